@@ -1,0 +1,16 @@
+// Package dag owns the nouns of the conversation graph: identifiers, roles,
+// phases, fractions, times, turns, edges, and the read-only views that slices
+// are cut from.
+//
+// A conversation is a directed acyclic graph that only grows. A [Turn] is what
+// was said once; an [Edge] says that one turn continues from another. Neither
+// ever changes after admission, and every parent is admitted before its child,
+// so the graph cannot hold a cycle. Admission gives each turn the tenant's next
+// sequence number [Seq]; a [View] shows exactly what had been admitted up to one
+// of them, however far the graph has grown since.
+//
+// The package decides nothing, hashes nothing and does no I/O. It imports the
+// standard library and a UUID type. Forms and limits are those of GKP/1,
+// section 1 (docs/protocol.md): whatever a Parse function here accepts, its
+// String method writes back unchanged, and there is no second spelling.
+package dag

@@ -1,0 +1,97 @@
+package dag
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/google/uuid"
+)
+
+// A TurnID names a turn. It is a UUID, ordered by its bytes.
+type TurnID [16]byte
+
+// A ConversationID names a conversation. It is a UUID, ordered by its bytes.
+type ConversationID [16]byte
+
+// String writes the id in the lowercase 8-4-4-4-12 form.
+func (id TurnID) String() string { return uuid.UUID(id).String() }
+
+// String writes the id in the lowercase 8-4-4-4-12 form.
+func (id ConversationID) String() string { return uuid.UUID(id).String() }
+
+// Compare orders ids by their bytes, which is also the order of their text.
+func (id TurnID) Compare(other TurnID) int { return compare16(id, other) }
+
+// Compare orders ids by their bytes, which is also the order of their text.
+func (id ConversationID) Compare(other ConversationID) int { return compare16(id, other) }
+
+// ParseTurnID reads what TurnID.String writes and nothing else: upper case,
+// braces and the urn: prefix are other spellings and are refused.
+func ParseTurnID(s string) (TurnID, error) {
+	id, err := parseUUID(s)
+	return TurnID(id), err
+}
+
+// ParseConversationID reads what ConversationID.String writes and nothing else.
+func ParseConversationID(s string) (ConversationID, error) {
+	id, err := parseUUID(s)
+	return ConversationID(id), err
+}
+
+// ExternalTurnID gives the id of a turn that another system knows by a name
+// that is no UUID: UUIDv5 (RFC 9562) in the URL namespace of
+// graphkernel:/SOURCE/EXTERNAL-ID. The same two names always give the same id.
+func ExternalTurnID(source, external string) TurnID {
+	return TurnID(externalUUID(source, external))
+}
+
+// ExternalConversationID is [ExternalTurnID] for conversations.
+func ExternalConversationID(source, external string) ConversationID {
+	return ConversationID(externalUUID(source, external))
+}
+
+// AttrExternalID is the attribute under which the id that another system used
+// is kept beside the UUID derived from it.
+const AttrExternalID = "external_id"
+
+func externalUUID(source, external string) uuid.UUID {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("graphkernel:/"+source+"/"+external))
+}
+
+// AppendText appends the 36 characters of id. It does not allocate beyond dst.
+func (id TurnID) AppendText(dst []byte) []byte { return appendUUID(dst, id) }
+
+// AppendText appends the 36 characters of id. It does not allocate beyond dst.
+func (id ConversationID) AppendText(dst []byte) []byte { return appendUUID(dst, id) }
+
+func appendUUID(dst []byte, id [16]byte) []byte {
+	dst = hex.AppendEncode(dst, id[:4])
+	dst = append(dst, '-')
+	dst = hex.AppendEncode(dst, id[4:6])
+	dst = append(dst, '-')
+	dst = hex.AppendEncode(dst, id[6:8])
+	dst = append(dst, '-')
+	dst = hex.AppendEncode(dst, id[8:10])
+	dst = append(dst, '-')
+	return hex.AppendEncode(dst, id[10:])
+}
+
+func parseUUID(s string) (uuid.UUID, error) {
+	id, err := uuid.Parse(s)
+	if err != nil || id.String() != s {
+		return uuid.UUID{}, fmt.Errorf("%w: %q is not a UUID in the lowercase 8-4-4-4-12 form", ErrForm, clip(s))
+	}
+	return id, nil
+}
+
+func compare16(a, b [16]byte) int {
+	for i := range a {
+		if a[i] != b[i] {
+			if a[i] < b[i] {
+				return -1
+			}
+			return 1
+		}
+	}
+	return 0
+}

@@ -1,0 +1,57 @@
+package dag
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Time is a number of microseconds since 1970-01-01T00:00:00Z, in the years
+// 1970 to 9999.
+type Time int64
+
+// MaxTime is 9999-12-31T23:59:59.999999Z.
+const MaxTime Time = 253402300799_999999
+
+const timeForm = "2006-01-02T15:04:05.000000Z"
+
+// String writes the one form of a time: UTC with six digits after the point.
+func (t Time) String() string { return string(t.AppendText(nil)) }
+
+// AppendText appends what String returns.
+func (t Time) AppendText(dst []byte) []byte {
+	return time.UnixMicro(int64(t)).UTC().AppendFormat(dst, timeForm)
+}
+
+// Valid reports whether t lies in the years that GKP/1 has room for.
+func (t Time) Valid() bool { return 0 <= t && t <= MaxTime }
+
+// TimeOf cuts a time down to microseconds.
+func TimeOf(t time.Time) (Time, error) {
+	us := Time(t.UnixMicro())
+	if !us.Valid() || t.Year() > 9999 || t.Unix() < 0 {
+		return 0, fmt.Errorf("%w: time %s is outside the years 1970 to 9999", ErrForm, t.UTC().Format(time.RFC3339))
+	}
+	return us, nil
+}
+
+// ReadTime reads any RFC 3339 time, as it comes from people and other systems.
+// Digits below a microsecond are cut off.
+func ReadTime(s string) (Time, error) {
+	var t time.Time
+	if err := t.UnmarshalText([]byte(s)); err != nil {
+		return 0, fmt.Errorf("%w: %q is not an RFC 3339 time", ErrForm, clip(s))
+	}
+	return TimeOf(t)
+}
+
+// ParseTime reads what String writes and nothing else.
+func ParseTime(s string) (Time, error) {
+	t, err := ReadTime(s)
+	if err != nil {
+		return 0, err
+	}
+	if t.String() != s {
+		return 0, fmt.Errorf("%w: time %q is not in the written form, want %s", ErrForm, clip(s), t)
+	}
+	return t, nil
+}

@@ -1,0 +1,203 @@
+package canon
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// A Cursor stands at one place of a parsed document and reads the value there.
+// The first thing that does not fit is kept as the document's fault, and reading
+// goes on with zero values, so that a decoder is a list of fields followed by
+// one look at Err.
+type Cursor struct {
+	value  *Value
+	parent *Cursor
+	key    string // within an object
+	index  int    // within an array
+	fault  *error
+}
+
+// A FieldError says where in a document something does not fit, and what.
+type FieldError struct {
+	Path string // such as turns[3].salience; "" for the whole document
+	Err  error
+}
+
+func (e *FieldError) Error() string {
+	if e.Path == "" {
+		return e.Err.Error()
+	}
+	return e.Path + ": " + e.Err.Error()
+}
+
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// Open stands at the top of a document.
+func Open(v *Value) *Cursor { return &Cursor{value: v, fault: new(error)} }
+
+// Err gives the first fault found anywhere in the document, a *[FieldError].
+func (c *Cursor) Err() error { return *c.fault }
+
+// Failf records a fault at this place, unless there is one already.
+func (c *Cursor) Failf(format string, args ...any) { c.Fail(fmt.Errorf(format, args...)) }
+
+// Fail records err as the fault at this place, unless there is one already.
+func (c *Cursor) Fail(err error) {
+	if *c.fault == nil {
+		*c.fault = &FieldError{Path: c.Path(), Err: err}
+	}
+}
+
+// Path names the place, such as turns[3].salience.
+func (c *Cursor) Path() string {
+	if c.parent == nil {
+		return ""
+	}
+	above := c.parent.Path()
+	switch {
+	case c.key == "":
+		return above + "[" + strconv.Itoa(c.index) + "]"
+	case above == "":
+		return c.key
+	}
+	return above + "." + c.key
+}
+
+// Value gives the parsed value at this place.
+func (c *Cursor) Value() *Value { return c.value }
+
+// Is reports whether the value at this place is of a kind, without a fault.
+func (c *Cursor) Is(k Kind) bool { return c.value.Kind == k }
+
+func (c *Cursor) want(k Kind) bool {
+	if c.value.Kind == k {
+		return true
+	}
+	c.Failf("want %s, got %s", k, c.value.Kind)
+	return false
+}
+
+var nothing = &Value{}
+
+// Field goes to a member that must be there.
+func (c *Cursor) Field(key string) *Cursor {
+	if f := c.Optional(key); f != nil {
+		return f
+	}
+	c.Failf("%q is missing", key)
+	return &Cursor{value: nothing, parent: c, key: key, fault: c.fault}
+}
+
+// Optional goes to a member, or gives nil if there is none.
+func (c *Cursor) Optional(key string) *Cursor {
+	if !c.want(Object) {
+		return nil
+	}
+	for i := range c.value.Members {
+		if m := &c.value.Members[i]; m.Key == key {
+			m.read = true
+			return &Cursor{value: &m.Value, parent: c, key: key, fault: c.fault}
+		}
+	}
+	return nil
+}
+
+// Close records a fault if the object has a member that nobody read.
+func (c *Cursor) Close() {
+	for i := range c.value.Members {
+		if m := &c.value.Members[i]; !m.read {
+			c.Failf("unknown field %q", clip(m.Key))
+		}
+	}
+}
+
+// Members goes to every member of an object, in the order of the text.
+func (c *Cursor) Members() []*Cursor {
+	if !c.want(Object) {
+		return nil
+	}
+	members := make([]*Cursor, len(c.value.Members))
+	for i := range c.value.Members {
+		m := &c.value.Members[i]
+		m.read = true
+		members[i] = &Cursor{value: &m.Value, parent: c, key: m.Key, fault: c.fault}
+	}
+	return members
+}
+
+// Key is the member's key.
+func (c *Cursor) Key() string { return c.key }
+
+// Items goes to every item of an array.
+func (c *Cursor) Items() []*Cursor {
+	if !c.want(Array) {
+		return nil
+	}
+	cursors := make([]Cursor, len(c.value.Items))
+	items := make([]*Cursor, len(c.value.Items))
+	for i := range items {
+		cursors[i] = Cursor{value: &c.value.Items[i], parent: c, index: i, fault: c.fault}
+		items[i] = &cursors[i]
+	}
+	return items
+}
+
+// String reads a string.
+func (c *Cursor) String() string {
+	if !c.want(String) {
+		return ""
+	}
+	return c.value.Text
+}
+
+// Bool reads a boolean.
+func (c *Cursor) Bool() bool {
+	return c.want(Bool) && c.value.Text == "true"
+}
+
+// Uint reads an integer from 0 to most, written plainly.
+func (c *Cursor) Uint(most uint64) uint64 {
+	if !c.want(Number) {
+		return 0
+	}
+	n, err := strconv.ParseUint(c.value.Text, 10, 64)
+	if err != nil || n > most {
+		c.Failf("want an integer from 0 to %d, got %s", most, clip(c.value.Text))
+		return 0
+	}
+	return n
+}
+
+// Number reads a number as it is written, for a parser of decimals.
+func (c *Cursor) Number() string {
+	if !c.want(Number) {
+		return ""
+	}
+	return c.value.Text
+}
+
+// Parsed reads a string and hands it to the parser of its type.
+func Parsed[T any](c *Cursor, parse func(string) (T, error)) T {
+	if !c.want(String) {
+		var zero T
+		return zero
+	}
+	return parsed(c, parse)
+}
+
+// ParsedNumber reads a number and hands it, as written, to the parser of its type.
+func ParsedNumber[T any](c *Cursor, parse func(string) (T, error)) T {
+	if !c.want(Number) {
+		var zero T
+		return zero
+	}
+	return parsed(c, parse)
+}
+
+func parsed[T any](c *Cursor, parse func(string) (T, error)) T {
+	v, err := parse(c.value.Text)
+	if err != nil {
+		c.Fail(err)
+	}
+	return v
+}

@@ -1,0 +1,168 @@
+package canon
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// MaxInt is the largest integer that every JSON reader holds exactly.
+const MaxInt = 1<<53 - 1
+
+// A Writer appends canonical JSON to Bytes. The zero Writer is ready for use.
+// Each value inside an object is preceded by its Key; inside an array values
+// just follow each other.
+type Writer struct {
+	Bytes []byte
+
+	keys  []string // the last key of each open object; "" before the first
+	comma bool     // a value has been written at this level
+}
+
+// NewWriter returns a Writer that appends to dst.
+func NewWriter(dst []byte) *Writer { return &Writer{Bytes: dst} }
+
+// Reset starts the Writer afresh, appending to dst.
+func (w *Writer) Reset(dst []byte) { w.Bytes, w.keys, w.comma = dst, w.keys[:0], false }
+
+// BeginObject opens an object.
+func (w *Writer) BeginObject() {
+	w.separate()
+	w.Bytes = append(w.Bytes, '{')
+	w.keys = append(w.keys, "")
+	w.comma = false
+}
+
+// EndObject closes the object opened last.
+func (w *Writer) EndObject() {
+	w.Bytes = append(w.Bytes, '}')
+	w.keys = w.keys[:len(w.keys)-1]
+	w.comma = true
+}
+
+// BeginArray opens an array.
+func (w *Writer) BeginArray() {
+	w.separate()
+	w.Bytes = append(w.Bytes, '[')
+	w.comma = false
+}
+
+// EndArray closes the array opened last.
+func (w *Writer) EndArray() {
+	w.Bytes = append(w.Bytes, ']')
+	w.comma = true
+}
+
+// Key writes the key of the next value. Keys are printable ASCII without '"'
+// and '\' and come in ascending order, which for ASCII is the order of RFC 8785.
+func (w *Writer) Key(key string) {
+	last := &w.keys[len(w.keys)-1]
+	if key <= *last {
+		panic(fmt.Sprintf("canon: key %q after %q", key, *last))
+	}
+	*last = key
+	w.separate()
+	w.Bytes = append(w.Bytes, '"')
+	w.Bytes = append(w.Bytes, key...)
+	w.Bytes = append(w.Bytes, '"', ':')
+	w.comma = false
+}
+
+// String writes a string. It must be valid UTF-8.
+func (w *Writer) String(s string) {
+	w.separate()
+	w.Bytes = AppendString(w.Bytes, s)
+}
+
+// Text writes a string that the caller knows to need no escaping.
+func (w *Writer) Text(s []byte) {
+	w.separate()
+	w.Bytes = append(w.Bytes, '"')
+	w.Bytes = append(w.Bytes, s...)
+	w.Bytes = append(w.Bytes, '"')
+}
+
+// Hex writes bytes as a string of lowercase hex digits.
+func (w *Writer) Hex(b []byte) {
+	w.separate()
+	w.Bytes = append(w.Bytes, '"')
+	w.Bytes = hex.AppendEncode(w.Bytes, b)
+	w.Bytes = append(w.Bytes, '"')
+}
+
+// Uint writes an integer, which must be at most MaxInt.
+func (w *Writer) Uint(n uint64) {
+	if n > MaxInt {
+		panic(fmt.Sprintf("canon: integer %d is above 2^53-1", n))
+	}
+	w.separate()
+	w.Bytes = strconv.AppendUint(w.Bytes, n, 10)
+}
+
+// Bool writes true or false.
+func (w *Writer) Bool(b bool) {
+	w.separate()
+	w.Bytes = strconv.AppendBool(w.Bytes, b)
+}
+
+// Raw writes a value that is canonical JSON already, or the members of the open
+// object that follow (then without the braces).
+func (w *Writer) Raw(value []byte) {
+	w.separate()
+	w.Bytes = append(w.Bytes, value...)
+}
+
+func (w *Writer) separate() {
+	if w.comma {
+		w.Bytes = append(w.Bytes, ',')
+	}
+	w.comma = true
+}
+
+// AppendString appends s, quoted and escaped as RFC 8785 section 3.2.2.2 says.
+// Invalid UTF-8 is a bug of the caller and panics.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				panic("canon: string is not valid UTF-8")
+			}
+			i += size
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		dst = appendEscape(dst, c)
+		i++
+		start = i
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\r':
+		return append(dst, '\\', 'r')
+	}
+	const digits = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+}

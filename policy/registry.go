@@ -1,0 +1,127 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// An ID names a policy: NAME@VERSION, [a-z0-9][a-z0-9._-]{0,62}@[1-9][0-9]{0,5}.
+type ID string
+
+// DefaultID names the policy that every registry begins with.
+const DefaultID ID = "default@1"
+
+// ParseID checks the form of a policy's id.
+func ParseID(s string) (ID, error) {
+	name, version, _ := strings.Cut(s, "@")
+	if !isName(name) || !isVersion(version) {
+		return "", fmt.Errorf("%w: policy id %.80q, want NAME@VERSION, [a-z0-9][a-z0-9._-]{0,62}@[1-9][0-9]{0,5}", dag.ErrForm, s)
+	}
+	return ID(s), nil
+}
+
+func isName(s string) bool {
+	if s == "" || len(s) > 63 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		alnum := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
+		if !alnum && (i == 0 || c != '.' && c != '_' && c != '-') {
+			return false
+		}
+	}
+	return true
+}
+
+func isVersion(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && len(s) <= 6 && n > 0 && strconv.Itoa(n) == s
+}
+
+// A Registered policy is parameters bound to an id. It is immutable.
+type Registered struct {
+	id     ID
+	params SlicePolicyV1
+	hash   dag.Digest
+}
+
+// Bind gives parameters an id. It checks both; it does not look into any registry.
+func Bind(id ID, params SlicePolicyV1) (Registered, error) {
+	if _, err := ParseID(string(id)); err != nil {
+		return Registered{}, err
+	}
+	if err := params.Check(); err != nil {
+		return Registered{}, fmt.Errorf("policy %s: %w", id, err)
+	}
+	return Registered{id: id, params: params, hash: params.Hash()}, nil
+}
+
+// ID is the policy's id; "" for the zero value.
+func (r Registered) ID() ID { return r.id }
+
+// Params gives a copy of the parameters.
+func (r Registered) Params() SlicePolicyV1 { return r.params }
+
+// Hash is policy_params_hash.
+func (r Registered) Hash() dag.Digest { return r.hash }
+
+// ErrConflict is wrapped when an id is bound to other parameters already.
+var ErrConflict = errors.New("policy id is bound to other parameters")
+
+// ErrUnknown is wrapped when no policy of an id is registered.
+var ErrUnknown = errors.New("unknown policy")
+
+// A Registry is an immutable set of registered policies, one for each id. The
+// zero Registry is empty. Ids and parameters are never unbound.
+type Registry struct {
+	sorted []Registered // by id
+}
+
+// With gives a registry that also has p. An id that is bound to the same
+// parameters already changes nothing; other parameters are refused with
+// ErrConflict.
+func (r Registry) With(p Registered) (Registry, error) {
+	at, found := r.find(p.id)
+	if !found {
+		return Registry{slices.Insert(slices.Clone(r.sorted), at, p)}, nil
+	}
+	if old := r.sorted[at]; old.hash != p.hash {
+		return r, fmt.Errorf("%w: %s has hash %s, not %s; register under the next version", ErrConflict, p.id, old.hash, p.hash)
+	}
+	return r, nil
+}
+
+// Get gives the policy of an id, or ErrUnknown.
+func (r Registry) Get(id ID) (Registered, error) {
+	at, found := r.find(id)
+	if !found {
+		return Registered{}, fmt.Errorf("%w: %.80q", ErrUnknown, string(id))
+	}
+	return r.sorted[at], nil
+}
+
+// All gives the policies by ascending id.
+func (r Registry) All() []Registered { return slices.Clone(r.sorted) }
+
+// Fingerprint is registry_fingerprint: xxHash64 of the lines "ID HASH\n", by
+// ascending id, as 16 hex digits. It names a registry and binds nothing.
+func (r Registry) Fingerprint() string {
+	var d xxhash.Digest
+	d.Reset()
+	for _, p := range r.sorted {
+		_, _ = d.WriteString(string(p.id) + " " + p.hash.String() + "\n") // never fails
+	}
+	return fmt.Sprintf("%016x", d.Sum64())
+}
+
+func (r Registry) find(id ID) (int, bool) {
+	return slices.BinarySearchFunc(r.sorted, id, func(p Registered, id ID) int { return strings.Compare(string(p.id), string(id)) })
+}

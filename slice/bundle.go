@@ -1,0 +1,429 @@
+package slice
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// A Seal is what a signer adds to a slice.
+type Seal struct {
+	Tenant dag.Tenant
+	KeyID  string
+	Token  string // 32 lowercase hex digits
+}
+
+// A Bundle is a slice with its text, as it stands on the wire. It is evidence
+// that somebody claims; only package token says whether it is admissible.
+type Bundle struct {
+	Anchor     dag.TurnID
+	AsOf       dag.Seq
+	Provenance Provenance
+	Seal       Seal
+	Policy     policy.SlicePolicyV1
+	Turns      []BundleTurn // by ascending id
+	Edges      []dag.Edge   // by ascending (parent, child)
+	Order      []dag.TurnID
+}
+
+// A BundleTurn is one turn of a bundle.
+type BundleTurn struct {
+	dag.Turn
+	Body      *dag.Body // nil: redacted
+	Admission Admission
+}
+
+// EncodedTurn is the canonical JSON of a turn as bundles show it, without its
+// admission and the outer braces. It does not depend on the slice, so it can be
+// made once and used in every bundle.
+type EncodedTurn []byte
+
+// EncodeTurn encodes a turn for bundles. body is the canonical form that
+// AppendBody gives, or nil if the turn is redacted.
+func EncodeTurn(t *dag.Turn, body []byte, salt dag.Salt) (EncodedTurn, error) {
+	w := canon.NewWriter(make([]byte, 0, len(body)+384))
+	w.BeginObject()
+	var content []byte
+	if body != nil {
+		doc, err := canon.Parse(body)
+		if err != nil {
+			return nil, fmt.Errorf("slice: body of turn %s: %w", t.ID, err)
+		}
+		part := func(key string) []byte {
+			if v := doc.Get(key); v != nil {
+				return body[v.Offset:v.End]
+			}
+			err = fmt.Errorf("slice: body of turn %s: %w: no %s", t.ID, dag.ErrForm, key)
+			return nil
+		}
+		w.Key("attrs")
+		w.Raw(part("attrs"))
+		w.Key("author")
+		w.Raw(part("author"))
+		if content = part("content"); err != nil {
+			return nil, err
+		}
+	}
+	w.Key("body_digest")
+	w.Hex(t.BodyDigest[:])
+	if body != nil {
+		w.Key("content")
+		w.Raw(content)
+	}
+	var text [40]byte
+	w.Key("conversation")
+	w.Text(t.Conversation.AppendText(text[:0]))
+	w.Key("created_at")
+	w.Text(t.CreatedAt.AppendText(text[:0]))
+	w.Key("id")
+	w.Text(t.ID.AppendText(text[:0]))
+	w.Key("phase")
+	w.String(t.Phase.String())
+	if body == nil {
+		w.Key("redacted")
+		w.Bool(true)
+	}
+	w.Key("role")
+	w.String(t.Role.String())
+	w.Key("salience")
+	w.Raw(t.Salience.AppendDecimal(text[:0]))
+	if body != nil {
+		w.Key("salt")
+		w.Hex(salt[:])
+	}
+	return EncodedTurn(w.Bytes[1:]), nil // without the opening brace
+}
+
+// AppendBundle appends the bundle of a slice: its canonical bytes. encoded gives
+// the turns' text by the index into s.Turns.
+func AppendBundle(dst []byte, s *Slice, seal Seal, encoded func(i int) EncodedTurn) []byte {
+	params := s.Policy.Params()
+	order := Order(s.Turns, s.Edges)
+	return appendWire(dst, &wire{
+		anchor:     s.Provenance.Anchor,
+		asOf:       s.AsOf,
+		provenance: &s.Provenance,
+		seal:       seal,
+		policy:     &params,
+		edges:      s.Edges,
+		turns:      len(s.Turns),
+		turn:       func(i int) (*Admission, EncodedTurn) { return &s.Turns[i].Admission, encoded(i) },
+		order:      len(order),
+		ordered:    func(i int) dag.TurnID { return s.Turns[order[i]].ID },
+	})
+}
+
+// Append appends the bundle's canonical bytes. For a bundle that ParseBundle
+// read, they are the bytes it was read from.
+func (b *Bundle) Append(dst []byte) ([]byte, error) {
+	encoded := make([]EncodedTurn, len(b.Turns))
+	for i := range b.Turns {
+		t := &b.Turns[i]
+		var body []byte
+		var salt dag.Salt
+		if t.Body != nil {
+			body, salt = AppendBody(nil, t.Body), t.Body.Salt
+		}
+		var err error
+		if encoded[i], err = EncodeTurn(&t.Turn, body, salt); err != nil {
+			return nil, err
+		}
+	}
+	return appendWire(dst, &wire{
+		anchor:     b.Anchor,
+		asOf:       b.AsOf,
+		provenance: &b.Provenance,
+		seal:       b.Seal,
+		policy:     &b.Policy,
+		edges:      b.Edges,
+		turns:      len(b.Turns),
+		turn:       func(i int) (*Admission, EncodedTurn) { return &b.Turns[i].Admission, encoded[i] },
+		order:      len(b.Order),
+		ordered:    func(i int) dag.TurnID { return b.Order[i] },
+	}), nil
+}
+
+// A wire is what stands in a bundle, wherever it comes from.
+type wire struct {
+	anchor     dag.TurnID
+	asOf       dag.Seq
+	provenance *Provenance
+	seal       Seal
+	policy     *policy.SlicePolicyV1
+	edges      []dag.Edge
+	turns      int
+	turn       func(i int) (*Admission, EncodedTurn)
+	order      int
+	ordered    func(i int) dag.TurnID
+}
+
+func appendWire(dst []byte, b *wire) []byte {
+	w := canon.NewWriter(dst)
+	var id [idText]byte
+	text := func(t dag.TurnID) { w.Text(t.AppendText(id[:0])) }
+	w.BeginObject()
+	w.Key("anchor")
+	text(b.anchor)
+	w.Key("as_of")
+	w.Uint(uint64(b.asOf))
+	w.Key("edges")
+	w.BeginArray()
+	for _, e := range b.edges {
+		w.BeginObject()
+		w.Key("child")
+		text(e.Child)
+		w.Key("kind")
+		w.String(e.Kind.String())
+		w.Key("parent")
+		text(e.Parent)
+		w.EndObject()
+	}
+	w.EndArray()
+	w.Key("key_id")
+	w.String(b.seal.KeyID)
+	w.Key("order")
+	w.BeginArray()
+	for i := range b.order {
+		text(b.ordered(i))
+	}
+	w.EndArray()
+	w.Key("policy")
+	b.policy.AppendWire(w)
+	w.Key("provenance")
+	b.provenance.appendWire(w)
+	w.Key("tenant")
+	w.String(string(b.seal.Tenant))
+	w.Key("token")
+	w.String(b.seal.Token)
+	w.Key("turns")
+	w.BeginArray()
+	for i := range b.turns {
+		admission, encoded := b.turn(i)
+		w.BeginObject()
+		w.Key("admission")
+		admission.appendWire(w)
+		w.Raw(encoded)
+		w.EndObject()
+	}
+	w.EndArray()
+	w.EndObject()
+	return w.Bytes
+}
+
+func (p *Provenance) appendWire(w *canon.Writer) {
+	w.BeginObject()
+	w.Key("anchor_turn_id")
+	w.String(p.Anchor.String())
+	w.Key("graph_snapshot_hash")
+	w.Hex(p.GraphSnapshotHash[:])
+	w.Key("policy_id")
+	w.String(string(p.PolicyID))
+	w.Key("policy_params_hash")
+	w.Hex(p.PolicyParamsHash[:])
+	w.Key("schema_version")
+	w.String(p.SchemaVersion)
+	w.Key("slice_id")
+	w.String(string(p.SliceID))
+	w.EndObject()
+}
+
+func (a *Admission) appendWire(w *canon.Writer) {
+	w.BeginObject()
+	w.Key("distance")
+	w.Uint(uint64(a.Distance))
+	if a.Via != ViaAnchor {
+		var id [idText]byte
+		w.Key("from")
+		w.Text(a.From.AppendText(id[:0]))
+	}
+	w.Key("score_nano")
+	w.Uint(uint64(a.Score))
+	w.Key("via")
+	w.String(a.Via.String())
+	w.EndObject()
+}
+
+// ErrMalformed is wrapped by every error of ParseBundle but ErrVersion: the
+// bytes are not a bundle. The message says where.
+var ErrMalformed = errors.New("malformed bundle")
+
+// MaxBundle bounds the bytes that ParseBundle reads: 10 000 turns whose text
+// averages 64 KiB would be above it, and are no evidence that anybody checks.
+const MaxBundle = 512 << 20
+
+// ParseBundle reads a bundle's canonical bytes and nothing else: another
+// spelling of the same values is ErrMalformed. It checks the form of every
+// field, and nothing that needs computing; that is Bundle.Check.
+func ParseBundle(data []byte) (*Bundle, error) {
+	if len(data) > MaxBundle {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrMalformed, len(data), MaxBundle)
+	}
+	doc, err := canon.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	if err := checkVersion(doc); err != nil {
+		return nil, err
+	}
+	c := canon.Open(doc)
+	b := readBundle(c)
+	if err := c.Err(); err != nil {
+		if errors.Is(err, policy.ErrType) {
+			return nil, fmt.Errorf("%w: %w", ErrVersion, err)
+		}
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	again, err := b.Append(make([]byte, 0, len(data)))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	if at := firstDifference(data, again); at >= 0 {
+		return nil, fmt.Errorf("%w: byte %d: not the canonical spelling: got %q, want %q", ErrMalformed, at, around(data, at), around(again, at))
+	}
+	return b, nil
+}
+
+// checkVersion looks at the version before anything else, since a later version
+// may have other fields.
+func checkVersion(doc *canon.Value) error {
+	p := doc.Get("provenance")
+	if p == nil {
+		return nil // malformed, as the reader will say
+	}
+	if v := p.Get("schema_version"); v != nil && v.Kind == canon.String && v.Text != SchemaVersion {
+		return fmt.Errorf("%w: provenance.schema_version is %.40q, this program knows %q", ErrVersion, v.Text, SchemaVersion)
+	}
+	return nil
+}
+
+func readBundle(c *canon.Cursor) *Bundle {
+	b := &Bundle{
+		Anchor:     canon.Parsed(c.Field("anchor"), dag.ParseTurnID),
+		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
+		Provenance: readProvenance(c.Field("provenance")),
+		Policy:     policy.Read(c.Field("policy")),
+		Seal: Seal{
+			Tenant: canon.Parsed(c.Field("tenant"), dag.ParseTenant),
+			KeyID:  canon.Parsed(c.Field("key_id"), parseKeyID),
+			Token:  canon.Parsed(c.Field("token"), parseToken),
+		},
+	}
+	for _, t := range c.Field("turns").Items() {
+		b.Turns = append(b.Turns, readTurn(t))
+	}
+	for _, e := range c.Field("edges").Items() {
+		b.Edges = append(b.Edges, dag.Edge{
+			Parent: canon.Parsed(e.Field("parent"), dag.ParseTurnID),
+			Child:  canon.Parsed(e.Field("child"), dag.ParseTurnID),
+			Kind:   canon.Parsed(e.Field("kind"), dag.ParseEdgeKind),
+		})
+		e.Close()
+	}
+	for _, o := range c.Field("order").Items() {
+		b.Order = append(b.Order, canon.Parsed(o, dag.ParseTurnID))
+	}
+	c.Close()
+	return b
+}
+
+func parseKeyID(s string) (string, error) {
+	if !dag.IsLabel(s) {
+		return "", fmt.Errorf("%w: key id %.80q, want [a-z0-9][a-z0-9-]{0,62}", dag.ErrForm, s)
+	}
+	return s, nil
+}
+
+func parseToken(s string) (string, error) {
+	var b [16]byte
+	return s, dag.ParseHex(b[:], s)
+}
+
+func parseVersion(s string) (string, error) {
+	if s != SchemaVersion {
+		return "", fmt.Errorf("%w: %.40q", ErrVersion, s)
+	}
+	return s, nil
+}
+
+func readProvenance(c *canon.Cursor) Provenance {
+	p := Provenance{
+		SliceID:           canon.Parsed(c.Field("slice_id"), ParseSliceID),
+		Anchor:            canon.Parsed(c.Field("anchor_turn_id"), dag.ParseTurnID),
+		PolicyID:          canon.Parsed(c.Field("policy_id"), policy.ParseID),
+		PolicyParamsHash:  canon.Parsed(c.Field("policy_params_hash"), dag.ParseDigest),
+		GraphSnapshotHash: canon.Parsed(c.Field("graph_snapshot_hash"), dag.ParseDigest),
+		SchemaVersion:     canon.Parsed(c.Field("schema_version"), parseVersion),
+	}
+	c.Close()
+	return p
+}
+
+func readTurn(c *canon.Cursor) BundleTurn {
+	t := BundleTurn{
+		Turn: dag.Turn{
+			ID:           canon.Parsed(c.Field("id"), dag.ParseTurnID),
+			Conversation: canon.Parsed(c.Field("conversation"), dag.ParseConversationID),
+			Role:         canon.Parsed(c.Field("role"), dag.ParseRole),
+			Phase:        canon.Parsed(c.Field("phase"), dag.ParsePhase),
+			Salience:     canon.ParsedNumber(c.Field("salience"), dag.ParsePPM),
+			CreatedAt:    canon.Parsed(c.Field("created_at"), dag.ParseTime),
+			BodyDigest:   canon.Parsed(c.Field("body_digest"), dag.ParseDigest),
+		},
+		Admission: readAdmission(c.Field("admission")),
+	}
+	if r := c.Optional("redacted"); r != nil {
+		if !r.Bool() {
+			r.Failf("want true or nothing")
+		}
+	} else {
+		t.Body = &dag.Body{
+			Author:  c.Field("author").String(),
+			Content: c.Field("content").String(),
+			Attrs:   ReadAttrs(c.Field("attrs")),
+			Salt:    canon.Parsed(c.Field("salt"), dag.ParseSalt),
+		}
+		if err := t.Body.Check(); err != nil {
+			c.Fail(err)
+		}
+	}
+	c.Close()
+	return t
+}
+
+func readAdmission(c *canon.Cursor) Admission {
+	a := Admission{
+		Score:    policy.Score(c.Field("score_nano").Uint(uint64(policy.MaxScore))),
+		Distance: int(c.Field("distance").Uint(policy.LimitRadius)),
+		Via:      canon.Parsed(c.Field("via"), ParseVia),
+	}
+	if from := c.Optional("from"); from != nil {
+		a.From = canon.Parsed(from, dag.ParseTurnID)
+		if a.Via == ViaAnchor {
+			from.Failf("the anchor was reached from nowhere")
+		}
+	} else if a.Via != ViaAnchor {
+		c.Failf("\"from\" is missing")
+	}
+	c.Close()
+	return a
+}
+
+// firstDifference gives the place of the first byte in which a and b differ, or -1.
+func firstDifference(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	if len(a) != len(b) {
+		return min(len(a), len(b))
+	}
+	return -1
+}
+
+func around(b []byte, at int) []byte {
+	return b[at:min(len(b), at+24)]
+}

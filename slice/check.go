@@ -1,0 +1,270 @@
+package slice
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A CheckID names one check of a verification. The names are stable.
+type CheckID string
+
+// The checks, in the order in which they are made. CheckToken is made by
+// package token; the others need nothing but the bundle.
+const (
+	CheckForm           CheckID = "form"            // the bytes are canonical and every field has its form
+	CheckVersion        CheckID = "version"         // the schema is one that this program knows
+	CheckBodies         CheckID = "bodies"          // every body shown matches its digest
+	CheckCanonicalOrder CheckID = "canonical_order" // turns and edges ascend, each once
+	CheckEdges          CheckID = "edges"           // both ends of every edge are among the turns
+	CheckAdmissions     CheckID = "admissions"      // every score follows from the policy, every reason from the edges
+	CheckOrder          CheckID = "order"           // the reading order is the one that follows from turns and edges
+	CheckPolicyHash     CheckID = "policy_hash"     // policy_params_hash is that of the policy shown
+	CheckSnapshot       CheckID = "snapshot"        // graph_snapshot_hash is that of the turns, edges and reasons shown
+	CheckSliceID        CheckID = "slice_id"        // slice_id is that of the turns, edges and policy shown
+	CheckToken          CheckID = "token"           // a live key signed the six provenance fields
+)
+
+// A Status is the outcome of one check.
+type Status string
+
+// The outcomes. A check that was not made is never silent.
+const (
+	StatusOK      Status = "ok"
+	StatusFail    Status = "fail"
+	StatusSkipped Status = "skipped"
+)
+
+// A Check is the verdict of one check.
+type Check struct {
+	ID       CheckID
+	Status   Status
+	Detail   string // what was looked at, or what is wrong and where
+	Expected string // with StatusFail, where two values were compared
+	Found    string
+}
+
+// Check recomputes from the bundle's body everything that its header claims and
+// gives one verdict per check, from CheckBodies to CheckSliceID, whatever
+// fails. It does not look at the token. It costs about as much as hashing the
+// bundle's bytes three times.
+func (b *Bundle) Check() []Check {
+	c := cuts.Get().(*cut)
+	defer cuts.Put(c)
+	c.reset()
+	return []Check{
+		b.checkBodies(),
+		b.checkCanonicalOrder(),
+		b.checkEdges(),
+		b.checkAdmissions(),
+		b.checkOrder(),
+		b.checkPolicyHash(),
+		b.checkSnapshot(c),
+		b.checkSliceID(c),
+	}
+}
+
+// Redacted lists the turns whose body is withheld or erased, by ascending id.
+func (b *Bundle) Redacted() []dag.TurnID {
+	var ids []dag.TurnID
+	for i := range b.Turns {
+		if b.Turns[i].Body == nil {
+			ids = append(ids, b.Turns[i].ID)
+		}
+	}
+	return ids
+}
+
+func passed(id CheckID, format string, args ...any) Check {
+	return Check{ID: id, Status: StatusOK, Detail: fmt.Sprintf(format, args...)}
+}
+
+func failed(id CheckID, expected, found, format string, args ...any) Check {
+	return Check{ID: id, Status: StatusFail, Detail: fmt.Sprintf(format, args...), Expected: expected, Found: found}
+}
+
+func (b *Bundle) checkBodies() Check {
+	shown := 0
+	var buf []byte
+	for i := range b.Turns {
+		t := &b.Turns[i]
+		if t.Body == nil {
+			continue
+		}
+		shown++
+		buf = AppendBody(buf[:0], t.Body)
+		if got := DigestBody(buf, t.Body.Salt); got != t.BodyDigest {
+			return failed(CheckBodies, t.BodyDigest.String(), got.String(), "the body of turn %s is not the one that its body_digest was taken of", t.ID)
+		}
+	}
+	if shown < len(b.Turns) {
+		return passed(CheckBodies, "%d shown, %d redacted", shown, len(b.Turns)-shown)
+	}
+	return passed(CheckBodies, "%d", shown)
+}
+
+func (b *Bundle) checkCanonicalOrder() Check {
+	for i := 1; i < len(b.Turns); i++ {
+		if b.Turns[i-1].ID.Compare(b.Turns[i].ID) >= 0 {
+			return failed(CheckCanonicalOrder, "", "", "turns[%d]: %s does not come after %s", i, b.Turns[i].ID, b.Turns[i-1].ID)
+		}
+	}
+	for i := 1; i < len(b.Edges); i++ {
+		p, q := b.Edges[i-1], b.Edges[i]
+		if d := p.Parent.Compare(q.Parent); d > 0 || d == 0 && p.Child.Compare(q.Child) >= 0 {
+			return failed(CheckCanonicalOrder, "", "", "edges[%d]: %s to %s does not come after %s to %s", i, q.Parent, q.Child, p.Parent, p.Child)
+		}
+	}
+	return passed(CheckCanonicalOrder, "%d turns, %d edges", len(b.Turns), len(b.Edges))
+}
+
+// index gives the place of every turn.
+func (b *Bundle) index() map[dag.TurnID]int {
+	index := make(map[dag.TurnID]int, len(b.Turns))
+	for i := range b.Turns {
+		index[b.Turns[i].ID] = i
+	}
+	return index
+}
+
+func (b *Bundle) checkEdges() Check {
+	index := b.index()
+	for i, e := range b.Edges {
+		for _, end := range [...]dag.TurnID{e.Parent, e.Child} {
+			if _, ok := index[end]; !ok {
+				return failed(CheckEdges, "", end.String(), "edges[%d] ends at turn %s, which is not among the turns", i, end)
+			}
+		}
+	}
+	return passed(CheckEdges, "%d", len(b.Edges))
+}
+
+// checkAdmissions recomputes each score, and each reason as far as the bundle
+// shows what it rests on: the parent that siblings have in common need not be
+// selected.
+func (b *Bundle) checkAdmissions() Check {
+	if b.Anchor != b.Provenance.Anchor {
+		return failed(CheckAdmissions, b.Provenance.Anchor.String(), b.Anchor.String(), "anchor differs from provenance.anchor_turn_id")
+	}
+	if len(b.Turns) > b.Policy.MaxNodes {
+		return failed(CheckAdmissions, fmt.Sprint(b.Policy.MaxNodes), fmt.Sprint(len(b.Turns)), "more turns than max_nodes")
+	}
+	index := b.index()
+	if _, ok := index[b.Anchor]; !ok {
+		return failed(CheckAdmissions, b.Anchor.String(), "", "the anchor %s is not among the turns", b.Anchor)
+	}
+	joined := make(map[[2]dag.TurnID]bool, len(b.Edges))
+	for _, e := range b.Edges {
+		joined[[2]dag.TurnID{e.Parent, e.Child}] = true
+	}
+	scorer := b.Policy.Scorer()
+	for i := range b.Turns {
+		t := &b.Turns[i]
+		if want := scorer.Score(t.Phase, t.Salience, t.Admission.Distance); want != t.Admission.Score {
+			return failed(CheckAdmissions, fmt.Sprint(want), fmt.Sprint(t.Admission.Score), "the score of turn %s does not follow from the policy", t.ID)
+		}
+		if wrong := b.checkReason(t, index, joined); wrong != "" {
+			return failed(CheckAdmissions, "", "", "turn %s: %s", t.ID, wrong)
+		}
+	}
+	return passed(CheckAdmissions, "%d scores and reasons", len(b.Turns))
+}
+
+func (b *Bundle) checkReason(t *BundleTurn, index map[dag.TurnID]int, joined map[[2]dag.TurnID]bool) string {
+	a := &t.Admission
+	if a.Distance > b.Policy.MaxRadius {
+		return fmt.Sprintf("distance %d is beyond max_radius %d", a.Distance, b.Policy.MaxRadius)
+	}
+	if (a.Via == ViaAnchor) != (t.ID == b.Anchor) {
+		return fmt.Sprintf("via %s, and the anchor is %s", a.Via, b.Anchor)
+	}
+	if a.Via == ViaAnchor {
+		if a.Distance != 0 {
+			return fmt.Sprintf("the anchor stands at distance %d", a.Distance)
+		}
+		return ""
+	}
+	at, ok := index[a.From]
+	if !ok {
+		return fmt.Sprintf("reached from %s, which is not among the turns", a.From)
+	}
+	step := 1
+	switch a.Via {
+	case ViaParent:
+		ok = joined[[2]dag.TurnID{t.ID, a.From}]
+	case ViaChild:
+		ok = joined[[2]dag.TurnID{a.From, t.ID}]
+	case ViaSibling:
+		ok = b.Policy.IncludeSiblings && t.ID != a.From
+		step = 0
+	}
+	if !ok {
+		return fmt.Sprintf("it is not a %s of %s", a.Via, a.From)
+	}
+	if want := b.Turns[at].Admission.Distance + step; a.Distance != want {
+		return fmt.Sprintf("a %s of a turn at distance %d stands at %d, not %d", a.Via, b.Turns[at].Admission.Distance, want, a.Distance)
+	}
+	return ""
+}
+
+// selected gives the turns as a cut knows them.
+func (b *Bundle) selected() []Selected {
+	turns := make([]Selected, len(b.Turns))
+	for i := range b.Turns {
+		turns[i] = Selected{ID: b.Turns[i].ID, CreatedAt: b.Turns[i].CreatedAt, Admission: b.Turns[i].Admission}
+	}
+	return turns
+}
+
+func (b *Bundle) checkOrder() Check {
+	order := Order(b.selected(), b.Edges)
+	if len(order) != len(b.Turns) {
+		return failed(CheckOrder, "", "", "the edges hold a cycle")
+	}
+	if len(order) != len(b.Order) {
+		return failed(CheckOrder, fmt.Sprint(len(order)), fmt.Sprint(len(b.Order)), "order lists another number of turns")
+	}
+	for i, at := range order {
+		if want := b.Turns[at].ID; b.Order[i] != want {
+			return failed(CheckOrder, want.String(), b.Order[i].String(), "order[%d]", i)
+		}
+	}
+	return passed(CheckOrder, "%d", len(order))
+}
+
+func compared[T fmt.Stringer](id CheckID, want, got T, equal bool) Check {
+	if !equal {
+		return failed(id, want.String(), got.String(), "the header does not match the body")
+	}
+	return passed(id, "%s", want)
+}
+
+func (b *Bundle) checkPolicyHash() Check {
+	want := b.Policy.Hash()
+	return compared(CheckPolicyHash, want, b.Provenance.PolicyParamsHash, want == b.Provenance.PolicyParamsHash)
+}
+
+func (b *Bundle) checkSnapshot(c *cut) Check {
+	var buf []byte
+	for i := range b.Turns {
+		buf = AppendTurnLeaf(append(buf[:0], 0), &b.Turns[i].Turn)
+		c.leaves = append(c.leaves, sha256.Sum256(buf))
+		c.text = b.Turns[i].ID.AppendText(c.text)
+	}
+	for _, e := range b.Edges {
+		buf = AppendEdgeLeaf(append(buf[:0], 0), e)
+		c.leaves = append(c.leaves, tlog.Hash(sha256.Sum256(buf)))
+	}
+	want := c.snapshot(b.selected())
+	return compared(CheckSnapshot, want, b.Provenance.GraphSnapshotHash, want == b.Provenance.GraphSnapshotHash)
+}
+
+func (b *Bundle) checkSliceID(c *cut) Check {
+	p := b.Provenance
+	p.Anchor = b.Anchor
+	want := c.sliceID(&p, b.selected(), b.Edges)
+	return compared(CheckSliceID, want, b.Provenance.SliceID, want == b.Provenance.SliceID)
+}

@@ -1,0 +1,7 @@
+package slice
+
+import "errors"
+
+// ErrVersion is wrapped when evidence says it is of a version that this package
+// does not know.
+var ErrVersion = errors.New("unknown version")

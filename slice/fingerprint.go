@@ -1,0 +1,72 @@
+package slice
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// SchemaVersion is the version of GKP that this package implements.
+const SchemaVersion = "gkp/1"
+
+// A SliceID names a slice: xxHash64 of its anchor, turns, edges and policy, as
+// 16 hex digits. It names and indexes; it binds nothing.
+type SliceID string
+
+// String gives the id as it is.
+func (id SliceID) String() string { return string(id) }
+
+// ParseSliceID checks the form of a slice's id.
+func ParseSliceID(s string) (SliceID, error) {
+	var b [8]byte
+	if err := dag.ParseHex(b[:], s); err != nil {
+		return "", fmt.Errorf("slice id: %w", err)
+	}
+	return SliceID(s), nil
+}
+
+// Provenance is the six fields that identify a slice and that its token covers.
+type Provenance struct {
+	SliceID           SliceID
+	Anchor            dag.TurnID
+	PolicyID          policy.ID
+	PolicyParamsHash  dag.Digest
+	GraphSnapshotHash dag.Digest
+	SchemaVersion     string
+}
+
+// TokenType is the last field of the text that a token is taken of.
+const TokenType = "admissibility_token_v2_hmac"
+
+// Canonical gives the text that a token is taken of: the six fields and the
+// token's type, joined by "|". No field can contain that character, which
+// Check makes sure of.
+func (p *Provenance) Canonical() (string, error) {
+	if err := p.Check(); err != nil {
+		return "", err
+	}
+	return strings.Join([]string{
+		string(p.SliceID), p.Anchor.String(), string(p.PolicyID), p.PolicyParamsHash.String(),
+		p.GraphSnapshotHash.String(), p.SchemaVersion, TokenType,
+	}, "|"), nil
+}
+
+// Check reports the first of the six fields that is absent or does not have its
+// form.
+func (p *Provenance) Check() error {
+	if _, err := ParseSliceID(string(p.SliceID)); err != nil {
+		return err
+	}
+	if p.Anchor == (dag.TurnID{}) {
+		return fmt.Errorf("%w: no anchor", dag.ErrForm)
+	}
+	if _, err := policy.ParseID(string(p.PolicyID)); err != nil {
+		return err
+	}
+	if p.SchemaVersion != SchemaVersion {
+		return fmt.Errorf("%w: schema_version %.40q, want %q", ErrVersion, p.SchemaVersion, SchemaVersion)
+	}
+	return nil
+}

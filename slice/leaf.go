@@ -1,0 +1,132 @@
+package slice
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// AppendBody appends a body's canonical form, {"attrs":…,"author":…,"content":…},
+// which its digest is taken of and which stores keep. The salt is not in it.
+// The body must have passed its Check.
+func AppendBody(dst []byte, b *dag.Body) []byte {
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	w.Key("attrs")
+	writeAttrs(w, b.Attrs)
+	w.Key("author")
+	w.String(b.Author)
+	w.Key("content")
+	w.String(b.Content)
+	w.EndObject()
+	return w.Bytes
+}
+
+func writeAttrs(w *canon.Writer, attrs map[string]string) {
+	w.BeginObject()
+	for _, key := range slices.Sorted(maps.Keys(attrs)) {
+		w.Key(key)
+		w.String(attrs[key])
+	}
+	w.EndObject()
+}
+
+// ParseBody reads what AppendBody writes and nothing else. The salt is left zero.
+func ParseBody(data []byte) (dag.Body, error) {
+	doc, err := canon.Parse(data)
+	if err != nil {
+		return dag.Body{}, fmt.Errorf("slice: body: %w", err)
+	}
+	c := canon.Open(doc)
+	b := dag.Body{Attrs: ReadAttrs(c.Field("attrs")), Author: c.Field("author").String(), Content: c.Field("content").String()}
+	c.Close()
+	if err := c.Err(); err != nil {
+		return dag.Body{}, fmt.Errorf("slice: body: %w", err)
+	}
+	if err := b.Check(); err != nil {
+		return dag.Body{}, fmt.Errorf("slice: body: %w", err)
+	}
+	if string(AppendBody(nil, &b)) != string(data) {
+		return dag.Body{}, fmt.Errorf("slice: body: %w: not in canonical form", dag.ErrForm)
+	}
+	return b, nil
+}
+
+// ReadAttrs reads an object of strings. Their form is for Body.Check to judge.
+func ReadAttrs(c *canon.Cursor) map[string]string {
+	members := c.Members()
+	attrs := make(map[string]string, len(members))
+	for _, m := range members {
+		attrs[m.Key()] = m.String()
+	}
+	return attrs
+}
+
+// DigestBody is body_digest: HMAC-SHA256 over a body's canonical form, the salt
+// being the key.
+func DigestBody(canonical []byte, salt dag.Salt) (d dag.Digest) {
+	mac := hmac.New(sha256.New, salt[:])
+	mac.Write(canonical)
+	mac.Sum(d[:0])
+	return d
+}
+
+// AppendTurnLeaf appends the leaf of a turn.
+func AppendTurnLeaf(dst []byte, t *dag.Turn) []byte {
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	w.Key("body_digest")
+	w.Hex(t.BodyDigest[:])
+	w.Key("conversation")
+	w.String(t.Conversation.String())
+	w.Key("created_at_us")
+	w.Uint(uint64(t.CreatedAt))
+	w.Key("id")
+	w.String(t.ID.String())
+	w.Key("phase")
+	w.String(t.Phase.String())
+	w.Key("role")
+	w.String(t.Role.String())
+	w.Key("salience_ppm")
+	w.Uint(uint64(t.Salience))
+	w.Key("type")
+	w.String("turn")
+	w.EndObject()
+	return w.Bytes
+}
+
+// AppendEdgeLeaf appends the leaf of an edge.
+func AppendEdgeLeaf(dst []byte, e dag.Edge) []byte {
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	w.Key("child")
+	w.String(e.Child.String())
+	w.Key("kind")
+	w.String(e.Kind.String())
+	w.Key("parent")
+	w.String(e.Parent.String())
+	w.Key("type")
+	w.String("edge")
+	w.EndObject()
+	return w.Bytes
+}
+
+// TurnLeaf is the leaf hash of a turn (RFC 6962: SHA-256 of 0x00 and the leaf).
+// It depends on no slice, so it is computed once, at admission.
+func TurnLeaf(t *dag.Turn) dag.Digest {
+	var buf [512]byte
+	return dag.Digest(tlog.RecordHash(AppendTurnLeaf(buf[:0], t)))
+}
+
+// EdgeLeaf is the leaf hash of an edge, computed once like TurnLeaf.
+func EdgeLeaf(e dag.Edge) dag.Digest {
+	var buf [256]byte
+	return dag.Digest(tlog.RecordHash(AppendEdgeLeaf(buf[:0], e)))
+}

@@ -1,0 +1,334 @@
+package slice
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// Via says by which way a turn was first reached. The zero value is no way.
+type Via uint8
+
+// The ways, with the numbers that stores keep.
+const (
+	ViaAnchor  Via = 1 // it is the anchor
+	ViaParent  Via = 2 // it is a parent of the turn it was reached from
+	ViaChild   Via = 3 // it is a child of that turn
+	ViaSibling Via = 4 // it has a parent in common with that turn
+)
+
+var viaNames = [...]string{ViaAnchor: "anchor", ViaParent: "parent", ViaChild: "child", ViaSibling: "sibling"}
+
+// String gives the way's name on the wire, or "" if it is not one.
+func (v Via) String() string {
+	if int(v) < len(viaNames) {
+		return viaNames[v]
+	}
+	return ""
+}
+
+// ParseVia reads the name of a way.
+func ParseVia(s string) (Via, error) {
+	if i := slices.Index(viaNames[1:], s); i >= 0 {
+		return Via(i + 1), nil
+	}
+	return 0, fmt.Errorf("%w: via %.80q, want one of %q", dag.ErrForm, s, viaNames[1:])
+}
+
+// A Pick is a turn that selection let in, and why.
+type Pick struct {
+	Node     dag.Node
+	From     dag.Node // the turn it was reached from; the anchor's is itself
+	Score    policy.Score
+	Distance int // edges on the way by which it was first reached
+	Via      Via
+}
+
+// ErrAnchor is wrapped when the view does not show the anchor.
+var ErrAnchor = errors.New("anchor is not in the view")
+
+// A MissingError says that selection reached turns of conversations that the
+// graph does not hold. Add them and select again.
+type MissingError struct {
+	Conversations []dag.ConversationID // each once
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("slice: %d conversations that the slice reaches are not loaded", len(e.Conversations))
+}
+
+// Select chooses turns around an anchor, the best first (GKP/1, section 4). It
+// gives them in the order of selection.
+//
+// It takes O(n log n) steps in the number of turns it looks at: the selected
+// ones, their parents and children, and their parents' children. The children
+// of one parent are ranked once for each distance, so a turn with ten thousand
+// children does not make each of them look at all the others.
+func Select(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1) ([]Pick, error) {
+	if err := params.Check(); err != nil {
+		return nil, err
+	}
+	s := selections.Get().(*selection)
+	defer selections.Put(s)
+	defer s.reset()
+	return s.run(v, anchor, params, nil)
+}
+
+// A candidate stands in the frontier, or is ranked among siblings. key is the
+// beginning of the id: it settles most ties without a look at the node.
+type candidate struct {
+	score    policy.Score
+	key      uint64
+	node     dag.Node
+	from     dag.Node
+	distance int32
+	via      Via
+}
+
+// A selection is the working memory of one Select, kept for the next.
+type selection struct {
+	view     dag.View
+	scorer   *policy.Scorer
+	marked   []bool     // by node: visited
+	touched  []dag.Node // the marked ones
+	frontier []candidate
+	near     []dag.Node
+	ranked   []candidate
+	hubs     map[hub][]candidate
+	missing  []dag.ConversationID
+}
+
+// A hub is a turn with many children, ranked at one distance.
+type hub struct {
+	parent   dag.Node
+	distance int32
+}
+
+// hubSize is the number of children from which ranking them is worth keeping.
+const hubSize = 64
+
+var selections = sync.Pool{New: func() any { return &selection{hubs: map[hub][]candidate{}} }}
+
+func (s *selection) reset() {
+	for _, n := range s.touched {
+		s.marked[n] = false
+	}
+	s.touched, s.frontier, s.missing = s.touched[:0], s.frontier[:0], nil
+	clear(s.hubs)
+	s.view, s.scorer = dag.View{}, nil
+}
+
+// run selects. If watch is not nil it is told of every candidate as it enters
+// the frontier.
+func (s *selection) run(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1, watch func(candidate)) ([]Pick, error) {
+	start, ok := v.Find(anchor)
+	if !ok {
+		return nil, fmt.Errorf("%w: turn %s, as of sequence number %d", ErrAnchor, anchor, v.Seq())
+	}
+	s.view, s.scorer = v, params.Scorer()
+	if len(s.marked) < v.Len() {
+		s.marked = make([]bool, v.Len()+v.Len()/4)
+	}
+	picks := make([]Pick, 0, min(params.MaxNodes, 256))
+	s.visit(start, start, 0, ViaAnchor, watch)
+	for len(s.frontier) > 0 && len(picks) < params.MaxNodes {
+		c := s.pop()
+		picks = append(picks, Pick{Node: c.node, From: c.from, Score: c.score, Distance: int(c.distance), Via: c.via})
+		if int(c.distance) < params.MaxRadius {
+			s.visitNeighbours(c, watch)
+		}
+		if params.IncludeSiblings && params.MaxSiblings > 0 {
+			s.visitSiblings(c, params.MaxSiblings, watch)
+		}
+	}
+	if len(s.missing) > 0 {
+		return nil, &MissingError{Conversations: s.missing}
+	}
+	return picks, nil
+}
+
+func (s *selection) visit(n, from dag.Node, distance int32, via Via, watch func(candidate)) {
+	if s.marked[n] {
+		return
+	}
+	s.marked[n] = true
+	s.touched = append(s.touched, n)
+	if !s.view.Present(n) {
+		s.miss(n)
+		return
+	}
+	c := s.candidate(n, distance)
+	c.from, c.via = from, via
+	if watch != nil {
+		watch(c)
+	}
+	s.push(c)
+}
+
+func (s *selection) candidate(n dag.Node, distance int32) candidate {
+	id := s.view.ID(n)
+	return candidate{
+		score:    s.scorer.Score(s.view.Phase(n), s.view.Salience(n), int(distance)),
+		key:      binary.BigEndian.Uint64(id[:8]),
+		node:     n,
+		distance: distance,
+	}
+}
+
+func (s *selection) miss(n dag.Node) {
+	if c := s.view.Conversation(n); !slices.Contains(s.missing, c) {
+		s.missing = append(s.missing, c)
+	}
+}
+
+// visitNeighbours visits parents and children. The frontier orders candidates
+// totally and no turn is both, so the order of visiting does not matter and
+// nothing is sorted here.
+func (s *selection) visitNeighbours(c candidate, watch func(candidate)) {
+	for i := range s.view.ParentCount(c.node) {
+		parent, _, _ := s.view.Parent(c.node, i)
+		s.visit(parent, c.node, c.distance+1, ViaParent, watch)
+	}
+	s.near = s.view.AppendChildren(s.near[:0], c.node)
+	for _, child := range s.near {
+		s.visit(child, c.node, c.distance+1, ViaChild, watch)
+	}
+}
+
+// visitSiblings visits the best of the turns that share a parent with c. Those
+// visited already take their places among the best.
+func (s *selection) visitSiblings(c candidate, most int, watch func(candidate)) {
+	s.ranked = s.ranked[:0]
+	for i := range s.view.ParentCount(c.node) {
+		parent, _, _ := s.view.Parent(c.node, i)
+		if !s.view.Present(parent) {
+			s.miss(parent) // its other children are unknown
+			continue
+		}
+		s.rankChildren(parent, c, most)
+	}
+	for _, sibling := range s.ranked {
+		s.visit(sibling.node, c.node, c.distance, ViaSibling, watch)
+	}
+}
+
+// rankChildren merges the best children of parent, but for c, into s.ranked.
+func (s *selection) rankChildren(parent dag.Node, c candidate, most int) {
+	kept, ok := s.hubs[hub{parent, c.distance}]
+	if !ok {
+		s.near = s.view.AppendChildren(s.near[:0], parent)
+		if len(s.near) < hubSize {
+			for _, n := range s.near {
+				s.rank(n, c, most)
+			}
+			return
+		}
+		// One more than most: c itself may be among them.
+		for _, n := range s.near {
+			if s.present(n) {
+				kept = insertRanked(kept, s.candidate(n, c.distance), most+1, s.view)
+			}
+		}
+		s.hubs[hub{parent, c.distance}] = kept
+	}
+	for _, k := range kept {
+		if k.node != c.node {
+			s.ranked = insertRanked(s.ranked, k, most, s.view)
+		}
+	}
+}
+
+func (s *selection) rank(n dag.Node, c candidate, most int) {
+	if n != c.node && s.present(n) {
+		s.ranked = insertRanked(s.ranked, s.candidate(n, c.distance), most, s.view)
+	}
+}
+
+func (s *selection) present(n dag.Node) bool {
+	if s.view.Present(n) {
+		return true
+	}
+	s.miss(n)
+	return false
+}
+
+// insertRanked keeps the best few candidates of one distance in order, each node
+// once. It costs one comparison for a candidate that is not among them.
+func insertRanked(ranked []candidate, c candidate, most int, v dag.View) []candidate {
+	if len(ranked) == most && !before(c, ranked[most-1], v) {
+		return ranked
+	}
+	at := len(ranked)
+	for at > 0 && before(c, ranked[at-1], v) {
+		at--
+	}
+	if at > 0 && ranked[at-1].node == c.node {
+		return ranked
+	}
+	if len(ranked) == most {
+		ranked = ranked[:most-1]
+	}
+	return slices.Insert(ranked, at, c)
+}
+
+// before is the total order in which candidates are given out: highest score,
+// smallest distance, smallest id.
+func before(a, b candidate, v dag.View) bool {
+	switch {
+	case a.score != b.score:
+		return a.score > b.score
+	case a.distance != b.distance:
+		return a.distance < b.distance
+	case a.key != b.key:
+		return a.key < b.key
+	}
+	return v.ID(a.node).Compare(v.ID(b.node)) < 0
+}
+
+// push and pop keep the frontier as a binary heap. (container/heap boxes each
+// candidate, which costs more than the rest of a selection.)
+func (s *selection) push(c candidate) {
+	s.frontier = append(s.frontier, c)
+	h, i := s.frontier, len(s.frontier)-1
+	for i > 0 {
+		up := (i - 1) / 2
+		if !before(c, h[up], s.view) {
+			break
+		}
+		h[i] = h[up]
+		i = up
+	}
+	h[i] = c
+}
+
+func (s *selection) pop() candidate {
+	h := s.frontier
+	top, last := h[0], h[len(h)-1]
+	h = h[:len(h)-1]
+	s.frontier = h
+	if len(h) == 0 {
+		return top
+	}
+	i := 0
+	for {
+		down := 2*i + 1
+		if down >= len(h) {
+			break
+		}
+		if right := down + 1; right < len(h) && before(h[right], h[down], s.view) {
+			down = right
+		}
+		if !before(h[down], last, s.view) {
+			break
+		}
+		h[i] = h[down]
+		i = down
+	}
+	h[i] = last
+	return top
+}

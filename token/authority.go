@@ -1,0 +1,157 @@
+package token
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// Sizes of an Authority's caches. Both are bounded, so that a stream of
+// invented tenants or tokens costs no memory.
+const (
+	derivedKeys = 1_000
+	goodTokens  = 10_000
+)
+
+// An Authority seals slices and checks tokens under a keyring, which can be
+// replaced while it works. It is safe for use by many goroutines.
+//
+// It keeps derived keys, and the digests of tokens that were found good. What
+// is kept goes with the keyring it was found under: once Replace returns, no
+// call that begins later accepts a token of a key retired by it.
+type Authority struct {
+	mu    sync.RWMutex
+	state *authorityState // replaced, never changed
+}
+
+type authorityState struct {
+	ring    Keyring
+	derived *lru.Cache[derivedName, derivedKey]
+	good    *lru.Cache[[sha256.Size]byte, struct{}]
+}
+
+type derivedName struct {
+	tenant dag.Tenant
+	id     KeyID
+}
+
+// NewAuthority gives an authority under a keyring.
+func NewAuthority(r Keyring) *Authority {
+	a := &Authority{}
+	a.Replace(r)
+	return a
+}
+
+// Replace puts another keyring in place, such as one with a key rotated in or
+// retired.
+func (a *Authority) Replace(r Keyring) {
+	derived, err := lru.New[derivedName, derivedKey](derivedKeys)
+	if err != nil {
+		panic("token: " + err.Error()) // a size below 1
+	}
+	good, err := lru.New[[sha256.Size]byte, struct{}](goodTokens)
+	if err != nil {
+		panic("token: " + err.Error())
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.state = &authorityState{ring: r, derived: derived, good: good}
+}
+
+// Keyring gives the keyring in place.
+func (a *Authority) Keyring() Keyring { return a.now().ring }
+
+func (a *Authority) now() *authorityState {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.state
+}
+
+func (s *authorityState) key(tenant dag.Tenant, id KeyID) (derivedKey, error) {
+	secret, err := s.ring.live(id)
+	if err != nil {
+		return derivedKey{}, err
+	}
+	name := derivedName{tenant, id}
+	if k, ok := s.derived.Get(name); ok {
+		return k, nil
+	}
+	k, err := derive(secret, tenant, id)
+	if err == nil {
+		s.derived.Add(name, k)
+	}
+	return k, err
+}
+
+// Seal signs a slice for a tenant with the key that signs.
+func (a *Authority) Seal(tenant dag.Tenant, s *slice.Slice) (slice.Seal, error) {
+	state := a.now()
+	id, err := state.ring.Signer()
+	if err != nil {
+		return slice.Seal{}, err
+	}
+	return state.seal(tenant, id, &s.Provenance)
+}
+
+func (s *authorityState) seal(tenant dag.Tenant, id KeyID, p *slice.Provenance) (slice.Seal, error) {
+	if _, err := dag.ParseTenant(string(tenant)); err != nil {
+		return slice.Seal{}, err
+	}
+	k, err := s.key(tenant, id)
+	if err != nil {
+		return slice.Seal{}, err
+	}
+	t, err := k.sign(p)
+	if err != nil {
+		return slice.Seal{}, err
+	}
+	return slice.Seal{Tenant: tenant, KeyID: string(id), Token: t.String()}, nil
+}
+
+// ErrToken is wrapped when a token is not the one that the key gives.
+var ErrToken = errors.New("token does not match")
+
+// Check reports why a seal does not make the six fields admissible, or nil if
+// it does: ErrKeyUnknown, ErrKeyRetired, ErrToken, or an error of form.
+func (a *Authority) Check(p *slice.Provenance, seal slice.Seal) error {
+	state := a.now()
+	if _, err := dag.ParseTenant(string(seal.Tenant)); err != nil {
+		return err
+	}
+	id, err := ParseKeyID(seal.KeyID)
+	if err != nil {
+		return err
+	}
+	got, err := ParseToken(seal.Token)
+	if err != nil {
+		return err
+	}
+	text, err := p.Canonical()
+	if err != nil {
+		return err
+	}
+	k, err := state.key(seal.Tenant, id)
+	if err != nil {
+		return err
+	}
+	// Everything that decides goes into the name: no field holds a line feed.
+	name := sha256.Sum256([]byte(string(seal.Tenant) + "\n" + seal.KeyID + "\n" + seal.Token + "\n" + text))
+	if state.good.Contains(name) {
+		return nil
+	}
+	want, err := k.sign(p)
+	if err != nil {
+		return err
+	}
+	if !want.equal(got) {
+		return fmt.Errorf("%w: key %q of tenant %q gives another one for these six fields", ErrToken, id, seal.Tenant)
+	}
+	state.good.Add(name, struct{}{})
+	return nil
+}

@@ -1,0 +1,125 @@
+package token
+
+import (
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// MinSecret is the least number of bytes in a secret.
+const MinSecret = 32
+
+// A KeyID names a key of a ring: [a-z0-9][a-z0-9-]{0,62}.
+type KeyID string
+
+// ParseKeyID checks the form of a key's id.
+func ParseKeyID(s string) (KeyID, error) {
+	if !dag.IsLabel(s) {
+		return "", fmt.Errorf("%w: key id %.80q, want [a-z0-9][a-z0-9-]{0,62}", dag.ErrForm, s)
+	}
+	return KeyID(s), nil
+}
+
+// A Secret is what keys are derived from. It shows itself to no printer, logger
+// or encoder; only Reveal does.
+type Secret struct{ bytes []byte }
+
+// ErrSecret is wrapped when a secret is too short or not hex.
+var ErrSecret = errors.New("unusable secret")
+
+// NewSecret copies a secret of at least MinSecret bytes.
+func NewSecret(b []byte) (Secret, error) {
+	if len(b) < MinSecret {
+		return Secret{}, fmt.Errorf("%w: %d bytes, want at least %d", ErrSecret, len(b), MinSecret)
+	}
+	return Secret{append([]byte(nil), b...)}, nil
+}
+
+// ParseSecret reads a secret written in lowercase hex. The error never holds
+// the text.
+func ParseSecret(s string) (Secret, error) {
+	if len(s) < 2*MinSecret {
+		return Secret{}, fmt.Errorf("%w: %d characters, want at least %d lowercase hex digits", ErrSecret, len(s), 2*MinSecret)
+	}
+	b := make([]byte, len(s)/2)
+	if err := dag.ParseHex(b, s); err != nil {
+		return Secret{}, fmt.Errorf("%w: want an even number of lowercase hex digits", ErrSecret)
+	}
+	return Secret{b}, nil
+}
+
+// DrawSecret draws MinSecret bytes from a source of randomness; nil is the
+// system's.
+func DrawSecret(random io.Reader) (Secret, error) {
+	if random == nil {
+		random = rand.Reader
+	}
+	b := make([]byte, MinSecret)
+	if _, err := io.ReadFull(random, b); err != nil {
+		return Secret{}, fmt.Errorf("token: drawing a secret: %w", err)
+	}
+	return Secret{b}, nil
+}
+
+// Reveal gives the secret in hex, for the keyring's file.
+func (s Secret) Reveal() string { return hex.EncodeToString(s.bytes) }
+
+const hidden = "[secret]"
+
+// String, GoString, LogValue, MarshalText and Format hide the secret.
+func (s Secret) String() string               { return hidden }
+func (s Secret) GoString() string             { return hidden }
+func (s Secret) LogValue() slog.Value         { return slog.StringValue(hidden) }
+func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+func (s Secret) Format(f fmt.State, _ rune)   { _, _ = io.WriteString(f, hidden) }
+
+// A derivedKey signs for one tenant under one key id.
+type derivedKey [32]byte
+
+// derive computes HKDF-SHA256(secret, no salt, "graphkernel:token:v2:TENANT:KEY_ID").
+// A key of fixed length also keeps HMAC's padding from making two keys one.
+func derive(s Secret, tenant dag.Tenant, id KeyID) (k derivedKey, err error) {
+	b, err := hkdf.Key(sha256.New, s.bytes, nil, "graphkernel:token:v2:"+string(tenant)+":"+string(id), len(k))
+	if err != nil {
+		return k, fmt.Errorf("token: deriving a key: %w", err)
+	}
+	copy(k[:], b)
+	return k, nil
+}
+
+// A Token is 16 bytes of proof.
+type Token [16]byte
+
+// String writes the token as 32 lowercase hex digits.
+func (t Token) String() string { return hex.EncodeToString(t[:]) }
+
+// ParseToken reads 32 lowercase hex digits.
+func ParseToken(s string) (t Token, err error) {
+	if err := dag.ParseHex(t[:], s); err != nil {
+		return t, fmt.Errorf("token: %w", err)
+	}
+	return t, nil
+}
+
+func (k *derivedKey) sign(p *slice.Provenance) (t Token, err error) {
+	text, err := p.Canonical()
+	if err != nil {
+		return t, err
+	}
+	mac := hmac.New(sha256.New, k[:])
+	mac.Write([]byte(text))
+	copy(t[:], mac.Sum(nil))
+	return t, nil
+}
+
+// equal compares in constant time.
+func (t Token) equal(other Token) bool { return hmac.Equal(t[:], other[:]) }
