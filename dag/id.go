@@ -78,6 +78,9 @@ func appendUUID(dst []byte, id [16]byte) []byte {
 
 func parseUUID(s string) (uuid.UUID, error) {
 	id, err := uuid.Parse(s)
+	if err == nil && id == uuid.Nil {
+		return uuid.UUID{}, fmt.Errorf("%w: the nil UUID names nothing", ErrForm)
+	}
 	if err != nil || id.String() != s {
 		return uuid.UUID{}, fmt.Errorf("%w: %q is not a UUID in the lowercase 8-4-4-4-12 form", ErrForm, clip(s))
 	}

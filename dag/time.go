@@ -2,6 +2,7 @@ package dag
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -35,10 +36,13 @@ func TimeOf(t time.Time) (Time, error) {
 }
 
 // ReadTime reads any RFC 3339 time, as it comes from people and other systems.
-// Digits below a microsecond are cut off.
+// Digits below a microsecond are cut off. A leap second (:60) has no place among
+// the microseconds since 1970 and is refused.
 func ReadTime(s string) (Time, error) {
 	var t time.Time
-	if err := t.UnmarshalText([]byte(s)); err != nil {
+	// The RFC lets "t" and "z" be small, which package time does not read; and
+	// package time reads a decimal comma, which is ISO 8601 and not the RFC.
+	if err := t.UnmarshalText([]byte(strings.ToUpper(s))); err != nil || strings.Contains(s, ",") {
 		return 0, fmt.Errorf("%w: %q is not an RFC 3339 time", ErrForm, clip(s))
 	}
 	return TimeOf(t)

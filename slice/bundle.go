@@ -271,9 +271,6 @@ func ParseBundle(data []byte) (*Bundle, error) {
 	c := canon.Open(doc)
 	b := readBundle(c)
 	if err := c.Err(); err != nil {
-		if errors.Is(err, policy.ErrType) {
-			return nil, fmt.Errorf("%w: %w", ErrVersion, err)
-		}
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	again, err := b.Append(make([]byte, 0, len(data)))
@@ -286,15 +283,20 @@ func ParseBundle(data []byte) (*Bundle, error) {
 	return b, nil
 }
 
-// checkVersion looks at the version before anything else, since a later version
-// may have other fields.
+// checkVersion looks at the versions before anything else, since a later one may
+// have other fields.
 func checkVersion(doc *canon.Value) error {
-	p := doc.Get("provenance")
-	if p == nil {
-		return nil // malformed, as the reader will say
-	}
-	if v := p.Get("schema_version"); v != nil && v.Kind == canon.String && v.Text != SchemaVersion {
-		return fmt.Errorf("%w: provenance.schema_version is %.40q, this program knows %q", ErrVersion, v.Text, SchemaVersion)
+	for _, known := range [...]struct{ in, key, version string }{
+		{"provenance", "schema_version", SchemaVersion},
+		{"policy", "type", policy.Type},
+	} {
+		part := doc.Get(known.in)
+		if part == nil {
+			continue // malformed, as the reader will say
+		}
+		if v := part.Get(known.key); v != nil && v.Kind == canon.String && v.Text != known.version {
+			return fmt.Errorf("%w: %s.%s is %.40q, this program knows %q", ErrVersion, known.in, known.key, v.Text, known.version)
+		}
 	}
 	return nil
 }

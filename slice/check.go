@@ -198,7 +198,7 @@ func (b *Bundle) checkReason(t *BundleTurn, index map[dag.TurnID]int, joined map
 	case ViaChild:
 		ok = joined[[2]dag.TurnID{a.From, t.ID}]
 	case ViaSibling:
-		ok = b.Policy.IncludeSiblings && t.ID != a.From
+		ok = b.Policy.IncludeSiblings && b.Policy.MaxSiblings > 0 && t.ID != a.From
 		step = 0
 	}
 	if !ok {

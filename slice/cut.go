@@ -115,14 +115,7 @@ func (c *cut) turns(s *Slice, v dag.View, picks []Pick) {
 	s.Picked = make([]int, len(picks))
 	for at, o := range c.order {
 		p := picks[o.pick]
-		t := Selected{
-			ID:        v.ID(p.Node),
-			CreatedAt: v.CreatedAt(p.Node),
-			Admission: Admission{Score: p.Score, Distance: p.Distance, Via: p.Via},
-		}
-		if p.Via != ViaAnchor {
-			t.Admission.From = v.ID(p.From)
-		}
+		t := Selected{ID: v.ID(p.Node), CreatedAt: v.CreatedAt(p.Node), Admission: admissionOf(v, p)}
 		s.Turns[at] = t
 		s.Picked[o.pick] = at
 		c.rank[p.Node] = int32(at)
@@ -229,6 +222,14 @@ func (c *cut) sliceID(p *Provenance, turns []Selected, edges []dag.Edge) SliceID
 	w.EndArray()
 	w.EndObject()
 	return SliceID(fmt.Sprintf("%016x", xxhash.Sum64(w.Bytes)))
+}
+
+func admissionOf(v dag.View, p Pick) Admission {
+	a := Admission{Score: p.Score, Distance: p.Distance, Via: p.Via}
+	if p.Via != ViaAnchor {
+		a.From = v.ID(p.From)
+	}
+	return a
 }
 
 // treeHash is the Merkle tree hash of RFC 6962, section 2.1, over leaf hashes.

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/token"
+)
+
+func (a *app) eraseCommand() *cobra.Command {
+	var why string
+	c := &cobra.Command{
+		Use:   "erase TURN --reason TEXT",
+		Short: "Delete a turn's text for good; slices that hold it still verify and replay",
+		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery
+from the store, and records when and why. Its place in the graph stays: slices cut
+before still verify, and a replay says that the text was erased. This cannot be
+undone. Bundles that were handed out before still hold the text.
+
+` + anchorHelp,
+		Args: oneArg("TURN"),
+		RunE: func(c *cobra.Command, args []string) error { return a.erase(c, args[0], why) },
+	}
+	c.Flags().StringVar(&why, "reason", "", "why, for the record (required)")
+	return c
+}
+
+func (a *app) erase(c *cobra.Command, turn, why string) error {
+	if why == "" {
+		return usagef("erase needs --reason")
+	}
+	return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		id, err := resolve(c, s, turn)
+		if err != nil {
+			return err
+		}
+		before, err := s.Head(c.Context(), s.tenant)
+		if err != nil {
+			return err
+		}
+		e, err := s.Erase(c.Context(), s.tenant, id, why)
+		if err != nil {
+			return err
+		}
+		already := e.Seq <= before
+		result := map[string]any{"turn": id.String(), "seq": uint64(e.Seq), "reason": e.Reason, "at": e.At.String(), "already": already}
+		return a.print(result, func(w io.Writer) {
+			switch {
+			case e.Seq == 0:
+				fmt.Fprintf(w, "turn %s came without text; there is nothing to erase\n", id)
+			case already:
+				fmt.Fprintf(w, "turn %s was erased already: event %d, %s, %s\n", id, e.Seq, e.At, oneLine(e.Reason, 200))
+			default:
+				fmt.Fprintf(w, "turn %s is erased: event %d\n", id, e.Seq)
+			}
+		})
+	})
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// The exit codes. They are stable; docs/cli.md lists them.
+const (
+	exitOK             = 0
+	exitInternal       = 1  // something failed: I/O, a conflict, a turn that is not there
+	exitUsage          = 2  // the command line or an argument is wrong
+	exitTampered       = 10 // evidence does not match what was signed
+	exitKeyUnknown     = 11 // nobody here can say who signed it
+	exitKeyRetired     = 12 // the key verifies nothing any more
+	exitRedacted       = 16 // text is missing, and --require-full was given
+	exitReplayDiffers  = 17
+	exitMalformed      = 20 // the bytes are not what they should be
+	exitUnknownVersion = 21
+)
+
+// A finished ends the program with a code after its verdict has been printed.
+type finished struct{ code int }
+
+func (f *finished) Error() string { return fmt.Sprintf("exit code %d", f.code) }
+
+func finish(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return &finished{code}
+}
+
+// A usageError is a fault of the command line.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// exitCode is the one table from errors to exit codes.
+func exitCode(err error) int {
+	var usage *usageError
+	var ambiguous *kernel.AmbiguousError
+	for _, row := range [...]struct {
+		is   bool
+		code int
+	}{
+		{errors.As(err, &usage) || errors.As(err, &ambiguous), exitUsage},
+		{errors.Is(err, errNoSecret), exitKeyUnknown},
+		{errors.Is(err, slice.ErrVersion) || errors.Is(err, policy.ErrType), exitUnknownVersion},
+		{errors.Is(err, token.ErrKeyRetired), exitKeyRetired},
+		{errors.Is(err, token.ErrKeyUnknown), exitKeyUnknown},
+		{errors.Is(err, slice.ErrMalformed) || errors.Is(err, dag.ErrForm) || errors.Is(err, policy.ErrRange) || errors.Is(err, errSyntax), exitMalformed},
+	} {
+		if row.is {
+			return row.code
+		}
+	}
+	return exitInternal
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+func (a *app) importCommand() *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:   "import PATH",
+		Short: "Admit conversations from a file, a folder or a git repository",
+		Long: `Reads Claude Code transcripts, ChatGPT exports, OpenAI chat messages, git histories
+and the project's own JSONL, which export writes. The format is found by looking;
+--format names it where that is not enough.
+
+Turns are admitted in batches, each whole or not at all. Importing again admits
+what is new and changes nothing else. What is left out is counted by reason
+(docs/importers.md explains each). The result, as JSON:
+
+  {"admitted","existing","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"head"}`,
+		Example: `  graphkernel import ~/.claude/projects
+  graphkernel import conversations.json --format chatgpt
+  graphkernel import .                        the history of this repository`,
+		Args: oneArg("PATH"),
+		RunE: func(c *cobra.Command, args []string) error { return a.importPath(c, args[0], format) },
+	}
+	names := make([]string, 0, len(ingest.Formats))
+	for _, f := range ingest.Formats {
+		names = append(names, string(f))
+	}
+	c.Flags().StringVar(&format, "format", "", fmt.Sprintf("one of %v; found by looking if absent", names))
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	return c
+}
+
+type importJSON struct {
+	Admitted      int            `json:"admitted"`
+	Existing      int            `json:"existing"`
+	Edges         int            `json:"edges"`
+	Conversations int            `json:"conversations"`
+	Skipped       map[string]int `json:"skipped"`
+	Noted         map[string]int `json:"noted"`
+	Head          uint64         `json:"head"`
+	Records       int            `json:"records"`
+	Error         string         `json:"error,omitempty"`
+	ExitCode      int            `json:"exit_code,omitempty"`
+}
+
+func importResult(r *kernel.ImportReport) importJSON {
+	j := importJSON{
+		Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Conversations: r.Conversations,
+		Skipped: r.Read.Skipped, Noted: r.Read.Noted, Head: uint64(r.Head), Records: r.Read.Records,
+	}
+	if j.Skipped == nil {
+		j.Skipped = map[string]int{}
+	}
+	if j.Noted == nil {
+		j.Noted = map[string]int{}
+	}
+	return j
+}
+
+func (a *app) importPath(c *cobra.Command, path, format string) error {
+	opts := ingest.Options{Format: ingest.Format(format)}
+	if format != "" {
+		if _, err := ingest.ParseFormat(format); err != nil {
+			return &usageError{err}
+		}
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return usagef("%s does not exist", path)
+	}
+	return a.withNewKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		bar := a.progress("importing")
+		opts.Progress = bar.update
+		report, err := s.Import(c.Context(), s.tenant, path, opts)
+		bar.stop()
+		result := importResult(&report)
+		if err != nil {
+			// What was admitted before stays; say so beside the error.
+			if a.output == "json" {
+				result.Error, result.ExitCode = err.Error(), exitCode(err)
+				if err := a.printJSON(result); err != nil {
+					return err
+				}
+				a.note("graphkernel: %v", err)
+				return finish(result.ExitCode)
+			}
+			a.note("%d turns were admitted before this; importing again goes on from there", report.Admitted)
+			return err
+		}
+		return a.print(result, func(w io.Writer) { printImport(w, &report) })
+	})
+}
+
+func printImport(w io.Writer, r *kernel.ImportReport) {
+	fmt.Fprintf(w, "admitted %d turns with %d edges in %d conversations; %d were there already; head %d\n",
+		r.Admitted, r.Edges, r.Conversations, r.Existing, r.Head)
+	printCounts(w, "skipped", r.Read.Skipped)
+	printCounts(w, "noted", r.Read.Noted)
+}
+
+func printCounts(w io.Writer, what string, counts map[string]int) {
+	reasons := make([]string, 0, len(counts))
+	for reason := range counts {
+		reasons = append(reasons, reason)
+	}
+	slices.Sort(reasons)
+	for _, reason := range reasons {
+		fmt.Fprintf(w, "  %s %7d  %s\n", what, counts[reason], reason)
+	}
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	var out, conversation string
+	c := &cobra.Command{
+		Use:   "export",
+		Short: "Write turns as JSONL that import reads back to the same bytes",
+		Long: `Writes one turn a line, in the order of admission, with its salt: importing the
+file elsewhere gives the same digests, leaves and slices. Handle it like the store
+itself. Erased turns are written without text, so that their children keep them.`,
+		Example: `  graphkernel export > turns.jsonl
+  graphkernel export -o turns.jsonl && graphkernel --store sqlite:copy.db import turns.jsonl`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.export(c, out, conversation) },
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	c.Flags().StringVar(&conversation, "conversation", "", "write only this conversation (an id)")
+	return c
+}
+
+func (a *app) export(c *cobra.Command, out, conversation string) (err error) {
+	var only *dag.ConversationID
+	if conversation != "" {
+		id, err := dag.ParseConversationID(conversation)
+		if err != nil {
+			return &usageError{err}
+		}
+		only = &id
+	}
+	to := a.stdout
+	if out != "" && out != "-" {
+		f, err := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if closed := f.Close(); err == nil {
+				err = closed
+			}
+		}()
+		to = f
+	} else if a.output == "json" {
+		return usagef("export writes many lines; with --output json give a file with -o")
+	}
+	return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		r, err := s.Export(c.Context(), s.tenant, only, to)
+		if err != nil {
+			return err
+		}
+		if a.output == "json" {
+			return a.printJSON(map[string]any{"turns": r.Turns, "redacted": r.Redacted, "parents_outside": r.Outside, "file": out})
+		}
+		a.note("%d turns, %d of them without text, %d parents outside the export", r.Turns, r.Redacted, r.Outside)
+		return nil
+	})
+}
+
+// A bar shows how long work goes on. It is silent unless a person watches.
+type bar struct {
+	writer  progress.Writer
+	tracker *progress.Tracker
+}
+
+func (a *app) progress(what string) *bar {
+	if !isTerminal(a.stderr) || a.output == "json" {
+		return &bar{}
+	}
+	b := &bar{writer: progress.NewWriter(), tracker: &progress.Tracker{Message: what, Units: progress.UnitsBytes}}
+	b.writer.SetOutputWriter(a.stderr)
+	b.writer.SetAutoStop(false)
+	b.writer.SetStyle(progress.StyleBlocks)
+	b.writer.AppendTracker(b.tracker)
+	go b.writer.Render()
+	return b
+}
+
+func (b *bar) update(done, total int64) {
+	if b.writer == nil {
+		return
+	}
+	b.tracker.UpdateTotal(total)
+	b.tracker.SetValue(done)
+}
+
+func (b *bar) stop() {
+	if b.writer == nil {
+		return
+	}
+	b.tracker.MarkAsDone()
+	b.writer.Stop()
+	for b.writer.IsRenderInProgress() {
+		time.Sleep(10 * time.Millisecond) // the library offers nothing to wait on
+	}
+}

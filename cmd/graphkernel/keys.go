@@ -1,0 +1,278 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// errNoSecret is wrapped when there is nothing to sign or verify with.
+var errNoSecret = errors.New("no key")
+
+// keyring gives the keys of this run: with --dev a random one; else the file
+// that --keys names; else $GRAPHKERNEL_SECRET; else the file of
+// $GRAPHKERNEL_KEYS or the default one. Without any it says what to do.
+func (a *app) keyring() (token.Keyring, error) {
+	if a.dev {
+		return a.devKeyring()
+	}
+	if secret := a.getenv("GRAPHKERNEL_SECRET"); secret != "" && a.keysFlag == "" {
+		return a.secretKeyring(secret)
+	}
+	path := a.keysPath()
+	ring, err := token.LoadKeyring(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return token.Keyring{}, fmt.Errorf("%w: there is no keyring at %s.\n"+
+			"  graphkernel keys init      makes one,\n"+
+			"  GRAPHKERNEL_SECRET=HEX     gives a secret of at least %d bytes (id in GRAPHKERNEL_KEY_ID, default k1),\n"+
+			"  --dev                      signs with a random key that is gone after the run", errNoSecret, path, token.MinSecret)
+	}
+	return ring, err
+}
+
+func (a *app) keysPath() string {
+	for _, path := range []string{a.keysFlag, a.getenv("GRAPHKERNEL_KEYS")} {
+		if path != "" {
+			return path
+		}
+	}
+	return defaultKeys(a.getenv)
+}
+
+func (a *app) devKeyring() (token.Keyring, error) {
+	secret, err := token.DrawSecret(nil)
+	if err != nil {
+		return token.Keyring{}, err
+	}
+	a.note("graphkernel: --dev: signing with a random key that is gone after this run; nothing signed now will verify later")
+	return a.oneKey("dev", secret)
+}
+
+func (a *app) secretKeyring(text string) (token.Keyring, error) {
+	secret, err := token.ParseSecret(text)
+	if err != nil {
+		return token.Keyring{}, &usageError{fmt.Errorf("GRAPHKERNEL_SECRET: %w", err)}
+	}
+	id := a.getenv("GRAPHKERNEL_KEY_ID")
+	if id == "" {
+		id = "k1"
+	}
+	ring, err := a.oneKey(id, secret)
+	if err != nil {
+		return token.Keyring{}, &usageError{fmt.Errorf("GRAPHKERNEL_KEY_ID: %w", err)}
+	}
+	return ring, nil
+}
+
+func (a *app) oneKey(id string, secret token.Secret) (token.Keyring, error) {
+	now, err := dag.TimeOf(a.clock())
+	if err != nil {
+		return token.Keyring{}, err
+	}
+	return token.Keyring{}.Rotate(token.KeyID(id), secret, now)
+}
+
+func (a *app) keysCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "keys",
+		Short: "Make, rotate and retire the keys that sign",
+		Long: `A keyring is a file of mode 0600. One key signs, all live ones verify, a retired
+one verifies nothing. Each tenant's key is derived from the secret, so one ring
+serves all tenants.
+
+To rotate without a gap: rotate, wait until nobody needs to verify what the old
+key signed, then retire the old key. Retiring destroys the secret; what the key
+signed can still be replayed, but no longer verified.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var initID, rotateID, importID, importFrom string
+	initialise := &cobra.Command{
+		Use:   "init",
+		Short: "Make a keyring with one random key",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return a.changeKeys(true, func(r token.Keyring, now dag.Time) (token.Keyring, token.KeyID, error) {
+				return addRandom(r, initID, now)
+			})
+		},
+	}
+	initialise.Flags().StringVar(&initID, "id", "", "the key's id (default k1)")
+	rotate := &cobra.Command{
+		Use:   "rotate",
+		Short: "Add a random key that signs from now on",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return a.changeKeys(false, func(r token.Keyring, now dag.Time) (token.Keyring, token.KeyID, error) {
+				return addRandom(r, rotateID, now)
+			})
+		},
+	}
+	rotate.Flags().StringVar(&rotateID, "id", "", "the new key's id (default k2, k3, …)")
+	retire := &cobra.Command{
+		Use:   "retire KEY-ID",
+		Short: "End a key for good: it verifies nothing from now on",
+		Args:  oneArg("KEY-ID"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.changeKeys(false, func(r token.Keyring, now dag.Time) (token.Keyring, token.KeyID, error) {
+				next, err := r.Retire(token.KeyID(args[0]), now)
+				return next, token.KeyID(args[0]), err
+			})
+		},
+		ValidArgsFunction: a.completeKeys,
+	}
+	imported := &cobra.Command{
+		Use:   "import --id KEY-ID [--from FILE]",
+		Short: "Add a secret made elsewhere, in hex, as a key that verifies",
+		Long: `Reads a secret (at least 32 bytes, in lowercase hex) from a file or from standard
+input, never from the command line, where other users could read it. The key
+verifies; it signs only if no other key does.`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return a.importKey(importID, importFrom) },
+	}
+	imported.Flags().StringVar(&importID, "id", "", "the key's id")
+	imported.Flags().StringVar(&importFrom, "from", "-", "the file that holds the secret; - is standard input")
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the keys, without their secrets",
+		Args:  noArgs,
+		RunE:  func(*cobra.Command, []string) error { return a.listKeys() },
+	}
+	c.AddCommand(initialise, list, rotate, retire, imported)
+	return c
+}
+
+func addRandom(r token.Keyring, id string, now dag.Time) (token.Keyring, token.KeyID, error) {
+	name := token.KeyID(id)
+	if id == "" {
+		name = r.NextID()
+	}
+	secret, err := token.DrawSecret(nil)
+	if err != nil {
+		return r, name, err
+	}
+	next, err := r.Rotate(name, secret, now)
+	return next, name, err
+}
+
+func (a *app) importKey(id, from string) error {
+	if id == "" {
+		return usagef("keys import needs --id")
+	}
+	in := a.stdin
+	if from != "-" {
+		f, err := os.Open(from)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // only read
+		in = f
+	}
+	const longest = 4096
+	text, err := io.ReadAll(io.LimitReader(in, longest))
+	if err != nil {
+		return err
+	}
+	secret, err := token.ParseSecret(strings.TrimSpace(string(text)))
+	if err != nil {
+		return &usageError{err}
+	}
+	// A ring may begin with a secret that came from elsewhere.
+	_, err = os.Stat(a.keysPath())
+	return a.changeKeys(errors.Is(err, fs.ErrNotExist), func(r token.Keyring, now dag.Time) (token.Keyring, token.KeyID, error) {
+		next, err := r.Import(token.KeyID(id), secret, now)
+		return next, token.KeyID(id), err
+	})
+}
+
+// changeKeys loads the ring (or begins one), changes it and saves it.
+func (a *app) changeKeys(fresh bool, change func(token.Keyring, dag.Time) (token.Keyring, token.KeyID, error)) error {
+	path := a.keysPath()
+	var ring token.Keyring
+	if !fresh {
+		var err error
+		if ring, err = token.LoadKeyring(path); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("there is no keyring at %s; run: graphkernel keys init", path)
+		} else if err != nil {
+			return err
+		}
+	}
+	now, err := dag.TimeOf(a.clock())
+	if err != nil {
+		return err
+	}
+	next, id, err := change(ring, now)
+	if errors.Is(err, dag.ErrForm) {
+		return &usageError{err}
+	} else if err != nil {
+		return err
+	}
+	if err := token.SaveKeyring(path, next, fresh); errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("there is a keyring at %s already; it was left as it is (keys rotate adds a key)", path)
+	} else if err != nil {
+		return err
+	}
+	for _, k := range next.Keys() {
+		if k.ID == id {
+			return a.print(keyJSON(k, path), func(w io.Writer) { fmt.Fprintf(w, "key %s is %s, in %s\n", k.ID, k.State, path) })
+		}
+	}
+	return nil
+}
+
+type keyLine struct {
+	ID        string `json:"id"`
+	State     string `json:"state"`
+	CreatedAt string `json:"created_at"`
+	RetiredAt string `json:"retired_at,omitempty"`
+	File      string `json:"file,omitempty"`
+}
+
+func keyJSON(k token.Key, file string) keyLine {
+	l := keyLine{ID: string(k.ID), State: string(k.State), CreatedAt: k.CreatedAt.String(), File: file}
+	if k.State == token.Retired {
+		l.RetiredAt = k.RetiredAt.String()
+	}
+	return l
+}
+
+func (a *app) listKeys() error {
+	ring, err := a.keyring()
+	if err != nil {
+		return err
+	}
+	lines := []keyLine{}
+	for _, k := range ring.Keys() {
+		lines = append(lines, keyJSON(k, ""))
+	}
+	return a.print(map[string]any{"keys": lines}, func(w io.Writer) {
+		t := newTable(w, "key", "state", "created", "retired")
+		for _, l := range lines {
+			t.AppendRow(table.Row{l.ID, l.State, l.CreatedAt, l.RetiredAt})
+		}
+		t.Render()
+	})
+}
+
+func (a *app) completeKeys(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	ring, err := token.LoadKeyring(a.keysPath())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var ids []string
+	for _, k := range ring.Keys() {
+		if k.State == token.Live {
+			ids = append(ids, string(k.ID))
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,32 @@
+// Command graphkernel is the provenance kernel on the command line: it imports
+// conversations, cuts and signs slices of them, verifies and replays what was cut,
+// explains why a turn is in a slice, and erases what must be forgotten.
+//
+// This package owns flags, wiring and what a person sees. It is the only place
+// that names a storage back end. What it does it asks of package kernel.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	os.Exit(run())
+}
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{
+		stdin:  os.Stdin,
+		stdout: os.Stdout,
+		stderr: os.Stderr,
+		getenv: os.Getenv,
+		clock:  time.Now,
+	}
+	return a.run(ctx, os.Args[1:])
+}

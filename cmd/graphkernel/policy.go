@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// errSyntax is what a text that is no strict JSON wraps.
+var errSyntax = canon.ErrSyntax
+
+func (a *app) policyCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "policy",
+		Short: "Register, list and show slice policies",
+		Long: `A policy says how far, how much and by what weights a slice is cut. Its id,
+NAME@VERSION, is bound to its parameters for ever: another set of parameters needs
+the next version. default@1 is there from the start.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	add := &cobra.Command{
+		Use:   "add FILE",
+		Short: "Register a policy",
+		Long: `Reads {"policy_id":"NAME@V","policy":{"type":"slice_policy_v1", …}} from a file or, for
+-, from standard input. A parameter that is left out has its default. Fractions are
+decimals with at most six digits after the point; what they cannot hold exactly
+is refused.`,
+		Example: `  echo '{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":32,"distance_decay":0.7}}' |
+    graphkernel policy add -`,
+		Args: oneArg("FILE"),
+		RunE: func(c *cobra.Command, args []string) error { return a.addPolicy(c, args[0]) },
+	}
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the policies",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return a.listPolicies(c) },
+	}
+	show := &cobra.Command{
+		Use:               "show ID",
+		Short:             "Show a policy's parameters and hash",
+		Args:              oneArg("ID"),
+		ValidArgsFunction: a.completePolicies,
+		RunE:              func(c *cobra.Command, args []string) error { return a.showPolicy(c, args[0]) },
+	}
+	c.AddCommand(add, list, show)
+	return c
+}
+
+type policyJSON struct {
+	ID         string    `json:"policy_id"`
+	Hash       string    `json:"policy_params_hash"`
+	Parameters rawObject `json:"policy"`
+}
+
+// rawObject is JSON that is ready to be printed.
+type rawObject []byte
+
+func (r rawObject) MarshalJSON() ([]byte, error) { return r, nil }
+
+func policyOf(p policy.Registered) policyJSON {
+	params := p.Params()
+	w := canon.NewWriter(nil)
+	params.AppendWire(w)
+	return policyJSON{string(p.ID()), p.Hash().String(), w.Bytes}
+}
+
+func (a *app) addPolicy(c *cobra.Command, path string) error {
+	const largest = 1 << 20
+	data, err := a.readFile(path, largest)
+	if err != nil {
+		return err
+	}
+	p, err := policy.ParseRegistration(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return a.withNewKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		if err := s.RegisterPolicy(c.Context(), s.tenant, p); err != nil {
+			return err
+		}
+		return a.print(policyOf(p), func(w io.Writer) { fmt.Fprintf(w, "%s is registered, hash %s\n", p.ID(), p.Hash()) })
+	})
+}
+
+func (a *app) listPolicies(c *cobra.Command) error {
+	return a.withNewKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		registry, err := s.Policies(c.Context(), s.tenant)
+		if err != nil {
+			return err
+		}
+		lines := []policyJSON{}
+		for _, p := range registry.All() {
+			lines = append(lines, policyOf(p))
+		}
+		return a.print(map[string]any{"policies": lines, "registry_fingerprint": registry.Fingerprint()}, func(w io.Writer) {
+			t := newTable(w, "policy", "nodes", "radius", "siblings", "hash")
+			for _, p := range registry.All() {
+				params := p.Params()
+				siblings := 0
+				if params.IncludeSiblings {
+					siblings = params.MaxSiblings
+				}
+				t.AppendRow(table.Row{p.ID(), params.MaxNodes, params.MaxRadius, siblings, p.Hash()})
+			}
+			t.Render()
+			fmt.Fprintf(w, "registry fingerprint %s\n", registry.Fingerprint())
+		})
+	})
+}
+
+func (a *app) showPolicy(c *cobra.Command, id string) error {
+	return a.withNewKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		p, err := s.Policy(c.Context(), s.tenant, policy.ID(id))
+		if errors.Is(err, policy.ErrUnknown) {
+			return usagef("%v; see: graphkernel policy list", err)
+		} else if err != nil {
+			return err
+		}
+		return a.printJSON(policyOf(p))
+	})
+}
+
+// completePolicies completes ids, if there is a store.
+func (a *app) completePolicies(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var ids []string
+	_ = a.withKernel(c.Context(), token.Keyring{}, func(s *session) error { // without a store there is no completion
+		registry, err := s.Policies(c.Context(), s.tenant)
+		for _, p := range registry.All() {
+			ids = append(ids, string(p.ID()))
+		}
+		return err
+	})
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}

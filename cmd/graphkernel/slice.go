@@ -1,0 +1,206 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A cutFlags says which slice is meant.
+type cutFlags struct {
+	policy string
+	asOf   uint64
+}
+
+func (f *cutFlags) register(a *app, c *cobra.Command) {
+	c.Flags().StringVar(&f.policy, "policy", string(policy.DefaultID), "the policy to cut under")
+	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the present")
+	_ = c.RegisterFlagCompletionFunc("policy", a.completePolicies) // the flag exists
+}
+
+// request finds the anchor that a person names.
+func (f *cutFlags) request(c *cobra.Command, s *session, anchor string) (kernel.Request, error) {
+	id, err := resolve(c, s, anchor)
+	if err != nil {
+		return kernel.Request{}, err
+	}
+	if _, err := policy.ParseID(f.policy); err != nil {
+		return kernel.Request{}, &usageError{err}
+	}
+	return kernel.Request{Anchor: id, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}, nil
+}
+
+func resolve(c *cobra.Command, s *session, name string) (dag.TurnID, error) {
+	id, err := s.Resolve(c.Context(), s.tenant, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return id, fmt.Errorf("%w; see: graphkernel show", err)
+	}
+	return id, err
+}
+
+const anchorHelp = "A turn is named by its id, by a beginning of its id that no other shares, or by the\nid that another system gave it."
+
+func (a *app) sliceCommand() *cobra.Command {
+	var flags cutFlags
+	var format, out string
+	c := &cobra.Command{
+		Use:   "slice ANCHOR",
+		Short: "Cut and sign the turns that may influence an anchor",
+		Long: `Selects the turns around the anchor under a policy, signs them, records that they
+were handed out, and writes the bundle.
+
+` + anchorHelp + `
+
+Formats: bundle is the evidence, canonical JSON, to be handed on and verified;
+markdown and messages (OpenAI chat form, {"messages":[…]}) are for people and
+prompts and carry no proof.`,
+		Example: `  graphkernel slice 079a02ab -o slice.json
+  graphkernel slice 079a02ab --policy narrow@1 --as-of 120 --format markdown`,
+		Args: oneArg("ANCHOR"),
+		RunE: func(c *cobra.Command, args []string) error { return a.slice(c, args[0], flags, format, out) },
+	}
+	flags.register(a, c)
+	c.Flags().StringVar(&format, "format", "bundle", "bundle, markdown or messages")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"bundle", "markdown", "messages"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	return c
+}
+
+func (a *app) slice(c *cobra.Command, anchor string, flags cutFlags, format, out string) error {
+	render, ok := map[string]func(*slice.Bundle) ([]byte, error){"bundle": nil, "markdown": markdown, "messages": messages}[format]
+	if !ok {
+		return usagef("--format is %q, want bundle, markdown or messages", format)
+	}
+	ring, err := a.keyring()
+	if err != nil {
+		return err
+	}
+	return a.withKernel(c.Context(), ring, func(s *session) error {
+		request, err := flags.request(c, s, anchor)
+		if err != nil {
+			return err
+		}
+		issued, err := s.Slice(c.Context(), s.tenant, request)
+		if err != nil {
+			return err
+		}
+		result := issued.Bundle
+		if render != nil {
+			b, err := slice.ParseBundle(issued.Bundle)
+			if err != nil {
+				return err
+			}
+			if result, err = render(b); err != nil {
+				return err
+			}
+			if format == "markdown" && a.output == "json" {
+				if result, err = json.Marshal(map[string]string{"markdown": string(result), "slice_id": string(issued.Slice.Provenance.SliceID)}); err != nil {
+					return err
+				}
+			}
+		}
+		a.note("slice %s: %d turns, %d edges, as of %d, key %s", issued.Slice.Provenance.SliceID,
+			len(issued.Slice.Turns), len(issued.Slice.Edges), issued.Slice.AsOf, issued.Seal.KeyID)
+		return a.writeResult(out, result)
+	})
+}
+
+const redactedText = "(the text of this turn was erased or withheld)"
+
+// ordered gives a bundle's turns in reading order.
+func ordered(b *slice.Bundle) []*slice.BundleTurn {
+	byID := make(map[dag.TurnID]*slice.BundleTurn, len(b.Turns))
+	for i := range b.Turns {
+		byID[b.Turns[i].ID] = &b.Turns[i]
+	}
+	turns := make([]*slice.BundleTurn, len(b.Order))
+	for i, id := range b.Order {
+		turns[i] = byID[id]
+	}
+	return turns
+}
+
+// markdown writes a slice for people. What was said stands in code fences longer
+// than any it holds, so that a turn cannot pass itself off as another.
+func markdown(b *slice.Bundle) ([]byte, error) {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# Slice %s\n\nAnchor %s, policy %s, as of %d, %d turns in reading order.\n\nSnapshot %s, token %s (key %s).\n",
+		b.Provenance.SliceID, b.Anchor, b.Provenance.PolicyID, b.AsOf, len(b.Turns), b.Provenance.GraphSnapshotHash, b.Seal.Token, b.Seal.KeyID)
+	for i, t := range ordered(b) {
+		author, content := "", redactedText
+		if t.Body != nil {
+			author, content = " · "+t.Body.Author, t.Body.Content
+		}
+		fmt.Fprintf(&out, "\n## %d. %s%s · %s\n\n`%s` · %s · score %s · %s\n\n", i+1, t.Role, author, t.CreatedAt, t.ID, t.Phase, decimal(t.Admission.Score), reason(&t.Admission))
+		fence := strings.Repeat("`", max(3, longestRun(content, '`')+1))
+		fmt.Fprintf(&out, "%s\n%s\n%s\n", fence, content, fence)
+	}
+	return []byte(out.String()), nil
+}
+
+func longestRun(s string, of rune) int {
+	longest, run := 0, 0
+	for _, r := range s {
+		if r == of {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	return longest
+}
+
+// decimal writes a score with nine digits after the point at most.
+func decimal(s policy.Score) string {
+	text := fmt.Sprintf("%d.%09d", s/policy.MaxScore, s%policy.MaxScore)
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
+func reason(ad *slice.Admission) string {
+	switch ad.Via {
+	case slice.ViaAnchor:
+		return "the anchor"
+	case slice.ViaSibling:
+		return fmt.Sprintf("a sibling of %s, distance %d", short(ad.From), ad.Distance)
+	}
+	return fmt.Sprintf("a %s of %s, distance %d", ad.Via, short(ad.From), ad.Distance)
+}
+
+func short(id dag.TurnID) string { return id.String()[:8] }
+
+// messages writes a slice in the form of the OpenAI chat API. A tool's result
+// becomes a user message that says so: the API takes a tool message only behind
+// the very call that it answers, which a slice need not hold.
+func messages(b *slice.Bundle) ([]byte, error) {
+	type message struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}
+	list := make([]message, 0, len(b.Turns))
+	for _, t := range ordered(b) {
+		m := message{Role: t.Role.String(), Content: redactedText}
+		if t.Body != nil {
+			m.Content = t.Body.Content
+		}
+		if t.Role == dag.RoleTool {
+			m.Role = dag.RoleUser.String()
+			m.Content = "[result of a tool]\n" + m.Content
+		}
+		list = append(list, m)
+	}
+	var out strings.Builder
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(map[string]any{"messages": list})
+	return []byte(out.String()), err
+}

@@ -1,0 +1,255 @@
+package ingest
+
+import (
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// sourceChatGPT is the source of ids that ChatGPT did not give as UUIDs.
+const sourceChatGPT = "chatgpt"
+
+// chatgpt reads an export: an array of conversations, or one conversation. Each
+// conversation is a batch. A record is a node of its mapping.
+func (r *reading) chatgpt(path string) error {
+	in, err := openValues(r.ctx, path)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	for {
+		p, err := in.next()
+		r.advance(in.take())
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, errBrokenDocument):
+			r.record()
+			r.skip("broken_document")
+			return nil
+		case err != nil:
+			return err
+		case p.closed:
+			continue
+		}
+		v, replaced, err := parseLenient(p.text)
+		if err != nil || v.Kind != canon.Object || object(v, "mapping") == nil {
+			r.record()
+			r.skip("broken_conversation")
+			continue
+		}
+		for range replaced {
+			r.note(noteLoneSurrogate)
+		}
+		c := newChat(r, v, path, p.line)
+		c.read()
+		if err := r.hand(c.batch); err != nil {
+			return err
+		}
+	}
+}
+
+// A chat is one conversation of an export.
+type chat struct {
+	r     *reading
+	batch *Batch
+	place string
+	name  string
+	id    dag.ConversationID
+	began dag.Time
+	timed bool // began is known
+	order []*chatNode
+	nodes map[string]*chatNode
+}
+
+// A chatNode is an entry of the mapping.
+type chatNode struct {
+	name    string
+	v       *canon.Value
+	parent  *chatNode
+	missing string // the name of a parent that is not in the mapping
+
+	reached bool // its ancestors have been read, and so has it
+	attach  *dag.TurnID
+	time    dag.Time
+	timed   bool
+}
+
+func newChat(r *reading, v *canon.Value, path string, line int) *chat {
+	c := &chat{
+		r:     r,
+		batch: &Batch{Source: path, Repeats: true},
+		place: path + ":" + strconv.Itoa(line),
+		nodes: map[string]*chatNode{},
+	}
+	if c.name = text(v, "conversation_id"); c.name == "" {
+		c.name = text(v, "id")
+	}
+	mapping := object(v, "mapping")
+	for i := range mapping.Members {
+		m := &mapping.Members[i]
+		n := &chatNode{name: m.Key, v: &m.Value}
+		c.order = append(c.order, n)
+		c.nodes[n.name] = n
+	}
+	if c.name == "" { // some tools cut the id off; the root's is as good
+		for _, n := range c.order {
+			if text(n.v, "parent") == "" {
+				c.name = n.name
+				break
+			}
+		}
+	}
+	c.id = conversationID(sourceChatGPT, c.name)
+	if t := v.Get("create_time"); t != nil && t.Kind == canon.Number {
+		began, err := secondsTime(t.Text)
+		c.began, c.timed = began, err == nil
+	}
+	for _, n := range c.order {
+		name := text(n.v, "parent")
+		if name == "" {
+			continue
+		}
+		if n.parent = c.nodes[name]; n.parent == nil {
+			n.missing = name
+		}
+	}
+	return c
+}
+
+// read takes the nodes in the order of the mapping, but each after its parent.
+// Nodes whose parents lead in a circle are never reached.
+func (c *chat) read() {
+	for _, n := range c.order {
+		c.r.record()
+		var way []*chatNode // from n up to the first ancestor that is done
+		onWay := map[*chatNode]bool{}
+		at := n
+		for ; at != nil && !at.reached && !onWay[at]; at = at.parent {
+			onWay[at] = true
+			way = append(way, at)
+		}
+		if at != nil && !at.reached {
+			continue // a circle; counted below
+		}
+		for i := len(way) - 1; i >= 0; i-- {
+			way[i].reached = true
+			c.node(way[i])
+		}
+	}
+	for _, n := range c.order {
+		if !n.reached {
+			c.r.skip("parent_cycle")
+		}
+	}
+}
+
+// node takes one node whose ancestors are done.
+func (c *chat) node(n *chatNode) {
+	if n.parent != nil {
+		n.attach, n.time, n.timed = n.parent.attach, n.parent.time, n.parent.timed
+	}
+	message := object(n.v, "message")
+	if message == nil {
+		c.r.skip("no_message")
+		return
+	}
+	var d dag.Draft
+	var noted counts
+	if !chatSpeaker(&d, message, &noted) {
+		c.r.skip("unknown_role")
+		return
+	}
+	var body content
+	addChatContent(&body, message.Get("content"))
+	addAttachments(&body, object(message, "metadata"))
+	if d.Content = body.text.String(); d.Content == "" {
+		c.r.skip("empty_message")
+		return
+	}
+	if _, err := dag.ParseTurnID(n.name); err == nil {
+		turnID(&d, sourceChatGPT, n.name, &noted)
+	} else { // such names are not unique: every conversation has its own "client-created-root"
+		turnID(&d, sourceChatGPT, c.name+"/"+n.name, &noted)
+	}
+	d.Conversation = c.id
+	c.setTime(&d, n, message, &noted)
+	if n.attach != nil {
+		addParent(&d, *n.attach, dag.Reply, &noted)
+	}
+	if n.missing != "" {
+		noted.add(noteParentMissing)
+		setAttr(&d, attrMissingParent, n.missing, &noted)
+	}
+	setAttr(&d, attrBlocks, body.blocks(), &noted)
+	for what, count := range body.lost {
+		for range count {
+			noted.add(what)
+		}
+	}
+	if c.r.admit(c.batch, &d, c.place, noted) {
+		n.attach = &d.ID
+	}
+}
+
+// setTime takes the message's time, or that of the nearest message before it, or
+// that of the conversation.
+func (c *chat) setTime(d *dag.Draft, n *chatNode, message *canon.Value, noted *counts) {
+	if t := message.Get("create_time"); t != nil && t.Kind == canon.Number {
+		if at, err := secondsTime(t.Text); err == nil {
+			d.CreatedAt, n.time, n.timed = at, at, true
+			return
+		}
+	}
+	noted.add(noteTimeInferred)
+	switch {
+	case n.timed:
+		d.CreatedAt = n.time
+		setAttr(d, attrTimeBy, timeByEarlierContext, noted)
+	case c.timed:
+		d.CreatedAt = c.began
+		setAttr(d, attrTimeBy, "conversation", noted)
+	default:
+		setAttr(d, attrTimeBy, "nothing", noted)
+	}
+}
+
+// chatSpeaker sets role, author and the attributes of who speaks to whom.
+func chatSpeaker(d *dag.Draft, message *canon.Value, noted *counts) bool {
+	author := object(message, "author")
+	name := text(author, "name")
+	switch text(author, "role") {
+	case "system", "developer":
+		d.Role, d.Author = dag.RoleSystem, "system:chatgpt"
+	case "user":
+		d.Role, d.Author = dag.RoleUser, authorHuman
+	case "assistant":
+		d.Role, d.Author = dag.RoleAssistant, "agent:chatgpt"
+		if to := text(message, "recipient"); to != "" && to != "all" {
+			setAttr(d, attrTool, to, noted)
+		}
+	case "tool", "function":
+		if name == "" {
+			name = "unknown"
+		}
+		d.Role, d.Author = dag.RoleTool, authorName("tool", name, noted)
+		setAttr(d, attrTool, name, noted)
+	default:
+		return false
+	}
+	metadata := object(message, "metadata")
+	setAttr(d, attrModel, text(metadata, "model_slug"), noted)
+	if metadata != nil && isTrue(metadata, "is_visually_hidden_from_conversation") {
+		setAttr(d, "hidden", "true", noted)
+	}
+	if metadata != nil && isTrue(metadata, "is_user_system_message") || d.Role == dag.RoleSystem {
+		setAttr(d, attrMeta, "true", noted)
+	}
+	if w := message.Get("weight"); w != nil && w.Kind == canon.Number && w.Text != "1" && w.Text != "1.0" {
+		setAttr(d, "weight", w.Text, noted)
+	}
+	return true
+}

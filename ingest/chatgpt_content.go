@@ -1,0 +1,152 @@
+package ingest
+
+import (
+	"strings"
+
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// addChatContent adds what a message says. Every type has its text somewhere
+// else; one that is not known is added whole, as compact JSON.
+func addChatContent(c *content, v *canon.Value) {
+	if v == nil || v.Kind != canon.Object {
+		return
+	}
+	kind := text(v, "content_type")
+	switch kind {
+	case "text", "multimodal_text":
+		addChatParts(c, v.Get("parts"))
+	case "code":
+		addTitled(c, "code", strings.TrimSpace("code "+language(v)), text(v, "text"))
+	case "execution_output":
+		if said := text(v, "text"); said != "" {
+			c.result(said, false)
+		}
+	case "tether_browsing_display":
+		addTitled(c, kind, "browsing", text(v, "result"))
+	case "tether_quote":
+		title := "quote"
+		for _, key := range [...]string{"title", "url"} {
+			if s := text(v, key); s != "" {
+				title += " " + s
+			}
+		}
+		addTitled(c, kind, oneLine(title), text(v, "text"))
+	case "system_error":
+		c.result(strings.TrimSpace(text(v, "name")+": "+text(v, "text")), true)
+	case "thoughts":
+		addThoughts(c, v.Get("thoughts"))
+	case "reasoning_recap":
+		addTitled(c, "thinking", "thinking", text(v, "content"))
+	case "user_editable_context":
+		addTitled(c, kind, "user profile", text(v, "user_profile"))
+		addTitled(c, kind, "user instructions", text(v, "user_instructions"))
+	case "model_editable_context":
+		addTitled(c, kind, "memory", text(v, "model_set_context"))
+	default:
+		switch parts, said := v.Get("parts"), text(v, "text"); {
+		case parts != nil && parts.Kind == canon.Array:
+			addChatParts(c, parts)
+		case said != "":
+			addTitled(c, kind, oneLine(kind), said)
+		default:
+			c.other(kind, v)
+		}
+	}
+}
+
+// addTitled adds a block unless there is nothing in it.
+func addTitled(c *content, kind, title, said string) {
+	if said != "" {
+		c.titled(kind, title, said)
+	}
+}
+
+// language names the language of code, which ChatGPT gives as "unknown" mostly.
+func language(v *canon.Value) string {
+	if s := text(v, "language"); s != "unknown" {
+		return oneLine(s)
+	}
+	return ""
+}
+
+func addChatParts(c *content, parts *canon.Value) {
+	if parts == nil {
+		return
+	}
+	for i := range parts.Items {
+		p := &parts.Items[i]
+		switch kind := text(p, "content_type"); {
+		case p.Kind == canon.Null:
+		case p.Kind == canon.String:
+			if p.Text != "" {
+				c.plain(p.Text)
+			}
+		case kind == "image_asset_pointer" || kind == "audio_asset_pointer" || kind == "video_container_asset_pointer":
+			c.lost.add(assetNote(kind))
+			c.line(strings.TrimSuffix(kind, "_asset_pointer"), assetLine(kind, p))
+		case kind == "audio_transcription":
+			addTitled(c, kind, "audio transcription", text(p, "text"))
+		case text(p, "text") != "":
+			c.plain(text(p, "text"))
+		default:
+			c.other(kind, p)
+		}
+	}
+}
+
+// assetNote names what is lost with an asset, which lies in a file of its own.
+func assetNote(kind string) string {
+	if strings.HasPrefix(kind, "image") {
+		return noteImageData
+	}
+	return "audio_data"
+}
+
+func assetLine(kind string, p *canon.Value) string {
+	line := strings.TrimSuffix(kind, "_asset_pointer") + " " + text(p, "asset_pointer")
+	if size := scalar(p, "size_bytes"); size != "" {
+		line += ", " + size + " bytes"
+	}
+	return line
+}
+
+func addThoughts(c *content, list *canon.Value) {
+	if list == nil {
+		return
+	}
+	for i := range list.Items {
+		t := &list.Items[i]
+		said := text(t, "content")
+		if summary := text(t, "summary"); summary != "" && said != "" {
+			said = summary + "\n" + said
+		} else if said == "" {
+			said = summary
+		}
+		addTitled(c, "thinking", "thinking", said)
+	}
+}
+
+// addAttachments adds a line for each file that came with a message.
+func addAttachments(c *content, metadata *canon.Value) {
+	if metadata == nil {
+		return
+	}
+	list := metadata.Get("attachments")
+	if list == nil {
+		return
+	}
+	for i := range list.Items {
+		a := &list.Items[i]
+		mediaType := text(a, "mime_type")
+		if mediaType == "" {
+			mediaType = text(a, "mimeType")
+		}
+		line := strings.Join(strings.Fields("attachment "+text(a, "name")+" "+mediaType), " ")
+		if size := scalar(a, "size"); size != "" {
+			line += ", " + size + " bytes"
+		}
+		c.lost.add("attachment_data")
+		c.line("attachment", line)
+	}
+}

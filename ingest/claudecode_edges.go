@@ -1,0 +1,140 @@
+package ingest
+
+import (
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// parent finds the turn that a record continues from. At a compaction the
+// parent is null and the logical one is named beside it. missing is the name of
+// a parent that does not stand before the record.
+func (s *claudeSession) parent(v *canon.Value) (parent *claudeNode, missing string) {
+	for _, key := range [...]string{"parentUuid", "logicalParentUuid"} {
+		name := text(v, key)
+		if name == "" {
+			continue
+		}
+		node, known := s.nodes[name]
+		if known {
+			return node, ""
+		}
+		if missing == "" {
+			missing = name
+		}
+	}
+	return nil, missing
+}
+
+// addChain adds the edge from the record's own parent. The first turn of a
+// sub-agent is joined to the call that started it.
+func (s *claudeSession) addChain(rec *claudeRecord, d *dag.Draft, node, parent *claudeNode, missing string) {
+	kind := dag.Reply
+	if node.agent != nil {
+		if parent == nil && missing == "" && node.agent.caller != nil {
+			parent = node.agent.caller.node
+		}
+		if parent != nil && parent.agent != node.agent {
+			kind = dag.Spawn
+		}
+	}
+	if missing != "" {
+		rec.noted.add(noteParentMissing)
+		setAttr(d, attrMissingParent, missing, &rec.noted)
+	}
+	if parent != nil {
+		node.chain = parent
+		addParent(d, parent.id, kind, &rec.noted)
+	}
+}
+
+// addResults adds the edges of a tool's result: from the call that it answers,
+// and from the last turn of the sub-agent whose work it brings back.
+func (s *claudeSession) addResults(rec *claudeRecord, t *claudeTurn, node *claudeNode) error {
+	d := &t.draft
+	var call *claudeCall
+	for _, id := range t.results {
+		c := s.calls[id]
+		if c == nil {
+			rec.noted.add(noteCallMissing)
+			continue
+		}
+		if call == nil {
+			call = c
+		}
+		if c.node != node.chain {
+			addParent(d, c.node.id, dag.Reply, &rec.noted)
+		}
+	}
+	if len(t.results) == 0 {
+		return nil
+	}
+	agent, finished, err := s.returningAgent(rec, t.results[0], call)
+	if err != nil || agent == nil || !finished {
+		return err
+	}
+	if last := agent.lastBefore(d.CreatedAt); last != nil {
+		addParent(d, last.id, dag.Merge, &rec.noted)
+	}
+	return nil
+}
+
+// returningAgent finds the sub-agent whose result a record holds, and reads its
+// file if that has not been done. A sub-agent that was only launched is not finished.
+func (s *claudeSession) returningAgent(rec *claudeRecord, useID string, call *claudeCall) (*claudeAgent, bool, error) {
+	result := object(rec.v, "toolUseResult")
+	id := text(result, "agentId")
+	if id == "" {
+		if call == nil || call.agent == nil {
+			return nil, false, nil
+		}
+		return call.agent, true, nil
+	}
+	s.noteCaller(result, useID)
+	status := text(result, "status")
+	finished := status == "" || status == "completed"
+	agent := s.agents[id]
+	if agent == nil {
+		if finished {
+			rec.noted.add("subagent_missing")
+		}
+		return nil, false, nil
+	}
+	if agent.path != "" && !agent.begun {
+		if err := s.readAgent(agent); err != nil {
+			return nil, false, err
+		}
+	}
+	return agent, finished, nil
+}
+
+// addJoin adds to the first turn of an API message the results of the message
+// before it that do not stand on its chain: parallel calls fan out, and all their
+// results are before the model when it goes on.
+func (s *claudeSession) addJoin(rec *claudeRecord, d *dag.Draft, node *claudeNode) {
+	if node.message == "" || node.chain == nil {
+		return
+	}
+	before := node.chain.assistant
+	if before == nil || before.message == node.message {
+		return
+	}
+	results := s.results[before.message]
+	if len(results) == 0 {
+		return
+	}
+	onChain := map[*claudeNode]bool{}
+	steps := 0
+	for n := node.chain; n != nil && n != before && steps < maxChainSteps; n = n.chain {
+		onChain[n] = true
+		steps++
+	}
+	for _, result := range results {
+		if !onChain[result] {
+			addParent(d, result.id, dag.Merge, &rec.noted)
+		}
+	}
+}
+
+// maxChainSteps bounds the way back from a message to the one before it. What
+// lies farther only gets an edge that says again what the chain says.
+const maxChainSteps = 1000

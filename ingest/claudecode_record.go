@@ -1,0 +1,239 @@
+package ingest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// A voice says who speaks in a record, as far as the record alone tells.
+type voice uint8
+
+const (
+	voiceUser    voice = iota + 1 // whoever gives the agent its prompts
+	voiceModel                    // the agent
+	voiceTool                     // a tool, through its result
+	voiceHarness                  // Claude Code itself
+)
+
+// A claudeTurn is what a record says by itself, before it is joined to others.
+type claudeTurn struct {
+	draft   dag.Draft
+	skip    string // not empty: the record is no turn, and this is why
+	voice   voice
+	message string        // the API message, of an assistant's record
+	calls   []*claudeCall // its tool_use blocks
+	results []string      // the tool_use ids that its tool_result blocks answer
+	prompt  [32]byte      // SHA-256 of its text, of a user's record
+	content content
+}
+
+// bookkeeping lists the system records that say nothing to anybody in the conversation.
+var bookkeeping = []string{"stop_hook_summary", "turn_duration"}
+
+// harnessTags begin the user records that Claude Code writes by itself.
+var harnessTags = []string{
+	"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
+	"<task-notification>", "<system-reminder>",
+}
+
+// turn reads a record that has a uuid.
+func (rec *claudeRecord) turn() claudeTurn {
+	var t claudeTurn
+	switch kind := text(rec.v, "type"); kind {
+	case "user":
+		rec.user(&t)
+	case "assistant":
+		rec.assistant(&t)
+	case "system":
+		rec.system(&t)
+	case "progress", "attachment":
+		t.skip = kind
+	default:
+		t.skip = "unknown_type"
+	}
+	if t.skip != "" {
+		return t
+	}
+	t.draft.Content = t.content.text.String()
+	setAttr(&t.draft, attrBlocks, t.content.blocks(), &rec.noted)
+	setAttr(&t.draft, "git_branch", text(rec.v, "gitBranch"), &rec.noted)
+	return t
+}
+
+func (rec *claudeRecord) user(t *claudeTurn) {
+	said, ok := rec.message(t)
+	if !ok {
+		return
+	}
+	onlyResults := len(t.content.kinds) == 1 && t.content.kinds[0] == "tool_result"
+	switch {
+	case isTrue(rec.v, "isCompactSummary"):
+		t.voice, t.draft.Role = voiceModel, dag.RoleAssistant
+		setAttr(&t.draft, attrCompact, "summary", &rec.noted)
+	case onlyResults:
+		t.voice, t.draft.Role = voiceTool, dag.RoleTool
+	case isTrue(rec.v, "isMeta") || slices.ContainsFunc(harnessTags, func(tag string) bool { return strings.HasPrefix(said, tag) }):
+		t.voice, t.draft.Role = voiceHarness, dag.RoleSystem
+		setAttr(&t.draft, attrMeta, "true", &rec.noted)
+	default:
+		t.voice, t.draft.Role = voiceUser, dag.RoleUser
+		t.prompt = promptSum(said)
+	}
+	if len(t.results) > 0 {
+		setAttr(&t.draft, attrToolUseID, strings.Join(t.results, ","), &rec.noted)
+		if rec.v.Get("toolUseResult") != nil {
+			rec.noted.add("structured_result")
+		}
+	}
+}
+
+func (rec *claudeRecord) assistant(t *claudeTurn) {
+	if _, ok := rec.message(t); !ok {
+		return
+	}
+	t.voice, t.draft.Role = voiceModel, dag.RoleAssistant
+	message := object(rec.v, "message")
+	t.message = text(message, "id")
+	setAttr(&t.draft, attrMessageID, t.message, &rec.noted)
+	setAttr(&t.draft, attrModel, text(message, "model"), &rec.noted)
+	if isTrue(rec.v, "isApiErrorMessage") {
+		setAttr(&t.draft, attrIsError, "true", &rec.noted)
+	}
+	var tools, ids []string
+	for _, c := range t.calls {
+		tools, ids = append(tools, c.tool), append(ids, c.id)
+	}
+	setAttr(&t.draft, attrTool, strings.Join(tools, ","), &rec.noted)
+	setAttr(&t.draft, attrToolUseID, strings.Join(ids, ","), &rec.noted)
+}
+
+func (rec *claudeRecord) system(t *claudeTurn) {
+	subtype, said := text(rec.v, "subtype"), text(rec.v, "content")
+	if said == "" || slices.Contains(bookkeeping, subtype) {
+		t.skip = "system_bookkeeping"
+		return
+	}
+	t.content.plain(said)
+	t.voice, t.draft.Role = voiceHarness, dag.RoleSystem
+	switch {
+	case subtype == "compact_boundary":
+		setAttr(&t.draft, attrCompact, "boundary", &rec.noted)
+	case subtype == "local_command" && strings.HasPrefix(said, "<command-name>"):
+		t.voice, t.draft.Role = voiceUser, dag.RoleUser
+	default:
+		setAttr(&t.draft, attrMeta, "true", &rec.noted)
+	}
+}
+
+// message reads the content of a user's or an assistant's record. said is its
+// text if it is all text, in one piece.
+func (rec *claudeRecord) message(t *claudeTurn) (said string, ok bool) {
+	message := object(rec.v, "message")
+	if message == nil {
+		t.skip = skipMalformed
+		return "", false
+	}
+	body := message.Get("content")
+	switch {
+	case body == nil || body.Kind != canon.String && body.Kind != canon.Array:
+		t.skip = skipMalformed
+		return "", false
+	case body.Kind == canon.String:
+		t.content.plain(body.Text)
+		return body.Text, true
+	}
+	for i := range body.Items {
+		rec.block(t, &body.Items[i])
+	}
+	if len(body.Items) == 1 {
+		said = text(&body.Items[0], "text")
+	}
+	return said, true
+}
+
+// block adds one block of a message.
+func (rec *claudeRecord) block(t *claudeTurn, b *canon.Value) {
+	c := &t.content
+	switch kind := text(b, "type"); kind {
+	case "text":
+		c.plain(text(b, "text"))
+	case "thinking":
+		c.titled(kind, kind, text(b, "thinking"))
+		if text(b, "signature") != "" {
+			c.lost.add("thinking_signature")
+		}
+	case "redacted_thinking":
+		c.line("thinking", "thinking, redacted")
+		c.lost.add("thinking_redacted")
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		rec.toolUse(t, b)
+	case "tool_result":
+		t.results = append(t.results, text(b, "tool_use_id"))
+		isError := isTrue(b, "is_error")
+		if isError {
+			setAttr(&t.draft, attrIsError, "true", &rec.noted)
+		}
+		c.result(resultText(b.Get("content"), &c.lost), isError)
+	case "image", "document":
+		c.line(kind, media(b, kind, &c.lost))
+	default:
+		c.other(kind, b)
+	}
+}
+
+func (rec *claudeRecord) toolUse(t *claudeTurn, b *canon.Value) {
+	call := &claudeCall{id: text(b, "id"), tool: text(b, "name")}
+	input := "{}"
+	if v := b.Get("input"); v != nil {
+		input = string(appendCompact(nil, v))
+		if prompt := text(v, "prompt"); prompt != "" && (call.tool == "Task" || call.tool == "Agent") {
+			call.prompt = promptSum(prompt)
+		}
+	}
+	if call.tool == "" {
+		call.tool = "unknown"
+	}
+	t.content.call(call.tool, input)
+	t.calls = append(t.calls, call)
+}
+
+// resultText gives the text of a tool's result, which is a string or blocks.
+func resultText(v *canon.Value, lost *counts) string {
+	switch {
+	case v == nil || v.Kind == canon.Null:
+		return ""
+	case v.Kind == canon.String:
+		return v.Text
+	case v.Kind != canon.Array:
+		return string(appendCompact(nil, v))
+	}
+	var c content
+	for i := range v.Items {
+		b := &v.Items[i]
+		switch kind := text(b, "type"); kind {
+		case "text":
+			c.plain(text(b, "text"))
+		case "image", "document":
+			c.line(kind, media(b, kind, lost))
+		default:
+			c.other(kind, b)
+		}
+	}
+	return c.text.String()
+}
+
+// media describes an image or a document, whose data is left behind.
+func media(b *canon.Value, kind string, lost *counts) string {
+	source := object(b, "source")
+	if source == nil {
+		return kind + " without a source"
+	}
+	if text(source, "type") != "base64" {
+		return kind + " at " + string(appendCompact(nil, source))
+	}
+	lost.add(noteImageData)
+	return mediaLine(kind, text(source, "media_type"), text(source, "data"))
+}

@@ -1,0 +1,241 @@
+package ingest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// How much of a file is looked at to find its format.
+const (
+	lookBytes = 1 << 20
+	lookLines = 50
+)
+
+// A look is what the beginning of a file shows.
+type look struct {
+	seen  map[Format]int // how many of the values looked at have the marks of a format
+	other int            // values that have no marks, or of JSON that is broken
+	json  bool           // the file begins like JSON
+}
+
+func (l look) String() string {
+	var parts []string
+	for _, f := range Formats {
+		if n := l.seen[f]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d like %s", n, f))
+		}
+	}
+	if l.other > 0 {
+		parts = append(parts, fmt.Sprintf("%d like none", l.other))
+	}
+	if !l.json {
+		parts = append(parts, "not JSON")
+	}
+	return "its first values: " + strings.Join(parts, ", ")
+}
+
+// decide gives the one format that was seen, "" if there was none, and an error
+// if there were several.
+func (l look) decide(path string) (Format, error) {
+	var found Format
+	for _, f := range Formats {
+		if l.seen[f] == 0 {
+			continue
+		}
+		if found != "" {
+			return "", fmt.Errorf("ingest: %w: %s could be %s or %s (%s); say which with --format", ErrFormat, path, found, f, l)
+		}
+		found = f
+	}
+	return found, nil
+}
+
+// lookAt reads the beginning of a file.
+func lookAt(path string) (look, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return look{}, fmt.Errorf("ingest: %w", err)
+	}
+	defer file.Close()
+	head, err := io.ReadAll(io.LimitReader(file, lookBytes))
+	if err != nil {
+		return look{}, fmt.Errorf("ingest: %w", err)
+	}
+	return lookInto(head), nil
+}
+
+func lookInto(head []byte) look {
+	l := look{seen: map[Format]int{}}
+	// A byte order mark is looked through, so that the reader can complain of it.
+	head = bytes.TrimPrefix(head, byteOrderMark)
+	head = bytes.TrimLeft(head, " \t\r\n")
+	if len(head) == 0 || head[0] != '{' && head[0] != '[' {
+		return l
+	}
+	l.json = true
+	if l.lines(head) {
+		return l
+	}
+	// One document, or a line longer than what is looked at: the keys of the
+	// first object that can be seen tell.
+	l.count(marksOf(firstKeys(head)))
+	return l
+}
+
+// lines looks at each line as a value. It reports whether any was one.
+func (l *look) lines(head []byte) bool {
+	parsed := false
+	looked := 0
+	for len(head) > 0 && looked < lookLines {
+		line, rest, ended := bytes.Cut(head, []byte{'\n'})
+		if !ended && len(head) >= lookBytes-len(byteOrderMark) && looked > 0 {
+			break // cut off by the bound
+		}
+		head = rest
+		if isBlank(line) {
+			continue
+		}
+		looked++
+		v, err := canon.Parse(line)
+		if err != nil {
+			v, _, err = parseLenient(line)
+		}
+		if err != nil || v.Kind != canon.Object && v.Kind != canon.Array {
+			if !parsed {
+				return false
+			}
+			l.other++
+			continue
+		}
+		parsed = true
+		if v.Kind == canon.Array && len(v.Items) > 0 {
+			v = &v.Items[0]
+		}
+		l.count(marksOf(stringMembers(v)))
+	}
+	return parsed
+}
+
+func (l *look) count(marks []Format) {
+	if len(marks) == 0 {
+		l.other++
+	}
+	for _, f := range marks {
+		l.seen[f]++
+	}
+}
+
+func stringMembers(v *canon.Value) map[string]string {
+	keys := make(map[string]string, len(v.Members))
+	for i := range v.Members {
+		m := &v.Members[i]
+		keys[m.Key] = ""
+		if m.Value.Kind == canon.String {
+			keys[m.Key] = m.Value.Text
+		}
+	}
+	return keys
+}
+
+// recordsWithoutUUID are the types of Claude Code's records that are no turns.
+var recordsWithoutUUID = []string{"file-history-snapshot", "queue-operation", "summary"}
+
+// marksOf tells the formats that an object with these keys could be of. The
+// values are those of members that are strings.
+func marksOf(keys map[string]string) (marks []Format) {
+	has := func(names ...string) bool {
+		for _, name := range names {
+			if _, ok := keys[name]; !ok {
+				return false
+			}
+		}
+		return true
+	}
+	// The second set of each is for a long first line, of which only the
+	// beginning is looked at.
+	if has("id", "conversation", "role", "created_at") || has("attrs", "author", "content") {
+		marks = append(marks, JSONL)
+	}
+	switch {
+	case has("type", "uuid", "sessionId"), has("parentUuid", "sessionId"):
+		marks = append(marks, ClaudeCode)
+	case has("type") && !has("role") && slices.Contains(recordsWithoutUUID, keys["type"]):
+		marks = append(marks, ClaudeCode)
+	}
+	if has("mapping") {
+		marks = append(marks, ChatGPT)
+	}
+	if has("messages") || has("traj") || has("role", "content") && !has("conversation") && !has("attrs") {
+		marks = append(marks, OpenAI)
+	}
+	if has("id", "parents", "time", "author", "text") && isCommitHash(keys["id"]) {
+		marks = append(marks, Git)
+	}
+	return marks
+}
+
+// firstKeys scans text that may be cut off anywhere and gives the keys of the
+// first object in it, which may stand in an array, down to where the text ends.
+func firstKeys(text []byte) map[string]string {
+	keys := map[string]string{}
+	depth, object := 0, 0 // object: the depth inside the first object
+	key, wantKey := "", false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '{', '[':
+			depth++
+			if c == '{' && object == 0 {
+				object, wantKey = depth, true
+			}
+		case '}', ']':
+			if depth == object {
+				return keys
+			}
+			depth--
+		case ',':
+			wantKey = depth == object
+		case ':':
+			if depth == object {
+				wantKey = false
+			}
+		case '"':
+			end := stringEnd(text, i)
+			if depth != object || object == 0 {
+				i = end
+				continue
+			}
+			s := ""
+			if v, err := canon.Parse(text[i:min(end+1, len(text))]); err == nil {
+				s = v.Text
+			}
+			if wantKey {
+				key = s
+				keys[key] = ""
+			} else {
+				keys[key] = s
+			}
+			i = end
+		}
+	}
+	return keys
+}
+
+// stringEnd gives the index of the quote that closes the string opened at i, or
+// the length of the text.
+func stringEnd(text []byte, i int) int {
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(text)
+}

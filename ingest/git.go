@@ -1,0 +1,337 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// sourceGit is the source of the ids of commits.
+const sourceGit = "git"
+
+// A commit is what the importer takes of one, from git or from a JSON line.
+type commit struct {
+	hash    string
+	parents []string
+	author  string
+	time    dag.Time
+	noTime  bool // the time is none that GKP/1 has room for
+	message string
+	place   string
+	noted   counts
+}
+
+// commits makes turns of commits that come parents first.
+type commits struct {
+	r     *reading
+	batch *Batch
+	size  int
+	known map[string]knownCommit
+}
+
+// A knownCommit is what later commits need of one.
+type knownCommit struct {
+	conversation dag.ConversationID
+	time         dag.Time
+	attach       []dag.TurnID // the turns that children attach to: itself, or its ancestors if it is no turn
+}
+
+func (r *reading) newCommits(source string) *commits {
+	return &commits{r: r, batch: &Batch{Source: source, Repeats: true}, known: map[string]knownCommit{}}
+}
+
+// add takes a commit. The first parent says which line a commit continues and
+// gives it its conversation, which is named by the hash of that line's root; what
+// the other parents bring is merged.
+func (c *commits) add(cm *commit) error {
+	if _, again := c.known[cm.hash]; again {
+		c.r.skip(skipRepeated)
+		return nil
+	}
+	d := dag.Draft{
+		ID:      dag.ExternalTurnID(sourceGit, cm.hash),
+		Role:    dag.RoleUser,
+		Content: strings.TrimRight(cm.message, "\n"),
+	}
+	k := knownCommit{conversation: dag.ExternalConversationID(sourceGit, cm.hash)}
+	setAttr(&d, dag.AttrExternalID, cm.hash, &cm.noted)
+	setAttr(&d, "commit", "true", &cm.noted)
+	if len(cm.parents) > 1 {
+		setAttr(&d, "merge", "true", &cm.noted)
+	}
+	kind := dag.Reply
+	var missing []string
+	for i, p := range cm.parents {
+		parent, ok := c.known[p]
+		if !ok {
+			missing = append(missing, p)
+			cm.noted.add(noteParentMissing)
+			continue
+		}
+		if kind == dag.Reply {
+			k.conversation = parent.conversation
+		}
+		k.time = max(k.time, parent.time)
+		for _, id := range parent.attach {
+			addParent(&d, id, kind, &cm.noted)
+		}
+		if i == 0 || kind == dag.Reply {
+			kind = dag.Merge
+		}
+	}
+	setAttr(&d, attrMissingParent, strings.Join(missing, ","), &cm.noted)
+	d.Conversation = k.conversation
+	if cm.noTime {
+		cm.noted.add(noteTimeInferred)
+		setAttr(&d, attrTimeBy, timeByEarlierContext, &cm.noted)
+	} else {
+		k.time = cm.time
+	}
+	d.CreatedAt = k.time
+	if strings.HasSuffix(cm.author, "[bot]") {
+		d.Role, d.Author = dag.RoleAssistant, authorName("agent", strings.TrimSuffix(cm.author, "[bot]"), &cm.noted)
+	} else {
+		d.Author = authorName("human", cm.author, &cm.noted)
+	}
+	if c.r.admit(c.batch, &d, cm.place, cm.noted) {
+		k.attach = []dag.TurnID{d.ID}
+	} else {
+		for i := range d.Parents {
+			k.attach = append(k.attach, d.Parents[i].ID)
+		}
+	}
+	c.known[cm.hash] = k
+	c.size += len(d.Content)
+	if len(c.batch.Drafts) >= batchLines || c.size >= batchBytes {
+		return c.flush()
+	}
+	return nil
+}
+
+func (c *commits) flush() error {
+	b := c.batch
+	c.batch, c.size = &Batch{Source: b.Source, Repeats: true}, 0
+	return c.r.hand(b)
+}
+
+// isCommitHash reports whether s is a SHA-1 or SHA-256 in lowercase hex.
+func isCommitHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// isRepository reports whether a folder has a repository in it: a working tree
+// with .git, which may be a file, or a bare one.
+func isRepository(dir string) bool {
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+		return true
+	}
+	for _, name := range [...]string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// gitFields are the fields of a commit in the order of gitForm, each ended by NUL.
+const (
+	gitForm   = "--format=%H%x00%P%x00%at%x00%an%x00%B"
+	gitFields = 5
+)
+
+// repository reads the history of HEAD, parents first.
+func (r *reading) repository(path string) error {
+	r.total = 0
+	r.beginFile(path, Git)
+	grafts, err := r.shallow(path)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	defer cancel()
+	cmd := gitCommand(ctx, path, "log", "-z", "--topo-order", "--reverse", "--no-patch", "--no-color", "--no-decorate",
+		"--no-notes", "--no-show-signature", "--no-mailmap", "--encoding=UTF-8", gitForm, "HEAD", "--")
+	complaint := &clippedWriter{most: 4096}
+	cmd.Stderr = complaint
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("ingest: git: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("ingest: git: %w", err)
+	}
+	err = r.gitLog(bufio.NewReaderSize(out, 256<<10), path, grafts)
+	if err != nil {
+		cancel()
+		cmd.Wait() // the reason is err
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		if r.ctx.Err() != nil {
+			return r.ctx.Err()
+		}
+		return fmt.Errorf("ingest: git log in %s: %w: %s", path, err, complaint)
+	}
+	return nil
+}
+
+// gitCommand runs git so that neither the environment nor the configuration of
+// the user or the machine changes what it writes, and nothing of the repository
+// is executed, replaced or fetched.
+func gitCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	neutral := []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-C", dir}
+	cmd := exec.CommandContext(ctx, "git", append(neutral, args...)...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "LC_") || name == "LANG" || name == "LANGUAGE" || name == "PAGER"
+	})
+	cmd.Env = append(cmd.Env, "LC_ALL=C", "TZ=UTC", "GIT_OPTIONAL_LOCKS=0", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
+		"GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1")
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// shallow gives the commits whose parents were left out by a shallow clone, with
+// the parents that git would not show.
+func (r *reading) shallow(path string) (map[string][]string, error) {
+	out, err := gitCommand(r.ctx, path, "rev-parse", "--path-format=absolute", "--git-path", "shallow").Output()
+	if err != nil {
+		return nil, gitFailure(path, err)
+	}
+	list, err := os.ReadFile(strings.TrimRight(string(out), "\r\n"))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ingest: %w", err)
+	}
+	grafts := map[string][]string{}
+	for _, hash := range strings.Fields(string(list)) {
+		if !isCommitHash(hash) {
+			continue
+		}
+		raw, err := gitCommand(r.ctx, path, "cat-file", "commit", hash).Output()
+		if err != nil {
+			return nil, gitFailure(path, err)
+		}
+		grafts[hash] = rawParents(raw)
+	}
+	return grafts, nil
+}
+
+// rawParents reads the parents out of a commit object.
+func rawParents(raw []byte) (parents []string) {
+	head, _, _ := bytes.Cut(raw, []byte("\n\n"))
+	for _, line := range bytes.Split(head, []byte("\n")) {
+		if hash, ok := bytes.CutPrefix(line, []byte("parent ")); ok {
+			parents = append(parents, string(hash))
+		}
+	}
+	return parents
+}
+
+func gitFailure(path string, err error) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return fmt.Errorf("ingest: git in %s: %w: %s", path, err, bytes.TrimSpace(exit.Stderr))
+	}
+	return fmt.Errorf("ingest: git: %w", err)
+}
+
+// gitLog reads what git log writes.
+func (r *reading) gitLog(in *bufio.Reader, path string, grafts map[string][]string) error {
+	c := r.newCommits(path)
+	for {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		cm, size, err := readCommit(in)
+		if err == io.EOF {
+			return c.flush()
+		}
+		if err != nil {
+			if r.ctx.Err() != nil {
+				return r.ctx.Err()
+			}
+			return fmt.Errorf("ingest: git log in %s: %w", path, err)
+		}
+		r.record()
+		r.advance(int64(size))
+		if hidden := grafts[cm.hash]; len(cm.parents) == 0 {
+			cm.parents = hidden
+		}
+		cm.place = cm.hash
+		if err := c.add(cm); err != nil {
+			return err
+		}
+	}
+}
+
+// errGitOutput says that git wrote something that is not of gitForm.
+var errGitOutput = errors.New("its output is not of the form that was asked for")
+
+// readCommit reads the fields of one commit. Text that is not valid UTF-8 is repaired.
+func readCommit(in *bufio.Reader) (*commit, int, error) {
+	var fields [gitFields]string
+	cm, size := &commit{}, 0
+	for i := range fields {
+		field, err := in.ReadString(0)
+		size += len(field)
+		switch {
+		case err == io.EOF && i == 0 && field == "":
+			return nil, 0, io.EOF
+		case err == io.EOF && i == gitFields-1: // no NUL behind the last commit
+		case err == io.EOF:
+			return nil, 0, errGitOutput
+		case err != nil:
+			return nil, 0, err
+		}
+		fields[i] = strings.TrimSuffix(field, "\x00")
+	}
+	if !isCommitHash(fields[0]) {
+		return nil, 0, errGitOutput
+	}
+	cm.hash, cm.parents = fields[0], strings.Fields(fields[1])
+	seconds, err := strconv.ParseInt(fields[2], 10, 64)
+	if err == nil && seconds >= 0 && seconds <= int64(dag.MaxTime/1e6) {
+		cm.time = dag.Time(seconds) * 1e6
+	} else {
+		cm.noTime = true
+	}
+	cm.author = validUTF8(fields[3], &cm.noted)
+	cm.message = validUTF8(fields[4], &cm.noted)
+	return cm, size, nil
+}
+
+func validUTF8(s string, noted *counts) string {
+	valid := strings.ToValidUTF8(s, "\uFFFD")
+	if valid != s {
+		noted.add(noteInvalidUTF8)
+	}
+	return valid
+}
+
+// A clippedWriter keeps the beginning of what is written to it.
+type clippedWriter struct {
+	text []byte
+	most int
+}
+
+func (w *clippedWriter) Write(p []byte) (int, error) {
+	w.text = append(w.text, p[:min(len(p), w.most-len(w.text))]...)
+	return len(p), nil
+}
+
+func (w *clippedWriter) String() string { return string(bytes.TrimSpace(w.text)) }

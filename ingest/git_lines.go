@@ -1,0 +1,96 @@
+package ingest
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// commitLines reads a file of commits as JSON lines, parents first:
+//
+//	{"id":HASH,"parents":[HASH,…],"time":RFC 3339,"author":NAME,"text":MESSAGE}
+//
+// They give the turns that the repository itself would give. Other fields are
+// noted as ignored.
+func (r *reading) commitLines(path string) error {
+	in, err := openLines(r.ctx, path)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	c := r.newCommits(path)
+	for {
+		line, err := in.next()
+		r.advance(in.take())
+		if err == io.EOF {
+			return c.flush()
+		}
+		if err != nil && err != errLongLine {
+			return err
+		}
+		r.record()
+		if err != nil {
+			r.skip(skipLongLine)
+			continue
+		}
+		if isBlank(line) {
+			r.skip(skipEmptyLine)
+			continue
+		}
+		v, replaced, err := parseLenient(line)
+		if err != nil || v.Kind != canon.Object {
+			r.skip(skipBrokenLine)
+			continue
+		}
+		cm, ok := commitOf(v)
+		if !ok {
+			r.skip(skipMalformed)
+			continue
+		}
+		for range replaced {
+			cm.noted.add(noteLoneSurrogate)
+		}
+		cm.place = path + ":" + strconv.Itoa(in.number)
+		if err := c.add(cm); err != nil {
+			return err
+		}
+	}
+}
+
+func commitOf(v *canon.Value) (*commit, bool) {
+	cm := &commit{}
+	for i := range v.Members {
+		m := &v.Members[i]
+		s := m.Value.Text
+		switch m.Key {
+		case "id":
+			cm.hash = s
+		case "parents":
+			for j := range m.Value.Items {
+				if !isCommitHash(m.Value.Items[j].Text) {
+					return nil, false
+				}
+				cm.parents = append(cm.parents, m.Value.Items[j].Text)
+			}
+			continue
+		case "time":
+			t, err := dag.ReadTime(s)
+			cm.time, cm.noTime = t, err != nil
+		case "author":
+			cm.author = s
+		case "text":
+			cm.message = s
+		default:
+			if len(m.Value.Items) > 0 || len(m.Value.Members) > 0 || s != "" {
+				cm.noted.add("field_ignored")
+			}
+			continue
+		}
+		if m.Value.Kind != canon.String {
+			return nil, false
+		}
+	}
+	return cm, isCommitHash(cm.hash)
+}

@@ -1,0 +1,102 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// MaxLine is the length of the longest line that is read, in bytes. A turn's
+// content has at most 8 MiB, which takes 48 MiB if every byte is escaped.
+const MaxLine = 64 << 20
+
+// errLongLine says that a line was longer than MaxLine. The reader stands behind it.
+var errLongLine = fmt.Errorf("line has more than %d bytes", MaxLine)
+
+// lines reads a file line by line in memory that is bounded by the longest line.
+type lines struct {
+	ctx    context.Context
+	file   *os.File
+	in     *bufio.Reader
+	long   []byte // for a line that does not fit the buffer of in
+	number int    // of the line returned last, from 1
+	most   int    // MaxLine, or less in tests
+	bytes  int64  // read since take was called last
+}
+
+func openLines(ctx context.Context, path string) (*lines, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("ingest: %w", err)
+	}
+	return &lines{ctx: ctx, file: file, in: bufio.NewReaderSize(file, 256<<10), most: MaxLine}, nil
+}
+
+func (l *lines) close() { l.file.Close() }
+
+// take gives the bytes read since it was called last.
+func (l *lines) take() int64 {
+	n := l.bytes
+	l.bytes = 0
+	return n
+}
+
+// next gives the next line without its line feed, and a carriage return before
+// that is taken off too. The bytes are good until the next call. After the last
+// line it gives io.EOF.
+func (l *lines) next() ([]byte, error) {
+	if err := l.ctx.Err(); err != nil {
+		return nil, err
+	}
+	l.long = l.long[:0]
+	tooLong := false
+	for {
+		part, err := l.in.ReadSlice('\n')
+		l.bytes += int64(len(part))
+		if err == nil && len(l.long) == 0 && !tooLong {
+			l.number++
+			if line := trimEOL(part); len(line) <= l.most {
+				return line, nil
+			}
+			return nil, errLongLine
+		}
+		if len(l.long)+len(part) > l.most+2 {
+			tooLong, l.long = true, l.long[:0]
+		} else if !tooLong {
+			l.long = append(l.long, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			if err := l.ctx.Err(); err != nil {
+				return nil, err
+			}
+			continue
+		case err != nil && err != io.EOF:
+			return nil, fmt.Errorf("ingest: %w", err)
+		case tooLong:
+			l.number++
+			return nil, errLongLine
+		case err == io.EOF && len(l.long) == 0:
+			return nil, io.EOF
+		}
+		l.number++
+		if line := trimEOL(l.long); len(line) <= l.most {
+			return line, nil
+		}
+		return nil, errLongLine
+	}
+}
+
+func trimEOL(line []byte) []byte {
+	line = bytes.TrimSuffix(line, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'})
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// isBlank reports whether a line holds nothing but JSON's white space.
+func isBlank(line []byte) bool { return len(bytes.Trim(line, " \t\r\n")) == 0 }

@@ -1,0 +1,511 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// sourceOpenAI is the source of ids of OpenAI messages, which have none.
+const sourceOpenAI = "openai"
+
+// An openaiReader reads conversations out of one file.
+type openaiReader struct {
+	r     *reading
+	path  string
+	base  string // of the file's name: ids do not depend on the folder
+	index int    // of the next conversation
+	names map[string]int
+	batch *Batch
+	size  int
+	open  *openaiConversation // of messages that stand in no object of their own
+}
+
+// An openaiConversation is one list of messages.
+type openaiConversation struct {
+	name  string
+	id    dag.ConversationID
+	model string
+	next  int         // index of the next message
+	last  *dag.TurnID // the message before
+	time  dag.Time    // of the last message that had a time
+	calls map[string]openaiCall
+}
+
+type openaiCall struct {
+	turn dag.TurnID
+	name string
+}
+
+// openai reads messages in any of their forms: a list of messages, an object
+// with "messages" or "traj", a list of such objects, or lines of these.
+func (r *reading) openai(path string) error {
+	o := &openaiReader{r: r, path: path, base: filepath.Base(path), names: map[string]int{}, batch: &Batch{Source: path, Repeats: true}}
+	byLine, err := isLinewise(path)
+	if err != nil {
+		return err
+	}
+	if byLine {
+		err = o.lines()
+	} else {
+		err = o.document()
+	}
+	if err != nil {
+		return err
+	}
+	return o.flush()
+}
+
+// isLinewise reports whether a file has a JSON value on each line: its first line
+// is a whole object, or a whole array with another value below it.
+func isLinewise(path string) (bool, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	head := make([]byte, lookBytes)
+	n, err := readFull(file, head)
+	if err != nil {
+		return false, err
+	}
+	head = bytes.TrimPrefix(head[:n], byteOrderMark)
+	first, rest, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte{'\n'})
+	if _, _, err := parseLenient(first); err != nil {
+		return false, nil
+	}
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return first[0] == '{' || len(rest) > 0, nil
+}
+
+func (o *openaiReader) lines() error {
+	in, err := openLines(o.r.ctx, o.path)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	for {
+		line, err := in.next()
+		o.r.advance(in.take())
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil && err != errLongLine {
+			return err
+		}
+		if in.number == 1 {
+			line = bytes.TrimPrefix(line, byteOrderMark)
+		}
+		switch {
+		case err != nil:
+			o.skipOne(skipLongLine)
+		case isBlank(line):
+			o.skipOne(skipEmptyLine)
+		default:
+			v, replaced, err := parseLenient(line)
+			if err != nil {
+				o.skipOne(skipBrokenLine)
+				break
+			}
+			if err := o.value(v, in.number, replaced); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (o *openaiReader) document() error {
+	in, err := openValues(o.r.ctx, o.path)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	for {
+		p, err := in.next()
+		o.r.advance(in.take())
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, errBrokenDocument):
+			o.skipOne("broken_document")
+			return nil
+		case err != nil:
+			return err
+		case p.closed:
+			o.open = nil
+			continue
+		}
+		v, replaced, err := parseLenient(p.text)
+		if err != nil {
+			o.skipOne("broken_conversation")
+			continue
+		}
+		if err := o.value(v, p.line, replaced); err != nil {
+			return err
+		}
+	}
+}
+
+func (o *openaiReader) skipOne(reason string) {
+	o.r.record()
+	o.r.skip(reason)
+}
+
+// value takes a message, a conversation, or a list of either.
+func (o *openaiReader) value(v *canon.Value, line, replaced int) error {
+	var noted counts
+	for range replaced {
+		noted.add(noteLoneSurrogate)
+	}
+	o.r.noteAll(noted)
+	place := o.path + ":" + strconv.Itoa(line)
+	switch {
+	case v.Kind == canon.Array:
+		o.open = nil
+		for i := range v.Items {
+			if err := o.item(&v.Items[i], place); err != nil {
+				return err
+			}
+		}
+		o.open = nil
+		return nil
+	default:
+		return o.item(v, place)
+	}
+}
+
+// item takes a message or a conversation.
+func (o *openaiReader) item(v *canon.Value, place string) error {
+	messages := v.Get("messages")
+	if messages == nil {
+		messages = v.Get("traj")
+	}
+	switch {
+	case messages != nil && messages.Kind == canon.Array:
+		o.open = nil
+		c := o.begin(v)
+		for i := range messages.Items {
+			o.message(c, &messages.Items[i], place)
+		}
+	case v.Kind == canon.Array: // a list of messages within a list
+		o.open = nil
+		c := o.begin(nil)
+		for i := range v.Items {
+			o.message(c, &v.Items[i], place)
+		}
+	case v.Get("role") != nil:
+		if o.open == nil {
+			o.open = o.begin(nil)
+		}
+		o.message(o.open, v, place)
+	default:
+		o.skipOne(skipMalformed)
+	}
+	if len(o.batch.Drafts) >= batchLines || o.size >= batchBytes {
+		return o.flush()
+	}
+	return nil
+}
+
+func (o *openaiReader) flush() error {
+	b := o.batch
+	o.batch, o.size = &Batch{Source: b.Source, Repeats: true}, 0
+	return o.r.hand(b)
+}
+
+// begin names a conversation: by the file's name, and by the id or the task and
+// trial that its object gives, else by its place in the file. A name that was
+// given before gets the number of its repetition.
+func (o *openaiReader) begin(v *canon.Value) *openaiConversation {
+	key := strconv.Itoa(o.index)
+	o.index++
+	if v != nil {
+		id, task, trial := scalar(v, "id"), scalar(v, "task_id"), scalar(v, "trial")
+		switch {
+		case id != "":
+			key = id
+		case task != "" && trial != "":
+			key = "task_id=" + task + ",trial=" + trial
+		case task != "":
+			key = "task_id=" + task
+		}
+	}
+	name := o.base + "#" + key
+	o.names[name]++
+	if n := o.names[name]; n > 1 {
+		name += "~" + strconv.Itoa(n)
+	}
+	c := &openaiConversation{name: name, id: dag.ExternalConversationID(sourceOpenAI, name), calls: map[string]openaiCall{}}
+	if v != nil {
+		c.model = text(v, "model")
+	}
+	return c
+}
+
+// scalar gives a member that is a string or a number, as text.
+func scalar(v *canon.Value, key string) string {
+	if m := v.Get(key); m != nil && (m.Kind == canon.String || m.Kind == canon.Number) {
+		return m.Text
+	}
+	return ""
+}
+
+// message takes one message. One that gives no turn leaves its place in the
+// numbering empty, and the next continues from the one before it.
+func (o *openaiReader) message(c *openaiConversation, v *canon.Value, place string) {
+	o.r.record()
+	index := c.next
+	c.next++
+	if v.Kind != canon.Object {
+		o.r.skip(skipMalformed)
+		return
+	}
+	var d dag.Draft
+	var noted counts
+	speaker := ""
+	switch role := text(v, "role"); role {
+	case "system", "developer":
+		d.Role, d.Author = dag.RoleSystem, "system:openai"
+	case "user":
+		d.Role, d.Author = dag.RoleUser, authorHuman
+		if name := text(v, "name"); name != "" {
+			d.Author = authorName("human", name, &noted)
+		}
+	case "assistant":
+		d.Role, speaker = dag.RoleAssistant, "assistant"
+		if name := text(v, "name"); name != "" {
+			speaker = name
+		}
+		d.Author = authorName("agent", speaker, &noted)
+	case "tool", "function":
+		d.Role = dag.RoleTool
+	default:
+		o.r.skip("unknown_role")
+		return
+	}
+	external := c.name + "/" + strconv.Itoa(index)
+	d.ID, d.Conversation = dag.ExternalTurnID(sourceOpenAI, external), c.id
+	setAttr(&d, dag.AttrExternalID, external, &noted)
+	setOpenAITime(&d, c, v, index, &noted)
+	if c.last != nil {
+		addParent(&d, *c.last, dag.Reply, &noted)
+	}
+	if d.Role == dag.RoleTool {
+		c.answer(&d, v, &noted)
+	}
+	calls := openaiBody(&d, v, &noted)
+	model := text(v, "model")
+	if model == "" && d.Role == dag.RoleAssistant {
+		model = c.model
+	}
+	setAttr(&d, attrModel, model, &noted)
+	if !o.r.admit(o.batch, &d, place, noted) {
+		return
+	}
+	o.size += len(d.Content)
+	c.last = &d.ID
+	for _, call := range calls {
+		if _, known := c.calls[call.id]; !known {
+			c.calls[call.id] = openaiCall{turn: d.ID, name: call.name}
+		}
+	}
+}
+
+// answer joins a tool's message to the call that it answers.
+func (c *openaiConversation) answer(d *dag.Draft, v *canon.Value, noted *counts) {
+	id, name := text(v, "tool_call_id"), text(v, "name")
+	call, known := c.calls[id]
+	switch {
+	case known && id != "":
+		addParent(d, call.turn, dag.Reply, noted)
+		if name == "" {
+			name = call.name
+		}
+	case id != "":
+		noted.add(noteCallMissing)
+	}
+	if name == "" {
+		name = "unknown"
+	}
+	d.Author = authorName("tool", name, noted)
+	setAttr(d, attrTool, name, noted)
+	setAttr(d, attrToolUseID, id, noted)
+}
+
+// setOpenAITime takes a time if the message has one. Without, a message stands
+// as many seconds after 1970 began as its index says: the order is right, and
+// the attribute says that the time is none.
+func setOpenAITime(d *dag.Draft, c *openaiConversation, v *canon.Value, index int, noted *counts) {
+	for _, key := range [...]string{"timestamp", "created_at", "created", "create_time"} {
+		m := v.Get(key)
+		if m == nil {
+			continue
+		}
+		var t dag.Time
+		err := errNoTime
+		switch m.Kind {
+		case canon.Number:
+			t, err = secondsTime(m.Text)
+		case canon.String:
+			t, err = dag.ReadTime(m.Text)
+		}
+		if err == nil {
+			d.CreatedAt, c.time = t, t
+			return
+		}
+	}
+	noted.add(noteTimeInferred)
+	if c.time != 0 {
+		d.CreatedAt = c.time
+		setAttr(d, attrTimeBy, timeByEarlierContext, noted)
+		return
+	}
+	d.CreatedAt = dag.Time(index) * 1e6
+	setAttr(d, attrTimeBy, timeByPosition, noted)
+}
+
+type namedCall struct{ id, name string }
+
+// openaiBody renders a message and sets the attributes that tell of it.
+func openaiBody(d *dag.Draft, v *canon.Value, noted *counts) (calls []namedCall) {
+	var c content
+	if d.Role == dag.RoleTool {
+		c.result(openaiText(v.Get("content"), &c.lost), false)
+	} else {
+		addOpenAIContent(&c, v.Get("content"))
+	}
+	if refusal := text(v, "refusal"); refusal != "" {
+		c.titled("refusal", "refusal", refusal)
+	}
+	if reasoning := text(v, "reasoning_content"); reasoning != "" {
+		c.titled("thinking", "thinking", reasoning)
+	}
+	call := func(id string, function *canon.Value) {
+		if function == nil {
+			return
+		}
+		name := text(function, "name")
+		if name == "" {
+			name = "unknown"
+		}
+		c.call(name, argumentsOf(function))
+		calls = append(calls, namedCall{id, name})
+	}
+	if list := v.Get("tool_calls"); list != nil {
+		for i := range list.Items {
+			item := &list.Items[i]
+			function := object(item, "function")
+			if function == nil {
+				c.other("tool_call", item)
+				continue
+			}
+			call(text(item, "id"), function)
+		}
+	}
+	call("", object(v, "function_call"))
+	if d.Role == dag.RoleAssistant {
+		var names, ids []string
+		for _, k := range calls {
+			names, ids = append(names, k.name), append(ids, k.id)
+		}
+		setAttr(d, attrTool, strings.Join(names, ","), noted)
+		setAttr(d, attrToolUseID, strings.Trim(strings.Join(ids, ","), ","), noted)
+	}
+	d.Content = c.text.String()
+	setAttr(d, attrBlocks, c.blocks(), noted)
+	for what, n := range c.lost {
+		for range n {
+			noted.add(what)
+		}
+	}
+	return calls
+}
+
+// argumentsOf gives a call's arguments, which are JSON in a string, compact; text
+// that is no JSON stays as it is.
+func argumentsOf(function *canon.Value) string {
+	m := function.Get("arguments")
+	switch {
+	case m == nil:
+		return "{}"
+	case m.Kind != canon.String:
+		return string(appendCompact(nil, m))
+	}
+	v, err := canon.Parse([]byte(m.Text))
+	if err != nil {
+		return m.Text
+	}
+	return string(appendCompact(nil, v))
+}
+
+func addOpenAIContent(c *content, v *canon.Value) {
+	switch {
+	case v == nil || v.Kind == canon.Null:
+	case v.Kind == canon.String:
+		if v.Text != "" {
+			c.plain(v.Text)
+		}
+	case v.Kind == canon.Array:
+		for i := range v.Items {
+			addOpenAIPart(c, &v.Items[i])
+		}
+	default:
+		c.other("unknown", v)
+	}
+}
+
+func addOpenAIPart(c *content, p *canon.Value) {
+	switch kind := text(p, "type"); {
+	case p.Kind == canon.String:
+		c.plain(p.Text)
+	case kind == "text" || kind == "input_text" || kind == "output_text":
+		c.plain(text(p, "text"))
+	case kind == "refusal":
+		c.titled(kind, kind, text(p, "refusal"))
+	case kind == "image_url":
+		url := text(object(p, "image_url"), "url")
+		mediaType, data, inline := dataURL(url)
+		if !inline {
+			c.line("image", "image at "+url)
+			return
+		}
+		c.lost.add(noteImageData)
+		c.line("image", mediaLine("image", mediaType, data))
+	case kind == "input_audio":
+		audio := object(p, "input_audio")
+		c.lost.add("audio_data")
+		c.line("audio", mediaLine("audio", "audio/"+text(audio, "format"), text(audio, "data")))
+	default:
+		c.other(kind, p)
+	}
+}
+
+// dataURL takes data:MEDIA;base64,DATA apart.
+func dataURL(url string) (mediaType, data string, ok bool) {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		return "", "", false
+	}
+	head, data, ok := strings.Cut(rest, ",")
+	mediaType, _, _ = strings.Cut(head, ";")
+	return mediaType, data, ok && strings.HasSuffix(head, ";base64")
+}
+
+// openaiText gives content as text, for the result of a tool.
+func openaiText(v *canon.Value, lost *counts) string {
+	var c content
+	addOpenAIContent(&c, v)
+	for what, n := range c.lost {
+		for range n {
+			lost.add(what)
+		}
+	}
+	return c.text.String()
+}

@@ -1,0 +1,163 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// A content is the text of a turn while it is put together from blocks. Blocks
+// are joined by an empty line. Each form below is fixed for ever: the text is
+// under the digest of every turn that was imported with it.
+type content struct {
+	text  strings.Builder
+	kinds []string // of blocks, each once, in the order of their first appearance
+	lost  counts
+}
+
+func (c *content) begin(kind string) {
+	if c.text.Len() > 0 {
+		c.text.WriteString("\n\n")
+	}
+	if !slices.Contains(c.kinds, kind) {
+		c.kinds = append(c.kinds, kind)
+	}
+}
+
+// plain adds text as it is.
+func (c *content) plain(text string) {
+	c.begin("text")
+	c.text.WriteString(text)
+}
+
+// titled adds a line in brackets and the text below it.
+func (c *content) titled(kind, title, text string) {
+	c.begin(kind)
+	c.text.WriteString("[" + title + "]\n" + text)
+}
+
+// call adds a call of a tool: its name, and its input as compact JSON.
+func (c *content) call(name, input string) { c.titled("tool_use", "tool_use "+oneLine(name), input) }
+
+// result adds what a tool gave back.
+func (c *content) result(text string, isError bool) {
+	title := "tool_result"
+	if isError {
+		title = "tool_result error"
+	}
+	c.titled("tool_result", title, text)
+}
+
+// line adds a line in brackets that stands for something that is no text.
+func (c *content) line(kind, text string) {
+	c.begin(kind)
+	c.text.WriteString("[" + oneLine(text) + "]")
+}
+
+// other adds a block of a kind that is not known, as compact JSON.
+func (c *content) other(kind string, v *canon.Value) {
+	if kind == "" {
+		kind = "unknown"
+	}
+	c.titled(kind, oneLine(kind), string(appendCompact(nil, v)))
+}
+
+// blocks names the kinds of blocks for an attribute, "" for text alone.
+func (c *content) blocks() string {
+	if len(c.kinds) == 1 && c.kinds[0] == "text" {
+		return ""
+	}
+	return strings.Join(c.kinds, ",")
+}
+
+// mediaLine describes data that is replaced: what it is, how large, and its digest.
+func mediaLine(what, mediaType, base64Data string) string {
+	data, err := base64.StdEncoding.DecodeString(base64Data)
+	encoding := ""
+	if err != nil {
+		data, encoding = []byte(base64Data), " of undecodable base64"
+	}
+	sum := sha256.Sum256(data)
+	if mediaType == "" {
+		mediaType = "unknown/unknown"
+	}
+	return what + " " + mediaType + ", " + strconv.Itoa(len(data)) + " bytes" + encoding + ", sha256:" + hex.EncodeToString(sum[:])
+}
+
+// oneLine keeps a title on its line.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// appendCompact writes a value of another program without white space, the keys
+// of objects in the order of their bytes and numbers as they were written. It is
+// text for reading. It is not canonical JSON, which has no room for all numbers
+// and keys that programs write, and nothing takes it for that.
+func appendCompact(dst []byte, v *canon.Value) []byte {
+	switch v.Kind {
+	case canon.String:
+		return canon.AppendString(dst, v.Text)
+	case canon.Null:
+		return append(dst, "null"...)
+	case canon.Array:
+		dst = append(dst, '[')
+		for i := range v.Items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendCompact(dst, &v.Items[i])
+		}
+		return append(dst, ']')
+	case canon.Object:
+		order := make([]*canon.Member, len(v.Members))
+		for i := range v.Members {
+			order[i] = &v.Members[i]
+		}
+		slices.SortFunc(order, func(a, b *canon.Member) int { return strings.Compare(a.Key, b.Key) })
+		dst = append(dst, '{')
+		for i, m := range order {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(canon.AppendString(dst, m.Key), ':')
+			dst = appendCompact(dst, &m.Value)
+		}
+		return append(dst, '}')
+	}
+	return append(dst, v.Text...)
+}
+
+// text gives a member that is a string, or "".
+func text(v *canon.Value, key string) string {
+	if v == nil {
+		return ""
+	}
+	if m := v.Get(key); m != nil && m.Kind == canon.String {
+		return m.Text
+	}
+	return ""
+}
+
+// isTrue reports whether a member is true.
+func isTrue(v *canon.Value, key string) bool {
+	m := v.Get(key)
+	return m != nil && m.Kind == canon.Bool && m.Text == "true"
+}
+
+// object gives a member that is an object, or nil.
+func object(v *canon.Value, key string) *canon.Value {
+	if m := v.Get(key); m != nil && m.Kind == canon.Object {
+		return m
+	}
+	return nil
+}

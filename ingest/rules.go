@@ -1,0 +1,219 @@
+package ingest
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// Rules names the rules by which [Assign] fills in what is absent. They are
+// fixed for ever: another table is another name.
+const Rules = "rules/1"
+
+// The attributes that say by what a phase or a salience was assigned.
+const (
+	AttrPhaseBy    = "phase_by"
+	AttrSalienceBy = "salience_by"
+)
+
+// Assign gives a draft the phase and the salience that it came without, by
+// rules/1, and says so in its attributes. It looks at role, content and
+// attributes alone, at nothing around the turn, so the same turn gets the same
+// values wherever and whenever it is read. docs/phases.md has the table.
+//
+// A draft that says by what a value was assigned and lacks the value is an error,
+// and so is one whose attributes have no room for saying it. On error the
+// draft is as it was. The map of attributes is replaced, not written to.
+func Assign(d *dag.Draft) error {
+	if d.Phase != 0 && d.HasSalience {
+		return nil
+	}
+	if d.Redacted {
+		return fmt.Errorf("ingest: %w: turn %s is redacted and lacks its phase or salience, which need the text", dag.ErrForm, d.ID)
+	}
+	added := 0
+	for _, absent := range [...]struct {
+		is   bool
+		attr string
+	}{{d.Phase == 0, AttrPhaseBy}, {!d.HasSalience, AttrSalienceBy}} {
+		if !absent.is {
+			continue
+		}
+		added++
+		if by, ok := d.Attrs[absent.attr]; ok {
+			return fmt.Errorf("ingest: %w: turn %s has attr %s %q and lacks what it speaks of", dag.ErrForm, d.ID, absent.attr, clip(by))
+		}
+	}
+	if len(d.Attrs)+added > dag.MaxAttrs {
+		return fmt.Errorf("ingest: %w: turn %s has %d attrs, %s adds %d, at most %d", dag.ErrForm, d.ID, len(d.Attrs), Rules, added, dag.MaxAttrs)
+	}
+	f := featuresOf(d)
+	attrs := maps.Clone(d.Attrs)
+	if attrs == nil {
+		attrs = make(map[string]string, added)
+	}
+	if d.Phase == 0 {
+		d.Phase = f.phase()
+		attrs[AttrPhaseBy] = Rules
+	}
+	if !d.HasSalience {
+		d.Salience, d.HasSalience = f.salience(), true
+		attrs[AttrSalienceBy] = Rules
+	}
+	d.Attrs = attrs
+	return nil
+}
+
+// features are what rules/1 sees of a turn.
+type features struct {
+	role     dag.Role
+	length   int  // of the content, in bytes
+	blank    bool // nothing but white space
+	compact  string
+	meta     bool
+	isError  bool
+	commit   bool
+	merge    bool
+	thinking bool // nothing but thinking
+	tool     toolKind
+	words    wordCount
+	failure  bool // a line of the content reports one
+	question bool
+	opening  bool // begins with "let me", "i'll" and the like
+	ack      bool // a short text of nothing but agreement or thanks
+	fence    bool // holds a code block
+	notice   bool // begins with a mark that a program put there
+}
+
+// phase is the first rule that applies. The numbers are those of docs/phases.md.
+func (f *features) phase() dag.Phase {
+	debugging := f.words.debugging >= 2
+	switch {
+	case f.compact != "": // 1
+		return dag.Consolidation
+	case f.commit && f.words.repairs: // 2
+		return dag.Debugging
+	case f.commit && f.merge: // 3
+		return dag.Consolidation
+	case f.commit: // 4
+		return dag.Synthesis
+	case f.isError: // 5
+		return dag.Debugging
+	}
+	switch f.role {
+	case dag.RoleTool:
+		return f.resultPhase()
+	case dag.RoleUser:
+		switch {
+		case f.failure || debugging: // 10
+			return dag.Debugging
+		case f.words.consolidation >= 2: // 11
+			return dag.Consolidation
+		case f.question: // 12
+			return dag.Exploration
+		}
+		return dag.Planning // 13
+	case dag.RoleSystem:
+		switch {
+		case f.meta && (f.failure || debugging): // 14
+			return dag.Debugging
+		case f.meta: // 15
+			return dag.Exploration
+		}
+		return dag.Planning // 16
+	}
+	return f.answerPhase(debugging)
+}
+
+// resultPhase is for what tools give back.
+func (f *features) resultPhase() dag.Phase {
+	switch {
+	case f.failure && f.tool != toolReads: // 6
+		return dag.Debugging
+	case f.tool == toolDelegates: // 7
+		return dag.Consolidation
+	case f.tool == toolPlans: // 8
+		return dag.Planning
+	case f.tool == toolWrites: // 8
+		return dag.Synthesis
+	}
+	return dag.Exploration // 9
+}
+
+// answerPhase is for what an assistant says or calls.
+func (f *features) answerPhase(debugging bool) dag.Phase {
+	switch f.tool {
+	case toolPlans, toolDelegates: // 17
+		return dag.Planning
+	case toolWrites: // 18
+		return dag.Synthesis
+	case toolReads: // 19
+		return dag.Exploration
+	case toolRuns:
+		switch {
+		case f.words.testing: // 20
+			return dag.Debugging
+		case f.words.delivers: // 21
+			return dag.Synthesis
+		}
+		return dag.Exploration // 22
+	case toolOther: // 22
+		return dag.Exploration
+	}
+	switch {
+	case debugging: // 23
+		return dag.Debugging
+	case f.words.consolidation >= 2: // 24
+		return dag.Consolidation
+	case f.thinking || f.words.planning >= 2: // 25
+		return dag.Planning
+	case f.opening && f.words.exploration > 0: // 26
+		return dag.Exploration
+	case f.opening: // 27
+		return dag.Planning
+	}
+	return dag.Synthesis // 28
+}
+
+// salience adds up integers, in millionths, and clamps the sum to 0 … 1.
+func (f *features) salience() dag.PPM {
+	sum := 0
+	switch {
+	case f.commit:
+		sum = 500_000
+	case f.role == dag.RoleUser:
+		sum = 600_000
+	case f.role == dag.RoleAssistant:
+		sum = 450_000
+	case f.role == dag.RoleSystem:
+		sum = 300_000
+	default:
+		sum = 250_000
+	}
+	add := func(is bool, bonus int) {
+		if is {
+			sum += bonus
+		}
+	}
+	said := f.role == dag.RoleUser || f.role == dag.RoleAssistant && f.tool == toolNone && !f.thinking
+	add(f.compact == "summary", 250_000)
+	add(f.compact != "" && f.compact != "summary", -200_000)
+	add(f.meta, -150_000)
+	add(f.isError || f.failure && f.tool != toolReads, 100_000)
+	add(said, 50_000*min(f.words.decisions, 3))
+	add(f.question && f.role == dag.RoleUser, 50_000)
+	add(f.tool == toolPlans && f.role == dag.RoleAssistant, 150_000)
+	add(f.tool == toolDelegates, 100_000)
+	add(f.tool == toolWrites && f.role == dag.RoleAssistant, 100_000)
+	add(f.tool == toolReads && f.role == dag.RoleAssistant, -100_000)
+	add(f.role == dag.RoleAssistant && said && f.length >= 400, 100_000)
+	add(f.role == dag.RoleUser && f.length >= 2000, 50_000)
+	add(f.thinking, -100_000)
+	add(f.ack, -250_000)
+	add(f.notice, -200_000)
+	add(f.fence && said, 25_000)
+	add(f.merge, -150_000)
+	add(f.blank, -200_000)
+	return dag.PPM(max(0, min(sum, int(dag.One))))
+}

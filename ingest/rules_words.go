@@ -1,0 +1,138 @@
+package ingest
+
+import "strings"
+
+// How much of a content rules/1 looks at: the beginning and, because what went
+// wrong stands there, the end.
+const (
+	rulesHead = 4096
+	rulesTail = 1024
+)
+
+// A wordCount holds what the words of a content add up to. Each word counts
+// once, however often it stands there.
+type wordCount struct {
+	debugging     int
+	consolidation int
+	planning      int
+	exploration   int
+	decisions     int
+	testing       bool
+	delivers      bool
+	repairs       bool
+}
+
+// A wordGroup is a list of words with one meaning for rules/1. A word may be in
+// several. The groups are part of the rules: they never change.
+type wordGroup struct {
+	name  string
+	words string
+	count func(*wordCount)
+}
+
+var wordGroups = [...]wordGroup{
+	{"debugging, counts 2", "bug bugs crash crashed crashes crashing debug debugging regression segfault stacktrace traceback broken deadlock",
+		func(c *wordCount) { c.debugging += 2 }},
+	{"debugging, counts 1", "error errors exception fail failed failing fails failure failures fix fixed fixes fixing issue panic reproduce root cause wrong workaround",
+		func(c *wordCount) { c.debugging++ }},
+	{"consolidation, counts 2", "changelog recap summarise summarised summarize summarized summary tldr",
+		func(c *wordCount) { c.consolidation += 2 }},
+	{"consolidation, counts 1", "altogether conclusion overall overview retrospective takeaways",
+		func(c *wordCount) { c.consolidation++ }},
+	{"planning, counts 2", "milestone milestones plan plans planning proposal roadmap todo todos",
+		func(c *wordCount) { c.planning += 2 }},
+	{"planning, counts 1", "approach design first next option options should step steps strategy then",
+		func(c *wordCount) { c.planning++ }},
+	{"exploration", "analyze browse check compare explore find inspect investigate list look read research review search see understand",
+		func(c *wordCount) { c.exploration++ }},
+	{"decision", "agreed always approved avoid constraint decide decided decision important instead must never prefer rejected require required requirement requirements",
+		func(c *wordCount) { c.decisions++ }},
+	{"testing, in a command", "bench benchmark debug dlv gdb jest lint pytest test tests tsc vet vitest",
+		func(c *wordCount) { c.testing = true }},
+	{"delivering, in a command", "commit deploy merge publish push release tag",
+		func(c *wordCount) { c.delivers = true }},
+	{"repairing, in a commit", "bug bugfix bugs fix fixed fixes fixing hotfix regression revert reverts",
+		func(c *wordCount) { c.repairs = true }},
+}
+
+// A vocabulary word has a number, so that it counts once, and the groups it is in.
+type word struct {
+	number int
+	groups []func(*wordCount)
+}
+
+// maxWord is the length of the longest word that is looked up.
+const maxWord = 16
+
+// vocabulary is made of wordGroups and never written to afterwards.
+var vocabulary = func() map[string]*word {
+	v := map[string]*word{}
+	for i := range wordGroups {
+		for _, s := range strings.Fields(wordGroups[i].words) {
+			if v[s] == nil {
+				v[s] = &word{number: len(v)}
+			}
+			v[s].groups = append(v[s].groups, wordGroups[i].count)
+		}
+	}
+	return v
+}()
+
+// maxVocabulary bounds the vocabulary, for a set of words without a map.
+const maxVocabulary = 192
+
+// countWords adds up the words of a text. Words are longest runs of ASCII
+// letters, digits, '_' and bytes above 0x7F, with A to Z folded; a run that
+// touches an end where the text was cut is no word.
+func (c *wordCount) countWords(seen *[maxVocabulary]bool, s string, cutBefore, cutBehind bool) {
+	var folded [maxWord]byte
+	for i := 0; i < len(s); {
+		if !isWordByte(s[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(s) && isWordByte(s[i]) {
+			if n := i - start; n < maxWord {
+				folded[n] = fold(s[i])
+			}
+			i++
+		}
+		if i-start > maxWord || cutBefore && start == 0 || cutBehind && i == len(s) {
+			continue
+		}
+		w := vocabulary[string(folded[:i-start])]
+		if w == nil || seen[w.number] {
+			continue
+		}
+		seen[w.number] = true
+		for _, count := range w.groups {
+			count(c)
+		}
+	}
+}
+
+func isWordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
+}
+
+func fold(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// foldASCII folds A to Z and nothing else, so that no table of Unicode matters.
+func foldASCII(s string) string {
+	for i := 0; i < len(s); i++ {
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				b[i] = fold(b[i])
+			}
+			return string(b)
+		}
+	}
+	return s
+}

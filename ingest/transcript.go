@@ -1,0 +1,184 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// Words of the two counts that several formats share. docs/importers.md
+// explains every word.
+const (
+	skipBrokenLine       = "broken_line"
+	skipLongLine         = "line_too_long"
+	skipEmptyLine        = "empty_line"
+	skipRepeated         = "repeated"
+	skipRepeatedOther    = "repeated_differently"
+	skipContentTooLong   = "content_too_long"
+	skipMalformed        = "malformed_record"
+	skipUnknownFormat    = "unknown_format"
+	skipOtherFormat      = "other_format"
+	noteParentMissing    = "parent_missing"
+	noteParentsCut       = "parents_cut"
+	noteAttrLeftOut      = "attr_left_out"
+	noteAuthorCut        = "author_cut"
+	noteLoneSurrogate    = "lone_surrogate"
+	noteInvalidUTF8      = "invalid_utf8"
+	noteTimeInferred     = "time_inferred"
+	noteImageData        = "image_data"
+	noteCallMissing      = "call_missing"
+	attrMissingParent    = "missing_parent"
+	attrTimeBy           = "time_by"
+	attrTool             = "tool"
+	attrToolUseID        = "tool_use_id"
+	attrModel            = "model"
+	attrIsError          = "is_error"
+	attrBlocks           = "blocks"
+	attrMessageID        = "message_id"
+	attrCompact          = "compact"
+	attrMeta             = "meta"
+	authorHuman          = "human:user"
+	timeByPosition       = "position"
+	timeByEarlierContext = "earlier"
+)
+
+// A bodySum stands for role, author and content of a turn, which must be the
+// same for a repetition of it.
+type bodySum [16]byte
+
+func sumBody(d *dag.Draft) (s bodySum) {
+	h := sha256.New()
+	var head [5]byte
+	head[0] = byte(d.Role)
+	binary.BigEndian.PutUint32(head[1:], uint32(len(d.Author)))
+	h.Write(head[:])
+	h.Write([]byte(d.Author))
+	h.Write([]byte(d.Content))
+	copy(s[:], h.Sum(nil))
+	return s
+}
+
+// admit puts the draft of a record into a batch, or counts the record as
+// skipped. It reports whether the turn is there: in this batch, or in one that
+// was handed over before.
+func (r *reading) admit(b *Batch, d *dag.Draft, place string, noted counts) bool {
+	if len(d.Content) > dag.MaxContent {
+		r.skip(skipContentTooLong)
+		return false
+	}
+	if err := checkDraft(d); err != nil {
+		r.skip(skipMalformed)
+		return false
+	}
+	sum := sumBody(d)
+	if before, ok := r.seen[d.ID]; ok {
+		if before == sum {
+			r.skip(skipRepeated)
+		} else {
+			r.skip(skipRepeatedOther)
+		}
+		return true
+	}
+	r.seen[d.ID] = sum
+	b.Drafts = append(b.Drafts, *d)
+	b.Places = append(b.Places, place)
+	r.file().Turns++
+	r.noteAll(noted)
+	return true
+}
+
+// addParent adds an edge unless the two turns are joined already.
+func addParent(d *dag.Draft, id dag.TurnID, kind dag.EdgeKind, noted *counts) {
+	switch {
+	case id == d.ID || hasParent(d.Parents, id):
+	case len(d.Parents) >= dag.MaxParents:
+		noted.add(noteParentsCut)
+	default:
+		d.Parents = append(d.Parents, dag.Parent{ID: id, Kind: kind})
+	}
+}
+
+// setAttr sets an attribute. A value that GKP/1 does not allow is left out, not
+// cut: half an identifier is none.
+func setAttr(d *dag.Draft, key, value string, noted *counts) {
+	if value == "" {
+		return
+	}
+	ok := len(value) <= dag.MaxAttrValue && utf8.ValidString(value) && strings.IndexFunc(value, isControl) < 0
+	if !ok || len(d.Attrs) >= dag.MaxAttrs-2 { // two are the rules' own
+		noted.add(noteAttrLeftOut)
+		return
+	}
+	if d.Attrs == nil {
+		d.Attrs = map[string]string{}
+	}
+	d.Attrs[key] = value
+}
+
+func isControl(r rune) bool { return r < 0x20 }
+
+// turnID gives the turn of a name in another system: the name itself if it is a
+// UUID, else the UUID derived from it, with the name kept as an attribute.
+func turnID(d *dag.Draft, source, name string, noted *counts) {
+	id, err := dag.ParseTurnID(strings.ToLower(name))
+	if err != nil {
+		id = dag.ExternalTurnID(source, name)
+		setAttr(d, dag.AttrExternalID, name, noted)
+	}
+	d.ID = id
+}
+
+func conversationID(source, name string) dag.ConversationID {
+	if id, err := dag.ParseConversationID(strings.ToLower(name)); err == nil {
+		return id
+	}
+	return dag.ExternalConversationID(source, name)
+}
+
+// authorName gives "KIND:NAME" in printable ASCII of at most 128 bytes. Bytes
+// that are not, and the percent sign, are written %XX, so that two names stay two.
+func authorName(kind, name string, noted *counts) string {
+	const hexDigits = "0123456789ABCDEF"
+	out := append([]byte(kind), ':')
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		piece := []byte{c}
+		if c < 0x20 || c > 0x7e || c == '%' {
+			piece = []byte{'%', hexDigits[c>>4], hexDigits[c&15]}
+		}
+		if len(out)+len(piece) > dag.MaxAuthor {
+			noted.add(noteAuthorCut)
+			break
+		}
+		out = append(out, piece...)
+	}
+	return string(out)
+}
+
+// errNoTime says that a time of another program is none that GKP/1 has room for.
+var errNoTime = errors.New("no time in the years 1970 to 9999")
+
+// secondsTime reads seconds since 1970 written as a decimal, as JSON's numbers
+// are. No floating point comes between: digits below a microsecond are cut off.
+func secondsTime(s string) (dag.Time, error) {
+	whole, frac, _ := strings.Cut(s, ".")
+	if whole == "" || len(whole) > 12 {
+		return 0, errNoTime
+	}
+	frac = (frac + "000000")[:6]
+	us := dag.Time(0)
+	for _, c := range []byte(whole + frac) {
+		if c < '0' || c > '9' {
+			return 0, errNoTime
+		}
+		us = us*10 + dag.Time(c-'0')
+	}
+	if !us.Valid() {
+		return 0, errNoTime
+	}
+	return us, nil
+}

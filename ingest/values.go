@@ -1,0 +1,180 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// MaxDocument is the size of the largest single conversation that is read out of
+// a JSON document, in bytes.
+const MaxDocument = 512 << 20
+
+// errBrokenDocument says that what stands at this place of a document is not a
+// whole JSON value. What comes behind it cannot be found any more.
+var errBrokenDocument = errors.New("not a whole JSON value")
+
+// values splits JSON texts that follow each other, with white space between them
+// or none, into the parts that are parsed one by one: the items of an array
+// at the top, any other value as a whole. So a file with an array of ten thousand
+// conversations takes the memory of the longest.
+type values struct {
+	ctx     context.Context
+	file    *os.File
+	in      *bufio.Reader
+	inArray bool // between '[' and ']' at the top
+	first   bool // no item of the array has been read
+	line    int  // of the next byte, from 1
+	most    int
+	bytes   int64
+}
+
+// A part is one value out of a document.
+type part struct {
+	text   []byte // good until the next call
+	line   int    // on which it begins
+	item   bool   // of an array at the top
+	closed bool   // no part: the array at the top ended
+}
+
+func openValues(ctx context.Context, path string) (*values, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("ingest: %w", err)
+	}
+	v := &values{ctx: ctx, file: file, in: bufio.NewReaderSize(file, 256<<10), line: 1, most: MaxDocument}
+	if head, _ := v.in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
+		v.in.Discard(len(byteOrderMark))
+	}
+	return v, nil
+}
+
+func (v *values) close() { v.file.Close() }
+
+// take gives the bytes read since it was called last.
+func (v *values) take() int64 {
+	n := v.bytes
+	v.bytes = 0
+	return n
+}
+
+func (v *values) read() (byte, error) {
+	c, err := v.in.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	v.bytes++
+	if c == '\n' {
+		v.line++
+	}
+	return c, nil
+}
+
+// next gives the next part, and io.EOF behind the last one.
+func (v *values) next() (part, error) {
+	if err := v.ctx.Err(); err != nil {
+		return part{}, err
+	}
+	c, err := v.afterSpace()
+	if err != nil {
+		if v.inArray {
+			err = cutOff(err)
+		}
+		return part{}, err
+	}
+	if !v.inArray {
+		if c == '[' {
+			v.inArray, v.first = true, true
+			return v.next()
+		}
+		return v.value(c)
+	}
+	if c == ']' {
+		v.inArray = false
+		return part{closed: true, line: v.line}, nil
+	}
+	if !v.first {
+		if c != ',' {
+			return part{}, errBrokenDocument
+		}
+		if c, err = v.afterSpace(); err != nil {
+			return part{}, cutOff(err)
+		}
+	}
+	v.first = false
+	p, err := v.value(c)
+	p.item = true
+	return p, err
+}
+
+func (v *values) afterSpace() (byte, error) {
+	for {
+		c, err := v.read()
+		if err != nil || c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c, err
+		}
+	}
+}
+
+// value reads from the first byte of a value to its last. Only the nesting and
+// the strings are followed; the parser finds whatever else is wrong.
+func (v *values) value(c byte) (part, error) {
+	p := part{line: v.line}
+	depth, inString := 0, false
+	for {
+		p.text = append(p.text, c)
+		if len(p.text) > v.most {
+			return part{}, fmt.Errorf("%w: a value has more than %d bytes", errBrokenDocument, v.most)
+		}
+		switch {
+		case inString && c == '\\':
+			next, err := v.read()
+			if err != nil {
+				return part{}, cutOff(err)
+			}
+			p.text = append(p.text, next)
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth < 0 {
+			return part{}, errBrokenDocument
+		}
+		if depth == 0 && !inString && v.valueEnds(c) {
+			return p, nil
+		}
+		var err error
+		if c, err = v.read(); err != nil {
+			return part{}, cutOff(err)
+		}
+		if len(p.text)%(1<<20) == 0 && v.ctx.Err() != nil {
+			return part{}, v.ctx.Err()
+		}
+	}
+}
+
+// cutOff is the error for a document that ends where it should go on.
+func cutOff(err error) error {
+	if err == io.EOF {
+		return errBrokenDocument
+	}
+	return fmt.Errorf("ingest: %w", err)
+}
+
+// valueEnds reports whether a value outside of any nesting ends with c: after a
+// bracket or a quote always, after a number or a word if a delimiter follows.
+func (v *values) valueEnds(c byte) bool {
+	if c == '}' || c == ']' || c == '"' {
+		return true
+	}
+	next, err := v.in.Peek(1)
+	return err != nil || bytes.IndexByte([]byte(" \t\r\n,]}[{\""), next[0]) >= 0
+}

@@ -1,0 +1,90 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// MaxBatch bounds the turns of one Admit.
+const MaxBatch = 100_000
+
+// ErrBatch is wrapped when a batch is too large.
+var ErrBatch = errors.New("batch is too large")
+
+// Admit admits a batch of turns, all of them or none, in any order. What is
+// there already counts as existing; see [store.Store.Append]. A phase or
+// salience that is absent is assigned by the rules of package ingest.
+func (k *Kernel) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (store.Receipt, error) {
+	if len(drafts) > MaxBatch {
+		return store.Receipt{}, fmt.Errorf("%w: %d turns, at most %d", ErrBatch, len(drafts), MaxBatch)
+	}
+	batch := make(store.Batch, len(drafts))
+	for i := range drafts {
+		a, err := k.arrival(&drafts[i])
+		if err != nil {
+			return store.Receipt{}, fmt.Errorf("turns[%d]: %w", i, err)
+		}
+		batch[i] = a
+	}
+	return k.store.Append(ctx, tenant, []store.Batch{batch})
+}
+
+// arrival finishes a draft: fills in what is absent, checks every form, and
+// computes the digest.
+func (k *Kernel) arrival(d *dag.Draft) (store.Arrival, error) {
+	if d.Redacted {
+		return withheld(d)
+	}
+	if err := ingest.Assign(d); err != nil {
+		return store.Arrival{}, fmt.Errorf("turn %s: %w", d.ID, err)
+	}
+	body := dag.Body{Author: d.Author, Content: d.Content, Attrs: d.Attrs}
+	if err := body.Check(); err != nil {
+		return store.Arrival{}, fmt.Errorf("turn %s: %w", d.ID, err)
+	}
+	a := store.Arrival{
+		Turn:     turnOf(d),
+		Parents:  d.Parents,
+		Body:     slice.AppendBody(make([]byte, 0, len(d.Content)+len(d.Content)/16+len(d.Author)+64*len(d.Attrs)+64), &body),
+		External: d.Attrs[dag.AttrExternalID],
+	}
+	if d.Salt != nil {
+		a.Salt = *d.Salt
+	} else {
+		a.SaltDrawn = true
+		if err := k.drawSalt(&a.Salt); err != nil {
+			return store.Arrival{}, err
+		}
+	}
+	a.Turn.BodyDigest = slice.DigestBody(a.Body, a.Salt)
+	return a, a.Turn.Check()
+}
+
+func withheld(d *dag.Draft) (store.Arrival, error) {
+	if d.Phase == 0 || !d.HasSalience {
+		return store.Arrival{}, fmt.Errorf("turn %s: %w: a redacted turn needs its phase and salience, since no text is left to assign them by", d.ID, dag.ErrForm)
+	}
+	a := store.Arrival{Turn: turnOf(d), Parents: d.Parents}
+	a.Turn.BodyDigest = d.BodyDigest
+	return a, a.Turn.Check()
+}
+
+func turnOf(d *dag.Draft) dag.Turn {
+	return dag.Turn{ID: d.ID, Conversation: d.Conversation, Role: d.Role, Phase: d.Phase, Salience: d.Salience, CreatedAt: d.CreatedAt}
+}
+
+func (k *Kernel) drawSalt(salt *dag.Salt) error {
+	k.random.Lock()
+	defer k.random.Unlock()
+	if _, err := io.ReadFull(k.salts, salt[:]); err != nil {
+		return fmt.Errorf("kernel: drawing a salt: %w", err)
+	}
+	return nil
+}

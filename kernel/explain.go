@@ -1,0 +1,30 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// Explain says why a turn is in the slice of a request, or why it is not. It
+// issues nothing.
+func (k *Kernel) Explain(ctx context.Context, tenant dag.Tenant, r Request, turn dag.TurnID) (slice.Explanation, error) {
+	p, err := k.Policy(ctx, tenant, r.Policy)
+	if err != nil {
+		return slice.Explanation{}, err
+	}
+	conversation, err := k.conversation(ctx, tenant, r.Anchor)
+	if err != nil {
+		return slice.Explanation{}, err
+	}
+	var e slice.Explanation
+	_, err = k.graphs.view(ctx, tenant, conversation, r.AsOf, func(v dag.View) (err error) {
+		e, err = slice.Explain(v, r.Anchor, p.Params(), turn)
+		return err
+	})
+	if err != nil {
+		return slice.Explanation{}, err
+	}
+	return e, nil
+}

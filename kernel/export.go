@@ -1,0 +1,97 @@
+package kernel
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// An ExportReport says what an export wrote.
+type ExportReport struct {
+	Turns    int
+	Redacted int // turns written without text
+	Outside  int // parents that are not in the export
+	Head     dag.Seq
+}
+
+// Export writes turns in the order of their admission, one line each, in the
+// project's own form, salts included: importing them elsewhere gives the same
+// turns, leaves and slices. If conversation is not nil, only its turns are
+// written; parents that lie elsewhere are counted, and an import of such a file
+// needs them first. Erasure events are not turns and are not written; the turns
+// that they concern are, without text.
+func (k *Kernel) Export(ctx context.Context, tenant dag.Tenant, conversation *dag.ConversationID, to io.Writer) (ExportReport, error) {
+	var r ExportReport
+	out := bufio.NewWriterSize(to, 1<<16)
+	var line []byte
+	err := k.store.Scan(ctx, tenant, 0, conversation, func(rec *store.Record) error {
+		d, err := draft(rec)
+		if err != nil {
+			return err
+		}
+		if line, err = ingest.AppendLine(line[:0], &d); err != nil {
+			return err
+		}
+		if _, err := out.Write(line); err != nil {
+			return fmt.Errorf("kernel: export: %w", err)
+		}
+		r.Turns++
+		r.Head = rec.Seq
+		if d.Redacted {
+			r.Redacted++
+		}
+		for _, p := range rec.Parents {
+			if conversation != nil && p.Conversation != *conversation {
+				r.Outside++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	if err := out.Flush(); err != nil {
+		return r, fmt.Errorf("kernel: export: %w", err)
+	}
+	return r, nil
+}
+
+// draft gives a stored turn as it would have to arrive to become the same.
+func draft(r *store.Record) (dag.Draft, error) {
+	t := &r.Turn
+	d := dag.Draft{
+		ID: t.ID, Conversation: t.Conversation, Role: t.Role, Phase: t.Phase, Salience: t.Salience, HasSalience: true, CreatedAt: t.CreatedAt,
+		Parents: make([]dag.Parent, len(r.Parents)),
+	}
+	for i, p := range r.Parents {
+		d.Parents[i] = dag.Parent{ID: p.ID, Kind: p.Kind}
+	}
+	if r.Body == nil {
+		d.Redacted, d.BodyDigest = true, t.BodyDigest
+		return d, nil
+	}
+	body, err := slice.ParseBody(r.Body)
+	if err != nil {
+		return dag.Draft{}, fmt.Errorf("kernel: stored turn %s: %w", t.ID, err)
+	}
+	salt := r.Salt
+	d.Author, d.Content, d.Attrs, d.Salt = body.Author, body.Content, body.Attrs, &salt
+	return d, nil
+}
+
+// Turns calls fn with the turns of a conversation in the order of admission.
+func (k *Kernel) Turns(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, fn func(dag.Seq, *dag.Draft) error) error {
+	return k.store.Scan(ctx, tenant, 0, &conversation, func(rec *store.Record) error {
+		d, err := draft(rec)
+		if err != nil {
+			return err
+		}
+		return fn(rec.Seq, &d)
+	})
+}

@@ -1,0 +1,144 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// graphs keeps the skeletons of conversations: for each conversation that a
+// slice was anchored in, a graph of it and of those that its slices reached.
+// (One graph for a whole tenant could not be let go in parts, and one for each
+// conversation alone would make the selection hop between them.)
+type graphs struct {
+	store store.Store
+	kept  *byteLRU[graphKey, *graph]
+}
+
+type graphKey struct {
+	tenant       dag.Tenant
+	conversation dag.ConversationID
+}
+
+// A graph is a kept part of a tenant's graph.
+type graph struct {
+	refresh sync.Mutex // held while the store is asked; taken before mu
+	mu      sync.RWMutex
+	dag     *dag.Graph           // guarded by mu
+	parts   []dag.ConversationID // guarded by refresh: the conversations held
+	head    dag.Seq              // guarded by refresh: all parts are complete up to it
+	broken  bool                 // guarded by refresh: an addition failed; load afresh
+}
+
+func newGraphs(s store.Store, most int) *graphs {
+	return &graphs{store: s, kept: newByteLRU[graphKey, *graph](most)}
+}
+
+// errBeyond is wrapped when a view is asked for that does not exist yet.
+var errBeyond = errors.New("as-of sequence number is beyond the head")
+
+// view calls fn with the graph around a conversation as of a sequence number; 0
+// is the present. If fn reports a *slice.MissingError, what is missing is loaded
+// and fn is called again. The view must not be used after fn has returned.
+// It returns the tenant's head at the time.
+func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, fn func(dag.View) error) (dag.Seq, error) {
+	key := graphKey{tenant, conversation}
+	g := gs.kept.getOrPut(key, func() *graph {
+		return &graph{dag: dag.NewGraph(), parts: []dag.ConversationID{conversation}}
+	})
+	var missing []dag.ConversationID
+	for {
+		head, size, err := g.update(ctx, gs.store, tenant, missing)
+		if err != nil {
+			gs.kept.remove(key)
+			return 0, err
+		}
+		gs.kept.put(key, g, size)
+		at := asOf
+		if at == 0 {
+			at = head
+		}
+		if at > head {
+			return head, fmt.Errorf("%w: %d, and the head is %d", errBeyond, at, head)
+		}
+		err = g.read(at, fn)
+		var lacks *slice.MissingError
+		if !errors.As(err, &lacks) {
+			return head, err
+		}
+		missing = lacks.Conversations
+		if !g.lacks(missing) {
+			gs.kept.remove(key)
+			return 0, fmt.Errorf("kernel: the store links to turns that it does not hold: %w", err)
+		}
+	}
+}
+
+func (g *graph) read(at dag.Seq, fn func(dag.View) error) error {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return fn(g.dag.At(at))
+}
+
+// lacks reports whether any of the conversations is not held.
+func (g *graph) lacks(conversations []dag.ConversationID) bool {
+	g.refresh.Lock()
+	defer g.refresh.Unlock()
+	return slices.ContainsFunc(conversations, func(c dag.ConversationID) bool { return !slices.Contains(g.parts, c) })
+}
+
+// update brings the graph up to the store's head, and adds the conversations
+// given. One query for all of them.
+func (g *graph) update(ctx context.Context, s store.Store, tenant dag.Tenant, add []dag.ConversationID) (dag.Seq, int, error) {
+	g.refresh.Lock()
+	defer g.refresh.Unlock()
+	if g.broken {
+		return 0, 0, errors.New("kernel: a kept graph is inconsistent with the store; ask again")
+	}
+	parts := make([]store.Part, 0, len(g.parts)+len(add))
+	for _, c := range g.parts {
+		parts = append(parts, store.Part{Conversation: c, After: g.head})
+	}
+	for _, c := range add {
+		if !slices.Contains(g.parts, c) {
+			parts = append(parts, store.Part{Conversation: c})
+		}
+	}
+	news, err := s.Segment(ctx, tenant, parts)
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(news.Turns) > 0 || len(news.Links) > 0 {
+		if err := g.extend(&news); err != nil {
+			g.broken = true
+			return 0, 0, fmt.Errorf("kernel: %w", err)
+		}
+	}
+	for _, p := range parts[len(g.parts):] {
+		g.parts = append(g.parts, p.Conversation)
+	}
+	g.head = news.Head
+	return g.head, g.dag.Size(), nil
+}
+
+func (g *graph) extend(news *store.Segment) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range news.Turns {
+		if err := g.dag.Add(&news.Turns[i]); err != nil {
+			return err
+		}
+	}
+	for _, l := range news.Links {
+		if err := g.dag.AddLink(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,315 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// An ImportReport says what became of everything that an import read.
+type ImportReport struct {
+	Read          ingest.Report
+	Admitted      int // turns that are new
+	Existing      int // turns that were there already
+	Edges         int // edges of the new turns
+	Conversations int // that the turns read belong to
+	Head          dag.Seq
+}
+
+// Import reads a file, a folder or a repository and admits what it holds. Each
+// batch is admitted whole or not at all. The first error ends the import; the
+// batches before it stay, and importing again goes on from there, since what is
+// there already counts as existing. The report is valid beside an error too.
+//
+// Reading, digests and storage overlap. Memory holds a few batches, and the
+// lines that stand before their parents in a file.
+func (k *Kernel) Import(ctx context.Context, tenant dag.Tenant, path string, opts ingest.Options) (ImportReport, error) {
+	im := &importing{k: k, tenant: tenant, conversations: map[dag.ConversationID]struct{}{}, work: make(chan work, 1), done: make(chan error, 1)}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go im.write(ctx, stop)
+	read, err := ingest.Read(ctx, path, opts, func(b *ingest.Batch) error { return im.prepare(ctx, b) })
+	close(im.work)
+	failed := <-im.done
+	if err == nil && failed == nil {
+		failed = im.last(ctx)
+	}
+	if failed != nil { // what stopped the reading
+		err = failed
+	}
+	im.report.Read = read
+	im.report.Conversations = len(im.conversations)
+	if head, headErr := k.store.Head(context.WithoutCancel(ctx), tenant); headErr == nil {
+		im.report.Head = head
+	} else if err == nil {
+		err = headErr
+	}
+	return im.report, err
+}
+
+// An importing is one Import at work. prepare runs on the goroutine that reads,
+// write on one of its own; held, report and conversations belong to write until
+// done has spoken.
+type importing struct {
+	k             *Kernel
+	tenant        dag.Tenant
+	work          chan work
+	done          chan error
+	held          []store.Arrival // lines that wait for their parents
+	report        ImportReport
+	conversations map[dag.ConversationID]struct{}
+}
+
+// A work is a batch made ready.
+type work struct {
+	arrivals []store.Arrival
+	ordered  bool
+	repeats  bool
+}
+
+// maxHeld bounds the lines that wait for parents further down in a file.
+const maxHeld = 100_000
+
+func (im *importing) prepare(ctx context.Context, b *ingest.Batch) error {
+	w := work{arrivals: make([]store.Arrival, len(b.Drafts)), ordered: b.Ordered, repeats: b.Repeats}
+	for i := range b.Drafts {
+		a, err := im.k.arrival(&b.Drafts[i])
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.Places[i], err)
+		}
+		a.Place = b.Places[i]
+		w.arrivals[i] = a
+	}
+	select {
+	case im.work <- w:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (im *importing) write(ctx context.Context, stop context.CancelCauseFunc) {
+	var err error
+	for w := range im.work {
+		if err != nil {
+			continue // let the reader find out
+		}
+		if err = im.admit(ctx, w); err != nil {
+			stop(err)
+		}
+	}
+	im.done <- err
+}
+
+func (im *importing) admit(ctx context.Context, w work) error {
+	for i := range w.arrivals {
+		im.conversations[w.arrivals[i].Turn.Conversation] = struct{}{}
+	}
+	if w.repeats {
+		var err error
+		if w.arrivals, err = im.dropRepeats(ctx, w.arrivals); err != nil {
+			return err
+		}
+	}
+	if !w.ordered {
+		return im.append(ctx, []store.Batch{w.arrivals})
+	}
+	if len(im.held) == 0 {
+		err := im.append(ctx, oneByOne(w.arrivals))
+		var orphan *store.ParentError
+		if !errors.As(err, &orphan) {
+			return err
+		}
+	}
+	return im.admitReady(ctx, w.arrivals)
+}
+
+// oneByOne makes each arrival a batch of its own, so that their order is the
+// order of admission.
+func oneByOne(arrivals []store.Arrival) []store.Batch {
+	batches := make([]store.Batch, len(arrivals))
+	for i := range arrivals {
+		batches[i] = arrivals[i : i+1 : i+1]
+	}
+	return batches
+}
+
+func (im *importing) append(ctx context.Context, batches []store.Batch) error {
+	r, err := im.k.store.Append(ctx, im.tenant, batches)
+	if err != nil {
+		return err
+	}
+	im.report.Admitted += r.Admitted
+	im.report.Existing += r.Existing
+	im.report.Edges += r.Edges
+	return nil
+}
+
+// admitReady admits, of the lines held and those that came now, all whose
+// parents are there, and holds the rest.
+func (im *importing) admitReady(ctx context.Context, came []store.Arrival) error {
+	all := append(im.held, came...)
+	ready, held, err := im.split(ctx, all)
+	if err != nil {
+		return err
+	}
+	if len(held) > maxHeld {
+		return fmt.Errorf("%w; %d lines wait for parents that did not come, at most %d", im.orphan(held), len(held), maxHeld)
+	}
+	if err := im.append(ctx, oneByOne(ready)); err != nil {
+		return err
+	}
+	im.held = held
+	return nil
+}
+
+// split orders arrivals so that parents come first, those ready in the order of
+// the file, and takes apart the ones that lack a parent.
+func (im *importing) split(ctx context.Context, all []store.Arrival) (ready, held []store.Arrival, err error) {
+	index := make(map[dag.TurnID]int32, len(all))
+	for i := range all {
+		if _, twice := index[all[i].Turn.ID]; !twice {
+			index[all[i].Turn.ID] = int32(i)
+		}
+	}
+	known, err := im.known(ctx, all, index)
+	if err != nil {
+		return nil, nil, err
+	}
+	var edges [][2]int32
+	for i := range all {
+		for _, p := range all[i].Parents {
+			if at, here := index[p.ID]; here {
+				edges = append(edges, [2]int32{at, int32(i)})
+			} else if !known[p.ID] {
+				edges = append(edges, [2]int32{int32(i), int32(i)}) // never ready
+			}
+		}
+	}
+	isReady := make([]bool, len(all))
+	for _, i := range dag.Topological(len(all), edges, func(a, b int32) bool { return a < b }) {
+		ready = append(ready, all[i])
+		isReady[i] = true
+	}
+	for i := range all {
+		if !isReady[i] {
+			held = append(held, all[i])
+		}
+	}
+	return ready, held, nil
+}
+
+// known tells which parents that are not among the arrivals are stored.
+func (im *importing) known(ctx context.Context, all []store.Arrival, index map[dag.TurnID]int32) (map[dag.TurnID]bool, error) {
+	known := map[dag.TurnID]bool{}
+	var ask []dag.TurnID
+	for i := range all {
+		for _, p := range all[i].Parents {
+			if _, here := index[p.ID]; !here && !known[p.ID] {
+				known[p.ID] = true
+				ask = append(ask, p.ID)
+			}
+		}
+	}
+	clear(known)
+	const page = 1_000
+	for len(ask) > 0 {
+		n := min(page, len(ask))
+		records, err := im.k.store.Turns(ctx, im.tenant, ask[:n])
+		if err != nil {
+			return nil, err
+		}
+		for i := range records {
+			known[records[i].Turn.ID] = true
+		}
+		ask = ask[n:]
+	}
+	return known, nil
+}
+
+// last refuses what is held when the reading has ended.
+func (im *importing) last(ctx context.Context) error {
+	if len(im.held) == 0 {
+		return nil
+	}
+	ready, held, err := im.split(ctx, im.held)
+	if err != nil {
+		return err
+	}
+	if err := im.append(ctx, oneByOne(ready)); err != nil {
+		return err
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w; %d lines were not admitted", im.orphan(held), len(held))
+}
+
+// orphan names the first line held whose parent is not held itself.
+func (im *importing) orphan(held []store.Arrival) error {
+	here := make(map[dag.TurnID]bool, len(held))
+	for i := range held {
+		here[held[i].Turn.ID] = true
+	}
+	for i := range held {
+		for _, p := range held[i].Parents {
+			if !here[p.ID] {
+				return &store.ParentError{Child: held[i].Turn.ID, Parent: p.ID, Place: held[i].Place}
+			}
+		}
+	}
+	return &store.CycleError{ID: held[0].Turn.ID, Place: held[0].Place}
+}
+
+// dropRepeats takes out the turns that were admitted before with the same role,
+// author and content, whatever conversation and parents another transcript gave
+// them.
+func (im *importing) dropRepeats(ctx context.Context, arrivals []store.Arrival) ([]store.Arrival, error) {
+	ids := make([]dag.TurnID, len(arrivals))
+	for i := range arrivals {
+		ids[i] = arrivals[i].Turn.ID
+	}
+	records, err := im.k.store.Turns(ctx, im.tenant, ids)
+	if err != nil || len(records) == 0 {
+		return arrivals, err
+	}
+	stored := make(map[dag.TurnID]*store.Record, len(records))
+	for i := range records {
+		stored[records[i].Turn.ID] = &records[i]
+	}
+	fresh := arrivals[:0]
+	for _, a := range arrivals {
+		same := false
+		if r := stored[a.Turn.ID]; r != nil {
+			if same, err = sameSaying(r, &a); err != nil {
+				return nil, err
+			}
+		}
+		if same {
+			im.report.Existing++
+		} else {
+			fresh = append(fresh, a)
+		}
+	}
+	return fresh, nil
+}
+
+func sameSaying(r *store.Record, a *store.Arrival) (bool, error) {
+	if r.Body == nil || a.Body == nil {
+		return true, nil // erased text does not come back
+	}
+	was, err := slice.ParseBody(r.Body)
+	if err != nil {
+		return false, fmt.Errorf("kernel: stored turn %s: %w", r.Turn.ID, err)
+	}
+	is, err := slice.ParseBody(a.Body)
+	if err != nil {
+		return false, err
+	}
+	return r.Turn.Role == a.Turn.Role && was.Author == is.Author && was.Content == is.Content, nil
+}

@@ -1,0 +1,133 @@
+// Package kernel joins the parts into the engine that programs embed: it admits
+// turns, cuts and signs slices, verifies and replays them, explains them, and
+// erases what must be forgotten. It names no back end, no transport and no clock.
+//
+//	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: time.Now})
+//	issued, err := k.Slice(ctx, tenant, kernel.Request{Anchor: id})
+//	evidence, verdict := k.Verify(issued.Bundle)
+//
+// Selection runs in memory. The kernel keeps the skeletons of conversations
+// that slices were cut from, and the encoded text of turns that were handed out,
+// each bounded in bytes. What is kept is checked against the store's head before
+// every use, with one look-up, so that a kernel never serves as the latest what
+// another process has added to or erased. A cold slice costs a constant number
+// of queries for each conversation border that it crosses, a warm one a single
+// look-up.
+package kernel
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A Config says what a kernel works with.
+type Config struct {
+	Store     store.Store      // required; the kernel does not close it
+	Authority *token.Authority // required; may hold an empty keyring, then nothing can be sliced
+	Clock     func() time.Time // required: stamps events and issued slices, never a bundle
+	Rand      io.Reader        // draws salts; nil is the system's randomness
+
+	SkeletonBytes int // bound of the skeletons kept; 0 is 256 MiB
+	TextBytes     int // bound of the encoded turns kept; 0 is 64 MiB
+}
+
+// A Kernel is the engine. It is safe for use by many goroutines.
+type Kernel struct {
+	store     store.Store
+	authority *token.Authority
+	verifier  *token.Verifier
+	clock     func() time.Time
+
+	random   sync.Mutex // guards salts
+	salts    io.Reader
+	graphs   *graphs
+	texts    *texts
+	places   *lru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
+	recorded *lru.Cache[dag.Digest, store.Issued]    // bundles that are in the store's record
+	policies *registries
+}
+
+// A turnKey names a turn of a tenant.
+type turnKey struct {
+	tenant dag.Tenant
+	turn   dag.TurnID
+}
+
+// Sizes of the caches that hold small things of one size.
+const (
+	keptPlaces   = 1 << 16
+	keptRecorded = 1 << 14
+)
+
+// Open gives a kernel over a store.
+func Open(c Config) (*Kernel, error) {
+	if c.Store == nil || c.Authority == nil || c.Clock == nil {
+		return nil, errors.New("kernel: Config needs a Store, an Authority and a Clock")
+	}
+	if c.Rand == nil {
+		c.Rand = bufio.NewReaderSize(rand.Reader, 4096) // a system call for many salts
+	}
+	if c.SkeletonBytes == 0 {
+		c.SkeletonBytes = 256 << 20
+	}
+	if c.TextBytes == 0 {
+		c.TextBytes = 64 << 20
+	}
+	places, err := lru.New[turnKey, dag.ConversationID](keptPlaces)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
+	}
+	recorded, err := lru.New[dag.Digest, store.Issued](keptRecorded)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
+	}
+	return &Kernel{
+		store:     c.Store,
+		authority: c.Authority,
+		verifier:  token.NewVerifier(c.Authority),
+		clock:     c.Clock,
+		salts:     c.Rand,
+		graphs:    newGraphs(c.Store, c.SkeletonBytes),
+		texts:     newTexts(c.Store, c.TextBytes),
+		places:    places,
+		recorded:  recorded,
+		policies:  &registries{store: c.Store, kept: map[dag.Tenant]policy.Registry{}},
+	}, nil
+}
+
+// now stamps with the clock that was handed in.
+func (k *Kernel) now() (dag.Time, error) {
+	t, err := dag.TimeOf(k.clock())
+	if err != nil {
+		return 0, fmt.Errorf("kernel: the clock: %w", err)
+	}
+	return t, nil
+}
+
+// Head gives a tenant's newest sequence number.
+func (k *Kernel) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
+	return k.store.Head(ctx, tenant)
+}
+
+// Conversations lists up to limit conversations with ids above after, ascending.
+func (k *Kernel) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]store.Conversation, error) {
+	return k.store.Conversations(ctx, tenant, after, limit)
+}
+
+// Verify makes every check on a bundle's bytes. See [token.Verifier.Verify].
+func (k *Kernel) Verify(bundle []byte) (token.Admissible, token.Verdict) {
+	return k.verifier.Verify(bundle)
+}

@@ -1,0 +1,91 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// registries keeps the policies of tenants. A policy never changes, so what is
+// kept can only lack what another process has registered; then the store is asked.
+type registries struct {
+	store store.Store
+	mu    sync.Mutex
+	kept  map[dag.Tenant]policy.Registry
+}
+
+// keptRegistries bounds the tenants whose policies are kept.
+const keptRegistries = 10_000
+
+// get gives a policy, from the store if it is not kept.
+func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
+	r.mu.Lock()
+	kept := r.kept[tenant]
+	r.mu.Unlock()
+	if p, err := kept.Get(id); err == nil {
+		return p, nil
+	}
+	fresh, err := r.load(ctx, tenant)
+	if err != nil {
+		return policy.Registered{}, err
+	}
+	return fresh.Get(id)
+}
+
+// load reads the tenant's policies, and registers default@1 first if it is not
+// among them.
+func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
+	fresh, err := r.store.Policies(ctx, tenant)
+	if err != nil {
+		return policy.Registry{}, err
+	}
+	if _, err := fresh.Get(policy.DefaultID); errors.Is(err, policy.ErrUnknown) {
+		p, err := policy.Bind(policy.DefaultID, policy.Default())
+		if err != nil {
+			return policy.Registry{}, err
+		}
+		if err := r.store.PutPolicy(ctx, tenant, p); err != nil {
+			return policy.Registry{}, err
+		}
+		if fresh, err = fresh.With(p); err != nil {
+			return policy.Registry{}, err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.kept) >= keptRegistries {
+		clear(r.kept)
+	}
+	r.kept[tenant] = fresh
+	return fresh, nil
+}
+
+// Policies gives every policy of a tenant. default@1 is always among them.
+func (k *Kernel) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
+	return k.policies.load(ctx, tenant)
+}
+
+// Policy gives one policy of a tenant; "" is default@1.
+func (k *Kernel) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
+	if id == "" {
+		id = policy.DefaultID
+	}
+	return k.policies.get(ctx, tenant, id)
+}
+
+// RegisterPolicy binds an id to parameters for ever. The same again changes
+// nothing; other parameters wrap policy.ErrConflict.
+func (k *Kernel) RegisterPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
+	known, err := k.policies.load(ctx, tenant) // so that default@1 is taken
+	if err != nil {
+		return err
+	}
+	if _, err := known.With(p); err != nil {
+		return err
+	}
+	return k.store.PutPolicy(ctx, tenant, p)
+}

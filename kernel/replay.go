@@ -1,0 +1,262 @@
+package kernel
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A ReplayOutcome sums up a replay. The names are stable.
+type ReplayOutcome string
+
+// The outcomes.
+const (
+	Identical ReplayOutcome = "identical" // the same bytes came out
+	Erased    ReplayOutcome = "erased"    // the same but for the text of turns erased since
+	Different ReplayOutcome = "different"
+)
+
+// The checks of a replay.
+const (
+	CheckReplayed slice.CheckID = "replay" // cutting again gives the same evidence
+	CheckIssued   slice.CheckID = "issued" // the store's record says that it was handed out
+)
+
+// A Replay says what came of cutting a slice again.
+type Replay struct {
+	Outcome    ReplayOutcome
+	Reason     string            // in one sentence
+	Provenance slice.Provenance  // of the slice that was replayed
+	AsOf       dag.Seq           // the view it was cut from
+	Erased     []dag.TurnID      // turns whose text was erased since
+	Redacted   []dag.TurnID      // turns without text in what was replayed
+	Difference *slice.Difference // the first one, unless identical
+	Checks     []slice.Check     // replay, token, issued
+	Token      error             // why the token does not verify now, or nil
+}
+
+// Replay cuts a bundle's slice again from the view that it names and compares
+// the bytes. The bundle's own token is carried over, so that a replay works long
+// after the key is retired; whether it verifies is a check of its own. An error
+// means that nothing could be compared: the bytes are no bundle, or the policy is
+// not registered.
+func (k *Kernel) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
+	b, err := slice.ParseBundle(bundle)
+	if err != nil {
+		return nil, err
+	}
+	if b.Seal.Tenant != tenant {
+		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
+	}
+	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf, Redacted: b.Redacted()}
+	again, err := k.cutAgain(ctx, tenant, &b.Provenance, b.AsOf, b.Seal)
+	if err != nil {
+		if !r.noCut(err) {
+			return nil, err
+		}
+	} else if err := r.compare(b, bundle, again); err != nil {
+		return nil, err
+	}
+	r.checkToken(k.authority.Check(&b.Provenance, b.Seal))
+	return r, k.checkIssued(ctx, tenant, r, sha256.Sum256(bundle))
+}
+
+// ErrTenant is wrapped when evidence belongs to another tenant.
+var ErrTenant = errors.New("wrong tenant")
+
+// ReplayIssued replays the newest recorded bundle of a slice id. The text is not
+// in the record, so text erased since shows in the bundle's digest alone.
+func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (*Replay, error) {
+	records, err := k.store.IssuedByID(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(records) == 0 {
+		return nil, fmt.Errorf("slice %s of tenant %s: %w: it was never issued here", id, tenant, store.ErrNotFound)
+	}
+	i := records[len(records)-1]
+	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
+	r := &Replay{Provenance: i.Provenance, AsOf: i.AsOf}
+	again, err := k.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
+	if err != nil {
+		if !r.noCut(err) {
+			return nil, err
+		}
+	} else {
+		r.compareRecord(&i, again)
+	}
+	r.checkToken(k.authority.Check(&i.Provenance, seal))
+	return r, k.checkIssued(ctx, tenant, r, i.Bundle)
+}
+
+// cutAgain makes the bundle that a claim leads to.
+func (k *Kernel) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
+	p, err := k.Policy(ctx, tenant, claim.PolicyID)
+	if err != nil {
+		return nil, err
+	}
+	if asOf == 0 {
+		return nil, fmt.Errorf("%w: as_of is 0", slice.ErrAnchor)
+	}
+	s, encoded, err := k.cut(ctx, tenant, claim.Anchor, p, asOf)
+	if err != nil {
+		return nil, err
+	}
+	return appendBundle(s, seal, encoded), nil
+}
+
+// noCut takes a cut that cannot be made from this view as a difference, and
+// reports whether it is one.
+func (r *Replay) noCut(err error) bool {
+	if !errors.Is(err, slice.ErrAnchor) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, errBeyond) {
+		return false
+	}
+	r.differ(nil, err.Error())
+	return true
+}
+
+func (r *Replay) differ(d *slice.Difference, reason string) {
+	r.Outcome, r.Difference, r.Reason = Different, d, reason
+	c := slice.Check{ID: CheckReplayed, Status: slice.StatusFail, Detail: reason}
+	if d != nil {
+		c.Expected, c.Found = d.Expected, d.Found
+	}
+	r.Checks = append(r.Checks, c)
+}
+
+func (r *Replay) agree(o ReplayOutcome, reason string) {
+	r.Outcome, r.Reason = o, reason
+	r.Checks = append(r.Checks, slice.Check{ID: CheckReplayed, Status: slice.StatusOK, Detail: reason})
+}
+
+// compare sets a bundle against what cutting again gave. Turns that one of the
+// two shows without text are compared without it.
+func (r *Replay) compare(b *slice.Bundle, bundle, again []byte) error {
+	if d := slice.Differ(bundle, again); d == nil {
+		r.agree(Identical, fmt.Sprintf("%d bytes", len(bundle)))
+		return nil
+	}
+	fresh, err := slice.ParseBundle(again)
+	if err != nil {
+		return fmt.Errorf("kernel: what was cut again: %w", err)
+	}
+	r.Erased = withoutTextOnlyIn(fresh, b)
+	left, err := redact(b, fresh.Redacted())
+	if err != nil {
+		return err
+	}
+	right, err := redact(fresh, b.Redacted())
+	if err != nil {
+		return err
+	}
+	if d := slice.Differ(left, right); d != nil {
+		r.Erased = nil
+		first := slice.Differ(bundle, again)
+		r.differ(first, fmt.Sprintf("byte %d, at %s", first.Offset, first.Path))
+		return nil
+	}
+	if len(r.Erased) == 0 {
+		r.agree(Identical, "the same but for text that the given bundle withholds")
+		return nil
+	}
+	r.agree(Erased, fmt.Sprintf("the same but for the text erased since; turns without it: %d", len(r.Erased)))
+	return nil
+}
+
+// redact writes a bundle again without the text of some turns.
+func redact(b *slice.Bundle, ids []dag.TurnID) ([]byte, error) {
+	gone := make(map[dag.TurnID]bool, len(ids))
+	for _, id := range ids {
+		gone[id] = true
+	}
+	c := *b
+	c.Turns = append([]slice.BundleTurn(nil), b.Turns...)
+	for i := range c.Turns {
+		if gone[c.Turns[i].ID] {
+			c.Turns[i].Body = nil
+		}
+	}
+	return c.Append(nil)
+}
+
+// withoutTextOnlyIn lists the turns that a shows without text and b with it.
+func withoutTextOnlyIn(a, b *slice.Bundle) []dag.TurnID {
+	shown := map[dag.TurnID]bool{}
+	for i := range b.Turns {
+		shown[b.Turns[i].ID] = b.Turns[i].Body != nil
+	}
+	var ids []dag.TurnID
+	for _, id := range a.Redacted() {
+		if shown[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// compareRecord sets a record, which holds no text, against what cutting again
+// gave.
+func (r *Replay) compareRecord(i *store.Issued, again []byte) {
+	fresh, err := slice.ParseBundle(again)
+	if err != nil {
+		r.differ(nil, err.Error())
+		return
+	}
+	r.Redacted = fresh.Redacted()
+	switch {
+	case dag.Digest(sha256.Sum256(again)) == i.Bundle:
+		r.agree(Identical, fmt.Sprintf("%d bytes with the recorded SHA-256", len(again)))
+	case fresh.Provenance != i.Provenance:
+		r.differ(nil, fmt.Sprintf("cutting again gives slice %s with snapshot %s", fresh.Provenance.SliceID, fresh.Provenance.GraphSnapshotHash))
+	case len(r.Redacted) > 0:
+		r.Erased = r.Redacted
+		r.agree(Erased, fmt.Sprintf("the same six fields; %d without text, so the bytes cannot be compared", len(r.Redacted)))
+	default:
+		r.differ(nil, "the same six fields, but other bytes than those recorded")
+	}
+}
+
+func (r *Replay) checkToken(err error) {
+	c := slice.Check{ID: slice.CheckToken, Status: slice.StatusOK, Detail: "the key is live"}
+	if err != nil {
+		r.Token = err
+		c.Status, c.Detail = slice.StatusFail, err.Error()
+		if errors.Is(err, token.ErrKeyRetired) || errors.Is(err, token.ErrKeyUnknown) {
+			c.Status = slice.StatusSkipped // a replay does not rest on the key
+		}
+	}
+	r.Checks = append(r.Checks, c)
+}
+
+// checkIssued looks the bundle up in the record. A bundle whose slice was issued,
+// but never with these bytes, had a field changed that the token does not cover.
+func (k *Kernel) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
+	records, err := k.store.IssuedByID(ctx, tenant, r.Provenance.SliceID)
+	if err != nil {
+		return err
+	}
+	c := slice.Check{ID: CheckIssued, Status: slice.StatusSkipped, Detail: "this store has no record of the slice"}
+	var asOf []dag.Seq
+	for _, i := range records {
+		if i.Bundle == digest {
+			c.Status, c.Detail = slice.StatusOK, fmt.Sprintf("record %d, %s", i.Number, i.At)
+		}
+		if i.Provenance == r.Provenance {
+			asOf = append(asOf, i.AsOf)
+		}
+	}
+	if c.Status != slice.StatusOK && len(asOf) > 0 {
+		c.Status, c.Detail = slice.StatusFail, fmt.Sprintf("the slice was issued as of %v, never with these bytes as of %d", asOf, r.AsOf)
+		if r.Outcome != Different {
+			r.Outcome, r.Reason = Different, c.Detail
+		}
+	}
+	r.Checks = append(r.Checks, c)
+	return nil
+}

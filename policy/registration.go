@@ -1,0 +1,28 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// ParseRegistration reads a policy as people hand it in:
+//
+//	{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":32}}
+//
+// Parameters are decimals; one that is absent has its default. Unknown fields
+// and repeated keys are refused.
+func ParseRegistration(data []byte) (Registered, error) {
+	doc, err := canon.Parse(data)
+	if err != nil {
+		return Registered{}, fmt.Errorf("policy: %w", err)
+	}
+	c := canon.Open(doc)
+	id := canon.Parsed(c.Field("policy_id"), ParseID)
+	params := Read(c.Field("policy"))
+	c.Close()
+	if err := c.Err(); err != nil {
+		return Registered{}, fmt.Errorf("policy: %w", err)
+	}
+	return Bind(id, params)
+}

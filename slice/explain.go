@@ -1,0 +1,130 @@
+package slice
+
+import (
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// A Standing says where a turn stands with regard to a slice.
+type Standing string
+
+// The standings. Only a Chosen turn is in the slice.
+const (
+	Chosen   Standing = "selected"
+	Beaten   Standing = "beaten"      // it was a candidate when max_nodes was reached
+	TooFar   Standing = "too_far"     // it is connected, but further away than max_radius
+	Unranked Standing = "unreached"   // it is near enough, but the selected turns did not lead to it
+	Apart    Standing = "unconnected" // no way of at most 64 edges leads to it
+	NotYet   Standing = "not_in_view" // it had not been admitted as of the view, or is unknown
+)
+
+// An Explanation says why a turn is in a slice, or why it is not.
+type Explanation struct {
+	Standing  Standing
+	Rank      int       // of a Chosen turn: its place in the order of selection, from 1
+	Admission Admission // of a Chosen or Beaten turn
+	Edges     int       // the fewest edges between it and the anchor, either way; -1 if none or over 64
+	BeatenBy  *Rival    // of a Beaten turn: the one selected last
+	Selected  int       // turns in the slice
+}
+
+// A Rival is a turn that took the place of another.
+type Rival struct {
+	ID        dag.TurnID
+	Admission Admission
+}
+
+// Explain cuts again and says what became of one turn. It costs a selection,
+// and for a turn that never was a candidate a walk over the turns around the
+// anchor.
+func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1, turn dag.TurnID) (Explanation, error) {
+	if err := params.Check(); err != nil {
+		return Explanation{}, err
+	}
+	s := selections.Get().(*selection)
+	defer selections.Put(s)
+	defer s.reset()
+	n, shown := v.Find(turn)
+	var candidacy *candidate
+	picks, err := s.run(v, anchor, params, func(c candidate) {
+		if shown && c.node == n {
+			candidacy = &c
+		}
+	})
+	if err != nil {
+		return Explanation{}, err
+	}
+	e := Explanation{Selected: len(picks), Edges: -1}
+	if !shown {
+		e.Standing = NotYet
+		return e, nil
+	}
+	start, _ := v.Find(anchor)
+	if e.Edges, err = edgesBetween(v, start, n); err != nil {
+		return Explanation{}, err
+	}
+	if candidacy == nil {
+		switch {
+		case e.Edges < 0:
+			e.Standing = Apart
+		case e.Edges > params.MaxRadius:
+			e.Standing = TooFar
+		default:
+			e.Standing = Unranked
+		}
+		return e, nil
+	}
+	e.Admission = admissionOf(v, Pick{From: candidacy.from, Score: candidacy.score, Distance: int(candidacy.distance), Via: candidacy.via})
+	at := slices.IndexFunc(picks, func(p Pick) bool { return p.Node == n })
+	if at >= 0 {
+		e.Standing, e.Rank = Chosen, at+1
+		return e, nil
+	}
+	last := picks[len(picks)-1]
+	e.Standing = Beaten
+	e.BeatenBy = &Rival{ID: v.ID(last.Node), Admission: admissionOf(v, last)}
+	return e, nil
+}
+
+// edgesBetween counts the fewest edges between two turns, whatever their
+// direction, or gives -1 if it takes more than any radius allows. It is a breadth-first walk. A way through a conversation
+// that is not loaded is no error here unless nothing else leads to the target.
+func edgesBetween(v dag.View, from, to dag.Node) (int, error) {
+	distance := map[dag.Node]int{from: 0}
+	queue := []dag.Node{from}
+	var missing []dag.ConversationID
+	var near []dag.Node
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		if n == to {
+			return distance[n], nil
+		}
+		if !v.Present(n) {
+			if c := v.Conversation(n); !slices.Contains(missing, c) {
+				missing = append(missing, c)
+			}
+			continue
+		}
+		if distance[n] == policy.LimitRadius {
+			continue
+		}
+		near = v.AppendChildren(near[:0], n)
+		for i := range v.ParentCount(n) {
+			parent, _, _ := v.Parent(n, i)
+			near = append(near, parent)
+		}
+		for _, m := range near {
+			if _, seen := distance[m]; !seen {
+				distance[m] = distance[n] + 1
+				queue = append(queue, m)
+			}
+		}
+	}
+	if len(missing) > 0 {
+		return -1, &MissingError{Conversations: missing}
+	}
+	return -1, nil
+}

@@ -1,0 +1,201 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Append admits batches; see store.Store. Hashing is done before the write lock
+// is taken, and the look-ups and inserts are a constant number of statements for each
+// 64 turns.
+func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
+	prepared, err := store.Prepare(batches)
+	if err != nil {
+		return store.Receipt{}, fmt.Errorf("sqlite: append: %w", err)
+	}
+	if err := s.enter(ctx); err != nil {
+		return store.Receipt{}, fmt.Errorf("sqlite: append: %w", err)
+	}
+	defer s.gate.RUnlock()
+	var receipt store.Receipt
+	err = s.write(ctx, tenant, func(t *tx) (err error) {
+		receipt, err = t.append(prepared)
+		return err
+	})
+	if err != nil {
+		return store.Receipt{}, fmt.Errorf("sqlite: append: %w", err)
+	}
+	return receipt, nil
+}
+
+func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
+	known, err := t.known(p)
+	if err != nil {
+		return store.Receipt{}, err
+	}
+	records, receipt, err := p.Plan(known)
+	if err != nil || len(records) == 0 {
+		return receipt, err
+	}
+	if err := t.own(); err != nil {
+		return store.Receipt{}, err
+	}
+	return receipt, t.admit(records, receipt.Head)
+}
+
+// known reads what Plan asks for. Parents are read without their bodies.
+func (t *tx) known(p *store.Prepared) (store.Known, error) {
+	k := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
+	if t.tenant == 0 {
+		return k, nil
+	}
+	for ids := range slices.Chunk(p.Arriving(), lookupIDs) {
+		rows, err := t.stored.QueryContext(t.ctx, idList(ids), t.tenant)
+		if err != nil {
+			return k, err
+		}
+		err = eachRecord(rows, func(r *store.Record) error {
+			k.Stored[r.Turn.ID] = r
+			return nil
+		})
+		if err != nil {
+			return k, err
+		}
+		if err := t.ended(); err != nil {
+			return k, err
+		}
+	}
+	for ids := range slices.Chunk(p.Beyond(), lookupIDs) {
+		rows, err := t.parents.QueryContext(t.ctx, idList(ids), t.tenant)
+		if err != nil {
+			return k, err
+		}
+		var id, conversation sql.RawBytes
+		err = each(rows, func() error {
+			var parent dag.TurnID
+			var of dag.ConversationID
+			if err := fill(parent[:], id, "a turn's id"); err != nil {
+				return err
+			}
+			if err := fill(of[:], conversation, "a conversation's id"); err != nil {
+				return err
+			}
+			k.Parents[parent] = of
+			return nil
+		}, &id, &conversation)
+		if err != nil {
+			return k, err
+		}
+	}
+	return k, nil
+}
+
+// lookupIDs bounds the list of ids that one statement is given.
+const lookupIDs = 4096
+
+func (t *tx) admit(records []store.Record, head dag.Seq) error {
+	var last int64
+	if err := t.lastTurn.QueryRowContext(t.ctx).Scan(&last); err != nil {
+		return err
+	}
+	packed := make([][]byte, len(records)) // turns.kept
+	for i := range records {
+		packed[i] = packKept(&records[i])
+	}
+	err := t.insert("turns", &t.turns, len(records), func(args []any, i int) []any {
+		r := &records[i]
+		args = append(args, last+1+int64(i), t.tenant, int64(r.Seq), packed[i])
+		if r.Body == nil {
+			return append(args, nil, nil, nil, nil)
+		}
+		if r.External == "" {
+			return append(args, nil, r.Salt[:], nil, r.Body)
+		}
+		return append(args, nameKey(r.External), r.Salt[:], []byte(r.External), r.Body)
+	})
+	if err != nil {
+		return err
+	}
+	err = t.insert("skeletons", &t.skeletons, len(records), func(args []any, i int) []any {
+		r := &records[i]
+		return append(args, t.tenant, r.Turn.Conversation[:], int64(r.Seq), packed[i][keptPrefix:])
+	})
+	if err != nil {
+		return err
+	}
+	err = t.insert("ids", &t.ids, len(records), func(args []any, i int) []any {
+		return append(args, t.tenant, records[i].Turn.ID[:], last+1+int64(i))
+	})
+	if err != nil {
+		return err
+	}
+	links := outgoing(records)
+	err = t.insert("links", &t.links, len(links), func(args []any, i int) []any {
+		l := &links[i]
+		return append(args, t.tenant, l.from[:], int64(l.Seq), packLink(&l.Link))
+	})
+	if err != nil {
+		return err
+	}
+	if err := t.admitConversations(records); err != nil {
+		return err
+	}
+	return t.exec("head", t.writer.head, int64(head), t.tenant)
+}
+
+// nameKey is what the index on external ids holds of one. The text itself would
+// survive its erasure there, see the package documentation.
+func nameKey(external string) []byte {
+	sum := sha256.Sum256([]byte(external))
+	return sum[:8]
+}
+
+type outgoingLink struct {
+	from dag.ConversationID
+	dag.Link
+}
+
+func outgoing(records []store.Record) (links []outgoingLink) {
+	for i := range records {
+		r := &records[i]
+		for _, p := range r.Parents {
+			if p.Conversation != r.Turn.Conversation {
+				links = append(links, outgoingLink{p.Conversation, dag.Link{Parent: p.ID, Child: r.Turn.ID, ChildConversation: r.Turn.Conversation, Seq: r.Seq}})
+			}
+		}
+	}
+	return links
+}
+
+func (t *tx) admitConversations(records []store.Record) error {
+	if err := t.begin("conversations"); err != nil {
+		return err
+	}
+	grown := map[dag.ConversationID]*store.Conversation{}
+	var order []*store.Conversation // of first turns
+	for i := range records {
+		r := &records[i]
+		c := grown[r.Turn.Conversation]
+		if c == nil {
+			c = &store.Conversation{ID: r.Turn.Conversation, First: r.Seq, FirstAt: r.Turn.CreatedAt, LastAt: r.Turn.CreatedAt}
+			grown[c.ID] = c
+			order = append(order, c)
+		}
+		c.Turns++
+		c.Last = r.Seq
+		c.FirstAt = min(c.FirstAt, r.Turn.CreatedAt)
+		c.LastAt = max(c.LastAt, r.Turn.CreatedAt)
+	}
+	for _, c := range order {
+		if _, err := t.conversation.ExecContext(t.ctx, t.tenant, c.ID[:], c.Turns, int64(c.First), int64(c.Last), int64(c.FirstAt), int64(c.LastAt)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+const (
+	queryMatch = `SELECT id FROM ids WHERE tenant = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?`
+
+	// Turns of one name are few, so they may be sorted.
+	queryExternal = `SELECT substr(kept, 49, 16) AS id FROM turns
+		WHERE tenant = ? AND name = ? AND external = ? ORDER BY id LIMIT ?`
+
+	queryConversations = `SELECT conversation, turns, first, last, first_at, last_at FROM conversations
+		WHERE tenant = ? AND conversation > ? ORDER BY conversation LIMIT ?`
+)
+
+// Match gives the ids that begin with a prefix: a range of the primary key.
+func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) (ids []dag.TurnID, err error) {
+	first, last, some := store.PrefixRange(prefix)
+	err = s.read(ctx, "match", tenant, func(n int64) (err error) {
+		if !some || limit <= 0 {
+			return nil
+		}
+		ids, err = readIDs(s.queries.match.QueryContext(ctx, n, first[:], last[:], limit))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// External gives the ids of the turns that another system calls by a name.
+func (s *Store) External(ctx context.Context, tenant dag.Tenant, name string, limit int) (ids []dag.TurnID, err error) {
+	err = s.read(ctx, "external", tenant, func(n int64) (err error) {
+		if name == "" || limit <= 0 {
+			return nil
+		}
+		ids, err = readIDs(s.queries.external.QueryContext(ctx, n, nameKey(name), []byte(name), limit))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+func readIDs(rows *sql.Rows, err error) (ids []dag.TurnID, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	var column sql.RawBytes
+	err = each(rows, func() error {
+		var id dag.TurnID
+		if err := fill(id[:], column, "a turn's id"); err != nil {
+			return err
+		}
+		ids = append(ids, id)
+		return nil
+	}, &column)
+	return ids, err
+}
+
+// Conversations lists conversations by ascending id.
+func (s *Store) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) (list []store.Conversation, err error) {
+	err = s.read(ctx, "conversations", tenant, func(n int64) error {
+		if limit <= 0 {
+			return nil
+		}
+		rows, err := s.queries.conversations.QueryContext(ctx, n, after[:], limit)
+		if err != nil {
+			return err
+		}
+		var id sql.RawBytes
+		var c store.Conversation
+		return each(rows, func() error {
+			if err := fill(c.ID[:], id, "a conversation's id"); err != nil {
+				return err
+			}
+			list = append(list, c)
+			return nil
+		}, &id, &c.Turns, &c.First, &c.Last, &c.FirstAt, &c.LastAt)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}

@@ -1,0 +1,239 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Options of a store. The zero value is what a program should use.
+type Options struct {
+	// Readers is the number of connections that read at once. 0 means 4.
+	Readers int
+
+	// Busy is how long a write waits for a write of another process before it
+	// fails. 0 means ten seconds. Writes of this process wait for each other
+	// for as long as their contexts allow.
+	Busy time.Duration
+
+	// Step is for tests that let a write fail or a process die at any point.
+	// It is called before each step of a write, with the step's name, and after
+	// the commit, with "committed". An error ends the write there: before the
+	// commit nothing is kept; from "committed" on everything is, and the
+	// store counts as broken. Erase has one more step, "checkpoint", whose failure
+	// leaves the store usable. Nil means none.
+	Step func(step string) error
+}
+
+// A Store is a store.Store in one SQLite file.
+type Store struct {
+	path string
+	step func(string) error
+
+	readers *sql.DB
+	queries queries
+
+	// writing holds a token that whoever uses the writer takes. A channel, so
+	// that waiting for it ends with the context.
+	writing chan struct{}
+	writer  *writer
+
+	tenants sync.Map // dag.Tenant → int64, of committed rows, which never change
+
+	// gate is held for reading by every method while it uses the database, and
+	// for writing by Close. It guards closed.
+	gate   sync.RWMutex
+	closed bool
+
+	broken atomic.Pointer[error] // why, if the outcome of a write is unknown
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Create makes a new database file, which only its owner may read, and opens
+// it. If there is a file already the error wraps fs.ErrExist.
+func Create(ctx context.Context, path string, o Options) (*Store, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: creating a store: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("sqlite: creating a store: %w", err)
+	}
+	syncFolder(filepath.Dir(path))
+	return Open(ctx, path, o)
+}
+
+// syncFolder makes the new file's name durable. Where folders cannot be synced
+// (Windows) the file system does so itself, hence no error.
+func syncFolder(path string) {
+	if d, err := os.Open(path); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}
+
+// Open opens a database file that Create made, and brings it to the newest
+// schema. If there is none the error wraps fs.ErrNotExist. A file of another
+// program wraps ErrForeign and is left as it is, one of a newer version of this
+// one wraps store.ErrSchema. An empty file, which is what a Create leaves that
+// was cut short, is taken for a new one.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("sqlite: opening a store: %w", err)
+	}
+	s, err := open(ctx, path, o)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: opening %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, path string, o Options) (s *Store, err error) {
+	if o.Readers <= 0 {
+		o.Readers = 4
+	}
+	if o.Busy <= 0 {
+		o.Busy = 10 * time.Second
+	}
+	if o.Step == nil {
+		o.Step = func(string) error { return nil }
+	}
+	s = &Store{path: path, step: o.Step, writing: make(chan struct{}, 1)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.release())
+			s = nil
+		}
+	}()
+	if s.writer, err = openWriter(ctx, path, o.Busy); err != nil {
+		return s, err
+	}
+	if err := s.checkpointOld(ctx); err != nil {
+		return s, err
+	}
+	name, err := dataSource(path, o.Busy, "query_only(1)", "cache_size(-16384)")
+	if err != nil {
+		return s, err
+	}
+	if s.readers, err = sql.Open("sqlite", name); err != nil {
+		return s, err
+	}
+	s.readers.SetMaxOpenConns(o.Readers)
+	s.readers.SetMaxIdleConns(o.Readers)
+	s.queries, err = prepareQueries(ctx, s.readers)
+	return s, err
+}
+
+// dataSource writes the driver's name for the file. The path is escaped, since
+// a file's name may hold "?" and "%".
+func dataSource(path string, busy time.Duration, pragmas ...string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive letter
+	}
+	q := url.Values{"mode": {"rw"}}
+	q.Add("_pragma", "busy_timeout("+strconv.FormatInt(busy.Milliseconds(), 10)+")")
+	q.Add("_pragma", "temp_store(memory)")
+	q.Add("_pragma", "trusted_schema(0)")
+	for _, p := range pragmas {
+		q.Add("_pragma", p)
+	}
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode(), nil
+}
+
+// checkpointOld empties the log that a crash left behind: an erased text may
+// be in it. Another process that has the file open keeps it from doing so,
+// and is the one that must finish its own erasures.
+func (s *Store) checkpointOld(ctx context.Context) error {
+	if log, err := os.Stat(s.path + "-wal"); err != nil || log.Size() == 0 {
+		return nil
+	}
+	_, err := s.writer.checkpoint(ctx)
+	return err
+}
+
+// Close waits for methods that are under way and releases the file. Closing
+// twice is harmless.
+func (s *Store) Close() error {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	if err := s.release(); err != nil {
+		return fmt.Errorf("sqlite: closing %s: %w", s.path, err)
+	}
+	return nil
+}
+
+func (s *Store) release() error {
+	var errs []error
+	if s.readers != nil {
+		errs = append(errs, s.queries.close(), s.readers.Close())
+	}
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
+	}
+	return errors.Join(errs...)
+}
+
+// enter says whether the store can be used. If so the caller must call
+// s.gate.RUnlock when it is done with the database.
+func (s *Store) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.gate.RLock()
+	err := s.usable()
+	if err != nil {
+		s.gate.RUnlock()
+	}
+	return err
+}
+
+// usable is called with the gate held.
+func (s *Store) usable() error {
+	if s.closed {
+		return store.ErrClosed
+	}
+	if cause := s.broken.Load(); cause != nil {
+		return fmt.Errorf("%w: %w", store.ErrBroken, *cause)
+	}
+	return nil
+}
+
+// tenant finds a tenant's number by an in-memory look-up, or by a query the
+// first time. It reports false if the tenant has never written anything.
+func (s *Store) tenant(ctx context.Context, name dag.Tenant) (int64, bool, error) {
+	if n, ok := s.tenants.Load(name); ok {
+		return n.(int64), true, nil
+	}
+	var n int64
+	err := s.queries.tenant.QueryRowContext(ctx, string(name)).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	s.tenants.Store(name, n)
+	return n, true, nil
+}

@@ -1,0 +1,257 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// The columns of a record, the text last: SQLite does not touch the pages of a
+// long text that nobody asks for.
+const recordColumns = `t.seq, t.kept, t.salt, t.external, t.body`
+
+// A list of ids goes in as one JSON array of hex strings, since a statement
+// has a fixed number of parameters. CROSS JOIN fixes the order of the
+// look-ups; the planner knows nothing of the array's length.
+const (
+	queryTurns = `SELECT ` + recordColumns + ` FROM json_each(?) j
+		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
+		CROSS JOIN turns t ON t.turn = i.turn`
+
+	queryParents = `SELECT i.id, substr(t.kept, 1, 16) FROM json_each(?) j
+		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
+		CROSS JOIN turns t ON t.turn = i.turn`
+
+	queryScan = `SELECT ` + recordColumns + ` FROM turns t
+		WHERE t.tenant = ? AND t.seq > ? AND t.seq <= ? ORDER BY t.seq LIMIT ?`
+
+	queryScanOne = `SELECT ` + recordColumns + ` FROM skeletons s
+		CROSS JOIN turns t ON t.tenant = s.tenant AND t.seq = s.seq
+		WHERE s.tenant = ? AND s.conversation = ? AND s.seq > ? AND s.seq <= ? ORDER BY s.seq LIMIT ?`
+)
+
+// queries are the prepared statements of the readers.
+type queries struct {
+	tenant, head                   *sql.Stmt
+	turns, scan, scanOne           *sql.Stmt
+	segment, segments              *sql.Stmt
+	match, external, conversations *sql.Stmt
+	events, policies               *sql.Stmt
+	issuedBySlice, issuedAfter     *sql.Stmt
+}
+
+func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
+	for _, p := range []struct {
+		into **sql.Stmt
+		text string
+	}{
+		{&q.tenant, `SELECT tenant FROM tenants WHERE name = ?`},
+		{&q.head, `SELECT head FROM tenants WHERE tenant = ?`},
+		{&q.turns, queryTurns},
+		{&q.scan, queryScan},
+		{&q.scanOne, queryScanOne},
+		{&q.segment, querySegment},
+		{&q.segments, querySegments},
+		{&q.match, queryMatch},
+		{&q.external, queryExternal},
+		{&q.conversations, queryConversations},
+		{&q.events, queryEvents},
+		{&q.policies, queryPolicies},
+		{&q.issuedBySlice, queryIssuedBySlice},
+		{&q.issuedAfter, queryIssuedAfter},
+	} {
+		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
+			return q, errors.Join(err, q.close())
+		}
+	}
+	return q, nil
+}
+
+func (q *queries) close() error {
+	var errs []error
+	for _, s := range []*sql.Stmt{q.tenant, q.head, q.turns, q.scan, q.scanOne, q.segment, q.segments, q.match, q.external,
+		q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter} {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	*q = queries{}
+	return errors.Join(errs...)
+}
+
+// read runs fn with the tenant's number, unless the tenant has nothing at all.
+func (s *Store) read(ctx context.Context, what string, tenant dag.Tenant, fn func(tenant int64) error) error {
+	if err := s.enter(ctx); err != nil {
+		return fmt.Errorf("sqlite: %s: %w", what, err)
+	}
+	defer s.gate.RUnlock()
+	number, ok, err := s.tenant(ctx, tenant)
+	if err == nil && ok {
+		err = fn(number)
+	}
+	if err != nil {
+		return fmt.Errorf("sqlite: %s: %w", what, err)
+	}
+	return nil
+}
+
+// Head gives the tenant's newest sequence number.
+func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err error) {
+	err = s.read(ctx, "head", tenant, func(n int64) error {
+		return s.queries.head.QueryRowContext(ctx, n).Scan(&head)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return head, nil
+}
+
+// Turns gives the records of turns, each once, in one query.
+func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
+	err = s.read(ctx, "turns", tenant, func(n int64) error {
+		if len(ids) == 0 {
+			return nil
+		}
+		ids = slices.Clone(ids)
+		slices.SortFunc(ids, dag.TurnID.Compare)
+		ids = slices.Compact(ids)
+		rows, err := s.queries.turns.QueryContext(ctx, idList(ids), n)
+		if err != nil {
+			return err
+		}
+		records = make([]store.Record, 0, len(ids))
+		return eachRecord(rows, func(r *store.Record) error {
+			records = append(records, *r)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return records, nil
+}
+
+// idList writes ids as the statements take them: a JSON array of hex strings.
+func idList(ids []dag.TurnID) string {
+	b := make([]byte, 0, 2+35*len(ids))
+	b = append(b, '[')
+	for i := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = hex.AppendEncode(b, ids[i][:])
+		b = append(b, '"')
+	}
+	return string(append(b, ']'))
+}
+
+// A page of a scan ends with one of these. Between pages nothing is held open:
+// fn may take as long as it likes and call the store, and no old snapshot
+// keeps the log from being emptied.
+const (
+	pageRecords = 256
+	pageBytes   = 4 << 20
+)
+
+// Scan gives records by ascending number. It holds at most 256 of them in
+// memory, and less if they have more than 4 MiB of text.
+func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
+	head, err := s.Head(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for after < head {
+		page, err := s.page(ctx, tenant, after, head, conversation)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for i := range page {
+			if err := fn(&page[i]); err != nil {
+				return err
+			}
+		}
+		after = page[len(page)-1].Seq
+	}
+	return nil
+}
+
+// errPageFull ends the reading of a page.
+var errPageFull = errors.New("page is full")
+
+func (s *Store) page(ctx context.Context, tenant dag.Tenant, after, head dag.Seq, conversation *dag.ConversationID) (page []store.Record, err error) {
+	err = s.read(ctx, "scan", tenant, func(n int64) error {
+		var rows *sql.Rows
+		var err error
+		if conversation == nil {
+			rows, err = s.queries.scan.QueryContext(ctx, n, int64(after), int64(head), pageRecords)
+		} else {
+			rows, err = s.queries.scanOne.QueryContext(ctx, n, conversation[:], int64(after), int64(head), pageRecords)
+		}
+		if err != nil {
+			return err
+		}
+		size := 0
+		err = eachRecord(rows, func(r *store.Record) error {
+			page = append(page, *r)
+			if size += len(r.Body); size >= pageBytes {
+				return errPageFull
+			}
+			return nil
+		})
+		if errors.Is(err, errPageFull) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
+// each scans the rows into dest one after the other and closes them.
+func each(rows *sql.Rows, fn func() error, dest ...any) (err error) {
+	defer func() {
+		err = errors.Join(err, rows.Close())
+	}()
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		if err := fn(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// eachRecord reads rows of recordColumns.
+func eachRecord(rows *sql.Rows, fn func(*store.Record) error) error {
+	var seq int64
+	var kept, salt, external, body sql.RawBytes
+	return each(rows, func() error {
+		r := new(store.Record)
+		r.Seq = dag.Seq(seq)
+		if err := unpackKept(r, kept); err != nil {
+			return err
+		}
+		if body != nil {
+			if err := fill(r.Salt[:], salt, "a salt"); err != nil {
+				return err
+			}
+			r.Body = slices.Clone([]byte(body))
+			r.External = string(external)
+		}
+		return fn(r)
+	}, &seq, &kept, &salt, &external, &body)
+}

@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// applicationID marks a database file as ours: "GKP1" in ASCII.
+const applicationID = 0x474b5031
+
+// ErrForeign is wrapped when a file is not a database of this package. It has
+// not been changed.
+var ErrForeign = errors.New("not a Graph Kernel database")
+
+//go:embed schema/*.sql
+var schemaFiles embed.FS
+
+// migrations gives the schema's files in the order of their names, which is
+// that of their numbers.
+func migrations() ([]string, error) {
+	names, err := fs.Glob(schemaFiles, "schema/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(names))
+	for i, name := range names {
+		text, err := schemaFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = string(text)
+	}
+	return texts, nil
+}
+
+// identity is what the file says of itself.
+type identity struct {
+	application, version int
+	tables               int
+}
+
+func readIdentity(ctx context.Context, conn *sql.Conn) (id identity, err error) {
+	err = conn.QueryRowContext(ctx, `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id a, pragma_user_version v`).Scan(&id.application, &id.version, &id.tables)
+	var e *driver.Error
+	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_NOTADB {
+		return id, ErrForeign
+	}
+	return id, err
+}
+
+// check says whether the file is ours, and of a version that we know. A file
+// with nothing in it is one whose creation was cut short.
+func (id identity) check(newest int) error {
+	if id == (identity{}) {
+		return nil
+	}
+	if id.application != applicationID {
+		return fmt.Errorf("%w: its application_id is %#x", ErrForeign, uint32(id.application))
+	}
+	if id.version > newest {
+		return fmt.Errorf("%w: the file has schema %d, this program knows %d", store.ErrSchema, id.version, newest)
+	}
+	return nil
+}
+
+// prepareFile brings the file to the newest schema. What it finds is read
+// again under the write lock, since another process may be doing the same.
+func prepareFile(ctx context.Context, conn *sql.Conn) error {
+	texts, err := migrations()
+	if err != nil {
+		return err
+	}
+	id, err := readIdentity(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err := id.check(len(texts)); err != nil {
+		return err
+	}
+	if id == (identity{}) {
+		if _, err := conn.ExecContext(ctx, `PRAGMA page_size = 8192`); err != nil {
+			return err
+		}
+	}
+	var mode string
+	if err := conn.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
+		return fmt.Errorf("journal_mode: %w", err)
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the file cannot have a write-ahead log (journal_mode %q)", mode)
+	}
+	if id.version == len(texts) {
+		return nil
+	}
+	return migrate(ctx, conn, texts)
+}
+
+func migrate(ctx context.Context, conn *sql.Conn, texts []string) (err error) {
+	if _, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_, rollback := conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
+			err = errors.Join(err, rollback)
+		}
+	}()
+	id, err := readIdentity(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err := id.check(len(texts)); err != nil {
+		return err
+	}
+	for n := id.version; n < len(texts); n++ {
+		if _, err := conn.ExecContext(ctx, texts[n]); err != nil {
+			return fmt.Errorf("schema %d: %w", n+1, err)
+		}
+	}
+	for _, pragma := range []string{
+		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
+		fmt.Sprintf(`PRAGMA user_version = %d`, len(texts)),
+		`COMMIT`,
+	} {
+		if _, err := conn.ExecContext(ctx, pragma); err != nil {
+			return err
+		}
+	}
+	return nil
+}

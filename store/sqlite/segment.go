@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"slices"
+	"strconv"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// The kinds of rows of a segment.
+const (
+	rowHead     = 0
+	rowSkeleton = 1
+	rowLink     = 2
+)
+
+// A segment is one statement, and so one moment, whether or not there is news:
+// a conversation that has none costs a look-up in each of two indexes. The form
+// for one conversation, the usual one, saves reading a list.
+const (
+	querySegment = `WITH part (tenant, conversation, after) AS (SELECT ?, ?, ?)
+		SELECT 0, head, NULL, NULL FROM part JOIN tenants USING (tenant)
+		UNION ALL
+		SELECT 1, s.seq, s.skeleton, NULL FROM part p
+			CROSS JOIN skeletons s ON s.tenant = p.tenant AND s.conversation = p.conversation AND s.seq > p.after
+		UNION ALL
+		SELECT 2, l.seq, l.link, NULL FROM part p
+			CROSS JOIN links l ON l.tenant = p.tenant AND l.parent_conversation = p.conversation AND l.seq > p.after`
+
+	querySegments = `WITH own (tenant) AS (SELECT ?), part (tenant, conversation, after) AS MATERIALIZED (
+			SELECT tenant, unhex(value ->> 0), value ->> 1 FROM own CROSS JOIN json_each(?))
+		SELECT 0, head, NULL, NULL FROM own JOIN tenants USING (tenant)
+		UNION ALL
+		SELECT 1, s.seq, s.skeleton, s.conversation FROM part p
+			CROSS JOIN skeletons s ON s.tenant = p.tenant AND s.conversation = p.conversation AND s.seq > p.after
+		UNION ALL
+		SELECT 2, l.seq, l.link, NULL FROM part p
+			CROSS JOIN links l ON l.tenant = p.tenant AND l.parent_conversation = p.conversation AND l.seq > p.after`
+)
+
+// Segment gives what a reader lacks of some conversations, in one query.
+func (s *Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (seg store.Segment, err error) {
+	err = s.read(ctx, "segment", tenant, func(n int64) error {
+		rows, err := s.segmentRows(ctx, n, parts)
+		if err != nil {
+			return err
+		}
+		return readSegment(rows, &seg, parts)
+	})
+	if err != nil {
+		return store.Segment{}, err
+	}
+	if len(parts) > 1 {
+		slices.SortFunc(seg.Turns, func(a, b dag.Skeleton) int { return cmp.Compare(a.Seq, b.Seq) })
+		slices.SortFunc(seg.Links, func(a, b dag.Link) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.Parent.Compare(b.Parent)) })
+	}
+	return seg, nil
+}
+
+func (s *Store) segmentRows(ctx context.Context, tenant int64, parts []store.Part) (*sql.Rows, error) {
+	if len(parts) == 1 {
+		return s.queries.segment.QueryContext(ctx, tenant, parts[0].Conversation[:], int64(min(parts[0].After, dag.MaxSeq)))
+	}
+	return s.queries.segments.QueryContext(ctx, tenant, partList(store.Distinct(parts)))
+}
+
+// partList writes parts as a JSON array of pairs of hex string and number.
+func partList(parts []store.Part) string {
+	b := []byte{'['}
+	for i, p := range parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `["`...)
+		b = hex.AppendEncode(b, p.Conversation[:])
+		b = append(b, `",`...)
+		b = strconv.AppendUint(b, uint64(min(p.After, dag.MaxSeq)), 10)
+		b = append(b, ']')
+	}
+	return string(append(b, ']'))
+}
+
+func readSegment(rows *sql.Rows, seg *store.Segment, parts []store.Part) error {
+	var kind int
+	var seq int64
+	var packed, conversation sql.RawBytes
+	return each(rows, func() error {
+		switch kind {
+		case rowHead:
+			seg.Head = dag.Seq(seq)
+		case rowSkeleton:
+			t := dag.Skeleton{Seq: dag.Seq(seq)}
+			if len(parts) == 1 {
+				t.Conversation = parts[0].Conversation
+			} else if err := fill(t.Conversation[:], conversation, "a conversation's id"); err != nil {
+				return err
+			}
+			if err := unpackSkeleton(&t, packed); err != nil {
+				return err
+			}
+			seg.Turns = append(seg.Turns, t)
+		case rowLink:
+			l := dag.Link{Seq: dag.Seq(seq)}
+			if err := unpackLink(&l, packed); err != nil {
+				return err
+			}
+			seg.Links = append(seg.Links, l)
+		}
+		return nil
+	}, &kind, &seq, &packed, &conversation)
+}

@@ -1,0 +1,106 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Sizes of the packed columns; the layout is in the package documentation.
+const (
+	skeletonSize = 16 + 8 + 4 + 1 + 1 + 32
+	parentSize   = 16 + 16 + 1 + 32
+	linkSize     = 16 + 16 + 16
+	keptPrefix   = 16 + 32
+)
+
+// packKept packs what remains of a turn for ever. From keptPrefix on it is the
+// packed skeleton.
+func packKept(r *store.Record) []byte {
+	b := make([]byte, 0, keptPrefix+skeletonSize+len(r.Parents)*parentSize)
+	b = append(b, r.Turn.Conversation[:]...)
+	b = append(b, r.Turn.BodyDigest[:]...)
+	b = append(b, r.Turn.ID[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(r.Turn.CreatedAt))
+	b = binary.BigEndian.AppendUint32(b, uint32(r.Turn.Salience))
+	b = append(b, byte(r.Turn.Role), byte(r.Turn.Phase))
+	b = append(b, r.Leaf[:]...)
+	for i := range r.Parents {
+		p := &r.Parents[i]
+		b = append(b, p.ID[:]...)
+		b = append(b, p.Conversation[:]...)
+		b = append(b, byte(p.Kind))
+		b = append(b, p.Leaf[:]...)
+	}
+	return b
+}
+
+// unpackKept fills all but Seq and the body.
+func unpackKept(r *store.Record, b []byte) error {
+	if len(b) < keptPrefix {
+		return fmt.Errorf("turn %d has %d bytes; the file is damaged", r.Seq, len(b))
+	}
+	s := dag.Skeleton{Seq: r.Seq}
+	if err := unpackSkeleton(&s, b[keptPrefix:]); err != nil {
+		return err
+	}
+	r.Turn = dag.Turn{ID: s.ID, Role: s.Role, Phase: s.Phase, Salience: s.Salience, CreatedAt: s.CreatedAt}
+	copy(r.Turn.Conversation[:], b)
+	copy(r.Turn.BodyDigest[:], b[16:])
+	r.Leaf, r.Parents = s.Leaf, s.Parents
+	return nil
+}
+
+// unpackSkeleton fills all but Seq and Conversation. It copies.
+func unpackSkeleton(s *dag.Skeleton, b []byte) error {
+	if len(b) < skeletonSize || (len(b)-skeletonSize)%parentSize != 0 {
+		return fmt.Errorf("the skeleton of turn %d has %d bytes; the file is damaged", s.Seq, len(b))
+	}
+	copy(s.ID[:], b)
+	s.CreatedAt = dag.Time(binary.BigEndian.Uint64(b[16:]))
+	s.Salience = dag.PPM(binary.BigEndian.Uint32(b[24:]))
+	s.Role, s.Phase = dag.Role(b[28]), dag.Phase(b[29])
+	copy(s.Leaf[:], b[30:])
+	b = b[skeletonSize:]
+	if len(b) == 0 {
+		return nil
+	}
+	s.Parents = make([]dag.SkeletonParent, len(b)/parentSize)
+	for i := range s.Parents {
+		p := &s.Parents[i]
+		copy(p.ID[:], b)
+		copy(p.Conversation[:], b[16:])
+		p.Kind = dag.EdgeKind(b[32])
+		copy(p.Leaf[:], b[33:])
+		b = b[parentSize:]
+	}
+	return nil
+}
+
+func packLink(l *dag.Link) []byte {
+	b := make([]byte, 0, linkSize)
+	b = append(b, l.Parent[:]...)
+	b = append(b, l.Child[:]...)
+	return append(b, l.ChildConversation[:]...)
+}
+
+func unpackLink(l *dag.Link, b []byte) error {
+	if len(b) != linkSize {
+		return fmt.Errorf("a link of turn %d has %d bytes; the file is damaged", l.Seq, len(b))
+	}
+	copy(l.Parent[:], b)
+	copy(l.Child[:], b[16:])
+	copy(l.ChildConversation[:], b[32:])
+	return nil
+}
+
+// fill copies a column of a fixed size.
+func fill(dst, column []byte, what string) error {
+	if len(column) != len(dst) {
+		return fmt.Errorf("%s has %d bytes, not %d; the file is damaged", what, len(column), len(dst))
+	}
+	copy(dst, column)
+	return nil
+}

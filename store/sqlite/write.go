@@ -1,0 +1,260 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A writer is the one connection that writes. It belongs to whoever holds the
+// token of Store.writing.
+type writer struct {
+	db   *sql.DB
+	conn *sql.Conn
+
+	stored, parents                *sql.Stmt // look-ups within the transaction
+	tenant, newTenant, head        *sql.Stmt
+	lastTurn                       *sql.Stmt
+	skeletons, ids, turns, links   inserts
+	conversation                   *sql.Stmt
+	find, erase, event, addEvent   *sql.Stmt
+	policy, addPolicy              *sql.Stmt
+	issued, addIssued, issuedCount *sql.Stmt
+}
+
+func openWriter(ctx context.Context, path string, busy time.Duration) (w *writer, err error) {
+	name, err := dataSource(path, busy, "synchronous(full)", "secure_delete(1)", "cache_size(-32768)", "wal_autocheckpoint(2000)")
+	if err != nil {
+		return nil, err
+	}
+	w = &writer{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.close())
+			w = nil
+		}
+	}()
+	if w.db, err = sql.Open("sqlite", name); err != nil {
+		return w, err
+	}
+	w.db.SetMaxOpenConns(1)
+	if w.conn, err = w.db.Conn(ctx); err != nil {
+		return w, err
+	}
+	if err := prepareFile(ctx, w.conn); err != nil {
+		return w, err
+	}
+	return w, w.prepare(ctx)
+}
+
+func (w *writer) prepare(ctx context.Context) (err error) {
+	prepare := func(text string) *sql.Stmt {
+		var s *sql.Stmt
+		if err == nil {
+			s, err = w.conn.PrepareContext(ctx, text)
+		}
+		return s
+	}
+	insert := func(into string, columns int) (in inserts) {
+		in.columns = columns
+		row := "(?" + strings.Repeat(",?", columns-1) + ")"
+		for i, n := range rowsPerInsert {
+			in.stmts[i] = prepare("INSERT INTO " + into + " VALUES " + row + strings.Repeat(","+row, n-1))
+		}
+		return in
+	}
+	w.stored = prepare(queryTurns)
+	w.parents = prepare(queryParents)
+	w.tenant = prepare(`SELECT tenant, head FROM tenants WHERE name = ?`)
+	w.newTenant = prepare(`INSERT INTO tenants (name, head, issued) VALUES (?, 0, 0) RETURNING tenant`)
+	w.head = prepare(`UPDATE tenants SET head = ? WHERE tenant = ?`)
+	w.lastTurn = prepare(`SELECT coalesce(max(turn), 0) FROM turns`)
+	w.skeletons = insert(`skeletons (tenant, conversation, seq, skeleton)`, 4)
+	w.ids = insert(`ids (tenant, id, turn)`, 3)
+	w.turns = insert(`turns (turn, tenant, seq, kept, name, salt, external, body)`, 8)
+	w.links = insert(`links (tenant, parent_conversation, seq, link)`, 4)
+	w.conversation = prepare(`INSERT INTO conversations (tenant, conversation, turns, first, last, first_at, last_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, conversation) DO UPDATE SET turns = turns + excluded.turns, last = excluded.last,
+			first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`)
+	w.find = prepare(`SELECT t.turn, t.body IS NOT NULL FROM ids i JOIN turns t ON t.turn = i.turn
+		WHERE i.tenant = ? AND i.id = ?`)
+	w.erase = prepare(`UPDATE turns SET name = NULL, salt = NULL, external = NULL, body = NULL WHERE turn = ?`)
+	w.event = prepare(`SELECT seq, kind, turn, reason, at FROM events WHERE tenant = ? AND kind = ? AND turn = ?`)
+	w.addEvent = prepare(`INSERT INTO events (tenant, seq, kind, turn, reason, at) VALUES (?, ?, ?, ?, ?, ?)`)
+	w.policy = prepare(`SELECT hash FROM policies WHERE tenant = ? AND policy = ?`)
+	w.addPolicy = prepare(`INSERT INTO policies (tenant, policy, hash, canonical) VALUES (?, ?, ?, ?)`)
+	w.issued = prepare(`SELECT ` + issuedColumns + ` FROM issued WHERE tenant = ? AND bundle = ?`)
+	w.issuedCount = prepare(`UPDATE tenants SET issued = issued + 1 WHERE tenant = ? RETURNING issued`)
+	w.addIssued = prepare(`INSERT INTO issued (tenant, ` + issuedColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	return err
+}
+
+// close closes the statements with their connection.
+func (w *writer) close() error {
+	var errs []error
+	if w.conn != nil {
+		errs = append(errs, w.conn.Close())
+	}
+	if w.db != nil {
+		errs = append(errs, w.db.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// checkpoint copies the log into the file and empties it. It reports false if a
+// reader kept it from doing so.
+func (w *writer) checkpoint(ctx context.Context) (done bool, err error) {
+	var busy, log, copied int
+	err = w.conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &copied)
+	return busy == 0, err
+}
+
+// A tx is one write transaction of one tenant.
+type tx struct {
+	*writer
+	// ctx does not end with the caller's: a statement that is interrupted in
+	// mid-write leaves more to think about than one that is waited for.
+	// Between statements ended says whether the caller is still there.
+	ctx   context.Context
+	ended func() error
+
+	step   func(string) error
+	name   dag.Tenant
+	tenant int64 // 0: has no row yet
+	head   dag.Seq
+	wrote  bool
+}
+
+// begin says that a write step comes next: the only way to one.
+func (t *tx) begin(step string) error {
+	if err := t.ended(); err != nil {
+		return err
+	}
+	if err := t.step(step); err != nil {
+		return fmt.Errorf("at step %q: %w", step, err)
+	}
+	t.wrote = true
+	return nil
+}
+
+// exec is a step of one statement.
+func (t *tx) exec(step string, s *sql.Stmt, args ...any) error {
+	if err := t.begin(step); err != nil {
+		return err
+	}
+	_, err := s.ExecContext(t.ctx, args...)
+	return err
+}
+
+// own makes sure that the tenant has a row.
+func (t *tx) own() error {
+	if t.tenant != 0 {
+		return nil
+	}
+	if err := t.begin("tenant"); err != nil {
+		return err
+	}
+	return t.newTenant.QueryRowContext(t.ctx, string(t.name)).Scan(&t.tenant)
+}
+
+// write runs fn in a transaction and commits what it wrote, or nothing. What fn
+// returns comes back as it is, for the caller's caller to branch on.
+func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error) error {
+	if _, err := dag.ParseTenant(string(tenant)); err != nil {
+		return err
+	}
+	select {
+	case s.writing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.writing }()
+	if err := s.usable(); err != nil { // broken by the write before this one
+		return err
+	}
+	t := &tx{writer: s.writer, ctx: context.WithoutCancel(ctx), ended: ctx.Err, step: s.step, name: tenant}
+	if _, err := t.conn.ExecContext(t.ctx, `BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	err := t.run(fn)
+	if err != nil || !t.wrote {
+		if _, undo := t.conn.ExecContext(t.ctx, `ROLLBACK`); undo != nil {
+			return s.fail(errors.Join(err, fmt.Errorf("rollback: %w", undo)))
+		}
+		return err
+	}
+	if _, err := t.conn.ExecContext(t.ctx, `COMMIT`); err != nil {
+		return s.fail(fmt.Errorf("commit: %w", err))
+	}
+	if err := s.step("committed"); err != nil {
+		return s.fail(fmt.Errorf("commit: %w", err))
+	}
+	s.tenants.Store(tenant, t.tenant)
+	return nil
+}
+
+func (t *tx) run(fn func(*tx) error) error {
+	err := t.writer.tenant.QueryRowContext(t.ctx, string(t.name)).Scan(&t.tenant, &t.head)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if err := fn(t); err != nil || !t.wrote {
+		return err
+	}
+	return t.begin("commit")
+}
+
+// fail marks the store as broken: whether the last write was kept is unknown.
+func (s *Store) fail(cause error) error {
+	s.broken.CompareAndSwap(nil, &cause)
+	return fmt.Errorf("%w: %w", store.ErrBroken, cause)
+}
+
+// rowsPerInsert are the sizes of the prepared INSERT statements of a table. One
+// statement of many rows saves two thirds of a row's price; the sizes are
+// powers so that any number of rows takes few statements.
+var rowsPerInsert = [...]int{64, 8, 1}
+
+// inserts are the statements that insert into one table.
+type inserts struct {
+	columns int
+	stmts   [len(rowsPerInsert)]*sql.Stmt
+}
+
+// insert is a step that inserts n rows, each appended to the arguments by row.
+func (t *tx) insert(step string, in *inserts, n int, row func(args []any, i int) []any) error {
+	if n == 0 {
+		return nil
+	}
+	if err := t.begin(step); err != nil {
+		return err
+	}
+	args := make([]any, 0, min(n, rowsPerInsert[0])*in.columns)
+	for i := 0; i < n; {
+		for size, rows := range rowsPerInsert {
+			if rows > n-i {
+				continue
+			}
+			args = args[:0]
+			for range rows {
+				args = row(args, i)
+				i++
+			}
+			if _, err := in.stmts[size].ExecContext(t.ctx, args...); err != nil {
+				return err
+			}
+			break
+		}
+		if err := t.ended(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+// Package store owns the storage contract: what a back end must keep, in which
+// order, and what it may lose. Nothing here talks to a database;
+// store/memory and store/sqlite do, and store/storetest is this contract as a
+// test suite that each of them passes.
+//
+// A store keeps, for each tenant and sharing nothing between tenants:
+//
+//   - turns with their edges, in the order of their sequence numbers;
+//   - bodies, which can be erased, and the erasure events;
+//   - registered policies;
+//   - the record of every slice that was issued.
+//
+// It computes no digest, parses no text and knows no policy's meaning: callers
+// hand over finished bytes. What it does own is order. Sequence numbers of a
+// tenant begin at 1, have no gaps, and are visible in order: a reader that saw
+// head s will never later see a number up to s appear.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// An Arrival is a finished turn that asks to be admitted.
+type Arrival struct {
+	Turn    dag.Turn
+	Parents []dag.Parent
+	Body    []byte   // slice.AppendBody; nil if withheld
+	Salt    dag.Salt // zero if withheld
+	// SaltDrawn says that the caller drew the salt because none came with the
+	// turn. If the turn is there already, its stored salt decides whether the
+	// bodies are the same.
+	SaltDrawn bool
+	External  string // the value of the attribute external_id, or ""
+	Place     string // where it came from ("line 17"), for error messages; or ""
+}
+
+// A Batch is a set of arrivals in no particular order. Those that are new take
+// consecutive sequence numbers in topological order; among the turns that are
+// ready the earliest (CreatedAt, ID) comes first.
+type Batch []Arrival
+
+// A Receipt says what Append did.
+type Receipt struct {
+	Admitted int     // turns that are new
+	Existing int     // turns that were there already, and are the same
+	Edges    int     // edges that came with the new turns
+	Head     dag.Seq // the tenant's newest sequence number afterwards
+}
+
+// A Record is an admitted turn, with all that the store keeps of it.
+type Record struct {
+	Seq      dag.Seq
+	Turn     dag.Turn
+	Leaf     dag.Digest
+	Parents  []dag.SkeletonParent // in the order of admission
+	Body     []byte               // nil: erased or withheld
+	Salt     dag.Salt             // zero with the body gone
+	External string               // "" with the body gone
+}
+
+// A Part names how much of a conversation a reader has already.
+type Part struct {
+	Conversation dag.ConversationID
+	After        dag.Seq // every turn up to this number
+}
+
+// A Segment is what a reader lacks of some conversations.
+type Segment struct {
+	Head  dag.Seq        // of the tenant, when the segment was read
+	Turns []dag.Skeleton // by ascending Seq
+	// Links are the edges into other conversations than the parents' own, whose
+	// children are numbered above the parent's Part.After. By ascending Seq.
+	Links []dag.Link
+}
+
+// An EventKind says what an Event is about.
+type EventKind string
+
+// Erasure is the event of a deleted body.
+const Erasure EventKind = "erasure"
+
+// An Event is an act that takes a sequence number but admits no turn.
+type Event struct {
+	Seq    dag.Seq
+	Kind   EventKind
+	Turn   dag.TurnID
+	Reason string
+	At     dag.Time
+}
+
+// An Issued slice is the record of one bundle that was handed out. It holds no
+// text.
+type Issued struct {
+	Number     uint64 // the tenant's first issued slice is 1; set by the store
+	Provenance slice.Provenance
+	AsOf       dag.Seq
+	KeyID      string
+	Token      string
+	Bundle     dag.Digest // SHA-256 of the bundle's bytes
+	At         dag.Time   // when it was first issued
+}
+
+// A Conversation is a line of a listing.
+type Conversation struct {
+	ID          dag.ConversationID
+	Turns       int
+	First, Last dag.Seq
+	FirstAt     dag.Time // the smallest and greatest CreatedAt
+	LastAt      dag.Time
+}
+
+// A Store is a back end. All methods may be called at once from many
+// goroutines. After Close, and after a write whose outcome is unknown to the
+// back end itself, every method returns ErrClosed or an error that wraps
+// ErrBroken; the remedy is to open the store again.
+//
+// A method that returns an error has changed nothing, with one exception that
+// no back end can avoid: a failed write may have been kept in full if the
+// failure struck after the commit. Repeating it is always safe, since every
+// write is idempotent. Nothing is ever half kept.
+//
+// A write that returned nil is durable: it survives a kill of the process and,
+// where the back end promises that, of the machine.
+//
+// Returned slices belong to the caller. Arguments are not retained.
+type Store interface {
+	// Append admits batches, all of them or none, the batches one after the
+	// other. A turn that is there already with the same fields, parents and
+	// body is counted as existing. The same id with anything else is a
+	// *ConflictError. A parent that is neither stored nor in the batch (or an
+	// earlier one) is a *ParentError. An erased turn that arrives again counts
+	// as existing and stays erased.
+	Append(ctx context.Context, tenant dag.Tenant, batches []Batch) (Receipt, error)
+
+	// Head gives the tenant's newest sequence number, 0 if it has none.
+	Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error)
+
+	// Turns gives the records of the turns asked for, in any order; what does
+	// not exist is left out. One query.
+	Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]Record, error)
+
+	// Segment gives what a reader lacks of the given conversations, at one
+	// moment. If nothing was appended to them it returns an empty segment with
+	// the present head, at the cost of a look-up. At most a constant number of queries.
+	Segment(ctx context.Context, tenant dag.Tenant, parts []Part) (Segment, error)
+
+	// Scan calls fn with the records numbered above after up to the head at the
+	// call, by ascending number, in memory that does not grow with their
+	// number. If conversation is not nil, with those of one conversation only.
+	// An error of fn ends the scan and is returned.
+	Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*Record) error) error
+
+	// Match gives up to limit ids of turns whose text form begins with prefix,
+	// ascending. The prefix holds lowercase hex digits and dashes.
+	Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) ([]dag.TurnID, error)
+
+	// External gives up to limit ids of turns that another system calls by
+	// this name, ascending.
+	External(ctx context.Context, tenant dag.Tenant, name string, limit int) ([]dag.TurnID, error)
+
+	// Conversations lists up to limit conversations with ids above after,
+	// ascending.
+	Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]Conversation, error)
+
+	// Erase deletes a turn's body, salt and external id beyond recovery from
+	// the store's own files, and records the event under the next sequence
+	// number. The Event's Seq is set by the store. Erasing an erased or
+	// withheld turn changes nothing and gives the event that stands (its zero
+	// value if the body never came). An unknown turn is ErrNotFound.
+	Erase(ctx context.Context, tenant dag.Tenant, e Event) (Event, error)
+
+	// Events gives up to limit events numbered above after, ascending.
+	Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Event, error)
+
+	// PutPolicy registers a policy. The same id with the same hash changes
+	// nothing, with another wraps policy.ErrConflict.
+	PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error
+
+	// Policies gives every policy of the tenant. A tenant that never had one
+	// gets an empty registry.
+	Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error)
+
+	// PutIssued records that a bundle was handed out. A bundle (by its SHA-256)
+	// that is recorded already changes nothing and gives the first record.
+	PutIssued(ctx context.Context, tenant dag.Tenant, i Issued) (Issued, error)
+
+	// IssuedByID gives the records of a slice id, by ascending number.
+	IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]Issued, error)
+
+	// IssuedAfter lists up to limit records numbered above after, ascending.
+	IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]Issued, error)
+
+	// Close releases the store. Closing twice is harmless.
+	Close() error
+}
+
+// Errors that callers branch on.
+var (
+	ErrNotFound = errors.New("not found")
+	ErrClosed   = errors.New("store is closed")
+	ErrBroken   = errors.New("store is unusable until it is opened again")
+	ErrSchema   = errors.New("store was written by a newer version")
+)
+
+// A ConflictError says that a turn with this id was admitted with other
+// content. Nothing of the batch was admitted.
+type ConflictError struct {
+	ID               dag.TurnID
+	Place            string     // where the refused turn came from, or ""
+	Field            string     // what differs: body, parents, conversation, role, phase, salience or created_at
+	Stored, Arriving dag.Digest // both body digests
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("%sturn %s is stored with another %s (stored body digest %s, arriving %s); nothing of its batch was admitted",
+		place(e.Place), e.ID, e.Field, e.Stored, e.Arriving)
+}
+
+// A ParentError says that a turn names a parent that is not known.
+type ParentError struct {
+	Child, Parent dag.TurnID
+	Place         string
+}
+
+func (e *ParentError) Error() string {
+	return fmt.Sprintf("%sturn %s names the parent %s, which is neither stored nor in the same batch; admit the parent first",
+		place(e.Place), e.Child, e.Parent)
+}
+
+// A CycleError says that turns of a batch are each other's ancestors.
+type CycleError struct {
+	ID    dag.TurnID // the smallest of them
+	Place string
+}
+
+func (e *CycleError) Error() string {
+	return fmt.Sprintf("%sturn %s is its own ancestor within the batch; a conversation cannot hold a cycle", place(e.Place), e.ID)
+}
+
+func place(p string) string {
+	if p == "" {
+		return ""
+	}
+	return p + ": "
+}

@@ -1,0 +1,144 @@
+package storetest
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Tenant is the tenant that the suite writes as.
+const Tenant dag.Tenant = "storetest"
+
+// TurnID gives the n-th id of a fixed sequence whose order is not that of n.
+func TurnID(n int) (id dag.TurnID) {
+	binary.BigEndian.PutUint64(id[:], uint64(n+1)*0x9e3779b97f4a7c15)
+	binary.BigEndian.PutUint64(id[8:], uint64(n+1))
+	return id
+}
+
+// ConversationID gives the n-th id of another such sequence.
+func ConversationID(n int) (id dag.ConversationID) {
+	binary.BigEndian.PutUint64(id[:], uint64(n+1)*0xd1342543de82ef95)
+	binary.BigEndian.PutUint64(id[8:], uint64(n))
+	return id
+}
+
+// SaltOf gives a fixed salt for each number.
+func SaltOf(n int) (s dag.Salt) {
+	binary.BigEndian.PutUint64(s[:], uint64(n)+1)
+	binary.BigEndian.PutUint64(s[8:], uint64(n)*0xbf58476d1ce4e5b9)
+	return s
+}
+
+// Arrival makes a well-formed arrival: turn n of a conversation, continuing from
+// the turns with the given numbers.
+func Arrival(n, conversation int, content string, parents ...int) store.Arrival {
+	a := store.Arrival{
+		Turn: dag.Turn{
+			ID:           TurnID(n),
+			Conversation: ConversationID(conversation),
+			Role:         dag.Role(1 + n%4),
+			Phase:        dag.Phases[n%len(dag.Phases)],
+			Salience:     dag.PPM(n * 7919 % 1_000_001),
+			CreatedAt:    dag.Time(1_700_000_000_000_000 + int64(n)*1_000_003),
+		},
+		Place: fmt.Sprintf("line %d", n),
+	}
+	for i, p := range parents {
+		a.Parents = append(a.Parents, dag.Parent{ID: TurnID(p), Kind: dag.EdgeKind(1 + (n+i)%4)})
+	}
+	return WithBody(a, dag.Body{Author: "human:alice", Content: content, Salt: SaltOf(n)})
+}
+
+// WithBody gives the arrival another body, with its digest.
+func WithBody(a store.Arrival, b dag.Body) store.Arrival {
+	a.Body = slice.AppendBody(nil, &b)
+	a.Salt = b.Salt
+	a.External = b.Attrs[dag.AttrExternalID]
+	a.Turn.BodyDigest = slice.DigestBody(a.Body, b.Salt)
+	return a
+}
+
+// Named gives the arrival an external id.
+func Named(a store.Arrival, name string) store.Arrival {
+	b, err := slice.ParseBody(a.Body)
+	if err != nil {
+		panic("storetest: " + err.Error())
+	}
+	b.Salt = a.Salt
+	b.Attrs = map[string]string{dag.AttrExternalID: name}
+	return WithBody(a, b)
+}
+
+// Withheld takes the arrival's body away and keeps its digest.
+func Withheld(a store.Arrival) store.Arrival {
+	a.Body, a.Salt, a.External = nil, dag.Salt{}, ""
+	return a
+}
+
+// Drawn gives the arrival a salt as if it had come without one.
+func Drawn(a store.Arrival, n int) store.Arrival {
+	b, err := slice.ParseBody(a.Body)
+	if err != nil {
+		panic("storetest: " + err.Error())
+	}
+	b.Salt = SaltOf(n)
+	a = WithBody(a, b)
+	a.SaltDrawn = true
+	return a
+}
+
+// Chain makes turns first to first+n-1 of one conversation, each continuing
+// from the one before it.
+func Chain(first, n, conversation int) store.Batch {
+	b := make(store.Batch, n)
+	for i := range b {
+		content := fmt.Sprintf("turn %d of a chain", first+i)
+		if i == 0 {
+			b[i] = Arrival(first, conversation, content)
+		} else {
+			b[i] = Arrival(first+i, conversation, content, first+i-1)
+		}
+	}
+	return b
+}
+
+// Policy binds parameters that differ by n.
+func Policy(id policy.ID, n int) policy.Registered {
+	params := policy.Default()
+	params.MaxNodes = 1 + n
+	p, err := policy.Bind(id, params)
+	if err != nil {
+		panic("storetest: " + err.Error())
+	}
+	return p
+}
+
+// Issued makes a record; bundles with the same n are the same bundle.
+func Issued(n, sliceNumber int) store.Issued {
+	i := store.Issued{
+		Provenance: slice.Provenance{
+			SliceID:       slice.SliceID(fmt.Sprintf("%016x", uint64(sliceNumber)*0x9e3779b97f4a7c15)),
+			Anchor:        TurnID(sliceNumber + 1),
+			PolicyID:      policy.DefaultID,
+			SchemaVersion: slice.SchemaVersion,
+		},
+		AsOf:  dag.Seq(n),
+		KeyID: "key-1",
+		Token: fmt.Sprintf("%032x", n),
+		At:    dag.Time(1_700_000_000_000_000 + int64(n)),
+	}
+	i.Provenance.PolicyParamsHash[0] = byte(sliceNumber)
+	i.Provenance.GraphSnapshotHash[0] = byte(n)
+	binary.BigEndian.PutUint64(i.Bundle[:], uint64(n)*0xd1342543de82ef95)
+	return i
+}
+
+// Erasure makes the event of deleting a turn's body.
+func Erasure(n int) store.Event {
+	return store.Event{Kind: store.Erasure, Turn: TurnID(n), Reason: "asked by \x00 the person \U0001f464", At: dag.Time(1_800_000_000_000_000 + int64(n))}
+}

@@ -1,0 +1,265 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A Write is a write of the fault table. Before is what must have been written
+// for it, Do is the write, and Done says whether its whole effect is there, or
+// none of it; anything between is an error.
+type Write struct {
+	Name   string
+	Before func(context.Context, store.Store) error
+	Do     func(context.Context, store.Store) error
+	Done   func(context.Context, store.Store) (bool, error)
+}
+
+// Writes gives one write of each kind, each with every step that its method
+// has. Back ends use it for faults of their own, such as the end of the process.
+func Writes() []Write {
+	before := func(ctx context.Context, s store.Store) error {
+		chain := Chain(1, 5, 0)
+		chain[2] = Named(chain[2], "three")
+		_, err := s.Append(ctx, Tenant, []store.Batch{chain})
+		return err
+	}
+	appended := []store.Batch{
+		{Named(Arrival(10, 1, "linked", 2, 5), "ten"), Arrival(11, 0, "more", 5)},
+		Chain(20, 70, 2),
+	}
+	fresh := func(context.Context, store.Store) error { return nil }
+	return []Write{
+		{
+			Name:   "Append",
+			Before: before,
+			Do: func(ctx context.Context, s store.Store) error {
+				_, err := s.Append(ctx, Tenant, appended)
+				return err
+			},
+			Done: turnsThere(appended),
+		},
+		{
+			Name:   "Append of a new tenant",
+			Before: fresh,
+			Do:     before,
+			Done:   turnsThere([]store.Batch{Chain(1, 5, 0)}),
+		},
+		{
+			Name:   "Erase",
+			Before: before,
+			Do: func(ctx context.Context, s store.Store) error {
+				_, err := s.Erase(ctx, Tenant, Erasure(3))
+				return err
+			},
+			Done: func(ctx context.Context, s store.Store) (bool, error) {
+				records, err := s.Turns(ctx, Tenant, []dag.TurnID{TurnID(3)})
+				if err != nil || len(records) != 1 {
+					return false, errors.Join(err, fmt.Errorf("%d turns", len(records)))
+				}
+				events, err := s.Events(ctx, Tenant, 0, 9)
+				if err != nil || len(events) > 1 || (records[0].Body == nil) != (len(events) == 1) {
+					return false, errors.Join(err, fmt.Errorf("%d events, body %.20q", len(events), records[0].Body))
+				}
+				return len(events) == 1, nil
+			},
+		},
+		{
+			Name:   "PutPolicy",
+			Before: fresh,
+			Do:     func(ctx context.Context, s store.Store) error { return s.PutPolicy(ctx, Tenant, Policy("p@1", 1)) },
+			Done: func(ctx context.Context, s store.Store) (bool, error) {
+				r, err := s.Policies(ctx, Tenant)
+				return len(r.All()) == 1, err
+			},
+		},
+		{
+			Name:   "PutIssued",
+			Before: fresh,
+			Do: func(ctx context.Context, s store.Store) error {
+				i, err := s.PutIssued(ctx, Tenant, Issued(1, 1))
+				if err == nil && i.Number != 1 {
+					err = fmt.Errorf("number %d, want 1", i.Number)
+				}
+				return err
+			},
+			Done: func(ctx context.Context, s store.Store) (bool, error) {
+				list, err := s.IssuedAfter(ctx, Tenant, 0, 9)
+				return len(list) == 1, err
+			},
+		},
+	}
+}
+
+// turnsThere reports whether all turns are there; if only some are, that is an
+// error.
+func turnsThere(batches []store.Batch) func(context.Context, store.Store) (bool, error) {
+	var ids []dag.TurnID
+	for _, b := range batches {
+		for _, a := range b {
+			ids = append(ids, a.Turn.ID)
+		}
+	}
+	return func(ctx context.Context, s store.Store) (bool, error) {
+		records, err := s.Turns(ctx, Tenant, ids)
+		if err == nil && len(records) != 0 && len(records) != len(ids) {
+			err = fmt.Errorf("%d of %d turns are there", len(records), len(ids))
+		}
+		return len(records) > 0, err
+	}
+}
+
+// errFault is what an injected fault says.
+var errFault = errors.New("injected fault")
+
+// testFaults lets each step of each write fail once. Up to "commit" the write
+// is lost; from "committed" on it is kept, though its caller is told that it
+// failed.
+func testFaults(t *testing.T, fresh func(t *testing.T) Harness) {
+	for _, w := range Writes() {
+		t.Run(w.Name, func(t *testing.T) {
+			steps, err := Steps(fresh(t), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(steps) < 3 {
+				t.Fatalf("the write has only the steps %q", steps)
+			}
+			kept := 0
+			for i, step := range steps {
+				if fault(t, fresh(t), w, i, step) {
+					kept++
+				}
+			}
+			if kept == 0 || kept == len(steps) {
+				t.Errorf("of %d faults %d left the write in place; want some on each side of the commit", len(steps), kept)
+			}
+		})
+	}
+}
+
+// Steps records the steps of a write.
+func Steps(h Harness, w Write) (steps []string, err error) {
+	ctx := context.Background()
+	recording := false
+	s, err := h.Open(func(step string) error {
+		if recording {
+			steps = append(steps, step)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Before(ctx, s); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	recording = true
+	err = w.Do(ctx, s)
+	return steps, errors.Join(err, s.Close())
+}
+
+// fault lets the n-th step of a write fail and reports whether it was kept.
+func fault(t *testing.T, h Harness, w Write, n int, step string) bool {
+	t.Helper()
+	ctx := context.Background()
+	fired, at := 0, -1
+	s, err := h.Open(func(name string) error {
+		if at < 0 {
+			return nil // still before the write
+		}
+		if at++; at-1 != n {
+			return nil
+		}
+		if name != step {
+			t.Errorf("step %d is %q, and was %q", n, name, step)
+		}
+		fired++
+		return errFault
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Before(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	at = 0
+	err = w.Do(ctx, s)
+	if fired != 1 {
+		t.Fatalf("step %q: the fault fired %d times", step, fired)
+	}
+	if !errors.Is(err, errFault) {
+		t.Errorf("step %q: the write gave %v, want the fault", step, err)
+	}
+	if step == "committed" {
+		if !errors.Is(err, store.ErrBroken) {
+			t.Errorf("step %q: the write gave %v, want ErrBroken", step, err)
+		}
+		allFail(t, ctx, s, store.ErrBroken)
+	} else {
+		if errors.Is(err, store.ErrBroken) {
+			t.Errorf("step %q: the outcome is known, and yet the store is broken: %v", step, err)
+		}
+		settled(t, ctx, s, w, step) // without opening again
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("step %q: Close: %v", step, err)
+	}
+	return Reopened(t, h, w, step)
+}
+
+// Reopened opens a store after a fault and checks it: the write is there in
+// full or not at all, and doing it again succeeds, twice. It reports which.
+func Reopened(t *testing.T, h Harness, w Write, step string) (kept bool) {
+	t.Helper()
+	ctx := context.Background()
+	s, err := h.Open(nil)
+	if err != nil {
+		t.Fatalf("step %q: opening again: %v", step, err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("step %q: Close: %v", step, err)
+		}
+	}()
+	kept = settled(t, ctx, s, w, step)
+	var head dag.Seq
+	for i := range 2 {
+		if err := w.Do(ctx, s); err != nil {
+			t.Fatalf("step %q: the write again: %v", step, err)
+		}
+		if done, err := w.Done(ctx, s); err != nil || !done {
+			t.Fatalf("step %q: after the write again: %v, %v", step, done, err)
+		}
+		if err := Check(ctx, s, Tenant); err != nil {
+			t.Fatalf("step %q: after the write again: %v", step, err)
+		}
+		if now := mustHead(t, s); i > 0 && now != head {
+			t.Errorf("step %q: repeating the write moved the head from %d to %d", step, head, now)
+		} else {
+			head = now
+		}
+	}
+	return kept
+}
+
+// settled checks the store after a fault and reports whether the write is there.
+func settled(t *testing.T, ctx context.Context, s store.Store, w Write, step string) bool {
+	t.Helper()
+	if err := Check(ctx, s, Tenant); err != nil {
+		t.Fatalf("step %q: %v", step, err)
+	}
+	kept, err := w.Done(ctx, s)
+	if err != nil {
+		t.Fatalf("step %q: half kept: %v", step, err)
+	}
+	if late := step == "committed" || step == "checkpoint"; kept != late && step != "killed" {
+		t.Errorf("step %q: kept is %v", step, kept)
+	}
+	return kept
+}

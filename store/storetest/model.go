@@ -1,0 +1,295 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// model is the store as one would write it on a page: what was admitted, in
+// order, and what happened to it.
+type model struct {
+	turns  map[dag.TurnID]store.Arrival // as first admitted
+	seqs   map[dag.TurnID]dag.Seq
+	order  []dag.TurnID
+	erased map[dag.TurnID]store.Event
+	head   dag.Seq
+	pols   map[policy.ID]policy.Registered
+	issued []store.Issued
+}
+
+// The numbers that the model draws from are few, so that things meet.
+const (
+	modelTurns         = 40
+	modelConversations = 4
+)
+
+// testModel does random operations on a store and on the model at once.
+func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
+	ctx := context.Background()
+	admitted, erased, refusals, reopened := 0, 0, 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		h := fresh(t)
+		s, err := h.Open(nil)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		m := &model{turns: map[dag.TurnID]store.Arrival{}, seqs: map[dag.TurnID]dag.Seq{}, erased: map[dag.TurnID]store.Event{}, pols: map[policy.ID]policy.Registered{}}
+		rt.Repeat(map[string]func(*rapid.T){
+			"append": func(rt *rapid.T) {
+				batches := drawBatches(rt)
+				want, ok := m.append(batches)
+				got, err := s.Append(ctx, Tenant, batches)
+				if (err == nil) != ok || got != want {
+					rt.Fatalf("Append gave %+v, %v, want %+v, accepted %v", got, err, want, ok)
+				}
+				admitted += got.Admitted
+				if !ok {
+					refusals++
+				}
+			},
+			"erase": func(rt *rapid.T) {
+				e := Erasure(rapid.IntRange(0, modelTurns).Draw(rt, "turn"))
+				e.At += dag.Time(rapid.IntRange(0, 3).Draw(rt, "at"))
+				want, wantErr := m.erase(e)
+				got, err := s.Erase(ctx, Tenant, e)
+				if got != want || !errors.Is(err, wantErr) {
+					rt.Fatalf("Erase gave %+v, %v, want %+v, %v", got, err, want, wantErr)
+				}
+				if e.Seq = got.Seq; err == nil && got == e {
+					erased++
+				}
+			},
+			"policy": func(rt *rapid.T) {
+				id := policy.ID(fmt.Sprintf("p@%d", rapid.IntRange(1, 3).Draw(rt, "version")))
+				p := Policy(id, rapid.IntRange(0, 1).Draw(rt, "params"))
+				old, known := m.pols[id]
+				err := s.PutPolicy(ctx, Tenant, p)
+				if (err == nil) != (!known || old == p) {
+					rt.Fatalf("PutPolicy(%s) gave %v, registered before: %v", id, err, known)
+				}
+				if !known {
+					m.pols[id] = p
+				}
+			},
+			"issue": func(rt *rapid.T) {
+				i := Issued(rapid.IntRange(0, 9).Draw(rt, "bundle"), rapid.IntRange(0, 2).Draw(rt, "slice"))
+				want := m.issue(i)
+				if got, err := s.PutIssued(ctx, Tenant, i); err != nil || got != want {
+					rt.Fatalf("PutIssued gave %+v, %v, want %+v", got, err, want)
+				}
+			},
+			"reopen": func(rt *rapid.T) {
+				if err := s.Close(); err != nil {
+					rt.Fatal(err)
+				}
+				if s, err = h.Open(nil); err != nil {
+					rt.Fatal(err)
+				}
+				reopened++
+			},
+			"": func(rt *rapid.T) {
+				if err := m.compare(ctx, s); err != nil {
+					rt.Fatal(err)
+				}
+			},
+		})
+		if err := Check(ctx, s, Tenant); err != nil {
+			rt.Fatal(err)
+		}
+	})
+	if admitted == 0 || erased == 0 || refusals == 0 || reopened == 0 {
+		t.Errorf("the model admitted %d turns, erased %d, refused %d batches, reopened %d times; want some of each", admitted, erased, refusals, reopened)
+	}
+}
+
+// drawBatches makes arrivals that are mostly good. Turns come in threes, each
+// continuing from those of its three before it; sometimes the first is left out.
+func drawBatches(rt *rapid.T) []store.Batch {
+	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) store.Batch {
+		var b store.Batch
+		for range rapid.IntRange(0, 3).Draw(rt, "threes") {
+			first := 3 * rapid.IntRange(0, modelTurns/3-1).Draw(rt, "first")
+			from := 0
+			if seldom(rt, "headless") {
+				from = 1
+			}
+			for i := from; i < rapid.IntRange(1, 3).Draw(rt, "length"); i++ {
+				b = append(b, drawArrival(rt, first+i))
+			}
+		}
+		if len(b) == 0 {
+			return nil
+		}
+		return rapid.Permutation(b).Draw(rt, "order")
+	}), 1, 3).Draw(rt, "batches")
+}
+
+// seldom draws true once in thirty times. Not at an end of the range, which
+// rapid prefers.
+func seldom(rt *rapid.T, what string) bool { return rapid.IntRange(0, 29).Draw(rt, what) == 17 }
+
+func drawArrival(rt *rapid.T, n int) store.Arrival {
+	// Which parents a turn has depends on its number alone, or its second
+	// arrival would nearly always be a conflict.
+	var parents []int
+	for p := n - 1; p >= n-n%3; p-- {
+		parents = append(parents, p)
+	}
+	slices.Reverse(parents)
+	content := "text"
+	if seldom(rt, "other") {
+		content = "another text"
+	}
+	a := Arrival(n, n%modelConversations, content, parents...)
+	for i := range a.Parents {
+		a.Parents[i].Kind = dag.Reply
+	}
+	a.Turn.CreatedAt = dag.Time(n * 7 % 5)
+	if n%2 == 0 {
+		a = Named(a, fmt.Sprintf("name %d", n%4))
+	}
+	if seldom(rt, "withheld") {
+		a = Withheld(a)
+	}
+	return a
+}
+
+// append is Append on the page. It reports whether all is accepted.
+func (m *model) append(batches []store.Batch) (store.Receipt, bool) {
+	receipt := store.Receipt{Head: m.head}
+	added := map[dag.TurnID]store.Arrival{}
+	var order []dag.TurnID
+	for _, b := range batches {
+		fresh := map[dag.TurnID]store.Arrival{}
+		existing := map[dag.TurnID]bool{}
+		for _, a := range b {
+			old, known := m.turns[a.Turn.ID]
+			if was, ok := added[a.Turn.ID]; ok {
+				old, known = was, true
+			}
+			existing[a.Turn.ID] = known
+			twin, repeated := fresh[a.Turn.ID]
+			if !known && repeated {
+				old, known = twin, true
+				if a.Body == nil {
+					a.Body, a.Salt, a.External = twin.Body, twin.Salt, twin.External
+				}
+			}
+			if known && (a.Turn != old.Turn || !slices.Equal(a.Parents, old.Parents)) {
+				return store.Receipt{}, false
+			}
+			if !existing[a.Turn.ID] {
+				fresh[a.Turn.ID] = a
+			}
+		}
+		var batch store.Batch
+		for _, a := range fresh {
+			for _, p := range a.Parents {
+				_, stored := m.turns[p.ID]
+				_, before := added[p.ID]
+				_, beside := fresh[p.ID]
+				if !stored && !before && !beside {
+					return store.Receipt{}, false
+				}
+			}
+			receipt.Edges += len(a.Parents)
+			batch = append(batch, a)
+		}
+		for id, known := range existing {
+			if known {
+				receipt.Existing++
+			} else {
+				added[id] = fresh[id]
+			}
+		}
+		order = append(order, expectedOrder(batch)...)
+	}
+	for _, id := range order {
+		m.head++
+		m.turns[id], m.seqs[id] = added[id], m.head
+		m.order = append(m.order, id)
+	}
+	receipt.Admitted, receipt.Head = len(order), m.head
+	return receipt, true
+}
+
+func (m *model) erase(e store.Event) (store.Event, error) {
+	a, known := m.turns[e.Turn]
+	if !known {
+		return store.Event{}, store.ErrNotFound
+	}
+	if old, ok := m.erased[e.Turn]; ok {
+		return old, nil
+	}
+	if a.Body == nil {
+		return store.Event{}, nil
+	}
+	m.head++
+	e.Seq = m.head
+	m.erased[e.Turn] = e
+	m.turns[e.Turn] = Withheld(a)
+	return e, nil
+}
+
+func (m *model) issue(i store.Issued) store.Issued {
+	for _, old := range m.issued {
+		if old.Bundle == i.Bundle {
+			return old
+		}
+	}
+	i.Number = uint64(len(m.issued) + 1)
+	m.issued = append(m.issued, i)
+	return i
+}
+
+// compare reads everything that the model has. What can be derived from that
+// is left to Check.
+func (m *model) compare(ctx context.Context, s store.Store) error {
+	head, err := s.Head(ctx, Tenant)
+	if err != nil || head != m.head {
+		return fmt.Errorf("head is %d, %v, want %d", head, err, m.head)
+	}
+	at := 0
+	err = s.Scan(ctx, Tenant, 0, nil, func(r *store.Record) error {
+		if at == len(m.order) || r.Turn.ID != m.order[at] {
+			return fmt.Errorf("record %d is turn %s", at, r.Turn.ID)
+		}
+		want := m.turns[m.order[at]]
+		at++
+		parents := make([]dag.Parent, len(r.Parents))
+		for i, p := range r.Parents {
+			parents[i] = dag.Parent{ID: p.ID, Kind: p.Kind}
+		}
+		if r.Seq != m.seqs[r.Turn.ID] || r.Turn != want.Turn || string(r.Body) != string(want.Body) || r.Salt != want.Salt || r.External != want.External || !slices.Equal(parents, want.Parents) {
+			return fmt.Errorf("got %+v, want %+v with number %d", r, want, m.seqs[r.Turn.ID])
+		}
+		return nil
+	})
+	if err != nil || at != len(m.order) {
+		return fmt.Errorf("after %d of %d records: %w", at, len(m.order), err)
+	}
+	registry, err := s.Policies(ctx, Tenant)
+	if err != nil || len(registry.All()) != len(m.pols) {
+		return fmt.Errorf("%d policies, %v, want %d", len(registry.All()), err, len(m.pols))
+	}
+	for _, p := range registry.All() {
+		if p != m.pols[p.ID()] {
+			return fmt.Errorf("policy %s has other parameters", p.ID())
+		}
+	}
+	issued, err := s.IssuedAfter(ctx, Tenant, 0, len(m.issued)+1)
+	if err != nil || !sameList(issued, m.issued) {
+		return fmt.Errorf("%d issued, %v, want %d", len(issued), err, len(m.issued))
+	}
+	return nil
+}

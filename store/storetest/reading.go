@@ -1,0 +1,279 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+func testTurns(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	if got, err := s.Turns(ctx, Tenant, []dag.TurnID{TurnID(1)}); err != nil || len(got) != 0 {
+		t.Errorf("of an empty store: %v, %v", got, err)
+	}
+	mustAppend(t, s, store.Receipt{Admitted: 600, Edges: 599, Head: 600}, Chain(1, 600, 0))
+	ids := []dag.TurnID{TurnID(9999), TurnID(7), TurnID(7)}
+	for n := 600; n > 0; n -= 2 {
+		ids = append(ids, TurnID(n))
+	}
+	got, err := s.Turns(ctx, Tenant, ids)
+	if err != nil || len(got) != 301 {
+		t.Fatalf("got %d turns, %v, want 301", len(got), err)
+	}
+	if got, err := s.Turns(ctx, Tenant, nil); err != nil || len(got) != 0 {
+		t.Errorf("of no ids: %v, %v", got, err)
+	}
+}
+
+// testSegment follows two conversations that continue from one another, as an
+// incremental reader does.
+func testSegment(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	ask := func(parts ...store.Part) store.Segment {
+		t.Helper()
+		seg, err := s.Segment(ctx, Tenant, parts)
+		if err != nil {
+			t.Fatalf("Segment: %v", err)
+		}
+		return seg
+	}
+	numbers := func(seg store.Segment) (turns, links []dag.Seq) {
+		for _, sk := range seg.Turns {
+			turns = append(turns, sk.Seq)
+		}
+		for _, l := range seg.Links {
+			links = append(links, l.Seq)
+		}
+		return turns, links
+	}
+	check := func(seg store.Segment, head dag.Seq, turns, links []dag.Seq) {
+		t.Helper()
+		gotTurns, gotLinks := numbers(seg)
+		if seg.Head != head || !slices.Equal(gotTurns, turns) || !slices.Equal(gotLinks, links) {
+			t.Errorf("got head %d, turns %v, links %v, want %d, %v, %v", seg.Head, gotTurns, gotLinks, head, turns, links)
+		}
+	}
+	here, there := ConversationID(1), ConversationID(2)
+	check(ask(store.Part{Conversation: here}), 0, nil, nil)
+	mustAppend(t, s, store.Receipt{Admitted: 3, Edges: 2, Head: 3}, Chain(1, 3, 1))
+	mustAppend(t, s, store.Receipt{Admitted: 1, Edges: 2, Head: 4}, store.Batch{Arrival(4, 2, "spawned", 1, 2)})
+	mustAppend(t, s, store.Receipt{Admitted: 1, Edges: 2, Head: 5}, store.Batch{Arrival(5, 1, "merged", 3, 4)})
+
+	seg := ask(store.Part{Conversation: here})
+	check(seg, 5, []dag.Seq{1, 2, 3, 5}, []dag.Seq{4, 4})
+	for _, l := range seg.Links {
+		if l.Child != TurnID(4) || l.ChildConversation != there || l.Parent != TurnID(1) && l.Parent != TurnID(2) {
+			t.Errorf("link %+v, want one of turn 4 from turn 1 or 2", l)
+		}
+	}
+	if p := seg.Turns[3].Parents; len(p) != 2 || p[1].ID != TurnID(4) || p[1].Conversation != there {
+		t.Errorf("the merged turn has parents %+v", p)
+	}
+	check(ask(store.Part{Conversation: there}), 5, []dag.Seq{4}, []dag.Seq{5})
+	check(ask(store.Part{Conversation: here, After: 3}), 5, []dag.Seq{5}, []dag.Seq{4, 4})
+	check(ask(store.Part{Conversation: here, After: 5}), 5, nil, nil)
+	check(ask(store.Part{Conversation: here, After: dag.MaxSeq}, store.Part{Conversation: there, After: dag.MaxSeq}), 5, nil, nil)
+	check(ask(store.Part{Conversation: here, After: 2}, store.Part{Conversation: there, After: 4}), 5, []dag.Seq{3, 5}, []dag.Seq{4, 4, 5})
+	check(ask(), 5, nil, nil)
+	check(ask(store.Part{Conversation: ConversationID(77)}), 5, nil, nil)
+	check(ask(store.Part{Conversation: here, After: 5}, store.Part{Conversation: here, After: 2}), 5, []dag.Seq{3, 5}, []dag.Seq{4, 4})
+
+	// A turn elsewhere that leaves these alone is no news but for the head.
+	mustAppend(t, s, store.Receipt{Admitted: 1, Head: 6}, store.Batch{Arrival(6, 3, "elsewhere")})
+	check(ask(store.Part{Conversation: here, After: 5}), 6, nil, nil)
+	// One that continues from here is news here, though it lies elsewhere.
+	mustAppend(t, s, store.Receipt{Admitted: 1, Edges: 1, Head: 7}, store.Batch{Arrival(7, 3, "from here", 5)})
+	check(ask(store.Part{Conversation: here, After: 6}), 7, nil, []dag.Seq{7})
+	// An erasure takes a number but is no news.
+	if _, err := s.Erase(ctx, Tenant, Erasure(1)); err != nil {
+		t.Fatal(err)
+	}
+	check(ask(store.Part{Conversation: here, After: 7}), 8, nil, nil)
+}
+
+func testScan(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	const turns = 600 // more than a page of any back end
+	for first := 1; first <= turns; first += 100 {
+		mustAppend(t, s, store.Receipt{Admitted: 100, Edges: 99, Head: dag.Seq(first + 99)}, Chain(first, 100, first/100%2))
+	}
+	scan := func(after dag.Seq, conversation *dag.ConversationID) (got []dag.Seq) {
+		t.Helper()
+		var kept []*store.Record
+		var bodies [][]byte
+		err := s.Scan(ctx, Tenant, after, conversation, func(r *store.Record) error {
+			got = append(got, r.Seq)
+			kept, bodies = append(kept, r), append(bodies, r.Body)
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("Scan: %v", err)
+		}
+		for i, b := range bodies {
+			if len(b) == 0 {
+				t.Fatalf("the body of record %d did not stay after the scan", i)
+			}
+		}
+		return got
+	}
+	if got := scan(0, nil); len(got) != turns || got[0] != 1 || !slices.IsSorted(got) {
+		t.Errorf("got %d records from %v", len(got), got[0])
+	}
+	if got := scan(590, nil); len(got) != 10 || got[0] != 591 {
+		t.Errorf("after 590: %v", got)
+	}
+	if got := scan(turns, nil); len(got) != 0 {
+		t.Errorf("after the head: %v", got)
+	}
+	one := ConversationID(1)
+	if got := scan(0, &one); len(got) != 300 || got[0] != 101 || !slices.IsSorted(got) {
+		t.Errorf("one conversation: %d records from %v", len(got), got[0])
+	}
+	if got := scan(550, &one); len(got) != 50 || got[0] != 551 {
+		t.Errorf("one conversation after 550: %d records", len(got))
+	}
+	unknown := ConversationID(99)
+	if got := scan(0, &unknown); len(got) != 0 {
+		t.Errorf("an unknown conversation: %v", got)
+	}
+	stop, count := errors.New("enough"), 0
+	err := s.Scan(ctx, Tenant, 0, nil, func(*store.Record) error {
+		if count++; count == 3 {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) || count != 3 {
+		t.Errorf("fn's error: got %v after %d records", err, count)
+	}
+	// fn may read and write; what it writes is above the head at the call.
+	count = 0
+	err = s.Scan(ctx, Tenant, 595, nil, func(r *store.Record) error {
+		count++
+		_, err := s.Append(ctx, Tenant, []store.Batch{{Arrival(2000+count, 5, "while scanning")}})
+		return err
+	})
+	if err != nil || count != 5 {
+		t.Errorf("writing from fn: %v, %d records, want 5", err, count)
+	}
+}
+
+func testMatch(t *testing.T, h Harness) {
+	s := open(t, h)
+	var b store.Batch
+	ids := map[string]string{ // what differs is at and around the dashes and the end
+		"00000000-0000-0000-0000-000000000001": "first",
+		"0a000000-0000-4000-8000-000000000001": "a",
+		"0a000000-0000-4000-8000-0000000000ff": "b",
+		"0a000000-0fff-4000-8000-000000000001": "c",
+		"0affffff-ffff-4fff-bfff-ffffffffffff": "d",
+		"ffffffff-ffff-ffff-ffff-ffffffffffff": "last",
+	}
+	for text, content := range ids {
+		id, err := dag.ParseTurnID(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := Arrival(len(b), 0, content)
+		a.Turn.ID = id
+		b = append(b, a)
+	}
+	mustAppend(t, s, store.Receipt{Admitted: 6, Head: 6}, b)
+	for _, c := range []struct {
+		prefix string
+		limit  int
+		want   []string
+	}{
+		{"0a", 9, []string{"a", "b", "c", "d"}},
+		{"0a", 2, []string{"a", "b"}},
+		{"0a", 0, nil},
+		{"0a", -1, nil},
+		{"0a000000-", 9, []string{"a", "b", "c"}},
+		{"0a000000-0", 9, []string{"a", "b", "c"}},
+		{"0a000000-00", 9, []string{"a", "b"}},
+		{"0a0000000", 9, nil}, // a digit where the form has a dash
+		{"0a-", 9, nil},
+		{"0a000000-0000-4000-8000-000000000001", 9, []string{"a"}},
+		{"0a000000-0000-4000-8000-0000000000010", 9, nil},
+		{"0A", 9, nil},
+		{"f", 9, []string{"last"}},
+		{"", 9, []string{"first", "a", "b", "c", "d", "last"}},
+		{"1", 9, nil},
+		{"%", 9, nil},
+	} {
+		got, err := s.Match(context.Background(), Tenant, c.prefix, c.limit)
+		if err != nil {
+			t.Fatalf("Match(%q): %v", c.prefix, err)
+		}
+		var names []string
+		for _, id := range got {
+			names = append(names, ids[id.String()])
+		}
+		if !slices.Equal(names, c.want) {
+			t.Errorf("Match(%q, %d) gave %q, want %q", c.prefix, c.limit, names, c.want)
+		}
+	}
+}
+
+func testExternal(t *testing.T, h Harness) {
+	s := open(t, h)
+	var b store.Batch
+	for n := range 12 {
+		b = append(b, Named(Arrival(n, 0, "x"), fmt.Sprintf("name %d", n%3)))
+	}
+	mustAppend(t, s, store.Receipt{Admitted: 13, Head: 13}, append(b, Arrival(100, 0, "no name")))
+	got, err := s.External(context.Background(), Tenant, "name 1", 3)
+	if err != nil || len(got) != 3 || !slices.IsSortedFunc(got, dag.TurnID.Compare) {
+		t.Fatalf("got %v, %v, want three ids in order", got, err)
+	}
+	all, err := s.External(context.Background(), Tenant, "name 1", 99)
+	if err != nil || len(all) != 4 || !slices.Equal(all[:3], got) {
+		t.Errorf("got %v, %v, want %v and one more", all, err, got)
+	}
+	for _, name := range []string{"", "name", "name 1 ", "NAME 1"} {
+		if got, err := s.External(context.Background(), Tenant, name, 9); err != nil || len(got) != 0 {
+			t.Errorf("External(%q) gave %v, %v", name, got, err)
+		}
+	}
+	if got, err := s.External(context.Background(), Tenant, "name 1", 0); err != nil || len(got) != 0 {
+		t.Errorf("up to none: %v, %v", got, err)
+	}
+}
+
+func testConversations(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	var b store.Batch
+	for n := range 20 {
+		a := Arrival(n, n%5, "x")
+		a.Turn.CreatedAt = dag.Time((n*13)%20 + 1)
+		b = append(b, a)
+	}
+	mustAppend(t, s, store.Receipt{Admitted: 20, Head: 20}, b[:10:10], b[10:])
+	late := Arrival(30, 2, "earlier and later")
+	late.Turn.CreatedAt = 0
+	mustAppend(t, s, store.Receipt{Admitted: 1, Head: 21}, store.Batch{late})
+	list, err := s.Conversations(ctx, Tenant, dag.ConversationID{}, 99)
+	if err != nil || len(list) != 5 || !slices.IsSortedFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) }) {
+		t.Fatalf("got %v, %v, want five in order", list, err)
+	}
+	at := slices.IndexFunc(list, func(c store.Conversation) bool { return c.ID == ConversationID(2) })
+	if c := list[at]; c.Turns != 5 || c.Last != 21 || c.FirstAt != 0 {
+		t.Errorf("got %+v, want five turns, the last 21, the first at 0", c)
+	}
+	rest, err := s.Conversations(ctx, Tenant, list[1].ID, 2)
+	if err != nil || !slices.Equal(rest, list[2:4]) {
+		t.Errorf("got %v, %v, want %v", rest, err, list[2:4])
+	}
+	if none, err := s.Conversations(ctx, Tenant, dag.ConversationID{}, 0); err != nil || len(none) != 0 {
+		t.Errorf("up to none: %v, %v", none, err)
+	}
+}

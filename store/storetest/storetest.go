@@ -1,0 +1,88 @@
+// Package storetest is the contract of package store as a test suite, which
+// every back end runs:
+//
+//	func TestContract(t *testing.T) {
+//		storetest.Run(t, func(t *testing.T) storetest.Harness { … })
+//	}
+//
+// The suite has four parts. The cases walk through the contract sentence by
+// sentence. The fault table lets every step of every write fail, before and
+// after the commit, and opens the store again each time. The model compares
+// thousands of random operations with a few maps. And [Check] derives anew all
+// that can be derived from what a store says, and is called after everything
+// else; other programs may call it on any store.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A Harness stands for data that outlive a store, such as a file's path.
+type Harness struct {
+	// Open opens a store on the data: new ones the first time, and what earlier
+	// stores committed from then on. step is the back end's option of
+	// that name, and may be nil. The suite closes what it opens.
+	Open func(step func(string) error) (store.Store, error)
+}
+
+// Run runs the suite. fresh gives a Harness with new data each time.
+func Run(t *testing.T, fresh func(t *testing.T) Harness) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, Harness)
+	}{
+		{"Append", testAppend},
+		{"AppendAgain", testAppendAgain},
+		{"AppendConflict", testConflict},
+		{"AppendParent", testParent},
+		{"AppendCycle", testCycle},
+		{"AppendBatches", testBatches},
+		{"AppendMalformed", testMalformed},
+		{"DrawnSalt", testDrawnSalt},
+		{"Withheld", testWithheld},
+		{"Order", testOrder},
+		{"Content", testContent},
+		{"Concurrent", testConcurrent},
+		{"Turns", testTurns},
+		{"Segment", testSegment},
+		{"Scan", testScan},
+		{"Match", testMatch},
+		{"External", testExternal},
+		{"Conversations", testConversations},
+		{"Erase", testErase},
+		{"Events", testEvents},
+		{"Policies", testPolicies},
+		{"Issued", testIssued},
+		{"Tenants", testTenants},
+		{"Reopen", testReopen},
+		{"Arguments", testArguments},
+		{"Closed", testClosed},
+		{"Cancelled", testCancelled},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, fresh(t)) })
+	}
+	t.Run("Faults", func(t *testing.T) { testFaults(t, fresh) })
+	t.Run("Model", func(t *testing.T) { testModel(t, fresh) })
+}
+
+// open opens a store that is checked and closed at the end of the test.
+func open(t *testing.T, h Harness) store.Store {
+	t.Helper()
+	s, err := h.Open(nil)
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := Check(context.Background(), s, Tenant); err != nil && !errors.Is(err, store.ErrClosed) {
+			t.Errorf("Check at the end: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
