@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -197,9 +196,9 @@ var tricks = []struct {
 	}},
 	{"alter a reason", func(b *slice.Bundle) bool {
 		for i := range b.Turns {
-			if ad := &b.Turns[i].Admission; ad.Via == slice.ViaSibling {
-				ad.From = b.Anchor
-				return b.Turns[i].ID != b.Anchor
+			if t := &b.Turns[i]; t.ID != b.Anchor && t.Admission.From != b.Anchor {
+				t.Admission.From = b.Anchor
+				return true
 			}
 		}
 		return false

@@ -33,8 +33,9 @@ const (
 	incidentAnchor  = "d93a7abe-0dc0-4a11-8ca1-000000000012" // "Creating the index."
 	incidentSecret  = "42fec86c-0dc0-4a11-8ca1-000000000011" // the turn that is erased
 	gitPatience     = 4 * time.Second                        // for the history of the repository around
-	demoPolicy      = `{"policy_id":"demo@1","policy":{"type":"slice_policy_v1","max_nodes":12,"max_radius":6,"distance_decay":0.85,"max_siblings":2}}`
-	demoPrintedTree = 60 // turns up to which the whole tree is printed
+	demoPolicy      = `{"policy_id":"demo@1","policy":{"type":"slice_policy_v1","max_nodes":12,"max_radius":6,"distance_decay":0.85,"include_siblings":false}}`
+	incidentVisitor = "27de2cbd-0dc0-4a11-8ca1-000000000010" // the one who tries to talk the agent into harm
+	demoPrintedTree = 60                                     // turns up to which the whole tree is printed
 )
 
 func (a *app) demoCommand() *cobra.Command {
@@ -128,6 +129,11 @@ func (d *demo) run(folder, path string) error {
 	issued, err := d.cuts(anchor)
 	if err != nil {
 		return err
+	}
+	if path == "" {
+		if err := d.explains(issued); err != nil {
+			return err
+		}
 	}
 	d.verifies(issued.Bundle)
 	if err := d.attacks(issued.Bundle); err != nil {
@@ -304,6 +310,23 @@ func (d *demo) printSelected(issued *kernel.Issued) error {
 	}
 	printTree(d.out, turns)
 	fmt.Fprintln(d.out)
+	return nil
+}
+
+// explains says why the visitor's turn is left out.
+func (d *demo) explains(issued *kernel.Issued) error {
+	visitor, err := dag.ParseTurnID(incidentVisitor)
+	if err != nil {
+		return err
+	}
+	p := &issued.Slice.Provenance
+	request := kernel.Request{Anchor: p.Anchor, Policy: p.PolicyID}
+	e, err := d.k.Explain(d.ctx, d.session.tenant, request, visitor)
+	if err != nil {
+		return err
+	}
+	d.title("Why is the visitor's turn %s not in it?", short(visitor))
+	d.step(e.Standing != slice.Chosen, "explain", sentence(&e, &request, string(p.PolicyID)))
 	return nil
 }
 
