@@ -95,7 +95,7 @@ func checkGrowth(t *testing.T, folder, name string, final map[dag.TurnID]*dag.Dr
 	var grown []byte
 	for i, line := range lines {
 		for _, piece := range [][]byte{line[:len(line)/2], line} {
-			if i%step != 0 {
+			if i%step != 0 && i < len(lines)-2 {
 				continue
 			}
 			if err := os.WriteFile(path, append(bytes.Clone(grown), piece...), 0o600); err != nil {

@@ -54,7 +54,7 @@ func (w *planner) batch(b []candidate) error {
 	if err != nil {
 		return err
 	}
-	if room := dag.MaxSeq - w.receipt.Head; dag.Seq(len(fresh)) > room {
+	if room := dag.MaxSeq - min(w.receipt.Head, dag.MaxSeq); dag.Seq(len(fresh)) > room {
 		return fmt.Errorf("%d turns arrive at sequence number %d, and the last possible one is %d", len(fresh), w.receipt.Head, dag.MaxSeq)
 	}
 	order, err := w.order(fresh)
