@@ -1,7 +1,6 @@
 package dag
 
 import (
-	"encoding/hex"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -65,15 +64,18 @@ func (id TurnID) AppendText(dst []byte) []byte { return appendUUID(dst, id) }
 func (id ConversationID) AppendText(dst []byte) []byte { return appendUUID(dst, id) }
 
 func appendUUID(dst []byte, id [16]byte) []byte {
-	dst = hex.AppendEncode(dst, id[:4])
-	dst = append(dst, '-')
-	dst = hex.AppendEncode(dst, id[4:6])
-	dst = append(dst, '-')
-	dst = hex.AppendEncode(dst, id[6:8])
-	dst = append(dst, '-')
-	dst = hex.AppendEncode(dst, id[8:10])
-	dst = append(dst, '-')
-	return hex.AppendEncode(dst, id[10:])
+	const digits = "0123456789abcdef"
+	var text [36]byte
+	at := 0
+	for i, b := range id {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			text[at] = '-'
+			at++
+		}
+		text[at], text[at+1] = digits[b>>4], digits[b&15]
+		at += 2
+	}
+	return append(dst, text[:]...)
 }
 
 func parseUUID(s string) (uuid.UUID, error) {

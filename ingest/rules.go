@@ -100,28 +100,30 @@ func (f *features) phase() dag.Phase {
 		return dag.Synthesis
 	case f.isError: // 5
 		return dag.Debugging
+	case f.blank: // 6
+		return dag.Exploration
 	}
 	switch f.role {
 	case dag.RoleTool:
 		return f.resultPhase()
 	case dag.RoleUser:
 		switch {
-		case f.failure || debugging: // 10
+		case f.failure || debugging: // 11
 			return dag.Debugging
-		case f.words.consolidation >= 2: // 11
+		case f.words.consolidation >= 2: // 12
 			return dag.Consolidation
-		case f.question: // 12
+		case f.question: // 13
 			return dag.Exploration
 		}
-		return dag.Planning // 13
+		return dag.Planning // 14
 	case dag.RoleSystem:
 		switch {
-		case f.meta && (f.failure || debugging): // 14
+		case f.meta && (f.failure || debugging): // 15
 			return dag.Debugging
-		case f.meta: // 15
+		case f.meta: // 16
 			return dag.Exploration
 		}
-		return dag.Planning // 16
+		return dag.Planning // 17
 	}
 	return f.answerPhase(debugging)
 }
@@ -129,51 +131,51 @@ func (f *features) phase() dag.Phase {
 // resultPhase is for what tools give back.
 func (f *features) resultPhase() dag.Phase {
 	switch {
-	case f.failure && f.tool != toolReads: // 6
+	case f.failure && f.tool != toolReads: // 7
 		return dag.Debugging
-	case f.tool == toolDelegates: // 7
+	case f.tool == toolDelegates: // 8
 		return dag.Consolidation
-	case f.tool == toolPlans: // 8
+	case f.tool == toolPlans: // 9
 		return dag.Planning
-	case f.tool == toolWrites: // 8
+	case f.tool == toolWrites: // 9
 		return dag.Synthesis
 	}
-	return dag.Exploration // 9
+	return dag.Exploration // 10
 }
 
 // answerPhase is for what an assistant says or calls.
 func (f *features) answerPhase(debugging bool) dag.Phase {
 	switch f.tool {
-	case toolPlans, toolDelegates: // 17
+	case toolPlans, toolDelegates: // 18
 		return dag.Planning
-	case toolWrites: // 18
+	case toolWrites: // 19
 		return dag.Synthesis
-	case toolReads: // 19
+	case toolReads: // 20
 		return dag.Exploration
 	case toolRuns:
 		switch {
-		case f.words.testing: // 20
+		case f.words.testing: // 21
 			return dag.Debugging
-		case f.words.delivers: // 21
+		case f.words.delivers: // 22
 			return dag.Synthesis
 		}
-		return dag.Exploration // 22
-	case toolOther: // 22
+		return dag.Exploration // 23
+	case toolOther: // 23
 		return dag.Exploration
 	}
 	switch {
-	case debugging: // 23
+	case debugging: // 24
 		return dag.Debugging
-	case f.words.consolidation >= 2: // 24
+	case f.words.consolidation >= 2: // 25
 		return dag.Consolidation
-	case f.thinking || f.words.planning >= 2: // 25
+	case f.thinking || f.words.planning >= 2: // 26
 		return dag.Planning
-	case f.opening && f.words.exploration > 0: // 26
+	case f.opening && f.words.exploration > 0: // 27
 		return dag.Exploration
-	case f.opening: // 27
+	case f.opening: // 28
 		return dag.Planning
 	}
-	return dag.Synthesis // 28
+	return dag.Synthesis // 29
 }
 
 // salience adds up integers, in millionths, and clamps the sum to 0 … 1.

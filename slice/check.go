@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"github.com/graphkernel/graphkernel/dag"
 )
 
@@ -52,18 +50,17 @@ type Check struct {
 // fails. It does not look at the token. It costs about as much as hashing the
 // bundle's bytes three times.
 func (b *Bundle) Check() []Check {
-	c := cuts.Get().(*cut)
-	defer cuts.Put(c)
-	c.reset()
+	turns := b.selected()
+	want := b.fingerprint(turns)
 	return []Check{
 		b.checkBodies(),
 		b.checkCanonicalOrder(),
 		b.checkEdges(),
 		b.checkAdmissions(),
-		b.checkOrder(),
+		b.checkOrder(turns),
 		b.checkPolicyHash(),
-		b.checkSnapshot(c),
-		b.checkSliceID(c),
+		b.checkSnapshot(want),
+		b.checkSliceID(want),
 	}
 }
 
@@ -219,8 +216,8 @@ func (b *Bundle) selected() []Selected {
 	return turns
 }
 
-func (b *Bundle) checkOrder() Check {
-	order := Order(b.selected(), b.Edges)
+func (b *Bundle) checkOrder(turns []Selected) Check {
+	order := Order(turns, b.Edges)
 	if len(order) != len(b.Turns) {
 		return failed(CheckOrder, "", "", "the edges hold a cycle")
 	}
@@ -247,24 +244,34 @@ func (b *Bundle) checkPolicyHash() Check {
 	return compared(CheckPolicyHash, want, b.Provenance.PolicyParamsHash, want == b.Provenance.PolicyParamsHash)
 }
 
-func (b *Bundle) checkSnapshot(c *cut) Check {
+func (b *Bundle) checkSnapshot(want *Provenance) Check {
+	got := b.Provenance.GraphSnapshotHash
+	return compared(CheckSnapshot, want.GraphSnapshotHash, got, want.GraphSnapshotHash == got)
+}
+
+func (b *Bundle) checkSliceID(want *Provenance) Check {
+	got := b.Provenance.SliceID
+	return compared(CheckSliceID, want.SliceID, got, want.SliceID == got)
+}
+
+// fingerprint recomputes the snapshot hash and the slice id from the body.
+func (b *Bundle) fingerprint(turns []Selected) *Provenance {
+	c := cuts.Get().(*cut)
+	defer cuts.Put(c)
+	defer c.reset()
+	c.sorted = c.sorted[:0]
+	c.read(turns, b.Edges)
 	var buf []byte
 	for i := range b.Turns {
 		buf = AppendTurnLeaf(append(buf[:0], 0), &b.Turns[i].Turn)
 		c.leaves = append(c.leaves, sha256.Sum256(buf))
-		c.text = b.Turns[i].ID.AppendText(c.text)
 	}
 	for _, e := range b.Edges {
 		buf = AppendEdgeLeaf(append(buf[:0], 0), e)
-		c.leaves = append(c.leaves, tlog.Hash(sha256.Sum256(buf)))
+		c.leaves = append(c.leaves, sha256.Sum256(buf))
 	}
-	want := c.snapshot(b.selected())
-	return compared(CheckSnapshot, want, b.Provenance.GraphSnapshotHash, want == b.Provenance.GraphSnapshotHash)
-}
-
-func (b *Bundle) checkSliceID(c *cut) Check {
 	p := b.Provenance
 	p.Anchor = b.Anchor
-	want := c.sliceID(&p, b.selected(), b.Edges)
-	return compared(CheckSliceID, want, b.Provenance.SliceID, want == b.Provenance.SliceID)
+	c.fingerprint(&p, turns, b.Edges)
+	return &p
 }

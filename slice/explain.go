@@ -76,7 +76,7 @@ func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1, turn da
 		}
 		return e, nil
 	}
-	e.Admission = admissionOf(v, Pick{From: candidacy.from, Score: candidacy.score, Distance: int(candidacy.distance), Via: candidacy.via})
+	e.Admission = admissionOf(v, Pick{From: candidacy.from, Score: candidacy.score(), Distance: candidacy.distance(), Via: candidacy.via})
 	at := slices.IndexFunc(picks, func(p Pick) bool { return p.Node == n })
 	if at >= 0 {
 		e.Standing, e.Rank = Chosen, at+1

@@ -76,19 +76,25 @@ func Select(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1) ([]Pick,
 	s := selections.Get().(*selection)
 	defer selections.Put(s)
 	defer s.reset()
-	return s.run(v, anchor, params, nil)
+	picks, err := s.run(v, anchor, params, nil)
+	return slices.Clone(picks), err
 }
 
-// A candidate stands in the frontier, or is ranked among siblings. key is the
-// beginning of the id: it settles most ties without a look at the node.
+// A candidate stands in the frontier, or is ranked among siblings.
 type candidate struct {
-	score    policy.Score
-	key      uint64
-	node     dag.Node
-	from     dag.Node
-	distance int32
-	via      Via
+	merit uint64 // score and distance in one: the greater comes first
+	key   uint64 // the beginning of the id, which settles most ties without a look at the node
+	node  dag.Node
+	from  dag.Node
+	via   Via
 }
+
+// merit orders by the highest score, then the smallest distance. A score has 30
+// bits and a distance 7.
+func merit(score policy.Score, distance int) uint64 { return uint64(score)<<8 | uint64(255-distance) }
+
+func (c *candidate) score() policy.Score { return policy.Score(c.merit >> 8) }
+func (c *candidate) distance() int       { return 255 - int(c.merit&255) }
 
 // A selection is the working memory of one Select, kept for the next.
 type selection struct {
@@ -101,12 +107,13 @@ type selection struct {
 	ranked   []candidate
 	hubs     map[hub][]candidate
 	missing  []dag.ConversationID
+	picks    []Pick
 }
 
 // A hub is a turn with many children, ranked at one distance.
 type hub struct {
 	parent   dag.Node
-	distance int32
+	distance int
 }
 
 // hubSize is the number of children from which ranking them is worth keeping.
@@ -124,7 +131,7 @@ func (s *selection) reset() {
 }
 
 // run selects. If watch is not nil it is told of every candidate as it enters
-// the frontier.
+// the frontier. The picks are good until reset.
 func (s *selection) run(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1, watch func(candidate)) ([]Pick, error) {
 	start, ok := v.Find(anchor)
 	if !ok {
@@ -134,25 +141,26 @@ func (s *selection) run(v dag.View, anchor dag.TurnID, params policy.SlicePolicy
 	if len(s.marked) < v.Len() {
 		s.marked = make([]bool, v.Len()+v.Len()/4)
 	}
-	picks := make([]Pick, 0, min(params.MaxNodes, 256))
+	picks := s.picks[:0]
 	s.visit(start, start, 0, ViaAnchor, watch)
 	for len(s.frontier) > 0 && len(picks) < params.MaxNodes {
 		c := s.pop()
-		picks = append(picks, Pick{Node: c.node, From: c.from, Score: c.score, Distance: int(c.distance), Via: c.via})
-		if int(c.distance) < params.MaxRadius {
-			s.visitNeighbours(c, watch)
+		picks = append(picks, Pick{Node: c.node, From: c.from, Score: c.score(), Distance: c.distance(), Via: c.via})
+		if c.distance() < params.MaxRadius {
+			s.visitNeighbours(&c, watch)
 		}
 		if params.IncludeSiblings && params.MaxSiblings > 0 {
-			s.visitSiblings(c, params.MaxSiblings, watch)
+			s.visitSiblings(&c, params.MaxSiblings, watch)
 		}
 	}
+	s.picks = picks
 	if len(s.missing) > 0 {
 		return nil, &MissingError{Conversations: s.missing}
 	}
 	return picks, nil
 }
 
-func (s *selection) visit(n, from dag.Node, distance int32, via Via, watch func(candidate)) {
+func (s *selection) visit(n, from dag.Node, distance int, via Via, watch func(candidate)) {
 	if s.marked[n] {
 		return
 	}
@@ -170,13 +178,12 @@ func (s *selection) visit(n, from dag.Node, distance int32, via Via, watch func(
 	s.push(c)
 }
 
-func (s *selection) candidate(n dag.Node, distance int32) candidate {
+func (s *selection) candidate(n dag.Node, distance int) candidate {
 	id := s.view.ID(n)
 	return candidate{
-		score:    s.scorer.Score(s.view.Phase(n), s.view.Salience(n), int(distance)),
-		key:      binary.BigEndian.Uint64(id[:8]),
-		node:     n,
-		distance: distance,
+		merit: merit(s.scorer.Score(s.view.Phase(n), s.view.Salience(n), distance), distance),
+		key:   binary.BigEndian.Uint64(id[:8]),
+		node:  n,
 	}
 }
 
@@ -189,20 +196,20 @@ func (s *selection) miss(n dag.Node) {
 // visitNeighbours visits parents and children. The frontier orders candidates
 // totally and no turn is both, so the order of visiting does not matter and
 // nothing is sorted here.
-func (s *selection) visitNeighbours(c candidate, watch func(candidate)) {
+func (s *selection) visitNeighbours(c *candidate, watch func(candidate)) {
 	for i := range s.view.ParentCount(c.node) {
 		parent, _, _ := s.view.Parent(c.node, i)
-		s.visit(parent, c.node, c.distance+1, ViaParent, watch)
+		s.visit(parent, c.node, c.distance()+1, ViaParent, watch)
 	}
 	s.near = s.view.AppendChildren(s.near[:0], c.node)
 	for _, child := range s.near {
-		s.visit(child, c.node, c.distance+1, ViaChild, watch)
+		s.visit(child, c.node, c.distance()+1, ViaChild, watch)
 	}
 }
 
 // visitSiblings visits the best of the turns that share a parent with c. Those
 // visited already take their places among the best.
-func (s *selection) visitSiblings(c candidate, most int, watch func(candidate)) {
+func (s *selection) visitSiblings(c *candidate, most int, watch func(candidate)) {
 	s.ranked = s.ranked[:0]
 	for i := range s.view.ParentCount(c.node) {
 		parent, _, _ := s.view.Parent(c.node, i)
@@ -213,13 +220,13 @@ func (s *selection) visitSiblings(c candidate, most int, watch func(candidate)) 
 		s.rankChildren(parent, c, most)
 	}
 	for _, sibling := range s.ranked {
-		s.visit(sibling.node, c.node, c.distance, ViaSibling, watch)
+		s.visit(sibling.node, c.node, c.distance(), ViaSibling, watch)
 	}
 }
 
 // rankChildren merges the best children of parent, but for c, into s.ranked.
-func (s *selection) rankChildren(parent dag.Node, c candidate, most int) {
-	kept, ok := s.hubs[hub{parent, c.distance}]
+func (s *selection) rankChildren(parent dag.Node, c *candidate, most int) {
+	kept, ok := s.hubs[hub{parent, c.distance()}]
 	if !ok {
 		s.near = s.view.AppendChildren(s.near[:0], parent)
 		if len(s.near) < hubSize {
@@ -231,10 +238,10 @@ func (s *selection) rankChildren(parent dag.Node, c candidate, most int) {
 		// One more than most: c itself may be among them.
 		for _, n := range s.near {
 			if s.present(n) {
-				kept = insertRanked(kept, s.candidate(n, c.distance), most+1, s.view)
+				kept = insertRanked(kept, s.candidate(n, c.distance()), most+1, s.view)
 			}
 		}
-		s.hubs[hub{parent, c.distance}] = kept
+		s.hubs[hub{parent, c.distance()}] = kept
 	}
 	for _, k := range kept {
 		if k.node != c.node {
@@ -243,9 +250,9 @@ func (s *selection) rankChildren(parent dag.Node, c candidate, most int) {
 	}
 }
 
-func (s *selection) rank(n dag.Node, c candidate, most int) {
+func (s *selection) rank(n dag.Node, c *candidate, most int) {
 	if n != c.node && s.present(n) {
-		s.ranked = insertRanked(s.ranked, s.candidate(n, c.distance), most, s.view)
+		s.ranked = insertRanked(s.ranked, s.candidate(n, c.distance()), most, s.view)
 	}
 }
 
@@ -280,10 +287,8 @@ func insertRanked(ranked []candidate, c candidate, most int, v dag.View) []candi
 // smallest distance, smallest id.
 func before(a, b candidate, v dag.View) bool {
 	switch {
-	case a.score != b.score:
-		return a.score > b.score
-	case a.distance != b.distance:
-		return a.distance < b.distance
+	case a.merit != b.merit:
+		return a.merit > b.merit
 	case a.key != b.key:
 		return a.key < b.key
 	}

@@ -41,7 +41,7 @@ func TestPlan(t *testing.T) {
 		stored := map[dag.TurnID]*store.Record{}
 		head := dag.Seq(0)
 		for range 6 {
-			batches := rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(drawArrival), 0, 5), 1, 3).Draw(rt, "batches")
+			batches := rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(drawArrival), 0, 8), 1, 3).Draw(rt, "batches")
 			call := make([]store.Batch, len(batches))
 			for i, b := range batches {
 				call[i] = b
@@ -102,18 +102,20 @@ func TestPlan(t *testing.T) {
 func drawArrival(rt *rapid.T) store.Arrival {
 	n := rapid.IntRange(1, 9).Draw(rt, "turn")
 	var parents []int
-	switch rapid.IntRange(0, 12).Draw(rt, "parents") {
-	case 3:
+	switch odd := rapid.IntRange(0, 30).Draw(rt, "parents"); {
+	case odd == 13:
 		parents = []int{1 + n%9} // may close a cycle
-	case 4:
+	case odd == 14:
+		parents = []int{n}
+	case odd == 15:
 		parents = []int{70}
-	case 5, 6, 7, 8:
-		if n > 2 {
-			parents = []int{n - 2, n - 1}
-		}
+	case n%3 == 2:
+		parents = []int{n - 1}
+	case n%3 == 0:
+		parents = []int{n - 2, n - 1}
 	}
 	content := "text"
-	if rapid.IntRange(0, 12).Draw(rt, "content") == 7 {
+	if rapid.IntRange(0, 30).Draw(rt, "content") == 17 {
 		content = "another"
 	}
 	a := storetest.Arrival(n, n%2, content, parents...)

@@ -33,9 +33,9 @@
 // turns, whose rows are only appended in ascending order and only ever made smaller:
 // SQLite moves rows from page to page when it balances a tree, and does not
 // clean the place they came from, but a row of such a table is never moved. (A
-// table ordered by tenant and number would be five per cent slower and would leave
-// copies; so would an index on the external id, so the index holds 8 bytes of
-// its hash.) And Erase ends with a checkpoint that empties the write-ahead log. A
+// table ordered by tenant and number is five per cent slower, and was seen to
+// leave copies. An index on the external id could leave them too, so the index
+// holds 8 bytes of its hash.) And Erase ends with a checkpoint that empties the write-ahead log. A
 // reader in another process that holds an old snapshot can delay that; Erase
 // then reports an error, and repeating it finishes the work. After a crash, Open does.
 //

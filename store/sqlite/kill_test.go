@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -29,10 +30,6 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a process for each step")
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for i, w := range storetest.Writes() {
 		t.Run(w.Name, func(t *testing.T) {
 			steps, err := storetest.Steps(fresh(t), w)
@@ -42,16 +39,7 @@ func TestKill(t *testing.T) {
 			kept := 0
 			for n := range steps {
 				path := filepath.Join(t.TempDir(), "store.db")
-				child := exec.Command(exe, "-test.run=^$")
-				child.Env = append(os.Environ(), killFile+"="+path, killWrite+"="+strconv.Itoa(i), killStep+"="+strconv.Itoa(n))
-				out, err := child.CombinedOutput()
-				status, ok := child.ProcessState.Sys().(syscall.WaitStatus)
-				if err == nil || !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
-					t.Fatalf("step %q: the child was not killed: %v\n%s", steps[n], err, out)
-				}
-				if _, err := os.Stat(path + "-wal"); err != nil { // Close removes it
-					t.Errorf("step %q: the child left no log behind: %v", steps[n], err)
-				}
+				killAt(t, path, i, n)
 				if storetest.Reopened(t, harness(path), w, steps[n]) {
 					kept++
 				}
@@ -60,6 +48,56 @@ func TestKill(t *testing.T) {
 				t.Errorf("of %d killed processes %d had finished their write; want some on each side of the commit", len(steps), kept)
 			}
 		})
+	}
+}
+
+// killAt starts a child that ends itself at a step of a write.
+func killAt(t *testing.T, path string, write, step int) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command(exe, "-test.run=^$")
+	child.Env = append(os.Environ(), killFile+"="+path, killWrite+"="+strconv.Itoa(write), killStep+"="+strconv.Itoa(step))
+	out, err := child.CombinedOutput()
+	status, ok := child.ProcessState.Sys().(syscall.WaitStatus)
+	if err == nil || !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("step %d: the child was not killed: %v\n%s", step, err, out)
+	}
+	if _, err := os.Stat(path + "-wal"); err != nil { // Close removes it
+		t.Errorf("step %d: the child left no log behind: %v", step, err)
+	}
+}
+
+// TestKillBeforeCheckpoint ends a process when an erasure is committed and its
+// text still in the log. To open the store again is enough to be rid of it.
+func TestKillBeforeCheckpoint(t *testing.T) {
+	writes := storetest.Writes()
+	i := slices.IndexFunc(writes, func(w storetest.Write) bool { return w.Name == "Erase" })
+	steps, err := storetest.Steps(fresh(t), writes[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := slices.Index(steps, "checkpoint")
+	if n < 0 {
+		t.Fatalf("an erasure has no checkpoint: %q", steps)
+	}
+	path, text := filepath.Join(t.TempDir(), "store.db"), []byte("turn 3 of a chain")
+	killAt(t, path, i, n)
+	if len(in(t, path, text)) == 0 {
+		t.Error("the killed process left no text behind: this test shows nothing")
+	}
+	s, err := harness(path).Open(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if files := in(t, path, text); len(files) > 0 {
+		t.Errorf("the text is in %v", files)
+	}
+	if done, err := writes[i].Done(context.Background(), s); err != nil || !done {
+		t.Errorf("the erasure was lost: %v, %v", done, err)
 	}
 }
 

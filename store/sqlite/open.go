@@ -114,7 +114,7 @@ func open(ctx context.Context, path string, o Options) (s *Store, err error) {
 	s = &Store{path: path, step: o.Step, writing: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.release())
+			err = errors.Join(noDatabase(err), s.release())
 			s = nil
 		}
 	}()

@@ -51,11 +51,17 @@ type identity struct {
 func readIdentity(ctx context.Context, conn *sql.Conn) (id identity, err error) {
 	err = conn.QueryRowContext(ctx, `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id a, pragma_user_version v`).Scan(&id.application, &id.version, &id.tables)
+	return id, err
+}
+
+// noDatabase turns SQLite's way to say so into ErrForeign. It can come from
+// the first statement of a connection on, even a PRAGMA.
+func noDatabase(err error) error {
 	var e *driver.Error
 	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_NOTADB {
-		return id, ErrForeign
+		return fmt.Errorf("%w: %w", ErrForeign, err)
 	}
-	return id, err
+	return err
 }
 
 // check says whether the file is ours, and of a version that we know. A file

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -162,6 +163,59 @@ func Steps(h Harness, w Write) (steps []string, err error) {
 	recording = true
 	err = w.Do(ctx, s)
 	return steps, errors.Join(err, s.Close())
+}
+
+// testCancelledSteps ends the caller's context at each step of each write. What
+// the caller is told is what happened: an error, and nothing was kept, or none
+// and everything was.
+func testCancelledSteps(t *testing.T, fresh func(t *testing.T) Harness) {
+	for _, w := range Writes() {
+		steps, err := Steps(fresh(t), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := 0
+		for n := range slices.Index(steps, "committed") {
+			ctx, cancel := context.WithCancel(context.Background())
+			h, at := fresh(t), -1
+			s, err := h.Open(func(string) error {
+				if at >= 0 {
+					if at++; at-1 == n {
+						cancel()
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Before(ctx, s); err != nil {
+				t.Fatal(err)
+			}
+			at = 0
+			err = w.Do(ctx, s)
+			if at <= n {
+				t.Fatalf("%s: step %q was not reached", w.Name, steps[n])
+			}
+			if err != nil {
+				failed++
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("%s, cancelled at %q: %v", w.Name, steps[n], err)
+				}
+			}
+			kept, doneErr := w.Done(context.Background(), s)
+			if doneErr != nil || kept != (err == nil) {
+				t.Errorf("%s, cancelled at %q, gave %v; kept is %v, %v", w.Name, steps[n], err, kept, doneErr)
+			}
+			if err := errors.Join(Check(context.Background(), s, Tenant), w.Do(context.Background(), s), s.Close()); err != nil {
+				t.Errorf("%s, cancelled at %q: afterwards %v", w.Name, steps[n], err)
+			}
+			cancel()
+		}
+		if failed == 0 {
+			t.Errorf("%s was never cancelled", w.Name)
+		}
+	}
 }
 
 // fault lets the n-th step of a write fail and reports whether it was kept.

@@ -66,6 +66,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		t.Run(c.name, func(t *testing.T) { c.run(t, fresh(t)) })
 	}
 	t.Run("Faults", func(t *testing.T) { testFaults(t, fresh) })
+	t.Run("CancelledSteps", func(t *testing.T) { testCancelledSteps(t, fresh) })
 	t.Run("Model", func(t *testing.T) { testModel(t, fresh) })
 }
 

@@ -1,0 +1,59 @@
+package slice
+
+import (
+	"crypto/sha256"
+	"hash"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// A tree computes the Merkle tree hash of RFC 6962, section 2.1, as leaf hashes
+// come in. It keeps the roots of the perfect subtrees that the leaves so far
+// fall into, the largest first: one for each bit of their number. That gives the
+// RFC's recursive split without knowing the number of leaves beforehand.
+type tree struct {
+	roots []tlog.Hash
+	n     int // leaves so far
+	hash  hash.Hash
+	node  [1 + 2*tlog.HashSize]byte
+}
+
+func (t *tree) reset() { t.roots, t.n = t.roots[:0], 0 }
+
+// append adds leaf hashes.
+func (t *tree) append(leaves []tlog.Hash) {
+	for i := range leaves {
+		t.roots = append(t.roots, leaves[i])
+		t.n++
+		for n := t.n; n&1 == 0; n >>= 1 {
+			t.join()
+		}
+	}
+}
+
+// root gives the hash over all leaves. Nothing can be added afterwards.
+func (t *tree) root() tlog.Hash {
+	if t.n == 0 {
+		return tlog.Hash(sha256.Sum256(nil))
+	}
+	for len(t.roots) > 1 {
+		t.join()
+	}
+	return t.roots[0]
+}
+
+// join puts a node above the last two roots. One hash and one buffer serve all
+// nodes; tlog.NodeHash sets up new ones for each, a tenth of its time.
+func (t *tree) join() {
+	if t.hash == nil {
+		t.hash = sha256.New()
+		t.node[0] = 1
+	}
+	left, right := &t.roots[len(t.roots)-2], &t.roots[len(t.roots)-1]
+	copy(t.node[1:], left[:])
+	copy(t.node[1+tlog.HashSize:], right[:])
+	t.hash.Reset()
+	t.hash.Write(t.node[:])
+	t.hash.Sum(left[:0])
+	t.roots = t.roots[:len(t.roots)-1]
+}
