@@ -31,3 +31,33 @@ func BenchmarkSignedSlice(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkVerify(b *testing.B) {
+	w, err := newWorld(20_000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	secret, _ := token.DrawSecret(nil)
+	ring, _ := token.Keyring{}.Import("k1", secret, 0)
+	a := token.NewAuthority(ring)
+	p, err := sized(256)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := slice.Cut(w.view, w.anchor, p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	seal, err := a.Seal(dag.DefaultTenant, s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	bundle := slice.AppendBundle(nil, s, seal, func(i int) slice.EncodedTurn { return w.encoded[s.Turns[i].ID] })
+	v := token.NewVerifier(a)
+	b.ReportAllocs()
+	for b.Loop() {
+		if e, _ := v.Verify(bundle); !e.OK() {
+			b.Fatal("not verified")
+		}
+	}
+}

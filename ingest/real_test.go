@@ -122,7 +122,7 @@ func isWord(s string) bool {
 	return s != ""
 }
 func TestRealFolders(t *testing.T) {
-	for _, name := range []string{"entire", "claude-code", "tau-bench", "irc", "locomo", "."} {
+	for _, name := range []string{"entire", "claude-code", "tau-bench", "irc"} {
 		path := realData(t, name)
 		_, r := collect(t, path, Options{})
 		t.Logf("%-12s %d files, %d records, %d turns, %d edges\n\tskipped %v\n\tnoted %v", name, len(r.Files), r.Records, r.Turns, r.Edges, r.Skipped, r.Noted)

@@ -147,15 +147,7 @@ func (r *Replay) compare(b *slice.Bundle, bundle, again []byte) error {
 		return fmt.Errorf("kernel: what was cut again: %w", err)
 	}
 	r.Erased = withoutTextOnlyIn(fresh, b)
-	left, err := redact(b, fresh.Redacted())
-	if err != nil {
-		return err
-	}
-	right, err := redact(fresh, b.Redacted())
-	if err != nil {
-		return err
-	}
-	if d := slice.Differ(left, right); d != nil {
+	if d := slice.Differ(redact(b, fresh.Redacted()), redact(fresh, b.Redacted())); d != nil {
 		r.Erased = nil
 		first := slice.Differ(bundle, again)
 		r.differ(first, fmt.Sprintf("byte %d, at %s", first.Offset, first.Path))
@@ -170,7 +162,7 @@ func (r *Replay) compare(b *slice.Bundle, bundle, again []byte) error {
 }
 
 // redact writes a bundle again without the text of some turns.
-func redact(b *slice.Bundle, ids []dag.TurnID) ([]byte, error) {
+func redact(b *slice.Bundle, ids []dag.TurnID) []byte {
 	gone := make(map[dag.TurnID]bool, len(ids))
 	for _, id := range ids {
 		gone[id] = true

@@ -42,36 +42,69 @@ type BundleTurn struct {
 type EncodedTurn []byte
 
 // EncodeTurn encodes a turn for bundles. body is the canonical form that
-// AppendBody gives, or nil if the turn is redacted.
+// AppendBody gives, or nil if the turn is redacted. What stands in body is
+// copied, not decoded and encoded again.
 func EncodeTurn(t *dag.Turn, body []byte, salt dag.Salt) (EncodedTurn, error) {
 	w := canon.NewWriter(make([]byte, 0, len(body)+384))
 	w.BeginObject()
-	var content []byte
+	if body == nil {
+		writeTurn(w, t, nil)
+		return EncodedTurn(w.Bytes[1:]), nil // without the opening brace
+	}
+	doc, err := canon.Parse(body)
+	if err != nil {
+		return nil, fmt.Errorf("slice: body of turn %s: %w", t.ID, err)
+	}
+	attrs, author, content := doc.Get("attrs"), doc.Get("author"), doc.Get("content")
+	if attrs == nil || author == nil || content == nil {
+		return nil, fmt.Errorf("slice: body of turn %s: %w: want attrs, author and content", t.ID, dag.ErrForm)
+	}
+	writeTurn(w, t, &bodyWriter{
+		attrs:   func() { w.Raw(body[attrs.Offset:attrs.End]) },
+		author:  func() { w.Raw(body[author.Offset:author.End]) },
+		content: func() { w.Raw(body[content.Offset:content.End]) },
+		salt:    salt,
+	})
+	return EncodedTurn(w.Bytes[1:]), nil
+}
+
+// appendTurn encodes a turn whose body is decoded, behind an opening brace.
+func appendTurn(dst []byte, t *BundleTurn) []byte {
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	var body *bodyWriter
+	if b := t.Body; b != nil {
+		body = &bodyWriter{
+			attrs:   func() { writeAttrs(w, b.Attrs) },
+			author:  func() { w.String(b.Author) },
+			content: func() { w.String(b.Content) },
+			salt:    b.Salt,
+		}
+	}
+	writeTurn(w, &t.Turn, body)
+	return w.Bytes
+}
+
+// A bodyWriter writes the values of a body, wherever they come from.
+type bodyWriter struct {
+	attrs, author, content func()
+	salt                   dag.Salt
+}
+
+// writeTurn writes the members of a turn but its admission. Without a body it is
+// redacted.
+func writeTurn(w *canon.Writer, t *dag.Turn, body *bodyWriter) {
 	if body != nil {
-		doc, err := canon.Parse(body)
-		if err != nil {
-			return nil, fmt.Errorf("slice: body of turn %s: %w", t.ID, err)
-		}
-		part := func(key string) []byte {
-			if v := doc.Get(key); v != nil {
-				return body[v.Offset:v.End]
-			}
-			err = fmt.Errorf("slice: body of turn %s: %w: no %s", t.ID, dag.ErrForm, key)
-			return nil
-		}
 		w.Key("attrs")
-		w.Raw(part("attrs"))
+		body.attrs()
 		w.Key("author")
-		w.Raw(part("author"))
-		if content = part("content"); err != nil {
-			return nil, err
-		}
+		body.author()
 	}
 	w.Key("body_digest")
 	w.Hex(t.BodyDigest[:])
 	if body != nil {
 		w.Key("content")
-		w.Raw(content)
+		body.content()
 	}
 	var text [40]byte
 	w.Key("conversation")
@@ -92,9 +125,8 @@ func EncodeTurn(t *dag.Turn, body []byte, salt dag.Salt) (EncodedTurn, error) {
 	w.Raw(t.Salience.AppendDecimal(text[:0]))
 	if body != nil {
 		w.Key("salt")
-		w.Hex(salt[:])
+		w.Hex(body.salt[:])
 	}
-	return EncodedTurn(w.Bytes[1:]), nil // without the opening brace
 }
 
 // AppendBundle appends the bundle of a slice: its canonical bytes. encoded gives
@@ -118,20 +150,8 @@ func AppendBundle(dst []byte, s *Slice, seal Seal, encoded func(i int) EncodedTu
 
 // Append appends the bundle's canonical bytes. For a bundle that ParseBundle
 // read, they are the bytes it was read from.
-func (b *Bundle) Append(dst []byte) ([]byte, error) {
-	encoded := make([]EncodedTurn, len(b.Turns))
-	for i := range b.Turns {
-		t := &b.Turns[i]
-		var body []byte
-		var salt dag.Salt
-		if t.Body != nil {
-			body, salt = AppendBody(nil, t.Body), t.Body.Salt
-		}
-		var err error
-		if encoded[i], err = EncodeTurn(&t.Turn, body, salt); err != nil {
-			return nil, err
-		}
-	}
+func (b *Bundle) Append(dst []byte) []byte {
+	var buf []byte
 	return appendWire(dst, &wire{
 		anchor:     b.Anchor,
 		asOf:       b.AsOf,
@@ -140,10 +160,13 @@ func (b *Bundle) Append(dst []byte) ([]byte, error) {
 		policy:     &b.Policy,
 		edges:      b.Edges,
 		turns:      len(b.Turns),
-		turn:       func(i int) (*Admission, EncodedTurn) { return &b.Turns[i].Admission, encoded[i] },
-		order:      len(b.Order),
-		ordered:    func(i int) dag.TurnID { return b.Order[i] },
-	}), nil
+		turn: func(i int) (*Admission, EncodedTurn) {
+			buf = appendTurn(buf[:0], &b.Turns[i])
+			return &b.Turns[i].Admission, EncodedTurn(buf[1:]) // without the opening brace
+		},
+		order:   len(b.Order),
+		ordered: func(i int) dag.TurnID { return b.Order[i] },
+	})
 }
 
 // A wire is what stands in a bundle, wherever it comes from.
@@ -273,10 +296,7 @@ func ParseBundle(data []byte) (*Bundle, error) {
 	if err := c.Err(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	again, err := b.Append(make([]byte, 0, len(data)))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
-	}
+	again := b.Append(make([]byte, 0, len(data)))
 	if at := firstDifference(data, again); at >= 0 {
 		return nil, fmt.Errorf("%w: byte %d: not the canonical spelling: got %q, want %q", ErrMalformed, at, around(data, at), around(again, at))
 	}

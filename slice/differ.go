@@ -1,10 +1,6 @@
 package slice
 
-import (
-	"strconv"
-
-	"github.com/graphkernel/graphkernel/internal/canon"
-)
+import "github.com/graphkernel/graphkernel/internal/canon"
 
 // A Difference is the first place in which two bundles are not the same.
 type Difference struct {
@@ -24,30 +20,7 @@ func Differ(expected, found []byte) *Difference {
 	}
 	d := &Difference{Offset: at, Expected: string(around(expected, at)), Found: string(around(found, at))}
 	if doc, err := canon.Parse(expected); err == nil {
-		d.Path = pathAt(doc, at)
+		d.Path = doc.PathAt(at)
 	}
 	return d
-}
-
-// pathAt names the innermost value that an offset lies in.
-func pathAt(v *canon.Value, offset int) string {
-	for i := range v.Items {
-		if item := &v.Items[i]; offset < item.End {
-			return "[" + strconv.Itoa(i) + "]" + pathAt(item, offset)
-		}
-	}
-	for i := range v.Members {
-		m := &v.Members[i]
-		if offset >= m.Value.End {
-			continue
-		}
-		path := m.Key
-		if inner := pathAt(&m.Value, offset); inner != "" && inner[0] == '[' {
-			return path + inner
-		} else if inner != "" {
-			return path + "." + inner
-		}
-		return path
-	}
-	return ""
 }

@@ -80,16 +80,17 @@ func DigestBody(canonical []byte, salt dag.Salt) (d dag.Digest) {
 
 // AppendTurnLeaf appends the leaf of a turn.
 func AppendTurnLeaf(dst []byte, t *dag.Turn) []byte {
+	var id [idText]byte
 	w := canon.NewWriter(dst)
 	w.BeginObject()
 	w.Key("body_digest")
 	w.Hex(t.BodyDigest[:])
 	w.Key("conversation")
-	w.String(t.Conversation.String())
+	w.Text(t.Conversation.AppendText(id[:0]))
 	w.Key("created_at_us")
 	w.Uint(uint64(t.CreatedAt))
 	w.Key("id")
-	w.String(t.ID.String())
+	w.Text(t.ID.AppendText(id[:0]))
 	w.Key("phase")
 	w.String(t.Phase.String())
 	w.Key("role")
@@ -104,14 +105,15 @@ func AppendTurnLeaf(dst []byte, t *dag.Turn) []byte {
 
 // AppendEdgeLeaf appends the leaf of an edge.
 func AppendEdgeLeaf(dst []byte, e dag.Edge) []byte {
+	var id [idText]byte
 	w := canon.NewWriter(dst)
 	w.BeginObject()
 	w.Key("child")
-	w.String(e.Child.String())
+	w.Text(e.Child.AppendText(id[:0]))
 	w.Key("kind")
 	w.String(e.Kind.String())
 	w.Key("parent")
-	w.String(e.Parent.String())
+	w.Text(e.Parent.AppendText(id[:0]))
 	w.Key("type")
 	w.String("edge")
 	w.EndObject()

@@ -35,11 +35,7 @@ func (d *demo) attacks(bundle []byte) error {
 		if !trick.do(b) {
 			continue // the slice has nothing to do it with
 		}
-		forged, err := b.Append(nil)
-		if err != nil {
-			return err
-		}
-		if err := d.attack(trick.name, forged); err != nil {
+		if err := d.attack(trick.name, b.Append(nil)); err != nil {
 			return err
 		}
 	}
@@ -101,9 +97,9 @@ func parts(v *canon.Value, path string) []part {
 	case v.Kind == canon.String && v.Text == "":
 		return nil
 	case v.Kind == canon.String:
-		return []part{{path, v.End - 2}}
+		return []part{{path, int(v.End) - 2}}
 	}
-	return []part{{path, v.End - 1}}
+	return []part{{path, int(v.End) - 1}}
 }
 
 // otherByte gives another byte of the same kind: a digit for a digit, a letter

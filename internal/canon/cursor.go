@@ -10,11 +10,26 @@ import (
 // goes on with zero values, so that a decoder is a list of fields followed by
 // one look at Err.
 type Cursor struct {
-	value  *Value
-	parent *Cursor
-	key    string // within an object
-	index  int    // within an array
-	fault  *error
+	value *Value
+	key   string // of the member, if the value is one
+	doc   *document
+}
+
+// A document is what the cursors of one parsed text share.
+type document struct {
+	root  *Value
+	fault error
+	spare []Cursor // handed out one by one: a cursor a field would be an allocation a field
+}
+
+func (d *document) cursor(v *Value, key string) *Cursor {
+	if len(d.spare) == 0 {
+		d.spare = make([]Cursor, 64)
+	}
+	c := &d.spare[0]
+	d.spare = d.spare[1:]
+	c.value, c.key, c.doc = v, key, d
+	return c
 }
 
 // A FieldError says where in a document something does not fit, and what.
@@ -33,34 +48,65 @@ func (e *FieldError) Error() string {
 func (e *FieldError) Unwrap() error { return e.Err }
 
 // Open stands at the top of a document.
-func Open(v *Value) *Cursor { return &Cursor{value: v, fault: new(error)} }
+func Open(v *Value) *Cursor { return (&document{root: v}).cursor(v, "") }
 
 // Err gives the first fault found anywhere in the document, a *[FieldError].
-func (c *Cursor) Err() error { return *c.fault }
+func (c *Cursor) Err() error { return c.doc.fault }
 
 // Failf records a fault at this place, unless there is one already.
 func (c *Cursor) Failf(format string, args ...any) { c.Fail(fmt.Errorf(format, args...)) }
 
 // Fail records err as the fault at this place, unless there is one already.
 func (c *Cursor) Fail(err error) {
-	if *c.fault == nil {
-		*c.fault = &FieldError{Path: c.Path(), Err: err}
+	if c.doc.fault == nil {
+		c.doc.fault = &FieldError{Path: c.Path(), Err: err}
 	}
 }
 
-// Path names the place, such as turns[3].salience.
+// Path names the place, such as turns[3].salience. It searches the document.
 func (c *Cursor) Path() string {
-	if c.parent == nil {
-		return ""
+	path, _ := pathTo(c.doc.root, c.value)
+	return path
+}
+
+// pathTo names the place of a value within another.
+func pathTo(from, to *Value) (string, bool) {
+	if from == to {
+		return "", true
 	}
-	above := c.parent.Path()
-	switch {
-	case c.key == "":
-		return above + "[" + strconv.Itoa(c.index) + "]"
-	case above == "":
-		return c.key
+	for i := range from.Items {
+		if path, ok := pathTo(&from.Items[i], to); ok {
+			return joinPath("["+strconv.Itoa(i)+"]", path), true
+		}
 	}
-	return above + "." + c.key
+	for i := range from.Members {
+		if path, ok := pathTo(&from.Members[i].Value, to); ok {
+			return joinPath(from.Members[i].Key, path), true
+		}
+	}
+	return "", false
+}
+
+func joinPath(above, below string) string {
+	if below == "" || below[0] == '[' {
+		return above + below
+	}
+	return above + "." + below
+}
+
+// PathAt names the innermost value that stands at an offset of the text.
+func (v *Value) PathAt(offset int) string {
+	for i := range v.Items {
+		if item := &v.Items[i]; offset < int(item.End) {
+			return joinPath("["+strconv.Itoa(i)+"]", item.PathAt(offset))
+		}
+	}
+	for i := range v.Members {
+		if m := &v.Members[i]; offset < int(m.Value.End) {
+			return joinPath(m.Key, m.Value.PathAt(offset))
+		}
+	}
+	return ""
 }
 
 // Value gives the parsed value at this place.
@@ -77,15 +123,13 @@ func (c *Cursor) want(k Kind) bool {
 	return false
 }
 
-var nothing = &Value{}
-
 // Field goes to a member that must be there.
 func (c *Cursor) Field(key string) *Cursor {
 	if f := c.Optional(key); f != nil {
 		return f
 	}
 	c.Failf("%q is missing", key)
-	return &Cursor{value: nothing, parent: c, key: key, fault: c.fault}
+	return c.doc.cursor(&Value{}, key)
 }
 
 // Optional goes to a member, or gives nil if there is none.
@@ -95,8 +139,8 @@ func (c *Cursor) Optional(key string) *Cursor {
 	}
 	for i := range c.value.Members {
 		if m := &c.value.Members[i]; m.Key == key {
-			m.read = true
-			return &Cursor{value: &m.Value, parent: c, key: key, fault: c.fault}
+			m.Value.read = true
+			return c.doc.cursor(&m.Value, key)
 		}
 	}
 	return nil
@@ -105,7 +149,7 @@ func (c *Cursor) Optional(key string) *Cursor {
 // Close records a fault if the object has a member that nobody read.
 func (c *Cursor) Close() {
 	for i := range c.value.Members {
-		if m := &c.value.Members[i]; !m.read {
+		if m := &c.value.Members[i]; !m.Value.read {
 			c.Failf("unknown field %q", clip(m.Key))
 		}
 	}
@@ -113,19 +157,19 @@ func (c *Cursor) Close() {
 
 // Members goes to every member of an object, in the order of the text.
 func (c *Cursor) Members() []*Cursor {
-	if !c.want(Object) {
+	if !c.want(Object) || len(c.value.Members) == 0 {
 		return nil
 	}
 	members := make([]*Cursor, len(c.value.Members))
 	for i := range c.value.Members {
 		m := &c.value.Members[i]
-		m.read = true
-		members[i] = &Cursor{value: &m.Value, parent: c, key: m.Key, fault: c.fault}
+		m.Value.read = true
+		members[i] = c.doc.cursor(&m.Value, m.Key)
 	}
 	return members
 }
 
-// Key is the member's key.
+// Key is the member's key, or "".
 func (c *Cursor) Key() string { return c.key }
 
 // Items goes to every item of an array.
@@ -133,11 +177,9 @@ func (c *Cursor) Items() []*Cursor {
 	if !c.want(Array) {
 		return nil
 	}
-	cursors := make([]Cursor, len(c.value.Items))
 	items := make([]*Cursor, len(c.value.Items))
 	for i := range items {
-		cursors[i] = Cursor{value: &c.value.Items[i], parent: c, index: i, fault: c.fault}
-		items[i] = &cursors[i]
+		items[i] = c.doc.cursor(&c.value.Items[i], "")
 	}
 	return items
 }

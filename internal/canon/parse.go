@@ -3,6 +3,7 @@ package canon
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -10,6 +11,9 @@ import (
 
 // MaxDepth bounds how deep arrays and objects may nest.
 const MaxDepth = 256
+
+// MaxText bounds the bytes of a text.
+const MaxText = 1 << 30
 
 // ErrSyntax is wrapped by every error of Parse.
 var ErrSyntax = errors.New("not strict JSON")
@@ -34,8 +38,9 @@ func (k Kind) String() string {
 // A Value is a parsed JSON value. Strings share memory with the whole text.
 type Value struct {
 	Kind    Kind
-	Offset  int      // of the value's first byte in the text
-	End     int      // behind the value's last byte
+	read    bool     // by a Cursor
+	Offset  uint32   // of the value's first byte in the text
+	End     uint32   // behind the value's last byte
 	Text    string   // a string's characters; a number or boolean as written
 	Items   []Value  // of an array
 	Members []Member // of an object, in the order of the text
@@ -45,7 +50,6 @@ type Value struct {
 type Member struct {
 	Key   string
 	Value Value
-	read  bool // by a Cursor
 }
 
 // Get gives the value under key, or nil.
@@ -61,6 +65,9 @@ func (v *Value) Get(key string) *Value {
 // Parse reads one JSON text (RFC 8259), strictly: see the package comment. It
 // takes time and memory linear in the text.
 func Parse(text []byte) (*Value, error) {
+	if len(text) > MaxText {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrSyntax, len(text), MaxText)
+	}
 	p := parser{text: string(text)}
 	v, err := p.document()
 	if err != nil {
@@ -72,6 +79,12 @@ func Parse(text []byte) (*Value, error) {
 type parser struct {
 	text string
 	at   int
+
+	// Items and members are gathered here until their number is known, those of
+	// an inner array or object above those of the outer one, and then copied out:
+	// growing a slice for each would copy several times as much.
+	values  []Value
+	members []Member
 }
 
 func (p *parser) document() (Value, error) {
@@ -102,7 +115,7 @@ func (p *parser) value(depth int) (v Value, err error) {
 	if p.at == len(p.text) {
 		return v, errors.New("the text ends where a value should stand")
 	}
-	v.Offset = p.at
+	v.Offset = uint32(p.at)
 	switch c := p.text[p.at]; {
 	case c == '"':
 		v.Kind = String
@@ -114,10 +127,10 @@ func (p *parser) value(depth int) (v Value, err error) {
 		p.at++
 		if c == '{' {
 			v.Kind = Object
-			v.Members, err = p.members(depth + 1)
+			v.Members, err = p.object(depth + 1)
 		} else {
 			v.Kind = Array
-			v.Items, err = p.items(depth + 1)
+			v.Items, err = p.array(depth + 1)
 		}
 	case c == '-' || '0' <= c && c <= '9':
 		v.Kind = Number
@@ -125,7 +138,7 @@ func (p *parser) value(depth int) (v Value, err error) {
 	default:
 		v.Kind, v.Text, err = p.word()
 	}
-	v.End = p.at
+	v.End = uint32(p.at)
 	return v, err
 }
 
@@ -142,12 +155,13 @@ func (p *parser) word() (Kind, string, error) {
 	return 0, "", fmt.Errorf("%q does not begin a value", p.text[p.at])
 }
 
-func (p *parser) items(depth int) ([]Value, error) {
-	var items []Value
+func (p *parser) array(depth int) ([]Value, error) {
+	base := len(p.values)
+	defer func() { p.values = p.values[:base] }()
 	for {
 		p.space()
 		if p.take(']') {
-			if items == nil {
+			if len(p.values) == base {
 				return nil, nil
 			}
 			return nil, errors.New("a comma before ']'")
@@ -156,10 +170,10 @@ func (p *parser) items(depth int) ([]Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, v)
+		p.values = append(p.values, v)
 		p.space()
 		if p.take(']') {
-			return items, nil
+			return slices.Clone(p.values[base:]), nil
 		}
 		if !p.take(',') {
 			return nil, errors.New("want ',' or ']'")
@@ -170,13 +184,14 @@ func (p *parser) items(depth int) ([]Value, error) {
 // fewMembers is up to where comparing keys one by one beats a map.
 const fewMembers = 24
 
-func (p *parser) members(depth int) ([]Member, error) {
-	var members []Member
+func (p *parser) object(depth int) ([]Member, error) {
+	base := len(p.members)
+	defer func() { p.members = p.members[:base] }()
 	var seen map[string]bool
 	for {
 		p.space()
 		if p.take('}') {
-			if members == nil {
+			if len(p.members) == base {
 				return nil, nil
 			}
 			return nil, errors.New("a comma before '}'")
@@ -189,6 +204,7 @@ func (p *parser) members(depth int) ([]Member, error) {
 		if err != nil {
 			return nil, err
 		}
+		members := p.members[base:]
 		if seen == nil && len(members) >= fewMembers {
 			seen = make(map[string]bool, 2*fewMembers)
 			for i := range members {
@@ -210,10 +226,10 @@ func (p *parser) members(depth int) ([]Member, error) {
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, Member{Key: key, Value: v})
+		p.members = append(p.members, Member{Key: key, Value: v})
 		p.space()
 		if p.take('}') {
-			return members, nil
+			return slices.Clone(p.members[base:]), nil
 		}
 		if !p.take(',') {
 			return nil, errors.New("want ',' or '}'")

@@ -1,0 +1,44 @@
+package ingest_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+)
+
+func ExampleRead() {
+	path := filepath.Join("testdata", "openai", "list.json")
+	report, err := ingest.Read(context.Background(), path, ingest.Options{}, func(b *ingest.Batch) error {
+		for i := range b.Drafts {
+			d := &b.Drafts[i]
+			if err := ingest.Assign(d); err != nil {
+				return err
+			}
+			fmt.Printf("%s: %s (%s, %s)\n", d.Author, d.Content, d.Phase, d.Salience)
+		}
+		return nil
+	})
+	fmt.Println(report.Records, report.Turns, report.Edges, report.Skipped, report.Noted, err)
+	// Output:
+	// human:user: Hi (planning, 0.6)
+	// agent:assistant: Hello (synthesis, 0.45)
+	// 2 2 1 map[] map[time_inferred:2] <nil>
+}
+
+func ExampleAppendLine() {
+	d := dag.Draft{
+		ID:           dag.ExternalTurnID("example", "1"),
+		Conversation: dag.ExternalConversationID("example", "a"),
+		Role:         dag.RoleUser,
+		Author:       "human:alice",
+		Content:      "ship it?",
+	}
+	line, err := ingest.AppendLine(nil, &d)
+	fmt.Printf("%s%v\n", line, err)
+	// Output:
+	// {"attrs":{},"author":"human:alice","content":"ship it?","conversation":"f19cf4bb-5f6b-5b57-a7e7-3c06ba7ea5e6","created_at":"1970-01-01T00:00:00.000000Z","id":"0e5c9b8c-7f7d-5a0e-8b0e-6d1b2b0f6a1e","parents":[],"role":"user"}
+	// <nil>
+}

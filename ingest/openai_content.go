@@ -1,0 +1,148 @@
+package ingest
+
+import (
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// A namedCall is a call of a tool in a message.
+type namedCall struct{ id, name string }
+
+// openaiBody renders a message and sets the attributes that tell of it.
+func openaiBody(d *dag.Draft, v *canon.Value, noted *counts) (calls []namedCall) {
+	var c content
+	if d.Role == dag.RoleTool {
+		c.result(openaiText(v.Get("content"), &c.lost), false)
+	} else {
+		addOpenAIContent(&c, v.Get("content"))
+	}
+	if refusal := text(v, "refusal"); refusal != "" {
+		c.titled("refusal", "refusal", refusal)
+	}
+	if reasoning := text(v, "reasoning_content"); reasoning != "" {
+		c.titled("thinking", "thinking", reasoning)
+	}
+	call := func(id string, function *canon.Value) {
+		if function == nil {
+			return
+		}
+		name := text(function, "name")
+		if name == "" {
+			name = "unknown"
+		}
+		c.call(name, argumentsOf(function))
+		calls = append(calls, namedCall{id, name})
+	}
+	if list := v.Get("tool_calls"); list != nil {
+		for i := range list.Items {
+			item := &list.Items[i]
+			function := object(item, "function")
+			if function == nil {
+				c.other("tool_call", item)
+				continue
+			}
+			call(text(item, "id"), function)
+		}
+	}
+	call("", object(v, "function_call"))
+	if d.Role == dag.RoleAssistant {
+		var names, ids []string
+		for _, k := range calls {
+			names, ids = append(names, k.name), append(ids, k.id)
+		}
+		setAttr(d, attrTool, strings.Join(names, ","), noted)
+		setAttr(d, attrToolUseID, strings.Trim(strings.Join(ids, ","), ","), noted)
+	}
+	d.Content = c.text.String()
+	setAttr(d, attrBlocks, c.blocks(), noted)
+	for what, n := range c.lost {
+		for range n {
+			noted.add(what)
+		}
+	}
+	return calls
+}
+
+// argumentsOf gives a call's arguments, which are JSON in a string, compact; text
+// that is no JSON stays as it is.
+func argumentsOf(function *canon.Value) string {
+	m := function.Get("arguments")
+	switch {
+	case m == nil:
+		return "{}"
+	case m.Kind != canon.String:
+		return string(appendCompact(nil, m))
+	}
+	v, err := canon.Parse([]byte(m.Text))
+	if err != nil {
+		return m.Text
+	}
+	return string(appendCompact(nil, v))
+}
+
+func addOpenAIContent(c *content, v *canon.Value) {
+	switch {
+	case v == nil || v.Kind == canon.Null:
+	case v.Kind == canon.String:
+		if v.Text != "" {
+			c.plain(v.Text)
+		}
+	case v.Kind == canon.Array:
+		for i := range v.Items {
+			addOpenAIPart(c, &v.Items[i])
+		}
+	default:
+		c.other("unknown", v)
+	}
+}
+
+func addOpenAIPart(c *content, p *canon.Value) {
+	switch kind := text(p, "type"); {
+	case p.Kind == canon.String:
+		c.plain(p.Text)
+	case kind == "text" || kind == "input_text" || kind == "output_text":
+		c.plain(text(p, "text"))
+	case kind == "refusal":
+		c.titled(kind, kind, text(p, "refusal"))
+	case kind == "image_url":
+		url := text(object(p, "image_url"), "url")
+		mediaType, data, inline := dataURL(url)
+		if !inline {
+			c.line("image", "image at "+url)
+			return
+		}
+		c.lost.add(noteImageData)
+		c.line("image", mediaLine("image", mediaType, data))
+	case kind == "input_audio":
+		audio := object(p, "input_audio")
+		c.lost.add("audio_data")
+		c.line("audio", mediaLine("audio", "audio/"+text(audio, "format"), text(audio, "data")))
+	default:
+		c.other(kind, p)
+	}
+}
+
+// dataURL takes data:MEDIA;base64,DATA apart.
+func dataURL(url string) (mediaType, data string, ok bool) {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		return "", "", false
+	}
+	head, data, ok := strings.Cut(rest, ",")
+	mediaType, _, _ = strings.Cut(head, ";")
+	return mediaType, data, ok && strings.HasSuffix(head, ";base64")
+}
+
+// openaiText gives content as text, for the result of a tool.
+func openaiText(v *canon.Value, lost *counts) string {
+	var c content
+	addOpenAIContent(&c, v)
+	for what, n := range c.lost {
+		for range n {
+			lost.add(what)
+		}
+	}
+	return c.text.String()
+}
