@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
@@ -33,7 +34,8 @@ type Case struct {
 	Policy   json.RawMessage `json:"policy"` // canonical form, in ppm
 	Tenant   string          `json:"tenant"`
 	KeyID    string          `json:"key_id"`
-	Secret   string          `json:"secret"` // hex
+	Secret   string          `json:"secret"`             // hex
+	Redacted []string        `json:"redacted,omitempty"` // turns whose body the bundle does not show
 	Expect   Expect          `json:"expect"`
 }
 
@@ -261,7 +263,11 @@ func (c *Case) bundle(g *Graph) (*slice.Slice, []byte, error) {
 	encoded := make([]slice.EncodedTurn, len(s.Turns))
 	for i := range s.Turns {
 		id := s.Turns[i].ID
-		if encoded[i], err = slice.EncodeTurn(g.Turns[id], slice.AppendBody(nil, g.Bodies[id]), g.Bodies[id].Salt); err != nil {
+		var body []byte
+		if !slices.Contains(c.Redacted, id.String()) {
+			body = slice.AppendBody(nil, g.Bodies[id])
+		}
+		if encoded[i], err = slice.EncodeTurn(g.Turns[id], body, g.Bodies[id].Salt); err != nil {
 			return nil, nil, err
 		}
 	}
