@@ -40,8 +40,8 @@ func newGraphs(s store.Store, most int) *graphs {
 	return &graphs{store: s, kept: newByteLRU[graphKey, *graph](most)}
 }
 
-// errBeyond is wrapped when a view is asked for that does not exist yet.
-var errBeyond = errors.New("as-of sequence number is beyond the head")
+// ErrBeyondHead is wrapped when a view is asked for that does not exist yet.
+var ErrBeyondHead = errors.New("as-of sequence number is beyond the head")
 
 // view calls fn with the graph around a conversation as of a sequence number; 0
 // is the present. If fn reports a *slice.MissingError, what is missing is loaded
@@ -65,7 +65,7 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 			at = head
 		}
 		if at > head {
-			return head, fmt.Errorf("%w: %d, and the head is %d", errBeyond, at, head)
+			return head, fmt.Errorf("%w: %d, and the head is %d", ErrBeyondHead, at, head)
 		}
 		err = g.read(at, fn)
 		var lacks *slice.MissingError

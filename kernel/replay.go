@@ -114,7 +114,7 @@ func (k *Kernel) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.P
 // noCut takes a cut that cannot be made from this view as a difference, and
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
-	if !errors.Is(err, slice.ErrAnchor) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, errBeyond) {
+	if !errors.Is(err, slice.ErrAnchor) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, ErrBeyondHead) {
 		return false
 	}
 	r.differ(nil, err.Error())

@@ -1,0 +1,571 @@
+package kernel_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/golden"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/sqlite"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+const tenant = dag.DefaultTenant
+
+// ring gives a keyring whose secret is known.
+func ring(t testing.TB, ids ...string) token.Keyring {
+	t.Helper()
+	var r token.Keyring
+	for _, id := range ids {
+		sum := sha256.Sum256([]byte(id))
+		secret, err := token.NewSecret(sum[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err = r.Rotate(token.KeyID(id), secret, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// noise is randomness that a test can repeat.
+func noise(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
+
+// over opens a kernel over a store, with a clock that stands and known noise.
+func over(t testing.TB, s store.Store, a *token.Authority) *kernel.Kernel {
+	t.Helper()
+	k, err := kernel.Open(kernel.Config{
+		Store: s, Authority: a, Rand: noise(1),
+		Clock: func() time.Time { return time.Unix(1_780_000_000, 0) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// stores opens every back end that a test runs on.
+var stores = map[string]func(t testing.TB) store.Store{
+	"memory": func(t testing.TB) store.Store {
+		s := memory.Open(&memory.Disk{}, memory.Options{})
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	},
+	"sqlite": func(t testing.TB) store.Store {
+		s, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	},
+}
+
+func eachStore(t *testing.T, fn func(t *testing.T, k *kernel.Kernel)) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) { fn(t, over(t, open(t), token.NewAuthority(ring(t, "k1")))) })
+	}
+}
+
+// drafts gives the turns of a golden case as they would arrive.
+func drafts(t testing.TB, c *golden.Case) []dag.Draft {
+	t.Helper()
+	g, err := c.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parents := map[dag.TurnID][]dag.Parent{}
+	for _, e := range g.Edges {
+		parents[e.Child] = append(parents[e.Child], dag.Parent{ID: e.Parent, Kind: e.Kind})
+	}
+	var out []dag.Draft
+	for i := range c.Turns {
+		id, err := dag.ParseTurnID(c.Turns[i].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn, body := g.Turns[id], g.Bodies[id]
+		salt := body.Salt
+		out = append(out, dag.Draft{
+			ID: id, Conversation: turn.Conversation, Parents: parents[id], Role: turn.Role, Phase: turn.Phase,
+			Salience: turn.Salience, HasSalience: true, CreatedAt: turn.CreatedAt,
+			Author: body.Author, Content: body.Content, Attrs: body.Attrs, Salt: &salt,
+		})
+	}
+	return out
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// TestSameBytesAsInMemory cuts seeded cases through the kernel, over each store,
+// admitted in another order each time, and compares with the bundle that the pure
+// core makes of the same graph. Conversations are crossed in most of them.
+func TestSameBytesAsInMemory(t *testing.T) {
+	const cases = 60
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			crossed := 0
+			for seed := range uint64(cases) {
+				c := golden.Random(40_000+seed, 120)
+				c.Redacted = nil
+				c.Tenant = "default"
+				if len(c.Turns) == 1 {
+					continue
+				}
+				want, _, _ := bundleOf(t, &c)
+				a := must(c.Authority())
+				k := over(t, open(t), a)
+				some := drafts(t, &c)
+				r := rand.New(rand.NewPCG(seed, 9))
+				r.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+				if _, err := k.Admit(t.Context(), tenant, some); err != nil {
+					t.Fatalf("%s: %v", c.Name, err)
+				}
+				p := must(c.Registered())
+				if err := k.RegisterPolicy(t.Context(), tenant, p); err != nil {
+					t.Fatal(err)
+				}
+				got, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: must(dag.ParseTurnID(c.Anchor)), Policy: p.ID()})
+				if err != nil {
+					t.Fatalf("%s: %v", c.Name, err)
+				}
+				if d := slice.Differ(want, got.Bundle); d != nil {
+					t.Errorf("%s: byte %d at %s: %q, want %q", c.Name, d.Offset, d.Path, d.Found, d.Expected)
+				}
+				conversations := map[string]bool{}
+				for i := range c.Turns {
+					conversations[c.Turns[i].Conversation] = true
+				}
+				if len(conversations) > 1 {
+					crossed++
+				}
+			}
+			if crossed < cases/4 {
+				t.Errorf("only %d cases crossed conversations", crossed)
+			}
+		})
+	}
+}
+
+func bundleOf(t testing.TB, c *golden.Case) ([]byte, *slice.Slice, error) {
+	t.Helper()
+	s, b, err := c.Bundle()
+	if err != nil {
+		t.Fatalf("%s: %v", c.Name, err)
+	}
+	return b, s, nil
+}
+
+// chain admits n turns of one conversation, one reply after the other.
+func chain(t testing.TB, k *kernel.Kernel, n int) []dag.TurnID {
+	t.Helper()
+	ids := make([]dag.TurnID, n)
+	some := make([]dag.Draft, n)
+	for i := range n {
+		ids[i] = dag.ExternalTurnID("test", fmt.Sprint("chain/", i))
+		some[i] = dag.Draft{
+			ID: ids[i], Conversation: dag.ExternalConversationID("test", "chain"), Role: dag.RoleUser, CreatedAt: dag.Time(i),
+			Author: "human:user", Content: fmt.Sprintf("turn %d", i), Attrs: map[string]string{dag.AttrExternalID: fmt.Sprint("chain/", i)},
+		}
+		if i > 0 {
+			some[i].Parents = []dag.Parent{{ID: ids[i-1], Kind: dag.Reply}}
+		}
+	}
+	if _, err := k.Admit(t.Context(), tenant, some); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			authority := token.NewAuthority(ring(t, "k1"))
+			k := over(t, open(t), authority)
+			ids := chain(t, k, 30)
+			issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[20]}))
+			outcome := func(bundle []byte, want kernel.ReplayOutcome) *kernel.Replay {
+				t.Helper()
+				r, err := k.Replay(t.Context(), tenant, bundle)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Outcome != want {
+					t.Fatalf("replay: %s (%s), want %s", r.Outcome, r.Reason, want)
+				}
+				return r
+			}
+			outcome(issued.Bundle, kernel.Identical)
+			grow := []dag.Draft{{
+				ID: dag.ExternalTurnID("test", "later"), Conversation: dag.ExternalConversationID("test", "elsewhere"),
+				Parents: []dag.Parent{{ID: ids[20], Kind: dag.Spawn}}, Role: dag.RoleAssistant, CreatedAt: 1, Content: "later",
+			}}
+			if _, err := k.Admit(t.Context(), tenant, grow); err != nil {
+				t.Fatal(err)
+			}
+			outcome(issued.Bundle, kernel.Identical)
+			now := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[20]}))
+			if now.Slice.Provenance == issued.Slice.Provenance {
+				t.Error("a child in another conversation did not change the slice")
+			}
+
+			// The key goes; the evidence still replays.
+			rotated := must(ring(t, "k1", "k2").Retire("k1", 5))
+			authority.Replace(rotated)
+			r := outcome(issued.Bundle, kernel.Identical)
+			if !errors.Is(r.Token, token.ErrKeyRetired) {
+				t.Errorf("token: %v, want %v", r.Token, token.ErrKeyRetired)
+			}
+			if e, v := k.Verify(issued.Bundle); e.OK() || v.Outcome != token.KeyRetired {
+				t.Errorf("verify: %s, want %s", v.Outcome, token.KeyRetired)
+			}
+
+			// Text goes; the selection stays.
+			event := must(k.Erase(t.Context(), tenant, ids[18], "asked for"))
+			again := must(k.Erase(t.Context(), tenant, ids[18], "asked again"))
+			if event.Seq == 0 || again != event {
+				t.Errorf("erasing twice: %+v, then %+v", event, again)
+			}
+			r = outcome(issued.Bundle, kernel.Erased)
+			if len(r.Erased) != 1 || r.Erased[0] != ids[18] {
+				t.Errorf("erased: %v, want %s", r.Erased, ids[18])
+			}
+			if r := must(k.ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)); r.Outcome != kernel.Erased {
+				t.Errorf("replay by slice id: %s (%s)", r.Outcome, r.Reason)
+			}
+			short := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[20], AsOf: issued.Slice.AsOf}))
+			if short.Slice.Provenance != issued.Slice.Provenance {
+				t.Error("erasure changed the six fields")
+			}
+			if bytes.Contains(short.Bundle, []byte(`"turn 18"`)) {
+				t.Error("the bundle shows erased text")
+			}
+			if e, v := k.Verify(short.Bundle); !e.OK() || len(v.Redacted) != 1 {
+				t.Errorf("verify the redacted bundle: %s, %v", v.Outcome, v.Redacted)
+			}
+		})
+	}
+}
+
+// TestReplayRefuses changes what the token does not cover, or covers by a key
+// that is gone, and expects replay to say so.
+func TestReplayRefuses(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 30)
+		issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[10], AsOf: 25}))
+		forge := func(name string, change func(*slice.Bundle)) {
+			b := must(slice.ParseBundle(issued.Bundle))
+			change(b)
+			r, err := k.Replay(t.Context(), tenant, b.Append(nil))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			if r.Outcome != kernel.Different || r.Reason == "" {
+				t.Errorf("%s: %s (%s), want different", name, r.Outcome, r.Reason)
+			}
+		}
+		forge("as_of to where the slice is the same", func(b *slice.Bundle) { b.AsOf = 24 })
+		forge("as_of to where it is not", func(b *slice.Bundle) { b.AsOf = 15 })
+		forge("as_of before the anchor", func(b *slice.Bundle) { b.AsOf = 3 })
+		forge("as_of 0", func(b *slice.Bundle) { b.AsOf = 0 })
+		forge("as_of beyond the head", func(b *slice.Bundle) { b.AsOf = 99 })
+		forge("a body", func(b *slice.Bundle) { b.Turns[3].Body.Content += "!" })
+		forge("an author", func(b *slice.Bundle) { b.Turns[3].Body.Author = "human:other" })
+		forge("a reason", func(b *slice.Bundle) { b.Turns[3].Admission.Distance++ })
+		forge("an unknown anchor", func(b *slice.Bundle) { b.Anchor[0] ^= 1; b.Provenance.Anchor = b.Anchor })
+
+		b := must(slice.ParseBundle(issued.Bundle))
+		b.Seal.Token = strings.Repeat("0", 32)
+		r := must(k.Replay(t.Context(), tenant, b.Append(nil)))
+		if !errors.Is(r.Token, token.ErrToken) {
+			t.Errorf("a forged token: %v, want %v", r.Token, token.ErrToken)
+		}
+		if _, err := k.Replay(t.Context(), "other", issued.Bundle); !errors.Is(err, kernel.ErrTenant) {
+			t.Errorf("another tenant: %v, want %v", err, kernel.ErrTenant)
+		}
+		if _, err := k.Replay(t.Context(), tenant, issued.Bundle[1:]); !errors.Is(err, slice.ErrMalformed) {
+			t.Errorf("no bundle: %v, want %v", err, slice.ErrMalformed)
+		}
+	})
+}
+
+// TestNeverStale lets two kernels work on one store, each with caches of its own.
+func TestNeverStale(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			a := token.NewAuthority(ring(t, "k1"))
+			one, two := over(t, s, a), over(t, s, a)
+			ids := chain(t, one, 12)
+			request := kernel.Request{Anchor: ids[11]}
+			for _, k := range []*kernel.Kernel{one, two} { // warm both
+				must(k.Slice(t.Context(), tenant, request))
+			}
+			last := ids[11]
+			for i := range 20 {
+				next := dag.Draft{
+					ID: dag.ExternalTurnID("test", fmt.Sprint("more/", i)), Conversation: dag.ExternalConversationID("test", "chain"),
+					Parents: []dag.Parent{{ID: last, Kind: dag.Reply}}, Role: dag.RoleAssistant, CreatedAt: dag.Time(100 + i), Content: fmt.Sprint("more ", i),
+				}
+				if i%3 == 0 { // a conversation that neither has seen
+					next.Conversation = dag.ExternalConversationID("test", fmt.Sprint("side/", i))
+				}
+				must(one.Admit(t.Context(), tenant, []dag.Draft{next}))
+				x := must(one.Slice(t.Context(), tenant, request))
+				y := must(two.Slice(t.Context(), tenant, request))
+				if d := slice.Differ(x.Bundle, y.Bundle); d != nil {
+					t.Fatalf("after %d turns: byte %d at %s", i+1, d.Offset, d.Path)
+				}
+				if want := dag.Seq(13 + i); y.Slice.AsOf != want {
+					t.Fatalf("as of %d, want %d", y.Slice.AsOf, want)
+				}
+				last = next.ID
+			}
+			must(one.Erase(t.Context(), tenant, ids[10], "asked for"))
+			if b := must(two.Slice(t.Context(), tenant, request)).Bundle; bytes.Contains(b, []byte(`"turn 10"`)) {
+				t.Error("the other kernel still shows erased text")
+			}
+		})
+	}
+}
+
+// TestTenantsShareNothing gives two tenants the same ids.
+func TestTenantsShareNothing(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 5)
+		if _, err := k.Slice(t.Context(), "other", kernel.Request{Anchor: ids[0]}); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("another tenant's turn: %v, want %v", err, store.ErrNotFound)
+		}
+		other := []dag.Draft{{ID: ids[0], Conversation: dag.ExternalConversationID("test", "x"), Role: dag.RoleUser, CreatedAt: 1, Content: "mine"}}
+		must(k.Admit(t.Context(), "other", other))
+		mine := must(k.Slice(t.Context(), "other", kernel.Request{Anchor: ids[0]}))
+		if len(mine.Slice.Turns) != 1 || !bytes.Contains(mine.Bundle, []byte(`"mine"`)) {
+			t.Errorf("the other tenant's slice: %s", mine.Bundle)
+		}
+		b := must(slice.ParseBundle(mine.Bundle))
+		b.Seal.Tenant = tenant
+		if e, _ := k.Verify(b.Append(nil)); e.OK() {
+			t.Error("one tenant's evidence verified as another's")
+		}
+	})
+}
+
+// TestAtOnce writes, slices, verifies and erases at the same time. Every bundle
+// must verify, and replay to the same bytes or to erased ones.
+func TestAtOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 40)
+		ctx := t.Context()
+		var all sync.WaitGroup
+		fail := func(format string, args ...any) { t.Errorf(format, args...) }
+		for writer := range 2 {
+			all.Go(func() {
+				last := ids[39]
+				for i := range 25 {
+					id := dag.ExternalTurnID("test", fmt.Sprintf("writer/%d/%d", writer, i))
+					d := dag.Draft{ID: id, Conversation: dag.ExternalConversationID("test", fmt.Sprint(writer)), Parents: []dag.Parent{{ID: last, Kind: dag.Reply}},
+						Role: dag.RoleTool, CreatedAt: dag.Time(1000 + i), Content: "x"}
+					if _, err := k.Admit(ctx, tenant, []dag.Draft{d}); err != nil {
+						fail("admit: %v", err)
+					}
+					last = id
+				}
+			})
+		}
+		all.Go(func() {
+			for i := range 10 {
+				if _, err := k.Erase(ctx, tenant, ids[i*3], "asked for"); err != nil {
+					fail("erase: %v", err)
+				}
+			}
+		})
+		for reader := range 3 {
+			all.Go(func() {
+				for i := range 25 {
+					issued, err := k.Slice(ctx, tenant, kernel.Request{Anchor: ids[(reader*7+i)%40]})
+					if err != nil {
+						fail("slice: %v", err)
+						continue
+					}
+					if e, v := k.Verify(issued.Bundle); !e.OK() {
+						fail("verify: %s: %s", v.Outcome, v.Reason)
+					}
+					if r, err := k.Replay(ctx, tenant, issued.Bundle); err != nil || r.Outcome == kernel.Different {
+						fail("replay: %+v, %v", r, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+func TestRequestsThatCannotBeServed(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 3)
+		for name, c := range map[string]struct {
+			request kernel.Request
+			want    error
+		}{
+			"unknown anchor":    {kernel.Request{Anchor: dag.ExternalTurnID("test", "nobody")}, store.ErrNotFound},
+			"unknown policy":    {kernel.Request{Anchor: ids[0], Policy: "none@1"}, policy.ErrUnknown},
+			"beyond the head":   {kernel.Request{Anchor: ids[0], AsOf: 4}, kernel.ErrBeyondHead},
+			"before the anchor": {kernel.Request{Anchor: ids[2], AsOf: 2}, slice.ErrAnchor},
+		} {
+			if _, err := k.Slice(t.Context(), tenant, c.request); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", name, err, c.want)
+			}
+		}
+		if _, err := k.Erase(t.Context(), tenant, ids[0], ""); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("erasure without a reason: %v", err)
+		}
+		if _, err := k.Admit(t.Context(), tenant, make([]dag.Draft, kernel.MaxBatch+1)); !errors.Is(err, kernel.ErrBatch) {
+			t.Errorf("a batch that is too large: %v", err)
+		}
+	})
+	unsigned := over(t, stores["memory"](t), token.NewAuthority(token.Keyring{}))
+	ids := chain(t, unsigned, 2)
+	if _, err := unsigned.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[0]}); !errors.Is(err, token.ErrNoKey) {
+		t.Errorf("without a key: %v, want %v", err, token.ErrNoKey)
+	}
+}
+
+func TestAdmitSaysWhatIsWrong(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 3)
+		turn := func(change func(*dag.Draft)) []dag.Draft {
+			d := dag.Draft{ID: ids[1], Conversation: dag.ExternalConversationID("test", "chain"), Parents: []dag.Parent{{ID: ids[0], Kind: dag.Reply}},
+				Role: dag.RoleUser, CreatedAt: 1, Author: "human:user", Content: "turn 1", Attrs: map[string]string{dag.AttrExternalID: "chain/1"}}
+			change(&d)
+			return []dag.Draft{d}
+		}
+		r, err := k.Admit(t.Context(), tenant, turn(func(*dag.Draft) {}))
+		if err != nil || r.Existing != 1 || r.Admitted != 0 {
+			t.Errorf("the same turn again, with a salt drawn anew: %+v, %v", r, err)
+		}
+		_, err = k.Admit(t.Context(), tenant, turn(func(d *dag.Draft) { d.Content = "another" }))
+		var conflict *store.ConflictError
+		if !errors.As(err, &conflict) || conflict.ID != ids[1] || conflict.Stored == conflict.Arriving ||
+			!strings.Contains(err.Error(), conflict.Stored.String()) || !strings.Contains(err.Error(), conflict.Arriving.String()) {
+			t.Errorf("other content: %v", err)
+		}
+		unknown := dag.ExternalTurnID("test", "nobody")
+		_, err = k.Admit(t.Context(), tenant, turn(func(d *dag.Draft) {
+			d.ID, d.Parents = dag.ExternalTurnID("test", "new"), []dag.Parent{{ID: unknown, Kind: dag.Reply}}
+		}))
+		var orphan *store.ParentError
+		if !errors.As(err, &orphan) || orphan.Parent != unknown || !strings.Contains(err.Error(), unknown.String()) {
+			t.Errorf("unknown parent: %v", err)
+		}
+		for name, change := range map[string]func(*dag.Draft){
+			"author":   func(d *dag.Draft) { d.Author = "ä" },
+			"content":  func(d *dag.Draft) { d.Content = "\xff" },
+			"attr":     func(d *dag.Draft) { d.Attrs = map[string]string{"A": ""} },
+			"salience": func(d *dag.Draft) { d.Salience, d.HasSalience = dag.One+1, true },
+			"time":     func(d *dag.Draft) { d.CreatedAt = -1 },
+		} {
+			if _, err := k.Admit(t.Context(), tenant, turn(change)); !errors.Is(err, dag.ErrForm) {
+				t.Errorf("bad %s: %v, want %v", name, err, dag.ErrForm)
+			}
+		}
+		if head := must(k.Head(t.Context(), tenant)); head != 3 {
+			t.Errorf("head %d after refusals, want 3", head)
+		}
+	})
+}
+
+func TestResolve(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 200)
+		for _, name := range []string{ids[7].String(), ids[7].String()[:13], "chain/7"} {
+			if got, err := k.Resolve(t.Context(), tenant, name); err != nil || got != ids[7] {
+				t.Errorf("%q: %s, %v, want %s", name, got, err, ids[7])
+			}
+		}
+		for _, name := range []string{"zzzz", "abc", "", "chain/9999", dag.ExternalTurnID("test", "nobody").String()} {
+			if _, err := k.Resolve(t.Context(), tenant, name); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("%q: %v, want %v", name, err, store.ErrNotFound)
+			}
+		}
+		var twins []dag.Draft
+		for i := range 2 {
+			id := dag.TurnID{0: 0xfe, 1: 0xdc, 2: 0xba, 15: byte(i)}
+			twins = append(twins, dag.Draft{ID: id, Conversation: dag.ExternalConversationID("test", "twins"), Role: dag.RoleUser, CreatedAt: 1, Content: "x"})
+		}
+		must(k.Admit(t.Context(), tenant, twins))
+		var ambiguous *kernel.AmbiguousError
+		if _, err := k.Resolve(t.Context(), tenant, "fedcba"); !errors.As(err, &ambiguous) || len(ambiguous.Fits) != 2 {
+			t.Errorf("a prefix of two: %v", err)
+		}
+	})
+}
+
+// TestExplainAgreesWithSlice explains every turn of a case.
+func TestExplainAgreesWithSlice(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		c := golden.Random(7, 300)
+		must(k.Admit(t.Context(), tenant, drafts(t, &c)))
+		narrow := policy.Default()
+		narrow.MaxNodes, narrow.MaxRadius, narrow.MaxSiblings = 12, 3, 1
+		p := must(policy.Bind("narrow@1", narrow))
+		if err := k.RegisterPolicy(t.Context(), tenant, p); err != nil {
+			t.Fatal(err)
+		}
+		request := kernel.Request{Anchor: must(dag.ParseTurnID(c.Anchor)), Policy: p.ID()}
+		issued := must(k.Slice(t.Context(), tenant, request))
+		chosen := map[dag.TurnID]*slice.Selected{}
+		for i := range issued.Slice.Turns {
+			chosen[issued.Slice.Turns[i].ID] = &issued.Slice.Turns[i]
+		}
+		standings := map[slice.Standing]int{}
+		for i := range c.Turns {
+			id := must(dag.ParseTurnID(c.Turns[i].ID))
+			e, err := k.Explain(t.Context(), tenant, request, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			standings[e.Standing]++
+			if in := chosen[id]; (in != nil) != (e.Standing == slice.Chosen) || in != nil && in.Admission != e.Admission {
+				t.Errorf("turn %s: %+v, slice says %+v", id, e, in)
+			}
+		}
+		if standings[slice.Chosen] != len(chosen) || len(standings) < 2 {
+			t.Errorf("standings: %v, %d chosen", standings, len(chosen))
+		}
+	})
+}
+
+func TestCancelledContext(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 3)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := k.Slice(ctx, tenant, kernel.Request{Anchor: ids[0]}); !errors.Is(err, context.Canceled) {
+			t.Errorf("slice: %v, want %v", err, context.Canceled)
+		}
+		if _, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[0]}); err != nil {
+			t.Errorf("slice after a cancelled one: %v", err)
+		}
+	})
+}
