@@ -175,10 +175,12 @@ func TestClaudeCodeFolder(t *testing.T) {
 	fork := append(bytes.Clone(text), `{"parentUuid":"0000000e-0000-4000-8000-000000000000","sessionId":"f0000000-0000-4000-8000-000000000000","type":"user","uuid":"f0000001-0000-4000-8000-000000000000","timestamp":"2026-01-03T00:00:00Z","message":{"role":"user","content":"Another way."}}`+"\n"...)
 	for name, data := range map[string][]byte{
 		"f0000000-0000-4000-8000-000000000000.jsonl": fork,
-		"agent-lone.jsonl":                           bytes.ReplaceAll(agent, []byte(claudeFixture), []byte("5e560000-0000-4000-8000-000000000000")),
-		"LICENSE":                                    []byte("Do as you like.\n"),
-		"table.jsonl":                                []byte("{\"a\":1}\n\n{\"a\":2}\n"),
-		".hidden.jsonl":                              text,
+		// It names the session that the fork, too, begins with.
+		"agent-sibling.jsonl": bytes.ReplaceAll(agent, []byte("00000ea"), []byte("00000fa")),
+		"agent-lone.jsonl":    bytes.ReplaceAll(agent, []byte(claudeFixture), []byte("5e560000-0000-4000-8000-000000000000")),
+		"LICENSE":             []byte("Do as you like.\n"),
+		"table.jsonl":         []byte("{\"a\":1}\n\n{\"a\":2}\n"),
+		".hidden.jsonl":       text,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
@@ -188,9 +190,19 @@ func TestClaudeCodeFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	drafts, report := collect(t, dir, Options{})
+	files := map[string]bool{}
+	for _, f := range report.Files {
+		if files[f.Path] {
+			t.Errorf("%s is read twice", f.Path)
+		}
+		files[f.Path] = true
+	}
+	if sibling := filepath.Join(dir, "agent-sibling.jsonl"); !files[sibling] {
+		t.Errorf("%s is not read", sibling)
+	}
 	at := byID(drafts)
 	added := at[dag.TurnID{0xf0, 0, 0, 1, 0, 0, 0x40, 0, 0x80}]
-	if len(drafts) != len(alone)+1+4 || added == nil || len(added.Parents) != 1 || at[added.Parents[0].ID] == nil {
+	if len(drafts) != len(alone)+1+6 || added == nil || len(added.Parents) != 1 || at[added.Parents[0].ID] == nil {
 		t.Errorf("%d turns, %d in the session alone, added %+v", len(drafts), len(alone), added)
 	}
 	for reason, want := range map[string]int{"unknown_format": 1 + 2, "not_a_file": 1, "empty_line": 3} {
@@ -204,5 +216,39 @@ func TestClaudeCodeFolder(t *testing.T) {
 	_, report = collect(t, dir, Options{Format: JSONL})
 	if report.Turns != 0 || report.Skipped["other_format"] == 0 {
 		t.Errorf("%+v", report)
+	}
+}
+
+// TestClaudeCodeAmbiguousCall has one sub-agent and two calls with its prompt:
+// it waits until something names its call, and then it is joined to that one.
+func TestClaudeCodeAmbiguousCall(t *testing.T) {
+	dir := t.TempDir()
+	sub := filepath.Join(dir, "s", "subagents")
+	if err := os.MkdirAll(sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call := func(n, parent, use string) string {
+		return `{"uuid":"` + n + `","parentUuid":` + parent + `,"sessionId":"s","type":"assistant","timestamp":"2026-01-02T03:04:05Z","message":{"id":"m","content":[` +
+			`{"type":"tool_use","id":"` + use + `","name":"Task","input":{"prompt":"Look."}}]}}` + "\n"
+	}
+	session := call("a", "null", "t1") + call("b", `"a"`, "t2")
+	put(filepath.Join(sub, "agent-x.jsonl"), `{"uuid":"c","parentUuid":null,"sessionId":"s","isSidechain":true,"agentId":"x","type":"user","timestamp":"2026-01-02T03:04:06Z","message":{"content":"Look."}}`+"\n")
+	path := filepath.Join(dir, "s.jsonl")
+
+	put(path, session)
+	if _, report := collect(t, path, Options{}); report.Turns != 2 || report.Skipped["subagent_unjoined"] != 1 {
+		t.Errorf("two calls: %+v", report)
+	}
+	put(path, session+`{"uuid":"p","parentUuid":"b","sessionId":"s","type":"progress","parentToolUseID":"t2","data":{"type":"agent_progress","agentId":"x"}}`+"\n")
+	drafts, _ := collect(t, path, Options{})
+	want := []dag.Parent{{ID: dag.ExternalTurnID("claude-code", "b"), Kind: dag.Spawn}}
+	if len(drafts) != 3 || cmp.Diff(want, drafts[2].Parents) != "" {
+		t.Errorf("named: %s", dump(drafts))
 	}
 }

@@ -39,6 +39,6 @@ func ExampleAppendLine() {
 	line, err := ingest.AppendLine(nil, &d)
 	fmt.Printf("%s%v\n", line, err)
 	// Output:
-	// {"attrs":{},"author":"human:alice","content":"ship it?","conversation":"f19cf4bb-5f6b-5b57-a7e7-3c06ba7ea5e6","created_at":"1970-01-01T00:00:00.000000Z","id":"0e5c9b8c-7f7d-5a0e-8b0e-6d1b2b0f6a1e","parents":[],"role":"user"}
+	// {"attrs":{},"author":"human:alice","content":"ship it?","conversation":"a9074b86-b55b-57a2-b285-6da4700e9ae4","created_at":"1970-01-01T00:00:00.000000Z","id":"ab9c5c2b-061e-5854-9e58-098f0a737df3","parents":[],"role":"user"}
 	// <nil>
 }

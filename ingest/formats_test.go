@@ -177,8 +177,19 @@ func TestGit(t *testing.T) {
 	main := g.commit("Go on")
 	g.run(g.dir, "merge", "-q", "--no-ff", "-m", "Merge side", "side")
 	merge := g.run(g.dir, "rev-parse", "HEAD")
+	// A signed commit and a configuration that would run a program to check it.
+	raw := g.run(g.dir, "cat-file", "commit", merge)
+	head, body, _ := strings.Cut(raw, "\n\n")
+	signed := write(t, "commit", head+"\ngpgsig -----BEGIN PGP SIGNATURE-----\n x\n -----END PGP SIGNATURE-----\n\n"+body+"\n")
+	merge = g.run(g.dir, "hash-object", "-t", "commit", "-w", signed)
+	g.run(g.dir, "update-ref", "refs/heads/main", merge)
+	marker := filepath.Join(t.TempDir(), "ran")
+	program := write(t, "gpg", "#!/bin/sh\ntouch '"+marker+"'\n")
+	if err := os.Chmod(program, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	g.run(g.dir, "config", "log.showSignature", "true")
-	g.run(g.dir, "config", "gpg.program", "/bin/false")
+	g.run(g.dir, "config", "gpg.program", program)
 	g.run(g.dir, "config", "core.hooksPath", "hooks")
 
 	drafts, report := collect(t, g.dir, Options{})
@@ -201,6 +212,10 @@ func TestGit(t *testing.T) {
 		if drafts[i].CreatedAt < 1e12 {
 			t.Errorf("time %s", drafts[i].CreatedAt)
 		}
+	}
+
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("the import ran a program that the repository names")
 	}
 
 	// A folder inside, and later: the same drafts, and one more.
@@ -362,6 +377,54 @@ func TestSecondsTime(t *testing.T) {
 			}
 		} else if err != nil || got.String() != want {
 			t.Errorf("%s: got %s and %v, want %s", in, got, err, want)
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	for _, tc := range []struct{ text, want string }{
+		{"", ""},
+		{" \n", ""},
+		{`{"a":[1,{"b":"}\""}]}`, `{"a":[1,{"b":"}\""}]} 1`},
+		{"[]", "end 1"},
+		{"[ {} ,\n[1,[2]] , \"x,]\" , -1.5e3 ,null]", `{} 1 item|[1,[2]] 2 item|"x,]" 2 item|-1.5e3 2 item|null 2 item|end 2`},
+		{"{}{}\n[1]\n2 3", "{} 1|{} 1|1 2 item|end 2|2 3|3 3"},
+		{"[{}", "{} 1 item|broken"},
+		{"[{},", "{} 1 item|broken"},
+		{"[{} {}]", "{} 1 item|broken"},
+		{"[{}", "{} 1 item|broken"},
+		{`["a`, "broken"},
+		{`["a\`, "broken"},
+		{"]", "broken"},
+		{"{]", "{] 1"},
+		{"{\"a\":\"" + strings.Repeat("x", 40) + "\"}", "broken"},
+	} {
+		in, err := openValues(context.Background(), write(t, "v.json", tc.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.most = 40
+		var got []string
+		for {
+			p, err := in.next()
+			if errors.Is(err, errBrokenDocument) {
+				got = append(got, "broken")
+			}
+			if err != nil {
+				break
+			}
+			s := fmt.Sprintf("%s %d", p.text, p.line)
+			if p.closed {
+				s = fmt.Sprintf("end %d", p.line)
+			}
+			if p.item {
+				s += " item"
+			}
+			got = append(got, s)
+		}
+		in.close()
+		if got := strings.Join(got, "|"); got != tc.want {
+			t.Errorf("%q: got %s, want %s", tc.text, got, tc.want)
 		}
 	}
 }

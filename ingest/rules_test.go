@@ -135,7 +135,7 @@ func TestAssignRefuses(t *testing.T) {
 func TestRulesAreFixed(t *testing.T) {
 	words := append(strings.Fields("alpha BUG Error fixing summary overall plan step look must commit test revert Thanks ok é errorx"), "\x00")
 	contents := []string{"", " \n", "?", "ok", "Thank you!", strings.Repeat("x", 400), strings.Repeat("word ", 1200) + "panic: at the end",
-		strings.Repeat("a", rulesHead-3) + "bug bug", strings.Repeat("b ", rulesHead/2-1) + "crashed " + strings.Repeat("c ", 3000) + " traceback",
+		strings.Repeat(" ", rulesHead-3) + "bugs", strings.Repeat(" ", rulesHead) + "xbug" + strings.Repeat(" ", rulesTail-3), strings.Repeat("b ", rulesHead/2-1) + "crashed " + strings.Repeat("c ", 3000) + " traceback",
 		"Let me look", "I'll see", "error: x", "  FATAL: y", "ValueError: z", "exit code 0", "exit code 12", "```", "<command-name>/x", "why not", "[thinking]\nx"}
 	for i, a := range words {
 		contents = append(contents, a, a+" "+words[(i*7+3)%len(words)], a+", "+words[(i*5+1)%len(words)]+"; "+words[(i*3+2)%len(words)]+"?")
@@ -159,8 +159,8 @@ func TestRulesAreFixed(t *testing.T) {
 			}
 		}
 	}
-	const want = "0d8f2ea1d8ee57ed3c53e3560f0b4016eee0cae3111817739b0bdddfbb91869e"
-	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want || cases != 4*19*74 {
+	const want = "7d83ec789443868b22020ff723e9a7b9938a7b48a4da2ca0d28235563f949881"
+	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want || cases != 4*19*75 {
 		t.Errorf("digest of %d cases:\n got %s\nwant %s", cases, got, want)
 	}
 }
