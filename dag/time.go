@@ -29,7 +29,7 @@ func (t Time) Valid() bool { return 0 <= t && t <= MaxTime }
 // TimeOf cuts a time down to microseconds.
 func TimeOf(t time.Time) (Time, error) {
 	us := Time(t.UnixMicro())
-	if !us.Valid() || t.Year() > 9999 || t.Unix() < 0 {
+	if !us.Valid() || t.UTC().Year() > 9999 || t.Unix() < 0 {
 		return 0, fmt.Errorf("%w: time %s is outside the years 1970 to 9999", ErrForm, t.UTC().Format(time.RFC3339))
 	}
 	return us, nil
@@ -39,13 +39,23 @@ func TimeOf(t time.Time) (Time, error) {
 // Digits below a microsecond are cut off. A leap second (:60) has no place among
 // the microseconds since 1970 and is refused.
 func ReadTime(s string) (Time, error) {
-	var t time.Time
-	// The RFC lets "t" and "z" be small, which package time does not read; and
-	// package time reads a decimal comma, which is ISO 8601 and not the RFC.
-	if err := t.UnmarshalText([]byte(strings.ToUpper(s))); err != nil || strings.Contains(s, ",") {
+	// The RFC lets "t" and "z" be small, which package time does not read.
+	upper := strings.ToUpper(s)
+	t, err := time.Parse(time.RFC3339, upper)
+	if err != nil || !hasRFC3339Shape(upper) {
 		return 0, fmt.Errorf("%w: %q is not an RFC 3339 time", ErrForm, clip(s))
 	}
 	return TimeOf(t)
+}
+
+// hasRFC3339Shape refuses what package time reads beyond the RFC: hours of one
+// digit, a decimal comma, and offsets of 24 hours or 60 minutes.
+func hasRFC3339Shape(s string) bool {
+	if len(s) < len("2006-01-02T15:04:05Z") || s[len("2006-01-02T15")] != ':' || strings.Contains(s, ",") {
+		return false
+	}
+	offset := s[len(s)-len("+00:00"):]
+	return strings.HasSuffix(s, "Z") || offset[1:3] <= "23" && offset[4:] <= "59"
 }
 
 // ParseTime reads what String writes and nothing else.

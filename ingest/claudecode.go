@@ -43,6 +43,7 @@ type claudeNode struct {
 	chain     *claudeNode // the first parent
 	message   string      // the API message, of an assistant's turn
 	assistant *claudeNode // the nearest assistant's turn on the chain, itself included
+	prompt    *claudeNode // what was asked last on the chain, itself included
 	agent     *claudeAgent
 	created   dag.Time
 }
@@ -237,6 +238,7 @@ func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error
 		return err
 	}
 	s.addJoin(rec, d, node)
+	s.addPrompt(rec, &t, node)
 
 	noted := rec.noted
 	for what, n := range t.content.lost {

@@ -135,6 +135,28 @@ func (s *claudeSession) addJoin(rec *claudeRecord, d *dag.Draft, node *claudeNod
 	}
 }
 
+// addPrompt adds to the first turn of an API message a reference to the prompt
+// that it works for. A prompt is often followed by hundreds of calls and
+// results; without the reference it would soon lie beyond the radius of any
+// slice of the work that it asked for.
+func (s *claudeSession) addPrompt(rec *claudeRecord, t *claudeTurn, node *claudeNode) {
+	if t.voice == voiceUser {
+		node.prompt = node
+		return
+	}
+	if node.chain == nil {
+		return
+	}
+	node.prompt = node.chain.prompt
+	if node.prompt == nil || node.prompt == node.chain || node.message == "" {
+		return
+	}
+	if before := node.chain.assistant; before != nil && before.message == node.message {
+		return
+	}
+	addParent(&t.draft, node.prompt.id, dag.Reference, &rec.noted)
+}
+
 // maxChainSteps bounds the way back from a message to the one before it. What
 // lies farther only gets an edge that says again what the chain says.
 const maxChainSteps = 1000

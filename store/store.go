@@ -10,8 +10,10 @@
 //   - registered policies;
 //   - the record of every slice that was issued.
 //
-// It computes no digest, parses no text and knows no policy's meaning: callers
-// hand over finished bytes. What it does own is order. Sequence numbers of a
+// It parses no text and knows no policy's meaning: callers hand over finished
+// bytes. What it does own is order, and the leaves that follow from a turn's
+// fields: [Prepare] and [Prepared.Plan] are the part of Append that is the same for
+// every back end, and are pure. Sequence numbers of a
 // tenant begin at 1, have no gaps, and are visible in order: a reader that saw
 // head s will never later see a number up to s appear.
 package store
@@ -153,7 +155,9 @@ type Store interface {
 	// Scan calls fn with the records numbered above after up to the head at the
 	// call, by ascending number, in memory that does not grow with their
 	// number. If conversation is not nil, with those of one conversation only.
-	// An error of fn ends the scan and is returned.
+	// An error of fn ends the scan and is returned. The record is fn's until it
+	// returns; its Body and Parents fn may keep. While fn runs the store holds
+	// nothing open, so fn may call it.
 	Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*Record) error) error
 
 	// Match gives up to limit ids of turns whose text form begins with prefix,

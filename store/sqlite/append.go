@@ -55,7 +55,7 @@ func (t *tx) known(p *store.Prepared) (store.Known, error) {
 	if t.tenant == 0 {
 		return k, nil
 	}
-	for ids := range slices.Chunk(p.Arriving(), lookupIDs) {
+	for ids := range slices.Chunk(slices.SortedFunc(slices.Values(p.Arriving()), dag.TurnID.Compare), lookupIDs) {
 		rows, err := t.stored.QueryContext(t.ctx, idList(ids), t.tenant)
 		if err != nil {
 			return k, err
@@ -129,8 +129,15 @@ func (t *tx) admit(records []store.Record, head dag.Seq) error {
 	if err != nil {
 		return err
 	}
+	// By ascending id: neighbours share pages of this index, the one index that
+	// grows all over.
+	byID := make([]int, len(records))
+	for i := range byID {
+		byID[i] = i
+	}
+	slices.SortFunc(byID, func(a, b int) int { return records[a].Turn.ID.Compare(records[b].Turn.ID) })
 	err = t.insert("ids", &t.ids, len(records), func(args []any, i int) []any {
-		return append(args, t.tenant, records[i].Turn.ID[:], last+1+int64(i))
+		return append(args, t.tenant, records[byID[i]].Turn.ID[:], last+1+int64(byID[i]))
 	})
 	if err != nil {
 		return err

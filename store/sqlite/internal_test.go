@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestQueryPlans makes sure that no statement of the readers walks a whole
+// TestQueryPlans makes sure that no look-up walks a whole
 // table, which a store of a few turns would never show.
 func TestQueryPlans(t *testing.T) {
 	ctx := context.Background()
@@ -18,7 +18,8 @@ func TestQueryPlans(t *testing.T) {
 	defer s.Close()
 	lines := 0
 	for _, query := range []string{queryTurns, queryParents, queryScan, queryScanOne, querySegment, querySegments, queryMatch, queryExternal,
-		queryConversations, queryEvents, queryPolicies, queryIssuedBySlice, queryIssuedAfter} {
+		queryConversations, queryEvents, queryPolicies, queryIssuedBySlice, queryIssuedAfter,
+		queryTenant, queryLastTurn, queryFind, queryEvent, queryPolicy, queryIssuedBundle} {
 		args := make([]any, strings.Count(query, "?"))
 		for i := range args {
 			args[i] = "[]"
@@ -36,6 +37,9 @@ func TestQueryPlans(t *testing.T) {
 			if strings.HasPrefix(detail, "SCAN") && !ofList {
 				t.Errorf("%s\nwalks a table: %s", query, detail)
 			}
+			if strings.HasSuffix(detail, "(tenant=?)") && query != queryPolicies {
+				t.Errorf("%s\nwalks a tenant: %s", query, detail)
+			}
 			if strings.Contains(detail, "TEMP B-TREE") && query != queryExternal {
 				t.Errorf("%s\nsorts: %s", query, detail)
 			}
@@ -47,5 +51,39 @@ func TestQueryPlans(t *testing.T) {
 	}
 	if lines < 13 {
 		t.Errorf("only %d lines of plans were read", lines)
+	}
+}
+
+// TestPragmas makes sure of the settings that no test without a power cut can
+// miss.
+func TestPragmas(t *testing.T) {
+	ctx := context.Background()
+	s, err := Create(ctx, filepath.Join(t.TempDir(), "store.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	type row interface{ Scan(...any) error }
+	ask := map[string]func(string) row{
+		"writer": func(text string) row { return s.writer.conn.QueryRowContext(ctx, text) },
+		"reader": func(text string) row { return s.readers.QueryRowContext(ctx, text) },
+	}
+	for _, c := range []struct{ who, pragma, want string }{
+		{"writer", "synchronous", "2"},
+		{"writer", "journal_mode", "wal"},
+		{"writer", "secure_delete", "1"},
+		{"writer", "page_size", "4096"},
+		{"writer", "application_id", "1196118065"},
+		{"writer", "user_version", "1"},
+		{"writer", "busy_timeout", "10000"},
+		{"writer", "temp_store", "2"},
+		{"reader", "query_only", "1"},
+		{"reader", "temp_store", "2"},
+		{"reader", "busy_timeout", "10000"},
+	} {
+		var got string
+		if err := ask[c.who]("PRAGMA " + c.pragma).Scan(&got); err != nil || got != c.want {
+			t.Errorf("%s: %s is %q, %v, want %q", c.who, c.pragma, got, err, c.want)
+		}
 	}
 }

@@ -14,7 +14,10 @@ import (
 const (
 	issuedColumns = `number, slice, anchor, policy, policy_hash, snapshot, version, as_of, key, token, bundle, at`
 
-	queryIssuedBySlice = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = ? AND slice = ? ORDER BY number`
+	// Without statistics the planner takes the primary key and walks the tenant.
+	queryIssuedBySlice = `SELECT ` + issuedColumns + ` FROM issued INDEXED BY issued_by_slice WHERE tenant = ? AND slice = ? ORDER BY number`
+
+	queryIssuedBundle = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = ? AND bundle = ?`
 
 	queryIssuedAfter = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = ? AND number > ? ORDER BY number LIMIT ?`
 )

@@ -20,7 +20,8 @@ import (
 
 // Options of a store. The zero value is what a program should use.
 type Options struct {
-	// Readers is the number of connections that read at once. 0 means 4.
+	// Readers is the number of connections that read at once, each with up to
+	// 16 MiB of the file in memory. 0 means 4.
 	Readers int
 
 	// Busy is how long a write waits for a write of another process before it

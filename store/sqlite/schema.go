@@ -93,11 +93,6 @@ func prepareFile(ctx context.Context, conn *sql.Conn) error {
 	if err := id.check(len(texts)); err != nil {
 		return err
 	}
-	if id == (identity{}) {
-		if _, err := conn.ExecContext(ctx, `PRAGMA page_size = 8192`); err != nil {
-			return err
-		}
-	}
 	var mode string
 	if err := conn.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
 		return fmt.Errorf("journal_mode: %w", err)

@@ -177,6 +177,7 @@ func testCycle(t *testing.T, h Harness) {
 		{"a bridge between two", store.Batch{
 			Arrival(1, 0, "", 2), Arrival(2, 0, "", 1), Arrival(3, 0, "", 2), Arrival(4, 0, "", 3, 5), Arrival(5, 0, "", 4),
 		}, []int{1, 2, 4, 5}},
+		{"a long tail", append(Chain(10, 20, 0), Arrival(1, 0, "", 2), Arrival(2, 0, "", 1), Arrival(30, 0, "", 1, 29), Arrival(31, 0, "", 30), Arrival(32, 0, "", 31)), []int{1, 2}},
 	} {
 		smallest := slices.MinFunc(c.want, func(a, b int) int { return TurnID(a).Compare(TurnID(b)) })
 		var cycle *store.CycleError
