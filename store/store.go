@@ -12,10 +12,10 @@
 //
 // It parses no text and knows no policy's meaning: callers hand over finished
 // bytes. What it does own is order, and the leaves that follow from a turn's
-// fields: [Prepare] and [Prepared.Plan] are the part of Append that is the same for
-// every back end, and are pure. Sequence numbers of a
-// tenant begin at 1, have no gaps, and are visible in order: a reader that saw
-// head s will never later see a number up to s appear.
+// fields: [Prepare] and [Prepared.Plan] are the part of Append that is the same
+// for every back end, and are pure. Sequence numbers of a tenant begin at 1,
+// have no gaps, and are visible in order: a reader that saw head s will never
+// later see a number up to s appear.
 package store
 
 import (

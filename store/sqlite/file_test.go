@@ -228,6 +228,7 @@ func in(t *testing.T, path string, text []byte) (files []string) {
 // after the kinds of growth that make SQLite move rows about: several tenants
 // by turns, bodies from a few bytes to many pages.
 func TestErasedTextIsGone(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := create(t, path)
@@ -329,6 +330,7 @@ func TestLogBusy(t *testing.T) {
 // TestDamaged changes the file behind the store's back. What is not sound must
 // be an error, and not an answer.
 func TestDamaged(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, c := range []struct {
 		name, change string
@@ -398,6 +400,7 @@ func policies(s *sqlite.Store) error {
 
 // TestLongLists asks for more than a statement has parameters.
 func TestLongLists(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	s := create(t, filepath.Join(t.TempDir(), "store.db"))
 	const turns = 4200 // more than one list of ids of Append

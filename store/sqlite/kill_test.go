@@ -27,6 +27,7 @@ const (
 // TestKill ends a process with SIGKILL at every step of every write. Whatever
 // it wrote up to then, the file is sound and holds all of the write or nothing.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a process for each step")
 	}

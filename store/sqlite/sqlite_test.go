@@ -40,4 +40,7 @@ func fresh(t *testing.T) storetest.Harness {
 	return harness(filepath.Join(t.TempDir(), "a store?#%20.db"))
 }
 
-func TestContract(t *testing.T) { storetest.Run(t, fresh) }
+func TestContract(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, fresh)
+}
