@@ -3,6 +3,7 @@ package dag
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 )
 
@@ -54,7 +55,11 @@ type Graph struct {
 	edges []halfEdge // grouped by child, in order of admission
 	convs []ConversationID
 	conv  map[ConversationID]uint32
+	found []Node // the parents of the turn being added
 }
+
+// unfound stands for a parent that is not in the graph.
+const unfound = ^Node(0)
 
 // none ends the lists of children.
 const none = ^uint32(0)
@@ -102,21 +107,25 @@ func (g *Graph) Add(s *Skeleton) error {
 	if len(s.Parents) > MaxParents {
 		return fmt.Errorf("dag: %w: turn %s has %d parents, at most %d", ErrForm, s.ID, len(s.Parents), MaxParents)
 	}
-	for _, p := range s.Parents {
-		if p.Conversation != s.Conversation {
-			continue
-		}
-		if parent, ok := g.index[p.ID]; !ok || g.nodes[parent].seq == 0 {
+	g.found = g.found[:0]
+	for i := range s.Parents {
+		p := &s.Parents[i]
+		parent, ok := g.parent(p)
+		if p.Conversation == s.Conversation && (!ok || g.nodes[parent].seq == 0) {
 			return fmt.Errorf("dag: %w: %s, parent of %s", ErrParent, p.ID, s.ID)
 		}
+		if !ok {
+			parent = unfound
+		}
+		g.found = append(g.found, parent)
 	}
 	if !known {
 		n = g.ghost(s.ID, s.Conversation)
 	}
 	first := uint32(len(g.edges))
-	for _, p := range s.Parents {
-		parent, ok := g.index[p.ID]
-		if !ok {
+	for i := range s.Parents {
+		p, parent := &s.Parents[i], g.found[i]
+		if parent == unfound {
 			parent = g.ghost(p.ID, p.Conversation)
 		}
 		g.edges = append(g.edges, halfEdge{parent: parent, child: n, nextChild: g.nodes[parent].firstChild, kind: p.Kind, leaf: p.Leaf})
@@ -126,6 +135,25 @@ func (g *Graph) Add(s *Skeleton) error {
 	at.leaf, at.created, at.seq, at.salience, at.role, at.phase = s.Leaf, s.CreatedAt, s.Seq, s.Salience, s.Role, s.Phase
 	at.firstEdge, at.parents = first, uint16(len(s.Parents))
 	return nil
+}
+
+// parent finds a parent. Most turns continue from the one added before them, so
+// that one is looked at first.
+func (g *Graph) parent(p *SkeletonParent) (Node, bool) {
+	if last := len(g.nodes) - 1; last >= 0 && g.nodes[last].id == p.ID {
+		return Node(last), true
+	}
+	n, ok := g.index[p.ID]
+	return n, ok
+}
+
+// Grow makes room for more turns and edges, so that adding them moves nothing.
+func (g *Graph) Grow(turns, edges int) {
+	g.nodes = slices.Grow(g.nodes, turns)
+	g.edges = slices.Grow(g.edges, edges)
+	if len(g.index) == 0 {
+		g.index = make(map[TurnID]Node, turns)
+	}
 }
 
 // AddLink says that a turn of another conversation continues from a turn of

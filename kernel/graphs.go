@@ -130,6 +130,13 @@ func (g *graph) update(ctx context.Context, s store.Store, tenant dag.Tenant, ad
 func (g *graph) extend(news *store.Segment) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	edges := len(news.Links)
+	for i := range news.Turns {
+		edges += len(news.Turns[i].Parents)
+	}
+	if len(news.Turns) > g.dag.Len() { // a few at a time are left to grow as they come
+		g.dag.Grow(len(news.Turns), edges)
+	}
 	for i := range news.Turns {
 		if err := g.dag.Add(&news.Turns[i]); err != nil {
 			return err

@@ -122,13 +122,6 @@ func (t *tx) admit(records []store.Record, head dag.Seq) error {
 	if err != nil {
 		return err
 	}
-	err = t.insert("skeletons", &t.skeletons, len(records), func(args []any, i int) []any {
-		r := &records[i]
-		return append(args, t.tenant, r.Turn.Conversation[:], int64(r.Seq), packed[i][keptPrefix:])
-	})
-	if err != nil {
-		return err
-	}
 	// By ascending id: neighbours share pages of this index, the one index that
 	// grows all over.
 	byID := make([]int, len(records))
@@ -150,7 +143,7 @@ func (t *tx) admit(records []store.Record, head dag.Seq) error {
 	if err != nil {
 		return err
 	}
-	if err := t.admitConversations(records); err != nil {
+	if err := t.admitConversations(records, packed); err != nil {
 		return err
 	}
 	return t.exec("head", t.writer.head, int64(head), t.tenant)
@@ -180,29 +173,51 @@ func outgoing(records []store.Record) (links []outgoingLink) {
 	return links
 }
 
-func (t *tx) admitConversations(records []store.Record) error {
+// A growth is what a write adds to one conversation.
+type growth struct {
+	store.Conversation
+	fresh []newTurn // by ascending sequence number
+}
+
+// admitConversations counts the new turns of each conversation, and adds their
+// skeletons to its runs.
+func (t *tx) admitConversations(records []store.Record, packed [][]byte) error {
 	if err := t.begin("conversations"); err != nil {
 		return err
 	}
-	grown := map[dag.ConversationID]*store.Conversation{}
-	var order []*store.Conversation // of first turns
+	grown := map[dag.ConversationID]*growth{}
+	var order []*growth // of first turns
 	for i := range records {
 		r := &records[i]
-		c := grown[r.Turn.Conversation]
-		if c == nil {
-			c = &store.Conversation{ID: r.Turn.Conversation, First: r.Seq, FirstAt: r.Turn.CreatedAt, LastAt: r.Turn.CreatedAt}
-			grown[c.ID] = c
-			order = append(order, c)
+		g := grown[r.Turn.Conversation]
+		if g == nil {
+			g = &growth{Conversation: store.Conversation{ID: r.Turn.Conversation, First: r.Seq, FirstAt: r.Turn.CreatedAt, LastAt: r.Turn.CreatedAt}}
+			grown[g.ID] = g
+			order = append(order, g)
 		}
-		c.Turns++
-		c.Last = r.Seq
-		c.FirstAt = min(c.FirstAt, r.Turn.CreatedAt)
-		c.LastAt = max(c.LastAt, r.Turn.CreatedAt)
+		g.Turns++
+		g.Last = r.Seq
+		g.FirstAt = min(g.FirstAt, r.Turn.CreatedAt)
+		g.LastAt = max(g.LastAt, r.Turn.CreatedAt)
+		g.fresh = append(g.fresh, newTurn{r.Seq, packed[i][keptPrefix:]})
 	}
-	for _, c := range order {
-		if _, err := t.conversation.ExecContext(t.ctx, t.tenant, c.ID[:], c.Turns, int64(c.First), int64(c.Last), int64(c.FirstAt), int64(c.LastAt)); err != nil {
+	var runs []run
+	for _, g := range order {
+		var turns int
+		err := t.conversation.QueryRowContext(t.ctx, t.tenant, g.ID[:], g.Turns, int64(g.First), int64(g.Last), int64(g.FirstAt), int64(g.LastAt)).Scan(&turns)
+		if err != nil {
 			return err
 		}
+		tail := run{conversation: g.ID}
+		if turns > g.Turns {
+			if tail, err = t.takeTail(g.ID, g.Turns); err != nil {
+				return err
+			}
+		}
+		runs = append(runs, tail.extend(g.fresh)...)
 	}
-	return nil
+	return t.insert("runs", &t.runs, len(runs), func(args []any, i int) []any {
+		r := &runs[i]
+		return append(args, t.tenant, r.conversation[:], int64(r.last), r.turns, r.packed)
+	})
 }

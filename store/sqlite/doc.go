@@ -11,10 +11,11 @@
 // columns are packed, because in this driver the price of a row is that of its
 // columns:
 //
-//	skeletons.skeleton  id 16 | created_at 8 | salience 4 | role 1 | phase 1 | leaf 32
-//	                    and for each parent: id 16 | conversation 16 | kind 1 | leaf 32
-//	turns.kept          conversation 16 | body_digest 32 | as skeletons.skeleton
-//	links.link          parent 16 | child 16 | conversation of the child 16
+//	skeleton    id 16 | created_at 8 | salience 4 | role 1 | phase 1 | leaf 32
+//	            and for each parent: id 16 | conversation 16 | kind 1 | leaf 32
+//	runs.run    for each turn: sequence number 8 | size 4 | skeleton
+//	turns.kept  conversation 16 | body_digest 32 | skeleton
+//	links.link  parent 16 | child 16 | conversation of the child 16
 //
 // Numbers are big-endian. All that is compared or sorted is an integer or a
 // BLOB; text is kept as BLOB wherever it can hold U+0000 or anything beyond ASCII.

@@ -339,7 +339,7 @@ func TestDamaged(t *testing.T) {
 		{"a policy's hash", `UPDATE policies SET hash = zeroblob(32)`, policies},
 		{"a policy's parameters", `UPDATE policies SET canonical = replace(canonical, '"max_nodes":2', '"max_nodes":3')`, policies},
 		{"a policy's spelling", `UPDATE policies SET canonical = canonical || ' '`, policies},
-		{"a skeleton", `UPDATE skeletons SET skeleton = substr(skeleton, 1, 100)`, func(s *sqlite.Store) error {
+		{"a skeleton", `UPDATE runs SET run = substr(run, 1, 100)`, func(s *sqlite.Store) error {
 			_, err := s.Segment(ctx, storetest.Tenant, []store.Part{{Conversation: storetest.ConversationID(0)}})
 			return err
 		}},

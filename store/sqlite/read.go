@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
@@ -31,15 +32,18 @@ const (
 	queryScan = `SELECT ` + recordColumns + ` FROM turns t
 		WHERE t.tenant = ? AND t.seq > ? AND t.seq <= ? ORDER BY t.seq LIMIT ?`
 
-	queryScanOne = `SELECT ` + recordColumns + ` FROM skeletons s
-		CROSS JOIN turns t ON t.tenant = s.tenant AND t.seq = s.seq
-		WHERE s.tenant = ? AND s.conversation = ? AND s.seq > ? AND s.seq <= ? ORDER BY s.seq LIMIT ?`
+	// A conversation's turns are found by the numbers that its runs hold.
+	queryRuns = `SELECT run FROM runs
+		WHERE tenant = ? AND conversation = ? AND last > ? ORDER BY last`
+
+	queryNumbered = `SELECT ` + recordColumns + ` FROM json_each(?) j
+		CROSS JOIN turns t ON t.tenant = ? AND t.seq = j.value ORDER BY j.key`
 )
 
 // queries are the prepared statements of the readers.
 type queries struct {
 	tenant, head                   *sql.Stmt
-	turns, scan, scanOne           *sql.Stmt
+	turns, scan, runs, numbered    *sql.Stmt
 	segment, segments              *sql.Stmt
 	match, external, conversations *sql.Stmt
 	events, policies               *sql.Stmt
@@ -55,7 +59,8 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.head, `SELECT head FROM tenants WHERE tenant = ?`},
 		{&q.turns, queryTurns},
 		{&q.scan, queryScan},
-		{&q.scanOne, queryScanOne},
+		{&q.runs, queryRuns},
+		{&q.numbered, queryNumbered},
 		{&q.segment, querySegment},
 		{&q.segments, querySegments},
 		{&q.match, queryMatch},
@@ -75,7 +80,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 
 func (q *queries) close() error {
 	var errs []error
-	for _, s := range []*sql.Stmt{q.tenant, q.head, q.turns, q.scan, q.scanOne, q.segment, q.segments, q.match, q.external,
+	for _, s := range []*sql.Stmt{q.tenant, q.head, q.turns, q.scan, q.runs, q.numbered, q.segment, q.segments, q.match, q.external,
 		q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter} {
 		if s != nil {
 			errs = append(errs, s.Close())
@@ -195,7 +200,7 @@ func (s *Store) page(ctx context.Context, tenant dag.Tenant, after, head dag.Seq
 		if conversation == nil {
 			rows, err = s.queries.scan.QueryContext(ctx, n, int64(after), int64(head), pageRecords)
 		} else {
-			rows, err = s.queries.scanOne.QueryContext(ctx, n, conversation[:], int64(after), int64(head), pageRecords)
+			rows, err = s.conversationRows(ctx, n, after, head, *conversation)
 		}
 		if err != nil {
 			return err
@@ -217,6 +222,35 @@ func (s *Store) page(ctx context.Context, tenant dag.Tenant, after, head dag.Seq
 		return nil, err
 	}
 	return page, nil
+}
+
+// conversationRows gives the next records of one conversation, by the numbers in
+// its runs.
+func (s *Store) conversationRows(ctx context.Context, tenant int64, after, head dag.Seq, conversation dag.ConversationID) (*sql.Rows, error) {
+	rows, err := s.queries.runs.QueryContext(ctx, tenant, conversation[:], int64(after))
+	if err != nil {
+		return nil, err
+	}
+	numbers := []byte{'['}
+	found := 0
+	var packed sql.RawBytes
+	err = each(rows, func() error {
+		return eachSkeleton(packed, after, func(t dag.Skeleton) error {
+			if t.Seq > head || found == pageRecords {
+				return errPageFull
+			}
+			if found > 0 {
+				numbers = append(numbers, ',')
+			}
+			numbers = strconv.AppendUint(numbers, uint64(t.Seq), 10)
+			found++
+			return nil
+		})
+	}, &packed)
+	if err != nil && !errors.Is(err, errPageFull) {
+		return nil, err
+	}
+	return s.queries.numbered.QueryContext(ctx, string(append(numbers, ']')), tenant)
 }
 
 // each scans the rows into dest one after the other and closes them.

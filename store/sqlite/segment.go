@@ -14,9 +14,9 @@ import (
 
 // The kinds of rows of a segment.
 const (
-	rowHead     = 0
-	rowSkeleton = 1
-	rowLink     = 2
+	rowHead = 0
+	rowRun  = 1
+	rowLink = 2
 )
 
 // A segment is one statement, and so one moment, whether or not there is news:
@@ -26,8 +26,8 @@ const (
 	querySegment = `WITH part (tenant, conversation, after) AS (SELECT ?, ?, ?)
 		SELECT 0, head, NULL, NULL FROM part JOIN tenants USING (tenant)
 		UNION ALL
-		SELECT 1, s.seq, s.skeleton, NULL FROM part p
-			CROSS JOIN skeletons s ON s.tenant = p.tenant AND s.conversation = p.conversation AND s.seq > p.after
+		SELECT 1, p.after, r.run, NULL FROM part p
+			CROSS JOIN runs r ON r.tenant = p.tenant AND r.conversation = p.conversation AND r.last > p.after
 		UNION ALL
 		SELECT 2, l.seq, l.link, NULL FROM part p
 			CROSS JOIN links l ON l.tenant = p.tenant AND l.parent_conversation = p.conversation AND l.seq > p.after`
@@ -36,8 +36,8 @@ const (
 			SELECT tenant, unhex(value ->> 0), value ->> 1 FROM own CROSS JOIN json_each(?))
 		SELECT 0, head, NULL, NULL FROM own JOIN tenants USING (tenant)
 		UNION ALL
-		SELECT 1, s.seq, s.skeleton, s.conversation FROM part p
-			CROSS JOIN skeletons s ON s.tenant = p.tenant AND s.conversation = p.conversation AND s.seq > p.after
+		SELECT 1, p.after, r.run, r.conversation FROM part p
+			CROSS JOIN runs r ON r.tenant = p.tenant AND r.conversation = p.conversation AND r.last > p.after
 		UNION ALL
 		SELECT 2, l.seq, l.link, NULL FROM part p
 			CROSS JOIN links l ON l.tenant = p.tenant AND l.parent_conversation = p.conversation AND l.seq > p.after`
@@ -93,17 +93,18 @@ func readSegment(rows *sql.Rows, seg *store.Segment, parts []store.Part) error {
 		switch kind {
 		case rowHead:
 			seg.Head = dag.Seq(seq)
-		case rowSkeleton:
-			t := dag.Skeleton{Seq: dag.Seq(seq)}
-			if len(parts) == 1 {
-				t.Conversation = parts[0].Conversation
-			} else if err := fill(t.Conversation[:], conversation, "a conversation's id"); err != nil {
-				return err
+		case rowRun:
+			of := parts[0].Conversation
+			if len(parts) > 1 {
+				if err := fill(of[:], conversation, "a conversation's id"); err != nil {
+					return err
+				}
 			}
-			if err := unpackSkeleton(&t, packed); err != nil {
-				return err
-			}
-			seg.Turns = append(seg.Turns, t)
+			return eachSkeleton(packed, dag.Seq(seq), func(t dag.Skeleton) error {
+				t.Conversation = of
+				seg.Turns = append(seg.Turns, t)
+				return nil
+			})
 		case rowLink:
 			l := dag.Link{Seq: dag.Seq(seq)}
 			if err := unpackLink(&l, packed); err != nil {

@@ -43,7 +43,8 @@ func unpackKept(r *store.Record, b []byte) error {
 		return fmt.Errorf("turn %d has %d bytes; the file is damaged", r.Seq, len(b))
 	}
 	s := dag.Skeleton{Seq: r.Seq}
-	if err := unpackSkeleton(&s, b[keptPrefix:]); err != nil {
+	var parents []dag.SkeletonParent
+	if err := unpackSkeleton(&s, b[keptPrefix:], &parents); err != nil {
 		return err
 	}
 	r.Turn = dag.Turn{ID: s.ID, Role: s.Role, Phase: s.Phase, Salience: s.Salience, CreatedAt: s.CreatedAt}
@@ -53,8 +54,9 @@ func unpackKept(r *store.Record, b []byte) error {
 	return nil
 }
 
-// unpackSkeleton fills all but Seq and Conversation. It copies.
-func unpackSkeleton(s *dag.Skeleton, b []byte) error {
+// unpackSkeleton fills all but Seq and Conversation. It copies. The parents are
+// put behind those in room, if there is any.
+func unpackSkeleton(s *dag.Skeleton, b []byte, room *[]dag.SkeletonParent) error {
 	if len(b) < skeletonSize || (len(b)-skeletonSize)%parentSize != 0 {
 		return fmt.Errorf("the skeleton of turn %d has %d bytes; the file is damaged", s.Seq, len(b))
 	}
@@ -67,7 +69,12 @@ func unpackSkeleton(s *dag.Skeleton, b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	s.Parents = make([]dag.SkeletonParent, len(b)/parentSize)
+	n := len(b) / parentSize
+	if cap(*room)-len(*room) < n {
+		*room = make([]dag.SkeletonParent, 0, max(n, min(cap(*room), 64)))
+	}
+	*room = (*room)[:len(*room)+n]
+	s.Parents = (*room)[len(*room)-n : len(*room) : len(*room)]
 	for i := range s.Parents {
 		p := &s.Parents[i]
 		copy(p.ID[:], b)

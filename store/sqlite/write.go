@@ -20,6 +20,10 @@ const (
 	queryFind = `SELECT t.turn, t.body IS NOT NULL FROM ids i CROSS JOIN turns t ON t.turn = i.turn
 		WHERE i.tenant = ? AND i.id = ?`
 
+	// Only a run that is short enough to be taken in is read.
+	queryTailRun = `SELECT last, turns, iif(turns <= ?, run, NULL) FROM runs
+		WHERE tenant = ? AND conversation = ? AND last < ? ORDER BY last DESC LIMIT 1`
+
 	queryEvent  = `SELECT seq, kind, turn, reason, at FROM events WHERE tenant = ? AND kind = ? AND turn = ?`
 	queryPolicy = `SELECT hash FROM policies WHERE tenant = ? AND policy = ?`
 )
@@ -39,8 +43,8 @@ type writer struct {
 	stored, parents                *sql.Stmt // look-ups within the transaction
 	tenant, newTenant, head        *sql.Stmt
 	lastTurn                       *sql.Stmt
-	skeletons, ids, turns, links   inserts
-	conversation                   *sql.Stmt
+	ids, turns, links, runs        inserts
+	conversation, tailRun, dropRun *sql.Stmt
 	find, erase, event, addEvent   *sql.Stmt
 	policy, addPolicy              *sql.Stmt
 	issued, addIssued, issuedCount *sql.Stmt
@@ -93,14 +97,17 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.newTenant = prepare(`INSERT INTO tenants (name, head, issued) VALUES (?, 0, 0) RETURNING tenant`)
 	w.head = prepare(`UPDATE tenants SET head = ? WHERE tenant = ?`)
 	w.lastTurn = prepare(queryLastTurn)
-	w.skeletons = insert(`skeletons (tenant, conversation, seq, skeleton)`, 4)
+	w.runs = insert(`runs (tenant, conversation, last, turns, run)`, 5)
+	w.tailRun = prepare(queryTailRun)
+	w.dropRun = prepare(`DELETE FROM runs WHERE tenant = ? AND conversation = ? AND last = ?`)
 	w.ids = insert(`ids (tenant, id, turn)`, 3)
 	w.turns = insert(`turns (turn, tenant, seq, kept, name, salt, external, body)`, 8)
 	w.links = insert(`links (tenant, parent_conversation, seq, link)`, 4)
 	w.conversation = prepare(`INSERT INTO conversations (tenant, conversation, turns, first, last, first_at, last_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, conversation) DO UPDATE SET turns = turns + excluded.turns, last = excluded.last,
-			first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`)
+			first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)
+		RETURNING turns`)
 	w.find = prepare(queryFind)
 	w.erase = prepare(`UPDATE turns SET name = NULL, salt = NULL, external = NULL, body = NULL WHERE turn = ?`)
 	w.event = prepare(queryEvent)

@@ -6,13 +6,15 @@ CREATE TABLE tenants (
     issued INTEGER NOT NULL  -- the number of the newest issued slice
 );
 
--- What selection needs, so that a conversation is one contiguous range.
-CREATE TABLE skeletons (
+-- What selection needs, in runs of consecutive turns of a conversation: so a
+-- conversation of a hundred thousand turns is read in some two hundred rows.
+CREATE TABLE runs (
     tenant       INTEGER NOT NULL,
     conversation BLOB NOT NULL,
-    seq          INTEGER NOT NULL,
-    skeleton     BLOB NOT NULL, -- packed, see the package documentation
-    PRIMARY KEY (tenant, conversation, seq)
+    last         INTEGER NOT NULL, -- the sequence number of the run's last turn
+    turns        INTEGER NOT NULL, -- how many there are
+    run          BLOB NOT NULL,    -- packed, see the package documentation
+    PRIMARY KEY (tenant, conversation, last)
 ) WITHOUT ROWID;
 
 CREATE TABLE ids (
