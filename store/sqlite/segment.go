@@ -89,7 +89,8 @@ func readSegment(rows *sql.Rows, seg *store.Segment, parts []store.Part) error {
 	var kind int
 	var seq int64
 	var packed, conversation sql.RawBytes
-	return each(rows, func() error {
+	var runs [][]dag.Skeleton // joined at the end: a slice that grows is copied again and again
+	err := each(rows, func() error {
 		switch kind {
 		case rowHead:
 			seg.Head = dag.Seq(seq)
@@ -100,11 +101,14 @@ func readSegment(rows *sql.Rows, seg *store.Segment, parts []store.Part) error {
 					return err
 				}
 			}
-			return eachSkeleton(packed, dag.Seq(seq), func(t dag.Skeleton) error {
+			run := make([]dag.Skeleton, 0, len(packed)/(runPrefix+skeletonSize+parentSize)+1)
+			err := eachSkeleton(packed, dag.Seq(seq), func(t dag.Skeleton) error {
 				t.Conversation = of
-				seg.Turns = append(seg.Turns, t)
+				run = append(run, t)
 				return nil
 			})
+			runs = append(runs, run)
+			return err
 		case rowLink:
 			l := dag.Link{Seq: dag.Seq(seq)}
 			if err := unpackLink(&l, packed); err != nil {
@@ -114,4 +118,8 @@ func readSegment(rows *sql.Rows, seg *store.Segment, parts []store.Part) error {
 		}
 		return nil
 	}, &kind, &seq, &packed, &conversation)
+	if len(runs) > 0 {
+		seg.Turns = slices.Concat(runs...)
+	}
+	return err
 }

@@ -1,0 +1,413 @@
+package slice_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// A slowPick is a candidate of the reference.
+type slowPick struct {
+	ID       dag.TurnID
+	Score    uint64
+	Distance int
+	Via      slice.Via
+	From     dag.TurnID
+}
+
+// slowScore is section 3 of GKP/1.
+func slowScore(t *dag.Turn, distance int, p *policy.SlicePolicyV1) uint64 {
+	alpha, beta, s, weight := uint64(p.SalienceWeight), uint64(p.DistanceDecay), uint64(t.Salience), uint64(p.Weights[t.Phase])
+	f := (1_000_000_000_000 - alpha*1_000_000 + alpha*s) / 1000
+	d := uint64(1_000_000_000)
+	for range distance {
+		d = d * beta / 1_000_000
+	}
+	return weight * f / 1_000_000 * d / 1_000_000_000
+}
+
+func slowCompare(a, b slowPick) int {
+	switch {
+	case a.Score != b.Score && a.Score > b.Score, a.Score == b.Score && a.Distance < b.Distance:
+		return -1
+	case a.Score != b.Score, a.Distance != b.Distance:
+		return 1
+	}
+	return a.ID.Compare(b.ID)
+}
+
+// slowSelect is section 4 of GKP/1, line by line, with maps, and with a frontier
+// that is sorted anew each time. It also gives what was left in the frontier.
+func slowSelect(w *world, anchor dag.TurnID, p *policy.SlicePolicyV1) (selected, frontier []slowPick) {
+	byID := map[dag.TurnID]*dag.Turn{}
+	parents, children := map[dag.TurnID][]dag.TurnID{}, map[dag.TurnID][]dag.TurnID{}
+	for i := range w.turns {
+		byID[w.turns[i].ID] = &w.turns[i]
+	}
+	for _, e := range w.edges {
+		parents[e.Child] = append(parents[e.Child], e.Parent)
+		children[e.Parent] = append(children[e.Parent], e.Child)
+	}
+	visited := map[dag.TurnID]bool{}
+	push := func(id dag.TurnID, distance int, via slice.Via, from dag.TurnID) {
+		if !visited[id] {
+			visited[id] = true
+			frontier = append(frontier, slowPick{id, slowScore(byID[id], distance, p), distance, via, from})
+		}
+	}
+	push(anchor, 0, slice.ViaAnchor, dag.TurnID{})
+	for len(frontier) > 0 && len(selected) < p.MaxNodes {
+		slices.SortFunc(frontier, slowCompare)
+		c := frontier[0]
+		frontier = frontier[1:]
+		selected = append(selected, c)
+		if c.Distance < p.MaxRadius {
+			near := map[dag.TurnID]slice.Via{}
+			for _, n := range children[c.ID] {
+				near[n] = slice.ViaChild
+			}
+			for _, n := range parents[c.ID] {
+				near[n] = slice.ViaParent
+			}
+			for _, n := range sortedIDs(near) {
+				push(n, c.Distance+1, near[n], c.ID)
+			}
+		}
+		if p.IncludeSiblings && p.MaxSiblings > 0 {
+			siblings := map[dag.TurnID]slice.Via{}
+			for _, parent := range parents[c.ID] {
+				for _, n := range children[parent] {
+					siblings[n] = slice.ViaSibling
+				}
+			}
+			delete(siblings, c.ID)
+			ranked := sortedIDs(siblings)
+			slices.SortStableFunc(ranked, func(a, b dag.TurnID) int {
+				x, y := slowScore(byID[a], c.Distance, p), slowScore(byID[b], c.Distance, p)
+				if x != y {
+					return map[bool]int{true: -1, false: 1}[x > y]
+				}
+				return 0
+			})
+			for _, n := range ranked[:min(len(ranked), p.MaxSiblings)] {
+				push(n, c.Distance, slice.ViaSibling, c.ID)
+			}
+		}
+	}
+	return selected, frontier
+}
+
+func sortedIDs(set map[dag.TurnID]slice.Via) []dag.TurnID {
+	ids := make([]dag.TurnID, 0, len(set))
+	for id := range set {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, dag.TurnID.Compare)
+	return ids
+}
+
+func picksOf(v dag.View, picks []slice.Pick) []slowPick {
+	var got []slowPick
+	for _, p := range picks {
+		g := slowPick{ID: v.ID(p.Node), Score: uint64(p.Score), Distance: p.Distance, Via: p.Via}
+		if p.Via != slice.ViaAnchor {
+			g.From = v.ID(p.From)
+		}
+		got = append(got, g)
+	}
+	return got
+}
+
+// TestSelectAgainstReference compares with the reference on random graphs, for
+// views of the past too.
+func TestSelectAgainstReference(t *testing.T) {
+	ways, full, cut, hubbed := map[slice.Via]int{}, 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		g := w.load(t, func(dag.ConversationID) bool { return true })
+		for range 4 {
+			n := rapid.IntRange(1, len(w.turns)).Draw(t, "seq")
+			if rapid.Bool().Draw(t, "now") {
+				n = len(w.turns)
+			}
+			past := w.until(n)
+			anchor := w.turns[rapid.IntRange(0, n-1).Draw(t, "anchor")].ID
+			p := drawParams(t, n)
+			v := g.At(dag.Seq(n))
+			picks, err := slice.Select(v, anchor, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, left := slowSelect(past, anchor, &p)
+			if got := picksOf(v, picks); !slices.Equal(got, want) {
+				t.Fatalf("%d turns, policy %+v: -want +got:\n%s", n, p, cmp.Diff(want, got))
+			}
+			for _, pick := range want {
+				ways[pick.Via]++
+				if pick.Via == slice.ViaSibling && slices.ContainsFunc(past.parents(pick.ID), func(id dag.TurnID) bool { return len(past.children(id)) > 64 }) {
+					hubbed++
+				}
+			}
+			if len(left) > 0 {
+				cut++
+			} else {
+				full++
+			}
+		}
+	})
+	if len(ways) != 4 || full == 0 || cut == 0 || hubbed == 0 {
+		t.Errorf("ways %v, %d selections took everything, %d did not, %d siblings by a hub", ways, full, cut, hubbed)
+	}
+}
+
+// TestSelectInAnyOrder holds that the order of admission, of parents and of
+// loading makes no difference to a bundle.
+func TestSelectInAnyOrder(t *testing.T) {
+	a := authority(t)
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		anchor := w.turns[rapid.IntRange(0, len(w.turns)-1).Draw(t, "anchor")].ID
+		p := bind(t, "p@1", drawParams(t, len(w.turns)))
+		_, want := w.bundle(t, anchor, p, a)
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "shuffle"), 2))
+		if _, got := w.shuffled(r).bundle(t, anchor, p, a); string(got) != string(want) {
+			t.Fatalf("differs at %+v", slice.Differ(want, got))
+		}
+	})
+}
+
+// TestSelectLoadsWhatItNeeds begins with the anchor's conversation only and adds
+// what is said to be missing. It ends with the same selection.
+func TestSelectLoadsWhatItNeeds(t *testing.T) {
+	asked, partial := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		at := rapid.IntRange(0, len(w.turns)-1).Draw(t, "anchor")
+		anchor := w.turns[at].ID
+		p := drawParams(t, len(w.turns))
+		held := map[dag.ConversationID]bool{w.turns[at].Conversation: true}
+		for {
+			v := w.load(t, func(c dag.ConversationID) bool { return held[c] }).At(dag.Seq(len(w.turns)))
+			picks, err := slice.Select(v, anchor, p)
+			var missing *slice.MissingError
+			if errors.As(err, &missing) {
+				asked++
+				if picks != nil || len(missing.Conversations) == 0 {
+					t.Fatalf("%d picks, and %d conversations are missing", len(picks), len(missing.Conversations))
+				}
+				for _, c := range missing.Conversations {
+					if held[c] {
+						t.Fatalf("conversation %s is held, or missing twice", c)
+					}
+					held[c] = true
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _ := slowSelect(w, anchor, &p)
+			if got := picksOf(v, picks); !slices.Equal(got, want) {
+				t.Fatalf("-want +got:\n%s", cmp.Diff(want, got))
+			}
+			if slices.ContainsFunc(w.turns, func(t dag.Turn) bool { return !held[t.Conversation] }) {
+				partial++
+			}
+			return
+		}
+	})
+	if asked == 0 || partial == 0 {
+		t.Errorf("asked for more %d times, ended with part of the graph %d times", asked, partial)
+	}
+}
+
+func TestSelectRefuses(t *testing.T) {
+	w, anchor, p := rigged()
+	v := w.view(t)
+	if _, err := slice.Select(v, dag.TurnID{0: 0xee}, p); !errors.Is(err, slice.ErrAnchor) {
+		t.Errorf("an anchor that nobody knows: got %v, want ErrAnchor", err)
+	}
+	early := w.load(t, func(dag.ConversationID) bool { return true }).At(3)
+	if _, err := slice.Select(early, anchor, p); !errors.Is(err, slice.ErrAnchor) {
+		t.Errorf("an anchor not admitted yet: got %v, want ErrAnchor", err)
+	}
+	if _, err := slice.Cut(early, anchor, bind(t, "p@1", p)); !errors.Is(err, slice.ErrAnchor) {
+		t.Errorf("Cut: got %v, want ErrAnchor", err)
+	}
+	if _, err := slice.Select(dag.View{}, anchor, p); !errors.Is(err, slice.ErrAnchor) {
+		t.Errorf("the zero View: got %v, want ErrAnchor", err)
+	}
+	if _, err := slice.Select(v, anchor, policy.SlicePolicyV1{}); !errors.Is(err, policy.ErrRange) {
+		t.Errorf("the zero policy: got %v, want ErrRange", err)
+	}
+	if _, err := slice.Cut(v, anchor, policy.Registered{}); !errors.Is(err, policy.ErrRange) {
+		t.Errorf("Cut with the zero policy: got %v, want ErrRange", err)
+	}
+	if _, err := slice.Explain(v, anchor, policy.SlicePolicyV1{}, anchor); !errors.Is(err, policy.ErrRange) {
+		t.Errorf("Explain with the zero policy: got %v, want ErrRange", err)
+	}
+}
+
+// between counts the fewest edges between two turns, or gives -1.
+func (w *world) between(from, to dag.TurnID) int {
+	distance := map[dag.TurnID]int{from: 0}
+	for ring, n := []dag.TurnID{from}, 1; len(ring) > 0; n++ {
+		var next []dag.TurnID
+		for _, id := range ring {
+			for _, near := range append(w.parents(id), w.children(id)...) {
+				if _, seen := distance[near]; !seen {
+					distance[near] = n
+					next = append(next, near)
+				}
+			}
+		}
+		ring = next
+	}
+	if n, ok := distance[to]; ok && n <= policy.LimitRadius {
+		return n
+	}
+	return -1
+}
+
+// TestExplain compares every turn's standing with what the reference says of it.
+func TestExplain(t *testing.T) {
+	standings := map[slice.Standing]int{}
+	late := 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		n := rapid.IntRange(1, len(w.turns)).Draw(t, "seq")
+		past := w.until(n)
+		v := w.load(t, func(dag.ConversationID) bool { return true }).At(dag.Seq(n))
+		anchor := w.turns[rapid.IntRange(0, n-1).Draw(t, "anchor")].ID
+		p := drawParams(t, n)
+		picks, left := slowSelect(past, anchor, &p)
+		last := picks[len(picks)-1]
+		for range 12 {
+			i := rapid.IntRange(0, len(w.turns)-1).Draw(t, "turn")
+			id := w.turns[i].ID
+			got, err := slice.Explain(v, anchor, p, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			standings[got.Standing]++
+			want := slice.Explanation{Edges: -1, Selected: len(picks)}
+			if i < n {
+				want.Edges = past.between(anchor, id)
+			}
+			same := func(p slowPick) bool { return p.ID == id }
+			switch {
+			case i >= n:
+				want.Standing = slice.NotYet
+			case slices.ContainsFunc(picks, same):
+				at := slices.IndexFunc(picks, same)
+				want.Standing, want.Rank, want.Admission = slice.Chosen, at+1, admission(picks[at])
+			case slices.ContainsFunc(left, same):
+				c := left[slices.IndexFunc(left, same)]
+				want.Standing, want.Admission = slice.Beaten, admission(c)
+				want.BeatenBy = &slice.Rival{ID: last.ID, Admission: admission(last)}
+				// What the last pick itself brought in may be better than it.
+				if slowCompare(last, c) > 0 {
+					late++
+					if c.From != last.ID {
+						t.Fatalf("%+v was beaten by %+v", c, last)
+					}
+				}
+			case want.Edges < 0:
+				want.Standing = slice.Apart
+			case want.Edges > p.MaxRadius:
+				want.Standing = slice.TooFar
+			default:
+				want.Standing = slice.Unranked
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("turn %d of %d: -want +got:\n%s", i, n, diff)
+			}
+		}
+	})
+	for _, s := range []slice.Standing{slice.Chosen, slice.Beaten, slice.TooFar, slice.Unranked, slice.Apart, slice.NotYet} {
+		if standings[s] == 0 {
+			t.Errorf("nothing stood %s", s)
+		}
+	}
+	if late == 0 {
+		t.Error("no candidate of the last pick was left")
+	}
+}
+
+func admission(p slowPick) slice.Admission {
+	return slice.Admission{Score: policy.Score(p.Score), Distance: p.Distance, Via: p.Via, From: p.From}
+}
+
+// TestExplainEach builds each standing once.
+func TestExplainEach(t *testing.T) {
+	id := func(n int) dag.TurnID { return dag.TurnID{0: 1, 14: byte(n >> 8), 15: byte(n)} }
+	turn := func(n int) dag.Turn {
+		return dag.Turn{ID: id(n), Conversation: dag.ConversationID{1}, Role: dag.RoleUser, Phase: dag.Planning, CreatedAt: dag.Time(n)}
+	}
+	w := &world{}
+	w.add(turn(0), dag.Body{})
+	for n := 1; n <= 66; n++ { // a chain, longer than any radius
+		w.add(turn(n), dag.Body{}, dag.Parent{ID: id(n - 1), Kind: dag.Reply})
+	}
+	w.add(turn(100), dag.Body{}, dag.Parent{ID: id(0), Kind: dag.Reply}) // a second child of turn 0
+	w.add(turn(101), dag.Body{}, dag.Parent{ID: id(0), Kind: dag.Reply})
+	w.add(turn(200), dag.Body{}) // nobody's
+	w.add(turn(300), dag.Body{}, dag.Parent{ID: id(0), Kind: dag.Reply})
+	v := w.load(t, func(dag.ConversationID) bool { return true }).At(dag.Seq(len(w.turns) - 1))
+	p := policy.Default()
+	p.MaxNodes, p.MaxRadius, p.MaxSiblings = 2, 3, 0
+	for _, tc := range []struct {
+		turn     dag.TurnID
+		standing slice.Standing
+		rank     int
+		edges    int
+	}{
+		{id(0), slice.Chosen, 1, 0},
+		{id(1), slice.Chosen, 2, 1},
+		{id(100), slice.Beaten, 0, 1},
+		{id(2), slice.Beaten, 0, 2}, // offered by the last pick
+		{id(3), slice.Unranked, 0, 3},
+		{id(4), slice.TooFar, 0, 4},
+		{id(64), slice.TooFar, 0, 64},
+		{id(65), slice.Apart, 0, -1},
+		{id(200), slice.Apart, 0, -1},
+		{id(300), slice.NotYet, 0, -1},
+		{id(999), slice.NotYet, 0, -1},
+	} {
+		e, err := slice.Explain(v, id(0), p, tc.turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Standing != tc.standing || e.Rank != tc.rank || e.Edges != tc.edges || e.Selected != 2 || (e.BeatenBy != nil) != (tc.standing == slice.Beaten) {
+			t.Errorf("%s: got %+v, want %s, rank %d, %d edges", tc.turn, e, tc.standing, tc.rank, tc.edges)
+		}
+	}
+}
+
+// TestExplainLoads holds that a way through a conversation which is not held is
+// asked for, and only if the answer depends on it.
+func TestExplainLoads(t *testing.T) {
+	w, anchor, p := rigged()
+	p.MaxNodes, p.MaxRadius, p.IncludeSiblings = 1, 0, false
+	two := w.turns[2].Conversation
+	v := w.load(t, func(c dag.ConversationID) bool { return c != two }).At(dag.Seq(len(w.turns)))
+	if e, err := slice.Explain(v, anchor, p, w.turns[5].ID); err != nil || e.Standing != slice.TooFar || e.Edges != 1 {
+		t.Errorf("got %+v, %v", e, err)
+	}
+	// Turn 9 can only be reached through what is not held.
+	id := dag.TurnID{0: 0xf0, 15: 9}
+	w.add(dag.Turn{ID: id, Conversation: w.turns[0].Conversation, Role: dag.RoleUser, Phase: dag.Planning}, dag.Body{}, dag.Parent{ID: w.turns[2].ID, Kind: dag.Reply})
+	v = w.load(t, func(c dag.ConversationID) bool { return c != two }).At(dag.Seq(len(w.turns)))
+	var missing *slice.MissingError
+	if _, err := slice.Explain(v, anchor, p, id); !errors.As(err, &missing) || !slices.Equal(missing.Conversations, []dag.ConversationID{two}) {
+		t.Errorf("got %v, want conversation %s to be missing", err, two)
+	}
+}
