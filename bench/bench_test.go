@@ -61,3 +61,21 @@ func BenchmarkVerify(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkSelect(b *testing.B) {
+	w, err := newWorld(20_000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := sized(256)
+	if err != nil {
+		b.Fatal(err)
+	}
+	params := p.Params()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := slice.Select(w.view, w.anchor, params); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -20,6 +20,8 @@ type world struct {
 	bodies  map[dag.TurnID][]byte
 	salts   map[dag.TurnID]dag.Salt
 	encoded map[dag.TurnID]slice.EncodedTurn
+
+	skeleton int // bytes a turn in the graph
 }
 
 func newWorld(turns int) (*world, error) {
@@ -54,7 +56,7 @@ func newWorld(turns int) (*world, error) {
 		}
 	}
 	w.view = graph.At(dag.Seq(turns))
-	fmt.Printf("skeleton: %d bytes a turn (%d turns)\n", graph.Size()/turns, turns)
+	w.skeleton = graph.Size() / turns
 	return w, nil
 }
 
@@ -70,6 +72,7 @@ func inMemory(out io.Writer, rounds int) error {
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(out, "skeleton: %d bytes a turn\n", w.skeleton)
 	secret, err := token.ParseSecret(fmt.Sprintf("%x", sha256.Sum256([]byte("bench"))))
 	if err != nil {
 		return err

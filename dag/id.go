@@ -57,15 +57,26 @@ func externalUUID(source, external string) uuid.UUID {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("graphkernel:/"+source+"/"+external))
 }
 
-// AppendText appends the 36 characters of id. It does not allocate beyond dst.
-func (id TurnID) AppendText(dst []byte) []byte { return appendUUID(dst, id) }
+// IDText is the number of characters of an id.
+const IDText = 36
 
-// AppendText appends the 36 characters of id. It does not allocate beyond dst.
-func (id ConversationID) AppendText(dst []byte) []byte { return appendUUID(dst, id) }
+// Text gives the characters of id. It does not allocate.
+func (id TurnID) Text() [IDText]byte { return uuidText(id) }
 
-func appendUUID(dst []byte, id [16]byte) []byte {
+// AppendText appends the characters of id.
+func (id TurnID) AppendText(dst []byte) []byte {
+	text := uuidText(id)
+	return append(dst, text[:]...)
+}
+
+// AppendText appends the characters of id.
+func (id ConversationID) AppendText(dst []byte) []byte {
+	text := uuidText(id)
+	return append(dst, text[:]...)
+}
+
+func uuidText(id [16]byte) (text [IDText]byte) {
 	const digits = "0123456789abcdef"
-	var text [36]byte
 	at := 0
 	for i, b := range id {
 		if i == 4 || i == 6 || i == 8 || i == 10 {
@@ -75,7 +86,7 @@ func appendUUID(dst []byte, id [16]byte) []byte {
 		text[at], text[at+1] = digits[b>>4], digits[b&15]
 		at += 2
 	}
-	return append(dst, text[:]...)
+	return text
 }
 
 func parseUUID(s string) (uuid.UUID, error) {

@@ -185,7 +185,7 @@ type wire struct {
 
 func appendWire(dst []byte, b *wire) []byte {
 	w := canon.NewWriter(dst)
-	var id [idText]byte
+	var id [dag.IDText]byte
 	text := func(t dag.TurnID) { w.Text(t.AppendText(id[:0])) }
 	w.BeginObject()
 	w.Key("anchor")
@@ -258,7 +258,7 @@ func (a *Admission) appendWire(w *canon.Writer) {
 	w.Key("distance")
 	w.Uint(uint64(a.Distance))
 	if a.Via != ViaAnchor {
-		var id [idText]byte
+		var id [dag.IDText]byte
 		w.Key("from")
 		w.Text(a.From.AppendText(id[:0]))
 	}

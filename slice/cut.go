@@ -77,6 +77,7 @@ func Cut(v dag.View, anchor dag.TurnID, p policy.Registered) (*Slice, error) {
 // by their index in ascending order of ids.
 type cut struct {
 	order   []sortable
+	dealt   []sortable
 	rank    []int32 // by node: a selected turn's index + 1, else 0
 	ranked  []dag.Node
 	pairs   []pair
@@ -84,8 +85,8 @@ type cut struct {
 	begins  []int32     // where each parent's pairs begin
 	leaves  []tlog.Hash // turns, then edges, then admissions
 	tree    tree
-	text    []byte  // the turns' ids as text, 36 bytes each
-	reasons []int32 // by turn: the index of the turn it was reached from
+	text    [][dag.IDText]byte // the turns' ids as text
+	reasons []int32            // by turn: the index of the turn it was reached from
 	json    canon.Writer
 }
 
@@ -115,11 +116,6 @@ func (c *cut) reset() {
 	c.order, c.ranked, c.pairs, c.leaves, c.text, c.reasons = c.order[:0], c.ranked[:0], c.pairs[:0], c.leaves[:0], c.text[:0], c.reasons[:0]
 }
 
-const idText = 36 // characters of an id
-
-// idOf gives the text of the turn at an index.
-func (c *cut) idOf(i int32) []byte { return c.text[int(i)*idText : (int(i)+1)*idText] }
-
 // turns fills in the selected turns by ascending id, their leaves and the order
 // of selection.
 func (c *cut) turns(s *Slice, v dag.View, picks []Pick) {
@@ -127,29 +123,52 @@ func (c *cut) turns(s *Slice, v dag.View, picks []Pick) {
 		id := v.ID(p.Node)
 		c.order = append(c.order, sortable{binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:]), i})
 	}
-	slices.SortFunc(c.order, func(a, b sortable) int {
-		if a.high != b.high {
-			return cmp.Compare(a.high, b.high)
-		}
-		return cmp.Compare(a.low, b.low)
-	})
+	c.sortOrder()
 	if len(c.rank) < v.Len() {
 		c.rank = make([]int32, v.Len()+v.Len()/4)
 	}
 	s.Turns = make([]Selected, len(picks))
 	s.Picked = make([]int, len(picks))
 	for at, o := range c.order {
-		p := &picks[o.pick]
-		s.Turns[at] = Selected{ID: v.ID(p.Node), CreatedAt: v.CreatedAt(p.Node), Admission: admissionOf(v, *p)}
+		p, t := &picks[o.pick], &s.Turns[at]
+		t.ID, t.CreatedAt = v.ID(p.Node), v.CreatedAt(p.Node)
+		t.Admission.fill(v, p)
 		s.Picked[o.pick] = at
 		c.rank[p.Node] = int32(at) + 1
 		c.ranked = append(c.ranked, p.Node)
 		c.leaves = append(c.leaves, tlog.Hash(v.Leaf(p.Node)))
-		c.text = s.Turns[at].ID.AppendText(c.text)
+		c.text = append(c.text, t.ID.Text())
 	}
 	for _, o := range c.order {
 		c.reasons = append(c.reasons, c.rank[picks[o.pick].From]-1)
 	}
+}
+
+// sortOrder sorts by id. Ids are spread evenly, as a rule: dealing them out by
+// their first byte leaves next to nothing to compare.
+func (c *cut) sortOrder() {
+	var begins [257]int32
+	for i := range c.order {
+		begins[c.order[i].high>>56+1]++
+	}
+	for i := 1; i < len(begins); i++ {
+		begins[i] += begins[i-1]
+	}
+	next := begins
+	c.dealt = append(c.dealt[:0], c.order...)
+	for i := range c.order {
+		at := &next[c.order[i].high>>56]
+		c.dealt[*at] = c.order[i]
+		*at++
+	}
+	for i := range len(begins) - 1 {
+		if same := c.dealt[begins[i]:begins[i+1]]; len(same) > 1 {
+			slices.SortFunc(same, func(a, b sortable) int {
+				return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low))
+			})
+		}
+	}
+	c.order, c.dealt = c.dealt, c.order
 }
 
 // edges fills in every edge with both ends selected, and their leaves.
@@ -211,7 +230,7 @@ func (c *cut) appendAdmissions(turns []Selected) {
 	for i := range turns {
 		a := &turns[i].Admission
 		w.BeginArray()
-		w.Text(c.idOf(int32(i)))
+		w.UUID(&c.text[i])
 		w.Uint(uint64(a.Distance))
 		w.Uint(uint64(a.Score))
 		w.Text([]byte(a.Via.String()))
@@ -221,7 +240,7 @@ func (c *cut) appendAdmissions(turns []Selected) {
 		case from == nowhere:
 			w.String(a.From.String())
 		default:
-			w.Text(c.idOf(from))
+			w.UUID(&c.text[from])
 		}
 		w.EndArray()
 	}
@@ -245,7 +264,7 @@ func AppendAdmissionsLeaf(dst []byte, turns []Selected) []byte {
 func (c *cut) read(turns []Selected, edges []dag.Edge) {
 	index := make(map[dag.TurnID]int32, len(turns))
 	for i := range turns {
-		c.text = turns[i].ID.AppendText(c.text)
+		c.text = append(c.text, turns[i].ID.Text())
 		index[turns[i].ID] = int32(i)
 	}
 	find := func(id dag.TurnID) int32 {
@@ -287,8 +306,8 @@ func (c *cut) sliceID(p *Provenance, edges []dag.Edge) SliceID {
 	w.String(p.SchemaVersion)
 	w.Key("turns")
 	w.BeginArray()
-	for i := range len(c.text) / idText {
-		w.Text(c.idOf(int32(i)))
+	for i := range c.text {
+		w.UUID(&c.text[i])
 	}
 	w.EndArray()
 	w.EndObject()
@@ -302,15 +321,22 @@ func (c *cut) writeEnd(at int32, id dag.TurnID) {
 		c.json.String(id.String())
 		return
 	}
-	c.json.Text(c.idOf(at))
+	c.json.UUID(&c.text[at])
 }
 
 func admissionOf(v dag.View, p Pick) Admission {
-	a := Admission{Score: p.Score, Distance: p.Distance, Via: p.Via}
+	var a Admission
+	a.fill(v, &p)
+	return a
+}
+
+// fill fills in an admission in its place; copying one there costs a cut some
+// microseconds.
+func (a *Admission) fill(v dag.View, p *Pick) {
+	a.Score, a.Distance, a.Via = p.Score, p.Distance, p.Via
 	if p.Via != ViaAnchor {
 		a.From = v.ID(p.From)
 	}
-	return a
 }
 
 // Order gives the indexes of turns in the order for readers and prompts: a

@@ -80,7 +80,7 @@ func DigestBody(canonical []byte, salt dag.Salt) (d dag.Digest) {
 
 // AppendTurnLeaf appends the leaf of a turn.
 func AppendTurnLeaf(dst []byte, t *dag.Turn) []byte {
-	var id [idText]byte
+	var id [dag.IDText]byte
 	w := canon.NewWriter(dst)
 	w.BeginObject()
 	w.Key("body_digest")
@@ -105,7 +105,7 @@ func AppendTurnLeaf(dst []byte, t *dag.Turn) []byte {
 
 // AppendEdgeLeaf appends the leaf of an edge.
 func AppendEdgeLeaf(dst []byte, e dag.Edge) []byte {
-	var id [idText]byte
+	var id [dag.IDText]byte
 	w := canon.NewWriter(dst)
 	w.BeginObject()
 	w.Key("child")

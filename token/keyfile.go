@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -87,6 +88,67 @@ func SaveKeyring(path string, r Keyring, exclusive bool) (err error) {
 		return fmt.Errorf("keyring: %w", err)
 	}
 	return syncFolder(filepath.Dir(path))
+}
+
+// ChangeKeyring reads a keyring's file, changes the ring, and saves it. The change
+// is told whether there is a file; if there is none, the ring is empty. A file
+// PATH.lock, which is there as long as this takes, keeps other callers out, so
+// that of two changes made at once none is lost. Of a symbolic link the target
+// changes.
+func ChangeKeyring(path string, change func(r Keyring, exists bool) (Keyring, error)) (_ Keyring, err error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return Keyring{}, fmt.Errorf("keyring: %w", err)
+	}
+	unlock, err := lock(path + ".lock")
+	if err != nil {
+		return Keyring{}, err
+	}
+	defer func() {
+		if unlocked := unlock(); err == nil {
+			err = unlocked
+		}
+	}()
+	r, err := LoadKeyring(path)
+	exists := !errors.Is(err, fs.ErrNotExist)
+	if err != nil && exists {
+		return Keyring{}, err
+	}
+	next, err := change(r, exists)
+	if err != nil {
+		return Keyring{}, err
+	}
+	if err := SaveKeyring(path, next, !exists); err != nil {
+		return Keyring{}, err
+	}
+	return next, nil
+}
+
+// A change takes milliseconds, so whoever finds the lock taken tries again for
+// two seconds before taking it for left behind.
+const (
+	lockTries = 100
+	lockPause = 20 * time.Millisecond
+)
+
+// lock makes a file that must not be there. (Locks of the operating system would
+// go with their holder, but differ between systems and fail on some network
+// file systems.)
+func lock(path string) (unlock func() error, err error) {
+	for range lockTries {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
+			_ = f.Close() // empty
+			return func() error { return os.Remove(path) }, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("keyring: %w", err)
+		}
+		time.Sleep(lockPause)
+	}
+	return nil, fmt.Errorf("%w: it is locked by %s; if no other program is changing it, one was killed while it did: remove that file and try again", ErrKeyFile, path)
 }
 
 func syncFolder(path string) error {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +29,7 @@ type app struct {
 	getenv         func(string) string
 	clock          func() time.Time
 
+	started    bool // the command line was understood
 	storeFlag  string
 	tenantFlag string
 	keysFlag   string
@@ -49,29 +49,61 @@ const firstSteps = `  graphkernel demo                          see all of it at
   graphkernel verify slice.json
   graphkernel replay slice.json`
 
+// errInterrupted is what a person reads who ended the program.
+var errInterrupted = errors.New("interrupted")
+
 func (a *app) run(ctx context.Context, args []string) int {
+	out := &watched{Writer: a.stdout}
+	a.stdout = out
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitOK
-	}
+	command, err := root.ExecuteContextC(ctx)
+	code := exitOK
 	var done *finished
-	if errors.As(err, &done) { // the verdict has been printed
-		return done.code
+	switch {
+	case errors.As(err, &done): // the verdict has been printed
+		code, err = done.code, nil
+	case err != nil && !a.started:
+		code = exitUsage
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		code, err = exitInternal, errInterrupted
+	case err != nil:
+		code = exitCode(err)
 	}
-	code := exitCode(err)
-	if a.output == "json" {
-		_ = a.printJSON(map[string]any{"error": err.Error(), "exit_code": code}) // stdout is gone; the code remains
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("the result could not be written: %w", out.err)
+		if code == exitOK {
+			code = exitInternal
+		}
 	}
-	fmt.Fprintf(a.stderr, "graphkernel: %v\n", err)
+	if err == nil {
+		return code
+	}
+	if !out.wrote && (a.output == "json" || wantsJSON(args)) {
+		_ = a.printJSON(map[string]any{"error": err.Error(), "exit_code": code}) // standard output is gone; the code remains
+	}
+	a.note("graphkernel: %v", err)
 	if code == exitUsage {
-		fmt.Fprintln(a.stderr, "Run 'graphkernel help' or 'graphkernel COMMAND --help' for how to use it.")
+		a.note("Run '%s --help' for how to use it.", command.CommandPath())
 	}
 	return code
+}
+
+// wantsJSON reports whether a command line asks for JSON, even one that could
+// not be understood.
+func wantsJSON(args []string) bool {
+	for i, arg := range args {
+		switch {
+		case arg == "--":
+			return false
+		case arg == "--output=json", arg == "--output" && i+1 < len(args) && args[i+1] == "json":
+			return true
+		}
+	}
+	return false
 }
 
 func (a *app) root() *cobra.Command {
@@ -82,29 +114,68 @@ func (a *app) root() *cobra.Command {
 		Example:       firstSteps,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		Args:          knownCommand,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			if a.output != "text" && a.output != "json" {
 				return usagef("--output is %q, want text or json", a.output)
 			}
+			if a.output == "json" && c.HasParent() && c.Parent().Name() == "completion" {
+				return usagef("%s writes a script for a shell; leave out --output json", c.CommandPath())
+			}
+			a.started = true
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&a.storeFlag, "store", "", "where turns are kept, sqlite:PATH ($GRAPHKERNEL_STORE; default sqlite:"+abbreviate(defaultStore(a.getenv))+")")
+	f.StringVar(&a.storeFlag, "store", "", "where turns are kept, sqlite:PATH ($GRAPHKERNEL_STORE; default sqlite:"+a.abbreviate(a.defaultStore())+")")
 	f.StringVar(&a.tenantFlag, "tenant", "", "whose graph it is ($GRAPHKERNEL_TENANT; default \"default\")")
-	f.StringVar(&a.keysFlag, "keys", "", "the keyring's file ($GRAPHKERNEL_KEYS; default "+abbreviate(defaultKeys(a.getenv))+")")
+	f.StringVar(&a.keysFlag, "keys", "", "the keyring's file ($GRAPHKERNEL_KEYS; default "+a.abbreviate(a.defaultKeys())+")")
 	f.StringVar(&a.output, "output", "text", "text for people, json for programs: one object on standard output")
 	f.BoolVar(&a.dev, "dev", false, "sign with a random key that is gone after this run")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	noFiles(root, "tenant")
 	root.AddCommand(
 		a.importCommand(), a.exportCommand(), a.showCommand(),
 		a.sliceCommand(), a.verifyCommand(), a.replayCommand(), a.explainCommand(),
 		a.policyCommand(), a.eraseCommand(), a.keysCommand(), a.demoCommand(), a.versionCommand(),
 	)
+	a.helps(root)
 	return root
+}
+
+// helps makes help an error for commands that do not exist, and one object under
+// --output json.
+func (a *app) helps(root *cobra.Command) {
+	plain := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if a.output != "json" {
+			plain(c, args)
+			return
+		}
+		var text strings.Builder
+		c.SetOut(&text)
+		plain(c, args)
+		_ = a.printJSON(map[string]string{"help": text.String()}) // run reports it
+	})
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args = knownCommand
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		case "help":
+			c.Run = nil
+			c.RunE = func(_ *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil || len(rest) > 0 {
+					return usagef("there is no command %q", strings.Join(args, " "))
+				}
+				return found.Help()
+			}
+		}
+	}
 }
 
 // tenant gives the tenant that the flags and the environment name.
@@ -128,6 +199,16 @@ type session struct {
 	*kernel.Kernel
 	tenant dag.Tenant
 	store  store.Store
+}
+
+// holdsTurns refuses a tenant that nothing was ever admitted for: a mistyped name
+// must not look like an empty graph. The default tenant may be empty.
+func (s *session) holdsTurns(ctx context.Context) error {
+	head, err := s.Head(ctx, s.tenant)
+	if err == nil && head == 0 && s.tenant != dag.DefaultTenant {
+		return fmt.Errorf("tenant %s: %w: nothing was ever admitted for it in this store", s.tenant, store.ErrNotFound)
+	}
+	return err
 }
 
 // withKernel opens the store, which must be there, calls fn, and closes it.
@@ -161,18 +242,21 @@ func (a *app) withStore(ctx context.Context, ring token.Keyring, create bool, fn
 	return fn(&session{Kernel: k, tenant: tenant, store: s})
 }
 
+// errNoStore is wrapped when nothing was ever stored.
+var errNoStore = errors.New("there is no store")
+
 func (a *app) openStore(ctx context.Context, create bool) (store.Store, error) {
 	name := a.storeName()
 	scheme, path, _ := strings.Cut(name, ":")
 	if scheme != "sqlite" || path == "" {
-		return nil, usagef("store %q: want sqlite:PATH", name)
+		return nil, usagef("store %q: want sqlite:PATH; give --store or GRAPHKERNEL_STORE", name)
 	}
 	s, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}
 	if !create {
-		return nil, fmt.Errorf("there is no store at %s; graphkernel import makes one", path)
+		return nil, fmt.Errorf("%w at %s; graphkernel import makes one", errNoStore, path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -189,62 +273,53 @@ func (a *app) storeName() string {
 			return name
 		}
 	}
-	return "sqlite:" + defaultStore(a.getenv)
+	if path := a.defaultStore(); path != "" {
+		return "sqlite:" + path
+	}
+	return ""
 }
 
 // dataFolder gives a folder of the user's for a purpose that XDG has a variable
-// for.
-func dataFolder(getenv func(string) string, xdg, below string) string {
-	if dir := getenv(xdg); filepath.IsAbs(dir) {
+// for, or "" if the environment names no home.
+func (a *app) dataFolder(xdg, below string) string {
+	if dir := a.getenv(xdg); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "graphkernel")
 	}
-	home := getenv("HOME")
+	home := a.getenv("HOME")
 	switch runtime.GOOS {
 	case "darwin":
-		return filepath.Join(home, "Library", "Application Support", "graphkernel")
+		below = filepath.Join("Library", "Application Support")
 	case "windows":
-		return filepath.Join(getenv("LocalAppData"), "graphkernel")
+		home, below = a.getenv("LocalAppData"), ""
+	}
+	if !filepath.IsAbs(home) {
+		return ""
 	}
 	return filepath.Join(home, below, "graphkernel")
 }
 
-func defaultStore(getenv func(string) string) string {
-	return filepath.Join(dataFolder(getenv, "XDG_DATA_HOME", filepath.Join(".local", "share")), "graphkernel.db")
+func (a *app) defaultStore() string {
+	return below(a.dataFolder("XDG_DATA_HOME", filepath.Join(".local", "share")), "graphkernel.db")
 }
 
-func defaultKeys(getenv func(string) string) string {
-	return filepath.Join(dataFolder(getenv, "XDG_CONFIG_HOME", ".config"), "keys.json")
+func (a *app) defaultKeys() string {
+	return below(a.dataFolder("XDG_CONFIG_HOME", ".config"), "keys.json")
+}
+
+func below(folder, name string) string {
+	if folder == "" {
+		return ""
+	}
+	return filepath.Join(folder, name)
 }
 
 // abbreviate shows a path below the home folder with a tilde, so that help texts
 // are the same for everybody.
-func abbreviate(path string) string {
-	if home, err := os.UserHomeDir(); err == nil {
+func (a *app) abbreviate(path string) string {
+	if home := a.getenv("HOME"); home != "" {
 		if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
 			return filepath.Join("~", rest)
 		}
 	}
 	return path
-}
-
-// printJSON writes the one object that --output json promises.
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.stdout)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
-// print writes v as JSON, or calls text.
-func (a *app) print(v any, text func(w io.Writer)) error {
-	if a.output == "json" {
-		return a.printJSON(v)
-	}
-	text(a.stdout)
-	return nil
-}
-
-// note tells a person something beside the result.
-func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.stderr, format+"\n", args...)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,6 +75,9 @@ type demoStep struct {
 }
 
 func (a *app) demo(ctx context.Context, path string) (err error) {
+	if _, err := os.Stat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
+		return usagef("%s does not exist; demo takes a file or a folder of transcripts, or nothing", path)
+	}
 	folder, err := os.MkdirTemp("", "graphkernel-demo-")
 	if err != nil {
 		return err
@@ -116,7 +120,8 @@ func (a *app) demo(ctx context.Context, path string) (err error) {
 		}
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d steps did not come out as they must", failed, len(d.steps))
+		a.note("graphkernel: %d of %d steps did not come out as they must", failed, len(d.steps))
+		return finish(exitInternal)
 	}
 	return nil
 }

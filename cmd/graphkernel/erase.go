@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -22,14 +24,17 @@ undone. Bundles that were handed out before still hold the text.
 ` + anchorHelp,
 		Args: oneArg("TURN"),
 		RunE: func(c *cobra.Command, args []string) error { return a.erase(c, args[0], why) },
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&why, "reason", "", "why, for the record (required)")
+	noFiles(c, "reason")
 	return c
 }
 
 func (a *app) erase(c *cobra.Command, turn, why string) error {
 	if why == "" {
-		return usagef("erase needs --reason")
+		return usagef("erase needs --reason TEXT, which goes on record; what is erased does not come back")
 	}
 	return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
 		id, err := resolve(c, s, turn)
@@ -41,7 +46,9 @@ func (a *app) erase(c *cobra.Command, turn, why string) error {
 			return err
 		}
 		e, err := s.Erase(c.Context(), s.tenant, id, why)
-		if err != nil {
+		if errors.Is(err, dag.ErrForm) {
+			return &usageError{fmt.Errorf("--reason: %w", err)}
+		} else if err != nil {
 			return err
 		}
 		already := e.Seq <= before

@@ -53,7 +53,8 @@ func exitCode(err error) int {
 		is   bool
 		code int
 	}{
-		{errors.As(err, &usage) || errors.As(err, &ambiguous), exitUsage},
+		{errors.As(err, &usage) || errors.As(err, &ambiguous) || errors.Is(err, kernel.ErrBeyondHead), exitUsage},
+		{errors.Is(err, token.ErrKeyFile), exitInternal}, // however malformed it is, the evidence is not
 		{errors.Is(err, errNoSecret), exitKeyUnknown},
 		{errors.Is(err, slice.ErrVersion) || errors.Is(err, policy.ErrType), exitUnknownVersion},
 		{errors.Is(err, token.ErrKeyRetired), exitKeyRetired},

@@ -24,6 +24,8 @@ func (a *app) explainCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error { return a.explain(c, args[0], args[1], flags) },
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags.register(a, c)
 	return c

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -82,7 +83,7 @@ func (a *app) importPath(c *cobra.Command, path, format string) error {
 		}
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return usagef("%s does not exist", path)
+		return usagef("%s does not exist; import takes a file, a folder or a git repository", path)
 	}
 	return a.withNewKernel(c.Context(), token.Keyring{}, func(s *session) error {
 		bar := a.progress("importing")
@@ -91,7 +92,8 @@ func (a *app) importPath(c *cobra.Command, path, format string) error {
 		bar.stop()
 		result := importResult(&report)
 		if err != nil {
-			// What was admitted before stays; say so beside the error.
+			// What was admitted before stays; say so beside the error. Nothing
+			// else is on standard output then, so run adds nothing to it.
 			if a.output == "json" {
 				result.Error, result.ExitCode = err.Error(), exitCode(err)
 				if err := a.printJSON(result); err != nil {
@@ -140,6 +142,7 @@ itself. Erased turns are written without text, so that their children keep them.
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
 	c.Flags().StringVar(&conversation, "conversation", "", "write only this conversation (an id)")
+	noFiles(c, "conversation")
 	return c
 }
 
@@ -152,32 +155,29 @@ func (a *app) export(c *cobra.Command, out, conversation string) (err error) {
 		}
 		only = &id
 	}
-	to := a.stdout
-	if out != "" && out != "-" {
-		f, err := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-		if err != nil {
-			return err
-		}
-		defer func() {
-			if closed := f.Close(); err == nil {
-				err = closed
-			}
-		}()
-		to = f
-	} else if a.output == "json" {
+	if toStdout(out) && a.output == "json" {
 		return usagef("export writes many lines; with --output json give a file with -o")
 	}
-	return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
-		r, err := s.Export(c.Context(), s.tenant, only, to)
-		if err != nil {
+	var r kernel.ExportReport
+	err = a.writeTo(out, func(w io.Writer) error {
+		return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
+			if err := s.holdsTurns(c.Context()); err != nil {
+				return err
+			}
+			if r, err = s.Export(c.Context(), s.tenant, only, w); err == nil && only != nil && r.Turns == 0 {
+				err = fmt.Errorf("conversation %s of tenant %s: %w; see: graphkernel show", only, s.tenant, store.ErrNotFound)
+			}
 			return err
-		}
-		if a.output == "json" {
-			return a.printJSON(map[string]any{"turns": r.Turns, "redacted": r.Redacted, "parents_outside": r.Outside, "file": out})
-		}
-		a.note("%d turns, %d of them without text, %d parents outside the export", r.Turns, r.Redacted, r.Outside)
-		return nil
+		})
 	})
+	if err != nil {
+		return err
+	}
+	if a.output == "json" {
+		return a.printJSON(map[string]any{"turns": r.Turns, "redacted": r.Redacted, "parents_outside": r.Outside, "file": out})
+	}
+	a.note("%d turns, %d of them without text, %d parents outside the export", r.Turns, r.Redacted, r.Outside)
+	return nil
 }
 
 // A bar shows how long work goes on. It is silent unless a person watches.

@@ -1,17 +1,18 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -28,7 +29,10 @@ func (a *app) keyring() (token.Keyring, error) {
 	if secret := a.getenv("GRAPHKERNEL_SECRET"); secret != "" && a.keysFlag == "" {
 		return a.secretKeyring(secret)
 	}
-	path := a.keysPath()
+	path, err := a.keysPath()
+	if err != nil {
+		return token.Keyring{}, err
+	}
 	ring, err := token.LoadKeyring(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return token.Keyring{}, fmt.Errorf("%w: there is no keyring at %s.\n"+
@@ -39,13 +43,13 @@ func (a *app) keyring() (token.Keyring, error) {
 	return ring, err
 }
 
-func (a *app) keysPath() string {
-	for _, path := range []string{a.keysFlag, a.getenv("GRAPHKERNEL_KEYS")} {
+func (a *app) keysPath() (string, error) {
+	for _, path := range []string{a.keysFlag, a.getenv("GRAPHKERNEL_KEYS"), a.defaultKeys()} {
 		if path != "" {
-			return path
+			return path, nil
 		}
 	}
-	return defaultKeys(a.getenv)
+	return "", usagef("no home folder to look for a keyring in; give --keys or GRAPHKERNEL_KEYS")
 }
 
 func (a *app) devKeyring() (token.Keyring, error) {
@@ -92,7 +96,7 @@ serves all tenants.
 To rotate without a gap: rotate, wait until nobody needs to verify what the old
 key signed, then retire the old key. Retiring destroys the secret; what the key
 signed can still be replayed, but no longer verified.`,
-		Args: cobra.NoArgs,
+		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var initID, rotateID, importID, importFrom string
@@ -101,7 +105,10 @@ signed can still be replayed, but no longer verified.`,
 		Short: "Make a keyring with one random key",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return a.changeKeys(true, func(r token.Keyring, now dag.Time) (token.Keyring, token.KeyID, error) {
+			return a.changeKeys(func(r token.Keyring, exists bool, now dag.Time) (token.Keyring, token.KeyID, error) {
+				if exists {
+					return r, "", fs.ErrExist
+				}
 				return addRandom(r, initID, now)
 			})
 		},
@@ -112,7 +119,10 @@ signed can still be replayed, but no longer verified.`,
 		Short: "Add a random key that signs from now on",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return a.changeKeys(false, func(r token.Keyring, now dag.Time) (token.Keyring, token.KeyID, error) {
+			return a.changeKeys(func(r token.Keyring, exists bool, now dag.Time) (token.Keyring, token.KeyID, error) {
+				if !exists {
+					return r, "", fs.ErrNotExist
+				}
 				return addRandom(r, rotateID, now)
 			})
 		},
@@ -123,7 +133,10 @@ signed can still be replayed, but no longer verified.`,
 		Short: "End a key for good: it verifies nothing from now on",
 		Args:  oneArg("KEY-ID"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.changeKeys(false, func(r token.Keyring, now dag.Time) (token.Keyring, token.KeyID, error) {
+			return a.changeKeys(func(r token.Keyring, exists bool, now dag.Time) (token.Keyring, token.KeyID, error) {
+				if !exists {
+					return r, "", fs.ErrNotExist
+				}
 				next, err := r.Retire(token.KeyID(args[0]), now)
 				return next, token.KeyID(args[0]), err
 			})
@@ -137,7 +150,7 @@ signed can still be replayed, but no longer verified.`,
 input, never from the command line, where other users could read it. The key
 verifies; it signs only if no other key does.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return a.importKey(importID, importFrom) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.importKey(c.Context(), importID, importFrom) },
 	}
 	imported.Flags().StringVar(&importID, "id", "", "the key's id")
 	imported.Flags().StringVar(&importFrom, "from", "-", "the file that holds the secret; - is standard input")
@@ -147,6 +160,9 @@ verifies; it signs only if no other key does.`,
 		Args:  noArgs,
 		RunE:  func(*cobra.Command, []string) error { return a.listKeys() },
 	}
+	noFiles(initialise, "id")
+	noFiles(rotate, "id")
+	noFiles(imported, "id")
 	c.AddCommand(initialise, list, rotate, retire, imported)
 	return c
 }
@@ -164,22 +180,17 @@ func addRandom(r token.Keyring, id string, now dag.Time) (token.Keyring, token.K
 	return next, name, err
 }
 
-func (a *app) importKey(id, from string) error {
+// longestSecret bounds the characters of a secret that is imported.
+const longestSecret = 4096
+
+func (a *app) importKey(ctx context.Context, id, from string) error {
 	if id == "" {
-		return usagef("keys import needs --id")
+		return usagef("keys import needs --id KEY-ID")
 	}
-	in := a.stdin
-	if from != "-" {
-		f, err := os.Open(from)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }() // only read
-		in = f
-	}
-	const longest = 4096
-	text, err := io.ReadAll(io.LimitReader(in, longest))
-	if err != nil {
+	text, err := a.readFile(ctx, from, longestSecret)
+	if errors.Is(err, slice.ErrMalformed) {
+		return usagef("the secret in %s has more than %d characters", from, longestSecret)
+	} else if err != nil {
 		return err
 	}
 	secret, err := token.ParseSecret(strings.TrimSpace(string(text)))
@@ -187,39 +198,40 @@ func (a *app) importKey(id, from string) error {
 		return &usageError{err}
 	}
 	// A ring may begin with a secret that came from elsewhere.
-	_, err = os.Stat(a.keysPath())
-	return a.changeKeys(errors.Is(err, fs.ErrNotExist), func(r token.Keyring, now dag.Time) (token.Keyring, token.KeyID, error) {
+	return a.changeKeys(func(r token.Keyring, _ bool, now dag.Time) (token.Keyring, token.KeyID, error) {
 		next, err := r.Import(token.KeyID(id), secret, now)
 		return next, token.KeyID(id), err
 	})
 }
 
-// changeKeys loads the ring (or begins one), changes it and saves it.
-func (a *app) changeKeys(fresh bool, change func(token.Keyring, dag.Time) (token.Keyring, token.KeyID, error)) error {
-	path := a.keysPath()
-	var ring token.Keyring
-	if !fresh {
-		var err error
-		if ring, err = token.LoadKeyring(path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("there is no keyring at %s; run: graphkernel keys init", path)
-		} else if err != nil {
-			return err
-		}
-	}
-	now, err := dag.TimeOf(a.clock())
+// changeKeys changes the keyring's file. The change gets the ring, and whether
+// there is one.
+func (a *app) changeKeys(change func(token.Keyring, bool, dag.Time) (token.Keyring, token.KeyID, error)) error {
+	path, err := a.keysPath()
 	if err != nil {
 		return err
 	}
-	next, id, err := change(ring, now)
-	if errors.Is(err, dag.ErrForm) {
+	var id token.KeyID
+	next, err := token.ChangeKeyring(path, func(r token.Keyring, exists bool) (token.Keyring, error) {
+		now, err := dag.TimeOf(a.clock())
+		if err != nil {
+			return r, err
+		}
+		r, id, err = change(r, exists, now)
+		return r, err
+	})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("there is a keyring at %s already; it was left as it is (keys rotate adds a key)", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no keyring at %s; run: graphkernel keys init", path)
+	case errors.Is(err, dag.ErrForm) && !errors.Is(err, token.ErrKeyFile):
 		return &usageError{err}
-	} else if err != nil {
+	case err != nil:
 		return err
 	}
-	if err := token.SaveKeyring(path, next, fresh); errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("there is a keyring at %s already; it was left as it is (keys rotate adds a key)", path)
-	} else if err != nil {
-		return err
+	if a.keysFlag == "" && a.getenv("GRAPHKERNEL_SECRET") != "" {
+		a.note("graphkernel: GRAPHKERNEL_SECRET is set and goes before this file; unset it, or name the file with --keys")
 	}
 	for _, k := range next.Keys() {
 		if k.ID == id {
@@ -264,7 +276,11 @@ func (a *app) listKeys() error {
 }
 
 func (a *app) completeKeys(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	ring, err := token.LoadKeyring(a.keysPath())
+	path, err := a.keysPath()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ring, err := token.LoadKeyring(path)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

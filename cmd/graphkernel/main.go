@@ -21,6 +21,7 @@ func main() {
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the second interrupt ends the program at once
 	a := &app{
 		stdin:  os.Stdin,
 		stdout: os.Stdout,

@@ -1,17 +1,74 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/slice"
 )
+
+// A watched writer remembers whether anything was written, and the first error,
+// so that a result that got lost is not taken for a success.
+type watched struct {
+	io.Writer
+	wrote bool
+	err   error
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.wrote = w.wrote || len(p) > 0
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// isTerminal reports whether a person sees what is written there.
+func isTerminal(w any) bool {
+	if out, ok := w.(*watched); ok {
+		w = out.Writer
+	}
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// printJSON writes the one object that --output json promises.
+func (a *app) printJSON(v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.stdout.Write(escapeJSON(b.Bytes()))
+	return err
+}
+
+// print writes v as JSON, or calls text.
+func (a *app) print(v any, text func(w io.Writer)) error {
+	if a.output == "json" {
+		return a.printJSON(v)
+	}
+	text(a.stdout)
+	return nil
+}
+
+// note tells a person something beside the result.
+func (a *app) note(format string, args ...any) {
+	fmt.Fprintln(a.stderr, visible(fmt.Sprintf(format, args...)))
+}
 
 // newTable gives a plain table that copies well.
 func newTable(w io.Writer, header ...any) table.Writer {
@@ -23,82 +80,6 @@ func newTable(w io.Writer, header ...any) table.Writer {
 	t.SetStyle(style)
 	t.AppendHeader(table.Row(header))
 	return t
-}
-
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s takes no argument, got %q", c.CommandPath(), args[0])
-	}
-	return nil
-}
-
-func oneArg(name string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usagef("%s takes one %s, got %d arguments", c.CommandPath(), name, len(args))
-		}
-		return nil
-	}
-}
-
-func atMostOneArg(name string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return usagef("%s takes one %s at most, got %d arguments", c.CommandPath(), name, len(args))
-		}
-		return nil
-	}
-}
-
-// isTerminal reports whether a person sees what is written there.
-func isTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// readFile reads a file, or standard input for "-", up to a bound. One line feed
-// at the end belongs to the file and not to what it holds.
-func (a *app) readFile(path string, most int64) ([]byte, error) {
-	in := a.stdin
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		defer func() { _ = f.Close() }() // only read
-		in = f
-	}
-	data, err := io.ReadAll(io.LimitReader(in, most+2))
-	if err != nil {
-		return nil, err
-	}
-	if n := len(data); n > 0 && data[n-1] == '\n' {
-		data = data[:n-1]
-	}
-	if int64(len(data)) > most {
-		return nil, fmt.Errorf("%w: %s holds more than %d bytes", slice.ErrMalformed, path, most)
-	}
-	return data, nil
-}
-
-// writeResult writes to a file, or to standard output for "" and "-". Only a
-// terminal gets a line feed behind it, so that a file holds the exact bytes.
-func (a *app) writeResult(path string, data []byte) error {
-	if path != "" && path != "-" {
-		return os.WriteFile(path, data, 0o600)
-	}
-	if _, err := a.stdout.Write(data); err != nil {
-		return err
-	}
-	if isTerminal(a.stdout) && (len(data) == 0 || data[len(data)-1] != '\n') {
-		_, err := io.WriteString(a.stdout, "\n")
-		return err
-	}
-	return nil
 }
 
 type checkLine struct {
@@ -124,38 +105,6 @@ func printChecks(w io.Writer, checks []slice.Check) {
 			fmt.Fprintf(w, "  %-8s %-16s expected %s\n  %-8s %-16s found    %s\n", "", "", oneLine(c.Expected, 100), "", "", oneLine(c.Found, 100))
 		}
 	}
-}
-
-// oneLine shows text from a conversation in one line of a terminal: cut, and
-// without the control characters that could act on it.
-func oneLine(s string, most int) string {
-	var b strings.Builder
-	n := 0
-	space := false
-	for _, r := range s {
-		if r <= ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 || isBidi(r) {
-			space = b.Len() > 0
-			continue
-		}
-		if n >= most {
-			b.WriteRune('…')
-			break
-		}
-		if space {
-			b.WriteByte(' ')
-			n++
-			space = false
-		}
-		b.WriteRune(r)
-		n++
-	}
-	return b.String()
-}
-
-// isBidi reports whether a character changes the direction of writing, by which
-// text can be made to look like other text.
-func isBidi(r rune) bool {
-	return 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 || r == 0x200e || r == 0x200f
 }
 
 type provenanceJSON struct {

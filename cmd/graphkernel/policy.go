@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ func (a *app) policyCommand() *cobra.Command {
 		Long: `A policy says how far, how much and by what weights a slice is cut. Its id,
 NAME@VERSION, is bound to its parameters for ever: another set of parameters needs
 the next version. default@1 is there from the start.`,
-		Args: cobra.NoArgs,
+		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	add := &cobra.Command{
@@ -75,7 +76,7 @@ func policyOf(p policy.Registered) policyJSON {
 
 func (a *app) addPolicy(c *cobra.Command, path string) error {
 	const largest = 1 << 20
-	data, err := a.readFile(path, largest)
+	data, err := a.readFile(c.Context(), path, largest)
 	if err != nil {
 		return err
 	}
@@ -91,53 +92,73 @@ func (a *app) addPolicy(c *cobra.Command, path string) error {
 	})
 }
 
+// registry gives the tenant's policies. Where there is no store yet, that is
+// default@1; looking makes no store.
+func (a *app) registry(ctx context.Context) (r policy.Registry, err error) {
+	err = a.withKernel(ctx, token.Keyring{}, func(s *session) error {
+		r, err = s.Policies(ctx, s.tenant)
+		return err
+	})
+	if !errors.Is(err, errNoStore) {
+		return r, err
+	}
+	p, err := policy.Bind(policy.DefaultID, policy.Default())
+	if err != nil {
+		return policy.Registry{}, err
+	}
+	return policy.Registry{}.With(p)
+}
+
 func (a *app) listPolicies(c *cobra.Command) error {
-	return a.withNewKernel(c.Context(), token.Keyring{}, func(s *session) error {
-		registry, err := s.Policies(c.Context(), s.tenant)
-		if err != nil {
-			return err
-		}
-		lines := []policyJSON{}
+	registry, err := a.registry(c.Context())
+	if err != nil {
+		return err
+	}
+	lines := []policyJSON{}
+	for _, p := range registry.All() {
+		lines = append(lines, policyOf(p))
+	}
+	return a.print(map[string]any{"policies": lines, "registry_fingerprint": registry.Fingerprint()}, func(w io.Writer) {
+		t := newTable(w, "policy", "nodes", "radius", "siblings", "hash")
 		for _, p := range registry.All() {
-			lines = append(lines, policyOf(p))
-		}
-		return a.print(map[string]any{"policies": lines, "registry_fingerprint": registry.Fingerprint()}, func(w io.Writer) {
-			t := newTable(w, "policy", "nodes", "radius", "siblings", "hash")
-			for _, p := range registry.All() {
-				params := p.Params()
-				siblings := 0
-				if params.IncludeSiblings {
-					siblings = params.MaxSiblings
-				}
-				t.AppendRow(table.Row{p.ID(), params.MaxNodes, params.MaxRadius, siblings, p.Hash()})
+			params := p.Params()
+			siblings := 0
+			if params.IncludeSiblings {
+				siblings = params.MaxSiblings
 			}
-			t.Render()
-			fmt.Fprintf(w, "registry fingerprint %s\n", registry.Fingerprint())
-		})
+			t.AppendRow(table.Row{p.ID(), params.MaxNodes, params.MaxRadius, siblings, p.Hash()})
+		}
+		t.Render()
+		fmt.Fprintf(w, "registry fingerprint %s\n", registry.Fingerprint())
 	})
 }
 
 func (a *app) showPolicy(c *cobra.Command, id string) error {
-	return a.withNewKernel(c.Context(), token.Keyring{}, func(s *session) error {
-		p, err := s.Policy(c.Context(), s.tenant, policy.ID(id))
-		if errors.Is(err, policy.ErrUnknown) {
-			return usagef("%v; see: graphkernel policy list", err)
-		} else if err != nil {
-			return err
-		}
-		return a.printJSON(policyOf(p))
-	})
+	registry, err := a.registry(c.Context())
+	if err != nil {
+		return err
+	}
+	p, err := registry.Get(policy.ID(id))
+	if err != nil {
+		return unknownPolicy(err)
+	}
+	return a.printJSON(policyOf(p))
 }
 
-// completePolicies completes ids, if there is a store.
+// unknownPolicy makes a mistyped id a fault of the command line.
+func unknownPolicy(err error) error {
+	if errors.Is(err, policy.ErrUnknown) {
+		return usagef("%v; see: graphkernel policy list", err)
+	}
+	return err
+}
+
 func (a *app) completePolicies(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var ids []string
-	_ = a.withKernel(c.Context(), token.Keyring{}, func(s *session) error { // without a store there is no completion
-		registry, err := s.Policies(c.Context(), s.tenant)
+	if registry, err := a.registry(c.Context()); err == nil { // what cannot be read completes nothing
 		for _, p := range registry.All() {
 			ids = append(ids, string(p.ID()))
 		}
-		return err
-	})
+	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }

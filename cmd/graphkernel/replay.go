@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -8,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 func (a *app) replayCommand() *cobra.Command {
@@ -73,11 +76,18 @@ func (a *app) replayed(c *cobra.Command, s *session, what string) (*kernel.Repla
 	if id, err := slice.ParseSliceID(what); err == nil {
 		return s.ReplayIssued(c.Context(), s.tenant, id)
 	}
-	data, err := a.readFile(what, slice.MaxBundle)
+	data, err := a.readFile(c.Context(), what, slice.MaxBundle)
 	if err != nil {
 		return nil, err
 	}
-	return s.Replay(c.Context(), s.tenant, data)
+	r, err := s.Replay(c.Context(), s.tenant, data)
+	switch {
+	case errors.Is(err, kernel.ErrTenant):
+		return nil, usagef("%v; name the bundle's tenant with --tenant", err)
+	case errors.Is(err, policy.ErrUnknown):
+		return nil, fmt.Errorf("%w, without which the slice cannot be cut again; register it with graphkernel policy add", err)
+	}
+	return r, err
 }
 
 func replayResult(r *kernel.Replay, full bool) replayJSON {
@@ -94,10 +104,10 @@ func replayResult(r *kernel.Replay, full bool) replayJSON {
 		forged = forged || c.ID == slice.CheckToken && c.Status == slice.StatusFail
 	}
 	switch {
+	case forged:
+		j.Verdict, j.ExitCode, j.Reason = string(token.Tampered), exitTampered, r.Token.Error()
 	case r.Outcome == kernel.Different:
 		j.ExitCode = exitReplayDiffers
-	case forged:
-		j.Verdict, j.ExitCode, j.Reason = "tampered", exitTampered, fmt.Sprintf("the slice replays, but its token does not verify: %v", r.Token)
 	case full && len(r.Erased)+len(r.Redacted) > 0:
 		j.ExitCode, j.Reason = exitRedacted, "text is missing, and --require-full was given"
 	}
@@ -111,6 +121,6 @@ func printReplay(w io.Writer, j *replayJSON, checks []slice.Check) {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "erased", id)
 	}
 	if j.ExitCode != exitOK {
-		fmt.Fprintln(w, j.Reason)
+		fmt.Fprintln(w, visible(j.Reason))
 	}
 }

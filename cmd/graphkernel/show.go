@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -23,20 +24,28 @@ func (a *app) showCommand() *cobra.Command {
 		Short: "List the conversations, or show one as a tree",
 		Long: `Without an argument, lists the conversations. With a conversation's id, or a turn in
 it, shows its turns as a tree: each under its first parent, further parents named
-behind it. With --slice, the turns that the slice of that anchor selects are marked
-and say why.
+behind it, and the first one too where another turn stands between. A line of
+replies is not indented. With --slice, the turns that the slice of that anchor
+selects are marked and say why.
 
 ` + anchorHelp,
 		Args: atMostOneArg("CONVERSATION or TURN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return a.listConversations(c)
+			switch {
+			case anchor == "" && (c.Flags().Changed("policy") || c.Flags().Changed("as-of")):
+				return usagef("--policy and --as-of say which slice is meant; give its anchor with --slice")
+			case len(args) == 1:
+				return a.showTree(c, args[0], anchor, flags)
+			case anchor != "":
+				return a.showTree(c, anchor, anchor, flags)
 			}
-			return a.showTree(c, args[0], anchor, flags)
+			return a.listConversations(c)
 		},
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&anchor, "slice", "", "mark what the slice of this turn selects")
 	flags.register(a, c)
+	noFiles(c, "slice")
 	return c
 }
 
@@ -51,6 +60,9 @@ type conversationJSON struct {
 
 func (a *app) listConversations(c *cobra.Command) error {
 	return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		if err := s.holdsTurns(c.Context()); err != nil {
+			return err
+		}
 		lines := []conversationJSON{}
 		var after dag.ConversationID
 		const page = 500
@@ -89,7 +101,7 @@ type shownTurn struct {
 	Parents   []shownParent  `json:"parents"`
 	Role      string         `json:"role"`
 	Phase     string         `json:"phase"`
-	Salience  string         `json:"salience"`
+	Salience  json.Number    `json:"salience"`
 	CreatedAt string         `json:"created_at"`
 	Author    string         `json:"author,omitempty"`
 	Content   string         `json:"content,omitempty"`
@@ -150,7 +162,7 @@ func readTurns(ctx context.Context, s *session, id dag.ConversationID) ([]shownT
 	var turns []shownTurn
 	err := s.Turns(ctx, s.tenant, id, func(seq dag.Seq, d *dag.Draft) error {
 		t := shownTurn{
-			ID: d.ID.String(), Seq: uint64(seq), Parents: []shownParent{}, Role: d.Role.String(), Phase: d.Phase.String(), Salience: d.Salience.String(),
+			ID: d.ID.String(), Seq: uint64(seq), Parents: []shownParent{}, Role: d.Role.String(), Phase: d.Phase.String(), Salience: json.Number(d.Salience.String()),
 			CreatedAt: d.CreatedAt.String(), Author: d.Author, Content: d.Content, Redacted: d.Redacted,
 		}
 		for _, p := range d.Parents {
@@ -216,7 +228,7 @@ func printTree(w io.Writer, turns []shownTurn) {
 		}
 	}
 	push(roots, 0)
-	depth := 0
+	depth, above := 0, ""
 	for len(stack) > 0 {
 		at := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -226,7 +238,8 @@ func printTree(w io.Writer, turns []shownTurn) {
 		for ; depth > at.depth; depth-- {
 			l.UnIndent()
 		}
-		l.AppendItem(treeLine(&turns[at.turn], here))
+		l.AppendItem(treeLine(&turns[at.turn], here, above))
+		above = turns[at.turn].ID
 		next := at.depth
 		if len(children[at.turn]) > 1 {
 			next++
@@ -236,7 +249,8 @@ func printTree(w io.Writer, turns []shownTurn) {
 	l.Render()
 }
 
-func treeLine(t *shownTurn, here map[string]int) string {
+// treeLine writes a turn; above is the id of the turn in the line before.
+func treeLine(t *shownTurn, here map[string]int, above string) string {
 	mark := " "
 	if t.Selected != nil {
 		mark = "●"
@@ -249,7 +263,7 @@ func treeLine(t *shownTurn, here map[string]int) string {
 	for i, p := range t.Parents {
 		_, inside := here[p.ID]
 		switch {
-		case i > 0 || p.Kind != dag.Reply.String() && inside:
+		case i > 0 || inside && (p.Kind != dag.Reply.String() || p.ID != above):
 			line += fmt.Sprintf(" [%s of %s]", p.Kind, p.ID[:8])
 		case !inside:
 			line += fmt.Sprintf(" [%s of %s, in another conversation]", p.Kind, p.ID[:8])

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,6 +27,7 @@ func (f *cutFlags) register(a *app, c *cobra.Command) {
 	c.Flags().StringVar(&f.policy, "policy", string(policy.DefaultID), "the policy to cut under")
 	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the present")
 	_ = c.RegisterFlagCompletionFunc("policy", a.completePolicies) // the flag exists
+	noFiles(c, "as-of")
 }
 
 // request finds the anchor that a person names.
@@ -35,6 +38,9 @@ func (f *cutFlags) request(c *cobra.Command, s *session, anchor string) (kernel.
 	}
 	if _, err := policy.ParseID(f.policy); err != nil {
 		return kernel.Request{}, &usageError{err}
+	}
+	if _, err := s.Policy(c.Context(), s.tenant, policy.ID(f.policy)); err != nil {
+		return kernel.Request{}, unknownPolicy(err)
 	}
 	return kernel.Request{Anchor: id, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}, nil
 }
@@ -62,11 +68,17 @@ were handed out, and writes the bundle.
 
 Formats: bundle is the evidence, canonical JSON, to be handed on and verified;
 markdown and messages (OpenAI chat form, {"messages":[…]}) are for people and
-prompts and carry no proof.`,
+prompts and carry no proof. In markdown, control characters become signs for them.
+
+With --output json and -o, standard output tells what was written:
+
+  {"slice_id","file","format","turns","edges","as_of","policy_id","key_id","token","bundle_sha256"}`,
 		Example: `  graphkernel slice 079a02ab -o slice.json
   graphkernel slice 079a02ab --policy narrow@1 --as-of 120 --format markdown`,
 		Args: oneArg("ANCHOR"),
 		RunE: func(c *cobra.Command, args []string) error { return a.slice(c, args[0], flags, format, out) },
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags.register(a, c)
 	c.Flags().StringVar(&format, "format", "bundle", "bundle, markdown or messages")
@@ -84,34 +96,69 @@ func (a *app) slice(c *cobra.Command, anchor string, flags cutFlags, format, out
 	if err != nil {
 		return err
 	}
-	return a.withKernel(c.Context(), ring, func(s *session) error {
-		request, err := flags.request(c, s, anchor)
-		if err != nil {
-			return err
-		}
-		issued, err := s.Slice(c.Context(), s.tenant, request)
-		if err != nil {
-			return err
-		}
-		result := issued.Bundle
-		if render != nil {
-			b, err := slice.ParseBundle(issued.Bundle)
+	var issued *kernel.Issued
+	err = a.writeTo(out, func(w io.Writer) error {
+		return a.withKernel(c.Context(), ring, func(s *session) error {
+			request, err := flags.request(c, s, anchor)
 			if err != nil {
 				return err
 			}
-			if result, err = render(b); err != nil {
+			if issued, err = s.Slice(c.Context(), s.tenant, request); err != nil {
 				return err
 			}
-			if format == "markdown" && a.output == "json" {
-				if result, err = json.Marshal(map[string]string{"markdown": string(result), "slice_id": string(issued.Slice.Provenance.SliceID)}); err != nil {
+			result := issued.Bundle
+			if render != nil {
+				if result, err = a.rendered(issued, format, toStdout(out), render); err != nil {
 					return err
 				}
 			}
-		}
-		a.note("slice %s: %d turns, %d edges, as of %d, key %s", issued.Slice.Provenance.SliceID,
-			len(issued.Slice.Turns), len(issued.Slice.Edges), issued.Slice.AsOf, issued.Seal.KeyID)
-		return a.writeResult(out, result)
+			if isTerminal(w) { // a file holds the exact bytes, a screen only shows them
+				result = append(escapeJSON(bytes.TrimSuffix(result, []byte("\n"))), '\n')
+			}
+			_, err = w.Write(result)
+			return err
+		})
 	})
+	if err != nil {
+		return err
+	}
+	p := &issued.Slice.Provenance
+	a.note("slice %s: %d turns, %d edges, as of %d, key %s", p.SliceID, len(issued.Slice.Turns), len(issued.Slice.Edges), issued.Slice.AsOf, issued.Seal.KeyID)
+	if a.output != "json" || toStdout(out) {
+		return nil
+	}
+	return a.printJSON(writtenJSON{
+		SliceID: string(p.SliceID), File: out, Format: format, Turns: len(issued.Slice.Turns), Edges: len(issued.Slice.Edges),
+		AsOf: uint64(issued.Slice.AsOf), PolicyID: string(p.PolicyID), KeyID: issued.Seal.KeyID, Token: issued.Seal.Token,
+		Bundle: issued.Record.Bundle.String(),
+	})
+}
+
+// A writtenJSON tells what went into a file.
+type writtenJSON struct {
+	SliceID  string `json:"slice_id"`
+	File     string `json:"file"`
+	Format   string `json:"format"`
+	Turns    int    `json:"turns"`
+	Edges    int    `json:"edges"`
+	AsOf     uint64 `json:"as_of"`
+	PolicyID string `json:"policy_id"`
+	KeyID    string `json:"key_id"`
+	Token    string `json:"token"`
+	Bundle   string `json:"bundle_sha256"`
+}
+
+// rendered gives a slice in a form for people or prompts.
+func (a *app) rendered(issued *kernel.Issued, format string, stdout bool, render func(*slice.Bundle) ([]byte, error)) ([]byte, error) {
+	b, err := slice.ParseBundle(issued.Bundle)
+	if err != nil {
+		return nil, err
+	}
+	result, err := render(b)
+	if err != nil || format != "markdown" || a.output != "json" || !stdout {
+		return result, err
+	}
+	return json.Marshal(map[string]string{"markdown": string(result), "slice_id": string(issued.Slice.Provenance.SliceID)})
 }
 
 const redactedText = "(the text of this turn was erased or withheld)"
@@ -130,7 +177,9 @@ func ordered(b *slice.Bundle) []*slice.BundleTurn {
 }
 
 // markdown writes a slice for people. What was said stands in code fences longer
-// than any it holds, so that a turn cannot pass itself off as another.
+// than any it holds, so that a turn cannot pass itself off as another, and its
+// author in a code span, so that a name is no markup. Control characters become
+// signs for them.
 func markdown(b *slice.Bundle) ([]byte, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# Slice %s\n\nAnchor %s, policy %s, as of %d, %d turns in reading order.\n\nSnapshot %s, token %s (key %s).\n",
@@ -138,13 +187,24 @@ func markdown(b *slice.Bundle) ([]byte, error) {
 	for i, t := range ordered(b) {
 		author, content := "", redactedText
 		if t.Body != nil {
-			author, content = " · "+t.Body.Author, t.Body.Content
+			author, content = " · "+codeSpan(t.Body.Author), visible(t.Body.Content)
 		}
 		fmt.Fprintf(&out, "\n## %d. %s%s · %s\n\n`%s` · %s · score %s · %s\n\n", i+1, t.Role, author, t.CreatedAt, t.ID, t.Phase, decimal(t.Admission.Score), reason(&t.Admission))
 		fence := strings.Repeat("`", max(3, longestRun(content, '`')+1))
 		fmt.Fprintf(&out, "%s\n%s\n%s\n", fence, content, fence)
 	}
 	return []byte(out.String()), nil
+}
+
+func codeSpan(s string) string {
+	if s == "" {
+		return "(no author)"
+	}
+	fence := strings.Repeat("`", longestRun(s, '`')+1)
+	if fence == "`" {
+		return fence + s + fence
+	}
+	return fence + " " + s + " " + fence
 }
 
 func longestRun(s string, of rune) int {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ standard input.
 Exit codes: 0 verified, 10 tampered, 11 key unknown, 12 key retired, 16 text is
 missing under --require-full, 20 malformed, 21 unknown version; 1 internal, 2 usage.`,
 		Args: oneArg("FILE"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.verify(args[0], full) },
+		RunE: func(c *cobra.Command, args []string) error { return a.verify(c.Context(), args[0], full) },
 	}
 	c.Flags().BoolVar(&full, "require-full", false, "do not accept a bundle with redacted turns")
 	return c
@@ -55,12 +56,16 @@ var outcomeCodes = map[token.Outcome]int{
 	token.UnknownVersion: exitUnknownVersion,
 }
 
-func (a *app) verify(path string, full bool) error {
+func (a *app) verify(ctx context.Context, path string, full bool) error {
+	tenant, err := a.tenant()
+	if err != nil {
+		return err
+	}
 	ring, err := a.keyring()
 	if err != nil {
 		return err
 	}
-	data, err := a.readFile(path, slice.MaxBundle)
+	data, err := a.readFile(ctx, path, slice.MaxBundle)
 	if err != nil {
 		return err
 	}
@@ -79,7 +84,10 @@ func (a *app) verify(path string, full bool) error {
 		Checks:     checkLines(verdict.Checks),
 		Bundle:     dag.Digest(sha256.Sum256(data)).String(),
 	}
-	a.refuseTenant(&v, verdict.Claim.Seal.Tenant)
+	if v.ExitCode == exitOK && a.namesTenant() && verdict.Claim.Seal.Tenant != tenant {
+		v.Verdict, v.Admissible, v.ExitCode = string(token.Tampered), false, exitTampered
+		v.Reason = fmt.Sprintf("the evidence is of tenant %q, not of %q", verdict.Claim.Seal.Tenant, tenant)
+	}
 	if v.ExitCode == exitOK && full && len(v.Redacted) > 0 {
 		v.Verdict, v.Admissible, v.ExitCode = "redacted", false, exitRedacted
 		v.Reason = fmt.Sprintf("%d of %d turns have no text, and --require-full was given", len(v.Redacted), v.Turns)
@@ -90,19 +98,9 @@ func (a *app) verify(path string, full bool) error {
 	return finish(v.ExitCode)
 }
 
-// refuseTenant refuses verified evidence of another tenant than the one that was
-// named. If none was named, the bundle's own tenant is the one whose key counts.
-func (a *app) refuseTenant(v *verdictJSON, claimed dag.Tenant) {
-	if v.ExitCode != exitOK || a.tenantFlag == "" && a.getenv("GRAPHKERNEL_TENANT") == "" {
-		return
-	}
-	want, err := a.tenant()
-	if err == nil && want == claimed {
-		return
-	}
-	v.Verdict, v.Admissible, v.ExitCode = string(token.Tampered), false, exitTampered
-	v.Reason = fmt.Sprintf("the evidence is of tenant %q, not of %q", claimed, a.tenantFlag+a.getenv("GRAPHKERNEL_TENANT"))
-}
+// namesTenant reports whether the user named a tenant. If none was named, the
+// tenant that a bundle itself names is the one whose key counts.
+func (a *app) namesTenant() bool { return a.tenantFlag != "" || a.getenv("GRAPHKERNEL_TENANT") != "" }
 
 func printVerdict(w io.Writer, v *verdictJSON, checks []slice.Check) {
 	fmt.Fprint(w, strings.ToUpper(strings.ReplaceAll(v.Verdict, "_", " ")))
@@ -118,6 +116,6 @@ func printVerdict(w io.Writer, v *verdictJSON, checks []slice.Check) {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "redacted", id)
 	}
 	if v.Reason != "" {
-		fmt.Fprintf(w, "%s\n", v.Reason)
+		fmt.Fprintln(w, visible(v.Reason))
 	}
 }

@@ -83,6 +83,15 @@ func (w *Writer) Text(s []byte) {
 	w.Bytes = append(w.Bytes, '"')
 }
 
+// UUID writes the 36 characters of an id. A fixed length is copied in a few
+// instructions, and slices hold hundreds of ids.
+func (w *Writer) UUID(text *[36]byte) {
+	w.separate()
+	b := append(w.Bytes, '"')
+	b = append(b, text[:]...)
+	w.Bytes = append(b, '"')
+}
+
 // Hex writes bytes as a string of lowercase hex digits.
 func (w *Writer) Hex(b []byte) {
 	w.separate()

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+var update = flag.Bool("update", false, "write testdata/help.txt anew")
+
+// testApp gives an app with a home folder of its own and no input, whose clock
+// stands still.
+func testApp() *app {
+	env := map[string]string{"HOME": "/home/user"}
+	return &app{
+		stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard,
+		getenv: func(name string) string { return env[name] },
+		clock:  func() time.Time { return time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC) },
+	}
+}
+
+// commands lists a command and all below it that help shows.
+func commands(c *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			all = append(all, commands(sub)...)
+		}
+	}
+	return all
+}
+
+// TestHelp compares the help of every command with testdata/help.txt, so that a
+// change of the command line shows in review. Shell completions explain
+// themselves in the words of the library and are left out.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	var got bytes.Buffer
+	seen := 0
+	for _, c := range commands(testApp().root()) {
+		if c.HasParent() && c.Parent().Name() == "completion" {
+			continue
+		}
+		var out bytes.Buffer
+		a := testApp()
+		a.stdout = &out
+		args := append(strings.Fields(c.CommandPath())[1:], "--help")
+		if code := a.run(context.Background(), args); code != exitOK {
+			t.Errorf("%v: exit code %d", args, code)
+		}
+		got.WriteString("==> " + c.CommandPath() + " --help\n" + out.String() + "\n")
+		seen++
+	}
+	const fewest = 20
+	if seen < fewest {
+		t.Errorf("%d commands, want at least %d", seen, fewest)
+	}
+	golden := filepath.Join("testdata", "help.txt")
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("help differs from %s; look at the difference and, if it is meant, run: go test ./cmd/graphkernel -run TestHelp -update\ngot:\n%s", golden, got.Bytes())
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// acts reports whether a character does something other than being seen: moves
+// the cursor, begins an escape sequence, turns the direction of writing, hides.
+// What was said in a conversation may hold any of them. The two joiners are
+// spared, which some scripts and emoji need.
+func acts(r rune) bool {
+	const nonJoiner, joiner = 0x200c, 0x200d
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) && r != nonJoiner && r != joiner
+}
+
+// oneLine shows text from a conversation in one line of a terminal: cut, and
+// without the characters that could act on it.
+func oneLine(s string, most int) string {
+	var b strings.Builder
+	n := 0
+	space := false
+	for _, r := range s {
+		if r == ' ' || acts(r) {
+			space = b.Len() > 0
+			continue
+		}
+		if n >= most {
+			b.WriteRune('…')
+			break
+		}
+		if space {
+			b.WriteByte(' ')
+			n++
+			space = false
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}
+
+// visible shows text of several lines: characters that would act on a terminal
+// become signs for them.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		const pictures, deletePicture = 0x2400, 0x2421
+		switch {
+		case r == '\n' || r == '\t' || !acts(r):
+			return r
+		case r < ' ':
+			return pictures + r
+		case r == 0x7f:
+			return deletePicture
+		}
+		return unicode.ReplacementChar
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
+}
+
+// escapeJSON writes the characters of a JSON text that would act on a terminal
+// as escapes. In a valid text they stand inside strings, so its meaning stays.
+func escapeJSON(text []byte) []byte {
+	if !strings.ContainsFunc(string(text), hidesInJSON) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range string(text) {
+		switch {
+		case !hidesInJSON(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return []byte(b.String())
+}
+
+func hidesInJSON(r rune) bool { return r != '\n' && acts(r) }

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"graphkernel": main})
+}
+
+// TestScripts runs testdata/script. Beside testscript's own commands there are:
+//
+//	gk CODE ARG...         run graphkernel and require its exit code
+//	json [PATH=VALUE]...   require values in the JSON that gk printed; PATH alone must be absent
+//	getjson NAME PATH      put such a value into the environment
+//	edit FILE OLD NEW      replace what stands in a file exactly once
+//	plain stdout|stderr    require that nothing in it acts on a terminal
+//
+// gk checks after each run that with --output json standard output is exactly one
+// JSON object, and that no secret was printed.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	incident, err := filepath.Abs(filepath.Join("demo", "incident.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			home := filepath.Join(e.WorkDir, "home")
+			e.Setenv("HOME", home)
+			e.Setenv("LocalAppData", home)
+			e.Setenv("XDG_DATA_HOME", filepath.Join(home, "data"))
+			e.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
+			e.Setenv("INCIDENT", incident)
+			// The demonstration's turns: the anchor, the plan, the word that is
+			// erased, and the visitor.
+			e.Setenv("ANCHOR", incidentAnchor)
+			e.Setenv("PLAN", "b31e2079-0dc0-4a11-8ca1-000000000003")
+			e.Setenv("WORD", incidentSecret)
+			e.Setenv("VISITOR", incidentVisitor)
+			e.Setenv("MAIN", "1c1de000-0dc0-4a11-8ca1-0000000000a0") // the conversation they lie in
+			return os.Mkdir(home, 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"gk": gk, "json": wantJSON, "getjson": getJSON, "edit": edit, "plain": plain,
+		},
+	})
+}
+
+func gk(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: gk CODE ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec("graphkernel", args[1:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+	if wantsJSON(args) {
+		if _, err := oneObject(ts.ReadFile("stdout")); err != nil {
+			ts.Fatalf("standard output is not one JSON object: %v", err)
+		}
+	}
+	for _, secret := range secrets(ts) {
+		if strings.Contains(ts.ReadFile("stdout")+ts.ReadFile("stderr"), secret) {
+			ts.Fatalf("a secret was printed")
+		}
+	}
+}
+
+var inKeyring = regexp.MustCompile(`"secret":"([0-9a-f]+)"`)
+
+// secrets lists what must not be printed: the secrets in the environment and in
+// the keyrings of the script.
+func secrets(ts *testscript.TestScript) []string {
+	var list []string
+	if s := ts.Getenv("GRAPHKERNEL_SECRET"); s != "" {
+		list = append(list, s)
+	}
+	folder := filepath.Join(ts.Getenv("XDG_CONFIG_HOME"), "graphkernel")
+	files, _ := os.ReadDir(folder) // there may be none
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(folder, f.Name()))
+		ts.Check(err)
+		for _, m := range inKeyring.FindAllSubmatch(data, -1) {
+			list = append(list, string(m[1]))
+		}
+	}
+	return list
+}
+
+func oneObject(text string) (map[string]any, error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v map[string]any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the first value")
+	}
+	return v, nil
+}
+
+// lookup finds a value by a path such as checks.0.status; # is a length.
+func lookup(v any, path string) (any, bool) {
+	for step := range strings.SplitSeq(path, ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			if step == "#" {
+				return len(at), true
+			}
+			next, ok := at[step]
+			if !ok {
+				return nil, false
+			}
+			v = next
+		case []any:
+			if step == "#" {
+				return len(at), true
+			}
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(at) {
+				return nil, false
+			}
+			v = at[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+func wantJSON(ts *testscript.TestScript, neg bool, args []string) {
+	object, err := oneObject(ts.ReadFile("stdout"))
+	ts.Check(err)
+	for _, arg := range args {
+		path, want, hasValue := strings.Cut(arg, "=")
+		got, ok := lookup(object, path)
+		switch {
+		case !hasValue && ok:
+			ts.Fatalf("%s is %v, want it absent", path, got)
+		case hasValue && !ok:
+			ts.Fatalf("%s is absent, want %s", path, want)
+		case hasValue && (fmt.Sprint(got) == want) == neg:
+			ts.Fatalf("%s is %v, want %s (negated: %v)", path, got, want, neg)
+		}
+	}
+}
+
+func getJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: getjson NAME PATH")
+	}
+	object, err := oneObject(ts.ReadFile("stdout"))
+	ts.Check(err)
+	v, ok := lookup(object, args[1])
+	if !ok {
+		ts.Fatalf("%s is absent", args[1])
+	}
+	ts.Setenv(args[0], fmt.Sprint(v))
+}
+
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit FILE OLD NEW")
+	}
+	path := ts.MkAbs(args[0])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	if n := bytes.Count(data, []byte(args[1])); n != 1 {
+		ts.Fatalf("%q stands %d times in %s, want once", args[1], n, args[0])
+	}
+	ts.Check(os.WriteFile(path, bytes.Replace(data, []byte(args[1]), []byte(args[2]), 1), 0o600))
+}
+
+func plain(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: plain stdout|stderr")
+	}
+	text := ts.ReadFile(args[0])
+	if text == "" {
+		ts.Fatalf("%s is empty", args[0])
+	}
+	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && acts(r) }); i >= 0 {
+		ts.Fatalf("%s holds %+q", args[0], text[i:min(len(text), i+10)])
+	}
+}
+
+// TestScriptsCoverCommands makes sure that every command is run by a script.
+func TestScriptsCoverCommands(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	var all []string
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(data))
+	}
+	text := strings.Join(all, "\n")
+	for _, c := range commands(testApp().root()) {
+		name, ok := strings.CutPrefix(c.CommandPath(), "graphkernel ")
+		if ok && !slices.Contains([]string{"completion powershell"}, name) && !regexp.MustCompile(`(?m)^gk \d+ (.* )?`+name+`( |$)`).MatchString(text) {
+			t.Errorf("no script runs %s", c.CommandPath())
+		}
+	}
+}
