@@ -545,7 +545,7 @@ func TestParseBundleRefuses(t *testing.T) {
 	for _, tc := range []struct{ name, old, new, place string }{
 		{"a line end", `]}`, "]}\n", ""},
 		{"white space", `"as_of":4`, `"as_of": 4`, ""},
-		{"an escape", `"harbour`, `"\u0068arbour`, ""},
+		{"an escape", `harbour`, `\u0068arbour`, "not the canonical spelling"},
 		{"an escaped letter", `Café`, `Caf\u00e9`, ""},
 		{"an escaped solidus", `"gkp/1"`, `"gkp\/1"`, ""},
 		{"1.0 for 1", `"synthesis":1}`, `"synthesis":1.0}`, ""},
@@ -604,9 +604,6 @@ func TestParseBundleRefuses(t *testing.T) {
 			at = len(good) - 2
 		}
 		if at < 0 {
-			if tc.name == "an escape" {
-				continue
-			}
 			t.Fatalf("%s: %q is not in the bundle", tc.name, tc.old)
 		}
 		bad := slices.Concat(good[:at], []byte(tc.new), good[at+len(tc.old):])
@@ -655,7 +652,7 @@ func FuzzParseBundle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := slice.ParseBundle(data)
 		if err != nil {
-			if b != nil || errors.Is(err, slice.ErrMalformed) == errors.Is(err, slice.ErrVersion) && !strings.Contains(err.Error(), "malformed") {
+			if b != nil || !errors.Is(err, slice.ErrMalformed) && !errors.Is(err, slice.ErrVersion) {
 				t.Fatalf("got %v, %v", b, err)
 			}
 			return

@@ -88,7 +88,7 @@ func AppendTurnLeaf(dst []byte, t *dag.Turn) []byte {
 	w.Key("conversation")
 	w.Text(t.Conversation.AppendText(id[:0]))
 	w.Key("created_at_us")
-	w.Uint(uint64(t.CreatedAt))
+	w.Micros(uint64(t.CreatedAt))
 	w.Key("id")
 	w.Text(t.ID.AppendText(id[:0]))
 	w.Key("phase")
