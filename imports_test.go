@@ -98,7 +98,9 @@ func TestLightCore(t *testing.T) {
 			t.Fatalf("go list gave only %d packages for %s", len(deps), folder)
 		}
 		for _, heavy := range []string{"database/sql", "net/http", "modernc.org", "github.com/jackc", "github.com/labstack", "github.com/spf13"} {
-			if slices.ContainsFunc(deps, func(d string) bool { return d == heavy || strings.Contains(heavy, ".") && strings.HasPrefix(d, heavy+"/") }) {
+			if slices.ContainsFunc(deps, func(d string) bool {
+				return d == heavy || strings.Contains(heavy, ".") && strings.HasPrefix(d, heavy+"/")
+			}) {
 				t.Errorf("%s links %s", folder, heavy)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -49,6 +51,7 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(fo
 func exitCode(err error) int {
 	var usage *usageError
 	var ambiguous *kernel.AmbiguousError
+	var field *canon.FieldError
 	for _, row := range [...]struct {
 		is   bool
 		code int
@@ -59,7 +62,8 @@ func exitCode(err error) int {
 		{errors.Is(err, slice.ErrVersion) || errors.Is(err, policy.ErrType), exitUnknownVersion},
 		{errors.Is(err, token.ErrKeyRetired), exitKeyRetired},
 		{errors.Is(err, token.ErrKeyUnknown), exitKeyUnknown},
-		{errors.Is(err, slice.ErrMalformed) || errors.Is(err, dag.ErrForm) || errors.Is(err, policy.ErrRange) || errors.Is(err, errSyntax), exitMalformed},
+		{errors.Is(err, slice.ErrMalformed) || errors.Is(err, dag.ErrForm) || errors.Is(err, policy.ErrRange) ||
+			errors.Is(err, canon.ErrSyntax) || errors.As(err, &field) || errors.Is(err, ingest.ErrFormat), exitMalformed},
 	} {
 		if row.is {
 			return row.code

@@ -22,8 +22,14 @@ func (a *app) readFile(ctx context.Context, path string, most int64) ([]byte, er
 			return nil, &usageError{err}
 		}
 		defer func() { _ = f.Close() }() // only read
-		if info, err := f.Stat(); err == nil && info.IsDir() {
+		info, err := f.Stat()
+		switch {
+		case err != nil:
+			return nil, err
+		case info.IsDir():
 			return nil, usagef("%s is a folder, want a file or - for standard input", path)
+		case info.Size() > most+1:
+			return nil, tooLarge(path, most)
 		}
 		in = f
 	}
@@ -35,9 +41,13 @@ func (a *app) readFile(ctx context.Context, path string, most int64) ([]byte, er
 		data = data[:n-1]
 	}
 	if int64(len(data)) > most {
-		return nil, fmt.Errorf("%w: %s holds more than %d bytes", slice.ErrMalformed, path, most)
+		return nil, tooLarge(path, most)
 	}
 	return data, nil
+}
+
+func tooLarge(path string, most int64) error {
+	return fmt.Errorf("%w: %s holds more than %d bytes", slice.ErrMalformed, path, most)
 }
 
 // readAll reads up to a bound. It gives up when ctx ends, since whoever

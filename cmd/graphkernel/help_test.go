@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,9 @@ func commands(c *cobra.Command) []*cobra.Command {
 // themselves in the words of the library and are left out.
 func TestHelp(t *testing.T) {
 	t.Parallel()
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		t.Skip("the default paths in the help are others here")
+	}
 	var got bytes.Buffer
 	seen := 0
 	for _, c := range commands(testApp().root()) {

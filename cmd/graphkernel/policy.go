@@ -14,9 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// errSyntax is what a text that is no strict JSON wraps.
-var errSyntax = canon.ErrSyntax
-
 func (a *app) policyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",

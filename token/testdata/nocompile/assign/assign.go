@@ -1,0 +1,7 @@
+// want: unexported field evidence
+
+package assign
+
+import "github.com/graphkernel/graphkernel/token"
+
+func try(a token.Admissible) { a.evidence = nil }
