@@ -102,7 +102,9 @@ func (a *app) importPath(c *cobra.Command, path, format string) error {
 				a.note("graphkernel: %v", err)
 				return finish(result.ExitCode)
 			}
-			a.note("%d turns were admitted before this; importing again goes on from there", report.Admitted)
+			if report.Admitted > 0 {
+				a.note("%d turns were admitted before this; importing again goes on from there", report.Admitted)
+			}
 			return err
 		}
 		return a.print(result, func(w io.Writer) { printImport(w, &report) })

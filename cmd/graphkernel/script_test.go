@@ -49,6 +49,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_DATA_HOME", filepath.Join(home, "data"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 			e.Setenv("INCIDENT", incident)
+			e.Setenv("ESC", "\x1b")
 			// The demonstration's turns: the anchor, the plan, the word that is
 			// erased, and the visitor.
 			e.Setenv("ANCHOR", incidentAnchor)
