@@ -71,10 +71,3 @@ func (c *byteLRU[K, V]) remove(key K) {
 	defer c.mu.Unlock()
 	c.items.Remove(key)
 }
-
-// size gives the number of entries and their bytes.
-func (c *byteLRU[K, V]) size() (entries, bytes int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.items.Len(), c.bytes
-}

@@ -14,7 +14,8 @@ const MaxReason = 1024
 
 // Erase deletes a turn's text and salt for good, and records when and why.
 // Everything else of the turn stays: old slices still verify and replay, and say
-// that the text is gone. Erasing twice gives the first event.
+// that the text is gone. Erasing twice gives the first event, and finishes the work
+// if the store could not the first time.
 func (k *Kernel) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, reason string) (store.Event, error) {
 	if reason == "" || len(reason) > MaxReason || !utf8.ValidString(reason) {
 		return store.Event{}, fmt.Errorf("%w: an erasure needs a reason of 1 to %d bytes of UTF-8, got %d", dag.ErrForm, MaxReason, len(reason))
@@ -24,10 +25,10 @@ func (k *Kernel) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, 
 		return store.Event{}, err
 	}
 	e, err := k.store.Erase(ctx, tenant, store.Event{Kind: store.Erasure, Turn: turn, Reason: reason, At: now})
+	k.texts.kept.remove(turnKey{tenant, turn}) // whatever came of it: an erasure may be kept and reported as failed
 	if err != nil {
 		return store.Event{}, err
 	}
-	k.texts.kept.remove(turnKey{tenant, turn})
 	return e, nil
 }
 

@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"context"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/memory"
+)
+
+// A slowStore lets something happen between the reading of text and its return.
+type slowStore struct {
+	store.Store
+	meanwhile func()
+}
+
+func (s *slowStore) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
+	records, err := s.Store.Turns(ctx, tenant, ids)
+	if s.meanwhile != nil {
+		s.meanwhile()
+	}
+	return records, err
+}
+
+// TestTextErasedInMidFetch erases a turn after its text was read and before it is
+// kept, while another request learns of the erasure. The text must not stay.
+func TestTextErasedInMidFetch(t *testing.T) {
+	ctx := t.Context()
+	disk := memory.Open(&memory.Disk{}, memory.Options{})
+	defer disk.Close()
+	s := &slowStore{Store: disk}
+	body := slice.AppendBody(nil, &dag.Body{Content: "secret"})
+	turn := dag.Turn{
+		ID: dag.ExternalTurnID("test", "1"), Conversation: dag.ExternalConversationID("test", "1"),
+		Role: dag.RoleUser, Phase: dag.Planning, BodyDigest: slice.DigestBody(body, dag.Salt{1}),
+	}
+	if _, err := s.Append(ctx, dag.DefaultTenant, []store.Batch{{{Turn: turn, Body: body, Salt: dag.Salt{1}}}}); err != nil {
+		t.Fatal(err)
+	}
+	x := newTexts(s, 1<<20)
+	want := []slice.Selected{{ID: turn.ID}}
+	s.meanwhile = func() {
+		s.meanwhile = nil
+		if _, err := s.Erase(ctx, dag.DefaultTenant, store.Event{Kind: store.Erasure, Turn: turn.ID, Reason: "asked for"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.sync(ctx, dag.DefaultTenant, 2); err != nil { // as another request would
+			t.Fatal(err)
+		}
+	}
+	if _, err := x.encoded(ctx, dag.DefaultTenant, 1, want); err != nil {
+		t.Fatal(err)
+	}
+	if s.meanwhile != nil {
+		t.Fatal("nothing happened meanwhile")
+	}
+	if _, kept := x.kept.get(turnKey{dag.DefaultTenant, turn.ID}); kept {
+		t.Error("the erased text is kept")
+	}
+}
