@@ -28,11 +28,11 @@ func (t Time) Valid() bool { return 0 <= t && t <= MaxTime }
 
 // TimeOf cuts a time down to microseconds.
 func TimeOf(t time.Time) (Time, error) {
-	us := Time(t.UnixMicro())
-	if !us.Valid() || t.UTC().Year() > 9999 || t.Unix() < 0 {
+	// Compared as times: far outside, UnixMicro and even Year wrap around.
+	if t.Before(time.Unix(0, 0)) || !t.Before(time.UnixMicro(int64(MaxTime)+1)) {
 		return 0, fmt.Errorf("%w: time %s is outside the years 1970 to 9999", ErrForm, t.UTC().Format(time.RFC3339))
 	}
-	return us, nil
+	return Time(t.UnixMicro()), nil
 }
 
 // ReadTime reads any RFC 3339 time, as it comes from people and other systems.

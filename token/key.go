@@ -30,8 +30,21 @@ func ParseKeyID(s string) (KeyID, error) {
 }
 
 // A Secret is what keys are derived from. It shows itself to no printer, logger
-// or encoder; only Reveal does.
-type Secret struct{ bytes []byte }
+// or encoder; only Reveal does. A function holds the bytes, because package fmt
+// calls no methods on unexported fields, such as a Keyring's, and would print
+// bytes, and what a pointer leads to, from there.
+type Secret struct{ held func() []byte }
+
+// hold makes a secret of bytes that nobody else has.
+func hold(b []byte) Secret { return Secret{func() []byte { return b }} }
+
+// bytes gives the secret, or nil for the zero value.
+func (s Secret) bytes() []byte {
+	if s.held == nil {
+		return nil
+	}
+	return s.held()
+}
 
 // ErrSecret is wrapped when a secret is too short or not hex.
 var ErrSecret = errors.New("unusable secret")
@@ -41,7 +54,7 @@ func NewSecret(b []byte) (Secret, error) {
 	if len(b) < MinSecret {
 		return Secret{}, fmt.Errorf("%w: %d bytes, want at least %d", ErrSecret, len(b), MinSecret)
 	}
-	return Secret{append([]byte(nil), b...)}, nil
+	return hold(append([]byte(nil), b...)), nil
 }
 
 // ParseSecret reads a secret written in lowercase hex. The error never holds
@@ -54,7 +67,7 @@ func ParseSecret(s string) (Secret, error) {
 	if err := dag.ParseHex(b, s); err != nil {
 		return Secret{}, fmt.Errorf("%w: want an even number of lowercase hex digits", ErrSecret)
 	}
-	return Secret{b}, nil
+	return hold(b), nil
 }
 
 // DrawSecret draws MinSecret bytes from a source of randomness; nil is the
@@ -67,11 +80,11 @@ func DrawSecret(random io.Reader) (Secret, error) {
 	if _, err := io.ReadFull(random, b); err != nil {
 		return Secret{}, fmt.Errorf("token: drawing a secret: %w", err)
 	}
-	return Secret{b}, nil
+	return hold(b), nil
 }
 
 // Reveal gives the secret in hex, for the keyring's file.
-func (s Secret) Reveal() string { return hex.EncodeToString(s.bytes) }
+func (s Secret) Reveal() string { return hex.EncodeToString(s.bytes()) }
 
 const hidden = "[secret]"
 
@@ -88,7 +101,7 @@ type derivedKey [32]byte
 // derive computes HKDF-SHA256(secret, no salt, "graphkernel:token:v2:TENANT:KEY_ID").
 // A key of fixed length also keeps HMAC's padding from making two keys one.
 func derive(s Secret, tenant dag.Tenant, id KeyID) (k derivedKey, err error) {
-	b, err := hkdf.Key(sha256.New, s.bytes, nil, "graphkernel:token:v2:"+string(tenant)+":"+string(id), len(k))
+	b, err := hkdf.Key(sha256.New, s.bytes(), nil, "graphkernel:token:v2:"+string(tenant)+":"+string(id), len(k))
 	if err != nil {
 		return k, fmt.Errorf("token: deriving a key: %w", err)
 	}

@@ -95,14 +95,14 @@ func (r Keyring) add(id KeyID, secret Secret, state State, now dag.Time) (Keyrin
 	if _, err := ParseKeyID(string(id)); err != nil {
 		return r, err
 	}
-	if len(secret.bytes) < MinSecret {
-		return r, fmt.Errorf("%w: %d bytes, want at least %d", ErrSecret, len(secret.bytes), MinSecret)
+	if len(secret.bytes()) < MinSecret {
+		return r, fmt.Errorf("%w: %d bytes, want at least %d", ErrSecret, len(secret.bytes()), MinSecret)
 	}
 	if r.find(id) >= 0 {
 		return r, fmt.Errorf("%w: %q (%s); key ids are never used twice", ErrKeyExists, id, r.keys[r.find(id)].State)
 	}
 	for i := range r.keys {
-		if string(r.keys[i].secret.bytes) == string(secret.bytes) {
+		if string(r.keys[i].secret.bytes()) == string(secret.bytes()) {
 			return r, fmt.Errorf("%w: the secret is that of key %q", ErrKeyExists, r.keys[i].ID)
 		}
 	}
@@ -128,13 +128,20 @@ func (r Keyring) Retire(id KeyID, now dag.Time) (Keyring, error) {
 
 // NextID proposes an id that was never used: k1, k2, …
 func (r Keyring) NextID() KeyID {
-	most := 0
+	next := 1
 	for i := range r.keys {
-		if n, err := strconv.Atoi(strings.TrimPrefix(string(r.keys[i].ID), "k")); err == nil {
-			most = max(most, n)
+		digits := strings.TrimPrefix(string(r.keys[i].ID), "k")
+		if n, err := strconv.Atoi(digits); err == nil && n < 1_000_000_000 { // others are not of this series
+			next = max(next, n+1)
 		}
 	}
-	return KeyID("k" + strconv.Itoa(most+1))
+	for {
+		id := KeyID("k" + strconv.Itoa(next))
+		if r.find(id) < 0 {
+			return id
+		}
+		next++
+	}
 }
 
 func (r Keyring) find(id KeyID) int {

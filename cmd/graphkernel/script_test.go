@@ -50,6 +50,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 			e.Setenv("INCIDENT", incident)
 			e.Setenv("ESC", "\x1b")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run under -race ends with a second's sleep
 			// The demonstration's turns: the anchor, the plan, the word that is
 			// erased, and the visitor.
 			e.Setenv("ANCHOR", incidentAnchor)

@@ -1,4 +1,4 @@
-// want: evidence
+// want: name evidence not exported
 
 package inside
 
