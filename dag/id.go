@@ -93,7 +93,7 @@ func parseUUID(s string) (uuid.UUID, error) {
 	if err == nil && id == uuid.Nil {
 		return uuid.UUID{}, fmt.Errorf("%w: the nil UUID names nothing", ErrForm)
 	}
-	if err != nil || id.String() != s {
+	if text := uuidText(id); err != nil || string(text[:]) != s {
 		return uuid.UUID{}, fmt.Errorf("%w: %q is not a UUID in the lowercase 8-4-4-4-12 form", ErrForm, clip(s))
 	}
 	return id, nil

@@ -64,7 +64,8 @@ func ParseTime(s string) (Time, error) {
 	if err != nil {
 		return 0, err
 	}
-	if t.String() != s {
+	var text [len(timeForm)]byte
+	if string(t.AppendText(text[:0])) != s {
 		return 0, fmt.Errorf("%w: time %q is not in the written form, want %s", ErrForm, clip(s), t)
 	}
 	return t, nil

@@ -170,7 +170,7 @@ func TestEncodersRefuse(t *testing.T) {
 	}
 	// A type that says the same of itself in gob, and encodes.
 	var stream bytes.Buffer
-	if err := gob.NewEncoder(&stream).Encode(holdsImpostor{impostor{}}); err != nil {
+	if err := gob.NewEncoder(&stream).Encode(holdsImpostor{impostor{1}}); err != nil {
 		t.Fatal(err)
 	}
 	var into struct{ A token.Admissible }
@@ -183,7 +183,7 @@ func TestEncodersRefuse(t *testing.T) {
 func second(_ []byte, err error) error { return err }
 
 type (
-	impostor      struct{}
+	impostor      struct{ n int } // gob leaves zero values out
 	holdsImpostor struct{ A impostor }
 )
 

@@ -190,8 +190,10 @@ func TestSecretHides(t *testing.T) {
 	if looked < 200 {
 		t.Errorf("looked at %d texts", looked)
 	}
-	if got := fmt.Sprintf("%s", s); got != "[secret]" {
-		t.Errorf("got %q", got)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%c", "%p"} {
+		if got := fmt.Sprintf(verb, s); got != "[secret]" {
+			t.Errorf("%s: got %q", verb, got)
+		}
 	}
 	// The other way round: the traces are the right ones.
 	if !strings.Contains(fmt.Sprint(raw), traces[5]) || !strings.Contains(fmt.Sprintf("%#v", raw), traces[7]) || !strings.Contains(s.Reveal(), traces[1]) {

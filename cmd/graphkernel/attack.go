@@ -143,7 +143,7 @@ var tricks = []struct {
 		}
 		return false
 	}},
-	{"relabel a tool's output as a user's word", func(b *slice.Bundle) bool {
+	{"pass a tool's output off as a user's", func(b *slice.Bundle) bool {
 		for i := range b.Turns {
 			if t := &b.Turns[i]; t.Role != dag.RoleUser {
 				t.Role = dag.RoleUser

@@ -164,7 +164,7 @@ func (d *demo) step(ok bool, name, result string) {
 	if !ok {
 		mark = "✗"
 	}
-	fmt.Fprintf(d.out, "  %s %-34s %s\n", mark, name, oneLine(result, 110))
+	fmt.Fprintf(d.out, "  %s %-36s %s\n", mark, name, oneLine(result, 108))
 }
 
 // imports admits what the demonstration is about and gives the anchor.

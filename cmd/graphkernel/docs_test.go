@@ -25,6 +25,11 @@ func TestDocs(t *testing.T) {
 	if err := os.WriteFile("incident.jsonl", incident, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if narrow := regexp.MustCompile("(?ms)^```json\n(.*?)^```$").FindSubmatch(doc); narrow == nil {
+		t.Fatal("the page shows no narrow.json")
+	} else if err := os.WriteFile("narrow.json", narrow[1], 0o600); err != nil {
+		t.Fatal(err)
+	}
 	home := t.TempDir()
 	s := &docSession{home: home}
 	ran := 0

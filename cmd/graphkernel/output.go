@@ -78,6 +78,7 @@ func newTable(w io.Writer, header ...any) table.Writer {
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Format.Header = text.FormatDefault
 	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
 	t.AppendHeader(table.Row(header))
 	return t
 }

@@ -80,4 +80,5 @@ func escapeJSON(text []byte) []byte {
 	return []byte(b.String())
 }
 
-func hidesInJSON(r rune) bool { return r != '\n' && acts(r) }
+// hidesInJSON spares what formats a text; inside its strings both are escaped.
+func hidesInJSON(r rune) bool { return r != '\n' && r != '\t' && acts(r) }

@@ -208,7 +208,7 @@ func plain(ts *testscript.TestScript, neg bool, args []string) {
 	if text == "" {
 		ts.Fatalf("%s is empty", args[0])
 	}
-	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && acts(r) }); i >= 0 {
+	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && acts(r) }); i >= 0 {
 		ts.Fatalf("%s holds %+q", args[0], text[i:min(len(text), i+10)])
 	}
 }

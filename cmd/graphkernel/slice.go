@@ -262,5 +262,5 @@ func messages(b *slice.Bundle) ([]byte, error) {
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	err := e.Encode(map[string]any{"messages": list})
-	return []byte(out.String()), err
+	return escapeJSON([]byte(out.String())), err
 }

@@ -3,7 +3,6 @@ package canon
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -85,6 +84,22 @@ type parser struct {
 	// growing a slice for each would copy several times as much.
 	values  []Value
 	members []Member
+
+	// What is copied out goes into rooms that hold many, one behind the other.
+	valueRoom  []Value
+	memberRoom []Member
+}
+
+// settle copies gathered things out, into a room that is sized by the text that
+// is left.
+func settle[T any](p *parser, room *[]T, gathered []T) []T {
+	const bytesEach, most = 48, 512
+	n := len(gathered)
+	if cap(*room)-len(*room) < n {
+		*room = make([]T, 0, max(n, min(most, (len(p.text)-p.at)/bytesEach)))
+	}
+	*room = append(*room, gathered...)
+	return (*room)[len(*room)-n : len(*room) : len(*room)]
 }
 
 func (p *parser) document() (Value, error) {
@@ -173,7 +188,7 @@ func (p *parser) array(depth int) ([]Value, error) {
 		p.values = append(p.values, v)
 		p.space()
 		if p.take(']') {
-			return slices.Clone(p.values[base:]), nil
+			return settle(p, &p.valueRoom, p.values[base:]), nil
 		}
 		if !p.take(',') {
 			return nil, errors.New("want ',' or ']'")
@@ -229,7 +244,7 @@ func (p *parser) object(depth int) ([]Member, error) {
 		p.members = append(p.members, Member{Key: key, Value: v})
 		p.space()
 		if p.take('}') {
-			return slices.Clone(p.members[base:]), nil
+			return settle(p, &p.memberRoom, p.members[base:]), nil
 		}
 		if !p.take(',') {
 			return nil, errors.New("want ',' or '}'")
@@ -298,6 +313,8 @@ func (p *parser) string() (string, error) {
 	for p.at < len(p.text) {
 		c := p.text[p.at]
 		switch {
+		case plain[c]:
+			p.at++
 		case c == '"':
 			s := p.text[start:p.at]
 			p.at++
@@ -316,8 +333,6 @@ func (p *parser) string() (string, error) {
 			start = p.at
 		case c < 0x20:
 			return "", fmt.Errorf("control character %q in a string", c)
-		case c < utf8.RuneSelf:
-			p.at++
 		default:
 			r, size := utf8.DecodeRuneInString(p.text[p.at:])
 			if r == utf8.RuneError && size == 1 {
