@@ -293,6 +293,7 @@ func TestReplayRefuses(t *testing.T) {
 		forge("a body", func(b *slice.Bundle) { b.Turns[3].Body.Content += "!" })
 		forge("an author", func(b *slice.Bundle) { b.Turns[3].Body.Author = "human:other" })
 		forge("a reason", func(b *slice.Bundle) { b.Turns[3].Admission.Distance++ })
+		forge("an unknown policy", func(b *slice.Bundle) { b.Provenance.PolicyID = "none@1" })
 		forge("an unknown anchor", func(b *slice.Bundle) { b.Anchor[0] ^= 1; b.Provenance.Anchor = b.Anchor })
 
 		b := must(slice.ParseBundle(issued.Bundle))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -43,9 +44,10 @@ type Replay struct {
 
 // Replay cuts a bundle's slice again from the view that it names and compares
 // the bytes. The bundle's own token is carried over, so that a replay works long
-// after the key is retired; whether it verifies is a check of its own. An error
-// means that nothing could be compared: the bytes are no bundle, or the policy is
-// not registered.
+// after the key is retired; whether it verifies is a check of its own. A slice
+// that cannot be cut here, for want of its anchor, its policy or its view, is
+// different. An error means that nothing could be compared: the bytes are no
+// bundle, or they are another tenant's.
 func (k *Kernel) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
@@ -114,7 +116,11 @@ func (k *Kernel) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.P
 // noCut takes a cut that cannot be made from this view as a difference, and
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
-	if !errors.Is(err, slice.ErrAnchor) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, ErrBeyondHead) {
+	known := false
+	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, policy.ErrUnknown} {
+		known = known || errors.Is(err, is)
+	}
+	if !known {
 		return false
 	}
 	r.differ(nil, err.Error())

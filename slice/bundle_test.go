@@ -39,7 +39,7 @@ func canonical(t fataler, value any) string {
 
 type object = map[string]any
 
-// The literal definitions of GKP/1, section 5.
+// The literal definitions of GKP/1, section 6.
 
 func slowTurnLeaf(t fataler, turn *dag.Turn) string {
 	return canonical(t, object{

@@ -23,7 +23,7 @@ type slowPick struct {
 	From     dag.TurnID
 }
 
-// slowScore is section 3 of GKP/1.
+// slowScore is section 4 of GKP/1 (docs/protocol.md).
 func slowScore(t *dag.Turn, distance int, p *policy.SlicePolicyV1) uint64 {
 	alpha, beta, s, weight := uint64(p.SalienceWeight), uint64(p.DistanceDecay), uint64(t.Salience), uint64(p.Weights[t.Phase])
 	f := (1_000_000_000_000 - alpha*1_000_000 + alpha*s) / 1000
@@ -44,7 +44,7 @@ func slowCompare(a, b slowPick) int {
 	return a.ID.Compare(b.ID)
 }
 
-// slowSelect is section 4 of GKP/1, line by line, with maps, and with a frontier
+// slowSelect is section 5 of GKP/1, line by line, with maps, and with a frontier
 // that is sorted anew each time. It also gives what was left in the frontier.
 func slowSelect(w *world, anchor dag.TurnID, p *policy.SlicePolicyV1) (selected, frontier []slowPick) {
 	byID := map[dag.TurnID]*dag.Turn{}

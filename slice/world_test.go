@@ -268,7 +268,7 @@ func rigged() (*world, dag.TurnID, policy.SlicePolicyV1) {
 	w := &world{}
 	id := func(n int) dag.TurnID { return dag.TurnID{0: byte(0x90 - 0x10*n%0x90), 6: 0x40, 8: 0x80, 15: byte(n)} }
 	turn := func(n int, role dag.Role, phase dag.Phase, salience dag.PPM, conversation byte) dag.Turn {
-		return dag.Turn{ID: id(n), Conversation: dag.ConversationID{0: conversation, 8: 0x80}, Role: role, Phase: phase, Salience: salience, CreatedAt: dag.Time(1_772_614_800_000_000 + n*1_000_000)}
+		return dag.Turn{ID: id(n), Conversation: dag.ConversationID{0: conversation, 8: 0x80}, Role: role, Phase: phase, Salience: salience, CreatedAt: dag.Time(1_772_614_800_000_000 + int64(n)*1_000_000)}
 	}
 	body := func(n byte, author, content string, attrs map[string]string) dag.Body {
 		return dag.Body{Author: author, Content: content, Attrs: attrs, Salt: dag.Salt{0: n, 15: 0xff}}

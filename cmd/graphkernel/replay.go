@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -81,11 +80,8 @@ func (a *app) replayed(c *cobra.Command, s *session, what string) (*kernel.Repla
 		return nil, err
 	}
 	r, err := s.Replay(c.Context(), s.tenant, data)
-	switch {
-	case errors.Is(err, kernel.ErrTenant):
+	if errors.Is(err, kernel.ErrTenant) {
 		return nil, usagef("%v; name the bundle's tenant with --tenant", err)
-	case errors.Is(err, policy.ErrUnknown):
-		return nil, fmt.Errorf("%w, without which the slice cannot be cut again; register it with graphkernel policy add", err)
 	}
 	return r, err
 }
