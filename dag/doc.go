@@ -11,6 +11,8 @@
 //
 // The package decides nothing, hashes nothing and does no I/O. It imports the
 // standard library and a UUID type. Forms and limits are those of GKP/1,
-// section 1 (docs/protocol.md): whatever a Parse function here accepts, its
-// String method writes back unchanged, and there is no second spelling.
+// sections 1 and 2 (docs/protocol.md): whatever a Parse function here accepts, its
+// String method writes back unchanged, and there is no second spelling. (Two read
+// what people write: ReadTime takes any RFC 3339 time, ParsePPM a decimal with
+// zeros at its end.)
 package dag

@@ -4,7 +4,7 @@ package dag
 // edges comes before the second; among those that are ready, the one that is
 // before the others comes first. before must be a strict total order. It is the
 // order in which turns of a batch take their sequence numbers and in which a
-// slice is read (GKP/1, sections 1 and 5).
+// slice is read (GKP/1, sections 2.5 and 7).
 //
 // Numbers on a cycle, and behind one, are left out: the result is shorter than
 // n. It takes O((n + edges) log n) steps.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on a turn's body (GKP/1, section 1).
+// Limits on a turn's body (GKP/1, section 2.2).
 const (
 	MaxAuthor    = 128     // bytes
 	MaxContent   = 8 << 20 // bytes

@@ -76,7 +76,7 @@ func (k *Kernel) selected(ctx context.Context, tenant dag.Tenant, anchor dag.Tur
 	if err != nil {
 		return nil, 0, err
 	}
-	head, err = k.graphs.view(ctx, tenant, conversation, asOf, func(v dag.View) (err error) {
+	head, err = k.graphs.view(ctx, tenant, conversation, asOf, nil, func(v dag.View) (err error) {
 		s, err = slice.Cut(v, anchor, p)
 		return err
 	})

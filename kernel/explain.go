@@ -18,8 +18,13 @@ func (k *Kernel) Explain(ctx context.Context, tenant dag.Tenant, r Request, turn
 	if err != nil {
 		return slice.Explanation{}, err
 	}
+	// The turn's own conversation is looked at even if no selected turn leads there.
+	of, err := k.conversation(ctx, tenant, turn)
+	if err != nil {
+		return slice.Explanation{}, err
+	}
 	var e slice.Explanation
-	_, err = k.graphs.view(ctx, tenant, conversation, r.AsOf, func(v dag.View) (err error) {
+	_, err = k.graphs.view(ctx, tenant, conversation, r.AsOf, []dag.ConversationID{of}, func(v dag.View) (err error) {
 		e, err = slice.Explain(v, r.Anchor, p.Params(), turn)
 		return err
 	})

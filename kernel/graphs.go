@@ -43,16 +43,16 @@ func newGraphs(s store.Store, most int) *graphs {
 // ErrBeyondHead is wrapped when a view is asked for that does not exist yet.
 var ErrBeyondHead = errors.New("as-of sequence number is beyond the head")
 
-// view calls fn with the graph around a conversation as of a sequence number; 0
-// is the present. If fn reports a *slice.MissingError, what is missing is loaded
+// view calls fn with the graph around a conversation, and the others given, as of
+// a sequence number; 0 is the present. If fn reports a *slice.MissingError, what is missing is loaded
 // and fn is called again. The view must not be used after fn has returned.
 // It returns the tenant's head at the time.
-func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, fn func(dag.View) error) (dag.Seq, error) {
+func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, others []dag.ConversationID, fn func(dag.View) error) (dag.Seq, error) {
 	key := graphKey{tenant, conversation}
 	g := gs.kept.getOrPut(key, func() *graph {
 		return &graph{dag: dag.NewGraph(), parts: []dag.ConversationID{conversation}}
 	})
-	var missing []dag.ConversationID
+	missing := others
 	for {
 		head, size, err := g.update(ctx, gs.store, tenant, missing)
 		if err != nil {

@@ -539,6 +539,14 @@ func TestExplainAgreesWithSlice(t *testing.T) {
 		for i := range issued.Slice.Turns {
 			chosen[issued.Slice.Turns[i].ID] = &issued.Slice.Turns[i]
 		}
+		lone := dag.Draft{ID: dag.ExternalTurnID("test", "lone"), Conversation: dag.ExternalConversationID("test", "lone"), Role: dag.RoleUser, CreatedAt: 1, Content: "x"}
+		must(k.Admit(t.Context(), tenant, []dag.Draft{lone}))
+		if e := must(k.Explain(t.Context(), tenant, request, lone.ID)); e.Standing != slice.Apart {
+			t.Errorf("a turn that nothing leads to is %s", e.Standing)
+		}
+		if e := must(k.Explain(t.Context(), tenant, kernel.Request{Anchor: request.Anchor, Policy: p.ID(), AsOf: dag.Seq(len(c.Turns))}, lone.ID)); e.Standing != slice.NotYet {
+			t.Errorf("a turn that was not admitted yet is %s", e.Standing)
+		}
 		standings := map[slice.Standing]int{}
 		for i := range c.Turns {
 			id := must(dag.ParseTurnID(c.Turns[i].ID))

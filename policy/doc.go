@@ -12,5 +12,5 @@
 // (in one line). People and bundles write the same parameters as decimals; a
 // decimal that millionths cannot hold exactly is refused. Two policies with one
 // hash therefore always decide alike. Source: Graph Kernel paper, table I and
-// equation 1; GKP/1, sections 2 and 3.
+// equation 1; GKP/1, sections 3 and 4.
 package policy

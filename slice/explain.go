@@ -17,7 +17,7 @@ const (
 	TooFar   Standing = "too_far"     // it is connected, but further away than max_radius
 	Unranked Standing = "unreached"   // it is near enough, but the selected turns did not lead to it
 	Apart    Standing = "unconnected" // no way of at most 64 edges leads to it
-	NotYet   Standing = "not_in_view" // it had not been admitted as of the view, or is unknown
+	NotYet   Standing = "not_in_view" // the view does not show it: not admitted yet, or unknown
 )
 
 // An Explanation says why a turn is in a slice, or why it is not.
@@ -26,7 +26,7 @@ type Explanation struct {
 	Rank      int       // of a Chosen turn: its place in the order of selection, from 1
 	Admission Admission // of a Chosen or Beaten turn
 	Edges     int       // the fewest edges between it and the anchor, either way; -1 if none or over 64
-	BeatenBy  *Rival    // of a Beaten turn: the one selected last
+	BeatenBy  *Rival    // of a Beaten turn: the one selected last, which may be the very one it was reached from
 	Selected  int       // turns in the slice
 }
 

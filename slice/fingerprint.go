@@ -65,6 +65,9 @@ func (p *Provenance) Check() error {
 	if _, err := policy.ParseID(string(p.PolicyID)); err != nil {
 		return err
 	}
+	if p.PolicyParamsHash == (dag.Digest{}) || p.GraphSnapshotHash == (dag.Digest{}) {
+		return fmt.Errorf("%w: no policy_params_hash or no graph_snapshot_hash", dag.ErrForm)
+	}
 	if p.SchemaVersion != SchemaVersion {
 		return fmt.Errorf("%w: schema_version %.40q, want %q", ErrVersion, p.SchemaVersion, SchemaVersion)
 	}

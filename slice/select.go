@@ -62,7 +62,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("slice: %d conversations that the slice reaches are not loaded", len(e.Conversations))
 }
 
-// Select chooses turns around an anchor, the best first (GKP/1, section 4). It
+// Select chooses turns around an anchor, the best first (GKP/1, section 5). It
 // gives them in the order of selection.
 //
 // It takes O(n log n) steps in the number of turns it looks at: the selected

@@ -24,6 +24,9 @@ const maxKeyFile = 4 << 20
 // read or write is refused, and so is a symbolic link's target that is. An
 // absent file is fs.ErrNotExist.
 func LoadKeyring(path string) (Keyring, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for a writer
+		return Keyring{}, fmt.Errorf("%w: %s is not a regular file", ErrKeyFile, path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return Keyring{}, fmt.Errorf("keyring: %w", err)
@@ -208,7 +211,7 @@ func ParseKeyring(data []byte) (Keyring, error) {
 	signers := 0
 	for _, item := range c.Field("keys").Items() {
 		k := ringKey{Key: Key{
-			ID:        canon.Parsed(item.Field("id"), ParseKeyID),
+			ID:        canon.Parsed(item.Field("id"), parseKeptID),
 			State:     canon.Parsed(item.Field("state"), parseState),
 			CreatedAt: canon.Parsed(item.Field("created_at"), dag.ParseTime),
 		}}
@@ -224,6 +227,11 @@ func ParseKeyring(data []byte) (Keyring, error) {
 		if r.find(k.ID) >= 0 {
 			item.Failf("key id %q stands twice", k.ID)
 		}
+		for i := range r.keys {
+			if k.State != Retired && string(r.keys[i].secret.bytes()) == string(k.secret.bytes()) && item.Err() == nil {
+				item.Failf("keys %q and %q have one secret", r.keys[i].ID, k.ID)
+			}
+		}
 		r.keys = append(r.keys, k)
 	}
 	if signers > 1 {
@@ -234,6 +242,16 @@ func ParseKeyring(data []byte) (Keyring, error) {
 		return Keyring{}, fmt.Errorf("%w: %w", ErrKeyFile, err)
 	}
 	return r, nil
+}
+
+// parseKeptID is ParseKeyID without the text in its error: in a damaged file a
+// secret may stand where an id should.
+func parseKeptID(s string) (KeyID, error) {
+	id, err := ParseKeyID(s)
+	if err != nil {
+		return "", fmt.Errorf("%w: not a key id, want [a-z0-9][a-z0-9-]{0,62}", dag.ErrForm)
+	}
+	return id, nil
 }
 
 func parseState(s string) (State, error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -98,6 +99,10 @@ func sentence(e *slice.Explanation, r *kernel.Request, policyID string) string {
 	case slice.Chosen:
 		return fmt.Sprintf("selected as number %d of %d: %s, score %s", e.Rank, e.Selected, reason(&e.Admission), decimal(e.Admission.Score))
 	case slice.Beaten:
+		if e.Admission.From == e.BeatenBy.ID && e.Admission.Score > e.BeatenBy.Admission.Score {
+			return fmt.Sprintf("not selected: %s has room for %d turns; it came into reach (%s, score %s) only through the last one let in",
+				policyID, e.Selected, reason(&e.Admission), decimal(e.Admission.Score))
+		}
 		return fmt.Sprintf("not selected: %s has room for %d turns; its score %s (%s) was beaten by %s with %s (%s), the last one let in",
 			policyID, e.Selected, decimal(e.Admission.Score), reason(&e.Admission),
 			short(e.BeatenBy.ID), decimal(e.BeatenBy.Admission.Score), reason(&e.BeatenBy.Admission))
@@ -106,10 +111,7 @@ func sentence(e *slice.Explanation, r *kernel.Request, policyID string) string {
 	case slice.Unranked:
 		return fmt.Sprintf("not selected: it is %d edges away, but none of the %d selected turns led to it", e.Edges, e.Selected)
 	case slice.NotYet:
-		if r.AsOf == 0 {
-			return "not selected: it lies in a conversation that no way leads to"
-		}
-		return fmt.Sprintf("not selected: as of sequence number %d it had not been admitted, or no way leads to its conversation", r.AsOf)
+		return fmt.Sprintf("not selected: as of sequence number %d it had not been admitted", r.AsOf)
 	}
-	return fmt.Sprintf("not selected: no way of at most %d edges leads to it", 64)
+	return fmt.Sprintf("not selected: no way of at most %d edges leads to it", policy.LimitRadius)
 }

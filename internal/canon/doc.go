@@ -8,7 +8,7 @@
 //
 // [Parse] reads JSON of any spelling strictly: a repeated key, invalid UTF-8, a
 // lone surrogate, a leading zero, trailing text are errors, where encoding/json
-// would take the last key and repair the rest. Numbers stay text. [Reader]
+// would take the last key and repair the rest. Numbers stay text. [Cursor]
 // walks what was parsed and names the place of whatever does not fit.
 //
 // Whoever needs to know that bytes are canonical parses them, writes the value
