@@ -168,7 +168,7 @@ func parse(data []byte, suffix string, fraction func(*canon.Cursor) dag.PPM) (Sl
 func read(c *canon.Cursor, suffix string, fraction func(*canon.Cursor) dag.PPM) SlicePolicyV1 {
 	p := Default()
 	if t := c.Field("type"); t.String() != Type && c.Err() == nil {
-		t.Fail(fmt.Errorf("%w: %q, want %q", ErrType, t.String(), Type))
+		t.Fail(fmt.Errorf("%w: %.80q, want %q", ErrType, t.String(), Type))
 	}
 	number := func(key string, into *int, most uint64) {
 		if f := c.Optional(key); f != nil {
