@@ -118,6 +118,9 @@ func (k *Kernel) record(ctx context.Context, tenant dag.Tenant, s *slice.Slice, 
 	if r, ok := k.recorded.Get(digest); ok {
 		return r, nil
 	}
+	if err := k.policies.write(ctx, tenant, s.Policy); err != nil {
+		return store.Issued{}, err
+	}
 	now, err := k.now()
 	if err != nil {
 		return store.Issued{}, err

@@ -25,7 +25,7 @@ func (k *Kernel) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, 
 		return store.Event{}, err
 	}
 	e, err := k.store.Erase(ctx, tenant, store.Event{Kind: store.Erasure, Turn: turn, Reason: reason, At: now})
-	k.texts.kept.remove(turnKey{tenant, turn}) // whatever came of it: an erasure may be kept and reported as failed
+	k.texts.forget(tenant, turn) // whatever came of it: an erasure may be kept and reported as failed
 	if err != nil {
 		return store.Event{}, err
 	}

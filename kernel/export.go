@@ -25,7 +25,9 @@ type ExportReport struct {
 // turns, leaves and slices. If conversation is not nil, only its turns are
 // written; parents that lie elsewhere are counted, and an import of such a file
 // needs them first. Erasure events are not turns and are not written; the turns
-// that they concern are, without text.
+// that they concern are, without text. Events take sequence numbers, so what was
+// admitted after one gets a smaller number elsewhere, and a bundle cut after one
+// replays only here.
 func (k *Kernel) Export(ctx context.Context, tenant dag.Tenant, conversation *dag.ConversationID, to io.Writer) (ExportReport, error) {
 	var r ExportReport
 	out := bufio.NewWriterSize(to, 1<<16)

@@ -30,10 +30,10 @@ type graphKey struct {
 type graph struct {
 	refresh sync.Mutex // held while the store is asked; taken before mu
 	mu      sync.RWMutex
-	dag     *dag.Graph           // guarded by mu
-	parts   []dag.ConversationID // guarded by refresh: the conversations held
-	head    dag.Seq              // guarded by refresh: all parts are complete up to it
-	broken  bool                 // guarded by refresh: an addition failed; load afresh
+	dag     *dag.Graph                      // guarded by mu
+	parts   map[dag.ConversationID]struct{} // guarded by refresh: the conversations held
+	head    dag.Seq                         // guarded by refresh: all parts are complete up to it
+	broken  bool                            // guarded by refresh: an addition failed; load afresh
 }
 
 func newGraphs(s store.Store, most int) *graphs {
@@ -44,19 +44,21 @@ func newGraphs(s store.Store, most int) *graphs {
 var ErrBeyondHead = errors.New("as-of sequence number is beyond the head")
 
 // view calls fn with the graph around a conversation, and the others given, as of
-// a sequence number; 0 is the present. If fn reports a *slice.MissingError, what is missing is loaded
-// and fn is called again. The view must not be used after fn has returned.
-// It returns the tenant's head at the time.
+// a sequence number; 0 is the present. If fn reports a *slice.MissingError, what
+// is missing is loaded and fn is called again. The view must not be used after fn
+// has returned. It returns the tenant's head at the time.
 func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, others []dag.ConversationID, fn func(dag.View) error) (dag.Seq, error) {
 	key := graphKey{tenant, conversation}
 	g := gs.kept.getOrPut(key, func() *graph {
-		return &graph{dag: dag.NewGraph(), parts: []dag.ConversationID{conversation}}
+		return &graph{dag: dag.NewGraph(), parts: map[dag.ConversationID]struct{}{}}
 	})
-	missing := others
+	missing := append([]dag.ConversationID{conversation}, others...)
 	for {
 		head, size, err := g.update(ctx, gs.store, tenant, missing)
 		if err != nil {
-			gs.kept.remove(key)
+			if errors.Is(err, errInconsistent) { // a request that was cancelled leaves the graph as it was
+				gs.kept.remove(key)
+			}
 			return 0, err
 		}
 		gs.kept.put(key, g, size)
@@ -90,26 +92,38 @@ func (g *graph) read(at dag.Seq, fn func(dag.View) error) error {
 func (g *graph) lacks(conversations []dag.ConversationID) bool {
 	g.refresh.Lock()
 	defer g.refresh.Unlock()
-	return slices.ContainsFunc(conversations, func(c dag.ConversationID) bool { return !slices.Contains(g.parts, c) })
+	return slices.ContainsFunc(conversations, func(c dag.ConversationID) bool { _, held := g.parts[c]; return !held })
 }
 
+// errInconsistent is wrapped when a kept graph does not fit what the store says.
+var errInconsistent = errors.New("kernel: a kept graph is inconsistent with the store; ask again")
+
 // update brings the graph up to the store's head, and adds the conversations
-// given. One query for all of them.
+// given. One query for all of them; a graph of several conversations asks for the
+// head first, since the query for news names each of them.
 func (g *graph) update(ctx context.Context, s store.Store, tenant dag.Tenant, add []dag.ConversationID) (dag.Seq, int, error) {
 	g.refresh.Lock()
 	defer g.refresh.Unlock()
 	if g.broken {
-		return 0, 0, errors.New("kernel: a kept graph is inconsistent with the store; ask again")
+		return 0, 0, errInconsistent
 	}
-	parts := make([]store.Part, 0, len(g.parts)+len(add))
-	for _, c := range g.parts {
-		parts = append(parts, store.Part{Conversation: c, After: g.head})
-	}
+	var fresh []store.Part
 	for _, c := range add {
-		if !slices.Contains(g.parts, c) {
-			parts = append(parts, store.Part{Conversation: c})
+		if _, held := g.parts[c]; !held {
+			fresh = append(fresh, store.Part{Conversation: c})
 		}
 	}
+	if len(fresh) == 0 && len(g.parts) > 1 {
+		head, err := s.Head(ctx, tenant)
+		if err != nil || head == g.head {
+			return head, g.dag.Size(), err
+		}
+	}
+	parts := make([]store.Part, 0, len(g.parts)+len(fresh))
+	for c := range g.parts {
+		parts = append(parts, store.Part{Conversation: c, After: g.head})
+	}
+	parts = append(parts, fresh...)
 	news, err := s.Segment(ctx, tenant, parts)
 	if err != nil {
 		return 0, 0, err
@@ -117,11 +131,11 @@ func (g *graph) update(ctx context.Context, s store.Store, tenant dag.Tenant, ad
 	if len(news.Turns) > 0 || len(news.Links) > 0 {
 		if err := g.extend(&news); err != nil {
 			g.broken = true
-			return 0, 0, fmt.Errorf("kernel: %w", err)
+			return 0, 0, fmt.Errorf("%w: %w", errInconsistent, err)
 		}
 	}
-	for _, p := range parts[len(g.parts):] {
-		g.parts = append(g.parts, p.Conversation)
+	for _, p := range fresh {
+		g.parts[p.Conversation] = struct{}{}
 	}
 	g.head = news.Head
 	return g.head, g.dag.Size(), nil

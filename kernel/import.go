@@ -72,8 +72,12 @@ type work struct {
 	repeats  bool
 }
 
-// maxHeld bounds the lines that wait for parents further down in a file.
-const maxHeld = 100_000
+// maxHeld and maxHeldBytes bound the lines that wait for parents further down in
+// a file.
+const (
+	maxHeld      = 100_000
+	maxHeldBytes = 256 << 20
+)
 
 func (im *importing) prepare(ctx context.Context, b *ingest.Batch) error {
 	w := work{arrivals: make([]store.Arrival, len(b.Drafts)), ordered: b.Ordered, repeats: b.Repeats}
@@ -158,8 +162,13 @@ func (im *importing) admitReady(ctx context.Context, came []store.Arrival) error
 	if err != nil {
 		return err
 	}
-	if len(held) > maxHeld {
-		return fmt.Errorf("%w; %d lines wait for parents that did not come, at most %d", im.orphan(held), len(held), maxHeld)
+	size := 0
+	for i := range held {
+		size += len(held[i].Body)
+	}
+	if len(held) > maxHeld || size > maxHeldBytes {
+		return fmt.Errorf("%w; %d lines of %d bytes wait for parents that did not come, at most %d lines and %d bytes can",
+			im.orphan(held), len(held), size, maxHeld, maxHeldBytes)
 	}
 	if err := im.append(ctx, oneByOne(ready)); err != nil {
 		return err

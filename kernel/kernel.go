@@ -104,7 +104,7 @@ func Open(c Config) (*Kernel, error) {
 		texts:     newTexts(c.Store, c.TextBytes),
 		places:    places,
 		recorded:  recorded,
-		policies:  &registries{store: c.Store, kept: map[dag.Tenant]policy.Registry{}},
+		policies:  &registries{store: c.Store, kept: map[dag.Tenant]policy.Registry{}, written: map[dag.Tenant]bool{}},
 	}, nil
 }
 

@@ -16,6 +16,8 @@ type registries struct {
 	store store.Store
 	mu    sync.Mutex
 	kept  map[dag.Tenant]policy.Registry
+
+	written map[dag.Tenant]bool // default@1 is known to be stored
 }
 
 // keptRegistries bounds the tenants whose policies are kept.
@@ -36,8 +38,9 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 	return fresh.Get(id)
 }
 
-// load reads the tenant's policies, and registers default@1 first if it is not
-// among them.
+// load reads the tenant's policies. default@1 is always among them; it is written
+// down with the first act that rests on it, so that asking for a tenant does not
+// make one.
 func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
 	fresh, err := r.store.Policies(ctx, tenant)
 	if err != nil {
@@ -46,9 +49,6 @@ func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Regist
 	if _, err := fresh.Get(policy.DefaultID); errors.Is(err, policy.ErrUnknown) {
 		p, err := policy.Bind(policy.DefaultID, policy.Default())
 		if err != nil {
-			return policy.Registry{}, err
-		}
-		if err := r.store.PutPolicy(ctx, tenant, p); err != nil {
 			return policy.Registry{}, err
 		}
 		if fresh, err = fresh.With(p); err != nil {
@@ -62,6 +62,29 @@ func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Regist
 	}
 	r.kept[tenant] = fresh
 	return fresh, nil
+}
+
+// write makes sure that a policy is stored before anything names it.
+func (r *registries) write(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
+	if p.ID() != policy.DefaultID {
+		return nil // it came from the store
+	}
+	r.mu.Lock()
+	written := r.written[tenant]
+	r.mu.Unlock()
+	if written {
+		return nil
+	}
+	if err := r.store.PutPolicy(ctx, tenant, p); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.written) >= keptRegistries {
+		clear(r.written)
+	}
+	r.written[tenant] = true
+	return nil
 }
 
 // Policies gives every policy of a tenant. default@1 is always among them.
@@ -85,6 +108,13 @@ func (k *Kernel) RegisterPolicy(ctx context.Context, tenant dag.Tenant, p policy
 		return err
 	}
 	if _, err := known.With(p); err != nil {
+		return err
+	}
+	standard, err := known.Get(policy.DefaultID)
+	if err != nil {
+		return err
+	}
+	if err := k.policies.write(ctx, tenant, standard); err != nil {
 		return err
 	}
 	return k.store.PutPolicy(ctx, tenant, p)

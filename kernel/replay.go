@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
@@ -92,6 +93,9 @@ func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.S
 		}
 	} else {
 		r.compareRecord(&i, again)
+		if r.Erased, err = k.erasedAmong(ctx, tenant, r.Erased); err != nil {
+			return nil, err
+		}
 	}
 	r.checkToken(k.authority.Check(&i.Provenance, seal))
 	return r, k.checkIssued(ctx, tenant, r, i.Bundle)
@@ -117,7 +121,7 @@ func (k *Kernel) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.P
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
 	known := false
-	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, policy.ErrUnknown} {
+	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, policy.ErrUnknown, ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
 	if !known {
@@ -144,6 +148,12 @@ func (r *Replay) agree(o ReplayOutcome, reason string) {
 // compare sets a bundle against what cutting again gave. Turns that one of the
 // two shows without text are compared without it.
 func (r *Replay) compare(b *slice.Bundle, bundle, again []byte) error {
+	for _, c := range b.Check() { // text that is erased here is judged by the salt that the bundle holds
+		if c.Status == slice.StatusFail {
+			r.differ(slice.Differ(bundle, again), fmt.Sprintf("%s: %s", c.ID, c.Detail))
+			return nil
+		}
+	}
 	if d := slice.Differ(bundle, again); d == nil {
 		r.agree(Identical, fmt.Sprintf("%d bytes", len(bundle)))
 		return nil
@@ -220,6 +230,30 @@ func (r *Replay) compareRecord(i *store.Issued, again []byte) {
 	}
 }
 
+// erasedAmong leaves out the turns whose text never came.
+func (k *Kernel) erasedAmong(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]dag.TurnID, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var erased []dag.TurnID
+	const page = 1_000
+	for after := dag.Seq(0); ; {
+		events, err := k.store.Events(ctx, tenant, after, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range events {
+			if after = e.Seq; e.Kind == store.Erasure && slices.Contains(ids, e.Turn) {
+				erased = append(erased, e.Turn)
+			}
+		}
+		if len(events) < page {
+			slices.SortFunc(erased, dag.TurnID.Compare)
+			return erased, nil
+		}
+	}
+}
+
 func (r *Replay) checkToken(err error) {
 	c := slice.Check{ID: slice.CheckToken, Status: slice.StatusOK, Detail: "the key is live"}
 	if err != nil {
@@ -249,7 +283,11 @@ func (k *Kernel) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, 
 			asOf = append(asOf, i.AsOf)
 		}
 	}
-	if c.Status != slice.StatusOK && len(asOf) > 0 {
+	switch {
+	case c.Status == slice.StatusOK || len(asOf) == 0:
+	case slices.Contains(asOf, r.AsOf):
+		c.Detail = fmt.Sprintf("issued as of %d with other bytes: text was withheld since, or another key signed", r.AsOf)
+	default:
 		c.Status, c.Detail = slice.StatusFail, fmt.Sprintf("the slice was issued as of %v, never with these bytes as of %d", asOf, r.AsOf)
 		if r.Outcome != Different {
 			r.Outcome, r.Reason = Different, c.Detail

@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -19,6 +21,13 @@ type texts struct {
 
 	mu     sync.Mutex
 	synced map[dag.Tenant]dag.Seq // kept text knows every erasure up to here
+	erased uint64                 // erasures made through this kernel
+}
+
+// A moment says which erasures are known.
+type moment struct {
+	synced dag.Seq
+	erased uint64
 }
 
 // entryCost is what an entry of the cache takes beside its text.
@@ -28,16 +37,24 @@ func newTexts(s store.Store, most int) *texts {
 	return &texts{store: s, kept: newByteLRU[turnKey, slice.EncodedTurn](most), synced: map[dag.Tenant]dag.Seq{}}
 }
 
-// sync forgets the text of turns that were erased up to head. It gives the number
-// up to which the kept text knows every erasure, which is at least that.
-func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (dag.Seq, error) {
+// forget lets go of the text of a turn that is erased through this kernel.
+func (x *texts) forget(tenant dag.Tenant, turn dag.TurnID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.erased++
+	x.kept.remove(turnKey{tenant, turn})
+}
+
+// sync forgets the text of turns that were erased up to head. It gives the moment
+// up to which the kept text knows every erasure.
+func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (moment, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	const page = 1_000
 	for x.synced[tenant] < head {
 		events, err := x.store.Events(ctx, tenant, x.synced[tenant], page)
 		if err != nil {
-			return 0, err
+			return moment{}, err
 		}
 		for _, e := range events {
 			x.kept.remove(turnKey{tenant, e.Turn})
@@ -48,16 +65,16 @@ func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (dag.
 		}
 		x.synced[tenant] = events[len(events)-1].Seq
 	}
-	return x.synced[tenant], nil
+	return moment{x.synced[tenant], x.erased}, nil
 }
 
-// keep keeps text that was fetched when every erasure up to synced was known. If
-// more are known by now the text may be of a turn that was erased in between, and
-// nobody would forget it any more: then it is not kept.
-func (x *texts) keep(tenant dag.Tenant, synced dag.Seq, fetched map[dag.TurnID]slice.EncodedTurn) {
+// keep keeps text that was fetched after a moment. If more erasures are known by
+// now the text may be of a turn that was erased in between, and nobody would
+// forget it any more: then it is not kept.
+func (x *texts) keep(tenant dag.Tenant, known moment, fetched map[dag.TurnID]slice.EncodedTurn) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.synced[tenant] != synced {
+	if (moment{x.synced[tenant], x.erased}) != known {
 		return
 	}
 	for id, e := range fetched {
@@ -65,49 +82,69 @@ func (x *texts) keep(tenant dag.Tenant, synced dag.Seq, fetched map[dag.TurnID]s
 	}
 }
 
-// encoded gives the text of turns, as of head, in their order. One query for
-// all that is not kept.
+// fetchedAtOnce bounds the turns of one query for text.
+const fetchedAtOnce = 512
+
+// encoded gives the text of turns, as of head, in their order. One query for up
+// to 512 turns that are not kept. What is stored must match its digest: nothing
+// is handed out that would not verify.
 func (x *texts) encoded(ctx context.Context, tenant dag.Tenant, head dag.Seq, turns []slice.Selected) ([]slice.EncodedTurn, error) {
-	synced, err := x.sync(ctx, tenant, head)
+	known, err := x.sync(ctx, tenant, head)
 	if err != nil {
 		return nil, err
 	}
 	encoded := make([]slice.EncodedTurn, len(turns))
 	var lacking []dag.TurnID
 	at := map[dag.TurnID]int{}
+	size := 0
 	for i := range turns {
 		id := turns[i].ID
 		if e, ok := x.kept.get(turnKey{tenant, id}); ok {
 			encoded[i] = e
+			size += len(e)
 			continue
 		}
 		lacking = append(lacking, id)
 		at[id] = i
 	}
-	if len(lacking) == 0 {
-		return encoded, nil
-	}
-	records, err := x.store.Turns(ctx, tenant, lacking)
-	if err != nil {
-		return nil, err
-	}
-	fetched := make(map[dag.TurnID]slice.EncodedTurn, len(records))
-	for i := range records {
-		r := &records[i]
-		e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
+	for ids := range slices.Chunk(lacking, fetchedAtOnce) {
+		fetched, err := x.fetch(ctx, tenant, ids)
 		if err != nil {
 			return nil, err
 		}
-		encoded[at[r.Turn.ID]] = e
-		if r.Body != nil { // what is redacted is not worth keeping
-			fetched[r.Turn.ID] = e
+		for id, e := range fetched {
+			encoded[at[id]] = e
+			if size += len(e); size > slice.MaxBundle {
+				return nil, fmt.Errorf("%w: the text of %d turns has more than %d bytes; lower max_nodes", ErrTooLarge, len(turns), slice.MaxBundle)
+			}
 		}
+		x.keep(tenant, known, fetched)
 	}
-	x.keep(tenant, synced, fetched)
 	for _, id := range lacking {
 		if encoded[at[id]] == nil {
 			return nil, fmt.Errorf("kernel: selected turn %s: %w", id, store.ErrNotFound)
 		}
 	}
 	return encoded, nil
+}
+
+// ErrDamaged is wrapped when the store holds text that is not the one admitted.
+var ErrDamaged = errors.New("stored text does not match its digest")
+
+func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (map[dag.TurnID]slice.EncodedTurn, error) {
+	records, err := x.store.Turns(ctx, tenant, ids)
+	if err != nil {
+		return nil, err
+	}
+	fetched := make(map[dag.TurnID]slice.EncodedTurn, len(records))
+	for i := range records {
+		r := &records[i]
+		if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
+			return nil, fmt.Errorf("turn %s: %w", r.Turn.ID, ErrDamaged)
+		}
+		if fetched[r.Turn.ID], err = slice.EncodeTurn(&r.Turn, r.Body, r.Salt); err != nil {
+			return nil, err
+		}
+	}
+	return fetched, nil
 }

@@ -284,7 +284,8 @@ func ParseBundle(data []byte) (*Bundle, error) {
 	if len(data) > MaxBundle {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrMalformed, len(data), MaxBundle)
 	}
-	doc, err := canon.Parse(data)
+	const bytesOfValue = 12 // the shortest turn, edge and line of the order have more for each value
+	doc, err := canon.ParseSparse(data, len(data)/bytesOfValue+64)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}

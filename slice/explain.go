@@ -1,6 +1,7 @@
 package slice
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -12,12 +13,12 @@ type Standing string
 
 // The standings. Only a Chosen turn is in the slice.
 const (
-	Chosen   Standing = "selected"
-	Beaten   Standing = "beaten"      // it was a candidate when max_nodes was reached
-	TooFar   Standing = "too_far"     // it is connected, but further away than max_radius
-	Unranked Standing = "unreached"   // it is near enough, but the selected turns did not lead to it
-	Apart    Standing = "unconnected" // no way of at most 64 edges leads to it
-	NotYet   Standing = "not_in_view" // the view does not show it: not admitted yet, or unknown
+	Chosen    Standing = "selected"
+	Beaten    Standing = "beaten"      // it was a candidate when max_nodes was reached
+	TooFar    Standing = "too_far"     // it is connected, but further away than max_radius
+	Unreached Standing = "unreached"   // it is near enough, but the selected turns did not lead to it
+	Apart     Standing = "unconnected" // no way of at most 64 edges leads to it
+	NotYet    Standing = "not_in_view" // the view does not show it: not admitted yet, or unknown
 )
 
 // An Explanation says why a turn is in a slice, or why it is not.
@@ -72,7 +73,7 @@ func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1, turn da
 		case e.Edges > params.MaxRadius:
 			e.Standing = TooFar
 		default:
-			e.Standing = Unranked
+			e.Standing = Unreached
 		}
 		return e, nil
 	}
@@ -94,18 +95,21 @@ func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1, turn da
 func edgesBetween(v dag.View, from, to dag.Node) (int, error) {
 	distance := map[dag.Node]int{from: 0}
 	queue := []dag.Node{from}
-	var missing []dag.ConversationID
+	missing := map[dag.ConversationID]struct{}{}
+	nearest := policy.LimitRadius + 1 // of the absent ones
 	var near []dag.Node
 	for len(queue) > 0 {
 		n := queue[0]
 		queue = queue[1:]
-		if n == to {
+		if n == to && distance[n] <= nearest+1 { // else a shorter way may lead through what is absent
 			return distance[n], nil
 		}
+		if n == to {
+			break
+		}
 		if !v.Present(n) {
-			if c := v.Conversation(n); !slices.Contains(missing, c) {
-				missing = append(missing, c)
-			}
+			missing[v.Conversation(n)] = struct{}{}
+			nearest = min(nearest, distance[n])
 			continue
 		}
 		if distance[n] == policy.LimitRadius {
@@ -124,7 +128,7 @@ func edgesBetween(v dag.View, from, to dag.Node) (int, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return -1, &MissingError{Conversations: missing}
+		return -1, &MissingError{Conversations: slices.SortedFunc(maps.Keys(missing), dag.ConversationID.Compare)}
 	}
 	return -1, nil
 }

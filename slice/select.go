@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -65,10 +66,11 @@ func (e *MissingError) Error() string {
 // Select chooses turns around an anchor, the best first (GKP/1, section 5). It
 // gives them in the order of selection.
 //
-// It takes O(n log n) steps in the number of turns it looks at: the selected
-// ones, their parents and children, and their parents' children. The children
-// of one parent are ranked once for each distance, so a turn with ten thousand
-// children does not make each of them look at all the others.
+// It looks at the selected turns, their parents and children, and their parents'
+// children: O(n log n) steps in their number, and for each selected turn as many
+// as its parents' children that rank among the first. The children of one parent
+// are ranked once for each distance, so a turn with ten thousand children does not
+// make each of them look at all the others.
 func Select(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1) ([]Pick, error) {
 	if err := params.Check(); err != nil {
 		return nil, err
@@ -106,7 +108,9 @@ type selection struct {
 	near     []dag.Node
 	ranked   []candidate
 	hubs     map[hub][]candidate
-	missing  []dag.ConversationID
+	stamps   []uint32 // by node: the ranking of siblings that it was last looked at for
+	ranking  uint32
+	missing  map[dag.ConversationID]struct{}
 	picks    []Pick
 }
 
@@ -119,14 +123,17 @@ type hub struct {
 // hubSize is the number of children from which ranking them is worth keeping.
 const hubSize = 64
 
-var selections = sync.Pool{New: func() any { return &selection{hubs: map[hub][]candidate{}} }}
+var selections = sync.Pool{New: func() any {
+	return &selection{hubs: map[hub][]candidate{}, missing: map[dag.ConversationID]struct{}{}}
+}}
 
 func (s *selection) reset() {
 	for _, n := range s.touched {
 		s.marked[n] = false
 	}
-	s.touched, s.frontier, s.missing = s.touched[:0], s.frontier[:0], nil
+	s.touched, s.frontier = s.touched[:0], s.frontier[:0]
 	clear(s.hubs)
+	clear(s.missing)
 	s.view, s.scorer = dag.View{}, nil
 }
 
@@ -140,6 +147,7 @@ func (s *selection) run(v dag.View, anchor dag.TurnID, params policy.SlicePolicy
 	s.view, s.scorer = v, params.Scorer()
 	if len(s.marked) < v.Len() {
 		s.marked = make([]bool, v.Len()+v.Len()/4)
+		s.stamps, s.ranking = make([]uint32, len(s.marked)), 0
 	}
 	picks := s.picks[:0]
 	s.visit(start, start, 0, ViaAnchor, watch)
@@ -155,7 +163,7 @@ func (s *selection) run(v dag.View, anchor dag.TurnID, params policy.SlicePolicy
 	}
 	s.picks = picks
 	if len(s.missing) > 0 {
-		return nil, &MissingError{Conversations: s.missing}
+		return nil, &MissingError{Conversations: slices.SortedFunc(maps.Keys(s.missing), dag.ConversationID.Compare)}
 	}
 	return picks, nil
 }
@@ -188,9 +196,7 @@ func (s *selection) candidate(n dag.Node, distance int) candidate {
 }
 
 func (s *selection) miss(n dag.Node) {
-	if c := s.view.Conversation(n); !slices.Contains(s.missing, c) {
-		s.missing = append(s.missing, c)
-	}
+	s.missing[s.view.Conversation(n)] = struct{}{}
 }
 
 // visitNeighbours visits parents and children. The frontier orders candidates
@@ -211,6 +217,11 @@ func (s *selection) visitNeighbours(c *candidate, watch func(candidate)) {
 // visited already take their places among the best.
 func (s *selection) visitSiblings(c *candidate, most int, watch func(candidate)) {
 	s.ranked = s.ranked[:0]
+	if s.ranking++; s.ranking == 0 { // after four thousand million
+		clear(s.stamps)
+		s.ranking = 1
+	}
+	s.stamps[c.node] = s.ranking // it is no sibling of itself
 	for i := range s.view.ParentCount(c.node) {
 		parent, _, _ := s.view.Parent(c.node, i)
 		if !s.view.Present(parent) {
@@ -244,16 +255,26 @@ func (s *selection) rankChildren(parent dag.Node, c *candidate, most int) {
 		s.hubs[hub{parent, c.distance()}] = kept
 	}
 	for _, k := range kept {
-		if k.node != c.node {
+		if s.fresh(k.node) {
 			s.ranked = insertRanked(s.ranked, k, most, s.view)
 		}
 	}
 }
 
 func (s *selection) rank(n dag.Node, c *candidate, most int) {
-	if n != c.node && s.present(n) {
+	if s.fresh(n) && s.present(n) {
 		s.ranked = insertRanked(s.ranked, s.candidate(n, c.distance()), most, s.view)
 	}
+}
+
+// fresh reports whether a turn has not been looked at in this ranking: turns that
+// share many parents are each other's siblings many times over.
+func (s *selection) fresh(n dag.Node) bool {
+	if s.stamps[n] == s.ranking {
+		return false
+	}
+	s.stamps[n] = s.ranking
+	return true
 }
 
 func (s *selection) present(n dag.Node) bool {

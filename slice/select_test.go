@@ -325,14 +325,14 @@ func TestExplain(t *testing.T) {
 			case want.Edges > p.MaxRadius:
 				want.Standing = slice.TooFar
 			default:
-				want.Standing = slice.Unranked
+				want.Standing = slice.Unreached
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("turn %d of %d: -want +got:\n%s", i, n, diff)
 			}
 		}
 	})
-	for _, s := range []slice.Standing{slice.Chosen, slice.Beaten, slice.TooFar, slice.Unranked, slice.Apart, slice.NotYet} {
+	for _, s := range []slice.Standing{slice.Chosen, slice.Beaten, slice.TooFar, slice.Unreached, slice.Apart, slice.NotYet} {
 		if standings[s] == 0 {
 			t.Errorf("nothing stood %s", s)
 		}
@@ -374,7 +374,7 @@ func TestExplainEach(t *testing.T) {
 		{id(1), slice.Chosen, 2, 1},
 		{id(100), slice.Beaten, 0, 1},
 		{id(2), slice.Beaten, 0, 2}, // offered by the last pick
-		{id(3), slice.Unranked, 0, 3},
+		{id(3), slice.Unreached, 0, 3},
 		{id(4), slice.TooFar, 0, 4},
 		{id(64), slice.TooFar, 0, 64},
 		{id(65), slice.Apart, 0, -1},

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -54,6 +55,7 @@ var bodyChecks = [...]slice.CheckID{
 // Verify makes every check that it can on a bundle's bytes. The Admissible holds
 // evidence if and only if the outcome is Verified. The bytes are copied.
 func (v *Verifier) Verify(data []byte) (Admissible, Verdict) {
+	data = bytes.Clone(data) // what is checked is what is kept, whatever the caller does with its own
 	bundle, err := slice.ParseBundle(data)
 	if err != nil {
 		return Admissible{}, unreadable(err)
@@ -77,7 +79,7 @@ func (v *Verifier) Verify(data []byte) (Admissible, Verdict) {
 	if verdict.Outcome != Verified {
 		return Admissible{}, verdict
 	}
-	return Admissible{&evidence{bundle: bundle, bytes: append([]byte(nil), data...)}}, verdict
+	return Admissible{&evidence{bundle: bundle, bytes: data}}, verdict
 }
 
 // fail sets the outcome, unless an earlier check has.

@@ -108,7 +108,7 @@ func sentence(e *slice.Explanation, r *kernel.Request, policyID string) string {
 			short(e.BeatenBy.ID), decimal(e.BeatenBy.Admission.Score), reason(&e.BeatenBy.Admission))
 	case slice.TooFar:
 		return fmt.Sprintf("not selected: it is %d edges away, beyond max_radius of %s", e.Edges, policyID)
-	case slice.Unranked:
+	case slice.Unreached:
 		return fmt.Sprintf("not selected: it is %d edges away, but none of the %d selected turns led to it", e.Edges, e.Selected)
 	case slice.NotYet:
 		return fmt.Sprintf("not selected: as of sequence number %d it had not been admitted", r.AsOf)

@@ -19,7 +19,7 @@ func (a *app) readFile(ctx context.Context, path string, most int64) ([]byte, er
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, &usageError{err}
+			return nil, err
 		}
 		defer func() { _ = f.Close() }() // only read
 		info, err := f.Stat()

@@ -11,8 +11,12 @@ import (
 // MaxDepth bounds how deep arrays and objects may nest.
 const MaxDepth = 256
 
-// MaxText bounds the bytes of a text.
-const MaxText = 1 << 30
+// MaxText bounds the bytes of a text, and MaxValues the values in it: one takes up
+// to two hundred bytes of memory, and as little as two of the text.
+const (
+	MaxText   = 1 << 30
+	MaxValues = 4 << 20
+)
 
 // ErrSyntax is wrapped by every error of Parse.
 var ErrSyntax = errors.New("not strict JSON")
@@ -63,11 +67,15 @@ func (v *Value) Get(key string) *Value {
 
 // Parse reads one JSON text (RFC 8259), strictly: see the package comment. It
 // takes time and memory linear in the text.
-func Parse(text []byte) (*Value, error) {
+func Parse(text []byte) (*Value, error) { return ParseSparse(text, MaxValues) }
+
+// ParseSparse is Parse for a text that has no honest reason to hold more than
+// some number of values.
+func ParseSparse(text []byte, most int) (*Value, error) {
 	if len(text) > MaxText {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrSyntax, len(text), MaxText)
 	}
-	p := parser{text: string(text)}
+	p := parser{text: string(text), most: most}
 	v, err := p.document()
 	if err != nil {
 		return nil, fmt.Errorf("%w: byte %d: %w", ErrSyntax, p.at, err)
@@ -78,6 +86,7 @@ func Parse(text []byte) (*Value, error) {
 type parser struct {
 	text string
 	at   int
+	most int // values that may still come
 
 	// Items and members are gathered here until their number is known, those of
 	// an inner array or object above those of the outer one, and then copied out:
@@ -129,6 +138,9 @@ func (p *parser) value(depth int) (v Value, err error) {
 	p.space()
 	if p.at == len(p.text) {
 		return v, errors.New("the text ends where a value should stand")
+	}
+	if p.most--; p.most < 0 {
+		return v, errors.New("too many values")
 	}
 	v.Offset = uint32(p.at)
 	switch c := p.text[p.at]; {

@@ -103,6 +103,10 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 func open(ctx context.Context, path string, o Options) (s *Store, err error) {
+	// SQLite keeps the write-ahead log beside the file that a link leads to.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
 	if o.Readers <= 0 {
 		o.Readers = 4
 	}
@@ -191,6 +195,11 @@ func (s *Store) release() error {
 		errs = append(errs, s.queries.close(), s.readers.Close())
 	}
 	if s.writer != nil {
+		if s.broken.Load() == nil && s.writer.conn != nil {
+			// Whoever copies the file then copies everything. A reader elsewhere can
+			// stand in the way; what is in the log is as durable there.
+			_, _ = s.writer.checkpoint(context.Background())
+		}
 		errs = append(errs, s.writer.close())
 	}
 	return errors.Join(errs...)

@@ -132,8 +132,8 @@ func Issued(n, sliceNumber int) store.Issued {
 		Token: fmt.Sprintf("%032x", n),
 		At:    dag.Time(1_700_000_000_000_000 + int64(n)),
 	}
-	i.Provenance.PolicyParamsHash[0] = byte(sliceNumber)
-	i.Provenance.GraphSnapshotHash[0] = byte(n)
+	i.Provenance.PolicyParamsHash[0], i.Provenance.PolicyParamsHash[1] = byte(sliceNumber), 1
+	i.Provenance.GraphSnapshotHash[0], i.Provenance.GraphSnapshotHash[1] = byte(n), 1
 	binary.BigEndian.PutUint64(i.Bundle[:], uint64(n)*0xd1342543de82ef95)
 	return i
 }
