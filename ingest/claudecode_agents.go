@@ -232,9 +232,12 @@ func agentFiles(path string) ([]string, error) {
 	if isAgentFile(path) {
 		return nil, nil
 	}
-	agents, err := listAgents(filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents"))
-	if err != nil {
-		return nil, err
+	var agents []string
+	var err error
+	if session, ok := strings.CutSuffix(path, ".jsonl"); ok {
+		if agents, err = listAgents(filepath.Join(session, "subagents")); err != nil {
+			return nil, err
+		}
 	}
 	siblings, err := listAgents(filepath.Dir(path))
 	if err != nil || len(siblings) == 0 {

@@ -150,11 +150,11 @@ func (r *Replay) agree(o ReplayOutcome, reason string) {
 func (r *Replay) compare(b *slice.Bundle, bundle, again []byte) error {
 	for _, c := range b.Check() { // text that is erased here is judged by the salt that the bundle holds
 		if c.Status == slice.StatusFail {
-			r.differ(slice.Differ(bundle, again), fmt.Sprintf("%s: %s", c.ID, c.Detail))
+			r.differ(slice.Differ(again, bundle), fmt.Sprintf("%s: %s", c.ID, c.Detail))
 			return nil
 		}
 	}
-	if d := slice.Differ(bundle, again); d == nil {
+	if d := slice.Differ(again, bundle); d == nil {
 		r.agree(Identical, fmt.Sprintf("%d bytes", len(bundle)))
 		return nil
 	}
@@ -165,7 +165,7 @@ func (r *Replay) compare(b *slice.Bundle, bundle, again []byte) error {
 	r.Erased = withoutTextOnlyIn(fresh, b)
 	if d := slice.Differ(redact(b, fresh.Redacted()), redact(fresh, b.Redacted())); d != nil {
 		r.Erased = nil
-		first := slice.Differ(bundle, again)
+		first := slice.Differ(again, bundle)
 		r.differ(first, fmt.Sprintf("byte %d, at %s", first.Offset, first.Path))
 		return nil
 	}
@@ -288,7 +288,7 @@ func (k *Kernel) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, 
 	case slices.Contains(asOf, r.AsOf):
 		c.Detail = fmt.Sprintf("issued as of %d with other bytes: text was withheld since, or another key signed", r.AsOf)
 	default:
-		c.Status, c.Detail = slice.StatusFail, fmt.Sprintf("the slice was issued as of %v, never with these bytes as of %d", asOf, r.AsOf)
+		c.Status, c.Detail = slice.StatusFail, fmt.Sprintf("the slice was issued as of %d, never as of %d", asOf[len(asOf)-1], r.AsOf)
 		if r.Outcome != Different {
 			r.Outcome, r.Reason = Different, c.Detail
 		}

@@ -52,6 +52,7 @@ func exitCode(err error) int {
 	var usage *usageError
 	var ambiguous *kernel.AmbiguousError
 	var field *canon.FieldError
+	var line *ingest.LineError
 	for _, row := range [...]struct {
 		is   bool
 		code int
@@ -63,7 +64,7 @@ func exitCode(err error) int {
 		{errors.Is(err, token.ErrKeyRetired), exitKeyRetired},
 		{errors.Is(err, token.ErrKeyUnknown), exitKeyUnknown},
 		{errors.Is(err, slice.ErrMalformed) || errors.Is(err, dag.ErrForm) || errors.Is(err, policy.ErrRange) ||
-			errors.Is(err, canon.ErrSyntax) || errors.As(err, &field) || errors.Is(err, ingest.ErrFormat), exitMalformed},
+			errors.Is(err, canon.ErrSyntax) || errors.As(err, &field) || errors.Is(err, ingest.ErrFormat) || errors.As(err, &line), exitMalformed},
 	} {
 		if row.is {
 			return row.code

@@ -136,7 +136,9 @@ func (a *app) exportCommand() *cobra.Command {
 		Short: "Write turns as JSONL that import reads back to the same bytes",
 		Long: `Writes one turn a line, in the order of admission, with its salt: importing the
 file elsewhere gives the same digests, leaves and slices. Handle it like the store
-itself. Erased turns are written without text, so that their children keep them.`,
+itself. Erased turns are written without text, so that their children keep them.
+Erasures take sequence numbers and are no lines: what was admitted after one gets
+smaller numbers elsewhere, and bundles cut after one replay only here.`,
 		Example: `  graphkernel export > turns.jsonl
   graphkernel export -o turns.jsonl && graphkernel --store sqlite:copy.db import turns.jsonl`,
 		Args: noArgs,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -58,7 +59,8 @@ func (a *app) devKeyring() (token.Keyring, error) {
 		return token.Keyring{}, err
 	}
 	a.note("graphkernel: --dev: signing with a random key that is gone after this run; nothing signed now will verify later")
-	return a.oneKey("dev", secret)
+	// An id of its own: what another run signed is then unknown here, not forged.
+	return a.oneKey(fmt.Sprintf("dev-%08x", rand.Uint32()), secret)
 }
 
 func (a *app) secretKeyring(text string) (token.Keyring, error) {
@@ -207,6 +209,9 @@ func (a *app) importKey(ctx context.Context, id, from string) error {
 // changeKeys changes the keyring's file. The change gets the ring, and whether
 // there is one.
 func (a *app) changeKeys(change func(token.Keyring, bool, dag.Time) (token.Keyring, token.KeyID, error)) error {
+	if a.dev {
+		return usagef("--dev has a key of its own and no keyring to change; leave it out")
+	}
 	path, err := a.keysPath()
 	if err != nil {
 		return err
