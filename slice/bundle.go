@@ -1,8 +1,11 @@
 package slice
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -297,7 +300,10 @@ func ParseBundle(data []byte) (*Bundle, error) {
 	if err := c.Err(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	again := b.Append(make([]byte, 0, len(data)))
+	buf := rewritten.Get().(*[]byte)
+	defer rewritten.Put(buf)
+	*buf = b.Append(slices.Grow((*buf)[:0], len(data)))
+	again := *buf
 	if at := firstDifference(data, again); at >= 0 {
 		return nil, fmt.Errorf("%w: byte %d: not the canonical spelling: got %q, want %q", ErrMalformed, at, around(data, at), around(again, at))
 	}
@@ -351,6 +357,10 @@ func readBundle(c *canon.Cursor) *Bundle {
 	c.Close()
 	return b
 }
+
+// rewritten holds the bytes of bundles that were written again to be compared. They
+// are as large as the bundle, and needed no longer than that.
+var rewritten = sync.Pool{New: func() any { return new([]byte) }}
 
 func parseKeyID(s string) (string, error) {
 	if !dag.IsLabel(s) {
@@ -436,6 +446,9 @@ func readAdmission(c *canon.Cursor) Admission {
 
 // firstDifference gives the place of the first byte in which a and b differ, or -1.
 func firstDifference(a, b []byte) int {
+	if bytes.Equal(a, b) { // the usual case, many bytes at a time
+		return -1
+	}
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return i

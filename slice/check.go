@@ -264,11 +264,13 @@ func (b *Bundle) fingerprint(turns []Selected) *Provenance {
 	var buf []byte
 	for i := range b.Turns {
 		buf = AppendTurnLeaf(append(buf[:0], 0), &b.Turns[i].Turn)
-		c.leaves = append(c.leaves, sha256.Sum256(buf))
+		leaf := sha256.Sum256(buf)
+		c.tree.add(&leaf)
 	}
 	for _, e := range b.Edges {
 		buf = AppendEdgeLeaf(append(buf[:0], 0), e)
-		c.leaves = append(c.leaves, sha256.Sum256(buf))
+		leaf := sha256.Sum256(buf)
+		c.tree.add(&leaf)
 	}
 	p := b.Provenance
 	p.Anchor = b.Anchor

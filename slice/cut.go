@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -82,9 +81,8 @@ type cut struct {
 	ranked  []dag.Node
 	pairs   []pair
 	sorted  []pair
-	begins  []int32     // where each parent's pairs begin
-	leaves  []tlog.Hash // turns, then edges, then admissions
-	tree    tree
+	begins  []int32            // where each parent's pairs begin
+	tree    tree               // over the leaves of the turns, then the edges, then the reasons
 	text    [][dag.IDText]byte // the turns' ids as text
 	reasons []int32            // by turn: the index of the turn it was reached from
 	json    canon.Writer
@@ -102,6 +100,19 @@ type pair struct {
 	leaf          *dag.Digest
 }
 
+// The names that a slice writes hundreds of times, as bytes.
+var (
+	viaTexts  = texts(func(n uint8) string { return Via(n).String() })
+	kindTexts = texts(func(n uint8) string { return dag.EdgeKind(n).String() })
+)
+
+func texts(name func(uint8) string) (t [256][]byte) {
+	for n := range t {
+		t[n] = []byte(name(uint8(n)))
+	}
+	return t
+}
+
 // nowhere stands for a turn that is not among the others.
 const nowhere = -1
 
@@ -113,7 +124,8 @@ func (c *cut) reset() {
 	}
 	clear(c.pairs) // they point into a graph
 	clear(c.sorted)
-	c.order, c.ranked, c.pairs, c.leaves, c.text, c.reasons = c.order[:0], c.ranked[:0], c.pairs[:0], c.leaves[:0], c.text[:0], c.reasons[:0]
+	c.order, c.ranked, c.pairs, c.text, c.reasons = c.order[:0], c.ranked[:0], c.pairs[:0], c.text[:0], c.reasons[:0]
+	c.tree.reset()
 }
 
 // turns fills in the selected turns by ascending id, their leaves and the order
@@ -136,7 +148,8 @@ func (c *cut) turns(s *Slice, v dag.View, picks []Pick) {
 		s.Picked[o.pick] = at
 		c.rank[p.Node] = int32(at) + 1
 		c.ranked = append(c.ranked, p.Node)
-		c.leaves = append(c.leaves, tlog.Hash(v.Leaf(p.Node)))
+		leaf := v.Leaf(p.Node)
+		c.tree.add((*[32]byte)(&leaf))
 		c.text = append(c.text, t.ID.Text())
 	}
 	for _, o := range c.order {
@@ -185,7 +198,7 @@ func (c *cut) edges(s *Slice, v dag.View, picks []Pick) {
 	s.Edges = make([]dag.Edge, len(c.pairs))
 	for i, p := range c.sortPairs(len(picks)) {
 		s.Edges[i] = dag.Edge{Parent: s.Turns[p.parent].ID, Child: s.Turns[p.child].ID, Kind: p.kind}
-		c.leaves = append(c.leaves, tlog.Hash(*p.leaf))
+		c.tree.add((*[32]byte)(p.leaf))
 	}
 }
 
@@ -214,9 +227,8 @@ func (c *cut) sortPairs(turns int) []pair {
 func (c *cut) fingerprint(p *Provenance, turns []Selected, edges []dag.Edge) {
 	c.json.Reset(append(c.json.Bytes[:0], 0)) // RFC 6962: a leaf is hashed behind a zero byte
 	c.appendAdmissions(turns)
-	c.leaves = append(c.leaves, sha256.Sum256(c.json.Bytes))
-	c.tree.reset()
-	c.tree.append(c.leaves)
+	reasons := sha256.Sum256(c.json.Bytes)
+	c.tree.add(&reasons)
 	p.GraphSnapshotHash = dag.Digest(c.tree.root())
 	p.SliceID = c.sliceID(p, edges)
 }
@@ -233,7 +245,7 @@ func (c *cut) appendAdmissions(turns []Selected) {
 		w.UUID(&c.text[i])
 		w.Uint(uint64(a.Distance))
 		w.Uint(uint64(a.Score))
-		w.Text([]byte(a.Via.String()))
+		w.Text(viaTexts[a.Via])
 		switch from := c.reasons[i]; {
 		case a.Via == ViaAnchor:
 			w.Text(nil)
@@ -294,7 +306,7 @@ func (c *cut) sliceID(p *Provenance, edges []dag.Edge) SliceID {
 		w.BeginArray()
 		c.writeEnd(c.sorted[i].parent, e.Parent)
 		c.writeEnd(c.sorted[i].child, e.Child)
-		w.Text([]byte(e.Kind.String()))
+		w.Text(kindTexts[e.Kind])
 		w.EndArray()
 	}
 	w.EndArray()

@@ -20,14 +20,12 @@ type tree struct {
 
 func (t *tree) reset() { t.roots, t.n = t.roots[:0], 0 }
 
-// append adds leaf hashes.
-func (t *tree) append(leaves []tlog.Hash) {
-	for i := range leaves {
-		t.roots = append(t.roots, leaves[i])
-		t.n++
-		for n := t.n; n&1 == 0; n >>= 1 {
-			t.join()
-		}
+// add adds a leaf's hash.
+func (t *tree) add(leaf *[tlog.HashSize]byte) {
+	t.roots = append(t.roots, *leaf)
+	t.n++
+	for n := t.n; n&1 == 0; n >>= 1 {
+		t.join()
 	}
 }
 
