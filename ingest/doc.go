@@ -13,7 +13,7 @@
 //
 // A line of the first looks like this (without the break):
 //
-//	{"attrs":{},"author":"human:alice","content":"ship it?","conversation":"6a2f…","created_at":"2026-01-02T03:04:05.000006Z",
+//	{"attrs":{},"author":"human:guest","content":"ship it?","conversation":"6a2f…","created_at":"2026-01-02T03:04:05.000006Z",
 //	"id":"0b5e…","parents":[{"id":"77aa…","kind":"reply"}],"role":"user","salt":"00ff…"}
 //
 // Two laws hold for every input. Accounting: each record that is read, be it a

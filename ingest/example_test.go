@@ -33,12 +33,12 @@ func ExampleAppendLine() {
 		ID:           dag.ExternalTurnID("example", "1"),
 		Conversation: dag.ExternalConversationID("example", "a"),
 		Role:         dag.RoleUser,
-		Author:       "human:alice",
+		Author:       "human:guest",
 		Content:      "ship it?",
 	}
 	line, err := ingest.AppendLine(nil, &d)
 	fmt.Printf("%s%v\n", line, err)
 	// Output:
-	// {"attrs":{},"author":"human:alice","content":"ship it?","conversation":"a9074b86-b55b-57a2-b285-6da4700e9ae4","created_at":"1970-01-01T00:00:00.000000Z","id":"ab9c5c2b-061e-5854-9e58-098f0a737df3","parents":[],"role":"user"}
+	// {"attrs":{},"author":"human:guest","content":"ship it?","conversation":"a9074b86-b55b-57a2-b285-6da4700e9ae4","created_at":"1970-01-01T00:00:00.000000Z","id":"ab9c5c2b-061e-5854-9e58-098f0a737df3","parents":[],"role":"user"}
 	// <nil>
 }

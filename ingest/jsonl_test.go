@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	lineTurn = `{"attrs":{"k":"v"},"author":"human:alice","content":"ship it?\n","conversation":"6a2f0000-0000-4000-8000-000000000001",` +
+	lineTurn = `{"attrs":{"k":"v"},"author":"human:guest","content":"ship it?\n","conversation":"6a2f0000-0000-4000-8000-000000000001",` +
 		`"created_at":"2026-01-02T03:04:05.000006Z","id":"0b5e0000-0000-4000-8000-000000000002",` +
 		`"parents":[{"id":"77aa0000-0000-4000-8000-000000000003","kind":"reply"}],"phase":"planning","role":"user","salience":0.35,` +
 		`"salt":"000102030405060708090a0b0c0d0e0f"}`
@@ -82,7 +82,7 @@ func TestLineRefuses(t *testing.T) {
 		{"salience above 1", change(`0.35`, `1.5`), "salience: malformed"},
 		{"time", change(`2026-01-02T`, `2026-13-02T`), "created_at: malformed"},
 		{"year", change(`2026-01-02T`, `1969-01-02T`), "outside the years"},
-		{"author", change(`human:alice`, `human:al\u0000ice`), "not printable ASCII"},
+		{"author", change(`human:guest`, `human:gu\u0000est`), "not printable ASCII"},
 		{"attr key", change(`"k"`, `"K"`), `attr key "K"`},
 		{"attr value", change(`"v"`, `"v\n"`), "control character"},
 		{"attr number", change(`"v"`, `1`), `attrs: "k": want a string`},

@@ -51,7 +51,7 @@ func Arrival(n, conversation int, content string, parents ...int) store.Arrival 
 	for i, p := range parents {
 		a.Parents = append(a.Parents, dag.Parent{ID: TurnID(p), Kind: dag.EdgeKind(1 + (n+i)%4)})
 	}
-	return WithBody(a, dag.Body{Author: "human:alice", Content: content, Salt: SaltOf(n)})
+	return WithBody(a, dag.Body{Author: "human:guest", Content: content, Salt: SaltOf(n)})
 }
 
 // WithBody gives the arrival another body, with its digest.
