@@ -72,10 +72,11 @@ type chatNode struct {
 	parent  *chatNode
 	missing string // the name of a parent that is not in the mapping
 
-	reached bool // its ancestors have been read, and so has it
-	attach  *dag.TurnID
-	time    dag.Time
-	timed   bool
+	reached  bool // its ancestors have been read, and so has it
+	circular bool // its ancestors lead in a circle
+	attach   *dag.TurnID
+	time     dag.Time
+	timed    bool
 }
 
 func newChat(r *reading, v *canon.Value, path string, line int) *chat {
@@ -128,12 +129,15 @@ func (c *chat) read() {
 		var way []*chatNode // from n up to the first ancestor that is done
 		onWay := map[*chatNode]bool{}
 		at := n
-		for ; at != nil && !at.reached && !onWay[at]; at = at.parent {
+		for ; at != nil && !at.reached && !at.circular && !onWay[at]; at = at.parent {
 			onWay[at] = true
 			way = append(way, at)
 		}
 		if at != nil && !at.reached {
-			continue // a circle; counted below
+			for _, lost := range way { // so that nobody walks into the circle again
+				lost.circular = true
+			}
+			continue // counted below
 		}
 		for i := len(way) - 1; i >= 0; i-- {
 			way[i].reached = true

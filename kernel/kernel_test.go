@@ -216,6 +216,9 @@ func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {
 				return r
 			}
 			outcome(issued.Bundle, kernel.Identical)
+			withheld := must(slice.ParseBundle(issued.Bundle))
+			withheld.Turns[2].Body = nil
+			outcome(withheld.Append(nil), kernel.Identical)
 			grow := []dag.Draft{{
 				ID: dag.ExternalTurnID("test", "later"), Conversation: dag.ExternalConversationID("test", "elsewhere"),
 				Parents: []dag.Parent{{ID: ids[20], Kind: dag.Spawn}}, Role: dag.RoleAssistant, CreatedAt: 1, Content: "later",
@@ -253,6 +256,13 @@ func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {
 			if r := must(k.ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)); r.Outcome != kernel.Erased {
 				t.Errorf("replay by slice id: %s (%s)", r.Outcome, r.Reason)
 			}
+			forged := must(slice.ParseBundle(issued.Bundle))
+			for i := range forged.Turns {
+				if forged.Turns[i].ID == ids[18] {
+					forged.Turns[i].Body.Content = "what was never said"
+				}
+			}
+			outcome(forged.Append(nil), kernel.Different) // though the store cannot say any more what was
 			short := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[20], AsOf: issued.Slice.AsOf}))
 			if short.Slice.Provenance != issued.Slice.Provenance {
 				t.Error("erasure changed the six fields")

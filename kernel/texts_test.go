@@ -25,8 +25,24 @@ func (s *slowStore) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.Turn
 }
 
 // TestTextErasedInMidFetch erases a turn after its text was read and before it is
-// kept, while another request learns of the erasure. The text must not stay.
+// kept, by another kernel, of which a request learns, or by this one. The text must
+// not stay.
 func TestTextErasedInMidFetch(t *testing.T) {
+	t.Run("elsewhere", func(t *testing.T) {
+		erasedInMidFetch(t, func(x *texts, _ dag.TurnID) error {
+			_, err := x.sync(t.Context(), dag.DefaultTenant, 2)
+			return err
+		})
+	})
+	t.Run("here", func(t *testing.T) {
+		erasedInMidFetch(t, func(x *texts, turn dag.TurnID) error {
+			x.forget(dag.DefaultTenant, turn)
+			return nil
+		})
+	})
+}
+
+func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 	ctx := t.Context()
 	disk := memory.Open(&memory.Disk{}, memory.Options{})
 	defer disk.Close()
@@ -46,7 +62,7 @@ func TestTextErasedInMidFetch(t *testing.T) {
 		if _, err := s.Erase(ctx, dag.DefaultTenant, store.Event{Kind: store.Erasure, Turn: turn.ID, Reason: "asked for"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.sync(ctx, dag.DefaultTenant, 2); err != nil { // as another request would
+		if err := learn(x, turn.ID); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -207,7 +207,14 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	if _, err := t.conn.ExecContext(t.ctx, `BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
+	returned := false
+	defer func() {
+		if !returned { // fn panicked: leave no transaction open behind it
+			_, _ = t.conn.ExecContext(t.ctx, `ROLLBACK`)
+		}
+	}()
 	err := t.run(fn)
+	returned = true
 	if err != nil || !t.wrote {
 		if _, undo := t.conn.ExecContext(t.ctx, `ROLLBACK`); undo != nil {
 			return s.fail(errors.Join(err, fmt.Errorf("rollback: %w", undo)))
