@@ -280,7 +280,6 @@ func (w *world) between(from, to dag.TurnID) int {
 // TestExplain compares every turn's standing with what the reference says of it.
 func TestExplain(t *testing.T) {
 	standings := map[slice.Standing]int{}
-	late := 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		n := rapid.IntRange(1, len(w.turns)).Draw(t, "seq")
@@ -290,8 +289,7 @@ func TestExplain(t *testing.T) {
 		p := drawParams(t, n)
 		picks, left := slowSelect(past, anchor, &p)
 		last := picks[len(picks)-1]
-		for range 12 {
-			i := rapid.IntRange(0, len(w.turns)-1).Draw(t, "turn")
+		for i := range w.turns {
 			id := w.turns[i].ID
 			got, err := slice.Explain(v, anchor, p, id)
 			if err != nil {
@@ -314,11 +312,8 @@ func TestExplain(t *testing.T) {
 				want.Standing, want.Admission = slice.Beaten, admission(c)
 				want.BeatenBy = &slice.Rival{ID: last.ID, Admission: admission(last)}
 				// What the last pick itself brought in may be better than it.
-				if slowCompare(last, c) > 0 {
-					late++
-					if c.From != last.ID {
-						t.Fatalf("%+v was beaten by %+v", c, last)
-					}
+				if slowCompare(last, c) > 0 && c.From != last.ID {
+					t.Fatalf("%+v was beaten by %+v", c, last)
 				}
 			case want.Edges < 0:
 				want.Standing = slice.Apart
@@ -332,13 +327,11 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	})
-	for _, s := range []slice.Standing{slice.Chosen, slice.Beaten, slice.TooFar, slice.Unreached, slice.Apart, slice.NotYet} {
+	// The rare standings are TestExplainEach's: a run of a hundred worlds may lack one.
+	for _, s := range []slice.Standing{slice.Chosen, slice.Beaten, slice.TooFar, slice.NotYet} {
 		if standings[s] == 0 {
 			t.Errorf("nothing stood %s", s)
 		}
-	}
-	if late == 0 {
-		t.Error("no candidate of the last pick was left")
 	}
 }
 
@@ -388,6 +381,10 @@ func TestExplainEach(t *testing.T) {
 		}
 		if e.Standing != tc.standing || e.Rank != tc.rank || e.Edges != tc.edges || e.Selected != 2 || (e.BeatenBy != nil) != (tc.standing == slice.Beaten) {
 			t.Errorf("%s: got %+v, want %s, rank %d, %d edges", tc.turn, e, tc.standing, tc.rank, tc.edges)
+		}
+		// The last pick's own offer: it was not there to be compared when the pick was made.
+		if tc.turn == id(2) && (e.Admission.From != id(1) || e.BeatenBy.ID != id(1)) {
+			t.Errorf("%s: got %+v, want it offered and beaten by %s", tc.turn, e, id(1))
 		}
 	}
 }
