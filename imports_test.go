@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"policy":          {"dag", "internal/canon", "github.com/cespare/xxhash/v2"},
 	"slice":           {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
 	"token":           {"dag", "slice", "internal/canon", "github.com/hashicorp/golang-lru/v2"},
+	"access":          {"dag"},
 	"golden":          {"dag", "policy", "slice", "token"},
 	"ingest":          {"dag", "internal/canon"},
 	"store":           {"dag", "policy", "slice"},

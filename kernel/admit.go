@@ -33,7 +33,9 @@ func (k *Kernel) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draf
 		}
 		batch[i] = a
 	}
-	return k.store.Append(ctx, tenant, []store.Batch{batch})
+	receipt, err := k.store.Append(ctx, tenant, []store.Batch{batch})
+	k.changes.tell(tenant)
+	return receipt, err
 }
 
 // arrival finishes a draft: fills in what is absent, checks every form, and

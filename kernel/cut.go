@@ -132,6 +132,7 @@ func (k *Kernel) record(ctx context.Context, tenant dag.Tenant, s *slice.Slice, 
 		return store.Issued{}, err
 	}
 	k.recorded.Add(digest, r)
+	k.changes.tell(tenant)
 	return r, nil
 }
 

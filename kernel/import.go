@@ -145,6 +145,7 @@ func oneByOne(arrivals []store.Arrival) []store.Batch {
 
 func (im *importing) append(ctx context.Context, batches []store.Batch) error {
 	r, err := im.k.store.Append(ctx, im.tenant, batches)
+	im.k.changes.tell(im.tenant)
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,7 @@ type Kernel struct {
 	places   *lru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
 	recorded *lru.Cache[dag.Digest, store.Issued]    // bundles that are in the store's record
 	policies *registries
+	changes  changes
 }
 
 // A turnKey names a turn of a tenant.
@@ -125,9 +126,4 @@ func (k *Kernel) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
 // Conversations lists up to limit conversations with ids above after, ascending.
 func (k *Kernel) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]store.Conversation, error) {
 	return k.store.Conversations(ctx, tenant, after, limit)
-}
-
-// Verify makes every check on a bundle's bytes. See [token.Verifier.Verify].
-func (k *Kernel) Verify(bundle []byte) (token.Admissible, token.Verdict) {
-	return k.verifier.Verify(bundle)
 }

@@ -1,0 +1,79 @@
+package access
+
+import (
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A Role says what the holder of a key may do. The names are stable.
+type Role string
+
+// The roles.
+const (
+	Agent    Role = "agent"    // admits turns, asks for slices, verifies
+	Verifier Role = "verifier" // verifies, and nothing else
+	Auditor  Role = "auditor"  // reads, verifies, replays and explains; changes nothing
+	Admin    Role = "admin"    // everything, erasure and policies included
+)
+
+// Roles lists every role, the least first.
+var Roles = [...]Role{Verifier, Agent, Auditor, Admin}
+
+// ParseRole reads a role's name.
+func ParseRole(s string) (Role, error) {
+	for _, r := range Roles {
+		if s == string(r) {
+			return r, nil
+		}
+	}
+	return "", fmt.Errorf("%w: role %.80q, want agent, verifier, auditor or admin", dag.ErrForm, s)
+}
+
+// A Permission is one thing that a role may do or not.
+type Permission uint8
+
+// The permissions.
+const (
+	Admit        Permission = iota + 1 // add turns
+	Cut                                // ask for slices
+	Verify                             // have tokens and bundles judged
+	ListPolicies                       // see the policies, to name one
+	Read                               // see turns, conversations, issued slices and events
+	Replay                             // have slices cut again
+	Explain                            // ask why a turn is in a slice
+	Register                           // bind a policy's id
+	Erase                              // delete a turn's text for good
+)
+
+var permissions = map[Permission]string{
+	Admit: "admit", Cut: "slice", Verify: "verify", ListPolicies: "list policies", Read: "read",
+	Replay: "replay", Explain: "explain", Register: "register policies", Erase: "erase",
+}
+
+// String gives the permission as it stands in messages.
+func (p Permission) String() string { return permissions[p] }
+
+var granted = map[Role][]Permission{
+	Verifier: {Verify},
+	Agent:    {Admit, Cut, Verify, ListPolicies},
+	Auditor:  {Verify, ListPolicies, Read, Replay, Explain},
+	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Replay, Explain, Register, Erase},
+}
+
+// May reports whether a role has a permission. No other role has any.
+func (r Role) May(p Permission) bool {
+	for _, has := range granted[r] {
+		if has == p {
+			return true
+		}
+	}
+	return false
+}
+
+// An Identity is who asks. The zero value may do nothing.
+type Identity struct {
+	Tenant  dag.Tenant
+	Role    Role
+	Subject string // the key's id, or the subject of a JWT; for logs and limits
+}

@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Turn gives the record of one turn, or an error that wraps store.ErrNotFound.
+func (k *Kernel) Turn(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (store.Record, error) {
+	records, err := k.store.Turns(ctx, tenant, []dag.TurnID{id})
+	if err != nil {
+		return store.Record{}, err
+	}
+	if len(records) == 0 {
+		return store.Record{}, fmt.Errorf("turn %s of tenant %s: %w", id, tenant, store.ErrNotFound)
+	}
+	return records[0], nil
+}
+
+// errEnough ends a scan that has what it came for.
+var errEnough = errors.New("enough")
+
+// TurnsAfter gives up to limit records of turns numbered above after, ascending.
+// If conversation is not nil, of that conversation only.
+func (k *Kernel) TurnsAfter(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, limit int) ([]store.Record, error) {
+	var records []store.Record
+	if limit <= 0 {
+		return nil, nil
+	}
+	err := k.store.Scan(ctx, tenant, after, conversation, func(r *store.Record) error {
+		records = append(records, *r)
+		if len(records) == limit {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	return records, nil
+}
+
+// Issued gives the records of a slice id, by ascending number, or an error that
+// wraps store.ErrNotFound.
+func (k *Kernel) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
+	records, err := k.store.IssuedByID(ctx, tenant, id)
+	if err == nil && len(records) == 0 {
+		err = fmt.Errorf("slice %s of tenant %s: %w: it was never issued here", id, tenant, store.ErrNotFound)
+	}
+	return records, err
+}
+
+// IssuedAfter lists up to limit records of issued slices numbered above after,
+// ascending.
+func (k *Kernel) IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
+	return k.store.IssuedAfter(ctx, tenant, after, limit)
+}

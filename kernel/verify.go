@@ -1,0 +1,23 @@
+package kernel
+
+import (
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// Verify makes every check on a bundle's bytes. See [token.Verifier.Verify].
+func (k *Kernel) Verify(bundle []byte) (token.Admissible, token.Verdict) {
+	return k.verifier.Verify(bundle)
+}
+
+// VerifyFor is Verify for one tenant: another tenant's bundle is of an unknown
+// key, whatever its token.
+func (k *Kernel) VerifyFor(tenant dag.Tenant, bundle []byte) (token.Admissible, token.Verdict) {
+	return k.verifier.VerifyFor(tenant, bundle)
+}
+
+// VerifyToken judges a token alone. See [token.Verifier.VerifyToken].
+func (k *Kernel) VerifyToken(tenant dag.Tenant, p *slice.Provenance, key, tok string) token.TokenVerdict {
+	return k.verifier.VerifyToken(tenant, p, key, tok)
+}

@@ -1,0 +1,42 @@
+package kernel
+
+import (
+	"sync"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// changes tells whoever waits that something happened to a tenant.
+type changes struct {
+	mu      sync.Mutex
+	waiting map[dag.Tenant]chan struct{} // guarded by mu; closed when it happens
+}
+
+// tell wakes everybody who waits for a tenant. It is called after a write, even
+// one that was reported as failed, since that may have been kept.
+func (c *changes) tell(tenant dag.Tenant) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if waiting, ok := c.waiting[tenant]; ok {
+		close(waiting)
+		delete(c.waiting, tenant)
+	}
+}
+
+// Changed gives a channel that is closed after the next admission, erasure or
+// newly issued slice of a tenant through this kernel. What other processes do to
+// the same store it does not see. Take the channel first, then look, then wait:
+// nothing falls in between.
+func (k *Kernel) Changed(tenant dag.Tenant) <-chan struct{} {
+	k.changes.mu.Lock()
+	defer k.changes.mu.Unlock()
+	waiting, ok := k.changes.waiting[tenant]
+	if !ok {
+		waiting = make(chan struct{})
+		if k.changes.waiting == nil {
+			k.changes.waiting = map[dag.Tenant]chan struct{}{}
+		}
+		k.changes.waiting[tenant] = waiting
+	}
+	return waiting
+}
