@@ -45,11 +45,11 @@ func Mint(random io.Reader, tenant dag.Tenant, role Role, note string, now dag.T
 		return "", Key{}, fmt.Errorf("drawing an API key: %w", err)
 	}
 	k = Key{Tenant: tenant, ID: hex.EncodeToString(drawn[:idBytes]), Role: role, Note: note, CreatedAt: now}
+	text = strings.Join([]string{prefix, string(tenant), k.ID, hex.EncodeToString(drawn[idBytes:])}, ".")
+	k.Hash = sha256.Sum256([]byte(text))
 	if err := k.Check(); err != nil {
 		return "", Key{}, err
 	}
-	text = strings.Join([]string{prefix, string(tenant), k.ID, hex.EncodeToString(drawn[idBytes:])}, ".")
-	k.Hash = sha256.Sum256([]byte(text))
 	return text, k, nil
 }
 
@@ -58,28 +58,55 @@ func (k *Key) Check() error {
 	if _, err := dag.ParseTenant(string(k.Tenant)); err != nil {
 		return err
 	}
-	if err := checkID(k.ID); err != nil {
+	if err := CheckID(k.ID); err != nil {
 		return err
 	}
 	if _, err := ParseRole(string(k.Role)); err != nil {
 		return err
 	}
-	if len(k.Note) > MaxNote || !utf8.ValidString(k.Note) {
-		return fmt.Errorf("%w: the note has %d bytes, want at most %d of UTF-8", dag.ErrForm, len(k.Note), MaxNote)
+	if err := CheckNote(k.Note); err != nil {
+		return err
+	}
+	if !k.CreatedAt.Valid() || !k.RevokedAt.Valid() {
+		return fmt.Errorf("%w: API key %s, created at %d, revoked at %d", dag.ErrForm, k.ID, k.CreatedAt, k.RevokedAt)
+	}
+	if k.Hash == ([32]byte{}) {
+		return fmt.Errorf("%w: API key %s has no hash", dag.ErrForm, k.ID)
 	}
 	return nil
 }
 
-func checkID(id string) error {
-	var b [idBytes]byte
-	if err := dag.ParseHex(b[:], id); err != nil {
-		return fmt.Errorf("%w: API key id %.40q, want %d lowercase hex digits", dag.ErrForm, id, 2*idBytes)
+// CheckID reports whether an id has its form. The error does not hold what was
+// given: it may be a whole key, pasted where its id belongs.
+func CheckID(id string) error {
+	if !isHex(id, 2*idBytes) {
+		return fmt.Errorf("%w: the id of an API key has %d lowercase hex digits", dag.ErrForm, 2*idBytes)
 	}
 	return nil
 }
 
-// A Presented key is what a caller sent, taken apart. It shows its id to a
-// printer, never its secret.
+// CheckNote reports whether a note has its form.
+func CheckNote(note string) error {
+	if len(note) > MaxNote || !utf8.ValidString(note) {
+		return fmt.Errorf("%w: the note has %d bytes, want at most %d of UTF-8", dag.ErrForm, len(note), MaxNote)
+	}
+	return nil
+}
+
+func isHex(s string, digits int) bool {
+	if len(s) != digits {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// A Presented key is what a caller sent, taken apart. It does not hold the
+// secret, nor the memory that the secret stands in. The zero value opens nothing.
 type Presented struct {
 	Tenant dag.Tenant
 	ID     string
@@ -96,19 +123,24 @@ func Parse(text string) (Presented, error) {
 	head, rest, _ := strings.Cut(text, ".")
 	tenant, rest, _ := strings.Cut(rest, ".")
 	id, secret, _ := strings.Cut(rest, ".")
-	var b [secretBytes]byte
-	if head != prefix || !dag.IsLabel(tenant) || checkID(id) != nil || dag.ParseHex(b[:], secret) != nil {
+	if head != prefix || !dag.IsLabel(tenant) || !isHex(id, 2*idBytes) || !isHex(secret, 2*secretBytes) {
 		return Presented{}, fmt.Errorf("%w: want %s.TENANT.ID.SECRET", ErrKey, prefix)
 	}
-	return Presented{Tenant: dag.Tenant(tenant), ID: id, hash: sha256.Sum256([]byte(text))}, nil
+	// A part of a string keeps all of it; these parts go into maps and logs.
+	names := tenant + id // a copy
+	return Presented{
+		Tenant: dag.Tenant(names[:len(tenant)]), ID: names[len(tenant):],
+		hash: sha256.Sum256([]byte(text)),
+	}, nil
 }
 
 // Opens reports, in constant time, whether what was presented is this key. A key
-// that was revoked opens nothing. The zero Key is never opened; comparing with it
-// takes as long as with any other, so that time does not tell which ids exist.
+// that was revoked opens nothing. The zero Key is never opened, not even by the
+// zero Presented; comparing with it takes as long as with any other, so that time
+// does not tell which ids exist.
 func (p Presented) Opens(k *Key) bool {
 	same := subtle.ConstantTimeCompare(p.hash[:], k.Hash[:]) == 1
-	return same && k.RevokedAt == 0 && k.Tenant == p.Tenant && k.ID == p.ID
+	return same && k.RevokedAt == 0 && k.ID != "" && k.Tenant == p.Tenant && k.ID == p.ID
 }
 
 // Identity says who the holder of a key is.

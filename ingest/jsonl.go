@@ -99,6 +99,10 @@ func ReadLine(line []byte) (dag.Draft, error) {
 	return decodeLine(v)
 }
 
+// ReadValue is ReadLine for a line that has been parsed already, such as one turn of
+// a batch.
+func ReadValue(v *canon.Value) (dag.Draft, error) { return decodeLine(v) }
+
 // fields of a line, to say which are missing and which were given.
 const (
 	hasAttrs = 1 << iota

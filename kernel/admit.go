@@ -21,7 +21,9 @@ var ErrBatch = errors.New("batch is too large")
 // Admit admits a batch of turns, all of them or none, in any order. What is
 // there already counts as existing; see [store.Store.Append]. A phase or
 // salience that is absent is assigned by the rules of package ingest.
-func (k *Kernel) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (store.Receipt, error) {
+func (k *Kernel) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (_ store.Receipt, err error) {
+	ctx, observed := k.observe(ctx, "admit")
+	defer func() { observed(err) }()
 	if len(drafts) > MaxBatch {
 		return store.Receipt{}, fmt.Errorf("%w: %d turns, at most %d", ErrBatch, len(drafts), MaxBatch)
 	}

@@ -11,7 +11,7 @@ import (
 type byteLRU[K comparable, V any] struct {
 	mu    sync.Mutex
 	items *simplelru.LRU[K, sized[V]]
-	bytes int
+	held  int
 	most  int
 }
 
@@ -23,7 +23,7 @@ type sized[V any] struct {
 func newByteLRU[K comparable, V any](most int) *byteLRU[K, V] {
 	c := &byteLRU[K, V]{most: most}
 	// Bytes are the bound; the number of entries needs one only for the library.
-	items, err := simplelru.NewLRU[K, sized[V]](1<<31-1, func(_ K, gone sized[V]) { c.bytes -= gone.size })
+	items, err := simplelru.NewLRU[K, sized[V]](1<<31-1, func(_ K, gone sized[V]) { c.held -= gone.size })
 	if err != nil {
 		panic("kernel: " + err.Error()) // a size below 1
 	}
@@ -60,8 +60,8 @@ func (c *byteLRU[K, V]) put(key K, value V, size int) {
 		return
 	}
 	c.items.Add(key, sized[V]{value, size})
-	c.bytes += size
-	for c.bytes > c.most {
+	c.held += size
+	for c.held > c.most {
 		c.items.RemoveOldest()
 	}
 }
@@ -70,4 +70,11 @@ func (c *byteLRU[K, V]) remove(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.items.Remove(key)
+}
+
+// bytes gives the size of everything kept.
+func (c *byteLRU[K, V]) bytes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held
 }

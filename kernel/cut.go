@@ -33,7 +33,9 @@ var ErrTooLarge = errors.New("slice is too large")
 // Slice cuts, signs and records a slice. The same request on the same view gives
 // the same bytes (INV-001) unless a turn was erased or the signing key changed
 // in between.
-func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (*Issued, error) {
+func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Issued, err error) {
+	ctx, observed := k.observe(ctx, "slice")
+	defer func() { observed(err) }()
 	p, err := k.Policy(ctx, tenant, r.Policy)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,9 @@ const MaxReason = 1024
 // Everything else of the turn stays: old slices still verify and replay, and say
 // that the text is gone. Erasing twice gives the first event, and finishes the work
 // if the store could not the first time.
-func (k *Kernel) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, reason string) (store.Event, error) {
+func (k *Kernel) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, reason string) (_ store.Event, err error) {
+	ctx, observed := k.observe(ctx, "erase")
+	defer func() { observed(err) }()
 	if reason == "" || len(reason) > MaxReason || !utf8.ValidString(reason) {
 		return store.Event{}, fmt.Errorf("%w: an erasure needs a reason of 1 to %d bytes of UTF-8, got %d", dag.ErrForm, MaxReason, len(reason))
 	}

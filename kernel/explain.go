@@ -9,7 +9,9 @@ import (
 
 // Explain says why a turn is in the slice of a request, or why it is not. It
 // issues nothing.
-func (k *Kernel) Explain(ctx context.Context, tenant dag.Tenant, r Request, turn dag.TurnID) (slice.Explanation, error) {
+func (k *Kernel) Explain(ctx context.Context, tenant dag.Tenant, r Request, turn dag.TurnID) (_ slice.Explanation, err error) {
+	ctx, observed := k.observe(ctx, "explain")
+	defer func() { observed(err) }()
 	p, err := k.Policy(ctx, tenant, r.Policy)
 	if err != nil {
 		return slice.Explanation{}, err

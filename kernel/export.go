@@ -64,6 +64,20 @@ func (k *Kernel) Export(ctx context.Context, tenant dag.Tenant, conversation *da
 	return r, nil
 }
 
+// AppendRecord appends a stored turn as a line of the project's own format,
+// without the line feed: what would have to arrive to become the same.
+func AppendRecord(dst []byte, r *store.Record) ([]byte, error) {
+	d, err := draft(r)
+	if err != nil {
+		return dst, err
+	}
+	line, err := ingest.AppendLine(dst, &d)
+	if err != nil {
+		return dst, err
+	}
+	return line[:len(line)-1], nil
+}
+
 // draft gives a stored turn as it would have to arrive to become the same.
 func draft(r *store.Record) (dag.Draft, error) {
 	t := &r.Turn

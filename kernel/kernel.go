@@ -38,10 +38,19 @@ type Config struct {
 	Store     store.Store      // required; the kernel does not close it
 	Authority *token.Authority // required; may hold an empty keyring, then nothing can be sliced
 	Clock     func() time.Time // required: stamps events and issued slices, never a bundle
-	Rand      io.Reader        // draws salts; nil is the system's randomness
+	Rand      io.Reader        // draws salts and API keys; nil is the system's randomness
 
 	SkeletonBytes int // bound of the skeletons kept; 0 is 256 MiB
 	TextBytes     int // bound of the encoded turns kept; 0 is 64 MiB
+
+	// Observe is called before each operation with its name, and what it returns is
+	// called behind it with the error. The operation, and its calls of the store, get
+	// Observe's context: where traces hook in. Nil: nobody watches.
+	Observe func(ctx context.Context, operation string) (context.Context, func(error))
+}
+
+func unobserved(ctx context.Context, _ string) (context.Context, func(error)) {
+	return ctx, func(error) {}
 }
 
 // A Kernel is the engine. It is safe for use by many goroutines.
@@ -50,6 +59,7 @@ type Kernel struct {
 	authority *token.Authority
 	verifier  *token.Verifier
 	clock     func() time.Time
+	observe   func(context.Context, string) (context.Context, func(error))
 
 	random   sync.Mutex // guards salts
 	salts    io.Reader
@@ -58,6 +68,7 @@ type Kernel struct {
 	places   *lru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
 	recorded *lru.Cache[dag.Digest, store.Issued]    // bundles that are in the store's record
 	policies *registries
+	keys     *keys
 	changes  changes
 }
 
@@ -87,6 +98,9 @@ func Open(c Config) (*Kernel, error) {
 	if c.TextBytes == 0 {
 		c.TextBytes = 64 << 20
 	}
+	if c.Observe == nil {
+		c.Observe = unobserved
+	}
 	places, err := lru.New[turnKey, dag.ConversationID](keptPlaces)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
@@ -95,17 +109,23 @@ func Open(c Config) (*Kernel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
+	apiKeys, err := newKeys()
+	if err != nil {
+		return nil, err
+	}
 	return &Kernel{
 		store:     c.Store,
 		authority: c.Authority,
 		verifier:  token.NewVerifier(c.Authority),
 		clock:     c.Clock,
+		observe:   c.Observe,
 		salts:     c.Rand,
 		graphs:    newGraphs(c.Store, c.SkeletonBytes),
 		texts:     newTexts(c.Store, c.TextBytes),
 		places:    places,
 		recorded:  recorded,
 		policies:  &registries{store: c.Store, kept: map[dag.Tenant]policy.Registry{}, written: map[dag.Tenant]bool{}},
+		keys:      apiKeys,
 	}, nil
 }
 

@@ -25,24 +25,24 @@ func (k *Kernel) Turn(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (st
 // errEnough ends a scan that has what it came for.
 var errEnough = errors.New("enough")
 
-// TurnsAfter gives up to limit records of turns numbered above after, ascending.
-// If conversation is not nil, of that conversation only.
-func (k *Kernel) TurnsAfter(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, limit int) ([]store.Record, error) {
-	var records []store.Record
-	if limit <= 0 {
-		return nil, nil
-	}
-	err := k.store.Scan(ctx, tenant, after, conversation, func(r *store.Record) error {
-		records = append(records, *r)
-		if len(records) == limit {
+// TurnsAfter gives up to limit records of turns numbered above after, ascending, and
+// whether there are more. If conversation is not nil, of that conversation only. It
+// stops early behind a record with which their text passes most bytes.
+func (k *Kernel) TurnsAfter(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, more bool, err error) {
+	size := 0
+	err = k.store.Scan(ctx, tenant, after, conversation, func(r *store.Record) error {
+		if len(records) >= limit || size > most {
+			more = true
 			return errEnough
 		}
+		size += len(r.Body)
+		records = append(records, *r)
 		return nil
 	})
 	if err != nil && !errors.Is(err, errEnough) {
-		return nil, err
+		return nil, false, err
 	}
-	return records, nil
+	return records, more, nil
 }
 
 // Issued gives the records of a slice id, by ascending number, or an error that

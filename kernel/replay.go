@@ -49,7 +49,9 @@ type Replay struct {
 // that cannot be cut here, for want of its anchor, its policy or its view, is
 // different. An error means that nothing could be compared: the bytes are no
 // bundle, or they are another tenant's.
-func (k *Kernel) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
+func (k *Kernel) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Replay, err error) {
+	ctx, observed := k.observe(ctx, "replay")
+	defer func() { observed(err) }()
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
 		return nil, err
@@ -75,7 +77,9 @@ var ErrTenant = errors.New("wrong tenant")
 
 // ReplayIssued replays the newest recorded bundle of a slice id. The text is not
 // in the record, so text erased since shows in the bundle's digest alone.
-func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (*Replay, error) {
+func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (_ *Replay, err error) {
+	ctx, observed := k.observe(ctx, "replay_issued")
+	defer func() { observed(err) }()
 	records, err := k.store.IssuedByID(ctx, tenant, id)
 	if err != nil {
 		return nil, err

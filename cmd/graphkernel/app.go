@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,8 @@ type app struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	clock          func() time.Time
+	hangup         <-chan os.Signal // a terminal that is gone: ends the program, but for serve
+	onHangup       *atomic.Pointer[func()]
 
 	started    bool // the command line was understood
 	storeFlag  string
@@ -53,6 +56,10 @@ const firstSteps = `  graphkernel demo                          see all of it at
 var errInterrupted = errors.New("interrupted")
 
 func (a *app) run(ctx context.Context, args []string) int {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a.onHangup = &atomic.Pointer[func()]{}
+	go a.endOnHangup(ctx, cancel)
 	out := &watched{Writer: a.stdout}
 	a.stdout = out
 	root := a.root()
@@ -90,6 +97,23 @@ func (a *app) run(ctx context.Context, args []string) int {
 		a.note("Run '%s --help' for how to use it.", command.CommandPath())
 	}
 	return code
+}
+
+// endOnHangup ends a run whose terminal is gone, unless a command has something
+// better to do then.
+func (a *app) endOnHangup(ctx context.Context, end func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.hangup:
+			if instead := a.onHangup.Load(); instead != nil {
+				(*instead)()
+				continue
+			}
+			end()
+		}
+	}
 }
 
 // wantsJSON reports whether a command line asks for JSON, even one that could
@@ -138,7 +162,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.importCommand(), a.exportCommand(), a.showCommand(),
 		a.sliceCommand(), a.verifyCommand(), a.replayCommand(), a.explainCommand(),
-		a.policyCommand(), a.eraseCommand(), a.keysCommand(), a.demoCommand(), a.versionCommand(),
+		a.policyCommand(), a.eraseCommand(), a.keysCommand(), a.apikeyCommand(), a.serveCommand(), a.configCommand(), a.demoCommand(), a.versionCommand(),
 	)
 	a.helps(root)
 	return root

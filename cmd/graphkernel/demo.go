@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -164,7 +165,7 @@ func (d *demo) step(ok bool, name, result string) {
 	if !ok {
 		mark = "✗"
 	}
-	fmt.Fprintf(d.out, "  %s %-36s %s\n", mark, name, oneLine(result, 108))
+	fmt.Fprintf(d.out, "  %s %-36s %s\n", mark, name, render.OneLine(result, 108))
 }
 
 // imports admits what the demonstration is about and gives the anchor.
@@ -259,7 +260,7 @@ func (d *demo) cuts(anchor dag.TurnID) (*kernel.Issued, error) {
 	if err := d.k.RegisterPolicy(d.ctx, d.session.tenant, p); err != nil {
 		return nil, err
 	}
-	d.title("Cutting a slice around turn %s under %s", short(anchor), p.ID())
+	d.title("Cutting a slice around turn %s under %s", render.Short(anchor), p.ID())
 	began := time.Now()
 	issued, err := d.k.Slice(d.ctx, d.session.tenant, kernel.Request{Anchor: anchor, Policy: p.ID()})
 	if err != nil {
@@ -284,7 +285,7 @@ func (d *demo) printSelected(issued *kernel.Issued) error {
 	}
 	seen := map[dag.ConversationID]bool{}
 	var turns []shownTurn
-	for _, t := range ordered(b) {
+	for _, t := range render.Ordered(b) {
 		if seen[t.Conversation] {
 			continue
 		}
@@ -299,7 +300,7 @@ func (d *demo) printSelected(issued *kernel.Issued) error {
 		for j := range b.Turns {
 			if t := &b.Turns[j]; t.ID.String() == turns[i].ID {
 				turns[i].Selected = admissionJSONOf(&t.Admission)
-				turns[i].why = fmt.Sprintf("score %s, %s", decimal(t.Admission.Score), reason(&t.Admission))
+				turns[i].why = fmt.Sprintf("score %s, %s", render.Score(t.Admission.Score), render.Reason(&t.Admission))
 			}
 		}
 	}
@@ -330,8 +331,8 @@ func (d *demo) explains(issued *kernel.Issued) error {
 	if err != nil {
 		return err
 	}
-	d.title("Why is the visitor's turn %s not in it?", short(visitor))
-	d.step(e.Standing != slice.Chosen, "explain", sentence(&e, &request, string(p.PolicyID)))
+	d.title("Why is the visitor's turn %s not in it?", render.Short(visitor))
+	d.step(e.Standing != slice.Chosen, "explain", render.Explanation(&e, p.PolicyID, request.AsOf))
 	return nil
 }
 
@@ -389,7 +390,7 @@ func (d *demo) erases(issued *kernel.Issued, shipped bool) error {
 			return err
 		}
 	}
-	d.title("Erasing turn %s, and replaying again", short(turn))
+	d.title("Erasing turn %s, and replaying again", render.Short(turn))
 	e, err := d.k.Erase(d.ctx, d.session.tenant, turn, "asked for by the person who wrote it")
 	if err != nil {
 		return err

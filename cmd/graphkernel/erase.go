@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -58,7 +59,7 @@ func (a *app) erase(c *cobra.Command, turn, why string) error {
 			case e.Seq == 0:
 				fmt.Fprintf(w, "turn %s came without text; there is nothing to erase\n", id)
 			case already:
-				fmt.Fprintf(w, "turn %s was erased already: event %d, %s, %s\n", id, e.Seq, e.At, oneLine(e.Reason, 200))
+				fmt.Fprintf(w, "turn %s was erased already: event %d, %s, %s\n", id, e.Seq, e.At, render.OneLine(e.Reason, 200))
 			default:
 				fmt.Fprintf(w, "turn %s is erased: event %d\n", id, e.Seq)
 			}

@@ -6,8 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -73,7 +72,7 @@ func (a *app) explain(c *cobra.Command, anchor, turn string, flags cutFlags) err
 		}
 		j := explanationJSON{
 			Turn: id.String(), Anchor: request.Anchor.String(), Selected: e.Standing == slice.Chosen, Standing: string(e.Standing),
-			Rank: e.Rank, Of: e.Selected, Edges: e.Edges, Sentence: sentence(&e, &request, flags.policy),
+			Rank: e.Rank, Of: e.Selected, Edges: e.Edges, Sentence: render.Explanation(&e, request.Policy, request.AsOf),
 		}
 		if e.Admission.Via != 0 {
 			j.Admission = admissionJSONOf(&e.Admission)
@@ -91,27 +90,4 @@ func admissionJSONOf(ad *slice.Admission) *admissionJSON {
 		j.From = ad.From.String()
 	}
 	return j
-}
-
-// sentence says in words what an explanation holds.
-func sentence(e *slice.Explanation, r *kernel.Request, policyID string) string {
-	switch e.Standing {
-	case slice.Chosen:
-		return fmt.Sprintf("selected as number %d of %d: %s, score %s", e.Rank, e.Selected, reason(&e.Admission), decimal(e.Admission.Score))
-	case slice.Beaten:
-		if e.Admission.From == e.BeatenBy.ID && e.Admission.Score > e.BeatenBy.Admission.Score {
-			return fmt.Sprintf("not selected: %s has room for %d turns; it came into reach (%s, score %s) only through the last one let in",
-				policyID, e.Selected, reason(&e.Admission), decimal(e.Admission.Score))
-		}
-		return fmt.Sprintf("not selected: %s has room for %d turns; its score %s (%s) was beaten by %s with %s (%s), the last one let in",
-			policyID, e.Selected, decimal(e.Admission.Score), reason(&e.Admission),
-			short(e.BeatenBy.ID), decimal(e.BeatenBy.Admission.Score), reason(&e.BeatenBy.Admission))
-	case slice.TooFar:
-		return fmt.Sprintf("not selected: it is %d edges away, beyond max_radius of %s", e.Edges, policyID)
-	case slice.Unreached:
-		return fmt.Sprintf("not selected: it is %d edges away, but none of the %d selected turns led to it", e.Edges, e.Selected)
-	case slice.NotYet:
-		return fmt.Sprintf("not selected: as of sequence number %d it had not been admitted", r.AsOf)
-	}
-	return fmt.Sprintf("not selected: no way of at most %d edges leads to it", policy.LimitRadius)
 }

@@ -22,15 +22,18 @@ func run() int {
 	// A reader of the output that goes away must not end the program before it has
 	// cleaned up: writing then fails like any other writing.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second interrupt ends the program at once
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
 	a := &app{
 		stdin:  os.Stdin,
 		stdout: os.Stdout,
 		stderr: os.Stderr,
 		getenv: os.Getenv,
 		clock:  time.Now,
+		hangup: hangup,
 	}
 	return a.run(ctx, os.Args[1:])
 }

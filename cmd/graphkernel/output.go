@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -52,7 +53,7 @@ func (a *app) printJSON(v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err := a.stdout.Write(escapeJSON(b.Bytes()))
+	_, err := a.stdout.Write(render.EscapeJSON(b.Bytes()))
 	return err
 }
 
@@ -67,7 +68,7 @@ func (a *app) print(v any, text func(w io.Writer)) error {
 
 // note tells a person something beside the result.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintln(a.stderr, visible(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(a.stderr, render.Visible(fmt.Sprintf(format, args...)))
 }
 
 // newTable gives a plain table that copies well.
@@ -101,9 +102,9 @@ func checkLines(checks []slice.Check) []checkLine {
 
 func printChecks(w io.Writer, checks []slice.Check) {
 	for _, c := range checks {
-		fmt.Fprintf(w, "  %-8s %-16s %s\n", c.Status, c.ID, oneLine(c.Detail, 160))
+		fmt.Fprintf(w, "  %-8s %-16s %s\n", c.Status, c.ID, render.OneLine(c.Detail, 160))
 		if c.Expected != "" || c.Found != "" {
-			fmt.Fprintf(w, "  %-8s %-16s expected %s\n  %-8s %-16s found    %s\n", "", "", oneLine(c.Expected, 100), "", "", oneLine(c.Found, 100))
+			fmt.Fprintf(w, "  %-8s %-16s expected %s\n  %-8s %-16s found    %s\n", "", "", render.OneLine(c.Expected, 100), "", "", render.OneLine(c.Found, 100))
 		}
 	}
 }

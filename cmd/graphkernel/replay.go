@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -117,6 +118,6 @@ func printReplay(w io.Writer, j *replayJSON, checks []slice.Check) {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "erased", id)
 	}
 	if j.ExitCode != exitOK {
-		fmt.Fprintln(w, visible(j.Reason))
+		fmt.Fprintln(w, render.Visible(j.Reason))
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/graphkernel/graphkernel/render"
 )
 
 func TestMain(m *testing.M) {
@@ -208,7 +210,7 @@ func plain(ts *testscript.TestScript, neg bool, args []string) {
 	if text == "" {
 		ts.Fatalf("%s is empty", args[0])
 	}
-	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && acts(r) }); i >= 0 {
+	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && render.Acts(r) }); i >= 0 {
 		ts.Fatalf("%s holds %+q", args[0], text[i:min(len(text), i+10)])
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -191,7 +192,7 @@ func markSelected(c *cobra.Command, s *session, turns []shownTurn, anchor string
 	for i := range turns {
 		if ad := chosen[turns[i].ID]; ad != nil {
 			turns[i].Selected = admissionJSONOf(ad)
-			turns[i].why = fmt.Sprintf("score %s, %s", decimal(ad.Score), reason(ad))
+			turns[i].why = fmt.Sprintf("score %s, %s", render.Score(ad.Score), render.Reason(ad))
 		}
 	}
 	return nil
@@ -255,9 +256,9 @@ func treeLine(t *shownTurn, here map[string]int, above string) string {
 	if t.Selected != nil {
 		mark = "●"
 	}
-	said := oneLine(t.Content, 60)
+	said := render.OneLine(t.Content, 60)
 	if t.Redacted {
-		said = redactedText
+		said = render.NoText
 	}
 	line := fmt.Sprintf("%s %s %s %s: %s", mark, t.ID[:8], t.Role, t.Phase, said)
 	for i, p := range t.Parents {

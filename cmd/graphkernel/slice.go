@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -83,13 +84,12 @@ With --output json and -o, standard output tells what was written:
 	flags.register(a, c)
 	c.Flags().StringVar(&format, "format", "bundle", "bundle, markdown or messages")
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"bundle", "markdown", "messages"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }
 
 func (a *app) slice(c *cobra.Command, anchor string, flags cutFlags, format, out string) error {
-	render, ok := map[string]func(*slice.Bundle) ([]byte, error){"bundle": nil, "markdown": markdown, "messages": messages}[format]
-	if !ok {
+	if !slices.Contains(formats, format) {
 		return usagef("--format is %q, want bundle, markdown or messages", format)
 	}
 	ring, err := a.keyring()
@@ -107,13 +107,13 @@ func (a *app) slice(c *cobra.Command, anchor string, flags cutFlags, format, out
 				return err
 			}
 			result := issued.Bundle
-			if render != nil {
-				if result, err = a.rendered(issued, format, toStdout(out), render); err != nil {
+			if format != "bundle" {
+				if result, err = a.rendered(issued, format, toStdout(out)); err != nil {
 					return err
 				}
 			}
 			if isTerminal(w) { // a file holds the exact bytes, a screen only shows them
-				result = append(escapeJSON(bytes.TrimSuffix(result, []byte("\n"))), '\n')
+				result = append(render.EscapeJSON(bytes.TrimSuffix(result, []byte("\n"))), '\n')
 			}
 			_, err = w.Write(result)
 			return err
@@ -134,6 +134,9 @@ func (a *app) slice(c *cobra.Command, anchor string, flags cutFlags, format, out
 	})
 }
 
+// formats lists what a slice can be written as.
+var formats = []string{"bundle", "markdown", "messages"}
+
 // A writtenJSON tells what went into a file.
 type writtenJSON struct {
 	SliceID  string `json:"slice_id"`
@@ -149,118 +152,17 @@ type writtenJSON struct {
 }
 
 // rendered gives a slice in a form for people or prompts.
-func (a *app) rendered(issued *kernel.Issued, format string, stdout bool, render func(*slice.Bundle) ([]byte, error)) ([]byte, error) {
+func (a *app) rendered(issued *kernel.Issued, format string, stdout bool) ([]byte, error) {
 	b, err := slice.ParseBundle(issued.Bundle)
 	if err != nil {
 		return nil, err
 	}
-	result, err := render(b)
-	if err != nil || format != "markdown" || a.output != "json" || !stdout {
-		return result, err
+	if format == "messages" {
+		return render.Messages(b)
+	}
+	result := render.Markdown(b)
+	if a.output != "json" || !stdout {
+		return result, nil
 	}
 	return json.Marshal(map[string]string{"markdown": string(result), "slice_id": string(issued.Slice.Provenance.SliceID)})
-}
-
-const redactedText = "(the text of this turn was erased or withheld)"
-
-// ordered gives a bundle's turns in reading order.
-func ordered(b *slice.Bundle) []*slice.BundleTurn {
-	byID := make(map[dag.TurnID]*slice.BundleTurn, len(b.Turns))
-	for i := range b.Turns {
-		byID[b.Turns[i].ID] = &b.Turns[i]
-	}
-	turns := make([]*slice.BundleTurn, len(b.Order))
-	for i, id := range b.Order {
-		turns[i] = byID[id]
-	}
-	return turns
-}
-
-// markdown writes a slice for people. What was said stands in code fences longer
-// than any it holds, so that a turn cannot pass itself off as another, and its
-// author in a code span, so that a name is no markup. Control characters become
-// signs for them.
-func markdown(b *slice.Bundle) ([]byte, error) {
-	var out strings.Builder
-	fmt.Fprintf(&out, "# Slice %s\n\nAnchor %s, policy %s, as of %d, %d turns in reading order.\n\nSnapshot %s, token %s (key %s).\n",
-		b.Provenance.SliceID, b.Anchor, b.Provenance.PolicyID, b.AsOf, len(b.Turns), b.Provenance.GraphSnapshotHash, b.Seal.Token, b.Seal.KeyID)
-	for i, t := range ordered(b) {
-		author, content := "", redactedText
-		if t.Body != nil {
-			author, content = " · "+codeSpan(t.Body.Author), visible(t.Body.Content)
-		}
-		fmt.Fprintf(&out, "\n## %d. %s%s · %s\n\n`%s` · %s · score %s · %s\n\n", i+1, t.Role, author, t.CreatedAt, t.ID, t.Phase, decimal(t.Admission.Score), reason(&t.Admission))
-		fence := strings.Repeat("`", max(3, longestRun(content, '`')+1))
-		fmt.Fprintf(&out, "%s\n%s\n%s\n", fence, content, fence)
-	}
-	return []byte(out.String()), nil
-}
-
-func codeSpan(s string) string {
-	if s == "" {
-		return "(no author)"
-	}
-	fence := strings.Repeat("`", longestRun(s, '`')+1)
-	if fence == "`" {
-		return fence + s + fence
-	}
-	return fence + " " + s + " " + fence
-}
-
-func longestRun(s string, of rune) int {
-	longest, run := 0, 0
-	for _, r := range s {
-		if r == of {
-			run++
-			longest = max(longest, run)
-		} else {
-			run = 0
-		}
-	}
-	return longest
-}
-
-// decimal writes a score with nine digits after the point at most.
-func decimal(s policy.Score) string {
-	text := fmt.Sprintf("%d.%09d", s/policy.MaxScore, s%policy.MaxScore)
-	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
-}
-
-func reason(ad *slice.Admission) string {
-	switch ad.Via {
-	case slice.ViaAnchor:
-		return "the anchor"
-	case slice.ViaSibling:
-		return fmt.Sprintf("a sibling of %s, distance %d", short(ad.From), ad.Distance)
-	}
-	return fmt.Sprintf("a %s of %s, distance %d", ad.Via, short(ad.From), ad.Distance)
-}
-
-func short(id dag.TurnID) string { return id.String()[:8] }
-
-// messages writes a slice in the form of the OpenAI chat API. A tool's result
-// becomes a user message that says so: the API takes a tool message only behind
-// the very call that it answers, which a slice need not hold.
-func messages(b *slice.Bundle) ([]byte, error) {
-	type message struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	}
-	list := make([]message, 0, len(b.Turns))
-	for _, t := range ordered(b) {
-		m := message{Role: t.Role.String(), Content: redactedText}
-		if t.Body != nil {
-			m.Content = t.Body.Content
-		}
-		if t.Role == dag.RoleTool {
-			m.Role = dag.RoleUser.String()
-			m.Content = "[result of a tool]\n" + m.Content
-		}
-		list = append(list, m)
-	}
-	var out strings.Builder
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	err := e.Encode(map[string]any{"messages": list})
-	return escapeJSON([]byte(out.String())), err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -116,6 +117,6 @@ func printVerdict(w io.Writer, v *verdictJSON, checks []slice.Check) {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "redacted", id)
 	}
 	if v.Reason != "" {
-		fmt.Fprintln(w, visible(v.Reason))
+		fmt.Fprintln(w, render.Visible(v.Reason))
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
@@ -37,13 +38,14 @@ type tenant struct {
 	events  []store.Event
 	reg     policy.Registry
 	issued  []store.Issued
+	keys    map[string]access.Key
 }
 
 func (d *Disk) tenant(name dag.Tenant) *tenant {
 	if t := d.tenants[name]; t != nil {
 		return t
 	}
-	return &tenant{byID: map[dag.TurnID]*store.Record{}}
+	return &tenant{byID: map[dag.TurnID]*store.Record{}, keys: map[string]access.Key{}}
 }
 
 // keep makes a tenant permanent once it has something.

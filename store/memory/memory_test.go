@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/store"
@@ -16,4 +17,26 @@ func TestContract(t *testing.T) {
 			return memory.Open(disk, memory.Options{Seed: opened, Step: step}), nil
 		}}
 	})
+}
+
+// TestMaxKeys fills a tenant up with keys.
+func TestMaxKeys(t *testing.T) {
+	s, ctx := memory.Open(&memory.Disk{}, memory.Options{}), t.Context()
+	for n := range store.MaxKeys {
+		if err := s.PutKey(ctx, storetest.Key(n)); err != nil {
+			t.Fatalf("key %d: %v", n, err)
+		}
+	}
+	if _, err := s.RevokeKey(ctx, storetest.Tenant, storetest.Key(0).ID, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutKey(ctx, storetest.Key(store.MaxKeys)); !errors.Is(err, store.ErrTooManyKeys) {
+		t.Errorf("one more: got %v, want ErrTooManyKeys", err)
+	}
+	if err := s.PutKey(ctx, storetest.Key(7)); err != nil {
+		t.Errorf("one that is there: %v", err)
+	}
+	if list, err := s.Keys(ctx, storetest.Tenant); err != nil || len(list) != store.MaxKeys {
+		t.Errorf("%d keys, %v", len(list), err)
+	}
 }

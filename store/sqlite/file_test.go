@@ -365,6 +365,10 @@ func TestDamaged(t *testing.T) {
 		{"a name", `UPDATE turns SET name = NULL`, func(s *sqlite.Store) error {
 			return storetest.Check(ctx, s, storetest.Tenant)
 		}},
+		{"a key's hash", `UPDATE api_keys SET hash = substr(hash, 1, 31)`, key},
+		{"a key's missing hash", `UPDATE api_keys SET hash = zeroblob(32)`, key},
+		{"a key's role", `UPDATE api_keys SET role = 'root'`, key},
+		{"a key's revocation", `UPDATE api_keys SET revoked_at = -1`, key},
 		{"a missing event", `DELETE FROM events`, func(s *sqlite.Store) error {
 			return storetest.Check(ctx, s, storetest.Tenant)
 		}},
@@ -382,6 +386,9 @@ func TestDamaged(t *testing.T) {
 			if err := s.PutPolicy(ctx, storetest.Tenant, storetest.Policy("p@1", 1)); err != nil {
 				t.Fatal(err)
 			}
+			if err := s.PutKey(ctx, storetest.Key(1)); err != nil {
+				t.Fatal(err)
+			}
 			if err := errors.Join(storetest.Check(ctx, s, storetest.Tenant), c.read(s)); err != nil {
 				t.Fatalf("before the damage: %v", err)
 			}
@@ -395,6 +402,11 @@ func TestDamaged(t *testing.T) {
 
 func policies(s *sqlite.Store) error {
 	_, err := s.Policies(context.Background(), storetest.Tenant)
+	return err
+}
+
+func key(s *sqlite.Store) error {
+	_, err := s.Key(context.Background(), storetest.Tenant, storetest.Key(1).ID)
 	return err
 }
 

@@ -48,6 +48,7 @@ type queries struct {
 	match, external, conversations *sql.Stmt
 	events, policies               *sql.Stmt
 	issuedBySlice, issuedAfter     *sql.Stmt
+	key, keys                      *sql.Stmt
 }
 
 func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
@@ -70,6 +71,8 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.policies, queryPolicies},
 		{&q.issuedBySlice, queryIssuedBySlice},
 		{&q.issuedAfter, queryIssuedAfter},
+		{&q.key, queryKey},
+		{&q.keys, queryKeys},
 	} {
 		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
 			return q, errors.Join(err, q.close())
@@ -81,7 +84,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.head, q.turns, q.scan, q.runs, q.numbered, q.segment, q.segments, q.match, q.external,
-		q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter} {
+		q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.key, q.keys} {
 		if s != nil {
 			errs = append(errs, s.Close())
 		}

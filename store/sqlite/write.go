@@ -48,6 +48,7 @@ type writer struct {
 	find, erase, event, addEvent   *sql.Stmt
 	policy, addPolicy              *sql.Stmt
 	issued, addIssued, issuedCount *sql.Stmt
+	key, keyCount, addKey, endKey  *sql.Stmt
 }
 
 func openWriter(ctx context.Context, path string, busy time.Duration) (w *writer, err error) {
@@ -117,6 +118,10 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.issued = prepare(queryIssuedBundle)
 	w.issuedCount = prepare(`UPDATE tenants SET issued = issued + 1 WHERE tenant = ? RETURNING issued`)
 	w.addIssued = prepare(`INSERT INTO issued (tenant, ` + issuedColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	w.key = prepare(queryKey)
+	w.keyCount = prepare(queryKeyCount)
+	w.addKey = prepare(`INSERT INTO api_keys (tenant, ` + keyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`)
+	w.endKey = prepare(`UPDATE api_keys SET revoked_at = ? WHERE tenant = ? AND id = ?`)
 	return err
 }
 

@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -142,3 +144,19 @@ func Issued(n, sliceNumber int) store.Issued {
 func Erasure(n int) store.Event {
 	return store.Event{Kind: store.Erasure, Turn: TurnID(n), Reason: "asked by \x00 the person \U0001f464", At: dag.Time(1_800_000_000_000_000 + int64(n))}
 }
+
+// Key makes an API key of Tenant; those with the same n have the same id. Its age
+// does not follow n, and some keys are equally old.
+func Key(n int) access.Key {
+	return access.Key{
+		Tenant:    Tenant,
+		ID:        fmt.Sprintf("%016x", uint64(n+1)*0x9e3779b97f4a7c15),
+		Role:      access.Roles[n%len(access.Roles)],
+		Note:      fmt.Sprintf("key %d \x00 \U0001f511", n),
+		Hash:      sha256.Sum256(fmt.Append(nil, n)),
+		CreatedAt: dag.Time(1_700_000_000_000_000 + int64(n*7%5)),
+	}
+}
+
+// RevokedAt is when the n-th key is revoked.
+func RevokedAt(n int) dag.Time { return dag.Time(1_800_000_000_000_000 + int64(n)) }

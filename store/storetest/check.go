@@ -41,6 +41,7 @@ func Check(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 		{"external", c.external},
 		{"policies", c.policies},
 		{"issued", c.issued},
+		{"keys", c.keys},
 	} {
 		if err := stage.run(); err != nil {
 			return fmt.Errorf("%s: %w", stage.name, err)
@@ -411,6 +412,34 @@ func (c *checker) issued() error {
 		}
 		if !sameList(got, bySlice[id]) {
 			return fmt.Errorf("slice %s has %d records, want %d", id, len(got), len(bySlice[id]))
+		}
+	}
+	return nil
+}
+
+func (c *checker) keys() error {
+	list, err := c.s.Keys(c.ctx, c.tenant)
+	if err != nil {
+		return err
+	}
+	if len(list) > store.MaxKeys {
+		return fmt.Errorf("%d keys, want at most %d", len(list), store.MaxKeys)
+	}
+	hashes := map[[32]byte]bool{}
+	for i, k := range list {
+		switch err := k.Check(); {
+		case err != nil:
+			return err
+		case k.Tenant != c.tenant:
+			return fmt.Errorf("key %s is of tenant %s", k.ID, k.Tenant)
+		case i > 0 && store.CompareKeys(list[i-1], k) >= 0:
+			return fmt.Errorf("key %s follows %s", k.ID, list[i-1].ID)
+		case hashes[k.Hash]:
+			return fmt.Errorf("key %s has the hash of another", k.ID)
+		}
+		hashes[k.Hash] = true
+		if got, err := c.s.Key(c.ctx, c.tenant, k.ID); err != nil || got != k {
+			return fmt.Errorf("key %s alone is %+v, %v, in the list %+v", k.ID, got, err, k)
 		}
 	}
 	return nil

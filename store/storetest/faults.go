@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -92,6 +93,33 @@ func Writes() []Write {
 			Done: func(ctx context.Context, s store.Store) (bool, error) {
 				list, err := s.IssuedAfter(ctx, Tenant, 0, 9)
 				return len(list) == 1, err
+			},
+		},
+		{
+			Name:   "PutKey",
+			Before: fresh,
+			Do:     func(ctx context.Context, s store.Store) error { return s.PutKey(ctx, Key(1)) },
+			Done: func(ctx context.Context, s store.Store) (bool, error) {
+				list, err := s.Keys(ctx, Tenant)
+				if err == nil && len(list) > 0 && !sameList(list, []access.Key{Key(1)}) {
+					err = fmt.Errorf("got %+v", list)
+				}
+				return len(list) > 0, err
+			},
+		},
+		{
+			Name:   "RevokeKey",
+			Before: func(ctx context.Context, s store.Store) error { return s.PutKey(ctx, Key(1)) },
+			Do: func(ctx context.Context, s store.Store) error {
+				k, err := s.RevokeKey(ctx, Tenant, Key(1).ID, RevokedAt(1))
+				if err == nil && k.RevokedAt != RevokedAt(1) {
+					err = fmt.Errorf("revoked at %d, want %d", k.RevokedAt, RevokedAt(1))
+				}
+				return err
+			},
+			Done: func(ctx context.Context, s store.Store) (bool, error) {
+				k, err := s.Key(ctx, Tenant, Key(1).ID)
+				return k.RevokedAt == RevokedAt(1), err
 			},
 		},
 	}

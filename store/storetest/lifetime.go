@@ -3,8 +3,10 @@ package storetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -30,6 +32,17 @@ func testReopen(t *testing.T, h Harness) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	keys := []access.Key{Key(1), Key(2)}
+	for _, k := range keys {
+		if err := s.PutKey(ctx, k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys[1].RevokedAt = RevokedAt(2)
+	if _, err := s.RevokeKey(ctx, Tenant, keys[1].ID, keys[1].RevokedAt); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(keys, store.CompareKeys)
 	before := mustTurn(t, s, 5)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -55,6 +68,9 @@ func testReopen(t *testing.T, h Harness) {
 	}
 	if got, err := s.IssuedAfter(ctx, Tenant, 0, 9); err != nil || !sameList(got, []store.Issued{issued}) {
 		t.Errorf("issued: %v, %v", got, err)
+	}
+	if got, err := s.Keys(ctx, Tenant); err != nil || !sameList(got, keys) {
+		t.Errorf("keys: %v, %v", got, err)
 	}
 	mustAppend(t, s, store.Receipt{Admitted: 1, Existing: 20, Edges: 1, Head: 23}, append(b, Arrival(31, 0, "more", 20)))
 	if next, err := s.PutIssued(ctx, Tenant, Issued(2, 1)); err != nil || next.Number != 2 {
@@ -117,6 +133,10 @@ func every(ctx context.Context, s store.Store) map[string]error {
 	_, errs["PutIssued"] = s.PutIssued(ctx, Tenant, Issued(1, 1))
 	_, errs["IssuedByID"] = s.IssuedByID(ctx, Tenant, Issued(1, 1).Provenance.SliceID)
 	_, errs["IssuedAfter"] = s.IssuedAfter(ctx, Tenant, 0, 1)
+	errs["PutKey"] = s.PutKey(ctx, Key(1))
+	_, errs["Key"] = s.Key(ctx, Tenant, Key(1).ID)
+	_, errs["Keys"] = s.Keys(ctx, Tenant)
+	_, errs["RevokeKey"] = s.RevokeKey(ctx, Tenant, Key(1).ID, RevokedAt(1))
 	return errs
 }
 

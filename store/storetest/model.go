@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
@@ -24,6 +25,7 @@ type model struct {
 	head   dag.Seq
 	pols   map[policy.ID]policy.Registered
 	issued []store.Issued
+	keys   map[string]access.Key
 }
 
 // The numbers that the model draws from are few, so that things meet.
@@ -35,7 +37,7 @@ const (
 // testModel does random operations on a store and on the model at once.
 func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 	ctx := context.Background()
-	admitted, erased, refusals, reopened := 0, 0, 0, 0
+	admitted, erased, refusals, reopened, revoked := 0, 0, 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		h := fresh(t)
 		s, err := h.Open(nil)
@@ -43,7 +45,10 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 			rt.Fatal(err)
 		}
 		defer func() { _ = s.Close() }()
-		m := &model{turns: map[dag.TurnID]store.Arrival{}, seqs: map[dag.TurnID]dag.Seq{}, erased: map[dag.TurnID]store.Event{}, pols: map[policy.ID]policy.Registered{}}
+		m := &model{
+			turns: map[dag.TurnID]store.Arrival{}, seqs: map[dag.TurnID]dag.Seq{}, erased: map[dag.TurnID]store.Event{},
+			pols: map[policy.ID]policy.Registered{}, keys: map[string]access.Key{},
+		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"append": func(rt *rapid.T) {
 				batches := drawBatches(rt)
@@ -88,6 +93,27 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 					rt.Fatalf("PutIssued gave %+v, %v, want %+v", got, err, want)
 				}
 			},
+			"key": func(rt *rapid.T) {
+				k := Key(rapid.IntRange(0, 5).Draw(rt, "key"))
+				if seldom(rt, "other") {
+					k.Note = "another note"
+				}
+				wantErr := m.putKey(k)
+				if err := s.PutKey(ctx, k); !errors.Is(err, wantErr) {
+					rt.Fatalf("PutKey gave %v, want %v", err, wantErr)
+				}
+			},
+			"revoke": func(rt *rapid.T) {
+				id := Key(rapid.IntRange(0, 6).Draw(rt, "key")).ID
+				at := RevokedAt(rapid.IntRange(0, 3).Draw(rt, "at"))
+				want, wantErr := m.revokeKey(id, at)
+				if got, err := s.RevokeKey(ctx, Tenant, id, at); got != want || !errors.Is(err, wantErr) {
+					rt.Fatalf("RevokeKey gave %+v, %v, want %+v, %v", got, err, want, wantErr)
+				}
+				if wantErr == nil && want.RevokedAt == at {
+					revoked++
+				}
+			},
 			"reopen": func(rt *rapid.T) {
 				if rapid.IntRange(0, 3).Draw(rt, "really") != 2 {
 					return // it is the dearest operation, and not the most telling
@@ -110,8 +136,9 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 			rt.Fatal(err)
 		}
 	})
-	if admitted == 0 || erased == 0 || refusals == 0 || reopened == 0 {
-		t.Errorf("the model admitted %d turns, erased %d, refused %d batches, reopened %d times; want some of each", admitted, erased, refusals, reopened)
+	if admitted == 0 || erased == 0 || refusals == 0 || reopened == 0 || revoked == 0 {
+		t.Errorf("the model admitted %d turns, erased %d, refused %d batches, reopened %d times, revoked %d keys; want some of each",
+			admitted, erased, refusals, reopened, revoked)
 	}
 }
 
@@ -255,6 +282,30 @@ func (m *model) issue(i store.Issued) store.Issued {
 	return i
 }
 
+func (m *model) putKey(k access.Key) error {
+	old, known := m.keys[k.ID]
+	old.RevokedAt = 0
+	switch {
+	case !known:
+		m.keys[k.ID] = k
+	case old != k:
+		return store.ErrExists
+	}
+	return nil
+}
+
+func (m *model) revokeKey(id string, at dag.Time) (access.Key, error) {
+	k, known := m.keys[id]
+	if !known {
+		return access.Key{}, store.ErrNotFound
+	}
+	if k.RevokedAt == 0 {
+		k.RevokedAt = at
+		m.keys[id] = k
+	}
+	return k, nil
+}
+
 // compare reads everything that the model has. What can be derived from that
 // is left to Check.
 func (m *model) compare(ctx context.Context, s store.Store) error {
@@ -293,6 +344,15 @@ func (m *model) compare(ctx context.Context, s store.Store) error {
 	issued, err := s.IssuedAfter(ctx, Tenant, 0, len(m.issued)+1)
 	if err != nil || !sameList(issued, m.issued) {
 		return fmt.Errorf("%d issued, %v, want %d", len(issued), err, len(m.issued))
+	}
+	keys, err := s.Keys(ctx, Tenant)
+	if err != nil || len(keys) != len(m.keys) {
+		return fmt.Errorf("%d keys, %v, want %d", len(keys), err, len(m.keys))
+	}
+	for _, k := range keys {
+		if k != m.keys[k.ID] {
+			return fmt.Errorf("got key %+v, want %+v", k, m.keys[k.ID])
+		}
 	}
 	return nil
 }

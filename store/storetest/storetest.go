@@ -57,6 +57,8 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"Events", testEvents},
 		{"Policies", testPolicies},
 		{"Issued", testIssued},
+		{"Keys", testKeys},
+		{"KeysConcurrent", testKeysConcurrent},
 		{"Tenants", testTenants},
 		{"Reopen", testReopen},
 		{"Arguments", testArguments},

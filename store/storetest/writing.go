@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
@@ -159,6 +163,162 @@ func testIssued(t *testing.T, h Harness) {
 	}
 }
 
+func testKeys(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	if got, err := s.Keys(ctx, Tenant); err != nil || len(got) != 0 {
+		t.Errorf("of an empty store: %v, %v", got, err)
+	}
+	var want []access.Key
+	for n := range 12 {
+		if err := s.PutKey(ctx, Key(n)); err != nil {
+			t.Fatalf("PutKey: %v", err)
+		}
+		want = append(want, Key(n))
+	}
+	slices.SortFunc(want, store.CompareKeys)
+	listed := func() {
+		t.Helper()
+		if got, err := s.Keys(ctx, Tenant); err != nil || !sameList(got, want) {
+			t.Errorf("Keys gave %+v, %v, want %+v", got, err, want)
+		}
+		for _, k := range want {
+			if got, err := s.Key(ctx, Tenant, k.ID); err != nil || got != k {
+				t.Errorf("Key(%s) gave %+v, %v, want %+v", k.ID, got, err, k)
+			}
+		}
+	}
+	listed()
+
+	// The same again is nothing; the id with anything else is refused.
+	if err := s.PutKey(ctx, Key(3)); err != nil {
+		t.Errorf("the same key again: %v", err)
+	}
+	for field, change := range map[string]func(*access.Key){
+		"role":       func(k *access.Key) { k.Role = access.Roles[0] },
+		"note":       func(k *access.Key) { k.Note = "" },
+		"hash":       func(k *access.Key) { k.Hash[31] ^= 1 },
+		"created_at": func(k *access.Key) { k.CreatedAt++ },
+	} {
+		k := Key(3)
+		change(&k)
+		if err := s.PutKey(ctx, k); !errors.Is(err, store.ErrExists) {
+			t.Errorf("another %s: got %v, want ErrExists", field, err)
+		}
+	}
+	for name, spoil := range map[string]func(*access.Key){
+		"revoked":   func(k *access.Key) { k.RevokedAt = 1 },
+		"no tenant": func(k *access.Key) { k.Tenant = "" },
+		"no role":   func(k *access.Key) { k.Role = "" },
+		"no id":     func(k *access.Key) { k.ID = "" },
+		"no hash":   func(k *access.Key) { k.Hash = [32]byte{} },
+		"long note": func(k *access.Key) { k.Note = strings.Repeat("x", access.MaxNote+1) },
+	} {
+		k := Key(90)
+		spoil(&k)
+		if err := s.PutKey(ctx, k); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("%s: got %v, want dag.ErrForm", name, err)
+		}
+	}
+	plain := Key(91)
+	plain.Note, plain.CreatedAt = "", 0 // the zero of both is allowed
+	if err := s.PutKey(ctx, plain); err != nil {
+		t.Error(err)
+	}
+	want = slices.Insert(want, 0, plain)
+	listed()
+
+	testRevoking(t, s, want)
+	listed()
+	if head := mustHead(t, s); head != 0 {
+		t.Errorf("keys moved the head to %d", head)
+	}
+}
+
+// testRevoking revokes the fifth of the keys, and fails to revoke others.
+func testRevoking(t *testing.T, s store.Store, keys []access.Key) {
+	ctx := context.Background()
+	k := &keys[4]
+	stored := *k
+	for _, at := range []dag.Time{0, -1, dag.MaxTime + 1} {
+		if got, err := s.RevokeKey(ctx, Tenant, k.ID, at); !errors.Is(err, dag.ErrForm) || got != (access.Key{}) {
+			t.Errorf("revoked at %d: %+v, %v, want dag.ErrForm", at, got, err)
+		}
+	}
+	k.RevokedAt = RevokedAt(4)
+	for i := range 3 { // the first time stands
+		if got, err := s.RevokeKey(ctx, Tenant, k.ID, RevokedAt(4)+dag.Time(i)); err != nil || got != *k {
+			t.Errorf("RevokeKey, time %d: %+v, %v, want %+v", i, got, err, *k)
+		}
+	}
+	if err := s.PutKey(ctx, stored); err != nil {
+		t.Errorf("a revoked key that arrives again: %v", err)
+	}
+	if got, err := s.Key(ctx, Tenant, k.ID); err != nil || got != *k {
+		t.Errorf("after it arrived again: %+v, %v, want it revoked", got, err)
+	}
+	for _, c := range []struct {
+		tenant dag.Tenant
+		id     string
+	}{{Tenant, Key(99).ID}, {Tenant, ""}, {Tenant, strings.ToUpper(k.ID)}, {Tenant, k.ID + "\x00"}, {"nobody", k.ID}} {
+		if got, err := s.Key(ctx, c.tenant, c.id); !errors.Is(err, store.ErrNotFound) || got != (access.Key{}) {
+			t.Errorf("Key(%s, %q) gave %+v, %v, want ErrNotFound", c.tenant, c.id, got, err)
+		}
+		if got, err := s.RevokeKey(ctx, c.tenant, c.id, 1); !errors.Is(err, store.ErrNotFound) || got != (access.Key{}) {
+			t.Errorf("RevokeKey(%s, %q) gave %+v, %v, want ErrNotFound", c.tenant, c.id, got, err)
+		}
+	}
+}
+
+// testKeysConcurrent puts the same keys from many sides and revokes them from as
+// many: each is there once, and one time of revocation is what everybody is told.
+func testKeysConcurrent(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	const sides, keys = 4, 8
+	var told [sides][keys]access.Key
+	var all sync.WaitGroup
+	for side := range sides {
+		all.Go(func() {
+			for n := range keys {
+				n := (n + side) % keys
+				if err := s.PutKey(ctx, Key(n)); err != nil {
+					t.Errorf("PutKey: %v", err)
+					return
+				}
+				k, err := s.RevokeKey(ctx, Tenant, Key(n).ID, RevokedAt(100*n+side))
+				if err != nil {
+					t.Errorf("RevokeKey: %v", err)
+					return
+				}
+				told[side][n] = k
+				if got, err := s.Key(ctx, Tenant, k.ID); err != nil || got != k {
+					t.Errorf("after RevokeKey gave %+v there is %+v, %v", k, got, err)
+				}
+				if list, err := s.Keys(ctx, Tenant); err != nil || !slices.Contains(list, k) {
+					t.Errorf("after RevokeKey gave %+v the list is %+v, %v", k, list, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for side := range sides {
+		if told[side] != told[0] {
+			t.Errorf("side %d was told %+v, side 0 %+v", side, told[side], told[0])
+		}
+	}
+	if list, err := s.Keys(ctx, Tenant); err != nil || len(list) != keys {
+		t.Errorf("%d keys, %v, want %d", len(list), err, keys)
+	}
+}
+
+// keyOf makes keys of one id that differ in everything else.
+func keyOf(tenant dag.Tenant, n int) access.Key {
+	k := Key(n)
+	k.Tenant, k.ID = tenant, Key(0).ID
+	return k
+}
+
 // testTenants gives two tenants the same ids with other content.
 func testTenants(t *testing.T, h Harness) {
 	s := open(t, h)
@@ -176,8 +336,14 @@ func testTenants(t *testing.T, h Harness) {
 		if got, err := s.PutIssued(ctx, tenant, Issued(1, 1)); err != nil || got.Number != 1 {
 			t.Fatalf("%s: issued %+v, %v", tenant, got, err)
 		}
+		if err := s.PutKey(ctx, keyOf(tenant, i)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := s.Erase(ctx, Tenant, Erasure(1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.RevokeKey(ctx, Tenant, Key(0).ID, RevokedAt(0)); err != nil {
 		t.Fatal(err)
 	}
 	for i, tenant := range tenants {
@@ -202,6 +368,16 @@ func testTenants(t *testing.T, h Harness) {
 		if ids, err := s.External(ctx, tenant, "name", 9); err != nil || (len(ids) == 0) != (i == 0) {
 			t.Errorf("%s: external %v, %v", tenant, ids, err)
 		}
+		key := keyOf(tenant, i)
+		if i == 0 {
+			key.RevokedAt = RevokedAt(0)
+		}
+		if list, err := s.Keys(ctx, tenant); err != nil || !sameList(list, []access.Key{key}) {
+			t.Errorf("%s: keys %+v, %v, want %+v", tenant, list, err, key)
+		}
+	}
+	if k, err := s.Key(ctx, "fresh", Key(0).ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a key of another tenant: %+v, %v, want ErrNotFound", k, err)
 	}
 	var unknown *store.ParentError
 	_, err := s.Append(ctx, "fresh", []store.Batch{{Arrival(3, 0, "from another tenant's turn", 1)}})

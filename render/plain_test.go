@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"encoding/json"
@@ -21,15 +21,15 @@ func TestPlain(t *testing.T) {
 		{"\U0001f468\u200d\U0001f469", "\U0001f468\u200d\U0001f469", "\U0001f468\u200d\U0001f469"},
 		{"\xff", "\ufffd", "\ufffd"},
 	} {
-		if got := oneLine(c.in, 40); got != c.line {
-			t.Errorf("oneLine(%+q) = %+q, want %+q", c.in, got, c.line)
+		if got := OneLine(c.in, 40); got != c.line {
+			t.Errorf("OneLine(%+q) = %+q, want %+q", c.in, got, c.line)
 		}
-		if got := visible(c.in); got != c.lines {
-			t.Errorf("visible(%+q) = %+q, want %+q", c.in, got, c.lines)
+		if got := Visible(c.in); got != c.lines {
+			t.Errorf("Visible(%+q) = %+q, want %+q", c.in, got, c.lines)
 		}
 	}
-	if got, want := oneLine("0123456789", 4), "0123…"; got != want {
-		t.Errorf("oneLine cut to %q, want %q", got, want)
+	if got, want := OneLine("0123456789", 4), "0123…"; got != want {
+		t.Errorf("OneLine cut to %q, want %q", got, want)
 	}
 }
 
@@ -44,7 +44,7 @@ func TestEscapeJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		escaped := escapeJSON(plain)
+		escaped := EscapeJSON(plain)
 		if strings.ContainsFunc(string(escaped), hidesInJSON) {
 			t.Fatalf("%+q acts", escaped)
 		}

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -7,23 +7,23 @@ import (
 	"unicode/utf16"
 )
 
-// acts reports whether a character does something other than being seen: moves
+// Acts reports whether a character does something other than being seen: moves
 // the cursor, begins an escape sequence, turns the direction of writing, hides.
 // What was said in a conversation may hold any of them. The two joiners are
 // spared, which some scripts and emoji need.
-func acts(r rune) bool {
+func Acts(r rune) bool {
 	const nonJoiner, joiner = 0x200c, 0x200d
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) && r != nonJoiner && r != joiner
 }
 
-// oneLine shows text from a conversation in one line of a terminal: cut, and
+// OneLine shows text from a conversation in one line of a terminal: cut, and
 // without the characters that could act on it.
-func oneLine(s string, most int) string {
+func OneLine(s string, most int) string {
 	var b strings.Builder
 	n := 0
 	space := false
 	for _, r := range s {
-		if r == ' ' || acts(r) {
+		if r == ' ' || Acts(r) {
 			space = b.Len() > 0
 			continue
 		}
@@ -42,13 +42,13 @@ func oneLine(s string, most int) string {
 	return b.String()
 }
 
-// visible shows text of several lines: characters that would act on a terminal
+// Visible shows text of several lines: characters that would act on a terminal
 // become signs for them.
-func visible(s string) string {
+func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		const pictures, deletePicture = 0x2400, 0x2421
 		switch {
-		case r == '\n' || r == '\t' || !acts(r):
+		case r == '\n' || r == '\t' || !Acts(r):
 			return r
 		case r < ' ':
 			return pictures + r
@@ -59,9 +59,9 @@ func visible(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// escapeJSON writes the characters of a JSON text that would act on a terminal
+// EscapeJSON writes the characters of a JSON text that would act on a terminal
 // as escapes. In a valid text they stand inside strings, so its meaning stays.
-func escapeJSON(text []byte) []byte {
+func EscapeJSON(text []byte) []byte {
 	if !strings.ContainsFunc(string(text), hidesInJSON) {
 		return text
 	}
@@ -81,4 +81,4 @@ func escapeJSON(text []byte) []byte {
 }
 
 // hidesInJSON spares what formats a text; inside its strings both are escaped.
-func hidesInJSON(r rune) bool { return r != '\n' && r != '\t' && acts(r) }
+func hidesInJSON(r rune) bool { return r != '\n' && r != '\t' && Acts(r) }

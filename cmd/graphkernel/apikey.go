@@ -1,0 +1,203 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// roleHelp says what each role may do.
+const roleHelp = `  verifier   has tokens and bundles judged, and nothing else
+  agent      admits turns, asks for slices, sees the policies, verifies
+  auditor    sees turns, slices and policies, verifies, replays and explains; changes nothing
+  admin      everything, registering policies and erasing included`
+
+func (a *app) apikeyCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "apikey",
+		Short: "Make, list and revoke the keys that callers of a server present",
+		Long: `An API key belongs to one tenant, the one that --tenant names, and has one role:
+
+` + roleHelp + `
+
+The store holds a hash of each key and never the key itself. These are not the
+keys that sign; see: graphkernel keys.`,
+		Args: knownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var role, note string
+	create := &cobra.Command{
+		Use:   "create --role ROLE [--note TEXT]",
+		Short: "Make an API key and print it, this once",
+		Long: `Makes a key for the tenant that --tenant names and prints it alone on standard output.
+It is shown this once; whoever loses it makes another and revokes this one. The
+roles:
+
+` + roleHelp + `
+
+The store is made if there is none. The result, as JSON:
+
+  {"key","id","tenant","role"}`,
+		Example: `  graphkernel apikey create --tenant acme --role agent --note 'the build farm'
+  graphkernel apikey create --role auditor > auditor.key`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.createAPIKey(c, role, note) },
+	}
+	create.Flags().StringVar(&role, "role", "", "what its holder may do: "+roleNames()+" (required)")
+	create.Flags().StringVar(&note, "note", "", fmt.Sprintf("what it is for, at most %d bytes", access.MaxNote))
+	_ = create.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(strings.Split(roleNames(), ", "), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	noFiles(create, "note")
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the tenant's API keys, revoked ones too, the oldest first",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return a.listAPIKeys(c) },
+	}
+	revoke := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "End an API key for good",
+		Long: `Ends the key with this id for good; apikey list tells the ids. A server that runs on
+the same store takes the key for one second more at most. Revoking again changes
+nothing.`,
+		Example: `  graphkernel apikey revoke 3f0c9a1be4d27f58
+  graphkernel apikey revoke 3f0c9a1be4d27f58 --tenant acme`,
+		Args:              oneArg("ID"),
+		ValidArgsFunction: a.completeAPIKeys,
+		RunE:              func(c *cobra.Command, args []string) error { return a.revokeAPIKey(c, args[0]) },
+	}
+	c.AddCommand(create, list, revoke)
+	return c
+}
+
+func roleNames() string {
+	names := make([]string, len(access.Roles))
+	for i, r := range access.Roles {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (a *app) createAPIKey(c *cobra.Command, role, note string) error {
+	if role == "" {
+		return usagef("apikey create needs --role, one of %s", roleNames())
+	}
+	r, err := access.ParseRole(role)
+	if err != nil {
+		return &usageError{fmt.Errorf("--role: %w", err)}
+	}
+	if err := access.CheckNote(note); err != nil {
+		return &usageError{fmt.Errorf("--note: %w", err)}
+	}
+	return a.withNewKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		text, key, err := s.CreateKey(c.Context(), s.tenant, r, note)
+		if errors.Is(err, store.ErrTooManyKeys) {
+			return fmt.Errorf("%w, %d, revoked ones included; give another tenant", err, store.MaxKeys)
+		} else if err != nil {
+			return err
+		}
+		if a.output == "json" {
+			return a.printJSON(map[string]string{"key": text, "id": key.ID, "tenant": string(key.Tenant), "role": string(key.Role)})
+		}
+		a.note("API key %s of tenant %s, role %s. It is shown this once.", key.ID, key.Tenant, key.Role)
+		fmt.Fprintln(a.stdout, text)
+		return nil
+	})
+}
+
+type apiKeyLine struct {
+	ID        string `json:"id"`
+	Role      string `json:"role"`
+	CreatedAt string `json:"created_at"`
+	RevokedAt string `json:"revoked_at,omitempty"`
+	Note      string `json:"note,omitempty"`
+}
+
+func apiKeyJSON(k *access.Key) apiKeyLine {
+	l := apiKeyLine{ID: k.ID, Role: string(k.Role), CreatedAt: k.CreatedAt.String(), Note: k.Note}
+	if k.RevokedAt != 0 {
+		l.RevokedAt = k.RevokedAt.String()
+	}
+	return l
+}
+
+func (a *app) listAPIKeys(c *cobra.Command) error {
+	return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		keys, err := s.Keys(c.Context(), s.tenant)
+		if err != nil {
+			return err
+		}
+		if len(keys) == 0 {
+			a.note("tenant %s has no API key; graphkernel apikey create --tenant %[1]s --role ROLE makes one", s.tenant)
+		}
+		lines := make([]apiKeyLine, len(keys))
+		for i := range keys {
+			lines[i] = apiKeyJSON(&keys[i])
+		}
+		return a.print(map[string]any{"tenant": string(s.tenant), "keys": lines}, func(w io.Writer) {
+			t := newTable(w, "id", "role", "created", "revoked", "note")
+			for _, l := range lines {
+				t.AppendRow(table.Row{l.ID, l.Role, l.CreatedAt, l.RevokedAt, render.OneLine(l.Note, 80)})
+			}
+			t.Render()
+		})
+	})
+}
+
+func (a *app) revokeAPIKey(c *cobra.Command, id string) error {
+	if err := access.CheckID(id); err != nil {
+		return usagef("%w; see: graphkernel apikey list", err)
+	}
+	return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		before, err := s.store.Key(c.Context(), s.tenant, id)
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("API key %s of tenant %s: %w; see: graphkernel apikey list --tenant %[2]s", id, s.tenant, store.ErrNotFound)
+		} else if err != nil {
+			return err
+		}
+		key, err := s.RevokeKey(c.Context(), s.tenant, id)
+		if err != nil {
+			return err
+		}
+		already := before.RevokedAt != 0
+		result := struct {
+			apiKeyLine
+			Tenant  dag.Tenant `json:"tenant"`
+			Already bool       `json:"already"`
+		}{apiKeyJSON(&key), key.Tenant, already}
+		return a.print(result, func(w io.Writer) {
+			if already {
+				fmt.Fprintf(w, "API key %s of tenant %s was revoked already, at %s\n", key.ID, key.Tenant, key.RevokedAt)
+				return
+			}
+			fmt.Fprintf(w, "API key %s of tenant %s is revoked\n", key.ID, key.Tenant)
+		})
+	})
+}
+
+// completeAPIKeys completes the ids of keys that stand, each with what it is for.
+func (a *app) completeAPIKeys(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var ids []string
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	_ = a.withKernel(c.Context(), token.Keyring{}, func(s *session) error { // what cannot be read completes nothing
+		keys, err := s.Keys(c.Context(), s.tenant)
+		for i := range keys {
+			if keys[i].RevokedAt == 0 {
+				ids = append(ids, cobra.CompletionWithDesc(keys[i].ID, render.OneLine(string(keys[i].Role)+" "+keys[i].Note, 60)))
+			}
+		}
+		return err
+	})
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,334 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/rawbytes"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/server"
+)
+
+// A setting is one thing about the service that can be told. Its flag is the key
+// with dashes, its variable GRAPHKERNEL_ and the key in capitals with underscores.
+type setting struct {
+	key, standard, help string
+}
+
+// settings lists every setting. What stands in the file counts less than the
+// environment, and that less than a flag.
+var settings = [...]setting{
+	{"addr", "127.0.0.1:8080", "where to listen, HOST:PORT; port 0 takes a free one"},
+	{"tls.cert", "", "a certificate's file, PEM; with tls.key the service speaks TLS, and reads both again when they change"},
+	{"tls.key", "", "the private key's file"},
+	{"cors", "", "origins that browsers may ask from, with commas; empty: none"},
+	{"trusted_proxies", "", "networks whose X-Forwarded-For is believed, with commas, such as 10.0.0.0/8"},
+	{"mcp", "true", "answer the Model Context Protocol at /mcp"},
+	{"oidc.issuer", "", "take JWTs of this issuer, beside API keys"},
+	{"oidc.audience", "", "the audience that they must be for"},
+	{"oidc.jwks", "", "the issuer's keys, https://… or file:PATH"},
+	{"oidc.tenant_claim", "tenant", "the claim that names the tenant"},
+	{"oidc.role_claim", "role", "the claim that names the role"},
+	{"log.level", "info", "debug, info, warn or error"},
+	{"trace.exporter", "none", "where spans go: none, or log (a line each, at level info)"},
+	{"trace.sample", "1", "the share of requests traced, from 0 to 1; a caller's own decision counts more"},
+	{"shutdown_grace", "30s", "how long requests at work may take to finish when the service stops"},
+	{"limits.body_bytes", "67108864", "bytes of a request's body; a stream of lines has no such bound"},
+	{"limits.line_bytes", "67108864", "bytes of one line of a stream"},
+	{"limits.batch_turns", "10000", "turns of one admission"},
+	{"limits.rate", "2000", "requests a second for each key; -1: no limit"},
+	{"limits.burst", "4000", "requests at once for each key"},
+	{"limits.auth_failures", "10", "failed authentications a second for each address; -1: no limit"},
+	{"limits.concurrent", "0", "requests at work at once; 0: 16 for each processor"},
+	{"limits.queue", "1024", "requests that wait for a place"},
+	{"limits.queue_wait", "2s", "how long they wait"},
+	{"limits.timeout", "30s", "of a request"},
+	{"limits.header_timeout", "5s", "until a request's headers are read"},
+	{"limits.idle_timeout", "2m", "of a connection between requests"},
+	{"limits.streams", "16", "event streams for each key"},
+}
+
+func (s *setting) flag() string { return strings.NewReplacer(".", "-", "_", "-").Replace(s.key) }
+
+func (s *setting) variable() string {
+	return "GRAPHKERNEL_" + strings.ToUpper(strings.ReplaceAll(s.key, ".", "_"))
+}
+
+// A configuration is every setting's value, and where it came from.
+type configuration struct {
+	values *koanf.Koanf
+	origin map[string]string
+}
+
+func registerSettings(c *cobra.Command) *string {
+	file := c.Flags().String("config", "", "a YAML file with settings ($GRAPHKERNEL_CONFIG)")
+	for i := range settings {
+		s := &settings[i]
+		usage := s.help
+		if s.standard != "" {
+			usage += " (default " + s.standard + ")"
+		}
+		c.Flags().String(s.flag(), "", usage)
+	}
+	_ = c.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("trace-exporter", cobra.FixedCompletions([]string{"none", "log"}, cobra.ShellCompDirectiveNoFileComp))               // the flag exists
+	return file
+}
+
+// configure puts the settings together: file < environment < flags.
+func (a *app) configure(c *cobra.Command, file string) (*configuration, error) {
+	conf := &configuration{koanf.New("."), map[string]string{}}
+	standard, given, flags := map[string]any{}, map[string]any{}, map[string]any{}
+	for i := range settings {
+		s := &settings[i]
+		standard[s.key] = s.standard
+		if v := a.getenv(s.variable()); v != "" {
+			given[s.key] = v
+		}
+		if f := c.Flags().Lookup(s.flag()); f.Changed {
+			flags[s.key] = f.Value.String()
+		}
+	}
+	if file == "" {
+		file = a.getenv("GRAPHKERNEL_CONFIG")
+	}
+	fromFile, err := readSettings(file)
+	if err != nil {
+		return nil, err
+	}
+	for _, layer := range []struct {
+		origin string
+		values map[string]any
+	}{{"default", standard}, {"file", fromFile}, {"environment", given}, {"flag", flags}} {
+		if err := conf.values.Load(confmap.Provider(layer.values, "."), nil); err != nil {
+			return nil, fmt.Errorf("settings: %w", err)
+		}
+		for key := range layer.values {
+			conf.origin[key] = layer.origin
+		}
+	}
+	return conf, nil
+}
+
+// readSettings reads a file of settings. What is not known is an error: it may be
+// a misspelt limit.
+func readSettings(path string) (map[string]any, error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("there is no configuration at %s", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	k := koanf.New(".")
+	if err := k.Load(rawbytes.Provider(data), yaml.Parser()); err != nil {
+		return nil, usagef("%s: %v", path, err)
+	}
+	values := map[string]any{}
+	for key, v := range k.All() {
+		if !slices.ContainsFunc(settings[:], func(s setting) bool { return s.key == key }) {
+			return nil, usagef("%s: there is no setting %q; graphkernel config lists them", path, key)
+		}
+		switch v := v.(type) {
+		case nil:
+			values[key] = ""
+		case []any:
+			parts := make([]string, len(v))
+			for i := range v {
+				parts[i] = fmt.Sprint(v[i])
+			}
+			values[key] = strings.Join(parts, ",")
+		default:
+			values[key] = fmt.Sprint(v)
+		}
+	}
+	return values, nil
+}
+
+// text gives a setting's value.
+func (c *configuration) text(key string) string { return c.values.String(key) }
+
+// list gives a setting's value, split at commas.
+func (c *configuration) list(key string) []string {
+	var list []string
+	for _, part := range strings.Split(c.text(key), ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// A reading reads settings by type and keeps the first fault.
+type reading struct {
+	*configuration
+	err error
+}
+
+func readAs[T any](r *reading, key, want string, parse func(string) (T, error)) T {
+	v, err := parse(r.text(key))
+	if err != nil && r.err == nil {
+		r.err = usagef("%s is %q (%s), want %s", key, r.text(key), r.origin[key], want)
+	}
+	return v
+}
+
+func (r *reading) duration(key string) time.Duration {
+	return readAs(r, key, "a duration above zero, such as 30s", func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err == nil && d <= 0 {
+			err = errors.New("not above zero")
+		}
+		return d, err
+	})
+}
+
+func (r *reading) number(key string, least int) int {
+	return readAs(r, key, fmt.Sprintf("an integer of at least %d", least), func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err == nil && n < least {
+			err = errors.New("too small")
+		}
+		return n, err
+	})
+}
+
+func (r *reading) rate(key string) float64 {
+	return readAs(r, key, "a number above zero, or -1 for no limit", func(s string) (float64, error) {
+		n, err := strconv.ParseFloat(s, 64)
+		if err == nil && n != -1 && !(n > 0 && n < 1e9) {
+			err = errors.New("out of range")
+		}
+		return n, err
+	})
+}
+
+func (r *reading) share(key string) float64 {
+	return readAs(r, key, "a number from 0 to 1", func(s string) (float64, error) {
+		n, err := strconv.ParseFloat(s, 64)
+		if err == nil && !(n >= 0 && n <= 1) {
+			err = errors.New("out of range")
+		}
+		return n, err
+	})
+}
+
+func (r *reading) flag(key string) bool { return readAs(r, key, "true or false", strconv.ParseBool) }
+
+func (r *reading) networks(key string) []netip.Prefix {
+	var list []netip.Prefix
+	for _, part := range r.list(key) {
+		p, err := netip.ParsePrefix(part)
+		if err != nil && r.err == nil {
+			r.err = usagef("%s holds %q (%s), want networks such as 10.0.0.0/8", key, part, r.origin[key])
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func (r *reading) limits() server.Limits {
+	return server.Limits{
+		BodyBytes:     int64(r.number("limits.body_bytes", 1)),
+		LineBytes:     r.number("limits.line_bytes", 1),
+		BatchTurns:    r.number("limits.batch_turns", 1),
+		Rate:          r.rate("limits.rate"),
+		Burst:         r.number("limits.burst", 1),
+		AuthFailures:  r.rate("limits.auth_failures"),
+		Concurrent:    r.number("limits.concurrent", 0),
+		Queue:         r.number("limits.queue", 1),
+		QueueWait:     r.duration("limits.queue_wait"),
+		Timeout:       r.duration("limits.timeout"),
+		HeaderTimeout: r.duration("limits.header_timeout"),
+		IdleTimeout:   r.duration("limits.idle_timeout"),
+		Streams:       r.number("limits.streams", 1),
+	}
+}
+
+func (a *app) configCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "Print the settings of the service, and where each comes from",
+		Long: `Prints what serve would run with: the file counts less than the environment, and
+that less than a flag. A setting limits.rate is limits: {rate: …} in the file,
+GRAPHKERNEL_LIMITS_RATE in the environment and --limits-rate as a flag. Secrets are
+no settings; of them it says only whether they are given.
+
+With --output json: {"settings":[{"key","value","origin"}],"secrets":{NAME:bool}}`,
+		Example: "  graphkernel config\n  GRAPHKERNEL_LIMITS_RATE=50 graphkernel config --config service.yaml",
+		Args:    noArgs,
+	}
+	file := registerSettings(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		conf, err := a.configure(c, *file)
+		if err != nil {
+			return err
+		}
+		r := &reading{configuration: conf}
+		if _, err := r.service(); err != nil {
+			return err
+		}
+		return a.printSettings(conf)
+	}
+	return c
+}
+
+type settingJSON struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+}
+
+// secretVariables hold what is never printed.
+var secretVariables = []string{"GRAPHKERNEL_SECRET"}
+
+func (a *app) printSettings(conf *configuration) error {
+	lines := []settingJSON{
+		{"store", a.storeName(), "the flags of every command"},
+		{"keys", a.abbreviate(first(a.keysFlag, a.getenv("GRAPHKERNEL_KEYS"), a.defaultKeys())), "the flags of every command"},
+	}
+	for i := range settings {
+		key := settings[i].key
+		lines = append(lines, settingJSON{key, conf.text(key), conf.origin[key]})
+	}
+	secrets := map[string]bool{}
+	for _, name := range secretVariables {
+		secrets[name] = a.getenv(name) != ""
+	}
+	return a.print(map[string]any{"settings": lines, "secrets": secrets}, func(w io.Writer) {
+		t := newTable(w, "setting", "value", "from")
+		for _, l := range lines {
+			t.AppendRow(table.Row{l.Key, l.Value, l.Origin})
+		}
+		t.Render()
+		for _, name := range slices.Sorted(maps.Keys(secrets)) {
+			fmt.Fprintf(w, "%s is %s\n", name, map[bool]string{true: "given (not shown)", false: "not given"}[secrets[name]])
+		}
+	})
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/server"
+	"github.com/graphkernel/graphkernel/server/mcp"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// lookAtKeys is how often the keyring's file is looked at: a key that another
+// process retires verifies nothing any more after that.
+const lookAtKeys = 50 * time.Millisecond
+
+func (a *app) serveCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer over HTTP and MCP",
+		Long: `Agents admit turns and ask for slices, services verify, auditors replay. /docs is
+the description to be read, /openapi.json the one for programs, /mcp speaks the Model
+Context Protocol.
+
+Every request needs an API key (graphkernel apikey create). With --dev there is one
+for this run, of role admin, which is printed, and slices are signed with a random
+key that is gone after it.
+
+The service listens on loopback unless it is told otherwise. A keyring that is
+rotated or retired while it runs is taken over at once; SIGHUP makes it look again.
+SIGTERM ends it when the requests at work are done.
+
+With --output json, standard output tells where it listens, once it does:
+
+  {"url","key","tenant"} (key and tenant with --dev alone)`,
+		Example: `  graphkernel serve --dev
+  graphkernel serve --addr :8443 --tls-cert cert.pem --tls-key key.pem
+  graphkernel serve --config service.yaml`,
+		Args: noArgs,
+	}
+	file := registerSettings(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		conf, err := a.configure(c, *file)
+		if err != nil {
+			return err
+		}
+		return a.serve(c.Context(), &reading{configuration: conf})
+	}
+	return c
+}
+
+// A service is what the settings ask for.
+type service struct {
+	limits   server.Limits
+	cors     []string
+	proxies  []netip.Prefix
+	mcp      bool
+	level    slog.Level
+	grace    time.Duration
+	exporter string
+	sample   float64
+}
+
+// service reads every setting.
+func (r *reading) service() (*service, error) {
+	s := &service{
+		limits: r.limits(), cors: r.list("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"),
+		grace: r.duration("shutdown_grace"), exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
+	}
+	s.level = readAs(r, "log.level", "debug, info, warn or error", func(text string) (l slog.Level, err error) {
+		return l, l.UnmarshalText([]byte(text))
+	})
+	if known := append(slices.Sorted(maps.Keys(exporters)), "none"); !slices.Contains(known, s.exporter) && r.err == nil {
+		r.err = usagef("trace.exporter is %q (%s), want %s", s.exporter, r.origin["trace.exporter"], strings.Join(known, " or "))
+	}
+	if (r.text("tls.cert") == "") != (r.text("tls.key") == "") && r.err == nil {
+		r.err = usagef("tls.cert and tls.key belong together; one of them is not given")
+	}
+	if r.text("oidc.issuer") != "" && (r.text("oidc.audience") == "" || r.text("oidc.jwks") == "") && r.err == nil {
+		r.err = usagef("oidc.issuer needs oidc.audience and oidc.jwks")
+	}
+	return s, r.err
+}
+
+func (a *app) serve(ctx context.Context, r *reading) (err error) {
+	settings, err := r.service()
+	if err != nil {
+		return err
+	}
+	ring, err := a.keyring()
+	if err != nil {
+		return err
+	}
+	tenant, err := a.tenant()
+	if err != nil {
+		return err
+	}
+	backing, err := a.openStore(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := backing.Close(); err == nil {
+			err = closed
+		}
+	}()
+	log := slog.New(slog.NewJSONHandler(a.stderr, &slog.HandlerOptions{Level: settings.level}))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	observers, stopTracing, err := newObservers(ctx, settings, log)
+	if err != nil {
+		return err
+	}
+	defer stopTracing()
+	authority := token.NewAuthority(ring)
+	k, err := kernel.Open(kernel.Config{Store: observers.store(backing), Authority: authority, Clock: a.clock, Observe: observers.kernel()})
+	if err != nil {
+		return err
+	}
+	program, _ := buildVersion()
+	config := server.Config{
+		Kernel: k, Log: log, Clock: a.clock, Limits: settings.limits, CORS: settings.cors, TrustedProxies: settings.proxies,
+		Registry: observers.registry, Tracer: observers.provider, Version: program,
+	}
+	if settings.mcp {
+		tools := mcp.New(k, mcp.Options{Log: log, Version: program, Origins: settings.cors})
+		defer tools.Close()
+		config.MCP = tools.Handler
+	}
+	if config.Authenticate, err = a.authenticators(ctx, r, k, log); err != nil {
+		return err
+	}
+	var devKey string
+	if a.dev {
+		if devKey, config.Authenticate, err = devAccess(tenant, a.clock, config.Authenticate); err != nil {
+			return err
+		}
+	}
+	s, err := server.New(ctx, config)
+	if err != nil {
+		return err
+	}
+	go a.watchKeys(ctx, authority, log)
+	return a.listen(ctx, r, s, settings.grace, log, tenant, devKey)
+}
+
+// listen opens the listener, says where, and answers until ctx ends.
+func (a *app) listen(ctx context.Context, r *reading, s *server.Server, grace time.Duration, log *slog.Logger, tenant dag.Tenant, devKey string) error {
+	secure, err := tlsConfig(ctx, r, log)
+	if err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.text("addr"))
+	if err != nil {
+		return fmt.Errorf("addr %s: %w", r.text("addr"), err)
+	}
+	scheme := "http"
+	if secure != nil {
+		scheme = "https"
+	}
+	url := scheme + "://" + l.Addr().String()
+	if host, _, err := net.SplitHostPort(l.Addr().String()); secure == nil && err == nil && !net.ParseIP(host).IsLoopback() {
+		log.Warn("keys travel in the clear: the service listens beyond loopback without TLS; give tls.cert and tls.key, or put a proxy before it", "addr", l.Addr().String())
+	}
+	said := map[string]string{"url": url}
+	if devKey != "" {
+		said["key"], said["tenant"] = devKey, string(tenant)
+	}
+	if a.output == "json" {
+		if err := a.printJSON(said); err != nil {
+			return errors.Join(err, l.Close())
+		}
+	}
+	a.note("graphkernel: listening on %s; %s/docs describes it", url, url)
+	if devKey != "" && a.output != "json" {
+		a.note("graphkernel: an API key for this run, role admin, tenant %s:", tenant)
+		a.note("  %s", devKey)
+	}
+	err = s.Serve(ctx, l, secure, grace)
+	a.note("graphkernel: stopped")
+	return err
+}
+
+// devAccess makes an API key that stands for this run alone.
+func devAccess(tenant dag.Tenant, clock func() time.Time, others authenticator) (string, authenticator, error) {
+	now, err := dag.TimeOf(clock())
+	if err != nil {
+		return "", nil, err
+	}
+	text, key, err := access.Mint(rand.Reader, tenant, access.Admin, "made by --dev", now)
+	if err != nil {
+		return "", nil, err
+	}
+	return text, func(ctx context.Context, bearer string) (access.Identity, error) {
+		if subtle.ConstantTimeCompare([]byte(bearer), []byte(text)) == 1 {
+			return key.Identity(), nil
+		}
+		return others(ctx, bearer)
+	}, nil
+}
+
+type authenticator = func(ctx context.Context, bearer string) (access.Identity, error)
+
+// watchKeys takes the keyring over whenever its file has changed.
+func (a *app) watchKeys(ctx context.Context, authority *token.Authority, log *slog.Logger) {
+	path, err := a.keysPath()
+	if err != nil || a.dev || a.getenv("GRAPHKERNEL_SECRET") != "" && a.keysFlag == "" {
+		ignore := func() {}
+		a.onHangup.Store(&ignore)
+		return // there is no file behind the keys of this run
+	}
+	again := make(chan struct{}, 1)
+	look := func() {
+		select {
+		case again <- struct{}{}:
+		default:
+		}
+	}
+	a.onHangup.Store(&look)
+	var seen os.FileInfo // nothing yet: what changed while the service started is seen too
+	tick := time.NewTicker(lookAtKeys)
+	defer tick.Stop()
+	for first := true; ; {
+		forced := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-again:
+			forced = true
+		case <-tick.C:
+		}
+		now, _ := os.Stat(path) // nil if it cannot be had, which LoadKeyring explains
+		if !changed(seen, now) && !forced {
+			continue
+		}
+		seen = now
+		ring, err := token.LoadKeyring(path)
+		if err != nil {
+			log.Error("the keyring cannot be read; the one before stays in place", "error", err)
+			continue
+		}
+		authority.Replace(ring)
+		if !first {
+			log.Info("the keyring was taken over", "keys", len(ring.Keys()))
+		}
+		first = false
+	}
+}
+
+// changed reports whether a file is another one than it was, or has come or gone.
+func changed(before, now os.FileInfo) bool {
+	if before == nil || now == nil {
+		return before != nil || now != nil
+	}
+	return !os.SameFile(before, now) || !before.ModTime().Equal(now.ModTime()) || before.Size() != now.Size() || before.Mode() != now.Mode()
+}

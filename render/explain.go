@@ -1,0 +1,33 @@
+package render
+
+import (
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// Explanation says in words what an explanation holds, of a slice under a policy
+// as of a sequence number.
+func Explanation(e *slice.Explanation, policyID policy.ID, asOf dag.Seq) string {
+	switch e.Standing {
+	case slice.Chosen:
+		return fmt.Sprintf("selected as number %d of %d: %s, score %s", e.Rank, e.Selected, Reason(&e.Admission), Score(e.Admission.Score))
+	case slice.Beaten:
+		if e.Admission.From == e.BeatenBy.ID && e.Admission.Score > e.BeatenBy.Admission.Score {
+			return fmt.Sprintf("not selected: %s has room for %d turns; it came into reach (%s, score %s) only through the last one let in",
+				policyID, e.Selected, Reason(&e.Admission), Score(e.Admission.Score))
+		}
+		return fmt.Sprintf("not selected: %s has room for %d turns; its score %s (%s) was beaten by %s with %s (%s), the last one let in",
+			policyID, e.Selected, Score(e.Admission.Score), Reason(&e.Admission),
+			Short(e.BeatenBy.ID), Score(e.BeatenBy.Admission.Score), Reason(&e.BeatenBy.Admission))
+	case slice.TooFar:
+		return fmt.Sprintf("not selected: it is %d edges away, beyond max_radius of %s", e.Edges, policyID)
+	case slice.Unreached:
+		return fmt.Sprintf("not selected: it is %d edges away, but none of the %d selected turns led to it", e.Edges, e.Selected)
+	case slice.NotYet:
+		return fmt.Sprintf("not selected: as of sequence number %d it had not been admitted", asOf)
+	}
+	return fmt.Sprintf("not selected: no way of at most %d edges leads to it", policy.LimitRadius)
+}

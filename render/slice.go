@@ -1,0 +1,118 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// NoText stands for the text of a turn that was erased or withheld.
+const NoText = "(the text of this turn was erased or withheld)"
+
+// Ordered gives a bundle's turns in reading order.
+func Ordered(b *slice.Bundle) []*slice.BundleTurn {
+	byID := make(map[dag.TurnID]*slice.BundleTurn, len(b.Turns))
+	for i := range b.Turns {
+		byID[b.Turns[i].ID] = &b.Turns[i]
+	}
+	turns := make([]*slice.BundleTurn, len(b.Order))
+	for i, id := range b.Order {
+		turns[i] = byID[id]
+	}
+	return turns
+}
+
+// Markdown writes a slice for people. What was said stands in code fences longer
+// than any it holds, so that a turn cannot pass itself off as another, and its
+// author in a code span, so that a name is no markup. Control characters become
+// signs for them.
+func Markdown(b *slice.Bundle) []byte {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# Slice %s\n\nAnchor %s, policy %s, as of %d, %d turns in reading order.\n\nSnapshot %s, token %s (key %s).\n",
+		b.Provenance.SliceID, b.Anchor, b.Provenance.PolicyID, b.AsOf, len(b.Turns), b.Provenance.GraphSnapshotHash, b.Seal.Token, b.Seal.KeyID)
+	for i, t := range Ordered(b) {
+		author, content := "", NoText
+		if t.Body != nil {
+			author, content = " · "+codeSpan(t.Body.Author), Visible(t.Body.Content)
+		}
+		fmt.Fprintf(&out, "\n## %d. %s%s · %s\n\n`%s` · %s · score %s · %s\n\n", i+1, t.Role, author, t.CreatedAt, t.ID, t.Phase, Score(t.Admission.Score), Reason(&t.Admission))
+		fence := strings.Repeat("`", max(3, longestRun(content, '`')+1))
+		fmt.Fprintf(&out, "%s\n%s\n%s\n", fence, content, fence)
+	}
+	return []byte(out.String())
+}
+
+func codeSpan(s string) string {
+	if s == "" {
+		return "(no author)"
+	}
+	fence := strings.Repeat("`", longestRun(s, '`')+1)
+	if fence == "`" {
+		return fence + s + fence
+	}
+	return fence + " " + s + " " + fence
+}
+
+func longestRun(s string, of rune) int {
+	longest, run := 0, 0
+	for _, r := range s {
+		if r == of {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	return longest
+}
+
+// Score writes a score with nine digits after the point at most.
+func Score(s policy.Score) string {
+	text := fmt.Sprintf("%d.%09d", s/policy.MaxScore, s%policy.MaxScore)
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
+// Reason says in words why a turn was let in.
+func Reason(ad *slice.Admission) string {
+	switch ad.Via {
+	case slice.ViaAnchor:
+		return "the anchor"
+	case slice.ViaSibling:
+		return fmt.Sprintf("a sibling of %s, distance %d", Short(ad.From), ad.Distance)
+	}
+	return fmt.Sprintf("a %s of %s, distance %d", ad.Via, Short(ad.From), ad.Distance)
+}
+
+// Short gives the beginning of a turn's id, enough for a person to tell turns apart.
+func Short(id dag.TurnID) string { return id.String()[:8] }
+
+// Messages writes a slice in the form of the OpenAI chat API. A tool's result
+// becomes a user message that says so: the API takes a tool message only behind
+// the very call that it answers, which a slice need not hold.
+func Messages(b *slice.Bundle) ([]byte, error) {
+	type message struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}
+	list := make([]message, 0, len(b.Turns))
+	for _, t := range Ordered(b) {
+		m := message{Role: t.Role.String(), Content: NoText}
+		if t.Body != nil {
+			m.Content = t.Body.Content
+		}
+		if t.Role == dag.RoleTool {
+			m.Role = dag.RoleUser.String()
+			m.Content = "[result of a tool]\n" + m.Content
+		}
+		list = append(list, m)
+	}
+	var out strings.Builder
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(map[string]any{"messages": list})
+	return EscapeJSON([]byte(out.String())), err
+}

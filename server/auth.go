@@ -1,0 +1,61 @@
+package server
+
+import (
+	"encoding/hex"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/access"
+)
+
+// authenticate finds whose key came with a request. Failures are limited for each
+// address; a key that stands always passes, since its holder may share the address
+// with whoever fails.
+func (s *Server) authenticate(c *call, r *http.Request, now time.Time) (access.Identity, error) {
+	bearer, err := bearerOf(r)
+	if err != nil {
+		return access.Identity{}, err
+	}
+	who, err := s.config.Authenticate(c.ctx, bearer)
+	if err == nil {
+		return who, nil
+	}
+	if !errors.Is(err, access.ErrKey) {
+		return access.Identity{}, err
+	}
+	s.metrics.unauthenticated.Inc()
+	if wait, ok := s.failures.take(c.echo.RealIP(), now); !ok {
+		return access.Identity{}, &problem{code: codeRate, retryAfter: wait, detail: "too many failed authentications from this address"}
+	}
+	return access.Identity{}, &problem{code: codeUnauthenticated, detail: "the key is not one that stands here; graphkernel apikey create makes one", cause: err}
+}
+
+// bearerOf gives what stands behind Bearer in the one Authorization header.
+func bearerOf(r *http.Request) (string, error) {
+	given := r.Header["Authorization"]
+	if len(given) != 1 {
+		detail := "Authorization is missing; want Authorization: Bearer KEY"
+		if len(given) > 1 {
+			detail = "Authorization is given twice"
+		}
+		return "", &problem{code: codeUnauthenticated, place: "Authorization", detail: detail}
+	}
+	scheme, text, ok := strings.Cut(given[0], " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") || text == "" {
+		return "", &problem{code: codeUnauthenticated, place: "Authorization", detail: "want Authorization: Bearer KEY"}
+	}
+	return strings.TrimLeft(text, " "), nil
+}
+
+// drawID draws the id of a request. It is no secret.
+func drawID() string {
+	var b [8]byte
+	n := rand.Uint64()
+	for i := range b {
+		b[i] = byte(n >> (8 * i))
+	}
+	return hex.EncodeToString(b[:])
+}

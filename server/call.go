@@ -1,0 +1,352 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// A handler does what an operation is for.
+type handler func(*call) error
+
+// A call is one request on its way.
+type call struct {
+	server *Server
+	op     *operation
+	echo   echo.Context
+	ctx    context.Context
+	id     string // of the request
+	who    access.Identity
+	params map[string]string
+	media  string
+	body   []byte       // nil if there is none, or if it streams
+	value  *canon.Value // the body, read strictly; nil if its schema takes anything
+
+	slice string // for the log: the slice id, if there is one
+	turns int    // for the log and metrics: turns admitted or selected
+}
+
+func (c *call) tenant() dag.Tenant { return c.who.Tenant }
+
+// serve makes the way that every request of an operation takes.
+func (s *Server) serve(op *operation) echo.HandlerFunc {
+	observed := s.metrics.of(op)
+	return func(e echo.Context) error {
+		r := e.Request()
+		started := s.config.Clock()
+		c := &call{server: s, op: op, echo: e, ctx: r.Context(), id: requestID(r)}
+		header := e.Response().Header()
+		header["X-Request-Id"] = []string{c.id}
+		header["X-Content-Type-Options"] = noSniff
+		header["Cache-Control"] = noStore
+		span := s.begin(c, r)
+		observed.inflight.Inc()
+		err := s.guarded(c)
+		observed.inflight.Dec()
+		if err != nil {
+			c.fail(err)
+		}
+		took := s.config.Clock().Sub(started)
+		status := e.Response().Status
+		observed.done(status, took)
+		s.end(c, span, status)
+		s.log(c, r, status, took, err)
+		return nil
+	}
+}
+
+var (
+	noSniff = []string{"nosniff"}
+	noStore = []string{"no-store"}
+)
+
+// guarded runs the call and turns a panic into an error.
+func (s *Server) guarded(c *call) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares so too
+				panic(p)
+			}
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return s.pass(c)
+}
+
+// pass is the way of a request, in the order that the package comment gives.
+func (s *Server) pass(c *call) error {
+	r := c.echo.Request()
+	now := s.config.Clock()
+	if c.op.permission != 0 {
+		if err := s.admitted(c, r, now); err != nil {
+			return err
+		}
+	}
+	if c.op.streams() {
+		return s.checked(c, r)
+	}
+	if c.op.permission != 0 {
+		if !s.places.enter(c.ctx) {
+			s.metrics.refused.Inc()
+			return &problem{code: codeOverloaded, retryAfter: 1, detail: "too many requests are at work; try again"}
+		}
+		defer s.places.leave()
+	}
+	if c.op.id != opAdmitTurns { // a stream of lines has a deadline for each batch
+		ctx, cancel := context.WithTimeout(c.ctx, s.config.Limits.Timeout)
+		defer cancel()
+		c.ctx = ctx
+	}
+	return s.checked(c, r)
+}
+
+// admitted finds who asks, and whether they may.
+func (s *Server) admitted(c *call, r *http.Request, now time.Time) error {
+	who, err := s.authenticate(c, r, now)
+	if err != nil {
+		return err
+	}
+	c.who = who
+	if !who.Role.May(c.op.permission) {
+		return &problem{code: codeForbidden, detail: fmt.Sprintf("a key of role %s may not %s", who.Role, c.op.permission)}
+	}
+	if wait, ok := s.rates.take(string(who.Tenant)+"/"+who.Subject, now); !ok {
+		s.metrics.limited.Inc()
+		return &problem{code: codeRate, retryAfter: wait, detail: fmt.Sprintf("this key has used up its rate of %g requests a second", s.config.Limits.Rate)}
+	}
+	return nil
+}
+
+// checked holds the request against the contract and hands it on.
+func (s *Server) checked(c *call, r *http.Request) (err error) {
+	if c.params, err = c.op.checkParams(r, c.echo.Param); err != nil {
+		return err
+	}
+	if err := c.readBody(r); err != nil {
+		return err
+	}
+	return c.op.handle(c)
+}
+
+// readBody reads what the operation takes. A stream is left to its handler.
+func (c *call) readBody(r *http.Request) error {
+	if c.op.bodies == nil {
+		return nil
+	}
+	if r.ContentLength == 0 && !c.op.bodyRequired {
+		return nil
+	}
+	media, schema, err := c.op.media(r)
+	if err != nil {
+		return err
+	}
+	if c.media = media; media == typeLines {
+		return nil
+	}
+	if c.body, err = c.readAll(r); err != nil {
+		return err
+	}
+	if len(c.body) == 0 && !c.op.bodyRequired {
+		return nil
+	}
+	if !takesAnything(schema) {
+		c.value, err = checkBody(schema, c.body, "")
+	}
+	return err
+}
+
+func (c *call) readAll(r *http.Request) ([]byte, error) {
+	most := c.server.config.Limits.BodyBytes
+	if r.ContentLength > most {
+		return nil, &http.MaxBytesError{Limit: most}
+	}
+	limited := http.MaxBytesReader(c.echo.Response().Writer, r.Body, most)
+	var body []byte
+	var err error
+	if r.ContentLength >= 0 {
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(limited, body)
+	} else {
+		body, err = io.ReadAll(limited)
+	}
+	return body, bodyError(err)
+}
+
+// bodyError says why a body did not come.
+func bodyError(err error) error {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case err == nil, errors.As(err, &tooLarge):
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &problem{code: codeSlowClient, detail: "the body did not come in time", cause: err}
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return &problem{code: codeGone, detail: "the body ended before its length", cause: err}
+	}
+	return &problem{code: codeInvalid, place: "body", detail: "the body cannot be read: " + err.Error(), cause: err}
+}
+
+// json answers with a value.
+func (c *call) json(status int, v any) error {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("encoding the answer: %w", err)
+	}
+	return c.write(status, jsonType, out.Bytes())
+}
+
+var (
+	jsonType     = []string{typeJSON}
+	problemType  = []string{typeProblem}
+	markdownType = []string{typeMarkdown + "; charset=utf-8"}
+)
+
+func (c *call) write(status int, media []string, data []byte) error {
+	out := c.echo.Response()
+	header := out.Header()
+	header["Content-Type"] = media
+	header["Content-Length"] = []string{strconv.Itoa(len(data))}
+	out.WriteHeader(status)
+	if _, err := out.Write(data); err != nil {
+		return &problem{code: codeGone, detail: "the answer could not be written", cause: err}
+	}
+	return nil
+}
+
+// fail answers with a problem, if an answer has not begun.
+func (c *call) fail(err error) {
+	p := problemOf(err)
+	if c.echo.Response().Committed {
+		return
+	}
+	header := c.echo.Response().Header()
+	header.Del("ETag")
+	header.Del("Slice-Id")
+	if p.retryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(p.retryAfter))
+	}
+	if p.code == codeUnauthenticated {
+		header.Set("WWW-Authenticate", `Bearer realm="graphkernel"`)
+	}
+	w := p.wire(c.id)
+	data, err := json.Marshal(w)
+	if err != nil {
+		panic("server: encoding a problem: " + err.Error())
+	}
+	_ = c.write(w.Status, problemType, data) // the client is gone
+}
+
+// requestID takes over a caller's id if it is harmless in a log, or draws one.
+func requestID(r *http.Request) string {
+	if given := r.Header["X-Request-Id"]; len(given) == 1 && harmless(given[0]) {
+		return given[0]
+	}
+	return drawID()
+}
+
+func harmless(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	return strings.IndexFunc(s, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r))
+	}) < 0
+}
+
+// begin opens the span of a request, below the caller's if one came along (W3C
+// Trace Context).
+func (s *Server) begin(c *call, r *http.Request) trace.Span {
+	if s.tracer == nil {
+		return nil
+	}
+	ctx := propagation.TraceContext{}.Extract(c.ctx, propagation.HeaderCarrier(r.Header))
+	ctx, span := s.tracer.Start(ctx, c.op.id, trace.WithSpanKind(trace.SpanKindServer))
+	c.ctx = ctx
+	return span
+}
+
+func (s *Server) end(c *call, span trace.Span, status int) {
+	if span == nil {
+		return
+	}
+	if span.IsRecording() {
+		span.SetAttributes(
+			attribute.String("http.request.method", c.op.method),
+			attribute.String("http.route", c.op.path),
+			attribute.Int("http.response.status_code", status),
+			attribute.String("graphkernel.request_id", c.id),
+			attribute.String("graphkernel.tenant", string(c.who.Tenant)),
+		)
+		if c.slice != "" {
+			span.SetAttributes(attribute.String("graphkernel.slice_id", c.slice))
+		}
+		if status >= 500 {
+			span.SetStatus(codes.Error, http.StatusText(status))
+		}
+	}
+	span.End()
+}
+
+// log writes the request's line. It holds no header, no query and no body: keys
+// and what people said stay out of logs.
+func (s *Server) log(c *call, r *http.Request, status int, took time.Duration, err error) {
+	level := slog.LevelInfo
+	switch {
+	case status >= 500 && status != http.StatusServiceUnavailable:
+		level = slog.LevelError
+	case status >= 500:
+		level = slog.LevelWarn
+	case c.op.permission == 0:
+		level = slog.LevelDebug // health checks come every few seconds
+	}
+	if !s.config.Log.Enabled(c.ctx, level) {
+		return
+	}
+	attrs := make([]slog.Attr, 0, 12)
+	attrs = append(attrs,
+		slog.String("request_id", c.id), slog.String("operation", c.op.id), slog.Int("status", status),
+		slog.Int64("micros", took.Microseconds()), slog.String("remote", c.echo.RealIP()))
+	if c.who.Tenant != "" {
+		attrs = append(attrs, slog.String("tenant", string(c.who.Tenant)), slog.String("subject", c.who.Subject))
+	}
+	if c.slice != "" {
+		attrs = append(attrs, slog.String("slice_id", c.slice))
+	}
+	if c.turns != 0 {
+		attrs = append(attrs, slog.Int("turns", c.turns))
+	}
+	if err != nil {
+		p := problemOf(err)
+		attrs = append(attrs, slog.String("code", string(p.code)))
+		if p.cause != nil && level > slog.LevelInfo {
+			attrs = append(attrs, slog.String("error", p.cause.Error()))
+		}
+	}
+	if span := trace.SpanContextFromContext(c.ctx); span.HasTraceID() {
+		attrs = append(attrs, slog.String("trace_id", span.TraceID().String()))
+	}
+	s.config.Log.LogAttrs(c.ctx, level, "request", attrs...)
+	_ = r
+}

@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/kernel"
+)
+
+// A Config says what a server works with.
+type Config struct {
+	Kernel *kernel.Kernel   // required
+	Log    *slog.Logger     // required
+	Clock  func() time.Time // required: for rates and durations; never for evidence
+
+	// Authenticate says whose a bearer's text is. An error that wraps access.ErrKey
+	// is the caller's fault. Nil is the kernel's own keys.
+	Authenticate func(ctx context.Context, bearer string) (access.Identity, error)
+
+	// MCP answers at /mcp, after authentication. Nil: nothing does.
+	MCP func(identify func(*http.Request) (access.Identity, bool)) http.Handler
+
+	Limits         Limits
+	CORS           []string       // origins that browsers may ask from, "*" for any; none: CORS is off
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed; none: nobody's
+
+	Registry *prometheus.Registry // gets the metrics; nil is a new one
+	Tracer   trace.TracerProvider // nil: no spans
+	Version  string               // of the program, for /docs and metrics
+}
+
+// Limits bound what callers can make the service do. The zero of each field is the
+// default that stands beside it; a negative rate is none.
+type Limits struct {
+	BodyBytes     int64         // of a request's body: 64 MiB; a stream of lines has no such bound
+	LineBytes     int           // of one line of a stream: ingest.MaxLine
+	BatchTurns    int           // of one admission: 10 000, which the contract says too
+	Rate          float64       // requests a second for each key: 2 000
+	Burst         int           // requests at once for each key: twice the rate
+	Keys          int           // keys and addresses whose rate is kept: 100 000
+	AuthFailures  float64       // failed authentications a second for each address: 10
+	Concurrent    int           // requests at work: 16 for each processor
+	Queue         int           // requests that wait for a place: 1 024
+	QueueWait     time.Duration // how long: 2 s
+	Timeout       time.Duration // of a request: 30 s
+	HeaderTimeout time.Duration // until the headers are read: 5 s
+	IdleTimeout   time.Duration // of a kept connection: 2 min
+	Streams       int           // open event streams for each key: 16
+	StreamsTotal  int           // open event streams: 1 024
+	PageBytes     int           // of the turns in one answer: 8 MiB
+}
+
+func (l *Limits) fill() {
+	set(&l.BodyBytes, 64<<20)
+	set(&l.LineBytes, 64<<20)
+	set(&l.BatchTurns, 10_000)
+	set(&l.Rate, 2_000)
+	set(&l.Burst, max(1, int(2*l.Rate)))
+	set(&l.Keys, 100_000)
+	set(&l.AuthFailures, 10)
+	set(&l.Concurrent, 16*runtime.GOMAXPROCS(0))
+	set(&l.Queue, 1_024)
+	set(&l.QueueWait, 2*time.Second)
+	set(&l.Timeout, 30*time.Second)
+	set(&l.HeaderTimeout, 5*time.Second)
+	set(&l.IdleTimeout, 2*time.Minute)
+	set(&l.Streams, 16)
+	set(&l.StreamsTotal, 1_024)
+	set(&l.PageBytes, 8<<20)
+}
+
+func set[T comparable](field *T, standard T) {
+	var zero T
+	if *field == zero {
+		*field = standard
+	}
+}

@@ -1,0 +1,267 @@
+package server
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+//go:embed openapi.yaml
+var description []byte
+
+// Media types.
+const (
+	typeJSON     = "application/json"
+	typeLines    = "application/x-ndjson"
+	typeProblem  = "application/problem+json"
+	typeMarkdown = "text/markdown"
+)
+
+// A contract is the description, read once. Routes, permissions and the checks of
+// requests come from it, so that what it says and what is done cannot part.
+type contract struct {
+	doc        *openapi3.T
+	json       []byte
+	operations []*operation
+}
+
+// An operation is one method on one path.
+type operation struct {
+	id, method, path string            // the path as echo writes it
+	permission       access.Permission // 0: open to everybody
+	params           []*openapi3.Parameter
+	bodies           map[string]*openapi3.Schema // by media type; nil without a body
+	bodyRequired     bool
+	describes        *openapi3.Operation
+	handle           handler
+}
+
+// takesAnything reports whether a media type's body is handed on as bytes.
+func takesAnything(s *openapi3.Schema) bool { return s.Type == nil && s.OneOf == nil }
+
+func readContract(ctx context.Context) (*contract, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(description)
+	if err != nil {
+		return nil, fmt.Errorf("server: openapi.yaml: %w", err)
+	}
+	if err := doc.Validate(ctx); err != nil {
+		return nil, fmt.Errorf("server: openapi.yaml: %w", err)
+	}
+	c := &contract{doc: doc}
+	if c.json, err = doc.MarshalJSON(); err != nil {
+		return nil, fmt.Errorf("server: openapi.yaml: %w", err)
+	}
+	for _, path := range doc.Paths.InMatchingOrder() {
+		item := doc.Paths.Value(path)
+		for method, described := range item.Operations() {
+			op, err := readOperation(path, method, item, described)
+			if err != nil {
+				return nil, fmt.Errorf("server: openapi.yaml: %s %s: %w", method, path, err)
+			}
+			c.operations = append(c.operations, op)
+		}
+	}
+	slices.SortFunc(c.operations, func(a, b *operation) int { return strings.Compare(a.path+" "+a.method, b.path+" "+b.method) })
+	return c, nil
+}
+
+var permissionNames = func() map[string]access.Permission {
+	names := map[string]access.Permission{}
+	for p := access.Admit; p.String() != ""; p++ {
+		names[p.String()] = p
+	}
+	return names
+}()
+
+func readOperation(path, method string, item *openapi3.PathItem, described *openapi3.Operation) (*operation, error) {
+	op := &operation{id: described.OperationID, method: method, describes: described}
+	op.path = strings.NewReplacer("{", ":", "}", "").Replace(path)
+	open := described.Security != nil && len(*described.Security) == 0
+	name, _ := described.Extensions["x-permission"].(string)
+	if op.permission = permissionNames[name]; (op.permission == 0) != open {
+		return nil, fmt.Errorf("x-permission is %q; an operation has a permission, or is open by security: []", name)
+	}
+	for _, p := range slices.Concat(item.Parameters, described.Parameters) {
+		op.params = append(op.params, p.Value)
+	}
+	if body := described.RequestBody; body != nil {
+		op.bodyRequired = body.Value.Required
+		op.bodies = map[string]*openapi3.Schema{}
+		for media, content := range body.Value.Content {
+			op.bodies[media] = content.Schema.Value
+		}
+	}
+	return op, nil
+}
+
+// checkParams checks the parameters of a request and gives those that are there.
+// A query parameter that nobody described is an error: it may be a misspelt one.
+func (op *operation) checkParams(r *http.Request, path func(string) string) (map[string]string, error) {
+	if len(op.params) == 0 && r.URL.RawQuery == "" {
+		return nil, nil
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, &problem{code: codeInvalid, place: "query", detail: "the query cannot be read: " + err.Error()}
+	}
+	given := map[string]string{}
+	for _, p := range op.params {
+		var values []string
+		switch p.In {
+		case openapi3.ParameterInPath:
+			values = []string{path(p.Name)}
+		case openapi3.ParameterInQuery:
+			values = query[p.Name]
+			delete(query, p.Name)
+		case openapi3.ParameterInHeader:
+			values = r.Header.Values(p.Name)
+		}
+		place := p.In + " parameter " + p.Name
+		if len(values) == 0 {
+			if p.Required {
+				return nil, &problem{code: codeInvalid, place: place, detail: place + " is missing"}
+			}
+			continue
+		}
+		if len(values) > 1 {
+			return nil, &problem{code: codeInvalid, place: place, detail: place + " is given twice"}
+		}
+		if err := checkText(p.Schema.Value, values[0]); err != nil {
+			return nil, &problem{code: codeInvalid, place: place, detail: fmt.Sprintf("%s is %.80q: %s", place, values[0], schemaFault(err, ""))}
+		}
+		given[p.Name] = values[0]
+	}
+	for name := range query {
+		return nil, &problem{code: codeInvalid, place: "query parameter", detail: fmt.Sprintf("query parameter %.80q is not known here", name)}
+	}
+	return given, nil
+}
+
+// checkText checks the text of a parameter against its schema.
+func checkText(s *openapi3.Schema, text string) error {
+	if !s.Type.Is(openapi3.TypeInteger) {
+		return s.VisitJSON(text)
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || strconv.FormatInt(n, 10) != text {
+		return errors.New("want an integer, written plainly")
+	}
+	return s.VisitJSON(float64(n))
+}
+
+// media finds the media type of a request's body among those described.
+func (op *operation) media(r *http.Request) (string, *openapi3.Schema, error) {
+	given := r.Header.Get("Content-Type")
+	media, rest, _ := strings.Cut(given, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	if charset := strings.ToLower(strings.ReplaceAll(rest, " ", "")); charset != "" && charset != "charset=utf-8" {
+		return "", nil, &problem{code: codeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q; bodies are UTF-8", given)}
+	}
+	if s, ok := op.bodies[media]; ok {
+		return media, s, nil
+	}
+	known := make([]string, 0, len(op.bodies))
+	for m := range op.bodies {
+		known = append(known, m)
+	}
+	slices.Sort(known)
+	return "", nil, &problem{code: codeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q, want %s", given, strings.Join(known, " or "))}
+}
+
+// checkBody reads a body strictly and holds it against its schema.
+func checkBody(s *openapi3.Schema, body []byte, place string) (*canon.Value, error) {
+	v, err := canon.Parse(body)
+	if err != nil {
+		return nil, &problem{code: codeSyntax, place: place, detail: err.Error()}
+	}
+	if err := s.VisitJSON(plain(v)); err != nil {
+		return nil, &problem{code: codeInvalid, place: join(place, pointer(err)), detail: schemaFault(err, place)}
+	}
+	return v, nil
+}
+
+// plain gives a value as encoding/json would, for the schema's eyes alone.
+func plain(v *canon.Value) any {
+	switch v.Kind {
+	case canon.Bool:
+		return v.Text == "true"
+	case canon.Number:
+		return json.Number(v.Text)
+	case canon.String:
+		return v.Text
+	case canon.Array:
+		list := make([]any, len(v.Items))
+		for i := range v.Items {
+			list[i] = plain(&v.Items[i])
+		}
+		return list
+	case canon.Object:
+		object := make(map[string]any, len(v.Members))
+		for i := range v.Members {
+			object[v.Members[i].Key] = plain(&v.Members[i].Value)
+		}
+		return object
+	}
+	return nil
+}
+
+// schemaFault says what a schema has against a value, without the schema.
+func schemaFault(err error, place string) string {
+	var e *openapi3.SchemaError
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	at := join(place, pointer(err))
+	reason := strings.ReplaceAll(e.Reason, `"`, `'`)
+	if e.SchemaField == "pattern" {
+		reason = "the text does not have the form " + e.Schema.Pattern
+	}
+	if at == "" {
+		return reason
+	}
+	return at + ": " + reason
+}
+
+// pointer gives the place of a schema's fault, such as turns[3].salience.
+func pointer(err error) string {
+	var e *openapi3.SchemaError
+	if !errors.As(err, &e) {
+		return ""
+	}
+	var path strings.Builder
+	for _, step := range e.JSONPointer() {
+		if _, err := strconv.Atoi(step); err == nil {
+			path.WriteString("[" + step + "]")
+			continue
+		}
+		if path.Len() > 0 {
+			path.WriteByte('.')
+		}
+		path.WriteString(step[:min(len(step), 80)])
+	}
+	return path.String()
+}
+
+func join(place, below string) string {
+	switch {
+	case place == "":
+		return below
+	case below == "":
+		return place
+	case below[0] == '[':
+		return place + below
+	}
+	return place + "." + below
+}

@@ -1,0 +1,16 @@
+// Package server is the kernel over HTTP: agents ask, services verify, auditors
+// replay. It owns authentication, limits, the form of requests and answers, and
+// what is observed of them. What is true it asks of package kernel.
+//
+// openapi.yaml is the contract. It is read at the start: routes and permissions come
+// from it, every request is held against it, and a description without a handler, or
+// a handler without a description, is an error of New. In tests every answer is held
+// against it too.
+//
+// A request passes, in this order: its id and span, authentication, the role's
+// permission, the key's rate, a place among the requests at work, the deadline, the
+// bound on its body, the schema, and then its handler. Whatever fails on the way
+// becomes a problem document (RFC 9457) by the one table in problem.go.
+//
+// The tenant of a request is its key's. No handler takes one from anywhere else.
+package server

@@ -1,0 +1,229 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// A position is how far a stream of events has come.
+type position struct {
+	seq    dag.Seq // of turns and erasures
+	issued uint64  // of slices
+}
+
+func (p position) String() string {
+	return strconv.FormatUint(uint64(p.seq), 10) + "-" + strconv.FormatUint(p.issued, 10)
+}
+
+// eventsAtOnce bounds what is read of each kind before it is sent.
+const eventsAtOnce = 200
+
+// Times of a stream. lookAgain is how long another process's doings may stay unseen,
+// keepAlive how long a stream may be silent, and sendWithin how long a client may
+// take to receive.
+const (
+	lookAgain  = time.Second
+	keepAlive  = 15 * time.Second
+	sendWithin = 30 * time.Second
+)
+
+func (c *call) streamEvents() error {
+	s := c.server
+	key := string(c.tenant()) + "/" + c.who.Subject
+	if !s.streams.open(key, s.config.Limits.Streams, s.config.Limits.StreamsTotal) {
+		return &problem{code: codeRate, retryAfter: 5, detail: fmt.Sprintf("%d event streams are open with this key, or %d in all", s.config.Limits.Streams, s.config.Limits.StreamsTotal)}
+	}
+	defer s.streams.close(key)
+	at, err := c.startOfStream()
+	if err != nil {
+		return err
+	}
+	out := c.echo.Response()
+	out.Header()["Content-Type"] = []string{"text/event-stream"}
+	out.Header()["X-Accel-Buffering"] = []string{"no"}
+	st := &stream{call: c, at: at, control: http.NewResponseController(out.Writer)}
+	out.WriteHeader(http.StatusOK)
+	if err := st.send([]byte("retry: 1000\n\n")); err != nil {
+		return err
+	}
+	return st.follow()
+}
+
+// startOfStream finds where a stream goes on.
+func (c *call) startOfStream() (position, error) {
+	last, ok := c.params["Last-Event-ID"]
+	if !ok {
+		last, ok = c.params["last_event_id"]
+	}
+	if ok {
+		seq, issued, _ := strings.Cut(last, "-")
+		var at position
+		n, err := strconv.ParseUint(seq, 10, 64)
+		if err == nil && issued != "" {
+			at.issued, err = strconv.ParseUint(issued, 10, 64)
+		}
+		at.seq = dag.Seq(n)
+		if err != nil {
+			return position{}, &problem{code: codeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q is none that a stream gave", last)}
+		}
+		return at, nil
+	}
+	k := c.server.config.Kernel
+	head, err := k.Head(c.ctx, c.tenant())
+	if err != nil {
+		return position{}, err
+	}
+	issued, err := k.IssuedCount(c.ctx, c.tenant())
+	return position{head, issued}, err
+}
+
+// A stream sends events of one tenant to one client.
+type stream struct {
+	call    *call
+	at      position
+	control *http.ResponseController
+}
+
+// follow sends what happens until the client leaves or the service stops.
+func (st *stream) follow() error {
+	c := st.call
+	silent := time.Duration(0)
+	tick := time.NewTicker(lookAgain)
+	defer tick.Stop()
+	for {
+		changed := c.server.config.Kernel.Changed(c.tenant()) // before looking: nothing falls in between
+		sent, err := st.catchUp()
+		if err != nil {
+			return err
+		}
+		if sent {
+			silent = 0
+			continue // there may be more than was read at once
+		}
+		select {
+		case <-c.echo.Request().Context().Done():
+			return nil
+		case <-c.server.stopping:
+			return nil
+		case <-changed:
+		case <-tick.C:
+			// A key revoked, or a role taken, ends the stream.
+			if err := c.stillAdmitted(); err != nil {
+				return err
+			}
+			if silent += lookAgain; silent >= keepAlive {
+				silent = 0
+				if err := st.send([]byte(": still here\n\n")); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// stillAdmitted asks again whose key the stream was opened with.
+func (c *call) stillAdmitted() error {
+	bearer, err := bearerOf(c.echo.Request())
+	if err != nil {
+		return err
+	}
+	who, err := c.server.config.Authenticate(c.ctx, bearer)
+	if err == nil && (who != c.who || !who.Role.May(c.op.permission)) {
+		err = &problem{code: codeForbidden, detail: "the key does not permit this any more"}
+	}
+	return err
+}
+
+// catchUp sends what has happened since, in the order of sequence numbers, slices
+// behind them.
+func (st *stream) catchUp() (sent bool, err error) {
+	c, k := st.call, st.call.server.config.Kernel
+	var out bytes.Buffer
+	turns, more, err := k.TurnsAfter(c.ctx, c.tenant(), st.at.seq, nil, eventsAtOnce, c.server.config.Limits.PageBytes)
+	if err != nil {
+		return false, err
+	}
+	events, err := k.Events(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
+	if err != nil {
+		return false, err
+	}
+	issued, err := k.IssuedAfter(c.ctx, c.tenant(), st.at.issued, eventsAtOnce)
+	if err != nil {
+		return false, err
+	}
+	// What was appended between the two look-ups must not be jumped over: each
+	// list is complete only up to where it ends.
+	top := dag.MaxSeq
+	if more && len(turns) > 0 {
+		top = min(top, turns[len(turns)-1].Seq)
+	}
+	if len(events) == eventsAtOnce {
+		top = min(top, events[len(events)-1].Seq)
+	}
+	next := st.at
+	for len(turns) > 0 || len(events) > 0 {
+		if len(events) == 0 || len(turns) > 0 && turns[0].Seq < events[0].Seq {
+			if turns[0].Seq > top || turns[0].Seq != next.seq+1 {
+				break
+			}
+			next.seq = turns[0].Seq
+			err = next.write(&out, wire.EventTurn, view.TurnEvent(&turns[0]))
+			turns = turns[1:]
+		} else {
+			if events[0].Seq > top || events[0].Seq != next.seq+1 {
+				break
+			}
+			next.seq = events[0].Seq
+			err = next.write(&out, wire.EventErasure, view.Event(&events[0]))
+			events = events[1:]
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	for i := range issued {
+		next.issued = issued[i].Number
+		if err := next.write(&out, wire.EventSlice, view.Issued(&issued[i])); err != nil {
+			return false, err
+		}
+	}
+	if out.Len() == 0 {
+		return false, nil
+	}
+	if err := st.send(out.Bytes()); err != nil {
+		return false, err
+	}
+	st.at = next
+	return true, nil
+}
+
+// write appends one event. JSON holds no line feed.
+func (p position) write(out *bytes.Buffer, name string, data any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "id: %s\nevent: %s\ndata: %s\n\n", p, name, text)
+	return nil
+}
+
+func (st *stream) send(data []byte) error {
+	_ = st.control.SetWriteDeadline(time.Now().Add(sendWithin)) // where none can be set, none runs out
+	_ = st.control.SetReadDeadline(time.Time{})
+	if _, err := st.call.echo.Response().Write(data); err != nil {
+		return &problem{code: codeGone, detail: "the client went away", cause: err}
+	}
+	if err := st.control.Flush(); err != nil {
+		return &problem{code: codeGone, detail: "the client went away", cause: err}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// lookFor bounds what a health check may take.
+const lookFor = 2 * time.Second
+
+func (c *call) live() error { return c.json(http.StatusOK, wire.Health{Status: "ok"}) }
+
+// startup says whether the store has answered once.
+func (c *call) startup() error {
+	if c.server.started.Load() {
+		return c.json(http.StatusOK, wire.Health{Status: "ok"})
+	}
+	if fault := c.server.lookAtStore(c.ctx); fault != "" {
+		return c.json(http.StatusServiceUnavailable, wire.Health{Status: "starting", Checks: map[string]string{"store": fault}})
+	}
+	return c.json(http.StatusOK, wire.Health{Status: "ok"})
+}
+
+// ready says whether requests can be taken. It tells what is wrong in two words and
+// leaves the rest to the log: whoever may ask this may be anybody.
+func (c *call) ready() error {
+	s := c.server
+	checks := map[string]string{"store": "ok", "keys": "ok"}
+	status, code := "ok", http.StatusOK
+	if fault := s.lookAtStore(c.ctx); fault != "" {
+		checks["store"], status, code = fault, "unavailable", http.StatusServiceUnavailable
+	}
+	if !s.config.Kernel.CanSign() {
+		checks["keys"], status, code = "no key signs", "unavailable", http.StatusServiceUnavailable
+	}
+	if s.isStopping() {
+		status, code = "stopping", http.StatusServiceUnavailable
+	}
+	return c.json(code, wire.Health{Status: status, Checks: checks})
+}
+
+func (s *Server) lookAtStore(ctx context.Context) (fault string) {
+	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	defer cancel()
+	if _, err := s.config.Kernel.Head(ctx, dag.DefaultTenant); err != nil {
+		s.config.Log.ErrorContext(ctx, "the store does not answer", "error", err)
+		return "does not answer"
+	}
+	s.started.Store(true)
+	return ""
+}
+
+func (c *call) openapi() error { return c.write(http.StatusOK, jsonType, c.server.contract.json) }
+
+func (c *call) docs() error {
+	header := c.echo.Response().Header()
+	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	return c.write(http.StatusOK, []string{"text/html; charset=utf-8"}, c.server.docsPage)
+}

@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/time/rate"
+)
+
+// rates keeps a limiter for each of a bounded number of names. A name that was
+// forgotten begins afresh.
+type rates struct {
+	limit rate.Limit
+	burst int
+	kept  *lru.Cache[string, *rate.Limiter]
+}
+
+func newRates(limit float64, burst, names int) (*rates, error) {
+	kept, err := lru.New[string, *rate.Limiter](names)
+	if err != nil {
+		return nil, err
+	}
+	return &rates{rate.Limit(limit), burst, kept}, nil
+}
+
+func (r *rates) of(name string) *rate.Limiter {
+	if l, ok := r.kept.Get(name); ok {
+		return l
+	}
+	l := rate.NewLimiter(r.limit, r.burst)
+	if before, ok, _ := r.kept.PeekOrAdd(name, l); ok {
+		return before
+	}
+	return l
+}
+
+// take takes one request of a name's, or says after how many seconds one is free.
+func (r *rates) take(name string, now time.Time) (retryAfter int, ok bool) {
+	if r.limit < 0 {
+		return 0, true
+	}
+	l := r.of(name)
+	if l.AllowN(now, 1) {
+		return 0, true
+	}
+	return seconds(l, now), false
+}
+
+// seconds until a limiter has one to give, at least 1.
+func seconds(l *rate.Limiter, now time.Time) int {
+	lacking := 1 - l.TokensAt(now)
+	return max(1, int(lacking/float64(l.Limit())+0.999))
+}
+
+// places bounds the requests at work and those that wait for one of them to end.
+type places struct {
+	taken   chan struct{}
+	waiting atomic.Int64
+	most    int64
+	wait    time.Duration
+}
+
+func newPlaces(concurrent, queue int, wait time.Duration) *places {
+	return &places{taken: make(chan struct{}, concurrent), most: int64(queue), wait: wait}
+}
+
+// enter takes a place. It reports false if the queue is full or the wait too long.
+func (p *places) enter(ctx context.Context) bool {
+	select {
+	case p.taken <- struct{}{}:
+		return true
+	default:
+	}
+	if p.waiting.Add(1) > p.most {
+		p.waiting.Add(-1)
+		return false
+	}
+	defer p.waiting.Add(-1)
+	enough := time.NewTimer(p.wait)
+	defer enough.Stop()
+	select {
+	case p.taken <- struct{}{}:
+		return true
+	case <-enough.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+func (p *places) leave() { <-p.taken }
+
+// streams counts open event streams.
+type streams struct {
+	mu    sync.Mutex
+	all   int
+	byKey map[string]int
+}
+
+func (s *streams) open(key string, perKey, most int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all >= most || s.byKey[key] >= perKey {
+		return false
+	}
+	if s.byKey == nil {
+		s.byKey = map[string]int{}
+	}
+	s.all++
+	s.byKey[key]++
+	return true
+}
+
+func (s *streams) close(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.byKey[key]--; s.byKey[key] == 0 {
+		delete(s.byKey, key)
+	}
+}

@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/kernel"
+)
+
+// Options say how a server serves. The zero of each field is the default that
+// stands beside it.
+type Options struct {
+	Log     *slog.Logger // gets what callers are not told; nil: nobody does
+	Version string       // of the program, which clients show; "dev"
+
+	// MaxMessage bounds the bytes of a message that is read: 16 MiB. The text of a
+	// result has at most half of that, for quoting it can double it.
+	MaxMessage int
+
+	// Of HTTP alone:
+	MaxSessions int           // sessions open at once: 1024
+	MaxEach     int           // sessions of one identity: 64
+	Idle        time.Duration // a session without a request for so long ends: 30 minutes
+	Origins     []string      // such as "https://agents.example", whose pages may ask; "*" is any. See Handler
+}
+
+// MaxTurns bounds the turns of one admit_turns. tools.json says so too.
+const MaxTurns = 1000
+
+// A Server serves a kernel to agents. It is safe for use by many goroutines.
+type Server struct {
+	kernel   *kernel.Kernel
+	options  Options
+	roles    map[access.Role]*sdk.Server // what each role may use, and nothing else
+	sessions sessions
+}
+
+// New gives a server over a kernel, which stays the caller's.
+func New(k *kernel.Kernel, o Options) *Server {
+	return newServer(k, o, func(*sdk.ServerOptions) {}, func(*sdk.Server) {})
+}
+
+// newServer is New with something more to serve: the conformance suite asks for
+// tools that no kernel has.
+func newServer(k *kernel.Kernel, o Options, adjust func(*sdk.ServerOptions), add func(*sdk.Server)) *Server {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Version = cmp.Or(o.Version, "dev")
+	o.MaxMessage = cmp.Or(o.MaxMessage, 16<<20)
+	o.MaxSessions = cmp.Or(o.MaxSessions, 1024)
+	o.MaxEach = cmp.Or(o.MaxEach, 64)
+	o.Idle = cmp.Or(o.Idle, 30*time.Minute)
+	s := &Server{kernel: k, options: o, roles: make(map[access.Role]*sdk.Server, len(access.Roles))}
+	s.sessions.most, s.sessions.each = o.MaxSessions, o.MaxEach
+	for _, role := range access.Roles {
+		s.roles[role] = s.forRole(role, adjust, add)
+	}
+	return s
+}
+
+// versions are the protocol's versions that the conformance suite covers, or that
+// are older. The next one has no sessions.
+var versions = slices.DeleteFunc(sdk.SupportedProtocolVersions(), func(v string) bool { return v > "2025-11-25" })
+
+//go:embed instructions.txt
+var instructions string
+
+//go:embed tools.json
+var toolsJSON []byte
+
+// forRole makes the side of the server that a role sees.
+func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add func(*sdk.Server)) *sdk.Server {
+	o := &sdk.ServerOptions{
+		Instructions:              instructions,
+		Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		SupportedProtocolVersions: versions,
+	}
+	if role.May(access.Read) {
+		o.Capabilities.Resources = &sdk.ResourceCapabilities{}
+	}
+	adjust(o)
+	server := sdk.NewServer(&sdk.Implementation{Name: "graphkernel", Title: "Graph Kernel", Version: s.options.Version}, o)
+	for _, t := range definitions() {
+		if do := tools[t.Name]; role.May(do.permission) {
+			server.AddTool(t, s.tool(t.Name, do))
+		}
+	}
+	if role.May(access.Read) {
+		s.addResources(server)
+	}
+	add(server)
+	server.AddReceivingMiddleware(s.opening)
+	return server
+}
+
+// definitions reads the tools as clients see them.
+func definitions() []*sdk.Tool {
+	var list []*sdk.Tool
+	if err := json.Unmarshal(toolsJSON, &list); err != nil {
+		panic("mcp: tools.json: " + err.Error())
+	}
+	return list
+}
+
+type identityKey struct{}
+
+// with gives a context that knows who asks. A session is opened under one, and
+// every call of the session gets it.
+func with(ctx context.Context, who access.Identity) context.Context {
+	return context.WithValue(ctx, identityKey{}, who)
+}
+
+// may gives who asks, or an error if they may not do this. Tools and resources are
+// offered to those alone who may use them; this is the check that counts.
+func may(ctx context.Context, p access.Permission) (access.Identity, error) {
+	who, _ := ctx.Value(identityKey{}).(access.Identity)
+	if !who.Role.May(p) {
+		return access.Identity{}, &refusal{fmt.Sprintf("the role %q may not %s", who.Role, p)}
+	}
+	return who, nil
+}
+
+// guarded runs what a caller asked for, and turns a panic into an error.
+func guarded[T any](do func() (T, error)) (result T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return do()
+}
+
+// told gives what a caller is told of an error. What is no fault of theirs is logged
+// under a number, and they learn the number.
+func (s *Server) told(ctx context.Context, what string, err error) string {
+	if text, ok := sentence(err); ok {
+		return text
+	}
+	id := rand.Text()[:13]
+	who, _ := ctx.Value(identityKey{}).(access.Identity)
+	s.options.Log.ErrorContext(ctx, "mcp: internal error", "request_id", id, "what", what,
+		"tenant", who.Tenant, "subject", who.Subject, "err", err)
+	return "internal error; whoever runs this server finds it in the log under request id " + id
+}

@@ -1,0 +1,242 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/graphkernel/graphkernel/access"
+)
+
+// ServeStdio serves one client, message by message in lines, until its input ends
+// and every call is answered, or until the context does. Neither is an error.
+//
+// Unlike the SDK's own transport it outlives what is no message: a line that is
+// malformed or too long is answered with an error, and the session goes on.
+func (s *Server) ServeStdio(ctx context.Context, who access.Identity, in io.ReadCloser, out io.WriteCloser) error {
+	server := s.roles[who.Role]
+	if server == nil {
+		return fmt.Errorf("mcp: the role %q may do nothing", who.Role)
+	}
+	session, err := server.Connect(with(ctx, who), &lines{in, out, s.options.MaxMessage}, nil)
+	if err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- session.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		_ = session.Close() // it was asked to end, and has
+		<-done
+		return nil
+	}
+}
+
+// lines is a transport of one message a line.
+type lines struct {
+	in   io.ReadCloser
+	out  io.WriteCloser
+	most int // bytes of a line
+}
+
+// Connect begins to read.
+func (l *lines) Connect(context.Context) (sdk.Connection, error) {
+	c := &lineConn{
+		in: l.in, out: l.out, most: l.most, incoming: make(chan line), closed: make(chan struct{}),
+		asked: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1),
+	}
+	go c.readLines()
+	return c, nil
+}
+
+// A lineConn is the connection over lines.
+type lineConn struct {
+	in       io.ReadCloser
+	out      io.WriteCloser
+	most     int
+	incoming chan line
+	closing  sync.Once
+	closed   chan struct{}
+
+	mu       sync.Mutex // guards writing to out, and asked
+	asked    map[jsonrpc.ID]bool
+	answered chan struct{} // gets a value with each answer, if there is room
+}
+
+// A line is one line without its end, or what came instead.
+type line struct {
+	text []byte
+	err  error // errTooLong, io.EOF, or why reading failed
+}
+
+var errTooLong = errors.New("the message is too long")
+
+// readLines hands over line by line. It ends with the input, or, if the input cannot
+// be interrupted, with the first line after the end of the connection.
+func (c *lineConn) readLines() {
+	r := bufio.NewReaderSize(c.in, 1<<16)
+	for {
+		text, err := readLine(r, c.most)
+		select {
+		case c.incoming <- line{text, err}:
+		case <-c.closed:
+			return
+		}
+		if err != nil && !errors.Is(err, errTooLong) {
+			return
+		}
+	}
+}
+
+// readLine reads a line of at most so many bytes. A longer one is read to its end
+// and dropped.
+func readLine(r *bufio.Reader, most int) ([]byte, error) {
+	var text []byte
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(text)+len(part) > most+1; !long {
+			text = append(text, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case long && (err == nil || errors.Is(err, io.EOF)):
+			return nil, errTooLong
+		case errors.Is(err, io.EOF) && len(text) > 0:
+			return text, nil
+		default:
+			return text, err
+		}
+	}
+}
+
+// Read gives the next message. What is none is answered here. The end of the input
+// waits until every call is answered, since the SDK cancels those that are not.
+func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.closed:
+			return nil, io.EOF
+		case l := <-c.incoming:
+			m, err := c.message(ctx, l)
+			if m != nil || err != nil {
+				return m, err
+			}
+		}
+	}
+}
+
+// message gives the message of a line, or nil if it has been dealt with.
+func (c *lineConn) message(ctx context.Context, l line) (jsonrpc.Message, error) {
+	switch {
+	case errors.Is(l.err, errTooLong):
+		return nil, c.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the message has more than %d bytes", c.most))
+	case errors.Is(l.err, io.EOF):
+		return nil, c.drain(ctx)
+	case l.err != nil:
+		return nil, l.err
+	case len(bytes.TrimSpace(l.text)) == 0:
+		return nil, nil
+	case !json.Valid(l.text):
+		return nil, c.refuse(jsonrpc.CodeParseError, "the line is not JSON; want one message a line")
+	}
+	m, err := jsonrpc.DecodeMessage(l.text)
+	if err != nil {
+		return nil, c.refuse(jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC 2.0 message; batches are not taken")
+	}
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && !c.ask(r.ID) {
+		return nil, c.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id %v is that of a call at work", r.ID.Raw()))
+	}
+	return m, nil
+}
+
+// ask notes a call, and reports whether its id is free.
+func (c *lineConn) ask(id jsonrpc.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asked[id] {
+		return false
+	}
+	c.asked[id] = true
+	return true
+}
+
+// drain waits until every call is answered, and gives the end of the input.
+func (c *lineConn) drain(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		open := len(c.asked)
+		c.mu.Unlock()
+		if open == 0 {
+			return io.EOF
+		}
+		select {
+		case <-c.answered:
+		case <-c.closed:
+			return io.EOF
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// refuse answers what is no message. Whose answer it is cannot be said: the id is
+// null.
+func (c *lineConn) refuse(code int64, text string) error {
+	data, err := json.Marshal(struct {
+		Version string        `json:"jsonrpc"`
+		ID      any           `json:"id"`
+		Error   jsonrpc.Error `json:"error"`
+	}{"2.0", nil, jsonrpc.Error{Code: code, Message: text}})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err = c.out.Write(append(data, '\n'))
+	return err
+}
+
+// Write writes a message.
+func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
+	data, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err = c.out.Write(append(data, '\n'))
+	if r, ok := m.(*jsonrpc.Response); ok {
+		delete(c.asked, r.ID)
+		select {
+		case c.answered <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+// Close ends the connection.
+func (c *lineConn) Close() error {
+	var err error
+	c.closing.Do(func() {
+		close(c.closed)
+		err = errors.Join(c.in.Close(), c.out.Close())
+	})
+	return err
+}
+
+// SessionID is empty: there is one session, and the process is it.
+func (c *lineConn) SessionID() string { return "" }

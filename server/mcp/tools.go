@@ -1,0 +1,309 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// A tool does what a definition of tools.json promises.
+type tool struct {
+	permission access.Permission
+	values     int // JSON values that honest arguments hold at most
+	do         func(s *Server, ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error)
+}
+
+// fewValues bounds the arguments of a tool that takes a handful of strings.
+const fewValues = 64
+
+// turnValues bounds the values of one turn on average; a turn with as many parents
+// as the kernel takes has more, and then fewer fit into a call.
+const turnValues = 128
+
+var tools = map[string]tool{
+	"admit_turns":   {access.Admit, MaxTurns * turnValues, (*Server).admitTurns},
+	"cut_slice":     {access.Cut, fewValues, (*Server).cutSlice},
+	"verify_bundle": {access.Verify, fewValues, (*Server).verifyBundle},
+	"replay_slice":  {access.Replay, fewValues, (*Server).replaySlice},
+	"explain_turn":  {access.Explain, fewValues, (*Server).explainTurn},
+	"list_policies": {access.ListPolicies, fewValues, (*Server).listPolicies},
+}
+
+// An answer is what a tool gives back.
+type answer struct {
+	result any    // becomes the structured content
+	text   string // "": the same as the structured content
+}
+
+// tool makes the handler of a tool.
+func (s *Server) tool(name string, t tool) sdk.ToolHandler {
+	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		result, err := guarded(func() (*sdk.CallToolResult, error) { return s.call(ctx, t, r.Params.Arguments) })
+		if err != nil {
+			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: s.told(ctx, name, err)}}}, nil
+		}
+		return result, nil
+	}
+}
+
+func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallToolResult, error) {
+	who, err := may(ctx, t.permission)
+	if err != nil {
+		return nil, err
+	}
+	if len(arguments) == 0 {
+		arguments = []byte("{}")
+	}
+	v, err := canon.ParseSparse(arguments, t.values)
+	if err != nil {
+		return nil, refusef("the arguments: %v", err)
+	}
+	a, err := t.do(s, ctx, who, canon.Open(v))
+	if err != nil {
+		return nil, err
+	}
+	structured, err := json.Marshal(a.result)
+	if err != nil {
+		return nil, err
+	}
+	if a.text == "" {
+		a.text = string(structured)
+	}
+	if most := s.options.MaxMessage / 2; len(a.text) > most {
+		return nil, refusef("the result has %d bytes, and a message has room for %d; ask for less, such as under a policy with a lower max_nodes", len(a.text), most)
+	}
+	return &sdk.CallToolResult{
+		Content:           []sdk.Content{&sdk.TextContent{Text: a.text}},
+		StructuredContent: json.RawMessage(structured),
+	}, nil
+}
+
+// read ends the reading of arguments: nothing may be left over.
+func read(in *canon.Cursor) error {
+	in.Close()
+	if err := in.Err(); err != nil {
+		return refusef("the arguments: %v", err)
+	}
+	return nil
+}
+
+func (s *Server) admitTurns(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	turns := in.Field("turns").Items()
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	if len(turns) == 0 || len(turns) > MaxTurns {
+		return answer{}, refusef("turns: %d turns in one call, want 1 to %d", len(turns), MaxTurns)
+	}
+	drafts := make([]dag.Draft, len(turns))
+	for i, t := range turns {
+		d, err := ingest.ReadValue(t.Value())
+		if err == nil && d.Redacted {
+			err = errors.New("a turn without its text comes with an import, not from an agent")
+		}
+		if err != nil {
+			return answer{}, refusef("turns[%d]: %v", i, err)
+		}
+		drafts[i] = d
+	}
+	receipt, err := s.kernel.Admit(ctx, who.Tenant, drafts)
+	if errors.Is(err, dag.ErrForm) {
+		return answer{}, refusef("%v", err)
+	}
+	return answer{result: view.Receipt(receipt)}, err
+}
+
+// A cut is what cut_slice says beside the evidence.
+type cut struct {
+	SliceID      string `json:"slice_id"`
+	Format       string `json:"format"`
+	Turns        int    `json:"turns"`
+	Edges        int    `json:"edges"`
+	AsOf         uint64 `json:"as_of"`
+	PolicyID     string `json:"policy_id"`
+	KeyID        string `json:"key_id"`
+	Token        string `json:"token"`
+	BundleSHA256 string `json:"bundle_sha256"`
+}
+
+func (s *Server) cutSlice(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	request := readRequest(in)
+	format := wire.FormatBundle
+	if f := in.Optional("format"); f != nil {
+		format = f.String()
+		if format != wire.FormatBundle && format != wire.FormatMarkdown && format != wire.FormatMessages {
+			f.Failf("want bundle, markdown or messages, got %.40q", format)
+		}
+	}
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	r, err := s.resolved(ctx, who, request)
+	if err != nil {
+		return answer{}, err
+	}
+	issued, err := s.kernel.Slice(ctx, who.Tenant, r)
+	if err != nil {
+		return answer{}, err
+	}
+	text, err := rendered(issued.Bundle, format)
+	p := &issued.Slice.Provenance
+	return answer{text: string(text), result: cut{
+		SliceID: string(p.SliceID), Format: format, Turns: len(issued.Slice.Turns), Edges: len(issued.Slice.Edges),
+		AsOf: uint64(issued.Slice.AsOf), PolicyID: string(p.PolicyID), KeyID: issued.Seal.KeyID, Token: issued.Seal.Token,
+		BundleSHA256: issued.Record.Bundle.String(),
+	}}, err
+}
+
+// rendered gives a bundle in a format.
+func rendered(bundle []byte, format string) ([]byte, error) {
+	if format == wire.FormatBundle {
+		return bundle, nil
+	}
+	b, err := slice.ParseBundle(bundle)
+	if err != nil {
+		return nil, err
+	}
+	if format == wire.FormatMarkdown {
+		return render.Markdown(b), nil
+	}
+	return render.Messages(b)
+}
+
+// A request is a kernel.Request whose anchor is still a name.
+type request struct {
+	anchor string
+	policy policy.ID
+	asOf   dag.Seq
+}
+
+func readRequest(in *canon.Cursor) request {
+	r := request{anchor: readName(in.Field("anchor")), policy: policy.DefaultID}
+	if c := in.Optional("policy"); c != nil {
+		r.policy = canon.Parsed(c, policy.ParseID)
+	}
+	if c := in.Optional("as_of"); c != nil {
+		r.asOf = dag.Seq(c.Uint(uint64(dag.MaxSeq)))
+	}
+	return r
+}
+
+// readName reads what a turn is called. No name is longer than an attribute's value.
+func readName(c *canon.Cursor) string {
+	name := c.String()
+	if name == "" || len(name) > dag.MaxAttrValue {
+		c.Failf("a name of %d bytes, want 1 to %d", len(name), dag.MaxAttrValue)
+	}
+	return name
+}
+
+func (s *Server) resolved(ctx context.Context, who access.Identity, r request) (kernel.Request, error) {
+	anchor, err := s.kernel.Resolve(ctx, who.Tenant, r.anchor)
+	if err != nil {
+		return kernel.Request{}, fmt.Errorf("anchor: %w", err)
+	}
+	return kernel.Request{Anchor: anchor, Policy: r.policy, AsOf: r.asOf}, nil
+}
+
+func (s *Server) verifyBundle(_ context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	bundle := []byte(in.Field("bundle").String())
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	evidence, verdict := s.kernel.VerifyFor(who.Tenant, bundle)
+	return answer{result: view.BundleVerdict(bundle, evidence, &verdict)}, nil
+}
+
+func (s *Server) replaySlice(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	id, bundle := in.Optional("slice_id"), in.Optional("bundle")
+	var r *kernel.Replay
+	var err error
+	switch {
+	case (id == nil) == (bundle == nil):
+		if err := read(in); err != nil {
+			return answer{}, err
+		}
+		return answer{}, refusef("want either slice_id or bundle")
+	case id != nil:
+		slice := canon.Parsed(id, slice.ParseSliceID)
+		if err := read(in); err != nil {
+			return answer{}, err
+		}
+		r, err = s.kernel.ReplayIssued(ctx, who.Tenant, slice)
+	default:
+		data := []byte(bundle.String())
+		if err := read(in); err != nil {
+			return answer{}, err
+		}
+		r, err = s.kernel.Replay(ctx, who.Tenant, data)
+		if errors.Is(err, slice.ErrMalformed) || errors.Is(err, slice.ErrVersion) {
+			return answer{}, refusef("%v; hand the bundle over byte for byte as cut_slice gave it", err)
+		}
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{result: view.Replay(r)}, nil
+}
+
+func (s *Server) explainTurn(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	request, name := readRequest(in), readName(in.Field("turn"))
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	r, err := s.resolved(ctx, who, request)
+	if err != nil {
+		return answer{}, err
+	}
+	turn, err := s.kernel.Resolve(ctx, who.Tenant, name)
+	if err != nil {
+		return answer{}, fmt.Errorf("turn: %w", err)
+	}
+	if r.AsOf == 0 { // so that the answer says which view it is about
+		if r.AsOf, err = s.kernel.Head(ctx, who.Tenant); err != nil {
+			return answer{}, err
+		}
+	}
+	e, err := s.kernel.Explain(ctx, who.Tenant, r, turn)
+	if err != nil {
+		return answer{}, err
+	}
+	w := wire.Explanation{
+		Turn: turn.String(), Anchor: r.Anchor.String(), PolicyID: string(r.Policy), AsOf: uint64(r.AsOf),
+		Selected: e.Standing == slice.Chosen, Standing: string(e.Standing), Rank: e.Rank, TurnsInSlice: e.Selected, EdgesAway: e.Edges,
+		Explanation: render.Explanation(&e, r.Policy, r.AsOf),
+	}
+	if e.Admission.Via != 0 {
+		a := view.Admission(&e.Admission)
+		w.Admission = &a
+	}
+	if e.BeatenBy != nil {
+		w.BeatenBy = &wire.Rival{ID: e.BeatenBy.ID.String(), Admission: view.Admission(&e.BeatenBy.Admission)}
+	}
+	return answer{result: w}, nil
+}
+
+func (s *Server) listPolicies(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	if !in.Is(canon.Object) {
+		in.Failf("want an object")
+	}
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	all, err := s.kernel.Policies(ctx, who.Tenant)
+	return answer{result: view.Policies(all)}, err
+}

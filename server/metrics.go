@@ -1,0 +1,156 @@
+package server
+
+import (
+	"bytes"
+	"log"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/common/expfmt"
+
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// metrics are what is counted. No label names a tenant, a key or a turn: their
+// number has no bound, and whoever reads metrics need not know them.
+type metrics struct {
+	registry        *prometheus.Registry
+	requests        *prometheus.CounterVec
+	durations       *prometheus.HistogramVec
+	inflight        *prometheus.GaugeVec
+	refused         prometheus.Counter
+	limited         prometheus.Counter
+	unauthenticated prometheus.Counter
+	unrouted        prometheus.Counter
+	slices          prometheus.Counter
+	selected        prometheus.Histogram
+	admitted        prometheus.Counter
+	existing        prometheus.Counter
+	verdicts        *prometheus.CounterVec
+	events          prometheus.Counter
+}
+
+var seconds100us = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+
+func newMetrics(s *Server) (*metrics, error) {
+	const space = "graphkernel"
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: space, Name: name, Help: help})
+	}
+	gauge := func(name, help string, value func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: name, Help: help}, value)
+	}
+	count := func(name, help string, value func() float64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: space, Name: name, Help: help}, value)
+	}
+	m := &metrics{
+		registry: s.config.Registry,
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: space, Name: "http_requests_total", Help: "Requests answered.",
+		}, []string{"operation", "status"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: space, Name: "http_request_duration_seconds", Help: "From the request's headers to the end of the answer.", Buckets: seconds100us,
+		}, []string{"operation"}),
+		inflight: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: space, Name: "http_requests_in_flight", Help: "Requests at work or waiting.",
+		}, []string{"operation"}),
+		refused:         counter("overloaded_total", "Requests refused because too many were at work."),
+		limited:         counter("rate_limited_total", "Requests refused because their key had used up its rate."),
+		unauthenticated: counter("unauthenticated_total", "Requests whose key does not stand."),
+		unrouted:        counter("unrouted_total", "Requests for routes that do not exist."),
+		slices:          counter("slices_total", "Slices cut and signed."),
+		selected: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: space, Name: "slice_turns", Help: "Turns selected for a slice.", Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 10000},
+		}),
+		admitted: counter("turns_admitted_total", "Turns admitted that were new."),
+		existing: counter("turns_existing_total", "Turns admitted that were there already."),
+		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: space, Name: "verifications_total", Help: "Tokens and bundles judged.",
+		}, []string{"kind", "outcome"}),
+		events: counter("events_sent_total", "Events sent to streams."),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Namespace: space, Name: "build_info", Help: "1, with the program's version.", ConstLabels: prometheus.Labels{"version": s.config.Version},
+	})
+	build.Set(1)
+	k := s.config.Kernel
+	for _, c := range []prometheus.Collector{
+		m.requests, m.durations, m.inflight, m.refused, m.limited, m.unauthenticated, m.unrouted, m.slices, m.selected, m.admitted, m.existing, m.verdicts, m.events, build,
+		gauge("queue_length", "Requests that wait for a place.", func() float64 { return float64(s.places.waiting.Load()) }),
+		gauge("places_taken", "Requests at work.", func() float64 { return float64(len(s.places.taken)) }),
+		gauge("event_streams", "Open event streams.", func() float64 { s.streams.mu.Lock(); defer s.streams.mu.Unlock(); return float64(s.streams.all) }),
+		count("token_cache_hits_total", "Tokens found among those verified lately.", func() float64 { return float64(k.Stats().TokenHits) }),
+		count("token_cache_misses_total", "Tokens that were computed.", func() float64 { return float64(k.Stats().TokenMisses) }),
+		gauge("graph_cache_bytes", "Bytes of graph skeletons kept.", func() float64 { return float64(k.Stats().GraphBytes) }),
+		gauge("text_cache_bytes", "Bytes of encoded turns kept.", func() float64 { return float64(k.Stats().TextBytes) }),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	} {
+		if err := m.registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// observed is what is counted of one operation.
+type observed struct {
+	inflight prometheus.Gauge
+	duration prometheus.Observer
+	byStatus sync.Map // int → prometheus.Counter
+	counter  func(status int) prometheus.Counter
+}
+
+func (m *metrics) of(op *operation) *observed {
+	return &observed{
+		inflight: m.inflight.WithLabelValues(op.id),
+		duration: m.durations.WithLabelValues(op.id),
+		counter:  func(status int) prometheus.Counter { return m.requests.WithLabelValues(op.id, strconv.Itoa(status)) },
+	}
+}
+
+func (o *observed) done(status int, took time.Duration) {
+	o.duration.Observe(took.Seconds())
+	if c, ok := o.byStatus.Load(status); ok {
+		c.(prometheus.Counter).Inc() //nolint:forcetypeassert // nothing else is stored
+		return
+	}
+	c := o.counter(status)
+	o.byStatus.Store(status, c)
+	c.Inc()
+}
+
+// The kinds of what is judged.
+const (
+	kindToken  = "token"
+	kindBundle = "bundle"
+)
+
+func (m *metrics) judged(kind string, o token.Outcome) {
+	m.verdicts.WithLabelValues(kind, string(o)).Inc()
+}
+
+// handle answers with the metrics in the Prometheus text format.
+func (m *metrics) handle(c *call) error {
+	families, err := m.registry.Gather()
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	format := expfmt.NewFormat(expfmt.TypeTextPlain)
+	e := expfmt.NewEncoder(&out, format)
+	for _, f := range families {
+		if err := e.Encode(f); err != nil {
+			return err
+		}
+	}
+	return c.write(http.StatusOK, []string{string(format)}, out.Bytes())
+}
+
+// quiet hands net/http's complaints, such as a client's failed TLS handshake, to the
+// log as what they are: nothing to wake anybody for.
+func quiet(l *slog.Logger) *log.Logger { return slog.NewLogLogger(l.Handler(), slog.LevelDebug) }

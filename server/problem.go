@@ -1,0 +1,199 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// A code names a kind of problem. Codes are stable; callers branch on them.
+type code string
+
+const (
+	codeSyntax          code = "malformed_json"
+	codeInvalid         code = "invalid_request"
+	codeMediaType       code = "unsupported_media_type"
+	codeUnauthenticated code = "unauthenticated"
+	codeForbidden       code = "forbidden"
+	codeNoRoute         code = "no_such_route"
+	codeMethod          code = "method_not_allowed"
+	codeNotFound        code = "not_found"
+	codeAmbiguous       code = "ambiguous"
+	codeConflict        code = "conflict"
+	codeParent          code = "unknown_parent"
+	codeCycle           code = "cycle"
+	codePolicyConflict  code = "policy_conflict"
+	codePolicyUnknown   code = "unknown_policy"
+	codeBeyondHead      code = "beyond_head"
+	codeBundle          code = "malformed_bundle"
+	codeVersion         code = "unknown_version"
+	codeTooLarge        code = "too_large"
+	codeSliceTooLarge   code = "slice_too_large"
+	codeRate            code = "rate_limited"
+	codeOverloaded      code = "overloaded"
+	codeTimeout         code = "timeout"
+	codeSlowClient      code = "slow_client"
+	codeNoKey           code = "no_signing_key"
+	codeStopping        code = "stopping"
+	codeGone            code = "client_gone"
+	codeStore           code = "store_unavailable"
+	codeInternal        code = "internal"
+)
+
+// kinds lists every code with its status and title. docs/service.md repeats it, and
+// a test compares.
+var kinds = map[code]struct {
+	status int
+	title  string
+}{
+	codeSyntax:          {http.StatusBadRequest, "The body is not strict JSON"},
+	codeInvalid:         {http.StatusBadRequest, "The request does not have its form"},
+	codeMediaType:       {http.StatusUnsupportedMediaType, "The body is of another media type"},
+	codeUnauthenticated: {http.StatusUnauthorized, "No valid key"},
+	codeForbidden:       {http.StatusForbidden, "The key's role does not permit this"},
+	codeNoRoute:         {http.StatusNotFound, "There is no such route"},
+	codeMethod:          {http.StatusMethodNotAllowed, "The route does not have this method"},
+	codeNotFound:        {http.StatusNotFound, "Not found"},
+	codeAmbiguous:       {http.StatusConflict, "The name fits several turns"},
+	codeConflict:        {http.StatusConflict, "The turn was admitted with other content"},
+	codeParent:          {http.StatusUnprocessableEntity, "A parent is not known"},
+	codeCycle:           {http.StatusUnprocessableEntity, "Turns are each other's ancestors"},
+	codePolicyConflict:  {http.StatusConflict, "The policy id is bound to other parameters"},
+	codePolicyUnknown:   {http.StatusNotFound, "The policy is not known"},
+	codeBeyondHead:      {http.StatusUnprocessableEntity, "The view does not exist yet"},
+	codeBundle:          {http.StatusUnprocessableEntity, "The bytes are no bundle"},
+	codeVersion:         {http.StatusUnprocessableEntity, "The bundle is of an unknown version"},
+	codeTooLarge:        {http.StatusRequestEntityTooLarge, "The request is too large"},
+	codeSliceTooLarge:   {http.StatusUnprocessableEntity, "The slice is too large"},
+	codeRate:            {http.StatusTooManyRequests, "Too many requests"},
+	codeOverloaded:      {http.StatusServiceUnavailable, "The service is busy"},
+	codeTimeout:         {http.StatusGatewayTimeout, "The request took too long"},
+	codeSlowClient:      {http.StatusRequestTimeout, "The body came too slowly"},
+	codeNoKey:           {http.StatusServiceUnavailable, "No key signs"},
+	codeStopping:        {http.StatusServiceUnavailable, "The service is stopping"},
+	codeGone:            {499, "The client is gone"},
+	codeStore:           {http.StatusServiceUnavailable, "The store is not available"},
+	codeInternal:        {http.StatusInternalServerError, "Internal error"},
+}
+
+// A problem is an error whose cause is known: what it says may be sent.
+type problem struct {
+	code       code
+	detail     string
+	place      string
+	retryAfter int // seconds; 0: none
+	turn       dag.TurnID
+	stored     dag.Digest
+	arriving   dag.Digest
+	candidates []dag.TurnID
+	receipt    *store.Receipt // of a stream: what was acknowledged before
+	cause      error          // for the log
+}
+
+func (p *problem) Error() string { return string(p.code) + ": " + p.detail }
+func (p *problem) Unwrap() error { return p.cause }
+
+// problemOf is the one table from errors to problems. What it does not know is
+// internal: it is logged, and the caller learns the request id.
+func problemOf(err error) *problem {
+	var p *problem
+	if errors.As(err, &p) {
+		return p
+	}
+	var conflict *store.ConflictError
+	var parent *store.ParentError
+	var cycle *store.CycleError
+	var ambiguous *kernel.AmbiguousError
+	var field *canon.FieldError
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &conflict):
+		return &problem{
+			code: codeConflict, place: conflict.Place, turn: conflict.ID, stored: conflict.Stored, arriving: conflict.Arriving, detail: err.Error(),
+		}
+	case errors.As(err, &parent):
+		return &problem{code: codeParent, place: parent.Place, turn: parent.Parent, detail: err.Error() + "; admit it first, or in the same batch"}
+	case errors.As(err, &cycle):
+		return &problem{code: codeCycle, place: cycle.Place, turn: cycle.ID, detail: err.Error()}
+	case errors.As(err, &ambiguous):
+		return &problem{code: codeAmbiguous, candidates: ambiguous.Fits, detail: err.Error()}
+	case errors.As(err, &tooLarge):
+		return &problem{code: codeTooLarge, detail: fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit)}
+	case errors.As(err, &field):
+		return &problem{code: codeInvalid, place: field.Path, detail: err.Error()}
+	}
+	for _, row := range [...]struct {
+		is   error
+		code code
+	}{
+		{access.ErrKey, codeUnauthenticated},
+		{kernel.ErrDamaged, codeInternal}, // before the sentinels that it may wrap
+		{store.ErrNotFound, codeNotFound},
+		{policy.ErrConflict, codePolicyConflict},
+		{policy.ErrUnknown, codePolicyUnknown},
+		{policy.ErrRange, codeInvalid},
+		{policy.ErrType, codeVersion},
+		{slice.ErrVersion, codeVersion},
+		{slice.ErrMalformed, codeBundle},
+		{slice.ErrAnchor, codeNotFound},
+		{kernel.ErrBeyondHead, codeBeyondHead},
+		{kernel.ErrTooLarge, codeSliceTooLarge},
+		{kernel.ErrBatch, codeTooLarge},
+		{token.ErrNoKey, codeNoKey},
+		{canon.ErrSyntax, codeSyntax},
+		{ingest.ErrFormat, codeInvalid},
+		{dag.ErrForm, codeInvalid},
+	} {
+		if errors.Is(err, row.is) {
+			if row.code == codeInternal {
+				break
+			}
+			return &problem{code: row.code, detail: err.Error(), cause: err}
+		}
+	}
+	switch {
+	case errors.Is(err, kernel.ErrTenant): // another tenant's evidence does not exist here
+		return &problem{code: codeNotFound, detail: "there is no such slice", cause: err}
+	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrBroken):
+		return &problem{code: codeStore, detail: "the store is not available; what was asked may be repeated", retryAfter: 5, cause: err}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &problem{code: codeTimeout, detail: "the request took too long; if it was to change something, repeating it is safe", cause: err}
+	case errors.Is(err, context.Canceled):
+		return &problem{code: codeGone, detail: "the client went away", cause: err}
+	}
+	return &problem{code: codeInternal, detail: "something failed here; the log has it under the request id", cause: err}
+}
+
+// wire gives the problem as it is sent.
+func (p *problem) wire(requestID string) *wire.Problem {
+	kind := kinds[p.code]
+	w := &wire.Problem{
+		Type: "/docs#problem-" + string(p.code), Title: kind.title, Status: kind.status,
+		Detail: p.detail, Code: string(p.code), RequestID: requestID, Place: p.place,
+	}
+	if p.turn != (dag.TurnID{}) {
+		w.Turn = p.turn.String()
+	}
+	if p.code == codeConflict {
+		w.Stored, w.Arriving = p.stored.String(), p.arriving.String()
+	}
+	for _, id := range p.candidates {
+		w.Candidates = append(w.Candidates, id.String())
+	}
+	if p.receipt != nil {
+		w.Admitted, w.Existing = &p.receipt.Admitted, &p.receipt.Existing
+	}
+	return w
+}

@@ -1,0 +1,283 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/ingest"
+)
+
+// The operations that the way of a request treats apart.
+const (
+	opAdmitTurns   = "admitTurns"
+	opStreamEvents = "streamEvents"
+)
+
+func (op *operation) streams() bool { return op.id == opStreamEvents }
+
+// A Server answers requests. It is safe for use by many goroutines.
+type Server struct {
+	config   Config
+	contract *contract
+	echo     *echo.Echo
+	metrics  *metrics
+	tracer   trace.Tracer
+	rates    *rates
+	failures *rates
+	places   *places
+	streams  streams
+	docsPage []byte
+
+	started  atomic.Bool   // the store answered once
+	stopping chan struct{} // closed when shutdown begins
+	stop     sync.Once
+}
+
+// New makes a server. It listens nowhere yet.
+func New(ctx context.Context, c Config) (*Server, error) {
+	if c.Kernel == nil || c.Log == nil || c.Clock == nil {
+		return nil, errors.New("server: Config needs a Kernel, a Log and a Clock")
+	}
+	c.Limits.fill()
+	c.Limits.LineBytes = min(c.Limits.LineBytes, ingest.MaxLine)
+	if c.Authenticate == nil {
+		c.Authenticate = c.Kernel.Authenticate
+	}
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
+	}
+	s := &Server{config: c, stopping: make(chan struct{})}
+	var err error
+	if s.contract, err = readContract(ctx); err != nil {
+		return nil, err
+	}
+	if s.rates, err = newRates(c.Limits.Rate, c.Limits.Burst, c.Limits.Keys); err != nil {
+		return nil, fmt.Errorf("server: limits: %w", err)
+	}
+	if s.failures, err = newRates(c.Limits.AuthFailures, max(1, int(2*c.Limits.AuthFailures)), c.Limits.Keys); err != nil {
+		return nil, fmt.Errorf("server: limits: %w", err)
+	}
+	s.places = newPlaces(c.Limits.Concurrent, c.Limits.Queue, c.Limits.QueueWait)
+	if s.metrics, err = newMetrics(s); err != nil {
+		return nil, fmt.Errorf("server: metrics: %w", err)
+	}
+	if c.Tracer != nil {
+		s.tracer = c.Tracer.Tracer("github.com/graphkernel/graphkernel/server")
+	}
+	if s.docsPage, err = renderDocs(s.contract, c.Version); err != nil {
+		return nil, fmt.Errorf("server: docs: %w", err)
+	}
+	return s, s.route()
+}
+
+// handlers gives the handler of every operation of the contract.
+func (s *Server) handlers() map[string]handler {
+	return map[string]handler{
+		opAdmitTurns:        (*call).admitTurns,
+		"getTurn":           (*call).getTurn,
+		"eraseTurn":         (*call).eraseTurn,
+		"listConversations": (*call).listConversations,
+		"getConversation":   (*call).getConversation,
+		"cutSlice":          (*call).cutSlice,
+		"cutSlices":         (*call).cutSlices,
+		"verifyToken":       (*call).verifyToken,
+		"verifyBundle":      (*call).verifyBundle,
+		"listSlices":        (*call).listSlices,
+		"getSlice":          (*call).getSlice,
+		"replaySlice":       (*call).replaySlice,
+		"explainTurn":       (*call).explainTurn,
+		"listPolicies":      (*call).listPolicies,
+		"registerPolicy":    (*call).registerPolicy,
+		"getPolicy":         (*call).getPolicy,
+		opStreamEvents:      (*call).streamEvents,
+		"live":              (*call).live,
+		"ready":             (*call).ready,
+		"startup":           (*call).startup,
+		"metrics":           s.metrics.handle,
+		"openapi":           (*call).openapi,
+		"docs":              (*call).docs,
+	}
+}
+
+// route gives every described operation its handler.
+func (s *Server) route() error {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.Logger.SetOutput(discard{}) // what matters is logged by us
+	e.IPExtractor = echo.ExtractIPDirect()
+	if len(s.config.TrustedProxies) > 0 {
+		trust := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
+		for _, p := range s.config.TrustedProxies {
+			mask := net.CIDRMask(p.Bits(), p.Addr().BitLen())
+			trust = append(trust, echo.TrustIPRange(&net.IPNet{IP: p.Masked().Addr().AsSlice(), Mask: mask}))
+		}
+		e.IPExtractor = echo.ExtractIPFromXFFHeader(trust...)
+	}
+	if len(s.config.CORS) > 0 {
+		e.Pre(middleware.CORSWithConfig(middleware.CORSConfig{
+			AllowOrigins:  s.config.CORS,
+			AllowMethods:  []string{http.MethodGet, http.MethodPost, http.MethodDelete},
+			AllowHeaders:  []string{"Authorization", "Content-Type", "Last-Event-ID", "X-Request-Id", "Traceparent"},
+			ExposeHeaders: []string{"ETag", "Slice-Id", "X-Request-Id", "Retry-After"},
+			MaxAge:        600,
+		}))
+	}
+	handlers := s.handlers()
+	for _, op := range s.contract.operations {
+		h, ok := handlers[op.id]
+		if !ok {
+			return fmt.Errorf("server: openapi.yaml describes %s (%s %s), which has no handler", op.id, op.method, op.path)
+		}
+		delete(handlers, op.id)
+		op.handle = h
+		e.Add(op.method, op.path, s.serve(op))
+	}
+	for id := range handlers {
+		return fmt.Errorf("server: %s has a handler and is not described in openapi.yaml", id)
+	}
+	if s.config.MCP != nil {
+		h := s.config.MCP(identified)
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+			e.Add(method, "/mcp", s.serveMCP(h))
+		}
+	}
+	e.HTTPErrorHandler = s.unrouted
+	s.echo = e
+	return nil
+}
+
+// unrouted answers where there is no operation.
+func (s *Server) unrouted(err error, e echo.Context) {
+	r := e.Request()
+	p := &problem{code: codeNoRoute, detail: fmt.Sprintf("there is no route %s %.200q; /docs lists them", r.Method, r.URL.Path)}
+	if errors.Is(err, echo.ErrMethodNotAllowed) {
+		p = &problem{code: codeMethod, detail: fmt.Sprintf("%.200q has no method %.20q; /docs lists them", r.URL.Path, r.Method)}
+	}
+	c := &call{server: s, op: &operation{id: "none", method: r.Method}, echo: e, ctx: r.Context(), id: requestID(r)}
+	header := e.Response().Header()
+	header["X-Request-Id"], header["X-Content-Type-Options"], header["Cache-Control"] = []string{c.id}, noSniff, noStore
+	c.fail(p)
+	s.metrics.unrouted.Inc()
+	s.log(c, r, e.Response().Status, 0, p)
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+
+type identityKey struct{}
+
+// identified gives the identity that the request was authenticated with.
+func identified(r *http.Request) (access.Identity, bool) {
+	who, ok := r.Context().Value(identityKey{}).(access.Identity)
+	return who, ok
+}
+
+// serveMCP authenticates like any operation and hands over. What a tool may do is
+// decided by the role there.
+func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
+	op := &operation{id: "mcp", path: "/mcp"}
+	observed := s.metrics.of(op)
+	return func(e echo.Context) error {
+		r := e.Request()
+		started := s.config.Clock()
+		c := &call{server: s, op: op, echo: e, ctx: r.Context(), id: requestID(r)}
+		header := e.Response().Header()
+		header["X-Request-Id"], header["X-Content-Type-Options"] = []string{c.id}, noSniff
+		observed.inflight.Inc()
+		defer observed.inflight.Dec()
+		who, err := s.authenticate(c, r, started)
+		if err == nil {
+			c.who = who
+			if wait, ok := s.rates.take(string(who.Tenant)+"/"+who.Subject, started); !ok {
+				s.metrics.limited.Inc()
+				err = &problem{code: codeRate, retryAfter: wait, detail: fmt.Sprintf("this key has used up its rate of %g requests a second", s.config.Limits.Rate)}
+			}
+		}
+		if err != nil {
+			c.fail(err)
+		} else {
+			span := s.begin(c, r)
+			r.Body = http.MaxBytesReader(e.Response().Writer, r.Body, s.config.Limits.BodyBytes)
+			// A stream of events may stay open; the server's deadlines are for answers.
+			_ = http.NewResponseController(e.Response().Writer).SetWriteDeadline(time.Time{})
+			h.ServeHTTP(e.Response(), r.WithContext(context.WithValue(c.ctx, identityKey{}, who)))
+			s.end(c, span, e.Response().Status)
+		}
+		took := s.config.Clock().Sub(started)
+		observed.done(e.Response().Status, took)
+		s.log(c, r, e.Response().Status, took, err)
+		return nil
+	}
+}
+
+// Serve answers on a listener until ctx ends. Then no new connection is taken,
+// requests at work are finished, event streams are ended (they resume elsewhere), and
+// it returns nil; requests that are not done within grace are cut off, and it says
+// so. With a TLS configuration it speaks TLS.
+func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config, grace time.Duration) error {
+	limits := &s.config.Limits
+	h := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: limits.HeaderTimeout,
+		ReadTimeout:       limits.HeaderTimeout + limits.Timeout,
+		WriteTimeout:      limits.HeaderTimeout + 2*limits.Timeout,
+		IdleTimeout:       limits.IdleTimeout,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          nil,
+		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	h.ErrorLog = quiet(s.config.Log)
+	if secure != nil {
+		h.TLSConfig = secure
+	}
+	ended := make(chan error, 1)
+	go func() {
+		if secure != nil {
+			ended <- h.ServeTLS(l, "", "")
+		} else {
+			ended <- h.Serve(l)
+		}
+	}()
+	select {
+	case err := <-ended:
+		s.Stop()
+		return fmt.Errorf("server: %w", err)
+	case <-ctx.Done():
+	}
+	s.Stop()
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := h.Shutdown(drain); err != nil {
+		return errors.Join(fmt.Errorf("server: requests were still at work after %s: %w", grace, err), h.Close())
+	}
+	return nil
+}
+
+// Stop begins to stop: the service is no longer ready, and event streams end.
+func (s *Server) Stop() { s.stop.Do(func() { close(s.stopping) }) }
+
+func (s *Server) isStopping() bool {
+	select {
+	case <-s.stopping:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,272 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// A cutting is a slice request, read.
+type cutting struct {
+	anchor string
+	format string
+	kernel.Request
+}
+
+// readCutting reads what the schema has let through.
+func readCutting(v *canon.Value) (cutting, error) {
+	text := func(key string) string {
+		if m := v.Get(key); m != nil {
+			return m.Text
+		}
+		return ""
+	}
+	q := cutting{anchor: text("anchor"), format: text("format")}
+	q.Policy = policy.ID(text("policy"))
+	if m := v.Get("as_of"); m != nil {
+		n, err := strconv.ParseUint(m.Text, 10, 64)
+		if err != nil {
+			return cutting{}, &problem{code: codeInvalid, place: "as_of", detail: fmt.Sprintf("as_of is %.30s, want an integer, written plainly", m.Text)}
+		}
+		q.AsOf = dag.Seq(n)
+	}
+	return q, nil
+}
+
+// cut resolves the anchor and cuts.
+func (c *call) cut(q *cutting) (*kernel.Issued, error) {
+	k := c.server.config.Kernel
+	var err error
+	if q.Anchor, err = k.Resolve(c.ctx, c.tenant(), q.anchor); err != nil {
+		return nil, at("anchor", err)
+	}
+	issued, err := k.Slice(c.ctx, c.tenant(), q.Request)
+	if err != nil {
+		return nil, err
+	}
+	m := c.server.metrics
+	m.slices.Inc()
+	m.selected.Observe(float64(len(issued.Slice.Turns)))
+	return issued, nil
+}
+
+// at adds a place to a problem that names none.
+func at(place string, err error) error {
+	p := *problemOf(err)
+	if p.place == "" {
+		p.place = place
+	}
+	return &p
+}
+
+func (c *call) cutSlice() error {
+	q, err := readCutting(c.value)
+	if err != nil {
+		return err
+	}
+	issued, err := c.cut(&q)
+	if err != nil {
+		return err
+	}
+	c.slice, c.turns = string(issued.Slice.Provenance.SliceID), len(issued.Slice.Turns)
+	header := c.echo.Response().Header()
+	header["Slice-Id"] = []string{c.slice}
+	tag := issued.Record.Bundle.String()
+	media, data := jsonType, issued.Bundle
+	switch q.format {
+	case wire.FormatMarkdown:
+		media = markdownType
+		data, err = rendered(issued, markdown)
+		tag += "-" + q.format
+	case wire.FormatMessages:
+		data, err = rendered(issued, render.Messages)
+		tag += "-" + q.format
+	}
+	if err != nil {
+		return err
+	}
+	header["Etag"] = []string{`"` + tag + `"`}
+	return c.write(http.StatusOK, media, data)
+}
+
+func rendered(issued *kernel.Issued, as func(*slice.Bundle) ([]byte, error)) ([]byte, error) {
+	b, err := slice.ParseBundle(issued.Bundle)
+	if err != nil {
+		return nil, fmt.Errorf("reading an own bundle: %v", err) // not %w: it is nobody else's fault
+	}
+	return as(b)
+}
+
+func markdown(b *slice.Bundle) ([]byte, error) { return render.Markdown(b), nil }
+
+func (c *call) cutSlices() error {
+	items := c.value.Get("requests").Items
+	results := make([]wire.BatchResult, len(items))
+	work := make(chan int)
+	var wg sync.WaitGroup
+	for range min(len(items), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range work {
+				results[i] = c.cutOne(&items[i])
+			}
+		})
+	}
+	for i := range items {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+	return c.json(http.StatusOK, wire.BatchResults{Results: results})
+}
+
+// cutOne cuts one slice of a batch. What fails is its own problem, and a panic
+// nobody else's.
+func (c *call) cutOne(v *canon.Value) (w wire.BatchResult) {
+	defer func() {
+		if p := recover(); p != nil {
+			w = c.failed(fmt.Errorf("panic: %v", p))
+		}
+	}()
+	q, err := readCutting(v)
+	if err != nil {
+		return c.failed(err)
+	}
+	issued, err := c.cut(&q)
+	if err != nil {
+		return c.failed(err)
+	}
+	w = wire.BatchResult{Status: http.StatusOK, SliceID: string(issued.Slice.Provenance.SliceID), BundleSHA256: issued.Record.Bundle.String()}
+	switch q.format {
+	case wire.FormatMarkdown:
+		text, err := rendered(issued, markdown)
+		if err != nil {
+			return c.failed(err)
+		}
+		w.Markdown = string(text)
+	case wire.FormatMessages:
+		text, err := rendered(issued, render.Messages)
+		if err != nil {
+			return c.failed(err)
+		}
+		var messages struct {
+			Messages json.RawMessage `json:"messages"`
+		}
+		if err := json.Unmarshal(text, &messages); err != nil {
+			return c.failed(err)
+		}
+		w.Messages = messages.Messages
+	default:
+		w.Bundle = issued.Bundle
+	}
+	return w
+}
+
+func (c *call) failed(err error) wire.BatchResult {
+	p := problemOf(err)
+	if p.code == codeInternal {
+		c.server.config.Log.ErrorContext(c.ctx, "slice of a batch", "request_id", c.id, "error", p.cause)
+	}
+	w := p.wire(c.id)
+	return wire.BatchResult{Status: w.Status, Problem: w}
+}
+
+func (c *call) listSlices() error {
+	after, err := c.cursorNumber()
+	if err != nil {
+		return err
+	}
+	limit := c.page()
+	list, err := c.server.config.Kernel.IssuedAfter(c.ctx, c.tenant(), after, limit+1)
+	if err != nil {
+		return err
+	}
+	w := wire.Slices{Slices: []wire.Issued{}}
+	for i := range list[:min(limit, len(list))] {
+		w.Slices = append(w.Slices, view.Issued(&list[i]))
+	}
+	if len(list) > limit {
+		w.Next = strconv.FormatUint(list[limit-1].Number, 10)
+	}
+	return c.json(http.StatusOK, w)
+}
+
+// records gives the records of the slice that the path names.
+func (c *call) records() ([]store.Issued, error) {
+	id, err := slice.ParseSliceID(c.params["slice_id"])
+	if err != nil {
+		return nil, err
+	}
+	c.slice = string(id)
+	return c.server.config.Kernel.Issued(c.ctx, c.tenant(), id)
+}
+
+func (c *call) getSlice() error {
+	list, err := c.records()
+	if err != nil {
+		return err
+	}
+	w := wire.SliceRecord{SliceID: c.slice, Issued: make([]wire.Issued, len(list))}
+	for i := range list {
+		w.Issued[i] = view.Issued(&list[i])
+	}
+	return c.json(http.StatusOK, w)
+}
+
+func (c *call) replaySlice() error {
+	id, err := slice.ParseSliceID(c.params["slice_id"])
+	if err != nil {
+		return err
+	}
+	c.slice = string(id)
+	k := c.server.config.Kernel
+	if len(c.body) == 0 {
+		replay, err := k.ReplayIssued(c.ctx, c.tenant(), id)
+		if err != nil {
+			return err
+		}
+		return c.json(http.StatusOK, view.Replay(replay))
+	}
+	replay, err := k.Replay(c.ctx, c.tenant(), c.body)
+	if err != nil {
+		return err
+	}
+	if replay.Provenance.SliceID != id {
+		return &problem{code: codeInvalid, place: "body", detail: fmt.Sprintf("the bundle is of slice %s, and the path names %s", replay.Provenance.SliceID, id)}
+	}
+	return c.json(http.StatusOK, view.Replay(replay))
+}
+
+func (c *call) explainTurn() error {
+	list, err := c.records()
+	if err != nil {
+		return err
+	}
+	newest := &list[len(list)-1]
+	k := c.server.config.Kernel
+	turn, err := k.Resolve(c.ctx, c.tenant(), c.value.Get("turn").Text)
+	if err != nil {
+		return at("turn", err)
+	}
+	p := &newest.Provenance
+	request := kernel.Request{Anchor: p.Anchor, Policy: p.PolicyID, AsOf: newest.AsOf}
+	e, err := k.Explain(c.ctx, c.tenant(), request, turn)
+	if err != nil {
+		return err
+	}
+	w := view.Explanation(turn, &request, &e)
+	w.SliceID = c.slice
+	return c.json(http.StatusOK, w)
+}

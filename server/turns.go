@@ -1,0 +1,271 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+func (c *call) admitTurns() error {
+	if c.media == typeLines {
+		return c.admitLines()
+	}
+	items := c.value.Get("turns").Items
+	if most := c.server.config.Limits.BatchTurns; len(items) > most {
+		return &problem{code: codeTooLarge, place: "turns", detail: fmt.Sprintf("%d turns, at most %d at once; a stream of lines has no such bound", len(items), most)}
+	}
+	drafts := make([]dag.Draft, len(items))
+	for i := range items {
+		var err error
+		if drafts[i], err = ingest.ReadValue(&items[i]); err != nil {
+			place := fmt.Sprintf("turns[%d]", i)
+			return &problem{code: codeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
+		}
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, c.server.config.Limits.Timeout)
+	defer cancel()
+	receipt, err := c.server.config.Kernel.Admit(ctx, c.tenant(), drafts)
+	if err != nil {
+		return err
+	}
+	c.counted(receipt)
+	return c.json(http.StatusOK, view.Receipt(receipt))
+}
+
+func (c *call) counted(r store.Receipt) {
+	c.turns += r.Admitted
+	c.server.metrics.admitted.Add(float64(r.Admitted))
+	c.server.metrics.existing.Add(float64(r.Existing))
+}
+
+// linesAtOnce bounds the turns of one batch of a stream, and bytesAtOnce their
+// text.
+const (
+	linesAtOnce = 1_000
+	bytesAtOnce = 8 << 20
+)
+
+// admitLines admits a stream of lines, a batch at a time. The client may be slow,
+// but not silent: each line has the request timeout to arrive.
+func (c *call) admitLines() error {
+	r := c.echo.Request()
+	control := http.NewResponseController(c.echo.Response().Writer)
+	limits := &c.server.config.Limits
+	schema := c.op.bodies[typeLines]
+	lines := bufio.NewScanner(r.Body)
+	lines.Buffer(make([]byte, 0, 64<<10), limits.LineBytes)
+	var sum store.Receipt
+	var drafts []dag.Draft
+	bytes, first, n := 0, 1, 0
+	fail := func(err error) error {
+		p := *problemOf(err)
+		p.receipt = &sum
+		return &p
+	}
+	flush := func() error {
+		if len(drafts) == 0 {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(c.ctx, limits.Timeout)
+		defer cancel()
+		receipt, err := c.server.config.Kernel.Admit(ctx, c.tenant(), drafts)
+		if err != nil {
+			p := *problemOf(err)
+			if p.place == "" {
+				p.place = fmt.Sprintf("lines %d to %d", first, n)
+			}
+			return &p
+		}
+		c.counted(receipt)
+		sum.Admitted, sum.Existing, sum.Edges, sum.Head = sum.Admitted+receipt.Admitted, sum.Existing+receipt.Existing, sum.Edges+receipt.Edges, receipt.Head
+		drafts, bytes, first = drafts[:0], 0, n+1
+		return nil
+	}
+	extend := func() {
+		// Where no deadline can be set, as in tests, none runs out.
+		_ = control.SetReadDeadline(time.Now().Add(limits.Timeout))
+		_ = control.SetWriteDeadline(time.Now().Add(2 * limits.Timeout))
+	}
+	for extend(); lines.Scan(); extend() {
+		n++
+		line := lines.Bytes()
+		if len(line) == 0 {
+			continue
+		}
+		place := "line " + strconv.Itoa(n)
+		v, err := checkBody(schema, line, place)
+		if err != nil {
+			return fail(err)
+		}
+		d, err := ingest.ReadValue(v)
+		if err != nil {
+			return fail(&problem{code: codeInvalid, place: place, detail: place + ": " + err.Error(), cause: err})
+		}
+		drafts = append(drafts, d)
+		if bytes += len(line); len(drafts) == linesAtOnce || bytes >= bytesAtOnce {
+			if err := flush(); err != nil {
+				return fail(err)
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fail(lineError(err, n+1, limits.LineBytes))
+	}
+	if err := flush(); err != nil {
+		return fail(err)
+	}
+	if n == 0 {
+		return &problem{code: codeInvalid, place: "body", detail: "the stream holds no line"}
+	}
+	if sum.Head == 0 { // nothing but empty lines
+		head, err := c.server.config.Kernel.Head(c.ctx, c.tenant())
+		if err != nil {
+			return err
+		}
+		sum.Head = head
+	}
+	return c.json(http.StatusOK, view.Receipt(sum))
+}
+
+func lineError(err error, n, most int) error {
+	place := "line " + strconv.Itoa(n)
+	switch {
+	case errors.Is(err, bufio.ErrTooLong):
+		return &problem{code: codeTooLarge, place: place, detail: fmt.Sprintf("%s has more than %d bytes", place, most)}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &problem{code: codeSlowClient, place: place, detail: place + " did not come in time", cause: err}
+	}
+	return bodyError(err)
+}
+
+func (c *call) getTurn() error {
+	id, err := dag.ParseTurnID(c.params["id"])
+	if err != nil {
+		return err
+	}
+	record, err := c.server.config.Kernel.Turn(c.ctx, c.tenant(), id)
+	if err != nil {
+		return err
+	}
+	w, err := view.Turn(&record)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, w)
+}
+
+func (c *call) eraseTurn() error {
+	id, err := dag.ParseTurnID(c.params["id"])
+	if err != nil {
+		return err
+	}
+	reason := c.params["reason"]
+	if c.value != nil {
+		if reason != "" {
+			return &problem{code: codeInvalid, place: "query parameter reason", detail: "a reason is given in the body and in the query; want one"}
+		}
+		reason = c.value.Get("reason").Text
+	}
+	if reason == "" {
+		return &problem{code: codeInvalid, place: "reason", detail: `an erasure needs a reason, in the body: {"reason": "…"}`}
+	}
+	event, err := c.server.config.Kernel.Erase(c.ctx, c.tenant(), id, reason)
+	if err != nil {
+		return err
+	}
+	if event.Seq == 0 {
+		return &problem{code: codeNotFound, detail: fmt.Sprintf("turn %s came without text, so there is none to erase", id)}
+	}
+	return c.json(http.StatusOK, view.Event(&event))
+}
+
+// page gives the limit that a listing was asked for.
+func (c *call) page() int {
+	if n, err := strconv.Atoi(c.params["limit"]); err == nil {
+		return n
+	}
+	return 100
+}
+
+// cursorNumber reads a cursor that is a number.
+func (c *call) cursorNumber() (uint64, error) {
+	text, ok := c.params["cursor"]
+	if !ok {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || n > canon.MaxInt {
+		return 0, c.badCursor(text)
+	}
+	return n, nil
+}
+
+func (c *call) badCursor(text string) error {
+	return &problem{code: codeInvalid, place: "query parameter cursor", detail: fmt.Sprintf("cursor %q is none that this listing gave", text)}
+}
+
+func (c *call) listConversations() error {
+	var after dag.ConversationID
+	if text, ok := c.params["cursor"]; ok {
+		var err error
+		if after, err = dag.ParseConversationID(text); err != nil {
+			return c.badCursor(text)
+		}
+	}
+	limit := c.page()
+	list, err := c.server.config.Kernel.Conversations(c.ctx, c.tenant(), after, limit+1)
+	if err != nil {
+		return err
+	}
+	w := wire.Conversations{Conversations: []wire.Conversation{}}
+	for i := range list[:min(limit, len(list))] {
+		w.Conversations = append(w.Conversations, view.Conversation(&list[i]))
+	}
+	if len(list) > limit {
+		w.Next = list[limit-1].ID.String()
+	}
+	return c.json(http.StatusOK, w)
+}
+
+func (c *call) getConversation() error {
+	id, err := dag.ParseConversationID(c.params["id"])
+	if err != nil {
+		return err
+	}
+	after, err := c.cursorNumber()
+	if err != nil {
+		return err
+	}
+	limit := c.page()
+	records, more, err := c.server.config.Kernel.TurnsAfter(c.ctx, c.tenant(), dag.Seq(after), &id, limit, c.server.config.Limits.PageBytes)
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 && after == 0 {
+		return fmt.Errorf("conversation %s: %w", id, store.ErrNotFound)
+	}
+	w := wire.ConversationTurns{Conversation: id.String(), Turns: []wire.StoredTurn{}}
+	for i := range records {
+		t, err := view.Turn(&records[i])
+		if err != nil {
+			return err
+		}
+		w.Turns = append(w.Turns, t)
+	}
+	if more {
+		w.Next = strconv.FormatUint(uint64(records[len(records)-1].Seq), 10)
+	}
+	return c.json(http.StatusOK, w)
+}

@@ -1,0 +1,124 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+func (c *call) verifyToken() error {
+	verdict := c.judgeToken()
+	c.server.metrics.judged(kindToken, verdict.Outcome)
+	return c.json(http.StatusOK, view.TokenVerdict(verdict))
+}
+
+// judgeToken reads the claim. What is absent or malformed is a verdict too.
+func (c *call) judgeToken() token.TokenVerdict {
+	claim := claim{value: c.value}
+	p := slice.Provenance{
+		SliceID:           parsed(&claim, "slice_id", slice.ParseSliceID),
+		Anchor:            parsed(&claim, "anchor_turn_id", dag.ParseTurnID),
+		PolicyID:          parsed(&claim, "policy_id", policy.ParseID),
+		PolicyParamsHash:  parsed(&claim, "policy_params_hash", dag.ParseDigest),
+		GraphSnapshotHash: parsed(&claim, "graph_snapshot_hash", dag.ParseDigest),
+		SchemaVersion:     claim.text("schema_version"),
+	}
+	given := claim.text("token")
+	key := ""
+	if c.value.Get("key_id") != nil {
+		key = string(parsed(&claim, "key_id", token.ParseKeyID))
+	}
+	if claim.err != nil {
+		return token.TokenVerdict{Outcome: token.Malformed, KeyID: token.KeyID(key), Reason: claim.err.Error()}
+	}
+	c.slice = string(p.SliceID)
+	return c.server.config.Kernel.VerifyToken(c.tenant(), &p, key, given)
+}
+
+// A claim reads the fields of a token's claim and keeps the first fault.
+type claim struct {
+	value *canon.Value
+	err   error
+}
+
+func (r *claim) text(key string) string {
+	v := r.value.Get(key)
+	switch {
+	case r.err != nil:
+	case v == nil:
+		r.err = fmt.Errorf("%s is missing", key)
+	case v.Kind != canon.String:
+		r.err = fmt.Errorf("%s: want %s, got %s", key, canon.String, v.Kind)
+	default:
+		return v.Text
+	}
+	return ""
+}
+
+func parsed[T any](r *claim, key string, parse func(string) (T, error)) T {
+	var zero T
+	text := r.text(key)
+	if r.err != nil {
+		return zero
+	}
+	got, err := parse(text)
+	if err != nil {
+		r.err = fmt.Errorf("%s: %w", key, err)
+		return zero
+	}
+	return got
+}
+
+func (c *call) verifyBundle() error {
+	if len(c.body) == 0 {
+		return &problem{code: codeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
+	}
+	evidence, verdict := c.server.config.Kernel.VerifyFor(c.tenant(), c.body)
+	c.slice = string(verdict.Claim.Provenance.SliceID)
+	c.server.metrics.judged(kindBundle, verdict.Outcome)
+	return c.json(http.StatusOK, view.BundleVerdict(c.body, evidence, &verdict))
+}
+
+func (c *call) listPolicies() error {
+	registry, err := c.server.config.Kernel.Policies(c.ctx, c.tenant())
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, view.Policies(registry))
+}
+
+func (c *call) getPolicy() error {
+	id, err := policy.ParseID(c.params["policy_id"])
+	if err != nil {
+		return err
+	}
+	p, err := c.server.config.Kernel.Policy(c.ctx, c.tenant(), id)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, view.Policy(p))
+}
+
+func (c *call) registerPolicy() error {
+	p, err := policy.ParseRegistration(c.body)
+	if err != nil {
+		// What has the schema's form and is refused all the same is a number
+		// that does not fit.
+		var field *canon.FieldError
+		if errors.As(err, &field) {
+			return &problem{code: codeInvalid, place: field.Path, detail: err.Error(), cause: err}
+		}
+		return err
+	}
+	if err := c.server.config.Kernel.RegisterPolicy(c.ctx, c.tenant(), p); err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, view.Policy(p))
+}

@@ -1,0 +1,152 @@
+// Package view turns what the kernel gives into the structs of package wire. It is
+// shared by the HTTP and the MCP side of the server, so that both say the same.
+package view
+
+import (
+	"crypto/sha256"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// Receipt shows what an admission did.
+func Receipt(r store.Receipt) wire.Receipt {
+	return wire.Receipt{Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Head: uint64(r.Head)}
+}
+
+// Turn shows a record.
+func Turn(r *store.Record) (wire.StoredTurn, error) {
+	line, err := kernel.AppendRecord(nil, r)
+	if err != nil {
+		return wire.StoredTurn{}, err
+	}
+	return wire.StoredTurn{
+		Seq: uint64(r.Seq), BodyDigest: r.Turn.BodyDigest.String(), Leaf: r.Leaf.String(), Redacted: r.Body == nil, Turn: line,
+	}, nil
+}
+
+// Conversation shows a line of a listing.
+func Conversation(c *store.Conversation) wire.Conversation {
+	return wire.Conversation{
+		ID: c.ID.String(), Turns: c.Turns, First: uint64(c.First), Last: uint64(c.Last), FirstAt: c.FirstAt.String(), LastAt: c.LastAt.String(),
+	}
+}
+
+// TokenVerdict shows the judgement of a token.
+func TokenVerdict(v token.TokenVerdict) wire.TokenVerdict {
+	return wire.TokenVerdict{Admissible: v.Outcome == token.Verified, Outcome: string(v.Outcome), KeyID: string(v.KeyID), Reason: v.Reason}
+}
+
+// BundleVerdict shows the judgement of a bundle's bytes.
+func BundleVerdict(bundle []byte, evidence token.Admissible, v *token.Verdict) wire.BundleVerdict {
+	return wire.BundleVerdict{
+		Admissible: evidence.OK(), Outcome: string(v.Outcome), KeyID: v.Claim.Seal.KeyID, Reason: v.Reason,
+		SliceID: string(v.Claim.Provenance.SliceID), BundleSHA256: dag.Digest(sha256.Sum256(bundle)).String(),
+		Redacted: texts(v.Redacted), Checks: checks(v.Checks),
+	}
+}
+
+// Issued shows a record of what was handed out.
+func Issued(i *store.Issued) wire.Issued {
+	p := &i.Provenance
+	return wire.Issued{
+		Number: i.Number, SliceID: string(p.SliceID), Anchor: p.Anchor.String(), PolicyID: string(p.PolicyID),
+		PolicyParamsHash: p.PolicyParamsHash.String(), GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
+		AsOf: uint64(i.AsOf), KeyID: i.KeyID, Token: i.Token, BundleSHA256: i.Bundle.String(), IssuedAt: i.At.String(),
+	}
+}
+
+// Replay shows what came of cutting a slice again.
+func Replay(r *kernel.Replay) wire.Replay {
+	w := wire.Replay{
+		Outcome: string(r.Outcome), Reason: r.Reason, SliceID: string(r.Provenance.SliceID), AsOf: uint64(r.AsOf),
+		Erased: texts(r.Erased), Redacted: texts(r.Redacted), Checks: checks(r.Checks),
+	}
+	if d := r.Difference; d != nil {
+		w.Difference = &wire.Difference{Offset: d.Offset, Path: d.Path, Expected: d.Expected, Found: d.Found}
+	}
+	return w
+}
+
+// Admission shows why a turn was let in.
+func Admission(a *slice.Admission) wire.Admission {
+	w := wire.Admission{ScoreNano: uint64(a.Score), Distance: a.Distance, Via: a.Via.String()}
+	if a.Via != slice.ViaAnchor {
+		w.From = a.From.String()
+	}
+	return w
+}
+
+// Policy shows a policy.
+func Policy(p policy.Registered) wire.RegisteredPolicy {
+	params := p.Params()
+	w := canon.NewWriter(nil)
+	params.AppendWire(w)
+	return wire.RegisteredPolicy{PolicyID: string(p.ID()), PolicyParamsHash: p.Hash().String(), Policy: w.Bytes}
+}
+
+// Policies shows a registry.
+func Policies(r policy.Registry) wire.Policies {
+	all := r.All()
+	w := wire.Policies{Policies: make([]wire.RegisteredPolicy, len(all)), RegistryFingerprint: r.Fingerprint()}
+	for i, p := range all {
+		w.Policies[i] = Policy(p)
+	}
+	return w
+}
+
+// Event shows an erasure.
+func Event(e *store.Event) wire.Event {
+	return wire.Event{Seq: uint64(e.Seq), Kind: string(e.Kind), Turn: e.Turn.String(), Reason: e.Reason, At: e.At.String()}
+}
+
+// TurnEvent shows an admission.
+func TurnEvent(r *store.Record) wire.TurnEvent {
+	return wire.TurnEvent{
+		Seq: uint64(r.Seq), ID: r.Turn.ID.String(), Conversation: r.Turn.Conversation.String(), Role: r.Turn.Role.String(), CreatedAt: r.Turn.CreatedAt.String(),
+	}
+}
+
+func texts(ids []dag.TurnID) []string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = id.String()
+	}
+	return list
+}
+
+func checks(from []slice.Check) []wire.Check {
+	list := make([]wire.Check, len(from))
+	for i, c := range from {
+		list[i] = wire.Check{ID: string(c.ID), Status: string(c.Status), Detail: c.Detail, Expected: c.Expected, Found: c.Found}
+	}
+	return list
+}
+
+// Explanation shows why a turn is in the slice of a request, or is not.
+func Explanation(turn dag.TurnID, r *kernel.Request, e *slice.Explanation) wire.Explanation {
+	id := r.Policy
+	if id == "" {
+		id = policy.DefaultID
+	}
+	w := wire.Explanation{
+		Turn: turn.String(), Anchor: r.Anchor.String(), PolicyID: string(id), AsOf: uint64(r.AsOf),
+		Selected: e.Standing == slice.Chosen, Standing: string(e.Standing), Rank: e.Rank, TurnsInSlice: e.Selected, EdgesAway: e.Edges,
+		Explanation: render.Explanation(e, id, r.AsOf),
+	}
+	if e.Admission.Via != 0 {
+		a := Admission(&e.Admission)
+		w.Admission = &a
+	}
+	if e.BeatenBy != nil {
+		w.BeatenBy = &wire.Rival{ID: e.BeatenBy.ID.String(), Admission: Admission(&e.BeatenBy.Admission)}
+	}
+	return w
+}

@@ -1,0 +1,127 @@
+// Package observed wraps a store so that somebody may watch its calls: how long they
+// take, whether they fail, which request they belong to. It knows no metrics and no
+// spans; whoever wires a program brings those.
+package observed
+
+import (
+	"context"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A Hook is called before each call with its name, and what it returns is called
+// behind it with the error. The call gets the hook's context. A scan counts as one
+// call, with everything that its function does.
+type Hook func(ctx context.Context, call string) (context.Context, func(error))
+
+// New wraps a store.
+func New(s store.Store, h Hook) store.Store { return &watched{s, h} }
+
+type watched struct {
+	inner store.Store
+	hook  Hook
+}
+
+var _ store.Store = (*watched)(nil)
+
+// watch makes one call under the hook.
+func watch[T any](ctx context.Context, w *watched, name string, call func(context.Context) (T, error)) (T, error) {
+	ctx, done := w.hook(ctx, name)
+	v, err := call(ctx)
+	done(err)
+	return v, err
+}
+
+// act is watch for a call that gives nothing but an error.
+func act(ctx context.Context, w *watched, name string, call func(context.Context) error) error {
+	ctx, done := w.hook(ctx, name)
+	err := call(ctx)
+	done(err)
+	return err
+}
+
+func (w *watched) Append(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
+	return watch(ctx, w, "append", func(ctx context.Context) (store.Receipt, error) { return w.inner.Append(ctx, tenant, batches) })
+}
+
+func (w *watched) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
+	return watch(ctx, w, "head", func(ctx context.Context) (dag.Seq, error) { return w.inner.Head(ctx, tenant) })
+}
+
+func (w *watched) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
+	return watch(ctx, w, "turns", func(ctx context.Context) ([]store.Record, error) { return w.inner.Turns(ctx, tenant, ids) })
+}
+
+func (w *watched) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error) {
+	return watch(ctx, w, "segment", func(ctx context.Context) (store.Segment, error) { return w.inner.Segment(ctx, tenant, parts) })
+}
+
+func (w *watched) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
+	return act(ctx, w, "scan", func(ctx context.Context) error { return w.inner.Scan(ctx, tenant, after, conversation, fn) })
+}
+
+func (w *watched) Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) ([]dag.TurnID, error) {
+	return watch(ctx, w, "match", func(ctx context.Context) ([]dag.TurnID, error) { return w.inner.Match(ctx, tenant, prefix, limit) })
+}
+
+func (w *watched) External(ctx context.Context, tenant dag.Tenant, name string, limit int) ([]dag.TurnID, error) {
+	return watch(ctx, w, "external", func(ctx context.Context) ([]dag.TurnID, error) { return w.inner.External(ctx, tenant, name, limit) })
+}
+
+func (w *watched) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]store.Conversation, error) {
+	return watch(ctx, w, "conversations", func(ctx context.Context) ([]store.Conversation, error) {
+		return w.inner.Conversations(ctx, tenant, after, limit)
+	})
+}
+
+func (w *watched) Erase(ctx context.Context, tenant dag.Tenant, e store.Event) (store.Event, error) {
+	return watch(ctx, w, "erase", func(ctx context.Context) (store.Event, error) { return w.inner.Erase(ctx, tenant, e) })
+}
+
+func (w *watched) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
+	return watch(ctx, w, "events", func(ctx context.Context) ([]store.Event, error) { return w.inner.Events(ctx, tenant, after, limit) })
+}
+
+func (w *watched) PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
+	return act(ctx, w, "put_policy", func(ctx context.Context) error { return w.inner.PutPolicy(ctx, tenant, p) })
+}
+
+func (w *watched) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
+	return watch(ctx, w, "policies", func(ctx context.Context) (policy.Registry, error) { return w.inner.Policies(ctx, tenant) })
+}
+
+func (w *watched) PutIssued(ctx context.Context, tenant dag.Tenant, i store.Issued) (store.Issued, error) {
+	return watch(ctx, w, "put_issued", func(ctx context.Context) (store.Issued, error) { return w.inner.PutIssued(ctx, tenant, i) })
+}
+
+func (w *watched) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
+	return watch(ctx, w, "issued_by_id", func(ctx context.Context) ([]store.Issued, error) { return w.inner.IssuedByID(ctx, tenant, id) })
+}
+
+func (w *watched) IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
+	return watch(ctx, w, "issued_after", func(ctx context.Context) ([]store.Issued, error) {
+		return w.inner.IssuedAfter(ctx, tenant, after, limit)
+	})
+}
+
+func (w *watched) PutKey(ctx context.Context, key access.Key) error {
+	return act(ctx, w, "put_key", func(ctx context.Context) error { return w.inner.PutKey(ctx, key) })
+}
+
+func (w *watched) Key(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error) {
+	return watch(ctx, w, "key", func(ctx context.Context) (access.Key, error) { return w.inner.Key(ctx, tenant, id) })
+}
+
+func (w *watched) Keys(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
+	return watch(ctx, w, "keys", func(ctx context.Context) ([]access.Key, error) { return w.inner.Keys(ctx, tenant) })
+}
+
+func (w *watched) RevokeKey(ctx context.Context, tenant dag.Tenant, id string, at dag.Time) (access.Key, error) {
+	return watch(ctx, w, "revoke_key", func(ctx context.Context) (access.Key, error) { return w.inner.RevokeKey(ctx, tenant, id, at) })
+}
+
+func (w *watched) Close() error { return w.inner.Close() }

@@ -1,0 +1,192 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/storetest"
+)
+
+// TestMigrate opens files of every earlier schema, with all that such a file can
+// hold. Nothing of it changes, and the result has the schema of a new file.
+func TestMigrate(t *testing.T) {
+	texts, err := migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	folder := t.TempDir()
+	full := filepath.Join(folder, "full.db")
+	fill := filled(t, full)
+	if err := fill.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for version := 1; version < len(texts); version++ {
+		path := filepath.Join(folder, fmt.Sprintf("schema %d.db", version))
+		tables := oldFile(t, path, full, texts[:version])
+		want := contents(t, path, tables)
+		s, err := Open(ctx, path, Options{})
+		if err != nil {
+			t.Fatalf("schema %d: %v", version, err)
+		}
+		if got := contents(t, path, tables); got != want {
+			t.Errorf("schema %d: after the migration there is\n%s\nbefore\n%s", version, got, want)
+		}
+		if got, want := schema(t, path), schema(t, full); got != want {
+			t.Errorf("schema %d became\n%s\na new file has\n%s", version, got, want)
+		}
+		for _, tenant := range []dag.Tenant{storetest.Tenant, "other"} {
+			if err := storetest.Check(ctx, s, tenant); err != nil {
+				t.Errorf("schema %d, %s: %v", version, tenant, err)
+			}
+		}
+		// Old and new go on.
+		if got, err := s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1, 31, 0)}); err != nil || got.Existing != 30 || got.Admitted != 1 {
+			t.Errorf("schema %d: Append gave %+v, %v", version, got, err)
+		}
+		if err := s.PutKey(ctx, storetest.Key(50)); err != nil {
+			t.Errorf("schema %d: PutKey: %v", version, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		tried++
+	}
+	if tried == 0 {
+		t.Error("there is no earlier schema")
+	}
+}
+
+// filled makes a store with something in every table.
+func filled(t *testing.T, path string) *Store {
+	t.Helper()
+	ctx := t.Context()
+	s, err := Create(ctx, path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tenant := range []dag.Tenant{"other", storetest.Tenant} {
+		key := storetest.Key(1)
+		key.Tenant = tenant
+		_, appended := s.Append(ctx, tenant, []store.Batch{
+			storetest.Chain(1, 30, 0),
+			{storetest.Named(storetest.Arrival(100, 1, "linked", 3), "name")},
+		})
+		_, erased := s.Erase(ctx, tenant, storetest.Erasure(2))
+		_, issued := s.PutIssued(ctx, tenant, storetest.Issued(1, 1))
+		for _, err := range []error{appended, erased, issued, s.PutPolicy(ctx, tenant, storetest.Policy("p@1", 1)), s.PutKey(ctx, key)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, table := range tablesOf(t, path) {
+		var rows int
+		if err := s.readers.QueryRowContext(ctx, `SELECT count(*) FROM `+table).Scan(&rows); err != nil || rows == 0 {
+			t.Fatalf("table %s has %d rows, %v; put something there", table, rows, err)
+		}
+	}
+	return s
+}
+
+// oldFile makes a file of the schemas given, with what the full one has in the
+// tables that were there then, and gives their names.
+func oldFile(t *testing.T, path, full string, texts []string) []string {
+	t.Helper()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := plainly(t, path)
+	run := func(text string, args ...any) {
+		t.Helper()
+		if _, err := db.Exec(text, args...); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	for _, text := range texts {
+		run(text)
+	}
+	tables := tablesOf(t, path)
+	run(`ATTACH ? AS newer`, full)
+	for _, table := range tables {
+		run(`INSERT INTO main.` + table + ` SELECT * FROM newer.` + table)
+	}
+	run(`DETACH newer`)
+	run(fmt.Sprintf(`PRAGMA application_id = %d`, applicationID))
+	run(fmt.Sprintf(`PRAGMA user_version = %d`, len(texts)))
+	return tables
+}
+
+// plainly opens a file as any program could.
+func plainly(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// lines gives the rows of a query as text.
+func lines(t *testing.T, path, query string) (all []string) {
+	t.Helper()
+	db := plainly(t, path)
+	defer db.Close()
+	rows, err := db.QueryContext(context.Background(), query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make([]any, len(columns))
+	into := make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	if err := each(rows, func() error {
+		all = append(all, fmt.Sprintf("%q", values))
+		return nil
+	}, into...); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func tablesOf(t *testing.T, path string) (names []string) {
+	t.Helper()
+	for _, line := range lines(t, path, `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`) {
+		names = append(names, strings.Trim(line, `["]`))
+	}
+	return names
+}
+
+func contents(t *testing.T, path string, tables []string) string {
+	t.Helper()
+	var all []string
+	for _, table := range tables {
+		rows := lines(t, path, `SELECT * FROM `+table)
+		slices.Sort(rows)
+		all = append(all, table)
+		all = append(all, rows...)
+	}
+	return strings.Join(all, "\n")
+}
+
+func schema(t *testing.T, path string) string {
+	t.Helper()
+	identity := `SELECT application_id, user_version FROM pragma_application_id, pragma_user_version`
+	return strings.Join(append(lines(t, path, identity), lines(t, path, `SELECT type, name, sql FROM sqlite_schema ORDER BY name`)...), "\n")
+}
