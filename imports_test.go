@@ -34,8 +34,14 @@ var mayImport = map[string][]string{
 	"store/memory":    {"access", "dag", "policy", "slice", "store"},
 	"store/sqlite":    {"access", "dag", "policy", "slice", "store", "modernc.org/sqlite"},
 	"kernel":          {"access", "dag", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2"},
+	"render":          {"dag", "policy", "slice"},
+	"server/mcp": {
+		"access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "render", "wire", "server/view",
+		"github.com/modelcontextprotocol/go-sdk",
+	},
 	"cmd/graphkernel": {
 		"access", "dag", "policy", "slice", "token", "ingest", "store", "store/sqlite", "kernel", "internal/canon",
+		"render", "server/mcp",
 		"github.com/spf13/cobra", "github.com/jedib0t/go-pretty/v6",
 	},
 	"bench": {

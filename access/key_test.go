@@ -232,6 +232,7 @@ func TestParseTellsNoSecret(t *testing.T) {
 		strings.Replace(text, ".", "", 1), strings.Replace(text, "gk1", "gk2", 1), strings.Replace(text, "acme", "Acme", 1),
 		strings.Replace(text, k.ID, secret, 1), strings.Replace(text, k.ID, k.ID[1:], 1), strings.Replace(text, "acme", secret[:40], 1) + "0",
 		text[:len(text)-1], text[:len(text)-1] + "g", "gk1.acme." + secret, "gk1." + secret + "." + k.ID, text + "\n",
+		strings.Replace(text, secret, strings.ToUpper(secret), 1), strings.Replace(text, k.ID, strings.ToUpper(k.ID), 1), // second spellings
 	} {
 		p, err := access.Parse(s)
 		if !errors.Is(err, access.ErrKey) || p != (access.Presented{}) {
@@ -304,6 +305,9 @@ func FuzzParse(f *testing.F) {
 		}
 		if again := fmt.Sprintf("gk1.%s.%s.%s", p.Tenant, p.ID, s[max(0, len(s)-64):]); again != s {
 			t.Fatalf("%q was read as %q", s, again)
+		}
+		if s != strings.ToLower(s) {
+			t.Fatalf("%q has capital letters", s)
 		}
 		if p.Opens(&k) != (s == good) {
 			t.Fatalf("%q opens the key of %q: %v", s, good, s != good)

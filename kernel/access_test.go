@@ -174,6 +174,19 @@ func TestCreateKeyRefuses(t *testing.T) {
 	})
 }
 
+// TestCreateKeyNotStored makes sure that no key is shown that was not stored.
+func TestCreateKeyNotStored(t *testing.T) {
+	s := stores["memory"](t)
+	k := guard(t, s, &handClock{}, 1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, key, err := k.CreateKey(t.Context(), tenant, access.Agent, "")
+	if !errors.Is(err, store.ErrClosed) || text != "" || key != (access.Key{}) {
+		t.Errorf("got %q, %+v, %v, want ErrClosed", text, key, err)
+	}
+}
+
 // TestSameIDOfTwoTenants gives two tenants keys of one id: each opens its own.
 func TestSameIDOfTwoTenants(t *testing.T) {
 	for name, open := range stores {

@@ -61,7 +61,7 @@ func (s *Server) serve(op *operation) echo.HandlerFunc {
 		header["Cache-Control"] = noStore
 		span := s.begin(c, r)
 		observed.inflight.Inc()
-		err := s.guarded(c)
+		err := s.guarded(c, started)
 		observed.inflight.Dec()
 		if err != nil {
 			c.fail(err)
@@ -81,7 +81,7 @@ var (
 )
 
 // guarded runs the call and turns a panic into an error.
-func (s *Server) guarded(c *call) (err error) {
+func (s *Server) guarded(c *call, now time.Time) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares so too
@@ -90,13 +90,12 @@ func (s *Server) guarded(c *call) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return s.pass(c)
+	return s.pass(c, now)
 }
 
 // pass is the way of a request, in the order that the package comment gives.
-func (s *Server) pass(c *call) error {
+func (s *Server) pass(c *call, now time.Time) error {
 	r := c.echo.Request()
-	now := s.config.Clock()
 	if c.op.permission != 0 {
 		if err := s.admitted(c, r, now); err != nil {
 			return err
@@ -112,7 +111,9 @@ func (s *Server) pass(c *call) error {
 		}
 		defer s.places.leave()
 	}
-	if c.op.id != opAdmitTurns { // a stream of lines has a deadline for each batch
+	// Verifying asks nobody, so it waits for nobody; a stream of lines has a deadline
+	// for each batch.
+	if c.op.permission != access.Verify && c.op.id != opAdmitTurns {
 		ctx, cancel := context.WithTimeout(c.ctx, s.config.Limits.Timeout)
 		defer cancel()
 		c.ctx = ctx
@@ -156,7 +157,7 @@ func (c *call) readBody(r *http.Request) error {
 	if r.ContentLength == 0 && !c.op.bodyRequired {
 		return nil
 	}
-	media, schema, err := c.op.media(r)
+	media, described, err := c.op.media(r)
 	if err != nil {
 		return err
 	}
@@ -169,8 +170,8 @@ func (c *call) readBody(r *http.Request) error {
 	if len(c.body) == 0 && !c.op.bodyRequired {
 		return nil
 	}
-	if !takesAnything(schema) {
-		c.value, err = checkBody(schema, c.body, "")
+	if !described.anything {
+		c.value, err = described.check(c.body, "")
 	}
 	return err
 }

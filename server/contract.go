@@ -42,13 +42,37 @@ type operation struct {
 	id, method, path string            // the path as echo writes it
 	permission       access.Permission // 0: open to everybody
 	params           []*openapi3.Parameter
-	bodies           map[string]*openapi3.Schema // by media type; nil without a body
+	bodies           map[string]body // by media type; nil without a body
 	bodyRequired     bool
 	describes        *openapi3.Operation
 	handle           handler
 }
 
-// takesAnything reports whether a media type's body is handed on as bytes.
+// A body is what is described of one media type.
+type body struct {
+	schema    *openapi3.Schema
+	anything  bool // the body is handed on as bytes
+	anyObject bool
+}
+
+// takesAnyObject reports whether a schema asks for an object and nothing of what is
+// in it, so that holding a body against it is looking at its kind.
+func takesAnyObject(s *openapi3.Schema) bool {
+	if !s.Type.Is(openapi3.TypeObject) || len(s.Required) > 0 || s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil || s.Not != nil || s.MinProps > 0 || s.MaxProps != nil {
+		return false
+	}
+	if open := s.AdditionalProperties.Has; open == nil || !*open {
+		return false
+	}
+	for _, p := range s.Properties {
+		if !takesAnything(p.Value) || !p.Value.IsEmpty() {
+			return false
+		}
+	}
+	return true
+}
+
+// takesAnything reports whether a schema asks for nothing.
 func takesAnything(s *openapi3.Schema) bool { return s.Type == nil && s.OneOf == nil }
 
 func readContract(ctx context.Context) (*contract, error) {
@@ -96,11 +120,12 @@ func readOperation(path, method string, item *openapi3.PathItem, described *open
 	for _, p := range slices.Concat(item.Parameters, described.Parameters) {
 		op.params = append(op.params, p.Value)
 	}
-	if body := described.RequestBody; body != nil {
-		op.bodyRequired = body.Value.Required
-		op.bodies = map[string]*openapi3.Schema{}
-		for media, content := range body.Value.Content {
-			op.bodies[media] = content.Schema.Value
+	if given := described.RequestBody; given != nil {
+		op.bodyRequired = given.Value.Required
+		op.bodies = map[string]body{}
+		for media, content := range given.Value.Content {
+			schema := content.Schema.Value
+			op.bodies[media] = body{schema: schema, anything: takesAnything(schema), anyObject: takesAnyObject(schema)}
 		}
 	}
 	return op, nil
@@ -162,12 +187,12 @@ func checkText(s *openapi3.Schema, text string) error {
 }
 
 // media finds the media type of a request's body among those described.
-func (op *operation) media(r *http.Request) (string, *openapi3.Schema, error) {
+func (op *operation) media(r *http.Request) (string, body, error) {
 	given := r.Header.Get("Content-Type")
 	media, rest, _ := strings.Cut(given, ";")
 	media = strings.ToLower(strings.TrimSpace(media))
 	if charset := strings.ToLower(strings.ReplaceAll(rest, " ", "")); charset != "" && charset != "charset=utf-8" {
-		return "", nil, &problem{code: codeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q; bodies are UTF-8", given)}
+		return "", body{}, &problem{code: codeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q; bodies are UTF-8", given)}
 	}
 	if s, ok := op.bodies[media]; ok {
 		return media, s, nil
@@ -177,16 +202,19 @@ func (op *operation) media(r *http.Request) (string, *openapi3.Schema, error) {
 		known = append(known, m)
 	}
 	slices.Sort(known)
-	return "", nil, &problem{code: codeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q, want %s", given, strings.Join(known, " or "))}
+	return "", body{}, &problem{code: codeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q, want %s", given, strings.Join(known, " or "))}
 }
 
-// checkBody reads a body strictly and holds it against its schema.
-func checkBody(s *openapi3.Schema, body []byte, place string) (*canon.Value, error) {
-	v, err := canon.Parse(body)
+// check reads a body strictly and holds it against its schema.
+func (b *body) check(text []byte, place string) (*canon.Value, error) {
+	v, err := canon.Parse(text)
 	if err != nil {
 		return nil, &problem{code: codeSyntax, place: place, detail: err.Error()}
 	}
-	if err := s.VisitJSON(plain(v)); err != nil {
+	if b.anyObject && v.Kind == canon.Object {
+		return v, nil
+	}
+	if err := b.schema.VisitJSON(plain(v)); err != nil {
 		return nil, &problem{code: codeInvalid, place: join(place, pointer(err)), detail: schemaFault(err, place)}
 	}
 	return v, nil

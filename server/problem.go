@@ -131,7 +131,7 @@ func problemOf(err error) *problem {
 		return &problem{code: codeAmbiguous, candidates: ambiguous.Fits, detail: err.Error()}
 	case errors.As(err, &tooLarge):
 		return &problem{code: codeTooLarge, detail: fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit)}
-	case errors.As(err, &field):
+	case errors.As(err, &field) && !errors.Is(err, slice.ErrMalformed):
 		return &problem{code: codeInvalid, place: field.Path, detail: err.Error()}
 	}
 	for _, row := range [...]struct {

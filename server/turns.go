@@ -63,7 +63,7 @@ func (c *call) admitLines() error {
 	r := c.echo.Request()
 	control := http.NewResponseController(c.echo.Response().Writer)
 	limits := &c.server.config.Limits
-	schema := c.op.bodies[typeLines]
+	described := c.op.bodies[typeLines]
 	lines := bufio.NewScanner(r.Body)
 	lines.Buffer(make([]byte, 0, 64<<10), limits.LineBytes)
 	var sum store.Receipt
@@ -105,7 +105,7 @@ func (c *call) admitLines() error {
 			continue
 		}
 		place := "line " + strconv.Itoa(n)
-		v, err := checkBody(schema, line, place)
+		v, err := described.check(line, place)
 		if err != nil {
 			return fail(err)
 		}

@@ -162,7 +162,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.importCommand(), a.exportCommand(), a.showCommand(),
 		a.sliceCommand(), a.verifyCommand(), a.replayCommand(), a.explainCommand(),
-		a.policyCommand(), a.eraseCommand(), a.keysCommand(), a.apikeyCommand(), a.serveCommand(), a.configCommand(), a.demoCommand(), a.versionCommand(),
+		a.policyCommand(), a.eraseCommand(), a.keysCommand(), a.apikeyCommand(), a.serveCommand(), a.mcpCommand(), a.configCommand(), a.demoCommand(), a.versionCommand(),
 	)
 	a.helps(root)
 	return root

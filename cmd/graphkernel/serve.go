@@ -119,7 +119,9 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 			err = closed
 		}
 	}()
-	log := slog.New(slog.NewJSONHandler(a.stderr, &slog.HandlerOptions{Level: settings.level}))
+	lines := newLineBuffer(a.stderr)
+	defer lines.flush()
+	log := slog.New(lines.handler(settings.level))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	observers, stopTracing, err := newObservers(ctx, settings, log)

@@ -62,6 +62,8 @@ func sentence(err error) (string, bool) {
 	switch {
 	case errors.Is(err, kernel.ErrTenant): // another tenant's evidence does not exist here
 		return "there is no such slice: not found", true
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the call took too long; repeating it is safe", true
 	case errors.Is(err, context.Canceled):
 		return "the call was cancelled", true
 	}

@@ -42,7 +42,7 @@ func (s *Server) addResources(server *sdk.Server) {
 // resource makes the handler of the resources of a scheme.
 func (s *Server) resource(scheme string, get func(ctx context.Context, who access.Identity, id string) (any, error)) sdk.ResourceHandler {
 	return func(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-		text, err := guarded(func() ([]byte, error) {
+		text, err := guarded(ctx, s, func(ctx context.Context) ([]byte, error) {
 			who, err := may(ctx, access.Read)
 			if err != nil {
 				return nil, err

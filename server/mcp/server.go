@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -27,6 +28,8 @@ type Options struct {
 	// MaxMessage bounds the bytes of a message that is read: 16 MiB. The text of a
 	// result has at most half of that, for quoting it can double it.
 	MaxMessage int
+	MaxCalls   int           // tool calls at work; others wait: 16 for each processor
+	Timeout    time.Duration // of a tool call, waiting included: 30 seconds
 
 	// Of HTTP alone:
 	MaxSessions int           // sessions open at once: 1024
@@ -43,6 +46,7 @@ type Server struct {
 	kernel   *kernel.Kernel
 	options  Options
 	roles    map[access.Role]*sdk.Server // what each role may use, and nothing else
+	places   chan struct{}               // holds a value for each call at work
 	sessions sessions
 }
 
@@ -59,10 +63,12 @@ func newServer(k *kernel.Kernel, o Options, adjust func(*sdk.ServerOptions), add
 	}
 	o.Version = cmp.Or(o.Version, "dev")
 	o.MaxMessage = cmp.Or(o.MaxMessage, 16<<20)
+	o.MaxCalls = cmp.Or(o.MaxCalls, 16*runtime.GOMAXPROCS(0))
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
 	o.MaxSessions = cmp.Or(o.MaxSessions, 1024)
 	o.MaxEach = cmp.Or(o.MaxEach, 64)
 	o.Idle = cmp.Or(o.Idle, 30*time.Minute)
-	s := &Server{kernel: k, options: o, roles: make(map[access.Role]*sdk.Server, len(access.Roles))}
+	s := &Server{kernel: k, options: o, roles: make(map[access.Role]*sdk.Server, len(access.Roles)), places: make(chan struct{}, o.MaxCalls)}
 	s.sessions.most, s.sessions.each = o.MaxSessions, o.MaxEach
 	for _, role := range access.Roles {
 		s.roles[role] = s.forRole(role, adjust, add)
@@ -132,14 +138,23 @@ func may(ctx context.Context, p access.Permission) (access.Identity, error) {
 	return who, nil
 }
 
-// guarded runs what a caller asked for, and turns a panic into an error.
-func guarded[T any](do func() (T, error)) (result T, err error) {
+// guarded runs what a caller asked for when there is a place for it, within the
+// timeout, and turns a panic into an error.
+func guarded[T any](ctx context.Context, s *Server, do func(context.Context) (T, error)) (result T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	select {
+	case s.places <- struct{}{}:
+	case <-ctx.Done():
+		return result, fmt.Errorf("waiting for a place: %w", ctx.Err())
+	}
 	defer func() {
+		<-s.places
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return do()
+	return do(ctx)
 }
 
 // told gives what a caller is told of an error. What is no fault of theirs is logged

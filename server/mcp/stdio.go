@@ -105,7 +105,11 @@ func readLine(r *bufio.Reader, most int) ([]byte, error) {
 	long := false
 	for {
 		part, err := r.ReadSlice('\n')
-		if long = long || len(text)+len(part) > most+1; !long {
+		size := len(text) + len(part)
+		if err == nil {
+			size-- // the line's end
+		}
+		if long = long || size > most; !long {
 			text = append(text, part...)
 		}
 		switch {

@@ -52,7 +52,7 @@ type answer struct {
 // tool makes the handler of a tool.
 func (s *Server) tool(name string, t tool) sdk.ToolHandler {
 	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		result, err := guarded(func() (*sdk.CallToolResult, error) { return s.call(ctx, t, r.Params.Arguments) })
+		result, err := guarded(ctx, s, func(ctx context.Context) (*sdk.CallToolResult, error) { return s.call(ctx, t, r.Params.Arguments) })
 		if err != nil {
 			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: s.told(ctx, name, err)}}}, nil
 		}

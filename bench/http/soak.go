@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A sample is what the service said of itself.
+type sample struct {
+	at                         time.Duration
+	resident, heap, goroutines float64
+}
+
+// soakClients work at once: most verify, some cut slices, some admit turns.
+const soakClients = 32
+
+// soak keeps the service under load and watches what it holds. Memory is flat if the
+// last third holds little more than the second.
+func (s *service) soak(during time.Duration) error {
+	claim, err := s.claim()
+	if err != nil {
+		return err
+	}
+	verify := newShot("POST", "/api/verify_token", s.addr, s.key, claim)
+	slices := make([]shot, len(s.anchors))
+	for i, anchor := range s.anchors {
+		body, err := json.Marshal(map[string]string{"anchor": anchor, "policy": widePolicy})
+		if err != nil {
+			return err
+		}
+		slices[i] = newShot("POST", "/api/slice", s.addr, s.key, body)
+	}
+	next := func(client, n int) shot {
+		switch {
+		case client == 0: // turns of a conversation of its own, one a request
+			body := append(append([]byte(`{"turns":[`), line(filledConversations, n)...), "]}"...)
+			if n%100 != 99 { // as an agent does: again and again what is there already
+				body = append(append([]byte(`{"turns":[`), line(filledConversations, n-n%100)...), "]}"...)
+			}
+			if n < 100 {
+				body = append(append([]byte(`{"turns":[`), line(filledConversations, 0)...), "]}"...)
+			}
+			return newShot("POST", "/api/turns", s.addr, s.key, body)
+		case client%4 == 0:
+			return slices[(client*7919+n)%len(slices)]
+		}
+		return verify
+	}
+	var samples []sample
+	done := make(chan *tally)
+	go func() { done <- load(s.addr, soakClients, during, next) }()
+	started := time.Now()
+	tick := time.NewTicker(max(during/36, time.Second))
+	defer tick.Stop()
+	for {
+		select {
+		case t := <-done:
+			return report(t, samples)
+		case <-tick.C:
+			m, err := s.measure(time.Since(started))
+			if err != nil {
+				return err
+			}
+			samples = append(samples, m)
+		}
+	}
+}
+
+func (s *service) measure(at time.Duration) (sample, error) {
+	text, err := s.ask("GET", "/metrics", "", nil)
+	m := sample{at: at}
+	for _, l := range strings.Split(string(text), "\n") {
+		name, value, _ := strings.Cut(l, " ")
+		into, ok := map[string]*float64{"process_resident_memory_bytes": &m.resident, "go_memstats_heap_inuse_bytes": &m.heap, "go_goroutines": &m.goroutines}[name]
+		if ok {
+			*into, _ = strconv.ParseFloat(value, 64) // Prometheus wrote it
+		}
+	}
+	return m, err
+}
+
+// report prints what was seen, and judges it.
+func report(t *tally, samples []sample) error {
+	if len(samples) < 6 {
+		return fmt.Errorf("only %d samples were taken; soak longer", len(samples))
+	}
+	fmt.Printf("\nsoak: %d clients for %s: %d requests, %.0f/s, %d failed, p50 %s, p99 %s\n",
+		soakClients, t.took.Round(time.Second), t.requests, t.rate(), t.failures, t.quantile(.5), t.quantile(.99))
+	if t.failures > 0 {
+		return fmt.Errorf("%d requests failed, the first: %s", t.failures, t.first)
+	}
+	third := len(samples) / 3
+	fmt.Printf("%10s %14s %14s %12s\n", "", "resident MiB", "heap MiB", "goroutines")
+	var means [3]sample
+	for i := range means {
+		part := samples[i*third : (i+1)*third]
+		for _, m := range part {
+			means[i].resident += m.resident / float64(len(part))
+			means[i].heap += m.heap / float64(len(part))
+			means[i].goroutines += m.goroutines / float64(len(part))
+		}
+		fmt.Printf("%10s %14.1f %14.1f %12.1f\n", []string{"first", "second", "last"}[i]+" third", means[i].resident/(1<<20), means[i].heap/(1<<20), means[i].goroutines)
+	}
+	const slack = 1.10
+	if means[2].resident > slack*means[1].resident+8<<20 || means[2].goroutines > slack*means[1].goroutines+4 {
+		return fmt.Errorf("the last third holds more than the second: memory or goroutines are not flat")
+	}
+	fmt.Println("flat")
+	return nil
+}

@@ -1,0 +1,539 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/server"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// collect reads an iterator to its end.
+func collect[T any](t testing.TB, seq iter.Seq2[T, error]) []T {
+	t.Helper()
+	var list []T
+	for v, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// TestEveryOperation calls every operation of the contract against the real service.
+func TestEveryOperation(t *testing.T) {
+	s := serve(t, server.Limits{})
+	ctx := t.Context()
+	seen := &recorder{next: http.DefaultTransport}
+	c := s.client(t, "default", access.Admin, client.Options{Transport: seen})
+
+	t.Run("turns", func(t *testing.T) {
+		first := must(c.Admit(ctx, drafts()))
+		if first != (wire.Receipt{Admitted: 4, Edges: 3, Head: 4}) {
+			t.Errorf("got %+v", first)
+		}
+		if again := must(c.Admit(ctx, drafts())); again != (wire.Receipt{Existing: 4, Head: 4}) {
+			t.Errorf("again: got %+v", again)
+		}
+		for i, want := range drafts() {
+			w := must(c.Turn(ctx, ids[i]))
+			got, err := ingest.ReadLine(w.Turn)
+			if err != nil || w.Seq != uint64(i+1) || w.Redacted {
+				t.Fatalf("%+v: %v", w, err)
+			}
+			if err := ingest.Assign(&want); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("turn %d: -want +got:\n%s", i, diff)
+			}
+		}
+		conflict := drafts()[:1]
+		conflict[0].Content = "another text"
+		_, err := c.Admit(ctx, conflict)
+		var p *client.Problem
+		if !errors.As(err, &p) || !errors.Is(err, client.CodeConflict) || errors.Is(err, client.CodeParent) || p.Turn != ids[0].String() || p.Stored == "" || p.Arriving == "" || p.Status != 409 {
+			t.Errorf("got %v", err)
+		}
+		for _, part := range []string{"conflict: ", p.Detail, p.RequestID} {
+			if part == "" || !strings.Contains(err.Error(), part) {
+				t.Errorf("%q does not show %q", err, part)
+			}
+		}
+	})
+	t.Run("lines", func(t *testing.T) {
+		var lines strings.Builder
+		more := dag.ExternalConversationID("client", "more")
+		for i := range 1500 {
+			d := dag.Draft{ID: dag.ExternalTurnID("more", fmt.Sprint(i)), Conversation: more, Role: dag.RoleUser, CreatedAt: dag.Time(i), Content: "x"}
+			lines.Write(must(ingest.AppendLine(nil, &d)))
+		}
+		if got := must(c.AdmitLines(ctx, strings.NewReader(lines.String()))); got.Admitted != 1500 || got.Head != 1504 {
+			t.Errorf("got %+v", got)
+		}
+		_, err := c.AdmitLines(ctx, strings.NewReader(lines.String()+"{}\n"))
+		var p *client.Problem
+		if !errors.As(err, &p) || p.Place != "line 1501.id" || p.Admitted == nil || *p.Admitted != 0 || *p.Existing != 1000 {
+			t.Errorf("got %v, %+v", err, p)
+		}
+	})
+	t.Run("conversations", func(t *testing.T) {
+		list := collect(t, c.Conversations(ctx))
+		if len(list) != 2 || !slices.IsSortedFunc(list, func(a, b wire.Conversation) int { return strings.Compare(a.ID, b.ID) }) {
+			t.Errorf("got %+v", list)
+		}
+		var paged []wire.Conversation
+		for p := (client.Page{Limit: 1}); ; {
+			w := must(c.ConversationsPage(ctx, p))
+			paged = append(paged, w.Conversations...)
+			if p.Cursor = w.Next; w.Next == "" {
+				break
+			}
+		}
+		if diff := cmp.Diff(list, paged); diff != "" {
+			t.Error(diff)
+		}
+		turns := collect(t, c.Conversation(ctx, dag.ExternalConversationID("client", "more")))
+		if len(turns) != 1500 || turns[1499].Seq != 1504 {
+			t.Errorf("got %d turns", len(turns))
+		}
+		if w := must(c.ConversationPage(ctx, talk, client.Page{Limit: 3})); len(w.Turns) != 3 || w.Next != "3" {
+			t.Errorf("got %d turns, next %q", len(w.Turns), w.Next)
+		}
+		for range c.Conversation(ctx, talk) {
+			break // an iterator may be left
+		}
+	})
+	var b client.Bundle
+	t.Run("slice", func(t *testing.T) {
+		b = must(c.Slice(ctx, client.Request{Anchor: ids[3]}))
+		if b.Claim.Anchor != ids[3] || len(b.Claim.Turns) != 4 || b.Claim.AsOf != 1504 || b.Claim.Provenance.PolicyID != "default@1" {
+			t.Errorf("got %+v", b.Claim)
+		}
+		if again := must(c.Slice(ctx, client.Request{Anchor: ids[3], Policy: "default@1", AsOf: 1504})); string(again.Bytes) != string(b.Bytes) {
+			t.Error("the same request gives other bytes")
+		}
+		if early := must(c.Slice(ctx, client.Request{Anchor: ids[1], AsOf: 2})); early.Claim.AsOf != 2 || len(early.Claim.Turns) != 2 {
+			t.Errorf("got %+v", early.Claim)
+		}
+		if _, err := c.Slice(ctx, client.Request{Anchor: dag.TurnID{1}}); !errors.Is(err, client.CodeNotFound) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := c.Slice(ctx, client.Request{Anchor: ids[0], AsOf: 9999}); !errors.Is(err, client.CodeBeyondHead) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("batch", func(t *testing.T) {
+		got := must(c.SliceBatch(ctx, []client.Request{{Anchor: ids[3]}, {Anchor: dag.TurnID{1}}, {Anchor: ids[0]}}))
+		if string(got[0].Bytes) != string(b.Bytes) || got[0].Err != nil || !errors.Is(got[1].Err, client.CodeNotFound) || got[1].Bytes != nil || got[2].Claim == nil || got[2].Claim.Anchor != ids[0] {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("renderings", func(t *testing.T) {
+		if text := must(c.Render(ctx, client.Request{Anchor: ids[3]}, wire.FormatMarkdown)); !strings.Contains(string(text), texts[0]) {
+			t.Errorf("got %s", text)
+		}
+		var w struct {
+			Messages []struct{ Role, Content string }
+		}
+		if err := json.Unmarshal(must(c.Render(ctx, client.Request{Anchor: ids[3]}, wire.FormatMessages)), &w); err != nil || len(w.Messages) < 4 {
+			t.Errorf("got %+v, %v", w, err)
+		}
+		if _, err := c.Render(ctx, client.Request{Anchor: ids[3]}, wire.FormatBundle); err == nil {
+			t.Error("a bundle is rendered")
+		}
+	})
+	id := b.Claim.Provenance.SliceID
+	t.Run("token", func(t *testing.T) {
+		claim := client.ClaimOf(b.Claim)
+		if v := must(c.VerifyToken(ctx, claim)); !v.Admissible || v.KeyID != "k1" {
+			t.Errorf("got %+v", v)
+		}
+		claim.AnchorTurnID = ids[0].String()
+		if v := must(c.VerifyToken(ctx, claim)); v.Admissible || v.Outcome != "tampered" || v.Reason == "" {
+			t.Errorf("got %+v", v)
+		}
+	})
+	t.Run("bundle", func(t *testing.T) {
+		verified, verdict, err := c.VerifyBundle(ctx, b.Bytes)
+		if err != nil || !verified.OK() || !verdict.Admissible || string(verified.Bytes()) != string(b.Bytes) {
+			t.Fatalf("got %+v, %v", verdict, err)
+		}
+		for i, turn := range verified.Turns() {
+			if turn.Body.Content != texts[i] {
+				t.Errorf("turn %d: got %q", i, turn.Body.Content)
+			}
+		}
+		changed := []byte(strings.Replace(string(b.Bytes), "tests pass", "tests fail", 1))
+		if verified, verdict, err := c.VerifyBundle(ctx, changed); err != nil || verified.OK() || verdict.Outcome != "tampered" {
+			t.Errorf("got %+v, %v", verdict, err)
+		}
+		if verified, verdict, err := c.VerifyBundle(ctx, []byte("{}")); err != nil || verified.OK() || verdict.Outcome != "malformed" {
+			t.Errorf("got %+v, %v", verdict, err)
+		}
+		other := s.client(t, "other", access.Verifier, client.Options{})
+		if verified, verdict, err := other.VerifyBundle(ctx, b.Bytes); err != nil || verified.OK() || verdict.Outcome != "key_unknown" {
+			t.Errorf("another tenant: got %+v, %v", verdict, err)
+		}
+	})
+	t.Run("records", func(t *testing.T) {
+		list := collect(t, c.Slices(ctx))
+		if len(list) == 0 || list[0].SliceID != string(id) || list[0].BundleSHA256 != b.SHA256.String() || list[0].Number != 1 {
+			t.Errorf("got %+v", list)
+		}
+		if w := must(c.SlicesPage(ctx, client.Page{Limit: 1})); len(w.Slices) != 1 || w.Next != "1" {
+			t.Errorf("got %+v", w)
+		}
+		if w := must(c.Issued(ctx, id)); w.SliceID != string(id) || len(w.Issued) == 0 || w.Issued[0] != list[0] {
+			t.Errorf("got %+v", w)
+		}
+		if _, err := c.Issued(ctx, "../policies"); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("replay", func(t *testing.T) {
+		if r := must(c.Replay(ctx, id)); r.Outcome != "identical" {
+			t.Errorf("got %+v", r)
+		}
+		if r := must(c.ReplayBundle(ctx, b.Bytes)); r.Outcome != "identical" || r.SliceID != string(id) {
+			t.Errorf("got %+v", r)
+		}
+		if _, err := c.ReplayBundle(ctx, []byte("{}")); !errors.Is(err, slice.ErrMalformed) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("explain", func(t *testing.T) {
+		if e := must(c.Explain(ctx, id, ids[0])); !e.Selected || e.Rank == 0 || e.Explanation == "" {
+			t.Errorf("got %+v", e)
+		}
+	})
+	t.Run("policies", func(t *testing.T) {
+		narrow := must(policy.ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2,"salience_weight":0.25}}`)))
+		for range 2 {
+			if err := c.RegisterPolicy(ctx, narrow); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := must(c.Policy(ctx, "narrow@1")); got != narrow {
+			t.Errorf("got %+v", got)
+		}
+		if got := must(c.Policies(ctx)).All(); len(got) != 2 || got[1] != narrow {
+			t.Errorf("got %+v", got)
+		}
+		wider := must(policy.ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
+		if err := c.RegisterPolicy(ctx, wider); !errors.Is(err, client.CodePolicyConflict) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := c.Policy(ctx, "absent@1"); !errors.Is(err, client.CodePolicyUnknown) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := c.Policy(ctx, "../turns"); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("got %v", err)
+		}
+		if small := must(c.Slice(ctx, client.Request{Anchor: ids[3], Policy: "narrow@1"})); len(small.Claim.Turns) != 2 {
+			t.Errorf("got %d turns", len(small.Claim.Turns))
+		}
+	})
+	t.Run("erase", func(t *testing.T) {
+		first := must(c.Erase(ctx, ids[2], "the guest asked for it"))
+		if first.Kind != "erasure" || first.Turn != ids[2].String() || first.Reason != "the guest asked for it" {
+			t.Errorf("got %+v", first)
+		}
+		if again := must(c.Erase(ctx, ids[2], "once more")); again != first {
+			t.Errorf("again: got %+v", again)
+		}
+		if w := must(c.Turn(ctx, ids[2])); !w.Redacted {
+			t.Errorf("got %+v", w)
+		}
+		if r := must(c.ReplayBundle(ctx, b.Bytes)); r.Outcome != "erased" || !slices.Equal(r.Erased, []string{ids[2].String()}) {
+			t.Errorf("got %+v", r)
+		}
+		// What was erased can be sent elsewhere, without its text.
+		d := must(ingest.ReadLine(must(c.Turn(ctx, ids[2])).Turn))
+		d.Parents = nil
+		other := s.client(t, "other", access.Agent, client.Options{})
+		if r := must(other.Admit(ctx, []dag.Draft{d})); r.Admitted != 1 {
+			t.Errorf("got %+v", r)
+		}
+	})
+	t.Run("events", func(t *testing.T) {
+		turns, erasures, issued := 0, 0, 0
+		until, cancel := context.WithCancel(ctx)
+		defer cancel()
+		for e, err := range c.Events(until, client.Beginning) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case e.Turn != nil:
+				turns++
+			case e.Erasure != nil:
+				erasures++
+			case e.Slice != nil:
+				issued++
+			}
+			if turns == 1504 && erasures == 1 && issued == len(collect(t, c.Slices(ctx))) {
+				break
+			}
+		}
+	})
+	t.Run("health", func(t *testing.T) {
+		for _, p := range []client.Probe{client.Live, client.Ready, client.Startup} {
+			if h := must(c.Health(ctx, p)); h.Status != "ok" {
+				t.Errorf("%s: got %+v", p, h)
+			}
+			if last := seen.seen[len(seen.seen)-1]; last.Header.Get("Authorization") != "" {
+				t.Errorf("%s: the key was sent", p)
+			}
+		}
+		if _, err := c.Health(ctx, "../metrics"); err == nil {
+			t.Error("a probe that is none")
+		}
+	})
+
+	// What the contract has and the client does not call is for people and monitors.
+	described := contract(t, s.URL)
+	for _, q := range seen.seen {
+		for op := range described {
+			if op.method == q.Method && op.path.MatchString(q.URL.Path) {
+				delete(described, op)
+			}
+		}
+	}
+	var left []string
+	for _, id := range described {
+		left = append(left, id)
+	}
+	if slices.Sort(left); !slices.Equal(left, []string{"docs", "metrics", "openapi"}) {
+		t.Errorf("these operations were not called: %s", left)
+	}
+}
+
+type operation struct {
+	method string
+	path   *regexp.Regexp
+}
+
+// contract reads the operations that the service describes, with their ids.
+func contract(t *testing.T, url string) map[operation]string {
+	resp, err := http.Get(url + "/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	list := map[operation]string{}
+	for path, item := range doc.Paths {
+		re := regexp.MustCompile("^" + regexp.MustCompile(`\\\{[a-z_]+\\\}`).ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$")
+		for method, raw := range item {
+			var op struct{ OperationID string }
+			if method == "parameters" || json.Unmarshal(raw, &op) != nil || op.OperationID == "" {
+				continue
+			}
+			list[operation{strings.ToUpper(method), re}] = op.OperationID
+		}
+	}
+	if len(list) < 20 {
+		t.Fatalf("the contract has %d operations", len(list))
+	}
+	return list
+}
+
+// TestRoles holds that what a role may not do is a problem of its code.
+func TestRoles(t *testing.T) {
+	s := serve(t, server.Limits{})
+	c := s.client(t, "default", access.Verifier, client.Options{})
+	if _, err := c.Admit(t.Context(), drafts()); !errors.Is(err, client.CodeForbidden) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c.AdmitLines(t.Context(), strings.NewReader("{}\n")); !errors.Is(err, client.CodeForbidden) {
+		t.Errorf("got %v", err)
+	}
+	for _, err := range c.Events(t.Context(), client.Present) {
+		if !errors.Is(err, client.CodeForbidden) {
+			t.Errorf("got %v", err)
+		}
+	}
+	wrong := must(client.New(s.URL, "gk1.default.0123456789abcdef."+strings.Repeat("0", 64), client.Options{}))
+	if _, err := wrong.Turn(t.Context(), ids[0]); !errors.Is(err, client.CodeUnauthenticated) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestInvalidText holds that text which JSON cannot carry is refused, not repaired.
+func TestInvalidText(t *testing.T) {
+	c := serve(t, server.Limits{}).client(t, "default", access.Agent, client.Options{})
+	for _, change := range []func(*dag.Draft){
+		func(d *dag.Draft) { d.Content = "\xff" },
+		func(d *dag.Draft) { d.Author = "\xff" },
+		func(d *dag.Draft) { d.Attrs = map[string]string{"x": "\xff"} },
+	} {
+		d := drafts()[:1]
+		change(&d[0])
+		if _, err := c.Admit(t.Context(), d); !errors.Is(err, dag.ErrForm) || !strings.Contains(err.Error(), "turns[0]") {
+			t.Errorf("got %v", err)
+		}
+	}
+	// What JSON can carry is the service's to judge.
+	d := drafts()[:1]
+	d[0].Role = 0
+	if _, err := c.Admit(t.Context(), d); !errors.Is(err, client.CodeInvalid) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNew(t *testing.T) {
+	for _, tc := range []struct {
+		url, key string
+		plain    bool
+		ok       bool
+	}{
+		{"https://kernel.example", "k", false, true},
+		{"https://kernel.example/behind/a/path/", "k", false, true},
+		{"http://localhost:8080", "k", false, true},
+		{"http://127.0.0.1:8080", "k", false, true},
+		{"http://[::1]:8080", "k", false, true},
+		{"http://kernel.example", "k", false, false},
+		{"http://kernel.example", "k", true, true},
+		{"http://127.0.0.1.kernel.example", "k", false, false},
+		{"http://localhost.kernel.example", "k", false, false},
+		{"http://0.0.0.0:8080", "k", false, false},
+		{"ftp://kernel.example", "k", true, false},
+		{"kernel.example", "k", true, false},
+		{"https://", "k", false, false},
+		{"https://a:secret@kernel.example", "k", false, false},
+		{"https://kernel.example?key=secret", "k", false, false},
+		{"https://kernel.example#secret", "k", false, false},
+		{"https://a:secret@kernel.example:%%", "k", false, false},
+		{"https://kernel.example", "", false, false},
+		{"https://kernel.example", "a\r\nHost: b", false, false},
+		{"https://kernel.example", "secret\n", false, false},
+	} {
+		c, err := client.New(tc.url, tc.key, client.Options{AllowPlaintext: tc.plain})
+		if (err == nil) != tc.ok || (c == nil) == tc.ok {
+			t.Errorf("%s, %q: got %v", tc.url, tc.key, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q shows a secret", err)
+		}
+	}
+}
+
+// TestKeyHidden prints a client in every way.
+func TestKeyHidden(t *testing.T) {
+	const secret = "gk1.default.0123456789abcdef.feedfacefeedface"
+	c := must(client.New("https://kernel.example", secret, client.Options{}))
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "client", c)
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "client", c, "copied", *c)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
+		for _, shown := range []any{c, *c, struct{ C *client.Client }{c}, []client.Client{*c}} {
+			fmt.Fprintf(&log, verb+"\n", shown)
+		}
+	}
+	text, err := json.Marshal(c)
+	log.Write(text)
+	if err != nil || !strings.Contains(log.String(), "client of https://kernel.example") {
+		t.Fatalf("got %s, %v", log.String(), err)
+	}
+	for _, form := range []string{secret, "feedface", fmt.Sprintf("%x", secret), fmt.Sprint([]byte(secret))} {
+		if strings.Contains(log.String(), form) {
+			t.Errorf("%s is shown:\n%s", form, log.String())
+		}
+	}
+	// Neither do errors.
+	_, err = must(client.New("http://127.0.0.1:1", secret, awake(client.Options{}))).Turn(t.Context(), ids[0])
+	if err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "feedface") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestCodes holds that the client knows every code of the service.
+func TestCodes(t *testing.T) {
+	codes := func(path, name string) []string {
+		src, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, m := range regexp.MustCompile(`(?m)^\t`+name+`\w+ +[cC]ode += "([a-z_]+)"$`).FindAllStringSubmatch(string(src), -1) {
+			list = append(list, m[1])
+		}
+		return slices.Sorted(slices.Values(list))
+	}
+	want, got := codes("../server/problem.go", "code"), codes("problem.go", "Code")
+	if len(want) < 20 {
+		t.Fatalf("the service has %d codes", len(want))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-service +client:\n%s", diff)
+	}
+}
+
+// TestLight holds that a program with a client gets no database and no web framework.
+func TestLight(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, "net/http") {
+		t.Fatal("go list does not give what is linked")
+	}
+	for _, d := range deps {
+		own, ours := strings.CutPrefix(d, "github.com/graphkernel/graphkernel/")
+		if d == "database/sql" || strings.HasPrefix(d, "github.com/labstack") || strings.HasPrefix(d, "modernc.org") ||
+			ours && !slices.Contains([]string{"client", "wire", "dag", "policy", "slice", "token", "internal/canon"}, own) {
+			t.Errorf("a client links %s", d)
+		}
+	}
+}
+
+// TestHeaders holds that the hook is called for each attempt and cannot change whose
+// request it is.
+func TestHeaders(t *testing.T) {
+	s := serve(t, server.Limits{})
+	seen := &recorder{next: http.DefaultTransport}
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	c := s.client(t, "default", access.Agent, client.Options{Transport: seen, Headers: func(_ context.Context, h http.Header) {
+		if h.Get("Authorization") != "" {
+			t.Error("the hook sees the key")
+		}
+		h.Set("traceparent", parent)
+		h.Set("X-Request-Id", "mine")
+		h.Set("Authorization", "Bearer other")
+	}})
+	_, err := c.Turn(t.Context(), ids[0])
+	var p *client.Problem
+	if !errors.As(err, &p) || p.Code != "not_found" && p.Code != "forbidden" || p.RequestID != "mine" {
+		t.Errorf("got %v", err)
+	}
+	if got := seen.seen[0].Header.Get("Traceparent"); got != parent {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,270 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// An EventID says how far a stream of events has come: SEQ-NUMBER, the last sequence
+// number and the last number of an issued slice that were sent.
+type EventID string
+
+// The beginnings of a stream that no event gives.
+const (
+	Present   EventID = ""  // what happens from now on
+	Beginning EventID = "0" // everything that ever happened
+)
+
+// An Event is one thing that happened. One of Turn, Erasure and Slice is set.
+type Event struct {
+	ID      EventID
+	Turn    *wire.TurnEvent
+	Erasure *wire.Event
+	Slice   *wire.Issued
+}
+
+// Events follows what happens behind an event: each once, in order, until ctx ends. If
+// the stream is cut, it goes on behind the last event that came whole. Opening it the
+// first time is tried Options.Attempts times; after that it is opened again however
+// often it takes, at most 30 seconds apart. An error is the last thing it gives: that of
+// ctx, a Problem such as a key that was revoked, or ErrAnswer. To go on later, keep the
+// ID of the last event.
+//
+// A stream that began at the Present and is cut before the service said where that was
+// ends with an error too, since something may have been missed.
+func (c *Client) Events(ctx context.Context, after EventID) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		f := follower{client: c, yield: yield}
+		if after != Present {
+			at, err := parsePosition(string(after))
+			if err != nil {
+				yield(Event{}, fmt.Errorf("client: %w", err))
+				return
+			}
+			f.at = &at
+		}
+		if err := f.follow(ctx); !errors.Is(err, errEnough) {
+			yield(Event{}, err)
+		}
+	}
+}
+
+// errEnough says that nobody wants more events.
+var errEnough = errors.New("enough")
+
+// A follower reads one stream over as many connections as it takes.
+type follower struct {
+	client   *Client
+	yield    func(Event, error) bool
+	at       *position // behind the last event; nil: not known
+	stood    bool      // there was a connection
+	failures int       // since the last event
+	pause    time.Duration
+}
+
+func (f *follower) follow(ctx context.Context) error {
+	for {
+		err := f.connect(ctx)
+		f.failures++
+		switch {
+		case errors.Is(err, errEnough):
+			return err
+		case ctx.Err() != nil:
+			return fmt.Errorf("client: the stream of events: %w", ctx.Err())
+		case f.stood && f.at == nil:
+			return fmt.Errorf("client: the stream was cut before it said where it began: %w", err)
+		}
+		wait, again := f.again(err)
+		if !again {
+			return err
+		}
+		if err := f.client.options.Sleep(ctx, wait); err != nil {
+			return fmt.Errorf("client: the stream of events: %w", err)
+		}
+	}
+}
+
+func (f *follower) again(err error) (time.Duration, bool) {
+	wait, again := f.client.again(err, f.failures)
+	if !f.stood {
+		return wait, again && f.failures < f.client.options.Attempts
+	}
+	// A service that was there and is to be there again may have others answer for it.
+	var p *Problem
+	if errors.As(err, &p) && (p.Status >= 500 || p.Status == http.StatusTooManyRequests) {
+		wait, again = min(longest, max(wait, f.client.backoff(f.failures))), true
+	}
+	return max(wait, f.pause), again
+}
+
+// connect opens the stream once and reads until it ends.
+func (f *follower) connect(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	header := http.Header{}
+	if f.at != nil {
+		header.Set("Last-Event-ID", f.at.String())
+	}
+	r := &request{method: http.MethodGet, path: "/api/events", header: header, want: typeEvents}
+	resp, err := f.client.send(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	f.stood = true
+	silence := f.client.options.Silence
+	alarm := time.AfterFunc(silence, func() { cancel(fmt.Errorf("nothing came for %s", silence)) })
+	defer alarm.Stop()
+	err = f.read(bufio.NewReaderSize(watched{resp.Body, alarm, silence}, eventBytes), r)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, errEnough) {
+		err = brokenError{cause}
+	}
+	return err
+}
+
+// watched lets an alarm go off if reading takes too long. Whoever does something with
+// what was read may take its time.
+type watched struct {
+	r       io.Reader
+	alarm   *time.Timer
+	silence time.Duration
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	w.alarm.Reset(w.silence)
+	defer w.alarm.Stop()
+	return w.r.Read(p)
+}
+
+// eventBytes bounds a line of a stream, and the data of an event.
+const eventBytes = 64 << 10
+
+// read hands on the events of one connection. An event that is not whole when it ends
+// did not come.
+func (f *follower) read(lines *bufio.Reader, r *request) error {
+	var id, name string
+	var data []byte
+	for {
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) || len(data)+len(line) > eventBytes {
+			return fmt.Errorf("client: %s: %w: an event of more than %d bytes", r, ErrAnswer, eventBytes)
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF // a stream has no end of its own
+			}
+			return brokenError{fmt.Errorf("client: %s: the stream was cut: %w", r, err)}
+		}
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if len(line) == 0 {
+			if err := f.dispatch(id, name, data); err != nil {
+				if errors.Is(err, errEnough) {
+					return err
+				}
+				return fmt.Errorf("client: %s: %w: %w", r, ErrAnswer, err)
+			}
+			id, name, data = "", "", nil
+			continue
+		}
+		field, value, _ := strings.Cut(string(line), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch field {
+		case "id":
+			id = value
+		case "event":
+			name = value
+		case "data":
+			if data != nil {
+				data = append(data, '\n')
+			}
+			data = append(data, value...)
+		case "retry":
+			if n, err := strconv.ParseUint(value, 10, 31); err == nil {
+				f.pause = min(longest, time.Duration(n)*time.Millisecond)
+			}
+		}
+	}
+}
+
+// dispatch hands on an event unless it came before. An id without an event only says
+// where the stream stands; an event of an unknown name is passed over.
+func (f *follower) dispatch(id, name string, data []byte) error {
+	if id == "" {
+		if data != nil {
+			return fmt.Errorf("an event %.40q has no id", name)
+		}
+		return nil // a comment, or a retry
+	}
+	at, err := parsePosition(id)
+	if err != nil {
+		return err
+	}
+	if f.at != nil {
+		if at.seq <= f.at.seq && at.issued <= f.at.issued {
+			return nil
+		}
+		if at.seq < f.at.seq || at.issued < f.at.issued {
+			return fmt.Errorf("event %s comes after event %s", at, *f.at)
+		}
+	}
+	e := Event{ID: EventID(id)}
+	var says, want uint64
+	switch name {
+	case wire.EventTurn:
+		e.Turn = new(wire.TurnEvent)
+		err = json.Unmarshal(data, e.Turn)
+		says, want = e.Turn.Seq, at.seq
+	case wire.EventErasure:
+		e.Erasure = new(wire.Event)
+		err = json.Unmarshal(data, e.Erasure)
+		says, want = e.Erasure.Seq, at.seq
+	case wire.EventSlice:
+		e.Slice = new(wire.Issued)
+		err = json.Unmarshal(data, e.Slice)
+		says, want = e.Slice.Number, at.issued
+	default:
+		f.at = &at
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("event %s: %w", id, err)
+	}
+	if says != want {
+		return fmt.Errorf("event %s is numbered %d", id, says)
+	}
+	f.at, f.failures = &at, 0
+	if !f.yield(e, nil) {
+		return errEnough
+	}
+	return nil
+}
+
+// A position is an EventID, read.
+type position struct{ seq, issued uint64 }
+
+func (p position) String() string {
+	return strconv.FormatUint(p.seq, 10) + "-" + strconv.FormatUint(p.issued, 10)
+}
+
+func parsePosition(s string) (p position, err error) {
+	seq, issued, both := strings.Cut(s, "-")
+	if p.seq, err = strconv.ParseUint(seq, 10, 53); err == nil && both {
+		p.issued, err = strconv.ParseUint(issued, 10, 53)
+	}
+	if err != nil {
+		return position{}, fmt.Errorf("%.40q is no event's id, SEQ-NUMBER", s)
+	}
+	return p, nil
+}

@@ -1,0 +1,118 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// ErrAnswer is wrapped when an answer is not one that the service promises: of another
+// media type, too large, of other bytes or another slice than it says. It is not asked
+// again: whoever sent it would send it again.
+var ErrAnswer = errors.New("the answer breaks the contract")
+
+// ErrTooLarge is wrapped when a body is larger than Options.BodyBytes. It was not sent.
+var ErrTooLarge = errors.New("the request is too large")
+
+// A Code names a kind of problem. It is an error so that errors.Is finds it:
+//
+//	if errors.Is(err, client.CodeNotFound) {
+type Code string
+
+// The codes of the service. docs/service.md explains each.
+const (
+	CodeSyntax          Code = "malformed_json"
+	CodeInvalid         Code = "invalid_request"
+	CodeMediaType       Code = "unsupported_media_type"
+	CodeUnauthenticated Code = "unauthenticated"
+	CodeForbidden       Code = "forbidden"
+	CodeNoRoute         Code = "no_such_route"
+	CodeMethod          Code = "method_not_allowed"
+	CodeNotFound        Code = "not_found"
+	CodeAmbiguous       Code = "ambiguous"
+	CodeConflict        Code = "conflict"
+	CodeParent          Code = "unknown_parent"
+	CodeCycle           Code = "cycle"
+	CodePolicyConflict  Code = "policy_conflict"
+	CodePolicyUnknown   Code = "unknown_policy"
+	CodeBeyondHead      Code = "beyond_head"
+	CodeBundle          Code = "malformed_bundle"
+	CodeVersion         Code = "unknown_version"
+	CodeTooLarge        Code = "too_large"
+	CodeSliceTooLarge   Code = "slice_too_large"
+	CodeRate            Code = "rate_limited"
+	CodeOverloaded      Code = "overloaded"
+	CodeTimeout         Code = "timeout"
+	CodeSlowClient      Code = "slow_client"
+	CodeNoKey           Code = "no_signing_key"
+	CodeStopping        Code = "stopping"
+	CodeGone            Code = "client_gone"
+	CodeStore           Code = "store_unavailable"
+	CodeInternal        Code = "internal"
+)
+
+func (c Code) Error() string { return string(c) }
+
+// A Problem is an error that the service answered with. If something on the way
+// answered in its place, only Status, Title and Detail are set.
+type Problem struct {
+	wire.Problem
+	RetryAfter time.Duration // after which asking again makes sense; 0: not said
+}
+
+// Error shows the code, the detail, the place and the request's id.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	b.WriteString("graphkernel: ")
+	if p.Code != "" {
+		b.WriteString(p.Code + ": ")
+	}
+	b.WriteString(p.Detail)
+	if p.Place != "" && !strings.Contains(p.Detail, p.Place) {
+		b.WriteString(" (at " + p.Place + ")")
+	}
+	if p.RequestID != "" {
+		b.WriteString(" [request " + p.RequestID + "]")
+	}
+	return b.String()
+}
+
+// Is reports whether target is the problem's Code.
+func (p *Problem) Is(target error) bool {
+	code, ok := target.(Code)
+	return ok && string(code) == p.Code
+}
+
+// problemBytes bounds a problem document.
+const problemBytes = 1 << 20
+
+// problemOf reads the problem that an answer is.
+func problemOf(resp *http.Response) *Problem {
+	p := &Problem{}
+	p.Title = http.StatusText(resp.StatusCode)
+	p.Detail = fmt.Sprintf("the answer was %d %s, without a problem document", resp.StatusCode, p.Title)
+	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media == "application/problem+json" {
+		data, err := io.ReadAll(io.LimitReader(resp.Body, problemBytes))
+		var w wire.Problem
+		if err == nil && json.Unmarshal(data, &w) == nil && w.Code != "" {
+			p.Problem = w
+		}
+	}
+	p.Status = resp.StatusCode
+	if p.RequestID == "" {
+		p.RequestID = resp.Header.Get("X-Request-Id")
+	}
+	// Seconds only, as the service writes them: a date would need a clock.
+	if n, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 31); err == nil {
+		p.RetryAfter = time.Duration(n) * time.Second
+	}
+	return p
+}

@@ -1,0 +1,123 @@
+package client_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/server"
+	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A service is a real one, in this process.
+type service struct {
+	*httptest.Server
+	kernel *kernel.Kernel
+	server *server.Server
+}
+
+func serve(t testing.TB, limits server.Limits) *service {
+	t.Helper()
+	s, stop := start(t.Context(), limits)
+	t.Cleanup(stop)
+	return s
+}
+
+func start(ctx context.Context, limits server.Limits) (_ *service, stop func()) {
+	sum := sha256.Sum256([]byte("k1"))
+	ring := must(token.Keyring{}.Rotate("k1", must(token.NewSecret(sum[:])), 0))
+	s := memory.Open(&memory.Disk{}, memory.Options{})
+	k := must(kernel.Open(kernel.Config{
+		Store: s, Authority: token.NewAuthority(ring), Rand: rand.NewChaCha8([32]byte{1}),
+		Clock: func() time.Time { return time.Unix(1_780_000_000, 0) },
+	}))
+	h := must(server.New(ctx, server.Config{Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Limits: limits}))
+	web := httptest.NewServer(h)
+	return &service{web, k, h}, func() {
+		h.Stop()
+		web.Close()
+		_ = s.Close()
+	}
+}
+
+// client gives a client of a role that waits for nothing.
+func (s *service) client(t testing.TB, tenant dag.Tenant, role access.Role, o client.Options) *client.Client {
+	t.Helper()
+	text, _, err := s.kernel.CreateKey(t.Context(), tenant, role, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return must(client.New(s.URL, text, awake(o)))
+}
+
+func awake(o client.Options) client.Options {
+	if o.Sleep == nil {
+		o.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	}
+	return o
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// A talk of four turns, one of which a tool said. The last text is one that careless
+// writers of JSON change.
+var (
+	talk  = dag.ExternalConversationID("client", "talk")
+	ids   = [4]dag.TurnID{dag.ExternalTurnID("client", "1"), dag.ExternalTurnID("client", "2"), dag.ExternalTurnID("client", "3"), dag.ExternalTurnID("client", "4")}
+	texts = [4]string{"Is it safe to ship?", "The tests pass.", "3 migrations pending", "No: <b>3</b> migrations & \u2028 one \"quote\" are pending."}
+)
+
+func drafts() []dag.Draft {
+	salt := dag.Salt{7}
+	list := make([]dag.Draft, len(ids))
+	for i := range list {
+		list[i] = dag.Draft{
+			ID: ids[i], Conversation: talk, CreatedAt: dag.Time(1_780_000_000_000_000 + i), Content: texts[i], Salt: &salt,
+			Role: [...]dag.Role{dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleAssistant}[i], Author: "model:helper",
+		}
+		if i > 0 {
+			list[i].Parents = []dag.Parent{{ID: ids[i-1], Kind: dag.Reply}}
+		}
+	}
+	list[3].Phase, list[3].Salience, list[3].HasSalience, list[3].Attrs = dag.Synthesis, 250_000, true, map[string]string{"lang": "en"}
+	return list
+}
+
+// cutOf admits the talk and has its end cut.
+func cutOf(t testing.TB, c *client.Client) client.Bundle {
+	t.Helper()
+	if _, err := c.Admit(t.Context(), drafts()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.Slice(t.Context(), client.Request{Anchor: ids[3]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A recorder notes the requests that pass.
+type recorder struct {
+	next http.RoundTripper
+	seen []*http.Request
+}
+
+func (r *recorder) RoundTrip(q *http.Request) (*http.Response, error) {
+	r.seen = append(r.seen, q)
+	return r.next.RoundTrip(q)
+}

@@ -1,0 +1,202 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// A Request asks for a slice.
+type Request struct {
+	Anchor dag.TurnID
+	Policy policy.ID // "" is default@1
+	AsOf   dag.Seq   // 0 is the present
+}
+
+func (r *Request) wire(format string) wire.SliceRequest {
+	return wire.SliceRequest{Anchor: r.Anchor.String(), Policy: string(r.Policy), AsOf: uint64(r.AsOf), Format: format}
+}
+
+// A Bundle is a slice as it was handed out. It is the one that was asked for and agrees
+// with itself. It is no evidence yet: who signed it, only verification tells.
+type Bundle struct {
+	Bytes  []byte        // to be passed on and verified exactly as they are
+	SHA256 dag.Digest    // of Bytes
+	Claim  *slice.Bundle // what Bytes say
+}
+
+// Slice has a slice cut and signed. The same request on the same view gives the same
+// bytes.
+func (c *Client) Slice(ctx context.Context, r Request) (Bundle, error) {
+	q := &request{method: http.MethodPost, path: "/api/slice", body: encode(r.wire("")), want: typeJSON}
+	a, err := c.do(ctx, q)
+	if err != nil {
+		return Bundle{}, err
+	}
+	b, err := r.bundle(a.body, strings.Trim(a.header.Get("ETag"), `"`), a.header.Get("Slice-Id"))
+	if err != nil {
+		return Bundle{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
+	}
+	return b, nil
+}
+
+// bundle makes every check that needs no key on what came for a request.
+func (r *Request) bundle(data []byte, digest, id string) (Bundle, error) {
+	b := Bundle{Bytes: data, SHA256: sha256.Sum256(data)}
+	if digest != b.SHA256.String() {
+		return Bundle{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
+	}
+	var err error
+	if b.Claim, err = consistent(data); err != nil {
+		return Bundle{}, err
+	}
+	p := &b.Claim.Provenance
+	want := r.Policy
+	if want == "" {
+		want = policy.DefaultID
+	}
+	switch {
+	case id != string(p.SliceID):
+		return Bundle{}, fmt.Errorf("it was announced as slice %.80q, and is slice %s", id, p.SliceID)
+	case p.Anchor != r.Anchor:
+		return Bundle{}, fmt.Errorf("its anchor is %s, and %s was asked for", p.Anchor, r.Anchor)
+	case p.PolicyID != want:
+		return Bundle{}, fmt.Errorf("its policy is %s, and %s was asked for", p.PolicyID, want)
+	case r.AsOf != 0 && b.Claim.AsOf != r.AsOf:
+		return Bundle{}, fmt.Errorf("it is as of %d, and %d was asked for", b.Claim.AsOf, r.AsOf)
+	}
+	return b, nil
+}
+
+// consistent reads a bundle and recomputes what its header claims of its body.
+func consistent(data []byte) (*slice.Bundle, error) {
+	b, err := slice.ParseBundle(data)
+	if err != nil {
+		return nil, err
+	}
+	for _, check := range b.Check() {
+		if check.Status == slice.StatusFail {
+			return nil, fmt.Errorf("check %s fails: %s", check.ID, check.Detail)
+		}
+	}
+	return b, nil
+}
+
+// A BatchResult is a bundle, or why there is none: a *Problem, or ErrAnswer.
+type BatchResult struct {
+	Bundle
+	Err error
+}
+
+// SliceBatch has up to 100 slices cut. The results stand in the order of the requests;
+// one that fails does not touch the others.
+func (c *Client) SliceBatch(ctx context.Context, requests []Request) ([]BatchResult, error) {
+	body := wire.SliceRequests{Requests: make([]wire.SliceRequest, len(requests))}
+	for i := range requests {
+		body.Requests[i] = requests[i].wire("")
+	}
+	q := &request{method: http.MethodPost, path: "/api/slice/batch", body: encode(body)}
+	w, err := get[wire.BatchResults](ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.Results) != len(requests) {
+		return nil, fmt.Errorf("client: %s: %w: %d results for %d requests", q, ErrAnswer, len(w.Results), len(requests))
+	}
+	results := make([]BatchResult, len(requests))
+	for i := range w.Results {
+		got := &w.Results[i]
+		if got.Problem != nil {
+			results[i].Err = &Problem{Problem: *got.Problem}
+			continue
+		}
+		if results[i].Bundle, err = requests[i].bundle(got.Bundle, got.BundleSHA256, got.SliceID); err != nil {
+			results[i].Err = fmt.Errorf("client: %s: requests[%d]: %w: %w", q, i, ErrAnswer, err)
+		}
+	}
+	return results, nil
+}
+
+// Render has a slice cut and written for people or prompts, wire.FormatMarkdown or
+// wire.FormatMessages. A rendering is no evidence and cannot be verified.
+func (c *Client) Render(ctx context.Context, r Request, format string) ([]byte, error) {
+	want := map[string]string{wire.FormatMarkdown: typeMarkdown, wire.FormatMessages: typeJSON}[format]
+	if want == "" {
+		return nil, fmt.Errorf("client: %.80q is no format of a rendering", format)
+	}
+	a, err := c.do(ctx, &request{method: http.MethodPost, path: "/api/slice", body: encode(r.wire(format)), want: want})
+	if err != nil {
+		return nil, err
+	}
+	return a.body, nil
+}
+
+// SlicesPage reads a page of the records of what was issued, in the order of issue.
+func (c *Client) SlicesPage(ctx context.Context, p Page) (wire.Slices, error) {
+	return get[wire.Slices](ctx, c, &request{method: http.MethodGet, path: "/api/slices", query: p.query()})
+}
+
+// Slices gives the record of every bundle that was issued, in the order of issue. An
+// error ends it.
+func (c *Client) Slices(ctx context.Context) iter.Seq2[wire.Issued, error] {
+	return all(func(p Page) ([]wire.Issued, string, error) {
+		w, err := c.SlicesPage(ctx, p)
+		return w.Slices, w.Next, err
+	})
+}
+
+// Issued reads every record of one slice id.
+func (c *Client) Issued(ctx context.Context, id slice.SliceID) (wire.SliceRecord, error) {
+	path, err := slicePath(id, "")
+	if err != nil {
+		return wire.SliceRecord{}, err
+	}
+	return get[wire.SliceRecord](ctx, c, &request{method: http.MethodGet, path: path})
+}
+
+// Replay has a slice cut again and compared with the newest bundle on record.
+func (c *Client) Replay(ctx context.Context, id slice.SliceID) (wire.Replay, error) {
+	path, err := slicePath(id, "/replay")
+	if err != nil {
+		return wire.Replay{}, err
+	}
+	return get[wire.Replay](ctx, c, &request{method: http.MethodPost, path: path})
+}
+
+// ReplayBundle has a bundle's slice cut again and compared with it, byte for byte.
+func (c *Client) ReplayBundle(ctx context.Context, bundle []byte) (wire.Replay, error) {
+	b, err := slice.ParseBundle(bundle)
+	if err != nil {
+		return wire.Replay{}, fmt.Errorf("client: %w", err)
+	}
+	path, err := slicePath(b.Provenance.SliceID, "/replay")
+	if err != nil {
+		return wire.Replay{}, err
+	}
+	return get[wire.Replay](ctx, c, &request{method: http.MethodPost, path: path, body: bundle})
+}
+
+// Explain asks why a turn is in the newest bundle of a slice, or is not.
+func (c *Client) Explain(ctx context.Context, id slice.SliceID, turn dag.TurnID) (wire.Explanation, error) {
+	path, err := slicePath(id, "/explain")
+	if err != nil {
+		return wire.Explanation{}, err
+	}
+	return get[wire.Explanation](ctx, c, &request{method: http.MethodPost, path: path, body: encode(wire.ExplainRequest{Turn: turn.String()})})
+}
+
+// slicePath looks at the id: in another form it might lead elsewhere.
+func slicePath(id slice.SliceID, below string) (string, error) {
+	if _, err := slice.ParseSliceID(string(id)); err != nil {
+		return "", fmt.Errorf("client: %w", err)
+	}
+	return "/api/slices/" + string(id) + below, nil
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestMCP speaks to graphkernel mcp with the SDK's own client: within the process,
+// and with a child as MCP clients start one.
+func TestMCP(t *testing.T) {
+	t.Parallel()
+	t.Run("pipes", func(t *testing.T) {
+		t.Parallel()
+		toServer, fromClient := io.Pipe()
+		toClient, fromServer := io.Pipe()
+		a := testApp()
+		var messages bytes.Buffer
+		a.stdin, a.stdout, a.stderr = toServer, fromServer, &messages
+		code := make(chan int, 1)
+		go func() {
+			defer fromServer.Close()
+			code <- a.run(context.Background(), []string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db"), "mcp"})
+		}()
+		useMCP(t, &sdk.IOTransport{Reader: toClient, Writer: fromClient})
+		if got := <-code; got != exitOK {
+			t.Errorf("exit code %d: %s", got, &messages)
+		}
+	})
+	t.Run("child", func(t *testing.T) {
+		t.Parallel()
+		c := exec.CommandContext(t.Context(), "graphkernel", "--dev", "--store", "sqlite:"+filepath.Join(t.TempDir(), "s.db"), "mcp")
+		c.Env = append(os.Environ(), "HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
+		useMCP(t, &sdk.CommandTransport{Command: c})
+		if c.ProcessState == nil || c.ProcessState.ExitCode() != exitOK {
+			t.Errorf("the child ended with %v", c.ProcessState)
+		}
+	})
+}
+
+// useMCP admits a turn, cuts around it and verifies what was cut.
+func useMCP(t *testing.T, transport sdk.Transport) {
+	t.Helper()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(name string, arguments map[string]any) string {
+		r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := r.Content[0].(*sdk.TextContent).Text
+		if r.IsError {
+			t.Fatalf("%s: %s", name, text)
+		}
+		return text
+	}
+	const id = "0b5e0000-0000-4000-8000-000000000001"
+	call("admit_turns", map[string]any{"turns": []any{map[string]any{
+		"id": id, "conversation": id, "role": "user", "author": "human:test", "created_at": "2026-01-02T03:04:05Z", "content": "ship it?",
+	}}})
+	bundle := call("cut_slice", map[string]any{"anchor": id})
+	if verdict := call("verify_bundle", map[string]any{"bundle": bundle}); !strings.Contains(verdict, `"admissible":true`) {
+		t.Errorf("verdict %s", verdict)
+	}
+	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 4 {
+		t.Errorf("the role agent has 4 tools, got %v, %v", list, err)
+	}
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+}
