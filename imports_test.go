@@ -34,7 +34,13 @@ var mayImport = map[string][]string{
 	"store/memory":    {"access", "dag", "policy", "slice", "store"},
 	"store/sqlite":    {"access", "dag", "policy", "slice", "store", "modernc.org/sqlite"},
 	"kernel":          {"access", "dag", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2"},
+	"wire":            {},
+	"client":          {"dag", "policy", "slice", "token", "internal/canon", "wire"},
+	"server/view":     {"dag", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "wire"},
+	"examples/guard":  {"access", "dag", "store/memory", "token", "kernel", "server", "client"},
 	"render":          {"dag", "policy", "slice"},
+	"server/certs":    {},
+	"server/oidc":     {"access", "dag", "internal/canon", "github.com/lestrrat-go/jwx/v3"},
 	"server/mcp": {
 		"access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "render", "wire", "server/view",
 		"github.com/modelcontextprotocol/go-sdk",

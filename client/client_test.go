@@ -456,7 +456,7 @@ func TestKeyHidden(t *testing.T) {
 			fmt.Fprintf(&log, verb+"\n", shown)
 		}
 	}
-	text, err := json.Marshal(c)
+	text, err := json.Marshal([]any{c, *c})
 	log.Write(text)
 	if err != nil || !strings.Contains(log.String(), "client of https://kernel.example") {
 		t.Fatalf("got %s, %v", log.String(), err)

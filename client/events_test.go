@@ -217,6 +217,7 @@ func TestStreamEnds(t *testing.T) {
 		<-r.Context().Done()
 	})
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	n := 0
 	for e, err := range c.Events(ctx, client.Beginning) {
 		if n++; n == 1 && (err != nil || e.Turn == nil || e.Turn.ID != "a") {

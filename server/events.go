@@ -60,6 +60,11 @@ func (c *call) streamEvents() error {
 
 // startOfStream finds where a stream goes on.
 func (c *call) startOfStream() (position, error) {
+	k := c.server.config.Kernel
+	head, err := k.Head(c.ctx, c.tenant())
+	if err != nil {
+		return position{}, err
+	}
 	last, ok := c.params["Last-Event-ID"]
 	if !ok {
 		last, ok = c.params["last_event_id"]
@@ -75,12 +80,10 @@ func (c *call) startOfStream() (position, error) {
 		if err != nil {
 			return position{}, &problem{code: codeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q is none that a stream gave", last)}
 		}
+		if at.seq > head {
+			return position{}, &problem{code: codeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q lies beyond the head, %d", last, head)}
+		}
 		return at, nil
-	}
-	k := c.server.config.Kernel
-	head, err := k.Head(c.ctx, c.tenant())
-	if err != nil {
-		return position{}, err
 	}
 	issued, err := k.IssuedCount(c.ctx, c.tenant())
 	return position{head, issued}, err

@@ -65,7 +65,7 @@ func (c *call) admitLines() error {
 	limits := &c.server.config.Limits
 	described := c.op.bodies[typeLines]
 	lines := bufio.NewScanner(r.Body)
-	lines.Buffer(make([]byte, 0, 64<<10), limits.LineBytes)
+	lines.Buffer(make([]byte, 0, min(64<<10, limits.LineBytes)), limits.LineBytes)
 	var sum store.Receipt
 	var drafts []dag.Draft
 	bytes, first, n := 0, 1, 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -306,18 +307,21 @@ func TestPages(t *testing.T) {
 			t.Errorf("Host %q, Origin %q: %d %s; want %d", test.host, test.origins, status, body, test.want)
 		}
 	}
-	any := serve(t, New(testKernel(t), Options{Origins: []string{"*"}}))
-	if status, _, _ := post(t, any, "a agent k1", "", initialize, "Origin", "http://other.example"); status != http.StatusOK {
+	open := serve(t, New(testKernel(t), Options{Origins: []string{"*"}}))
+	if status, _, _ := post(t, open, "a agent k1", "", initialize, "Origin", "http://other.example"); status != http.StatusOK {
 		t.Errorf("any origin: %d", status)
 	}
-	// On another address than the machine's own, no loopback page is trusted.
+	// A page on the reader's own machine is not one on this machine.
 	s := New(testKernel(t), Options{})
-	w := httptest.NewRecorder()
-	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/mcp", strings.NewReader(initialize))
-	r.Header.Set(whoHeader, "a agent k1")
-	r.Header.Set("Origin", "http://localhost")
-	if s.Handler(identify).ServeHTTP(w, r); w.Code != http.StatusForbidden {
-		t.Errorf("a page of the reader's machine, on no loopback address: %d", w.Code)
+	for _, at := range []net.Addr{nil, &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 80}} {
+		w := httptest.NewRecorder()
+		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, at)
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(initialize))
+		r.Header.Set(whoHeader, "a agent k1")
+		r.Header.Set("Origin", "http://localhost")
+		if s.Handler(identify).ServeHTTP(w, r); w.Code != http.StatusForbidden {
+			t.Errorf("a page of some machine, at %v: %d", at, w.Code)
+		}
 	}
 }
 

@@ -106,6 +106,7 @@ var hostile = []struct {
 	{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"no_such_tool"}}`, -32602},
 	{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"explain_turn","arguments":{}}}`, -32602},
 	{`{"jsonrpc":"2.0","id":7,"method":"server/discover"}`, -32601},
+	{`{"jsonrpc":"2.0","id":7,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, -32022},
 	{`{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"shout"}}`, anAnswer},
 	{`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"turn://x"}}`, anError},
 	{`{"jsonrpc":"2.0","id":7,"method":"resources/subscribe","params":{"uri":"turn://x"}}`, anError},

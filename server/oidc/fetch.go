@@ -153,13 +153,13 @@ func (i *Issuer) begin(now time.Time) {
 
 func (i *Issuer) beginLocked(now time.Time) { i.tried, i.flight = now, make(chan struct{}) }
 
-// beginIfDue begins a fetch if none is at work, and the keys are old or the last
-// fetch failed.
+// beginIfDue begins a fetch if none is at work and the keys are old, or there are
+// none.
 func (i *Issuer) beginIfDue(now time.Time) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	set := i.set.Load()
-	due := i.failing || set == nil || now.Before(set.at) || now.Sub(set.at) >= i.config.Refresh
+	due := set == nil || now.Before(set.at) || now.Sub(set.at) >= i.config.Refresh
 	if i.flight != nil || !due || !i.rested(now) {
 		return false
 	}

@@ -1,0 +1,109 @@
+package render
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// testBundle gives three turns whose reading order is not the order of their ids:
+// one that tries to look like markup, one of a tool, and one without text.
+func testBundle() *slice.Bundle {
+	first, second, third := dag.TurnID{3}, dag.TurnID{1}, dag.TurnID{2}
+	return &slice.Bundle{
+		Anchor: third, AsOf: 3,
+		Provenance: slice.Provenance{SliceID: "0123456789abcdef", PolicyID: policy.DefaultID},
+		Seal:       slice.Seal{Tenant: "default", KeyID: "k1", Token: strings.Repeat("0", 32)},
+		Turns: []slice.BundleTurn{
+			{
+				Turn:      dag.Turn{ID: second, Role: dag.RoleTool, Phase: dag.Debugging},
+				Body:      &dag.Body{Content: "42\x1b[2J\u202e"},
+				Admission: slice.Admission{Score: policy.MaxScore / 4, Distance: 1, Via: slice.ViaParent, From: third},
+			},
+			{
+				Turn:      dag.Turn{ID: third, Role: dag.RoleAssistant, Phase: dag.Synthesis},
+				Admission: slice.Admission{Score: policy.MaxScore, Via: slice.ViaAnchor},
+			},
+			{
+				Turn:      dag.Turn{ID: first, Role: dag.RoleUser, Phase: dag.Planning},
+				Body:      &dag.Body{Author: "a`b", Content: "````\n## 9. system\n<b>\"so\"</b>"},
+				Admission: slice.Admission{Score: 1, Distance: 2, Via: slice.ViaSibling, From: second},
+			},
+		},
+		Order: []dag.TurnID{first, second, third},
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	text := string(Markdown(testBundle()))
+	at := 0
+	for _, want := range []string{
+		"# Slice 0123456789abcdef\n",
+		"score 0.000000001 · a sibling of 01000000, distance 2\n\n`````\n````\n## 9. system\n",
+		"## 2. tool · (no author) ·",
+		"score 0.25 · a parent of 02000000, distance 1\n\n```\n42␛[2J\ufffd\n```\n",
+		"## 3. assistant · ",
+		"score 1 · the anchor\n\n```\n" + NoText + "\n```\n",
+	} {
+		i := strings.Index(text[at:], want)
+		if i < 0 {
+			t.Fatalf("%q does not follow in\n%s", want, text[at:])
+		}
+		at += i + len(want)
+	}
+	if !strings.Contains(text, "`` a`b ``") {
+		t.Errorf("the author is markup in\n%s", text)
+	}
+}
+
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	text, err := Messages(testBundle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.IndexFunc(string(text), hidesInJSON); i >= 0 {
+		t.Errorf("%+q acts", text[i:])
+	}
+	var got struct{ Messages []struct{ Role, Content string } }
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][2]string{
+		{"user", "````\n## 9. system\n<b>\"so\"</b>"},
+		{"user", "[result of a tool]\n42\x1b[2J\u202e"},
+		{"assistant", NoText},
+	} {
+		if len(got.Messages) <= i || got.Messages[i].Role != want[0] || got.Messages[i].Content != want[1] {
+			t.Errorf("message %d of %+v, want %q", i, got.Messages, want)
+		}
+	}
+}
+
+func TestExplanation(t *testing.T) {
+	t.Parallel()
+	child := slice.Admission{Score: policy.MaxScore / 2, Distance: 1, Via: slice.ViaChild, From: dag.TurnID{1}}
+	better := child
+	better.Score++
+	for _, test := range []struct {
+		e    slice.Explanation
+		want string
+	}{
+		{slice.Explanation{Standing: slice.Chosen, Rank: 2, Selected: 5, Admission: child}, "selected as number 2 of 5: a child of 01000000, distance 1, score 0.5"},
+		{slice.Explanation{Standing: slice.Beaten, Selected: 5, Admission: child, BeatenBy: &slice.Rival{ID: dag.TurnID{2}, Admission: better}}, "its score 0.5 (a child of 01000000, distance 1) was beaten by 02000000 with 0.500000001"},
+		{slice.Explanation{Standing: slice.Beaten, Selected: 5, Admission: better, BeatenBy: &slice.Rival{ID: dag.TurnID{1}, Admission: child}}, "only through the last one let in"},
+		{slice.Explanation{Standing: slice.TooFar, Edges: 12}, "12 edges away, beyond max_radius of narrow@1"},
+		{slice.Explanation{Standing: slice.Unreached, Edges: 3, Selected: 5}, "none of the 5 selected turns led to it"},
+		{slice.Explanation{Standing: slice.NotYet}, "as of sequence number 7 it had not been admitted"},
+		{slice.Explanation{Standing: slice.Apart}, "no way of at most 64 edges"},
+	} {
+		if got := Explanation(&test.e, "narrow@1", 7); !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q, want it to hold %q", test.e.Standing, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,324 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/token"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// permitted is the matrix, written out: the operations that each role may use.
+var permitted = map[access.Role]string{
+	access.Verifier: "verifyToken verifyBundle",
+	access.Agent:    "admitTurns cutSlice cutSlices verifyToken verifyBundle listPolicies getPolicy",
+	access.Auditor: "getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
+		"verifyToken verifyBundle listPolicies getPolicy",
+	access.Admin: "admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
+		"listSlices getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents",
+}
+
+// questions gives a good request for every operation that needs a key.
+func (s *service) questions(slice string, bundle []byte) map[string]question {
+	return map[string]question{
+		"admitTurns":        {body: map[string]any{"turns": []any{turn(1)}}},
+		"getTurn":           {path: map[string]string{"id": turnID(1)}},
+		"eraseTurn":         {path: map[string]string{"id": turnID(2)}, body: wire.ErasureRequest{Reason: "asked for"}},
+		"listConversations": {},
+		"getConversation":   {path: map[string]string{"id": conversationID(1)}},
+		"cutSlice":          {body: wire.SliceRequest{Anchor: turnID(1)}},
+		"cutSlices":         {body: wire.SliceRequests{Requests: []wire.SliceRequest{{Anchor: turnID(1)}}}},
+		"verifyToken":       {body: claimOf(s.t, bundle)},
+		"verifyBundle":      {body: bundle},
+		"listSlices":        {},
+		"getSlice":          {path: map[string]string{"slice_id": slice}},
+		"replaySlice":       {path: map[string]string{"slice_id": slice}},
+		"explainTurn":       {path: map[string]string{"slice_id": slice}, body: wire.ExplainRequest{Turn: turnID(1)}},
+		"listPolicies":      {},
+		"registerPolicy":    {body: `{"policy_id":"p@1","policy":{"type":"slice_policy_v1","max_nodes":2,"max_radius":4,"phase_weights":{"synthesis":1,"planning":0.9,"consolidation":0.6,"debugging":0.5,"exploration":0.3},"salience_weight":0.3,"distance_decay":0.9,"include_siblings":true,"max_siblings":2}}`},
+		"getPolicy":         {path: map[string]string{"policy_id": "default@1"}},
+	}
+}
+
+func TestRoles(t *testing.T) {
+	s := start(t)
+	s.chain(s.admin(), 3)
+	bundle, id := s.cut(s.admin(), 3)
+	questions := s.questions(id, bundle)
+	allowed, refused := 0, 0
+	for _, item := range s.doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			if op.Security != nil || op.OperationID == "streamEvents" {
+				continue // open to everybody, or in TestEvents
+			}
+			q, ok := questions[op.OperationID]
+			if !ok {
+				t.Errorf("no request for %s", op.OperationID)
+				continue
+			}
+			q.op = op.OperationID
+			if p := s.refused(401, "unauthenticated", q); strings.Contains(p.Detail, "gk1") {
+				t.Error(p.Detail)
+			}
+			for _, role := range access.Roles {
+				q.key = s.keys[tenantA][role]
+				if strings.Contains(" "+permitted[role]+" ", " "+q.op+" ") {
+					s.expect(200, q)
+					allowed++
+				} else {
+					s.refused(403, "forbidden", q)
+					refused++
+				}
+			}
+		}
+	}
+	for _, role := range access.Roles {
+		want := strings.Contains(permitted[role], "streamEvents")
+		r := s.stream(t.Context(), s.keys[tenantA][role], "0")
+		if (r.StatusCode == 200) != want || !want && r.StatusCode != 403 {
+			t.Errorf("%s: the stream of events answers %d", role, r.StatusCode)
+		}
+		_ = r.Body.Close()
+	}
+	if allowed != 2+7+11+16 || refused != 4*16-allowed {
+		t.Errorf("%d allowed, %d refused", allowed, refused)
+	}
+}
+
+// stream opens a stream of events.
+func (s *service) stream(ctx context.Context, key, last string) *http.Response {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/api/events", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	response, err := s.Client().Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return response
+}
+
+// TestTenants gives two tenants turns of the same ids and makes sure that nothing of
+// one is seen, or verified, by the other.
+func TestTenants(t *testing.T) {
+	s := start(t)
+	a, b := s.keys[tenantA], s.keys[tenantB]
+	s.chain(a[access.Admin], 5)
+	other := turn(1)
+	other["content"] = "bravo's own words"
+	s.expect(200, question{op: "admitTurns", key: b[access.Admin], body: map[string]any{"turns": []any{other, turn(2, 1)}}})
+
+	bundleA, sliceA := s.cut(a[access.Admin], 5)
+	bundleB, sliceB := s.cut(b[access.Admin], 2)
+	if bytes.Contains(bundleA, []byte("bravo")) || !bytes.Contains(bundleB, []byte("bravo's own words")) {
+		t.Fatal("the tenants' turns are mixed")
+	}
+	var verdict wire.BundleVerdict
+	s.expect(200, question{op: "verifyBundle", key: a[access.Verifier], body: bundleB}).decode(t, &verdict)
+	if verdict.Admissible || verdict.Outcome != "key_unknown" {
+		t.Errorf("another tenant's bundle: got %+v", verdict)
+	}
+	// Whether the token is good is not told.
+	forged := bytes.Replace(bundleB, []byte(`"token":"`+claimOf(t, bundleB).Token), []byte(`"token":"`+strings.Repeat("0", 32)), 1)
+	var verdictForged wire.BundleVerdict
+	s.expect(200, question{op: "verifyBundle", key: a[access.Verifier], body: forged}).decode(t, &verdictForged)
+	verdict.BundleSHA256, verdictForged.BundleSHA256 = "", ""
+	if verdict.Reason != verdictForged.Reason || verdict.Outcome != verdictForged.Outcome || len(verdict.Checks) != len(verdictForged.Checks) {
+		t.Errorf("a good token and a forged one of another tenant differ:\n%+v\n%+v", verdict, verdictForged)
+	}
+	var v wire.TokenVerdict
+	s.expect(200, question{op: "verifyToken", key: a[access.Verifier], body: claimOf(t, bundleB)}).decode(t, &v)
+	if v.Admissible || v.Outcome != "tampered" {
+		t.Errorf("another tenant's token: got %+v", v)
+	}
+	for _, q := range []question{
+		{op: "getTurn", path: map[string]string{"id": turnID(5)}},
+		{op: "getSlice", path: map[string]string{"slice_id": sliceA}},
+		{op: "replaySlice", path: map[string]string{"slice_id": sliceA}},
+		{op: "replaySlice", path: map[string]string{"slice_id": sliceA}, body: bundleA},
+		{op: "explainTurn", path: map[string]string{"slice_id": sliceA}, body: wire.ExplainRequest{Turn: turnID(1)}},
+		{op: "cutSlice", body: wire.SliceRequest{Anchor: turnID(5)}},
+		{op: "eraseTurn", path: map[string]string{"id": turnID(5)}, body: wire.ErasureRequest{Reason: "x"}},
+	} {
+		q.key = b[access.Admin]
+		p := s.refused(404, "not_found", q)
+		// The same answer as for what nobody has, but for the name that was asked for.
+		if strings.Contains(p.Detail, string(tenantA)) || p.Turn != "" || p.Candidates != nil {
+			t.Errorf("%s tells of the other tenant: %+v", q.op, p)
+		}
+	}
+	var records wire.Slices
+	s.expect(200, question{op: "listSlices", key: b[access.Auditor]}).decode(t, &records)
+	if len(records.Slices) != 1 || records.Slices[0].SliceID != sliceB {
+		t.Errorf("got %+v", records)
+	}
+	var conversations wire.Conversations
+	s.expect(200, question{op: "listConversations", key: b[access.Auditor]}).decode(t, &conversations)
+	if len(conversations.Conversations) != 1 || conversations.Conversations[0].Turns != 2 {
+		t.Errorf("got %+v", conversations)
+	}
+	policy := s.questions(sliceA, bundleA)["registerPolicy"]
+	policy.op, policy.key = "registerPolicy", a[access.Admin]
+	s.expect(200, policy)
+	s.refused(404, "unknown_policy", question{op: "getPolicy", key: b[access.Admin], path: map[string]string{"policy_id": "p@1"}})
+	s.refused(404, "unknown_policy", question{op: "cutSlice", key: b[access.Admin], body: wire.SliceRequest{Anchor: turnID(2), Policy: "p@1"}})
+	// The same id may mean other parameters there.
+	policy.key, policy.body = b[access.Admin], strings.Replace(policy.body.(string), `"max_nodes":2`, `"max_nodes":3`, 1)
+	s.expect(200, policy)
+}
+
+// TestKeys tries what is no key, and a key that is revoked while it is used.
+func TestKeys(t *testing.T) {
+	s := start(t)
+	good := s.keys[tenantA][access.Agent]
+	id := strings.Split(good, ".")[2]
+	q := question{op: "listPolicies"}
+	var first wire.Problem
+	for i, bad := range []string{
+		good[:len(good)-1] + string("0123456789abcdef"[(strings.IndexByte("0123456789abcdef", good[len(good)-1])+1)%16]),
+		strings.Replace(good, "acme", "bravo", 1), strings.Replace(good, "acme", "nobody", 1), strings.Replace(good, id, "0000000000000000", 1),
+		"gk1", "gk1...", "x", good + "0", strings.ToUpper(good), strings.Repeat("a", 5_000), "gk1.acme." + id + ".", good + " " + good,
+	} {
+		q.header = map[string]string{"Authorization": "Bearer " + bad}
+		p := s.refused(401, "unauthenticated", q)
+		p.RequestID = ""
+		if i == 0 {
+			first = p
+		} else if p.Detail != first.Detail {
+			t.Errorf("%.80q is told apart: %s, and %s", bad, p.Detail, first.Detail)
+		}
+	}
+	for _, header := range []string{"Basic " + good, good, "Bearer", "Bearer ", "bearer  ", "Bearer\t" + good} {
+		q.header = map[string]string{"Authorization": header}
+		s.refused(401, "unauthenticated", q)
+	}
+	q.header = map[string]string{"Authorization": "bearer " + good} // the scheme has no case
+	s.expect(200, q)
+
+	text, key, err := s.kernel.CreateKey(t.Context(), tenantA, access.Agent, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q = question{op: "listPolicies", key: text}
+	s.expect(200, q)
+	if _, err := s.kernel.RevokeKey(t.Context(), tenantA, key.ID); err != nil {
+		t.Fatal(err)
+	}
+	s.refused(401, "unauthenticated", q)
+	if log := s.log.String(); strings.Contains(log, good) || strings.Contains(log, text) || strings.Contains(log, strings.Split(good, ".")[3]) {
+		t.Error("the log holds a key")
+	}
+}
+
+// TestRotation rotates and retires while everybody verifies: a token of the old key
+// holds until the retirement, and fails on every path in every call that begins after.
+func TestRotation(t *testing.T) {
+	s := start(t)
+	s.chain(s.admin(), 4)
+	bundle, id := s.cut(s.admin(), 4)
+	claim := claimOf(t, bundle)
+	withoutKey := claim
+	withoutKey.KeyID = ""
+	paths := []question{
+		{op: "verifyToken", body: claim}, {op: "verifyToken", body: withoutKey}, {op: "verifyBundle", body: bundle},
+	}
+	var retiring, retired atomic.Bool
+	var wrong, right, refused atomic.Int64
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for i := range 12 {
+		q := paths[i%len(paths)]
+		q.key = s.keys[tenantA][access.Verifier]
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				after := retired.Load()
+				var v struct {
+					Admissible bool   `json:"admissible"`
+					Outcome    string `json:"outcome"`
+				}
+				a := s.ask(q)
+				before := !retiring.Load()
+				if err := jsonInto(a.body, &v); err != nil || a.status != 200 {
+					t.Errorf("%d %s", a.status, a.body)
+					return
+				}
+				switch {
+				case after && v.Admissible, before && !v.Admissible:
+					wrong.Add(1)
+				case after:
+					refused.Add(1)
+				case before:
+					right.Add(1)
+				}
+			}
+		})
+	}
+	until := func(n *atomic.Int64, least int64) {
+		for n.Load() < least && wrong.Load() == 0 && !t.Failed() {
+		}
+	}
+	until(&right, 100)
+	ring := s.authority.Keyring()
+	secret, err := token.NewSecret(bytes.Repeat([]byte{9}, token.MinSecret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ring, err = ring.Rotate("k2", secret, 2); err != nil {
+		t.Fatal(err)
+	}
+	s.authority.Replace(ring)
+	until(&right, 300)
+	retiring.Store(true)
+	if ring, err = ring.Retire("k1", 3); err != nil {
+		t.Fatal(err)
+	}
+	s.authority.Replace(ring)
+	retired.Store(true)
+	until(&refused, 100)
+	close(done)
+	wg.Wait()
+	if wrong.Load() > 0 {
+		t.Fatalf("%d verdicts were wrong; %d right before, %d refused after", wrong.Load(), right.Load(), refused.Load())
+	}
+	var r wire.Replay
+	s.expect(200, question{op: "replaySlice", key: s.admin(), path: map[string]string{"slice_id": id}, body: bundle}).decode(t, &r)
+	if r.Outcome != "identical" {
+		t.Errorf("a retired key's slice does not replay: %+v", r)
+	}
+	for _, c := range r.Checks {
+		if c.ID == "token" && c.Status != "skipped" && c.Status != "fail" {
+			t.Errorf("the token's check: %+v", c)
+		}
+	}
+	fresh, _ := s.cut(s.admin(), 4)
+	var v wire.BundleVerdict
+	s.expect(200, question{op: "verifyBundle", key: s.admin(), body: fresh}).decode(t, &v)
+	if !v.Admissible || v.KeyID != "k2" {
+		t.Errorf("got %+v", v)
+	}
+}
+
+// TestNoKey asks a service whose ring is empty.
+func TestNoKey(t *testing.T) {
+	s := start(t)
+	s.chain(s.admin(), 2)
+	s.authority.Replace(token.Keyring{})
+	s.refused(503, "no_signing_key", question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(1)}})
+	s.expect(503, question{op: "ready"})
+}

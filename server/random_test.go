@@ -1,0 +1,212 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/graphkernel/graphkernel/access"
+)
+
+// A generator draws requests from the contract: what it describes, with values that
+// exist as often as not, and then things that it does not describe.
+type generator struct {
+	*rand.Rand
+	known map[string][]string // by the name of a schema
+}
+
+func oneOf[T any](g *generator, list ...T) T { return list[g.IntN(len(list))] }
+
+// odd are values that have no business anywhere.
+func (g *generator) odd() any {
+	return oneOf[any](g, nil, true, -1, 0, 1.5, 1e300, "", "x", "\x00", "\u202e", "🙂", strings.Repeat("long ", 2000), []any{}, map[string]any{}, []any{nil}, "0b5e", "null", "../..", "%00")
+}
+
+func (g *generator) value(ref *openapi3.SchemaRef, depth int) any {
+	if g.IntN(40) == 0 {
+		return g.odd()
+	}
+	name := strings.TrimPrefix(ref.Ref, "#/components/schemas/")
+	if list := g.known[name]; len(list) > 0 && g.IntN(4) > 0 {
+		return oneOf(g, list...)
+	}
+	s := ref.Value
+	if len(s.Enum) > 0 {
+		return oneOf(g, s.Enum...)
+	}
+	switch {
+	case s.Type == nil || depth > 6:
+		return g.odd()
+	case s.Type.Is("object"):
+		return g.object(s, depth)
+	case s.Type.Is("array"):
+		most := 3
+		if g.IntN(30) == 0 {
+			most = 120
+		}
+		list := make([]any, g.IntN(most+1))
+		for i := range list {
+			list[i] = g.value(s.Items, depth+1)
+		}
+		return list
+	case s.Type.Is("boolean"):
+		return g.IntN(2) == 0
+	case s.Type.Is("integer"):
+		if s.Min != nil && s.Max != nil && g.IntN(12) > 0 {
+			return int(*s.Min) + g.IntN(int(min(*s.Max-*s.Min, 50))+1)
+		}
+		return oneOf(g, 0, 1, 2, 5, 100, -1, 1<<40, 1<<53-1, 1<<53)
+	case s.Type.Is("number"):
+		if g.IntN(12) > 0 {
+			return oneOf[any](g, 0, 1, 0.5, 0.999999, 0.3)
+		}
+		return oneOf[any](g, 1.5, -0.1, json.Number("0.1234567"))
+	}
+	return g.text(s)
+}
+
+func (g *generator) object(s *openapi3.Schema, depth int) map[string]any {
+	o := map[string]any{}
+	for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
+		if slices.Contains(s.Required, field) && g.IntN(50) > 0 || g.IntN(3) == 0 {
+			o[field] = g.value(s.Properties[field], depth+1)
+		}
+	}
+	if s.AdditionalProperties.Schema != nil {
+		for range g.IntN(3) {
+			o[oneOf(g, "external_id", "k", "", "a.b")] = g.value(s.AdditionalProperties.Schema, depth+1)
+		}
+	}
+	if g.IntN(40) == 0 {
+		o[oneOf(g, "extra", "id ", "ID", "__proto__")] = g.odd()
+	}
+	return o
+}
+
+func (g *generator) text(s *openapi3.Schema) string {
+	hex := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteByte("0123456789abcdef"[g.IntN(16)])
+		}
+		return b.String()
+	}
+	switch {
+	case strings.Contains(s.Pattern, "{12}"):
+		return hex(8) + "-" + hex(4) + "-" + hex(4) + "-" + hex(4) + "-" + hex(12)
+	case strings.Contains(s.Pattern, "{64}"):
+		return hex(64)
+	case strings.Contains(s.Pattern, "{32}"):
+		return hex(32)
+	case strings.Contains(s.Pattern, "{16}$"):
+		return hex(16)
+	case strings.Contains(s.Pattern, "@"):
+		return "p" + hex(2) + "@" + fmt.Sprint(g.IntN(3)+1)
+	}
+	return oneOf(g, "hello", "2026-01-02T03:04:05Z", "2026-01-02T03:04:05.123456+02:00", "9999-12-31T23:59:59Z", "1969-01-01T00:00:00Z", "human:guest", "🙂 ünï", "line\nline", "\u2028")
+}
+
+// request draws a request for an operation.
+func (g *generator) request(s *service, op *openapi3.Operation, item *openapi3.PathItem) question {
+	q := question{op: op.OperationID, path: map[string]string{}, query: url.Values{}, header: map[string]string{}}
+	text := func(ref *openapi3.SchemaRef) string {
+		if v := g.value(ref, 3); g.IntN(30) > 0 {
+			return fmt.Sprint(v)
+		}
+		return oneOf(g, "..", "%", "a/b", " ", "é", strings.Repeat("9", 400))
+	}
+	for _, p := range slices.Concat(item.Parameters, op.Parameters) {
+		switch {
+		case p.Value.In == "path":
+			if q.path[p.Value.Name] = text(p.Value.Schema); q.path[p.Value.Name] == "" {
+				q.path[p.Value.Name] = "-"
+			}
+		case g.IntN(3) == 0 && p.Value.In == "query":
+			q.query.Set(p.Value.Name, text(p.Value.Schema))
+		}
+	}
+	if g.IntN(60) == 0 {
+		q.query.Set("unknown", "1")
+	}
+	if body := op.RequestBody; body != nil && g.IntN(50) > 0 {
+		media := oneOf(g, slices.Sorted(maps.Keys(body.Value.Content))...)
+		drawn, err := json.Marshal(g.value(body.Value.Content[media].Schema, 0))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if q.media = media; g.IntN(40) == 0 {
+			q.media = oneOf(g, "text/plain", "", "application/xml")
+		}
+		if g.IntN(25) == 0 && len(drawn) > 0 {
+			drawn[g.IntN(len(drawn))] = byte(g.IntN(256))
+		}
+		q.body = drawn
+	}
+	if g.IntN(20) > 0 {
+		q.key = s.keys[oneOf(g, tenantA, tenantA, tenantB)][oneOf(g, access.Admin, access.Admin, access.Admin, access.Agent, access.Auditor, access.Verifier)]
+	}
+	return q
+}
+
+// TestRandom makes ten thousand requests drawn from the contract. None may fail on
+// our side, and every answer must be what the contract says.
+func TestRandom(t *testing.T) {
+	s := start(t)
+	s.chain(s.admin(), 40)
+	bundle, id := s.cut(s.admin(), 20)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 3)), known: map[string][]string{
+		"UUID":     {turnID(1), turnID(2), turnID(20), turnID(40), conversationID(1)},
+		"TurnName": {turnID(1), turnID(20), turnID(39), "0b5e0000-0000-4000-8000-00000000001"},
+		"SliceID":  {id}, "PolicyID": {"default@1", "pab@1"},
+		"Time": {"2026-01-02T03:04:05Z"},
+	}}
+	type described struct {
+		op   *openapi3.Operation
+		item *openapi3.PathItem
+	}
+	var all []described
+	for _, path := range slices.Sorted(maps.Keys(s.doc.Paths.Map())) {
+		item := s.doc.Paths.Value(path)
+		ops := item.Operations()
+		for _, method := range slices.Sorted(maps.Keys(ops)) {
+			if op := ops[method]; op.OperationID != "streamEvents" && op.OperationID != "metrics" {
+				all = append(all, described{op, item})
+			}
+		}
+	}
+	statuses := map[string]map[int]int{}
+	for n := range 10_000 {
+		d := all[n%len(all)]
+		q := g.request(s, d.op, d.item)
+		if q.op == "verifyBundle" && g.IntN(3) == 0 {
+			q.body, q.media = bundle, "application/json"
+		}
+		a := s.ask(q)
+		if statuses[q.op] == nil {
+			statuses[q.op] = map[int]int{}
+		}
+		statuses[q.op][a.status]++
+		if a.status >= 500 || t.Failed() {
+			t.Fatalf("request %d of seed %d: %+v\n%s\ngot %d %s", n, seed, q, q.body, a.status, a.body)
+		}
+	}
+	for _, d := range all {
+		if got := statuses[d.op.OperationID]; got[200] == 0 {
+			t.Errorf("%s never succeeded: %v", d.op.OperationID, got)
+		} else if d.op.Security == nil && len(got) < 3 {
+			t.Errorf("%s was hardly tried: %v", d.op.OperationID, got)
+		}
+	}
+	if strings.Contains(s.log.String(), "panic") {
+		t.Error("a handler panicked")
+	}
+}
