@@ -70,7 +70,9 @@ func TestMessages(t *testing.T) {
 	if i := strings.IndexFunc(string(text), hidesInJSON); i >= 0 {
 		t.Errorf("%+q acts", text[i:])
 	}
-	var got struct{ Messages []struct{ Role, Content string } }
+	var got struct {
+		Messages []struct{ Role, Content string }
+	}
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,9 @@ func (g *generator) value(ref *openapi3.SchemaRef, depth int) any {
 	if len(s.Enum) > 0 {
 		return oneOf(g, s.Enum...)
 	}
+	if s.Const != nil {
+		return s.Const
+	}
 	switch {
 	case s.Type == nil || depth > 6:
 		return g.odd()
@@ -135,7 +138,7 @@ func (g *generator) request(s *service, op *openapi3.Operation, item *openapi3.P
 	if g.IntN(60) == 0 {
 		q.query.Set("unknown", "1")
 	}
-	if body := op.RequestBody; body != nil && g.IntN(50) > 0 {
+	if body := op.RequestBody; body != nil && (body.Value.Required && g.IntN(50) > 0 || g.IntN(2) == 0) {
 		media := oneOf(g, slices.Sorted(maps.Keys(body.Value.Content))...)
 		drawn, err := json.Marshal(g.value(body.Value.Content[media].Schema, 0))
 		if err != nil {
