@@ -37,6 +37,10 @@ func (g *generator) value(ref *openapi3.SchemaRef, depth int) any {
 	if list := g.known[name]; len(list) > 0 && g.IntN(4) > 0 {
 		return oneOf(g, list...)
 	}
+	if name == "Turn" && g.IntN(2) == 0 { // drawn field by field, most are refused
+		n := 100 + g.IntN(300)
+		return turn(n, g.IntN(40)+1)
+	}
 	s := ref.Value
 	if len(s.Enum) > 0 {
 		return oneOf(g, s.Enum...)
