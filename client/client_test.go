@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -88,12 +89,13 @@ func TestEveryOperation(t *testing.T) {
 			d := dag.Draft{ID: dag.ExternalTurnID("more", fmt.Sprint(i)), Conversation: more, Role: dag.RoleUser, CreatedAt: dag.Time(i), Content: "x"}
 			lines.Write(must(ingest.AppendLine(nil, &d)))
 		}
-		if got := must(c.AdmitLines(ctx, strings.NewReader(lines.String()))); got.Admitted != 1500 || got.Head != 1504 {
+		file := &closing{Reader: strings.NewReader(lines.String())}
+		if got := must(c.AdmitLines(ctx, file)); file.closed || got.Admitted != 1500 || got.Head != 1504 {
 			t.Errorf("got %+v", got)
 		}
 		_, err := c.AdmitLines(ctx, strings.NewReader(lines.String()+"{}\n"))
 		var p *client.Problem
-		if !errors.As(err, &p) || p.Place != "line 1501.id" || p.Admitted == nil || *p.Admitted != 0 || *p.Existing != 1000 {
+		if !errors.As(err, &p) || p.Place != "line 1501" || p.Admitted == nil || *p.Admitted != 0 || *p.Existing != 1000 {
 			t.Errorf("got %v, %+v", err, p)
 		}
 	})
@@ -218,6 +220,10 @@ func TestEveryOperation(t *testing.T) {
 		if r := must(c.ReplayBundle(ctx, b.Bytes)); r.Outcome != "identical" || r.SliceID != string(id) {
 			t.Errorf("got %+v", r)
 		}
+		changed := strings.Replace(string(b.Bytes), "tests pass", "tests fail", 1)
+		if r := must(c.ReplayBundle(ctx, []byte(changed))); r.Outcome != "different" || r.Difference == nil {
+			t.Errorf("got %+v", r)
+		}
 		if _, err := c.ReplayBundle(ctx, []byte("{}")); !errors.Is(err, slice.ErrMalformed) {
 			t.Errorf("got %v", err)
 		}
@@ -327,6 +333,16 @@ func TestEveryOperation(t *testing.T) {
 	if slices.Sort(left); !slices.Equal(left, []string{"docs", "metrics", "openapi"}) {
 		t.Errorf("these operations were not called: %s", left)
 	}
+}
+
+type closing struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closing) Close() error {
+	c.closed = true
+	return nil
 }
 
 type operation struct {

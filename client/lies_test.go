@@ -298,21 +298,22 @@ func TestPolicyLies(t *testing.T) {
 // TestHugeAnswers holds that an answer is read up to its bound, announced or not.
 func TestHugeAnswers(t *testing.T) {
 	for _, announced := range []bool{true, false} {
-		var sent atomic.Int64
 		c := fake(t, client.Options{AnswerBytes: 1000}, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			if announced {
 				w.Header().Set("Content-Length", strconv.Itoa(1<<40))
 			}
 			for r.Context().Err() == nil {
-				n, err := w.Write(bytes.Repeat([]byte(" "), 4096))
-				sent.Add(int64(n))
-				if err != nil {
+				if _, err := w.Write(bytes.Repeat([]byte(" "), 4096)); err != nil {
 					return
 				}
 			}
 		})
-		if _, err := c.Slice(t.Context(), client.Request{Anchor: ids[3]}); !errors.Is(err, client.ErrAnswer) || !strings.Contains(err.Error(), "1000") {
+		want := "more than 1000 bytes"
+		if announced {
+			want = "1099511627776 bytes, at most 1000"
+		}
+		if _, err := c.Slice(t.Context(), client.Request{Anchor: ids[3]}); !errors.Is(err, client.ErrAnswer) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -457,8 +458,9 @@ func TestNothingHeard(t *testing.T) {
 // TestContext holds that ctx ends waiting and asking.
 func TestContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	asked := 0
+	asked, slept := 0, 0
 	c := fake(t, client.Options{Sleep: func(ctx context.Context, _ time.Duration) error {
+		slept++
 		cancel()
 		return ctx.Err()
 	}}, func(w http.ResponseWriter, r *http.Request) {
@@ -471,8 +473,23 @@ func TestContext(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || !errors.As(err, &p) || asked != 1 {
 		t.Errorf("got %v after %d requests", err, asked)
 	}
-	if _, err := c.Turn(ctx, ids[0]); !errors.Is(err, context.Canceled) || asked != 1 {
-		t.Errorf("got %v after %d requests", err, asked)
+	if _, err := c.Turn(ctx, ids[0]); !errors.Is(err, context.Canceled) || asked != 1 || slept != 1 {
+		t.Errorf("got %v after %d requests and %d sleeps", err, asked, slept)
+	}
+}
+
+// TestNoAnswer holds that nothing is made of an answer that says nothing.
+func TestNoAnswer(t *testing.T) {
+	for _, body := range []string{"", "null", " null", "[]", "0", `"x"`} {
+		c := fake(t, client.Options{}, told{header: map[string]string{"Content-Type": "application/json"}, body: []byte(body)}.ServeHTTP)
+		if r, err := c.Admit(t.Context(), drafts()); !errors.Is(err, client.ErrAnswer) {
+			t.Errorf("%q: got %+v, %v", body, r, err)
+		}
+	}
+	c := fake(t, client.Options{}, told{status: 418, header: map[string]string{"X-Request-Id": "r7"}}.ServeHTTP)
+	var p *client.Problem
+	if _, err := c.Turn(t.Context(), ids[0]); !errors.As(err, &p) || p.RequestID != "r7" || p.Status != 418 {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -30,7 +30,7 @@ func (s *Server) authenticate(c *call, r *http.Request, now time.Time) (access.I
 	if wait, ok := s.failures.take(c.echo.RealIP(), now); !ok {
 		return access.Identity{}, &problem{code: codeRate, retryAfter: wait, detail: "too many failed authentications from this address"}
 	}
-	return access.Identity{}, &problem{code: codeUnauthenticated, detail: "the key is not one that stands here; graphkernel apikey create makes one", cause: err}
+	return access.Identity{}, &problem{code: codeUnauthenticated, detail: "the key is not one that stands here, or stands no more", cause: err}
 }
 
 // bearerOf gives what stands behind Bearer in the one Authorization header.

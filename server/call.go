@@ -59,6 +59,9 @@ func (s *Server) serve(op *operation) echo.HandlerFunc {
 		header["X-Request-Id"] = []string{c.id}
 		header["X-Content-Type-Options"] = noSniff
 		header["Cache-Control"] = noStore
+		if s.isStopping() {
+			header["Connection"] = []string{"close"}
+		}
 		span := s.begin(c, r)
 		observed.inflight.Inc()
 		err := s.guarded(c, started)

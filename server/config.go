@@ -28,6 +28,10 @@ type Config struct {
 	// MCP answers at /mcp, after authentication. Nil: nothing does.
 	MCP func(identify func(*http.Request) (access.Identity, bool)) http.Handler
 
+	// OnStop is called once when the server begins to stop: to end what keeps
+	// connections open, such as MCP's sessions. Nil: nothing does.
+	OnStop func()
+
 	Limits         Limits
 	CORS           []string       // origins that browsers may ask from, "*" for any; none: CORS is off
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed; none: nobody's

@@ -214,10 +214,17 @@ func (b *body) check(text []byte, place string) (*canon.Value, error) {
 	if b.anyObject && v.Kind == canon.Object {
 		return v, nil
 	}
-	if err := b.schema.VisitJSON(plain(v)); err != nil {
+	if err := b.schema.VisitJSON(plain(v)); err != nil && !eitherShape(err) {
 		return nil, &problem{code: codeInvalid, place: join(place, pointer(err)), detail: schemaFault(err, place)}
 	}
 	return v, nil
+}
+
+// eitherShape reports whether a value has neither of two shapes. A schema cannot say
+// which field is missing then; the decoder can, and refuses it too.
+func eitherShape(err error) bool {
+	var e *openapi3.SchemaError
+	return errors.As(err, &e) && e.SchemaField == "anyOf"
 }
 
 // plain gives a value as encoding/json would, for the schema's eyes alone.

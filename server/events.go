@@ -52,7 +52,9 @@ func (c *call) streamEvents() error {
 	out.Header()["X-Accel-Buffering"] = []string{"no"}
 	st := &stream{call: c, at: at, control: http.NewResponseController(out.Writer)}
 	out.WriteHeader(http.StatusOK)
-	if err := st.send([]byte("retry: 1000\n\n")); err != nil {
+	// An id without data is no event, and tells where the stream begins: one that is
+	// cut off before its first event resumes without loss.
+	if err := st.send([]byte("id: " + at.String() + "\nretry: 1000\n\n")); err != nil {
 		return err
 	}
 	return st.follow()

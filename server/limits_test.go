@@ -194,7 +194,7 @@ func (s *service) serve(t *testing.T, secure *tls.Config) (addr string, stop fun
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- s.server.Serve(ctx, l, secure, 10*time.Second) }()
+	go func() { ended <- s.server.Serve(ctx, l, secure, server.Stopping{Grace: 10 * time.Second}) }()
 	return l.Addr().String(), sync.OnceValue(func() error { cancel(); return <-ended })
 }
 

@@ -200,6 +200,9 @@ func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
 		c := &call{server: s, op: op, echo: e, ctx: r.Context(), id: requestID(r)}
 		header := e.Response().Header()
 		header["X-Request-Id"], header["X-Content-Type-Options"] = []string{c.id}, noSniff
+		if s.isStopping() {
+			header["Connection"] = []string{"close"}
+		}
 		observed.inflight.Inc()
 		defer observed.inflight.Dec()
 		who, err := s.authenticate(c, r, started)
@@ -227,11 +230,27 @@ func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
 	}
 }
 
-// Serve answers on a listener until ctx ends. Then no new connection is taken,
-// requests at work are finished, event streams are ended (they resume elsewhere), and
-// it returns nil; requests that are not done within grace are cut off, and it says
-// so. With a TLS configuration it speaks TLS.
-func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config, grace time.Duration) error {
+// A Stopping says how a server stops.
+type Stopping struct {
+	// Delay is how long requests are still taken after the stop has begun, each
+	// answered with the wish that its connection be closed. Whoever sends requests
+	// learns from /health/ready, or from that, to send them elsewhere.
+	Delay time.Duration
+	// Grace is how long requests at work may take to finish after that.
+	Grace time.Duration
+}
+
+// Serve answers on a listener until ctx ends. Then it is no longer ready, event
+// streams end (they resume elsewhere), and after a delay no new connection is taken,
+// requests at work are finished, and it returns nil. Requests that are not done
+// within the grace are cut off, and it says so. With a TLS configuration it speaks
+// TLS.
+func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config, stopping Stopping) error {
+	finish := func() {}
+	if tcp, ok := l.(*net.TCPListener); ok {
+		d := newDrained(tcp)
+		l, finish = d, d.drain
+	}
 	limits := &s.config.Limits
 	h := &http.Server{
 		Handler:           s,
@@ -262,16 +281,31 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config, 
 	case <-ctx.Done():
 	}
 	s.Stop()
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	delay := time.NewTimer(stopping.Delay)
+	defer delay.Stop()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("server: %w", err)
+	case <-delay.C:
+	}
+	finish()
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopping.Grace)
 	defer cancel()
-	if err := h.Shutdown(drain); err != nil {
-		return errors.Join(fmt.Errorf("server: requests were still at work after %s: %w", grace, err), h.Close())
+	if err := h.Shutdown(grace); err != nil {
+		return errors.Join(fmt.Errorf("server: requests were still at work after %s: %w", stopping.Grace, err), h.Close())
 	}
 	return nil
 }
 
 // Stop begins to stop: the service is no longer ready, and event streams end.
-func (s *Server) Stop() { s.stop.Do(func() { close(s.stopping) }) }
+func (s *Server) Stop() {
+	s.stop.Do(func() {
+		close(s.stopping)
+		if s.config.OnStop != nil {
+			s.config.OnStop()
+		}
+	})
+}
 
 func (s *Server) isStopping() bool {
 	select {

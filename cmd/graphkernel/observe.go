@@ -119,7 +119,7 @@ func (e *logExporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan)
 			attrs = append(attrs, slog.String("parent_id", s.Parent().SpanID().String()))
 		}
 		for _, kv := range s.Attributes() {
-			attrs = append(attrs, slog.String(string(kv.Key), kv.Value.Emit()))
+			attrs = append(attrs, slog.String(string(kv.Key), kv.Value.String()))
 		}
 		e.log.LogAttrs(ctx, slog.LevelInfo, "span", attrs...)
 	}

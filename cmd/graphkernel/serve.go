@@ -71,7 +71,7 @@ type service struct {
 	proxies  []netip.Prefix
 	mcp      bool
 	level    slog.Level
-	grace    time.Duration
+	stopping server.Stopping
 	exporter string
 	sample   float64
 }
@@ -80,7 +80,7 @@ type service struct {
 func (r *reading) service() (*service, error) {
 	s := &service{
 		limits: r.limits(), cors: r.list("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"),
-		grace: r.duration("shutdown_grace"), exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
+		stopping: server.Stopping{Delay: r.duration("shutdown_delay"), Grace: r.duration("shutdown_grace")}, exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
 	}
 	s.level = readAs(r, "log.level", "debug, info, warn or error", func(text string) (l slog.Level, err error) {
 		return l, l.UnmarshalText([]byte(text))
@@ -140,9 +140,9 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 		Registry: observers.registry, Tracer: observers.provider, Version: program,
 	}
 	if settings.mcp {
-		tools := mcp.New(k, mcp.Options{Log: log, Version: program, Origins: settings.cors})
+		tools := mcp.New(k, mcp.Options{Log: log, Version: program, Origins: settings.cors, Timeout: settings.limits.Timeout})
 		defer tools.Close()
-		config.MCP = tools.Handler
+		config.MCP, config.OnStop = tools.Handler, tools.Close
 	}
 	if config.Authenticate, err = a.authenticators(ctx, r, k, log); err != nil {
 		return err
@@ -158,11 +158,11 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 		return err
 	}
 	go a.watchKeys(ctx, authority, log)
-	return a.listen(ctx, r, s, settings.grace, log, tenant, devKey)
+	return a.listen(ctx, r, s, settings.stopping, log, tenant, devKey)
 }
 
 // listen opens the listener, says where, and answers until ctx ends.
-func (a *app) listen(ctx context.Context, r *reading, s *server.Server, grace time.Duration, log *slog.Logger, tenant dag.Tenant, devKey string) error {
+func (a *app) listen(ctx context.Context, r *reading, s *server.Server, stopping server.Stopping, log *slog.Logger, tenant dag.Tenant, devKey string) error {
 	secure, err := tlsConfig(ctx, r, log)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (a *app) listen(ctx context.Context, r *reading, s *server.Server, grace ti
 		a.note("graphkernel: an API key for this run, role admin, tenant %s:", tenant)
 		a.note("  %s", devKey)
 	}
-	err = s.Serve(ctx, l, secure, grace)
+	err = s.Serve(ctx, l, secure, stopping)
 	a.note("graphkernel: stopped")
 	return err
 }

@@ -4,12 +4,45 @@ import (
 	"context"
 	"crypto/tls"
 	"log/slog"
+	"time"
 
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/server/certs"
+	"github.com/graphkernel/graphkernel/server/oidc"
 )
 
-func tlsConfig(context.Context, *reading, *slog.Logger) (*tls.Config, error) { return nil, nil }
+// tlsConfig gives what the settings ask for; nil is no TLS.
+func tlsConfig(ctx context.Context, r *reading, log *slog.Logger) (*tls.Config, error) {
+	if r.text("tls.cert") == "" {
+		return nil, nil
+	}
+	pair, err := certs.Open(r.text("tls.cert"), r.text("tls.key"), log)
+	if err != nil {
+		return nil, err
+	}
+	tick := time.NewTicker(lookAtCerts)
+	go func() {
+		defer tick.Stop()
+		pair.Watch(ctx, tick.C)
+	}()
+	return pair.TLSConfig(), nil
+}
 
-func (a *app) authenticators(_ context.Context, _ *reading, k *kernel.Kernel, _ *slog.Logger) (authenticator, error) {
-	return k.Authenticate, nil
+// lookAtCerts is how often the certificate's files are looked at.
+const lookAtCerts = time.Second
+
+// authenticators gives what says whose a bearer is: the store's API keys, and JWTs
+// if there is an issuer.
+func (a *app) authenticators(ctx context.Context, r *reading, k *kernel.Kernel, log *slog.Logger) (authenticator, error) {
+	if r.text("oidc.issuer") == "" {
+		return k.Authenticate, nil
+	}
+	issuer, err := oidc.New(ctx, oidc.Config{
+		Issuer: r.text("oidc.issuer"), Audience: r.text("oidc.audience"), JWKS: r.text("oidc.jwks"),
+		TenantClaim: r.text("oidc.tenant_claim"), RoleClaim: r.text("oidc.role_claim"), Clock: a.clock, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return oidc.Either(k.Authenticate, issuer), nil
 }

@@ -120,7 +120,7 @@ func startService(ctx context.Context) (*service, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l, nil, time.Second) }()
+	go func() { ended <- s.Serve(ctx, l, nil, server.Stopping{Grace: time.Second}) }()
 	return &service{"http://" + l.Addr().String(), key, func() {
 		cancel()
 		<-ended

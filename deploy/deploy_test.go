@@ -1,0 +1,587 @@
+// Package deploy_test holds the files of this folder against the program that they
+// are for.
+package deploy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/rawbytes"
+	"github.com/knadh/koanf/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/server"
+	"github.com/graphkernel/graphkernel/store/memory"
+	keys "github.com/graphkernel/graphkernel/token"
+)
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A metric is one that the server registers.
+type metric struct {
+	histogram bool
+	labels    []string
+}
+
+// metrics gives every metric of a real server's registry, and its operations.
+func metrics(t *testing.T) (all map[string]metric, operations []string) {
+	t.Helper()
+	k, err := kernel.Open(kernel.Config{
+		Store: memory.Open(&memory.Disk{}, memory.Options{}), Authority: keys.NewAuthority(keys.Keyring{}), Clock: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	_, err = server.New(t.Context(), server.Config{
+		Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Registry: registry, Version: "v",
+		MCP: func(func(*http.Request) (access.Identity, bool)) http.Handler { return http.NotFoundHandler() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Describe knows those that nothing was counted of yet, Gather knows the types.
+	all = map[string]metric{}
+	descriptions := make(chan *prometheus.Desc)
+	go func() { defer close(descriptions); registry.Describe(descriptions) }()
+	form := regexp.MustCompile(`^Desc\{fqName: "([a-z0-9_]+)",.*variableLabels: \{(.*)\}\}$`)
+	for d := range descriptions {
+		m := form.FindStringSubmatch(d.String())
+		if m == nil {
+			t.Fatalf("a description has another form: %s", d)
+		}
+		labels := []string{"instance", "job"} // Prometheus adds them
+		for label := range strings.SplitSeq(m[2], ",") {
+			labels = append(labels, strings.TrimSpace(label))
+		}
+		if m[1] == "graphkernel_build_info" {
+			labels = append(labels, "version") // constant
+		}
+		all[m[1]] = metric{labels: labels}
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetType() == dto.MetricType_HISTOGRAM {
+			m := all[f.GetName()]
+			all[f.GetName()] = metric{histogram: true, labels: append(m.labels, "le")}
+		}
+		if f.GetName() == "graphkernel_http_requests_in_flight" { // one for each operation, from the start
+			for _, m := range f.GetMetric() {
+				operations = append(operations, m.GetLabel()[0].GetValue())
+			}
+		}
+	}
+	if len(all) < 40 || len(operations) < 20 || !all["graphkernel_slice_turns"].histogram {
+		t.Fatalf("found %d metrics and the operations %v", len(all), operations)
+	}
+	return all, operations
+}
+
+// words are those of the query language that the files use.
+var words = []string{"sum", "count", "rate", "increase", "by", "histogram_quantile", "min_over_time", "label_values"}
+
+var (
+	stretches = regexp.MustCompile(`\[[^\]]*\]`)
+	quoted    = regexp.MustCompile(`"[^"]*"`)
+	matchers  = regexp.MustCompile(`([a-z_]+)(?:\{([^}]*)\})?`)
+	matcher   = regexp.MustCompile(`^([a-z_]+)(=|!=|=~|!~)"([^"]*)"$`)
+	groupings = regexp.MustCompile(`\bby \(([^)]*)\)`)
+	names     = regexp.MustCompile(`[a-z_][a-z0-9_]*`)
+)
+
+// checkQuery reports the names in a query that the server does not have, and gives the
+// metrics that it asks for.
+func checkQuery(query string, all map[string]metric, operations []string) (used []string, faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	rest := stretches.ReplaceAllString(query, "")
+	var grouped []string
+	for _, g := range groupings.FindAllStringSubmatch(rest, -1) {
+		grouped = append(grouped, names.FindAllString(g[1], -1)...)
+	}
+	rest = groupings.ReplaceAllString(rest, "by")
+	rest = regexp.MustCompile(`\b[0-9][0-9.]*\b`).ReplaceAllString(rest, "")
+	if args, ok := strings.CutPrefix(rest, "label_values("); ok { // its second argument is a label
+		args, label, _ := strings.Cut(strings.TrimSuffix(args, ")"), ",")
+		rest, grouped = args, append(grouped, strings.TrimSpace(label))
+	}
+	var last metric
+	for _, m := range matchers.FindAllStringSubmatch(rest, -1) {
+		name := m[1]
+		if slices.Contains(words, name) {
+			continue
+		}
+		if name == "up" { // Prometheus's own
+			last = metric{labels: []string{"instance", "job"}}
+		} else if found, ok := all[name]; ok && !found.histogram {
+			last = found
+		} else if base := all[regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")]; base.histogram && all[name].labels == nil {
+			last = base
+		} else {
+			fault("there is no metric %s", name)
+			continue
+		}
+		used = append(used, name)
+		for _, label := range grouped {
+			if !slices.Contains(last.labels, label) {
+				fault("%s has no label %s", name, label)
+			}
+		}
+		if m[2] == "" {
+			continue
+		}
+		for _, text := range strings.Split(m[2], ",") {
+			parts := matcher.FindStringSubmatch(text)
+			if parts == nil {
+				fault("%q is no matcher", text)
+				continue
+			}
+			if !slices.Contains(last.labels, parts[1]) {
+				fault("%s has no label %s", name, parts[1])
+			}
+			if parts[1] == "operation" && !strings.HasPrefix(parts[3], "$") {
+				for operation := range strings.SplitSeq(parts[3], "|") {
+					if !slices.Contains(operations, operation) {
+						fault("there is no operation %s", operation)
+					}
+				}
+			}
+		}
+	}
+	if strings.Count(quoted.ReplaceAllString(query, ""), "(") != strings.Count(quoted.ReplaceAllString(query, ""), ")") {
+		fault("the parentheses do not match")
+	}
+	if len(used) == 0 {
+		fault("it asks for no metric")
+	}
+	return used, faults
+}
+
+// TestCheckQuery makes sure that the check finds what is wrong.
+func TestCheckQuery(t *testing.T) {
+	all, operations := metrics(t)
+	for query, sound := range map[string]bool{
+		`sum by (operation) (rate(graphkernel_http_requests_total{status=~"5.."}[5m]))`:              true,
+		`histogram_quantile(0.99, sum by (instance, le) (rate(graphkernel_slice_turns_bucket[5m])))`: true,
+		`up{job="graphkernel"} == 0`:                                  true,
+		`label_values(graphkernel_build_info, instance)`:              true,
+		`rate(process_cpu_seconds_total[5m])`:                         true,
+		`label_values(graphkernel_build_info, operation)`:             false,
+		`rate(graphkernel_http_request_total[5m])`:                    false,
+		`rate(graphkernel_http_requests_total_bucket[5m])`:            false,
+		`rate(graphkernel_slice_turns[5m])`:                           false,
+		`rate(graphkernel_slices_total{operation="cutSlice"}[5m])`:    false,
+		`sum by (tenant) (rate(graphkernel_http_requests_total[5m]))`: false,
+		`graphkernel_http_requests_total{operation="cutslice"}`:       false,
+		`graphkernel_http_requests_total{operation!~"live|reedy"}`:    false,
+		`graphkernel_queue_length{instance=graphkernel}`:              false,
+		`sum(graphkernel_queue_length`:                                false,
+		`summ(graphkernel_queue_length)`:                              false,
+		`1`:                                                           false,
+	} {
+		if _, faults := checkQuery(query, all, operations); (len(faults) == 0) != sound {
+			t.Errorf("%s: faults %q, want none: %v", query, faults, sound)
+		}
+	}
+}
+
+type dashboard struct {
+	UID        string  `json:"uid"`
+	Panels     []panel `json:"panels"`
+	Templating struct {
+		List []struct {
+			Name       string     `json:"name"`
+			Type       string     `json:"type"`
+			Definition string     `json:"definition"`
+			Datasource datasource `json:"datasource"`
+		} `json:"list"`
+	} `json:"templating"`
+}
+
+type datasource struct{ Type, UID string }
+
+type panel struct {
+	ID         int        `json:"id"`
+	Type       string     `json:"type"`
+	Title      string     `json:"title"`
+	Datasource datasource `json:"datasource"`
+	GridPos    struct{ X, Y, W, H int }
+	Targets    []struct {
+		RefID      string     `json:"refId"`
+		Expr       string     `json:"expr"`
+		Datasource datasource `json:"datasource"`
+	} `json:"targets"`
+}
+
+// TestDashboard asks of every query that the server knows what it names, and of every
+// panel that it has a place of its own.
+func TestDashboard(t *testing.T) {
+	all, operations := metrics(t)
+	text := read(t, "grafana.json")
+	var d dashboard
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(strings.ToLower(text), "tenant") {
+		t.Error("the dashboard names tenants")
+	}
+	variable := datasource{"prometheus", "${datasource}"}
+	var variables []string
+	for _, v := range d.Templating.List {
+		variables = append(variables, v.Name+" "+v.Type)
+		if v.Type == "query" {
+			if _, faults := checkQuery(v.Definition, all, operations); len(faults) > 0 || v.Datasource != variable {
+				t.Errorf("variable %s: %q, data source %v", v.Name, faults, v.Datasource)
+			}
+		}
+	}
+	if want := []string{"datasource datasource", "instance query", "operation query"}; !slices.Equal(variables, want) {
+		t.Errorf("the variables are %q, want %q", variables, want)
+	}
+	taken := map[[2]int]string{}
+	ids := map[int]bool{}
+	used := map[string]bool{}
+	queries := 0
+	for _, p := range d.Panels {
+		if ids[p.ID] || p.Title == "" {
+			t.Errorf("panel %d, %q: the id is given twice, or it has no title", p.ID, p.Title)
+		}
+		ids[p.ID] = true
+		g := p.GridPos
+		if g.X < 0 || g.Y < 0 || g.W < 1 || g.H < 1 || g.X+g.W > 24 {
+			t.Errorf("%s is at %+v, outside of 24 columns", p.Title, g)
+		}
+		for x := g.X; x < g.X+g.W; x++ {
+			for y := g.Y; y < g.Y+g.H; y++ {
+				if other, there := taken[[2]int{x, y}]; there {
+					t.Fatalf("%s lies over %s", p.Title, other)
+				}
+				taken[[2]int{x, y}] = p.Title
+			}
+		}
+		if p.Type == "row" {
+			continue
+		}
+		if p.Datasource != variable || len(p.Targets) == 0 {
+			t.Errorf("%s: data source %v, %d queries", p.Title, p.Datasource, len(p.Targets))
+		}
+		refs := map[string]bool{}
+		for _, q := range p.Targets {
+			queries++
+			names, faults := checkQuery(q.Expr, all, operations)
+			if len(faults) > 0 || q.Datasource != variable || refs[q.RefID] {
+				t.Errorf("%s: %s: %q, data source %v", p.Title, q.Expr, faults, q.Datasource)
+			}
+			refs[q.RefID] = true
+			for _, name := range names {
+				used[name] = true
+			}
+		}
+	}
+	if queries < 30 {
+		t.Errorf("looked at %d queries only", queries)
+	}
+	for name, m := range all {
+		if shown := name; strings.HasPrefix(name, "graphkernel_") && !used[shown] && !(m.histogram && used[name+"_bucket"]) {
+			t.Errorf("%s is on no panel", name)
+		}
+	}
+}
+
+// TestAlerts asks the same of every rule.
+func TestAlerts(t *testing.T) {
+	all, operations := metrics(t)
+	tree, err := yaml.Parser().Unmarshal([]byte(read(t, "alerts.yaml")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []struct {
+				Alert, Expr, For    string
+				Labels, Annotations map[string]string
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]bool{}
+	alerts := map[string]bool{}
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			used, faults := checkQuery(r.Expr, all, operations)
+			if len(faults) > 0 {
+				t.Errorf("%s: %q", r.Alert, faults)
+			}
+			for _, name := range used {
+				asked[name] = true
+			}
+			if r.Alert == "" || alerts[r.Alert] || r.Annotations["summary"] == "" || r.Annotations["description"] == "" || !slices.Contains([]string{"warning", "critical"}, r.Labels["severity"]) {
+				t.Errorf("%q is given twice, or lacks a name, a severity, a summary or a description: %+v", r.Alert, r)
+			}
+			alerts[r.Alert] = true
+			if _, err := time.ParseDuration(r.For); r.For != "" && err != nil {
+				t.Errorf("%s: for %q", r.Alert, r.For)
+			}
+		}
+	}
+	for _, name := range []string{"up", "graphkernel_http_requests_total", "graphkernel_http_request_duration_seconds_bucket", "graphkernel_queue_length"} {
+		if !asked[name] {
+			t.Errorf("no alert asks for %s", name)
+		}
+	}
+}
+
+// settings gives the keys and the defaults that stand in cmd/graphkernel, in order.
+func settings(t *testing.T) (order []string, standard map[string]string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "cmd", "graphkernel", "config.go"), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(e ast.Expr) string {
+		lit, ok := e.(*ast.BasicLit)
+		if !ok {
+			t.Fatalf("the table of settings holds a %T", e)
+		}
+		s, err := strconv.Unquote(lit.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	standard = map[string]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || spec.Names[0].Name != "settings" {
+			return true
+		}
+		for _, e := range spec.Values[0].(*ast.CompositeLit).Elts {
+			fields := e.(*ast.CompositeLit).Elts
+			key := text(fields[0])
+			order = append(order, key)
+			standard[key] = text(fields[1])
+		}
+		return false
+	})
+	if len(order) < 20 {
+		t.Fatalf("found %d settings only", len(order))
+	}
+	return order, standard
+}
+
+// TestConfig holds config.yaml against the table of settings: the same keys in the same
+// order, each with its default and a comment.
+func TestConfig(t *testing.T) {
+	order, standard := settings(t)
+	text := read(t, "config.yaml")
+	k := koanf.New(".")
+	if err := k.Load(rawbytes.Provider([]byte(text)), yaml.Parser()); err != nil {
+		t.Fatal(err)
+	}
+	given := k.All()
+	for key, v := range given {
+		want, known := standard[key]
+		if !known {
+			t.Errorf("there is no setting %s", key)
+		}
+		got := fmt.Sprint(v)
+		if list, ok := v.([]any); ok {
+			got = strings.Trim(fmt.Sprint(list), "[]")
+		}
+		if got != want {
+			t.Errorf("%s is %q, want the default %q", key, got, want)
+		}
+	}
+	var written []string
+	above, section := "", ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		name, value, isKey := strings.Cut(line, ":")
+		trimmed := strings.TrimLeft(name, " ")
+		switch {
+		case strings.HasPrefix(trimmed, "#") || line == "":
+		case isKey && value == "":
+			section = name + "."
+		case isKey:
+			if trimmed == name {
+				section = ""
+			}
+			written = append(written, section+trimmed)
+			if !strings.HasPrefix(strings.TrimLeft(above, " "), "#") {
+				t.Errorf("%s has no comment above it", section+trimmed)
+			}
+		}
+		above = line
+	}
+	if !slices.Equal(written, order) {
+		t.Errorf("config.yaml has the keys\n%q\nand the program\n%q", written, order)
+	}
+}
+
+// directives gives the directives of the unit: a name may be given more than once.
+func directives(t *testing.T) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	for line := range strings.Lines(read(t, "graphkernel.service")) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(line, "#") {
+			all[name] = append(all[name], value)
+		}
+	}
+	return all
+}
+
+// TestUnit holds the unit against the settings and against what it promises.
+func TestUnit(t *testing.T) {
+	all := directives(t)
+	_, standard := settings(t)
+	stop, err := time.ParseDuration(strings.Join(all["TimeoutStopSec"], ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var takes time.Duration
+	for _, key := range []string{"shutdown_delay", "shutdown_grace"} {
+		d, err := time.ParseDuration(standard[key])
+		if err != nil {
+			t.Fatal(err)
+		}
+		takes += d
+	}
+	if stop < takes+5*time.Second {
+		t.Errorf("systemd waits %s, and stopping may take %s", stop, takes)
+	}
+	for name, want := range map[string]string{
+		"DynamicUser": "yes", "StateDirectory": "graphkernel", "NoNewPrivileges": "yes", "ProtectSystem": "strict", "ProtectHome": "yes",
+		"MemoryDenyWriteExecute": "yes", "CapabilityBoundingSet": "", "SystemCallArchitectures": "native", "Restart": "on-failure",
+		"ExecReload": "/bin/kill -HUP $MAINPID", "LoadCredential": "keyring:/etc/graphkernel/keys.json",
+	} {
+		if got := all[name]; !slices.Equal(got, []string{want}) {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if len(all["SystemCallFilter"]) != 2 {
+		t.Errorf("SystemCallFilter is %q", all["SystemCallFilter"])
+	}
+}
+
+// TestUnitVerifies has systemd read the unit, where there is one.
+func TestUnitVerifies(t *testing.T) {
+	program, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not here")
+	}
+	installed := regexp.MustCompile(`(?m)^(Exec[A-Za-z]+=)/[^ ]+`).ReplaceAllString(read(t, "graphkernel.service"), "${1}/bin/sh") // verify wants programs that are there
+	path := filepath.Join(t.TempDir(), "graphkernel.service")
+	if err := os.WriteFile(path, []byte(installed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, "verify", path).CombinedOutput()
+	if err != nil || strings.Contains(string(out), path) {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
+
+// TestContainerfile reads what a person would look for: no registry but the default one,
+// nobody's root, and variables that the program knows.
+func TestContainerfile(t *testing.T) {
+	text := read(t, filepath.Join("..", "Containerfile"))
+	var from []string
+	user := ""
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 {
+			continue
+		}
+		switch fields[0] {
+		case "FROM":
+			from = append(from, fields[1])
+		case "USER":
+			user = fields[1]
+		}
+	}
+	module := read(t, filepath.Join("..", "go.mod"))
+	_, toolchain, _ := strings.Cut(module, "\ngo ")
+	if want := "golang:" + strings.Join(strings.Split(toolchain, ".")[:2], "."); len(from) != 2 || from[0] != want || from[1] != "scratch" {
+		t.Errorf("built from %q, want %s and scratch", from, want)
+	}
+	if uid, _, _ := strings.Cut(user, ":"); uid == "0" || strings.Trim(uid, "0123456789") != "" || uid == "" {
+		t.Errorf("it runs as %q, want a number that is not 0", user)
+	}
+	_, standard := settings(t)
+	known := []string{"GRAPHKERNEL_STORE", "GRAPHKERNEL_KEYS"}
+	for key := range standard {
+		known = append(known, "GRAPHKERNEL_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_")))
+	}
+	variables := regexp.MustCompile(`GRAPHKERNEL_[A-Z_]+`).FindAllString(text, -1)
+	for _, name := range variables {
+		if !slices.Contains(known, name) {
+			t.Errorf("the program does not know %s", name)
+		}
+	}
+	if len(variables) != 3 {
+		t.Errorf("found the variables %q, want three", variables)
+	}
+	if !strings.Contains(text, "CGO_ENABLED=0 ") || !strings.Contains(text, "\nEXPOSE 8080\n") || !strings.Contains(text, "\nVOLUME /var/lib/graphkernel\n") {
+		t.Error("the binary is not static, or there is no port or no volume")
+	}
+}
+
+// TestProbes asks the addresses that the files name.
+func TestProbes(t *testing.T) {
+	k, err := kernel.Open(kernel.Config{
+		Store: memory.Open(&memory.Disk{}, memory.Options{}), Authority: keys.NewAuthority(keys.Keyring{}), Clock: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(t.Context(), server.Config{Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, path := range regexp.MustCompile(`/health/[a-z]+`).FindAllString(read(t, filepath.Join("..", "Containerfile"))+read(t, "alerts.yaml"), -1) {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code == http.StatusNotFound {
+			t.Errorf("%s answers %d", path, w.Code)
+		}
+		asked++
+	}
+	if asked < 4 {
+		t.Errorf("asked for %d addresses only", asked)
+	}
+}
