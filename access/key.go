@@ -35,6 +35,10 @@ type Key struct {
 	RevokedAt dag.Time // 0: not revoked
 }
 
+// ErrUnavailable is wrapped when it cannot be found out now whose a key is, through no
+// fault of its holder.
+var ErrUnavailable = errors.New("keys cannot be looked up now")
+
 // ErrKey is wrapped when what was presented is no key, or not one that stands.
 var ErrKey = errors.New("no such API key")
 

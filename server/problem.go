@@ -49,6 +49,7 @@ const (
 	codeStopping        code = "stopping"
 	codeGone            code = "client_gone"
 	codeStore           code = "store_unavailable"
+	codeKeys            code = "keys_unavailable"
 	codeInternal        code = "internal"
 )
 
@@ -85,6 +86,7 @@ var kinds = map[code]struct {
 	codeStopping:        {http.StatusServiceUnavailable, "The service is stopping"},
 	codeGone:            {499, "The client is gone"},
 	codeStore:           {http.StatusServiceUnavailable, "The store is not available"},
+	codeKeys:            {http.StatusServiceUnavailable, "Keys cannot be looked up"},
 	codeInternal:        {http.StatusInternalServerError, "Internal error"},
 }
 
@@ -166,6 +168,8 @@ func problemOf(err error) *problem {
 	switch {
 	case errors.Is(err, kernel.ErrTenant): // another tenant's evidence does not exist here
 		return &problem{code: codeNotFound, detail: "there is no such slice", cause: err}
+	case errors.Is(err, access.ErrUnavailable):
+		return &problem{code: codeKeys, detail: "whose key it is cannot be found out now; try again", retryAfter: 5, cause: err}
 	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrBroken):
 		return &problem{code: codeStore, detail: "the store is not available; what was asked may be repeated", retryAfter: 5, cause: err}
 	case errors.Is(err, context.DeadlineExceeded):

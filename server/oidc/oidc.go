@@ -48,7 +48,7 @@ const Skew = 60 * time.Second
 
 // ErrUnavailable is wrapped when a token cannot be judged because the issuer's keys
 // cannot be had. That is no fault of the caller.
-var ErrUnavailable = errors.New("the issuer's keys cannot be had")
+var ErrUnavailable = fmt.Errorf("%w: the issuer's keys cannot be had", access.ErrUnavailable)
 
 // A Config says whose tokens are taken.
 type Config struct {
