@@ -3,20 +3,24 @@
 STATICCHECK_VERSION := v0.8.2
 FUZZTIME ?= 10m
 
-.PHONY: demo build test check race processors tidy bench fuzz clean
+.PHONY: demo serve build test check race processors conformance tidy bench bench-http soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
 
+serve: ## the service on loopback, with a key for this run
+	go run ./cmd/graphkernel serve --dev
+
 build: ## the program, at ./bin/graphkernel
 	go build -trimpath -o bin/graphkernel ./cmd/graphkernel
 
-test: check tidy race processors ## everything that must hold before a change lands
+test: check tidy race processors conformance ## everything that must hold before a change lands
 	@echo "everything holds"
 
 check: bin/staticcheck-$(STATICCHECK_VERSION) ## formatting, vet, staticcheck
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted:"; echo "$$unformatted"; exit 1; fi
 	go vet ./...
+	go vet -tags otlp ./cmd/graphkernel
 	bin/staticcheck-$(STATICCHECK_VERSION) ./...
 
 tidy: ## go.mod and go.sum say what is used, and no more
@@ -29,8 +33,17 @@ race: ## every test, with the race detector and in a random order; fuzz seeds an
 processors: ## the same bytes on 32 bits, on arm64 and on a big-endian machine
 	.ci/processors
 
+conformance: ## the public suite of the Model Context Protocol
+	.ci/conformance
+
 bench: ## times and ratios, beside what they are compared with
 	go run ./bench
+
+bench-http: ## the service under load, beside a bare handler and the library
+	go run ./bench/http
+
+soak: ## the service under full load for three minutes: memory, goroutines, errors
+	go run ./bench/http -soak 3m
 
 fuzz: ## each parser for FUZZTIME
 	.ci/fuzz $(FUZZTIME)

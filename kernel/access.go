@@ -132,7 +132,9 @@ func (k *Kernel) Authenticate(ctx context.Context, text string) (access.Identity
 	}
 	name := keyName{presented.Tenant, presented.ID}
 	now := k.clock()
-	if known, ok := k.keys.kept.Get(name); ok {
+	// A look does not move the key to the front, for which callers would wait for each
+	// other. A key in use gets there whenever it is asked for again.
+	if known, ok := k.keys.kept.Peek(name); ok {
 		if age := now.Sub(known.at); 0 <= age && age < KeyAge && presented.Opens(&known.key) {
 			return known.key.Identity(), nil
 		}

@@ -227,11 +227,16 @@ var (
 	markdownType = []string{typeMarkdown + "; charset=utf-8"}
 )
 
+// measuredBySelf is up to how many bytes net/http finds an answer's length by itself.
+const measuredBySelf = 2 << 10
+
 func (c *call) write(status int, media []string, data []byte) error {
 	out := c.echo.Response()
 	header := out.Header()
 	header["Content-Type"] = media
-	header["Content-Length"] = []string{strconv.Itoa(len(data))}
+	if len(data) > measuredBySelf {
+		header["Content-Length"] = []string{strconv.Itoa(len(data))}
+	}
 	out.WriteHeader(status)
 	if _, err := out.Write(data); err != nil {
 		return &problem{code: codeGone, detail: "the answer could not be written", cause: err}

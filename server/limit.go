@@ -15,22 +15,33 @@ import (
 type rates struct {
 	limit rate.Limit
 	burst int
-	kept  *lru.Cache[string, *rate.Limiter]
+	kept  *lru.Cache[string, *limiter]
+}
+
+// A limiter is one name's. It is moved to the front of the cache once a second at
+// most: with every request, callers would wait for each other.
+type limiter struct {
+	*rate.Limiter
+	moved atomic.Int64 // the second it was moved in
 }
 
 func newRates(limit float64, burst, names int) (*rates, error) {
-	kept, err := lru.New[string, *rate.Limiter](names)
+	kept, err := lru.New[string, *limiter](names)
 	if err != nil {
 		return nil, err
 	}
 	return &rates{rate.Limit(limit), burst, kept}, nil
 }
 
-func (r *rates) of(name string) *rate.Limiter {
-	if l, ok := r.kept.Get(name); ok {
+func (r *rates) of(name string, now time.Time) *limiter {
+	if l, ok := r.kept.Peek(name); ok {
+		if second := now.Unix(); l.moved.Swap(second) != second {
+			r.kept.Get(name)
+		}
 		return l
 	}
-	l := rate.NewLimiter(r.limit, r.burst)
+	l := &limiter{Limiter: rate.NewLimiter(r.limit, r.burst)}
+	l.moved.Store(now.Unix())
 	if before, ok, _ := r.kept.PeekOrAdd(name, l); ok {
 		return before
 	}
@@ -42,7 +53,7 @@ func (r *rates) take(name string, now time.Time) (retryAfter int, ok bool) {
 	if r.limit < 0 {
 		return 0, true
 	}
-	l := r.of(name)
+	l := r.of(name, now)
 	if l.AllowN(now, 1) {
 		return 0, true
 	}
@@ -50,7 +61,7 @@ func (r *rates) take(name string, now time.Time) (retryAfter int, ok bool) {
 }
 
 // seconds until a limiter has one to give, at least 1.
-func seconds(l *rate.Limiter, now time.Time) int {
+func seconds(l *limiter, now time.Time) int {
 	lacking := 1 - l.TokensAt(now)
 	return max(1, int(lacking/float64(l.Limit())+0.999))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,7 @@ type Server struct {
 	rates    *rates
 	failures *rates
 	places   *places
+	cuts     chan struct{} // as many as processors: slices being cut
 	streams  streams
 	docsPage []byte
 
@@ -70,6 +72,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	if s.failures, err = newRates(c.Limits.AuthFailures, max(1, int(2*c.Limits.AuthFailures)), c.Limits.Keys); err != nil {
 		return nil, fmt.Errorf("server: limits: %w", err)
 	}
+	s.cuts = make(chan struct{}, runtime.GOMAXPROCS(0))
 	s.places = newPlaces(c.Limits.Concurrent, c.Limits.Queue, c.Limits.QueueWait)
 	if s.metrics, err = newMetrics(s); err != nil {
 		return nil, fmt.Errorf("server: metrics: %w", err)

@@ -123,7 +123,7 @@ func compareSlice(ctx context.Context, s *service, rounds int, each time.Duratio
 	if t := load(s.addr, sliceClients, each, next); t.failures > 0 { // warms up
 		return fmt.Errorf("%d of %d slices failed, the first: %s", t.failures, t.requests, t.first)
 	}
-	var inProcess, rates, ratios, p99 []float64
+	var inProcess, rates, ratios, p50, p99 []float64
 	for range rounds {
 		l, err := library.rate(ctx, each)
 		if err != nil {
@@ -134,11 +134,11 @@ func compareSlice(ctx context.Context, s *service, rounds int, each time.Duratio
 			return fmt.Errorf("%d of %d slices failed, the first: %s", t.failures, t.requests, t.first)
 		}
 		inProcess, rates, ratios = append(inProcess, l), append(rates, t.rate()), append(ratios, t.rate()/l)
-		p99 = append(p99, float64(t.quantile(.99))/1e6)
+		p50, p99 = append(p50, float64(t.quantile(.5))/1e6), append(p99, float64(t.quantile(.99))/1e6)
 	}
 	fmt.Printf("\nslice of %d turns, warm, %d anchors, %d clients, medians of %d rounds\n", library.selected, len(s.anchors), sliceClients, rounds)
 	fmt.Printf("  kernel.Slice in process, %d goroutines           %6.0f/s\n", runtime.GOMAXPROCS(0), median(inProcess))
-	fmt.Printf("  POST /api/slice                                 %6.0f/s   p99 %.1f ms (want at least 800/s, p99 under 20 ms)\n", median(rates), median(p99))
+	fmt.Printf("  POST /api/slice                                 %6.0f/s   p50 %.1f ms   p99 %.1f ms (want at least 800/s, p99 under 20 ms)\n", median(rates), median(p50), median(p99))
 	fmt.Printf("  ratio %.2f (want at least 0.50)\n", median(ratios))
 	return nil
 }

@@ -19,17 +19,20 @@ const (
 	rowLink = 2
 )
 
-// A segment is one statement, and so one moment, whether or not there is news:
-// a conversation that has none costs a look-up in each of two indexes. The form
-// for one conversation, the usual one, saves reading a list.
+// A segment is one statement, and so one moment, whether or not there is news. If
+// the tenant has none since, nothing but its head is read: seeking among the runs
+// means reading whole runs to compare them. The form for one conversation, the usual
+// one, saves reading a list.
 const (
 	querySegment = `WITH part (tenant, conversation, after) AS (SELECT ?, ?, ?)
 		SELECT 0, head, NULL, NULL FROM part JOIN tenants USING (tenant)
 		UNION ALL
 		SELECT 1, p.after, r.run, NULL FROM part p
+			CROSS JOIN tenants t ON t.tenant = p.tenant AND t.head > p.after
 			CROSS JOIN runs r ON r.tenant = p.tenant AND r.conversation = p.conversation AND r.last > p.after
 		UNION ALL
 		SELECT 2, l.seq, l.link, NULL FROM part p
+			CROSS JOIN tenants t ON t.tenant = p.tenant AND t.head > p.after
 			CROSS JOIN links l ON l.tenant = p.tenant AND l.parent_conversation = p.conversation AND l.seq > p.after`
 
 	querySegments = `WITH own (tenant) AS (SELECT ?), part (tenant, conversation, after) AS MATERIALIZED (
@@ -37,9 +40,11 @@ const (
 		SELECT 0, head, NULL, NULL FROM own JOIN tenants USING (tenant)
 		UNION ALL
 		SELECT 1, p.after, r.run, r.conversation FROM part p
+			CROSS JOIN tenants t ON t.tenant = p.tenant AND t.head > p.after
 			CROSS JOIN runs r ON r.tenant = p.tenant AND r.conversation = p.conversation AND r.last > p.after
 		UNION ALL
 		SELECT 2, l.seq, l.link, NULL FROM part p
+			CROSS JOIN tenants t ON t.tenant = p.tenant AND t.head > p.after
 			CROSS JOIN links l ON l.tenant = p.tenant AND l.parent_conversation = p.conversation AND l.seq > p.after`
 )
 
