@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 		"github.com/labstack/echo/v4", "github.com/getkin/kin-openapi/openapi3", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "go.opentelemetry.io/otel",
 	},
-	"server/oidc":     {"access", "dag", "internal/canon", "github.com/lestrrat-go/jwx/v3"},
+	"server/oidc": {"access", "dag", "internal/canon", "github.com/lestrrat-go/jwx/v3"},
 	"server/mcp": {
 		"access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "render", "wire", "server/view",
 		"github.com/modelcontextprotocol/go-sdk",

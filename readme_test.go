@@ -3,6 +3,7 @@ package graphkernel_test
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,12 +33,21 @@ func TestReadmeSession(t *testing.T) {
 	// One shell for all, so that what one step exports the next one has. A line
 	// that no command prints ends each output.
 	const end = "-- end of step --"
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
 	var script strings.Builder
 	fmt.Fprintf(&script, "set -u\nexport HOME=%s XDG_CONFIG_HOME=%s/config XDG_DATA_HOME=%s/data\n", home, home, home)
 	for _, s := range steps {
 		command := strings.ReplaceAll(s.command, "bin/graphkernel", home+"/bin/graphkernel")
 		command = strings.ReplaceAll(command, "PATH=$PWD/bin", "PATH="+home+"/bin")
-		command = regexp.MustCompile(`\b(slice|forged)\.json`).ReplaceAllString(command, home+"/$1.json")
+		command = regexp.MustCompile(`\b(slice|forged|evidence)\.json|\bserve\.(out|log)`).ReplaceAllString(command, home+"/$0")
+		command = strings.ReplaceAll(command, "127.0.0.1:18080", free)
 		fmt.Fprintf(&script, "%s\necho '%s'\n", command, end)
 	}
 	cmd := exec.Command("bash", "-c", script.String())
