@@ -35,14 +35,8 @@ func (s *service) soak(during time.Duration) error {
 	}
 	next := func(client, n int) shot {
 		switch {
-		case client == 0: // turns of a conversation of its own, one a request
-			body := append(append([]byte(`{"turns":[`), line(filledConversations, n)...), "]}"...)
-			if n%100 != 99 { // as an agent does: again and again what is there already
-				body = append(append([]byte(`{"turns":[`), line(filledConversations, n-n%100)...), "]}"...)
-			}
-			if n < 100 {
-				body = append(append([]byte(`{"turns":[`), line(filledConversations, 0)...), "]}"...)
-			}
+		case client == 0: // as an agent does: the newest turn, again and again, and now and then a new one
+			body := append(append([]byte(`{"turns":[`), line(filledConversations, n/100)...), "]}"...)
 			return newShot("POST", "/api/turns", s.addr, s.key, body)
 		case client%4 == 0:
 			return slices[(client*7919+n)%len(slices)]
