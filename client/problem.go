@@ -54,7 +54,6 @@ const (
 	CodeSlowClient      Code = "slow_client"
 	CodeNoKey           Code = "no_signing_key"
 	CodeKeys            Code = "keys_unavailable"
-	CodeStopping        Code = "stopping"
 	CodeGone            Code = "client_gone"
 	CodeStore           Code = "store_unavailable"
 	CodeInternal        Code = "internal"

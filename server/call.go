@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -24,6 +26,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // A handler does what an operation is for.
@@ -39,8 +42,10 @@ type call struct {
 	who    access.Identity
 	params map[string]string
 	media  string
-	body   []byte       // nil if there is none, or if it streams
-	value  *canon.Value // the body, read strictly; nil if its schema takes anything
+
+	body      []byte       // nil if there is none, or if it streams
+	described body         // what the contract says of it
+	value     *canon.Value // the body, read strictly; nil if its schema takes anything
 
 	slice string // for the log: the slice id, if there is one
 	turns int    // for the log and metrics: turns admitted or selected
@@ -67,6 +72,9 @@ func (s *Server) serve(op *operation) echo.HandlerFunc {
 		err := s.guarded(c, started)
 		observed.inflight.Dec()
 		if err != nil {
+			if errors.Is(err, store.ErrBroken) {
+				s.broken.Store(true)
+			}
 			c.fail(err)
 		}
 		took := s.config.Clock().Sub(started)
@@ -97,32 +105,65 @@ func (s *Server) guarded(c *call, now time.Time) (err error) {
 }
 
 // pass is the way of a request, in the order that the package comment gives.
-func (s *Server) pass(c *call, now time.Time) error {
+func (s *Server) pass(c *call, now time.Time) (err error) {
 	r := c.echo.Request()
 	if c.op.permission != 0 {
 		if err := s.admitted(c, r, now); err != nil {
 			return err
 		}
 	}
-	if c.op.streams() {
-		return s.checked(c, r)
+	if c.params, err = c.op.checkParams(r, c.echo.Param); err != nil {
+		return err
 	}
-	if c.op.permission != 0 {
-		if !s.places.enter(c.ctx) {
-			s.metrics.refused.Inc()
-			return &problem{code: codeOverloaded, retryAfter: 1, detail: "too many requests are at work; try again"}
+	// The body comes before the place: a client that sends slowly keeps nobody waiting.
+	release, err := c.readBody(r)
+	defer release()
+	if err != nil {
+		return err
+	}
+	if c.op.streams() || c.media == typeLines { // a stream of lines takes a place for each batch
+		return c.op.handle(c)
+	}
+	return c.atWork(func() error {
+		if err := c.check(); err != nil {
+			return err
 		}
-		defer s.places.leave()
+		return c.op.handle(c)
+	})
+}
+
+// atWork runs what needs a place, and a deadline if it may wait for somebody.
+func (c *call) atWork(work func() error) error {
+	s := c.server
+	if c.op.permission == 0 {
+		return work()
 	}
-	// Verifying asks nobody, so it waits for nobody; a stream of lines has a deadline
-	// for each batch.
-	if c.op.permission != access.Verify && c.op.id != opAdmitTurns {
-		ctx, cancel := context.WithTimeout(c.ctx, s.config.Limits.Timeout)
+	if len(c.body) > largeBody {
+		select {
+		case s.large <- struct{}{}:
+		case <-c.ctx.Done():
+			return c.ctx.Err()
+		}
+		defer func() { <-s.large }()
+	}
+	if !s.places.enter(c.ctx) {
+		s.metrics.refused.Inc()
+		return &problem{code: codeOverloaded, retryAfter: 1, detail: "too many requests are at work; try again"}
+	}
+	defer s.places.leave()
+	if c.op.permission != access.Verify { // verifying asks nobody, so it waits for nobody
+		whole := c.ctx
+		ctx, cancel := context.WithTimeout(whole, s.config.Limits.Timeout)
 		defer cancel()
 		c.ctx = ctx
+		defer func() { c.ctx = whole }()
 	}
-	return s.checked(c, r)
+	return work()
 }
+
+// largeBody is from how many bytes on a body is judged with few others at once: read
+// strictly, it takes several times its length.
+const largeBody = 1 << 20
 
 // admitted finds who asks, and whether they may.
 func (s *Server) admitted(c *call, r *http.Request, now time.Time) error {
@@ -131,81 +172,93 @@ func (s *Server) admitted(c *call, r *http.Request, now time.Time) error {
 		return err
 	}
 	c.who = who
+	if err := s.within(who, now); err != nil {
+		return err
+	}
 	if !who.Role.May(c.op.permission) {
 		return &problem{code: codeForbidden, detail: fmt.Sprintf("a key of role %s may not %s", who.Role, c.op.permission)}
-	}
-	if wait, ok := s.rates.take(string(who.Tenant)+"/"+who.Subject, now); !ok {
-		s.metrics.limited.Inc()
-		return &problem{code: codeRate, retryAfter: wait, detail: fmt.Sprintf("this key has used up its rate of %g requests a second", s.config.Limits.Rate)}
 	}
 	return nil
 }
 
-// checked holds the request against the contract and hands it on.
-func (s *Server) checked(c *call, r *http.Request) (err error) {
-	if c.params, err = c.op.checkParams(r, c.echo.Param); err != nil {
-		return err
+// within takes one request from a key's rate.
+func (s *Server) within(who access.Identity, now time.Time) error {
+	wait, ok := s.rates.take(string(who.Tenant)+"/"+who.Subject, now)
+	if ok {
+		return nil
 	}
-	if err := c.readBody(r); err != nil {
-		return err
-	}
-	return c.op.handle(c)
+	s.metrics.limited.Inc()
+	return &problem{code: codeRate, retryAfter: wait, detail: fmt.Sprintf("this key has used up its rate of %g requests a second", s.config.Limits.Rate)}
 }
 
-// readBody reads what the operation takes. A stream is left to its handler.
-func (c *call) readBody(r *http.Request) error {
-	if c.op.bodies == nil {
-		return nil
-	}
-	if r.ContentLength == 0 && !c.op.bodyRequired {
-		return nil
-	}
-	media, described, err := c.op.media(r)
-	if err != nil {
-		return err
-	}
-	if c.media = media; media == typeLines {
-		return nil
-	}
-	if c.body, err = c.readAll(r); err != nil {
-		return err
-	}
-	if len(c.body) == 0 && !c.op.bodyRequired {
-		return nil
-	}
-	if !described.anything {
-		c.value, err = described.check(c.body, "")
+// check holds the body against its schema.
+func (c *call) check() (err error) {
+	if c.body != nil && !c.described.anything {
+		c.value, err = c.described.check(c.body, "")
 	}
 	return err
 }
 
-func (c *call) readAll(r *http.Request) ([]byte, error) {
+// readBody reads what the operation takes, up to the bound. A stream is left to its
+// handler. What it returns is to be called when the body is needed no more.
+func (c *call) readBody(r *http.Request) (release func(), err error) {
+	release = func() {}
+	if c.op.bodies == nil || r.ContentLength == 0 && !c.op.bodyRequired {
+		return release, nil
+	}
+	optional := !c.op.bodyRequired && r.Header.Get("Content-Type") == ""
+	if !optional {
+		if c.media, c.described, err = c.op.media(r); err != nil || c.media == typeLines {
+			return release, err
+		}
+	}
 	most := c.server.config.Limits.BodyBytes
 	if r.ContentLength > most {
-		return nil, &http.MaxBytesError{Limit: most}
+		return release, &http.MaxBytesError{Limit: most}
 	}
-	limited := http.MaxBytesReader(c.echo.Response().Writer, r.Body, most)
-	var body []byte
-	var err error
-	if r.ContentLength >= 0 {
-		body = make([]byte, r.ContentLength)
-		_, err = io.ReadFull(limited, body)
-	} else {
-		body, err = io.ReadAll(limited)
+	in := &counted{ReadCloser: http.MaxBytesReader(c.echo.Response().Writer, r.Body, most), budget: &c.server.bodies}
+	release = in.done
+	if body, err := readAll(in, r.ContentLength); err != nil {
+		return release, bodyError(err)
+	} else if len(body) > 0 || c.op.bodyRequired {
+		c.body = body
 	}
-	return body, bodyError(err)
+	if optional && c.body != nil { // sent without a length, and without saying what it is
+		_, _, err = c.op.media(r)
+	}
+	return release, err
+}
+
+// readAll reads a body of a length, or of unknown length if that is below zero. What
+// is announced is not set aside before it comes.
+func readAll(in io.Reader, length int64) ([]byte, error) {
+	const atOnce = 64 << 10
+	if 0 <= length && length <= atOnce {
+		body := make([]byte, length)
+		_, err := io.ReadFull(in, body)
+		return body, err
+	}
+	var body bytes.Buffer
+	n, err := body.ReadFrom(in)
+	if err == nil && n < length {
+		err = io.ErrUnexpectedEOF
+	}
+	return body.Bytes(), err
 }
 
 // bodyError says why a body did not come.
 func bodyError(err error) error {
 	var tooLarge *http.MaxBytesError
+	var known *problem
 	switch {
 	case err == nil, errors.As(err, &tooLarge):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &problem{code: codeSlowClient, detail: "the body did not come in time", cause: err}
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return &problem{code: codeGone, detail: "the body ended before its length", cause: err}
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, syscall.ECONNRESET):
+		return &problem{code: codeGone, detail: "the body ended before its end", cause: err}
 	}
 	return &problem{code: codeInvalid, place: "body", detail: "the body cannot be read: " + err.Error(), cause: err}
 }
@@ -327,7 +380,7 @@ func (s *Server) log(c *call, r *http.Request, status int, took time.Duration, e
 		level = slog.LevelError
 	case status >= 500:
 		level = slog.LevelWarn
-	case c.op.permission == 0:
+	case c.op.open:
 		level = slog.LevelDebug // health checks come every few seconds
 	}
 	if !s.config.Log.Enabled(c.ctx, level) {

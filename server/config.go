@@ -45,8 +45,9 @@ type Config struct {
 // default that stands beside it; a negative rate is none.
 type Limits struct {
 	BodyBytes     int64         // of a request's body: 64 MiB; a stream of lines has no such bound
+	BodiesBytes   int64         // of all bodies that are held at once: 512 MiB
 	LineBytes     int           // of one line of a stream: ingest.MaxLine
-	BatchTurns    int           // of one admission: 10 000, which the contract says too
+	BatchTurns    int           // of one admission: 10 000
 	Rate          float64       // requests a second for each key: 2 000
 	Burst         int           // requests at once for each key: twice the rate
 	Keys          int           // keys and addresses whose rate is kept: 100 000
@@ -57,13 +58,15 @@ type Limits struct {
 	Timeout       time.Duration // of a request: 30 s
 	HeaderTimeout time.Duration // until the headers are read: 5 s
 	IdleTimeout   time.Duration // of a kept connection: 2 min
-	Streams       int           // open event streams for each key: 16
-	StreamsTotal  int           // open event streams: 1 024
+	Streams       int           // open streams, of events and of lines, for each key: 16
+	StreamsTotal  int           // open streams: 1 024
+	BatchBytes    int           // of the slices in one answer: 64 MiB
 	PageBytes     int           // of the turns in one answer: 8 MiB
 }
 
 func (l *Limits) fill() {
 	set(&l.BodyBytes, 64<<20)
+	set(&l.BodiesBytes, 512<<20)
 	set(&l.LineBytes, 64<<20)
 	set(&l.BatchTurns, 10_000)
 	set(&l.Rate, 2_000)
@@ -79,6 +82,7 @@ func (l *Limits) fill() {
 	set(&l.Streams, 16)
 	set(&l.StreamsTotal, 1_024)
 	set(&l.PageBytes, 8<<20)
+	set(&l.BatchBytes, 64<<20)
 }
 
 func set[T comparable](field *T, standard T) {

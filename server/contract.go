@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,7 +41,8 @@ type contract struct {
 // An operation is one method on one path.
 type operation struct {
 	id, method, path string            // the path as echo writes it
-	permission       access.Permission // 0: open to everybody
+	permission       access.Permission // 0: open to everybody, or decided elsewhere
+	open             bool
 	params           []*openapi3.Parameter
 	bodies           map[string]body // by media type; nil without a body
 	bodyRequired     bool
@@ -112,9 +114,9 @@ var permissionNames = func() map[string]access.Permission {
 func readOperation(path, method string, item *openapi3.PathItem, described *openapi3.Operation) (*operation, error) {
 	op := &operation{id: described.OperationID, method: method, describes: described}
 	op.path = strings.NewReplacer("{", ":", "}", "").Replace(path)
-	open := described.Security != nil && len(*described.Security) == 0
+	op.open = described.Security != nil && len(*described.Security) == 0
 	name, _ := described.Extensions["x-permission"].(string)
-	if op.permission = permissionNames[name]; (op.permission == 0) != open {
+	if op.permission = permissionNames[name]; (op.permission == 0) != op.open {
 		return nil, fmt.Errorf("x-permission is %q; an operation has a permission, or is open by security: []", name)
 	}
 	for _, p := range slices.Concat(item.Parameters, described.Parameters) {
@@ -146,7 +148,11 @@ func (op *operation) checkParams(r *http.Request, path func(string) string) (map
 		var values []string
 		switch p.In {
 		case openapi3.ParameterInPath:
-			values = []string{path(p.Name)}
+			value, err := url.PathUnescape(path(p.Name))
+			if err != nil {
+				return nil, &problem{code: codeInvalid, place: "path parameter " + p.Name, detail: "the path cannot be read: " + err.Error()}
+			}
+			values = []string{value}
 		case openapi3.ParameterInQuery:
 			values = query[p.Name]
 			delete(query, p.Name)
@@ -188,11 +194,13 @@ func checkText(s *openapi3.Schema, text string) error {
 
 // media finds the media type of a request's body among those described.
 func (op *operation) media(r *http.Request) (string, body, error) {
-	given := r.Header.Get("Content-Type")
-	media, rest, _ := strings.Cut(given, ";")
-	media = strings.ToLower(strings.TrimSpace(media))
-	if charset := strings.ToLower(strings.ReplaceAll(rest, " ", "")); charset != "" && charset != "charset=utf-8" {
+	given := strings.Join(r.Header["Content-Type"], ", ")
+	media, params, err := mime.ParseMediaType(given)
+	if charset, ok := params["charset"]; err == nil && ok && !strings.EqualFold(charset, "utf-8") {
 		return "", body{}, &problem{code: codeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q; bodies are UTF-8", given)}
+	}
+	if err != nil {
+		media = "" // no media type, or several
 	}
 	if s, ok := op.bodies[media]; ok {
 		return media, s, nil
@@ -205,9 +213,14 @@ func (op *operation) media(r *http.Request) (string, body, error) {
 	return "", body{}, &problem{code: codeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q, want %s", given, strings.Join(known, " or "))}
 }
 
+// mostValues bounds the values of a body that is read: a full batch of turns has some
+// hundred thousand. One takes up to three hundred bytes of memory and as little as two
+// of the body.
+const mostValues = 1 << 20
+
 // check reads a body strictly and holds it against its schema.
 func (b *body) check(text []byte, place string) (*canon.Value, error) {
-	v, err := canon.Parse(text)
+	v, err := canon.ParseSparse(text, mostValues)
 	if err != nil {
 		return nil, &problem{code: codeSyntax, place: place, detail: err.Error()}
 	}

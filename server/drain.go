@@ -11,7 +11,9 @@ import (
 // closing the queue would cut them off with their requests unread.
 type drained struct {
 	*net.TCPListener
+	mu     sync.Mutex    // orders drain's deadline before those of Accept
 	begun  chan struct{} // closed by drain
+	until  time.Time     // valid once begun
 	empty  chan struct{} // closed when nobody is queued and the listener is closed
 	closed chan struct{} // closed by Close
 	begin  sync.Once
@@ -22,24 +24,31 @@ func newDrained(l *net.TCPListener) *drained {
 	return &drained{TCPListener: l, begun: make(chan struct{}), empty: make(chan struct{}), closed: make(chan struct{})}
 }
 
-// lastLook is how long the queue must stay empty.
-const lastLook = time.Millisecond
+// Times of a drain. The queue is taken for empty when nobody comes within lastLook,
+// looks times; under a load of new connections that never happens, and drainWithin ends
+// it. (A look can miss who is queued if the process does not get a processor within it.)
+const (
+	lastLook    = 2 * time.Millisecond
+	looks       = 3
+	drainWithin = 250 * time.Millisecond
+)
 
 func (d *drained) Accept() (net.Conn, error) {
-	select {
-	case <-d.begun:
-	default:
+	if !d.draining() {
 		c, err := d.TCPListener.Accept()
-		select {
-		case <-d.begun: // it was interrupted
-			if err == nil {
-				return c, nil
-			}
-		default:
+		if err == nil || !d.draining() {
 			return c, err
 		}
+		// It was interrupted.
 	}
-	if err := d.SetDeadline(time.Now().Add(lastLook)); err == nil {
+	for range looks {
+		now := time.Now()
+		if now.After(d.until) {
+			break
+		}
+		if err := d.SetDeadline(now.Add(lastLook)); err != nil {
+			break
+		}
 		if c, err := d.TCPListener.Accept(); err == nil {
 			return c, nil
 		}
@@ -53,12 +62,26 @@ func (d *drained) Accept() (net.Conn, error) {
 	return nil, err
 }
 
+func (d *drained) draining() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	select {
+	case <-d.begun:
+		return true
+	default:
+		return false
+	}
+}
+
 // drain takes no more connections and returns when the queue has been handed out.
 // Accept must be at work.
 func (d *drained) drain() {
 	d.begin.Do(func() {
-		close(d.begun)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.until = time.Now().Add(drainWithin)
 		_ = d.SetDeadline(time.Unix(1, 0)) // wakes Accept; a listener that is closed needs no waking
+		close(d.begun)
 	})
 	select {
 	case <-d.empty:

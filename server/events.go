@@ -34,15 +34,14 @@ const (
 	lookAgain  = time.Second
 	keepAlive  = 15 * time.Second
 	sendWithin = 30 * time.Second
+	lastSend   = 100 * time.Millisecond // when the service stops
 )
 
 func (c *call) streamEvents() error {
-	s := c.server
-	key := string(c.tenant()) + "/" + c.who.Subject
-	if !s.streams.open(key, s.config.Limits.Streams, s.config.Limits.StreamsTotal) {
-		return &problem{code: codeRate, retryAfter: 5, detail: fmt.Sprintf("%d event streams are open with this key, or %d in all", s.config.Limits.Streams, s.config.Limits.StreamsTotal)}
+	if err := c.openStream(); err != nil {
+		return err
 	}
-	defer s.streams.close(key)
+	defer c.closeStream()
 	at, err := c.startOfStream()
 	if err != nil {
 		return err
@@ -52,6 +51,9 @@ func (c *call) streamEvents() error {
 	out.Header()["X-Accel-Buffering"] = []string{"no"}
 	st := &stream{call: c, at: at, control: http.NewResponseController(out.Writer)}
 	out.WriteHeader(http.StatusOK)
+	ended := make(chan struct{})
+	defer close(ended)
+	go st.hurry(ended)
 	// An id without data is no event, and tells where the stream begins: one that is
 	// cut off before its first event resumes without loss.
 	if err := st.send([]byte("id: " + at.String() + "\nretry: 1000\n\n")); err != nil {
@@ -60,10 +62,27 @@ func (c *call) streamEvents() error {
 	return st.follow()
 }
 
+// openStream notes that a key opens a stream, or refuses it.
+func (c *call) openStream() error {
+	l := &c.server.config.Limits
+	if !c.server.streams.open(c.streamKey(), l.Streams, l.StreamsTotal) {
+		return &problem{code: codeRate, retryAfter: 5, detail: fmt.Sprintf("%d streams are open with this key, or %d in all", l.Streams, l.StreamsTotal)}
+	}
+	return nil
+}
+
+func (c *call) closeStream() { c.server.streams.close(c.streamKey()) }
+
+func (c *call) streamKey() string { return string(c.tenant()) + "/" + c.who.Subject }
+
 // startOfStream finds where a stream goes on.
 func (c *call) startOfStream() (position, error) {
 	k := c.server.config.Kernel
 	head, err := k.Head(c.ctx, c.tenant())
+	if err != nil {
+		return position{}, err
+	}
+	issued, err := k.IssuedCount(c.ctx, c.tenant())
 	if err != nil {
 		return position{}, err
 	}
@@ -72,23 +91,22 @@ func (c *call) startOfStream() (position, error) {
 		last, ok = c.params["last_event_id"]
 	}
 	if ok {
-		seq, issued, _ := strings.Cut(last, "-")
+		seq, number, _ := strings.Cut(last, "-")
 		var at position
 		n, err := strconv.ParseUint(seq, 10, 64)
-		if err == nil && issued != "" {
-			at.issued, err = strconv.ParseUint(issued, 10, 64)
+		if err == nil && number != "" {
+			at.issued, err = strconv.ParseUint(number, 10, 64)
 		}
 		at.seq = dag.Seq(n)
 		if err != nil {
 			return position{}, &problem{code: codeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q is none that a stream gave", last)}
 		}
-		if at.seq > head {
-			return position{}, &problem{code: codeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q lies beyond the head, %d", last, head)}
+		if at.seq > head || at.issued > issued {
+			return position{}, &problem{code: codeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q lies beyond the present, %s", last, position{head, issued})}
 		}
 		return at, nil
 	}
-	issued, err := k.IssuedCount(c.ctx, c.tenant())
-	return position{head, issued}, err
+	return position{head, issued}, nil
 }
 
 // A stream sends events of one tenant to one client.
@@ -98,7 +116,8 @@ type stream struct {
 	control *http.ResponseController
 }
 
-// follow sends what happens until the client leaves or the service stops.
+// follow sends what happens until the client leaves, its key does not stand any more,
+// or the service stops.
 func (st *stream) follow() error {
 	c := st.call
 	silent := time.Duration(0)
@@ -108,31 +127,54 @@ func (st *stream) follow() error {
 		changed := c.server.config.Kernel.Changed(c.tenant()) // before looking: nothing falls in between
 		sent, err := st.catchUp()
 		if err != nil {
-			return err
+			return st.unlessStopping(err)
 		}
 		if sent {
 			silent = 0
-			continue // there may be more than was read at once
+			changed = atOnce // there may be more than was read
 		}
-		select {
+		select { // of several that are ready one is drawn, so none is passed over for long
 		case <-c.echo.Request().Context().Done():
 			return nil
 		case <-c.server.stopping:
 			return nil
 		case <-changed:
 		case <-tick.C:
-			// A key revoked, or a role taken, ends the stream.
 			if err := c.stillAdmitted(); err != nil {
 				return err
 			}
 			if silent += lookAgain; silent >= keepAlive {
 				silent = 0
 				if err := st.send([]byte(": still here\n\n")); err != nil {
-					return err
+					return st.unlessStopping(err)
 				}
 			}
 		}
 	}
+}
+
+// atOnce is a change that has happened.
+var atOnce = func() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// hurry gives a client that does not read little time when the service stops.
+func (st *stream) hurry(ended <-chan struct{}) {
+	select {
+	case <-ended:
+	case <-st.call.server.stopping:
+		_ = st.control.SetWriteDeadline(time.Now().Add(lastSend))
+	}
+}
+
+// unlessStopping takes what failed in the hurry of a stop for the stream's end.
+func (st *stream) unlessStopping(err error) error {
+	if st.call.server.isStopping() {
+		return nil
+	}
+	return err
 }
 
 // stillAdmitted asks again whose key the stream was opened with.
@@ -207,6 +249,7 @@ func (st *stream) catchUp() (sent bool, err error) {
 	if err := st.send(out.Bytes()); err != nil {
 		return false, err
 	}
+	c.server.metrics.events.Add(float64(next.seq-st.at.seq) + float64(next.issued-st.at.issued))
 	st.at = next
 	return true, nil
 }
@@ -222,7 +265,11 @@ func (p position) write(out *bytes.Buffer, name string, data any) error {
 }
 
 func (st *stream) send(data []byte) error {
-	_ = st.control.SetWriteDeadline(time.Now().Add(sendWithin)) // where none can be set, none runs out
+	within := sendWithin
+	if st.call.server.isStopping() {
+		within = lastSend
+	}
+	_ = st.control.SetWriteDeadline(time.Now().Add(within)) // where none can be set, none runs out
 	_ = st.control.SetReadDeadline(time.Time{})
 	if _, err := st.call.echo.Response().Write(data); err != nil {
 		return &problem{code: codeGone, detail: "the client went away", cause: err}

@@ -12,7 +12,14 @@ import (
 // lookFor bounds what a health check may take.
 const lookFor = 2 * time.Second
 
-func (c *call) live() error { return c.json(http.StatusOK, wire.Health{Status: "ok"}) }
+// live says whether a restart is needed: a store that does not know whether its last
+// write was kept answers nothing until it is opened again.
+func (c *call) live() error {
+	if c.server.broken.Load() {
+		return c.json(http.StatusServiceUnavailable, wire.Health{Status: "unavailable", Checks: map[string]string{"store": "needs a restart"}})
+	}
+	return c.json(http.StatusOK, wire.Health{Status: "ok"})
+}
 
 // startup says whether the store has answered once.
 func (c *call) startup() error {

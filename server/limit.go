@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -132,3 +133,44 @@ func (s *streams) close(key string) {
 		delete(s.byKey, key)
 	}
 }
+
+// A budget bounds the bytes of bodies that are held at once. It counts what has come,
+// not what was announced: whoever announces much and sends little takes little.
+type budget struct {
+	held atomic.Int64
+	most int64
+}
+
+// take counts n more bytes, or reports false if there is no room for them.
+func (b *budget) take(n int64) bool {
+	if b.held.Add(n) > b.most {
+		b.held.Add(-n)
+		return false
+	}
+	return true
+}
+
+func (b *budget) give(n int64) { b.held.Add(-n) }
+
+// A counted reader takes what it reads from a budget.
+type counted struct {
+	io.ReadCloser
+	budget *budget
+	taken  int64
+}
+
+var errFull = &problem{code: codeOverloaded, retryAfter: 1, detail: "too many bytes of bodies are held; try again"}
+
+func (r *counted) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if n > 0 {
+		if !r.budget.take(int64(n)) {
+			return 0, errFull
+		}
+		r.taken += int64(n)
+	}
+	return n, err
+}
+
+// done gives everything back.
+func (r *counted) done() { r.budget.give(r.taken) }

@@ -46,7 +46,6 @@ const (
 	codeTimeout         code = "timeout"
 	codeSlowClient      code = "slow_client"
 	codeNoKey           code = "no_signing_key"
-	codeStopping        code = "stopping"
 	codeGone            code = "client_gone"
 	codeStore           code = "store_unavailable"
 	codeKeys            code = "keys_unavailable"
@@ -83,7 +82,6 @@ var kinds = map[code]struct {
 	codeTimeout:         {http.StatusGatewayTimeout, "The request took too long"},
 	codeSlowClient:      {http.StatusRequestTimeout, "The body came too slowly"},
 	codeNoKey:           {http.StatusServiceUnavailable, "No key signs"},
-	codeStopping:        {http.StatusServiceUnavailable, "The service is stopping"},
 	codeGone:            {499, "The client is gone"},
 	codeStore:           {http.StatusServiceUnavailable, "The store is not available"},
 	codeKeys:            {http.StatusServiceUnavailable, "Keys cannot be looked up"},
@@ -170,6 +168,8 @@ func problemOf(err error) *problem {
 		return &problem{code: codeNotFound, detail: "there is no such slice", cause: err}
 	case errors.Is(err, access.ErrUnavailable):
 		return &problem{code: codeKeys, detail: "whose key it is cannot be found out now; try again", retryAfter: 5, cause: err}
+	case errors.Is(err, store.ErrBusy):
+		return &problem{code: codeStore, detail: "another process has the store; repeating the request is safe", retryAfter: 1, cause: err}
 	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrBroken):
 		return &problem{code: codeStore, detail: "the store is not available; what was asked may be repeated", retryAfter: 5, cause: err}
 	case errors.Is(err, context.DeadlineExceeded):

@@ -40,10 +40,13 @@ type Server struct {
 	failures *rates
 	places   *places
 	cuts     chan struct{} // as many as processors: slices being cut
+	large    chan struct{} // as many as processors: large bodies at work
+	bodies   budget
 	streams  streams
 	docsPage []byte
 
 	started  atomic.Bool   // the store answered once
+	broken   atomic.Bool   // the store is unusable until it is opened again
 	stopping chan struct{} // closed when shutdown begins
 	stop     sync.Once
 }
@@ -72,6 +75,8 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	if s.failures, err = newRates(c.Limits.AuthFailures, max(1, int(2*c.Limits.AuthFailures)), c.Limits.Keys); err != nil {
 		return nil, fmt.Errorf("server: limits: %w", err)
 	}
+	s.bodies.most = c.Limits.BodiesBytes
+	s.large = make(chan struct{}, runtime.GOMAXPROCS(0))
 	s.cuts = make(chan struct{}, runtime.GOMAXPROCS(0))
 	s.places = newPlaces(c.Limits.Concurrent, c.Limits.Queue, c.Limits.QueueWait)
 	if s.metrics, err = newMetrics(s); err != nil {
@@ -133,8 +138,8 @@ func (s *Server) route() error {
 		e.Pre(middleware.CORSWithConfig(middleware.CORSConfig{
 			AllowOrigins:  s.config.CORS,
 			AllowMethods:  []string{http.MethodGet, http.MethodPost, http.MethodDelete},
-			AllowHeaders:  []string{"Authorization", "Content-Type", "Last-Event-ID", "X-Request-Id", "Traceparent"},
-			ExposeHeaders: []string{"ETag", "Slice-Id", "X-Request-Id", "Retry-After"},
+			AllowHeaders:  []string{"Authorization", "Content-Type", "Last-Event-ID", "X-Request-Id", "Traceparent", "Mcp-Session-Id", "Mcp-Protocol-Version"},
+			ExposeHeaders: []string{"ETag", "Slice-Id", "X-Request-Id", "Retry-After", "Mcp-Session-Id"},
 			MaxAge:        600,
 		}))
 	}
@@ -147,6 +152,9 @@ func (s *Server) route() error {
 		delete(handlers, op.id)
 		op.handle = h
 		e.Add(op.method, op.path, s.serve(op))
+		if op.method == http.MethodGet && !op.streams() {
+			e.Add(http.MethodHead, op.path, s.serve(op)) // RFC 9110, section 9.1; net/http leaves the body out
+		}
 	}
 	for id := range handlers {
 		return fmt.Errorf("server: %s has a handler and is not described in openapi.yaml", id)
@@ -211,16 +219,15 @@ func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
 		who, err := s.authenticate(c, r, started)
 		if err == nil {
 			c.who = who
-			if wait, ok := s.rates.take(string(who.Tenant)+"/"+who.Subject, started); !ok {
-				s.metrics.limited.Inc()
-				err = &problem{code: codeRate, retryAfter: wait, detail: fmt.Sprintf("this key has used up its rate of %g requests a second", s.config.Limits.Rate)}
-			}
+			err = s.within(who, started)
 		}
 		if err != nil {
 			c.fail(err)
 		} else {
 			span := s.begin(c, r)
-			r.Body = http.MaxBytesReader(e.Response().Writer, r.Body, s.config.Limits.BodyBytes)
+			in := &counted{ReadCloser: http.MaxBytesReader(e.Response().Writer, r.Body, s.config.Limits.BodyBytes), budget: &s.bodies}
+			defer in.done()
+			r.Body = in
 			// A stream of events may stay open; the server's deadlines are for answers.
 			_ = http.NewResponseController(e.Response().Writer).SetWriteDeadline(time.Time{})
 			h.ServeHTTP(e.Response(), r.WithContext(context.WithValue(c.ctx, identityKey{}, who)))
@@ -305,7 +312,7 @@ func (s *Server) Stop() {
 	s.stop.Do(func() {
 		close(s.stopping)
 		if s.config.OnStop != nil {
-			s.config.OnStop()
+			go s.config.OnStop() // it may wait for what is at work, and the delay must not wait for that
 		}
 	})
 }

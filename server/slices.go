@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -129,12 +130,14 @@ func markdown(b *slice.Bundle) ([]byte, error) { return render.Markdown(b), nil 
 func (c *call) cutSlices() error {
 	items := c.value.Get("requests").Items
 	results := make([]wire.BatchResult, len(items))
+	left := atomic.Int64{}
+	left.Store(int64(c.server.config.Limits.BatchBytes))
 	work := make(chan int)
 	var wg sync.WaitGroup
 	for range min(len(items), runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
 			for i := range work {
-				results[i] = c.cutOne(&items[i])
+				results[i] = c.cutOne(&items[i], &left)
 			}
 		})
 	}
@@ -148,7 +151,7 @@ func (c *call) cutSlices() error {
 
 // cutOne cuts one slice of a batch. What fails is its own problem, and a panic
 // nobody else's.
-func (c *call) cutOne(v *canon.Value) (w wire.BatchResult) {
+func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w wire.BatchResult) {
 	defer func() {
 		if p := recover(); p != nil {
 			w = c.failed(fmt.Errorf("panic: %v", p))
@@ -158,9 +161,16 @@ func (c *call) cutOne(v *canon.Value) (w wire.BatchResult) {
 	if err != nil {
 		return c.failed(err)
 	}
+	full := &problem{code: codeTooLarge, detail: fmt.Sprintf("the slices of this batch pass %d bytes; ask for this one alone", c.server.config.Limits.BatchBytes)}
+	if left.Load() < 0 {
+		return c.failed(full)
+	}
 	issued, err := c.cut(&q)
 	if err != nil {
 		return c.failed(err)
+	}
+	if left.Add(-int64(len(issued.Bundle))) < 0 {
+		return c.failed(full)
 	}
 	w = wire.BatchResult{Status: http.StatusOK, SliceID: string(issued.Slice.Provenance.SliceID), BundleSHA256: issued.Record.Bundle.String()}
 	switch q.format {

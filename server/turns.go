@@ -2,9 +2,9 @@ package server
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strconv"
@@ -34,9 +34,7 @@ func (c *call) admitTurns() error {
 			return &problem{code: codeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
 		}
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, c.server.config.Limits.Timeout)
-	defer cancel()
-	receipt, err := c.server.config.Kernel.Admit(ctx, c.tenant(), drafts)
+	receipt, err := c.server.config.Kernel.Admit(c.ctx, c.tenant(), drafts)
 	if err != nil {
 		return err
 	}
@@ -60,11 +58,16 @@ const (
 // admitLines admits a stream of lines, a batch at a time. The client may be slow,
 // but not silent: each line has the request timeout to arrive.
 func (c *call) admitLines() error {
+	if err := c.openStream(); err != nil {
+		return err
+	}
+	defer c.closeStream()
 	r := c.echo.Request()
 	control := http.NewResponseController(c.echo.Response().Writer)
 	limits := &c.server.config.Limits
 	described := c.op.bodies[typeLines]
-	lines := bufio.NewScanner(r.Body)
+	in := &whole{Reader: r.Body}
+	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, min(64<<10, limits.LineBytes)), limits.LineBytes)
 	var sum store.Receipt
 	var drafts []dag.Draft
@@ -78,9 +81,11 @@ func (c *call) admitLines() error {
 		if len(drafts) == 0 {
 			return nil
 		}
-		ctx, cancel := context.WithTimeout(c.ctx, limits.Timeout)
-		defer cancel()
-		receipt, err := c.server.config.Kernel.Admit(ctx, c.tenant(), drafts)
+		var receipt store.Receipt
+		err := c.atWork(func() (err error) {
+			receipt, err = c.server.config.Kernel.Admit(c.ctx, c.tenant(), drafts)
+			return err
+		})
 		if err != nil {
 			p := *problemOf(err)
 			if p.place == "" {
@@ -98,7 +103,7 @@ func (c *call) admitLines() error {
 		_ = control.SetReadDeadline(time.Now().Add(limits.Timeout))
 		_ = control.SetWriteDeadline(time.Now().Add(2 * limits.Timeout))
 	}
-	for extend(); lines.Scan(); extend() {
+	for extend(); lines.Scan() && in.err == nil; extend() {
 		n++
 		line := lines.Bytes()
 		if len(line) == 0 {
@@ -120,6 +125,9 @@ func (c *call) admitLines() error {
 			}
 		}
 	}
+	if in.err != nil {
+		return fail(lineError(in.err, n+1, limits.LineBytes))
+	}
 	if err := lines.Err(); err != nil {
 		return fail(lineError(err, n+1, limits.LineBytes))
 	}
@@ -137,6 +145,21 @@ func (c *call) admitLines() error {
 		sum.Head = head
 	}
 	return c.json(http.StatusOK, view.Receipt(sum))
+}
+
+// A whole reader remembers that its end was none: a scanner hands out what came before
+// a fault as if it were the last line.
+type whole struct {
+	io.Reader
+	err error
+}
+
+func (w *whole) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	if err != nil && err != io.EOF { //nolint:errorlint // readers give it as it is
+		w.err = err
+	}
+	return n, err
 }
 
 func lineError(err error, n, most int) error {

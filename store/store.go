@@ -238,6 +238,7 @@ var (
 	ErrTooManyKeys = errors.New("the tenant has as many API keys as it can have")
 	ErrClosed      = errors.New("store is closed")
 	ErrBroken      = errors.New("store is unusable until it is opened again")
+	ErrBusy        = errors.New("store is busy with another process") // repeating what was asked is safe, and the remedy
 	ErrSchema      = errors.New("store was written by a newer version")
 )
 

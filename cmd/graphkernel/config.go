@@ -20,6 +20,8 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
 )
 
@@ -49,7 +51,8 @@ var settings = [...]setting{
 	{"shutdown_delay", "200ms", "how long requests are still taken when the service stops, while it says that it is not ready"},
 	{"shutdown_grace", "30s", "how long requests at work may take to finish after that"},
 	{"limits.body_bytes", "67108864", "bytes of a request's body; a stream of lines has no such bound"},
-	{"limits.line_bytes", "67108864", "bytes of one line of a stream"},
+	{"limits.bodies_bytes", "536870912", "bytes of all bodies that are held at once"},
+	{"limits.line_bytes", "67108864", "bytes of one line of a stream, at most so many"},
 	{"limits.batch_turns", "10000", "turns of one admission"},
 	{"limits.rate", "2000", "requests a second for each key; -1: no limit"},
 	{"limits.burst", "4000", "requests at once for each key"},
@@ -60,7 +63,7 @@ var settings = [...]setting{
 	{"limits.timeout", "30s", "of a request"},
 	{"limits.header_timeout", "5s", "until a request's headers are read"},
 	{"limits.idle_timeout", "2m", "of a connection between requests"},
-	{"limits.streams", "16", "event streams for each key"},
+	{"limits.streams", "16", "open streams, of events and of lines, for each key"},
 }
 
 func (s *setting) flag() string { return strings.NewReplacer(".", "-", "_", "-").Replace(s.key) }
@@ -211,6 +214,15 @@ func (r *reading) number(key string, least int) int {
 	})
 }
 
+// atMost is number from 1 on with a bound that is not ours to lift.
+func (r *reading) atMost(key string, most int) int {
+	n := r.number(key, 1)
+	if n > most && r.err == nil {
+		r.err = usagef("%s is %d (%s), want at most %d", key, n, r.origin[key], most)
+	}
+	return n
+}
+
 func (r *reading) rate(key string) float64 {
 	return readAs(r, key, "a number above zero, or -1 for no limit", func(s string) (float64, error) {
 		n, err := strconv.ParseFloat(s, 64)
@@ -248,8 +260,9 @@ func (r *reading) networks(key string) []netip.Prefix {
 func (r *reading) limits() server.Limits {
 	return server.Limits{
 		BodyBytes:     int64(r.number("limits.body_bytes", 1)),
-		LineBytes:     r.number("limits.line_bytes", 1),
-		BatchTurns:    r.number("limits.batch_turns", 1),
+		BodiesBytes:   int64(r.number("limits.bodies_bytes", 1)),
+		LineBytes:     r.atMost("limits.line_bytes", ingest.MaxLine),
+		BatchTurns:    r.atMost("limits.batch_turns", kernel.MaxBatch),
 		Rate:          r.rate("limits.rate"),
 		Burst:         r.number("limits.burst", 1),
 		AuthFailures:  r.rate("limits.auth_failures"),
@@ -302,8 +315,8 @@ var secretVariables = []string{"GRAPHKERNEL_SECRET"}
 
 func (a *app) printSettings(conf *configuration) error {
 	lines := []settingJSON{
-		{"store", a.storeName(), "the flags of every command"},
-		{"keys", a.abbreviate(first(a.keysFlag, a.getenv("GRAPHKERNEL_KEYS"), a.defaultKeys())), "the flags of every command"},
+		{"store", a.storeName(), from(a.storeFlag, a.getenv("GRAPHKERNEL_STORE"))},
+		{"keys", first(a.keysFlag, a.getenv("GRAPHKERNEL_KEYS"), a.defaultKeys()), from(a.keysFlag, a.getenv("GRAPHKERNEL_KEYS"))},
 	}
 	for i := range settings {
 		key := settings[i].key
@@ -323,6 +336,17 @@ func (a *app) printSettings(conf *configuration) error {
 			fmt.Fprintf(w, "%s is %s\n", name, map[bool]string{true: "given (not shown)", false: "not given"}[secrets[name]])
 		}
 	})
+}
+
+// from says where the value of a flag that every command has comes from.
+func from(flag, variable string) string {
+	switch {
+	case flag != "":
+		return "flag"
+	case variable != "":
+		return "environment"
+	}
+	return "default"
 }
 
 func first(texts ...string) string {

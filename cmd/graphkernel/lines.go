@@ -15,13 +15,16 @@ import (
 // killed loses the rest; nothing that must not be lost is in a log.
 type lineBuffer struct {
 	mu      sync.Mutex
+	to      io.Writer
 	out     *bufio.Writer
 	waiting bool // guarded by mu: a flush is due
 }
 
 const flushAfter = 100 * time.Millisecond
 
-func newLineBuffer(w io.Writer) *lineBuffer { return &lineBuffer{out: bufio.NewWriterSize(w, 64<<10)} }
+func newLineBuffer(w io.Writer) *lineBuffer {
+	return &lineBuffer{to: w, out: bufio.NewWriterSize(w, 64<<10)}
+}
 
 func (b *lineBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
@@ -30,7 +33,11 @@ func (b *lineBuffer) Write(p []byte) (int, error) {
 		b.waiting = true
 		time.AfterFunc(flushAfter, b.flush)
 	}
-	return b.out.Write(p)
+	n, err := b.out.Write(p)
+	if err != nil {
+		b.out.Reset(b.to) // what could not be written is lost; what comes is not
+	}
+	return n, err
 }
 
 // flush writes what has gathered.
@@ -38,7 +45,9 @@ func (b *lineBuffer) flush() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting = false
-	_ = b.out.Flush() // where a log goes when it cannot be written, nobody can be told
+	if err := b.out.Flush(); err != nil { // nobody can be told
+		b.out.Reset(b.to)
+	}
 }
 
 // handler writes JSON lines of a level and above.

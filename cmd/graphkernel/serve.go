@@ -177,6 +177,9 @@ func (a *app) listen(ctx context.Context, r *reading, s *server.Server, stopping
 	if err != nil {
 		return err
 	}
+	if _, _, err := net.SplitHostPort(r.text("addr")); err != nil {
+		return usagef("addr is %q (%s), want HOST:PORT: %v", r.text("addr"), r.origin["addr"], err)
+	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.text("addr"))
 	if err != nil {
 		return fmt.Errorf("addr %s: %w", r.text("addr"), err)

@@ -18,7 +18,7 @@ func tlsConfig(ctx context.Context, r *reading, log *slog.Logger) (*tls.Config, 
 	}
 	pair, err := certs.Open(r.text("tls.cert"), r.text("tls.key"), log)
 	if err != nil {
-		return nil, err
+		return nil, usagef("tls.cert and tls.key: %v", err)
 	}
 	tick := time.NewTicker(lookAtCerts)
 	go func() {
@@ -42,7 +42,7 @@ func (a *app) authenticators(ctx context.Context, r *reading, k *kernel.Kernel, 
 		TenantClaim: r.text("oidc.tenant_claim"), RoleClaim: r.text("oidc.role_claim"), Clock: a.clock, Log: log,
 	})
 	if err != nil {
-		return nil, err
+		return nil, usagef("oidc: %v", err)
 	}
 	return oidc.Either(k.Authenticate, issuer), nil
 }

@@ -15,7 +15,7 @@ const queryEvents = `SELECT seq, kind, turn, reason, at FROM events WHERE tenant
 // ErrLogBusy is wrapped when an erasure is recorded and the body is gone from
 // the database, but a reader in another process kept the write-ahead log from being
 // emptied, which may still hold the text. Erase again when it is done.
-var ErrLogBusy = errors.New("the write-ahead log is in use and could not be emptied")
+var ErrLogBusy = fmt.Errorf("%w: the write-ahead log is in use and could not be emptied", store.ErrBusy)
 
 // Erase deletes a body from the database and then from the log. The log is
 // emptied for a turn that was erased already, too: so repeating an Erase that

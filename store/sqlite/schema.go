@@ -64,6 +64,15 @@ func noDatabase(err error) error {
 	return err
 }
 
+// busy turns SQLite's way to say that another process writes into store.ErrBusy.
+func busy(err error) error {
+	var e *driver.Error
+	if errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY { // extended codes have more in front
+		return fmt.Errorf("%w: %w", store.ErrBusy, err)
+	}
+	return err
+}
+
 // check says whether the file is ours, and of a version that we know. A file
 // with nothing in it is one whose creation was cut short.
 func (id identity) check(newest int) error {

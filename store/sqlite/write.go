@@ -210,7 +210,7 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	}
 	t := &tx{writer: s.writer, ctx: context.WithoutCancel(ctx), ended: ctx.Err, step: s.step, name: tenant}
 	if _, err := t.conn.ExecContext(t.ctx, `BEGIN IMMEDIATE`); err != nil {
-		return err
+		return busy(err)
 	}
 	returned := false
 	defer func() {
