@@ -1,0 +1,91 @@
+package observed_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/observed"
+	"github.com/graphkernel/graphkernel/store/storetest"
+)
+
+// A watcher counts calls, and notes those that end twice or not at all.
+type watcher struct {
+	mu    sync.Mutex
+	calls map[string]int
+	open  int
+	twice int
+}
+
+func (w *watcher) hook(ctx context.Context, call string) (context.Context, func(error)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.calls == nil {
+		w.calls = map[string]int{}
+	}
+	w.calls[call]++
+	w.open++
+	ended := false
+	return ctx, func(error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if ended {
+			w.twice++
+		}
+		ended = true
+		w.open--
+	}
+}
+
+// TestContract runs the contract's suite over a wrapped store: it passes, and every
+// method but Close is seen.
+func TestContract(t *testing.T) {
+	w := &watcher{}
+	t.Run("suite", func(t *testing.T) {
+		storetest.Run(t, func(*testing.T) storetest.Harness {
+			disk, opened := new(memory.Disk), uint64(0)
+			return storetest.Harness{Open: func(step func(string) error) (store.Store, error) {
+				opened++
+				return observed.New(memory.Open(disk, memory.Options{Seed: opened, Step: step}), w.hook), nil
+			}}
+		})
+	})
+	if methods := reflect.TypeFor[store.Store]().NumMethod(); len(w.calls) != methods-1 {
+		t.Errorf("%d of %d methods were seen: %v", len(w.calls), methods-1, w.calls)
+	}
+	if w.open != 0 || w.twice != 0 {
+		t.Errorf("%d calls did not end, %d ended twice", w.open, w.twice)
+	}
+}
+
+// TestHook makes sure that a call gets the hook's context, and the hook the call's
+// error.
+func TestHook(t *testing.T) {
+	cause := errors.New("cause")
+	var seen error
+	s := observed.New(&asking{Store: memory.Open(&memory.Disk{}, memory.Options{}), err: cause}, func(ctx context.Context, call string) (context.Context, func(error)) {
+		return context.WithValue(ctx, key{}, call), func(err error) { seen = err }
+	})
+	if _, err := s.Head(t.Context(), "default"); !errors.Is(err, cause) || !errors.Is(seen, cause) {
+		t.Errorf("got %v, the hook %v", err, seen)
+	}
+}
+
+type key struct{}
+
+type asking struct {
+	store.Store
+	err error
+}
+
+func (a *asking) Head(ctx context.Context, _ dag.Tenant) (dag.Seq, error) {
+	if ctx.Value(key{}) != "head" {
+		return 0, errors.New("not the hook's context")
+	}
+	return 0, a.err
+}
