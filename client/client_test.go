@@ -277,7 +277,7 @@ func TestEveryOperation(t *testing.T) {
 		// What was erased can be sent elsewhere, without its text.
 		d := must(ingest.ReadLine(must(c.Turn(ctx, ids[2])).Turn))
 		d.Parents = nil
-		other := s.client(t, "other", access.Agent, client.Options{})
+		other := s.client(t, "other", access.Admin, client.Options{})
 		if r := must(other.Admit(ctx, []dag.Draft{d})); r.Admitted != 1 {
 			t.Errorf("got %+v", r)
 		}

@@ -40,6 +40,7 @@ type call struct {
 	ctx    context.Context
 	id     string // of the request
 	who    access.Identity
+	span   trace.Span // nil: none
 	params map[string]string
 	media  string
 
@@ -67,7 +68,6 @@ func (s *Server) serve(op *operation) echo.HandlerFunc {
 		if s.isStopping() {
 			header["Connection"] = []string{"close"}
 		}
-		span := s.begin(c, r)
 		observed.inflight.Inc()
 		err := s.guarded(c, started)
 		observed.inflight.Dec()
@@ -80,7 +80,7 @@ func (s *Server) serve(op *operation) echo.HandlerFunc {
 		took := s.config.Clock().Sub(started)
 		status := e.Response().Status
 		observed.done(status, took)
-		s.end(c, span, status)
+		s.end(c, status)
 		s.log(c, r, status, took, err)
 		return nil
 	}
@@ -111,6 +111,7 @@ func (s *Server) pass(c *call, now time.Time) (err error) {
 		if err := s.admitted(c, r, now); err != nil {
 			return err
 		}
+		s.begin(c, r)
 	}
 	if c.params, err = c.op.checkParams(r, c.echo.Param); err != nil {
 		return err
@@ -134,26 +135,34 @@ func (s *Server) pass(c *call, now time.Time) (err error) {
 
 // atWork runs what needs a place, and a deadline if it may wait for somebody.
 func (c *call) atWork(work func() error) error {
-	s := c.server
 	if c.op.permission == 0 {
 		return work()
 	}
-	if len(c.body) > largeBody {
-		select {
-		case s.large <- struct{}{}:
-		case <-c.ctx.Done():
-			return c.ctx.Err()
+	return c.inPlace(len(c.body), func() error { return c.inTime(work) })
+}
+
+// inPlace runs what needs a place, and if it reads many bytes one of the places for
+// that.
+func (c *call) inPlace(size int, work func() error) error {
+	s := c.server
+	for _, p := range []*places{s.large, s.places} {
+		if p == s.large && size <= largeBody {
+			continue
 		}
-		defer func() { <-s.large }()
+		if !p.enter(c.ctx) {
+			s.metrics.refused.Inc()
+			return &problem{code: codeOverloaded, retryAfter: 1, detail: "too many requests are at work; try again"}
+		}
+		defer p.leave()
 	}
-	if !s.places.enter(c.ctx) {
-		s.metrics.refused.Inc()
-		return &problem{code: codeOverloaded, retryAfter: 1, detail: "too many requests are at work; try again"}
-	}
-	defer s.places.leave()
+	return work()
+}
+
+// inTime runs what has a deadline if it may wait for somebody.
+func (c *call) inTime(work func() error) error {
 	if c.op.permission != access.Verify { // verifying asks nobody, so it waits for nobody
 		whole := c.ctx
-		ctx, cancel := context.WithTimeout(whole, s.config.Limits.Timeout)
+		ctx, cancel := context.WithTimeout(whole, c.server.config.Limits.Timeout)
 		defer cancel()
 		c.ctx = ctx
 		defer func() { c.ctx = whole }()
@@ -216,7 +225,7 @@ func (c *call) readBody(r *http.Request) (release func(), err error) {
 	if r.ContentLength > most {
 		return release, &http.MaxBytesError{Limit: most}
 	}
-	in := &counted{ReadCloser: http.MaxBytesReader(c.echo.Response().Writer, r.Body, most), budget: &c.server.bodies}
+	in := c.server.counted(http.MaxBytesReader(c.echo.Response().Writer, r.Body, most), c.who)
 	release = in.done
 	if body, err := readAll(in, r.ContentLength); err != nil {
 		return release, bodyError(err)
@@ -338,18 +347,18 @@ func harmless(s string) bool {
 }
 
 // begin opens the span of a request, below the caller's if one came along (W3C
-// Trace Context).
-func (s *Server) begin(c *call, r *http.Request) trace.Span {
+// Trace Context). Whoever asks is known by then: a stranger does not decide what is
+// traced.
+func (s *Server) begin(c *call, r *http.Request) {
 	if s.tracer == nil {
-		return nil
+		return
 	}
 	ctx := propagation.TraceContext{}.Extract(c.ctx, propagation.HeaderCarrier(r.Header))
-	ctx, span := s.tracer.Start(ctx, c.op.id, trace.WithSpanKind(trace.SpanKindServer))
-	c.ctx = ctx
-	return span
+	c.ctx, c.span = s.tracer.Start(ctx, c.op.id, trace.WithSpanKind(trace.SpanKindServer))
 }
 
-func (s *Server) end(c *call, span trace.Span, status int) {
+func (s *Server) end(c *call, status int) {
+	span := c.span
 	if span == nil {
 		return
 	}

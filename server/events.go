@@ -51,9 +51,9 @@ func (c *call) streamEvents() error {
 	out.Header()["X-Accel-Buffering"] = []string{"no"}
 	st := &stream{call: c, at: at, control: http.NewResponseController(out.Writer)}
 	out.WriteHeader(http.StatusOK)
-	ended := make(chan struct{})
-	defer close(ended)
-	go st.hurry(ended)
+	ended, hurried := make(chan struct{}), make(chan struct{})
+	go func() { st.hurry(ended); close(hurried) }()
+	defer func() { close(ended); <-hurried }() // no deadline is set on an answer that is over
 	// An id without data is no event, and tells where the stream begins: one that is
 	// cut off before its first event resumes without loss.
 	if err := st.send([]byte("id: " + at.String() + "\nretry: 1000\n\n")); err != nil {

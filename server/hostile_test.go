@@ -70,11 +70,11 @@ func (s *service) opened() (n int) {
 
 // TestBodiesBudget holds more bytes of bodies than there is room for.
 func TestBodiesBudget(t *testing.T) {
-	s := start(t, limits(server.Limits{BodiesBytes: 300_000}))
+	s := start(t, limits(server.Limits{BodiesBytes: 1_200_000}))
 	addr, stop := s.serve(t, nil)
 	head := "POST /api/verify_bundle HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + s.admin() + "\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
-	a := dial(t, addr, head+strings.Repeat(" ", 200_000))
-	b := dial(t, addr, head+strings.Repeat(" ", 200_000))
+	a := dial(t, addr, head+strings.Repeat(" ", 230_000))
+	b := dial(t, addr, head+strings.Repeat(" ", 230_000))
 	// One of the two is refused, whichever came second.
 	answers := make(chan int, 2)
 	for _, c := range []net.Conn{a, b} {
@@ -92,6 +92,7 @@ func TestBodiesBudget(t *testing.T) {
 		t.Errorf("got %d", got)
 	}
 	s.expect(200, question{op: "verifyBundle", key: s.admin(), body: strings.Repeat(" ", 50_000)})
+	s.expect(200, question{op: "verifyBundle", key: s.keys[tenantB][access.Verifier], body: strings.Repeat(" ", 290_000)}) // another key's share is its own
 	_ = a.Close()
 	_ = b.Close()
 	<-answers
@@ -101,6 +102,44 @@ func TestBodiesBudget(t *testing.T) {
 		}
 	}
 	_ = stop()
+}
+
+// TestLinesBudget streams lines that are longer than a key's share, and more of short
+// ones than it.
+func TestLinesBudget(t *testing.T) {
+	s := start(t, limits(server.Limits{BodiesBytes: 1_200_000}))
+	const media = "application/x-ndjson"
+	long := turn(1)
+	long["content"] = strings.Repeat("x", 400_000)
+	p := s.refused(503, "overloaded", question{op: "admitTurns", key: s.admin(), media: media, body: mustJSON(t, long)})
+	if p.Admitted == nil || *p.Admitted != 0 {
+		t.Errorf("got %+v", p)
+	}
+	var lines bytes.Buffer
+	for n := range 4_000 {
+		lines.Write(mustJSON(t, turn(n+1)))
+		lines.WriteByte('\n')
+	}
+	if lines.Len() < 900_000 {
+		t.Fatalf("only %d bytes", lines.Len())
+	}
+	s.expect(200, question{op: "admitTurns", key: s.admin(), media: media, body: lines.Bytes()})
+}
+
+// TestWithheldTurns admits turns without text: to restore is an admin's.
+func TestWithheldTurns(t *testing.T) {
+	s := start(t)
+	d := map[string]any{
+		"id": turnID(1), "conversation": conversationID(1), "role": "user", "created_at": "2026-01-01T00:00:00Z",
+		"redacted": true, "body_digest": strings.Repeat("ab", 32), "phase": "synthesis", "salience": 1,
+	}
+	q := question{op: "admitTurns", key: s.keys[tenantA][access.Agent], body: map[string]any{"turns": []any{d}}}
+	s.refused(403, "forbidden", q)
+	line := q
+	line.body, line.media = mustJSON(t, d), "application/x-ndjson"
+	s.refused(403, "forbidden", line)
+	q.key = s.admin()
+	s.expect(200, q)
 }
 
 // TestManyValues sends a body of more values than any honest one has.

@@ -9,6 +9,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
+
+	"github.com/graphkernel/graphkernel/access"
 )
 
 // rates keeps a limiter for each of a bounded number of names. A name that was
@@ -134,43 +136,81 @@ func (s *streams) close(key string) {
 	}
 }
 
-// A budget bounds the bytes of bodies that are held at once. It counts what has come,
-// not what was announced: whoever announces much and sends little takes little.
+// A budget bounds the bytes of bodies that are held at once, in all and for each key.
+// It counts what has come, not what was announced: whoever announces much and sends
+// little takes little.
 type budget struct {
-	held atomic.Int64
-	most int64
+	most int64 // in all; a quarter of it for one key
+
+	mu    sync.Mutex
+	held  int64
+	byKey map[string]int64
 }
 
-// take counts n more bytes, or reports false if there is no room for them.
-func (b *budget) take(n int64) bool {
-	if b.held.Add(n) > b.most {
-		b.held.Add(-n)
+// take counts n more bytes of a key's, or reports false if there is no room for them.
+func (b *budget) take(key string, n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held+n > b.most || b.byKey[key]+n > b.most/4 {
 		return false
 	}
+	if b.byKey == nil {
+		b.byKey = map[string]int64{}
+	}
+	b.held += n
+	b.byKey[key] += n
 	return true
 }
 
-func (b *budget) give(n int64) { b.held.Add(-n) }
+func (b *budget) give(key string, n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held -= n
+	if b.byKey[key] -= n; b.byKey[key] == 0 {
+		delete(b.byKey, key)
+	}
+}
 
-// A counted reader takes what it reads from a budget.
+// A counted reader takes what it reads from the budget, but for the first few bytes of
+// a body, as which most are whole.
 type counted struct {
 	io.ReadCloser
 	budget *budget
+	key    string
+	free   int64
 	taken  int64
 }
 
-var errFull = &problem{code: codeOverloaded, retryAfter: 1, detail: "too many bytes of bodies are held; try again"}
+// uncounted is what of each body is not counted. The places and rates bound it.
+const uncounted = 64 << 10
+
+func (s *Server) counted(body io.ReadCloser, who access.Identity) *counted {
+	return &counted{ReadCloser: body, budget: &s.bodies, key: string(who.Tenant) + "/" + who.Subject, free: uncounted}
+}
+
+var errFull = &problem{code: codeOverloaded, retryAfter: 1, detail: "too many bytes of bodies are held, in all or with this key; try again"}
 
 func (r *counted) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
-	if n > 0 {
-		if !r.budget.take(int64(n)) {
+	more := int64(n)
+	if r.free > 0 {
+		free := min(r.free, more)
+		r.free -= free
+		more -= free
+	}
+	if more > 0 {
+		if !r.budget.take(r.key, more) {
 			return 0, errFull
 		}
-		r.taken += int64(n)
+		r.taken += more
 	}
 	return n, err
 }
 
-// done gives everything back.
-func (r *counted) done() { r.budget.give(r.taken) }
+// done gives everything back, since what was read is needed no more.
+func (r *counted) done() {
+	if r.taken > 0 {
+		r.budget.give(r.key, r.taken)
+	}
+	r.taken, r.free = 0, uncounted
+}

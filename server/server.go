@@ -40,7 +40,7 @@ type Server struct {
 	failures *rates
 	places   *places
 	cuts     chan struct{} // as many as processors: slices being cut
-	large    chan struct{} // as many as processors: large bodies at work
+	large    *places       // as many as processors: large bodies at work
 	bodies   budget
 	streams  streams
 	docsPage []byte
@@ -76,7 +76,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 		return nil, fmt.Errorf("server: limits: %w", err)
 	}
 	s.bodies.most = c.Limits.BodiesBytes
-	s.large = make(chan struct{}, runtime.GOMAXPROCS(0))
+	s.large = newPlaces(runtime.GOMAXPROCS(0), c.Limits.Queue, c.Limits.QueueWait)
 	s.cuts = make(chan struct{}, runtime.GOMAXPROCS(0))
 	s.places = newPlaces(c.Limits.Concurrent, c.Limits.Queue, c.Limits.QueueWait)
 	if s.metrics, err = newMetrics(s); err != nil {
@@ -224,14 +224,14 @@ func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
 		if err != nil {
 			c.fail(err)
 		} else {
-			span := s.begin(c, r)
-			in := &counted{ReadCloser: http.MaxBytesReader(e.Response().Writer, r.Body, s.config.Limits.BodyBytes), budget: &s.bodies}
+			s.begin(c, r)
+			in := s.counted(http.MaxBytesReader(e.Response().Writer, r.Body, s.config.Limits.BodyBytes), who)
 			defer in.done()
 			r.Body = in
 			// A stream of events may stay open; the server's deadlines are for answers.
 			_ = http.NewResponseController(e.Response().Writer).SetWriteDeadline(time.Time{})
 			h.ServeHTTP(e.Response(), r.WithContext(context.WithValue(c.ctx, identityKey{}, who)))
-			s.end(c, span, e.Response().Status)
+			s.end(c, e.Response().Status)
 		}
 		took := s.config.Clock().Sub(started)
 		observed.done(e.Response().Status, took)

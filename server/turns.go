@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -33,6 +34,9 @@ func (c *call) admitTurns() error {
 			place := fmt.Sprintf("turns[%d]", i)
 			return &problem{code: codeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
 		}
+		if err := c.mayWithhold(&drafts[i], fmt.Sprintf("turns[%d]", i)); err != nil {
+			return err
+		}
 	}
 	receipt, err := c.server.config.Kernel.Admit(c.ctx, c.tenant(), drafts)
 	if err != nil {
@@ -40,6 +44,15 @@ func (c *call) admitTurns() error {
 	}
 	c.counted(receipt)
 	return c.json(http.StatusOK, view.Receipt(receipt))
+}
+
+// mayWithhold refuses a turn without text from whoever does not restore: what it says
+// of itself, phase and salience included, nobody can check any more.
+func (c *call) mayWithhold(d *dag.Draft, place string) error {
+	if d.Redacted && !c.who.Role.May(access.Erase) {
+		return &problem{code: codeForbidden, place: place, detail: fmt.Sprintf("%s: a turn without its text is admitted by an admin alone", place)}
+	}
+	return nil
 }
 
 func (c *call) counted(r store.Receipt) {
@@ -66,7 +79,9 @@ func (c *call) admitLines() error {
 	control := http.NewResponseController(c.echo.Response().Writer)
 	limits := &c.server.config.Limits
 	described := c.op.bodies[typeLines]
-	in := &whole{Reader: r.Body}
+	held := c.server.counted(r.Body, c.who)
+	defer held.done()
+	in := &whole{Reader: held}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, min(64<<10, limits.LineBytes)), limits.LineBytes)
 	var sum store.Receipt
@@ -95,7 +110,9 @@ func (c *call) admitLines() error {
 		}
 		c.counted(receipt)
 		sum.Admitted, sum.Existing, sum.Edges, sum.Head = sum.Admitted+receipt.Admitted, sum.Existing+receipt.Existing, sum.Edges+receipt.Edges, receipt.Head
+		clear(drafts)
 		drafts, bytes, first = drafts[:0], 0, n+1
+		held.done() // but for the beginning of the next line
 		return nil
 	}
 	extend := func() {
@@ -110,15 +127,27 @@ func (c *call) admitLines() error {
 			continue
 		}
 		place := "line " + strconv.Itoa(n)
-		v, err := described.check(line, place)
+		read := func() error {
+			v, err := described.check(line, place)
+			if err != nil {
+				return err
+			}
+			d, err := ingest.ReadValue(v)
+			if err != nil {
+				return &problem{code: codeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
+			}
+			drafts = append(drafts, d)
+			return c.mayWithhold(&d, place)
+		}
+		var err error
+		if len(line) > largeBody {
+			err = c.inPlace(len(line), read)
+		} else {
+			err = read()
+		}
 		if err != nil {
 			return fail(err)
 		}
-		d, err := ingest.ReadValue(v)
-		if err != nil {
-			return fail(&problem{code: codeInvalid, place: place, detail: place + ": " + err.Error(), cause: err})
-		}
-		drafts = append(drafts, d)
 		if bytes += len(line); len(drafts) == linesAtOnce || bytes >= bytesAtOnce {
 			if err := flush(); err != nil {
 				return fail(err)

@@ -28,6 +28,9 @@ func (v *Verifier) VerifyToken(tenant dag.Tenant, p *slice.Provenance, key, toke
 	}
 	first := verdictOf(signer, v.authority.Check(p, slice.Seal{Tenant: tenant, KeyID: string(signer), Token: token}))
 	if first.Outcome != Tampered {
+		if first.Outcome != Verified {
+			first.KeyID = "" // nobody named one
+		}
 		return first
 	}
 	for _, k := range ring.Keys() {

@@ -6,7 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -51,11 +53,11 @@ var settings = [...]setting{
 	{"shutdown_delay", "200ms", "how long requests are still taken when the service stops, while it says that it is not ready"},
 	{"shutdown_grace", "30s", "how long requests at work may take to finish after that"},
 	{"limits.body_bytes", "67108864", "bytes of a request's body; a stream of lines has no such bound"},
-	{"limits.bodies_bytes", "536870912", "bytes of all bodies that are held at once"},
+	{"limits.bodies_bytes", "536870912", "bytes of bodies that are held at once; a quarter of it for one key"},
 	{"limits.line_bytes", "67108864", "bytes of one line of a stream, at most so many"},
 	{"limits.batch_turns", "10000", "turns of one admission"},
 	{"limits.rate", "2000", "requests a second for each key; -1: no limit"},
-	{"limits.burst", "4000", "requests at once for each key"},
+	{"limits.burst", "0", "requests at once for each key; 0: twice the rate"},
 	{"limits.auth_failures", "10", "failed authentications a second for each address; -1: no limit"},
 	{"limits.concurrent", "0", "requests at work at once; 0: 16 for each processor"},
 	{"limits.queue", "1024", "requests that wait for a place"},
@@ -257,6 +259,25 @@ func (r *reading) networks(key string) []netip.Prefix {
 	return list
 }
 
+// origins reads what browsers call an origin: a scheme, a host, and perhaps a port.
+func (r *reading) origins(key string) []string {
+	list := r.list(key)
+	for _, o := range list {
+		u, err := url.Parse(o)
+		if o != "*" && (err != nil || u.Host == "" || o != u.Scheme+"://"+u.Host) && r.err == nil {
+			r.err = usagef("%s holds %q (%s), want origins such as https://app.example, or *", key, o, r.origin[key])
+		}
+	}
+	return list
+}
+
+// addr reads where to listen.
+func (r *reading) addr(key string) {
+	if _, _, err := net.SplitHostPort(r.text(key)); err != nil && r.err == nil {
+		r.err = usagef("%s is %q (%s), want HOST:PORT: %v", key, r.text(key), r.origin[key], err)
+	}
+}
+
 func (r *reading) limits() server.Limits {
 	return server.Limits{
 		BodyBytes:     int64(r.number("limits.body_bytes", 1)),
@@ -264,7 +285,7 @@ func (r *reading) limits() server.Limits {
 		LineBytes:     r.atMost("limits.line_bytes", ingest.MaxLine),
 		BatchTurns:    r.atMost("limits.batch_turns", kernel.MaxBatch),
 		Rate:          r.rate("limits.rate"),
-		Burst:         r.number("limits.burst", 1),
+		Burst:         r.number("limits.burst", 0),
 		AuthFailures:  r.rate("limits.auth_failures"),
 		Concurrent:    r.number("limits.concurrent", 0),
 		Queue:         r.number("limits.queue", 1),
@@ -320,7 +341,11 @@ func (a *app) printSettings(conf *configuration) error {
 	}
 	for i := range settings {
 		key := settings[i].key
-		lines = append(lines, settingJSON{key, conf.text(key), conf.origin[key]})
+		value := conf.text(key)
+		if u, err := url.Parse(value); err == nil && u.User != nil {
+			value = u.Redacted()
+		}
+		lines = append(lines, settingJSON{key, value, conf.origin[key]})
 	}
 	secrets := map[string]bool{}
 	for _, name := range secretVariables {

@@ -80,9 +80,10 @@ type service struct {
 // service reads every setting.
 func (r *reading) service() (*service, error) {
 	s := &service{
-		limits: r.limits(), cors: r.list("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"),
+		limits: r.limits(), cors: r.origins("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"),
 		stopping: server.Stopping{Delay: r.duration("shutdown_delay"), Grace: r.duration("shutdown_grace")}, exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
 	}
+	r.addr("addr")
 	s.level = readAs(r, "log.level", "debug, info, warn or error", func(text string) (l slog.Level, err error) {
 		return l, l.UnmarshalText([]byte(text))
 	})
@@ -92,8 +93,14 @@ func (r *reading) service() (*service, error) {
 	if (r.text("tls.cert") == "") != (r.text("tls.key") == "") && r.err == nil {
 		r.err = usagef("tls.cert and tls.key belong together; one of them is not given")
 	}
-	if r.text("oidc.issuer") != "" && (r.text("oidc.audience") == "" || r.text("oidc.jwks") == "") && r.err == nil {
-		r.err = usagef("oidc.issuer needs oidc.audience and oidc.jwks")
+	given := 0
+	for _, key := range []string{"oidc.issuer", "oidc.audience", "oidc.jwks"} {
+		if r.text(key) != "" {
+			given++
+		}
+	}
+	if given != 0 && given != 3 && r.err == nil {
+		r.err = usagef("oidc.issuer, oidc.audience and oidc.jwks belong together; %d of them are given", given)
 	}
 	return s, r.err
 }
@@ -177,9 +184,6 @@ func (a *app) listen(ctx context.Context, r *reading, s *server.Server, stopping
 	if err != nil {
 		return err
 	}
-	if _, _, err := net.SplitHostPort(r.text("addr")); err != nil {
-		return usagef("addr is %q (%s), want HOST:PORT: %v", r.text("addr"), r.origin["addr"], err)
-	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.text("addr"))
 	if err != nil {
 		return fmt.Errorf("addr %s: %w", r.text("addr"), err)
@@ -250,7 +254,7 @@ func (a *app) watchKeys(ctx context.Context, authority *token.Authority, log *sl
 	var seen os.FileInfo // nothing yet: what changed while the service started is seen too
 	tick := time.NewTicker(lookAtKeys)
 	defer tick.Stop()
-	for first := true; ; {
+	for first, failed := true, false; ; {
 		forced := false
 		select {
 		case <-ctx.Done():
@@ -260,15 +264,20 @@ func (a *app) watchKeys(ctx context.Context, authority *token.Authority, log *sl
 		case <-tick.C:
 		}
 		now, _ := os.Stat(path) // nil if it cannot be had, which LoadKeyring explains
-		if !changed(seen, now) && !forced {
+		other := changed(seen, now)
+		if !other && !forced && !failed {
 			continue
 		}
 		seen = now
 		ring, err := token.LoadKeyring(path)
-		if err != nil {
-			log.Error("the keyring cannot be read; the one before stays in place", "error", err)
+		if err != nil { // tried again with every look: it may be us who lack something
+			if !failed || other || forced {
+				log.Error("the keyring cannot be read; the one before stays in place", "error", err)
+			}
+			failed = true
 			continue
 		}
+		failed = false
 		authority.Replace(ring)
 		if !first {
 			log.Info("the keyring was taken over", "keys", len(ring.Keys()))

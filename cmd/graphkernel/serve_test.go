@@ -523,8 +523,11 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--dev", "--trace-exporter", "carrier-pigeon"}, "trace.exporter"},
 		{[]string{"--dev", "--trusted-proxies", "10.0.0.1"}, "trusted_proxies"},
 		{[]string{"--dev", "--tls-cert", conf}, "belong together"},
-		{[]string{"--dev", "--oidc-issuer", "https://issuer.example"}, "oidc.issuer needs"},
+		{[]string{"--dev", "--oidc-issuer", "https://issuer.example"}, "belong together"},
 		{[]string{"--dev", "--log-level", "loud"}, "log.level"},
+		{[]string{"--dev", "--addr", "nonsense"}, "want HOST:PORT"},
+		{[]string{"--dev", "--cors", "https://app.example/"}, "want origins"},
+		{[]string{"--dev", "--limits-batch-turns", "100001"}, "want at most 100000"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		c := exec.CommandContext(ctx, "graphkernel", append([]string{"serve", "--addr", "127.0.0.1:0"}, tc.args...)...)

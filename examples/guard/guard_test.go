@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -27,7 +28,7 @@ What is left: src
 // environment would.
 func TestGuard(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	s, err := startService(t.Context())
+	s, err := startService(t.Context(), access.Admin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestReadme(t *testing.T) {
 
 // TestGate holds the gate to its rules, one at a time.
 func TestGate(t *testing.T) {
-	s, err := startService(t.Context())
+	s, err := startService(t.Context(), access.Admin)
 	if err != nil {
 		t.Fatal(err)
 	}

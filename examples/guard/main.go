@@ -17,6 +17,7 @@ import (
 	"log"
 	"os"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/client"
 )
 
@@ -28,7 +29,7 @@ func main() {
 
 func guard(ctx context.Context, out io.Writer, url, key string) error {
 	if url == "" {
-		service, err := startService(ctx)
+		service, err := startService(ctx, access.Agent)
 		if err != nil {
 			return err
 		}

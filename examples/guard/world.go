@@ -92,7 +92,7 @@ type service struct {
 	stop     func()
 }
 
-func startService(ctx context.Context) (*service, error) {
+func startService(ctx context.Context, role access.Role) (*service, error) {
 	secret, err := token.DrawSecret(nil)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func startService(ctx context.Context) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, _, err := k.CreateKey(ctx, dag.DefaultTenant, access.Agent, "guard")
+	key, _, err := k.CreateKey(ctx, dag.DefaultTenant, role, "guard")
 	if err != nil {
 		return nil, err
 	}
