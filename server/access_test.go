@@ -9,7 +9,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/wire"
 )
@@ -311,6 +315,26 @@ func TestRotation(t *testing.T) {
 	s.expect(200, question{op: "verifyBundle", key: s.admin(), body: fresh}).decode(t, &v)
 	if !v.Admissible || v.KeyID != "k2" {
 		t.Errorf("got %+v", v)
+	}
+}
+
+// TestTraces makes sure that whoever is not known has no say in what is traced, and
+// that whoever is has.
+func TestTraces(t *testing.T) {
+	exported := tracetest.NewInMemoryExporter()
+	provider := sdk.NewTracerProvider(sdk.WithSyncer(exported), sdk.WithSampler(sdk.ParentBased(sdk.NeverSample())))
+	s := start(t, func(c *server.Config) { c.Tracer = provider })
+	header := map[string]string{"Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+	s.refused(401, "unauthenticated", question{op: "listPolicies", key: "nobody", header: header})
+	s.expect(200, question{op: "live", header: header})
+	if spans := exported.GetSpans(); len(spans) > 0 {
+		t.Errorf("%d spans of strangers", len(spans))
+	}
+	s.expect(200, question{op: "listPolicies", key: s.admin()})
+	s.expect(200, question{op: "listPolicies", key: s.admin(), header: header})
+	spans := exported.GetSpans()
+	if len(spans) != 1 || spans[0].Name != "listPolicies" || spans[0].Parent.SpanID().String() != "b7ad6b7169203331" {
+		t.Errorf("got %+v", spans)
 	}
 }
 

@@ -350,6 +350,12 @@ func TestVerifyToken(t *testing.T) {
 	if tried != 80 {
 		t.Errorf("%d fields changed", tried)
 	}
+	delete(fields, "key_id")
+	fields["token"] = "no token"
+	if v := verify(fields); v.KeyID != "" {
+		t.Errorf("nobody named a key: got %+v", v)
+	}
+	fields["token"] = claim.Token
 	fields["key_id"] = "k9"
 	if v := verify(fields); v.Outcome != "key_unknown" {
 		t.Errorf("got %+v", v)

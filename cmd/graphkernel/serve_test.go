@@ -33,10 +33,33 @@ type served struct {
 	url     string
 	key     string
 	process *exec.Cmd
-	stderr  *bytes.Buffer
+	stderr  *safeBuffer
 	ended   chan struct{}
 	err     error // valid once ended
 }
+
+// logged is what the service has written so far.
+func (s *served) logged() string { return string(s.stderr.Bytes()) }
+
+// A safeBuffer is written to by one and read by others.
+type safeBuffer struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.Write(p)
+}
+
+func (b *safeBuffer) Bytes() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return bytes.Clone(b.out.Bytes())
+}
+
+func (b *safeBuffer) String() string { return string(b.Bytes()) }
 
 // gkEnv gives a process an environment of its own.
 func gkEnv(folder string) []string {
@@ -59,7 +82,7 @@ func graphkernel(t *testing.T, folder string, args ...string) []byte {
 // startServe starts the service. With keys in the folder it uses them, else --dev.
 func startServe(t *testing.T, folder string, args ...string) *served {
 	t.Helper()
-	s := &served{t: t, folder: folder, stderr: &bytes.Buffer{}, ended: make(chan struct{})}
+	s := &served{t: t, folder: folder, stderr: &safeBuffer{}, ended: make(chan struct{})}
 	s.process = exec.Command("graphkernel", append([]string{"--output", "json", "serve", "--addr", "127.0.0.1:0"}, args...)...)
 	s.process.Env = gkEnv(folder)
 	s.process.Stderr = s.stderr
@@ -397,6 +420,15 @@ func TestServeKeys(t *testing.T) {
 	if v := verdict(old); !v.Admissible {
 		t.Fatalf("a live key's bundle: got %+v", v)
 	}
+	// For a while the keyring cannot be read, and what changes meanwhile is not missed.
+	ring := keyringOf(t, folder)
+	if err := os.Chmod(ring, 0o666); err != nil { // refused: others could write it
+		t.Fatal(err)
+	}
+	until("the fault is logged", func() bool { return verdict(old).Admissible && strings.Contains(s.logged(), "cannot be read") })
+	if err := os.Chmod(ring, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	graphkernel(t, folder, "keys", "retire", "k1")
 	until("the retired key verifies nothing", func() bool { return verdict(old).Outcome == "key_retired" })
 	if v := verdict(cut()); !v.Admissible {
@@ -416,6 +448,16 @@ func TestServeKeys(t *testing.T) {
 		return err == nil && status == http.StatusUnauthorized
 	})
 	s.stop()
+}
+
+// keyringOf finds the keyring's file.
+func keyringOf(t *testing.T, folder string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(folder, "*", "keys.json"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	return found[0]
 }
 
 func cut2(t *testing.T, s *served, key string) []byte {
