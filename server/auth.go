@@ -27,6 +27,9 @@ func (s *Server) authenticate(c *call, r *http.Request, now time.Time) (access.I
 		return access.Identity{}, err
 	}
 	s.metrics.unauthenticated.Inc()
+	if presented, err := access.Parse(bearer); err == nil { // what it claims, for whoever looks for it in the log
+		c.claimed = string(presented.Tenant) + "/" + presented.ID
+	}
 	if wait, ok := s.failures.take(c.echo.RealIP(), now); !ok {
 		return access.Identity{}, &problem{code: codeRate, retryAfter: wait, detail: "too many failed authentications from this address"}
 	}

@@ -41,6 +41,9 @@ type call struct {
 	id     string // of the request
 	who    access.Identity
 	span   trace.Span // nil: none
+
+	claimed string // the tenant and the id of an API key that does not stand
+
 	params map[string]string
 	media  string
 
@@ -203,7 +206,7 @@ func (s *Server) within(who access.Identity, now time.Time) error {
 // check holds the body against its schema.
 func (c *call) check() (err error) {
 	if c.body != nil && !c.described.anything {
-		c.value, err = c.described.check(c.body, "")
+		c.value, err = c.described.check(c.body, "", mostValues)
 	}
 	return err
 }
@@ -411,7 +414,10 @@ func (s *Server) log(c *call, r *http.Request, status int, took time.Duration, e
 	if err != nil {
 		p := problemOf(err)
 		attrs = append(attrs, slog.String("code", string(p.code)))
-		if p.cause != nil && level > slog.LevelInfo {
+		if c.claimed != "" {
+			attrs = append(attrs, slog.String("claimed", c.claimed))
+		}
+		if p.cause != nil && (level > slog.LevelInfo || p.code == codeUnauthenticated) {
 			attrs = append(attrs, slog.String("error", p.cause.Error()))
 		}
 	}

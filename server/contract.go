@@ -213,14 +213,21 @@ func (op *operation) media(r *http.Request) (string, body, error) {
 	return "", body{}, &problem{code: codeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q, want %s", given, strings.Join(known, " or "))}
 }
 
-// mostValues bounds the values of a body that is read: a full batch of turns has some
-// hundred thousand. One takes up to three hundred bytes of memory and as little as two
-// of the body.
-const mostValues = 1 << 20
+// The most values that are read of a body, and of a line. A full batch of turns has some
+// hundred thousand, a turn with every parent and attribute that it may have some
+// thousands. A value takes up to three hundred bytes of memory and as little as two of
+// the body.
+const (
+	mostValues = 1 << 20
+	lineValues = 1 << 15
+)
 
 // check reads a body strictly and holds it against its schema.
-func (b *body) check(text []byte, place string) (*canon.Value, error) {
-	v, err := canon.ParseSparse(text, mostValues)
+func (b *body) check(text []byte, place string, most int) (*canon.Value, error) {
+	v, err := canon.ParseSparse(text, most)
+	if errors.Is(err, canon.ErrMany) {
+		return nil, &problem{code: codeTooLarge, place: place, detail: fmt.Sprintf("%s: at most %d", err, most)}
+	}
 	if err != nil {
 		return nil, &problem{code: codeSyntax, place: place, detail: err.Error()}
 	}
@@ -277,7 +284,7 @@ func schemaFault(err error, place string) string {
 		reason = "the text does not have the form " + e.Schema.Pattern
 	}
 	if at == "" {
-		return reason
+		return "the body: " + reason
 	}
 	return at + ": " + reason
 }

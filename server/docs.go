@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	_ "embed"
+	"fmt"
 	"html/template"
 	"slices"
 	"strings"
@@ -203,6 +204,8 @@ func kindOfSchema(s *openapi3.Schema) string {
 		return strings.Join(kinds, " | ")
 	case s.Type.Is(openapi3.TypeArray):
 		return "array of " + kindOf(s.Items)
+	case s.Type.Is(openapi3.TypeInteger), s.Type.Is(openapi3.TypeNumber):
+		return strings.Join(s.Type.Slice(), " | ") + bounds(s)
 	case s.Pattern != "":
 		return s.Pattern
 	case s.Type.Is(openapi3.TypeObject) && len(s.Properties) > 0:
@@ -214,6 +217,21 @@ func kindOfSchema(s *openapi3.Schema) string {
 		return "{" + strings.Join(fields, ", ") + "}"
 	}
 	return strings.Join(s.Type.Slice(), " | ")
+}
+
+// bounds says from where to where a number may go, and what it is if it is absent.
+func bounds(s *openapi3.Schema) string {
+	text := ""
+	switch {
+	case s.Min != nil && s.Max != nil:
+		text = fmt.Sprintf(" from %.0f to %.0f", *s.Min, *s.Max)
+	case s.Min != nil:
+		text = fmt.Sprintf(" of at least %.0f", *s.Min)
+	}
+	if s.Default != nil {
+		text += fmt.Sprintf(", default %v", s.Default)
+	}
+	return text
 }
 
 // paragraphs splits a description at its empty lines.

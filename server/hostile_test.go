@@ -146,8 +146,9 @@ func TestWithheldTurns(t *testing.T) {
 func TestManyValues(t *testing.T) {
 	s := start(t)
 	for _, op := range []string{"verifyToken", "admitTurns", "cutSlices"} {
-		s.refused(400, "malformed_json", question{op: op, key: s.admin(), body: `{"a":[` + strings.Repeat("0,", 1_100_000) + "0]}"})
+		s.refused(413, "too_large", question{op: op, key: s.admin(), body: `{"a":[` + strings.Repeat("0,", 1_100_000) + "0]}"})
 	}
+	s.refused(413, "too_large", question{op: "admitTurns", key: s.admin(), media: "application/x-ndjson", body: `{"a":[` + strings.Repeat("0,", 40_000) + "0]}"})
 }
 
 // TestSliceBatchBytes asks for more in one batch than one answer may hold.

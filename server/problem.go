@@ -121,16 +121,16 @@ func problemOf(err error) *problem {
 	switch {
 	case errors.As(err, &conflict):
 		return &problem{
-			code: codeConflict, place: conflict.Place, turn: conflict.ID, stored: conflict.Stored, arriving: conflict.Arriving, detail: err.Error(),
+			code: codeConflict, place: conflict.Place, turn: conflict.ID, stored: conflict.Stored, arriving: conflict.Arriving, detail: conflict.Error(),
 		}
 	case errors.As(err, &parent):
-		return &problem{code: codeParent, place: parent.Place, turn: parent.Parent, detail: err.Error() + "; admit it first, or in the same batch"}
+		return &problem{code: codeParent, place: parent.Place, turn: parent.Parent, detail: parent.Error()}
 	case errors.As(err, &cycle):
-		return &problem{code: codeCycle, place: cycle.Place, turn: cycle.ID, detail: err.Error()}
+		return &problem{code: codeCycle, place: cycle.Place, turn: cycle.ID, detail: cycle.Error()}
 	case errors.As(err, &ambiguous):
 		return &problem{code: codeAmbiguous, candidates: ambiguous.Fits, detail: err.Error()}
 	case errors.As(err, &tooLarge):
-		return &problem{code: codeTooLarge, detail: fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit)}
+		return &problem{code: codeTooLarge, detail: fmt.Sprintf("the body has more than %d bytes (limits.body_bytes); turns can be streamed as %s", tooLarge.Limit, typeLines)}
 	case errors.As(err, &field) && !errors.Is(err, slice.ErrMalformed):
 		return &problem{code: codeInvalid, place: field.Path, detail: err.Error()}
 	}

@@ -291,6 +291,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config, 
 	case <-ctx.Done():
 	}
 	s.Stop()
+	s.config.Log.Info("stopping", "in_flight", len(s.places.taken), "delay", stopping.Delay.String(), "grace", stopping.Grace.String())
 	delay := time.NewTimer(stopping.Delay)
 	defer delay.Stop()
 	select {

@@ -32,11 +32,11 @@ func TestAdmit(t *testing.T) {
 	other := turn(1)
 	other["content"] = "something else"
 	p := s.refused(409, "conflict", question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(3, 2), other}}})
-	if len(p.Stored) != 64 || len(p.Arriving) != 64 || p.Stored == p.Arriving || p.Turn != turnID(1) {
+	if len(p.Stored) != 64 || len(p.Arriving) != 64 || p.Stored == p.Arriving || p.Turn != turnID(1) || p.Place != "turns[1]" || strings.Contains(p.Detail, "append") {
 		t.Errorf("the conflict names %q and %q of turn %q", p.Stored, p.Arriving, p.Turn)
 	}
 	s.expect(404, question{op: "getTurn", key: s.admin(), path: map[string]string{"id": turnID(3)}}) // nothing of the batch
-	if p := s.refused(422, "unknown_parent", question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(9, 8)}}}); p.Turn != turnID(8) {
+	if p := s.refused(422, "unknown_parent", question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(9, 8)}}}); p.Turn != turnID(8) || p.Place != "turns[0]" || strings.Contains(p.Detail, "append") {
 		t.Errorf("the unknown parent is %q", p.Turn)
 	}
 	if p := s.refused(422, "cycle", question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(5, 6), turn(6, 5)}}}); p.Turn != turnID(5) {
@@ -52,7 +52,7 @@ func TestAdmit(t *testing.T) {
 		bad := turn(7)
 		change(bad)
 		p := s.refused(400, "invalid_request", question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(3, 2), bad}}})
-		if p.Place != place {
+		if p.Place != place || place == "turns[1]" && !strings.Contains(p.Detail, `"content" is missing`) {
 			t.Errorf("got place %q, want %q (%s)", p.Place, place, p.Detail)
 		}
 	}
@@ -534,18 +534,25 @@ func TestPolicies(t *testing.T) {
 	s.refused(409, "policy_conflict", question{op: "registerPolicy", key: s.admin(), body: strings.Replace(narrow, `"max_nodes":2`, `"max_nodes":3`, 1)})
 	for _, bad := range []string{
 		strings.Replace(narrow, "0.9", "0.1234567", 1), strings.Replace(narrow, "0.9", "1.1", 1), strings.Replace(narrow, `"max_nodes":2`, `"max_nodes":0`, 1),
-		strings.Replace(narrow, `"max_nodes":2`, `"max_nodes":"2"`, 1), strings.Replace(narrow, `"max_nodes":2,`, ``, 1), strings.Replace(narrow, "narrow@1", "narrow", 1),
+		strings.Replace(narrow, `"max_nodes":2`, `"max_nodes":"2"`, 1), strings.Replace(narrow, "narrow@1", "narrow", 1),
 		strings.Replace(narrow, `"max_nodes":2`, `"max_nodes":2,"more":1`, 1), strings.Replace(narrow, "slice_policy_v1", "slice_policy_v9", 1),
 	} {
 		if a := s.ask(question{op: "registerPolicy", key: s.admin(), body: bad}); a.status != 400 && a.status != 422 {
 			t.Errorf("%s: got %d", bad, a.status)
 		}
 	}
+	s.refused(400, "invalid_request", question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"new@1","policy":{"type":"slice_policy_v2"}}`})
+	// What is left out is default@1's.
+	var brief wire.RegisteredPolicy
+	s.expect(200, question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"brief@1","policy":{"type":"slice_policy_v1"}}`}).decode(t, &brief)
+	if brief.PolicyParamsHash != list.Policies[0].PolicyParamsHash {
+		t.Errorf("got %+v", brief)
+	}
 	s.refused(404, "unknown_policy", question{op: "getPolicy", key: s.admin(), path: map[string]string{"policy_id": "none@1"}})
 	s.refused(400, "invalid_request", question{op: "getPolicy", key: s.admin(), path: map[string]string{"policy_id": "none"}})
 	before := list.RegistryFingerprint
 	s.expect(200, question{op: "listPolicies", key: s.admin()}).decode(t, &list)
-	if len(list.Policies) != 2 || list.RegistryFingerprint == before {
+	if len(list.Policies) != 3 || list.RegistryFingerprint == before {
 		t.Errorf("got %+v", list)
 	}
 	s.chain(s.admin(), 5)

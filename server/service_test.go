@@ -257,7 +257,8 @@ func (s *service) conforms(op *openapi3.Operation, a *answer) error {
 			return fmt.Errorf("header %s is missing", name)
 		}
 	}
-	if a.header.Get("X-Request-Id") == "" || a.header.Get("X-Content-Type-Options") != "nosniff" {
+	if a.header.Get("X-Request-Id") == "" || a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Cache-Control") != "no-store" ||
+		(a.status == http.StatusUnauthorized) != (a.header.Get("WWW-Authenticate") != "") {
 		return fmt.Errorf("headers that every answer has are missing: %v", a.header)
 	}
 	media, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")

@@ -40,10 +40,34 @@ func (c *call) admitTurns() error {
 	}
 	receipt, err := c.server.config.Kernel.Admit(c.ctx, c.tenant(), drafts)
 	if err != nil {
-		return err
+		return inBatch(err, drafts)
 	}
 	c.counted(receipt)
 	return c.json(http.StatusOK, view.Receipt(receipt))
+}
+
+// inBatch adds the place of the turn that an admission was refused for.
+func inBatch(err error, drafts []dag.Draft) error {
+	var id dag.TurnID
+	var conflict *store.ConflictError
+	var parent *store.ParentError
+	var cycle *store.CycleError
+	switch {
+	case errors.As(err, &conflict):
+		id = conflict.ID
+	case errors.As(err, &parent):
+		id = parent.Child
+	case errors.As(err, &cycle):
+		id = cycle.ID
+	default:
+		return err
+	}
+	for i := range drafts {
+		if drafts[i].ID == id {
+			return at(fmt.Sprintf("turns[%d]", i), err)
+		}
+	}
+	return err
 }
 
 // mayWithhold refuses a turn without text from whoever does not restore: what it says
@@ -128,7 +152,7 @@ func (c *call) admitLines() error {
 		}
 		place := "line " + strconv.Itoa(n)
 		read := func() error {
-			v, err := described.check(line, place)
+			v, err := described.check(line, place, lineValues)
 			if err != nil {
 				return err
 			}

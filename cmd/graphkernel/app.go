@@ -28,6 +28,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	environ        func() []string // all of it, as NAME=VALUE
 	clock          func() time.Time
 	hangup         <-chan os.Signal // a terminal that is gone: ends the program, but for serve
 	onHangup       *atomic.Pointer[func()]

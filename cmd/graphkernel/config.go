@@ -112,6 +112,9 @@ func (a *app) configure(c *cobra.Command, file string) (*configuration, error) {
 	if file == "" {
 		file = a.getenv("GRAPHKERNEL_CONFIG")
 	}
+	if err := a.knownVariables(); err != nil {
+		return nil, err
+	}
 	fromFile, err := readSettings(file)
 	if err != nil {
 		return nil, err
@@ -128,6 +131,29 @@ func (a *app) configure(c *cobra.Command, file string) (*configuration, error) {
 		}
 	}
 	return conf, nil
+}
+
+// otherVariables are read elsewhere.
+var otherVariables = []string{
+	"GRAPHKERNEL_STORE", "GRAPHKERNEL_TENANT", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_KEY_ID", "GRAPHKERNEL_CONFIG",
+	"GRAPHKERNEL_URL", "GRAPHKERNEL_KEY", // examples/guard
+}
+
+// knownVariables refuses a variable that begins as ours do and is none: it may be a
+// misspelt limit.
+func (a *app) knownVariables() error {
+	if a.environ == nil {
+		return nil
+	}
+	for _, v := range a.environ() {
+		name, _, _ := strings.Cut(v, "=")
+		known := !strings.HasPrefix(name, "GRAPHKERNEL_") || slices.Contains(otherVariables, name)
+		known = known || slices.ContainsFunc(settings[:], func(s setting) bool { return s.variable() == name })
+		if !known {
+			return usagef("there is no setting %s; graphkernel config lists them", name)
+		}
+	}
+	return nil
 }
 
 // readSettings reads a file of settings. What is not known is an error: it may be
@@ -150,6 +176,9 @@ func readSettings(path string) (map[string]any, error) {
 	values := map[string]any{}
 	for key, v := range k.All() {
 		if !slices.ContainsFunc(settings[:], func(s setting) bool { return s.key == key }) {
+			if key == "store" || key == "keys" {
+				return nil, usagef("%s: %s is no setting of the file; give --%s or GRAPHKERNEL_%s", path, key, key, strings.ToUpper(key))
+			}
 			return nil, usagef("%s: there is no setting %q; graphkernel config lists them", path, key)
 		}
 		switch v := v.(type) {
@@ -201,6 +230,17 @@ func (r *reading) duration(key string) time.Duration {
 		d, err := time.ParseDuration(s)
 		if err == nil && d <= 0 {
 			err = errors.New("not above zero")
+		}
+		return d, err
+	})
+}
+
+// pause is a duration that may be zero.
+func (r *reading) pause(key string) time.Duration {
+	return readAs(r, key, "a duration such as 200ms, or 0s", func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err == nil && d < 0 {
+			err = errors.New("below zero")
 		}
 		return d, err
 	})

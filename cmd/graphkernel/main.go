@@ -28,12 +28,13 @@ func run() int {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	a := &app{
-		stdin:  os.Stdin,
-		stdout: os.Stdout,
-		stderr: os.Stderr,
-		getenv: os.Getenv,
-		clock:  time.Now,
-		hangup: hangup,
+		stdin:   os.Stdin,
+		stdout:  os.Stdout,
+		stderr:  os.Stderr,
+		getenv:  os.Getenv,
+		environ: os.Environ,
+		clock:   time.Now,
+		hangup:  hangup,
 	}
 	return a.run(ctx, os.Args[1:])
 }

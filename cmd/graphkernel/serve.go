@@ -81,7 +81,7 @@ type service struct {
 func (r *reading) service() (*service, error) {
 	s := &service{
 		limits: r.limits(), cors: r.origins("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"),
-		stopping: server.Stopping{Delay: r.duration("shutdown_delay"), Grace: r.duration("shutdown_grace")}, exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
+		stopping: server.Stopping{Delay: r.pause("shutdown_delay"), Grace: r.duration("shutdown_grace")}, exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
 	}
 	r.addr("addr")
 	s.level = readAs(r, "log.level", "debug, info, warn or error", func(text string) (l slog.Level, err error) {
@@ -174,8 +174,19 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 	if err != nil {
 		return err
 	}
+	a.remindOfKeys(ctx, r, k, tenant)
 	go a.watchKeys(ctx, authority, log)
 	return a.listen(ctx, r, s, settings.stopping, log, tenant, devKey)
+}
+
+// remindOfKeys says what to do where nobody could ask anything yet.
+func (a *app) remindOfKeys(ctx context.Context, r *reading, k *kernel.Kernel, tenant dag.Tenant) {
+	if a.dev || r.text("oidc.issuer") != "" {
+		return
+	}
+	if keys, err := k.Keys(ctx, tenant); err == nil && len(keys) == 0 { // what cannot be read shows itself soon
+		a.note("graphkernel: tenant %s has no API key yet; graphkernel apikey create --role agent makes one", tenant)
+	}
 }
 
 // listen opens the listener, says where, and answers until ctx ends.
@@ -211,7 +222,9 @@ func (a *app) listen(ctx context.Context, r *reading, s *server.Server, stopping
 		a.note("  %s", devKey)
 	}
 	err = s.Serve(ctx, l, secure, stopping)
-	a.note("graphkernel: stopped")
+	if err == nil {
+		a.note("graphkernel: stopped")
+	}
 	return err
 }
 

@@ -18,6 +18,9 @@ const (
 	MaxValues = 4 << 20
 )
 
+// ErrMany is wrapped, beside ErrSyntax, if a text holds more values than may come.
+var ErrMany = errors.New("too many values")
+
 // ErrSyntax is wrapped by every error of Parse.
 var ErrSyntax = errors.New("not strict JSON")
 
@@ -140,7 +143,7 @@ func (p *parser) value(depth int) (v Value, err error) {
 		return v, errors.New("the text ends where a value should stand")
 	}
 	if p.most--; p.most < 0 {
-		return v, errors.New("too many values")
+		return v, ErrMany
 	}
 	v.Offset = uint32(p.at)
 	switch c := p.text[p.at]; {
