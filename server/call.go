@@ -32,6 +32,13 @@ import (
 // A handler does what an operation is for.
 type handler func(*call) error
 
+// An answer is finished, and not sent yet: a client that reads slowly holds no place.
+type answer struct {
+	status int // 0: nothing, or it has been sent
+	media  []string
+	data   []byte
+}
+
 // A call is one request on its way.
 type call struct {
 	server *Server
@@ -50,6 +57,8 @@ type call struct {
 	body      []byte       // nil if there is none, or if it streams
 	described body         // what the contract says of it
 	value     *canon.Value // the body, read strictly; nil if its schema takes anything
+
+	answer answer // what is sent when the place has been left
 
 	slice string // for the log: the slice id, if there is one
 	turns int    // for the log and metrics: turns admitted or selected
@@ -73,6 +82,9 @@ func (s *Server) serve(op *operation) echo.HandlerFunc {
 		}
 		observed.inflight.Inc()
 		err := s.guarded(c, started)
+		if err == nil {
+			err = c.send()
+		}
 		observed.inflight.Dec()
 		if err != nil {
 			if errors.Is(err, store.ErrBroken) {
@@ -235,6 +247,11 @@ func (c *call) readBody(r *http.Request) (release func(), err error) {
 	} else if len(body) > 0 || c.op.bodyRequired {
 		c.body = body
 	}
+	if c.op.permission != access.Verify {
+		// The body is here. When the deadline for it passes while the request is at
+		// work, net/http takes the client for gone.
+		_ = http.NewResponseController(c.echo.Response().Writer).SetReadDeadline(time.Time{})
+	}
 	if optional && c.body != nil { // sent without a length, and without saying what it is
 		_, _, err = c.op.media(r)
 	}
@@ -295,15 +312,34 @@ var (
 // measuredBySelf is up to how many bytes net/http finds an answer's length by itself.
 const measuredBySelf = 2 << 10
 
+// write makes an answer, which is sent at the end.
 func (c *call) write(status int, media []string, data []byte) error {
+	c.answer = answer{status, media, data}
+	return nil
+}
+
+// send sends the answer, if there is one. A long one is counted while it goes out, as
+// bodies are while they come in.
+func (c *call) send() error {
+	a := c.answer
+	if c.answer = (answer{}); a.status == 0 {
+		return nil
+	}
+	if n := int64(len(a.data)); n > uncounted {
+		s, key := c.server, c.streamKey()
+		if !s.bodies.take(key, n) {
+			return errFull
+		}
+		defer s.bodies.give(key, n)
+	}
 	out := c.echo.Response()
 	header := out.Header()
-	header["Content-Type"] = media
-	if len(data) > measuredBySelf {
-		header["Content-Length"] = []string{strconv.Itoa(len(data))}
+	header["Content-Type"] = a.media
+	if len(a.data) > measuredBySelf {
+		header["Content-Length"] = []string{strconv.Itoa(len(a.data))}
 	}
-	out.WriteHeader(status)
-	if _, err := out.Write(data); err != nil {
+	out.WriteHeader(a.status)
+	if _, err := out.Write(a.data); err != nil {
 		return &problem{code: codeGone, detail: "the answer could not be written", cause: err}
 	}
 	return nil
@@ -329,7 +365,8 @@ func (c *call) fail(err error) {
 	if err != nil {
 		panic("server: encoding a problem: " + err.Error())
 	}
-	_ = c.write(w.Status, problemType, data) // the client is gone
+	c.answer = answer{w.Status, problemType, data}
+	_ = c.send() // the client is gone
 }
 
 // requestID takes over a caller's id if it is harmless in a log, or draws one.

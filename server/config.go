@@ -45,7 +45,7 @@ type Config struct {
 // default that stands beside it; a negative rate is none.
 type Limits struct {
 	BodyBytes     int64         // of a request's body: 64 MiB; a stream of lines has no such bound
-	BodiesBytes   int64         // of all bodies that are held at once: 512 MiB
+	BodiesBytes   int64         // of bodies and answers that are held at once: 512 MiB, a quarter of it for each key
 	LineBytes     int           // of one line of a stream: ingest.MaxLine
 	BatchTurns    int           // of one admission: 10 000
 	Rate          float64       // requests a second for each key: 2 000

@@ -7,10 +7,14 @@
 // a handler without a description, is an error of New. In tests every answer is held
 // against it too.
 //
-// A request passes, in this order: its id and span, authentication, the role's
-// permission, the key's rate, a place among the requests at work, the deadline, the
-// bound on its body, the schema, and then its handler. Whatever fails on the way
+// A request passes, in this order: authentication, the key's rate, the role's
+// permission, its parameters, its body as it comes, a place among the requests at work,
+// the deadline, the schema of its body, and then its handler. Whatever fails on the way
 // becomes a problem document (RFC 9457) by the one table in problem.go.
+//
+// What a caller can make the service hold is bounded: bodies and answers by a budget
+// that counts them as they come and go (limit.go), work by places and in turn. A client
+// that sends slowly has no place yet, and one that reads slowly none any more.
 //
 // The tenant of a request is its key's. No handler takes one from anywhere else.
 package server

@@ -357,3 +357,35 @@ func TestSpellings(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowReadersHoldNoPlace asks for long answers and does not read them.
+func TestSlowReadersHoldNoPlace(t *testing.T) {
+	s := start(t, limits(server.Limits{Concurrent: 2, Queue: 1, QueueWait: time.Millisecond, Timeout: time.Minute, BodiesBytes: 80 << 20}))
+	addr, stop := s.serve(t, nil)
+	long := turn(1)
+	long["content"] = strings.Repeat("x", 8<<20)
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{long}}})
+	body := mustJSON(t, wire.SliceRequest{Anchor: turnID(1)})
+	request := fmt.Sprintf("POST /api/slice HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", s.admin(), len(body), body)
+	var slow []net.Conn
+	for range 2 { // of more than 8 MiB each; a third passes the key's share of 20 MiB
+		c := dial(t, addr, request)
+		status := make([]byte, len("HTTP/1.1 200"))
+		if _, err := io.ReadFull(c, status); err != nil || string(status) != "HTTP/1.1 200" {
+			t.Fatalf("got %q, %v", status, err)
+		}
+		slow = append(slow, c)
+	}
+	for range 50 {
+		s.expect(200, question{op: "listPolicies", key: s.keys[tenantB][access.Agent]})
+	}
+	if got := s.ask(question{op: "cutSlice", key: s.admin(), body: body}); got.status != 503 {
+		t.Errorf("beyond the key's share: got %d", got.status)
+	}
+	for _, c := range slow {
+		_ = c.Close()
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}

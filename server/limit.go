@@ -136,9 +136,9 @@ func (s *streams) close(key string) {
 	}
 }
 
-// A budget bounds the bytes of bodies that are held at once, in all and for each key.
-// It counts what has come, not what was announced: whoever announces much and sends
-// little takes little.
+// A budget bounds the bytes of bodies and of answers that are held at once, in all and
+// for each key. It counts what has come, not what was announced: whoever announces much
+// and sends little takes little.
 type budget struct {
 	most int64 // in all; a quarter of it for one key
 
@@ -151,7 +151,8 @@ type budget struct {
 func (b *budget) take(key string, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.held+n > b.most || b.byKey[key]+n > b.most/4 {
+	// What is larger than its share comes alone, or it would never come.
+	if b.held > 0 && b.held+n > b.most || b.byKey[key] > 0 && b.byKey[key]+n > b.most/4 {
 		return false
 	}
 	if b.byKey == nil {

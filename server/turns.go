@@ -120,6 +120,7 @@ func (c *call) admitLines() error {
 		if len(drafts) == 0 {
 			return nil
 		}
+		_ = control.SetReadDeadline(time.Time{}) // see readBody; the next line gets a new one
 		var receipt store.Receipt
 		err := c.atWork(func() (err error) {
 			receipt, err = c.server.config.Kernel.Admit(c.ctx, c.tenant(), drafts)
