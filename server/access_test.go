@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -258,7 +259,7 @@ func TestRotation(t *testing.T) {
 				}
 				a := s.ask(q)
 				before := !retiring.Load()
-				if err := jsonInto(a.body, &v); err != nil || a.status != 200 {
+				if err := json.Unmarshal(a.body, &v); err != nil || a.status != 200 {
 					t.Errorf("%d %s", a.status, a.body)
 					return
 				}

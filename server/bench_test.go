@@ -31,7 +31,7 @@ func BenchmarkVerifyToken(b *testing.B) {
 	s := start(b, func(c *server.Config) { c.Limits = server.Limits{Rate: 1e9} })
 	s.chain(s.admin(), 1)
 	bundle, _ := s.cut(s.admin(), 1)
-	claim, err := marshal(claimOf(b, bundle))
+	claim, err := json.Marshal(claimOf(b, bundle))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func TestSlowBodiesHoldNoPlace(t *testing.T) {
 func (s *service) opened() (n int) {
 	s.t.Helper()
 	for line := range strings.Lines(string(s.ask(question{op: "metrics"}).body)) {
-		if _, err := fmt.Sscanf(line, "graphkernel_event_streams %d", &n); err == nil {
+		if _, err := fmt.Sscanf(line, "graphkernel_open_streams %d", &n); err == nil {
 			return n
 		}
 	}

@@ -106,7 +106,7 @@ func (p *places) enter(ctx context.Context) bool {
 
 func (p *places) leave() { <-p.taken }
 
-// streams counts open event streams.
+// streams counts open streams, of events and of lines.
 type streams struct {
 	mu    sync.Mutex
 	all   int

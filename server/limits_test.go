@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -178,7 +179,7 @@ func TestLimitStreams(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	for !strings.Contains(string(s.ask(question{op: "metrics"}).body), "graphkernel_event_streams 0") {
+	for !strings.Contains(string(s.ask(question{op: "metrics"}).body), "graphkernel_open_streams 0") {
 	}
 	if r := s.stream(t.Context(), s.admin(), ""); r.StatusCode != 200 {
 		t.Errorf("after the others were closed: got %d", r.StatusCode)
@@ -415,7 +416,7 @@ func (*panicking) Conversations(context.Context, dag.Tenant, dag.ConversationID,
 
 func mustJSON(t testing.TB, v any) []byte {
 	t.Helper()
-	text, err := marshal(v)
+	text, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}

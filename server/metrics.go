@@ -35,7 +35,7 @@ type metrics struct {
 	events          prometheus.Counter
 }
 
-var seconds100us = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+var durationBuckets = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
 func newMetrics(s *Server) (*metrics, error) {
 	const space = "graphkernel"
@@ -54,7 +54,7 @@ func newMetrics(s *Server) (*metrics, error) {
 			Namespace: space, Name: "http_requests_total", Help: "Requests answered.",
 		}, []string{"operation", "status"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: space, Name: "http_request_duration_seconds", Help: "From the request's headers to the end of the answer.", Buckets: seconds100us,
+			Namespace: space, Name: "http_request_duration_seconds", Help: "From the request's headers to the end of the answer.", Buckets: durationBuckets,
 		}, []string{"operation"}),
 		inflight: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: space, Name: "http_requests_in_flight", Help: "Requests at work or waiting.",
@@ -83,7 +83,7 @@ func newMetrics(s *Server) (*metrics, error) {
 		m.requests, m.durations, m.inflight, m.refused, m.limited, m.unauthenticated, m.unrouted, m.slices, m.selected, m.admitted, m.existing, m.verdicts, m.events, build,
 		gauge("queue_length", "Requests that wait for a place.", func() float64 { return float64(s.places.waiting.Load()) }),
 		gauge("places_taken", "Requests at work.", func() float64 { return float64(len(s.places.taken)) }),
-		gauge("event_streams", "Open event streams.", func() float64 { s.streams.mu.Lock(); defer s.streams.mu.Unlock(); return float64(s.streams.all) }),
+		gauge("open_streams", "Open streams, of events and of lines.", func() float64 { s.streams.mu.Lock(); defer s.streams.mu.Unlock(); return float64(s.streams.all) }),
 		count("token_cache_hits_total", "Tokens found among those verified lately.", func() float64 { return float64(k.Stats().TokenHits) }),
 		count("token_cache_misses_total", "Tokens that were computed.", func() float64 { return float64(k.Stats().TokenMisses) }),
 		gauge("graph_cache_bytes", "Bytes of graph skeletons kept.", func() float64 { return float64(k.Stats().GraphBytes) }),

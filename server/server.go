@@ -21,11 +21,8 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 )
 
-// The operations that the way of a request treats apart.
-const (
-	opAdmitTurns   = "admitTurns"
-	opStreamEvents = "streamEvents"
-)
+// opStreamEvents is the operation whose answer has no end.
+const opStreamEvents = "streamEvents"
 
 func (op *operation) streams() bool { return op.id == opStreamEvents }
 
@@ -94,7 +91,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 // handlers gives the handler of every operation of the contract.
 func (s *Server) handlers() map[string]handler {
 	return map[string]handler{
-		opAdmitTurns:        (*call).admitTurns,
+		"admitTurns":        (*call).admitTurns,
 		"getTurn":           (*call).getTurn,
 		"eraseTurn":         (*call).eraseTurn,
 		"listConversations": (*call).listConversations,

@@ -364,7 +364,3 @@ func sortedKeys[V any](m map[string]V) []string {
 	slices.Sort(list)
 	return list
 }
-
-func jsonInto(text []byte, into any) error { return json.Unmarshal(text, into) }
-
-func marshal(v any) ([]byte, error) { return json.Marshal(v) }
