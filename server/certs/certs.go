@@ -31,7 +31,7 @@ const maxFile = 1 << 20
 const widest = 0o640
 
 // A Reloader holds a certificate and the files that the next one comes from. It is
-// safe for use by many goroutines, but for Watch, which is called once.
+// safe for use by many goroutines, but for Watch, which one at a time may run.
 type Reloader struct {
 	certFile, keyFile string
 	log               *slog.Logger

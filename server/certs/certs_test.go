@@ -2,7 +2,6 @@ package certs_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -81,21 +80,24 @@ func (f *folder) replace(path string, data []byte, mode os.FileMode) {
 
 // A service is a real server with a reloader and its log.
 type service struct {
-	t       *testing.T
-	address string
-	ticks   chan time.Time
-	log     *bytes.Buffer // read it after look
+	t        *testing.T
+	address  string
+	reloader *certs.Reloader
+	log      *bytes.Buffer
 }
 
-// look makes the reloader look at the files, and waits until it has.
+// look makes the reloader look at the files once, and returns when it has: a Watch
+// whose ticks end after the first.
 func (s *service) look() {
-	s.ticks <- time.Time{}
-	s.ticks <- time.Time{} // is taken when the first is done; the files are the same then
+	ticks := make(chan time.Time, 1)
+	ticks <- time.Time{}
+	close(ticks)
+	s.reloader.Watch(s.t.Context(), ticks)
 }
 
 func serve(t *testing.T, f *folder) *service {
 	t.Helper()
-	s := &service{t: t, ticks: make(chan time.Time), log: &bytes.Buffer{}}
+	s := &service{t: t, log: &bytes.Buffer{}}
 	r, err := certs.Open(f.cert, f.key, slog.New(slog.NewTextHandler(s.log, nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -108,12 +110,10 @@ func serve(t *testing.T, f *folder) *service {
 		TLSConfig: r.TLSConfig(), ErrorLog: log.New(io.Discard, "", 0), // one handshake is to fail
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) }),
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	watched, served := make(chan struct{}), make(chan struct{})
-	go func() { defer close(watched); r.Watch(ctx, s.ticks) }()
+	served := make(chan struct{})
 	go func() { defer close(served); _ = server.ServeTLS(l, "", "") }()
-	t.Cleanup(func() { cancel(); <-watched; _ = server.Close(); <-served })
-	s.address = l.Addr().String()
+	t.Cleanup(func() { _ = server.Close(); <-served })
+	s.address, s.reloader = l.Addr().String(), r
 	return s
 }
 
