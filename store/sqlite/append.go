@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 // Append admits batches; see store.Store. Hashing is done before the write lock
@@ -80,10 +81,10 @@ func (t *tx) known(p *store.Prepared) (store.Known, error) {
 		err = each(rows, func() error {
 			var parent dag.TurnID
 			var of dag.ConversationID
-			if err := fill(parent[:], id, "a turn's id"); err != nil {
+			if err := packed.Fill(parent[:], id, "a turn's id"); err != nil {
 				return err
 			}
-			if err := fill(of[:], conversation, "a conversation's id"); err != nil {
+			if err := packed.Fill(of[:], conversation, "a conversation's id"); err != nil {
 				return err
 			}
 			k.Parents[parent] = of
@@ -104,13 +105,13 @@ func (t *tx) admit(records []store.Record, head dag.Seq) error {
 	if err := t.lastTurn.QueryRowContext(t.ctx).Scan(&last); err != nil {
 		return err
 	}
-	packed := make([][]byte, len(records)) // turns.kept
+	kept := make([][]byte, len(records))
 	for i := range records {
-		packed[i] = packKept(&records[i])
+		kept[i] = packed.Kept(&records[i])
 	}
 	err := t.insert("turns", &t.turns, len(records), func(args []any, i int) []any {
 		r := &records[i]
-		args = append(args, last+1+int64(i), t.tenant, int64(r.Seq), packed[i])
+		args = append(args, last+1+int64(i), t.tenant, int64(r.Seq), kept[i])
 		if r.Body == nil {
 			return append(args, nil, nil, nil, nil)
 		}
@@ -135,15 +136,15 @@ func (t *tx) admit(records []store.Record, head dag.Seq) error {
 	if err != nil {
 		return err
 	}
-	links := outgoing(records)
+	links := packed.Links(records)
 	err = t.insert("links", &t.links, len(links), func(args []any, i int) []any {
 		l := &links[i]
-		return append(args, t.tenant, l.from[:], int64(l.Seq), packLink(&l.Link))
+		return append(args, t.tenant, l.From[:], int64(l.Seq), packed.Link(&l.Link))
 	})
 	if err != nil {
 		return err
 	}
-	if err := t.admitConversations(records, packed); err != nil {
+	if err := t.admitConversations(records, kept); err != nil {
 		return err
 	}
 	return t.exec("head", t.writer.head, int64(head), t.tenant)
@@ -156,68 +157,29 @@ func nameKey(external string) []byte {
 	return sum[:8]
 }
 
-type outgoingLink struct {
-	from dag.ConversationID
-	dag.Link
-}
-
-func outgoing(records []store.Record) (links []outgoingLink) {
-	for i := range records {
-		r := &records[i]
-		for _, p := range r.Parents {
-			if p.Conversation != r.Turn.Conversation {
-				links = append(links, outgoingLink{p.Conversation, dag.Link{Parent: p.ID, Child: r.Turn.ID, ChildConversation: r.Turn.Conversation, Seq: r.Seq}})
-			}
-		}
-	}
-	return links
-}
-
-// A growth is what a write adds to one conversation.
-type growth struct {
-	store.Conversation
-	fresh []newTurn // by ascending sequence number
-}
-
 // admitConversations counts the new turns of each conversation, and adds their
 // skeletons to its runs.
-func (t *tx) admitConversations(records []store.Record, packed [][]byte) error {
+func (t *tx) admitConversations(records []store.Record, kept [][]byte) error {
 	if err := t.begin("conversations"); err != nil {
 		return err
 	}
-	grown := map[dag.ConversationID]*growth{}
-	var order []*growth // of first turns
-	for i := range records {
-		r := &records[i]
-		g := grown[r.Turn.Conversation]
-		if g == nil {
-			g = &growth{Conversation: store.Conversation{ID: r.Turn.Conversation, First: r.Seq, FirstAt: r.Turn.CreatedAt, LastAt: r.Turn.CreatedAt}}
-			grown[g.ID] = g
-			order = append(order, g)
-		}
-		g.Turns++
-		g.Last = r.Seq
-		g.FirstAt = min(g.FirstAt, r.Turn.CreatedAt)
-		g.LastAt = max(g.LastAt, r.Turn.CreatedAt)
-		g.fresh = append(g.fresh, newTurn{r.Seq, packed[i][keptPrefix:]})
-	}
-	var runs []run
-	for _, g := range order {
+	var runs []packed.Run
+	for _, g := range packed.Grow(records, kept) {
 		var turns int
 		err := t.conversation.QueryRowContext(t.ctx, t.tenant, g.ID[:], g.Turns, int64(g.First), int64(g.Last), int64(g.FirstAt), int64(g.LastAt)).Scan(&turns)
 		if err != nil {
 			return err
 		}
-		tail := run{conversation: g.ID}
+		tail := packed.Run{Conversation: g.ID}
 		if turns > g.Turns {
 			if tail, err = t.takeTail(g.ID, g.Turns); err != nil {
 				return err
 			}
 		}
-		runs = append(runs, tail.extend(g.fresh)...)
+		runs = append(runs, tail.Extend(g.Fresh)...)
 	}
 	return t.insert("runs", &t.runs, len(runs), func(args []any, i int) []any {
 		r := &runs[i]
-		return append(args, t.tenant, r.conversation[:], int64(r.last), r.turns, r.packed)
+		return append(args, t.tenant, r.Conversation[:], int64(r.Last), r.Turns, r.Packed)
 	})
 }

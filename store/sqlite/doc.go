@@ -7,17 +7,10 @@
 // PRAGMA application_id is 0x474b5031 ("GKP1") and PRAGMA user_version the
 // number of the newest file in schema/ that was applied. A file with another
 // application_id is refused untouched, one with a newer user_version with
-// store.ErrSchema. The tables stand in schema/, with a reason at each. Three
-// columns are packed, because in this driver the price of a row is that of its
-// columns:
+// store.ErrSchema. The tables stand in schema/, with a reason at each. The
+// columns kept, run and link are packed, see package packed.
 //
-//	skeleton    id 16 | created_at 8 | salience 4 | role 1 | phase 1 | leaf 32
-//	            and for each parent: id 16 | conversation 16 | kind 1 | leaf 32
-//	runs.run    for each turn: sequence number 8 | size 4 | skeleton
-//	turns.kept  conversation 16 | body_digest 32 | skeleton
-//	links.link  parent 16 | child 16 | conversation of the child 16
-//
-// Numbers are big-endian. All that is compared or sorted is an integer or a
+// All that is compared or sorted is an integer or a
 // BLOB; text is kept as BLOB wherever it can hold U+0000 or anything beyond ASCII.
 //
 // # Writing

@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 const queryEvents = `SELECT seq, kind, turn, reason, at FROM events WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT ?`
@@ -112,7 +113,7 @@ func eachEvent(rows *sql.Rows, fn func(store.Event)) error {
 	var e store.Event
 	var turn, reason sql.RawBytes
 	return each(rows, func() error {
-		if err := fill(e.Turn[:], turn, "a turn's id"); err != nil {
+		if err := packed.Fill(e.Turn[:], turn, "a turn's id"); err != nil {
 			return err
 		}
 		e.Reason = string(reason)

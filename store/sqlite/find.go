@@ -6,6 +6,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 const (
@@ -57,7 +58,7 @@ func readIDs(rows *sql.Rows, err error) (ids []dag.TurnID, _ error) {
 	var column sql.RawBytes
 	err = each(rows, func() error {
 		var id dag.TurnID
-		if err := fill(id[:], column, "a turn's id"); err != nil {
+		if err := packed.Fill(id[:], column, "a turn's id"); err != nil {
 			return err
 		}
 		ids = append(ids, id)
@@ -79,7 +80,7 @@ func (s *Store) Conversations(ctx context.Context, tenant dag.Tenant, after dag.
 		var id sql.RawBytes
 		var c store.Conversation
 		return each(rows, func() error {
-			if err := fill(c.ID[:], id, "a conversation's id"); err != nil {
+			if err := packed.Fill(c.ID[:], id, "a conversation's id"); err != nil {
 				return err
 			}
 			list = append(list, c)

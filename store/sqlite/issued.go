@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 const (
@@ -109,7 +110,7 @@ func readIssued(rows *sql.Rows, err error) (list []store.Issued, _ error) {
 			{p.GraphSnapshotHash[:], snapshot, "a snapshot's hash"},
 			{i.Bundle[:], bundle, "a bundle's digest"},
 		} {
-			if err := fill(c.into, c.from, c.what); err != nil {
+			if err := packed.Fill(c.into, c.from, c.what); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 const (
@@ -138,7 +139,7 @@ func readKeys(tenant dag.Tenant, rows *sql.Rows, err error) (list []access.Key, 
 	var note, hash sql.RawBytes
 	err = each(rows, func() error {
 		k.Note = string(note)
-		if err := fill(k.Hash[:], hash, "a key's hash"); err != nil {
+		if err := packed.Fill(k.Hash[:], hash, "a key's hash"); err != nil {
 			return err
 		}
 		if err := k.Check(); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 // The columns of a record, the text last: SQLite does not touch the pages of a
@@ -236,9 +237,9 @@ func (s *Store) conversationRows(ctx context.Context, tenant int64, after, head 
 	}
 	numbers := []byte{'['}
 	found := 0
-	var packed sql.RawBytes
+	var run sql.RawBytes
 	err = each(rows, func() error {
-		return eachSkeleton(packed, after, func(t dag.Skeleton) error {
+		return packed.EachSkeleton(run, after, func(t dag.Skeleton) error {
 			if t.Seq > head || found == pageRecords {
 				return errPageFull
 			}
@@ -249,7 +250,7 @@ func (s *Store) conversationRows(ctx context.Context, tenant int64, after, head 
 			found++
 			return nil
 		})
-	}, &packed)
+	}, &run)
 	if err != nil && !errors.Is(err, errPageFull) {
 		return nil, err
 	}
@@ -279,11 +280,11 @@ func eachRecord(rows *sql.Rows, fn func(*store.Record) error) error {
 	return each(rows, func() error {
 		r := new(store.Record)
 		r.Seq = dag.Seq(seq)
-		if err := unpackKept(r, kept); err != nil {
+		if err := packed.ReadKept(r, kept); err != nil {
 			return err
 		}
 		if body != nil {
-			if err := fill(r.Salt[:], salt, "a salt"); err != nil {
+			if err := packed.Fill(r.Salt[:], salt, "a salt"); err != nil {
 				return err
 			}
 			r.Body = slices.Clone([]byte(body))

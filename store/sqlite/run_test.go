@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
@@ -46,7 +47,7 @@ func TestRuns(t *testing.T) {
 		if err := s.readers.QueryRowContext(ctx, `SELECT count(*), max(turns), sum(turns) FROM runs`).Scan(&runs, &longest, &held); err != nil {
 			t.Fatal(err)
 		}
-		if runs > turns/maxRun+10 || longest > maxRun || held != turns {
+		if runs > turns/packed.MaxRun+10 || longest > packed.MaxRun || held != turns {
 			t.Errorf("step %d: %d runs of up to %d turns hold %d", step, runs, longest, held)
 		}
 		if err := s.Close(); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 // The kinds of rows of a segment.
@@ -93,7 +94,7 @@ func partList(parts []store.Part) string {
 func readSegment(rows *sql.Rows, seg *store.Segment, parts []store.Part) error {
 	var kind int
 	var seq int64
-	var packed, conversation sql.RawBytes
+	var column, conversation sql.RawBytes
 	var runs [][]dag.Skeleton // joined at the end: a slice that grows is copied again and again
 	err := each(rows, func() error {
 		switch kind {
@@ -102,27 +103,22 @@ func readSegment(rows *sql.Rows, seg *store.Segment, parts []store.Part) error {
 		case rowRun:
 			of := parts[0].Conversation
 			if len(parts) > 1 {
-				if err := fill(of[:], conversation, "a conversation's id"); err != nil {
+				if err := packed.Fill(of[:], conversation, "a conversation's id"); err != nil {
 					return err
 				}
 			}
-			run := make([]dag.Skeleton, 0, len(packed)/(runPrefix+skeletonSize+parentSize)+1)
-			err := eachSkeleton(packed, dag.Seq(seq), func(t dag.Skeleton) error {
-				t.Conversation = of
-				run = append(run, t)
-				return nil
-			})
+			run, err := packed.Read(column, of, dag.Seq(seq), dag.MaxSeq)
 			runs = append(runs, run)
 			return err
 		case rowLink:
 			l := dag.Link{Seq: dag.Seq(seq)}
-			if err := unpackLink(&l, packed); err != nil {
+			if err := packed.ReadLink(&l, column); err != nil {
 				return err
 			}
 			seg.Links = append(seg.Links, l)
 		}
 		return nil
-	}, &kind, &seq, &packed, &conversation)
+	}, &kind, &seq, &column, &conversation)
 	if len(runs) > 0 {
 		seg.Turns = slices.Concat(runs...)
 	}

@@ -1,4 +1,4 @@
-package sqlite
+package packed
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Sizes of the packed columns; the layout is in the package documentation.
+// Sizes of the packed forms; see the package documentation.
 const (
 	skeletonSize = 16 + 8 + 4 + 1 + 1 + 32
 	parentSize   = 16 + 16 + 1 + 32
@@ -16,9 +16,8 @@ const (
 	keptPrefix   = 16 + 32
 )
 
-// packKept packs what remains of a turn for ever. From keptPrefix on it is the
-// packed skeleton.
-func packKept(r *store.Record) []byte {
+// Kept packs what remains of a turn for ever, whatever is erased.
+func Kept(r *store.Record) []byte {
 	b := make([]byte, 0, keptPrefix+skeletonSize+len(r.Parents)*parentSize)
 	b = append(b, r.Turn.Conversation[:]...)
 	b = append(b, r.Turn.BodyDigest[:]...)
@@ -37,14 +36,17 @@ func packKept(r *store.Record) []byte {
 	return b
 }
 
-// unpackKept fills all but Seq and the body.
-func unpackKept(r *store.Record, b []byte) error {
+// Skeleton gives the packed skeleton within what Kept packed.
+func Skeleton(kept []byte) []byte { return kept[keptPrefix:] }
+
+// ReadKept fills all but Seq and the body.
+func ReadKept(r *store.Record, b []byte) error {
 	if len(b) < keptPrefix {
-		return fmt.Errorf("turn %d has %d bytes; the file is damaged", r.Seq, len(b))
+		return fmt.Errorf("turn %d has %d bytes; the store is damaged", r.Seq, len(b))
 	}
 	s := dag.Skeleton{Seq: r.Seq}
 	var parents []dag.SkeletonParent
-	if err := unpackSkeleton(&s, b[keptPrefix:], &parents); err != nil {
+	if err := readSkeleton(&s, b[keptPrefix:], &parents); err != nil {
 		return err
 	}
 	r.Turn = dag.Turn{ID: s.ID, Role: s.Role, Phase: s.Phase, Salience: s.Salience, CreatedAt: s.CreatedAt}
@@ -54,11 +56,11 @@ func unpackKept(r *store.Record, b []byte) error {
 	return nil
 }
 
-// unpackSkeleton fills all but Seq and Conversation. It copies. The parents are
+// readSkeleton fills all but Seq and Conversation. It copies. The parents are
 // put behind those in room, if there is any.
-func unpackSkeleton(s *dag.Skeleton, b []byte, room *[]dag.SkeletonParent) error {
+func readSkeleton(s *dag.Skeleton, b []byte, room *[]dag.SkeletonParent) error {
 	if len(b) < skeletonSize || (len(b)-skeletonSize)%parentSize != 0 {
-		return fmt.Errorf("the skeleton of turn %d has %d bytes; the file is damaged", s.Seq, len(b))
+		return fmt.Errorf("the skeleton of turn %d has %d bytes; the store is damaged", s.Seq, len(b))
 	}
 	copy(s.ID[:], b)
 	s.CreatedAt = dag.Time(binary.BigEndian.Uint64(b[16:]))
@@ -86,16 +88,18 @@ func unpackSkeleton(s *dag.Skeleton, b []byte, room *[]dag.SkeletonParent) error
 	return nil
 }
 
-func packLink(l *dag.Link) []byte {
+// Link packs an edge into another conversation, but for its sequence number.
+func Link(l *dag.Link) []byte {
 	b := make([]byte, 0, linkSize)
 	b = append(b, l.Parent[:]...)
 	b = append(b, l.Child[:]...)
 	return append(b, l.ChildConversation[:]...)
 }
 
-func unpackLink(l *dag.Link, b []byte) error {
+// ReadLink fills all but Seq.
+func ReadLink(l *dag.Link, b []byte) error {
 	if len(b) != linkSize {
-		return fmt.Errorf("a link of turn %d has %d bytes; the file is damaged", l.Seq, len(b))
+		return fmt.Errorf("a link of turn %d has %d bytes; the store is damaged", l.Seq, len(b))
 	}
 	copy(l.Parent[:], b)
 	copy(l.Child[:], b[16:])
@@ -103,10 +107,10 @@ func unpackLink(l *dag.Link, b []byte) error {
 	return nil
 }
 
-// fill copies a column of a fixed size.
-func fill(dst, column []byte, what string) error {
+// Fill copies a column of a fixed size.
+func Fill(dst, column []byte, what string) error {
 	if len(column) != len(dst) {
-		return fmt.Errorf("%s has %d bytes, not %d; the file is damaged", what, len(column), len(dst))
+		return fmt.Errorf("%s has %d bytes, not %d; the store is damaged", what, len(column), len(dst))
 	}
 	copy(dst, column)
 	return nil

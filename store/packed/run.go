@@ -1,0 +1,118 @@
+package packed
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A Run is a row of the table runs: the skeletons of consecutive turns of a conversation,
+// packed. A row costs the same however much it holds, so few long rows are read
+// faster than many short ones.
+//
+// Runs grow like a binary counter. New turns take in the runs at the end that
+// are not longer than what is there already, up to MaxRun turns. So a
+// conversation that grows turn by turn has few short runs, and each turn is
+// written again some nine times in its life, not once for every turn after it.
+type Run struct {
+	Conversation dag.ConversationID
+	Last         dag.Seq
+	Turns        int
+	Packed       []byte
+}
+
+// MaxRun bounds the turns of a run. A run of so many takes some 70 KiB.
+const MaxRun = 512
+
+// A NewTurn is a turn on its way into a run.
+type NewTurn struct {
+	Seq      dag.Seq
+	Skeleton []byte // packed
+}
+
+// runPrefix stands before each skeleton in a run: its sequence number and its size.
+const runPrefix = 8 + 4
+
+// Extend gives the runs that hold what r holds and then the new turns.
+func (r Run) Extend(fresh []NewTurn) []Run {
+	var full []Run
+	for _, t := range fresh {
+		if r.Turns >= MaxRun {
+			full = append(full, r)
+			r = Run{Conversation: r.Conversation}
+		}
+		r.Packed = binary.BigEndian.AppendUint64(r.Packed, uint64(t.Seq))
+		r.Packed = binary.BigEndian.AppendUint32(r.Packed, uint32(len(t.Skeleton)))
+		r.Packed = append(r.Packed, t.Skeleton...)
+		r.Last = t.Seq
+		r.Turns++
+	}
+	return append(full, r)
+}
+
+// EachSkeleton calls fn with the skeletons of a packed run that are numbered
+// above after, without their conversation.
+func EachSkeleton(packed []byte, after dag.Seq, fn func(dag.Skeleton) error) error {
+	parents := make([]dag.SkeletonParent, 0, len(packed)/(runPrefix+skeletonSize)) // for all: an allocation a turn is most of the time
+	for len(packed) > 0 {
+		if len(packed) < runPrefix {
+			return fmt.Errorf("a run of skeletons ends with %d bytes; the store is damaged", len(packed))
+		}
+		s := dag.Skeleton{Seq: dag.Seq(binary.BigEndian.Uint64(packed))}
+		size := int(binary.BigEndian.Uint32(packed[8:]))
+		packed = packed[runPrefix:]
+		if size < 0 || len(packed) < size {
+			return fmt.Errorf("the skeleton of turn %d is cut short; the store is damaged", s.Seq)
+		}
+		if s.Seq > after {
+			if err := readSkeleton(&s, packed[:size], &parents); err != nil {
+				return err
+			}
+			if err := fn(s); err != nil {
+				return err
+			}
+		}
+		packed = packed[size:]
+	}
+	return nil
+}
+
+// Read gives the skeletons of a packed run of a conversation that are numbered
+// above after and up to most.
+func Read(packed []byte, conversation dag.ConversationID, after, most dag.Seq) ([]dag.Skeleton, error) {
+	run := make([]dag.Skeleton, 0, len(packed)/(runPrefix+skeletonSize+parentSize)+1)
+	err := EachSkeleton(packed, after, func(t dag.Skeleton) error {
+		if t.Seq <= most {
+			t.Conversation = conversation
+			run = append(run, t)
+		}
+		return nil
+	})
+	return run, err
+}
+
+// Taken says how many of the last runs of a conversation new turns take in, given
+// the lengths of those runs, the last first.
+func Taken(fresh int, lengths []int) int {
+	total, room := fresh, MaxRun
+	for i, n := range lengths {
+		if n > min(total, room-1) {
+			return i
+		}
+		total += n
+		room -= n
+	}
+	return len(lengths)
+}
+
+// Join makes one run of several, which are given the last first.
+func Join(conversation dag.ConversationID, runs []Run) Run {
+	joined := Run{Conversation: conversation}
+	for i := len(runs) - 1; i >= 0; i-- {
+		joined.Packed = append(joined.Packed, runs[i].Packed...)
+		joined.Turns += runs[i].Turns
+		joined.Last = runs[i].Last
+	}
+	return joined
+}
