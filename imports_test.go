@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"store/storetest": {"access", "dag", "policy", "slice", "store", "pgregory.net/rapid", "github.com/google/go-cmp/cmp"},
 	"store/memory":    {"access", "dag", "policy", "slice", "store"},
 	"store/packed":    {"dag", "store"},
+	"store/postgres":  {"access", "dag", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
 	"store/sqlite":    {"access", "dag", "policy", "slice", "store", "store/packed", "modernc.org/sqlite"},
 	"kernel":          {"access", "dag", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2"},
 	"wire":            {},
@@ -53,7 +54,7 @@ var mayImport = map[string][]string{
 		"github.com/modelcontextprotocol/go-sdk",
 	},
 	"cmd/graphkernel": {
-		"access", "dag", "policy", "slice", "token", "ingest", "store", "store/sqlite", "kernel", "internal/canon",
+		"access", "dag", "policy", "slice", "token", "ingest", "store", "store/sqlite", "store/postgres", "kernel", "internal/canon",
 		"render", "store/observed", "server", "server/mcp", "server/oidc", "server/certs",
 		"github.com/spf13/cobra", "github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf",
 		"github.com/prometheus/client_golang/prometheus", "go.opentelemetry.io/otel",

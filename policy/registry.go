@@ -64,6 +64,23 @@ func Bind(id ID, params SlicePolicyV1) (Registered, error) {
 	return Registered{id: id, params: params, hash: params.Hash()}, nil
 }
 
+// Restore makes a policy of what a store kept of it: its canonical parameters, which
+// must give the hash that was kept beside them.
+func Restore(id ID, hash, canonical []byte) (Registered, error) {
+	params, err := ParseCanonical(canonical)
+	if err != nil {
+		return Registered{}, fmt.Errorf("policy %s: %w", id, err)
+	}
+	p, err := Bind(id, params)
+	if err != nil {
+		return Registered{}, fmt.Errorf("policy %s: %w", id, err)
+	}
+	if string(hash) != string(p.hash[:]) {
+		return Registered{}, fmt.Errorf("policy %s: stored with hash %x, its parameters have %s; the store is damaged", id, hash, p.hash)
+	}
+	return p, nil
+}
+
 // ID is the policy's id; "" for the zero value.
 func (r Registered) ID() ID { return r.id }
 

@@ -11,12 +11,13 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Known is what a back end has of the turns that Prepared batches speak of, all
-// read within the transaction that will do the writing.
+// Known is what a back end has of the turns that Prepared batches, or a
+// PreparedStretch, speak of, all read within the transaction that will do the writing.
 type Known struct {
 	Head    dag.Seq
-	Stored  map[dag.TurnID]*Record            // those of Prepared.Arriving that exist
-	Parents map[dag.TurnID]dag.ConversationID // those of Prepared.Beyond that exist
+	Stored  map[dag.TurnID]*Record            // those of Arriving that exist
+	Parents map[dag.TurnID]dag.ConversationID // those of Beyond that exist
+	Erased  map[dag.TurnID]bool               // those of PreparedStretch.Erasing that have an event; Append needs none
 }
 
 // Plan decides what Append does: the records to insert, in order and complete,

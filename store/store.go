@@ -72,6 +72,19 @@ type Record struct {
 	External string               // "" with the body gone
 }
 
+// A Place is where a turn stands. Whoever has a turn's skeleton knows it.
+type Place struct {
+	Conversation dag.ConversationID
+	Seq          dag.Seq
+}
+
+// A Stretch is a part of a tenant's history as another store tells it: the
+// records and the events of consecutive sequence numbers, each by ascending Seq.
+type Stretch struct {
+	Records []Record
+	Events  []Event
+}
+
 // A Part names how much of a conversation a reader has already.
 type Part struct {
 	Conversation dag.ConversationID
@@ -124,14 +137,14 @@ type Conversation struct {
 }
 
 // A Store is a back end. All methods may be called at once from many
-// goroutines. After Close, and after a write whose outcome is unknown to the
-// back end itself, every method returns ErrClosed or an error that wraps
-// ErrBroken; the remedy is to open the store again.
+// goroutines. After Close every method returns ErrClosed.
 //
 // A method that returns an error has changed nothing, with one exception that
 // no back end can avoid: a failed write may have been kept in full if the
-// failure struck after the commit. Repeating it is always safe, since every
-// write is idempotent. Nothing is ever half kept.
+// failure struck after the commit. Its error then wraps ErrUncertain if the store
+// goes on, or ErrBroken, and every later one too, if it must be opened again.
+// Repeating it is always safe, since every write is idempotent. Nothing is ever
+// half kept.
 //
 // A write that returned nil is durable: it survives a kill of the process and,
 // where the back end promises that, of the machine.
@@ -146,12 +159,30 @@ type Store interface {
 	// as existing and stays erased.
 	Append(ctx context.Context, tenant dag.Tenant, batches []Batch) (Receipt, error)
 
+	// Adopt takes over a stretch of history from another store, all of it or
+	// nothing, under the numbers that it has there. It must continue this store's
+	// history: the first number is that of the head and one, or ErrGap is
+	// wrapped. A body whose erasure is in the stretch is not kept. What cannot be
+	// such a history wraps dag.ErrForm: a gap or a number used twice, a leaf or a
+	// body that is not what its turn has the digest of, a parent that is not
+	// admitted before its child, an erasure of an unknown turn, or a second one.
+	Adopt(ctx context.Context, tenant dag.Tenant, s Stretch) error
+
+	// Tenants lists up to limit tenants that have anything stored, with names
+	// above after in the order of their bytes, ascending.
+	Tenants(ctx context.Context, after dag.Tenant, limit int) ([]dag.Tenant, error)
+
 	// Head gives the tenant's newest sequence number, 0 if it has none.
 	Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error)
 
 	// Turns gives the records of the turns asked for, in any order; what does
 	// not exist is left out. One query.
 	Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]Record, error)
+
+	// Placed gives the records of the turns that stand at places, in any order;
+	// where no turn stands is left out. One query, and the cheapest way to many
+	// turns.
+	Placed(ctx context.Context, tenant dag.Tenant, places []Place) ([]Record, error)
 
 	// Segment gives what a reader lacks of the given conversations, at one
 	// moment. If nothing was appended to them it returns an empty segment with
@@ -238,6 +269,9 @@ var (
 	ErrTooManyKeys = errors.New("the tenant has as many API keys as it can have")
 	ErrClosed      = errors.New("store is closed")
 	ErrBroken      = errors.New("store is unusable until it is opened again")
+	ErrUncertain   = errors.New("the write may have been kept or not; repeat it, which is safe")
+	ErrLost        = errors.New("the connection to the store was lost; nothing was changed")
+	ErrGap         = errors.New("the stretch does not continue the history that is stored")
 	ErrBusy        = errors.New("store is busy with another process") // repeating what was asked is safe, and the remedy
 	ErrSchema      = errors.New("store was written by a newer version")
 )

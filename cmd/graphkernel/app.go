@@ -18,6 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/postgres"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -153,7 +154,7 @@ func (a *app) root() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&a.storeFlag, "store", "", "where turns are kept, sqlite:PATH ($GRAPHKERNEL_STORE; default sqlite:"+a.abbreviate(a.defaultStore())+")")
+	f.StringVar(&a.storeFlag, "store", "", "where turns are kept, sqlite:PATH or postgres://… ($GRAPHKERNEL_STORE; default sqlite:"+a.abbreviate(a.defaultStore())+")")
 	f.StringVar(&a.tenantFlag, "tenant", "", "whose graph it is ($GRAPHKERNEL_TENANT; default \"default\")")
 	f.StringVar(&a.keysFlag, "keys", "", "the keyring's file ($GRAPHKERNEL_KEYS; default "+a.abbreviate(a.defaultKeys())+")")
 	f.StringVar(&a.output, "output", "text", "text for people, json for programs: one object on standard output")
@@ -271,10 +272,24 @@ func (a *app) withStore(ctx context.Context, ring token.Keyring, create bool, fn
 var errNoStore = errors.New("there is no store")
 
 func (a *app) openStore(ctx context.Context, create bool) (store.Store, error) {
-	name := a.storeName()
+	return openNamed(ctx, a.storeName(), create)
+}
+
+// isPostgres reports whether a store's name is for PostgreSQL: a URL, or "postgres:"
+// alone, which leaves everything to libpq's variables.
+func isPostgres(name string) bool {
+	return name == "postgres:" || strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
+}
+
+// openNamed opens the store that a name stands for, and with create makes one where
+// there is none. A PostgreSQL database must be there; its tables are made.
+func openNamed(ctx context.Context, name string, create bool) (store.Store, error) {
+	if isPostgres(name) {
+		return postgres.Open(ctx, strings.TrimSuffix(name, "postgres:"), postgres.Options{})
+	}
 	scheme, path, _ := strings.Cut(name, ":")
 	if scheme != "sqlite" || path == "" {
-		return nil, usagef("store %q: want sqlite:PATH; give --store or GRAPHKERNEL_STORE", name)
+		return nil, usagef("store %q: want sqlite:PATH, postgres://HOST/DATABASE, or postgres: with libpq's variables; give --store or GRAPHKERNEL_STORE", name)
 	}
 	s, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -67,12 +67,17 @@ type Options struct {
 	// commit keeps nothing; after it everything is kept and the store is broken.
 	// It must not call the store. Nil means none.
 	Step func(step string) error
+
+	// Heals lets the store go on after such a fault, as one does that only lost a
+	// connection: the write gives store.ErrUncertain.
+	Heals bool
 }
 
 // A Store is a store.Store on a Disk.
 type Store struct {
-	disk *Disk
-	step func(string) error
+	disk  *Disk
+	step  func(string) error
+	heals bool
 
 	// Guarded by disk.mu.
 	rand   *rand.Rand
@@ -87,7 +92,7 @@ func Open(d *Disk, o Options) *Store {
 	if o.Step == nil {
 		o.Step = func(string) error { return nil }
 	}
-	return &Store{disk: d, step: o.Step, rand: rand.New(rand.NewPCG(o.Seed, 0))}
+	return &Store{disk: d, step: o.Step, heals: o.Heals, rand: rand.New(rand.NewPCG(o.Seed, 0))}
 }
 
 // Close makes every later call fail. The disk keeps its data.
@@ -131,6 +136,9 @@ func (s *Store) commit(ctx context.Context, apply func(), steps ...string) error
 	}
 	apply()
 	if err := s.step("committed"); err != nil {
+		if s.heals {
+			return fmt.Errorf("memory: %w: %w", store.ErrUncertain, err)
+		}
 		s.broken = err
 		return fmt.Errorf("memory: %w: %w", store.ErrBroken, err)
 	}

@@ -10,13 +10,17 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	storetest.Run(t, func(*testing.T) storetest.Harness {
-		disk, opened := new(memory.Disk), uint64(0)
-		return storetest.Harness{Open: func(step func(string) error) (store.Store, error) {
-			opened++
-			return memory.Open(disk, memory.Options{Seed: opened, Step: step}), nil
-		}}
-	})
+	for name, heals := range map[string]bool{"breaks": false, "heals": true} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Run(t, func(*testing.T) storetest.Harness {
+				disk, opened := new(memory.Disk), uint64(0)
+				return storetest.Harness{Heals: heals, Open: func(step func(string) error) (store.Store, error) {
+					opened++
+					return memory.Open(disk, memory.Options{Seed: opened, Step: step, Heals: heals}), nil
+				}}
+			})
+		})
+	}
 }
 
 // TestMaxKeys fills a tenant up with keys.

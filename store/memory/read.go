@@ -21,6 +21,22 @@ func (s *Store) Head(ctx context.Context, name dag.Tenant) (dag.Seq, error) {
 	return s.disk.tenant(name).head, nil
 }
 
+// Tenants lists tenants by ascending name.
+func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) ([]dag.Tenant, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	list := empty[dag.Tenant](s)
+	for name := range s.disk.tenants {
+		if name > after {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list[:min(len(list), max(limit, 0))], nil
+}
+
 // Turns gives records in an order that depends on the seed.
 func (s *Store) Turns(ctx context.Context, name dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
 	if err := s.enter(ctx); err != nil {
@@ -34,6 +50,26 @@ func (s *Store) Turns(ctx context.Context, name dag.Tenant, ids []dag.TurnID) ([
 		if r := t.byID[id]; r != nil && !given[id] {
 			given[id] = true
 			found = append(found, clone(r))
+		}
+	}
+	s.shuffle(found)
+	return found, nil
+}
+
+// Placed gives records in an order that depends on the seed.
+func (s *Store) Placed(ctx context.Context, name dag.Tenant, places []store.Place) ([]store.Record, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	t := s.disk.tenant(name)
+	found := empty[store.Record](s)
+	given := map[store.Place]bool{}
+	for _, p := range places {
+		at, ok := slices.BinarySearchFunc(t.records, p.Seq, func(r *store.Record, seq dag.Seq) int { return cmp.Compare(r.Seq, seq) })
+		if ok && t.records[at].Turn.Conversation == p.Conversation && !given[p] {
+			given[p] = true
+			found = append(found, clone(t.records[at]))
 		}
 	}
 	s.shuffle(found)

@@ -24,27 +24,13 @@ func (s *Store) Append(ctx context.Context, name dag.Tenant, batches []store.Bat
 	}
 	defer s.disk.mu.Unlock()
 	t := s.disk.tenant(name)
-	known := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
-	for _, id := range prepared.Arriving() {
-		if r := t.byID[id]; r != nil {
-			known.Stored[id] = r
-		}
-	}
-	for _, id := range prepared.Beyond() {
-		if r := t.byID[id]; r != nil {
-			known.Parents[id] = r.Turn.Conversation
-		}
-	}
+	known := t.known(prepared.Arriving(), prepared.Beyond())
 	records, receipt, err := prepared.Plan(known)
 	if err != nil || len(records) == 0 {
 		return receipt, err
 	}
 	err = s.commit(ctx, func() {
-		for i := range records {
-			r := clone(&records[i])
-			t.records = append(t.records, &r)
-			t.byID[r.Turn.ID] = &r
-		}
+		t.add(records)
 		t.head = receipt.Head
 		s.disk.keep(name, t)
 	}, "turns", "bodies", "head")
@@ -53,6 +39,80 @@ func (s *Store) Append(ctx context.Context, name dag.Tenant, batches []store.Bat
 	}
 	return receipt, nil
 }
+
+// Adopt takes over a stretch of history.
+func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretch) error {
+	if _, err := dag.ParseTenant(string(name)); err != nil {
+		return err
+	}
+	prepared, err := store.PrepareStretch(stretch)
+	if err != nil {
+		return fmt.Errorf("memory: adopt: %w", err)
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.disk.mu.Unlock()
+	t := s.disk.tenant(name)
+	known := t.known(prepared.Arriving(), prepared.Beyond())
+	known.Erased = map[dag.TurnID]bool{}
+	for _, id := range prepared.Erasing() {
+		if _, ok := t.event(id); ok {
+			known.Erased[id] = true
+		}
+	}
+	records, events, err := prepared.Plan(known)
+	if err != nil {
+		return fmt.Errorf("memory: adopt: %w", err)
+	}
+	if prepared.Last() == 0 {
+		return nil
+	}
+	return s.commit(ctx, func() {
+		t.add(records)
+		for _, id := range prepared.Erasing() {
+			erase(t.byID[id])
+		}
+		t.events = append(t.events, events...)
+		t.head = prepared.Last()
+		s.disk.keep(name, t)
+	}, "turns", "bodies", "events", "head")
+}
+
+// known gives what planning a write asks for.
+func (t *tenant) known(arriving, beyond []dag.TurnID) store.Known {
+	k := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
+	for _, id := range arriving {
+		if r := t.byID[id]; r != nil {
+			k.Stored[id] = r
+		}
+	}
+	for _, id := range beyond {
+		if r := t.byID[id]; r != nil {
+			k.Parents[id] = r.Turn.Conversation
+		}
+	}
+	return k
+}
+
+func (t *tenant) add(records []store.Record) {
+	for i := range records {
+		r := clone(&records[i])
+		t.records = append(t.records, &r)
+		t.byID[r.Turn.ID] = &r
+	}
+}
+
+// event finds the erasure of a turn.
+func (t *tenant) event(id dag.TurnID) (store.Event, bool) {
+	at := slices.IndexFunc(t.events, func(e store.Event) bool { return e.Turn == id })
+	if at < 0 {
+		return store.Event{}, false
+	}
+	return t.events[at], true
+}
+
+func erase(r *store.Record) { r.Body, r.Salt, r.External = nil, dag.Salt{}, "" }
 
 // Erase deletes a body.
 func (s *Store) Erase(ctx context.Context, name dag.Tenant, e store.Event) (store.Event, error) {
@@ -69,15 +129,12 @@ func (s *Store) Erase(ctx context.Context, name dag.Tenant, e store.Event) (stor
 		return store.Event{}, fmt.Errorf("memory: erase %s: %w", e.Turn, store.ErrNotFound)
 	}
 	if r.Body == nil {
-		at := slices.IndexFunc(t.events, func(old store.Event) bool { return old.Turn == e.Turn })
-		if at < 0 {
-			return store.Event{}, nil
-		}
-		return t.events[at], nil
+		stands, _ := t.event(e.Turn)
+		return stands, nil
 	}
 	e.Seq = t.head + 1
 	err := s.commit(ctx, func() {
-		r.Body, r.Salt, r.External = nil, dag.Salt{}, ""
+		erase(r)
 		t.events = append(t.events, e)
 		t.head = e.Seq
 	}, "bodies", "events", "head")

@@ -48,12 +48,24 @@ func (w *watched) Append(ctx context.Context, tenant dag.Tenant, batches []store
 	return watch(ctx, w, "append", func(ctx context.Context) (store.Receipt, error) { return w.inner.Append(ctx, tenant, batches) })
 }
 
+func (w *watched) Adopt(ctx context.Context, tenant dag.Tenant, s store.Stretch) error {
+	return act(ctx, w, "adopt", func(ctx context.Context) error { return w.inner.Adopt(ctx, tenant, s) })
+}
+
+func (w *watched) Tenants(ctx context.Context, after dag.Tenant, limit int) ([]dag.Tenant, error) {
+	return watch(ctx, w, "tenants", func(ctx context.Context) ([]dag.Tenant, error) { return w.inner.Tenants(ctx, after, limit) })
+}
+
 func (w *watched) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
 	return watch(ctx, w, "head", func(ctx context.Context) (dag.Seq, error) { return w.inner.Head(ctx, tenant) })
 }
 
 func (w *watched) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
 	return watch(ctx, w, "turns", func(ctx context.Context) ([]store.Record, error) { return w.inner.Turns(ctx, tenant, ids) })
+}
+
+func (w *watched) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) ([]store.Record, error) {
+	return watch(ctx, w, "placed", func(ctx context.Context) ([]store.Record, error) { return w.inner.Placed(ctx, tenant, places) })
 }
 
 func (w *watched) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error) {

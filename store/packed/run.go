@@ -56,24 +56,19 @@ func (r Run) Extend(fresh []NewTurn) []Run {
 func EachSkeleton(packed []byte, after dag.Seq, fn func(dag.Skeleton) error) error {
 	parents := make([]dag.SkeletonParent, 0, len(packed)/(runPrefix+skeletonSize)) // for all: an allocation a turn is most of the time
 	for len(packed) > 0 {
-		if len(packed) < runPrefix {
-			return fmt.Errorf("a run of skeletons ends with %d bytes; the store is damaged", len(packed))
+		seq, skeleton, rest, err := next(packed)
+		if err != nil {
+			return err
 		}
-		s := dag.Skeleton{Seq: dag.Seq(binary.BigEndian.Uint64(packed))}
-		size := int(binary.BigEndian.Uint32(packed[8:]))
-		packed = packed[runPrefix:]
-		if size < 0 || len(packed) < size {
-			return fmt.Errorf("the skeleton of turn %d is cut short; the store is damaged", s.Seq)
-		}
-		if s.Seq > after {
-			if err := readSkeleton(&s, packed[:size], &parents); err != nil {
+		if s := (dag.Skeleton{Seq: seq}); seq > after {
+			if err := readSkeleton(&s, skeleton, &parents); err != nil {
 				return err
 			}
 			if err := fn(s); err != nil {
 				return err
 			}
 		}
-		packed = packed[size:]
+		packed = rest
 	}
 	return nil
 }
@@ -115,4 +110,38 @@ func Join(conversation dag.ConversationID, runs []Run) Run {
 		joined.Last = runs[i].Last
 	}
 	return joined
+}
+
+// Until gives what a run holds up to a number.
+func Until(r Run, most dag.Seq) (Run, error) {
+	kept := Run{Conversation: r.Conversation}
+	rest := r.Packed
+	for len(rest) > 0 {
+		seq, _, after, err := next(rest)
+		if err != nil {
+			return Run{}, err
+		}
+		if seq > most {
+			break
+		}
+		kept.Turns++
+		kept.Last = seq
+		rest = after
+	}
+	kept.Packed = r.Packed[:len(r.Packed)-len(rest)]
+	return kept, nil
+}
+
+// next takes the first skeleton off a packed run.
+func next(packed []byte) (seq dag.Seq, skeleton, rest []byte, err error) {
+	if len(packed) < runPrefix {
+		return 0, nil, nil, fmt.Errorf("a run of skeletons ends with %d bytes; the store is damaged", len(packed))
+	}
+	seq = dag.Seq(binary.BigEndian.Uint64(packed))
+	size := int(binary.BigEndian.Uint32(packed[8:]))
+	packed = packed[runPrefix:]
+	if size < 0 || len(packed) < size {
+		return 0, nil, nil, fmt.Errorf("the skeleton of turn %d is cut short; the store is damaged", seq)
+	}
+	return seq, packed[:size], packed[size:], nil
 }

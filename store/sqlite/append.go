@@ -36,7 +36,7 @@ func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.B
 }
 
 func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
-	known, err := t.known(p)
+	known, err := t.known(p.Arriving(), p.Beyond())
 	if err != nil {
 		return store.Receipt{}, err
 	}
@@ -47,16 +47,19 @@ func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
 	if err := t.own(); err != nil {
 		return store.Receipt{}, err
 	}
-	return receipt, t.admit(records, receipt.Head)
+	if err := t.admit(records); err != nil {
+		return store.Receipt{}, err
+	}
+	return receipt, t.exec("head", t.writer.head, int64(receipt.Head), t.tenant)
 }
 
 // known reads what Plan asks for. Parents are read without their bodies.
-func (t *tx) known(p *store.Prepared) (store.Known, error) {
+func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
 	k := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
 	if t.tenant == 0 {
 		return k, nil
 	}
-	for ids := range slices.Chunk(slices.SortedFunc(slices.Values(p.Arriving()), dag.TurnID.Compare), lookupIDs) {
+	for ids := range slices.Chunk(slices.SortedFunc(slices.Values(arriving), dag.TurnID.Compare), lookupIDs) {
 		rows, err := t.stored.QueryContext(t.ctx, idList(ids), t.tenant)
 		if err != nil {
 			return k, err
@@ -72,7 +75,7 @@ func (t *tx) known(p *store.Prepared) (store.Known, error) {
 			return k, err
 		}
 	}
-	for ids := range slices.Chunk(p.Beyond(), lookupIDs) {
+	for ids := range slices.Chunk(beyond, lookupIDs) {
 		rows, err := t.parents.QueryContext(t.ctx, idList(ids), t.tenant)
 		if err != nil {
 			return k, err
@@ -100,7 +103,11 @@ func (t *tx) known(p *store.Prepared) (store.Known, error) {
 // lookupIDs bounds the list of ids that one statement is given.
 const lookupIDs = 4096
 
-func (t *tx) admit(records []store.Record, head dag.Seq) error {
+// admit inserts new records, and leaves the head where it is.
+func (t *tx) admit(records []store.Record) error {
+	if len(records) == 0 {
+		return nil
+	}
 	var last int64
 	if err := t.lastTurn.QueryRowContext(t.ctx).Scan(&last); err != nil {
 		return err
@@ -144,10 +151,7 @@ func (t *tx) admit(records []store.Record, head dag.Seq) error {
 	if err != nil {
 		return err
 	}
-	if err := t.admitConversations(records, kept); err != nil {
-		return err
-	}
-	return t.exec("head", t.writer.head, int64(head), t.tenant)
+	return t.admitConversations(records, kept)
 }
 
 // nameKey is what the index on external ids holds of one. The text itself would

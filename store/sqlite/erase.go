@@ -68,10 +68,18 @@ func (t *tx) eraseTurn(e store.Event) (store.Event, error) {
 	if err := t.exec("turns", t.erase, turn); err != nil {
 		return store.Event{}, err
 	}
-	if err := t.exec("events", t.addEvent, t.tenant, int64(e.Seq), string(e.Kind), e.Turn[:], []byte(e.Reason), int64(e.At)); err != nil {
+	if err := t.record(e); err != nil {
 		return store.Event{}, err
 	}
 	return e, t.exec("head", t.writer.head, int64(e.Seq), t.tenant)
+}
+
+// record is a step that inserts events.
+func (t *tx) record(events ...store.Event) error {
+	return t.insert("events", &t.events, len(events), func(args []any, i int) []any {
+		e := &events[i]
+		return append(args, t.tenant, int64(e.Seq), string(e.Kind), e.Turn[:], []byte(e.Reason), int64(e.At))
+	})
 }
 
 // emptyLog takes the writer again: a checkpoint cannot run in a transaction.

@@ -261,10 +261,33 @@ func TestErasedTextIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// Others' erasures go like one's own, of a stored turn and of one that comes with
+	// its erasure.
+	for _, n := range []int{1, 7, 13} {
+		tenant := tenants[n%3]
+		head, err := s.Head(ctx, tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Adopt(ctx, tenant, store.Stretch{
+			Records: storetest.Records(head+1, nil, store.Batch{storetest.Named(storetest.Arrival(2000+n, 1, marker(2000+n)), name(2000+n))}),
+			Events:  []store.Event{storetest.Erased(head+2, 2000+n), storetest.Erased(head+3, n)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	gone, kept := 0, 0
+	for _, n := range []int{2001, 2007, 2013} {
+		for _, text := range []string{marker(n), name(n)} {
+			if files := in(t, path, []byte(text)); len(files) > 0 {
+				t.Errorf("%q of the erased turn %d is in %v", text, n, files)
+			}
+		}
+	}
 	for n := 1; n <= turns; n++ {
 		salt := storetest.SaltOf(n)
-		erased := n%2 == 0 || n%5 == 0 || n%3 == turns%3
+		erased := n%2 == 0 || n%5 == 0 || n%3 == turns%3 || n == 1 || n == 7 || n == 13
 		for _, text := range [][]byte{[]byte(marker(n)), []byte(name(n)), salt[:]} {
 			files := in(t, path, text)
 			if erased && len(files) > 0 {

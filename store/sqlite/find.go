@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
@@ -10,6 +11,8 @@ import (
 )
 
 const (
+	queryTenants = `SELECT name FROM tenants WHERE name > ? ORDER BY name LIMIT ?`
+
 	queryMatch = `SELECT id FROM ids WHERE tenant = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?`
 
 	// Turns of one name are few, so they may be sorted.
@@ -19,6 +22,29 @@ const (
 	queryConversations = `SELECT conversation, turns, first, last, first_at, last_at FROM conversations
 		WHERE tenant = ? AND conversation > ? ORDER BY conversation LIMIT ?`
 )
+
+// Tenants lists tenants by ascending name. A tenant has a row from its first write on.
+func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list []dag.Tenant, err error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, fmt.Errorf("sqlite: tenants: %w", err)
+	}
+	defer s.gate.RUnlock()
+	if limit <= 0 {
+		return nil, nil
+	}
+	rows, err := s.queries.tenants.QueryContext(ctx, string(after), limit)
+	if err == nil {
+		var name dag.Tenant
+		err = each(rows, func() error {
+			list = append(list, name)
+			return nil
+		}, &name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: tenants: %w", err)
+	}
+	return list, nil
+}
 
 // Match gives the ids that begin with a prefix: a range of the primary key.
 func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) (ids []dag.TurnID, err error) {

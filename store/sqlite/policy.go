@@ -58,9 +58,9 @@ func (s *Store) Policies(ctx context.Context, tenant dag.Tenant) (registry polic
 		var id string
 		var hash, canonical sql.RawBytes
 		return each(rows, func() error {
-			p, err := bind(id, hash, canonical)
+			p, err := policy.Restore(policy.ID(id), hash, canonical)
 			if err != nil {
-				return fmt.Errorf("policy %s: %w", id, err)
+				return err
 			}
 			registry, err = registry.With(p)
 			return err
@@ -70,19 +70,4 @@ func (s *Store) Policies(ctx context.Context, tenant dag.Tenant) (registry polic
 		return policy.Registry{}, err
 	}
 	return registry, nil
-}
-
-func bind(id string, hash, canonical []byte) (policy.Registered, error) {
-	params, err := policy.ParseCanonical(canonical)
-	if err != nil {
-		return policy.Registered{}, err
-	}
-	p, err := policy.Bind(policy.ID(id), params)
-	if err != nil {
-		return policy.Registered{}, err
-	}
-	if h := p.Hash(); string(hash) != string(h[:]) {
-		return policy.Registered{}, fmt.Errorf("stored with hash %x, its parameters have %s; the file is damaged", hash, h)
-	}
-	return p, nil
 }

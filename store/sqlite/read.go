@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -26,6 +27,9 @@ const (
 		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
 		CROSS JOIN turns t ON t.turn = i.turn`
 
+	queryPlaced = `SELECT ` + recordColumns + ` FROM json_each(?) j
+		CROSS JOIN turns t ON t.tenant = ? AND t.seq = j.value`
+
 	queryParents = `SELECT i.id, substr(t.kept, 1, 16) FROM json_each(?) j
 		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
 		CROSS JOIN turns t ON t.turn = i.turn`
@@ -43,8 +47,9 @@ const (
 
 // queries are the prepared statements of the readers.
 type queries struct {
-	tenant, head                   *sql.Stmt
-	turns, scan, runs, numbered    *sql.Stmt
+	tenant, tenants, head          *sql.Stmt
+	turns, placed, scan            *sql.Stmt
+	runs, numbered                 *sql.Stmt
 	segment, segments              *sql.Stmt
 	match, external, conversations *sql.Stmt
 	events, policies               *sql.Stmt
@@ -58,8 +63,10 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		text string
 	}{
 		{&q.tenant, `SELECT tenant FROM tenants WHERE name = ?`},
+		{&q.tenants, queryTenants},
 		{&q.head, `SELECT head FROM tenants WHERE tenant = ?`},
 		{&q.turns, queryTurns},
+		{&q.placed, queryPlaced},
 		{&q.scan, queryScan},
 		{&q.runs, queryRuns},
 		{&q.numbered, queryNumbered},
@@ -84,8 +91,8 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 
 func (q *queries) close() error {
 	var errs []error
-	for _, s := range []*sql.Stmt{q.tenant, q.head, q.turns, q.scan, q.runs, q.numbered, q.segment, q.segments, q.match, q.external,
-		q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.key, q.keys} {
+	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
+		q.match, q.external, q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.key, q.keys} {
 		if s != nil {
 			errs = append(errs, s.Close())
 		}
@@ -144,6 +151,58 @@ func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) 
 		return nil, err
 	}
 	return records, nil
+}
+
+// Placed gives the records at places, each once, in one query and with one look-up
+// for each. The number alone leads to a turn; the conversation is compared.
+func (s *Store) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
+	err = s.read(ctx, "placed", tenant, func(n int64) error {
+		if len(places) == 0 {
+			return nil
+		}
+		places = slices.Clone(places)
+		slices.SortFunc(places, comparePlaces) // neighbours share pages
+		places = slices.Compact(places)
+		rows, err := s.queries.placed.QueryContext(ctx, numberList(places), n)
+		if err != nil {
+			return err
+		}
+		records = make([]store.Record, 0, len(places))
+		return eachRecord(rows, func(r *store.Record) error {
+			_, asked := slices.BinarySearchFunc(places, store.Place{Conversation: r.Turn.Conversation, Seq: r.Seq}, comparePlaces)
+			if asked {
+				records = append(records, *r)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return records, nil
+}
+
+func comparePlaces(a, b store.Place) int {
+	return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.Conversation.Compare(b.Conversation))
+}
+
+// numberList writes the numbers of places, which are sorted, each once, as the
+// statements take them. Beyond the last possible number there is nothing to find.
+func numberList(places []store.Place) string {
+	b := make([]byte, 0, 2+10*len(places))
+	b = append(b, '[')
+	last := dag.Seq(0)
+	for _, p := range places {
+		if p.Seq == last || p.Seq > dag.MaxSeq {
+			continue
+		}
+		if last > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, uint64(p.Seq), 10)
+		last = p.Seq
+	}
+	return string(append(b, ']'))
 }
 
 // idList writes ids as the statements take them: a JSON array of hex strings.

@@ -45,7 +45,8 @@ type writer struct {
 	lastTurn                       *sql.Stmt
 	ids, turns, links, runs        inserts
 	conversation, tailRun, dropRun *sql.Stmt
-	find, erase, event, addEvent   *sql.Stmt
+	find, erase, event, erasures   *sql.Stmt
+	events                         inserts
 	policy, addPolicy              *sql.Stmt
 	issued, addIssued, issuedCount *sql.Stmt
 	key, keyCount, addKey, endKey  *sql.Stmt
@@ -112,7 +113,8 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.find = prepare(queryFind)
 	w.erase = prepare(`UPDATE turns SET name = NULL, salt = NULL, external = NULL, body = NULL WHERE turn = ?`)
 	w.event = prepare(queryEvent)
-	w.addEvent = prepare(`INSERT INTO events (tenant, seq, kind, turn, reason, at) VALUES (?, ?, ?, ?, ?, ?)`)
+	w.erasures = prepare(queryErased)
+	w.events = insert(`events (tenant, seq, kind, turn, reason, at)`, 6)
 	w.policy = prepare(queryPolicy)
 	w.addPolicy = prepare(`INSERT INTO policies (tenant, policy, hash, canonical) VALUES (?, ?, ?, ?)`)
 	w.issued = prepare(queryIssuedBundle)

@@ -109,6 +109,35 @@ func Chain(first, n, conversation int) store.Batch {
 	return b
 }
 
+// Records makes the records that arrivals become, in their order, under consecutive
+// numbers. The parents are among them or among those before.
+func Records(first dag.Seq, before, arrivals store.Batch) []store.Record {
+	conversations := map[dag.TurnID]dag.ConversationID{}
+	for _, b := range []store.Batch{before, arrivals} {
+		for i := range b {
+			conversations[b[i].Turn.ID] = b[i].Turn.Conversation
+		}
+	}
+	records := make([]store.Record, len(arrivals))
+	for i := range arrivals {
+		a := &arrivals[i]
+		r := store.Record{Seq: first + dag.Seq(i), Turn: a.Turn, Leaf: slice.TurnLeaf(&a.Turn), Body: a.Body, Salt: a.Salt, External: a.External}
+		for _, p := range a.Parents {
+			leaf := slice.EdgeLeaf(dag.Edge{Parent: p.ID, Child: a.Turn.ID, Kind: p.Kind})
+			r.Parents = append(r.Parents, dag.SkeletonParent{ID: p.ID, Conversation: conversations[p.ID], Kind: p.Kind, Leaf: leaf})
+		}
+		records[i] = r
+	}
+	return records
+}
+
+// Erased is Erasure under a number.
+func Erased(seq dag.Seq, n int) store.Event {
+	e := Erasure(n)
+	e.Seq = seq
+	return e
+}
+
 // Policy binds parameters that differ by n.
 func Policy(id policy.ID, n int) policy.Registered {
 	params := policy.Default()

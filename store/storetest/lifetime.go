@@ -119,8 +119,11 @@ func testArguments(t *testing.T, h Harness) {
 func every(ctx context.Context, s store.Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["Append"] = s.Append(ctx, Tenant, []store.Batch{Chain(500, 2, 9)})
+	errs["Adopt"] = s.Adopt(ctx, Tenant, store.Stretch{Records: Records(4, nil, Chain(600, 2, 9))})
+	_, errs["Tenants"] = s.Tenants(ctx, "", 1)
 	_, errs["Head"] = s.Head(ctx, Tenant)
 	_, errs["Turns"] = s.Turns(ctx, Tenant, []dag.TurnID{TurnID(1)})
+	_, errs["Placed"] = s.Placed(ctx, Tenant, []store.Place{{Conversation: ConversationID(0), Seq: 1}})
 	_, errs["Segment"] = s.Segment(ctx, Tenant, []store.Part{{Conversation: ConversationID(0)}})
 	errs["Scan"] = s.Scan(ctx, Tenant, 0, nil, func(*store.Record) error { return nil })
 	_, errs["Match"] = s.Match(ctx, Tenant, "a", 1)

@@ -37,7 +37,7 @@ const (
 // testModel does random operations on a store and on the model at once.
 func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 	ctx := context.Background()
-	admitted, erased, refusals, reopened, revoked := 0, 0, 0, 0, 0
+	admitted, erased, refusals, reopened, revoked, adopted, spoiled := 0, 0, 0, 0, 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		h := fresh(t)
 		s, err := h.Open(nil)
@@ -60,6 +60,18 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 				admitted += got.Admitted
 				if !ok {
 					refusals++
+				}
+			},
+			"adopt": func(rt *rapid.T) {
+				stretch := drawStretch(rt, m.head)
+				ok := m.adopt(stretch)
+				if err := s.Adopt(ctx, Tenant, stretch); (err == nil) != ok {
+					rt.Fatalf("Adopt gave %v, want accepted %v", err, ok)
+				}
+				if ok {
+					adopted += len(stretch.Records)
+				} else {
+					spoiled++
 				}
 			},
 			"erase": func(rt *rapid.T) {
@@ -136,9 +148,9 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 			rt.Fatal(err)
 		}
 	})
-	if admitted == 0 || erased == 0 || refusals == 0 || reopened == 0 || revoked == 0 {
-		t.Errorf("the model admitted %d turns, erased %d, refused %d batches, reopened %d times, revoked %d keys; want some of each",
-			admitted, erased, refusals, reopened, revoked)
+	if admitted == 0 || erased == 0 || refusals == 0 || reopened == 0 || revoked == 0 || adopted == 0 || spoiled == 0 {
+		t.Errorf("the model admitted %d turns, erased %d, refused %d batches, reopened %d times, revoked %d keys, adopted %d turns, refused %d stretches; want some of each",
+			admitted, erased, refusals, reopened, revoked, adopted, spoiled)
 	}
 }
 
@@ -192,6 +204,84 @@ func drawArrival(rt *rapid.T, n int) store.Arrival {
 		a = Withheld(a)
 	}
 	return a
+}
+
+// drawStretch makes a stretch behind a head, of the turns that drawBatches makes and
+// erasures of any. Often enough it is good.
+func drawStretch(rt *rapid.T, head dag.Seq) store.Stretch {
+	next := head + 1
+	if seldom(rt, "gap") {
+		next++
+	}
+	var every store.Batch
+	for n := range modelTurns {
+		every = append(every, Arrival(n, n%modelConversations, ""))
+	}
+	var s store.Stretch
+	for range rapid.IntRange(0, 2).Draw(rt, "parts") {
+		if rapid.Bool().Draw(rt, "erasure") {
+			s.Events = append(s.Events, Erased(next, rapid.IntRange(0, modelTurns-1).Draw(rt, "turn")))
+			next++
+			continue
+		}
+		first := 3 * rapid.IntRange(0, modelTurns/3-1).Draw(rt, "first")
+		for n := first; n < first+rapid.IntRange(1, 3).Draw(rt, "length"); n++ {
+			s.Records = append(s.Records, Records(next, every, store.Batch{drawArrival(rt, n)})...)
+			next++
+		}
+	}
+	return s
+}
+
+// adopt is Adopt on the page. It reports whether the stretch is accepted.
+func (m *model) adopt(s store.Stretch) bool {
+	added := map[dag.TurnID]store.Arrival{}
+	erased := map[dag.TurnID]store.Event{}
+	known := func(id dag.TurnID) bool {
+		_, stored := m.turns[id]
+		_, before := added[id]
+		return stored || before
+	}
+	var order []dag.TurnID
+	records, events := s.Records, s.Events
+	next := m.head
+	for len(records)+len(events) > 0 {
+		next++
+		if len(events) == 0 || len(records) > 0 && records[0].Seq < events[0].Seq {
+			r := records[0]
+			records = records[1:]
+			a := store.Arrival{Turn: r.Turn, Body: r.Body, Salt: r.Salt, External: r.External}
+			for _, p := range r.Parents {
+				if !known(p.ID) {
+					return false
+				}
+				a.Parents = append(a.Parents, dag.Parent{ID: p.ID, Kind: p.Kind})
+			}
+			if r.Seq != next || known(r.Turn.ID) {
+				return false
+			}
+			added[r.Turn.ID] = a
+			order = append(order, r.Turn.ID)
+			continue
+		}
+		e := events[0]
+		events = events[1:]
+		_, before := m.erased[e.Turn]
+		_, twice := erased[e.Turn]
+		if e.Seq != next || !known(e.Turn) || before || twice {
+			return false
+		}
+		erased[e.Turn] = e
+	}
+	for i, id := range order {
+		m.turns[id], m.seqs[id] = added[id], s.Records[i].Seq
+	}
+	for id, e := range erased {
+		m.turns[id], m.erased[id] = Withheld(m.turns[id]), e
+	}
+	m.order = append(m.order, order...)
+	m.head = next
+	return true
 }
 
 // append is Append on the page. It reports whether all is accepted.

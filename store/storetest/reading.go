@@ -31,6 +31,100 @@ func testTurns(t *testing.T, h Harness) {
 	}
 }
 
+func testPlaced(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	at := func(conversation int, seq dag.Seq) store.Place {
+		return store.Place{Conversation: ConversationID(conversation), Seq: seq}
+	}
+	if got, err := s.Placed(ctx, Tenant, []store.Place{at(0, 1)}); err != nil || len(got) != 0 {
+		t.Errorf("of an empty store: %v, %v", got, err)
+	}
+	first := Chain(1, 600, 0)
+	first[6] = Named(first[6], "seven")
+	mustAppend(t, s, store.Receipt{Admitted: 600, Edges: 599, Head: 600}, first)
+	mustAppend(t, s, store.Receipt{Admitted: 1, Edges: 2, Head: 601}, store.Batch{Arrival(601, 1, "linked", 3, 9)})
+	if _, err := s.Erase(ctx, Tenant, Erasure(601)); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, s, store.Receipt{Admitted: 1, Edges: 1, Head: 603}, store.Batch{Arrival(603, 1, "behind an event", 601)})
+
+	none := []store.Place{{}, at(0, 0), at(1, 7), at(0, 601), at(1, 602), at(0, 602), at(1, 604), at(9, 1), at(0, dag.MaxSeq), at(0, dag.MaxSeq+1), at(0, 1<<64-1)}
+	if got, err := s.Placed(ctx, Tenant, none); err != nil || len(got) != 0 {
+		t.Errorf("where no turn stands: %v, %v", got, err)
+	}
+	if got, err := s.Placed(ctx, Tenant, nil); err != nil || len(got) != 0 {
+		t.Errorf("of no places: %v, %v", got, err)
+	}
+	places := append(none, at(1, 601), at(1, 603), at(0, 7), at(0, 7))
+	want := []int{601, 603, 7}
+	for n := 600; n > 0; n -= 2 {
+		places = append(places, at(0, dag.Seq(n)))
+		want = append(want, n)
+	}
+	asked := slices.Clone(places)
+	got, err := s.Placed(ctx, Tenant, places)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("got %d turns, %v, want %d", len(got), err, len(want))
+	}
+	if !slices.Equal(asked, places) {
+		t.Errorf("Placed changed its argument")
+	}
+	byID := map[dag.TurnID]store.Record{}
+	for _, r := range got {
+		byID[r.Turn.ID] = r
+	}
+	for _, n := range want {
+		r, same := byID[TurnID(n)], mustTurn(t, s, n)
+		if r.Seq != same.Seq || r.Turn != same.Turn || r.Leaf != same.Leaf || !sameList(r.Parents, same.Parents) ||
+			(r.Body == nil) != (same.Body == nil) || string(r.Body) != string(same.Body) || r.Salt != same.Salt || r.External != same.External {
+			t.Errorf("turn %d: Placed gave %+v, Turns %+v", n, r, same)
+		}
+	}
+}
+
+// testTenantList gives tenants one kind of thing each, and asks for some that have
+// nothing.
+func testTenantList(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	list := func(after dag.Tenant, limit int, want ...dag.Tenant) {
+		t.Helper()
+		if got, err := s.Tenants(ctx, after, limit); err != nil || !sameList(got, want) {
+			t.Errorf("Tenants(%q, %d) gave %q, %v, want %q", after, limit, got, err, want)
+		}
+	}
+	list("", 9)
+	// What is refused or has no effect makes no tenant, and asking makes none.
+	_, _ = s.Append(ctx, "nothing", []store.Batch{{}})
+	_, _ = s.Append(ctx, "refused", []store.Batch{{Arrival(2, 0, "an orphan", 1)}})
+	_ = s.Adopt(ctx, "refused", store.Stretch{Records: Records(2, nil, Chain(1, 1, 0))})
+	_ = s.Adopt(ctx, "nothing", store.Stretch{})
+	_, _ = s.Erase(ctx, "refused", Erasure(1))
+	_, _ = s.RevokeKey(ctx, "refused", Key(1).ID, 1)
+	_, _ = s.Head(ctx, "asked")
+	_, _ = s.Policies(ctx, "asked")
+	list("", 9)
+
+	key := Key(1)
+	key.Tenant = "k"
+	_, appended := s.Append(ctx, "a-2", []store.Batch{Chain(1, 1, 0)})
+	_, issued := s.PutIssued(ctx, "a0", Issued(1, 1))
+	err := errors.Join(appended, issued, s.PutKey(ctx, key), s.PutPolicy(ctx, "a", Policy("p@1", 1)),
+		s.Adopt(ctx, "ab", store.Stretch{Records: Records(1, nil, Chain(1, 1, 0))}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []dag.Tenant{"a", "a-2", "a0", "ab", "k"} // in the order of their bytes
+	list("", 9, all...)
+	list("", 2, all[:2]...)
+	list("a-2", 2, all[2:4]...)
+	list("a-", 1, "a-2")
+	list("k", 9)
+	list("a", 0)
+	list("a", -1)
+}
+
 // testSegment follows two conversations that continue from one another, as an
 // incremental reader does.
 func testSegment(t *testing.T, h Harness) {

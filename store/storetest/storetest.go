@@ -27,6 +27,11 @@ type Harness struct {
 	// stores committed from then on. step is the back end's option of
 	// that name, and may be nil. The suite closes what it opens.
 	Open func(step func(string) error) (store.Store, error)
+
+	// Heals says that after a write with an unknown outcome the store goes on: the
+	// fault after the commit gives store.ErrUncertain and not store.ErrBroken, and
+	// later calls succeed.
+	Heals bool
 }
 
 // Run runs the suite. fresh gives a Harness with new data each time.
@@ -47,7 +52,12 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"Order", testOrder},
 		{"Content", testContent},
 		{"Concurrent", testConcurrent},
+		{"Adopt", testAdopt},
+		{"AdoptRefused", testAdoptRefused},
+		{"AdoptLong", testAdoptLong},
+		{"TenantList", testTenantList},
 		{"Turns", testTurns},
+		{"Placed", testPlaced},
 		{"Segment", testSegment},
 		{"Scan", testScan},
 		{"Match", testMatch},

@@ -376,6 +376,15 @@ func testTenants(t *testing.T, h Harness) {
 			t.Errorf("%s: keys %+v, %v, want %+v", tenant, list, err, key)
 		}
 	}
+	adopted := store.Stretch{Records: Records(4, nil, store.Batch{Arrival(3, 0, "adopted")})}
+	if err := s.Adopt(ctx, Tenant, adopted); err != nil {
+		t.Errorf("Adopt: %v", err)
+	}
+	for _, tenant := range tenants[1:] {
+		if err := s.Adopt(ctx, tenant, adopted); !errors.Is(err, store.ErrGap) {
+			t.Errorf("%s: adopting behind another tenant's head gave %v, want ErrGap", tenant, err)
+		}
+	}
 	if k, err := s.Key(ctx, "fresh", Key(0).ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a key of another tenant: %+v, %v, want ErrNotFound", k, err)
 	}
@@ -384,7 +393,21 @@ func testTenants(t *testing.T, h Harness) {
 	if !errors.As(err, &unknown) {
 		t.Errorf("a parent of another tenant: got %v, want a ParentError", err)
 	}
+	err = s.Adopt(ctx, "fresh", store.Stretch{Records: Records(1, store.Batch{Arrival(1, 0, "")}, store.Batch{Arrival(3, 0, "from another tenant's turn", 1)})})
+	if !errors.Is(err, dag.ErrForm) {
+		t.Errorf("adopting a parent of another tenant: got %v, want dag.ErrForm", err)
+	}
+	if err := s.Adopt(ctx, "fresh", store.Stretch{Events: []store.Event{Erased(1, 2)}}); !errors.Is(err, dag.ErrForm) {
+		t.Errorf("adopting the erasure of another tenant's turn: got %v, want dag.ErrForm", err)
+	}
+	if records, err := s.Placed(ctx, "fresh", []store.Place{{Conversation: ConversationID(0), Seq: 1}}); err != nil || len(records) != 0 {
+		t.Errorf("another tenant's place: %v, %v", records, err)
+	}
 	if err := Check(ctx, s, "fresh"); err != nil {
 		t.Errorf("a tenant that has nothing: %v", err)
+	}
+	slices.Sort(tenants)
+	if got, err := s.Tenants(ctx, "", 9); err != nil || !sameList(got, tenants) {
+		t.Errorf("Tenants gave %q, %v, want %q", got, err, tenants)
 	}
 }

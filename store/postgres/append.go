@@ -1,0 +1,341 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
+)
+
+// Look-ups within a write.
+const (
+	queryParents = `SELECT id, conversation FROM ids WHERE tenant = $1 AND id = ANY($2)`
+
+	// The last runs of conversations, without their bytes. Runs grow like a binary
+	// counter, so more than these are never taken in.
+	queryTails = `SELECT c.conversation, r.last, r.turns FROM unnest($2::uuid[]) c (conversation)
+		CROSS JOIN LATERAL (SELECT last, turns FROM runs WHERE tenant = $1 AND conversation = c.conversation ORDER BY last DESC LIMIT 12) r`
+
+	queryTakeRun = `DELETE FROM runs WHERE tenant = $1 AND conversation = $2 AND last = $3 RETURNING run`
+
+	queryGrow = `INSERT INTO conversations (tenant, conversation, turns, first, last, first_at, last_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (tenant, conversation) DO UPDATE SET turns = conversations.turns + excluded.turns, last = excluded.last,
+			first_at = least(conversations.first_at, excluded.first_at), last_at = greatest(conversations.last_at, excluded.last_at)
+		RETURNING turns`
+
+	queryMove = `UPDATE tenants SET head = $2, writer = $3 WHERE tenant = $1`
+)
+
+// Append admits batches; see store.Store. Hashing is done before the tenant's row is
+// locked; then there are six round trips, however many turns there are, and COPY takes
+// in what is more than a few.
+func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
+	prepared, err := store.Prepare(batches)
+	if err != nil {
+		return store.Receipt{}, fmt.Errorf("postgres: append: %w", err)
+	}
+	if err := s.enter(ctx); err != nil {
+		return store.Receipt{}, fmt.Errorf("postgres: append: %w", err)
+	}
+	defer s.gate.RUnlock()
+	var receipt, planned store.Receipt
+	err = s.write(ctx, tenant, func(t *tx) (err error) {
+		if t.mine { // all was admitted, only the answer was lost
+			receipt = planned
+			return nil
+		}
+		receipt, err = t.append(prepared)
+		planned = receipt
+		return err
+	})
+	if err != nil {
+		return store.Receipt{}, fmt.Errorf("postgres: append: %w", err)
+	}
+	return receipt, nil
+}
+
+func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
+	known, err := t.known(p.Arriving(), p.Beyond())
+	if err != nil {
+		return store.Receipt{}, err
+	}
+	records, receipt, err := p.Plan(known)
+	if err != nil || len(records) == 0 {
+		return receipt, err
+	}
+	return receipt, t.admit(records, receipt.Head)
+}
+
+// lookupIDs bounds the list of ids that one statement is given.
+const lookupIDs = 8192
+
+// known reads what Plan asks for. Parents are read without their bodies.
+func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
+	k := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
+	if t.fresh {
+		return k, nil
+	}
+	b := &pgx.Batch{}
+	for ids := range slices.Chunk(arriving, lookupIDs) {
+		b.Queue(queryTurns, string(t.name), uuids(ids)).Query(func(rows pgx.Rows) error {
+			return eachRecord(rows, func(r *store.Record) { k.Stored[r.Turn.ID] = r })
+		})
+	}
+	for ids := range slices.Chunk(beyond, lookupIDs) {
+		b.Queue(queryParents, string(t.name), uuids(ids)).Query(func(rows pgx.Rows) error {
+			var id, of [16]byte
+			_, err := pgx.ForEachRow(rows, []any{&id, &of}, func() error {
+				k.Parents[id] = of
+				return nil
+			})
+			return err
+		})
+	}
+	return k, t.SendBatch(t.ctx, b).Close()
+}
+
+// uuids gives ids as the driver takes them.
+func uuids[T ~[16]byte](ids []T) [][16]byte {
+	list := make([][16]byte, len(ids))
+	for i, id := range ids {
+		list[i] = id
+	}
+	return list
+}
+
+// admit inserts planned records and moves the head.
+func (t *tx) admit(records []store.Record, head dag.Seq) error {
+	if err := t.sweep(); err != nil {
+		return err
+	}
+	kept := make([][]byte, len(records))
+	for i := range records {
+		kept[i] = packed.Kept(&records[i])
+	}
+	err := t.insert("turns", []string{"tenant", "conversation", "seq", "kept", "name", "salt", "external", "body"}, len(records), func(i int) []any {
+		r := &records[i]
+		var name, salt, external []byte
+		if r.Body != nil {
+			salt = r.Salt[:]
+		}
+		if r.External != "" {
+			name, external = nameKey(r.External), []byte(r.External)
+		}
+		return []any{string(t.name), uuid(r.Turn.Conversation), int64(r.Seq), kept[i], name, salt, external, r.Body}
+	})
+	if err != nil {
+		return err
+	}
+	// By ascending id: neighbours share pages of this index, the one index that grows
+	// all over.
+	byID := make([]int, len(records))
+	for i := range byID {
+		byID[i] = i
+	}
+	slices.SortFunc(byID, func(a, b int) int { return records[a].Turn.ID.Compare(records[b].Turn.ID) })
+	err = t.insert("ids", []string{"tenant", "id", "conversation", "seq"}, len(records), func(i int) []any {
+		r := &records[byID[i]]
+		return []any{string(t.name), uuid(r.Turn.ID), uuid(r.Turn.Conversation), int64(r.Seq)}
+	})
+	if err != nil {
+		return err
+	}
+	links := packed.Links(records)
+	err = t.insert("links", []string{"tenant", "parent_conversation", "seq", "link"}, len(links), func(i int) []any {
+		l := &links[i]
+		return []any{string(t.name), uuid(l.From), int64(l.Seq), packed.Link(&l.Link)}
+	})
+	if err != nil {
+		return err
+	}
+	if err := t.admitConversations(records, kept); err != nil {
+		return err
+	}
+	return t.exec("head", queryMove, string(t.name), int64(head), t.writer)
+}
+
+func uuid[T ~[16]byte](id T) [16]byte { return id }
+
+// nameKey is what the index on external ids holds of one: an index is cleaned later
+// than its table, and the text itself would stay there.
+func nameKey(external string) []byte {
+	sum := sha256.Sum256([]byte(external))
+	return sum[:8]
+}
+
+// copied is the number of rows from which COPY pays.
+const copied = 48
+
+// insert is a step that inserts n rows.
+func (t *tx) insert(table string, columns []string, n int, row func(i int) []any) error {
+	if n == 0 {
+		return nil
+	}
+	if err := t.begin(table); err != nil {
+		return err
+	}
+	if n >= copied {
+		rows, err := t.CopyFrom(t.ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, func(i int) ([]any, error) { return row(i), nil }))
+		if err == nil && rows != int64(n) {
+			err = fmt.Errorf("%d of %d rows were copied into %s", rows, n, table)
+		}
+		return err
+	}
+	sql := insertInto(table, columns)
+	b := &pgx.Batch{}
+	for i := range n {
+		b.Queue(sql, row(i)...)
+	}
+	return t.SendBatch(t.ctx, b).Close()
+}
+
+func insertInto(table string, columns []string) string {
+	names, values := "", ""
+	for i, c := range columns {
+		if i > 0 {
+			names, values = names+", ", values+", "
+		}
+		names += c
+		values += fmt.Sprintf("$%d", i+1)
+	}
+	return "INSERT INTO " + table + " (" + names + ") VALUES (" + values + ")"
+}
+
+// admitConversations counts the new turns of each conversation, and adds their
+// skeletons to its runs.
+func (t *tx) admitConversations(records []store.Record, kept [][]byte) error {
+	if err := t.begin("conversations"); err != nil {
+		return err
+	}
+	grown := packed.Grow(records, kept)
+	taken, err := t.growConversations(grown)
+	if err != nil {
+		return err
+	}
+	var runs []packed.Run
+	for _, g := range grown {
+		runs = append(runs, packed.Join(g.ID, taken[g.ID]).Extend(g.Fresh)...)
+	}
+	return t.insert("runs", []string{"tenant", "conversation", "last", "turns", "run"}, len(runs), func(i int) []any {
+		r := &runs[i]
+		return []any{string(t.name), uuid(r.Conversation), int64(r.Last), r.Turns, r.Packed}
+	})
+}
+
+// growConversations counts, and takes away the runs at the conversations' ends that
+// the new turns take in, the last first.
+func (t *tx) growConversations(grown []*packed.Growth) (map[dag.ConversationID][]packed.Run, error) {
+	// Conversations in one order everywhere: two writers of one tenant stand in line
+	// anyway, but what else touches these rows must not meet them crosswise.
+	slices.SortFunc(grown, func(a, b *packed.Growth) int { return cmp.Compare(a.First, b.First) })
+	b := &pgx.Batch{}
+	var older [][16]byte
+	fresh := map[dag.ConversationID]int{}
+	for _, g := range grown {
+		b.Queue(queryGrow, string(t.name), uuid(g.ID), g.Turns, int64(g.First), int64(g.Last), int64(g.FirstAt), int64(g.LastAt)).QueryRow(func(row pgx.Row) error {
+			var turns int
+			if err := row.Scan(&turns); err != nil {
+				return err
+			}
+			if turns > g.Turns {
+				older = append(older, uuid(g.ID))
+				fresh[g.ID] = g.Turns
+			}
+			return nil
+		})
+	}
+	if err := t.SendBatch(t.ctx, b).Close(); err != nil || len(older) == 0 {
+		return nil, err
+	}
+	tails, err := t.tails(older)
+	if err != nil {
+		return nil, err
+	}
+	taken := map[dag.ConversationID][]packed.Run{}
+	b = &pgx.Batch{}
+	for id, tail := range tails {
+		lengths := make([]int, len(tail))
+		for i, r := range tail {
+			lengths[i] = r.Turns
+		}
+		tail = tail[:packed.Taken(fresh[id], lengths)]
+		taken[id] = tail
+		for i := range tail {
+			b.Queue(queryTakeRun, string(t.name), uuid(id), int64(tail[i].Last)).QueryRow(func(row pgx.Row) error { return row.Scan(&tail[i].Packed) })
+		}
+	}
+	if b.Len() == 0 {
+		return taken, nil
+	}
+	return taken, t.SendBatch(t.ctx, b).Close()
+}
+
+// tails gives the last runs of conversations, the last first, without their bytes.
+func (t *tx) tails(conversations [][16]byte) (map[dag.ConversationID][]packed.Run, error) {
+	rows, err := t.Query(t.ctx, queryTails, string(t.name), conversations)
+	if err != nil {
+		return nil, err
+	}
+	tails := map[dag.ConversationID][]packed.Run{}
+	var id [16]byte
+	var last int64
+	var turns int
+	_, err = pgx.ForEachRow(rows, []any{&id, &last, &turns}, func() error {
+		tails[id] = append(tails[id], packed.Run{Conversation: id, Last: dag.Seq(last), Turns: turns})
+		return nil
+	})
+	for _, runs := range tails {
+		slices.SortFunc(runs, func(a, b packed.Run) int { return cmp.Compare(b.Last, a.Last) })
+	}
+	return tails, err
+}
+
+// Where partitions lie on other servers a commit is not one act: those servers commit
+// first, and the server that holds the head last. What a write left behind that never
+// came to its end is numbered above the head. Readers pass over it, and the next write
+// takes it away.
+const (
+	querySweepTurns = `DELETE FROM turns WHERE tenant = $1 AND seq > $2`
+	queryTornRuns   = `DELETE FROM runs WHERE tenant = $1 AND last > $2 RETURNING conversation, run`
+)
+
+func (t *tx) sweep() error {
+	if !t.spread {
+		return nil
+	}
+	if _, err := t.Exec(t.ctx, querySweepTurns, string(t.name), int64(t.head)); err != nil {
+		return err
+	}
+	rows, err := t.Query(t.ctx, queryTornRuns, string(t.name), int64(t.head))
+	if err != nil {
+		return err
+	}
+	var id [16]byte
+	var run pgtype.DriverBytes
+	var mended []packed.Run
+	_, err = pgx.ForEachRow(rows, []any{&id, &run}, func() error {
+		whole, err := packed.Until(packed.Run{Conversation: id, Packed: slices.Clone([]byte(run))}, t.head)
+		if err == nil && whole.Turns > 0 {
+			mended = append(mended, whole)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range mended {
+		if _, err := t.Exec(t.ctx, insertInto("runs", []string{"tenant", "conversation", "last", "turns", "run"}), string(t.name), uuid(r.Conversation), int64(r.Last), r.Turns, r.Packed); err != nil {
+			return err
+		}
+	}
+	return nil
+}

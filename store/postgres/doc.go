@@ -1,0 +1,64 @@
+// Package postgres keeps a store in a PostgreSQL database, for any number of processes
+// on any number of machines at once. It speaks to version 13 and later through pgx.
+//
+// # The tables
+//
+// They stand in schema/, with a reason at each. graphkernel_schema holds the number of
+// the newest file in schema/ that was applied, which means the same as the number of the
+// file of that name in package sqlite. The columns kept, run and link are packed, see
+// package packed. Every key leads with the tenant, and the large tables have hash partitions:
+// turns and runs by tenant and conversation, so that a slice of one conversation reads
+// one partition, and ids by tenant and id.
+//
+// # Writing
+//
+// Each write is one transaction at READ COMMITTED. It begins by locking the tenant's row in
+// tenants, which holds the head. So the writes of a tenant stand in line, in whatever
+// process they are; its numbers have no gap; and since the lock is held to the end
+// of the commit, a number becomes visible after every smaller one. Tenants do not wait for
+// each other. (A sequence of the database has gaps and is visible out of order;
+// SERIALIZABLE would let writers of one tenant fail in turn instead of wait in turn.)
+//
+// What was acknowledged is as durable as the server is set up: on its disk at least, since
+// connections of this package do not accept synchronous_commit = off; and on a standby's
+// disk, too, where synchronous_standby_names asks for one. The package cannot see whether
+// the server runs with fsync = off; nobody should.
+//
+// # Reading
+//
+// Each method asks one question in one statement, and so sees one moment. There are no
+// NOTIFY and no LISTEN: a cached part of the graph is held against the head before every
+// use, which costs one look-up, and a NOTIFY would make the commits of all tenants of the
+// database stand in one line.
+//
+// # Lost connections
+//
+// A call whose connection breaks, or that meets a server which is shutting down,
+// starting, or not the primary, is made again until Options.Patience has passed:
+// reading always; writing, too, since every write is idempotent, by beginning anew with
+// what is stored then. If the answer to a commit was lost, the next attempt finds in the
+// tenant's row whether that commit was the last to move the head, and the caller
+// gets the answer that was lost. If another write came in between it gets the one that
+// repeating the call gives. When patience runs out the error wraps store.ErrLost if
+// nothing was changed, store.ErrUncertain if nobody can tell. Serialisation failures and
+// deadlocks are repeated likewise; a lock that others hold for ten seconds, and a statement
+// that takes thirty, are store.ErrBusy. Nothing needs to be opened again.
+//
+// # Erasing
+//
+// PostgreSQL does not write over a row: an erased body is gone for every reader at once,
+// but its bytes stay in the table's file until vacuum has freed them and another row has taken their
+// place, and in the write-ahead log until that is recycled, on every standby and in
+// every archive. The tables of turns are set so that one erasure is enough for
+// autovacuum to come by. Where the bytes themselves must be gone at a known time, run
+// VACUUM FULL on turns, and expire archives and base backups by that time; or keep
+// the cluster's disks encrypted with a key that can be destroyed. Package sqlite has no such gap.
+//
+// # Several servers
+//
+// Partitions of turns and runs may be foreign tables (postgres_fdw) on other servers.
+// A commit is then not one act: the others commit before the server that holds the heads.
+// If that one fails in between, rows remain that are numbered above the head; readers
+// pass over them, and the tenant's next write takes them away. docs/scaling.md tells what runs
+// where.
+package postgres

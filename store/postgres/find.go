@@ -1,0 +1,77 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+const (
+	queryMatch = `SELECT id FROM ids WHERE tenant = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT $4`
+
+	// Turns of one name are few, so they may be sorted.
+	queryExternal = `SELECT encode(substr(kept, 49, 16), 'hex')::uuid AS id FROM turns
+		WHERE tenant = $1 AND name = $2 AND external = $3 AND seq <= (SELECT head FROM tenants WHERE tenant = $1) ORDER BY id LIMIT $4`
+
+	queryConversations = `SELECT conversation, turns, first, last, first_at, last_at FROM conversations
+		WHERE tenant = $1 AND conversation > $2 ORDER BY conversation LIMIT $3`
+)
+
+// Match gives the ids that begin with a prefix: a range of each index.
+func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) (ids []dag.TurnID, err error) {
+	first, last, some := store.PrefixRange(prefix)
+	err = s.read(ctx, "match", func(ctx context.Context, db *pgxpool.Pool) (err error) {
+		if !some || limit <= 0 {
+			return nil
+		}
+		ids, err = readIDs(db.Query(ctx, queryMatch, string(tenant), uuid(first), uuid(last), limit))
+		return err
+	})
+	return ids, err
+}
+
+// External gives the ids of the turns that another system calls by a name.
+func (s *Store) External(ctx context.Context, tenant dag.Tenant, name string, limit int) (ids []dag.TurnID, err error) {
+	err = s.read(ctx, "external", func(ctx context.Context, db *pgxpool.Pool) (err error) {
+		if name == "" || limit <= 0 {
+			return nil
+		}
+		ids, err = readIDs(db.Query(ctx, queryExternal, string(tenant), nameKey(name), []byte(name), limit))
+		return err
+	})
+	return ids, err
+}
+
+func readIDs(rows pgx.Rows, err error) ([]dag.TurnID, error) {
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (dag.TurnID, error) {
+		var id [16]byte
+		err := row.Scan(&id)
+		return id, err
+	})
+}
+
+// Conversations lists conversations by ascending id.
+func (s *Store) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) (list []store.Conversation, err error) {
+	err = s.read(ctx, "conversations", func(ctx context.Context, db *pgxpool.Pool) error {
+		if limit <= 0 {
+			return nil
+		}
+		rows, err := db.Query(ctx, queryConversations, string(tenant), uuid(after), limit)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c store.Conversation, err error) {
+			err = row.Scan((*[16]byte)(&c.ID), &c.Turns, (*uint64)(&c.First), (*uint64)(&c.Last), (*int64)(&c.FirstAt), (*int64)(&c.LastAt))
+			return c, err
+		})
+		return err
+	})
+	return list, err
+}

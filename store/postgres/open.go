@@ -1,0 +1,180 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Options of a store. The zero value is what a program should use.
+type Options struct {
+	// Connections bounds the connections of the pool. 0 means what the URL says
+	// (pool_max_conns), or 16.
+	Connections int
+
+	// Timeout bounds one attempt of a call, however long the caller's context would
+	// wait: a server that does not answer must not hold a caller for ever. 0 means
+	// ten seconds. Scans and copies are bounded for each page and batch.
+	Timeout time.Duration
+
+	// Patience is for how long a call that lost its connection, or finds no server that
+	// takes writes, tries again. 0 means ten seconds, long enough for a standby to be
+	// promoted; a negative one means not at all.
+	Patience time.Duration
+
+	// Step is for tests that let a write fail or a process die at any point. It is
+	// called before each step of a write, with the step's name, and after the
+	// commit, with "committed". An error before the commit keeps nothing; after it
+	// everything is kept and the write's outcome counts as unknown. Nil means none.
+	Step func(step string) error
+
+	// Trace is given to the driver: what opens spans. Nil means none.
+	Trace pgx.QueryTracer
+}
+
+// A Store is a store.Store in a PostgreSQL database.
+type Store struct {
+	pool     *pgxpool.Pool
+	step     func(string) error
+	timeout  time.Duration
+	patience time.Duration
+	spread   bool // some partitions are on other servers
+
+	// gate is held for reading by every method while it uses the database, and for
+	// writing by Close. It guards closed.
+	gate   sync.RWMutex
+	closed bool
+}
+
+var _ store.Store = (*Store)(nil)
+
+// settings are given to each connection unless the URL has its own. Times are in
+// milliseconds.
+var settings = map[string]string{
+	"application_name":                    "graphkernel",
+	"default_transaction_isolation":       "read committed", // what the writes are made for, see the package documentation
+	"statement_timeout":                   "30000",
+	"lock_timeout":                        "10000",
+	"idle_in_transaction_session_timeout": "30000", // a process that vanished holds its tenant's lock no longer
+	"jit":                                 "off",   // look-ups are over before they would be compiled
+}
+
+// Open opens the store in the database that a URL or a list of keywords and values
+// names; what it leaves out comes from libpq's variables (PGHOST, PGUSER, PGPASSWORD,
+// PGSERVICE and so on), its defaults and its password file. Several hosts with
+// target_session_attrs=read-write follow a failover. The database is brought to the newest
+// schema; one of a newer version wraps store.ErrSchema and is left as it is.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	s, err := connect(ctx, url, o)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: opening a store: %w", err)
+	}
+	if _, err = migrate(ctx, s.pool, false); err == nil {
+		err = s.pool.QueryRow(ctx, querySpread).Scan(&s.spread)
+	}
+	if err != nil {
+		s.pool.Close()
+		return nil, fmt.Errorf("postgres: opening a store: %w", lost(err))
+	}
+	return s, nil
+}
+
+// Migrate brings a database to the newest schema and says what it found. With dry it
+// changes nothing.
+func Migrate(ctx context.Context, url string, dry bool) (Migration, error) {
+	s, err := connect(ctx, url, Options{Connections: 1})
+	if err != nil {
+		return Migration{}, fmt.Errorf("postgres: migrating: %w", err)
+	}
+	defer s.pool.Close()
+	m, err := migrate(ctx, s.pool, dry)
+	if err != nil {
+		return m, fmt.Errorf("postgres: migrating: %w", lost(err))
+	}
+	return m, nil
+}
+
+func connect(ctx context.Context, url string, o Options) (*Store, error) {
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 10 * time.Second
+	}
+	if o.Patience == 0 {
+		o.Patience = 10 * time.Second
+	}
+	if o.Step == nil {
+		o.Step = func(string) error { return nil }
+	}
+	switch {
+	case o.Connections > 0:
+		c.MaxConns = int32(o.Connections)
+	case c.MaxConns < 16: // pgx's default is the number of processors, and a connection mostly waits
+		c.MaxConns = 16
+	}
+	for name, value := range settings {
+		if _, given := c.ConnConfig.RuntimeParams[name]; !given {
+			c.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	if c.ConnConfig.ConnectTimeout == 0 {
+		c.ConnConfig.ConnectTimeout = 5 * time.Second
+	}
+	c.ConnConfig.Tracer = o.Trace
+	c.AfterConnect = durable
+	s := &Store{step: o.Step, timeout: o.Timeout, patience: o.Patience}
+	if s.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	if err := s.pool.Ping(ctx); err != nil {
+		s.pool.Close()
+		return nil, lost(err)
+	}
+	return s, nil
+}
+
+// durable makes sure that an answered commit is on the disk, whatever the server's
+// configuration says. Where it says more (a standby's disk, too) that stays.
+func durable(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
+	return err
+}
+
+const querySpread = `SELECT EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+	WHERE i.inhparent IN ('turns'::regclass, 'runs'::regclass) AND c.relkind = 'f')`
+
+// Close waits for methods that are under way and closes the connections. Closing
+// twice is harmless.
+func (s *Store) Close() error {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	if !s.closed {
+		s.closed = true
+		s.pool.Close()
+	}
+	return nil
+}
+
+// enter says whether the store can be used. If so the caller must call
+// s.gate.RUnlock when it is done with the database.
+func (s *Store) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.gate.RLock()
+	if s.closed {
+		s.gate.RUnlock()
+		return store.ErrClosed
+	}
+	return nil
+}

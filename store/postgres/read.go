@@ -1,0 +1,182 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
+)
+
+const (
+	recordColumns = `t.seq, t.kept, t.salt, t.external, t.body`
+
+	queryHead = `SELECT head FROM tenants WHERE tenant = $1`
+
+	queryTenants = `SELECT tenant FROM tenants WHERE tenant > $1 ORDER BY tenant LIMIT $2`
+
+	queryTurns = `SELECT ` + recordColumns + ` FROM ids i
+		JOIN turns t ON t.tenant = i.tenant AND t.conversation = i.conversation AND t.seq = i.seq
+		WHERE i.tenant = $1 AND i.id = ANY($2)`
+
+	// Of one conversation, and so of one partition.
+	queryPlaced = `SELECT ` + recordColumns + ` FROM turns t WHERE t.tenant = $1 AND t.conversation = $2 AND t.seq = ANY($3)`
+
+	// A page ends after so many records, or before the one with which its text would
+	// exceed so many bytes. octet_length does not read a long text.
+	queryScan = `SELECT seq, kept, salt, external, body FROM (
+			SELECT *, coalesce(sum(octet_length(body)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+			FROM (SELECT ` + recordColumns + ` FROM turns t WHERE %s t.seq > $2 AND t.seq <= $3 ORDER BY t.seq LIMIT 512) page
+		) sized WHERE before < 4194304 ORDER BY seq`
+)
+
+var (
+	queryScanTenant       = fmt.Sprintf(queryScan, `t.tenant = $1 AND`)
+	queryScanConversation = fmt.Sprintf(queryScan, `t.tenant = $1 AND t.conversation = $4 AND`)
+)
+
+// Head gives the tenant's newest sequence number.
+func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err error) {
+	err = s.read(ctx, "head", func(ctx context.Context, db *pgxpool.Pool) error {
+		return optional(db.QueryRow(ctx, queryHead, string(tenant)).Scan((*uint64)(&head)))
+	})
+	return head, err
+}
+
+// optional takes the want of a row as an answer.
+func optional(err error) error {
+	if err == pgx.ErrNoRows { //nolint:errorlint // it is never wrapped by Scan
+		return nil
+	}
+	return err
+}
+
+// Tenants lists tenants by ascending name.
+func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list []dag.Tenant, err error) {
+	err = s.read(ctx, "tenants", func(ctx context.Context, db *pgxpool.Pool) error {
+		rows, err := db.Query(ctx, queryTenants, string(after), max(limit, 0))
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, pgx.RowTo[dag.Tenant])
+		return err
+	})
+	return list, err
+}
+
+// Turns gives the records of turns, each once, in one query.
+func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
+	err = s.read(ctx, "turns", func(ctx context.Context, db *pgxpool.Pool) error {
+		if len(ids) == 0 {
+			return nil
+		}
+		rows, err := db.Query(ctx, queryTurns, string(tenant), uuids(ids))
+		if err != nil {
+			return err
+		}
+		records, err = collectRecords(rows, len(ids))
+		return err
+	})
+	return records, err
+}
+
+// Placed gives the records of turns by their places: one statement for each
+// conversation, all in one round trip.
+func (s *Store) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
+	if len(places) == 0 {
+		return nil, s.read(ctx, "placed", func(context.Context, *pgxpool.Pool) error { return nil })
+	}
+	of := map[dag.ConversationID][]int64{}
+	for _, p := range places {
+		of[p.Conversation] = append(of[p.Conversation], int64(min(p.Seq, dag.MaxSeq)))
+	}
+	err = s.read(ctx, "placed", func(ctx context.Context, db *pgxpool.Pool) error {
+		records = make([]store.Record, 0, len(places))
+		if len(of) == 1 {
+			rows, err := db.Query(ctx, queryPlaced, string(tenant), uuid(places[0].Conversation), of[places[0].Conversation])
+			if err != nil {
+				return err
+			}
+			records, err = collectRecords(rows, len(places))
+			return err
+		}
+		b := &pgx.Batch{}
+		for conversation, seqs := range of {
+			b.Queue(queryPlaced, string(tenant), uuid(conversation), seqs).Query(func(rows pgx.Rows) error {
+				return eachRecord(rows, func(r *store.Record) { records = append(records, *r) })
+			})
+		}
+		return db.SendBatch(ctx, b).Close()
+	})
+	return records, err
+}
+
+func collectRecords(rows pgx.Rows, about int) ([]store.Record, error) {
+	records := make([]store.Record, 0, about)
+	err := eachRecord(rows, func(r *store.Record) { records = append(records, *r) })
+	return records, err
+}
+
+// eachRecord reads rows of recordColumns.
+func eachRecord(rows pgx.Rows, fn func(*store.Record)) error {
+	var seq int64
+	var kept, salt, external, body pgtype.DriverBytes // the driver's own memory, until the next row
+	_, err := pgx.ForEachRow(rows, []any{&seq, &kept, &salt, &external, &body}, func() error {
+		r := new(store.Record)
+		r.Seq = dag.Seq(seq)
+		if err := packed.ReadKept(r, kept); err != nil {
+			return err
+		}
+		if body != nil {
+			if err := packed.Fill(r.Salt[:], salt, "a salt"); err != nil {
+				return err
+			}
+			r.Body = append([]byte(nil), body...)
+			r.External = string(external)
+		}
+		fn(r)
+		return nil
+	})
+	return err
+}
+
+// Scan gives records by ascending number, in pages of up to 512 or some 4 MiB of text.
+func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
+	head, err := s.Head(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for after < head {
+		var page []store.Record
+		err := s.read(ctx, "scan", func(ctx context.Context, db *pgxpool.Pool) error {
+			query, args := queryScanTenant, []any{string(tenant), int64(after), int64(head)}
+			if conversation != nil {
+				query, args = queryScanConversation, append(args, uuid(*conversation))
+			}
+			rows, err := db.Query(ctx, query, args...)
+			if err != nil {
+				return err
+			}
+			page, err = collectRecords(rows, 512)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for i := range page {
+			if err := fn(&page[i]); err != nil {
+				return err
+			}
+		}
+		after = page[len(page)-1].Seq
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A nature is what an error says of the attempt that it ended.
+type nature int
+
+const (
+	final   nature = iota // asking again gives the same
+	broken                // the connection is gone or leads to a server that cannot serve now
+	undone                // the server undid the transaction for the sake of another
+	blocked               // others are at work for too long, or there are too many of them
+)
+
+// natureOf tells errors apart by SQLSTATE (appendix A of PostgreSQL's manual) where the
+// server answered, and by the connection's fate where it did not.
+func natureOf(err error) nature {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		switch e.Code {
+		case "40001", "40P01": // serialization_failure, deadlock_detected
+			return undone
+		case "55P03", "57014", "53300", "53400": // lock_not_available, query_canceled, too_many_connections, configuration_limit_exceeded
+			return blocked
+		case "57P01", "57P02", "57P03", "57P05", // shutdowns, starting up, idle session
+			"25006", // read_only_sql_transaction: a standby, or a primary that was demoted
+			"25P03", // idle_in_transaction_session_timeout
+			"HV00N": // fdw_unable_to_establish_connection: another server of the same store
+			return broken
+		}
+		if strings.HasPrefix(e.Code, "08") { // connection exceptions
+			return broken
+		}
+		return final
+	}
+	var connecting *pgconn.ConnectError
+	var network net.Error
+	if errors.As(err, &connecting) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, context.DeadlineExceeded) || // of the attempt: whether of the caller, is asked first
+		strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "conn busy") {
+		return broken
+	}
+	return final
+}
+
+// lost gives an error its place among those that callers branch on.
+func lost(err error) error {
+	switch natureOf(err) {
+	case broken:
+		return fmt.Errorf("%w: %w", store.ErrLost, err)
+	case undone, blocked:
+		return fmt.Errorf("%w: %w", store.ErrBusy, err)
+	case final:
+	}
+	return err
+}
+
+// A retry paces the attempts of one call.
+type retry struct {
+	until time.Time
+	pause time.Duration
+}
+
+func (s *Store) retry() retry {
+	return retry{until: time.Now().Add(s.patience), pause: 10 * time.Millisecond}
+}
+
+// wait waits before the next attempt, twice as long each time. It reports false if
+// there is to be none.
+func (r *retry) wait(ctx context.Context) bool {
+	if time.Now().Add(r.pause).After(r.until) {
+		return false
+	}
+	timer := time.NewTimer(r.pause)
+	defer timer.Stop()
+	if r.pause < 500*time.Millisecond {
+		r.pause *= 2
+	}
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// read runs fn, which asks the pool for one thing, and again from the beginning if the
+// connection broke: reading changes nothing.
+func (s *Store) read(ctx context.Context, what string, fn func(ctx context.Context, db *pgxpool.Pool) error) error {
+	if err := s.enter(ctx); err != nil {
+		return fmt.Errorf("postgres: %s: %w", what, err)
+	}
+	defer s.gate.RUnlock()
+	r := s.retry()
+	for {
+		err := s.attempt(ctx, func(ctx context.Context) error { return fn(ctx, s.pool) })
+		if err == nil || unstorable(err) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("postgres: %s: %w: %w", what, ctx.Err(), err)
+		}
+		if n := natureOf(err); n != broken && n != undone || !r.wait(ctx) {
+			return fmt.Errorf("postgres: %s: %w", what, lost(err))
+		}
+	}
+}
+
+// unstorable reports whether the server refused a name that no column can hold, such as one
+// with U+0000 in it. Nothing has that name.
+func unstorable(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "22021" // character_not_in_repertoire
+}
+
+// attempt bounds fn in time.
+func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return fn(ctx)
+}
+
+// A tx is one attempt at a write of one tenant. It holds the tenant's row locked, so
+// writes of a tenant stand in line and numbers are visible in order.
+type tx struct {
+	*pgx.Conn
+	ctx    context.Context
+	step   func(string) error
+	name   dag.Tenant
+	writer [16]byte // names the write; the same in each attempt
+	mine   bool     // an earlier attempt did it all: it was the last one to move the head
+	head   dag.Seq
+	spread bool
+	fresh  bool // the tenant had no row before
+	wrote  bool
+}
+
+// begin says that a write step comes next: the only way to one.
+func (t *tx) begin(step string) error {
+	if err := t.ctx.Err(); err != nil {
+		return err
+	}
+	if err := t.step(step); err != nil {
+		return fmt.Errorf("at step %q: %w", step, err)
+	}
+	t.wrote = true
+	return nil
+}
+
+// exec is a step of one statement.
+func (t *tx) exec(step, sql string, args ...any) error {
+	if err := t.begin(step); err != nil {
+		return err
+	}
+	_, err := t.Exec(t.ctx, sql, args...)
+	return err
+}
+
+const (
+	queryLock   = `SELECT head, writer FROM tenants WHERE tenant = $1 FOR UPDATE`
+	queryTenant = `INSERT INTO tenants (tenant, head, issued, writer) VALUES ($1, 0, 0, '00000000-0000-0000-0000-000000000000') ON CONFLICT DO NOTHING`
+)
+
+// write runs fn in a transaction and commits it. What fn returns comes back as it is,
+// for the caller's caller to branch on. If the connection breaks, fn runs again in a
+// new transaction: it must decide anew by what it finds there. That is safe at any
+// point, since every write is idempotent; what it gives back when the answer to the
+// commit was lost is told apart by tx.mine.
+func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error) error {
+	if _, err := dag.ParseTenant(string(tenant)); err != nil {
+		return err
+	}
+	var writer [16]byte
+	if _, err := rand.Read(writer[:]); err != nil {
+		return err
+	}
+	r := s.retry()
+	uncertain := false
+	for {
+		sent := false
+		err := s.attempt(ctx, func(ctx context.Context) error { return s.try(ctx, tenant, writer, &sent, fn) })
+		if err == nil {
+			return nil
+		}
+		n := natureOf(err)
+		uncertain = uncertain || sent && n == broken
+		again := (n == broken || n == undone) && ctx.Err() == nil && r.wait(ctx)
+		switch {
+		case again:
+		case sent && n == final, uncertain && (n != final || ctx.Err() != nil):
+			return fmt.Errorf("%w: %w", store.ErrUncertain, err)
+		case ctx.Err() != nil:
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		default:
+			return lost(err)
+		}
+	}
+}
+
+// try is one attempt. It sets sent when the commit is on its way.
+func (s *Store) try(ctx context.Context, tenant dag.Tenant, writer [16]byte, sent *bool, fn func(*tx) error) (err error) {
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Release() // a connection in a transaction, or broken, does not go back to the pool
+	t := &tx{Conn: c.Conn(), ctx: ctx, step: s.step, name: tenant, writer: writer, spread: s.spread}
+	done := false
+	defer func() {
+		if done || t.IsClosed() {
+			return
+		}
+		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if _, rollback := t.Exec(undo, `ROLLBACK`); rollback != nil {
+			_ = t.Close(undo) // the server ends the transaction with the connection
+		}
+	}()
+	if err := t.lock(); err != nil {
+		return err
+	}
+	if err := fn(t); err != nil {
+		return err
+	}
+	if t.fresh && !t.wrote {
+		return nil // leave no row of a tenant that nothing was written for
+	}
+	if t.wrote {
+		if err := t.begin("commit"); err != nil {
+			return err
+		}
+	}
+	// Committed even if nothing was written: what was found stored was perhaps written
+	// by somebody whose commit still waits for a standby, and this one waits behind it.
+	*sent = true
+	done = true
+	commit, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	defer cancel()
+	if _, err := t.Exec(commit, `COMMIT`); err != nil {
+		return err
+	}
+	if t.wrote {
+		if err := s.step("committed"); err != nil {
+			return fmt.Errorf("commit: %w", err)
+		}
+	}
+	return nil
+}
+
+// lock begins the transaction and takes the tenant's row, which it makes if there is
+// none.
+func (t *tx) lock() error {
+	b := &pgx.Batch{}
+	b.Queue(`BEGIN`)
+	b.Queue(queryLock, string(t.name))
+	answers := t.SendBatch(t.ctx, b)
+	_, err := answers.Exec()
+	if err == nil {
+		err = t.readRow(answers.QueryRow())
+	}
+	if closed := answers.Close(); err == nil {
+		err = closed
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	t.fresh = true
+	if _, err := t.Exec(t.ctx, queryTenant, string(t.name)); err != nil {
+		return err
+	}
+	return t.readRow(t.QueryRow(t.ctx, queryLock, string(t.name)))
+}
+
+func (t *tx) readRow(row pgx.Row) error {
+	var head int64
+	var last [16]byte
+	if err := row.Scan(&head, &last); err != nil {
+		return err
+	}
+	t.head, t.mine = dag.Seq(head), last == t.writer
+	return nil
+}

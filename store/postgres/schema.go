@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/graphkernel/graphkernel/store"
+)
+
+//go:embed schema/*.sql
+var schemaFiles embed.FS
+
+// schemaTexts gives the schema's files in the order of their names, which is that of
+// their numbers.
+func schemaTexts() ([]string, error) {
+	names, err := fs.Glob(schemaFiles, "schema/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(names))
+	for i, name := range names {
+		text, err := schemaFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = string(text)
+	}
+	return texts, nil
+}
+
+// migrationLock is what processes that bring one database to a schema wait for:
+// "GKP1" in ASCII.
+const migrationLock = 0x474b5031
+
+// A Migration says what Migrate found, and left.
+type Migration struct {
+	From, To int // 0 is a database without tables
+}
+
+// schemaVersion reads the number of the schema, 0 if there is none.
+func schemaVersion(ctx context.Context, tx pgx.Tx) (version int, err error) {
+	var there bool
+	if err := tx.QueryRow(ctx, `SELECT to_regclass('graphkernel_schema') IS NOT NULL`).Scan(&there); err != nil || !there {
+		return 0, err
+	}
+	err = tx.QueryRow(ctx, `SELECT version FROM graphkernel_schema`).Scan(&version)
+	return version, err
+}
+
+// migrate brings the database to the newest schema, in one transaction and under a
+// lock that other processes wait for. With dry it only says what it would do.
+func migrate(ctx context.Context, db interface {
+	Begin(context.Context) (pgx.Tx, error)
+}, dry bool) (m Migration, err error) {
+	texts, err := schemaTexts()
+	if err != nil {
+		return m, err
+	}
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return m, err
+	}
+	defer func() {
+		if rolledBack := tx.Rollback(context.WithoutCancel(ctx)); rolledBack != nil && !errors.Is(rolledBack, pgx.ErrTxClosed) {
+			err = errors.Join(err, rolledBack)
+		}
+	}()
+	if m.From, err = schemaVersion(ctx, tx); err != nil {
+		return m, err
+	}
+	m.To = len(texts)
+	if m.From > m.To {
+		return m, fmt.Errorf("%w: the database has schema %d, this program knows %d", store.ErrSchema, m.From, m.To)
+	}
+	if dry || m.From == m.To {
+		return m, nil // the usual way at a start: no lock, and no right to change tables is needed
+	}
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, migrationLock); err != nil {
+		return m, err
+	}
+	if m.From, err = schemaVersion(ctx, tx); err != nil { // another process may have been faster
+		return m, err
+	}
+	for n := m.From; n < m.To; n++ {
+		if _, err := tx.Exec(ctx, texts[n]); err != nil {
+			return m, explainMigration(n+1, err)
+		}
+	}
+	if m.From == 0 {
+		_, err = tx.Exec(ctx, `CREATE TABLE graphkernel_schema (version integer NOT NULL)`)
+		if err == nil {
+			_, err = tx.Exec(ctx, `INSERT INTO graphkernel_schema VALUES ($1)`, m.To)
+		}
+	} else {
+		_, err = tx.Exec(ctx, `UPDATE graphkernel_schema SET version = $1`, m.To)
+	}
+	if err != nil {
+		return m, err
+	}
+	return m, tx.Commit(ctx)
+}
+
+// explainMigration adds what to do.
+func explainMigration(number int, err error) error {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		switch e.Code {
+		case "42501": // insufficient_privilege
+			return fmt.Errorf("schema %d: %w; run graphkernel migrate as a user who may create tables", number, err)
+		case "42P07": // duplicate_table
+			return fmt.Errorf("schema %d: %w: the database holds tables of something else; give Graph Kernel a database, or a schema by search_path, of its own", number, err)
+		}
+	}
+	return fmt.Errorf("schema %d: %w", number, err)
+}

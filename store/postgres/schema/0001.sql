@@ -1,0 +1,118 @@
+-- Every key leads with the tenant's name, and no number is global to the database:
+-- so what belongs to a tenant can be told apart, moved and spread.
+--
+-- Three tables hold all that grows with the turns, in sixteen hash partitions each.
+-- A conversation's turns and runs lie in partitions of one number, which may be
+-- foreign tables on another server; docs/scaling.md shows how.
+
+CREATE TABLE tenants (
+    tenant text COLLATE "C" PRIMARY KEY,
+    head   bigint NOT NULL, -- the newest sequence number
+    issued bigint NOT NULL, -- the number of the newest issued slice
+    writer uuid   NOT NULL  -- the last write that moved the head: whoever lost the answer to a commit finds it here
+) WITH (fillfactor = 50);   -- the one row that every write changes; its versions fit into its page
+
+-- What selection needs, in runs of consecutive turns of a conversation.
+CREATE TABLE runs (
+    tenant       text COLLATE "C" NOT NULL,
+    conversation uuid    NOT NULL,
+    last         bigint  NOT NULL, -- the sequence number of the run's last turn
+    turns        integer NOT NULL, -- how many there are
+    run          bytea   NOT NULL, -- packed, see package packed
+    PRIMARY KEY (tenant, conversation, last)
+) PARTITION BY HASH (tenant, conversation);
+CREATE INDEX runs_by_last ON runs (tenant, last);
+
+-- The whole record. A turn's row is written once; only an erasure changes it.
+CREATE TABLE turns (
+    tenant       text COLLATE "C" NOT NULL,
+    conversation uuid   NOT NULL,
+    seq          bigint NOT NULL,
+    kept         bytea  NOT NULL, -- packed, see package packed
+    name         bytea,           -- 8 bytes of SHA-256 of the external id
+    salt         bytea,           -- NULL: withheld from the beginning; empty: erased
+    external     bytea,
+    body         bytea,           -- canonical; NULL: erased or withheld
+    PRIMARY KEY (tenant, conversation, seq)
+) PARTITION BY HASH (tenant, conversation);
+CREATE INDEX turns_by_seq ON turns (tenant, seq);
+CREATE INDEX turns_by_name ON turns (tenant, name) WHERE name IS NOT NULL;
+
+CREATE TABLE ids (
+    tenant       text COLLATE "C" NOT NULL,
+    id           uuid   NOT NULL,
+    conversation uuid   NOT NULL,
+    seq          bigint NOT NULL,
+    PRIMARY KEY (tenant, id)
+) PARTITION BY HASH (tenant, id);
+
+DO $$
+BEGIN
+    FOR n IN 0..15 LOOP
+        EXECUTE format('CREATE TABLE runs_%s PARTITION OF runs FOR VALUES WITH (MODULUS 16, REMAINDER %s)', lpad(n::text, 2, '0'), n);
+        EXECUTE format('CREATE TABLE turns_%s PARTITION OF turns FOR VALUES WITH (MODULUS 16, REMAINDER %s)', lpad(n::text, 2, '0'), n);
+        EXECUTE format('CREATE TABLE ids_%s PARTITION OF ids FOR VALUES WITH (MODULUS 16, REMAINDER %s)', lpad(n::text, 2, '0'), n);
+        -- Hashes do not compress, and a run is always read whole.
+        EXECUTE format('ALTER TABLE runs_%s ALTER COLUMN run SET STORAGE EXTERNAL', lpad(n::text, 2, '0'));
+        -- Dead rows of turns come from erasures alone: one is enough to be cleaned away.
+        EXECUTE format('ALTER TABLE turns_%s SET (autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 0, toast.autovacuum_vacuum_scale_factor = 0)', lpad(n::text, 2, '0'));
+    END LOOP;
+END $$;
+
+-- Edges into other conversations than the parent's own, from the parent's side.
+CREATE TABLE links (
+    tenant              text COLLATE "C" NOT NULL,
+    parent_conversation uuid   NOT NULL,
+    seq                 bigint NOT NULL, -- of the child
+    link                bytea  NOT NULL, -- packed, see package packed
+    PRIMARY KEY (tenant, parent_conversation, seq, link)
+);
+
+CREATE TABLE conversations (
+    tenant       text COLLATE "C" NOT NULL,
+    conversation uuid    NOT NULL,
+    turns        bigint  NOT NULL,
+    first        bigint  NOT NULL,
+    last         bigint  NOT NULL,
+    first_at     bigint  NOT NULL,
+    last_at      bigint  NOT NULL,
+    PRIMARY KEY (tenant, conversation)
+) WITH (fillfactor = 80);
+
+CREATE TABLE events (
+    tenant text COLLATE "C" NOT NULL,
+    seq    bigint NOT NULL,
+    kind   text   NOT NULL,
+    turn   uuid   NOT NULL,
+    reason bytea  NOT NULL,
+    at     bigint NOT NULL,
+    PRIMARY KEY (tenant, seq)
+);
+CREATE UNIQUE INDEX events_by_turn ON events (tenant, kind, turn);
+
+CREATE TABLE policies (
+    tenant    text COLLATE "C" NOT NULL,
+    policy    text COLLATE "C" NOT NULL,
+    hash      bytea NOT NULL,
+    canonical bytea NOT NULL,
+    PRIMARY KEY (tenant, policy)
+);
+
+CREATE TABLE issued (
+    tenant      text COLLATE "C" NOT NULL,
+    number      bigint NOT NULL,
+    slice       text COLLATE "C" NOT NULL,
+    anchor      uuid   NOT NULL,
+    policy      text   NOT NULL,
+    policy_hash bytea  NOT NULL,
+    snapshot    bytea  NOT NULL,
+    version     text   NOT NULL,
+    as_of       bigint NOT NULL,
+    key         text   NOT NULL,
+    token       text   NOT NULL,
+    bundle      bytea  NOT NULL,
+    at          bigint NOT NULL,
+    PRIMARY KEY (tenant, number)
+);
+CREATE UNIQUE INDEX issued_by_bundle ON issued (tenant, bundle);
+CREATE INDEX issued_by_slice ON issued (tenant, slice, number);
