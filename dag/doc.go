@@ -9,7 +9,7 @@
 // sequence number [Seq]; a [View] shows exactly what had been admitted up to one
 // of them, however far the graph has grown since.
 //
-// The package decides nothing, hashes nothing and does no I/O. It imports the
+// The package decides nothing, computes no digest and does no I/O. It imports the
 // standard library and a UUID type. Forms and limits are those of GKP/1,
 // sections 1 and 2 (docs/protocol.md): whatever a Parse function here accepts, its
 // String method writes back unchanged, and there is no second spelling. (Two read

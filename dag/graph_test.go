@@ -251,6 +251,12 @@ func TestGraphRefuses(t *testing.T) {
 		{"a parent that is absent", dag.Skeleton{Seq: 9, ID: turnID(9), Conversation: conversationID(2), Parents: parent(2, 2)}, dag.ErrParent},
 		{"itself as parent", dag.Skeleton{Seq: 9, ID: turnID(9), Conversation: conversationID(1), Parents: parent(9, 1)}, dag.ErrParent},
 		{"one good parent and a bad one", dag.Skeleton{Seq: 9, ID: turnID(9), Conversation: conversationID(1), Parents: append(parent(1, 1), parent(8, 1)...)}, dag.ErrParent},
+		{"itself as parent in another conversation", dag.Skeleton{Seq: 9, ID: turnID(9), Conversation: conversationID(1), Parents: parent(9, 2)}, dag.ErrParent},
+		{"no sequence number", dag.Skeleton{ID: turnID(9), Conversation: conversationID(1)}, dag.ErrForm},
+		{"salience that does not fit", dag.Skeleton{Seq: 9, ID: turnID(9), Conversation: conversationID(1), Salience: 1 << 20}, dag.ErrForm},
+		{"a role that does not fit", dag.Skeleton{Seq: 9, ID: turnID(9), Conversation: conversationID(1), Role: 8}, dag.ErrForm},
+		{"a phase that does not fit", dag.Skeleton{Seq: 9, ID: turnID(9), Conversation: conversationID(1), Phase: 8}, dag.ErrForm},
+		{"an edge's kind that does not fit", dag.Skeleton{Seq: 9, ID: turnID(9), Conversation: conversationID(1), Parents: []dag.SkeletonParent{{ID: turnID(1), Conversation: conversationID(1), Kind: 8}}}, dag.ErrForm},
 		{"too many parents", dag.Skeleton{Seq: 9, ID: turnID(9), Conversation: conversationID(1), Parents: make([]dag.SkeletonParent, dag.MaxParents+1)}, dag.ErrForm},
 	} {
 		if err := g.Add(&tc.turn); !errors.Is(err, tc.want) {
