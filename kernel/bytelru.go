@@ -13,6 +13,16 @@ type byteLRU[K comparable, V any] struct {
 	items *simplelru.LRU[K, sized[V]]
 	held  int
 	most  int
+	hits  uint64
+	looks uint64
+	gone  uint64 // entries let go for want of room
+}
+
+// A CacheStats counts what became of a cache.
+type CacheStats struct {
+	Bytes, Entries int
+	Hits, Misses   uint64 // look-ups that found something, and that did not
+	Evicted        uint64 // entries let go for want of room
 }
 
 type sized[V any] struct {
@@ -34,15 +44,36 @@ func newByteLRU[K comparable, V any](most int) *byteLRU[K, V] {
 func (c *byteLRU[K, V]) get(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s, ok := c.items.Get(key)
+	s, ok := c.look(key)
 	return s.value, ok
+}
+
+// look counts. It is called with the lock held.
+func (c *byteLRU[K, V]) look(key K) (sized[V], bool) {
+	s, ok := c.items.Get(key)
+	c.looks++
+	if ok {
+		c.hits++
+	}
+	return s, ok
+}
+
+// getAll calls found with each of n keys that has a value.
+func (c *byteLRU[K, V]) getAll(n int, key func(i int) K, found func(i int, value V)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range n {
+		if s, ok := c.look(key(i)); ok {
+			found(i, s.value)
+		}
+	}
 }
 
 // getOrPut gives the value under key, and puts made there if there is none.
 func (c *byteLRU[K, V]) getOrPut(key K, made func() V) V {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s, ok := c.items.Get(key); ok {
+	if s, ok := c.look(key); ok {
 		return s.value
 	}
 	v := made()
@@ -63,6 +94,7 @@ func (c *byteLRU[K, V]) put(key K, value V, size int) {
 	c.held += size
 	for c.held > c.most {
 		c.items.RemoveOldest()
+		c.gone++
 	}
 }
 
@@ -72,9 +104,8 @@ func (c *byteLRU[K, V]) remove(key K) {
 	c.items.Remove(key)
 }
 
-// bytes gives the size of everything kept.
-func (c *byteLRU[K, V]) bytes() int {
+func (c *byteLRU[K, V]) stats() CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.held
+	return CacheStats{Bytes: c.held, Entries: c.items.Len(), Hits: c.hits, Misses: c.looks - c.hits, Evicted: c.gone}
 }

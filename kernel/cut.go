@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -19,7 +20,8 @@ type Request struct {
 	AsOf   dag.Seq   // 0 is the present
 }
 
-// An Issued slice is what a request is answered with.
+// An Issued slice is what a request is answered with. What it points to may be shared
+// with others and must not be changed.
 type Issued struct {
 	Slice  *slice.Slice
 	Seal   slice.Seal
@@ -40,7 +42,7 @@ func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Is
 	if err != nil {
 		return nil, err
 	}
-	s, encoded, err := k.cut(ctx, tenant, r.Anchor, p, r.AsOf)
+	s, texts, err := k.cut(ctx, tenant, r.Anchor, p, r.AsOf)
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +50,11 @@ func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Is
 	if err != nil {
 		return nil, err
 	}
-	bundle := appendBundle(s, seal, encoded)
+	bundle := appendBundle(s, seal, texts)
 	if len(bundle) > slice.MaxBundle {
 		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_nodes", ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
-	record, err := k.record(ctx, tenant, s, seal, bundle)
+	record, err := k.record(ctx, s, seal, texts, bundle)
 	if err != nil {
 		return nil, err
 	}
@@ -60,38 +62,45 @@ func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Is
 }
 
 // cut selects and fetches the text.
-func (k *Kernel) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*slice.Slice, []slice.EncodedTurn, error) {
-	s, head, err := k.selected(ctx, tenant, anchor, p, asOf)
+func (k *Kernel) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*slice.Slice, []text, error) {
+	s, places, head, err := k.selected(ctx, tenant, anchor, p, asOf)
 	if err != nil {
 		return nil, nil, err
 	}
-	encoded, err := k.texts.encoded(ctx, tenant, head, s.Turns)
+	texts, err := k.texts.encoded(ctx, tenant, head, s.Turns, places)
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, encoded, nil
+	return s, texts, nil
 }
 
-// selected selects, and gives the head at the time.
-func (k *Kernel) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (s *slice.Slice, head dag.Seq, err error) {
+// selected selects, and gives the places of the turns and the head at the time.
+func (k *Kernel) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*slice.Slice, []store.Place, dag.Seq, error) {
 	conversation, err := k.conversation(ctx, tenant, anchor)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
-	head, err = k.graphs.view(ctx, tenant, conversation, asOf, nil, func(v dag.View) (err error) {
-		s, err = slice.Cut(v, anchor, p)
-		return err
+	var s slice.Slice
+	var places []store.Place
+	head, err := k.graphs.view(ctx, tenant, conversation, asOf, nil, func(v dag.View, settled dag.Seq) error {
+		c, err := k.cuts.cut(v, settled, tenant, anchor, p)
+		if err != nil {
+			return err
+		}
+		s, places = *c.slice, c.places
+		s.AsOf = v.Seq()
+		return nil
 	})
-	return s, head, err
+	return &s, places, head, err
 }
 
-func appendBundle(s *slice.Slice, seal slice.Seal, encoded []slice.EncodedTurn) []byte {
+func appendBundle(s *slice.Slice, seal slice.Seal, texts []text) []byte {
 	size := 1024
-	for i := range encoded {
-		size += len(encoded[i]) + 200
+	for i := range texts {
+		size += len(texts[i].encoded) + 200
 	}
 	size += 160 * len(s.Edges)
-	return slice.AppendBundle(make([]byte, 0, size), s, seal, func(i int) slice.EncodedTurn { return encoded[i] })
+	return slice.AppendBundle(make([]byte, 0, size), s, seal, func(i int) slice.EncodedTurn { return texts[i].encoded })
 }
 
 // conversation finds a turn's conversation.
@@ -112,12 +121,33 @@ func (k *Kernel) conversation(ctx context.Context, tenant dag.Tenant, id dag.Tur
 	return c, nil
 }
 
+// A handout names a bundle by what decides its bytes: the token stands for the slice
+// and its tenant, and the turns that have no text for the only thing that can change.
+type handout struct {
+	keyID, token string
+	asOf         dag.Seq
+	withheld     dag.Digest // of the indexes of turns without text; zero if there are none
+}
+
+func handoutOf(s *slice.Slice, seal slice.Seal, texts []text) handout {
+	h := handout{keyID: seal.KeyID, token: seal.Token, asOf: s.AsOf}
+	var without []byte
+	for i := range texts {
+		if texts[i].withheld {
+			without = binary.AppendUvarint(without, uint64(i))
+		}
+	}
+	if without != nil {
+		h.withheld = sha256.Sum256(without)
+	}
+	return h
+}
+
 // record writes down that a bundle was handed out, before it is. The same bundle
 // is recorded once.
-func (k *Kernel) record(ctx context.Context, tenant dag.Tenant, s *slice.Slice, seal slice.Seal, bundle []byte) (store.Issued, error) {
-	// The tenant stands in the bundle, so the digest alone names the record.
-	digest := dag.Digest(sha256.Sum256(bundle))
-	if r, ok := k.recorded.Get(digest); ok {
+func (k *Kernel) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte) (store.Issued, error) {
+	tenant, handed := seal.Tenant, handoutOf(s, seal, texts)
+	if r, ok := k.recorded.Get(handed); ok {
 		return r, nil
 	}
 	if err := k.policies.write(ctx, tenant, s.Policy); err != nil {
@@ -128,12 +158,12 @@ func (k *Kernel) record(ctx context.Context, tenant dag.Tenant, s *slice.Slice, 
 		return store.Issued{}, err
 	}
 	r, err := k.store.PutIssued(ctx, tenant, store.Issued{
-		Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: digest, At: now,
+		Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: now,
 	})
 	if err != nil {
 		return store.Issued{}, err
 	}
-	k.recorded.Add(digest, r)
+	k.recorded.Add(handed, r)
 	k.changes.tell(tenant)
 	return r, nil
 }
@@ -145,6 +175,9 @@ func (k *Kernel) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*sl
 	if err != nil {
 		return nil, err
 	}
-	s, _, err := k.selected(ctx, tenant, r.Anchor, p, r.AsOf)
-	return s, err
+	s, _, _, err := k.selected(ctx, tenant, r.Anchor, p, r.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }

@@ -26,7 +26,7 @@ func (k *Kernel) Explain(ctx context.Context, tenant dag.Tenant, r Request, turn
 		return slice.Explanation{}, err
 	}
 	var e slice.Explanation
-	_, err = k.graphs.view(ctx, tenant, conversation, r.AsOf, []dag.ConversationID{of}, func(v dag.View) (err error) {
+	_, err = k.graphs.view(ctx, tenant, conversation, r.AsOf, []dag.ConversationID{of}, func(v dag.View, _ dag.Seq) (err error) {
 		e, err = slice.Explain(v, r.Anchor, p.Params(), turn)
 		return err
 	})

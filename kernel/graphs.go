@@ -19,7 +19,34 @@ import (
 type graphs struct {
 	store store.Store
 	kept  *byteLRU[graphKey, *graph]
+	heads heads
 }
+
+// heads knows the greatest head of each tenant that the store has shown.
+type heads struct {
+	mu   sync.Mutex
+	seen map[dag.Tenant]dag.Seq // guarded by mu
+}
+
+func (h *heads) least(tenant dag.Tenant) dag.Seq {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.seen[tenant]
+}
+
+func (h *heads) raise(tenant dag.Tenant, head dag.Seq) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.seen == nil {
+		h.seen = map[dag.Tenant]dag.Seq{}
+	}
+	h.seen[tenant] = max(h.seen[tenant], head)
+}
+
+// ErrWentBack is wrapped when the store holds less than it held. A kernel whose store was
+// put back to an earlier state must be opened again: what it keeps is of a history that
+// is no more.
+var ErrWentBack = errors.New("the store went back behind what it had acknowledged")
 
 type graphKey struct {
 	tenant       dag.Tenant
@@ -31,6 +58,7 @@ type graph struct {
 	refresh sync.Mutex // held while the store is asked; taken before mu
 	mu      sync.RWMutex
 	dag     *dag.Graph                      // guarded by mu
+	newest  dag.Seq                         // guarded by mu: of the turns and links held
 	parts   map[dag.ConversationID]struct{} // guarded by refresh: the conversations held
 	head    dag.Seq                         // guarded by refresh: all parts are complete up to it
 	broken  bool                            // guarded by refresh: an addition failed; load afresh
@@ -44,23 +72,29 @@ func newGraphs(s store.Store, most int) *graphs {
 var ErrBeyondHead = errors.New("as-of sequence number is beyond the head")
 
 // view calls fn with the graph around a conversation, and the others given, as of
-// a sequence number; 0 is the present. If fn reports a *slice.MissingError, what
+// a sequence number; 0 is the present. settled is the number of the newest change of
+// that graph: as of any later number it is the same. If fn reports a *slice.MissingError, what
 // is missing is loaded and fn is called again. The view must not be used after fn
 // has returned. It returns the tenant's head at the time.
-func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, others []dag.ConversationID, fn func(dag.View) error) (dag.Seq, error) {
+func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, others []dag.ConversationID, fn func(v dag.View, settled dag.Seq) error) (dag.Seq, error) {
 	key := graphKey{tenant, conversation}
 	g := gs.kept.getOrPut(key, func() *graph {
 		return &graph{dag: dag.NewGraph(), parts: map[dag.ConversationID]struct{}{}}
 	})
 	missing := append([]dag.ConversationID{conversation}, others...)
 	for {
+		least := gs.heads.least(tenant) // taken before the store is asked: others may see it grow meanwhile
 		head, size, err := g.update(ctx, gs.store, tenant, missing)
+		if err == nil && head < least {
+			err = fmt.Errorf("kernel: tenant %s: %w: its head was %d and is %d; open the kernel anew to work with what is there", tenant, ErrWentBack, least, head)
+		}
 		if err != nil {
 			if errors.Is(err, errInconsistent) { // a request that was cancelled leaves the graph as it was
 				gs.kept.remove(key)
 			}
 			return 0, err
 		}
+		gs.heads.raise(tenant, head)
 		gs.kept.put(key, g, size)
 		at := asOf
 		if at == 0 {
@@ -82,10 +116,10 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 	}
 }
 
-func (g *graph) read(at dag.Seq, fn func(dag.View) error) error {
+func (g *graph) read(at dag.Seq, fn func(dag.View, dag.Seq) error) error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return fn(g.dag.At(at))
+	return fn(g.dag.At(at), g.newest)
 }
 
 // lacks reports whether any of the conversations is not held.
@@ -115,7 +149,7 @@ func (g *graph) update(ctx context.Context, s store.Store, tenant dag.Tenant, ad
 	}
 	if len(fresh) == 0 && len(g.parts) > 1 {
 		head, err := s.Head(ctx, tenant)
-		if err != nil || head == g.head {
+		if err != nil || head <= g.head { // less is for the caller to judge
 			return head, g.dag.Size(), err
 		}
 	}
@@ -155,11 +189,13 @@ func (g *graph) extend(news *store.Segment) error {
 		if err := g.dag.Add(&news.Turns[i]); err != nil {
 			return err
 		}
+		g.newest = max(g.newest, news.Turns[i].Seq)
 	}
 	for _, l := range news.Links {
 		if err := g.dag.AddLink(l); err != nil {
 			return err
 		}
+		g.newest = max(g.newest, l.Seq)
 	}
 	return nil
 }

@@ -7,8 +7,8 @@
 //	evidence, verdict := k.Verify(issued.Bundle)
 //
 // Selection runs in memory. The kernel keeps the skeletons of conversations
-// that slices were cut from, and the encoded text of turns that were handed out,
-// each bounded in bytes. What is kept is checked against the store's head before
+// that slices were cut from, the cuts, and the encoded text of turns that were handed
+// out, each bounded in bytes. What is kept is checked against the store's head before
 // every use, with one look-up, so that a kernel never serves as the latest what
 // another process has added to or erased. A cold slice costs a constant number
 // of queries for each conversation border that it crosses, a warm one a single
@@ -42,6 +42,7 @@ type Config struct {
 
 	SkeletonBytes int // bound of the skeletons kept; 0 is 256 MiB
 	TextBytes     int // bound of the encoded turns kept; 0 is 64 MiB
+	CutBytes      int // bound of the finished cuts kept, without text; 0 is 32 MiB
 
 	// Observe is called before each operation with its name, and what it returns is
 	// called behind it with the error. The operation, and its calls of the store, get
@@ -64,9 +65,10 @@ type Kernel struct {
 	random   sync.Mutex // guards salts
 	salts    io.Reader
 	graphs   *graphs
+	cuts     *cuts
 	texts    *texts
 	places   *lru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
-	recorded *lru.Cache[dag.Digest, store.Issued]    // bundles that are in the store's record
+	recorded *lru.Cache[handout, store.Issued]       // bundles that are in the store's record
 	policies *registries
 	keys     *keys
 	changes  changes
@@ -98,6 +100,9 @@ func Open(c Config) (*Kernel, error) {
 	if c.TextBytes == 0 {
 		c.TextBytes = 64 << 20
 	}
+	if c.CutBytes == 0 {
+		c.CutBytes = 32 << 20
+	}
 	if c.Observe == nil {
 		c.Observe = unobserved
 	}
@@ -105,7 +110,7 @@ func Open(c Config) (*Kernel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	recorded, err := lru.New[dag.Digest, store.Issued](keptRecorded)
+	recorded, err := lru.New[handout, store.Issued](keptRecorded)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
@@ -121,6 +126,7 @@ func Open(c Config) (*Kernel, error) {
 		observe:   c.Observe,
 		salts:     c.Rand,
 		graphs:    newGraphs(c.Store, c.SkeletonBytes),
+		cuts:      newCuts(c.CutBytes),
 		texts:     newTexts(c.Store, c.TextBytes),
 		places:    places,
 		recorded:  recorded,

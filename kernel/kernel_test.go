@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/golden"
+	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -46,12 +47,15 @@ func ring(t testing.TB, ids ...string) token.Keyring {
 // noise is randomness that a test can repeat.
 func noise(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
 
+// standing is a clock that stands.
+func standing() time.Time { return time.Unix(1_780_000_000, 0) }
+
 // over opens a kernel over a store, with a clock that stands and known noise.
 func over(t testing.TB, s store.Store, a *token.Authority) *kernel.Kernel {
 	t.Helper()
 	k, err := kernel.Open(kernel.Config{
 		Store: s, Authority: a, Rand: noise(1),
-		Clock: func() time.Time { return time.Unix(1_780_000_000, 0) },
+		Clock: standing,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -74,6 +78,7 @@ var stores = map[string]func(t testing.TB) store.Store{
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	},
+	"postgres": func(t testing.TB) store.Store { return pgstore.Open(t) },
 }
 
 func eachStore(t *testing.T, fn func(t *testing.T, k *kernel.Kernel)) {
@@ -134,7 +139,8 @@ func TestSameBytesAsInMemory(t *testing.T) {
 				}
 				want, _, _ := bundleOf(t, &c)
 				a := must(c.Authority())
-				k := over(t, open(t), a)
+				inner := &scope{TB: t}
+				k := over(t, open(inner), a)
 				some := drafts(t, &c)
 				r := rand.New(rand.NewPCG(seed, 9))
 				r.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
@@ -159,6 +165,7 @@ func TestSameBytesAsInMemory(t *testing.T) {
 				if len(conversations) > 1 {
 					crossed++
 				}
+				inner.done()
 			}
 			if crossed < cases/4 {
 				t.Errorf("only %d cases crossed conversations", crossed)

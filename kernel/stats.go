@@ -9,13 +9,13 @@ import (
 // Stats are counts for whoever watches a kernel.
 type Stats struct {
 	TokenHits, TokenMisses uint64 // tokens found among those verified lately, and computed
-	GraphBytes, TextBytes  int    // kept
+	Graphs, Cuts, Texts    CacheStats
 }
 
 // Stats gives the counts so far.
 func (k *Kernel) Stats() Stats {
 	hits, misses := k.authority.Looked()
-	return Stats{TokenHits: hits, TokenMisses: misses, GraphBytes: k.graphs.kept.bytes(), TextBytes: k.texts.kept.bytes()}
+	return Stats{TokenHits: hits, TokenMisses: misses, Graphs: k.graphs.kept.stats(), Cuts: k.cuts.kept.stats(), Texts: k.texts.kept.stats()}
 }
 
 // CanSign reports whether a key signs. Without one nothing can be sliced.

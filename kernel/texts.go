@@ -17,11 +17,17 @@ import (
 // text is used, it is brought up to a head that was just read.
 type texts struct {
 	store store.Store
-	kept  *byteLRU[turnKey, slice.EncodedTurn]
+	kept  *byteLRU[turnKey, text]
 
 	mu     sync.Mutex
 	synced map[dag.Tenant]dag.Seq // kept text knows every erasure up to here
 	erased uint64                 // erasures made through this kernel
+}
+
+// A text is an encoded turn.
+type text struct {
+	encoded  slice.EncodedTurn
+	withheld bool // it is erased, or never came
 }
 
 // A moment says which erasures are known.
@@ -34,7 +40,7 @@ type moment struct {
 const entryCost = 160
 
 func newTexts(s store.Store, most int) *texts {
-	return &texts{store: s, kept: newByteLRU[turnKey, slice.EncodedTurn](most), synced: map[dag.Tenant]dag.Seq{}}
+	return &texts{store: s, kept: newByteLRU[turnKey, text](most), synced: map[dag.Tenant]dag.Seq{}}
 }
 
 // forget lets go of the text of a turn that is erased through this kernel.
@@ -71,80 +77,83 @@ func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (mome
 // keep keeps text that was fetched after a moment. If more erasures are known by
 // now the text may be of a turn that was erased in between, and nobody would
 // forget it any more: then it is not kept.
-func (x *texts) keep(tenant dag.Tenant, known moment, fetched map[dag.TurnID]slice.EncodedTurn) {
+func (x *texts) keep(tenant dag.Tenant, known moment, fetched map[dag.TurnID]text) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if (moment{x.synced[tenant], x.erased}) != known {
 		return
 	}
 	for id, e := range fetched {
-		x.kept.put(turnKey{tenant, id}, e, len(e)+entryCost)
+		x.kept.put(turnKey{tenant, id}, e, len(e.encoded)+entryCost)
 	}
 }
 
 // fetchedAtOnce bounds the turns of one query for text.
 const fetchedAtOnce = 512
 
-// encoded gives the text of turns, as of head, in their order. One query for up
-// to 512 turns that are not kept. What is stored must match its digest: nothing
-// is handed out that would not verify.
-func (x *texts) encoded(ctx context.Context, tenant dag.Tenant, head dag.Seq, turns []slice.Selected) ([]slice.EncodedTurn, error) {
+// encoded gives the text of turns that stand at places, as of head, in their order. One
+// query for up to 512 turns that are not kept. What is stored must match its digest:
+// nothing is handed out that would not verify.
+func (x *texts) encoded(ctx context.Context, tenant dag.Tenant, head dag.Seq, turns []slice.Selected, places []store.Place) ([]text, error) {
 	known, err := x.sync(ctx, tenant, head)
 	if err != nil {
 		return nil, err
 	}
-	encoded := make([]slice.EncodedTurn, len(turns))
-	var lacking []dag.TurnID
-	at := map[dag.TurnID]int{}
+	given := make([]text, len(turns))
 	size := 0
-	for i := range turns {
-		id := turns[i].ID
-		if e, ok := x.kept.get(turnKey{tenant, id}); ok {
-			encoded[i] = e
-			size += len(e)
-			continue
+	x.kept.getAll(len(turns), func(i int) turnKey { return turnKey{tenant, turns[i].ID} }, func(i int, t text) {
+		given[i] = t
+		size += len(t.encoded)
+	})
+	var lacking []int
+	for i := range given {
+		if given[i].encoded == nil {
+			lacking = append(lacking, i)
 		}
-		lacking = append(lacking, id)
-		at[id] = i
 	}
-	for ids := range slices.Chunk(lacking, fetchedAtOnce) {
-		fetched, err := x.fetch(ctx, tenant, ids)
+	for some := range slices.Chunk(lacking, fetchedAtOnce) {
+		fetched, err := x.fetch(ctx, tenant, places, some)
 		if err != nil {
 			return nil, err
 		}
-		for id, e := range fetched {
-			encoded[at[id]] = e
-			if size += len(e); size > slice.MaxBundle {
+		for _, i := range some {
+			t, found := fetched[turns[i].ID]
+			if !found {
+				return nil, fmt.Errorf("kernel: selected turn %s: %w", turns[i].ID, store.ErrNotFound)
+			}
+			given[i] = t
+			if size += len(t.encoded); size > slice.MaxBundle {
 				return nil, fmt.Errorf("%w: the text of %d turns has more than %d bytes; lower max_nodes", ErrTooLarge, len(turns), slice.MaxBundle)
 			}
 		}
 		x.keep(tenant, known, fetched)
 	}
-	for _, id := range lacking {
-		if encoded[at[id]] == nil {
-			return nil, fmt.Errorf("kernel: selected turn %s: %w", id, store.ErrNotFound)
-		}
-	}
-	return encoded, nil
+	return given, nil
 }
 
 // ErrDamaged is wrapped when the store holds text that is not the one admitted.
 var ErrDamaged = errors.New("stored text does not match its digest")
 
-func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (map[dag.TurnID]slice.EncodedTurn, error) {
-	records, err := x.store.Turns(ctx, tenant, ids)
+func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, places []store.Place, some []int) (map[dag.TurnID]text, error) {
+	wanted := make([]store.Place, len(some))
+	for i, at := range some {
+		wanted[i] = places[at]
+	}
+	records, err := x.store.Placed(ctx, tenant, wanted)
 	if err != nil {
 		return nil, err
 	}
-	fetched := make(map[dag.TurnID]slice.EncodedTurn, len(records))
+	fetched := make(map[dag.TurnID]text, len(records))
 	for i := range records {
 		r := &records[i]
 		if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
 			return nil, fmt.Errorf("turn %s: %w", r.Turn.ID, ErrDamaged)
 		}
-		if fetched[r.Turn.ID], err = slice.EncodeTurn(&r.Turn, r.Body, r.Salt); err != nil {
+		e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
+		if err != nil {
 			return nil, err
 		}
+		fetched[r.Turn.ID] = text{e, r.Body == nil}
 	}
 	return fetched, nil
 }

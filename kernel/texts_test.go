@@ -16,8 +16,8 @@ type slowStore struct {
 	meanwhile func()
 }
 
-func (s *slowStore) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
-	records, err := s.Store.Turns(ctx, tenant, ids)
+func (s *slowStore) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) ([]store.Record, error) {
+	records, err := s.Store.Placed(ctx, tenant, places)
 	if s.meanwhile != nil {
 		s.meanwhile()
 	}
@@ -66,7 +66,7 @@ func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := x.encoded(ctx, dag.DefaultTenant, 1, want); err != nil {
+	if _, err := x.encoded(ctx, dag.DefaultTenant, 1, want, []store.Place{{Conversation: turn.Conversation, Seq: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	if s.meanwhile != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/common/expfmt"
 
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -79,17 +80,31 @@ func newMetrics(s *Server) (*metrics, error) {
 	})
 	build.Set(1)
 	k := s.config.Kernel
-	for _, c := range []prometheus.Collector{
+	caches := []prometheus.Collector{}
+	for _, c := range []struct {
+		name, holds string
+		stats       func(kernel.Stats) kernel.CacheStats
+	}{
+		{"graph", "skeletons of conversations", func(s kernel.Stats) kernel.CacheStats { return s.Graphs }},
+		{"cut", "finished cuts", func(s kernel.Stats) kernel.CacheStats { return s.Cuts }},
+		{"text", "encoded turns", func(s kernel.Stats) kernel.CacheStats { return s.Texts }},
+	} {
+		caches = append(caches,
+			gauge(c.name+"_cache_bytes", "Bytes of "+c.holds+" kept.", func() float64 { return float64(c.stats(k.Stats()).Bytes) }),
+			count(c.name+"_cache_hits_total", "Look-ups of "+c.holds+" that found them kept.", func() float64 { return float64(c.stats(k.Stats()).Hits) }),
+			count(c.name+"_cache_misses_total", "Look-ups of "+c.holds+" that did not.", func() float64 { return float64(c.stats(k.Stats()).Misses) }),
+			count(c.name+"_cache_evictions_total", "Times that "+c.holds+" were let go for want of room.", func() float64 { return float64(c.stats(k.Stats()).Evicted) }),
+		)
+	}
+	for _, c := range append(caches, []prometheus.Collector{
 		m.requests, m.durations, m.inflight, m.refused, m.limited, m.unauthenticated, m.unrouted, m.slices, m.selected, m.admitted, m.existing, m.verdicts, m.events, build,
 		gauge("queue_length", "Requests that wait for a place.", func() float64 { return float64(s.places.waiting.Load()) }),
 		gauge("places_taken", "Requests at work.", func() float64 { return float64(len(s.places.taken)) }),
 		gauge("open_streams", "Open streams, of events and of lines.", func() float64 { s.streams.mu.Lock(); defer s.streams.mu.Unlock(); return float64(s.streams.all) }),
 		count("token_cache_hits_total", "Tokens found among those verified lately.", func() float64 { return float64(k.Stats().TokenHits) }),
 		count("token_cache_misses_total", "Tokens that were computed.", func() float64 { return float64(k.Stats().TokenMisses) }),
-		gauge("graph_cache_bytes", "Bytes of graph skeletons kept.", func() float64 { return float64(k.Stats().GraphBytes) }),
-		gauge("text_cache_bytes", "Bytes of encoded turns kept.", func() float64 { return float64(k.Stats().TextBytes) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	} {
+	}...) {
 		if err := m.registry.Register(c); err != nil {
 			return nil, err
 		}

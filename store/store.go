@@ -270,7 +270,7 @@ var (
 	ErrClosed      = errors.New("store is closed")
 	ErrBroken      = errors.New("store is unusable until it is opened again")
 	ErrUncertain   = errors.New("the write may have been kept or not; repeat it, which is safe")
-	ErrLost        = errors.New("the connection to the store was lost; nothing was changed")
+	ErrLost        = errors.New("the store cannot be reached; nothing was changed")
 	ErrGap         = errors.New("the stretch does not continue the history that is stored")
 	ErrBusy        = errors.New("store is busy with another process") // repeating what was asked is safe, and the remedy
 	ErrSchema      = errors.New("store was written by a newer version")

@@ -52,6 +52,9 @@ var settings = [...]setting{
 	{"trace.sample", "0.01", "the share of requests traced, from 0 to 1; a caller's own decision counts more"},
 	{"shutdown_delay", "200ms", "how long requests are still taken when the service stops, while it says that it is not ready"},
 	{"shutdown_grace", "30s", "how long requests at work may take to finish after that"},
+	{"cache.graph_bytes", "268435456", "bytes of skeletons of conversations kept in memory, some 135 for each turn"},
+	{"cache.cut_bytes", "33554432", "bytes of finished cuts kept, without text"},
+	{"cache.text_bytes", "67108864", "bytes of encoded turns kept"},
 	{"limits.body_bytes", "67108864", "bytes of a request's body; a stream of lines has no such bound"},
 	{"limits.bodies_bytes", "536870912", "bytes of bodies and answers that are held at once; a quarter of it for one key"},
 	{"limits.line_bytes", "67108864", "bytes of one line of a stream, at most so many"},
@@ -376,16 +379,13 @@ var secretVariables = []string{"GRAPHKERNEL_SECRET"}
 
 func (a *app) printSettings(conf *configuration) error {
 	lines := []settingJSON{
-		{"store", a.storeName(), from(a.storeFlag, a.getenv("GRAPHKERNEL_STORE"))},
+		{"store", withoutPassword(a.storeName()), from(a.storeFlag, a.getenv("GRAPHKERNEL_STORE"))},
 		{"keys", first(a.keysFlag, a.getenv("GRAPHKERNEL_KEYS"), a.defaultKeys()), from(a.keysFlag, a.getenv("GRAPHKERNEL_KEYS"))},
 	}
 	for i := range settings {
 		key := settings[i].key
 		value := conf.text(key)
-		if u, err := url.Parse(value); err == nil && u.User != nil {
-			value = u.Redacted()
-		}
-		lines = append(lines, settingJSON{key, value, conf.origin[key]})
+		lines = append(lines, settingJSON{key, withoutPassword(value), conf.origin[key]})
 	}
 	secrets := map[string]bool{}
 	for _, name := range secretVariables {
@@ -401,6 +401,14 @@ func (a *app) printSettings(conf *configuration) error {
 			fmt.Fprintf(w, "%s is %s\n", name, map[bool]string{true: "given (not shown)", false: "not given"}[secrets[name]])
 		}
 	})
+}
+
+// withoutPassword shows a URL without the password that may stand in it.
+func withoutPassword(value string) string {
+	if u, err := url.Parse(value); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return value
 }
 
 // from says where the value of a flag that every command has comes from.

@@ -68,6 +68,7 @@ With --output json, standard output tells where it listens, once it does:
 // A service is what the settings ask for.
 type service struct {
 	limits   server.Limits
+	caches   caches
 	cors     []string
 	proxies  []netip.Prefix
 	mcp      bool
@@ -77,10 +78,13 @@ type service struct {
 	sample   float64
 }
 
+// caches are the bounds of what the kernel keeps, in bytes.
+type caches struct{ graphs, cuts, texts int }
+
 // service reads every setting.
 func (r *reading) service() (*service, error) {
 	s := &service{
-		limits: r.limits(), cors: r.origins("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"),
+		limits: r.limits(), caches: caches{r.number("cache.graph_bytes", 1), r.number("cache.cut_bytes", 1), r.number("cache.text_bytes", 1)}, cors: r.origins("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"),
 		stopping: server.Stopping{Delay: r.pause("shutdown_delay"), Grace: r.duration("shutdown_grace")}, exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
 	}
 	r.addr("addr")
@@ -147,7 +151,10 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 	}
 	defer stopTracing()
 	authority := token.NewAuthority(ring)
-	k, err := kernel.Open(kernel.Config{Store: observers.store(backing), Authority: authority, Clock: a.clock, Observe: observers.kernel()})
+	k, err := kernel.Open(kernel.Config{
+		Store: observers.store(backing), Authority: authority, Clock: a.clock, Observe: observers.kernel(),
+		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
+	})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,60 @@
+package kernel
+
+import (
+	"unsafe"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// cuts keeps finished cuts, without text. What a slice holds follows from its anchor,
+// its policy and the graph around it alone, and a graph only grows: so a cut stands
+// until something is added to the conversations that it was made from, whatever else the
+// tenant admits.
+type cuts struct {
+	kept *byteLRU[cutKey, *cutting]
+}
+
+// A cutKey names a cut. The slice does not depend on the name of the policy but holds it.
+type cutKey struct {
+	tenant  dag.Tenant
+	anchor  dag.TurnID
+	policy  policy.ID
+	hash    dag.Digest
+	settled dag.Seq // the newest change that the view shows
+}
+
+// A cutting is a cut and where its turns stand. Nobody changes it.
+type cutting struct {
+	slice  *slice.Slice
+	places []store.Place
+}
+
+func newCuts(most int) *cuts { return &cuts{newByteLRU[cutKey, *cutting](most)} }
+
+// cut cuts, unless it has been done. settled is the newest change of the graph.
+func (c *cuts) cut(v dag.View, settled dag.Seq, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered) (*cutting, error) {
+	key := cutKey{tenant, anchor, p.ID(), p.Hash(), min(settled, v.Seq())}
+	if kept, ok := c.kept.get(key); ok {
+		return kept, nil
+	}
+	s, err := slice.Cut(v, anchor, p)
+	if err != nil {
+		return nil, err
+	}
+	made := &cutting{s, make([]store.Place, len(s.Turns))}
+	for i := range s.Turns {
+		n, _ := v.Find(s.Turns[i].ID) // it was selected from there
+		made.places[i] = store.Place{Conversation: v.Conversation(n), Seq: v.Admitted(n)}
+	}
+	c.kept.put(key, made, made.size())
+	return made, nil
+}
+
+// size estimates the bytes that a cutting holds on to.
+func (c *cutting) size() int {
+	return 512 + len(c.slice.Turns)*int(unsafe.Sizeof(slice.Selected{})+unsafe.Sizeof(0)) +
+		len(c.slice.Edges)*int(unsafe.Sizeof(dag.Edge{})) + len(c.places)*int(unsafe.Sizeof(store.Place{}))
+}

@@ -1,0 +1,221 @@
+package kernel_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A step is one operation on a kernel. It gives all that a caller sees of it, as bytes.
+type step func(t *rapid.T, k *kernel.Kernel) []byte
+
+// drawStep draws an operation on few turns of few conversations, so that things meet.
+func drawStep(t *rapid.T, number int, admitted *[]dag.TurnID) step {
+	anchor := func() dag.TurnID {
+		if len(*admitted) == 0 {
+			return dag.ExternalTurnID("test", "none")
+		}
+		return rapid.SampledFrom(*admitted).Draw(t, "turn")
+	}
+	switch rapid.SampledFrom([]string{"admit", "admit", "admit", "slice", "slice", "slice", "erase", "policy", "replay", "past", "list"}).Draw(t, "operation") {
+	case "admit":
+		d := dag.Draft{
+			ID: dag.ExternalTurnID("test", fmt.Sprint(number)), Conversation: dag.ExternalConversationID("test", fmt.Sprint(rapid.IntRange(0, 2).Draw(t, "conversation"))),
+			Role: dag.RoleAssistant, CreatedAt: dag.Time(rapid.IntRange(0, 50).Draw(t, "time")), Content: fmt.Sprint("text ", number),
+			Phase: rapid.SampledFrom(dag.Phases[:]).Draw(t, "phase"), Salience: dag.PPM(rapid.IntRange(0, 1_000_000).Draw(t, "salience")), HasSalience: true,
+			Attrs: map[string]string{dag.AttrExternalID: fmt.Sprint("name-", number%5)},
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "parents") {
+			if p := anchor(); len(*admitted) > 0 && (len(d.Parents) == 0 || d.Parents[0].ID != p) {
+				d.Parents = append(d.Parents, dag.Parent{ID: p, Kind: dag.Reply})
+			}
+		}
+		salt := dag.Salt(d.ID)
+		d.Salt = &salt
+		*admitted = append(*admitted, d.ID)
+		return func(t *rapid.T, k *kernel.Kernel) []byte {
+			r, err := k.Admit(t.Context(), tenant, []dag.Draft{d})
+			return fmt.Appendf(nil, "%+v %v", r, err)
+		}
+	case "slice":
+		r := kernel.Request{Anchor: anchor(), Policy: rapid.SampledFrom([]policy.ID{"", "narrow@1"}).Draw(t, "policy")}
+		return func(t *rapid.T, k *kernel.Kernel) []byte { return sliced(t, k, r) }
+	case "past":
+		r := kernel.Request{Anchor: anchor(), AsOf: dag.Seq(rapid.IntRange(1, 40).Draw(t, "as of"))}
+		return func(t *rapid.T, k *kernel.Kernel) []byte { return sliced(t, k, r) }
+	case "erase":
+		id := anchor()
+		return func(t *rapid.T, k *kernel.Kernel) []byte {
+			e, err := k.Erase(t.Context(), tenant, id, "asked for")
+			return fmt.Appendf(nil, "%+v %v", e, errors.Is(err, store.ErrNotFound))
+		}
+	case "policy":
+		p := policy.Default()
+		p.MaxNodes = 3
+		return func(t *rapid.T, k *kernel.Kernel) []byte {
+			err := k.RegisterPolicy(t.Context(), tenant, must(policy.Bind("narrow@1", p)))
+			return fmt.Appendf(nil, "%v", err)
+		}
+	case "replay":
+		r := kernel.Request{Anchor: anchor()}
+		return func(t *rapid.T, k *kernel.Kernel) []byte {
+			issued, err := k.Slice(t.Context(), tenant, r)
+			if err != nil {
+				return fmt.Appendf(nil, "%v", errors.Is(err, store.ErrNotFound))
+			}
+			again := must(k.Replay(t.Context(), tenant, issued.Bundle))
+			byID := must(k.ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID))
+			if again.Outcome != kernel.Identical {
+				t.Fatalf("a bundle just issued replays as %s: %s", again.Outcome, again.Reason)
+			}
+			return fmt.Appendf(nil, "%+v %+v", again, byID)
+		}
+	default:
+		return func(t *rapid.T, k *kernel.Kernel) []byte {
+			return fmt.Appendf(nil, "%+v %+v %+v", must(k.Conversations(t.Context(), tenant, dag.ConversationID{}, 10)),
+				must(k.Events(t.Context(), tenant, 0, 100)), must(k.IssuedAfter(t.Context(), tenant, 0, 100)))
+		}
+	}
+}
+
+func sliced(t *rapid.T, k *kernel.Kernel, r kernel.Request) []byte {
+	issued, err := k.Slice(t.Context(), tenant, r)
+	if err != nil {
+		for i, known := range []error{store.ErrNotFound, policy.ErrUnknown, kernel.ErrBeyondHead, slice.ErrAnchor} {
+			if errors.Is(err, known) {
+				return fmt.Append(nil, "refused ", i)
+			}
+		}
+		t.Fatal(err)
+	}
+	return fmt.Appendf(issued.Bundle, " %+v", issued.Record)
+}
+
+// TestStoresAgree does the same random operations on every store. Each must give the
+// same bytes; so must a kernel that keeps nothing, and one that is opened for each
+// operation.
+func TestStoresAgree(t *testing.T) {
+	slices := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		t := &scope{TB: t}
+		defer t.done()
+		a := token.NewAuthority(ring(t, "k1"))
+		kernels := map[string]func() *kernel.Kernel{}
+		var first *kernel.Kernel
+		for name, open := range stores {
+			k := over(t, open(t), a)
+			kernels[name] = func() *kernel.Kernel { return k }
+			if name == "memory" {
+				first = k
+			}
+		}
+		forgetful := open(t, "memory")
+		kernels["kept nothing"] = func() *kernel.Kernel {
+			return must(kernel.Open(kernel.Config{Store: forgetful, Authority: a, Clock: standing, Rand: noise(1), SkeletonBytes: 1, TextBytes: 1, CutBytes: 1}))
+		}
+		var admitted []dag.TurnID
+		for number := range rapid.IntRange(5, 30).Draw(rt, "operations") {
+			do := drawStep(rt, number, &admitted)
+			want := do(rt, first)
+			if bytes.HasPrefix(want, []byte("{")) {
+				slices++
+			}
+			for name, k := range kernels {
+				if name == "memory" {
+					continue
+				}
+				if got := do(rt, k()); !bytes.Equal(got, want) {
+					rt.Fatalf("operation %d on %s gave\n%s\nin memory\n%s", number, name, got, want)
+				}
+			}
+		}
+	})
+	if slices < 20 {
+		t.Errorf("only %d slices were cut", slices)
+	}
+}
+
+func open(t testing.TB, name string) store.Store { return stores[name](t) }
+
+// TestCutsAreKept counts what a kernel remembers: the same request again cuts nothing, also
+// after another conversation has grown, and cuts anew after its own has.
+func TestCutsAreKept(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 12)
+		request := kernel.Request{Anchor: ids[11]}
+		grow := func(i int, parent dag.TurnID, conversation string) dag.TurnID {
+			d := dag.Draft{
+				ID: dag.ExternalTurnID("test", fmt.Sprint("more/", i)), Conversation: dag.ExternalConversationID("test", conversation),
+				Role: dag.RoleUser, CreatedAt: dag.Time(100 + i), Content: "more",
+			}
+			if parent != (dag.TurnID{}) {
+				d.Parents = []dag.Parent{{ID: parent, Kind: dag.Reply}}
+			}
+			must(k.Admit(t.Context(), tenant, []dag.Draft{d}))
+			return d.ID
+		}
+		misses := func(what string, want uint64) {
+			t.Helper()
+			before := k.Stats().Cuts
+			must(k.Slice(t.Context(), tenant, request))
+			after := k.Stats().Cuts
+			if after.Misses-before.Misses != want || after.Hits-before.Hits != 1-want {
+				t.Errorf("%s: %d cuts, %d found, want %d", what, after.Misses-before.Misses, after.Hits-before.Hits, want)
+			}
+		}
+		misses("at first", 1)
+		misses("again", 0)
+		grow(0, dag.TurnID{}, "elsewhere")
+		misses("another conversation grew", 0)
+		if asOf := must(k.Slice(t.Context(), tenant, request)).Slice.AsOf; asOf != 13 {
+			t.Errorf("as of %d, want 13", asOf)
+		}
+		grow(1, ids[11], "chain")
+		misses("its own conversation grew", 1)
+		must(k.Erase(t.Context(), tenant, ids[10], "asked for"))
+		misses("a turn was erased", 0)
+		if b := must(k.Slice(t.Context(), tenant, request)).Bundle; bytes.Contains(b, []byte(`"turn 10"`)) {
+			t.Error("erased text is shown")
+		}
+		if s := k.Stats().Cuts; s.Entries != 2 || s.Bytes < 1_000 {
+			t.Errorf("%+v kept, want two cuts", s)
+		}
+	})
+}
+
+// TestWentBack puts a store back to an earlier state below a kernel. Nothing of the lost
+// history may be served, and nothing of the new one beside it.
+func TestWentBack(t *testing.T) {
+	before, after := &memory.Disk{}, &memory.Disk{}
+	a := token.NewAuthority(ring(t, "k1"))
+	early := memory.Open(before, memory.Options{})
+	defer early.Close()
+	late := memory.Open(after, memory.Options{})
+	defer late.Close()
+	ids := chain(t, over(t, early, a), 8)
+	s := &swapped{late}
+	k := over(t, s, a)
+	chain(t, k, 12)
+	must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+	s.Store = early
+	for range 2 {
+		if _, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}); !errors.Is(err, kernel.ErrWentBack) {
+			t.Errorf("got %v, want ErrWentBack", err)
+		}
+	}
+	must(over(t, s, a).Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+}
+
+// A swapped store is now this one and now that.
+type swapped struct{ store.Store }
