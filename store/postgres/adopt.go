@@ -44,6 +44,9 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 	if err != nil || len(records)+len(events) == 0 {
 		return err
 	}
+	if err := t.sweep(); err != nil {
+		return err
+	}
 	if len(records) > 0 {
 		if err := t.admit(records, p.Last()); err != nil {
 			return err

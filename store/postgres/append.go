@@ -72,6 +72,9 @@ func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
 	if err != nil || len(records) == 0 {
 		return receipt, err
 	}
+	if err := t.sweep(); err != nil {
+		return receipt, err
+	}
 	return receipt, t.admit(records, receipt.Head)
 }
 
@@ -112,11 +115,8 @@ func uuids[T ~[16]byte](ids []T) [][16]byte {
 	return list
 }
 
-// admit inserts planned records and moves the head.
+// admit inserts planned records and moves the head. The caller has swept.
 func (t *tx) admit(records []store.Record, head dag.Seq) error {
-	if err := t.sweep(); err != nil {
-		return err
-	}
 	kept := make([][]byte, len(records))
 	for i := range records {
 		kept[i] = packed.Kept(&records[i])

@@ -19,8 +19,9 @@ const (
 	queryEvents  = `SELECT ` + eventColumns + ` FROM events WHERE tenant = $1 AND seq > $2 ORDER BY seq LIMIT $3`
 	queryEventOf = `SELECT ` + eventColumns + ` FROM events WHERE tenant = $1 AND kind = $2 AND turn = $3`
 
-	queryFind = `SELECT t.conversation, t.seq, t.body IS NOT NULL, t.salt IS NULL FROM ids i
-		JOIN turns t ON t.tenant = i.tenant AND t.conversation = i.conversation AND t.seq = i.seq
+	// See queryTurns.
+	queryFind = `SELECT t.conversation, t.seq, t.body IS NOT NULL, t.salt IS NULL FROM ids i CROSS JOIN LATERAL
+		(SELECT * FROM turns WHERE tenant = $1 AND conversation = i.conversation AND seq = i.seq OFFSET 0) t
 		WHERE i.tenant = $1 AND i.id = $2`
 
 	queryErase = `UPDATE turns SET name = NULL, salt = '', external = NULL, body = NULL WHERE tenant = $1 AND conversation = $2 AND seq = $3`

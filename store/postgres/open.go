@@ -44,7 +44,6 @@ type Store struct {
 	step     func(string) error
 	timeout  time.Duration
 	patience time.Duration
-	spread   bool // some partitions are on other servers
 
 	// gate is held for reading by every method while it uses the database, and for
 	// writing by Close. It guards closed.
@@ -75,10 +74,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: opening a store: %w", err)
 	}
-	if _, err = migrate(ctx, s.pool, false); err == nil {
-		err = s.pool.QueryRow(ctx, querySpread).Scan(&s.spread)
-	}
-	if err != nil {
+	if _, err = migrate(ctx, s.pool, false); err != nil {
 		s.pool.Close()
 		return nil, fmt.Errorf("postgres: opening a store: %w", lost(err))
 	}
@@ -149,9 +145,6 @@ func durable(ctx context.Context, c *pgx.Conn) error {
 	_, err := c.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
 	return err
 }
-
-const querySpread = `SELECT EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-	WHERE i.inhparent IN ('turns'::regclass, 'runs'::regclass) AND c.relkind = 'f')`
 
 // Close waits for methods that are under way and closes the connections. Closing
 // twice is harmless.

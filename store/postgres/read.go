@@ -20,9 +20,13 @@ const (
 
 	queryTenants = `SELECT tenant FROM tenants WHERE tenant > $1 ORDER BY tenant LIMIT $2`
 
-	queryTurns = `SELECT ` + recordColumns + ` FROM ids i
-		JOIN turns t ON t.tenant = i.tenant AND t.conversation = i.conversation AND t.seq = i.seq
-		WHERE i.tenant = $1 AND i.id = ANY($2)`
+	// Each id, and then each turn, is looked up in the one partition that holds it. OFFSET 0
+	// keeps the planner from making a join of it, which reads every turn of the tenant;
+	// and the tenant is compared with its parameter, for other servers are sent that and
+	// not what follows from it.
+	queryTurns = `SELECT ` + recordColumns + ` FROM (SELECT DISTINCT unnest($2::uuid[]) AS id) a
+		CROSS JOIN LATERAL (SELECT conversation, seq FROM ids WHERE tenant = $1 AND id = a.id OFFSET 0) i
+		CROSS JOIN LATERAL (SELECT * FROM turns WHERE tenant = $1 AND conversation = i.conversation AND seq = i.seq OFFSET 0) t`
 
 	// Of one conversation, and so of one partition.
 	queryPlaced = `SELECT ` + recordColumns + ` FROM turns t WHERE t.tenant = $1 AND t.conversation = $2 AND t.seq = ANY($3)`

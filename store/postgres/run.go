@@ -147,7 +147,7 @@ type tx struct {
 	writer [16]byte // names the write; the same in each attempt
 	mine   bool     // an earlier attempt did it all: it was the last one to move the head
 	head   dag.Seq
-	spread bool
+	spread bool // some partitions are on other servers
 	fresh  bool // the tenant had no row before
 	wrote  bool
 }
@@ -176,6 +176,11 @@ func (t *tx) exec(step, sql string, args ...any) error {
 const (
 	queryLock   = `SELECT head, writer FROM tenants WHERE tenant = $1 FOR UPDATE`
 	queryTenant = `INSERT INTO tenants (tenant, head, issued, writer) VALUES ($1, 0, 0, '00000000-0000-0000-0000-000000000000') ON CONFLICT DO NOTHING`
+
+	// Asked by each write, behind the lock, since a partition may be moved while a store
+	// is open. Where there are no foreign tables it costs a look into an empty table.
+	querySpread = `SELECT EXISTS (SELECT FROM pg_foreign_table f JOIN pg_inherits i ON i.inhrelid = f.ftrelid
+		WHERE i.inhparent IN ('turns'::regclass, 'runs'::regclass))`
 )
 
 // write runs fn in a transaction and commits it. What fn returns comes back as it is,
@@ -221,7 +226,7 @@ func (s *Store) try(ctx context.Context, tenant dag.Tenant, writer [16]byte, sen
 		return err
 	}
 	defer c.Release() // a connection in a transaction, or broken, does not go back to the pool
-	t := &tx{Conn: c.Conn(), ctx: ctx, step: s.step, name: tenant, writer: writer, spread: s.spread}
+	t := &tx{Conn: c.Conn(), ctx: ctx, step: s.step, name: tenant, writer: writer}
 	done := false
 	defer func() {
 		if done || t.IsClosed() {
@@ -269,19 +274,18 @@ func (s *Store) try(ctx context.Context, tenant dag.Tenant, writer [16]byte, sen
 func (t *tx) lock() error {
 	b := &pgx.Batch{}
 	b.Queue(`BEGIN`)
-	b.Queue(queryLock, string(t.name))
-	answers := t.SendBatch(t.ctx, b)
-	_, err := answers.Exec()
-	if err == nil {
-		err = t.readRow(answers.QueryRow())
-	}
-	if closed := answers.Close(); err == nil {
-		err = closed
-	}
-	if !errors.Is(err, pgx.ErrNoRows) {
+	b.Queue(queryLock, string(t.name)).QueryRow(func(row pgx.Row) error {
+		err := t.readRow(row)
+		t.fresh = errors.Is(err, pgx.ErrNoRows)
+		if t.fresh {
+			return nil
+		}
+		return err
+	})
+	b.Queue(querySpread).QueryRow(func(row pgx.Row) error { return row.Scan(&t.spread) })
+	if err := t.SendBatch(t.ctx, b).Close(); err != nil || !t.fresh {
 		return err
 	}
-	t.fresh = true
 	if _, err := t.Exec(t.ctx, queryTenant, string(t.name)); err != nil {
 		return err
 	}

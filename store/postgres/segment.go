@@ -35,8 +35,8 @@ const (
 	querySegments = `WITH part (conversation, after) AS (SELECT * FROM unnest($2::uuid[], $3::bigint[]))
 		SELECT 0, head, NULL::uuid, NULL::bytea FROM tenants WHERE tenant = $1
 		UNION ALL
-		SELECT 1, p.after, p.conversation, r.run FROM part p
-			JOIN runs r ON r.tenant = $1 AND r.conversation = p.conversation AND r.last > p.after
+		SELECT 1, p.after, p.conversation, r.run FROM part p CROSS JOIN LATERAL
+			(SELECT run FROM runs WHERE tenant = $1 AND conversation = p.conversation AND last > p.after OFFSET 0) r
 			WHERE (SELECT head FROM tenants WHERE tenant = $1) > p.after
 		UNION ALL
 		SELECT 2, l.seq, NULL, l.link FROM part p

@@ -3,7 +3,8 @@
 --
 -- Three tables hold all that grows with the turns, in sixteen hash partitions each.
 -- A conversation's turns and runs lie in partitions of one number, which may be
--- foreign tables on another server; docs/scaling.md shows how.
+-- foreign tables on another server; docs/scaling.md shows how. A table with a primary
+-- key can have no such partition, so each partition of these two has its own.
 
 CREATE TABLE tenants (
     tenant text COLLATE "C" PRIMARY KEY,
@@ -18,8 +19,7 @@ CREATE TABLE runs (
     conversation uuid    NOT NULL,
     last         bigint  NOT NULL, -- the sequence number of the run's last turn
     turns        integer NOT NULL, -- how many there are
-    run          bytea   NOT NULL, -- packed, see package packed
-    PRIMARY KEY (tenant, conversation, last)
+    run          bytea   NOT NULL  -- packed, see package packed
 ) PARTITION BY HASH (tenant, conversation);
 CREATE INDEX runs_by_last ON runs (tenant, last);
 
@@ -32,8 +32,7 @@ CREATE TABLE turns (
     name         bytea,           -- 8 bytes of SHA-256 of the external id
     salt         bytea,           -- NULL: withheld from the beginning; empty: erased
     external     bytea,
-    body         bytea,           -- canonical; NULL: erased or withheld
-    PRIMARY KEY (tenant, conversation, seq)
+    body         bytea            -- canonical; NULL: erased or withheld
 ) PARTITION BY HASH (tenant, conversation);
 CREATE INDEX turns_by_seq ON turns (tenant, seq);
 CREATE INDEX turns_by_name ON turns (tenant, name) WHERE name IS NOT NULL;
@@ -49,8 +48,8 @@ CREATE TABLE ids (
 DO $$
 BEGIN
     FOR n IN 0..15 LOOP
-        EXECUTE format('CREATE TABLE runs_%s PARTITION OF runs FOR VALUES WITH (MODULUS 16, REMAINDER %s)', lpad(n::text, 2, '0'), n);
-        EXECUTE format('CREATE TABLE turns_%s PARTITION OF turns FOR VALUES WITH (MODULUS 16, REMAINDER %s)', lpad(n::text, 2, '0'), n);
+        EXECUTE format('CREATE TABLE runs_%s PARTITION OF runs (PRIMARY KEY (tenant, conversation, last)) FOR VALUES WITH (MODULUS 16, REMAINDER %s)', lpad(n::text, 2, '0'), n);
+        EXECUTE format('CREATE TABLE turns_%s PARTITION OF turns (PRIMARY KEY (tenant, conversation, seq)) FOR VALUES WITH (MODULUS 16, REMAINDER %s)', lpad(n::text, 2, '0'), n);
         EXECUTE format('CREATE TABLE ids_%s PARTITION OF ids FOR VALUES WITH (MODULUS 16, REMAINDER %s)', lpad(n::text, 2, '0'), n);
         -- Hashes do not compress, and a run is always read whole.
         EXECUTE format('ALTER TABLE runs_%s ALTER COLUMN run SET STORAGE EXTERNAL', lpad(n::text, 2, '0'));

@@ -1,0 +1,102 @@
+// Package pgstore hands out empty PostgreSQL stores to tests: databases of one server
+// that starts with the first, each with the schema in place, emptied and used again. Tests
+// that kill a server start their own by package pgtest.
+package pgstore
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/internal/pgtest"
+	"github.com/graphkernel/graphkernel/store/postgres"
+)
+
+var pool struct {
+	mu     sync.Mutex // guards everything below
+	server *pgtest.Server
+	made   int
+	clean  []string // names of databases with nothing in them
+}
+
+// emptied takes everything out of a database but its tables. Deleting few rows is faster
+// than truncating fifty tables.
+const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM ids; DELETE FROM links;
+	DELETE FROM conversations; DELETE FROM events; DELETE FROM policies; DELETE FROM issued; DELETE FROM api_keys`
+
+// URL gives the URL of an empty database until the end of the test. It skips the test
+// where there is no server to start, see pgtest.Need.
+func URL(t testing.TB) string {
+	t.Helper()
+	pgtest.Need(t)
+	server, name, err := take(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Exec(context.Background(), name, emptied); err != nil {
+			t.Error(err)
+			return
+		}
+		pool.mu.Lock()
+		defer pool.mu.Unlock()
+		pool.clean = append(pool.clean, name)
+	})
+	return server.SocketURL(name)
+}
+
+// Open opens a store of few connections on an empty database. It is closed at the end
+// of the test.
+func Open(t testing.TB) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(context.Background(), URL(t), postgres.Options{Connections: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func take(ctx context.Context) (*pgtest.Server, string, error) {
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	if pool.server == nil {
+		if err := start(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	if n := len(pool.clean); n > 0 {
+		name := pool.clean[n-1]
+		pool.clean = pool.clean[:n-1]
+		return pool.server, name, nil
+	}
+	pool.made++
+	name := fmt.Sprintf("store%d", pool.made)
+	return pool.server, name, pool.server.CreateDatabase(ctx, name, "first")
+}
+
+// start starts the server, with a database that the others are copied from.
+func start(ctx context.Context) error {
+	server, err := pgtest.Start(ctx, pgtest.Options{Settings: map[string]string{"max_connections": "400", "max_locks_per_transaction": "256"}})
+	if err != nil {
+		return err
+	}
+	pool.server = server
+	if err := server.CreateDatabase(ctx, "first", ""); err != nil {
+		return err
+	}
+	_, err = postgres.Migrate(ctx, server.SocketURL("first"), false)
+	return err
+}
+
+// Stop stops the server, if it was started: for TestMain. It ends with the process
+// anyway.
+func Stop() error {
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	if pool.server == nil {
+		return nil
+	}
+	return pool.server.Stop()
+}

@@ -1,0 +1,197 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A process is one as the system lists it.
+type process struct {
+	pid, parent int
+	state       byte   // of ps: T is stopped, Z is dead and not yet buried
+	began       string // tells it from a later one with the same pid; empty where the system does not say
+}
+
+// ended says that the process holds no file and no memory any more.
+func (p process) ended() bool { return p.state == 'Z' || p.state == 'X' }
+
+// family lists the process and all its descendants that have not ended.
+func family(ctx context.Context, pid int) ([]process, error) {
+	all, err := processes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in := map[int]bool{pid: true}
+	for grown := true; grown; {
+		grown = false
+		for _, p := range all {
+			if in[p.parent] && !in[p.pid] {
+				in[p.pid], grown = true, true
+			}
+		}
+	}
+	var found []process
+	for _, p := range all {
+		if in[p.pid] && !p.ended() {
+			found = append(found, p)
+		}
+	}
+	return found, nil
+}
+
+// processes lists all processes of the machine.
+func processes(ctx context.Context) ([]process, error) {
+	if runtime.GOOS != "linux" {
+		return psProcesses(ctx)
+	}
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return nil, err
+	}
+	var all []process
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		p, err := parseStat(string(line))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// parseStat reads the stat file of a process. The name of its program stands in
+// parentheses and may hold some.
+func parseStat(line string) (process, error) {
+	head, rest, _ := cutLast(line, ") ")
+	pid, _, _ := strings.Cut(head, " ")
+	fields := strings.Fields(rest)
+	if len(fields) < 20 {
+		return process{}, fmt.Errorf("pgtest: cannot read the state of a process: %q", line)
+	}
+	p := process{state: fields[0][0], began: fields[19]}
+	var err1, err2 error
+	p.pid, err1 = strconv.Atoi(pid)
+	p.parent, err2 = strconv.Atoi(fields[1])
+	return p, errors.Join(err1, err2)
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// psProcesses lists all processes where there is no /proc.
+func psProcesses(ctx context.Context) ([]process, error) {
+	out, err := exec.CommandContext(ctx, "ps", "-A", "-o", "pid=,ppid=,stat=").Output()
+	if err != nil {
+		return nil, fmt.Errorf("pgtest: ps: %w", err)
+	}
+	var all []process
+	for line := range strings.Lines(string(out)) {
+		var p process
+		var state string
+		if _, err := fmt.Sscan(line, &p.pid, &p.parent, &state); err != nil {
+			return nil, fmt.Errorf("pgtest: ps says %q: %w", line, err)
+		}
+		p.state = state[0]
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// halt stops a process and its descendants where they stand, and returns when all
+// stand still. The first is stopped first: it starts no others then.
+func halt(ctx context.Context, pid int) ([]process, error) {
+	var stopped []process
+	err := until(ctx, func() (bool, error) {
+		all, err := family(ctx, pid)
+		if err != nil {
+			return false, err
+		}
+		stopped = all
+		still := true
+		for _, p := range all {
+			if p.state != 'T' {
+				still = false
+				if err := send(p.pid, sigStop); err != nil {
+					return false, err
+				}
+			}
+		}
+		return still, nil
+	})
+	return stopped, err
+}
+
+// resume lets a process and its descendants go on, the first one last: it counts
+// on the others.
+func resume(ctx context.Context, pid int) error {
+	all, err := family(ctx, pid)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if p.pid != pid {
+			err = errors.Join(err, send(p.pid, sigContinue))
+		}
+	}
+	return errors.Join(err, send(pid, sigContinue))
+}
+
+// buried waits until the processes have ended.
+func buried(ctx context.Context, dead []process) error {
+	return until(ctx, func() (bool, error) {
+		all, err := processes(ctx)
+		if err != nil {
+			return false, err
+		}
+		for _, p := range all {
+			for _, d := range dead {
+				if p.pid == d.pid && p.began == d.began && !p.ended() {
+					return false, nil
+				}
+			}
+		}
+		return true, nil
+	})
+}
+
+// until asks again and again until the answer is yes, an error, or ctx ends.
+func until(ctx context.Context, ask func() (bool, error)) error {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if yes, err := ask(); yes || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// readFirst reads a file, and gives nothing when there is none.
+func readFirst(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(text), err
+}
