@@ -3,7 +3,7 @@
 STATICCHECK_VERSION := v0.8.2
 FUZZTIME ?= 10m
 
-.PHONY: demo serve build test check race processors conformance tidy bench bench-http soak fuzz clean
+.PHONY: demo serve build test check postgres race processors conformance tidy bench bench-http soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
@@ -27,8 +27,11 @@ tidy: ## go.mod and go.sum say what is used, and no more
 	go mod tidy -diff
 	go mod verify
 
-race: ## every test, with the race detector and in a random order; fuzz seeds and the README's session included
-	go test -race -shuffle=on ./...
+postgres: ## a PostgreSQL server's programs for the tests, where there are none
+	.ci/postgres
+
+race: postgres ## every test, with the race detector and in a random order; fuzz seeds and the README's session included
+	GRAPHKERNEL_TEST_POSTGRES=required go test -race -shuffle=on ./...
 
 processors: ## the same bytes on 32 bits, on arm64 and on a big-endian machine
 	.ci/processors

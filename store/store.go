@@ -262,6 +262,12 @@ type Store interface {
 	Close() error
 }
 
+// A Migration says which schema a back end found, and which it left or would leave.
+// Schemas of one number mean the same in every back end.
+type Migration struct {
+	From, To int // 0 is nothing at all
+}
+
 // Errors that callers branch on.
 var (
 	ErrNotFound    = errors.New("not found")

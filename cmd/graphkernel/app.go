@@ -164,7 +164,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.importCommand(), a.exportCommand(), a.showCommand(),
 		a.sliceCommand(), a.verifyCommand(), a.replayCommand(), a.explainCommand(),
-		a.policyCommand(), a.eraseCommand(), a.keysCommand(), a.apikeyCommand(), a.serveCommand(), a.mcpCommand(), a.configCommand(), a.demoCommand(), a.versionCommand(),
+		a.policyCommand(), a.eraseCommand(), a.keysCommand(), a.apikeyCommand(), a.serveCommand(), a.mcpCommand(), a.configCommand(), a.migrateCommand(), a.demoCommand(), a.versionCommand(),
 	)
 	a.helps(root)
 	return root
@@ -285,11 +285,11 @@ func isPostgres(name string) bool {
 // there is none. A PostgreSQL database must be there; its tables are made.
 func openNamed(ctx context.Context, name string, create bool) (store.Store, error) {
 	if isPostgres(name) {
-		return postgres.Open(ctx, strings.TrimSuffix(name, "postgres:"), postgres.Options{})
+		return postgres.Open(ctx, postgresURL(name), postgres.Options{})
 	}
-	scheme, path, _ := strings.Cut(name, ":")
-	if scheme != "sqlite" || path == "" {
-		return nil, usagef("store %q: want sqlite:PATH, postgres://HOST/DATABASE, or postgres: with libpq's variables; give --store or GRAPHKERNEL_STORE", name)
+	path, err := sqlitePath(name)
+	if err != nil {
+		return nil, err
 	}
 	s, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -20,7 +20,8 @@ func (a *app) eraseCommand() *cobra.Command {
 		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery
 from the store, and records when and why. Its place in the graph stays: slices cut
 before still verify, and a replay says that the text was erased. This cannot be
-undone. Bundles that were handed out before still hold the text.
+undone. Bundles that were handed out before still hold the text. (PostgreSQL forgets
+the bytes themselves only with time: docs/scaling.md.)
 
 ` + anchorHelp,
 		Args: oneArg("TURN"),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,10 +14,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/graphkernel/graphkernel/internal/pgtest"
 	"github.com/graphkernel/graphkernel/render"
 )
 
@@ -31,6 +35,7 @@ func TestMain(m *testing.M) {
 //	getjson NAME PATH      put such a value into the environment
 //	edit FILE OLD NEW      replace what stands in a file exactly once
 //	plain stdout|stderr    require that nothing in it acts on a terminal
+//	database NAME          put the URL of a new PostgreSQL database into the environment
 //
 // gk checks after each run that with --output json standard output is exactly one
 // JSON object, and that no secret was printed.
@@ -44,6 +49,12 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(name string) (bool, error) {
+			if name == "postgres" {
+				return pgtest.Available() == nil || os.Getenv("GRAPHKERNEL_TEST_POSTGRES") == "required", nil
+			}
+			return false, fmt.Errorf("no condition is called %q", name)
+		},
 		Setup: func(e *testscript.Env) error {
 			home := filepath.Join(e.WorkDir, "home")
 			e.Setenv("HOME", home)
@@ -63,10 +74,26 @@ func TestScripts(t *testing.T) {
 			return os.Mkdir(home, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"gk": gk, "json": wantJSON, "getjson": getJSON, "edit": edit, "plain": plain,
+			"gk": gk, "json": wantJSON, "getjson": getJSON, "edit": edit, "plain": plain, "database": database,
 		},
 	})
 }
+
+func database(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: database NAME")
+	}
+	server, err := sharedServer()
+	ts.Check(err)
+	name := "script" + strconv.FormatInt(databaseNumber.Add(1), 10)
+	ts.Check(server.CreateDatabase(context.Background(), name, ""))
+	ts.Setenv(args[0], server.URL(name))
+}
+
+var (
+	sharedServer   = sync.OnceValues(func() (*pgtest.Server, error) { return pgtest.Start(context.Background(), pgtest.Options{}) })
+	databaseNumber atomic.Int64
+)
 
 func gk(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {

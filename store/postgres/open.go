@@ -83,10 +83,10 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 
 // Migrate brings a database to the newest schema and says what it found. With dry it
 // changes nothing.
-func Migrate(ctx context.Context, url string, dry bool) (Migration, error) {
+func Migrate(ctx context.Context, url string, dry bool) (store.Migration, error) {
 	s, err := connect(ctx, url, Options{Connections: 1})
 	if err != nil {
-		return Migration{}, fmt.Errorf("postgres: migrating: %w", err)
+		return store.Migration{}, fmt.Errorf("postgres: migrating: %w", err)
 	}
 	defer s.pool.Close()
 	m, err := migrate(ctx, s.pool, dry)

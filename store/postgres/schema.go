@@ -38,11 +38,6 @@ func schemaTexts() ([]string, error) {
 // "GKP1" in ASCII.
 const migrationLock = 0x474b5031
 
-// A Migration says what Migrate found, and left.
-type Migration struct {
-	From, To int // 0 is a database without tables
-}
-
 // schemaVersion reads the number of the schema, 0 if there is none.
 func schemaVersion(ctx context.Context, tx pgx.Tx) (version int, err error) {
 	var there bool
@@ -57,7 +52,7 @@ func schemaVersion(ctx context.Context, tx pgx.Tx) (version int, err error) {
 // lock that other processes wait for. With dry it only says what it would do.
 func migrate(ctx context.Context, db interface {
 	Begin(context.Context) (pgx.Tx, error)
-}, dry bool) (m Migration, err error) {
+}, dry bool) (m store.Migration, err error) {
 	texts, err := schemaTexts()
 	if err != nil {
 		return m, err

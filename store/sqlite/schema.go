@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"time"
 
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -86,6 +88,52 @@ func (id identity) check(newest int) error {
 		return fmt.Errorf("%w: the file has schema %d, this program knows %d", store.ErrSchema, id.version, newest)
 	}
 	return nil
+}
+
+// Migrate brings a database file to the newest schema and says what it found. With dry
+// it changes nothing. The errors are those of Open.
+func Migrate(ctx context.Context, path string, dry bool) (m store.Migration, err error) {
+	if _, err := os.Stat(path); err != nil {
+		return m, fmt.Errorf("sqlite: migrating: %w", err)
+	}
+	if m, err = planMigration(ctx, path); err != nil {
+		return m, fmt.Errorf("sqlite: migrating %s: %w", path, noDatabase(err))
+	}
+	if dry || m.From == m.To {
+		return m, nil
+	}
+	s, err := Open(ctx, path, Options{})
+	if err != nil {
+		return m, err
+	}
+	return m, s.Close()
+}
+
+func planMigration(ctx context.Context, path string) (m store.Migration, err error) {
+	texts, err := migrations()
+	if err != nil {
+		return m, err
+	}
+	name, err := dataSource(path, time.Second, "query_only(1)")
+	if err != nil {
+		return m, err
+	}
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	id, err := readIdentity(ctx, conn)
+	if err != nil {
+		return m, err
+	}
+	m = store.Migration{From: id.version, To: len(texts)}
+	return m, id.check(m.To)
 }
 
 // prepareFile brings the file to the newest schema. What it finds is read
