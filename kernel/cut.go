@@ -63,35 +63,36 @@ func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Is
 
 // cut selects and fetches the text.
 func (k *Kernel) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*slice.Slice, []text, error) {
-	s, places, head, err := k.selected(ctx, tenant, anchor, p, asOf)
+	c, s, head, err := k.selected(ctx, tenant, anchor, p, asOf)
 	if err != nil {
 		return nil, nil, err
 	}
-	texts, err := k.texts.encoded(ctx, tenant, head, s.Turns, places)
+	s.Reading = c.readingOrder()
+	texts, err := k.texts.encoded(ctx, tenant, head, s.Turns, c.places)
 	if err != nil {
 		return nil, nil, err
 	}
 	return s, texts, nil
 }
 
-// selected selects, and gives the places of the turns and the head at the time.
-func (k *Kernel) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*slice.Slice, []store.Place, dag.Seq, error) {
+// selected selects, and gives the head at the time.
+func (k *Kernel) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (c *cutting, s *slice.Slice, head dag.Seq, err error) {
 	conversation, err := k.conversation(ctx, tenant, anchor)
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	var s slice.Slice
-	var places []store.Place
-	head, err := k.graphs.view(ctx, tenant, conversation, asOf, nil, func(v dag.View, settled dag.Seq) error {
-		c, err := k.cuts.cut(v, settled, tenant, anchor, p)
-		if err != nil {
-			return err
-		}
-		s, places = *c.slice, c.places
-		s.AsOf = v.Seq()
-		return nil
+	var at dag.Seq
+	head, err = k.graphs.view(ctx, tenant, conversation, asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
+		at = v.Seq()
+		c, err = k.cuts.cut(v, settled, tenant, anchor, p)
+		return err
 	})
-	return &s, places, head, err
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	own := *c.slice
+	own.AsOf = at
+	return c, &own, head, nil
 }
 
 func appendBundle(s *slice.Slice, seal slice.Seal, texts []text) []byte {
@@ -175,9 +176,6 @@ func (k *Kernel) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*sl
 	if err != nil {
 		return nil, err
 	}
-	s, _, _, err := k.selected(ctx, tenant, r.Anchor, p, r.AsOf)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	_, s, _, err := k.selected(ctx, tenant, r.Anchor, p, r.AsOf)
+	return s, err
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -28,8 +29,19 @@ type cutKey struct {
 
 // A cutting is a cut and where its turns stand. Nobody changes it.
 type cutting struct {
-	slice  *slice.Slice
-	places []store.Place
+	slice   *slice.Slice
+	places  []store.Place
+	reading atomic.Pointer[[]int32] // the order for readers, once somebody has asked for it
+}
+
+// readingOrder works out the order for readers once.
+func (c *cutting) readingOrder() []int32 {
+	if order := c.reading.Load(); order != nil {
+		return *order
+	}
+	order := slice.Order(c.slice.Turns, c.slice.Edges)
+	c.reading.Store(&order)
+	return order
 }
 
 func newCuts(most int) *cuts { return &cuts{newByteLRU[cutKey, *cutting](most)} }
@@ -44,7 +56,7 @@ func (c *cuts) cut(v dag.View, settled dag.Seq, tenant dag.Tenant, anchor dag.Tu
 	if err != nil {
 		return nil, err
 	}
-	made := &cutting{s, make([]store.Place, len(s.Turns))}
+	made := &cutting{slice: s, places: make([]store.Place, len(s.Turns))}
 	for i := range s.Turns {
 		n, _ := v.Find(s.Turns[i].ID) // it was selected from there
 		made.places[i] = store.Place{Conversation: v.Conversation(n), Seq: v.Admitted(n)}
@@ -55,6 +67,6 @@ func (c *cuts) cut(v dag.View, settled dag.Seq, tenant dag.Tenant, anchor dag.Tu
 
 // size estimates the bytes that a cutting holds on to.
 func (c *cutting) size() int {
-	return 512 + len(c.slice.Turns)*int(unsafe.Sizeof(slice.Selected{})+unsafe.Sizeof(0)) +
+	return 512 + len(c.slice.Turns)*int(unsafe.Sizeof(slice.Selected{})+unsafe.Sizeof(0)+unsafe.Sizeof(int32(0))) +
 		len(c.slice.Edges)*int(unsafe.Sizeof(dag.Edge{})) + len(c.places)*int(unsafe.Sizeof(store.Place{}))
 }

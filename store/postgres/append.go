@@ -90,7 +90,7 @@ func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
 	b := &pgx.Batch{}
 	for ids := range slices.Chunk(arriving, lookupIDs) {
 		b.Queue(queryTurns, string(t.name), uuids(ids)).Query(func(rows pgx.Rows) error {
-			return eachRecord(rows, func(r *store.Record) { k.Stored[r.Turn.ID] = r })
+			return eachRecord(rows, func(r *store.Record) { stored := *r; k.Stored[r.Turn.ID] = &stored })
 		})
 	}
 	for ids := range slices.Chunk(beyond, lookupIDs) {

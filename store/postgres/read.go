@@ -46,7 +46,7 @@ var (
 
 // Head gives the tenant's newest sequence number.
 func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err error) {
-	err = s.read(ctx, "head", func(ctx context.Context, db *pgxpool.Pool) error {
+	err = s.read(ctx, "head", func(ctx context.Context, db *pgxpool.Conn) error {
 		return optional(db.QueryRow(ctx, queryHead, string(tenant)).Scan((*uint64)(&head)))
 	})
 	return head, err
@@ -62,7 +62,7 @@ func optional(err error) error {
 
 // Tenants lists tenants by ascending name.
 func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list []dag.Tenant, err error) {
-	err = s.read(ctx, "tenants", func(ctx context.Context, db *pgxpool.Pool) error {
+	err = s.read(ctx, "tenants", func(ctx context.Context, db *pgxpool.Conn) error {
 		rows, err := db.Query(ctx, queryTenants, string(after), max(limit, 0))
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list 
 
 // Turns gives the records of turns, each once, in one query.
 func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
-	err = s.read(ctx, "turns", func(ctx context.Context, db *pgxpool.Pool) error {
+	err = s.read(ctx, "turns", func(ctx context.Context, db *pgxpool.Conn) error {
 		if len(ids) == 0 {
 			return nil
 		}
@@ -93,13 +93,13 @@ func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) 
 // conversation, all in one round trip.
 func (s *Store) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
 	if len(places) == 0 {
-		return nil, s.read(ctx, "placed", func(context.Context, *pgxpool.Pool) error { return nil })
+		return nil, s.read(ctx, "placed", func(context.Context, *pgxpool.Conn) error { return nil })
 	}
 	of := map[dag.ConversationID][]int64{}
 	for _, p := range places {
 		of[p.Conversation] = append(of[p.Conversation], int64(min(p.Seq, dag.MaxSeq)))
 	}
-	err = s.read(ctx, "placed", func(ctx context.Context, db *pgxpool.Pool) error {
+	err = s.read(ctx, "placed", func(ctx context.Context, db *pgxpool.Conn) error {
 		records = make([]store.Record, 0, len(places))
 		if len(of) == 1 {
 			rows, err := db.Query(ctx, queryPlaced, string(tenant), uuid(places[0].Conversation), of[places[0].Conversation])
@@ -126,14 +126,15 @@ func collectRecords(rows pgx.Rows, about int) ([]store.Record, error) {
 	return records, err
 }
 
-// eachRecord reads rows of recordColumns.
+// eachRecord reads rows of recordColumns. The record is fn's until it returns; its Body
+// and Parents fn may keep.
 func eachRecord(rows pgx.Rows, fn func(*store.Record)) error {
 	var seq int64
 	var kept, salt, external, body pgtype.DriverBytes // the driver's own memory, until the next row
+	var r store.Record
 	_, err := pgx.ForEachRow(rows, []any{&seq, &kept, &salt, &external, &body}, func() error {
-		r := new(store.Record)
-		r.Seq = dag.Seq(seq)
-		if err := packed.ReadKept(r, kept); err != nil {
+		r = store.Record{Seq: dag.Seq(seq)}
+		if err := packed.ReadKept(&r, kept); err != nil {
 			return err
 		}
 		if body != nil {
@@ -143,7 +144,7 @@ func eachRecord(rows pgx.Rows, fn func(*store.Record)) error {
 			r.Body = append([]byte(nil), body...)
 			r.External = string(external)
 		}
-		fn(r)
+		fn(&r)
 		return nil
 	})
 	return err
@@ -157,7 +158,7 @@ func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conv
 	}
 	for after < head {
 		var page []store.Record
-		err := s.read(ctx, "scan", func(ctx context.Context, db *pgxpool.Pool) error {
+		err := s.read(ctx, "scan", func(ctx context.Context, db *pgxpool.Conn) error {
 			query, args := queryScanTenant, []any{string(tenant), int64(after), int64(head)}
 			if conversation != nil {
 				query, args = queryScanConversation, append(args, uuid(*conversation))

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
@@ -34,6 +35,23 @@ func TestMigrate(t *testing.T) {
 		path := filepath.Join(folder, fmt.Sprintf("schema %d.db", version))
 		tables := oldFile(t, path, full, texts[:version])
 		want := contents(t, path, tables)
+		step := store.Migration{From: version, To: len(texts)}
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := Migrate(ctx, path, true); err != nil || m != step {
+			t.Errorf("schema %d: a dry run gave %+v, %v, want %+v", version, m, err, step)
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+			t.Errorf("schema %d: a dry run changed the file", version)
+		}
+		if m, err := Migrate(ctx, path, false); err != nil || m != step {
+			t.Errorf("schema %d: Migrate gave %+v, %v, want %+v", version, m, err, step)
+		}
+		if m, err := Migrate(ctx, path, false); err != nil || m.From != m.To {
+			t.Errorf("schema %d: Migrate again gave %+v, %v", version, m, err)
+		}
 		s, err := Open(ctx, path, Options{})
 		if err != nil {
 			t.Fatalf("schema %d: %v", version, err)
