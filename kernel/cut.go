@@ -46,11 +46,17 @@ func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Is
 	if err != nil {
 		return nil, err
 	}
-	seal, err := k.authority.Seal(tenant, s)
+	var seal slice.Seal
+	var bundle []byte
+	err = k.turnstile.pass(ctx, func() (err error) {
+		if seal, err = k.authority.Seal(tenant, s); err == nil {
+			bundle = appendBundle(s, seal, texts)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	bundle := appendBundle(s, seal, texts)
 	if len(bundle) > slice.MaxBundle {
 		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_nodes", ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
@@ -84,7 +90,7 @@ func (k *Kernel) selected(ctx context.Context, tenant dag.Tenant, anchor dag.Tur
 	var at dag.Seq
 	head, err = k.graphs.view(ctx, tenant, conversation, asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
 		at = v.Seq()
-		c, err = k.cuts.cut(v, settled, tenant, anchor, p)
+		c, err = k.cuts.cut(ctx, k.turnstile, v, settled, tenant, anchor, p)
 		return err
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"sync/atomic"
 	"unsafe"
 
@@ -46,20 +47,28 @@ func (c *cutting) readingOrder() []int32 {
 
 func newCuts(most int) *cuts { return &cuts{newByteLRU[cutKey, *cutting](most)} }
 
-// cut cuts, unless it has been done. settled is the newest change of the graph.
-func (c *cuts) cut(v dag.View, settled dag.Seq, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered) (*cutting, error) {
+// cut cuts inside the turnstile, unless it has been done. settled is the newest change of
+// the graph.
+func (c *cuts) cut(ctx context.Context, inside turnstile, v dag.View, settled dag.Seq, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered) (*cutting, error) {
 	key := cutKey{tenant, anchor, p.ID(), p.Hash(), min(settled, v.Seq())}
 	if kept, ok := c.kept.get(key); ok {
 		return kept, nil
 	}
-	s, err := slice.Cut(v, anchor, p)
+	var made *cutting
+	err := inside.pass(ctx, func() error {
+		s, err := slice.Cut(v, anchor, p)
+		if err != nil {
+			return err
+		}
+		made = &cutting{slice: s, places: make([]store.Place, len(s.Turns))}
+		for i := range s.Turns {
+			n, _ := v.Find(s.Turns[i].ID) // it was selected from there
+			made.places[i] = store.Place{Conversation: v.Conversation(n), Seq: v.Admitted(n)}
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
-	}
-	made := &cutting{slice: s, places: make([]store.Place, len(s.Turns))}
-	for i := range s.Turns {
-		n, _ := v.Find(s.Turns[i].ID) // it was selected from there
-		made.places[i] = store.Place{Conversation: v.Conversation(n), Seq: v.Admitted(n)}
 	}
 	c.kept.put(key, made, made.size())
 	return made, nil

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 
@@ -44,6 +45,12 @@ type Config struct {
 	TextBytes     int // bound of the encoded turns kept; 0 is 64 MiB
 	CutBytes      int // bound of the finished cuts kept, without text; 0 is 32 MiB
 
+	// Parallel bounds how many slices are computed at once; others wait in the order of
+	// arrival. Selecting, hashing and encoding are nothing but computing: more at once than
+	// there are processors end no sooner, and some of them much later. The store is asked
+	// outside of it. 0 is the number of processors.
+	Parallel int
+
 	// Observe is called before each operation with its name, and what it returns is
 	// called behind it with the error. The operation, and its calls of the store, get
 	// Observe's context: where traces hook in. Nil: nobody watches.
@@ -62,16 +69,17 @@ type Kernel struct {
 	clock     func() time.Time
 	observe   func(context.Context, string) (context.Context, func(error))
 
-	random   sync.Mutex // guards salts
-	salts    io.Reader
-	graphs   *graphs
-	cuts     *cuts
-	texts    *texts
-	places   *lru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
-	recorded *lru.Cache[handout, store.Issued]       // bundles that are in the store's record
-	policies *registries
-	keys     *keys
-	changes  changes
+	random    sync.Mutex // guards salts
+	salts     io.Reader
+	graphs    *graphs
+	cuts      *cuts
+	texts     *texts
+	turnstile turnstile
+	places    *lru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
+	recorded  *lru.Cache[handout, store.Issued]       // bundles that are in the store's record
+	policies  *registries
+	keys      *keys
+	changes   changes
 }
 
 // A turnKey names a turn of a tenant.
@@ -103,6 +111,9 @@ func Open(c Config) (*Kernel, error) {
 	if c.CutBytes == 0 {
 		c.CutBytes = 32 << 20
 	}
+	if c.Parallel <= 0 {
+		c.Parallel = runtime.GOMAXPROCS(0)
+	}
 	if c.Observe == nil {
 		c.Observe = unobserved
 	}
@@ -118,6 +129,7 @@ func Open(c Config) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
+	inside := make(turnstile, c.Parallel)
 	return &Kernel{
 		store:     c.Store,
 		authority: c.Authority,
@@ -125,9 +137,10 @@ func Open(c Config) (*Kernel, error) {
 		clock:     c.Clock,
 		observe:   c.Observe,
 		salts:     c.Rand,
+		turnstile: inside,
 		graphs:    newGraphs(c.Store, c.SkeletonBytes),
 		cuts:      newCuts(c.CutBytes),
-		texts:     newTexts(c.Store, c.TextBytes),
+		texts:     newTexts(c.Store, inside, c.TextBytes),
 		places:    places,
 		recorded:  recorded,
 		policies:  &registries{store: c.Store, kept: map[dag.Tenant]policy.Registry{}, written: map[dag.Tenant]bool{}},
@@ -152,4 +165,18 @@ func (k *Kernel) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
 // Conversations lists up to limit conversations with ids above after, ascending.
 func (k *Kernel) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]store.Conversation, error) {
 	return k.store.Conversations(ctx, tenant, after, limit)
+}
+
+// A turnstile lets in as many at once as it has room for, in the order of arrival.
+type turnstile chan struct{}
+
+// pass runs fn inside. fn must not wait for anything.
+func (t turnstile) pass(ctx context.Context, fn func() error) error {
+	select {
+	case t <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-t }()
+	return fn()
 }

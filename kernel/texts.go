@@ -16,8 +16,9 @@ import (
 // and encoded once. Text can be erased, by other processes too: before the kept
 // text is used, it is brought up to a head that was just read.
 type texts struct {
-	store store.Store
-	kept  *byteLRU[turnKey, text]
+	store  store.Store
+	inside turnstile
+	kept   *byteLRU[turnKey, text]
 
 	mu     sync.Mutex
 	synced map[dag.Tenant]dag.Seq // kept text knows every erasure up to here
@@ -39,8 +40,8 @@ type moment struct {
 // entryCost is what an entry of the cache takes beside its text.
 const entryCost = 160
 
-func newTexts(s store.Store, most int) *texts {
-	return &texts{store: s, kept: newByteLRU[turnKey, text](most), synced: map[dag.Tenant]dag.Seq{}}
+func newTexts(s store.Store, inside turnstile, most int) *texts {
+	return &texts{store: s, inside: inside, kept: newByteLRU[turnKey, text](most), synced: map[dag.Tenant]dag.Seq{}}
 }
 
 // forget lets go of the text of a turn that is erased through this kernel.
@@ -144,16 +145,18 @@ func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, places []store.Pla
 		return nil, err
 	}
 	fetched := make(map[dag.TurnID]text, len(records))
-	for i := range records {
-		r := &records[i]
-		if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
-			return nil, fmt.Errorf("turn %s: %w", r.Turn.ID, ErrDamaged)
+	return fetched, x.inside.pass(ctx, func() error {
+		for i := range records {
+			r := &records[i]
+			if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
+				return fmt.Errorf("turn %s: %w", r.Turn.ID, ErrDamaged)
+			}
+			e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
+			if err != nil {
+				return err
+			}
+			fetched[r.Turn.ID] = text{e, r.Body == nil}
 		}
-		e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
-		if err != nil {
-			return nil, err
-		}
-		fetched[r.Turn.ID] = text{e, r.Body == nil}
-	}
-	return fetched, nil
+		return nil
+	})
 }

@@ -2,12 +2,18 @@ package kernel
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 // A slowStore lets something happen between the reading of text and its return.
@@ -55,7 +61,7 @@ func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 	if _, err := s.Append(ctx, dag.DefaultTenant, []store.Batch{{{Turn: turn, Body: body, Salt: dag.Salt{1}}}}); err != nil {
 		t.Fatal(err)
 	}
-	x := newTexts(s, 1<<20)
+	x := newTexts(s, make(turnstile, 1), 1<<20)
 	want := []slice.Selected{{ID: turn.ID}}
 	s.meanwhile = func() {
 		s.meanwhile = nil
@@ -74,5 +80,85 @@ func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 	}
 	if _, kept := x.kept.get(turnKey{dag.DefaultTenant, turn.ID}); kept {
 		t.Error("the erased text is kept")
+	}
+}
+
+// TestStoreIsAskedOutside lets one kernel compute one slice at a time, and the store
+// never answer the first. The second must not wait for it.
+func TestStoreIsAskedOutside(t *testing.T) {
+	disk := memory.Open(&memory.Disk{}, memory.Options{})
+	defer disk.Close()
+	s := &slowStore{Store: disk}
+	secret, err := token.DrawSecret(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring, err := token.Keyring{}.Import("k1", secret, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := Open(Config{Store: s, Authority: token.NewAuthority(ring), Clock: func() time.Time { return time.Unix(1, 0) }, Parallel: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var some []dag.Draft
+	for i := range 2 {
+		some = append(some, dag.Draft{
+			ID: dag.ExternalTurnID("test", fmt.Sprint(i)), Conversation: dag.ExternalConversationID("test", fmt.Sprint(i)),
+			Role: dag.RoleUser, CreatedAt: dag.Time(i), Content: "text",
+		})
+	}
+	if _, err := k.Admit(t.Context(), dag.DefaultTenant, some); err != nil {
+		t.Fatal(err)
+	}
+	asked := false
+	s.meanwhile = func() { // while the first text is read
+		if asked {
+			return
+		}
+		asked = true
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if _, err := k.Slice(ctx, dag.DefaultTenant, Request{Anchor: some[1].ID}); err != nil {
+			t.Errorf("the second slice waited for the first one's store: %v", err)
+		}
+	}
+	if _, err := k.Slice(t.Context(), dag.DefaultTenant, Request{Anchor: some[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	if !asked {
+		t.Fatal("the store was not asked")
+	}
+}
+
+// TestTurnstile counts who is inside.
+func TestTurnstile(t *testing.T) {
+	inside, most, passed := make(turnstile, 3), 0, 0
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() {
+			err := inside.pass(t.Context(), func() error {
+				mu.Lock()
+				most = max(most, len(inside))
+				passed++
+				mu.Unlock()
+				runtime.Gosched()
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if most > 3 || passed != 100 {
+		t.Errorf("%d passed, %d at once", passed, most)
+	}
+	full := make(turnstile)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := full.pass(ctx, func() error { t.Error("passed"); return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("waiting in vain gave %v", err)
 	}
 }

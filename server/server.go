@@ -36,8 +36,7 @@ type Server struct {
 	rates    *rates
 	failures *rates
 	places   *places
-	cuts     chan struct{} // as many as processors: slices being cut
-	large    *places       // as many as processors: large bodies at work
+	large    *places // as many as processors: large bodies at work
 	bodies   budget
 	streams  streams
 	docsPage []byte
@@ -74,7 +73,6 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	}
 	s.bodies.most = c.Limits.BodiesBytes
 	s.large = newPlaces(runtime.GOMAXPROCS(0), c.Limits.Queue, c.Limits.QueueWait)
-	s.cuts = make(chan struct{}, runtime.GOMAXPROCS(0))
 	s.places = newPlaces(c.Limits.Concurrent, c.Limits.Queue, c.Limits.QueueWait)
 	if s.metrics, err = newMetrics(s); err != nil {
 		return nil, fmt.Errorf("server: metrics: %w", err)

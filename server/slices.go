@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -55,7 +54,7 @@ func (c *call) cut(q *cutting) (*kernel.Issued, error) {
 	if q.Anchor, err = k.Resolve(c.ctx, c.tenant(), q.anchor); err != nil {
 		return nil, at("anchor", err)
 	}
-	issued, err := c.server.inTurn(c.ctx, func() (*kernel.Issued, error) { return k.Slice(c.ctx, c.tenant(), q.Request) })
+	issued, err := k.Slice(c.ctx, c.tenant(), q.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -63,19 +62,6 @@ func (c *call) cut(q *cutting) (*kernel.Issued, error) {
 	m.slices.Inc()
 	m.selected.Observe(float64(len(issued.Slice.Turns)))
 	return issued, nil
-}
-
-// inTurn cuts when a processor is free for it, in the order of arrival. Cutting is
-// computing: more at once end no sooner, and the scheduler lets some of them wait
-// several times as long as others.
-func (s *Server) inTurn(ctx context.Context, cut func() (*kernel.Issued, error)) (*kernel.Issued, error) {
-	select {
-	case s.cuts <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	defer func() { <-s.cuts }()
-	return cut()
 }
 
 // at adds a place to a problem that names none.
