@@ -2,9 +2,13 @@ package kernel_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"pgregory.net/rapid"
 
@@ -219,3 +223,63 @@ func TestWentBack(t *testing.T) {
 
 // A swapped store is now this one and now that.
 type swapped struct{ store.Store }
+
+// TestOneQuestionForMany lets many ask for slices of one conversation while the store is
+// slow. Those who wait share an answer, but never one to a question that was put before
+// they came.
+func TestOneQuestionForMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := memory.Open(&memory.Disk{}, memory.Options{})
+		defer disk.Close()
+		s := &countedStore{Store: disk}
+		k := over(t, s, token.NewAuthority(ring(t, "k1")))
+		ids := chain(t, k, 12)
+		request := kernel.Request{Anchor: ids[11]}
+		must(k.Slice(t.Context(), tenant, request))
+		for round := range 20 {
+			asked := s.asked.Load()
+			answer := make(chan struct{})
+			s.wait = answer
+			var all sync.WaitGroup
+			slice := func(least dag.Seq) {
+				all.Go(func() {
+					if asOf := must(k.Slice(t.Context(), tenant, request)).Slice.AsOf; asOf < least {
+						t.Errorf("a slice as of %d, asked for when the head was %d", asOf, least)
+					}
+				})
+			}
+			slice(0)
+			synctest.Wait() // it has read the head as it was, and waits for the answer
+			d := dag.Draft{
+				ID: dag.ExternalTurnID("test", fmt.Sprint("late/", round)), Conversation: dag.ExternalConversationID("test", "chain"),
+				Role: dag.RoleUser, CreatedAt: dag.Time(100 + round), Content: "late",
+			}
+			must(k.Admit(t.Context(), tenant, []dag.Draft{d}))
+			for range 50 {
+				slice(dag.Seq(13 + round))
+			}
+			synctest.Wait() // they stand behind it
+			close(answer)
+			all.Wait()
+			if n := s.asked.Load() - asked; n != 2 {
+				t.Errorf("51 slices put %d questions, want 2", n)
+			}
+		}
+	})
+}
+
+// A countedStore counts the questions for news, and answers when it is let.
+type countedStore struct {
+	store.Store
+	asked atomic.Int64
+	wait  chan struct{}
+}
+
+func (s *countedStore) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error) {
+	news, err := s.Store.Segment(ctx, tenant, parts)
+	s.asked.Add(1)
+	if s.wait != nil {
+		<-s.wait
+	}
+	return news, err
+}

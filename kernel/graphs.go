@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
@@ -55,13 +56,18 @@ type graphKey struct {
 
 // A graph is a kept part of a tenant's graph.
 type graph struct {
-	refresh sync.Mutex // held while the store is asked; taken before mu
+	refresh turnstile // of one: inside it the store is asked; taken before mu
 	mu      sync.RWMutex
 	dag     *dag.Graph                      // guarded by mu
 	newest  dag.Seq                         // guarded by mu: of the turns and links held
 	parts   map[dag.ConversationID]struct{} // guarded by refresh: the conversations held
 	head    dag.Seq                         // guarded by refresh: all parts are complete up to it
 	broken  bool                            // guarded by refresh: an addition failed; load afresh
+
+	// Whoever waits while the store is asked need not ask again, if the question that was
+	// answered was put after they came.
+	asked    atomic.Uint64 // questions put to the store
+	answered uint64        // guarded by refresh: the last one that was answered
 }
 
 func newGraphs(s store.Store, most int) *graphs {
@@ -79,7 +85,7 @@ var ErrBeyondHead = errors.New("as-of sequence number is beyond the head")
 func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, others []dag.ConversationID, fn func(v dag.View, settled dag.Seq) error) (dag.Seq, error) {
 	key := graphKey{tenant, conversation}
 	g := gs.kept.getOrPut(key, func() *graph {
-		return &graph{dag: dag.NewGraph(), parts: map[dag.ConversationID]struct{}{}}
+		return &graph{refresh: make(turnstile, 1), dag: dag.NewGraph(), parts: map[dag.ConversationID]struct{}{}}
 	})
 	missing := append([]dag.ConversationID{conversation}, others...)
 	for {
@@ -109,7 +115,9 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 			return head, err
 		}
 		missing = lacks.Conversations
-		if !g.lacks(missing) {
+		if lacking, waited := g.lacks(ctx, missing); waited != nil {
+			return 0, waited
+		} else if !lacking {
 			gs.kept.remove(key)
 			return 0, fmt.Errorf("kernel: the store links to turns that it does not hold: %w", err)
 		}
@@ -123,23 +131,34 @@ func (g *graph) read(at dag.Seq, fn func(dag.View, dag.Seq) error) error {
 }
 
 // lacks reports whether any of the conversations is not held.
-func (g *graph) lacks(conversations []dag.ConversationID) bool {
-	g.refresh.Lock()
-	defer g.refresh.Unlock()
-	return slices.ContainsFunc(conversations, func(c dag.ConversationID) bool { _, held := g.parts[c]; return !held })
+func (g *graph) lacks(ctx context.Context, conversations []dag.ConversationID) (lacking bool, err error) {
+	err = g.refresh.pass(ctx, func() error {
+		lacking = slices.ContainsFunc(conversations, func(c dag.ConversationID) bool { _, held := g.parts[c]; return !held })
+		return nil
+	})
+	return lacking, err
 }
 
 // errInconsistent is wrapped when a kept graph does not fit what the store says.
 var errInconsistent = errors.New("kernel: a kept graph is inconsistent with the store; ask again")
 
-// update brings the graph up to the store's head, and adds the conversations
-// given. One query for all of them; a graph of several conversations asks for the
-// head first, since the query for news names each of them.
-func (g *graph) update(ctx context.Context, s store.Store, tenant dag.Tenant, add []dag.ConversationID) (dag.Seq, int, error) {
-	g.refresh.Lock()
-	defer g.refresh.Unlock()
+// update brings the graph up to the store's head, and adds the conversations given. It
+// gives the head and the graph's size.
+func (g *graph) update(ctx context.Context, s store.Store, tenant dag.Tenant, add []dag.ConversationID) (head dag.Seq, size int, err error) {
+	came := g.asked.Load()
+	err = g.refresh.pass(ctx, func() error {
+		head, err = g.ask(ctx, s, tenant, add, came)
+		size = g.dag.Size()
+		return err
+	})
+	return head, size, err
+}
+
+// ask is update with refresh held. It is one query for all conversations; a graph of
+// several asks for the head first, since the query for news names each of them.
+func (g *graph) ask(ctx context.Context, s store.Store, tenant dag.Tenant, add []dag.ConversationID, came uint64) (dag.Seq, error) {
 	if g.broken {
-		return 0, 0, errInconsistent
+		return 0, errInconsistent
 	}
 	var fresh []store.Part
 	for _, c := range add {
@@ -147,10 +166,18 @@ func (g *graph) update(ctx context.Context, s store.Store, tenant dag.Tenant, ad
 			fresh = append(fresh, store.Part{Conversation: c})
 		}
 	}
+	if len(fresh) == 0 && g.answered > came {
+		return g.head, nil
+	}
+	question := g.asked.Add(1)
 	if len(fresh) == 0 && len(g.parts) > 1 {
 		head, err := s.Head(ctx, tenant)
-		if err != nil || head <= g.head { // less is for the caller to judge
-			return head, g.dag.Size(), err
+		if err != nil {
+			return 0, err
+		}
+		if head <= g.head { // less is for the caller to judge
+			g.answered = question
+			return head, nil
 		}
 	}
 	parts := make([]store.Part, 0, len(g.parts)+len(fresh))
@@ -160,19 +187,19 @@ func (g *graph) update(ctx context.Context, s store.Store, tenant dag.Tenant, ad
 	parts = append(parts, fresh...)
 	news, err := s.Segment(ctx, tenant, parts)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	if len(news.Turns) > 0 || len(news.Links) > 0 {
 		if err := g.extend(&news); err != nil {
 			g.broken = true
-			return 0, 0, fmt.Errorf("%w: %w", errInconsistent, err)
+			return 0, fmt.Errorf("%w: %w", errInconsistent, err)
 		}
 	}
 	for _, p := range fresh {
 		g.parts[p.Conversation] = struct{}{}
 	}
-	g.head = news.Head
-	return g.head, g.dag.Size(), nil
+	g.head, g.answered = news.Head, question
+	return g.head, nil
 }
 
 func (g *graph) extend(news *store.Segment) error {

@@ -167,10 +167,11 @@ func (k *Kernel) Conversations(ctx context.Context, tenant dag.Tenant, after dag
 	return k.store.Conversations(ctx, tenant, after, limit)
 }
 
-// A turnstile lets in as many at once as it has room for, in the order of arrival.
+// A turnstile lets in as many at once as it has room for, in the order of arrival. With
+// room for one it is a lock that nobody has to wait for longer than they would.
 type turnstile chan struct{}
 
-// pass runs fn inside. fn must not wait for anything.
+// pass runs fn inside.
 func (t turnstile) pass(ctx context.Context, fn func() error) error {
 	select {
 	case t <- struct{}{}:

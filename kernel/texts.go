@@ -20,9 +20,15 @@ type texts struct {
 	inside turnstile
 	kept   *byteLRU[turnKey, text]
 
-	mu     sync.Mutex
-	synced map[dag.Tenant]dag.Seq // kept text knows every erasure up to here
-	erased uint64                 // erasures made through this kernel
+	mu       sync.Mutex               // guards everything below, and is not held while the store is asked
+	erasures map[dag.Tenant]*erasures // that the kept text knows
+	erased   uint64                   // erasures made through this kernel
+}
+
+// The erasures of a tenant, as far as they are known.
+type erasures struct {
+	asking turnstile // of one: inside it the store is asked
+	synced dag.Seq   // guarded by texts.mu: all up to here
 }
 
 // A text is an encoded turn.
@@ -41,7 +47,7 @@ type moment struct {
 const entryCost = 160
 
 func newTexts(s store.Store, inside turnstile, most int) *texts {
-	return &texts{store: s, inside: inside, kept: newByteLRU[turnKey, text](most), synced: map[dag.Tenant]dag.Seq{}}
+	return &texts{store: s, inside: inside, kept: newByteLRU[turnKey, text](most), erasures: map[dag.Tenant]*erasures{}}
 }
 
 // forget lets go of the text of a turn that is erased through this kernel.
@@ -55,24 +61,49 @@ func (x *texts) forget(tenant dag.Tenant, turn dag.TurnID) {
 // sync forgets the text of turns that were erased up to head. It gives the moment
 // up to which the kept text knows every erasure.
 func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (moment, error) {
+	e, now := x.known(tenant)
+	if now.synced >= head {
+		return now, nil
+	}
+	err := e.asking.pass(ctx, func() error {
+		const page = 1_000
+		for {
+			if _, now = x.known(tenant); now.synced >= head {
+				return nil
+			}
+			events, err := x.store.Events(ctx, tenant, now.synced, page)
+			if err != nil {
+				return err
+			}
+			x.learn(tenant, e, events, len(events) < page, head)
+		}
+	})
+	return now, err
+}
+
+// known gives what is known of a tenant's erasures, and when.
+func (x *texts) known(tenant dag.Tenant) (*erasures, moment) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	const page = 1_000
-	for x.synced[tenant] < head {
-		events, err := x.store.Events(ctx, tenant, x.synced[tenant], page)
-		if err != nil {
-			return moment{}, err
-		}
-		for _, e := range events {
-			x.kept.remove(turnKey{tenant, e.Turn})
-		}
-		if len(events) < page {
-			x.synced[tenant] = head
-			break
-		}
-		x.synced[tenant] = events[len(events)-1].Seq
+	e := x.erasures[tenant]
+	if e == nil {
+		e = &erasures{asking: make(turnstile, 1)}
+		x.erasures[tenant] = e
 	}
-	return moment{x.synced[tenant], x.erased}, nil
+	return e, moment{e.synced, x.erased}
+}
+
+// learn takes events in; if they are all there are, everything up to head is known.
+func (x *texts) learn(tenant dag.Tenant, e *erasures, events []store.Event, all bool, head dag.Seq) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, event := range events {
+		x.kept.remove(turnKey{tenant, event.Turn})
+		e.synced = max(e.synced, event.Seq)
+	}
+	if all {
+		e.synced = max(e.synced, head)
+	}
 }
 
 // keep keeps text that was fetched after a moment. If more erasures are known by
@@ -81,7 +112,7 @@ func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (mome
 func (x *texts) keep(tenant dag.Tenant, known moment, fetched map[dag.TurnID]text) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if (moment{x.synced[tenant], x.erased}) != known {
+	if e := x.erasures[tenant]; e == nil || (moment{e.synced, x.erased}) != known {
 		return
 	}
 	for id, e := range fetched {
