@@ -46,7 +46,8 @@ type EncodedTurn []byte
 
 // EncodeTurn encodes a turn for bundles. body is the canonical form that
 // AppendBody gives, or nil if the turn is redacted. What stands in body is
-// copied, not decoded and encoded again.
+// copied, neither decoded nor looked at: whoever has a body from elsewhere checks
+// its digest first.
 func EncodeTurn(t *dag.Turn, body []byte, salt dag.Salt) (EncodedTurn, error) {
 	w := canon.NewWriter(make([]byte, 0, len(body)+384))
 	w.BeginObject()
@@ -54,47 +55,21 @@ func EncodeTurn(t *dag.Turn, body []byte, salt dag.Salt) (EncodedTurn, error) {
 		writeTurn(w, t, nil)
 		return EncodedTurn(w.Bytes[1:]), nil // without the opening brace
 	}
-	attrs, author, content, err := bodyParts(body)
-	if err != nil {
+	var parts [3][]byte
+	if err := canon.Members(body, bodyMembers, parts[:]); err != nil {
 		return nil, fmt.Errorf("slice: body of turn %s: %w", t.ID, err)
 	}
 	writeTurn(w, t, &bodyWriter{
-		attrs:   func() { w.Raw(attrs) },
-		author:  func() { w.Raw(author) },
-		content: func() { w.Raw(content) },
+		attrs:   func() { w.Raw(parts[0]) },
+		author:  func() { w.Raw(parts[1]) },
+		content: func() { w.Raw(parts[2]) },
 		salt:    salt,
 	})
 	return EncodedTurn(w.Bytes[1:]), nil
 }
 
-// bodyParts cuts a body's canonical form into its three values. Whoever has checked the
-// body's digest knows that it was written by AppendBody, so most bodies, which have no
-// escaped quotes in their attributes, are cut at the names without a look at every byte.
-func bodyParts(body []byte) (attrs, author, content []byte, err error) {
-	const first, second, third = `{"attrs":`, `,"author":"`, `,"content":"`
-	if rest, ok := bytes.CutPrefix(body, []byte(first)); ok && bytes.HasSuffix(rest, []byte(`"}`)) {
-		if end := bytes.IndexByte(rest, '}'); end >= 0 && bytes.IndexByte(rest[:end], '\\') < 0 && bytes.HasPrefix(rest[end+1:], []byte(second)) {
-			attrs, rest = rest[:end+1], rest[end+1+len(second)-1:]
-			if end := bytes.IndexByte(rest[1:], '"') + 2; end >= 2 && bytes.IndexByte(rest[:end], '\\') < 0 && bytes.HasPrefix(rest[end:], []byte(third)) {
-				return attrs, rest[:end], rest[end+len(third)-1 : len(rest)-1], nil
-			}
-		}
-	}
-	doc, err := canon.Parse(body)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	part := func(name string) []byte {
-		v := doc.Get(name)
-		if v == nil {
-			err = fmt.Errorf("%w: want attrs, author and content", dag.ErrForm)
-			return nil
-		}
-		return body[v.Offset:v.End]
-	}
-	attrs, author, content = part("attrs"), part("author"), part("content")
-	return attrs, author, content, err
-}
+// bodyMembers are the members of a body's canonical form.
+var bodyMembers = []string{"attrs", "author", "content"}
 
 // appendTurn encodes a turn whose body is decoded, behind an opening brace.
 func appendTurn(dst []byte, t *BundleTurn) []byte {
