@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"golden":              {"dag", "policy", "slice", "token"},
 	"ingest":              {"dag", "internal/canon"},
 	"store":               {"access", "dag", "policy", "slice"},
-	"store/transfer":  {"access", "dag", "store"},
+	"store/transfer":      {"access", "dag", "store"},
 	"store/fsck":          {"dag", "policy", "slice", "store"},
 	"store/storetest":     {"access", "dag", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp"},
 	"store/memory":        {"access", "dag", "policy", "slice", "store"},
@@ -59,15 +59,17 @@ var mayImport = map[string][]string{
 		"github.com/modelcontextprotocol/go-sdk",
 	},
 	"cmd/graphkernel": {
-		"access", "dag", "policy", "slice", "token", "ingest", "store", "store/sqlite", "store/postgres", "kernel", "internal/canon",
+		"access", "dag", "policy", "slice", "token", "ingest", "store", "store/fsck", "store/sqlite", "store/transfer", "store/postgres", "kernel", "internal/canon",
 		"render", "store/observed", "server", "server/mcp", "server/oidc", "server/certs",
 		"github.com/spf13/cobra", "github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf",
 		"github.com/prometheus/client_golang/prometheus", "go.opentelemetry.io/otel",
 	},
 	"bench": {
-		"dag", "policy", "slice", "token", "ingest", "store", "store/sqlite", "kernel",
+		"dag", "policy", "slice", "token", "ingest", "store", "store/sqlite", "store/postgres", "store/observed", "kernel",
+		"bench/plain", "internal/pgtest",
 		"github.com/jedib0t/go-pretty/v6",
 	},
+	"bench/plain": {"dag", "policy", "github.com/jackc/pgx/v5", "modernc.org/sqlite"},
 	"bench/http": {
 		"dag", "store/sqlite", "token", "kernel", "wire",
 		"github.com/labstack/echo/v4",

@@ -164,7 +164,8 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.importCommand(), a.exportCommand(), a.showCommand(),
 		a.sliceCommand(), a.verifyCommand(), a.replayCommand(), a.explainCommand(),
-		a.policyCommand(), a.eraseCommand(), a.keysCommand(), a.apikeyCommand(), a.serveCommand(), a.mcpCommand(), a.configCommand(), a.migrateCommand(), a.demoCommand(), a.versionCommand(),
+		a.policyCommand(), a.eraseCommand(), a.keysCommand(), a.apikeyCommand(), a.serveCommand(), a.mcpCommand(), a.configCommand(),
+		a.fsckCommand(), a.copyCommand(), a.backupCommand(), a.restoreCommand(), a.migrateCommand(), a.demoCommand(), a.versionCommand(),
 	)
 	a.helps(root)
 	return root

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store/transfer"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -23,6 +24,7 @@ const (
 	exitKeyRetired     = 12 // the key verifies nothing any more
 	exitRedacted       = 16 // text is missing, and --require-full was given
 	exitReplayDiffers  = 17
+	exitDamaged        = 18 // a store is not in order
 	exitMalformed      = 20 // the bytes are not what they should be
 	exitUnknownVersion = 21
 )
@@ -58,7 +60,8 @@ func exitCode(err error) int {
 		code int
 	}{
 		{errors.As(err, &usage) || errors.As(err, &ambiguous) || errors.Is(err, kernel.ErrBeyondHead), exitUsage},
-		{errors.Is(err, token.ErrKeyFile), exitInternal}, // however malformed it is, the evidence is not
+		{errors.Is(err, token.ErrKeyFile), exitInternal},   // however malformed it is, the evidence is not
+		{errors.Is(err, transfer.ErrDamaged), exitDamaged}, // not evidence, either
 		{errors.Is(err, errNoSecret), exitKeyUnknown},
 		{errors.Is(err, slice.ErrVersion) || errors.Is(err, policy.ErrType), exitUnknownVersion},
 		{errors.Is(err, token.ErrKeyRetired), exitKeyRetired},

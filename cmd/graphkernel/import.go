@@ -190,11 +190,16 @@ type bar struct {
 	tracker *progress.Tracker
 }
 
-func (a *app) progress(what string) *bar {
+func (a *app) progress(what string) *bar { return a.newBar(what, progress.UnitsBytes) }
+
+// counting is a bar for what is counted and not measured.
+func (a *app) counting(what string) *bar { return a.newBar(what, progress.UnitsDefault) }
+
+func (a *app) newBar(what string, units progress.Units) *bar {
 	if !isTerminal(a.stderr) || a.output == "json" {
 		return &bar{}
 	}
-	b := &bar{writer: progress.NewWriter(), tracker: &progress.Tracker{Message: what, Units: progress.UnitsBytes}}
+	b := &bar{writer: progress.NewWriter(), tracker: &progress.Tracker{Message: what, Units: units}}
 	b.writer.SetOutputWriter(a.stderr)
 	b.writer.SetAutoStop(false)
 	b.writer.SetStyle(progress.StyleBlocks)
@@ -209,6 +214,13 @@ func (b *bar) update(done, total int64) {
 	}
 	b.tracker.UpdateTotal(total)
 	b.tracker.SetValue(done)
+}
+
+// say changes what the bar says is being done.
+func (b *bar) say(what string) {
+	if b.writer != nil && b.tracker.Message != what {
+		b.tracker.UpdateMessage(what)
+	}
 }
 
 func (b *bar) stop() {

@@ -147,7 +147,7 @@ func testAdoptRefused(t *testing.T, h Harness) {
 		{"an edge's leaf", func(s *store.Stretch) { s.Records[0].Parents[1].Leaf[0] ^= 1 }, dag.ErrForm, "number 7: "},
 		{"an edge's leaf, by its kind", func(s *store.Stretch) { p := &s.Records[0].Parents[1]; p.Kind = p.Kind%4 + 1 }, dag.ErrForm, "number 7: "},
 		{"a body", func(s *store.Stretch) {
-			s.Records[2].Body = []byte(`{"attrs":{},"author":"human:guest","content":"other"}`)
+			s.Records[2].Body = Arrival(12, 0, "other").Body
 		}, dag.ErrForm, "number 11: "},
 		{"a body that is erased", func(s *store.Stretch) { s.Records[1].Body = []byte("{}") }, dag.ErrForm, "number 8: "},
 		{"a salt", func(s *store.Stretch) { s.Records[2].Salt[0] ^= 1 }, dag.ErrForm, "number 11: "},

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/transfer"
+)
+
+func (a *app) copyCommand() *cobra.Command {
+	var to string
+	var unchecked bool
+	c := &cobra.Command{
+		Use:   "copy --to STORE",
+		Short: "Copy a store into another, under the same numbers",
+		Long: `Copies all that the store holds, of every tenant unless --tenant names one: turns and
+erasures under the numbers that they have, policies, the record of issued slices,
+hashes of API keys. Every slice that was issued replays in the copy. The copy is then
+checked as fsck does.
+
+Others may write to the store meanwhile; the copy ends where each tenant was when it
+began. Copying again brings what is new, and takes up a copy that was cut short. What
+the copy holds already must be the same, or nothing is written. Nobody else may write
+to the copy meanwhile.`,
+		Example: `  graphkernel copy --to postgres://localhost/graphkernel
+  graphkernel copy --store postgres: --to sqlite:copy.db --tenant acme`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.copyTo(c.Context(), to, !unchecked) },
+	}
+	c.Flags().StringVar(&to, "to", "", "the store to copy into, as for --store (required); made if there is none")
+	c.Flags().BoolVar(&unchecked, "no-check", false, "do not check the copy")
+	noFiles(c, "to")
+	return c
+}
+
+type copyJSON struct {
+	Tenants  []tenantJSON `json:"tenants"`
+	Check    *fsckJSON    `json:"check,omitempty"`
+	Error    string       `json:"error,omitempty"`
+	ExitCode int          `json:"exit_code,omitempty"`
+}
+
+type tenantJSON struct {
+	Tenant   string        `json:"tenant"`
+	Head     uint64        `json:"head"`
+	Turns    copyCountJSON `json:"turns"`
+	Events   copyCountJSON `json:"events"`
+	Policies copyCountJSON `json:"policies"`
+	Issued   copyCountJSON `json:"issued"`
+	Keys     copyCountJSON `json:"keys"`
+}
+
+type copyCountJSON struct {
+	Copied   int `json:"copied"`
+	Existing int `json:"existing"`
+}
+
+func tenantsResult(reports []transfer.Tenant) []tenantJSON {
+	list := make([]tenantJSON, len(reports))
+	for i := range reports {
+		r := &reports[i]
+		list[i] = tenantJSON{
+			string(r.Name), uint64(r.Head), copyCountJSON(r.Turns), copyCountJSON(r.Events),
+			copyCountJSON(r.Policies), copyCountJSON(r.Issued), copyCountJSON(r.Keys),
+		}
+	}
+	return list
+}
+
+func (a *app) copyTo(ctx context.Context, to string, check bool) (err error) {
+	switch to {
+	case "":
+		return usagef("copy needs --to STORE")
+	case a.storeName():
+		return usagef("--to is the store itself, %s", to)
+	}
+	from, err := a.openStore(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer closeStore(from, &err)
+	tenants, err := a.chosenTenants(ctx, from)
+	if err != nil {
+		return err
+	}
+	target, err := openNamed(ctx, to, true)
+	if err != nil {
+		return fmt.Errorf("the store to copy into: %w", err)
+	}
+	defer closeStore(target, &err)
+	reports, err := a.transfer(ctx, target, from, tenants)
+	result := copyJSON{Tenants: tenantsResult(reports)}
+	if err != nil {
+		return a.cutShort(result, reports, err)
+	}
+	var report *fsck.Report
+	if check {
+		r, err := a.check(ctx, target, tenants, fsck.DefaultFindings)
+		if err != nil {
+			return fmt.Errorf("all is copied, and could not be checked: %w", err)
+		}
+		report, result.Check = &r, fsckResult(&r)
+		result.ExitCode = result.Check.ExitCode
+	}
+	err = a.print(result, func(w io.Writer) {
+		printCopied(w, reports)
+		if report != nil {
+			printReport(w, report)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return finish(result.ExitCode)
+}
+
+// transfer copies with a bar.
+func (a *app) transfer(ctx context.Context, to, from store.Store, tenants []dag.Tenant) ([]transfer.Tenant, error) {
+	bar := a.counting("copying")
+	defer bar.stop()
+	return transfer.Copy(ctx, to, from, transfer.Options{Tenants: tenants, Progress: func(tenant dag.Tenant, done, total dag.Seq) {
+		bar.say("copying " + string(tenant))
+		bar.update(int64(done), int64(total))
+	}})
+}
+
+// cutShort reports a copy that failed. What was copied before stays; the counts say so
+// beside the error, as import does.
+func (a *app) cutShort(result copyJSON, reports []transfer.Tenant, err error) error {
+	copied := 0
+	for i := range reports {
+		copied += reports[i].Turns.Copied
+	}
+	if copied == 0 {
+		return err
+	}
+	if a.output != "json" {
+		a.note("%d turns were copied before this; copying again goes on from there", copied)
+		return err
+	}
+	result.Error, result.ExitCode = err.Error(), exitCode(err)
+	if errors.Is(err, context.Canceled) {
+		result.Error, result.ExitCode = errInterrupted.Error(), exitInternal
+	}
+	if err := a.printJSON(result); err != nil {
+		return err
+	}
+	a.note("graphkernel: %s", result.Error)
+	return finish(result.ExitCode)
+}
+
+func printCopied(w io.Writer, reports []transfer.Tenant) {
+	for i := range reports {
+		r := &reports[i]
+		fmt.Fprintf(w, "tenant %s: copied %d turns, %d events, %d policies, %d issued slices, %d API keys; %d turns, %d events, %d issued slices were there already; head %d\n",
+			r.Name, r.Turns.Copied, r.Events.Copied, r.Policies.Copied, r.Issued.Copied, r.Keys.Copied,
+			r.Turns.Existing, r.Events.Existing, r.Issued.Existing, r.Head)
+	}
+}

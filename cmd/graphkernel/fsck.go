@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/transfer"
+)
+
+func (a *app) fsckCommand() *cobra.Command {
+	var most int
+	c := &cobra.Command{
+		Use:   "fsck",
+		Short: "Check a store: derive anew everything in it that can be derived",
+		Long: `Reads all that a store holds, of every tenant unless --tenant names one, and derives
+anew what can be derived: the digest of every text, the leaf of every turn and edge,
+sequence numbers without a gap, conversations, links, external ids, the hashes of
+policies. Every slice that was issued is cut again, and its six provenance fields are
+compared. Needs no keys, changes nothing, and may run while others write.
+
+Exit codes: 0 all is in order, 18 something does not fit; 1 internal, 2 usage.`,
+		Example: `  graphkernel fsck
+  graphkernel fsck --store sqlite:copy.db --tenant acme`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.fsck(c.Context(), most) },
+	}
+	c.Flags().IntVar(&most, "findings", fsck.DefaultFindings, "list at most so many findings; the others are counted")
+	noFiles(c, "findings")
+	return c
+}
+
+type fsckJSON struct {
+	OK       bool              `json:"ok"`
+	Found    int               `json:"found"`
+	Findings []findingJSON     `json:"findings"`
+	Heads    map[string]uint64 `json:"heads"`
+	Counts   countsJSON        `json:"counts"`
+	ExitCode int               `json:"exit_code,omitempty"`
+}
+
+type findingJSON struct {
+	Tenant string `json:"tenant"`
+	Where  string `json:"where"`
+	Rule   string `json:"rule"`
+	Detail string `json:"detail"`
+}
+
+type countsJSON struct {
+	Tenants       int `json:"tenants"`
+	Turns         int `json:"turns"`
+	Edges         int `json:"edges"`
+	Links         int `json:"links"`
+	Bodies        int `json:"bodies"`
+	Bare          int `json:"bare"`
+	Events        int `json:"events"`
+	Conversations int `json:"conversations"`
+	Policies      int `json:"policies"`
+	Issued        int `json:"issued"`
+	Recut         int `json:"recut"`
+	Keys          int `json:"keys"`
+}
+
+func fsckResult(r *fsck.Report) *fsckJSON {
+	j := &fsckJSON{OK: r.OK(), Found: r.Found, Findings: make([]findingJSON, len(r.Findings)), Heads: map[string]uint64{}, Counts: countsJSON(r.Counts)}
+	for i, f := range r.Findings {
+		j.Findings[i] = findingJSON{string(f.Tenant), f.Where, f.Rule, f.Detail}
+	}
+	for tenant, head := range r.Heads {
+		j.Heads[string(tenant)] = uint64(head)
+	}
+	if !j.OK {
+		j.ExitCode = exitDamaged
+	}
+	return j
+}
+
+func (a *app) fsck(ctx context.Context, most int) (err error) {
+	if most < 1 {
+		return usagef("--findings is %d, want at least 1", most)
+	}
+	s, err := a.openStore(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer closeStore(s, &err)
+	tenants, err := a.chosenTenants(ctx, s)
+	if err != nil {
+		return err
+	}
+	report, err := a.check(ctx, s, tenants, most)
+	if err != nil {
+		return err
+	}
+	if err := a.print(fsckResult(&report), func(w io.Writer) { printReport(w, &report) }); err != nil {
+		return err
+	}
+	if !report.OK() {
+		return finish(exitDamaged)
+	}
+	return nil
+}
+
+// closeStore closes a store at the end of a command, and reports what went wrong if
+// nothing else did.
+func closeStore(s store.Store, err *error) {
+	if closed := s.Close(); *err == nil {
+		*err = closed
+	}
+}
+
+// chosenTenants gives the tenant that --tenant names, which must have something, or
+// nil, which stands for all. The variable does not count here: a store is whole, and a
+// part of it must be asked for.
+func (a *app) chosenTenants(ctx context.Context, s store.Store) ([]dag.Tenant, error) {
+	if a.tenantFlag == "" {
+		return nil, nil
+	}
+	tenant, err := a.tenant()
+	if err != nil {
+		return nil, err
+	}
+	all, err := transfer.Tenants(ctx, s)
+	if err == nil && !slices.Contains(all, tenant) {
+		err = fmt.Errorf("tenant %s: %w: this store has nothing of it", tenant, store.ErrNotFound)
+	}
+	return []dag.Tenant{tenant}, err
+}
+
+// check runs the checker over some tenants, nil for all.
+func (a *app) check(ctx context.Context, s store.Store, tenants []dag.Tenant, most int) (fsck.Report, error) {
+	bar := a.counting("checking")
+	defer bar.stop()
+	o := fsck.Options{Findings: most, Progress: func(p fsck.Progress) {
+		bar.say(fmt.Sprintf("checking %s: %s", p.Tenant, p.Stage))
+		bar.update(p.Done, p.Total)
+	}}
+	if tenants == nil {
+		return fsck.Store(ctx, s, o)
+	}
+	return fsck.Tenant(ctx, s, tenants[0], o)
+}
+
+func printReport(w io.Writer, r *fsck.Report) {
+	if len(r.Findings) > 0 {
+		t := newTable(w, "tenant", "where", "rule", "finding")
+		for _, f := range r.Findings {
+			t.AppendRow([]any{f.Tenant, render.OneLine(f.Where, 80), f.Rule, render.OneLine(f.Detail, 300)})
+		}
+		t.Render()
+	}
+	c := &r.Counts
+	fmt.Fprintf(w, "checked %d turns with %d edges in %d conversations, %d texts, %d events, %d policies, %d issued slices (%d cut again) and %d API keys of %d tenants\n",
+		c.Turns, c.Edges, c.Conversations, c.Bodies, c.Events, c.Policies, c.Issued, c.Recut, c.Keys, c.Tenants)
+	switch {
+	case r.OK():
+		fmt.Fprintln(w, "all is in order")
+	case r.Found > len(r.Findings):
+		fmt.Fprintf(w, "%d findings, of which the first %d are listed\n", r.Found, len(r.Findings))
+	default:
+		fmt.Fprintf(w, "%d findings\n", r.Found)
+	}
+}

@@ -1,0 +1,300 @@
+// Package fsck checks a store: it derives anew everything that can be derived from
+// what a store says, and compares. It is the checker behind "graphkernel fsck", and
+// the one that tests run after faults.
+//
+// It works through the storage contract alone, so on every back end, and may run
+// while others write: it looks at each tenant up to the head that it sees first, and
+// nothing that is added meanwhile, erasures included, is a finding.
+//
+// What cannot be derived it cannot check: when a turn was created, if its leaf was
+// made to fit; a token, without the key; the hash of an API key. For each turn it
+// holds some 90 bytes in memory, and no text.
+package fsck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A Finding is something that does not fit.
+type Finding struct {
+	Tenant dag.Tenant
+	Where  string // "turn 0f…", "event 9", "number 12", "conversation 0f…", "issued 17", "policy p@1", "key 0f…", "head"
+	Rule   string // what it breaks, in a word or two
+	Detail string // what was found, and what was expected
+}
+
+func (f Finding) String() string {
+	return fmt.Sprintf("tenant %s: %s: %s: %s", f.Tenant, f.Where, f.Rule, f.Detail)
+}
+
+// Counts say what was looked at.
+type Counts struct {
+	Tenants       int
+	Turns         int
+	Edges         int
+	Links         int // edges between conversations
+	Bodies        int
+	Bare          int // turns without a body, erased or withheld
+	Events        int
+	Conversations int
+	Policies      int
+	Issued        int
+	Recut         int // issued slices that were cut again
+	Keys          int
+}
+
+func (c *Counts) add(o Counts) {
+	c.Tenants += o.Tenants
+	c.Turns += o.Turns
+	c.Edges += o.Edges
+	c.Links += o.Links
+	c.Bodies += o.Bodies
+	c.Bare += o.Bare
+	c.Events += o.Events
+	c.Conversations += o.Conversations
+	c.Policies += o.Policies
+	c.Issued += o.Issued
+	c.Recut += o.Recut
+	c.Keys += o.Keys
+}
+
+// A Report is what a check found.
+type Report struct {
+	Counts   Counts
+	Heads    map[dag.Tenant]dag.Seq // up to which each tenant was looked at
+	Findings []Finding              // the first ones
+	Found    int                    // how many there are
+}
+
+// OK says that nothing was found.
+func (r *Report) OK() bool { return r.Found == 0 }
+
+// Err gives the first finding as an error, nil if there is none.
+func (r *Report) Err() error {
+	switch r.Found {
+	case 0:
+		return nil
+	case 1:
+		return errors.New(r.Findings[0].String())
+	}
+	return fmt.Errorf("%s; and %d more", r.Findings[0], r.Found-1)
+}
+
+// DefaultFindings is how many findings a report holds if nobody says otherwise.
+const DefaultFindings = 100
+
+// Options of a check. The zero value checks everything.
+type Options struct {
+	// Findings bounds the findings of a report; the rest are counted. 0 means
+	// DefaultFindings.
+	Findings int
+
+	// Uncut leaves out cutting the issued slices again. For tests whose issued
+	// slices were never cut.
+	Uncut bool
+
+	// Page is how many of anything the store is asked for at once. 0 means 500.
+	Page int
+
+	// Progress is told how far a stage of a tenant's check has come. Nil means nobody.
+	Progress func(Progress)
+}
+
+// Progress is how far a check has come.
+type Progress struct {
+	Tenant      dag.Tenant
+	Stage       string
+	Done, Total int64
+}
+
+// Store checks all tenants of a store. The error says that the check could not be
+// done, and is nobody's finding.
+func Store(ctx context.Context, s store.Store, o Options) (Report, error) {
+	all := Report{Heads: map[dag.Tenant]dag.Seq{}}
+	for after := dag.Tenant(""); ; {
+		page, err := s.Tenants(ctx, after, 100)
+		if err != nil {
+			return all, fmt.Errorf("fsck: %w", err)
+		}
+		if len(page) == 0 {
+			return all, nil
+		}
+		for _, tenant := range page {
+			if tenant <= after {
+				return all, fmt.Errorf("fsck: the list of tenants has %q behind %q", tenant, after)
+			}
+			after = tenant
+			if err := all.tenant(ctx, s, tenant, o); err != nil {
+				return all, err
+			}
+		}
+	}
+}
+
+// Tenant checks one tenant. One that has nothing is in order.
+func Tenant(ctx context.Context, s store.Store, tenant dag.Tenant, o Options) (Report, error) {
+	r := Report{Heads: map[dag.Tenant]dag.Seq{}}
+	err := r.tenant(ctx, s, tenant, o)
+	return r, err
+}
+
+func (r *Report) tenant(ctx context.Context, s store.Store, tenant dag.Tenant, o Options) error {
+	if o.Findings <= 0 {
+		o.Findings = DefaultFindings
+	}
+	if o.Page <= 0 {
+		o.Page = 500
+	}
+	c := checker{ctx: ctx, s: s, tenant: tenant, o: o, report: r, seed: maphash.MakeSeed(), told: map[[2]string]bool{}}
+	err := c.run()
+	c.counts.Tenants = 1
+	r.Counts.add(c.counts)
+	r.Heads[tenant] = c.head
+	if err != nil {
+		return fmt.Errorf("fsck: tenant %s: %w", tenant, err)
+	}
+	return nil
+}
+
+type checker struct {
+	ctx    context.Context
+	s      store.Store
+	tenant dag.Tenant
+	o      Options
+	report *Report
+	counts Counts
+	told   map[[2]string]bool // place and rule of what was reported, as long as they are few
+
+	head dag.Seq
+	seed maphash.Seed
+	history
+
+	beyond      dag.Seq // the greatest number seen above the head
+	beyondWhere string
+	vanished    []uint32 // turns whose bodies went during the check
+	graph       *graph   // of the slices that were cut again last
+}
+
+func (c *checker) run() error {
+	head, err := c.s.Head(c.ctx, c.tenant)
+	if err != nil {
+		return c.unreadable("head", err)
+	}
+	c.head = head
+	for _, stage := range []struct {
+		run   func() error
+		whole bool // if the scan broke off, everything would be told as missing
+	}{
+		{c.scan, false},
+		{c.numbers, false},
+		{c.lookups, true},
+		{c.matches, true},
+		{c.conversationList, true},
+		{c.segments, true},
+		{c.policies, false},
+		{c.issued, false},
+		{c.keys, false},
+		{c.later, false},
+	} {
+		if stage.whole && !c.whole {
+			continue
+		}
+		if err := stage.run(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find reports a finding. Of one place each rule is told once.
+func (c *checker) find(where, rule, format string, args ...any) {
+	key := [2]string{where, rule}
+	if c.told[key] {
+		return
+	}
+	if len(c.told) < 100*c.o.Findings {
+		c.told[key] = true
+	}
+	c.report.Found++
+	if len(c.report.Findings) < c.o.Findings {
+		c.report.Findings = append(c.report.Findings, Finding{c.tenant, where, rule, fmt.Sprintf(format, args...)})
+	}
+}
+
+// unreadable makes a finding of what a store cannot read, and gives back what only
+// says that the store cannot be asked now.
+func (c *checker) unreadable(where string, err error) error { return c.cannot(where, "readable", err) }
+
+func (c *checker) cannot(where, rule string, err error) error {
+	for _, passing := range []error{
+		context.Canceled, context.DeadlineExceeded,
+		store.ErrClosed, store.ErrBroken, store.ErrBusy, store.ErrLost, store.ErrUncertain, store.ErrSchema,
+	} {
+		if errors.Is(err, passing) {
+			return err
+		}
+	}
+	if c.ctx.Err() != nil {
+		return c.ctx.Err()
+	}
+	c.find(where, rule, "%v", err)
+	return nil
+}
+
+func (c *checker) progress(stage string, done, total int) {
+	if c.o.Progress != nil {
+		c.o.Progress(Progress{c.tenant, stage, int64(done), int64(total)})
+	}
+}
+
+// saw remembers a number above the head, which somebody may have added meanwhile.
+func (c *checker) saw(seq dag.Seq, where string) {
+	if seq > c.beyond {
+		c.beyond, c.beyondWhere = seq, where
+	}
+}
+
+// later looks at what was added meanwhile: it must explain what was seen of it.
+func (c *checker) later() error {
+	head, err := c.s.Head(c.ctx, c.tenant)
+	if err != nil {
+		return c.unreadable("head", err)
+	}
+	if c.beyond > head {
+		c.find(c.beyondWhere, "head", "it has number %d, and the head is %d", c.beyond, head)
+	}
+	if head < c.head {
+		c.find("head", "head", "it went from %d to %d", c.head, head)
+	}
+	gone := map[dag.TurnID]bool{}
+	for _, i := range c.vanished {
+		gone[c.turn(i).id] = true
+	}
+	for after := c.head; len(gone) > 0; {
+		page, err := c.s.Events(c.ctx, c.tenant, after, c.o.Page)
+		if err != nil {
+			return c.unreadable("events", err)
+		}
+		for _, e := range page {
+			after = e.Seq
+			delete(gone, e.Turn)
+		}
+		if len(page) < c.o.Page {
+			break
+		}
+	}
+	for id := range gone {
+		c.find(turnName(id), "body", "it had a body when the check began, which went without an event")
+	}
+	return nil
+}
+
+func turnName(id dag.TurnID) string { return "turn " + id.String() }
+
+func conversationName(id dag.ConversationID) string { return "conversation " + id.String() }

@@ -1,0 +1,354 @@
+package fsck_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/sqlite"
+	"github.com/graphkernel/graphkernel/store/storetest"
+)
+
+const tenant = storetest.Tenant
+
+// filled makes a file with two tenants that have something of everything.
+func filled(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := sqlite.Create(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tenant := range []dag.Tenant{tenant, "another"} { // the first has number 1
+		if err := storetest.Fill(t.Context(), s, tenant); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func check(t *testing.T, path string, o fsck.Options) fsck.Report {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	report, err := fsck.Store(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// TestSound makes sure that what is in order gives no finding, in pages of every size,
+// and that everything was looked at.
+func TestSound(t *testing.T) {
+	path := filled(t)
+	for _, page := range []int{0, 1, 3, 41} {
+		stages := map[string]bool{}
+		report := check(t, path, fsck.Options{Page: page, Progress: func(p fsck.Progress) { stages[p.Stage] = true }})
+		if !report.OK() || report.Err() != nil {
+			t.Errorf("pages of %d: %d findings: %v", page, report.Found, report.Findings)
+		}
+		want := fsck.Counts{
+			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Conversations: 8,
+			Policies: 4, Issued: 10, Recut: 10, Keys: 6,
+		}
+		if report.Counts != want {
+			t.Errorf("pages of %d: looked at %+v, want %+v", page, report.Counts, want)
+		}
+		if report.Heads[tenant] != 43 || report.Heads["another"] != 43 {
+			t.Errorf("heads are %v", report.Heads)
+		}
+		if len(stages) < 5 {
+			t.Errorf("progress of %v", stages)
+		}
+	}
+}
+
+func turn(n int) string { return "turn " + storetest.TurnID(n).String() }
+
+func conversation(n int) string { return "conversation " + storetest.ConversationID(n).String() }
+
+// kept writes bytes into the packed column of turn n, at an offset.
+func kept(n, offset int, bytes ...byte) string {
+	return fmt.Sprintf(`UPDATE turns SET kept = CAST(substr(kept, 1, %d) || x'%x' || substr(kept, %d) AS BLOB)
+		WHERE tenant = 1 AND substr(kept, 49, 16) = %s`, offset, bytes, offset+1+len(bytes), id(n))
+}
+
+func id(n int) string { i := storetest.TurnID(n); return fmt.Sprintf("x'%x'", i[:]) }
+
+func conv(n int) string { i := storetest.ConversationID(n); return fmt.Sprintf("x'%x'", i[:]) }
+
+// Offsets in the packed column, see package packed.
+const (
+	atConversation = 0
+	atDigest       = 16
+	atID           = 48
+	atCreated      = 64
+	atSalience     = 72
+	atRole         = 76
+	atPhase        = 77
+	atLeaf         = 78
+	atParent       = 110
+	atParentConv   = 126
+	atKind         = 142
+	atEdgeLeaf     = 143
+)
+
+// damages are one for each column that the contract lets anybody see. Where is one of
+// the findings' places, and rule its rule.
+var damages = []struct{ name, sql, where, rule string }{
+	{"head, too great", `UPDATE tenants SET head = head + 3 WHERE tenant = 1`, "numbers 44 to 46", "number"},
+	{"head, too small", `UPDATE tenants SET head = head - 2 WHERE tenant = 1`, "event 43", "head"},
+
+	{"turn gone", `DELETE FROM turns WHERE tenant = 1 AND seq = 7`, "number 7", "number"},
+	{"turn of another number", `UPDATE turns SET seq = 99 WHERE tenant = 1 AND seq = 7`, "number 7", "number"},
+	{"turn of another tenant", `UPDATE turns SET tenant = 7 WHERE tenant = 1 AND seq = 7`, "number 7", "number"},
+	{"conversation", kept(17, atConversation, 1, 2), turn(17), "leaf"},
+	{"body digest", kept(17, atDigest, 1, 2), turn(17), "body digest"},
+	{"body digest of an erased turn", kept(3, atDigest, 1, 2), turn(3), "leaf"},
+	{"id", kept(17, atID+15, 200), "turn 1fe68f0a-f33c-b97a-0000-0000000000c8", "leaf"},
+	{"created", kept(17, atCreated+7, 1), turn(17), "leaf"},
+	{"created, not at all", kept(17, atCreated, 0x80), turn(17), "form"},
+	{"salience", kept(17, atSalience+3, 1), turn(17), "leaf"},
+	{"role", kept(17, atRole, 9), turn(17), "form"},
+	{"phase", kept(17, atPhase, 9), turn(17), "form"},
+	{"leaf", kept(17, atLeaf+31, 1), turn(17), "leaf"},
+	{"parent", kept(17, atParent+3, 1), turn(17), "parent"},
+	{"parent's conversation", kept(17, atParentConv+3, 1), turn(17), "parent"},
+	{"edge kind", kept(17, atKind, 9), turn(17), "edge"},
+	{"edge leaf", kept(17, atEdgeLeaf, 1, 1), turn(17), "edge leaf"},
+	{"edge gone", `UPDATE turns SET kept = substr(kept, 1, 110) WHERE tenant = 1 AND seq = 17`, turn(17), "segment"},
+	{"cut short", `UPDATE turns SET kept = substr(kept, 1, 100) WHERE tenant = 1 AND seq = 17`, "number 1 and on", "readable"},
+	{"name", `UPDATE turns SET name = x'0102030405060708' WHERE tenant = 1 AND seq = 17`, turn(17), "external id"},
+	{"name, gone", `UPDATE turns SET name = NULL WHERE tenant = 1 AND seq = 17`, turn(17), "external id"},
+	{"salt", `UPDATE turns SET salt = x'01020304050607080102030405060708' WHERE tenant = 1 AND seq = 18`, turn(18), "body digest"},
+	{"salt, gone", `UPDATE turns SET salt = NULL WHERE tenant = 1 AND seq = 18`, "number 1 and on", "readable"},
+	{"external id", `UPDATE turns SET external = CAST('other' AS BLOB) WHERE tenant = 1 AND seq = 17`, turn(17), "external id"},
+	{"external id, gone", `UPDATE turns SET external = NULL WHERE tenant = 1 AND seq = 17`, turn(17), "external id"},
+	{"body", `UPDATE turns SET body = CAST('{}' AS BLOB) WHERE tenant = 1 AND seq = 18`, turn(18), "body"},
+	{"body, gone", `UPDATE turns SET body = NULL WHERE tenant = 1 AND seq = 15`, "", ""}, // as good as withheld
+	{"body that was erased", `UPDATE turns SET body = CAST('{"attrs":{},"author":"human:guest","content":"back"}' AS BLOB), salt = zeroblob(16)
+		WHERE tenant = 1 AND substr(kept, 49, 16) = ` + id(3), turn(3), "body"},
+
+	{"id gone", `DELETE FROM ids WHERE tenant = 1 AND id = ` + id(5), turn(5), "found by id"},
+	{"id of another", `UPDATE ids SET turn = turn + 1 WHERE tenant = 1 AND id = ` + id(5), turn(5), "found by id"},
+	{"id of none", `INSERT INTO ids (tenant, id, turn) VALUES (1, x'00112233445566778899aabbccddeeff', 3)`, "turn 00112233-4455-6677-8899-aabbccddeeff", "found by prefix"},
+	{"id spoilt", `UPDATE ids SET id = zeroblob(16) WHERE tenant = 1 AND id = ` + id(5), turn(5), "found by prefix"},
+	{"id of another size", `UPDATE ids SET id = x'00' WHERE tenant = 1 AND id = ` + id(5), turn(5), "found by id"},
+
+	{"run gone", `DELETE FROM runs WHERE tenant = 1 AND conversation = ` + conv(2), turn(2), "segment"},
+	{"run, a skeleton", `UPDATE runs SET run = CAST(substr(run, 1, 40) || x'ff' || substr(run, 42) AS BLOB) WHERE tenant = 1 AND conversation = ` + conv(2), "turn ", "segment"},
+	{"run, cut short", `UPDATE runs SET run = substr(run, 1, 50) WHERE tenant = 1 AND conversation = ` + conv(2), conversation(2), "readable"},
+	{"run of another conversation", `UPDATE runs SET conversation = x'00112233445566778899aabbccddeeff' WHERE tenant = 1 AND conversation = ` + conv(2), turn(2), "segment"},
+
+	{"link gone", `DELETE FROM links WHERE tenant = 1 AND substr(link, 17, 16) = ` + id(20), turn(20), "link"},
+	{"link of another number", `UPDATE links SET seq = seq + 1 WHERE tenant = 1 AND substr(link, 17, 16) = ` + id(20), turn(20), "link"},
+	{"link of another parent", `UPDATE links SET link = CAST(zeroblob(16) || substr(link, 17) AS BLOB) WHERE tenant = 1 AND substr(link, 17, 16) = ` + id(20), turn(20), "link"},
+	{"link to another conversation", `UPDATE links SET link = CAST(substr(link, 1, 32) || zeroblob(16) AS BLOB) WHERE tenant = 1 AND substr(link, 17, 16) = ` + id(20), turn(20), "link"},
+	{"link of another conversation", `UPDATE links SET parent_conversation = zeroblob(16) WHERE tenant = 1 AND substr(link, 17, 16) = ` + id(20), turn(20), "link"},
+	{"link that is no edge", `INSERT INTO links (tenant, parent_conversation, seq, link) VALUES (1, ` + conv(2) + `, 7, CAST(` + id(2) + `||` + id(7) + `||` + conv(3) + ` AS BLOB))`, turn(7), "link"},
+	{"link of another size", `UPDATE links SET link = x'00' WHERE tenant = 1 AND substr(link, 17, 16) = ` + id(20), conversation(3), "readable"},
+
+	{"conversation gone", `DELETE FROM conversations WHERE tenant = 1 AND conversation = ` + conv(2), conversation(2), "conversation"},
+	{"conversation that is none", `INSERT INTO conversations VALUES (1, x'00112233445566778899aabbccddeeff', 1, 1, 1, 1, 1)`, "conversation 00112233-4455-6677-8899-aabbccddeeff", "conversation"},
+	{"count", `UPDATE conversations SET turns = turns + 1 WHERE tenant = 1 AND conversation = ` + conv(2), conversation(2), "conversation"},
+	{"first", `UPDATE conversations SET first = first + 1 WHERE tenant = 1 AND conversation = ` + conv(2), conversation(2), "conversation"},
+	{"last", `UPDATE conversations SET last = last + 1 WHERE tenant = 1 AND conversation = ` + conv(2), conversation(2), "conversation"},
+	{"last, above the head", `UPDATE conversations SET last = 4000 WHERE tenant = 1 AND conversation = ` + conv(2), conversation(2), "conversation"},
+	{"first time", `UPDATE conversations SET first_at = first_at + 1 WHERE tenant = 1 AND conversation = ` + conv(2), conversation(2), "conversation"},
+	{"last time", `UPDATE conversations SET last_at = last_at - 1 WHERE tenant = 1 AND conversation = ` + conv(2), conversation(2), "conversation"},
+
+	{"event gone", `DELETE FROM events WHERE tenant = 1 AND seq = 21`, "number 21", "number"},
+	{"event of another number", `UPDATE events SET seq = 20 WHERE tenant = 1 AND seq = 21`, "event 20", "number"},
+	{"event of another kind", `UPDATE events SET kind = 'other' WHERE tenant = 1 AND seq = 21`, "event 21", "form"},
+	{"event of no turn", `UPDATE events SET turn = zeroblob(16) WHERE tenant = 1 AND seq = 21`, "event 21", "event"},
+	{"event of another turn", `UPDATE events SET turn = ` + id(4) + ` WHERE tenant = 1 AND seq = 21`, turn(4), "body"},
+	{"event of a later turn", `UPDATE events SET turn = ` + id(38) + ` WHERE tenant = 1 AND seq = 21`, "event 21", "event"},
+	{"event of another size", `UPDATE events SET turn = x'00' WHERE tenant = 1 AND seq = 21`, "event 1 and on", "readable"},
+	{"event at no time", `UPDATE events SET at = -1 WHERE tenant = 1 AND seq = 21`, "event 21", "form"},
+
+	{"policy gone", `DELETE FROM policies WHERE tenant = 1 AND policy = 'wide@1'`, "issued 1", "policy"},
+	{"policy of another name", `UPDATE policies SET policy = 'wide@7' WHERE tenant = 1 AND policy = 'wide@1'`, "issued 5", "policy"},
+	{"policy's hash", `UPDATE policies SET hash = zeroblob(32) WHERE tenant = 1 AND policy = 'wide@1'`, "policies", "readable"},
+	{"policy's parameters", `UPDATE policies SET canonical = (SELECT canonical FROM policies WHERE policy = 'narrow@2') WHERE tenant = 1 AND policy = 'wide@1'`, "policies", "readable"},
+	{"policy, both", `UPDATE policies SET (hash, canonical) = (SELECT hash, canonical FROM policies WHERE policy = 'narrow@2') WHERE tenant = 1 AND policy = 'wide@1'`, "issued 1", "policy_params_hash"},
+
+	{"issued gone", `DELETE FROM issued WHERE tenant = 1 AND number = 2`, "issued 3", "number"},
+	{"issued number", `UPDATE issued SET number = 9 WHERE tenant = 1 AND number = 5`, "issued 9", "number"},
+	{"issued slice", `UPDATE issued SET slice = '0123456789abcdef' WHERE tenant = 1 AND number = 2`, "issued 2", "slice_id"},
+	{"issued slice, no id", `UPDATE issued SET slice = 'x' WHERE tenant = 1 AND number = 2`, "issued 2", "form"},
+	{"issued anchor", `UPDATE issued SET anchor = ` + id(16) + ` WHERE tenant = 1 AND number = 2`, "issued 2", "slice_id"},
+	{"issued anchor that is none", `UPDATE issued SET anchor = zeroblob(16) WHERE tenant = 1 AND number = 2`, "issued 2", "anchor"},
+	{"issued anchor of later", `UPDATE issued SET anchor = ` + id(35) + ` WHERE tenant = 1 AND number = 2`, "issued 2", "anchor"},
+	{"issued policy", `UPDATE issued SET policy = 'wide@1' WHERE tenant = 1 AND number = 2`, "issued 2", "policy_params_hash"},
+	{"issued policy that is none", `UPDATE issued SET policy = 'wide@7' WHERE tenant = 1 AND number = 2`, "issued 2", "policy"},
+	{"issued policy's hash", `UPDATE issued SET policy_hash = randomblob(32) WHERE tenant = 1 AND number = 2`, "issued 2", "policy_params_hash"},
+	{"issued snapshot", `UPDATE issued SET snapshot = randomblob(32) WHERE tenant = 1 AND number = 2`, "issued 2", "graph_snapshot_hash"},
+	{"issued snapshot's size", `UPDATE issued SET snapshot = x'00' WHERE tenant = 1 AND number = 2`, "issued 1 and on", "readable"},
+	{"issued version", `UPDATE issued SET version = 'other' WHERE tenant = 1 AND number = 2`, "issued 2", ""},
+	{"issued as of", `UPDATE issued SET as_of = 30 WHERE tenant = 1 AND number = 5`, "issued 5", "anchor"},
+	{"issued as of later", `UPDATE issued SET as_of = 4000 WHERE tenant = 1 AND number = 5`, "issued 5", "head"},
+	{"issued at no time", `UPDATE issued SET at = -1 WHERE tenant = 1 AND number = 2`, "issued 2", "form"},
+	{"bundle twice", `DROP INDEX issued_by_bundle; UPDATE issued SET bundle = (SELECT bundle FROM issued WHERE tenant = 1 AND number = 1) WHERE tenant = 1 AND number = 2`, "issued 2", "bundle"},
+
+	{"key's id", `UPDATE api_keys SET id = 'X' WHERE tenant = 1 AND id = (SELECT min(id) FROM api_keys)`, "keys", "readable"},
+	{"key's role", `UPDATE api_keys SET role = 'other' WHERE tenant = 1`, "keys", "readable"},
+	{"key's hash", `UPDATE api_keys SET hash = zeroblob(32) WHERE tenant = 1`, "keys", "readable"},
+	{"key's hash, of another", `UPDATE api_keys SET hash = (SELECT max(hash) FROM api_keys) WHERE tenant = 1`, "key ", "hash"},
+	{"key created at no time", `UPDATE api_keys SET created_at = -1 WHERE tenant = 1`, "keys", "readable"},
+	{"key revoked at no time", `UPDATE api_keys SET revoked_at = -1 WHERE tenant = 1`, "keys", "readable"},
+}
+
+// TestDamaged changes one thing by SQL, and expects it to be found, at its place.
+func TestDamaged(t *testing.T) {
+	sound := filled(t)
+	data, err := os.ReadFile(sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range damages {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "damaged.db")
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if changed := exec(t, path, d.sql); changed == 0 {
+				t.Fatalf("%s changed nothing", d.sql)
+			}
+			report := check(t, path, fsck.Options{})
+			if d.where == "" {
+				if !report.OK() {
+					t.Errorf("found %v", report.Findings)
+				}
+				return
+			}
+			at := slices.IndexFunc(report.Findings, func(f fsck.Finding) bool {
+				return f.Tenant == tenant && strings.HasPrefix(f.Where, d.where) && (d.rule == "" || f.Rule == d.rule)
+			})
+			if at < 0 {
+				t.Errorf("found %v, want %q of %s", report.Findings, d.rule, d.where)
+			}
+			if report.OK() || report.Err() == nil || report.Found < len(report.Findings) {
+				t.Errorf("%d findings, %d listed, error %v", report.Found, len(report.Findings), report.Err())
+			}
+			for _, f := range report.Findings {
+				if f.Tenant != tenant || f.Where == "" || f.Rule == "" || f.Detail == "" {
+					t.Errorf("got %+v", f)
+				}
+			}
+		})
+	}
+}
+
+func exec(t *testing.T, path, text string) int64 {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	r, err := db.ExecContext(t.Context(), text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	n, err := r.RowsAffected()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestBound makes sure that findings beyond the bound are counted and not kept.
+func TestBound(t *testing.T) {
+	path := filled(t)
+	exec(t, path, `UPDATE turns SET salt = zeroblob(16) WHERE body IS NOT NULL`)
+	report := check(t, path, fsck.Options{Findings: 5})
+	if len(report.Findings) != 5 || report.Found != 68 {
+		t.Errorf("%d findings kept of %d, want 5 of 68", len(report.Findings), report.Found)
+	}
+	if err := report.Err(); err == nil || !strings.Contains(err.Error(), "67 more") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestWhileWriting checks again and again while others append, erase, issue and add
+// keys: none of it is a finding.
+func TestWhileWriting(t *testing.T) {
+	ctx := t.Context()
+	s := memory.Open(&memory.Disk{}, memory.Options{})
+	if err := storetest.Fill(ctx, s, tenant); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		var err error
+		for n := 1000; n < 1200 && err == nil; n++ {
+			a := storetest.Named(storetest.Arrival(n, n%5, "more", n%40+1), fmt.Sprint("name ", n%2))
+			_, err = s.Append(ctx, tenant, []store.Batch{{a}})
+			if n%3 == 0 && err == nil {
+				_, err = s.Erase(ctx, tenant, storetest.Erasure([]int{n, n%40 + 1}[n%2]))
+			}
+			if n%5 == 0 && err == nil {
+				err = storetest.Issue(ctx, s, tenant, storetest.TurnID(n), "wide@1")
+			}
+			if n%9 == 0 && err == nil {
+				_, err = s.RevokeKey(ctx, tenant, storetest.Key(n%3).ID, storetest.RevokedAt(n))
+			}
+			time.Sleep(time.Millisecond)
+		}
+		done <- err
+	}()
+	heads := map[dag.Seq]bool{}
+	for {
+		select {
+		case err := <-done:
+			if err != nil || len(heads) < 5 {
+				t.Errorf("writing: %v; checked at %d heads, want 5", err, len(heads))
+			}
+			return
+		default:
+		}
+		report, err := fsck.Store(ctx, s, fsck.Options{Page: 3 + len(heads)%3*100})
+		if err != nil || !report.OK() {
+			t.Fatalf("%v, %v", report.Findings, err)
+		}
+		heads[report.Heads[tenant]] = true
+	}
+}
+
+// TestPassing makes sure that a store that cannot be asked is no finding.
+func TestPassing(t *testing.T) {
+	s := memory.Open(&memory.Disk{}, memory.Options{})
+	if err := storetest.Fill(t.Context(), s, tenant); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if report, err := fsck.Tenant(ctx, s, tenant, fsck.Options{}); !errors.Is(err, context.Canceled) || !report.OK() {
+		t.Errorf("cancelled: %v, %v", report.Findings, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := fsck.Tenant(t.Context(), s, tenant, fsck.Options{}); !errors.Is(err, store.ErrClosed) || !report.OK() {
+		t.Errorf("closed: %v, %v", report.Findings, err)
+	}
+}

@@ -1,0 +1,245 @@
+package fsck
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A recorded slice id: how many records it has, and a hash of them all.
+type recorded struct {
+	first uint64 // a number that has it
+	count int
+	sum   uint64
+}
+
+func (r *recorded) add(seed maphash.Seed, i *store.Issued) {
+	r.count++
+	r.sum += maphash.Comparable(seed, *i)
+}
+
+// issued checks the record of issued slices, and cuts each again.
+func (c *checker) issued() error {
+	registry, err := c.s.Policies(c.ctx, c.tenant)
+	if err != nil {
+		registry = policy.Registry{} // it was told already
+	}
+	readable := err == nil
+	bundles := map[[16]byte]struct{}{} // the first half of a SHA-256 tells them apart
+	ids := map[slice.SliceID]recorded{}
+	last := uint64(0)
+	for {
+		page, err := c.s.IssuedAfter(c.ctx, c.tenant, last, c.o.Page)
+		if err != nil {
+			if err := c.unreadable(fmt.Sprintf("issued %d and on", last+1), err); err != nil {
+				return err
+			}
+			break
+		}
+		for n := range page {
+			i := &page[n]
+			where := issuedName(i.Number)
+			if i.Number <= last {
+				c.find(where, "number", "it is listed behind number %d", last)
+				return nil
+			}
+			if i.Number != last+1 {
+				c.find(where, "number", "it follows number %d", last)
+			}
+			last = i.Number
+			if err := store.CheckIssued(i); err != nil {
+				c.find(where, "form", "%v", err)
+			}
+			half := [16]byte(i.Bundle[:16])
+			if _, twice := bundles[half]; twice {
+				c.find(where, "bundle", "%s is recorded already", i.Bundle)
+			}
+			bundles[half] = struct{}{}
+			r, ok := ids[i.Provenance.SliceID]
+			if !ok {
+				r.first = i.Number
+			}
+			r.add(c.seed, i)
+			ids[i.Provenance.SliceID] = r
+			c.counts.Issued++
+		}
+		if c.whole && readable && !c.o.Uncut {
+			if err := c.recut(page, registry); err != nil {
+				return err
+			}
+		}
+		c.progress("issued slices", int(last), int(last))
+		if len(page) < c.o.Page {
+			break
+		}
+	}
+	return c.issuedByID(ids, last)
+}
+
+func issuedName(number uint64) string { return fmt.Sprintf("issued %d", number) }
+
+// issuedByID asks for the records by their slice ids.
+func (c *checker) issuedByID(ids map[slice.SliceID]recorded, last uint64) error {
+	for id, want := range ids {
+		list, err := c.s.IssuedByID(c.ctx, c.tenant, id)
+		if err != nil {
+			if err := c.unreadable(issuedName(want.first), err); err != nil {
+				return err
+			}
+			continue
+		}
+		var got recorded
+		for n := range list {
+			if n > 0 && list[n-1].Number >= list[n].Number {
+				c.find(issuedName(list[n].Number), "found by slice id", "it is listed behind number %d", list[n-1].Number)
+			}
+			if list[n].Number <= last {
+				got.add(c.seed, &list[n])
+			}
+		}
+		if got.count != want.count || got.sum != want.sum {
+			c.find(issuedName(want.first), "found by slice id", "slice %s leads to %d records that differ from the %d of the list", id, got.count, want.count)
+		}
+	}
+	return nil
+}
+
+// recut cuts slices again, those around one conversation together.
+func (c *checker) recut(page []store.Issued, registry policy.Registry) error {
+	var byConv []placed
+	for n := range page {
+		i := &page[n]
+		where := issuedName(i.Number)
+		if i.AsOf > c.head {
+			c.saw(i.AsOf, where)
+			continue
+		}
+		at, ok := c.lookup(i.Provenance.Anchor)
+		if !ok || c.turn(at).seq > i.AsOf {
+			c.find(where, "anchor", "turn %s does not exist at number %d", i.Provenance.Anchor, i.AsOf)
+			continue
+		}
+		p, err := registry.Get(i.Provenance.PolicyID)
+		if err != nil {
+			c.find(where, "policy", "%s is not registered", i.Provenance.PolicyID)
+			continue
+		}
+		byConv = append(byConv, placed{i, p, c.turn(at).conv})
+	}
+	slices.SortStableFunc(byConv, func(a, b placed) int { return cmp.Compare(a.conv, b.conv) })
+	for _, p := range byConv {
+		if c.graph == nil || c.graph.dag.Size() > graphSize {
+			c.graph = newGraph(c)
+		}
+		cut, err := c.graph.cut(p)
+		if err != nil {
+			c.graph = nil // whatever of it was loaded
+			if err := c.cannot(issuedName(p.Number), "slice", err); err != nil {
+				return err
+			}
+			continue
+		}
+		c.counts.Recut++
+		c.compare(issuedName(p.Number), &p.Provenance, cut)
+	}
+	return nil
+}
+
+// A placed slice is one that can be cut again.
+type placed struct {
+	*store.Issued
+	policy policy.Registered
+	conv   uint32 // of the anchor
+}
+
+func (c *checker) compare(where string, stored, cut *slice.Provenance) {
+	for _, f := range []struct{ name, stored, cut string }{
+		{"slice_id", string(stored.SliceID), string(cut.SliceID)},
+		{"anchor_turn_id", stored.Anchor.String(), cut.Anchor.String()},
+		{"policy_id", string(stored.PolicyID), string(cut.PolicyID)},
+		{"policy_params_hash", stored.PolicyParamsHash.String(), cut.PolicyParamsHash.String()},
+		{"graph_snapshot_hash", stored.GraphSnapshotHash.String(), cut.GraphSnapshotHash.String()},
+		{"schema_version", stored.SchemaVersion, cut.SchemaVersion},
+	} {
+		if f.stored != f.cut {
+			c.find(where, f.name, "recorded is %s, and cutting again gives %s", f.stored, f.cut)
+		}
+	}
+}
+
+// graphSize is how many bytes of skeletons are kept before beginning anew.
+const graphSize = 128 << 20
+
+// A graph holds skeletons of some conversations, up to the checker's head.
+type graph struct {
+	c     *checker
+	dag   *dag.Graph
+	holds map[dag.ConversationID]bool
+}
+
+func newGraph(c *checker) *graph {
+	return &graph{c: c, dag: dag.NewGraph(), holds: map[dag.ConversationID]bool{}}
+}
+
+func (g *graph) cut(p placed) (*slice.Provenance, error) {
+	missing := []dag.ConversationID{g.c.conversations[p.conv].ID}
+	for {
+		if err := g.load(missing); err != nil {
+			return nil, err
+		}
+		s, err := slice.Cut(g.dag.At(p.AsOf), p.Provenance.Anchor, p.policy)
+		if err == nil {
+			return &s.Provenance, nil
+		}
+		var lacks *slice.MissingError
+		if !errors.As(err, &lacks) {
+			return nil, err
+		}
+		missing = lacks.Conversations
+		if slices.ContainsFunc(missing, func(c dag.ConversationID) bool { return g.holds[c] }) {
+			return nil, fmt.Errorf("edges lead to turns that their conversations do not hold: %w", err)
+		}
+	}
+}
+
+// load adds conversations, without what was added to them meanwhile.
+func (g *graph) load(conversations []dag.ConversationID) error {
+	var parts []store.Part
+	for _, id := range conversations {
+		if !g.holds[id] {
+			parts = append(parts, store.Part{Conversation: id})
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	seg, err := g.c.s.Segment(g.c.ctx, g.c.tenant, parts)
+	if err != nil {
+		return err
+	}
+	for i := range seg.Turns {
+		if seg.Turns[i].Seq <= g.c.head {
+			if err := g.dag.Add(&seg.Turns[i]); err != nil {
+				return err
+			}
+		}
+	}
+	for _, l := range seg.Links {
+		if l.Seq <= g.c.head {
+			if err := g.dag.AddLink(l); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range parts {
+		g.holds[p.Conversation] = true
+	}
+	return nil
+}

@@ -1,0 +1,382 @@
+package fsck
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// lookups asks for every turn by its id and by its place.
+func (c *checker) lookups() error {
+	for page := range slices.Chunk(c.byConv, c.o.Page) {
+		ids := make([]dag.TurnID, len(page))
+		places := make([]store.Place, len(page))
+		for i, n := range page {
+			t := c.turn(n)
+			ids[i] = t.id
+			places[i] = store.Place{Conversation: c.conversations[t.conv].ID, Seq: t.seq}
+		}
+		byID, err := c.s.Turns(c.ctx, c.tenant, ids)
+		if err := c.looked(page, byID, "found by id", err); err != nil {
+			return err
+		}
+		byPlace, err := c.s.Placed(c.ctx, c.tenant, places)
+		if err := c.looked(page, byPlace, "found by place", err); err != nil {
+			return err
+		}
+		c.progress("look-ups", int(page[len(page)-1])+1, c.len())
+	}
+	return nil
+}
+
+// looked compares the answer to a look-up of some turns with the scan's.
+func (c *checker) looked(asked []uint32, records []store.Record, rule string, err error) error {
+	if err != nil {
+		return c.unreadable(turnName(c.turn(asked[0]).id)+" and others", err)
+	}
+	missing := make(map[uint32]bool, len(asked))
+	for _, i := range asked {
+		missing[i] = true
+	}
+	for n := range records {
+		r := &records[n]
+		i, known := c.lookup(r.Turn.ID)
+		if !known || !missing[i] {
+			c.find(turnName(r.Turn.ID), rule, "it was not asked for, or is there twice")
+			continue
+		}
+		delete(missing, i)
+		t := c.turn(i)
+		skeleton := dag.Skeleton{
+			Seq: r.Seq, ID: r.Turn.ID, Conversation: r.Turn.Conversation, CreatedAt: r.Turn.CreatedAt, Salience: r.Turn.Salience,
+			Role: r.Turn.Role, Phase: r.Turn.Phase, Leaf: r.Leaf, Parents: r.Parents,
+		}
+		if c.skeletonHash(&skeleton) != t.skeleton {
+			c.find(turnName(t.id), rule, "number %d differs from what the scan gave as number %d", r.Seq, t.seq)
+		}
+		if leaf := slice.TurnLeaf(&r.Turn); leaf != r.Leaf {
+			c.find(turnName(t.id), "leaf", "stored is %s, and its fields give %s", r.Leaf, leaf)
+		}
+		switch body := c.bodyHash(r); {
+		case body == t.body:
+		case body == 0:
+			c.vanished = append(c.vanished, i)
+			t.body = 0
+		default:
+			c.find(turnName(t.id), rule, "it has another body than the scan gave")
+		}
+	}
+	for _, i := range asked {
+		if missing[i] {
+			c.find(turnName(c.turn(i).id), rule, "it is not found, and the scan gave it as number %d", c.turn(i).seq)
+		}
+	}
+	return nil
+}
+
+// fewMatches is how many known turns a prefix may have to be asked for.
+const fewMatches = 1000
+
+// matches asks for all turns by the beginnings of their ids.
+func (c *checker) matches() error { return c.match("") }
+
+func (c *checker) match(prefix string) error {
+	first, last, _ := store.PrefixRange(prefix)
+	byID := func(i uint32, id dag.TurnID) int { return c.turn(i).id.Compare(id) }
+	begin, _ := slices.BinarySearchFunc(c.byID, first, byID)
+	end, exact := slices.BinarySearchFunc(c.byID, last, byID)
+	if exact {
+		end++
+	}
+	known := c.byID[begin:end]
+	if len(known) > fewMatches {
+		return c.matchLonger(prefix)
+	}
+	limit := len(known) + fewMatches
+	got, err := c.s.Match(c.ctx, c.tenant, prefix, limit)
+	if err != nil {
+		return c.unreadable("turns "+prefix+"…", err)
+	}
+	if len(got) == limit && len(prefix) < dag.IDText {
+		return c.matchLonger(prefix)
+	}
+	var fresh []dag.TurnID
+	for n, id := range got {
+		if n > 0 && got[n-1].Compare(id) >= 0 {
+			c.find(turnName(id), "found by prefix", "it is listed behind %s", got[n-1])
+		}
+		if _, ok := c.lookup(id); !ok {
+			fresh = append(fresh, id)
+		}
+	}
+	for _, i := range known {
+		if _, ok := slices.BinarySearchFunc(got, c.turn(i).id, dag.TurnID.Compare); !ok {
+			c.find(turnName(c.turn(i).id), "found by prefix", "the scan gave it, and %q does not lead to it", prefix)
+		}
+	}
+	c.progress("prefixes", end, c.len())
+	return c.fresh(fresh)
+}
+
+func (c *checker) matchLonger(prefix string) error {
+	switch len(prefix) {
+	case 8, 13, 18, 23:
+		prefix += "-"
+	}
+	for _, digit := range "0123456789abcdef" {
+		if err := c.match(prefix + string(digit)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fresh looks at turns that the scan did not give: they must be newer.
+func (c *checker) fresh(ids []dag.TurnID) error {
+	for ids := range slices.Chunk(ids, c.o.Page) {
+		records, err := c.s.Turns(c.ctx, c.tenant, ids)
+		if err != nil {
+			return c.unreadable(turnName(ids[0])+" and others", err)
+		}
+		newer := map[dag.TurnID]bool{}
+		for _, r := range records {
+			if r.Seq > c.head {
+				newer[r.Turn.ID] = true
+				c.saw(r.Seq, turnName(r.Turn.ID))
+			}
+		}
+		for _, id := range ids {
+			if !newer[id] {
+				c.find(turnName(id), "found by prefix", "its id is found, and the scan did not give it")
+			}
+		}
+	}
+	return nil
+}
+
+// conversationList compares the listing with the scan.
+func (c *checker) conversationList() error {
+	order := make([]uint32, len(c.conversations))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return c.conversations[a].ID.Compare(c.conversations[b].ID) })
+	unlisted := func(below *dag.ConversationID) {
+		for len(order) > 0 && (below == nil || c.conversations[order[0]].ID.Compare(*below) < 0) {
+			c.find(conversationName(c.conversations[order[0]].ID), "conversation", "it has %d turns, and is not listed", c.conversations[order[0]].Turns)
+			order = order[1:]
+		}
+	}
+	for after := (dag.ConversationID{}); ; {
+		page, err := c.s.Conversations(c.ctx, c.tenant, after, c.o.Page)
+		if err != nil {
+			return c.unreadable("conversations", err)
+		}
+		for i := range page {
+			got := &page[i]
+			if got.ID.Compare(after) <= 0 {
+				c.find(conversationName(got.ID), "conversation", "it is listed behind %s", after)
+				return nil
+			}
+			after = got.ID
+			unlisted(&got.ID)
+			want := store.Conversation{ID: got.ID}
+			if len(order) > 0 && c.conversations[order[0]].ID == got.ID {
+				want = c.conversations[order[0]].Conversation
+				order = order[1:]
+			}
+			if err := c.listed(got, want); err != nil {
+				return err
+			}
+		}
+		if len(page) < c.o.Page {
+			unlisted(nil)
+			return nil
+		}
+	}
+}
+
+// listed compares a line of the listing with what the scan gave, and what was added
+// since.
+func (c *checker) listed(got *store.Conversation, want store.Conversation) error {
+	if *got != want && got.Last > c.head {
+		err := c.s.Scan(c.ctx, c.tenant, c.head, &got.ID, func(r *store.Record) error {
+			if r.Seq > got.Last {
+				return errEnough
+			}
+			c.saw(r.Seq, turnName(r.Turn.ID))
+			if want.Turns == 0 {
+				want.First, want.FirstAt, want.LastAt = r.Seq, r.Turn.CreatedAt, r.Turn.CreatedAt
+			}
+			grow(&want, r)
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return c.unreadable(conversationName(got.ID), err)
+		}
+	}
+	if *got != want {
+		c.find(conversationName(got.ID), "conversation", "listed with %s, and the turns give %s", summary(got), summary(&want))
+	}
+	return nil
+}
+
+func summary(c *store.Conversation) string {
+	return fmt.Sprintf("%d turns from number %d to %d, from %s to %s", c.Turns, c.First, c.Last, c.FirstAt, c.LastAt)
+}
+
+// A group of conversations is read at once if it has up to so many, with so many turns.
+const (
+	groupConversations = 64
+	groupTurns         = 4096
+)
+
+// segments asks for each conversation alone from its beginning, and for several at
+// once from their middle, their last turn but one, and their end.
+func (c *checker) segments() error {
+	var group []uint32
+	turns := 0
+	flush := func() error {
+		for _, left := range []func(n int) int{
+			func(n int) int { return (n + 1) / 2 },
+			func(int) int { return 1 },
+			func(int) int { return 0 },
+		} {
+			var parts []store.Part
+			for _, conv := range group {
+				all := c.of(conv)
+				after := dag.Seq(0)
+				if skip := len(all) - left(len(all)); skip > 0 {
+					after = c.turn(all[skip-1]).seq
+				}
+				parts = append(parts, store.Part{Conversation: c.conversations[conv].ID, After: after})
+			}
+			if err := c.segment(group, parts); err != nil {
+				return err
+			}
+		}
+		group, turns = group[:0], 0
+		return nil
+	}
+	done := 0
+	for i := range c.conversations {
+		conv := uint32(i)
+		if err := c.segment([]uint32{conv}, []store.Part{{Conversation: c.conversations[i].ID}}); err != nil {
+			return err
+		}
+		done += c.conversations[i].Turns
+		c.progress("segments", done, c.len())
+		if c.conversations[i].damaged {
+			continue
+		}
+		group = append(group, conv)
+		if turns += c.conversations[i].Turns; len(group) == groupConversations || turns > groupTurns {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// segment compares one answer with the scan.
+func (c *checker) segment(convs []uint32, parts []store.Part) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	where := conversationName(parts[0].Conversation)
+	seg, err := c.s.Segment(c.ctx, c.tenant, parts)
+	if err != nil {
+		for _, conv := range convs {
+			c.conversations[conv].damaged = true
+		}
+		return c.unreadable(where, err)
+	}
+	if seg.Head < c.head {
+		c.find(where, "segment", "it was read at head %d, and the head was %d", seg.Head, c.head)
+	}
+	var turns []uint32
+	var links []link
+	for n, conv := range convs {
+		all := c.of(conv)
+		skip, _ := slices.BinarySearchFunc(all, parts[n].After+1, func(i uint32, seq dag.Seq) int { return cmp.Compare(c.turn(i).seq, seq) })
+		turns = append(turns, all[skip:]...)
+		begin, _ := slices.BinarySearchFunc(c.links, conv, func(l link, conv uint32) int { return cmp.Compare(l.from, conv) })
+		for _, l := range c.links[begin:] {
+			if l.from != conv {
+				break
+			}
+			if c.turn(l.child).seq > parts[n].After {
+				links = append(links, l)
+			}
+		}
+	}
+	slices.Sort(turns)
+	c.segmentTurns(seg.Turns, turns)
+	c.segmentLinks(where, seg.Links, links)
+	return nil
+}
+
+func (c *checker) segmentTurns(got []dag.Skeleton, want []uint32) {
+	missing := func(below dag.Seq) {
+		for len(want) > 0 && c.turn(want[0]).seq < below {
+			c.find(turnName(c.turn(want[0]).id), "segment", "the scan gave it as number %d, and its conversation lacks it", c.turn(want[0]).seq)
+			want = want[1:]
+		}
+	}
+	last := dag.Seq(0)
+	for i := range got {
+		s := &got[i]
+		if s.Seq <= last {
+			c.find(turnName(s.ID), "segment", "number %d stands behind number %d", s.Seq, last)
+			continue
+		}
+		if last = s.Seq; last > c.head {
+			c.saw(s.Seq, turnName(s.ID))
+			continue
+		}
+		missing(s.Seq)
+		if len(want) == 0 || c.turn(want[0]).seq != s.Seq {
+			c.find(turnName(s.ID), "segment", "its conversation has it as number %d, and the scan did not give it", s.Seq)
+			continue
+		}
+		if t := c.turn(want[0]); c.skeletonHash(s) != t.skeleton {
+			c.find(turnName(t.id), "segment", "number %d of its conversation differs from what the scan gave", t.seq)
+		}
+		want = want[1:]
+	}
+	missing(dag.MaxSeq + 1)
+}
+
+func (c *checker) segmentLinks(where string, got []dag.Link, want []link) {
+	expected := make(map[dag.Link]bool, len(want))
+	for _, l := range want {
+		child := c.turn(l.child)
+		expected[dag.Link{Parent: c.turn(l.parent).id, Child: child.id, ChildConversation: c.conversations[child.conv].ID, Seq: child.seq}] = true
+	}
+	last := dag.Seq(0)
+	for _, l := range got {
+		if l.Seq < last {
+			c.find(where, "link", "the link of number %d stands behind number %d", l.Seq, last)
+		}
+		last = max(last, l.Seq)
+		switch {
+		case l.Seq > c.head:
+			c.saw(l.Seq, turnName(l.Child))
+		case !expected[l]:
+			c.find(turnName(l.Child), "link", "it is linked from %s as number %d of conversation %s, and no such edge is there, or it is linked twice", l.Parent, l.Seq, l.ChildConversation)
+		}
+		delete(expected, l)
+	}
+	for _, l := range want { // in order
+		child := c.turn(l.child)
+		if expected[dag.Link{Parent: c.turn(l.parent).id, Child: child.id, ChildConversation: c.conversations[child.conv].ID, Seq: child.seq}] {
+			c.find(turnName(child.id), "link", "its parent %s is of another conversation, which has no link to it", c.turn(l.parent).id)
+		}
+	}
+}

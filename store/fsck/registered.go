@@ -1,0 +1,68 @@
+package fsck
+
+import (
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// policies derives the hash of each policy anew.
+func (c *checker) policies() error {
+	registry, err := c.s.Policies(c.ctx, c.tenant)
+	if err != nil {
+		return c.unreadable("policies", err)
+	}
+	for _, p := range registry.All() {
+		where := "policy " + string(p.ID())
+		c.counts.Policies++
+		again, err := policy.Bind(p.ID(), p.Params())
+		if err != nil {
+			c.find(where, "form", "%v", err)
+		} else if again.Hash() != p.Hash() {
+			c.find(where, "hash", "stored is %s, and its parameters give %s", p.Hash(), again.Hash())
+		}
+	}
+	return nil
+}
+
+// keys checks each API key, alone and in the list.
+func (c *checker) keys() error {
+	list, err := c.s.Keys(c.ctx, c.tenant)
+	if err != nil {
+		return c.unreadable("keys", err)
+	}
+	if len(list) > store.MaxKeys {
+		c.find("keys", "number", "there are %d, at most %d", len(list), store.MaxKeys)
+	}
+	hashes := make(map[[32]byte]string, len(list))
+	for i, k := range list {
+		where := "key " + k.ID
+		c.counts.Keys++
+		if err := k.Check(); err != nil {
+			c.find(where, "form", "%v", err)
+		}
+		if k.Tenant != c.tenant {
+			c.find(where, "tenant", "it is of tenant %s", k.Tenant)
+		}
+		if i > 0 && store.CompareKeys(list[i-1], k) >= 0 {
+			c.find(where, "order", "it is listed behind key %s", list[i-1].ID)
+		}
+		if other, ok := hashes[k.Hash]; ok {
+			c.find(where, "hash", "key %s has the same", other)
+		}
+		hashes[k.Hash] = k.ID
+		alone, err := c.s.Key(c.ctx, c.tenant, k.ID)
+		if err != nil {
+			if err := c.unreadable(where, err); err != nil {
+				return err
+			}
+			continue
+		}
+		if k.RevokedAt == 0 {
+			alone.RevokedAt = 0 // it may have been revoked meanwhile
+		}
+		if alone != k {
+			c.find(where, "found by id", "it is another than the list has")
+		}
+	}
+	return nil
+}

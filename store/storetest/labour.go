@@ -1,0 +1,219 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// labourers is how many goroutines Labour writes with.
+const labourers = 3
+
+// Labour writes to a tenant, and by Adopt to one of its own, until ctx ends or a write
+// fails in a way that repeating it does not help. It is for processes that are killed:
+// each write that was acknowledged becomes a line of acks, for Acknowledged. Two that
+// labour at once need different numbers, below 1000; the seed decides what is written.
+// A write that cannot be told to have been kept is repeated.
+func Labour(ctx context.Context, s store.Store, tenant dag.Tenant, number int, seed uint64, acks io.Writer) error {
+	if err := s.PutPolicy(ctx, tenant, Policy("labour@1", 20)); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var mu sync.Mutex
+	say := func(format string, args ...any) error {
+		mu.Lock()
+		defer mu.Unlock()
+		_, err := fmt.Fprintf(acks, format+"\n", args...)
+		return err
+	}
+	var all sync.WaitGroup
+	for i := range labourers + 1 {
+		l := &labourer{
+			ctx: ctx, s: s, tenant: tenant, say: say, rand: rand.New(rand.NewPCG(seed, uint64(i))),
+			next: (number*(labourers+1) + i) * 100_000,
+		}
+		act := l.write
+		if i == labourers {
+			l.tenant = dag.Tenant(fmt.Sprintf("%s-copy%d", tenant, number))
+			act = l.adopt
+		}
+		all.Go(func() {
+			for ctx.Err() == nil {
+				if err := act(); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return context.Cause(ctx)
+}
+
+// A labourer is one goroutine of Labour.
+type labourer struct {
+	ctx    context.Context
+	s      store.Store
+	tenant dag.Tenant
+	say    func(format string, args ...any) error
+	rand   *rand.Rand
+	next   int   // the number of the next turn, see Chain
+	bare   []int // turns with a body
+	head   dag.Seq
+}
+
+// insist repeats a write until it is known what became of it.
+func (l *labourer) insist(do func() error) error {
+	for {
+		err := do()
+		if err == nil || l.ctx.Err() != nil ||
+			!errors.Is(err, store.ErrUncertain) && !errors.Is(err, store.ErrLost) && !errors.Is(err, store.ErrBusy) {
+			return err
+		}
+	}
+}
+
+func (l *labourer) write() error {
+	first, n := l.next, 1+l.rand.IntN(4)
+	if l.rand.IntN(8) == 0 {
+		n = 60 // enough for COPY
+	}
+	switch l.rand.IntN(4) {
+	case 0:
+		if len(l.bare) == 0 {
+			return nil
+		}
+		at := l.rand.IntN(len(l.bare))
+		turn := l.bare[at]
+		l.bare = append(l.bare[:at], l.bare[at+1:]...)
+		var e store.Event
+		err := l.insist(func() (err error) {
+			e, err = l.s.Erase(l.ctx, l.tenant, Erasure(turn))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return l.say("erase %s %d %d", l.tenant, turn, e.Seq)
+	case 1:
+		if len(l.bare) == 0 {
+			return nil
+		}
+		turn := l.bare[l.rand.IntN(len(l.bare))]
+		if err := l.insist(func() error { return Issue(l.ctx, l.s, l.tenant, TurnID(turn), "labour@1") }); err != nil {
+			return err
+		}
+		return l.say("issue %s %d 0", l.tenant, turn)
+	}
+	l.next += n
+	chain := Chain(first, n, first/100_000+l.rand.IntN(3))
+	if len(l.bare) > 0 { // an edge from another conversation, perhaps
+		chain[0].Parents = []dag.Parent{{ID: TurnID(l.bare[0]), Kind: dag.Reply}}
+	}
+	err := l.insist(func() error {
+		r, err := l.s.Append(l.ctx, l.tenant, []store.Batch{chain})
+		if err == nil && r.Admitted+r.Existing != n {
+			err = fmt.Errorf("of %d turns %d were admitted and %d there", n, r.Admitted, r.Existing)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		l.bare = append(l.bare, first+i)
+	}
+	return l.say("append %s %d %d", l.tenant, first, n)
+}
+
+// adopt adopts three turns and the erasure of the second.
+func (l *labourer) adopt() error {
+	first := l.next
+	l.next += 3
+	stretch := store.Stretch{
+		Records: Records(l.head+1, nil, Chain(first, 3, first/30)),
+		Events:  []store.Event{Erased(l.head+4, first+1)},
+	}
+	err := l.insist(func() error {
+		err := l.s.Adopt(l.ctx, l.tenant, stretch)
+		if errors.Is(err, store.ErrGap) { // it was kept, and not acknowledged, before
+			var head dag.Seq
+			if head, err = l.s.Head(l.ctx, l.tenant); err == nil && head != l.head+4 {
+				err = fmt.Errorf("the head is %d, and %d was adopted", head, l.head)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	l.head += 4
+	return l.say("adopt %s %d %d", l.tenant, first, l.head)
+}
+
+// Acknowledged makes sure that what a line of Labour says is there.
+func Acknowledged(ctx context.Context, s store.Store, line string) error {
+	var act string
+	var tenant dag.Tenant
+	var turn int
+	var number uint64
+	if _, err := fmt.Sscanf(line, "%s %s %d %d", &act, &tenant, &turn, &number); err != nil {
+		return fmt.Errorf("%q: %w", line, err)
+	}
+	ids := []dag.TurnID{TurnID(turn)}
+	switch act {
+	case "append":
+		for n := 1; n < int(number); n++ {
+			ids = append(ids, TurnID(turn+n))
+		}
+	case "adopt":
+		ids = append(ids, TurnID(turn+1), TurnID(turn+2))
+	case "issue":
+		for after := uint64(0); ; {
+			page, err := s.IssuedAfter(ctx, tenant, after, 100)
+			if err != nil {
+				return err
+			}
+			if len(page) == 0 {
+				return fmt.Errorf("%q was acknowledged, and there is no such record", line)
+			}
+			for _, i := range page {
+				after = i.Number
+				if i.Provenance.Anchor == TurnID(turn) {
+					return nil
+				}
+			}
+		}
+	}
+	records, err := s.Turns(ctx, tenant, ids)
+	if err != nil {
+		return err
+	}
+	if len(records) != len(ids) {
+		return fmt.Errorf("%q was acknowledged, and %d of %d turns are there", line, len(records), len(ids))
+	}
+	erased := map[string]dag.TurnID{"erase": TurnID(turn), "adopt": TurnID(turn + 1)}
+	id, some := erased[act]
+	if !some {
+		return nil
+	}
+	events, err := s.Events(ctx, tenant, dag.Seq(number)-1, 1)
+	if err != nil {
+		return err
+	}
+	if len(events) != 1 || events[0].Seq != dag.Seq(number) || events[0].Turn != id {
+		return fmt.Errorf("%q was acknowledged, and the event is %v", line, events)
+	}
+	for _, r := range records {
+		if r.Turn.ID == id && r.Body != nil {
+			return fmt.Errorf("%q was acknowledged, and the body of %s is there", line, id)
+		}
+	}
+	return nil
+}

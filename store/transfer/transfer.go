@@ -1,0 +1,372 @@
+// Package transfer copies what one store holds into another, through the storage
+// contract and so between any two back ends: turns and events under the numbers that
+// they have, policies, the record of issued slices, and API keys.
+//
+// The source may be written to meanwhile. For each tenant the number of the newest
+// issued slice is noted first and the head behind it; history is copied up to that
+// head and issued slices up to that number, so every slice that the copy has a record
+// of can be replayed there. If texts up to that head were erased meanwhile, history is
+// copied on until their erasures are in the copy, too: else texts would be missing in
+// it for no reason.
+//
+// A copy that was cut short is taken up by copying again: it goes on behind the head
+// of the target. What the target has already must be the same as in the source, or
+// nothing is written at all.
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// ErrDiffers is wrapped when the target holds something of a tenant that the source
+// does not hold, or holds otherwise. Nothing was written.
+var ErrDiffers = errors.New("the target holds another history than the source")
+
+// ErrDamaged is wrapped when the source says what no store can say. Package fsck tells
+// more about it. What came before has been copied.
+var ErrDamaged = errors.New("the source is damaged")
+
+// stretchBytes of text end a stretch. The body that exceeds it belongs to it.
+const stretchBytes = 8 << 20
+
+// page is how many of anything else are read at once.
+const page = 500
+
+// Options of a copy. The zero value copies all tenants.
+type Options struct {
+	// Tenants are those to copy. Nil means all that the source has when the copy begins.
+	Tenants []dag.Tenant
+
+	// Stretch is how many turns and events are adopted at once. 0 means 2000, which
+	// is also the most.
+	Stretch int
+
+	// Progress is told how far a tenant's history has come. Nil means nobody.
+	Progress func(tenant dag.Tenant, done, total dag.Seq)
+}
+
+// A Count says how many of a kind were copied, and how many were there already.
+type Count struct{ Copied, Existing int }
+
+// A Tenant is what was copied of one.
+type Tenant struct {
+	Name     dag.Tenant
+	Head     dag.Seq // of the target, afterwards
+	Turns    Count
+	Events   Count
+	Policies Count
+	Issued   Count
+	Keys     Count
+}
+
+// Copy copies from one store into another. It looks at all tenants before it writes
+// anything. If it fails later, the report says what was copied until then.
+func Copy(ctx context.Context, to, from store.Store, o Options) ([]Tenant, error) {
+	if o.Stretch <= 0 || o.Stretch > 2000 {
+		o.Stretch = 2000
+	}
+	names := o.Tenants
+	if names == nil {
+		var err error
+		if names, err = Tenants(ctx, from); err != nil {
+			return nil, fmt.Errorf("transfer: %w", err)
+		}
+	}
+	copies := make([]*copying, len(names))
+	for i, name := range names {
+		c := &copying{ctx: ctx, to: to, from: from, tenant: name, numbers: o.Stretch, report: Tenant{Name: name}}
+		if o.Progress != nil {
+			c.progress = func(done dag.Seq) { o.Progress(name, done, c.head) }
+		}
+		if err := c.prepare(); err != nil {
+			return nil, fmt.Errorf("transfer: tenant %s: %w", name, err)
+		}
+		copies[i] = c
+	}
+	var reports []Tenant
+	for _, c := range copies {
+		err := c.run()
+		reports = append(reports, c.report)
+		if err != nil {
+			return reports, fmt.Errorf("transfer: tenant %s: %w", c.tenant, err)
+		}
+	}
+	return reports, nil
+}
+
+// Tenants lists all tenants of a store.
+func Tenants(ctx context.Context, s store.Store) (names []dag.Tenant, _ error) {
+	for after := dag.Tenant(""); ; {
+		list, err := s.Tenants(ctx, after, page)
+		if err != nil || len(list) == 0 {
+			return names, err
+		}
+		names = append(names, list...)
+		after = list[len(list)-1]
+	}
+}
+
+// copying is the copy of one tenant.
+type copying struct {
+	ctx      context.Context
+	to, from store.Store
+	tenant   dag.Tenant
+	numbers  int // of a stretch
+	progress func(dag.Seq)
+	report   Tenant
+
+	head   dag.Seq // of the source, when the copy began
+	issued uint64  // the number of the source's newest issued slice, before that
+
+	stretch store.Stretch
+	bytes   int
+	next    dag.Seq // the number that continues the stretch
+}
+
+// run writes. History comes first, then what refers to it.
+func (c *copying) run() error {
+	for _, step := range []func() error{c.history, c.policies, c.issuedSlices, c.keys} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// history copies turns and events behind the target's head, in the end with the
+// erasures that came meanwhile. If they do not cease, those of the last round are left
+// to the next copy.
+func (c *copying) history() error {
+	for range erasureRounds {
+		if err := c.upToHead(); err != nil {
+			return err
+		}
+		erased, err := c.erasedMeanwhile()
+		if err != nil || !erased {
+			return err
+		}
+		if c.head, err = c.from.Head(c.ctx, c.tenant); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// erasureRounds bounds how often a copy follows erasures.
+const erasureRounds = 10
+
+// erasedMeanwhile reports whether the source has erasures above the head of turns up
+// to it.
+func (c *copying) erasedMeanwhile() (bool, error) {
+	for after := c.head; ; {
+		events, err := c.from.Events(c.ctx, c.tenant, after, page)
+		if err != nil || len(events) == 0 {
+			return false, err
+		}
+		ids := make([]dag.TurnID, len(events))
+		for i := range events {
+			ids[i], after = events[i].Turn, events[i].Seq
+		}
+		records, err := c.from.Turns(c.ctx, c.tenant, ids)
+		if err != nil || slices.ContainsFunc(records, func(r store.Record) bool { return r.Seq <= c.head }) {
+			return err == nil, err
+		}
+	}
+}
+
+func (c *copying) upToHead() error {
+	events := &eventReader{ctx: c.ctx, s: c.from, tenant: c.tenant, after: c.report.Head, last: c.head}
+	c.next = c.report.Head + 1
+	err := c.from.Scan(c.ctx, c.tenant, c.report.Head, nil, func(r *store.Record) error {
+		if r.Seq > c.head {
+			return errEnough
+		}
+		if err := c.eventsBefore(events, r.Seq); err != nil {
+			return err
+		}
+		if err := c.follows(r.Seq); err != nil {
+			return err
+		}
+		c.stretch.Records = append(c.stretch.Records, *r)
+		c.bytes += len(r.Body)
+		return c.flush(false)
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	if err := c.eventsBefore(events, c.head+1); err != nil {
+		return err
+	}
+	if c.next != c.head+1 {
+		return fmt.Errorf("%w: it has no number %d, and its head is %d", ErrDamaged, c.next, c.head)
+	}
+	return c.flush(true)
+}
+
+// errEnough ends a scan at what was added meanwhile.
+var errEnough = errors.New("the rest was added meanwhile")
+
+func (c *copying) eventsBefore(events *eventReader, seq dag.Seq) error {
+	for {
+		e, err := events.peek()
+		if err != nil || e == nil || e.Seq >= seq {
+			return err
+		}
+		if err := c.follows(e.Seq); err != nil {
+			return err
+		}
+		c.stretch.Events = append(c.stretch.Events, *e)
+		events.skip()
+		if err := c.flush(false); err != nil {
+			return err
+		}
+	}
+}
+
+// follows makes sure that the source leaves no number out.
+func (c *copying) follows(seq dag.Seq) error {
+	if seq != c.next {
+		return fmt.Errorf("%w: it has number %d where it must have %d", ErrDamaged, seq, c.next)
+	}
+	c.next++
+	return nil
+}
+
+// flush writes the stretch if it is long enough, or is the last one.
+func (c *copying) flush(last bool) error {
+	numbers := len(c.stretch.Records) + len(c.stretch.Events)
+	if numbers == 0 || !last && numbers < c.numbers && c.bytes < stretchBytes {
+		return nil
+	}
+	if err := c.to.Adopt(c.ctx, c.tenant, c.stretch); errors.Is(err, dag.ErrForm) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	} else if err != nil {
+		return err
+	}
+	c.report.Turns.Copied += len(c.stretch.Records)
+	c.report.Events.Copied += len(c.stretch.Events)
+	c.report.Head = c.next - 1
+	c.stretch, c.bytes = store.Stretch{}, 0
+	if c.progress != nil {
+		c.progress(c.report.Head)
+	}
+	return nil
+}
+
+func (c *copying) policies() error {
+	here, err := c.from.Policies(c.ctx, c.tenant)
+	if err != nil {
+		return err
+	}
+	there, err := c.to.Policies(c.ctx, c.tenant)
+	if err != nil {
+		return err
+	}
+	for _, p := range here.All() {
+		if _, err := there.Get(p.ID()); err == nil {
+			c.report.Policies.Existing++
+			continue
+		}
+		if err := c.to.PutPolicy(c.ctx, c.tenant, p); err != nil {
+			return err
+		}
+		c.report.Policies.Copied++
+	}
+	return nil
+}
+
+func (c *copying) issuedSlices() error {
+	for after := uint64(c.report.Issued.Existing); after < c.issued; {
+		list, err := c.from.IssuedAfter(c.ctx, c.tenant, after, page)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return fmt.Errorf("%w: it has no issued slice behind number %d, and had %d", ErrDamaged, after, c.issued)
+		}
+		for _, i := range list {
+			if after = i.Number; after > c.issued {
+				break
+			}
+			stands, err := c.to.PutIssued(c.ctx, c.tenant, i)
+			if err != nil {
+				return err
+			}
+			if stands != i {
+				return fmt.Errorf("issued slice %d was kept as number %d, or with other fields; somebody else writes to the target", i.Number, stands.Number)
+			}
+			c.report.Issued.Copied++
+		}
+	}
+	return nil
+}
+
+// keys copies API keys. The contract has no way to put a revoked one, so each is put
+// and revoked at once.
+func (c *copying) keys() error {
+	list, err := c.from.Keys(c.ctx, c.tenant)
+	if err != nil {
+		return err
+	}
+	there, err := c.to.Keys(c.ctx, c.tenant)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, k := range there {
+		known[k.ID] = true
+	}
+	for _, k := range list {
+		revoked := k.RevokedAt
+		k.RevokedAt = 0
+		if known[k.ID] {
+			c.report.Keys.Existing++
+		} else {
+			if err := c.to.PutKey(c.ctx, k); err != nil {
+				return err
+			}
+			c.report.Keys.Copied++
+		}
+		if revoked != 0 {
+			if _, err := c.to.RevokeKey(c.ctx, c.tenant, k.ID, revoked); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// An eventReader gives events one after the other.
+type eventReader struct {
+	ctx         context.Context
+	s           store.Store
+	tenant      dag.Tenant
+	after, last dag.Seq
+	read        []store.Event
+}
+
+// peek gives the next event, nil if there is none up to the last number.
+func (r *eventReader) peek() (*store.Event, error) {
+	if len(r.read) == 0 && r.after < r.last {
+		list, err := r.s.Events(r.ctx, r.tenant, r.after, page)
+		if err != nil {
+			return nil, err
+		}
+		r.read = list
+		if r.after = r.last; len(list) == page {
+			r.after = list[page-1].Seq
+		}
+	}
+	if len(r.read) == 0 || r.read[0].Seq > r.last {
+		return nil, nil
+	}
+	return &r.read[0], nil
+}
+
+func (r *eventReader) skip() { r.read = r.read[1:] }

@@ -1,0 +1,547 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/sqlite"
+	"github.com/graphkernel/graphkernel/store/storetest"
+	"github.com/graphkernel/graphkernel/store/transfer"
+)
+
+// contents writes down all that a store has, up to some heads and numbers of issued
+// slices if they are given.
+func contents(t *testing.T, s store.Store, reports []transfer.Tenant) (lines []string) {
+	t.Helper()
+	ctx := t.Context()
+	did := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := transfer.Tenants(ctx, s)
+	did(err)
+	for _, name := range names {
+		head, issuedUpTo := dag.MaxSeq, 1<<40
+		if at := slices.IndexFunc(reports, func(r transfer.Tenant) bool { return r.Name == name }); at >= 0 {
+			head, issuedUpTo = reports[at].Head, reports[at].Issued.Copied+reports[at].Issued.Existing
+		}
+		write := func(format string, args ...any) {
+			lines = append(lines, string(name)+": "+fmt.Sprintf(format, args...))
+		}
+		did(s.Scan(ctx, name, 0, nil, func(r *store.Record) error {
+			if r.Seq <= head {
+				write("%d %+v %s %+v %q %s %q", r.Seq, r.Turn, r.Leaf, append([]dag.SkeletonParent{}, r.Parents...), r.Body, r.Salt, r.External)
+			}
+			return nil
+		}))
+		events, err := s.Events(ctx, name, 0, 1<<20)
+		did(err)
+		for _, e := range events {
+			if e.Seq <= head {
+				write("%+v", e)
+			}
+		}
+		registry, err := s.Policies(ctx, name)
+		did(err)
+		for _, p := range registry.All() {
+			write("%+v", p)
+		}
+		issued, err := s.IssuedAfter(ctx, name, 0, issuedUpTo)
+		did(err)
+		for _, i := range issued {
+			write("%+v", i)
+		}
+		keys, err := s.Keys(ctx, name)
+		did(err)
+		for _, k := range keys {
+			write("%+v", k)
+		}
+	}
+	return lines
+}
+
+func sound(t *testing.T, s store.Store) {
+	t.Helper()
+	if report, err := fsck.Store(t.Context(), s, fsck.Options{}); err != nil || !report.OK() {
+		t.Fatalf("the copy is not sound: %v, %v", report.Findings, err)
+	}
+}
+
+func filled(t *testing.T, s store.Store) store.Store {
+	t.Helper()
+	for _, tenant := range []dag.Tenant{"a", "b"} {
+		if err := storetest.Fill(t.Context(), s, tenant); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := storetest.Key(1)
+	k.Tenant = "only-a-key"
+	if err := s.PutKey(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func inMemory(t *testing.T) store.Store {
+	t.Helper()
+	s := memory.Open(&memory.Disk{}, memory.Options{Seed: 3})
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func inFile(t *testing.T) store.Store {
+	t.Helper()
+	s, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "store.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestCopy(t *testing.T) {
+	for name, stores := range map[string][2]func(*testing.T) store.Store{
+		"memory to sqlite": {inMemory, inFile},
+		"sqlite to memory": {inFile, inMemory},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := filled(t, stores[0](t)), stores[1](t)
+			told := dag.Seq(0)
+			o := transfer.Options{Progress: func(_ dag.Tenant, done, total dag.Seq) {
+				if told = done; total != 43 {
+					t.Errorf("progress of %d", total)
+				}
+			}}
+			reports, err := transfer.Copy(t.Context(), to, from, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []transfer.Tenant{
+				{"a", 43, transfer.Count{40, 0}, transfer.Count{3, 0}, transfer.Count{2, 0}, transfer.Count{5, 0}, transfer.Count{3, 0}},
+				{"b", 43, transfer.Count{40, 0}, transfer.Count{3, 0}, transfer.Count{2, 0}, transfer.Count{5, 0}, transfer.Count{3, 0}},
+				{Name: "only-a-key", Keys: transfer.Count{1, 0}},
+			}
+			if !slices.Equal(reports, want) || told != 43 {
+				t.Errorf("got %+v, told %d, want %+v", reports, told, want)
+			}
+			sound(t, to)
+			if got, want := contents(t, to, nil), contents(t, from, nil); !slices.Equal(got, want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+
+			// Again, and after more was written: an erasure of what was copied among it.
+			if err := storetest.Issue(t.Context(), from, "a", storetest.TurnID(33), "wide@1"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := from.Erase(t.Context(), "a", storetest.Erasure(8)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := from.RevokeKey(t.Context(), "only-a-key", storetest.Key(1).ID, 9); err != nil {
+				t.Fatal(err)
+			}
+			for i, head := range []transfer.Tenant{
+				{"a", 44, transfer.Count{0, 40}, transfer.Count{1, 3}, transfer.Count{0, 2}, transfer.Count{1, 5}, transfer.Count{0, 3}},
+				{"a", 44, transfer.Count{0, 40}, transfer.Count{0, 4}, transfer.Count{0, 2}, transfer.Count{0, 6}, transfer.Count{0, 3}},
+			} {
+				reports, err = transfer.Copy(t.Context(), to, from, transfer.Options{})
+				if err != nil || reports[0] != head {
+					t.Errorf("copy %d gave %+v, %v, want %+v", i+2, reports[0], err, head)
+				}
+			}
+			sound(t, to)
+			if got, want := contents(t, to, nil), contents(t, from, nil); !slices.Equal(got, want) {
+				t.Errorf("after a second copy: got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		})
+	}
+}
+
+// TestOneTenant copies one tenant of several.
+func TestOneTenant(t *testing.T) {
+	from, to := filled(t, inMemory(t)), inMemory(t)
+	if reports, err := transfer.Copy(t.Context(), to, from, transfer.Options{Tenants: []dag.Tenant{"b"}}); err != nil || len(reports) != 1 {
+		t.Fatalf("%+v, %v", reports, err)
+	}
+	if names, err := transfer.Tenants(t.Context(), to); err != nil || !slices.Equal(names, []dag.Tenant{"b"}) {
+		t.Errorf("the copy has %q, %v", names, err)
+	}
+}
+
+// long fills a tenant with more than fits into a stretch, by number and by bytes, and
+// with many events in a row.
+func long(t *testing.T, s store.Store) {
+	t.Helper()
+	ctx := t.Context()
+	var b store.Batch
+	for n := range 2500 {
+		a := storetest.Arrival(n, n%3, fmt.Sprint("turn ", n))
+		if n > 3 {
+			a = storetest.Arrival(n, n%3, fmt.Sprint("turn ", n), n-1, n-3)
+		}
+		b = append(b, a)
+	}
+	for n := range 5 {
+		b = append(b, storetest.Arrival(3000+n, 1, strings.Repeat("long ", 600_000)))
+	}
+	stretch := store.Stretch{Records: storetest.Records(1, nil, b)}
+	for n := range 2200 {
+		stretch.Events = append(stretch.Events, storetest.Erased(dag.Seq(len(b)+n+1), n))
+	}
+	if err := s.Adopt(ctx, "long", stretch); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Append(ctx, "long", []store.Batch{storetest.Chain(5000, 3, 2)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counting notes what Adopt is given.
+type counting struct {
+	store.Store
+	stretches, numbers, bytes int
+}
+
+func (c *counting) Adopt(ctx context.Context, tenant dag.Tenant, s store.Stretch) error {
+	c.stretches++
+	c.numbers = max(c.numbers, len(s.Records)+len(s.Events))
+	bytes := 0
+	for i := range s.Records {
+		bytes += len(s.Records[i].Body)
+	}
+	c.bytes = max(c.bytes, bytes)
+	return c.Store.Adopt(ctx, tenant, s)
+}
+
+func TestStretches(t *testing.T) {
+	from, to := inMemory(t), &counting{Store: inMemory(t)}
+	long(t, from)
+	if _, err := transfer.Copy(t.Context(), to, from, transfer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if to.stretches < 4 || to.numbers > 2000 || to.bytes > 12<<20 || to.bytes < 8<<20 {
+		t.Errorf("%d stretches, of %d numbers and %d bytes at most", to.stretches, to.numbers, to.bytes)
+	}
+	sound(t, to)
+	if !slices.Equal(contents(t, to, nil), contents(t, from, nil)) {
+		t.Errorf("the copy differs")
+	}
+}
+
+// TestResume lets the target fail at each of its steps in turn, before and after the
+// commit, and copies again: what is there then is what a copy gives that runs through.
+func TestResume(t *testing.T) {
+	from := filled(t, inMemory(t))
+	want := contents(t, from, nil)
+	fault := errors.New("fault")
+	fired, resumed := 0, 0
+	for at := 0; ; at++ {
+		disk, step := &memory.Disk{}, 0
+		to := memory.Open(disk, memory.Options{Step: func(string) error {
+			if step++; step == at+1 {
+				return fault
+			}
+			return nil
+		}})
+		_, err := transfer.Copy(t.Context(), to, from, transfer.Options{Stretch: 7})
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fault) {
+			t.Fatalf("fault %d: %v", at, err)
+		}
+		fired++
+		again := memory.Open(disk, memory.Options{})
+		sound(t, again)
+		reports, err := transfer.Copy(t.Context(), again, from, transfer.Options{Stretch: 7})
+		if err != nil {
+			t.Fatalf("fault %d: the copy again: %v", at, err)
+		}
+		for _, r := range reports {
+			if r.Turns.Existing > 0 && r.Turns.Copied > 0 {
+				resumed++
+			}
+		}
+		if at%10 == 0 {
+			sound(t, again)
+		}
+		if got := contents(t, again, nil); !slices.Equal(got, want) {
+			t.Fatalf("fault %d: the copy again differs", at)
+		}
+	}
+	if fired < 50 || resumed < 5 {
+		t.Errorf("%d faults fired, %d copies went on within a history", fired, resumed)
+	}
+}
+
+// TestCancelled ends a copy's context at each stretch.
+func TestCancelled(t *testing.T) {
+	from := inMemory(t)
+	long(t, from)
+	for stop := 1; ; stop++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		to, told := inMemory(t), 0
+		_, err := transfer.Copy(ctx, to, from, transfer.Options{Progress: func(dag.Tenant, dag.Seq, dag.Seq) {
+			if told++; told == stop {
+				cancel()
+			}
+		}})
+		cancel()
+		if err == nil || told < stop {
+			if stop < 3 {
+				t.Errorf("only %d stretches", told)
+			}
+			return
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("cancelled at %d: %v", stop, err)
+		}
+		if _, err := transfer.Copy(t.Context(), to, from, transfer.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(contents(t, to, nil), contents(t, from, nil)) {
+			t.Errorf("cancelled at %d: the copy again differs", stop)
+		}
+	}
+}
+
+// TestDiffers gives the target something that the source has not, or otherwise: the
+// copy is refused before it writes anything, for any tenant.
+func TestDiffers(t *testing.T) {
+	ctx := t.Context()
+	for name, spoil := range map[string]func(to store.Store) error{
+		"ahead": func(to store.Store) error {
+			if _, err := transfer.Copy(ctx, to, filled(t, inMemory(t)), transfer.Options{Tenants: []dag.Tenant{"b"}}); err != nil {
+				return err
+			}
+			_, err := to.Append(ctx, "b", []store.Batch{{storetest.Arrival(90, 0, "ahead")}})
+			return err
+		},
+		"another turn": func(to store.Store) error {
+			_, err := to.Append(ctx, "b", []store.Batch{{storetest.Arrival(90, 0, "another")}})
+			return err
+		},
+		"another text": func(to store.Store) error {
+			_, err := to.Append(ctx, "b", []store.Batch{{storetest.Arrival(1, 1, "another")}})
+			return err
+		},
+		"another event": func(to store.Store) error {
+			_, err := to.Append(ctx, "b", []store.Batch{{storetest.Arrival(1, 1, "turn 1 of b")}})
+			if err == nil {
+				_, err = to.Erase(ctx, "b", storetest.Erasure(1))
+			}
+			return err
+		},
+		"an event with another reason": func(to store.Store) error {
+			var stretch store.Stretch
+			err := filled(t, inMemory(t)).Scan(ctx, "b", 0, nil, func(r *store.Record) error {
+				if r.Seq <= 20 {
+					stretch.Records = append(stretch.Records, *r)
+				}
+				return nil
+			})
+			e := storetest.Erased(21, 3)
+			e.Reason = "another"
+			stretch.Events = append(stretch.Events, e)
+			return errors.Join(err, to.Adopt(ctx, "b", stretch))
+		},
+		"no event": func(to store.Store) error {
+			return to.Adopt(ctx, "b", store.Stretch{Records: storetest.Records(1, nil, storetest.Chain(500, 22, 0))})
+		},
+		"another policy":           func(to store.Store) error { return to.PutPolicy(ctx, "b", storetest.Policy("wide@1", 3)) },
+		"a policy more":            func(to store.Store) error { return to.PutPolicy(ctx, "b", storetest.Policy("more@1", 3)) },
+		"another issued slice":     func(to store.Store) error { _, err := to.PutIssued(ctx, "b", storetest.Issued(1, 1)); return err },
+		"another key":              func(to store.Store) error { return to.PutKey(ctx, keyOf(7)) },
+		"a key with another field": func(to store.Store) error { k := keyOf(1); k.CreatedAt++; return to.PutKey(ctx, k) },
+		"a key that is revoked": func(to store.Store) error {
+			if err := to.PutKey(ctx, keyOf(2)); err != nil {
+				return err
+			}
+			_, err := to.RevokeKey(ctx, "b", keyOf(2).ID, 5)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := filled(t, inMemory(t)), inMemory(t)
+			if err := spoil(to); err != nil {
+				t.Fatal(err)
+			}
+			before := contents(t, to, nil)
+			if reports, err := transfer.Copy(ctx, to, from, transfer.Options{}); !errors.Is(err, transfer.ErrDiffers) || len(reports) > 0 {
+				t.Errorf("got %v, %v, want ErrDiffers", reports, err)
+			}
+			if after := contents(t, to, nil); len(before) == 0 || !slices.Equal(before, after) {
+				t.Errorf("the refused copy wrote:\n%s", strings.Join(after, "\n"))
+			}
+		})
+	}
+}
+
+func keyOf(n int) (k access.Key) {
+	k = storetest.Key(n)
+	k.Tenant = "b"
+	return k
+}
+
+// TestWhileWriting copies again and again while others append, erase and issue. Each
+// copy is sound, and what the source had at its heads.
+func TestWhileWriting(t *testing.T) {
+	ctx := t.Context()
+	from := filled(t, inMemory(t))
+	done := make(chan error)
+	go func() {
+		var err error
+		for n := 1000; n < 1150 && err == nil; n++ {
+			_, err = from.Append(ctx, "a", []store.Batch{{storetest.Arrival(n, n%5, "more", n%40+1)}})
+			if n%3 == 0 && err == nil {
+				_, err = from.Erase(ctx, "a", storetest.Erasure(n))
+			}
+			if n%4 == 0 && err == nil {
+				err = storetest.Issue(ctx, from, "a", storetest.TurnID(n), "wide@1")
+			}
+			time.Sleep(time.Millisecond)
+		}
+		done <- err
+	}()
+	copies := 0
+	for {
+		select {
+		case err := <-done:
+			if err != nil || copies < 3 {
+				t.Errorf("writing: %v; %d copies", err, copies)
+			}
+			return
+		default:
+		}
+		to := inMemory(t)
+		reports, err := transfer.Copy(ctx, to, from, transfer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(t, to)
+		got, want := contents(t, to, nil), contents(t, from, reports)
+		if len(got) != len(want) {
+			t.Fatalf("the copy has %d things, the source had %d", len(got), len(want))
+		}
+		for i := range got {
+			if got[i] != want[i] && !strings.Contains(want[i], `"" 00000000000000000000000000000000 ""`) { // erased since
+				t.Fatalf("got %s, want %s", got[i], want[i])
+			}
+		}
+		copies++
+	}
+}
+
+// TestDamagedSource makes sure that a history with holes is not copied as one without.
+func TestDamagedSource(t *testing.T) {
+	for hole, want := range map[dag.Seq]string{9: "must have 9", 21: "must have 21", 43: "no number 43"} {
+		from := &holed{filled(t, inMemory(t)), hole}
+		if _, err := transfer.Copy(t.Context(), inMemory(t), from, transfer.Options{}); !errors.Is(err, transfer.ErrDamaged) || !strings.Contains(err.Error(), want) {
+			t.Errorf("without number %d: got %v", hole, err)
+		}
+	}
+}
+
+// holed leaves out a number.
+type holed struct {
+	store.Store
+	hole dag.Seq
+}
+
+func (h *holed) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c *dag.ConversationID, fn func(*store.Record) error) error {
+	return h.Store.Scan(ctx, tenant, after, c, func(r *store.Record) error {
+		if r.Seq == h.hole {
+			return nil
+		}
+		return fn(r)
+	})
+}
+
+func (h *holed) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
+	list, err := h.Store.Events(ctx, tenant, after, limit)
+	return slices.DeleteFunc(list, func(e store.Event) bool { return e.Seq == h.hole }), err
+}
+
+// TestGrowing copies from a source that gets a turn and an erasure just before it is
+// read. The copy ends where the head was, unless a text that belongs to it was erased:
+// then the erasure is in it.
+func TestGrowing(t *testing.T) {
+	for _, c := range []struct {
+		erases []int // turns, one at each scan; 0 is the new one
+		want   dag.Seq
+	}{
+		{[]int{0}, 43},
+		{[]int{8}, 45},
+		{[]int{8, 9}, 47},
+		{[]int{40, 0}, 45},
+	} {
+		from, to := &growing{Store: filled(t, inMemory(t)), erases: c.erases}, inMemory(t)
+		reports, err := transfer.Copy(t.Context(), to, from, transfer.Options{Tenants: []dag.Tenant{"a"}})
+		if err != nil || reports[0].Head != c.want {
+			t.Errorf("erasing %v: %+v, %v, want head %d", c.erases, reports, err, c.want)
+		}
+		sound(t, to)
+		if c.erases[0] == 0 {
+			continue
+		}
+		if events, err := to.Events(t.Context(), "a", 43, 1); err != nil || len(events) != 1 || events[0].Turn != storetest.TurnID(c.erases[0]) {
+			t.Errorf("erasing %v: %v, %v", c.erases, events, err)
+		}
+	}
+}
+
+type growing struct {
+	store.Store
+	n      int
+	erases []int
+}
+
+func (g *growing) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c *dag.ConversationID, fn func(*store.Record) error) error {
+	if g.n < len(g.erases) {
+		g.n++
+		erase := g.erases[g.n-1]
+		if erase == 0 {
+			erase = 900 + g.n
+		}
+		if _, err := g.Append(ctx, tenant, []store.Batch{{storetest.Arrival(900+g.n, 1, "new")}}); err != nil {
+			return err
+		}
+		if _, err := g.Erase(ctx, tenant, storetest.Erasure(erase)); err != nil {
+			return err
+		}
+	}
+	return g.Store.Scan(ctx, tenant, after, c, fn)
+}
+
+// TestLastTurnDiffers makes sure of the turn that history goes on from, however long
+// the history is, and with events behind it.
+func TestLastTurnDiffers(t *testing.T) {
+	for _, events := range []int{0, 40, 300} {
+		stores := [2]store.Store{inMemory(t), inMemory(t)}
+		for i, s := range stores {
+			b := append(storetest.Chain(1, 999, 0), storetest.Arrival(1000, 0, fmt.Sprint("last of ", i)))
+			stretch := store.Stretch{Records: storetest.Records(1, nil, b)}
+			for n := range events {
+				stretch.Events = append(stretch.Events, storetest.Erased(dag.Seq(1001+n), n+1))
+			}
+			if err := s.Adopt(t.Context(), "a", stretch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := transfer.Copy(t.Context(), stores[1], stores[0], transfer.Options{}); !errors.Is(err, transfer.ErrDiffers) {
+			t.Errorf("with %d events behind: got %v, want ErrDiffers", events, err)
+		}
+	}
+}
