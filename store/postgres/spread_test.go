@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +21,9 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/pgtest"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/postgres"
 	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/token"
@@ -45,7 +49,7 @@ const (
 )
 
 // local is the number of the first partition that stays; the others go to the shards by turns.
-const local = 12
+const local = 4
 
 func newSpread(t *testing.T) *spread {
 	t.Helper()
@@ -54,10 +58,8 @@ func newSpread(t *testing.T) *spread {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(text), "\n## Partitions on other servers\n")
-	if _, rest, found := strings.Cut("\n"+string(text), "\n## Partitions on other servers\n"); found {
-		section, _, _ = strings.Cut(rest, "\n## ")
-	}
+	_, section, _ := strings.Cut("\n"+string(text), "\n## Partitions on other servers\n")
+	section, _, _ = strings.Cut(section, "\n## ")
 	s := &spread{t: t}
 	for _, found := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(section, -1) {
 		s.blocks = append(s.blocks, found[1])
@@ -67,7 +69,7 @@ func newSpread(t *testing.T) *spread {
 	}
 	settings := map[string]string{"max_connections": "200"}
 	s.primary = pgtest.Run(t, pgtest.Options{Settings: settings})
-	if err := s.primary.Exec(t.Context(), "postgres", "CREATE ROLE kernel LOGIN; CREATE DATABASE kernel OWNER kernel"); err != nil {
+	if err := execute(t.Context(), s.primary.URL("postgres"), "CREATE ROLE kernel LOGIN;\nCREATE DATABASE kernel OWNER kernel"); err != nil {
 		t.Fatal(err)
 	}
 	s.url = as("kernel", s.primary.URL("kernel"))
@@ -126,33 +128,17 @@ func (s *spread) run(block int, address string, partition int) {
 	if block == blockPrimaryOnce {
 		n = len(s.shards) - 1
 	}
-	text := s.blocks[block]
-	for _, p := range []struct{ name, value string }{
-		{"SHARD", fmt.Sprintf("shard%d", n+1)}, {"HOST", "127.0.0.1"}, {"PORT", strconv.Itoa(s.shards[n].Port())},
-		{"ROLE", "kernel"}, {"PASSWORD", "secret"}, {"NN", fmt.Sprintf("%02d", partition)}, {"N", strconv.Itoa(partition)},
-	} {
-		// CREATE ROLE and PASSWORD 'PASSWORD' are SQL; a placeholder follows neither.
-		text = placeholder(p.name).ReplaceAllString(text, "${1}"+p.value)
+	filled := map[string]string{
+		"SHARD": fmt.Sprintf("shard%d", n+1), "HOST": "127.0.0.1", "PORT": strconv.Itoa(s.shards[n].Port()),
+		"KERNEL": "kernel", "SECRET": "secret", "NN": fmt.Sprintf("%02d", partition), "N": strconv.Itoa(partition),
 	}
+	text := placeholders.ReplaceAllStringFunc(s.blocks[block], func(name string) string { return filled[name] })
 	if err := execute(s.t.Context(), address, text); err != nil {
 		s.t.Fatalf("block %d of docs/scaling.md, partition %d: %v\n%s", block, partition, err, text)
 	}
 }
 
-// placeholder matches a name where it does not stand for itself.
-func placeholder(name string) *regexp.Regexp {
-	switch name {
-	case "ROLE":
-		return regexp.MustCompile(`((?:FOR|TO|AUTHORIZATION) )ROLE\b`)
-	case "PASSWORD":
-		return regexp.MustCompile(`(')PASSWORD\b`)
-	case "NN":
-		return regexp.MustCompile(`(_)NN(?:\b|(_))`)
-	case "N":
-		return regexp.MustCompile(`(REMAINDER )N\b`)
-	}
-	return regexp.MustCompile(`()\b` + name + `\b`)
-}
+var placeholders = regexp.MustCompile(`SHARD|\bHOST\b|\bPORT\b|KERNEL|SECRET|NN|\bN\b`)
 
 // move moves all partitions below local.
 func (s *spread) move() {
@@ -163,13 +149,19 @@ func (s *spread) move() {
 	}
 }
 
-// execute runs statements, separated by semicolons.
+// execute runs statements one after the other, as psql does: each ends with a
+// semicolon at the end of its line.
 func execute(ctx context.Context, address, sql string) error {
 	c, err := pgx.Connect(ctx, address)
 	if err != nil {
 		return err
 	}
-	_, err = c.PgConn().Exec(ctx, sql).ReadAll()
+	for statement := range strings.SplitAfterSeq(sql, ";\n") {
+		if _, failed := c.Exec(ctx, statement); failed != nil {
+			err = fmt.Errorf("%w in %s", failed, statement)
+			break
+		}
+	}
 	return errors.Join(err, c.Close(ctx))
 }
 
@@ -205,10 +197,14 @@ func (s *spread) open(o postgres.Options) *postgres.Store {
 	return st
 }
 
-// check lets the suite's checker look at all there is.
+// check looks at all there is.
 func (s *spread) check(when string, st store.Store) {
 	s.t.Helper()
-	if err := storetest.Check(s.t.Context(), st, dag.DefaultTenant); err != nil {
+	report, err := fsck.Tenant(s.t.Context(), st, dag.DefaultTenant, fsck.Options{})
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
 		s.t.Fatalf("%s: %v", when, err)
 	}
 }
@@ -238,13 +234,16 @@ func turnsOf(from, to int) (drafts []dag.Draft) {
 		for turn := from; turn < to; turn++ {
 			d := dag.Draft{
 				ID: said(n, turn), Conversation: talk(n), Role: dag.RoleUser, CreatedAt: dag.Time(turn + 1), Author: "human:guest",
-				Content: fmt.Sprintf("turn %d of %d", turn, n), Attrs: map[string]string{dag.AttrExternalID: fmt.Sprintf("%d/%d", n, turn%7)},
+				Content: fmt.Sprintf("turn %d of %d", turn, n),
+			}
+			if turn < 2 { // each name is looked for on every server
+				d.Attrs = map[string]string{dag.AttrExternalID: strconv.Itoa(n)}
 			}
 			if turn > 0 {
 				d.Parents = append(d.Parents, dag.Parent{ID: said(n, turn-1), Kind: dag.Reply})
 			}
 			if turn == 5 && n > 0 {
-				d.Parents = append(d.Parents, dag.Parent{ID: said(n-1, 3), Kind: dag.Branch})
+				d.Parents = append(d.Parents, dag.Parent{ID: said(n-1, 3), Kind: dag.Reference})
 			}
 			drafts = append(drafts, d)
 		}
@@ -254,7 +253,11 @@ func turnsOf(from, to int) (drafts []dag.Draft) {
 
 func ringOf(t *testing.T) token.Keyring {
 	t.Helper()
-	ring, err := token.EphemeralKeyring()
+	secret, err := token.NewSecret(bytes.Repeat([]byte("secret"), 8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring, err := token.Keyring{}.Rotate("k1", secret, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,20 +279,360 @@ func cutAll(t *testing.T, k *kernel.Kernel) (bundles [][]byte) {
 	return bundles
 }
 
-// sameAgain cuts the slices of bundles again, as of then, and wants the same bytes.
+// sameAgain replays bundles and wants the same bytes.
 func sameAgain(t *testing.T, k *kernel.Kernel, bundles [][]byte) {
 	t.Helper()
-	for _, bundle := range bundles {
-		b, err := parseBundle(bundle)
+	for i, bundle := range bundles {
+		r, err := k.Replay(t.Context(), dag.DefaultTenant, bundle)
 		if err != nil {
 			t.Fatal(err)
 		}
-		issued, err := k.Slice(t.Context(), dag.DefaultTenant, kernel.Request{Anchor: b.Anchor, AsOf: b.AsOf})
+		if r.Outcome != kernel.Identical {
+			t.Fatalf("bundle %d replays as %s: %s", i, r.Outcome, r.Reason)
+		}
+	}
+	if len(bundles) != 2*talks {
+		t.Fatalf("%d bundles, want %d", len(bundles), 2*talks)
+	}
+}
+
+// TestSpread moves partitions to two other servers, by the SQL of docs/scaling.md, under
+// a store that is at work, and looks at what a store owes there.
+func TestSpread(t *testing.T) {
+	s := newSpread(t)
+	ring := ringOf(t)
+	before := s.open(postgres.Options{})
+	k := kernelOver(t, before, ring)
+	if _, err := k.Admit(t.Context(), dag.DefaultTenant, turnsOf(0, 10)); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 {
+		if _, err := k.Erase(t.Context(), dag.DefaultTenant, said(n, 4), "asked"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bundles := cutAll(t, k)
+	s.moveUnder(k)
+	if local, moved := s.local(), s.onShards("true"); local == 0 || moved == 0 {
+		t.Fatalf("%d rows of turns are on the primary, and %d rows on the shards", local, moved)
+	}
+	s.check("after the move", before)
+	sameAgain(t, k, bundles)
+	sameAgain(t, kernelOver(t, s.open(postgres.Options{}), ring), bundles)
+
+	t.Run("OneServer", func(t *testing.T) { s.testOneServer(t, ring) })
+	t.Run("Torn", func(t *testing.T) { s.testTorn(t, ring, bundles) })
+	t.Run("Contract", func(t *testing.T) {
+		fewerModels(t)
+		storetest.Run(t, func(t *testing.T) storetest.Harness {
+			if err := execute(t.Context(), s.url, emptied); err != nil {
+				t.Fatal(err)
+			}
+			return harness(s.url)
+		})
+	})
+}
+
+// fewerModels lets the suite's model run a fifth of its histories: each call goes to
+// several servers here. No other test may run meanwhile.
+func fewerModels(t *testing.T) {
+	t.Helper()
+	checks := flag.Lookup("rapid.checks")
+	before := checks.Value.String()
+	n, err := strconv.Atoi(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if testing.Short() {
+		n /= 2
+	}
+	if err := checks.Value.Set(strconv.Itoa(max(1, n/5))); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := checks.Value.Set(before); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM ids; DELETE FROM links;
+	DELETE FROM conversations; DELETE FROM events; DELETE FROM policies; DELETE FROM issued; DELETE FROM api_keys`
+
+// moveUnder moves the partitions while turns are admitted and slices are cut, none of
+// which may fail.
+func (s *spread) moveUnder(k *kernel.Kernel) {
+	s.t.Helper()
+	stop := make(chan struct{})
+	var admitted, cut int
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			n := admitted % talks
+			d := dag.Draft{
+				ID: said(n, 1000+admitted), Conversation: talk(n), Role: dag.RoleUser, CreatedAt: dag.Time(1000 + admitted), Author: "human:guest",
+				Content: "meanwhile", Parents: []dag.Parent{{ID: said(n, 9), Kind: dag.Reply}},
+			}
+			if _, err := k.Admit(s.t.Context(), dag.DefaultTenant, []dag.Draft{d}); err != nil {
+				s.t.Errorf("admitting during the move: %v", err)
+				return
+			}
+			admitted++
+		}
+	})
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if _, err := k.Slice(s.t.Context(), dag.DefaultTenant, kernel.Request{Anchor: said(cut%talks, 9)}); err != nil {
+				s.t.Errorf("cutting during the move: %v", err)
+				return
+			}
+			cut++
+		}
+	})
+	s.move()
+	close(stop)
+	wg.Wait()
+	if admitted == 0 || cut == 0 {
+		s.t.Errorf("during the move %d turns were admitted and %d slices cut", admitted, cut)
+	}
+	s.t.Logf("during the move %d turns were admitted and %d slices cut", admitted, cut)
+}
+
+// local counts the turns on the primary itself.
+func (s *spread) local() (count int) {
+	s.t.Helper()
+	for partition := local; partition < 16; partition++ {
+		text, err := s.primary.Value(s.t.Context(), "kernel", fmt.Sprintf("SELECT count(*) FROM ONLY turns_%02d", partition))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		count += n
+	}
+	return count
+}
+
+// testOneServer cuts a slice of each conversation from nothing kept, and counts in the
+// logs of the other servers what they were asked.
+func (s *spread) testOneServer(t *testing.T, ring token.Keyring) {
+	for _, shard := range s.shards {
+		if err := shard.Exec(t.Context(), "postgres", "ALTER ROLE graphkernel SET log_statement = 'all'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st := s.open(postgres.Options{})
+	asked := func(shard int) (n int) {
+		for line := range strings.Lines(s.shards[shard].Log()) {
+			if strings.HasPrefix(line, "\tSELECT") && strings.Contains(line, " FROM public.") { // behind the line of its cursor
+				n++
+			}
+		}
+		return n
+	}
+	var own [3]int
+	for n := range talks {
+		text, err := s.primary.Value(t.Context(), "kernel", fmt.Sprintf(
+			`SELECT right(relname, 2) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'turns'::regclass
+			AND satisfies_hash_partition('turns'::regclass, 16, right(relname, 2)::int, 'default'::text COLLATE "C", '%s'::uuid)`, talk(n)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(issued.Bundle, bundle) {
-			t.Fatalf("the slice of %s as of %d has other bytes than before", b.Anchor, b.AsOf)
+		partition, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		home := 2
+		if partition < local {
+			home = s.shard(partition)
+		}
+		own[home]++
+		before := [2]int{asked(0), asked(1)}
+		k := kernelOver(t, st, ring)
+		if _, err := k.Slice(t.Context(), dag.DefaultTenant, kernel.Request{Anchor: said(n, 2), Policy: narrow(t, k)}); err != nil {
+			t.Fatal(err)
+		}
+		for shard := range s.shards {
+			if got := asked(shard) - before[shard]; (got > 0) != (shard == home) {
+				t.Errorf("conversation %d lies in partition %d: shard %d was asked %d times", n, partition, shard, got)
+			}
+		}
+	}
+	if own[0] == 0 || own[1] == 0 || own[2] == 0 {
+		t.Errorf("the servers have %v conversations, want some on each", own)
+	}
+	for _, shard := range s.shards {
+		if err := shard.Exec(t.Context(), "postgres", "ALTER ROLE graphkernel RESET log_statement"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// narrow registers a policy whose slices at a conversation's beginning do not leave it.
+func narrow(t *testing.T, k *kernel.Kernel) policy.ID {
+	t.Helper()
+	params := policy.Default()
+	params.MaxRadius = 1
+	p, err := policy.Bind("narrow@1", params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.RegisterPolicy(t.Context(), dag.DefaultTenant, p); err != nil {
+		t.Fatal(err)
+	}
+	return p.ID()
+}
+
+// testTorn kills the primary when one of the other servers has committed, or is bound to,
+// and the primary has not. It freezes each shard in turn as the commit is sent: so once
+// the one commits alone, and once both do, whichever the primary asks first.
+func (s *spread) testTorn(t *testing.T, ring token.Keyring, bundles [][]byte) {
+	for round, frozen := range s.shards {
+		fresh := turnsOf(10+5*round, 15+5*round)
+		s.tear(t, frozen, func(k *kernel.Kernel) error {
+			_, err := k.Admit(t.Context(), dag.DefaultTenant, fresh)
+			return err
+		})
+		st := s.open(postgres.Options{})
+		k := kernelOver(t, st, ring)
+		head, err := k.Head(t.Context(), dag.DefaultTenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		above := fmt.Sprintf("NUMBER > %d", head)
+		torn := s.onShards(above)
+		if torn == 0 {
+			t.Fatalf("round %d: nothing is torn", round)
+		}
+		t.Logf("round %d: %d rows are numbered above the head", round, torn)
+		s.check("with remains", st)
+		sameAgain(t, k, bundles)
+		if _, err := k.Slice(t.Context(), dag.DefaultTenant, kernel.Request{Anchor: fresh[0].ID}); !errors.Is(err, store.ErrNotFound) {
+			t.Fatalf("a slice at a turn that was not admitted: %v", err)
+		}
+		// One turn of one conversation is enough to take all remains away.
+		if _, err := k.Admit(t.Context(), dag.DefaultTenant, fresh[:1]); err != nil {
+			t.Fatal(err)
+		}
+		if left := s.onShards(fmt.Sprintf("NUMBER > %d", head+1)); left != 0 {
+			t.Fatalf("round %d: %d rows are still there", round, left)
+		}
+		receipt, err := k.Admit(t.Context(), dag.DefaultTenant, fresh)
+		if err != nil || receipt.Admitted != len(fresh)-1 {
+			t.Fatalf("admitting again: %+v, %v", receipt, err)
+		}
+		s.check("after the batch came again", st)
+		sameAgain(t, kernelOver(t, st, ring), bundles)
+	}
+	s.testTornErasure(t, ring)
+}
+
+// testTornErasure tears the erasure of a turn on each shard.
+func (s *spread) testTornErasure(t *testing.T, ring token.Keyring) {
+	for shard, frozen := range s.shards {
+		id := s.turnOn(t, shard)
+		s.tear(t, frozen, func(k *kernel.Kernel) error {
+			_, err := k.Erase(t.Context(), dag.DefaultTenant, id, "asked")
+			return err
+		})
+		st := s.open(postgres.Options{})
+		k := kernelOver(t, st, ring)
+		records, err := st.Turns(t.Context(), dag.DefaultTenant, []dag.TurnID{id})
+		if err != nil || len(records) != 1 || records[0].Body != nil {
+			t.Fatalf("the torn erasure left %d records, with text: %t, %v", len(records), len(records) > 0 && records[0].Body != nil, err)
+		}
+		s.check("with a torn erasure", st)
+		head, err := k.Head(t.Context(), dag.DefaultTenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := k.Erase(t.Context(), dag.DefaultTenant, id, "asked again")
+		if err != nil || e.Seq != head+1 || e.Turn != id {
+			t.Fatalf("erasing again: %+v, %v", e, err)
+		}
+		s.check("after erasing again", st)
+	}
+}
+
+// turnOn gives a turn with text that lies on a shard.
+func (s *spread) turnOn(t *testing.T, shard int) dag.TurnID {
+	t.Helper()
+	for partition := shard; partition < local; partition += 2 {
+		text, err := s.shards[shard].Value(t.Context(), "graphkernel", fmt.Sprintf(
+			"SELECT encode(substr(kept, 49, 16), 'hex')::uuid FROM turns_%02d WHERE body IS NOT NULL ORDER BY seq DESC LIMIT 1", partition))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text != "" {
+			id, err := dag.ParseTurnID(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+	}
+	t.Fatalf("shard %d holds no turn", shard)
+	return dag.TurnID{}
+}
+
+// tear does a write whose commit hangs on a frozen shard, kills the primary, lets the
+// shard go on, and starts the primary again.
+func (s *spread) tear(t *testing.T, frozen *pgtest.Server, write func(*kernel.Kernel) error) {
+	t.Helper()
+	st := s.open(postgres.Options{Patience: -1, Timeout: time.Minute, Step: func(step string) error {
+		if step != "commit" {
+			return nil
+		}
+		return frozen.Freeze()
+	}})
+	k := kernelOver(t, st, token.Keyring{})
+	outcome := make(chan error, 1)
+	go func() { outcome <- write(k) }()
+	deadline := time.Now().Add(time.Minute)
+	for hangs := ""; hangs != "1"; {
+		var err error
+		hangs, err = s.primary.Value(t.Context(), "kernel", `SELECT count(*) FROM pg_stat_activity
+			WHERE usename = 'kernel' AND state = 'active' AND query = 'COMMIT' AND clock_timestamp() - query_start > interval '300 ms'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no commit hangs")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := errors.Join(s.primary.Kill(), frozen.Thaw()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-outcome; !errors.Is(err, store.ErrUncertain) {
+		t.Fatalf("the torn write ended with %v, want ErrUncertain", err)
+	}
+	if err := s.primary.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, shard := range s.shards { // until what the old primary had begun there is over
+		for ended := ""; ended != "0"; {
+			var err error
+			ended, err = shard.Value(t.Context(), "graphkernel", "SELECT count(*) FROM pg_stat_activity WHERE usename = 'graphkernel'")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("sessions of the old primary go on")
+			}
+			time.Sleep(10 * time.Millisecond)
 		}
 	}
 }

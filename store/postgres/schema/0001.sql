@@ -30,7 +30,7 @@ CREATE TABLE turns (
     seq          bigint NOT NULL,
     kept         bytea  NOT NULL, -- packed, see package packed
     name         bytea,           -- 8 bytes of SHA-256 of the external id
-    salt         bytea,           -- NULL: withheld from the beginning; empty: erased
+    salt         bytea,           -- NULL: the body was never here; empty: erased
     external     bytea,
     body         bytea            -- canonical; NULL: erased or withheld
 ) PARTITION BY HASH (tenant, conversation);
