@@ -1,9 +1,9 @@
 package main
 
 import (
-	"crypto/sha256"
+	"bytes"
+	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -26,7 +26,7 @@ type world struct {
 
 func newWorld(turns int) (*world, error) {
 	w := &world{turns: map[dag.TurnID]*dag.Turn{}, bodies: map[dag.TurnID][]byte{}, salts: map[dag.TurnID]dag.Salt{}, encoded: map[dag.TurnID]slice.EncodedTurn{}}
-	g := newGenerator(1, turns)
+	g := newGenerator(shape{seed: 1, length: turns})
 	graph := dag.NewGraph()
 	for i := range turns {
 		d := g.next()
@@ -60,28 +60,19 @@ func newWorld(turns int) (*world, error) {
 	return w, nil
 }
 
-func sized(nodes int) (policy.Registered, error) {
-	p := policy.Default()
-	p.MaxNodes, p.MaxRadius = nodes, policy.LimitRadius
-	return policy.Bind(policy.ID(fmt.Sprintf("bench-%d@1", nodes)), p)
-}
-
 // inMemory measures slices of 256 and 41 turns from the skeleton in memory.
-func inMemory(out io.Writer, rounds int) error {
-	w, err := newWorld(20_000)
+func inMemory(ctx context.Context, r *report, turns, rounds int) error {
+	w, err := newWorld(turns)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "skeleton: %d bytes a turn\n", w.skeleton)
-	secret, err := token.ParseSecret(fmt.Sprintf("%x", sha256.Sum256([]byte("bench"))))
+	r.table("The graph in memory", []row{{
+		name: fmt.Sprintf("skeleton: %d bytes a turn", w.skeleton), bounds: []bound{{fmt.Sprintf("≤ %d bytes", boundSkeleton), w.skeleton <= boundSkeleton}},
+	}})
+	a, err := newAuthority()
 	if err != nil {
 		return err
 	}
-	ring, err := token.Keyring{}.Import("k1", secret, 0)
-	if err != nil {
-		return err
-	}
-	a := token.NewAuthority(ring)
 	for _, c := range []struct {
 		nodes         int
 		signed, bytes time.Duration // bounds
@@ -90,88 +81,105 @@ func inMemory(out io.Writer, rounds int) error {
 		if err != nil {
 			return err
 		}
-		if err := w.measure(out, rounds, a, p, c.nodes, c.signed, c.bytes); err != nil {
+		if err := w.measure(ctx, r, rounds, a, p, c.signed, c.bytes); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *world) measure(out io.Writer, rounds int, a *token.Authority, p policy.Registered, nodes int, signedBound, bytesBound time.Duration) error {
-	var failed error
-	must := func(err error) {
-		if err != nil && failed == nil {
-			failed = err
-		}
-	}
+func (w *world) measure(ctx context.Context, r *report, rounds int, a *token.Authority, p policy.Registered, signedBound, bytesBound time.Duration) error {
 	params := p.Params()
+	picks, err := slice.Select(w.view, w.anchor, params)
+	if err != nil || len(picks) != params.MaxNodes {
+		return fmt.Errorf("the slice has %d turns, want %d: %w", len(picks), params.MaxNodes, err)
+	}
 	buf := make([]byte, 0, 1<<20)
-	var bundle []byte
-	sign := func() (*slice.Slice, slice.Seal) {
+	sign := func() (*slice.Slice, slice.Seal, error) {
 		s, err := slice.Cut(w.view, w.anchor, p)
 		if err != nil {
-			must(err)
-			return nil, slice.Seal{}
+			return nil, slice.Seal{}, err
 		}
 		seal, err := a.Seal(dag.DefaultTenant, s)
-		must(err)
-		return s, seal
+		return s, seal, err
 	}
+	bundle := func() ([]byte, error) {
+		s, seal, err := sign()
+		if err != nil {
+			return nil, err
+		}
+		return slice.AppendBundle(buf[:0], s, seal, func(i int) slice.EncodedTurn { return w.encoded[s.Turns[i].ID] }), nil
+	}
+	kept, err := bundle()
+	if err != nil {
+		return err
+	}
+	kept = bytes.Clone(kept)
 	verifier := token.NewVerifier(a)
-	selects := func() { _, err := slice.Select(w.view, w.anchor, params); must(err) }
-	signs := func() { sign() }
-	bundles := func() {
-		s, seal := sign()
-		bundle = slice.AppendBundle(buf[:0], s, seal, func(i int) slice.EncodedTurn { return w.encoded[s.Turns[i].ID] })
-	}
-	// What is saved by keeping leaves and encoded turns: the same slice, hashing
-	// and encoding all text each time.
-	hashes := func() {
-		s, seal := sign()
-		encoded := make([]slice.EncodedTurn, len(s.Turns))
-		for i := range s.Turns {
-			id := s.Turns[i].ID
-			t := *w.turns[id]
-			t.BodyDigest = slice.DigestBody(w.bodies[id], w.salts[id])
-			_ = slice.TurnLeaf(&t)
-			e, err := slice.EncodeTurn(&t, w.bodies[id], w.salts[id])
-			must(err)
-			encoded[i] = e
+	selects := &candidate{name: "selection alone", burst: 3, run: func(context.Context, int) error {
+		_, err := slice.Select(w.view, w.anchor, params)
+		return err
+	}}
+	signs := &candidate{name: "signed slice", burst: 3, run: func(context.Context, int) error {
+		_, _, err := sign()
+		return err
+	}}
+	bundles := &candidate{name: "signed slice with the bundle's bytes", burst: 3, run: func(context.Context, int) error {
+		_, err := bundle()
+		return err
+	}}
+	// What is saved by keeping leaves and encoded turns.
+	hashes := &candidate{name: "the same, hashing and encoding all text", run: func(context.Context, int) error {
+		s, seal, err := sign()
+		if err != nil {
+			return err
+		}
+		encoded, err := w.encode(s)
+		if err != nil {
+			return err
 		}
 		slice.AppendBundle(buf[:0], s, seal, func(i int) slice.EncodedTurn { return encoded[i] })
-	}
-	bundles()
-	kept := append([]byte(nil), bundle...)
-	verifies := func() {
+		return nil
+	}}
+	verifies := &candidate{name: "verify the bundle", run: func(context.Context, int) error {
 		if _, v := verifier.Verify(kept); v.Outcome != token.Verified {
-			must(fmt.Errorf("verify: %s: %s", v.Outcome, v.Reason))
+			return fmt.Errorf("verify: %s: %s", v.Outcome, v.Reason)
 		}
+		return nil
+	}}
+	all := []*candidate{selects, signs, bundles, hashes, verifies}
+	if err := inTurn(ctx, rounds, all); err != nil {
+		return err
 	}
-	s := interleaved(rounds, selects, signs, bundles, hashes)
-	v := interleaved(rounds/10+1, verifies)
-	if failed != nil {
-		return failed
-	}
-	got, err := slice.Select(w.view, w.anchor, params)
-	if err != nil || len(got) != nodes {
-		return fmt.Errorf("the slice has %d turns, want %d: %w", len(got), nodes, err)
-	}
-	held := func(name string, s sample, base sample, bound time.Duration) row {
-		r := row{name: name, p50: s.p50(), p99: s.p99(), ratio: float64(s.p50()) / float64(base.p50()), to: "selection"}
-		if bound > 0 {
-			r.bound, r.within = "≤ "+bound.String(), s.p50() <= bound
-		}
-		return r
-	}
-	rows := []row{
-		held("selection alone", s[0], s[0], 0),
-		held("signed slice", s[1], s[0], signedBound),
-		held("signed slice with the bundle's bytes", s[2], s[0], bytesBound),
-		held("the same, hashing and encoding all text", s[3], s[0], 0),
-	}
+	bounds := map[*candidate]time.Duration{signs: signedBound, bundles: bytesBound}
 	if bytesBound > 0 {
-		rows = append(rows, held("verify the bundle", v[0], s[0], 2*time.Millisecond))
+		bounds[verifies] = 2 * time.Millisecond
 	}
-	printRows(out, fmt.Sprintf("Slice of %d turns from memory, %d-byte bundle", nodes, len(kept)), rows)
+	var rows []row
+	for _, c := range all {
+		row := rowOf(c, selects)
+		row.to = "selection"
+		if most := bounds[c]; most > 0 {
+			row.bounds = []bound{atMost(row.p50, most)}
+		}
+		rows = append(rows, row)
+	}
+	r.table(fmt.Sprintf("Slice of %d turns from memory, %d-byte bundle", len(picks), len(kept)), rows)
 	return nil
+}
+
+// encode hashes and encodes the text of a slice.
+func (w *world) encode(s *slice.Slice) ([]slice.EncodedTurn, error) {
+	encoded := make([]slice.EncodedTurn, len(s.Turns))
+	for i := range s.Turns {
+		id := s.Turns[i].ID
+		t := *w.turns[id]
+		t.BodyDigest = slice.DigestBody(w.bodies[id], w.salts[id])
+		_ = slice.TurnLeaf(&t)
+		var err error
+		if encoded[i], err = slice.EncodeTurn(&t, w.bodies[id], w.salts[id]); err != nil {
+			return nil, err
+		}
+	}
+	return encoded, nil
 }

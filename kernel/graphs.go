@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -18,9 +20,10 @@ import (
 // (One graph for a whole tenant could not be let go in parts, and one for each
 // conversation alone would make the selection hop between them.)
 type graphs struct {
-	store store.Store
-	kept  *byteLRU[graphKey, *graph]
-	heads heads
+	store  store.Store
+	places *lru.Cache[turnKey, dag.ConversationID] // of turns that are loaded a few at a time
+	kept   *byteLRU[graphKey, *graph]
+	heads  heads
 }
 
 // heads knows the greatest head of each tenant that the store has shown.
@@ -70,8 +73,8 @@ type graph struct {
 	answered uint64        // guarded by refresh: the last one that was answered
 }
 
-func newGraphs(s store.Store, most int) *graphs {
-	return &graphs{store: s, kept: newByteLRU[graphKey, *graph](most)}
+func newGraphs(s store.Store, places *lru.Cache[turnKey, dag.ConversationID], most int) *graphs {
+	return &graphs{store: s, places: places, kept: newByteLRU[graphKey, *graph](most)}
 }
 
 // ErrBeyondHead is wrapped when a view is asked for that does not exist yet.
@@ -90,7 +93,7 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 	missing := append([]dag.ConversationID{conversation}, others...)
 	for {
 		least := gs.heads.least(tenant) // taken before the store is asked: others may see it grow meanwhile
-		head, size, err := g.update(ctx, gs.store, tenant, missing)
+		head, size, err := g.update(ctx, gs, tenant, missing)
 		if err == nil && head < least {
 			err = fmt.Errorf("kernel: tenant %s: %w: its head was %d and is %d; open the kernel anew to work with what is there", tenant, ErrWentBack, least, head)
 		}
@@ -124,6 +127,16 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 	}
 }
 
+// learn remembers where turns stand, which any of them may be asked for next. Of a long
+// conversation that would drive out all others.
+func (gs *graphs) learn(tenant dag.Tenant, turns []dag.Skeleton) {
+	const most = keptPlaces / 16
+	turns = turns[max(0, len(turns)-most):] // the newest
+	for i := range turns {
+		gs.places.Add(turnKey{tenant, turns[i].ID}, turns[i].Conversation)
+	}
+}
+
 func (g *graph) read(at dag.Seq, fn func(dag.View, dag.Seq) error) error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -144,10 +157,10 @@ var errInconsistent = errors.New("kernel: a kept graph is inconsistent with the 
 
 // update brings the graph up to the store's head, and adds the conversations given. It
 // gives the head and the graph's size.
-func (g *graph) update(ctx context.Context, s store.Store, tenant dag.Tenant, add []dag.ConversationID) (head dag.Seq, size int, err error) {
+func (g *graph) update(ctx context.Context, gs *graphs, tenant dag.Tenant, add []dag.ConversationID) (head dag.Seq, size int, err error) {
 	came := g.asked.Load()
 	err = g.refresh.pass(ctx, func() error {
-		head, err = g.ask(ctx, s, tenant, add, came)
+		head, err = g.ask(ctx, gs, tenant, add, came)
 		size = g.dag.Size()
 		return err
 	})
@@ -156,7 +169,7 @@ func (g *graph) update(ctx context.Context, s store.Store, tenant dag.Tenant, ad
 
 // ask is update with refresh held. It is one query for all conversations; a graph of
 // several asks for the head first, since the query for news names each of them.
-func (g *graph) ask(ctx context.Context, s store.Store, tenant dag.Tenant, add []dag.ConversationID, came uint64) (dag.Seq, error) {
+func (g *graph) ask(ctx context.Context, gs *graphs, tenant dag.Tenant, add []dag.ConversationID, came uint64) (dag.Seq, error) {
 	if g.broken {
 		return 0, errInconsistent
 	}
@@ -171,7 +184,7 @@ func (g *graph) ask(ctx context.Context, s store.Store, tenant dag.Tenant, add [
 	}
 	question := g.asked.Add(1)
 	if len(fresh) == 0 && len(g.parts) > 1 {
-		head, err := s.Head(ctx, tenant)
+		head, err := gs.store.Head(ctx, tenant)
 		if err != nil {
 			return 0, err
 		}
@@ -185,7 +198,7 @@ func (g *graph) ask(ctx context.Context, s store.Store, tenant dag.Tenant, add [
 		parts = append(parts, store.Part{Conversation: c, After: g.head})
 	}
 	parts = append(parts, fresh...)
-	news, err := s.Segment(ctx, tenant, parts)
+	news, err := gs.store.Segment(ctx, tenant, parts)
 	if err != nil {
 		return 0, err
 	}
@@ -195,6 +208,7 @@ func (g *graph) ask(ctx context.Context, s store.Store, tenant dag.Tenant, add [
 			return 0, fmt.Errorf("%w: %w", errInconsistent, err)
 		}
 	}
+	gs.learn(tenant, news.Turns)
 	for _, p := range fresh {
 		g.parts[p.Conversation] = struct{}{}
 	}

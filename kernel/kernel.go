@@ -138,7 +138,7 @@ func Open(c Config) (*Kernel, error) {
 		observe:   c.Observe,
 		salts:     c.Rand,
 		turnstile: inside,
-		graphs:    newGraphs(c.Store, c.SkeletonBytes),
+		graphs:    newGraphs(c.Store, places, c.SkeletonBytes),
 		cuts:      newCuts(c.CutBytes),
 		texts:     newTexts(c.Store, inside, c.TextBytes),
 		places:    places,

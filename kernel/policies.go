@@ -20,6 +20,9 @@ type registries struct {
 	written map[dag.Tenant]bool // default@1 is known to be stored
 }
 
+// standard is default@1.
+var standard = sync.OnceValues(func() (policy.Registered, error) { return policy.Bind(policy.DefaultID, policy.Default()) })
+
 // keptRegistries bounds the tenants whose policies are kept.
 const keptRegistries = 10_000
 
@@ -30,6 +33,9 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 	r.mu.Unlock()
 	if p, err := kept.Get(id); err == nil {
 		return p, nil
+	}
+	if id == policy.DefaultID {
+		return standard() // it is the same everywhere, and a store that says otherwise refuses it at write
 	}
 	fresh, err := r.load(ctx, tenant)
 	if err != nil {
@@ -47,7 +53,7 @@ func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Regist
 		return policy.Registry{}, err
 	}
 	if _, err := fresh.Get(policy.DefaultID); errors.Is(err, policy.ErrUnknown) {
-		p, err := policy.Bind(policy.DefaultID, policy.Default())
+		p, err := standard()
 		if err != nil {
 			return policy.Registry{}, err
 		}
@@ -110,11 +116,11 @@ func (k *Kernel) RegisterPolicy(ctx context.Context, tenant dag.Tenant, p policy
 	if _, err := known.With(p); err != nil {
 		return err
 	}
-	standard, err := known.Get(policy.DefaultID)
+	first, err := known.Get(policy.DefaultID)
 	if err != nil {
 		return err
 	}
-	if err := k.policies.write(ctx, tenant, standard); err != nil {
+	if err := k.policies.write(ctx, tenant, first); err != nil {
 		return err
 	}
 	return k.store.PutPolicy(ctx, tenant, p)

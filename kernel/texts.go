@@ -61,14 +61,14 @@ func (x *texts) forget(tenant dag.Tenant, turn dag.TurnID) {
 // sync forgets the text of turns that were erased up to head. It gives the moment
 // up to which the kept text knows every erasure.
 func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (moment, error) {
-	e, now := x.known(tenant)
+	e, now := x.known(tenant, head)
 	if now.synced >= head {
 		return now, nil
 	}
 	err := e.asking.pass(ctx, func() error {
 		const page = 1_000
 		for {
-			if _, now = x.known(tenant); now.synced >= head {
+			if _, now = x.known(tenant, head); now.synced >= head {
 				return nil
 			}
 			events, err := x.store.Events(ctx, tenant, now.synced, page)
@@ -81,13 +81,13 @@ func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (mome
 	return now, err
 }
 
-// known gives what is known of a tenant's erasures, and when.
-func (x *texts) known(tenant dag.Tenant) (*erasures, moment) {
+// known gives what is known of a tenant's erasures, and when. head was just read.
+func (x *texts) known(tenant dag.Tenant, head dag.Seq) (*erasures, moment) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	e := x.erasures[tenant]
-	if e == nil {
-		e = &erasures{asking: make(turnstile, 1)}
+	if e == nil { // no text of the tenant is kept: there is nothing to forget
+		e = &erasures{asking: make(turnstile, 1), synced: head}
 		x.erasures[tenant] = e
 	}
 	return e, moment{e.synced, x.erased}

@@ -117,7 +117,7 @@ func (a *app) backup(ctx context.Context, path string, force bool) (err error) {
 			return
 		}
 		for _, r := range reports {
-			fmt.Fprintf(w, "tenant %s: head %d, %d issued slices\n", r.Name, r.Head, r.Issued.Copied)
+			fmt.Fprintf(w, "tenant %s: head %d, issued slices %d\n", r.Name, r.Head, r.Issued.Copied)
 		}
 		fmt.Fprintf(w, "%s  %s\n", result.SHA256, path)
 	})

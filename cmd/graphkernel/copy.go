@@ -159,7 +159,7 @@ func (a *app) cutShort(result copyJSON, reports []transfer.Tenant, err error) er
 func printCopied(w io.Writer, reports []transfer.Tenant) {
 	for i := range reports {
 		r := &reports[i]
-		fmt.Fprintf(w, "tenant %s: copied %d turns, %d events, %d policies, %d issued slices, %d API keys; %d turns, %d events, %d issued slices were there already; head %d\n",
+		fmt.Fprintf(w, "tenant %s: copied turns %d, events %d, policies %d, issued slices %d, API keys %d; there already: turns %d, events %d, issued slices %d; head %d\n",
 			r.Name, r.Turns.Copied, r.Events.Copied, r.Policies.Copied, r.Issued.Copied, r.Keys.Copied,
 			r.Turns.Existing, r.Events.Existing, r.Issued.Existing, r.Head)
 	}

@@ -157,7 +157,7 @@ func printReport(w io.Writer, r *fsck.Report) {
 		t.Render()
 	}
 	c := &r.Counts
-	fmt.Fprintf(w, "checked %d turns with %d edges in %d conversations, %d texts, %d events, %d policies, %d issued slices (%d cut again) and %d API keys of %d tenants\n",
+	fmt.Fprintf(w, "checked: turns %d, edges %d, conversations %d, texts %d, events %d, policies %d, issued slices %d (cut again %d), API keys %d, tenants %d\n",
 		c.Turns, c.Edges, c.Conversations, c.Bodies, c.Events, c.Policies, c.Issued, c.Recut, c.Keys, c.Tenants)
 	switch {
 	case r.OK():
