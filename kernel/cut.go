@@ -42,7 +42,7 @@ func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Is
 	if err != nil {
 		return nil, err
 	}
-	s, texts, err := k.cut(ctx, tenant, r.Anchor, p, r.AsOf)
+	c, s, texts, err := k.cut(ctx, tenant, r.Anchor, p, r.AsOf)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Is
 	var bundle []byte
 	err = k.turnstile.pass(ctx, func() (err error) {
 		if seal, err = k.authority.Seal(tenant, s); err == nil {
-			bundle = appendBundle(s, seal, texts)
+			bundle = c.bundle(s.AsOf, seal, texts)
 		}
 		return err
 	})
@@ -68,17 +68,13 @@ func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Is
 }
 
 // cut selects and fetches the text.
-func (k *Kernel) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*slice.Slice, []text, error) {
+func (k *Kernel) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*cutting, *slice.Slice, []text, error) {
 	c, s, head, err := k.selected(ctx, tenant, anchor, p, asOf)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	s.Reading = c.readingOrder()
 	texts, err := k.texts.encoded(ctx, tenant, head, s.Turns, c.places)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s, texts, nil
+	return c, s, texts, err
 }
 
 // selected selects, and gives the head at the time.
@@ -101,13 +97,14 @@ func (k *Kernel) selected(ctx context.Context, tenant dag.Tenant, anchor dag.Tur
 	return c, &own, head, nil
 }
 
-func appendBundle(s *slice.Slice, seal slice.Seal, texts []text) []byte {
-	size := 1024
+// bundle writes the bundle of a cut.
+func (c *cutting) bundle(asOf dag.Seq, seal slice.Seal, texts []text) []byte {
+	f := c.framed()
+	size := f.Size() + len(seal.KeyID) + len(seal.Tenant) + len(seal.Token) + 64
 	for i := range texts {
-		size += len(texts[i].encoded) + 200
+		size += len(texts[i].encoded)
 	}
-	size += 160 * len(s.Edges)
-	return slice.AppendBundle(make([]byte, 0, size), s, seal, func(i int) slice.EncodedTurn { return texts[i].encoded })
+	return f.AppendBundle(make([]byte, 0, size), asOf, seal, func(i int) slice.EncodedTurn { return texts[i].encoded })
 }
 
 // conversation finds a turn's conversation.

@@ -30,19 +30,19 @@ type cutKey struct {
 
 // A cutting is a cut and where its turns stand. Nobody changes it.
 type cutting struct {
-	slice   *slice.Slice
-	places  []store.Place
-	reading atomic.Pointer[[]int32] // the order for readers, once somebody has asked for it
+	slice  *slice.Slice
+	places []store.Place
+	frame  atomic.Pointer[slice.Frame] // of its bundles, once somebody has asked for one
 }
 
-// readingOrder works out the order for readers once.
-func (c *cutting) readingOrder() []int32 {
-	if order := c.reading.Load(); order != nil {
-		return *order
+// framed gives the frame, which is made once.
+func (c *cutting) framed() *slice.Frame {
+	f := c.frame.Load()
+	if f == nil {
+		f = slice.NewFrame(c.slice)
+		c.frame.Store(f)
 	}
-	order := slice.Order(c.slice.Turns, c.slice.Edges)
-	c.reading.Store(&order)
-	return order
+	return f
 }
 
 func newCuts(most int) *cuts { return &cuts{newByteLRU[cutKey, *cutting](most)} }
@@ -74,8 +74,8 @@ func (c *cuts) cut(ctx context.Context, inside turnstile, v dag.View, settled da
 	return made, nil
 }
 
-// size estimates the bytes that a cutting holds on to.
+// size estimates the bytes that a cutting holds on to, with its frame.
 func (c *cutting) size() int {
-	return 512 + len(c.slice.Turns)*int(unsafe.Sizeof(slice.Selected{})+unsafe.Sizeof(0)+unsafe.Sizeof(int32(0))) +
+	return 512 + slice.FrameSize(len(c.slice.Turns), len(c.slice.Edges)) + len(c.slice.Turns)*int(unsafe.Sizeof(slice.Selected{})+unsafe.Sizeof(0)) +
 		len(c.slice.Edges)*int(unsafe.Sizeof(dag.Edge{})) + len(c.places)*int(unsafe.Sizeof(store.Place{}))
 }

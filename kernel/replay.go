@@ -114,11 +114,11 @@ func (k *Kernel) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.P
 	if asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0", slice.ErrAnchor)
 	}
-	s, texts, err := k.cut(ctx, tenant, claim.Anchor, p, asOf)
+	c, s, texts, err := k.cut(ctx, tenant, claim.Anchor, p, asOf)
 	if err != nil {
 		return nil, err
 	}
-	return appendBundle(s, seal, texts), nil
+	return c.bundle(s.AsOf, seal, texts), nil
 }
 
 // noCut takes a cut that cannot be made from this view as a difference, and

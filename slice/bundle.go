@@ -135,23 +135,25 @@ func writeTurn(w *canon.Writer, t *dag.Turn, body *bodyWriter) {
 // AppendBundle appends the bundle of a slice: its canonical bytes. encoded gives
 // the turns' text by the index into s.Turns.
 func AppendBundle(dst []byte, s *Slice, seal Seal, encoded func(i int) EncodedTurn) []byte {
+	w := s.wire()
+	w.asOf, w.seal = s.AsOf, seal
+	w.turn = func(i int) (*Admission, EncodedTurn) { return &s.Turns[i].Admission, encoded(i) }
+	return appendWire(dst, w)
+}
+
+// wire gives what follows from the cut alone.
+func (s *Slice) wire() *wire {
 	params := s.Policy.Params()
-	order := s.Reading
-	if order == nil {
-		order = Order(s.Turns, s.Edges)
-	}
-	return appendWire(dst, &wire{
+	order := Order(s.Turns, s.Edges)
+	return &wire{
 		anchor:     s.Provenance.Anchor,
-		asOf:       s.AsOf,
 		provenance: &s.Provenance,
-		seal:       seal,
 		policy:     &params,
 		edges:      s.Edges,
 		turns:      len(s.Turns),
-		turn:       func(i int) (*Admission, EncodedTurn) { return &s.Turns[i].Admission, encoded(i) },
 		order:      len(order),
 		ordered:    func(i int) dag.TurnID { return s.Turns[order[i]].ID },
-	})
+	}
 }
 
 // Append appends the bundle's canonical bytes. For a bundle that ParseBundle
@@ -187,17 +189,26 @@ type wire struct {
 	turn       func(i int) (*Admission, EncodedTurn)
 	order      int
 	ordered    func(i int) dag.TurnID
+	gap        func(at int) // if not nil, is told where the number, the seal and the text belong, which are left out
 }
 
 func appendWire(dst []byte, b *wire) []byte {
 	w := canon.NewWriter(dst)
 	var id [dag.IDText]byte
 	text := func(t dag.TurnID) { w.Text(t.AppendText(id[:0])) }
+	given := func(write func()) {
+		if b.gap == nil {
+			write()
+			return
+		}
+		w.Raw(nil)
+		b.gap(len(w.Bytes))
+	}
 	w.BeginObject()
 	w.Key("anchor")
 	text(b.anchor)
 	w.Key("as_of")
-	w.Uint(uint64(b.asOf))
+	given(func() { w.Uint(uint64(b.asOf)) })
 	w.Key("edges")
 	w.BeginArray()
 	for _, e := range b.edges {
@@ -212,7 +223,7 @@ func appendWire(dst []byte, b *wire) []byte {
 	}
 	w.EndArray()
 	w.Key("key_id")
-	w.String(b.seal.KeyID)
+	given(func() { w.String(b.seal.KeyID) })
 	w.Key("order")
 	w.BeginArray()
 	for i := range b.order {
@@ -224,9 +235,9 @@ func appendWire(dst []byte, b *wire) []byte {
 	w.Key("provenance")
 	b.provenance.appendWire(w)
 	w.Key("tenant")
-	w.String(string(b.seal.Tenant))
+	given(func() { w.String(string(b.seal.Tenant)) })
 	w.Key("token")
-	w.String(b.seal.Token)
+	given(func() { w.String(b.seal.Token) })
 	w.Key("turns")
 	w.BeginArray()
 	for i := range b.turns {
@@ -234,7 +245,7 @@ func appendWire(dst []byte, b *wire) []byte {
 		w.BeginObject()
 		w.Key("admission")
 		admission.appendWire(w)
-		w.Raw(encoded)
+		given(func() { w.Raw(encoded) })
 		w.EndObject()
 	}
 	w.EndArray()

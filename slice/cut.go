@@ -41,7 +41,6 @@ type Slice struct {
 	Turns      []Selected // by ascending id
 	Edges      []dag.Edge // by ascending (parent, child)
 	Picked     []int      // indexes into Turns, in the order of selection
-	Reading    []int32    // what Order gives, if somebody has worked it out; AppendBundle needs it
 }
 
 // Cut selects around an anchor and fingerprints what was selected.

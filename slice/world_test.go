@@ -129,7 +129,8 @@ func (w *world) shuffled(r *rand.Rand) *world {
 	return other
 }
 
-// bundle cuts, seals and encodes. The turns in redacted are given without their text.
+// bundle cuts, seals and encodes. The turns in redacted are given without their text. A
+// frame of the cut must give the same bytes, behind others and for another view.
 func (w *world) bundle(t fataler, anchor dag.TurnID, p policy.Registered, a *token.Authority, redacted ...dag.TurnID) (*slice.Slice, []byte) {
 	t.Helper()
 	s, err := slice.Cut(w.view(t), anchor, p)
@@ -140,7 +141,7 @@ func (w *world) bundle(t fataler, anchor dag.TurnID, p policy.Registered, a *tok
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	return s, slice.AppendBundle(nil, s, seal, func(i int) slice.EncodedTurn {
+	encoded := func(i int) slice.EncodedTurn {
 		at := w.find(s.Turns[i].ID)
 		body := slice.AppendBody(nil, &w.bodies[at])
 		if slices.Contains(redacted, s.Turns[i].ID) {
@@ -151,7 +152,20 @@ func (w *world) bundle(t fataler, anchor dag.TurnID, p policy.Registered, a *tok
 			t.Fatalf("%v", err)
 		}
 		return encoded
-	})
+	}
+	bundle := slice.AppendBundle(nil, s, seal, encoded)
+	frame, later := slice.NewFrame(s), *s
+	later.AsOf = 9_007_199_254_740_991
+	for _, s := range []*slice.Slice{s, &later} {
+		want := slice.AppendBundle([]byte("front"), s, seal, encoded)
+		if got := frame.AppendBundle([]byte("front"), s.AsOf, seal, encoded); string(got) != string(want) {
+			t.Fatalf("a frame gives\n%s\nwant\n%s", got, want)
+		}
+	}
+	if size := slice.FrameSize(len(s.Turns), len(s.Edges)); frame.Size() > size {
+		t.Fatalf("a frame of %d turns and %d edges has %d bytes, estimated are %d", len(s.Turns), len(s.Edges), frame.Size(), size)
+	}
+	return s, bundle
 }
 
 // testSecret is the one of GKP/1, appendix A.7.

@@ -1,0 +1,60 @@
+package slice
+
+import (
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// A Frame is the part of a bundle that follows from the cut alone: all but the number of
+// the view, the seal and the text. With it, the bundles of one cut are made by copying. Nobody
+// changes it, so it may be shared.
+type Frame struct {
+	bytes []byte // what stands in every bundle, one piece after the other
+	gaps  []int  // where each piece ends: before as_of, key_id, tenant, token, and each turn's text
+	turns int
+}
+
+// sealed is the number of gaps before those of the text.
+const sealed = 4
+
+// NewFrame makes the frame of a slice.
+func NewFrame(s *Slice) *Frame {
+	f := &Frame{turns: len(s.Turns), gaps: make([]int, 0, sealed+len(s.Turns))}
+	w := s.wire()
+	w.gap = func(at int) { f.gaps = append(f.gaps, at) }
+	w.turn = func(i int) (*Admission, EncodedTurn) { return &s.Turns[i].Admission, nil }
+	f.bytes = appendWire(make([]byte, 0, FrameSize(len(s.Turns), len(s.Edges))), w)
+	return f
+}
+
+// FrameSize estimates the bytes of the frame of a slice.
+func FrameSize(turns, edges int) int { return 1024 + turns*(160+39+8) + edges*120 }
+
+// AppendBundle appends what the function of that name does for the slice, cut at asOf.
+func (f *Frame) AppendBundle(dst []byte, asOf dag.Seq, seal Seal, encoded func(i int) EncodedTurn) []byte {
+	from := 0
+	piece := func(gap int) {
+		dst = append(dst, f.bytes[from:f.gaps[gap]]...)
+		from = f.gaps[gap]
+	}
+	w := canon.NewWriter(nil)
+	value := func(gap int, write func()) {
+		piece(gap)
+		w.Reset(dst)
+		write()
+		dst = w.Bytes
+	}
+	value(0, func() { w.Uint(uint64(asOf)) })
+	value(1, func() { w.String(seal.KeyID) })
+	value(2, func() { w.String(string(seal.Tenant)) })
+	value(3, func() { w.String(seal.Token) })
+	for i := range f.turns {
+		piece(sealed + i)
+		dst = append(dst, encoded(i)...)
+	}
+	return append(dst, f.bytes[from:]...)
+}
+
+// Size is the number of bytes that a bundle has beside its text, and at most some
+// hundred less.
+func (f *Frame) Size() int { return len(f.bytes) }
