@@ -65,7 +65,8 @@ func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
 			return k, err
 		}
 		err = eachRecord(rows, func(r *store.Record) error {
-			k.Stored[r.Turn.ID] = r
+			stored := *r
+			k.Stored[r.Turn.ID] = &stored
 			return nil
 		})
 		if err != nil {

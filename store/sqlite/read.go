@@ -28,7 +28,7 @@ const (
 		CROSS JOIN turns t ON t.turn = i.turn`
 
 	queryPlaced = `SELECT ` + recordColumns + ` FROM json_each(?) j
-		CROSS JOIN turns t ON t.tenant = ? AND t.seq = j.value`
+		CROSS JOIN turns t ON t.tenant = ? AND t.seq BETWEEN j.value ->> 0 AND j.value ->> 1`
 
 	queryParents = `SELECT i.id, substr(t.kept, 1, 16) FROM json_each(?) j
 		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
@@ -154,7 +154,7 @@ func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) 
 }
 
 // Placed gives the records at places, each once, in one query and with one look-up
-// for each. The number alone leads to a turn; the conversation is compared.
+// for each run of neighbours. The number alone leads to a turn; the conversation is compared.
 func (s *Store) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
 	err = s.read(ctx, "placed", tenant, func(n int64) error {
 		if len(places) == 0 {
@@ -163,7 +163,7 @@ func (s *Store) Placed(ctx context.Context, tenant dag.Tenant, places []store.Pl
 		places = slices.Clone(places)
 		slices.SortFunc(places, comparePlaces) // neighbours share pages
 		places = slices.Compact(places)
-		rows, err := s.queries.placed.QueryContext(ctx, numberList(places), n)
+		rows, err := s.queries.placed.QueryContext(ctx, numberRanges(places), n)
 		if err != nil {
 			return err
 		}
@@ -186,21 +186,26 @@ func comparePlaces(a, b store.Place) int {
 	return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.Conversation.Compare(b.Conversation))
 }
 
-// numberList writes the numbers of places, which are sorted, each once, as the
-// statements take them. Beyond the last possible number there is nothing to find.
-func numberList(places []store.Place) string {
-	b := make([]byte, 0, 2+10*len(places))
+// numberRanges writes the numbers of places, which are sorted, as the statement takes
+// them: pairs of a first and a last one. A slice takes many neighbours, and a step from
+// one to the next costs half as much as a look-up. Beyond the last possible number there is
+// nothing to find.
+func numberRanges(places []store.Place) string {
+	b := make([]byte, 0, 2+16*len(places))
 	b = append(b, '[')
-	last := dag.Seq(0)
-	for _, p := range places {
-		if p.Seq == last || p.Seq > dag.MaxSeq {
-			continue
+	for i := 0; i < len(places) && places[i].Seq <= dag.MaxSeq; {
+		from, to := places[i].Seq, places[i].Seq
+		for i++; i < len(places) && places[i].Seq <= min(to+1, dag.MaxSeq); i++ {
+			to = places[i].Seq
 		}
-		if last > 0 {
+		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = strconv.AppendUint(b, uint64(p.Seq), 10)
-		last = p.Seq
+		b = append(b, '[')
+		b = strconv.AppendUint(b, uint64(from), 10)
+		b = append(b, ',')
+		b = strconv.AppendUint(b, uint64(to), 10)
+		b = append(b, ']')
 	}
 	return string(append(b, ']'))
 }
@@ -332,14 +337,15 @@ func each(rows *sql.Rows, fn func() error, dest ...any) (err error) {
 	return rows.Err()
 }
 
-// eachRecord reads rows of recordColumns.
+// eachRecord reads rows of recordColumns. The record is fn's until it returns; its Body
+// and Parents fn may keep.
 func eachRecord(rows *sql.Rows, fn func(*store.Record) error) error {
 	var seq int64
 	var kept, salt, external, body sql.RawBytes
+	var r store.Record
 	return each(rows, func() error {
-		r := new(store.Record)
-		r.Seq = dag.Seq(seq)
-		if err := packed.ReadKept(r, kept); err != nil {
+		r = store.Record{Seq: dag.Seq(seq)}
+		if err := packed.ReadKept(&r, kept); err != nil {
 			return err
 		}
 		if body != nil {
@@ -349,6 +355,6 @@ func eachRecord(rows *sql.Rows, fn func(*store.Record) error) error {
 			r.Body = slices.Clone([]byte(body))
 			r.External = string(external)
 		}
-		return fn(r)
+		return fn(&r)
 	}, &seq, &kept, &salt, &external, &body)
 }
