@@ -33,7 +33,7 @@ const fitsShown = 5
 // id if no other begins so, or by the id that another system gave it.
 func (k *Kernel) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag.TurnID, error) {
 	if id, err := dag.ParseTurnID(name); err == nil {
-		_, err := k.conversation(ctx, tenant, id)
+		_, err := steady(k, func(c *keeping) (dag.ConversationID, error) { return c.conversation(ctx, tenant, id) })
 		return id, err
 	}
 	fits, err := k.store.External(ctx, tenant, name, fitsShown)

@@ -38,19 +38,23 @@ var ErrTooLarge = errors.New("slice is too large")
 func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Issued, err error) {
 	ctx, observed := k.observe(ctx, "slice")
 	defer func() { observed(err) }()
-	p, err := k.Policy(ctx, tenant, r.Policy)
+	return steady(k, func(c *keeping) (*Issued, error) { return c.issue(ctx, tenant, r) })
+}
+
+func (c *keeping) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issued, error) {
+	p, err := c.policy(ctx, tenant, r.Policy)
 	if err != nil {
 		return nil, err
 	}
-	c, s, texts, err := k.cut(ctx, tenant, r.Anchor, p, r.AsOf)
+	cut, s, texts, err := c.cut(ctx, tenant, r.Anchor, p, r.AsOf)
 	if err != nil {
 		return nil, err
 	}
 	var seal slice.Seal
 	var bundle []byte
-	err = k.turnstile.pass(ctx, func() (err error) {
-		if seal, err = k.authority.Seal(tenant, s); err == nil {
-			bundle = c.bundle(s.AsOf, seal, texts)
+	err = c.k.turnstile.pass(ctx, func() (err error) {
+		if seal, err = c.k.authority.Seal(tenant, s); err == nil {
+			bundle = cut.bundle(s.AsOf, seal, texts)
 		}
 		return err
 	})
@@ -60,7 +64,7 @@ func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Is
 	if len(bundle) > slice.MaxBundle {
 		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_nodes", ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
-	record, err := k.record(ctx, s, seal, texts, bundle)
+	record, err := c.record(ctx, s, seal, texts, bundle)
 	if err != nil {
 		return nil, err
 	}
@@ -68,33 +72,33 @@ func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Is
 }
 
 // cut selects and fetches the text.
-func (k *Kernel) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*cutting, *slice.Slice, []text, error) {
-	c, s, head, err := k.selected(ctx, tenant, anchor, p, asOf)
+func (c *keeping) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*cutting, *slice.Slice, []text, error) {
+	cut, s, head, err := c.selected(ctx, tenant, anchor, p, asOf)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	texts, err := k.texts.encoded(ctx, tenant, head, s.Turns, c.places)
-	return c, s, texts, err
+	texts, err := c.texts.encoded(ctx, tenant, head, s.Turns, cut.places)
+	return cut, s, texts, err
 }
 
 // selected selects, and gives the head at the time.
-func (k *Kernel) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (c *cutting, s *slice.Slice, head dag.Seq, err error) {
-	conversation, err := k.conversation(ctx, tenant, anchor)
+func (c *keeping) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
+	conversation, err := c.conversation(ctx, tenant, anchor)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	var at dag.Seq
-	head, err = k.graphs.view(ctx, tenant, conversation, asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
+	head, err = c.graphs.view(ctx, tenant, conversation, asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
 		at = v.Seq()
-		c, err = k.cuts.cut(ctx, k.turnstile, v, settled, tenant, anchor, p)
+		cut, err = c.cuts.cut(ctx, c.k.turnstile, v, settled, tenant, anchor, p)
 		return err
 	})
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	own := *c.slice
+	own := *cut.slice
 	own.AsOf = at
-	return c, &own, head, nil
+	return cut, &own, head, nil
 }
 
 // bundle writes the bundle of a cut.
@@ -108,21 +112,21 @@ func (c *cutting) bundle(asOf dag.Seq, seal slice.Seal, texts []text) []byte {
 }
 
 // conversation finds a turn's conversation.
-func (k *Kernel) conversation(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (dag.ConversationID, error) {
+func (c *keeping) conversation(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (dag.ConversationID, error) {
 	key := turnKey{tenant, id}
-	if c, ok := k.places.Get(key); ok {
-		return c, nil
+	if of, ok := c.places.Get(key); ok {
+		return of, nil
 	}
-	records, err := k.store.Turns(ctx, tenant, []dag.TurnID{id})
+	records, err := c.store.Turns(ctx, tenant, []dag.TurnID{id})
 	if err != nil {
 		return dag.ConversationID{}, err
 	}
 	if len(records) == 0 {
 		return dag.ConversationID{}, fmt.Errorf("turn %s of tenant %s: %w", id, tenant, store.ErrNotFound)
 	}
-	c := records[0].Turn.Conversation
-	k.places.Add(key, c)
-	return c, nil
+	of := records[0].Turn.Conversation
+	c.places.Add(key, of)
+	return of, nil
 }
 
 // A handout names a bundle by what decides its bytes: the token stands for the slice
@@ -149,36 +153,38 @@ func handoutOf(s *slice.Slice, seal slice.Seal, texts []text) handout {
 
 // record writes down that a bundle was handed out, before it is. The same bundle
 // is recorded once.
-func (k *Kernel) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte) (store.Issued, error) {
+func (c *keeping) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte) (store.Issued, error) {
 	tenant, handed := seal.Tenant, handoutOf(s, seal, texts)
-	if r, ok := k.recorded.Get(handed); ok {
+	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
 	}
-	if err := k.policies.write(ctx, tenant, s.Policy); err != nil {
+	if err := c.policies.write(ctx, tenant, s.Policy); err != nil {
 		return store.Issued{}, err
 	}
-	now, err := k.now()
+	now, err := c.k.now()
 	if err != nil {
 		return store.Issued{}, err
 	}
-	r, err := k.store.PutIssued(ctx, tenant, store.Issued{
+	r, err := c.store.PutIssued(ctx, tenant, store.Issued{
 		Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: now,
 	})
 	if err != nil {
 		return store.Issued{}, err
 	}
-	k.recorded.Add(handed, r)
-	k.changes.tell(tenant)
+	c.recorded.Add(handed, r)
+	c.k.changes.tell(tenant)
 	return r, nil
 }
 
 // Preview cuts a slice without its text and signs and records nothing. It is no
 // evidence; it shows what Slice would select.
 func (k *Kernel) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*slice.Slice, error) {
-	p, err := k.Policy(ctx, tenant, r.Policy)
-	if err != nil {
-		return nil, err
-	}
-	_, s, _, err := k.selected(ctx, tenant, r.Anchor, p, r.AsOf)
-	return s, err
+	return steady(k, func(c *keeping) (*slice.Slice, error) {
+		p, err := c.policy(ctx, tenant, r.Policy)
+		if err != nil {
+			return nil, err
+		}
+		_, s, _, err := c.selected(ctx, tenant, r.Anchor, p, r.AsOf)
+		return s, err
+	})
 }

@@ -198,31 +198,142 @@ func TestCutsAreKept(t *testing.T) {
 	})
 }
 
-// TestWentBack puts a store back to an earlier state below a kernel. Nothing of the lost
-// history may be served, and nothing of the new one beside it.
-func TestWentBack(t *testing.T) {
-	before, after := &memory.Disk{}, &memory.Disk{}
-	a := token.NewAuthority(ring(t, "k1"))
-	early := memory.Open(before, memory.Options{})
-	defer early.Close()
-	late := memory.Open(after, memory.Options{})
-	defer late.Close()
-	ids := chain(t, over(t, early, a), 8)
-	s := &swapped{late}
-	k := over(t, s, a)
-	chain(t, k, 12)
-	must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
-	s.Store = early
-	for range 2 {
-		if _, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}); !errors.Is(err, kernel.ErrWentBack) {
-			t.Errorf("got %v, want ErrWentBack", err)
-		}
-	}
-	must(over(t, s, a).Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+// A swapped store is now this one and now that, of another epoch each time it is told so.
+type swapped struct {
+	store.Store
+	epoch uint64
 }
 
-// A swapped store is now this one and now that.
-type swapped struct{ store.Store }
+func (s *swapped) Epoch() uint64 { return s.epoch }
+
+// TestWentBack puts a store back to an earlier state below a kernel. Nothing of the lost
+// history may be served, and that something was lost does not stop being true when the
+// store has grown again.
+func TestWentBack(t *testing.T) {
+	for _, epoch := range []uint64{0, 1} {
+		a := token.NewAuthority(ring(t, "k1"))
+		early, late := memory.Open(&memory.Disk{}, memory.Options{}), memory.Open(&memory.Disk{}, memory.Options{})
+		ids := chain(t, over(t, early, a), 8)
+		s := &swapped{Store: late}
+		k := over(t, s, a)
+		chain(t, k, 12)
+		must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+		s.Store, s.epoch = early, epoch
+		for round := range 3 {
+			if _, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}); !errors.Is(err, kernel.ErrWentBack) {
+				t.Errorf("epoch %d, round %d: got %v, want ErrWentBack", epoch, round, err)
+			}
+			if round == 1 {
+				chain(t, over(t, early, a), 20)
+			}
+		}
+		must(over(t, s, a).Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+		_, _ = early.Close(), late.Close()
+	}
+}
+
+// TestNewEpoch lets another server take over that lacks some of the history, and has
+// gone on without it. What the kernel then serves is what that server has: turns, text,
+// policies and the record.
+func TestNewEpoch(t *testing.T) {
+	for _, grown := range []int{12, 15} {
+		a := token.NewAuthority(ring(t, "k1"))
+		early, late := memory.Open(&memory.Disk{}, memory.Options{}), memory.Open(&memory.Disk{}, memory.Options{})
+		other := over(t, early, a)
+		ids := chain(t, other, 8)
+		s := &swapped{Store: late}
+		k := over(t, s, a)
+		lost := chain(t, k, 12)
+		narrow := policy.Default()
+		narrow.MaxNodes = 3
+		if err := k.RegisterPolicy(t.Context(), tenant, must(policy.Bind("p@1", narrow))); err != nil {
+			t.Fatal(err)
+		}
+		requests := []kernel.Request{{Anchor: ids[7]}, {Anchor: ids[7], Policy: "p@1"}, {Anchor: lost[11]}}
+		for _, r := range requests {
+			must(k.Slice(t.Context(), tenant, r))
+		}
+		for i := 8; i < grown; i++ { // another history, as long as the first or longer
+			must(other.Admit(t.Context(), tenant, []dag.Draft{{
+				ID: dag.ExternalTurnID("test", fmt.Sprint("another/", i)), Conversation: dag.ExternalConversationID("test", "chain"),
+				Parents: []dag.Parent{{ID: ids[7], Kind: dag.Reply}}, Role: dag.RoleUser, CreatedAt: dag.Time(i), Content: "another",
+			}}))
+		}
+		narrow.MaxNodes = 5
+		if err := other.RegisterPolicy(t.Context(), tenant, must(policy.Bind("p@1", narrow))); err != nil {
+			t.Fatal(err)
+		}
+		s.Store, s.epoch = early, 1
+		for i, r := range requests {
+			got, err := k.Slice(t.Context(), tenant, r)
+			want, wantErr := over(t, early, a).Slice(t.Context(), tenant, r)
+			if (err == nil) != (wantErr == nil) || !errors.Is(err, store.ErrNotFound) != !errors.Is(wantErr, store.ErrNotFound) {
+				t.Fatalf("request %d: %v, want %v", i, err, wantErr)
+			}
+			if err == nil && (!bytes.Equal(got.Bundle, want.Bundle) || got.Record != want.Record) {
+				t.Errorf("request %d gives the bundle of another history, or a record that is not there", i)
+			}
+		}
+		_, _ = early.Close(), late.Close()
+	}
+}
+
+// TestEpochEndsMeanwhile lets another server take over in the midst of each question that a
+// slice puts. The slice is of one of the two, and not of both.
+func TestEpochEndsMeanwhile(t *testing.T) {
+	a := token.NewAuthority(ring(t, "k1"))
+	for question := 1; ; question++ {
+		early, late := memory.Open(&memory.Disk{}, memory.Options{}), memory.Open(&memory.Disk{}, memory.Options{})
+		chain(t, over(t, late, a), 8)
+		ids := chain(t, over(t, early, a), 12) // so that nothing went back
+		s := &turning{swapped: swapped{Store: late}, next: early, at: question}
+		got := must(over(t, s, a).Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+		want := must(over(t, early, a).Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+		if s.at > 0 {
+			if question < 4 {
+				t.Errorf("a slice put %d questions", question-1)
+			}
+			return
+		}
+		if !bytes.Equal(got.Bundle, want.Bundle) {
+			t.Errorf("question %d: the slice is not of the server that took over", question)
+		}
+	}
+}
+
+// A turning store changes servers before it answers a certain question.
+type turning struct {
+	swapped
+	next store.Store
+	at   int
+}
+
+func (s *turning) turn() store.Store {
+	if s.at--; s.at == 0 {
+		s.Store, s.epoch = s.next, s.epoch+1
+	}
+	return s.Store
+}
+
+func (s *turning) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
+	return s.turn().Turns(ctx, tenant, ids)
+}
+
+func (s *turning) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) ([]store.Record, error) {
+	return s.turn().Placed(ctx, tenant, places)
+}
+
+func (s *turning) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error) {
+	return s.turn().Segment(ctx, tenant, parts)
+}
+
+func (s *turning) PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
+	return s.turn().PutPolicy(ctx, tenant, p)
+}
+
+func (s *turning) PutIssued(ctx context.Context, tenant dag.Tenant, i store.Issued) (store.Issued, error) {
+	return s.turn().PutIssued(ctx, tenant, i)
+}
 
 // TestOneQuestionForMany lets many ask for slices of one conversation while the store is
 // slow. Those who wait share an answer, but never one to a question that was put before

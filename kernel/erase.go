@@ -27,7 +27,7 @@ func (k *Kernel) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, 
 		return store.Event{}, err
 	}
 	e, err := k.store.Erase(ctx, tenant, store.Event{Kind: store.Erasure, Turn: turn, Reason: reason, At: now})
-	k.texts.forget(tenant, turn) // whatever came of it: an erasure may be kept and reported as failed
+	k.kept.Load().texts.forget(tenant, turn) // whatever came of it: an erasure may be kept and reported as failed
 	k.changes.tell(tenant)
 	if err != nil {
 		return store.Event{}, err

@@ -12,21 +12,25 @@ import (
 func (k *Kernel) Explain(ctx context.Context, tenant dag.Tenant, r Request, turn dag.TurnID) (_ slice.Explanation, err error) {
 	ctx, observed := k.observe(ctx, "explain")
 	defer func() { observed(err) }()
-	p, err := k.Policy(ctx, tenant, r.Policy)
+	return steady(k, func(c *keeping) (slice.Explanation, error) { return c.explain(ctx, tenant, r, turn) })
+}
+
+func (c *keeping) explain(ctx context.Context, tenant dag.Tenant, r Request, turn dag.TurnID) (slice.Explanation, error) {
+	p, err := c.policy(ctx, tenant, r.Policy)
 	if err != nil {
 		return slice.Explanation{}, err
 	}
-	conversation, err := k.conversation(ctx, tenant, r.Anchor)
+	conversation, err := c.conversation(ctx, tenant, r.Anchor)
 	if err != nil {
 		return slice.Explanation{}, err
 	}
 	// The turn's own conversation is looked at even if no selected turn leads there.
-	of, err := k.conversation(ctx, tenant, turn)
+	of, err := c.conversation(ctx, tenant, turn)
 	if err != nil {
 		return slice.Explanation{}, err
 	}
 	var e slice.Explanation
-	_, err = k.graphs.view(ctx, tenant, conversation, r.AsOf, []dag.ConversationID{of}, func(v dag.View, _ dag.Seq) (err error) {
+	_, err = c.graphs.view(ctx, tenant, conversation, r.AsOf, []dag.ConversationID{of}, func(v dag.View, _ dag.Seq) (err error) {
 		e, err = slice.Explain(v, r.Anchor, p.Params(), turn)
 		return err
 	})

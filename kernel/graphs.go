@@ -20,31 +20,37 @@ import (
 // (One graph for a whole tenant could not be let go in parts, and one for each
 // conversation alone would make the selection hop between them.)
 type graphs struct {
-	store  store.Store
+	store  steadyStore
 	places *lru.Cache[turnKey, dag.ConversationID] // of turns that are loaded a few at a time
 	kept   *byteLRU[graphKey, *graph]
-	heads  heads
+	heads  *heads
 }
 
 // heads knows the greatest head of each tenant that the store has shown.
 type heads struct {
 	mu   sync.Mutex
 	seen map[dag.Tenant]dag.Seq // guarded by mu
+	back map[dag.Tenant]error   // guarded by mu: tenants that went back, and how
+}
+
+// check takes in a head that was read after least had been the greatest one seen.
+func (h *heads) check(tenant dag.Tenant, least, head dag.Seq) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.seen == nil {
+		h.seen, h.back = map[dag.Tenant]dag.Seq{}, map[dag.Tenant]error{}
+	}
+	if h.back[tenant] == nil && head < least {
+		h.back[tenant] = fmt.Errorf("kernel: tenant %s: %w: its head was %d and is %d; open the kernel anew to work with what is there", tenant, ErrWentBack, least, head)
+	}
+	h.seen[tenant] = max(h.seen[tenant], head)
+	return h.back[tenant]
 }
 
 func (h *heads) least(tenant dag.Tenant) dag.Seq {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.seen[tenant]
-}
-
-func (h *heads) raise(tenant dag.Tenant, head dag.Seq) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.seen == nil {
-		h.seen = map[dag.Tenant]dag.Seq{}
-	}
-	h.seen[tenant] = max(h.seen[tenant], head)
 }
 
 // ErrWentBack is wrapped when the store holds less than it held. A kernel whose store was
@@ -73,8 +79,8 @@ type graph struct {
 	answered uint64        // guarded by refresh: the last one that was answered
 }
 
-func newGraphs(s store.Store, places *lru.Cache[turnKey, dag.ConversationID], most int) *graphs {
-	return &graphs{store: s, places: places, kept: newByteLRU[graphKey, *graph](most)}
+func newGraphs(s steadyStore, places *lru.Cache[turnKey, dag.ConversationID], h *heads, most int) *graphs {
+	return &graphs{store: s, places: places, heads: h, kept: newByteLRU[graphKey, *graph](most)}
 }
 
 // ErrBeyondHead is wrapped when a view is asked for that does not exist yet.
@@ -94,8 +100,8 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 	for {
 		least := gs.heads.least(tenant) // taken before the store is asked: others may see it grow meanwhile
 		head, size, err := g.update(ctx, gs, tenant, missing)
-		if err == nil && head < least {
-			err = fmt.Errorf("kernel: tenant %s: %w: its head was %d and is %d; open the kernel anew to work with what is there", tenant, ErrWentBack, least, head)
+		if err == nil {
+			err = gs.heads.check(tenant, least, head)
 		}
 		if err != nil {
 			if errors.Is(err, errInconsistent) { // a request that was cancelled leaves the graph as it was
@@ -103,7 +109,6 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 			}
 			return 0, err
 		}
-		gs.heads.raise(tenant, head)
 		gs.kept.put(key, g, size)
 		at := asOf
 		if at == 0 {
@@ -188,7 +193,10 @@ func (g *graph) ask(ctx context.Context, gs *graphs, tenant dag.Tenant, add []da
 		if err != nil {
 			return 0, err
 		}
-		if head <= g.head { // less is for the caller to judge
+		if head < g.head {
+			return head, nil // for the caller to judge, and for nobody to share
+		}
+		if head == g.head {
 			g.answered = question
 			return head, nil
 		}
@@ -201,6 +209,9 @@ func (g *graph) ask(ctx context.Context, gs *graphs, tenant dag.Tenant, add []da
 	news, err := gs.store.Segment(ctx, tenant, parts)
 	if err != nil {
 		return 0, err
+	}
+	if news.Head < g.head {
+		return news.Head, nil // likewise
 	}
 	if len(news.Turns) > 0 || len(news.Links) > 0 {
 		if err := g.extend(&news); err != nil {

@@ -24,12 +24,10 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -63,6 +61,7 @@ func unobserved(ctx context.Context, _ string) (context.Context, func(error)) {
 
 // A Kernel is the engine. It is safe for use by many goroutines.
 type Kernel struct {
+	config    Config // with nothing left to its default
 	store     store.Store
 	authority *token.Authority
 	verifier  *token.Verifier
@@ -71,13 +70,9 @@ type Kernel struct {
 
 	random    sync.Mutex // guards salts
 	salts     io.Reader
-	graphs    *graphs
-	cuts      *cuts
-	texts     *texts
 	turnstile turnstile
-	places    *lru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
-	recorded  *lru.Cache[handout, store.Issued]       // bundles that are in the store's record
-	policies  *registries
+	heads     heads
+	kept      atomic.Pointer[keeping]
 	keys      *keys
 	changes   changes
 }
@@ -117,35 +112,27 @@ func Open(c Config) (*Kernel, error) {
 	if c.Observe == nil {
 		c.Observe = unobserved
 	}
-	places, err := lru.New[turnKey, dag.ConversationID](keptPlaces)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: %w", err)
-	}
-	recorded, err := lru.New[handout, store.Issued](keptRecorded)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: %w", err)
-	}
 	apiKeys, err := newKeys()
 	if err != nil {
 		return nil, err
 	}
-	inside := make(turnstile, c.Parallel)
-	return &Kernel{
+	k := &Kernel{
+		config:    c,
 		store:     c.Store,
 		authority: c.Authority,
 		verifier:  token.NewVerifier(c.Authority),
 		clock:     c.Clock,
 		observe:   c.Observe,
 		salts:     c.Rand,
-		turnstile: inside,
-		graphs:    newGraphs(c.Store, places, c.SkeletonBytes),
-		cuts:      newCuts(c.CutBytes),
-		texts:     newTexts(c.Store, inside, c.TextBytes),
-		places:    places,
-		recorded:  recorded,
-		policies:  &registries{store: c.Store, kept: map[dag.Tenant]policy.Registry{}, written: map[dag.Tenant]bool{}},
+		turnstile: make(turnstile, c.Parallel),
 		keys:      apiKeys,
-	}, nil
+	}
+	kept, err := k.newKeeping(c.Store.Epoch())
+	if err != nil {
+		return nil, err
+	}
+	k.kept.Store(kept)
+	return k, nil
 }
 
 // now stamps with the clock that was handed in.

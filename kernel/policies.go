@@ -7,13 +7,12 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/store"
 )
 
 // registries keeps the policies of tenants. A policy never changes, so what is
 // kept can only lack what another process has registered; then the store is asked.
 type registries struct {
-	store store.Store
+	store steadyStore
 	mu    sync.Mutex
 	kept  map[dag.Tenant]policy.Registry
 
@@ -95,21 +94,30 @@ func (r *registries) write(ctx context.Context, tenant dag.Tenant, p policy.Regi
 
 // Policies gives every policy of a tenant. default@1 is always among them.
 func (k *Kernel) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
-	return k.policies.load(ctx, tenant)
+	return steady(k, func(c *keeping) (policy.Registry, error) { return c.policies.load(ctx, tenant) })
 }
 
 // Policy gives one policy of a tenant; "" is default@1.
 func (k *Kernel) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
+	return steady(k, func(c *keeping) (policy.Registered, error) { return c.policy(ctx, tenant, id) })
+}
+
+func (c *keeping) policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
 	if id == "" {
 		id = policy.DefaultID
 	}
-	return k.policies.get(ctx, tenant, id)
+	return c.policies.get(ctx, tenant, id)
 }
 
 // RegisterPolicy binds an id to parameters for ever. The same again changes
 // nothing; other parameters wrap policy.ErrConflict.
 func (k *Kernel) RegisterPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
-	known, err := k.policies.load(ctx, tenant) // so that default@1 is taken
+	_, err := steady(k, func(c *keeping) (struct{}, error) { return struct{}{}, c.register(ctx, tenant, p) })
+	return err
+}
+
+func (c *keeping) register(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
+	known, err := c.policies.load(ctx, tenant) // so that default@1 is taken
 	if err != nil {
 		return err
 	}
@@ -120,8 +128,8 @@ func (k *Kernel) RegisterPolicy(ctx context.Context, tenant dag.Tenant, p policy
 	if err != nil {
 		return err
 	}
-	if err := k.policies.write(ctx, tenant, first); err != nil {
+	if err := c.policies.write(ctx, tenant, first); err != nil {
 		return err
 	}
-	return k.store.PutPolicy(ctx, tenant, p)
+	return c.store.PutPolicy(ctx, tenant, p)
 }

@@ -60,7 +60,7 @@ func (k *Kernel) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (
 		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
 	}
 	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf, Redacted: b.Redacted()}
-	again, err := k.cutAgain(ctx, tenant, &b.Provenance, b.AsOf, b.Seal)
+	again, err := steady(k, func(c *keeping) ([]byte, error) { return c.cutAgain(ctx, tenant, &b.Provenance, b.AsOf, b.Seal) })
 	if err != nil {
 		if !r.noCut(err) {
 			return nil, err
@@ -90,7 +90,7 @@ func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.S
 	i := records[len(records)-1]
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
 	r := &Replay{Provenance: i.Provenance, AsOf: i.AsOf}
-	again, err := k.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
+	again, err := steady(k, func(c *keeping) ([]byte, error) { return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal) })
 	if err != nil {
 		if !r.noCut(err) {
 			return nil, err
@@ -106,19 +106,19 @@ func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.S
 }
 
 // cutAgain makes the bundle that a claim leads to.
-func (k *Kernel) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
-	p, err := k.Policy(ctx, tenant, claim.PolicyID)
+func (c *keeping) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
+	p, err := c.policy(ctx, tenant, claim.PolicyID)
 	if err != nil {
 		return nil, err
 	}
 	if asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0", slice.ErrAnchor)
 	}
-	c, s, texts, err := k.cut(ctx, tenant, claim.Anchor, p, asOf)
+	cut, s, texts, err := c.cut(ctx, tenant, claim.Anchor, p, asOf)
 	if err != nil {
 		return nil, err
 	}
-	return c.bundle(s.AsOf, seal, texts), nil
+	return cut.bundle(s.AsOf, seal, texts), nil
 }
 
 // noCut takes a cut that cannot be made from this view as a difference, and

@@ -15,7 +15,8 @@ type Stats struct {
 // Stats gives the counts so far.
 func (k *Kernel) Stats() Stats {
 	hits, misses := k.authority.Looked()
-	return Stats{TokenHits: hits, TokenMisses: misses, Graphs: k.graphs.kept.stats(), Cuts: k.cuts.kept.stats(), Texts: k.texts.kept.stats()}
+	kept := k.kept.Load()
+	return Stats{TokenHits: hits, TokenMisses: misses, Graphs: kept.graphs.kept.stats(), Cuts: kept.cuts.kept.stats(), Texts: kept.texts.kept.stats()}
 }
 
 // CanSign reports whether a key signs. Without one nothing can be sliced.

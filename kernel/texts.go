@@ -16,7 +16,7 @@ import (
 // and encoded once. Text can be erased, by other processes too: before the kept
 // text is used, it is brought up to a head that was just read.
 type texts struct {
-	store  store.Store
+	store  steadyStore
 	inside turnstile
 	kept   *byteLRU[turnKey, text]
 
@@ -46,7 +46,7 @@ type moment struct {
 // entryCost is what an entry of the cache takes beside its text.
 const entryCost = 160
 
-func newTexts(s store.Store, inside turnstile, most int) *texts {
+func newTexts(s steadyStore, inside turnstile, most int) *texts {
 	return &texts{store: s, inside: inside, kept: newByteLRU[turnKey, text](most), erasures: map[dag.Tenant]*erasures{}}
 }
 

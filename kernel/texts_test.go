@@ -61,7 +61,7 @@ func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 	if _, err := s.Append(ctx, dag.DefaultTenant, []store.Batch{{{Turn: turn, Body: body, Salt: dag.Salt{1}}}}); err != nil {
 		t.Fatal(err)
 	}
-	x := newTexts(s, make(turnstile, 1), 1<<20)
+	x := newTexts(steadyStore{inner: s}, make(turnstile, 1), 1<<20)
 	want := []slice.Selected{{ID: turn.ID}}
 	s.meanwhile = func() {
 		s.meanwhile = nil

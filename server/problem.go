@@ -168,8 +168,14 @@ func problemOf(err error) *problem {
 		return &problem{code: codeNotFound, detail: "there is no such slice", cause: err}
 	case errors.Is(err, access.ErrUnavailable):
 		return &problem{code: codeKeys, detail: "whose key it is cannot be found out now; try again", retryAfter: 5, cause: err}
+	case errors.Is(err, kernel.ErrWentBack):
+		return &problem{code: codeStore, detail: "the store holds less of this tenant than it did; its keeper has to look into it and to restart the service", retryAfter: 60, cause: err}
+	case errors.Is(err, store.ErrUncertain):
+		return &problem{code: codeStore, detail: "the store did not answer, and whether this was kept is not known; repeating it is safe, and the way to find out", retryAfter: 1, cause: err}
+	case errors.Is(err, store.ErrLost):
+		return &problem{code: codeStore, detail: "the store cannot be reached; nothing was changed", retryAfter: 1, cause: err}
 	case errors.Is(err, store.ErrBusy):
-		return &problem{code: codeStore, detail: "another process has the store; repeating the request is safe", retryAfter: 1, cause: err}
+		return &problem{code: codeStore, detail: "others are at work on the store; repeating the request is safe", retryAfter: 1, cause: err}
 	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrBroken):
 		return &problem{code: codeStore, detail: "the store is not available; what was asked may be repeated", retryAfter: 5, cause: err}
 	case errors.Is(err, context.DeadlineExceeded):

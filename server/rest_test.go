@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/server/mcp"
 	"github.com/graphkernel/graphkernel/store"
@@ -166,6 +168,14 @@ func TestStoreFaults(t *testing.T) {
 	f.key.Store(&busy)
 	if a := s.ask(question{op: "listPolicies", key: s.admin()}); a.status != 503 || a.header.Get("Retry-After") != "1" {
 		t.Errorf("got %d", a.status)
+	}
+	for fault, says := range map[error]string{store.ErrLost: "nothing was changed", store.ErrUncertain: "repeating it is safe", kernel.ErrWentBack: "restart the service"} {
+		fault = fmt.Errorf("secret: %w", fault)
+		f.key.Store(&fault)
+		if p := s.refused(503, "store_unavailable", question{op: "listPolicies", key: s.admin()}); !strings.Contains(p.Detail, says) || strings.Contains(p.Detail, "secret") {
+			t.Errorf("%v is told as %q", fault, p.Detail)
+		}
+		s.expect(200, question{op: "live"}) // a restart would not help, or is a person's to decide
 	}
 	gone := access.ErrUnavailable
 	f.key.Store(&gone)

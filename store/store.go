@@ -258,6 +258,14 @@ type Store interface {
 	// data, finds it unrevoked.
 	RevokeKey(ctx context.Context, tenant dag.Tenant, id string, at dag.Time) (access.Key, error)
 
+	// Epoch gives a number that changes when the data may be others than before: a
+	// server that took over may lack what the one before it had acknowledged. It
+	// changes before anything of the new data is given out, so an answer is of the
+	// epoch that was before the question and still is behind the answer. Whoever
+	// keeps what was read lets go of it then. Back ends whose data are theirs
+	// alone give 0.
+	Epoch() uint64
+
 	// Close releases the store. Closing twice is harmless.
 	Close() error
 }

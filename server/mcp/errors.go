@@ -62,6 +62,10 @@ func sentence(err error) (string, bool) {
 	switch {
 	case errors.Is(err, kernel.ErrTenant): // another tenant's evidence does not exist here
 		return "there is no such slice: not found", true
+	case errors.Is(err, store.ErrUncertain):
+		return "the store did not answer, and whether this was kept is not known; repeating it is safe", true
+	case errors.Is(err, store.ErrLost), errors.Is(err, store.ErrBusy):
+		return "the store is not available now; nothing was changed, and repeating it is safe", true
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the call took too long; repeating it is safe", true
 	case errors.Is(err, context.Canceled):

@@ -136,4 +136,6 @@ func (w *watched) RevokeKey(ctx context.Context, tenant dag.Tenant, id string, a
 	return watch(ctx, w, "revoke_key", func(ctx context.Context) (access.Key, error) { return w.inner.RevokeKey(ctx, tenant, id, at) })
 }
 
+func (w *watched) Epoch() uint64 { return w.inner.Epoch() }
+
 func (w *watched) Close() error { return w.inner.Close() }

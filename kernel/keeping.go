@@ -1,0 +1,157 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A keeping is all that a kernel keeps of what it read, but for API keys, which it
+// forgets after a second. It is of one epoch of the store: when another server takes over, which may
+// lack what this one had, the kernel begins with a new one.
+type keeping struct {
+	k     *Kernel
+	store steadyStore
+
+	graphs   *graphs
+	cuts     *cuts
+	texts    *texts
+	places   *lru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
+	recorded *lru.Cache[handout, store.Issued]       // bundles that are in the store's record
+	policies *registries
+}
+
+func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
+	places, err := lru.New[turnKey, dag.ConversationID](keptPlaces)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
+	}
+	recorded, err := lru.New[handout, store.Issued](keptRecorded)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
+	}
+	s := steadyStore{k.store, epoch}
+	return &keeping{
+		k: k, store: s,
+		graphs:   newGraphs(s, places, &k.heads, k.config.SkeletonBytes),
+		cuts:     newCuts(k.config.CutBytes),
+		texts:    newTexts(s, k.turnstile, k.config.TextBytes),
+		places:   places,
+		recorded: recorded,
+		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[dag.Tenant]bool{}},
+	}, nil
+}
+
+// keeping gives what is kept of the store's present epoch.
+func (k *Kernel) keeping() (*keeping, error) {
+	for {
+		c := k.kept.Load()
+		epoch := k.store.Epoch()
+		if c.store.epoch == epoch {
+			return c, nil
+		}
+		fresh, err := k.newKeeping(epoch)
+		if err != nil {
+			return nil, err
+		}
+		k.kept.CompareAndSwap(c, fresh)
+	}
+}
+
+// steady runs an operation on what is kept, and again if the store's epoch ended
+// meanwhile: half of what it read may be of another history then.
+func steady[T any](k *Kernel, operation func(*keeping) (T, error)) (T, error) {
+	const most = 5
+	for tries := 1; ; tries++ {
+		c, err := k.keeping()
+		if err != nil {
+			var none T
+			return none, err
+		}
+		v, err := operation(c)
+		if !errors.Is(err, errEpoch) || tries == most {
+			return v, err
+		}
+	}
+}
+
+// errEpoch is wrapped when the store's epoch has ended. Callers of the kernel see it only
+// if servers change all the time.
+var errEpoch = fmt.Errorf("kernel: %w: one server after the other took over", store.ErrBusy)
+
+// A steadyStore gives nothing that may be of another epoch. It lets through what the
+// operations on a keeping ask for.
+type steadyStore struct {
+	inner store.Store
+	epoch uint64
+}
+
+func (s steadyStore) still() error {
+	if s.inner.Epoch() != s.epoch {
+		return errEpoch
+	}
+	return nil
+}
+
+// stillOf is what every question ends with: an answer of another epoch comes after its
+// number.
+func stillOf[T any](s steadyStore, v T, err error) (T, error) {
+	if changed := s.still(); changed != nil {
+		var none T
+		return none, changed
+	}
+	return v, err
+}
+
+func (s steadyStore) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
+	v, err := s.inner.Head(ctx, tenant)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error) {
+	v, err := s.inner.Segment(ctx, tenant, parts)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
+	v, err := s.inner.Turns(ctx, tenant, ids)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) ([]store.Record, error) {
+	v, err := s.inner.Placed(ctx, tenant, places)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
+	v, err := s.inner.Events(ctx, tenant, after, limit)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
+	v, err := s.inner.Policies(ctx, tenant)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
+	if err := s.still(); err != nil {
+		return err
+	}
+	err := s.inner.PutPolicy(ctx, tenant, p)
+	_, err = stillOf(s, struct{}{}, err)
+	return err
+}
+
+func (s steadyStore) PutIssued(ctx context.Context, tenant dag.Tenant, i store.Issued) (store.Issued, error) {
+	if err := s.still(); err != nil {
+		return store.Issued{}, err
+	}
+	v, err := s.inner.PutIssued(ctx, tenant, i)
+	return stillOf(s, v, err)
+}
