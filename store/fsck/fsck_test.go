@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/memory"
@@ -351,4 +353,100 @@ func TestPassing(t *testing.T) {
 	if report, err := fsck.Tenant(t.Context(), s, tenant, fsck.Options{}); !errors.Is(err, store.ErrClosed) || !report.OK() {
 		t.Errorf("closed: %v, %v", report.Findings, err)
 	}
+}
+
+// meanwhile does something just before the record of issued slices is read.
+type meanwhile struct {
+	store.Store
+	do    func() error
+	reads int // of the policies
+}
+
+func (m *meanwhile) IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
+	if do := m.do; do != nil {
+		m.do = nil
+		if err := do(); err != nil {
+			return nil, err
+		}
+	}
+	return m.Store.IssuedAfter(ctx, tenant, after, limit)
+}
+
+func (m *meanwhile) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
+	m.reads++
+	return m.Store.Policies(ctx, tenant)
+}
+
+// TestPolicyMeanwhile issues a slice under a policy that is registered while the check
+// runs. It is no finding, and is cut again; a policy that is in no registry is one.
+func TestPolicyMeanwhile(t *testing.T) {
+	ctx := t.Context()
+	s := memory.Open(&memory.Disk{}, memory.Options{})
+	if err := storetest.Fill(ctx, s, tenant); err != nil {
+		t.Fatal(err)
+	}
+	m := &meanwhile{Store: s, do: func() error {
+		return errors.Join(s.PutPolicy(ctx, tenant, storetest.Policy("new@1", 5)), storetest.Issue(ctx, s, tenant, storetest.TurnID(9), "new@1"))
+	}}
+	report, err := fsck.Tenant(ctx, m, tenant, fsck.Options{})
+	if err != nil || !report.OK() || report.Counts.Recut != 6 || m.do != nil {
+		t.Errorf("cut again %d, want 6: %v, %v", report.Counts.Recut, report.Findings, err)
+	}
+
+	// The registry is read once for the policies, once for the slices, and once more.
+	if _, err := s.PutIssued(ctx, tenant, storetest.Issued(900, 9)); err != nil {
+		t.Fatal(err)
+	}
+	m = &meanwhile{Store: s}
+	report, err = fsck.Tenant(ctx, m, tenant, fsck.Options{})
+	if err != nil || len(report.Findings) != 1 || report.Findings[0].Rule != "policy" || m.reads != 3 {
+		t.Errorf("%v, %v; the policies were read %d times, want 3", report.Findings, err, m.reads)
+	}
+}
+
+// TestNames gives more turns names than are asked for at once, and damages three.
+func TestNames(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := sqlite.Create(ctx, path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const turns = 1300
+	var b store.Batch
+	for n := 1; n <= turns; n++ {
+		b = append(b, storetest.Named(storetest.Arrival(n, n%7, fmt.Sprint("turn ", n)), fmt.Sprint("name ", n%1000)))
+	}
+	if _, err := s.Append(ctx, tenant, []store.Batch{b}); err != nil {
+		t.Fatal(err)
+	}
+	asked := &asking{Store: s}
+	if report, err := fsck.Tenant(ctx, asked, tenant, fsck.Options{}); err != nil || !report.OK() || asked.names.Load() != turns {
+		t.Errorf("%v, %v; %d names were asked for, want %d", report.Findings, err, asked.names.Load(), turns)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 700, turns} {
+		exec(t, path, `UPDATE turns SET name = NULL WHERE tenant = 1 AND substr(kept, 49, 16) = `+id(n))
+	}
+	report := check(t, path, fsck.Options{})
+	if report.Found != 3 {
+		t.Errorf("found %v", report.Findings)
+	}
+	for _, n := range []int{1, 700, turns} {
+		if !slices.ContainsFunc(report.Findings, func(f fsck.Finding) bool { return f.Where == turn(n) && f.Rule == "external id" }) {
+			t.Errorf("turn %d is not found: %v", n, report.Findings)
+		}
+	}
+}
+
+type asking struct {
+	store.Store
+	names atomic.Int64
+}
+
+func (a *asking) External(ctx context.Context, tenant dag.Tenant, name string, limit int) ([]dag.TurnID, error) {
+	a.names.Add(1)
+	return a.Store.External(ctx, tenant, name, limit)
 }

@@ -23,6 +23,7 @@ type history struct {
 	conversations []conversation // by their first turns
 	convIndex     map[dag.ConversationID]uint32
 	links         []link // by conversation of the parent, when all are known
+	unasked       []named
 }
 
 // A turn is what is kept of one.
@@ -139,6 +140,9 @@ func (c *checker) scan() error {
 			return err
 		}
 	}
+	if err := c.askNames(); err != nil {
+		return err
+	}
 	c.settle()
 	return nil
 }
@@ -250,50 +254,11 @@ func (c *checker) body(r *store.Record) error {
 	if r.External == "" {
 		return nil
 	}
-	return c.named(where, r)
-}
-
-// fewNamed is how many turns of one name are asked for. Of a name that more turns
-// have those with greater ids are taken on trust.
-const fewNamed = 64
-
-// named asks for a turn by its external id. Others of the name are looked at once,
-// at the first of them.
-func (c *checker) named(where string, r *store.Record) error {
-	ids, err := c.s.External(c.ctx, c.tenant, r.External, fewNamed)
-	if err != nil {
-		return c.unreadable(where, err)
-	}
-	at, ok := slices.BinarySearchFunc(ids, r.Turn.ID, dag.TurnID.Compare)
-	if !ok && len(ids) == fewNamed && at == fewNamed {
+	c.unasked = append(c.unasked, named{r.Turn.ID, r.External})
+	if len(c.unasked) < namedAtOnce {
 		return nil
 	}
-	others := ids
-	if ok {
-		if at > 0 {
-			return nil
-		}
-		others = ids[1:]
-	} else {
-		others = append(slices.Clone(ids), r.Turn.ID)
-	}
-	if len(others) == 0 {
-		return nil
-	}
-	records, err := c.s.Turns(c.ctx, c.tenant, others)
-	if err != nil {
-		return c.unreadable(where, err)
-	}
-	for _, other := range records {
-		switch {
-		case other.Body == nil: // erased meanwhile
-		case other.Turn.ID == r.Turn.ID:
-			c.find(where, "external id", "%q leads to %d other turns and not to this", r.External, len(ids))
-		case other.External != r.External:
-			c.find(turnName(other.Turn.ID), "external id", "%q leads to it, and it has %q", r.External, other.External)
-		}
-	}
-	return nil
+	return c.askNames()
 }
 
 func (c *checker) bodyHash(r *store.Record) uint64 {

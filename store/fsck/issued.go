@@ -71,6 +71,9 @@ func (c *checker) issued() error {
 			c.counts.Issued++
 		}
 		if c.whole && readable && !c.o.Uncut {
+			if registry, err = c.registeredFor(page, registry); err != nil {
+				return err
+			}
 			if err := c.recut(page, registry); err != nil {
 				return err
 			}
@@ -109,6 +112,24 @@ func (c *checker) issuedByID(ids map[slice.SliceID]recorded, last uint64) error 
 		}
 	}
 	return nil
+}
+
+// registeredFor gives a registry that has the policies of some slices. One that was
+// registered during the check is in no registry that was read before its slices were:
+// then it is read once more.
+func (c *checker) registeredFor(page []store.Issued, registry policy.Registry) (policy.Registry, error) {
+	unknown := func(i store.Issued) bool {
+		_, err := registry.Get(i.Provenance.PolicyID)
+		return err != nil
+	}
+	if !slices.ContainsFunc(page, unknown) {
+		return registry, nil
+	}
+	again, err := c.s.Policies(c.ctx, c.tenant)
+	if err != nil {
+		return registry, c.unreadable("policies", err)
+	}
+	return again, nil
 }
 
 // recut cuts slices again, those around one conversation together.

@@ -17,7 +17,8 @@ import (
 
 // Look-ups within a write.
 const (
-	queryParents = `SELECT id, conversation FROM ids WHERE tenant = $1 AND id = ANY($2)`
+	queryParents = `SELECT a.id, i.conversation FROM (SELECT DISTINCT unnest($2::uuid[]) AS id) a
+		CROSS JOIN LATERAL (SELECT conversation FROM ids WHERE tenant = $1 AND id = a.id OFFSET 0) i`
 
 	// The last runs of conversations, without their bytes. Runs grow like a binary
 	// counter, so more than these are never taken in.
@@ -81,7 +82,8 @@ func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
 // lookupIDs bounds the list of ids that one statement is given.
 const lookupIDs = 8192
 
-// known reads what Plan asks for. Parents are read without their bodies.
+// known reads what Plan asks for, without bodies: who sends a thousand ids must not
+// make the program hold a thousand stored texts.
 func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
 	k := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
 	if t.fresh {
@@ -89,7 +91,7 @@ func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
 	}
 	b := &pgx.Batch{}
 	for ids := range slices.Chunk(arriving, lookupIDs) {
-		b.Queue(queryTurns, string(t.name), uuids(ids)).Query(func(rows pgx.Rows) error {
+		b.Queue(queryStored, string(t.name), uuids(ids)).Query(func(rows pgx.Rows) error {
 			return eachRecord(rows, func(r *store.Record) { stored := *r; k.Stored[r.Turn.ID] = &stored })
 		})
 	}

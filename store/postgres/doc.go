@@ -41,8 +41,9 @@
 // gets the answer that was lost. If another write came in between it gets the one that
 // repeating the call gives. When patience runs out the error wraps store.ErrLost if
 // nothing was changed, store.ErrUncertain if nobody can tell. Serialisation failures and
-// deadlocks are repeated likewise; a lock that others hold for ten seconds, and a statement
-// that takes thirty, are store.ErrBusy. Nothing needs to be opened again.
+// deadlocks are repeated likewise; a lock that others hold for half of Options.Timeout, and a
+// statement that takes four fifths of it, are store.ErrBusy, unless the URL sets lock_timeout
+// and statement_timeout otherwise. Nothing needs to be opened again.
 //
 // # Erasing
 //

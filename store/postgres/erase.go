@@ -58,7 +58,7 @@ func (t *tx) eraseTurn(e store.Event) (store.Event, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return store.Event{}, store.ErrNotFound
 	}
-	if err != nil || withheld {
+	if err != nil {
 		return store.Event{}, err
 	}
 	if !present {
@@ -67,7 +67,7 @@ func (t *tx) eraseTurn(e store.Event) (store.Event, error) {
 			return store.Event{}, err
 		}
 		stands, err := collectEvents(rows)
-		if err != nil || len(stands) > 0 {
+		if err != nil || len(stands) > 0 || withheld {
 			return first(stands), err
 		}
 		// The body went on another server, and the event was lost before this one
@@ -102,7 +102,7 @@ func first(events []store.Event) store.Event {
 
 // Events lists events by ascending number.
 func (s *Store) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) (events []store.Event, err error) {
-	err = s.read(ctx, "events", func(ctx context.Context, db *pgxpool.Pool) error {
+	err = s.read(ctx, "events", func(ctx context.Context, db *pgxpool.Conn) error {
 		rows, err := db.Query(ctx, queryEvents, string(tenant), int64(min(after, dag.MaxSeq)), max(limit, 0))
 		if err != nil {
 			return err

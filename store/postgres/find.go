@@ -24,7 +24,7 @@ const (
 // Match gives the ids that begin with a prefix: a range of each index.
 func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) (ids []dag.TurnID, err error) {
 	first, last, some := store.PrefixRange(prefix)
-	err = s.read(ctx, "match", func(ctx context.Context, db *pgxpool.Pool) (err error) {
+	err = s.read(ctx, "match", func(ctx context.Context, db *pgxpool.Conn) (err error) {
 		if !some || limit <= 0 {
 			return nil
 		}
@@ -36,7 +36,7 @@ func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, lim
 
 // External gives the ids of the turns that another system calls by a name.
 func (s *Store) External(ctx context.Context, tenant dag.Tenant, name string, limit int) (ids []dag.TurnID, err error) {
-	err = s.read(ctx, "external", func(ctx context.Context, db *pgxpool.Pool) (err error) {
+	err = s.read(ctx, "external", func(ctx context.Context, db *pgxpool.Conn) (err error) {
 		if name == "" || limit <= 0 {
 			return nil
 		}
@@ -59,7 +59,7 @@ func readIDs(rows pgx.Rows, err error) ([]dag.TurnID, error) {
 
 // Conversations lists conversations by ascending id.
 func (s *Store) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) (list []store.Conversation, err error) {
-	err = s.read(ctx, "conversations", func(ctx context.Context, db *pgxpool.Pool) error {
+	err = s.read(ctx, "conversations", func(ctx context.Context, db *pgxpool.Conn) error {
 		if limit <= 0 {
 			return nil
 		}

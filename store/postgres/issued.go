@@ -72,7 +72,7 @@ func (t *tx) putIssued(i store.Issued) (store.Issued, error) {
 
 // IssuedByID gives the records of a slice id.
 func (s *Store) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (list []store.Issued, err error) {
-	err = s.read(ctx, "issued", func(ctx context.Context, db *pgxpool.Pool) (err error) {
+	err = s.read(ctx, "issued", func(ctx context.Context, db *pgxpool.Conn) (err error) {
 		list, err = readIssued(db.Query(ctx, queryIssuedBySlice, string(tenant), string(id)))
 		return err
 	})
@@ -81,7 +81,7 @@ func (s *Store) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.Slic
 
 // IssuedAfter lists records by ascending number.
 func (s *Store) IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) (list []store.Issued, err error) {
-	err = s.read(ctx, "issued", func(ctx context.Context, db *pgxpool.Pool) (err error) {
+	err = s.read(ctx, "issued", func(ctx context.Context, db *pgxpool.Conn) (err error) {
 		list, err = readIssued(db.Query(ctx, queryIssuedAfter, string(tenant), int64(min(after, math.MaxInt64)), max(limit, 0)))
 		return err
 	})

@@ -73,7 +73,7 @@ func (t *tx) storedKey(id string) ([]access.Key, error) {
 // Key gives one API key.
 func (s *Store) Key(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error) {
 	var found []access.Key
-	err := s.read(ctx, "key", func(ctx context.Context, db *pgxpool.Pool) error {
+	err := s.read(ctx, "key", func(ctx context.Context, db *pgxpool.Conn) error {
 		rows, err := db.Query(ctx, queryKey, string(tenant), id)
 		found, err = readKeys(tenant, rows, err)
 		return err
@@ -89,7 +89,7 @@ func (s *Store) Key(ctx context.Context, tenant dag.Tenant, id string) (access.K
 
 // Keys lists API keys by age.
 func (s *Store) Keys(ctx context.Context, tenant dag.Tenant) (list []access.Key, err error) {
-	err = s.read(ctx, "keys", func(ctx context.Context, db *pgxpool.Pool) error {
+	err = s.read(ctx, "keys", func(ctx context.Context, db *pgxpool.Conn) error {
 		rows, err := db.Query(ctx, queryKeys, string(tenant))
 		list, err = readKeys(tenant, rows, err)
 		return err

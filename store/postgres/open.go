@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +46,8 @@ type Store struct {
 	step     func(string) error
 	timeout  time.Duration
 	patience time.Duration
+	epochs   epochs
+	lines    lines
 
 	// gate is held for reading by every method while it uses the database, and for
 	// writing by Close. It guards closed.
@@ -54,14 +58,21 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // settings are given to each connection unless the URL has its own. Times are in
-// milliseconds.
-var settings = map[string]string{
-	"application_name":                    "graphkernel",
-	"default_transaction_isolation":       "read committed", // what the writes are made for, see the package documentation
-	"statement_timeout":                   "30000",
-	"lock_timeout":                        "10000",
-	"idle_in_transaction_session_timeout": "30000", // a process that vanished holds its tenant's lock no longer
-	"jit":                                 "off",   // look-ups are over before they would be compiled
+// milliseconds. A statement, or a wait for a lock, that takes too long ends before the
+// attempt does: so the caller hears that the server is busy, and not that it is lost.
+func settings(timeout time.Duration) map[string]string {
+	share := func(numerator, denominator int64) string {
+		return strconv.FormatInt(max(timeout.Milliseconds()*numerator/denominator, 1), 10)
+	}
+	return map[string]string{
+		"application_name":                    "graphkernel",
+		"default_transaction_isolation":       "read committed", // what the writes are made for, see the package documentation
+		"statement_timeout":                   share(4, 5),
+		"lock_timeout":                        share(1, 2),
+		"idle_in_transaction_session_timeout": share(1, 2),          // a process that vanished holds its tenant's lock no longer
+		"plan_cache_mode":                     "force_generic_plan", // a look-up costs less than planning it; partitions are chosen when it runs
+		"jit":                                 "off",                // look-ups are over before they would be compiled
+	}
 }
 
 // Open opens the store in the database that a URL or a list of keywords and values
@@ -74,7 +85,15 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: opening a store: %w", err)
 	}
-	if _, err = migrate(ctx, s.pool, false); err != nil {
+	var m store.Migration
+	err = s.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		m, err = migrate(ctx, c, true)
+		return err
+	})
+	if err == nil && m.From != m.To { // which may take longer
+		_, err = migrate(ctx, s.pool, false)
+	}
+	if err != nil {
 		s.pool.Close()
 		return nil, fmt.Errorf("postgres: opening a store: %w", lost(err))
 	}
@@ -110,23 +129,36 @@ func connect(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Step == nil {
 		o.Step = func(string) error { return nil }
 	}
+	plain, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case o.Connections > 0:
 		c.MaxConns = int32(o.Connections)
-	case c.MaxConns < 16: // pgx's default is the number of processors, and a connection mostly waits
+	case plain.RuntimeParams["pool_max_conns"] == "": // pgx's default is the number of processors, and a connection mostly waits
 		c.MaxConns = 16
 	}
-	for name, value := range settings {
-		if _, given := c.ConnConfig.RuntimeParams[name]; !given {
-			c.ConnConfig.RuntimeParams[name] = value
+	params := c.ConnConfig.RuntimeParams
+	for name, value := range settings(o.Timeout) {
+		if _, given := params[name]; !given && !strings.Contains(params["options"], name) {
+			params[name] = value
 		}
 	}
-	if c.ConnConfig.ConnectTimeout == 0 {
-		c.ConnConfig.ConnectTimeout = 5 * time.Second
+	if c.ConnConfig.ConnectTimeout == 0 { // one that hangs keeps its place in the pool
+		c.ConnConfig.ConnectTimeout = min(5*time.Second, o.Timeout)
 	}
 	c.ConnConfig.Tracer = o.Trace
-	c.AfterConnect = durable
+	c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // see acquire
 	s := &Store{step: o.Step, timeout: o.Timeout, patience: o.Patience}
+	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		ctx, cancel := context.WithTimeout(ctx, c.ConnConfig.ConnectTimeout)
+		defer cancel()
+		if err := durable(ctx, conn); err != nil {
+			return err
+		}
+		return s.epochs.meet(ctx, conn)
+	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (t *tx) putPolicy(p policy.Registered) error {
 // that does not give its hash is an error: a registry that cannot be trusted must not
 // decide.
 func (s *Store) Policies(ctx context.Context, tenant dag.Tenant) (registry policy.Registry, err error) {
-	err = s.read(ctx, "policies", func(ctx context.Context, db *pgxpool.Pool) error {
+	err = s.read(ctx, "policies", func(ctx context.Context, db *pgxpool.Conn) error {
 		registry = policy.Registry{}
 		rows, err := db.Query(ctx, queryPolicies, string(tenant))
 		if err != nil {

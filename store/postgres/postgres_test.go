@@ -15,6 +15,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if child() {
+		return
+	}
 	code := m.Run()
 	if err := pgstore.Stop(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

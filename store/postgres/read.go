@@ -28,13 +28,19 @@ const (
 		CROSS JOIN LATERAL (SELECT conversation, seq FROM ids WHERE tenant = $1 AND id = a.id OFFSET 0) i
 		CROSS JOIN LATERAL (SELECT * FROM turns WHERE tenant = $1 AND conversation = i.conversation AND seq = i.seq OFFSET 0) t`
 
+	// The same without the text: one byte in its place says that it is there.
+	queryStored = `SELECT t.seq, t.kept, t.salt, NULL::bytea, CASE WHEN t.body IS NOT NULL THEN '\x00'::bytea END
+		FROM (SELECT DISTINCT unnest($2::uuid[]) AS id) a
+		CROSS JOIN LATERAL (SELECT conversation, seq FROM ids WHERE tenant = $1 AND id = a.id OFFSET 0) i
+		CROSS JOIN LATERAL (SELECT * FROM turns WHERE tenant = $1 AND conversation = i.conversation AND seq = i.seq OFFSET 0) t`
+
 	// Of one conversation, and so of one partition.
 	queryPlaced = `SELECT ` + recordColumns + ` FROM turns t WHERE t.tenant = $1 AND t.conversation = $2 AND t.seq = ANY($3)`
 
 	// A page ends after so many records, or before the one with which its text would
 	// exceed so many bytes. octet_length does not read a long text.
 	queryScan = `SELECT seq, kept, salt, external, body FROM (
-			SELECT *, coalesce(sum(octet_length(body)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+			SELECT *, coalesce(sum(octet_length(kept) + coalesce(octet_length(body), 0)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
 			FROM (SELECT ` + recordColumns + ` FROM turns t WHERE %s t.seq > $2 AND t.seq <= $3 ORDER BY t.seq LIMIT 512) page
 		) sized WHERE before < 4194304 ORDER BY seq`
 )

@@ -101,16 +101,16 @@ func (r *retry) wait(ctx context.Context) bool {
 	}
 }
 
-// read runs fn, which asks the pool for one thing, and again from the beginning if the
+// read runs fn, which asks for one thing, and again from the beginning if the
 // connection broke: reading changes nothing.
-func (s *Store) read(ctx context.Context, what string, fn func(ctx context.Context, db *pgxpool.Pool) error) error {
+func (s *Store) read(ctx context.Context, what string, fn func(ctx context.Context, db *pgxpool.Conn) error) error {
 	if err := s.enter(ctx); err != nil {
 		return fmt.Errorf("postgres: %s: %w", what, err)
 	}
 	defer s.gate.RUnlock()
 	r := s.retry()
 	for {
-		err := s.attempt(ctx, func(ctx context.Context) error { return fn(ctx, s.pool) })
+		err := s.attempt(ctx, fn)
 		if err == nil || unstorable(err) {
 			return nil
 		}
@@ -130,11 +130,60 @@ func unstorable(err error) bool {
 	return errors.As(err, &e) && e.Code == "22021" // character_not_in_repertoire
 }
 
-// attempt bounds fn in time.
-func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+// attempt gives fn a connection, and bounds it in time.
+func (s *Store) attempt(ctx context.Context, fn func(context.Context, *pgxpool.Conn) error) error {
+	bounded, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return fn(ctx)
+	c, err := s.acquire(ctx, bounded)
+	if err != nil {
+		return err
+	}
+	defer s.release(ctx, c)
+	return fn(bounded, c)
+}
+
+// lastUse is the key of a connection's data under which the time of its release is.
+const lastUse = "graphkernel last use"
+
+// acquire takes a connection from the pool. One that was not used for a second is tried
+// first: it may lead nowhere since, and must not use up the time of the whole attempt.
+func (s *Store) acquire(ctx, bounded context.Context) (*pgxpool.Conn, error) {
+	for {
+		c, err := s.pool.Acquire(bounded)
+		if err != nil {
+			return nil, err
+		}
+		used, known := c.Conn().PgConn().CustomData()[lastUse].(time.Time)
+		if !known || time.Since(used) < time.Second {
+			return c, nil
+		}
+		ping, cancel := context.WithTimeout(bounded, s.timeout/4)
+		err = c.Ping(ping)
+		cancel()
+		if err == nil {
+			return c, nil
+		}
+		s.release(ctx, c)
+		if bounded.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+// release gives a connection back. One that broke leaves the pool: it would keep its
+// place there for as long as the driver tries to take its leave of a server that does
+// not answer, 15 seconds. Those that are idle are likely broken, too, and closed; but
+// not when the caller broke off.
+func (s *Store) release(ctx context.Context, c *pgxpool.Conn) {
+	if c.Conn().IsClosed() {
+		c.Hijack()
+		if ctx.Err() == nil {
+			s.pool.Reset()
+		}
+		return
+	}
+	c.Conn().PgConn().CustomData()[lastUse] = time.Now()
+	c.Release() // which closes one in a transaction
 }
 
 // A tx is one attempt at a write of one tenant. It holds the tenant's row locked, so
@@ -196,11 +245,18 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	if _, err := rand.Read(writer[:]); err != nil {
 		return err
 	}
+	leave, err := s.lines.enter(ctx, tenant, s.timeout/2)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	r := s.retry()
 	uncertain := false
 	for {
 		sent := false
-		err := s.attempt(ctx, func(ctx context.Context) error { return s.try(ctx, tenant, writer, &sent, fn) })
+		err := s.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			return s.try(ctx, c.Conn(), tenant, writer, &sent, fn)
+		})
 		if err == nil {
 			return nil
 		}
@@ -209,7 +265,7 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 		again := (n == broken || n == undone) && ctx.Err() == nil && r.wait(ctx)
 		switch {
 		case again:
-		case sent && n == final, uncertain && (n != final || ctx.Err() != nil):
+		case sent && n == final, uncertain && (n != final || ctx.Err() != nil || ofServer(err)):
 			return fmt.Errorf("%w: %w", store.ErrUncertain, err)
 		case ctx.Err() != nil:
 			return fmt.Errorf("%w: %w", ctx.Err(), err)
@@ -219,20 +275,25 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	}
 }
 
-// try is one attempt. It sets sent when the commit is on its way.
-func (s *Store) try(ctx context.Context, tenant dag.Tenant, writer [16]byte, sent *bool, fn func(*tx) error) (err error) {
-	c, err := s.pool.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Release() // a connection in a transaction, or broken, does not go back to the pool
-	t := &tx{Conn: c.Conn(), ctx: ctx, step: s.step, name: tenant, writer: writer}
+// ofServer reports whether the server said so: such an error, unlike a method's own, was
+// not derived from what is stored, and does not tell whether an earlier commit came about.
+func ofServer(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e)
+}
+
+// grace is for how long a write goes on after its time is up, to hear how it ended.
+const grace = 500 * time.Millisecond
+
+// try is one attempt. It sets sent when a commit of changes is on its way.
+func (s *Store) try(ctx context.Context, c *pgx.Conn, tenant dag.Tenant, writer [16]byte, sent *bool, fn func(*tx) error) error {
+	t := &tx{Conn: c, ctx: ctx, step: s.step, name: tenant, writer: writer}
 	done := false
 	defer func() {
 		if done || t.IsClosed() {
 			return
 		}
-		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()
 		if _, rollback := t.Exec(undo, `ROLLBACK`); rollback != nil {
 			_ = t.Close(undo) // the server ends the transaction with the connection
@@ -254,12 +315,18 @@ func (s *Store) try(ctx context.Context, tenant dag.Tenant, writer [16]byte, sen
 	}
 	// Committed even if nothing was written: what was found stored was perhaps written
 	// by somebody whose commit still waits for a standby, and this one waits behind it.
-	*sent = true
+	*sent = t.wrote
 	done = true
-	commit, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	end, _ := ctx.Deadline() // of the attempt
+	commit, cancel := context.WithDeadline(context.WithoutCancel(ctx), end.Add(grace))
 	defer cancel()
-	if _, err := t.Exec(commit, `COMMIT`); err != nil {
+	tag, err := t.Exec(commit, `COMMIT`)
+	if err != nil {
 		return err
+	}
+	if tag.String() != "COMMIT" { // a statement failed, and its error was passed over
+		*sent = false
+		return errors.New("the server rolled the transaction back")
 	}
 	if t.wrote {
 		if err := s.step("committed"); err != nil {
@@ -286,9 +353,11 @@ func (t *tx) lock() error {
 	if err := t.SendBatch(t.ctx, b).Close(); err != nil || !t.fresh {
 		return err
 	}
-	if _, err := t.Exec(t.ctx, queryTenant, string(t.name)); err != nil {
+	made, err := t.Exec(t.ctx, queryTenant, string(t.name))
+	if err != nil {
 		return err
 	}
+	t.fresh = made.RowsAffected() == 1 // else another writer was faster
 	return t.readRow(t.QueryRow(t.ctx, queryLock, string(t.name)))
 }
 

@@ -40,13 +40,28 @@ const migrationLock = 0x474b5031
 
 // schemaVersion reads the number of the schema, 0 if there is none.
 func schemaVersion(ctx context.Context, tx pgx.Tx) (version int, err error) {
+	// By a look into the catalogue: to_regclass, like any name in a statement, may go by
+	// what this connection knew before it waited for another process's migration.
 	var there bool
-	if err := tx.QueryRow(ctx, `SELECT to_regclass('graphkernel_schema') IS NOT NULL`).Scan(&there); err != nil || !there {
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'graphkernel_schema' AND pg_table_is_visible(oid))`).Scan(&there)
+	if err != nil || !there {
 		return 0, err
 	}
 	err = tx.QueryRow(ctx, `SELECT version FROM graphkernel_schema`).Scan(&version)
 	return version, err
 }
+
+// knownVersion is schemaVersion, and an error if that is above the newest known one.
+func knownVersion(ctx context.Context, tx pgx.Tx, newest int) (int, error) {
+	version, err := schemaVersion(ctx, tx)
+	if err == nil && version > newest {
+		err = fmt.Errorf("%w: the database has schema %d, this program knows %d", store.ErrSchema, version, newest)
+	}
+	return version, err
+}
+
+// unhurried lets a migration take the time that it needs, or that another process's does.
+const unhurried = `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0`
 
 // migrate brings the database to the newest schema, in one transaction and under a
 // lock that other processes wait for. With dry it only says what it would do.
@@ -66,20 +81,21 @@ func migrate(ctx context.Context, db interface {
 			err = errors.Join(err, rolledBack)
 		}
 	}()
-	if m.From, err = schemaVersion(ctx, tx); err != nil {
-		return m, err
-	}
 	m.To = len(texts)
-	if m.From > m.To {
-		return m, fmt.Errorf("%w: the database has schema %d, this program knows %d", store.ErrSchema, m.From, m.To)
+	if m.From, err = knownVersion(ctx, tx, m.To); err != nil {
+		return m, err
 	}
 	if dry || m.From == m.To {
 		return m, nil // the usual way at a start: no lock, and no right to change tables is needed
 	}
+	if _, err := tx.Exec(ctx, unhurried); err != nil {
+		return m, err
+	}
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, migrationLock); err != nil {
 		return m, err
 	}
-	if m.From, err = schemaVersion(ctx, tx); err != nil { // another process may have been faster
+	// Another process may have been faster, even one of a newer version.
+	if m.From, err = knownVersion(ctx, tx, m.To); err != nil || m.From == m.To {
 		return m, err
 	}
 	for n := m.From; n < m.To; n++ {

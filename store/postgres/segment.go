@@ -47,7 +47,7 @@ const (
 // Segment gives what a reader lacks of some conversations, in one query.
 func (s *Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (seg store.Segment, err error) {
 	parts = store.Distinct(parts)
-	err = s.read(ctx, "segment", func(ctx context.Context, db *pgxpool.Pool) error {
+	err = s.read(ctx, "segment", func(ctx context.Context, db *pgxpool.Conn) error {
 		rows, err := segmentRows(ctx, db, tenant, parts)
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func (s *Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Pa
 	return seg, err
 }
 
-func segmentRows(ctx context.Context, db *pgxpool.Pool, tenant dag.Tenant, parts []store.Part) (pgx.Rows, error) {
+func segmentRows(ctx context.Context, db *pgxpool.Conn, tenant dag.Tenant, parts []store.Part) (pgx.Rows, error) {
 	if len(parts) == 1 {
 		return db.Query(ctx, querySegment, string(tenant), uuid(parts[0].Conversation), int64(min(parts[0].After, dag.MaxSeq)))
 	}

@@ -53,7 +53,8 @@ func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
 	return receipt, t.exec("head", t.writer.head, int64(receipt.Head), t.tenant)
 }
 
-// known reads what Plan asks for. Parents are read without their bodies.
+// known reads what Plan asks for, without bodies: who sends a thousand ids must not
+// make the program hold a thousand stored texts.
 func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
 	k := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
 	if t.tenant == 0 {

@@ -17,7 +17,7 @@ func TestQueryPlans(t *testing.T) {
 	}
 	defer s.Close()
 	lines := 0
-	for _, query := range []string{queryTenants, queryTurns, queryPlaced, queryErased, queryParents, queryScan, queryRuns, queryNumbered, queryTailRun, querySegment, querySegments, queryMatch, queryExternal,
+	for _, query := range []string{queryTenants, queryTurns, queryStored, queryPlaced, queryErased, queryParents, queryScan, queryRuns, queryNumbered, queryTailRun, querySegment, querySegments, queryMatch, queryExternal,
 		queryConversations, queryEvents, queryPolicies, queryIssuedBySlice, queryIssuedAfter,
 		queryTenant, queryLastTurn, queryFind, queryEvent, queryPolicy, queryIssuedBundle, queryKey, queryKeys, queryKeyCount} {
 		args := make([]any, strings.Count(query, "?"))

@@ -27,6 +27,11 @@ const (
 		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
 		CROSS JOIN turns t ON t.turn = i.turn`
 
+	// The same without the text: one byte in its place says that it is there.
+	queryStored = `SELECT t.seq, t.kept, t.salt, NULL, iif(t.body IS NULL, NULL, x'00') FROM json_each(?) j
+		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
+		CROSS JOIN turns t ON t.turn = i.turn`
+
 	queryPlaced = `SELECT ` + recordColumns + ` FROM json_each(?) j
 		CROSS JOIN turns t ON t.tenant = ? AND t.seq BETWEEN j.value ->> 0 AND j.value ->> 1`
 
@@ -231,6 +236,8 @@ func idList(ids []dag.TurnID) string {
 const (
 	pageRecords = 256
 	pageBytes   = 4 << 20
+
+	bytesOfParent = 65 // of a turn with thousands of parents they are more than the text
 )
 
 // Scan gives records by ascending number. It holds at most 256 of them in
@@ -276,7 +283,7 @@ func (s *Store) page(ctx context.Context, tenant dag.Tenant, after, head dag.Seq
 		size := 0
 		err = eachRecord(rows, func(r *store.Record) error {
 			page = append(page, *r)
-			if size += len(r.Body); size >= pageBytes {
+			if size += len(r.Body) + len(r.Parents)*bytesOfParent; size >= pageBytes {
 				return errPageFull
 			}
 			return nil

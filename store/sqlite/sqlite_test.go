@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if childOfKill() {
+	if childOfKill() || storetest.Hired(func(path string) (store.Store, error) { return harness(path).Open(nil) }) {
 		return
 	}
 	goleak.VerifyTestMain(m)

@@ -93,7 +93,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 		}
 		return in
 	}
-	w.stored = prepare(queryTurns)
+	w.stored = prepare(queryStored)
 	w.parents = prepare(queryParents)
 	w.tenant = prepare(queryTenant)
 	w.newTenant = prepare(`INSERT INTO tenants (name, head, issued) VALUES (?, 0, 0) RETURNING tenant`)

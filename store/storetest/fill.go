@@ -81,23 +81,20 @@ func Issue(ctx context.Context, s store.Store, tenant dag.Tenant, anchor dag.Tur
 	if err != nil {
 		return err
 	}
-	var parts []store.Part
-	for after := (dag.ConversationID{}); ; {
-		page, err := s.Conversations(ctx, tenant, after, 100)
+	parts, err := everyPart(ctx, s, tenant)
+	if err != nil {
+		return err
+	}
+	var seg store.Segment
+	for whole := false; !whole; { // others may begin a conversation meanwhile
+		if seg, err = s.Segment(ctx, tenant, parts); err != nil {
+			return err
+		}
+		now, err := everyPart(ctx, s, tenant)
 		if err != nil {
 			return err
 		}
-		if len(page) == 0 {
-			break
-		}
-		for _, c := range page {
-			after = c.ID
-			parts = append(parts, store.Part{Conversation: c.ID})
-		}
-	}
-	seg, err := s.Segment(ctx, tenant, parts)
-	if err != nil {
-		return err
+		whole, parts = len(now) == len(parts), now
 	}
 	g := dag.NewGraph()
 	for i := range seg.Turns {
@@ -115,4 +112,18 @@ func Issue(ctx context.Context, s store.Store, tenant dag.Tenant, anchor dag.Tur
 	record.Bundle[0] ^= byte(seg.Head)
 	_, err = s.PutIssued(ctx, tenant, record)
 	return err
+}
+
+// everyPart names all conversations from their beginnings.
+func everyPart(ctx context.Context, s store.Store, tenant dag.Tenant) (parts []store.Part, err error) {
+	for after := (dag.ConversationID{}); ; {
+		page, err := s.Conversations(ctx, tenant, after, 100)
+		if err != nil || len(page) == 0 {
+			return parts, err
+		}
+		for _, c := range page {
+			after = c.ID
+			parts = append(parts, store.Part{Conversation: c.ID})
+		}
+	}
 }

@@ -3,6 +3,7 @@ package transfer
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/access"
@@ -96,72 +97,116 @@ func (c *copying) sameEvents() error {
 	}
 }
 
-// samples is how many turns of the target are compared, beside the last ones. Other
-// histories differ in nearly all.
-const samples = 64
-
-// sameTurns compares the last turns that the target has, and some before them.
+// sameTurns compares every turn that the target has, by reading both stores side by side
+// up to the target's head, in memory that does not grow. Reading some of them would not
+// do: histories can differ in one turn alone.
 func (c *copying) sameTurns() error {
 	head := c.report.Head
 	if head == 0 {
 		return nil
 	}
-	var found []store.Record
-	take := func(after dag.Seq, most int) error {
-		n := 0
-		err := c.to.Scan(c.ctx, c.tenant, after, nil, func(r *store.Record) error {
-			if n == most || r.Seq > head {
-				return errEnough
+	var failed error
+	next, stop := iter.Pull(c.records(c.from, head, &failed))
+	defer stop()
+	here, more := next()
+	lost := lostTexts{c: c}
+	err := c.to.Scan(c.ctx, c.tenant, 0, nil, func(there *store.Record) error {
+		if there.Seq > head {
+			return errEnough
+		}
+		switch {
+		case failed != nil:
+			return failed
+		case !more:
+			return fmt.Errorf("%w: number %d of the target is turn %s, and the source has no turn from that number to %d", ErrDiffers, there.Seq, there.Turn.ID, head)
+		case here.Seq != there.Seq:
+			return fmt.Errorf("%w: the next turn of the source has number %d, and of the target %d", ErrDiffers, here.Seq, there.Seq)
+		case here.Turn != there.Turn || here.Leaf != there.Leaf || !slices.Equal(here.Parents, there.Parents):
+			return fmt.Errorf("%w: number %d of the target is turn %s with the leaf %s, and of the source turn %s with the leaf %s",
+				ErrDiffers, there.Seq, there.Turn.ID, there.Leaf, here.Turn.ID, here.Leaf)
+		case there.Body == nil && here.Body != nil:
+			return fmt.Errorf("%w: number %d, turn %s, has a text in the source, and none in the target", ErrDiffers, there.Seq, there.Turn.ID)
+		case there.Body != nil && here.Body == nil:
+			if err := lost.add(there); err != nil {
+				return err
 			}
-			n++
-			kept := *r
-			kept.Body = nil
-			found = append(found, kept)
-			return nil
-		})
-		if errors.Is(err, errEnough) {
-			return nil
 		}
+		if c.compared != nil && there.Seq%page == 0 {
+			c.compared(there.Seq)
+		}
+		here, more = next()
+		return nil
+	})
+	switch {
+	case err != nil && !errors.Is(err, errEnough):
 		return err
+	case failed != nil:
+		return failed
+	case more:
+		return fmt.Errorf("%w: number %d of the source is turn %s, and the target has no turn from that number to %d", ErrDiffers, here.Seq, here.Turn.ID, head)
 	}
-	for i := range dag.Seq(samples) {
-		if err := take(head/samples*i, 1); err != nil {
-			return err
-		}
-	}
-	// The last turn stands behind any number of events.
-	for back := dag.Seq(16); ; back *= 16 {
-		before := len(found)
-		if err := take(head-min(back, head), int(back)); err != nil {
-			return err
-		}
-		if len(found) > before || back >= head {
-			break
-		}
-	}
-	return c.compareTurns(found)
+	return lost.explained()
 }
 
-func (c *copying) compareTurns(found []store.Record) error {
-	for part := range slices.Chunk(found, page) {
-		places := make([]store.Place, len(part))
-		for i := range part {
-			places[i] = store.Place{Conversation: part[i].Turn.Conversation, Seq: part[i].Seq}
+// records gives a store's records up to a number. If that fails they end, and failed
+// says why.
+func (c *copying) records(s store.Store, last dag.Seq, failed *error) iter.Seq[*store.Record] {
+	return func(yield func(*store.Record) bool) {
+		err := s.Scan(c.ctx, c.tenant, 0, nil, func(r *store.Record) error {
+			if r.Seq > last || !yield(r) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			*failed = err
 		}
-		records, err := c.from.Placed(c.ctx, c.tenant, places)
+	}
+}
+
+// lostTexts are turns whose texts the target has and the source has not. Erasures above
+// the target's head, which the copy brings, must explain them.
+type lostTexts struct {
+	c     *copying
+	turns map[dag.TurnID]dag.Seq
+}
+
+// mostLost is how many turns are collected before the source's events are read.
+const mostLost = 100_000
+
+func (l *lostTexts) add(r *store.Record) error {
+	if l.turns == nil {
+		l.turns = map[dag.TurnID]dag.Seq{}
+	}
+	l.turns[r.Turn.ID] = r.Seq
+	if len(l.turns) < mostLost {
+		return nil
+	}
+	return l.explained()
+}
+
+func (l *lostTexts) explained() error {
+	for after := l.c.report.Head; len(l.turns) > 0; {
+		events, err := l.c.from.Events(l.c.ctx, l.c.tenant, after, page)
 		if err != nil {
 			return err
 		}
-		here := map[dag.Seq]*store.Record{}
-		for i := range records {
-			here[records[i].Seq] = &records[i]
+		if len(events) == 0 {
+			break
 		}
-		for i := range part {
-			got, want := &part[i], here[part[i].Seq]
-			if want == nil || got.Turn != want.Turn || got.Leaf != want.Leaf || !slices.Equal(got.Parents, want.Parents) {
-				return fmt.Errorf("%w: number %d of the target is turn %s with the leaf %s, and of the source it is another", ErrDiffers, got.Seq, got.Turn.ID, got.Leaf)
-			}
+		for _, e := range events {
+			after = e.Seq
+			delete(l.turns, e.Turn)
 		}
+	}
+	first, id := dag.MaxSeq+1, dag.TurnID{}
+	for turn, seq := range l.turns {
+		if seq < first {
+			first, id = seq, turn
+		}
+	}
+	if len(l.turns) > 0 {
+		return fmt.Errorf("%w: number %d, turn %s, has a text in the target, and in the source none and no erasure", ErrDiffers, first, id)
 	}
 	return nil
 }

@@ -11,7 +11,14 @@
 //
 // A copy that was cut short is taken up by copying again: it goes on behind the head
 // of the target. What the target has already must be the same as in the source, or
-// nothing is written at all.
+// nothing is written at all. So all of it is read first, in both stores, and compared:
+// taking up a copy costs some two checks' worth of reading what is there, and an empty
+// target nothing.
+//
+// The contract has no way to put a revoked API key. Such a key is put and revoked at
+// once, and nothing that a caller does comes in between; but if the process dies or the
+// target fails just there, the key is live in the target until the copy is taken up,
+// which revokes first of all.
 package transfer
 
 import (
@@ -20,6 +27,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -32,8 +40,11 @@ var ErrDiffers = errors.New("the target holds another history than the source")
 // more about it. What came before has been copied.
 var ErrDamaged = errors.New("the source is damaged")
 
-// stretchBytes of text end a stretch. The body that exceeds it belongs to it.
+// stretchBytes of texts and edges end a stretch. The turn that exceeds it belongs to it.
 const stretchBytes = 8 << 20
+
+// edgeBytes is what a parent takes: its id, its conversation, its kind and its leaf.
+const edgeBytes = 65
 
 // page is how many of anything else are read at once.
 const page = 500
@@ -49,6 +60,10 @@ type Options struct {
 
 	// Progress is told how far a tenant's history has come. Nil means nobody.
 	Progress func(tenant dag.Tenant, done, total dag.Seq)
+
+	// Compared is told up to which number a tenant's history was compared with what the
+	// target has of it. Nil means nobody.
+	Compared func(tenant dag.Tenant, done, total dag.Seq)
 }
 
 // A Count says how many of a kind were copied, and how many were there already.
@@ -83,6 +98,9 @@ func Copy(ctx context.Context, to, from store.Store, o Options) ([]Tenant, error
 		c := &copying{ctx: ctx, to: to, from: from, tenant: name, numbers: o.Stretch, report: Tenant{Name: name}}
 		if o.Progress != nil {
 			c.progress = func(done dag.Seq) { o.Progress(name, done, c.head) }
+		}
+		if o.Compared != nil {
+			c.compared = func(done dag.Seq) { o.Compared(name, done, c.report.Head) }
 		}
 		if err := c.prepare(); err != nil {
 			return nil, fmt.Errorf("transfer: tenant %s: %w", name, err)
@@ -119,6 +137,7 @@ type copying struct {
 	tenant   dag.Tenant
 	numbers  int // of a stretch
 	progress func(dag.Seq)
+	compared func(dag.Seq)
 	report   Tenant
 
 	head   dag.Seq // of the source, when the copy began
@@ -129,9 +148,10 @@ type copying struct {
 	next    dag.Seq // the number that continues the stretch
 }
 
-// run writes. History comes first, then what refers to it.
+// run writes. Revocations come first, since a revoked key must not stay live in the
+// target for as long as history takes; then history, and what refers to it.
 func (c *copying) run() error {
-	for _, step := range []func() error{c.history, c.policies, c.issuedSlices, c.keys} {
+	for _, step := range []func() error{c.revocations, c.history, c.policies, c.issuedSlices, c.keys} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -194,7 +214,7 @@ func (c *copying) upToHead() error {
 			return err
 		}
 		c.stretch.Records = append(c.stretch.Records, *r)
-		c.bytes += len(r.Body)
+		c.bytes += len(r.Body) + edgeBytes*len(r.Parents)
 		return c.flush(false)
 	})
 	if err != nil && !errors.Is(err, errEnough) {
@@ -307,39 +327,77 @@ func (c *copying) issuedSlices() error {
 	return nil
 }
 
-// keys copies API keys. The contract has no way to put a revoked one, so each is put
-// and revoked at once.
-func (c *copying) keys() error {
-	list, err := c.from.Keys(c.ctx, c.tenant)
+// revocations revokes what the target has as live and the source as revoked.
+func (c *copying) revocations() error {
+	live, err := c.liveKeys()
+	if err != nil || len(live) == 0 {
+		return err
+	}
+	here, err := c.from.Keys(c.ctx, c.tenant)
 	if err != nil {
 		return err
 	}
-	there, err := c.to.Keys(c.ctx, c.tenant)
-	if err != nil {
-		return err
-	}
-	known := map[string]bool{}
-	for _, k := range there {
-		known[k.ID] = true
-	}
-	for _, k := range list {
-		revoked := k.RevokedAt
-		k.RevokedAt = 0
-		if known[k.ID] {
-			c.report.Keys.Existing++
-		} else {
-			if err := c.to.PutKey(c.ctx, k); err != nil {
-				return err
-			}
-			c.report.Keys.Copied++
+	for _, k := range here {
+		if k.RevokedAt == 0 || !live[k.ID] {
+			continue
 		}
-		if revoked != 0 {
-			if _, err := c.to.RevokeKey(c.ctx, c.tenant, k.ID, revoked); err != nil {
-				return err
-			}
+		if _, err := c.to.RevokeKey(c.ctx, c.tenant, k.ID, k.RevokedAt); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// liveKeys gives the keys that the target has: true for those that are not revoked.
+func (c *copying) liveKeys() (map[string]bool, error) {
+	there, err := c.to.Keys(c.ctx, c.tenant)
+	live := make(map[string]bool, len(there))
+	for _, k := range there {
+		live[k.ID] = k.RevokedAt == 0
+	}
+	return live, err
+}
+
+// keys copies API keys, once more with the revocations of those that were there: some
+// may have come while history was copied.
+func (c *copying) keys() error {
+	if err := c.revocations(); err != nil {
+		return err
+	}
+	here, err := c.from.Keys(c.ctx, c.tenant)
+	if err != nil {
+		return err
+	}
+	there, err := c.liveKeys()
+	if err != nil {
+		return err
+	}
+	for _, k := range here {
+		if _, known := there[k.ID]; known {
+			c.report.Keys.Existing++
+			continue
+		}
+		if err := c.key(k); err != nil {
+			return err
+		}
+		c.report.Keys.Copied++
+	}
+	return nil
+}
+
+// key puts a key, and revokes it at once if it is revoked: a caller who gives up ends
+// neither, and comes too late or before both.
+func (c *copying) key(k access.Key) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	ctx, revoked := context.WithoutCancel(c.ctx), k.RevokedAt
+	k.RevokedAt = 0
+	if err := c.to.PutKey(ctx, k); err != nil || revoked == 0 {
+		return err
+	}
+	_, err := c.to.RevokeKey(ctx, c.tenant, k.ID, revoked)
+	return err
 }
 
 // An eventReader gives events one after the other.

@@ -1,0 +1,106 @@
+package fsck
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A named turn is one that another system has a name for, which must lead to it.
+type named struct {
+	id   dag.TurnID
+	name string
+}
+
+const (
+	// namedAtOnce is how many named turns the scan collects before it asks for their
+	// names, for each once.
+	namedAtOnce = 512
+
+	// askers is how many names are asked for at once. The contract has no question for
+	// several; one after the other they would take most of the time of a check.
+	askers = 8
+
+	// fewNamed is how many turns of one name are asked for. Of a name that more turns
+	// have those with greater ids are taken on trust.
+	fewNamed = 64
+)
+
+// askNames asks for the collected turns by their external ids.
+func (c *checker) askNames() error {
+	type answer struct {
+		ids []dag.TurnID
+		err error
+	}
+	answers := make(map[string]*answer, len(c.unasked))
+	var names []string
+	for _, n := range c.unasked {
+		if answers[n.name] == nil {
+			answers[n.name] = &answer{}
+			names = append(names, n.name)
+		}
+	}
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(askers, len(names)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(names); i = int(next.Add(1)) - 1 {
+				a := answers[names[i]]
+				a.ids, a.err = c.s.External(c.ctx, c.tenant, names[i], fewNamed)
+			}
+		})
+	}
+	wait.Wait()
+	for _, n := range c.unasked {
+		a := answers[n.name]
+		if a.err != nil {
+			if err := c.unreadable(turnName(n.id), a.err); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := c.leads(n, a.ids); err != nil {
+			return err
+		}
+	}
+	c.unasked = c.unasked[:0]
+	return nil
+}
+
+// leads makes sure that a turn is among those that its name leads to. The others are
+// looked at once, at the first of them.
+func (c *checker) leads(n named, ids []dag.TurnID) error {
+	at, ok := slices.BinarySearchFunc(ids, n.id, dag.TurnID.Compare)
+	if !ok && len(ids) == fewNamed && at == fewNamed {
+		return nil
+	}
+	others := ids
+	if ok {
+		if at > 0 {
+			return nil
+		}
+		others = ids[1:]
+	} else {
+		others = append(slices.Clone(ids), n.id)
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	where := turnName(n.id)
+	records, err := c.s.Turns(c.ctx, c.tenant, others)
+	if err != nil {
+		return c.unreadable(where, err)
+	}
+	for _, other := range records {
+		switch {
+		case other.Body == nil: // erased meanwhile
+		case other.Turn.ID == n.id:
+			c.find(where, "external id", "%q leads to %d other turns and not to this", n.name, len(ids))
+		case other.External != n.name:
+			c.find(turnName(other.Turn.ID), "external id", "%q leads to it, and it has %q", n.name, other.External)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// An epoch lasts as long as connections lead to one database of one cluster on one
+// timeline: a standby that is promoted begins a new timeline, and so does a restored
+// backup.
+type epochs struct {
+	number atomic.Uint64
+	mu     sync.Mutex
+	last   string // guarded by mu: of the newest connection
+}
+
+// The first eight digits of a log file's name are those of the timeline.
+const queryOrigin = `SELECT (SELECT system_identifier FROM pg_control_system())
+	|| '/' || CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
+	|| '/' || (SELECT oid FROM pg_database WHERE datname = current_database())`
+
+// meet takes in a new connection, before anything is asked through it.
+func (e *epochs) meet(ctx context.Context, c *pgx.Conn) error {
+	var origin string
+	if err := c.QueryRow(ctx, queryOrigin).Scan(&origin); err != nil {
+		return fmt.Errorf("asking where the connection leads: %w", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.last != "" && e.last != origin {
+		e.number.Add(1)
+	}
+	e.last = origin
+	return nil
+}
+
+// Epoch counts how often another database was met, see store.Store.
+func (s *Store) Epoch() uint64 { return s.epochs.number.Load() }

@@ -1,0 +1,16 @@
+package postgres
+
+// Queries are the statements that look something up, by their names.
+var Queries = map[string]string{
+	"Head": queryHead, "Tenants": queryTenants, "Turns": queryTurns, "Stored": queryStored, "Placed": queryPlaced,
+	"ScanTenant": queryScanTenant, "ScanConversation": queryScanConversation,
+	"Segment": querySegment, "Segments": querySegments,
+	"Match": queryMatch, "External": queryExternal, "Conversations": queryConversations,
+	"Parents": queryParents, "Tails": queryTails, "TakeRun": queryTakeRun, "Lock": queryLock,
+	"Find": queryFind, "EventOf": queryEventOf, "Events": queryEvents, "Erase": queryErase, "Erased": queryErased,
+	"IssuedBySlice": queryIssuedBySlice, "IssuedBundle": queryIssuedBundle, "IssuedAfter": queryIssuedAfter,
+	"Policy": queryPolicy, "Key": queryKey,
+}
+
+// MaxConnections is the size of the store's pool.
+func (s *Store) MaxConnections() int { return int(s.pool.Config().MaxConns) }

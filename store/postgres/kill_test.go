@@ -1,0 +1,210 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/pgstore"
+	"github.com/graphkernel/graphkernel/internal/pgtest"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/postgres"
+	"github.com/graphkernel/graphkernel/store/storetest"
+)
+
+// The environment of a child process: the database, the write and the step at which the
+// child ends itself.
+const (
+	killURL   = "GRAPHKERNEL_TEST_KILL_URL"
+	killWrite = "GRAPHKERNEL_TEST_KILL_WRITE"
+	killStep  = "GRAPHKERNEL_TEST_KILL_STEP"
+)
+
+// TestKill ends a process with SIGKILL at every step of every write. Whatever it had
+// sent up to then, the database holds all of the write or nothing.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts a process for each step")
+	}
+	for i, w := range storetest.Writes() {
+		t.Run(w.Name, func(t *testing.T) {
+			steps, err := storetest.Steps(harness(pgstore.URL(t)), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := 0
+			for n := range steps {
+				t.Run(fmt.Sprintf("%d %s", n, steps[n]), func(t *testing.T) { // gives its database back
+					url := pgstore.URL(t)
+					killAt(t, url, i, n)
+					if storetest.Reopened(t, harness(url), w, steps[n]) {
+						kept++
+					}
+				})
+			}
+			if kept == 0 || kept == len(steps) {
+				t.Errorf("of %d killed processes %d had finished their write; want some on each side of the commit", len(steps), kept)
+			}
+		})
+	}
+}
+
+// killAt starts a child that ends itself at a step of a write.
+func killAt(t *testing.T, url string, write, step int) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command(exe, "-test.run=^$")
+	child.Env = append(os.Environ(), killURL+"="+url, killWrite+"="+strconv.Itoa(write), killStep+"="+strconv.Itoa(step))
+	out, err := child.CombinedOutput()
+	status, ok := child.ProcessState.Sys().(syscall.WaitStatus)
+	if err == nil || !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("step %d: the child was not killed: %v\n%s", step, err, out)
+	}
+}
+
+// child does what this process was started for by a test. It reports false in the parent.
+func child() bool {
+	if url := os.Getenv(killURL); url != "" {
+		if err := dieAtStep(url); err != nil {
+			fmt.Println(err)
+		}
+		return true
+	}
+	return storetest.Hired(func(url string) (store.Store, error) { return harness(url).Open(nil) })
+}
+
+func dieAtStep(url string) error {
+	i, err := strconv.Atoi(os.Getenv(killWrite))
+	if err != nil {
+		return err
+	}
+	step, err := strconv.Atoi(os.Getenv(killStep))
+	if err != nil {
+		return err
+	}
+	armed, at := false, 0
+	s, err := harness(url).Open(func(string) error {
+		if !armed {
+			return nil
+		}
+		if at++; at-1 == step {
+			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	w, ctx := storetest.Writes()[i], context.Background()
+	if err := w.Before(ctx, s); err != nil {
+		return err
+	}
+	armed = true
+	if err := w.Do(ctx, s); err != nil {
+		return err
+	}
+	return fmt.Errorf("the process is still alive after %d of %d steps", at, step)
+}
+
+// often is n, and less if there is little time, but not nothing.
+func often(n int) int {
+	if testing.Short() {
+		return max(n/10, 1)
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		return max(n/5, 1)
+	}
+	return n
+}
+
+// TestKillAnywhere kills, at any moment, two processes that write to one server, or
+// the server below them, which they survive. What any was told to be kept is there, and
+// nothing is half there.
+func TestKillAnywhere(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Run(t, pgtest.Options{})
+	if err := server.CreateDatabase(t.Context(), "kernel", ""); err != nil {
+		t.Fatal(err)
+	}
+	url := server.URL("kernel")
+	if _, err := postgres.Migrate(t.Context(), url, false); err != nil {
+		t.Fatal(err)
+	}
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	rounds := often(50)
+	acknowledged, afterwards, recoveries := 0, 0, 0
+	for round := range rounds {
+		tenant := dag.Tenant(fmt.Sprintf("round%d", round))
+		crews := []*storetest.Crew{storetest.Hire(t, url, tenant, 0, r.Uint64()), storetest.Hire(t, url, tenant, 1, r.Uint64())}
+		ofServer := round%2 > 0
+		if ofServer || round%5 > 0 { // else perhaps before there is anything
+			crews[0].Begun()
+		}
+		pause := func() { time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond) }
+		pause()
+		if ofServer {
+			if err := server.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			before := crews[0].Acknowledged()
+			pause()
+			if err := server.Restart(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			recoveries++
+			for end := time.Now().Add(8 * time.Second); crews[0].Acknowledged() == before && time.Now().Before(end); {
+				time.Sleep(5 * time.Millisecond)
+			}
+			afterwards += min(crews[0].Acknowledged()-before, 1)
+		}
+		var lines []string
+		for _, c := range crews {
+			lines = append(lines, c.Kill(t)...)
+		}
+		acknowledged += len(lines)
+		s, err := postgres.Open(t.Context(), url, postgres.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := storetest.Audit(t.Context(), s, tenant, lines); err != nil {
+			t.Error(err)
+		}
+		if round == rounds-1 {
+			report, err := fsck.Store(t.Context(), s, fsck.Options{})
+			if err != nil || !report.OK() {
+				t.Errorf("at the end: %v, %v", err, report.Err())
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Fatalf("round %d of seed %d", round, seed)
+		}
+	}
+	if n := strings.Count(server.Log(), "automatic recovery in progress"); n != recoveries || n == 0 {
+		t.Errorf("the server recovered %d times, and was killed %d times", n, recoveries)
+	}
+	if acknowledged < rounds || afterwards < recoveries {
+		t.Errorf("in %d rounds %d writes were acknowledged; after %d of %d restarts processes went on", rounds, acknowledged, afterwards, recoveries)
+	}
+	t.Logf("%d writes were acknowledged", acknowledged)
+}

@@ -1,0 +1,164 @@
+package postgres_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/pgstore"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/postgres"
+	"github.com/graphkernel/graphkernel/store/storetest"
+)
+
+// A planNode is a node of EXPLAIN (FORMAT JSON), as far as it is looked at.
+type planNode struct {
+	Type    string     `json:"Node Type"`
+	Table   string     `json:"Relation Name"`
+	Index   string     `json:"Index Name"`
+	Loops   float64    `json:"Actual Loops"`
+	Rows    float64    `json:"Actual Rows"`
+	Removed float64    `json:"Rows Removed by Filter"`
+	Plans   []planNode `json:"Plans"`
+}
+
+func (p *planNode) walk(fn func(*planNode)) {
+	fn(p)
+	for i := range p.Plans {
+		p.Plans[i].walk(fn)
+	}
+}
+
+// TestQueryPlans makes sure, with generic plans, that no look-up walks a table, reads
+// many more rows than it gives, or visits more partitions than hold what it asks for.
+func TestQueryPlans(t *testing.T) {
+	ctx := t.Context()
+	url := pgstore.URL(t)
+	s, err := harness(url).Open(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const conversations, turns = 4000, 4
+	var all store.Batch
+	for c := range conversations {
+		chain := storetest.Chain(1+c*turns, turns, c)
+		if c > 0 {
+			chain[0].Parents = []dag.Parent{{ID: storetest.TurnID(c * turns), Kind: dag.Reply}}
+		}
+		chain[1] = storetest.Named(chain[1], fmt.Sprint("name ", c))
+		all = append(all, chain...)
+	}
+	if _, err := s.Append(ctx, storetest.Tenant, []store.Batch{all}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 100 {
+		if _, err := s.PutIssued(ctx, storetest.Tenant, storetest.Issued(1+n, n)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Erase(ctx, storetest.Tenant, storetest.Erasure(1+n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for _, text := range []string{
+		`INSERT INTO events SELECT 'storetest', 1000000 + n, 'erasure', gen_random_uuid(), '', 0 FROM generate_series(1, 5000) n`,
+		`INSERT INTO issued SELECT tenant, 1000000 + number * 100 + n, slice || n, anchor, policy, policy_hash, snapshot, version, as_of, key, token, sha256((number || ' ' || n)::bytea), at
+			FROM issued, generate_series(1, 50) n`,
+		"ANALYZE", "SET plan_cache_mode = force_generic_plan", "SET jit = off"} {
+		if _, err := conn.Exec(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := `'` + storetest.ConversationID(3).String() + `'`
+	turn := func(n int) string { return `'` + storetest.TurnID(n).String() + `'` }
+	tenant := `'` + string(storetest.Tenant) + `'`
+	bundle := fmt.Sprintf(`'\x%x'`, [32]byte(storetest.Issued(5, 4).Bundle))
+	slice := `'` + string(storetest.Issued(5, 4).Provenance.SliceID) + `'`
+	// For each the arguments, how many partitions it may visit, and how many rows it may
+	// read from any table.
+	cases := map[string]struct {
+		args       []string
+		partitions int
+		rows       float64
+	}{
+		"Head":             {[]string{tenant}, 0, 1},
+		"Lock":             {[]string{tenant}, 0, 1},
+		"Tenants":          {[]string{`''`, `10`}, 0, 1},
+		"Turns":            {[]string{tenant, `ARRAY[` + turn(5) + `,` + turn(150) + `]::uuid[]`}, 4, 2}, // two of ids, two of turns
+		"Stored":           {[]string{tenant, `ARRAY[` + turn(5) + `,` + turn(150) + `]::uuid[]`}, 4, 2},
+		"Placed":           {[]string{tenant, first, `'{13,14}'`}, 1, 4},
+		"ScanTenant":       {[]string{tenant, `100`, `150`}, 16, 60},
+		"ScanConversation": {[]string{tenant, `0`, `100000`, first}, 1, 100},
+		"Segment":          {[]string{tenant, first, `400`}, 1, 20},
+		"Segments":         {[]string{tenant, `ARRAY[` + first + `]::uuid[]`, `'{400}'`}, 1, 20},
+		"Match":            {[]string{tenant, turn(5), turn(5), `5`}, 16, 5},
+		"External":         {[]string{tenant, `'\x0000000000000000'`, `'\x00'`, `5`}, 16, 1},
+		"Conversations":    {[]string{tenant, first, `5`}, 0, 6},
+		"Parents":          {[]string{tenant, `ARRAY[` + turn(5) + `]::uuid[]`}, 1, 1},
+		"Tails":            {[]string{tenant, `ARRAY[` + first + `]::uuid[]`}, 1, 12},
+		"TakeRun":          {[]string{tenant, first, `12345678`}, 1, 1},
+		"Find":             {[]string{tenant, turn(5)}, 2, 1},
+		"EventOf":          {[]string{tenant, `'erasure'`, turn(50)}, 0, 1},
+		"Events":           {[]string{tenant, `100`, `5`}, 0, 6},
+		"Erase":            {[]string{tenant, first, `12345678`}, 1, 1},
+		"Erased":           {[]string{tenant, `'erasure'`, `ARRAY[` + turn(50) + `]::uuid[]`}, 0, 1},
+		"IssuedBySlice":    {[]string{tenant, slice}, 0, 1},
+		"IssuedBundle":     {[]string{tenant, bundle}, 0, 1},
+		"IssuedAfter":      {[]string{tenant, `100`, `5`}, 0, 6},
+		"Policy":           {[]string{tenant, `'p@1'`}, 0, 1},
+		"Key":              {[]string{tenant, `'k'`}, 0, 1},
+	}
+	for name, query := range postgres.Queries {
+		c, known := cases[name]
+		if !known {
+			t.Errorf("%s: say what it may read", name)
+			continue
+		}
+		var text string
+		prepare := fmt.Sprintf("PREPARE p_%s AS %s", name, query)
+		if _, err := conn.Exec(ctx, prepare, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatalf("%s: %v", prepare, err)
+		}
+		explain := fmt.Sprintf("EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE p_%s (%s)", name, strings.Join(c.args, ", "))
+		if err := conn.QueryRow(ctx, explain, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
+			t.Fatalf("%s: %v", explain, err)
+		}
+		var plans []struct{ Plan planNode }
+		if err := json.Unmarshal([]byte(text), &plans); err != nil || len(plans) != 1 {
+			t.Fatalf("%s: %v", text, err)
+		}
+		visited := map[string]bool{}
+		scans := 0
+		plans[0].Plan.walk(func(p *planNode) {
+			small := strings.HasPrefix(p.Table, "tenants") || strings.HasPrefix(p.Table, "policies") || strings.HasPrefix(p.Table, "api_keys") // a page at most
+			if p.Table != "" && p.Type != "ModifyTable" {
+				scans++
+			}
+			if p.Type == "Seq Scan" && !small {
+				t.Errorf("%s walks %s:\n%s", name, p.Table, text)
+			}
+			if p.Table != "" && p.Loops > 0 && p.Rows+p.Removed > c.rows {
+				t.Errorf("%s reads %v rows of %s, want at most %v:\n%s", name, p.Rows+p.Removed, p.Table, c.rows, text)
+			}
+			if at := strings.LastIndexByte(p.Table, '_'); at > 0 && p.Loops > 0 && strings.Trim(p.Table[at+1:], "0123456789") == "" && p.Type != "ModifyTable" {
+				visited[p.Table] = true
+			}
+		})
+		if len(visited) > c.partitions {
+			t.Errorf("%s visits %d partitions, want at most %d: %v\n%s", name, len(visited), c.partitions, visited, text)
+		}
+		if scans == 0 {
+			t.Errorf("%s: the plan has no scan: %s", name, text)
+		}
+	}
+}
