@@ -2,6 +2,9 @@ package slice
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -16,4 +19,42 @@ func BenchmarkEncodeTurn(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestDigestBody compares with the library, for every length up to some blocks, and
+// lengths about that at which a buffer is let go.
+func TestDigestBody(t *testing.T) {
+	noise := rand.NewChaCha8([32]byte{1})
+	text := make([]byte, 1<<16+200)
+	_, _ = noise.Read(text)
+	for n := 0; n < len(text); n++ {
+		if n == 400 {
+			n = 1<<16 - 200
+		}
+		var salt dag.Salt
+		_, _ = noise.Read(salt[:])
+		mac := hmac.New(sha256.New, salt[:])
+		mac.Write(text[:n])
+		if got := DigestBody(text[:n], salt); string(got[:]) != string(mac.Sum(nil)) {
+			t.Fatalf("%d bytes have the digest %s", n, got)
+		}
+	}
+}
+
+func BenchmarkDigestBody(b *testing.B) {
+	body, salt := make([]byte, 480), dag.Salt{1}
+	b.Run("written out", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			DigestBody(body, salt)
+		}
+	})
+	b.Run("crypto/hmac", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			mac := hmac.New(sha256.New, salt[:])
+			mac.Write(body)
+			mac.Sum(nil)
+		}
+	})
 }
