@@ -175,19 +175,22 @@ func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, places []store.Pla
 	if err != nil {
 		return nil, err
 	}
-	fetched := make(map[dag.TurnID]text, len(records))
-	return fetched, x.inside.pass(ctx, func() error {
-		for i := range records {
-			r := &records[i]
-			if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
-				return fmt.Errorf("turn %s: %w", r.Turn.ID, ErrDamaged)
-			}
-			e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
-			if err != nil {
-				return err
-			}
-			fetched[r.Turn.ID] = text{e, r.Body == nil}
+	encoded := make([]text, len(records))
+	err = x.inside.each(ctx, len(records), func(i int) error {
+		r := &records[i]
+		if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
+			return fmt.Errorf("turn %s: %w", r.Turn.ID, ErrDamaged)
 		}
-		return nil
+		e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
+		encoded[i] = text{e, r.Body == nil}
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	fetched := make(map[dag.TurnID]text, len(records))
+	for i := range records {
+		fetched[records[i].Turn.ID] = encoded[i]
+	}
+	return fetched, nil
 }
