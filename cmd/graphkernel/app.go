@@ -286,7 +286,11 @@ func isPostgres(name string) bool {
 // there is none. A PostgreSQL database must be there; its tables are made.
 func openNamed(ctx context.Context, name string, create bool) (store.Store, error) {
 	if isPostgres(name) {
-		return postgres.Open(ctx, postgresURL(name), postgres.Options{})
+		s, err := postgres.Open(ctx, postgresURL(name), postgres.Options{})
+		if err != nil {
+			return nil, withoutName(name, err)
+		}
+		return s, nil
 	}
 	path, err := sqlitePath(name)
 	if err != nil {
@@ -297,7 +301,7 @@ func openNamed(ctx context.Context, name string, create bool) (store.Store, erro
 		return s, err
 	}
 	if !create {
-		return nil, fmt.Errorf("%w at %s; graphkernel import makes one", errNoStore, path)
+		return nil, fmt.Errorf("%w at %s; graphkernel import makes one", errNoStore, shownPath(name))
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err

@@ -11,12 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/transfer"
 )
 
@@ -28,7 +30,10 @@ func (a *app) backupCommand() *cobra.Command {
 		Long: `Writes a consistent copy of all tenants into a new SQLite file, while others go on
 writing to the store, checks it as fsck does, and prints its SHA-256 and the head of
 each tenant. The file has mode 0600 and appears when it is complete; it can be used as
-a store. It holds all texts, and hashes of the API keys. The keyring is not in it.`,
+a store. It holds all texts, and hashes of the API keys. The keyring is not in it.
+
+A file that is there is replaced with --force, unless it is the store itself or anybody
+has it open as a store.`,
 		Example: `  graphkernel backup monday.db
   graphkernel --store postgres: backup monday.db --force`,
 		Args: oneArg("FILE"),
@@ -44,8 +49,12 @@ func (a *app) restoreCommand() *cobra.Command {
 		Short: "Bring a backup back into an empty store, and check it",
 		Long: `Checks a file that backup wrote, copies all of it into the store, which must be empty
 or hold a part of the same, checks the store, and compares the heads and the counts of
-both. A restore that was cut short is taken up by running it again. Texts that were
-erased after the backup are in the file, and so come back: erase them again.`,
+both. A restore that was cut short is taken up by running it again, which reads and
+compares first what is there.
+
+The store is then as it was at the backup. Texts that were erased after it are back:
+erase them again. API keys that were revoked after it are live again: revoke them
+before the service runs on the store.`,
 		Example: `  graphkernel --store sqlite:new.db restore monday.db
   graphkernel --store postgres://localhost/graphkernel restore monday.db`,
 		Args: oneArg("FILE"),
@@ -73,23 +82,16 @@ func (a *app) backup(ctx context.Context, path string, force bool) (err error) {
 	if err := a.wholeStore("backup"); err != nil {
 		return err
 	}
-	switch info, err := os.Stat(path); {
-	case err == nil && !info.Mode().IsRegular():
-		return usagef("%s is no regular file", path)
-	case err == nil && !force:
-		return usagef("%s is there already; --force replaces it", path)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return cannotWrite(path, err)
-	}
-	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 { // SQLite would apply it to the new file
-		return fmt.Errorf("cannot write %s: it is in use as a store, or its process was killed: there is %s-wal", path, path)
+	target, err := a.backupTarget(ctx, path, force)
+	if err != nil {
+		return err
 	}
 	from, err := a.openStore(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer closeStore(from, &err)
-	beside, err := os.CreateTemp(filepath.Dir(path), ".graphkernel-*.db") // mode 0600; an empty file is a new store
+	beside, err := os.CreateTemp(filepath.Dir(target), ".graphkernel-*.db") // mode 0600; an empty file is a new store
 	if err != nil {
 		return cannotWrite(path, err)
 	}
@@ -107,7 +109,10 @@ func (a *app) backup(ctx context.Context, path string, force bool) (err error) {
 	}
 	result := backupJSON{File: path, Tenants: tenantsResult(reports), Check: fsckResult(&report)}
 	if report.OK() {
-		if result.SHA256, result.Bytes, err = settle(beside.Name(), path); err != nil {
+		if result.SHA256, result.Bytes, err = settle(beside.Name()); err != nil {
+			return cannotWrite(path, err)
+		}
+		if err := takePlace(ctx, beside.Name(), target, force); err != nil {
 			return cannotWrite(path, err)
 		}
 	}
@@ -128,6 +133,90 @@ func (a *app) backup(ctx context.Context, path string, force bool) (err error) {
 	return err
 }
 
+// backupTarget says where a backup goes: to the file at path, if one is there and may be
+// replaced then to what a link leads to. That it may not shows before the work.
+func (a *app) backupTarget(ctx context.Context, path string, force bool) (target string, _ error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = noLog(path)
+	}
+	switch {
+	case err != nil:
+		return "", cannotWrite(path, err)
+	case info == nil:
+		return path, nil
+	case !info.Mode().IsRegular():
+		return "", usagef("%s is no regular file", path)
+	case sameStore("sqlite:"+path, a.storeName()):
+		return "", usagef("%s is the store itself", path)
+	case !force:
+		return "", usagef("%s is there already; --force replaces it", path)
+	}
+	hold, err := sqlite.HoldFile(ctx, path, time.Second)
+	if err == nil {
+		err = hold.Release() // a backup can take hours, in which others may read the file
+	}
+	if err == nil {
+		target, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return "", cannotWrite(path, inUse(err))
+	}
+	return target, nil
+}
+
+// noLog refuses a name beside which a log was left that SQLite would apply to a new file.
+func noLog(path string) error {
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if log, err := os.Stat(path + suffix); err == nil && log.Size() > 0 {
+			return fmt.Errorf("there is %s%s of a store that is gone; remove it", path, suffix)
+		}
+	}
+	return nil
+}
+
+func inUse(err error) error {
+	if errors.Is(err, store.ErrBusy) {
+		return fmt.Errorf("it is in use as a store: %w", err)
+	}
+	return err
+}
+
+// replaceWait is how long a finished backup waits for those who look at the file that it
+// is to replace.
+const replaceWait = 10 * time.Second
+
+// takePlace gives a finished file its name. One that has it must not be in use, since what
+// its user wrote afterwards would be lost: the lock on it is held until it is gone.
+func takePlace(ctx context.Context, from, to string, force bool) error {
+	switch _, err := os.Stat(to); {
+	case err == nil && !force:
+		return fmt.Errorf("it was made meanwhile: %w", fs.ErrExist)
+	case err == nil:
+		hold, err := sqlite.HoldFile(ctx, to, replaceWait)
+		if err != nil {
+			return inUse(err)
+		}
+		if err := errors.Join(hold.Replace(ctx, from), hold.Release()); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	default:
+		if err := noLog(to); err != nil {
+			return err
+		}
+		if err := os.Rename(from, to); err != nil {
+			return err
+		}
+	}
+	if folder, err := os.Open(filepath.Dir(to)); err == nil { // where folders cannot be synced the file system does
+		_ = folder.Sync()
+		_ = folder.Close()
+	}
+	return nil
+}
+
 // backupInto copies a store into an empty file and checks it.
 func (a *app) backupInto(ctx context.Context, path string, from store.Store) (reports []transfer.Tenant, report fsck.Report, err error) {
 	to, err := openNamed(ctx, "sqlite:"+path, false)
@@ -142,12 +231,12 @@ func (a *app) backupInto(ctx context.Context, path string, from store.Store) (re
 	return reports, report, err
 }
 
-// settle makes a finished file durable under its name, and digests it.
-func settle(from, to string) (sum string, size int64, err error) {
-	if info, err := os.Stat(from + "-wal"); err == nil && info.Size() > 0 {
+// settle makes a finished file durable, and digests it.
+func settle(path string) (sum string, size int64, err error) {
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return "", 0, fmt.Errorf("its log was not emptied")
 	}
-	f, err := os.OpenFile(from, os.O_RDWR, 0)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return "", 0, err
 	}
@@ -159,17 +248,7 @@ func settle(from, to string) (sum string, size int64, err error) {
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
-	if err == nil {
-		err = os.Rename(from, to)
-	}
-	if err != nil {
-		return "", 0, err
-	}
-	if folder, err := os.Open(filepath.Dir(to)); err == nil { // where folders cannot be synced the file system does
-		_ = folder.Sync()
-		_ = folder.Close()
-	}
-	return dag.Digest(digest.Sum(nil)).String(), size, nil
+	return dag.Digest(digest.Sum(nil)).String(), size, err
 }
 
 func (a *app) restore(ctx context.Context, path string) (err error) {
@@ -179,7 +258,7 @@ func (a *app) restore(ctx context.Context, path string) (err error) {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return usagef("%s is no file; restore takes one that backup wrote", path)
 	}
-	if "sqlite:"+path == a.storeName() {
+	if sameStore("sqlite:"+path, a.storeName()) {
 		return usagef("%s is the store itself", path)
 	}
 	from, err := openNamed(ctx, "sqlite:"+path, false)
@@ -230,6 +309,8 @@ func (a *app) restore(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
+	a.note("the store is as it was at the backup: API keys that were revoked after it are live again, and texts that were erased after it are back. " +
+		"Revoke them (graphkernel apikey list, apikey revoke) before the service runs on the store, and erase them again (graphkernel erase).")
 	return finish(result.ExitCode)
 }
 

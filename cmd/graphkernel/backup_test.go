@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -180,4 +183,93 @@ func compareBackup(t *testing.T, over func(store.Store) *kernel.Kernel, s store.
 		issued += len(list)
 	}
 	return issued
+}
+
+// TestBackupOntoOpenStore asks for a backup in the place of a file that somebody has
+// open and has not written to yet: what is written then must not be lost.
+func TestBackupOntoOpenStore(t *testing.T) {
+	t.Parallel()
+	ctx, folder := t.Context(), t.TempDir()
+	source, other := filepath.Join(folder, "source.db"), filepath.Join(folder, "other.db")
+	for path, n := range map[string]int{source: 3, other: 5} {
+		made := filepath.Join(t.TempDir(), "made.db") // this process has had it open
+		s, err := sqlite.Create(ctx, made, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Append(ctx, "a", []store.Batch{storetest.Chain(1, n, 0)})
+		if err = errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(made)
+		if err == nil {
+			err = os.WriteFile(path, data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	backup := func(path string) (int, string) {
+		var out bytes.Buffer
+		a := testApp()
+		a.stdout, a.stderr = &out, &out
+		return a.run(ctx, []string{"--store", "sqlite:" + source, "backup", path, "--force"}), out.String()
+	}
+	for _, path := range []string{source, other} {
+		open, err := sqlite.Open(ctx, path, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := open.Head(ctx, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, out := backup(path); code == exitOK || !strings.Contains(out, map[string]string{source: "is the store itself", other: "it is in use as a store"}[path]) {
+			t.Errorf("exit code %d: %s", code, out)
+		}
+		if _, err := open.Append(ctx, "a", []store.Batch{storetest.Chain(100, 1, 0)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := open.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := sqlite.Open(ctx, path, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if head, err := again.Head(ctx, "a"); err != nil || head != before+1 {
+			t.Errorf("the head is %d, %v, want %d", head, err, before+1)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(folder, ".graphkernel*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestTakePlace opens the file while the backup is made: it is refused at the end, too.
+func TestTakePlace(t *testing.T) {
+	t.Parallel()
+	ctx, folder := t.Context(), t.TempDir()
+	path, fresh := filepath.Join(folder, "old.db"), filepath.Join(folder, "new.db")
+	if err := os.WriteFile(fresh, []byte("new"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Create(ctx, path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := takePlace(ctx, fresh, path, false); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("got %v, want ErrExist", err)
+	}
+	if err := takePlace(ctx, fresh, path, true); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("got %v, want ErrBusy", err)
+	}
+	if err := takePlace(ctx, fresh, filepath.Join(folder, "none.db"), false); err != nil {
+		t.Error(err)
+	}
 }

@@ -308,7 +308,7 @@ func (r *reading) origins(key string) []string {
 	for _, o := range list {
 		u, err := url.Parse(o)
 		if o != "*" && (err != nil || u.Host == "" || o != u.Scheme+"://"+u.Host) && r.err == nil {
-			r.err = usagef("%s holds %q (%s), want origins such as https://app.example, or *", key, o, r.origin[key])
+			r.err = usagef("%s holds %q (%s), want origins such as https://app.example, or *", key, withoutPassword(o), r.origin[key])
 		}
 	}
 	return list
@@ -401,14 +401,6 @@ func (a *app) printSettings(conf *configuration) error {
 			fmt.Fprintf(w, "%s is %s\n", name, map[bool]string{true: "given (not shown)", false: "not given"}[secrets[name]])
 		}
 	})
-}
-
-// withoutPassword shows a URL without the password that may stand in it.
-func withoutPassword(value string) string {
-	if u, err := url.Parse(value); err == nil && u.User != nil {
-		return u.Redacted()
-	}
-	return value
 }
 
 // from says where the value of a flag that every command has comes from.

@@ -27,8 +27,8 @@ checked as fsck does.
 
 Others may write to the store meanwhile; the copy ends where each tenant was when it
 began. Copying again brings what is new, and takes up a copy that was cut short. What
-the copy holds already must be the same, or nothing is written. Nobody else may write
-to the copy meanwhile.`,
+the copy holds already must be the same, or nothing is written: so all of it is read
+first, in the store and in the copy. Nobody else may write to the copy meanwhile.`,
 		Example: `  graphkernel copy --to postgres://localhost/graphkernel
   graphkernel copy --store postgres: --to sqlite:copy.db --tenant acme`,
 		Args: noArgs,
@@ -75,11 +75,11 @@ func tenantsResult(reports []transfer.Tenant) []tenantJSON {
 }
 
 func (a *app) copyTo(ctx context.Context, to string, check bool) (err error) {
-	switch to {
-	case "":
+	switch {
+	case to == "":
 		return usagef("copy needs --to STORE")
-	case a.storeName():
-		return usagef("--to is the store itself, %s", to)
+	case sameStore(to, a.storeName()):
+		return usagef("--to is the store itself, %s", withoutPassword(to))
 	}
 	from, err := a.openStore(ctx, false)
 	if err != nil {
@@ -125,10 +125,13 @@ func (a *app) copyTo(ctx context.Context, to string, check bool) (err error) {
 func (a *app) transfer(ctx context.Context, to, from store.Store, tenants []dag.Tenant) ([]transfer.Tenant, error) {
 	bar := a.counting("copying")
 	defer bar.stop()
-	return transfer.Copy(ctx, to, from, transfer.Options{Tenants: tenants, Progress: func(tenant dag.Tenant, done, total dag.Seq) {
-		bar.say("copying " + string(tenant))
-		bar.update(int64(done), int64(total))
-	}})
+	says := func(doing string) func(dag.Tenant, dag.Seq, dag.Seq) {
+		return func(tenant dag.Tenant, done, total dag.Seq) {
+			bar.say(doing + " " + string(tenant))
+			bar.update(int64(done), int64(total))
+		}
+	}
+	return transfer.Copy(ctx, to, from, transfer.Options{Tenants: tenants, Progress: says("copying"), Compared: says("comparing")})
 }
 
 // cutShort reports a copy that failed. What was copied before stays; the counts say so

@@ -55,7 +55,8 @@ func (a *app) migrate(ctx context.Context, dry bool) error {
 
 func migrateNamed(ctx context.Context, name string, dry bool) (store.Migration, error) {
 	if isPostgres(name) {
-		return postgres.Migrate(ctx, postgresURL(name), dry)
+		m, err := postgres.Migrate(ctx, postgresURL(name), dry)
+		return m, withoutName(name, err)
 	}
 	path, err := sqlitePath(name)
 	if err != nil {
@@ -63,7 +64,7 @@ func migrateNamed(ctx context.Context, name string, dry bool) (store.Migration, 
 	}
 	m, err := sqlite.Migrate(ctx, path, dry)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%w at %s; graphkernel import makes one", errNoStore, path)
+		return m, fmt.Errorf("%w at %s; graphkernel import makes one", errNoStore, shownPath(name))
 	}
 	return m, err
 }
@@ -79,7 +80,7 @@ func postgresURL(name string) string {
 func sqlitePath(name string) (string, error) {
 	scheme, path, _ := strings.Cut(name, ":")
 	if scheme != "sqlite" || path == "" {
-		return "", usagef("store %q: want sqlite:PATH, postgres://HOST/DATABASE, or postgres: with libpq's variables; give --store or GRAPHKERNEL_STORE", name)
+		return "", usagef("store %q: want sqlite:PATH, postgres://HOST/DATABASE, or postgres: with libpq's variables; give --store or GRAPHKERNEL_STORE", withoutPassword(name))
 	}
 	return path, nil
 }

@@ -394,7 +394,7 @@ func TestPolicyMeanwhile(t *testing.T) {
 	}
 
 	// The registry is read once for the policies, once for the slices, and once more.
-	if _, err := s.PutIssued(ctx, tenant, storetest.Issued(900, 9)); err != nil {
+	if _, err := s.PutIssued(ctx, tenant, storetest.Issued(30, 9)); err != nil {
 		t.Fatal(err)
 	}
 	m = &meanwhile{Store: s}

@@ -37,8 +37,9 @@ const logPages = "wal_autocheckpoint(16384)"
 // A writer is the one connection that writes. It belongs to whoever holds the
 // token of Store.writing.
 type writer struct {
-	db   *sql.DB
-	conn *sql.Conn
+	db       *sql.DB
+	conn     *sql.Conn
+	prepared []*sql.Stmt // all of those below
 
 	stored, parents                *sql.Stmt // look-ups within the transaction
 	tenant, newTenant, head        *sql.Stmt
@@ -82,6 +83,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 		var s *sql.Stmt
 		if err == nil {
 			s, err = w.conn.PrepareContext(ctx, text)
+			w.prepared = append(w.prepared, s)
 		}
 		return s
 	}
@@ -127,9 +129,15 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// close closes the statements with their connection.
+// close closes everything. A connection's own statements are not closed with it, and
+// until they are, SQLite keeps the file open and locked.
 func (w *writer) close() error {
 	var errs []error
+	for _, s := range w.prepared {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
 	if w.conn != nil {
 		errs = append(errs, w.conn.Close())
 	}

@@ -211,16 +211,18 @@ func long(t *testing.T, s store.Store) {
 // counting notes what Adopt is given.
 type counting struct {
 	store.Store
-	stretches, numbers, bytes int
+	stretches, numbers, bytes, edges int
 }
 
 func (c *counting) Adopt(ctx context.Context, tenant dag.Tenant, s store.Stretch) error {
 	c.stretches++
 	c.numbers = max(c.numbers, len(s.Records)+len(s.Events))
-	bytes := 0
+	bytes, edges := 0, 0
 	for i := range s.Records {
 		bytes += len(s.Records[i].Body)
+		edges += len(s.Records[i].Parents)
 	}
+	c.edges = max(c.edges, edges)
 	c.bytes = max(c.bytes, bytes)
 	return c.Store.Adopt(ctx, tenant, s)
 }
@@ -545,3 +547,227 @@ func TestLastTurnDiffers(t *testing.T) {
 		}
 	}
 }
+
+// TestOneTurnDiffers gives the target a history that differs from the source's in one
+// turn, wherever it stands, or in one text that is missing: nothing is written.
+func TestOneTurnDiffers(t *testing.T) {
+	const turns = 700
+	fill := func(t *testing.T, turns int, spoil func(store.Batch)) store.Store {
+		t.Helper()
+		b := storetest.Chain(1, turns, 0)
+		spoil(b)
+		s := inMemory(t)
+		if err := s.Adopt(t.Context(), "a", store.Stretch{Records: storetest.Records(1, nil, b)}); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for n := 0; n < turns; n += 41 {
+		for name, c := range map[string]struct {
+			source, target func(store.Batch)
+			want           string
+		}{
+			"a turn": {
+				target: func(b store.Batch) {
+					parents := b[n].Parents
+					b[n] = storetest.Arrival(1+n, 0, "another text")
+					b[n].Parents = parents
+				},
+				want: fmt.Sprintf("number %d of the target is turn %s", n+1, storetest.TurnID(n+1)),
+			},
+			"no text here": {
+				target: func(b store.Batch) { b[n] = storetest.Withheld(b[n]) },
+				want:   fmt.Sprintf("number %d, turn %s, has a text in the source, and none in the target", n+1, storetest.TurnID(n+1)),
+			},
+			"no text there": {
+				source: func(b store.Batch) { b[n] = storetest.Withheld(b[n]) },
+				want:   fmt.Sprintf("number %d, turn %s, has a text in the target, and in the source none", n+1, storetest.TurnID(n+1)),
+			},
+		} {
+			as := func(spoil func(store.Batch)) func(store.Batch) {
+				if spoil == nil {
+					return func(store.Batch) {}
+				}
+				return spoil
+			}
+			from, to := fill(t, turns+5, as(c.source)), fill(t, turns, as(c.target))
+			_, err := transfer.Copy(t.Context(), to, from, transfer.Options{})
+			if !errors.Is(err, transfer.ErrDiffers) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s at %d: got %v, want %q", name, n, err, c.want)
+			}
+			if head, err := to.Head(t.Context(), "a"); err != nil || head != turns {
+				t.Errorf("%s at %d: the head is %d, %v", name, n, head, err)
+			}
+		}
+	}
+}
+
+// TestErasedBetween erases texts in the source that the target has: the copy brings the
+// erasures, whether they come before it or while it compares.
+func TestErasedBetween(t *testing.T) {
+	ctx := t.Context()
+	from, to := filled(t, inMemory(t)), inMemory(t)
+	if _, err := transfer.Copy(ctx, to, from, transfer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{9, 30} {
+		if _, err := from.Erase(ctx, "a", storetest.Erasure(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compared := dag.Seq(0)
+	o := transfer.Options{Tenants: []dag.Tenant{"a"}, Compared: func(_ dag.Tenant, done, total dag.Seq) { compared = total }}
+	reports, err := transfer.Copy(ctx, to, &growing{Store: from, erases: []int{16, 33}}, o)
+	if err != nil || reports[0].Events.Existing != 3 || reports[0].Turns.Existing != 40 {
+		t.Fatalf("%+v, %v", reports, err)
+	}
+	sound(t, to)
+	for _, n := range []int{9, 30, 16, 33} {
+		r, err := to.Turns(ctx, "a", []dag.TurnID{storetest.TurnID(n)})
+		if err != nil || len(r) != 1 || r[0].Body != nil {
+			t.Errorf("turn %d: %v, %v", n, r, err)
+		}
+	}
+	if compared != 0 {
+		t.Errorf("progress to %d of so short a history", compared)
+	}
+
+	long(t, from)
+	o = transfer.Options{Tenants: []dag.Tenant{"long"}, Stretch: 700, Compared: func(_ dag.Tenant, done, total dag.Seq) { compared = done }}
+	for range 2 {
+		if reports, err = transfer.Copy(ctx, to, from, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if compared != 2500 || reports[0].Turns.Copied != 0 {
+		t.Errorf("compared up to %d, want 2500; %+v", compared, reports)
+	}
+}
+
+// TestCompareFails lets one of both stores fail in the middle of the comparison: that is
+// no difference, and nothing is written.
+func TestCompareFails(t *testing.T) {
+	ctx := t.Context()
+	fault := errors.New("fault")
+	for name, spoil := range map[string]func(from, to *store.Store){
+		"source": func(from, _ *store.Store) { *from = &failing{*from, 20, fault} },
+		"target": func(_, to *store.Store) { *to = &failing{*to, 20, fault} },
+	} {
+		from, to := filled(t, inMemory(t)), inMemory(t)
+		if _, err := transfer.Copy(ctx, to, from, transfer.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := from.Append(ctx, "a", []store.Batch{{storetest.Arrival(900, 1, "new")}}); err != nil {
+			t.Fatal(err)
+		}
+		spoil(&from, &to)
+		if reports, err := transfer.Copy(ctx, to, from, transfer.Options{}); !errors.Is(err, fault) || errors.Is(err, transfer.ErrDiffers) || reports != nil {
+			t.Errorf("%s: %+v, %v", name, reports, err)
+		}
+	}
+}
+
+// failing fails to read on at a number.
+type failing struct {
+	store.Store
+	at    dag.Seq
+	fault error
+}
+
+func (f *failing) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c *dag.ConversationID, fn func(*store.Record) error) error {
+	return f.Store.Scan(ctx, tenant, after, c, func(r *store.Record) error {
+		if r.Seq >= f.at {
+			return f.fault
+		}
+		return fn(r)
+	})
+}
+
+// TestManyParents makes sure that edges count for the size of a stretch.
+func TestManyParents(t *testing.T) {
+	const parents, children = 5000, 40
+	b := storetest.Chain(1, parents, 0)
+	all := make([]int, parents)
+	for i := range all {
+		all[i] = i + 1
+	}
+	for n := range children {
+		b = append(b, storetest.Arrival(parents+1+n, 0, "x", all...))
+	}
+	from, to := inMemory(t), &counting{Store: inMemory(t)}
+	if err := from.Adopt(t.Context(), "a", store.Stretch{Records: storetest.Records(1, nil, b)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := transfer.Copy(t.Context(), to, from, transfer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if most := 65 * to.edges; most > 9<<20 || most < 8<<20 {
+		t.Errorf("a stretch has %d bytes of edges", most)
+	}
+}
+
+// TestRevokedKeys ends the caller's context as soon as a key is put: a revoked one is
+// live in the target for no longer than that.
+func TestRevokedKeys(t *testing.T) {
+	from, to := filled(t, inMemory(t)), inMemory(t)
+	for cuts := 0; ; cuts++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := transfer.Copy(ctx, &cutting{to, cancel}, from, transfer.Options{Tenants: []dag.Tenant{"a"}})
+		cancel()
+		keys, listed := to.Keys(t.Context(), "a")
+		if listed != nil {
+			t.Fatal(listed)
+		}
+		for _, k := range keys {
+			want, err := from.Key(t.Context(), "a", k.ID)
+			if err != nil || k != want {
+				t.Errorf("after %d cuts the target has %+v, the source %+v, %v", cuts+1, k, want, err)
+			}
+		}
+		if err == nil {
+			if cuts != 2 || len(keys) != 3 {
+				t.Errorf("cut short %d times, want 2; %d keys", cuts, len(keys))
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+
+	// What was revoked since is revoked before history is copied.
+	ctx := t.Context()
+	if _, err := from.RevokeKey(ctx, "a", storetest.Key(0).ID, 9); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.Append(ctx, "a", []store.Batch{{storetest.Arrival(900, 1, "new")}}); err != nil {
+		t.Fatal(err)
+	}
+	fault := errors.New("fault")
+	if _, err := transfer.Copy(ctx, &unwilling{to, fault}, from, transfer.Options{Tenants: []dag.Tenant{"a"}}); !errors.Is(err, fault) {
+		t.Fatal(err)
+	}
+	if k, err := to.Key(ctx, "a", storetest.Key(0).ID); err != nil || k.RevokedAt != 9 {
+		t.Errorf("got %+v, %v", k, err)
+	}
+}
+
+// cutting ends a context when a key was put.
+type cutting struct {
+	store.Store
+	cut func()
+}
+
+func (c *cutting) PutKey(ctx context.Context, k access.Key) error {
+	err := c.Store.PutKey(ctx, k)
+	c.cut()
+	return err
+}
+
+// unwilling adopts nothing.
+type unwilling struct {
+	store.Store
+	fault error
+}
+
+func (u *unwilling) Adopt(context.Context, dag.Tenant, store.Stretch) error { return u.fault }

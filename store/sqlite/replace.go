@@ -1,0 +1,128 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// A Hold on a file keeps all others from using it as a database: nobody has it open,
+// in this process or another, and whoever opens it waits until Release.
+type Hold struct {
+	path string
+	db   *sql.DB
+	conn *sql.Conn
+}
+
+// HoldFile takes hold of a file that is there, database or not. If somebody has it open
+// still after wait the error wraps store.ErrBusy. A file that is no SQLite database is
+// used by nobody as one, and is held for the sake of its name alone.
+//
+// BEGIN EXCLUSIVE alone is not enough: with a write-ahead log it keeps writers out, and
+// not a process that has the file open and nothing to write yet. A connection that is to
+// lock exclusively before it has read anything takes the lock on the file itself, in
+// which every other one that is open has a share.
+func HoldFile(ctx context.Context, path string, wait time.Duration) (*Hold, error) {
+	path, err := filepath.EvalSymlinks(path) // SQLite keeps the log beside the file that a link leads to
+	if err != nil {
+		return nil, err
+	}
+	h := &Hold{path: path}
+	var e *driver.Error
+	switch err := h.take(ctx, wait); {
+	case err == nil:
+		return h, nil
+	case errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_NOTADB:
+		return h, h.Release()
+	default:
+		return nil, errors.Join(fmt.Errorf("sqlite: holding %s: %w", path, busy(err)), h.Release())
+	}
+}
+
+func (h *Hold) take(ctx context.Context, wait time.Duration) error {
+	name, err := dataSource(h.path, wait, "locking_mode(exclusive)", "synchronous(full)")
+	if err != nil {
+		return err
+	}
+	if h.db, err = sql.Open("sqlite", name); err != nil {
+		return err
+	}
+	if h.conn, err = h.db.Conn(ctx); err != nil {
+		return err
+	}
+	if _, err := h.conn.ExecContext(ctx, `BEGIN EXCLUSIVE`); err != nil { // for a file without a log
+		return err
+	}
+	_, err = h.conn.ExecContext(ctx, `COMMIT`) // which keeps the lock
+	return err
+}
+
+// Replace gives another file of the same folder the name of the held one, which is gone
+// then. What is in the log of the held file is emptied into it first and its log and its
+// index are removed, since SQLite would take them for the new file's; nobody can have
+// the new file open as long as it has not the name.
+func (h *Hold) Replace(ctx context.Context, with string) error {
+	if err := h.replace(ctx, with); err != nil {
+		return fmt.Errorf("sqlite: replacing %s: %w", h.path, err)
+	}
+	return nil
+}
+
+func (h *Hold) replace(ctx context.Context, with string) error {
+	windows := runtime.GOOS == "windows"
+	if h.conn != nil {
+		if _, err := h.conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
+			return err
+		}
+	}
+	if windows { // where a file that anybody has open can neither be replaced nor removed
+		if err := h.Release(); err != nil {
+			return err
+		}
+	}
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+		if err := os.Remove(h.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if windows {
+		return os.Rename(with, h.path)
+	}
+	old, err := os.OpenFile(h.path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = old.Close() }() // which ends the lock, as Release does
+	if err := os.Rename(with, h.path); err != nil {
+		return err
+	}
+	// Whoever opened the old file a moment ago waits for the lock, and would then write
+	// into a file without a name, and beside the new one. Without its first bytes it is
+	// no database. If it has another name it is somebody's still.
+	if info, err := old.Stat(); err == nil && names(info) == 0 {
+		_, _ = old.WriteAt(make([]byte, 16), 0) // all is done; this only warns others
+	}
+	return nil
+}
+
+// Release lets go. Releasing twice is harmless.
+func (h *Hold) Release() error {
+	var errs []error
+	if h.conn != nil {
+		errs = append(errs, h.conn.Close())
+	}
+	if h.db != nil {
+		errs = append(errs, h.db.Close())
+	}
+	h.conn, h.db = nil, nil
+	return errors.Join(errs...)
+}
