@@ -22,7 +22,7 @@ var pool struct {
 
 // emptied takes everything out of a database but its tables. Deleting few rows is faster
 // than truncating fifty tables.
-const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM ids; DELETE FROM links;
+const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM guards; DELETE FROM ids; DELETE FROM links;
 	DELETE FROM conversations; DELETE FROM events; DELETE FROM policies; DELETE FROM issued; DELETE FROM api_keys`
 
 // URL gives the URL of an empty database until the end of the test. It skips the test

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -37,8 +38,8 @@ const (
 )
 
 // Append admits batches; see store.Store. Hashing is done before the tenant's row is
-// locked; then there are six round trips, however many turns there are, and COPY takes
-// in what is more than a few.
+// locked; then there are six round trips, however many turns there are, and two more where
+// partitions lie on other servers. COPY takes in what is more than a few.
 func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
 	prepared, err := store.Prepare(batches)
 	if err != nil {
@@ -304,39 +305,115 @@ func (t *tx) tails(conversations [][16]byte) (map[dag.ConversationID][]packed.Ru
 // Where partitions lie on other servers a commit is not one act: those servers commit
 // first, and the server that holds the head last. What a write left behind that never
 // came to its end is numbered above the head. Readers pass over it, and the next write
-// takes it away.
+// takes it away, before it gives the same numbers to other turns.
+//
+// For that it must see it. A commit can go on over there when the primary has given it up
+// (it waits for that server's standby, say), and its rows are visible to nobody until it
+// ends. So each server has a row for each tenant, its guard, which every write changes.
+//
+//   - postgres_fdw does all that one transaction does on one server in one transaction over
+//     there, at REPEATABLE READ: with the snapshot of the first statement. It asks for a
+//     commit when all else was answered. So whoever can still commit over there has changed
+//     the guard, and holds it.
+//   - If one commits before that snapshot, the sweep sees its rows. If one is under way, the
+//     change of the guard waits for its end; and if that is a commit, or if it committed since
+//     the snapshot, fails with 40001, and the write begins anew with a new snapshot.
+//     So a guard that could be changed says that the snapshot misses nothing, and it does
+//     not matter which statement took it: the look-ups of known and of Erase may come before.
+//   - If the end does not come, the wait for the guard is ended by that server's
+//     lock_timeout or this one's statement_timeout, and the write with store.ErrBusy.
+//   - The first write of a tenant over there finds no guard, and inserts it. If that of
+//     another first write is there and not visible yet, the insertion waits for it as a
+//     change would, and fails with 40001 as well, ON CONFLICT DO NOTHING or not.
+//
+// A lock (FOR UPDATE, an advisory one) would wait, too, but go on with its old snapshot.
 const (
+	// The servers of partitions, and whether they have guards. Behind the tenant's lock:
+	// partitions are moved while nobody has one.
+	queryGuarded = `SELECT DISTINCT s.srvname::text, EXISTS (SELECT FROM pg_inherits g JOIN pg_foreign_table o ON o.ftrelid = g.inhrelid
+			WHERE g.inhparent = 'guards'::regclass AND o.ftserver = s.oid)
+		FROM pg_inherits i JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid JOIN pg_foreign_server s ON s.oid = f.ftserver
+		WHERE i.inhparent IN ('turns'::regclass, 'runs'::regclass)`
+
+	queryGuard      = `UPDATE guards SET writes = writes + 1 WHERE tenant = $1 RETURNING server`
+	queryFirstGuard = `INSERT INTO guards (tenant, server, writes) VALUES ($1, $2, 1) ON CONFLICT DO NOTHING`
 	querySweepTurns = `DELETE FROM turns WHERE tenant = $1 AND seq > $2`
 	queryTornRuns   = `DELETE FROM runs WHERE tenant = $1 AND last > $2 RETURNING conversation, run`
 )
 
+// sweep takes away what torn writes left behind, and sees to it that nothing comes later.
 func (t *tx) sweep() error {
 	if !t.spread {
 		return nil
 	}
-	if _, err := t.Exec(t.ctx, querySweepTurns, string(t.name), int64(t.head)); err != nil {
+	if err := t.guard(); err != nil {
 		return err
 	}
-	rows, err := t.Query(t.ctx, queryTornRuns, string(t.name), int64(t.head))
-	if err != nil {
-		return err
-	}
-	var id [16]byte
-	var run pgtype.DriverBytes
 	var mended []packed.Run
-	_, err = pgx.ForEachRow(rows, []any{&id, &run}, func() error {
-		whole, err := packed.Until(packed.Run{Conversation: id, Packed: slices.Clone([]byte(run))}, t.head)
-		if err == nil && whole.Turns > 0 {
-			mended = append(mended, whole)
-		}
+	b := &pgx.Batch{}
+	b.Queue(querySweepTurns, string(t.name), int64(t.head))
+	b.Queue(queryTornRuns, string(t.name), int64(t.head)).Query(func(rows pgx.Rows) error {
+		var id [16]byte
+		var run pgtype.DriverBytes
+		_, err := pgx.ForEachRow(rows, []any{&id, &run}, func() error {
+			whole, err := packed.Until(packed.Run{Conversation: id, Packed: slices.Clone([]byte(run))}, t.head)
+			if err == nil && whole.Turns > 0 {
+				mended = append(mended, whole)
+			}
+			return err
+		})
 		return err
 	})
-	if err != nil {
+	if err := t.SendBatch(t.ctx, b).Close(); err != nil {
 		return err
 	}
 	for _, r := range mended {
 		if _, err := t.Exec(t.ctx, insertInto("runs", []string{"tenant", "conversation", "last", "turns", "run"}), string(t.name), uuid(r.Conversation), int64(r.Last), r.Turns, r.Packed); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// guard changes the tenant's guard on each server that has partitions. It takes one round
+// trip to the primary and one to each of them, and more at the tenant's first write there.
+func (t *tx) guard() error {
+	var servers []string
+	changed := map[string]bool{}
+	b := &pgx.Batch{}
+	b.Queue(queryGuarded).Query(func(rows pgx.Rows) error {
+		var server string
+		var guarded bool
+		_, err := pgx.ForEachRow(rows, []any{&server, &guarded}, func() error {
+			if !guarded {
+				return fmt.Errorf("partitions lie on server %q, which has no guards: make them as docs/scaling.md says under \"Partitions on other servers\"", server)
+			}
+			servers = append(servers, server)
+			return nil
+		})
+		return err
+	})
+	b.Queue(queryGuard, string(t.name)).Query(func(rows pgx.Rows) error {
+		var server string
+		_, err := pgx.ForEachRow(rows, []any{&server}, func() error {
+			changed[server] = true
+			return nil
+		})
+		return err
+	})
+	if err := t.SendBatch(t.ctx, b).Close(); err != nil {
+		return err
+	}
+	for _, server := range servers {
+		if changed[server] {
+			continue
+		}
+		made, err := t.Exec(t.ctx, queryFirstGuard, string(t.name), server)
+		if err == nil && made.RowsAffected() != 1 {
+			err = errors.New("it is there, and could not be changed")
+		}
+		if err != nil {
+			return fmt.Errorf("the guard on server %q, see docs/scaling.md: %w", server, err)
 		}
 	}
 	return nil

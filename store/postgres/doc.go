@@ -60,6 +60,8 @@
 // Partitions of turns and runs may be foreign tables (postgres_fdw) on other servers.
 // A commit is then not one act: the others commit before the server that holds the heads.
 // If that one fails in between, rows remain that are numbered above the head; readers
-// pass over them, and the tenant's next write takes them away. docs/scaling.md tells what runs
-// where.
+// pass over them, and the tenant's next write takes them away. A commit that the primary
+// gave up may still be under way over there: each write changes a row of its tenant on each
+// of these servers, in the table guards, and so waits for that commit's end, or is answered
+// with store.ErrBusy. docs/scaling.md tells what runs where.
 package postgres

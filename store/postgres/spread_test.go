@@ -42,6 +42,7 @@ type spread struct {
 // The places that the document names for its blocks.
 const (
 	blockShardOnce = iota
+	blockShardGuards
 	blockPrimaryOnce
 	blockShardTables
 	blockMove
@@ -81,6 +82,7 @@ func newSpread(t *testing.T) *spread {
 		askPassword(t, shard)
 		s.shards = append(s.shards, shard)
 		s.run(blockShardOnce, shard.URL("postgres"), 0)
+		s.run(blockShardGuards, as("graphkernel", shard.URL("graphkernel")), 0)
 		s.run(blockPrimaryOnce, s.primary.URL("kernel"), 0)
 	}
 	return s
@@ -125,7 +127,7 @@ func (s *spread) shard(partition int) int {
 func (s *spread) run(block int, address string, partition int) {
 	s.t.Helper()
 	n := s.shard(partition)
-	if block == blockPrimaryOnce {
+	if block == blockPrimaryOnce { // of the last one that was started
 		n = len(s.shards) - 1
 	}
 	filled := map[string]string{
@@ -200,7 +202,12 @@ func (s *spread) open(o postgres.Options) *postgres.Store {
 // check looks at all there is.
 func (s *spread) check(when string, st store.Store) {
 	s.t.Helper()
-	report, err := fsck.Tenant(s.t.Context(), st, dag.DefaultTenant, fsck.Options{})
+	s.checkTenant(when, st, dag.DefaultTenant)
+}
+
+func (s *spread) checkTenant(when string, st store.Store, tenant dag.Tenant) {
+	s.t.Helper()
+	report, err := fsck.Tenant(s.t.Context(), st, tenant, fsck.Options{})
 	if err == nil {
 		err = report.Err()
 	}
@@ -321,6 +328,8 @@ func TestSpread(t *testing.T) {
 	sameAgain(t, kernelOver(t, s.open(postgres.Options{}), ring), bundles)
 
 	t.Run("OneServer", func(t *testing.T) { s.testOneServer(t, ring) })
+	t.Run("Unguarded", func(t *testing.T) { s.testUnguarded(t, ring) })
+	t.Run("Late", func(t *testing.T) { s.testLate(t, ring, bundles) })
 	t.Run("Torn", func(t *testing.T) { s.testTorn(t, ring, bundles) })
 	t.Run("Contract", func(t *testing.T) {
 		fewerModels(t)
@@ -356,7 +365,7 @@ func fewerModels(t *testing.T) {
 	})
 }
 
-const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM ids; DELETE FROM links;
+const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM guards; DELETE FROM ids; DELETE FROM links;
 	DELETE FROM conversations; DELETE FROM events; DELETE FROM policies; DELETE FROM issued; DELETE FROM api_keys`
 
 // moveUnder moves the partitions while turns are admitted and slices are cut, none of
@@ -425,6 +434,37 @@ func (s *spread) local() (count int) {
 	return count
 }
 
+// home gives the shard of a conversation, 2 for the primary.
+func (s *spread) home(tenant dag.Tenant, n int) int {
+	s.t.Helper()
+	text, err := s.primary.Value(s.t.Context(), "kernel", fmt.Sprintf(
+		`SELECT right(relname, 2) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'turns'::regclass
+		AND satisfies_hash_partition('turns'::regclass, 16, right(relname, 2)::int, '%s'::text COLLATE "C", '%s'::uuid)`, tenant, talk(n)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	partition, err := strconv.Atoi(text)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if partition < local {
+		return s.shard(partition)
+	}
+	return 2
+}
+
+// at gives a conversation that lies on a shard, 2 for the primary.
+func (s *spread) at(tenant dag.Tenant, home int) int {
+	s.t.Helper()
+	for n := range talks {
+		if s.home(tenant, n) == home {
+			return n
+		}
+	}
+	s.t.Fatalf("%s has no conversation on %d", tenant, home)
+	return 0
+}
+
 // testOneServer cuts a slice of each conversation from nothing kept, and counts in the
 // logs of the other servers what they were asked.
 func (s *spread) testOneServer(t *testing.T, ring token.Keyring) {
@@ -444,20 +484,7 @@ func (s *spread) testOneServer(t *testing.T, ring token.Keyring) {
 	}
 	var own [3]int
 	for n := range talks {
-		text, err := s.primary.Value(t.Context(), "kernel", fmt.Sprintf(
-			`SELECT right(relname, 2) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'turns'::regclass
-			AND satisfies_hash_partition('turns'::regclass, 16, right(relname, 2)::int, 'default'::text COLLATE "C", '%s'::uuid)`, talk(n)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		partition, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		home := 2
-		if partition < local {
-			home = s.shard(partition)
-		}
+		home := s.home(dag.DefaultTenant, n)
 		own[home]++
 		before := [2]int{asked(0), asked(1)}
 		k := kernelOver(t, st, ring)
@@ -466,7 +493,7 @@ func (s *spread) testOneServer(t *testing.T, ring token.Keyring) {
 		}
 		for shard := range s.shards {
 			if got := asked(shard) - before[shard]; (got > 0) != (shard == home) {
-				t.Errorf("conversation %d lies in partition %d: shard %d was asked %d times", n, partition, shard, got)
+				t.Errorf("conversation %d lies on %d: shard %d was asked %d times", n, home, shard, got)
 			}
 		}
 	}
@@ -600,19 +627,8 @@ func (s *spread) tear(t *testing.T, frozen *pgtest.Server, write func(*kernel.Ke
 	k := kernelOver(t, st, token.Keyring{})
 	outcome := make(chan error, 1)
 	go func() { outcome <- write(k) }()
-	deadline := time.Now().Add(time.Minute)
-	for hangs := ""; hangs != "1"; {
-		var err error
-		hangs, err = s.primary.Value(t.Context(), "kernel", `SELECT count(*) FROM pg_stat_activity
-			WHERE usename = 'kernel' AND state = 'active' AND query = 'COMMIT' AND clock_timestamp() - query_start > interval '300 ms'`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no commit hangs")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	await(t, s.primary, "a commit that hangs", `SELECT count(*) = 1 FROM pg_stat_activity
+		WHERE usename = 'kernel' AND state = 'active' AND query = 'COMMIT' AND clock_timestamp() - query_start > interval '300 ms'`)
 	if err := errors.Join(s.primary.Kill(), frozen.Thaw()); err != nil {
 		t.Fatal(err)
 	}
@@ -622,17 +638,137 @@ func (s *spread) tear(t *testing.T, frozen *pgtest.Server, write func(*kernel.Ke
 	if err := s.primary.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, shard := range s.shards { // until what the old primary had begun there is over
-		for ended := ""; ended != "0"; {
-			var err error
-			ended, err = shard.Value(t.Context(), "graphkernel", "SELECT count(*) FROM pg_stat_activity WHERE usename = 'graphkernel'")
-			if err != nil {
+	for _, shard := range s.shards {
+		await(t, shard, "the end of what the old primary had begun", "SELECT count(*) = 0 FROM pg_stat_activity WHERE usename = 'graphkernel'")
+	}
+}
+
+// await asks a server until it says yes.
+func await(t *testing.T, server *pgtest.Server, what, sql string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		yes, err := server.Value(t.Context(), "postgres", sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if yes == "t" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waited for %s for a minute", what)
+		}
+	}
+}
+
+// testUnguarded takes a server's guards away: nothing may be admitted then.
+func (s *spread) testUnguarded(t *testing.T, ring token.Keyring) {
+	st := s.open(postgres.Options{})
+	k := kernelOver(t, st, ring)
+	n := s.at(dag.DefaultTenant, 2)
+	admit := func(turn int) error {
+		_, err := k.Admit(t.Context(), dag.DefaultTenant, []dag.Draft{lone(n, turn)})
+		return err
+	}
+	if err := admit(100); err != nil {
+		t.Fatal(err)
+	}
+	if err := execute(t.Context(), s.url, "ALTER TABLE guards DETACH PARTITION shard1.guards"); err != nil {
+		t.Fatal(err)
+	}
+	err := admit(101)
+	if err == nil || !strings.Contains(err.Error(), `"shard1"`) || !strings.Contains(err.Error(), "docs/scaling.md") || errors.Is(err, store.ErrBusy) {
+		t.Errorf("without the guards of shard1: %v", err)
+	}
+	if err := execute(t.Context(), s.url, "ALTER TABLE guards ATTACH PARTITION shard1.guards FOR VALUES IN ('shard1')"); err != nil {
+		t.Fatal(err)
+	}
+	if err := admit(101); err != nil {
+		t.Error(err)
+	}
+	s.check("with the guards back", st)
+}
+
+// lone gives a turn without parents.
+func lone(n, turn int) dag.Draft {
+	return dag.Draft{ID: said(n, turn), Conversation: talk(n), Role: dag.RoleUser, CreatedAt: 100, Author: "human:guest", Content: "alone"}
+}
+
+// testLate lets a shard lose its standby, so that a commit hangs there when the primary has
+// given it up, and ends later. The tenant's writes must wait for it, wherever they go:
+// those of a tenant that wrote before, and those of one whose first write is the one that hangs.
+func (s *spread) testLate(t *testing.T, ring token.Keyring, bundles [][]byte) {
+	hasty := s.open(postgres.Options{Timeout: 2 * time.Second, Patience: -1})
+	st := s.open(postgres.Options{})
+	for _, tenant := range []dag.Tenant{dag.DefaultTenant, "newcomer"} {
+		k := kernelOver(t, st, ring)
+		there, here := s.at(tenant, 0), s.at(tenant, 2)
+		head, err := k.Head(t.Context(), tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (head == 0) != (tenant == "newcomer") {
+			t.Fatalf("the head of %s is %d", tenant, head)
+		}
+		loseStandby(t, s.shards[0])
+		admit := func(st store.Store, n int) (store.Receipt, error) {
+			return kernelOver(t, st, ring).Admit(t.Context(), tenant, []dag.Draft{lone(n, 110)})
+		}
+		if _, err := admit(hasty, there); !errors.Is(err, store.ErrUncertain) {
+			t.Fatalf("the write that hangs ended with %v, want ErrUncertain", err)
+		}
+		await(t, s.primary, "the primary to give up", "SELECT count(*) = 0 FROM pg_stat_activity WHERE usename = 'kernel' AND query = 'COMMIT' AND state = 'active'")
+		await(t, s.shards[0], "the commit over there", "SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'graphkernel' AND wait_event = 'SyncRep'")
+		start := time.Now()
+		if r, err := admit(st, here); !errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "lock timeout") {
+			t.Fatalf("%s: while a commit is under way: %+v, %v; want ErrBusy, of a lock", tenant, r, err)
+		}
+		t.Logf("%s: ErrBusy after %v", tenant, time.Since(start))
+		outcome := make(chan error, 1)
+		go func() {
+			_, err := admit(st, here)
+			outcome <- err
+		}()
+		await(t, s.shards[0], "a write that waits", "SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'graphkernel' AND wait_event_type = 'Lock'")
+		undone := strings.Count(s.shards[0].Log(), "could not serialize access")
+		if err := s.shards[0].Synchronous(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-outcome; err != nil {
+			t.Fatalf("%s: when the commit over there has ended: %v", tenant, err)
+		}
+		if strings.Count(s.shards[0].Log(), "could not serialize access") == undone {
+			t.Errorf("%s: the write did not begin anew", tenant)
+		}
+		seg, err := st.Segment(t.Context(), tenant, []store.Part{{Conversation: talk(there)}, {Conversation: talk(here)}})
+		if err != nil || seg.Head != head+1 || len(seg.Turns) == 0 || seg.Turns[len(seg.Turns)-1].ID != said(here, 110) {
+			t.Fatalf("%s: %+v, %v", tenant, seg, err)
+		}
+		s.checkTenant("after a late commit", st, tenant)
+		if receipt, err := admit(st, there); err != nil || receipt.Admitted != 1 {
+			t.Fatalf("%s: admitting again: %+v, %v", tenant, receipt, err)
+		}
+		for _, n := range []int{there, here} {
+			if _, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: said(n, 110)}); err != nil {
 				t.Fatal(err)
 			}
-			if time.Now().After(deadline) {
-				t.Fatal("sessions of the old primary go on")
-			}
-			time.Sleep(10 * time.Millisecond)
+		}
+		s.checkTenant("after the turn came again", st, tenant)
+	}
+	sameAgain(t, kernelOver(t, st, ring), bundles)
+}
+
+// loseStandby makes commits of a server wait for a standby that does not exist.
+func loseStandby(t *testing.T, server *pgtest.Server) {
+	t.Helper()
+	for _, sql := range []string{"ALTER SYSTEM SET synchronous_standby_names = 'gone'", "SELECT pg_reload_conf()"} {
+		if err := server.Exec(t.Context(), "postgres", sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, server, "the new settings", "SELECT current_setting('synchronous_standby_names') = 'gone'")
+	for range 2 { // see pgtest.Server.Synchronous
+		if err := server.Exec(t.Context(), "postgres", "CHECKPOINT"); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -58,6 +58,15 @@ BEGIN
     END LOOP;
 END $$;
 
+-- One row for each tenant on each other server that has partitions, changed by every write
+-- of the tenant: so a write waits for an earlier one that has not ended there. The
+-- partitions are foreign tables, one for each server; where nothing is spread there is none.
+CREATE TABLE guards (
+    tenant text COLLATE "C" NOT NULL,
+    server text COLLATE "C" NOT NULL, -- as the primary calls it
+    writes bigint NOT NULL            -- how many there were: what matters is that it changes
+) PARTITION BY LIST (server);
+
 -- Edges into other conversations than the parent's own, from the parent's side.
 CREATE TABLE links (
     tenant              text COLLATE "C" NOT NULL,
