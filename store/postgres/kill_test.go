@@ -3,16 +3,9 @@
 package postgres_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"runtime/debug"
-	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -23,14 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/postgres"
 	"github.com/graphkernel/graphkernel/store/storetest"
-)
-
-// The environment of a child process: the database, the write and the step at which the
-// child ends itself.
-const (
-	killURL   = "GRAPHKERNEL_TEST_KILL_URL"
-	killWrite = "GRAPHKERNEL_TEST_KILL_WRITE"
-	killStep  = "GRAPHKERNEL_TEST_KILL_STEP"
 )
 
 // TestKill ends a process with SIGKILL at every step of every write. Whatever it had
@@ -50,7 +35,7 @@ func TestKill(t *testing.T) {
 			for n := range steps {
 				t.Run(fmt.Sprintf("%d %s", n, steps[n]), func(t *testing.T) { // gives its database back
 					url := pgstore.URL(t)
-					killAt(t, url, i, n)
+					storetest.KillAt(t, url, i, n)
 					if storetest.Reopened(t, harness(url), w, steps[n]) {
 						kept++
 					}
@@ -63,73 +48,18 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killAt starts a child that ends itself at a step of a write.
-func killAt(t *testing.T, url string, write, step int) {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	child := exec.Command(exe, "-test.run=^$")
-	child.Env = append(os.Environ(), killURL+"="+url, killWrite+"="+strconv.Itoa(write), killStep+"="+strconv.Itoa(step))
-	out, err := child.CombinedOutput()
-	status, ok := child.ProcessState.Sys().(syscall.WaitStatus)
-	if err == nil || !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
-		t.Fatalf("step %d: the child was not killed: %v\n%s", step, err, out)
-	}
-}
-
 // child does what this process was started for by a test. It reports false in the parent.
 func child() bool {
-	if url := os.Getenv(killURL); url != "" {
-		if err := dieAtStep(url); err != nil {
-			fmt.Println(err)
-		}
+	if storetest.Killed(harness) {
 		return true
 	}
 	return storetest.Hired(func(url string) (store.Store, error) { return harness(url).Open(nil) })
-}
-
-func dieAtStep(url string) error {
-	i, err := strconv.Atoi(os.Getenv(killWrite))
-	if err != nil {
-		return err
-	}
-	step, err := strconv.Atoi(os.Getenv(killStep))
-	if err != nil {
-		return err
-	}
-	armed, at := false, 0
-	s, err := harness(url).Open(func(string) error {
-		if !armed {
-			return nil
-		}
-		if at++; at-1 == step {
-			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	w, ctx := storetest.Writes()[i], context.Background()
-	if err := w.Before(ctx, s); err != nil {
-		return err
-	}
-	armed = true
-	if err := w.Do(ctx, s); err != nil {
-		return err
-	}
-	return fmt.Errorf("the process is still alive after %d of %d steps", at, step)
 }
 
 // often is n, and less if there is little time, but not nothing.
 func often(n int) int {
 	if testing.Short() {
 		return max(n/10, 1)
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		return max(n/5, 1)
 	}
 	return n
 }

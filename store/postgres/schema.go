@@ -5,34 +5,16 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 //go:embed schema/*.sql
 var schemaFiles embed.FS
-
-// schemaTexts gives the schema's files in the order of their names, which is that of
-// their numbers.
-func schemaTexts() ([]string, error) {
-	names, err := fs.Glob(schemaFiles, "schema/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]string, len(names))
-	for i, name := range names {
-		text, err := schemaFiles.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		texts[i] = string(text)
-	}
-	return texts, nil
-}
 
 // migrationLock is what processes that bring one database to a schema wait for:
 // "GKP1" in ASCII.
@@ -68,7 +50,7 @@ const unhurried = `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0`
 func migrate(ctx context.Context, db interface {
 	Begin(context.Context) (pgx.Tx, error)
 }, dry bool) (m store.Migration, err error) {
-	texts, err := schemaTexts()
+	texts, err := packed.Schema(schemaFiles)
 	if err != nil {
 		return m, err
 	}

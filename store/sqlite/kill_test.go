@@ -4,24 +4,12 @@ package sqlite_test
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"syscall"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/store/storetest"
-)
-
-// The environment of a child process: the file, the write and the step at
-// which the child ends itself.
-const (
-	killFile  = "GRAPHKERNEL_TEST_KILL_FILE"
-	killWrite = "GRAPHKERNEL_TEST_KILL_WRITE"
-	killStep  = "GRAPHKERNEL_TEST_KILL_STEP"
 )
 
 // TestKill ends a process with SIGKILL at every step of every write. Whatever
@@ -52,21 +40,11 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killAt starts a child that ends itself at a step of a write.
+// killAt ends a process, which leaves its log behind: Close would remove it.
 func killAt(t *testing.T, path string, write, step int) {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	child := exec.Command(exe, "-test.run=^$")
-	child.Env = append(os.Environ(), killFile+"="+path, killWrite+"="+strconv.Itoa(write), killStep+"="+strconv.Itoa(step))
-	out, err := child.CombinedOutput()
-	status, ok := child.ProcessState.Sys().(syscall.WaitStatus)
-	if err == nil || !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
-		t.Fatalf("step %d: the child was not killed: %v\n%s", step, err, out)
-	}
-	if _, err := os.Stat(path + "-wal"); err != nil { // Close removes it
+	storetest.KillAt(t, path, write, step)
+	if _, err := os.Stat(path + "-wal"); err != nil {
 		t.Errorf("step %d: the child left no log behind: %v", step, err)
 	}
 }
@@ -103,46 +81,4 @@ func TestKillBeforeCheckpoint(t *testing.T) {
 }
 
 // childOfKill does the write in a child process. It reports false in the parent.
-func childOfKill() bool {
-	path := os.Getenv(killFile)
-	if path == "" {
-		return false
-	}
-	if err := dieAtStep(path); err != nil {
-		fmt.Println(err)
-	}
-	return true
-}
-
-func dieAtStep(path string) error {
-	i, err := strconv.Atoi(os.Getenv(killWrite))
-	if err != nil {
-		return err
-	}
-	step, err := strconv.Atoi(os.Getenv(killStep))
-	if err != nil {
-		return err
-	}
-	armed, at := false, 0
-	s, err := harness(path).Open(func(string) error {
-		if !armed {
-			return nil
-		}
-		if at++; at-1 == step {
-			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	w, ctx := storetest.Writes()[i], context.Background()
-	if err := w.Before(ctx, s); err != nil {
-		return err
-	}
-	armed = true
-	if err := w.Do(ctx, s); err != nil {
-		return err
-	}
-	return fmt.Errorf("the process is still alive after %d of %d steps", at, step)
-}
+func childOfKill() bool { return storetest.Killed(harness) }

@@ -13,13 +13,14 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
 // TestMigrate opens files of every earlier schema, with all that such a file can
 // hold. Nothing of it changes, and the result has the schema of a new file.
 func TestMigrate(t *testing.T) {
-	texts, err := migrations()
+	texts, err := packed.Schema(schemaFiles)
 	if err != nil {
 		t.Fatal(err)
 	}

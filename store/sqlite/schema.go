@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 // applicationID marks a database file as ours: "GKP1" in ASCII.
@@ -25,24 +25,6 @@ var ErrForeign = errors.New("not a Graph Kernel database")
 
 //go:embed schema/*.sql
 var schemaFiles embed.FS
-
-// migrations gives the schema's files in the order of their names, which is
-// that of their numbers.
-func migrations() ([]string, error) {
-	names, err := fs.Glob(schemaFiles, "schema/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]string, len(names))
-	for i, name := range names {
-		text, err := schemaFiles.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		texts[i] = string(text)
-	}
-	return texts, nil
-}
 
 // identity is what the file says of itself.
 type identity struct {
@@ -110,7 +92,7 @@ func Migrate(ctx context.Context, path string, dry bool) (m store.Migration, err
 }
 
 func planMigration(ctx context.Context, path string) (m store.Migration, err error) {
-	texts, err := migrations()
+	texts, err := packed.Schema(schemaFiles)
 	if err != nil {
 		return m, err
 	}
@@ -139,7 +121,7 @@ func planMigration(ctx context.Context, path string) (m store.Migration, err err
 // prepareFile brings the file to the newest schema. What it finds is read
 // again under the write lock, since another process may be doing the same.
 func prepareFile(ctx context.Context, conn *sql.Conn) error {
-	texts, err := migrations()
+	texts, err := packed.Schema(schemaFiles)
 	if err != nil {
 		return err
 	}
