@@ -13,19 +13,6 @@ import (
 // NoText stands for the text of a turn that was erased or withheld.
 const NoText = "(the text of this turn was erased or withheld)"
 
-// Ordered gives a bundle's turns in reading order.
-func Ordered(b *slice.Bundle) []*slice.BundleTurn {
-	byID := make(map[dag.TurnID]*slice.BundleTurn, len(b.Turns))
-	for i := range b.Turns {
-		byID[b.Turns[i].ID] = &b.Turns[i]
-	}
-	turns := make([]*slice.BundleTurn, len(b.Order))
-	for i, id := range b.Order {
-		turns[i] = byID[id]
-	}
-	return turns
-}
-
 // Markdown writes a slice for people. What was said stands in code fences longer
 // than any it holds, so that a turn cannot pass itself off as another, and its
 // author in a code span, so that a name is no markup. Control characters become
@@ -34,7 +21,7 @@ func Markdown(b *slice.Bundle) []byte {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# Slice %s\n\nAnchor %s, policy %s, as of %d, %d turns in reading order.\n\nSnapshot %s, token %s (key %s).\n",
 		b.Provenance.SliceID, b.Anchor, b.Provenance.PolicyID, b.AsOf, len(b.Turns), b.Provenance.GraphSnapshotHash, b.Seal.Token, b.Seal.KeyID)
-	for i, t := range Ordered(b) {
+	for i, t := range b.Reading() {
 		author, content := "", NoText
 		if t.Body != nil {
 			author, content = " · "+codeSpan(t.Body.Author), Visible(t.Body.Content)
@@ -99,7 +86,7 @@ func Messages(b *slice.Bundle) ([]byte, error) {
 		Content string `json:"content"`
 	}
 	list := make([]message, 0, len(b.Turns))
-	for _, t := range Ordered(b) {
+	for _, t := range b.Reading() {
 		m := message{Role: t.Role.String(), Content: NoText}
 		if t.Body != nil {
 			m.Content = t.Body.Content

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -154,6 +155,30 @@ func (s *Slice) wire() *wire {
 		order:      len(order),
 		ordered:    func(i int) dag.TurnID { return s.Turns[order[i]].ID },
 	}
+}
+
+// Reading gives copies of the turns in reading order. A bundle that was not verified may
+// name turns in its order that it does not hold; they are left out.
+func (b *Bundle) Reading() []BundleTurn {
+	byID := make(map[dag.TurnID]*BundleTurn, len(b.Turns))
+	for i := range b.Turns {
+		byID[b.Turns[i].ID] = &b.Turns[i]
+	}
+	turns := make([]BundleTurn, 0, len(b.Order))
+	for _, id := range b.Order {
+		t := byID[id]
+		if t == nil {
+			continue
+		}
+		own := *t
+		if t.Body != nil {
+			body := *t.Body
+			body.Attrs = maps.Clone(body.Attrs)
+			own.Body = &body
+		}
+		turns = append(turns, own)
+	}
+	return turns
 }
 
 // Append appends the bundle's canonical bytes. For a bundle that ParseBundle

@@ -58,3 +58,20 @@ func BenchmarkDigestBody(b *testing.B) {
 		}
 	})
 }
+
+// TestReading changes what it gave, and asks for what is not there.
+func TestReading(t *testing.T) {
+	one, two := dag.TurnID{1}, dag.TurnID{2}
+	b := &Bundle{
+		Turns: []BundleTurn{{Turn: dag.Turn{ID: one}}, {Turn: dag.Turn{ID: two}, Body: &dag.Body{Content: "said", Attrs: map[string]string{"a": "b"}}}},
+		Order: []dag.TurnID{two, {3}, one},
+	}
+	turns := b.Reading()
+	if len(turns) != 2 || turns[0].ID != two || turns[1].ID != one || turns[1].Body != nil {
+		t.Fatalf("got %+v", turns)
+	}
+	turns[0].Body.Content, turns[0].Body.Attrs["a"] = "changed", "changed"
+	if body := b.Turns[1].Body; body.Content != "said" || body.Attrs["a"] != "b" {
+		t.Errorf("the bundle has %+v now", body)
+	}
+}

@@ -2,7 +2,6 @@ package token
 
 import (
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -68,21 +67,7 @@ func (a Admissible) Turns() []slice.BundleTurn {
 	if !a.OK() {
 		return nil
 	}
-	b := a.evidence.bundle
-	byID := make(map[dag.TurnID]*slice.BundleTurn, len(b.Turns))
-	for i := range b.Turns {
-		byID[b.Turns[i].ID] = &b.Turns[i]
-	}
-	turns := make([]slice.BundleTurn, len(b.Order))
-	for i, id := range b.Order {
-		turns[i] = *byID[id]
-		if body := turns[i].Body; body != nil {
-			own := *body
-			own.Attrs = maps.Clone(body.Attrs)
-			turns[i].Body = &own
-		}
-	}
-	return turns
+	return a.evidence.bundle.Reading()
 }
 
 // Edges gives a copy of the edges, or nil.

@@ -285,7 +285,7 @@ func (d *demo) printSelected(issued *kernel.Issued) error {
 	}
 	seen := map[dag.ConversationID]bool{}
 	var turns []shownTurn
-	for _, t := range render.Ordered(b) {
+	for _, t := range b.Reading() {
 		if seen[t.Conversation] {
 			continue
 		}
