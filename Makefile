@@ -31,7 +31,7 @@ postgres: ## a PostgreSQL server's programs for the tests, where there are none
 	.ci/postgres
 
 race: postgres ## every test, with the race detector and in a random order; fuzz seeds and the README's session included
-	GRAPHKERNEL_TEST_POSTGRES=required go test -race -shuffle=on -timeout 30m ./...
+	GKTEST_POSTGRES=required go test -race -shuffle=on -timeout 30m ./...
 
 processors: ## the same bytes on 32 bits, on arm64 and on a big-endian machine
 	.ci/processors

@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Condition: func(name string) (bool, error) {
 			if name == "postgres" {
-				return pgtest.Available() == nil || os.Getenv("GRAPHKERNEL_TEST_POSTGRES") == "required", nil
+				return pgtest.Available() == nil || os.Getenv("GKTEST_POSTGRES") == "required", nil
 			}
 			return false, fmt.Errorf("no condition is called %q", name)
 		},

@@ -25,7 +25,7 @@
 //
 // # Which programs
 //
-// Those of the folder that GRAPHKERNEL_POSTGRES_BIN names, else beside pg_ctl on
+// Those of the folder that GKTEST_POSTGRES_BIN names, else beside pg_ctl on
 // PATH, else the newest where Debian, Red Hat and Homebrew put them. A process of
 // root runs them as the user postgres, or nobody: they refuse root.
 //
@@ -41,8 +41,8 @@ import (
 )
 
 const (
-	binVariable  = "GRAPHKERNEL_POSTGRES_BIN"
-	needVariable = "GRAPHKERNEL_TEST_POSTGRES"
+	binVariable  = "GKTEST_POSTGRES_BIN"
+	needVariable = "GKTEST_POSTGRES"
 )
 
 // Options are those of a server. The zero value is a fast one that does not survive
@@ -67,7 +67,7 @@ func Available() error {
 }
 
 // Need skips the test when there are no server programs. With
-// GRAPHKERNEL_TEST_POSTGRES=required, as in CI, it fails instead.
+// GKTEST_POSTGRES=required, as in CI, it fails instead.
 func Need(t testing.TB) {
 	t.Helper()
 	err := Available()
