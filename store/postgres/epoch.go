@@ -2,16 +2,18 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// An epoch lasts as long as connections lead to one database of one cluster on one
-// timeline: a standby that is promoted begins a new timeline, and so does a restored
-// backup.
+// epochs counts epochs. One lasts as long as connections lead to one database of one
+// cluster on one timeline: a standby that is promoted begins a new timeline, and so does
+// a restored backup.
 type epochs struct {
 	number atomic.Uint64
 	mu     sync.Mutex
@@ -23,10 +25,20 @@ const queryOrigin = `SELECT (SELECT system_identifier FROM pg_control_system())
 	|| '/' || CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
 	|| '/' || (SELECT oid FROM pg_database WHERE datname = current_database())`
 
+// Where the functions above are not for everybody, or not there, as with some hosts and
+// engines, a server that was started anew counts as another: that costs what was kept.
+const queryStarted = `SELECT coalesce(host(inet_server_addr()), '') || '/' || pg_postmaster_start_time()
+	|| '/' || (SELECT oid FROM pg_database WHERE datname = current_database())`
+
 // meet takes in a new connection, before anything is asked through it.
 func (e *epochs) meet(ctx context.Context, c *pgx.Conn) error {
 	var origin string
-	if err := c.QueryRow(ctx, queryOrigin).Scan(&origin); err != nil {
+	err := c.QueryRow(ctx, queryOrigin).Scan(&origin)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && natureOf(err) == final {
+		err = c.QueryRow(ctx, queryStarted).Scan(&origin)
+	}
+	if err != nil {
 		return fmt.Errorf("asking where the connection leads: %w", err)
 	}
 	e.mu.Lock()

@@ -53,8 +53,7 @@ func natureOf(err error) nature {
 	var network net.Error
 	if errors.As(err, &connecting) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, context.DeadlineExceeded) || // of the attempt: whether of the caller, is asked first
-		strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "conn busy") {
+		errors.Is(err, context.DeadlineExceeded) { // of the attempt: whether of the caller, is asked first
 		return broken
 	}
 	return final
