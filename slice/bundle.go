@@ -258,7 +258,7 @@ func appendWire(dst []byte, b *wire) []byte {
 	w.Key("policy")
 	b.policy.AppendWire(w)
 	w.Key("provenance")
-	b.provenance.appendWire(w)
+	b.provenance.AppendWire(w)
 	w.Key("tenant")
 	given(func() { w.String(string(b.seal.Tenant)) })
 	w.Key("token")
@@ -278,7 +278,8 @@ func appendWire(dst []byte, b *wire) []byte {
 	return w.Bytes
 }
 
-func (p *Provenance) appendWire(w *canon.Writer) {
+// AppendWire writes the object under "provenance" of a bundle.
+func (p *Provenance) AppendWire(w *canon.Writer) {
 	w.BeginObject()
 	w.Key("anchor_turn_id")
 	w.String(p.Anchor.String())
@@ -371,7 +372,7 @@ func readBundle(c *canon.Cursor) *Bundle {
 	b := &Bundle{
 		Anchor:     canon.Parsed(c.Field("anchor"), dag.ParseTurnID),
 		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
-		Provenance: readProvenance(c.Field("provenance")),
+		Provenance: ReadProvenance(c.Field("provenance")),
 		Policy:     policy.Read(c.Field("policy")),
 		Seal: Seal{
 			Tenant: canon.Parsed(c.Field("tenant"), dag.ParseTenant),
@@ -420,7 +421,8 @@ func parseVersion(s string) (string, error) {
 	return s, nil
 }
 
-func readProvenance(c *canon.Cursor) Provenance {
+// ReadProvenance reads what AppendWire writes.
+func ReadProvenance(c *canon.Cursor) Provenance {
 	p := Provenance{
 		SliceID:           canon.Parsed(c.Field("slice_id"), ParseSliceID),
 		Anchor:            canon.Parsed(c.Field("anchor_turn_id"), dag.ParseTurnID),

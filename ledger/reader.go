@@ -1,0 +1,141 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// A Reader gives the hashes of a log: n of a level from an index on, in order. See Node.
+// What does not exist (yet) is an error. It need not be trusted: whoever reads through
+// a Reader checks what comes against the root that it was told.
+type Reader interface {
+	Hashes(ctx context.Context, level int, from uint64, n int) ([]Hash, error)
+}
+
+// tiles reads whole tiles for tlog, which checks them against the root.
+type tiles struct {
+	ctx  context.Context
+	from Reader
+}
+
+// tileHeight is that of C2SP tlog-tiles: 256 hashes.
+const tileHeight = 8
+
+func (t tiles) Height() int                         { return tileHeight }
+func (t tiles) SaveTiles(_ []tlog.Tile, _ [][]byte) {}
+func (t tiles) ReadTiles(want []tlog.Tile) ([][]byte, error) {
+	data := make([][]byte, len(want))
+	for i, tile := range want {
+		hashes, err := t.from.Hashes(t.ctx, tile.L, uint64(tile.N)<<tileHeight, tile.W)
+		if err != nil {
+			return nil, err
+		}
+		if len(hashes) != tile.W {
+			return nil, fmt.Errorf("%w: %d hashes of tile %s, want %d", ErrForm, len(hashes), tile.Path(), tile.W)
+		}
+		data[i] = make([]byte, 0, tile.W*tlog.HashSize)
+		for _, h := range hashes {
+			data[i] = append(data[i], h[:]...)
+		}
+	}
+	return data, nil
+}
+
+func (r Root) hashes(ctx context.Context, from Reader) tlog.HashReader {
+	return tlog.TileHashReader(tlog.Tree{N: int64(r.Size), Hash: r.Hash}, tiles{ctx, from})
+}
+
+// A Root is a log at one size.
+type Root struct {
+	Size uint64
+	Hash Hash
+}
+
+func (r Root) check() error {
+	if r.Size > MaxSize {
+		return fmt.Errorf("%w: a log of %d leaves, at most %d", ErrForm, r.Size, uint64(MaxSize))
+	}
+	if r.Size == 0 && r.Hash != EmptyRoot() {
+		return fmt.Errorf("%w: the root %s is not that of an empty log", ErrForm, r.Hash)
+	}
+	return nil
+}
+
+// ProveInclusion gives the audit path of the leaf at an index (RFC 6962, section
+// 2.1.1). Every tile that it reads is checked against the root; one that does not lead
+// there is ErrInconsistent. It reads one tile for each level, and one for each bit of
+// 256 on the right edge.
+func (r Root) ProveInclusion(ctx context.Context, index uint64, from Reader) ([]Hash, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if index >= r.Size {
+		return nil, fmt.Errorf("%w: index %d in a log of %d leaves", ErrNotIncluded, index, r.Size)
+	}
+	proof, err := tlog.ProveRecord(int64(r.Size), int64(index), r.hashes(ctx, from))
+	if err != nil {
+		return nil, fmt.Errorf("ledger: proving leaf %d in %d: %w", index, r.Size, err)
+	}
+	return proof, nil
+}
+
+// CheckInclusion reports ErrNotIncluded unless path leads from the leaf at an index to
+// the root.
+func (r Root) CheckInclusion(index uint64, leaf Hash, path []Hash) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if index >= r.Size {
+		return fmt.Errorf("%w: index %d in a log of %d leaves", ErrNotIncluded, index, r.Size)
+	}
+	if err := tlog.CheckRecord(path, int64(r.Size), r.Hash, int64(index), leaf); err != nil {
+		return fmt.Errorf("%w: the path from leaf %d does not lead to the root of %d leaves", ErrNotIncluded, index, r.Size)
+	}
+	return nil
+}
+
+// ProveConsistency proves that the log at r begins with what it was at old (RFC 6962,
+// section 2.1.2). The proof from an empty log, and from the same size, is empty.
+func (r Root) ProveConsistency(ctx context.Context, old uint64, from Reader) ([]Hash, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if old > r.Size {
+		return nil, fmt.Errorf("%w: it has %d leaves, fewer than %d", ErrInconsistent, r.Size, old)
+	}
+	if old == 0 || old == r.Size {
+		return nil, nil
+	}
+	proof, err := tlog.ProveTree(int64(r.Size), int64(old), r.hashes(ctx, from))
+	if err != nil {
+		return nil, fmt.Errorf("ledger: proving %d in %d: %w", old, r.Size, err)
+	}
+	return proof, nil
+}
+
+// CheckConsistency reports ErrInconsistent unless the log at r begins with what it was
+// at old.
+func (r Root) CheckConsistency(old Root, proof []Hash) error {
+	for _, root := range []Root{old, r} {
+		if err := root.check(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case old.Size > r.Size:
+		return fmt.Errorf("%w: it had %d leaves and has %d", ErrInconsistent, old.Size, r.Size)
+	case old.Size == r.Size && old.Hash != r.Hash:
+		return fmt.Errorf("%w: at %d leaves it has two roots, %s and %s", ErrInconsistent, r.Size, old.Hash, r.Hash)
+	case old.Size == 0 || old.Size == r.Size:
+		if len(proof) > 0 {
+			return fmt.Errorf("%w: %d hashes prove the step from %d to %d leaves, want none", ErrInconsistent, len(proof), old.Size, r.Size)
+		}
+		return nil
+	}
+	if err := tlog.CheckTree(proof, int64(r.Size), r.Hash, int64(old.Size), old.Hash); err != nil {
+		return fmt.Errorf("%w: %d leaves are not what it had at %d, %s", ErrInconsistent, r.Size, old.Size, old.Hash)
+	}
+	return nil
+}
