@@ -26,27 +26,30 @@ var mayImport = map[string][]string{
 	"internal/pgtest":     {"github.com/jackc/pgx/v5"},
 	"internal/pgstore":    {"internal/pgtest", "store/postgres"},
 	"internal/faultproxy": {},
+	"internal/secretfile": {},
+	"identity":            {"dag", "ledger", "internal/canon", "internal/secretfile", "golang.org/x/mod/sumdb/note"},
 	"policy":              {"dag", "internal/canon", "github.com/cespare/xxhash/v2"},
 	"slice":               {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
-	"token":               {"dag", "slice", "internal/canon", "github.com/hashicorp/golang-lru/v2"},
+	"token":               {"dag", "slice", "internal/canon", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
 	"access":              {"dag"},
+	"ledger":              {"access", "dag", "policy", "slice", "internal/canon", "golang.org/x/mod/sumdb"},
 	"golden":              {"dag", "policy", "slice", "token"},
 	"ingest":              {"dag", "internal/canon"},
-	"store":               {"access", "dag", "policy", "slice"},
-	"store/transfer":      {"access", "dag", "store"},
-	"store/fsck":          {"dag", "policy", "slice", "store"},
-	"store/storetest":     {"access", "dag", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp"},
-	"store/memory":        {"access", "dag", "policy", "slice", "store"},
-	"store/packed":        {"dag", "store"},
-	"store/postgres":      {"access", "dag", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
-	"store/sqlite":        {"access", "dag", "policy", "slice", "store", "store/packed", "modernc.org/sqlite"},
-	"kernel":              {"access", "dag", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2"},
+	"store":               {"access", "dag", "ledger", "policy", "slice"},
+	"store/transfer":      {"access", "dag", "ledger", "store"},
+	"store/fsck":          {"dag", "ledger", "policy", "slice", "store"},
+	"store/storetest":     {"access", "dag", "ledger", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp"},
+	"store/memory":        {"access", "dag", "ledger", "policy", "slice", "store"},
+	"store/packed":        {"dag", "ledger", "store"},
+	"store/postgres":      {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
+	"store/sqlite":        {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "modernc.org/sqlite"},
+	"kernel":              {"access", "dag", "ledger", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2"},
 	"wire":                {},
 	"client":              {"dag", "policy", "slice", "token", "internal/canon", "wire"},
 	"server/view":         {"dag", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "wire"},
 	"examples/guard":      {"access", "dag", "store/memory", "token", "kernel", "server", "client"},
 	"render":              {"dag", "policy", "slice"},
-	"store/observed":      {"access", "dag", "policy", "slice", "store"},
+	"store/observed":      {"access", "dag", "ledger", "policy", "slice", "store"},
 	"server/certs":        {},
 	"server": {
 		"access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "render", "wire", "server/view",
@@ -77,7 +80,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "dag", "internal/canon", "policy", "render", "slice", "normalize", "wire"}
+var pure = []string{"access", "dag", "internal/canon", "ledger", "policy", "render", "slice", "normalize", "wire"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}

@@ -3,13 +3,10 @@ package token
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/internal/secretfile"
 )
 
 const keyringType = "graphkernel_keyring_v1"
@@ -20,31 +17,22 @@ var ErrKeyFile = errors.New("unusable keyring file")
 // maxKeyFile bounds what is read as a keyring.
 const maxKeyFile = 4 << 20
 
+// fileError gives an error of a keyring's file its name.
+func fileError(err error) error {
+	var unusable *secretfile.UnusableError
+	if errors.As(err, &unusable) {
+		return fmt.Errorf("%w: %w", ErrKeyFile, err)
+	}
+	return fmt.Errorf("keyring: %w", err)
+}
+
 // LoadKeyring reads a keyring's file. A file that others than its owner can
 // read or write is refused, and so is a symbolic link's target that is. An
 // absent file is fs.ErrNotExist.
 func LoadKeyring(path string) (Keyring, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for a writer
-		return Keyring{}, fmt.Errorf("%w: %s is not a regular file", ErrKeyFile, path)
-	}
-	f, err := os.Open(path)
+	data, err := secretfile.Load(path, maxKeyFile)
 	if err != nil {
-		return Keyring{}, fmt.Errorf("keyring: %w", err)
-	}
-	defer func() { _ = f.Close() }() // only read
-	info, err := f.Stat()
-	if err != nil {
-		return Keyring{}, fmt.Errorf("keyring: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxKeyFile {
-		return Keyring{}, fmt.Errorf("%w: %s is not a regular file of at most %d bytes", ErrKeyFile, path, maxKeyFile)
-	}
-	if wide := info.Mode().Perm() &^ 0o600; wide != 0 {
-		return Keyring{}, fmt.Errorf("%w: %s has mode %04o, which lets others at the secrets; run: chmod 600 %s", ErrKeyFile, path, info.Mode().Perm(), path)
-	}
-	data := make([]byte, info.Size())
-	if n, err := f.ReadAt(data, 0); err != nil {
-		return Keyring{}, fmt.Errorf("keyring: %s: read %d of %d bytes: %w", path, n, len(data), err)
+		return Keyring{}, fileError(err)
 	}
 	r, err := ParseKeyring(data)
 	if err != nil {
@@ -56,114 +44,43 @@ func LoadKeyring(path string) (Keyring, error) {
 // SaveKeyring writes a keyring's file, mode 0600, all of it or nothing: a new
 // file is synced and then takes the place of the old one. With exclusive it
 // refuses to replace a file (fs.ErrExist). The folder is made if it is absent.
-func SaveKeyring(path string, r Keyring, exclusive bool) (err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("keyring: %w", err)
+func SaveKeyring(path string, r Keyring, exclusive bool) error {
+	if err := secretfile.Save(path, r.file(), exclusive); err != nil {
+		return fileError(err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".keyring-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("keyring: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // the error at hand matters more
-		}
-	}()
-	_, err = f.Write(append(r.append(nil), '\n'))
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return fmt.Errorf("keyring: %w", err)
-	}
-	if exclusive {
-		// A link fails where a rename would replace.
-		if err = os.Link(f.Name(), path); err == nil {
-			err = os.Remove(f.Name())
-		}
-	} else {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("keyring: %w", err)
-	}
-	return syncFolder(filepath.Dir(path))
+	return nil
 }
+
+// file gives what a keyring's file holds.
+func (r Keyring) file() []byte { return append(r.append(nil), '\n') }
 
 // ChangeKeyring reads a keyring's file, changes the ring, and saves it. The change
 // is told whether there is a file; if there is none, the ring is empty. A file
 // PATH.lock, which is there as long as this takes, keeps other callers out, so
 // that of two changes made at once none is lost. Of a symbolic link the target
 // changes.
-func ChangeKeyring(path string, change func(r Keyring, exists bool) (Keyring, error)) (_ Keyring, err error) {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return Keyring{}, fmt.Errorf("keyring: %w", err)
-	}
-	unlock, err := lock(path + ".lock")
-	if err != nil {
-		return Keyring{}, err
-	}
-	defer func() {
-		if unlocked := unlock(); err == nil {
-			err = unlocked
+func ChangeKeyring(path string, change func(r Keyring, exists bool) (Keyring, error)) (next Keyring, err error) {
+	var changing error // of the keyring or the change, not of the file
+	err = secretfile.Change(path, maxKeyFile, func(data []byte, exists bool) ([]byte, error) {
+		var r Keyring
+		if exists {
+			if r, changing = ParseKeyring(data); changing != nil {
+				changing = fmt.Errorf("%s: %w", path, changing)
+				return nil, changing
+			}
 		}
-	}()
-	r, err := LoadKeyring(path)
-	exists := !errors.Is(err, fs.ErrNotExist)
-	if err != nil && exists {
-		return Keyring{}, err
-	}
-	next, err := change(r, exists)
+		if next, changing = change(r, exists); changing != nil {
+			return nil, changing
+		}
+		return next.file(), nil
+	})
 	if err != nil {
-		return Keyring{}, err
-	}
-	if err := SaveKeyring(path, next, !exists); err != nil {
-		return Keyring{}, err
+		if changing == nil {
+			changing = fileError(err)
+		}
+		return Keyring{}, changing
 	}
 	return next, nil
-}
-
-// A change takes milliseconds, so whoever finds the lock taken tries again for
-// two seconds before taking it for left behind.
-const (
-	lockTries = 100
-	lockPause = 20 * time.Millisecond
-)
-
-// lock makes a file that must not be there. (Locks of the operating system would
-// go with their holder, but differ between systems and fail on some network
-// file systems.)
-func lock(path string) (unlock func() error, err error) {
-	for range lockTries {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err == nil {
-			_ = f.Close() // empty
-			return func() error { return os.Remove(path) }, nil
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("keyring: %w", err)
-		}
-		time.Sleep(lockPause)
-	}
-	return nil, fmt.Errorf("%w: it is locked by %s; if no other program is changing it, one was killed while it did: remove that file and try again", ErrKeyFile, path)
-}
-
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("keyring: %w", err)
-	}
-	defer func() { _ = d.Close() }()
-	if err := d.Sync(); err != nil && !errors.Is(err, fs.ErrInvalid) {
-		return fmt.Errorf("keyring: syncing %s: %w", path, err)
-	}
-	return nil
 }
 
 // append writes the keyring as its file holds it, secrets and all.

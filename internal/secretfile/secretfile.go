@@ -1,0 +1,159 @@
+// Package secretfile owns files that hold secrets: they are read by their owner alone,
+// written whole or not at all, and changed by one program at a time. What stands in
+// them is the caller's.
+package secretfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// An UnusableError says that a file is there and cannot be used as one that holds
+// secrets, and what to do. Other errors are those of the operating system; an
+// absent file is fs.ErrNotExist.
+type UnusableError struct{ Reason string }
+
+func (e *UnusableError) Error() string { return e.Reason }
+
+func unusable(format string, args ...any) error { return &UnusableError{fmt.Sprintf(format, args...)} }
+
+// Load reads a file of at most most bytes. One that others than its owner can read or
+// write is refused, and so is a symbolic link's target that is.
+func Load(path string, most int64) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for a writer
+		return nil, unusable("%s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, unusable("%s is not a regular file of at most %d bytes", path, most)
+	}
+	if wide := info.Mode().Perm() &^ 0o600; wide != 0 {
+		return nil, unusable("%s has mode %04o, which lets others at the secrets; run: chmod 600 %s", path, info.Mode().Perm(), path)
+	}
+	data := make([]byte, info.Size())
+	if n, err := f.ReadAt(data, 0); err != nil {
+		return nil, fmt.Errorf("%s: read %d of %d bytes: %w", path, n, len(data), err)
+	}
+	return data, nil
+}
+
+// Save writes a file, mode 0600, all of it or nothing: a new file is synced and then
+// takes the place of the old one. With exclusive it refuses to replace a file
+// (fs.ErrExist). The folder is made if it is absent.
+func Save(path string, data []byte, exclusive bool) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".secret-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name()) // the error at hand matters more
+		}
+	}()
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	if exclusive {
+		// A link fails where a rename would replace.
+		if err = os.Link(f.Name(), path); err == nil {
+			err = os.Remove(f.Name())
+		}
+	} else {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// Change reads a file, changes what it holds, and saves it. The change is told whether
+// there is a file; if there is none, data is nil. A file PATH.lock, which is there as long as
+// this takes, keeps other callers out, so that of two changes made at once none is
+// lost. Of a symbolic link the target changes.
+func Change(path string, most int64, change func(data []byte, exists bool) ([]byte, error)) (err error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	unlock, err := lock(path + ".lock")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if unlocked := unlock(); err == nil {
+			err = unlocked
+		}
+	}()
+	data, err := Load(path, most)
+	exists := !errors.Is(err, fs.ErrNotExist)
+	if err != nil && exists {
+		return err
+	}
+	next, err := change(data, exists)
+	if err != nil {
+		return err
+	}
+	return Save(path, next, !exists)
+}
+
+// A change takes milliseconds, so whoever finds the lock taken tries again for
+// two seconds before taking it for left behind.
+const (
+	lockTries = 100
+	lockPause = 20 * time.Millisecond
+)
+
+// lock makes a file that must not be there. (Locks of the operating system would
+// go with their holder, but differ between systems and fail on some network
+// file systems.)
+func lock(path string) (unlock func() error, err error) {
+	for range lockTries {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
+			_ = f.Close() // empty
+			return func() error { return os.Remove(path) }, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		time.Sleep(lockPause)
+	}
+	return nil, unusable("it is locked by %s; if no other program is changing it, one was killed while it did: remove that file and try again", path)
+}
+
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	if err := d.Sync(); err != nil && !errors.Is(err, fs.ErrInvalid) {
+		return fmt.Errorf("syncing %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// MaxCheckpoint bounds the bytes of a checkpoint with all its signatures.
+const MaxCheckpoint = 64 << 10
+
+// A Checkpoint is what a log says of itself: how many leaves it has, and the root over
+// them.
+type Checkpoint struct {
+	Origin string
+	Root
+}
+
+// Text is what is signed: three lines.
+func (c Checkpoint) Text() string {
+	return c.Origin + "\n" + strconv.FormatUint(c.Size, 10) + "\n" + base64.StdEncoding.EncodeToString(c.Hash[:]) + "\n"
+}
+
+// Sign gives the checkpoint as a signed note. It is deterministic.
+func (c Checkpoint) Sign(by note.Signer) ([]byte, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if by.Name() != c.Origin {
+		return nil, fmt.Errorf("%w: %s signs for a log of origin %.200q", ErrOrigin, by.Name(), c.Origin)
+	}
+	signed, err := note.Sign(&note.Note{Text: c.Text()}, by)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: signing a checkpoint: %w", err)
+	}
+	return signed, nil
+}
+
+// parseText reads the text of a checkpoint. Lines behind the third are passed over.
+func parseText(text string) (c Checkpoint, err error) {
+	lines := strings.SplitN(text, "\n", 4)
+	if len(lines) < 4 {
+		return c, fmt.Errorf("%w: a checkpoint has three lines, not %d", ErrForm, len(lines)-1)
+	}
+	c.Origin = lines[0]
+	if !isKeyName(c.Origin) {
+		return c, fmt.Errorf("%w: origin %.200q of a checkpoint", ErrForm, c.Origin)
+	}
+	if c.Size, err = parseSize(lines[1]); err != nil {
+		return c, err
+	}
+	if c.Hash, err = parseHash(lines[2]); err != nil {
+		return c, err
+	}
+	return c, c.check()
+}
+
+// parseSize reads a size or an index as it is written, and no higher than MaxSize.
+func parseSize(s string) (uint64, error) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil || strconv.FormatUint(n, 10) != s || n > MaxSize {
+		return 0, fmt.Errorf("%w: %.40q is no size of a log, want 0 to %d in plain digits", ErrForm, s, uint64(MaxSize))
+	}
+	return n, nil
+}
+
+func parseHash(s string) (Hash, error) {
+	b, err := base64.StdEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) != tlog.HashSize || base64.StdEncoding.EncodeToString(b) != s {
+		return Hash{}, fmt.Errorf("%w: %.60q is no hash, want 32 bytes of base64", ErrForm, s)
+	}
+	return Hash(b), nil
+}
+
+// ReadCheckpoint reads what a note says of a log, and believes it: no signature is
+// looked at. Trust.Open does that.
+func ReadCheckpoint(signed []byte) (Checkpoint, error) {
+	text, err := noteText(signed)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	return parseText(text)
+}
+
+// noteText gives the signed text of a note, with its form checked.
+func noteText(signed []byte) (string, error) {
+	if len(signed) > MaxCheckpoint {
+		return "", fmt.Errorf("%w: a checkpoint of %d bytes, at most %d", ErrForm, len(signed), MaxCheckpoint)
+	}
+	_, err := note.Open(signed, note.VerifierList())
+	var unverified *note.UnverifiedNoteError
+	if !errors.As(err, &unverified) {
+		return "", fmt.Errorf("%w: not a signed note: %w", ErrForm, err)
+	}
+	return unverified.Note.Text, nil
+}
+
+// A verifier checks signature lines of one key.
+type verifier struct{ key Key }
+
+func (v verifier) Name() string    { return v.key.Name }
+func (v verifier) KeyHash() uint32 { return v.key.Hash() }
+func (v verifier) Verify(text, sig []byte) bool {
+	public := ed25519.PublicKey(v.key.Public[:])
+	if v.key.Alg == AlgEd25519 {
+		return ed25519.Verify(public, text, sig)
+	}
+	at, ok := cosignedAt(sig)
+	return ok && ed25519.Verify(public, cosigned(at, text), sig[8:])
+}
+
+// maxTime is the last second of the year 9999.
+const maxTime = 253402300799
+
+func cosignedAt(sig []byte) (seconds uint64, ok bool) {
+	if len(sig) != 8+ed25519.SignatureSize {
+		return 0, false
+	}
+	seconds = binary.BigEndian.Uint64(sig)
+	return seconds, seconds <= maxTime
+}
+
+// cosigned is what a cosignature/v1 is taken of.
+func cosigned(seconds uint64, text []byte) []byte {
+	return fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", seconds, text)
+}
+
+// A logSigner signs checkpoints of one origin.
+type logSigner struct {
+	key     Key
+	private ed25519.PrivateKey
+}
+
+// NewLogSigner gives the signer of a log whose origin is name.
+func NewLogSigner(name string, private ed25519.PrivateKey) (note.Signer, Key, error) {
+	k := Key{Name: name, Alg: AlgEd25519, Public: [32]byte(private.Public().(ed25519.PublicKey))}
+	return logSigner{k, private}, k, k.Check()
+}
+
+func (s logSigner) Name() string                     { return s.key.Name }
+func (s logSigner) KeyHash() uint32                  { return s.key.Hash() }
+func (s logSigner) Sign(text []byte) ([]byte, error) { return ed25519.Sign(s.private, text), nil }
+
+// A Cosigner is a witness's hand.
+type Cosigner struct {
+	key     Key
+	private ed25519.PrivateKey
+}
+
+// NewCosigner gives the cosigner of a witness of this name.
+func NewCosigner(name string, private ed25519.PrivateKey) (*Cosigner, error) {
+	c := &Cosigner{Key{Name: name, Alg: AlgCosignature, Public: [32]byte(private.Public().(ed25519.PublicKey))}, private}
+	return c, c.key.Check()
+}
+
+// Key gives the witness's public key.
+func (c *Cosigner) Key() Key { return c.key }
+
+// Cosign gives the signature line of a checkpoint's text, as seen at a time. Whoever
+// calls it has checked that the log is consistent with what was cosigned before.
+func (c *Cosigner) Cosign(checkpoint Checkpoint, text string, at time.Time) ([]byte, error) {
+	if at.Unix() < 0 || at.Unix() > maxTime {
+		return nil, fmt.Errorf("%w: a cosignature cannot be made at %s", ErrForm, at)
+	}
+	read, err := parseText(text)
+	if err != nil {
+		return nil, err
+	}
+	if read != checkpoint {
+		return nil, fmt.Errorf("%w: the text to cosign is of another checkpoint", ErrForm)
+	}
+	seconds := uint64(at.Unix())
+	line := binary.BigEndian.AppendUint32(nil, c.key.Hash())
+	line = binary.BigEndian.AppendUint64(line, seconds)
+	line = append(line, ed25519.Sign(c.private, cosigned(seconds, []byte(text)))...)
+	return fmt.Appendf(nil, "— %s %s\n", c.key.Name, base64.StdEncoding.EncodeToString(line)), nil
+}
+
+// AddSignatures adds to a note those signature lines, as a witness answers with them,
+// that are of one of the keys and verify. It gives the keys whose lines were added. A line
+// of a key that is on the note already is passed over.
+func AddSignatures(signed, lines []byte, keys []Key) (_ []byte, added []Key, err error) {
+	text, err := noteText(signed)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(lines) > MaxCheckpoint {
+		return nil, nil, fmt.Errorf("%w: %d bytes of signatures, at most %d", ErrForm, len(lines), MaxCheckpoint)
+	}
+	for line := range bytes.Lines(lines) {
+		name, sig, ok := splitLine(line)
+		if !ok {
+			return nil, nil, fmt.Errorf("%w: %.120q is no signature line", ErrForm, line)
+		}
+		for _, k := range keys {
+			if name != k.Name || binary.BigEndian.Uint32(sig) != k.Hash() || !(verifier{k}).Verify([]byte(text), sig[4:]) {
+				continue
+			}
+			if prefix := signatureOf(k); bytes.Contains(signed, prefix) {
+				continue
+			}
+			signed = append(bytes.Clone(signed), line...)
+			added = append(added, k)
+		}
+	}
+	return signed, added, nil
+}
+
+// splitLine takes a signature line apart: the signature has at least 5 bytes, of which
+// the first four are the key's hash.
+func splitLine(line []byte) (name string, sig []byte, ok bool) {
+	text, ok := strings.CutPrefix(string(line), "— ")
+	if !ok || !strings.HasSuffix(text, "\n") {
+		return "", nil, false
+	}
+	name, encoded, ok := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
+	sig, err := base64.StdEncoding.Strict().DecodeString(encoded)
+	return name, sig, ok && err == nil && len(sig) >= 5 && !strings.Contains(encoded, "\r")
+}
+
+// signatureOf is how a line of a key begins, up to where the bits of the hash end
+// within a base64 digit.
+func signatureOf(k Key) []byte {
+	hash := binary.BigEndian.AppendUint32(nil, k.Hash())
+	return fmt.Appendf(nil, "— %s %s", k.Name, base64.StdEncoding.EncodeToString(hash)[:5])
+}

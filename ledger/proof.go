@@ -1,0 +1,157 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"strings"
+)
+
+const (
+	proofHeader = "c2sp.org/tlog-proof@v1"
+
+	// maxPath is one hash for each level of the largest tree that C2SP knows.
+	maxPath = 63
+
+	// MaxProof bounds the bytes of a proof's file.
+	MaxProof = MaxCheckpoint + 2*MaxLeaf + 8<<10
+)
+
+// A Proof says where a leaf stands in a checkpoint, offline and in one file
+// (C2SP tlog-proof).
+type Proof struct {
+	Leaf       []byte // the file's extra line: believed since its hash leads to the root
+	Index      uint64
+	Path       []Hash
+	Checkpoint []byte // a signed note
+}
+
+// Append appends the proof's file.
+func (p *Proof) Append(dst []byte) []byte {
+	dst = append(dst, proofHeader+"\n"...)
+	if p.Leaf != nil {
+		dst = fmt.Appendf(dst, "extra %s\n", base64.StdEncoding.EncodeToString(p.Leaf))
+	}
+	dst = fmt.Appendf(dst, "index %d\n", p.Index)
+	dst = appendHashes(dst, p.Path)
+	dst = append(dst, '\n')
+	return append(dst, p.Checkpoint...)
+}
+
+func appendHashes(dst []byte, hashes []Hash) []byte {
+	for _, h := range hashes {
+		dst = append(base64.StdEncoding.AppendEncode(dst, h[:]), '\n')
+	}
+	return dst
+}
+
+// ParseProof reads a proof's file. It checks forms and nothing else.
+func ParseProof(data []byte) (*Proof, error) {
+	if len(data) > MaxProof {
+		return nil, fmt.Errorf("%w: a proof of %d bytes, at most %d", ErrForm, len(data), MaxProof)
+	}
+	head, checkpoint, ok := bytes.Cut(data, []byte("\n\n"))
+	if !ok {
+		return nil, fmt.Errorf("%w: a proof has an empty line in front of its checkpoint", ErrForm)
+	}
+	p := &Proof{Checkpoint: checkpoint}
+	lines := strings.Split(string(head), "\n")
+	if lines[0] != proofHeader {
+		if strings.HasPrefix(lines[0], "c2sp.org/tlog-proof@") {
+			return nil, fmt.Errorf("%w: proof %.60q, this program knows %q", ErrVersion, lines[0], proofHeader)
+		}
+		return nil, fmt.Errorf("%w: a proof begins with %q, not %.60q", ErrForm, proofHeader, lines[0])
+	}
+	lines = lines[1:]
+	if extra, ok := strings.CutPrefix(first(lines), "extra "); ok {
+		leaf, err := base64.StdEncoding.Strict().DecodeString(extra)
+		if err != nil || strings.Contains(extra, "\r") || len(leaf) > MaxLeaf {
+			return nil, fmt.Errorf("%w: the extra line is not base64 of at most %d bytes", ErrForm, MaxLeaf)
+		}
+		p.Leaf, lines = leaf, lines[1:]
+	}
+	index, ok := strings.CutPrefix(first(lines), "index ")
+	if !ok {
+		return nil, fmt.Errorf("%w: %.60q where the index should be", ErrForm, first(lines))
+	}
+	var err error
+	if p.Index, err = parseSize(index); err != nil {
+		return nil, err
+	}
+	if p.Path, err = parseHashes(lines[1:]); err != nil {
+		return nil, err
+	}
+	_, err = ReadCheckpoint(checkpoint)
+	return p, err
+}
+
+func first(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return lines[0]
+}
+
+func parseHashes(lines []string) ([]Hash, error) {
+	if len(lines) > maxPath {
+		return nil, fmt.Errorf("%w: %d hashes, at most %d", ErrForm, len(lines), maxPath)
+	}
+	hashes := make([]Hash, len(lines))
+	for i, line := range lines {
+		var err error
+		if hashes[i], err = parseHash(line); err != nil {
+			return nil, err
+		}
+	}
+	return hashes, nil
+}
+
+// FormatHashes writes a proof of consistency as a file: a hash in base64 on each line.
+func FormatHashes(hashes []Hash) []byte { return appendHashes(nil, hashes) }
+
+// ParseHashes reads what FormatHashes writes.
+func ParseHashes(data []byte) ([]Hash, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	text, ok := strings.CutSuffix(string(data), "\n")
+	if !ok {
+		return nil, fmt.Errorf("%w: the last line has no end", ErrForm)
+	}
+	return parseHashes(strings.Split(text, "\n"))
+}
+
+// An AddCheckpoint is what a log asks a witness to cosign (C2SP tlog-witness).
+type AddCheckpoint struct {
+	Old        uint64 // what the log believes that the witness cosigned last
+	Proof      []Hash // from there to the checkpoint
+	Checkpoint []byte // a signed note
+}
+
+// Append appends the request's body.
+func (a *AddCheckpoint) Append(dst []byte) []byte {
+	dst = fmt.Appendf(dst, "old %d\n", a.Old)
+	dst = appendHashes(dst, a.Proof)
+	dst = append(dst, '\n')
+	return append(dst, a.Checkpoint...)
+}
+
+// ParseAddCheckpoint reads a request's body.
+func ParseAddCheckpoint(data []byte) (*AddCheckpoint, error) {
+	head, checkpoint, ok := bytes.Cut(data, []byte("\n\n"))
+	if !ok {
+		return nil, fmt.Errorf("%w: an empty line stands in front of the checkpoint", ErrForm)
+	}
+	lines := strings.Split(string(head), "\n")
+	size, ok := strings.CutPrefix(lines[0], "old ")
+	if !ok {
+		return nil, fmt.Errorf("%w: %.60q where the old size should be", ErrForm, lines[0])
+	}
+	a := &AddCheckpoint{Checkpoint: checkpoint}
+	var err error
+	if a.Old, err = parseSize(size); err != nil {
+		return nil, err
+	}
+	a.Proof, err = parseHashes(lines[1:])
+	return a, err
+}

@@ -1,0 +1,332 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A Trust says whose signatures count: logs, witnesses with a quorum, and the signers of
+// attestations. It is read from a file that the verifier got otherwise than with the
+// evidence (C2SP tlog-policy with signer lines):
+//
+//	signer default.kernel.example+4c1f…+AT…
+//	log default.kernel.example+91b2…+AX…
+//	witness alpha alpha.example+77aa…+BD… https://alpha.example
+//	group both all alpha beta
+//	quorum both
+type Trust struct {
+	Signers   []TrustedSigner
+	Logs      []TrustedLog
+	Witnesses []TrustedWitness
+	quorum    group // of no members: none is needed
+}
+
+// A TrustedSigner signs attestations.
+type TrustedSigner struct {
+	Key
+	From, Until dag.Time // 0: no bound
+}
+
+// A TrustedLog signs checkpoints of the origin that is its name.
+type TrustedLog struct {
+	Key
+	URL string // or ""
+}
+
+// A TrustedWitness cosigns.
+type TrustedWitness struct {
+	Name string // in the trust file
+	Key  Key
+	URL  string // or ""
+}
+
+// A group is met if at least k of its members are. A member is a witness or a group.
+type group struct {
+	k       int
+	members []member
+}
+
+type member struct {
+	witness int // index into Trust.Witnesses, if group is nil
+	group   *group
+}
+
+func (g *group) met(cosigned []bool) bool {
+	n := 0
+	for _, m := range g.members {
+		if m.group != nil && m.group.met(cosigned) || m.group == nil && cosigned[m.witness] {
+			n++
+		}
+	}
+	return n >= g.k
+}
+
+// Bounds of a trust file.
+const (
+	maxTrust      = 1 << 20
+	maxTrustLines = 1024
+)
+
+// ErrTrust is wrapped when a trust file is not as it must be.
+var ErrTrust = errors.New("unusable trust file")
+
+// ParseTrust reads a trust file.
+func ParseTrust(data []byte) (*Trust, error) {
+	if len(data) > maxTrust {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTrust, len(data), maxTrust)
+	}
+	r := trustReader{trust: &Trust{}, named: map[string]member{}}
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	if len(lines) > maxTrustLines {
+		return nil, fmt.Errorf("%w: %d lines, at most %d", ErrTrust, len(lines), maxTrustLines)
+	}
+	for i, line := range lines {
+		if err := r.line(line); err != nil {
+			return nil, fmt.Errorf("%w: line %d: %w", ErrTrust, i+1, err)
+		}
+	}
+	if !r.quorum {
+		return nil, fmt.Errorf("%w: it has no quorum line; without witnesses that is: quorum none", ErrTrust)
+	}
+	return r.trust, nil
+}
+
+type trustReader struct {
+	trust  *Trust
+	named  map[string]member
+	within []string // names that are a group's member already
+	quorum bool
+}
+
+func (r *trustReader) line(line string) error {
+	for i := range len(line) {
+		if c := line[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return fmt.Errorf("byte %#02x is not allowed", c)
+		}
+	}
+	items := strings.FieldsFunc(line, func(c rune) bool { return c == ' ' || c == '\t' })
+	if len(items) == 0 || strings.HasPrefix(items[0], "#") {
+		return nil
+	}
+	kind, items := items[0], items[1:]
+	least, most := 1, 2
+	read := r.log
+	switch kind {
+	case "log":
+	case "signer":
+		most, read = 3, r.signer
+	case "witness":
+		least, most, read = 2, 3, r.witness
+	case "group":
+		least, most, read = 3, maxTrustLines, r.group
+	case "quorum":
+		most, read = 1, r.quorumLine
+	default:
+		return fmt.Errorf("%.60q is no kind of line; want signer, log, witness, group or quorum", kind)
+	}
+	if len(items) < least || len(items) > most {
+		return fmt.Errorf("%d items behind %q, want %d to %d", len(items), kind, least, most)
+	}
+	return read(items)
+}
+
+// key reads a vkey of an algorithm, the only one of its role with this public key.
+func key[T any](text string, alg Algorithm, known []T, of func(T) Key) (Key, error) {
+	k, err := ParseKey(text)
+	if err != nil {
+		return Key{}, err
+	}
+	if k.Alg != alg {
+		return Key{}, fmt.Errorf("%w: the key of %s is of type %#02x, want %#02x here", ErrForm, k.Name, byte(k.Alg), byte(alg))
+	}
+	if slices.ContainsFunc(known, func(t T) bool { return of(t).Public == k.Public }) {
+		return Key{}, fmt.Errorf("%w: the public key of %s is listed twice", ErrForm, k.Name)
+	}
+	return k, nil
+}
+
+func optional(items []string, i int) string {
+	if i < len(items) {
+		return items[i]
+	}
+	return ""
+}
+
+func (r *trustReader) log(items []string) error {
+	k, err := key(items[0], AlgEd25519, r.trust.Logs, func(l TrustedLog) Key { return l.Key })
+	r.trust.Logs = append(r.trust.Logs, TrustedLog{k, optional(items, 1)})
+	return err
+}
+
+func (r *trustReader) signer(items []string) error {
+	k, err := key(items[0], AlgEd25519, r.trust.Signers, func(s TrustedSigner) Key { return s.Key })
+	if err != nil {
+		return err
+	}
+	s := TrustedSigner{Key: k}
+	for i, into := range []*dag.Time{&s.From, &s.Until} {
+		text := optional(items, 1+i)
+		if text == "" || text == "-" {
+			continue
+		}
+		if *into, err = dag.ReadTime(text); err != nil {
+			return err
+		}
+	}
+	r.trust.Signers = append(r.trust.Signers, s)
+	return nil
+}
+
+func (r *trustReader) define(name string, m member) error {
+	if _, taken := r.named[name]; taken || name == "none" {
+		return fmt.Errorf("%w: the name %.60q is taken", ErrForm, name)
+	}
+	r.named[name] = m
+	return nil
+}
+
+func (r *trustReader) witness(items []string) error {
+	k, err := key(items[1], AlgCosignature, r.trust.Witnesses, func(w TrustedWitness) Key { return w.Key })
+	if err != nil {
+		return err
+	}
+	r.trust.Witnesses = append(r.trust.Witnesses, TrustedWitness{items[0], k, optional(items, 2)})
+	return r.define(items[0], member{witness: len(r.trust.Witnesses) - 1})
+}
+
+func (r *trustReader) group(items []string) error {
+	g := &group{}
+	for _, name := range items[2:] {
+		m, ok := r.named[name]
+		if !ok {
+			return fmt.Errorf("%w: %.60q is not defined above", ErrForm, name)
+		}
+		if slices.Contains(r.within, name) {
+			return fmt.Errorf("%w: %.60q is a member twice, and would count twice", ErrForm, name)
+		}
+		r.within = append(r.within, name)
+		g.members = append(g.members, m)
+	}
+	switch items[1] {
+	case "any":
+		g.k = 1
+	case "all":
+		g.k = len(g.members)
+	default:
+		k, err := strconv.Atoi(items[1])
+		if err != nil || strconv.Itoa(k) != items[1] || k < 1 || k > len(g.members) {
+			return fmt.Errorf("%w: %.60q of %d members, want any, all or a number up to there", ErrForm, items[1], len(g.members))
+		}
+		g.k = k
+	}
+	return r.define(items[0], member{group: g})
+}
+
+func (r *trustReader) quorumLine(items []string) error {
+	if r.quorum {
+		return fmt.Errorf("%w: a second quorum", ErrForm)
+	}
+	r.quorum = true
+	if items[0] == "none" {
+		return nil
+	}
+	m, ok := r.named[items[0]]
+	if !ok {
+		return fmt.Errorf("%w: %.60q is not defined above", ErrForm, items[0])
+	}
+	r.trust.quorum = group{1, []member{m}}
+	return nil
+}
+
+// Quorum reports whether any cosignature is needed.
+func (t *Trust) Quorum() bool { return t.quorum.k > 0 }
+
+// A Cosignature is one of a listed witness, and good.
+type Cosignature struct {
+	Witness string // its name in the trust file
+	At      time.Time
+}
+
+// An Opened checkpoint is one that a listed log signed. Whether enough witnesses cosigned
+// is for Quorum to say.
+type Opened struct {
+	Checkpoint
+	Log      Key
+	Cosigned []Cosignature
+	forged   string // a listed witness whose line does not verify, or ""
+	met      bool
+}
+
+// Open checks who signed a checkpoint. No listed log of its origin did: ErrOrigin. A listed
+// log's line does not verify: ErrSignature. It costs a verification for each line of a
+// listed key.
+func (t *Trust) Open(signed []byte) (*Opened, error) {
+	c, err := ReadCheckpoint(signed)
+	if err != nil {
+		return nil, err
+	}
+	o := &Opened{Checkpoint: c}
+	for _, l := range t.Logs {
+		if l.Name != c.Origin {
+			continue
+		}
+		switch _, ok, err := open(signed, l.Key); {
+		case err != nil:
+			return nil, fmt.Errorf("%w: the log's, of %s", ErrSignature, l.Name)
+		case ok:
+			o.Log = l.Key
+		}
+	}
+	if o.Log == (Key{}) {
+		return nil, fmt.Errorf("%w: %s", ErrOrigin, c.Origin)
+	}
+	cosigned := make([]bool, len(t.Witnesses))
+	for i, w := range t.Witnesses {
+		sig, ok, err := open(signed, w.Key)
+		switch {
+		case err != nil:
+			o.forged = w.Name
+		case ok:
+			at, _ := cosignedAt(sig)
+			cosigned[i] = true
+			o.Cosigned = append(o.Cosigned, Cosignature{w.Name, time.Unix(int64(at), 0).UTC()})
+		}
+	}
+	slices.SortFunc(o.Cosigned, func(a, b Cosignature) int { return a.At.Compare(b.At) })
+	o.met = t.quorum.met(cosigned)
+	return o, nil
+}
+
+// Quorum reports ErrQuorum unless enough listed witnesses cosigned, and no listed one's
+// line is forged.
+func (o *Opened) Quorum() error {
+	if o.forged != "" {
+		return fmt.Errorf("%w: the cosignature of %s does not verify", ErrQuorum, o.forged)
+	}
+	if !o.met {
+		return fmt.Errorf("%w: %d listed ones did", ErrQuorum, len(o.Cosigned))
+	}
+	return nil
+}
+
+// open looks for a key's line on a note and gives its signature without the hash.
+func open(signed []byte, k Key) (sig []byte, ok bool, err error) {
+	n, err := note.Open(signed, note.VerifierList(verifier{k}))
+	var unverified *note.UnverifiedNoteError
+	switch {
+	case errors.As(err, &unverified):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	}
+	_, sig, _ = splitLine([]byte("— " + k.Name + " " + n.Sigs[0].Base64 + "\n"))
+	return sig[4:], true, nil
+}
