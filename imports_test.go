@@ -45,6 +45,7 @@ var mayImport = map[string][]string{
 	"store/sqlite":        {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "modernc.org/sqlite"},
 	"kernel":              {"access", "dag", "ledger", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2"},
 	"wire":                {},
+	"witness":             {"dag", "ledger"},
 	"client":              {"dag", "policy", "slice", "token", "internal/canon", "wire"},
 	"server/view":         {"dag", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "wire"},
 	"examples/guard":      {"access", "dag", "store/memory", "token", "kernel", "server", "client"},

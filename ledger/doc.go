@@ -48,5 +48,6 @@ var (
 	ErrSignature    = errors.New("signature does not verify")
 	ErrNotIncluded  = errors.New("not in the log")
 	ErrInconsistent = errors.New("the log is inconsistent")
+	ErrEmptyRoot    = errors.New("a log of size 0 has one root") // with ErrForm
 	ErrQuorum       = errors.New("too few witnesses cosigned")
 )

@@ -84,15 +84,15 @@ func parseHash(s string) (Hash, error) {
 // ReadCheckpoint reads what a note says of a log, and believes it: no signature is
 // looked at. Trust.Open does that.
 func ReadCheckpoint(signed []byte) (Checkpoint, error) {
-	text, err := noteText(signed)
+	text, err := CheckpointText(signed)
 	if err != nil {
 		return Checkpoint{}, err
 	}
 	return parseText(text)
 }
 
-// noteText gives the signed text of a note, with its form checked.
-func noteText(signed []byte) (string, error) {
+// CheckpointText gives the signed text of a note, with the form of the note checked.
+func CheckpointText(signed []byte) (string, error) {
 	if len(signed) > MaxCheckpoint {
 		return "", fmt.Errorf("%w: a checkpoint of %d bytes, at most %d", ErrForm, len(signed), MaxCheckpoint)
 	}
@@ -189,7 +189,7 @@ func (c *Cosigner) Cosign(checkpoint Checkpoint, text string, at time.Time) ([]b
 // that are of one of the keys and verify. It gives the keys whose lines were added. A line
 // of a key that is on the note already is passed over.
 func AddSignatures(signed, lines []byte, keys []Key) (_ []byte, added []Key, err error) {
-	text, err := noteText(signed)
+	text, err := CheckpointText(signed)
 	if err != nil {
 		return nil, nil, err
 	}

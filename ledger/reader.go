@@ -58,7 +58,7 @@ func (r Root) check() error {
 		return fmt.Errorf("%w: a log of %d leaves, at most %d", ErrForm, r.Size, uint64(MaxSize))
 	}
 	if r.Size == 0 && r.Hash != EmptyRoot() {
-		return fmt.Errorf("%w: the root %s is not that of an empty log", ErrForm, r.Hash)
+		return fmt.Errorf("%w: %w: the root %s is not that of an empty log", ErrForm, ErrEmptyRoot, r.Hash)
 	}
 	return nil
 }

@@ -1,0 +1,48 @@
+// Package witness owns both sides of C2SP tlog-witness: being one, which looks at the
+// checkpoints of other logs and cosigns those that continue what it cosigned before, and
+// asking some, which a log does so that nobody can be shown another history.
+//
+// A Witness keeps for each log the last size and root that it cosigned, and replaces them
+// before it answers, in one step with the check. So however many requests race, and
+// whenever the process dies, it never cosigns two histories.
+//
+// Source: C2SP tlog-witness and tlog-cosignature.
+package witness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
+)
+
+// Errors that have a status of their own in the protocol.
+var (
+	ErrUnknownLog = errors.New("this witness does not know the log")                     // 404
+	ErrUnsigned   = errors.New("no key that this witness knows signed the checkpoint")   // 403
+	ErrRequest    = errors.New("malformed request")                                      // 400
+	ErrProof      = errors.New("the log does not continue what this witness has signed") // 422
+)
+
+// A StaleError says that a request does not begin where the witness stands (409).
+type StaleError struct {
+	Size uint64 // what it cosigned last
+	Fork bool   // at this very size it cosigned another root: the log shows two histories
+}
+
+func (e *StaleError) Error() string {
+	if e.Fork {
+		return fmt.Sprintf("at %d leaves this witness has cosigned another root", e.Size)
+	}
+	return fmt.Sprintf("this witness cosigned %d leaves last", e.Size)
+}
+
+// State keeps what was cosigned last; a store.Store does.
+type State interface {
+	// Witnessed gives an empty root of size 0 for a log that is new.
+	Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error)
+	// PutWitnessed replaces old by next durably, or fails if it is not old any more.
+	PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error
+}

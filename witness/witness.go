@@ -1,0 +1,119 @@
+package witness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
+)
+
+// MaxRequest bounds the bytes of a request.
+const MaxRequest = ledger.MaxCheckpoint + 8<<10
+
+// A Witness cosigns the logs that its trust file lists. It is safe for use by many
+// goroutines, and several processes may share its state.
+type Witness struct {
+	state    State
+	tenant   dag.Tenant
+	cosigner *ledger.Cosigner
+	logs     *ledger.Trust
+	clock    func() time.Time
+	moved    error
+}
+
+// A Config says what a Witness works with. All of it is required.
+type Config struct {
+	State    State
+	Moved    error      // what PutWitnessed wraps when old is not there any more
+	Tenant   dag.Tenant // whose witness it is, and whose state
+	Cosigner *ledger.Cosigner
+	Logs     *ledger.Trust // its log lines are the logs to cosign; the rest is not looked at
+	Clock    func() time.Time
+}
+
+// New gives a witness.
+func New(c Config) (*Witness, error) {
+	if c.State == nil || c.Moved == nil || c.Tenant == "" || c.Cosigner == nil || c.Logs == nil || c.Clock == nil {
+		return nil, errors.New("witness: Config leaves something out")
+	}
+	logs := &ledger.Trust{Logs: c.Logs.Logs}
+	return &Witness{c.State, c.Tenant, c.Cosigner, logs, c.Clock, c.Moved}, nil
+}
+
+// Add looks at a request and answers with signature lines.
+func (w *Witness) Add(ctx context.Context, request []byte) ([]byte, error) {
+	if len(request) > MaxRequest {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrRequest, len(request), MaxRequest)
+	}
+	a, err := ledger.ParseAddCheckpoint(request)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRequest, err)
+	}
+	c, text, err := w.open(a.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	if a.Old > c.Size {
+		return nil, fmt.Errorf("%w: it goes from %d leaves to %d", ErrRequest, a.Old, c.Size)
+	}
+	const tries = 3 // another request may come between the look and the replacement
+	for range tries {
+		last, err := w.state.Witnessed(ctx, w.tenant, c.Origin)
+		if err != nil {
+			return nil, err
+		}
+		if err := continues(last, c.Root, a); err != nil {
+			return nil, err
+		}
+		switch err := w.state.PutWitnessed(ctx, w.tenant, c.Origin, last, c.Root); {
+		case errors.Is(err, w.moved):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		return w.cosigner.Cosign(c, text, w.clock())
+	}
+	return nil, fmt.Errorf("witness: %s: %w", c.Origin, w.moved)
+}
+
+// open finds out which log speaks. The order of the answers is the protocol's.
+func (w *Witness) open(signed []byte) (c ledger.Checkpoint, text string, err error) {
+	o, err := w.logs.Open(signed)
+	switch {
+	case errors.Is(err, ledger.ErrEmptyRoot):
+		return c, "", fmt.Errorf("%w: %w", ErrProof, err)
+	case errors.Is(err, ledger.ErrForm):
+		return c, "", fmt.Errorf("%w: %w", ErrRequest, err)
+	case errors.Is(err, ledger.ErrSignature):
+		return c, "", fmt.Errorf("%w: %w", ErrUnsigned, err)
+	case errors.Is(err, ledger.ErrOrigin):
+		read, _ := ledger.ReadCheckpoint(signed) // its form was right
+		for _, l := range w.logs.Logs {
+			if l.Name == read.Origin {
+				return c, "", fmt.Errorf("%w: %w", ErrUnsigned, err)
+			}
+		}
+		return c, "", fmt.Errorf("%w: %.200q", ErrUnknownLog, read.Origin)
+	case err != nil:
+		return c, "", err
+	}
+	text, err = ledger.CheckpointText(signed)
+	return o.Checkpoint, text, err
+}
+
+// continues checks a request against what was cosigned last.
+func continues(last, next ledger.Root, a *ledger.AddCheckpoint) error {
+	if a.Old != last.Size {
+		return &StaleError{Size: last.Size}
+	}
+	if last.Size == next.Size && last.Hash != next.Hash {
+		return &StaleError{Size: last.Size, Fork: true}
+	}
+	if err := next.CheckConsistency(last, a.Proof); err != nil {
+		return fmt.Errorf("%w: %w", ErrProof, err)
+	}
+	return nil
+}
