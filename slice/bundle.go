@@ -73,20 +73,24 @@ func EncodeTurn(t *dag.Turn, body []byte, salt dag.Salt) (EncodedTurn, error) {
 var bodyMembers = []string{"attrs", "author", "content"}
 
 // appendTurn encodes a turn whose body is decoded, behind an opening brace.
-func appendTurn(dst []byte, t *BundleTurn) []byte {
+func appendTurn(dst []byte, t *dag.Turn, body *dag.Body) []byte {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
-	var body *bodyWriter
-	if b := t.Body; b != nil {
-		body = &bodyWriter{
-			attrs:   func() { writeAttrs(w, b.Attrs) },
-			author:  func() { w.String(b.Author) },
-			content: func() { w.String(b.Content) },
-			salt:    b.Salt,
-		}
-	}
-	writeTurn(w, &t.Turn, body)
+	writeTurn(w, t, bodyOf(w, body))
 	return w.Bytes
+}
+
+// bodyOf writes a decoded body to w; nil, a redacted turn's, has no writer.
+func bodyOf(w *canon.Writer, b *dag.Body) *bodyWriter {
+	if b == nil {
+		return nil
+	}
+	return &bodyWriter{
+		attrs:   func() { writeAttrs(w, b.Attrs) },
+		author:  func() { w.String(b.Author) },
+		content: func() { w.String(b.Content) },
+		salt:    b.Salt,
+	}
 }
 
 // A bodyWriter writes the values of a body, wherever they come from.
@@ -194,7 +198,7 @@ func (b *Bundle) Append(dst []byte) []byte {
 		edges:      b.Edges,
 		turns:      len(b.Turns),
 		turn: func(i int) (*Admission, EncodedTurn) {
-			buf = appendTurn(buf[:0], &b.Turns[i])
+			buf = appendTurn(buf[:0], &b.Turns[i].Turn, b.Turns[i].Body)
 			return &b.Turns[i].Admission, EncodedTurn(buf[1:]) // without the opening brace
 		},
 		order:   len(b.Order),
@@ -312,9 +316,18 @@ func (a *Admission) appendWire(w *canon.Writer) {
 	w.EndObject()
 }
 
-// ErrMalformed is wrapped by every error of ParseBundle but ErrVersion: the
-// bytes are not a bundle. The message says where.
+// ErrMalformed is wrapped by every error of ParseBundle and ParseDisclosure but
+// ErrVersion: the bytes are not what they are read as. The message says where.
 var ErrMalformed = errors.New("malformed bundle")
+
+// A malformedError says what the bytes should have been.
+type malformedError struct {
+	what string // bundle or disclosure
+	err  error
+}
+
+func (e *malformedError) Error() string   { return "malformed " + e.what + ": " + e.err.Error() }
+func (e *malformedError) Unwrap() []error { return []error{ErrMalformed, e.err} }
 
 // MaxBundle bounds the bytes that ParseBundle reads: 10 000 turns whose text
 // averages 64 KiB would be above it, and are no evidence that anybody checks.
@@ -324,45 +337,62 @@ const MaxBundle = 512 << 20
 // spelling of the same values is ErrMalformed. It checks the form of every
 // field, and nothing that needs computing; that is Bundle.Check.
 func ParseBundle(data []byte) (*Bundle, error) {
+	return parseStrict("bundle", data, bundleVersions, readBundle)
+}
+
+// parseStrict reads a document and writes it again: it must be the same bytes.
+func parseStrict[T interface {
+	*Bundle | *Disclosure
+	Append([]byte) []byte
+}](what string, data []byte, versions []knownVersion, read func(*canon.Cursor) T) (T, error) {
+	malformed := func(err error) (T, error) { return nil, &malformedError{what, err} }
 	if len(data) > MaxBundle {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrMalformed, len(data), MaxBundle)
+		return malformed(fmt.Errorf("%d bytes, at most %d", len(data), MaxBundle))
 	}
-	const bytesOfValue = 12 // the shortest turn, edge and line of the order have more for each value
+	const bytesOfValue = 12 // the shortest turn, edge, hash and line of the order have more for each value
 	doc, err := canon.ParseSparse(data, len(data)/bytesOfValue+64)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return malformed(err)
 	}
-	if err := checkVersion(doc); err != nil {
+	if err := checkVersion(doc, versions); err != nil {
 		return nil, err
 	}
 	c := canon.Open(doc)
-	b := readBundle(c)
+	v := read(c)
 	if err := c.Err(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return malformed(err)
 	}
 	buf := rewritten.Get().(*[]byte)
 	defer rewritten.Put(buf)
-	*buf = b.Append(slices.Grow((*buf)[:0], len(data)))
+	*buf = v.Append(slices.Grow((*buf)[:0], len(data)))
 	again := *buf
 	if at := firstDifference(data, again); at >= 0 {
-		return nil, fmt.Errorf("%w: byte %d: not the canonical spelling: got %q, want %q", ErrMalformed, at, around(data, at), around(again, at))
+		return malformed(fmt.Errorf("byte %d: not the canonical spelling: got %q, want %q", at, around(data, at), around(again, at)))
 	}
-	return b, nil
+	return v, nil
+}
+
+// A knownVersion is a version that a document says it is of, and where.
+type knownVersion struct{ in, key, version string }
+
+var bundleVersions = []knownVersion{
+	{"provenance", "schema_version", SchemaVersion},
+	{"policy", "type", policy.Type},
 }
 
 // checkVersion looks at the versions before anything else, since a later one may
 // have other fields.
-func checkVersion(doc *canon.Value) error {
-	for _, known := range [...]struct{ in, key, version string }{
-		{"provenance", "schema_version", SchemaVersion},
-		{"policy", "type", policy.Type},
-	} {
-		part := doc.Get(known.in)
+func checkVersion(doc *canon.Value, versions []knownVersion) error {
+	for _, known := range versions {
+		part, path := doc, known.key
+		if known.in != "" {
+			part, path = doc.Get(known.in), known.in+"."+known.key
+		}
 		if part == nil {
 			continue // malformed, as the reader will say
 		}
 		if v := part.Get(known.key); v != nil && v.Kind == canon.String && v.Text != known.version {
-			return fmt.Errorf("%w: %s.%s is %.40q, this program knows %q", ErrVersion, known.in, known.key, v.Text, known.version)
+			return fmt.Errorf("%w: %s is %.40q, this program knows %q", ErrVersion, path, v.Text, known.version)
 		}
 	}
 	return nil
@@ -374,14 +404,13 @@ func readBundle(c *canon.Cursor) *Bundle {
 		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
 		Provenance: ReadProvenance(c.Field("provenance")),
 		Policy:     policy.Read(c.Field("policy")),
-		Seal: Seal{
-			Tenant: canon.Parsed(c.Field("tenant"), dag.ParseTenant),
-			KeyID:  canon.Parsed(c.Field("key_id"), parseKeyID),
-			Token:  canon.Parsed(c.Field("token"), parseToken),
-		},
+		Seal:       readSeal(c),
 	}
 	for _, t := range c.Field("turns").Items() {
-		b.Turns = append(b.Turns, readTurn(t))
+		turn := BundleTurn{Admission: readAdmission(t.Field("admission"))}
+		turn.Turn, turn.Body = readTurn(t)
+		t.Close()
+		b.Turns = append(b.Turns, turn)
 	}
 	for _, e := range c.Field("edges").Items() {
 		b.Edges = append(b.Edges, dag.Edge{
@@ -398,8 +427,17 @@ func readBundle(c *canon.Cursor) *Bundle {
 	return b
 }
 
-// rewritten holds the bytes of bundles that were written again to be compared. They
-// are as large as the bundle, and needed no longer than that.
+// readSeal reads the three members of a seal, which stand among others.
+func readSeal(c *canon.Cursor) Seal {
+	return Seal{
+		Tenant: canon.Parsed(c.Field("tenant"), dag.ParseTenant),
+		KeyID:  canon.Parsed(c.Field("key_id"), parseKeyID),
+		Token:  canon.Parsed(c.Field("token"), parseToken),
+	}
+}
+
+// rewritten holds the bytes of bundles and disclosures that were written again to be compared. They
+// are as large as what was read, and needed no longer than that.
 var rewritten = sync.Pool{New: func() any { return new([]byte) }}
 
 func parseKeyID(s string) (string, error) {
@@ -435,36 +473,34 @@ func ReadProvenance(c *canon.Cursor) Provenance {
 	return p
 }
 
-func readTurn(c *canon.Cursor) BundleTurn {
-	t := BundleTurn{
-		Turn: dag.Turn{
-			ID:           canon.Parsed(c.Field("id"), dag.ParseTurnID),
-			Conversation: canon.Parsed(c.Field("conversation"), dag.ParseConversationID),
-			Role:         canon.Parsed(c.Field("role"), dag.ParseRole),
-			Phase:        canon.Parsed(c.Field("phase"), dag.ParsePhase),
-			Salience:     canon.ParsedNumber(c.Field("salience"), dag.ParsePPM),
-			CreatedAt:    canon.Parsed(c.Field("created_at"), dag.ParseTime),
-			BodyDigest:   canon.Parsed(c.Field("body_digest"), dag.ParseDigest),
-		},
-		Admission: readAdmission(c.Field("admission")),
+// readTurn reads what writeTurn writes. Whoever calls it reads the members that
+// stand beside, and closes the object.
+func readTurn(c *canon.Cursor) (dag.Turn, *dag.Body) {
+	t := dag.Turn{
+		ID:           canon.Parsed(c.Field("id"), dag.ParseTurnID),
+		Conversation: canon.Parsed(c.Field("conversation"), dag.ParseConversationID),
+		Role:         canon.Parsed(c.Field("role"), dag.ParseRole),
+		Phase:        canon.Parsed(c.Field("phase"), dag.ParsePhase),
+		Salience:     canon.ParsedNumber(c.Field("salience"), dag.ParsePPM),
+		CreatedAt:    canon.Parsed(c.Field("created_at"), dag.ParseTime),
+		BodyDigest:   canon.Parsed(c.Field("body_digest"), dag.ParseDigest),
 	}
 	if r := c.Optional("redacted"); r != nil {
 		if !r.Bool() {
 			r.Failf("want true or nothing")
 		}
-	} else {
-		t.Body = &dag.Body{
-			Author:  c.Field("author").String(),
-			Content: c.Field("content").String(),
-			Attrs:   ReadAttrs(c.Field("attrs")),
-			Salt:    canon.Parsed(c.Field("salt"), dag.ParseSalt),
-		}
-		if err := t.Body.Check(); err != nil {
-			c.Fail(err)
-		}
+		return t, nil
 	}
-	c.Close()
-	return t
+	body := &dag.Body{
+		Author:  c.Field("author").String(),
+		Content: c.Field("content").String(),
+		Attrs:   ReadAttrs(c.Field("attrs")),
+		Salt:    canon.Parsed(c.Field("salt"), dag.ParseSalt),
+	}
+	if err := body.Check(); err != nil {
+		c.Fail(err)
+	}
+	return t, body
 }
 
 func readAdmission(c *canon.Cursor) Admission {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
 )
 
 // A CheckID names one check of a verification. The names are stable.
@@ -22,6 +23,7 @@ const (
 	CheckOrder          CheckID = "order"           // the reading order is the one that follows from turns and edges
 	CheckPolicyHash     CheckID = "policy_hash"     // policy_params_hash is that of the policy shown
 	CheckSnapshot       CheckID = "snapshot"        // graph_snapshot_hash is that of the turns, edges and reasons shown
+	CheckInclusion      CheckID = "inclusion"       // of a disclosure, in place of snapshot: every path leads to graph_snapshot_hash
 	CheckSliceID        CheckID = "slice_id"        // slice_id is that of the turns, edges and policy shown
 	CheckToken          CheckID = "token"           // a live key signed the six provenance fields
 )
@@ -58,7 +60,7 @@ func (b *Bundle) Check() []Check {
 		b.checkEdges(),
 		b.checkAdmissions(),
 		b.checkOrder(turns),
-		b.checkPolicyHash(),
+		checkPolicyHash(&b.Policy, &b.Provenance),
 		b.checkSnapshot(want),
 		b.checkSliceID(want),
 	}
@@ -79,26 +81,34 @@ func passed(id CheckID, format string, args ...any) Check {
 	return Check{ID: id, Status: StatusOK, Detail: fmt.Sprintf(format, args...)}
 }
 
+func skipped(id CheckID, reason string) Check {
+	return Check{ID: id, Status: StatusSkipped, Detail: reason}
+}
+
 func failed(id CheckID, expected, found, format string, args ...any) Check {
 	return Check{ID: id, Status: StatusFail, Detail: fmt.Sprintf(format, args...), Expected: expected, Found: found}
 }
 
 func (b *Bundle) checkBodies() Check {
+	return checkBodies(len(b.Turns), func(i int) (*dag.Turn, *dag.Body) { return &b.Turns[i].Turn, b.Turns[i].Body })
+}
+
+func checkBodies(turns int, turn func(i int) (*dag.Turn, *dag.Body)) Check {
 	shown := 0
 	var buf []byte
-	for i := range b.Turns {
-		t := &b.Turns[i]
-		if t.Body == nil {
+	for i := range turns {
+		t, body := turn(i)
+		if body == nil {
 			continue
 		}
 		shown++
-		buf = AppendBody(buf[:0], t.Body)
-		if got := DigestBody(buf, t.Body.Salt); got != t.BodyDigest {
+		buf = AppendBody(buf[:0], body)
+		if got := DigestBody(buf, body.Salt); got != t.BodyDigest {
 			return failed(CheckBodies, t.BodyDigest.String(), got.String(), "the body of turn %s is not the one that its body_digest was taken of", t.ID)
 		}
 	}
-	if shown < len(b.Turns) {
-		return passed(CheckBodies, "%d shown, %d redacted", shown, len(b.Turns)-shown)
+	if shown < turns {
+		return passed(CheckBodies, "%d shown, %d redacted", shown, turns-shown)
 	}
 	return passed(CheckBodies, "%d", shown)
 }
@@ -144,7 +154,7 @@ func (b *Bundle) checkEdges() Check {
 // selected.
 func (b *Bundle) checkAdmissions() Check {
 	if b.Anchor != b.Provenance.Anchor {
-		return failed(CheckAdmissions, b.Provenance.Anchor.String(), b.Anchor.String(), "anchor differs from provenance.anchor_turn_id")
+		return otherAnchor(b.Anchor, b.Provenance.Anchor)
 	}
 	if len(b.Turns) > b.Policy.MaxNodes {
 		return failed(CheckAdmissions, fmt.Sprint(b.Policy.MaxNodes), fmt.Sprint(len(b.Turns)), "more turns than max_nodes")
@@ -168,6 +178,10 @@ func (b *Bundle) checkAdmissions() Check {
 		}
 	}
 	return passed(CheckAdmissions, "%d scores and reasons", len(b.Turns))
+}
+
+func otherAnchor(anchor, header dag.TurnID) Check {
+	return failed(CheckAdmissions, header.String(), anchor.String(), "anchor differs from provenance.anchor_turn_id")
 }
 
 func (b *Bundle) checkReason(t *BundleTurn, index map[dag.TurnID]int, joined map[[2]dag.TurnID]bool) string {
@@ -239,9 +253,9 @@ func compared[T fmt.Stringer](id CheckID, want, got T, equal bool) Check {
 	return passed(id, "%s", want)
 }
 
-func (b *Bundle) checkPolicyHash() Check {
-	want := b.Policy.Hash()
-	return compared(CheckPolicyHash, want, b.Provenance.PolicyParamsHash, want == b.Provenance.PolicyParamsHash)
+func checkPolicyHash(p *policy.SlicePolicyV1, header *Provenance) Check {
+	want := p.Hash()
+	return compared(CheckPolicyHash, want, header.PolicyParamsHash, want == header.PolicyParamsHash)
 }
 
 func (b *Bundle) checkSnapshot(want *Provenance) Check {

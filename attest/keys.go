@@ -1,0 +1,149 @@
+package attest
+
+import (
+	"encoding/base64"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/ledger"
+)
+
+// KeysVersion is the version of the document that AppendKeys writes.
+const KeysVersion = "gkk/1"
+
+// A DatedKey is an attestation key with its beginning and its end, as the ledger has them.
+type DatedKey struct {
+	Key     ledger.Key
+	Created dag.Time
+	Retired dag.Time // zero: it signs still
+}
+
+// Keys is what a kernel publishes of its keys. It tells a person what to write into a trust
+// file; a verifier believes none of it by itself.
+type Keys struct {
+	Name        string       // of the kernel
+	Logs        []ledger.Key // one for each tenant that is shown
+	Attestation []DatedKey
+	Sigstore    *SigstoreKey // nil: nothing is exported to Sigstore
+}
+
+// AppendKeys appends graphkernel-keys.json, canonical JSON with the keys in the order
+// given:
+//
+//	{"attestation":[{"created":TIME,"id":HEX,"retired":TIME,"vkey":VKEY},…],"log":[VKEY,…],
+//	"name":"kernel.example","sigstore":{"id":HEX,"pem":PEM},"version":"gkk/1"}
+//
+// A key that must not be trusted (see ledger.Key.Check) or is of another kind is an error.
+// Source: docs/evidence.md, section 1.
+func AppendKeys(dst []byte, k *Keys) ([]byte, error) {
+	for _, log := range k.Logs {
+		if err := checkPublished(log); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range k.Attestation {
+		if err := checkPublished(a.Key); err != nil {
+			return nil, err
+		}
+	}
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	w.Key("attestation")
+	w.BeginArray()
+	for _, a := range k.Attestation {
+		w.BeginObject()
+		w.Key("created")
+		w.String(a.Created.String())
+		w.Key("id")
+		w.String(a.Key.HexID())
+		if a.Retired != 0 {
+			w.Key("retired")
+			w.String(a.Retired.String())
+		}
+		w.Key("vkey")
+		w.String(a.Key.String())
+		w.EndObject()
+	}
+	w.EndArray()
+	w.Key("log")
+	w.BeginArray()
+	for _, log := range k.Logs {
+		w.String(log.String())
+	}
+	w.EndArray()
+	w.Key("name")
+	w.String(k.Name)
+	if k.Sigstore != nil {
+		w.Key("sigstore")
+		w.BeginObject()
+		w.Key("id")
+		w.String(k.Sigstore.ID())
+		w.Key("pem")
+		w.String(k.Sigstore.PEM())
+		w.EndObject()
+	}
+	w.Key("version")
+	w.String(KeysVersion)
+	w.EndObject()
+	return w.Bytes, nil
+}
+
+func checkPublished(k ledger.Key) error {
+	if err := k.Check(); err != nil {
+		return fmt.Errorf("attest: publishing keys: %w", err)
+	}
+	if k.Alg != ledger.AlgEd25519 {
+		return fmt.Errorf("%w: the key of %s signs cosignatures, not checkpoints or envelopes", ErrForm, k.Name)
+	}
+	return nil
+}
+
+// AppendJWKS appends the attestation keys and, if there is one, the sigstore key as a JSON
+// Web Key Set, for tools that know nothing else. A key's kid is its key id. The set has no
+// place for when a key was retired: hand in those that may still be used to verify.
+// Source: RFC 7517, section 5; RFC 8037, section 2 (OKP); RFC 7518, section 6.2 (EC).
+func AppendJWKS(dst []byte, attestation []ledger.Key, sigstore *SigstoreKey) ([]byte, error) {
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	w.Key("keys")
+	w.BeginArray()
+	for _, k := range attestation {
+		if err := checkPublished(k); err != nil {
+			return nil, err
+		}
+		writeJWK(w, "EdDSA", "Ed25519", k.HexID(), "OKP", k.Public[:], nil)
+	}
+	if sigstore != nil {
+		point, err := sigstore.public.Bytes() // 0x04, x and y
+		if err != nil {
+			return nil, fmt.Errorf("%w: sigstore key: %w", ErrForm, err)
+		}
+		writeJWK(w, "ES256", "P-256", sigstore.ID(), "EC", point[1:33], point[33:])
+	}
+	w.EndArray()
+	w.EndObject()
+	return w.Bytes, nil
+}
+
+// writeJWK writes one key; y is nil on a curve that has none.
+func writeJWK(w *canon.Writer, alg, curve, id, kind string, x, y []byte) {
+	w.BeginObject()
+	w.Key("alg")
+	w.String(alg)
+	w.Key("crv")
+	w.String(curve)
+	w.Key("kid")
+	w.String(id)
+	w.Key("kty")
+	w.String(kind)
+	w.Key("use")
+	w.String("sig")
+	w.Key("x")
+	w.String(base64.RawURLEncoding.EncodeToString(x))
+	if y != nil {
+		w.Key("y")
+		w.String(base64.RawURLEncoding.EncodeToString(y))
+	}
+	w.EndObject()
+}

@@ -1,0 +1,97 @@
+package attest
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// checkSpelling reports an error unless data, of which doc was parsed, is canonical JSON
+// as GKP/1 has it: keys of printable ASCII that ascend, integers below 2^53 and decimals of
+// up to six digits behind the point, no null. It writes the values again, those
+// that the reader does not know too, so that two spellings of one statement cannot exist.
+func checkSpelling(doc *canon.Value, data []byte) error {
+	w := canon.NewWriter(make([]byte, 0, len(data)))
+	if err := rewrite(w, doc); err != nil {
+		return err
+	}
+	if bytes.Equal(w.Bytes, data) {
+		return nil
+	}
+	at := 0
+	for at < len(data) && at < len(w.Bytes) && data[at] == w.Bytes[at] {
+		at++
+	}
+	return fmt.Errorf("byte %d: not the canonical spelling", at)
+}
+
+func rewrite(w *canon.Writer, v *canon.Value) error {
+	switch v.Kind {
+	case canon.Bool:
+		w.Bool(v.Text == "true")
+	case canon.String:
+		w.String(v.Text)
+	case canon.Number:
+		return rewriteNumber(w, v)
+	case canon.Array:
+		w.BeginArray()
+		for i := range v.Items {
+			if err := rewrite(w, &v.Items[i]); err != nil {
+				return err
+			}
+		}
+		w.EndArray()
+	case canon.Object:
+		w.BeginObject()
+		last := ""
+		for i := range v.Members {
+			m := &v.Members[i]
+			if m.Key <= last || !isPlainKey(m.Key) { // the Writer panics at them
+				return fmt.Errorf("byte %d: keys are printable ASCII and ascend, %.80q stands behind %.80q", m.Value.Offset, m.Key, last)
+			}
+			last = m.Key
+			w.Key(m.Key)
+			if err := rewrite(w, &m.Value); err != nil {
+				return err
+			}
+		}
+		w.EndObject()
+	default:
+		return fmt.Errorf("byte %d: %s has no place in an attestation", v.Offset, v.Kind)
+	}
+	return nil
+}
+
+// rewriteNumber writes what canonical JSON holds of numbers here. Of all others
+// (floating point, in the end) a reader need not know how RFC 8785 spells them.
+func rewriteNumber(w *canon.Writer, v *canon.Value) error {
+	if p, err := dag.ParsePPM(v.Text); err == nil {
+		w.Raw(p.AppendDecimal(nil))
+		return nil
+	}
+	n := uint64(0)
+	for _, c := range []byte(v.Text) {
+		if c < '0' || c > '9' || n > canon.MaxInt {
+			return fmt.Errorf("byte %d: number %.40s, want an integer below 2^53 or a decimal up to 1 with six digits", v.Offset, v.Text)
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	if n > canon.MaxInt {
+		return fmt.Errorf("byte %d: integer %.40s is not below 2^53", v.Offset, v.Text)
+	}
+	w.Uint(n)
+	return nil
+}
+
+// isPlainKey reports whether a key can be written: printable ASCII without quote and
+// backslash, and not empty, which Writer would take for no key.
+func isPlainKey(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == '"' || s[i] == '\\' {
+			return false
+		}
+	}
+	return s != ""
+}

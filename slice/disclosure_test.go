@@ -1,0 +1,720 @@
+package slice_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/golden"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+const included = slice.CheckInclusion
+
+// disclosureChecks are the verdicts on a disclosure, in their order, and what they are if
+// nothing is wrong.
+var disclosureChecks = []slice.Check{
+	{ID: bodies, Status: slice.StatusOK}, {ID: sorted, Status: slice.StatusOK}, {ID: edges, Status: slice.StatusSkipped},
+	{ID: reasons, Status: slice.StatusSkipped}, {ID: order, Status: slice.StatusSkipped}, {ID: params, Status: slice.StatusOK},
+	{ID: included, Status: slice.StatusOK}, {ID: name, Status: slice.StatusSkipped},
+}
+
+// judge gives the checks that fail, and holds what is true of every verdict.
+func judge(t fataler, d *slice.Disclosure) []slice.CheckID {
+	t.Helper()
+	wrong := []slice.CheckID{}
+	verdict := d.Check()
+	for i, c := range verdict {
+		if len(verdict) != len(disclosureChecks) || c.ID != disclosureChecks[i].ID || c.Detail == "" {
+			t.Fatalf("checks are %+v", verdict)
+		}
+		if c.Status == slice.StatusFail {
+			wrong = append(wrong, c.ID)
+		} else if c.Status != disclosureChecks[i].Status {
+			t.Fatalf("%s is %s, want %s or fail", c.ID, c.Status, disclosureChecks[i].Status)
+		}
+	}
+	return wrong
+}
+
+func parsedBundle(t fataler, data []byte) *slice.Bundle {
+	t.Helper()
+	b, err := slice.ParseBundle(data)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return b
+}
+
+func parsedDisclosure(t fataler, data []byte) *slice.Disclosure {
+	t.Helper()
+	d, err := slice.ParseDisclosure(data)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return d
+}
+
+// disclosed gives the bytes of a disclosure of rigged: of 7 turns and 7 edges, the turns 6,
+// 4 (the anchor) and 3, at 1, 3 and 4, the last without its text.
+func disclosed(t fataler) (*slice.Bundle, []byte) {
+	t.Helper()
+	w, anchor, p := rigged()
+	_, data := w.bundle(t, anchor, bind(t, "rigged@1", p), authority(t))
+	whole := parsedBundle(t, data)
+	part, err := whole.Withhold([]dag.TurnID{turnOf(whole, 6).ID, anchor})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	d, err := part.Disclose(sha256.Sum256(data), []dag.TurnID{anchor, turnOf(whole, 3).ID, turnOf(whole, 6).ID})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return whole, d.Append(nil)
+}
+
+func drawSome(t *rapid.T, name string, from []dag.TurnID) []dag.TurnID {
+	var some []dag.TurnID
+	how := rapid.SampledFrom([]string{"some", "some", "some", "all", "none"}).Draw(t, name)
+	for _, id := range from {
+		if how == "all" || how == "some" && rapid.Bool().Draw(t, "shown") {
+			some = append(some, id)
+		}
+	}
+	return some
+}
+
+// TestDisclosures takes parts of random slices in both ways. What is left is unchanged,
+// passes its checks, and can be read back.
+func TestDisclosures(t *testing.T) {
+	a := authority(t)
+	withheld, dropped := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		anchor := w.turns[rapid.IntRange(0, len(w.turns)-1).Draw(t, "anchor")].ID
+		p := bind(t, "p@1", drawParams(t, len(w.turns)))
+		s, issued := w.bundle(t, anchor, p, a)
+		ids := make([]dag.TurnID, len(s.Turns))
+		for i := range s.Turns {
+			ids[i] = s.Turns[i].ID
+		}
+		erased := drawSome(t, "erased", ids)
+		_, data := w.bundle(t, anchor, p, a, erased...)
+		whole := parsedBundle(t, data)
+
+		shown := drawSome(t, "texts", ids)
+		part, err := whole.Withhold(slices.Concat(shown, shown)) // twice is as good as once
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		if !bytes.Equal(whole.Append(nil), data) {
+			t.Fatalf("withholding changed the bundle itself")
+		}
+		text := part.Append(nil)
+		checkWithheld(t, a, whole, text, shown)
+		if len(part.Redacted()) > len(erased) {
+			withheld++
+		}
+		if len(shown) == len(ids) && !bytes.Equal(text, data) {
+			t.Fatalf("with every text shown the bytes differ: %+v", slice.Differ(data, text))
+		}
+
+		places := drawSome(t, "turns", ids)
+		d, err := part.Disclose(sha256.Sum256(issued), places)
+		if len(places) == 0 {
+			if err == nil || d != nil {
+				t.Fatalf("a disclosure of nothing: %v", err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		text = d.Append([]byte("front"))[len("front"):]
+		if wrong := judge(t, d); len(wrong) > 0 {
+			t.Fatalf("%v failed", wrong)
+		}
+		again := parsedDisclosure(t, text)
+		checkDropped(t, a, part, again, places)
+		if d.Bundle != sha256.Sum256(issued) || !bytes.Equal(again.Append(nil), text) || !bytes.Equal(d.Append(nil), text) {
+			t.Fatalf("read and written again the disclosure differs: %+v", slice.Differ(text, again.Append(nil)))
+		}
+		if len(places) < len(ids) {
+			dropped++
+		}
+	})
+	if withheld == 0 || dropped == 0 {
+		t.Errorf("%d bundles had texts withheld, %d turns dropped", withheld, dropped)
+	}
+}
+
+// checkWithheld compares a bundle with one in which the texts but some were withheld.
+func checkWithheld(t fataler, a *token.Authority, whole *slice.Bundle, data []byte, shown []dag.TurnID) {
+	t.Helper()
+	if outcome, wrong := verify(t, token.NewVerifier(a), data); outcome != token.Verified {
+		t.Fatalf("%s: %v", outcome, wrong)
+	}
+	part := parsedBundle(t, data)
+	if part.Provenance != whole.Provenance || part.Seal != whole.Seal {
+		t.Fatalf("the header or the seal changed")
+	}
+	var redacted []dag.TurnID
+	for i := range whole.Turns {
+		x, y := &whole.Turns[i], &part.Turns[i]
+		if x.Turn != y.Turn || x.Admission != y.Admission {
+			t.Fatalf("turn %s changed", x.ID)
+		}
+		if x.Body == nil || !slices.Contains(shown, x.ID) {
+			redacted = append(redacted, x.ID)
+		} else if y.Body == nil || !sameBody(x.Body, y.Body) {
+			t.Fatalf("the text of turn %s changed", x.ID)
+		}
+	}
+	if !slices.Equal(part.Redacted(), redacted) {
+		t.Fatalf("redacted are %v, want %v", part.Redacted(), redacted)
+	}
+}
+
+// checkDropped compares a bundle with a disclosure of some of its turns.
+func checkDropped(t fataler, a *token.Authority, b *slice.Bundle, d *slice.Disclosure, shown []dag.TurnID) {
+	t.Helper()
+	if wrong := judge(t, d); len(wrong) > 0 {
+		t.Fatalf("%v failed", wrong)
+	}
+	if err := a.Check(&d.Provenance, d.Seal); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if d.Anchor != b.Anchor || d.AsOf != b.AsOf || d.Provenance != b.Provenance || d.Seal != b.Seal || d.Policy != b.Policy ||
+		d.TurnCount != len(b.Turns) || d.EdgeCount != len(b.Edges) || len(d.Turns) != len(shown) {
+		t.Fatalf("the disclosure says %+v", d)
+	}
+	var redacted []dag.TurnID
+	for i := range d.Turns {
+		x, y := &d.Turns[i], &b.Turns[d.Turns[i].Index]
+		if x.ID != shown[i] || x.Turn != y.Turn || (x.Body == nil) != (y.Body == nil) || x.Body != nil && !sameBody(x.Body, y.Body) {
+			t.Fatalf("turn %d of the disclosure is %s, want %s as it stands in the bundle", i, x.ID, shown[i])
+		}
+		if x.Body == nil {
+			redacted = append(redacted, x.ID)
+		}
+	}
+	if !slices.Equal(d.Redacted(), redacted) {
+		t.Fatalf("redacted are %v, want %v", d.Redacted(), redacted)
+	}
+}
+
+func sameBody(a, b *dag.Body) bool {
+	return a.Author == b.Author && a.Content == b.Content && a.Salt == b.Salt && maps.Equal(a.Attrs, b.Attrs)
+}
+
+// TestDiscloseRefuses asks for parts that there are not.
+func TestDiscloseRefuses(t *testing.T) {
+	whole, _ := disclosed(t)
+	ids := []dag.TurnID{whole.Anchor, other}
+	if b, err := whole.Withhold(ids); err == nil || b != nil || !strings.Contains(err.Error(), other.String()) {
+		t.Errorf("withholding around a turn that is not there: %v", err)
+	}
+	if d, err := whole.Disclose(dag.Digest{}, ids); err == nil || d != nil || !strings.Contains(err.Error(), other.String()) {
+		t.Errorf("disclosing a turn that is not there: %v", err)
+	}
+	if d, err := whole.Disclose(dag.Digest{}, nil); err == nil || d != nil {
+		t.Errorf("disclosing nothing: %v", err)
+	}
+	for _, c := range []struct {
+		name  string
+		do    func(b *slice.Bundle)
+		place string
+	}{
+		{"another root", func(b *slice.Bundle) { b.Provenance.GraphSnapshotHash[0] ^= 1 }, "graph_snapshot_hash"},
+		{"another role", func(b *slice.Bundle) { turnOf(b, 1).Role = dag.RoleTool }, "graph_snapshot_hash"},
+		{"too many turns", func(b *slice.Bundle) { b.Turns = append(make([]slice.BundleTurn, 10_000), *turnOf(b, 4)) }, "10001 turns"},
+		{"too many edges", func(b *slice.Bundle) { b.Edges = make([]dag.Edge, 50) }, "50 edges"},
+	} {
+		whole, _ := disclosed(t)
+		c.do(whole)
+		if d, err := whole.Disclose(dag.Digest{}, []dag.TurnID{whole.Anchor}); err == nil || d != nil || !strings.Contains(err.Error(), c.place) {
+			t.Errorf("%s: %v, want an error that names %q", c.name, err, c.place)
+		}
+	}
+}
+
+// A disclosureChange alters the disclosure in one way. The checks that fail are listed, and
+// no other may; CheckToken stands for what the holder of the secret finds beyond them.
+type disclosureChange struct {
+	name   string
+	do     func(d *slice.Disclosure)
+	failed []slice.CheckID
+}
+
+var disclosureChanges = []disclosureChange{
+	// What nothing but an attestation or the ledger binds.
+	{"as_of", func(d *slice.Disclosure) { d.AsOf++ }, checks()},
+	{"bundle", func(d *slice.Disclosure) { d.Bundle[0] ^= 1 }, checks()},
+	{"edges, of 15 leaves 16", func(d *slice.Disclosure) { d.EdgeCount = 8 }, checks()},
+	{"edges, of 15 leaves 9", func(d *slice.Disclosure) { d.EdgeCount = 1 }, checks()},
+	{"one turn more, one edge less", func(d *slice.Disclosure) { d.TurnCount++; d.EdgeCount-- }, checks()},
+	{"turn_count, of 15 leaves 16", func(d *slice.Disclosure) { d.TurnCount = 8 }, checks()},
+	{"a turn less", func(d *slice.Disclosure) { d.Turns = d.Turns[1:] }, checks()},
+	{"redacted", func(d *slice.Disclosure) { d.Turns[0].Body = nil }, checks()},
+	// The counts, where the tree would have another shape.
+	{"edges, of 15 leaves 17", func(d *slice.Disclosure) { d.EdgeCount = 9 }, checks(included)},
+	{"edges, of 15 leaves 8", func(d *slice.Disclosure) { d.EdgeCount = 0 }, checks(included)},
+	{"turn_count, of 15 leaves 1007", func(d *slice.Disclosure) { d.TurnCount = 999 }, checks(included)},
+	{"turn_count, below an index", func(d *slice.Disclosure) { d.TurnCount = 4 }, checks(sorted)},
+	{"turn_count, below an index, and more edges", func(d *slice.Disclosure) { d.TurnCount, d.EdgeCount = 4, 10 }, checks(sorted)},
+	// The envelope and the header.
+	{"anchor", func(d *slice.Disclosure) { d.Anchor = d.Turns[0].ID }, checks(reasons)},
+	{"anchor_turn_id", func(d *slice.Disclosure) { d.Provenance.Anchor = other }, checks(reasons, signed)},
+	{"both anchors", func(d *slice.Disclosure) { d.Provenance.Anchor = other; d.Anchor = other }, checks(signed)},
+	{"key_id", func(d *slice.Disclosure) { d.Seal.KeyID = "k2" }, checks(signed)},
+	{"tenant", func(d *slice.Disclosure) { d.Seal.Tenant = "other" }, checks(signed)},
+	{"token", func(d *slice.Disclosure) { d.Seal.Token = strings.Repeat("0", 32) }, checks(signed)},
+	{"slice_id", func(d *slice.Disclosure) { d.Provenance.SliceID = "0000000000000000" }, checks(signed)},
+	{"policy_id", func(d *slice.Disclosure) { d.Provenance.PolicyID = "rigged@2" }, checks(signed)},
+	{"policy_params_hash", func(d *slice.Disclosure) { d.Provenance.PolicyParamsHash[0] ^= 1 }, checks(params, signed)},
+	{"graph_snapshot_hash", func(d *slice.Disclosure) { d.Provenance.GraphSnapshotHash[0] ^= 1 }, checks(included, signed)},
+	// The policy.
+	{"max_nodes", func(d *slice.Disclosure) { d.Policy.MaxNodes++ }, checks(params)},
+	{"max_radius", func(d *slice.Disclosure) { d.Policy.MaxRadius++ }, checks(params)},
+	{"max_siblings", func(d *slice.Disclosure) { d.Policy.MaxSiblings++ }, checks(params)},
+	{"include_siblings", func(d *slice.Disclosure) { d.Policy.IncludeSiblings = false }, checks(params)},
+	{"salience_weight", func(d *slice.Disclosure) { d.Policy.SalienceWeight++ }, checks(params)},
+	{"distance_decay", func(d *slice.Disclosure) { d.Policy.DistanceDecay++ }, checks(params)},
+	{"phase_weights.synthesis", func(d *slice.Disclosure) { d.Policy.Weights[dag.Synthesis]-- }, checks(params)},
+	{"phase_weights.planning", func(d *slice.Disclosure) { d.Policy.Weights[dag.Planning]-- }, checks(params)},
+	{"phase_weights.consolidation", func(d *slice.Disclosure) { d.Policy.Weights[dag.Consolidation]-- }, checks(params)},
+	{"phase_weights.debugging", func(d *slice.Disclosure) { d.Policy.Weights[dag.Debugging]-- }, checks(params)},
+	{"phase_weights.exploration", func(d *slice.Disclosure) { d.Policy.Weights[dag.Exploration]-- }, checks(params)},
+	// The fields of a turn.
+	{"id", func(d *slice.Disclosure) { d.Turns[1].ID[14] ^= 1 }, checks(included)},
+	{"conversation", func(d *slice.Disclosure) { d.Turns[1].Conversation[0] ^= 1 }, checks(included)},
+	{"role", func(d *slice.Disclosure) { d.Turns[1].Role = dag.RoleUser }, checks(included)},
+	{"phase", func(d *slice.Disclosure) { d.Turns[1].Phase = dag.Synthesis }, checks(included)},
+	{"salience", func(d *slice.Disclosure) { d.Turns[1].Salience++ }, checks(included)},
+	{"created_at", func(d *slice.Disclosure) { d.Turns[1].CreatedAt++ }, checks(included)},
+	{"body_digest", func(d *slice.Disclosure) { d.Turns[1].BodyDigest[0] ^= 1 }, checks(bodies, included)},
+	{"body_digest, of a redacted turn", func(d *slice.Disclosure) { d.Turns[2].BodyDigest[0] ^= 1 }, checks(included)},
+	{"author", func(d *slice.Disclosure) { d.Turns[1].Body.Author = "tool:other" }, checks(bodies)},
+	{"content", func(d *slice.Disclosure) { d.Turns[1].Body.Content = "a route" }, checks(bodies)},
+	{"attrs", func(d *slice.Disclosure) { d.Turns[1].Body.Attrs = nil }, checks(bodies)},
+	{"salt", func(d *slice.Disclosure) { d.Turns[1].Body.Salt[0] ^= 1 }, checks(bodies)},
+	{"a text for a redacted turn", func(d *slice.Disclosure) { d.Turns[2].Body = &dag.Body{Content: "a"} }, checks(bodies)},
+	{"content and digest", func(d *slice.Disclosure) {
+		x := &d.Turns[1]
+		x.Body.Content = "a route"
+		x.BodyDigest = slice.DigestBody(slice.AppendBody(nil, x.Body), x.Body.Salt)
+	}, checks(included)},
+	{"texts swapped", func(d *slice.Disclosure) { d.Turns[0].Body, d.Turns[1].Body = d.Turns[1].Body, d.Turns[0].Body }, checks(bodies)},
+	// The places.
+	{"index, one more", func(d *slice.Disclosure) { d.Turns[2].Index++ }, checks(included)},
+	{"index, one less", func(d *slice.Disclosure) { d.Turns[0].Index-- }, checks(included)},
+	{"index, the same twice", func(d *slice.Disclosure) { d.Turns[1].Index = 1 }, checks(sorted, included)},
+	{"index, that of an edge", func(d *slice.Disclosure) { d.Turns[2].Index = 9 }, checks(sorted, included)},
+	{"index, that of the reasons", func(d *slice.Disclosure) { d.Turns[2].Index = 14 }, checks(sorted, included)},
+	{"index, behind the tree", func(d *slice.Disclosure) { d.Turns[2].Index = 9_999 }, checks(sorted, included)},
+	{"indexes swapped", func(d *slice.Disclosure) {
+		d.Turns[0].Index, d.Turns[1].Index = d.Turns[1].Index, d.Turns[0].Index
+	}, checks(sorted, included)},
+	{"turns swapped", func(d *slice.Disclosure) { d.Turns[0], d.Turns[1] = d.Turns[1], d.Turns[0] }, checks(sorted)},
+	{"turns swapped, not their indexes", func(d *slice.Disclosure) {
+		d.Turns[0], d.Turns[1] = d.Turns[1], d.Turns[0]
+		d.Turns[0].Index, d.Turns[1].Index = d.Turns[1].Index, d.Turns[0].Index
+	}, checks(sorted, included)},
+	{"a turn twice", func(d *slice.Disclosure) { d.Turns = slices.Insert(d.Turns, 1, d.Turns[0]) }, checks(sorted)},
+	{"a turn twice, at two indexes", func(d *slice.Disclosure) {
+		d.Turns = slices.Insert(d.Turns, 1, d.Turns[0])
+		d.Turns[1].Index++
+	}, checks(sorted, included)},
+	// The paths.
+	{"path, one bit", func(d *slice.Disclosure) { d.Turns[2].Path[0][0] ^= 1 }, checks(included)},
+	{"path, the last bit", func(d *slice.Disclosure) { d.Turns[2].Path[3][31] ^= 1 }, checks(included)},
+	{"path, two hashes swapped", func(d *slice.Disclosure) {
+		p := d.Turns[0].Path
+		p[0], p[1] = p[1], p[0]
+	}, checks(included)},
+	{"path of another turn", func(d *slice.Disclosure) { d.Turns[0].Path = d.Turns[1].Path }, checks(included)},
+	{"path, a hash more", func(d *slice.Disclosure) { d.Turns[0].Path = append(d.Turns[0].Path, dag.Digest{}) }, checks(included)},
+	{"path, the most hashes", func(d *slice.Disclosure) { d.Turns[0].Path = make([]dag.Digest, 63) }, checks(included)},
+	{"path, a hash less", func(d *slice.Disclosure) { d.Turns[0].Path = d.Turns[0].Path[1:] }, checks(included)},
+	{"path, none", func(d *slice.Disclosure) { d.Turns[0].Path = nil }, checks(included)},
+	{"a shorter path in a smaller tree", func(d *slice.Disclosure) {
+		d.Turns = d.Turns[:1] // 3 hashes, as from a node of the first level, in a tree of as many leaves as it has nodes there
+		d.Turns[0].Path, d.Turns[0].Index = d.Turns[0].Path[1:], 0
+		d.EdgeCount = 0
+	}, checks(included)},
+}
+
+// TestDisclosureChanges changes every field of a disclosure, one at a time, and says which
+// checks notice.
+func TestDisclosureChanges(t *testing.T) {
+	a := authority(t)
+	_, data := disclosed(t)
+	noticed := map[slice.CheckID]int{}
+	for _, c := range disclosureChanges {
+		d := parsedDisclosure(t, data)
+		c.do(d)
+		bad := d.Append(nil)
+		if bytes.Equal(bad, data) {
+			t.Errorf("%s: nothing was changed", c.name)
+			continue
+		}
+		d = parsedDisclosure(t, bad)
+		failed := judge(t, d)
+		if err := a.Check(&d.Provenance, d.Seal); err != nil {
+			failed = append(failed, signed)
+		}
+		if !slices.Equal(failed, c.failed) {
+			t.Errorf("%s: %v failed, want %v", c.name, failed, c.failed)
+		}
+		for _, id := range failed {
+			noticed[id]++
+		}
+	}
+	for _, id := range checks(bodies, sorted, reasons, params, included, signed) {
+		if noticed[id] == 0 {
+			t.Errorf("nothing made %s fail", id)
+		}
+	}
+}
+
+// TestMangleDisclosure turns every bit around. What is still a disclosure fails, but in the
+// members that Check does not judge.
+func TestMangleDisclosure(t *testing.T) {
+	a := authority(t)
+	_, data := disclosed(t)
+	good := parsedDisclosure(t, data)
+	if wrong := judge(t, good); len(wrong) > 0 {
+		t.Fatalf("%v failed", wrong)
+	}
+	doc, err := canon.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Who notices instead: the token's check or nobody here.
+	unjudged := map[string]bool{
+		"as_of": false, "bundle": false, "edges": false, "turn_count": false,
+		"key_id": true, "tenant": true, "token": true, "provenance.policy_id": true, "provenance.slice_id": true,
+	}
+	seen := map[string]int{}
+	count := map[string]int{}
+	bad := slices.Clone(data)
+	for i := range data {
+		for bit := range 8 {
+			if underRace && bit != i%8 {
+				continue
+			}
+			bad[i] = data[i] ^ 1<<bit
+			d, err := slice.ParseDisclosure(bad)
+			if err != nil {
+				if d != nil || !errors.Is(err, slice.ErrMalformed) && !errors.Is(err, slice.ErrVersion) {
+					t.Fatalf("byte %d: %v, %v", i, d, err)
+				}
+				count["refused"]++
+				continue
+			}
+			if len(judge(t, d)) > 0 {
+				count["failed"]++
+				continue
+			}
+			path := doc.PathAt(i)
+			seen[path]++
+			byToken, known := unjudged[path]
+			if !known {
+				t.Errorf("byte %d of %s, %q for %q, makes no difference", i, path, bad[i], data[i])
+			}
+			if noticed := a.Check(&d.Provenance, d.Seal) != nil; noticed != byToken {
+				t.Errorf("byte %d of %s: the token says %t, want %t", i, path, !noticed, !byToken)
+			}
+			if (path == "edges" || path == "turn_count") && !sameShapes(good, d) {
+				t.Errorf("%s: %d turns and %d edges make another tree, and nobody says so", path, d.TurnCount, d.EdgeCount)
+			}
+		}
+		bad[i] = data[i]
+	}
+	if count["refused"] == 0 || count["failed"] == 0 {
+		t.Errorf("refused and failed: %v", count)
+	}
+	for path := range unjudged {
+		if seen[path] == 0 && !underRace {
+			t.Errorf("no bit of %s passes", path)
+		}
+	}
+	t.Logf("%d bytes: %v, passed %v", len(data), count, seen)
+}
+
+// shape gives the turns left and right on the way from the root to a leaf (RFC 6962).
+func shape(size, index int) string {
+	if size <= 1 {
+		return ""
+	}
+	k := 1
+	for 2*k < size {
+		k *= 2
+	}
+	if index < k {
+		return "L" + shape(k, index)
+	}
+	return "R" + shape(size-k, index-k)
+}
+
+func sameShapes(a, b *slice.Disclosure) bool {
+	for i := range a.Turns {
+		if shape(a.TurnCount+a.EdgeCount+1, a.Turns[i].Index) != shape(b.TurnCount+b.EdgeCount+1, b.Turns[i].Index) {
+			return false
+		}
+	}
+	return true
+}
+
+// only discloses one turn of rigged, which is left of the root, or one of five siblings
+// without an edge between them, which is right of it.
+func only(t *testing.T, rightOfRoot bool) *slice.Disclosure {
+	t.Helper()
+	if !rightOfRoot {
+		_, data := disclosed(t)
+		d := parsedDisclosure(t, data)
+		d.Turns = d.Turns[2:]
+		return d
+	}
+	w := &world{}
+	w.add(dag.Turn{ID: dag.TurnID{9}, Conversation: dag.ConversationID{1}, Role: dag.RoleUser, Phase: dag.Exploration}, dag.Body{})
+	for n := range byte(5) {
+		turn := dag.Turn{ID: dag.TurnID{n + 1}, Conversation: dag.ConversationID{1}, Role: dag.RoleUser, Phase: dag.Synthesis, Salience: dag.One}
+		w.add(turn, dag.Body{}, dag.Parent{ID: dag.TurnID{9}, Kind: dag.Reply})
+	}
+	p := policy.Default()
+	p.MaxNodes = 5
+	_, data := w.bundle(t, dag.TurnID{1}, bind(t, "siblings@1", p), authority(t))
+	d, err := parsedBundle(t, data).Disclose(sha256.Sum256(data), []dag.TurnID{{5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestDisclosureCounts tries other counts and indexes on a disclosure of a single turn. Those
+// pass for which the way from the root is the same. No other index passes once the size of
+// the tree is known, as from an attestation, and none at all for a turn left of the root.
+func TestDisclosureCounts(t *testing.T) {
+	for _, right := range []bool{false, true} {
+		good := only(t, right)
+		size, index := good.TurnCount+good.EdgeCount+1, good.Turns[0].Index
+		way := shape(size, index)
+		if (way[0] == 'R') != right {
+			t.Fatalf("leaf %d of %d is reached by %s", index, size, way)
+		}
+		counts, shifted := 0, 0
+		for turns := 1; turns <= 20; turns++ {
+			for links := 0; links <= min(20, turns*turns); links++ {
+				for at := range turns {
+					d := *good
+					d.TurnCount, d.EdgeCount = turns, links
+					d.Turns = slices.Clone(good.Turns)
+					d.Turns[0].Index = at
+					holds := len(judge(t, &d)) == 0
+					if want := shape(turns+links+1, at) == way; holds != want {
+						t.Fatalf("%d turns, %d edges, index %d: holds is %t, want %t", turns, links, at, holds, want)
+					}
+					if !holds {
+						continue
+					}
+					counts++
+					if at != index {
+						shifted++
+					}
+					if turns+links+1 == size && at != index {
+						t.Errorf("index %d passes in a tree of the right size", at)
+					}
+				}
+			}
+		}
+		if counts < 2 || (shifted > 0) != right {
+			t.Errorf("leaf %d of %d: %d counts pass, at another index %d", index, size, counts, shifted)
+		}
+	}
+}
+
+// TestDisclosureByHand checks values that no parser gives: none may be taken for good, or
+// keep the arithmetic of the tree busy.
+func TestDisclosureByHand(t *testing.T) {
+	_, data := disclosed(t)
+	for _, c := range []struct {
+		name   string
+		do     func(d *slice.Disclosure)
+		failed []slice.CheckID
+	}{
+		{"nothing at all", func(d *slice.Disclosure) { *d = slice.Disclosure{} }, checks(params, included)},
+		{"no turn", func(d *slice.Disclosure) { d.Turns = nil }, checks(included)},
+		{"no turns", func(d *slice.Disclosure) { d.TurnCount = 0 }, checks(sorted, included)},
+		{"edges below 0", func(d *slice.Disclosure) { d.TurnCount, d.EdgeCount = 15, -1 }, checks(included)},
+		{"turns below 0", func(d *slice.Disclosure) { d.TurnCount = -1 }, checks(sorted, included)},
+		{"huge counts", func(d *slice.Disclosure) { d.TurnCount, d.EdgeCount = 1<<31-1, 1<<31-1 }, checks(included)},
+		{"an index below 0", func(d *slice.Disclosure) { d.Turns[0].Index = -1 }, checks(sorted, included)},
+	} {
+		d := parsedDisclosure(t, data)
+		c.do(d)
+		if failed := judge(t, d); !slices.Equal(failed, c.failed) {
+			t.Errorf("%s: %v failed, want %v", c.name, failed, c.failed)
+		}
+	}
+}
+
+// TestParseDisclosureRefuses spells a good disclosure in other ways and leaves things out.
+func TestParseDisclosureRefuses(t *testing.T) {
+	_, good := disclosed(t)
+	parsedDisclosure(t, good)
+	hash := `"` + strings.Repeat("0", 64) + `"`
+	for _, tc := range []struct{ name, old, new, place string }{
+		{"a line end", `"gkd/1"}`, `"gkd/1"}` + "\n", "not the canonical spelling"},
+		{"text behind it", `"gkd/1"}`, `"gkd/1"}x`, "text after"},
+		{"white space", `"as_of":`, `"as_of": `, "not the canonical spelling"},
+		{"an escape", `"disclosure"`, `"d\u0069sclosure"`, "not the canonical spelling"},
+		{"another type", `"disclosure"`, `"slice"`, "type"},
+		{"no type", `"type":"disclosure",`, ``, `"type" is missing`},
+		{"no version", `,"version":"gkd/1"`, ``, `"version" is missing`},
+		{"version, a number", `"version":"gkd/1"`, `"version":1`, "version"},
+		{"an unknown member", `"bundle":`, `"bundles":1,"bundle":`, `unknown field "bundles"`},
+		{"an unknown member of an entry", `"index":1`, `"index":1,"kind":2`, `turns[0]: unknown field "kind"`},
+		{"an unknown member of a turn", `"redacted":true`, `"read":1,"redacted":true`, `turns[2].turn: unknown field "read"`},
+		{"an admission", `"turn":{"attrs"`, `"turn":{"admission":{},"attrs"`, `turns[0].turn: unknown field "admission"`},
+		{"edges as in a bundle", `"edges":7`, `"edges":[]`, "edges"},
+		{"an order", `"policy":`, `"order":[],"policy":`, `unknown field "order"`},
+		{"no turns", `"turn_count":7`, `"turn_count":0`, "0 turns, want 1 to 10000"},
+		{"too many turns", `"turn_count":7`, `"turn_count":10001`, "turn_count"},
+		{"too many edges", `"edges":7`, `"edges":50`, "50 edges among 7 turns"},
+		{"far too many edges", `"edges":7`, `"edges":100000001`, "edges"},
+		{"2^62 edges", `"edges":7`, `"edges":4611686018427387904`, "edges"},
+		{"a negative count", `"edges":7`, `"edges":-7`, "edges"},
+		{"an index of five digits", `"index":4`, `"index":10000`, "turns[2].index"},
+		{"an index, a string", `"index":4`, `"index":"4"`, "turns[2].index"},
+		{"an index, negative", `"index":4`, `"index":-4`, "turns[2].index"},
+		{"as_of, 2^53", `"as_of":`, `"as_of":9007199254740992`, "as_of"},
+		{"a short digest", `"bundle":"`, `"bundle":"0`, "bundle"},
+		{"64 hashes", `"path":[`, `"path":[` + strings.Repeat(hash+",", 60), "turns[0].path: 64 hashes"},
+		{"a capital hash", `"path":["`, `"path":["A`, "turns[0].path[0]"},
+		{"a path, null", `"path":[`, `"path":null,"paths":[`, "turns[0].path"},
+		{"redacted false", `"redacted":true`, `"redacted":false`, "turns[2].turn.redacted"},
+		{"redacted with a text", `"redacted":true`, `"content":"x","redacted":true`, `turns[2].turn: unknown field "content"`},
+		{"a repeated member", `"edges":7`, `"edges":7,"edges":7`, "repeated"},
+		{"a bad token", `"token":"`, `"token":"0`, "token"},
+		{"a bad tenant", `"tenant":"default"`, `"tenant":"Default"`, "tenant"},
+	} {
+		if bytes.Count(good, []byte(tc.old)) == 0 {
+			t.Fatalf("%s: %q is not in the disclosure", tc.name, tc.old)
+		}
+		d, err := slice.ParseDisclosure(bytes.Replace(good, []byte(tc.old), []byte(tc.new), 1))
+		if !errors.Is(err, slice.ErrMalformed) || !strings.Contains(err.Error(), "malformed disclosure: ") || !strings.Contains(err.Error(), tc.place) || d != nil {
+			t.Errorf("%s: got %v, want ErrMalformed naming %q", tc.name, err, tc.place)
+		}
+	}
+	d := parsedDisclosure(t, good)
+	d.Turns = nil
+	if _, err := slice.ParseDisclosure(d.Append(nil)); !errors.Is(err, slice.ErrMalformed) || !strings.Contains(err.Error(), "turns: want at least one turn") {
+		t.Errorf("no turn shown: %v", err)
+	}
+	for _, s := range []string{``, `{}`, `[]`, `null`, `{"version":1}`, "[" + strings.Repeat("0,", 10_000) + "0]"} {
+		if d, err := slice.ParseDisclosure([]byte(s)); !errors.Is(err, slice.ErrMalformed) || d != nil {
+			t.Errorf("%.20q: got %v, want ErrMalformed", s, err)
+		}
+	}
+	whole, _ := disclosed(t)
+	if _, err := slice.ParseDisclosure(whole.Append(nil)); !errors.Is(err, slice.ErrMalformed) {
+		t.Errorf("a bundle: %v", err)
+	}
+	if _, err := slice.ParseBundle(good); !errors.Is(err, slice.ErrMalformed) || !strings.Contains(err.Error(), "malformed bundle: ") {
+		t.Errorf("a disclosure as a bundle: %v", err)
+	}
+	for _, s := range [][2]string{{`"gkd/1"`, `"gkd/2"`}, {`"gkd/1"`, `""`}, {`"gkp/1"`, `"gkp/2"`}, {`slice_policy_v1`, `slice_policy_v2`}, {`"version":"gkd/1"`, `"version":"gkd/2","way":1`}} {
+		bad := bytes.Replace(good, []byte(s[0]), []byte(s[1]), 1)
+		if d, err := slice.ParseDisclosure(bad); !errors.Is(err, slice.ErrVersion) || errors.Is(err, slice.ErrMalformed) || d != nil {
+			t.Errorf("%s: got %v, want ErrVersion", s[1], err)
+		}
+	}
+}
+
+func FuzzParseDisclosure(f *testing.F) {
+	_, data := disclosed(f)
+	f.Add(data)
+	for _, s := range [][2]string{
+		{`"gkd/1"`, `"gkd/2"`}, {`"edges":7`, `"edges":8`}, {`"edges":7`, `"edges":0`}, {`"turn_count":7`, `"turn_count":10000`},
+		{`"index":1`, `"index":0`}, {`"index":4`, `"index":9999`}, {`"path":[`, `"path":[],"x":[`}, {`"redacted":true`, `"redacted":false`},
+	} {
+		f.Add(bytes.Replace(data, []byte(s[0]), []byte(s[1]), 1))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := slice.ParseDisclosure(data)
+		if err != nil {
+			if d != nil || !errors.Is(err, slice.ErrMalformed) && !errors.Is(err, slice.ErrVersion) {
+				t.Fatalf("got %v, %v", d, err)
+			}
+			return
+		}
+		if again := d.Append(nil); !bytes.Equal(again, data) {
+			t.Fatalf("written again it differs: %+v", slice.Differ(data, again))
+		}
+		judge(t, d)
+		if len(d.Redacted()) > len(d.Turns) {
+			t.Fatalf("%d redacted of %d", len(d.Redacted()), len(d.Turns))
+		}
+	})
+}
+
+// Somebody may read the anchor, may see that one more turn stood beside it, and learns of
+// the others how many there are.
+func ExampleBundle_Disclose() {
+	cases, err := golden.Cases()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	chain := cases[slices.IndexFunc(cases, func(c golden.Case) bool { return c.Name == "chain-4-200" })]
+	data := []byte(chain.Expect.Bundle)
+
+	whole, err := slice.ParseBundle(data)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	part, err := whole.Withhold([]dag.TurnID{whole.Anchor})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, err := part.Disclose(sha256.Sum256(data), []dag.TurnID{whole.Anchor, whole.Order[0]})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// The reader has these bytes and no others.
+	d, err = slice.ParseDisclosure(d.Append(nil))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d of %d turns, %d of them without text\n", len(d.Turns), d.TurnCount, len(d.Redacted()))
+	for _, c := range d.Check() {
+		fmt.Println(c.ID, c.Status)
+	}
+	// Output:
+	// 2 of 4 turns, 1 of them without text
+	// bodies ok
+	// canonical_order ok
+	// edges skipped
+	// admissions skipped
+	// order skipped
+	// policy_hash ok
+	// inclusion ok
+	// slice_id skipped
+}
