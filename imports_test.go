@@ -32,19 +32,22 @@ var mayImport = map[string][]string{
 	"slice":               {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
 	"token":               {"dag", "slice", "internal/canon", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
 	"access":              {"dag"},
+	"attest":              {"dag", "ledger", "policy", "slice", "internal/canon", "github.com/google/uuid"},
 	"ledger":              {"access", "dag", "policy", "slice", "internal/canon", "golang.org/x/mod/sumdb"},
 	"golden":              {"dag", "policy", "slice", "token"},
 	"ingest":              {"dag", "internal/canon"},
 	"store":               {"access", "dag", "ledger", "policy", "slice"},
 	"store/transfer":      {"access", "dag", "ledger", "store"},
 	"store/fsck":          {"dag", "ledger", "policy", "slice", "store"},
-	"store/storetest":     {"access", "dag", "ledger", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp"},
+	"store/storetest":     {"golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp"},
 	"store/memory":        {"access", "dag", "ledger", "policy", "slice", "store"},
 	"store/packed":        {"dag", "ledger", "store"},
 	"store/postgres":      {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
 	"store/sqlite":        {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "modernc.org/sqlite"},
-	"kernel":              {"access", "dag", "ledger", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2"},
+	"kernel":              {"access", "attest", "dag", "identity", "ledger", "monitor", "witness", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2"},
 	"wire":                {},
+	"evidence":            {"attest", "dag", "ledger", "slice", "token"},
+	"monitor":             {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"witness":             {"dag", "ledger"},
 	"client":              {"dag", "policy", "slice", "token", "internal/canon", "wire"},
 	"server/view":         {"dag", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "wire"},
@@ -63,7 +66,7 @@ var mayImport = map[string][]string{
 		"github.com/modelcontextprotocol/go-sdk",
 	},
 	"cmd/graphkernel": {
-		"access", "dag", "policy", "slice", "token", "ingest", "store", "store/fsck", "store/sqlite", "store/transfer", "store/postgres", "kernel", "internal/canon",
+		"access", "attest", "dag", "evidence", "identity", "ledger", "monitor", "witness", "policy", "slice", "token", "ingest", "store", "store/fsck", "store/sqlite", "store/transfer", "store/postgres", "kernel", "internal/canon",
 		"render", "store/observed", "server", "server/mcp", "server/oidc", "server/certs",
 		"github.com/spf13/cobra", "github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf",
 		"github.com/prometheus/client_golang/prometheus", "go.opentelemetry.io/otel",
@@ -81,7 +84,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "dag", "internal/canon", "ledger", "policy", "render", "slice", "normalize", "wire"}
+var pure = []string{"access", "attest", "dag", "evidence", "internal/canon", "ledger", "policy", "render", "slice", "normalize", "wire"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}

@@ -276,3 +276,21 @@ func CheckLeaf(data []byte) error {
 	_, err := ParseLeaf(data)
 	return err
 }
+
+// Version reports ErrVersion if the leaf is of a kind that is known here and of a version
+// that is not.
+func (f Foreign) Version() error {
+	doc, err := canon.Parse(f)
+	if err != nil {
+		return fmt.Errorf("%w: leaf: %w", ErrForm, err)
+	}
+	kind, version := doc.Get("type"), doc.Get("version")
+	if kind == nil || version == nil {
+		return nil
+	}
+	switch Kind(kind.Text) {
+	case KindSlice, KindPolicy, KindErasure, KindKey:
+		return fmt.Errorf("%w: a leaf of version %.40q, this program knows %q", ErrVersion, version.Text, Version)
+	}
+	return nil
+}

@@ -16,24 +16,26 @@ type Reader interface {
 
 // tiles reads whole tiles for tlog, which checks them against the root.
 type tiles struct {
-	ctx  context.Context
-	from Reader
+	ctx    context.Context
+	from   Reader
+	failed error // of reading; what tlog finds wrong with the tiles is not
 }
 
 // tileHeight is that of C2SP tlog-tiles: 256 hashes.
 const tileHeight = 8
 
-func (t tiles) Height() int                         { return tileHeight }
-func (t tiles) SaveTiles(_ []tlog.Tile, _ [][]byte) {}
-func (t tiles) ReadTiles(want []tlog.Tile) ([][]byte, error) {
+func (t *tiles) Height() int                         { return tileHeight }
+func (t *tiles) SaveTiles(_ []tlog.Tile, _ [][]byte) {}
+func (t *tiles) ReadTiles(want []tlog.Tile) ([][]byte, error) {
 	data := make([][]byte, len(want))
 	for i, tile := range want {
 		hashes, err := t.from.Hashes(t.ctx, tile.L, uint64(tile.N)<<tileHeight, tile.W)
-		if err != nil {
-			return nil, err
+		if err == nil && len(hashes) != tile.W {
+			err = fmt.Errorf("%w: %d hashes of tile %s, want %d", ErrForm, len(hashes), tile.Path(), tile.W)
 		}
-		if len(hashes) != tile.W {
-			return nil, fmt.Errorf("%w: %d hashes of tile %s, want %d", ErrForm, len(hashes), tile.Path(), tile.W)
+		if err != nil {
+			t.failed = err
+			return nil, err
 		}
 		data[i] = make([]byte, 0, tile.W*tlog.HashSize)
 		for _, h := range hashes {
@@ -43,8 +45,17 @@ func (t tiles) ReadTiles(want []tlog.Tile) ([][]byte, error) {
 	return data, nil
 }
 
-func (r Root) hashes(ctx context.Context, from Reader) tlog.HashReader {
-	return tlog.TileHashReader(tlog.Tree{N: int64(r.Size), Hash: r.Hash}, tiles{ctx, from})
+// prove reads what a proof under the root takes.
+func (r Root) prove(ctx context.Context, from Reader, what string, prove func(tlog.HashReader) ([]Hash, error)) ([]Hash, error) {
+	t := &tiles{ctx: ctx, from: from}
+	proof, err := prove(tlog.TileHashReader(tlog.Tree{N: int64(r.Size), Hash: r.Hash}, t))
+	switch {
+	case err == nil:
+		return proof, nil
+	case t.failed != nil:
+		return nil, fmt.Errorf("ledger: proving %s: %w", what, t.failed)
+	}
+	return nil, fmt.Errorf("%w: proving %s: the hashes of %d leaves do not lead to their root %s: %w", ErrInconsistent, what, r.Size, r.Hash, err)
 }
 
 // A Root is a log at one size.
@@ -74,11 +85,9 @@ func (r Root) ProveInclusion(ctx context.Context, index uint64, from Reader) ([]
 	if index >= r.Size {
 		return nil, fmt.Errorf("%w: index %d in a log of %d leaves", ErrNotIncluded, index, r.Size)
 	}
-	proof, err := tlog.ProveRecord(int64(r.Size), int64(index), r.hashes(ctx, from))
-	if err != nil {
-		return nil, fmt.Errorf("ledger: proving leaf %d in %d: %w", index, r.Size, err)
-	}
-	return proof, nil
+	return r.prove(ctx, from, fmt.Sprintf("leaf %d in %d", index, r.Size), func(h tlog.HashReader) ([]Hash, error) {
+		return tlog.ProveRecord(int64(r.Size), int64(index), h)
+	})
 }
 
 // CheckInclusion reports ErrNotIncluded unless path leads from the leaf at an index to
@@ -108,11 +117,9 @@ func (r Root) ProveConsistency(ctx context.Context, old uint64, from Reader) ([]
 	if old == 0 || old == r.Size {
 		return nil, nil
 	}
-	proof, err := tlog.ProveTree(int64(r.Size), int64(old), r.hashes(ctx, from))
-	if err != nil {
-		return nil, fmt.Errorf("ledger: proving %d in %d: %w", old, r.Size, err)
-	}
-	return proof, nil
+	return r.prove(ctx, from, fmt.Sprintf("%d leaves in %d", old, r.Size), func(h tlog.HashReader) ([]Hash, error) {
+		return tlog.ProveTree(int64(r.Size), int64(old), h)
+	})
 }
 
 // CheckConsistency reports ErrInconsistent unless the log at r begins with what it was

@@ -90,6 +90,7 @@ func (t *Tree) Append(leaf Hash, nodes []Node) ([]Node, error) {
 			nodes = append(nodes, Node{height / 8, t.size >> height, root})
 		}
 	}
+	clear(t.roots[n:bits.OnesCount64(t.size)]) // so that equal trees are equal values
 	t.roots[n] = root
 	t.size++
 	return nodes, nil

@@ -260,9 +260,11 @@ type Cosignature struct {
 type Opened struct {
 	Checkpoint
 	Log      Key
-	Cosigned []Cosignature
-	forged   string // a listed witness whose line does not verify, or ""
-	met      bool
+	Cosigned []Cosignature // the earliest first
+
+	trust     *Trust
+	witnesses []int  // indexes into trust.Witnesses, as Cosigned
+	forged    string // a listed witness whose line does not verify, or ""
 }
 
 // Open checks who signed a checkpoint. No listed log of its origin did: ErrOrigin. A listed
@@ -273,7 +275,7 @@ func (t *Trust) Open(signed []byte) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Opened{Checkpoint: c}
+	o := &Opened{Checkpoint: c, trust: t}
 	for _, l := range t.Logs {
 		if l.Name != c.Origin {
 			continue
@@ -288,33 +290,48 @@ func (t *Trust) Open(signed []byte) (*Opened, error) {
 	if o.Log == (Key{}) {
 		return nil, fmt.Errorf("%w: %s", ErrOrigin, c.Origin)
 	}
-	cosigned := make([]bool, len(t.Witnesses))
 	for i, w := range t.Witnesses {
 		sig, ok, err := open(signed, w.Key)
 		switch {
 		case err != nil:
 			o.forged = w.Name
 		case ok:
-			at, _ := cosignedAt(sig)
-			cosigned[i] = true
-			o.Cosigned = append(o.Cosigned, Cosignature{w.Name, time.Unix(int64(at), 0).UTC()})
+			seconds, _ := cosignedAt(sig)
+			at := time.Unix(int64(seconds), 0).UTC()
+			place, _ := slices.BinarySearchFunc(o.Cosigned, at, func(c Cosignature, at time.Time) int { return c.At.Compare(at) })
+			o.Cosigned = slices.Insert(o.Cosigned, place, Cosignature{w.Name, at})
+			o.witnesses = slices.Insert(o.witnesses, place, i)
 		}
 	}
-	slices.SortFunc(o.Cosigned, func(a, b Cosignature) int { return a.At.Compare(b.At) })
-	o.met = t.quorum.met(cosigned)
 	return o, nil
 }
 
-// Quorum reports ErrQuorum unless enough listed witnesses cosigned, and no listed one's
-// line is forged.
-func (o *Opened) Quorum() error {
+// Quorum gives the earliest time by which a quorum of listed witnesses had cosigned; the
+// zero time if none is needed. Cosignatures from before since do not count. Too few, and
+// a listed witness's line that does not verify, are ErrQuorum.
+func (o *Opened) Quorum(since time.Time) (at time.Time, err error) {
 	if o.forged != "" {
-		return fmt.Errorf("%w: the cosignature of %s does not verify", ErrQuorum, o.forged)
+		return at, fmt.Errorf("%w: the cosignature of %s does not verify", ErrQuorum, o.forged)
 	}
-	if !o.met {
-		return fmt.Errorf("%w: %d listed ones did", ErrQuorum, len(o.Cosigned))
+	if !o.trust.Quorum() {
+		return at, nil
 	}
-	return nil
+	counts := 0
+	cosigned := make([]bool, len(o.trust.Witnesses))
+	for i, c := range o.Cosigned {
+		if c.At.Before(since) {
+			continue
+		}
+		counts++
+		cosigned[o.witnesses[i]] = true
+		if o.trust.quorum.met(cosigned) {
+			return c.At, nil
+		}
+	}
+	if old := len(o.Cosigned) - counts; old > 0 {
+		return at, fmt.Errorf("%w: %d listed ones did, and %d before %s", ErrQuorum, counts, old, since.Format(time.RFC3339))
+	}
+	return at, fmt.Errorf("%w: %d listed ones did", ErrQuorum, counts)
 }
 
 // open looks for a key's line on a note and gives its signature without the hash.

@@ -1,0 +1,467 @@
+package evidence
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/graphkernel/graphkernel/attest"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A Judge judges evidence. The zero Judge trusts nobody.
+type Judge struct {
+	Trust *ledger.Trust    // whose signatures count; nil: no trust file
+	Keys  *token.Authority // for tokens; nil: no secret
+
+	RequireFull bool      // every text must be shown
+	Since       time.Time // cosignatures from before do not count: a checkpoint without newer ones is stale
+}
+
+// Judge makes every check that it can. It costs about what Bundle.Check does, and a
+// signature's verification for each key.
+func (j Judge) Judge(f Files) Verdict {
+	c := &court{Judge: j, files: f}
+	switch {
+	case f.Bundle != nil && f.Disclosure != nil:
+		c.fail(slice.CheckForm, Malformed, "a bundle and a disclosure: evidence is of one of them")
+	case f.Bundle == nil && f.Disclosure == nil && f.Checkpoint == nil && f.Proof == nil:
+		c.fail(slice.CheckForm, Malformed, "there is neither a bundle, nor a disclosure, nor a checkpoint")
+	case f.Bundle == nil && f.Disclosure == nil && f.Checkpoint == nil:
+		c.leafAlone()
+	case f.Bundle == nil && f.Disclosure == nil:
+		c.history()
+	default:
+		c.slice()
+	}
+	if c.v.Outcome == "" {
+		c.v.Outcome = Verified
+		if !c.signed {
+			c.v.Outcome, c.v.Reason = WellFormed, "no signature was checked: give a trust file, or the key of the token"
+		}
+	}
+	return c.v
+}
+
+// A court is one case.
+type court struct {
+	Judge
+	files  Files
+	v      Verdict
+	signed bool // at least one signature was checked, and good
+
+	subject   *subject
+	envelope  *attest.Envelope
+	proof     *ledger.Proof
+	leaf      *ledger.SliceLeaf
+	statement *attest.Statement // once it is verified
+	signer    ledger.TrustedSigner
+	opened    *ledger.Opened // once a log's signature is verified
+	cosigned  time.Time      // the time by which a quorum had; zero if none is needed
+}
+
+func (c *court) check(id slice.CheckID, status slice.Status, format string, args ...any) {
+	c.v.Checks = append(c.v.Checks, slice.Check{ID: id, Status: status, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (c *court) pass(id slice.CheckID, format string, args ...any) {
+	c.check(id, slice.StatusOK, format, args...)
+}
+
+func (c *court) skip(id slice.CheckID, format string, args ...any) {
+	c.check(id, slice.StatusSkipped, format, args...)
+}
+
+// fail records a failed check. The first one decides the outcome.
+func (c *court) fail(id slice.CheckID, o Outcome, format string, args ...any) {
+	c.check(id, slice.StatusFail, format, args...)
+	if c.v.Outcome == "" {
+		c.v.Outcome, c.v.Reason = o, string(id)+": "+fmt.Sprintf(format, args...)
+	}
+}
+
+// slice judges a bundle or a disclosure with what is there beside it.
+func (c *court) slice() {
+	if !c.read() {
+		return
+	}
+	c.pass(slice.CheckForm, "canonical JSON")
+	c.pass(slice.CheckVersion, "%s", c.subject.provenance.SchemaVersion)
+	for _, check := range c.subject.checks {
+		c.v.Checks = append(c.v.Checks, check)
+		if check.Status == slice.StatusFail && c.v.Outcome == "" {
+			c.v.Outcome, c.v.Reason = Tampered, string(check.ID)+": "+check.Detail
+		}
+	}
+	c.token()
+	c.attestation()
+	c.log()
+	c.logged()
+	c.witnesses()
+	c.signerTime()
+	c.redactions()
+}
+
+// read reads every file, before anything is believed of one.
+func (c *court) read() bool {
+	var err error
+	where := FileBundle
+	if c.files.Bundle != nil {
+		c.subject, err = readBundle(c.files.Bundle)
+	} else {
+		where = FileDisclosure
+		c.subject, err = readDisclosure(c.files.Disclosure)
+	}
+	if err == nil {
+		c.v.Claim = c.subject.claim()
+	}
+	if err == nil && c.files.Attestation != nil {
+		where = FileAttestation
+		c.envelope, err = attest.ParseEnvelope(c.files.Attestation)
+	}
+	if err == nil && c.files.Proof != nil {
+		where = FileProof
+		if c.proof, err = ledger.ParseProof(c.files.Proof); err == nil {
+			err = c.readLeaf()
+		}
+	}
+	if err == nil {
+		return true
+	}
+	if errors.Is(err, slice.ErrVersion) || errors.Is(err, ledger.ErrVersion) || errors.Is(err, attest.ErrVersion) {
+		c.skip(slice.CheckForm, "not known for this version")
+		c.fail(slice.CheckVersion, UnknownVersion, "%s: %v", where, err)
+		return false
+	}
+	c.fail(slice.CheckForm, Malformed, "%s: %v", where, err)
+	c.skip(slice.CheckVersion, "not reached")
+	return false
+}
+
+// readLeaf reads what a proof is of. What is no leaf of a slice is for logged to refuse.
+func (c *court) readLeaf() error {
+	leaf, err := ledger.ParseLeaf(c.proof.Leaf)
+	if err != nil {
+		return err
+	}
+	c.leaf, _ = leaf.(*ledger.SliceLeaf)
+	if foreign, ok := leaf.(ledger.Foreign); ok {
+		return foreign.Version()
+	}
+	return nil
+}
+
+func (c *court) token() {
+	if c.Keys == nil {
+		c.skip(slice.CheckToken, "no key given")
+		return
+	}
+	s := c.subject
+	switch err := c.Keys.Check(&s.provenance, s.seal); {
+	case err == nil:
+		c.signed = true
+		c.pass(slice.CheckToken, "key %s of tenant %s", s.seal.KeyID, s.seal.Tenant)
+	case errors.Is(err, token.ErrKeyUnknown):
+		c.fail(slice.CheckToken, KeyUnknown, "%v", err)
+	case errors.Is(err, token.ErrKeyRetired):
+		c.fail(slice.CheckToken, KeyRetired, "%v", err)
+	default:
+		c.fail(slice.CheckToken, Tampered, "%v", err)
+	}
+}
+
+func (c *court) attestation() {
+	switch {
+	case c.Trust == nil:
+		c.skip(CheckAttestation, "no trust file given")
+	case len(c.Trust.Signers) == 0:
+		c.skip(CheckAttestation, "the trust file names no signer")
+	case c.envelope == nil && len(c.Trust.Logs) == 0:
+		c.fail(CheckAttestation, KeyUnknown, "the trust file names signers and no log, and there is no attestation")
+	case c.envelope == nil:
+		c.skip(CheckAttestation, "there is none")
+	default:
+		c.verifyEnvelope()
+		return
+	}
+	c.skip(CheckStatement, "no attestation was verified")
+}
+
+func (c *court) verifyEnvelope() {
+	payload, ids, err := c.envelope.Verify(func(id string) (ledger.Key, bool) {
+		s, ok := c.trusted(id)
+		return s.Key, ok
+	})
+	var statement *attest.Statement
+	if err == nil {
+		if statement, err = attest.ParseStatement(payload); err == nil {
+			c.signer, err = c.signerOf(ids, statement)
+		}
+	}
+	switch {
+	case errors.Is(err, attest.ErrVersion):
+		c.fail(CheckAttestation, UnknownVersion, "%v", err)
+	case errors.Is(err, attest.ErrKeyUnknown):
+		c.fail(CheckAttestation, KeyUnknown, "%v", err)
+	case errors.Is(err, ledger.ErrSignature):
+		c.fail(CheckAttestation, Tampered, "%v", err)
+	case err != nil:
+		c.fail(CheckAttestation, Malformed, "%v", err)
+	}
+	if err != nil {
+		c.skip(CheckStatement, "not reached")
+		return
+	}
+	c.pass(CheckAttestation, "key %.16s… of %s", c.signer.HexID(), c.signer.Name)
+	why, err := c.subject.match(statement)
+	if err != nil {
+		c.v.Checks = append(c.v.Checks, mismatch(err))
+		if c.v.Outcome == "" {
+			c.v.Outcome, c.v.Reason = Tampered, string(CheckStatement)+": "+err.Error()
+		}
+		return
+	}
+	c.signed, c.statement = true, statement
+	c.pass(CheckStatement, "%s", why)
+}
+
+func mismatch(err error) slice.Check {
+	check := slice.Check{ID: CheckStatement, Status: slice.StatusFail, Detail: err.Error()}
+	var m *attest.MismatchError
+	if errors.As(err, &m) {
+		check.Detail, check.Expected, check.Found = m.Member+" is not what was signed", m.Expected, m.Found
+	}
+	return check
+}
+
+func (c *court) trusted(keyID string) (ledger.TrustedSigner, bool) {
+	at := slices.IndexFunc(c.Trust.Signers, func(s ledger.TrustedSigner) bool { return s.HexID() == keyID })
+	if at < 0 {
+		return ledger.TrustedSigner{}, false
+	}
+	return c.Trust.Signers[at], true
+}
+
+// signerOf gives the first of the keys that signed which may sign for the tenant.
+func (c *court) signerOf(ids []string, s *attest.Statement) (ledger.TrustedSigner, error) {
+	if ledger.Origin(s.Origin).Tenant() == s.Tenant {
+		for _, id := range ids {
+			if signer, _ := c.trusted(id); signer.Name == s.Origin {
+				return signer, nil
+			}
+		}
+	}
+	return ledger.TrustedSigner{}, fmt.Errorf("%w: none of the keys signs as %s for tenant %s", attest.ErrKeyUnknown, s.Origin, s.Tenant)
+}
+
+// log opens the proof's checkpoint.
+func (c *court) log() {
+	switch {
+	case c.Trust == nil:
+		c.skip(CheckLog, "no trust file given")
+	case len(c.Trust.Logs) == 0:
+		c.skip(CheckLog, "the trust file names no log")
+	case c.proof == nil:
+		c.skip(CheckLog, "there is no proof")
+	default:
+		c.opened = c.open(CheckLog, c.proof.Checkpoint)
+		if c.opened != nil && c.subject != nil && ledger.Origin(c.opened.Origin).Tenant() != c.subject.seal.Tenant {
+			c.fail(CheckLog, KeyUnknown, "%s is not a log of tenant %s", c.opened.Origin, c.subject.seal.Tenant)
+			c.opened = nil
+		}
+		if c.opened != nil {
+			c.pass(CheckLog, "%s, %d leaves", c.opened.Origin, c.opened.Size)
+		}
+	}
+}
+
+// open checks who signed a checkpoint, and records it if it is nobody.
+func (c *court) open(id slice.CheckID, signed []byte) *ledger.Opened {
+	o, err := c.Trust.Open(signed)
+	switch {
+	case errors.Is(err, ledger.ErrForm):
+		c.fail(id, Malformed, "%v", err)
+	case errors.Is(err, ledger.ErrSignature):
+		c.fail(id, Tampered, "%v", err)
+	case err != nil:
+		c.fail(id, KeyUnknown, "%v", err)
+	}
+	return o
+}
+
+// logged checks that the leaf is the evidence's, and under the checkpoint.
+func (c *court) logged() {
+	if c.opened == nil {
+		if c.Trust != nil && len(c.Trust.Logs) > 0 && c.proof == nil {
+			c.fail(CheckLogged, NotInLog, "the trust file names a log, and there is no proof of inclusion")
+			return
+		}
+		c.skip(CheckLogged, "no checkpoint was verified")
+		return
+	}
+	if err := c.subject.matchLeaf(c.leaf); err != nil {
+		c.fail(CheckLogged, NotInLog, "%v", err)
+		return
+	}
+	if s := c.statement; s != nil && (s.Index != c.proof.Index || s.Origin != c.opened.Origin) {
+		c.fail(CheckLogged, NotInLog, "the proof is of leaf %d of %s, the attestation names %d of %s", c.proof.Index, c.opened.Origin, s.Index, s.Origin)
+		return
+	}
+	if err := c.opened.CheckInclusion(c.proof.Index, ledger.LeafHash(c.proof.Leaf), c.proof.Path); err != nil {
+		c.fail(CheckLogged, NotInLog, "%v", err)
+		return
+	}
+	c.signed = true
+	c.v.Inclusion = &Inclusion{Origin: c.opened.Origin, Index: c.proof.Index, Size: c.opened.Size}
+	c.pass(CheckLogged, "%s #%d of %d, issued %s", c.opened.Origin, c.proof.Index, c.opened.Size, c.leaf.At)
+}
+
+func (c *court) witnesses() {
+	switch {
+	case c.opened == nil:
+		c.skip(CheckWitnesses, "no checkpoint was verified")
+	case !c.Trust.Quorum():
+		c.skip(CheckWitnesses, "the trust file asks for none")
+	default:
+		at, err := c.opened.Quorum(c.Since)
+		if err != nil {
+			c.fail(CheckWitnesses, QuorumNotMet, "%v", err)
+			return
+		}
+		c.cosigned = at
+		newest := c.opened.Cosigned[len(c.opened.Cosigned)-1].At
+		c.pass(CheckWitnesses, "%d of %d cosigned, a quorum by %s, the newest at %s", len(c.opened.Cosigned), len(c.Trust.Witnesses), at.Format(time.RFC3339), newest.Format(time.RFC3339))
+	}
+}
+
+// signerTime looks whether the attestation's key was valid when it signed.
+func (c *court) signerTime() {
+	if c.statement == nil {
+		c.skip(CheckSigner, "no attestation was verified")
+		return
+	}
+	s := &c.signer
+	at, said := c.statement.IssuedAt, "as the signer says"
+	if !c.cosigned.IsZero() {
+		at, said = dag.Time(c.cosigned.UnixMicro()), "by the witnesses' clocks"
+	}
+	switch {
+	case s.From == 0 && s.Until == 0:
+		c.skip(CheckSigner, "the trust file bounds the key in no way")
+	case at < s.From:
+		c.fail(CheckSigner, KeyRetired, "signed %s (%s), the key is valid from %s", at, said, s.From)
+	case s.Until != 0 && at > s.Until:
+		c.fail(CheckSigner, KeyRetired, "signed %s (%s), the key was valid until %s", at, said, s.Until)
+	default:
+		c.pass(CheckSigner, "signed %s (%s)", at, said)
+	}
+}
+
+// redactions says whose doing it is that text is missing.
+func (c *court) redactions() {
+	for _, id := range c.subject.redacted {
+		c.v.Redacted = append(c.v.Redacted, Redaction{id, c.why(id)})
+	}
+	c.v.Dropped = c.subject.turns - c.subject.named
+	if n := len(c.v.Redacted) + c.v.Dropped; c.RequireFull && n > 0 && c.v.Outcome == "" {
+		c.v.Outcome, c.v.Reason = Redacted, fmt.Sprintf("%d of %d turns have no text, and the whole was asked for", n, c.subject.turns)
+	}
+}
+
+func (c *court) why(id dag.TurnID) Why {
+	if c.statement == nil {
+		return WhyUnknown
+	}
+	for _, r := range c.statement.Redacted {
+		if r.Turn == id {
+			return Why(r.Why)
+		}
+	}
+	return WhyDisclosed
+}
+
+// leafAlone judges a proof of whatever its leaf says.
+func (c *court) leafAlone() {
+	var err error
+	if c.proof, err = ledger.ParseProof(c.files.Proof); err == nil {
+		_, err = ledger.ParseLeaf(c.proof.Leaf)
+	}
+	switch {
+	case errors.Is(err, ledger.ErrVersion):
+		c.fail(slice.CheckVersion, UnknownVersion, "%s: %v", FileProof, err)
+		return
+	case err != nil:
+		c.fail(slice.CheckForm, Malformed, "%s: %v", FileProof, err)
+		return
+	}
+	c.pass(slice.CheckForm, "%s", c.proof.Leaf)
+	c.log()
+	if c.opened == nil {
+		c.skip(CheckLogged, "no checkpoint was verified")
+	} else if err := c.opened.CheckInclusion(c.proof.Index, ledger.LeafHash(c.proof.Leaf), c.proof.Path); err != nil {
+		c.fail(CheckLogged, NotInLog, "%v", err)
+	} else {
+		c.signed = true
+		c.v.Inclusion = &Inclusion{Origin: c.opened.Origin, Index: c.proof.Index, Size: c.opened.Size}
+		c.pass(CheckLogged, "%s #%d of %d", c.opened.Origin, c.proof.Index, c.opened.Size)
+	}
+	c.witnesses()
+}
+
+// history judges a checkpoint, and whether it continues an older one.
+func (c *court) history() {
+	if c.files.Attestation != nil || c.files.Proof != nil {
+		c.fail(slice.CheckForm, Malformed, "an attestation and a proof belong to a bundle or a disclosure, and there is none")
+		return
+	}
+	proof, err := ledger.ParseHashes(c.files.Consistency)
+	if err == nil && c.files.Consistency != nil && c.files.OldCheckpoint == nil {
+		err = errors.New("a proof of consistency, and no old checkpoint")
+	}
+	for _, signed := range [][]byte{c.files.Checkpoint, c.files.OldCheckpoint} {
+		if err == nil && signed != nil {
+			_, err = ledger.ReadCheckpoint(signed)
+		}
+	}
+	if err != nil {
+		c.fail(slice.CheckForm, Malformed, "%v", err)
+		return
+	}
+	c.pass(slice.CheckForm, "signed notes")
+	if c.Trust == nil || len(c.Trust.Logs) == 0 {
+		c.skip(CheckLog, "no trust file that names a log")
+	} else if c.opened = c.open(CheckLog, c.files.Checkpoint); c.opened != nil {
+		c.signed = true
+		c.pass(CheckLog, "%s, %d leaves, root %s", c.opened.Origin, c.opened.Size, c.opened.Hash)
+	}
+	c.consistency(proof)
+	c.witnesses()
+}
+
+func (c *court) consistency(proof []ledger.Hash) {
+	if c.files.OldCheckpoint == nil || c.opened == nil {
+		c.skip(CheckConsistency, "it takes two checkpoints of a trusted log")
+		return
+	}
+	old := c.open(CheckConsistency, c.files.OldCheckpoint)
+	if old == nil {
+		return
+	}
+	if old.Origin != c.opened.Origin {
+		c.fail(CheckConsistency, KeyUnknown, "the old checkpoint is of %s, the new one of %s", old.Origin, c.opened.Origin)
+		return
+	}
+	if err := c.opened.CheckConsistency(old.Root, proof); err != nil {
+		c.fail(CheckConsistency, LogInconsistent, "%v", err)
+		return
+	}
+	c.pass(CheckConsistency, "%d leaves continue %d", c.opened.Size, old.Size)
+}
+
+// digestOf is the SHA-256 of a bundle's bytes.
+func digestOf(bundle []byte) dag.Digest { return sha256.Sum256(bundle) }

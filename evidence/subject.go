@@ -1,0 +1,86 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/attest"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// A subject is what the evidence is about: a bundle, whole or with texts withheld, or a
+// disclosure of one.
+type subject struct {
+	provenance slice.Provenance
+	seal       slice.Seal
+	asOf       dag.Seq
+	turns      int // of the slice
+	named      int // of those, in the evidence
+	redacted   []dag.TurnID
+	checks     []slice.Check
+	digest     dag.Digest // of the whole bundle, as far as is known: see match
+	match      func(*attest.Statement) (string, error)
+}
+
+func (s *subject) claim() Claim {
+	return Claim{Provenance: s.provenance, Tenant: s.seal.Tenant, KeyID: s.seal.KeyID, AsOf: s.asOf, Turns: s.turns}
+}
+
+func readBundle(data []byte) (*subject, error) {
+	b, err := slice.ParseBundle(data)
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{
+		provenance: b.Provenance, seal: b.Seal, asOf: b.AsOf, turns: len(b.Turns), named: len(b.Turns),
+		redacted: b.Redacted(), checks: b.Check(), digest: digestOf(data),
+	}
+	s.match = func(st *attest.Statement) (string, error) {
+		withheld, err := st.Match(b, s.digest)
+		if err != nil || len(withheld) == 0 {
+			return "the whole bundle, sha256:" + s.digest.String(), err
+		}
+		s.digest = st.Subject // what is shown is a part of that one
+		return fmt.Sprintf("a disclosure of sha256:%s without the text of %d turns", st.Subject, len(withheld)), nil
+	}
+	return s, nil
+}
+
+// matchLeaf compares a leaf with what it should be the leaf of.
+func (s *subject) matchLeaf(l *ledger.SliceLeaf) error {
+	if l == nil {
+		return errors.New("the proof is not of an issued slice")
+	}
+	for _, m := range [...]struct{ member, leaf, here string }{
+		{"tenant", string(l.Tenant), string(s.seal.Tenant)},
+		{"key_id", l.KeyID, s.seal.KeyID},
+		{"as_of", fmt.Sprint(l.AsOf), fmt.Sprint(s.asOf)},
+		{"provenance", fmt.Sprint(l.Provenance), fmt.Sprint(s.provenance)},
+		{"bundle", l.Bundle.String(), s.digest.String()},
+	} {
+		if m.leaf != m.here {
+			return fmt.Errorf("the proof is of another slice: its %s is %s, not %s", m.member, m.leaf, m.here)
+		}
+	}
+	return nil
+}
+
+func readDisclosure(data []byte) (*subject, error) {
+	d, err := slice.ParseDisclosure(data)
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{
+		provenance: d.Provenance, seal: d.Seal, asOf: d.AsOf, turns: d.TurnCount, named: len(d.Turns),
+		redacted: d.Redacted(), checks: d.Check(), digest: d.Bundle,
+	}
+	s.match = func(st *attest.Statement) (string, error) {
+		if err := st.MatchDisclosure(d); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%d of %d turns of sha256:%s", s.named, s.turns, d.Bundle), nil
+	}
+	return s, nil
+}
