@@ -158,6 +158,9 @@ func (c *keeping) record(ctx context.Context, s *slice.Slice, seal slice.Seal, t
 	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
 	}
+	if err := c.announce(ctx, tenant); err != nil {
+		return store.Issued{}, err
+	}
 	if err := c.policies.write(ctx, tenant, s.Policy); err != nil {
 		return store.Issued{}, err
 	}
@@ -165,7 +168,7 @@ func (c *keeping) record(ctx context.Context, s *slice.Slice, seal slice.Seal, t
 	if err != nil {
 		return store.Issued{}, err
 	}
-	r, err := c.store.PutIssued(ctx, tenant, store.Issued{
+	r, err := c.issuing.put(ctx, tenant, store.Issued{
 		Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: now,
 	})
 	if err != nil {

@@ -331,8 +331,8 @@ func (s *turning) PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Reg
 	return s.turn().PutPolicy(ctx, tenant, p)
 }
 
-func (s *turning) PutIssued(ctx context.Context, tenant dag.Tenant, i store.Issued) (store.Issued, error) {
-	return s.turn().PutIssued(ctx, tenant, i)
+func (s *turning) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
+	return s.turn().PutIssued(ctx, tenant, issued)
 }
 
 // TestOneQuestionForMany lets many ask for slices of one conversation while the store is

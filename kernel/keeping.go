@@ -25,6 +25,9 @@ type keeping struct {
 	places   *lru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
 	recorded *lru.Cache[handout, store.Issued]       // bundles that are in the store's record
 	policies *registries
+	issuing  *issuing
+
+	announced *lru.Cache[dag.Tenant, signers] // tenants whose ledger knows the keys
 }
 
 func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
@@ -33,6 +36,10 @@ func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
 	recorded, err := lru.New[handout, store.Issued](keptRecorded)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
+	}
+	announced, err := lru.New[dag.Tenant, signers](keptAnnounced)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
@@ -45,6 +52,9 @@ func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
 		places:   places,
 		recorded: recorded,
 		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[dag.Tenant]bool{}},
+		issuing:  &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
+
+		announced: announced,
 	}, nil
 }
 
@@ -148,10 +158,18 @@ func (s steadyStore) PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.
 	return err
 }
 
-func (s steadyStore) PutIssued(ctx context.Context, tenant dag.Tenant, i store.Issued) (store.Issued, error) {
+func (s steadyStore) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
 	if err := s.still(); err != nil {
-		return store.Issued{}, err
+		return nil, err
 	}
-	v, err := s.inner.PutIssued(ctx, tenant, i)
+	v, err := s.inner.PutIssued(ctx, tenant, issued)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) ([]uint64, error) {
+	if err := s.still(); err != nil {
+		return nil, err
+	}
+	v, err := s.inner.PutLeaves(ctx, tenant, leaves)
 	return stillOf(s, v, err)
 }

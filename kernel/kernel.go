@@ -27,9 +27,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
+	"github.com/graphkernel/graphkernel/witness"
 )
 
 // A Config says what a kernel works with.
@@ -48,6 +52,15 @@ type Config struct {
 	// there are processors end no sooner, and some of them much later. The store is asked
 	// outside of it. 0 is the number of processors.
 	Parallel int
+
+	// Identity signs for third parties; the zero value is nobody, and what would need a
+	// signature is identity.ErrNone then. ReplaceIdentity puts another in place.
+	Identity identity.Identity
+
+	// Witnesses are asked to cosign checkpoints; nil: none are. CheckpointEvery is how old a
+	// checkpoint may be before they are asked again; 0 is 10 seconds.
+	Witnesses       *witness.Asker
+	CheckpointEvery time.Duration
 
 	// Observe is called before each operation with its name, and what it returns is
 	// called behind it with the error. The operation, and its calls of the store, get
@@ -75,6 +88,9 @@ type Kernel struct {
 	kept      atomic.Pointer[keeping]
 	keys      *keys
 	changes   changes
+
+	identity    replaceable
+	checkpoints checkpoints
 }
 
 // A turnKey names a turn of a tenant.
@@ -109,6 +125,9 @@ func Open(c Config) (*Kernel, error) {
 	if c.Parallel <= 0 {
 		c.Parallel = runtime.GOMAXPROCS(0)
 	}
+	if c.CheckpointEvery == 0 {
+		c.CheckpointEvery = 10 * time.Second
+	}
 	if c.Observe == nil {
 		c.Observe = unobserved
 	}
@@ -126,6 +145,10 @@ func Open(c Config) (*Kernel, error) {
 		salts:     c.Rand,
 		turnstile: make(turnstile, c.Parallel),
 		keys:      apiKeys,
+	}
+	k.identity.id = c.Identity
+	if k.checkpoints.kept, err = lru.New[dag.Tenant, *cosigned](keptAnnounced); err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
 	}
 	kept, err := k.newKeeping(c.Store.Epoch())
 	if err != nil {

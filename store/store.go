@@ -9,7 +9,10 @@
 //   - bodies, which can be erased, and the erasure events;
 //   - registered policies;
 //   - the record of every slice that was issued;
-//   - API keys, of which it has the hash alone, with their revocation.
+//   - API keys, of which it has the hash alone, with their revocation;
+//   - the ledger: a leaf for each issued slice, policy, erasure, and for each API key's
+//     creation and revocation, appended in the transaction of the act. So whatever is
+//     acknowledged is in it. A leaf stands in it once.
 //
 // It parses no text and knows no policy's meaning: callers hand over finished
 // bytes. What it does own is order, and the leaves that follow from a turn's
@@ -26,6 +29,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -227,9 +231,10 @@ type Store interface {
 	// gets an empty registry.
 	Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error)
 
-	// PutIssued records that a bundle was handed out. A bundle (by its SHA-256)
-	// that is recorded already changes nothing and gives the first record.
-	PutIssued(ctx context.Context, tenant dag.Tenant, i Issued) (Issued, error)
+	// PutIssued records that bundles were handed out, all of them or none, in this
+	// order. A bundle (by its SHA-256) that is recorded already, or stands earlier in
+	// the list, changes nothing. It gives the record that stands for each.
+	PutIssued(ctx context.Context, tenant dag.Tenant, issued []Issued) ([]Issued, error)
 
 	// IssuedByID gives the records of a slice id, by ascending number.
 	IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]Issued, error)
@@ -257,6 +262,34 @@ type Store interface {
 	// who asks for the key afterwards, through whatever store on the same
 	// data, finds it unrevoked.
 	RevokeKey(ctx context.Context, tenant dag.Tenant, id string, at dag.Time) (access.Key, error)
+
+	// Log gives the right edge of the tenant's ledger, an empty tree if it has none.
+	Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error)
+
+	// LogHashes gives n hashes of a level of the ledger from an index on, in order, as
+	// ledger.Reader asks for them. Fewer if there are no more.
+	LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error)
+
+	// LogLeaves gives up to limit leaves of the ledger from an index on, in order.
+	LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error)
+
+	// LogIndex finds a leaf by its bytes. One that is not in the ledger is ErrNotFound.
+	LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error)
+
+	// PutLeaves appends the leaves that are not in the ledger yet, in this order, all of
+	// them or none, and gives the index of each. It is for acts that this store keeps
+	// nothing else of, and for copying a ledger: a later act whose leaf is there
+	// already appends none. A leaf that ledger.CheckLeaf refuses is an error.
+	PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) ([]uint64, error)
+
+	// Witnessed gives what the tenant, as a witness, cosigned last of the log of an
+	// origin; an empty root, which is of size 0, if nothing.
+	Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error)
+
+	// PutWitnessed replaces what was cosigned last, if that is still old; else it wraps
+	// ErrMoved and changes nothing. Of two that are made at once from the same old one
+	// succeeds.
+	PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error
 
 	// Epoch gives a number that changes when the data may be others than before: a
 	// server that took over may lack what the one before it had acknowledged. It
@@ -287,6 +320,7 @@ var (
 	ErrLost        = errors.New("the store cannot be reached; nothing was changed")
 	ErrGap         = errors.New("the stretch does not continue the history that is stored")
 	ErrBusy        = errors.New("store is busy with another process") // repeating what was asked is safe, and the remedy
+	ErrMoved       = errors.New("what was to be replaced has been replaced already")
 	ErrSchema      = errors.New("store was written by a newer version")
 )
 

@@ -32,6 +32,7 @@ const touchEvery = 16
 type Authority struct {
 	state        atomic.Pointer[authorityState] // replaced, never changed
 	hits, misses atomic.Uint64
+	replaced     atomic.Uint64
 }
 
 type authorityState struct {
@@ -64,7 +65,12 @@ func (a *Authority) Replace(r Keyring) {
 		panic("token: " + err.Error())
 	}
 	a.state.Store(&authorityState{ring: r, derived: derived, good: good})
+	a.replaced.Add(1)
 }
+
+// Replaced counts the keyrings that were put in place: whoever remembers something of one
+// sees by it that there is another.
+func (a *Authority) Replaced() uint64 { return a.replaced.Load() }
 
 // Keyring gives the keyring in place.
 func (a *Authority) Keyring() Keyring { return a.now().ring }

@@ -69,7 +69,7 @@ func TestSound(t *testing.T) {
 		}
 		want := fsck.Counts{
 			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Conversations: 8,
-			Policies: 4, Issued: 10, Recut: 10, Keys: 6,
+			Policies: 4, Issued: 10, Recut: 10, Keys: 6, Leaves: 28,
 		}
 		if report.Counts != want {
 			t.Errorf("pages of %d: looked at %+v, want %+v", page, report.Counts, want)
@@ -91,6 +91,12 @@ func conversation(n int) string { return "conversation " + storetest.Conversatio
 func kept(n, offset int, bytes ...byte) string {
 	return fmt.Sprintf(`UPDATE turns SET kept = CAST(substr(kept, 1, %d) || x'%x' || substr(kept, %d) AS BLOB)
 		WHERE tenant = 1 AND substr(kept, 49, 16) = %s`, offset, bytes, offset+1+len(bytes), id(n))
+}
+
+// blob changes a byte of a column, at an offset.
+func blob(table, column string, offset int, where string) string {
+	return fmt.Sprintf(`UPDATE %[1]s SET %[2]s = CAST(substr(%[2]s, 1, %[3]d) || iif(substr(%[2]s, %[3]d + 1, 1) = x'31', x'32', x'31') || substr(%[2]s, %[3]d + 2) AS BLOB) WHERE %[4]s`,
+		table, column, offset, where)
 }
 
 func id(n int) string { i := storetest.TurnID(n); return fmt.Sprintf("x'%x'", i[:]) }
@@ -216,6 +222,40 @@ var damages = []struct{ name, sql, where, rule string }{
 	{"key's hash, of another", `UPDATE api_keys SET hash = (SELECT max(hash) FROM api_keys) WHERE tenant = 1`, "key ", "hash"},
 	{"key created at no time", `UPDATE api_keys SET created_at = -1 WHERE tenant = 1`, "keys", "readable"},
 	{"key revoked at no time", `UPDATE api_keys SET revoked_at = -1 WHERE tenant = 1`, "keys", "readable"},
+
+	// Acts that the ledger does not have so.
+	{"key created at another time", `UPDATE api_keys SET created_at = created_at + 1 WHERE tenant = 1`, "key ", "ledger"},
+	{"key that is live again", `UPDATE api_keys SET revoked_at = 0 WHERE tenant = 1 AND revoked_at > 0`, "", ""}, // what was done to it is in the ledger alone
+	{"key revoked at another time", `UPDATE api_keys SET revoked_at = revoked_at + 1 WHERE tenant = 1 AND revoked_at > 0`, "key ", "ledger"},
+	{"key of another name", `UPDATE api_keys SET id = '0123456789abcdef' WHERE tenant = 1 AND id = (SELECT min(id) FROM api_keys)`, "key 0123456789abcdef", "ledger"},
+	{"event at another time", `UPDATE events SET at = at + 1 WHERE tenant = 1 AND seq = 21`, "event 21", "ledger"},
+	{"issued at another time", `UPDATE issued SET at = at + 1 WHERE tenant = 1 AND number = 2`, "issued 2", "ledger"},
+	{"issued by another key", `UPDATE issued SET key = 'key-2' WHERE tenant = 1 AND number = 2`, "issued 2", "ledger"},
+	{"issued bundle", `UPDATE issued SET bundle = zeroblob(32) WHERE tenant = 1 AND number = 2`, "issued 2", "ledger"},
+	{"policy that came by another way", `INSERT INTO policies SELECT tenant, 'other@1', hash, canonical FROM policies WHERE tenant = 1 AND policy = 'wide@1'`, "policy other@1", "ledger"},
+
+	{"ledger gone", `DELETE FROM logs WHERE tenant = 1`, "leaf 0", "size"},
+	{"ledger's size, too great", `UPDATE logs SET size = 22 WHERE tenant = 1`, "leaf 14", "number"},
+	{"ledger's size, too small", `UPDATE logs SET size = 13 WHERE tenant = 1`, "ledger", "edge"},
+	{"ledger's size and not its edge", `UPDATE logs SET size = 15 WHERE tenant = 1`, "ledger", "readable"},
+	{"ledger as it was", `UPDATE logs SET size = 12, edge = substr(edge, 1, 64) WHERE tenant = 1`, "leaf 12", "size"},
+	{"ledger's edge", blob("logs", "edge", 40, `tenant = 1`), "ledger", "edge"},
+	{"leaf", blob("log_leaves", "leaf", 20, `tenant = 1 AND n = 6`), "leaf 6", "hash"},
+	{"leaf, not even a leaf", blob("log_leaves", "leaf", 0, `tenant = 1 AND n = 6`), "leaf 6", "form"},
+	{"leaf cut short", `UPDATE log_leaves SET leaf = substr(leaf, 1, 40) WHERE tenant = 1 AND n = 6`, "leaf 6", "form"},
+	{"leaf twice", `UPDATE log_leaves SET leaf = (SELECT leaf FROM log_leaves WHERE tenant = 1 AND n = 3) WHERE tenant = 1 AND n = 6`, "leaf 6", "twice"},
+	{"leaf gone", `DELETE FROM log_leaves WHERE tenant = 1 AND n = 6`, "leaf ", "readable"},
+	{"leaf of another number", `UPDATE log_leaves SET n = 99 WHERE tenant = 1 AND n = 13`, "leaf ", "readable"},
+	{"leaf of another tenant", `UPDATE log_leaves SET tenant = 7 WHERE tenant = 1 AND n = 13`, "leaf 13", "number"},
+	{"leaf's hash", blob("log_hashes", "hash", 31, `tenant = 1 AND n = 6`), "leaf 6", "hash"},
+	{"leaf's hash, gone", `DELETE FROM log_hashes WHERE tenant = 1 AND n = 6`, "leaf ", "readable"},
+	{"leaf's hash, the last one", `DELETE FROM log_hashes WHERE tenant = 1 AND n = 13`, "leaf 13", "hash"},
+	{"leaf's hash of another size", `UPDATE log_hashes SET hash = x'00' WHERE tenant = 1 AND n = 6`, "leaf ", "readable"},
+	{"leaf's hash of another level", `UPDATE log_hashes SET level = 1 WHERE tenant = 1 AND n = 13`, "leaf 13", "hash"},
+	{"hash of a level that is none yet", `INSERT INTO log_hashes VALUES (1, 1, 0, zeroblob(32))`, "hash 0 of level 1", "size"},
+	{"index, prefix", `UPDATE log_index SET prefix = prefix + 1 WHERE tenant = 1 AND n = 6`, "leaf 6", "found by leaf"},
+	{"index, number", `UPDATE log_index SET n = 5 WHERE tenant = 1 AND n = 6`, "leaf 6", "found by leaf"},
+	{"index, gone", `DELETE FROM log_index WHERE tenant = 1 AND n = 6`, "leaf 6", "found by leaf"},
 }
 
 // TestDamaged changes one thing by SQL, and expects it to be found, at its place.
@@ -394,13 +434,86 @@ func TestPolicyMeanwhile(t *testing.T) {
 	}
 
 	// The registry is read once for the policies, once for the slices, and once more.
-	if _, err := s.PutIssued(ctx, tenant, storetest.Issued(30, 9)); err != nil {
+	if _, err := storetest.PutIssued(ctx, s, tenant, storetest.Issued(30, 9)); err != nil {
 		t.Fatal(err)
 	}
 	m = &meanwhile{Store: s}
 	report, err = fsck.Tenant(ctx, m, tenant, fsck.Options{})
 	if err != nil || len(report.Findings) != 1 || report.Findings[0].Rule != "policy" || m.reads != 3 {
 		t.Errorf("%v, %v; the policies were read %d times, want 3", report.Findings, err, m.reads)
+	}
+}
+
+// TestLedgerLevels damages a hash of each level of a ledger that has several, and the
+// ledger's right edge in each of its hashes.
+func TestLedgerLevels(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := sqlite.Create(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const leaves = 3*256 + 3
+	_, err = s.PutLeaves(t.Context(), tenant, storetest.Leaves(0, leaves))
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if report := check(t, path, fsck.Options{}); !report.OK() || report.Counts.Leaves != leaves {
+		t.Fatalf("%+v", report)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := func(sql, where, rule string) {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if changed := exec(t, path, sql); changed != 1 {
+			t.Fatalf("%s changed %d rows", sql, changed)
+		}
+		report := check(t, path, fsck.Options{})
+		if len(report.Findings) != 1 || report.Findings[0].Where != where || report.Findings[0].Rule != rule {
+			t.Errorf("%s: found %v, want %q of %s", sql, report.Findings, rule, where)
+		}
+	}
+	for n := range 3 {
+		damaged(blob("log_hashes", "hash", 5*n, fmt.Sprintf(`level = 1 AND n = %d`, n)), fmt.Sprintf("hash %d of level 1", n), "hash")
+	}
+	damaged(`DELETE FROM log_hashes WHERE level = 1 AND n = 2`, "hash 2 of level 1", "hash")
+	for n := range 4 { // 771 has four bits
+		damaged(blob("logs", "edge", 32*n+n, `tenant = 1`), "ledger", "edge")
+	}
+}
+
+// misread gives a leaf that is not a turn's when all are scanned, and only then.
+type misread struct {
+	store.Store
+	turn dag.TurnID
+}
+
+func (m *misread) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c *dag.ConversationID, fn func(*store.Record) error) error {
+	return m.Store.Scan(ctx, tenant, after, c, func(r *store.Record) error {
+		if r.Turn.ID == m.turn {
+			r.Leaf[0] ^= 1
+		}
+		return fn(r)
+	})
+}
+
+// TestScannedLeaf makes sure that the scan derives a turn's leaf from its fields, and
+// does not leave that to the look-ups.
+func TestScannedLeaf(t *testing.T) {
+	s := memory.Open(&memory.Disk{}, memory.Options{})
+	if err := storetest.Fill(t.Context(), s, tenant); err != nil {
+		t.Fatal(err)
+	}
+	report, err := fsck.Tenant(t.Context(), &misread{s, storetest.TurnID(17)}, tenant, fsck.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(report.Findings, func(f fsck.Finding) bool { return f.Where == turn(17) && f.Rule == "leaf" }) {
+		t.Errorf("found %v, want the leaf of %s", report.Findings, turn(17))
 	}
 }
 

@@ -336,6 +336,9 @@ func (c *checker) numbers() error {
 			}
 			taken(e.Seq)
 			c.event(e)
+			if err := c.inLedger(eventName(e), store.EventLeaf(c.tenant, e)); err != nil {
+				return err
+			}
 		}
 		c.progress("events", int(min(after, c.head)), int(c.head))
 	}

@@ -69,6 +69,9 @@ func (c *checker) issued() error {
 			r.add(c.seed, i)
 			ids[i.Provenance.SliceID] = r
 			c.counts.Issued++
+			if err := c.inLedger(where, store.IssuedLeaf(c.tenant, i)); err != nil {
+				return err
+			}
 		}
 		if c.whole && readable && !c.o.Uncut {
 			if registry, err = c.registeredFor(page, registry); err != nil {

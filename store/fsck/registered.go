@@ -20,6 +20,9 @@ func (c *checker) policies() error {
 		} else if again.Hash() != p.Hash() {
 			c.find(where, "hash", "stored is %s, and its parameters give %s", p.Hash(), again.Hash())
 		}
+		if err := c.inLedger(where, store.PolicyLeaf(c.tenant, p)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -50,6 +53,9 @@ func (c *checker) keys() error {
 			c.find(where, "hash", "key %s has the same", other)
 		}
 		hashes[k.Hash] = k.ID
+		if err := c.inLedger(where, store.KeyLeaves(&k)...); err != nil {
+			return err
+		}
 		alone, err := c.s.Key(c.ctx, c.tenant, k.ID)
 		if err != nil {
 			if err := c.unreadable(where, err); err != nil {

@@ -26,10 +26,15 @@ func (s *Store) PutKey(ctx context.Context, key access.Key) error {
 	if len(t.keys) >= store.MaxKeys {
 		return fmt.Errorf("memory: tenant %s: %w", key.Tenant, store.ErrTooManyKeys)
 	}
+	grown, err := t.plan(store.KeyLeaves(&key)...)
+	if err != nil {
+		return err
+	}
 	return s.commit(ctx, func() {
 		t.keys[key.ID] = key
+		t.grow(grown)
 		s.disk.keep(key.Tenant, t)
-	}, "keys")
+	}, grown.steps("keys")...)
 }
 
 // Key gives one API key.
@@ -77,7 +82,15 @@ func (s *Store) RevokeKey(ctx context.Context, name dag.Tenant, id string, at da
 		return key, nil
 	}
 	key.RevokedAt = at
-	if err := s.commit(ctx, func() { t.keys[id] = key }, "keys"); err != nil {
+	grown, err := t.plan(store.KeyLeaves(&key)[1:]...) // the first came with the key
+	if err != nil {
+		return access.Key{}, err
+	}
+	err = s.commit(ctx, func() {
+		t.keys[id] = key
+		t.grow(grown)
+	}, grown.steps("keys")...)
+	if err != nil {
 		return access.Key{}, err
 	}
 	return key, nil

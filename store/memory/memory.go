@@ -20,6 +20,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -38,14 +39,20 @@ type tenant struct {
 	events  []store.Event
 	reg     policy.Registry
 	issued  []store.Issued
+	bundles map[dag.Digest]int // where a bundle's record is in issued
 	keys    map[string]access.Key
+	log
+	witnessed map[string]ledger.Root
 }
 
 func (d *Disk) tenant(name dag.Tenant) *tenant {
 	if t := d.tenants[name]; t != nil {
 		return t
 	}
-	return &tenant{byID: map[dag.TurnID]*store.Record{}, keys: map[string]access.Key{}}
+	return &tenant{
+		byID: map[dag.TurnID]*store.Record{}, bundles: map[dag.Digest]int{}, keys: map[string]access.Key{},
+		log: log{index: map[ledger.Hash]uint64{}}, witnessed: map[string]ledger.Root{},
+	}
 }
 
 // keep makes a tenant permanent once it has something.

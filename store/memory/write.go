@@ -68,6 +68,14 @@ func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretc
 	if prepared.Last() == 0 {
 		return nil
 	}
+	leaves := make([][]byte, len(events))
+	for i := range events {
+		leaves[i] = store.EventLeaf(name, &events[i])
+	}
+	grown, err := t.plan(leaves...)
+	if err != nil {
+		return err
+	}
 	return s.commit(ctx, func() {
 		t.add(records)
 		for _, id := range prepared.Erasing() {
@@ -75,8 +83,9 @@ func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretc
 		}
 		t.events = append(t.events, events...)
 		t.head = prepared.Last()
+		t.grow(grown)
 		s.disk.keep(name, t)
-	}, "turns", "bodies", "events", "head")
+	}, grown.steps("turns", "bodies", "events", "head")...)
 }
 
 // known gives what planning a write asks for.
@@ -133,11 +142,16 @@ func (s *Store) Erase(ctx context.Context, name dag.Tenant, e store.Event) (stor
 		return stands, nil
 	}
 	e.Seq = t.head + 1
-	err := s.commit(ctx, func() {
+	grown, err := t.plan(store.EventLeaf(name, &e))
+	if err != nil {
+		return store.Event{}, err
+	}
+	err = s.commit(ctx, func() {
 		erase(r)
 		t.events = append(t.events, e)
 		t.head = e.Seq
-	}, "bodies", "events", "head")
+		t.grow(grown)
+	}, grown.steps("bodies", "events", "head")...)
 	if err != nil {
 		return store.Event{}, err
 	}
@@ -161,35 +175,68 @@ func (s *Store) PutPolicy(ctx context.Context, name dag.Tenant, p policy.Registe
 	if err != nil || len(with.All()) == len(t.reg.All()) {
 		return err
 	}
+	grown, err := t.plan(store.PolicyLeaf(name, p))
+	if err != nil {
+		return err
+	}
 	return s.commit(ctx, func() {
 		t.reg = with
+		t.grow(grown)
 		s.disk.keep(name, t)
-	}, "policies")
+	}, grown.steps("policies")...)
 }
 
-// PutIssued records that a bundle was handed out.
-func (s *Store) PutIssued(ctx context.Context, name dag.Tenant, i store.Issued) (store.Issued, error) {
+// PutIssued records that bundles were handed out.
+func (s *Store) PutIssued(ctx context.Context, name dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
 	if _, err := dag.ParseTenant(string(name)); err != nil {
-		return store.Issued{}, err
+		return nil, err
 	}
-	if err := store.CheckIssued(&i); err != nil {
-		return store.Issued{}, err
+	for i := range issued {
+		if err := store.CheckIssued(&issued[i]); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.enter(ctx); err != nil {
-		return store.Issued{}, err
+		return nil, err
 	}
 	defer s.disk.mu.Unlock()
 	t := s.disk.tenant(name)
-	if at := slices.IndexFunc(t.issued, func(old store.Issued) bool { return old.Bundle == i.Bundle }); at >= 0 {
-		return t.issued[at], nil
+	var fresh []store.Issued
+	var leaves [][]byte
+	added := map[dag.Digest]int{}
+	stand := empty[store.Issued](s)
+	for _, i := range issued {
+		if at, ok := t.bundles[i.Bundle]; ok {
+			stand = append(stand, t.issued[at])
+			continue
+		}
+		at, ok := added[i.Bundle]
+		if !ok {
+			at = len(fresh)
+			added[i.Bundle] = at
+			i.Number = uint64(len(t.issued)+at) + 1
+			fresh = append(fresh, i)
+			leaves = append(leaves, store.IssuedLeaf(name, &i))
+		}
+		stand = append(stand, fresh[at])
 	}
-	i.Number = uint64(len(t.issued)) + 1
-	err := s.commit(ctx, func() {
-		t.issued = append(t.issued, i)
-		s.disk.keep(name, t)
-	}, "number", "issued")
+	if len(fresh) == 0 {
+		return stand, nil
+	}
+	grown, err := t.plan(leaves...)
 	if err != nil {
-		return store.Issued{}, err
+		return nil, err
 	}
-	return i, nil
+	err = s.commit(ctx, func() {
+		for _, i := range fresh {
+			t.bundles[i.Bundle] = len(t.issued)
+			t.issued = append(t.issued, i)
+		}
+		t.grow(grown)
+		s.disk.keep(name, t)
+	}, grown.steps("number", "issued")...)
+	if err != nil {
+		return nil, err
+	}
+	return stand, nil
 }

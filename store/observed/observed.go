@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -106,8 +107,8 @@ func (w *watched) Policies(ctx context.Context, tenant dag.Tenant) (policy.Regis
 	return watch(ctx, w, "policies", func(ctx context.Context) (policy.Registry, error) { return w.inner.Policies(ctx, tenant) })
 }
 
-func (w *watched) PutIssued(ctx context.Context, tenant dag.Tenant, i store.Issued) (store.Issued, error) {
-	return watch(ctx, w, "put_issued", func(ctx context.Context) (store.Issued, error) { return w.inner.PutIssued(ctx, tenant, i) })
+func (w *watched) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
+	return watch(ctx, w, "put_issued", func(ctx context.Context) ([]store.Issued, error) { return w.inner.PutIssued(ctx, tenant, issued) })
 }
 
 func (w *watched) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
@@ -134,6 +135,36 @@ func (w *watched) Keys(ctx context.Context, tenant dag.Tenant) ([]access.Key, er
 
 func (w *watched) RevokeKey(ctx context.Context, tenant dag.Tenant, id string, at dag.Time) (access.Key, error) {
 	return watch(ctx, w, "revoke_key", func(ctx context.Context) (access.Key, error) { return w.inner.RevokeKey(ctx, tenant, id, at) })
+}
+
+func (w *watched) Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error) {
+	return watch(ctx, w, "log", func(ctx context.Context) (ledger.Tree, error) { return w.inner.Log(ctx, tenant) })
+}
+
+func (w *watched) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error) {
+	return watch(ctx, w, "log_hashes", func(ctx context.Context) ([]ledger.Hash, error) {
+		return w.inner.LogHashes(ctx, tenant, level, from, n)
+	})
+}
+
+func (w *watched) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
+	return watch(ctx, w, "log_leaves", func(ctx context.Context) ([][]byte, error) { return w.inner.LogLeaves(ctx, tenant, from, limit) })
+}
+
+func (w *watched) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error) {
+	return watch(ctx, w, "log_index", func(ctx context.Context) (uint64, error) { return w.inner.LogIndex(ctx, tenant, leaf) })
+}
+
+func (w *watched) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) ([]uint64, error) {
+	return watch(ctx, w, "put_leaves", func(ctx context.Context) ([]uint64, error) { return w.inner.PutLeaves(ctx, tenant, leaves) })
+}
+
+func (w *watched) Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error) {
+	return watch(ctx, w, "witnessed", func(ctx context.Context) (ledger.Root, error) { return w.inner.Witnessed(ctx, tenant, origin) })
+}
+
+func (w *watched) PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error {
+	return act(ctx, w, "put_witnessed", func(ctx context.Context) error { return w.inner.PutWitnessed(ctx, tenant, origin, old, next) })
 }
 
 func (w *watched) Epoch() uint64 { return w.inner.Epoch() }

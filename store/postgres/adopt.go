@@ -63,10 +63,15 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 			return err
 		}
 	}
+	leaves := make([][]byte, len(events))
 	for i := range events {
 		if err := t.addEvent(&events[i]); err != nil {
 			return err
 		}
+		leaves[i] = store.EventLeaf(t.name, &events[i])
+	}
+	if err := t.logActs(leaves...); err != nil {
+		return err
 	}
 	return t.exec("head", queryMove, string(t.name), int64(p.Last()), t.writer)
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/faultproxy"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/postgres"
@@ -97,12 +100,56 @@ func known(err error) bool {
 // A swept write is one of those whose exchange with the server is cut at each byte. do
 // makes the i-th and says whether the answer is right; there says whether it is kept.
 type swept struct {
-	name  string
-	do    func(ctx context.Context, s store.Store, i int) error
-	there func(ctx context.Context, s store.Store, i int) (bool, error)
+	name   string
+	leaves uint64 // that it appends to the ledger
+	do     func(ctx context.Context, s store.Store, i int) error
+	there  func(ctx context.Context, s store.Store, i int) (bool, error)
 }
 
 var errAnswer = errors.New("the answer is wrong")
+
+// listed is how many bundles of one slice issuedList gives.
+const listed = 3
+
+func issuedList(i int) []store.Issued {
+	list := make([]store.Issued, listed)
+	for k := range list {
+		list[k] = storetest.Issued(listed*i+k, i)
+		list[k].AsOf = 1 // of as many digits in each leaf
+	}
+	return list
+}
+
+// filler makes a leaf; all are of one length.
+func filler(n int) []byte {
+	return fmt.Appendf(nil, `{"n":"%012d","type":"filler"}`, n)
+}
+
+// rootOf makes up the root of a log.
+func rootOf(size int) ledger.Root {
+	return ledger.Root{Size: uint64(size), Hash: ledger.LeafHash(filler(size))}
+}
+
+// level appends leaves, past the proxy, until the next leaves take as many bytes as any: the
+// ledger's edge is as long before as it was, and after, and no tile is filled by them.
+func (n *network) level(leaves uint64) {
+	n.t.Helper()
+	if leaves == 0 {
+		return
+	}
+	tree, err := n.direct.Log(n.t.Context(), storetest.Tenant)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	var fill [][]byte
+	const ones = 6
+	for size := tree.Size(); bits.OnesCount64(size) != ones || bits.OnesCount64(size+leaves) != ones || size>>8 != (size+leaves)>>8; size++ {
+		fill = append(fill, filler(int(size)))
+	}
+	if _, err := n.direct.PutLeaves(n.t.Context(), storetest.Tenant, fill); err != nil {
+		n.t.Fatal(err)
+	}
+}
 
 func sweptWrites() []swept {
 	const step = 3 // turns of an append
@@ -128,23 +175,74 @@ func sweptWrites() []swept {
 			return len(records) > 0, err
 		},
 	}, {
-		name: "PutIssued",
+		name:   "PutIssued",
+		leaves: listed,
 		do: func(ctx context.Context, s store.Store, i int) error {
-			asked := storetest.Issued(i, i)
-			asked.AsOf = 1
+			asked := issuedList(i)
 			got, err := s.PutIssued(ctx, storetest.Tenant, asked)
-			asked.Number = got.Number
-			if err == nil && (got != asked || got.Number == 0) {
-				err = fmt.Errorf("%w: %+v", errAnswer, got)
+			if err != nil {
+				return err
+			}
+			for k := range asked {
+				asked[k].Number = got[0].Number + uint64(k)
+			}
+			if !slices.Equal(got, asked) || got[0].Number == 0 {
+				return fmt.Errorf("%w: %+v", errAnswer, got)
+			}
+			return nil
+		},
+		there: func(ctx context.Context, s store.Store, i int) (bool, error) {
+			list, err := s.IssuedByID(ctx, storetest.Tenant, storetest.Issued(i, i).Provenance.SliceID)
+			logged := 0
+			for _, asked := range issuedList(i) {
+				_, indexErr := s.LogIndex(ctx, storetest.Tenant, store.IssuedLeaf(storetest.Tenant, &asked))
+				if indexErr == nil {
+					logged++
+				} else if !errors.Is(indexErr, store.ErrNotFound) {
+					err = errors.Join(err, indexErr)
+				}
+			}
+			if err == nil && (len(list)%listed != 0 || logged != len(list)) {
+				err = fmt.Errorf("%d records and %d leaves of %d are there", len(list), logged, listed)
+			}
+			return len(list) > 0, err
+		},
+	}, {
+		name:   "PutLeaves",
+		leaves: 2,
+		do: func(ctx context.Context, s store.Store, i int) error {
+			at, err := s.PutLeaves(ctx, storetest.Tenant, [][]byte{filler(1_000_000 + i), filler(2_000_000 + i)})
+			if err == nil && (len(at) != 2 || at[1] != at[0]+1) {
+				err = fmt.Errorf("%w: %v", errAnswer, at)
 			}
 			return err
 		},
 		there: func(ctx context.Context, s store.Store, i int) (bool, error) {
-			list, err := s.IssuedByID(ctx, storetest.Tenant, storetest.Issued(i, i).Provenance.SliceID)
-			return len(list) == 1, err
+			at, err := s.LogIndex(ctx, storetest.Tenant, filler(1_000_000+i))
+			next, nextErr := s.LogIndex(ctx, storetest.Tenant, filler(2_000_000+i))
+			if errors.Is(err, store.ErrNotFound) && errors.Is(nextErr, store.ErrNotFound) {
+				return false, nil
+			}
+			if err = errors.Join(err, nextErr); err == nil && next != at+1 {
+				err = fmt.Errorf("the leaves stand at %d and %d", at, next)
+			}
+			return true, err
 		},
 	}, {
-		name: "Erase",
+		name: "PutWitnessed",
+		do: func(ctx context.Context, s store.Store, i int) error {
+			return s.PutWitnessed(ctx, storetest.Tenant, fmt.Sprintf("log-%06d.example", i), ledger.Root{}, rootOf(1+i))
+		},
+		there: func(ctx context.Context, s store.Store, i int) (bool, error) {
+			root, err := s.Witnessed(ctx, storetest.Tenant, fmt.Sprintf("log-%06d.example", i))
+			if err == nil && root.Size != 0 && root != rootOf(1+i) {
+				err = fmt.Errorf("the root of %d leaves is witnessed", root.Size)
+			}
+			return root.Size != 0, err
+		},
+	}, {
+		name:   "Erase",
+		leaves: 1,
 		do: func(ctx context.Context, s store.Store, i int) error {
 			e, err := s.Erase(ctx, storetest.Tenant, storetest.Erasure(1+i))
 			want := storetest.Erased(e.Seq, 1+i)
@@ -198,6 +296,7 @@ func sweep(t *testing.T, w swept, direction faultproxy.Direction, stride, phase 
 	i := 0
 	calm := func(s store.Store) int { // makes a write in peace, and gives the bytes that it took
 		t.Helper()
+		n.level(w.leaves)
 		n.settle()
 		before := n.proxy.Counts()
 		if err := w.do(ctx, s, i); err != nil {
@@ -220,6 +319,7 @@ func sweep(t *testing.T, w swept, direction faultproxy.Direction, stride, phase 
 	}
 	cut := 0
 	for _, at := range points {
+		n.level(w.leaves)
 		n.settle()
 		done := n.proxy.CutAfter(direction, int64(at))
 		if err := w.do(ctx, patient, i); err != nil {
@@ -248,6 +348,7 @@ func sweep(t *testing.T, w swept, direction faultproxy.Direction, stride, phase 
 	calm(hasty)
 	lost, kept, unkept := 0, 0, 0
 	for _, at := range points {
+		n.level(w.leaves)
 		n.settle()
 		done := n.proxy.CutAfter(direction, int64(at))
 		err := w.do(ctx, hasty, i)

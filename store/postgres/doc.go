@@ -10,6 +10,11 @@
 // turns and runs by tenant and conversation, so that a slice of one conversation reads
 // one partition, and ids by tenant and id.
 //
+// The ledger is in four tables: logs has its size and right edge, log_leaves the leaves,
+// log_hashes the hashes that tiles are made of, and log_index where a leaf stands.
+// witnessed holds the roots of other logs that were cosigned. They have no partitions, and
+// stay on the server that holds the heads: a leaf belongs to its act's transaction.
+//
 // # Writing
 //
 // Each write is one transaction at READ COMMITTED. It begins by locking the tenant's row in
@@ -18,6 +23,10 @@
 // of the commit, a number becomes visible after every smaller one. Tenants do not wait for
 // each other. (A sequence of the database has gaps and is visible out of order;
 // SERIALIZABLE would let writers of one tenant fail in turn instead of wait in turn.)
+//
+// An act appends its leaf behind the same lock: one round trip looks up the right edge
+// and whether the leaf is there, and one inserts, however many leaves there are.
+// Recording sixteen issued slices takes as many round trips as recording one, which is four.
 //
 // What was acknowledged is as durable as the server is set up: on its disk at least, since
 // connections of this package do not accept synchronous_commit = off; and on a standby's
@@ -39,7 +48,9 @@
 // what is stored then. If the answer to a commit was lost, the next attempt finds in the
 // tenant's row whether that commit was the last to move the head, and the caller
 // gets the answer that was lost. If another write came in between it gets the one that
-// repeating the call gives. When patience runs out the error wraps store.ErrLost if
+// repeating the call gives. (PutWitnessed, which is no repetition of itself, takes it as
+// done if it finds what it was to put; if it finds a third root after a commit without an answer,
+// the error wraps both store.ErrMoved and store.ErrUncertain.) When patience runs out the error wraps store.ErrLost if
 // nothing was changed, store.ErrUncertain if nobody can tell. Serialisation failures and
 // deadlocks are repeated likewise; a lock that others hold for half of Options.Timeout, and a
 // statement that takes four fifths of it, are store.ErrBusy, unless the URL sets lock_timeout

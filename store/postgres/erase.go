@@ -86,6 +86,9 @@ func (t *tx) eraseTurn(e store.Event) (store.Event, error) {
 	if err := t.addEvent(&e); err != nil {
 		return store.Event{}, err
 	}
+	if err := t.logActs(store.EventLeaf(t.name, &e)); err != nil {
+		return store.Event{}, err
+	}
 	return e, t.exec("head", queryMove, string(t.name), int64(e.Seq), t.writer)
 }
 

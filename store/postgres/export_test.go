@@ -8,8 +8,9 @@ var Queries = map[string]string{
 	"Match": queryMatch, "External": queryExternal, "Conversations": queryConversations,
 	"Parents": queryParents, "Tails": queryTails, "TakeRun": queryTakeRun, "Lock": queryLock,
 	"Find": queryFind, "EventOf": queryEventOf, "Events": queryEvents, "Erase": queryErase, "Erased": queryErased,
-	"IssuedBySlice": queryIssuedBySlice, "IssuedBundle": queryIssuedBundle, "IssuedAfter": queryIssuedAfter,
+	"IssuedBySlice": queryIssuedBySlice, "IssuedBundles": queryIssuedBundles, "IssuedAfter": queryIssuedAfter,
 	"Policy": queryPolicy, "Key": queryKey,
+	"Log": queryLog, "LogHashes": queryLogHashes, "LogLeaves": queryLogLeaves, "LogIndex": queryLogIndex, "Witnessed": queryWitnessed,
 }
 
 // MaxConnections is the size of the store's pool.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
@@ -20,54 +22,132 @@ const (
 
 	queryIssuedBySlice = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = $1 AND slice = $2 ORDER BY number`
 
-	queryIssuedBundle = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = $1 AND bundle = $2`
+	queryIssuedBundles = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = $1 AND bundle = ANY($2)`
 
 	queryIssuedAfter = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = $1 AND number > $2 ORDER BY number LIMIT $3`
 
-	queryCountIssued = `UPDATE tenants SET issued = issued + 1 WHERE tenant = $1 RETURNING issued`
+	queryCountIssued = `UPDATE tenants SET issued = issued + $2 WHERE tenant = $1`
 
-	queryAddIssued = `INSERT INTO issued (tenant, ` + issuedColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+	queryAddIssued = `INSERT INTO issued (tenant, ` + issuedColumns + `) SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::uuid[], $5::text[],
+		$6::bytea[], $7::bytea[], $8::text[], $9::bigint[], $10::text[], $11::text[], $12::bytea[], $13::bigint[])`
 )
 
-// PutIssued records that a bundle was handed out, under the tenant's next number.
-func (s *Store) PutIssued(ctx context.Context, tenant dag.Tenant, i store.Issued) (store.Issued, error) {
+// PutIssued records that bundles were handed out, under the tenant's next numbers. It takes
+// four round trips, however many there are.
+func (s *Store) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
+	for i := range issued {
+		if err := store.CheckIssued(&issued[i]); err != nil {
+			return nil, fmt.Errorf("postgres: put issued: record %d of %d: %w", i+1, len(issued), err)
+		}
+	}
 	if err := s.enter(ctx); err != nil {
-		return store.Issued{}, fmt.Errorf("postgres: put issued: %w", err)
+		return nil, fmt.Errorf("postgres: put issued: %w", err)
 	}
 	defer s.gate.RUnlock()
-	var stands store.Issued
+	distinct := distinctBundles(issued)
+	leaves := make([][]byte, len(distinct))
+	for i := range distinct {
+		leaves[i] = store.IssuedLeaf(tenant, &distinct[i])
+	}
+	hashes := hashesOf(leaves)
+	var stands map[dag.Digest]store.Issued
 	err := s.write(ctx, tenant, func(t *tx) (err error) {
-		stands, err = t.putIssued(i)
+		stands, err = t.putIssued(distinct, leaves, hashes)
 		return err
 	})
 	if err != nil {
-		return store.Issued{}, fmt.Errorf("postgres: put issued: %w", err)
+		return nil, fmt.Errorf("postgres: put issued: %w", err)
 	}
-	return stands, nil
+	list := make([]store.Issued, len(issued))
+	for i := range issued {
+		list[i] = stands[issued[i].Bundle]
+	}
+	return list, nil
 }
 
-func (t *tx) putIssued(i store.Issued) (store.Issued, error) {
-	if err := store.CheckIssued(&i); err != nil {
-		return store.Issued{}, err
+// distinctBundles gives the first record of each bundle.
+func distinctBundles(issued []store.Issued) []store.Issued {
+	seen := make(map[dag.Digest]bool, len(issued))
+	distinct := make([]store.Issued, 0, len(issued))
+	for _, i := range issued {
+		if !seen[i.Bundle] {
+			seen[i.Bundle] = true
+			distinct = append(distinct, i)
+		}
 	}
-	recorded, err := readIssued(t.Query(t.ctx, queryIssuedBundle, string(t.name), i.Bundle[:]))
-	if err != nil {
-		return store.Issued{}, err
+	return distinct
+}
+
+// putIssued records those of distinct bundles that are new, with their leaves, and gives
+// the records that stand.
+func (t *tx) putIssued(distinct []store.Issued, leaves [][]byte, hashes []ledger.Hash) (map[dag.Digest]store.Issued, error) {
+	stands := make(map[dag.Digest]store.Issued, len(distinct))
+	if len(distinct) == 0 {
+		return stands, nil
 	}
-	if len(recorded) > 0 {
-		return recorded[0], nil
+	b := &pgx.Batch{}
+	for chunk := range slices.Chunk(distinct, lookupIDs) {
+		bundles := make([][]byte, len(chunk))
+		for i := range chunk {
+			bundles[i] = chunk[i].Bundle[:]
+		}
+		b.Queue(queryIssuedBundles, string(t.name), bundles).Query(func(rows pgx.Rows) error {
+			recorded, err := readIssued(rows, nil)
+			for _, i := range recorded {
+				stands[i.Bundle] = i
+			}
+			return err
+		})
 	}
+	l := t.readLog(b, hashes)
+	if err := t.SendBatch(t.ctx, b).Close(); err != nil {
+		return nil, err
+	}
+	var fresh []store.Issued
+	var freshLeaves [][]byte
+	var freshHashes []ledger.Hash
+	for i := range distinct {
+		if _, recorded := stands[distinct[i].Bundle]; !recorded {
+			fresh = append(fresh, distinct[i])
+			fresh[len(fresh)-1].Number = t.issued + uint64(len(fresh))
+			freshLeaves, freshHashes = append(freshLeaves, leaves[i]), append(freshHashes, hashes[i])
+		}
+	}
+	if len(fresh) == 0 {
+		return stands, nil
+	}
+	for _, i := range fresh {
+		stands[i.Bundle] = i
+	}
+	b = &pgx.Batch{}
 	if err := t.begin("number"); err != nil {
-		return store.Issued{}, err
+		return nil, err
 	}
-	var number int64
-	if err := t.QueryRow(t.ctx, queryCountIssued, string(t.name)).Scan(&number); err != nil {
-		return store.Issued{}, err
+	b.Queue(queryCountIssued, string(t.name), len(fresh))
+	if err := t.begin("issued"); err != nil {
+		return nil, err
 	}
-	i.Number = uint64(number)
-	p := &i.Provenance
-	return i, t.exec("issued", queryAddIssued, string(t.name), int64(i.Number), string(p.SliceID), uuid(p.Anchor), string(p.PolicyID),
-		p.PolicyParamsHash[:], p.GraphSnapshotHash[:], p.SchemaVersion, int64(i.AsOf), i.KeyID, i.Token, i.Bundle[:], int64(i.At))
+	b.Queue(queryAddIssued, issuedArrays(t.name, fresh)...)
+	if _, err := t.growLog(b, l, freshLeaves, freshHashes); err != nil {
+		return nil, err
+	}
+	return stands, t.SendBatch(t.ctx, b).Close()
+}
+
+// issuedArrays gives records as queryAddIssued takes them, an array for each column.
+func issuedArrays(tenant dag.Tenant, list []store.Issued) []any {
+	n := len(list)
+	numbers, asOf, at := make([]int64, n), make([]int64, n), make([]int64, n)
+	ids, policies, versions, keys, tokens := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	anchors, hashes, snapshots, bundles := make([][16]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	for k := range list {
+		i := &list[k]
+		p := &i.Provenance
+		numbers[k], asOf[k], at[k] = int64(i.Number), int64(i.AsOf), int64(i.At)
+		ids[k], policies[k], versions[k], keys[k], tokens[k] = string(p.SliceID), string(p.PolicyID), p.SchemaVersion, i.KeyID, i.Token
+		anchors[k], hashes[k], snapshots[k], bundles[k] = uuid(p.Anchor), p.PolicyParamsHash[:], p.GraphSnapshotHash[:], i.Bundle[:]
+	}
+	return []any{string(tenant), numbers, ids, anchors, policies, hashes, snapshots, versions, asOf, keys, tokens, bundles, at}
 }
 
 // IssuedByID gives the records of a slice id.

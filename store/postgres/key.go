@@ -57,7 +57,10 @@ func (t *tx) putKey(key access.Key) error {
 	if count >= store.MaxKeys {
 		return fmt.Errorf("tenant %s: %w", t.name, store.ErrTooManyKeys)
 	}
-	return t.exec("keys", queryAddKey, string(t.name), key.ID, string(key.Role), []byte(key.Note), key.Hash[:], int64(key.CreatedAt), int64(key.RevokedAt))
+	if err := t.exec("keys", queryAddKey, string(t.name), key.ID, string(key.Role), []byte(key.Note), key.Hash[:], int64(key.CreatedAt), int64(key.RevokedAt)); err != nil {
+		return err
+	}
+	return t.logActs(store.KeyLeaves(&key)...)
 }
 
 // storedKey gives the key of this id, or none.
@@ -130,7 +133,11 @@ func (t *tx) revokeKey(id string, at dag.Time) (access.Key, error) {
 		return key, nil
 	}
 	key.RevokedAt = at
-	return key, t.exec("keys", queryEndKey, string(t.name), id, int64(at))
+	if err := t.exec("keys", queryEndKey, string(t.name), id, int64(at)); err != nil {
+		return access.Key{}, err
+	}
+	leaves := store.KeyLeaves(&key)
+	return key, t.logActs(leaves[len(leaves)-1]) // that of the creation came with the key
 }
 
 // readKeys reads rows of keyColumns. A row that is no key is an error: what cannot be

@@ -11,7 +11,9 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/postgres"
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
@@ -58,7 +60,7 @@ func TestQueryPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 100 {
-		if _, err := s.PutIssued(ctx, storetest.Tenant, storetest.Issued(1+n, n)); err != nil {
+		if _, err := s.PutIssued(ctx, storetest.Tenant, []store.Issued{storetest.Issued(1+n, n)}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Erase(ctx, storetest.Tenant, storetest.Erasure(1+n)); err != nil {
@@ -74,15 +76,23 @@ func TestQueryPlans(t *testing.T) {
 		`INSERT INTO events SELECT 'storetest', 1000000 + n, 'erasure', gen_random_uuid(), '', 0 FROM generate_series(1, 5000) n`,
 		`INSERT INTO issued SELECT tenant, 1000000 + number * 100 + n, slice || n, anchor, policy, policy_hash, snapshot, version, as_of, key, token, sha256((number || ' ' || n)::bytea), at
 			FROM issued, generate_series(1, 50) n`,
+		`INSERT INTO logs SELECT 'other' || n, 0, '' FROM generate_series(1, 5000) n`,
+		`INSERT INTO log_leaves SELECT 'storetest', 1000000 + n, sha256(n::text::bytea) FROM generate_series(1, 5000) n`,
+		`INSERT INTO log_hashes SELECT 'storetest', n % 3, 1000000 + n, sha256(n::text::bytea) FROM generate_series(1, 5000) n`,
+		`INSERT INTO log_index SELECT 'storetest', hashtextextended(n::text, 0), 1000000 + n FROM generate_series(1, 5000) n`,
+		`INSERT INTO witnessed SELECT 'storetest', 'log' || n || '.example', n, sha256('') FROM generate_series(1, 5000) n`,
 		"ANALYZE", "SET plan_cache_mode = force_generic_plan", "SET jit = off"} {
 		if _, err := conn.Exec(ctx, text); err != nil {
 			t.Fatal(err)
 		}
 	}
 	first := `'` + storetest.ConversationID(3).String() + `'`
+	second := `'` + storetest.ConversationID(4).String() + `'`
 	turn := func(n int) string { return `'` + storetest.TurnID(n).String() + `'` }
 	tenant := `'` + string(storetest.Tenant) + `'`
 	bundle := fmt.Sprintf(`'\x%x'`, [32]byte(storetest.Issued(5, 4).Bundle))
+	issued := storetest.Issued(5, 4)
+	prefix := fmt.Sprint(packed.LeafPrefix(ledger.LeafHash(store.IssuedLeaf(storetest.Tenant, &issued))))
 	slice := `'` + string(storetest.Issued(5, 4).Provenance.SliceID) + `'`
 	// For each the arguments, how many partitions it may visit, and how many rows it may
 	// read from any table.
@@ -113,10 +123,15 @@ func TestQueryPlans(t *testing.T) {
 		"Erase":            {[]string{tenant, first, `12345678`}, 1, 1},
 		"Erased":           {[]string{tenant, `'erasure'`, `ARRAY[` + turn(50) + `]::uuid[]`}, 0, 1},
 		"IssuedBySlice":    {[]string{tenant, slice}, 0, 1},
-		"IssuedBundle":     {[]string{tenant, bundle}, 0, 1},
+		"IssuedBundles":    {[]string{tenant, `ARRAY[` + bundle + `]::bytea[]`}, 0, 1},
 		"IssuedAfter":      {[]string{tenant, `100`, `5`}, 0, 6},
 		"Policy":           {[]string{tenant, `'p@1'`}, 0, 1},
 		"Key":              {[]string{tenant, `'k'`}, 0, 1},
+		"Log":              {[]string{tenant}, 0, 1},
+		"LogHashes":        {[]string{tenant, `0`, `100`, `50`}, 0, 50},
+		"LogLeaves":        {[]string{tenant, `100`, `50`}, 0, 50},
+		"LogIndex":         {[]string{tenant, `ARRAY[` + prefix + `,17]::bigint[]`}, 0, 1},
+		"Witnessed":        {[]string{tenant, `'log17.example'`}, 0, 1},
 	}
 	for name, query := range postgres.Queries {
 		c, known := cases[name]
@@ -124,22 +139,14 @@ func TestQueryPlans(t *testing.T) {
 			t.Errorf("%s: say what it may read", name)
 			continue
 		}
-		var text string
 		prepare := fmt.Sprintf("PREPARE p_%s AS %s", name, query)
 		if _, err := conn.Exec(ctx, prepare, pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Fatalf("%s: %v", prepare, err)
 		}
-		explain := fmt.Sprintf("EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE p_%s (%s)", name, strings.Join(c.args, ", "))
-		if err := conn.QueryRow(ctx, explain, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
-			t.Fatalf("%s: %v", explain, err)
-		}
-		var plans []struct{ Plan planNode }
-		if err := json.Unmarshal([]byte(text), &plans); err != nil || len(plans) != 1 {
-			t.Fatalf("%s: %v", text, err)
-		}
+		plan, text := explain(t, conn, name, c.args...)
 		visited := map[string]bool{}
 		scans := 0
-		plans[0].Plan.walk(func(p *planNode) {
+		plan.walk(func(p *planNode) {
 			small := strings.HasPrefix(p.Table, "tenants") || strings.HasPrefix(p.Table, "policies") || strings.HasPrefix(p.Table, "api_keys") // a page at most
 			if p.Table != "" && p.Type != "ModifyTable" {
 				scans++
@@ -161,4 +168,36 @@ func TestQueryPlans(t *testing.T) {
 			t.Errorf("%s: the plan has no scan: %s", name, text)
 		}
 	}
+	// Where nothing was appended a segment costs the look-up of the head, and above all no
+	// question to another server.
+	for name, args := range map[string][]string{
+		"Segment":  {tenant, first, `16100`}, // the head: the turns and the events
+		"Segments": {tenant, `ARRAY[` + first + `,` + second + `]::uuid[]`, `'{16100,16100}'`},
+	} {
+		looked := false
+		plan, text := explain(t, conn, name, args...)
+		plan.walk(func(p *planNode) {
+			looked = looked || p.Table == "tenants" && p.Loops > 0
+			if p.Table != "" && p.Table != "tenants" && p.Loops > 0 {
+				t.Errorf("%s without news reads %s:\n%s", name, p.Table, text)
+			}
+		})
+		if !looked {
+			t.Errorf("%s without news does not look up the head:\n%s", name, text)
+		}
+	}
+}
+
+// explain runs a statement that was prepared, and gives its plan, and the plan's text.
+func explain(t *testing.T, conn *pgx.Conn, name string, args ...string) (plan planNode, text string) {
+	t.Helper()
+	sql := fmt.Sprintf("EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE p_%s (%s)", name, strings.Join(args, ", "))
+	if err := conn.QueryRow(t.Context(), sql, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	var plans []struct{ Plan planNode }
+	if err := json.Unmarshal([]byte(text), &plans); err != nil || len(plans) != 1 {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return plans[0].Plan, text
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 const (
@@ -40,7 +41,10 @@ func (t *tx) putPolicy(p policy.Registered) error {
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		params := p.Params()
-		return t.exec("policies", queryAddPolicy, string(t.name), string(p.ID()), hash[:], params.Canonical())
+		if err := t.exec("policies", queryAddPolicy, string(t.name), string(p.ID()), hash[:], params.Canonical()); err != nil {
+			return err
+		}
+		return t.logActs(store.PolicyLeaf(t.name, p))
 	case err != nil:
 		return err
 	case string(stored) != string(hash[:]):

@@ -194,9 +194,11 @@ type tx struct {
 	name   dag.Tenant
 	writer [16]byte // names the write; the same in each attempt
 	mine   bool     // an earlier attempt did it all: it was the last one to move the head
+	unsure bool     // an earlier attempt sent a commit, and heard nothing of it
 	head   dag.Seq
-	spread bool // some partitions are on other servers
-	fresh  bool // the tenant had no row before
+	issued uint64 // the number of the newest issued slice
+	spread bool   // some partitions are on other servers
+	fresh  bool   // the tenant had no row before
 	wrote  bool
 }
 
@@ -222,7 +224,7 @@ func (t *tx) exec(step, sql string, args ...any) error {
 }
 
 const (
-	queryLock   = `SELECT head, writer FROM tenants WHERE tenant = $1 FOR UPDATE`
+	queryLock   = `SELECT head, issued, writer FROM tenants WHERE tenant = $1 FOR UPDATE`
 	queryTenant = `INSERT INTO tenants (tenant, head, issued, writer) VALUES ($1, 0, 0, '00000000-0000-0000-0000-000000000000') ON CONFLICT DO NOTHING`
 
 	// Asked by each write, behind the lock, since a partition may be moved while a store
@@ -254,7 +256,8 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	for {
 		sent := false
 		err := s.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-			return s.try(ctx, c.Conn(), tenant, writer, &sent, fn)
+			t := &tx{Conn: c.Conn(), ctx: ctx, step: s.step, name: tenant, writer: writer, unsure: uncertain}
+			return s.try(t, &sent, fn)
 		})
 		if err == nil {
 			return nil
@@ -285,9 +288,8 @@ func ofServer(err error) bool {
 const grace = 500 * time.Millisecond
 
 // try is one attempt. It sets sent when a commit of changes is on its way.
-func (s *Store) try(ctx context.Context, c *pgx.Conn, tenant dag.Tenant, writer [16]byte, sent *bool, fn func(*tx) error) error {
-	t := &tx{Conn: c, ctx: ctx, step: s.step, name: tenant, writer: writer}
-	done := false
+func (s *Store) try(t *tx, sent *bool, fn func(*tx) error) error {
+	ctx, done := t.ctx, false
 	defer func() {
 		if done || t.IsClosed() {
 			return
@@ -361,11 +363,11 @@ func (t *tx) lock() error {
 }
 
 func (t *tx) readRow(row pgx.Row) error {
-	var head int64
+	var head, issued int64
 	var last [16]byte
-	if err := row.Scan(&head, &last); err != nil {
+	if err := row.Scan(&head, &issued, &last); err != nil {
 		return err
 	}
-	t.head, t.mine = dag.Seq(head), last == t.writer
+	t.head, t.issued, t.mine = dag.Seq(head), uint64(issued), last == t.writer
 	return nil
 }

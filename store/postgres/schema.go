@@ -85,6 +85,13 @@ func migrate(ctx context.Context, db interface {
 			return m, explainMigration(n+1, err)
 		}
 	}
+	// Behind the newest file, and not behind its own, so that its statements are those of
+	// this program.
+	if m.From > 0 && m.From < ledgerSchema {
+		if err := completeLedgers(ctx, tx.Conn()); err != nil {
+			return m, explainMigration(ledgerSchema, err)
+		}
+	}
 	if m.From == 0 {
 		_, err = tx.Exec(ctx, `CREATE TABLE graphkernel_schema (version integer NOT NULL)`)
 		if err == nil {

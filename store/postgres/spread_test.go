@@ -366,7 +366,8 @@ func fewerModels(t *testing.T) {
 }
 
 const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM guards; DELETE FROM ids; DELETE FROM links;
-	DELETE FROM conversations; DELETE FROM events; DELETE FROM policies; DELETE FROM issued; DELETE FROM api_keys`
+	DELETE FROM conversations; DELETE FROM events; DELETE FROM policies; DELETE FROM issued; DELETE FROM api_keys;
+	DELETE FROM logs; DELETE FROM log_leaves; DELETE FROM log_hashes; DELETE FROM log_index; DELETE FROM witnessed`
 
 // moveUnder moves the partitions while turns are admitted and slices are cut, none of
 // which may fail.

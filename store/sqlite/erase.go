@@ -74,12 +74,21 @@ func (t *tx) eraseTurn(e store.Event) (store.Event, error) {
 	return e, t.exec("head", t.writer.head, int64(e.Seq), t.tenant)
 }
 
-// record is a step that inserts events.
+// record inserts events, and appends their leaves.
 func (t *tx) record(events ...store.Event) error {
-	return t.insert("events", &t.events, len(events), func(args []any, i int) []any {
+	err := t.insert("events", &t.events, len(events), func(args []any, i int) []any {
 		e := &events[i]
 		return append(args, t.tenant, int64(e.Seq), string(e.Kind), e.Turn[:], []byte(e.Reason), int64(e.At))
 	})
+	if err != nil {
+		return err
+	}
+	leaves := make([][]byte, len(events))
+	for i := range events {
+		leaves[i] = store.EventLeaf(t.name, &events[i])
+	}
+	_, err = t.log(leaves...)
+	return err
 }
 
 // emptyLog takes the writer again: a checkpoint cannot run in a transaction.

@@ -19,7 +19,8 @@ func TestQueryPlans(t *testing.T) {
 	lines := 0
 	for _, query := range []string{queryTenants, queryTurns, queryStored, queryPlaced, queryErased, queryParents, queryScan, queryRuns, queryNumbered, queryTailRun, querySegment, querySegments, queryMatch, queryExternal,
 		queryConversations, queryEvents, queryPolicies, queryIssuedBySlice, queryIssuedAfter,
-		queryTenant, queryLastTurn, queryFind, queryEvent, queryPolicy, queryIssuedBundle, queryKey, queryKeys, queryKeyCount} {
+		queryTenant, queryLastTurn, queryFind, queryEvent, queryPolicy, queryIssuedBundles, queryKey, queryKeys, queryKeyCount,
+		queryLog, queryLogHashes, queryLogLeaves, queryLogged, queryWitnessed} {
 		args := make([]any, strings.Count(query, "?"))
 		for i := range args {
 			args[i] = "[]"
@@ -74,7 +75,7 @@ func TestPragmas(t *testing.T) {
 		{"writer", "secure_delete", "1"},
 		{"writer", "page_size", "4096"},
 		{"writer", "application_id", "1196118065"},
-		{"writer", "user_version", "2"},
+		{"writer", "user_version", "3"},
 		{"writer", "busy_timeout", "10000"},
 		{"writer", "temp_store", "2"},
 		{"reader", "query_only", "1"},

@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
@@ -18,51 +20,125 @@ const (
 	// Without statistics the planner takes the primary key and walks the tenant.
 	queryIssuedBySlice = `SELECT ` + issuedColumns + ` FROM issued INDEXED BY issued_by_slice WHERE tenant = ? AND slice = ? ORDER BY number`
 
-	queryIssuedBundle = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = ? AND bundle = ?`
+	queryIssuedBundles = `SELECT i.number, i.slice, i.anchor, i.policy, i.policy_hash, i.snapshot, i.version, i.as_of, i.key, i.token, i.bundle, i.at
+		FROM json_each(?) j CROSS JOIN issued i ON i.tenant = ? AND i.bundle = unhex(j.value)`
 
 	queryIssuedAfter = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = ? AND number > ? ORDER BY number LIMIT ?`
 )
 
-// PutIssued records that a bundle was handed out, under the tenant's next number.
-func (s *Store) PutIssued(ctx context.Context, tenant dag.Tenant, i store.Issued) (store.Issued, error) {
+// PutIssued records that bundles were handed out, under the tenant's next numbers.
+func (s *Store) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) (stand []store.Issued, err error) {
 	if err := s.enter(ctx); err != nil {
-		return store.Issued{}, fmt.Errorf("sqlite: put issued: %w", err)
+		return nil, fmt.Errorf("sqlite: put issued: %w", err)
 	}
 	defer s.gate.RUnlock()
-	var stands store.Issued
-	err := s.write(ctx, tenant, func(t *tx) (err error) {
-		stands, err = t.putIssued(i)
+	err = s.write(ctx, tenant, func(t *tx) (err error) {
+		stand, err = t.putIssued(issued)
 		return err
 	})
 	if err != nil {
-		return store.Issued{}, fmt.Errorf("sqlite: put issued: %w", err)
+		return nil, fmt.Errorf("sqlite: put issued: %w", err)
+	}
+	return stand, nil
+}
+
+func (t *tx) putIssued(issued []store.Issued) ([]store.Issued, error) {
+	for i := range issued {
+		if err := store.CheckIssued(&issued[i]); err != nil {
+			return nil, err
+		}
+	}
+	stands, err := t.recorded(issued)
+	if err != nil {
+		return nil, err
+	}
+	var fresh []store.Issued
+	for _, i := range issued {
+		if _, ok := stands[i.Bundle]; !ok {
+			stands[i.Bundle] = store.Issued{} // its number is drawn below
+			fresh = append(fresh, i)
+		}
+	}
+	if err := t.addIssued(fresh); err != nil {
+		return nil, err
+	}
+	for _, i := range fresh {
+		stands[i.Bundle] = i
+	}
+	stand := make([]store.Issued, len(issued))
+	for n := range issued {
+		stand[n] = stands[issued[n].Bundle]
+	}
+	return stand, nil
+}
+
+// recorded gives the records of those of the bundles that have one.
+func (t *tx) recorded(issued []store.Issued) (map[dag.Digest]store.Issued, error) {
+	stands := make(map[dag.Digest]store.Issued, len(issued))
+	if t.tenant == 0 {
+		return stands, nil
+	}
+	for issued := range slices.Chunk(issued, lookupIDs) {
+		list, err := readIssued(t.issued.QueryContext(t.ctx, bundleList(issued), t.tenant))
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range list {
+			stands[i.Bundle] = i
+		}
+		if err := t.ended(); err != nil {
+			return nil, err
+		}
 	}
 	return stands, nil
 }
 
-func (t *tx) putIssued(i store.Issued) (store.Issued, error) {
-	if err := store.CheckIssued(&i); err != nil {
-		return store.Issued{}, err
+// bundleList writes digests as a statement takes them: a JSON array of hex strings.
+func bundleList(issued []store.Issued) string {
+	b := make([]byte, 0, 2+67*len(issued))
+	b = append(b, '[')
+	for i := range issued {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = hex.AppendEncode(b, issued[i].Bundle[:])
+		b = append(b, '"')
 	}
-	recorded, err := readIssued(t.issued.QueryContext(t.ctx, t.tenant, i.Bundle[:]))
-	if err != nil {
-		return store.Issued{}, err
-	}
-	if len(recorded) > 0 {
-		return recorded[0], nil
+	return string(append(b, ']'))
+}
+
+// addIssued inserts new records, and sets their numbers.
+func (t *tx) addIssued(fresh []store.Issued) error {
+	if len(fresh) == 0 {
+		return nil
 	}
 	if err := t.own(); err != nil {
-		return store.Issued{}, err
+		return err
 	}
 	if err := t.begin("number"); err != nil {
-		return store.Issued{}, err
+		return err
 	}
-	if err := t.issuedCount.QueryRowContext(t.ctx, t.tenant).Scan(&i.Number); err != nil {
-		return store.Issued{}, err
+	var last uint64
+	if err := t.issuedCount.QueryRowContext(t.ctx, len(fresh), t.tenant).Scan(&last); err != nil {
+		return err
 	}
-	p := &i.Provenance
-	return i, t.exec("issued", t.addIssued, t.tenant, int64(i.Number), string(p.SliceID), p.Anchor[:], string(p.PolicyID),
-		p.PolicyParamsHash[:], p.GraphSnapshotHash[:], p.SchemaVersion, int64(i.AsOf), i.KeyID, i.Token, i.Bundle[:], int64(i.At))
+	leaves := make([][]byte, len(fresh))
+	for n := range fresh {
+		fresh[n].Number = last - uint64(len(fresh)-1-n)
+		leaves[n] = store.IssuedLeaf(t.name, &fresh[n])
+	}
+	err := t.insert("issued", &t.issuedRows, len(fresh), func(args []any, n int) []any {
+		i := &fresh[n]
+		p := &i.Provenance
+		return append(args, t.tenant, int64(i.Number), string(p.SliceID), p.Anchor[:], string(p.PolicyID),
+			p.PolicyParamsHash[:], p.GraphSnapshotHash[:], p.SchemaVersion, int64(i.AsOf), i.KeyID, i.Token, i.Bundle[:], int64(i.At))
+	})
+	if err != nil {
+		return err
+	}
+	_, err = t.log(leaves...)
+	return err
 }
 
 // IssuedByID gives the records of a slice id.

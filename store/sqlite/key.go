@@ -54,7 +54,12 @@ func (t *tx) putKey(key access.Key) error {
 	if err := t.own(); err != nil {
 		return err
 	}
-	return t.exec("keys", t.addKey, t.tenant, key.ID, string(key.Role), []byte(key.Note), key.Hash[:], int64(key.CreatedAt), int64(key.RevokedAt))
+	err = t.exec("keys", t.addKey, t.tenant, key.ID, string(key.Role), []byte(key.Note), key.Hash[:], int64(key.CreatedAt), int64(key.RevokedAt))
+	if err != nil {
+		return err
+	}
+	_, err = t.log(store.KeyLeaves(&key)...)
+	return err
 }
 
 // storedKey gives the key of this id, or none.
@@ -126,7 +131,11 @@ func (t *tx) revokeKey(id string, at dag.Time) (access.Key, error) {
 		return key, nil
 	}
 	key.RevokedAt = at
-	return key, t.exec("keys", t.endKey, int64(at), t.tenant, id)
+	if err := t.exec("keys", t.endKey, int64(at), t.tenant, id); err != nil {
+		return access.Key{}, err
+	}
+	_, err = t.log(store.KeyLeaves(&key)[1:]...) // the first came with the key
+	return key, err
 }
 
 // readKeys reads rows of keyColumns. A row that is no key is an error: what

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -101,8 +102,9 @@ func filled(t *testing.T, path string) *Store {
 			{storetest.Named(storetest.Arrival(100, 1, "linked", 3), "name")},
 		})
 		_, erased := s.Erase(ctx, tenant, storetest.Erasure(2))
-		_, issued := s.PutIssued(ctx, tenant, storetest.Issued(1, 1))
-		for _, err := range []error{appended, erased, issued, s.PutPolicy(ctx, tenant, storetest.Policy("p@1", 1)), s.PutKey(ctx, key)} {
+		_, issued := storetest.PutIssued(ctx, s, tenant, storetest.Issued(1, 1))
+		witnessed := s.PutWitnessed(ctx, tenant, "log.example", ledger.Root{}, ledger.Root{Size: 3})
+		for _, err := range []error{appended, erased, issued, witnessed, s.PutPolicy(ctx, tenant, storetest.Policy("p@1", 1)), s.PutKey(ctx, key)} {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 const queryPolicies = `SELECT policy, hash, canonical FROM policies WHERE tenant = ? ORDER BY policy`
@@ -37,7 +38,11 @@ func (t *tx) putPolicy(p policy.Registered) error {
 		if err := t.own(); err != nil {
 			return err
 		}
-		return t.exec("policies", t.addPolicy, t.tenant, string(p.ID()), hash[:], params.Canonical())
+		if err := t.exec("policies", t.addPolicy, t.tenant, string(p.ID()), hash[:], params.Canonical()); err != nil {
+			return err
+		}
+		_, err := t.log(store.PolicyLeaf(t.name, p))
+		return err
 	case err != nil:
 		return err
 	case string(stored) != string(hash[:]):

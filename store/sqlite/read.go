@@ -60,6 +60,8 @@ type queries struct {
 	events, policies               *sql.Stmt
 	issuedBySlice, issuedAfter     *sql.Stmt
 	key, keys                      *sql.Stmt
+	log, logHashes, logLeaves      *sql.Stmt
+	logged, witnessed              *sql.Stmt
 }
 
 func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
@@ -86,6 +88,11 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.issuedAfter, queryIssuedAfter},
 		{&q.key, queryKey},
 		{&q.keys, queryKeys},
+		{&q.log, queryLog},
+		{&q.logHashes, queryLogHashes},
+		{&q.logLeaves, queryLogLeaves},
+		{&q.logged, queryLogged},
+		{&q.witnessed, queryWitnessed},
 	} {
 		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
 			return q, errors.Join(err, q.close())
@@ -97,7 +104,8 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
-		q.match, q.external, q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.key, q.keys} {
+		q.match, q.external, q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.key, q.keys,
+		q.log, q.logHashes, q.logLeaves, q.logged, q.witnessed} {
 		if s != nil {
 			errs = append(errs, s.Close())
 		}

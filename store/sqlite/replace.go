@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,15 +38,31 @@ func HoldFile(ctx context.Context, path string, wait time.Duration) (*Hold, erro
 		return nil, err
 	}
 	h := &Hold{path: path}
+	database := begins(path) // before SQLite writes into it what stands in a log beside it
 	var e *driver.Error
 	switch err := h.take(ctx, wait); {
 	case err == nil:
 		return h, nil
-	case errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_NOTADB:
+	case errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_NOTADB,
+		// Of the log of another one beside it SQLite sees some pages, and misses the others.
+		errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CORRUPT && !database:
 		return h, h.Release()
 	default:
 		return nil, errors.Join(fmt.Errorf("sqlite: holding %s: %w", path, busy(err)), h.Release())
 	}
+}
+
+// begins reports whether a file begins as a database does.
+func begins(path string) bool {
+	const magic = "SQLite format 3\x00"
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, len(magic))
+	n, _ := io.ReadFull(f, head)
+	return string(head[:n]) == magic
 }
 
 func (h *Hold) take(ctx context.Context, wait time.Duration) error {

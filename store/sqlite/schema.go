@@ -167,6 +167,11 @@ func migrate(ctx context.Context, conn *sql.Conn, texts []string) (err error) {
 			return fmt.Errorf("schema %d: %w", n+1, err)
 		}
 	}
+	if id.version > 0 && id.version < withLedger && len(texts) >= withLedger {
+		if err := logOld(ctx, conn); err != nil {
+			return fmt.Errorf("schema %d: %w", withLedger, err)
+		}
+	}
 	for _, pragma := range []string{
 		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
 		fmt.Sprintf(`PRAGMA user_version = %d`, len(texts)),

@@ -49,8 +49,12 @@ type writer struct {
 	find, erase, event, erasures   *sql.Stmt
 	events                         inserts
 	policy, addPolicy              *sql.Stmt
-	issued, addIssued, issuedCount *sql.Stmt
+	issued, issuedCount            *sql.Stmt
+	issuedRows                     inserts
 	key, keyCount, addKey, endKey  *sql.Stmt
+	edge, logged, putEdge          *sql.Stmt
+	logLeaves, logHashes, logIndex inserts
+	witnessed, putRoot             *sql.Stmt
 }
 
 func openWriter(ctx context.Context, path string, busy time.Duration) (w *writer, err error) {
@@ -119,13 +123,23 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.events = insert(`events (tenant, seq, kind, turn, reason, at)`, 6)
 	w.policy = prepare(queryPolicy)
 	w.addPolicy = prepare(`INSERT INTO policies (tenant, policy, hash, canonical) VALUES (?, ?, ?, ?)`)
-	w.issued = prepare(queryIssuedBundle)
-	w.issuedCount = prepare(`UPDATE tenants SET issued = issued + 1 WHERE tenant = ? RETURNING issued`)
-	w.addIssued = prepare(`INSERT INTO issued (tenant, ` + issuedColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	w.issued = prepare(queryIssuedBundles)
+	w.issuedCount = prepare(`UPDATE tenants SET issued = issued + ? WHERE tenant = ? RETURNING issued`)
+	w.issuedRows = insert(`issued (tenant, `+issuedColumns+`)`, 13)
 	w.key = prepare(queryKey)
 	w.keyCount = prepare(queryKeyCount)
 	w.addKey = prepare(`INSERT INTO api_keys (tenant, ` + keyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`)
 	w.endKey = prepare(`UPDATE api_keys SET revoked_at = ? WHERE tenant = ? AND id = ?`)
+	w.edge = prepare(queryLog)
+	w.logged = prepare(queryLogged)
+	w.logLeaves = insert(`log_leaves (tenant, n, leaf)`, 3)
+	w.logHashes = insert(`log_hashes (tenant, level, n, hash)`, 4)
+	w.logIndex = insert(`log_index (tenant, prefix, n)`, 3)
+	w.putEdge = prepare(`INSERT INTO logs (tenant, size, edge) VALUES (?, ?, ?)
+		ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`)
+	w.witnessed = prepare(queryWitnessed)
+	w.putRoot = prepare(`INSERT INTO witnessed (tenant, origin, size, root) VALUES (?, ?, ?, ?)
+		ON CONFLICT (tenant, origin) DO UPDATE SET size = excluded.size, root = excluded.root`)
 	return err
 }
 

@@ -5,17 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
 
 // A Write is a write of the fault table. Before is what must have been written
 // for it, Do is the write, and Done says whether its whole effect is there, or
-// none of it; anything between is an error.
+// none of it; anything between is an error. Leaves is the size of the ledger before the
+// write and after it.
 type Write struct {
 	Name   string
+	Leaves [2]uint64
 	Before func(context.Context, store.Store) error
 	Do     func(context.Context, store.Store) error
 	Done   func(context.Context, store.Store) (bool, error)
@@ -53,6 +57,7 @@ func Writes() []Write {
 		},
 		{
 			Name:   "Adopt",
+			Leaves: [2]uint64{0, 2},
 			Before: before,
 			Do:     adopt,
 			Done:   adopted,
@@ -67,6 +72,7 @@ func Writes() []Write {
 		},
 		{
 			Name:   "Erase",
+			Leaves: [2]uint64{0, 1},
 			Before: before,
 			Do: func(ctx context.Context, s store.Store) error {
 				_, err := s.Erase(ctx, Tenant, Erasure(3))
@@ -86,6 +92,7 @@ func Writes() []Write {
 		},
 		{
 			Name:   "PutPolicy",
+			Leaves: [2]uint64{0, 1},
 			Before: fresh,
 			Do:     func(ctx context.Context, s store.Store) error { return s.PutPolicy(ctx, Tenant, Policy("p@1", 1)) },
 			Done: func(ctx context.Context, s store.Store) (bool, error) {
@@ -95,9 +102,10 @@ func Writes() []Write {
 		},
 		{
 			Name:   "PutIssued",
+			Leaves: [2]uint64{0, 1},
 			Before: fresh,
 			Do: func(ctx context.Context, s store.Store) error {
-				i, err := s.PutIssued(ctx, Tenant, Issued(1, 1))
+				i, err := PutIssued(ctx, s, Tenant, Issued(1, 1))
 				if err == nil && i.Number != 1 {
 					err = fmt.Errorf("number %d, want 1", i.Number)
 				}
@@ -110,18 +118,21 @@ func Writes() []Write {
 		},
 		{
 			Name:   "PutKey",
+			Leaves: [2]uint64{1, 2},
 			Before: func(ctx context.Context, s store.Store) error { return s.PutKey(ctx, Key(2)) },
 			Do:     putKey,
 			Done:   keyThere,
 		},
 		{
 			Name:   "PutKey of a new tenant",
+			Leaves: [2]uint64{0, 1},
 			Before: fresh,
 			Do:     putKey,
 			Done:   keyThere,
 		},
 		{
 			Name:   "RevokeKey",
+			Leaves: [2]uint64{1, 2},
 			Before: func(ctx context.Context, s store.Store) error { return s.PutKey(ctx, Key(1)) },
 			Do: func(ctx context.Context, s store.Store) error {
 				k, err := s.RevokeKey(ctx, Tenant, Key(1).ID, RevokedAt(1))
@@ -135,7 +146,104 @@ func Writes() []Write {
 				return k.RevokedAt == RevokedAt(1), err
 			},
 		},
+		{
+			Name:   "PutIssued of many",
+			Leaves: [2]uint64{3, 73},
+			Before: func(ctx context.Context, s store.Store) error {
+				_, err := s.PutIssued(ctx, Tenant, manyIssued()[4:7])
+				return err
+			},
+			Do: func(ctx context.Context, s store.Store) error {
+				stand, err := s.PutIssued(ctx, Tenant, manyIssued())
+				if err == nil && (stand[0].Number != 4 || stand[4].Number != 1 || stand[73] != stand[0]) {
+					err = fmt.Errorf("numbers %d, %d and %d", stand[0].Number, stand[4].Number, stand[73].Number)
+				}
+				return err
+			},
+			Done: func(ctx context.Context, s store.Store) (bool, error) {
+				list, err := s.IssuedAfter(ctx, Tenant, 0, 99)
+				if err == nil && len(list) != 3 && len(list) != 73 {
+					err = fmt.Errorf("%d records", len(list))
+				}
+				return len(list) == 73, err
+			},
+		},
+		{
+			Name:   "PutLeaves",
+			Leaves: [2]uint64{250, 320},
+			Before: func(ctx context.Context, s store.Store) error {
+				_, err := s.PutLeaves(ctx, Tenant, Leaves(0, 250))
+				return err
+			},
+			Do: func(ctx context.Context, s store.Store) error {
+				at, err := s.PutLeaves(ctx, Tenant, Leaves(240, 80))
+				if err == nil && (at[0] != 240 || at[79] != 319) {
+					err = fmt.Errorf("the leaves stand from %d to %d", at[0], at[79])
+				}
+				return err
+			},
+			Done: leavesThere(320),
+		},
+		{
+			Name:   "PutLeaves of a new tenant",
+			Leaves: [2]uint64{0, 5},
+			Before: fresh,
+			Do: func(ctx context.Context, s store.Store) error {
+				_, err := s.PutLeaves(ctx, Tenant, Leaves(0, 5))
+				return err
+			},
+			Done: leavesThere(5),
+		},
+		{
+			Name: "PutWitnessed",
+			Before: func(ctx context.Context, s store.Store) error {
+				return s.PutWitnessed(ctx, Tenant, "log", ledger.Root{}, ledger.Root{Size: 7})
+			},
+			Do: putWitnessed,
+			Done: func(ctx context.Context, s store.Store) (bool, error) {
+				stands, err := s.Witnessed(ctx, Tenant, "log")
+				if err == nil && stands != (ledger.Root{Size: 7}) && stands != (ledger.Root{Size: 9}) {
+					err = fmt.Errorf("%+v is witnessed", stands)
+				}
+				return stands.Size == 9, err
+			},
+		},
 	}
+}
+
+// manyIssued are records of 73 bundles, of which the first comes a second time.
+func manyIssued() (list []store.Issued) {
+	for n := range 73 {
+		list = append(list, Issued(n, n%5))
+	}
+	return append(list, Issued(0, 3))
+}
+
+// leavesThere reports whether the ledger has the first n of Leaves.
+func leavesThere(n int) func(context.Context, store.Store) (bool, error) {
+	return func(ctx context.Context, s store.Store) (bool, error) {
+		_, first := s.LogIndex(ctx, Tenant, Leaves(n-4, 1)[0])
+		at, last := s.LogIndex(ctx, Tenant, Leaves(n-1, 1)[0])
+		switch {
+		case errors.Is(first, store.ErrNotFound) && errors.Is(last, store.ErrNotFound):
+			return false, nil
+		case first != nil || last != nil || at != uint64(n-1):
+			return false, errors.Join(first, last, fmt.Errorf("the last leaf stands at %d", at))
+		}
+		return true, nil
+	}
+}
+
+// putWitnessed passes over the error of a write that was kept the first time.
+func putWitnessed(ctx context.Context, s store.Store) error {
+	err := s.PutWitnessed(ctx, Tenant, "log", ledger.Root{Size: 7}, ledger.Root{Size: 9})
+	if !errors.Is(err, store.ErrMoved) {
+		return err
+	}
+	if stands, asked := s.Witnessed(ctx, Tenant, "log"); asked != nil || stands.Size != 9 {
+		return errors.Join(err, asked)
+	}
+	return nil
 }
 
 // adoption is a stretch behind the five turns that stand before each write: two
@@ -239,6 +347,10 @@ func testFaults(t *testing.T, fresh func(t *testing.T) Harness) {
 			}
 			if len(steps) < 3 {
 				t.Fatalf("the write has only the steps %q", steps)
+			}
+			logs := slices.ContainsFunc(steps, func(step string) bool { return strings.HasPrefix(step, "log") })
+			if logs != (w.Leaves[1] > w.Leaves[0]) {
+				t.Errorf("it appends to the ledger from %d leaves to %d in the steps %q", w.Leaves[0], w.Leaves[1], steps)
 			}
 			kept := 0
 			for i, step := range steps {
@@ -351,6 +463,7 @@ func fault(t *testing.T, h Harness, w Write, n int, step string) bool {
 	if err := w.Before(ctx, s); err != nil {
 		t.Fatal(err)
 	}
+	before := mustLog(t, s, Tenant)
 	at = 0
 	err = w.Do(ctx, s)
 	if fired != 1 {
@@ -376,7 +489,14 @@ func fault(t *testing.T, h Harness, w Write, n int, step string) bool {
 	if err := s.Close(); err != nil {
 		t.Errorf("step %q: Close: %v", step, err)
 	}
-	return Reopened(t, h, w, step)
+	kept := Reopened(t, h, w, step)
+	if s, err = h.Open(nil); err != nil {
+		t.Fatalf("step %q: opening again: %v", step, err)
+	}
+	if err := errors.Join(Extends(ctx, s, Tenant, before), s.Close()); err != nil {
+		t.Errorf("step %q: the ledger forked: %v", step, err)
+	}
+	return kept
 }
 
 // Reopened opens a store after a fault and checks it: the write is there in
@@ -395,6 +515,7 @@ func Reopened(t *testing.T, h Harness, w Write, step string) (kept bool) {
 	}()
 	kept = settled(t, ctx, s, w, step)
 	var head dag.Seq
+	var log ledger.Root
 	for i := range 2 {
 		if err := w.Do(ctx, s); err != nil {
 			t.Fatalf("step %q: the write again: %v", step, err)
@@ -405,10 +526,12 @@ func Reopened(t *testing.T, h Harness, w Write, step string) (kept bool) {
 		if err := Check(ctx, s, Tenant); err != nil {
 			t.Fatalf("step %q: after the write again: %v", step, err)
 		}
-		if now := mustHead(t, s); i > 0 && now != head {
-			t.Errorf("step %q: repeating the write moved the head from %d to %d", step, head, now)
-		} else {
-			head = now
+		now, logged := mustHead(t, s), mustLog(t, s, Tenant)
+		if i > 0 && (now != head || logged != log) {
+			t.Errorf("step %q: repeating the write moved the head from %d to %d, the ledger from %+v to %+v", step, head, now, log, logged)
+		}
+		if head, log = now, logged; log.Size != w.Leaves[1] {
+			t.Errorf("step %q: after the write again the ledger has %d leaves, want %d", step, log.Size, w.Leaves[1])
 		}
 	}
 	return kept
@@ -423,6 +546,13 @@ func settled(t *testing.T, ctx context.Context, s store.Store, w Write, step str
 	kept, err := w.Done(ctx, s)
 	if err != nil {
 		t.Fatalf("step %q: half kept: %v", step, err)
+	}
+	leaves := w.Leaves[0]
+	if kept {
+		leaves = w.Leaves[1]
+	}
+	if got := mustLog(t, s, Tenant); got.Size != leaves {
+		t.Errorf("step %q: kept is %v, and the ledger has %d leaves, want %d", step, kept, got.Size, leaves)
 	}
 	if late := step == "committed" || step == "checkpoint"; kept != late && step != "killed" {
 		t.Errorf("step %q: kept is %v", step, kept)

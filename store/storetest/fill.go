@@ -110,8 +110,20 @@ func Issue(ctx context.Context, s store.Store, tenant dag.Tenant, anchor dag.Tur
 	record.Provenance, record.AsOf = cut.Provenance, seg.Head
 	record.Bundle = dag.Digest(cut.Provenance.GraphSnapshotHash)
 	record.Bundle[0] ^= byte(seg.Head)
-	_, err = s.PutIssued(ctx, tenant, record)
+	_, err = PutIssued(ctx, s, tenant, record)
 	return err
+}
+
+// PutIssued records one bundle.
+func PutIssued(ctx context.Context, s store.Store, tenant dag.Tenant, i store.Issued) (store.Issued, error) {
+	stand, err := s.PutIssued(ctx, tenant, []store.Issued{i})
+	if err == nil && len(stand) != 1 {
+		err = fmt.Errorf("%d records stand for one bundle", len(stand))
+	}
+	if err != nil {
+		return store.Issued{}, err
+	}
+	return stand[0], nil
 }
 
 // everyPart names all conversations from their beginnings.

@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"sync"
 
+	"golang.org/x/mod/sumdb/tlog"
+
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -109,7 +113,18 @@ func (l *labourer) write() error {
 		if err := l.insist(func() error { return Issue(l.ctx, l.s, l.tenant, TurnID(turn), "labour@1") }); err != nil {
 			return err
 		}
-		return l.say("issue %s %d 0", l.tenant, turn)
+		if err := l.say("issue %s %d 0", l.tenant, turn); err != nil || l.rand.IntN(4) > 0 {
+			return err
+		}
+		var tree ledger.Tree
+		err := l.insist(func() (err error) {
+			tree, err = l.s.Log(l.ctx, l.tenant)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return l.say("ledger %s %d %s", l.tenant, tree.Size(), tree.Root())
 	}
 	l.next += n
 	chain := Chain(first, n, first/100_000+l.rand.IntN(3))
@@ -157,12 +172,33 @@ func (l *labourer) adopt() error {
 	return l.say("adopt %s %d %d", l.tenant, first, l.head)
 }
 
+// ledgerThere makes sure that a ledger begins with what a line says that it was.
+func ledgerThere(ctx context.Context, s store.Store, line string) error {
+	var tenant dag.Tenant
+	var old ledger.Root
+	var hash string
+	_, err := fmt.Sscanf(line, "ledger %s %d %s", &tenant, &old.Size, &hash)
+	if err == nil {
+		old.Hash, err = tlog.ParseHash(hash)
+	}
+	if err == nil {
+		err = Extends(ctx, s, tenant, old)
+	}
+	if err != nil {
+		return fmt.Errorf("%q was read: %w", line, err)
+	}
+	return nil
+}
+
 // Acknowledged makes sure that what a line of Labour says is there.
 func Acknowledged(ctx context.Context, s store.Store, line string) error {
 	var act string
 	var tenant dag.Tenant
 	var turn int
 	var number uint64
+	if strings.HasPrefix(line, "ledger ") {
+		return ledgerThere(ctx, s, line)
+	}
 	if _, err := fmt.Sscanf(line, "%s %s %d %d", &act, &tenant, &turn, &number); err != nil {
 		return fmt.Errorf("%q: %w", line, err)
 	}
@@ -186,6 +222,9 @@ func Acknowledged(ctx context.Context, s store.Store, line string) error {
 			for _, i := range page {
 				after = i.Number
 				if i.Provenance.Anchor == TurnID(turn) {
+					if _, err := s.LogIndex(ctx, tenant, store.IssuedLeaf(tenant, &i)); err != nil {
+						return fmt.Errorf("%q was acknowledged, and its leaf: %w", line, err)
+					}
 					return nil
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -28,7 +29,7 @@ func testReopen(t *testing.T, h Harness) {
 	if err := s.PutPolicy(ctx, Tenant, Policy("p@1", 1)); err != nil {
 		t.Fatal(err)
 	}
-	issued, err := s.PutIssued(ctx, Tenant, Issued(1, 1))
+	issued, err := PutIssued(ctx, s, Tenant, Issued(1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +44,10 @@ func testReopen(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	slices.SortFunc(keys, store.CompareKeys)
+	if _, err := s.PutLeaves(ctx, Tenant, Leaves(0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	logged := mustLog(t, s, Tenant)
 	before := mustTurn(t, s, 5)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -72,9 +77,15 @@ func testReopen(t *testing.T, h Harness) {
 	if got, err := s.Keys(ctx, Tenant); err != nil || !sameList(got, keys) {
 		t.Errorf("keys: %v, %v", got, err)
 	}
+	if got := mustLog(t, s, Tenant); got != logged || got.Size != 9 {
+		t.Errorf("the ledger is %+v, was %+v", got, logged)
+	}
 	mustAppend(t, s, store.Receipt{Admitted: 1, Existing: 20, Edges: 1, Head: 23}, append(b, Arrival(31, 0, "more", 20)))
-	if next, err := s.PutIssued(ctx, Tenant, Issued(2, 1)); err != nil || next.Number != 2 {
+	if next, err := PutIssued(ctx, s, Tenant, Issued(2, 1)); err != nil || next.Number != 2 {
 		t.Errorf("the next issued slice: %+v, %v", next, err)
+	}
+	if err := Extends(ctx, s, Tenant, logged); err != nil || mustLog(t, s, Tenant).Size != 10 {
+		t.Errorf("after one more: %+v, %v", mustLog(t, s, Tenant), err)
 	}
 }
 
@@ -133,13 +144,20 @@ func every(ctx context.Context, s store.Store) map[string]error {
 	_, errs["Events"] = s.Events(ctx, Tenant, 0, 1)
 	errs["PutPolicy"] = s.PutPolicy(ctx, Tenant, Policy("p@1", 1))
 	_, errs["Policies"] = s.Policies(ctx, Tenant)
-	_, errs["PutIssued"] = s.PutIssued(ctx, Tenant, Issued(1, 1))
+	_, errs["PutIssued"] = PutIssued(ctx, s, Tenant, Issued(1, 1))
 	_, errs["IssuedByID"] = s.IssuedByID(ctx, Tenant, Issued(1, 1).Provenance.SliceID)
 	_, errs["IssuedAfter"] = s.IssuedAfter(ctx, Tenant, 0, 1)
 	errs["PutKey"] = s.PutKey(ctx, Key(1))
 	_, errs["Key"] = s.Key(ctx, Tenant, Key(1).ID)
 	_, errs["Keys"] = s.Keys(ctx, Tenant)
 	_, errs["RevokeKey"] = s.RevokeKey(ctx, Tenant, Key(1).ID, RevokedAt(1))
+	_, errs["Log"] = s.Log(ctx, Tenant)
+	_, errs["LogHashes"] = s.LogHashes(ctx, Tenant, 0, 0, 1)
+	_, errs["LogLeaves"] = s.LogLeaves(ctx, Tenant, 0, 1)
+	_, errs["LogIndex"] = s.LogIndex(ctx, Tenant, Leaves(0, 1)[0])
+	_, errs["PutLeaves"] = s.PutLeaves(ctx, Tenant, Leaves(0, 1))
+	_, errs["Witnessed"] = s.Witnessed(ctx, Tenant, "log")
+	errs["PutWitnessed"] = s.PutWitnessed(ctx, Tenant, "log", ledger.Root{}, ledger.Root{Size: 1})
 	return errs
 }
 

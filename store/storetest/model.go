@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -26,6 +28,24 @@ type model struct {
 	pols   map[policy.ID]policy.Registered
 	issued []store.Issued
 	keys   map[string]access.Key
+
+	leaves    [][]byte
+	logged    map[string]uint64 // where a leaf stands
+	witnessed map[string]ledger.Root
+}
+
+// log appends leaves that are not there yet.
+func (m *model) log(leaves ...[]byte) (at []uint64) {
+	for _, leaf := range leaves {
+		n, known := m.logged[string(leaf)]
+		if !known {
+			n = uint64(len(m.leaves))
+			m.logged[string(leaf)] = n
+			m.leaves = append(m.leaves, leaf)
+		}
+		at = append(at, n)
+	}
+	return at
 }
 
 // The numbers that the model draws from are few, so that things meet.
@@ -37,7 +57,7 @@ const (
 // testModel does random operations on a store and on the model at once.
 func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 	ctx := context.Background()
-	admitted, erased, refusals, reopened, revoked, adopted, spoiled := 0, 0, 0, 0, 0, 0, 0
+	admitted, erased, refusals, reopened, revoked, adopted, spoiled, ahead, moved := 0, 0, 0, 0, 0, 0, 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		h := fresh(t)
 		s, err := h.Open(nil)
@@ -48,6 +68,7 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 		m := &model{
 			turns: map[dag.TurnID]store.Arrival{}, seqs: map[dag.TurnID]dag.Seq{}, erased: map[dag.TurnID]store.Event{},
 			pols: map[policy.ID]policy.Registered{}, keys: map[string]access.Key{},
+			logged: map[string]uint64{}, witnessed: map[string]ledger.Root{},
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"append": func(rt *rapid.T) {
@@ -96,13 +117,52 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 				}
 				if !known {
 					m.pols[id] = p
+					m.log(store.PolicyLeaf(Tenant, p))
 				}
 			},
 			"issue": func(rt *rapid.T) {
-				i := Issued(rapid.IntRange(0, 9).Draw(rt, "bundle"), rapid.IntRange(0, 2).Draw(rt, "slice"))
-				want := m.issue(i)
-				if got, err := s.PutIssued(ctx, Tenant, i); err != nil || got != want {
+				list := rapid.SliceOfN(rapid.Custom(drawIssued), 0, 4).Draw(rt, "list")
+				var want []store.Issued
+				for _, i := range list {
+					_, before := m.logged[string(store.IssuedLeaf(Tenant, &i))]
+					known := len(m.issued)
+					if want = append(want, m.issue(i)); before && len(m.issued) > known {
+						ahead++
+					}
+				}
+				if got, err := s.PutIssued(ctx, Tenant, list); err != nil || !sameList(got, want) {
 					rt.Fatalf("PutIssued gave %+v, %v, want %+v", got, err, want)
+				}
+			},
+			"leaves": func(rt *rapid.T) {
+				list := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) []byte {
+					if rapid.Bool().Draw(rt, "of an act") {
+						i := drawIssued(rt)
+						return store.IssuedLeaf(Tenant, &i)
+					}
+					return Leaves(rapid.IntRange(0, 50).Draw(rt, "leaf"), 1)[0]
+				}), 0, 5).Draw(rt, "leaves")
+				want := m.log(list...)
+				if got, err := s.PutLeaves(ctx, Tenant, list); err != nil || !sameList(got, want) {
+					rt.Fatalf("PutLeaves gave %v, %v, want %v", got, err, want)
+				}
+			},
+			"witness": func(rt *rapid.T) {
+				origin := fmt.Sprint("log ", rapid.IntRange(0, 1).Draw(rt, "origin"))
+				root := func(what string) ledger.Root { return ledger.Root{Size: uint64(rapid.IntRange(1, 3).Draw(rt, what))} }
+				old, next := root("old"), root("next")
+				stands, some := m.witnessed[origin]
+				if !some && old.Size == 1 {
+					old, stands = ledger.Root{}, ledger.Root{}
+				}
+				err := s.PutWitnessed(ctx, Tenant, origin, old, next)
+				if old == stands {
+					m.witnessed[origin] = next
+				} else {
+					moved++
+				}
+				if (err == nil) != (old == stands) || err != nil && !errors.Is(err, store.ErrMoved) {
+					rt.Fatalf("PutWitnessed(%+v, %+v) gave %v, and %+v stood", old, next, err, stands)
 				}
 			},
 			"key": func(rt *rapid.T) {
@@ -148,10 +208,14 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 			rt.Fatal(err)
 		}
 	})
-	if admitted == 0 || erased == 0 || refusals == 0 || reopened == 0 || revoked == 0 || adopted == 0 || spoiled == 0 {
-		t.Errorf("the model admitted %d turns, erased %d, refused %d batches, reopened %d times, revoked %d keys, adopted %d turns, refused %d stretches; want some of each",
-			admitted, erased, refusals, reopened, revoked, adopted, spoiled)
+	if admitted == 0 || erased == 0 || refusals == 0 || reopened == 0 || revoked == 0 || adopted == 0 || spoiled == 0 || ahead == 0 || moved == 0 {
+		t.Errorf("the model admitted %d turns, erased %d, refused %d batches, reopened %d times, revoked %d keys, adopted %d turns, refused %d stretches, issued %d slices of which the leaf was there, refused %d witnessed roots; want some of each",
+			admitted, erased, refusals, reopened, revoked, adopted, spoiled, ahead, moved)
 	}
+}
+
+func drawIssued(rt *rapid.T) store.Issued {
+	return Issued(rapid.IntRange(0, 19).Draw(rt, "bundle"), rapid.IntRange(0, 2).Draw(rt, "slice"))
 }
 
 // drawBatches makes arrivals that are mostly good. Turns come in threes, each
@@ -273,6 +337,9 @@ func (m *model) adopt(s store.Stretch) bool {
 		}
 		erased[e.Turn] = e
 	}
+	for i := range s.Events {
+		m.log(store.EventLeaf(Tenant, &s.Events[i]))
+	}
 	for i, id := range order {
 		m.turns[id], m.seqs[id] = added[id], s.Records[i].Seq
 	}
@@ -358,6 +425,7 @@ func (m *model) erase(e store.Event) (store.Event, error) {
 	e.Seq = m.head
 	m.erased[e.Turn] = e
 	m.turns[e.Turn] = Withheld(a)
+	m.log(store.EventLeaf(Tenant, &e))
 	return e, nil
 }
 
@@ -369,6 +437,7 @@ func (m *model) issue(i store.Issued) store.Issued {
 	}
 	i.Number = uint64(len(m.issued) + 1)
 	m.issued = append(m.issued, i)
+	m.log(store.IssuedLeaf(Tenant, &i))
 	return i
 }
 
@@ -378,6 +447,7 @@ func (m *model) putKey(k access.Key) error {
 	switch {
 	case !known:
 		m.keys[k.ID] = k
+		m.log(store.KeyLeaves(&k)...)
 	case old != k:
 		return store.ErrExists
 	}
@@ -392,6 +462,7 @@ func (m *model) revokeKey(id string, at dag.Time) (access.Key, error) {
 	if k.RevokedAt == 0 {
 		k.RevokedAt = at
 		m.keys[id] = k
+		m.log(store.KeyLeaves(&k)...)
 	}
 	return k, nil
 }
@@ -442,6 +513,19 @@ func (m *model) compare(ctx context.Context, s store.Store) error {
 	for _, k := range keys {
 		if k != m.keys[k.ID] {
 			return fmt.Errorf("got key %+v, want %+v", k, m.keys[k.ID])
+		}
+	}
+	tree, err := s.Log(ctx, Tenant)
+	if err != nil || tree.Size() != uint64(len(m.leaves)) {
+		return fmt.Errorf("the ledger has %d leaves, %v, want %d", tree.Size(), err, len(m.leaves))
+	}
+	leaves, err := s.LogLeaves(ctx, Tenant, 0, len(m.leaves)+1)
+	if err != nil || !slices.EqualFunc(leaves, m.leaves, bytes.Equal) {
+		return fmt.Errorf("the ledger is %q, %v, want %q", leaves, err, m.leaves)
+	}
+	for origin, want := range m.witnessed {
+		if got, err := s.Witnessed(ctx, Tenant, origin); err != nil || got != want {
+			return fmt.Errorf("of %q %+v is witnessed, %v, want %+v", origin, got, err, want)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -104,23 +105,31 @@ func testTenantList(t *testing.T, h Harness) {
 	_, _ = s.RevokeKey(ctx, "refused", Key(1).ID, 1)
 	_, _ = s.Head(ctx, "asked")
 	_, _ = s.Policies(ctx, "asked")
+	_, _ = s.Log(ctx, "asked")
+	_, _ = s.Witnessed(ctx, "asked", "log")
+	_, _ = s.PutLeaves(ctx, "nothing", nil)
+	_, _ = s.PutIssued(ctx, "nothing", nil)
+	_, _ = s.PutLeaves(ctx, "refused", [][]byte{nil})
+	_ = s.PutWitnessed(ctx, "refused", "log", ledger.Root{Size: 1}, ledger.Root{Size: 2})
 	list("", 9)
 
 	key := Key(1)
 	key.Tenant = "k"
 	_, appended := s.Append(ctx, "a-2", []store.Batch{Chain(1, 1, 0)})
-	_, issued := s.PutIssued(ctx, "a0", Issued(1, 1))
+	_, issued := PutIssued(ctx, s, "a0", Issued(1, 1))
 	err := errors.Join(appended, issued, s.PutKey(ctx, key), s.PutPolicy(ctx, "a", Policy("p@1", 1)),
-		s.Adopt(ctx, "ab", store.Stretch{Records: Records(1, nil, Chain(1, 1, 0))}))
-	if err != nil {
+		s.Adopt(ctx, "ab", store.Stretch{Records: Records(1, nil, Chain(1, 1, 0))}),
+		s.PutWitnessed(ctx, "w", "log", ledger.Root{}, ledger.Root{Size: 1}))
+	_, logged := s.PutLeaves(ctx, "leaf", Leaves(0, 1))
+	if err := errors.Join(err, logged); err != nil {
 		t.Fatal(err)
 	}
-	all := []dag.Tenant{"a", "a-2", "a0", "ab", "k"} // in the order of their bytes
+	all := []dag.Tenant{"a", "a-2", "a0", "ab", "k", "leaf", "w"} // in the order of their bytes
 	list("", 9, all...)
 	list("", 2, all[:2]...)
 	list("a-2", 2, all[2:4]...)
 	list("a-", 1, "a-2")
-	list("k", 9)
+	list("w", 9)
 	list("a", 0)
 	list("a", -1)
 }

@@ -125,7 +125,7 @@ func testIssued(t *testing.T, h Harness) {
 	for n := range 10 {
 		i := Issued(n, n%3)
 		i.Number = 77 // the store's to set
-		got, err := s.PutIssued(ctx, Tenant, i)
+		got, err := PutIssued(ctx, s, Tenant, i)
 		i.Number = uint64(n + 1)
 		if err != nil || got != i {
 			t.Fatalf("got %+v, %v, want %+v", got, err, i)
@@ -134,7 +134,7 @@ func testIssued(t *testing.T, h Harness) {
 	}
 	again := Issued(4, 1)
 	again.At, again.Token = again.At+1, "another"
-	if got, err := s.PutIssued(ctx, Tenant, again); err != nil || got != want[4] {
+	if got, err := PutIssued(ctx, s, Tenant, again); err != nil || got != want[4] {
 		t.Errorf("the same bundle: got %+v, %v, want the first record %+v", got, err, want[4])
 	}
 	for _, c := range []struct {
@@ -155,7 +155,7 @@ func testIssued(t *testing.T, h Harness) {
 	}
 	malformed := Issued(50, 0)
 	malformed.Provenance.SliceID = ""
-	if _, err := s.PutIssued(ctx, Tenant, malformed); err == nil {
+	if _, err := PutIssued(ctx, s, Tenant, malformed); err == nil {
 		t.Errorf("a record without a slice id was kept")
 	}
 	if head := mustHead(t, s); head != 0 {
@@ -333,7 +333,7 @@ func testTenants(t *testing.T, h Harness) {
 		if err := s.PutPolicy(ctx, tenant, Policy("p@1", i)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.PutIssued(ctx, tenant, Issued(1, 1)); err != nil || got.Number != 1 {
+		if got, err := PutIssued(ctx, s, tenant, Issued(1, 1)); err != nil || got.Number != 1 {
 			t.Fatalf("%s: issued %+v, %v", tenant, got, err)
 		}
 		if err := s.PutKey(ctx, keyOf(tenant, i)); err != nil {

@@ -2,6 +2,13 @@
 // contract and so between any two back ends: turns and events under the numbers that
 // they have, policies, the record of issued slices, and API keys.
 //
+// The ledger comes with them, leaf by leaf in its order, and always as far as the source
+// had it when the acts were read that are written next. So the copy's ledger is one with
+// which the source's begins, of the same size and root unless the source goes on. It may
+// hold leaves of acts that came after those that were copied; the next copy brings these.
+// What a tenant cosigned of other logs, as a witness, is not copied: the contract does not
+// list it.
+//
 // The source may be written to meanwhile. For each tenant the number of the newest
 // issued slice is noted first and the head behind it; history is copied up to that
 // head and issued slices up to that number, so every slice that the copy has a record
@@ -12,7 +19,7 @@
 // A copy that was cut short is taken up by copying again: it goes on behind the head
 // of the target. What the target has already must be the same as in the source, or
 // nothing is written at all. So all of it is read first, in both stores side by side, and
-// compared: taking up a copy costs two scans of what is there, about a third of the time
+// compared, but for the ledger, of which a proof says the same: taking up a copy costs two scans of what is there, about a third of the time
 // in which it was copied, and an empty target costs nothing.
 //
 // The contract has no way to put a revoked API key. Such a key is put and revoked at
@@ -29,6 +36,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -78,6 +86,7 @@ type Tenant struct {
 	Policies Count
 	Issued   Count
 	Keys     Count
+	Leaves   Count // of the ledger
 }
 
 // Copy copies from one store into another. It looks at all tenants before it writes
@@ -140,8 +149,9 @@ type copying struct {
 	compared func(dag.Seq)
 	report   Tenant
 
-	head   dag.Seq // of the source, when the copy began
-	issued uint64  // the number of the source's newest issued slice, before that
+	ledger ledger.Tree // as it was copied
+	head   dag.Seq     // of the source, when the copy began
+	issued uint64      // the number of the source's newest issued slice, before that
 
 	stretch store.Stretch
 	bytes   int
@@ -149,9 +159,11 @@ type copying struct {
 }
 
 // run writes. Revocations come first, since a revoked key must not stay live in the
-// target for as long as history takes; then history, and what refers to it.
+// target for as long as history takes; then history, and what refers to it. Before
+// something is written its leaf must be there, so leaves comes behind each look at what
+// there is to be copied. Of history and of issued slices there is as much as prepare saw.
 func (c *copying) run() error {
-	for _, step := range []func() error{c.revocations, c.history, c.policies, c.issuedSlices, c.keys} {
+	for _, step := range []func() error{c.revocations, c.leaves, c.history, c.policies, c.issuedSlices, c.keys, c.copiedLedger} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -172,6 +184,9 @@ func (c *copying) history() error {
 			return err
 		}
 		if c.head, err = c.from.Head(c.ctx, c.tenant); err != nil {
+			return err
+		}
+		if err := c.leaves(); err != nil {
 			return err
 		}
 	}
@@ -288,6 +303,9 @@ func (c *copying) policies() error {
 	if err != nil {
 		return err
 	}
+	if err := c.leaves(); err != nil {
+		return err
+	}
 	for _, p := range here.All() {
 		if _, err := there.Get(p.ID()); err == nil {
 			c.report.Policies.Existing++
@@ -310,19 +328,18 @@ func (c *copying) issuedSlices() error {
 		if len(list) == 0 {
 			return fmt.Errorf("%w: it has no issued slice behind number %d, and had %d", ErrDamaged, after, c.issued)
 		}
-		for _, i := range list {
-			if after = i.Number; after > c.issued {
-				break
-			}
-			stands, err := c.to.PutIssued(c.ctx, c.tenant, i)
-			if err != nil {
-				return err
-			}
-			if stands != i {
-				return fmt.Errorf("issued slice %d was kept as number %d, or with other fields; somebody else writes to the target", i.Number, stands.Number)
-			}
-			c.report.Issued.Copied++
+		after = list[len(list)-1].Number
+		list = slices.DeleteFunc(list, func(i store.Issued) bool { return i.Number > c.issued })
+		stand, err := c.to.PutIssued(c.ctx, c.tenant, list)
+		if err != nil {
+			return err
 		}
+		for n, i := range list {
+			if stand[n] != i {
+				return fmt.Errorf("issued slice %d was kept as number %d, or with other fields; somebody else writes to the target", i.Number, stand[n].Number)
+			}
+		}
+		c.report.Issued.Copied += len(list)
 	}
 	return nil
 }
@@ -335,6 +352,9 @@ func (c *copying) revocations() error {
 	}
 	here, err := c.from.Keys(c.ctx, c.tenant)
 	if err != nil {
+		return err
+	}
+	if err := c.leaves(); err != nil {
 		return err
 	}
 	for _, k := range here {
@@ -370,6 +390,9 @@ func (c *copying) keys() error {
 	}
 	there, err := c.liveKeys()
 	if err != nil {
+		return err
+	}
+	if err := c.leaves(); err != nil {
 		return err
 	}
 	for _, k := range here {

@@ -1,0 +1,54 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/identity"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// keptAnnounced bounds the tenants that are remembered to know of the keys.
+const keptAnnounced = 10_000
+
+// signers names the keys in place: a keyring and an identity, by how often each was
+// replaced.
+type signers struct{ ring, identity uint64 }
+
+// announce makes sure that the ledger of a tenant knows every key that signs for it, and
+// those that are retired, before anything is recorded that one of them signed. It asks
+// the store once for each tenant and change of keys.
+func (c *keeping) announce(ctx context.Context, tenant dag.Tenant) error {
+	id, version := c.k.identity.get()
+	now := signers{ring: c.k.authority.Replaced(), identity: version}
+	if known, ok := c.announced.Get(tenant); ok && known == now {
+		return nil
+	}
+	leaves := keyLeaves(tenant, c.k.authority.Keyring(), id)
+	if len(leaves) > 0 {
+		if _, err := c.store.PutLeaves(ctx, tenant, leaves); err != nil {
+			return err
+		}
+	}
+	c.announced.Add(tenant, now)
+	return nil
+}
+
+func keyLeaves(tenant dag.Tenant, ring token.Keyring, id identity.Identity) (leaves [][]byte) {
+	add := func(l ledger.KeyLeaf, created, retired dag.Time, isRetired bool) {
+		l.Tenant, l.Event, l.At = tenant, ledger.KeyCreated, created
+		leaves = append(leaves, l.Append(nil))
+		if isRetired {
+			l.Event, l.At = ledger.KeyRetired, retired
+			leaves = append(leaves, l.Append(nil))
+		}
+	}
+	for _, k := range ring.Keys() {
+		add(ledger.KeyLeaf{Purpose: ledger.PurposeToken, KeyID: string(k.ID)}, k.CreatedAt, k.RetiredAt, k.State == token.Retired)
+	}
+	for _, k := range id.Attestations(tenant) {
+		add(ledger.KeyLeaf{Purpose: ledger.PurposeAttestation, KeyID: k.Key.HexID(), PublicKey: k.Key.Public[:]}, k.CreatedAt, k.RetiredAt, k.RetiredAt != 0)
+	}
+	return leaves
+}

@@ -1,0 +1,89 @@
+package kernel
+
+import (
+	"context"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// issuing gathers the records that are written at one time into one transaction: a commit
+// costs the same for one as for a hundred, and while one is on its way the next ones come.
+// No record waits for others to come. None is acknowledged before its
+// transaction is durable.
+type issuing struct {
+	store steadyStore
+
+	mu    sync.Mutex
+	lines map[dag.Tenant]*issuingLine // guarded by mu; of tenants with records on their way
+}
+
+// issuingLine is what waits while a transaction of the tenant is on its way.
+type issuingLine struct{ waiting []*toIssue }
+
+type toIssue struct {
+	record store.Issued
+	err    error
+	done   chan struct{} // closed when record or err stands
+}
+
+// mostTogether bounds the records of a transaction.
+const mostTogether = 256
+
+// put writes a record and gives the one that stands. If ctx ends first, the record may be
+// written all the same.
+func (q *issuing) put(ctx context.Context, tenant dag.Tenant, record store.Issued) (store.Issued, error) {
+	if err := ctx.Err(); err != nil {
+		return store.Issued{}, err
+	}
+	p := &toIssue{record: record, done: make(chan struct{})}
+	q.mu.Lock()
+	line, busy := q.lines[tenant]
+	if !busy {
+		line = &issuingLine{}
+		q.lines[tenant] = line
+	}
+	line.waiting = append(line.waiting, p)
+	q.mu.Unlock()
+	if !busy {
+		go q.run(context.WithoutCancel(ctx), tenant, line)
+	}
+	select {
+	case <-p.done:
+		return p.record, p.err
+	case <-ctx.Done():
+		return store.Issued{}, ctx.Err()
+	}
+}
+
+// run writes what waits until nothing does.
+func (q *issuing) run(ctx context.Context, tenant dag.Tenant, line *issuingLine) {
+	for {
+		q.mu.Lock()
+		together := line.waiting
+		if len(together) == 0 {
+			delete(q.lines, tenant)
+			q.mu.Unlock()
+			return
+		}
+		together = together[:min(len(together), mostTogether)]
+		line.waiting = line.waiting[len(together):]
+		q.mu.Unlock()
+		q.write(ctx, tenant, together)
+	}
+}
+
+func (q *issuing) write(ctx context.Context, tenant dag.Tenant, together []*toIssue) {
+	records := make([]store.Issued, len(together))
+	for i, p := range together {
+		records[i] = p.record
+	}
+	stand, err := q.store.PutIssued(ctx, tenant, records)
+	for i, p := range together {
+		if p.err = err; err == nil {
+			p.record = stand[i]
+		}
+		close(p.done)
+	}
+}

@@ -1,0 +1,198 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/identity"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/witness"
+)
+
+// A replaceable holds the identity in place.
+type replaceable struct {
+	mu      sync.Mutex
+	id      identity.Identity // guarded by mu
+	version uint64            // guarded by mu
+}
+
+func (r *replaceable) get() (identity.Identity, uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.id, r.version
+}
+
+// Identity gives the identity in place, nobody if there is none.
+func (k *Kernel) Identity() identity.Identity {
+	id, _ := k.identity.get()
+	return id
+}
+
+// ReplaceIdentity puts another identity in place, such as one with its attestation key
+// rotated. The name cannot change: it is the logs'.
+func (k *Kernel) ReplaceIdentity(id identity.Identity) error {
+	k.identity.mu.Lock()
+	defer k.identity.mu.Unlock()
+	if was := k.identity.id.Name(); was != "" && was != id.Name() {
+		return fmt.Errorf("%w: %s, not %s", identity.ErrName, id.Name(), was)
+	}
+	k.identity.id, k.identity.version = id, k.identity.version+1
+	return nil
+}
+
+// hashes reads a tenant's ledger for proofs.
+type hashes struct {
+	store  store.Store
+	tenant dag.Tenant
+}
+
+func (h hashes) Hashes(ctx context.Context, level int, from uint64, n int) ([]ledger.Hash, error) {
+	return h.store.LogHashes(ctx, h.tenant, level, from, n)
+}
+
+// Log gives the size and the root of a tenant's ledger, without a signature.
+func (k *Kernel) Log(ctx context.Context, tenant dag.Tenant) (ledger.Root, error) {
+	t, err := k.store.Log(ctx, tenant)
+	return ledger.Root{Size: t.Size(), Hash: t.Root()}, err
+}
+
+// LogHashes gives n hashes of a level of the ledger from an index on, fewer if there are
+// no more. See ledger.Node.
+func (k *Kernel) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error) {
+	return k.store.LogHashes(ctx, tenant, level, from, n)
+}
+
+// LogLeaves gives up to limit leaves of the ledger from an index on, in order.
+func (k *Kernel) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
+	return k.store.LogLeaves(ctx, tenant, from, limit)
+}
+
+// A Checkpoint is a signed one, with what came of asking the witnesses.
+type Checkpoint struct {
+	ledger.Root
+	Note     []byte
+	Refusals []witness.Refusal
+}
+
+// checkpoints keeps, for each tenant, the last checkpoint that witnesses were asked about.
+type checkpoints struct {
+	mu   sync.Mutex
+	kept *lru.Cache[dag.Tenant, *cosigned]
+}
+
+type cosigned struct {
+	mu   sync.Mutex // held while witnesses are asked: the second caller gets what the first one brings
+	last Checkpoint // guarded by mu
+	at   time.Time  // guarded by mu
+}
+
+func (c *checkpoints) of(tenant dag.Tenant) *cosigned {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, ok := c.kept.Get(tenant)
+	if !ok {
+		at = &cosigned{}
+		c.kept.Add(tenant, at)
+	}
+	return at
+}
+
+// Checkpoint signs what the ledger is. With witnesses configured it carries their
+// cosignatures, and may be as old as Config.CheckpointEvery. Without an identity it is
+// identity.ErrNone. The same size gives the same signature of the log.
+func (k *Kernel) Checkpoint(ctx context.Context, tenant dag.Tenant) (Checkpoint, error) {
+	return k.checkpoint(ctx, tenant, 0)
+}
+
+// checkpoint gives one of a size of at least least, as far as there is one.
+func (k *Kernel) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64) (Checkpoint, error) {
+	if err := k.announceKeys(ctx, tenant); err != nil {
+		return Checkpoint{}, err
+	}
+	if k.config.Witnesses == nil {
+		return k.sign(ctx, tenant)
+	}
+	kept := k.checkpoints.of(tenant)
+	kept.mu.Lock()
+	defer kept.mu.Unlock()
+	if now := k.clock(); kept.last.Note == nil || kept.last.Size < least || now.Sub(kept.at) >= k.config.CheckpointEvery || now.Before(kept.at) {
+		fresh, err := k.sign(ctx, tenant)
+		if err != nil {
+			return Checkpoint{}, err
+		}
+		fresh.Note, fresh.Refusals, err = k.config.Witnesses.Collect(ctx, fresh.Note, func(ctx context.Context, old uint64) ([]ledger.Hash, error) {
+			return fresh.ProveConsistency(ctx, old, hashes{k.store, tenant})
+		})
+		if err != nil {
+			return Checkpoint{}, err
+		}
+		kept.last, kept.at = fresh, now
+	}
+	return kept.last, nil
+}
+
+// announceKeys is announce outside of a slice.
+func (k *Kernel) announceKeys(ctx context.Context, tenant dag.Tenant) error {
+	if k.Identity().Name() == "" {
+		return identity.ErrNone
+	}
+	_, err := steady(k, func(c *keeping) (struct{}, error) { return struct{}{}, c.announce(ctx, tenant) })
+	return err
+}
+
+func (k *Kernel) sign(ctx context.Context, tenant dag.Tenant) (Checkpoint, error) {
+	root, err := k.Log(ctx, tenant)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	id := k.Identity()
+	signer, _, err := id.Log(tenant)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	signed, err := ledger.Checkpoint{Origin: string(id.Origin(tenant)), Root: root}.Sign(signer)
+	return Checkpoint{Root: root, Note: signed}, err
+}
+
+// Prove gives the proof that the leaf at an index is in the ledger, under a checkpoint as
+// Checkpoint gives it. An index beyond the ledger is store.ErrNotFound.
+func (k *Kernel) Prove(ctx context.Context, tenant dag.Tenant, index uint64) (*ledger.Proof, error) {
+	c, err := k.checkpoint(ctx, tenant, index+1)
+	if err != nil {
+		return nil, err
+	}
+	leaves, err := k.store.LogLeaves(ctx, tenant, index, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(leaves) == 0 || index >= c.Size {
+		return nil, fmt.Errorf("leaf %d of tenant %s: %w: its ledger has %d leaves", index, tenant, store.ErrNotFound, c.Size)
+	}
+	path, err := c.ProveInclusion(ctx, index, hashes{k.store, tenant})
+	if err != nil {
+		return nil, err
+	}
+	return &ledger.Proof{Leaf: leaves[0], Index: index, Path: path, Checkpoint: c.Note}, nil
+}
+
+// ProveConsistency proves that the ledger begins with what it was at a size, to the size of
+// a root that was given out.
+func (k *Kernel) ProveConsistency(ctx context.Context, tenant dag.Tenant, old uint64, now ledger.Root) ([]ledger.Hash, error) {
+	return now.ProveConsistency(ctx, old, hashes{k.store, tenant})
+}
+
+// Find gives the index of a leaf in the ledger.
+func (k *Kernel) Find(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error) {
+	index, err := k.store.LogIndex(ctx, tenant, leaf)
+	if errors.Is(err, store.ErrNotFound) {
+		return 0, fmt.Errorf("tenant %s: %w: the leaf is not in its ledger", tenant, store.ErrNotFound)
+	}
+	return index, err
+}

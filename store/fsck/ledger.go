@@ -1,0 +1,214 @@
+package fsck
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A half of a leaf's hash tells it apart from all others.
+type half [16]byte
+
+func halfOf(h ledger.Hash) half { return half(h[:16]) }
+
+// logPage bounds the leaves that are asked for at once, since a store gives no more hashes.
+const logPage = 4096
+
+// logLevels is how many levels of hashes a store gives.
+const logLevels = 7
+
+func leafName(n uint64) string { return fmt.Sprintf("leaf %d", n) }
+
+// ledger checks the ledger by itself: it derives the hashes of all levels and the right
+// edge anew from the leaves, and asks for each leaf by its bytes. Acts are checked with
+// those that keep them, see inLedger.
+func (c *checker) ledger() error {
+	tree, err := c.s.Log(c.ctx, c.tenant)
+	if err != nil {
+		return c.unreadable("ledger", err)
+	}
+	c.leaves = make(map[half]uint64, min(tree.Size(), 1<<20))
+	var again ledger.Tree
+	for again.Size() < tree.Size() {
+		first := again.Size()
+		page, err := c.s.LogLeaves(c.ctx, c.tenant, first, int(min(tree.Size()-first, uint64(c.o.Page), logPage)))
+		if err != nil {
+			return c.unreadable(leafName(first)+" and on", err)
+		}
+		if len(page) == 0 {
+			c.find(leafName(first), "number", "it is not there, and the ledger has %d leaves", tree.Size())
+			return nil
+		}
+		if err := c.leafPage(&again, page); err != nil {
+			return err
+		}
+		c.progress("ledger", int(again.Size()), int(tree.Size()))
+	}
+	if !bytes.Equal(again.Edge(), tree.Edge()) {
+		c.find("ledger", "edge", "stored is one of %d leaves with the root %s, and the leaves give %s", tree.Size(), tree.Root(), again.Root())
+	}
+	return c.beyondLedger(tree.Size())
+}
+
+// leafPage checks the next leaves of the ledger and appends them to the tree.
+func (c *checker) leafPage(tree *ledger.Tree, page [][]byte) error {
+	first := tree.Size()
+	var nodes []ledger.Node
+	for i, leaf := range page {
+		n := first + uint64(i)
+		c.counts.Leaves++
+		if err := ledger.CheckLeaf(leaf); err != nil {
+			c.find(leafName(n), "form", "%v", err)
+		}
+		hash := ledger.LeafHash(leaf)
+		if other, twice := c.leaves[halfOf(hash)]; twice {
+			c.find(leafName(n), "twice", "leaf %d is the same", other)
+		} else {
+			c.leaves[halfOf(hash)] = n
+		}
+		var err error
+		if nodes, err = tree.Append(hash, nodes); err != nil {
+			c.find(leafName(n), "number", "%v", err)
+			return nil
+		}
+	}
+	if err := c.hashes(nodes); err != nil {
+		return err
+	}
+	return c.indexes(first, page)
+}
+
+// hashes compares the hashes that leaves give with the stored ones. Of each level they
+// are consecutive.
+func (c *checker) hashes(nodes []ledger.Node) error {
+	for len(nodes) > 0 {
+		level, first := nodes[0].Level, nodes[0].Index
+		var row []ledger.Hash
+		var others []ledger.Node
+		for _, n := range nodes {
+			if n.Level == level {
+				row = append(row, n.Hash)
+			} else {
+				others = append(others, n)
+			}
+		}
+		nodes = others
+		stored, err := c.s.LogHashes(c.ctx, c.tenant, level, first, len(row))
+		if err != nil {
+			if err := c.unreadable(hashName(level, first)+" and on", err); err != nil {
+				return err
+			}
+			continue
+		}
+		for i, want := range row {
+			where := hashName(level, first+uint64(i))
+			switch {
+			case i >= len(stored):
+				c.find(where, "hash", "it is not stored, and the leaves give %s", want)
+			case stored[i] != want:
+				c.find(where, "hash", "stored is %s, and the leaves give %s", stored[i], want)
+			}
+		}
+	}
+	return nil
+}
+
+func hashName(level int, n uint64) string {
+	if level == 0 {
+		return leafName(n)
+	}
+	return fmt.Sprintf("hash %d of level %d", n, level)
+}
+
+// indexes asks for leaves by their bytes, several at once, as askNames does.
+func (c *checker) indexes(first uint64, page [][]byte) error {
+	at, errs := make([]uint64, len(page)), make([]error, len(page))
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(askers, len(page)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(page); i = int(next.Add(1)) - 1 {
+				at[i], errs[i] = c.s.LogIndex(c.ctx, c.tenant, page[i])
+			}
+		})
+	}
+	wait.Wait()
+	for i := range page {
+		where := leafName(first + uint64(i))
+		switch {
+		case errors.Is(errs[i], store.ErrNotFound):
+			c.find(where, "found by leaf", "its bytes do not lead to it")
+		case errs[i] != nil:
+			if err := c.unreadable(where, errs[i]); err != nil {
+				return err
+			}
+		case at[i] != first+uint64(i):
+			c.find(where, "found by leaf", "its bytes lead to leaf %d", at[i])
+		}
+	}
+	return nil
+}
+
+// beyondLedger makes sure that nothing stands behind the last leaf but what was appended
+// meanwhile.
+func (c *checker) beyondLedger(size uint64) error {
+	var where []string
+	leaves, err := c.s.LogLeaves(c.ctx, c.tenant, size, 1)
+	if err != nil {
+		return c.unreadable(leafName(size), err)
+	}
+	if len(leaves) > 0 {
+		where = append(where, leafName(size))
+	}
+	for level := range logLevels {
+		n := size >> (8 * level)
+		hashes, err := c.s.LogHashes(c.ctx, c.tenant, level, n, 1)
+		if err != nil {
+			if err := c.unreadable(hashName(level, n), err); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(hashes) > 0 {
+			where = append(where, hashName(level, n))
+		}
+	}
+	if len(where) == 0 {
+		return nil
+	}
+	now, err := c.s.Log(c.ctx, c.tenant)
+	if err != nil {
+		return c.unreadable("ledger", err)
+	}
+	if now.Size() > size {
+		return nil
+	}
+	for _, where := range where {
+		c.find(where, "size", "it is there, and the ledger has %d leaves", size)
+	}
+	return nil
+}
+
+// inLedger makes sure that an act has its leaf in the ledger. One of an act that came
+// after the ledger was read is asked for.
+func (c *checker) inLedger(where string, leaves ...[]byte) error {
+	for _, leaf := range leaves {
+		if _, ok := c.leaves[halfOf(ledger.LeafHash(leaf))]; ok {
+			continue
+		}
+		_, err := c.s.LogIndex(c.ctx, c.tenant, leaf)
+		if errors.Is(err, store.ErrNotFound) {
+			c.find(where, "ledger", "its leaf is not there: %s", leaf)
+		} else if err != nil {
+			if err := c.unreadable(where, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// IssuedLeaf is what the ledger holds of an issued slice.
+func IssuedLeaf(tenant dag.Tenant, i *Issued) []byte {
+	l := ledger.SliceLeaf{Tenant: tenant, Provenance: i.Provenance, AsOf: i.AsOf, KeyID: i.KeyID, Bundle: i.Bundle, At: i.At}
+	return l.Append(nil)
+}
+
+// EventLeaf is what the ledger holds of an erasure.
+func EventLeaf(tenant dag.Tenant, e *Event) []byte {
+	l := ledger.ErasureLeaf{Tenant: tenant, Turn: e.Turn, Seq: e.Seq, At: e.At}
+	return l.Append(nil)
+}
+
+// PolicyLeaf is what the ledger holds of a registered policy.
+func PolicyLeaf(tenant dag.Tenant, p policy.Registered) []byte {
+	l := ledger.PolicyLeaf{Tenant: tenant, ID: p.ID(), Hash: p.Hash()}
+	return l.Append(nil)
+}
+
+// KeyLeaves are what the ledger holds of an API key: its creation, and its revocation if
+// it was revoked.
+func KeyLeaves(k *access.Key) [][]byte {
+	l := ledger.APIKeyLeaf(k, ledger.KeyCreated)
+	leaves := [][]byte{l.Append(nil)}
+	if k.RevokedAt != 0 {
+		l = ledger.APIKeyLeaf(k, ledger.KeyRetired)
+		leaves = append(leaves, l.Append(nil))
+	}
+	return leaves
+}

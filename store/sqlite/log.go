@@ -1,0 +1,359 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
+)
+
+const (
+	queryLog = `SELECT size, edge FROM logs WHERE tenant = ?`
+
+	queryLogHashes = `SELECT n, hash FROM log_hashes WHERE tenant = ? AND level = ? AND n >= ? ORDER BY n LIMIT ?`
+
+	queryLogLeaves = `SELECT n, leaf FROM log_leaves WHERE tenant = ? AND n >= ? ORDER BY n LIMIT ?`
+
+	// Of all prefixes at once, with the whole hashes to compare.
+	queryLogged = `SELECT i.n, h.hash FROM json_each(?) j
+		CROSS JOIN log_index i ON i.tenant = ? AND i.prefix = j.value
+		CROSS JOIN log_hashes h ON h.tenant = i.tenant AND h.level = 0 AND h.n = i.n`
+
+	queryWitnessed = `SELECT size, root FROM witnessed WHERE tenant = ? AND origin = ?`
+)
+
+// log appends the leaves that are not in the ledger yet, and gives where each stands. It
+// reads the ledger's right edge and looks each leaf up, whatever the ledger's size.
+func (t *tx) log(leaves ...[]byte) ([]uint64, error) {
+	if len(leaves) == 0 {
+		return nil, nil
+	}
+	hashes := make([]ledger.Hash, len(leaves))
+	for i, leaf := range leaves {
+		hashes[i] = ledger.LeafHash(leaf)
+	}
+	stands := map[ledger.Hash]uint64{}
+	var tree ledger.Tree
+	if t.tenant != 0 {
+		var err error
+		if tree, err = readLog(t.edge.QueryRowContext(t.ctx, t.tenant)); err != nil {
+			return nil, err
+		}
+	}
+	if tree.Size() > 0 {
+		if err := t.lookUp(hashes, stands); err != nil {
+			return nil, err
+		}
+	}
+	fresh, at := packed.Unlogged(hashes, stands, tree.Size())
+	if len(fresh) == 0 {
+		return at, nil
+	}
+	if err := t.own(); err != nil {
+		return nil, err
+	}
+	return at, t.extend(tree, leaves, hashes, fresh)
+}
+
+// lookUp adds to stands where those of the leaves are that the ledger has.
+func (t *tx) lookUp(hashes []ledger.Hash, stands map[ledger.Hash]uint64) error {
+	for hashes := range slices.Chunk(hashes, lookupIDs) {
+		rows, err := t.logged.QueryContext(t.ctx, prefixList(hashes), t.tenant)
+		if err != nil {
+			return err
+		}
+		asked := make(map[ledger.Hash]bool, len(hashes))
+		for _, h := range hashes {
+			asked[h] = true
+		}
+		var n uint64
+		var hash sql.RawBytes
+		var h ledger.Hash
+		err = each(rows, func() error {
+			if err := packed.Fill(h[:], hash, "a leaf's hash"); err != nil {
+				return err
+			}
+			if asked[h] {
+				stands[h] = n
+			}
+			return nil
+		}, &n, &hash)
+		if err != nil {
+			return err
+		}
+		if err := t.ended(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extend writes the fresh ones of the leaves behind a ledger.
+func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fresh []int) error {
+	first := tree.Size()
+	nodes := make([]ledger.Node, 0, len(fresh)+1)
+	for _, i := range fresh {
+		var err error
+		if nodes, err = tree.Append(hashes[i], nodes); err != nil {
+			return err
+		}
+	}
+	err := t.insert("log leaves", &t.logLeaves, len(fresh), func(args []any, i int) []any {
+		return append(args, t.tenant, int64(first)+int64(i), leaves[fresh[i]])
+	})
+	if err != nil {
+		return err
+	}
+	err = t.insert("log hashes", &t.logHashes, len(nodes), func(args []any, i int) []any {
+		n := &nodes[i]
+		return append(args, t.tenant, n.Level, int64(n.Index), n.Hash[:])
+	})
+	if err != nil {
+		return err
+	}
+	// By ascending prefix, for the sake of the pages, as of ids.
+	order := make([]indexed, len(fresh))
+	for i, at := range fresh {
+		order[i] = indexed{packed.LeafPrefix(hashes[at]), int64(first) + int64(i)}
+	}
+	slices.SortFunc(order, func(a, b indexed) int { return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.n, b.n)) })
+	err = t.insert("log index", &t.logIndex, len(order), func(args []any, i int) []any {
+		return append(args, t.tenant, order[i].prefix, order[i].n)
+	})
+	if err != nil {
+		return err
+	}
+	return t.exec("log edge", t.putEdge, t.tenant, int64(tree.Size()), tree.Edge())
+}
+
+// indexed is a row of the index on leaves.
+type indexed struct{ prefix, n int64 }
+
+// prefixList writes the prefixes of hashes as a statement takes them: a JSON array.
+func prefixList(hashes []ledger.Hash) string {
+	b := make([]byte, 0, 2+21*len(hashes))
+	b = append(b, '[')
+	for i, h := range hashes {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, packed.LeafPrefix(h), 10)
+	}
+	return string(append(b, ']'))
+}
+
+func readLog(row *sql.Row) (ledger.Tree, error) {
+	var size uint64
+	var edge []byte
+	switch err := row.Scan(&size, &edge); {
+	case errors.Is(err, sql.ErrNoRows):
+		return ledger.Tree{}, nil
+	case err != nil:
+		return ledger.Tree{}, err
+	}
+	tree, err := ledger.RestoreTree(size, edge)
+	if err != nil {
+		return ledger.Tree{}, fmt.Errorf("the ledger is damaged: %w", err)
+	}
+	return tree, nil
+}
+
+// Log gives the ledger's right edge.
+func (s *Store) Log(ctx context.Context, tenant dag.Tenant) (tree ledger.Tree, err error) {
+	err = s.read(ctx, "log", tenant, func(n int64) (err error) {
+		tree, err = readLog(s.queries.log.QueryRowContext(ctx, n))
+		return err
+	})
+	if err != nil {
+		return ledger.Tree{}, err
+	}
+	return tree, nil
+}
+
+// LogHashes gives up to 4096 hashes of a level, from an index on.
+func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) (hashes []ledger.Hash, err error) {
+	if err := packed.CheckLevel(level); err != nil {
+		return nil, fmt.Errorf("sqlite: log hashes: %w", err)
+	}
+	err = s.read(ctx, "log hashes", tenant, func(number int64) error {
+		if n <= 0 || from > ledger.MaxSize {
+			return nil
+		}
+		rows, err := s.queries.logHashes.QueryContext(ctx, number, level, int64(from), min(n, packed.MostHashes))
+		if err != nil {
+			return err
+		}
+		return eachNumbered(rows, from, fmt.Sprintf("a hash of level %d", level), func(hash []byte) error {
+			var h ledger.Hash
+			if err := packed.Fill(h[:], hash, "a hash of the ledger"); err != nil {
+				return err
+			}
+			hashes = append(hashes, h)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return hashes, nil
+}
+
+// LogLeaves gives leaves from an index on.
+func (s *Store) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) (leaves [][]byte, err error) {
+	err = s.read(ctx, "log leaves", tenant, func(n int64) error {
+		if limit <= 0 || from > ledger.MaxSize {
+			return nil
+		}
+		rows, err := s.queries.logLeaves.QueryContext(ctx, n, int64(from), limit)
+		if err != nil {
+			return err
+		}
+		return eachNumbered(rows, from, "a leaf", func(leaf []byte) error {
+			leaves = append(leaves, slices.Clone(leaf))
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return leaves, nil
+}
+
+// eachNumbered reads rows of a number and bytes, whose numbers are consecutive.
+func eachNumbered(rows *sql.Rows, next uint64, what string, fn func([]byte) error) error {
+	var n uint64
+	var column sql.RawBytes
+	return each(rows, func() error {
+		if n != next {
+			return fmt.Errorf("the ledger lacks %s, number %d, and has number %d; the store is damaged", what, next, n)
+		}
+		next++
+		return fn(column)
+	}, &n, &column)
+}
+
+// LogIndex finds a leaf by its bytes.
+func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (at uint64, err error) {
+	hash, found := ledger.LeafHash(leaf), false
+	err = s.read(ctx, "log index", tenant, func(n int64) error {
+		rows, err := s.queries.logged.QueryContext(ctx, prefixList([]ledger.Hash{hash}), n)
+		if err != nil {
+			return err
+		}
+		var index uint64
+		var column sql.RawBytes
+		return each(rows, func() error {
+			if string(column) == string(hash[:]) {
+				at, found = index, true
+			}
+			return nil
+		}, &index, &column)
+	})
+	if err != nil {
+		return 0, err
+	}
+	if !found {
+		return 0, fmt.Errorf("sqlite: log index: leaf with the hash %s: %w", hash, store.ErrNotFound)
+	}
+	return at, nil
+}
+
+// PutLeaves appends leaves of acts that this store keeps nothing else of.
+func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) (at []uint64, err error) {
+	for _, leaf := range leaves {
+		if err := ledger.CheckLeaf(leaf); err != nil {
+			return nil, fmt.Errorf("sqlite: put leaves: %w", err)
+		}
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, fmt.Errorf("sqlite: put leaves: %w", err)
+	}
+	defer s.gate.RUnlock()
+	err = s.write(ctx, tenant, func(t *tx) (err error) {
+		at, err = t.log(leaves...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: put leaves: %w", err)
+	}
+	return at, nil
+}
+
+func readWitnessed(row *sql.Row) (ledger.Root, error) {
+	var size int64
+	var hash []byte
+	err := row.Scan(&size, &hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ledger.Root{Hash: ledger.EmptyRoot()}, nil
+	}
+	r := ledger.Root{Size: uint64(size)}
+	if err == nil {
+		err = packed.Fill(r.Hash[:], hash, "a witnessed root")
+	}
+	if err == nil {
+		r, err = packed.CheckRoot(r)
+	}
+	return r, err
+}
+
+// Witnessed gives what was cosigned last of another log.
+func (s *Store) Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error) {
+	if err := packed.CheckOrigin(origin); err != nil {
+		return ledger.Root{}, fmt.Errorf("sqlite: witnessed: %w", err)
+	}
+	root := ledger.Root{Hash: ledger.EmptyRoot()}
+	err := s.read(ctx, "witnessed", tenant, func(n int64) (err error) {
+		root, err = readWitnessed(s.queries.witnessed.QueryRowContext(ctx, n, origin))
+		return err
+	})
+	if err != nil {
+		return ledger.Root{}, err
+	}
+	return root, nil
+}
+
+// PutWitnessed replaces what was cosigned last of another log.
+func (s *Store) PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error {
+	err := packed.CheckOrigin(origin)
+	if err == nil {
+		old, err = packed.CheckRoot(old)
+	}
+	if err == nil {
+		next, err = packed.CheckRoot(next)
+	}
+	if err != nil {
+		return fmt.Errorf("sqlite: put witnessed: %w", err)
+	}
+	if err := s.enter(ctx); err != nil {
+		return fmt.Errorf("sqlite: put witnessed: %w", err)
+	}
+	defer s.gate.RUnlock()
+	if err := s.write(ctx, tenant, func(t *tx) error { return t.putWitnessed(origin, old, next) }); err != nil {
+		return fmt.Errorf("sqlite: put witnessed: %w", err)
+	}
+	return nil
+}
+
+func (t *tx) putWitnessed(origin string, old, next ledger.Root) error {
+	stands, err := readWitnessed(t.witnessed.QueryRowContext(t.ctx, t.tenant, origin))
+	switch {
+	case err != nil:
+		return err
+	case stands == old && old == next:
+		return nil
+	case stands != old:
+		return fmt.Errorf("%w: of %q %d leaves with the root %s are witnessed, not %d", store.ErrMoved, origin, stands.Size, stands.Hash, old.Size)
+	}
+	if err := t.own(); err != nil {
+		return err
+	}
+	return t.exec("witnessed", t.putRoot, t.tenant, origin, int64(next.Size), next.Hash[:])
+}

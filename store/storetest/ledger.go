@@ -1,0 +1,676 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Leaves makes n leaves of kinds by turns, those from number first on of a fixed
+// sequence in which none stands twice.
+func Leaves(first, n int) [][]byte {
+	leaves := make([][]byte, n)
+	for i := range leaves {
+		at := first + i
+		switch at % 4 {
+		case 0:
+			l := ledger.KeyLeaf{Tenant: Tenant, Purpose: ledger.PurposeToken, Event: ledger.KeyCreated, KeyID: fmt.Sprint("of leaf ", at), At: dag.Time(at)}
+			leaves[i] = l.Append(nil)
+		case 1:
+			l := ledger.ErasureLeaf{Tenant: Tenant, Turn: TurnID(at), Seq: dag.Seq(at), At: dag.Time(at)}
+			leaves[i] = l.Append(nil)
+		case 2:
+			l := ledger.PolicyLeaf{Tenant: Tenant, ID: "leaf@1", Hash: dag.Digest{byte(at), byte(at >> 8), byte(at >> 16), 1}}
+			leaves[i] = l.Append(nil)
+		default:
+			leaves[i] = fmt.Appendf(nil, `{"number":%d,"type":"of another kind","version":"gkl/1"}`, at)
+		}
+	}
+	return leaves
+}
+
+// A logReader reads a store's ledger for proofs.
+type logReader struct {
+	s      store.Store
+	tenant dag.Tenant
+}
+
+func (r logReader) Hashes(ctx context.Context, level int, from uint64, n int) ([]ledger.Hash, error) {
+	return r.s.LogHashes(ctx, r.tenant, level, from, n)
+}
+
+// Extends makes sure that a tenant's ledger begins with what it was at a root.
+func Extends(ctx context.Context, s store.Store, tenant dag.Tenant, old ledger.Root) error {
+	tree, err := s.Log(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	now := ledger.Root{Size: tree.Size(), Hash: tree.Root()}
+	if now.Size < old.Size {
+		return fmt.Errorf("the ledger had %d leaves and has %d", old.Size, now.Size)
+	}
+	proof, err := now.ProveConsistency(ctx, old.Size, logReader{s, tenant})
+	if err != nil {
+		return err
+	}
+	return now.CheckConsistency(old, proof)
+}
+
+// A reference is a ledger as golang.org/x/mod/sumdb/tlog computes it.
+type reference struct {
+	leaves [][]byte
+	hashes []tlog.Hash // stored hashes
+}
+
+func (r *reference) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	hashes := make([]tlog.Hash, len(indexes))
+	for i, at := range indexes {
+		hashes[i] = r.hashes[at]
+	}
+	return hashes, nil
+}
+
+func (r *reference) add(t testing.TB, leaves ...[]byte) {
+	t.Helper()
+	for _, leaf := range leaves {
+		hashes, err := tlog.StoredHashes(int64(len(r.leaves)), leaf, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.leaves = append(r.leaves, leaf)
+		r.hashes = append(r.hashes, hashes...)
+	}
+}
+
+func (r *reference) root(t testing.TB) ledger.Root {
+	t.Helper()
+	if len(r.leaves) == 0 {
+		return ledger.Root{Hash: ledger.EmptyRoot()}
+	}
+	hash, err := tlog.TreeHash(int64(len(r.leaves)), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ledger.Root{Size: uint64(len(r.leaves)), Hash: hash}
+}
+
+func mustLog(t testing.TB, s store.Store, tenant dag.Tenant) ledger.Root {
+	t.Helper()
+	tree, err := s.Log(context.Background(), tenant)
+	if err != nil {
+		t.Fatalf("Log: %v", err)
+	}
+	return ledger.Root{Size: tree.Size(), Hash: tree.Root()}
+}
+
+// same compares the size, the root and the last leaves of a ledger with the reference,
+// and where those stand.
+func (r *reference) same(t testing.TB, s store.Store, from int) {
+	t.Helper()
+	ctx := context.Background()
+	if got, want := mustLog(t, s, Tenant), r.root(t); got != want {
+		t.Fatalf("the ledger has %d leaves with the root %s, want %d with %s", got.Size, got.Hash, want.Size, want.Hash)
+	}
+	got, err := s.LogLeaves(ctx, Tenant, uint64(from), len(r.leaves)+1)
+	if err != nil || len(got) != len(r.leaves)-from {
+		t.Fatalf("LogLeaves(%d) gave %d leaves, %v, want %d", from, len(got), err, len(r.leaves)-from)
+	}
+	for i, leaf := range got {
+		if string(leaf) != string(r.leaves[from+i]) {
+			t.Fatalf("leaf %d is %s, want %s", from+i, leaf, r.leaves[from+i])
+		}
+		if at, err := s.LogIndex(ctx, Tenant, leaf); err != nil || at != uint64(from+i) {
+			t.Fatalf("LogIndex of leaf %d gave %d, %v", from+i, at, err)
+		}
+	}
+}
+
+// testLedger makes sure that each act has its leaf, in order, and an act that changes
+// nothing has none.
+func testLedger(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	var r reference
+	r.same(t, s, 0)
+	at := func(i store.Issued, number uint64) store.Issued { i.Number = number; return i }
+	retired := Key(1)
+	retired.RevokedAt = RevokedAt(1)
+	later := Issued(2, 1)
+	later.At++
+	erased := func(seq dag.Seq, n int) []byte { e := Erased(seq, n); return store.EventLeaf(Tenant, &e) }
+	put := func(issued ...store.Issued) func() error {
+		return func() error { _, err := s.PutIssued(ctx, Tenant, issued); return err }
+	}
+	leafOf := func(i store.Issued) []byte { return store.IssuedLeaf(Tenant, &i) }
+	revoke := func() error { _, err := s.RevokeKey(ctx, Tenant, Key(1).ID, RevokedAt(1)); return err }
+	erase := func(n int) func() error {
+		return func() error { _, err := s.Erase(ctx, Tenant, Erasure(n)); return err }
+	}
+	for _, act := range []struct {
+		name   string
+		do     func() error
+		leaves [][]byte
+	}{
+		{"Append", func() error { _, err := s.Append(ctx, Tenant, []store.Batch{Chain(1, 5, 0)}); return err }, nil},
+		{"PutIssued", put(Issued(1, 1)), [][]byte{leafOf(at(Issued(1, 1), 1))}},
+		{"PutIssued again", put(Issued(1, 1)), nil},
+		{"PutIssued of many", put(Issued(2, 1), Issued(1, 1), Issued(3, 2), later, Issued(4, 1)), [][]byte{leafOf(Issued(2, 1)), leafOf(Issued(3, 2)), leafOf(Issued(4, 1))}},
+		{"PutIssued of none", put(), nil},
+		{"PutPolicy", func() error { return s.PutPolicy(ctx, Tenant, Policy("p@1", 1)) }, [][]byte{store.PolicyLeaf(Tenant, Policy("p@1", 1))}},
+		{"PutPolicy again", func() error { return s.PutPolicy(ctx, Tenant, Policy("p@1", 1)) }, nil},
+		{"Erase", erase(2), [][]byte{erased(6, 2)}},
+		{"Erase again", erase(2), nil},
+		{"PutKey", func() error { return s.PutKey(ctx, Key(1)) }, store.KeyLeaves(new(Key(1)))},
+		{"PutKey again", func() error { return s.PutKey(ctx, Key(1)) }, nil},
+		{"RevokeKey", revoke, store.KeyLeaves(&retired)[1:]},
+		{"RevokeKey again", revoke, nil},
+		{"PutKey of a revoked one", func() error { return s.PutKey(ctx, Key(1)) }, nil},
+		{"Adopt", func() error {
+			return s.Adopt(ctx, Tenant, store.Stretch{Records: Records(7, nil, Chain(20, 3, 1)), Events: []store.Event{Erased(10, 21), Erased(11, 3)}})
+		}, [][]byte{erased(10, 21), erased(11, 3)}},
+		{"Adopt without events", func() error { return s.Adopt(ctx, Tenant, store.Stretch{Records: Records(12, nil, Chain(30, 3, 2))}) }, nil},
+		{"Adopt of an event alone", func() error { return s.Adopt(ctx, Tenant, store.Stretch{Events: []store.Event{Erased(15, 4)}}) }, [][]byte{erased(15, 4)}},
+	} {
+		if err := act.do(); err != nil {
+			t.Fatalf("%s: %v", act.name, err)
+		}
+		r.add(t, act.leaves...)
+		if got := mustLog(t, s, Tenant); got != r.root(t) {
+			leaves, err := s.LogLeaves(ctx, Tenant, 0, 99)
+			t.Fatalf("after %s the ledger is\n%s, %v, want\n%s", act.name, bytes.Join(leaves, []byte("\n")), err, bytes.Join(r.leaves, []byte("\n")))
+		}
+		r.same(t, s, 0)
+	}
+	// What is refused leaves no leaf behind.
+	for name, err := range map[string]error{
+		"a policy that differs":          s.PutPolicy(ctx, Tenant, Policy("p@1", 2)),
+		"a list with a malformed record": put(Issued(50, 1), store.Issued{})(),
+		"an unknown turn":                erase(99)(),
+		"a second erasure":               s.Adopt(ctx, Tenant, store.Stretch{Events: []store.Event{Erased(16, 3)}}),
+	} {
+		if err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+	r.same(t, s, 0)
+}
+
+// testCopied appends the leaves of acts before the acts, as a copy does: they append none.
+func testCopied(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	issued, other, event, revoked := Issued(1, 1), Issued(2, 1), Erased(4, 2), Key(1)
+	revoked.RevokedAt = RevokedAt(1)
+	var r reference
+	r.add(t, slices.Concat(
+		[][]byte{store.IssuedLeaf(Tenant, &issued), store.EventLeaf(Tenant, &event)},
+		store.KeyLeaves(&revoked), [][]byte{store.PolicyLeaf(Tenant, Policy("p@1", 1))},
+	)...)
+	if _, err := s.PutLeaves(ctx, Tenant, r.leaves); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.PutIssued(ctx, Tenant, []store.Issued{other, issued})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.add(t, store.IssuedLeaf(Tenant, &other))
+	err = errors.Join(s.PutPolicy(ctx, Tenant, Policy("p@1", 1)), s.PutKey(ctx, Key(1)),
+		s.Adopt(ctx, Tenant, store.Stretch{Records: Records(1, nil, Chain(1, 3, 0)), Events: []store.Event{event}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.RevokeKey(ctx, Tenant, Key(1).ID, RevokedAt(1)); err != nil {
+		t.Fatal(err)
+	}
+	r.same(t, s, 0)
+}
+
+// testLedgerTree appends lists of random sizes across the first full tile and the first
+// full tile of tiles, and compares everything with the reference.
+func testLedgerTree(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	random := rand.New(rand.NewPCG(1, 2))
+	var r reference
+	sizes := []int{1, 1, 2, 63, 64, 65, 8, 9}
+	for n := 0; n < 90; n++ {
+		sizes = append(sizes, 1+random.IntN(12))
+	}
+	const most = 256*256 + 300
+	var roots []ledger.Root
+	for n := 0; len(r.leaves) < most; n++ {
+		size := 900 + random.IntN(300)
+		if n < len(sizes) {
+			size = sizes[n]
+		}
+		first := len(r.leaves)
+		fresh := Leaves(first, size)
+		list, want := make([][]byte, 0, size+2), []uint64(nil)
+		for i, leaf := range fresh { // with one that is there and one that comes twice
+			list, want = append(list, leaf), append(want, uint64(first+i))
+			if i == size/2 {
+				old := random.IntN(first + i + 1)
+				list, want = append(list, Leaves(old, 1)[0]), append(want, uint64(old))
+			}
+		}
+		at, err := s.PutLeaves(ctx, Tenant, list)
+		if err != nil || !sameList(at, want) {
+			t.Fatalf("PutLeaves of %d leaves behind %d gave %v, %v, want %v", len(list), first, at, err, want)
+		}
+		r.add(t, fresh...)
+		roots = append(roots, r.root(t))
+		if n < len(sizes) {
+			r.same(t, s, max(first-1, 0))
+		} else if got := mustLog(t, s, Tenant); got != r.root(t) {
+			t.Fatalf("behind %d leaves the ledger is %+v, want %+v", first, got, r.root(t))
+		}
+	}
+	r.tiles(t, s)
+	for i := 0; i < len(roots); i += 7 {
+		if err := Extends(ctx, s, Tenant, roots[i]); err != nil {
+			t.Errorf("from %d leaves: %v", roots[i].Size, err)
+		}
+	}
+	if again, err := s.PutLeaves(ctx, Tenant, r.leaves[:3000]); err != nil || again[0] != 0 || again[2999] != 2999 {
+		t.Errorf("leaves that are there: %v", err)
+	}
+	if got := mustLog(t, s, Tenant); got != r.root(t) {
+		t.Errorf("leaves that are there changed the ledger to %+v", got)
+	}
+}
+
+// tiles compares all hashes with the reference's tiles.
+func (r *reference) tiles(t testing.TB, s store.Store) {
+	t.Helper()
+	ctx := context.Background()
+	levels := 0
+	for level, size := 0, uint64(len(r.leaves)); size > 0; level, size = level+1, size>>8 {
+		levels++
+		for first := uint64(0); first < size; first += ledger.TileWidth {
+			width := int(min(size-first, ledger.TileWidth))
+			want, err := tlog.ReadTileData(tlog.Tile{H: 8, L: level, N: int64(first >> 8), W: width}, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hashes, err := s.LogHashes(ctx, Tenant, level, first, ledger.TileWidth)
+			if err != nil || len(hashes) != width {
+				t.Fatalf("LogHashes(%d, %d) gave %d hashes, %v, want %d", level, first, len(hashes), err, width)
+			}
+			for i, hash := range hashes {
+				if string(hash[:]) != string(want[i*tlog.HashSize:][:tlog.HashSize]) {
+					t.Fatalf("hash %d of level %d is %s", first+uint64(i), level, hash)
+				}
+			}
+		}
+	}
+	if levels != 3 {
+		t.Errorf("%d levels, want 3", levels)
+	}
+	for _, c := range []struct {
+		level int
+		from  uint64
+		n     int
+		want  int
+	}{
+		{0, 0, 0, 0}, {0, 0, -1, 0}, {0, 5, 1, 1}, {0, 250, 600, 600}, {0, 0, 1 << 20, 4096}, {0, 1 << 40, 5, 0}, {0, 1<<64 - 1, 5, 0},
+		{1, 255, 5, len(r.leaves)>>8 - 255}, {1, 3, 1, 1}, {2, 0, 5, 1}, {2, 1, 5, 0}, {3, 0, 5, 0}, {6, 0, 5, 0},
+	} {
+		if got, err := s.LogHashes(ctx, Tenant, c.level, c.from, c.n); err != nil || len(got) != c.want {
+			t.Errorf("LogHashes(%d, %d, %d) gave %d hashes, %v, want %d", c.level, c.from, c.n, len(got), err, c.want)
+		}
+	}
+	for _, level := range []int{-1, 7, 1 << 40} {
+		if got, err := s.LogHashes(ctx, Tenant, level, 0, 1); !errors.Is(err, dag.ErrForm) || len(got) > 0 {
+			t.Errorf("level %d: %d hashes, %v, want dag.ErrForm", level, len(got), err)
+		}
+	}
+}
+
+// testLeaves asks for leaves beyond every bound, and appends what is none.
+func testLeaves(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	for _, tenant := range []dag.Tenant{Tenant, "nobody"} {
+		if got := mustLog(t, s, tenant); got != (ledger.Root{Hash: ledger.EmptyRoot()}) {
+			t.Errorf("%s: an empty ledger is %+v", tenant, got)
+		}
+		if at, err := s.LogIndex(ctx, tenant, Leaves(0, 1)[0]); !errors.Is(err, store.ErrNotFound) || at != 0 {
+			t.Errorf("%s: LogIndex in an empty ledger gave %d, %v", tenant, at, err)
+		}
+		if got, err := s.LogHashes(ctx, tenant, 0, 0, 5); err != nil || len(got) > 0 {
+			t.Errorf("%s: LogHashes in an empty ledger gave %v, %v", tenant, got, err)
+		}
+		if got, err := s.PutLeaves(ctx, tenant, nil); err != nil || len(got) > 0 {
+			t.Errorf("%s: PutLeaves of none gave %v, %v", tenant, got, err)
+		}
+	}
+	long := func(bytes int) []byte {
+		return fmt.Appendf(nil, `{"type":%q}`, strings.Repeat("x", bytes-len(`{"type":""}`)))
+	}
+	leaves := append(Leaves(0, 10), long(ledger.MaxLeaf))
+	given := make([][]byte, len(leaves))
+	for i := range leaves {
+		given[i] = slices.Clone(leaves[i])
+	}
+	twice := slices.Concat(given[:4], given[2:])
+	want := []uint64{0, 1, 2, 3, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	if at, err := s.PutLeaves(ctx, Tenant, twice); err != nil || !sameList(at, want) {
+		t.Errorf("with some twice: %v, %v, want %v", at, err, want)
+	}
+	for _, leaf := range given {
+		clear(leaf)
+	}
+	var r reference
+	r.add(t, leaves...)
+	r.same(t, s, 0)
+	for _, c := range []struct {
+		from  uint64
+		limit int
+		want  [][]byte
+	}{
+		{0, 3, leaves[:3]}, {4, 2, leaves[4:6]}, {9, 9, leaves[9:]}, {11, 1, nil}, {1 << 60, 5, nil}, {1<<64 - 1, 5, nil}, {0, 0, nil}, {0, -1, nil},
+	} {
+		got, err := s.LogLeaves(ctx, Tenant, c.from, c.limit)
+		if err != nil || !slices.EqualFunc(got, c.want, bytes.Equal) {
+			t.Errorf("LogLeaves(%d, %d) gave %q, %v, want %q", c.from, c.limit, got, err, c.want)
+		}
+		for _, leaf := range got {
+			clear(leaf) // it is the caller's
+		}
+	}
+	for name, leaf := range map[string][]byte{
+		"nothing": {}, "no JSON": []byte("leaf"), "a space": append([]byte(" "), leaves[1]...),
+		"a byte too long": long(ledger.MaxLeaf + 1),
+		"another field":   bytes.Replace(leaves[1], []byte(`"at"`), []byte(`"aa"`), 1),
+	} {
+		if at, err := s.PutLeaves(ctx, Tenant, append(Leaves(50, 2), leaf)); err == nil || len(at) > 0 {
+			t.Errorf("%s: %v, %v, want a refusal", name, at, err)
+		}
+	}
+	if _, err := s.PutLeaves(ctx, "No Tenant", Leaves(0, 1)); !errors.Is(err, dag.ErrForm) {
+		t.Errorf("no tenant: %v, want dag.ErrForm", err)
+	}
+	for i := range leaves { // with one bit changed it is another
+		leaf := slices.Clone(leaves[i])
+		leaf[len(leaf)/2] ^= 1
+		if at, err := s.LogIndex(ctx, Tenant, leaf); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s is leaf %d, %v", leaf, at, err)
+		}
+	}
+	r.same(t, s, 0)
+	if at, err := s.PutLeaves(ctx, "other", leaves[3:5]); err != nil || !sameList(at, []uint64{0, 1}) {
+		t.Errorf("of another tenant: %v, %v", at, err)
+	}
+	if _, err := s.LogIndex(ctx, "other", leaves[0]); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("another tenant has a leaf of this one: %v", err)
+	}
+	r.same(t, s, 0)
+}
+
+// testIssuedLists records many bundles at once.
+func testIssuedLists(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	var r reference
+	known := map[dag.Digest]store.Issued{}
+	random := rand.New(rand.NewPCG(3, 4))
+	next := 0
+	for _, size := range []int{1, 2, 0, 7, 8, 9, 64, 65, 3, 300, 1} {
+		var list, want []store.Issued
+		first := len(r.leaves)
+		for range size {
+			i := Issued(next, random.IntN(4))
+			if next > 0 && random.IntN(3) == 0 { // one that is recorded, or stands earlier in the list
+				i = Issued(random.IntN(next), 9)
+			} else {
+				next++
+			}
+			i.Number = 77
+			stands, ok := known[i.Bundle]
+			if !ok {
+				stands = i
+				stands.Number = uint64(len(known) + 1)
+				known[i.Bundle] = stands
+				r.add(t, store.IssuedLeaf(Tenant, &stands))
+			}
+			list, want = append(list, i), append(want, stands)
+		}
+		given := slices.Clone(list)
+		if got, err := s.PutIssued(ctx, Tenant, list); err != nil || !sameList(got, want) {
+			t.Fatalf("a list of %d: got %+v, %v, want %+v", size, got, err, want)
+		}
+		if !sameList(given, list) {
+			t.Errorf("PutIssued changed its argument")
+		}
+		r.same(t, s, first)
+	}
+	bad := []store.Issued{Issued(next, 1), Issued(next+1, 1), {}}
+	if got, err := s.PutIssued(ctx, Tenant, bad); err == nil || len(got) > 0 {
+		t.Errorf("a list with a malformed record: %v, %v", got, err)
+	}
+	if got, err := s.IssuedAfter(ctx, Tenant, 0, 9999); err != nil || len(got) != len(known) {
+		t.Errorf("%d records, %v, want %d", len(got), err, len(known))
+	}
+	r.same(t, s, 0)
+}
+
+// testLedgerConcurrent lets many append at once, by all kinds of acts. What anybody saw
+// of the ledger is the beginning of what it is in the end.
+func testLedgerConcurrent(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	if _, err := s.Append(ctx, Tenant, []store.Batch{Chain(1, 40, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	const sides, acts = 5, 8
+	var seen [sides][]ledger.Root
+	var all sync.WaitGroup
+	for side := range sides {
+		all.Go(func() {
+			for n := range acts {
+				both := n                  // by two sides at once
+				own := 1000*(side+1) + 8*n // by this one
+				list := make([]store.Issued, 0, 5)
+				for k := range 4 {
+					list = append(list, Issued(own+k, k))
+				}
+				_, issued := s.PutIssued(ctx, Tenant, append(list, Issued(both, 1)))
+				at, put := s.PutLeaves(ctx, Tenant, append(Leaves(own, 3), Leaves(both, 1)...))
+				_, erased := s.Erase(ctx, Tenant, Erasure(1+(side*acts+n)/2))
+				registered := s.PutPolicy(ctx, Tenant, Policy("p@1", 1))
+				if err := errors.Join(issued, put, erased, registered); err != nil {
+					t.Errorf("side %d: %v", side, err)
+					return
+				}
+				leaves, err := s.LogLeaves(ctx, Tenant, at[0], 1)
+				if err != nil || len(leaves) != 1 || string(leaves[0]) != string(Leaves(own, 1)[0]) {
+					t.Errorf("side %d: leaf %d is %q, %v", side, at[0], leaves, err)
+				}
+				tree, err := s.Log(ctx, Tenant)
+				if err != nil {
+					t.Errorf("side %d: %v", side, err)
+					return
+				}
+				seen[side] = append(seen[side], ledger.Root{Size: tree.Size(), Hash: tree.Root()})
+			}
+		})
+	}
+	all.Wait()
+	want := uint64(sides*acts*(4+3) + 2*acts + sides*acts/2 + 1)
+	if got := mustLog(t, s, Tenant); got.Size != want {
+		t.Errorf("the ledger has %d leaves, want %d", got.Size, want)
+	}
+	checked := 0
+	for side := range sides {
+		for _, root := range seen[side] {
+			if err := Extends(ctx, s, Tenant, root); err != nil {
+				t.Errorf("what side %d saw of %d leaves: %v", side, root.Size, err)
+			}
+			checked++
+		}
+	}
+	if checked != sides*acts {
+		t.Errorf("%d roots were seen, want %d", checked, sides*acts)
+	}
+}
+
+// testWitnessed walks through what is cosigned of other logs.
+func testWitnessed(t *testing.T, h Harness) {
+	ctx := context.Background()
+	s, err := h.Open(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := ledger.Root{Hash: ledger.EmptyRoot()}
+	root := func(n uint64) ledger.Root { return ledger.Root{Size: n, Hash: ledger.Hash{byte(n), 1}} }
+	origins := []string{"log.example", "Log.example", "x", "a log / of ☃ & \U0001f464", strings.Repeat("o", 255), "-- ' \" \\ %"}
+	for i, origin := range origins {
+		is := func(want ledger.Root) {
+			t.Helper()
+			if got, err := s.Witnessed(ctx, Tenant, origin); err != nil || got != want {
+				t.Errorf("of %q %+v is witnessed, %v, want %+v", origin, got, err, want)
+			}
+		}
+		is(none)
+		first := root(uint64(i + 1))
+		if i%2 == 0 {
+			if err := s.PutWitnessed(ctx, Tenant, origin, ledger.Root{}, first); err != nil { // the zero root is none
+				t.Fatalf("%q: %v", origin, err)
+			}
+		} else if err := s.PutWitnessed(ctx, Tenant, origin, none, first); err != nil {
+			t.Fatalf("%q: %v", origin, err)
+		}
+		is(first)
+		for _, old := range []ledger.Root{none, root(99), {Size: first.Size, Hash: ledger.Hash{9}}, {Size: 98, Hash: first.Hash}} {
+			if err := s.PutWitnessed(ctx, Tenant, origin, old, root(100)); !errors.Is(err, store.ErrMoved) {
+				t.Errorf("%q: from %+v: %v, want ErrMoved", origin, old, err)
+			}
+		}
+		is(first)
+		if err := s.PutWitnessed(ctx, Tenant, origin, first, first); err != nil {
+			t.Errorf("%q: the same again: %v", origin, err)
+		}
+		for _, next := range []ledger.Root{root(50), {Size: 50, Hash: ledger.Hash{8}}, root(ledger.MaxSize), first} { // it compares, and judges nothing
+			old, err := s.Witnessed(ctx, Tenant, origin)
+			if err == nil {
+				err = s.PutWitnessed(ctx, Tenant, origin, old, next)
+			}
+			if err != nil {
+				t.Errorf("%q: to %+v: %v", origin, next, err)
+			}
+			is(next)
+		}
+	}
+	for _, origin := range []string{"", "a\nb", "a\x00", "\x7f", "\xff", "\u2028", strings.Repeat("o", 256)} {
+		if _, err := s.Witnessed(ctx, Tenant, origin); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("Witnessed of %.9q: %v, want dag.ErrForm", origin, err)
+		}
+		if err := s.PutWitnessed(ctx, Tenant, origin, none, root(1)); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("PutWitnessed of %.9q: %v, want dag.ErrForm", origin, err)
+		}
+	}
+	for name, next := range map[string]ledger.Root{"no empty log": {Hash: ledger.Hash{1}}, "too large": root(ledger.MaxSize + 1), "far too large": root(1<<64 - 1)} {
+		if err := s.PutWitnessed(ctx, Tenant, "new", none, next); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("%s: %v, want dag.ErrForm", name, err)
+		}
+	}
+	if got, err := s.Witnessed(ctx, "other", "x"); err != nil || got != none {
+		t.Errorf("of another tenant: %+v, %v", got, err)
+	}
+	if err := s.PutWitnessed(ctx, "No Tenant", "x", none, root(1)); !errors.Is(err, dag.ErrForm) {
+		t.Errorf("no tenant: %v, want dag.ErrForm", err)
+	}
+	if got := mustLog(t, s, Tenant); got.Size != 0 {
+		t.Errorf("witnessing moved the ledger to %d leaves", got.Size)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, h)
+	for i, origin := range origins {
+		if got, err := s.Witnessed(ctx, Tenant, origin); err != nil || got != root(uint64(i+1)) {
+			t.Errorf("opened again: of %q %+v, %v", origin, got, err)
+		}
+	}
+}
+
+// testWitnessedConcurrent lets many replace what is witnessed: each root is replaced by
+// one of them, and what stands in the end is a chain in which nothing is lost.
+func testWitnessedConcurrent(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	const sides, each = 4, 6
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	next, moved := map[ledger.Root]ledger.Root{}, 0
+	for side := range sides {
+		all.Go(func() {
+			for done := 0; done < each; {
+				old, err := s.Witnessed(ctx, Tenant, "log")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				to := ledger.Root{Size: old.Size + 1, Hash: ledger.Hash{byte(side), byte(done), 1}}
+				err = s.PutWitnessed(ctx, Tenant, "log", old, to)
+				mu.Lock()
+				if err == nil {
+					if other, twice := next[old]; twice {
+						t.Errorf("%+v was replaced by %+v and by %+v", old, other, to)
+					}
+					next[old] = to
+					done++
+				} else if moved++; !errors.Is(err, store.ErrMoved) {
+					t.Errorf("side %d: %v, want ErrMoved", side, err)
+					done = each
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	at, links := ledger.Root{Hash: ledger.EmptyRoot()}, 0
+	for ; links <= len(next); links++ {
+		to, ok := next[at]
+		if !ok {
+			break
+		}
+		at = to
+	}
+	if got, err := s.Witnessed(ctx, Tenant, "log"); err != nil || got != at || links != sides*each {
+		t.Errorf("%+v stands, %v; a chain of %d roots leads to %+v, want %d", got, err, links, at, sides*each)
+	}
+
+	// Of those who start from the same root at once one succeeds.
+	var won atomic.Int64
+	begin := make(chan struct{})
+	for side := range sides {
+		all.Go(func() {
+			<-begin
+			switch err := s.PutWitnessed(ctx, Tenant, "log", at, ledger.Root{Size: 100, Hash: ledger.Hash{byte(side)}}); {
+			case err == nil:
+				won.Add(1)
+			case !errors.Is(err, store.ErrMoved):
+				t.Errorf("side %d: %v, want ErrMoved", side, err)
+			}
+		})
+	}
+	close(begin)
+	all.Wait()
+	if won.Load() != 1 {
+		t.Errorf("%d of %d succeeded, want 1", won.Load(), sides)
+	}
+}

@@ -1,0 +1,266 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/storetest"
+	"github.com/graphkernel/graphkernel/store/transfer"
+)
+
+// A busy store does something before and after each question to it, of the kind that is
+// asked for and behind another leaf: nothing that a copy reads is what the source has when
+// the copy writes, and leaves that the copy appends itself come in another order.
+type busy struct {
+	store.Store
+	t    *testing.T
+	acts int // that are left
+	done int
+}
+
+func (b *busy) act(kind string) {
+	b.t.Helper()
+	if b.acts == 0 {
+		return
+	}
+	b.acts--
+	b.done++
+	ctx, n := b.t.Context(), 2000+b.done
+	_, err := b.PutLeaves(ctx, "a", storetest.Leaves(n, 1))
+	did := func(then error) { err = errors.Join(err, then) }
+	switch kind {
+	case "turn", "event":
+		_, appended := b.Append(ctx, "a", []store.Batch{{storetest.Arrival(n, n%5, "new", n%40+1)}})
+		_, erased := b.Erase(ctx, "a", storetest.Erasure(b.done%40+1))
+		did(errors.Join(appended, erased))
+	case "policy":
+		if b.done < 1000 {
+			did(b.PutPolicy(ctx, "a", storetest.Policy(policy.ID(fmt.Sprintf("new@%d", b.done)), 3)))
+		}
+	case "issued":
+		did(storetest.Issue(ctx, b.Store, "a", storetest.TurnID(b.done%40+1), "wide@1"))
+	case "key":
+		k := storetest.Key(n)
+		k.Tenant = "a"
+		did(b.PutKey(ctx, k))
+		list, listed := b.Store.Keys(ctx, "a")
+		did(listed)
+		for _, k := range list { // the oldest one that is live
+			if k.RevokedAt == 0 {
+				_, revoked := b.RevokeKey(ctx, "a", k.ID, storetest.RevokedAt(n))
+				did(revoked)
+				break
+			}
+		}
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// asked answers a question between two acts.
+func asked[T any](b *busy, kind string, question func() (T, error)) (T, error) {
+	b.act(kind)
+	v, err := question()
+	b.act(kind)
+	return v, err
+}
+
+func (b *busy) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
+	return asked(b, "turn", func() (dag.Seq, error) { return b.Store.Head(ctx, tenant) })
+}
+
+func (b *busy) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c *dag.ConversationID, fn func(*store.Record) error) error {
+	b.act("turn")
+	return b.Store.Scan(ctx, tenant, after, c, func(r *store.Record) error {
+		if r.Seq%10 == 0 {
+			b.act("event")
+		}
+		return fn(r)
+	})
+}
+
+func (b *busy) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
+	return asked(b, "event", func() ([]store.Event, error) { return b.Store.Events(ctx, tenant, after, limit) })
+}
+
+func (b *busy) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
+	return asked(b, "policy", func() (policy.Registry, error) { return b.Store.Policies(ctx, tenant) })
+}
+
+func (b *busy) IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
+	return asked(b, "issued", func() ([]store.Issued, error) { return b.Store.IssuedAfter(ctx, tenant, after, limit) })
+}
+
+func (b *busy) Keys(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
+	return asked(b, "key", func() ([]access.Key, error) { return b.Store.Keys(ctx, tenant) })
+}
+
+func (b *busy) Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error) {
+	return asked(b, "", func() (ledger.Tree, error) { return b.Store.Log(ctx, tenant) })
+}
+
+func (b *busy) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
+	return asked(b, "", func() ([][]byte, error) { return b.Store.LogLeaves(ctx, tenant, from, limit) })
+}
+
+// TestLedgerGrowing copies from a source that is written to at each question of the copy,
+// more and more of them: its ledger is always what the source's begins with, with the
+// leaf of each act, and never forks.
+func TestLedgerGrowing(t *testing.T) {
+	grew := 0
+	for acts := 0; acts < 400; acts += 13 {
+		quiet := filled(t, inMemory(t))
+		from, to := &busy{Store: quiet, t: t, acts: acts}, inMemory(t)
+		for copies := range 3 { // the later ones take up what came meanwhile
+			reports, err := transfer.Copy(t.Context(), to, from, transfer.Options{Tenants: []dag.Tenant{"a"}, Stretch: 5})
+			if err != nil {
+				t.Fatalf("%d acts, copy %d: %v", acts, copies, err)
+			}
+			sound(t, to)
+			got := logOf(t, to, "a")
+			if counted := reports[0].Leaves; counted.Copied+counted.Existing != int(got.Size) {
+				t.Errorf("%d acts, copy %d: %+v leaves of %d", acts, copies, counted, got.Size)
+			}
+			if err := storetest.Extends(t.Context(), quiet, "a", got); err != nil {
+				t.Fatalf("%d acts, copy %d: the ledgers forked: %v", acts, copies, err)
+			}
+			if got.Size < logOf(t, quiet, "a").Size {
+				grew++
+			}
+		}
+		from.acts = 0
+		if _, err := transfer.Copy(t.Context(), to, quiet, transfer.Options{Tenants: []dag.Tenant{"a"}}); err != nil {
+			t.Fatalf("%d acts: %v", acts, err)
+		}
+		if got, want := logOf(t, to, "a"), logOf(t, quiet, "a"); got != want {
+			t.Errorf("%d acts: the copy's ledger is %+v, the source's %+v", acts, got, want)
+		}
+	}
+	if grew < 10 {
+		t.Errorf("%d copies ended while the source's ledger grew", grew)
+	}
+}
+
+// TestLedgerLong copies a ledger of several pages and tiles, in parts.
+func TestLedgerLong(t *testing.T) {
+	ctx := t.Context()
+	from, to := inFile(t), inMemory(t)
+	for first, n := range map[int]int{0: 700} {
+		if _, err := from.PutLeaves(ctx, "a", storetest.Leaves(first, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, size := range []int{700, 701, 1700, 1700} {
+		if _, err := from.PutLeaves(ctx, "a", storetest.Leaves(0, size)); err != nil {
+			t.Fatal(err)
+		}
+		reports, err := transfer.Copy(ctx, to, from, transfer.Options{})
+		if err != nil || len(reports) != 1 || reports[0].Leaves.Copied+reports[0].Leaves.Existing != size {
+			t.Fatalf("%d leaves: %+v, %v", size, reports, err)
+		}
+		if got, want := logOf(t, to, "a"), logOf(t, from, "a"); got != want || got.Size != uint64(size) {
+			t.Errorf("%d leaves: %+v, want %+v", size, got, want)
+		}
+	}
+}
+
+// TestLedgerDiffers gives the target a ledger with which the source's does not begin:
+// nothing is written, for any tenant.
+func TestLedgerDiffers(t *testing.T) {
+	ctx := t.Context()
+	leaves := func(s store.Store) [][]byte {
+		list, err := s.LogLeaves(ctx, "b", 0, 99)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	for name, spoil := range map[string]func([][]byte) [][]byte{
+		"one more":      func(list [][]byte) [][]byte { return append(list, storetest.Leaves(0, 1)...) },
+		"another":       func([][]byte) [][]byte { return storetest.Leaves(0, 1) },
+		"another order": func(list [][]byte) [][]byte { slices.Reverse(list[3:5]); return list[:5] },
+		"one left out":  func(list [][]byte) [][]byte { return slices.Delete(list, 7, 8) },
+		"the last":      func(list [][]byte) [][]byte { return append(list[:13], storetest.Leaves(0, 1)...) },
+	} {
+		from, to := filled(t, inMemory(t)), inMemory(t)
+		if _, err := to.PutLeaves(ctx, "b", spoil(leaves(from))); err != nil {
+			t.Fatal(err)
+		}
+		before := contents(t, to, nil)
+		reports, err := transfer.Copy(ctx, to, from, transfer.Options{})
+		if !errors.Is(err, transfer.ErrDiffers) || reports != nil || !strings.Contains(err.Error(), "ledger") {
+			t.Errorf("%s: %+v, %v, want ErrDiffers", name, reports, err)
+		}
+		if after := contents(t, to, nil); !slices.Equal(before, after) {
+			t.Errorf("%s: the refused copy wrote %q", name, after)
+		}
+	}
+	for n := range 15 { // what is the beginning is no difference, of any length
+		from, to := filled(t, inMemory(t)), inMemory(t)
+		if _, err := to.PutLeaves(ctx, "b", leaves(from)[:n]); err != nil {
+			t.Fatal(err)
+		}
+		if reports, err := transfer.Copy(ctx, to, from, transfer.Options{}); err != nil || reports[1].Leaves != (transfer.Count{Copied: 14 - n, Existing: n}) {
+			t.Errorf("the first %d leaves: %+v, %v", n, reports, err)
+		}
+		if got, want := logOf(t, to, "b"), logOf(t, from, "b"); got != want {
+			t.Errorf("the first %d leaves: %+v, want %+v", n, got, want)
+		}
+	}
+}
+
+// misled changes what a source says.
+type misled struct {
+	store.Store
+	leaves   func(from uint64, list [][]byte) [][]byte
+	policies func(policy.Registry) (policy.Registry, error)
+}
+
+func (m *misled) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
+	list, err := m.Store.LogLeaves(ctx, tenant, from, limit)
+	if m.leaves != nil {
+		list = m.leaves(from, list)
+	}
+	return list, err
+}
+
+func (m *misled) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
+	r, err := m.Store.Policies(ctx, tenant)
+	if m.policies != nil && err == nil {
+		r, err = m.policies(r)
+	}
+	return r, err
+}
+
+// TestLedgerDamaged copies from a source whose ledger does not fit itself or its acts.
+func TestLedgerDamaged(t *testing.T) {
+	for name, c := range map[string]struct {
+		misled
+		want string
+	}{
+		"a leaf is another":     {misled{leaves: func(_ uint64, list [][]byte) [][]byte { list[3] = storetest.Leaves(0, 1)[0]; return list }}, "the root is"},
+		"two changed places":    {misled{leaves: func(_ uint64, list [][]byte) [][]byte { slices.Reverse(list[3:5]); return list }}, "the root is"},
+		"a leaf is none":        {misled{leaves: func(_ uint64, list [][]byte) [][]byte { list[3] = []byte("no leaf"); return list }}, "leaf 3"},
+		"leaves are missing":    {misled{leaves: func(from uint64, list [][]byte) [][]byte { return list[:min(len(list), 6-int(min(from, 6)))] }}, "no leaf 6"},
+		"a leaf is there twice": {misled{leaves: func(_ uint64, list [][]byte) [][]byte { list[5] = list[3]; return list }}, "stands twice"},
+		"an act has no leaf": {misled{policies: func(r policy.Registry) (policy.Registry, error) {
+			return r.With(storetest.Policy("unlogged@1", 1))
+		}}, "had no leaf"},
+	} {
+		from := c.misled
+		from.Store = filled(t, inMemory(t))
+		if _, err := transfer.Copy(t.Context(), inMemory(t), &from, transfer.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want it to say %q", name, err, c.want)
+		}
+	}
+}
