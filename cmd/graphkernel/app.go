@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/postgres"
@@ -38,8 +39,11 @@ type app struct {
 	storeFlag  string
 	tenantFlag string
 	keysFlag   string
-	output     string
-	dev        bool
+
+	identityFlag string
+	devIdentity  identity.Identity // with --dev, once it was asked for
+	output       string
+	dev          bool
 }
 
 const about = `graphkernel decides, deterministically and under a policy, which turns of a
@@ -157,6 +161,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.storeFlag, "store", "", "where turns are kept, sqlite:PATH or postgres://… ($GRAPHKERNEL_STORE; default sqlite:"+a.abbreviate(a.defaultStore())+")")
 	f.StringVar(&a.tenantFlag, "tenant", "", "whose graph it is ($GRAPHKERNEL_TENANT; default \"default\")")
 	f.StringVar(&a.keysFlag, "keys", "", "the keyring's file ($GRAPHKERNEL_KEYS; default "+a.abbreviate(a.defaultKeys())+")")
+	f.StringVar(&a.identityFlag, "identity", "", "the file of the keys that sign for third parties ($GRAPHKERNEL_IDENTITY; default "+a.abbreviate(a.defaultIdentity())+")")
 	f.StringVar(&a.output, "output", "text", "text for people, json for programs: one object on standard output")
 	f.BoolVar(&a.dev, "dev", false, "sign with a random key that is gone after this run")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -164,7 +169,8 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.importCommand(), a.exportCommand(), a.showCommand(),
 		a.sliceCommand(), a.verifyCommand(), a.replayCommand(), a.explainCommand(),
-		a.policyCommand(), a.eraseCommand(), a.keysCommand(), a.apikeyCommand(), a.serveCommand(), a.mcpCommand(), a.configCommand(),
+		a.policyCommand(), a.eraseCommand(), a.attestCommand(), a.discloseCommand(), a.logCommand(), a.identityCommand(),
+		a.keysCommand(), a.apikeyCommand(), a.serveCommand(), a.mcpCommand(), a.configCommand(),
 		a.fsckCommand(), a.copyCommand(), a.backupCommand(), a.restoreCommand(), a.migrateCommand(), a.demoCommand(), a.versionCommand(),
 	)
 	a.helps(root)
@@ -262,7 +268,11 @@ func (a *app) withStore(ctx context.Context, ring token.Keyring, create bool, fn
 			err = closed
 		}
 	}()
-	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: a.clock})
+	id, err := a.identity()
+	if err != nil {
+		return err
+	}
+	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: a.clock, Identity: id})
 	if err != nil {
 		return err
 	}

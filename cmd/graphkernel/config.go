@@ -138,7 +138,7 @@ func (a *app) configure(c *cobra.Command, file string) (*configuration, error) {
 
 // otherVariables are read elsewhere.
 var otherVariables = []string{
-	"GRAPHKERNEL_STORE", "GRAPHKERNEL_TENANT", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_KEY_ID", "GRAPHKERNEL_CONFIG",
+	"GRAPHKERNEL_STORE", "GRAPHKERNEL_TENANT", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_IDENTITY", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_KEY_ID", "GRAPHKERNEL_CONFIG",
 	"GRAPHKERNEL_URL", "GRAPHKERNEL_KEY", // examples/guard
 }
 

@@ -5,9 +5,11 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store/transfer"
@@ -22,6 +24,9 @@ const (
 	exitTampered       = 10 // evidence does not match what was signed
 	exitKeyUnknown     = 11 // nobody here can say who signed it
 	exitKeyRetired     = 12 // the key verifies nothing any more
+	exitNotInLog       = 13 // no proof leads to a checkpoint of a trusted log
+	exitInconsistent   = 14 // a log showed two histories
+	exitQuorumNotMet   = 15 // too few witnesses cosigned
 	exitRedacted       = 16 // text is missing, and --require-full was given
 	exitReplayDiffers  = 17
 	exitDamaged        = 18 // a store is not in order
@@ -60,13 +65,18 @@ func exitCode(err error) int {
 		code int
 	}{
 		{errors.As(err, &usage) || errors.As(err, &ambiguous) || errors.Is(err, kernel.ErrBeyondHead), exitUsage},
-		{errors.Is(err, token.ErrKeyFile), exitInternal},   // however malformed it is, the evidence is not
-		{errors.Is(err, transfer.ErrDamaged), exitDamaged}, // not evidence, either
+		{errors.Is(err, ledger.ErrTrust), exitUsage},                                         // it is the verifier's own
+		{errors.Is(err, token.ErrKeyFile) || errors.Is(err, identity.ErrFile), exitInternal}, // however malformed it is, the evidence is not
+		{errors.Is(err, transfer.ErrDamaged), exitDamaged},                                   // not evidence, either
 		{errors.Is(err, errNoSecret), exitKeyUnknown},
-		{errors.Is(err, slice.ErrVersion) || errors.Is(err, policy.ErrType), exitUnknownVersion},
+		{errors.Is(err, slice.ErrVersion) || errors.Is(err, ledger.ErrVersion) || errors.Is(err, policy.ErrType), exitUnknownVersion},
 		{errors.Is(err, token.ErrKeyRetired), exitKeyRetired},
-		{errors.Is(err, token.ErrKeyUnknown), exitKeyUnknown},
-		{errors.Is(err, slice.ErrMalformed) || errors.Is(err, dag.ErrForm) || errors.Is(err, policy.ErrRange) ||
+		{errors.Is(err, token.ErrKeyUnknown) || errors.Is(err, ledger.ErrOrigin), exitKeyUnknown},
+		{errors.Is(err, ledger.ErrSignature), exitTampered},
+		{errors.Is(err, ledger.ErrNotIncluded), exitNotInLog},
+		{errors.Is(err, ledger.ErrInconsistent), exitInconsistent},
+		{errors.Is(err, ledger.ErrQuorum), exitQuorumNotMet},
+		{errors.Is(err, slice.ErrMalformed) || errors.Is(err, ledger.ErrForm) || errors.Is(err, dag.ErrForm) || errors.Is(err, policy.ErrRange) ||
 			errors.Is(err, canon.ErrSyntax) || errors.As(err, &field) || errors.Is(err, ingest.ErrFormat) || errors.As(err, &line), exitMalformed},
 	} {
 		if row.is {

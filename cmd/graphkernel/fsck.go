@@ -66,6 +66,7 @@ type countsJSON struct {
 	Issued        int `json:"issued"`
 	Recut         int `json:"recut"`
 	Keys          int `json:"keys"`
+	Leaves        int `json:"leaves"`
 }
 
 func fsckResult(r *fsck.Report) *fsckJSON {

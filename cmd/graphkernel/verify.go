@@ -3,33 +3,66 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
 
-func (a *app) verifyCommand() *cobra.Command {
-	var full bool
-	c := &cobra.Command{
-		Use:   "verify FILE",
-		Short: "Check a bundle: every form, every digest, every reason, the token",
-		Long: `Recomputes from the bundle's body everything that its header claims, then checks
-the token. It needs the keys and nothing else: no store, no network. FILE is - for
-standard input.
+// A verifyFlags says how evidence is judged.
+type verifyFlags struct {
+	trust, attestation, proof string
+	policy                    string
+	full                      bool
+	maxAge                    time.Duration
+}
 
-Exit codes: 0 verified, 10 tampered, 11 key unknown, 12 key retired, 16 text is
-missing under --require-full, 20 malformed, 21 unknown version; 1 internal, 2 usage.`,
-		Args: oneArg("FILE"),
-		RunE: func(c *cobra.Command, args []string) error { return a.verify(c.Context(), args[0], full) },
+func (a *app) verifyCommand() *cobra.Command {
+	var flags verifyFlags
+	c := &cobra.Command{
+		Use:   "verify EVIDENCE",
+		Short: "Check a bundle: every form, digest and reason, the token, signatures, the ledger",
+		Long: `Recomputes from a bundle's body everything that its header claims, then checks who
+signed it. It needs no store and no network.
+
+EVIDENCE is a bundle or a disclosure (- for standard input), or a folder as
+graphkernel attest writes it. Without --trust the token is checked, with the keys.
+With --trust no secret is needed: the attestation, the ledger's checkpoint, the proof of
+inclusion and the witnesses are checked, and the token only if --keys, GRAPHKERNEL_KEYS
+or GRAPHKERNEL_SECRET name a key. A key that comes with the evidence decides nothing.
+
+A trust file that names a log makes the proof a duty, one that names only signers the
+attestation. What was not checked is shown as skipped.
+
+Exit codes: 0 verified, 10 tampered, 11 key unknown, 12 key retired, 13 not in the
+log, 14 log inconsistent, 15 quorum not met, 16 text is missing under --require-full, 20
+malformed, 21 unknown version; 1 internal, 2 usage.`,
+		Example: `  graphkernel verify slice.json
+  graphkernel verify evidence --trust trust.policy
+  graphkernel verify part.json --trust trust.policy --attestation attestation.json --proof slice.tlog-proof`,
+		Args: oneArg("EVIDENCE"),
+		RunE: func(c *cobra.Command, args []string) error { return a.verify(c.Context(), args[0], &flags) },
 	}
-	c.Flags().BoolVar(&full, "require-full", false, "do not accept a bundle with redacted turns")
+	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
+	c.Flags().StringVar(&flags.attestation, "attestation", "", "the attestation, if it is not in the folder")
+	c.Flags().StringVar(&flags.proof, "proof", "", "the proof of inclusion, if it is not in the folder")
+	c.Flags().StringVar(&flags.policy, "policy", "", "the policy that it must have been cut under, POLICY-ID or POLICY-ID=HASH; another one is tampered")
+	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept evidence with texts left out")
+	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "do not count cosignatures that are older, such as 1h; 0 is any age")
+	noFiles(c, "policy", "max-age")
 	return c
 }
 
@@ -43,60 +76,237 @@ type verdictJSON struct {
 	AsOf       uint64          `json:"as_of,omitempty"`
 	Turns      int             `json:"turns"`
 	Redacted   []string        `json:"redacted"`
+	Withheld   []withheldJSON  `json:"withheld,omitempty"`
+	Dropped    int             `json:"dropped,omitempty"`
+	Ledger     *inclusionJSON  `json:"ledger,omitempty"`
 	Provenance *provenanceJSON `json:"provenance,omitempty"`
 	Checks     []checkLine     `json:"checks"`
-	Bundle     string          `json:"bundle_sha256"`
+	Bundle     string          `json:"bundle_sha256,omitempty"`
 }
 
-var outcomeCodes = map[token.Outcome]int{
-	token.Verified:       exitOK,
-	token.Tampered:       exitTampered,
-	token.KeyUnknown:     exitKeyUnknown,
-	token.KeyRetired:     exitKeyRetired,
-	token.Malformed:      exitMalformed,
-	token.UnknownVersion: exitUnknownVersion,
+// A withheldJSON says whose doing it is that a turn has no text.
+type withheldJSON struct {
+	Turn string `json:"turn"`
+	Why  string `json:"why"`
 }
 
-func (a *app) verify(ctx context.Context, path string, full bool) error {
+type inclusionJSON struct {
+	Origin string `json:"origin"`
+	Index  uint64 `json:"index"`
+	Size   uint64 `json:"size"`
+}
+
+var outcomeCodes = map[evidence.Outcome]int{
+	evidence.Verified:        exitOK,
+	evidence.WellFormed:      exitKeyUnknown,
+	evidence.Tampered:        exitTampered,
+	evidence.KeyUnknown:      exitKeyUnknown,
+	evidence.KeyRetired:      exitKeyRetired,
+	evidence.NotInLog:        exitNotInLog,
+	evidence.LogInconsistent: exitInconsistent,
+	evidence.QuorumNotMet:    exitQuorumNotMet,
+	evidence.Redacted:        exitRedacted,
+	evidence.Malformed:       exitMalformed,
+	evidence.UnknownVersion:  exitUnknownVersion,
+}
+
+func (a *app) verify(ctx context.Context, path string, flags *verifyFlags) error {
 	tenant, err := a.tenant()
 	if err != nil {
 		return err
 	}
-	ring, err := a.keyring()
+	judge, err := a.judge(ctx, flags)
 	if err != nil {
 		return err
 	}
-	data, err := a.readFile(ctx, path, slice.MaxBundle)
+	files, err := a.readEvidence(ctx, path, flags)
 	if err != nil {
 		return err
 	}
-	evidence, verdict := token.NewVerifier(token.NewAuthority(ring)).Verify(data)
+	verdict := judge.Judge(files)
 	v := verdictJSON{
-		Verdict:    string(verdict.Outcome),
-		Admissible: evidence.OK(),
-		Reason:     verdict.Reason,
-		ExitCode:   outcomeCodes[verdict.Outcome],
-		Tenant:     string(verdict.Claim.Seal.Tenant),
-		KeyID:      verdict.Claim.Seal.KeyID,
-		AsOf:       uint64(verdict.Claim.AsOf),
-		Turns:      verdict.Claim.Turns,
-		Redacted:   texts(verdict.Redacted),
+		Verdict:  string(verdict.Outcome),
+		Reason:   verdict.Reason,
+		ExitCode: outcomeCodes[verdict.Outcome],
+		Tenant:   string(verdict.Claim.Tenant),
+		KeyID:    verdict.Claim.KeyID,
+		AsOf:     uint64(verdict.Claim.AsOf),
+		Turns:    verdict.Claim.Turns,
+		Redacted: []string{}, Dropped: verdict.Dropped,
 		Provenance: provenanceOf(&verdict.Claim.Provenance),
 		Checks:     checkLines(verdict.Checks),
-		Bundle:     dag.Digest(sha256.Sum256(data)).String(),
 	}
-	if v.ExitCode == exitOK && a.namesTenant() && verdict.Claim.Seal.Tenant != tenant {
-		v.Verdict, v.Admissible, v.ExitCode = string(token.Tampered), false, exitTampered
-		v.Reason = fmt.Sprintf("the evidence is of tenant %q, not of %q", verdict.Claim.Seal.Tenant, tenant)
+	if files.Bundle != nil {
+		v.Bundle = dag.Digest(sha256.Sum256(files.Bundle)).String()
 	}
-	if v.ExitCode == exitOK && full && len(v.Redacted) > 0 {
-		v.Verdict, v.Admissible, v.ExitCode = "redacted", false, exitRedacted
-		v.Reason = fmt.Sprintf("%d of %d turns have no text, and --require-full was given", len(v.Redacted), v.Turns)
+	for _, r := range verdict.Redacted {
+		v.Redacted = append(v.Redacted, r.Turn.String())
+		v.Withheld = append(v.Withheld, withheldJSON{r.Turn.String(), string(r.Why)})
 	}
+	if i := verdict.Inclusion; i != nil {
+		v.Ledger = &inclusionJSON{i.Origin, i.Index, i.Size}
+	}
+	if v.ExitCode == exitOK && a.namesTenant() && verdict.Claim.Tenant != "" && verdict.Claim.Tenant != tenant {
+		v.refuse(evidence.Tampered, fmt.Sprintf("the evidence is of tenant %q, not of %q", verdict.Claim.Tenant, tenant))
+	}
+	if v.ExitCode == exitOK && verdict.Claim.Tenant != "" && !flags.asked(&verdict.Claim.Provenance) {
+		p := &verdict.Claim.Provenance
+		v.refuse(evidence.Tampered, fmt.Sprintf("the slice was cut under %s=%s, not under %s", p.PolicyID, p.PolicyParamsHash, flags.policy))
+	}
+	v.Admissible = v.ExitCode == exitOK && (files.Bundle != nil || files.Disclosure != nil)
 	if err := a.print(v, func(w io.Writer) { printVerdict(w, &v, verdict.Checks) }); err != nil {
 		return err
 	}
 	return finish(v.ExitCode)
+}
+
+func (v *verdictJSON) refuse(o evidence.Outcome, reason string) {
+	v.Verdict, v.ExitCode, v.Reason = string(o), outcomeCodes[o], reason
+}
+
+// asked reports whether a slice was cut under the policy that was asked for.
+func (f *verifyFlags) asked(p *slice.Provenance) bool {
+	id, hash, hashed := strings.Cut(f.policy, "=")
+	return f.policy == "" || id == string(p.PolicyID) && (!hashed || hash == p.PolicyParamsHash.String())
+}
+
+// judge gives the judge that the flags and the environment ask for.
+func (a *app) judge(ctx context.Context, flags *verifyFlags) (evidence.Judge, error) {
+	judge := evidence.Judge{RequireFull: flags.full}
+	if flags.maxAge < 0 {
+		return judge, usagef("--max-age is %s, want a duration from 0 on", flags.maxAge)
+	}
+	if flags.maxAge > 0 {
+		judge.Since = a.clock().Add(-flags.maxAge)
+	}
+	if flags.trust != "" {
+		trust, err := a.trustFile(ctx, flags.trust)
+		if err != nil {
+			return judge, err
+		}
+		judge.Trust = trust
+		if !a.dev && a.keysFlag == "" && a.getenv("GRAPHKERNEL_KEYS") == "" && a.getenv("GRAPHKERNEL_SECRET") == "" {
+			return judge, nil
+		}
+	}
+	ring, err := a.keyring()
+	if err != nil {
+		return judge, err
+	}
+	judge.Keys = token.NewAuthority(ring)
+	return judge, nil
+}
+
+// longestText bounds files of evidence that are no bundle.
+const longestText = 16 << 20
+
+func (a *app) trustFile(ctx context.Context, path string) (*ledger.Trust, error) {
+	data, err := a.readFile(ctx, path, longestText)
+	if err != nil {
+		return nil, err
+	}
+	trust, err := ledger.ParseTrust(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return trust, nil
+}
+
+// readEvidence reads a file or a folder, and the files that flags name.
+func (a *app) readEvidence(ctx context.Context, path string, flags *verifyFlags) (f evidence.Files, err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if f, err = a.readFolder(ctx, path); err != nil {
+			return f, err
+		}
+	} else if f, err = a.readOne(ctx, path); err != nil {
+		return f, err
+	}
+	for _, named := range []struct {
+		path string
+		into *[]byte
+	}{{flags.attestation, &f.Attestation}, {flags.proof, &f.Proof}} {
+		if named.path == "" {
+			continue
+		}
+		if *named.into, err = a.readText(ctx, named.path); err != nil {
+			return f, err
+		}
+	}
+	if f.Attestation != nil {
+		f.Attestation = withoutLineFeed(f.Attestation)
+	}
+	return f, nil
+}
+
+func withoutLineFeed(data []byte) []byte {
+	if n := len(data); n > 0 && data[n-1] == '\n' {
+		return data[:n-1]
+	}
+	return data
+}
+
+// readText reads a file as it is.
+func (a *app) readText(ctx context.Context, path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > longestText {
+		return nil, tooLarge(path, longestText)
+	}
+	return data, ctx.Err()
+}
+
+// readFolder reads what a folder of evidence holds.
+func (a *app) readFolder(ctx context.Context, folder string) (f evidence.Files, err error) {
+	found := 0
+	for _, file := range []struct {
+		name string
+		into *[]byte
+	}{
+		{evidence.FileBundle, &f.Bundle}, {evidence.FileDisclosure, &f.Disclosure}, {evidence.FileAttestation, &f.Attestation},
+		{evidence.FileProof, &f.Proof}, {evidence.FileCheckpoint, &f.Checkpoint}, {evidence.FileOldCheckpoint, &f.OldCheckpoint},
+		{evidence.FileConsistency, &f.Consistency},
+	} {
+		path := filepath.Join(folder, file.name)
+		var data []byte
+		if file.into == &f.Bundle || file.into == &f.Disclosure {
+			data, err = a.readFile(ctx, path, slice.MaxBundle)
+		} else {
+			data, err = a.readText(ctx, path)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return f, err
+		}
+		found++
+		*file.into = append([]byte{}, data...) // an empty file is there
+	}
+	if found == 0 {
+		return f, usagef("the folder %s holds no evidence; want bundle.json, disclosure.json or checkpoint in it", folder)
+	}
+	return f, nil
+}
+
+// readOne reads a single file and tells by its beginning what it is.
+func (a *app) readOne(ctx context.Context, path string) (f evidence.Files, err error) {
+	data, err := a.readFile(ctx, path, slice.MaxBundle)
+	if err != nil {
+		return f, err
+	}
+	switch {
+	case strings.HasPrefix(string(data), "c2sp.org/tlog-proof@"):
+		f.Proof = append(data, '\n')
+	case strings.Contains(string(data[max(0, len(data)-64):]), `"type":"disclosure"`): // it ends with its type and version
+		f.Disclosure = data
+	case !strings.HasPrefix(string(data[:min(1, len(data))]), "{") && strings.Contains(string(data[:min(len(data), ledger.MaxCheckpoint)]), "\n\n— "):
+		f.Checkpoint = append(data, '\n')
+	default:
+		f.Bundle = data
+	}
+	return f, nil
 }
 
 // namesTenant reports whether the user named a tenant. If none was named, the
@@ -113,8 +323,15 @@ func printVerdict(w io.Writer, v *verdictJSON, checks []slice.Check) {
 	}
 	fmt.Fprintln(w)
 	printChecks(w, checks)
-	for _, id := range v.Redacted {
-		fmt.Fprintf(w, "  %-8s turn %s\n", "redacted", id)
+	for _, r := range v.Withheld {
+		fmt.Fprintf(w, "  %-8s turn %s%s\n", "redacted", r.Turn, map[string]string{
+			string(evidence.WhyErased):    ", erased",
+			string(evidence.WhyWithheld):  ", its text never came",
+			string(evidence.WhyDisclosed): ", left out by who handed this on",
+		}[r.Why])
+	}
+	if v.Dropped > 0 {
+		fmt.Fprintf(w, "  %-8s %d turns, left out by who handed this on\n", "dropped", v.Dropped)
 	}
 	if v.Reason != "" {
 		fmt.Fprintln(w, render.Visible(v.Reason))

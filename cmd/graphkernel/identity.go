@@ -1,0 +1,265 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/identity"
+	"github.com/graphkernel/graphkernel/ledger"
+)
+
+func (a *app) defaultIdentity() string {
+	return below(a.dataFolder("XDG_CONFIG_HOME", ".config"), "identity.json")
+}
+
+func (a *app) identityPath() (string, error) {
+	for _, path := range []string{a.identityFlag, a.getenv("GRAPHKERNEL_IDENTITY"), a.defaultIdentity()} {
+		if path != "" {
+			return path, nil
+		}
+	}
+	return "", usagef("no home folder to look for an identity in; give --identity or GRAPHKERNEL_IDENTITY")
+}
+
+// identity gives who the kernel is: with --dev a random one; else what its file says; nobody
+// where there is no file.
+func (a *app) identity() (identity.Identity, error) {
+	if a.dev && a.devIdentity.Name() != "" {
+		return a.devIdentity, nil
+	}
+	if a.dev {
+		now, err := dag.TimeOf(a.clock())
+		if err != nil {
+			return identity.Identity{}, err
+		}
+		name, err := drawName("dev-")
+		if err != nil {
+			return identity.Identity{}, err
+		}
+		a.devIdentity, err = identity.New(nil, name, now)
+		return a.devIdentity, err
+	}
+	path, err := a.identityPath()
+	if err != nil {
+		return identity.Identity{}, nil // nobody: only what needs one says so
+	}
+	id, err := identity.Load(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if a.identityFlag != "" || a.getenv("GRAPHKERNEL_IDENTITY") != "" {
+			return id, noIdentity(path)
+		}
+		return identity.Identity{}, nil
+	}
+	return id, err
+}
+
+// somebody is identity for what cannot be done by nobody.
+func (a *app) somebody() (identity.Identity, error) {
+	id, err := a.identity()
+	if err == nil && id.Name() == "" {
+		path, err := a.identityPath()
+		if err != nil {
+			return id, err
+		}
+		return id, noIdentity(path)
+	}
+	return id, err
+}
+
+func noIdentity(path string) error {
+	return fmt.Errorf("%w: there is none at %s; graphkernel identity init makes one", identity.ErrNone, path)
+}
+
+// drawName makes a name that no other kernel has. It ends in .invalid, which no host can
+// (RFC 2606).
+func drawName(prefix string) (string, error) {
+	var b [5]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", err
+	}
+	return prefix + hex.EncodeToString(b[:]) + ".invalid", nil
+}
+
+func (a *app) identityCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "identity",
+		Short: "Make and show what signs for third parties",
+		Long: `Tokens convince whoever shares their secret. An identity convinces everybody: it has
+a name and private keys, in a file of mode 0600, which sign checkpoints of the ledger
+and attestations of bundles. Whoever verifies needs a trust file with its public
+keys: graphkernel identity trust writes it.
+
+The name is for ever: each tenant's ledger is called TENANT.NAME. The log's key does
+not rotate, as it is the log's identity; the attestation key does.`,
+		Args: knownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var name, url string
+	initialise := &cobra.Command{
+		Use:     "init",
+		Short:   "Make an identity with random keys",
+		Example: "  graphkernel identity init --name kernel.example",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return a.changeIdentity(func(id identity.Identity, exists bool, now dag.Time) (identity.Identity, error) {
+				if exists {
+					return id, fs.ErrExist
+				}
+				given := name
+				if given == "" {
+					var err error
+					if given, err = drawName("kernel-"); err != nil {
+						return id, err
+					}
+				}
+				return identity.New(nil, given, now)
+			})
+		},
+	}
+	initialise.Flags().StringVar(&name, "name", "", "the kernel's name, a host name that is yours (default: a random one that ends in .invalid)")
+	rotate := &cobra.Command{
+		Use:   "rotate",
+		Short: "Make a new attestation key; the old one signs no more",
+		Long: `Makes a new attestation key, and destroys the private half of the old one. What it
+signed goes on verifying: hand out the trust file again, in which both stand with the
+times in which they sign.`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return a.changeIdentity(func(id identity.Identity, exists bool, now dag.Time) (identity.Identity, error) {
+				if !exists {
+					return id, fs.ErrNotExist
+				}
+				return id.Rotate(nil, now)
+			})
+		},
+	}
+	show := &cobra.Command{
+		Use:   "show",
+		Short: "Show the name and the public keys",
+		Args:  noArgs,
+		RunE:  func(*cobra.Command, []string) error { return a.showIdentity() },
+	}
+	trust := &cobra.Command{
+		Use:   "trust",
+		Short: "Write the trust file for a tenant's evidence",
+		Long: `Writes the file that verifiers need: the tenant's log and the attestation keys. Hand
+it to them by another way than the evidence. Add witnesses and a quorum to it with
+lines as C2SP tlog-policy has them:
+
+  witness NAME VKEY [URL]
+  group NAME any|all|K NAME…
+  quorum NAME`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			id, tenant, err := a.somebodyFor()
+			if err != nil {
+				return err
+			}
+			text, err := id.Trust(tenant, url)
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]string{"trust": string(text)}, func(w io.Writer) { fmt.Fprint(w, string(text)) })
+		},
+	}
+	trust.Flags().StringVar(&url, "url", "", "where the log is served, for those who monitor it")
+	noFiles(initialise, "name")
+	noFiles(trust, "url")
+	c.AddCommand(initialise, show, rotate, trust)
+	return c
+}
+
+func (a *app) somebodyFor() (identity.Identity, dag.Tenant, error) {
+	id, err := a.somebody()
+	if err != nil {
+		return id, "", err
+	}
+	tenant, err := a.tenant()
+	return id, tenant, err
+}
+
+func (a *app) changeIdentity(change func(identity.Identity, bool, dag.Time) (identity.Identity, error)) error {
+	if a.dev {
+		return usagef("--dev has an identity of its own and no file to change; leave it out")
+	}
+	path, err := a.identityPath()
+	if err != nil {
+		return err
+	}
+	_, err = identity.Change(path, func(id identity.Identity, exists bool) (identity.Identity, error) {
+		now, err := dag.TimeOf(a.clock())
+		if err != nil {
+			return id, err
+		}
+		return change(id, exists, now)
+	})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("there is an identity at %s already; it was left as it is", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return noIdentity(path)
+	case errors.Is(err, ledger.ErrForm) && !errors.Is(err, identity.ErrFile):
+		return &usageError{err}
+	case err != nil:
+		return err
+	}
+	return a.showIdentity()
+}
+
+// An identityJSON shows no secret.
+type identityJSON struct {
+	Name         string            `json:"name"`
+	Tenant       string            `json:"tenant"`
+	Origin       string            `json:"origin"`
+	Log          string            `json:"log"`
+	Witness      string            `json:"witness"`
+	Attestations []attestationJSON `json:"attestation"`
+}
+
+type attestationJSON struct {
+	Key       string `json:"key"`
+	KeyID     string `json:"key_id"`
+	CreatedAt string `json:"created_at"`
+	RetiredAt string `json:"retired_at,omitempty"`
+}
+
+func (a *app) showIdentity() error {
+	id, tenant, err := a.somebodyFor()
+	if err != nil {
+		return err
+	}
+	_, log, err := id.Log(tenant)
+	if err != nil {
+		return err
+	}
+	witness, err := id.Witness()
+	if err != nil {
+		return err
+	}
+	shown := identityJSON{Name: id.Name(), Tenant: string(tenant), Origin: string(id.Origin(tenant)), Log: log.String(), Witness: witness.Key().String()}
+	for _, k := range id.Attestations(tenant) {
+		line := attestationJSON{Key: k.Key.String(), KeyID: k.Key.HexID(), CreatedAt: k.CreatedAt.String()}
+		if k.RetiredAt != 0 {
+			line.RetiredAt = k.RetiredAt.String()
+		}
+		shown.Attestations = append(shown.Attestations, line)
+	}
+	return a.print(shown, func(w io.Writer) {
+		fmt.Fprintf(w, "%s, for tenant %s %s\n", shown.Name, shown.Tenant, shown.Origin)
+		t := newTable(w, "role", "public key", "created", "retired")
+		for _, k := range shown.Attestations {
+			t.AppendRow(table.Row{"attestation", k.Key, k.CreatedAt, k.RetiredAt})
+		}
+		t.AppendRow(table.Row{"log", shown.Log, "", ""})
+		t.AppendRow(table.Row{"witness", shown.Witness, "", ""})
+		t.Render()
+	})
+}

@@ -1,0 +1,421 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/monitor"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+func (a *app) logCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "log",
+		Short: "Prove what is in the ledger, and watch that it is not rewritten",
+		Long: `Every slice that was issued, every policy, key and erasure is a leaf of the tenant's
+ledger, an append-only Merkle tree. A checkpoint is its size and root, signed; a proof
+says where a leaf stands under a checkpoint.`,
+		Args: knownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.logCheckpointCommand(), a.logProveCommand(), a.logVerifyCommand(), a.logMonitorCommand())
+	return c
+}
+
+func (a *app) logCheckpointCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "checkpoint",
+		Short: "Sign what the ledger is now",
+		Long:  "Writes a checkpoint (C2SP tlog-checkpoint): origin, size and root, signed with the log's key.",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if _, err := a.somebody(); err != nil {
+				return err
+			}
+			return a.writeTo(out, func(w io.Writer) error {
+				return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
+					now, err := s.Checkpoint(c.Context(), s.tenant)
+					if err != nil {
+						return err
+					}
+					if a.output == "json" && toStdout(out) {
+						return a.printJSON(map[string]any{"checkpoint": string(now.Note), "origin": s.Identity().Origin(s.tenant), "size": now.Size, "root": now.Hash.String()})
+					}
+					_, err = w.Write(now.Note)
+					return err
+				})
+			})
+		},
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	return c
+}
+
+func (a *app) logProveCommand() *cobra.Command {
+	var out, since string
+	c := &cobra.Command{
+		Use:   "prove BUNDLE|INDEX",
+		Short: "Prove that a slice, or any leaf, is in the ledger",
+		Long: `Writes a proof (C2SP tlog-proof) for a bundle that was issued from this store, or for
+the leaf at an index from 0 on.
+
+With --since CHECKPOINT and no argument it writes a folder that proves that the ledger
+still begins with what it was then; graphkernel verify and log verify read it.`,
+		Example: `  graphkernel log prove slice.json -o slice.tlog-proof
+  graphkernel log prove 0
+  graphkernel log prove --since checkpoint.old -o history`,
+		Args: atMostOneArg("BUNDLE or INDEX"),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case since != "" && len(args) == 0:
+				return a.proveConsistency(c.Context(), since, out)
+			case since == "" && len(args) == 1:
+				return a.proveInclusion(c.Context(), args[0], out)
+			}
+			return usagef("log prove takes a BUNDLE, an INDEX, or --since CHECKPOINT")
+		},
+	}
+	c.Flags().StringVar(&since, "since", "", "an older checkpoint of this ledger")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write, or with --since the folder")
+	return c
+}
+
+func (a *app) proveInclusion(ctx context.Context, what, out string) error {
+	if _, err := a.somebody(); err != nil {
+		return err
+	}
+	index, err := strconv.ParseUint(what, 10, 64)
+	byIndex := err == nil
+	var data []byte
+	if !byIndex {
+		if data, err = a.readFile(ctx, what, slice.MaxBundle); err != nil {
+			return err
+		}
+	} else if index >= ledger.MaxSize {
+		return usagef("INDEX is %d, a ledger has at most %d leaves", index, uint64(ledger.MaxSize))
+	}
+	return a.writeTo(out, func(w io.Writer) error {
+		return a.withKernel(ctx, token.Keyring{}, func(s *session) error {
+			if !byIndex {
+				if index, err = s.Located(ctx, s.tenant, data); err != nil {
+					return err
+				}
+			}
+			proof, err := s.Prove(ctx, s.tenant, index)
+			if err != nil {
+				return err
+			}
+			text := proof.Append(nil)
+			if a.output == "json" && toStdout(out) {
+				return a.printJSON(map[string]any{"proof": string(text), "index": index, "leaf": string(proof.Leaf)})
+			}
+			_, err = w.Write(text)
+			return err
+		})
+	})
+}
+
+func (a *app) proveConsistency(ctx context.Context, since, out string) error {
+	if out == "" {
+		return usagef("log prove --since needs -o FOLDER")
+	}
+	old, err := a.readText(ctx, since)
+	if err != nil {
+		return err
+	}
+	before, err := ledger.ReadCheckpoint(old)
+	if err != nil {
+		return fmt.Errorf("%s: %w", since, err)
+	}
+	if _, err := a.somebody(); err != nil {
+		return err
+	}
+	return a.withKernel(ctx, token.Keyring{}, func(s *session) error {
+		now, err := s.Checkpoint(ctx, s.tenant)
+		if err != nil {
+			return err
+		}
+		if origin := string(s.Identity().Origin(s.tenant)); before.Origin != origin {
+			return usagef("%s is a checkpoint of %s, this ledger is %s", since, before.Origin, origin)
+		}
+		proof, err := s.ProveConsistency(ctx, s.tenant, before.Size, now.Root)
+		if err == nil {
+			err = now.CheckConsistency(before.Root, proof) // another history at the old size is not to be proved
+		}
+		if err != nil {
+			return err
+		}
+		if err := writeFolder(out, map[string][]byte{
+			evidence.FileCheckpoint: now.Note, evidence.FileOldCheckpoint: old, evidence.FileConsistency: ledger.FormatHashes(proof),
+		}); err != nil {
+			return err
+		}
+		return a.print(map[string]any{"folder": out, "old_size": before.Size, "size": now.Size}, func(w io.Writer) {
+			fmt.Fprintf(w, "the ledger of %d leaves begins with the %d of %s; the proof is in %s\n", now.Size, before.Size, since, out)
+		})
+	})
+}
+
+func (a *app) logVerifyCommand() *cobra.Command {
+	flags := verifyFlags{}
+	c := &cobra.Command{
+		Use:   "verify FILE|FOLDER --trust FILE",
+		Short: "Check a checkpoint, a proof, or a step from one checkpoint to another",
+		Long: `Checks a checkpoint, a proof of inclusion with the leaf in it, or a folder as log prove
+--since writes it. No store and no network are needed.
+
+Exit codes: 0 verified, 10 tampered, 11 key unknown, 13 not in the log, 14 log
+inconsistent, 15 quorum not met, 20 malformed, 21 unknown version; 1 internal, 2 usage.`,
+		Args: oneArg("FILE or FOLDER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if flags.trust == "" {
+				return usagef("log verify needs --trust FILE; graphkernel identity trust writes one")
+			}
+			return a.verify(c.Context(), args[0], &flags)
+		},
+	}
+	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
+	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "do not count cosignatures that are older, such as 1h; 0 is any age")
+	noFiles(c, "max-age")
+	return c
+}
+
+// A monitorFlags says how a log is watched.
+type monitorFlags struct {
+	trust, state string
+	also         []string
+	every        time.Duration
+	maxAge       time.Duration
+}
+
+func (a *app) logMonitorCommand() *cobra.Command {
+	var flags monitorFlags
+	c := &cobra.Command{
+		Use:   "monitor [URL] --trust FILE",
+		Short: "Watch a log from outside: keep its checkpoint, prove that it only grows",
+		Long: `Asks for the log's checkpoint, checks who signed it, and proves from the log's own tiles
+that it continues the checkpoint that was kept. Then it keeps the new one. A log that
+shows another history than before is shouted about, both checkpoints are kept as
+evidence, and the exit code is 14.
+
+URL is where the log is served (…/log for a kernel; any C2SP tlog-tiles log will do);
+without it the store's own ledger is watched. GRAPHKERNEL_KEY holds an API key for a
+log that is not public. With --every it goes on until it is stopped, or until it finds
+something; otherwise it looks once, for a timer to run.
+
+--also compares with checkpoints that others got, or proofs: who is shown another
+history than you holds the other half of the evidence.
+
+Exit codes: 0 it continues, 10 tampered, 11 key unknown, 14 log inconsistent, 15 quorum
+not met, 1 not reachable, 2 usage.`,
+		Example: `  graphkernel log monitor https://kernel.example/log --trust trust.policy --every 1m
+  graphkernel log monitor --trust trust.policy --also slice.tlog-proof`,
+		Args: atMostOneArg("URL"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if flags.trust == "" {
+				return usagef("log monitor needs --trust FILE; graphkernel identity trust writes one")
+			}
+			url := ""
+			if len(args) == 1 {
+				url = args[0]
+			}
+			return a.monitor(c.Context(), url, &flags)
+		},
+		ValidArgsFunction: noCompletions,
+	}
+	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
+	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.abbreviate(a.monitorFolder())+")")
+	c.Flags().StringSliceVar(&flags.also, "also", nil, "checkpoints or proofs that others got, to be compared")
+	c.Flags().DurationVar(&flags.every, "every", 0, "look again after so long, such as 1m; 0 looks once")
+	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "the quorum's cosignatures may be no older, such as 1h; 0 is any age")
+	_ = c.MarkFlagDirname("state") // the flag exists
+	noFiles(c, "every", "max-age")
+	return c
+}
+
+func noCompletions(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *app) monitorFolder() string {
+	return below(a.dataFolder("XDG_STATE_HOME", filepath.Join(".local", "state")), "monitor")
+}
+
+func (a *app) monitor(ctx context.Context, url string, flags *monitorFlags) error {
+	trust, err := a.trustFile(ctx, flags.trust)
+	if err != nil {
+		return err
+	}
+	if len(trust.Logs) == 0 {
+		return usagef("%s names no log", flags.trust)
+	}
+	if flags.every < 0 || flags.maxAge < 0 {
+		return usagef("--every and --max-age are durations from 0 on")
+	}
+	folder := first(flags.state, a.monitorFolder())
+	if folder == "" {
+		return usagef("no home folder to keep the checkpoint in; give --state")
+	}
+	watch := func(s monitor.Source) error { return a.watchLog(ctx, s, trust, folder, flags) }
+	if url != "" {
+		if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
+			return usagef("URL is %q, want http://… or https://…", withoutPassword(url))
+		}
+		return watch(monitor.NewHTTP(&http.Client{Timeout: time.Minute}, url, a.getenv("GRAPHKERNEL_KEY")))
+	}
+	if _, err := a.somebody(); err != nil {
+		return err
+	}
+	return a.withKernel(ctx, token.Keyring{}, func(s *session) error { return watch(ownLog{s}) })
+}
+
+// ownLog is the store's ledger, as a monitor sees one.
+type ownLog struct{ s *session }
+
+func (l ownLog) Checkpoint(ctx context.Context) ([]byte, error) {
+	now, err := l.s.Checkpoint(ctx, l.s.tenant)
+	return now.Note, err
+}
+
+func (l ownLog) Hashes(ctx context.Context, level int, from uint64, n int) ([]ledger.Hash, error) {
+	return l.s.LogHashes(ctx, l.s.tenant, level, from, n)
+}
+
+// watchLog looks once, or again and again.
+func (a *app) watchLog(ctx context.Context, s monitor.Source, trust *ledger.Trust, folder string, flags *monitorFlags) error {
+	for {
+		err := a.lookAtLog(ctx, s, trust, folder, flags)
+		var split *monitor.Split
+		found := errors.As(err, &split) || errors.Is(err, ledger.ErrSignature) || errors.Is(err, ledger.ErrOrigin)
+		if err != nil && (flags.every == 0 || found) {
+			return err
+		}
+		if flags.every == 0 {
+			return nil
+		}
+		if err != nil { // out of reach, or too few witnesses: that may pass
+			a.note("graphkernel: %v", err)
+		}
+		timer := time.NewTimer(flags.every)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil // being stopped is how it ends
+		}
+	}
+}
+
+// keptName is the file of the checkpoint that is kept of a log.
+func keptName(origin string) string {
+	return strings.NewReplacer("/", "_", "\\", "_").Replace(origin) + ".checkpoint"
+}
+
+func (a *app) lookAtLog(ctx context.Context, s monitor.Source, trust *ledger.Trust, folder string, flags *monitorFlags) error {
+	note, err := s.Checkpoint(ctx)
+	if err != nil {
+		return err
+	}
+	now, err := trust.Open(note)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(folder, keptName(now.Origin))
+	kept, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(kept) == 0 {
+		kept = nil
+	}
+	step, err := monitor.Compare(ctx, s, trust, kept, note)
+	if err != nil {
+		return a.shout(path, err)
+	}
+	for _, other := range flags.also {
+		if err := a.compareOther(ctx, s, trust, other, step, path); err != nil {
+			return err
+		}
+	}
+	var since time.Time
+	if flags.maxAge > 0 {
+		since = a.clock().Add(-flags.maxAge)
+	}
+	if _, err := now.Quorum(since); err != nil {
+		return err // not kept: who has no quorum may have shown this to us alone
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	if err := replaceFile(path, note); err != nil {
+		return err
+	}
+	return a.print(map[string]any{
+		"origin": step.Origin, "old_size": step.Old.Size, "size": step.New.Size, "root": step.New.Hash.String(), "kept": path,
+	}, func(w io.Writer) {
+		if kept == nil {
+			fmt.Fprintf(w, "%s has %d leaves, root %s; kept in %s\n", step.Origin, step.New.Size, step.New.Hash, path)
+			return
+		}
+		fmt.Fprintf(w, "%s has %d leaves, which continue the %d before\n", step.Origin, step.New.Size, step.Old.Size)
+	})
+}
+
+// compareOther holds a checkpoint that somebody else got against the log.
+func (a *app) compareOther(ctx context.Context, s monitor.Source, trust *ledger.Trust, file string, step *monitor.Step, path string) error {
+	data, err := a.readText(ctx, file)
+	if err != nil {
+		return err
+	}
+	if proof, err := ledger.ParseProof(data); err == nil {
+		data = proof.Checkpoint
+	}
+	other, err := trust.Open(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	old, next := data, step.Note
+	if other.Size > step.New.Size { // they are ahead of the log: it cannot be proved from its tiles
+		return a.shout(path, &monitor.Split{Old: data, New: step.Note, Err: fmt.Errorf("%w: %s was signed with %d leaves, and the log shows %d", ledger.ErrInconsistent, file, other.Size, step.New.Size)})
+	}
+	if _, err := monitor.Compare(ctx, s, trust, old, next); err != nil {
+		return a.shout(path, fmt.Errorf("%s: %w", file, err))
+	}
+	return nil
+}
+
+// shout keeps both checkpoints of a log that shows two histories.
+func (a *app) shout(path string, err error) error {
+	var split *monitor.Split
+	if !errors.As(err, &split) {
+		return err
+	}
+	stamp := a.clock().UTC().Format("20060102T150405Z")
+	for _, half := range []struct {
+		name string
+		note []byte
+	}{{"old", split.Old}, {"new", split.New}} {
+		file := fmt.Sprintf("%s.split-%s.%s", strings.TrimSuffix(path, ".checkpoint"), stamp, half.name)
+		if failed := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), replaceFile(file, half.note)); failed != nil {
+			return errors.Join(err, failed)
+		}
+		a.note("graphkernel: THE LOG SHOWS TWO HISTORIES; kept as evidence: %s", render.Visible(file))
+	}
+	return err
+}
