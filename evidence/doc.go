@@ -56,6 +56,7 @@ const (
 
 // The checks beside those of package slice, in the order in which they are made.
 const (
+	CheckTrust       slice.CheckID = "trust"         // in the place of all below, if there is no trust file
 	CheckAttestation slice.CheckID = "attestation"   // a trusted signer signed the envelope
 	CheckStatement   slice.CheckID = "statement"     // what was signed is the bundle, or a disclosure of it
 	CheckLog         slice.CheckID = "log"           // a trusted log signed the checkpoint

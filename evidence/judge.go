@@ -80,8 +80,12 @@ func (c *court) skip(id slice.CheckID, format string, args ...any) {
 // fail records a failed check. The first one decides the outcome.
 func (c *court) fail(id slice.CheckID, o Outcome, format string, args ...any) {
 	c.check(id, slice.StatusFail, format, args...)
-	if c.v.Outcome == "" {
-		c.v.Outcome, c.v.Reason = o, string(id)+": "+fmt.Sprintf(format, args...)
+	if c.v.Outcome != "" {
+		return
+	}
+	c.v.Outcome, c.v.Reason = o, fmt.Sprintf(format, args...)
+	if o != KeyUnknown && o != KeyRetired { // those say enough
+		c.v.Reason = string(id) + ": " + c.v.Reason
 	}
 }
 
@@ -99,11 +103,15 @@ func (c *court) slice() {
 		}
 	}
 	c.token()
-	c.attestation()
-	c.log()
-	c.logged()
-	c.witnesses()
-	c.signerTime()
+	if c.Trust == nil {
+		c.skip(CheckTrust, "no trust file given: attestation, ledger and witnesses were not looked at")
+	} else {
+		c.attestation()
+		c.log()
+		c.logged()
+		c.witnesses()
+		c.signerTime()
+	}
 	c.redactions()
 }
 
@@ -177,8 +185,6 @@ func (c *court) token() {
 
 func (c *court) attestation() {
 	switch {
-	case c.Trust == nil:
-		c.skip(CheckAttestation, "no trust file given")
 	case len(c.Trust.Signers) == 0:
 		c.skip(CheckAttestation, "the trust file names no signer")
 	case c.envelope == nil && len(c.Trust.Logs) == 0:
@@ -262,8 +268,6 @@ func (c *court) signerOf(ids []string, s *attest.Statement) (ledger.TrustedSigne
 // log opens the proof's checkpoint.
 func (c *court) log() {
 	switch {
-	case c.Trust == nil:
-		c.skip(CheckLog, "no trust file given")
 	case len(c.Trust.Logs) == 0:
 		c.skip(CheckLog, "the trust file names no log")
 	case c.proof == nil:
@@ -297,7 +301,7 @@ func (c *court) open(id slice.CheckID, signed []byte) *ledger.Opened {
 // logged checks that the leaf is the evidence's, and under the checkpoint.
 func (c *court) logged() {
 	if c.opened == nil {
-		if c.Trust != nil && len(c.Trust.Logs) > 0 && c.proof == nil {
+		if len(c.Trust.Logs) > 0 && c.proof == nil {
 			c.fail(CheckLogged, NotInLog, "the trust file names a log, and there is no proof of inclusion")
 			return
 		}
@@ -400,6 +404,10 @@ func (c *court) leafAlone() {
 		return
 	}
 	c.pass(slice.CheckForm, "%s", c.proof.Leaf)
+	if c.Trust == nil {
+		c.skip(CheckTrust, "no trust file given")
+		return
+	}
 	c.log()
 	if c.opened == nil {
 		c.skip(CheckLogged, "no checkpoint was verified")
@@ -433,8 +441,12 @@ func (c *court) history() {
 		return
 	}
 	c.pass(slice.CheckForm, "signed notes")
-	if c.Trust == nil || len(c.Trust.Logs) == 0 {
-		c.skip(CheckLog, "no trust file that names a log")
+	if c.Trust == nil {
+		c.skip(CheckTrust, "no trust file given")
+		return
+	}
+	if len(c.Trust.Logs) == 0 {
+		c.skip(CheckLog, "the trust file names no log")
 	} else if c.opened = c.open(CheckLog, c.files.Checkpoint); c.opened != nil {
 		c.signed = true
 		c.pass(CheckLog, "%s, %d leaves, root %s", c.opened.Origin, c.opened.Size, c.opened.Hash)

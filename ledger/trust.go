@@ -177,7 +177,7 @@ func (r *trustReader) signer(items []string) error {
 		if text == "" || text == "-" {
 			continue
 		}
-		if *into, err = dag.ReadTime(text); err != nil {
+		if *into, err = dag.ParseTime(text); err != nil {
 			return err
 		}
 	}
