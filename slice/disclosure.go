@@ -109,7 +109,10 @@ func (b *Bundle) places(of []dag.TurnID) ([]int, error) {
 // The bundle must have passed its own Check. It is an error to show no turn, or one that
 // is not in the bundle, and to take a part of a bundle that does not lead to its own
 // graph_snapshot_hash. That costs as much as hashing all turns and edges once, without
-// their text. Texts are shared with the bundle, as by Withhold.
+// their text. Texts are shared with the bundle, as by Withhold. A disclosure of all turns is
+// larger than its bundle, and of a bundle near MaxBundle nobody reads it.
+//
+// Source: RFC 6962, section 2.1.1; docs/evidence.md, section 7.
 func (b *Bundle) Disclose(issued dag.Digest, shown []dag.TurnID) (*Disclosure, error) {
 	if len(shown) == 0 {
 		return nil, fmt.Errorf("slice: a disclosure shows at least one turn")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -643,6 +644,22 @@ func TestParseDisclosureRefuses(t *testing.T) {
 	}
 }
 
+// TestTooLong hands over more bytes than anybody has to read. They are zeros, so the memory
+// is never touched; the race detector would.
+func TestTooLong(t *testing.T) {
+	if underRace || strconv.IntSize < 64 {
+		t.Skip("half a gigabyte")
+	}
+	data := make([]byte, slice.MaxBundle+1)
+	_, ofBundle := slice.ParseBundle(data)
+	_, ofDisclosure := slice.ParseDisclosure(data)
+	for _, err := range []error{ofBundle, ofDisclosure} {
+		if !errors.Is(err, slice.ErrMalformed) || !strings.Contains(err.Error(), "536870913 bytes, at most 536870912") {
+			t.Errorf("got %v, want ErrMalformed with the size", err)
+		}
+	}
+}
+
 func FuzzParseDisclosure(f *testing.F) {
 	_, data := disclosed(f)
 	f.Add(data)
@@ -717,4 +734,49 @@ func ExampleBundle_Disclose() {
 	// policy_hash ok
 	// inclusion ok
 	// slice_id skipped
+}
+
+// BenchmarkDisclosure takes 10 turns of 200 in a chain, and reads and checks them.
+func BenchmarkDisclosure(b *testing.B) {
+	w := &world{}
+	var shown []dag.TurnID
+	for i := range 200 {
+		turn := dag.Turn{ID: dag.TurnID{0: byte(i * 37), 15: byte(i + 1)}, Conversation: dag.ConversationID{1}, Role: dag.RoleUser, Phase: dag.Planning, Salience: dag.One}
+		var parents []dag.Parent
+		if i > 0 {
+			parents = []dag.Parent{{ID: w.turns[i-1].ID, Kind: dag.Reply}}
+		}
+		w.add(turn, dag.Body{Content: strings.Repeat("word ", 100)}, parents...)
+		if i%20 == 0 {
+			shown = append(shown, turn.ID)
+		}
+	}
+	p := policy.Default()
+	p.MaxRadius = policy.LimitRadius
+	p.MaxNodes = policy.LimitNodes
+	_, data := w.bundle(b, w.turns[100].ID, bind(b, "p@1", p), authority(b))
+	whole := parsedBundle(b, data)
+	shown = slices.DeleteFunc(shown, func(id dag.TurnID) bool {
+		return !slices.ContainsFunc(whole.Turns, func(t slice.BundleTurn) bool { return t.ID == id })
+	})
+	d, err := whole.Disclose(dag.Digest{}, shown)
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := d.Append(nil)
+	b.Run("disclose", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := whole.Disclose(dag.Digest{}, shown); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("parse and check", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			judge(b, parsedDisclosure(b, text))
+		}
+	})
+	b.Logf("%d of %d turns: %d bytes of %d", len(shown), len(whole.Turns), len(text), len(data))
 }

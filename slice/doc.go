@@ -10,6 +10,10 @@
 // recomputes from its body everything that its header claims. Signing and
 // checking tokens is package token's.
 //
+// Whoever holds a bundle may show a part of it. [Bundle.Withhold] takes texts out, and
+// what is left is a bundle. [Bundle.Disclose] takes whole turns out: the [Disclosure] shows
+// the others, each with the hashes that lead from it to graph_snapshot_hash.
+//
 // A bundle's bytes are canonical JSON and nothing else is a bundle:
 //
 //	{"anchor":ID,"as_of":SEQ,"edges":[{"child":ID,"kind":"reply","parent":ID},…],
@@ -18,5 +22,6 @@
 //
 // Inside the token: all but as_of, which only tells replay where to look.
 // Source: Graph Kernel paper, algorithm 1, equation 1, section IV; GKP/1,
-// sections 1 and 3 to 7; RFC 6962, section 2.1 for the Merkle tree.
+// sections 1 and 3 to 7; RFC 6962, section 2.1 for the Merkle tree; docs/evidence.md,
+// section 7 for disclosures.
 package slice
