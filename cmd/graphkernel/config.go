@@ -22,8 +22,10 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/server"
 )
 
@@ -48,6 +50,11 @@ var settings = [...]setting{
 	{"oidc.tenant_claim", "tenant", "the claim that names the tenant"},
 	{"oidc.role_claim", "role", "the claim that names the role"},
 	{"log.level", "info", "debug, info, warn or error"},
+	{"log.public", "", "tenants whose ledger anybody may read without a key, with commas; empty: none"},
+	{"log.witnesses", "", "a trust file; its witnesses with a URL are asked to cosign checkpoints"},
+	{"log.every", "10s", "how old a cosigned checkpoint may be before they are asked again"},
+	{"log.witness_timeout", "5s", "how long they may take to answer"},
+	{"witness.logs", "", "a trust file; the checkpoints of its logs are cosigned at /witness"},
 	{"trace.exporter", "none", "where spans go: none, or log (a line each, at level info)"},
 	{"trace.sample", "0.01", "the share of requests traced, from 0 to 1; a caller's own decision counts more"},
 	{"shutdown_delay", "200ms", "how long requests are still taken when the service stops, while it says that it is not ready"},
@@ -59,8 +66,8 @@ var settings = [...]setting{
 	{"limits.bodies_bytes", "536870912", "bytes of bodies and answers that are held at once; a quarter of it for one key"},
 	{"limits.line_bytes", "67108864", "bytes of one line of a stream, at most so many"},
 	{"limits.batch_turns", "10000", "turns of one admission"},
-	{"limits.rate", "2000", "requests a second for each key; -1: no limit"},
-	{"limits.burst", "0", "requests at once for each key; 0: twice the rate"},
+	{"limits.rate", "2000", "requests a second for each key, and each address that needs none; -1: no limit"},
+	{"limits.burst", "0", "requests at once for each of those; 0: twice the rate"},
 	{"limits.auth_failures", "10", "failed authentications a second for each address; -1: no limit"},
 	{"limits.concurrent", "0", "requests at work at once; 0: 16 for each processor"},
 	{"limits.queue", "1024", "requests that wait for a place"},
@@ -179,7 +186,7 @@ func readSettings(path string) (map[string]any, error) {
 	values := map[string]any{}
 	for key, v := range k.All() {
 		if !slices.ContainsFunc(settings[:], func(s setting) bool { return s.key == key }) {
-			if key == "store" || key == "keys" {
+			if key == "store" || key == "keys" || key == "identity" {
 				return nil, usagef("%s: %s is no setting of the file; give --%s or GRAPHKERNEL_%s", path, key, key, strings.ToUpper(key))
 			}
 			return nil, usagef("%s: there is no setting %q; graphkernel config lists them", path, key)
@@ -302,6 +309,44 @@ func (r *reading) networks(key string) []netip.Prefix {
 	return list
 }
 
+// tenants reads names of tenants, each once.
+func (r *reading) tenants(key string) []dag.Tenant {
+	var list []dag.Tenant
+	for _, part := range r.list(key) {
+		t, err := dag.ParseTenant(part)
+		if err == nil && slices.Contains(list, t) {
+			err = errors.New("it stands twice")
+		}
+		if err != nil && r.err == nil {
+			r.err = usagef("%s holds %q (%s): %v", key, part, r.origin[key], err)
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// trust reads the trust file that a setting names; nil if it names none.
+func (r *reading) trust(key string) *ledger.Trust {
+	path := r.text(key)
+	if path == "" || r.err != nil {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		r.err = usagef("%s (%s): there is no trust file at %s", key, r.origin[key], path)
+		return nil
+	}
+	var t *ledger.Trust
+	if err == nil {
+		t, err = ledger.ParseTrust(data)
+	}
+	if err != nil {
+		r.err = fmt.Errorf("%s (%s): %s: %w", key, r.origin[key], path, err)
+		return nil
+	}
+	return t
+}
+
 // origins reads what browsers call an origin: a scheme, a host, and perhaps a port.
 func (r *reading) origins(key string) []string {
 	list := r.list(key)
@@ -381,6 +426,7 @@ func (a *app) printSettings(conf *configuration) error {
 	lines := []settingJSON{
 		{"store", withoutPassword(a.storeName()), from(a.storeFlag, a.getenv("GRAPHKERNEL_STORE"))},
 		{"keys", first(a.keysFlag, a.getenv("GRAPHKERNEL_KEYS"), a.defaultKeys()), from(a.keysFlag, a.getenv("GRAPHKERNEL_KEYS"))},
+		{"identity", first(a.identityFlag, a.getenv("GRAPHKERNEL_IDENTITY"), a.defaultIdentity()), from(a.identityFlag, a.getenv("GRAPHKERNEL_IDENTITY"))},
 	}
 	for i := range settings {
 		key := settings[i].key

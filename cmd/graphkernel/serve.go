@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net"
 	"net/netip"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -26,10 +25,6 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// lookAtKeys is how often the keyring's file is looked at: a key that another
-// process retires verifies nothing any more after that.
-const lookAtKeys = 50 * time.Millisecond
-
 func (a *app) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
@@ -43,7 +38,8 @@ for this run, of role admin, which is printed, and slices are signed with a rand
 key that is gone after it.
 
 The service listens on loopback unless it is told otherwise. A keyring that is
-rotated or retired while it runs is taken over at once; SIGHUP makes it look again.
+rotated or retired while it runs is taken over at once, and so is an identity; SIGHUP
+makes it look again.
 SIGTERM ends it when the requests at work are done.
 
 With --output json, standard output tells where it listens, once it does:
@@ -76,6 +72,7 @@ type service struct {
 	stopping server.Stopping
 	exporter string
 	sample   float64
+	ledger   ledgerSettings
 }
 
 // caches are the bounds of what the kernel keeps, in bytes.
@@ -87,6 +84,7 @@ func (r *reading) service() (*service, error) {
 		limits: r.limits(), caches: caches{r.number("cache.graph_bytes", 1), r.number("cache.cut_bytes", 1), r.number("cache.text_bytes", 1)}, cors: r.origins("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"),
 		stopping: server.Stopping{Delay: r.pause("shutdown_delay"), Grace: r.duration("shutdown_grace")}, exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
 	}
+	s.ledger = r.ledger()
 	r.addr("addr")
 	s.level = readAs(r, "log.level", "debug, info, warn or error", func(text string) (l slog.Level, err error) {
 		return l, l.UnmarshalText([]byte(text))
@@ -127,6 +125,13 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 	if err != nil {
 		return err
 	}
+	id, err := a.identity()
+	if err == nil && settings.ledger.needsIdentity() {
+		id, err = a.somebody()
+	}
+	if err != nil {
+		return err
+	}
 	tenant, err := a.tenant()
 	if err != nil {
 		return err
@@ -151,9 +156,12 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 	}
 	defer stopTracing()
 	authority := token.NewAuthority(ring)
+	watched := observers.store(backing)
+	asker := settings.ledger.asker()
 	k, err := kernel.Open(kernel.Config{
-		Store: observers.store(backing), Authority: authority, Clock: a.clock, Observe: observers.kernel(),
+		Store: watched, Authority: authority, Clock: a.clock, Observe: observers.kernel(),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
+		Identity: id, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	})
 	if err != nil {
 		return err
@@ -162,6 +170,10 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 	config := server.Config{
 		Kernel: k, Log: log, Clock: a.clock, Limits: settings.limits, CORS: settings.cors, TrustedProxies: settings.proxies,
 		Registry: observers.registry, Tracer: observers.provider, Version: program,
+		PublicLogs: settings.ledger.public, Asked: len(settings.ledger.asked()),
+	}
+	if config.Witness, err = settings.ledger.witness(id, watched, a.clock); err != nil {
+		return err
 	}
 	if settings.mcp {
 		tools := mcp.New(k, mcp.Options{Log: log, Version: program, Origins: settings.cors, Timeout: settings.limits.Timeout})
@@ -182,7 +194,7 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 		return err
 	}
 	a.remindOfKeys(ctx, r, k, tenant)
-	go a.watchKeys(ctx, authority, log)
+	a.watchFiles(ctx, k, authority, log)
 	return a.listen(ctx, r, s, settings.stopping, log, tenant, devKey)
 }
 
@@ -254,62 +266,3 @@ func devAccess(tenant dag.Tenant, clock func() time.Time, others authenticator) 
 }
 
 type authenticator = func(ctx context.Context, bearer string) (access.Identity, error)
-
-// watchKeys takes the keyring over whenever its file has changed.
-func (a *app) watchKeys(ctx context.Context, authority *token.Authority, log *slog.Logger) {
-	path, err := a.keysPath()
-	if err != nil || a.dev || a.getenv("GRAPHKERNEL_SECRET") != "" && a.keysFlag == "" {
-		ignore := func() {}
-		a.onHangup.Store(&ignore)
-		return // there is no file behind the keys of this run
-	}
-	again := make(chan struct{}, 1)
-	look := func() {
-		select {
-		case again <- struct{}{}:
-		default:
-		}
-	}
-	a.onHangup.Store(&look)
-	var seen os.FileInfo // nothing yet: what changed while the service started is seen too
-	tick := time.NewTicker(lookAtKeys)
-	defer tick.Stop()
-	for first, failed := true, false; ; {
-		forced := false
-		select {
-		case <-ctx.Done():
-			return
-		case <-again:
-			forced = true
-		case <-tick.C:
-		}
-		now, _ := os.Stat(path) // nil if it cannot be had, which LoadKeyring explains
-		other := changed(seen, now)
-		if !other && !forced && !failed {
-			continue
-		}
-		seen = now
-		ring, err := token.LoadKeyring(path)
-		if err != nil { // tried again with every look: it may be us who lack something
-			if !failed || other || forced {
-				log.Error("the keyring cannot be read; the one before stays in place", "error", err)
-			}
-			failed = true
-			continue
-		}
-		failed = false
-		authority.Replace(ring)
-		if !first {
-			log.Info("the keyring was taken over", "keys", len(ring.Keys()))
-		}
-		first = false
-	}
-}
-
-// changed reports whether a file is another one than it was, or has come or gone.
-func changed(before, now os.FileInfo) bool {
-	if before == nil || now == nil {
-		return before != nil || now != nil
-	}
-	return !os.SameFile(before, now) || !before.ModTime().Equal(now.ModTime()) || before.Size() != now.Size() || before.Mode() != now.Mode()
-}

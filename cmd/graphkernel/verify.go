@@ -190,6 +190,10 @@ func (a *app) judge(ctx context.Context, flags *verifyFlags) (evidence.Judge, er
 		}
 	}
 	ring, err := a.keyring()
+	if errors.Is(err, errNoSecret) { // the form and the digests can be checked all the same
+		a.note("graphkernel: %v", err)
+		return judge, nil
+	}
 	if err != nil {
 		return judge, err
 	}

@@ -1,0 +1,108 @@
+package golden
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+//go:embed verify
+var verify embed.FS
+
+// An EvidenceCase is a folder of evidence, with what a verifier must make of it
+// (docs/evidence.md, section 8).
+type EvidenceCase struct {
+	Name     string // ends in _fail unless the exit code is 0
+	Why      string
+	Evidence map[string][]byte // the files of the folder
+	Trust    []byte            // a trust file; nil: none is given
+	KeyID    string            // of the token's secret; "": none is given
+	Secret   string            // hex
+	Args     []string          // beside the folder and the trust file
+	ExitCode int
+	Verdict  string
+	Beside   map[string][]byte // the files beside the folder, as they stand in golden/verify
+}
+
+// EvidenceCases gives the cases that ship with the project, by name.
+func EvidenceCases() ([]EvidenceCase, error) {
+	folders, err := verify.ReadDir("verify")
+	if err != nil {
+		return nil, fmt.Errorf("golden: %w", err)
+	}
+	cases := make([]EvidenceCase, 0, len(folders))
+	for _, f := range folders {
+		c, err := readEvidenceCase(f.Name())
+		if err != nil {
+			return nil, fmt.Errorf("golden: verify/%s: %w", f.Name(), err)
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+func readEvidenceCase(name string) (EvidenceCase, error) {
+	c := EvidenceCase{Name: name, Evidence: map[string][]byte{}}
+	folder := path.Join("verify", name)
+	why, err := verify.ReadFile(path.Join(folder, "README.md"))
+	if err != nil {
+		return c, err
+	}
+	c.Why = strings.TrimSpace(string(why))
+	if c.Trust, err = optional(path.Join(folder, "trust")); err != nil {
+		return c, err
+	}
+	secret, err := optional(path.Join(folder, "secret"))
+	if err != nil {
+		return c, err
+	}
+	c.KeyID, c.Secret, _ = strings.Cut(strings.TrimSpace(string(secret)), " ")
+	text, err := verify.ReadFile(path.Join(folder, "expect.json"))
+	if err != nil {
+		return c, err
+	}
+	expect := struct {
+		ExitCode *int     `json:"exit_code"`
+		Verdict  string   `json:"verdict"`
+		Args     []string `json:"args"`
+	}{}
+	if err := json.Unmarshal(text, &expect); err != nil || expect.ExitCode == nil {
+		return c, fmt.Errorf("expect.json: no exit_code, or %w", err)
+	}
+	c.ExitCode, c.Verdict, c.Args = *expect.ExitCode, expect.Verdict, expect.Args
+	beside, err := verify.ReadDir(folder)
+	if err != nil {
+		return c, err
+	}
+	c.Beside = map[string][]byte{}
+	for _, f := range beside {
+		if f.IsDir() {
+			continue
+		}
+		if c.Beside[f.Name()], err = verify.ReadFile(path.Join(folder, f.Name())); err != nil {
+			return c, err
+		}
+	}
+	files, err := verify.ReadDir(path.Join(folder, "evidence"))
+	if err != nil {
+		return c, err
+	}
+	for _, f := range files {
+		if c.Evidence[f.Name()], err = verify.ReadFile(path.Join(folder, "evidence", f.Name())); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func optional(name string) ([]byte, error) {
+	data, err := verify.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
