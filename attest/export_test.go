@@ -11,6 +11,8 @@ import (
 
 	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/golden"
+	"github.com/graphkernel/graphkernel/slice"
 )
 
 func TestProv(t *testing.T) {
@@ -79,6 +81,37 @@ func TestProvNamesNothingUndeclared(t *testing.T) {
 	}
 }
 
+// TestExportsOfAll exports every bundle that ships with the project: authors come again,
+// texts are missing for either reason, conversations are several.
+func TestExportsOfAll(t *testing.T) {
+	made, erasures, withheld := 0, 0, 0
+	for _, c := range must(golden.Cases()) {
+		if c.Expect.Bundle == "" {
+			continue
+		}
+		made++
+		b := must(slice.ParseBundle([]byte(c.Expect.Bundle)))
+		for _, why := range []attest.Why{attest.Erased, attest.Withheld} {
+			s := attest.NewStatement(b, digestOf(b), 0, 0, origin, func(dag.TurnID) attest.Why { return why })
+			data := string(must(attest.AppendProv(nil, s, b)))
+			want := 0
+			if why == attest.Erased {
+				want = len(b.Redacted())
+				erasures += want
+			} else {
+				withheld += len(b.Redacted())
+			}
+			if got := strings.Count(data, `"gk:Erasure"`); got != want {
+				t.Errorf("%s, %s: %d erasures, want %d", c.Name, why, got, want)
+			}
+			must(attest.AppendOpenLineage(nil, s, b))
+		}
+	}
+	if made < 20 || erasures == 0 || withheld == 0 {
+		t.Errorf("%d bundles, %d erasures, %d withheld", made, erasures, withheld)
+	}
+}
+
 func TestProvDisclosure(t *testing.T) {
 	shown := without(meeting(), helping)
 	data := must(attest.AppendProv(nil, issued(), shown))
@@ -87,6 +120,16 @@ func TestProvDisclosure(t *testing.T) {
 	}
 	if strings.Contains(string(data), "helper%202") {
 		t.Error("names the author of a text that is withheld")
+	}
+}
+
+// A turn without an author was said by nobody who could be named.
+func TestProvNoAuthor(t *testing.T) {
+	b := meeting()
+	b.Turns[0].Body.Author = ""
+	s := attest.NewStatement(b, digestOf(b), 0, 0, origin, whyErased)
+	if data := string(must(attest.AppendProv(nil, s, b))); strings.Contains(data, `"k:agent/"`) || strings.Count(data, `"prov:agent":"k:agent/`) != 2 {
+		t.Errorf("got %s", data)
 	}
 }
 

@@ -1,0 +1,91 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/graphkernel/graphkernel/attest"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// Prov gives an issued bundle as W3C PROV-JSON. Errors are those of Attest.
+func (k *Kernel) Prov(ctx context.Context, tenant dag.Tenant, bundle []byte) ([]byte, error) {
+	return k.convert(ctx, tenant, bundle, attest.AppendProv)
+}
+
+// OpenLineage gives an issued bundle as an OpenLineage event. Errors are those of Attest.
+func (k *Kernel) OpenLineage(ctx context.Context, tenant dag.Tenant, bundle []byte) ([]byte, error) {
+	return k.convert(ctx, tenant, bundle, attest.AppendOpenLineage)
+}
+
+func (k *Kernel) convert(ctx context.Context, tenant dag.Tenant, bundle []byte, as func([]byte, *attest.Statement, *slice.Bundle) ([]byte, error)) ([]byte, error) {
+	e, err := k.Attest(ctx, tenant, bundle)
+	if err != nil {
+		return nil, err
+	}
+	b, err := slice.ParseBundle(bundle)
+	if err != nil {
+		return nil, err
+	}
+	return as(nil, e.Statement, b)
+}
+
+// A Sigstore export is what cosign needs to verify a bundle, offline.
+type Sigstore struct {
+	Bundle      []byte // a Sigstore bundle, v0.3
+	TrustedRoot []byte // the log, for --trusted-root
+	PublicKey   []byte // PEM, for --key
+}
+
+// Sigstore signs an issued bundle with the sigstore key, and puts the entry that cosign
+// looks for into the ledger: that is a leaf of its own, there once however often this is
+// asked. Errors are those of Attest.
+func (k *Kernel) Sigstore(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Sigstore, error) {
+	e, err := k.Attest(ctx, tenant, bundle)
+	if err != nil {
+		return nil, err
+	}
+	id := k.Identity()
+	private, err := id.Sigstore()
+	if err != nil {
+		return nil, err
+	}
+	signer, public, err := attest.NewSigstoreSigner(private)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := attest.Seal(e.Statement.Append(nil), signer)
+	if err != nil {
+		return nil, err
+	}
+	envelope, err := attest.ParseEnvelope(sealed)
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := attest.SigstoreLeaf(envelope, public)
+	if err != nil {
+		return nil, err
+	}
+	places, err := k.store.PutLeaves(ctx, tenant, [][]byte{leaf})
+	if err != nil {
+		return nil, err
+	}
+	proof, err := k.Prove(ctx, tenant, places[0])
+	if err != nil {
+		return nil, err
+	}
+	_, log, err := id.Log(tenant)
+	if err != nil {
+		return nil, err
+	}
+	out := &Sigstore{PublicKey: []byte(public.PEM())}
+	out.Bundle, err = attest.AppendSigstoreBundle(nil, &attest.SigstoreEntry{
+		Envelope: envelope, Key: public, Log: log, Index: proof.Index, Path: proof.Path, Checkpoint: proof.Checkpoint,
+	})
+	if err != nil {
+		return nil, err
+	}
+	created := id.Attestations(tenant)[0].CreatedAt // the identity's own
+	out.TrustedRoot, err = attest.AppendTrustedRoot(nil, log, created)
+	return out, err
+}
