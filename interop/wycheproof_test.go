@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/mac"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -75,6 +76,31 @@ func TestWycheproofEd25519(t *testing.T) {
 	if valid != 88 || invalid != 63 {
 		t.Errorf("%d valid and %d invalid cases, the file has 88 and 63", valid, invalid)
 	}
+}
+
+// TestWycheproofToken drives the tag of tokens with every case of 128 bits.
+func TestWycheproofToken(t *testing.T) {
+	valid, invalid := 0, 0
+	for _, g := range groups(t, "hmac_sha256_test.json") {
+		if g.TagSize != 8*len(mac.Tag{}) {
+			continue
+		}
+		for _, v := range g.Tests {
+			same := mac.Sum(v.Key, v.Msg).Equal(mac.Tag(v.Tag))
+			if v.Result == "valid" {
+				valid++
+			} else {
+				invalid++
+			}
+			if same != (v.Result == "valid") {
+				t.Errorf("case %d (%s): the tag is said to be %s, and matches: %v", v.ID, v.Comment, v.Result, same)
+			}
+		}
+	}
+	if valid+invalid != 87 || valid == 0 || invalid == 0 {
+		t.Errorf("%d valid and %d invalid cases, the file has 87 with tags of 128 bits", valid, invalid)
+	}
+	t.Logf("%d valid and %d invalid cases", valid, invalid)
 }
 
 // TestWycheproofHMAC drives the digest of bodies, which is written out and not that of

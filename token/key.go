@@ -2,7 +2,6 @@ package token
 
 import (
 	"crypto/hkdf"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +11,7 @@ import (
 	"log/slog"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/mac"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -128,11 +128,8 @@ func (k *derivedKey) sign(p *slice.Provenance) (t Token, err error) {
 	if err != nil {
 		return t, err
 	}
-	mac := hmac.New(sha256.New, k[:])
-	mac.Write([]byte(text))
-	copy(t[:], mac.Sum(nil))
-	return t, nil
+	return Token(mac.Sum(k[:], []byte(text))), nil
 }
 
 // equal compares in constant time.
-func (t Token) equal(other Token) bool { return hmac.Equal(t[:], other[:]) }
+func (t Token) equal(other Token) bool { return mac.Tag(t).Equal(mac.Tag(other)) }
