@@ -116,6 +116,7 @@ func makeCorpus(t testing.TB) []corpusCase {
 	c.witnessed(files, first)
 	c.parts(files, first)
 	c.times(files)
+	c.roles(files, other)
 	c.histories()
 	c.erased()
 	return c.cases
@@ -184,6 +185,7 @@ func (c *corpus) forms(files map[string][]byte) {
 	c.add("malformed_attestation_type_fail", evidence.Malformed, "Another type of payload.", with(files, attestFile, once(files[attestFile], "vnd.in-toto+json", "vnd.in-toto+jsox")), c.trustSigner(), "")
 	c.add("trust_time_form_fail", evidence.Outcome("usage"), "A bound that has not six digits: the trust file is malformed, and it is the verifier's own.", with(files, proofFile, nil), fmt.Sprintf("signer %s 2026-03-14T00:00:00Z\nquorum none\n", c.signerKey()), "")
 	c.add("trust_low_order_fail", evidence.Outcome("usage"), "A trust file with a key of low order, under which anybody can sign.", files, fmt.Sprintf("log %s\nquorum none\n", ledger.Key{Name: origin, Alg: ledger.AlgEd25519, Public: [32]byte{1}}), "")
+	c.add("trust_not_reduced_fail", evidence.Outcome("usage"), "A trust file with a key whose y is 2^255-16: a second spelling of 3.", files, fmt.Sprintf("log %s\nquorum none\n", ledger.Key{Name: origin, Alg: ledger.AlgEd25519, Public: [32]byte(append([]byte{0xf0}, append(bytes.Repeat([]byte{0xff}, 30), 0x7f)...))}), "")
 	c.add("trust_two_quorums_fail", evidence.Outcome("usage"), "A trust file with two quorum lines.", files, c.trustLog()+"quorum none\n", "")
 	c.add("trust_unknown_line_fail", evidence.Outcome("usage"), "A trust file with a line of a kind that is not known.", files, c.trustLog()+"notary x\n", "")
 	c.add("trust_bad_hash_fail", evidence.Outcome("usage"), "A trust file with a key whose hash is not its own.", files, strings.Replace(c.trustLog(), fmt.Sprintf("+%08x+", c.logKey().Hash()), "+00000000+", 1), "")
@@ -475,6 +477,27 @@ func (c *corpus) times(files map[string][]byte) {
 	c.add("signer_witnessed_late_fail", evidence.KeyRetired, "The statement claims a time within the key's, and the witnesses saw it an hour later, after its end.", files, trust("- 2026-03-14T03:30:00.000000Z", all), "")
 }
 
+// roles are cases of what a trust file does not list.
+func (c *corpus) roles(files map[string][]byte, other *kernel.Evidence) {
+	c.add("no_signer_listed", evidence.Verified, "The attestation is of another bundle; the trust file names no signer, so nobody can judge it.", with(files, attestFile, other.Envelope), c.trustLog(), "")
+	c.add("no_log_listed", evidence.Verified, "The proof is of another bundle; the trust file names no log, so nobody can judge it.", with(files, proofFile, other.Proof), c.trustSigner(), "")
+	forged := proofWith(files[proofFile], func(p *ledger.Proof) {
+		read := must(ledger.ReadCheckpoint(p.Checkpoint))
+		read.Hash[0] ^= 1
+		p.Checkpoint = append(p.Checkpoint, must(c.witnesses[2].Cosign(read, read.Text(), c.now))...)
+	})
+	listed := c.trustBoth()[:strings.Index(c.trustBoth(), "quorum")] + fmt.Sprintf("witness w3 %s\nquorum none\n", c.witnesses[2].Key())
+	c.add("no_quorum_asked", evidence.Verified, "A listed witness's line does not verify, under quorum none: nobody asked for it.", with(files, proofFile, forged), listed, "")
+	payload := c.payload(files[attestFile])
+	second, key, err := attest.NewSigner(origin, c.private(55))
+	must(second, err)
+	both := must(attest.Seal(payload, must(c.id.Attestor(tenant)), second))
+	late := fmt.Sprintf("signer %s - 2026-03-14T02:00:00.000000Z\n", c.signerKey())
+	c.add("two_signers_one_in_time", evidence.Verified, "Two listed signers; one signed after its end, the other has no bounds.", with(files, attestFile, both, proofFile, nil), late+fmt.Sprintf("signer %s\nquorum none\n", key), "")
+	c.add("two_signers_none_in_time_fail", evidence.KeyRetired, "Two listed signers, and both signed after their end.", with(files, attestFile, both, proofFile, nil), late+fmt.Sprintf("signer %s - 2026-03-14T01:00:00.000000Z\nquorum none\n", key), "")
+	c.add("two_tenants_listed", evidence.Verified, "The trust file lists one signer for two tenants.", with(files, proofFile, nil), fmt.Sprintf("signer %s\nsigner %s\nquorum none\n", c.signerKey(), ledger.Key{Name: "other.kernel.example", Alg: ledger.AlgEd25519, Public: c.signerKey().Public}), "")
+}
+
 // histories are checkpoints, and steps from one to the next.
 func (c *corpus) histories() {
 	old := c.checkpoint()
@@ -507,6 +530,11 @@ func (c *corpus) histories() {
 	c.add("consistency_too_much_fail", evidence.LogInconsistent, "A proof where none is needed.", map[string][]byte{nowFile: now, oldFile: now, stepFile: ledger.FormatHashes(proof[:1])}, trust, "")
 	c.add("consistency_form_fail", evidence.Malformed, "The proof's last line has no end.", with(step, stepFile, bytes.TrimSuffix(ledger.FormatHashes(proof), []byte("\n"))), trust, "")
 	c.add("consistency_old_stranger_fail", evidence.KeyUnknown, "The old checkpoint is signed by a stranger.", with(step, oldFile, must(was.Sign(strange))), trust, "")
+	c.add("consistency_without_old_fail", evidence.Malformed, "A proof of consistency, and no old checkpoint.", with(step, oldFile, nil), trust, "")
+	elsewhere, elsewhereKey, err := ledger.NewLogSigner("other.kernel.example", c.private(78))
+	must(elsewhere, err)
+	c.add("consistency_other_origin_fail", evidence.KeyUnknown, "The old checkpoint is of another log, which is trusted, too.", with(step, oldFile, must(ledger.Checkpoint{Origin: "other.kernel.example", Root: was.Root}.Sign(elsewhere))), fmt.Sprintf("log %s\n%s", elsewhereKey, trust), "")
+	c.add("checkpoint_with_attestation_fail", evidence.Malformed, "An attestation beside a checkpoint.", map[string][]byte{nowFile: now, attestFile: []byte("{}")}, trust, "")
 	witnessed := map[string][]byte{nowFile: c.cosign(now, c.now, 0, 2)}
 	c.add("checkpoint_witnessed", evidence.Verified, "A checkpoint with a quorum.", witnessed, c.trustAll(), "")
 	c.add("checkpoint_witnessed_fail", evidence.QuorumNotMet, "A checkpoint without a quorum.", map[string][]byte{nowFile: now}, c.trustAll(), "")

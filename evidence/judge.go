@@ -59,10 +59,10 @@ type court struct {
 	envelope  *attest.Envelope
 	proof     *ledger.Proof
 	leaf      *ledger.SliceLeaf
-	statement *attest.Statement // once it is verified
-	signer    ledger.TrustedSigner
-	opened    *ledger.Opened // once a log's signature is verified
-	cosigned  time.Time      // the time by which a quorum had; zero if none is needed
+	statement *attest.Statement      // once it is verified
+	signers   []ledger.TrustedSigner // that signed it
+	opened    *ledger.Opened         // once a log's signature is verified
+	cosigned  time.Time              // the time by which a quorum had; zero if none is needed
 }
 
 func (c *court) check(id slice.CheckID, status slice.Status, format string, args ...any) {
@@ -206,7 +206,7 @@ func (c *court) verifyEnvelope() {
 	var statement *attest.Statement
 	if err == nil {
 		if statement, err = attest.ParseStatement(payload); err == nil {
-			c.signer, err = c.signerOf(ids, statement)
+			c.signers, err = c.signersOf(ids, statement)
 		}
 	}
 	switch {
@@ -223,7 +223,7 @@ func (c *court) verifyEnvelope() {
 		c.skip(CheckStatement, "not reached")
 		return
 	}
-	c.pass(CheckAttestation, "key %.16s… of %s", c.signer.HexID(), c.signer.Name)
+	c.pass(CheckAttestation, "key %.16s… of %s", c.signers[0].HexID(), c.signers[0].Name)
 	why, err := c.subject.match(statement)
 	if err != nil {
 		c.v.Checks = append(c.v.Checks, mismatch(err))
@@ -253,16 +253,19 @@ func (c *court) trusted(keyID string) (ledger.TrustedSigner, bool) {
 	return c.Trust.Signers[at], true
 }
 
-// signerOf gives the first of the keys that signed which may sign for the tenant.
-func (c *court) signerOf(ids []string, s *attest.Statement) (ledger.TrustedSigner, error) {
+// signersOf gives those of the keys that signed which may sign for the tenant.
+func (c *court) signersOf(ids []string, s *attest.Statement) (signers []ledger.TrustedSigner, _ error) {
 	if ledger.Origin(s.Origin).Tenant() == s.Tenant {
 		for _, id := range ids {
 			if signer, _ := c.trusted(id); signer.Name == s.Origin {
-				return signer, nil
+				signers = append(signers, signer)
 			}
 		}
 	}
-	return ledger.TrustedSigner{}, fmt.Errorf("%w: none of the keys signs as %s for tenant %s", attest.ErrKeyUnknown, s.Origin, s.Tenant)
+	if len(signers) == 0 {
+		return nil, fmt.Errorf("%w: none of the keys signs as %s for tenant %s", attest.ErrKeyUnknown, s.Origin, s.Tenant)
+	}
+	return signers, nil
 }
 
 // log opens the proof's checkpoint.
@@ -349,21 +352,26 @@ func (c *court) signerTime() {
 		c.skip(CheckSigner, "no attestation was verified")
 		return
 	}
-	s := &c.signer
 	at, said := c.statement.IssuedAt, "as the signer says"
 	if !c.cosigned.IsZero() {
 		at, said = dag.Time(c.cosigned.UnixMicro()), "by the witnesses' clocks"
 	}
-	switch {
-	case s.From == 0 && s.Until == 0:
-		c.skip(CheckSigner, "the trust file bounds the key in no way")
-	case at < s.From:
-		c.fail(CheckSigner, KeyRetired, "signed %s (%s), the key is valid from %s", at, said, s.From)
-	case s.Until != 0 && at > s.Until:
-		c.fail(CheckSigner, KeyRetired, "signed %s (%s), the key was valid until %s", at, said, s.Until)
-	default:
-		c.pass(CheckSigner, "signed %s (%s)", at, said)
+	for _, s := range c.signers {
+		switch {
+		case s.From == 0 && s.Until == 0:
+			c.skip(CheckSigner, "the trust file bounds the key in no way")
+			return
+		case at >= s.From && (s.Until == 0 || at <= s.Until):
+			c.pass(CheckSigner, "signed %s (%s)", at, said)
+			return
+		}
 	}
+	s := &c.signers[0]
+	if at < s.From {
+		c.fail(CheckSigner, KeyRetired, "signed %s (%s), the key is valid from %s", at, said, s.From)
+		return
+	}
+	c.fail(CheckSigner, KeyRetired, "signed %s (%s), the key was valid until %s", at, said, s.Until)
 }
 
 // redactions says whose doing it is that text is missing.

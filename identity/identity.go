@@ -4,7 +4,9 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"fmt"
 	"io"
 
@@ -125,12 +127,17 @@ func (id Identity) Name() string { return id.name }
 // Origin is what the kernel signs as for a tenant.
 func (id Identity) Origin(tenant dag.Tenant) ledger.Origin { return ledger.NewOrigin(tenant, id.name) }
 
-// Log gives the signer of a tenant's checkpoints, and its public key.
+// Log gives the signer of a tenant's checkpoints, and its public key. Each tenant's key is
+// derived from the identity's: by the rules of C2SP two logs cannot share one.
 func (id Identity) Log(tenant dag.Tenant) (note.Signer, ledger.Key, error) {
 	if id.name == "" {
 		return nil, ledger.Key{}, ErrNone
 	}
-	return ledger.NewLogSigner(string(id.Origin(tenant)), id.log())
+	seed, err := hkdf.Key(sha256.New, id.log().Seed(), nil, "graphkernel:identity:v1:log:"+string(tenant), ed25519.SeedSize)
+	if err != nil {
+		return nil, ledger.Key{}, fmt.Errorf("identity: deriving a log's key: %w", err)
+	}
+	return ledger.NewLogSigner(string(id.Origin(tenant)), ed25519.NewKeyFromSeed(seed))
 }
 
 // Witness gives the hand that cosigns other logs.

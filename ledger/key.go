@@ -88,8 +88,8 @@ func (k Key) Check() error {
 	if !isKeyName(k.Name) {
 		return fmt.Errorf("%w: key name %.200q; a name has 1 to 255 bytes, no spaces and no +", ErrForm, k.Name)
 	}
-	if lowOrder(k.Public[:]) {
-		return fmt.Errorf("%w: the public key of %s is a point of low order, %x", ErrForm, k.Name, k.Public)
+	if lowOrder(k.Public[:]) || !reduced(k.Public[:]) {
+		return fmt.Errorf("%w: the public key of %s is a point of low order or a second spelling of one, %x", ErrForm, k.Name, k.Public)
 	}
 	return nil
 }
@@ -145,6 +145,19 @@ func nearP(first byte) (y [32]byte) {
 	}
 	y[0], y[31] = first, 0x7f
 	return y
+}
+
+// reduced reports whether y is below p: one point, one spelling.
+func reduced(key []byte) bool {
+	y := [32]byte(key)
+	y[31] &= 0x7f
+	p := nearP(0xed)
+	for i := len(y) - 1; i >= 0; i-- {
+		if y[i] != p[i] {
+			return y[i] < p[i]
+		}
+	}
+	return false
 }
 
 // An Origin is the name of a tenant's log, TENANT.NAME.

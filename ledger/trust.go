@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -83,6 +84,9 @@ func ParseTrust(data []byte) (*Trust, error) {
 	if len(data) > maxTrust {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTrust, len(data), maxTrust)
 	}
+	if !utf8.Valid(data) {
+		return nil, fmt.Errorf("%w: it is not UTF-8", ErrTrust)
+	}
 	r := trustReader{trust: &Trust{}, named: map[string]member{}}
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	if len(lines) > maxTrustLines {
@@ -138,8 +142,9 @@ func (r *trustReader) line(line string) error {
 	return read(items)
 }
 
-// key reads a vkey of an algorithm, the only one of its role with this public key.
-func key[T any](text string, alg Algorithm, known []T, of func(T) Key) (Key, error) {
+// key reads a vkey of an algorithm, the only one of its role: of logs and witnesses that is
+// the only one with its public key, as C2SP has it; attestation keys serve several tenants.
+func key[T any](text string, alg Algorithm, known []T, same func(T, Key) bool) (Key, error) {
 	k, err := ParseKey(text)
 	if err != nil {
 		return Key{}, err
@@ -147,8 +152,8 @@ func key[T any](text string, alg Algorithm, known []T, of func(T) Key) (Key, err
 	if k.Alg != alg {
 		return Key{}, fmt.Errorf("%w: the key of %s is of type %#02x, want %#02x here", ErrForm, k.Name, byte(k.Alg), byte(alg))
 	}
-	if slices.ContainsFunc(known, func(t T) bool { return of(t).Public == k.Public }) {
-		return Key{}, fmt.Errorf("%w: the public key of %s is listed twice", ErrForm, k.Name)
+	if slices.ContainsFunc(known, func(t T) bool { return same(t, k) }) {
+		return Key{}, fmt.Errorf("%w: the key of %s is listed twice", ErrForm, k.Name)
 	}
 	return k, nil
 }
@@ -161,13 +166,13 @@ func optional(items []string, i int) string {
 }
 
 func (r *trustReader) log(items []string) error {
-	k, err := key(items[0], AlgEd25519, r.trust.Logs, func(l TrustedLog) Key { return l.Key })
+	k, err := key(items[0], AlgEd25519, r.trust.Logs, func(l TrustedLog, k Key) bool { return l.Public == k.Public })
 	r.trust.Logs = append(r.trust.Logs, TrustedLog{k, optional(items, 1)})
 	return err
 }
 
 func (r *trustReader) signer(items []string) error {
-	k, err := key(items[0], AlgEd25519, r.trust.Signers, func(s TrustedSigner) Key { return s.Key })
+	k, err := key(items[0], AlgEd25519, r.trust.Signers, func(s TrustedSigner, k Key) bool { return s.Key == k })
 	if err != nil {
 		return err
 	}
@@ -194,7 +199,7 @@ func (r *trustReader) define(name string, m member) error {
 }
 
 func (r *trustReader) witness(items []string) error {
-	k, err := key(items[1], AlgCosignature, r.trust.Witnesses, func(w TrustedWitness) Key { return w.Key })
+	k, err := key(items[1], AlgCosignature, r.trust.Witnesses, func(w TrustedWitness, k Key) bool { return w.Key.Public == k.Public })
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,9 @@ func CheckIssued(i *Issued) error {
 	if err := i.Provenance.Check(); err != nil {
 		return err
 	}
+	if !dag.IsLabel(i.KeyID) {
+		return fmt.Errorf("%w: issued slice %s, key id %.80q, want [a-z0-9][a-z0-9-]{0,62}", dag.ErrForm, i.Provenance.SliceID, i.KeyID)
+	}
 	if i.AsOf > dag.MaxSeq || !i.At.Valid() {
 		return fmt.Errorf("%w: issued slice %s, cut at %d, issued at %d", dag.ErrForm, i.Provenance.SliceID, i.AsOf, i.At)
 	}

@@ -23,7 +23,8 @@ var pool struct {
 // emptied takes everything out of a database but its tables. Deleting few rows is faster
 // than truncating fifty tables.
 const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM guards; DELETE FROM ids; DELETE FROM links;
-	DELETE FROM conversations; DELETE FROM events; DELETE FROM policies; DELETE FROM issued; DELETE FROM api_keys`
+	DELETE FROM conversations; DELETE FROM events; DELETE FROM policies; DELETE FROM issued; DELETE FROM api_keys;
+	DELETE FROM logs; DELETE FROM log_leaves; DELETE FROM log_hashes; DELETE FROM log_index; DELETE FROM witnessed`
 
 // URL gives the URL of an empty database until the end of the test. It skips the test
 // where there is no server to start, see pgtest.Need.

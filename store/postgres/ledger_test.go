@@ -275,6 +275,9 @@ func (lostAnswer) Error() string   { return "the answer was lost" }
 func (lostAnswer) Timeout() bool   { return true }
 func (lostAnswer) Temporary() bool { return true }
 
+// withoutLedgers takes out of a database what schema 3 brought.
+const withoutLedgers = `DROP TABLE logs, log_leaves, log_hashes, log_index, witnessed; UPDATE graphkernel_schema SET version = 2`
+
 // TestCompleteLedger brings a database of before there were ledgers to the newest schema:
 // each tenant's ledger then has the leaves of all its acts, in the order that every back end
 // gives them.
@@ -303,7 +306,7 @@ func TestCompleteLedger(t *testing.T) {
 	_, err = s.Append(ctx, "empty", []store.Batch{storetest.Chain(1, 1, 0)})
 	must(t, err)
 	must(t, s.Close())
-	must(t, server.Exec(ctx, database, `DROP TABLE logs, log_leaves, log_hashes, log_index, witnessed; UPDATE graphkernel_schema SET version = 2`))
+	must(t, server.Exec(ctx, database, withoutLedgers))
 
 	before := tables(t, server, database)
 	for _, dry := range []bool{true, false} {
@@ -350,6 +353,56 @@ func TestCompleteLedger(t *testing.T) {
 		must(t, err)
 		leaves = append(leaves, store.IssuedLeaf(tenant, &more))
 		check("an act more")
+	}
+}
+
+// TestCompleteLedgerWaits migrates while a program that knows no ledger is amid a write:
+// what it records is in the ledger, too.
+func TestCompleteLedgerWaits(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	server := pgtest.Run(t, pgtest.Options{})
+	const database = "amid"
+	must(t, server.CreateDatabase(ctx, database, ""))
+	url := server.URL(database)
+	s, err := postgres.Open(ctx, url, postgres.Options{})
+	must(t, err)
+	list := []store.Issued{storetest.Issued(1, 1), storetest.Issued(2, 2)}
+	_, err = s.PutIssued(ctx, storetest.Tenant, list)
+	must(t, err)
+	must(t, s.Close())
+	must(t, server.Exec(ctx, database, withoutLedgers))
+	old, err := pgx.Connect(ctx, url)
+	must(t, err)
+	defer old.Close(context.Background())
+	// The second record as if it were made only now.
+	_, err = old.Exec(ctx, `CREATE TABLE later AS SELECT * FROM issued WHERE number = 2; DELETE FROM issued WHERE number = 2;
+		BEGIN; UPDATE tenants SET issued = 2; INSERT INTO issued SELECT * FROM later`)
+	must(t, err)
+	migrated := make(chan error, 1)
+	go func() {
+		_, err := postgres.Migrate(ctx, url, false)
+		migrated <- err
+	}()
+	for waits := "0"; waits != "1"; {
+		waits, err = server.Value(ctx, database, "SELECT count(*) FROM pg_locks WHERE relation = 'tenants'::regclass AND NOT granted")
+		must(t, err)
+		select {
+		case err := <-migrated:
+			t.Fatalf("the migration did not wait for the writer: %v", err)
+		default:
+		}
+	}
+	_, err = old.Exec(ctx, "COMMIT")
+	must(t, err)
+	must(t, <-migrated)
+	s, err = postgres.Open(ctx, url, postgres.Options{})
+	must(t, err)
+	defer s.Close()
+	for i := range list {
+		if at, err := s.LogIndex(ctx, storetest.Tenant, store.IssuedLeaf(storetest.Tenant, &list[i])); err != nil || at != uint64(i) {
+			t.Errorf("the leaf of record %d is at %d, %v", i+1, at, err)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
@@ -175,4 +176,41 @@ func BenchmarkRead(b *testing.B) {
 		}
 		b.ReportMetric(float64(benchTurns*b.N)/b.Elapsed().Seconds(), "turns/s")
 	})
+}
+
+// BenchmarkLedger records sixteen issued slices in each PutIssued, behind an empty ledger
+// and behind one of a million leaves, by turns: so both see the same machine. It gives
+// how much longer the second takes.
+func BenchmarkLedger(b *testing.B) {
+	const list, leaves = 16, 1_000_000
+	ctx := context.Background()
+	var stores [2]*sqlite.Store
+	for i := range stores {
+		stores[i] = create(b, filepath.Join(b.TempDir(), "store.db"))
+	}
+	for first := 0; first < leaves; first += 1000 {
+		if _, err := stores[1].PutLeaves(ctx, storetest.Tenant, storetest.Leaves(first, 1000)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var took [2]time.Duration
+	n := 0
+	for b.Loop() {
+		issued := make([]store.Issued, list)
+		for i := range issued {
+			issued[i] = storetest.Issued(n*list+i, i)
+		}
+		for k := range stores {
+			at := (k + n) % 2
+			begin := time.Now()
+			if _, err := stores[at].PutIssued(ctx, storetest.Tenant, issued); err != nil {
+				b.Fatal(err)
+			}
+			took[at] += time.Since(begin)
+		}
+		n++
+	}
+	b.ReportMetric(float64(took[0].Microseconds())/float64(n), "µs/empty")
+	b.ReportMetric(float64(took[1].Microseconds())/float64(n), "µs/million")
+	b.ReportMetric(float64(took[1])/float64(took[0]), "ratio")
 }

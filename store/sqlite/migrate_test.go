@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,6 +69,9 @@ func TestMigrate(t *testing.T) {
 			if err := storetest.Check(ctx, s, tenant); err != nil {
 				t.Errorf("schema %d, %s: %v", version, tenant, err)
 			}
+			if version < withLedger {
+				checkBacklog(t, s, tenant, version)
+			}
 		}
 		// Old and new go on.
 		if got, err := s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1, 31, 0)}); err != nil || got.Existing != 30 || got.Admitted != 1 {
@@ -83,6 +87,42 @@ func TestMigrate(t *testing.T) {
 	}
 	if tried == 0 {
 		t.Error("there is no earlier schema")
+	}
+}
+
+// checkBacklog makes sure that a ledger which a migration made holds the leaves of all
+// acts, by kind and in the order of their listings.
+func checkBacklog(t *testing.T, s *Store, tenant dag.Tenant, version int) {
+	t.Helper()
+	ctx := t.Context()
+	registry, err := s.Policies(ctx, tenant)
+	keys, listed := s.Keys(ctx, tenant)
+	events, read := s.Events(ctx, tenant, 0, 99)
+	issued, recorded := s.IssuedAfter(ctx, tenant, 0, 2*backlogPage)
+	got, logged := s.LogLeaves(ctx, tenant, 0, 3*backlogPage)
+	if err := errors.Join(err, listed, read, recorded, logged); err != nil {
+		t.Fatal(err)
+	}
+	var want [][]byte
+	for _, p := range registry.All() {
+		want = append(want, store.PolicyLeaf(tenant, p))
+	}
+	for i := range keys {
+		want = append(want, store.KeyLeaves(&keys[i])...)
+	}
+	for i := range events {
+		want = append(want, store.EventLeaf(tenant, &events[i]))
+	}
+	for i := range issued {
+		want = append(want, store.IssuedLeaf(tenant, &issued[i]))
+	}
+	if version < 2 { // which has no API keys
+		want = slices.DeleteFunc(want, func(leaf []byte) bool { return bytes.Contains(leaf, []byte(`"type":"key"`)) })
+	} else if len(keys) == 0 {
+		t.Errorf("schema %d, %s: there are no keys: this test shows nothing", version, tenant)
+	}
+	if !slices.EqualFunc(got, want, bytes.Equal) || len(issued) <= backlogPage || len(events) < 2 || len(registry.All()) < 2 {
+		t.Errorf("schema %d, %s: the ledger has %d leaves, want %d in the order of the acts", version, tenant, len(got), len(want))
 	}
 }
 
@@ -102,9 +142,20 @@ func filled(t *testing.T, path string) *Store {
 			{storetest.Named(storetest.Arrival(100, 1, "linked", 3), "name")},
 		})
 		_, erased := s.Erase(ctx, tenant, storetest.Erasure(2))
-		_, issued := storetest.PutIssued(ctx, s, tenant, storetest.Issued(1, 1))
+		var list []store.Issued
+		for n := range backlogPage + 3 {
+			list = append(list, storetest.Issued(n, n%7))
+		}
+		_, issued := s.PutIssued(ctx, tenant, list)
+		_, again := s.Erase(ctx, tenant, storetest.Erasure(5))
+		revoked := storetest.Key(2)
+		revoked.Tenant = tenant
+		kept := s.PutKey(ctx, revoked)
+		_, ended := s.RevokeKey(ctx, tenant, revoked.ID, storetest.RevokedAt(2))
 		witnessed := s.PutWitnessed(ctx, tenant, "log.example", ledger.Root{}, ledger.Root{Size: 3})
-		for _, err := range []error{appended, erased, issued, witnessed, s.PutPolicy(ctx, tenant, storetest.Policy("p@1", 1)), s.PutKey(ctx, key)} {
+		for _, err := range []error{
+			appended, erased, again, issued, kept, ended, witnessed,
+			s.PutPolicy(ctx, tenant, storetest.Policy("p@2", 2)), s.PutPolicy(ctx, tenant, storetest.Policy("p@1", 1)), s.PutKey(ctx, key)} {
 			if err != nil {
 				t.Fatal(err)
 			}

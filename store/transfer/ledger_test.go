@@ -54,12 +54,10 @@ func (b *busy) act(kind string) {
 		did(b.PutKey(ctx, k))
 		list, listed := b.Store.Keys(ctx, "a")
 		did(listed)
-		for _, k := range list { // the oldest one that is live
-			if k.RevokedAt == 0 {
-				_, revoked := b.RevokeKey(ctx, "a", k.ID, storetest.RevokedAt(n))
-				did(revoked)
-				break
-			}
+		list = slices.DeleteFunc(list, func(k access.Key) bool { return k.RevokedAt != 0 })
+		if len(list) > 5 { // so that some are live in the copy, too
+			_, revoked := b.RevokeKey(ctx, "a", list[n%len(list)].ID, storetest.RevokedAt(n))
+			did(revoked)
 		}
 	}
 	if err != nil {
@@ -118,7 +116,7 @@ func (b *busy) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, li
 // leaf of each act, and never forks.
 func TestLedgerGrowing(t *testing.T) {
 	grew := 0
-	for acts := 0; acts < 400; acts += 13 {
+	for acts := 0; acts < 1200; acts += 13 + acts/8 {
 		quiet := filled(t, inMemory(t))
 		from, to := &busy{Store: quiet, t: t, acts: acts}, inMemory(t)
 		for copies := range 3 { // the later ones take up what came meanwhile
