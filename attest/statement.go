@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -157,7 +158,7 @@ func ParseStatement(data []byte) (*Statement, error) {
 	if err := checkVersion(doc); err != nil {
 		return nil, err
 	}
-	if err := checkSpelling(doc, data); err != nil {
+	if err := ledger.CheckSpelling(doc, data); err != nil {
 		return nil, fmt.Errorf("%w: statement: %w", ErrForm, err)
 	}
 	c := canon.Open(doc)

@@ -40,6 +40,8 @@ type yard struct {
 	folder string
 	server *pgtest.Server // nil: SQLite alone
 	made   int
+
+	issuers []*issuer // open, while they are compared
 }
 
 // serverSettings are those of a small server that holds its database in memory. As it is
@@ -83,6 +85,18 @@ func (y *yard) beds(ctx context.Context, turns int) ([]*bed, error) {
 		return nil, errors.Join(err, all[0].close())
 	}
 	return append(all, b), nil
+}
+
+// storeOf makes an empty store of a kind.
+func (y *yard) storeOf(ctx context.Context, kind string) (store.Store, error) {
+	if kind == inSQLite {
+		return sqlite.Create(ctx, filepath.Join(y.folder, fmt.Sprintf("kernel%d.db", y.made)), sqlite.Options{})
+	}
+	name := fmt.Sprintf("kernel%d", y.made)
+	if err := y.server.CreateDatabase(ctx, name, ""); err != nil {
+		return nil, err
+	}
+	return postgres.Open(ctx, y.server.SocketURL(name), postgres.Options{})
 }
 
 func (y *yard) sqlite(ctx context.Context, turns int) (*bed, error) {

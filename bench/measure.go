@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime/pprof"
 	"slices"
 	"sync"
@@ -89,15 +90,20 @@ type crowd struct {
 
 // together lets the clients run for some time. Their numbers do not meet.
 func (c *crowd) together(ctx context.Context, each time.Duration) error {
+	return c.from(ctx, 0, each, math.MaxInt)
+}
+
+// from is together with numbers from first on, most of them at most.
+func (c *crowd) from(ctx context.Context, first int, each time.Duration, most int) error {
 	var wg sync.WaitGroup
 	samples, errs := make([]sample, c.clients), make([]error, c.clients)
 	began := time.Now()
 	for client := range c.clients {
 		wg.Go(func() {
 			pprof.Do(ctx, pprof.Labels("work", c.name), func(ctx context.Context) {
-				for i := client; time.Since(began) < each && errs[client] == nil; i += c.clients {
+				for i := client; i < most && time.Since(began) < each && errs[client] == nil; i += c.clients {
 					at := time.Now()
-					errs[client] = c.run(ctx, i)
+					errs[client] = c.run(ctx, first+i)
 					samples[client] = append(samples[client], time.Since(at))
 				}
 			})

@@ -20,6 +20,7 @@ type suite struct {
 	imported int // turns of the files that are imported
 	crossing int // turns of the graph of conversations that cross
 	hub      int // children of a turn
+	leaves   int // of the ledger that is appended to
 	clients  []int
 	each     time.Duration // for which clients run at once
 	irc      string        // a file, or nothing
@@ -28,7 +29,7 @@ type suite struct {
 }
 
 // The groups, by the names that -only takes.
-var groups = []string{"memory", "import", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
+var groups = []string{"memory", "import", "issue", "evidence", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
 
 func (s *suite) wants(group string) bool { return len(s.only) == 0 || slices.Contains(s.only, group) }
 
@@ -49,7 +50,20 @@ func (s *suite) run(ctx context.Context, r *report, folder string) (err error) {
 			return err
 		}
 	}
-	if !slices.ContainsFunc(groups[2:], s.wants) {
+	if s.wants("issue") {
+		if err := issues(ctx, r, y, s.sizes[0], s.length, s.nodes, slices.Max(s.clients), 4*s.each); err != nil {
+			return err
+		}
+	}
+	if s.wants("evidence") {
+		if err := verifying(ctx, r, y, s.nodes, 2*s.rounds); err != nil {
+			return err
+		}
+		if err := appending(ctx, r, y, s.leaves, s.rounds); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(groups[4:], s.wants) {
 		return nil
 	}
 	var sizes [][]*bed

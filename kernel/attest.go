@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -16,7 +17,7 @@ import (
 type Evidence struct {
 	Statement *attest.Statement
 	Envelope  []byte // DSSE, canonical
-	Proof     []byte // a tlog-proof file
+	Proof     []byte // a tlog-proof file; nil from Sign
 	Leaf      []byte
 	Record    store.Issued
 }
@@ -42,16 +43,29 @@ func (k *Kernel) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (
 	return e, k.attest(ctx, tenant, b, e)
 }
 
-// AttestIssued is Attest for a slice that Slice just gave. It takes the bundle's word for
-// what this kernel has just put into it.
-func (k *Kernel) AttestIssued(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evidence, error) {
-	leaf := store.IssuedLeaf(tenant, &i.Record)
-	e := &Evidence{Record: i.Record, Leaf: leaf}
-	b, err := slice.ParseBundle(i.Bundle)
+// Sign is the envelope of Attest, for a slice that Slice just gave: what is stated of it is
+// known already, so nothing is read but its place in the ledger. The proof can be had
+// later, by whoever asks for it.
+func (k *Kernel) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evidence, error) {
+	if i.Seal.Tenant != tenant {
+		return nil, fmt.Errorf("the slice is of tenant %q, not %q: %w", i.Seal.Tenant, tenant, ErrTenant)
+	}
+	e := &Evidence{Record: i.Record, Leaf: store.IssuedLeaf(tenant, &i.Record)}
+	s := &attest.Statement{
+		Tenant: tenant, Provenance: i.Slice.Provenance, Policy: i.Slice.Policy.Params(), AsOf: i.Slice.AsOf, TokenKeyID: i.Seal.KeyID,
+		Turns: uint64(len(i.Slice.Turns)), Edges: uint64(len(i.Slice.Edges)), IssuedAt: i.Record.At, Subject: i.Record.Bundle,
+	}
+	why, err := k.why(ctx, tenant, i.redacted)
 	if err != nil {
 		return nil, err
 	}
-	return e, k.attest(ctx, tenant, b, e)
+	for _, turn := range i.redacted {
+		s.Redacted = append(s.Redacted, attest.Redaction{Turn: turn, Why: why(turn)})
+	}
+	if s.Index, err = k.Find(ctx, tenant, e.Leaf); err != nil {
+		return nil, err
+	}
+	return e, k.seal(tenant, s, e)
 }
 
 // locate finds the record of a bundle.
@@ -69,10 +83,8 @@ func (k *Kernel) locate(ctx context.Context, tenant dag.Tenant, id slice.SliceID
 
 // attest completes the evidence of a bundle whose record was found.
 func (k *Kernel) attest(ctx context.Context, tenant dag.Tenant, b *slice.Bundle, e *Evidence) error {
-	id := k.Identity()
-	signer, err := id.Attestor(tenant)
-	if err != nil {
-		return err
+	if k.Identity().Name() == "" { // before the work
+		return identity.ErrNone
 	}
 	index, err := k.Find(ctx, tenant, e.Leaf)
 	if err != nil {
@@ -82,24 +94,43 @@ func (k *Kernel) attest(ctx context.Context, tenant dag.Tenant, b *slice.Bundle,
 	if err != nil {
 		return err
 	}
-	redacted := b.Redacted()
+	why, err := k.why(ctx, tenant, b.Redacted())
+	if err != nil {
+		return err
+	}
+	e.Proof = proof.Append(nil)
+	return k.seal(tenant, attest.NewStatement(b, e.Record.Bundle, e.Record.At, index, "", why), e)
+}
+
+// why says of redacted turns why they have no text. Which it is never changes: an erasure
+// is for ever, and what never came cannot be erased.
+func (k *Kernel) why(ctx context.Context, tenant dag.Tenant, redacted []dag.TurnID) (func(dag.TurnID) attest.Why, error) {
 	var erased []dag.TurnID
 	if len(redacted) > 0 {
+		var err error
 		if erased, err = k.erasedAmong(ctx, tenant, redacted); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	e.Statement = attest.NewStatement(b, e.Record.Bundle, e.Record.At, index, string(id.Origin(tenant)), func(t dag.TurnID) attest.Why {
+	return func(t dag.TurnID) attest.Why {
 		if _, ok := slices.BinarySearchFunc(erased, t, dag.TurnID.Compare); ok {
 			return attest.Erased
 		}
 		return attest.Withheld
-	})
-	if e.Envelope, err = attest.Seal(e.Statement.Append(nil), signer); err != nil {
+	}, nil
+}
+
+// seal signs a statement for the identity in place.
+func (k *Kernel) seal(tenant dag.Tenant, s *attest.Statement, e *Evidence) error {
+	id := k.Identity()
+	signer, err := id.Attestor(tenant)
+	if err != nil {
 		return err
 	}
-	e.Proof = proof.Append(nil)
-	return nil
+	s.Origin = string(id.Origin(tenant))
+	e.Statement = s
+	e.Envelope, err = attest.Seal(s.Append(nil), signer)
+	return err
 }
 
 // Located gives the index in the ledger of a bundle that was issued. One that never was is

@@ -27,6 +27,8 @@ type Issued struct {
 	Seal   slice.Seal
 	Bundle []byte // canonical bytes, the evidence to hand on
 	Record store.Issued
+
+	redacted []dag.TurnID // by ascending id
 }
 
 // ErrTooLarge is wrapped when a bundle would be larger than verifiers read.
@@ -68,7 +70,13 @@ func (c *keeping) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Iss
 	if err != nil {
 		return nil, err
 	}
-	return &Issued{Slice: s, Seal: seal, Bundle: bundle, Record: record}, nil
+	issued := &Issued{Slice: s, Seal: seal, Bundle: bundle, Record: record}
+	for i := range texts {
+		if texts[i].withheld {
+			issued.redacted = append(issued.redacted, s.Turns[i].ID)
+		}
+	}
+	return issued, nil
 }
 
 // cut selects and fetches the text.

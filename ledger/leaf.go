@@ -191,6 +191,12 @@ func ParseLeaf(data []byte) (Leaf, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: leaf: %w", ErrForm, err)
 	}
+	if doc.Kind != canon.Object {
+		return nil, fmt.Errorf("%w: a leaf is an object", ErrForm)
+	}
+	if err := CheckSpelling(doc, data); err != nil {
+		return nil, fmt.Errorf("%w: leaf: %w", ErrForm, err)
+	}
 	c := canon.Open(doc)
 	var kind Kind
 	if t := c.Optional("type"); t != nil {
@@ -223,7 +229,7 @@ func ParseLeaf(data []byte) (Leaf, error) {
 		return nil, fmt.Errorf("%w: leaf: %w", ErrForm, err)
 	}
 	if string(l.Append(nil)) != string(data) {
-		return nil, fmt.Errorf("%w: the leaf is not in canonical form", ErrForm)
+		return nil, fmt.Errorf("%w: the leaf is not as it would be written", ErrForm)
 	}
 	return l, nil
 }

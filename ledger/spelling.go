@@ -1,4 +1,4 @@
-package attest
+package ledger
 
 import (
 	"bytes"
@@ -8,11 +8,11 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// checkSpelling reports an error unless data, of which doc was parsed, is canonical JSON
+// CheckSpelling reports an error unless data, of which doc was parsed, is canonical JSON
 // as GKP/1 has it: keys of printable ASCII that ascend, integers below 2^53 and decimals of
 // up to six digits behind the point, no null. It writes the values again, those
 // that the reader does not know too, so that two spellings of one statement cannot exist.
-func checkSpelling(doc *canon.Value, data []byte) error {
+func CheckSpelling(doc *canon.Value, data []byte) error {
 	w := canon.NewWriter(make([]byte, 0, len(data)))
 	if err := rewrite(w, doc); err != nil {
 		return err
@@ -59,7 +59,7 @@ func rewrite(w *canon.Writer, v *canon.Value) error {
 		}
 		w.EndObject()
 	default:
-		return fmt.Errorf("byte %d: %s has no place in an attestation", v.Offset, v.Kind)
+		return fmt.Errorf("byte %d: %s has no place in evidence", v.Offset, v.Kind)
 	}
 	return nil
 }

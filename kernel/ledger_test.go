@@ -1,0 +1,365 @@
+package kernel_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/graphkernel/graphkernel/attest"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/identity"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/sqlite"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// somebody is an identity that a test can repeat.
+func somebody(t testing.TB) identity.Identity {
+	t.Helper()
+	return must(identity.New(noise(9), "kernel.example", 0))
+}
+
+// named opens a kernel that has an identity.
+func named(t testing.TB, s store.Store, a *token.Authority, id identity.Identity) *kernel.Kernel {
+	t.Helper()
+	return must(kernel.Open(kernel.Config{Store: s, Authority: a, Rand: noise(1), Clock: standing, Identity: id}))
+}
+
+func trusting(t testing.TB, id identity.Identity) evidence.Judge {
+	t.Helper()
+	return evidence.Judge{Trust: must(ledger.ParseTrust(must(id.Trust(tenant, ""))))}
+}
+
+// TestEvidence attests slices whose turns have text, were erased, and never had any: a third
+// party verifies them, and both ways to the envelope give the same bytes.
+func TestEvidence(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			id := somebody(t)
+			k := named(t, open(t, name), token.NewAuthority(ring(t, "k1")), id)
+			ctx := t.Context()
+			ids := chain(t, k, 9)
+			if _, err := k.Erase(ctx, tenant, ids[4], "asked for"); err != nil {
+				t.Fatal(err)
+			}
+			issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[8]}))
+			signed := must(k.Sign(ctx, tenant, issued))
+			e := must(k.Attest(ctx, tenant, issued.Bundle))
+			if !bytes.Equal(signed.Envelope, e.Envelope) {
+				t.Errorf("Sign gave\n%s, Attest\n%s", signed.Envelope, e.Envelope)
+			}
+			if !slices.Equal(e.Statement.Redacted, []attest.Redaction{{Turn: ids[4], Why: attest.Erased}}) {
+				t.Errorf("redacted: %v", e.Statement.Redacted)
+			}
+			v := trusting(t, id).Judge(evidence.Files{Bundle: issued.Bundle, Attestation: e.Envelope, Proof: e.Proof})
+			if v.Outcome != evidence.Verified || v.Inclusion == nil || v.Inclusion.Index != e.Statement.Index {
+				t.Errorf("%s: %s, %+v", v.Outcome, v.Reason, v.Inclusion)
+			}
+			again := must(k.Attest(ctx, tenant, issued.Bundle))
+			if !bytes.Equal(again.Envelope, e.Envelope) {
+				t.Error("attesting again gave another envelope")
+			}
+			recorded := must(k.AttestRecorded(ctx, tenant, issued.Slice.Provenance.SliceID, nil))
+			if !bytes.Equal(recorded.Envelope, e.Envelope) {
+				t.Error("attesting from the record gave another envelope")
+			}
+		})
+	}
+}
+
+func TestAttestRefuses(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, "memory")
+	a := token.NewAuthority(ring(t, "k1"))
+	k := named(t, s, a, somebody(t))
+	ids := chain(t, k, 3)
+	issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[2]}))
+	elsewhere := named(t, open(t, "memory"), a, somebody(t))
+	for what, c := range map[string]struct {
+		err  error
+		want error
+	}{
+		"nobody":         {second(over(t, s, a).Attest(ctx, tenant, issued.Bundle)), identity.ErrNone},
+		"nobody's root":  {second(over(t, s, a).Checkpoint(ctx, tenant)), identity.ErrNone},
+		"never issued":   {second(elsewhere.Attest(ctx, tenant, issued.Bundle)), store.ErrNotFound},
+		"another tenant": {second(k.Attest(ctx, "other", issued.Bundle)), kernel.ErrTenant},
+		"beyond":         {second(k.Prove(ctx, tenant, 99)), store.ErrNotFound},
+		"another name":   {k.ReplaceIdentity(must(identity.New(noise(8), "other.example", 0))), identity.ErrName},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%s: %v, want %v", what, c.err, c.want)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestKeysAreAnnounced looks for the keys in the ledger, before what they signed.
+func TestKeysAreAnnounced(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, "memory")
+	a := token.NewAuthority(ring(t, "k1"))
+	id := somebody(t)
+	k := named(t, s, a, id)
+	ids := chain(t, k, 4)
+	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[1]}))
+	rotated := ring(t, "k1", "k2")
+	a.Replace(must(rotated.Retire("k1", 5)))
+	if err := k.ReplaceIdentity(must(id.Rotate(noise(7), 6))); err != nil {
+		t.Fatal(err)
+	}
+	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[2]}))
+	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[3]}))
+	var got []string
+	for _, leaf := range must(s.LogLeaves(ctx, tenant, 0, 100)) {
+		switch l := must(ledger.ParseLeaf(leaf)).(type) {
+		case *ledger.KeyLeaf:
+			name := l.KeyID
+			if l.Purpose == ledger.PurposeAttestation {
+				name = "attestation"
+			}
+			got = append(got, fmt.Sprintf("%s %s", name, l.Event))
+		case *ledger.SliceLeaf:
+			got = append(got, "slice by "+l.KeyID)
+		case *ledger.PolicyLeaf:
+			got = append(got, string(l.ID))
+		}
+	}
+	want := []string{
+		"k1 created", "attestation created", "default@1", "slice by k1",
+		"k1 retired", "k2 created", "attestation retired", "attestation created", "slice by k2", "slice by k2",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the ledger holds %q, want %q", got, want)
+	}
+}
+
+// A gated store holds the first PutIssued back until it is let go, and counts them.
+type gated struct {
+	store.Store
+	gate chan struct{}
+	mu   sync.Mutex
+	lens []int
+}
+
+func (g *gated) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
+	g.mu.Lock()
+	g.lens = append(g.lens, len(issued))
+	first := len(g.lens) == 1
+	g.mu.Unlock()
+	if first {
+		<-g.gate
+	}
+	return g.Store.PutIssued(ctx, tenant, issued)
+}
+
+// TestIssuedTogether lets one commit take its time: what is issued meanwhile shares the
+// next one.
+func TestIssuedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 16
+		g := &gated{Store: memory.Open(&memory.Disk{}, memory.Options{}), gate: make(chan struct{})}
+		k := must(kernel.Open(kernel.Config{Store: g, Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(1), Clock: standing, Parallel: n}))
+		ids := chain(t, k, n)
+		var wg sync.WaitGroup
+		records := make([]store.Issued, n)
+		ask := func(i int) {
+			wg.Go(func() {
+				issued := must(k.Slice(context.Background(), tenant, kernel.Request{Anchor: ids[i]}))
+				records[i] = issued.Record
+			})
+		}
+		ask(0)
+		synctest.Wait()
+		for i := 1; i < n; i++ {
+			ask(i)
+		}
+		synctest.Wait() // all of them stand in line
+		if records[0].Number != 0 || !slices.Equal(g.lens, []int{1}) {
+			t.Fatalf("before the first commit ended: record %d, transactions %v", records[0].Number, g.lens)
+		}
+		close(g.gate)
+		wg.Wait()
+		if !slices.Equal(g.lens, []int{1, n - 1}) {
+			t.Errorf("transactions of %v records", g.lens)
+		}
+		for i, r := range records {
+			if want := must(g.IssuedByID(context.Background(), tenant, r.Provenance.SliceID)); len(want) != 1 || want[0] != r || r.Provenance.Anchor != ids[i] {
+				t.Errorf("slice %d got the record of %s", i, r.Provenance.Anchor)
+			}
+		}
+	})
+}
+
+// TestIssuingFaults breaks each write step of issuing: lost, or kept and reported failed, and
+// then opens the store again. However it went, what was acknowledged is in the ledger, the
+// ledger is a continuation of every checkpoint that was signed, and issuing again works.
+func TestIssuingFaults(t *testing.T) {
+	type opening func(t *testing.T, step func(string) error) store.Store
+	kinds := map[string]func(t *testing.T) opening{
+		"memory": func(*testing.T) opening {
+			disk := &memory.Disk{}
+			return func(_ *testing.T, step func(string) error) store.Store { return memory.Open(disk, memory.Options{Step: step}) }
+		},
+		"memory that heals": func(*testing.T) opening {
+			disk := &memory.Disk{}
+			return func(_ *testing.T, step func(string) error) store.Store {
+				return memory.Open(disk, memory.Options{Step: step, Heals: true})
+			}
+		},
+		"sqlite": func(t *testing.T) opening {
+			path := filepath.Join(t.TempDir(), "test.db")
+			s, err := sqlite.Create(t.Context(), path, sqlite.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return func(t *testing.T, step func(string) error) store.Store {
+				s, err := sqlite.Open(t.Context(), path, sqlite.Options{Step: step})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+		},
+	}
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			fired := map[string]int{}
+			for at := 1; ; at++ {
+				if !issueWithFault(t, kind(t), at, fired) {
+					break
+				}
+			}
+			if len(fired) < 6 || fired["committed"] < 2 || fired["log edge"] == 0 && name == "sqlite" {
+				t.Errorf("faults at %v", fired)
+			}
+		})
+	}
+}
+
+// issueWithFault issues slices by several clients while the at-th write step fails, opens
+// the store again and looks at it. It reports whether there was an at-th step.
+func issueWithFault(t *testing.T, open func(*testing.T, func(string) error) store.Store, at int, fired map[string]int) bool {
+	t.Helper()
+	ctx := t.Context()
+	id := somebody(t)
+	authority := token.NewAuthority(ring(t, "k1"))
+	var mu sync.Mutex
+	steps, armed := 0, false
+	fault := errors.New("a fault")
+	s := open(t, func(step string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if !armed {
+			return nil
+		}
+		if steps++; steps == at {
+			fired[step]++
+			return fault
+		}
+		return nil
+	})
+	k := named(t, s, authority, id)
+	ids := chain(t, k, 6)
+	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[0]}))
+	before := must(k.Checkpoint(ctx, tenant))
+	mu.Lock()
+	armed = true
+	mu.Unlock()
+	var acknowledged []*kernel.Issued
+	var signed []kernel.Checkpoint
+	var wg sync.WaitGroup
+	for _, anchor := range ids[1:5] {
+		wg.Go(func() {
+			issued, err := k.Slice(ctx, tenant, kernel.Request{Anchor: anchor})
+			now, cerr := k.Checkpoint(ctx, tenant)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				acknowledged = append(acknowledged, issued)
+			} else if !errors.Is(err, fault) && !errors.Is(err, store.ErrBroken) {
+				t.Errorf("fault %d: %v", at, err)
+			}
+			if cerr == nil {
+				signed = append(signed, now)
+			}
+		})
+	}
+	wg.Wait()
+	_, _ = k.Erase(ctx, tenant, ids[0], "asked for")
+	hit := steps >= at
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, func(string) error { return nil })
+	defer func() { _ = s.Close() }()
+	k = named(t, s, authority, id)
+	after := must(k.Checkpoint(ctx, tenant))
+	for _, c := range append(signed, before) {
+		proof, err := k.ProveConsistency(ctx, tenant, c.Size, after.Root)
+		if err == nil {
+			err = after.CheckConsistency(c.Root, proof)
+		}
+		if err != nil {
+			t.Fatalf("fault %d: the ledger forked: %v", at, err)
+		}
+	}
+	judge := trusting(t, id)
+	for _, i := range acknowledged {
+		e, err := k.Attest(ctx, tenant, i.Bundle)
+		if err != nil {
+			t.Fatalf("fault %d: an acknowledged slice is not there: %v", at, err)
+		}
+		if v := judge.Judge(evidence.Files{Bundle: i.Bundle, Attestation: e.Envelope, Proof: e.Proof}); v.Outcome != evidence.Verified {
+			t.Fatalf("fault %d: an acknowledged slice: %s: %s", at, v.Outcome, v.Reason)
+		}
+	}
+	for _, anchor := range ids {
+		must(k.Slice(ctx, tenant, kernel.Request{Anchor: anchor}))
+	}
+	report, err := fsck.Store(ctx, s, fsck.Options{})
+	if err != nil || !report.OK() {
+		t.Fatalf("fault %d: %v, %+v", at, err, report)
+	}
+	return hit
+}
+
+// TestCheckpoints asks witnesses no more often than it should, and for every proof that needs
+// a newer checkpoint.
+func TestCheckpoints(t *testing.T) {
+	ctx := t.Context()
+	now := standing()
+	s := open(t, "memory")
+	k := must(kernel.Open(kernel.Config{
+		Store: s, Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(1), Clock: func() time.Time { return now }, Identity: somebody(t),
+	}))
+	ids := chain(t, k, 4)
+	first := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[0]}))
+	c := must(k.Checkpoint(ctx, tenant))
+	if again := must(k.Checkpoint(ctx, tenant)); !bytes.Equal(again.Note, c.Note) {
+		t.Error("the same size was signed differently")
+	}
+	root := must(k.Log(ctx, tenant))
+	if root != c.Root {
+		t.Errorf("the ledger is %v, the checkpoint %v", root, c.Root)
+	}
+	p := must(k.Prove(ctx, tenant, must(k.Located(ctx, tenant, first.Bundle))))
+	if !bytes.Equal(p.Checkpoint, c.Note) {
+		t.Error("the proof is under another checkpoint")
+	}
+}
