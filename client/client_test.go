@@ -21,7 +21,9 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
+	judge "github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/monitor"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/slice"
@@ -233,6 +235,38 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("got %+v", e)
 		}
 	})
+	t.Run("evidence", func(t *testing.T) {
+		e := must(c.Attest(ctx, b.Bytes))
+		again := must(c.Evidence(ctx, id, &b.SHA256))
+		if diff := cmp.Diff(e, again); diff != "" || e.SHA256 != b.SHA256 || e.Origin != "default.kernel.example" || e.Index == 0 {
+			t.Errorf("got %+v, %s", e, diff)
+		}
+		if newest := must(c.Evidence(ctx, id, nil)); newest.SHA256 != b.SHA256 {
+			t.Errorf("got %+v", newest)
+		}
+		v := judge.Judge{Trust: s.trust(t, "default")}.Judge(judge.Files{Bundle: b.Bytes, Attestation: e.Attestation, Proof: e.Proof})
+		if v.Outcome != judge.Verified {
+			t.Errorf("got %+v", v)
+		}
+		if _, err := c.Attest(ctx, []byte("{}")); !errors.Is(err, client.CodeBundle) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := c.Evidence(ctx, "../policies", nil); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("log", func(t *testing.T) {
+		note := must(c.Checkpoint(ctx))
+		step := must(monitor.Compare(ctx, c.Log(), s.trust(t, "default"), nil, note))
+		if step.Origin != "default.kernel.example" || step.New.Size < 4 {
+			t.Errorf("got %+v", step)
+		}
+		for n := range step.New.Size {
+			if _, err := step.New.ProveInclusion(ctx, n, c.Log()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	t.Run("policies", func(t *testing.T) {
 		narrow := must(policy.ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2,"salience_weight":0.25}}`)))
 		for range 2 {
@@ -330,7 +364,9 @@ func TestEveryOperation(t *testing.T) {
 	for _, id := range described {
 		left = append(left, id)
 	}
-	if slices.Sort(left); !slices.Equal(left, []string{"docs", "metrics", "openapi"}) {
+	if slices.Sort(left); !slices.Equal(left, []string{
+		"addCheckpoint", "docs", "getConsistency", "getEntries", "getLogKeys", "getProof", "getPublicCheckpoint", "getPublicTile", "metrics", "openapi", "wellKnownJWKS", "wellKnownKeys",
+	}) {
 		t.Errorf("these operations were not called: %s", left)
 	}
 }
@@ -365,7 +401,7 @@ func contract(t *testing.T, url string) map[operation]string {
 	}
 	list := map[operation]string{}
 	for path, item := range doc.Paths {
-		re := regexp.MustCompile("^" + regexp.MustCompile(`\\\{[a-z_]+\\\}`).ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$")
+		re := regexp.MustCompile("^" + regexp.MustCompile(`\\\{[a-z_]+\\\}`).ReplaceAllString(regexp.QuoteMeta(strings.Replace(path, "{tile}", "{level}/{index}.p/{width}", 1)), "[^/]+") + "$")
 		for method, raw := range item {
 			var op struct{ OperationID string }
 			if method == "parameters" || json.Unmarshal(raw, &op) != nil || op.OperationID == "" {
@@ -524,7 +560,7 @@ func TestLight(t *testing.T) {
 	for _, d := range deps {
 		own, ours := strings.CutPrefix(d, "github.com/graphkernel/graphkernel/")
 		if d == "database/sql" || strings.HasPrefix(d, "github.com/labstack") || strings.HasPrefix(d, "modernc.org") ||
-			ours && !slices.Contains([]string{"client", "wire", "dag", "policy", "slice", "token", "internal/canon"}, own) {
+			ours && !slices.Contains([]string{"client", "wire", "dag", "policy", "slice", "token", "internal/canon", "access", "attest", "evidence", "internal/mac", "internal/secretfile", "ledger", "monitor"}, own) {
 			t.Errorf("a client links %s", d)
 		}
 	}

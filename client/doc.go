@@ -15,6 +15,15 @@
 // is left to the service, which has the keys. A program that has them itself needs no
 // service to verify: it uses token.Verifier and gets a token.Admissible.
 //
+// A program that trusts the service with nothing uses a [Trusted]: it gives the keys of the
+// ledger and of the signers, which it got otherwise, and the policies with their
+// parameters, and keeps the last checkpoint. What it gets is a [Proven]. A service that
+// rewrites its history, shows different people different ones, swaps keys, or leaves
+// the evidence out, is found out.
+//
+//	t, err := client.NewTrusted(c, client.Expect{Trust: trust, Tenant: "default", Load: load, Save: save})
+//	proven, err := t.Slice(ctx, client.Request{Anchor: id})
+//
 // Every request of this service may be repeated: admitting what is there counts as
 // existing, the same slice of the same view is the same bytes, registering and erasing
 // again change nothing. So a request whose connection broke is sent again, a bounded

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/server"
 )
 
@@ -60,6 +61,44 @@ func Example() {
 	// Output:
 	// user: May I deploy?
 	// assistant: Not before the tests pass.
+}
+
+func ExampleTrusted() {
+	ctx := context.Background()
+	service, stop := start(ctx, server.Limits{}) // elsewhere: graphkernel serve
+	defer stop()
+	key, _, err := service.kernel.CreateKey(ctx, dag.DefaultTenant, access.Admin, "") // elsewhere: graphkernel apikey create
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := service.id.Trust(dag.DefaultTenant, "") // elsewhere: a file from graphkernel identity trust
+	if err != nil {
+		log.Fatal(err)
+	}
+	trust, err := ledger.ParseTrust(text)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	c, err := client.New(service.URL, key, client.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	question := dag.ExternalTurnID("example", "1")
+	_, err = c.Admit(ctx, []dag.Draft{{ID: question, Conversation: dag.ExternalConversationID("example", "talk"), Role: dag.RoleUser, CreatedAt: 1, Content: "May I deploy?"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	t, err := client.NewTrusted(c, client.Expect{Trust: trust, Tenant: dag.DefaultTenant})
+	if err != nil {
+		log.Fatal(err)
+	}
+	proven, err := t.Slice(ctx, client.Request{Anchor: question})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(proven.Turns()[0].Body.Content, proven.Inclusion().Origin)
+	// Output: May I deploy? default.kernel.example
 }
 
 func ExampleCode() {

@@ -56,6 +56,8 @@ const (
 	CodeKeys            Code = "keys_unavailable"
 	CodeGone            Code = "client_gone"
 	CodeStore           Code = "store_unavailable"
+	CodeNoIdentity      Code = "no_identity"
+	CodeErased          Code = "erased"
 	CodeInternal        Code = "internal"
 )
 

@@ -19,6 +19,7 @@ const (
 	typeLines    = "application/x-ndjson"
 	typeMarkdown = "text/markdown"
 	typeEvents   = "text/event-stream"
+	typeText     = "text/plain"
 )
 
 // A request is one on its way. It can be sent again unless it has a stream.

@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/store/memory"
@@ -24,6 +25,7 @@ type service struct {
 	*httptest.Server
 	kernel *kernel.Kernel
 	server *server.Server
+	id     identity.Identity
 }
 
 func serve(t testing.TB, limits server.Limits) *service {
@@ -36,14 +38,15 @@ func serve(t testing.TB, limits server.Limits) *service {
 func start(ctx context.Context, limits server.Limits) (_ *service, stop func()) {
 	sum := sha256.Sum256([]byte("k1"))
 	ring := must(token.Keyring{}.Rotate("k1", must(token.NewSecret(sum[:])), 0))
+	id := must(identity.New(rand.NewChaCha8([32]byte{2}), "kernel.example", 1))
 	s := memory.Open(&memory.Disk{}, memory.Options{})
 	k := must(kernel.Open(kernel.Config{
-		Store: s, Authority: token.NewAuthority(ring), Rand: rand.NewChaCha8([32]byte{1}),
+		Store: s, Authority: token.NewAuthority(ring), Rand: rand.NewChaCha8([32]byte{1}), Identity: id,
 		Clock: func() time.Time { return time.Unix(1_780_000_000, 0) },
 	}))
-	h := must(server.New(ctx, server.Config{Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Limits: limits}))
+	h := must(server.New(ctx, server.Config{Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Limits: limits, PublicLogs: []dag.Tenant{"default"}}))
 	web := httptest.NewServer(h)
-	return &service{web, k, h}, func() {
+	return &service{web, k, h, id}, func() {
 		h.Stop()
 		web.Close()
 		_ = s.Close()

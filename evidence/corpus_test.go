@@ -672,3 +672,21 @@ func writeCorpus(t *testing.T, cases []corpusCase) {
 		}
 	}
 }
+
+// TestSince asks for fresh cosignatures: a checkpoint that is shown years later has none.
+func TestSince(t *testing.T) {
+	w := newWorld(t)
+	i := w.slice(7)
+	e := w.attest(i, 0, 1)
+	files := evidence.Files{Bundle: i.Bundle, Attestation: e.Envelope, Proof: e.Proof}
+	j := evidence.Judge{Trust: must(ledger.ParseTrust([]byte(w.trustAll())))}
+	for _, c := range []struct {
+		since time.Time
+		want  evidence.Outcome
+	}{{time.Time{}, evidence.Verified}, {w.now, evidence.Verified}, {w.now.Add(time.Second), evidence.QuorumNotMet}} {
+		j.Since = c.since
+		if v := j.Judge(files); v.Outcome != c.want {
+			t.Errorf("since %s: %s: %s, want %s", c.since, v.Outcome, v.Reason, c.want)
+		}
+	}
+}

@@ -27,8 +27,8 @@ func NewHTTP(client *http.Client, prefix, key string) *HTTP {
 	return &HTTP{client, strings.TrimSuffix(prefix, "/"), key}
 }
 
-// errAbsent is wrapped when the log answers 404.
-var errAbsent = errors.New("the log has no such resource")
+// ErrAbsent is wrapped when a log that is served answers 404.
+var ErrAbsent = errors.New("the log has no such resource")
 
 // get reads one resource of at most most bytes.
 func (h *HTTP) get(ctx context.Context, path string, most int64) ([]byte, error) {
@@ -49,7 +49,7 @@ func (h *HTTP) get(ctx context.Context, path string, most int64) ([]byte, error)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", h.prefix+path, err)
 	case answer.StatusCode == http.StatusNotFound:
-		return nil, fmt.Errorf("%s: %w", h.prefix+path, errAbsent)
+		return nil, fmt.Errorf("%s: %w", h.prefix+path, ErrAbsent)
 	case answer.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%s answers %d: %.200q", h.prefix+path, answer.StatusCode, data)
 	case int64(len(data)) > most:
@@ -110,7 +110,7 @@ func (h *HTTP) tile(ctx context.Context, level string, index uint64, width int, 
 		return h.get(ctx, full, most)
 	}
 	data, err := h.get(ctx, fmt.Sprintf("%s.p/%d", full, width), most)
-	if errors.Is(err, errAbsent) {
+	if errors.Is(err, ErrAbsent) {
 		data, err = h.get(ctx, full, most)
 	}
 	return data, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,11 +22,11 @@ import (
 
 // permitted is the matrix, written out: the operations that each role may use.
 var permitted = map[access.Role]string{
-	access.Verifier: "verifyToken verifyBundle",
-	access.Agent:    "admitTurns cutSlice cutSlices verifyToken verifyBundle listPolicies getPolicy",
-	access.Auditor: "getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
+	access.Verifier: "verifyToken verifyBundle attestBundle",
+	access.Agent:    "admitTurns cutSlice cutSlices verifyToken verifyBundle attestBundle listPolicies getPolicy",
+	access.Auditor: "attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy",
-	access.Admin: "admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
+	access.Admin: "attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents",
 }
 
@@ -34,13 +35,21 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 	return map[string]question{
 		"admitTurns":        {body: map[string]any{"turns": []any{turn(1)}}},
 		"getTurn":           {path: map[string]string{"id": turnID(1)}},
-		"eraseTurn":         {path: map[string]string{"id": turnID(2)}, body: wire.ErasureRequest{Reason: "asked for"}},
+		"eraseTurn":         {path: map[string]string{"id": turnID(50)}, body: wire.ErasureRequest{Reason: "asked for"}},
 		"listConversations": {},
 		"getConversation":   {path: map[string]string{"id": conversationID(1)}},
 		"cutSlice":          {body: wire.SliceRequest{Anchor: turnID(1)}},
 		"cutSlices":         {body: wire.SliceRequests{Requests: []wire.SliceRequest{{Anchor: turnID(1)}}}},
 		"verifyToken":       {body: claimOf(s.t, bundle)},
 		"verifyBundle":      {body: bundle},
+		"attestBundle":      {body: bundle},
+		"getEvidence":       {path: map[string]string{"slice_id": slice}},
+		"getCheckpoint":     {},
+		"getTile":           {path: map[string]string{"tile": "0/000.p/1"}},
+		"getEntries":        {path: map[string]string{"entries": "000.p/1"}},
+		"getProof":          {query: url.Values{"index": {"0"}}},
+		"getConsistency":    {query: url.Values{"from": {"1"}, "to": {"2"}}},
+		"getLogKeys":        {},
 		"listSlices":        {},
 		"getSlice":          {path: map[string]string{"slice_id": slice}},
 		"replaySlice":       {path: map[string]string{"slice_id": slice}},
@@ -54,6 +63,9 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 func TestRoles(t *testing.T) {
 	s := start(t)
 	s.chain(s.admin(), 3)
+	apart := turn(50) // to be erased, and in no slice
+	apart["conversation"] = conversationID(2)
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{apart}}})
 	bundle, id := s.cut(s.admin(), 3)
 	questions := s.questions(id, bundle)
 	allowed, refused := 0, 0
@@ -91,7 +103,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 2+7+11+16 || refused != 4*16-allowed {
+	if allowed != 3+8+19+24 || refused != 4*24-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

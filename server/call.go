@@ -27,6 +27,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/witness"
 )
 
 // A handler does what an operation is for.
@@ -127,6 +128,10 @@ func (s *Server) pass(c *call, now time.Time) (err error) {
 			return err
 		}
 		s.begin(c, r)
+	} else if c.op.limited {
+		if err := s.fromAddress(c, now); err != nil {
+			return err
+		}
 	}
 	if c.params, err = c.op.checkParams(r, c.echo.Param); err != nil {
 		return err
@@ -150,7 +155,7 @@ func (s *Server) pass(c *call, now time.Time) (err error) {
 
 // atWork runs what needs a place, and a deadline if it may wait for somebody.
 func (c *call) atWork(work func() error) error {
-	if c.op.permission == 0 {
+	if c.op.open && !c.op.limited {
 		return work()
 	}
 	return c.inPlace(len(c.body), func() error { return c.inTime(work) })
@@ -175,7 +180,7 @@ func (c *call) inPlace(size int, work func() error) error {
 
 // inTime runs what has a deadline if it may wait for somebody.
 func (c *call) inTime(work func() error) error {
-	if c.op.permission != access.Verify { // verifying asks nobody, so it waits for nobody
+	if !c.op.alone {
 		whole := c.ctx
 		ctx, cancel := context.WithTimeout(whole, c.server.config.Limits.Timeout)
 		defer cancel()
@@ -215,6 +220,18 @@ func (s *Server) within(who access.Identity, now time.Time) error {
 	return &problem{code: codeRate, retryAfter: wait, detail: fmt.Sprintf("this key has used up its rate of %g requests a second", s.config.Limits.Rate)}
 }
 
+// fromAddress takes one request from the rate of a caller's address, where no key is asked
+// for. From then on the address stands for whoever asks.
+func (s *Server) fromAddress(c *call, now time.Time) error {
+	c.who = access.Identity{Subject: "address " + c.echo.RealIP()}
+	wait, ok := s.strangers.take(c.who.Subject, now)
+	if ok {
+		return nil
+	}
+	s.metrics.limited.Inc()
+	return &problem{code: codeRate, retryAfter: wait, detail: fmt.Sprintf("this address has used up its rate of %g requests a second", s.config.Limits.Rate)}
+}
+
 // check holds the body against its schema.
 func (c *call) check() (err error) {
 	if c.body != nil && !c.described.anything {
@@ -237,6 +254,9 @@ func (c *call) readBody(r *http.Request) (release func(), err error) {
 		}
 	}
 	most := c.server.config.Limits.BodyBytes
+	if c.op.id == opAddCheckpoint {
+		most = min(most, witness.MaxRequest)
+	}
 	if r.ContentLength > most {
 		return release, &http.MaxBytesError{Limit: most}
 	}
@@ -247,7 +267,7 @@ func (c *call) readBody(r *http.Request) (release func(), err error) {
 	} else if len(body) > 0 || c.op.bodyRequired {
 		c.body = body
 	}
-	if c.op.permission != access.Verify {
+	if !c.op.alone {
 		// The body is here. When the deadline for it passes while the request is at
 		// work, net/http takes the client for gone.
 		_ = http.NewResponseController(c.echo.Response().Writer).SetReadDeadline(time.Time{})
@@ -307,6 +327,7 @@ var (
 	jsonType     = []string{typeJSON}
 	problemType  = []string{typeProblem}
 	markdownType = []string{typeMarkdown + "; charset=utf-8"}
+	textType     = []string{typeText + "; charset=utf-8"}
 )
 
 // measuredBySelf is up to how many bytes net/http finds an answer's length by itself.
@@ -354,6 +375,8 @@ func (c *call) fail(err error) {
 	header := c.echo.Response().Header()
 	header.Del("ETag")
 	header.Del("Slice-Id")
+	header.Del("Content-Encoding")
+	header["Cache-Control"] = noStore
 	if p.retryAfter > 0 {
 		header.Set("Retry-After", strconv.Itoa(p.retryAfter))
 	}
@@ -361,6 +384,11 @@ func (c *call) fail(err error) {
 		header.Set("WWW-Authenticate", `Bearer realm="graphkernel"`)
 	}
 	w := p.wire(c.id)
+	if c.op.plain {
+		c.answer = answer{w.Status, textType, []byte(p.detail + "\n")}
+		_ = c.send() // the client is gone
+		return
+	}
 	data, err := json.Marshal(w)
 	if err != nil {
 		panic("server: encoding a problem: " + err.Error())

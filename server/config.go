@@ -12,7 +12,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/witness"
 )
 
 // A Config says what a server works with.
@@ -32,6 +34,16 @@ type Config struct {
 	// connections open, such as MCP's sessions. Nil: nothing does.
 	OnStop func()
 
+	// PublicLogs are the tenants whose ledger anybody may read without a key.
+	PublicLogs []dag.Tenant
+
+	// Witness cosigns the checkpoints of other logs. Nil: this kernel is no witness.
+	Witness *witness.Witness
+
+	// Asked is how many witnesses the kernel asks to cosign its own checkpoints, for the
+	// metrics and the log. 0: none.
+	Asked int
+
 	Limits         Limits
 	CORS           []string       // origins that browsers may ask from, "*" for any; none: CORS is off
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed; none: nobody's
@@ -48,8 +60,8 @@ type Limits struct {
 	BodiesBytes   int64         // of bodies and answers that are held at once: 512 MiB, a quarter of it for each key
 	LineBytes     int           // of one line of a stream: ingest.MaxLine
 	BatchTurns    int           // of one admission: 10 000
-	Rate          float64       // requests a second for each key: 2 000
-	Burst         int           // requests at once for each key: twice the rate
+	Rate          float64       // requests a second for each key, and each address that needs none: 2 000
+	Burst         int           // requests at once for each of those: twice the rate
 	Keys          int           // keys and addresses whose rate is kept: 100 000
 	AuthFailures  float64       // failed authentications a second for each address: 10
 	Concurrent    int           // requests at work: 16 for each processor

@@ -28,6 +28,8 @@ const (
 	typeLines    = "application/x-ndjson"
 	typeProblem  = "application/problem+json"
 	typeMarkdown = "text/markdown"
+	typeText     = "text/plain"
+	anyType      = "*/*" // in the contract: a body of whatever type, which is handed on as bytes
 )
 
 // A contract is the description, read once. Routes, permissions and the checks of
@@ -43,7 +45,11 @@ type operation struct {
 	id, method, path string            // the path as echo writes it
 	permission       access.Permission // 0: open to everybody, or decided elsewhere
 	open             bool
+	limited          bool // x-limited: open, and yet limited: by address
+	alone            bool // x-asks-nobody: what is asked is computed here, so it waits for nobody
+	plain            bool // its errors are plain text: the protocol is not ours
 	params           []*openapi3.Parameter
+	rest             string          // x-rest: the path parameter that takes all that is left of the path
 	bodies           map[string]body // by media type; nil without a body
 	bodyRequired     bool
 	describes        *openapi3.Operation
@@ -113,14 +119,28 @@ var permissionNames = func() map[string]access.Permission {
 
 func readOperation(path, method string, item *openapi3.PathItem, described *openapi3.Operation) (*operation, error) {
 	op := &operation{id: described.OperationID, method: method, describes: described}
-	op.path = strings.NewReplacer("{", ":", "}", "").Replace(path)
+	for _, p := range slices.Concat(item.Parameters, described.Parameters) {
+		op.params = append(op.params, p.Value)
+		if p.Value.Extensions["x-rest"] == true {
+			op.rest = p.Value.Name
+		}
+	}
+	if op.rest != "" && !strings.HasSuffix(path, "{"+op.rest+"}") {
+		return nil, fmt.Errorf("path parameter %s takes the rest of the path (x-rest), and more comes behind it", op.rest)
+	}
+	op.path = strings.NewReplacer("{"+op.rest+"}", "*", "{", ":", "}", "").Replace(path)
 	op.open = described.Security != nil && len(*described.Security) == 0
 	name, _ := described.Extensions["x-permission"].(string)
 	if op.permission = permissionNames[name]; (op.permission == 0) != op.open {
 		return nil, fmt.Errorf("x-permission is %q; an operation has a permission, or is open by security: []", name)
 	}
-	for _, p := range slices.Concat(item.Parameters, described.Parameters) {
-		op.params = append(op.params, p.Value)
+	op.limited = described.Extensions["x-limited"] == "address"
+	op.alone = described.Extensions["x-asks-nobody"] == true
+	if op.limited && !op.open {
+		return nil, errors.New("x-limited is for operations that are open")
+	}
+	if other := described.Responses.Default(); other != nil {
+		op.plain = other.Value.Content[typeText] != nil
 	}
 	if given := described.RequestBody; given != nil {
 		op.bodyRequired = given.Value.Required
@@ -148,6 +168,10 @@ func (op *operation) checkParams(r *http.Request, path func(string) string) (map
 		var values []string
 		switch p.In {
 		case openapi3.ParameterInPath:
+			if p.Name == op.rest { // as it was sent: its form allows for nothing that needs escaping
+				values = []string{path("*")}
+				break
+			}
 			value, err := url.PathUnescape(path(p.Name))
 			if err != nil {
 				return nil, &problem{code: codeInvalid, place: "path parameter " + p.Name, detail: "the path cannot be read: " + err.Error()}
@@ -194,6 +218,9 @@ func checkText(s *openapi3.Schema, text string) error {
 
 // media finds the media type of a request's body among those described.
 func (op *operation) media(r *http.Request) (string, body, error) {
+	if b, ok := op.bodies[anyType]; ok {
+		return anyType, b, nil
+	}
 	given := strings.Join(r.Header["Content-Type"], ", ")
 	media, params, err := mime.ParseMediaType(given)
 	if charset, ok := params["charset"]; err == nil && ok && !strings.EqualFold(charset, "utf-8") {

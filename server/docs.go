@@ -100,6 +100,9 @@ func docsOf(op *operation) docsOperation {
 	d := docsOperation{
 		ID: op.id, Method: op.method, Path: op.path, Summary: op.describes.Summary, Text: paragraphs(op.describes.Description),
 	}
+	if op.rest != "" {
+		d.Path = strings.TrimSuffix(d.Path, "*") + ":" + op.rest
+	}
 	d.Curl, _ = op.describes.Extensions["x-curl"].(string)
 	if op.permission != 0 {
 		d.Permission = op.permission.String()

@@ -34,6 +34,9 @@ type metrics struct {
 	existing        prometheus.Counter
 	verdicts        *prometheus.CounterVec
 	events          prometheus.Counter
+	checkpoints     prometheus.Counter
+	cosignatures    *prometheus.CounterVec
+	proofs          prometheus.Counter
 }
 
 var durationBuckets = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
@@ -61,7 +64,7 @@ func newMetrics(s *Server) (*metrics, error) {
 			Namespace: space, Name: "http_requests_in_flight", Help: "Requests at work or waiting.",
 		}, []string{"operation"}),
 		refused:         counter("overloaded_total", "Requests refused because too many were at work."),
-		limited:         counter("rate_limited_total", "Requests refused because their key had used up its rate."),
+		limited:         counter("rate_limited_total", "Requests refused because their key, or their address, had used up its rate."),
 		unauthenticated: counter("unauthenticated_total", "Requests whose key does not stand."),
 		unrouted:        counter("unrouted_total", "Requests for routes that do not exist."),
 		slices:          counter("slices_total", "Slices cut and signed."),
@@ -73,7 +76,15 @@ func newMetrics(s *Server) (*metrics, error) {
 		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: space, Name: "verifications_total", Help: "Tokens and bundles judged.",
 		}, []string{"kind", "outcome"}),
-		events: counter("events_sent_total", "Events sent to streams."),
+		events:      counter("events_sent_total", "Events sent to streams."),
+		checkpoints: counter("checkpoints_total", "Checkpoints of ledgers given out that were new."),
+		cosignatures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: space, Name: "cosignatures_total", Help: "Witnesses that were asked to cosign such a checkpoint.",
+		}, []string{"result"}),
+		proofs: counter("proofs_total", "Proofs given out that a leaf is in a ledger."),
+	}
+	for _, result := range []string{cosigned, notCosigned} {
+		m.cosignatures.WithLabelValues(result) // shown from the first on
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Namespace: space, Name: "build_info", Help: "1, with the program's version.", ConstLabels: prometheus.Labels{"version": s.config.Version},
@@ -97,7 +108,7 @@ func newMetrics(s *Server) (*metrics, error) {
 		)
 	}
 	for _, c := range append(caches, []prometheus.Collector{
-		m.requests, m.durations, m.inflight, m.refused, m.limited, m.unauthenticated, m.unrouted, m.slices, m.selected, m.admitted, m.existing, m.verdicts, m.events, build,
+		m.requests, m.durations, m.inflight, m.refused, m.limited, m.unauthenticated, m.unrouted, m.slices, m.selected, m.admitted, m.existing, m.verdicts, m.events, m.checkpoints, m.cosignatures, m.proofs, build,
 		gauge("queue_length", "Requests that wait for a place.", func() float64 { return float64(s.places.waiting.Load()) }),
 		gauge("places_taken", "Requests at work.", func() float64 { return float64(len(s.places.taken)) }),
 		gauge("open_streams", "Open streams, of events and of lines.", func() float64 { s.streams.mu.Lock(); defer s.streams.mu.Unlock(); return float64(s.streams.all) }),

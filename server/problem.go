@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -49,6 +50,8 @@ const (
 	codeGone            code = "client_gone"
 	codeStore           code = "store_unavailable"
 	codeKeys            code = "keys_unavailable"
+	codeNoIdentity      code = "no_identity"
+	codeErased          code = "erased"
 	codeInternal        code = "internal"
 )
 
@@ -85,6 +88,8 @@ var kinds = map[code]struct {
 	codeGone:            {499, "The client is gone"},
 	codeStore:           {http.StatusServiceUnavailable, "The store is not available"},
 	codeKeys:            {http.StatusServiceUnavailable, "Keys cannot be looked up"},
+	codeNoIdentity:      {http.StatusServiceUnavailable, "The kernel has no identity"},
+	codeErased:          {http.StatusGone, "Text was erased since"},
 	codeInternal:        {http.StatusInternalServerError, "Internal error"},
 }
 
@@ -152,6 +157,7 @@ func problemOf(err error) *problem {
 		{kernel.ErrTooLarge, codeSliceTooLarge},
 		{kernel.ErrBatch, codeTooLarge},
 		{token.ErrNoKey, codeNoKey},
+		{kernel.ErrErasedSince, codeErased},
 		{canon.ErrSyntax, codeSyntax},
 		{ingest.ErrFormat, codeInvalid},
 		{dag.ErrForm, codeInvalid},
@@ -164,6 +170,8 @@ func problemOf(err error) *problem {
 		}
 	}
 	switch {
+	case errors.Is(err, identity.ErrNone):
+		return &problem{code: codeNoIdentity, detail: "the kernel has no identity, so it signs nothing for third parties; its keeper runs graphkernel identity init", cause: err}
 	case errors.Is(err, kernel.ErrTenant): // another tenant's evidence does not exist here
 		return &problem{code: codeNotFound, detail: "there is no such slice", cause: err}
 	case errors.Is(err, access.ErrUnavailable):

@@ -21,25 +21,31 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 )
 
-// opStreamEvents is the operation whose answer has no end.
-const opStreamEvents = "streamEvents"
+// Operations that differ from others in their way. The answer of the first has no end, and
+// the body of the second is short.
+const (
+	opStreamEvents  = "streamEvents"
+	opAddCheckpoint = "addCheckpoint"
+)
 
 func (op *operation) streams() bool { return op.id == opStreamEvents }
 
 // A Server answers requests. It is safe for use by many goroutines.
 type Server struct {
-	config   Config
-	contract *contract
-	echo     *echo.Echo
-	metrics  *metrics
-	tracer   trace.Tracer
-	rates    *rates
-	failures *rates
-	places   *places
-	large    *places // as many as processors: large bodies at work
-	bodies   budget
-	streams  streams
-	docsPage []byte
+	config    Config
+	contract  *contract
+	echo      *echo.Echo
+	metrics   *metrics
+	tracer    trace.Tracer
+	rates     *rates
+	failures  *rates
+	strangers *rates // of addresses, where no key is asked for
+	shown     *shown
+	places    *places
+	large     *places // as many as processors: large bodies at work
+	bodies    budget
+	streams   streams
+	docsPage  []byte
 
 	started  atomic.Bool   // the store answered once
 	broken   atomic.Bool   // the store is unusable until it is opened again
@@ -68,6 +74,12 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	if s.rates, err = newRates(c.Limits.Rate, c.Limits.Burst, c.Limits.Keys); err != nil {
 		return nil, fmt.Errorf("server: limits: %w", err)
 	}
+	if s.strangers, err = newRates(c.Limits.Rate, c.Limits.Burst, c.Limits.Keys); err != nil {
+		return nil, fmt.Errorf("server: limits: %w", err)
+	}
+	if s.shown, err = newShown(); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if s.failures, err = newRates(c.Limits.AuthFailures, max(1, int(2*c.Limits.AuthFailures)), c.Limits.Keys); err != nil {
 		return nil, fmt.Errorf("server: limits: %w", err)
 	}
@@ -89,29 +101,42 @@ func New(ctx context.Context, c Config) (*Server, error) {
 // handlers gives the handler of every operation of the contract.
 func (s *Server) handlers() map[string]handler {
 	return map[string]handler{
-		"admitTurns":        (*call).admitTurns,
-		"getTurn":           (*call).getTurn,
-		"eraseTurn":         (*call).eraseTurn,
-		"listConversations": (*call).listConversations,
-		"getConversation":   (*call).getConversation,
-		"cutSlice":          (*call).cutSlice,
-		"cutSlices":         (*call).cutSlices,
-		"verifyToken":       (*call).verifyToken,
-		"verifyBundle":      (*call).verifyBundle,
-		"listSlices":        (*call).listSlices,
-		"getSlice":          (*call).getSlice,
-		"replaySlice":       (*call).replaySlice,
-		"explainTurn":       (*call).explainTurn,
-		"listPolicies":      (*call).listPolicies,
-		"registerPolicy":    (*call).registerPolicy,
-		"getPolicy":         (*call).getPolicy,
-		opStreamEvents:      (*call).streamEvents,
-		"live":              (*call).live,
-		"ready":             (*call).ready,
-		"startup":           (*call).startup,
-		"metrics":           s.metrics.handle,
-		"openapi":           (*call).openapi,
-		"docs":              (*call).docs,
+		"admitTurns":          (*call).admitTurns,
+		"getTurn":             (*call).getTurn,
+		"eraseTurn":           (*call).eraseTurn,
+		"listConversations":   (*call).listConversations,
+		"getConversation":     (*call).getConversation,
+		"cutSlice":            (*call).cutSlice,
+		"cutSlices":           (*call).cutSlices,
+		"verifyToken":         (*call).verifyToken,
+		"verifyBundle":        (*call).verifyBundle,
+		"listSlices":          (*call).listSlices,
+		"getSlice":            (*call).getSlice,
+		"replaySlice":         (*call).replaySlice,
+		"explainTurn":         (*call).explainTurn,
+		"listPolicies":        (*call).listPolicies,
+		"registerPolicy":      (*call).registerPolicy,
+		"getPolicy":           (*call).getPolicy,
+		opStreamEvents:        (*call).streamEvents,
+		"attestBundle":        (*call).attestBundle,
+		"getEvidence":         (*call).getEvidence,
+		"getCheckpoint":       (*call).getCheckpoint,
+		"getTile":             (*call).getTile,
+		"getEntries":          (*call).getEntries,
+		"getProof":            (*call).getProof,
+		"getConsistency":      (*call).getConsistency,
+		"getLogKeys":          (*call).getLogKeys,
+		"getPublicCheckpoint": (*call).getCheckpoint,
+		"getPublicTile":       (*call).getTile,
+		"wellKnownKeys":       (*call).wellKnownKeys,
+		"wellKnownJWKS":       (*call).wellKnownJWKS,
+		opAddCheckpoint:       (*call).addCheckpoint,
+		"live":                (*call).live,
+		"ready":               (*call).ready,
+		"startup":             (*call).startup,
+		"metrics":             s.metrics.handle,
+		"openapi":             (*call).openapi,
+		"docs":                (*call).docs,
 	}
 }
 

@@ -156,6 +156,15 @@ type SliceRecord struct {
 	Issued  []Issued `json:"issued"`
 }
 
+// Evidence is what convinces a third party of a bundle, beside the bundle.
+type Evidence struct {
+	Attestation  json.RawMessage `json:"attestation"` // a DSSE envelope, canonical
+	Proof        string          `json:"proof"`       // a tlog-proof file
+	Index        uint64          `json:"index"`       // of the leaf in the ledger
+	Origin       string          `json:"origin"`      // of the ledger
+	BundleSHA256 string          `json:"bundle_sha256"`
+}
+
 // A Difference is the first place where two bundles part.
 type Difference struct {
 	Offset   int    `json:"offset"`

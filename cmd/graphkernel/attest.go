@@ -31,7 +31,7 @@ The bundle must have been issued from this store. Whoever verifies needs a trust
 
   graphkernel verify FOLDER --trust trust.policy
 
-With --output json: {"folder","origin","index","size","key_id","bundle_sha256","issued_at"}`,
+With --output json: {"folder","origin","index","key_id","bundle_sha256","issued_at"}`,
 		Example: "  graphkernel attest slice.json -o evidence",
 		Args:    oneArg("BUNDLE"),
 		RunE:    func(c *cobra.Command, args []string) error { return a.attest(c, args[0], out) },
@@ -66,7 +66,7 @@ func (a *app) attest(c *cobra.Command, path, out string) error {
 	var e *kernel.Evidence
 	err = a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
 		e, err = s.Attest(c.Context(), s.tenant, data)
-		return err
+		return ofTenant(err)
 	})
 	if err != nil {
 		return err
@@ -89,11 +89,19 @@ func (a *app) attest(c *cobra.Command, path, out string) error {
 	})
 }
 
+// ofTenant says what to do about a bundle of another tenant.
+func ofTenant(err error) error {
+	if errors.Is(err, kernel.ErrTenant) {
+		return usagef("%v; name the bundle's tenant with --tenant", err)
+	}
+	return err
+}
+
 // writeFolder writes the files of a folder, each whole or not at all. Files of other names
 // stay; those of evidence that are not among them would be taken for its part, so they
 // are in the way.
 func writeFolder(folder string, files map[string][]byte) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
 	for _, name := range evidenceFiles {
@@ -112,14 +120,15 @@ func writeFolder(folder string, files map[string][]byte) error {
 	return nil
 }
 
-// replaceFile writes a file that others may read.
+// replaceFile writes a file, mode 0600 as for -o: whether others may read the texts in it
+// is for the user to say.
 func replaceFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".graphkernel-*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

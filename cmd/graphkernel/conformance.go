@@ -147,9 +147,10 @@ func (a *app) tryCase(ctx context.Context, folder string, command []string, c *g
 		args = append(args, "--trust", filepath.Join(at, "trust"))
 	}
 	args = append(append(args, c.Args...), filepath.Join(at, "evidence"))
-	ctx, cancel := context.WithTimeout(ctx, caseTime)
+	limited, cancel := context.WithTimeout(ctx, caseTime)
 	defer cancel()
-	verifier := exec.CommandContext(ctx, command[0], args...)
+	verifier := exec.CommandContext(limited, command[0], args...)
+	verifier.WaitDelay = time.Second // what it started may hold on to its output
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "GRAPHKERNEL_") {
 			verifier.Env = append(verifier.Env, v)
@@ -161,8 +162,10 @@ func (a *app) tryCase(ctx context.Context, folder string, command []string, c *g
 		verifier.Env = append(verifier.Env, "XDG_CONFIG_HOME="+at) // no key of the user's own may stand in for one
 	}
 	said, err := verifier.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case verifier.ProcessState == nil:
 		return nil, usagef("%s cannot be run: %v", command[0], err)
 	}
 	if code := verifier.ProcessState.ExitCode(); code != c.ExitCode {

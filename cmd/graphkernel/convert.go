@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -62,7 +63,7 @@ func (a *app) convert(ctx context.Context, path, to, out string) error {
 	if to == "sigstore" {
 		return a.withKernel(ctx, token.Keyring{}, func(s *session) error { return a.toSigstore(ctx, s, data, out) })
 	}
-	return a.writeTo(out, func(w io.Writer) error {
+	err = a.writeTo(out, func(w io.Writer) error {
 		return a.withKernel(ctx, token.Keyring{}, func(s *session) error {
 			as := s.Prov
 			if to == "openlineage" {
@@ -70,25 +71,37 @@ func (a *app) convert(ctx context.Context, path, to, out string) error {
 			}
 			text, err := as(ctx, s.tenant, data)
 			if err != nil {
-				return err
+				return ofTenant(err)
 			}
-			_, err = w.Write(text)
-			return err
+			return writeDocument(w, text)
 		})
 	})
+	if err != nil || a.output != "json" || toStdout(out) {
+		return err
+	}
+	return a.printJSON(map[string]string{"file": out, "format": to})
+}
+
+// writeDocument writes JSON: a file holds the exact bytes, a screen only shows them.
+func writeDocument(w io.Writer, text []byte) error {
+	if isTerminal(w) {
+		text = append(render.EscapeJSON(text), '\n')
+	}
+	_, err := w.Write(text)
+	return err
 }
 
 func (a *app) toSigstore(ctx context.Context, s *session, data []byte, out string) error {
 	export, err := s.Sigstore(ctx, s.tenant, data)
 	if err != nil {
-		return err
+		return ofTenant(err)
 	}
 	if err := writeFolder(out, map[string][]byte{
 		"bundle.json": data, "bundle.sigstore.json": export.Bundle, "trusted_root.json": export.TrustedRoot, "cosign.pub": export.PublicKey,
 	}); err != nil {
 		return err
 	}
-	return a.print(map[string]string{"folder": out}, func(w io.Writer) {
+	return a.print(map[string]string{"folder": out, "format": "sigstore"}, func(w io.Writer) {
 		fmt.Fprintf(w, "in %s; hand trusted_root.json and cosign.pub on by another way than the rest\n", out)
 	})
 }

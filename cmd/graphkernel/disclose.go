@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -35,7 +36,9 @@ nothing of them is left but hashes; --named turns are shown without their text t
 
 TURN is a turn's id or a beginning of it that no other turn of the bundle shares.
 Verify tells what was left out here from what was erased in the store, if it is given
-the attestation.`,
+the attestation. What was cut without --drop can be cut again.
+
+With --output json and -o: {"file","slice_id","turns","shown","redacted","dropped"}`,
 		Example: `  graphkernel disclose slice.json --turns 079a02ab,5d1f -o part.json
   graphkernel disclose slice.json --turns 079a02ab --drop -o part.json
   graphkernel verify part.json --trust trust.policy --attestation attestation.json`,
@@ -68,8 +71,7 @@ func (a *app) disclose(c *cobra.Command, path string, flags *discloseFlags) erro
 	}
 	for _, check := range whole.Check() {
 		if check.Status == slice.StatusFail { // a part would say so too, and nobody could tell why
-			a.note("graphkernel: %s: %s: %s", path, check.ID, check.Detail)
-			return finish(exitTampered)
+			return fmt.Errorf("%w: %s: %s: %s", errTampered, path, check.ID, check.Detail)
 		}
 	}
 	shown, err := turnsOf(whole, flags.turns)
@@ -80,7 +82,7 @@ func (a *app) disclose(c *cobra.Command, path string, flags *discloseFlags) erro
 	if err != nil {
 		return err
 	}
-	written := part.Append(nil)
+	written, dropped := part.Append(nil), 0
 	if flags.drop {
 		named, err := turnsOf(whole, flags.named)
 		if err != nil {
@@ -96,13 +98,35 @@ func (a *app) disclose(c *cobra.Command, path string, flags *discloseFlags) erro
 		if err != nil {
 			return &usageError{err}
 		}
-		written = d.Append(nil)
+		written, dropped = d.Append(nil), len(whole.Turns)-len(d.Turns)
 	}
-	return a.writeTo(flags.out, func(w io.Writer) error {
-		_, err := w.Write(written)
+	if err := a.writeTo(flags.out, func(w io.Writer) error { return writeDocument(w, written) }); err != nil {
 		return err
-	})
+	}
+	said := disclosedJSON{
+		File: flags.out, SliceID: string(whole.Provenance.SliceID), Turns: len(whole.Turns),
+		Shown: len(whole.Turns) - len(part.Redacted()), Dropped: dropped,
+	}
+	said.Redacted = said.Turns - said.Shown - said.Dropped
+	a.note("slice %s: of %d turns %d are shown, %d are without text, %d are dropped", said.SliceID, said.Turns, said.Shown, said.Redacted, said.Dropped)
+	if a.output != "json" || toStdout(flags.out) {
+		return nil
+	}
+	return a.printJSON(said)
 }
+
+// A disclosedJSON tells what went into a file.
+type disclosedJSON struct {
+	File     string `json:"file"`
+	SliceID  string `json:"slice_id"`
+	Turns    int    `json:"turns"` // of the slice: those below together
+	Shown    int    `json:"shown"`
+	Redacted int    `json:"redacted"`
+	Dropped  int    `json:"dropped"`
+}
+
+// errTampered is wrapped when a bundle that should be worked with is not what was signed.
+var errTampered = errors.New("tampered")
 
 // turnsOf finds the turns of a bundle that a person names.
 func turnsOf(b *slice.Bundle, names []string) ([]dag.TurnID, error) {

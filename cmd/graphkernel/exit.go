@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/attest"
+	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/ingest"
@@ -69,14 +71,15 @@ func exitCode(err error) int {
 		{errors.Is(err, token.ErrKeyFile) || errors.Is(err, identity.ErrFile), exitInternal}, // however malformed it is, the evidence is not
 		{errors.Is(err, transfer.ErrDamaged), exitDamaged},                                   // not evidence, either
 		{errors.Is(err, errNoSecret), exitKeyUnknown},
-		{errors.Is(err, slice.ErrVersion) || errors.Is(err, ledger.ErrVersion) || errors.Is(err, policy.ErrType), exitUnknownVersion},
+		{errors.Is(err, slice.ErrVersion) || errors.Is(err, ledger.ErrVersion) || errors.Is(err, attest.ErrVersion) || errors.Is(err, policy.ErrType), exitUnknownVersion},
 		{errors.Is(err, token.ErrKeyRetired), exitKeyRetired},
-		{errors.Is(err, token.ErrKeyUnknown) || errors.Is(err, ledger.ErrOrigin), exitKeyUnknown},
-		{errors.Is(err, ledger.ErrSignature), exitTampered},
-		{errors.Is(err, ledger.ErrNotIncluded), exitNotInLog},
+		{errors.Is(err, token.ErrKeyUnknown) || errors.Is(err, attest.ErrKeyUnknown) || errors.Is(err, ledger.ErrOrigin), exitKeyUnknown},
+		{errors.Is(err, ledger.ErrSignature) || errors.Is(err, errTampered), exitTampered},
+		{errors.Is(err, ledger.ErrNotIncluded) || errors.Is(err, client.ErrNoEvidence), exitNotInLog},
 		{errors.Is(err, ledger.ErrInconsistent), exitInconsistent},
 		{errors.Is(err, ledger.ErrQuorum), exitQuorumNotMet},
-		{errors.Is(err, slice.ErrMalformed) || errors.Is(err, ledger.ErrForm) || errors.Is(err, dag.ErrForm) || errors.Is(err, policy.ErrRange) ||
+		{errors.Is(err, client.ErrRedacted), exitRedacted},
+		{errors.Is(err, slice.ErrMalformed) || errors.Is(err, ledger.ErrForm) || errors.Is(err, attest.ErrForm) || errors.Is(err, dag.ErrForm) || errors.Is(err, policy.ErrRange) ||
 			errors.Is(err, canon.ErrSyntax) || errors.As(err, &field) || errors.Is(err, ingest.ErrFormat) || errors.As(err, &line), exitMalformed},
 	} {
 		if row.is {

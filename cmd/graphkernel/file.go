@@ -15,6 +15,25 @@ import (
 // readFile reads a file, or standard input for "-", up to a bound. One line feed
 // at the end belongs to the file and not to what it holds.
 func (a *app) readFile(ctx context.Context, path string, most int64) ([]byte, error) {
+	data, err := a.readText(ctx, path, most+1)
+	if err != nil {
+		return nil, err
+	}
+	if data = withoutLineFeed(data); int64(len(data)) > most {
+		return nil, tooLarge(path, most)
+	}
+	return data, nil
+}
+
+func withoutLineFeed(data []byte) []byte {
+	if n := len(data); n > 0 && data[n-1] == '\n' {
+		return data[:n-1]
+	}
+	return data
+}
+
+// readText is readFile for what ends with a line feed of its own.
+func (a *app) readText(ctx context.Context, path string, most int64) ([]byte, error) {
 	in := a.stdin
 	if path != "-" {
 		f, err := os.Open(path)
@@ -28,17 +47,14 @@ func (a *app) readFile(ctx context.Context, path string, most int64) ([]byte, er
 			return nil, err
 		case info.IsDir():
 			return nil, usagef("%s is a folder, want a file or - for standard input", path)
-		case info.Size() > most+1:
+		case info.Size() > most:
 			return nil, tooLarge(path, most)
 		}
 		in = f
 	}
-	data, err := readAll(ctx, in, most+2)
+	data, err := readAll(ctx, in, most+1)
 	if err != nil {
 		return nil, err
-	}
-	if n := len(data); n > 0 && data[n-1] == '\n' {
-		data = data[:n-1]
 	}
 	if int64(len(data)) > most {
 		return nil, tooLarge(path, most)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
+	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -159,6 +161,9 @@ lines as C2SP tlog-policy has them:
   quorum NAME`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if url != "" && (!isURL(url) || strings.ContainsFunc(url, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })) {
+				return usagef("--url is %q, want http://… or https://…", url)
+			}
 			id, tenant, err := a.somebodyFor()
 			if err != nil {
 				return err

@@ -48,23 +48,48 @@ func (a *app) logCheckpointCommand() *cobra.Command {
 			if _, err := a.somebody(); err != nil {
 				return err
 			}
-			return a.writeTo(out, func(w io.Writer) error {
-				return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
-					now, err := s.Checkpoint(c.Context(), s.tenant)
-					if err != nil {
-						return err
-					}
-					if a.output == "json" && toStdout(out) {
-						return a.printJSON(map[string]any{"checkpoint": string(now.Note), "origin": s.Identity().Origin(s.tenant), "size": now.Size, "root": now.Hash.String()})
-					}
-					_, err = w.Write(now.Note)
-					return err
-				})
+			said := map[string]any{}
+			return a.writeSaying(out, "checkpoint", said, func() ([]byte, error) {
+				return a.signedCheckpoint(c.Context(), said)
 			})
 		},
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
 	return c
+}
+
+// writeSaying writes a text where -o says. With --output json it also says in one object
+// what that is, and the object has the file's name, or the text itself under name.
+func (a *app) writeSaying(out, name string, said map[string]any, make func() ([]byte, error)) error {
+	err := a.writeTo(out, func(w io.Writer) error {
+		text, err := make()
+		if err != nil {
+			return err
+		}
+		if a.output == "json" && toStdout(out) {
+			said[name] = string(text)
+			return nil
+		}
+		_, err = w.Write(text)
+		return err
+	})
+	if err != nil || a.output != "json" {
+		return err
+	}
+	if !toStdout(out) {
+		said["file"] = out
+	}
+	return a.printJSON(said)
+}
+
+func (a *app) signedCheckpoint(ctx context.Context, said map[string]any) (text []byte, err error) {
+	err = a.withKernel(ctx, token.Keyring{}, func(s *session) error {
+		now, err := s.Checkpoint(ctx, s.tenant)
+		text = now.Note
+		said["origin"], said["size"], said["root"] = s.Identity().Origin(s.tenant), now.Size, now.Hash.String()
+		return err
+	})
+	return text, err
 }
 
 func (a *app) logProveCommand() *cobra.Command {
@@ -73,7 +98,7 @@ func (a *app) logProveCommand() *cobra.Command {
 		Use:   "prove BUNDLE|INDEX",
 		Short: "Prove that a slice, or any leaf, is in the ledger",
 		Long: `Writes a proof (C2SP tlog-proof) for a bundle that was issued from this store, or for
-the leaf at an index from 0 on.
+the leaf at an index from 0 on (a bundle's file whose name is a number is ./7).
 
 With --since CHECKPOINT and no argument it writes a folder that proves that the ledger
 still begins with what it was then; graphkernel verify and log verify read it.`,
@@ -110,8 +135,9 @@ func (a *app) proveInclusion(ctx context.Context, what, out string) error {
 	} else if index >= ledger.MaxSize {
 		return usagef("INDEX is %d, a ledger has at most %d leaves", index, uint64(ledger.MaxSize))
 	}
-	return a.writeTo(out, func(w io.Writer) error {
-		return a.withKernel(ctx, token.Keyring{}, func(s *session) error {
+	said := map[string]any{}
+	return a.writeSaying(out, "proof", said, func() (text []byte, err error) {
+		err = a.withKernel(ctx, token.Keyring{}, func(s *session) error {
 			if !byIndex {
 				if index, err = s.Located(ctx, s.tenant, data); err != nil {
 					return err
@@ -121,13 +147,11 @@ func (a *app) proveInclusion(ctx context.Context, what, out string) error {
 			if err != nil {
 				return err
 			}
-			text := proof.Append(nil)
-			if a.output == "json" && toStdout(out) {
-				return a.printJSON(map[string]any{"proof": string(text), "index": index, "leaf": string(proof.Leaf)})
-			}
-			_, err = w.Write(text)
-			return err
+			text = proof.Append(nil)
+			said["origin"], said["index"], said["leaf"] = s.Identity().Origin(s.tenant), index, string(proof.Leaf)
+			return nil
 		})
+		return text, err
 	})
 }
 
@@ -135,7 +159,7 @@ func (a *app) proveConsistency(ctx context.Context, since, out string) error {
 	if out == "" {
 		return usagef("log prove --since needs -o FOLDER")
 	}
-	old, err := a.readText(ctx, since)
+	old, err := a.readText(ctx, since, longestText)
 	if err != nil {
 		return err
 	}
@@ -223,7 +247,9 @@ something; otherwise it looks once, for a timer to run.
 history than you holds the other half of the evidence.
 
 Exit codes: 0 it continues, 10 tampered, 11 key unknown, 14 log inconsistent, 15 quorum
-not met, 1 not reachable, 2 usage.`,
+not met, 20 malformed, 1 not reachable, 2 usage.
+
+With --output json: {"origin","old_size","size","root","kept"}, one object for each look.`,
 		Example: `  graphkernel log monitor https://kernel.example/log --trust trust.policy --every 1m
   graphkernel log monitor --trust trust.policy --also slice.tlog-proof`,
 		Args: atMostOneArg("URL"),
@@ -253,6 +279,9 @@ func noCompletions(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
+// keptFolder is where checkpoints are kept: a folder that was named, or the user's own.
+func (a *app) keptFolder(named string) string { return first(named, a.monitorFolder()) }
+
 func (a *app) monitorFolder() string {
 	return below(a.dataFolder("XDG_STATE_HOME", filepath.Join(".local", "state")), "monitor")
 }
@@ -268,13 +297,13 @@ func (a *app) monitor(ctx context.Context, url string, flags *monitorFlags) erro
 	if flags.every < 0 || flags.maxAge < 0 {
 		return usagef("--every and --max-age are durations from 0 on")
 	}
-	folder := first(flags.state, a.monitorFolder())
+	folder := a.keptFolder(flags.state)
 	if folder == "" {
 		return usagef("no home folder to keep the checkpoint in; give --state")
 	}
 	watch := func(s monitor.Source) error { return a.watchLog(ctx, s, trust, folder, flags) }
 	if url != "" {
-		if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
+		if !isURL(url) {
 			return usagef("URL is %q, want http://… or https://…", withoutPassword(url))
 		}
 		return watch(monitor.NewHTTP(&http.Client{Timeout: time.Minute}, url, a.getenv("GRAPHKERNEL_KEY")))
@@ -283,6 +312,10 @@ func (a *app) monitor(ctx context.Context, url string, flags *monitorFlags) erro
 		return err
 	}
 	return a.withKernel(ctx, token.Keyring{}, func(s *session) error { return watch(ownLog{s}) })
+}
+
+func isURL(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
 // ownLog is the store's ledger, as a monitor sees one.
@@ -379,7 +412,7 @@ func (a *app) lookAtLog(ctx context.Context, s monitor.Source, trust *ledger.Tru
 
 // compareOther holds a checkpoint that somebody else got against the log.
 func (a *app) compareOther(ctx context.Context, s monitor.Source, trust *ledger.Trust, file string, step *monitor.Step, path string) error {
-	data, err := a.readText(ctx, file)
+	data, err := a.readText(ctx, file, longestText)
 	if err != nil {
 		return err
 	}
@@ -391,10 +424,15 @@ func (a *app) compareOther(ctx context.Context, s monitor.Source, trust *ledger.
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	old, next := data, step.Note
-	if other.Size > step.New.Size { // they are ahead of the log: it cannot be proved from its tiles
-		return a.shout(path, &monitor.Split{Old: data, New: step.Note, Err: fmt.Errorf("%w: %s was signed with %d leaves, and the log shows %d", ledger.ErrInconsistent, file, other.Size, step.New.Size)})
+	ahead := other.Size > step.New.Size // the log may have shown us one that it signed before
+	if ahead {
+		old, next = step.Note, data
 	}
-	if _, err := monitor.Compare(ctx, s, trust, old, next); err != nil {
+	_, err = monitor.Compare(ctx, s, trust, old, next)
+	if ahead && (errors.Is(err, monitor.ErrAbsent) || errors.Is(err, ledger.ErrForm)) { // no such tiles, or too short ones
+		err = &monitor.Split{Old: old, New: next, Err: fmt.Errorf("%w: it was signed with %d leaves, and the log has %d", ledger.ErrInconsistent, other.Size, step.New.Size)}
+	}
+	if err != nil {
 		return a.shout(path, fmt.Errorf("%s: %w", file, err))
 	}
 	return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -81,10 +80,7 @@ func (a *app) replayed(c *cobra.Command, s *session, what string) (*kernel.Repla
 		return nil, err
 	}
 	r, err := s.Replay(c.Context(), s.tenant, data)
-	if errors.Is(err, kernel.ErrTenant) {
-		return nil, usagef("%v; name the bundle's tenant with --tenant", err)
-	}
-	return r, err
+	return r, ofTenant(err)
 }
 
 func replayResult(r *kernel.Replay, full bool) replayJSON {

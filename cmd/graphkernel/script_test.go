@@ -123,10 +123,11 @@ func gk(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-var inKeyring = regexp.MustCompile(`"secret":"([0-9a-f]+)"`)
+// keptSecret matches the secrets of a keyring, and the private keys of an identity.
+var keptSecret = regexp.MustCompile(`"(?:secret|private|log|witness|sigstore)":"([0-9a-f]{64,})"`)
 
-// secrets lists what must not be printed: the secrets in the environment and in
-// the keyrings of the script.
+// secrets lists what must not be printed: the secrets in the environment, and in the
+// keyrings and identities of the script.
 func secrets(ts *testscript.TestScript) []string {
 	var list []string
 	if s := ts.Getenv("GRAPHKERNEL_SECRET"); s != "" {
@@ -137,7 +138,7 @@ func secrets(ts *testscript.TestScript) []string {
 	for _, f := range files {
 		data, err := os.ReadFile(filepath.Join(folder, f.Name()))
 		ts.Check(err)
-		for _, m := range inKeyring.FindAllSubmatch(data, -1) {
+		for _, m := range keptSecret.FindAllSubmatch(data, -1) {
 			list = append(list, string(m[1]))
 		}
 	}
@@ -157,12 +158,12 @@ func oneObject(text string) (map[string]any, error) {
 	return v, nil
 }
 
-// lookup finds a value by a path such as checks.0.status; # is a length.
+// lookup finds a value by a path such as checks.0.status; len is a length.
 func lookup(v any, path string) (any, bool) {
 	for step := range strings.SplitSeq(path, ".") {
 		switch at := v.(type) {
 		case map[string]any:
-			if step == "#" {
+			if step == "len" {
 				return len(at), true
 			}
 			next, ok := at[step]
@@ -171,7 +172,7 @@ func lookup(v any, path string) (any, bool) {
 			}
 			v = next
 		case []any:
-			if step == "#" {
+			if step == "len" {
 				return len(at), true
 			}
 			i, err := strconv.Atoi(step)
@@ -191,6 +192,9 @@ func wantJSON(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	for _, arg := range args {
 		path, want, hasValue := strings.Cut(arg, "=")
+		if strings.HasSuffix(path, ".") { // what is behind # is a comment: the rest would not be looked at
+			ts.Fatalf("the path %q ends with a dot", path)
+		}
 		got, ok := lookup(object, path)
 		switch {
 		case !hasValue && ok:

@@ -671,7 +671,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("got %+v, want %+v", found[want.Key], want)
 		}
 	}
-	if len(found) != len(settings)+2 || !got.Secrets["GRAPHKERNEL_SECRET"] || strings.Contains(string(out), "abab") {
+	if len(found) != len(settings)+3 || !got.Secrets["GRAPHKERNEL_SECRET"] || strings.Contains(string(out), "abab") {
 		t.Errorf("got %d settings, %v", len(found), got.Secrets)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
@@ -38,8 +40,8 @@ func (a *app) verifyCommand() *cobra.Command {
 		Long: `Recomputes from a bundle's body everything that its header claims, then checks who
 signed it. It needs no store and no network.
 
-EVIDENCE is a bundle or a disclosure (- for standard input), or a folder as
-graphkernel attest writes it. Without --trust the token is checked, with the keys.
+EVIDENCE is a bundle, a disclosure, a proof or a checkpoint (- for standard input), or a
+folder as graphkernel attest writes it. Without --trust the token is checked, with the keys.
 With --trust no secret is needed: the attestation, the ledger's checkpoint, the proof of
 inclusion and the witnesses are checked, and the token only if --keys, GRAPHKERNEL_KEYS
 or GRAPHKERNEL_SECRET name a key. A key that comes with the evidence decides nothing.
@@ -123,6 +125,9 @@ func (a *app) verify(ctx context.Context, path string, flags *verifyFlags) error
 	if err != nil {
 		return err
 	}
+	if flags.policy != "" && files.Bundle == nil && files.Disclosure == nil {
+		return usagef("--policy is about a slice, and %s is none", path)
+	}
 	verdict := judge.Judge(files)
 	v := verdictJSON{
 		Verdict:  string(verdict.Outcome),
@@ -146,10 +151,12 @@ func (a *app) verify(ctx context.Context, path string, flags *verifyFlags) error
 	if i := verdict.Inclusion; i != nil {
 		v.Ledger = &inclusionJSON{i.Origin, i.Index, i.Size}
 	}
-	if v.ExitCode == exitOK && a.namesTenant() && verdict.Claim.Tenant != "" && verdict.Claim.Tenant != tenant {
-		v.refuse(evidence.Tampered, fmt.Sprintf("the evidence is of tenant %q, not of %q", verdict.Claim.Tenant, tenant))
+	if v.ExitCode == exitOK && a.namesTenant() {
+		if of := tenantOf(files, &verdict); of != tenant {
+			v.refuse(evidence.Tampered, fmt.Sprintf("the evidence is of tenant %q, not of %q", of, tenant))
+		}
 	}
-	if v.ExitCode == exitOK && verdict.Claim.Tenant != "" && !flags.asked(&verdict.Claim.Provenance) {
+	if v.ExitCode == exitOK && !flags.asked(&verdict.Claim.Provenance) {
 		p := &verdict.Claim.Provenance
 		v.refuse(evidence.Tampered, fmt.Sprintf("the slice was cut under %s=%s, not under %s", p.PolicyID, p.PolicyParamsHash, flags.policy))
 	}
@@ -164,6 +171,37 @@ func (v *verdictJSON) refuse(o evidence.Outcome, reason string) {
 	v.Verdict, v.ExitCode, v.Reason = string(o), outcomeCodes[o], reason
 }
 
+// tenantOf gives the tenant that verified evidence is of.
+func tenantOf(f evidence.Files, v *evidence.Verdict) dag.Tenant {
+	switch {
+	case v.Claim.Tenant != "":
+		return v.Claim.Tenant
+	case v.Inclusion != nil:
+		return ledger.Origin(v.Inclusion.Origin).Tenant()
+	}
+	c, err := ledger.ReadCheckpoint(f.Checkpoint)
+	if err != nil {
+		panic("graphkernel: a checkpoint was verified that cannot be read: " + err.Error())
+	}
+	return ledger.Origin(c.Origin).Tenant()
+}
+
+// checkPolicy refuses what no slice can have been cut under.
+func (f *verifyFlags) checkPolicy() error {
+	if f.policy == "" {
+		return nil
+	}
+	id, hash, hashed := strings.Cut(f.policy, "=")
+	_, err := policy.ParseID(id)
+	if err == nil && hashed {
+		_, err = dag.ParseDigest(hash)
+	}
+	if err != nil {
+		return usagef("--policy: %w", err)
+	}
+	return nil
+}
+
 // asked reports whether a slice was cut under the policy that was asked for.
 func (f *verifyFlags) asked(p *slice.Provenance) bool {
 	id, hash, hashed := strings.Cut(f.policy, "=")
@@ -173,6 +211,9 @@ func (f *verifyFlags) asked(p *slice.Provenance) bool {
 // judge gives the judge that the flags and the environment ask for.
 func (a *app) judge(ctx context.Context, flags *verifyFlags) (evidence.Judge, error) {
 	judge := evidence.Judge{RequireFull: flags.full}
+	if err := flags.checkPolicy(); err != nil {
+		return judge, err
+	}
 	if flags.maxAge < 0 {
 		return judge, usagef("--max-age is %s, want a duration from 0 on", flags.maxAge)
 	}
@@ -185,12 +226,12 @@ func (a *app) judge(ctx context.Context, flags *verifyFlags) (evidence.Judge, er
 			return judge, err
 		}
 		judge.Trust = trust
-		if !a.dev && a.keysFlag == "" && a.getenv("GRAPHKERNEL_KEYS") == "" && a.getenv("GRAPHKERNEL_SECRET") == "" {
-			return judge, nil
-		}
+	}
+	if !a.namesKeys() && (judge.Trust != nil || a.defaultKeys() == "") {
+		return judge, nil
 	}
 	ring, err := a.keyring()
-	if errors.Is(err, errNoSecret) { // the form and the digests can be checked all the same
+	if errors.Is(err, errNoSecret) && judge.Trust == nil { // the form and the digests can be checked all the same
 		a.note("graphkernel: %v", err)
 		return judge, nil
 	}
@@ -199,6 +240,11 @@ func (a *app) judge(ctx context.Context, flags *verifyFlags) (evidence.Judge, er
 	}
 	judge.Keys = token.NewAuthority(ring)
 	return judge, nil
+}
+
+// namesKeys reports whether the user named the keys that are to be used.
+func (a *app) namesKeys() bool {
+	return a.dev || a.keysFlag != "" || a.getenv("GRAPHKERNEL_KEYS") != "" || a.getenv("GRAPHKERNEL_SECRET") != ""
 }
 
 // longestText bounds files of evidence that are no bundle.
@@ -232,7 +278,7 @@ func (a *app) readEvidence(ctx context.Context, path string, flags *verifyFlags)
 		if named.path == "" {
 			continue
 		}
-		if *named.into, err = a.readText(ctx, named.path); err != nil {
+		if *named.into, err = a.readText(ctx, named.path, longestText); err != nil {
 			return f, err
 		}
 	}
@@ -240,25 +286,6 @@ func (a *app) readEvidence(ctx context.Context, path string, flags *verifyFlags)
 		f.Attestation = withoutLineFeed(f.Attestation)
 	}
 	return f, nil
-}
-
-func withoutLineFeed(data []byte) []byte {
-	if n := len(data); n > 0 && data[n-1] == '\n' {
-		return data[:n-1]
-	}
-	return data
-}
-
-// readText reads a file as it is.
-func (a *app) readText(ctx context.Context, path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > longestText {
-		return nil, tooLarge(path, longestText)
-	}
-	return data, ctx.Err()
 }
 
 // readFolder reads what a folder of evidence holds.
@@ -277,7 +304,7 @@ func (a *app) readFolder(ctx context.Context, folder string) (f evidence.Files, 
 		if file.into == &f.Bundle || file.into == &f.Disclosure {
 			data, err = a.readFile(ctx, path, slice.MaxBundle)
 		} else {
-			data, err = a.readText(ctx, path)
+			data, err = a.readText(ctx, path, longestText)
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -296,19 +323,19 @@ func (a *app) readFolder(ctx context.Context, folder string) (f evidence.Files, 
 
 // readOne reads a single file and tells by its beginning what it is.
 func (a *app) readOne(ctx context.Context, path string) (f evidence.Files, err error) {
-	data, err := a.readFile(ctx, path, slice.MaxBundle)
+	data, err := a.readText(ctx, path, slice.MaxBundle+1)
 	if err != nil {
 		return f, err
 	}
 	switch {
-	case strings.HasPrefix(string(data), "c2sp.org/tlog-proof@"):
-		f.Proof = append(data, '\n')
-	case strings.Contains(string(data[max(0, len(data)-64):]), `"type":"disclosure"`): // it ends with its type and version
-		f.Disclosure = data
-	case !strings.HasPrefix(string(data[:min(1, len(data))]), "{") && strings.Contains(string(data[:min(len(data), ledger.MaxCheckpoint)]), "\n\n— "):
-		f.Checkpoint = append(data, '\n')
+	case bytes.HasPrefix(data, []byte("c2sp.org/tlog-proof@")):
+		f.Proof = data
+	case !bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data[:min(len(data), ledger.MaxCheckpoint)], []byte("\n\n— ")):
+		f.Checkpoint = data
+	case bytes.Contains(data[max(0, len(data)-64):], []byte(`"type":"disclosure"`)): // it ends with its type and version
+		f.Disclosure = withoutLineFeed(data)
 	default:
-		f.Bundle = data
+		f.Bundle = withoutLineFeed(data)
 	}
 	return f, nil
 }

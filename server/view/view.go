@@ -63,6 +63,14 @@ func Issued(i *store.Issued) wire.Issued {
 	}
 }
 
+// Evidence shows what was signed for third parties.
+func Evidence(e *kernel.Evidence) wire.Evidence {
+	s := e.Statement
+	return wire.Evidence{
+		Attestation: e.Envelope, Proof: string(e.Proof), Index: s.Index, Origin: s.Origin, BundleSHA256: s.Subject.String(),
+	}
+}
+
 // Replay shows what came of cutting a slice again.
 func Replay(r *kernel.Replay) wire.Replay {
 	w := wire.Replay{

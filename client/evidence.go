@@ -1,0 +1,97 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/monitor"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// Evidence is what is to convince a third party of a bundle, beside the bundle. It is
+// handed on as it is; nothing in it is believed here. See Trusted.
+type Evidence struct {
+	Attestation []byte // a DSSE envelope
+	Proof       []byte // a tlog-proof file
+	Index       uint64 // of the leaf in the ledger, as the service says
+	Origin      string // of the ledger, as the service says
+	SHA256      dag.Digest
+}
+
+// Attest has a bundle signed for third parties that this service issued: exactly these
+// bytes.
+func (c *Client) Attest(ctx context.Context, bundle []byte) (Evidence, error) {
+	sum := dag.Digest(sha256.Sum256(bundle))
+	return c.evidence(ctx, &request{method: http.MethodPost, path: "/api/attest", body: bytes.Clone(bundle)}, &sum)
+}
+
+// Evidence is Attest for whoever does not hold the bundle: the one with a digest, or if
+// that is nil the newest of a slice id. Once text was erased it is CodeErased.
+func (c *Client) Evidence(ctx context.Context, id slice.SliceID, digest *dag.Digest) (Evidence, error) {
+	path, err := slicePath(id, "/evidence")
+	if err != nil {
+		return Evidence{}, err
+	}
+	q := &request{method: http.MethodGet, path: path}
+	if digest != nil {
+		q.query = url.Values{"bundle": {digest.String()}}
+	}
+	return c.evidence(ctx, q, digest)
+}
+
+func (c *Client) evidence(ctx context.Context, q *request, digest *dag.Digest) (Evidence, error) {
+	w, err := get[wire.Evidence](ctx, c, q)
+	if err != nil {
+		return Evidence{}, err
+	}
+	e := Evidence{Attestation: w.Attestation, Proof: []byte(w.Proof), Index: w.Index, Origin: w.Origin}
+	if e.SHA256, err = dag.ParseDigest(w.BundleSHA256); err == nil && digest != nil && e.SHA256 != *digest {
+		err = fmt.Errorf("the evidence is of bundle %s, and %s was asked for", e.SHA256, digest)
+	}
+	if err == nil && (len(w.Attestation) == 0 || string(w.Attestation) == "null" || w.Proof == "") {
+		err = fmt.Errorf("%w: the attestation or the proof is missing", ErrNoEvidence)
+	}
+	if err != nil {
+		return Evidence{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
+	}
+	return e, nil
+}
+
+// Checkpoint reads the newest checkpoint of the ledger of the key's tenant, a signed note
+// that ledger.Trust.Open opens.
+func (c *Client) Checkpoint(ctx context.Context) ([]byte, error) {
+	a, err := c.do(ctx, &request{method: http.MethodGet, path: "/log/checkpoint", want: typeText})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := ledger.ReadCheckpoint(a.body); err != nil {
+		return nil, fmt.Errorf("client: GET /log/checkpoint: %w: %w", ErrAnswer, err)
+	}
+	return a.body, nil
+}
+
+// Log gives the ledger of the key's tenant, for package monitor to follow. The key must
+// permit reading.
+func (c *Client) Log() monitor.Source {
+	keyed := *c.http
+	keyed.Transport = withKey{c}
+	return monitor.NewHTTP(&keyed, c.base+"/log", "") // it would show the key to printers
+}
+
+// withKey adds the key to requests.
+type withKey struct{ client *Client }
+
+func (w withKey) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	w.client.options.Headers(r.Context(), r.Header)
+	r.Header.Set("User-Agent", "graphkernel-client")
+	r.Header.Set("Authorization", "Bearer "+w.client.key())
+	return w.client.options.Transport.RoundTrip(r)
+}

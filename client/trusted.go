@@ -1,0 +1,336 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/graphkernel/graphkernel/attest"
+	"github.com/graphkernel/graphkernel/dag"
+	judge "github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/monitor"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// ErrStale is wrapped, with ledger.ErrInconsistent, when the service shows its ledger as it
+// was before what it has shown already. It did not rewrite it, yet somebody is held
+// back in the past. Where several processes with witnesses answer for one ledger, one
+// may be behind another by their setting log.every: ask again.
+var ErrStale = errors.New("the ledger is shown as it was before")
+
+// ErrNoEvidence is wrapped when the service gives a bundle without what proves it.
+var ErrNoEvidence = errors.New("there is no evidence")
+
+// A Doubt is the error of evidence that does not convince. It wraps what was wrong:
+// ledger.ErrSignature, ledger.ErrOrigin (no listed log of the tenant signed),
+// attest.ErrKeyUnknown (no listed signer did), token.ErrKeyRetired (not within its time),
+// ledger.ErrNotIncluded, ledger.ErrQuorum, ledger.ErrForm or ledger.ErrVersion.
+type Doubt struct {
+	Verdict judge.Verdict // every check
+	err     error
+}
+
+func (d *Doubt) Error() string {
+	return fmt.Sprintf("client: %s: %s", d.Verdict.Outcome, d.Verdict.Reason)
+}
+
+// Unwrap gives the sentinel.
+func (d *Doubt) Unwrap() error { return d.err }
+
+// Expect is what a Trusted takes as true without proof. It comes from elsewhere than the
+// service.
+type Expect struct {
+	// Trust says whose signatures count. It must list a log; where it lists signers,
+	// an attestation is demanded. Required.
+	Trust *ledger.Trust
+
+	// Tenant is whose evidence is accepted. Required.
+	Tenant dag.Tenant
+
+	// Policies are those that slices may be asked for under, with the parameters that
+	// they are to have. Nil is default@1 alone.
+	Policies []policy.Registered
+
+	// Load gives the checkpoint that was kept last, nil if there is none, and Save keeps
+	// one durably; they are never called at once. They are how a ledger that is rewritten
+	// is found out: without them each process believes what it is shown first. Both or
+	// neither; nil keeps it in memory.
+	Load func(ctx context.Context) ([]byte, error)
+	Save func(ctx context.Context, note []byte) error
+
+	// Log reads the tiles of the ledger, wherever it is served: it is not trusted. Nil is
+	// the service's own, which takes a key that permits reading; whoever has none gives a
+	// public one, such as monitor.NewHTTP(client, URL+"/log/of/TENANT", "").
+	Log ledger.Reader
+
+	// MaxAge is how old the witnesses' cosignatures may be. 0: any age. It has a
+	// meaning where Trust demands a quorum, and needs Clock.
+	MaxAge time.Duration
+	Clock  func() time.Time // nil: time.Now
+
+	// RequireFull refuses slices of which a text is missing.
+	RequireFull bool
+}
+
+// A Trusted is a client that believes nothing without proof: not the service, not the
+// connection, nor any key that comes with an answer. It is safe for use by many goroutines.
+type Trusted struct {
+	client *Client
+	expect Expect
+	hashes map[policy.ID]dag.Digest
+
+	mu   sync.Mutex // held while a checkpoint is loaded, compared and saved
+	kept []byte     // guarded by mu; where there is no Load
+}
+
+// NewTrusted gives a client that asks through another one.
+func NewTrusted(c *Client, e Expect) (*Trusted, error) {
+	switch {
+	case e.Trust == nil || len(e.Trust.Logs) == 0:
+		return nil, errors.New("client: Expect.Trust must list a log: without one nothing can be proved")
+	case e.Tenant == "":
+		return nil, errors.New("client: Expect.Tenant is empty")
+	case (e.Load == nil) != (e.Save == nil):
+		return nil, errors.New("client: Expect.Load and Expect.Save belong together; one of them is nil")
+	case e.MaxAge < 0 || e.MaxAge > 0 && !e.Trust.Quorum():
+		return nil, fmt.Errorf("client: Expect.MaxAge is %s, of cosignatures, and Expect.Trust demands none", e.MaxAge)
+	}
+	if e.Clock == nil {
+		e.Clock = time.Now
+	}
+	if e.Log == nil {
+		e.Log = c.Log()
+	}
+	t := &Trusted{client: c, hashes: map[policy.ID]dag.Digest{}}
+	if e.Policies == nil {
+		standard, err := policy.Bind(policy.DefaultID, policy.Default())
+		if err != nil {
+			return nil, fmt.Errorf("client: %w", err)
+		}
+		e.Policies = []policy.Registered{standard}
+	}
+	for _, p := range e.Policies {
+		t.hashes[p.ID()] = p.Hash()
+	}
+	t.expect = e
+	if e.Load == nil {
+		t.expect.Load = func(context.Context) ([]byte, error) { return t.kept, nil }
+		t.expect.Save = func(_ context.Context, note []byte) error { t.kept = note; return nil }
+	}
+	return t, nil
+}
+
+// Slice has a slice cut and proved. What comes is of the anchor, the tenant, the policy and
+// the view that were asked for; a listed signer attested exactly these bytes; they are in a
+// ledger of the tenant that a listed log signed and a quorum cosigned; and that ledger
+// continues the one that was kept, which it replaces. Whatever of this does not hold
+// is an error, beside those of Client.Slice: a *Doubt, a *monitor.Split that holds both notes
+// of a ledger that was rewritten, ErrStale, ErrNoEvidence, or policy.ErrConflict for
+// a policy that has other parameters than it should.
+func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
+	want := r.Policy
+	if want == "" {
+		want = policy.DefaultID
+	}
+	hash, known := t.hashes[want]
+	if !known {
+		return Proven{}, fmt.Errorf("client: %w: %s is not among those that are expected", policy.ErrUnknown, want)
+	}
+	before, err := t.load(ctx) // what comes must not be older than what was known before it was asked for
+	if err != nil {
+		return Proven{}, err
+	}
+	b, err := t.client.Slice(ctx, r)
+	if err != nil {
+		return Proven{}, err
+	}
+	if got := b.Claim.Provenance.PolicyParamsHash; got != hash {
+		return Proven{}, fmt.Errorf("client: %w: %s has the hash %s, and should have %s", policy.ErrConflict, want, got, hash)
+	}
+	e, err := t.client.Attest(ctx, b.Bytes)
+	var p *Problem
+	if errors.As(err, &p) && p.Status == http.StatusNotFound || errors.Is(err, CodeNoIdentity) {
+		return Proven{}, fmt.Errorf("%w of what the service has just handed out: %w", ErrNoEvidence, err)
+	}
+	if err != nil {
+		return Proven{}, err
+	}
+	proven, err := t.judge(ctx, b.Bytes, e, before)
+	if err != nil {
+		return Proven{}, err
+	}
+	if sum := proven.Evidence().SHA256; sum != b.SHA256 { // whoever hands on may leave texts out, but not whoever issues
+		return Proven{}, fmt.Errorf("client: %w: what was issued is %s, and this is a part of it", ErrRedacted, sum)
+	}
+	return proven, nil
+}
+
+// Verify judges a bundle that came from anywhere, with its evidence. It asks the service for
+// nothing but tiles of the ledger. Texts may have been left out of the bundle since it was
+// issued, unless Expect.RequireFull.
+func (t *Trusted) Verify(ctx context.Context, bundle []byte, e Evidence) (Proven, error) {
+	bundle = bytes.Clone(bundle)
+	b, err := consistent(bundle)
+	if err != nil {
+		return Proven{}, fmt.Errorf("client: %w", err)
+	}
+	p := &b.Provenance
+	if hash, known := t.hashes[p.PolicyID]; !known || hash != p.PolicyParamsHash {
+		return Proven{}, fmt.Errorf("client: %w: %s with the hash %s is not among those that are expected", policy.ErrConflict, p.PolicyID, p.PolicyParamsHash)
+	}
+	e.Attestation, e.Proof = bytes.Clone(e.Attestation), bytes.Clone(e.Proof)
+	return t.judge(ctx, bundle, e, nil)
+}
+
+// load gives what was kept.
+func (t *Trusted) load(ctx context.Context) ([]byte, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	note, err := t.expect.Load(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("client: loading the checkpoint that was kept: %w", err)
+	}
+	return note, nil
+}
+
+// judge makes every check that takes more than the bundle.
+func (t *Trusted) judge(ctx context.Context, bundle []byte, e Evidence, before []byte) (Proven, error) {
+	if len(t.expect.Trust.Signers) > 0 && len(e.Attestation) == 0 {
+		return Proven{}, fmt.Errorf("client: %w: the attestation is missing", ErrNoEvidence)
+	}
+	j := judge.Judge{Trust: t.expect.Trust, RequireFull: t.expect.RequireFull}
+	if t.expect.MaxAge > 0 {
+		j.Since = t.expect.Clock().Add(-t.expect.MaxAge)
+	}
+	files := judge.Files{Bundle: bundle, Proof: e.Proof}
+	if len(t.expect.Trust.Signers) > 0 {
+		files.Attestation = e.Attestation // else nobody is to judge it
+	}
+	v := j.Judge(files)
+	if v.Outcome != judge.Verified {
+		return Proven{}, &Doubt{v, sentinelOf(&v)}
+	}
+	if v.Claim.Tenant != t.expect.Tenant {
+		return Proven{}, fmt.Errorf("client: %w: the evidence is of tenant %s, not %s", ledger.ErrOrigin, v.Claim.Tenant, t.expect.Tenant)
+	}
+	proof, err := ledger.ParseProof(e.Proof)
+	if err != nil {
+		return Proven{}, fmt.Errorf("client: %w", err)
+	}
+	if err := t.follow(ctx, proof.Checkpoint, before); err != nil {
+		return Proven{}, err
+	}
+	b, err := slice.ParseBundle(bundle)
+	if err != nil {
+		return Proven{}, fmt.Errorf("client: %w", err)
+	}
+	leaf, err := ledger.ParseLeaf(proof.Leaf)
+	if err != nil {
+		return Proven{}, fmt.Errorf("client: %w", err)
+	}
+	// Not as the service says, but as was proved. The digest is the whole bundle's, also if
+	// texts were left out of this one since.
+	e.Index, e.Origin, e.SHA256 = v.Inclusion.Index, v.Inclusion.Origin, leaf.(*ledger.SliceLeaf).Bundle //nolint:forcetypeassert // no other leaf matches a bundle
+	return Proven{&proven{evidence{b, bundle}, e, *v.Inclusion}}, nil
+}
+
+// follow makes sure that a checkpoint continues what was kept, and keeps the newer one of
+// the two. before is what was kept before the checkpoint was asked for; others may have
+// kept a newer one since, to which it then belongs.
+func (t *Trusted) follow(ctx context.Context, note, before []byte) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	kept, err := t.expect.Load(ctx)
+	if err != nil {
+		return fmt.Errorf("client: loading the checkpoint that was kept: %w", err)
+	}
+	if kept == nil {
+		kept = before
+	}
+	now, err := ledger.ReadCheckpoint(note) // it was opened before
+	if err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	if kept != nil {
+		last, err := ledger.ReadCheckpoint(kept)
+		if err != nil {
+			return fmt.Errorf("client: the checkpoint that was kept: %w", err)
+		}
+		if now.Size < last.Size {
+			return t.behind(ctx, note, kept, before)
+		}
+	}
+	if _, err := monitor.Compare(ctx, t.expect.Log, t.expect.Trust, kept, note); err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	if err := t.expect.Save(ctx, note); err != nil {
+		return fmt.Errorf("client: keeping a checkpoint: %w", err)
+	}
+	return nil
+}
+
+// behind looks at a checkpoint that is smaller than what was kept. It must lead there; and
+// it is stale unless what was kept came while it was asked for.
+func (t *Trusted) behind(ctx context.Context, note, kept, before []byte) error {
+	now, err := ledger.ReadCheckpoint(note)
+	if err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	var then ledger.Checkpoint
+	if before != nil {
+		if then, err = ledger.ReadCheckpoint(before); err != nil {
+			return fmt.Errorf("client: the checkpoint that was kept: %w", err)
+		}
+	}
+	_, err = monitor.Compare(ctx, t.expect.Log, t.expect.Trust, note, kept)
+	var split *monitor.Split
+	switch {
+	case errors.As(err, &split) || err != nil && now.Size >= then.Size:
+		return fmt.Errorf("client: %w", err)
+	case err != nil: // it cannot even be shown to be the same ledger
+		return fmt.Errorf("client: %w: %w: it had %d leaves and has %d: %w", ErrStale, ledger.ErrInconsistent, then.Size, now.Size, err)
+	case now.Size < then.Size:
+		return fmt.Errorf("client: %w: %w: it had %d leaves and has %d", ErrStale, ledger.ErrInconsistent, then.Size, now.Size)
+	}
+	return nil
+}
+
+// sentinelOf is the one table from verdicts to errors.
+func sentinelOf(v *judge.Verdict) error {
+	switch v.Outcome {
+	case judge.Tampered:
+		return ledger.ErrSignature
+	case judge.KeyRetired:
+		return token.ErrKeyRetired
+	case judge.NotInLog:
+		return ledger.ErrNotIncluded
+	case judge.LogInconsistent:
+		return ledger.ErrInconsistent
+	case judge.QuorumNotMet:
+		return ledger.ErrQuorum
+	case judge.UnknownVersion:
+		return ledger.ErrVersion
+	case judge.Redacted:
+		return ErrRedacted
+	case judge.KeyUnknown:
+		for _, c := range v.Checks {
+			if c.Status == slice.StatusFail && c.ID == judge.CheckAttestation {
+				return attest.ErrKeyUnknown
+			}
+			if c.Status == slice.StatusFail {
+				return ledger.ErrOrigin
+			}
+		}
+	}
+	return ledger.ErrForm
+}
+
+// ErrRedacted is wrapped when text is missing, and Expect.RequireFull is set.
+var ErrRedacted = errors.New("text is missing")

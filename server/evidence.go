@@ -1,0 +1,155 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/graphkernel/graphkernel/attest"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/identity"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/witness"
+)
+
+// attestBundle signs for third parties what was issued here, for whoever holds it.
+func (c *call) attestBundle() error {
+	if len(c.body) == 0 {
+		return &problem{code: codeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
+	}
+	return c.evidence(func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
+		return k.Attest(ctx, c.tenant(), c.body)
+	})
+}
+
+func (c *call) getEvidence() error {
+	id, err := slice.ParseSliceID(c.params["slice_id"])
+	if err != nil {
+		return err
+	}
+	c.slice = string(id)
+	var digest *dag.Digest // nil: the newest
+	if text, ok := c.params["bundle"]; ok {
+		d, err := dag.ParseDigest(text)
+		if err != nil {
+			return err
+		}
+		digest = &d
+	}
+	return c.evidence(func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
+		return k.AttestRecorded(ctx, c.tenant(), id, digest)
+	})
+}
+
+func (c *call) evidence(ask func(context.Context, *kernel.Kernel) (*kernel.Evidence, error)) error {
+	k := c.server.config.Kernel
+	if k.Identity().Name() == "" {
+		return identity.ErrNone
+	}
+	ctx, cancel := c.patient()
+	defer cancel()
+	e, err := ask(ctx, k)
+	if err != nil {
+		return err
+	}
+	c.slice = string(e.Record.Provenance.SliceID)
+	c.server.showProven(ctx, c.tenant())
+	return c.json(http.StatusOK, view.Evidence(e))
+}
+
+// getLogKeys shows the caller's tenant's keys.
+func (c *call) getLogKeys() error {
+	return c.keys([]dag.Tenant{c.tenant()}, attest.AppendKeys)
+}
+
+// wellKnownKeys shows the kernel's name, and the keys of the tenants whose ledger is public.
+func (c *call) wellKnownKeys() error {
+	return c.keys(c.server.config.PublicLogs, attest.AppendKeys)
+}
+
+// wellKnownJWKS shows the same attestation keys to programs that know nothing but JWK.
+// Retired ones are among them: what they signed goes on verifying.
+func (c *call) wellKnownJWKS() error {
+	return c.keys(c.server.config.PublicLogs, func(dst []byte, k *attest.Keys) ([]byte, error) {
+		all := make([]ledger.Key, len(k.Attestation))
+		for i := range all {
+			all[i] = k.Attestation[i].Key
+		}
+		return attest.AppendJWKS(dst, all, k.Sigstore)
+	})
+}
+
+func (c *call) keys(of []dag.Tenant, write func([]byte, *attest.Keys) ([]byte, error)) error {
+	k, err := keysOf(c.server.config.Kernel.Identity(), of)
+	if err != nil {
+		return err
+	}
+	data, err := write(nil, k)
+	if err != nil {
+		return err
+	}
+	return c.write(http.StatusOK, jsonType, data)
+}
+
+// keysOf gives what an identity shows of its keys to some tenants.
+func keysOf(id identity.Identity, tenants []dag.Tenant) (*attest.Keys, error) {
+	keys := &attest.Keys{Name: id.Name()}
+	for _, tenant := range slices.Sorted(slices.Values(tenants)) {
+		_, log, err := id.Log(tenant)
+		if err != nil {
+			return nil, err
+		}
+		keys.Logs = append(keys.Logs, log)
+		for _, a := range id.Attestations(tenant) {
+			keys.Attestation = append(keys.Attestation, attest.DatedKey{Key: a.Key, Created: a.CreatedAt, Retired: a.RetiredAt})
+		}
+	}
+	private, err := id.Sigstore()
+	if err != nil {
+		return nil, err
+	}
+	sigstore, err := attest.NewSigstoreKey(&private.PublicKey)
+	if err != nil {
+		return nil, err
+	}
+	keys.Sigstore = &sigstore
+	return keys, nil
+}
+
+// addCheckpoint cosigns the checkpoint of another ledger, or says why not, with the
+// statuses that C2SP tlog-witness gives and in plain text, as its clients expect it.
+func (c *call) addCheckpoint() error {
+	if c.server.config.Witness == nil {
+		return &problem{code: codeNotFound, detail: "this kernel is no witness"}
+	}
+	lines, err := c.server.config.Witness.Add(c.ctx, c.body)
+	var stale *witness.StaleError
+	if errors.As(err, &stale) {
+		return c.write(http.StatusConflict, sizeType, append(strconv.AppendUint(nil, stale.Size, 10), '\n'))
+	}
+	for _, row := range [...]struct {
+		is     error
+		status int
+	}{
+		{witness.ErrRequest, http.StatusBadRequest},
+		{witness.ErrUnsigned, http.StatusForbidden},
+		{witness.ErrUnknownLog, http.StatusNotFound},
+		{witness.ErrProof, http.StatusUnprocessableEntity},
+	} {
+		if errors.Is(err, row.is) {
+			return c.write(row.status, textType, []byte(err.Error()+"\n"))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return c.write(http.StatusOK, textType, lines)
+}
+
+// sizeType is of the size that a witness stands at.
+var sizeType = []string{"text/x.tlog.size"}

@@ -1,0 +1,342 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/identity"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger"
+)
+
+// logTenant finds whose ledger a request is about: the caller's own, or the public one that
+// the path names. Whether a tenant exists whose ledger is not public is not told.
+func (c *call) logTenant() (dag.Tenant, error) {
+	tenant := c.tenant()
+	if c.op.open {
+		tenant = dag.Tenant(c.params["tenant"])
+		if !slices.Contains(c.server.config.PublicLogs, tenant) {
+			return "", &problem{code: codeNotFound, detail: fmt.Sprintf("no ledger of a tenant %.80q is open to everybody here", tenant)}
+		}
+	}
+	if c.server.config.Kernel.Identity().Name() == "" {
+		return "", identity.ErrNone
+	}
+	return tenant, nil
+}
+
+// patient gives a context that does not end when the client goes. The checkpoint that one
+// request has witnesses asked for is kept for others, and must not be one that
+// nobody cosigned because the first one hung up.
+func (c *call) patient() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(c.ctx), c.server.config.Limits.Timeout)
+}
+
+func (c *call) getCheckpoint() error {
+	tenant, err := c.logTenant()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := c.patient()
+	defer cancel()
+	now, err := c.server.config.Kernel.Checkpoint(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	c.server.show(ctx, tenant, &now)
+	return c.write(http.StatusOK, textType, now.Note)
+}
+
+// shown remembers the last checkpoint of each tenant that was given out, so that each
+// is counted once, and what witnesses had against it said once.
+type shown struct {
+	mu   sync.Mutex
+	last *lru.Cache[dag.Tenant, string] // guarded by mu
+}
+
+// keptShown bounds the tenants that are remembered. One that was forgotten counts again.
+const keptShown = 10_000
+
+func newShown() (*shown, error) {
+	last, err := lru.New[dag.Tenant, string](keptShown)
+	return &shown{last: last}, err
+}
+
+func (s *shown) isNew(tenant dag.Tenant, note []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, _ := s.last.Get(tenant)
+	s.last.Add(tenant, string(note))
+	return before != string(note)
+}
+
+// The results of asking a witness.
+const (
+	cosigned    = "cosigned"
+	notCosigned = "refused"
+)
+
+// show counts a checkpoint that is given out.
+func (s *Server) show(ctx context.Context, tenant dag.Tenant, now *kernel.Checkpoint) {
+	if !s.shown.isNew(tenant, now.Note) {
+		return
+	}
+	s.metrics.checkpoints.Inc()
+	s.metrics.cosignatures.WithLabelValues(cosigned).Add(float64(max(0, s.config.Asked-len(now.Refusals))))
+	s.metrics.cosignatures.WithLabelValues(notCosigned).Add(float64(len(now.Refusals)))
+	for _, r := range now.Refusals {
+		s.config.Log.WarnContext(ctx, "a witness did not cosign", "witness", r.Witness, "tenant", string(tenant), "size", now.Size, "error", r.Err.Error())
+	}
+}
+
+// showProven counts a proof, and the checkpoint that it was made under if witnesses were
+// asked about it: that one is kept, so looking at it asks nobody.
+func (s *Server) showProven(ctx context.Context, tenant dag.Tenant) {
+	s.metrics.proofs.Inc()
+	if s.config.Asked == 0 {
+		return
+	}
+	if now, err := s.config.Kernel.Checkpoint(ctx, tenant); err == nil { // the proof stands without
+		s.show(ctx, tenant, &now)
+	}
+}
+
+// A tile is a part of a ledger as C2SP tlog-tiles names it.
+type tile struct {
+	entries bool // leaves, not hashes
+	level   int
+	index   uint64
+	width   int // ledger.TileWidth is a full one
+}
+
+// parseTile reads what the contract's pattern has let through.
+func parseTile(path string) (t tile, err error) {
+	level, path, _ := strings.Cut(path, "/")
+	t.entries, t.width = level == "entries", ledger.TileWidth
+	if !t.entries {
+		if t.level, err = strconv.Atoi(level); err != nil {
+			return tile{}, fmt.Errorf("%w: level %.20q of a tile", dag.ErrForm, level)
+		}
+	}
+	path, width, partial := strings.Cut(path, ".p/")
+	if partial {
+		if t.width, err = strconv.Atoi(width); err != nil {
+			return tile{}, fmt.Errorf("%w: width %.20q of a tile", dag.ErrForm, width)
+		}
+	}
+	for digits := range strings.SplitSeq(path, "/") {
+		n, err := strconv.ParseUint(strings.TrimPrefix(digits, "x"), 10, 16)
+		if err != nil {
+			return tile{}, fmt.Errorf("%w: index %.60q of a tile", dag.ErrForm, path)
+		}
+		t.index = 1000*t.index + n
+	}
+	return t, nil
+}
+
+// maxLevel is the highest level that can have a tile.
+const maxLevel = 5
+
+// beyond reports whether no ledger can have the tile.
+func (t tile) beyond() bool {
+	return t.level > maxLevel || t.index >= ledger.MaxSize/ledger.TileWidth
+}
+
+func (t tile) String() string {
+	what := fmt.Sprintf("hashes of level %d", t.level)
+	if t.entries {
+		what = "leaves"
+	}
+	return fmt.Sprintf("%d %s from %d on", t.width, what, t.index*ledger.TileWidth)
+}
+
+func (c *call) getTile() error { return c.tile(c.params["tile"]) }
+
+// getEntries is tile/entries under the name that some clients of logs look for.
+func (c *call) getEntries() error { return c.tile("entries/" + c.params["entries"]) }
+
+// tile answers with a tile or a bundle of entries. What it gives never changes: a partial
+// one is the beginning of the full one.
+func (c *call) tile(path string) error {
+	tenant, err := c.logTenant()
+	if err != nil {
+		return err
+	}
+	t, err := parseTile(path)
+	if err != nil {
+		return err
+	}
+	k := c.server.config.Kernel
+	from := t.index * ledger.TileWidth
+	var data []byte
+	n := 0
+	switch {
+	case t.beyond():
+	case t.entries:
+		leaves, err := k.LogLeaves(c.ctx, tenant, from, t.width)
+		if err != nil {
+			return err
+		}
+		n = len(leaves)
+		for _, leaf := range leaves {
+			data = append(binary.BigEndian.AppendUint16(data, uint16(len(leaf))), leaf...) //nolint:gosec // a leaf has at most ledger.MaxLeaf bytes
+		}
+	default:
+		hashes, err := k.LogHashes(c.ctx, tenant, t.level, from, t.width)
+		if err != nil {
+			return err
+		}
+		n = len(hashes)
+		for i := range hashes {
+			data = append(data, hashes[i][:]...)
+		}
+	}
+	if n < t.width {
+		return &problem{code: codeNotFound, detail: fmt.Sprintf("the ledger does not have %s", t)}
+	}
+	header := c.echo.Response().Header()
+	header["Cache-Control"] = immutableTo(c.op.open)
+	if t.entries {
+		header["Vary"] = append(header["Vary"], "Accept-Encoding")
+		if takesGzip(c.echo.Request().Header) {
+			header["Content-Encoding"] = []string{"gzip"}
+			data = zipped(data)
+		}
+	}
+	return c.write(http.StatusOK, bytesType, data)
+}
+
+var bytesType = []string{"application/octet-stream"}
+
+// immutableTo says for whom an answer may be kept for ever.
+func immutableTo(everybody bool) []string {
+	if everybody {
+		return []string{"public, max-age=31536000, immutable"}
+	}
+	return []string{"private, max-age=31536000, immutable"}
+}
+
+// takesGzip reports whether a client names gzip among what it takes, without refusing it by
+// a weight of zero (RFC 9110, section 12.5.3). That it takes anything is not enough.
+func takesGzip(h http.Header) bool {
+	for part := range strings.SplitSeq(strings.Join(h["Accept-Encoding"], ","), ",") {
+		coding, weight, _ := strings.Cut(part, ";")
+		if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			continue
+		}
+		weight = strings.TrimSpace(weight)
+		q, err := strconv.ParseFloat(strings.TrimPrefix(weight, "q="), 64)
+		return weight == "" || err == nil && q > 0
+	}
+	return false
+}
+
+// zipped compresses leaves, which repeat each other's names.
+func zipped(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(data)
+	if closed := w.Close(); err != nil || closed != nil {
+		panic("server: compressing into memory")
+	}
+	return b.Bytes()
+}
+
+// number reads a parameter that the contract has let through.
+func (c *call) number(name string) (uint64, error) {
+	n, err := strconv.ParseUint(c.params[name], 10, 64)
+	if err != nil {
+		return 0, &problem{code: codeInvalid, place: "query parameter " + name, detail: fmt.Sprintf("query parameter %s is %.40q, want an integer, written plainly", name, c.params[name])}
+	}
+	return n, nil
+}
+
+func (c *call) getProof() error {
+	tenant, err := c.logTenant()
+	if err != nil {
+		return err
+	}
+	index, err := c.number("index")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := c.patient()
+	defer cancel()
+	proof, err := c.server.config.Kernel.Prove(ctx, tenant, index)
+	if err != nil {
+		return err
+	}
+	c.server.showProven(ctx, tenant)
+	return c.write(http.StatusOK, textType, proof.Append(nil))
+}
+
+// getConsistency proves a step between two sizes that are past. Whoever reads tiles can make
+// the same proof.
+func (c *call) getConsistency() error {
+	tenant, err := c.logTenant()
+	if err != nil {
+		return err
+	}
+	from, err := c.number("from")
+	if err != nil {
+		return err
+	}
+	to, err := c.number("to")
+	if err != nil {
+		return err
+	}
+	if from > to {
+		return &problem{code: codeInvalid, place: "query parameter from", detail: fmt.Sprintf("from is %d, above to, which is %d: a ledger does not shrink", from, to)}
+	}
+	now, err := c.server.config.Kernel.Log(c.ctx, tenant)
+	if err != nil {
+		return err
+	}
+	if to > now.Size {
+		return &problem{code: codeNotFound, detail: fmt.Sprintf("the ledger has %d leaves, not %d yet", now.Size, to)}
+	}
+	var proof []ledger.Hash
+	if 0 < from && from < to { // else there is nothing to prove
+		read := &tiles{ctx: c.ctx, kernel: c.server.config.Kernel, tenant: tenant}
+		hashes := tlog.TileHashReader(tlog.Tree{N: int64(now.Size), Hash: now.Hash}, read)
+		if proof, err = tlog.ProveTree(int64(to), int64(from), hashes); err != nil {
+			return fmt.Errorf("%w: proving the step from %d to %d leaves of tenant %s: %w", kernel.ErrDamaged, from, to, tenant, err)
+		}
+	}
+	return c.write(http.StatusOK, textType, ledger.FormatHashes(proof))
+}
+
+// tiles reads a ledger's hashes for proofs, which are checked against its root.
+type tiles struct {
+	ctx    context.Context
+	kernel *kernel.Kernel
+	tenant dag.Tenant
+}
+
+func (t *tiles) Height() int                         { return 8 } // tiles of 256 hashes
+func (t *tiles) SaveTiles(_ []tlog.Tile, _ [][]byte) {}
+func (t *tiles) ReadTiles(want []tlog.Tile) ([][]byte, error) {
+	data := make([][]byte, len(want))
+	for i, w := range want {
+		hashes, err := t.kernel.LogHashes(t.ctx, t.tenant, w.L, uint64(w.N)*ledger.TileWidth, w.W)
+		if err != nil {
+			return nil, err
+		}
+		for j := range hashes {
+			data[i] = append(data[i], hashes[j][:]...)
+		}
+	}
+	return data, nil
+}
