@@ -3,7 +3,7 @@
 STATICCHECK_VERSION := v0.8.2
 FUZZTIME ?= 10m
 
-.PHONY: demo serve build test check postgres race processors conformance tidy bench bench-http soak fuzz clean
+.PHONY: demo serve build test check postgres race processors conformance verifiers interop tidy bench bench-http soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
@@ -14,7 +14,7 @@ serve: ## the service on loopback, with a key for this run
 build: ## the program, at ./bin/graphkernel
 	go build -trimpath -o bin/graphkernel ./cmd/graphkernel
 
-test: check tidy race processors conformance ## everything that must hold before a change lands
+test: check tidy race processors conformance verifiers interop ## everything that must hold before a change lands
 	@echo "everything holds"
 
 check: bin/staticcheck-$(STATICCHECK_VERSION) ## formatting, vet, staticcheck
@@ -38,6 +38,12 @@ processors: ## the same bytes on 32 bits, on arm64 and on a big-endian machine
 
 conformance: ## the public suite of the Model Context Protocol
 	.ci/conformance
+
+verifiers: conformance ## the three verifiers on the corpus, and the tests of two of them
+	.ci/verifiers
+
+interop: ## what others wrote judges ours: DSSE, in-toto, Merkle trees, tiles, PROV, cosign
+	.ci/interop
 
 bench: ## times and ratios, beside what they are compared with
 	go run ./bench
