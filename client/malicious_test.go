@@ -416,7 +416,7 @@ func TestMaliciousServer(t *testing.T) {
 		{name: "a key past its time", quiet: true, want: token.ErrKeyRetired, lie: func(s *scene) {
 			key := must(s.real.id.Attestor("default")).Key()
 			_, log, err := s.real.id.Log("default")
-			s.expect.Trust = must(ledger.ParseTrust(fmt.Appendf(nil, "signer %s - 2001-01-01T00:00:00.000000Z\nlog %s\nquorum none\n", key, log)))
+			s.expect.Trust = must(ledger.ParseTrust(fmt.Appendf(nil, "signer %s 2001-01-01T00:00:00.000000Z\nlog %s\nquorum none\n", key, log)))
 			if err != nil {
 				s.t.Fatal(err)
 			}

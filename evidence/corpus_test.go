@@ -466,15 +466,15 @@ func (c *corpus) noTurns(d *slice.Disclosure) []byte {
 	return slices.Concat(data[:from], []byte(`"turns":[`), data[to:])
 }
 
-// times are cases of keys that are valid for a time.
+// times are cases of keys that have an end.
 func (c *corpus) times(files map[string][]byte) {
-	trust := func(bounds, rest string) string { return fmt.Sprintf("signer %s %s\n%s", c.signerKey(), bounds, rest) }
+	trust := func(until, rest string) string { return fmt.Sprintf("signer %s %s\n%s", c.signerKey(), until, rest) }
 	all := strings.SplitN(c.trustAll(), "\n", 3)[2]
-	c.add("signer_within", evidence.Verified, "The claimed time is within the key's.", with(files, proofFile, nil), trust("2026-03-14T00:00:00.000000Z 2026-03-15T00:00:00.000000Z", "quorum none\n"), "")
-	c.add("signer_too_late_fail", evidence.KeyRetired, "The statement claims a time after the key's end.", with(files, proofFile, nil), trust("- 2026-03-14T02:00:00.000000Z", "quorum none\n"), "")
-	c.add("signer_too_early_fail", evidence.KeyRetired, "The statement claims a time before the key's beginning.", with(files, proofFile, nil), trust("2026-03-14T03:00:01.000000Z", "quorum none\n"), "")
-	c.add("signer_witnessed_within", evidence.Verified, "The witnesses saw it within the key's time.", files, trust("2026-03-14T04:00:00.000000Z 2026-03-14T04:00:00.000000Z", all), "")
-	c.add("signer_witnessed_late_fail", evidence.KeyRetired, "The statement claims a time within the key's, and the witnesses saw it an hour later, after its end.", files, trust("- 2026-03-14T03:30:00.000000Z", all), "")
+	c.add("signer_within", evidence.Verified, "The claimed time is before the key's end.", with(files, proofFile, nil), trust("2026-03-14T03:00:00.000000Z", "quorum none\n"), "")
+	c.add("signer_too_late_fail", evidence.KeyRetired, "The statement claims a time after the key's end.", with(files, proofFile, nil), trust("2026-03-14T02:59:59.999999Z", "quorum none\n"), "")
+	c.add("signer_witnessed_within", evidence.Verified, "The witnesses saw it before the key's end.", files, trust("2026-03-14T04:00:00.000000Z", all), "")
+	c.add("signer_witnessed_late_fail", evidence.KeyRetired, "The statement claims a time before the key's end, and the witnesses saw it half an hour after.", files, trust("2026-03-14T03:30:00.000000Z", all), "")
+	c.add("signer_not_witnessed", evidence.Verified, "The key has ended, nobody asks for witnesses, and the statement claims an earlier time: that is what is left to go by.", files, trust("2026-03-14T03:30:00.000000Z", c.trustLog()), "")
 }
 
 // roles are cases of what a trust file does not list.
@@ -492,9 +492,9 @@ func (c *corpus) roles(files map[string][]byte, other *kernel.Evidence) {
 	second, key, err := attest.NewSigner(origin, c.private(55))
 	must(second, err)
 	both := must(attest.Seal(payload, must(c.id.Attestor(tenant)), second))
-	late := fmt.Sprintf("signer %s - 2026-03-14T02:00:00.000000Z\n", c.signerKey())
+	late := fmt.Sprintf("signer %s 2026-03-14T02:00:00.000000Z\n", c.signerKey())
 	c.add("two_signers_one_in_time", evidence.Verified, "Two listed signers; one signed after its end, the other has no bounds.", with(files, attestFile, both, proofFile, nil), late+fmt.Sprintf("signer %s\nquorum none\n", key), "")
-	c.add("two_signers_none_in_time_fail", evidence.KeyRetired, "Two listed signers, and both signed after their end.", with(files, attestFile, both, proofFile, nil), late+fmt.Sprintf("signer %s - 2026-03-14T01:00:00.000000Z\nquorum none\n", key), "")
+	c.add("two_signers_none_in_time_fail", evidence.KeyRetired, "Two listed signers, and both signed after their end.", with(files, attestFile, both, proofFile, nil), late+fmt.Sprintf("signer %s 2026-03-14T01:00:00.000000Z\nquorum none\n", key), "")
 	c.add("two_tenants_listed", evidence.Verified, "The trust file lists one signer for two tenants.", with(files, proofFile, nil), fmt.Sprintf("signer %s\nsigner %s\nquorum none\n", c.signerKey(), ledger.Key{Name: "other.kernel.example", Alg: ledger.AlgEd25519, Public: c.signerKey().Public}), "")
 }
 

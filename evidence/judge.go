@@ -346,7 +346,8 @@ func (c *court) witnesses() {
 	}
 }
 
-// signerTime looks whether the attestation's key was valid when it signed.
+// signerTime looks whether the slice was issued before its signer's end. What a key signs
+// it may have signed much later: only that a slice is younger than the key's end is false.
 func (c *court) signerTime() {
 	if c.statement == nil {
 		c.skip(CheckSigner, "no attestation was verified")
@@ -358,20 +359,15 @@ func (c *court) signerTime() {
 	}
 	for _, s := range c.signers {
 		switch {
-		case s.From == 0 && s.Until == 0:
-			c.skip(CheckSigner, "the trust file bounds the key in no way")
+		case s.Until == 0:
+			c.skip(CheckSigner, "the trust file gives the key no end")
 			return
-		case at >= s.From && (s.Until == 0 || at <= s.Until):
-			c.pass(CheckSigner, "signed %s (%s)", at, said)
+		case at <= s.Until:
+			c.pass(CheckSigner, "issued by %s (%s)", at, said)
 			return
 		}
 	}
-	s := &c.signers[0]
-	if at < s.From {
-		c.fail(CheckSigner, KeyRetired, "signed %s (%s), the key is valid from %s", at, said, s.From)
-		return
-	}
-	c.fail(CheckSigner, KeyRetired, "signed %s (%s), the key was valid until %s", at, said, s.Until)
+	c.fail(CheckSigner, KeyRetired, "issued %s (%s), and the key's end was %s", at, said, c.signers[0].Until)
 }
 
 // redactions says whose doing it is that text is missing.

@@ -208,11 +208,11 @@ func (id Identity) Trust(tenant dag.Tenant, url string) ([]byte, error) {
 	b := fmt.Appendf(nil, "# Whose signatures count for what %s signs. Get this file from the kernel's operator,\n"+
 		"# not with the evidence.\n", id.Origin(tenant))
 	for _, k := range id.Attestations(tenant) {
-		until := "-"
+		until := ""
 		if k.RetiredAt != 0 {
-			until = k.RetiredAt.String()
+			until = " " + k.RetiredAt.String()
 		}
-		b = fmt.Appendf(b, "signer %s %s %s\n", k.Key, k.CreatedAt, until)
+		b = fmt.Appendf(b, "signer %s%s\n", k.Key, until)
 	}
 	if url != "" {
 		url = " " + url

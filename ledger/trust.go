@@ -33,7 +33,7 @@ type Trust struct {
 // A TrustedSigner signs attestations.
 type TrustedSigner struct {
 	Key
-	From, Until dag.Time // 0: no bound
+	Until dag.Time // slices that were issued later it cannot sign; 0: no end
 }
 
 // A TrustedLog signs checkpoints of the origin that is its name.
@@ -126,7 +126,7 @@ func (r *trustReader) line(line string) error {
 	switch kind {
 	case "log":
 	case "signer":
-		most, read = 3, r.signer
+		read = r.signer
 	case "witness":
 		least, most, read = 2, 3, r.witness
 	case "group":
@@ -177,12 +177,8 @@ func (r *trustReader) signer(items []string) error {
 		return err
 	}
 	s := TrustedSigner{Key: k}
-	for i, into := range []*dag.Time{&s.From, &s.Until} {
-		text := optional(items, 1+i)
-		if text == "" || text == "-" {
-			continue
-		}
-		if *into, err = dag.ParseTime(text); err != nil {
+	if until := optional(items, 1); until != "" {
+		if s.Until, err = dag.ParseTime(until); err != nil {
 			return err
 		}
 	}
