@@ -88,9 +88,9 @@ type checkpoints struct {
 }
 
 type cosigned struct {
-	mu   sync.Mutex // held while witnesses are asked: the second caller gets what the first one brings
-	last Checkpoint // guarded by mu
-	at   time.Time  // guarded by mu
+	turn chan struct{} // of one; taken while witnesses are asked: the second caller gets what the first one brings
+	last Checkpoint    // guarded by turn
+	at   time.Time     // guarded by turn
 }
 
 func (c *checkpoints) of(tenant dag.Tenant) *cosigned {
@@ -98,7 +98,7 @@ func (c *checkpoints) of(tenant dag.Tenant) *cosigned {
 	defer c.mu.Unlock()
 	at, ok := c.kept.Get(tenant)
 	if !ok {
-		at = &cosigned{}
+		at = &cosigned{turn: make(chan struct{}, 1)}
 		c.kept.Add(tenant, at)
 	}
 	return at
@@ -120,14 +120,20 @@ func (k *Kernel) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64
 		return k.sign(ctx, tenant)
 	}
 	kept := k.checkpoints.of(tenant)
-	kept.mu.Lock()
-	defer kept.mu.Unlock()
+	select {
+	case kept.turn <- struct{}{}:
+	case <-ctx.Done():
+		return Checkpoint{}, ctx.Err()
+	}
+	defer func() { <-kept.turn }()
 	if now := k.clock(); kept.last.Note == nil || kept.last.Size < least || now.Sub(kept.at) >= k.config.CheckpointEvery || now.Before(kept.at) {
 		fresh, err := k.sign(ctx, tenant)
 		if err != nil {
 			return Checkpoint{}, err
 		}
-		fresh.Note, fresh.Refusals, err = k.config.Witnesses.Collect(ctx, fresh.Note, func(ctx context.Context, old uint64) ([]ledger.Hash, error) {
+		// What comes is kept for others, so it does not end with this caller; the asker's own
+		// client bounds it in time.
+		fresh.Note, fresh.Refusals, err = k.config.Witnesses.Collect(context.WithoutCancel(ctx), fresh.Note, func(ctx context.Context, old uint64) ([]ledger.Hash, error) {
 			return fresh.ProveConsistency(ctx, old, hashes{k.store, tenant})
 		})
 		if err != nil {

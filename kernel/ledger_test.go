@@ -211,7 +211,9 @@ func TestIssuingFaults(t *testing.T) {
 	kinds := map[string]func(t *testing.T) opening{
 		"memory": func(*testing.T) opening {
 			disk := &memory.Disk{}
-			return func(_ *testing.T, step func(string) error) store.Store { return memory.Open(disk, memory.Options{Step: step}) }
+			return func(_ *testing.T, step func(string) error) store.Store {
+				return memory.Open(disk, memory.Options{Step: step})
+			}
 		},
 		"memory that heals": func(*testing.T) opening {
 			disk := &memory.Disk{}

@@ -20,7 +20,14 @@ type Source interface {
 	ledger.Reader
 }
 
-// A Split is the error of a log that is not what it was. It wraps ledger.ErrInconsistent.
+// ErrStale is wrapped, with ledger.ErrInconsistent, when a log is shown as it was before: it
+// was not rewritten, but somebody is held back in the past. Where several processes
+// answer for one log, one may be behind another for a moment.
+var ErrStale = errors.New("the log is shown as it was before")
+
+// A Split is the error of a log that is not what it was. It wraps ledger.ErrInconsistent. Two
+// notes of one size with other roots convince anybody at once; of other sizes they do so
+// together with the log's tiles.
 type Split struct {
 	Old, New []byte // both are signed notes of the log
 	Err      error
@@ -65,6 +72,9 @@ func Compare(ctx context.Context, r ledger.Reader, trust *ledger.Trust, kept, no
 		}
 		step.Old = old.Root
 	}
+	if now.Size < step.Old.Size {
+		return nil, behind(ctx, r, now.Root, step.Old, kept, note)
+	}
 	if step.Proof, err = now.ProveConsistency(ctx, step.Old.Size, r); err == nil {
 		err = now.CheckConsistency(step.Old, step.Proof)
 	}
@@ -75,4 +85,18 @@ func Compare(ctx context.Context, r ledger.Reader, trust *ledger.Trust, kept, no
 		return nil, err
 	}
 	return step, nil
+}
+
+// behind looks at a log that has fewer leaves than it had: does what was kept at least begin
+// with it?
+func behind(ctx context.Context, r ledger.Reader, now, old ledger.Root, kept, note []byte) error {
+	fewer := fmt.Errorf("%w: it had %d leaves and has %d", ledger.ErrInconsistent, old.Size, now.Size)
+	proof, err := old.ProveConsistency(ctx, now.Size, r)
+	if err == nil {
+		err = old.CheckConsistency(now, proof)
+	}
+	if err != nil { // another history, or the log cannot show the leaves that it had
+		return &Split{Old: kept, New: note, Err: fewer}
+	}
+	return fmt.Errorf("%w: %w", ErrStale, fewer)
 }

@@ -18,13 +18,13 @@ import (
 type HTTP struct {
 	client *http.Client
 	prefix string
-	key    string
+	key    func() string // behind a function: no printer shows it
 }
 
 // NewHTTP gives the log below a URL. key is an API key for a log that is not public, or
 // "".
 func NewHTTP(client *http.Client, prefix, key string) *HTTP {
-	return &HTTP{client, strings.TrimSuffix(prefix, "/"), key}
+	return &HTTP{client, strings.TrimSuffix(prefix, "/"), func() string { return key }}
 }
 
 // ErrAbsent is wrapped when a log that is served answers 404.
@@ -36,8 +36,8 @@ func (h *HTTP) get(ctx context.Context, path string, most int64) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	if h.key != "" {
-		r.Header.Set("Authorization", "Bearer "+h.key)
+	if key := h.key(); key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
 	}
 	answer, err := h.client.Do(r)
 	if err != nil {

@@ -158,6 +158,14 @@ func TestFollow(t *testing.T) {
 			t.Errorf("another history of %d leaves: %+v, %v", size, step, err)
 		}
 	}
+	// As it was before, by a log that has the rest.
+	late := newLog(1)
+	late.grow(40, "leaf")
+	note := late.note()
+	late.grow(len(s.leaves)-40, "leaf")
+	if _, err := monitor.Compare(ctx, watch(t, late, ""), s.trust(), kept, note); !errors.Is(err, monitor.ErrStale) || !errors.Is(err, ledger.ErrInconsistent) {
+		t.Errorf("an older checkpoint: %v", err)
+	}
 	// Another key.
 	if _, err := monitor.Follow(ctx, watch(t, newLog(2), ""), s.trust(), kept); !errors.Is(err, ledger.ErrOrigin) {
 		t.Errorf("another key: %v", err)

@@ -16,8 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
@@ -43,7 +45,7 @@ const (
 func (a *app) demoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo [PATH]",
-		Short: "Import, slice, verify, attack, replay and erase, in a temporary folder",
+		Short: "Import, slice, verify, prove, attack, replay and erase, in a temporary folder",
 		Long: `Shows the whole kernel at work on a conversation that ships with it, or on your own
 transcripts if PATH names some. Everything happens in a temporary folder that is
 removed afterwards; nothing leaves the machine, no key and no store of yours is
@@ -97,6 +99,7 @@ func (a *app) demo(ctx context.Context, path string) (err error) {
 		return err
 	}
 	inner := *a
+	inner.dev = true // an identity for this run
 	inner.storeFlag, inner.tenantFlag = "sqlite:"+filepath.Join(folder, "demo.db"), string(dag.DefaultTenant)
 	d := &demo{ctx: ctx, out: a.stdout, ring: ring}
 	if a.output == "json" {
@@ -142,6 +145,9 @@ func (d *demo) run(folder, path string) error {
 		}
 	}
 	d.verifies(issued.Bundle)
+	if err := d.proves(issued); err != nil {
+		return err
+	}
 	if err := d.attacks(issued.Bundle); err != nil {
 		return err
 	}
@@ -338,9 +344,49 @@ func (d *demo) explains(issued *kernel.Issued) error {
 
 func (d *demo) verifies(bundle []byte) {
 	d.title("Verifying it, with the key and nothing else")
-	evidence, verdict := d.k.Verify(bundle)
+	admissible, verdict := d.k.Verify(bundle)
 	printChecks(d.out, verdict.Checks)
-	d.step(evidence.OK(), "verify", string(verdict.Outcome))
+	d.step(admissible.OK(), "verify", string(verdict.Outcome))
+}
+
+// proves convinces somebody who has a trust file and nothing else, and shows them a part
+// alone.
+func (d *demo) proves(issued *kernel.Issued) error {
+	d.title("Proving it to somebody without the key, a store or a network")
+	e, err := d.k.Attest(d.ctx, d.session.tenant, issued.Bundle)
+	if err != nil {
+		return err
+	}
+	text, err := d.k.Identity().Trust(d.session.tenant, "")
+	if err != nil {
+		return err
+	}
+	trust, err := ledger.ParseTrust(text)
+	if err != nil {
+		return err
+	}
+	judge := evidence.Judge{Trust: trust}
+	files := evidence.Files{Bundle: issued.Bundle, Attestation: e.Envelope, Proof: e.Proof}
+	v := judge.Judge(files)
+	if v.Inclusion == nil {
+		return fmt.Errorf("the evidence is %s: %s", v.Outcome, v.Reason)
+	}
+	d.step(v.Outcome == evidence.Verified, "attestation and ledger", fmt.Sprintf("%s: leaf %d of %d of %s", v.Outcome, v.Inclusion.Index, v.Inclusion.Size, v.Inclusion.Origin))
+	whole, err := slice.ParseBundle(issued.Bundle)
+	if err != nil {
+		return err
+	}
+	part, err := whole.Disclose(issued.Record.Bundle, []dag.TurnID{issued.Slice.Provenance.Anchor})
+	if err != nil {
+		return err
+	}
+	shown := evidence.Files{Disclosure: part.Append(nil), Attestation: e.Envelope, Proof: e.Proof}
+	v = judge.Judge(shown)
+	d.step(v.Outcome == evidence.Verified, "one turn of it, nothing of the others", fmt.Sprintf("%s: %d turns dropped down to hashes, %d bytes", v.Outcome, v.Dropped, len(shown.Disclosure)))
+	files.Proof = nil
+	v = judge.Judge(files)
+	d.step(v.Outcome == evidence.NotInLog, "without the proof", fmt.Sprintf("%s: %s", v.Outcome, v.Reason))
+	return nil
 }
 
 // grows admits turns around the slice and replays.
@@ -405,8 +451,8 @@ func (d *demo) erases(issued *kernel.Issued, shipped bool) error {
 	if err != nil {
 		return err
 	}
-	evidence, verdict := d.k.Verify(again.Bundle)
+	admissible, verdict := d.k.Verify(again.Bundle)
 	same := again.Seal.Token == issued.Seal.Token
-	d.step(evidence.OK() && same, "the same slice, cut today", fmt.Sprintf("%s with the same token, %d turn redacted", verdict.Outcome, len(verdict.Redacted)))
+	d.step(admissible.OK() && same, "the same slice, cut today", fmt.Sprintf("%s with the same token, %d turn redacted", verdict.Outcome, len(verdict.Redacted)))
 	return nil
 }

@@ -104,7 +104,7 @@ not rotate, as it is the log's identity; the attestation key does.`,
 		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	var name, url string
+	var name, url, out string
 	initialise := &cobra.Command{
 		Use:     "init",
 		Short:   "Make an identity with random keys",
@@ -168,13 +168,10 @@ lines as C2SP tlog-policy has them:
 			if err != nil {
 				return err
 			}
-			text, err := id.Trust(tenant, url)
-			if err != nil {
-				return err
-			}
-			return a.print(map[string]string{"trust": string(text)}, func(w io.Writer) { fmt.Fprint(w, string(text)) })
+			return a.writeSaying(out, "trust", map[string]any{}, func() ([]byte, error) { return id.Trust(tenant, url) })
 		},
 	}
+	trust.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
 	trust.Flags().StringVar(&url, "url", "", "where the log is served, for those who monitor it")
 	noFiles(initialise, "name")
 	noFiles(trust, "url")

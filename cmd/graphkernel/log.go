@@ -263,7 +263,7 @@ With --output json: {"origin","old_size","size","root","kept"}, one object for e
 			}
 			return a.monitor(c.Context(), url, &flags)
 		},
-		ValidArgsFunction: noCompletions,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
 	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.abbreviate(a.monitorFolder())+")")
@@ -273,10 +273,6 @@ With --output json: {"origin","old_size","size","root","kept"}, one object for e
 	_ = c.MarkFlagDirname("state") // the flag exists
 	noFiles(c, "every", "max-age")
 	return c
-}
-
-func noCompletions(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 // keptFolder is where checkpoints are kept: a folder that was named, or the user's own.
@@ -335,7 +331,7 @@ func (a *app) watchLog(ctx context.Context, s monitor.Source, trust *ledger.Trus
 	for {
 		err := a.lookAtLog(ctx, s, trust, folder, flags)
 		var split *monitor.Split
-		found := errors.As(err, &split) || errors.Is(err, ledger.ErrSignature) || errors.Is(err, ledger.ErrOrigin)
+		found := errors.As(err, &split) || errors.Is(err, ledger.ErrInconsistent) && !errors.Is(err, monitor.ErrStale) || errors.Is(err, ledger.ErrSignature) || errors.Is(err, ledger.ErrOrigin)
 		if err != nil && (flags.every == 0 || found) {
 			return err
 		}

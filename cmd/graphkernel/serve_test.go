@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -498,7 +499,7 @@ func TestServeCurl(t *testing.T) {
 			lines[op.OperationID] = line
 		}
 	}
-	s := startServe(t, t.TempDir(), "--dev")
+	s := startServe(t, t.TempDir(), "--dev", "--log-public", "default")
 	page := string(second(s.get("/docs")))
 	for id, line := range lines {
 		shown := strings.NewReplacer("&#34;", `"`, "&#39;", `'`, "&gt;", ">", "&lt;", "<", "&amp;", "&", "&#43;", "+").Replace(page)
@@ -507,11 +508,11 @@ func TestServeCurl(t *testing.T) {
 		}
 	}
 	// What one line makes the next one uses; erasing comes last.
-	first := []string{"admitTurns", "cutSlice", "getSlice"}
+	first := []string{"admitTurns", "cutSlice", "getSlice", "getCheckpoint"}
 	var order []string
 	order = append(order, first...)
 	for id := range lines {
-		if id != "eraseTurn" && id != first[0] && id != first[1] && id != first[2] {
+		if id != "eraseTurn" && !slices.Contains(first, id) {
 			order = append(order, id)
 		}
 	}
@@ -534,7 +535,7 @@ func TestServeCurl(t *testing.T) {
 	if strings.Contains(string(out), `"request_id":"`) || strings.Count(string(out), "== ") < 20 {
 		t.Errorf("a line was refused:\n%s", out)
 	}
-	for _, want := range []string{`"admitted":2`, `"outcome":"identical"`, `"admissible":true`, `"policy_id":"narrow@1"`, "event: slice", `"kind":"erasure"`} {
+	for _, want := range []string{`"admitted":2`, `"outcome":"identical"`, `"admissible":true`, `"policy_id":"narrow@1"`, "event: slice", `"kind":"erasure"`, "this kernel is no witness"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("nothing printed %s:\n%s", want, out)
 		}
