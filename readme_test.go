@@ -46,7 +46,7 @@ func TestReadmeSession(t *testing.T) {
 	for _, s := range steps {
 		command := strings.ReplaceAll(s.command, "bin/graphkernel", home+"/bin/graphkernel")
 		command = strings.ReplaceAll(command, "PATH=$PWD/bin", "PATH="+home+"/bin")
-		command = regexp.MustCompile(`\b(slice|forged|evidence)\.json|\bserve\.(out|log)|\b(safe|moved)\.db`).ReplaceAllString(command, home+"/$0")
+		command = regexp.MustCompile(`\b(slice|forged|evidence|part)\.json|\btrust\.policy|\bhanded-on\b|\bserve\.(out|log)|\b(safe|moved)\.db`).ReplaceAllString(command, home+"/$0")
 		command = strings.ReplaceAll(command, "127.0.0.1:18080", free)
 		fmt.Fprintf(&script, "%s\necho '%s'\n", command, end)
 	}
