@@ -26,8 +26,7 @@ import (
 )
 
 // resources gives all that a log of C2SP tlog-tiles v0.1.0 has, by path. It is written out
-// here from the specification until it can be the service's own handler that is asked:
-// then files is what replaces it.
+// here from the specification; TestFsckService asks the service's own.
 func (l *log) resources() map[string][]byte {
 	all := map[string][]byte{}
 	all["checkpoint"], _ = l.checkpoint()
