@@ -302,6 +302,25 @@ func (c *corpus) signers(files map[string][]byte, other *kernel.Evidence) {
 	c.add("statement_less_fail", evidence.Malformed, "A member of the predicate is missing.", with(files, attestFile, c.sealText(once(payload, `,"turns":8}`, `}`))), c.trustSigner(), "")
 	elsewhere := ledger.Key{Name: "other.kernel.example", Alg: ledger.AlgEd25519, Public: c.signerKey().Public}
 	c.add("signer_of_another_tenant_fail", evidence.KeyUnknown, "The trust file lists the same key under another tenant's name.", files, fmt.Sprintf("signer %s\nquorum none\n", elsewhere), "")
+	// Names of signers, beside the keys.
+	named := func(name, at string) (attest.Signer, ledger.Key) {
+		s, k, err := attest.NewSigner(name, c.private(44))
+		if err != nil {
+			panic(err)
+		}
+		st := must(attest.ParseStatement(payload))
+		st.Origin = at
+		files = with(files, attestFile, must(attest.Seal(st.Append(nil), s)))
+		return s, k
+	}
+	whole := files
+	_, key := named("default.elsewhere.example", origin)
+	c.add("signer_of_another_name_fail", evidence.KeyUnknown, "A listed signer whose name is not the statement's origin.", files, fmt.Sprintf("signer %s\nquorum none\n", key), "")
+	_, key = named("acme.kernel.example", "acme.kernel.example")
+	c.add("signer_of_no_tenant_fail", evidence.KeyUnknown, "Another tenant's signer states, in its own name, something of this tenant.", files, fmt.Sprintf("signer %s\nquorum none\n", key), "")
+	_, key = named("default.elsewhere.example", "default.elsewhere.example")
+	c.add("statement_origin_fail", evidence.NotInLog, "The statement is of another log than the proof; both are trusted.", files, fmt.Sprintf("signer %s\n%s", key, c.trustLog()), "")
+	files = whole
 	rotated := c.id
 	rotated = must(rotated.Rotate(c.random, c.time()))
 	by := must(rotated.Attestor(tenant))
@@ -435,6 +454,8 @@ func (c *corpus) parts(files map[string][]byte, first *kernel.Issued) {
 	c.add("dropped_token", evidence.Verified, "A disclosure, and the secret of its token.", map[string][]byte{partFile: d.Append(nil)}, "", c.secret)
 	c.add("dropped_log_only", evidence.Verified, "A disclosure names the digest of the whole, which the leaf has.", with(dropped, attestFile, nil), c.trustLog(), "")
 	c.add("dropped_full_fail", evidence.Redacted, "Turns were dropped, and the whole was asked for.", dropped, c.trustAll(), "", "--require-full")
+	spoken := must(whole.Disclose(sum(first.Bundle), shown))
+	c.add("dropped_spoken_full_fail", evidence.Redacted, "Every turn that is shown has its text, others were dropped, and the whole was asked for.", with(dropped, partFile, spoken.Append(nil)), c.trustAll(), "", "--require-full")
 	edit := func(name string, o evidence.Outcome, why string, change func(*slice.Disclosure)) {
 		d := must(slice.ParseDisclosure(d.Append(nil)))
 		change(d)

@@ -1,8 +1,10 @@
 package golden_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -48,5 +50,55 @@ func TestConformanceTable(t *testing.T) {
 	}
 	if diff := cmp.Diff(subjects, shown); diff != "" {
 		t.Errorf("the page has another table of subjects, -want +got:\n%s", diff)
+	}
+}
+
+// TestConformanceLoop runs the loop that docs/conformance.md shows with a verifier that
+// accepts everything: it must find fault with a case of each other outcome.
+func TestConformanceLoop(t *testing.T) {
+	for _, tool := range []string{"sh", "jq"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the loop needs %s", tool)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join("..", "docs", "conformance.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop := regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindSubmatch(page)
+	if loop == nil {
+		t.Fatal("the page shows no loop")
+	}
+	cases, err := golden.EvidenceCases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	write := func(name string, data []byte) {
+		name = filepath.Join(folder, "golden", "verify", filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tried, want := map[int]bool{}, ""
+	for _, c := range cases {
+		if tried[c.ExitCode] { // one of each: jq takes its time
+			continue
+		}
+		tried[c.ExitCode] = true
+		for name, data := range c.Beside {
+			write(c.Name+"/"+name, data)
+		}
+		for name, data := range c.Evidence {
+			write(c.Name+"/evidence/"+name, data)
+		}
+		if c.ExitCode != 0 {
+			want += fmt.Sprintf("golden/verify/%s/: exit code 0, want %d\n", c.Name, c.ExitCode)
+		}
+	}
+	c := exec.Command("sh", "-c", string(loop[1]))
+	c.Dir, c.Env = folder, append(os.Environ(), "VERIFIER=true", "LC_ALL=C")
+	if got, err := c.CombinedOutput(); err != nil || string(got) != want {
+		t.Errorf("%v, got\n%swant\n%s", err, got, want)
 	}
 }
