@@ -78,7 +78,11 @@ func (a *app) fetch(ctx context.Context, url, turn string, flags *fetchFlags) er
 	if err != nil {
 		return err
 	}
-	c, err := client.New(url, a.getenv("GRAPHKERNEL_KEY"), client.Options{})
+	key := a.getenv("GRAPHKERNEL_KEY")
+	if key == "" {
+		return usagef("fetch needs an API key in GRAPHKERNEL_KEY; graphkernel apikey create makes one")
+	}
+	c, err := client.New(url, key, client.Options{})
 	if err != nil {
 		return &usageError{err}
 	}
@@ -145,7 +149,7 @@ func (a *app) expectation(ctx context.Context, flags *fetchFlags) (*client.Expec
 			return kept, err
 		},
 		Save: func(_ context.Context, note []byte) error {
-			if err := os.MkdirAll(folder, 0o755); err != nil {
+			if err := os.MkdirAll(folder, 0o700); err != nil {
 				return err
 			}
 			return replaceFile(path, note)

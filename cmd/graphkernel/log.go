@@ -389,7 +389,7 @@ func (a *app) lookAtLog(ctx context.Context, s monitor.Source, trust *ledger.Tru
 	if _, err := now.Quorum(since); err != nil {
 		return err // not kept: who has no quorum may have shown this to us alone
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
 	if err := replaceFile(path, note); err != nil {
@@ -446,7 +446,7 @@ func (a *app) shout(path string, err error) error {
 		note []byte
 	}{{"old", split.Old}, {"new", split.New}} {
 		file := fmt.Sprintf("%s.split-%s.%s", strings.TrimSuffix(path, ".checkpoint"), stamp, half.name)
-		if failed := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), replaceFile(file, half.note)); failed != nil {
+		if failed := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), replaceFile(file, half.note)); failed != nil {
 			return errors.Join(err, failed)
 		}
 		a.note("graphkernel: THE LOG SHOWS TWO HISTORIES; kept as evidence: %s", render.Visible(file))
