@@ -1,0 +1,773 @@
+// gkverify: checks evidence of a Graph Kernel. No imports; Web Crypto only; runs in Node >= 20 and in a page.
+//
+// Written from docs/protocol.md (GKP/1) and docs/evidence.md alone; "P n" and "E n" below name their sections. To be
+// read from top to bottom: JSON, forms, hashes, Ed25519, notes, trust, bundle, attestation, verdict.
+
+export class Malformed extends Error { verdict = "malformed"; }
+export class UnknownVersion extends Malformed { verdict = "unknown_version"; }
+export class Usage extends Error {} // the caller's own mistake: there is no verdict
+
+function need(condition, what) {
+  if (!condition) throw new Malformed(what);
+}
+
+const utf8 = (text) => new TextEncoder().encode(text);
+const hex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+export const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const equal = (a, b) => a !== null && b !== null && hex(a) === hex(b);
+
+function concat(...parts) {
+  const all = new Uint8Array(parts.reduce((n, part) => n + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+function decode(data, forbidden) {
+  let text = null;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
+  } catch {
+    need(false, "not UTF-8");
+  }
+  need(!forbidden?.test(text), "a control character");
+  return text;
+}
+
+// ---- JSON, strict and canonical (P 1.2, 1.3, 1.5, 1.6) ----------------------------------------------------------
+// Every file must equal its value written anew. That alone settles white space, escapes, the order of keys and how
+// numbers are spelled (JSON.parse rounds some and takes a key twice: then the two differ), so nothing below does.
+
+const DECIMAL = /^(0|1|0\.[0-9]{0,5}[1-9])$/;
+const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
+
+// Takes what JSON.parse gives, and bigints.
+function write(v) {
+  if (typeof v === "string") return JSON.stringify(v); // RFC 8785 defines its strings by this function
+  if (typeof v === "boolean" || typeof v === "bigint") return String(v);
+  if (typeof v === "number") return (Number.isSafeInteger(v) && v >= 0) || DECIMAL.test(String(v)) ? String(v) : "?";
+  if (v === null) return "?"; // like other numbers: equal to no input
+  if (Array.isArray(v)) return "[" + v.map(write).join(",") + "]";
+  return "{" + Object.keys(v).sort().map((key) => write(key) + ":" + write(v[key])).join(",") + "}";
+}
+
+const canonical = (value) => utf8(write(value));
+
+// Finds what JSON.parse lets pass; returns how many members there are in all objects.
+function inspect(v, depth) {
+  need(typeof v !== "string" || !/\p{Surrogate}/u.test(v), "half of a surrogate pair");
+  if (typeof v !== "object" || v === null) return 0;
+  need(depth < 64, "nested too deep");
+  const keys = isObject(v) ? Object.keys(v) : [];
+  return [...keys, ...Object.values(v)].reduce((count, x) => count + inspect(x, depth + 1), keys.length);
+}
+
+// The value, and whether these bytes are its canonical spelling; Malformed if they are not strict JSON.
+function parse(data) {
+  const text = decode(data);
+  let value = null;
+  try {
+    value = JSON.parse(text);
+  } catch (fault) {
+    need(false, `not strict JSON: ${fault.message}`);
+  }
+  const count = inspect(value, 0);
+  const same = write(value) === text;
+  if (!same) { // is a key there twice? Every string is either followed by a colon, or no key.
+    const keys = [...text.matchAll(/"(?:[^"\\]+|\\.)*"(\s*:)?/g)].filter((found) => found[1]);
+    need(keys.length === count, "a key occurs twice");
+  }
+  return [value, same];
+}
+
+// ---- Forms (P 1.2 to 1.4, 2, 3.1, 9, 15; E 2, 5, 7) -------------------------------------------------------------
+// A form is a pattern for texts, [low, high] for integers, an object for objects (each member, and no other), an
+// ArrayOf, or a function of the value that says true or false, or gives another form.
+
+class ArrayOf {
+  constructor(item, least = 0, most = Infinity) {
+    Object.assign(this, { item, least, most });
+  }
+}
+
+function check(form, v, where) {
+  if (form instanceof RegExp) {
+    need(typeof v === "string" && form.test(v), `${where} is not of its form`);
+  } else if (Array.isArray(form)) {
+    need(Number.isSafeInteger(v) && v >= form[0] && v <= form[1], `${where} is no integer from ${form[0]} to ${form[1]}`);
+  } else if (form instanceof ArrayOf) {
+    need(Array.isArray(v) && v.length >= form.least && v.length <= form.most, `${where} is no array of such a length`);
+    v.forEach((item, i) => check(form.item, item, `${where}[${i}]`));
+  } else if (typeof form === "function") {
+    check(form(v), v, where);
+  } else if (typeof form === "boolean") {
+    need(form, `${where} is not of its form`);
+  } else {
+    const keys = Object.keys(form);
+    const same = isObject(v) && Object.keys(v).length === keys.length && keys.every((key) => Object.hasOwn(v, key));
+    need(same, `${where} has not the members ${keys.join(", ")}`);
+    for (const key of keys) check(form[key], v[key], `${where}.${key}`);
+  }
+}
+
+// Checks the form. A version that is a text, but another one, goes before: it may have other members (P 10.1).
+function readJSON(data, where, form, versions = []) {
+  need(data.length <= MAX_BUNDLE, "too long");
+  const [value, same] = parse(data);
+  for (const [path, known] of versions) {
+    const found = path.reduce((v, key) => (isObject(v) && Object.hasOwn(v, key) ? v[key] : undefined), value);
+    if (typeof found === "string" && found !== known) throw new UnknownVersion(`${path.at(-1)} is '${found.slice(0, 40)}', not '${known}'`);
+  }
+  check(form, value, where);
+  need(same, `${where} is not in canonical spelling`);
+  return value;
+}
+
+function unbase64(text) {
+  let binary = null;
+  try {
+    binary = atob(text);
+  } catch {
+    need(false, "no base64");
+  }
+  need(btoa(binary) === text, "not the one spelling in base64");
+  return Uint8Array.from(binary, (c) => c.charCodeAt(0));
+}
+
+// Since 1970, or null if it is no time in its written form.
+function microseconds(v) {
+  if (typeof v !== "string" || !/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z$/.test(v)) return null;
+  const time = new Date(v.slice(0, 19) + "Z"); // rolls over if the month has fewer days
+  if (!(time >= 0) || time.toISOString().slice(0, 19) !== v.slice(0, 19)) return null;
+  return BigInt(time.getTime()) * 1000n + BigInt(v.slice(20, 26));
+}
+
+const ppm = (v) => Math.round(v * 1e6); // exact for up to six digits
+const isText = (v, most) => typeof v === "string" && utf8(v).length <= most;
+const isTime = (v) => microseconds(v) !== null;
+const isDecimal = (v) => typeof v === "number" && DECIMAL.test(String(v));
+const isBase64 = (v) => typeof v === "string" && unbase64(v) !== null;
+const isAttributes = (v) => isObject(v) && Object.keys(v).length <= 32 && Object.entries(v).every(([key, x]) =>
+  /^[a-z0-9][a-z0-9_.-]{0,63}$/.test(key) && isText(x, 1024) && !/[\0-\x1f]/.test(x));
+
+const MAX_BUNDLE = 536870912;
+const [HEX32, HEX64, HASH64] = [/^[0-9a-f]{32}$/, /^[0-9a-f]{64}$/, /^[0-9a-f]{16}$/];
+const INTEGER = [0, 2 ** 53 - 1];
+export const LABEL = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const POLICY_ID = /^[a-z0-9][a-z0-9._-]{0,62}@[1-9][0-9]{0,5}$/;
+const UUID = /^(?!0{8}-0{4}-0{4}-0{4}-0{12})[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const KEY_NAME = "[^+\\p{White_Space}]+"; // C2SP signed-note: no plus, no white space of Unicode
+const PHASES = ["synthesis", "planning", "consolidation", "debugging", "exploration"];
+const PROVENANCE = { slice_id: HASH64, anchor_turn_id: UUID, policy_id: POLICY_ID, policy_params_hash: HEX64,
+  graph_snapshot_hash: HEX64, schema_version: /^gkp\/1$/ }; // in the order of the token's text
+const POLICY = { type: /^slice_policy_v1$/, max_nodes: [1, 10000], max_radius: [0, 64], max_siblings: [0, 100],
+  include_siblings: (v) => typeof v === "boolean", salience_weight: isDecimal, distance_decay: isDecimal,
+  phase_weights: Object.fromEntries(PHASES.map((phase) => [phase, isDecimal])) };
+const HEADER = { anchor: UUID, as_of: INTEGER, key_id: LABEL, policy: POLICY, provenance: PROVENANCE, tenant: LABEL, token: HEX32 };
+const BARE_TURN = { body_digest: HEX64, conversation: UUID, created_at: isTime, id: UUID, phase: (v) => PHASES.includes(v),
+  role: /^(system|user|assistant|tool)$/, salience: isDecimal };
+const BODY = { attrs: isAttributes, author: /^[ -~]{0,128}$/, salt: HEX32, content: (v) => isText(v, 8388608) };
+const FIRST = { distance: [0, 64], score_nano: [0, 1e9], via: /^anchor$/ };
+const REASON = { distance: [0, 64], score_nano: [0, 1e9], via: /^(parent|child|sibling)$/, from: UUID };
+const TURN = (v) => ({ ...BARE_TURN, ...(isObject(v) && Object.hasOwn(v, "redacted") ? { redacted: (x) => x === true } : BODY) });
+const ADMITTED_TURN = (v) => ({ ...TURN(v), admission: (a) => (isObject(a) && Object.hasOwn(a, "from") ? REASON : FIRST) });
+const EDGE = { child: UUID, kind: /^(reply|spawn|merge|reference)$/, parent: UUID };
+const BUNDLE = { ...HEADER, edges: new ArrayOf(EDGE), order: new ArrayOf(UUID), turns: new ArrayOf(ADMITTED_TURN, 0, 10000) };
+const SHOWN = { index: [0, 9999], path: new ArrayOf(HEX64, 0, 63), turn: TURN };
+const DISCLOSURE = { ...HEADER, bundle: HEX64, edges: INTEGER, turn_count: [1, 10000], turns: new ArrayOf(SHOWN, 1),
+  type: /^disclosure$/, version: /^gkd\/1$/ };
+const LEAF = { as_of: INTEGER, at: isTime, bundle: HEX64, key_id: LABEL, provenance: PROVENANCE, tenant: LABEL,
+  type: /^slice$/, version: /^gkl\/1$/ };
+const PAYLOAD_TYPE = "application/vnd.in-toto+json";
+const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
+const PREDICATE_TYPE = "https://github.com/graphkernel/graphkernel/attestation/slice/v1";
+const ENVELOPE = { payload: isBase64, payloadType: (v) => v === PAYLOAD_TYPE,
+  signatures: new ArrayOf({ keyid: (v) => typeof v === "string", sig: isBase64 }, 0, 16) };
+const PREDICATE = { anchorTurnId: UUID, asOf: INTEGER, edges: INTEGER, graphSnapshotHash: HEX64, issuedAt: isTime,
+  ledger: { index: INTEGER, origin: new RegExp(`^${KEY_NAME}$`, "u") }, policy: POLICY, policyId: POLICY_ID, policyParamsHash: HEX64,
+  redacted: new ArrayOf({ turn: UUID, why: /^(erased|withheld)$/ }), schemaVersion: /^gkp\/1$/, sliceId: HASH64,
+  tenant: LABEL, tokenKeyId: LABEL, turns: INTEGER };
+const STATEMENT = { _type: (v) => v === STATEMENT_TYPE, predicateType: (v) => v === PREDICATE_TYPE,
+  predicate: (v) => ({ ...Object.fromEntries(Object.keys(isObject(v) ? v : {}).map((key) => [key, () => true])), ...PREDICATE }),
+  subject: new ArrayOf({ digest: { sha256: HEX64 }, name: /^slice-[0-9a-f]{16}\.json$/ }, 1, 1) };
+const VERSIONS = [[["provenance", "schema_version"], "gkp/1"], [["policy", "type"], "slice_policy_v1"]];
+const STATEMENT_VERSIONS = [[["_type"], STATEMENT_TYPE], [["predicateType"], PREDICATE_TYPE],
+  [["predicate", "schemaVersion"], "gkp/1"], [["predicate", "policy", "type"], "slice_policy_v1"]];
+
+// ---- Hashes and trees (P 6.2, 6.3, appendix B; RFC 6962, 2.1) ---------------------------------------------------
+
+const sha256 = async (data) => new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+export const leafHash = (leaf) => sha256(concat([0], leaf));
+// Where a hash is missing (null), all above it are.
+export const nodeHash = (left, right) => (left && right ? sha256(concat([1], left, right)) : null);
+
+async function hmac256(key, message) {
+  const imported = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  return new Uint8Array(await crypto.subtle.sign("HMAC", imported, message));
+}
+
+export function xxhash64(data) {
+  const [p1, p2, p3, p4, p5] = [0x9e3779b185ebca87n, 0xc2b2ae3d27d4eb4fn, 0x165667b19e3779f9n, 0x85ebca77c2b2ae63n, 0x27d4eb2f165667c5n];
+  const u64 = (x) => BigInt.asUintN(64, x);
+  const rotate = (x, n) => u64((u64(x) << n) | (u64(x) >> (64n - n)));
+  const round = (v, x) => u64(rotate(v + x * p2, 31n) * p1);
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const end = data.length;
+  let at = 0;
+  let h = p5;
+  if (end >= 32) {
+    let lanes = [u64(p1 + p2), p2, 0n, u64(-p1)];
+    for (; end - at >= 32; at += 32) lanes = lanes.map((lane, i) => round(lane, view.getBigUint64(at + 8 * i, true)));
+    h = rotate(lanes[0], 1n) + rotate(lanes[1], 7n) + rotate(lanes[2], 12n) + rotate(lanes[3], 18n);
+    for (const lane of lanes) h = u64((u64(h) ^ round(0n, lane)) * p1 + p4);
+  }
+  h = u64(h + BigInt(end));
+  for (; end - at >= 8; at += 8) h = u64(rotate(h ^ round(0n, view.getBigUint64(at, true)), 27n) * p1 + p4);
+  for (; end - at >= 4; at += 4) h = u64(rotate(h ^ u64(BigInt(view.getUint32(at, true)) * p1), 23n) * p2 + p3);
+  for (; at < end; at++) h = u64(rotate(h ^ u64(BigInt(data[at]) * p5), 11n) * p1);
+  h = u64((h ^ (h >> 33n)) * p2);
+  h = u64((h ^ (h >> 29n)) * p3);
+  return (h ^ (h >> 32n)).toString(16).padStart(16, "0");
+}
+
+// The largest power of two below size: the number of leaves in the left subtree. Sizes are too large for bit operations.
+function split(size) {
+  let k = 1;
+  while (2 * k < size) k *= 2;
+  return k;
+}
+
+export async function treeRoot(hashes) {
+  if (hashes.length < 2) return hashes[0] ?? sha256(new Uint8Array());
+  const k = split(hashes.length);
+  return nodeHash(...(await Promise.all([treeRoot(hashes.slice(0, k)), treeRoot(hashes.slice(k))])));
+}
+
+// The root that an audit path (2.1.1) leads to, or null. Its last hash is the sibling right below the root.
+export async function rootFromPath(leaf, index, size, path) {
+  if (index >= size || size === 1 || !path.length) return size === 1 && index === 0 && !path.length ? leaf : null;
+  const k = split(size);
+  if (index < k) return nodeHash(await rootFromPath(leaf, index, k, path.slice(0, -1)), path.at(-1));
+  return nodeHash(path.at(-1), await rootFromPath(leaf, index - k, size - k, path.slice(0, -1)));
+}
+
+// The roots of the old and new trees that a proof (2.1.2) leads to; oldRoot is null in a subtree on the right.
+async function rootsFromConsistency(older, newer, path, oldRoot) {
+  if (older === newer) {
+    const found = path.length === (oldRoot ? 0 : 1) ? oldRoot ?? path[0] : null;
+    return [found, found];
+  }
+  if (!path.length) return [null, null];
+  const [k, rest, sibling] = [split(newer), path.slice(0, -1), path.at(-1)];
+  if (older <= k) {
+    const [before, after] = await rootsFromConsistency(older, k, rest, oldRoot);
+    return [before, await nodeHash(after, sibling)];
+  }
+  const [before, after] = await rootsFromConsistency(older - k, newer - k, rest, null);
+  return [await nodeHash(sibling, before), await nodeHash(sibling, after)];
+}
+
+export async function isConsistent(older, oldRoot, newer, newRoot, path) {
+  if (older === 0 || older > newer) return older === 0 && !path.length;
+  const [before, after] = await rootsFromConsistency(older, newer, path, oldRoot);
+  return equal(before, oldRoot) && equal(after, newRoot);
+}
+
+// ---- Ed25519 (E 1; RFC 8032) ------------------------------------------------------------------------------------
+// Web Crypto verifies. What implementations differ in is decided here, before they are asked.
+
+const Q = 2n ** 255n - 19n;
+const L = 2n ** 252n + 27742317777372353535851937790883648493n;
+const littleEndian = (bytes) => BigInt("0x" + hex(bytes.slice().reverse()));
+
+function power(base, exponent) {
+  let result = 1n;
+  for (base %= Q; exponent > 0n; exponent >>= 1n, base = (base * base) % Q) if (exponent & 1n) result = (result * base) % Q;
+  return result;
+}
+
+// x² of a point with this y on -x² + y² = 1 + d·x²·y²; there is such a point if x² is a square.
+function xSquared(y) {
+  const d = (Q - 121665n) * power(121666n, Q - 2n);
+  return ((y * y + Q - 1n) * power(d * y * y + 1n, Q - 2n)) % Q;
+}
+const isSquare = (xx) => power(xx, (Q - 1n) / 2n) <= 1n;
+const yOf = (key) => littleEndian(key) & (2n ** 255n - 1n);
+
+// Whether it is one of the encodings of low order, or its y is not reduced. The sign of x makes no difference.
+// Of low order are (0, 1), (0, -1), (x, 0), and the four whose double is (x, 0), which is where x² + y² = 0.
+export function refusedKey(key) {
+  const y = yOf(key);
+  return y >= Q || xSquared(y) === 0n || y === 0n || (xSquared(y) + y * y) % Q === 0n;
+}
+
+export async function ed25519(key, message, signature) {
+  if (signature.length !== 64 || refusedKey(key) || !isSquare(xSquared(yOf(key)))) return false;
+  if (littleEndian(signature.slice(32)) >= L) return false;
+  const imported = await crypto.subtle.importKey("raw", key, { name: "Ed25519" }, false, ["verify"]);
+  return crypto.subtle.verify({ name: "Ed25519" }, imported, signature, message);
+}
+
+// ---- Signed notes, checkpoints, proofs (E 2, 3, 4) --------------------------------------------------------------
+
+const noteText = (data) => decode(data, /[\0-\x09\x0b-\x1f]/);
+
+function decimalLine(line, most) {
+  need(/^(0|[1-9][0-9]{0,15})$/.test(line) && BigInt(line) <= BigInt(most), `no decimal up to ${most}`);
+  return Number(line);
+}
+
+function hashLine(line) {
+  need(unbase64(line).length === 32, "no hash of 32 bytes");
+  return unbase64(line);
+}
+
+async function readCheckpoint(data) {
+  const note = noteText(data);
+  const blank = note.lastIndexOf("\n\n");
+  const head = note.slice(0, Math.max(blank, 0)).split("\n");
+  need(note.endsWith("\n") && head.length >= 3 && head.every((line) => line), "not origin, size, root and signatures");
+  const lines = note.slice(blank + 2, -1).split("\n").map((line) => {
+    const found = new RegExp(`^\u2014 (${KEY_NAME}) ([^ ]+)$`, "u").exec(line);
+    need(found && unbase64(found[2]).length > 4, "a line that is no signature");
+    const blob = unbase64(found[2]);
+    return { name: found[1], short: hex(blob.slice(0, 4)), signature: blob.slice(4) };
+  });
+  need(lines.length <= 100, "more than 100 signature lines");
+  const [origin, size, root] = [head[0], decimalLine(head[1], 2 ** 48), hashLine(head[2])];
+  need(size || equal(root, await sha256(new Uint8Array())), "the empty tree has another root");
+  return { origin, size, root, text: utf8(note.slice(0, blank + 1)), lines };
+}
+
+async function readProof(data) {
+  const note = noteText(data);
+  const blank = note.indexOf("\n\n");
+  const [first, extra, place, ...hashes] = note.slice(0, blank < 0 ? note.length : blank).split("\n");
+  const [, version] = /^c2sp\.org\/tlog-proof@(.*)$/.exec(first) ?? [];
+  if (version !== undefined && version !== "v1") throw new UnknownVersion(`the first line is '${first.slice(0, 40)}'`);
+  need(version === "v1" && blank > 0 && hashes.length <= 63, "not a proof with up to 63 hashes");
+  need(extra?.startsWith("extra ") && place?.startsWith("index "), "not extra and index");
+  const [leafBytes, index] = [unbase64(extra.slice(6)), decimalLine(place.slice(6), INTEGER[1])];
+  need(leafBytes.length <= 65535, "a leaf of more than 65535 bytes");
+  const leaf = readJSON(leafBytes, "leaf", isObject);
+  if (leaf.type === "slice") readJSON(leafBytes, "leaf", LEAF, [[["version"], "gkl/1"], ...VERSIONS]);
+  return { leafBytes, leaf, index, path: hashes.map(hashLine), checkpoint: await readCheckpoint(utf8(note.slice(blank + 2))) };
+}
+
+function readConsistency(data) {
+  const note = noteText(data);
+  need(!note || note.endsWith("\n"), "the last line has no end");
+  return note.split("\n").slice(0, -1).map(hashLine);
+}
+
+// ---- Trust file (E 6; C2SP tlog-policy) and whose lines are in a checkpoint (E 3) -------------------------------
+
+// A key: its name, all 32 bytes of its hash as hex, the key; its end in microseconds or null.
+async function readVkey(text, algorithm, until = null) {
+  const [, name, short, base64] = new RegExp(`^(${KEY_NAME})[+]([0-9a-f]{8})[+]([^ ]+)$`, "u").exec(text) ?? [];
+  const blob = unbase64(base64 ?? "");
+  need(blob.length === 33 && blob[0] === algorithm && !refusedKey(blob.slice(1)), "no vkey for this, or one refused");
+  const id = hex(await sha256(concat(utf8(name + "\n"), blob)));
+  need(id.startsWith(short) && (until === null || isTime(until)), "a wrong hash, or an end that is no time");
+  return { name, id, key: blob.slice(1), algorithm, until: microseconds(until) };
+}
+
+async function readTrust(data) {
+  need(data.length <= 2 ** 20, "more than 1 MiB");
+  const lines = decode(data, /[\0-\x08\x0b-\x1f\x7f]/).split("\n");
+  need(lines.length - (lines.at(-1) === "") <= 1024, "more than 1024 lines");
+  const [signers, logs, witnesses, groups, quorum, members] = [[], [], new Map(), new Map(), [], []];
+  const defined = (name) => witnesses.has(name) || groups.has(name);
+  for (const line of lines) {
+    const [word, ...items] = line.split(/[ \t]+/).filter((item) => item);
+    if (!word || word.startsWith("#")) continue;
+    if (word === "signer" && items.length >= 1 && items.length <= 2) {
+      signers.push(await readVkey(items[0], 1, items[1]));
+    } else if (word === "log" && items.length >= 1 && items.length <= 2) {
+      logs.push(await readVkey(items[0], 1));
+    } else if (word === "witness" && items.length >= 2 && items.length <= 3) {
+      need(items[0] !== "none" && !defined(items[0]), "a name that is defined twice");
+      witnesses.set(items[0], { ...(await readVkey(items[1], 4)), witness: items[0] });
+    } else if (word === "group" && items.length >= 3) {
+      const [name, k, ...names] = items;
+      const count = k === "any" ? "1" : k === "all" ? String(names.length) : k;
+      need(name !== "none" && !defined(name) && names.every(defined), "a name defined twice, or not before");
+      need(/^[1-9][0-9]{0,3}$/.test(count) && Number(count) <= names.length, "K is outside 1 … n");
+      groups.set(name, { k: Number(count), names });
+      members.push(...names);
+    } else if (word === "quorum" && items.length === 1 && (items[0] === "none" || defined(items[0]))) {
+      quorum.push(items[0]);
+    } else {
+      need(false, `no line of the trust file: ${line.slice(0, 60)}`);
+    }
+  }
+  const keys = (list) => list.map(({ key }) => hex(key));
+  for (const once of [signers.map(({ id }) => id), keys(logs), keys([...witnesses.values()]), members]) {
+    need(new Set(once).size === once.length, "a key that is listed twice, or a member of two groups");
+  }
+  need(quorum.length === 1, "not exactly one quorum line");
+  return { signers, logs, witnesses, groups, quorum: quorum[0] };
+}
+
+function isQuorum(trust, cosigned) {
+  const met = new Set(["none", ...cosigned]);
+  for (const [name, { k, names }] of trust.groups) if (names.filter((n) => met.has(n)).length >= k) met.add(name); // members stand before
+  return met.has(trust.quorum);
+}
+
+// The signature lines of these keys: {key, seconds (of a cosignature), holds}.
+async function knownLines(c, keys) {
+  const found = [];
+  for (const { name, short, signature } of c.lines) {
+    for (const key of keys) {
+      if (key.name !== name || !key.id.startsWith(short)) continue;
+      if (key.algorithm === 1) {
+        found.push({ key, holds: await ed25519(key.key, c.text, signature) });
+      } else {
+        const seconds = BigInt("0x" + hex(signature.slice(0, 8)));
+        const text = concat(utf8(`cosignature/v1\ntime ${seconds}\n`), c.text);
+        found.push({ key, seconds, holds: seconds < 2n ** 63n && (await ed25519(key.key, text, signature.slice(8))) });
+      }
+    }
+  }
+  return found;
+}
+
+// ---- Bundle and disclosure (P 2.3, 3.2, 4, 6, 7, 8, 10; E 7) ----------------------------------------------------
+
+// A slice: what was read, its turns as far as they are shown, their count and that of the edges, the bundle's digest as issued.
+async function readBundle(data) {
+  const v = readJSON(data, "bundle", BUNDLE, VERSIONS);
+  return { v, turns: v.turns, turnCount: v.turns.length, edgeCount: v.edges.length, bundle: hex(await sha256(data)), isDisclosure: false };
+}
+
+function readDisclosure(data) {
+  const v = readJSON(data, "disclosure", DISCLOSURE, [[["version"], "gkd/1"], ...VERSIONS]);
+  need(v.edges <= v.turn_count ** 2, "more edges than so many turns can have");
+  return { v, turns: v.turns.map(({ turn }) => turn), turnCount: v.turn_count, edgeCount: v.edges, bundle: v.bundle, isDisclosure: true };
+}
+
+// P 3.2: the policy as it is hashed.
+function inPPM({ phase_weights, salience_weight, distance_decay, ...plain }) {
+  const weights = Object.fromEntries(Object.entries(phase_weights).map(([phase, weight]) => [phase, ppm(weight)]));
+  return { ...plain, phase_weights_ppm: weights, salience_weight_ppm: ppm(salience_weight), distance_decay_ppm: ppm(distance_decay) };
+}
+
+const policyHolds = async (v) => hex(await sha256(canonical(inPPM(v.policy)))) === v.provenance.policy_params_hash;
+
+// P 6.1.
+const turnLeaf = ({ body_digest, conversation, created_at, id, phase, role, salience }) => canonical({ body_digest, conversation,
+  created_at_us: microseconds(created_at), id, phase, role, salience_ppm: ppm(salience), type: "turn" });
+
+// P 2.3.
+async function bodiesHold(turns) {
+  for (const { redacted, attrs, author, content, salt, body_digest } of turns) {
+    if (!redacted && hex(await hmac256(unhex(salt), canonical({ attrs, author, content }))) !== body_digest) return false;
+  }
+  return true;
+}
+
+const ascending = (values) => values.every((x, i) => i === 0 || values[i - 1] < x);
+const pair = (parent, child) => parent + " " + child; // ids have one length, so pairs compare as texts
+
+// P 4, all in integers.
+function score(policy, phase, salience, distance) {
+  const alpha = BigInt(policy.salience_weight_ppm);
+  const f = (10n ** 12n - alpha * 10n ** 6n + alpha * BigInt(salience)) / 1000n;
+  let d = 10n ** 9n;
+  for (let i = 0; i < distance; i++) d = (d * BigInt(policy.distance_decay_ppm)) / 10n ** 6n;
+  return (((BigInt(policy.phase_weights_ppm[phase]) * f) / 10n ** 6n) * d) / 10n ** 9n;
+}
+
+// P 10.2.
+function reasonsAgree(v) {
+  const policy = inPPM(v.policy);
+  const turns = new Map(v.turns.map((t) => [t.id, t]));
+  const edges = new Set(v.edges.map((e) => pair(e.parent, e.child)));
+  const agrees = ({ id, phase, salience, admission: { distance, score_nano, via, from } }) => {
+    if (distance > policy.max_radius || BigInt(score_nano) !== score(policy, phase, ppm(salience), distance)) return false;
+    if (via === "anchor") return id === v.anchor && distance === 0;
+    if (from === id || !turns.has(from)) return false;
+    const step = distance - turns.get(from).admission.distance;
+    if (via === "sibling") return step === 0 && policy.include_siblings && policy.max_siblings > 0;
+    return step === 1 && edges.has(via === "parent" ? pair(id, from) : pair(from, id));
+  };
+  return v.anchor === v.provenance.anchor_turn_id && v.turns.length <= policy.max_nodes
+    && v.turns.filter((t) => t.admission.via === "anchor").length === 1 && v.turns.every(agrees);
+}
+
+// P 7; shorter than the turns if the edges hold a cycle. The written forms of times order as the times do.
+function readingOrder(v) {
+  const time = new Map(v.turns.map((t) => [t.id, t.created_at + " " + t.id]));
+  const children = new Map(v.turns.map((t) => [t.id, []]));
+  const waits = new Map(v.turns.map((t) => [t.id, 0]));
+  for (const { parent, child } of v.edges) {
+    if (!time.has(parent) || !time.has(child)) continue;
+    children.get(parent).push(child);
+    waits.set(child, waits.get(child) + 1);
+  }
+  const ready = []; // sorted, the next turn at its end
+  const insert = (id) => {
+    let [low, high] = [0, ready.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (time.get(ready[middle]) > time.get(id)) low = middle + 1;
+      else high = middle;
+    }
+    ready.splice(low, 0, id);
+  };
+  for (const [id, count] of waits) if (!count) insert(id);
+  const placed = [];
+  while (ready.length) {
+    placed.push(ready.pop());
+    for (const child of children.get(placed.at(-1))) {
+      waits.set(child, waits.get(child) - 1);
+      if (!waits.get(child)) insert(child);
+    }
+  }
+  return placed;
+}
+
+// P 10.1: each check, and whether it holds.
+async function* checkBundle(v) {
+  const { turns, edges, provenance: p } = v;
+  const ids = turns.map((t) => t.id);
+  const known = new Set(ids);
+  yield ["canonical_order", ascending(ids) && ascending(edges.map((e) => pair(e.parent, e.child)))];
+  yield ["edges", edges.every((e) => known.has(e.parent) && known.has(e.child))];
+  yield ["admissions", reasonsAgree(v)];
+  yield ["order", v.order.length === turns.length && write(readingOrder(v)) === write(v.order)];
+  yield ["policy_hash", await policyHolds(v)];
+  const reasons = turns.map(({ id, admission: a }) => [id, a.distance, a.score_nano, a.via, a.from ?? ""]);
+  const leaves = [...turns.map(turnLeaf), ...edges.map((e) => canonical({ ...e, type: "edge" })), canonical({ admissions: reasons, type: "admissions" })];
+  yield ["snapshot", hex(await treeRoot(await Promise.all(leaves.map(leafHash)))) === p.graph_snapshot_hash];
+  const { policy_id, policy_params_hash, schema_version } = p;
+  const text = { anchor: v.anchor, edges: edges.map((e) => [e.parent, e.child, e.kind]), policy_id, policy_params_hash, schema_version, turns: ids };
+  yield ["slice_id", xxhash64(canonical(text)) === p.slice_id];
+}
+
+// E 7: as above; null is a check of something that a disclosure does not show.
+async function* checkDisclosure(v) {
+  const indexes = v.turns.map(({ index }) => index);
+  const size = v.turn_count + v.edges + 1;
+  yield ["canonical_order", ascending(indexes) && ascending(v.turns.map(({ turn }) => turn.id)) && indexes.at(-1) < v.turn_count];
+  yield ["edges", null];
+  yield ["admissions", v.anchor === v.provenance.anchor_turn_id ? null : false];
+  yield ["order", null];
+  yield ["policy_hash", await policyHolds(v)];
+  let holds = true;
+  for (const { turn, index, path } of v.turns) {
+    const root = await rootFromPath(await leafHash(turnLeaf(turn)), index, size, path.map(unhex));
+    holds &&= root !== null && hex(root) === v.provenance.graph_snapshot_hash;
+  }
+  yield ["inclusion", holds];
+  yield ["slice_id", null];
+}
+
+// P 8.
+async function tokenOf(v, secret) {
+  const key = await hmac256(await hmac256(new Uint8Array(32), secret), utf8(`graphkernel:token:v2:${v.tenant}:${v.key_id}\x01`));
+  const text = [...Object.keys(PROVENANCE).map((field) => v.provenance[field]), "admissibility_token_v2_hmac"].join("|");
+  return (await hmac256(key, utf8(text))).slice(0, 16);
+}
+
+// In constant time: every byte is looked at.
+const sameBytes = (a, b) => a.length === b.length && a.reduce((seen, x, i) => seen | (x ^ b[i]), 0) === 0;
+
+// ---- Attestation (E 5) ------------------------------------------------------------------------------------------
+
+function readAttestation(data) {
+  const envelope = readJSON(data, "envelope", ENVELOPE);
+  const payload = unbase64(envelope.payload);
+  const { predicate, subject: [subject] } = readJSON(payload, "statement", STATEMENT, STATEMENT_VERSIONS);
+  need(subject.name === `slice-${predicate.sliceId}.json`, "the subject is named after another slice");
+  need(ascending(predicate.redacted.map(({ turn }) => turn)), "redacted does not ascend");
+  const message = concat(utf8(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `), payload);
+  const signatures = envelope.signatures.map(({ keyid, sig }) => ({ keyid, signature: unbase64(sig) }));
+  return { message, signatures, digest: subject.digest.sha256, predicate };
+}
+
+// Whether it matches the slice, whole or as a disclosure.
+function statementMatches({ digest, predicate: said }, { v, turns, turnCount, edgeCount, bundle, isDisclosure }) {
+  const p = v.provenance;
+  const same = { anchorTurnId: p.anchor_turn_id, asOf: v.as_of, edges: edgeCount, graphSnapshotHash: p.graph_snapshot_hash, policy: v.policy,
+    policyId: p.policy_id, policyParamsHash: p.policy_params_hash, schemaVersion: p.schema_version, sliceId: p.slice_id, tenant: v.tenant,
+    tokenKeyId: v.key_id, turns: turnCount };
+  if (!Object.keys(same).every((key) => write(said[key]) === write(same[key]))) return false;
+  const named = said.redacted.map(({ turn }) => turn);
+  const redacted = new Set(turns.filter((t) => t.redacted).map((t) => t.id));
+  if (isDisclosure) return digest === bundle && !turns.some((t) => !t.redacted && named.includes(t.id));
+  return named.every((id) => redacted.has(id)) && (digest === bundle) === (named.length === redacted.size);
+}
+
+// ---- Verdict (E 6, 8) -------------------------------------------------------------------------------------------
+
+export const EXIT = { verified: 0, tampered: 10, key_unknown: 11, well_formed: 11, key_retired: 12, not_in_log: 13, log_inconsistent: 14,
+  quorum_not_met: 15, redacted: 16, malformed: 20, unknown_version: 21 };
+const READERS = { "bundle.json": readBundle, "disclosure.json": readDisclosure, "attestation.json": readAttestation, "slice.tlog-proof": readProof,
+  "checkpoint": readCheckpoint, "checkpoint.old": readCheckpoint, "consistency": readConsistency };
+const COMPANIONS = { "bundle.json": ["attestation.json", "slice.tlog-proof"], "disclosure.json": ["attestation.json", "slice.tlog-proof"],
+  "checkpoint": ["checkpoint.old", "consistency"] };
+export const NAMES = Object.keys(READERS);
+
+// Checks are made in the order of E 8's table, so the first that fails gives the verdict.
+class Report {
+  checks = [];
+  verdict = "";
+  signed = false;
+  title = "";
+
+  // holds is null for a check that is not made; detail says why.
+  check(id, holds, verdict, detail = "", signature = false) {
+    const status = holds === null ? "skipped" : holds ? "ok" : "fail";
+    this.checks.push({ id, status, detail });
+    if (status === "fail") this.verdict ||= verdict;
+    this.signed ||= signature && status === "ok";
+  }
+}
+
+// evidence: {name: Uint8Array}. options: trust (the trust file's bytes), secret (bytes), keyID, requireFull.
+// Resolves to {verdict, exitCode, checks, title}; rejects with Usage where there is no verdict.
+export async function verify(evidence, { trust: trustFile, secret, keyID = "k1", requireFull = false } = {}) {
+  const names = NAMES.filter((name) => evidence[name]);
+  const main = Object.keys(COMPANIONS).find((name) => names.includes(name));
+  if (!main) throw new Usage("evidence is one of bundle.json, disclosure.json and checkpoint");
+  if (secret && secret.length < 32) throw new Usage("the secret has fewer than 32 bytes");
+  const trust = await readTrust(trustFile ?? utf8("quorum none")).catch((fault) => {
+    throw fault instanceof Malformed ? new Usage(`trust file: ${fault.message}`) : fault;
+  });
+  const [report, read, faults] = [new Report(), {}, { malformed: [], unknown_version: [] }];
+  for (const name of names) {
+    const data = evidence[name];
+    try {
+      need(name === main || COMPANIONS[main].includes(name), `does not belong to ${main}`);
+      need(name !== "consistency" || evidence["checkpoint.old"], "there is no checkpoint.old");
+      read[name] = await READERS[name](name.endsWith(".json") && data.at(-1) === 0x0a ? data.subarray(0, -1) : data);
+    } catch (fault) {
+      if (!(fault instanceof Malformed)) throw fault;
+      faults[fault.verdict].push(`${name}: ${fault.message}`);
+    }
+  }
+  report.check("form", !faults.malformed.length, "malformed", faults.malformed.join("; "));
+  report.check("version", !faults.unknown_version.length, "unknown_version", faults.unknown_version.join("; "));
+  if (!read[main]) {
+    report.check("all others", null, "", `${main} could not be read`);
+  } else if (main === "checkpoint") {
+    await verifyCheckpoint(report, trust, read[main], read["checkpoint.old"], read["consistency"] ?? []);
+  } else {
+    const s = read[main];
+    await verifySlice(report, s, secret, keyID);
+    const [attestation, signers] = await verifyAttestation(report, trust, s, read["attestation.json"]);
+    const quorumTime = await verifyProof(report, trust, s, attestation, read["slice.tlog-proof"]);
+    verifyTime(report, attestation, signers, quorumTime);
+    const missing = s.turnCount - s.turns.filter((t) => !t.redacted).length;
+    const text = `${missing} of ${s.turnCount} turns redacted`;
+    report.check("text", !(missing && requireFull), "redacted", text);
+    report.title = `slice ${s.v.provenance.slice_id} (${text})`;
+  }
+  const verdict = report.verdict || (report.signed ? "verified" : "well_formed");
+  return { verdict, exitCode: EXIT[verdict], checks: report.checks, title: report.title };
+}
+
+async function verifySlice(report, s, secret, keyID) {
+  report.check("bodies", await bodiesHold(s.turns), "tampered");
+  for await (const [id, holds] of s.isDisclosure ? checkDisclosure(s.v) : checkBundle(s.v)) {
+    report.check(id, holds, "tampered", holds === null ? "a disclosure does not show what it is computed of" : "");
+  }
+  const known = s.v.key_id === keyID;
+  const holds = secret ? known && sameBytes(await tokenOf(s.v, secret), unhex(s.v.token)) : null;
+  report.check("token", holds, known ? "tampered" : "key_unknown", secret ? `key ${s.v.key_id}` : "no secret given", true);
+}
+
+// Resolves to the attestation, if it is verified, and its listed signers. Of one that is not, nothing is used.
+async function verifyAttestation(report, trust, s, attestation) {
+  const origin = attestation?.predicate.ledger.origin;
+  const signed = []; // by listed signers of that origin, which must be the tenant's
+  for (const { keyid, signature } of attestation?.signatures ?? []) {
+    const signer = trust.signers.find((key) => key.id === keyid && key.name === origin && origin.split(".")[0] === s.v.tenant);
+    if (signer) signed.push([signer, await ed25519(signer.key, attestation.message, signature)]);
+  }
+  const holds = signed.length > 0 && signed.every(([, right]) => right);
+  const judged = trust.signers.length && (attestation || !trust.logs.length);
+  report.check("attestation", judged ? holds : null, signed.length ? "tampered" : "key_unknown",
+    !attestation ? "none given" : judged ? `origin ${origin}` : "the trust file lists no signer", true);
+  report.check("statement", holds ? statementMatches(attestation, s) : null, "tampered", holds ? "" : "no attestation was verified");
+  return holds ? [attestation, signed.map(([signer]) => signer)] : [undefined, []];
+}
+
+// null if the checkpoint is a listed log's (E 3, 8); tenant is undefined if any will do.
+async function logVerdict(trust, c, tenant) {
+  const lines = await knownLines(c, trust.logs);
+  if (tenant !== undefined && tenant !== c.origin.split(".")[0]) return "key_unknown";
+  if (!lines.some(({ key }) => key.name === c.origin)) return "key_unknown";
+  return lines.every(({ holds }) => holds) ? null : "tampered";
+}
+
+// Resolves to the earliest time by which a quorum had cosigned, in microseconds, or null.
+async function verifyProof(report, trust, s, attestation, proof) {
+  if (!trust.logs.length || !proof) {
+    const needed = trust.logs.length > 0;
+    report.check("log", null, "", needed ? "no proof given" : "the trust file lists no log");
+    report.check("log_inclusion", needed ? false : null, "not_in_log", needed ? "a proof is needed" : "not judged");
+    return null;
+  }
+  const { checkpoint: c, leaf, index } = proof;
+  const verdict = await logVerdict(trust, c, s.v.tenant);
+  report.check("log", verdict === null, verdict, `${c.origin}, ${c.size} leaves`, true);
+  const { ledger } = attestation?.predicate ?? { ledger: { index, origin: c.origin } };
+  const root = await rootFromPath(await leafHash(proof.leafBytes), index, c.size, proof.path);
+  report.check("log_inclusion", equal(root, c.root) && ledger.index === index && ledger.origin === c.origin, "not_in_log", `leaf ${index}`);
+  const same = leaf.type === "slice" && leaf.bundle === (attestation?.digest ?? s.bundle)
+    && ["tenant", "key_id", "as_of", "provenance"].every((key) => write(leaf[key]) === write(s.v[key]));
+  report.check("leaf", same, "not_in_log", "that of the slice");
+  return verifyWitnesses(report, trust, c);
+}
+
+async function verifyWitnesses(report, trust, c) {
+  if (trust.quorum === "none") {
+    report.check("witnesses", null, "", "the trust file asks for none");
+    return null;
+  }
+  const lines = await knownLines(c, [...trust.witnesses.values()]);
+  const good = lines.filter(({ holds }) => holds).sort((a, b) => (a.seconds < b.seconds ? -1 : 1));
+  const first = good.find((line, i) => isQuorum(trust, good.slice(0, i + 1).map(({ key }) => key.witness)));
+  const holds = good.length === lines.length && first !== undefined;
+  report.check("witnesses", holds, "quorum_not_met", `${good.length} cosignatures of ${trust.witnesses.size} witnesses`);
+  return holds ? first.seconds * 1000000n : null;
+}
+
+function verifyTime(report, attestation, signers, quorumTime) {
+  if (!signers.length || signers.some(({ until }) => until === null)) {
+    report.check("signer_time", null, "", "no attestation was verified, or its signer has no end");
+    return;
+  }
+  const time = quorumTime ?? microseconds(attestation.predicate.issuedAt);
+  const holds = signers.some(({ until }) => time <= until);
+  report.check("signer_time", holds, "key_retired", quorumTime === null ? "as the signer claims" : "as a quorum says");
+}
+
+async function verifyCheckpoint(report, trust, newer, older, path) {
+  report.title = `checkpoint of ${newer.origin}, ${newer.size} leaves`;
+  if (!trust.logs.length) {
+    report.check("log", null, "", "the trust file lists no log, so nothing is judged");
+    return;
+  }
+  let verdict = await logVerdict(trust, newer);
+  if (older) verdict ??= (await logVerdict(trust, older)) ?? (older.origin === newer.origin ? null : "key_unknown");
+  report.check("log", verdict === null, verdict, newer.origin, true);
+  const holds = older ? await isConsistent(older.size, older.root, newer.size, newer.root, path) : null;
+  report.check("consistency", holds, "log_inconsistent", older ? `from ${older.size} leaves` : "no old checkpoint");
+  await verifyWitnesses(report, trust, newer);
+}
+
+// The name that a single file would have in a folder, by its content.
+export function role(data) {
+  const text = new TextDecoder().decode(data.subarray(0, MAX_BUNDLE));
+  if (text.startsWith("c2sp.org/tlog-proof")) return "slice.tlog-proof";
+  if (text.startsWith('{"payload"')) return "attestation.json";
+  if (text.includes("\n\n\u2014 ") && !text.startsWith("{")) return "checkpoint";
+  return text.slice(-99).includes('"type":"disclosure"') ? "disclosure.json" : "bundle.json";
+}

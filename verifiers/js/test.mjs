@@ -1,0 +1,500 @@
+// Tests of gkverify.mjs and cli.mjs: node --test, in this folder. Node's own modules only.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { embedded } from "./embed.mjs";
+import { Usage, ed25519, refusedKey, isConsistent, leafHash, role, rootFromPath, treeRoot, verify, xxhash64 } from "./gkverify.mjs";
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+const VECTORS = here("../../golden/testdata/gkp-1.jsonl");
+const CASES = here("../../golden/verify");
+const SECRET = Uint8Array.from({ length: 32 }, (_, i) => i);
+const bytes = (data) => new Uint8Array(Buffer.from(data));
+const sha = (data) => createHash("sha256").update(data).digest();
+const b64 = (data) => Buffer.from(data).toString("base64");
+const fromHex = (text) => bytes(Buffer.from(text, "hex"));
+
+// Canonical JSON of plain values, for these tests: sorted keys, JSON.stringify's strings.
+function dump(v) {
+  if (Array.isArray(v)) return "[" + v.map(dump).join(",") + "]";
+  if (v === null || typeof v !== "object") return JSON.stringify(v);
+  return "{" + Object.keys(v).sort().map((k) => JSON.stringify(k) + ":" + dump(v[k])).join(",") + "}";
+}
+
+class Signer {
+  constructor(name, algorithm = 1, seed = name) {
+    const der = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), sha(seed)]);
+    this.name = name;
+    this.private = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+    this.public = createPublicKey(this.private).export({ format: "der", type: "spki" }).subarray(-32);
+    const blob = Buffer.concat([Buffer.of(algorithm), this.public]);
+    this.id = sha(Buffer.concat([Buffer.from(name + "\n"), blob]));
+    this.vkey = `${name}+${this.id.toString("hex", 0, 4)}+${b64(blob)}`;
+  }
+  sign(message) {
+    return sign(null, Buffer.from(message), this.private);
+  }
+  line(text) {
+    return `\u2014 ${this.name} ${b64(Buffer.concat([this.id.subarray(0, 4), this.sign(text)]))}\n`;
+  }
+  cosign(text, seconds) {
+    const stamp = Buffer.alloc(8);
+    stamp.writeBigUInt64BE(BigInt(seconds));
+    return `\u2014 ${this.name} ${b64(Buffer.concat([this.id.subarray(0, 4), stamp, this.sign(`cosignature/v1\ntime ${seconds}\n${text}`)]))}\n`;
+  }
+}
+
+const ORIGIN = "default.kernel.example";
+const LOG = new Signer(ORIGIN);
+const SIGNER = new Signer(ORIGIN, 1, "signer");
+const STRANGER = new Signer("stranger.example");
+const [W1, W2, W3] = [1, 2, 3].map((i) => new Signer(`w${i}.example`, 4));
+const NOW = 1767323045;
+const ISSUED = "2026-01-02T03:04:05.000006Z";
+const TRUST = `# comment
+signer ${SIGNER.vkey}
+log ${LOG.vkey} https://log.example/
+witness a ${W1.vkey}
+witness b ${W2.vkey}
+witness c ${W3.vkey} https://w3.example
+group g 2 a b c
+quorum g
+`;
+
+// A tree by the recursion of RFC 6962.
+function split(n) {
+  let k = 1;
+  while (2 * k < n) k *= 2;
+  return k;
+}
+const node = (a, b) => sha(Buffer.concat([Buffer.of(1), a, b]));
+function naiveRoot(leaves) {
+  if (!leaves.length) return sha("");
+  if (leaves.length === 1) return sha(Buffer.concat([Buffer.of(0), Buffer.from(leaves[0])]));
+  const k = split(leaves.length);
+  return node(naiveRoot(leaves.slice(0, k)), naiveRoot(leaves.slice(k)));
+}
+function naivePath(m, leaves) {
+  if (leaves.length === 1) return [];
+  const k = split(leaves.length);
+  return m < k ? [...naivePath(m, leaves.slice(0, k)), naiveRoot(leaves.slice(k))] : [...naivePath(m - k, leaves.slice(k)), naiveRoot(leaves.slice(0, k))];
+}
+function naiveConsistency(m, leaves, whole = true) {
+  if (m === leaves.length) return whole ? [] : [naiveRoot(leaves)];
+  const k = split(leaves.length);
+  if (m <= k) return [...naiveConsistency(m, leaves.slice(0, k), whole), naiveRoot(leaves.slice(k))];
+  return [...naiveConsistency(m - k, leaves.slice(k), false), naiveRoot(leaves.slice(0, k))];
+}
+
+const vectors = readFileSync(VECTORS, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+const vector = vectors.find((c) => c.expect.bundle && !c.redacted?.length && JSON.parse(c.expect.bundle).turns.length >= 5);
+const fixture = JSON.parse(vector.expect.bundle);
+const OPTIONS = { secret: fromHex(vector.secret), keyID: vector.key_id };
+const TENANT = fixture.tenant;
+const LOG_T = new Signer(`${TENANT}.kernel.example`);
+const SIGNER_T = new Signer(LOG_T.name, 1, "signer");
+const TRUST_T = TRUST.replace(LOG.vkey, LOG_T.vkey).replace(SIGNER.vkey, SIGNER_T.vkey);
+
+function note(origin, size, root, { log = LOG_T, witnesses = [W1, W2], seconds = NOW } = {}) {
+  const text = `${origin}\n${size}\n${b64(root)}\n`;
+  return text + "\n" + log.line(text) + witnesses.map((w) => w.cosign(text, seconds)).join("");
+}
+
+const makeLeaf = (v, bundle, other = {}) => ({ as_of: v.as_of, at: ISSUED, bundle, key_id: v.key_id, provenance: v.provenance, tenant: v.tenant, type: "slice", version: "gkl/1", ...other });
+
+function makeProof(leaf, how = {}, index = 5, size = 11) {
+  const leaves = Array.from({ length: size }, (_, i) => `leaf ${i}`);
+  leaves[index] = leaf;
+  return ["c2sp.org/tlog-proof@v1", `extra ${b64(leaf)}`, `index ${index}`, ...naivePath(index, leaves).map(b64), "", note(LOG_T.name, size, naiveRoot(leaves), how)].join("\n");
+}
+
+function makeAttestation(v, digest, { other = {}, signers = [SIGNER_T], redacted = [], statement = {} } = {}) {
+  const p = v.provenance;
+  const predicate = { anchorTurnId: p.anchor_turn_id, asOf: v.as_of, edges: v.edges.length, graphSnapshotHash: p.graph_snapshot_hash, issuedAt: ISSUED,
+    ledger: { index: 5, origin: LOG_T.name }, policy: v.policy, policyId: p.policy_id, policyParamsHash: p.policy_params_hash,
+    redacted: redacted.map((turn) => ({ turn, why: "erased" })), schemaVersion: "gkp/1", sliceId: p.slice_id, tenant: v.tenant, tokenKeyId: v.key_id, turns: v.turns.length, ...other };
+  const payload = dump({ _type: "https://in-toto.io/Statement/v1", predicate, predicateType: "https://github.com/graphkernel/graphkernel/attestation/slice/v1",
+    subject: [{ digest: { sha256: digest }, name: `slice-${predicate.sliceId}.json` }], ...statement });
+  const message = `DSSEv1 28 application/vnd.in-toto+json ${Buffer.byteLength(payload)} ${payload}`;
+  return dump({ payload: b64(payload), payloadType: "application/vnd.in-toto+json", signatures: signers.map((s) => ({ keyid: s.id.toString("hex"), sig: b64(s.sign(message)) })) });
+}
+
+function makeEvidence(v, how = {}) {
+  const data = dump(v);
+  const digest = sha(data).toString("hex");
+  const redacted = v.turns.filter((t) => t.redacted).map((t) => t.id);
+  return { "bundle.json": data, "attestation.json": makeAttestation(v, digest, { redacted, ...how }), "slice.tlog-proof": makeProof(dump(makeLeaf(v, digest)), how) };
+}
+
+function redact(v, ...places) {
+  v = structuredClone(v);
+  for (const i of places) {
+    for (const key of ["attrs", "author", "content", "salt"]) delete v.turns[i][key];
+    v.turns[i].redacted = true;
+  }
+  return v;
+}
+
+function disclose(v, ...places) {
+  const us = (t) => Number(BigInt(Date.parse(t.slice(0, 19) + "Z")) * 1000n + BigInt(t.slice(20, 26)));
+  const leaves = [
+    ...v.turns.map((t) => ({ body_digest: t.body_digest, conversation: t.conversation, created_at_us: us(t.created_at), id: t.id, phase: t.phase, role: t.role, salience_ppm: Math.round(t.salience * 1e6), type: "turn" })),
+    ...v.edges.map((e) => ({ ...e, type: "edge" })),
+    { admissions: v.turns.map(({ id, admission: a }) => [id, a.distance, a.score_nano, a.via, a.from ?? ""]), type: "admissions" },
+  ].map(dump);
+  const { anchor, as_of, key_id, policy, provenance, tenant, token } = v;
+  return { anchor, as_of, key_id, policy, provenance, tenant, token, bundle: sha(dump(v)).toString("hex"), edges: v.edges.length, turn_count: v.turns.length, type: "disclosure", version: "gkd/1",
+    turns: places.map((i) => {
+      const { admission, ...turn } = v.turns[i];
+      return { index: i, path: naivePath(i, leaves).map((h) => h.toString("hex")), turn };
+    }) };
+}
+
+async function expect(verdict, files, { trust, failing, ...options } = {}) {
+  const evidence = Object.fromEntries(Object.entries(files).map(([name, data]) => [name, bytes(data)]));
+  const report = await verify(evidence, { trust: trust === undefined ? undefined : bytes(trust), ...options });
+  const fails = report.checks.filter((c) => c.status === "fail");
+  assert.equal(report.verdict, verdict, JSON.stringify(fails));
+  if (failing) assert.equal(fails[0].id, failing);
+  return report;
+}
+
+const changed = (change, v = fixture) => {
+  v = structuredClone(v);
+  change(v);
+  return v;
+};
+
+test("xxHash64", () => {
+  for (const [data, want] of [["", "ef46db3751d8e999"], ["abc", "44bc2cf5ad770999"], [Uint8Array.from({ length: 100 }, (_, i) => i), "6ac1e58032166597"]]) {
+    assert.equal(xxhash64(bytes(data)), want);
+  }
+});
+
+test("Ed25519: RFC 8032", async () => {
+  const key = fromHex("fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025");
+  const s = fromHex("6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a");
+  const message = fromHex("af82");
+  assert.equal(await ed25519(key, message, s), true);
+  assert.equal(await ed25519(key, fromHex("af83"), s), false);
+  for (const i of [0, 31, 32, 63]) assert.equal(await ed25519(key, message, s.map((b, k) => (k === i ? b ^ 1 : b))), false);
+  const L = 2n ** 252n + 27742317777372353535851937790883648493n;
+  const scalar = BigInt("0x" + Buffer.from(s.slice(32)).reverse().toString("hex")) + L;
+  const larger = Buffer.from(scalar.toString(16).padStart(64, "0"), "hex").reverse();
+  assert.equal(await ed25519(key, message, bytes(Buffer.concat([s.slice(0, 32), larger]))), false, "S >= L");
+});
+
+test("Ed25519: keys of low order", async () => {
+  for (const key of ["0100000000000000000000000000000000000000000000000000000000000000", "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "0000000000000000000000000000000000000000000000000000000000000000", "0000000000000000000000000000000000000000000000000000000000000080",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05", "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a", "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"]) {
+    assert.equal(refusedKey(fromHex(key)), true, key);
+  }
+  const none = fromHex("0200000000000000000000000000000000000000000000000000000000000000"); // no point: not refused, verifies nothing
+  assert.equal(refusedKey(none), false);
+  assert.equal(await ed25519(none, none, bytes(Buffer.alloc(64))), false);
+  assert.equal(refusedKey(LOG.public), false);
+});
+
+test("trees of all sizes to 40", async () => {
+  for (let n = 0; n <= 40; n++) {
+    const leaves = Array.from({ length: n }, (_, i) => String(i));
+    const root = naiveRoot(leaves);
+    const hashes = await Promise.all(leaves.map((x) => leafHash(bytes(x))));
+    assert.deepEqual(Buffer.from(await treeRoot(hashes)), root);
+    const is = (h) => h !== null && root.equals(Buffer.from(h));
+    for (let i = 0; i < n; i++) {
+      const path = naivePath(i, leaves);
+      assert.ok(is(await rootFromPath(hashes[i], i, n, path)));
+      assert.ok(!is(await rootFromPath(hashes[i], i, n, [...path, root])));
+      assert.ok(!is(await rootFromPath(hashes[i], n, n, path)));
+      if (path.length) assert.ok(!is(await rootFromPath(hashes[i], i, n, path.slice(1))) && !is(await rootFromPath(hashes[i], i ^ 1, n, path)));
+    }
+    for (let m = 0; m <= n; m++) {
+      const older = naiveRoot(leaves.slice(0, m));
+      const path = m ? naiveConsistency(m, leaves) : [];
+      assert.ok(await isConsistent(m, older, n, root, path));
+      assert.ok(!(await isConsistent(m, older, n, root, [...path, root])));
+      if (m && m < n) {
+        assert.ok(!(await isConsistent(n, root, m, older, path)));
+        assert.ok(!(await isConsistent(m, older, n, root, path.slice(1))));
+        assert.ok(!(await isConsistent(m, older, n, older, path)) && !(await isConsistent(m, root, n, root, path)));
+      }
+    }
+  }
+});
+
+test("strict and canonical JSON", async () => {
+  const good = vector.expect.bundle;
+  for (const bad of [good + "\n\n", good + "\r\n", " " + good, good.replace('":', '": '), good.replace(/[a-z]/, (c) => "\\u00" + c.charCodeAt(0).toString(16)), "\ufeff" + good, good.slice(0, -1), good.slice(0, -1) + ",}",
+    good.replace('"max_siblings":', '"max_siblings":0'), good.replace("{", '{"anchor":1,'), good.replace('"as_of":', '"as_of":-'), good.replace(/"as_of":\d+/, "$&.0"), good.replace(/"as_of":\d+/, '"as_of":9007199254740992'),
+    good.replace(/"as_of":\d+/, '"as_of":1e2'), "null", "", "[".repeat(1e5), good.replace('"content":"', '"content":"\\ud800'), good.replace('"content":"', '"content":"\u0001'), good.replace('"content":"', '"content":"\\/')]) {
+    await expect("malformed", { "bundle.json": bad }, { failing: "form" });
+  }
+  await expect("malformed", { "bundle.json": Buffer.from(good.replace('"content":"', '"content":"\u00ff'), "latin1") }, { failing: "form" });
+  await expect("unknown_version", { "bundle.json": ' {"provenance":{"schema_version":"gkp/2"}}' });
+  for (const bad of ['{"a":1,"a":1,"provenance":{"schema_version":"gkp/2"}}', '{"a":"\\udc00","provenance":{"schema_version":"gkp/2"}}', '{"a":01,"provenance":{"schema_version":"gkp/2"}}',
+    '{"a":NaN,"provenance":{"schema_version":"gkp/2"}}', '{"a":1,"provenance":{"schema_version":"gkp/2"}} 1', '{"a":"\\x","provenance":{"schema_version":"gkp/2"}}', '{"a":.5,"provenance":{"schema_version":"gkp/2"}}']) {
+    await expect("malformed", { "bundle.json": bad });
+  }
+});
+
+test("all vectors that hold their bundle", async () => {
+  let count = 0;
+  for (const c of vectors.filter((c) => c.expect.bundle)) {
+    const [files, options] = [{ "bundle.json": c.expect.bundle }, { secret: fromHex(c.secret), keyID: c.key_id }];
+    await expect("verified", files, options);
+    await expect("tampered", files, { ...options, secret: SECRET, failing: "token" });
+    await expect("key_unknown", files, { ...options, keyID: "another", failing: "token" });
+    await expect("well_formed", files);
+    await expect(c.expect.bundle.includes('"redacted":true') ? "redacted" : "verified", files, { ...options, requireFull: true });
+    count++;
+  }
+  assert.ok(count > 40);
+});
+
+test("every value of a bundle, changed or left out", async () => {
+  const paths = [];
+  (function walk(node, path) {
+    for (const key of Object.keys(node)) {
+      paths.push([...path, key]);
+      if (typeof node[key] === "object") walk(node[key], [...path, key]);
+    }
+  })(fixture, []);
+  assert.ok(paths.length > 100);
+  for (const path of paths.filter((p) => p[0] !== "as_of")) {
+    const name = path.join(".");
+    const inner = (v) => path.slice(0, -1).reduce((node, key) => node[key], v);
+    const last = path.at(-1);
+    const value = inner(fixture)[last];
+    const other = typeof value === "string" ? value.slice(0, -1) + (value.endsWith("0") ? "1" : "0") : typeof value === "number" ? (value === 1 ? 0 : value + 1) : typeof value === "boolean" ? !value
+      : Array.isArray(value) ? [...value, ...value.slice(0, 1), "x"] : { ...value, extra: "x" };
+    for (const change of [(v) => (inner(v)[last] = other), (v) => (inner(v)[last] = null), (v) => (Array.isArray(inner(v)) ? inner(v).splice(Number(last), 1) : delete inner(v)[last])]) {
+      const report = await verify({ "bundle.json": bytes(dump(changed(change))) }, OPTIONS);
+      assert.ok(["tampered", "malformed", "unknown_version", "key_unknown"].includes(report.verdict), `${name}: ${report.verdict}`);
+    }
+  }
+});
+
+test("checks of a bundle by name", async () => {
+  const cases = { canonical_order: (v) => v.turns.reverse(), order: (v) => v.order.reverse(), policy_hash: (v) => (v.policy.max_nodes += 1), snapshot: (v) => (v.turns[0].conversation = v.anchor),
+    slice_id: (v) => (v.provenance.policy_id = "other@1"), bodies: (v) => (v.turns[0].content += "x"), admissions: (v) => (v.anchor = v.turns.find((t) => t.id !== v.anchor).id), token: (v) => (v.token = "0".repeat(32)) };
+  for (const [failing, change] of Object.entries(cases)) await expect("tampered", { "bundle.json": dump(changed(change)) }, { ...OPTIONS, failing });
+  const lost = changed((v) => (v.edges.at(-1).parent = "ffffffff-ffff-ffff-ffff-ffffffffffff"));
+  await expect("tampered", { "bundle.json": dump(lost) }, { ...OPTIONS, failing: "edges" });
+  await expect("unknown_version", { "bundle.json": dump(changed((v) => (v.policy.type = "slice_policy_v2"))) }, { failing: "version" });
+});
+
+test("evidence", async () => {
+  const good = makeEvidence(fixture);
+  const data = good["bundle.json"];
+  const digest = sha(data).toString("hex");
+  const noWitness = `signer ${SIGNER_T.vkey}\nlog ${LOG_T.vkey}\nquorum none\n`;
+  const signerOnly = `signer ${SIGNER_T.vkey}\nquorum none\n`;
+  const attested = (attestation) => ({ "bundle.json": data, "attestation.json": attestation });
+  const proved = (proof) => ({ "bundle.json": data, "slice.tlog-proof": proof });
+  const leaf = dump(makeLeaf(fixture, digest));
+
+  await expect("verified", good, { trust: TRUST_T });
+  await expect("verified", good, { trust: noWitness });
+  await expect("well_formed", good);
+  await expect("verified", Object.fromEntries(Object.entries(good).map(([k, x]) => [k, k.endsWith(".json") ? x + "\n" : x])), { trust: TRUST_T });
+  await expect("not_in_log", attested(good["attestation.json"]), { trust: TRUST_T, failing: "log_inclusion" });
+  await expect("not_in_log", { "bundle.json": data }, { trust: noWitness, failing: "log_inclusion", ...OPTIONS });
+  await expect("verified", attested(good["attestation.json"]), { trust: signerOnly });
+  await expect("key_unknown", proved(good["slice.tlog-proof"]), { trust: signerOnly, failing: "attestation" });
+  await expect("key_unknown", attested(makeAttestation(fixture, digest, { signers: [STRANGER] })), { trust: signerOnly, failing: "attestation" });
+  const broken = JSON.parse(good["attestation.json"]);
+  broken.signatures[0].sig = b64(Buffer.alloc(64));
+  await expect("tampered", attested(dump(broken)), { trust: signerOnly, failing: "attestation" });
+  for (const [key, value] of Object.entries({ anchorTurnId: "11111111-1111-1111-1111-111111111111", asOf: 1e6, edges: 999, graphSnapshotHash: "0".repeat(64), policyId: "other@1", policyParamsHash: "0".repeat(64),
+    sliceId: "0".repeat(16), tokenKeyId: "k9", turns: 1, policy: { ...fixture.policy, max_radius: 63 }, redacted: [{ turn: fixture.turns[0].id, why: "withheld" }] })) {
+    await expect("tampered", attested(makeAttestation(fixture, digest, { other: { [key]: value } })), { trust: signerOnly, failing: "statement" });
+  }
+  await expect("verified", attested(makeAttestation(fixture, digest, { other: { zebra: { a: [1, true] } } })), { trust: signerOnly });
+  await expect("tampered", attested(makeAttestation(fixture, "0".repeat(64))), { trust: signerOnly, failing: "statement" });
+  await expect("unknown_version", attested(makeAttestation(fixture, digest, { statement: { predicateType: "https://example.com/v2" } })), { trust: signerOnly });
+  await expect("malformed", attested(makeAttestation(fixture, digest, { statement: { extra: 1 } })), { trust: signerOnly });
+  await expect("malformed", attested(good["attestation.json"] + "\n\n"), { trust: signerOnly });
+  await expect("key_retired", attested(good["attestation.json"]), { trust: `signer ${SIGNER_T.vkey} 2026-01-02T03:04:05.000005Z\nquorum none\n`, failing: "signer_time" });
+  await expect("verified", attested(good["attestation.json"]), { trust: `signer ${SIGNER_T.vkey} ${ISSUED}\nquorum none\n` });
+  const bounded = TRUST_T.replace(SIGNER_T.vkey, `${SIGNER_T.vkey} 2026-02-01T00:00:00.000000Z`);
+  await expect("verified", good, { trust: bounded });
+  const second = new Signer(LOG_T.name, 1, "second");
+  const signedTwice = attested(makeAttestation(fixture, digest, { signers: [SIGNER_T, second] }));
+  await expect("verified", signedTwice, { trust: `signer ${SIGNER_T.vkey} 2026-01-02T03:04:05.000005Z\nsigner ${second.vkey}\nquorum none\n` });
+  await expect("verified", attested(good["attestation.json"]), { trust: `witness a ${W1.vkey}\nsigner ${SIGNER_T.vkey} ${ISSUED}\nquorum a` });
+  await expect("verified", attested(good["attestation.json"]), { trust: signerOnly + `signer ${new Signer("other.kernel.example", 1, "signer").vkey}\n` });
+  const ofAnother = makeProof(dump(makeLeaf(fixture, "0".repeat(64))));
+  await expect("verified", { ...good, "slice.tlog-proof": ofAnother }, { trust: signerOnly });
+  await expect("well_formed", { ...good, "slice.tlog-proof": ofAnother });
+  const lying = makeAttestation(fixture, digest, { other: { ledger: { index: 4, origin: LOG_T.name } } });
+  await expect("verified", { ...good, "attestation.json": lying }, { trust: `log ${LOG_T.vkey}\nquorum none\n` });
+  const nested = (depth) => Array.from({ length: depth }).reduce((inner) => [inner], []);
+  await expect("verified", attested(makeAttestation(fixture, digest, { other: { zebra: nested(61) } })), { trust: signerOnly });
+  await expect("malformed", attested(makeAttestation(fixture, digest, { other: { zebra: nested(62) } })), { trust: signerOnly });
+  await expect("key_retired", makeEvidence(fixture, { seconds: NOW + 1e7 }), { trust: bounded, failing: "signer_time" });
+
+  for (const other of [{ as_of: 999999 }, { key_id: "k9" }, { tenant: "other" }, { bundle: "0".repeat(64) }, { provenance: { ...fixture.provenance, slice_id: "0".repeat(16) } }, { type: "policy" }]) {
+    await expect("not_in_log", proved(makeProof(dump(makeLeaf(fixture, digest, other)))), { trust: TRUST_T, failing: "leaf" });
+  }
+  const proof = good["slice.tlog-proof"];
+  const lines = proof.split("\n");
+  await expect("unknown_version", proved(proof.replace("@v1", "@v2")), { trust: TRUST_T });
+  await expect("unknown_version", proved(makeProof(dump(makeLeaf(fixture, digest, { version: "gkl/2" })))), { trust: TRUST_T });
+  await expect("not_in_log", proved(proof.replace("index 5", "index 4")), { trust: TRUST_T, failing: "log_inclusion" });
+  await expect("not_in_log", proved(proof.replace(lines[3] + "\n", "")), { trust: TRUST_T, failing: "log_inclusion" });
+  await expect("malformed", proved(proof.replace("index 5", "index 05")), { trust: TRUST_T });
+  await expect("malformed", proved(proof.replace(lines[1] + "\n", "")), { trust: TRUST_T });
+  await expect("malformed", proved(proof.replaceAll("\n", "\r\n")), { trust: TRUST_T });
+  await expect("malformed", proved(proof.replace(`${LOG_T.name}\n11\n`, `${LOG_T.name}\n${2 ** 48 + 1}\n`)), { trust: TRUST_T });
+  await expect("tampered", proved(proof.replace(`${LOG_T.name}\n11\n`, `${LOG_T.name}\n12\n`)), { trust: TRUST_T, failing: "log" });
+  await expect("key_unknown", proved(makeProof(leaf, { log: STRANGER })), { trust: TRUST_T, failing: "log" });
+  await expect("key_unknown", proved(proof), { trust: TRUST, failing: "log" });
+  await expect("quorum_not_met", proved(makeProof(leaf, { witnesses: [W1] })), { trust: TRUST_T, failing: "witnesses" });
+  await expect("quorum_not_met", proved(makeProof(leaf, { witnesses: [W1, W1] })), { trust: TRUST_T, failing: "witnesses" });
+  await expect("quorum_not_met", proved(makeProof(leaf, { witnesses: [W1, W2].map((w) => w).concat(Object.assign(new Signer(W3.name, 4, "liar"), { id: W3.id })) })), { trust: TRUST_T, failing: "witnesses" });
+  await expect("not_in_log", { ...good, "slice.tlog-proof": makeProof(leaf, {}, 4) }, { trust: TRUST_T, failing: "log_inclusion" });
+
+  const withheld = { ...good, "bundle.json": dump(redact(fixture, 1)) };
+  await expect("verified", withheld, { trust: TRUST_T, ...OPTIONS });
+  await expect("redacted", withheld, { trust: TRUST_T, requireFull: true, failing: "text" });
+  await expect("not_in_log", { "bundle.json": withheld["bundle.json"], "slice.tlog-proof": proof }, { trust: TRUST_T, failing: "leaf" });
+  await expect("verified", makeEvidence(redact(fixture, 0)), { trust: TRUST_T });
+  await expect("tampered", { ...makeEvidence(redact(fixture, 0)), "bundle.json": data }, { trust: TRUST_T, failing: "statement" });
+
+  // Every seventh byte.
+  for (const name of ["attestation.json", "slice.tlog-proof"]) {
+    for (let at = 0; at < Buffer.byteLength(good[name]); at += 7) {
+      const mangled = bytes(good[name]);
+      mangled[at] ^= 1;
+      const report = await verify(Object.fromEntries(Object.entries({ ...good, [name]: mangled }).map(([k, v]) => [k, bytes(v)])), { trust: bytes(TRUST_T) });
+      assert.notEqual(report.verdict, "verified", `${name} ${at}`);
+    }
+  }
+});
+
+test("disclosures", async () => {
+  const d = disclose(fixture, 0, 3);
+  const good = makeEvidence(fixture);
+  delete good["bundle.json"];
+  await expect("verified", { ...good, "disclosure.json": dump(d) }, { trust: TRUST_T, ...OPTIONS });
+  await expect("redacted", { "disclosure.json": dump(d) }, { ...OPTIONS, requireFull: true });
+  const cases = { content: ["bodies", (x) => (x.turns[0].turn.content += "x")], conversation: ["inclusion", (x) => (x.turns[0].turn.conversation = x.anchor)], path: ["inclusion", (x) => x.turns[0].path.pop()],
+    index: ["canonical_order", (x) => (x.turns[1].index = x.turn_count)], order: ["canonical_order", (x) => x.turns.reverse()], anchor: ["admissions", (x) => (x.anchor = "11111111-1111-1111-1111-111111111111")],
+    policy: ["policy_hash", (x) => (x.policy.max_radius = 63)], slice_id: ["token", (x) => (x.provenance.slice_id = "0".repeat(16))] };
+  for (const [failing, change] of Object.values(cases)) await expect("tampered", { "disclosure.json": dump(changed(change, d)) }, { ...OPTIONS, failing });
+  for (const change of [(x) => (x.bundle = "0".repeat(64)), (x) => (x.as_of += 1)]) {
+    await expect("tampered", { ...good, "disclosure.json": dump(changed(change, d)) }, { trust: TRUST_T, failing: "statement" });
+  }
+  await expect("unknown_version", { "disclosure.json": dump({ ...d, version: "gkd/2" }) });
+  await expect("malformed", { "disclosure.json": dump({ ...d, turns: [] }) });
+  await expect("malformed", { "disclosure.json": dump({ ...d, more: 1 }) });
+});
+
+test("checkpoints", async () => {
+  const leaves = Array.from({ length: 20 }, (_, i) => `leaf ${i}`);
+  const checkpoint = (n, how) => note(LOG_T.name, n, naiveRoot(leaves.slice(0, n)), how);
+  const between = (m, n) => (m ? naiveConsistency(m, leaves.slice(0, n)) : []).map((h) => b64(h) + "\n").join("");
+  const trust = TRUST_T;
+  await expect("verified", { checkpoint: checkpoint(7) }, { trust });
+  await expect("well_formed", { checkpoint: checkpoint(7) });
+  await expect("quorum_not_met", { checkpoint: checkpoint(7, { witnesses: [W2] }) }, { trust });
+  await expect("key_unknown", { checkpoint: checkpoint(7, { log: STRANGER }) }, { trust });
+  await expect("tampered", { checkpoint: checkpoint(7).replace("\n7\n", "\n8\n") }, { trust });
+  await expect("malformed", { checkpoint: checkpoint(7).slice(0, -1) }, { trust });
+  for (const [m, n] of [[0, 7], [1, 7], [4, 7], [6, 7], [7, 7], [7, 20], [8, 16]]) {
+    const files = { checkpoint: checkpoint(n), "checkpoint.old": checkpoint(m), consistency: between(m, n) };
+    await expect("verified", files, { trust });
+    await expect("log_inconsistent", { ...files, consistency: files.consistency + b64(sha("")) + "\n" }, { trust });
+  }
+  await expect("log_inconsistent", { checkpoint: checkpoint(7), "checkpoint.old": checkpoint(20), consistency: "" }, { trust });
+  await expect("log_inconsistent", { checkpoint: note(LOG_T.name, 7, sha("x")), "checkpoint.old": checkpoint(7), consistency: "" }, { trust });
+  await expect("log_inconsistent", { checkpoint: checkpoint(20), "checkpoint.old": checkpoint(7) }, { trust });
+  await expect("malformed", { checkpoint: note(LOG_T.name, 0, sha("x")) }, { trust });
+  await expect("malformed", { checkpoint: checkpoint(7), consistency: "" }, { trust });
+  await expect("malformed", { checkpoint: checkpoint(7), "attestation.json": "{}" }, { trust });
+  const other = note("other.kernel.example", 7, naiveRoot(leaves.slice(0, 7)), { log: new Signer("other.kernel.example") });
+  await expect("key_unknown", { checkpoint: checkpoint(7), "checkpoint.old": other }, { trust: trust + `log ${new Signer("other.kernel.example").vkey}\n` });
+});
+
+test("evidence about two things", async () => {
+  await expect("malformed", { "bundle.json": vector.expect.bundle, "disclosure.json": "{}" }, { failing: "form" });
+  await expect("malformed", { "bundle.json": vector.expect.bundle, checkpoint: "" }, { failing: "form" });
+});
+
+test("trust files that are malformed", async () => {
+  const files = { "bundle.json": bytes(vector.expect.bundle) };
+  const a = `witness a ${W1.vkey}\n`;
+  for (const bad of ["", "quorum none\x7f", "quorum none\nquorum none\n", "quorum a\n", "quorum a\n" + a, a + a.replace(" a ", " b ") + "quorum a\n", `witness none ${W1.vkey}\nquorum none\n`, a + "group g 0 a\nquorum g\n",
+    a + "group g 2 a\nquorum g\n", a + "group g any c\nquorum g\n", a + "group g any\nquorum g\n", a + "group g any a a\nquorum g\n", `log ${W1.vkey}\nquorum none\n`, `log ${LOG.vkey}\nlog ${LOG.vkey}\nquorum none\n`,
+    `signer ${SIGNER.vkey} yesterday\nquorum none\n`, "mirror x\nquorum none\n", "constructor x\nquorum none\n", "quorum none\r\n", "\n".repeat(1025) + "quorum none\n"]) {
+    await assert.rejects(verify(files, { trust: bytes(bad) }), Usage, bad.slice(0, 60));
+  }
+  await expect("well_formed", { "bundle.json": vector.expect.bundle }, { trust: " \t# c\n\n" + a + "quorum none\n" });
+  for (const none of [{}, { "attestation.json": bytes("{}") }]) await assert.rejects(verify(none), Usage);
+});
+
+test("the page holds this very core, and asks nobody for anything", () => {
+  const page = readFileSync(here("index.html"), "utf8");
+  assert.equal(page, embedded(page, readFileSync(here("gkverify.mjs"), "utf8")), "run node embed.mjs");
+  assert.doesNotMatch(page, /<(link|img|iframe|script)[^>]+(src|href)=|\bfetch\(|\bimport\(|XMLHttpRequest/);
+});
+
+const run = (args, environ = {}) => {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([k]) => !k.startsWith("GRAPHKERNEL_")));
+  return spawnSync(process.execPath, [here("cli.mjs"), ...args], { env: { ...env, ...environ }, encoding: "utf8" });
+};
+
+test("command line", () => {
+  const folder = mkdtempSync(join(tmpdir(), "gkverify-"));
+  try {
+    const put = (name, data) => (writeFileSync(join(folder, name), data), join(folder, name));
+    for (const [name, data] of Object.entries(makeEvidence(fixture))) put(name, data);
+    const trust = put("trust", TRUST_T);
+    const secret = { GRAPHKERNEL_SECRET: vector.secret, GRAPHKERNEL_KEY_ID: vector.key_id };
+    let out = run(["--trust", trust, folder]);
+    assert.equal(out.status, 0, out.stderr);
+    assert.equal(out.stderr, "");
+    assert.ok(out.stdout.startsWith(`VERIFIED  slice ${fixture.provenance.slice_id}`), out.stdout);
+    out = run(["--json", folder], secret);
+    assert.deepEqual({ ...JSON.parse(out.stdout), checks: 0 }, { verdict: "verified", exit_code: 0, checks: 0 });
+    assert.equal(run([folder]).status, 11);
+    assert.equal(run([folder], { ...secret, GRAPHKERNEL_SECRET: "00".repeat(32) }).status, 10);
+    for (const bad of ["00".repeat(31), "AA".repeat(32), "0".repeat(65), ""]) assert.equal(run([folder], { GRAPHKERNEL_SECRET: bad }).status, 2);
+    assert.equal(run(["--require-full", put("b", dump(redact(fixture, 0)))], secret).status, 16);
+    assert.equal(run([put("d", dump(disclose(fixture, 0)))], secret).status, 0);
+    assert.equal(run(["--trust", trust, put("c", note(LOG_T.name, 0, sha("")))]).status, 0);
+    assert.equal(run([put("g", "garbage")]).status, 20);
+    assert.equal(run([join(folder, "attestation.json")]).status, 2);
+    assert.equal(run([join(folder, "absent")]).status, 1);
+    for (const args of [[], ["--wrong", folder], [folder, folder], ["--trust"], ["--trust", join(folder, "b"), folder]]) assert.equal(run(args).status, 2);
+    assert.equal(role(bytes("c2sp.org/tlog-proof@v1\n")), "slice.tlog-proof");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("cases made by the kernel", { skip: existsSync(CASES) ? false : "golden/verify does not exist: no cases made by the kernel were run" }, () => {
+  const names = readdirSync(CASES).filter((name) => statSync(join(CASES, name)).isDirectory());
+  assert.ok(names.length > 0, "golden/verify holds no cases");
+  for (const name of names) {
+    const at = (file) => join(CASES, name, file);
+    const want = JSON.parse(readFileSync(at("expect.json"), "utf8"));
+    const args = ["--json", ...(want.args ?? [])];
+    if (existsSync(at("trust"))) args.push("--trust", at("trust"));
+    const environ = {};
+    if (existsSync(at("secret"))) [environ.GRAPHKERNEL_KEY_ID, environ.GRAPHKERNEL_SECRET] = readFileSync(at("secret"), "utf8").trim().split(/\s+/);
+    const out = run([...args, at("evidence")], environ);
+    assert.equal(out.status, want.exit_code, `${name}: ${out.stdout}${out.stderr}`);
+    if (![1, 2].includes(want.exit_code)) assert.equal(JSON.parse(out.stdout).verdict, want.verdict, name);
+    assert.ok(!name.endsWith("_fail") || want.exit_code !== 0, `the name of ${name}`);
+  }
+});

@@ -1,0 +1,699 @@
+#!/usr/bin/env python3
+"""gkverify: checks evidence of a Graph Kernel, trusting nothing but this file and Python's standard library.
+
+Written from docs/protocol.md (GKP/1) and docs/evidence.md alone; "P n" and "E n" below name their sections. To be
+read from top to bottom: JSON, forms, hashes, Ed25519, notes, trust, bundle, attestation, verdict, command line.
+"""
+import base64, datetime, getopt, hashlib, heapq, hmac, json, os, re, sys
+from collections import namedtuple
+
+class Malformed(Exception): verdict = "malformed"
+class UnknownVersion(Malformed): verdict = "unknown_version"
+class Usage(Exception): """The caller's own mistake: there is no verdict."""
+
+def need(condition, what):
+    if not condition: raise Malformed(what)
+
+# ---- JSON, strict and canonical (P 1.2, 1.3, 1.5, 1.6) ----------------------------------------------------------
+# Every file must equal its value written anew. That alone settles white space, escapes, the order of keys and how
+# numbers are spelled, so nothing below looks at spelling again.
+
+Fraction = namedtuple("Fraction", "ppm")  # a decimal between 0 and 1, held in millionths: nothing here is a float
+
+def number(text):
+    if re.fullmatch("0|[1-9][0-9]{0,15}", text) and int(text) < 2**53: return int(text)
+    if re.fullmatch("0[.][0-9]{0,5}[1-9]", text): return Fraction(int(text[2:].ljust(6, "0")))
+    return None  # occurs nowhere, like null
+
+def unique(pairs):
+    need(len(dict(pairs)) == len(pairs), "a key occurs twice")
+    return dict(pairs)
+
+def parse(data):
+    """The value, and whether these bytes are its canonical spelling; Malformed if they are not strict JSON."""
+    try:
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=unique, parse_int=number, parse_float=number,
+                           parse_constant=lambda word: need(False, f"{word} is no JSON"))
+        return value, canonical(value) == data  # writing finds halves of surrogate pairs, too: UTF-8 has none
+    except (ValueError, RecursionError) as fault:
+        raise Malformed(f"not strict JSON: {fault}") from None
+
+def canonical(value): return write(value, 0).encode("utf-8")
+
+def write(v, depth):
+    if isinstance(v, (str, bool)): return json.dumps(v, ensure_ascii=False)  # which escapes as RFC 8785 does
+    if isinstance(v, int): return str(v)
+    if isinstance(v, Fraction): return f"0.{v.ppm:06d}".rstrip("0")
+    need(depth < 64 or not isinstance(v, (list, dict)), "nested too deep")
+    if isinstance(v, list): return "[" + ",".join(write(x, depth + 1) for x in v) + "]"
+    if isinstance(v, dict):
+        keys = sorted(v, key=lambda key: key.encode("utf-16-be"))
+        return "{" + ",".join(write(key, depth) + ":" + write(v[key], depth + 1) for key in keys) + "}"
+    return "?"  # equal to no input
+
+# ---- Forms (P 1.2 to 1.4, 2, 3.1, 9, 15; E 2, 5, 7) -------------------------------------------------------------
+# A form is a pattern for texts, a range for integers, a dict for objects (each member, and no other), array(…), or a
+# function of the value that says True or False, or gives another form.
+
+def check(form, v, where):
+    holds = form is True
+    if isinstance(form, dict):
+        holds = isinstance(v, dict) and v.keys() == form.keys()
+        for key in form if holds else ():
+            check(form[key], v[key], f"{where}.{key}")
+    elif isinstance(form, array):
+        holds = isinstance(v, list) and form.least <= len(v) <= form.most
+        for i, item in enumerate(v if holds else ()):
+            check(form.item, item, f"{where}[{i}]")
+    elif isinstance(form, range):
+        holds = type(v) is int and v in form
+    elif isinstance(form, str):
+        holds = isinstance(v, str) and re.fullmatch(form, v)
+    elif not isinstance(form, bool):
+        return check(form(v), v, where)
+    need(holds, f"{where} is not of its form")
+
+def read_json(data, where, form, versions=()):
+    """Checks the form. A version that is a text, but another one, goes before: it may have other members (P 10.1)."""
+    need(len(data) <= 536870912, "too long")
+    value, same = parse(data)
+    for *path, known in versions:
+        found = value
+        for key in path:
+            found = found.get(key) if isinstance(found, dict) else None
+        if isinstance(found, str) and found != known:
+            raise UnknownVersion(f"{path[-1]} is {found[:40]!r}, not {known!r}")
+    check(form, value, where)
+    need(same, f"{where} is not in canonical spelling")
+    return value
+
+def unbase64(text):
+    try:
+        data = base64.b64decode(text, validate=True)
+        need(base64.b64encode(data).decode() == text, "not the one spelling in base64")
+        return data
+    except (ValueError, TypeError):
+        raise Malformed("no base64") from None
+
+def microseconds(v):
+    """Since 1970; None if it is no time in its written form."""
+    try:
+        time = datetime.datetime.fromisoformat(v[:-1])
+        same = len(v) == 27 and time.isoformat(timespec="microseconds") + "Z" == v and time.year >= 1970
+        return (time - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1) if same else None
+    except (TypeError, ValueError):
+        return None
+
+def ppm(v):
+    return v.ppm if isinstance(v, Fraction) else v * 10**6 if type(v) is int and v in (0, 1) else None
+
+def is_text(v, most_bytes, pattern="(?s).*"):
+    return isinstance(v, str) and len(v.encode()) <= most_bytes and re.fullmatch(pattern, v) is not None
+
+def is_attributes(v):
+    return isinstance(v, dict) and len(v) <= 32 and all(
+        re.fullmatch("[a-z0-9][a-z0-9_.-]{0,63}", key) and is_text(v[key], 1024, "[^\0-\x1f]*") for key in v)
+
+def is_time(v): return microseconds(v) is not None
+def is_decimal(v): return ppm(v) is not None
+def is_base64(v): return unbase64(v) is not None
+
+array = namedtuple("array", "item least most", defaults=(0, 10**9))
+HEX32, HEX64, HASH64, INTEGER = "[0-9a-f]{32}", "[0-9a-f]{64}", "[0-9a-f]{16}", range(2**53)
+LABEL, POLICY_ID = "[a-z0-9][a-z0-9-]{0,62}", "[a-z0-9][a-z0-9._-]{0,62}@[1-9][0-9]{0,5}"
+UUID = "(?!0{8}-0{4}-0{4}-0{4}-0{12})[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+KEY_NAME = r"[^+\s]+"  # C2SP signed-note: no plus, no white space of Unicode
+PHASES = ("synthesis", "planning", "consolidation", "debugging", "exploration")
+PROVENANCE = {"slice_id": HASH64, "anchor_turn_id": UUID, "policy_id": POLICY_ID, "policy_params_hash": HEX64,
+              "graph_snapshot_hash": HEX64, "schema_version": "gkp/1"}  # in the order of the token's text
+POLICY = {"type": "slice_policy_v1", "max_nodes": range(1, 10001), "max_radius": range(65), "max_siblings": range(101),
+          "include_siblings": lambda v: isinstance(v, bool), "salience_weight": is_decimal,
+          "distance_decay": is_decimal, "phase_weights": dict.fromkeys(PHASES, is_decimal)}
+OWNER = {"as_of": INTEGER, "key_id": LABEL, "provenance": PROVENANCE, "tenant": LABEL}
+HEADER = {**OWNER, "anchor": UUID, "policy": POLICY, "token": HEX32}
+BARE_TURN = {"body_digest": HEX64, "conversation": UUID, "created_at": is_time, "id": UUID, "phase": "|".join(PHASES),
+             "role": "system|user|assistant|tool", "salience": is_decimal}
+BODY = {"attrs": is_attributes, "author": "[ -~]{0,128}", "salt": HEX32, "content": lambda v: is_text(v, 8388608)}
+REASON = {"distance": range(65), "score_nano": range(10**9 + 1), "via": "parent|child|sibling", "from": UUID}
+FIRST = {"distance": range(65), "score_nano": range(10**9 + 1), "via": "anchor"}
+
+TURN = lambda v: {**BARE_TURN, **({"redacted": lambda x: x is True} if isinstance(v, dict) and "redacted" in v else BODY)}
+ADMITTED = lambda v: {**TURN(v), "admission": lambda a: REASON if isinstance(a, dict) and "from" in a else FIRST}
+EDGE = {"child": UUID, "kind": "reply|spawn|merge|reference", "parent": UUID}
+BUNDLE = {**HEADER, "edges": array(EDGE), "order": array(UUID), "turns": array(ADMITTED, 0, 10000)}
+SHOWN = {"index": range(10000), "path": array(HEX64, 0, 63), "turn": TURN}
+DISCLOSURE = {**HEADER, "bundle": HEX64, "edges": INTEGER, "turn_count": range(1, 10001), "turns": array(SHOWN, 1),
+              "type": "disclosure", "version": "gkd/1"}
+LEAF = {**OWNER, "at": is_time, "bundle": HEX64, "type": "slice", "version": "gkl/1"}
+PAYLOAD_TYPE, STATEMENT_TYPE = "application/vnd.in-toto+json", "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE = "https://github.com/graphkernel/graphkernel/attestation/slice/v1"
+ENVELOPE = {"payload": is_base64, "payloadType": lambda v: v == PAYLOAD_TYPE,
+            "signatures": array({"keyid": lambda v: isinstance(v, str), "sig": is_base64}, 0, 16)}
+PREDICATE = {"anchorTurnId": UUID, "asOf": INTEGER, "edges": INTEGER, "graphSnapshotHash": HEX64, "issuedAt": is_time,
+             "ledger": {"index": INTEGER, "origin": KEY_NAME}, "policy": POLICY, "policyId": POLICY_ID,
+             "policyParamsHash": HEX64, "redacted": array({"turn": UUID, "why": "erased|withheld"}),
+             "schemaVersion": "gkp/1", "sliceId": HASH64, "tenant": LABEL, "tokenKeyId": LABEL, "turns": INTEGER}
+STATEMENT = {"_type": lambda v: v == STATEMENT_TYPE, "predicateType": lambda v: v == PREDICATE_TYPE,
+             "predicate": lambda v: {**dict.fromkeys(v if isinstance(v, dict) else (), lambda x: True), **PREDICATE},
+             "subject": array({"digest": {"sha256": HEX64}, "name": "slice-[0-9a-f]{16}[.]json"}, 1, 1)}
+VERSIONS = (("provenance", "schema_version", "gkp/1"), ("policy", "type", "slice_policy_v1"))
+STATEMENT_VERSIONS = (("_type", STATEMENT_TYPE), ("predicateType", PREDICATE_TYPE),
+                      ("predicate", "schemaVersion", "gkp/1"), ("predicate", "policy", "type", "slice_policy_v1"))
+
+# ---- Hashes and trees (P 6.2, 6.3, appendix B; RFC 6962, 2.1) ---------------------------------------------------
+
+def sha256(data): return hashlib.sha256(data).digest()
+def hmac256(key, message): return hmac.new(key, message, hashlib.sha256).digest()
+def leaf_hash(leaf): return sha256(b"\0" + leaf)
+
+def xxhash64(data):
+    p1, p2, p3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+    p4, p5, mask = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5, 2**64 - 1
+    rotate = lambda x, n: ((x & mask) << n | (x & mask) >> (64 - n)) & mask  # noqa: E731
+    round_ = lambda v, x: rotate(v + x * p2, 31) * p1 & mask  # noqa: E731
+    take = lambda at, n: int.from_bytes(data[at:at + n], "little")  # noqa: E731
+    at, end, h = 0, len(data), p5
+    if end >= 32:
+        lanes = [p1 + p2, p2, 0, -p1]
+        for at in range(0, end - 31, 32):
+            lanes = [round_(lane, take(at + 8 * i, 8)) for i, lane in enumerate(lanes)]
+        at, h = at + 32, sum(rotate(lane, n) for lane, n in zip(lanes, (1, 7, 12, 18)))
+        for lane in lanes:
+            h = (h ^ round_(0, lane)) * p1 + p4 & mask
+    h = h + end & mask
+    while end - at >= 8:
+        h, at = rotate(h ^ round_(0, take(at, 8)), 27) * p1 + p4 & mask, at + 8
+    if end - at >= 4:
+        h, at = rotate(h ^ take(at, 4) * p1 & mask, 23) * p2 + p3 & mask, at + 4
+    for byte in data[at:]:
+        h = rotate(h ^ byte * p5 & mask, 11) * p1 & mask
+    h = (h ^ h >> 33) * p2 & mask
+    h = (h ^ h >> 29) * p3 & mask
+    return f"{h ^ h >> 32:016x}"
+
+def node_hash(left, right): return left and right and sha256(b"\1" + left + right)  # where one is None, all above are
+
+def split(size): return 1 << (size - 1).bit_length() - 1  # the largest power of two below: the left subtree's leaves
+
+def tree_root(hashes):
+    if len(hashes) < 2: return hashes[0] if hashes else sha256(b"")
+    k = split(len(hashes))
+    return node_hash(tree_root(hashes[:k]), tree_root(hashes[k:]))
+
+def root_from_path(leaf, index, size, path):
+    """The root that an audit path (2.1.1) leads to, or None. Its last hash is the sibling right below the root."""
+    if index >= size or size == 1 or not path: return leaf if size == 1 and index == 0 and not path else None
+    k = split(size)
+    if index < k: return node_hash(root_from_path(leaf, index, k, path[:-1]), path[-1])
+    return node_hash(path[-1], root_from_path(leaf, index - k, size - k, path[:-1]))
+
+def roots_from_consistency(old, new, path, old_root):
+    """The roots of the old and new trees that a proof (2.1.2) leads to; old_root is None in a subtree on the right."""
+    if old == new:
+        found = old_root if old_root and not path else path[0] if not old_root and len(path) == 1 else None
+        return found, found
+    if not path: return None, None
+    k, sibling = split(new), path[-1]
+    if old <= k:
+        before, after = roots_from_consistency(old, k, path[:-1], old_root)
+        return before, node_hash(after, sibling)
+    before, after = roots_from_consistency(old - k, new - k, path[:-1], None)
+    return node_hash(sibling, before), node_hash(sibling, after)
+
+def is_consistent(old, old_root, new, new_root, path):
+    if old == 0 or old > new: return old == 0 and not path
+    return roots_from_consistency(old, new, path, old_root) == (old_root, new_root)
+
+# ---- Ed25519 (E 1; RFC 8032, verification only, without the cofactor) -------------------------------------------
+
+Q = 2**255 - 19
+L = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, -1, Q) % Q
+
+def decode_point(data):
+    """32 bytes to a point (x, y, 1) of the curve -x² + y² = 1 + D·x²·y², or None."""
+    y = int.from_bytes(data, "little")
+    sign, y = y >> 255, y & 2**255 - 1
+    square = (y * y - 1) * pow(D * y * y + 1, -1, Q) % Q
+    x = pow(square, (Q + 3) // 8, Q)
+    if x * x % Q != square:
+        x = x * pow(2, (Q - 1) // 4, Q) % Q
+    if y >= Q or x * x % Q != square or x == 0 and sign: return None
+    return x if x & 1 == sign else Q - x, y, 1
+
+def add(p, q):
+    """In projective coordinates: (x, y, z) is the point (x/z, y/z)."""
+    (x1, y1, z1), (x2, y2, z2) = p, q
+    x, y, z = x1 * x2 % Q, y1 * y2 % Q, z1 * z2 % Q
+    f, g = z * z - D * x * y, z * z + D * x * y
+    return z * f * ((x1 + y1) * (x2 + y2) - x - y) % Q, z * g * (x + y) % Q, f * g % Q
+
+def multiply(n, p):
+    if n == 0: return 0, 1, 1
+    half = multiply(n >> 1, add(p, p))
+    return add(half, p) if n & 1 else half
+
+def refused_key(key):
+    """Whether it is one of the encodings of low order, or its y is not reduced. The sign of x makes no difference."""
+    unsigned = key[:31] + bytes([key[31] & 127])
+    point = decode_point(unsigned)
+    return int.from_bytes(unsigned, "little") >= Q or point is not None and multiply(8, point)[0] == 0
+
+BASE = decode_point((4 * pow(5, -1, Q) % Q).to_bytes(32, "little"))
+
+def ed25519(key, message, signature):
+    point, s = decode_point(key), int.from_bytes(signature[32:], "little")
+    if len(signature) != 64 or s >= L or point is None or refused_key(key): return False
+    k = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % L
+    x, y, z = add(multiply(s, BASE), multiply(k, (Q - point[0], point[1], 1)))
+    x, y = x * pow(z, -1, Q) % Q, y * pow(z, -1, Q) % Q
+    return (y | (x & 1) << 255).to_bytes(32, "little") == signature[:32]
+
+# ---- Signed notes, checkpoints, proofs (E 2, 3, 4) --------------------------------------------------------------
+
+Checkpoint = namedtuple("Checkpoint", "origin size root text lines")  # lines: (name, 4 bytes, signature)
+Proof = namedtuple("Proof", "leaf_bytes leaf index path checkpoint")
+
+def utf8_text(data, forbidden="[\0-\x09\x0b-\x1f]"):
+    try:
+        text = data.decode("utf-8")
+    except UnicodeError:
+        raise Malformed("not UTF-8") from None
+    need(not re.search(forbidden, text), "a control character")
+    return text
+
+def decimal_line(line, most):
+    need(re.fullmatch("0|[1-9][0-9]{0,15}", line) and int(line) <= most, f"no decimal up to {most}")
+    return int(line)
+
+def hash_line(line):
+    need(len(unbase64(line)) == 32, "no hash of 32 bytes")
+    return unbase64(line)
+
+def read_checkpoint(data):
+    body, blank, signatures = utf8_text(data).rpartition("\n\n")
+    head, lines = body.split("\n"), []
+    need(blank and signatures.endswith("\n") and len(head) >= 3 and all(head), "not origin, size, root and signatures")
+    for line in signatures[:-1].split("\n"):
+        found = re.fullmatch(f"\u2014 ({KEY_NAME}) ([^ ]+)", line)
+        need(found and len(unbase64(found[2])) > 4, "a line that is no signature")
+        lines.append((found[1], unbase64(found[2])[:4], unbase64(found[2])[4:]))
+    need(len(lines) <= 100, "more than 100 signature lines")
+    size, root = decimal_line(head[1], 2**48), hash_line(head[2])
+    need(size or root == sha256(b""), "the empty tree has another root")
+    return Checkpoint(head[0], size, root, (body + "\n").encode(), lines)
+
+def read_proof(data):
+    head, blank, checkpoint = utf8_text(data).partition("\n\n")
+    first, *lines = head.split("\n")
+    if first.startswith("c2sp.org/tlog-proof@") and first != "c2sp.org/tlog-proof@v1":
+        raise UnknownVersion(f"the first line is {first[:40]!r}")
+    need(first == "c2sp.org/tlog-proof@v1" and blank and 2 <= len(lines) <= 2 + 63, "not a proof with up to 63 hashes")
+    need(lines[0].startswith("extra ") and lines[1].startswith("index "), "not extra and index")
+    leaf, index = unbase64(lines[0][6:]), decimal_line(lines[1][6:], 2**53 - 1)
+    need(len(leaf) <= 65535, "a leaf of more than 65535 bytes")
+    v = read_json(leaf, "leaf", lambda v: isinstance(v, dict))
+    if v.get("type") == "slice":
+        read_json(leaf, "leaf", LEAF, (("version", "gkl/1"),) + VERSIONS)
+    return Proof(leaf, v, index, [hash_line(line) for line in lines[2:]], read_checkpoint(checkpoint.encode()))
+
+def read_consistency(data):
+    text = utf8_text(data)
+    need(not text or text.endswith("\n"), "the last line has no end")
+    return [hash_line(line) for line in text.split("\n")[:-1]]
+
+# ---- Trust file (E 6; C2SP tlog-policy) and whose lines are in a checkpoint (E 3) -------------------------------
+
+Trust = namedtuple("Trust", "signers logs witnesses groups quorum")  # witnesses and groups by name
+Key = namedtuple("Key", "name id key algorithm until")  # id: all 32 bytes of the hash; until: microseconds, or None
+
+def read_vkey(text, algorithm, until=None):
+    found = re.fullmatch(f"({KEY_NAME})[+]([0-9a-f]{{8}})[+]([^ ]+)", text)
+    blob = unbase64(found[3]) if found else b""
+    need(len(blob) == 33 and blob[0] == algorithm and not refused_key(blob[1:]), "no vkey for this, or one refused")
+    id_ = sha256(found[1].encode() + b"\n" + blob)
+    need(id_[:4].hex() == found[2] and (until is None or is_time(until)), "a wrong hash, or an end that is no time")
+    return Key(found[1], id_, blob[1:], algorithm, until and microseconds(until))
+
+def read_trust(data):
+    signers, logs, witnesses, groups, quorum, members = [], [], {}, {}, [], []
+    need(len(data) <= 2**20, "more than 1 MiB")
+    lines = utf8_text(data, "[\0-\x08\x0b-\x1f\x7f]").split("\n")
+    need(len(lines) - (lines[-1] == "") <= 1024, "more than 1024 lines")
+    for line in lines:
+        word, *items = re.split("[ \t]+", line.strip(" \t"))
+        defined = {*witnesses, *groups}
+        if word == "" or word.startswith("#"):
+            continue
+        elif word == "signer" and 1 <= len(items) <= 2:
+            signers.append(read_vkey(items[0], 1, *items[1:]))
+        elif word == "log" and 1 <= len(items) <= 2:
+            logs.append(read_vkey(items[0], 1))
+        elif word == "witness" and 2 <= len(items) <= 3:
+            need(items[0] not in defined | {"none"}, "a name that is defined twice")
+            witnesses[items[0]] = read_vkey(items[1], 4)
+        elif word == "group" and len(items) >= 3:
+            name, k, *names = items
+            k = {"any": "1", "all": str(len(names))}.get(k, k)
+            fits = re.fullmatch("[1-9][0-9]{0,3}", k) and int(k) <= len(names)
+            need(fits and name not in defined | {"none"} and defined.issuperset(names), f"no such group: {line[:60]!r}")
+            groups[name], members = (int(k), names), members + names
+        elif word == "quorum" and len(items) == 1 and items[0] in defined | {"none"}:
+            quorum.append(items[0])
+        else:
+            raise Malformed(f"no line of the trust file: {line[:60]!r}")
+    for unique_items in ([key.id for key in signers], [key.key for key in logs],
+                         [key.key for key in witnesses.values()], members):
+        need(len(set(unique_items)) == len(unique_items), "a key that is listed twice, or a member of two groups")
+    need(len(quorum) == 1, "not exactly one quorum line")
+    return Trust(signers, logs, witnesses, groups, quorum[0])
+
+def is_quorum(trust, cosigned):
+    met = {"none"} | cosigned
+    for name, (k, names) in trust.groups.items():  # a group stands behind its members
+        if len(met.intersection(names)) >= k:
+            met.add(name)
+    return trust.quorum in met
+
+def known_lines(c, keys):
+    """The signature lines of these keys: (key, POSIX seconds of a cosignature, whether it verifies)."""
+    for name, short, signature in c.lines:
+        for key in keys:
+            if (key.name, key.id[:4]) == (name, short):
+                seconds, text = 0, c.text
+                if key.algorithm == 4:
+                    seconds, signature = int.from_bytes(signature[:8], "big"), signature[8:]
+                    text = b"cosignature/v1\ntime %d\n" % seconds + text
+                yield key, seconds, ed25519(key.key, text, signature) and seconds < 2**63
+
+# ---- Bundle and disclosure (P 2.3, 3.2, 4, 6, 7, 8, 10; E 7) ----------------------------------------------------
+
+Slice = namedtuple("Slice", "v turns turn_count edge_count bundle is_disclosure")  # bundle: the digest as issued
+
+def read_bundle(data):
+    v = read_json(data, "bundle", BUNDLE, VERSIONS)
+    return Slice(v, v["turns"], len(v["turns"]), len(v["edges"]), sha256(data).hex(), False)
+
+def read_disclosure(data):
+    v = read_json(data, "disclosure", DISCLOSURE, (("version", "gkd/1"),) + VERSIONS)
+    need(v["edges"] <= v["turn_count"]**2, "more edges than so many turns can have")
+    return Slice(v, [shown["turn"] for shown in v["turns"]], v["turn_count"], v["edges"], v["bundle"], True)
+
+def in_ppm(policy):
+    """P 3.2: the policy as it is hashed."""
+    plain = {key: policy[key] for key in ("type", "max_nodes", "max_radius", "max_siblings", "include_siblings")}
+    weights = {phase: ppm(weight) for phase, weight in policy["phase_weights"].items()}
+    return {**plain, "phase_weights_ppm": weights, "salience_weight_ppm": ppm(policy["salience_weight"]),
+            "distance_decay_ppm": ppm(policy["distance_decay"])}
+
+def turn_leaf(t):
+    """P 6.1."""
+    return canonical({**{key: t[key] for key in ("body_digest", "conversation", "id", "phase", "role")}, "type": "turn",
+                      "created_at_us": microseconds(t["created_at"]), "salience_ppm": ppm(t["salience"])})
+
+def body_digest(t):
+    """P 2.3."""
+    return hmac256(bytes.fromhex(t["salt"]), canonical({key: t[key] for key in ("attrs", "author", "content")})).hex()
+
+def ascending(values): return all(a < b for a, b in zip(values, values[1:]))
+
+def score(policy, phase, salience, distance):
+    """P 4, all in integers."""
+    alpha = policy["salience_weight_ppm"]
+    f = (10**12 - alpha * 10**6 + alpha * salience) // 10**3
+    d = 10**9
+    for _ in range(distance):
+        d = d * policy["distance_decay_ppm"] // 10**6
+    return policy["phase_weights_ppm"][phase] * f // 10**6 * d // 10**9
+
+def reasons_agree(v, edges):
+    """P 10.2."""
+    policy, turns = in_ppm(v["policy"]), {t["id"]: t for t in v["turns"]}
+
+    def agrees(t):
+        id_, (distance, via, origin) = t["id"], map(t["admission"].get, ("distance", "via", "from"))
+        if t["admission"]["score_nano"] != score(policy, t["phase"], ppm(t["salience"]), distance): return False
+        if via == "anchor": return id_ == v["anchor"] and distance == 0
+        if origin == id_ or origin not in turns: return False
+        step = distance - turns[origin]["admission"]["distance"]
+        return {"parent": step == 1 and (id_, origin) in edges, "child": step == 1 and (origin, id_) in edges,
+                "sibling": step == 0 and policy["include_siblings"] and policy["max_siblings"] > 0}[via]
+
+    return (v["anchor"] == v["provenance"]["anchor_turn_id"] and len(v["turns"]) <= policy["max_nodes"]
+            and [t["admission"]["via"] for t in v["turns"]].count("anchor") == 1 and all(map(agrees, v["turns"]))
+            and max(t["admission"]["distance"] for t in v["turns"]) <= policy["max_radius"])
+
+def reading_order(v, edges):
+    """P 7; shorter than the turns if the edges hold a cycle. The written forms of times order as the times do."""
+    time = {t["id"]: (t["created_at"], t["id"]) for t in v["turns"]}
+    children, waits = {id_: [] for id_ in time}, dict.fromkeys(time, 0)
+    for parent, child in edges:
+        if parent in time and child in time:
+            children[parent].append(child)
+            waits[child] += 1
+    ready, placed = sorted(time[id_] for id_ in time if not waits[id_]), []
+    while ready:
+        placed.append(heapq.heappop(ready)[1])
+        for child in children[placed[-1]]:
+            waits[child] -= 1
+            if not waits[child]:
+                heapq.heappush(ready, time[child])
+    return placed
+
+def check_bundle(v, turns, p):
+    """P 10.1: each check, and whether it holds."""
+    ids, edges = [t["id"] for t in turns], [(e["parent"], e["child"]) for e in v["edges"]]
+    yield "canonical_order", ascending(ids) and ascending(edges)
+    yield "edges", all(map(set(ids).issuperset, edges))
+    yield "admissions", reasons_agree(v, set(edges))
+    yield "order", reading_order(v, edges) == v["order"] and len(v["order"]) == len(turns)
+    yield "policy_hash", sha256(canonical(in_ppm(v["policy"]))).hex() == p["policy_params_hash"]
+    reasons = [(t["id"], t["admission"]) for t in turns]
+    reasons = [[id_, a["distance"], a["score_nano"], a["via"], a.get("from", "")] for id_, a in reasons]
+    leaves = [turn_leaf(t) for t in turns] + [canonical({**e, "type": "edge"}) for e in v["edges"]]
+    leaves.append(canonical({"admissions": reasons, "type": "admissions"}))
+    yield "snapshot", tree_root(list(map(leaf_hash, leaves))).hex() == p["graph_snapshot_hash"]
+    text = {"anchor": v["anchor"], "edges": [[e["parent"], e["child"], e["kind"]] for e in v["edges"]], "turns": ids,
+            **{key: p[key] for key in ("policy_id", "policy_params_hash", "schema_version")}}
+    yield "slice_id", xxhash64(canonical(text)) == p["slice_id"]
+
+def check_disclosure(v, turns, p):
+    """E 7: as above; None is a check of something that a disclosure does not show."""
+    indexes, size = [shown["index"] for shown in v["turns"]], v["turn_count"] + v["edges"] + 1
+    below = indexes[-1] < v["turn_count"]
+    yield "canonical_order", ascending(indexes) and ascending([t["id"] for t in turns]) and below
+    yield "edges", None
+    yield "admissions", None if v["anchor"] == p["anchor_turn_id"] else False
+    yield "order", None
+    yield "policy_hash", sha256(canonical(in_ppm(v["policy"]))).hex() == p["policy_params_hash"]
+    paths = [(leaf_hash(turn_leaf(x["turn"])), x["index"], size, list(map(bytes.fromhex, x["path"]))) for x in v["turns"]]
+    yield "inclusion", {root_from_path(*path) for path in paths} == {bytes.fromhex(p["graph_snapshot_hash"])}
+    yield "slice_id", None
+
+def token_of(v, secret):
+    """P 8."""
+    key = hmac256(hmac256(bytes(32), secret), f"graphkernel:token:v2:{v['tenant']}:{v['key_id']}\1".encode())
+    text = "|".join([v["provenance"][field] for field in PROVENANCE] + ["admissibility_token_v2_hmac"])
+    return hmac256(key, text.encode())[:16].hex()
+
+# ---- Attestation (E 5) ------------------------------------------------------------------------------------------
+
+Attestation = namedtuple("Attestation", "message signatures digest predicate")
+
+def read_attestation(data):
+    envelope = read_json(data, "envelope", ENVELOPE)
+    payload = unbase64(envelope["payload"])
+    statement = read_json(payload, "statement", STATEMENT, STATEMENT_VERSIONS)
+    predicate, subject = statement["predicate"], statement["subject"][0]
+    need(subject["name"] == f"slice-{predicate['sliceId']}.json", "the subject is named after another slice")
+    need(ascending([r["turn"] for r in predicate["redacted"]]), "redacted does not ascend")
+    message = f"DSSEv1 {len(PAYLOAD_TYPE)} {PAYLOAD_TYPE} {len(payload)} ".encode() + payload
+    signatures = [(s["keyid"], unbase64(s["sig"])) for s in envelope["signatures"]]
+    return Attestation(message, signatures, subject["digest"]["sha256"], predicate)
+
+def statement_matches(a, s):
+    """Whether it matches the slice, whole or as a disclosure."""
+    v, said, q = s.v, a.predicate, s.v["provenance"]
+    same = {"anchorTurnId": q["anchor_turn_id"], "asOf": v["as_of"], "edges": s.edge_count, "policy": v["policy"],
+            "graphSnapshotHash": q["graph_snapshot_hash"], "policyId": q["policy_id"], "turns": s.turn_count,
+            "policyParamsHash": q["policy_params_hash"], "schemaVersion": q["schema_version"], "tenant": v["tenant"],
+            "sliceId": q["slice_id"], "tokenKeyId": v["key_id"]}
+    named, redacted = {r["turn"] for r in said["redacted"]}, {t["id"] for t in s.turns if "redacted" in t}
+    if any(said[key] != same[key] for key in same): return False
+    if s.is_disclosure: return a.digest == s.bundle and named.isdisjoint({t["id"] for t in s.turns} - redacted)
+    return named == redacted if a.digest == s.bundle else named < redacted
+
+# ---- Verdict (E 6, 8) -------------------------------------------------------------------------------------------
+
+EXIT = {"verified": 0, "tampered": 10, "key_unknown": 11, "well_formed": 11, "key_retired": 12, "not_in_log": 13,
+        "log_inconsistent": 14, "quorum_not_met": 15, "redacted": 16, "malformed": 20, "unknown_version": 21}
+READERS = {"bundle.json": read_bundle, "disclosure.json": read_disclosure, "attestation.json": read_attestation,
+           "slice.tlog-proof": read_proof, "checkpoint": read_checkpoint, "checkpoint.old": read_checkpoint,
+           "consistency": read_consistency}
+COMPANIONS = {"bundle.json": ("attestation.json", "slice.tlog-proof"), "checkpoint": ("checkpoint.old", "consistency"),
+              "disclosure.json": ("attestation.json", "slice.tlog-proof")}
+
+class Report:
+    """Checks are made in the order of E 8's table, so the first that fails gives the verdict."""
+    def __init__(self):
+        self.checks, self.verdict, self.signed, self.title = [], None, False, ""
+
+    def check(self, id_, holds, verdict, detail="", signature=False):
+        """holds is None for a check that is not made; detail says why."""
+        status = "skipped" if holds is None else "ok" if holds else "fail"
+        self.checks.append({"id": id_, "status": status, "detail": detail})
+        self.verdict = self.verdict or (verdict if status == "fail" else None)
+        self.signed |= signature and status == "ok"
+
+def verify(files, trust=None, secret=None, key_id="k1", require_full=False):
+    """files: name to bytes; trust: the trust file's bytes. Returns a Report; raises Usage where there is no verdict."""
+    report, read, faults, main = Report(), {}, [], next((name for name in COMPANIONS if name in files), None)
+    if main is None: raise Usage("evidence is one of bundle.json, disclosure.json and checkpoint")
+    try:
+        trust = read_trust(b"quorum none" if trust is None else trust)
+    except Malformed as fault:
+        raise Usage(f"trust file: {fault}") from None
+    for name, data in files.items():
+        try:
+            need(name == main or name in COMPANIONS[main], f"does not belong to {main}")
+            need(name != "consistency" or "checkpoint.old" in files, "there is no checkpoint.old")
+            read[name] = READERS[name](data[:-1] if name.endswith(".json") and data.endswith(b"\n") else data)
+        except Malformed as fault:
+            faults.append((fault.verdict, f"{name}: {fault}"))
+    for id_, verdict in (("form", "malformed"), ("version", "unknown_version")):
+        found = [text for kind, text in faults if kind == verdict]
+        report.check(id_, not found, verdict, "; ".join(found))
+    if main not in read:
+        report.check("all others", None, "", f"{main} could not be read")
+    elif main == "checkpoint":
+        verify_checkpoint(report, trust, read[main], read.get("checkpoint.old"), read.get("consistency", []))
+    else:
+        s, (attestation, proof) = read[main], map(read.get, COMPANIONS[main])
+        verify_slice(report, s, secret, key_id)
+        attestation, signers = verify_attestation(report, trust, s, attestation)
+        quorum_time = verify_proof(report, trust, s, attestation, proof)
+        verify_time(report, attestation, signers, quorum_time)
+        missing = s.turn_count - sum("redacted" not in t for t in s.turns)
+        text = f"{missing} of {s.turn_count} turns redacted"
+        report.check("text", not (missing and require_full), "redacted", text)
+        report.title = f"slice {s.v['provenance']['slice_id']} ({text})"
+    report.verdict = report.verdict or ("verified" if report.signed else "well_formed")
+    return report
+
+def verify_slice(report, s, secret, key_id):
+    report.check("bodies", all(body_digest(t) == t["body_digest"] for t in s.turns if "redacted" not in t), "tampered")
+    for id_, holds in (check_disclosure if s.is_disclosure else check_bundle)(s.v, s.turns, s.v["provenance"]):
+        report.check(id_, holds, "tampered", "a disclosure does not show what it is computed of" if holds is None else "")
+    known = s.v["key_id"] == key_id
+    holds = known and hmac.compare_digest(token_of(s.v, secret), s.v["token"]) if secret else None
+    why = f"key {s.v['key_id']}" if secret else "no secret given"
+    report.check("token", holds, "tampered" if known else "key_unknown", why, signature=True)
+
+def verify_attestation(report, trust, s, attestation):
+    """Returns the attestation, if it is verified, and its listed signers. Of one that is not, nothing is used."""
+    signed, origin = [], attestation and attestation.predicate["ledger"]["origin"]
+    if attestation and origin.split(".")[0] == s.v["tenant"]:
+        listed = {key.id.hex(): key for key in trust.signers if key.name == origin}
+        signed = [(listed[id_], signature) for id_, signature in attestation.signatures if id_ in listed]
+    holds = bool(signed) and all(ed25519(key.key, attestation.message, signature) for key, signature in signed)
+    judged = trust.signers and (attestation or not trust.logs)
+    why = "none given" if not attestation else f"origin {origin}" if judged else "the trust file lists no signer"
+    report.check("attestation", holds if judged else None, "tampered" if signed else "key_unknown", why, signature=True)
+    report.check("statement", statement_matches(attestation, s) if holds else None, "tampered", "" if holds else "none")
+    return (attestation, [key for key, _ in signed]) if holds else (None, [])
+
+def log_verdict(trust, c, tenant):
+    """None if the checkpoint is a listed log's (E 3, 8); tenant is None if any will do."""
+    lines = list(known_lines(c, trust.logs))
+    if tenant not in (None, c.origin.split(".")[0]) or c.origin not in [key.name for key, _, _ in lines]:
+        return "key_unknown"
+    return None if all(holds for _, _, holds in lines) else "tampered"
+
+def verify_proof(report, trust, s, attestation, proof):
+    """Returns the earliest time by which a quorum had cosigned, in microseconds, or None."""
+    if not trust.logs or not proof:
+        report.check("log", None, "", "no proof given" if trust.logs else "the trust file lists no log")
+        return report.check("log_inclusion", False if trust.logs else None, "not_in_log", "no proof is judged")
+    c, leaf, ledger = proof.checkpoint, proof.leaf, {"index": proof.index, "origin": proof.checkpoint.origin}
+    verdict = log_verdict(trust, c, s.v["tenant"])
+    report.check("log", verdict is None, verdict, f"{c.origin}, {c.size} leaves", signature=True)
+    holds = root_from_path(leaf_hash(proof.leaf_bytes), proof.index, c.size, proof.path) == c.root
+    holds = holds and (attestation is None or attestation.predicate["ledger"] == ledger)
+    report.check("log_inclusion", holds, "not_in_log", f"leaf {proof.index}")
+    same = leaf.get("type") == "slice" and leaf["bundle"] == (attestation.digest if attestation else s.bundle)
+    report.check("leaf", same and all(leaf[key] == s.v[key] for key in OWNER), "not_in_log", "that of the slice")
+    return verify_witnesses(report, trust, c)
+
+def verify_witnesses(report, trust, c):
+    if trust.quorum == "none": return report.check("witnesses", None, "", "the trust file asks for none")
+    names = {key.id: name for name, key in trust.witnesses.items()}
+    lines = [(seconds, names[key.id], holds) for key, seconds, holds in known_lines(c, trust.witnesses.values())]
+    times = [t for t, _, _ in sorted(lines) if is_quorum(trust, {name for at, name, holds in lines if holds and at <= t})]
+    holds = all(holds for _, _, holds in lines) and times
+    report.check("witnesses", holds, "quorum_not_met", f"{len(lines)} cosignatures of {len(names)} witnesses")
+    return times[0] * 10**6 if holds else None
+
+def verify_time(report, attestation, signers, quorum_time):
+    if any(key.until is None for key in signers) or not signers:
+        return report.check("signer_time", None, "", "no attestation was verified, or its signer has no end")
+    time, says = (quorum_time, "a quorum says") if quorum_time is not None else (
+        microseconds(attestation.predicate["issuedAt"]), "the signer claims")
+    report.check("signer_time", any(time <= key.until for key in signers), "key_retired", f"as {says}")
+
+def verify_checkpoint(report, trust, new, old, path):
+    report.title = f"checkpoint of {new.origin}, {new.size} leaves"
+    if not trust.logs: return report.check("log", None, "", "the trust file lists no log, so nothing is judged")
+    verdict = log_verdict(trust, new, None) or old and log_verdict(trust, old, None)
+    verdict = verdict or ("key_unknown" if old and old.origin != new.origin else None)
+    report.check("log", verdict is None, verdict, new.origin, signature=True)
+    holds = is_consistent(old.size, old.root, new.size, new.root, path) if old else None
+    report.check("consistency", holds, "log_inconsistent", f"from {old.size} leaves" if old else "no old checkpoint")
+    verify_witnesses(report, trust, new)
+
+# ---- Command line -----------------------------------------------------------------------------------------------
+
+USAGE = """usage: gkverify.py [--trust FILE] [--require-full] [--json] EVIDENCE
+EVIDENCE is a folder, or a file that is a bundle, a disclosure or a checkpoint.
+A token's secret: GRAPHKERNEL_SECRET (hex), GRAPHKERNEL_KEY_ID (default k1)."""
+
+def read_file(path):
+    with open(path, "rb") as f:
+        return f.read(536870912 + 2)  # more than anything may have
+
+def read_evidence(path):
+    if os.path.isdir(path):
+        return {name: read_file(os.path.join(path, name)) for name in READERS if os.path.exists(os.path.join(path, name))}
+    data = read_file(path)
+    if data.startswith((b"c2sp.org/tlog-proof", b'{"payload"')):
+        raise Usage("a proof or an attestation needs its bundle: give the folder")
+    if b"\n\n\xe2\x80\x94 " in data and not data.startswith(b"{"): return {"checkpoint": data}
+    return {"disclosure.json" if b'"type":"disclosure"' in data[-99:] else "bundle.json": data}
+
+def main(args, environ):
+    try:
+        given, evidence = getopt.gnu_getopt(args, "h", ["trust=", "require-full", "json", "help"])
+    except getopt.GetoptError as fault:
+        raise Usage(fault) from None
+    options = dict(given)
+    if "-h" in options or "--help" in options: return print(USAGE)
+    if len(evidence) != 1 or len(options) != len(given): raise Usage(USAGE)
+    secret, key_id = environ.get("GRAPHKERNEL_SECRET"), environ.get("GRAPHKERNEL_KEY_ID", "k1")
+    if secret is not None and not (re.fullmatch("([0-9a-f]{2}){32,}", secret) and re.fullmatch(LABEL, key_id)):
+        raise Usage("GRAPHKERNEL_SECRET is not lowercase hex of at least 32 bytes, or GRAPHKERNEL_KEY_ID no label")
+    trust = read_file(options["--trust"]) if "--trust" in options else None
+    secret = secret and bytes.fromhex(secret)
+    report = verify(read_evidence(evidence[0]), trust, secret, key_id, "--require-full" in options)
+    if "--json" in options:
+        print(json.dumps({"verdict": report.verdict, "exit_code": EXIT[report.verdict], "checks": report.checks}))
+    else:
+        lines = [f"  {c['status']:<9} {c['id']:<16} {c['detail']}".rstrip() for c in report.checks]
+        print(f"{report.verdict.upper()}  {report.title}".rstrip(), *lines, sep="\n")
+    return EXIT[report.verdict]
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        sys.exit(main(sys.argv[1:], os.environ))
+    except (Usage, OSError) as fault:
+        print(f"gkverify: {fault}", file=sys.stderr)
+        sys.exit(2 if isinstance(fault, Usage) else 1)

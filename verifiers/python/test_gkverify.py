@@ -1,0 +1,864 @@
+"""Tests of gkverify.py: python3 -W error -m unittest, in this folder. Standard library only."""
+import base64, copy, hashlib, json, os, subprocess, sys, tempfile, unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+import gkverify as gk  # noqa: E402
+
+VECTORS = os.path.join(ROOT, "golden", "testdata", "gkp-1.jsonl")
+CASES = os.path.join(ROOT, "golden", "verify")
+SECRET = bytes(range(32))
+
+
+def b64(data):
+    return base64.b64encode(data).decode()
+
+
+def encode(point):
+    inverse = pow(point[2], -1, gk.Q)
+    return (point[1] * inverse % gk.Q | (point[0] * inverse % gk.Q & 1) << 255).to_bytes(32, "little")
+
+
+def dump(v):
+    """Canonical JSON of plain Python values, by the standard library (all keys in use are ASCII)."""
+    return json.dumps(v, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+
+
+# ---- A signer, a tree and a kernel that issues evidence, written for these tests ----
+
+class Signer:
+    def __init__(self, name, algorithm=1):
+        h = hashlib.sha512(name.encode()).digest()
+        self.a = int.from_bytes(h[:32], "little") & (2**254 - 8) | 2**254
+        self.prefix, self.name = h[32:], name
+        self.public = encode(gk.multiply(self.a, gk.BASE))
+        self.id = hashlib.sha256(name.encode() + b"\n" + bytes([algorithm]) + self.public).digest()
+        self.vkey = f"{name}+{self.id[:4].hex()}+{b64(bytes([algorithm]) + self.public)}"
+
+    def sign(self, message):
+        r = int.from_bytes(hashlib.sha512(self.prefix + message).digest(), "little") % gk.L
+        big_r = encode(gk.multiply(r, gk.BASE))
+        k = int.from_bytes(hashlib.sha512(big_r + self.public + message).digest(), "little")
+        return big_r + ((r + k * self.a) % gk.L).to_bytes(32, "little")
+
+    def line(self, text):
+        return f"\u2014 {self.name} {b64(self.id[:4] + self.sign(text))}\n"
+
+    def cosign(self, text, seconds):
+        stamp = seconds.to_bytes(8, "big")
+        signature = self.sign(b"cosignature/v1\ntime %d\n" % seconds + text)
+        return f"\u2014 {self.name} {b64(self.id[:4] + stamp + signature)}\n"
+
+
+def naive_root(leaves):
+    if not leaves:
+        return hashlib.sha256(b"").digest()
+    if len(leaves) == 1:
+        return hashlib.sha256(b"\0" + leaves[0]).digest()
+    k = split(len(leaves))
+    return hashlib.sha256(b"\1" + naive_root(leaves[:k]) + naive_root(leaves[k:])).digest()
+
+
+def split(n):
+    k = 1
+    while 2 * k < n:
+        k *= 2
+    return k
+
+
+def naive_path(m, leaves):
+    if len(leaves) == 1:
+        return []
+    k = split(len(leaves))
+    return naive_path(m, leaves[:k]) + [naive_root(leaves[k:])] if m < k else naive_path(m - k, leaves[k:]) + [naive_root(leaves[:k])]
+
+
+def naive_consistency(m, leaves, whole=True):
+    if m == len(leaves):
+        return [] if whole else [naive_root(leaves)]
+    k = split(len(leaves))
+    if m <= k:
+        return naive_consistency(m, leaves[:k], whole) + [naive_root(leaves[k:])]
+    return naive_consistency(m - k, leaves[k:], False) + [naive_root(leaves[:k])]
+
+
+ORIGIN = "default.kernel.example"
+LOG, OTHER_LOG = Signer(ORIGIN), Signer("default.other.example")
+SIGNER, STRANGER = Signer(ORIGIN), Signer("stranger.example")
+SIGNER.a += 8  # another key under the same name as the log's
+SIGNER.public = encode(gk.multiply(SIGNER.a, gk.BASE))
+SIGNER.id = hashlib.sha256(SIGNER.name.encode() + b"\n\1" + SIGNER.public).digest()
+SIGNER.vkey = f"{SIGNER.name}+{SIGNER.id[:4].hex()}+{b64(bytes([1]) + SIGNER.public)}"
+W1, W2, W3 = (Signer(f"w{i}.example", 4) for i in (1, 2, 3))
+LIAR = Signer(W3.name, 4)  # signs as the third witness, with another key
+LIAR.a += 8
+SECOND = Signer(ORIGIN)
+SECOND.a += 16
+SECOND.public = encode(gk.multiply(SECOND.a, gk.BASE))
+SECOND.id = hashlib.sha256(SECOND.name.encode() + b"\n\1" + SECOND.public).digest()
+SECOND.vkey = f"{SECOND.name}+{SECOND.id[:4].hex()}+{b64(bytes([1]) + SECOND.public)}"
+NOW = 1767323045  # 2026-01-02T03:04:05Z
+ISSUED = "2026-01-02T03:04:05.000006Z"
+
+
+def vectors():
+    with open(VECTORS, encoding="utf-8") as f:
+        return [json.loads(line) for line in f]
+
+
+def decimal(ppm):
+    if ppm % 10**6 == 0:
+        return ppm // 10**6
+    return float(f"0.{ppm:06d}".rstrip("0"))
+
+
+def fixture():
+    """A bundle of the vectors with some turns, none redacted, of tenant "default", with the secret of these tests."""
+    for case in vectors():
+        v = json.loads(case["expect"].get("bundle", "{}"))
+        if len(v.get("turns", ())) >= 5 and len(v["edges"]) >= 4 and all("content" in t for t in v["turns"]) and "anchor" not in {t["admission"]["via"] for t in v["turns"][1:2]}:
+            v["tenant"], v["key_id"] = "default", "k1"
+            return sealed(v)
+    raise AssertionError("no such vector")
+
+
+def sealed(v):
+    """v with the token that belongs to it."""
+    v["token"] = gk.token_of(v, SECRET)
+    return v
+
+
+def make_leaf(v, bundle_hash, **other):
+    leaf = {"as_of": v["as_of"], "at": ISSUED, "bundle": bundle_hash, "key_id": v["key_id"], "provenance": v["provenance"], "tenant": v["tenant"],
+            "type": "slice", "version": "gkl/1"}
+    leaf.update(other)
+    return leaf
+
+
+def note(origin, size, root, log=LOG, witnesses=(W1, W2), seconds=NOW, extension=""):
+    text = f"{origin}\n{size}\n{b64(root)}\n{extension}"
+    return (text + "\n" + log.line(text.encode()) + "".join(w.cosign(text.encode(), seconds) for w in witnesses)).encode()
+
+
+def make_proof(leaf, index=5, size=11, **how):
+    leaves = [b"leaf %d" % i for i in range(size)]
+    leaves[index] = leaf
+    lines = ["c2sp.org/tlog-proof@v1", "extra " + b64(leaf), f"index {index}"] + [b64(h) for h in naive_path(index, leaves)]
+    return "\n".join(lines).encode() + b"\n\n" + note(how.pop("origin", ORIGIN), size, naive_root(leaves), **how)
+
+
+def predicate(v, gone=(), **other):
+    p, disclosure = v["provenance"], "turn_count" in v
+    out = {"anchorTurnId": p["anchor_turn_id"], "asOf": v["as_of"], "edges": v["edges"] if disclosure else len(v["edges"]), "graphSnapshotHash": p["graph_snapshot_hash"],
+           "issuedAt": ISSUED, "ledger": {"index": 5, "origin": ORIGIN}, "policy": v["policy"], "policyId": p["policy_id"], "policyParamsHash": p["policy_params_hash"],
+           "redacted": [{"turn": t, "why": "erased"} for t in gone], "schemaVersion": "gkp/1", "sliceId": p["slice_id"], "tenant": v["tenant"],
+           "tokenKeyId": v["key_id"], "turns": v["turn_count"] if disclosure else len(v["turns"])}
+    out.update(other)
+    return out
+
+
+def envelope(p, digest, signers=(SIGNER,), **other):
+    statement = {"_type": "https://in-toto.io/Statement/v1", "predicate": p, "predicateType": "https://github.com/graphkernel/graphkernel/attestation/slice/v1",
+                 "subject": [{"digest": {"sha256": digest}, "name": f"slice-{p['sliceId']}.json"}]}
+    statement.update(other)
+    return wrap(dump(statement), signers)
+
+
+def envelope_text(p, digest, key, text):
+    """An envelope whose predicate has one more member, of this text."""
+    payload = base64.b64decode(json.loads(envelope(dict(p, **{key: "@"}), digest))["payload"])
+    return wrap(payload.replace(f'"{key}":"@"'.encode(), f'"{key}":{text}'.encode()))
+
+
+def renamed(signer, name):
+    blob = bytes([1]) + signer.public
+    return f"{name}+{hashlib.sha256(name.encode() + bytes([10]) + blob).hexdigest()[:8]}+{b64(blob)}"
+
+
+def wrap(payload, signers=(SIGNER,)):
+    message = b"DSSEv1 28 application/vnd.in-toto+json %d %s" % (len(payload), payload)
+    return dump({"payload": b64(payload), "payloadType": "application/vnd.in-toto+json", "signatures": [{"keyid": s.id.hex(), "sig": b64(s.sign(message))} for s in signers]})
+
+
+def sha(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def evidence(v, **how):
+    data = dump(v)
+    redacted = [t["id"] for t in v["turns"] if "redacted" in t]
+    return {"bundle.json": data, "attestation.json": envelope(predicate(v, redacted), sha(data)), "slice.tlog-proof": make_proof(dump(make_leaf(v, sha(data))), **how)}
+
+
+def redact(v, *places):
+    v = copy.deepcopy(v)
+    for i in places:
+        for key in ("attrs", "author", "content", "salt"):
+            del v["turns"][i][key]
+        v["turns"][i]["redacted"] = True
+    return v
+
+
+def leaves_of(v):
+    us = lambda t: gk.microseconds(t["created_at"])  # noqa: E731
+    turns = [{"body_digest": t["body_digest"], "conversation": t["conversation"], "created_at_us": us(t), "id": t["id"], "phase": t["phase"], "role": t["role"],
+              "salience_ppm": round(t["salience"] * 10**6), "type": "turn"} for t in v["turns"]]
+    reasons = [[t["id"], t["admission"]["distance"], t["admission"]["score_nano"], t["admission"]["via"], t["admission"].get("from", "")] for t in v["turns"]]
+    return [dump(x) for x in turns + [dict(e, type="edge") for e in v["edges"]] + [{"admissions": reasons, "type": "admissions"}]]
+
+
+def disclose(v, *places):
+    leaves, d = leaves_of(v), {k: v[k] for k in ("anchor", "as_of", "key_id", "policy", "provenance", "tenant", "token")}
+    shown = [{k: x for k, x in v["turns"][i].items() if k != "admission"} for i in places]
+    d.update(bundle=sha(dump(v)), edges=len(v["edges"]), turn_count=len(v["turns"]), type="disclosure", version="gkd/1",
+             turns=[{"index": i, "path": [h.hex() for h in naive_path(i, leaves)], "turn": t} for i, t in zip(places, shown)])
+    return d
+
+
+TRUST = f"""# comment
+signer {SIGNER.vkey}
+log {LOG.vkey} https://log.example/
+witness a {W1.vkey}
+witness b {W2.vkey}
+\twitness  c {W3.vkey} https://w3.example
+group g 2 a b c
+quorum g
+"""
+NO_WITNESS = f"signer {SIGNER.vkey}\nlog {LOG.vkey}\nquorum none\n"
+SIGNER_ONLY = f"signer {SIGNER.vkey}\nquorum none\n"
+LOG_ONLY = f"log {LOG.vkey}\nquorum none\n"
+
+
+class Base(unittest.TestCase):
+    def verdict(self, expected, files, trust=None, failing=None, **options):
+        report = gk.verify(files, None if trust is None else trust.encode(), **options)
+        fails = [c["id"] for c in report.checks if c["status"] == "fail"]
+        self.assertEqual(report.verdict, expected, [c for c in report.checks if c["status"] == "fail"])
+        if failing is not None:
+            self.assertEqual(fails[:1], [failing], fails)
+        return report
+
+
+class Primitives(unittest.TestCase):
+    def test_xxhash64(self):
+        for data, want in ((b"", "ef46db3751d8e999"), (b"abc", "44bc2cf5ad770999"), (bytes(range(100)), "6ac1e58032166597")):
+            self.assertEqual(gk.xxhash64(data), want)
+
+    def test_ed25519_rfc8032(self):
+        for secret, public, message, signature in (
+            ("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60", "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "",
+             "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"),
+            ("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb", "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c", "72",
+             "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"),
+            ("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7", "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025", "af82",
+             "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a"),
+        ):
+            key, m, s = bytes.fromhex(public), bytes.fromhex(message), bytes.fromhex(signature)
+            self.assertTrue(gk.ed25519(key, m, s))
+            self.assertFalse(gk.ed25519(key, m + b"x", s))
+            self.assertFalse(gk.ed25519(key, m, s + b"\0"))
+            for i in (0, 31, 32, 63):
+                self.assertFalse(gk.ed25519(key, m, s[:i] + bytes([s[i] ^ 1]) + s[i + 1:]))
+            larger = (int.from_bytes(s[32:], "little") + gk.L).to_bytes(32, "little")
+            self.assertFalse(gk.ed25519(key, m, s[:32] + larger), "S >= L")
+            seed = hashlib.sha512(bytes.fromhex(secret)).digest()
+            signer = Signer("x")
+            signer.a, signer.prefix, signer.public = int.from_bytes(seed[:32], "little") & (2**254 - 8) | 2**254, seed[32:], key
+            self.assertEqual(signer.sign(m), s)
+
+    def test_keys_of_low_order(self):
+        order8 = next(p for p in (gk.multiply(gk.L, gk.decode_point(y.to_bytes(32, "little"))) for y in range(2, 99) if gk.decode_point(y.to_bytes(32, "little")))
+                      if encode(gk.multiply(4, p)) != encode((0, 1, 1)))
+        torsion = [encode(gk.multiply(i, order8)) for i in range(8)]
+        self.assertEqual(len(set(torsion)), 8)
+        sign = 1 << 255
+        others = [n.to_bytes(32, "little") for n in (gk.Q, gk.Q + 1, gk.Q | sign, gk.Q + 1 | sign, 1 | sign, gk.Q - 1 | sign)]
+        for key in torsion + others:
+            self.assertTrue(gk.refused_key(key), key.hex())
+            self.assertFalse(gk.ed25519(key, b"m", torsion[0] + bytes(32)))
+        for y in (2, 7):  # no points of the curve, or some: not refused, but such a key verifies nothing
+            key = y.to_bytes(32, "little")
+            self.assertFalse(gk.refused_key(key))
+            self.assertFalse(gk.ed25519(key, b"m", torsion[0] + bytes(32)))
+        self.assertIn(None, [gk.decode_point(y.to_bytes(32, "little")) for y in (2, 7)])
+        self.assertFalse(gk.refused_key(LOG.public))
+
+    def test_trees(self):
+        for n in range(41):
+            leaves = [b"%d" % i for i in range(n)]
+            root = naive_root(leaves)
+            self.assertEqual(gk.tree_root([gk.leaf_hash(x) for x in leaves]), root)
+            for i in range(n):
+                path = naive_path(i, leaves)
+                self.assertEqual(gk.root_from_path(gk.leaf_hash(leaves[i]), i, n, path), root)
+                self.assertNotEqual(gk.root_from_path(gk.leaf_hash(b"x"), i, n, path), root)
+                self.assertIsNone(gk.root_from_path(gk.leaf_hash(leaves[i]), i, n, path + [root]))
+                self.assertIsNone(gk.root_from_path(gk.leaf_hash(leaves[i]), n, n, path))
+                if path:
+                    self.assertIsNone(gk.root_from_path(gk.leaf_hash(leaves[i]), i, n, path[:-1]))
+                    self.assertNotEqual(gk.root_from_path(gk.leaf_hash(leaves[i]), i ^ 1, n, path), root)
+            for m in range(n + 1):
+                older, path = naive_root(leaves[:m]), naive_consistency(m, leaves) if m else []
+                self.assertTrue(gk.is_consistent(m, older, n, root, path), (m, n))
+                self.assertFalse(gk.is_consistent(m, older, n, root, path + [root]), (m, n))
+                if m and m < n:
+                    self.assertFalse(gk.is_consistent(n, root, m, older, path))
+                    self.assertFalse(gk.is_consistent(m, older, n, b"x" * 32, path))
+                    self.assertFalse(gk.is_consistent(m, b"x" * 32, n, root, path))
+                    self.assertFalse(gk.is_consistent(m, older, n, root, path[:-1]))
+                    for i in range(len(path)):
+                        self.assertFalse(gk.is_consistent(m, older, n, root, path[:i] + [b"x" * 32] + path[i + 1:]))
+
+    def test_canonical(self):
+        for same in (b'{"a":1,"b":[true,false,"\\u0001\\b\\t\\n\\f\\r\\"\\\\/\x7f"]}', "\"é☕\u2028🧭\"".encode(), '{"\U0001F600":1,"\ufb33":2}'.encode(), b"0.000001", b"9007199254740991"):
+            self.assertTrue(gk.parse(same)[1], same)
+        for other in (b' 1', b'1\n', b'{"b":1,"a":1}', b'"\\/"', b'"\\u0041"', b'"\\u000A"', b'"\\u001F"', '{"\ufb33":2,"\U0001F600":1}'.encode(), b"1.0", b"0.10", b"1e2", b"-1", b"-0", b"1.5",
+                      b"0.0000001", b"9007199254740992", b"null", b'"\\u00e9"'):
+            self.assertFalse(gk.parse(other)[1], other)
+        for broken in (b"", b'{"a":1,"a":1}', b'{"a":1,"\\u0061":1}', b'"\xff"', b'"\xed\xa0\x80"', b'\xef\xbb\xbf1', b'"\\ud800"', b'"\\udc00\\ud800"', b'{"\\ud800":1}', b'"\x01"', b"01", b".5", b"1.", b"+1", b"NaN",
+                       b"Infinity", b"-Infinity", b"1 1", b"[1,]", b'{"a":1,}', b"{", b"[" * 100000, b"tru", b"'a'", b'"a', b"\x0b1", b"1e", b'{"a" 1}', b'{1:1}', b'"\\x"', b'"\\u12"', "１".encode()):
+            with self.assertRaises(gk.Malformed, msg=broken[:20]):
+                gk.parse(broken)
+
+    def test_times(self):
+        self.assertEqual(gk.microseconds("2026-03-04T09:00:05.000001Z"), 1772614805000001)
+        self.assertEqual(gk.microseconds("9999-12-31T23:59:59.999999Z"), 253402300799999999)
+        self.assertEqual(gk.microseconds("1970-01-01T00:00:00.000000Z"), 0)
+        for bad in ("1969-12-31T23:59:59.999999Z", "2026-02-29T00:00:00.000000Z", "2026-01-01T24:00:00.000000Z", "2026-01-01T00:00:60.000000Z", "2026-01-01T00:00:00.00000Z", "2026-01-01t00:00:00.000000Z",
+                    "2026-13-01T00:00:00.000000Z", "2026-00-01T00:00:00.000000Z", "2026-01-01T00:00:00.000000+00:00", "２026-01-01T00:00:00.000000Z", "2026-01-01T00:00:00.000000Z\n"):
+            self.assertIsNone(gk.microseconds(bad), bad)
+
+    def test_score(self):
+        policy = {"phase_weights_ppm": {"debugging": 333333}, "salience_weight_ppm": 300000, "distance_decay_ppm": 870001}
+        self.assertEqual(gk.score(policy, "debugging", 100001, 6), 105516373)
+
+
+number = gk.number
+
+
+class Vectors(Base):
+    def test_all(self):
+        """Each vector's bundle, given or written anew from its graph and compared by its hash, verifies with its token."""
+        for case in vectors():
+            e, gone = case["expect"], set(case.get("redacted", ()))
+            given = {t["id"]: t for t in case["turns"]}
+            turns = []
+            for s in sorted(e["selected"], key=lambda s: s["id"]):
+                t = given[s["id"]]
+                us = t["created_at_us"]
+                body = {k: t[k] for k in ("attrs", "author", "content")}
+                admission = {k: s[k] for k in ("distance", "score_nano", "via")}
+                if s["via"] != "anchor":
+                    admission["from"] = s["from"]
+                turn = {"admission": admission, "body_digest": gk.hmac256(bytes.fromhex(t["salt"]), dump(body)).hex(), "conversation": t["conversation"],
+                        "created_at": (gk.datetime.datetime(1970, 1, 1) + gk.datetime.timedelta(microseconds=us)).strftime("%Y-%m-%dT%H:%M:%S.%fZ"), "id": t["id"], "phase": t["phase"],
+                        "role": t["role"], "salience": number(spell(t["salience_ppm"]))}
+                turn.update({"redacted": True} if t["id"] in gone else dict(body, salt=t["salt"]))
+                turns.append(turn)
+            p = case["policy"]
+            policy = {k: p[k] for k in ("include_siblings", "max_nodes", "max_radius", "max_siblings", "type")}
+            policy.update({k: number(spell(p[k + "_ppm"])) for k in ("distance_decay", "salience_weight")})
+            policy["phase_weights"] = {k: number(spell(n)) for k, n in p["phase_weights_ppm"].items()}
+            bundle = gk.canonical({"anchor": case["anchor"], "as_of": len(case["turns"]), "edges": [{"parent": x[0], "child": x[1], "kind": x[2]} for x in e["edges"]], "key_id": case["key_id"],
+                                   "order": e["order"], "policy": policy, "provenance": e["provenance"], "tenant": case["tenant"], "token": e["token"], "turns": turns})
+            with self.subTest(case["name"]):
+                self.assertEqual(sha(bundle), e["bundle_sha256"])
+                if "bundle" in e:
+                    self.assertEqual(bundle.decode(), e["bundle"])
+                secret = bytes.fromhex(case["secret"])
+                self.verdict("verified", {"bundle.json": bundle}, secret=secret, key_id=case["key_id"])
+                self.verdict("tampered", {"bundle.json": bundle}, secret=secret + b"x", key_id=case["key_id"], failing="token")
+                self.verdict("key_unknown", {"bundle.json": bundle}, secret=secret, key_id="another", failing="token")
+                self.verdict("well_formed", {"bundle.json": bundle})
+                shown = [t for t in turns if "redacted" not in t]
+                self.verdict("verified" if len(shown) == len(turns) else "redacted", {"bundle.json": bundle}, secret=secret, key_id=case["key_id"], require_full=True)
+
+
+def spell(ppm):
+    return str(ppm // 10**6) if ppm % 10**6 == 0 else f"0.{ppm:06d}".rstrip("0")
+
+
+class Bundles(Base):
+    def setUp(self):
+        self.v = fixture()
+
+    def try_(self, expected, change, failing=None, **options):
+        v = copy.deepcopy(self.v)
+        change(v)
+        return self.verdict(expected, {"bundle.json": dump(v)}, failing=failing, secret=SECRET, **options)
+
+    def test_good(self):
+        self.try_("verified", lambda v: None)
+        self.try_("verified", lambda v: v.update(as_of=v["as_of"] + 1))  # P 14: outside the token
+
+    def test_every_value(self):
+        """Every value of the bundle, changed, fails; the first check that fails is one of P 13."""
+        first = {"anchor": "admissions", "key_id": "token", "tenant": "token", "token": "token", "order": "order", "provenance.slice_id": "slice_id", "provenance.policy_id": "slice_id",
+                 "provenance.anchor_turn_id": "admissions", "provenance.policy_params_hash": "policy_hash", "provenance.graph_snapshot_hash": "snapshot", "provenance.schema_version": "version",
+                 "policy.type": "version", "turns.body_digest": "bodies", "turns.author": "bodies", "turns.content": "bodies", "turns.salt": "bodies", "turns.conversation": "snapshot"}
+        count = 0
+
+        def walk(node, path):
+            for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+                if isinstance(value, (dict, list)):
+                    yield from walk(value, path + [key])
+                yield path + [key], value
+
+        for path, value in list(walk(self.v, [])):
+            if path == ["as_of"]:
+                continue
+            v = copy.deepcopy(self.v)
+            node = v
+            for step in path[:-1]:
+                node = node[step]
+            if isinstance(value, str):
+                last = value[-1:]
+                changed = value[:-1] + ("0" if last != "0" else "1")
+            elif isinstance(value, bool):
+                changed = not value
+            elif isinstance(value, (int, float)):
+                changed = value + 1 if isinstance(value, int) and value != 1 else 0.000003
+            elif isinstance(value, list):
+                changed = value[::-1] if value != value[::-1] else value + value
+            else:
+                changed = dict(value, extra="x")
+            node[path[-1]] = changed
+            name = ".".join(str(p) for p in path if isinstance(p, str))
+            with self.subTest(path):
+                report = gk.verify({"bundle.json": dump(v)}, secret=SECRET)
+                self.assertIn(report.verdict, ("tampered", "malformed", "unknown_version", "key_unknown"))
+                if name in first and report.verdict != "malformed":
+                    fails = [c["id"] for c in report.checks if c["status"] == "fail"]
+                    self.assertEqual(fails[0], first[name], name)
+                count += 1
+            for other in (None, [], {"a": 1}, 1.5):
+                if other != value and (other != [] or path not in (["edges"], ["order"], ["turns"])) and not path[-2:-1] == ["attrs"]:
+                    node[path[-1]] = other
+                    if path[-1] != "attrs":
+                        self.verdict("malformed", {"bundle.json": dump(v)})
+            if isinstance(node, dict):
+                del node[path[-1]]
+                self.assertIn(gk.verify({"bundle.json": dump(v)}).verdict, ("malformed", "tampered"), path)
+                if path[-2:-1] != ["attrs"]:
+                    self.verdict("malformed", {"bundle.json": dump(v)})
+        self.assertGreater(count, 100)
+
+    def test_versions(self):
+        self.try_("unknown_version", lambda v: v["provenance"].update(schema_version="gkp/2"), "version")
+        self.try_("unknown_version", lambda v: v["policy"].update(type="slice_policy_v2", more=None), "version")
+        self.verdict("unknown_version", {"bundle.json": b' {"provenance":{"schema_version":"gkp/2"}}'})
+        self.verdict("malformed", {"bundle.json": b'{"provenance":{"schema_version":"gkp/2"},"a":1,"a":2}'})
+        self.try_("malformed", lambda v: v["provenance"].update(schema_version=2))
+
+    def test_spelling(self):
+        good = dump(self.v)
+        for bad in (good + b"\n\n", good + b"\r\n", good + b" ", b" " + good, good.replace(b'":', b'": ', 1), json.dumps(self.v, sort_keys=True, separators=(",", ":")).encode().replace(b'"user"', b'"\\u0075ser"'), b"\xef\xbb\xbf" + good,
+                    good.replace(b'"max_nodes":', b'"max_nodes":0', 1), good[:-1], good[:-1] + b",}"):
+            if bad != good:
+                self.verdict("malformed", {"bundle.json": bad}, failing="form")
+
+    def test_structure(self):
+        v = self.v
+        self.try_("tampered", lambda v: v["turns"].reverse(), "canonical_order")
+        self.try_("tampered", lambda v: v["turns"].insert(0, copy.deepcopy(v["turns"][0])), "canonical_order")
+        self.try_("tampered", lambda v: v["edges"].append(dict(v["edges"][-1], kind="merge")), "canonical_order")
+        self.try_("tampered", lambda v: v["turns"].pop())
+        self.try_("tampered", lambda v: v["edges"].pop())
+        self.try_("tampered", lambda v: v.update(turns=[], order=[], edges=[]), "admissions")
+        self.try_("tampered", lambda v: v["order"].reverse(), "order")
+        self.try_("tampered", lambda v: v["order"].pop(), "order")
+        loop = {"child": v["turns"][0]["id"], "kind": "reply", "parent": v["turns"][0]["id"]}
+        self.try_("tampered", lambda v: v.update(edges=sorted(v["edges"] + [loop], key=lambda e: (e["parent"], e["child"]))), "order")
+        self.try_("malformed", lambda v: v["turns"][0].update(redacted=True))
+        self.try_("malformed", lambda v: v["turns"][0].update(attrs={str(i): "x" for i in range(33)}))
+        self.try_("malformed", lambda v: v["turns"][0].update(attrs={"Key": "x"}))
+        self.try_("malformed", lambda v: v["turns"][0].update(attrs={"k": "\t"}))
+        self.try_("malformed", lambda v: v["turns"][0].update(attrs={"k": "é" * 513}))
+        self.try_("malformed", lambda v: v["turns"][0].update(author="é"))
+        self.try_("malformed", lambda v: v["turns"][0].update(id="00000000-0000-0000-0000-000000000000"))
+        self.try_("malformed", lambda v: v["policy"].update(max_nodes=10001))
+        self.try_("malformed", lambda v: v["policy"].update(max_radius=65))
+        self.try_("malformed", lambda v: v.update(as_of=2**53))
+
+    def test_reasons(self):
+        places = {t["admission"]["via"]: i for i, t in enumerate(self.v["turns"])}
+        for via, i in places.items():
+            if via != "anchor":
+                self.try_("tampered", lambda v: v["turns"][i]["admission"].update({"from": v["turns"][i]["id"]}), "admissions")
+                self.try_("tampered", lambda v: v["turns"][i]["admission"].update({"from": "11111111-1111-1111-1111-111111111111"}), "admissions")
+                self.try_("malformed", lambda v: v["turns"][i]["admission"].update(via="anchor"))
+        self.try_("tampered", lambda v: v["policy"].update(max_nodes=1), "admissions")
+
+    def test_redacted(self):
+        v = redact(self.v, 1, 2)
+        report = self.verdict("verified", {"bundle.json": dump(v)}, secret=SECRET)
+        self.assertIn("(2 of ", report.title)
+        self.assertEqual((report.checks[-1]["status"], report.checks[-1]["detail"][:5]), ("ok", "2 of "))
+        self.verdict("redacted", {"bundle.json": dump(v)}, secret=SECRET, require_full=True, failing="text")
+        self.verdict("redacted", {"bundle.json": dump(v)}, require_full=True)
+
+
+def evidence_cases():
+    """(name, verdict, first failing check, files, trust, options): how evidence is judged, and how it is found out."""
+    v = fixture()
+    data, good = dump(v), evidence(v)
+    bundle, attested, proved = ({"bundle.json": data}, {k: good[k] for k in ("bundle.json", "attestation.json")}, {k: good[k] for k in ("bundle.json", "slice.tlog-proof")})
+    leaf = make_leaf(v, sha(data))
+    out = []
+
+    def case(name, verdict, failing, files, trust=TRUST, **options):
+        out.append((name, verdict, failing, files, trust, options))
+
+    def att(name, verdict, failing, attestation, trust=SIGNER_ONLY, **options):
+        case("attestation: " + name, verdict, failing, {"bundle.json": data, "attestation.json": attestation}, trust, **options)
+
+    def proof(name, verdict, failing, p, trust=TRUST, **options):
+        case("proof: " + name, verdict, failing, {"bundle.json": data, "slice.tlog-proof": p}, trust, **options)
+
+    for trust in (TRUST, NO_WITNESS):
+        case("everything", "verified", None, good, trust)
+        case("proof without attestation", "verified", None, proved, trust)
+        case("proof is needed", "not_in_log", "log_inclusion", attested, trust)
+        case("proof is needed, whatever the token says", "not_in_log", "log_inclusion", bundle, trust, secret=SECRET)
+    case("no trust file", "well_formed", None, good, None)
+    case("secret alone", "verified", None, good, None, secret=SECRET)
+    case("attestation suffices", "verified", None, attested, SIGNER_ONLY)
+    case("attestation is needed", "key_unknown", "attestation", proved, SIGNER_ONLY)
+    case("log alone", "verified", None, good, LOG_ONLY)
+    case("trust in nobody", "well_formed", None, good, "quorum none\n")
+    case("full text is there", "verified", None, good, require_full=True)
+
+    p = predicate(v)
+    digest = sha(data)
+    att("by a stranger", "key_unknown", "attestation", envelope(p, digest, (STRANGER,)))
+    att("by a stranger too", "verified", None, envelope(p, digest, (STRANGER, SIGNER)))
+    broken = json.loads(attested["attestation.json"])
+    broken["signatures"][0]["sig"] = b64(bytes(64))
+    att("broken signature", "tampered", "attestation", dump(broken))
+    broken["signatures"][0]["sig"] = b64(b"short")
+    att("short signature", "tampered", "attestation", dump(broken))
+    att("of other text", "tampered", "attestation",
+        dump(dict(json.loads(envelope(dict(p, extra="x"), digest)), signatures=json.loads(attested["attestation.json"])["signatures"])))
+    for key, value in {"anchorTurnId": "11111111-1111-1111-1111-111111111111", "asOf": v["as_of"] + 1, "edges": 0, "graphSnapshotHash": "0" * 64, "policyId": "other@1", "policyParamsHash": "0" * 64,
+                       "sliceId": "0" * 16, "tokenKeyId": "k2", "turns": 1, "policy": dict(v["policy"], max_nodes=77),
+                       "redacted": [{"turn": v["turns"][0]["id"], "why": "erased"}]}.items():
+        att("other " + key, "tampered", "statement", envelope(predicate(v, **{key: value}), digest))
+    att("other digest", "tampered", "statement", envelope(p, "0" * 64))
+    att("other tenant", "tampered", "statement", envelope(predicate(v, tenant="other"), digest))
+    att("other origin", "key_unknown", "attestation", envelope(predicate(v, ledger={"index": 5, "origin": "default.other.example"}), digest))
+    att("unknown member", "verified", None, envelope(predicate(v, zebra={"a": [1, "x", True]}), digest))
+    for key in p:
+        att("without " + key, "malformed", "form", wrap(dump({"_type": "https://in-toto.io/Statement/v1", "predicate": {k: x for k, x in p.items() if k != key},
+                                                             "predicateType": "https://github.com/graphkernel/graphkernel/attestation/slice/v1",
+                                                             "subject": [{"digest": {"sha256": digest}, "name": f"slice-{p['sliceId']}.json"}]})))
+    att("other predicateType", "unknown_version", "version", envelope(p, digest, predicateType="https://example.com/v2"))
+    att("other _type", "unknown_version", "version", envelope(p, digest, _type="https://in-toto.io/Statement/v2"))
+    att("other schemaVersion", "unknown_version", "version", envelope(predicate(v, schemaVersion="gkp/2"), digest))
+    att("two subjects", "malformed", "form", envelope(p, digest, subject=[{"digest": {"sha256": digest}, "name": f"slice-{p['sliceId']}.json"}] * 2))
+    att("other name", "malformed", "form", envelope(p, digest, subject=[{"digest": {"sha256": digest}, "name": "slice.json"}]))
+    att("why", "malformed", "form", envelope(predicate(v, redacted=[{"turn": v["turns"][0]["id"], "why": "lost"}]), digest))
+    att("not canonical", "malformed", "form", attested["attestation.json"] + b" ")
+    att("payload not canonical", "malformed", "form", wrap(base64.b64decode(json.loads(attested["attestation.json"])["payload"]) + b"\n"))
+    att("payloadType", "malformed", "form", attested["attestation.json"].replace(b"vnd.in-toto+json\"", b"json\""))
+    att("17 signatures", "malformed", "form", envelope(p, digest, (SIGNER,) * 17))
+    att("16 signatures", "verified", None, envelope(p, digest, (SIGNER,) * 16))
+    att("no signature", "key_unknown", "attestation", envelope(p, digest, ()))
+    odd = json.loads(attested["attestation.json"])
+    odd["signatures"][0]["sig"] = odd["signatures"][0]["sig"][:-3] + "B=="
+    att("sig in another spelling", "malformed", "form", dump(odd))
+
+    end = f"signer {SIGNER.vkey} %s\nquorum none\n"
+    for until, verdict in (("", "verified"), (ISSUED, "verified"), ("2026-01-02T03:04:05.000007Z", "verified"), ("2027-01-01T00:00:00.000000Z", "verified"),
+                           ("2026-01-02T03:04:05.000005Z", "key_retired"), ("2026-01-01T00:00:00.000000Z", "key_retired")):
+        case("end " + until, verdict, None if verdict == "verified" else "signer_time", attested, end % until)
+        case("no end of another's " + until, "verified", None, dict(bundle, **{"attestation.json": envelope(p, digest, (SIGNER, SECOND))}), f"signer {SECOND.vkey}\n" + end % until)
+    case("end, no proof, and a quorum that nobody asks", "verified", None, attested, f"witness a {W1.vkey}\nsigner {SIGNER.vkey} {ISSUED}\nquorum a\n")
+    cosigned = TRUST.replace(SIGNER.vkey, SIGNER.vkey + " 2026-02-01T00:00:00.000000Z")
+    case("end by cosignature", "verified", None, good, cosigned)
+    case("end by a late cosignature", "key_retired", "signer_time", evidence(v, seconds=NOW + 10**7), cosigned)
+    other = make_leaf(v, "0" * 64)
+    case("no log listed", "verified", None, dict(good, **{"slice.tlog-proof": make_proof(dump(other))}), SIGNER_ONLY)
+    case("no signer listed", "verified", None, dict(good, **{"attestation.json": envelope(predicate(v, asOf=0), digest)}), LOG_ONLY)
+    case("nobody listed", "well_formed", None, dict(good, **{"slice.tlog-proof": make_proof(dump(other))}), None)
+    case("a statement of a stranger is not used", "key_unknown", "attestation", dict(good, **{"attestation.json": envelope(predicate(v, ledger={"index": 4, "origin": ORIGIN}), digest, (STRANGER,))}))
+    case("no quorum asked", "verified", None, evidence(v, witnesses=(LIAR,)), f"log {LOG.vkey}\nwitness c {W3.vkey}\nquorum none\n")
+    case("one signer of two tenants", "verified", None, attested, f"signer {SIGNER.vkey}\nsigner {renamed(SIGNER, 'other.kernel.example')}\nquorum none\n")
+    for depth, verdict in ((62, "verified"), (63, "malformed"), (5000, "malformed")):  # below the statement and its predicate
+        att(f"nested {depth} deep", verdict, None if verdict == "verified" else "form", envelope_text(p, digest, "zebra", "[" * depth + "]" * depth))
+    for times, verdict in (((NOW, NOW + 10**7), "key_retired"), ((NOW + 10**7, NOW), "key_retired"), ((NOW, NOW, NOW + 10**7), "verified"), ((NOW, NOW + 10**7, NOW), "verified")):
+        files = evidence(v, witnesses=())
+        head, _, rest = files["slice.tlog-proof"].decode().partition("\n\n")
+        text = rest.split("\n\n")[0] + "\n"
+        lines = "".join(w.cosign(text.encode(), t) for w, t in zip((W1, W2, W3), times))
+        case(f"bounds by quorum {times}", verdict, None if verdict == "verified" else "signer_time", dict(files, **{"slice.tlog-proof": (head + "\n\n" + rest + lines).encode()}), cosigned)
+    case("one line feed behind each JSON", "verified", None, {k: x + b"\n" if k.endswith(".json") else x for k, x in good.items()})
+    case("two line feeds", "malformed", "form", dict(good, **{"bundle.json": data + b"\n\n"}))
+
+    proof("of another leaf", "not_in_log", "leaf", make_proof(dump(make_leaf(v, "0" * 64))))
+    for key, value in {"as_of": v["as_of"] + 1, "key_id": "k2", "tenant": "other", "provenance": dict(v["provenance"], slice_id="0" * 16)}.items():
+        proof("leaf with other " + key, "not_in_log", "leaf", make_proof(dump(make_leaf(v, digest, **{key: value}))))
+    proof("leaf of a policy", "not_in_log", "leaf", make_proof(dump({"policy_id": "default@1", "policy_params_hash": "0" * 64, "tenant": "default", "type": "policy", "version": "gkl/1"})))
+    proof("leaf of another version", "unknown_version", "version", make_proof(dump(make_leaf(v, digest, version="gkl/2"))))
+    proof("leaf with an unknown member", "malformed", "form", make_proof(dump(make_leaf(v, digest, more="x"))))
+    proof("leaf not canonical", "malformed", "form", make_proof(dump(leaf) + b" "))
+    text = good["slice.tlog-proof"].decode()
+    lines = text.split("\n")
+    proof("first line", "unknown_version", "version", text.replace("@v1", "@v2", 1).encode())
+    proof("other leaf in extra", "not_in_log", "log_inclusion", text.replace(lines[1], "extra " + b64(dump(make_leaf(v, digest, at="2026-01-02T03:04:05.000007Z")))).encode())
+    proof("other index", "not_in_log", "log_inclusion", text.replace("index 5", "index 4").encode())
+    proof("index beyond", "not_in_log", "log_inclusion", text.replace("index 5", "index 11").encode())
+    proof("index 05", "malformed", "form", text.replace("index 5", "index 05").encode())
+    proof("no extra", "malformed", "form", text.replace(lines[1] + "\n", "").encode())
+    proof("hash missing", "not_in_log", "log_inclusion", text.replace(lines[3] + "\n", "").encode())
+    proof("hash too many", "not_in_log", "log_inclusion", text.replace(lines[3] + "\n", (lines[3] + "\n") * 2).encode())
+    proof("64 hashes", "malformed", "form", text.replace(lines[3] + "\n", (lines[3] + "\n") * 61).encode())
+    proof("short hash", "malformed", "form", text.replace(lines[3], b64(b"x" * 31)).encode())
+    proof("CRLF", "malformed", "form", text.replace("\n", "\r\n").encode())
+    proof("not UTF-8", "malformed", "form", text.encode() + b"\xff")
+    case("index is not the statement's", "not_in_log", "log_inclusion", dict(good, **{"slice.tlog-proof": make_proof(dump(leaf), index=4)}))
+    proof("other log", "key_unknown", "log", make_proof(dump(leaf), log=OTHER_LOG, origin="default.other.example"))
+    proof("other log under this origin", "key_unknown", "log", make_proof(dump(leaf), log=OTHER_LOG))
+    tenant_log = Signer("other.kernel.example")
+    proof("log of another tenant", "key_unknown", "log", make_proof(dump(leaf), log=tenant_log, origin=tenant_log.name, witnesses=(W1, W2)), TRUST.replace(LOG.vkey, tenant_log.vkey))
+    proof("extension line", "verified", None, make_proof(dump(leaf), extension="more\n"))
+    proof("extension line added", "tampered", "log", text.replace("=\n\n\u2014", "=\nmore\n\n\u2014").encode())
+    size = make_proof(dump(leaf)).decode().replace(f"{ORIGIN}\n11\n", f"{ORIGIN}\n12\n")
+    proof("other size", "tampered", "log", size.encode())
+    proof("size above 2^48", "malformed", "form", text.replace(f"{ORIGIN}\n11\n", f"{ORIGIN}\n{2**48 + 1}\n").encode())
+    proof("one witness", "quorum_not_met", "witnesses", make_proof(dump(leaf), witnesses=(W1,)))
+    proof("a stranger witnesses", "quorum_not_met", "witnesses", make_proof(dump(leaf), witnesses=(W1, Signer("w9.example", 4))))
+    proof("one witness twice", "quorum_not_met", "witnesses", make_proof(dump(leaf), witnesses=(W1, W1)))
+    proof("three witnesses", "verified", None, make_proof(dump(leaf), witnesses=(W1, W2, W3)))
+    proof("three witnesses, one broken", "quorum_not_met", "witnesses", make_proof(dump(leaf), witnesses=(W1, W2, LIAR)))
+    proof("100 lines", "verified", None, make_proof(dump(leaf), witnesses=(W1, W2) + (Signer("w9.example", 4),) * 97))
+    proof("101 lines", "malformed", "form", make_proof(dump(leaf), witnesses=(W1, W2) + (Signer("w9.example", 4),) * 98))
+
+    # texts withheld after the bundle was issued
+    w = redact(v, 1)
+    withheld = dict(good, **{"bundle.json": dump(w)})
+    case("withheld", "verified", None, withheld, secret=SECRET)
+    case("withheld, full text asked for", "redacted", "text", withheld, require_full=True)
+    case("withheld, no attestation", "not_in_log", "leaf", {k: withheld[k] for k in ("bundle.json", "slice.tlog-proof")})
+    erased = redact(v, 0)
+    case("erased before", "verified", None, evidence(erased))
+    case("erased before, shown", "tampered", "statement", dict(evidence(erased), **{"bundle.json": data}))
+    case("erased before, another withheld", "tampered", "statement", dict(evidence(erased), **{"bundle.json": dump(w)}))
+    case("erased before, another withheld as well", "verified", None, dict(evidence(erased), **{"bundle.json": dump(redact(v, 0, 1))}))
+    lied = copy.deepcopy(w)
+    lied["turns"][0]["content"] += "x"
+    case("withheld and altered", "tampered", "bodies", dict(good, **{"bundle.json": dump(lied)}))
+
+    # turns dropped
+    d = disclose(v, 0, 3)
+    shown = {"disclosure.json": dump(d), "attestation.json": good["attestation.json"], "slice.tlog-proof": good["slice.tlog-proof"]}
+    case("disclosure", "verified", None, shown, secret=SECRET)
+    case("disclosure, full text asked for", "redacted", "text", shown, require_full=True)
+    case("disclosure alone", "well_formed", None, {"disclosure.json": dump(d)}, None)
+    case("disclosure of all", "verified", None, {"disclosure.json": dump(disclose(v, *range(len(v["turns"]))))}, None, secret=SECRET, require_full=True)
+
+    def drop(name, verdict, failing, change, trust=None, files=()):
+        x = copy.deepcopy(d)
+        change(x)
+        case("disclosure: " + name, verdict, failing, dict(files, **{"disclosure.json": dump(x)}), trust, secret=SECRET)
+
+    drop("content", "tampered", "bodies", lambda x: x["turns"][0]["turn"].update(content="other"))
+    drop("role", "tampered", "inclusion", lambda x: x["turns"][0]["turn"].update(role="system" if x["turns"][0]["turn"]["role"] != "system" else "tool"))
+    drop("salience", "tampered", "inclusion", lambda x: x["turns"][0]["turn"].update(salience=0.987654))
+    drop("path", "tampered", "inclusion", lambda x: x["turns"][0]["path"].reverse())
+    drop("path too short", "tampered", "inclusion", lambda x: x["turns"][0]["path"].pop())
+    drop("path too long", "tampered", "inclusion", lambda x: x["turns"][0]["path"].append("0" * 64))
+    drop("index", "tampered", "inclusion", lambda x: x["turns"][1].update(index=2))
+    drop("index of an edge", "tampered", "canonical_order", lambda x: x["turns"][1].update(index=x["turn_count"]))
+    drop("order", "tampered", "canonical_order", lambda x: x["turns"].reverse())
+    drop("twice", "tampered", "canonical_order", lambda x: x["turns"].insert(0, x["turns"][0]))
+    drop("anchor", "tampered", "admissions", lambda x: x.update(anchor="11111111-1111-1111-1111-111111111111"))
+    drop("policy", "tampered", "policy_hash", lambda x: x["policy"].update(max_nodes=99))
+    drop("snapshot", "tampered", "inclusion", lambda x: x["provenance"].update(graph_snapshot_hash="0" * 64))
+    drop("slice_id", "tampered", "token", lambda x: x["provenance"].update(slice_id="0" * 16))
+    drop("token", "tampered", "token", lambda x: x.update(token="0" * 32))
+    drop("key", "key_unknown", "token", lambda x: x.update(key_id="k2"))
+    drop("no turns", "malformed", "form", lambda x: x.update(turns=[]))
+    drop("with admission", "malformed", "form", lambda x: x["turns"][0]["turn"].update(admission=v["turns"][0]["admission"]))
+    drop("version", "unknown_version", "version", lambda x: x.update(version="gkd/2"))
+    drop("type", "malformed", "form", lambda x: x.update(type="other"))
+    drop("bundle", "tampered", "statement", lambda x: x.update(bundle="0" * 64), TRUST, shown)
+    drop("turn_count", "tampered", None, lambda x: x.update(turn_count=x["turn_count"] + 1), TRUST, shown)
+    drop("as_of", "tampered", "statement", lambda x: x.update(as_of=x["as_of"] + 1), TRUST, shown)
+    two = disclose(w, 0, 1)
+    two["bundle"] = digest
+    case("disclosure with texts withheld", "verified", None, dict(shown, **{"disclosure.json": dump(two)}))
+
+    # checkpoints
+    leaves = [b"leaf %d" % i for i in range(20)]
+
+    def checkpoint(n, **how):
+        return note(how.pop("origin", ORIGIN), n, naive_root(leaves[:n]), **how)
+
+    def between(m, n):
+        return "".join(b64(h) + "\n" for h in (naive_consistency(m, leaves[:n]) if m else [])).encode()
+
+    case("checkpoint", "verified", None, {"checkpoint": checkpoint(7)})
+    case("checkpoint, no trust", "well_formed", None, {"checkpoint": checkpoint(7)}, None)
+    case("checkpoint, empty tree", "verified", None, {"checkpoint": checkpoint(0)})
+    case("checkpoint, empty tree of another root", "malformed", "form", {"checkpoint": note(ORIGIN, 0, bytes(32))})
+    case("checkpoint, one witness", "quorum_not_met", "witnesses", {"checkpoint": checkpoint(7, witnesses=(W3,))})
+    case("checkpoint by a stranger", "key_unknown", "log", {"checkpoint": checkpoint(7, log=STRANGER)})
+    case("checkpoint altered", "tampered", "log", {"checkpoint": checkpoint(7).replace(b"\n7\n", b"\n8\n")})
+    case("checkpoint without lines", "malformed", "form", {"checkpoint": checkpoint(7).split(b"\xe2")[0]})
+    case("checkpoint, no end", "malformed", "form", {"checkpoint": checkpoint(7)[:-1]})
+    case("checkpoint 07", "malformed", "form", {"checkpoint": checkpoint(7).replace(b"\n7\n", b"\n07\n")})
+    for m, n in ((0, 7), (1, 7), (4, 7), (6, 7), (7, 7), (7, 20), (8, 16)):
+        case(f"{m} to {n}", "verified", None, {"checkpoint": checkpoint(n), "checkpoint.old": checkpoint(m, witnesses=()), "consistency": between(m, n)})
+        case(f"{m} to {n}, a hash too many", "log_inconsistent", "consistency", {"checkpoint": checkpoint(n), "checkpoint.old": checkpoint(m), "consistency": between(m, n) + b64(bytes(32)).encode() + b"\n"})
+    case("20 to 7", "log_inconsistent", "consistency", {"checkpoint": checkpoint(7), "checkpoint.old": checkpoint(20), "consistency": b""})
+    case("two roots", "log_inconsistent", "consistency", {"checkpoint": note(ORIGIN, 7, bytes(32)), "checkpoint.old": checkpoint(7), "consistency": b""})
+    case("forked", "log_inconsistent", "consistency", {"checkpoint": note(ORIGIN, 20, bytes(32)), "checkpoint.old": checkpoint(7), "consistency": between(7, 20)})
+    case("no consistency, none needed", "verified", None, {"checkpoint": checkpoint(20), "checkpoint.old": checkpoint(0)})
+    case("no consistency, one size", "verified", None, {"checkpoint": checkpoint(20), "checkpoint.old": checkpoint(20)})
+    case("no consistency", "log_inconsistent", "consistency", {"checkpoint": checkpoint(20), "checkpoint.old": checkpoint(7)})
+    case("two origins", "key_unknown", "log", {"checkpoint": checkpoint(7), "checkpoint.old": checkpoint(7, log=OTHER_LOG, origin=OTHER_LOG.name)}, TRUST + f"log {OTHER_LOG.vkey}\n")
+    case("old cosignatures are not looked at", "verified", None, {"checkpoint": checkpoint(7), "checkpoint.old": checkpoint(7, witnesses=(LIAR,))})
+    case("consistency without an old one", "malformed", "form", {"checkpoint": checkpoint(7), "consistency": b""})
+    case("attestation beside a checkpoint", "malformed", "form", {"checkpoint": checkpoint(7), "attestation.json": good["attestation.json"]})
+    case("old checkpoint beside a bundle", "malformed", "form", dict(good, **{"checkpoint.old": checkpoint(7)}))
+    case("consistency of no form", "malformed", "form", {"checkpoint": checkpoint(20), "checkpoint.old": checkpoint(7), "consistency": b"x\n"})
+    case("old one by a stranger", "key_unknown", "log", {"checkpoint": checkpoint(20), "checkpoint.old": checkpoint(7, log=STRANGER), "consistency": between(7, 20)})
+    return out
+
+
+class Evidence(Base):
+    def test_cases(self):
+        cases = evidence_cases()
+        self.assertGreater(len(cases), 100)
+        for name, verdict, failing, files, trust, options in cases:
+            with self.subTest(name):
+                self.verdict(verdict, files, trust, failing, **options)
+
+    def test_any_byte(self):
+        """No change of a single byte of the log's evidence goes unnoticed, unless it is in a line that nobody reads."""
+        good = evidence(fixture())
+        for name in ("attestation.json", "slice.tlog-proof"):
+            data = good[name]
+            for at in range(0, len(data), 13):
+                files = dict(good, **{name: data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]})
+                with self.subTest((name, at)):
+                    self.assertNotEqual(gk.verify(files, TRUST.encode()).verdict, "verified")
+
+    def test_quorums(self):
+        v = fixture()
+        data = dump(v)
+        witnesses = "".join(f"witness {n} {w.vkey}\n" for n, w in zip("abc", (W1, W2, W3)))
+        for rules, cosigners, verdict in (
+            ("quorum a\n", (W1,), "verified"), ("quorum a\n", (W2,), "quorum_not_met"), ("group g any a b\nquorum g\n", (W2,), "verified"), ("group g any a b\nquorum g\n", (W3,), "quorum_not_met"),
+            ("group g all a b\nquorum g\n", (W1,), "quorum_not_met"), ("group g all a b\nquorum g\n", (W1, W2), "verified"), ("group g 1 a b\ngroup h all g c\nquorum h\n", (W1, W2), "quorum_not_met"),
+            ("group g 1 a b\ngroup h all g c\nquorum h\n", (W2, W3), "verified"), ("quorum none\n", (), "verified"),
+        ):
+            with self.subTest(rules):
+                files = {"bundle.json": data, "slice.tlog-proof": make_proof(dump(make_leaf(v, sha(data))), witnesses=cosigners)}
+                self.verdict(verdict, files, f"log {LOG.vkey}\n" + witnesses + rules)
+
+    def test_trust(self):
+        files = {"bundle.json": dump(fixture())}
+        a, b = f"witness a {W1.vkey}\n", f"witness b {W2.vkey}\n"
+        low = b64(b"\1" + (1).to_bytes(32, "little"))
+        low_key = f"x+{hashlib.sha256(b'x' + bytes([10, 1]) + (1).to_bytes(32, 'little')).hexdigest()[:8]}+{low}"
+        self.verdict("well_formed", files, " \t# only this\n\nquorum none\n")
+        self.verdict("well_formed", files, a + "quorum none\n")
+        self.verdict("well_formed", files, "quorum none")
+        self.verdict("well_formed", files, "\n" * 1023 + "quorum none")
+        for bad in ("", "quorum none\nquorum none\n", "quorum a\n", "quorum a\n" + a, a + a.replace(" a ", " b ") + "quorum a\n", a + b.replace(" b ", " a ") + "quorum a\n", "witness none " + W1.vkey + "\nquorum none\n",
+                    a + b + "group g 0 a b\nquorum g\n", a + b + "group g 3 a b\nquorum g\n", a + b + "group g 02 a b\nquorum g\n", a + "group g any a c\nquorum g\n", a + "group g any\nquorum g\n", a + "group g any none\nquorum g\n",
+                    a + b + "group g any a a\nquorum g\n", a + b + "group a any b\nquorum a\n", "log " + W1.vkey + "\nquorum none\n", "witness a " + LOG.vkey + "\nquorum none\n", f"log {LOG.vkey}\nlog {LOG.vkey}\nquorum none\n",
+                    f"signer {SIGNER.vkey} 2026-01-01\nquorum none\n", f"signer {SIGNER.vkey} -\nquorum none\n", f"signer {SIGNER.vkey} {ISSUED} {ISSUED}\nquorum none\n", f"signer {SIGNER.vkey}\nsigner {SIGNER.vkey} {ISSUED}\nquorum none\n", "quorum none\x7f\n", f"log {LOG.vkey} a b\nquorum none\n", f"log {LOG.vkey[:-2]}\nquorum none\n", "log x+00000000+" + b64(b"\1" + LOG.public) + "\nquorum none\n",
+                    f"log {low_key}\nquorum none\n", "mirror x\nquorum none\n", "quorum none\r\n", "quorum none x\n", "\n" * 1025 + "quorum none\n", "#" + "x" * 2**20 + "\nquorum none\n", "\x01\nquorum none\n"):
+            with self.subTest(bad[:60]):
+                with self.assertRaises(gk.Usage):
+                    gk.verify(files, bad.encode())
+        with self.assertRaises(gk.Usage):
+            gk.verify(files, b"# \xff\nquorum none\n")
+
+    def test_no_evidence(self):
+        for files in ({}, {"attestation.json": b"{}"}, {"checkpoint.old": b"", "consistency": b""}):
+            with self.assertRaises(gk.Usage):
+                gk.verify(files)
+        self.verdict("malformed", {"bundle.json": dump(fixture()), "disclosure.json": b"{}"}, failing="form")
+        self.verdict("malformed", {"bundle.json": dump(fixture()), "checkpoint": b""}, failing="form")
+
+    def test_everything_is_reported(self):
+        """Checks after a failed one are made all the same."""
+        good = evidence(fixture())
+        report = gk.verify(dict(good, **{"attestation.json": b"{}"}), TRUST.encode(), SECRET)
+        self.assertEqual(report.verdict, "malformed")
+        status = {c["id"]: c["status"] for c in report.checks}
+        self.assertEqual((status["token"], status["log_inclusion"], status["statement"]), ("ok", "ok", "skipped"))
+        report = gk.verify(dict(good, **{"bundle.json": b"{}"}), TRUST.encode(), SECRET)
+        self.assertEqual((report.verdict, report.checks[-1]["status"]), ("malformed", "skipped"))  # P 10.1: nothing else is checked
+
+
+class CommandLine(unittest.TestCase):
+    def run_(self, *args, **environ):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("GRAPHKERNEL_")}
+        env.update(environ)
+        return subprocess.run([sys.executable, "-W", "error", os.path.join(HERE, "gkverify.py"), *args], capture_output=True, env=env)
+
+    def test_it(self):
+        v = fixture()
+        with tempfile.TemporaryDirectory() as folder:
+            def put(name, data):
+                with open(os.path.join(folder, name), "wb") as f:
+                    f.write(data)
+                return os.path.join(folder, name)
+            for name, data in evidence(v).items():
+                put(name, data)
+            trust = put("trust", TRUST.encode())
+            run = self.run_("--trust", trust, folder)
+            self.assertEqual((run.returncode, run.stderr), (0, b""))
+            self.assertTrue(run.stdout.startswith(b"VERIFIED  slice " + v["provenance"]["slice_id"].encode()), run.stdout)
+            run = self.run_("--json", folder, GRAPHKERNEL_SECRET=SECRET.hex())
+            out = json.loads(run.stdout)
+            self.assertEqual((run.returncode, out["verdict"], out["exit_code"]), (0, "verified", 0))
+            self.assertEqual(set(out["checks"][0]), {"id", "status", "detail"})
+            self.assertEqual(self.run_(folder).returncode, 11)
+            self.assertEqual(self.run_(folder, GRAPHKERNEL_SECRET=SECRET.hex(), GRAPHKERNEL_KEY_ID="k2").returncode, 11)
+            self.assertEqual(self.run_(folder, GRAPHKERNEL_SECRET="00" * 32).returncode, 10)
+            for bad in ("00" * 31, "AA" * 32, "0" * 65, ""):
+                self.assertEqual(self.run_(folder, GRAPHKERNEL_SECRET=bad).returncode, 2)
+            single = put("b", dump(redact(v, 0)))
+            self.assertEqual(self.run_("--require-full", single, GRAPHKERNEL_SECRET=SECRET.hex()).returncode, 16)
+            self.assertEqual(self.run_(put("d", dump(disclose(v, 0))), GRAPHKERNEL_SECRET=SECRET.hex()).returncode, 0)
+            self.assertEqual(self.run_("--trust", trust, put("c", note(ORIGIN, 0, gk.sha256(b"")))).returncode, 0)
+            self.assertEqual(self.run_(put("g", b"garbage")).returncode, 20)
+            self.assertEqual(self.run_(os.path.join(folder, "attestation.json")).returncode, 2)
+            self.assertEqual(self.run_(os.path.join(folder, "slice.tlog-proof")).returncode, 2)
+            self.assertEqual(self.run_(os.path.join(folder, "absent")).returncode, 1)
+            for args in ((), ("--wrong", folder), (folder, folder), ("--trust",), ("--trust", single, folder), ("--trust", trust, "--trust", trust, folder)):
+                self.assertEqual(self.run_(*args).returncode, 2, args)
+
+
+class Corpus(unittest.TestCase):
+    @unittest.skipUnless(os.path.isdir(CASES), "golden/verify does not exist: no cases made by the kernel were run")
+    def test_cases(self):
+        names = sorted(n for n in os.listdir(CASES) if os.path.isdir(os.path.join(CASES, n)))
+        self.assertTrue(names, "golden/verify holds no cases")
+        for name in names:
+            folder = os.path.join(CASES, name)
+            with self.subTest(name):
+                with open(os.path.join(folder, "expect.json"), encoding="utf-8") as f:
+                    expect = json.load(f)
+                args, environ = ["--json"] + expect.get("args", []), {}
+                if os.path.exists(os.path.join(folder, "trust")):
+                    args += ["--trust", os.path.join(folder, "trust")]
+                if os.path.exists(os.path.join(folder, "secret")):
+                    with open(os.path.join(folder, "secret"), encoding="ascii") as f:
+                        key_id, secret = f.read().split()
+                    environ = {"GRAPHKERNEL_SECRET": secret, "GRAPHKERNEL_KEY_ID": key_id}
+                run = CommandLine.run_(self, *args, os.path.join(folder, "evidence"), **environ)
+                self.assertEqual(run.returncode, expect["exit_code"], run.stdout.decode() + run.stderr.decode())
+                if expect["exit_code"] not in (1, 2):
+                    self.assertEqual(json.loads(run.stdout)["verdict"], expect["verdict"])
+                self.assertFalse(name.endswith("_fail") and expect["exit_code"] == 0, "the name of the case")
+
+
+if __name__ == "__main__":
+    unittest.main()
