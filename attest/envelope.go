@@ -146,6 +146,10 @@ func readBase64(c *canon.Cursor) []byte {
 	return b
 }
 
+// Unverified gives the payload as it was read, which nobody may have signed: for a look at
+// its form, and for nothing else.
+func (e *Envelope) Unverified() []byte { return slices.Clone(e.payload) }
+
 // Signatures gives the envelope's signatures as they were read, unverified.
 func (e *Envelope) Signatures() []Signature { return slices.Clone(e.signatures) }
 

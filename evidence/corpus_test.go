@@ -185,6 +185,9 @@ func (c *corpus) forms(files map[string][]byte) {
 	c.add("malformed_attestation_type_fail", evidence.Malformed, "Another type of payload.", with(files, attestFile, once(files[attestFile], "vnd.in-toto+json", "vnd.in-toto+jsox")), c.trustSigner(), "")
 	c.add("trust_time_form_fail", evidence.Outcome("usage"), "A bound that has not six digits: the trust file is malformed, and it is the verifier's own.", with(files, proofFile, nil), fmt.Sprintf("signer %s 2026-03-14T00:00:00Z\nquorum none\n", c.signerKey()), "")
 	c.add("trust_low_order_fail", evidence.Outcome("usage"), "A trust file with a key of low order, under which anybody can sign.", files, fmt.Sprintf("log %s\nquorum none\n", ledger.Key{Name: origin, Alg: ledger.AlgEd25519, Public: [32]byte{1}}), "")
+	c.add("trust_quorum_without_log_fail", evidence.Outcome("usage"), "A trust file with a quorum and no log whose checkpoints could be cosigned.", files, fmt.Sprintf("signer %s\nwitness w1 %s\nquorum w1\n", c.signerKey(), c.witnesses[0].Key()), "")
+	c.add("malformed_proof_empty_line_fail", evidence.Malformed, "A second empty line in front of the signatures.", with(files, proofFile, proofWith(p, func(p *ledger.Proof) { p.Checkpoint = bytes.Replace(p.Checkpoint, []byte("\n\n"), []byte("\n\n\n"), 1) })), c.trustBoth(), "")
+	c.add("malformed_proof_origin_fail", evidence.Malformed, "An origin with a plus sign, which no key's name has.", with(files, proofFile, firstOf(p, "\n"+origin+"\n", "\ndefault.kernel+example\n")), c.trustBoth(), "")
 	c.add("trust_not_reduced_fail", evidence.Outcome("usage"), "A trust file with a key whose y is 2^255-16: a second spelling of 3.", files, fmt.Sprintf("log %s\nquorum none\n", ledger.Key{Name: origin, Alg: ledger.AlgEd25519, Public: [32]byte(append([]byte{0xf0}, append(bytes.Repeat([]byte{0xff}, 30), 0x7f)...))}), "")
 	c.add("trust_two_quorums_fail", evidence.Outcome("usage"), "A trust file with two quorum lines.", files, c.trustLog()+"quorum none\n", "")
 	c.add("trust_unknown_line_fail", evidence.Outcome("usage"), "A trust file with a line of a kind that is not known.", files, c.trustLog()+"notary x\n", "")
@@ -299,6 +302,9 @@ func (c *corpus) signers(files map[string][]byte, other *kernel.Evidence) {
 	}
 	unknown := once(payload, `"turns":8}`, `"turns":8,"zone":"later"}`)
 	c.add("statement_more", evidence.Verified, "A member of the predicate that a later version may have added.", with(files, attestFile, c.sealText(unknown)), c.trustSigner(), "")
+	c.add("malformed_statement_unjudged_fail", evidence.Malformed, "A statement that lacks a member; the trust file names no signer, and forms are looked at all the same.", with(files, attestFile, c.sealText(once(payload, `,"turns":8}`, `}`))), c.trustLog(), "")
+	c.add("malformed_statement_unsigned_fail", evidence.Malformed, "A statement that lacks a member, and nobody signed it.", with(files, attestFile, must(attest.Seal(once(payload, `,"turns":8}`, `}`)))), c.trustBoth(), "")
+	c.add("checkpoint_beside_bundle_fail", evidence.Malformed, "A checkpoint beside a bundle.", with(files, nowFile, must(ledger.ParseProof(files[proofFile])).Checkpoint), c.trustBoth(), "")
 	c.add("statement_less_fail", evidence.Malformed, "A member of the predicate is missing.", with(files, attestFile, c.sealText(once(payload, `,"turns":8}`, `}`))), c.trustSigner(), "")
 	elsewhere := ledger.Key{Name: "other.kernel.example", Alg: ledger.AlgEd25519, Public: c.signerKey().Public}
 	c.add("signer_of_another_tenant_fail", evidence.KeyUnknown, "The trust file lists the same key under another tenant's name.", files, fmt.Sprintf("signer %s\nquorum none\n", elsewhere), "")
@@ -429,6 +435,30 @@ func (c *corpus) witnessed(files map[string][]byte, first *kernel.Issued) {
 		p.Checkpoint = append(p.Checkpoint, fmt.Sprintf("— %s %s\n", fields[1], base64.StdEncoding.EncodeToString(sig))...)
 	})
 	c.add("witnesses_time_forged_fail", evidence.QuorumNotMet, "The time of a cosignature was changed.", with(files, proofFile, moved), c.trustAll(), "")
+	// respelt sets a bit of a signature line's last digit that is no part of the signature.
+	respelt := func(name string) []byte {
+		return proofWith(at(0, 1)[proofFile], func(p *ledger.Proof) {
+			from := bytes.Index(p.Checkpoint, []byte("— "+name+" "))
+			line := p.Checkpoint[from:]
+			line = bytes.TrimRight(line[:bytes.IndexByte(line, '\n')], "=")
+			const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+			p.Checkpoint[from+len(line)-1] = digits[strings.IndexByte(digits, line[len(line)-1])|1]
+		})
+	}
+	c.add("malformed_log_line_fail", evidence.Malformed, "The log's signature line in another spelling of base64.", with(files, proofFile, respelt(origin)), c.trustAll(), "")
+	c.add("malformed_witness_line_fail", evidence.Malformed, "A cosignature in another spelling of base64, by which its time could be lost.", with(files, proofFile, respelt("w1.example")), c.trustAll(), "")
+	second := func(name string) []byte {
+		return proofWith(at(0, 1)[proofFile], func(p *ledger.Proof) {
+			from := bytes.Index(p.Checkpoint, []byte("— "+name+" "))
+			line := p.Checkpoint[from:]
+			fields := strings.Fields(string(line[:bytes.IndexByte(line, '\n')]))
+			sig := must(base64.StdEncoding.DecodeString(fields[2]))
+			sig[len(sig)-1] ^= 1
+			p.Checkpoint = fmt.Appendf(p.Checkpoint, "— %s %s\n", name, base64.StdEncoding.EncodeToString(sig))
+		})
+	}
+	c.add("log_second_line_fail", evidence.Tampered, "A second line of the log that does not verify, beside one that does.", with(files, proofFile, second(origin)), c.trustAll(), "")
+	c.add("witnesses_second_line_fail", evidence.QuorumNotMet, "A second line of a witness that does not verify, beside one that does.", with(files, proofFile, second("w1.example")), c.trustAll(), "")
 	asLog := fmt.Sprintf("log %s\nwitness w1 %s\nquorum w1\n", c.logKey(), ledger.Key{Name: origin, Alg: ledger.AlgCosignature, Public: c.logKey().Public})
 	c.add("witness_is_the_log_fail", evidence.QuorumNotMet, "The log's own signature is no cosignature.", with(files, attestFile, nil), asLog, "")
 	groups := strings.Replace(c.trustAll(), "group two 2 w1 w2 w3\nquorum two\n", "group one any w1 w3\ngroup both all one w2\nquorum both\n", 1)
@@ -456,6 +486,12 @@ func (c *corpus) parts(files map[string][]byte, first *kernel.Issued) {
 	c.add("dropped_full_fail", evidence.Redacted, "Turns were dropped, and the whole was asked for.", dropped, c.trustAll(), "", "--require-full")
 	spoken := must(whole.Disclose(sum(first.Bundle), shown))
 	c.add("dropped_spoken_full_fail", evidence.Redacted, "Every turn that is shown has its text, others were dropped, and the whole was asked for.", with(dropped, partFile, spoken.Append(nil)), c.trustAll(), "", "--require-full")
+	c.add("dropped_unattested_fail", evidence.KeyUnknown, "A disclosure without the attestation, which alone says how many turns there are; the trust file names a signer.", with(dropped, attestFile, nil), c.trustAll(), "")
+	forged := must(slice.ParseDisclosure(must(whole.Disclose(sum(first.Bundle), c.firstTurns(whole, 4))).Append(nil)))
+	forged.TurnCount, forged.EdgeCount = 4, len(whole.Turns)+len(whole.Edges)-4
+	c.add("dropped_count_unattested", evidence.Verified, "A disclosure that claims to be the whole: without an attestation its counts are claims, and said to be.", with(dropped, partFile, forged.Append(nil), attestFile, nil), c.trustLog(), "")
+	c.add("dropped_count_unattested_full_fail", evidence.Redacted, "The same, and the whole was asked for: nobody can say that it is.", with(dropped, partFile, forged.Append(nil), attestFile, nil), c.trustLog(), "", "--require-full")
+	c.add("dropped_count_forged_fail", evidence.Tampered, "The same with the attestation.", with(dropped, partFile, forged.Append(nil)), c.trustAll(), "")
 	edit := func(name string, o evidence.Outcome, why string, change func(*slice.Disclosure)) {
 		d := must(slice.ParseDisclosure(d.Append(nil)))
 		change(d)
@@ -479,6 +515,13 @@ func (c *corpus) parts(files map[string][]byte, first *kernel.Issued) {
 	edit("as_of", evidence.Tampered, "as_of was changed.", func(d *slice.Disclosure) { d.AsOf++ })
 	edit("order", evidence.Tampered, "The turns do not ascend.", func(d *slice.Disclosure) { d.Turns[0], d.Turns[1] = d.Turns[1], d.Turns[0] })
 	c.add("dropped_empty_fail", evidence.Malformed, "A disclosure that shows nothing.", with(dropped, partFile, c.noTurns(d)), c.trustAll(), "")
+}
+
+func (c *corpus) firstTurns(b *slice.Bundle, n int) (ids []dag.TurnID) {
+	for i := range n {
+		ids = append(ids, b.Turns[i].ID)
+	}
+	return ids
 }
 
 func (c *corpus) noTurns(d *slice.Disclosure) []byte {

@@ -63,6 +63,7 @@ const (
 	CheckLogged      slice.CheckID = "log_inclusion" // the bundle's leaf is under the checkpoint
 	CheckConsistency slice.CheckID = "consistency"   // the checkpoint continues the old one
 	CheckWitnesses   slice.CheckID = "witnesses"     // a quorum of them cosigned
+	CheckCounts      slice.CheckID = "counts"        // a disclosure tells how much was left out
 	CheckSigner      slice.CheckID = "signer_time"   // the attestation's key was valid then
 )
 
@@ -74,7 +75,7 @@ type Verdict struct {
 
 	Claim     Claim       // what the evidence says of itself; true only if verified
 	Redacted  []Redaction // turns that are named and have no text, by ascending id
-	Dropped   int         // turns of the slice that are not named at all
+	Dropped   int         // turns of the slice that are not named at all, by its own count if counts was skipped
 	Inclusion *Inclusion  // of the leaf; nil if it was not proved
 }
 

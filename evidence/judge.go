@@ -30,15 +30,28 @@ func (j Judge) Judge(f Files) Verdict {
 	switch {
 	case f.Bundle != nil && f.Disclosure != nil:
 		c.fail(slice.CheckForm, Malformed, "a bundle and a disclosure: evidence is of one of them")
-	case f.Bundle == nil && f.Disclosure == nil && f.Checkpoint == nil && f.Proof == nil:
-		c.fail(slice.CheckForm, Malformed, "there is neither a bundle, nor a disclosure, nor a checkpoint")
+	case (f.Bundle != nil || f.Disclosure != nil) && (f.Checkpoint != nil || f.OldCheckpoint != nil || f.Consistency != nil):
+		c.fail(slice.CheckForm, Malformed, "a checkpoint or a step between two beside a slice: evidence is of one of them")
 	case f.Bundle == nil && f.Disclosure == nil && f.Checkpoint == nil:
-		c.leafAlone()
+		c.fail(slice.CheckForm, Malformed, "there is neither a bundle, nor a disclosure, nor a checkpoint")
 	case f.Bundle == nil && f.Disclosure == nil:
 		c.history()
 	default:
 		c.slice()
 	}
+	return c.verdict()
+}
+
+// JudgeProof judges a proof by itself: that some leaf, whatever it says, is in a trusted
+// log. It is no verdict on a slice.
+func (j Judge) JudgeProof(proof []byte) Verdict {
+	c := &court{Judge: j, files: Files{Proof: proof}}
+	c.leafAlone()
+	return c.verdict()
+}
+
+// verdict ends a case in which nothing failed.
+func (c *court) verdict() Verdict {
 	if c.v.Outcome == "" {
 		c.v.Outcome = Verified
 		if !c.signed {
@@ -130,7 +143,9 @@ func (c *court) read() bool {
 	}
 	if err == nil && c.files.Attestation != nil {
 		where = FileAttestation
-		c.envelope, err = attest.ParseEnvelope(c.files.Attestation)
+		if c.envelope, err = attest.ParseEnvelope(c.files.Attestation); err == nil {
+			_, err = attest.ParseStatement(c.envelope.Unverified()) // its form; what it says counts once it is verified
+		}
 	}
 	if err == nil && c.files.Proof != nil {
 		where = FileProof
@@ -189,6 +204,8 @@ func (c *court) attestation() {
 		c.skip(CheckAttestation, "the trust file names no signer")
 	case c.envelope == nil && len(c.Trust.Logs) == 0:
 		c.fail(CheckAttestation, KeyUnknown, "the trust file names signers and no log, and there is no attestation")
+	case c.envelope == nil && c.files.Disclosure != nil: // it alone says how many turns there are
+		c.fail(CheckAttestation, KeyUnknown, "the trust file names signers, and there is no attestation of what this is a part of")
 	case c.envelope == nil:
 		c.skip(CheckAttestation, "there is none")
 	default:
@@ -376,7 +393,13 @@ func (c *court) redactions() {
 		c.v.Redacted = append(c.v.Redacted, Redaction{id, c.why(id)})
 	}
 	c.v.Dropped = c.subject.turns - c.subject.named
-	if n := len(c.v.Redacted) + c.v.Dropped; c.RequireFull && n > 0 && c.v.Outcome == "" {
+	part := c.files.Disclosure != nil
+	if part && c.statement == nil {
+		c.skip(CheckCounts, "how many turns the slice has only an attestation says; the part itself says %d", c.subject.turns)
+	} else if part {
+		c.pass(CheckCounts, "%d turns and %d edges", c.statement.Turns, c.statement.Edges)
+	}
+	if n := len(c.v.Redacted) + c.v.Dropped; c.RequireFull && (n > 0 || part && c.statement == nil) && c.v.Outcome == "" {
 		c.v.Outcome, c.v.Reason = Redacted, fmt.Sprintf("%d of %d turns have no text, and the whole was asked for", n, c.subject.turns)
 	}
 }
@@ -397,7 +420,7 @@ func (c *court) why(id dag.TurnID) Why {
 func (c *court) leafAlone() {
 	var err error
 	if c.proof, err = ledger.ParseProof(c.files.Proof); err == nil {
-		_, err = ledger.ParseLeaf(c.proof.Leaf)
+		err = c.readLeaf()
 	}
 	switch {
 	case errors.Is(err, ledger.ErrVersion):

@@ -91,17 +91,66 @@ func ReadCheckpoint(signed []byte) (Checkpoint, error) {
 	return parseText(text)
 }
 
-// CheckpointText gives the signed text of a note, with the form of the note checked.
-func CheckpointText(signed []byte) (string, error) {
+// maxLines bounds the signature lines of a note.
+const maxLines = 100
+
+// A line is a signature line, taken apart.
+type line struct {
+	name string
+	hash uint32
+	sig  []byte // behind the hash
+}
+
+// split takes a note apart. There is one empty line in it, between the text and the
+// signatures, and each signature has one spelling: a line that could be read in two ways
+// could be verified in one and believed in the other.
+func split(signed []byte) (text string, lines []line, err error) {
 	if len(signed) > MaxCheckpoint {
-		return "", fmt.Errorf("%w: a checkpoint of %d bytes, at most %d", ErrForm, len(signed), MaxCheckpoint)
+		return "", nil, fmt.Errorf("%w: a checkpoint of %d bytes, at most %d", ErrForm, len(signed), MaxCheckpoint)
 	}
-	_, err := note.Open(signed, note.VerifierList())
+	_, err = note.Open(signed, note.VerifierList())
 	var unverified *note.UnverifiedNoteError
 	if !errors.As(err, &unverified) {
-		return "", fmt.Errorf("%w: not a signed note: %w", ErrForm, err)
+		return "", nil, fmt.Errorf("%w: not a signed note: %w", ErrForm, err)
 	}
-	return unverified.Note.Text, nil
+	at := bytes.Index(signed, []byte("\n\n"))
+	text = string(signed[:at+1])
+	if text != unverified.Note.Text {
+		return "", nil, fmt.Errorf("%w: a checkpoint with an empty line in its text", ErrForm)
+	}
+	for l := range bytes.Lines(signed[at+2:]) {
+		name, sig, ok := splitLine(l)
+		if !ok || len(lines) == maxLines {
+			return "", nil, fmt.Errorf("%w: %.120q is no signature line, or one of more than %d", ErrForm, l, maxLines)
+		}
+		lines = append(lines, line{name, binary.BigEndian.Uint32(sig), sig[4:]})
+	}
+	return text, lines, nil
+}
+
+// CheckpointText gives the signed text of a note, with the form of the note checked.
+func CheckpointText(signed []byte) (string, error) {
+	text, _, err := split(signed)
+	return text, err
+}
+
+// signedBy looks for a key's lines on a note. Every one of them must verify. It gives the
+// first one's signature.
+func signedBy(k Key, text string, lines []line) (sig []byte, ok bool, err error) {
+	v := verifier{k}
+	hash := k.Hash()
+	for _, l := range lines {
+		if l.name != k.Name || l.hash != hash {
+			continue
+		}
+		if !v.Verify([]byte(text), l.sig) {
+			return nil, false, ErrSignature
+		}
+		if !ok {
+			sig, ok = l.sig, true
+		}
+	}
+	return sig, ok, nil
 }
 
 // A verifier checks signature lines of one key.
@@ -223,8 +272,8 @@ func splitLine(line []byte) (name string, sig []byte, ok bool) {
 		return "", nil, false
 	}
 	name, encoded, ok := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
-	sig, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	return name, sig, ok && err == nil && len(sig) >= 5 && !strings.Contains(encoded, "\r")
+	sig, err := base64.StdEncoding.DecodeString(encoded)
+	return name, sig, ok && err == nil && len(sig) >= 5 && base64.StdEncoding.EncodeToString(sig) == encoded
 }
 
 // signatureOf is how a line of a key begins, up to where the bits of the hash end

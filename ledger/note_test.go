@@ -339,6 +339,46 @@ func TestLowOrder(t *testing.T) {
 	}
 }
 
+// TestOneSpelling gives signature lines another spelling, and a second line beside a good
+// one: what is verified must be what is read, all of it.
+func TestOneSpelling(t *testing.T) {
+	_, key := logOf(t, 1)
+	w := cosigner(t, "w.example", 10)
+	n, _ := signed(t, 1, 7)
+	n = cosign(t, n, noon, w)
+	tr := trust(t, "log %s\nwitness w %s\nquorum w\n", key, w.Key())
+	for _, name := range []string{origin, "w.example"} {
+		at := bytes.Index(n, []byte("— "+name+" "))
+		end := at + bytes.IndexByte(n[at:], '\n')
+		digits := "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+		last := bytes.TrimRight(n[at:end], "=")
+		i := at + len(last) - 1
+		if len(last) == end-at {
+			continue // no bits are left over
+		}
+		bent := bytes.Clone(n)
+		bent[i] = digits[strings.IndexByte(digits, n[i])|1]
+		if o, err := tr.Open(bent); !errors.Is(err, ledger.ErrForm) {
+			t.Errorf("%s with another spelling: %+v, %v", name, o, err)
+		}
+		line := bytes.Clone(n[at : end+1])
+		line[len(line)-10] ^= 1
+		o, err := tr.Open(append(bytes.Clone(n), line...))
+		if err == nil {
+			_, err = o.Quorum(time.Time{})
+		}
+		if !errors.Is(err, ledger.ErrSignature) && !errors.Is(err, ledger.ErrQuorum) && !errors.Is(err, ledger.ErrForm) {
+			t.Errorf("%s with a second line: %v", name, err)
+		}
+	}
+	if _, err := tr.Open(bytes.Replace(n, []byte("\n\n"), []byte("\n\n\n"), 1)); !errors.Is(err, ledger.ErrForm) {
+		t.Errorf("a second empty line: %v", err)
+	}
+	if _, err := ledger.ParseTrust(fmt.Appendf(nil, "witness w %s\nquorum w\n", w.Key())); !errors.Is(err, ledger.ErrTrust) {
+		t.Errorf("a quorum without a log: %v", err)
+	}
+}
+
 func TestTrustFaults(t *testing.T) {
 	_, a := logOf(t, 1)
 	_, b := logOf(t, 2)

@@ -9,8 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/mod/sumdb/note"
-
 	"github.com/graphkernel/graphkernel/dag"
 )
 
@@ -96,6 +94,9 @@ func ParseTrust(data []byte) (*Trust, error) {
 		if err := r.line(line); err != nil {
 			return nil, fmt.Errorf("%w: line %d: %w", ErrTrust, i+1, err)
 		}
+	}
+	if r.trust.Quorum() && len(r.trust.Logs) == 0 {
+		return nil, fmt.Errorf("%w: it asks for a quorum and names no log whose checkpoints could be cosigned", ErrTrust)
 	}
 	if !r.quorum {
 		return nil, fmt.Errorf("%w: it has no quorum line; without witnesses that is: quorum none", ErrTrust)
@@ -276,12 +277,16 @@ func (t *Trust) Open(signed []byte) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	text, lines, err := split(signed)
+	if err != nil {
+		return nil, err
+	}
 	o := &Opened{Checkpoint: c, trust: t}
 	for _, l := range t.Logs {
 		if l.Name != c.Origin {
 			continue
 		}
-		switch _, ok, err := open(signed, l.Key); {
+		switch _, ok, err := signedBy(l.Key, text, lines); {
 		case err != nil:
 			return nil, fmt.Errorf("%w: the log's, of %s", ErrSignature, l.Name)
 		case ok:
@@ -292,12 +297,12 @@ func (t *Trust) Open(signed []byte) (*Opened, error) {
 		return nil, fmt.Errorf("%w: %s", ErrOrigin, c.Origin)
 	}
 	for i, w := range t.Witnesses {
-		sig, ok, err := open(signed, w.Key)
+		sig, ok, err := signedBy(w.Key, text, lines)
 		switch {
 		case err != nil:
 			o.forged = w.Name
 		case ok:
-			seconds, _ := cosignedAt(sig)
+			seconds, _ := cosignedAt(sig) // it verified
 			at := time.Unix(int64(seconds), 0).UTC()
 			place, _ := slices.BinarySearchFunc(o.Cosigned, at, func(c Cosignature, at time.Time) int { return c.At.Compare(at) })
 			o.Cosigned = slices.Insert(o.Cosigned, place, Cosignature{w.Name, at})
@@ -333,18 +338,4 @@ func (o *Opened) Quorum(since time.Time) (at time.Time, err error) {
 		return at, fmt.Errorf("%w: %d listed ones did, and %d before %s", ErrQuorum, counts, old, since.Format(time.RFC3339))
 	}
 	return at, fmt.Errorf("%w: %d listed ones did", ErrQuorum, counts)
-}
-
-// open looks for a key's line on a note and gives its signature without the hash.
-func open(signed []byte, k Key) (sig []byte, ok bool, err error) {
-	n, err := note.Open(signed, note.VerifierList(verifier{k}))
-	var unverified *note.UnverifiedNoteError
-	switch {
-	case errors.As(err, &unverified):
-		return nil, false, nil
-	case err != nil:
-		return nil, false, err
-	}
-	_, sig, _ = splitLine([]byte("— " + k.Name + " " + n.Sigs[0].Base64 + "\n"))
-	return sig[4:], true, nil
 }

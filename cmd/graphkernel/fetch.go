@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 )
 
@@ -74,7 +72,7 @@ func (a *app) fetch(ctx context.Context, url, turn string, flags *fetchFlags) er
 	if err != nil {
 		return &usageError{err}
 	}
-	expect, err := a.expectation(ctx, flags)
+	expect, file, err := a.expectation(ctx, flags)
 	if err != nil {
 		return err
 	}
@@ -90,12 +88,18 @@ func (a *app) fetch(ctx context.Context, url, turn string, flags *fetchFlags) er
 	if err != nil {
 		return &usageError{err}
 	}
-	proven, err := t.Slice(ctx, client.Request{Anchor: anchor, Policy: expect.Policies[0].ID(), AsOf: dag.Seq(flags.asOf)})
+	var proven client.Proven
+	for moves := 0; moves <= mostMoves; moves++ { // again if another program was faster to keep a checkpoint
+		proven, err = t.Slice(ctx, client.Request{Anchor: anchor, Policy: expect.Policies[0].ID(), AsOf: dag.Seq(flags.asOf)})
+		if !errors.Is(err, errKeptMoved) {
+			break
+		}
+	}
 	if errors.Is(err, policy.ErrConflict) || errors.Is(err, client.ErrAnswer) && !errors.Is(err, client.ErrNoEvidence) {
 		return fmt.Errorf("%w: %w", errTampered, err)
 	}
 	if err != nil {
-		return a.shout(filepath.Join(a.keptFolder(flags.state), keptName(expect.Trust.Logs[0].Name)), err)
+		return a.shout(file.path, err)
 	}
 	e := proven.Evidence()
 	if err := writeFolder(flags.out, map[string][]byte{
@@ -111,18 +115,22 @@ func (a *app) fetch(ctx context.Context, url, turn string, flags *fetchFlags) er
 	})
 }
 
-// expectation is what is taken as true.
-func (a *app) expectation(ctx context.Context, flags *fetchFlags) (*client.Expect, error) {
+// expectation is what is taken as true, and where the checkpoint is kept.
+func (a *app) expectation(ctx context.Context, flags *fetchFlags) (*client.Expect, keptCheckpoint, error) {
+	var file keptCheckpoint
 	trust, err := a.trustFile(ctx, flags.trust)
 	if err != nil {
-		return nil, err
+		return nil, file, err
 	}
 	if len(trust.Logs) == 0 {
-		return nil, usagef("%s names no log", flags.trust)
+		return nil, file, usagef("%s names no log", flags.trust)
+	}
+	if err := checkMaxAge(flags.maxAge, trust); err != nil {
+		return nil, file, err
 	}
 	tenant, err := a.tenant()
 	if err != nil {
-		return nil, err
+		return nil, file, err
 	}
 	p, err := policy.Bind(policy.DefaultID, policy.Default())
 	if err == nil && flags.policy != "" {
@@ -132,27 +140,30 @@ func (a *app) expectation(ctx context.Context, flags *fetchFlags) (*client.Expec
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, file, err
 	}
 	folder := a.keptFolder(flags.state)
 	if folder == "" {
-		return nil, usagef("no home folder to keep the checkpoint in; give --state")
+		return nil, file, usagef("no home folder to keep the checkpoint in; give --state")
 	}
-	path := filepath.Join(folder, keptName(trust.Logs[0].Name))
+	// A slice of the tenant is in a log of the tenant, and the file is that log's.
+	var own []ledger.TrustedLog
+	for _, l := range trust.Logs {
+		if ledger.Origin(l.Name).Tenant() == tenant {
+			own = append(own, l)
+		}
+	}
+	if len(own) != 1 {
+		return nil, file, usagef("%s names %d logs of tenant %s, want one", flags.trust, len(own), tenant)
+	}
+	file = keptIn(folder, own[0].Name)
+	var loaded []byte
 	return &client.Expect{
 		Trust: trust, Tenant: tenant, Policies: []policy.Registered{p}, RequireFull: flags.full, MaxAge: flags.maxAge, Clock: a.clock,
-		Load: func(context.Context) ([]byte, error) {
-			kept, err := os.ReadFile(path)
-			if errors.Is(err, fs.ErrNotExist) || err == nil && len(kept) == 0 {
-				return nil, nil
-			}
-			return kept, err
+		Load: func(context.Context) (_ []byte, err error) {
+			loaded, err = file.load()
+			return loaded, err
 		},
-		Save: func(_ context.Context, note []byte) error {
-			if err := os.MkdirAll(folder, 0o700); err != nil {
-				return err
-			}
-			return replaceFile(path, note)
-		},
-	}, nil
+		Save: func(_ context.Context, note []byte) error { return file.replace(loaded, note) },
+	}, file, nil
 }

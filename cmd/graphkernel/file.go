@@ -36,7 +36,7 @@ func withoutLineFeed(data []byte) []byte {
 func (a *app) readText(ctx context.Context, path string, most int64) ([]byte, error) {
 	in := a.stdin
 	if path != "-" {
-		f, err := os.Open(path)
+		f, err := openEnding(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -60,6 +60,26 @@ func (a *app) readText(ctx context.Context, path string, most int64) ([]byte, er
 		return nil, tooLarge(path, most)
 	}
 	return data, nil
+}
+
+// openEnding opens a file, or gives up when ctx ends: opening a pipe waits for whoever
+// writes into it.
+func openEnding(ctx context.Context, path string) (*os.File, error) {
+	type result struct {
+		file *os.File
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		f, err := os.Open(path)
+		done <- result{f, err}
+	}()
+	select {
+	case r := <-done:
+		return r.file, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 func tooLarge(path string, most int64) error {

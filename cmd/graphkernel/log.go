@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -211,6 +210,7 @@ inconsistent, 15 quorum not met, 20 malformed, 21 unknown version; 1 internal, 2
 			if flags.trust == "" {
 				return usagef("log verify needs --trust FILE; graphkernel identity trust writes one")
 			}
+			flags.leaves = true
 			return a.verify(c.Context(), args[0], &flags)
 		},
 	}
@@ -223,6 +223,7 @@ inconsistent, 15 quorum not met, 20 malformed, 21 unknown version; 1 internal, 2
 // A monitorFlags says how a log is watched.
 type monitorFlags struct {
 	trust, state string
+	origin       string
 	also         []string
 	every        time.Duration
 	maxAge       time.Duration
@@ -267,11 +268,12 @@ With --output json: {"origin","old_size","size","root","kept"}, one object for e
 	}
 	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
 	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.abbreviate(a.monitorFolder())+")")
+	c.Flags().StringVar(&flags.origin, "origin", "", "which log of the trust file is watched (default: the tenant's)")
 	c.Flags().StringSliceVar(&flags.also, "also", nil, "checkpoints or proofs that others got, to be compared")
 	c.Flags().DurationVar(&flags.every, "every", 0, "look again after so long, such as 1m; 0 looks once")
 	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "the quorum's cosignatures may be no older, such as 1h; 0 is any age")
 	_ = c.MarkFlagDirname("state") // the flag exists
-	noFiles(c, "every", "max-age")
+	noFiles(c, "every", "max-age", "origin")
 	return c
 }
 
@@ -290,14 +292,21 @@ func (a *app) monitor(ctx context.Context, url string, flags *monitorFlags) erro
 	if len(trust.Logs) == 0 {
 		return usagef("%s names no log", flags.trust)
 	}
-	if flags.every < 0 || flags.maxAge < 0 {
-		return usagef("--every and --max-age are durations from 0 on")
+	if flags.every < 0 {
+		return usagef("--every is %s, want a duration from 0 on", flags.every)
+	}
+	if err := checkMaxAge(flags.maxAge, trust); err != nil {
+		return err
+	}
+	origin, err := a.originOf(trust, flags.trust, flags.origin)
+	if err != nil {
+		return err
 	}
 	folder := a.keptFolder(flags.state)
 	if folder == "" {
 		return usagef("no home folder to keep the checkpoint in; give --state")
 	}
-	watch := func(s monitor.Source) error { return a.watchLog(ctx, s, trust, folder, flags) }
+	watch := func(s monitor.Source) error { return a.watchLog(ctx, s, trust, origin, folder, flags) }
 	if url != "" {
 		if !isURL(url) {
 			return usagef("URL is %q, want http://… or https://…", withoutPassword(url))
@@ -327,9 +336,9 @@ func (l ownLog) Hashes(ctx context.Context, level int, from uint64, n int) ([]le
 }
 
 // watchLog looks once, or again and again.
-func (a *app) watchLog(ctx context.Context, s monitor.Source, trust *ledger.Trust, folder string, flags *monitorFlags) error {
+func (a *app) watchLog(ctx context.Context, s monitor.Source, trust *ledger.Trust, origin, folder string, flags *monitorFlags) error {
 	for {
-		err := a.lookAtLog(ctx, s, trust, folder, flags)
+		err := a.lookAtLog(ctx, s, trust, origin, folder, flags)
 		var split *monitor.Split
 		found := errors.As(err, &split) || errors.Is(err, ledger.ErrInconsistent) && !errors.Is(err, monitor.ErrStale) || errors.Is(err, ledger.ErrSignature) || errors.Is(err, ledger.ErrOrigin)
 		if err != nil && (flags.every == 0 || found) {
@@ -351,12 +360,17 @@ func (a *app) watchLog(ctx context.Context, s monitor.Source, trust *ledger.Trus
 	}
 }
 
-// keptName is the file of the checkpoint that is kept of a log.
-func keptName(origin string) string {
-	return strings.NewReplacer("/", "_", "\\", "_").Replace(origin) + ".checkpoint"
+// lookAtLog looks once. If another program that shares the folder was faster, it looks again.
+func (a *app) lookAtLog(ctx context.Context, s monitor.Source, trust *ledger.Trust, origin, folder string, flags *monitorFlags) error {
+	for moves := 0; ; moves++ {
+		err := a.compareLog(ctx, s, trust, origin, folder, flags)
+		if !errors.Is(err, errKeptMoved) || moves == mostMoves {
+			return err
+		}
+	}
 }
 
-func (a *app) lookAtLog(ctx context.Context, s monitor.Source, trust *ledger.Trust, folder string, flags *monitorFlags) error {
+func (a *app) compareLog(ctx context.Context, s monitor.Source, trust *ledger.Trust, origin, folder string, flags *monitorFlags) error {
 	note, err := s.Checkpoint(ctx)
 	if err != nil {
 		return err
@@ -365,45 +379,46 @@ func (a *app) lookAtLog(ctx context.Context, s monitor.Source, trust *ledger.Tru
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(folder, keptName(now.Origin))
-	kept, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if now.Origin != origin {
+		return fmt.Errorf("%w: it shows %s, and %s is watched", ledger.ErrOrigin, now.Origin, origin)
 	}
-	if len(kept) == 0 {
-		kept = nil
+	file := keptIn(folder, origin)
+	kept, err := file.load()
+	if err != nil {
+		return err
 	}
 	step, err := monitor.Compare(ctx, s, trust, kept, note)
 	if err != nil {
-		return a.shout(path, err)
+		return a.shout(file.path, err)
 	}
 	for _, other := range flags.also {
-		if err := a.compareOther(ctx, s, trust, other, step, path); err != nil {
+		if err := a.compareOther(ctx, s, trust, other, step, file.path); err != nil {
 			return err
 		}
 	}
-	var since time.Time
-	if flags.maxAge > 0 {
-		since = a.clock().Add(-flags.maxAge)
-	}
-	if _, err := now.Quorum(since); err != nil {
+	if _, err := now.Quorum(a.since(flags.maxAge)); err != nil {
 		return err // not kept: who has no quorum may have shown this to us alone
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	if err := replaceFile(path, note); err != nil {
+	if err := file.replace(kept, note); err != nil {
 		return err
 	}
 	return a.print(map[string]any{
-		"origin": step.Origin, "old_size": step.Old.Size, "size": step.New.Size, "root": step.New.Hash.String(), "kept": path,
+		"origin": step.Origin, "old_size": step.Old.Size, "size": step.New.Size, "root": step.New.Hash.String(), "kept": file.path,
 	}, func(w io.Writer) {
 		if kept == nil {
-			fmt.Fprintf(w, "%s has %d leaves, root %s; kept in %s\n", step.Origin, step.New.Size, step.New.Hash, path)
+			fmt.Fprintf(w, "%s has %d leaves, root %s; kept in %s\n", step.Origin, step.New.Size, step.New.Hash, file.path)
 			return
 		}
 		fmt.Fprintf(w, "%s has %d leaves, which continue the %d before\n", step.Origin, step.New.Size, step.Old.Size)
 	})
+}
+
+// since gives the time from which cosignatures count; the zero time is any.
+func (a *app) since(maxAge time.Duration) time.Time {
+	if maxAge == 0 {
+		return time.Time{}
+	}
+	return a.clock().Add(-maxAge)
 }
 
 // compareOther holds a checkpoint that somebody else got against the log.
@@ -425,9 +440,6 @@ func (a *app) compareOther(ctx context.Context, s monitor.Source, trust *ledger.
 		old, next = step.Note, data
 	}
 	_, err = monitor.Compare(ctx, s, trust, old, next)
-	if ahead && (errors.Is(err, monitor.ErrAbsent) || errors.Is(err, ledger.ErrForm)) { // no such tiles, or too short ones
-		err = &monitor.Split{Old: old, New: next, Err: fmt.Errorf("%w: it was signed with %d leaves, and the log has %d", ledger.ErrInconsistent, other.Size, step.New.Size)}
-	}
 	if err != nil {
 		return a.shout(path, fmt.Errorf("%s: %w", file, err))
 	}
@@ -449,7 +461,10 @@ func (a *app) shout(path string, err error) error {
 		if failed := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), replaceFile(file, half.note)); failed != nil {
 			return errors.Join(err, failed)
 		}
-		a.note("graphkernel: THE LOG SHOWS TWO HISTORIES; kept as evidence: %s", render.Visible(file))
+		a.note("graphkernel: kept as evidence: %s", render.Visible(file))
+	}
+	if !errors.Is(err, monitor.ErrAbsent) {
+		a.note("graphkernel: THE LOG SHOWS TWO HISTORIES")
 	}
 	return err
 }

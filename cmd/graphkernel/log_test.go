@@ -72,7 +72,7 @@ func TestMonitorOfAnOlderView(t *testing.T) {
 		if err := os.WriteFile(also, c.also, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := a.lookAtLog(t.Context(), late{ownLog{ours}, older}, trust, filepath.Join(folder, "state"), &monitorFlags{also: []string{also}})
+		err := a.lookAtLog(t.Context(), late{ownLog{ours}, older}, trust, trust.Logs[0].Name, filepath.Join(folder, "state"), &monitorFlags{also: []string{also}})
 		code := exitOK
 		if err != nil {
 			code = exitCode(err)

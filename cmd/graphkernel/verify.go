@@ -29,6 +29,7 @@ type verifyFlags struct {
 	trust, attestation, proof string
 	policy                    string
 	full                      bool
+	leaves                    bool // a proof by itself will do
 	maxAge                    time.Duration
 }
 
@@ -125,10 +126,19 @@ func (a *app) verify(ctx context.Context, path string, flags *verifyFlags) error
 	if err != nil {
 		return err
 	}
-	if flags.policy != "" && files.Bundle == nil && files.Disclosure == nil {
-		return usagef("--policy is about a slice, and %s is none", path)
+	ofSlice := files.Bundle != nil || files.Disclosure != nil
+	if (flags.policy != "" || flags.full) && !ofSlice {
+		return usagef("--policy and --require-full are about a slice, and %s is none", path)
 	}
-	verdict := judge.Judge(files)
+	verdict := evidence.Verdict{}
+	switch alone := files.Checkpoint == nil && !ofSlice; {
+	case alone && (!flags.leaves || files.Proof == nil || files.Attestation != nil || files.OldCheckpoint != nil || files.Consistency != nil):
+		return usagef("%s holds neither bundle.json, nor disclosure.json, nor checkpoint, so there is nothing to judge; a proof by itself is for graphkernel log verify", path)
+	case alone:
+		verdict = judge.JudgeProof(files.Proof)
+	default:
+		verdict = judge.Judge(files)
+	}
 	v := verdictJSON{
 		Verdict:  string(verdict.Outcome),
 		Reason:   verdict.Reason,
@@ -214,18 +224,16 @@ func (a *app) judge(ctx context.Context, flags *verifyFlags) (evidence.Judge, er
 	if err := flags.checkPolicy(); err != nil {
 		return judge, err
 	}
-	if flags.maxAge < 0 {
-		return judge, usagef("--max-age is %s, want a duration from 0 on", flags.maxAge)
-	}
-	if flags.maxAge > 0 {
-		judge.Since = a.clock().Add(-flags.maxAge)
-	}
+	judge.Since = a.since(flags.maxAge)
 	if flags.trust != "" {
 		trust, err := a.trustFile(ctx, flags.trust)
 		if err != nil {
 			return judge, err
 		}
 		judge.Trust = trust
+	}
+	if err := checkMaxAge(flags.maxAge, judge.Trust); err != nil {
+		return judge, err
 	}
 	if !a.namesKeys() && (judge.Trust != nil || a.defaultKeys() == "") {
 		return judge, nil
@@ -240,6 +248,17 @@ func (a *app) judge(ctx context.Context, flags *verifyFlags) (evidence.Judge, er
 	}
 	judge.Keys = token.NewAuthority(ring)
 	return judge, nil
+}
+
+// checkMaxAge refuses an age of cosignatures where nobody asks for any: it would be passed over.
+func checkMaxAge(maxAge time.Duration, trust *ledger.Trust) error {
+	if maxAge < 0 {
+		return usagef("--max-age is %s, want a duration from 0 on", maxAge)
+	}
+	if maxAge > 0 && (trust == nil || !trust.Quorum()) {
+		return usagef("--max-age is about witnesses' cosignatures, and no trust file asks for any")
+	}
+	return nil
 }
 
 // namesKeys reports whether the user named the keys that are to be used.

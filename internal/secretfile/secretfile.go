@@ -100,7 +100,7 @@ func Change(path string, most int64, change func(data []byte, exists bool) ([]by
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	unlock, err := lock(path + ".lock")
+	unlock, err := Lock(path + ".lock")
 	if err != nil {
 		return err
 	}
@@ -128,10 +128,11 @@ const (
 	lockPause = 20 * time.Millisecond
 )
 
-// lock makes a file that must not be there. (Locks of the operating system would
+// Lock makes a file that must not be there, and keeps other callers out until it is
+// unlocked. (Locks of the operating system would
 // go with their holder, but differ between systems and fail on some network
 // file systems.)
-func lock(path string) (unlock func() error, err error) {
+func Lock(path string) (unlock func() error, err error) {
 	for range lockTries {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err == nil {

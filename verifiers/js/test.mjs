@@ -330,7 +330,6 @@ test("evidence", async () => {
   const second = new Signer(LOG_T.name, 1, "second");
   const signedTwice = attested(makeAttestation(fixture, digest, { signers: [SIGNER_T, second] }));
   await expect("verified", signedTwice, { trust: `signer ${SIGNER_T.vkey} 2026-01-02T03:04:05.000005Z\nsigner ${second.vkey}\nquorum none\n` });
-  await expect("verified", attested(good["attestation.json"]), { trust: `witness a ${W1.vkey}\nsigner ${SIGNER_T.vkey} ${ISSUED}\nquorum a` });
   await expect("verified", attested(good["attestation.json"]), { trust: signerOnly + `signer ${new Signer("other.kernel.example", 1, "signer").vkey}\n` });
   const ofAnother = makeProof(dump(makeLeaf(fixture, "0".repeat(64))));
   await expect("verified", { ...good, "slice.tlog-proof": ofAnother }, { trust: signerOnly });
