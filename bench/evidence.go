@@ -169,7 +169,7 @@ func appending(ctx context.Context, r *report, y *yard, leaves, rounds int) erro
 				return err
 			}
 			if size > 0 {
-				rows = append(rows, row{name: kind + ", filling the ledger", rate: float64(size) / time.Since(began).Seconds(), unit: "leaves"})
+				rows = append(rows, row{name: kind + ", issuing as many", rate: float64(size) / time.Since(began).Seconds(), unit: "records"})
 			}
 			c := &candidate{name: fmt.Sprintf("%s, %d records into %d leaves", kind, appendedAtOnce, size), burst: 4}
 			c.run = func(ctx context.Context, i int) error {
@@ -202,15 +202,15 @@ func appending(ctx context.Context, r *report, y *yard, leaves, rounds int) erro
 	return nil
 }
 
-// fill appends so many leaves.
+// fill issues so many records.
 func fill(ctx context.Context, s store.Store, n int) error {
-	const atOnce = 1_000
+	const atOnce = 250
 	for from := 0; from < n; from += atOnce {
-		leaves := make([][]byte, 0, atOnce)
+		records := make([]store.Issued, 0, atOnce)
 		for i := from; i < min(from+atOnce, n); i++ {
-			leaves = append(leaves, store.IssuedLeaf(dag.DefaultTenant, recordOf("fill", i)))
+			records = append(records, *recordOf("fill", i))
 		}
-		if _, err := s.PutLeaves(ctx, dag.DefaultTenant, leaves); err != nil {
+		if _, err := s.PutIssued(ctx, dag.DefaultTenant, records); err != nil {
 			return err
 		}
 	}

@@ -209,9 +209,9 @@ func (t *Trusted) judge(ctx context.Context, bundle []byte, e Evidence, before [
 	if t.expect.MaxAge > 0 {
 		j.Since = t.expect.Clock().Add(-t.expect.MaxAge)
 	}
-	files := judge.Files{Bundle: bundle, Proof: e.Proof}
-	if len(t.expect.Trust.Signers) > 0 {
-		files.Attestation = e.Attestation // else nobody is to judge it
+	files := judge.Files{Bundle: bundle, Proof: e.Proof, Attestation: e.Attestation} // which has its form looked at even where nobody is to judge it
+	if len(e.Attestation) == 0 {
+		files.Attestation = nil
 	}
 	v := j.Judge(files)
 	if v.Outcome != judge.Verified {

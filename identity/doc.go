@@ -16,7 +16,7 @@ import "errors"
 
 // Errors that callers branch on.
 var (
-	ErrNone = errors.New("the kernel has no identity")    // nothing can be signed for third parties
-	ErrFile = errors.New("unusable identity file")        // wrapped when a file is not as it must be
-	ErrName = errors.New("the identity has another name") // a name is for ever
+	ErrNone = errors.New("the kernel has no identity") // nothing can be signed for third parties
+	ErrFile = errors.New("unusable identity file")     // wrapped when a file is not as it must be
+	ErrName = errors.New("not the same identity")      // a name and a log's key are for ever
 )

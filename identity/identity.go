@@ -121,6 +121,12 @@ func publicOf(private ed25519.PrivateKey) [ed25519.PublicKeySize]byte {
 	return [ed25519.PublicKeySize]byte(private.Public().(ed25519.PublicKey))
 }
 
+// Succeeds reports whether next can take the place of id: it has the same name, and every
+// key that does not rotate.
+func (id Identity) Succeeds(next Identity) bool {
+	return id.name != "" && id.name == next.name && id.log().Equal(next.log()) && id.witness().Equal(next.witness()) && id.sigstore().Equal(next.sigstore())
+}
+
 // Name is the kernel's name, or "" for nobody.
 func (id Identity) Name() string { return id.name }
 

@@ -73,6 +73,9 @@ func TestRotate(t *testing.T) {
 	if key := must(second.Attestor("default")).Key(); key != list[1].Key {
 		t.Error("the old key signs")
 	}
+	if !first.Succeeds(second) || first.Succeeds(must(identity.New(noise(3), "kernel.example", 5))) || first.Succeeds(identity.Identity{}) || (identity.Identity{}).Succeeds(first) {
+		t.Error("who may take whose place is wrong")
+	}
 	_, before, err := first.Log("default")
 	_, after, err2 := second.Log("default")
 	if err != nil || err2 != nil || before != after {

@@ -18,21 +18,26 @@ type signers struct{ ring, identity uint64 }
 
 // announce makes sure that the ledger of a tenant knows every key that signs for it, and
 // those that are retired, before anything is recorded that one of them signed. It asks
-// the store once for each tenant and change of keys.
-func (c *keeping) announce(ctx context.Context, tenant dag.Tenant) error {
+// the store once for each tenant and change of keys. It gives the identity that the ledger
+// knows then: whoever signs with another one must ask again. Keys of one run alone
+// (Config.Fleeting) are nobody's business.
+func (c *keeping) announce(ctx context.Context, tenant dag.Tenant) (identity.Identity, error) {
 	id, version := c.k.identity.get()
+	if c.k.config.Fleeting {
+		return id, nil
+	}
 	now := signers{ring: c.k.authority.Replaced(), identity: version}
 	if known, ok := c.announced.Get(tenant); ok && known == now {
-		return nil
+		return id, nil
 	}
 	leaves := keyLeaves(tenant, c.k.authority.Keyring(), id)
 	if len(leaves) > 0 {
 		if _, err := c.store.PutLeaves(ctx, tenant, leaves); err != nil {
-			return err
+			return id, err
 		}
 	}
 	c.announced.Add(tenant, now)
-	return nil
+	return id, nil
 }
 
 func keyLeaves(tenant dag.Tenant, ring token.Keyring, id identity.Identity) (leaves [][]byte) {

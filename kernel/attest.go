@@ -65,7 +65,7 @@ func (k *Kernel) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evide
 	if s.Index, err = k.Find(ctx, tenant, e.Leaf); err != nil {
 		return nil, err
 	}
-	return e, k.seal(tenant, s, e)
+	return e, k.seal(ctx, tenant, s, e)
 }
 
 // locate finds the record of a bundle.
@@ -99,7 +99,7 @@ func (k *Kernel) attest(ctx context.Context, tenant dag.Tenant, b *slice.Bundle,
 		return err
 	}
 	e.Proof = proof.Append(nil)
-	return k.seal(tenant, attest.NewStatement(b, e.Record.Bundle, e.Record.At, index, "", why), e)
+	return k.seal(ctx, tenant, attest.NewStatement(b, e.Record.Bundle, e.Record.At, index, "", why), e)
 }
 
 // why says of redacted turns why they have no text. Which it is never changes: an erasure
@@ -120,9 +120,12 @@ func (k *Kernel) why(ctx context.Context, tenant dag.Tenant, redacted []dag.Turn
 	}, nil
 }
 
-// seal signs a statement for the identity in place.
-func (k *Kernel) seal(tenant dag.Tenant, s *attest.Statement, e *Evidence) error {
-	id := k.Identity()
+// seal signs a statement with a key that the ledger knows.
+func (k *Kernel) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statement, e *Evidence) error {
+	id, err := k.announceKeys(ctx, tenant)
+	if err != nil {
+		return err
+	}
 	signer, err := id.Attestor(tenant)
 	if err != nil {
 		return err

@@ -166,7 +166,7 @@ func (c *keeping) record(ctx context.Context, s *slice.Slice, seal slice.Seal, t
 	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
 	}
-	if err := c.announce(ctx, tenant); err != nil {
+	if _, err := c.announce(ctx, tenant); err != nil {
 		return store.Issued{}, err
 	}
 	if err := c.policies.write(ctx, tenant, s.Policy); err != nil {

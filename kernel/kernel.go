@@ -57,6 +57,10 @@ type Config struct {
 	// signature is identity.ErrNone then. ReplaceIdentity puts another in place.
 	Identity identity.Identity
 
+	// Fleeting says that the keys are of this run alone, and are gone afterwards: they are not
+	// written into ledgers, where keys stand for good.
+	Fleeting bool
+
 	// Witnesses are asked to cosign checkpoints; nil: none are. CheckpointEvery is how old a
 	// checkpoint may be before they are asked again; 0 is 10 seconds.
 	Witnesses       *witness.Asker

@@ -36,12 +36,12 @@ func (k *Kernel) Identity() identity.Identity {
 }
 
 // ReplaceIdentity puts another identity in place, such as one with its attestation key
-// rotated. The name cannot change: it is the logs'.
+// rotated. The name and the logs' keys cannot change: they are the logs.
 func (k *Kernel) ReplaceIdentity(id identity.Identity) error {
 	k.identity.mu.Lock()
 	defer k.identity.mu.Unlock()
-	if was := k.identity.id.Name(); was != "" && was != id.Name() {
-		return fmt.Errorf("%w: %s, not %s", identity.ErrName, id.Name(), was)
+	if was := k.identity.id; was.Name() != "" && !was.Succeeds(id) {
+		return fmt.Errorf("%w: %s with other keys of its logs, not %s", identity.ErrName, id.Name(), was.Name())
 	}
 	k.identity.id, k.identity.version = id, k.identity.version+1
 	return nil
@@ -113,7 +113,7 @@ func (k *Kernel) Checkpoint(ctx context.Context, tenant dag.Tenant) (Checkpoint,
 
 // checkpoint gives one of a size of at least least, as far as there is one.
 func (k *Kernel) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64) (Checkpoint, error) {
-	if err := k.announceKeys(ctx, tenant); err != nil {
+	if _, err := k.announceKeys(ctx, tenant); err != nil {
 		return Checkpoint{}, err
 	}
 	if k.config.Witnesses == nil {
@@ -144,13 +144,12 @@ func (k *Kernel) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64
 	return kept.last, nil
 }
 
-// announceKeys is announce outside of a slice.
-func (k *Kernel) announceKeys(ctx context.Context, tenant dag.Tenant) error {
+// announceKeys is announce outside of a slice, for somebody who is to sign.
+func (k *Kernel) announceKeys(ctx context.Context, tenant dag.Tenant) (identity.Identity, error) {
 	if k.Identity().Name() == "" {
-		return identity.ErrNone
+		return identity.Identity{}, identity.ErrNone
 	}
-	_, err := steady(k, func(c *keeping) (struct{}, error) { return struct{}{}, c.announce(ctx, tenant) })
-	return err
+	return steady(k, func(c *keeping) (identity.Identity, error) { return c.announce(ctx, tenant) })
 }
 
 func (k *Kernel) sign(ctx context.Context, tenant dag.Tenant) (Checkpoint, error) {
@@ -170,6 +169,13 @@ func (k *Kernel) sign(ctx context.Context, tenant dag.Tenant) (Checkpoint, error
 // Prove gives the proof that the leaf at an index is in the ledger, under a checkpoint as
 // Checkpoint gives it. An index beyond the ledger is store.ErrNotFound.
 func (k *Kernel) Prove(ctx context.Context, tenant dag.Tenant, index uint64) (*ledger.Proof, error) {
+	root, err := k.Log(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	if index >= root.Size { // before anybody is asked to cosign
+		return nil, fmt.Errorf("leaf %d of tenant %s: %w: its ledger has %d leaves", index, tenant, store.ErrNotFound, root.Size)
+	}
 	c, err := k.checkpoint(ctx, tenant, index+1)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -23,6 +24,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/memory"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
+	"github.com/graphkernel/graphkernel/witness"
 )
 
 // somebody is an identity that a test can repeat.
@@ -143,6 +145,76 @@ func TestKeysAreAnnounced(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the ledger holds %q, want %q", got, want)
+	}
+}
+
+// TestSignedKeysAreKnown rotates between a slice and its signature, and asks for a slice that is
+// kept: whichever key signs is in the ledger before.
+func TestSignedKeysAreKnown(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, "memory")
+	id := somebody(t)
+	k := named(t, s, token.NewAuthority(ring(t, "k1")), id)
+	ids := chain(t, k, 2)
+	issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[1]}))
+	for i := range 3 {
+		id = must(id.Rotate(noise(byte(20+i)), dag.Time(6+i)))
+		if err := k.ReplaceIdentity(id); err != nil {
+			t.Fatal(err)
+		}
+		issued = must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[1]}))
+		must(k.Sign(ctx, tenant, issued))
+		key := must(id.Attestor(tenant)).Key()
+		leaf := ledger.KeyLeaf{Tenant: tenant, Purpose: ledger.PurposeAttestation, Event: ledger.KeyCreated, KeyID: key.HexID(), PublicKey: key.Public[:], At: dag.Time(6 + i)}
+		if _, err := s.LogIndex(ctx, tenant, leaf.Append(nil)); err != nil {
+			t.Errorf("rotation %d: %v", i, err)
+		}
+	}
+	if err := k.ReplaceIdentity(must(identity.New(noise(30), "kernel.example", 0))); !errors.Is(err, identity.ErrName) {
+		t.Errorf("another log's key under the same name: %v", err)
+	}
+	fleeting := must(kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring(t, "k9")), Rand: noise(1), Clock: standing, Identity: id, Fleeting: true}))
+	size := must(k.Log(ctx, tenant)).Size
+	must(fleeting.Checkpoint(ctx, tenant))
+	if now := must(k.Log(ctx, tenant)).Size; now != size {
+		t.Errorf("keys of one run made %d leaves", now-size)
+	}
+}
+
+// An asked witness counts.
+type askedWitness struct{ asked int }
+
+func (w *askedWitness) RoundTrip(*http.Request) (*http.Response, error) {
+	w.asked++
+	return nil, errors.New("out of reach")
+}
+
+// TestWitnessesAreAskedSeldom asks for leaves that are not there, which must trouble nobody.
+func TestWitnessesAreAskedSeldom(t *testing.T) {
+	ctx := t.Context()
+	w := &askedWitness{}
+	other := must(must(identity.New(noise(4), "w.example", 0)).Witness())
+	now := standing()
+	k := must(kernel.Open(kernel.Config{
+		Store: open(t, "memory"), Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(1), Clock: func() time.Time { return now }, Identity: somebody(t),
+		Witnesses: witness.NewAsker(&http.Client{Transport: w}, []ledger.TrustedWitness{{Name: "w", Key: other.Key(), URL: "http://w.example"}}), CheckpointEvery: time.Minute,
+	}))
+	for range 5 {
+		if c := must(k.Checkpoint(ctx, tenant)); len(c.Refusals) != 1 {
+			t.Fatalf("refusals: %v", c.Refusals)
+		}
+		if _, err := k.Prove(ctx, tenant, 1<<40); !errors.Is(err, store.ErrNotFound) {
+			t.Fatal(err)
+		}
+		must(k.Prove(ctx, tenant, 0))
+	}
+	if w.asked != 1 {
+		t.Errorf("asked %d times within a minute", w.asked)
+	}
+	now = now.Add(time.Minute)
+	must(k.Checkpoint(ctx, tenant))
+	if w.asked != 2 {
+		t.Errorf("asked %d times after it", w.asked)
 	}
 }
 

@@ -78,8 +78,8 @@ func Compare(ctx context.Context, r ledger.Reader, trust *ledger.Trust, kept, no
 	if step.Proof, err = now.ProveConsistency(ctx, step.Old.Size, r); err == nil {
 		err = now.CheckConsistency(step.Old, step.Proof)
 	}
-	if err != nil && kept != nil && errors.Is(err, ErrAbsent) {
-		err = fmt.Errorf("%w: it has signed %d leaves and does not show the tiles that prove what they begin with: %w", ledger.ErrInconsistent, now.Size, err)
+	if err != nil && kept != nil && errors.Is(err, ErrAbsent) { // which is no proof of two histories, and no way to serve a log
+		return nil, fmt.Errorf("%w: it has signed %d leaves and does not show the tiles that prove what they begin with: %w", ledger.ErrInconsistent, now.Size, err)
 	}
 	if errors.Is(err, ledger.ErrInconsistent) {
 		return nil, &Split{Old: kept, New: note, Err: err}

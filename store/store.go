@@ -12,7 +12,8 @@
 //   - API keys, of which it has the hash alone, with their revocation;
 //   - the ledger: a leaf for each issued slice, policy, erasure, and for each API key's
 //     creation and revocation, appended in the transaction of the act. So whatever is
-//     acknowledged is in it. A leaf stands in it once.
+//     acknowledged is in it. A leaf stands in it once;
+//   - what the tenant cosigned last, as a witness, of the logs of others.
 //
 // It parses no text and knows no policy's meaning: callers hand over finished
 // bytes. What it does own is order, and the leaves that follow from a turn's
@@ -281,6 +282,10 @@ type Store interface {
 	// nothing else of, and for copying a ledger: a later act whose leaf is there
 	// already appends none. A leaf that ledger.CheckLeaf refuses is an error.
 	PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) ([]uint64, error)
+
+	// Origins gives the origins of the logs that the tenant, as a witness, has cosigned, in
+	// the order of their bytes, ascending. They are as many as the witness is set up for.
+	Origins(ctx context.Context, tenant dag.Tenant) ([]string, error)
 
 	// Witnessed gives what the tenant, as a witness, cosigned last of the log of an
 	// origin; an empty root, which is of size 0, if nothing.

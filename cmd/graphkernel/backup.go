@@ -54,7 +54,13 @@ compares first what is there.
 
 The store is then as it was at the backup. Texts that were erased after it are back:
 erase them again. API keys that were revoked after it are live again: revoke them
-before the service runs on the store.`,
+before the service runs on the store.
+
+The ledger is as it was, too. If slices were issued after the backup and their checkpoints
+were handed out, whatever is issued now makes a second history under the same name:
+monitors and witnesses will say so, for good. Then restore a newer copy, or give the
+restored kernel a new identity (graphkernel identity init with another name). What the
+store has cosigned as a witness is as old as well: give a witness a new identity.`,
 		Example: `  graphkernel --store sqlite:new.db restore monday.db
   graphkernel --store postgres://localhost/graphkernel restore monday.db`,
 		Args: oneArg("FILE"),

@@ -72,7 +72,9 @@ func (a *app) secretKeyring(text string) (token.Keyring, error) {
 	if id == "" {
 		id = "k1"
 	}
-	ring, err := a.oneKey(id, secret)
+	// When it was made nobody knows, and it must not be another time in each run: the ledger
+	// would have a key of its own for each.
+	ring, err := token.Keyring{}.Rotate(token.KeyID(id), secret, 0)
 	if err != nil {
 		return token.Keyring{}, &usageError{fmt.Errorf("GRAPHKERNEL_KEY_ID: %w", err)}
 	}

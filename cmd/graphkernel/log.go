@@ -332,7 +332,11 @@ func (l ownLog) Checkpoint(ctx context.Context) ([]byte, error) {
 }
 
 func (l ownLog) Hashes(ctx context.Context, level int, from uint64, n int) ([]ledger.Hash, error) {
-	return l.s.LogHashes(ctx, l.s.tenant, level, from, n)
+	hashes, err := l.s.LogHashes(ctx, l.s.tenant, level, from, n)
+	if err == nil && len(hashes) < n {
+		return nil, fmt.Errorf("%d hashes of level %d from %d on, of which %d are there: %w", n, level, from, len(hashes), monitor.ErrAbsent)
+	}
+	return hashes, err
 }
 
 // watchLog looks once, or again and again.
@@ -389,7 +393,7 @@ func (a *app) compareLog(ctx context.Context, s monitor.Source, trust *ledger.Tr
 	}
 	step, err := monitor.Compare(ctx, s, trust, kept, note)
 	if err != nil {
-		return a.shout(file.path, err)
+		return a.shout(file.path, withNotes(err, kept, note))
 	}
 	for _, other := range flags.also {
 		if err := a.compareOther(ctx, s, trust, other, step, file.path); err != nil {
@@ -441,9 +445,18 @@ func (a *app) compareOther(ctx context.Context, s monitor.Source, trust *ledger.
 	}
 	_, err = monitor.Compare(ctx, s, trust, old, next)
 	if err != nil {
-		return a.shout(path, fmt.Errorf("%s: %w", file, err))
+		return a.shout(path, withNotes(fmt.Errorf("%s: %w", file, err), old, next))
 	}
 	return nil
+}
+
+// withNotes adds to the error of a log that does not show what it signed the two notes, to be
+// kept: who wrote them has to explain them.
+func withNotes(err error, old, next []byte) error {
+	if errors.Is(err, ledger.ErrInconsistent) && errors.Is(err, monitor.ErrAbsent) {
+		return &monitor.Split{Old: old, New: next, Err: err}
+	}
+	return err
 }
 
 // shout keeps both checkpoints of a log that shows two histories.
@@ -451,6 +464,10 @@ func (a *app) shout(path string, err error) error {
 	var split *monitor.Split
 	if !errors.As(err, &split) {
 		return err
+	}
+	what := "THE LOG SHOWS TWO HISTORIES"
+	if errors.Is(err, monitor.ErrAbsent) {
+		what = "THE LOG DOES NOT SHOW WHAT IT HAS SIGNED"
 	}
 	stamp := a.clock().UTC().Format("20060102T150405Z")
 	for _, half := range []struct {
@@ -461,10 +478,7 @@ func (a *app) shout(path string, err error) error {
 		if failed := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), replaceFile(file, half.note)); failed != nil {
 			return errors.Join(err, failed)
 		}
-		a.note("graphkernel: kept as evidence: %s", render.Visible(file))
-	}
-	if !errors.Is(err, monitor.ErrAbsent) {
-		a.note("graphkernel: THE LOG SHOWS TWO HISTORIES")
+		a.note("graphkernel: %s; kept as evidence: %s", what, render.Visible(file))
 	}
 	return err
 }

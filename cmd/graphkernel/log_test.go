@@ -77,7 +77,7 @@ func TestMonitorOfAnOlderView(t *testing.T) {
 		if err != nil {
 			code = exitCode(err)
 		}
-		if shouted := bytes.Contains(said.Bytes(), []byte("TWO HISTORIES")); code != c.code || shouted != (code == exitInconsistent) {
+		if shouted := bytes.Contains(said.Bytes(), []byte("kept as evidence")); code != c.code || shouted != (code == exitInconsistent) {
 			t.Errorf("%s: exit code %d, want %d: %v\n%s", c.name, code, c.code, err, &said)
 		}
 	}

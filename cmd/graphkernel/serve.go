@@ -161,7 +161,7 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 	k, err := kernel.Open(kernel.Config{
 		Store: watched, Authority: authority, Clock: a.clock, Observe: observers.kernel(),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Identity: id, Witnesses: asker, CheckpointEvery: settings.ledger.every,
+		Identity: id, Fleeting: a.dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	})
 	if err != nil {
 		return err

@@ -8,7 +8,8 @@
 //
 // What cannot be derived it cannot check: when a turn was created, if its leaf was
 // made to fit; a token, without the key; the hash of an API key; a ledger that was made
-// anew as a whole, for which there are witnesses; what was witnessed of other logs. For each
+// anew as a whole, for which there are witnesses; what was witnessed of other logs, but for
+// its form. For each
 // turn it holds some 90 bytes in memory, for each leaf of the ledger some 50, and no text.
 package fsck
 
@@ -26,7 +27,7 @@ import (
 type Finding struct {
 	Tenant dag.Tenant
 	// "turn 0f…", "event 9", "number 12", "conversation 0f…", "issued 17", "policy p@1",
-	// "key 0f…", "head", "leaf 8", "hash 2 of level 1", "ledger"
+	// "key 0f…", "head", "leaf 8", "hash 2 of level 1", "ledger", `origin "log.example"`
 	Where  string
 	Rule   string // what it breaks, in a word or two
 	Detail string // what was found, and what was expected
@@ -207,6 +208,7 @@ func (c *checker) run() error {
 		{c.policies, false},
 		{c.issued, false},
 		{c.keys, false},
+		{c.witnessed, false},
 		{c.later, false},
 	} {
 		if stage.whole && !c.whole {

@@ -253,9 +253,22 @@ var damages = []struct{ name, sql, where, rule string }{
 	{"leaf's hash of another size", `UPDATE log_hashes SET hash = x'00' WHERE tenant = 1 AND n = 6`, "leaf ", "readable"},
 	{"leaf's hash of another level", `UPDATE log_hashes SET level = 1 WHERE tenant = 1 AND n = 13`, "leaf 13", "hash"},
 	{"hash of a level that is none yet", `INSERT INTO log_hashes VALUES (1, 1, 0, zeroblob(32))`, "hash 0 of level 1", "size"},
-	{"index, prefix", `UPDATE log_index SET prefix = prefix + 1 WHERE tenant = 1 AND n = 6`, "leaf 6", "found by leaf"},
-	{"index, number", `UPDATE log_index SET n = 5 WHERE tenant = 1 AND n = 6`, "leaf 6", "found by leaf"},
-	{"index, gone", `DELETE FROM log_index WHERE tenant = 1 AND n = 6`, "leaf 6", "found by leaf"},
+	{"index, prefix", `UPDATE log_index SET prefix = prefix + 1 WHERE tenant = 1 AND n = 4`, "leaf 4", "found by leaf"},
+	{"index, number", `UPDATE log_index SET n = 5 WHERE tenant = 1 AND n = 4`, "leaf 4", "found by leaf"},
+	{"index, gone", `DELETE FROM log_index WHERE tenant = 1 AND n = 4`, "leaf 4", "found by leaf"},
+	{"origin that is none", `UPDATE witnessed SET origin = char(10) WHERE tenant = 1 AND origin = 'log0.example'`, `origin "\n"`, "form"},
+	{"origins in another order", `DROP TABLE witnessed; CREATE TABLE witnessed (tenant, origin COLLATE NOCASE, size, root, PRIMARY KEY (tenant, origin));
+		INSERT INTO witnessed VALUES (1, 'log', 3, zeroblob(32)), (1, 'Mog', 4, zeroblob(32))`, `origin "Mog"`, "order"},
+	{"witnessed root of another size", `UPDATE witnessed SET root = x'00' WHERE tenant = 1`, `origin "log0.example"`, "readable"},
+	{"witnessed size", `UPDATE witnessed SET size = -1 WHERE tenant = 1 AND origin = 'log1.example'`, `origin "log1.example"`, "readable"},
+	{"witnessed root of nothing", `UPDATE witnessed SET size = 0 WHERE tenant = 1 AND origin = 'log1.example'`, `origin "log1.example"`, "readable"},
+	{"witnessed root gone", `DELETE FROM witnessed WHERE tenant = 1`, "", ""}, // nothing else tells of it
+
+	{"issued leaf, of another record", `UPDATE issued SET leaf = 7 WHERE tenant = 1 AND leaf = 6`, "leaf 6", "found by leaf"},
+	{"issued leaf, of another act", `UPDATE issued SET leaf = 4 WHERE tenant = 1 AND leaf = 6`, "leaf 6", "found by leaf"},
+	{"issued leaf, that is none", `UPDATE issued SET leaf = 14 WHERE tenant = 1 AND leaf = 6`, "leaf 6", "found by leaf"},
+	{"issued leaf, never set", `UPDATE issued SET leaf = -1 WHERE tenant = 1 AND leaf = 6`, "leaf 6", "found by leaf"},
+	{"issued leaves, changed places", `UPDATE issued SET leaf = 13 - leaf WHERE tenant = 1 AND leaf BETWEEN 6 AND 7`, "leaf 7", "found by leaf"},
 }
 
 // TestDamaged changes one thing by SQL, and expects it to be found, at its place.

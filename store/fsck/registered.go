@@ -1,6 +1,8 @@
 package fsck
 
 import (
+	"fmt"
+
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -68,6 +70,37 @@ func (c *checker) keys() error {
 		}
 		if alone != k {
 			c.find(where, "found by id", "it is another than the list has")
+		}
+	}
+	return nil
+}
+
+// witnessed checks the form of what was cosigned of other logs, and that all of it is found.
+func (c *checker) witnessed() error {
+	origins, err := c.s.Origins(c.ctx, c.tenant)
+	if err != nil {
+		return c.unreadable("origins", err)
+	}
+	for i, origin := range origins {
+		where := fmt.Sprintf("origin %q", origin)
+		if i > 0 && origins[i-1] >= origin {
+			c.find(where, "order", "it is listed behind %q", origins[i-1])
+		}
+		if err := store.CheckOrigin(origin); err != nil {
+			c.find(where, "form", "%v", err)
+			continue
+		}
+		root, err := c.s.Witnessed(c.ctx, c.tenant, origin)
+		if err != nil {
+			if err := c.unreadable(where, err); err != nil {
+				return err
+			}
+			continue
+		}
+		if again, err := store.CheckRoot(root); err != nil {
+			c.find(where, "form", "%v", err)
+		} else if again != root {
+			c.find(where, "form", "its root %s is none of %d leaves", root.Hash, root.Size)
 		}
 	}
 	return nil

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -157,34 +155,19 @@ func (s *Store) PutLeaves(ctx context.Context, name dag.Tenant, leaves [][]byte)
 	return grown.at, nil
 }
 
-// checkOrigin reports what cannot name a log that is witnessed.
-func checkOrigin(origin string) error {
-	const most = 255
-	ok := origin != "" && len(origin) <= most && utf8.ValidString(origin)
-	for _, r := range origin {
-		ok = ok && unicode.IsPrint(r)
+// Origins gives the origins of the logs that were cosigned.
+func (s *Store) Origins(ctx context.Context, name dag.Tenant) ([]string, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
 	}
-	if !ok {
-		return fmt.Errorf("memory: %w: the origin %.300q, want 1 to %d bytes of printable text", dag.ErrForm, origin, most)
-	}
-	return nil
-}
-
-// checkRoot gives a root in its one form: that of nothing may come as a zero one.
-func checkRoot(r ledger.Root) (ledger.Root, error) {
-	if r == (ledger.Root{}) {
-		r.Hash = ledger.EmptyRoot()
-	}
-	if r.Size > ledger.MaxSize || r.Size == 0 && r.Hash != ledger.EmptyRoot() {
-		return ledger.Root{}, fmt.Errorf("memory: %w: a log of %d leaves with the root %s", dag.ErrForm, r.Size, r.Hash)
-	}
-	return r, nil
+	defer s.disk.mu.Unlock()
+	return append(empty[string](s), slices.Sorted(maps.Keys(s.disk.tenant(name).witnessed))...), nil
 }
 
 // Witnessed gives what was cosigned last of another log.
 func (s *Store) Witnessed(ctx context.Context, name dag.Tenant, origin string) (ledger.Root, error) {
-	if err := checkOrigin(origin); err != nil {
-		return ledger.Root{}, err
+	if err := store.CheckOrigin(origin); err != nil {
+		return ledger.Root{}, fmt.Errorf("memory: witnessed: %w", err)
 	}
 	if err := s.enter(ctx); err != nil {
 		return ledger.Root{}, err
@@ -205,15 +188,9 @@ func (s *Store) PutWitnessed(ctx context.Context, name dag.Tenant, origin string
 	if _, err := dag.ParseTenant(string(name)); err != nil {
 		return err
 	}
-	err := checkOrigin(origin)
-	if err == nil {
-		old, err = checkRoot(old)
-	}
-	if err == nil {
-		next, err = checkRoot(next)
-	}
+	old, next, err := store.CheckWitnessed(origin, old, next)
 	if err != nil {
-		return err
+		return fmt.Errorf("memory: put witnessed: %w", err)
 	}
 	if err := s.enter(ctx); err != nil {
 		return err

@@ -159,6 +159,10 @@ func (w *watched) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]b
 	return watch(ctx, w, "put_leaves", func(ctx context.Context) ([]uint64, error) { return w.inner.PutLeaves(ctx, tenant, leaves) })
 }
 
+func (w *watched) Origins(ctx context.Context, tenant dag.Tenant) ([]string, error) {
+	return watch(ctx, w, "origins", func(ctx context.Context) ([]string, error) { return w.inner.Origins(ctx, tenant) })
+}
+
 func (w *watched) Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error) {
 	return watch(ctx, w, "witnessed", func(ctx context.Context) (ledger.Root, error) { return w.inner.Witnessed(ctx, tenant, origin) })
 }

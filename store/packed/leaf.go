@@ -3,8 +3,6 @@ package packed
 import (
 	"encoding/binary"
 	"fmt"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -13,6 +11,31 @@ import (
 // LeafPrefix is what the index on leaves holds of one: the first 8 bytes of its hash.
 // Somebody can make leaves of one prefix, so who finds one compares the whole hash.
 func LeafPrefix(h ledger.Hash) int64 { return int64(binary.BigEndian.Uint64(h[:8])) }
+
+// CheckLeaves reports the first leaf that cannot stand in a ledger, and gives the digests of
+// the bundles that the others say were handed out: records of these may lead to leaves.
+func CheckLeaves(leaves [][]byte) ([]dag.Digest, error) {
+	var bundles []dag.Digest
+	for i, leaf := range leaves {
+		l, err := ledger.ParseLeaf(leaf)
+		if err != nil {
+			return nil, fmt.Errorf("leaf %d of %d: %w", i+1, len(leaves), err)
+		}
+		if l, ok := l.(*ledger.SliceLeaf); ok {
+			bundles = append(bundles, l.Bundle)
+		}
+	}
+	return bundles, nil
+}
+
+// BundlesOf is CheckLeaves for one that is looked up: what is no leaf says nothing.
+func BundlesOf(leaf []byte) []dag.Digest {
+	bundles, err := CheckLeaves([][]byte{leaf})
+	if err != nil {
+		return nil
+	}
+	return bundles
+}
 
 // Unlogged gives the leaves, by their hashes, that a ledger of a size lacks, each once,
 // and where all of them stand when those are appended. Stands tells where those are that
@@ -40,31 +63,4 @@ func CheckLevel(level int) error {
 		return fmt.Errorf("%w: level %d of a ledger, want 0 to %d", dag.ErrForm, level, most)
 	}
 	return nil
-}
-
-// maxOrigin bounds the bytes of a log's origin.
-const maxOrigin = 255
-
-// CheckOrigin reports what cannot name a log that is witnessed.
-func CheckOrigin(origin string) error {
-	ok := origin != "" && len(origin) <= maxOrigin && utf8.ValidString(origin)
-	for _, r := range origin {
-		ok = ok && unicode.IsPrint(r)
-	}
-	if !ok {
-		return fmt.Errorf("%w: the origin %.300q, want 1 to %d bytes of printable text", dag.ErrForm, origin, maxOrigin)
-	}
-	return nil
-}
-
-// CheckRoot gives a root in its one form: that of nothing may come as a zero one. What
-// is no root of any log is dag.ErrForm.
-func CheckRoot(r ledger.Root) (ledger.Root, error) {
-	if r == (ledger.Root{}) {
-		r.Hash = ledger.EmptyRoot()
-	}
-	if r.Size > ledger.MaxSize || r.Size == 0 && r.Hash != ledger.EmptyRoot() {
-		return ledger.Root{}, fmt.Errorf("%w: a log of %d leaves with the root %s", dag.ErrForm, r.Size, r.Hash)
-	}
-	return r, nil
 }

@@ -16,24 +16,21 @@ import (
 const ledgerSchema = 3
 
 const (
-	// Until the migration ends no tenant's row can be locked for a write: an act of a
-	// program that knows no ledger would be without its leaf.
-	lockWriters = `LOCK TABLE tenants IN EXCLUSIVE MODE`
-
 	queryPolicyPage = `SELECT policy, hash, canonical FROM policies WHERE tenant = $1 AND policy > $2 ORDER BY policy LIMIT $3`
+
+	// The bounds keep it to the page, whatever the planner knows of the array.
+	queryPlaceIssued = `UPDATE issued SET leaf = a.leaf FROM unnest($2::bigint[], $3::bigint[]) a (number, leaf)
+		WHERE issued.tenant = $1 AND issued.number = a.number AND issued.number BETWEEN $4 AND $5`
 )
 
 // completed is how much of a table is read, and how many leaves are appended, at once.
 const completed = 1000
 
 // completeLedgers appends to every ledger the leaves of the acts of before there were
-// ledgers: of each tenant first its policies, by id, then its API keys, by age, with their
+// ledgers, while the schema's lock keeps writers away: of each tenant first its policies, by id, then its API keys, by age, with their
 // revocations, then its events and then its issued slices, by number.
 // Every back end does it in this order, so one history gives one ledger.
 func completeLedgers(ctx context.Context, c *pgx.Conn) error {
-	if _, err := c.Exec(ctx, lockWriters); err != nil {
-		return fmt.Errorf("keeping writers away: %w", err)
-	}
 	var last dag.Tenant
 	for {
 		rows, err := c.Query(ctx, queryTenants, string(last), completed)
@@ -124,19 +121,29 @@ func (t *tx) completeEvents() error {
 	})
 }
 
+// completeIssued writes into the records, too, where their leaves stand.
 func (t *tx) completeIssued() error {
 	var after uint64
 	return pages(func() (int, error) {
 		issued, err := readIssued(t.Query(t.ctx, queryIssuedAfter, string(t.name), int64(after), completed))
+		if err != nil || len(issued) == 0 {
+			return 0, err
+		}
+		leaves, numbers, stand := make([][]byte, len(issued)), make([]int64, len(issued)), make([]int64, len(issued))
+		for i := range issued {
+			leaves[i] = store.IssuedLeaf(t.name, &issued[i])
+			numbers[i] = int64(issued[i].Number)
+			after = issued[i].Number
+		}
+		at, err := t.log(leaves, hashesOf(leaves), nil, false)
 		if err != nil {
 			return 0, err
 		}
-		leaves := make([][]byte, len(issued))
-		for i := range issued {
-			leaves[i] = store.IssuedLeaf(t.name, &issued[i])
-			after = issued[i].Number
+		for i, n := range at {
+			stand[i] = int64(n)
 		}
-		return len(leaves), t.logActs(leaves...)
+		_, err = t.Exec(t.ctx, queryPlaceIssued, string(t.name), numbers, stand, numbers[0], numbers[len(numbers)-1])
+		return len(leaves), err
 	})
 }
 

@@ -11,7 +11,8 @@
 // one partition, and ids by tenant and id.
 //
 // The ledger is in four tables: logs has its size and right edge, log_leaves the leaves,
-// log_hashes the hashes that tiles are made of, and log_index where a leaf stands.
+// log_hashes the hashes that tiles are made of, and log_index where a leaf stands, but for
+// those of issued slices, of which the record says it.
 // witnessed holds the roots of other logs that were cosigned. They have no partitions, and
 // stay on the server that holds the heads: a leaf belongs to its act's transaction.
 //

@@ -10,7 +10,7 @@ var Queries = map[string]string{
 	"Find": queryFind, "EventOf": queryEventOf, "Events": queryEvents, "Erase": queryErase, "Erased": queryErased,
 	"IssuedBySlice": queryIssuedBySlice, "IssuedBundles": queryIssuedBundles, "IssuedAfter": queryIssuedAfter,
 	"Policy": queryPolicy, "Key": queryKey,
-	"Log": queryLog, "LogHashes": queryLogHashes, "LogLeaves": queryLogLeaves, "LogIndex": queryLogIndex, "Witnessed": queryWitnessed,
+	"Log": queryLog, "LogHashes": queryLogHashes, "LogLeaves": queryLogLeaves, "LogIndex": queryLogIndex, "Witnessed": queryWitnessed, "Origins": queryOrigins,
 }
 
 // MaxConnections is the size of the store's pool.

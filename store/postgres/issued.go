@@ -28,8 +28,8 @@ const (
 
 	queryCountIssued = `UPDATE tenants SET issued = issued + $2 WHERE tenant = $1`
 
-	queryAddIssued = `INSERT INTO issued (tenant, ` + issuedColumns + `) SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::uuid[], $5::text[],
-		$6::bytea[], $7::bytea[], $8::text[], $9::bigint[], $10::text[], $11::text[], $12::bytea[], $13::bigint[])`
+	queryAddIssued = `INSERT INTO issued (tenant, ` + issuedColumns + `, leaf) SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::uuid[], $5::text[],
+		$6::bytea[], $7::bytea[], $8::text[], $9::bigint[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[])`
 )
 
 // PutIssued records that bundles were handed out, under the tenant's next numbers. It takes
@@ -87,11 +87,11 @@ func (t *tx) putIssued(distinct []store.Issued, leaves [][]byte, hashes []ledger
 	}
 	b := &pgx.Batch{}
 	for chunk := range slices.Chunk(distinct, lookupIDs) {
-		bundles := make([][]byte, len(chunk))
+		bundles := make([]dag.Digest, len(chunk))
 		for i := range chunk {
-			bundles[i] = chunk[i].Bundle[:]
+			bundles[i] = chunk[i].Bundle
 		}
-		b.Queue(queryIssuedBundles, string(t.name), bundles).Query(func(rows pgx.Rows) error {
+		b.Queue(queryIssuedBundles, string(t.name), digests(bundles)).Query(func(rows pgx.Rows) error {
 			recorded, err := readIssued(rows, nil)
 			for _, i := range recorded {
 				stands[i.Bundle] = i
@@ -99,7 +99,7 @@ func (t *tx) putIssued(distinct []store.Issued, leaves [][]byte, hashes []ledger
 			return err
 		})
 	}
-	l := t.readLog(b, hashes)
+	l := t.readLog(b, hashes, nil) // a bundle that has a record is not new
 	if err := t.SendBatch(t.ctx, b).Close(); err != nil {
 		return nil, err
 	}
@@ -124,30 +124,32 @@ func (t *tx) putIssued(distinct []store.Issued, leaves [][]byte, hashes []ledger
 		return nil, err
 	}
 	b.Queue(queryCountIssued, string(t.name), len(fresh))
+	at, err := t.growLog(b, l, freshLeaves, freshHashes, false)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.begin("issued"); err != nil {
 		return nil, err
 	}
-	b.Queue(queryAddIssued, issuedArrays(t.name, fresh)...)
-	if _, err := t.growLog(b, l, freshLeaves, freshHashes); err != nil {
-		return nil, err
-	}
+	b.Queue(queryAddIssued, issuedArrays(t.name, fresh, at)...)
 	return stands, t.SendBatch(t.ctx, b).Close()
 }
 
-// issuedArrays gives records as queryAddIssued takes them, an array for each column.
-func issuedArrays(tenant dag.Tenant, list []store.Issued) []any {
+// issuedArrays gives records and where their leaves stand as queryAddIssued takes them, an
+// array for each column.
+func issuedArrays(tenant dag.Tenant, list []store.Issued, leaves []uint64) []any {
 	n := len(list)
-	numbers, asOf, at := make([]int64, n), make([]int64, n), make([]int64, n)
+	numbers, asOf, at, stand := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	ids, policies, versions, keys, tokens := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	anchors, hashes, snapshots, bundles := make([][16]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
 	for k := range list {
 		i := &list[k]
 		p := &i.Provenance
-		numbers[k], asOf[k], at[k] = int64(i.Number), int64(i.AsOf), int64(i.At)
+		numbers[k], asOf[k], at[k], stand[k] = int64(i.Number), int64(i.AsOf), int64(i.At), int64(leaves[k])
 		ids[k], policies[k], versions[k], keys[k], tokens[k] = string(p.SliceID), string(p.PolicyID), p.SchemaVersion, i.KeyID, i.Token
 		anchors[k], hashes[k], snapshots[k], bundles[k] = uuid(p.Anchor), p.PolicyParamsHash[:], p.GraphSnapshotHash[:], i.Bundle[:]
 	}
-	return []any{string(tenant), numbers, ids, anchors, policies, hashes, snapshots, versions, asOf, keys, tokens, bundles, at}
+	return []any{string(tenant), numbers, ids, anchors, policies, hashes, snapshots, versions, asOf, keys, tokens, bundles, at, stand}
 }
 
 // IssuedByID gives the records of a slice id.

@@ -22,10 +22,13 @@ const (
 	queryLogHashes = `SELECT n, hash FROM log_hashes WHERE tenant = $1 AND level = $2 AND n >= $3 ORDER BY n LIMIT $4`
 	queryLogLeaves = `SELECT n, leaf FROM log_leaves WHERE tenant = $1 AND n >= $2 ORDER BY n LIMIT $3`
 
-	// The hashes that begin alike. OFFSET 0 as in queryTurns.
+	// The hashes that begin alike, and those of the bundles' records. OFFSET 0 as in queryTurns.
 	queryLogIndex = `SELECT i.n, h.hash FROM (SELECT DISTINCT unnest($2::bigint[]) AS prefix) a
 		CROSS JOIN LATERAL (SELECT n FROM log_index WHERE tenant = $1 AND prefix = a.prefix OFFSET 0) i
-		CROSS JOIN LATERAL (SELECT hash FROM log_hashes WHERE tenant = $1 AND level = 0 AND n = i.n OFFSET 0) h`
+		CROSS JOIN LATERAL (SELECT hash FROM log_hashes WHERE tenant = $1 AND level = 0 AND n = i.n OFFSET 0) h
+		UNION ALL SELECT i.leaf, h.hash FROM (SELECT DISTINCT unnest($3::bytea[]) AS bundle) a
+		CROSS JOIN LATERAL (SELECT leaf FROM issued WHERE tenant = $1 AND bundle = a.bundle OFFSET 0) i
+		CROSS JOIN LATERAL (SELECT hash FROM log_hashes WHERE tenant = $1 AND level = 0 AND n = i.leaf OFFSET 0) h`
 
 	queryAddLeaves = `INSERT INTO log_leaves (tenant, n, leaf) SELECT $1, * FROM unnest($2::bigint[], $3::bytea[])`
 	queryAddHashes = `INSERT INTO log_hashes (tenant, level, n, hash) SELECT $1, * FROM unnest($2::smallint[], $3::bigint[], $4::bytea[])`
@@ -56,12 +59,15 @@ func hashesOf(leaves [][]byte) []ledger.Hash {
 }
 
 // readLog queues what has to be known of the ledger before leaves of these hashes are
-// appended. The logbook is filled in when the batch is sent.
-func (t *tx) readLog(b *pgx.Batch, hashes []ledger.Hash) *logbook {
+// appended, some of which records of these bundles may lead to already. The logbook is
+// filled in when the batch is sent.
+func (t *tx) readLog(b *pgx.Batch, hashes []ledger.Hash, bundles []dag.Digest) *logbook {
 	l := &logbook{stands: map[ledger.Hash]uint64{}}
 	b.Queue(queryLog, string(t.name)).QueryRow(func(row pgx.Row) error { return readTree(row, &l.tree) })
-	for asked := range slices.Chunk(hashes, lookupIDs) {
-		b.Queue(queryLogIndex, string(t.name), prefixes(asked)).Query(func(rows pgx.Rows) error {
+	for len(hashes)+len(bundles) > 0 {
+		some, of := hashes[:min(len(hashes), lookupIDs)], bundles[:min(len(bundles), lookupIDs)]
+		hashes, bundles = hashes[len(some):], bundles[len(of):]
+		b.Queue(queryLogIndex, string(t.name), prefixes(some), digests(of)).Query(func(rows pgx.Rows) error {
 			return eachIndexed(rows, func(n uint64, h ledger.Hash) { l.stands[h] = n })
 		})
 	}
@@ -69,8 +75,9 @@ func (t *tx) readLog(b *pgx.Batch, hashes []ledger.Hash) *logbook {
 }
 
 // growLog queues the steps that append those leaves that the ledger does not have, and
-// gives the index of each.
-func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.Hash) ([]uint64, error) {
+// gives the index of each. The index takes in the new ones unless their own records will
+// lead to them.
+func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.Hash, index bool) ([]uint64, error) {
 	first := l.tree.Size()
 	fresh, at := packed.Unlogged(hashes, l.stands, first)
 	if len(fresh) == 0 {
@@ -85,13 +92,17 @@ func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.
 	}
 	for _, step := range []struct {
 		name  string
+		due   bool
 		queue func()
 	}{
-		{"log leaves", func() { t.queueLeaves(b, first, leaves, fresh) }},
-		{"log hashes", func() { t.queueHashes(b, nodes) }},
-		{"log index", func() { t.queueIndex(b, hashes, at, fresh) }},
-		{"log edge", func() { b.Queue(queryPutLog, string(t.name), int64(l.tree.Size()), l.tree.Edge()) }},
+		{"log leaves", true, func() { t.queueLeaves(b, first, leaves, fresh) }},
+		{"log hashes", true, func() { t.queueHashes(b, nodes) }},
+		{"log index", index, func() { t.queueIndex(b, hashes, at, fresh) }},
+		{"log edge", true, func() { b.Queue(queryPutLog, string(t.name), int64(l.tree.Size()), l.tree.Edge()) }},
 	} {
+		if !step.due {
+			continue
+		}
 		if err := t.begin(step.name); err != nil {
 			return nil, err
 		}
@@ -138,27 +149,27 @@ func (t *tx) queueIndex(b *pgx.Batch, hashes []ledger.Hash, at []uint64, fresh [
 }
 
 // log appends those leaves that the ledger does not have, and gives the index of each: two
-// round trips, however many there are.
-func (t *tx) log(leaves [][]byte, hashes []ledger.Hash) ([]uint64, error) {
+// round trips, however many there are. The bundles and index are as in readLog and growLog.
+func (t *tx) log(leaves [][]byte, hashes []ledger.Hash, bundles []dag.Digest, index bool) ([]uint64, error) {
 	if len(leaves) == 0 {
 		return nil, nil
 	}
 	b := &pgx.Batch{}
-	l := t.readLog(b, hashes)
+	l := t.readLog(b, hashes, bundles)
 	if err := t.SendBatch(t.ctx, b).Close(); err != nil {
 		return nil, err
 	}
 	b = &pgx.Batch{}
-	at, err := t.growLog(b, l, leaves, hashes)
+	at, err := t.growLog(b, l, leaves, hashes, index)
 	if err != nil || b.Len() == 0 {
 		return at, err
 	}
 	return at, t.SendBatch(t.ctx, b).Close()
 }
 
-// logActs is log for the leaves of acts, which nobody asks the indexes of.
+// logActs is log for the leaves of acts other than issuing.
 func (t *tx) logActs(leaves ...[]byte) error {
-	_, err := t.log(leaves, hashesOf(leaves))
+	_, err := t.log(leaves, hashesOf(leaves), nil, true)
 	return err
 }
 
@@ -166,6 +177,14 @@ func prefixes(hashes []ledger.Hash) []int64 {
 	list := make([]int64, len(hashes))
 	for i, h := range hashes {
 		list[i] = packed.LeafPrefix(h)
+	}
+	return list
+}
+
+func digests(bundles []dag.Digest) [][]byte {
+	list := make([][]byte, len(bundles))
+	for i := range bundles {
+		list[i] = bundles[i][:]
 	}
 	return list
 }
@@ -280,9 +299,10 @@ func eachNumbered(rows pgx.Rows, err error, from uint64, what string, fn func([]
 // LogIndex finds a leaf by its hash.
 func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error) {
 	want, found := ledger.LeafHash(leaf), false
+	bundles := digests(packed.BundlesOf(leaf))
 	var at uint64
 	err := s.read(ctx, "log index", func(ctx context.Context, db *pgxpool.Conn) error {
-		rows, err := db.Query(ctx, queryLogIndex, string(tenant), prefixes([]ledger.Hash{want}))
+		rows, err := db.Query(ctx, queryLogIndex, string(tenant), prefixes([]ledger.Hash{want}), bundles)
 		if err != nil {
 			return err
 		}
@@ -303,10 +323,9 @@ func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (u
 
 // PutLeaves appends leaves; see store.Store. It takes four round trips, however many there are.
 func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) (at []uint64, err error) {
-	for i, leaf := range leaves {
-		if err := ledger.CheckLeaf(leaf); err != nil {
-			return nil, fmt.Errorf("postgres: put leaves: leaf %d of %d: %w", i+1, len(leaves), err)
-		}
+	bundles, err := packed.CheckLeaves(leaves)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: put leaves: %w", err)
 	}
 	if err := s.enter(ctx); err != nil {
 		return nil, fmt.Errorf("postgres: put leaves: %w", err)
@@ -314,7 +333,7 @@ func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byt
 	defer s.gate.RUnlock()
 	hashes := hashesOf(leaves)
 	err = s.write(ctx, tenant, func(t *tx) (err error) {
-		at, err = t.log(leaves, hashes)
+		at, err = t.log(leaves, hashes, bundles, true)
 		return err
 	})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/postgres"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -154,6 +155,50 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
+// TestIssuedLeaves makes sure that leaves of issued slices are found by their records, so that
+// log_index holds the others alone, and those that came before their records; and that a
+// record that leads to another leaf is found out.
+func TestIssuedLeaves(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	url := pgstore.URL(t)
+	s, err := harness(url).Open(nil)
+	must(t, err)
+	defer s.Close()
+	conn, err := pgx.Connect(ctx, url)
+	must(t, err)
+	defer conn.Close(context.Background())
+	list := []store.Issued{storetest.Issued(1, 1), storetest.Issued(2, 1), storetest.Issued(3, 2)}
+	_, err = s.PutIssued(ctx, storetest.Tenant, list[:1])
+	must(t, err)
+	must(t, s.PutPolicy(ctx, storetest.Tenant, storetest.Policy("p@1", 1)))
+	_, err = s.PutLeaves(ctx, storetest.Tenant, [][]byte{store.IssuedLeaf(storetest.Tenant, &list[2]), store.IssuedLeaf(storetest.Tenant, &list[0])})
+	must(t, err)
+	_, err = s.PutIssued(ctx, storetest.Tenant, list)
+	must(t, err)
+	must(t, storetest.Check(ctx, s, storetest.Tenant))
+	for query, want := range map[string]string{
+		`SELECT string_agg(n::text, ' ' ORDER BY n) FROM log_index`:      "1 2",
+		`SELECT string_agg(leaf::text, ' ' ORDER BY number) FROM issued`: "0 3 2",
+		`SELECT string_agg(n::text, ' ' ORDER BY n) FROM log_leaves`:     "0 1 2 3",
+	} {
+		var got string
+		must(t, conn.QueryRow(ctx, query).Scan(&got))
+		if got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	for _, leaf := range []int{1, 3, 4, -1} { // of another act, of another record, and of none
+		_, err := conn.Exec(ctx, `UPDATE issued SET leaf = $1 WHERE number = 1`, leaf)
+		must(t, err)
+		report, err := fsck.Tenant(ctx, s, storetest.Tenant, fsck.Options{Uncut: true})
+		must(t, err)
+		if report.Found != 1 || report.Findings[0].Where != "leaf 0" || report.Findings[0].Rule != "found by leaf" {
+			t.Errorf("a record that leads to leaf %d: %v", leaf, report.Findings)
+		}
+	}
+}
+
 // TestManyLeaves appends more than one statement takes in, some of them twice.
 func TestManyLeaves(t *testing.T) {
 	t.Parallel()
@@ -276,7 +321,7 @@ func (lostAnswer) Timeout() bool   { return true }
 func (lostAnswer) Temporary() bool { return true }
 
 // withoutLedgers takes out of a database what schema 3 brought.
-const withoutLedgers = `DROP TABLE logs, log_leaves, log_hashes, log_index, witnessed; UPDATE graphkernel_schema SET version = 2`
+const withoutLedgers = `DROP TABLE logs, log_leaves, log_hashes, log_index, witnessed; ALTER TABLE issued DROP COLUMN leaf; UPDATE graphkernel_schema SET version = 2`
 
 // TestCompleteLedger brings a database of before there were ledgers to the newest schema:
 // each tenant's ledger then has the leaves of all its acts, in the order that every back end

@@ -74,12 +74,13 @@ func TestQueryPlans(t *testing.T) {
 	defer conn.Close(context.Background())
 	for _, text := range []string{
 		`INSERT INTO events SELECT 'storetest', 1000000 + n, 'erasure', gen_random_uuid(), '', 0 FROM generate_series(1, 5000) n`,
-		`INSERT INTO issued SELECT tenant, 1000000 + number * 100 + n, slice || n, anchor, policy, policy_hash, snapshot, version, as_of, key, token, sha256((number || ' ' || n)::bytea), at
+		`INSERT INTO issued SELECT tenant, 1000000 + number * 100 + n, slice || n, anchor, policy, policy_hash, snapshot, version, as_of, key, token, sha256((number || ' ' || n)::bytea), at, leaf
 			FROM issued, generate_series(1, 50) n`,
 		`INSERT INTO logs SELECT 'other' || n, 0, '' FROM generate_series(1, 5000) n`,
 		`INSERT INTO log_leaves SELECT 'storetest', 1000000 + n, sha256(n::text::bytea) FROM generate_series(1, 5000) n`,
 		`INSERT INTO log_hashes SELECT 'storetest', n % 3, 1000000 + n, sha256(n::text::bytea) FROM generate_series(1, 5000) n`,
 		`INSERT INTO log_index SELECT 'storetest', hashtextextended(n::text, 0), 1000000 + n FROM generate_series(1, 5000) n`,
+		`INSERT INTO witnessed SELECT 'other' || n, 'log.example', n, sha256('') FROM generate_series(1, 5000) n`,
 		`INSERT INTO witnessed SELECT 'storetest', 'log' || n || '.example', n, sha256('') FROM generate_series(1, 5000) n`,
 		"ANALYZE", "SET plan_cache_mode = force_generic_plan", "SET jit = off"} {
 		if _, err := conn.Exec(ctx, text); err != nil {
@@ -91,8 +92,8 @@ func TestQueryPlans(t *testing.T) {
 	turn := func(n int) string { return `'` + storetest.TurnID(n).String() + `'` }
 	tenant := `'` + string(storetest.Tenant) + `'`
 	bundle := fmt.Sprintf(`'\x%x'`, [32]byte(storetest.Issued(5, 4).Bundle))
-	issued := storetest.Issued(5, 4)
-	prefix := fmt.Sprint(packed.LeafPrefix(ledger.LeafHash(store.IssuedLeaf(storetest.Tenant, &issued))))
+	erased := storetest.Erased(conversations*turns+1, 1)
+	prefix := fmt.Sprint(packed.LeafPrefix(ledger.LeafHash(store.EventLeaf(storetest.Tenant, &erased))))
 	slice := `'` + string(storetest.Issued(5, 4).Provenance.SliceID) + `'`
 	// For each the arguments, how many partitions it may visit, and how many rows it may
 	// read from any table.
@@ -130,7 +131,8 @@ func TestQueryPlans(t *testing.T) {
 		"Log":              {[]string{tenant}, 0, 1},
 		"LogHashes":        {[]string{tenant, `0`, `100`, `50`}, 0, 50},
 		"LogLeaves":        {[]string{tenant, `100`, `50`}, 0, 50},
-		"LogIndex":         {[]string{tenant, `ARRAY[` + prefix + `,17]::bigint[]`}, 0, 1},
+		"LogIndex":         {[]string{tenant, `ARRAY[` + prefix + `,17]::bigint[]`, `ARRAY[` + bundle + `,'\x17']::bytea[]`}, 0, 1},
+		"Origins":          {[]string{`'other17'`}, 0, 1},
 		"Witnessed":        {[]string{tenant, `'log17.example'`}, 0, 1},
 	}
 	for name, query := range postgres.Queries {

@@ -15,14 +15,31 @@ import (
 )
 
 const (
+	queryOrigins      = `SELECT origin FROM witnessed WHERE tenant = $1 ORDER BY origin`
 	queryWitnessed    = `SELECT size, root FROM witnessed WHERE tenant = $1 AND origin = $2`
 	queryPutWitnessed = `INSERT INTO witnessed (tenant, origin, size, root) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (tenant, origin) DO UPDATE SET size = excluded.size, root = excluded.root`
 )
 
+// Origins gives the origins of the logs that were cosigned.
+func (s *Store) Origins(ctx context.Context, tenant dag.Tenant) (origins []string, err error) {
+	err = s.read(ctx, "origins", func(ctx context.Context, db *pgxpool.Conn) error {
+		rows, err := db.Query(ctx, queryOrigins, string(tenant))
+		if err != nil {
+			return err
+		}
+		origins, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return origins, nil
+}
+
 // Witnessed gives what was cosigned last of the log of an origin.
 func (s *Store) Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (root ledger.Root, err error) {
-	if err := packed.CheckOrigin(origin); err != nil {
+	if err := store.CheckOrigin(origin); err != nil {
 		return ledger.Root{}, fmt.Errorf("postgres: witnessed: %w", err)
 	}
 	err = s.read(ctx, "witnessed", func(ctx context.Context, db *pgxpool.Conn) error {
@@ -37,13 +54,7 @@ func (s *Store) Witnessed(ctx context.Context, tenant dag.Tenant, origin string)
 
 // PutWitnessed replaces what was cosigned last, behind the tenant's row.
 func (s *Store) PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error {
-	err := packed.CheckOrigin(origin)
-	if err == nil {
-		old, err = packed.CheckRoot(old)
-	}
-	if err == nil {
-		next, err = packed.CheckRoot(next)
-	}
+	old, next, err := store.CheckWitnessed(origin, old, next)
 	if err != nil {
 		return fmt.Errorf("postgres: put witnessed: %w", err)
 	}
@@ -91,5 +102,5 @@ func readWitnessed(row pgx.Row) (ledger.Root, error) {
 	if err := packed.Fill(root.Hash[:], column, "a cosigned root"); err != nil {
 		return ledger.Root{}, err
 	}
-	return packed.CheckRoot(root)
+	return store.CheckRoot(root)
 }

@@ -68,8 +68,7 @@ func (t *tx) logPolicies(conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.log(leaves...)
-	return err
+	return t.log(leaves...)
 }
 
 func (t *tx) logKeys(conn *sql.Conn) error {
@@ -82,8 +81,7 @@ func (t *tx) logKeys(conn *sql.Conn) error {
 	for i := range keys {
 		leaves = append(leaves, store.KeyLeaves(&keys[i])...)
 	}
-	_, err = t.log(leaves...)
-	return err
+	return t.log(leaves...)
 }
 
 func (t *tx) logEvents(conn *sql.Conn) error {
@@ -100,7 +98,7 @@ func (t *tx) logEvents(conn *sql.Conn) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.log(leaves...); err != nil {
+		if err := t.log(leaves...); err != nil {
 			return err
 		}
 		more = len(leaves) == backlogPage
@@ -108,7 +106,13 @@ func (t *tx) logEvents(conn *sql.Conn) error {
 	return nil
 }
 
-func (t *tx) logIssued(conn *sql.Conn) error {
+// logIssued writes into the records, too, where their leaves stand.
+func (t *tx) logIssued(conn *sql.Conn) (err error) {
+	set, err := conn.PrepareContext(t.ctx, `UPDATE issued SET leaf = ? WHERE tenant = ? AND number = ?`)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, set.Close()) }()
 	for after, more := uint64(0), true; more; {
 		list, err := readIssued(conn.QueryContext(t.ctx, queryIssuedAfter, t.tenant, int64(after), backlogPage))
 		if err != nil {
@@ -119,8 +123,14 @@ func (t *tx) logIssued(conn *sql.Conn) error {
 			after = list[n].Number
 			leaves[n] = store.IssuedLeaf(t.name, &list[n])
 		}
-		if _, err := t.log(leaves...); err != nil {
+		at, err := t.appendLeaves(leaves, nil, false)
+		if err != nil {
 			return err
+		}
+		for n := range list {
+			if _, err := set.ExecContext(t.ctx, int64(at[n]), t.tenant, int64(list[n].Number)); err != nil {
+				return err
+			}
 		}
 		more = len(list) == backlogPage
 	}

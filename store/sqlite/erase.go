@@ -87,8 +87,7 @@ func (t *tx) record(events ...store.Event) error {
 	for i := range events {
 		leaves[i] = store.EventLeaf(t.name, &events[i])
 	}
-	_, err = t.log(leaves...)
-	return err
+	return t.log(leaves...)
 }
 
 // emptyLog takes the writer again: a checkpoint cannot run in a transaction.

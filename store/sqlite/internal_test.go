@@ -20,7 +20,7 @@ func TestQueryPlans(t *testing.T) {
 	for _, query := range []string{queryTenants, queryTurns, queryStored, queryPlaced, queryErased, queryParents, queryScan, queryRuns, queryNumbered, queryTailRun, querySegment, querySegments, queryMatch, queryExternal,
 		queryConversations, queryEvents, queryPolicies, queryIssuedBySlice, queryIssuedAfter,
 		queryTenant, queryLastTurn, queryFind, queryEvent, queryPolicy, queryIssuedBundles, queryKey, queryKeys, queryKeyCount,
-		queryLog, queryLogHashes, queryLogLeaves, queryLogged, queryWitnessed} {
+		queryLog, queryLogHashes, queryLogLeaves, queryLogged, queryOrigins, queryWitnessed} {
 		args := make([]any, strings.Count(query, "?"))
 		for i := range args {
 			args[i] = "[]"
@@ -38,7 +38,7 @@ func TestQueryPlans(t *testing.T) {
 			if strings.HasPrefix(detail, "SCAN") && !ofList {
 				t.Errorf("%s\nwalks a table: %s", query, detail)
 			}
-			if strings.HasSuffix(detail, "(tenant=?)") && query != queryPolicies && query != queryKeys && query != queryKeyCount {
+			if strings.HasSuffix(detail, "(tenant=?)") && query != queryPolicies && query != queryKeys && query != queryKeyCount && query != queryOrigins {
 				t.Errorf("%s\nwalks a tenant: %s", query, detail)
 			}
 			if strings.Contains(detail, "TEMP B-TREE") && query != queryExternal && query != queryNumbered && query != queryKeys { // all sort few rows

@@ -78,8 +78,12 @@ func (t *tx) recorded(issued []store.Issued) (map[dag.Digest]store.Issued, error
 	if t.tenant == 0 {
 		return stands, nil
 	}
-	for issued := range slices.Chunk(issued, lookupIDs) {
-		list, err := readIssued(t.issued.QueryContext(t.ctx, bundleList(issued), t.tenant))
+	bundles := make([]dag.Digest, len(issued))
+	for n := range issued {
+		bundles[n] = issued[n].Bundle
+	}
+	for some := range slices.Chunk(bundles, lookupIDs) {
+		list, err := readIssued(t.issued.QueryContext(t.ctx, bundleList(some), t.tenant))
 		if err != nil {
 			return nil, err
 		}
@@ -94,21 +98,22 @@ func (t *tx) recorded(issued []store.Issued) (map[dag.Digest]store.Issued, error
 }
 
 // bundleList writes digests as a statement takes them: a JSON array of hex strings.
-func bundleList(issued []store.Issued) string {
-	b := make([]byte, 0, 2+67*len(issued))
+func bundleList(bundles []dag.Digest) string {
+	b := make([]byte, 0, 2+67*len(bundles))
 	b = append(b, '[')
-	for i := range issued {
+	for i := range bundles {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, '"')
-		b = hex.AppendEncode(b, issued[i].Bundle[:])
+		b = hex.AppendEncode(b, bundles[i][:])
 		b = append(b, '"')
 	}
 	return string(append(b, ']'))
 }
 
-// addIssued inserts new records, and sets their numbers.
+// addIssued appends the leaves of new records and inserts them, and sets their numbers. No
+// record has their bundles, so none leads to a leaf of theirs.
 func (t *tx) addIssued(fresh []store.Issued) error {
 	if len(fresh) == 0 {
 		return nil
@@ -128,17 +133,16 @@ func (t *tx) addIssued(fresh []store.Issued) error {
 		fresh[n].Number = last - uint64(len(fresh)-1-n)
 		leaves[n] = store.IssuedLeaf(t.name, &fresh[n])
 	}
-	err := t.insert("issued", &t.issuedRows, len(fresh), func(args []any, n int) []any {
-		i := &fresh[n]
-		p := &i.Provenance
-		return append(args, t.tenant, int64(i.Number), string(p.SliceID), p.Anchor[:], string(p.PolicyID),
-			p.PolicyParamsHash[:], p.GraphSnapshotHash[:], p.SchemaVersion, int64(i.AsOf), i.KeyID, i.Token, i.Bundle[:], int64(i.At))
-	})
+	at, err := t.appendLeaves(leaves, nil, false)
 	if err != nil {
 		return err
 	}
-	_, err = t.log(leaves...)
-	return err
+	return t.insert("issued", &t.issuedRows, len(fresh), func(args []any, n int) []any {
+		i := &fresh[n]
+		p := &i.Provenance
+		return append(args, t.tenant, int64(i.Number), string(p.SliceID), p.Anchor[:], string(p.PolicyID),
+			p.PolicyParamsHash[:], p.GraphSnapshotHash[:], p.SchemaVersion, int64(i.AsOf), i.KeyID, i.Token, i.Bundle[:], int64(i.At), int64(at[n]))
+	})
 }
 
 // IssuedByID gives the records of a slice id.

@@ -58,8 +58,7 @@ func (t *tx) putKey(key access.Key) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.log(store.KeyLeaves(&key)...)
-	return err
+	return t.log(store.KeyLeaves(&key)...)
 }
 
 // storedKey gives the key of this id, or none.
@@ -134,8 +133,7 @@ func (t *tx) revokeKey(id string, at dag.Time) (access.Key, error) {
 	if err := t.exec("keys", t.endKey, int64(at), t.tenant, id); err != nil {
 		return access.Key{}, err
 	}
-	_, err = t.log(store.KeyLeaves(&key)[1:]...) // the first came with the key
-	return key, err
+	return key, t.log(store.KeyLeaves(&key)[1:]...) // the first came with the key
 }
 
 // readKeys reads rows of keyColumns. A row that is no key is an error: what

@@ -22,17 +22,30 @@ const (
 
 	queryLogLeaves = `SELECT n, leaf FROM log_leaves WHERE tenant = ? AND n >= ? ORDER BY n LIMIT ?`
 
-	// Of all prefixes at once, with the whole hashes to compare.
-	queryLogged = `SELECT i.n, h.hash FROM json_each(?) j
-		CROSS JOIN log_index i ON i.tenant = ? AND i.prefix = j.value
-		CROSS JOIN log_hashes h ON h.tenant = i.tenant AND h.level = 0 AND h.n = i.n`
+	// Of all prefixes and all bundles at once, with the whole hashes to compare.
+	queryLogged = `SELECT i.n, h.hash FROM json_each(?1) j
+		CROSS JOIN log_index i ON i.tenant = ?3 AND i.prefix = j.value
+		CROSS JOIN log_hashes h ON h.tenant = i.tenant AND h.level = 0 AND h.n = i.n
+		UNION ALL SELECT i.leaf, h.hash FROM json_each(?2) j
+		CROSS JOIN issued i ON i.tenant = ?3 AND i.bundle = unhex(j.value)
+		CROSS JOIN log_hashes h ON h.tenant = i.tenant AND h.level = 0 AND h.n = i.leaf`
+
+	queryOrigins = `SELECT origin FROM witnessed WHERE tenant = ? ORDER BY origin`
 
 	queryWitnessed = `SELECT size, root FROM witnessed WHERE tenant = ? AND origin = ?`
 )
 
-// log appends the leaves that are not in the ledger yet, and gives where each stands. It
-// reads the ledger's right edge and looks each leaf up, whatever the ledger's size.
-func (t *tx) log(leaves ...[]byte) ([]uint64, error) {
+// log appends the leaves of acts other than issuing, as appendLeaves does.
+func (t *tx) log(leaves ...[]byte) error {
+	_, err := t.appendLeaves(leaves, nil, true)
+	return err
+}
+
+// appendLeaves appends the leaves that are not in the ledger yet, and gives where each
+// stands. It reads the ledger's right edge and looks each leaf up, whatever the ledger's
+// size: in the index, and by the bundles of those that a record may lead to already. The
+// index takes in the new ones unless their own records will lead to them.
+func (t *tx) appendLeaves(leaves [][]byte, bundles []dag.Digest, index bool) ([]uint64, error) {
 	if len(leaves) == 0 {
 		return nil, nil
 	}
@@ -49,7 +62,7 @@ func (t *tx) log(leaves ...[]byte) ([]uint64, error) {
 		}
 	}
 	if tree.Size() > 0 {
-		if err := t.lookUp(hashes, stands); err != nil {
+		if err := t.lookUp(hashes, bundles, stands); err != nil {
 			return nil, err
 		}
 	}
@@ -60,32 +73,23 @@ func (t *tx) log(leaves ...[]byte) ([]uint64, error) {
 	if err := t.own(); err != nil {
 		return nil, err
 	}
-	return at, t.extend(tree, leaves, hashes, fresh)
+	return at, t.extend(tree, leaves, hashes, fresh, index)
 }
 
 // lookUp adds to stands where those of the leaves are that the ledger has.
-func (t *tx) lookUp(hashes []ledger.Hash, stands map[ledger.Hash]uint64) error {
-	for hashes := range slices.Chunk(hashes, lookupIDs) {
-		rows, err := t.logged.QueryContext(t.ctx, prefixList(hashes), t.tenant)
-		if err != nil {
-			return err
-		}
-		asked := make(map[ledger.Hash]bool, len(hashes))
-		for _, h := range hashes {
-			asked[h] = true
-		}
-		var n uint64
-		var hash sql.RawBytes
-		var h ledger.Hash
-		err = each(rows, func() error {
-			if err := packed.Fill(h[:], hash, "a leaf's hash"); err != nil {
-				return err
-			}
+func (t *tx) lookUp(hashes []ledger.Hash, bundles []dag.Digest, stands map[ledger.Hash]uint64) error {
+	asked := make(map[ledger.Hash]bool, len(hashes))
+	for _, h := range hashes {
+		asked[h] = true
+	}
+	for len(hashes)+len(bundles) > 0 {
+		some, of := hashes[:min(len(hashes), lookupIDs)], bundles[:min(len(bundles), lookupIDs)]
+		hashes, bundles = hashes[len(some):], bundles[len(of):]
+		err := eachLogged(t.ctx, t.logged, t.tenant, some, of, func(n uint64, h ledger.Hash) {
 			if asked[h] {
 				stands[h] = n
 			}
-			return nil
-		}, &n, &hash)
+		})
 		if err != nil {
 			return err
 		}
@@ -96,8 +100,27 @@ func (t *tx) lookUp(hashes []ledger.Hash, stands map[ledger.Hash]uint64) error {
 	return nil
 }
 
+// eachLogged runs queryLogged: it calls fn with the leaves whose hashes begin as one of
+// these, and with those of the bundles' records.
+func eachLogged(ctx context.Context, logged *sql.Stmt, tenant int64, hashes []ledger.Hash, bundles []dag.Digest, fn func(n uint64, h ledger.Hash)) error {
+	rows, err := logged.QueryContext(ctx, prefixList(hashes), bundleList(bundles), tenant)
+	if err != nil {
+		return err
+	}
+	var n uint64
+	var column sql.RawBytes
+	return each(rows, func() error {
+		var h ledger.Hash
+		if err := packed.Fill(h[:], column, "a leaf's hash"); err != nil {
+			return err
+		}
+		fn(n, h)
+		return nil
+	}, &n, &column)
+}
+
 // extend writes the fresh ones of the leaves behind a ledger.
-func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fresh []int) error {
+func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fresh []int, index bool) error {
 	first := tree.Size()
 	nodes := make([]ledger.Node, 0, len(fresh)+1)
 	for _, i := range fresh {
@@ -119,19 +142,25 @@ func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fre
 	if err != nil {
 		return err
 	}
-	// By ascending prefix, for the sake of the pages, as of ids.
+	if index {
+		if err := t.index(first, hashes, fresh); err != nil {
+			return err
+		}
+	}
+	return t.exec("log edge", t.putEdge, t.tenant, int64(tree.Size()), tree.Edge())
+}
+
+// index writes where the fresh leaves stand, by ascending prefix, for the sake of the pages,
+// as of ids.
+func (t *tx) index(first uint64, hashes []ledger.Hash, fresh []int) error {
 	order := make([]indexed, len(fresh))
 	for i, at := range fresh {
 		order[i] = indexed{packed.LeafPrefix(hashes[at]), int64(first) + int64(i)}
 	}
 	slices.SortFunc(order, func(a, b indexed) int { return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.n, b.n)) })
-	err = t.insert("log index", &t.logIndex, len(order), func(args []any, i int) []any {
+	return t.insert("log index", &t.logIndex, len(order), func(args []any, i int) []any {
 		return append(args, t.tenant, order[i].prefix, order[i].n)
 	})
-	if err != nil {
-		return err
-	}
-	return t.exec("log edge", t.putEdge, t.tenant, int64(tree.Size()), tree.Edge())
 }
 
 // indexed is a row of the index on leaves.
@@ -244,18 +273,11 @@ func eachNumbered(rows *sql.Rows, next uint64, what string, fn func([]byte) erro
 func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (at uint64, err error) {
 	hash, found := ledger.LeafHash(leaf), false
 	err = s.read(ctx, "log index", tenant, func(n int64) error {
-		rows, err := s.queries.logged.QueryContext(ctx, prefixList([]ledger.Hash{hash}), n)
-		if err != nil {
-			return err
-		}
-		var index uint64
-		var column sql.RawBytes
-		return each(rows, func() error {
-			if string(column) == string(hash[:]) {
-				at, found = index, true
+		return eachLogged(ctx, s.queries.logged, n, []ledger.Hash{hash}, packed.BundlesOf(leaf), func(n uint64, h ledger.Hash) {
+			if h == hash {
+				at, found = n, true
 			}
-			return nil
-		}, &index, &column)
+		})
 	})
 	if err != nil {
 		return 0, err
@@ -268,17 +290,16 @@ func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (a
 
 // PutLeaves appends leaves of acts that this store keeps nothing else of.
 func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) (at []uint64, err error) {
-	for _, leaf := range leaves {
-		if err := ledger.CheckLeaf(leaf); err != nil {
-			return nil, fmt.Errorf("sqlite: put leaves: %w", err)
-		}
+	bundles, err := packed.CheckLeaves(leaves)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: put leaves: %w", err)
 	}
 	if err := s.enter(ctx); err != nil {
 		return nil, fmt.Errorf("sqlite: put leaves: %w", err)
 	}
 	defer s.gate.RUnlock()
 	err = s.write(ctx, tenant, func(t *tx) (err error) {
-		at, err = t.log(leaves...)
+		at, err = t.appendLeaves(leaves, bundles, true)
 		return err
 	})
 	if err != nil {
@@ -299,14 +320,33 @@ func readWitnessed(row *sql.Row) (ledger.Root, error) {
 		err = packed.Fill(r.Hash[:], hash, "a witnessed root")
 	}
 	if err == nil {
-		r, err = packed.CheckRoot(r)
+		r, err = store.CheckRoot(r)
 	}
 	return r, err
 }
 
+// Origins gives the origins of the logs that were cosigned.
+func (s *Store) Origins(ctx context.Context, tenant dag.Tenant) (origins []string, err error) {
+	err = s.read(ctx, "origins", tenant, func(n int64) error {
+		rows, err := s.queries.origins.QueryContext(ctx, n)
+		if err != nil {
+			return err
+		}
+		var origin string
+		return each(rows, func() error {
+			origins = append(origins, origin)
+			return nil
+		}, &origin)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return origins, nil
+}
+
 // Witnessed gives what was cosigned last of another log.
 func (s *Store) Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error) {
-	if err := packed.CheckOrigin(origin); err != nil {
+	if err := store.CheckOrigin(origin); err != nil {
 		return ledger.Root{}, fmt.Errorf("sqlite: witnessed: %w", err)
 	}
 	root := ledger.Root{Hash: ledger.EmptyRoot()}
@@ -322,13 +362,7 @@ func (s *Store) Witnessed(ctx context.Context, tenant dag.Tenant, origin string)
 
 // PutWitnessed replaces what was cosigned last of another log.
 func (s *Store) PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error {
-	err := packed.CheckOrigin(origin)
-	if err == nil {
-		old, err = packed.CheckRoot(old)
-	}
-	if err == nil {
-		next, err = packed.CheckRoot(next)
-	}
+	old, next, err := store.CheckWitnessed(origin, old, next)
 	if err != nil {
 		return fmt.Errorf("sqlite: put witnessed: %w", err)
 	}

@@ -36,8 +36,8 @@ func TestMigrate(t *testing.T) {
 	tried := 0
 	for version := 1; version < len(texts); version++ {
 		path := filepath.Join(folder, fmt.Sprintf("schema %d.db", version))
-		tables := oldFile(t, path, full, texts[:version])
-		want := contents(t, path, tables)
+		columns := oldFile(t, path, full, texts[:version])
+		want := contents(t, path, columns)
 		step := store.Migration{From: version, To: len(texts)}
 		before, err := os.ReadFile(path)
 		if err != nil {
@@ -59,7 +59,7 @@ func TestMigrate(t *testing.T) {
 		if err != nil {
 			t.Fatalf("schema %d: %v", version, err)
 		}
-		if got := contents(t, path, tables); got != want {
+		if got := contents(t, path, columns); got != want {
 			t.Errorf("schema %d: after the migration there is\n%s\nbefore\n%s", version, got, want)
 		}
 		if got, want := schema(t, path), schema(t, full); got != want {
@@ -171,7 +171,7 @@ func filled(t *testing.T, path string) *Store {
 }
 
 // oldFile makes a file of the schemas given, with what the full one has in the
-// tables that were there then, and gives their names.
+// tables that were there then, and gives their columns, as "a, b FROM table".
 func oldFile(t *testing.T, path, full string, texts []string) []string {
 	t.Helper()
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -187,15 +187,20 @@ func oldFile(t *testing.T, path, full string, texts []string) []string {
 	for _, text := range texts {
 		run(text)
 	}
-	tables := tablesOf(t, path)
+	var all []string
+	for _, table := range tablesOf(t, path) {
+		names := lines(t, path, `SELECT group_concat(name) FROM pragma_table_info('`+table+`')`)
+		all = append(all, strings.Trim(names[0], `["]`)+` FROM `+table)
+	}
 	run(`ATTACH ? AS newer`, full)
-	for _, table := range tables {
-		run(`INSERT INTO main.` + table + ` SELECT * FROM newer.` + table)
+	for _, columns := range all {
+		names, table, _ := strings.Cut(columns, ` FROM `)
+		run(`INSERT INTO main.` + table + ` (` + names + `) SELECT ` + names + ` FROM newer.` + table)
 	}
 	run(`DETACH newer`)
 	run(fmt.Sprintf(`PRAGMA application_id = %d`, applicationID))
 	run(fmt.Sprintf(`PRAGMA user_version = %d`, len(texts)))
-	return tables
+	return all
 }
 
 // plainly opens a file as any program could.
@@ -245,13 +250,13 @@ func tablesOf(t *testing.T, path string) (names []string) {
 	return names
 }
 
-func contents(t *testing.T, path string, tables []string) string {
+func contents(t *testing.T, path string, columns []string) string {
 	t.Helper()
 	var all []string
-	for _, table := range tables {
-		rows := lines(t, path, `SELECT * FROM `+table)
+	for _, columns := range columns {
+		rows := lines(t, path, `SELECT `+columns)
 		slices.Sort(rows)
-		all = append(all, table)
+		all = append(all, columns)
 		all = append(all, rows...)
 	}
 	return strings.Join(all, "\n")

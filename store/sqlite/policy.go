@@ -41,8 +41,7 @@ func (t *tx) putPolicy(p policy.Registered) error {
 		if err := t.exec("policies", t.addPolicy, t.tenant, string(p.ID()), hash[:], params.Canonical()); err != nil {
 			return err
 		}
-		_, err := t.log(store.PolicyLeaf(t.name, p))
-		return err
+		return t.log(store.PolicyLeaf(t.name, p))
 	case err != nil:
 		return err
 	case string(stored) != string(hash[:]):

@@ -61,7 +61,7 @@ type queries struct {
 	issuedBySlice, issuedAfter     *sql.Stmt
 	key, keys                      *sql.Stmt
 	log, logHashes, logLeaves      *sql.Stmt
-	logged, witnessed              *sql.Stmt
+	logged, origins, witnessed     *sql.Stmt
 }
 
 func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
@@ -92,6 +92,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.logHashes, queryLogHashes},
 		{&q.logLeaves, queryLogLeaves},
 		{&q.logged, queryLogged},
+		{&q.origins, queryOrigins},
 		{&q.witnessed, queryWitnessed},
 	} {
 		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
@@ -105,7 +106,7 @@ func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
 		q.match, q.external, q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.key, q.keys,
-		q.log, q.logHashes, q.logLeaves, q.logged, q.witnessed} {
+		q.log, q.logHashes, q.logLeaves, q.logged, q.origins, q.witnessed} {
 		if s != nil {
 			errs = append(errs, s.Close())
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -16,7 +17,7 @@ const Filled = 40
 
 // Fill writes something of every kind to a tenant that has nothing: turns of four
 // conversations with edges between them, named, withheld and erased ones, policies,
-// API keys, and slices that were really cut.
+// API keys, slices that were really cut, and roots of other logs that were witnessed.
 func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	var errs []error
 	did := func(err error) { errs = append(errs, err) }
@@ -67,6 +68,9 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	}
 	_, err := s.RevokeKey(ctx, tenant, Key(1).ID, RevokedAt(1))
 	did(err)
+	for n := range 2 {
+		did(s.PutWitnessed(ctx, tenant, fmt.Sprintf("log%d.example", n), ledger.Root{}, ledger.Root{Size: uint64(7 + n), Hash: ledger.Hash{byte(n)}}))
+	}
 	return errors.Join(errs...)
 }
 

@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -236,6 +237,30 @@ func testCopied(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	r.same(t, s, 0)
+	// And the other way round. A leaf of a bundle that has a record, but not the record's
+	// leaf, is one of its own; so is the record's, if the bundle came with such a leaf.
+	put := func(list [][]byte, want ...uint64) {
+		t.Helper()
+		if at, err := s.PutLeaves(ctx, Tenant, list); err != nil || !sameList(at, want) {
+			t.Fatalf("PutLeaves gave %v, %v, want %v", at, err, want)
+		}
+	}
+	later := func(n int) []byte { i := Issued(n, 1); i.At++; return store.IssuedLeaf(Tenant, &i) }
+	record := Issued(3, 1)
+	leaf := store.IssuedLeaf(Tenant, &record)
+	n := uint64(len(r.leaves))
+	put([][]byte{r.leaves[n-1], later(1), r.leaves[0], later(2), r.leaves[n-1], later(3), later(2)}, n-1, n, 0, n+1, n-1, n+2, n+1)
+	r.add(t, later(1), later(2), later(3))
+	r.same(t, s, 0)
+	if _, err := s.LogIndex(ctx, Tenant, leaf); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a record that is not there yet: %v, want ErrNotFound", err)
+	}
+	if _, err := s.PutIssued(ctx, Tenant, []store.Issued{record}); err != nil {
+		t.Fatal(err)
+	}
+	put([][]byte{later(3), leaf}, n+2, n+3)
+	r.add(t, leaf)
+	r.same(t, s, 0)
 }
 
 // testLedgerTree appends lists of random sizes across the first full tile and the first
@@ -362,7 +387,14 @@ func testLeaves(t *testing.T, h Harness) {
 		}
 	}
 	long := func(bytes int) []byte {
-		return fmt.Appendf(nil, `{"type":%q}`, strings.Repeat("x", bytes-len(`{"type":""}`)))
+		object := func(n int) []byte {
+			text, err := json.Marshal(map[string]string{"type": strings.Repeat("x", n)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return text
+		}
+		return object(bytes - len(object(0)))
 	}
 	leaves := append(Leaves(0, 10), long(ledger.MaxLeaf))
 	given := make([][]byte, len(leaves))
@@ -578,6 +610,15 @@ func testWitnessed(t *testing.T, h Harness) {
 			is(next)
 		}
 	}
+	listed := func(s store.Store, tenant dag.Tenant, want ...string) {
+		t.Helper()
+		if got, err := s.Origins(ctx, tenant); err != nil || !sameList(got, want) {
+			t.Errorf("%s: the origins are %q, %v, want %q", tenant, got, err, want)
+		}
+	}
+	sorted := slices.Sorted(slices.Values(origins)) // as Go compares strings: by bytes
+	listed(s, Tenant, sorted...)
+	listed(s, "other")
 	for _, origin := range []string{"", "a\nb", "a\x00", "\x7f", "\xff", "\u2028", strings.Repeat("o", 256)} {
 		if _, err := s.Witnessed(ctx, Tenant, origin); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("Witnessed of %.9q: %v, want dag.ErrForm", origin, err)
@@ -594,6 +635,19 @@ func testWitnessed(t *testing.T, h Harness) {
 	if got, err := s.Witnessed(ctx, "other", "x"); err != nil || got != none {
 		t.Errorf("of another tenant: %+v, %v", got, err)
 	}
+	// What is asked for, refused or changes nothing is not listed.
+	if err := s.PutWitnessed(ctx, Tenant, "never", none, none); err != nil {
+		t.Errorf("none to none: %v", err)
+	}
+	if err := s.PutWitnessed(ctx, Tenant, "never", root(1), root(2)); !errors.Is(err, store.ErrMoved) {
+		t.Errorf("from what was never there: %v, want ErrMoved", err)
+	}
+	listed(s, Tenant, sorted...)
+	if err := s.PutWitnessed(ctx, "other", "z", none, root(1)); err != nil {
+		t.Error(err)
+	}
+	listed(s, Tenant, sorted...)
+	listed(s, "other", "z")
 	if err := s.PutWitnessed(ctx, "No Tenant", "x", none, root(1)); !errors.Is(err, dag.ErrForm) {
 		t.Errorf("no tenant: %v, want dag.ErrForm", err)
 	}
@@ -604,6 +658,7 @@ func testWitnessed(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	s = open(t, h)
+	listed(s, Tenant, sorted...)
 	for i, origin := range origins {
 		if got, err := s.Witnessed(ctx, Tenant, origin); err != nil || got != root(uint64(i+1)) {
 			t.Errorf("opened again: of %q %+v, %v", origin, got, err)

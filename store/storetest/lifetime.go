@@ -156,6 +156,7 @@ func every(ctx context.Context, s store.Store) map[string]error {
 	_, errs["LogLeaves"] = s.LogLeaves(ctx, Tenant, 0, 1)
 	_, errs["LogIndex"] = s.LogIndex(ctx, Tenant, Leaves(0, 1)[0])
 	_, errs["PutLeaves"] = s.PutLeaves(ctx, Tenant, Leaves(0, 1))
+	_, errs["Origins"] = s.Origins(ctx, Tenant)
 	_, errs["Witnessed"] = s.Witnessed(ctx, Tenant, "log")
 	errs["PutWitnessed"] = s.PutWitnessed(ctx, Tenant, "log", ledger.Root{}, ledger.Root{Size: 1})
 	return errs

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -54,11 +55,14 @@ const (
 	modelConversations = 4
 )
 
+// modelRounds bounds how often the model is asked for as many cases as rapid wants.
+const modelRounds = 20
+
 // testModel does random operations on a store and on the model at once.
 func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 	ctx := context.Background()
 	admitted, erased, refusals, reopened, revoked, adopted, spoiled, ahead, moved := 0, 0, 0, 0, 0, 0, 0, 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
+	check := func(rt *rapid.T) {
 		h := fresh(t)
 		s, err := h.Open(nil)
 		if err != nil {
@@ -207,8 +211,15 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 		if err := Check(ctx, s, Tenant); err != nil {
 			rt.Fatal(err)
 		}
-	})
-	if admitted == 0 || erased == 0 || refusals == 0 || reopened == 0 || revoked == 0 || adopted == 0 || spoiled == 0 || ahead == 0 || moved == 0 {
+	}
+	every := func() bool {
+		return !slices.Contains([]int{admitted, erased, refusals, reopened, revoked, adopted, spoiled, ahead, moved}, 0)
+	}
+	// Few cases may lack the rarest of all, so there are more until everything happened.
+	for rounds := 0; rounds == 0 || !every() && rounds < modelRounds && !t.Failed(); rounds++ {
+		rapid.Check(t, check)
+	}
+	if !every() && !t.Failed() {
 		t.Errorf("the model admitted %d turns, erased %d, refused %d batches, reopened %d times, revoked %d keys, adopted %d turns, refused %d stretches, issued %d slices of which the leaf was there, refused %d witnessed roots; want some of each",
 			admitted, erased, refusals, reopened, revoked, adopted, spoiled, ahead, moved)
 	}
@@ -522,6 +533,10 @@ func (m *model) compare(ctx context.Context, s store.Store) error {
 	leaves, err := s.LogLeaves(ctx, Tenant, 0, len(m.leaves)+1)
 	if err != nil || !slices.EqualFunc(leaves, m.leaves, bytes.Equal) {
 		return fmt.Errorf("the ledger is %q, %v, want %q", leaves, err, m.leaves)
+	}
+	origins, err := s.Origins(ctx, Tenant)
+	if want := slices.Sorted(maps.Keys(m.witnessed)); err != nil || !slices.Equal(origins, want) {
+		return fmt.Errorf("the origins are %q, %v, want %q", origins, err, want)
 	}
 	for origin, want := range m.witnessed {
 		if got, err := s.Witnessed(ctx, Tenant, origin); err != nil || got != want {

@@ -106,6 +106,7 @@ func testTenantList(t *testing.T, h Harness) {
 	_, _ = s.Head(ctx, "asked")
 	_, _ = s.Policies(ctx, "asked")
 	_, _ = s.Log(ctx, "asked")
+	_, _ = s.Origins(ctx, "asked")
 	_, _ = s.Witnessed(ctx, "asked", "log")
 	_, _ = s.PutLeaves(ctx, "nothing", nil)
 	_, _ = s.PutIssued(ctx, "nothing", nil)

@@ -1,13 +1,15 @@
 // Package transfer copies what one store holds into another, through the storage
 // contract and so between any two back ends: turns and events under the numbers that
-// they have, policies, the record of issued slices, and API keys.
+// they have, policies, the record of issued slices, API keys, and what a tenant cosigned
+// last, as a witness, of the logs of others.
 //
 // The ledger comes with them, leaf by leaf in its order, and always as far as the source
 // had it when the acts were read that are written next. So the copy's ledger is one with
 // which the source's begins, of the same size and root unless the source goes on. It may
 // hold leaves of acts that came after those that were copied; the next copy brings these.
-// What a tenant cosigned of other logs, as a witness, is not copied: the contract does not
-// list it.
+// A witness goes on where it stood in the source, and it must not go on in both: a copy that
+// serves as a witness while the source does, too, or that was made before the source
+// cosigned for the last time, can cosign another history of the same log.
 //
 // The source may be written to meanwhile. For each tenant the number of the newest
 // issued slice is noted first and the head behind it; history is copied up to that
@@ -79,14 +81,15 @@ type Count struct{ Copied, Existing int }
 
 // A Tenant is what was copied of one.
 type Tenant struct {
-	Name     dag.Tenant
-	Head     dag.Seq // of the target, afterwards
-	Turns    Count
-	Events   Count
-	Policies Count
-	Issued   Count
-	Keys     Count
-	Leaves   Count // of the ledger
+	Name      dag.Tenant
+	Head      dag.Seq // of the target, afterwards
+	Turns     Count
+	Events    Count
+	Policies  Count
+	Issued    Count
+	Keys      Count
+	Leaves    Count // of the ledger
+	Witnessed Count // logs of others
 }
 
 // Copy copies from one store into another. It looks at all tenants before it writes
@@ -163,7 +166,7 @@ type copying struct {
 // something is written its leaf must be there, so leaves comes behind each look at what
 // there is to be copied. Of history and of issued slices there is as much as prepare saw.
 func (c *copying) run() error {
-	for _, step := range []func() error{c.revocations, c.leaves, c.history, c.policies, c.issuedSlices, c.keys, c.copiedLedger} {
+	for _, step := range []func() error{c.revocations, c.leaves, c.history, c.policies, c.issuedSlices, c.keys, c.witnessed, c.copiedLedger} {
 		if err := step(); err != nil {
 			return err
 		}

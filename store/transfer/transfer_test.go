@@ -70,6 +70,13 @@ func contents(t *testing.T, s store.Store, reports []transfer.Tenant) (lines []s
 		for _, k := range keys {
 			write("%+v", k)
 		}
+		origins, err := s.Origins(ctx, name)
+		did(err)
+		for _, origin := range origins {
+			root, err := s.Witnessed(ctx, name, origin)
+			did(err)
+			write("%q %+v", origin, root)
+		}
 		if reports != nil {
 			continue // the ledger may hold leaves of later acts
 		}
@@ -149,8 +156,8 @@ func TestCopy(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := []transfer.Tenant{
-				{"a", 43, transfer.Count{40, 0}, transfer.Count{3, 0}, transfer.Count{2, 0}, transfer.Count{5, 0}, transfer.Count{3, 0}, transfer.Count{14, 0}},
-				{"b", 43, transfer.Count{40, 0}, transfer.Count{3, 0}, transfer.Count{2, 0}, transfer.Count{5, 0}, transfer.Count{3, 0}, transfer.Count{14, 0}},
+				{"a", 43, transfer.Count{40, 0}, transfer.Count{3, 0}, transfer.Count{2, 0}, transfer.Count{5, 0}, transfer.Count{3, 0}, transfer.Count{14, 0}, transfer.Count{2, 0}},
+				{"b", 43, transfer.Count{40, 0}, transfer.Count{3, 0}, transfer.Count{2, 0}, transfer.Count{5, 0}, transfer.Count{3, 0}, transfer.Count{14, 0}, transfer.Count{2, 0}},
 				{Name: "only-a-key", Keys: transfer.Count{1, 0}, Leaves: transfer.Count{1, 0}},
 			}
 			if !slices.Equal(reports, want) || told != 43 {
@@ -172,8 +179,8 @@ func TestCopy(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, head := range []transfer.Tenant{
-				{"a", 44, transfer.Count{0, 40}, transfer.Count{1, 3}, transfer.Count{0, 2}, transfer.Count{1, 5}, transfer.Count{0, 3}, transfer.Count{2, 14}},
-				{"a", 44, transfer.Count{0, 40}, transfer.Count{0, 4}, transfer.Count{0, 2}, transfer.Count{0, 6}, transfer.Count{0, 3}, transfer.Count{0, 16}},
+				{"a", 44, transfer.Count{0, 40}, transfer.Count{1, 3}, transfer.Count{0, 2}, transfer.Count{1, 5}, transfer.Count{0, 3}, transfer.Count{2, 14}, transfer.Count{0, 2}},
+				{"a", 44, transfer.Count{0, 40}, transfer.Count{0, 4}, transfer.Count{0, 2}, transfer.Count{0, 6}, transfer.Count{0, 3}, transfer.Count{0, 16}, transfer.Count{0, 2}},
 			} {
 				reports, err = transfer.Copy(t.Context(), to, from, transfer.Options{})
 				if err != nil || reports[0] != head {
@@ -386,6 +393,15 @@ func TestDiffers(t *testing.T) {
 		"another issued slice": func(to store.Store) error {
 			_, err := storetest.PutIssued(ctx, to, "b", storetest.Issued(1, 1))
 			return err
+		},
+		"another witnessed root": func(to store.Store) error {
+			return to.PutWitnessed(ctx, "b", "log1.example", ledger.Root{}, ledger.Root{Size: 8, Hash: ledger.Hash{9}})
+		},
+		"a later witnessed root": func(to store.Store) error {
+			return to.PutWitnessed(ctx, "b", "log1.example", ledger.Root{}, ledger.Root{Size: 9, Hash: ledger.Hash{1}})
+		},
+		"another witnessed log": func(to store.Store) error {
+			return to.PutWitnessed(ctx, "b", "log2.example", ledger.Root{}, ledger.Root{Size: 1})
 		},
 		"another key":              func(to store.Store) error { return to.PutKey(ctx, keyOf(7)) },
 		"a key with another field": func(to store.Store) error { k := keyOf(1); k.CreatedAt++; return to.PutKey(ctx, k) },

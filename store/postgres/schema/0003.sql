@@ -3,6 +3,11 @@
 -- another server the commit would be an act of its own. They have no partitions: they grow
 -- with what is handed out, not with the turns, and but for log_index at their ends alone.
 
+-- Before anything else, so that nobody waits for what this waits for: until the migration
+-- ends no tenant's row can be locked for a write, since an act of a program that knows no
+-- ledger would be without its leaf.
+LOCK TABLE tenants IN EXCLUSIVE MODE;
+
 CREATE TABLE logs (
     tenant text COLLATE "C" PRIMARY KEY,
     size   bigint NOT NULL, -- how many leaves there are
@@ -26,8 +31,15 @@ CREATE TABLE log_hashes (
     PRIMARY KEY (tenant, level, n)
 );
 
--- Where a leaf stands. Leaves whose hashes begin alike can be made, so whoever finds one
--- here compares the whole hash.
+-- Where the leaf of an issued slice stands, which is most of a ledger: its bundle leads here
+-- anyway. Of the rows that were there before, the migration sets it; a program that knows no
+-- ledger can add none.
+ALTER TABLE issued ADD COLUMN leaf bigint NOT NULL DEFAULT -1;
+ALTER TABLE issued ALTER COLUMN leaf DROP DEFAULT;
+
+-- Where the other leaves stand, and those that came before their records, as a copy's do.
+-- Leaves whose hashes begin alike can be made, so whoever finds one here compares the whole
+-- hash.
 CREATE TABLE log_index (
     tenant text COLLATE "C" NOT NULL,
     prefix bigint NOT NULL, -- the first 8 bytes of the leaf's hash, big-endian

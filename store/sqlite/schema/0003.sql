@@ -21,8 +21,13 @@ CREATE TABLE log_hashes (
     PRIMARY KEY (tenant, level, n)
 ) WITHOUT ROWID;
 
--- Where a leaf stands. Half of the price of this index, which grows all over, is saved by
--- holding a part of the hash; the whole of it is in log_hashes.
+-- Where the leaf of an issued slice stands, which is most of a ledger: its bundle leads here
+-- anyway. Of the rows that were there before, the migration sets it.
+ALTER TABLE issued ADD COLUMN leaf INTEGER NOT NULL DEFAULT -1;
+
+-- Where the other leaves stand, and those that came before their records, as a copy's do. This
+-- index grows all over: half of its price is saved by holding a part of the hash; the whole
+-- of it is in log_hashes.
 CREATE TABLE log_index (
     tenant INTEGER NOT NULL,
     prefix INTEGER NOT NULL, -- the first 8 bytes of the leaf's hash
