@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 		"github.com/modelcontextprotocol/go-sdk",
 	},
 	"cmd/graphkernel": {
-		"access", "attest", "client", "dag", "evidence", "golden", "identity", "ledger", "monitor", "witness", "policy", "slice", "token", "ingest", "store", "store/fsck", "store/sqlite", "store/transfer", "store/postgres", "kernel", "internal/canon",
+		"access", "attest", "client", "dag", "evidence", "golden", "identity", "internal/secretfile", "ledger", "monitor", "witness", "policy", "slice", "token", "ingest", "store", "store/fsck", "store/sqlite", "store/transfer", "store/postgres", "kernel", "internal/canon",
 		"render", "store/observed", "server", "server/mcp", "server/oidc", "server/certs",
 		"github.com/spf13/cobra", "github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf",
 		"github.com/prometheus/client_golang/prometheus", "go.opentelemetry.io/otel",
