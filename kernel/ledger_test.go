@@ -156,13 +156,13 @@ func TestSignedKeysAreKnown(t *testing.T) {
 	id := somebody(t)
 	k := named(t, s, token.NewAuthority(ring(t, "k1")), id)
 	ids := chain(t, k, 2)
-	issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[1]}))
+	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[1]}))
 	for i := range 3 {
 		id = must(id.Rotate(noise(byte(20+i)), dag.Time(6+i)))
 		if err := k.ReplaceIdentity(id); err != nil {
 			t.Fatal(err)
 		}
-		issued = must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[1]}))
+		issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[1]}))
 		must(k.Sign(ctx, tenant, issued))
 		key := must(id.Attestor(tenant)).Key()
 		leaf := ledger.KeyLeaf{Tenant: tenant, Purpose: ledger.PurposeAttestation, Event: ledger.KeyCreated, KeyID: key.HexID(), PublicKey: key.Public[:], At: dag.Time(6 + i)}
