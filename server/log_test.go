@@ -348,7 +348,7 @@ func TestProofs(t *testing.T) {
 	}
 	for _, index := range []uint64{0, 1, 255, 256, o.Size - 1} {
 		a := s.expect(200, question{op: "getProof", key: admin, query: url.Values{"index": {fmt.Sprint(index)}}})
-		v := evidence.Judge{Trust: s.trust(tenantA)}.Judge(evidence.Files{Proof: a.body})
+		v := evidence.Judge{Trust: s.trust(tenantA)}.JudgeProof(a.body)
 		if v.Outcome != evidence.Verified || v.Inclusion.Index != index {
 			t.Errorf("leaf %d: got %+v", index, v)
 		}
