@@ -301,7 +301,7 @@ func TestHugeAnswers(t *testing.T) {
 		c := fake(t, client.Options{AnswerBytes: 1000}, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			if announced {
-				w.Header().Set("Content-Length", strconv.Itoa(1<<40))
+				w.Header().Set("Content-Length", strconv.FormatInt(1<<40, 10))
 			}
 			for r.Context().Err() == nil {
 				if _, err := w.Write(bytes.Repeat([]byte(" "), 4096)); err != nil {

@@ -69,7 +69,7 @@ func (g *generator) value(ref *openapi3.SchemaRef, depth int) any {
 		if s.Min != nil && s.Max != nil && g.IntN(12) > 0 {
 			return int(*s.Min) + g.IntN(int(min(*s.Max-*s.Min, 50))+1)
 		}
-		return oneOf(g, 0, 1, 2, 5, 100, -1, 1<<40, 1<<53-1, 1<<53)
+		return oneOf[int64](g, 0, 1, 2, 5, 100, -1, 1<<40, 1<<53-1, 1<<53)
 	case s.Type.Is("number"):
 		if g.IntN(12) > 0 {
 			return oneOf[any](g, 0, 1, 0.5, 0.999999, 0.3)
