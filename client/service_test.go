@@ -90,7 +90,7 @@ func drafts() []dag.Draft {
 	list := make([]dag.Draft, len(ids))
 	for i := range list {
 		list[i] = dag.Draft{
-			ID: ids[i], Conversation: talk, CreatedAt: dag.Time(1_780_000_000_000_000 + i), Content: texts[i], Salt: &salt,
+			ID: ids[i], Conversation: talk, CreatedAt: 1_780_000_000_000_000 + dag.Time(i), Content: texts[i], Salt: &salt,
 			Role: [...]dag.Role{dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleAssistant}[i], Author: "model:helper",
 		}
 		if i > 0 {
