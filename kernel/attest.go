@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -44,7 +45,7 @@ func (k *Kernel) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (
 }
 
 // Sign is the envelope of Attest, for a slice that Slice just gave: what is stated of it is
-// known already, so nothing is read but its place in the ledger. The proof can be had
+// known already, so the store is not asked again. The proof can be had
 // later, by whoever asks for it.
 func (k *Kernel) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evidence, error) {
 	if i.Seal.Tenant != tenant {
@@ -54,6 +55,7 @@ func (k *Kernel) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evide
 	s := &attest.Statement{
 		Tenant: tenant, Provenance: i.Slice.Provenance, Policy: i.Slice.Policy.Params(), AsOf: i.Slice.AsOf, TokenKeyID: i.Seal.KeyID,
 		Turns: uint64(len(i.Slice.Turns)), Edges: uint64(len(i.Slice.Edges)), IssuedAt: i.Record.At, Subject: i.Record.Bundle,
+		Index: i.Record.Leaf,
 	}
 	why, err := k.why(ctx, tenant, i.redacted)
 	if err != nil {
@@ -61,9 +63,6 @@ func (k *Kernel) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evide
 	}
 	for _, turn := range i.redacted {
 		s.Redacted = append(s.Redacted, attest.Redaction{Turn: turn, Why: why(turn)})
-	}
-	if s.Index, err = k.Find(ctx, tenant, e.Leaf); err != nil {
-		return nil, err
 	}
 	return e, k.seal(ctx, tenant, s, e)
 }
@@ -86,20 +85,19 @@ func (k *Kernel) attest(ctx context.Context, tenant dag.Tenant, b *slice.Bundle,
 	if k.Identity().Name() == "" { // before the work
 		return identity.ErrNone
 	}
-	index, err := k.Find(ctx, tenant, e.Leaf)
+	proof, err := k.Prove(ctx, tenant, e.Record.Leaf)
 	if err != nil {
 		return err
 	}
-	proof, err := k.Prove(ctx, tenant, index)
-	if err != nil {
-		return err
+	if !bytes.Equal(proof.Leaf, e.Leaf) {
+		return fmt.Errorf("issued slice %d of tenant %s leads to leaf %d of its ledger, which is of another act; the store is damaged: run graphkernel fsck", e.Record.Number, tenant, e.Record.Leaf)
 	}
 	why, err := k.why(ctx, tenant, b.Redacted())
 	if err != nil {
 		return err
 	}
 	e.Proof = proof.Append(nil)
-	return k.seal(ctx, tenant, attest.NewStatement(b, e.Record.Bundle, e.Record.At, index, "", why), e)
+	return k.seal(ctx, tenant, attest.NewStatement(b, e.Record.Bundle, e.Record.At, e.Record.Leaf, "", why), e)
 }
 
 // why says of redacted turns why they have no text. Which it is never changes: an erasure
@@ -147,5 +145,5 @@ func (k *Kernel) Located(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	if err != nil {
 		return 0, err
 	}
-	return k.Find(ctx, tenant, e.Leaf)
+	return e.Record.Leaf, nil
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -198,13 +197,4 @@ func (k *Kernel) Prove(ctx context.Context, tenant dag.Tenant, index uint64) (*l
 // a root that was given out.
 func (k *Kernel) ProveConsistency(ctx context.Context, tenant dag.Tenant, old uint64, now ledger.Root) ([]ledger.Hash, error) {
 	return now.ProveConsistency(ctx, old, hashes{k.store, tenant})
-}
-
-// Find gives the index of a leaf in the ledger.
-func (k *Kernel) Find(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error) {
-	index, err := k.store.LogIndex(ctx, tenant, leaf)
-	if errors.Is(err, store.ErrNotFound) {
-		return 0, fmt.Errorf("tenant %s: %w: the leaf is not in its ledger", tenant, store.ErrNotFound)
-	}
-	return index, err
 }

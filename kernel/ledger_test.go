@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -19,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/memory"
@@ -103,6 +105,32 @@ func TestAttestRefuses(t *testing.T) {
 		if !errors.Is(c.err, c.want) {
 			t.Errorf("%s: %v, want %v", what, c.err, c.want)
 		}
+	}
+}
+
+// A misled store says of each issued slice that its leaf is the one before.
+type misled struct{ store.Store }
+
+func (m misled) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
+	list, err := m.Store.IssuedByID(ctx, tenant, id)
+	for i := range list {
+		list[i].Leaf--
+	}
+	return list, err
+}
+
+// TestAttestDamaged has records that lead to leaves of other acts: no proof of them is given.
+func TestAttestDamaged(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			id, a := somebody(t), token.NewAuthority(ring(t, "k1"))
+			k := named(t, misled{open(t, name)}, a, id)
+			ids := chain(t, k, 3)
+			issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[2]}))
+			if err := second(k.Attest(t.Context(), tenant, issued.Bundle)); err == nil || !strings.Contains(err.Error(), "run graphkernel fsck") {
+				t.Errorf("attested, %v", err)
+			}
+		})
 	}
 }
 

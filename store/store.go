@@ -124,6 +124,7 @@ type Event struct {
 // text.
 type Issued struct {
 	Number     uint64 // the tenant's first issued slice is 1; set by the store
+	Leaf       uint64 // the index of its leaf in the tenant's ledger; set by the store
 	Provenance slice.Provenance
 	AsOf       dag.Seq
 	KeyID      string
@@ -234,7 +235,8 @@ type Store interface {
 
 	// PutIssued records that bundles were handed out, all of them or none, in this
 	// order. A bundle (by its SHA-256) that is recorded already, or stands earlier in
-	// the list, changes nothing. It gives the record that stands for each.
+	// the list, changes nothing. It gives the record that stands for each, with its
+	// number and its leaf.
 	PutIssued(ctx context.Context, tenant dag.Tenant, issued []Issued) ([]Issued, error)
 
 	// IssuedByID gives the records of a slice id, by ascending number.

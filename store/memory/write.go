@@ -204,28 +204,34 @@ func (s *Store) PutIssued(ctx context.Context, name dag.Tenant, issued []store.I
 	var fresh []store.Issued
 	var leaves [][]byte
 	added := map[dag.Digest]int{}
-	stand := empty[store.Issued](s)
 	for _, i := range issued {
-		if at, ok := t.bundles[i.Bundle]; ok {
-			stand = append(stand, t.issued[at])
+		_, known := t.bundles[i.Bundle]
+		_, listed := added[i.Bundle]
+		if known || listed {
 			continue
 		}
-		at, ok := added[i.Bundle]
-		if !ok {
-			at = len(fresh)
-			added[i.Bundle] = at
-			i.Number = uint64(len(t.issued)+at) + 1
-			fresh = append(fresh, i)
-			leaves = append(leaves, store.IssuedLeaf(name, &i))
-		}
-		stand = append(stand, fresh[at])
-	}
-	if len(fresh) == 0 {
-		return stand, nil
+		added[i.Bundle] = len(fresh)
+		i.Number = uint64(len(t.issued)+len(fresh)) + 1
+		fresh = append(fresh, i)
+		leaves = append(leaves, store.IssuedLeaf(name, &i))
 	}
 	grown, err := t.plan(leaves...)
 	if err != nil {
 		return nil, err
+	}
+	for n := range fresh {
+		fresh[n].Leaf = grown.at[n]
+	}
+	stand := empty[store.Issued](s)
+	for _, i := range issued {
+		if at, ok := t.bundles[i.Bundle]; ok {
+			stand = append(stand, t.issued[at])
+		} else {
+			stand = append(stand, fresh[added[i.Bundle]])
+		}
+	}
+	if len(fresh) == 0 {
+		return stand, nil
 	}
 	err = s.commit(ctx, func() {
 		for _, i := range fresh {

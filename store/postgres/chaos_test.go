@@ -184,7 +184,7 @@ func sweptWrites() []swept {
 				return err
 			}
 			for k := range asked {
-				asked[k].Number = got[0].Number + uint64(k)
+				asked[k].Number, asked[k].Leaf = got[0].Number+uint64(k), got[0].Leaf+uint64(k)
 			}
 			if !slices.Equal(got, asked) || got[0].Number == 0 {
 				return fmt.Errorf("%w: %+v", errAnswer, got)
@@ -194,10 +194,13 @@ func sweptWrites() []swept {
 		there: func(ctx context.Context, s store.Store, i int) (bool, error) {
 			list, err := s.IssuedByID(ctx, storetest.Tenant, storetest.Issued(i, i).Provenance.SliceID)
 			logged := 0
-			for _, asked := range issuedList(i) {
-				_, indexErr := s.LogIndex(ctx, storetest.Tenant, store.IssuedLeaf(storetest.Tenant, &asked))
+			for k, asked := range issuedList(i) {
+				at, indexErr := s.LogIndex(ctx, storetest.Tenant, store.IssuedLeaf(storetest.Tenant, &asked))
 				if indexErr == nil {
 					logged++
+					if k < len(list) && list[k].Leaf != at {
+						err = errors.Join(err, fmt.Errorf("the record leads to leaf %d, which stands at %d", list[k].Leaf, at))
+					}
 				} else if !errors.Is(indexErr, store.ErrNotFound) {
 					err = errors.Join(err, indexErr)
 				}

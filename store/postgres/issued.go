@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	issuedColumns = `number, slice, anchor, policy, policy_hash, snapshot, version, as_of, key, token, bundle, at`
+	issuedColumns = `number, slice, anchor, policy, policy_hash, snapshot, version, as_of, key, token, bundle, at, leaf`
 
 	queryIssuedBySlice = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = $1 AND slice = $2 ORDER BY number`
 
@@ -28,7 +28,7 @@ const (
 
 	queryCountIssued = `UPDATE tenants SET issued = issued + $2 WHERE tenant = $1`
 
-	queryAddIssued = `INSERT INTO issued (tenant, ` + issuedColumns + `, leaf) SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::uuid[], $5::text[],
+	queryAddIssued = `INSERT INTO issued (tenant, ` + issuedColumns + `) SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::uuid[], $5::text[],
 		$6::bytea[], $7::bytea[], $8::text[], $9::bigint[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[])`
 )
 
@@ -116,9 +116,6 @@ func (t *tx) putIssued(distinct []store.Issued, leaves [][]byte, hashes []ledger
 	if len(fresh) == 0 {
 		return stands, nil
 	}
-	for _, i := range fresh {
-		stands[i.Bundle] = i
-	}
 	b = &pgx.Batch{}
 	if err := t.begin("number"); err != nil {
 		return nil, err
@@ -128,28 +125,31 @@ func (t *tx) putIssued(distinct []store.Issued, leaves [][]byte, hashes []ledger
 	if err != nil {
 		return nil, err
 	}
+	for i := range fresh {
+		fresh[i].Leaf = at[i]
+		stands[fresh[i].Bundle] = fresh[i]
+	}
 	if err := t.begin("issued"); err != nil {
 		return nil, err
 	}
-	b.Queue(queryAddIssued, issuedArrays(t.name, fresh, at)...)
+	b.Queue(queryAddIssued, issuedArrays(t.name, fresh)...)
 	return stands, t.SendBatch(t.ctx, b).Close()
 }
 
-// issuedArrays gives records and where their leaves stand as queryAddIssued takes them, an
-// array for each column.
-func issuedArrays(tenant dag.Tenant, list []store.Issued, leaves []uint64) []any {
+// issuedArrays gives records as queryAddIssued takes them, an array for each column.
+func issuedArrays(tenant dag.Tenant, list []store.Issued) []any {
 	n := len(list)
-	numbers, asOf, at, stand := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	numbers, asOf, at, leaves := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	ids, policies, versions, keys, tokens := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	anchors, hashes, snapshots, bundles := make([][16]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
 	for k := range list {
 		i := &list[k]
 		p := &i.Provenance
-		numbers[k], asOf[k], at[k], stand[k] = int64(i.Number), int64(i.AsOf), int64(i.At), int64(leaves[k])
+		numbers[k], asOf[k], at[k], leaves[k] = int64(i.Number), int64(i.AsOf), int64(i.At), int64(i.Leaf)
 		ids[k], policies[k], versions[k], keys[k], tokens[k] = string(p.SliceID), string(p.PolicyID), p.SchemaVersion, i.KeyID, i.Token
 		anchors[k], hashes[k], snapshots[k], bundles[k] = uuid(p.Anchor), p.PolicyParamsHash[:], p.GraphSnapshotHash[:], i.Bundle[:]
 	}
-	return []any{string(tenant), numbers, ids, anchors, policies, hashes, snapshots, versions, asOf, keys, tokens, bundles, at, stand}
+	return []any{string(tenant), numbers, ids, anchors, policies, hashes, snapshots, versions, asOf, keys, tokens, bundles, at, leaves}
 }
 
 // IssuedByID gives the records of a slice id.
@@ -174,13 +174,13 @@ func readIssued(rows pgx.Rows, err error) (list []store.Issued, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	var number, asOf, at int64
+	var number, asOf, at, leaf int64
 	var i store.Issued
 	p := &i.Provenance
 	var hash, snapshot, bundle pgtype.DriverBytes
 	_, err = pgx.ForEachRow(rows, []any{
 		&number, (*string)(&p.SliceID), (*[16]byte)(&p.Anchor), (*string)(&p.PolicyID), &hash, &snapshot, &p.SchemaVersion,
-		&asOf, &i.KeyID, &i.Token, &bundle, &at,
+		&asOf, &i.KeyID, &i.Token, &bundle, &at, &leaf,
 	}, func() error {
 		for _, c := range []struct {
 			into, from []byte
@@ -194,7 +194,7 @@ func readIssued(rows pgx.Rows, err error) (list []store.Issued, _ error) {
 				return err
 			}
 		}
-		i.Number, i.AsOf, i.At = uint64(number), dag.Seq(asOf), dag.Time(at)
+		i.Number, i.Leaf, i.AsOf, i.At = uint64(number), uint64(leaf), dag.Seq(asOf), dag.Time(at)
 		list = append(list, i)
 		return nil
 	})

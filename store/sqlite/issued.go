@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	issuedColumns = `number, slice, anchor, policy, policy_hash, snapshot, version, as_of, key, token, bundle, at`
+	issuedColumns = `number, slice, anchor, policy, policy_hash, snapshot, version, as_of, key, token, bundle, at, leaf`
 
 	// Without statistics the planner takes the primary key and walks the tenant.
 	queryIssuedBySlice = `SELECT ` + issuedColumns + ` FROM issued INDEXED BY issued_by_slice WHERE tenant = ? AND slice = ? ORDER BY number`
 
-	queryIssuedBundles = `SELECT i.number, i.slice, i.anchor, i.policy, i.policy_hash, i.snapshot, i.version, i.as_of, i.key, i.token, i.bundle, i.at
+	queryIssuedBundles = `SELECT i.number, i.slice, i.anchor, i.policy, i.policy_hash, i.snapshot, i.version, i.as_of, i.key, i.token, i.bundle, i.at, i.leaf
 		FROM json_each(?) j CROSS JOIN issued i ON i.tenant = ? AND i.bundle = unhex(j.value)`
 
 	queryIssuedAfter = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = ? AND number > ? ORDER BY number LIMIT ?`
@@ -112,8 +112,8 @@ func bundleList(bundles []dag.Digest) string {
 	return string(append(b, ']'))
 }
 
-// addIssued appends the leaves of new records and inserts them, and sets their numbers. No
-// record has their bundles, so none leads to a leaf of theirs.
+// addIssued appends the leaves of new records and inserts them, and sets their numbers and
+// places. No record has their bundles, so none leads to a leaf of theirs.
 func (t *tx) addIssued(fresh []store.Issued) error {
 	if len(fresh) == 0 {
 		return nil
@@ -137,11 +137,14 @@ func (t *tx) addIssued(fresh []store.Issued) error {
 	if err != nil {
 		return err
 	}
+	for n := range fresh {
+		fresh[n].Leaf = at[n]
+	}
 	return t.insert("issued", &t.issuedRows, len(fresh), func(args []any, n int) []any {
 		i := &fresh[n]
 		p := &i.Provenance
 		return append(args, t.tenant, int64(i.Number), string(p.SliceID), p.Anchor[:], string(p.PolicyID),
-			p.PolicyParamsHash[:], p.GraphSnapshotHash[:], p.SchemaVersion, int64(i.AsOf), i.KeyID, i.Token, i.Bundle[:], int64(i.At), int64(at[n]))
+			p.PolicyParamsHash[:], p.GraphSnapshotHash[:], p.SchemaVersion, int64(i.AsOf), i.KeyID, i.Token, i.Bundle[:], int64(i.At), int64(i.Leaf))
 	})
 }
 
@@ -179,6 +182,7 @@ func readIssued(rows *sql.Rows, err error) (list []store.Issued, _ error) {
 	var i store.Issued
 	p := &i.Provenance
 	var anchor, hash, snapshot, bundle sql.RawBytes
+	var leaf int64 // -1 until the ledger of an older store is complete
 	err = each(rows, func() error {
 		for _, c := range []struct {
 			into []byte
@@ -194,8 +198,9 @@ func readIssued(rows *sql.Rows, err error) (list []store.Issued, _ error) {
 				return err
 			}
 		}
+		i.Leaf = uint64(leaf)
 		list = append(list, i)
 		return nil
-	}, &i.Number, &p.SliceID, &anchor, &p.PolicyID, &hash, &snapshot, &p.SchemaVersion, &i.AsOf, &i.KeyID, &i.Token, &bundle, &i.At)
+	}, &i.Number, &p.SliceID, &anchor, &p.PolicyID, &hash, &snapshot, &p.SchemaVersion, &i.AsOf, &i.KeyID, &i.Token, &bundle, &i.At, &leaf)
 	return list, err
 }

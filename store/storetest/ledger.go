@@ -255,8 +255,8 @@ func testCopied(t *testing.T, h Harness) {
 	if _, err := s.LogIndex(ctx, Tenant, leaf); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a record that is not there yet: %v, want ErrNotFound", err)
 	}
-	if _, err := s.PutIssued(ctx, Tenant, []store.Issued{record}); err != nil {
-		t.Fatal(err)
+	if got, err := PutIssued(ctx, s, Tenant, record); err != nil || got.Leaf != n+3 {
+		t.Fatalf("the leaf of the record is number %d, %v, want %d", got.Leaf, err, n+3)
 	}
 	put([][]byte{later(3), leaf}, n+2, n+3)
 	r.add(t, leaf)
@@ -474,11 +474,11 @@ func testIssuedLists(t *testing.T, h Harness) {
 			} else {
 				next++
 			}
-			i.Number = 77
+			i.Number, i.Leaf = 77, 88
 			stands, ok := known[i.Bundle]
 			if !ok {
 				stands = i
-				stands.Number = uint64(len(known) + 1)
+				stands.Number, stands.Leaf = uint64(len(known)+1), uint64(len(r.leaves))
 				known[i.Bundle] = stands
 				r.add(t, store.IssuedLeaf(Tenant, &stands))
 			}

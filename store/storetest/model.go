@@ -447,8 +447,8 @@ func (m *model) issue(i store.Issued) store.Issued {
 		}
 	}
 	i.Number = uint64(len(m.issued) + 1)
+	i.Leaf = m.log(store.IssuedLeaf(Tenant, &i))[0]
 	m.issued = append(m.issued, i)
-	m.log(store.IssuedLeaf(Tenant, &i))
 	return i
 }
 

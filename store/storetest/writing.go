@@ -124,9 +124,9 @@ func testIssued(t *testing.T, h Harness) {
 	var want []store.Issued
 	for n := range 10 {
 		i := Issued(n, n%3)
-		i.Number = 77 // the store's to set
+		i.Number, i.Leaf = 77, 88 // the store's to set
 		got, err := PutIssued(ctx, s, Tenant, i)
-		i.Number = uint64(n + 1)
+		i.Number, i.Leaf = uint64(n+1), uint64(n)
 		if err != nil || got != i {
 			t.Fatalf("got %+v, %v, want %+v", got, err, i)
 		}
