@@ -2,6 +2,7 @@ package dag
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -90,11 +91,11 @@ func uuidText(id [16]byte) (text [IDText]byte) {
 
 func parseUUID(s string) (uuid.UUID, error) {
 	id, err := uuid.Parse(s)
-	if err == nil && id == uuid.Nil {
-		return uuid.UUID{}, fmt.Errorf("%w: the nil UUID names nothing", ErrForm)
-	}
-	if text := uuidText(id); err != nil || string(text[:]) != s {
+	if err != nil || len(s) != IDText || strings.ContainsAny(s, "ABCDEF") {
 		return uuid.UUID{}, fmt.Errorf("%w: %q is not a UUID in the lowercase 8-4-4-4-12 form", ErrForm, clip(s))
+	}
+	if id == uuid.Nil {
+		return uuid.UUID{}, fmt.Errorf("%w: the nil UUID names nothing", ErrForm)
 	}
 	return id, nil
 }

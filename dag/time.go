@@ -18,9 +18,32 @@ const timeForm = "2006-01-02T15:04:05.000000Z"
 // String writes the one form of a time: UTC with six digits after the point.
 func (t Time) String() string { return string(t.AppendText(nil)) }
 
-// AppendText appends what String returns.
+// AppendText appends what String returns. It is written out since package time, which
+// reads the form anew for each time, takes three times as long.
 func (t Time) AppendText(dst []byte) []byte {
-	return time.UnixMicro(int64(t)).UTC().AppendFormat(dst, timeForm)
+	at := time.UnixMicro(int64(t)).UTC()
+	if !t.Valid() {
+		return at.AppendFormat(dst, timeForm)
+	}
+	year, month, day := at.Date()
+	hour, minute, second := at.Clock()
+	dst = appendDigits(dst, year, 4, '-')
+	dst = appendDigits(dst, int(month), 2, '-')
+	dst = appendDigits(dst, day, 2, 'T')
+	dst = appendDigits(dst, hour, 2, ':')
+	dst = appendDigits(dst, minute, 2, ':')
+	dst = appendDigits(dst, second, 2, '.')
+	return appendDigits(dst, int(t%1_000_000), 6, 'Z')
+}
+
+// appendDigits appends n with so many digits, and what comes after them.
+func appendDigits(dst []byte, n, digits int, after byte) []byte {
+	dst = append(dst, "000000"[:digits]...)
+	for i := len(dst) - 1; n > 0; i-- {
+		dst[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return append(dst, after)
 }
 
 // Valid reports whether t lies in the years that GKP/1 has room for.

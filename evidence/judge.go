@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/graphkernel/graphkernel/attest"
@@ -71,6 +72,7 @@ type court struct {
 	subject   *subject
 	envelope  *attest.Envelope
 	proof     *ledger.Proof
+	opening   func() (*ledger.Opened, error) // opens the proof's checkpoint
 	leaf      *ledger.SliceLeaf
 	statement *attest.Statement      // once it is verified
 	signers   []ledger.TrustedSigner // that signed it
@@ -130,7 +132,12 @@ func (c *court) slice() {
 
 // read reads every file, before anything is believed of one.
 func (c *court) read() bool {
-	var err error
+	var err, proofErr error
+	if c.files.Proof != nil {
+		if proofErr = c.readProof(); proofErr == nil && c.Trust != nil {
+			go func() { _, _ = c.opening() }() // its signatures are verified while the bundle is read
+		}
+	}
 	where := FileBundle
 	if c.files.Bundle != nil {
 		c.subject, err = readBundle(c.files.Bundle)
@@ -149,7 +156,7 @@ func (c *court) read() bool {
 	}
 	if err == nil && c.files.Proof != nil {
 		where = FileProof
-		if c.proof, err = ledger.ParseProof(c.files.Proof); err == nil {
+		if err = proofErr; err == nil {
 			err = c.readLeaf()
 		}
 	}
@@ -164,6 +171,18 @@ func (c *court) read() bool {
 	c.fail(slice.CheckForm, Malformed, "%s: %v", where, err)
 	c.skip(slice.CheckVersion, "not reached")
 	return false
+}
+
+func (c *court) readProof() (err error) {
+	if c.proof, err = ledger.ParseProof(c.files.Proof); err == nil {
+		c.opening = c.opens(c.proof.Checkpoint)
+	}
+	return err
+}
+
+// opens gives what verifies a checkpoint's signatures, once.
+func (c *court) opens(signed []byte) func() (*ledger.Opened, error) {
+	return sync.OnceValues(func() (*ledger.Opened, error) { return c.Trust.Open(signed) })
 }
 
 // readLeaf reads what a proof is of. What is no leaf of a slice is for logged to refuse.
@@ -293,7 +312,7 @@ func (c *court) log() {
 	case c.proof == nil:
 		c.skip(CheckLog, "there is no proof")
 	default:
-		c.opened = c.open(CheckLog, c.proof.Checkpoint)
+		c.opened = c.open(CheckLog, c.opening)
 		if c.opened != nil && c.subject != nil && ledger.Origin(c.opened.Origin).Tenant() != c.subject.seal.Tenant {
 			c.fail(CheckLog, KeyUnknown, "%s is not a log of tenant %s", c.opened.Origin, c.subject.seal.Tenant)
 			c.opened = nil
@@ -305,8 +324,8 @@ func (c *court) log() {
 }
 
 // open checks who signed a checkpoint, and records it if it is nobody.
-func (c *court) open(id slice.CheckID, signed []byte) *ledger.Opened {
-	o, err := c.Trust.Open(signed)
+func (c *court) open(id slice.CheckID, opening func() (*ledger.Opened, error)) *ledger.Opened {
+	o, err := opening()
 	switch {
 	case errors.Is(err, ledger.ErrForm):
 		c.fail(id, Malformed, "%v", err)
@@ -419,7 +438,7 @@ func (c *court) why(id dag.TurnID) Why {
 // leafAlone judges a proof of whatever its leaf says.
 func (c *court) leafAlone() {
 	var err error
-	if c.proof, err = ledger.ParseProof(c.files.Proof); err == nil {
+	if err = c.readProof(); err == nil {
 		err = c.readLeaf()
 	}
 	switch {
@@ -474,7 +493,7 @@ func (c *court) history() {
 	}
 	if len(c.Trust.Logs) == 0 {
 		c.skip(CheckLog, "the trust file names no log")
-	} else if c.opened = c.open(CheckLog, c.files.Checkpoint); c.opened != nil {
+	} else if c.opened = c.open(CheckLog, c.opens(c.files.Checkpoint)); c.opened != nil {
 		c.signed = true
 		c.pass(CheckLog, "%s, %d leaves, root %s", c.opened.Origin, c.opened.Size, c.opened.Hash)
 	}
@@ -487,7 +506,7 @@ func (c *court) consistency(proof []ledger.Hash) {
 		c.skip(CheckConsistency, "it takes two checkpoints of a trusted log")
 		return
 	}
-	old := c.open(CheckConsistency, c.files.OldCheckpoint)
+	old := c.open(CheckConsistency, c.opens(c.files.OldCheckpoint))
 	if old == nil {
 		return
 	}

@@ -3,6 +3,7 @@ package evidence
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
@@ -29,14 +30,16 @@ func (s *subject) claim() Claim {
 }
 
 func readBundle(data []byte) (*subject, error) {
-	b, err := slice.ParseBundle(data)
+	s := &subject{}
+	var beside sync.WaitGroup
+	beside.Go(func() { s.digest = digestOf(data) })
+	b, checks, err := slice.OpenBundle(data)
+	beside.Wait()
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{
-		provenance: b.Provenance, seal: b.Seal, asOf: b.AsOf, turns: len(b.Turns), named: len(b.Turns),
-		redacted: b.Redacted(), checks: b.Check(), digest: digestOf(data),
-	}
+	s.provenance, s.seal, s.asOf, s.turns, s.named = b.Provenance, b.Seal, b.AsOf, len(b.Turns), len(b.Turns)
+	s.redacted, s.checks = b.Redacted(), checks
 	s.match = func(st *attest.Statement) (string, error) {
 		withheld, err := st.Match(b, s.digest)
 		if err != nil || len(withheld) == 0 {

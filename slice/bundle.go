@@ -337,30 +337,50 @@ const MaxBundle = 512 << 20
 // spelling of the same values is ErrMalformed. It checks the form of every
 // field, and nothing that needs computing; that is Bundle.Check.
 func ParseBundle(data []byte) (*Bundle, error) {
-	return parseStrict("bundle", data, bundleVersions, readBundle)
+	return parseStrict("bundle", data, bundleVersions, readBundle, nil)
 }
 
-// parseStrict reads a document and writes it again: it must be the same bytes.
+// OpenBundle is ParseBundle and then Bundle.Check. It waits for less, since much of the
+// one does not need the other, and there are several processors.
+func OpenBundle(data []byte) (*Bundle, []Check, error) {
+	var checks []Check
+	b, err := parseStrict("bundle", data, bundleVersions, readBundle, func(b *Bundle) { checks = b.Check() })
+	if err != nil {
+		return nil, nil, err
+	}
+	return b, checks, nil
+}
+
+// parseStrict reads a document and writes it again: it must be the same bytes. beside, if
+// not nil, is called with what was read while it is not yet known whether it is.
 func parseStrict[T interface {
 	*Bundle | *Disclosure
 	Append([]byte) []byte
-}](what string, data []byte, versions []knownVersion, read func(*canon.Cursor) T) (T, error) {
+}](what string, data []byte, versions []knownVersion, read func(*canon.Cursor) T, beside func(T)) (T, error) {
 	malformed := func(err error) (T, error) { return nil, &malformedError{what, err} }
 	if len(data) > MaxBundle {
 		return malformed(fmt.Errorf("%d bytes, at most %d", len(data), MaxBundle))
 	}
 	const bytesOfValue = 12 // the shortest turn, edge, hash and line of the order have more for each value
-	doc, err := canon.ParseSparse(data, len(data)/bytesOfValue+64)
-	if err != nil {
+	var v T
+	var version error
+	err := canon.Within(data, len(data)/bytesOfValue+64, func(c *canon.Cursor) error {
+		if version = checkVersion(c.Value(), versions); version != nil {
+			return version
+		}
+		v = read(c)
+		return c.Err()
+	})
+	switch {
+	case version != nil:
+		return nil, version
+	case err != nil:
 		return malformed(err)
 	}
-	if err := checkVersion(doc, versions); err != nil {
-		return nil, err
-	}
-	c := canon.Open(doc)
-	v := read(c)
-	if err := c.Err(); err != nil {
-		return malformed(err)
+	if beside != nil {
+		var done sync.WaitGroup
+		done.Go(func() { beside(v) })
+		defer done.Wait()
 	}
 	buf := rewritten.Get().(*[]byte)
 	defer rewritten.Put(buf)

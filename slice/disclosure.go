@@ -229,7 +229,7 @@ func (t *DisclosedTurn) appendWire(w *canon.Writer) {
 // or of its policy ErrVersion. At most MaxBundle bytes are read. It checks the form of
 // every field, and nothing that needs computing; that is Disclosure.Check.
 func ParseDisclosure(data []byte) (*Disclosure, error) {
-	return parseStrict("disclosure", data, disclosureVersions, readDisclosure)
+	return parseStrict("disclosure", data, disclosureVersions, readDisclosure, nil)
 }
 
 var disclosureVersions = append([]knownVersion{{"", "version", DisclosureVersion}}, bundleVersions...)

@@ -73,7 +73,7 @@ func (v *Verifier) VerifyFor(tenant dag.Tenant, data []byte) (Admissible, Verdic
 
 func (v *Verifier) verify(data []byte, mayCheck func(slice.Seal) error) (Admissible, Verdict) {
 	data = bytes.Clone(data) // what is checked is what is kept, whatever the caller does with its own
-	bundle, err := slice.ParseBundle(data)
+	bundle, checks, err := slice.OpenBundle(data)
 	if err != nil {
 		return Admissible{}, unreadable(err)
 	}
@@ -86,7 +86,7 @@ func (v *Verifier) verify(data []byte, mayCheck func(slice.Seal) error) (Admissi
 	verdict.Checks = append(verdict.Checks,
 		slice.Check{ID: slice.CheckForm, Status: slice.StatusOK, Detail: "canonical JSON"},
 		slice.Check{ID: slice.CheckVersion, Status: slice.StatusOK, Detail: bundle.Provenance.SchemaVersion})
-	verdict.Checks = append(verdict.Checks, bundle.Check()...)
+	verdict.Checks = append(verdict.Checks, checks...)
 	for _, c := range verdict.Checks {
 		if c.Status == slice.StatusFail {
 			verdict.fail(Tampered, string(c.ID)+": "+c.Detail)

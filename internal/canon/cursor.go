@@ -17,19 +17,19 @@ type Cursor struct {
 
 // A document is what the cursors of one parsed text share.
 type document struct {
-	root  *Value
-	fault error
-	spare []Cursor // handed out one by one: a cursor a field would be an allocation a field
+	root    *Value
+	fault   error
+	cursors room[Cursor] // handed out one by one: a cursor a field would be an allocation a field
 }
 
 func (d *document) cursor(v *Value, key string) *Cursor {
-	if len(d.spare) == 0 {
-		d.spare = make([]Cursor, 64)
+	r := &d.cursors
+	if len(r.things) == cap(r.things) {
+		r.before += len(r.things)
+		r.things = make([]Cursor, 0, 64)
 	}
-	c := &d.spare[0]
-	d.spare = d.spare[1:]
-	c.value, c.key, c.doc = v, key, d
-	return c
+	r.things = append(r.things, Cursor{v, key, d})
+	return &r.things[len(r.things)-1]
 }
 
 // A FieldError says where in a document something does not fit, and what.

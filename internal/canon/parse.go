@@ -75,10 +75,14 @@ func Parse(text []byte) (*Value, error) { return ParseSparse(text, MaxValues) }
 // ParseSparse is Parse for a text that has no honest reason to hold more than
 // some number of values.
 func ParseSparse(text []byte, most int) (*Value, error) {
+	return (&parser{}).parse(text, most)
+}
+
+func (p *parser) parse(text []byte, most int) (*Value, error) {
 	if len(text) > MaxText {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrSyntax, len(text), MaxText)
 	}
-	p := parser{text: string(text), most: most}
+	p.text, p.most = string(text), most
 	v, err := p.document()
 	if err != nil {
 		return nil, fmt.Errorf("%w: byte %d: %w", ErrSyntax, p.at, err)
@@ -98,20 +102,27 @@ type parser struct {
 	members []Member
 
 	// What is copied out goes into rooms that hold many, one behind the other.
-	valueRoom  []Value
-	memberRoom []Member
+	valueRoom  room[Value]
+	memberRoom room[Member]
 }
 
-// settle copies gathered things out, into a room that is sized by the text that
-// is left.
-func settle[T any](p *parser, room *[]T, gathered []T) []T {
+// A room is where gathered things are settled.
+type room[T any] struct {
+	things []T
+	before int // how many stand in rooms that were full
+}
+
+// settle copies gathered things out. A room that is full is followed by one that is sized
+// by the text that is left.
+func settle[T any](p *parser, r *room[T], gathered []T) []T {
 	const bytesEach, most = 48, 512
 	n := len(gathered)
-	if cap(*room)-len(*room) < n {
-		*room = make([]T, 0, max(n, min(most, (len(p.text)-p.at)/bytesEach)))
+	if cap(r.things)-len(r.things) < n {
+		r.before += len(r.things)
+		r.things = make([]T, 0, max(n, min(most, (len(p.text)-p.at)/bytesEach)))
 	}
-	*room = append(*room, gathered...)
-	return (*room)[len(*room)-n : len(*room) : len(*room)]
+	r.things = append(r.things, gathered...)
+	return r.things[len(r.things)-n : len(r.things) : len(r.things)]
 }
 
 func (p *parser) document() (Value, error) {
