@@ -235,8 +235,9 @@ type Store interface {
 
 	// PutIssued records that bundles were handed out, all of them or none, in this
 	// order. A bundle (by its SHA-256) that is recorded already, or stands earlier in
-	// the list, changes nothing. It gives the record that stands for each, with its
-	// number and its leaf.
+	// the list, changes nothing; since a bundle says of which slice it is, and as of when,
+	// all that is said of one bundle agrees in these. It gives the record that stands for
+	// each, with its number and its leaf.
 	PutIssued(ctx context.Context, tenant dag.Tenant, issued []Issued) ([]Issued, error)
 
 	// IssuedByID gives the records of a slice id, by ascending number.

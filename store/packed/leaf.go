@@ -12,29 +12,29 @@ import (
 // Somebody can make leaves of one prefix, so who finds one compares the whole hash.
 func LeafPrefix(h ledger.Hash) int64 { return int64(binary.BigEndian.Uint64(h[:8])) }
 
-// CheckLeaves reports the first leaf that cannot stand in a ledger, and gives the digests of
-// the bundles that the others say were handed out: records of these may lead to leaves.
-func CheckLeaves(leaves [][]byte) ([]dag.Digest, error) {
-	var bundles []dag.Digest
+// CheckLeaves reports the first leaf that cannot stand in a ledger, and gives those that say
+// that a bundle was handed out: the bundle's record may lead to such a leaf already.
+func CheckLeaves(leaves [][]byte) ([]*ledger.SliceLeaf, error) {
+	var issued []*ledger.SliceLeaf
 	for i, leaf := range leaves {
 		l, err := ledger.ParseLeaf(leaf)
 		if err != nil {
 			return nil, fmt.Errorf("leaf %d of %d: %w", i+1, len(leaves), err)
 		}
 		if l, ok := l.(*ledger.SliceLeaf); ok {
-			bundles = append(bundles, l.Bundle)
+			issued = append(issued, l)
 		}
 	}
-	return bundles, nil
+	return issued, nil
 }
 
-// BundlesOf is CheckLeaves for one that is looked up: what is no leaf says nothing.
-func BundlesOf(leaf []byte) []dag.Digest {
-	bundles, err := CheckLeaves([][]byte{leaf})
+// IssuedIn is CheckLeaves for one that is looked up: what is no leaf says nothing.
+func IssuedIn(leaf []byte) []*ledger.SliceLeaf {
+	issued, err := CheckLeaves([][]byte{leaf})
 	if err != nil {
 		return nil
 	}
-	return bundles
+	return issued
 }
 
 // Unlogged gives the leaves, by their hashes, that a ledger of a size lacks, each once,

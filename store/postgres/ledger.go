@@ -189,6 +189,14 @@ func digests(bundles []dag.Digest) [][]byte {
 	return list
 }
 
+func bundlesOf(leaves []*ledger.SliceLeaf) []dag.Digest {
+	bundles := make([]dag.Digest, len(leaves))
+	for i, l := range leaves {
+		bundles[i] = l.Bundle
+	}
+	return bundles
+}
+
 // readTree reads the row of queryLog. A tenant without one has an empty ledger.
 func readTree(row pgx.Row, tree *ledger.Tree) error {
 	var size int64
@@ -299,7 +307,7 @@ func eachNumbered(rows pgx.Rows, err error, from uint64, what string, fn func([]
 // LogIndex finds a leaf by its hash.
 func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error) {
 	want, found := ledger.LeafHash(leaf), false
-	bundles := digests(packed.BundlesOf(leaf))
+	bundles := digests(bundlesOf(packed.IssuedIn(leaf)))
 	var at uint64
 	err := s.read(ctx, "log index", func(ctx context.Context, db *pgxpool.Conn) error {
 		rows, err := db.Query(ctx, queryLogIndex, string(tenant), prefixes([]ledger.Hash{want}), bundles)
@@ -323,7 +331,7 @@ func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (u
 
 // PutLeaves appends leaves; see store.Store. It takes four round trips, however many there are.
 func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) (at []uint64, err error) {
-	bundles, err := packed.CheckLeaves(leaves)
+	issued, err := packed.CheckLeaves(leaves)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: put leaves: %w", err)
 	}
@@ -333,7 +341,7 @@ func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byt
 	defer s.gate.RUnlock()
 	hashes := hashesOf(leaves)
 	err = s.write(ctx, tenant, func(t *tx) (err error) {
-		at, err = t.log(leaves, hashes, bundles, true)
+		at, err = t.log(leaves, hashes, bundlesOf(issued), true)
 		return err
 	})
 	if err != nil {

@@ -1,14 +1,17 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
@@ -18,10 +21,14 @@ const (
 	issuedColumns = `number, slice, anchor, policy, policy_hash, snapshot, version, as_of, key, token, bundle, at, leaf`
 
 	// Without statistics the planner takes the primary key and walks the tenant.
-	queryIssuedBySlice = `SELECT ` + issuedColumns + ` FROM issued INDEXED BY issued_by_slice WHERE tenant = ? AND slice = ? ORDER BY number`
+	queryIssuedBySlice = `SELECT ` + issuedColumns + ` FROM issued INDEXED BY issued_by_slice
+		WHERE tenant = ?1 AND substr(slice, 1, 8) = substr(?2, 1, 8) AND slice = ?2`
+
+	// recordIsAsked joins issued i with a list that recordList wrote, j.
+	recordIsAsked = `substr(i.slice, 1, 8) = substr(j.value ->> 0, 1, 8) AND i.as_of = j.value ->> 1 AND i.bundle = unhex(j.value ->> 2)`
 
 	queryIssuedBundles = `SELECT i.number, i.slice, i.anchor, i.policy, i.policy_hash, i.snapshot, i.version, i.as_of, i.key, i.token, i.bundle, i.at, i.leaf
-		FROM json_each(?) j CROSS JOIN issued i ON i.tenant = ? AND i.bundle = unhex(j.value)`
+		FROM json_each(?) j CROSS JOIN issued i INDEXED BY issued_by_slice ON i.tenant = ? AND ` + recordIsAsked
 
 	queryIssuedAfter = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = ? AND number > ? ORDER BY number LIMIT ?`
 )
@@ -78,12 +85,13 @@ func (t *tx) recorded(issued []store.Issued) (map[dag.Digest]store.Issued, error
 	if t.tenant == 0 {
 		return stands, nil
 	}
-	bundles := make([]dag.Digest, len(issued))
+	records := make([]record, len(issued))
 	for n := range issued {
-		bundles[n] = issued[n].Bundle
+		i := &issued[n]
+		records[n] = record{i.Provenance.SliceID, i.AsOf, i.Bundle}
 	}
-	for some := range slices.Chunk(bundles, lookupIDs) {
-		list, err := readIssued(t.issued.QueryContext(t.ctx, bundleList(some), t.tenant))
+	for some := range slices.Chunk(records, lookupIDs) {
+		list, err := readIssued(t.issued.QueryContext(t.ctx, recordList(some), t.tenant))
 		if err != nil {
 			return nil, err
 		}
@@ -97,17 +105,37 @@ func (t *tx) recorded(issued []store.Issued) (map[dag.Digest]store.Issued, error
 	return stands, nil
 }
 
-// bundleList writes digests as a statement takes them: a JSON array of hex strings.
-func bundleList(bundles []dag.Digest) string {
-	b := make([]byte, 0, 2+67*len(bundles))
+// A record is looked up by what the index is of, and by its bundle. The first two follow from
+// the bundle.
+type record struct {
+	slice  slice.SliceID
+	asOf   dag.Seq
+	bundle dag.Digest
+}
+
+func recordsOf(leaves []*ledger.SliceLeaf) []record {
+	records := make([]record, len(leaves))
+	for i, l := range leaves {
+		records[i] = record{l.Provenance.SliceID, l.AsOf, l.Bundle}
+	}
+	return records
+}
+
+// recordList writes records as a statement takes them: a JSON array of arrays.
+func recordList(records []record) string {
+	b := make([]byte, 0, 2+100*len(records))
 	b = append(b, '[')
-	for i := range bundles {
+	for i := range records {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, '"')
-		b = hex.AppendEncode(b, bundles[i][:])
-		b = append(b, '"')
+		b = append(b, `["`...)
+		b = append(b, records[i].slice...)
+		b = append(b, `",`...)
+		b = strconv.AppendUint(b, uint64(records[i].asOf), 10)
+		b = append(b, `,"`...)
+		b = hex.AppendEncode(b, records[i].bundle[:])
+		b = append(b, `"]`...)
 	}
 	return string(append(b, ']'))
 }
@@ -157,6 +185,7 @@ func (s *Store) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.Slic
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(list, func(a, b store.Issued) int { return cmp.Compare(a.Number, b.Number) })
 	return list, nil
 }
 

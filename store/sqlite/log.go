@@ -22,12 +22,12 @@ const (
 
 	queryLogLeaves = `SELECT n, leaf FROM log_leaves WHERE tenant = ? AND n >= ? ORDER BY n LIMIT ?`
 
-	// Of all prefixes and all bundles at once, with the whole hashes to compare.
+	// Of all prefixes and all records at once, with the whole hashes to compare.
 	queryLogged = `SELECT i.n, h.hash FROM json_each(?1) j
 		CROSS JOIN log_index i ON i.tenant = ?3 AND i.prefix = j.value
 		CROSS JOIN log_hashes h ON h.tenant = i.tenant AND h.level = 0 AND h.n = i.n
 		UNION ALL SELECT i.leaf, h.hash FROM json_each(?2) j
-		CROSS JOIN issued i ON i.tenant = ?3 AND i.bundle = unhex(j.value)
+		CROSS JOIN issued i INDEXED BY issued_by_slice ON i.tenant = ?3 AND ` + recordIsAsked + `
 		CROSS JOIN log_hashes h ON h.tenant = i.tenant AND h.level = 0 AND h.n = i.leaf`
 
 	queryOrigins = `SELECT origin FROM witnessed WHERE tenant = ? ORDER BY origin`
@@ -45,7 +45,7 @@ func (t *tx) log(leaves ...[]byte) error {
 // stands. It reads the ledger's right edge and looks each leaf up, whatever the ledger's
 // size: in the index, and by the bundles of those that a record may lead to already. The
 // index takes in the new ones unless their own records will lead to them.
-func (t *tx) appendLeaves(leaves [][]byte, bundles []dag.Digest, index bool) ([]uint64, error) {
+func (t *tx) appendLeaves(leaves [][]byte, issued []record, index bool) ([]uint64, error) {
 	if len(leaves) == 0 {
 		return nil, nil
 	}
@@ -62,7 +62,7 @@ func (t *tx) appendLeaves(leaves [][]byte, bundles []dag.Digest, index bool) ([]
 		}
 	}
 	if tree.Size() > 0 {
-		if err := t.lookUp(hashes, bundles, stands); err != nil {
+		if err := t.lookUp(hashes, issued, stands); err != nil {
 			return nil, err
 		}
 	}
@@ -77,14 +77,14 @@ func (t *tx) appendLeaves(leaves [][]byte, bundles []dag.Digest, index bool) ([]
 }
 
 // lookUp adds to stands where those of the leaves are that the ledger has.
-func (t *tx) lookUp(hashes []ledger.Hash, bundles []dag.Digest, stands map[ledger.Hash]uint64) error {
+func (t *tx) lookUp(hashes []ledger.Hash, issued []record, stands map[ledger.Hash]uint64) error {
 	asked := make(map[ledger.Hash]bool, len(hashes))
 	for _, h := range hashes {
 		asked[h] = true
 	}
-	for len(hashes)+len(bundles) > 0 {
-		some, of := hashes[:min(len(hashes), lookupIDs)], bundles[:min(len(bundles), lookupIDs)]
-		hashes, bundles = hashes[len(some):], bundles[len(of):]
+	for len(hashes)+len(issued) > 0 {
+		some, of := hashes[:min(len(hashes), lookupIDs)], issued[:min(len(issued), lookupIDs)]
+		hashes, issued = hashes[len(some):], issued[len(of):]
 		err := eachLogged(t.ctx, t.logged, t.tenant, some, of, func(n uint64, h ledger.Hash) {
 			if asked[h] {
 				stands[h] = n
@@ -101,9 +101,9 @@ func (t *tx) lookUp(hashes []ledger.Hash, bundles []dag.Digest, stands map[ledge
 }
 
 // eachLogged runs queryLogged: it calls fn with the leaves whose hashes begin as one of
-// these, and with those of the bundles' records.
-func eachLogged(ctx context.Context, logged *sql.Stmt, tenant int64, hashes []ledger.Hash, bundles []dag.Digest, fn func(n uint64, h ledger.Hash)) error {
-	rows, err := logged.QueryContext(ctx, prefixList(hashes), bundleList(bundles), tenant)
+// these, and with those that records lead to.
+func eachLogged(ctx context.Context, logged *sql.Stmt, tenant int64, hashes []ledger.Hash, issued []record, fn func(n uint64, h ledger.Hash)) error {
+	rows, err := logged.QueryContext(ctx, prefixList(hashes), recordList(issued), tenant)
 	if err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func eachNumbered(rows *sql.Rows, next uint64, what string, fn func([]byte) erro
 func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (at uint64, err error) {
 	hash, found := ledger.LeafHash(leaf), false
 	err = s.read(ctx, "log index", tenant, func(n int64) error {
-		return eachLogged(ctx, s.queries.logged, n, []ledger.Hash{hash}, packed.BundlesOf(leaf), func(n uint64, h ledger.Hash) {
+		return eachLogged(ctx, s.queries.logged, n, []ledger.Hash{hash}, recordsOf(packed.IssuedIn(leaf)), func(n uint64, h ledger.Hash) {
 			if h == hash {
 				at, found = n, true
 			}
@@ -290,7 +290,7 @@ func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (a
 
 // PutLeaves appends leaves of acts that this store keeps nothing else of.
 func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) (at []uint64, err error) {
-	bundles, err := packed.CheckLeaves(leaves)
+	issued, err := packed.CheckLeaves(leaves)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: put leaves: %w", err)
 	}
@@ -299,7 +299,7 @@ func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byt
 	}
 	defer s.gate.RUnlock()
 	err = s.write(ctx, tenant, func(t *tx) (err error) {
-		at, err = t.appendLeaves(leaves, bundles, true)
+		at, err = t.appendLeaves(leaves, recordsOf(issued), true)
 		return err
 	})
 	if err != nil {

@@ -149,7 +149,7 @@ func Policy(id policy.ID, n int) policy.Registered {
 	return p
 }
 
-// Issued makes a record; bundles with the same n are the same bundle.
+// Issued makes a record. Each pair has a bundle of its own.
 func Issued(n, sliceNumber int) store.Issued {
 	i := store.Issued{
 		Provenance: slice.Provenance{
@@ -165,7 +165,7 @@ func Issued(n, sliceNumber int) store.Issued {
 	}
 	i.Provenance.PolicyParamsHash[0], i.Provenance.PolicyParamsHash[1] = byte(sliceNumber), 1
 	i.Provenance.GraphSnapshotHash[0], i.Provenance.GraphSnapshotHash[1] = byte(n), 1
-	binary.BigEndian.PutUint64(i.Bundle[:], uint64(n)*0xd1342543de82ef95)
+	binary.BigEndian.PutUint64(i.Bundle[:], uint64(n)*0xd1342543de82ef95^uint64(sliceNumber)*0xaf251af3b0f025b5)
 	return i
 }
 

@@ -216,7 +216,7 @@ func manyIssued() (list []store.Issued) {
 	for n := range 73 {
 		list = append(list, Issued(n, n%5))
 	}
-	return append(list, Issued(0, 3))
+	return append(list, Issued(0, 0))
 }
 
 // leavesThere reports whether the ledger has the first n of Leaves.

@@ -468,9 +468,11 @@ func testIssuedLists(t *testing.T, h Harness) {
 		var list, want []store.Issued
 		first := len(r.leaves)
 		for range size {
-			i := Issued(next, random.IntN(4))
+			i := Issued(next, next*7%4)
 			if next > 0 && random.IntN(3) == 0 { // one that is recorded, or stands earlier in the list
-				i = Issued(random.IntN(next), 9)
+				n := random.IntN(next)
+				i = Issued(n, n*7%4)
+				i.At, i.KeyID, i.Token = i.At+5, "key-2", strings.Repeat("f", 32)
 			} else {
 				next++
 			}

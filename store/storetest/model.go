@@ -226,7 +226,9 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 }
 
 func drawIssued(rt *rapid.T) store.Issued {
-	return Issued(rapid.IntRange(0, 19).Draw(rt, "bundle"), rapid.IntRange(0, 2).Draw(rt, "slice"))
+	i := Issued(rapid.IntRange(0, 6).Draw(rt, "as of"), rapid.IntRange(0, 2).Draw(rt, "slice"))
+	i.At += dag.Time(rapid.IntRange(0, 2).Draw(rt, "later"))
+	return i
 }
 
 // drawBatches makes arrivals that are mostly good. Turns come in threes, each
