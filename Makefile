@@ -3,7 +3,7 @@
 STATICCHECK_VERSION := v0.8.2
 FUZZTIME ?= 10m
 
-.PHONY: demo serve build test check postgres race processors conformance verifiers interop tidy bench bench-http soak fuzz clean
+.PHONY: demo serve build test check postgres race processors conformance verifiers interop tidy bench eval-knowledge bench-http soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
@@ -47,6 +47,9 @@ interop: ## what others wrote judges ours: DSSE, in-toto, Merkle trees, tiles, P
 
 bench: ## times and ratios, beside what they are compared with
 	go run ./bench
+
+eval-knowledge: ## how far facts lead to the passages that answer questions, beside BM25
+	go run ./bench/eval
 
 bench-http: ## the service under load, beside a bare handler and the library
 	go run ./bench/http

@@ -37,27 +37,30 @@ var mayImport = map[string][]string{
 	"ledger":              {"access", "dag", "policy", "slice", "internal/canon", "golang.org/x/mod/sumdb"},
 	"golden":              {"dag", "policy", "slice", "token"},
 	"ingest":              {"dag", "internal/canon"},
-	"store":               {"access", "dag", "ledger", "policy", "slice"},
-	"store/transfer":      {"access", "dag", "ledger", "store"},
-	"store/fsck":          {"dag", "ledger", "policy", "slice", "store"},
-	"store/storetest":     {"golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp"},
-	"store/memory":        {"access", "dag", "ledger", "policy", "slice", "store"},
-	"store/packed":        {"dag", "ledger", "store"},
-	"store/postgres":      {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
-	"store/sqlite":        {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "modernc.org/sqlite"},
-	"kernel":              {"access", "attest", "dag", "identity", "ledger", "monitor", "witness", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2"},
+	"ingest/extract":      {"dag"},
+	"normalize":           {"internal/canon", "golang.org/x/text"},
+	"knowledge":           {"dag", "normalize", "internal/canon"},
+	"store":               {"access", "dag", "ledger", "policy", "slice", "knowledge"},
+	"store/transfer":      {"access", "dag", "ledger", "store", "knowledge"},
+	"store/fsck":          {"dag", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
+	"store/storetest":     {"golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge"},
+	"store/memory":        {"access", "dag", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
+	"store/packed":        {"dag", "ledger", "store", "knowledge", "internal/canon"},
+	"store/postgres":      {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5", "knowledge"},
+	"store/sqlite":        {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "modernc.org/sqlite", "knowledge"},
+	"kernel":              {"access", "attest", "dag", "identity", "ledger", "monitor", "witness", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"wire":                {},
 	"evidence":            {"attest", "dag", "ledger", "slice", "token"},
 	"monitor":             {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"witness":             {"dag", "ledger"},
 	"client":              {"attest", "dag", "evidence", "ledger", "monitor", "policy", "slice", "token", "internal/canon", "wire"},
-	"server/view":         {"dag", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "wire"},
+	"server/view":         {"dag", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "wire", "knowledge", "normalize"},
 	"examples/guard":      {"access", "dag", "store/memory", "token", "kernel", "server", "client"},
-	"render":              {"dag", "policy", "slice"},
-	"store/observed":      {"access", "dag", "ledger", "policy", "slice", "store"},
+	"render":              {"dag", "policy", "slice", "knowledge"},
+	"store/observed":      {"access", "dag", "ledger", "policy", "slice", "store", "knowledge"},
 	"server/certs":        {},
 	"server": {
-		"access", "attest", "dag", "identity", "ledger", "witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "render", "wire", "server/view",
+		"access", "attest", "dag", "identity", "ledger", "witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "wire", "server/view",
 		"github.com/labstack/echo/v4", "github.com/getkin/kin-openapi/openapi3", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "go.opentelemetry.io/otel",
 	},
@@ -65,18 +68,22 @@ var mayImport = map[string][]string{
 	"server/mcp": {
 		"access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "render", "wire", "server/view",
 		"github.com/modelcontextprotocol/go-sdk",
+		"knowledge", "normalize",
 	},
 	"cmd/graphkernel": {
 		"access", "attest", "client", "dag", "evidence", "golden", "identity", "internal/secretfile", "ledger", "monitor", "witness", "policy", "slice", "token", "ingest", "store", "store/fsck", "store/sqlite", "store/transfer", "store/postgres", "kernel", "internal/canon",
 		"render", "store/observed", "server", "server/mcp", "server/oidc", "server/certs",
 		"github.com/spf13/cobra", "github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf",
 		"github.com/prometheus/client_golang/prometheus", "go.opentelemetry.io/otel",
+		"knowledge", "normalize", "ingest/extract",
 	},
 	"bench": {
 		"dag", "evidence", "identity", "ledger", "policy", "slice", "token", "ingest", "store", "store/sqlite", "store/postgres", "store/observed", "kernel",
 		"bench/plain", "internal/pgtest",
 		"github.com/jedib0t/go-pretty/v6",
+		"knowledge",
 	},
+	"bench/eval":  {"dag", "github.com/jedib0t/go-pretty/v6/table", "kernel", "knowledge", "normalize", "store/sqlite", "token"},
 	"bench/plain": {"dag", "policy", "github.com/jackc/pgx/v5", "modernc.org/sqlite"},
 	"bench/http": {
 		"dag", "store/sqlite", "token", "kernel", "wire",
@@ -85,7 +92,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "attest", "dag", "evidence", "internal/canon", "ledger", "policy", "render", "slice", "normalize", "wire"}
+var pure = []string{"access", "attest", "dag", "evidence", "internal/canon", "knowledge", "ledger", "policy", "render", "slice", "normalize", "wire"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}

@@ -40,7 +40,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) (err error) {
-	s := suite{length: 1_000, nodes: 256, memory: 20_000, hub: 10_000, leaves: 1_000_000, clients: []int{1, 4, 16}, each: time.Second}
+	s := suite{length: 1_000, nodes: 256, memory: 20_000, hub: 10_000, leaves: 1_000_000, facts: 1_000_000, clients: []int{1, 4, 16}, each: time.Second}
 	r := &report{out: os.Stdout}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	turns := flags.String("turns", "100000", "turns in the stores, several sizes with commas between")
@@ -48,6 +48,7 @@ func run(ctx context.Context, args []string) (err error) {
 	only := flags.String("only", "", "groups, with commas between: "+strings.Join(groups, ", "))
 	profile := flags.String("cpuprofile", "", "write a CPU profile to this file; its label \"work\" names the candidate")
 	flags.IntVar(&s.rounds, "rounds", 200, "rounds of each group; some take a part or a multiple of it")
+	flags.IntVar(&s.facts, "facts", s.facts, "facts of the graph that is traversed")
 	flags.BoolVar(&r.markdown, "markdown", false, "print Markdown")
 	flags.StringVar(&s.irc, "irc", "", "a file of annotated messages (irc-ubuntu-gold.jsonl) that is measured too")
 	if err := flags.Parse(args); err != nil {

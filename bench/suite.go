@@ -21,6 +21,7 @@ type suite struct {
 	crossing int // turns of the graph of conversations that cross
 	hub      int // children of a turn
 	leaves   int // of the ledger that is appended to
+	facts    int // of the graph of facts
 	clients  []int
 	each     time.Duration // for which clients run at once
 	irc      string        // a file, or nothing
@@ -29,7 +30,7 @@ type suite struct {
 }
 
 // The groups, by the names that -only takes.
-var groups = []string{"memory", "import", "issue", "evidence", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
+var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
 
 func (s *suite) wants(group string) bool { return len(s.only) == 0 || slices.Contains(s.only, group) }
 
@@ -63,7 +64,12 @@ func (s *suite) run(ctx context.Context, r *report, folder string) (err error) {
 			return err
 		}
 	}
-	if !slices.ContainsFunc(groups[4:], s.wants) {
+	if s.wants("knowledge") {
+		if err := knowing(ctx, r, y, [2]int{min(3_500, s.facts), s.facts}, s.rounds); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(groups[5:], s.wants) {
 		return nil
 	}
 	var sizes [][]*bed

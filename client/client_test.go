@@ -316,8 +316,9 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("got %+v", r)
 		}
 	})
+	t.Run("knowledge", func(t *testing.T) { callKnowledge(t, c) })
 	t.Run("events", func(t *testing.T) {
-		turns, erasures, issued := 0, 0, 0
+		turns, erasures, issued, acts := 0, 0, 0, 0
 		until, cancel := context.WithCancel(ctx)
 		defer cancel()
 		for e, err := range c.Events(until, client.Beginning) {
@@ -331,8 +332,10 @@ func TestEveryOperation(t *testing.T) {
 				erasures++
 			case e.Slice != nil:
 				issued++
+			case e.Knowledge != nil:
+				acts++
 			}
-			if turns == 1504 && erasures == 1 && issued == len(collect(t, c.Slices(ctx))) {
+			if turns == 1504 && erasures == 1 && acts == 7 && issued == len(collect(t, c.Slices(ctx))) {
 				break
 			}
 		}

@@ -27,12 +27,13 @@ const (
 	Beginning EventID = "0" // everything that ever happened
 )
 
-// An Event is one thing that happened. One of Turn, Erasure and Slice is set.
+// An Event is one thing that happened. One of Turn, Erasure, Slice and Knowledge is set.
 type Event struct {
-	ID      EventID
-	Turn    *wire.TurnEvent
-	Erasure *wire.Event
-	Slice   *wire.Issued
+	ID        EventID
+	Turn      *wire.TurnEvent
+	Erasure   *wire.Event
+	Slice     *wire.Issued
+	Knowledge *wire.KnowledgeEvent
 }
 
 // Events follows what happens behind an event: each once, in order, until ctx ends. If
@@ -230,6 +231,10 @@ func (f *follower) dispatch(id, name string, data []byte) error {
 		e.Erasure = new(wire.Event)
 		err = json.Unmarshal(data, e.Erasure)
 		says, want = e.Erasure.Seq, at.seq
+	case wire.EventKnowledge:
+		e.Knowledge = new(wire.KnowledgeEvent)
+		err = json.Unmarshal(data, e.Knowledge)
+		says, want = e.Knowledge.Seq, at.seq
 	case wire.EventSlice:
 		e.Slice = new(wire.Issued)
 		err = json.Unmarshal(data, e.Slice)

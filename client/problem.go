@@ -58,6 +58,9 @@ const (
 	CodeStore           Code = "store_unavailable"
 	CodeNoIdentity      Code = "no_identity"
 	CodeErased          Code = "erased"
+	CodeNotBelieved     Code = "not_believed"
+	CodeEvidence        Code = "unknown_evidence"
+	CodeAlias           Code = "alias_conflict"
 	CodeInternal        Code = "internal"
 )
 

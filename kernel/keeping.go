@@ -8,6 +8,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -26,6 +27,7 @@ type keeping struct {
 	recorded *lru.Cache[handout, store.Issued]       // bundles that are in the store's record
 	policies *registries
 	issuing  *issuing
+	facts    *facts
 
 	announced *lru.Cache[dag.Tenant, signers] // tenants whose ledger knows the keys
 }
@@ -44,6 +46,10 @@ func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
 	s := steadyStore{k.store, epoch}
+	facts, err := newFacts(s, k.config.FactBytes)
+	if err != nil {
+		return nil, err
+	}
 	return &keeping{
 		k: k, store: s,
 		graphs:   newGraphs(s, places, &k.heads, k.config.SkeletonBytes),
@@ -53,6 +59,7 @@ func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
 		recorded: recorded,
 		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[dag.Tenant]bool{}},
 		issuing:  &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
+		facts:    facts,
 
 		announced: announced,
 	}, nil
@@ -141,6 +148,21 @@ func (s steadyStore) Placed(ctx context.Context, tenant dag.Tenant, places []sto
 
 func (s steadyStore) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
 	v, err := s.inner.Events(ctx, tenant, after, limit)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	v, err := s.inner.Acts(ctx, tenant, after, limit)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error) {
+	v, err := s.inner.Aliases(ctx, tenant, after)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) Edges(ctx context.Context, tenant dag.Tenant, asks []knowledge.Ask) ([][]knowledge.Edge, error) {
+	v, err := s.inner.Edges(ctx, tenant, asks)
 	return stillOf(s, v, err)
 }
 

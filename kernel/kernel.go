@@ -46,6 +46,7 @@ type Config struct {
 	SkeletonBytes int // bound of the skeletons kept; 0 is 256 MiB
 	TextBytes     int // bound of the encoded turns kept; 0 is 64 MiB
 	CutBytes      int // bound of the finished cuts kept, without text; 0 is 32 MiB
+	FactBytes     int // bound of the edges between entities kept; 0 is 64 MiB
 
 	// Parallel bounds how many slices are computed at once; others wait in the order of
 	// arrival. Selecting, hashing and encoding are nothing but computing: more at once than
@@ -125,6 +126,9 @@ func Open(c Config) (*Kernel, error) {
 	}
 	if c.CutBytes == 0 {
 		c.CutBytes = 32 << 20
+	}
+	if c.FactBytes == 0 {
+		c.FactBytes = 64 << 20
 	}
 	if c.Parallel <= 0 {
 		c.Parallel = runtime.GOMAXPROCS(0)

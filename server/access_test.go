@@ -23,11 +23,14 @@ import (
 // permitted is the matrix, written out: the operations that each role may use.
 var permitted = map[access.Role]string{
 	access.Verifier: "verifyToken verifyBundle attestBundle",
-	access.Agent:    "admitTurns cutSlice cutSlices verifyToken verifyBundle attestBundle listPolicies getPolicy",
+	access.Agent: "admitTurns cutSlice cutSlices verifyToken verifyBundle attestBundle listPolicies getPolicy " +
+		"learnFact learnFacts retractFacts addAliases removeAlias",
 	access.Auditor: "attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
-		"verifyToken verifyBundle listPolicies getPolicy",
+		"verifyToken verifyBundle listPolicies getPolicy " +
+		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
 	access.Admin: "attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
-		"listSlices getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents",
+		"listSlices getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
 }
 
 // questions gives a good request for every operation that needs a key.
@@ -57,6 +60,19 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"listPolicies":      {},
 		"registerPolicy":    {body: `{"policy_id":"p@1","policy":{"type":"slice_policy_v1","max_nodes":2,"max_radius":4,"phase_weights":{"synthesis":1,"planning":0.9,"consolidation":0.6,"debugging":0.5,"exploration":0.3},"salience_weight":0.3,"distance_decay":0.9,"include_siblings":true,"max_siblings":2}}`},
 		"getPolicy":         {path: map[string]string{"policy_id": "default@1"}},
+		"listFacts":         {query: values("entity", "ada")},
+		"learnFact":         {body: triple("ada", "wrote", "note g")},
+		"learnFacts":        {body: wire.Knowledge{Facts: []wire.NewFact{triple("ada", "wrote", "letters")}}},
+		"retractFacts":      {query: values("subject", "nobody")},
+		"factHistory":       {path: map[string]string{"statement": s.known}},
+		"traverseKnowledge": {body: wire.TraverseRequest{Start: []string{"ada"}}},
+		"findPaths":         {query: values("from", "ada", "to", "babbage")},
+		"knowledgeChanges":  {},
+		"knowledgeStats":    {},
+		"drawKnowledge":     {query: values("entity", "ada")},
+		"listAliases":       {},
+		"addAliases":        {body: map[string]any{"aliases": []wire.Alias{{Alias: "countess", Canonical: "ada"}}}},
+		"removeAlias":       {path: map[string]string{"alias": "countess"}},
 	}
 }
 
@@ -67,6 +83,7 @@ func TestRoles(t *testing.T) {
 	apart["conversation"] = conversationID(2)
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{apart}}})
 	bundle, id := s.cut(s.admin(), 3)
+	s.known = s.learn(s.admin(), triple("ada", "knew", "babbage")).Statement
 	questions := s.questions(id, bundle)
 	allowed, refused := 0, 0
 	for _, item := range s.doc.Paths.Map() {
@@ -103,7 +120,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 3+8+19+24 || refused != 4*24-allowed {
+	if allowed != 3+13+27+37 || refused != 4*37-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

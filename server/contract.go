@@ -29,6 +29,7 @@ const (
 	typeProblem  = "application/problem+json"
 	typeMarkdown = "text/markdown"
 	typeText     = "text/plain"
+	typeCSV      = "text/csv"
 	anyType      = "*/*" // in the contract: a body of whatever type, which is handed on as bytes
 )
 
@@ -172,9 +173,11 @@ func (op *operation) checkParams(r *http.Request, path func(string) string) (map
 				values = []string{path("*")}
 				break
 			}
-			value, err := url.PathUnescape(path(p.Name))
-			if err != nil {
-				return nil, &problem{code: codeInvalid, place: "path parameter " + p.Name, detail: "the path cannot be read: " + err.Error()}
+			value := path(p.Name)
+			if r.URL.RawPath != "" { // else it is unescaped already
+				if value, err = url.PathUnescape(value); err != nil {
+					return nil, &problem{code: codeInvalid, place: "path parameter " + p.Name, detail: "the path cannot be read: " + err.Error()}
+				}
 			}
 			values = []string{value}
 		case openapi3.ParameterInQuery:

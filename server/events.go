@@ -2,9 +2,11 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +18,7 @@ import (
 
 // A position is how far a stream of events has come.
 type position struct {
-	seq    dag.Seq // of turns and erasures
+	seq    dag.Seq // of turns, erasures and acts of knowledge
 	issued uint64  // of slices
 }
 
@@ -195,11 +197,7 @@ func (c *call) stillAdmitted() error {
 func (st *stream) catchUp() (sent bool, err error) {
 	c, k := st.call, st.call.server.config.Kernel
 	var out bytes.Buffer
-	turns, more, err := k.TurnsAfter(c.ctx, c.tenant(), st.at.seq, nil, eventsAtOnce, c.server.config.Limits.PageBytes)
-	if err != nil {
-		return false, err
-	}
-	events, err := k.Events(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
+	numbered, err := st.numbered()
 	if err != nil {
 		return false, err
 	}
@@ -207,33 +205,13 @@ func (st *stream) catchUp() (sent bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// What was appended between the two look-ups must not be jumped over: each
-	// list is complete only up to where it ends.
-	top := dag.MaxSeq
-	if more && len(turns) > 0 {
-		top = min(top, turns[len(turns)-1].Seq)
-	}
-	if len(events) == eventsAtOnce {
-		top = min(top, events[len(events)-1].Seq)
-	}
 	next := st.at
-	for len(turns) > 0 || len(events) > 0 {
-		if len(events) == 0 || len(turns) > 0 && turns[0].Seq < events[0].Seq {
-			if turns[0].Seq > top || turns[0].Seq != next.seq+1 {
-				break
-			}
-			next.seq = turns[0].Seq
-			err = next.write(&out, wire.EventTurn, view.TurnEvent(&turns[0]))
-			turns = turns[1:]
-		} else {
-			if events[0].Seq > top || events[0].Seq != next.seq+1 {
-				break
-			}
-			next.seq = events[0].Seq
-			err = next.write(&out, wire.EventErasure, view.Event(&events[0]))
-			events = events[1:]
+	for _, e := range numbered {
+		if e.seq != next.seq+1 { // every number is somebody's, so the one before is still to come
+			break
 		}
-		if err != nil {
+		next.seq = e.seq
+		if err := next.write(&out, e.name, e.data); err != nil {
 			return false, err
 		}
 	}
@@ -252,6 +230,44 @@ func (st *stream) catchUp() (sent bool, err error) {
 	c.server.metrics.events.Add(float64(next.seq-st.at.seq) + float64(next.issued-st.at.issued))
 	st.at = next
 	return true, nil
+}
+
+// A numberedEvent is an event that has a sequence number.
+type numberedEvent struct {
+	seq  dag.Seq
+	name string
+	data any
+}
+
+// numbered gives the next events that have sequence numbers, ascending. There may be holes:
+// what was appended between two look-ups is in one list and not in the other, and each list
+// is cut somewhere else.
+func (st *stream) numbered() ([]numberedEvent, error) {
+	c, k := st.call, st.call.server.config.Kernel
+	turns, _, err := k.TurnsAfter(c.ctx, c.tenant(), st.at.seq, nil, eventsAtOnce, c.server.config.Limits.PageBytes)
+	if err != nil {
+		return nil, err
+	}
+	events, err := k.Events(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	acts, err := k.Acts(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]numberedEvent, 0, len(turns)+len(events)+len(acts))
+	for i := range turns {
+		list = append(list, numberedEvent{turns[i].Seq, wire.EventTurn, view.TurnEvent(&turns[i])})
+	}
+	for i := range events {
+		list = append(list, numberedEvent{events[i].Seq, wire.EventErasure, view.Event(&events[i])})
+	}
+	for i := range acts {
+		list = append(list, numberedEvent{acts[i].Seq, wire.EventKnowledge, view.KnowledgeEvent(&acts[i])})
+	}
+	slices.SortFunc(list, func(a, b numberedEvent) int { return cmp.Compare(a.seq, b.seq) })
+	return list, nil
 }
 
 // write appends one event. JSON holds no line feed.

@@ -12,6 +12,8 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -52,6 +54,9 @@ const (
 	codeKeys            code = "keys_unavailable"
 	codeNoIdentity      code = "no_identity"
 	codeErased          code = "erased"
+	codeNotBelieved     code = "not_believed"
+	codeEvidence        code = "unknown_evidence"
+	codeAlias           code = "alias_conflict"
 	codeInternal        code = "internal"
 )
 
@@ -90,6 +95,9 @@ var kinds = map[code]struct {
 	codeKeys:            {http.StatusServiceUnavailable, "Keys cannot be looked up"},
 	codeNoIdentity:      {http.StatusServiceUnavailable, "The kernel has no identity"},
 	codeErased:          {http.StatusGone, "Text was erased since"},
+	codeNotBelieved:     {http.StatusConflict, "The statement is not believed"},
+	codeEvidence:        {http.StatusUnprocessableEntity, "The evidence of a fact is not known"},
+	codeAlias:           {http.StatusConflict, "The aliases contradict each other"},
 	codeInternal:        {http.StatusInternalServerError, "Internal error"},
 }
 
@@ -159,6 +167,16 @@ func problemOf(err error) *problem {
 		{token.ErrNoKey, codeNoKey},
 		{kernel.ErrErasedSince, codeErased},
 		{canon.ErrSyntax, codeSyntax},
+		{knowledge.ErrNotBelieved, codeNotBelieved},
+		{kernel.ErrNoEvidence, codeEvidence},
+		{kernel.ErrNoFilter, codeInvalid},
+		{normalize.ErrAmbiguous, codeAlias},
+		{normalize.ErrChain, codeAlias},
+		{normalize.ErrUnknown, codeAlias},
+		{normalize.ErrSelf, codeInvalid},
+		{normalize.ErrEmpty, codeInvalid},
+		{normalize.ErrForm, codeInvalid},
+		{knowledge.ErrQuery, codeInvalid},
 		{ingest.ErrFormat, codeInvalid},
 		{dag.ErrForm, codeInvalid},
 	} {

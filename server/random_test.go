@@ -137,7 +137,7 @@ func (g *generator) request(s *service, op *openapi3.Operation, item *openapi3.P
 			if q.path[p.Value.Name] = text(p.Value.Schema); q.path[p.Value.Name] == "" {
 				q.path[p.Value.Name] = "-"
 			}
-		case g.IntN(3) == 0 && p.Value.In == "query":
+		case p.Value.In == "query" && (g.IntN(3) == 0 || p.Value.Required && g.IntN(4) > 0):
 			q.query.Set(p.Value.Name, text(p.Value.Schema))
 		}
 	}
@@ -170,6 +170,7 @@ func TestRandom(t *testing.T) {
 	s := start(t, publicly(tenantA))
 	s.chain(s.admin(), 40)
 	bundle, id := s.cut(s.admin(), 20)
+	statement := s.learn(s.admin(), triple("ada", "wrote", "note g")).Statement
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 3)), known: map[string][]string{
@@ -178,6 +179,10 @@ func TestRandom(t *testing.T) {
 		"SliceID":  {id}, "PolicyID": {"default@1", "pab@1"},
 		"Time": {"2026-01-02T03:04:05Z"}, "Tile": {"0/000.p/1", "entries/000.p/2", "0/000.p/255", "1/000.p/1", "63/000", "0/x001/000"}, "TileIndex": {"000.p/1", "000.p/2", "001"},
 		"LogSize": {"0", "1", "2", "3", "100"},
+		"Name":    {"ada", "Ada", "babbage", "note g", "wrote", "knew", "countess", "…", "C#", "\"];x["},
+		"Decimal": {"0", "0.5", "1", "1.0", "0.999999"},
+		"Source":  {"user", "api", "llm:m"},
+		"Digest":  {statement},
 	}}
 	type described struct {
 		op   *openapi3.Operation

@@ -44,6 +44,7 @@ type service struct {
 	store     store.Store
 	identity  identity.Identity
 	keys      map[dag.Tenant]map[access.Role]string
+	known     string // a statement of tenant A, where a test has recorded one
 }
 
 const (

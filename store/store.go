@@ -10,6 +10,8 @@
 //   - registered policies;
 //   - the record of every slice that was issued;
 //   - API keys, of which it has the hash alone, with their revocation;
+//   - what is known beside the turns: the acts of package knowledge, and the edges that
+//     follow from them;
 //   - the ledger: a leaf for each issued slice, policy, erasure, and for each API key's
 //     creation and revocation, appended in the transaction of the act. So whatever is
 //     acknowledged is in it. A leaf stands in it once;
@@ -30,6 +32,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -83,11 +86,12 @@ type Place struct {
 	Seq          dag.Seq
 }
 
-// A Stretch is a part of a tenant's history as another store tells it: the
-// records and the events of consecutive sequence numbers, each by ascending Seq.
+// A Stretch is a part of a tenant's history as another store tells it: the records,
+// the events and the acts of consecutive sequence numbers, each by ascending Seq.
 type Stretch struct {
 	Records []Record
 	Events  []Event
+	Acts    []knowledge.Recorded // Until does not count: it follows from the acts
 }
 
 // A Part names how much of a conversation a reader has already.
@@ -168,7 +172,7 @@ type Store interface {
 	// Adopt takes over a stretch of history from another store, all of it or
 	// nothing, under the numbers that it has there. It must continue this store's
 	// history: the first number is that of the head and one, or ErrGap is
-	// wrapped. A body whose erasure is in the stretch is not kept. What cannot be
+	// wrapped. Acts are planned anew, and must come to the same. A body whose erasure is in the stretch is not kept. What cannot be
 	// such a history wraps dag.ErrForm: a gap or a number used twice, a leaf or a
 	// body that is not what its turn has the digest of, a parent that is not
 	// admitted before its child, an erasure of an unknown turn, or a second one.
@@ -224,6 +228,31 @@ type Store interface {
 
 	// Events gives up to limit events numbered above after, ascending.
 	Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Event, error)
+
+	// PutActs records acts of knowledge at a time, all of them or none, each that changes
+	// something under the next sequence number, in this order, and gives what became of
+	// each. It decides as knowledge.Prepared.Plan does, with what is believed at the
+	// commit: of two writers that would end one belief, the second is told. At most
+	// knowledge.MaxActs.
+	PutActs(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act, at dag.Time) ([]knowledge.Outcome, error)
+
+	// Acts gives up to limit acts numbered above after, ascending.
+	Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error)
+
+	// ActsOf gives up to limit acts about a statement numbered above after, ascending:
+	// assertions and retractions of it. What superseded it is about another.
+	ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error)
+
+	// Aliases gives the acts about aliases that are numbered above after, ascending.
+	Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error)
+
+	// Edges answers as knowledge.Graph says. At most a constant number of queries, or one
+	// look-up for each question where there is no server to ask.
+	Edges(ctx context.Context, tenant dag.Tenant, asks []knowledge.Ask) ([][]knowledge.Edge, error)
+
+	// Versions gives the assertions that began the versions that are looked for, ascending,
+	// and how many there are in all.
+	Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Find) ([]knowledge.Recorded, int, error)
 
 	// PutPolicy registers a policy. The same id with the same hash changes
 	// nothing, with another wraps policy.ErrConflict.

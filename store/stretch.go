@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -19,6 +20,7 @@ type PreparedStretch struct {
 	seen    map[dag.TurnID]struct{} // those of beyond
 	erased  map[dag.TurnID]dag.Seq  // by the number of the event in the stretch
 	erasing []dag.TurnID            // erased turns that are no records of it
+	acts    *knowledge.Prepared
 }
 
 // PrepareStretch checks what can be checked of a stretch alone: that its numbers are
@@ -47,6 +49,10 @@ func PrepareStretch(s Stretch) (*PreparedStretch, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	var err error
+	if p.acts, err = knowledge.PrepareHistory(s.Acts); err != nil {
+		return nil, err
 	}
 	for _, id := range p.beyond {
 		if r := p.records[id]; r != nil {
@@ -100,10 +106,10 @@ func (p *PreparedStretch) outside(id dag.TurnID) {
 	}
 }
 
-// checkNumbers makes sure that records and events together have consecutive numbers.
+// checkNumbers makes sure that all together have consecutive numbers.
 func (s *Stretch) checkNumbers() error {
-	records, events := s.Records, s.Events
-	for next := s.first(); len(records)+len(events) > 0; next++ {
+	records, events, acts := s.Records, s.Events, s.Acts
+	for next := s.first(); len(records)+len(events)+len(acts) > 0; next++ {
 		switch {
 		case next == 0:
 			return fmt.Errorf("%w: the stretch begins with number 0; the first one is 1", dag.ErrForm)
@@ -113,8 +119,10 @@ func (s *Stretch) checkNumbers() error {
 			records = records[1:]
 		case len(events) > 0 && events[0].Seq == next:
 			events = events[1:]
+		case len(acts) > 0 && acts[0].Seq == next:
+			acts = acts[1:]
 		default:
-			rest := Stretch{Records: records, Events: events}
+			rest := Stretch{Records: records, Events: events, Acts: acts}
 			return fmt.Errorf("%w: number %d comes where the stretch must have %d; its numbers are consecutive, and each is used once", dag.ErrForm, rest.first(), next)
 		}
 	}
@@ -123,16 +131,26 @@ func (s *Stretch) checkNumbers() error {
 
 // first gives the smallest number of a stretch that is in order, 0 if it is empty.
 func (s *Stretch) first() dag.Seq {
-	switch {
-	case len(s.Records) == 0 && len(s.Events) == 0:
-		return 0
-	case len(s.Records) == 0:
-		return s.Events[0].Seq
-	case len(s.Events) == 0:
-		return s.Records[0].Seq
+	var first dag.Seq
+	least := func(seq dag.Seq) {
+		if first == 0 || seq < first {
+			first = seq
+		}
 	}
-	return min(s.Records[0].Seq, s.Events[0].Seq)
+	if len(s.Records) > 0 {
+		least(s.Records[0].Seq)
+	}
+	if len(s.Events) > 0 {
+		least(s.Events[0].Seq)
+	}
+	if len(s.Acts) > 0 {
+		least(s.Acts[0].Seq)
+	}
+	return first
 }
+
+// len is how many numbers a stretch uses.
+func (s *Stretch) len() int { return len(s.Records) + len(s.Events) + len(s.Acts) }
 
 // check refuses a record that is not what its digests say.
 func (r *Record) check() error {
@@ -189,6 +207,10 @@ func (p *PreparedStretch) Beyond() []dag.TurnID { return p.beyond }
 // of them is stored with a body loses it when the stretch is adopted.
 func (p *PreparedStretch) Erasing() []dag.TurnID { return p.erasing }
 
+// Acts gives the prepared acts of the stretch. Whoever adopts plans them, and does what the
+// plan says.
+func (p *PreparedStretch) Acts() *knowledge.Prepared { return p.acts }
+
 // Last gives the stretch's last number, which becomes the tenant's head. It is 0
 // if the stretch is empty, and nothing is to be done.
 func (p *PreparedStretch) Last() dag.Seq {
@@ -196,7 +218,7 @@ func (p *PreparedStretch) Last() dag.Seq {
 	if first == 0 {
 		return 0
 	}
-	return first + dag.Seq(len(p.stretch.Records)+len(p.stretch.Events)) - 1
+	return first + dag.Seq(p.stretch.len()) - 1
 }
 
 // Plan decides what Adopt does: the records to insert, complete and without the

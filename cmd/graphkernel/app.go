@@ -169,7 +169,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.importCommand(), a.exportCommand(), a.showCommand(),
 		a.sliceCommand(), a.verifyCommand(), a.replayCommand(), a.explainCommand(),
-		a.policyCommand(), a.eraseCommand(), a.attestCommand(), a.convertCommand(), a.discloseCommand(), a.logCommand(), a.fetchCommand(), a.identityCommand(), a.conformanceCommand(),
+		a.knowledgeCommand(), a.policyCommand(), a.eraseCommand(), a.attestCommand(), a.convertCommand(), a.discloseCommand(), a.logCommand(), a.fetchCommand(), a.identityCommand(), a.conformanceCommand(),
 		a.keysCommand(), a.apikeyCommand(), a.serveCommand(), a.mcpCommand(), a.configCommand(),
 		a.fsckCommand(), a.copyCommand(), a.backupCommand(), a.restoreCommand(), a.migrateCommand(), a.demoCommand(), a.versionCommand(),
 	)

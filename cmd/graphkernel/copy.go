@@ -20,10 +20,10 @@ func (a *app) copyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "copy --to STORE",
 		Short: "Copy a store into another, under the same numbers",
-		Long: `Copies all that the store holds, of every tenant unless --tenant names one: turns and
-erasures under the numbers that they have, policies, the record of issued slices,
-hashes of API keys. Every slice that was issued replays in the copy. The copy is then
-checked as fsck does.
+		Long: `Copies all that the store holds, of every tenant unless --tenant names one: turns,
+erasures and acts of knowledge under the numbers that they have, policies, the record of
+issued slices, hashes of API keys. Every slice that was issued replays in the copy. The
+copy is then checked as fsck does.
 
 Others may write to the store meanwhile; the copy ends where each tenant was when it
 began. Copying again brings what is new, and takes up a copy that was cut short. What
@@ -52,6 +52,7 @@ type tenantJSON struct {
 	Head     uint64        `json:"head"`
 	Turns    copyCountJSON `json:"turns"`
 	Events   copyCountJSON `json:"events"`
+	Acts     copyCountJSON `json:"acts"`
 	Policies copyCountJSON `json:"policies"`
 	Issued   copyCountJSON `json:"issued"`
 	Keys     copyCountJSON `json:"keys"`
@@ -67,7 +68,7 @@ func tenantsResult(reports []transfer.Tenant) []tenantJSON {
 	for i := range reports {
 		r := &reports[i]
 		list[i] = tenantJSON{
-			string(r.Name), uint64(r.Head), copyCountJSON(r.Turns), copyCountJSON(r.Events),
+			string(r.Name), uint64(r.Head), copyCountJSON(r.Turns), copyCountJSON(r.Events), copyCountJSON(r.Acts),
 			copyCountJSON(r.Policies), copyCountJSON(r.Issued), copyCountJSON(r.Keys),
 		}
 	}
@@ -137,15 +138,16 @@ func (a *app) transfer(ctx context.Context, to, from store.Store, tenants []dag.
 // cutShort reports a copy that failed. What was copied before stays; the counts say so
 // beside the error, as import does.
 func (a *app) cutShort(result copyJSON, reports []transfer.Tenant, err error) error {
-	copied := 0
+	turns, acts := 0, 0
 	for i := range reports {
-		copied += reports[i].Turns.Copied
+		turns += reports[i].Turns.Copied
+		acts += reports[i].Acts.Copied
 	}
-	if copied == 0 {
+	if turns+acts == 0 {
 		return err
 	}
 	if a.output != "json" {
-		a.note("%d turns were copied before this; copying again goes on from there", copied)
+		a.note("%d turns and %d acts were copied before this; copying again goes on from there", turns, acts)
 		return err
 	}
 	result.Error, result.ExitCode = err.Error(), exitCode(err)
@@ -162,8 +164,8 @@ func (a *app) cutShort(result copyJSON, reports []transfer.Tenant, err error) er
 func printCopied(w io.Writer, reports []transfer.Tenant) {
 	for i := range reports {
 		r := &reports[i]
-		fmt.Fprintf(w, "tenant %s: copied turns %d, events %d, policies %d, issued slices %d, API keys %d; there already: turns %d, events %d, issued slices %d; head %d\n",
-			r.Name, r.Turns.Copied, r.Events.Copied, r.Policies.Copied, r.Issued.Copied, r.Keys.Copied,
-			r.Turns.Existing, r.Events.Existing, r.Issued.Existing, r.Head)
+		fmt.Fprintf(w, "tenant %s: copied turns %d, events %d, acts %d, policies %d, issued slices %d, API keys %d; there already: turns %d, events %d, acts %d, issued slices %d; head %d\n",
+			r.Name, r.Turns.Copied, r.Events.Copied, r.Acts.Copied, r.Policies.Copied, r.Issued.Copied, r.Keys.Copied,
+			r.Turns.Existing, r.Events.Existing, r.Acts.Existing, r.Issued.Existing, r.Head)
 	}
 }

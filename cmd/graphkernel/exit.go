@@ -11,7 +11,9 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store/transfer"
@@ -67,6 +69,7 @@ func exitCode(err error) int {
 		code int
 	}{
 		{errors.As(err, &usage) || errors.As(err, &ambiguous) || errors.Is(err, kernel.ErrBeyondHead), exitUsage},
+		{errors.Is(err, knowledge.ErrQuery) || errors.Is(err, kernel.ErrNoFilter), exitUsage},
 		{errors.Is(err, ledger.ErrTrust), exitUsage},                                         // it is the verifier's own
 		{errors.Is(err, token.ErrKeyFile) || errors.Is(err, identity.ErrFile), exitInternal}, // however malformed it is, the evidence is not
 		{errors.Is(err, transfer.ErrDamaged), exitDamaged},                                   // not evidence, either
@@ -80,7 +83,7 @@ func exitCode(err error) int {
 		{errors.Is(err, ledger.ErrQuorum), exitQuorumNotMet},
 		{errors.Is(err, client.ErrRedacted), exitRedacted},
 		{errors.Is(err, slice.ErrMalformed) || errors.Is(err, ledger.ErrForm) || errors.Is(err, attest.ErrForm) || errors.Is(err, dag.ErrForm) || errors.Is(err, policy.ErrRange) ||
-			errors.Is(err, canon.ErrSyntax) || errors.As(err, &field) || errors.Is(err, ingest.ErrFormat) || errors.As(err, &line), exitMalformed},
+			errors.Is(err, canon.ErrSyntax) || errors.As(err, &field) || errors.Is(err, ingest.ErrFormat) || errors.Is(err, normalize.ErrForm) || errors.As(err, &line), exitMalformed},
 	} {
 		if row.is {
 			return row.code

@@ -22,10 +22,11 @@ func (a *app) fsckCommand() *cobra.Command {
 		Short: "Check a store: derive anew everything in it that can be derived",
 		Long: `Reads all that a store holds, of every tenant unless --tenant names one, and derives
 anew what can be derived: the digest of every text, the leaf of every turn and edge,
-sequence numbers without a gap, conversations, links, external ids, the hashes of
-policies, and the whole tree of the ledger, in which every act must have its leaf. Every
-slice that was issued is cut again, and its six provenance fields are compared. Needs no
-keys, changes nothing, and may run while others write.
+sequence numbers without a gap, conversations, links, external ids, what every act of
+knowledge did and both edges of each fact, the hashes of policies, and the whole tree of
+the ledger, in which every issued slice, policy, erasure and API key must have its leaf.
+Every slice that was issued is cut again, and its six provenance fields are compared.
+Needs no keys, changes nothing, and may run while others write.
 
 Exit codes: 0 all is in order, 18 something does not fit; 1 internal, 2 usage.`,
 		Example: `  graphkernel fsck
@@ -62,6 +63,8 @@ type countsJSON struct {
 	Bodies        int `json:"bodies"`
 	Bare          int `json:"bare"`
 	Events        int `json:"events"`
+	Acts          int `json:"acts"`
+	Versions      int `json:"versions"`
 	Conversations int `json:"conversations"`
 	Policies      int `json:"policies"`
 	Issued        int `json:"issued"`
@@ -159,8 +162,8 @@ func printReport(w io.Writer, r *fsck.Report) {
 		t.Render()
 	}
 	c := &r.Counts
-	fmt.Fprintf(w, "checked: turns %d, edges %d, conversations %d, texts %d, events %d, policies %d, issued slices %d (cut again %d), API keys %d, ledger leaves %d, tenants %d\n",
-		c.Turns, c.Edges, c.Conversations, c.Bodies, c.Events, c.Policies, c.Issued, c.Recut, c.Keys, c.Leaves, c.Tenants)
+	fmt.Fprintf(w, "checked: turns %d, edges %d, conversations %d, texts %d, events %d, acts %d, policies %d, issued slices %d (cut again %d), API keys %d, ledger leaves %d, tenants %d\n",
+		c.Turns, c.Edges, c.Conversations, c.Bodies, c.Events, c.Acts, c.Policies, c.Issued, c.Recut, c.Keys, c.Leaves, c.Tenants)
 	switch {
 	case r.OK():
 		fmt.Fprintln(w, "all is in order")

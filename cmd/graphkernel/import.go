@@ -21,6 +21,7 @@ import (
 
 func (a *app) importCommand() *cobra.Command {
 	var format string
+	var learn bool
 	c := &cobra.Command{
 		Use:   "import PATH",
 		Short: "Admit conversations from a file, a folder or a git repository",
@@ -30,20 +31,23 @@ and the project's own JSONL, which export writes. The format is found by looking
 
 Turns are admitted in batches, each whole or not at all. Importing again admits
 what is new and changes nothing else. What is left out is counted by reason
-(docs/importers.md explains each). The result, as JSON:
+(docs/importers.md explains each). With --extract, facts are learned from the turns that
+were admitted, as knowledge extract does it. The result, as JSON:
 
-  {"admitted","existing","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"head"}`,
+  {"admitted","existing","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"head",
+   "extracted":{…}}`,
 		Example: `  graphkernel import ~/.claude/projects
   graphkernel import conversations.json --format chatgpt
   graphkernel import .                        the history of this repository`,
 		Args: oneArg("PATH"),
-		RunE: func(c *cobra.Command, args []string) error { return a.importPath(c, args[0], format) },
+		RunE: func(c *cobra.Command, args []string) error { return a.importPath(c, args[0], format, learn) },
 	}
 	names := make([]string, 0, len(ingest.Formats))
 	for _, f := range ingest.Formats {
 		names = append(names, string(f))
 	}
 	c.Flags().StringVar(&format, "format", "", fmt.Sprintf("one of %v; found by looking if absent", names))
+	c.Flags().BoolVar(&learn, "extract", false, "learn facts from what is admitted")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }
@@ -57,6 +61,7 @@ type importJSON struct {
 	Noted         map[string]int `json:"noted"`
 	Head          uint64         `json:"head"`
 	Records       int            `json:"records"`
+	Extracted     *extractedJSON `json:"extracted,omitempty"`
 	Error         string         `json:"error,omitempty"`
 	ExitCode      int            `json:"exit_code,omitempty"`
 }
@@ -75,7 +80,7 @@ func importResult(r *kernel.ImportReport) importJSON {
 	return j
 }
 
-func (a *app) importPath(c *cobra.Command, path, format string) error {
+func (a *app) importPath(c *cobra.Command, path, format string, learn bool) error {
 	opts := ingest.Options{Format: ingest.Format(format)}
 	if format != "" {
 		if _, err := ingest.ParseFormat(format); err != nil {
@@ -86,11 +91,20 @@ func (a *app) importPath(c *cobra.Command, path, format string) error {
 		return usagef("%s does not exist; import takes a file, a folder or a git repository", path)
 	}
 	return a.withNewKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		before, err := s.Head(c.Context(), s.tenant)
+		if err != nil {
+			return err
+		}
 		bar := a.progress("importing")
 		opts.Progress = bar.update
 		report, err := s.Import(c.Context(), s.tenant, path, opts)
 		bar.stop()
 		result := importResult(&report)
+		if err == nil && learn {
+			if result.Extracted, err = a.extract(c.Context(), s, nil, before); err == nil {
+				result.Head = result.Extracted.Head
+			}
+		}
 		if err != nil {
 			// What was admitted before stays; say so beside the error. Nothing
 			// else is on standard output then, so run adds nothing to it.
@@ -107,7 +121,12 @@ func (a *app) importPath(c *cobra.Command, path, format string) error {
 			}
 			return err
 		}
-		return a.print(result, func(w io.Writer) { printImport(w, &report) })
+		return a.print(result, func(w io.Writer) {
+			printImport(w, &report)
+			if result.Extracted != nil {
+				printExtracted(w, result.Extracted)
+			}
+		})
 	})
 }
 

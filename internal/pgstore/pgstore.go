@@ -24,7 +24,7 @@ var pool struct {
 // than truncating fifty tables.
 const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM guards; DELETE FROM ids; DELETE FROM links;
 	DELETE FROM conversations; DELETE FROM events; DELETE FROM policies; DELETE FROM issued; DELETE FROM api_keys;
-	DELETE FROM logs; DELETE FROM log_leaves; DELETE FROM log_hashes; DELETE FROM log_index; DELETE FROM witnessed`
+	DELETE FROM logs; DELETE FROM log_leaves; DELETE FROM log_hashes; DELETE FROM log_index; DELETE FROM witnessed; DELETE FROM acts; DELETE FROM edges`
 
 // URL gives the URL of an empty database until the end of the test. It skips the test
 // where there is no server to start, see pgtest.Need.

@@ -1,5 +1,6 @@
 // Package mcp is the kernel over the Model Context Protocol: an agent admits turns,
-// cuts slices, and verifies, replays and explains them, as tools of its own. It owns
+// cuts slices, verifies, replays and explains them, and keeps and asks facts, as tools of
+// its own. With Options.Memory it has the tools of the public memory server too. It owns
 // sessions, the form of tool calls, and what of an error a caller is told. What is
 // true it asks of package kernel.
 //
@@ -11,9 +12,9 @@
 // the request. The tenant is the identity's and comes from nowhere else. A tool that
 // its role does not permit is not listed, and a call of it is refused.
 //
-// tools.json holds the tools as clients see them. Arguments are read strictly, from
-// the bytes that came: an unknown member, a repeated one or a number in another
-// spelling is an error that says where. What a caller can mend comes back as a tool
+// tools.json, knowledge.json and memory.json hold the tools as clients see them.
+// Arguments are read strictly, from the bytes that came: an unknown member, a repeated
+// one or a number in another spelling is an error that says where. What a caller can mend comes back as a tool
 // error in a sentence; whatever else fails is logged, and the caller learns the
 // number under which.
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -53,6 +54,10 @@ func sentence(err error) (string, bool) {
 		{kernel.ErrTooLarge, true, "; name a policy with a lower max_nodes"},
 		{policy.ErrUnknown, true, "; list_policies names those that there are"},
 		{slice.ErrAnchor, true, "; it was admitted later, so give a higher as_of or leave it out"},
+		{knowledge.ErrQuery, true, ""},
+		{knowledge.ErrNotBelieved, true, "; nothing was changed; knowledge_find says what is believed now"},
+		{kernel.ErrNoEvidence, true, "; nothing was changed"},
+		{kernel.ErrNoFilter, true, ""},
 		{store.ErrNotFound, true, ""},
 	} {
 		if errors.Is(err, row.is) {

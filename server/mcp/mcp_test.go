@@ -23,6 +23,8 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -298,7 +300,7 @@ func TestWay(t *testing.T) {
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	k := testKernel(t)
-	s := New(k, Options{})
+	s := New(k, Options{Memory: true})
 	admin := over(t, s, identity(access.Admin))
 	must(t, admin, "admit_turns", chain(3))
 	bundle, cut := must(t, admin, "cut_slice", map[string]any{"anchor": "ext-3"})
@@ -306,11 +308,21 @@ func TestRoles(t *testing.T) {
 		"admit_turns": {"turns": []any{said(4, "four")}}, "cut_slice": {"anchor": "ext-3"}, "verify_bundle": {"bundle": bundle},
 		"replay_slice": {"slice_id": cut["slice_id"]}, "explain_turn": {"turn": "ext-1", "anchor": "ext-3"}, "list_policies": {},
 	}
+	for name, in := range knowledgeArguments(t, admin) {
+		arguments[name] = in
+	}
+	learns := []string{
+		"add_observations", "create_entities", "create_relations", "delete_entities", "delete_observations", "delete_relations", "knowledge_assert", "knowledge_retract",
+	}
+	asks := []string{"knowledge_find", "knowledge_history", "knowledge_path", "knowledge_traverse", "open_nodes", "read_graph", "search_nodes"}
 	want := map[access.Role][]string{
 		access.Verifier: {"verify_bundle"},
-		access.Agent:    {"admit_turns", "cut_slice", "list_policies", "verify_bundle"},
-		access.Auditor:  {"explain_turn", "list_policies", "replay_slice", "verify_bundle"},
-		access.Admin:    {"admit_turns", "cut_slice", "explain_turn", "list_policies", "replay_slice", "verify_bundle"},
+		access.Agent:    slices.Concat([]string{"admit_turns", "cut_slice", "list_policies", "verify_bundle"}, learns, asks),
+		access.Auditor:  slices.Concat([]string{"explain_turn", "list_policies", "replay_slice", "verify_bundle"}, asks),
+		access.Admin:    slices.Concat([]string{"admit_turns", "cut_slice", "explain_turn", "list_policies", "replay_slice", "verify_bundle"}, learns, asks),
+	}
+	for _, names := range want {
+		slices.Sort(names)
 	}
 	for _, role := range access.Roles {
 		c := over(t, s, identity(role))
@@ -664,21 +676,43 @@ func TestDefinitions(t *testing.T) {
 		switch {
 		case a == nil || a.DestructiveHint == nil || a.OpenWorldHint == nil || a.Title == "":
 			t.Errorf("%s: the annotations are incomplete", d.Name)
-		case *a.DestructiveHint || *a.OpenWorldHint || !a.IdempotentHint:
+		case *a.DestructiveHint != (d.Name == "knowledge_retract" || strings.HasPrefix(d.Name, "delete_")) || *a.OpenWorldHint || !a.IdempotentHint:
 			t.Errorf("%s: annotations %+v", d.Name, a)
-		case a.ReadOnlyHint == (d.Name == "admit_turns" || d.Name == "cut_slice"):
+		case a.ReadOnlyHint == (d.Name == "cut_slice" || slices.Contains(tools[d.Name].permissions, access.Admit)):
 			t.Errorf("%s: readOnlyHint is %v", d.Name, a.ReadOnlyHint)
 		}
 		if !strings.Contains(d.Description, "Use it") || !strings.Contains(d.Description, "omes back") {
 			t.Errorf("%s: the description does not say when to use it and what comes back", d.Name)
 		}
-		if d.Name != "list_policies" && !strings.Contains(d.Description, "evidence") {
+		if d.Name != "list_policies" && !isMemory(d.Name) && !strings.Contains(d.Description, "evidence") {
 			t.Errorf("%s: the description does not say what is evidence", d.Name)
 		}
 	}
-	turns := definitions()[0].InputSchema.(map[string]any)["properties"].(map[string]any)["turns"].(map[string]any)
-	if turns["maxItems"] != float64(MaxTurns) {
-		t.Errorf("tools.json takes %v turns, the code %d", turns["maxItems"], MaxTurns)
+	input := map[string]map[string]any{}
+	for _, d := range definitions() {
+		input[d.Name] = d.InputSchema.(map[string]any)["properties"].(map[string]any)
+	}
+	for _, bound := range []struct {
+		tool, argument, key string
+		want                int
+	}{
+		{"admit_turns", "turns", "maxItems", MaxTurns},
+		{"knowledge_assert", "facts", "maxItems", MaxFacts},
+		{"knowledge_find", "limit", "maximum", kernel.MaxFacts},
+		{"knowledge_find", "subject", "maxLength", normalize.MaxName},
+		{"knowledge_traverse", "start", "maxItems", knowledge.MaxStarts},
+		{"knowledge_traverse", "predicates", "maxItems", maxPredicates},
+		{"knowledge_traverse", "max_hops", "maximum", knowledge.MaxHops},
+		{"knowledge_traverse", "max_results", "maximum", knowledge.MaxResults},
+		{"knowledge_path", "count", "maximum", knowledge.MaxPaths},
+		{"knowledge_history", "limit", "maximum", MaxHistory},
+		{"knowledge_retract", "reason", "maxLength", knowledge.MaxReason},
+		{"create_entities", "entities", "maxItems", MaxMemory},
+		{"search_nodes", "query", "maxLength", maxSearch},
+	} {
+		if got := input[bound.tool][bound.argument].(map[string]any)[bound.key]; got != float64(bound.want) {
+			t.Errorf("%s: %s of %s is %v, in the code %d", bound.tool, bound.key, bound.argument, got, bound.want)
+		}
 	}
 	if objects < 15 {
 		t.Errorf("looked at %d objects only", objects)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -24,6 +24,10 @@ import (
 type Options struct {
 	Log     *slog.Logger // gets what callers are not told; nil: nobody does
 	Version string       // of the program, which clients show; "dev"
+
+	// Memory adds the nine tools of the public memory server over this store; see
+	// docs/mcp.md. They are for agents that used that server before.
+	Memory bool
 
 	// MaxMessage bounds the bytes of a message that is read: 16 MiB. The text of a
 	// result has at most half of that, for quoting it can double it.
@@ -48,6 +52,10 @@ type Server struct {
 	roles    map[access.Role]*sdk.Server // what each role may use, and nothing else
 	places   chan struct{}               // holds a value for each call at work
 	sessions sessions
+
+	// Calls that look at the memory and then change it hold a place of their tenant's.
+	remembering [64]chan struct{}
+	mostFacts   int // of the memory, in one call: MaxGraph
 }
 
 // New gives a server over a kernel, which stays the caller's.
@@ -68,7 +76,10 @@ func newServer(k *kernel.Kernel, o Options, adjust func(*sdk.ServerOptions), add
 	o.MaxSessions = cmp.Or(o.MaxSessions, 1024)
 	o.MaxEach = cmp.Or(o.MaxEach, 64)
 	o.Idle = cmp.Or(o.Idle, 30*time.Minute)
-	s := &Server{kernel: k, options: o, roles: make(map[access.Role]*sdk.Server, len(access.Roles)), places: make(chan struct{}, o.MaxCalls)}
+	s := &Server{kernel: k, options: o, roles: make(map[access.Role]*sdk.Server, len(access.Roles)), places: make(chan struct{}, o.MaxCalls), mostFacts: MaxGraph}
+	for i := range s.remembering {
+		s.remembering[i] = make(chan struct{}, 1)
+	}
 	s.sessions.most, s.sessions.each = o.MaxSessions, o.MaxEach
 	for _, role := range access.Roles {
 		s.roles[role] = s.forRole(role, adjust, add)
@@ -83,8 +94,8 @@ var versions = slices.DeleteFunc(sdk.SupportedProtocolVersions(), func(v string)
 //go:embed instructions.txt
 var instructions string
 
-//go:embed tools.json
-var toolsJSON []byte
+//go:embed tools.json knowledge.json memory.json
+var definitionFiles embed.FS
 
 // forRole makes the side of the server that a role sees.
 func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add func(*sdk.Server)) *sdk.Server {
@@ -99,7 +110,7 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 	adjust(o)
 	server := sdk.NewServer(&sdk.Implementation{Name: "graphkernel", Title: "Graph Kernel", Version: s.options.Version}, o)
 	for _, t := range definitions() {
-		if do := tools[t.Name]; role.May(do.permission) {
+		if do := tools[t.Name]; mayOne(role, do.permissions) && (s.options.Memory || !isMemory(t.Name)) {
 			server.AddTool(t, s.tool(t.Name, do))
 		}
 	}
@@ -114,8 +125,16 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 // definitions reads the tools as clients see them.
 func definitions() []*sdk.Tool {
 	var list []*sdk.Tool
-	if err := json.Unmarshal(toolsJSON, &list); err != nil {
-		panic("mcp: tools.json: " + err.Error())
+	for _, name := range [...]string{"tools.json", "knowledge.json", "memory.json"} {
+		var some []*sdk.Tool
+		data, err := definitionFiles.ReadFile(name)
+		if err == nil {
+			err = json.Unmarshal(data, &some)
+		}
+		if err != nil {
+			panic("mcp: " + name + ": " + err.Error())
+		}
+		list = append(list, some...)
 	}
 	return list
 }
@@ -130,12 +149,17 @@ func with(ctx context.Context, who access.Identity) context.Context {
 
 // may gives who asks, or an error if they may not do this. Tools and resources are
 // offered to those alone who may use them; this is the check that counts.
-func may(ctx context.Context, p access.Permission) (access.Identity, error) {
+func may(ctx context.Context, one ...access.Permission) (access.Identity, error) {
 	who, _ := ctx.Value(identityKey{}).(access.Identity)
-	if !who.Role.May(p) {
-		return access.Identity{}, &refusal{fmt.Sprintf("the role %q may not %s", who.Role, p)}
+	if !mayOne(who.Role, one) {
+		return access.Identity{}, &refusal{fmt.Sprintf("the role %q may not %s", who.Role, one[0])}
 	}
 	return who, nil
+}
+
+// mayOne reports whether a role has one of some permissions.
+func mayOne(role access.Role, one []access.Permission) bool {
+	return slices.ContainsFunc(one, role.May)
 }
 
 // guarded runs what a caller asked for when there is a place for it, within the

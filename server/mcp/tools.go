@@ -20,11 +20,11 @@ import (
 	"github.com/graphkernel/graphkernel/wire"
 )
 
-// A tool does what a definition of tools.json promises.
+// A tool does what a definition of a JSON file beside this one promises.
 type tool struct {
-	permission access.Permission
-	values     int // JSON values that honest arguments hold at most
-	do         func(s *Server, ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error)
+	permissions []access.Permission // one of them is enough
+	values      int                 // JSON values that honest arguments hold at most
+	do          func(s *Server, ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error)
 }
 
 // fewValues bounds the arguments of a tool that takes a handful of strings.
@@ -34,13 +34,35 @@ const fewValues = 64
 // as the kernel takes has more, and then fewer fit into a call.
 const turnValues = 128
 
+// learned is who may see facts: whoever may see what turns say, in slices or one by one.
+var learned = []access.Permission{access.Cut, access.Read}
+
+func only(p access.Permission) []access.Permission { return []access.Permission{p} }
+
 var tools = map[string]tool{
-	"admit_turns":   {access.Admit, MaxTurns * turnValues, (*Server).admitTurns},
-	"cut_slice":     {access.Cut, fewValues, (*Server).cutSlice},
-	"verify_bundle": {access.Verify, fewValues, (*Server).verifyBundle},
-	"replay_slice":  {access.Replay, fewValues, (*Server).replaySlice},
-	"explain_turn":  {access.Explain, fewValues, (*Server).explainTurn},
-	"list_policies": {access.ListPolicies, fewValues, (*Server).listPolicies},
+	"admit_turns":   {only(access.Admit), MaxTurns * turnValues, (*Server).admitTurns},
+	"cut_slice":     {only(access.Cut), fewValues, (*Server).cutSlice},
+	"verify_bundle": {only(access.Verify), fewValues, (*Server).verifyBundle},
+	"replay_slice":  {only(access.Replay), fewValues, (*Server).replaySlice},
+	"explain_turn":  {only(access.Explain), fewValues, (*Server).explainTurn},
+	"list_policies": {only(access.ListPolicies), fewValues, (*Server).listPolicies},
+
+	"knowledge_assert":   {only(access.Admit), MaxFacts * factValues, (*Server).assertFacts},
+	"knowledge_find":     {learned, fewValues, (*Server).findFacts},
+	"knowledge_traverse": {learned, listValues, (*Server).traverse},
+	"knowledge_path":     {learned, listValues, (*Server).paths},
+	"knowledge_history":  {learned, fewValues, (*Server).history},
+	"knowledge_retract":  {only(access.Admit), fewValues, (*Server).retractFacts},
+
+	"create_entities":     {only(access.Admit), memoryValues, (*Server).createEntities},
+	"create_relations":    {only(access.Admit), memoryValues, (*Server).createRelations},
+	"add_observations":    {only(access.Admit), memoryValues, (*Server).addObservations},
+	"delete_entities":     {only(access.Admit), memoryValues, (*Server).deleteEntities},
+	"delete_observations": {only(access.Admit), memoryValues, (*Server).deleteObservations},
+	"delete_relations":    {only(access.Admit), memoryValues, (*Server).deleteRelations},
+	"read_graph":          {learned, fewValues, (*Server).readGraph},
+	"search_nodes":        {learned, fewValues, (*Server).searchNodes},
+	"open_nodes":          {learned, memoryValues, (*Server).openNodes},
 }
 
 // An answer is what a tool gives back.
@@ -61,7 +83,7 @@ func (s *Server) tool(name string, t tool) sdk.ToolHandler {
 }
 
 func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallToolResult, error) {
-	who, err := may(ctx, t.permission)
+	who, err := may(ctx, t.permissions...)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +106,7 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 		a.text = string(structured)
 	}
 	if most := s.options.MaxMessage / 2; len(a.text) > most {
-		return nil, refusef("the result has %d bytes, and a message has room for %d; ask for less, such as under a policy with a lower max_nodes", len(a.text), most)
+		return nil, refusef("the result has %d bytes, and a message has room for %d; ask for less, such as with a lower limit or under a policy with a lower max_nodes", len(a.text), most)
 	}
 	return &sdk.CallToolResult{
 		Content:           []sdk.Content{&sdk.TextContent{Text: a.text}},

@@ -15,8 +15,8 @@ import (
 
 // A history is what a checker remembers of a tenant's turns, from one scan.
 type history struct {
-	whole         bool     // the scan came to its end
-	chunks        [][]turn // by Seq; in chunks, since a list that grows is there twice
+	whole         bool       // the scan came to its end
+	turns         pile[turn] // by Seq
 	index         map[dag.TurnID]uint32
 	byID          []uint32       // instead of index, when all are known
 	byConv        []uint32       // by conversation, each by Seq
@@ -45,25 +45,9 @@ type conversation struct {
 // A link is an edge between conversations.
 type link struct{ from, parent, child uint32 }
 
-const chunk = 1 << 12
+func (h *history) len() int { return h.turns.len() }
 
-func (h *history) len() int {
-	if len(h.chunks) == 0 {
-		return 0
-	}
-	return (len(h.chunks)-1)*chunk + len(h.chunks[len(h.chunks)-1])
-}
-
-func (h *history) turn(i uint32) *turn { return &h.chunks[i/chunk][i%chunk] }
-
-func (h *history) add(t turn) uint32 {
-	if n := len(h.chunks); n == 0 || len(h.chunks[n-1]) == chunk {
-		h.chunks = append(h.chunks, make([]turn, 0, chunk))
-	}
-	last := &h.chunks[len(h.chunks)-1]
-	*last = append(*last, t)
-	return uint32(h.len() - 1)
-}
+func (h *history) turn(i uint32) *turn { return h.turns.at(i) }
 
 // lookup finds a turn by its id.
 func (h *history) lookup(id dag.TurnID) (uint32, bool) {
@@ -168,7 +152,7 @@ func (c *checker) record(r *store.Record) error {
 		Seq: r.Seq, ID: r.Turn.ID, Conversation: r.Turn.Conversation, CreatedAt: r.Turn.CreatedAt, Salience: r.Turn.Salience,
 		Role: r.Turn.Role, Phase: r.Turn.Phase, Leaf: r.Leaf, Parents: r.Parents,
 	})
-	i := c.add(t)
+	i := c.turns.add(t)
 	c.parents(r, i)
 	c.index[r.Turn.ID] = i
 	c.counts.Turns++
@@ -291,92 +275,4 @@ func (c *checker) skeletonHash(s *dag.Skeleton) uint64 {
 		b = append(b, p.Leaf[:]...)
 	}
 	return maphash.Bytes(c.seed, b)
-}
-
-// numbers checks the events, and that each number up to the head is a turn's or an
-// event's.
-func (c *checker) numbers() error {
-	next, at := dag.Seq(1), uint32(0)
-	taken := func(seq dag.Seq) {
-		if seq > next && c.whole {
-			c.missing(next, seq-1)
-		}
-		next = max(next, seq+1)
-	}
-	turnsBelow := func(seq dag.Seq) {
-		for ; int(at) < c.len() && c.turn(at).seq < seq; at++ {
-			taken(c.turn(at).seq)
-		}
-	}
-	for after := dag.Seq(0); after < c.head; {
-		page, err := c.s.Events(c.ctx, c.tenant, after, c.o.Page)
-		if err != nil {
-			if err := c.unreadable(fmt.Sprintf("event %d and on", after+1), err); err != nil {
-				return err
-			}
-			return nil
-		}
-		if len(page) == 0 {
-			break
-		}
-		for i := range page {
-			e := &page[i]
-			if e.Seq <= after {
-				c.find(eventName(e), "number", "it has number %d, and is listed behind %d", e.Seq, after)
-				after = dag.MaxSeq
-				break
-			}
-			if after = e.Seq; after > c.head {
-				c.saw(e.Seq, eventName(e))
-				break
-			}
-			turnsBelow(e.Seq)
-			if int(at) < c.len() && c.turn(at).seq == e.Seq {
-				c.find(eventName(e), "number", "turn %s has the same", c.turn(at).id)
-			}
-			taken(e.Seq)
-			c.event(e)
-			if err := c.inLedger(eventName(e), store.EventLeaf(c.tenant, e)); err != nil {
-				return err
-			}
-		}
-		c.progress("events", int(min(after, c.head)), int(c.head))
-	}
-	turnsBelow(dag.MaxSeq + 1)
-	taken(c.head + 1)
-	return nil
-}
-
-func eventName(e *store.Event) string { return fmt.Sprintf("event %d", e.Seq) }
-
-func (c *checker) missing(first, last dag.Seq) {
-	where := fmt.Sprintf("number %d", first)
-	if last > first {
-		where = fmt.Sprintf("numbers %d to %d", first, last)
-	}
-	c.find(where, "number", "neither a turn nor an event has it, and the head is %d", c.head)
-}
-
-func (c *checker) event(e *store.Event) {
-	c.counts.Events++
-	if err := store.CheckEvent(e); err != nil {
-		c.find(eventName(e), "form", "%v", err)
-	}
-	i, known := c.lookup(e.Turn)
-	if !known {
-		if c.whole {
-			c.find(eventName(e), "event", "its turn %s is not there", e.Turn)
-		}
-		return
-	}
-	t := c.turn(i)
-	switch {
-	case t.seq > e.Seq:
-		c.find(eventName(e), "event", "its turn %s has the number %d, which is greater", e.Turn, t.seq)
-	case t.erased:
-		c.find(eventName(e), "event", "turn %s was erased by an event before", e.Turn)
-	case t.body != 0:
-		c.find(turnName(t.id), "body", "event %d erased it, and it is there", e.Seq)
-	}
-	t.erased = true
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
@@ -128,16 +126,7 @@ func hashName(level int, n uint64) string {
 // indexes asks for leaves by their bytes, several at once, as askNames does.
 func (c *checker) indexes(first uint64, page [][]byte) error {
 	at, errs := make([]uint64, len(page)), make([]error, len(page))
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(askers, len(page)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(page); i = int(next.Add(1)) - 1 {
-				at[i], errs[i] = c.s.LogIndex(c.ctx, c.tenant, page[i])
-			}
-		})
-	}
-	wait.Wait()
+	atOnce(len(page), func(i int) { at[i], errs[i] = c.s.LogIndex(c.ctx, c.tenant, page[i]) })
 	for i := range page {
 		where := leafName(first + uint64(i))
 		switch {

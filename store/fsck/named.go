@@ -2,8 +2,6 @@ package fsck
 
 import (
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -18,10 +16,6 @@ const (
 	// namedAtOnce is how many named turns the scan collects before it asks for their
 	// names, for each once.
 	namedAtOnce = 512
-
-	// askers is how many names are asked for at once. The contract has no question for
-	// several; one after the other they would take most of the time of a check.
-	askers = 8
 
 	// fewNamed is how many turns of one name are asked for. Of a name that more turns
 	// have those with greater ids are taken on trust.
@@ -42,17 +36,10 @@ func (c *checker) askNames() error {
 			names = append(names, n.name)
 		}
 	}
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(askers, len(names)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(names); i = int(next.Add(1)) - 1 {
-				a := answers[names[i]]
-				a.ids, a.err = c.s.External(c.ctx, c.tenant, names[i], fewNamed)
-			}
-		})
-	}
-	wait.Wait()
+	atOnce(len(names), func(i int) {
+		a := answers[names[i]]
+		a.ids, a.err = c.s.External(c.ctx, c.tenant, names[i], fewNamed)
+	})
 	for _, n := range c.unasked {
 		a := answers[n.name]
 		if a.err != nil {

@@ -42,6 +42,7 @@ type tenant struct {
 	bundles map[dag.Digest]int // where a bundle's record is in issued
 	keys    map[string]access.Key
 	log
+	facts
 	witnessed map[string]ledger.Root
 }
 

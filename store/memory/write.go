@@ -68,6 +68,10 @@ func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretc
 	if prepared.Last() == 0 {
 		return nil
 	}
+	learnt, err := prepared.Acts().Plan(t.recall(prepared.Acts(), 0), 0)
+	if err != nil {
+		return fmt.Errorf("memory: adopt: %w", err)
+	}
 	leaves := make([][]byte, len(events))
 	for i := range events {
 		leaves[i] = store.EventLeaf(name, &events[i])
@@ -82,6 +86,7 @@ func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretc
 			erase(t.byID[id])
 		}
 		t.events = append(t.events, events...)
+		t.learn(learnt)
 		t.head = prepared.Last()
 		t.grow(grown)
 		s.disk.keep(name, t)

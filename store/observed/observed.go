@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -97,6 +98,38 @@ func (w *watched) Erase(ctx context.Context, tenant dag.Tenant, e store.Event) (
 
 func (w *watched) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
 	return watch(ctx, w, "events", func(ctx context.Context) ([]store.Event, error) { return w.inner.Events(ctx, tenant, after, limit) })
+}
+
+func (w *watched) PutActs(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act, at dag.Time) ([]knowledge.Outcome, error) {
+	return watch(ctx, w, "put_acts", func(ctx context.Context) ([]knowledge.Outcome, error) { return w.inner.PutActs(ctx, tenant, acts, at) })
+}
+
+func (w *watched) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	return watch(ctx, w, "acts", func(ctx context.Context) ([]knowledge.Recorded, error) {
+		return w.inner.Acts(ctx, tenant, after, limit)
+	})
+}
+
+func (w *watched) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	return watch(ctx, w, "acts_of", func(ctx context.Context) ([]knowledge.Recorded, error) {
+		return w.inner.ActsOf(ctx, tenant, id, after, limit)
+	})
+}
+
+func (w *watched) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error) {
+	return watch(ctx, w, "aliases", func(ctx context.Context) ([]knowledge.Recorded, error) { return w.inner.Aliases(ctx, tenant, after) })
+}
+
+func (w *watched) Edges(ctx context.Context, tenant dag.Tenant, asks []knowledge.Ask) ([][]knowledge.Edge, error) {
+	return watch(ctx, w, "edges", func(ctx context.Context) ([][]knowledge.Edge, error) { return w.inner.Edges(ctx, tenant, asks) })
+}
+
+func (w *watched) Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Find) (list []knowledge.Recorded, total int, err error) {
+	err = act(ctx, w, "versions", func(ctx context.Context) (err error) {
+		list, total, err = w.inner.Versions(ctx, tenant, f)
+		return err
+	})
+	return list, total, err
 }
 
 func (w *watched) PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -41,7 +43,15 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 		return err
 	}
 	records, events, err := p.Plan(known)
-	if err != nil || len(records)+len(events) == 0 {
+	if err != nil || p.Last() == 0 {
+		return err
+	}
+	recalled, err := t.recall(p.Acts())
+	if err != nil {
+		return err
+	}
+	acts, err := p.Acts().Plan(recalled.Known, 0)
+	if err != nil {
 		return err
 	}
 	if err := t.sweep(); err != nil {
@@ -72,6 +82,15 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 	}
 	if err := t.logActs(leaves...); err != nil {
 		return err
+	}
+	b := &pgx.Batch{}
+	if err := t.learn(b, recalled, acts); err != nil {
+		return err
+	}
+	if b.Len() > 0 {
+		if err := t.SendBatch(t.ctx, b).Close(); err != nil {
+			return err
+		}
 	}
 	return t.exec("head", queryMove, string(t.name), int64(p.Last()), t.writer)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/faultproxy"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
@@ -104,6 +105,7 @@ type swept struct {
 	leaves uint64 // that it appends to the ledger
 	do     func(ctx context.Context, s store.Store, i int) error
 	there  func(ctx context.Context, s store.Store, i int) (bool, error)
+	before func(ctx context.Context, s store.Store) error // nil: nothing
 }
 
 var errAnswer = errors.New("the answer is wrong")
@@ -118,6 +120,17 @@ func issuedList(i int) []store.Issued {
 		list[k].AsOf = 1 // of as many digits in each leaf
 	}
 	return list
+}
+
+// superseded is how many statements are believed for superseding.
+const superseded = 2000
+
+// superseding makes two acts, the second of which ends what is believed of one statement.
+func superseding(i int) []knowledge.Act {
+	next := storetest.Assertion(1_000_000+i, 2, 1, 600_000, "user")
+	ended := storetest.Assertion(1_000_000+i, 1, 1, 500_000, "user")
+	next.Supersedes = []knowledge.ID{ended.Fact.ID()}
+	return []knowledge.Act{storetest.Assertion(2_000_000+i, 1, 3_000_000+i, 500_000, "user"), next}
 }
 
 // filler makes a leaf; all are of one length.
@@ -214,6 +227,43 @@ func sweptWrites() []swept {
 			return len(list) > 0, err
 		},
 	}, {
+		name: "PutActs",
+		before: func(ctx context.Context, s store.Store) error {
+			acts := make([]knowledge.Act, superseded)
+			for i := range acts {
+				acts[i] = storetest.Assertion(1_000_000+i, 1, 1, 500_000, "user")
+			}
+			_, err := s.PutActs(ctx, storetest.Tenant, acts, 1)
+			return err
+		},
+		do: func(ctx context.Context, s store.Store, i int) error {
+			outcomes, err := s.PutActs(ctx, storetest.Tenant, superseding(i), 1)
+			if err == nil && (len(outcomes) != 2 || outcomes[0].Result != knowledge.Asserted || outcomes[1].Result != knowledge.Asserted || outcomes[1].Seq != outcomes[0].Seq+1) {
+				err = fmt.Errorf("%w: %+v", errAnswer, outcomes)
+			}
+			return err
+		},
+		there: func(ctx context.Context, s store.Store, i int) (bool, error) {
+			acts := superseding(i)
+			list, err := s.ActsOf(ctx, storetest.Tenant, acts[1].Fact.ID(), 0, 9)
+			if err != nil || len(list) == 0 {
+				return false, err
+			}
+			// The ended version, and both edges of the new one.
+			old, err := s.ActsOf(ctx, storetest.Tenant, acts[1].Supersedes[0], 0, 9)
+			if err == nil && (len(list) != 1 || len(old) != 1 || old[0].Until != list[0].Seq) {
+				err = fmt.Errorf("%+v are there, behind %+v", list, old)
+			}
+			lists, edgesErr := s.Edges(ctx, storetest.Tenant, []knowledge.Ask{
+				{Name: acts[0].Fact.Subject, Limit: 9}, {Name: acts[0].Fact.Object, Incoming: true, Limit: 9},
+				{Name: acts[1].Fact.Subject, Limit: 9},
+			})
+			if err = errors.Join(err, edgesErr); err == nil && (len(lists[0]) != 1 || len(lists[1]) != 1 || len(lists[2]) != 2 || lists[2][0].Since != list[0].Seq) {
+				err = fmt.Errorf("the edges are %+v", lists)
+			}
+			return true, err
+		},
+	}, {
 		name:   "PutLeaves",
 		leaves: 2,
 		do: func(ctx context.Context, s store.Store, i int) error {
@@ -300,6 +350,11 @@ func sweep(t *testing.T, w swept, direction faultproxy.Direction, stride, phase 
 	ctx := t.Context()
 	if _, err := n.direct.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1, 2000, 0)}); err != nil {
 		t.Fatal(err)
+	}
+	if w.before != nil {
+		if err := w.before(ctx, n.direct); err != nil {
+			t.Fatal(err)
+		}
 	}
 	patient := n.open(postgres.Options{Connections: 1})
 	i := 0

@@ -11,6 +11,10 @@ var Queries = map[string]string{
 	"IssuedBySlice": queryIssuedBySlice, "IssuedBundles": queryIssuedBundles, "IssuedAfter": queryIssuedAfter,
 	"Policy": queryPolicy, "Key": queryKey,
 	"Log": queryLog, "LogHashes": queryLogHashes, "LogLeaves": queryLogLeaves, "LogIndex": queryLogIndex, "Witnessed": queryWitnessed, "Origins": queryOrigins,
+	"Acts": queryActs, "ActsOf": queryActsOf, "Aliases": queryAliases, "Believed": queryBelieved, "Asserted": queryAsserted,
+	"EndAct": queryEndAct, "EndEdge": queryEndEdge, "Edges": queryEdges,
+	"VersionsOf": queryVersionsOf, "Versions": queryVersions,
+	"BySubject": queryBySubject, "ByObject": queryByObject, "ByEither": queryByEither,
 }
 
 // MaxConnections is the size of the store's pool.

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/internal/pgtest"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
@@ -79,6 +80,7 @@ func TestRoundTrips(t *testing.T) {
 		return err
 	}
 	leaves, witnessed := 0, ledger.Root{}
+	asserted, acts := 0, []knowledge.Act(nil)
 	for _, c := range []struct {
 		name string
 		do   func(n int) error
@@ -100,6 +102,29 @@ func TestRoundTrips(t *testing.T) {
 			witnessed = rootOf(int(old.Size) + n)
 			return s.PutWitnessed(ctx, storetest.Tenant, "log.example", old, witnessed)
 		}, 4},
+		{"PutActs", func(n int) error {
+			var superseded []knowledge.ID // all of the call before
+			for i := range acts {
+				superseded = append(superseded, acts[i].Fact.ID())
+			}
+			acts = make([]knowledge.Act, n)
+			for i := range acts {
+				asserted++
+				acts[i] = storetest.Assertion(asserted, 1, 1, 500_000, "user")
+			}
+			acts[0].Supersedes = knowledge.SortIDs(superseded)
+			_, err := s.PutActs(ctx, storetest.Tenant, acts, 1)
+			return err
+		}, 4},
+		{"PutActs of recorded acts", func(n int) error {
+			outcomes, err := s.PutActs(ctx, storetest.Tenant, acts[:n], 1)
+			for _, o := range outcomes {
+				if o.Result != knowledge.Existing {
+					err = fmt.Errorf("an act that is recorded was %s", o.Result)
+				}
+			}
+			return err
+		}, 3},
 	} {
 		must(t, c.do(1))
 		must(t, c.do(1)) // its statements are prepared by now
@@ -320,8 +345,8 @@ func (lostAnswer) Error() string   { return "the answer was lost" }
 func (lostAnswer) Timeout() bool   { return true }
 func (lostAnswer) Temporary() bool { return true }
 
-// withoutLedgers takes out of a database what schema 3 brought.
-const withoutLedgers = `DROP TABLE logs, log_leaves, log_hashes, log_index, witnessed; ALTER TABLE issued DROP COLUMN leaf; UPDATE graphkernel_schema SET version = 2`
+// withoutLedgers takes out of a database what schema 3 and later ones brought.
+const withoutLedgers = `DROP TABLE acts, edges, logs, log_leaves, log_hashes, log_index, witnessed; ALTER TABLE issued DROP COLUMN leaf; UPDATE graphkernel_schema SET version = 2`
 
 // TestCompleteLedger brings a database of before there were ledgers to the newest schema:
 // each tenant's ledger then has the leaves of all its acts, in the order that every back end

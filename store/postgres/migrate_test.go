@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/graphkernel/graphkernel/internal/pgtest"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/postgres"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -109,6 +110,36 @@ func TestMigrate(t *testing.T) {
 			if after := tables(t, server, "dry"); (after == before) != (c.dry || c.from == c.to) {
 				t.Errorf("%+v: %q became %q", c, before, after)
 			}
+		}
+	})
+
+	t.Run("without knowledge", func(t *testing.T) {
+		address := empty(t, "turns")
+		s, err := postgres.Open(ctx, address, postgres.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1, 3, 0)})
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want := tables(t, server, "turns")
+		if err := server.Exec(ctx, "turns", "DROP TABLE acts, edges; UPDATE graphkernel_schema SET version = 4"); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := postgres.Migrate(ctx, address, false); err != nil || m.From != 4 || m.To != newest {
+			t.Errorf("%+v, %v", m, err)
+		}
+		if got := tables(t, server, "turns"); got != want {
+			t.Errorf("got the tables and the version %s, want %s", got, want)
+		}
+		if s, err = postgres.Open(ctx, address, postgres.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		outcomes, err := s.PutActs(ctx, storetest.Tenant, []knowledge.Act{storetest.Assertion(1, 1, 2, 500_000, "user")}, 1)
+		if err != nil || len(outcomes) != 1 || outcomes[0].Seq != 4 {
+			t.Errorf("the first act: %+v, %v", outcomes, err)
 		}
 	})
 

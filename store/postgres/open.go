@@ -71,6 +71,7 @@ func settings(timeout time.Duration) map[string]string {
 		"lock_timeout":                        share(1, 2),
 		"idle_in_transaction_session_timeout": share(1, 2),          // a process that vanished holds its tenant's lock no longer
 		"plan_cache_mode":                     "force_generic_plan", // a look-up costs less than planning it; partitions are chosen when it runs
+		"enable_seqscan":                      "off",                // a plan made while a table was small stays when it has grown, until the next ANALYZE
 		"jit":                                 "off",                // look-ups are over before they would be compiled
 	}
 }

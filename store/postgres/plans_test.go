@@ -11,6 +11,8 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
+	"github.com/graphkernel/graphkernel/internal/pgtest"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
@@ -67,6 +69,7 @@ func TestQueryPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	learn(t, s)
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		t.Fatal(err)
@@ -82,6 +85,8 @@ func TestQueryPlans(t *testing.T) {
 		`INSERT INTO log_index SELECT 'storetest', hashtextextended(n::text, 0), 1000000 + n FROM generate_series(1, 5000) n`,
 		`INSERT INTO witnessed SELECT 'other' || n, 'log.example', n, sha256('') FROM generate_series(1, 5000) n`,
 		`INSERT INTO witnessed SELECT 'storetest', 'log' || n || '.example', n, sha256('') FROM generate_series(1, 5000) n`,
+		`INSERT INTO acts SELECT 'other' || n % 1000, n, 0, n, 9007199254740991, hashtextextended(n::text, 0), hashtextextended(n::text, 1), '' FROM generate_series(1, 5000) n`,
+		`INSERT INTO edges SELECT 'other' || n % 1000, 'e' || n, false, 0, sha256(n::text::bytea), n, 9007199254740991, 0, 0, NULL, 'p', 'o', 's' FROM generate_series(1, 5000) n`,
 		"ANALYZE", "SET plan_cache_mode = force_generic_plan", "SET jit = off"} {
 		if _, err := conn.Exec(ctx, text); err != nil {
 			t.Fatal(err)
@@ -95,6 +100,21 @@ func TestQueryPlans(t *testing.T) {
 	erased := storetest.Erased(conversations*turns+1, 1)
 	prefix := fmt.Sprint(packed.LeafPrefix(ledger.LeafHash(store.EventLeaf(storetest.Tenant, &erased))))
 	slice := `'` + string(storetest.Issued(5, 4).Provenance.SliceID) + `'`
+	head, err := s.Head(ctx, storetest.Tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	popular, other := storetest.Assertion(1, 1, 2, 500, "source-7"), storetest.Assertion(0, 1, 7, 7, "user")
+	acts, err := s.ActsOf(ctx, storetest.Tenant, other.Fact.ID(), 0, 1)
+	if err != nil || len(acts) != 1 {
+		t.Fatalf("%d acts, %v", len(acts), err)
+	}
+	since := fmt.Sprint(acts[0].Seq)
+	prefixOf := func(d dag.Digest) string { return fmt.Sprint(packed.DigestPrefix(d)) }
+	digest := fmt.Sprintf(`'\x%x'`, [32]byte(other.Fact.ID()))
+	listing := func(args ...string) []string { // with no filter but the names
+		return append([]string{tenant, fmt.Sprint(head), `1000000`, `NULL`, `NULL`, `NULL`, `NULL`, `0`, `9`}, args...)
+	}
 	// For each the arguments, how many partitions it may visit, and how many rows it may
 	// read from any table.
 	cases := map[string]struct {
@@ -134,6 +154,19 @@ func TestQueryPlans(t *testing.T) {
 		"LogIndex":         {[]string{tenant, `ARRAY[` + prefix + `,17]::bigint[]`, `ARRAY[` + bundle + `,'\x17']::bytea[]`}, 0, 1},
 		"Origins":          {[]string{`'other17'`}, 0, 1},
 		"Witnessed":        {[]string{tenant, `'log17.example'`}, 0, 1},
+		"Acts":             {[]string{tenant, `16200`, `5`}, 0, 6},
+		"ActsOf":           {[]string{tenant, prefixOf(popular.Fact.ID()), `0`, `5`}, 0, 500},
+		"Aliases":          {[]string{tenant, `0`}, 0, 1},
+		"Believed":         {[]string{tenant, `'{` + prefixOf(popular.Fact.ID()) + `,` + prefixOf(other.Fact.ID()) + `,17}'`}, 0, 1},
+		"Asserted":         {[]string{tenant, `'{` + prefixOf(popular.Fact.ID()) + `,17}'`, `'{` + prefixOf(popular.Leaf()) + `,17}'`}, 0, 1},
+		"EndAct":           {[]string{tenant, since, `100000`}, 0, 1},
+		"EndEdge":          {[]string{tenant, `'e0'`, `false`, `999993`, digest, since, `100000`}, 0, 1},
+		"Edges":            {[]string{tenant, `'{e0,e0,e2}'`, `'{f,t,t}'`, `'{999993,-1,-1}'`, `ARRAY[` + digest + `,'','']::bytea[]`, `'{16100,0,0}'`, `'{5,6,7}'`}, 0, 7},
+		"VersionsOf":       {[]string{tenant, prefixOf(popular.Fact.ID()), `100000`}, 0, 500},
+		"Versions":         {listing(), 0, 4000},
+		"BySubject":        {listing(`'{e1,e7}'`, `NULL`, `'{e2,e0}'`), 0, 10},
+		"ByObject":         {listing(`'{e2,e7}'`, `NULL`), 0, 10},
+		"ByEither":         {listing(`'{e2,e7}'`), 0, 10},
 	}
 	for name, query := range postgres.Queries {
 		c, known := cases[name]
@@ -152,6 +185,9 @@ func TestQueryPlans(t *testing.T) {
 			small := strings.HasPrefix(p.Table, "tenants") || strings.HasPrefix(p.Table, "policies") || strings.HasPrefix(p.Table, "api_keys") // a page at most
 			if p.Table != "" && p.Type != "ModifyTable" {
 				scans++
+			}
+			if name == "Edges" && (strings.Contains(p.Type, "Sort") || p.Table != "" && p.Index != "edges_pkey") {
+				t.Errorf("%s does not read the primary key in its order:\n%s", name, text)
 			}
 			if p.Type == "Seq Scan" && !small {
 				t.Errorf("%s walks %s:\n%s", name, p.Table, text)
@@ -173,8 +209,8 @@ func TestQueryPlans(t *testing.T) {
 	// Where nothing was appended a segment costs the look-up of the head, and above all no
 	// question to another server.
 	for name, args := range map[string][]string{
-		"Segment":  {tenant, first, `16100`}, // the head: the turns and the events
-		"Segments": {tenant, `ARRAY[` + first + `,` + second + `]::uuid[]`, `'{16100,16100}'`},
+		"Segment":  {tenant, first, fmt.Sprint(head)},
+		"Segments": {tenant, `ARRAY[` + first + `,` + second + `]::uuid[]`, fmt.Sprintf(`'{%d,%d}'`, head, head)},
 	} {
 		looked := false
 		plan, text := explain(t, conn, name, args...)
@@ -190,6 +226,25 @@ func TestQueryPlans(t *testing.T) {
 	}
 }
 
+// learn records that e0 has edges to 1000 entities and from 999, and, from 500 sources, one of
+// e1 to e2.
+func learn(t *testing.T, s store.Store) {
+	t.Helper()
+	acts := []knowledge.Act{{Kind: knowledge.Alias, Alias: "another", Canonical: "e3"}}
+	for n := range 1000 {
+		acts = append(acts, storetest.Assertion(0, 1, n, dag.PPM(n), "user"))
+		if n > 0 {
+			acts = append(acts, storetest.Assertion(n, 2, 0, dag.PPM(n), "user"))
+		}
+	}
+	for n := range 500 {
+		acts = append(acts, storetest.Assertion(1, 1, 2, 500, fmt.Sprintf("source-%d", n)))
+	}
+	if _, err := s.PutActs(t.Context(), storetest.Tenant, acts, 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // explain runs a statement that was prepared, and gives its plan, and the plan's text.
 func explain(t *testing.T, conn *pgx.Conn, name string, args ...string) (plan planNode, text string) {
 	t.Helper()
@@ -202,4 +257,53 @@ func explain(t *testing.T, conn *pgx.Conn, name string, args ...string) (plan pl
 		t.Fatalf("%s: %v", text, err)
 	}
 	return plans[0].Plan, text
+}
+
+// TestSmallTables lets a store plan its statements while its tables are small and known to be.
+// The plans stay when the tables have grown, so none may walk one.
+func TestSmallTables(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	server := pgtest.Run(t, pgtest.Options{})
+	must(t, server.CreateDatabase(ctx, "kernel", ""))
+	gone := func() {
+		await(t, server, "the end of a store's connections", "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'kernel' AND application_name = 'graphkernel'")
+	}
+	work := func() {
+		s, err := postgres.Open(ctx, server.URL("kernel"), postgres.Options{})
+		must(t, err)
+		defer s.Close()
+		_, err = s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1, 9, 0)})
+		must(t, err)
+		_, err = s.Turns(ctx, storetest.Tenant, []dag.TurnID{storetest.TurnID(1)})
+		must(t, err)
+		fact, ending := storetest.Assertion(1, 1, 2, 5, "user"), storetest.Assertion(1, 1, 3, 5, "user")
+		_, err = s.PutActs(ctx, storetest.Tenant, []knowledge.Act{fact}, 1)
+		must(t, err)
+		ending.Supersedes = []knowledge.ID{fact.Fact.ID()}
+		_, err = s.PutActs(ctx, storetest.Tenant, []knowledge.Act{ending, {Kind: knowledge.Alias, Alias: "another", Canonical: "e1"}}, 1)
+		must(t, err)
+		_, err = s.Acts(ctx, storetest.Tenant, 0, 9)
+		must(t, err)
+		_, err = s.Edges(ctx, storetest.Tenant, []knowledge.Ask{{Name: "e1", Limit: 9}})
+		must(t, err)
+		id := fact.Fact.ID()
+		for _, f := range []knowledge.Find{{}, {Statement: &id}, {Subjects: []string{"e1"}}, {Objects: []string{"e1"}}, {Either: []string{"e1"}}} {
+			_, _, err := s.Versions(ctx, storetest.Tenant, f)
+			must(t, err)
+		}
+	}
+	work()
+	gone()
+	must(t, server.Exec(ctx, "kernel", "VACUUM ANALYZE"))
+	must(t, server.Exec(ctx, "kernel", "SELECT pg_stat_reset()"))
+	work()
+	gone()
+	walked, err := server.Value(ctx, "kernel", `SELECT string_agg(relname || ' ' || seq_scan || ' times', ', ') FROM pg_stat_user_tables WHERE seq_scan > 0 AND relname <> 'graphkernel_schema'`)
+	if err != nil || walked != "" {
+		t.Errorf("walked: %s, %v", walked, err)
+	}
+	if looked, err := server.Value(ctx, "kernel", `SELECT count(*) FROM pg_stat_user_tables WHERE idx_scan > 0 AND relname IN ('acts', 'edges')`); err != nil || looked != "2" {
+		t.Errorf("the indexes of %s tables of two were used, %v", looked, err)
+	}
 }

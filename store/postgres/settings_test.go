@@ -29,7 +29,7 @@ func (s spy) TraceQueryStart(ctx context.Context, conn *pgx.Conn, data pgx.Trace
 		return ctx
 	}
 	for _, name := range []string{"synchronous_commit", "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout",
-		"default_transaction_isolation", "jit", "application_name"} {
+		"default_transaction_isolation", "plan_cache_mode", "enable_seqscan", "jit", "application_name"} {
 		results, err := conn.PgConn().Exec(context.Background(), "SHOW "+name).ReadAll()
 		if err != nil {
 			s[name] = err.Error()
@@ -50,7 +50,7 @@ func TestSettings(t *testing.T) {
 	base := server.URL("postgres")
 	ours := map[string]string{
 		"synchronous_commit": "on", "statement_timeout": "8s", "lock_timeout": "5s", "idle_in_transaction_session_timeout": "5s",
-		"default_transaction_isolation": "read committed", "jit": "off", "application_name": "graphkernel",
+		"default_transaction_isolation": "read committed", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "jit": "off", "application_name": "graphkernel",
 	}
 	for _, c := range []struct {
 		name, url string

@@ -62,6 +62,9 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 	if err := t.record(events...); err != nil {
 		return err
 	}
+	if _, err := t.learn(p.Acts(), 0); err != nil {
+		return err
+	}
 	return t.exec("head", t.writer.head, int64(p.Last()), t.tenant)
 }
 

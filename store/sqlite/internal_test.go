@@ -20,7 +20,8 @@ func TestQueryPlans(t *testing.T) {
 	for _, query := range []string{queryTenants, queryTurns, queryStored, queryPlaced, queryErased, queryParents, queryScan, queryRuns, queryNumbered, queryTailRun, querySegment, querySegments, queryMatch, queryExternal,
 		queryConversations, queryEvents, queryPolicies, queryIssuedBySlice, queryIssuedAfter,
 		queryTenant, queryLastTurn, queryFind, queryEvent, queryPolicy, queryIssuedBundles, queryKey, queryKeys, queryKeyCount,
-		queryLog, queryLogHashes, queryLogLeaves, queryLogged, queryOrigins, queryWitnessed} {
+		queryLog, queryLogHashes, queryLogLeaves, queryLogged, queryOrigins, queryWitnessed,
+		queryActs, queryActsOf, queryAliases, queryBelieved, queryAsserted, queryAct, queryEdges} {
 		args := make([]any, strings.Count(query, "?"))
 		for i := range args {
 			args[i] = "[]"
@@ -75,7 +76,7 @@ func TestPragmas(t *testing.T) {
 		{"writer", "secure_delete", "1"},
 		{"writer", "page_size", "4096"},
 		{"writer", "application_id", "1196118065"},
-		{"writer", "user_version", "4"},
+		{"writer", "user_version", "5"},
 		{"writer", "busy_timeout", "10000"},
 		{"writer", "temp_store", "2"},
 		{"reader", "query_only", "1"},

@@ -55,6 +55,9 @@ type writer struct {
 	edge, logged, putEdge          *sql.Stmt
 	logLeaves, logHashes, logIndex inserts
 	witnessed, putRoot             *sql.Stmt
+	believed, asserted, aliasActs  *sql.Stmt
+	act, endAct, endEdge           *sql.Stmt
+	acts, edges                    inserts
 }
 
 func openWriter(ctx context.Context, path string, busy time.Duration) (w *writer, err error) {
@@ -138,6 +141,14 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.putEdge = prepare(`INSERT INTO logs (tenant, size, edge) VALUES (?, ?, ?)
 		ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`)
 	w.witnessed = prepare(queryWitnessed)
+	w.believed = prepare(queryBelieved)
+	w.asserted = prepare(queryAsserted)
+	w.aliasActs = prepare(queryAliases)
+	w.act = prepare(queryAct)
+	w.endAct = prepare(`UPDATE acts SET until = ? WHERE tenant = ? AND seq = ?`)
+	w.endEdge = prepare(`UPDATE edges SET until = ? WHERE tenant = ? AND name = ? AND incoming = ? AND doubt = ? AND statement = ? AND since = ?`)
+	w.acts = insert(`acts (tenant, seq, at, act, statement, leaf, opened, until)`, 8)
+	w.edges = insert(`edges (tenant, name, incoming, doubt, statement, since, until, predicate, other, valid_from, valid_until, source, turn)`, 13)
 	w.putRoot = prepare(`INSERT INTO witnessed (tenant, origin, size, root) VALUES (?, ?, ?, ?)
 		ON CONFLICT (tenant, origin) DO UPDATE SET size = excluded.size, root = excluded.root`)
 	return err

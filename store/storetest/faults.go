@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -88,6 +89,32 @@ func Writes() []Write {
 					return false, errors.Join(err, fmt.Errorf("%d events, body %.20q", len(events), records[0].Body))
 				}
 				return len(events) == 1, nil
+			},
+		},
+		{
+			Name: "PutActs",
+			Before: func(ctx context.Context, s store.Store) error {
+				_, err := s.PutActs(ctx, Tenant, []knowledge.Act{Assertion(1, 1, 2, 5, "user")}, 1)
+				return err
+			},
+			Do: func(ctx context.Context, s store.Store) error {
+				ending := Assertion(1, 1, 3, 5, "user")
+				ending.Supersedes = []knowledge.ID{statementOf(Assertion(1, 1, 2, 5, "user"))}
+				outcomes, err := s.PutActs(ctx, Tenant, []knowledge.Act{Assertion(4, 1, 5, 5, "user"), ending}, 1)
+				if errors.Is(err, knowledge.ErrNotBelieved) {
+					return nil // it was kept before
+				}
+				if err == nil && len(outcomes) != 2 {
+					err = fmt.Errorf("%d outcomes", len(outcomes))
+				}
+				return err
+			},
+			Done: func(ctx context.Context, s store.Store) (bool, error) {
+				acts, err := s.Acts(ctx, Tenant, 0, 9)
+				if err == nil && len(acts) != 1 && len(acts) != 3 {
+					err = fmt.Errorf("%d acts", len(acts))
+				}
+				return len(acts) == 3, errors.Join(err, SameKnowledge(ctx, s, Tenant))
 			},
 		},
 		{
@@ -559,3 +586,5 @@ func settled(t *testing.T, ctx context.Context, s store.Store, w Write, step str
 	}
 	return kept
 }
+
+func statementOf(a knowledge.Act) knowledge.ID { return a.Fact.ID() }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -17,7 +18,8 @@ const Filled = 40
 
 // Fill writes something of every kind to a tenant that has nothing: turns of four
 // conversations with edges between them, named, withheld and erased ones, policies,
-// API keys, slices that were really cut, and roots of other logs that were witnessed.
+// API keys, slices that were really cut, roots of other logs that were witnessed, and acts
+// of knowledge, between the turns and behind them.
 func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	var errs []error
 	did := func(err error) { errs = append(errs, err) }
@@ -58,8 +60,11 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	for _, n := range []int{15, 24, 30} {
 		did(Issue(ctx, s, tenant, TurnID(n), "narrow@2"))
 	}
+	did(learnFirst(ctx, s, tenant))
 	admit(31, Filled)
+	did(learnMore(ctx, s, tenant))
 	erase(24)
+	did(learnLast(ctx, s, tenant))
 	did(Issue(ctx, s, tenant, TurnID(Filled), "wide@1"))
 	for n := range 3 {
 		k := Key(n)
@@ -72,6 +77,56 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 		did(s.PutWitnessed(ctx, tenant, fmt.Sprintf("log%d.example", n), ledger.Root{}, ledger.Root{Size: uint64(7 + n), Hash: ledger.Hash{byte(n)}}))
 	}
 	return errors.Join(errs...)
+}
+
+// learnFirst records facts: with evidence, for a time, of one entity with itself, in names that
+// are written otherwise; one is confirmed once with a lower and once with a higher confidence.
+func learnFirst(ctx context.Context, s store.Store, tenant dag.Tenant) error {
+	learned := Assertion(1, 1, 2, 300_000, "llm:m")
+	learned.Fact.Turn, learned.Fact.Slice = TurnID(7), "0123456789abcdef"
+	timed := Assertion(1, 1, 3, 300_000, "user")
+	timed.Fact.From, timed.Fact.Statement.Until = 5, 9
+	wide, err := knowledge.NewFact("Ada Müller", "wrote", "e1", "user")
+	if err != nil {
+		return err
+	}
+	return putActs(ctx, s, tenant, 1, learned, Assertion(1, 1, 2, 200_000, "user"), timed,
+		Assertion(4, 2, 4, dag.One, "user"), knowledge.Act{Kind: knowledge.Assert, Fact: wide}, Assertion(1, 1, 2, 900_000, "user"))
+}
+
+// learnMore adds aliases, of which one goes, and ends what is believed in both ways.
+func learnMore(ctx context.Context, s store.Store, tenant dag.Tenant) error {
+	retracted := Assertion(4, 2, 4, dag.One, "user")
+	replacing := Assertion(1, 1, 5, 500_000, "user")
+	for _, old := range []knowledge.Act{Assertion(1, 1, 2, 0, "user"), Assertion(6, 1, 2, 0, "user")} {
+		replacing.Supersedes = append(replacing.Supersedes, old.Fact.ID())
+	}
+	replacing.Supersedes = knowledge.SortIDs(replacing.Supersedes)
+	return putActs(ctx, s, tenant, 2, Assertion(6, 1, 2, 0, "user"),
+		knowledge.Act{Kind: knowledge.Alias, Alias: "ee-one", Canonical: "e1"}, knowledge.Act{Kind: knowledge.Alias, Alias: "ee-two", Canonical: "e2"},
+		knowledge.Act{Kind: knowledge.Retract, Statement: retracted.Fact.ID(), Reason: "wrong"}, replacing,
+		knowledge.Act{Kind: knowledge.Unalias, Alias: "ee-two", Canonical: "e2"})
+}
+
+// learnLast believes again what was ended, and learns in one go what lasts no longer.
+func learnLast(ctx context.Context, s store.Store, tenant dag.Tenant) error {
+	short := Assertion(7, 3, 1, 700_000, "user")
+	end := knowledge.Act{Kind: knowledge.Retract, Statement: short.Fact.ID()}
+	learned := Assertion(2, 3, 1, 100_000, "llm:m")
+	learned.Fact.Turn = TurnID(24) // whose text was erased
+	return putActs(ctx, s, tenant, 3, Assertion(4, 2, 4, dag.One, "user"), short, end, short, end, learned,
+		Assertion(2, 3, 1, 100_000, "user"), Assertion(2, 3, 1, 100_000, "another"), Assertion(2, 3, 1, 600_000, "user"), Assertion(2, 3, 4, 0, "user"))
+}
+
+// putActs records acts, each of which changes something.
+func putActs(ctx context.Context, s store.Store, tenant dag.Tenant, at dag.Time, acts ...knowledge.Act) error {
+	outcomes, err := s.PutActs(ctx, tenant, acts, at)
+	for i, o := range outcomes {
+		if o.Seq == 0 {
+			err = errors.Join(err, fmt.Errorf("act %d of %d changed nothing: %s", i+1, len(acts), o.Result))
+		}
+	}
+	return err
 }
 
 // Issue cuts a slice under a registered policy at the present head, and records it.

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
@@ -22,9 +25,10 @@ import (
 // the copy writes, and leaves that the copy appends itself come in another order.
 type busy struct {
 	store.Store
-	t    *testing.T
-	acts int // that are left
-	done int
+	t      *testing.T
+	acts   int // that are left
+	done   int
+	random *rand.Rand
 }
 
 func (b *busy) act(kind string) {
@@ -42,6 +46,13 @@ func (b *busy) act(kind string) {
 		_, appended := b.Append(ctx, "a", []store.Batch{{storetest.Arrival(n, n%5, "new", n%40+1)}})
 		_, erased := b.Erase(ctx, "a", storetest.Erasure(b.done%40+1))
 		did(errors.Join(appended, erased))
+	case "act":
+		a := storetest.RandomAct(b.random)
+		if a.Kind == knowledge.Alias || a.Kind == knowledge.Unalias {
+			return // it may be refused
+		}
+		_, learned := b.PutActs(ctx, "a", []knowledge.Act{a}, dag.Time(n))
+		did(learned)
 	case "policy":
 		if b.done < 1000 {
 			did(b.PutPolicy(ctx, "a", storetest.Policy(policy.ID(fmt.Sprintf("new@%d", b.done)), 3)))
@@ -80,8 +91,11 @@ func (b *busy) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
 func (b *busy) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c *dag.ConversationID, fn func(*store.Record) error) error {
 	b.act("turn")
 	return b.Store.Scan(ctx, tenant, after, c, func(r *store.Record) error {
-		if r.Seq%10 == 0 {
+		switch r.Seq % 10 {
+		case 0:
 			b.act("event")
+		case 5:
+			b.act("act")
 		}
 		return fn(r)
 	})
@@ -89,6 +103,10 @@ func (b *busy) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c *da
 
 func (b *busy) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
 	return asked(b, "event", func() ([]store.Event, error) { return b.Store.Events(ctx, tenant, after, limit) })
+}
+
+func (b *busy) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	return asked(b, "act", func() ([]knowledge.Recorded, error) { return b.Store.Acts(ctx, tenant, after, limit) })
 }
 
 func (b *busy) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
@@ -118,7 +136,7 @@ func TestLedgerGrowing(t *testing.T) {
 	grew := 0
 	for acts := 0; acts < 1200; acts += 13 + acts/8 {
 		quiet := filled(t, inMemory(t))
-		from, to := &busy{Store: quiet, t: t, acts: acts}, inMemory(t)
+		from, to := &busy{Store: quiet, t: t, acts: acts, random: rand.New(rand.NewPCG(3, 4))}, inMemory(t)
 		for copies := range 3 { // the later ones take up what came meanwhile
 			reports, err := transfer.Copy(t.Context(), to, from, transfer.Options{Tenants: []dag.Tenant{"a"}, Stretch: 5})
 			if err != nil {
@@ -142,6 +160,11 @@ func TestLedgerGrowing(t *testing.T) {
 		}
 		if got, want := logOf(t, to, "a"), logOf(t, quiet, "a"); got != want {
 			t.Errorf("%d acts: the copy's ledger is %+v, the source's %+v", acts, got, want)
+		}
+		got, copied := to.Acts(t.Context(), "a", 0, 1<<20)
+		want, listed := quiet.Acts(t.Context(), "a", 0, 1<<20)
+		if err := errors.Join(copied, listed, storetest.SameKnowledge(t.Context(), to, "a")); err != nil || !reflect.DeepEqual(got, want) || len(got) < 22 {
+			t.Errorf("%d acts: the copy has %d of knowledge, %v, the source %d, the same", acts, len(got), err, len(want))
 		}
 	}
 	if grew < 10 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -26,7 +27,7 @@ func (c *copying) prepare() error {
 	if c.report.Head > c.head {
 		return fmt.Errorf("%w: its head is %d, and the source's %d", ErrDiffers, c.report.Head, c.head)
 	}
-	for _, compare := range []func() error{c.sameEvents, c.sameTurns, c.samePolicies, c.sameIssued, c.sameKeys, c.sameWitnessed, c.sameLedger} {
+	for _, compare := range []func() error{c.sameEvents, c.sameActs, c.sameTurns, c.samePolicies, c.sameIssued, c.sameKeys, c.sameWitnessed, c.sameLedger} {
 		if err := compare(); err != nil {
 			return err
 		}
@@ -71,8 +72,7 @@ func (c *copying) sameEvents() error {
 	if c.report.Head == 0 {
 		return nil
 	}
-	there := eventReader{ctx: c.ctx, s: c.to, tenant: c.tenant, last: c.report.Head}
-	here := eventReader{ctx: c.ctx, s: c.from, tenant: c.tenant, last: c.report.Head}
+	there, here := c.events(c.to, 0, c.report.Head), c.events(c.from, 0, c.report.Head)
 	for {
 		got, err := there.peek()
 		if err != nil {
@@ -84,7 +84,6 @@ func (c *copying) sameEvents() error {
 		}
 		switch {
 		case got == nil && want == nil:
-			c.report.Turns.Existing = int(c.report.Head) - c.report.Events.Existing
 			return nil
 		case got == nil:
 			return fmt.Errorf("%w: number %d of the source erases turn %s, and of the target does not", ErrDiffers, want.Seq, want.Turn)
@@ -95,6 +94,50 @@ func (c *copying) sameEvents() error {
 		there.skip()
 		here.skip()
 	}
+}
+
+// sameActs compares every act that the target has. Until when a version counts must be the
+// same in both, too, unless it ended behind the target's head.
+func (c *copying) sameActs() error {
+	head := c.report.Head
+	if head == 0 {
+		return nil
+	}
+	there, here := c.acts(c.to, 0, head), c.acts(c.from, 0, head)
+	for {
+		got, err := there.peek()
+		if err != nil {
+			return err
+		}
+		want, err := here.peek()
+		if err != nil {
+			return err
+		}
+		switch {
+		case got == nil && want == nil:
+			c.report.Turns.Existing = int(head) - c.report.Events.Existing - c.report.Acts.Existing
+			return nil
+		case got == nil:
+			return fmt.Errorf("%w: number %d of the source is an act of knowledge, and of the target is not", ErrDiffers, want.Seq)
+		case want == nil || got.Seq != want.Seq:
+			return fmt.Errorf("%w: number %d of the target is an act of knowledge, and of the source is not, or one before it", ErrDiffers, got.Seq)
+		case got.Leaf != want.Leaf || got.At != want.At:
+			return fmt.Errorf("%w: number %d of the target is an act with the leaf %s, and of the source with the leaf %s, or of another time", ErrDiffers, got.Seq, got.Leaf, want.Leaf)
+		case until(got, head) != until(want, head):
+			return fmt.Errorf("%w: what number %d began ends in the target with number %d, and in the source with %d", ErrDiffers, got.Seq, got.Until, want.Until)
+		}
+		c.report.Acts.Existing++
+		there.skip()
+		here.skip()
+	}
+}
+
+// until gives where a version ended, as far as it was known at a head.
+func until(r *knowledge.Recorded, head dag.Seq) dag.Seq {
+	if r.Until > head {
+		return dag.MaxSeq
+	}
+	return r.Until
 }
 
 // sameTurns compares every turn that the target has, by reading both stores side by side

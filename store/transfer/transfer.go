@@ -1,7 +1,8 @@
 // Package transfer copies what one store holds into another, through the storage
-// contract and so between any two back ends: turns and events under the numbers that
-// they have, policies, the record of issued slices, API keys, and what a tenant cosigned
-// last, as a witness, of the logs of others.
+// contract and so between any two back ends: turns, events and acts of knowledge under the
+// numbers that they have, policies, the record of issued slices, API keys, and what a tenant
+// cosigned last, as a witness, of the logs of others. The edges of knowledge are made anew
+// from the acts.
 //
 // The ledger comes with them, leaf by leaf in its order, and always as far as the source
 // had it when the acts were read that are written next. So the copy's ledger is one with
@@ -38,6 +39,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -50,11 +52,15 @@ var ErrDiffers = errors.New("the target holds another history than the source")
 // more about it. What came before has been copied.
 var ErrDamaged = errors.New("the source is damaged")
 
-// stretchBytes of texts and edges end a stretch. The turn that exceeds it belongs to it.
+// stretchBytes of texts, edges and acts end a stretch. What exceeds it belongs to it.
 const stretchBytes = 8 << 20
 
 // edgeBytes is what a parent takes: its id, its conversation, its kind and its leaf.
 const edgeBytes = 65
+
+// idBytes is what an act takes for each statement that it supersedes, and otherwise beside
+// its names.
+const idBytes = 32
 
 // page is how many of anything else are read at once.
 const page = 500
@@ -64,7 +70,7 @@ type Options struct {
 	// Tenants are those to copy. Nil means all that the source has when the copy begins.
 	Tenants []dag.Tenant
 
-	// Stretch is how many turns and events are adopted at once. 0 means 2000, which
+	// Stretch is how many turns, events and acts are adopted at once. 0 means 2000, which
 	// is also the most.
 	Stretch int
 
@@ -85,6 +91,7 @@ type Tenant struct {
 	Head      dag.Seq // of the target, afterwards
 	Turns     Count
 	Events    Count
+	Acts      Count // of knowledge
 	Policies  Count
 	Issued    Count
 	Keys      Count
@@ -174,7 +181,7 @@ func (c *copying) run() error {
 	return nil
 }
 
-// history copies turns and events behind the target's head, in the end with the
+// history copies turns, events and acts behind the target's head, in the end with the
 // erasures that came meanwhile. If they do not cease, those of the last round are left
 // to the next copy.
 func (c *copying) history() error {
@@ -219,13 +226,13 @@ func (c *copying) erasedMeanwhile() (bool, error) {
 }
 
 func (c *copying) upToHead() error {
-	events := &eventReader{ctx: c.ctx, s: c.from, tenant: c.tenant, after: c.report.Head, last: c.head}
+	events, acts := c.events(c.from, c.report.Head, c.head), c.acts(c.from, c.report.Head, c.head)
 	c.next = c.report.Head + 1
 	err := c.from.Scan(c.ctx, c.tenant, c.report.Head, nil, func(r *store.Record) error {
 		if r.Seq > c.head {
 			return errEnough
 		}
-		if err := c.eventsBefore(events, r.Seq); err != nil {
+		if err := c.othersBefore(events, acts, r.Seq); err != nil {
 			return err
 		}
 		if err := c.follows(r.Seq); err != nil {
@@ -238,7 +245,7 @@ func (c *copying) upToHead() error {
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	if err := c.eventsBefore(events, c.head+1); err != nil {
+	if err := c.othersBefore(events, acts, c.head+1); err != nil {
 		return err
 	}
 	if c.next != c.head+1 {
@@ -250,21 +257,46 @@ func (c *copying) upToHead() error {
 // errEnough ends a scan at what was added meanwhile.
 var errEnough = errors.New("the rest was added meanwhile")
 
-func (c *copying) eventsBefore(events *eventReader, seq dag.Seq) error {
+// othersBefore takes up the events and the acts with numbers below one, in their order.
+func (c *copying) othersBefore(events *reader[store.Event], acts *reader[knowledge.Recorded], seq dag.Seq) error {
 	for {
 		e, err := events.peek()
-		if err != nil || e == nil || e.Seq >= seq {
+		if err != nil {
 			return err
 		}
-		if err := c.follows(e.Seq); err != nil {
+		a, err := acts.peek()
+		if err != nil {
 			return err
 		}
-		c.stretch.Events = append(c.stretch.Events, *e)
-		events.skip()
+		switch {
+		case e != nil && e.Seq < seq && (a == nil || e.Seq < a.Seq):
+			if err := c.follows(e.Seq); err != nil {
+				return err
+			}
+			c.stretch.Events = append(c.stretch.Events, *e)
+			events.skip()
+		case a != nil && a.Seq < seq:
+			if err := c.follows(a.Seq); err != nil {
+				return err
+			}
+			c.stretch.Acts = append(c.stretch.Acts, *a)
+			c.bytes += actBytes(&a.Act)
+			acts.skip()
+		default:
+			return nil
+		}
 		if err := c.flush(false); err != nil {
 			return err
 		}
 	}
+}
+
+// actBytes is about what an act takes.
+func actBytes(a *knowledge.Act) int {
+	f := &a.Fact
+	return idBytes + len(f.Subject) + len(f.Predicate) + len(f.Object) + len(f.Source) + len(f.Slice) +
+		len(f.Written.Subject) + len(f.Written.Predicate) + len(f.Written.Object) +
+		idBytes*len(a.Supersedes) + len(a.Reason) + len(a.Alias) + len(a.Canonical)
 }
 
 // follows makes sure that the source leaves no number out.
@@ -278,23 +310,29 @@ func (c *copying) follows(seq dag.Seq) error {
 
 // flush writes the stretch if it is long enough, or is the last one.
 func (c *copying) flush(last bool) error {
-	numbers := len(c.stretch.Records) + len(c.stretch.Events)
+	numbers := len(c.stretch.Records) + len(c.stretch.Events) + len(c.stretch.Acts)
 	if numbers == 0 || !last && numbers < c.numbers && c.bytes < stretchBytes {
 		return nil
 	}
-	if err := c.to.Adopt(c.ctx, c.tenant, c.stretch); errors.Is(err, dag.ErrForm) {
+	if err := c.to.Adopt(c.ctx, c.tenant, c.stretch); impossible(err) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	} else if err != nil {
 		return err
 	}
 	c.report.Turns.Copied += len(c.stretch.Records)
 	c.report.Events.Copied += len(c.stretch.Events)
+	c.report.Acts.Copied += len(c.stretch.Acts)
 	c.report.Head = c.next - 1
 	c.stretch, c.bytes = store.Stretch{}, 0
 	if c.progress != nil {
 		c.progress(c.report.Head)
 	}
 	return nil
+}
+
+// impossible reports whether an error of Adopt says that there cannot be such a history.
+func impossible(err error) bool {
+	return errors.Is(err, dag.ErrForm) || errors.Is(err, knowledge.ErrForm) || errors.Is(err, knowledge.ErrNotBelieved)
 }
 
 func (c *copying) policies() error {
@@ -425,32 +463,3 @@ func (c *copying) key(k access.Key) error {
 	_, err := c.to.RevokeKey(ctx, c.tenant, k.ID, revoked)
 	return err
 }
-
-// An eventReader gives events one after the other.
-type eventReader struct {
-	ctx         context.Context
-	s           store.Store
-	tenant      dag.Tenant
-	after, last dag.Seq
-	read        []store.Event
-}
-
-// peek gives the next event, nil if there is none up to the last number.
-func (r *eventReader) peek() (*store.Event, error) {
-	if len(r.read) == 0 && r.after < r.last {
-		list, err := r.s.Events(r.ctx, r.tenant, r.after, page)
-		if err != nil {
-			return nil, err
-		}
-		r.read = list
-		if r.after = r.last; len(list) == page {
-			r.after = list[page-1].Seq
-		}
-	}
-	if len(r.read) == 0 || r.read[0].Seq > r.last {
-		return nil, nil
-	}
-	return &r.read[0], nil
-}
-
-func (r *eventReader) skip() { r.read = r.read[1:] }

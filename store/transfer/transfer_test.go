@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
@@ -55,6 +57,16 @@ func contents(t *testing.T, s store.Store, reports []transfer.Tenant) (lines []s
 				write("%+v", e)
 			}
 		}
+		acts, err := s.Acts(ctx, name, 0, 1<<20)
+		did(err)
+		for _, a := range acts {
+			if a.Until > head {
+				a.Until = dag.MaxSeq
+			}
+			if a.Seq <= head {
+				write("%+v", a)
+			}
+		}
 		registry, err := s.Policies(ctx, name)
 		did(err)
 		for _, p := range registry.All() {
@@ -78,8 +90,9 @@ func contents(t *testing.T, s store.Store, reports []transfer.Tenant) (lines []s
 			write("%q %+v", origin, root)
 		}
 		if reports != nil {
-			continue // the ledger may hold leaves of later acts
+			continue // the ledger may hold leaves of later acts, and somebody may write
 		}
+		did(storetest.SameKnowledge(ctx, s, name))
 		leaves, err := s.LogLeaves(ctx, name, 0, 1<<20)
 		did(err)
 		for _, leaf := range leaves {
@@ -147,7 +160,7 @@ func TestCopy(t *testing.T) {
 			from, to := filled(t, stores[0](t)), stores[1](t)
 			told := dag.Seq(0)
 			o := transfer.Options{Progress: func(_ dag.Tenant, done, total dag.Seq) {
-				if told = done; total != 43 {
+				if told = done; total != 65 {
 					t.Errorf("progress of %d", total)
 				}
 			}}
@@ -156,11 +169,11 @@ func TestCopy(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := []transfer.Tenant{
-				{"a", 43, transfer.Count{40, 0}, transfer.Count{3, 0}, transfer.Count{2, 0}, transfer.Count{5, 0}, transfer.Count{3, 0}, transfer.Count{14, 0}, transfer.Count{2, 0}},
-				{"b", 43, transfer.Count{40, 0}, transfer.Count{3, 0}, transfer.Count{2, 0}, transfer.Count{5, 0}, transfer.Count{3, 0}, transfer.Count{14, 0}, transfer.Count{2, 0}},
+				{"a", 65, transfer.Count{40, 0}, transfer.Count{3, 0}, transfer.Count{22, 0}, transfer.Count{2, 0}, transfer.Count{5, 0}, transfer.Count{3, 0}, transfer.Count{14, 0}, transfer.Count{2, 0}},
+				{"b", 65, transfer.Count{40, 0}, transfer.Count{3, 0}, transfer.Count{22, 0}, transfer.Count{2, 0}, transfer.Count{5, 0}, transfer.Count{3, 0}, transfer.Count{14, 0}, transfer.Count{2, 0}},
 				{Name: "only-a-key", Keys: transfer.Count{1, 0}, Leaves: transfer.Count{1, 0}},
 			}
-			if !slices.Equal(reports, want) || told != 43 {
+			if !slices.Equal(reports, want) || told != 65 {
 				t.Errorf("got %+v, told %d, want %+v", reports, told, want)
 			}
 			sound(t, to)
@@ -168,7 +181,14 @@ func TestCopy(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 
-			// Again, and after more was written: an erasure of what was copied among it.
+			// Again, and after more was written: an erasure of what was copied among it, and acts
+			// that end what is believed in the copy.
+			ending := storetest.Assertion(1, 1, 9, 5, "user")
+			ending.Supersedes = []knowledge.ID{idOf(storetest.Assertion(1, 1, 5, 0, "user"))}
+			retraction := knowledge.Act{Kind: knowledge.Retract, Statement: idOf(storetest.Assertion(2, 3, 4, 0, "user"))}
+			if _, err := from.PutActs(t.Context(), "a", []knowledge.Act{ending, retraction}, 7); err != nil {
+				t.Fatal(err)
+			}
 			if err := storetest.Issue(t.Context(), from, "a", storetest.TurnID(33), "wide@1"); err != nil {
 				t.Fatal(err)
 			}
@@ -179,8 +199,8 @@ func TestCopy(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, head := range []transfer.Tenant{
-				{"a", 44, transfer.Count{0, 40}, transfer.Count{1, 3}, transfer.Count{0, 2}, transfer.Count{1, 5}, transfer.Count{0, 3}, transfer.Count{2, 14}, transfer.Count{0, 2}},
-				{"a", 44, transfer.Count{0, 40}, transfer.Count{0, 4}, transfer.Count{0, 2}, transfer.Count{0, 6}, transfer.Count{0, 3}, transfer.Count{0, 16}, transfer.Count{0, 2}},
+				{"a", 68, transfer.Count{0, 40}, transfer.Count{1, 3}, transfer.Count{2, 22}, transfer.Count{0, 2}, transfer.Count{1, 5}, transfer.Count{0, 3}, transfer.Count{2, 14}, transfer.Count{0, 2}},
+				{"a", 68, transfer.Count{0, 40}, transfer.Count{0, 4}, transfer.Count{0, 24}, transfer.Count{0, 2}, transfer.Count{0, 6}, transfer.Count{0, 3}, transfer.Count{0, 16}, transfer.Count{0, 2}},
 			} {
 				reports, err = transfer.Copy(t.Context(), to, from, transfer.Options{})
 				if err != nil || reports[0] != head {
@@ -195,6 +215,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
+func idOf(a knowledge.Act) knowledge.ID { return a.Fact.ID() }
+
 // TestOneTenant copies one tenant of several.
 func TestOneTenant(t *testing.T) {
 	from, to := filled(t, inMemory(t)), inMemory(t)
@@ -207,7 +229,7 @@ func TestOneTenant(t *testing.T) {
 }
 
 // long fills a tenant with more than fits into a stretch, by number and by bytes, and
-// with many events in a row.
+// with many events and many acts in a row.
 func long(t *testing.T, s store.Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -232,6 +254,13 @@ func long(t *testing.T, s store.Store) {
 	if _, err := s.Append(ctx, "long", []store.Batch{storetest.Chain(5000, 3, 2)}); err != nil {
 		t.Fatal(err)
 	}
+	var acts []knowledge.Act
+	for n := range 700 {
+		acts = append(acts, storetest.Assertion(n%70, 1, n, dag.PPM(n), "user"))
+	}
+	if _, err := s.PutActs(ctx, "long", acts, 1); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // counting notes what Adopt is given.
@@ -242,7 +271,7 @@ type counting struct {
 
 func (c *counting) Adopt(ctx context.Context, tenant dag.Tenant, s store.Stretch) error {
 	c.stretches++
-	c.numbers = max(c.numbers, len(s.Records)+len(s.Events))
+	c.numbers = max(c.numbers, len(s.Records)+len(s.Events)+len(s.Acts))
 	bytes, edges := 0, 0
 	for i := range s.Records {
 		bytes += len(s.Records[i].Body)
@@ -373,20 +402,34 @@ func TestDiffers(t *testing.T) {
 			return err
 		},
 		"an event with another reason": func(to store.Store) error {
-			var stretch store.Stretch
-			err := filled(t, inMemory(t)).Scan(ctx, "b", 0, nil, func(r *store.Record) error {
-				if r.Seq <= 20 {
-					stretch.Records = append(stretch.Records, *r)
-				}
-				return nil
+			return adopted(t, to, 20, func(s *store.Stretch) {
+				e := storetest.Erased(21, 3)
+				e.Reason = "another"
+				s.Events = append(s.Events, e)
 			})
-			e := storetest.Erased(21, 3)
-			e.Reason = "another"
-			stretch.Events = append(stretch.Events, e)
-			return errors.Join(err, to.Adopt(ctx, "b", stretch))
 		},
 		"no event": func(to store.Store) error {
 			return to.Adopt(ctx, "b", store.Stretch{Records: storetest.Records(1, nil, storetest.Chain(500, 22, 0))})
+		},
+		"another act": func(to store.Store) error {
+			return adopted(t, to, 40, func(s *store.Stretch) {
+				a := &s.Acts[2]
+				a.Act.Fact.Source = "another"
+				a.Leaf = a.Act.Leaf()
+			})
+		},
+		"an act of another time": func(to store.Store) error {
+			return adopted(t, to, 40, func(s *store.Stretch) { s.Acts[2].At++ })
+		},
+		"an act where a turn is": func(to store.Store) error {
+			err := adopted(t, to, 31, func(*store.Stretch) {})
+			_, learned := to.PutActs(ctx, "b", []knowledge.Act{storetest.Assertion(1, 1, 2, 5, "user")}, 1)
+			return errors.Join(err, learned)
+		},
+		"a turn where an act is": func(to store.Store) error {
+			err := adopted(t, to, 32, func(*store.Stretch) {})
+			_, appended := to.Append(ctx, "b", []store.Batch{{storetest.Arrival(90, 0, "ahead")}})
+			return errors.Join(err, appended)
 		},
 		"another policy": func(to store.Store) error { return to.PutPolicy(ctx, "b", storetest.Policy("wide@1", 3)) },
 		"a policy more":  func(to store.Store) error { return to.PutPolicy(ctx, "b", storetest.Policy("more@1", 3)) },
@@ -429,13 +472,35 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
+// adopted brings the history of tenant b up to a number into a store, once it was changed, and
+// all of its ledger.
+func adopted(t *testing.T, to store.Store, last dag.Seq, change func(*store.Stretch)) error {
+	t.Helper()
+	ctx, from := t.Context(), filled(t, inMemory(t))
+	var stretch store.Stretch
+	scanned := from.Scan(ctx, "b", 0, nil, func(r *store.Record) error {
+		if r.Seq <= last {
+			stretch.Records = append(stretch.Records, *r)
+		}
+		return nil
+	})
+	events, listed := from.Events(ctx, "b", 0, 1<<20)
+	stretch.Events = slices.DeleteFunc(events, func(e store.Event) bool { return e.Seq > last })
+	acts, learned := from.Acts(ctx, "b", 0, 1<<20)
+	stretch.Acts = slices.DeleteFunc(acts, func(r knowledge.Recorded) bool { return r.Seq > last })
+	leaves, logged := from.LogLeaves(ctx, "b", 0, 1<<20)
+	_, put := to.PutLeaves(ctx, "b", leaves)
+	change(&stretch)
+	return errors.Join(scanned, listed, learned, logged, put, to.Adopt(ctx, "b", stretch))
+}
+
 func keyOf(n int) (k access.Key) {
 	k = storetest.Key(n)
 	k.Tenant = "b"
 	return k
 }
 
-// TestWhileWriting copies again and again while others append, erase and issue. Each
+// TestWhileWriting copies again and again while others append, erase, learn and issue. Each
 // copy is sound, and what the source had at its heads.
 func TestWhileWriting(t *testing.T) {
 	ctx := t.Context()
@@ -443,7 +508,9 @@ func TestWhileWriting(t *testing.T) {
 	done := make(chan error)
 	go func() {
 		var err error
+		random := rand.New(rand.NewPCG(1, 2))
 		for n := 1000; n < 1150 && err == nil; n++ {
+			_, _ = from.PutActs(ctx, "a", []knowledge.Act{storetest.RandomAct(random)}, dag.Time(n)) // an alias may be refused
 			_, err = from.Append(ctx, "a", []store.Batch{{storetest.Arrival(n, n%5, "more", n%40+1)}})
 			if n%3 == 0 && err == nil {
 				_, err = from.Erase(ctx, "a", storetest.Erasure(n))
@@ -471,6 +538,9 @@ func TestWhileWriting(t *testing.T) {
 			t.Fatal(err)
 		}
 		sound(t, to)
+		if err := storetest.SameKnowledge(ctx, to, "a"); err != nil {
+			t.Fatal(err)
+		}
 		got, want := contents(t, to, reports), contents(t, from, reports)
 		if len(got) != len(want) {
 			t.Fatalf("the copy has %d things, the source had %d", len(got), len(want))
@@ -486,12 +556,79 @@ func TestWhileWriting(t *testing.T) {
 
 // TestDamagedSource makes sure that a history with holes is not copied as one without.
 func TestDamagedSource(t *testing.T) {
-	for hole, want := range map[dag.Seq]string{9: "must have 9", 21: "must have 21", 43: "no number 43"} {
+	for hole, want := range map[dag.Seq]string{9: "must have 9", 21: "must have 21", 34: "must have 34", 55: "must have 55", 65: "no number 65"} {
 		from := &holed{filled(t, inMemory(t)), hole}
 		if _, err := transfer.Copy(t.Context(), inMemory(t), from, transfer.Options{}); !errors.Is(err, transfer.ErrDamaged) || !strings.Contains(err.Error(), want) {
 			t.Errorf("without number %d: got %v", hole, err)
 		}
 	}
+}
+
+// TestDamagedActs makes sure that acts of which the history cannot be are not copied: with
+// another leaf than theirs, or one that changes nothing.
+func TestDamagedActs(t *testing.T) {
+	for name, change := range map[string]func(list []knowledge.Recorded){
+		"leaf":    func(list []knowledge.Recorded) { list[2].Leaf[1] ^= 1 },
+		"time":    func(list []knowledge.Recorded) { list[2].At = -1 },
+		"nothing": func(list []knowledge.Recorded) { list[2].Act, list[2].Leaf = list[1].Act, list[1].Leaf },
+		"nothing that was believed": func(list []knowledge.Recorded) {
+			list[2].Act.Supersedes = []knowledge.ID{{1}}
+			list[2].Leaf = list[2].Act.Leaf()
+		},
+	} {
+		from, to := &relearning{Store: filled(t, inMemory(t)), change: change}, inMemory(t)
+		if _, err := transfer.Copy(t.Context(), to, from, transfer.Options{}); !errors.Is(err, transfer.ErrDamaged) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if acts, err := to.Acts(t.Context(), "a", 0, 9); err != nil || len(acts) > 0 {
+			t.Errorf("%s: %d acts were copied, %v", name, len(acts), err)
+		}
+	}
+}
+
+// TestUntilDiffers copies again when the target says of a version that it ended otherwise, or
+// that it did not. What ended since the last copy is no difference.
+func TestUntilDiffers(t *testing.T) {
+	from, to := filled(t, inMemory(t)), inMemory(t)
+	if err := adopted(t, to, 50, func(*store.Stretch) {}); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(list []knowledge.Recorded)
+		want   error
+	}{
+		"another end": {func(list []knowledge.Recorded) { list[0].Until++ }, transfer.ErrDiffers},
+		"an end":      {func(list []knowledge.Recorded) { list[2].Until = 45 }, transfer.ErrDiffers},
+		"no end":      {func(list []knowledge.Recorded) { list[0].Until = dag.MaxSeq }, transfer.ErrDiffers},
+		"the same":    {func([]knowledge.Recorded) {}, nil},
+	} {
+		if acts, err := to.Acts(t.Context(), "b", 0, 9); err != nil || acts[0].Until != 38 || acts[3].Until != dag.MaxSeq {
+			t.Fatalf("%+v, %v", acts, err)
+		}
+		_, err := transfer.Copy(t.Context(), &unwilling{&relearning{Store: to, change: c.change}, errUnwilling}, from, transfer.Options{Tenants: []dag.Tenant{"b"}})
+		if c.want == nil {
+			c.want = errUnwilling
+		}
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+var errUnwilling = errors.New("unwilling")
+
+// relearning changes what a store says of its first acts.
+type relearning struct {
+	store.Store
+	change func(list []knowledge.Recorded)
+}
+
+func (r *relearning) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	list, err := r.Store.Acts(ctx, tenant, after, limit)
+	if len(list) > 0 && after < list[0].Seq && list[0].Seq == 33 {
+		r.change(list)
+	}
+	return list, err
 }
 
 // holed leaves out a number.
@@ -514,7 +651,12 @@ func (h *holed) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, li
 	return slices.DeleteFunc(list, func(e store.Event) bool { return e.Seq == h.hole }), err
 }
 
-// TestGrowing copies from a source that gets a turn and an erasure just before it is
+func (h *holed) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	list, err := h.Store.Acts(ctx, tenant, after, limit)
+	return slices.DeleteFunc(list, func(r knowledge.Recorded) bool { return r.Seq == h.hole }), err
+}
+
+// TestGrowing copies from a source that gets a turn, an act and an erasure just before it is
 // read. The copy ends where the head was, unless a text that belongs to it was erased:
 // then the erasure is in it.
 func TestGrowing(t *testing.T) {
@@ -522,10 +664,10 @@ func TestGrowing(t *testing.T) {
 		erases []int // turns, one at each scan; 0 is the new one
 		want   dag.Seq
 	}{
-		{[]int{0}, 43},
-		{[]int{8}, 45},
-		{[]int{8, 9}, 47},
-		{[]int{40, 0}, 45},
+		{[]int{0}, 65},
+		{[]int{8}, 68},
+		{[]int{8, 9}, 71},
+		{[]int{40, 0}, 68},
 	} {
 		from, to := &growing{Store: filled(t, inMemory(t)), erases: c.erases}, inMemory(t)
 		reports, err := transfer.Copy(t.Context(), to, from, transfer.Options{Tenants: []dag.Tenant{"a"}})
@@ -536,7 +678,7 @@ func TestGrowing(t *testing.T) {
 		if c.erases[0] == 0 {
 			continue
 		}
-		if events, err := to.Events(t.Context(), "a", 43, 1); err != nil || len(events) != 1 || events[0].Turn != storetest.TurnID(c.erases[0]) {
+		if events, err := to.Events(t.Context(), "a", 65, 1); err != nil || len(events) != 1 || events[0].Turn != storetest.TurnID(c.erases[0]) {
 			t.Errorf("erasing %v: %v, %v", c.erases, events, err)
 		}
 	}
@@ -556,6 +698,13 @@ func (g *growing) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c 
 			erase = 900 + g.n
 		}
 		if _, err := g.Append(ctx, tenant, []store.Batch{{storetest.Arrival(900+g.n, 1, "new")}}); err != nil {
+			return err
+		}
+		ending := storetest.Assertion(8, 1, g.n, 5, "user")
+		if g.n == 1 {
+			ending.Supersedes = []knowledge.ID{idOf(storetest.Assertion(1, 1, 5, 0, "user"))}
+		}
+		if _, err := g.PutActs(ctx, tenant, []knowledge.Act{ending}, 1); err != nil {
 			return err
 		}
 		if _, err := g.Erase(ctx, tenant, storetest.Erasure(erase)); err != nil {

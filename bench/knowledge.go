@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"github.com/graphkernel/graphkernel/bench/plain"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Bounds of traversals of 3 hops in both directions, 100 results, and of loading.
+const (
+	boundReachedWarm = 100 * time.Microsecond
+	boundReachedCold = 2 * time.Millisecond
+	boundLearned     = 30_000 // acts a second into SQLite
+	boundReachGrowth = 2.0
+)
+
+const (
+	hubEdges    = 100_000
+	reachStarts = 200
+)
+
+// triples draws facts whose names follow a power law, and one name with very many.
+func triples(facts int) (acts []knowledge.Act, starts []string, err error) {
+	r := rand.New(rand.NewPCG(11, 12))
+	entities := max(50, facts/4)
+	zipf := rand.NewZipf(r, 1.2, 20, uint64(entities-1))
+	name := func() string { return fmt.Sprintf("entity-%d", (zipf.Uint64()*2654435761)%uint64(entities)) }
+	hub := min(hubEdges, facts/10)
+	seen := map[knowledge.ID]bool{}
+	for len(acts) < facts {
+		f := knowledge.Fact{Source: "bench", Confidence: dag.PPM(500_000 + r.IntN(500_001))}
+		f.Subject, f.Predicate, f.Object, f.Until = name(), fmt.Sprintf("relation-%d", r.IntN(100)), name(), knowledge.Forever
+		if len(acts) < hub {
+			f.Subject = "the-hub"
+		}
+		if id := f.ID(); !seen[id] && f.Subject != f.Object {
+			seen[id] = true
+			acts = append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: f})
+		}
+	}
+	for range reachStarts { // of any degree, as they come
+		starts = append(starts, acts[r.IntN(len(acts))].Fact.Subject)
+	}
+	r.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
+	return acts, starts, nil
+}
+
+// A web is one database with facts, and the same as plain triples beside it.
+type web struct {
+	kind   string
+	store  store.Store
+	kernel *kernel.Kernel
+	plain  plain.Triples
+	starts []string
+}
+
+func (w *web) close() error { return errors.Join(w.store.Close(), w.plain.Close()) }
+
+func (y *yard) web(ctx context.Context, kind string, starts []string) (*web, error) {
+	y.made++
+	w := &web{kind: kind, starts: starts}
+	var err error
+	if w.store, err = y.storeOf(ctx, kind); err != nil {
+		return nil, err
+	}
+	if kind == inSQLite {
+		w.plain, err = plain.SQLiteTriples(ctx, filepath.Join(y.folder, fmt.Sprintf("triples%d.db", y.made)))
+	} else {
+		name := fmt.Sprintf("triples%d", y.made)
+		if err = y.server.CreateDatabase(ctx, name, ""); err == nil {
+			w.plain, err = plain.PostgresTriples(ctx, y.server.SocketURL(name))
+		}
+	}
+	if err == nil {
+		w.kernel, err = w.fresh()
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.store.Close())
+	}
+	return w, nil
+}
+
+// fresh gives a kernel that has kept nothing yet.
+func (w *web) fresh() (*kernel.Kernel, error) {
+	a, err := newAuthority()
+	if err != nil {
+		return nil, err
+	}
+	return kernel.Open(kernel.Config{Store: w.store, Authority: a, Clock: time.Now})
+}
+
+const benchTenant dag.Tenant = "bench"
+
+// learn loads both sides, and times them.
+func (w *web) learn(ctx context.Context, acts []knowledge.Act) ([]row, error) {
+	rate := func(began time.Time) float64 { return float64(len(acts)) / time.Since(began).Seconds() }
+	began := time.Now()
+	for from := 0; from < len(acts); from += knowledge.MaxActs {
+		if _, err := w.kernel.Learn(ctx, benchTenant, acts[from:min(len(acts), from+knowledge.MaxActs)]); err != nil {
+			return nil, err
+		}
+	}
+	own := row{name: w.kind + ", facts", rate: rate(began), unit: "facts"}
+	if w.kind == inSQLite {
+		own.bounds = []bound{rateAtLeast(own.rate, boundLearned)}
+	}
+	list := make([]plain.Triple, len(acts))
+	for i := range acts {
+		f := &acts[i].Fact
+		list[i] = plain.Triple{Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Confidence: int64(f.Confidence)}
+	}
+	began = time.Now()
+	for from := 0; from < len(list); from += knowledge.MaxActs {
+		if err := w.plain.Load(ctx, list[from:min(len(list), from+knowledge.MaxActs)]); err != nil {
+			return nil, err
+		}
+	}
+	rows := []row{own, {name: w.kind + ", plain triples", rate: rate(began), unit: "triples"}}
+	rows[0].ratio, rows[0].to = rows[1].rate/rows[0].rate, "plain triples"
+	return rows, nil
+}
+
+// reach asks for 100 results in 3 hops, both directions. Each i asks for something else, so
+// that no finished answer helps, and walks the same edges again.
+func reach(k *kernel.Kernel, start string, i int) func(context.Context) error {
+	return func(ctx context.Context) error {
+		got, err := k.Traverse(ctx, benchTenant, kernel.Traversal{Start: []string{start}, MinConfidence: dag.PPM(i % 400_000)})
+		if err == nil && len(got.Reached) == 0 {
+			err = fmt.Errorf("nothing is reached from %s", start)
+		}
+		return err
+	}
+}
+
+// candidates are what is compared over one web.
+func (w *web) candidates() (warm, again, cold, hub, hubCold, perHop *candidate) {
+	at := func(i int) string { return w.starts[i%len(w.starts)] }
+	warm = &candidate{name: w.kind + ", warm", burst: 4, run: func(ctx context.Context, i int) error { return reach(w.kernel, at(i), i)(ctx) }}
+	again = &candidate{name: w.kind + ", warm, asked again", burst: 4, run: func(ctx context.Context, i int) error { return reach(w.kernel, at(i), 0)(ctx) }}
+	hub = &candidate{name: w.kind + ", warm, from a hub", burst: 2, run: func(ctx context.Context, i int) error { return reach(w.kernel, "the-hub", i)(ctx) }}
+	perHop = &candidate{name: w.kind + ", a query for each hop", burst: 2, run: func(ctx context.Context, i int) error {
+		_, err := plain.Reach(ctx, w.plain, at(i), 3, 100)
+		return err
+	}}
+	var k *kernel.Kernel
+	prepare := func(ctx context.Context, _ int) (err error) {
+		if k, err = w.fresh(); err == nil {
+			_, err = k.Aliases(ctx, benchTenant, 0) // a process reads them once
+		}
+		return err
+	}
+	cold = &candidate{name: w.kind + ", cold", prepare: prepare, run: func(ctx context.Context, i int) error { return reach(k, at(i*7), i)(ctx) }}
+	hubCold = &candidate{name: w.kind + ", cold, from a hub", prepare: prepare, run: func(ctx context.Context, i int) error { return reach(k, "the-hub", i)(ctx) }}
+	return warm, again, cold, hub, hubCold, perHop
+}
+
+// knowing measures traversals at two sizes, and the loading of the greater one.
+func knowing(ctx context.Context, r *report, y *yard, sizes [2]int, rounds int) (err error) {
+	var webs []*web
+	defer func() {
+		for _, w := range webs {
+			err = errors.Join(err, w.close())
+		}
+	}()
+	medians := map[string]time.Duration{} // warm, by kind, of the smaller size
+	for n, facts := range sizes {
+		acts, starts, err := triples(facts)
+		if err != nil {
+			return err
+		}
+		var loaded []row
+		var own []*web
+		for _, kind := range y.kinds() {
+			w, err := y.web(ctx, kind, starts)
+			if err != nil {
+				return err
+			}
+			webs, own = append(webs, w), append(own, w)
+			rows, err := w.learn(ctx, acts)
+			if err != nil {
+				return err
+			}
+			loaded = append(loaded, rows...)
+		}
+		if n == len(sizes)-1 {
+			r.table(fmt.Sprintf("Learning %d facts in batches of %d", facts, knowledge.MaxActs), loaded)
+		}
+		var all []*candidate
+		var rows []func() row
+		for _, w := range own {
+			warm, again, cold, hub, hubCold, perHop := w.candidates()
+			if err := errors.Join(warm.warm(ctx, 2*len(w.starts)), again.warm(ctx, len(w.starts)), hub.warm(ctx, 3), perHop.warm(ctx, len(w.starts))); err != nil {
+				return err
+			}
+			all = append(all, warm, again, cold, hub, hubCold, perHop)
+			line := func(c *candidate, bounds func(p50 time.Duration) []bound) {
+				rows = append(rows, func() row {
+					l := rowOf(c, perHop)
+					l.to = "a query for each hop"
+					l.bounds = bounds(c.sample.p50())
+					return l
+				})
+			}
+			big := n == len(sizes)-1
+			most := func(d time.Duration) func(time.Duration) []bound {
+				return func(p50 time.Duration) []bound {
+					if !big {
+						return nil
+					}
+					return []bound{atMost(p50, d)}
+				}
+			}
+			line(warm, func(p50 time.Duration) []bound {
+				if !big {
+					medians[w.kind] = p50
+					return nil
+				}
+				growth := float64(p50) / math.Max(1, float64(medians[w.kind]))
+				return []bound{atMost(p50, boundReachedWarm), {fmt.Sprintf("%.2f × %d facts, ≤ %.0f", growth, sizes[0], boundReachGrowth), growth <= boundReachGrowth}}
+			})
+			line(again, most(boundReachedWarm))
+			line(cold, most(boundReachedCold))
+			line(hub, most(boundReachedWarm))
+			line(hubCold, most(boundReachedCold))
+			line(perHop, func(time.Duration) []bound { return nil })
+		}
+		if err := inTurn(ctx, rounds, all); err != nil {
+			return err
+		}
+		var table []row
+		for _, of := range rows {
+			table = append(table, of())
+		}
+		r.table(fmt.Sprintf("3 hops in both directions, 100 results, of %d facts", facts), table)
+	}
+	return nil
+}

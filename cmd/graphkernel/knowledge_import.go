@@ -1,0 +1,343 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+func (a *app) knowledgeImportCommand() *cobra.Command {
+	var form, source, confidence string
+	var skip bool
+	c := &cobra.Command{
+		Use:   "import FILE|-",
+		Short: "Learn a list of facts",
+		Long: `Reads a list of facts, one a line, from a file or, for -, from standard input:
+
+  tsv     subject TAB predicate TAB object
+  jsonl   {"subject","predicate","object"} and, if wanted, "confidence", "source", "turn",
+          "slice", "valid_from", "valid_until", "supersedes":[STATEMENT]
+  memory  what the memory server of the Model Context Protocol keeps: an entity's type becomes
+          (name, entity-type, type), each observation (name, observation, text), a relation
+          (from, relationType, to)
+
+The form is found by looking at the first line. The whole list is read before anything is
+learned, so that a line that cannot be read, which is told, leaves nothing behind. Facts are
+then learned in batches, each whole or not at all. Importing again changes nothing.
+With --skip, lines that cannot be facts are left out and counted.
+
+` + namesHelp + ` The result, as JSON:
+
+  {"form","lines","facts","asserted","confirmed","existing","skipped":{REASON:n},
+   "first_skipped","spellings","names","joined":[{"name","spellings":[…]}],"head"}
+
+spellings and names count the different entities as written and in canonical form; joined
+are the first that were written in several ways, and are one entity from now on.`,
+		Example: `  graphkernel knowledge import triples.tsv --source dbpedia
+  graphkernel knowledge import memory.jsonl`,
+		Args: oneArg("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.importFacts(c.Context(), args[0], form, source, confidence, skip)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&form, "format", "", fmt.Sprintf("one of %v; found by looking if absent", factForms))
+	flags.StringVar(&source, "source", "import", "who says so, of facts that do not say it")
+	flags.StringVar(&confidence, "confidence", "1", "how sure it is, from 0 to 1, of facts that do not say it")
+	flags.BoolVar(&skip, "skip", false, "leave out lines that cannot be facts, and count them")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(factForms, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	noFiles(c, "source", "confidence")
+	return c
+}
+
+// An outcomeJSON counts what became of facts.
+type outcomeJSON struct {
+	Asserted  int `json:"asserted"`
+	Confirmed int `json:"confirmed"`
+	Existing  int `json:"existing"`
+}
+
+func (o *outcomeJSON) String() string {
+	return fmt.Sprintf("asserted %d facts, confirmed %d, %d were there already", o.Asserted, o.Confirmed, o.Existing)
+}
+
+type importedFactsJSON struct {
+	Form  string `json:"form"`
+	Lines int    `json:"lines"`
+	Facts int    `json:"facts"`
+	outcomeJSON
+	Skipped   map[string]int `json:"skipped"`
+	First     string         `json:"first_skipped,omitempty"`
+	Spellings int            `json:"spellings"`
+	Names     int            `json:"names"`
+	Joined    []joinedJSON   `json:"joined"`
+	Head      uint64         `json:"head"`
+	Error     string         `json:"error,omitempty"`
+	ExitCode  int            `json:"exit_code,omitempty"`
+}
+
+// A joinedJSON is an entity that a list writes in several ways.
+type joinedJSON struct {
+	Name      string   `json:"name"`
+	Spellings []string `json:"spellings"`
+}
+
+func (a *app) importFacts(ctx context.Context, path, form, source, confidence string, skip bool) error {
+	if form != "" && !slices.Contains(factForms, form) {
+		return usagef("--format is %q, want one of %v", form, factForms)
+	}
+	sure, err := confidenceOf("confidence", confidence)
+	if err != nil {
+		return err
+	}
+	if _, err := knowledge.NewFact("a", "b", "c", source); err != nil {
+		return usagef("--source: %w", err)
+	}
+	list, err := a.openFactList(ctx, path, form)
+	if err != nil {
+		return err
+	}
+	list.source, list.confidence = source, sure
+	bar := a.counting("reading")
+	defer bar.stop()
+	im := &factImport{list: list, skip: skip, result: importedFactsJSON{Form: list.form, Skipped: map[string]int{}, Joined: []joinedJSON{}}}
+	if err := im.check(ctx, bar); err != nil {
+		return err
+	}
+	err = a.withNewKernel(ctx, token.Keyring{}, func(s *session) error {
+		bar.say("learning")
+		return im.learn(ctx, s, bar)
+	})
+	bar.stop()
+	if err != nil {
+		return a.failedImport(&im.result, err)
+	}
+	return a.print(&im.result, func(w io.Writer) { printImportedFacts(w, &im.result) })
+}
+
+// failedImport tells what was learned before an error.
+func (a *app) failedImport(r *importedFactsJSON, err error) error {
+	if a.output == "json" {
+		r.Error, r.ExitCode = err.Error(), exitCode(err)
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+		a.note("graphkernel: %v", err)
+		return finish(r.ExitCode)
+	}
+	if done := r.Asserted + r.Confirmed; done > 0 {
+		a.note("%d facts were learned before this; importing again goes on from there", done)
+	}
+	return err
+}
+
+func printImportedFacts(w io.Writer, r *importedFactsJSON) {
+	fmt.Fprintf(w, "%s; head %d\n", &r.outcomeJSON, r.Head)
+	printCounts(w, "skipped", r.Skipped)
+	if r.First != "" {
+		fmt.Fprintf(w, "  the first of them: %s\n", render.OneLine(r.First, 300))
+	}
+	if r.Spellings == r.Names {
+		fmt.Fprintf(w, "%d entities\n", r.Names)
+		return
+	}
+	fmt.Fprintf(w, "%d entities, written in %d ways, such as\n", r.Names, r.Spellings)
+	for _, j := range r.Joined {
+		quoted := make([]string, len(j.Spellings))
+		for i, s := range j.Spellings {
+			quoted[i] = clipped(s)
+		}
+		fmt.Fprintf(w, "  %s: %s\n", clipped(j.Name), strings.Join(quoted, " | "))
+	}
+}
+
+// A factImport goes through a list twice: to check all of it, and to learn.
+type factImport struct {
+	list   *factList
+	skip   bool
+	result importedFactsJSON
+	lines  []int // of the acts of a batch
+}
+
+// check reads the whole list and counts its names.
+func (im *factImport) check(ctx context.Context, bar *bar) error {
+	seen := spellings{first: map[string]string{}, others: map[string]map[string]bool{}}
+	err := im.list.lines(ctx, func(line int, text []byte) error {
+		im.result.Lines++
+		bar.update(int64(im.result.Lines), 0)
+		acts, err := im.list.acts(line, text)
+		if err != nil {
+			if !im.skip {
+				return err
+			}
+			im.result.Skipped[im.reason(err)]++
+			if im.result.First == "" {
+				im.result.First = err.Error()
+			}
+			return nil
+		}
+		im.result.Facts += len(acts)
+		for i := range acts {
+			f := &acts[i].Fact
+			subject, _, object := f.Spelled()
+			seen.add(f.Subject, subject)
+			seen.add(f.Object, object)
+		}
+		return nil
+	})
+	im.result.Names, im.result.Spellings, im.result.Joined = len(seen.first), seen.count, seen.joined()
+	return err
+}
+
+// reason names a kind of fault.
+func (im *factImport) reason(err error) string {
+	if errors.Is(err, knowledge.ErrForm) {
+		return "no_fact"
+	}
+	return "no_" + im.list.form
+}
+
+// spellings gathers how names are written.
+type spellings struct {
+	first  map[string]string          // by name
+	others map[string]map[string]bool // of names that are written in several ways, all but the first
+	count  int
+}
+
+func (s *spellings) add(name, written string) {
+	switch first, ok := s.first[name]; {
+	case !ok:
+		s.first[name] = strings.Clone(written)
+		s.count++
+	case first != written && !s.others[name][written]:
+		if s.others[name] == nil {
+			s.others[name] = map[string]bool{}
+		}
+		s.others[name][strings.Clone(written)] = true
+		s.count++
+	}
+}
+
+// joined gives the first names that are written in several ways.
+func (s *spellings) joined() []joinedJSON {
+	const most = 10
+	names := make([]string, 0, len(s.others))
+	for name := range s.others {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	list := []joinedJSON{}
+	for _, name := range names[:min(most, len(names))] {
+		ways := []string{s.first[name]}
+		for way := range s.others[name] {
+			ways = append(ways, way)
+		}
+		slices.Sort(ways)
+		list = append(list, joinedJSON{name, ways[:min(most, len(ways))]})
+	}
+	return list
+}
+
+// learn reads the list again, and learns what it says.
+func (im *factImport) learn(ctx context.Context, s *session, bar *bar) error {
+	l := &learner{session: s, counts: &im.result.outcomeJSON, after: func() { im.lines = im.lines[:0] }}
+	l.place = func(i int) string { return im.list.path + ":" + strconv.Itoa(im.lines[i]) }
+	done := 0
+	err := im.list.lines(ctx, func(line int, text []byte) error {
+		acts, err := im.list.acts(line, text)
+		if err != nil && im.skip {
+			return nil
+		} else if err != nil {
+			return err // it was another list when it was checked
+		}
+		for i := range acts {
+			if len(l.acts) == knowledge.MaxActs {
+				if err := l.flush(ctx); err != nil {
+					return err
+				}
+				bar.update(int64(done), int64(im.result.Facts))
+			}
+			l.acts, im.lines = append(l.acts, acts[i]), append(im.lines, line)
+			done++
+		}
+		return nil
+	})
+	if err == nil {
+		err = l.flush(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	head, err := s.Head(ctx, s.tenant)
+	im.result.Head = uint64(head)
+	return err
+}
+
+// A learner learns assertions in batches.
+type learner struct {
+	*session
+	acts   []knowledge.Act
+	counts *outcomeJSON
+	place  func(i int) string // where act i of a batch stands
+	after  func()             // is called after a batch
+}
+
+func (l *learner) flush(ctx context.Context) error {
+	if len(l.acts) == 0 {
+		return nil
+	}
+	outcomes, err := l.Learn(ctx, l.tenant, l.acts)
+	if err != nil {
+		return placed(err, len(l.acts), l.place)
+	}
+	for i := range outcomes {
+		switch outcomes[i].Result {
+		case knowledge.Asserted:
+			l.counts.Asserted++
+		case knowledge.Confirmed:
+			l.counts.Confirmed++
+		default:
+			l.counts.Existing++
+		}
+	}
+	l.acts = l.acts[:0]
+	l.after()
+	return nil
+}
+
+// A placedError is about one act of a batch, and says where it stands.
+type placedError struct {
+	text string
+	err  error
+}
+
+func (e *placedError) Error() string { return e.text }
+func (e *placedError) Unwrap() error { return e.err }
+
+var actPlace = regexp.MustCompile(`act (\d+) of (\d+): `)
+
+// placed says where the act stands that an error is about, of n. The kernel names it in
+// the text alone.
+func placed(err error, n int, place func(i int) string) error {
+	text := err.Error()
+	m := actPlace.FindStringSubmatchIndex(text)
+	if m == nil || text[m[4]:m[5]] != strconv.Itoa(n) {
+		return err
+	}
+	i, wrong := strconv.Atoi(text[m[2]:m[3]])
+	if wrong != nil || i < 1 || i > n {
+		return err
+	}
+	return &placedError{text[:m[0]] + place(i-1) + ": " + text[m[1]:], err}
+}

@@ -1,0 +1,216 @@
+package extract
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A call is one call of a tool as it stands in a turn's content.
+type call struct {
+	by    said
+	id    string // "" if the trace gives none
+	tool  string
+	input map[string]json.RawMessage
+
+	// marked says that the trace marks results that are errors, so that one
+	// without a mark is a success. Claude Code does, chat messages do not.
+	marked bool
+}
+
+// text gives a member of the input that is a string, or "".
+func (c *call) text(keys ...string) string {
+	for _, key := range keys {
+		var s string
+		if raw, ok := c.input[key]; ok && json.Unmarshal(raw, &s) == nil && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// sure is how much a success of the call is worth.
+func (c *call) sure() dag.PPM {
+	if c.marked {
+		return Structured
+	}
+	return FixedForm
+}
+
+const (
+	callHead    = "[tool_use "
+	resultHead  = "[tool_result]\n"
+	failureHead = "[tool_result error]\n"
+)
+
+// callsOf reads the calls in a turn and the text around them. Content is one
+// text, in which somebody may have written what looks like a call. So the
+// headings must be as many as the attributes name, in the same order: one that
+// was made up is one too many, and then nothing is read. ok is false.
+func callsOf(s *said) (calls []call, around string, ok bool) {
+	var names, ids []string
+	if tools := s.body.Attrs[attrTool]; tools != "" {
+		names = strings.Split(tools, ",")
+	}
+	if list := s.body.Attrs[attrToolUse]; list != "" {
+		ids = strings.Split(list, ",")
+	}
+	text := s.body.Content
+	var rest strings.Builder
+	for at := 0; ; {
+		i := blockAt(text, at, callHead)
+		if i < 0 {
+			rest.WriteString(text[at:])
+			break
+		}
+		rest.WriteString(text[at:i])
+		name, below, closed := strings.Cut(text[i+len(callHead):], "]\n")
+		if !closed || strings.Contains(name, "\n") {
+			return nil, "", false
+		}
+		input, _, _ := strings.Cut(below, "\n") // compact JSON is one line
+		c := call{by: *s, tool: name, marked: s.body.Attrs[attrMessage] != ""}
+		if json.Unmarshal([]byte(input), &c.input) != nil || c.input == nil {
+			return nil, "", false
+		}
+		calls = append(calls, c)
+		at = len(text) - len(below) + len(input)
+	}
+	same := slices.EqualFunc(calls, names, func(c call, name string) bool { return c.tool == name })
+	if !same || len(ids) != 0 && len(ids) != len(calls) {
+		return nil, "", false
+	}
+	for i := range ids {
+		calls[i].id = ids[i]
+	}
+	return calls, rest.String(), true
+}
+
+// blockAt finds the next block from at on that begins with head, or -1. Blocks
+// begin at the start of a content or below an empty line.
+func blockAt(text string, at int, head string) int {
+	if at == 0 && strings.HasPrefix(text, head) {
+		return 0
+	}
+	if i := strings.Index(text[at:], "\n\n"+head); i >= 0 {
+		return at + i + 2
+	}
+	return -1
+}
+
+// A result is what a tool gave back.
+type result struct {
+	id     string
+	text   string
+	failed bool
+
+	// open says that the text is not known, because other blocks stand in the
+	// turn and nobody can tell where it ends. text is empty.
+	open bool
+}
+
+// resultsOf reads the results in a turn. One result that stands alone is all of
+// the content, whatever is in it. Otherwise there must be as many headings as the
+// attributes name ids: one that was made up is one too many.
+func resultsOf(s *said) ([]result, bool) {
+	ids := strings.Split(s.body.Attrs[attrToolUse], ",")
+	alone := s.body.Attrs[attrBlocks] == blockResult
+	text := s.body.Content
+	starts := []int{0}
+	if !alone || len(ids) > 1 {
+		starts = headings(text)
+	}
+	if len(starts) != len(ids) {
+		return nil, false
+	}
+	results := make([]result, len(ids))
+	for i := range ids {
+		end := len(text)
+		if i+1 < len(starts) {
+			end = starts[i+1] - 2
+		}
+		r, ok := oneResult(text[starts[i]:end])
+		if !ok {
+			return nil, false
+		}
+		if r.id = ids[i]; !alone {
+			r.text, r.open = "", true
+		}
+		results[i] = r
+	}
+	return results, true
+}
+
+// headings finds where results seem to begin, in one pass.
+func headings(text string) (starts []int) {
+	for at := 0; ; {
+		i := blockAt(text, at, "[tool_result")
+		if i < 0 {
+			return starts
+		}
+		if _, ok := oneResult(text[i:]); ok {
+			starts = append(starts, i)
+		}
+		at = i + 1
+	}
+}
+
+func oneResult(text string) (result, bool) {
+	if said, ok := strings.CutPrefix(text, resultHead); ok {
+		return result{text: said}, true
+	}
+	said, ok := strings.CutPrefix(text, failureHead)
+	return result{text: said, failed: true}, ok
+}
+
+// results takes a turn that answers calls of its parents. They are looked at by
+// ascending id, so that their order decides nothing.
+func (x *extraction) results(parents []dag.TurnID, parent func(dag.TurnID) (said, bool)) {
+	results, ok := resultsOf(&x.self)
+	if !ok {
+		x.skipped.UnclearResult++
+		return
+	}
+	parents = slices.Clone(parents)
+	slices.SortFunc(parents, dag.TurnID.Compare)
+	var calls []call
+	unclear := 0
+	for _, id := range parents {
+		p, ok := parent(id)
+		if !ok || !slices.Contains(strings.Split(p.body.Attrs[attrBlocks], ","), blockCall) {
+			continue
+		}
+		theirs, _, ok := callsOf(&p)
+		if !ok {
+			unclear++
+		}
+		calls = append(calls, theirs...)
+	}
+	for i := range results {
+		r := &results[i]
+		if r.open {
+			x.skipped.UnclearResult++
+		}
+		at := slices.IndexFunc(calls, func(c call) bool { return c.id != "" && c.id == r.id })
+		switch {
+		case at >= 0:
+			x.answered(&calls[at], r)
+		case unclear > 0: // perhaps one of those
+			x.skipped.UnclearCall++
+		default:
+			x.skipped.MissingCall++
+		}
+	}
+}
+
+// answered applies the rules for a call whose result is here.
+func (x *extraction) answered(c *call, r *result) {
+	if !r.failed {
+		x.files(c, r)
+	}
+	if command := commandOf(c); command != "" && ran(r) {
+		x.command(c, r, command)
+	}
+}

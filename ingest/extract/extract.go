@@ -1,0 +1,205 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// Rules names the rules. They are fixed once released: another table is another
+// name.
+const Rules = "extract/1"
+
+// The predicates.
+const (
+	PartOf            = "part-of"             // a turn, and "conversation:" and its conversation
+	OnBranch          = "on-branch"           // a turn, and the git branch it was on
+	ReadFile          = "read-file"           // a call, and the path
+	WroteFile         = "wrote-file"          // a call, and the path: the whole content was given
+	CreatedFile       = "created-file"        // a call, and the path: it was not there before
+	EditedFile        = "edited-file"         // a call, and the path: a part was changed
+	RanCommand        = "ran-command"         // a call, and the command as written
+	TestPassed        = "test-passed"         // a call, and the test or package as the runner names it
+	TestFailed        = "test-failed"         // the same of one that failed
+	AddedPackage      = "added-package"       // a call, and ECOSYSTEM:NAME
+	MadeCommit        = "made-commit"         // a call or a commit's turn, and the hash, which git cuts short for the former
+	NamedPullRequest  = "named-pull-request"  // a turn, and the address or #NUMBER
+	OpenedPullRequest = "opened-pull-request" // a call, and the address
+)
+
+// Predicates lists every predicate in the order of their bytes.
+var Predicates = [...]string{
+	AddedPackage, CreatedFile, EditedFile, MadeCommit, NamedPullRequest, OnBranch, OpenedPullRequest,
+	PartOf, RanCommand, ReadFile, TestFailed, TestPassed, WroteFile,
+}
+
+// Confidences. There are no others, so that each has a meaning.
+const (
+	Structured dag.PPM = 1_000_000 // the trace says so in a field of its own
+	FixedForm  dag.PPM = 900_000   // text was read that has one form, or a tool answered that cannot report an error
+	Loose      dag.PPM = 700_000   // text was read that might mean something else
+)
+
+// MaxObject is the length of the longest object, in bytes.
+const MaxObject = 2048
+
+// A Finding is one fact that a turn is the evidence of.
+type Finding struct {
+	Turn       dag.TurnID // where it is written: a call's result, or the turn itself
+	Subject    string     // [SubjectOf] the turn that did it: the call, or the turn itself
+	Predicate  string     // one of Predicates
+	Object     string     // at most MaxObject bytes, never empty
+	Confidence dag.PPM
+}
+
+// SubjectOf names a turn as the subject of a finding.
+func SubjectOf(id dag.TurnID) string { return "turn:" + id.String() }
+
+// ObjectOf names a conversation as the object of a finding.
+func ObjectOf(id dag.ConversationID) string { return "conversation:" + id.String() }
+
+// Skipped counts what looked like evidence and gave no finding.
+type Skipped struct {
+	LongObject     int // an object of more than MaxObject bytes
+	MissingCall    int // a tool's result whose call is not among the turn's parents
+	UnclearCall    int // content that does not hold the calls that the attributes name, or an input that is no object
+	UnclearResult  int // a result whose text cannot be told from what stands beside it; what needs no text is found
+	UnclearCommand int // a command that is no shell text as far as these rules read it; only ran-command is given
+}
+
+// Add adds other to s.
+func (s *Skipped) Add(other Skipped) {
+	s.LongObject += other.LongObject
+	s.MissingCall += other.MissingCall
+	s.UnclearCall += other.UnclearCall
+	s.UnclearResult += other.UnclearResult
+	s.UnclearCommand += other.UnclearCommand
+}
+
+// Of gives the findings of a turn, each once, ordered by predicate, object and
+// subject. A body that is withheld or erased, nil, gives none.
+//
+// parents are the turn's, in any order. parent gives a turn and its body, or nil
+// for what is not to be had; it is called for the parents of tools' results
+// alone, and what it gives is not written to.
+func Of(t *dag.Turn, b *dag.Body, parents []dag.TurnID, parent func(dag.TurnID) (*dag.Turn, *dag.Body)) []Finding {
+	found, _ := OfCounted(t, b, parents, parent)
+	return found
+}
+
+// OfCounted is [Of] and says what was skipped.
+func OfCounted(t *dag.Turn, b *dag.Body, parents []dag.TurnID, parent func(dag.TurnID) (*dag.Turn, *dag.Body)) ([]Finding, Skipped) {
+	if t == nil || b == nil {
+		return nil, Skipped{}
+	}
+	x := &extraction{self: said{t.ID, t.Conversation, b}}
+	switch {
+	case b.Attrs[attrCommit] == "true":
+		x.commit()
+	case slices.Contains(strings.Split(b.Attrs[attrBlocks], ","), blockResult):
+		x.results(parents, func(id dag.TurnID) (said, bool) {
+			pt, pb := parent(id)
+			if pt == nil || pb == nil {
+				return said{}, false
+			}
+			return said{pt.ID, pt.Conversation, pb}, true
+		})
+	case t.Role == dag.RoleUser || t.Role == dag.RoleAssistant:
+		x.speech()
+	}
+	return x.finish(), x.skipped
+}
+
+// OfDraft is [OfCounted] for a turn on its way in. parent gives the draft of a
+// parent, or nil.
+func OfDraft(d *dag.Draft, parent func(dag.TurnID) *dag.Draft) ([]Finding, Skipped) {
+	if d == nil {
+		return nil, Skipped{}
+	}
+	parents := make([]dag.TurnID, len(d.Parents))
+	for i := range d.Parents {
+		parents[i] = d.Parents[i].ID
+	}
+	t, b := ofDraft(d)
+	return OfCounted(t, b, parents, func(id dag.TurnID) (*dag.Turn, *dag.Body) { return ofDraft(parent(id)) })
+}
+
+// ofDraft gives as much of a turn as the rules look at.
+func ofDraft(d *dag.Draft) (*dag.Turn, *dag.Body) {
+	if d == nil || d.Redacted {
+		return nil, nil
+	}
+	return &dag.Turn{ID: d.ID, Conversation: d.Conversation, Role: d.Role, CreatedAt: d.CreatedAt},
+		&dag.Body{Author: d.Author, Content: d.Content, Attrs: d.Attrs}
+}
+
+// Attributes and kinds of blocks that importers write.
+const (
+	attrBlocks  = "blocks"
+	attrBranch  = "git_branch"
+	attrCommit  = "commit"
+	attrMessage = "message_id"
+	attrMeta    = "meta"
+	attrTool    = "tool"
+	attrToolUse = "tool_use_id"
+	blockCall   = "tool_use"
+	blockResult = "tool_result"
+)
+
+// A said is a turn that can be a subject.
+type said struct {
+	id           dag.TurnID
+	conversation dag.ConversationID
+	body         *dag.Body
+}
+
+// An extraction is one call of Of.
+type extraction struct {
+	self    said
+	found   []Finding
+	skipped Skipped
+	acted   []said // the subjects so far, each once
+}
+
+// add adds a finding about a turn.
+func (x *extraction) add(subject *said, predicate, object string, c dag.PPM) {
+	switch {
+	case object == "":
+		return
+	case len(object) > MaxObject:
+		x.skipped.LongObject++
+		return
+	}
+	x.found = append(x.found, Finding{x.self.id, SubjectOf(subject.id), predicate, object, c})
+	if !slices.ContainsFunc(x.acted, func(s said) bool { return s.id == subject.id }) {
+		x.acted = append(x.acted, *subject)
+	}
+}
+
+// finish joins each subject to its conversation and its branch, and orders what
+// was found. A turn of which nothing else is known gets neither: every turn has
+// a conversation, and saying so of all of them would drown the rest.
+func (x *extraction) finish() []Finding {
+	for _, s := range slices.Clone(x.acted) {
+		x.add(&s, PartOf, ObjectOf(s.conversation), Structured)
+		if branch := s.body.Attrs[attrBranch]; branch != "HEAD" { // what git says of no branch
+			x.add(&s, OnBranch, branch, Structured)
+		}
+	}
+	slices.SortFunc(x.found, func(a, b Finding) int {
+		for _, c := range [...]int{
+			strings.Compare(a.Predicate, b.Predicate),
+			strings.Compare(a.Object, b.Object),
+			strings.Compare(a.Subject, b.Subject),
+		} {
+			if c != 0 {
+				return c
+			}
+		}
+		return int(b.Confidence) - int(a.Confidence)
+	})
+	return slices.CompactFunc(x.found, func(a, b Finding) bool { // the first, of the highest confidence, stays
+		return a.Predicate == b.Predicate && a.Object == b.Object && a.Subject == b.Subject
+	})
+}

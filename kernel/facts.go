@@ -1,0 +1,266 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+// keptAnswers is how many answers of traversals are kept.
+const keptAnswers = 4096
+
+// facts is what a keeping keeps of knowledge: the edges of names that were walked, the alias
+// tables, and answers. An edge never changes but for its end, so what is kept is good for
+// every as-of number up to that of the acts it was brought up to.
+type facts struct {
+	store   steadyStore
+	edges   *byteLRU[edgeKey, *edgeList]
+	answers *lru.Cache[answerKey, knowledge.Answer]
+
+	mu      sync.Mutex
+	tenants *lru.Cache[dag.Tenant, *knowing] // under mu, so that there is one of each
+}
+
+// An edgeKey names the edges of a name in one direction. The generation moves on when
+// edges ended of which the names are not known: all that was kept of the tenant is left to
+// be forgotten.
+type edgeKey struct {
+	tenant     dag.Tenant
+	generation uint64
+	name       string
+	incoming   bool
+}
+
+// An edgeList is the first edges of a name, in their order.
+type edgeList struct {
+	edges []knowledge.Edge
+	whole bool // there are no more
+}
+
+// An answerKey names an answer: what was asked and as of which number, so that it can never
+// be stale.
+type answerKey struct {
+	tenant dag.Tenant
+	asOf   dag.Seq
+	query  string
+}
+
+// knowing is what is known of one tenant's knowledge.
+type knowing struct {
+	mu         sync.Mutex // held while it is brought up to date
+	upTo       dag.Seq    // acts up to this number are looked at
+	begun      bool
+	generation uint64
+	aliasActs  []knowledge.Recorded
+	aliases    *normalize.Table             // of all of them
+	past       map[dag.Seq]*normalize.Table // by the number of the last act about an alias that counts
+}
+
+func newFacts(s steadyStore, bytes int) (*facts, error) {
+	answers, err := lru.New[answerKey, knowledge.Answer](keptAnswers)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
+	}
+	tenants, err := lru.New[dag.Tenant, *knowing](keptAnnounced)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
+	}
+	return &facts{store: s, edges: newByteLRU[edgeKey, *edgeList](bytes), answers: answers, tenants: tenants}, nil
+}
+
+func (f *facts) of(tenant dag.Tenant) *knowing {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k, ok := f.tenants.Get(tenant)
+	if !ok {
+		k = &knowing{past: map[dag.Seq]*normalize.Table{}}
+		f.tenants.Add(tenant, k)
+	}
+	return k
+}
+
+// A view is a tenant's knowledge as of a number: a knowledge.Graph and an alias table.
+type view struct {
+	f          *facts
+	tenant     dag.Tenant
+	asOf       dag.Seq
+	generation uint64 // of knowing, as of upTo
+	upTo       dag.Seq
+	aliases    *normalize.Table
+}
+
+// view gives a view as of a number that the head has reached.
+func (f *facts) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*view, error) {
+	k := f.of(tenant)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := f.catchUp(ctx, tenant, k, asOf); err != nil {
+		return nil, err
+	}
+	aliases, err := k.aliasesAsOf(asOf)
+	if err != nil {
+		return nil, err
+	}
+	return &view{f, tenant, asOf, k.generation, k.upTo, aliases}, nil
+}
+
+// catchUp looks at the acts that came since, up to a number, and lets go of the edges that
+// they changed. Who begins has none, and reads those about aliases alone.
+func (f *facts) catchUp(ctx context.Context, tenant dag.Tenant, k *knowing, to dag.Seq) error {
+	if k.begun && to <= k.upTo {
+		return nil
+	}
+	if !k.begun {
+		acts, err := f.store.Aliases(ctx, tenant, 0)
+		if err != nil {
+			return err
+		}
+		if k.aliases, err = knowledge.AliasesOf(nil, acts, dag.MaxSeq); err != nil {
+			return err
+		}
+		k.aliasActs, k.begun, k.upTo = acts, true, to
+		if n := len(acts); n > 0 {
+			k.upTo = max(to, acts[n-1].Seq)
+		}
+		return nil
+	}
+	const page = 256
+	for from := k.upTo; ; {
+		acts, err := f.store.Acts(ctx, tenant, from, page)
+		if err != nil {
+			return err
+		}
+		for i := range acts {
+			if err := f.took(tenant, k, &acts[i]); err != nil {
+				return err
+			}
+			from = acts[i].Seq
+		}
+		k.upTo = max(k.upTo, from)
+		if len(acts) < page {
+			k.upTo = max(k.upTo, to)
+			return nil
+		}
+	}
+}
+
+// took lets go of what an act changed.
+func (f *facts) took(tenant dag.Tenant, k *knowing, r *knowledge.Recorded) error {
+	a := &r.Act
+	switch {
+	case a.Kind == knowledge.Alias || a.Kind == knowledge.Unalias:
+		k.aliasActs = append(k.aliasActs, *r)
+		var err error
+		k.aliases, err = knowledge.AliasesOf(k.aliases, k.aliasActs[len(k.aliasActs)-1:], dag.MaxSeq)
+		return err
+	case a.Kind == knowledge.Retract || len(a.Supersedes) > 0:
+		k.generation++
+	default:
+		f.edges.remove(edgeKey{tenant, k.generation, a.Fact.Subject, false})
+		f.edges.remove(edgeKey{tenant, k.generation, a.Fact.Object, true})
+	}
+	return nil
+}
+
+// aliasesAsOf gives the table that counted as of a number.
+func (k *knowing) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
+	n := len(k.aliasActs)
+	for n > 0 && k.aliasActs[n-1].Seq > asOf {
+		n--
+	}
+	switch {
+	case n == len(k.aliasActs):
+		return k.aliases, nil
+	case n == 0:
+		return nil, nil
+	}
+	last := k.aliasActs[n-1].Seq
+	if t, ok := k.past[last]; ok {
+		return t, nil
+	}
+	t, err := knowledge.AliasesOf(nil, k.aliasActs[:n], dag.MaxSeq)
+	if err == nil {
+		const most = 64
+		if len(k.past) == most {
+			clear(k.past)
+		}
+		k.past[last] = t
+	}
+	return t, err
+}
+
+// Edges answers from what is kept, and asks the store for the rest at once.
+func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([][]knowledge.Edge, error) {
+	lists := make([][]knowledge.Edge, len(asks))
+	var missing []knowledge.Ask
+	var of []int
+	for i := range asks {
+		a := &asks[i]
+		kept, ok := v.f.edges.get(edgeKey{v.tenant, v.generation, a.Name, a.Incoming})
+		if ok {
+			if lists[i], ok = kept.answer(a); ok {
+				continue
+			}
+		}
+		missing, of = append(missing, *a), append(of, i)
+	}
+	if len(missing) == 0 {
+		return lists, nil
+	}
+	got, err := v.f.store.Edges(ctx, v.tenant, missing)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range of {
+		lists[i] = got[n]
+		v.keep(&asks[i], got[n])
+	}
+	return lists, nil
+}
+
+// answer gives what is asked for, if the list has it.
+func (l *edgeList) answer(a *knowledge.Ask) ([]knowledge.Edge, bool) {
+	from := 0
+	if a.After.Since != 0 {
+		from, _ = slices.BinarySearchFunc(l.edges, a.After, func(e knowledge.Edge, m knowledge.Mark) int {
+			if m.Before(&e) {
+				return 1
+			}
+			return -1
+		})
+	}
+	rest := l.edges[from:]
+	if len(rest) < a.Limit && !l.whole {
+		return nil, false
+	}
+	return rest[:min(len(rest), a.Limit):min(len(rest), a.Limit)], true
+}
+
+// keep keeps the first edges of a name, or appends those that follow on what is kept. It is
+// of the view's generation: if that ended meanwhile, nobody will look there.
+func (v *view) keep(a *knowledge.Ask, edges []knowledge.Edge) {
+	key := edgeKey{v.tenant, v.generation, a.Name, a.Incoming}
+	list := &edgeList{edges: edges, whole: len(edges) < a.Limit}
+	if a.After.Since != 0 {
+		kept, ok := v.f.edges.get(key)
+		if !ok || len(kept.edges) == 0 || kept.edges[len(kept.edges)-1].Mark() != a.After {
+			return
+		}
+		list.edges = slices.Concat(kept.edges, edges)
+	}
+	k := v.f.of(v.tenant)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.generation != v.generation || k.upTo != v.upTo {
+		return // acts were looked at meanwhile, which may be of this name and not in what was read
+	}
+	const bytesEach = 320 // of an edge with its names
+	v.f.edges.put(key, list, len(key.name)+128+bytesEach*len(list.edges))
+}

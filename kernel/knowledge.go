@@ -1,0 +1,485 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// ErrNoEvidence is wrapped if a fact names a turn or a slice that is not here.
+var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
+
+// ErrNoFilter is wrapped if all facts would be retracted at once.
+var ErrNoFilter = errors.New("a retraction needs a filter")
+
+// Learn records acts of knowledge, all of them or none, and gives what became of each. Turns
+// and slices that facts name as evidence must be here.
+func (k *Kernel) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
+	ctx, observed := k.observe(ctx, "learn")
+	defer func() { observed(err) }()
+	if err := k.checkEvidence(ctx, tenant, acts); err != nil {
+		return nil, err
+	}
+	now, err := k.now()
+	if err != nil {
+		return nil, err
+	}
+	outcomes, err := k.store.PutActs(ctx, tenant, acts, now)
+	k.changes.tell(tenant)
+	return outcomes, err
+}
+
+// checkEvidence makes sure that what facts name as evidence exists.
+func (k *Kernel) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) error {
+	named := map[dag.TurnID]int{}
+	cuts := map[string]int{}
+	for i := range acts {
+		if acts[i].Kind != knowledge.Assert {
+			continue
+		}
+		f := &acts[i].Fact
+		if _, ok := named[f.Turn]; !ok && f.Turn != (dag.TurnID{}) {
+			named[f.Turn] = i
+		}
+		if _, ok := cuts[f.Slice]; !ok && f.Slice != "" {
+			cuts[f.Slice] = i
+		}
+	}
+	missing := func(i int, what string) error {
+		return fmt.Errorf("act %d of %d: %w: %s of tenant %s", i+1, len(acts), ErrNoEvidence, what, tenant)
+	}
+	if len(named) > 0 {
+		ids := make([]dag.TurnID, 0, len(named))
+		for id := range named {
+			ids = append(ids, id)
+		}
+		records, err := k.store.Turns(ctx, tenant, ids)
+		if err != nil {
+			return err
+		}
+		for i := range records {
+			delete(named, records[i].Turn.ID)
+		}
+		if first, id := firstOf(named); first >= 0 {
+			return missing(first, "turn "+id.String())
+		}
+	}
+	for id, i := range cuts {
+		records, err := k.store.IssuedByID(ctx, tenant, slice.SliceID(id))
+		if err != nil {
+			return err
+		}
+		if len(records) > 0 {
+			delete(cuts, id)
+		} else {
+			cuts[id] = i
+		}
+	}
+	if first, id := firstOf(cuts); first >= 0 {
+		return missing(first, "slice "+id)
+	}
+	return nil
+}
+
+// firstOf gives the entry with the smallest value, or -1.
+func firstOf[K comparable](m map[K]int) (least int, key K) {
+	least = -1
+	for k, i := range m {
+		if least < 0 || i < least {
+			least, key = i, k
+		}
+	}
+	return least, key
+}
+
+// asOf gives the number that a question is as of: that of the head if none is given.
+func asOf(ctx context.Context, s steadyStore, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
+	head, err := s.Head(ctx, tenant)
+	if err != nil {
+		return 0, err
+	}
+	if given == 0 {
+		return head, nil
+	}
+	if given > head {
+		return 0, fmt.Errorf("%w: %d, and the head of tenant %s is %d", ErrBeyondHead, given, tenant, head)
+	}
+	return given, nil
+}
+
+// A Traversal asks which entities can be reached. Names are as they are written.
+type Traversal struct {
+	Start         []string
+	Predicates    []string            // empty: all
+	Direction     knowledge.Direction // "": both
+	MaxHops       int                 // 0: 3
+	MaxResults    int                 // 0: 100
+	MinConfidence dag.PPM
+	AsOf          dag.Seq   // 0: now
+	ValidAt       *dag.Time // nil: whenever it held
+}
+
+// query gives what is asked, in canonical names and without defaults.
+func (t *Traversal) query(asOf dag.Seq) (q knowledge.Query, err error) {
+	q = knowledge.Query{
+		Filter:    knowledge.Filter{AsOf: asOf, ValidAt: t.ValidAt, MinConfidence: t.MinConfidence},
+		Direction: t.Direction, MaxHops: t.MaxHops, MaxResults: t.MaxResults,
+	}
+	if q.Direction == "" {
+		q.Direction = knowledge.Both
+	}
+	if q.MaxHops == 0 {
+		q.MaxHops = 3
+	}
+	if q.MaxResults == 0 {
+		q.MaxResults = 100
+	}
+	if q.Start, err = namesOf(t.Start); err != nil {
+		return q, fmt.Errorf("start: %w", err)
+	}
+	if q.Predicates, err = namesOf(t.Predicates); err != nil {
+		return q, fmt.Errorf("predicates: %w", err)
+	}
+	slices.Sort(q.Predicates)
+	q.Predicates = slices.Compact(q.Predicates)
+	return q, q.Check()
+}
+
+func namesOf(written []string) ([]string, error) {
+	if len(written) == 0 {
+		return nil, nil
+	}
+	names := make([]string, len(written))
+	for i, w := range written {
+		name, err := normalize.Name(w)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", knowledge.ErrQuery, err)
+		}
+		names[i] = name
+	}
+	return names, nil
+}
+
+// Traversed is the answer to a Traversal.
+type Traversed struct {
+	knowledge.Answer
+	AsOf    dag.Seq
+	Aliases *normalize.Table // that counted
+}
+
+// Traverse gives the entities that can be reached from others, with a path to each. What was
+// asked before, as of the same number, is answered from memory.
+func (k *Kernel) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ *Traversed, err error) {
+	ctx, observed := k.observe(ctx, "traverse")
+	defer func() { observed(err) }()
+	if _, err := t.query(0); err != nil {
+		return nil, err
+	}
+	return steady(k, func(c *keeping) (*Traversed, error) {
+		at, err := asOf(ctx, c.store, tenant, t.AsOf)
+		if err != nil {
+			return nil, err
+		}
+		q, err := t.query(at)
+		if err != nil {
+			return nil, err
+		}
+		v, err := c.facts.view(ctx, tenant, at)
+		if err != nil {
+			return nil, err
+		}
+		key := answerKey{tenant, at, queryText(&q)}
+		if answer, ok := c.facts.answers.Get(key); ok {
+			return &Traversed{answer, at, v.aliases}, nil
+		}
+		answer, err := knowledge.Traverse(ctx, v, v.aliases, q)
+		if err != nil {
+			return nil, err
+		}
+		c.facts.answers.Add(key, answer)
+		return &Traversed{answer, at, v.aliases}, nil
+	})
+}
+
+// queryText names a query among all.
+func queryText(q *knowledge.Query) string {
+	valid := "-"
+	if q.ValidAt != nil {
+		valid = q.ValidAt.String()
+	}
+	return fmt.Sprintf("%q %q %s %d %d %d %s", q.Start, q.Predicates, q.Direction, q.MaxHops, q.MaxResults, q.MinConfidence, valid)
+}
+
+// A FactQuery asks for facts. Names are as they are written; what is empty does not limit.
+type FactQuery struct {
+	Subject, Predicate, Object string
+	Entity                     string // the subject or the object
+	Source                     string
+	Turn                       *dag.TurnID
+	Statement                  *knowledge.ID
+	MinConfidence              dag.PPM
+	AsOf                       dag.Seq   // 0: now
+	ValidAt                    *dag.Time // nil: whenever it held
+	After                      dag.Seq   // facts that are believed since a later number
+	Limit                      int       // 0: 100, at most MaxFacts
+}
+
+// MaxFacts bounds a page of facts.
+const MaxFacts = 1000
+
+// limits reports whether the query asks for less than all facts.
+func (q *FactQuery) limits() bool {
+	return q.Subject != "" || q.Predicate != "" || q.Object != "" || q.Entity != "" || q.Source != "" || q.Turn != nil || q.Statement != nil || q.ValidAt != nil
+}
+
+// A Fact is a statement that is believed, as somebody who asks sees it.
+type Fact struct {
+	Version  knowledge.Version
+	Subject  string // the canonical name, under the aliases that counted
+	Object   string
+	Evidence []knowledge.Recorded // the assertions that count, by ascending number
+}
+
+// A FactPage is an answer to a FactQuery.
+type FactPage struct {
+	Facts []Fact
+	Total int     // of all pages
+	Next  dag.Seq // After of the next page; 0: there is none
+	AsOf  dag.Seq
+}
+
+// Facts lists facts, by ascending number of the assertion that gave their confidence.
+func (k *Kernel) Facts(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *FactPage, err error) {
+	ctx, observed := k.observe(ctx, "facts")
+	defer func() { observed(err) }()
+	if q.Limit == 0 {
+		q.Limit = 100
+	}
+	if q.Limit < 1 || q.Limit > MaxFacts {
+		return nil, fmt.Errorf("%w: a limit of %d, want 1 to %d", knowledge.ErrQuery, q.Limit, MaxFacts)
+	}
+	return steady(k, func(c *keeping) (*FactPage, error) {
+		find, v, err := c.find(ctx, tenant, &q)
+		if err != nil {
+			return nil, err
+		}
+		list, total, err := k.store.Versions(ctx, tenant, find)
+		if err != nil {
+			return nil, err
+		}
+		page := &FactPage{Facts: make([]Fact, len(list)), Total: total, AsOf: v.asOf}
+		for i := range list {
+			if page.Facts[i], err = k.fact(ctx, tenant, v, &list[i]); err != nil {
+				return nil, err
+			}
+		}
+		if len(list) == q.Limit {
+			page.Next = list[len(list)-1].Seq
+		}
+		return page, c.store.still()
+	})
+}
+
+// find turns a query into one of stored names.
+func (c *keeping) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f knowledge.Find, v *view, err error) {
+	at, err := asOf(ctx, c.store, tenant, q.AsOf)
+	if err != nil {
+		return f, nil, err
+	}
+	if v, err = c.facts.view(ctx, tenant, at); err != nil {
+		return f, nil, err
+	}
+	f = knowledge.Find{
+		Filter: knowledge.Filter{AsOf: at, ValidAt: q.ValidAt, MinConfidence: q.MinConfidence},
+		Source: q.Source, Turn: q.Turn, Statement: q.Statement, After: q.After, Limit: q.Limit,
+	}
+	for _, n := range [...]struct {
+		written string
+		into    *[]string
+	}{{q.Subject, &f.Subjects}, {q.Object, &f.Objects}, {q.Entity, &f.Either}} {
+		if n.written != "" {
+			name, err := normalize.Name(n.written)
+			if err != nil {
+				return f, nil, fmt.Errorf("%w: %w", knowledge.ErrQuery, err)
+			}
+			*n.into = v.aliases.Members(v.aliases.Resolve(name))
+		}
+	}
+	if q.Predicate != "" {
+		f.Predicates, err = namesOf([]string{q.Predicate})
+	}
+	return f, v, err
+}
+
+// fact completes what a listing gives of a version.
+func (k *Kernel) fact(ctx context.Context, tenant dag.Tenant, v *view, r *knowledge.Recorded) (Fact, error) {
+	version, _ := r.Version()
+	f := Fact{Version: version, Subject: v.aliases.Resolve(version.Subject), Object: v.aliases.Resolve(version.Object)}
+	acts, err := k.Evidence(ctx, tenant, version.ID, v.asOf)
+	f.Evidence = acts
+	return f, err
+}
+
+// Evidence gives the assertions of a statement that count as of a number: those since it is
+// believed. None if it is not believed.
+func (k *Kernel) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
+	acts, err := k.store.ActsOf(ctx, tenant, id, 0, 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	var counting []knowledge.Recorded
+	ended := dag.Seq(0) // the version that was the last one ended before this number, with nothing in its place
+	for i := range acts {
+		r := &acts[i]
+		switch {
+		case r.Seq > asOf:
+			return believedOnly(counting, ended, asOf), nil
+		case r.Act.Kind != knowledge.Assert:
+			counting, ended = nil, 0
+			continue
+		case ended != 0 && r.Seq > ended:
+			counting = nil // another act superseded what came before
+		}
+		counting = append(counting, *r)
+		if r.Until != 0 {
+			ended = r.Until
+		}
+	}
+	return believedOnly(counting, ended, asOf), nil
+}
+
+func believedOnly(acts []knowledge.Recorded, until, asOf dag.Seq) []knowledge.Recorded {
+	if until != 0 && until <= asOf {
+		return nil
+	}
+	return acts
+}
+
+// History gives all that was said of a statement, by ascending number.
+func (k *Kernel) History(ctx context.Context, tenant dag.Tenant, id knowledge.ID) (_ []knowledge.Recorded, err error) {
+	ctx, observed := k.observe(ctx, "fact history")
+	defer func() { observed(err) }()
+	acts, err := k.store.ActsOf(ctx, tenant, id, 0, 1<<20)
+	if err == nil && len(acts) == 0 {
+		err = fmt.Errorf("statement %s of tenant %s: %w", id, tenant, store.ErrNotFound)
+	}
+	return acts, err
+}
+
+// Acts gives up to limit acts numbered above after, ascending: what changed since.
+func (k *Kernel) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	return k.store.Acts(ctx, tenant, after, limit)
+}
+
+// Retract ends the belief in all facts that a query matches, up to knowledge.MaxActs at once,
+// all or none; After and Limit do not count. With dry nothing changes. It gives what was, or
+// would be, retracted.
+func (k *Kernel) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reason string, dry bool) (_ []knowledge.Recorded, err error) {
+	if !q.limits() {
+		return nil, fmt.Errorf("%w: name a subject, a predicate, an object, an entity, a source, a turn, a statement or a time", ErrNoFilter)
+	}
+	if q.AsOf != 0 {
+		return nil, fmt.Errorf("%w: what was believed as of number %d cannot be retracted, only what is now", knowledge.ErrQuery, q.AsOf)
+	}
+	q.After, q.Limit = 0, knowledge.MaxActs
+	list, err := steady(k, func(c *keeping) ([]knowledge.Recorded, error) {
+		find, _, err := c.find(ctx, tenant, &q)
+		if err != nil {
+			return nil, err
+		}
+		list, total, err := k.store.Versions(ctx, tenant, find)
+		if err == nil && total > len(list) {
+			err = fmt.Errorf("%w: the filter matches %d facts, at most %d are retracted at once", knowledge.ErrQuery, total, knowledge.MaxActs)
+		}
+		return list, err
+	})
+	if err != nil || dry || len(list) == 0 {
+		return list, err
+	}
+	acts := make([]knowledge.Act, len(list))
+	for i := range list {
+		acts[i] = knowledge.Act{Kind: knowledge.Retract, Statement: list[i].Act.Fact.ID(), Reason: reason}
+	}
+	outcomes, err := k.Learn(ctx, tenant, acts)
+	if err != nil {
+		return nil, err
+	}
+	ended := list[:0]
+	for i := range outcomes {
+		if outcomes[i].Result == knowledge.Retracted {
+			ended = append(ended, list[i])
+		}
+	}
+	return ended, nil
+}
+
+// Aliases gives the alias table as of a number; 0 is now.
+func (k *Kernel) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*normalize.Table, error) {
+	return steady(k, func(c *keeping) (*normalize.Table, error) {
+		at, err := asOf(ctx, c.store, tenant, at)
+		if err != nil {
+			return nil, err
+		}
+		v, err := c.facts.view(ctx, tenant, at)
+		if err != nil {
+			return nil, err
+		}
+		return v.aliases, nil
+	})
+}
+
+// A PathQuery asks for ways from one entity to another. Names are as they are written.
+type PathQuery struct {
+	From, To      string
+	Count         int                 // 0: 1, at most knowledge.MaxPaths
+	Predicates    []string            // empty: all
+	Direction     knowledge.Direction // "": both
+	MaxHops       int                 // 0: 3
+	MinConfidence dag.PPM
+	AsOf          dag.Seq   // 0: now
+	ValidAt       *dag.Time // nil: whenever it held
+}
+
+// Paths gives the shortest ways from one entity to another, the best first.
+func (k *Kernel) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *Traversed, err error) {
+	ctx, observed := k.observe(ctx, "paths")
+	defer func() { observed(err) }()
+	if p.Count == 0 {
+		p.Count = 1
+	}
+	to, err := normalize.Name(p.To)
+	if err != nil {
+		return nil, fmt.Errorf("%w: to: %w", knowledge.ErrQuery, err)
+	}
+	t := Traversal{Start: []string{p.From}, Predicates: p.Predicates, Direction: p.Direction, MaxHops: p.MaxHops, MaxResults: p.Count,
+		MinConfidence: p.MinConfidence, AsOf: p.AsOf, ValidAt: p.ValidAt}
+	if _, err := t.query(0); err != nil {
+		return nil, err
+	}
+	return steady(k, func(c *keeping) (*Traversed, error) {
+		at, err := asOf(ctx, c.store, tenant, p.AsOf)
+		if err != nil {
+			return nil, err
+		}
+		q, err := t.query(at)
+		if err != nil {
+			return nil, err
+		}
+		v, err := c.facts.view(ctx, tenant, at)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := knowledge.Paths(ctx, v, v.aliases, q, to)
+		if err != nil {
+			return nil, err
+		}
+		return &Traversed{answer, at, v.aliases}, nil
+	})
+}

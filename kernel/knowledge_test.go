@@ -1,0 +1,245 @@
+package kernel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/storetest"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// fact makes an assertion of names as they are written.
+func fact(t testing.TB, subject, predicate, object string) knowledge.Act {
+	t.Helper()
+	return knowledge.Act{Kind: knowledge.Assert, Fact: must(knowledge.NewFact(subject, predicate, object, "user"))}
+}
+
+func alias(name, canonical string) knowledge.Act {
+	return knowledge.Act{Kind: knowledge.Alias, Alias: name, Canonical: canonical}
+}
+
+func entities(list []knowledge.Reached) (names []string) {
+	for _, r := range list {
+		names = append(names, r.Entity)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestTraverse walks a small graph on every store, with aliases that come and go.
+func TestTraverse(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			k := over(t, open(t, name), token.NewAuthority(ring(t, "k1")))
+			learn := func(acts ...knowledge.Act) { must(k.Learn(ctx, tenant, acts)) }
+			reach := func(asOf dag.Seq, start string) []string {
+				return entities(must(k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{start}, AsOf: asOf})).Reached)
+			}
+			learn(fact(t, "Ada Lovelace", "wrote", "Note G"), fact(t, "Note G", "about", "Bernoulli numbers"), fact(t, "Countess of Lovelace", "lived in", "London"))
+			if got := reach(0, "ADA lovelace"); !slices.Equal(got, []string{"bernoulli-numbers", "note-g"}) {
+				t.Errorf("%q", got)
+			}
+			learn(alias("countess-of-lovelace", "ada-lovelace"))
+			if got := reach(0, "Countess of Lovelace"); !slices.Equal(got, []string{"bernoulli-numbers", "london", "note-g"}) {
+				t.Errorf("with the alias: %q", got)
+			}
+			if got := reach(3, "ada-lovelace"); !slices.Equal(got, []string{"bernoulli-numbers", "note-g"}) {
+				t.Errorf("as of 3: %q", got)
+			}
+			learn(knowledge.Act{Kind: knowledge.Unalias, Alias: "countess-of-lovelace", Canonical: "ada-lovelace"}, fact(t, "London", "in", "England"))
+			if got := reach(0, "Countess of Lovelace"); !slices.Equal(got, []string{"england", "london"}) {
+				t.Errorf("without it: %q", got)
+			}
+			if got := reach(4, "Countess of Lovelace"); !slices.Equal(got, []string{"bernoulli-numbers", "london", "note-g"}) {
+				t.Errorf("as of 4: %q", got)
+			}
+			note := fact(t, "Note G", "about", "Bernoulli numbers")
+			learn(knowledge.Act{Kind: knowledge.Retract, Statement: note.Fact.ID()})
+			if got := reach(0, "ada-lovelace"); !slices.Equal(got, []string{"note-g"}) {
+				t.Errorf("after a retraction: %q", got)
+			}
+			if _, err := k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{"ada"}, AsOf: 99}); !errors.Is(err, kernel.ErrBeyondHead) {
+				t.Errorf("beyond the head: %v", err)
+			}
+			for _, bad := range []kernel.Traversal{{}, {Start: []string{"…"}}, {Start: []string{"a"}, MaxHops: 99}, {Start: []string{"a"}, Direction: "up"}} {
+				if _, err := k.Traverse(ctx, tenant, bad); !errors.Is(err, knowledge.ErrQuery) {
+					t.Errorf("%+v: %v", bad, err)
+				}
+			}
+		})
+	}
+}
+
+// TestEvidenceOfFacts refuses evidence that is not here, and shows what counts.
+func TestEvidenceOfFacts(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			k := over(t, open(t, name), token.NewAuthority(ring(t, "k1")))
+			ids := chain(t, k, 3)
+			with := fact(t, "a", "b", "c")
+			with.Fact.Turn, with.Fact.Confidence = ids[1], 300_000
+			issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[2]}))
+			of := fact(t, "a", "b", "c")
+			of.Fact.Slice, of.Fact.Confidence = string(issued.Slice.Provenance.SliceID), 200_000
+			must(k.Learn(ctx, tenant, []knowledge.Act{with, of}))
+			unknown, cut := with, of
+			unknown.Fact.Turn, cut.Fact.Slice = dag.TurnID{9}, "0123456789abcdef"
+			for _, bad := range []knowledge.Act{unknown, cut} {
+				if _, err := k.Learn(ctx, tenant, []knowledge.Act{fact(t, "x", "y", "z"), bad}); !errors.Is(err, kernel.ErrNoEvidence) {
+					t.Errorf("%+v: %v", bad.Fact, err)
+				}
+			}
+			page := must(k.Facts(ctx, tenant, kernel.FactQuery{}))
+			if page.Total != 1 || len(page.Facts) != 1 || page.Facts[0].Version.Confidence != 300_000 || page.Facts[0].Version.Turn != ids[1] || len(page.Facts[0].Evidence) != 2 {
+				t.Fatalf("%+v", page)
+			}
+			instead := fact(t, "a", "b", "d")
+			instead.Supersedes = []knowledge.ID{with.Fact.ID()}
+			must(k.Learn(ctx, tenant, []knowledge.Act{instead}))
+			must(k.Learn(ctx, tenant, []knowledge.Act{with}))
+			page = must(k.Facts(ctx, tenant, kernel.FactQuery{Object: "C"}))
+			if len(page.Facts) != 1 || len(page.Facts[0].Evidence) != 1 {
+				t.Errorf("believed anew: %+v", page)
+			}
+			if acts := must(k.Evidence(ctx, tenant, with.Fact.ID(), 6)); len(acts) != 0 {
+				t.Errorf("while it was superseded: %+v", acts)
+			}
+			if acts := must(k.History(ctx, tenant, with.Fact.ID())); len(acts) != 3 {
+				t.Errorf("history: %+v", acts)
+			}
+			if _, err := k.History(ctx, tenant, knowledge.ID{1}); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("history of nothing: %v", err)
+			}
+		})
+	}
+}
+
+// TestRetract retracts by filters.
+func TestRetract(t *testing.T) {
+	ctx := t.Context()
+	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	for n := range 5 {
+		must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", fmt.Sprint(n)), fact(t, "b", "p", fmt.Sprint(n))}))
+	}
+	if _, err := k.Retract(ctx, tenant, kernel.FactQuery{MinConfidence: 1}, "", false); !errors.Is(err, kernel.ErrNoFilter) {
+		t.Errorf("without a filter: %v", err)
+	}
+	for _, dry := range []bool{true, false} {
+		if list := must(k.Retract(ctx, tenant, kernel.FactQuery{Subject: "A"}, "wrong", dry)); len(list) != 5 {
+			t.Errorf("dry %v: %d", dry, len(list))
+		}
+	}
+	if list := must(k.Retract(ctx, tenant, kernel.FactQuery{Subject: "A"}, "wrong", false)); len(list) != 0 {
+		t.Errorf("again: %d", len(list))
+	}
+	if page := must(k.Facts(ctx, tenant, kernel.FactQuery{Limit: 3})); page.Total != 5 || len(page.Facts) != 3 || page.Next == 0 {
+		t.Errorf("%+v", page)
+	} else if rest := must(k.Facts(ctx, tenant, kernel.FactQuery{Limit: 3, After: page.Next})); len(rest.Facts) != 2 || rest.Next != 0 || rest.Total != 5 {
+		t.Errorf("%+v", rest)
+	}
+}
+
+// TestFactsStayFresh asks two kernels over one store for random traversals while both
+// learn. What a kernel keeps gives what one gives that keeps nothing, as of every number.
+func TestFactsStayFresh(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := open(t, name)
+			a := token.NewAuthority(ring(t, "k1"))
+			kernels := []*kernel.Kernel{over(t, s, a), over(t, s, a)}
+			r := rand.New(rand.NewPCG(9, 1))
+			reached := 0
+			rounds := 120
+			if testing.Short() {
+				rounds = 30
+			}
+			for range rounds {
+				var acts []knowledge.Act
+				for range 1 + r.IntN(4) {
+					acts = append(acts, storetest.RandomAct(r))
+				}
+				for i := range acts {
+					acts[i].Fact.Turn, acts[i].Fact.Slice = dag.TurnID{}, ""
+				}
+				if _, err := s.PutActs(ctx, tenant, acts, 1); err != nil {
+					continue // an alias that is another's
+				}
+				head := must(s.Head(ctx, tenant))
+				for range 4 {
+					q := kernel.Traversal{Start: []string{fmt.Sprintf("e%d", r.IntN(6))}, MaxHops: 1 + r.IntN(3), MaxResults: 1 + r.IntN(6)}
+					if r.IntN(2) == 0 {
+						q.AsOf = 1 + dag.Seq(r.IntN(int(head)))
+					}
+					if r.IntN(3) == 0 {
+						q.MinConfidence = 300_000
+					}
+					got, err := kernels[r.IntN(2)].Traverse(ctx, tenant, q)
+					want, wantErr := over(t, s, a).Traverse(ctx, tenant, q)
+					if err != nil || wantErr != nil || got.AsOf != want.AsOf || got.Cut != want.Cut || len(got.Reached) != len(want.Reached) ||
+						len(got.Reached) > 0 && !sameWays(got.Reached, want.Reached) {
+						t.Fatalf("%+v\ngot  %+v, %v\nwant %+v, %v", q, got, err, want, wantErr)
+					}
+					reached += len(got.Reached)
+				}
+			}
+			if reached < 100 {
+				t.Errorf("only %d entities were reached", reached)
+			}
+		})
+	}
+}
+
+// sameWays compares results but for when versions end, which goes on after they were read.
+func sameWays(a, b []knowledge.Reached) bool {
+	strip := func(list []knowledge.Reached) []knowledge.Reached {
+		out := slices.Clone(list)
+		for i := range out {
+			out[i].Path = slices.Clone(out[i].Path)
+			for j := range out[i].Path {
+				out[i].Path[j].Version.Until = 0
+			}
+		}
+		return out
+	}
+	return reflect.DeepEqual(strip(a), strip(b))
+}
+
+// TestFactsConcurrent learns and asks at once: whoever has learned something sees it in the
+// next answer, whichever kernel gives it.
+func TestFactsConcurrent(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, "memory")
+	a := token.NewAuthority(ring(t, "k1"))
+	kernels := []*kernel.Kernel{over(t, s, a), over(t, s, a)}
+	var all sync.WaitGroup
+	for w := range 4 {
+		all.Go(func() {
+			for n := range 30 {
+				object := fmt.Sprintf("o%d-%d", w, n)
+				if _, err := kernels[w%2].Learn(ctx, tenant, []knowledge.Act{fact(t, fmt.Sprintf("s%d", w%2), "p", object)}); err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := kernels[(w+n)%2].Traverse(ctx, tenant, kernel.Traversal{Start: []string{fmt.Sprintf("s%d", w%2)}, MaxHops: 1, MaxResults: 500})
+				if err != nil || !slices.Contains(entities(got.Reached), object) {
+					t.Errorf("%s is not there, %v", object, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}

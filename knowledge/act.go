@@ -1,0 +1,281 @@
+package knowledge
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+// A Kind is what an act does.
+type Kind string
+
+// The kinds of acts.
+const (
+	Assert  Kind = "assert"
+	Retract Kind = "retract"
+	Alias   Kind = "alias"
+	Unalias Kind = "unalias"
+)
+
+// types are the kinds as an act's canonical form names them, with its version.
+var types = map[Kind]string{Assert: "fact/1", Retract: "retraction/1", Alias: "alias/1", Unalias: "alias_removal/1"}
+
+// An Act is what changes a tenant's knowledge. Which fields count depends on the kind; the
+// others are zero.
+type Act struct {
+	Kind Kind
+
+	Fact       Fact // of Assert
+	Supersedes []ID // of Assert: believed statements that end with it; ascending
+
+	Statement ID     // of Retract
+	Reason    string // of Retract, or ""
+
+	Alias, Canonical string // of Alias, and of Unalias what it stood for; in the form of normalize.Name
+}
+
+// A Recorded act has a sequence number.
+type Recorded struct {
+	Seq  dag.Seq
+	At   dag.Time // when it was recorded, by the clock of whoever did
+	Act  Act
+	Leaf dag.Digest // Act.Leaf
+
+	// Until is, of an assertion that began a version, the number before which the version
+	// counts: dag.MaxSeq while it does. Else 0. It is the only thing that ever changes.
+	Until dag.Seq
+}
+
+// A Version is a stretch of sequence numbers in which a statement is believed with one
+// confidence.
+type Version struct {
+	Statement
+	ID         ID
+	Confidence dag.PPM
+	Source     string     // of the assertion that gave the confidence
+	Turn       dag.TurnID // and its evidence; zero: none is named
+	Since      dag.Seq    // and its number
+	Until      dag.Seq    // dag.MaxSeq: it is believed now
+}
+
+// Version gives the version that a recorded assertion began, and whether it began one.
+func (r *Recorded) Version() (Version, bool) {
+	if r.Act.Kind != Assert || r.Until == 0 {
+		return Version{}, false
+	}
+	f := &r.Act.Fact
+	return Version{Statement: f.Statement, ID: f.ID(), Confidence: f.Confidence, Source: f.Source, Turn: f.Turn, Since: r.Seq, Until: r.Until}, true
+}
+
+// Seen reports whether the version counts as of a sequence number.
+func (v *Version) Seen(asOf dag.Seq) bool { return v.Since <= asOf && asOf < v.Until }
+
+// About gives the statement that an act is about; false if it is about an alias.
+func (a *Act) About() (ID, bool) {
+	switch a.Kind {
+	case Assert:
+		return a.Fact.ID(), true
+	case Retract:
+		return a.Statement, true
+	}
+	return ID{}, false
+}
+
+// Check refuses an act that is not in its form.
+func (a *Act) Check() error {
+	switch a.Kind {
+	case Assert:
+		return a.checkAssert()
+	case Retract:
+		if a.Statement == (ID{}) {
+			return fmt.Errorf("%w: a retraction of no statement", ErrForm)
+		}
+		return checkReason(a.Reason)
+	case Alias, Unalias:
+		for _, n := range [...]string{a.Alias, a.Canonical} {
+			if name, err := normalize.Name(n); err != nil {
+				return fmt.Errorf("%w: %w", ErrForm, err)
+			} else if name != n {
+				return fmt.Errorf("%w: %.80q is not a canonical name, which is %.80q", ErrForm, n, name)
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("%w: an act of kind %.40q, want assert, retract, alias or unalias", ErrForm, a.Kind)
+}
+
+func (a *Act) checkAssert() error {
+	if err := a.Fact.Check(); err != nil {
+		return err
+	}
+	own := a.Fact.ID()
+	for i := range a.Supersedes {
+		if a.Supersedes[i] == own {
+			return fmt.Errorf("%w: statement %s supersedes itself", ErrForm, own)
+		}
+		if i > 0 && compareIDs(&a.Supersedes[i-1], &a.Supersedes[i]) >= 0 {
+			return fmt.Errorf("%w: the statements that %s supersedes must ascend, each once", ErrForm, own)
+		}
+	}
+	return nil
+}
+
+// Leaf is the SHA-256 of a zero byte and the act's canonical form: a leaf of a Merkle tree
+// (RFC 6962), as a turn has one.
+func (a *Act) Leaf() dag.Digest { return sha256.Sum256(a.Append([]byte{0})) }
+
+// Append appends the act's canonical form, which Parse reads.
+func (a *Act) Append(dst []byte) []byte {
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	switch a.Kind {
+	case Assert:
+		a.writeFact(w)
+	case Retract:
+		if a.Reason != "" {
+			w.Key("reason")
+			w.String(a.Reason)
+		}
+		w.Key("statement")
+		w.Hex(a.Statement[:])
+		a.writeType(w)
+	default:
+		w.Key("alias")
+		w.String(a.Alias)
+		w.Key("canonical")
+		w.String(a.Canonical)
+		a.writeType(w)
+	}
+	w.EndObject()
+	return w.Bytes
+}
+
+func (a *Act) writeType(w *canon.Writer) {
+	w.Key("type")
+	w.String(types[a.Kind])
+}
+
+func (a *Act) writeFact(w *canon.Writer) {
+	f := &a.Fact
+	text := func(key, s string) {
+		w.Key(key)
+		w.String(s)
+	}
+	var buf [40]byte
+	w.Key("confidence")
+	w.Raw(f.Confidence.AppendDecimal(buf[:0]))
+	text("object", f.Object)
+	text("predicate", f.Predicate)
+	if f.Slice != "" {
+		text("slice", f.Slice)
+	}
+	text("source", f.Source)
+	text("subject", f.Subject)
+	if len(a.Supersedes) > 0 {
+		w.Key("supersedes")
+		w.BeginArray()
+		for i := range a.Supersedes {
+			w.Hex(a.Supersedes[i][:])
+		}
+		w.EndArray()
+	}
+	if f.Turn != (dag.TurnID{}) {
+		w.Key("turn")
+		w.Text(f.Turn.AppendText(buf[:0]))
+	}
+	a.writeType(w)
+	f.writeTimes(w)
+	if f.Written != (Written{}) {
+		w.Key("written")
+		w.BeginObject()
+		for _, n := range [...]struct{ key, text string }{{"object", f.Written.Object}, {"predicate", f.Written.Predicate}, {"subject", f.Written.Subject}} {
+			if n.text != "" {
+				text(n.key, n.text)
+			}
+		}
+		w.EndObject()
+	}
+}
+
+// Parse reads what Append writes, and nothing else.
+func Parse(data []byte) (a Act, err error) {
+	err = canon.Within(data, len(data)/4+16, func(c *canon.Cursor) error {
+		a = read(c)
+		return c.Err()
+	})
+	if err == nil {
+		err = a.Check()
+	}
+	if err == nil && string(a.Append(nil)) != string(data) {
+		err = fmt.Errorf("%w: not the canonical spelling", ErrForm)
+	}
+	if err != nil {
+		return Act{}, fmt.Errorf("act: %w", err)
+	}
+	return a, nil
+}
+
+func read(c *canon.Cursor) (a Act) {
+	kind := c.Field("type").String()
+	for k, t := range types {
+		if t == kind {
+			a.Kind = k
+		}
+	}
+	switch a.Kind {
+	case Assert:
+		readFact(c, &a)
+	case Retract:
+		a.Statement = canon.Parsed(c.Field("statement"), dag.ParseDigest)
+		a.Reason = optional(c, "reason")
+	case Alias, Unalias:
+		a.Alias, a.Canonical = c.Field("alias").String(), c.Field("canonical").String()
+	default:
+		c.Failf("type %.40q is not known", kind)
+	}
+	c.Close()
+	return a
+}
+
+func readFact(c *canon.Cursor, a *Act) {
+	f := &a.Fact
+	f.Subject, f.Predicate, f.Object = c.Field("subject").String(), c.Field("predicate").String(), c.Field("object").String()
+	f.Confidence = canon.ParsedNumber(c.Field("confidence"), dag.ParsePPM)
+	f.Source, f.Slice = c.Field("source").String(), optional(c, "slice")
+	f.Until = Forever
+	if t := c.Optional("turn"); t != nil {
+		f.Turn = canon.Parsed(t, dag.ParseTurnID)
+	}
+	if t := c.Optional("valid_from"); t != nil {
+		f.From = canon.Parsed(t, dag.ParseTime)
+	}
+	if t := c.Optional("valid_until"); t != nil {
+		f.Until = canon.Parsed(t, dag.ParseTime)
+	}
+	if s := c.Optional("supersedes"); s != nil {
+		for _, id := range s.Items() {
+			a.Supersedes = append(a.Supersedes, canon.Parsed(id, dag.ParseDigest))
+		}
+	}
+	if w := c.Optional("written"); w != nil {
+		f.Written = Written{Subject: optional(w, "subject"), Predicate: optional(w, "predicate"), Object: optional(w, "object")}
+		w.Close()
+	}
+}
+
+func optional(c *canon.Cursor, key string) string {
+	if f := c.Optional(key); f != nil {
+		return f.String()
+	}
+	return ""
+}
+
+// SortIDs sorts statements' names and drops repetitions, as Act.Supersedes wants them.
+func SortIDs(ids []ID) []ID {
+	slices.SortFunc(ids, func(a, b ID) int { return compareIDs(&a, &b) })
+	return slices.Compact(ids)
+}

@@ -1,0 +1,206 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+// MaxPaths bounds the paths of an answer, and maxWays the beginnings of paths that are looked
+// at together.
+const (
+	MaxPaths = 50
+	maxWays  = 20_000
+)
+
+// A way is the beginning of a path.
+type way struct {
+	name string
+	min  dag.PPM
+	path []Edge
+}
+
+// Paths gives the q.MaxResults best ways from q.Start, one entity, to another, in which no
+// entity comes twice: those of the fewest hops, of these those of the highest minimum
+// confidence, of these the first by their edges, one after the other, as Edge.Compare orders
+// them. What it does not look at for want of room is told by the cut.
+//
+// It first goes back from the goal, to learn how far every entity is, and then forth along
+// those that are near enough.
+func Paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to string) (Answer, error) {
+	if err := q.Check(); err != nil {
+		return Answer{}, err
+	}
+	if len(q.Start) != 1 || q.MaxResults > MaxPaths {
+		return Answer{}, fmt.Errorf("%w: %d paths from %d entities, want 1 to %d from 1", ErrQuery, q.MaxResults, len(q.Start), MaxPaths)
+	}
+	from, to := aliases.Resolve(q.Start[0]), aliases.Resolve(to)
+	if from == to {
+		return Answer{}, fmt.Errorf("%w: a path from %s to itself", ErrQuery, from)
+	}
+	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases}}
+	far, err := p.distances(to, from)
+	if err != nil {
+		return Answer{}, err
+	}
+	ways := []way{{name: from, min: dag.One}}
+	for hop := 1; hop <= q.MaxHops && len(ways) > 0 && len(p.answer.Reached) < q.MaxResults; hop++ {
+		next, err := p.onward(ways, far, q.MaxHops-hop)
+		if err != nil {
+			return Answer{}, err
+		}
+		ways = ways[:0]
+		for _, w := range next {
+			switch {
+			case w.name != to:
+				ways = append(ways, w)
+			case len(p.answer.Reached) == q.MaxResults:
+				p.cut(CutResults)
+			default:
+				p.answer.Reached = append(p.answer.Reached, Reached{Entity: to, Hops: hop, MinConfidence: w.min, Path: w.path, From: from})
+			}
+		}
+		if len(ways) > maxWays {
+			p.cut(CutWork)
+			ways = ways[:maxWays]
+		}
+	}
+	return p.answer, nil
+}
+
+type pathfinder struct{ walk }
+
+// cut records why the answer is not whole; that work was left out outweighs all else.
+func (p *pathfinder) cut(c Cut) {
+	if p.answer.Cut != CutWork {
+		p.answer.Cut = c
+	}
+}
+
+// edgesOf gives all edges of entities that the filter lets through, in order, as far as the
+// work goes.
+func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, error) {
+	lists := make([][]Edge, len(names))
+	var asks []Ask
+	var of []int
+	for i, name := range names {
+		for _, member := range p.aliases.Members(name) {
+			for _, incoming := range [...]bool{false, true} {
+				if direction == Both || incoming == (direction == Incoming) {
+					asks, of = append(asks, Ask{Name: member, Incoming: incoming, Limit: 256}), append(of, i)
+				}
+			}
+		}
+	}
+	const most = 4096 // questions at once
+	for len(asks) > 0 && p.answer.Looked < MaxWork {
+		n := min(len(asks), most)
+		got, err := p.g.Edges(p.ctx, asks[:n])
+		if err != nil {
+			return nil, err
+		}
+		for i, edges := range got {
+			p.answer.Looked += len(edges)
+			for k := range edges {
+				if e := &edges[k]; p.Admits(&e.Version) {
+					lists[of[i]] = append(lists[of[i]], *e)
+				}
+			}
+			if a := asks[i]; len(edges) == a.Limit && edges[len(edges)-1].Confidence >= p.MinConfidence {
+				a.After, a.Limit = edges[len(edges)-1].Mark(), min(4*a.Limit, 4096)
+				asks, of = append(asks, a), append(of, of[i])
+			}
+		}
+		asks, of = asks[n:], of[n:]
+	}
+	if len(asks) > 0 {
+		p.cut(CutWork)
+	}
+	for i := range lists {
+		slices.SortFunc(lists[i], func(a, b Edge) int { return a.Compare(&b) })
+	}
+	return lists, nil
+}
+
+// distances gives how many hops entities are from the goal, as far as half of the way back;
+// who is not in it is further.
+func (p *pathfinder) distances(to, from string) (map[string]int, error) {
+	back := map[Direction]Direction{Outgoing: Incoming, Incoming: Outgoing, Both: Both}[p.Direction]
+	far := map[string]int{to: 0}
+	level := []string{to}
+	for hop := 1; hop <= (p.MaxHops+1)/2 && len(level) > 0; hop++ {
+		lists, err := p.edgesOf(level, back)
+		if err != nil {
+			return nil, err
+		}
+		level = nil
+		for _, list := range lists {
+			for i := range list {
+				name := p.aliases.Resolve(list[i].Other())
+				if _, ok := far[name]; !ok {
+					far[name] = hop
+					if name != from {
+						level = append(level, name)
+					}
+				}
+			}
+		}
+		slices.Sort(level)
+	}
+	return far, nil
+}
+
+// onward goes one hop on from every way that can reach the goal in the hops that are left.
+func (p *pathfinder) onward(ways []way, far map[string]int, left int) ([]way, error) {
+	index := map[string]int{}
+	var names []string
+	for i := range ways {
+		if _, ok := index[ways[i].name]; !ok {
+			index[ways[i].name] = len(names)
+			names = append(names, ways[i].name)
+		}
+	}
+	lists, err := p.edgesOf(names, p.Direction)
+	if err != nil {
+		return nil, err
+	}
+	half := (p.MaxHops + 1) / 2
+	var next []way
+	for i := range ways {
+		w := &ways[i]
+		list := lists[index[w.name]]
+		for k := range list {
+			e := &list[k]
+			name := p.aliases.Resolve(e.Other())
+			distance, known := far[name]
+			if known && distance > left || !known && left <= half || p.visits(w, name) {
+				continue
+			}
+			next = append(next, way{name, min(w.min, e.Confidence), append(slices.Clip(w.path), *e)})
+		}
+	}
+	slices.SortStableFunc(next, func(a, b way) int {
+		return cmp.Or(cmp.Compare(b.min, a.min), slices.CompareFunc(a.path, b.path, func(x, y Edge) int { return x.Compare(&y) }))
+	})
+	return next, nil
+}
+
+// visits reports whether a way has been at an entity.
+func (p *pathfinder) visits(w *way, name string) bool {
+	at := w.name
+	for i := len(w.path); ; i-- {
+		if at == name {
+			return true
+		}
+		if i == 0 {
+			return false
+		}
+		e := w.path[i-1]
+		e.Incoming = !e.Incoming
+		at = p.aliases.Resolve(e.Other())
+	}
+}

@@ -1,0 +1,183 @@
+package knowledge
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+// Forever is the end of a validity that has none. Times are half-open, so it is no instant
+// at which anything holds.
+const Forever = dag.MaxTime
+
+// Bounds of what a fact holds.
+const (
+	MaxSource  = 128               // bytes of a source
+	MaxWritten = normalize.MaxName // bytes of a name as it was written
+	MaxReason  = 1024              // bytes of a reason
+)
+
+// ErrForm is wrapped by every error about what acts are made of.
+var ErrForm = errors.New("not in the form of a fact")
+
+// An ID names a statement: the SHA-256 of its canonical form.
+type ID = dag.Digest
+
+// A Statement is a triple and the time for which it holds. It is comparable.
+type Statement struct {
+	Subject, Predicate, Object string // in the form of normalize.Name
+
+	// It holds from From on and before Until. The zero From is 1970, from when on
+	// GKP/1 has times; Until is Forever if there is no end. From < Until.
+	From, Until dag.Time
+}
+
+// ID gives the statement's name.
+func (s *Statement) ID() ID {
+	w := canon.NewWriter(make([]byte, 0, 256))
+	w.BeginObject()
+	w.Key("object")
+	w.String(s.Object)
+	w.Key("predicate")
+	w.String(s.Predicate)
+	w.Key("subject")
+	w.String(s.Subject)
+	w.Key("type")
+	w.String("statement/1")
+	s.writeTimes(w)
+	w.EndObject()
+	return sha256.Sum256(w.Bytes)
+}
+
+// writeTimes writes the last members of an object: what is not limited is left out.
+func (s *Statement) writeTimes(w *canon.Writer) {
+	if s.From != 0 {
+		w.Key("valid_from")
+		w.String(s.From.String())
+	}
+	if s.Until != Forever {
+		w.Key("valid_until")
+		w.String(s.Until.String())
+	}
+}
+
+// Holds reports whether the statement says something about an instant.
+func (s *Statement) Holds(at dag.Time) bool {
+	return s.From <= at && (at < s.Until || s.Until == Forever)
+}
+
+// Check refuses a statement that is not in its form.
+func (s *Statement) Check() error {
+	for _, n := range [...]struct{ what, name string }{{"subject", s.Subject}, {"predicate", s.Predicate}, {"object", s.Object}} {
+		if name, err := normalize.Name(n.name); err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrForm, n.what, err)
+		} else if name != n.name {
+			return fmt.Errorf("%w: %s %.80q is not a canonical name, which is %.80q", ErrForm, n.what, n.name, name)
+		}
+	}
+	if !s.From.Valid() || !s.Until.Valid() || s.From >= s.Until {
+		return fmt.Errorf("%w: it holds from %s until before %s, which is no time", ErrForm, s.From, s.Until)
+	}
+	return nil
+}
+
+// Written is how the names of a fact were spelled, each "" if as its canonical name.
+type Written struct{ Subject, Predicate, Object string }
+
+// A Fact is an assertion of a statement.
+type Fact struct {
+	Statement
+	Written    Written
+	Confidence dag.PPM
+	Source     string     // who says so: printable ASCII, such as "user", "extract/1", "llm:MODEL"
+	Turn       dag.TurnID // the evidence; zero: none is named
+	Slice      string     // or the slice id that it was learned from; "": none
+}
+
+// NewFact makes a fact, sure and without an end, of names as they are written.
+func NewFact(subject, predicate, object, source string) (Fact, error) {
+	f := Fact{Statement: Statement{Until: Forever}, Confidence: dag.One, Source: source}
+	for _, n := range [...]struct {
+		what, text    string
+		name, written *string
+	}{
+		{"subject", subject, &f.Subject, &f.Written.Subject},
+		{"predicate", predicate, &f.Predicate, &f.Written.Predicate},
+		{"object", object, &f.Object, &f.Written.Object},
+	} {
+		name, err := normalize.Name(n.text)
+		if err != nil {
+			return Fact{}, fmt.Errorf("%w: %s: %w", ErrForm, n.what, err)
+		}
+		if *n.name = name; n.text != name {
+			*n.written = n.text
+		}
+	}
+	return f, f.Check()
+}
+
+// Spelled gives the names as they were written.
+func (f *Fact) Spelled() (subject, predicate, object string) {
+	or := func(written, name string) string {
+		if written != "" {
+			return written
+		}
+		return name
+	}
+	return or(f.Written.Subject, f.Subject), or(f.Written.Predicate, f.Predicate), or(f.Written.Object, f.Object)
+}
+
+// Check refuses a fact that is not in its form.
+func (f *Fact) Check() error {
+	if err := f.Statement.Check(); err != nil {
+		return err
+	}
+	for _, n := range [...]struct{ what, name, written string }{
+		{"subject", f.Subject, f.Written.Subject}, {"predicate", f.Predicate, f.Written.Predicate}, {"object", f.Object, f.Written.Object},
+	} {
+		if n.written == "" {
+			continue
+		}
+		name, err := normalize.Name(n.written)
+		if err != nil || name != n.name || n.written == n.name || len(n.written) > MaxWritten {
+			return fmt.Errorf("%w: %s %.80q is said to be written %.80q, of %d bytes; it must be another spelling of at most %d", ErrForm, n.what, n.name, n.written, len(n.written), MaxWritten)
+		}
+	}
+	if f.Confidence > dag.One {
+		return fmt.Errorf("%w: confidence %d ppm, at most %d", ErrForm, f.Confidence, dag.One)
+	}
+	if err := checkSource(f.Source); err != nil {
+		return err
+	}
+	if f.Slice != "" {
+		var id [8]byte
+		if err := dag.ParseHex(id[:], f.Slice); err != nil {
+			return fmt.Errorf("%w: slice: %w", ErrForm, err)
+		}
+	}
+	return nil
+}
+
+func checkSource(s string) error {
+	if s == "" || len(s) > MaxSource || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("%w: source %.140q, want 1 to %d printable ASCII characters without spaces", ErrForm, s, MaxSource)
+	}
+	return nil
+}
+
+func checkReason(s string) error {
+	if len(s) > MaxReason || !utf8.ValidString(s) {
+		return fmt.Errorf("%w: a reason of %d bytes, want UTF-8 of at most %d", ErrForm, len(s), MaxReason)
+	}
+	return nil
+}
+
+// compareIDs orders statements by their digests.
+func compareIDs(a, b *ID) int { return bytes.Compare(a[:], b[:]) }

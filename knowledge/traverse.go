@@ -1,0 +1,436 @@
+package knowledge
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+// An Edge is a version as it is found from one of its ends.
+type Edge struct {
+	Version
+	Incoming bool // it was found from its object, and leads to its subject
+}
+
+// Other gives the name at the far end, as it was asserted.
+func (e *Edge) Other() string {
+	if e.Incoming {
+		return e.Subject
+	}
+	return e.Object
+}
+
+// Compare is the order of the edges of a name.
+func (e *Edge) Compare(o *Edge) int { return compareEdges(e, o) }
+
+// compareEdges is the order of the edges of a name: by confidence, the highest first, then by
+// statement, an outgoing one first, then by age. No two edges of a name are equal.
+func compareEdges(a, b *Edge) int {
+	incoming := func(e *Edge) int {
+		if e.Incoming {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), compareIDs(&a.ID, &b.ID), cmp.Compare(incoming(a), incoming(b)), cmp.Compare(a.Since, b.Since))
+}
+
+// A Mark is a place in the order of the edges of one name in one direction: behind the edge
+// that it was made of. The zero Mark is before all.
+type Mark struct {
+	Confidence dag.PPM
+	ID         ID
+	Since      dag.Seq // 0: the zero Mark
+}
+
+// Mark gives the place behind an edge.
+func (e *Edge) Mark() Mark { return Mark{e.Confidence, e.ID, e.Since} }
+
+// Before reports whether an edge stands behind the mark.
+func (m Mark) Before(e *Edge) bool {
+	if m.Since == 0 {
+		return true
+	}
+	return cmp.Or(cmp.Compare(m.Confidence, e.Confidence), compareIDs(&e.ID, &m.ID), cmp.Compare(e.Since, m.Since)) > 0
+}
+
+// An Ask is a question for some of a name's edges.
+type Ask struct {
+	Name     string
+	Incoming bool
+	After    Mark
+	Limit    int // above 0
+}
+
+// Of reports whether a version is an edge of the name that is asked for, in the direction.
+func (a *Ask) Of(v *Version) bool {
+	if a.Incoming {
+		return v.Object == a.Name
+	}
+	return v.Subject == a.Name
+}
+
+// A Graph gives the edges of names as they were asserted, without any alias.
+type Graph interface {
+	// Edges answers questions, each with up to Limit edges behind After in their order:
+	// every version that is numbered up to the head that the caller has seen, whether it
+	// ended or not. Fewer than Limit are all that there are.
+	Edges(ctx context.Context, asks []Ask) ([][]Edge, error)
+}
+
+// A Direction says which edges of an entity are followed.
+type Direction string
+
+// The directions.
+const (
+	Outgoing Direction = "outgoing" // from subjects to objects
+	Incoming Direction = "incoming" // from objects to subjects
+	Both     Direction = "both"
+)
+
+// Bounds of a traversal.
+const (
+	MaxHops    = 8
+	MaxResults = 1000
+	MaxStarts  = 64
+	MaxWork    = 200_000 // edges that a traversal looks at before it is cut
+)
+
+// A Filter says which versions a question sees.
+type Filter struct {
+	AsOf          dag.Seq   // below dag.MaxSeq, before which what is believed now has no end
+	ValidAt       *dag.Time // nil: whenever it held
+	Predicates    []string  // in the form of normalize.Name; empty: all
+	MinConfidence dag.PPM
+}
+
+// Admits reports whether the filter lets a version through.
+func (f *Filter) Admits(v *Version) bool {
+	return v.Seen(f.AsOf) && v.Confidence >= f.MinConfidence &&
+		(f.ValidAt == nil || v.Holds(*f.ValidAt)) &&
+		(len(f.Predicates) == 0 || slices.Contains(f.Predicates, v.Predicate))
+}
+
+// A Query is a traversal.
+type Query struct {
+	Filter
+	Start      []string // entities, in the form of normalize.Name
+	Direction  Direction
+	MaxHops    int // 1 to MaxHops
+	MaxResults int // 1 to MaxResults
+}
+
+// ErrQuery is wrapped by the errors about what was asked.
+var ErrQuery = errors.New("cannot be asked")
+
+// Check refuses what is out of bounds.
+func (q *Query) Check() error {
+	switch {
+	case len(q.Start) == 0 || len(q.Start) > MaxStarts:
+		return fmt.Errorf("%w: %d entities to start from, want 1 to %d", ErrQuery, len(q.Start), MaxStarts)
+	case q.MaxHops < 1 || q.MaxHops > MaxHops:
+		return fmt.Errorf("%w: max_hops %d, want 1 to %d", ErrQuery, q.MaxHops, MaxHops)
+	case q.MaxResults < 1 || q.MaxResults > MaxResults:
+		return fmt.Errorf("%w: max_results %d, want 1 to %d", ErrQuery, q.MaxResults, MaxResults)
+	case q.Direction != Outgoing && q.Direction != Incoming && q.Direction != Both:
+		return fmt.Errorf("%w: direction %.40q, want outgoing, incoming or both", ErrQuery, q.Direction)
+	}
+	return nil
+}
+
+// A Reached entity is a result of a traversal, with one way to it.
+type Reached struct {
+	Entity        string  // the canonical name
+	Hops          int     // 1 or more
+	MinConfidence dag.PPM // the lowest of the path's
+	Path          []Edge  // from a start to the entity
+	From          string  // the start
+}
+
+// A Cut says why a traversal does not give all that could be reached.
+type Cut string
+
+// The cuts.
+const (
+	Whole      Cut = ""        // it gives all within the hops
+	CutResults Cut = "results" // more entities can be reached than were asked for
+	CutWork    Cut = "work"    // it would have looked at more than MaxWork edges; what it gives is right, and not all
+)
+
+// Answer is what a traversal gives.
+type Answer struct {
+	Reached []Reached
+	Cut     Cut
+	Looked  int // at so many edges
+}
+
+// A node is an entity that was reached, or a start.
+type node struct {
+	name   string
+	parent int // index of the node before; -1 for a start
+	hops   int
+	min    dag.PPM
+	by     *Edge
+}
+
+// A walk is a traversal on its way.
+type walk struct {
+	*Query
+	ctx     context.Context
+	g       Graph
+	aliases *normalize.Table
+	nodes   []node // the starts, then what was reached, in order
+	seen    map[string]bool
+	answer  Answer
+}
+
+// Traverse gives the entities that can be reached from the starts, each once and by its best
+// path: the fewest hops; of those the highest minimum confidence; of those the one that goes
+// on from the better result, by the better edge (higher confidence, smaller statement digest,
+// outgoing). In this order they are listed, so that no tie is open.
+//
+// It looks at as few edges of each entity as decide that, in one call of g for each hop and a
+// few more where what came is not enough: an entity with 100 000 edges costs no more than one
+// with some hundreds.
+func Traverse(ctx context.Context, g Graph, aliases *normalize.Table, q Query) (Answer, error) {
+	if err := q.Check(); err != nil {
+		return Answer{}, err
+	}
+	w := &walk{Query: &q, ctx: ctx, g: g, aliases: aliases, seen: make(map[string]bool, q.MaxResults+1)}
+	for _, name := range q.Start {
+		if name = aliases.Resolve(name); !w.seen[name] {
+			w.seen[name] = true
+			w.nodes = append(w.nodes, node{name: name, parent: -1, min: dag.One})
+		}
+	}
+	starts := len(w.nodes)
+	// One more is looked for than was asked for, which says whether there are more.
+	need := func() int { return q.MaxResults + 1 - (len(w.nodes) - starts) }
+	for first, hop := 0, 1; hop <= q.MaxHops && first < len(w.nodes) && need() > 0 && w.answer.Cut == Whole; hop++ {
+		last := len(w.nodes)
+		if err := w.level(first, hop, need()); err != nil {
+			return Answer{}, err
+		}
+		first = last
+	}
+	if len(w.nodes)-starts > q.MaxResults {
+		w.nodes = w.nodes[:starts+q.MaxResults]
+		if w.answer.Cut == Whole {
+			w.answer.Cut = CutResults
+		}
+	}
+	w.answer.Reached = w.reached(starts)
+	return w.answer, nil
+}
+
+// reached gives the results, with their paths.
+func (w *walk) reached(starts int) []Reached {
+	steps := 0
+	for i := range w.nodes[starts:] {
+		steps += w.nodes[starts+i].hops
+	}
+	list, room := make([]Reached, len(w.nodes)-starts), make([]Edge, steps)
+	for i := range list {
+		n := &w.nodes[starts+i]
+		r := &list[i]
+		*r = Reached{Entity: n.name, Hops: n.hops, MinConfidence: n.min, Path: room[:n.hops:n.hops]}
+		room = room[n.hops:]
+		for n.parent >= 0 {
+			r.Path[n.hops-1] = *n.by
+			n = &w.nodes[n.parent]
+		}
+		r.From = n.name
+	}
+	return list
+}
+
+// level goes one hop on from the nodes from first on, and appends those that it reaches, the
+// best need of them: it merges the edges of all nodes, each node's in their order.
+func (w *walk) level(first, hop, need int) error {
+	var h fanHeap
+	limit := max(8, min(128, 2*need/(len(w.nodes)-first)+4))
+	for i := first; i < len(w.nodes); i++ {
+		h = append(h, w.fan(i, limit))
+	}
+	heap.Init(&h)
+	for calls := 0; need > 0 && len(h) > 0; {
+		f := h[0]
+		switch {
+		case f.starved:
+			calls++
+			if err := w.feed(h, calls > 2); err != nil {
+				return err
+			}
+			heap.Init(&h)
+		case f.next == nil:
+			heap.Pop(&h)
+		default:
+			e, low := f.next, f.min
+			if w.answer.Looked++; w.answer.Looked > MaxWork {
+				w.answer.Cut = CutWork
+				return nil
+			}
+			f.take()
+			heap.Fix(&h, 0)
+			if !w.Admits(&e.Version) {
+				continue
+			}
+			if name := w.aliases.Resolve(e.Other()); !w.seen[name] {
+				w.seen[name] = true
+				w.nodes = append(w.nodes, node{name: name, parent: f.node, hops: hop, min: low, by: e})
+				need--
+			}
+		}
+	}
+	return nil
+}
+
+// A fan is the edges of one node, in order, out of several streams: one for each name that
+// stands for it and each direction.
+type fan struct {
+	node    int
+	low     dag.PPM // the lowest confidence on the way to the node
+	streams []stream
+
+	next    *Edge   // the next edge; nil: there is none, or it is not known
+	min     dag.PPM // of the way on by it; if the fan is starved, of the best that may come
+	starved bool    // a stream must be asked before the next edge is known
+	from    int     // the stream that next is of, or that must be asked
+}
+
+// A stream is the edges of one name in one direction.
+type stream struct {
+	ask   Ask
+	edges []Edge // that came and were not taken
+	whole bool   // no more will come
+}
+
+func (w *walk) fan(i, limit int) *fan {
+	n := &w.nodes[i]
+	f := &fan{node: i, low: n.min}
+	for _, name := range w.aliases.Members(n.name) {
+		for _, incoming := range [...]bool{false, true} {
+			if w.Direction == Both || incoming == (w.Direction == Incoming) {
+				f.streams = append(f.streams, stream{ask: Ask{Name: name, Incoming: incoming, Limit: limit}})
+			}
+		}
+	}
+	f.look()
+	return f
+}
+
+// look finds the next edge. A stream that must be asked comes before an edge unless the edge
+// is better than all that can come.
+func (f *fan) look() {
+	f.next, f.starved, f.min = nil, false, 0
+	for i := range f.streams {
+		s := &f.streams[i]
+		switch {
+		case len(s.edges) > 0:
+			e := &s.edges[0]
+			if f.next == nil && !f.starved || f.next != nil && compareEdges(e, f.next) < 0 || f.starved && !f.streams[f.from].ask.After.Before(e) {
+				f.next, f.starved, f.from = e, false, i
+			}
+		case !s.whole:
+			// What may come is behind the mark, and the mark itself has been taken.
+			if f.next == nil || s.ask.After.Before(f.next) {
+				if !f.starved || s.ask.After.less(f.streams[f.from].ask.After) {
+					f.next, f.starved, f.from = nil, true, i
+				}
+			}
+		}
+	}
+	switch {
+	case f.starved:
+		f.min = f.low
+		if m := f.streams[f.from].ask.After; m.Since != 0 {
+			f.min = min(f.low, m.Confidence)
+		}
+	case f.next != nil:
+		f.min = min(f.low, f.next.Confidence)
+	}
+}
+
+// take goes on behind the next edge.
+func (f *fan) take() {
+	s := &f.streams[f.from]
+	s.edges = s.edges[1:]
+	f.look()
+}
+
+// less reports whether a mark is before another.
+func (m Mark) less(o Mark) bool {
+	if m.Since == 0 || o.Since == 0 {
+		return m.Since == 0 && o.Since != 0
+	}
+	return cmp.Or(cmp.Compare(o.Confidence, m.Confidence), compareIDs(&m.ID, &o.ID), cmp.Compare(m.Since, o.Since)) < 0
+}
+
+// A fanHeap has the fan with the best way on at its front; one that is starved counts for
+// the best that may come.
+type fanHeap []*fan
+
+func (h fanHeap) Len() int      { return len(h) }
+func (h fanHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h fanHeap) Less(i, j int) bool {
+	a, b := h[i], h[j]
+	if a.min != b.min {
+		return a.min > b.min
+	}
+	return a.node < b.node
+}
+func (h *fanHeap) Push(any) { panic("knowledge: nothing is pushed") }
+func (h *fanHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// feed asks for what starved fans lack, all at once: of those that may come before the best
+// edge that is known, or, where that was not enough twice, of all.
+func (w *walk) feed(h fanHeap, all bool) error {
+	best := dag.PPM(0)
+	for _, f := range h {
+		if f.next != nil {
+			best = max(best, f.min)
+		}
+	}
+	var asks []Ask
+	var of []*stream
+	var fed []*fan
+	for _, f := range h {
+		if !f.starved || f.min < best && !all {
+			continue
+		}
+		fed = append(fed, f)
+		for i := range f.streams {
+			if s := &f.streams[i]; len(s.edges) == 0 && !s.whole {
+				asks, of = append(asks, s.ask), append(of, s)
+			}
+		}
+	}
+	lists, err := w.g.Edges(w.ctx, asks)
+	if err != nil {
+		return err
+	}
+	for i, s := range of {
+		s.edges, s.whole = lists[i], len(lists[i]) < s.ask.Limit
+		if n := len(s.edges); n > 0 {
+			s.ask.After = s.edges[n-1].Mark()
+			s.ask.Limit = min(4*s.ask.Limit, 4096)
+			if s.edges[n-1].Confidence < w.MinConfidence {
+				s.whole = true // all that would follow is below, too
+			}
+		}
+	}
+	for _, f := range fed {
+		f.look()
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package normalize
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Rule names what [Name] does. Whoever keeps names keeps this beside them.
+const Rule = "normalize/1"
+
+// MaxName bounds the bytes of a name, before and after it is normalized.
+const MaxName = 2048
+
+// ErrEmpty is wrapped when nothing is left of a name.
+var ErrEmpty = errors.New("nothing is left of the name")
+
+// ErrForm is wrapped when something does not have its form: a name that is too long or
+// no UTF-8, a list that cannot be read.
+var ErrForm = errors.New("bad form")
+
+// Name gives the canonical form of a name, by the rule in the package comment. It is
+// linear in the name; a name that is ASCII and has the form already is returned as it
+// is, without allocation. Errors wrap ErrEmpty or ErrForm and hold the name's
+// beginning.
+func Name(s string) (string, error) {
+	if len(s) > MaxName {
+		return "", fmt.Errorf("%w: a name of %d bytes, at most %d: %.40q", ErrForm, len(s), MaxName, s)
+	}
+	name, ascii := asciiName(s)
+	if !ascii {
+		var err error
+		if name, err = wideName(s); err != nil {
+			return "", err
+		}
+	}
+	if name == "" {
+		return "", fmt.Errorf("%w: %.80q", ErrEmpty, s)
+	}
+	return name, nil
+}
+
+// IsName reports whether a string has the form that [Name] gives.
+func IsName(s string) bool {
+	name, err := Name(s)
+	return err == nil && name == s
+}
+
+// A class says what becomes of a character.
+type class uint8
+
+const (
+	separator class = iota // ends a word
+	inner                  // + and #: stays, but where a word would begin with it
+	mark                   // the same, but it does not end a word
+	letter                 // stays; all else too
+	upper                  // of ASCII: stays, in lower case
+)
+
+// asciiClass is the class of each ASCII character.
+var asciiClass = func() (t [utf8.RuneSelf]class) {
+	for c := range t {
+		switch {
+		case 'A' <= c && c <= 'Z':
+			t[c] = upper
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '$':
+			t[c] = letter
+		case c == '+', c == '#':
+			t[c] = inner
+		}
+	}
+	return t
+}()
+
+// asciiName is the rule for ASCII. ok is false if s is not ASCII.
+func asciiName(s string) (name string, ok bool) {
+	if isFormed(s) {
+		return s, true
+	}
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return "", false
+		}
+	}
+	b := make([]byte, 0, len(s))
+	begins := true // the next character begins a word
+	for i := range len(s) {
+		c := s[i]
+		what := asciiClass[c]
+		if what == separator || what == inner && begins {
+			begins = true
+			continue
+		}
+		if begins && len(b) > 0 {
+			b = append(b, '-')
+		}
+		begins = false
+		if what == upper {
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return string(b), true
+}
+
+// isFormed reports whether s is ASCII and has the form already.
+func isFormed(s string) bool {
+	begins := true
+	for i := range len(s) {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			return false
+		}
+		switch what := asciiClass[c]; {
+		case what == letter, what == inner && !begins:
+			begins = false
+		case c == '-' && !begins:
+			begins = true
+		default:
+			return false
+		}
+	}
+	return !begins
+}
+
+// wideName is the rule for every name.
+func wideName(s string) (string, error) {
+	folded, err := fold(s)
+	if err != nil {
+		return "", err
+	}
+	b := make([]byte, 0, len(folded))
+	begins := true
+	for _, c := range folded {
+		switch what := classOf(c); {
+		case what == separator, what == inner && begins:
+			begins = true
+			continue
+		case what == mark && begins:
+			continue
+		}
+		if begins && len(b) > 0 {
+			b = append(b, '-')
+		}
+		begins = false
+		b = utf8.AppendRune(b, c)
+	}
+	if len(b) > MaxName {
+		return "", fmt.Errorf("%w: a name that is %d bytes when normalized, at most %d: %.40q", ErrForm, len(b), MaxName, s)
+	}
+	return string(b), nil
+}
+
+func classOf(c rune) class {
+	if c < utf8.RuneSelf {
+		return asciiClass[c]
+	}
+	switch {
+	case unicode.IsSpace(c), unicode.IsPunct(c), unicode.IsControl(c):
+		return separator
+	case unicode.IsMark(c):
+		return mark
+	}
+	return letter
+}
+
+// joiner is U+034F. Package norm puts it behind 30 marks in a row.
+const joiner = "\u034f"
+
+// fold applies steps 2 and 3. No text is known to take more than one round, but that
+// the form is a fixed point shall not rest on tables that others keep.
+func fold(s string) (string, error) {
+	const rounds = 8
+	if !utf8.ValidString(s) {
+		return "", fmt.Errorf("%w: a name that is not UTF-8: %.80q", ErrForm, s)
+	}
+	caser := cases.Fold()
+	for range rounds {
+		next := norm.NFKC.String(strings.Map(shape, s))
+		next = strings.Map(cherokee, caser.String(next))
+		next = norm.NFKC.String(next)
+		if strings.Contains(next, joiner) {
+			return "", fmt.Errorf("%w: more than 30 marks on one character: %.80q", ErrForm, s)
+		}
+		if next == s {
+			return s, nil
+		}
+		s = next
+	}
+	return "", fmt.Errorf("%w: a name without a stable form: %.80q", ErrForm, s)
+}
+
+// cherokee folds small letters to capitals, as Unicode does for this one script.
+// cases.Fold exchanges the two instead.
+func cherokee(c rune) rune {
+	switch {
+	case 0xAB70 <= c && c <= 0xABBF:
+		return c - 0xAB70 + 0x13A0
+	case 0x13F8 <= c && c <= 0x13FD:
+		return c - 8
+	}
+	return c
+}
+
+// shape drops what has no shape: the default ignorable code points of Unicode. Most
+// have category Cf; of that, some signs are visible, before Arabic and Syriac numbers
+// and between hieroglyphs.
+func shape(c rune) rune {
+	switch {
+	case c < 0xAD:
+		return c
+	case unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c), unicode.Is(unicode.Variation_Selector, c):
+		return -1
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, c), 0x13430 <= c && c <= 0x13440:
+		return c
+	case unicode.Is(unicode.Cf, c):
+		return -1
+	}
+	return c
+}

@@ -1,0 +1,198 @@
+package render
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+)
+
+func edge(t *testing.T, subject, predicate, object string, confidence dag.PPM, incoming bool) knowledge.Edge {
+	t.Helper()
+	f, err := knowledge.NewFact(subject, predicate, object, "user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return knowledge.Edge{Version: knowledge.Version{Statement: f.Statement, ID: f.ID(), Confidence: confidence, Since: 1}, Incoming: incoming}
+}
+
+// small is the neighbourhood of Ada Lovelace.
+func small(t *testing.T) *Graph {
+	t.Helper()
+	wrote := edge(t, "countess", "wrote", "Note G", 900_000, false)
+	about := edge(t, "Note G", "about", "C#", dag.One, false)
+	knew := edge(t, "Babbage", "knew", "Ada Lovelace", 500_000, true)
+	g := GraphOf("ada-lovelace", &knowledge.Answer{Cut: knowledge.CutResults, Reached: []knowledge.Reached{
+		{Entity: "note-g", Hops: 1, Path: []knowledge.Edge{wrote}, From: "ada-lovelace"},
+		{Entity: "babbage", Hops: 1, Path: []knowledge.Edge{knew}, From: "ada-lovelace"},
+		{Entity: "c#", Hops: 2, Path: []knowledge.Edge{wrote, about}, From: "ada-lovelace"},
+	}}, func(name string) string {
+		if name == "countess" {
+			return "ada-lovelace"
+		}
+		return name
+	})
+	g.AsOf = 7
+	return g
+}
+
+func drawn(t *testing.T, draw func(*Graph) ([]byte, error), g *Graph) string {
+	t.Helper()
+	text, err := draw(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := draw(g)
+	if err != nil || string(again) != string(text) {
+		t.Errorf("drawn again it is %s, %v", again, err)
+	}
+	return string(text)
+}
+
+func TestGraph(t *testing.T) {
+	t.Parallel()
+	g := small(t)
+	if len(g.Nodes) != 4 || len(g.Links) != 3 {
+		t.Fatalf("got %+v", g)
+	}
+	if got, want := drawn(t, Mermaid, g), `flowchart LR
+    n0["ada-lovelace"]
+    n1["note-g"]
+    n2["babbage"]
+    n3["c#35;"]
+    n0 -->|"wrote 0.9"| n1
+    n2 -->|"knew 0.5"| n0
+    n1 -->|"about 1"| n3
+`; got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if got, want := drawn(t, DOT, g), `digraph knowledge {
+    rankdir=LR;
+    n0 [label="ada-lovelace"];
+    n1 [label="note-g"];
+    n2 [label="babbage"];
+    n3 [label="c#"];
+    n0 -> n1 [label="wrote 0.9"];
+    n2 -> n0 [label="knew 0.5"];
+    n1 -> n3 [label="about 1"];
+}
+`; got != want {
+		t.Errorf("got\n%s", got)
+	}
+	first := g.Links[0].Statement.String()
+	if got, want := drawn(t, D3, g), `{"as_of":7,"cut":"results","nodes":[{"id":"ada-lovelace","hops":0},{"id":"note-g","hops":1},{"id":"babbage","hops":1},{"id":"c#","hops":2}],"links":[`+
+		`{"source":"ada-lovelace","target":"note-g","predicate":"wrote","confidence":0.9,"statement":"`+first+`","since":1},`; !strings.HasPrefix(got, want) {
+		t.Errorf("got %s", got)
+	}
+	var ld struct {
+		Graph []map[string]any `json:"@graph"`
+	}
+	text := drawn(t, JSONLD, g)
+	if err := json.Unmarshal([]byte(text), &ld); err != nil || len(ld.Graph) != 7 {
+		t.Fatalf("got %s, %v", text, err)
+	}
+	for _, want := range []string{`"@id":"urn:graphkernel:entity:c%23"`, `"urn:graphkernel:predicate:about":[{"@id":"urn:graphkernel:entity:c%23"}]`, `"@id":"urn:graphkernel:statement:` + first + `"`, `"@value":"0.9"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in %s", want, text)
+		}
+	}
+	if alone := drawn(t, D3, GraphOf("a", &knowledge.Answer{}, nil)); alone != "{\"as_of\":0,\"cut\":\"\",\"nodes\":[{\"id\":\"a\",\"hops\":0}],\"links\":[]}\n" {
+		t.Errorf("got %s", alone)
+	}
+}
+
+// TestGraphInjection draws names that would be more than names if they could. The graph is
+// made by hand: no name that normalize lets through holds most of this.
+func TestGraphInjection(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		evil := rapid.SampledFrom([]rune("ab \"'\\`<>&;:#{}[]()|%=-\n\r\t\x00\x1b\u202e\u2028é界"))
+		name := func(what string) string {
+			return rapid.StringOfN(rapid.OneOf(evil, rapid.Rune()), 0, 30, -1).Draw(t, what)
+		}
+		g := &Graph{
+			Nodes: []GraphNode{{Name: name("one")}, {Name: name("two"), Hops: 1}},
+			Links: []GraphLink{{From: 0, To: 1, Predicate: name("predicate"), Confidence: 1}},
+		}
+		mermaid, _ := Mermaid(g)
+		dot, _ := DOT(g)
+		if n := strings.Count(string(mermaid), "\n"); n != 4 || strings.Count(string(mermaid), `"`) != 6 {
+			t.Fatalf("%q", mermaid)
+		}
+		for _, line := range strings.Split(string(mermaid), "\n")[1:] {
+			inside := between(line)
+			if strings.ContainsAny(inside, "<>[](){}|`'%&\\") {
+				t.Fatalf("%q", line)
+			}
+		}
+		for _, line := range strings.Split(strings.TrimSuffix(string(dot), "\n}\n"), "\n")[2:] {
+			if rest := endOfQuoted(line); rest != "];" {
+				t.Fatalf("behind the label of %q stands %q", line, rest)
+			}
+			if strings.Contains(strings.ReplaceAll(line, "&amp;", ""), "&") {
+				t.Fatalf("%q holds an entity", line)
+			}
+		}
+		for _, text := range [][]byte{mermaid, dot} {
+			if strings.ContainsFunc(string(text), hidesInJSON) {
+				t.Fatalf("%q acts", text)
+			}
+		}
+		for _, draw := range []func(*Graph) ([]byte, error){D3, JSONLD} {
+			text, err := draw(g)
+			var v any
+			if err != nil || json.Unmarshal(text, &v) != nil || strings.ContainsFunc(string(text), hidesInJSON) {
+				t.Fatalf("%q, %v", text, err)
+			}
+		}
+	})
+}
+
+// between gives what stands between the first and the last quote.
+func between(line string) string {
+	_, rest, _ := strings.Cut(line, `"`)
+	if i := strings.LastIndex(rest, `"`); i >= 0 {
+		return rest[:i]
+	}
+	return ""
+}
+
+// endOfQuoted gives what stands behind the first quoted string, as Graphviz reads it.
+func endOfQuoted(line string) string {
+	_, rest, _ := strings.Cut(line, `"`)
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '\\':
+			i++
+		case '"':
+			return rest[i+1:]
+		}
+	}
+	return ""
+}
+
+// TestGraphviz has Graphviz read a drawing, where it is installed.
+func TestGraphviz(t *testing.T) {
+	t.Parallel()
+	dot, err := exec.LookPath("dot")
+	if err != nil {
+		t.Skip("Graphviz is not installed")
+	}
+	g := small(t)
+	g.Nodes[1].Name = `"]; evil [label="\N &lt;b&gt;`
+	path := filepath.Join(t.TempDir(), "g.dot")
+	if err := os.WriteFile(path, []byte(drawn(t, DOT, g)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(dot, "-Tplain", path).CombinedOutput()
+	if err != nil || strings.Count(string(out), "\nnode ") != 4 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,395 @@
+package server_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// learn records a fact and gives what became of it.
+func (s *service) learn(key string, f wire.NewFact) wire.KnowledgeOutcome {
+	s.t.Helper()
+	var o wire.KnowledgeOutcome
+	s.expect(200, question{op: "learnFact", key: key, body: f}).decode(s.t, &o)
+	return o
+}
+
+func triple(subject, predicate, object string) wire.NewFact {
+	return wire.NewFact{Subject: subject, Predicate: predicate, Object: object}
+}
+
+// facts lists facts.
+func (s *service) facts(key string, filters ...string) wire.Facts {
+	s.t.Helper()
+	var w wire.Facts
+	s.expect(200, question{op: "listFacts", key: key, query: values(filters...)}).decode(s.t, &w)
+	return w
+}
+
+// values makes a query of keys and values.
+func values(list ...string) url.Values {
+	q := url.Values{}
+	for i := 0; i < len(list); i += 2 {
+		q.Set(list[i], list[i+1])
+	}
+	return q
+}
+
+func TestFacts(t *testing.T) {
+	s := start(t)
+	s.chain(s.admin(), 2)
+	_, cut := s.cut(s.admin(), 2)
+	agent := s.keys[tenantA][access.Agent]
+	first := wire.NewFact{
+		Subject: "Ada Lovelace", Predicate: "lived in", Object: "London", Confidence: "0.25", Source: "user",
+		Turn: turnID(1), ValidFrom: "1985-01-01T00:00:00Z", ValidUntil: "1992-11-27T01:00:00+01:00",
+	}
+	o := s.learn(agent, first)
+	if o.Result != "asserted" || o.Seq != 3 || len(o.Statement) != 64 {
+		t.Errorf("got %+v", o)
+	}
+	if again := s.learn(agent, first); again.Result != "existing" || again.Seq != 0 || again.Statement != o.Statement {
+		t.Errorf("again: got %+v", again)
+	}
+	second := first
+	second.Subject, second.Confidence, second.Source, second.Turn, second.Slice = "ADA  lovelace", "0.5", "", "", cut
+	if more := s.learn(agent, second); more.Result != "confirmed" || more.Seq != 4 || more.Statement != o.Statement {
+		t.Errorf("confirmed: got %+v", more)
+	}
+	page := s.facts(s.admin(), "entity", "ada lovelace")
+	if page.Total != 1 || len(page.Facts) != 1 || page.AsOf != 4 || page.Next != "" {
+		t.Fatalf("got %+v", page)
+	}
+	f := page.Facts[0]
+	if f.Subject != "ada-lovelace" || f.Predicate != "lived-in" || f.Object != "london" || f.Confidence != "0.5" || f.Source != "api" || f.Since != 4 || f.Turn != "" ||
+		f.ValidFrom != "1985-01-01T00:00:00.000000Z" || f.ValidUntil != "1992-11-27T00:00:00.000000Z" || f.EvidenceTotal != 2 || len(f.Evidence) != 2 {
+		t.Errorf("got %+v", f)
+	}
+	if e := f.Evidence[0]; e.Seq != 3 || e.Turn != turnID(1) || e.Source != "user" || e.Confidence != "0.25" || e.Written == nil || e.Written.Subject != "Ada Lovelace" || e.At == "" {
+		t.Errorf("evidence: got %+v", e)
+	}
+	if e := f.Evidence[1]; e.Slice != cut || e.Turn != "" || e.Written.Subject != "ADA  lovelace" {
+		t.Errorf("evidence: got %+v", e)
+	}
+	for _, tc := range []struct {
+		filters []string
+		found   int
+	}{
+		{nil, 1},
+		{[]string{"subject", "Ada_Lovelace"}, 1},
+		{[]string{"subject", "london"}, 0},
+		{[]string{"object", "LONDON"}, 1},
+		{[]string{"entity", "paris"}, 0},
+		{[]string{"predicate", "lived in"}, 1},
+		{[]string{"predicate", "died in"}, 0},
+		{[]string{"source", "api"}, 1},
+		{[]string{"source", "user"}, 0},
+		{[]string{"turn", turnID(1)}, 0},
+		{[]string{"turn", turnID(1), "as_of", "3"}, 1},
+		{[]string{"statement", o.Statement}, 1},
+		{[]string{"statement", strings.Repeat("0", 64)}, 0},
+		{[]string{"min_confidence", "0.5"}, 1},
+		{[]string{"min_confidence", "0.500001"}, 0},
+		{[]string{"min_confidence", "1.0"}, 0},
+		{[]string{"valid_at", "1990-01-01T00:00:00Z"}, 1},
+		{[]string{"valid_at", "1992-11-27T00:00:00Z"}, 0},
+		{[]string{"as_of", "2"}, 0},
+		{[]string{"as_of", "0"}, 1},
+	} {
+		if got := s.facts(s.admin(), tc.filters...); got.Total != tc.found || len(got.Facts) != tc.found {
+			t.Errorf("%q: got %d", tc.filters, got.Total)
+		}
+	}
+	if early := s.facts(s.admin(), "as_of", "3").Facts[0]; early.Confidence != "0.25" || early.Turn != turnID(1) || early.EvidenceTotal != 1 {
+		t.Errorf("as of 3: got %+v", early)
+	}
+	s.refused(422, "beyond_head", question{op: "listFacts", key: s.admin(), query: values("as_of", "5")})
+	for n := range 40 { // of much evidence the newest is shown
+		more := triple("Ada Lovelace", "wrote", "Note G")
+		more.Source = fmt.Sprintf("witness/%d", n)
+		s.learn(agent, more)
+	}
+	if f := s.facts(s.admin(), "object", "note g").Facts[0]; f.EvidenceTotal != 40 || len(f.Evidence) != 32 || f.Evidence[31].Source != "witness/39" || f.Source != "witness/0" {
+		t.Errorf("got %d of %d, the last of %s", len(f.Evidence), f.EvidenceTotal, f.Evidence[len(f.Evidence)-1].Source)
+	}
+	for place, bad := range map[string][]string{
+		"query parameter subject":        {"subject", "…"},
+		"query parameter object":         {"object", ""},
+		"query parameter source":         {"source", "with space"},
+		"query parameter turn":           {"turn", "x"},
+		"query parameter statement":      {"statement", "ABC"},
+		"query parameter min_confidence": {"min_confidence", "0.1234567"},
+		"query parameter as_of":          {"as_of", "-1"},
+		"query parameter valid_at":       {"valid_at", "yesterday"},
+		"query parameter limit":          {"limit", "1001"},
+		"query parameter cursor":         {"cursor", "7"},
+		"query parameter":                {"subjekt", "ada"},
+	} {
+		if p := s.refused(400, "invalid_request", question{op: "listFacts", key: s.admin(), query: values(bad...)}); p.Place != place || len(p.Detail) < 20 {
+			t.Errorf("%q: place %q: %s", bad, p.Place, p.Detail)
+		}
+	}
+}
+
+// TestFactsRefused sends what is no fact, alone and in a batch: the place is named, and
+// nothing is kept.
+func TestFactsRefused(t *testing.T) {
+	s := start(t)
+	good := triple("a", "b", "c")
+	believed := s.learn(s.admin(), triple("x", "y", "z")).Statement
+	for place, bad := range map[string]string{
+		"subject":      `{"subject":"…","predicate":"b","object":"c"}`,
+		"predicate":    `{"subject":"a","predicate":"","object":"c"}`,
+		"object":       `{"subject":"a","predicate":"b","object":"` + strings.Repeat("é", 1500) + `"}`,
+		"object#2":     `{"subject":"a","predicate":"b"}`,
+		"confidence":   `{"subject":"a","predicate":"b","object":"c","confidence":1.5}`,
+		"source":       `{"subject":"a","predicate":"b","object":"c","source":"two words"}`,
+		"turn":         `{"subject":"a","predicate":"b","object":"c","turn":"00000000-0000-0000-0000-000000000000"}`,
+		"slice":        `{"subject":"a","predicate":"b","object":"c","slice":"12"}`,
+		"valid_from":   `{"subject":"a","predicate":"b","object":"c","valid_from":"1843"}`,
+		"valid_until":  `{"subject":"a","predicate":"b","object":"c","valid_until":"0001-01-01T00:00:00Z"}`,
+		"supersedes":   `{"subject":"a","predicate":"b","object":"c","supersedes":"x"}`,
+		"extra":        `{"subject":"a","predicate":"b","object":"c","extra":1}`,
+		"confidence#2": `{"subject":"a","predicate":"b","object":"c","confidence":0.1234567}`,
+		"confidence#3": `{"subject":"a","predicate":"b","object":"c","confidence":1e-3}`,
+		"#2":           `{"subject":"a","predicate":"b","object":"c","valid_from":"2000-01-01T00:00:00Z","valid_until":"2000-01-01T00:00:00Z"}`,
+	} {
+		place, _, _ = strings.Cut(place, "#")
+		p := s.refused(400, "invalid_request", question{op: "learnFact", key: s.admin(), body: bad})
+		if p.Place != place && place != "extra" || len(p.Detail) < 15 {
+			t.Errorf("%s: got place %q, want %q (%s)", bad, p.Place, place, p.Detail)
+		}
+		in := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"facts":[{"subject":"a","predicate":"b","object":"c"},` + bad + `]}`})
+		if !strings.HasPrefix(in.Place, "facts[1]") || !strings.HasSuffix(in.Place, p.Place) {
+			t.Errorf("%s: got place %q in a batch", bad, in.Place)
+		}
+	}
+	with := good
+	with.Turn = turnID(9)
+	if p := s.refused(422, "unknown_evidence", question{op: "learnFact", key: s.admin(), body: with}); !strings.Contains(p.Detail, turnID(9)) || strings.Contains(p.Detail, "act 1") {
+		t.Errorf("got %+v", p)
+	}
+	with.Turn, with.Slice = "", "0123456789abcdef"
+	if p := s.refused(422, "unknown_evidence", question{op: "learnFacts", key: s.admin(), body: wire.Knowledge{Facts: []wire.NewFact{good, with}}}); p.Place != "facts[1]" {
+		t.Errorf("got %+v", p)
+	}
+	never := good
+	never.Supersedes = []string{strings.Repeat("ab", 32)}
+	if p := s.refused(409, "not_believed", question{op: "learnFact", key: s.admin(), body: never}); p.Place != "supersedes" || !strings.Contains(p.Detail, strings.Repeat("ab", 32)) {
+		t.Errorf("got %+v", p)
+	}
+	if p := s.refused(409, "not_believed", question{op: "learnFacts", key: s.admin(), body: wire.Knowledge{
+		Retractions: []wire.Retraction{{Statement: believed}}, Facts: []wire.NewFact{good, never},
+	}}); p.Place != "facts[1]" {
+		t.Errorf("got %+v", p)
+	}
+	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{}`})
+	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"facts":[]}`})
+	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"retractions":[{"statement":"` + strings.Repeat("0", 64) + `"}]}`})
+	if p := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: wire.Knowledge{Retractions: []wire.Retraction{{Statement: believed, Reason: strings.Repeat("é", 600)}}}}); p.Place != "retractions[0]" {
+		t.Errorf("got %+v", p)
+	}
+	s.refused(400, "malformed_json", question{op: "learnFact", key: s.admin(), body: `{"subject":"a","subject":"b"}`})
+	s.refused(415, "unsupported_media_type", question{op: "learnFact", key: s.admin(), media: "text/plain", body: "a b c"})
+	if got := s.facts(s.admin()); got.Total != 1 || got.AsOf != 1 || got.Facts[0].Statement != believed {
+		t.Errorf("something was kept: %+v", got)
+	}
+}
+
+func TestFactBatch(t *testing.T) {
+	s := start(t)
+	old := s.learn(s.admin(), triple("ada", "lives in", "London")).Statement
+	other := s.learn(s.admin(), triple("ada", "lives in", "Paris")).Statement
+	instead := triple("ada", "lives in", "Rome")
+	instead.Supersedes = []string{other}
+	body := wire.Knowledge{
+		Retractions: []wire.Retraction{{Statement: old, Reason: "she left"}, {Statement: strings.Repeat("ab", 32)}},
+		Facts:       []wire.NewFact{instead, triple("ada", "knows", "babbage"), instead},
+	}
+	var o wire.KnowledgeOutcomes
+	s.expect(200, question{op: "learnFacts", key: s.admin(), body: body}).decode(t, &o)
+	var got []string
+	for _, one := range slices.Concat(o.Retractions, o.Facts) {
+		got = append(got, one.Result)
+	}
+	if want := []string{"retracted", "absent", "asserted", "asserted", "existing"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if o.Retractions[0].Seq != 3 || o.Facts[0].Seq != 4 || o.Facts[1].Seq != 5 {
+		t.Errorf("got %+v", o)
+	}
+	for _, id := range []string{old, other} {
+		if got := s.facts(s.admin(), "statement", id); got.Total != 0 {
+			t.Errorf("%s is believed: %+v", id, got)
+		}
+	}
+	var h wire.FactHistory
+	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}}).decode(t, &h)
+	if len(h.Acts) != 2 || h.Acts[0].Kind != "assert" || !h.Acts[0].Version || h.Acts[0].Until != 3 || h.Acts[1].Kind != "retract" || h.Acts[1].Reason != "she left" || h.Next != "" {
+		t.Errorf("got %+v", h)
+	}
+	var page wire.FactHistory
+	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}, query: values("limit", "1")}).decode(t, &page)
+	if len(page.Acts) != 1 || page.Next != "1" {
+		t.Errorf("got %+v", page)
+	}
+	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}, query: values("limit", "1", "cursor", page.Next)}).decode(t, &h)
+	if len(h.Acts) != 1 || h.Acts[0].Kind != "retract" {
+		t.Errorf("got %+v", h)
+	}
+	s.refused(404, "not_found", question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": strings.Repeat("0a", 32)}})
+	s.refused(400, "invalid_request", question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": "0a"}})
+	many := wire.Knowledge{}
+	for n := range 10_000 {
+		many.Facts = append(many.Facts, triple("node "+fmt.Sprint(n), "next", "node "+fmt.Sprint(n+1)))
+	}
+	s.expect(200, question{op: "learnFacts", key: s.admin(), body: many}).decode(t, &o)
+	if len(o.Facts) != 10_000 || o.Facts[9_999].Seq != 10_005 {
+		t.Errorf("got %d outcomes", len(o.Facts))
+	}
+	many.Retractions = []wire.Retraction{{Statement: o.Facts[0].Statement}}
+	s.refused(413, "too_large", question{op: "learnFacts", key: s.admin(), body: many})
+}
+
+// TestFactPages reads pages of one view while facts come and go.
+func TestFactPages(t *testing.T) {
+	s := start(t)
+	var want []string
+	for n := range 7 {
+		want = append(want, s.learn(s.admin(), triple("hub", "has", "part "+fmt.Sprint(n))).Statement)
+	}
+	var got []string
+	cursor := values("limit", "3", "subject", "hub")
+	for pages := 0; ; pages++ {
+		var page wire.Facts
+		s.expect(200, question{op: "listFacts", key: s.admin(), query: cursor}).decode(t, &page)
+		if page.Total != 7 || page.AsOf != 7 {
+			t.Errorf("page %d: %+v", pages, page)
+		}
+		for _, f := range page.Facts {
+			got = append(got, f.Statement)
+		}
+		if page.Next == "" {
+			break
+		}
+		cursor.Set("cursor", page.Next)
+		s.learn(s.admin(), triple("hub", "has", "late part "+fmt.Sprint(pages)))
+		s.expect(200, question{op: "retractFacts", key: s.admin(), query: values("object", "part "+fmt.Sprint(6-pages))})
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	cursor.Set("as_of", "3")
+	s.refused(400, "invalid_request", question{op: "listFacts", key: s.admin(), query: cursor})
+}
+
+func TestRetract(t *testing.T) {
+	s := start(t)
+	s.learn(s.admin(), triple("ada", "wrote", "note g"))
+	s.learn(s.admin(), triple("ada", "wrote", "letters"))
+	s.learn(s.admin(), triple("babbage", "wrote", "letters"))
+	retract := func(filters ...string) (w wire.Retracted) {
+		t.Helper()
+		s.expect(200, question{op: "retractFacts", key: s.keys[tenantA][access.Agent], query: values(filters...)}).decode(t, &w)
+		return w
+	}
+	if got := retract("subject", "Ada", "dry_run", "true"); !got.DryRun || got.Total != 2 || len(got.Acts) != 2 || got.Acts[0].Object != "note-g" {
+		t.Errorf("got %+v", got)
+	}
+	if got := s.facts(s.admin()); got.Total != 3 || got.AsOf != 3 {
+		t.Errorf("a dry run changed something: %+v", got)
+	}
+	if got := retract("subject", "Ada", "dry_run", "false", "reason", "wrong person"); got.DryRun || got.Total != 2 {
+		t.Errorf("got %+v", got)
+	}
+	if got := s.facts(s.admin()); got.Total != 1 || got.Facts[0].Subject != "babbage" {
+		t.Errorf("got %+v", got)
+	}
+	if got := s.facts(s.admin(), "as_of", "3"); got.Total != 3 {
+		t.Errorf("the past changed: %+v", got)
+	}
+	if got := retract("subject", "Ada"); got.Total != 0 || got.Acts == nil {
+		t.Errorf("again: %+v", got)
+	}
+	for _, bad := range [][]string{
+		{}, {"min_confidence", "0.5"}, {"reason", "x"}, {"subject", ""}, {"dry_run", "yes", "subject", "a"}, {"as_of", "1", "subject", "babbage"}, {"subject", "…"}, {"limit", "1", "subject", "babbage"},
+		{"subject", "babbage", "reason", strings.Repeat("é", 600)}, {"subject", "babbage", "reason", "\xff"},
+	} {
+		p := s.refused(400, "invalid_request", question{op: "retractFacts", key: s.admin(), query: values(bad...)})
+		if p.Place == "" {
+			t.Errorf("%q: no place: %+v", bad, p)
+		}
+	}
+	if got := s.facts(s.admin()); got.Total != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestKnowledgeChanges(t *testing.T) {
+	s := start(t)
+	s.chain(s.admin(), 1)
+	s.learn(s.admin(), triple("a", "b", "c"))
+	s.expect(200, question{op: "addAliases", key: s.admin(), body: map[string]any{"aliases": []wire.Alias{{Alias: "d", Canonical: "a"}}}})
+	s.expect(200, question{op: "retractFacts", key: s.admin(), query: values("entity", "D")})
+	s.expect(200, question{op: "removeAlias", key: s.admin(), path: map[string]string{"alias": "D"}})
+	var kinds []string
+	after := "0"
+	for {
+		var w wire.KnowledgeChanges
+		s.expect(200, question{op: "knowledgeChanges", key: s.admin(), query: values("after", after, "limit", "3")}).decode(t, &w)
+		for _, a := range w.Acts {
+			kinds = append(kinds, strings.TrimSpace(fmt.Sprintln(a.Seq, a.Kind, a.Alias, a.Canonical)))
+		}
+		after = fmt.Sprint(w.After)
+		if !w.More {
+			break
+		}
+	}
+	if want := []string{"2 assert", "3 alias d a", "4 retract", "5 unalias d a"}; fmt.Sprint(kinds) != fmt.Sprint(want) || after != "5" {
+		t.Errorf("got %q, after %s", kinds, after)
+	}
+	s.refused(400, "invalid_request", question{op: "knowledgeChanges", key: s.admin(), query: values("after", "x")})
+}
+
+// TestKnowledgeEvents follows turns and acts in the order of their numbers.
+func TestKnowledgeEvents(t *testing.T) {
+	s := start(t)
+	s.chain(s.admin(), 1)
+	s.learn(s.admin(), triple("Ada", "wrote", "Note G"))
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(2, 1)}}})
+	s.expect(200, question{op: "addAliases", key: s.admin(), body: map[string]any{"aliases": []wire.Alias{{Alias: "countess", Canonical: "ada"}}}})
+	many := wire.Knowledge{}
+	for n := range 450 {
+		many.Facts = append(many.Facts, triple("hub", "has", "part "+fmt.Sprint(n)))
+	}
+	s.expect(200, question{op: "learnFacts", key: s.admin(), body: many})
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(3, 2)}}})
+	const last = 4 + 450 + 1
+	r := s.stream(t.Context(), s.admin(), "0")
+	in := bufio.NewScanner(r.Body)
+	list := events(t, in, last)
+	_ = r.Body.Close()
+	for i, e := range list {
+		if want := fmt.Sprintf("%d-0", i+1); e.id != want {
+			t.Fatalf("event %d has id %s", i+1, e.id)
+		}
+	}
+	var names []string
+	for _, i := range []int{0, 1, 2, 3, 4, last - 1} {
+		names = append(names, list[i].name)
+	}
+	if want := []string{"turn", "knowledge", "turn", "knowledge", "knowledge", "turn"}; !slices.Equal(names, want) {
+		t.Errorf("got %q", names)
+	}
+	var e wire.KnowledgeEvent
+	if err := json.Unmarshal([]byte(list[1].data), &e); err != nil || e.Seq != 2 || e.Kind != "assert" || e.Subject != "ada" || e.Object != "note-g" || len(e.Statement) != 64 || e.Confidence != "1" {
+		t.Errorf("got %s, %v", list[1].data, err)
+	}
+}

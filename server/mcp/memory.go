@@ -1,0 +1,311 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+// The nine tools of the public memory server over this store: an entity's type, each of
+// its observations and each relation is a fact of the source memorySource.
+const (
+	memorySource      = "mcp:memory"
+	typePredicate     = "entity-type"
+	observedPredicate = "observation"
+
+	// MaxMemory bounds the items of a list in a call, and MaxGraph the facts that
+	// read_graph and search_nodes look at. memory.json says so too.
+	MaxMemory = 1000
+	MaxGraph  = 20_000
+
+	maxSearch    = 2048 // characters of a query
+	memoryValues = 1 << 16
+)
+
+// isMemory reports whether a tool is one of the nine.
+func isMemory(name string) bool {
+	switch name {
+	case "create_entities", "create_relations", "add_observations", "delete_entities", "delete_observations", "delete_relations",
+		"read_graph", "search_nodes", "open_nodes":
+		return true
+	}
+	return false
+}
+
+// The forms of the public server.
+type (
+	memoryEntity struct {
+		Name         string   `json:"name"`
+		EntityType   string   `json:"entityType"`
+		Observations []string `json:"observations"`
+	}
+	memoryRelation struct {
+		From         string `json:"from"`
+		To           string `json:"to"`
+		RelationType string `json:"relationType"`
+	}
+	memoryGraph struct {
+		Entities  []memoryEntity   `json:"entities"`
+		Relations []memoryRelation `json:"relations"`
+		Cut       string           `json:"cut,omitempty"`
+	}
+)
+
+// remembered gives an answer whose text is spelled as the public server spells it: what
+// it shows, indented by two.
+func remembered(structured, shown any) (answer, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(shown)
+	return answer{result: structured, text: strings.TrimSuffix(b.String(), "\n")}, err
+}
+
+// remember waits until no other call of the tenant is between looking at the memory and
+// changing it. The caller calls done.
+func (s *Server) remember(ctx context.Context, tenant dag.Tenant) (done func(), err error) {
+	place := s.remembering[maphash.String(memorySeed, string(tenant))%uint64(len(s.remembering))]
+	select {
+	case place <- struct{}{}:
+		return func() { <-place }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+var memorySeed = maphash.MakeSeed()
+
+// readMemoryName reads what becomes a name of a fact: an entity, a type, an observation.
+func readMemoryName(c *canon.Cursor) string {
+	text := c.String()
+	if c.Is(canon.String) {
+		if _, err := normalize.Name(text); err != nil {
+			c.Failf("%w; a name, a type or an observation has at most %d bytes, and a letter, a digit or a symbol in it: shorten or split it", err, normalize.MaxName)
+		}
+	}
+	return text
+}
+
+// readMemoryList reads the items of a list, each as read says.
+func readMemoryList[T any](c *canon.Cursor, read func(*canon.Cursor) T) []T {
+	items := c.Items()
+	if len(items) > MaxMemory {
+		c.Failf("%d items, want at most %d", len(items), MaxMemory)
+		return nil
+	}
+	list := make([]T, len(items))
+	for i := range items {
+		list[i] = read(items[i])
+	}
+	return list
+}
+
+func readAnyString(c *canon.Cursor) string { return c.String() }
+
+// readRelation reads a relation by a reader of names.
+func readRelation(name func(*canon.Cursor) string) func(c *canon.Cursor) memoryRelation {
+	return func(c *canon.Cursor) memoryRelation {
+		defer c.Close()
+		return memoryRelation{From: name(c.Field("from")), To: name(c.Field("to")), RelationType: name(c.Field("relationType"))}
+	}
+}
+
+// kept gives the facts that a query matches, whoever says so, all of them or as many as
+// limit says, and whether it was cut. The most that is asked for at once is a page.
+func (s *Server) kept(ctx context.Context, who access.Identity, q kernel.FactQuery, limit int) (facts []kernel.Fact, cut bool, err error) {
+	q.Limit = kernel.MaxFacts
+	for {
+		page, err := s.kernel.Facts(ctx, who.Tenant, q)
+		if err != nil {
+			return nil, false, err
+		}
+		facts = append(facts, page.Facts...)
+		if limit > 0 && (len(facts) > limit || len(facts) == limit && page.Total > limit) {
+			return facts[:limit], true, nil
+		}
+		if page.Next == 0 {
+			return facts, false, nil
+		}
+		q.After, q.AsOf = page.Next, page.AsOf
+	}
+}
+
+// about gives the memory's facts with an entity at either end, by ascending number. That
+// an entity has the name of a type or of an observation says nothing about it.
+func (s *Server) about(ctx context.Context, who access.Identity, name string) ([]kernel.Fact, error) {
+	facts, _, err := s.kept(ctx, who, kernel.FactQuery{Subject: name, Source: memorySource}, 0)
+	if err != nil {
+		return nil, err
+	}
+	incoming, _, err := s.kept(ctx, who, kernel.FactQuery{Object: name, Source: memorySource}, 0)
+	if err != nil {
+		return nil, err
+	}
+	return append(facts, slices.DeleteFunc(incoming, func(f kernel.Fact) bool { return !isRelation(&f) })...), nil
+}
+
+func isRelation(f *kernel.Fact) bool {
+	return f.Version.Predicate != typePredicate && f.Version.Predicate != observedPredicate
+}
+
+// A graph is what facts of the memory say.
+type graph struct {
+	memoryGraph
+	names []string    // canonical, of Entities
+	ends  [][2]string // canonical, of Relations
+}
+
+// graphOf puts facts together: entities in the order in which they were created,
+// observations and relations in the order in which they came.
+func graphOf(facts []kernel.Fact) *graph {
+	slices.SortFunc(facts, func(a, b kernel.Fact) int { return cmp.Compare(a.Version.Since, b.Version.Since) })
+	g := &graph{memoryGraph: memoryGraph{Entities: []memoryEntity{}, Relations: []memoryRelation{}}}
+	index := map[string]int{}
+	for i := range facts {
+		f := &facts[i]
+		if _, ok := index[f.Subject]; f.Version.Predicate != typePredicate || ok {
+			continue
+		}
+		index[f.Subject] = len(g.Entities)
+		name, _, kind := spelling(f).Spelled()
+		g.Entities, g.names = append(g.Entities, memoryEntity{name, kind, []string{}}), append(g.names, f.Subject)
+	}
+	seen := map[[3]string]bool{}
+	for i := range facts {
+		f := &facts[i]
+		object := f.Object
+		if !isRelation(f) {
+			object = f.Version.Object // a text, for which no alias stands
+		}
+		key := [3]string{f.Subject, f.Version.Predicate, object}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		subject, predicate, object := spelling(f).Spelled()
+		switch at, ok := index[f.Subject]; {
+		case isRelation(f):
+			g.Relations, g.ends = append(g.Relations, memoryRelation{subject, object, predicate}), append(g.ends, [2]string{f.Subject, f.Object})
+		case ok && f.Version.Predicate == observedPredicate:
+			g.Entities[at].Observations = append(g.Entities[at].Observations, object)
+		}
+	}
+	return g
+}
+
+// only leaves entities and the relations with one of them at an end.
+func (g *graph) only(fits func(name string, e *memoryEntity) bool) memoryGraph {
+	part := memoryGraph{Entities: []memoryEntity{}, Relations: []memoryRelation{}, Cut: g.Cut}
+	in := map[string]bool{}
+	for i, name := range g.names {
+		if fits(name, &g.Entities[i]) {
+			in[name] = true
+			part.Entities = append(part.Entities, g.Entities[i])
+		}
+	}
+	for i, ends := range g.ends {
+		if in[ends[0]] || in[ends[1]] {
+			part.Relations = append(part.Relations, g.Relations[i])
+		}
+	}
+	return part
+}
+
+// wholeGraph gives the memory as far as MaxGraph facts and the room of a message go.
+func (s *Server) wholeGraph(ctx context.Context, who access.Identity) (*graph, error) {
+	facts, cut, err := s.kept(ctx, who, kernel.FactQuery{Source: memorySource}, s.mostFacts)
+	if err != nil {
+		return nil, err
+	}
+	g := graphOf(facts)
+	if cut {
+		g.Cut = cutSentence
+	}
+	return g, nil
+}
+
+const cutSentence = "this is not all: the memory has more facts than are looked at in one call, and these are the oldest; open_nodes finds any entity by its name"
+
+func (s *Server) readGraph(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	if !in.Is(canon.Object) {
+		in.Failf("want an object")
+	}
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	g, err := s.wholeGraph(ctx, who)
+	if err != nil {
+		return answer{}, err
+	}
+	return s.shownGraph(g.memoryGraph)
+}
+
+// shownGraph gives a graph as far as a message has room: the beginning of it, and a word
+// that it is cut.
+func (s *Server) shownGraph(g memoryGraph) (answer, error) {
+	room := s.options.MaxMessage / 2
+	a, err := remembered(g, g)
+	for err == nil && len(a.text) > room && len(g.Entities)+len(g.Relations) > 0 {
+		g.Entities, g.Relations, g.Cut = g.Entities[:len(g.Entities)/2], g.Relations[:len(g.Relations)/2], cutSentence
+		a, err = remembered(g, g)
+	}
+	return a, err
+}
+
+func (s *Server) searchNodes(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	c := in.Field("query")
+	query := c.String()
+	if n := utf8.RuneCountInString(query); n > maxSearch {
+		c.Failf("%d characters, want at most %d", n, maxSearch)
+	}
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	g, err := s.wholeGraph(ctx, who)
+	if err != nil {
+		return answer{}, err
+	}
+	query = strings.ToLower(query)
+	has := func(text string) bool { return strings.Contains(strings.ToLower(text), query) }
+	return s.shownGraph(g.only(func(_ string, e *memoryEntity) bool {
+		return has(e.Name) || has(e.EntityType) || slices.ContainsFunc(e.Observations, has)
+	}))
+}
+
+func (s *Server) openNodes(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	names := readMemoryList(in.Field("names"), readAnyString)
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	aliases, err := s.kernel.Aliases(ctx, who.Tenant, 0)
+	if err != nil {
+		return answer{}, err
+	}
+	asked := map[string]bool{}
+	var facts []kernel.Fact
+	for _, name := range names {
+		canonical, err := normalize.Name(name)
+		if canonical = aliases.Resolve(canonical); err != nil || asked[canonical] {
+			continue // nothing can have such a name
+		}
+		asked[canonical] = true
+		some, err := s.about(ctx, who, name)
+		if err != nil {
+			return answer{}, err
+		}
+		facts = append(facts, some...)
+	}
+	return s.shownGraph(graphOf(facts).only(func(name string, _ *memoryEntity) bool { return asked[name] }))
+}

@@ -1,0 +1,336 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+func entityOf(name, kind string, observations ...any) map[string]any {
+	return map[string]any{"name": name, "entityType": kind, "observations": append([]any{}, observations...)}
+}
+
+// A memoryCall is a call of one of the nine, with the text that the public server gives:
+// JSON without white space, or a sentence; or with a part of the complaint.
+type memoryCall struct{ tool, arguments, want, complaint string }
+
+func runMemory(t *testing.T, c *sdk.ClientSession, calls []memoryCall) {
+	t.Helper()
+	for i, m := range calls {
+		text, err := call(t, c, m.tool, json.RawMessage(m.arguments))
+		if m.complaint != "" || err != nil {
+			if err == nil || m.complaint == "" || !strings.Contains(err.Error(), m.complaint) || strings.Contains(err.Error(), "internal") {
+				t.Errorf("call %d, %s %s: %v, %s; want an error with %q", i, m.tool, m.arguments, err, text, m.complaint)
+			}
+			continue
+		}
+		var compact bytes.Buffer
+		if json.Compact(&compact, []byte(text)) != nil {
+			compact.Reset()
+			compact.WriteString(text)
+		}
+		if compact.String() != m.want {
+			t.Errorf("call %d, %s %s:\n%s\nwant\n%s", i, m.tool, m.arguments, compact.String(), m.want)
+		}
+		// The structured content is the same under a name, and of its schema.
+		_, structured := must(t, c, m.tool, json.RawMessage(repeatable(m)))
+		for key := range structured {
+			if !slices.Contains([]string{"entities", "relations", "results", "success", "message"}, key) {
+				t.Errorf("call %d, %s: member %q", i, m.tool, key)
+			}
+		}
+	}
+}
+
+// repeatable gives arguments with which a call can be made once more and changes nothing.
+func repeatable(m memoryCall) string {
+	if strings.HasPrefix(m.tool, "add_") {
+		return `{"observations":[]}`
+	}
+	return m.arguments
+}
+
+// TestMemory holds the nine tools against what the public server gives.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	c := over(t, New(testKernel(t), Options{Memory: true}), identity(access.Agent))
+	const (
+		ada    = `{"name":"Ada Lovelace","entityType":"Person","observations":["Wrote <Note G>.","likes \"numbers\" & wine"]}`
+		note   = `{"name":"Note_G","entityType":"text","observations":[]}`
+		bob    = `{"name":"Bob","entityType":"person","observations":["Ada Lovelace's friend"]}`
+		wrote  = `{"from":"Ada Lovelace","to":"Note_G","relationType":"wrote"}`
+		knows  = `{"from":"Bob","to":"Ada Lovelace","relationType":"knows_of"}`
+		reads  = `{"from":"Bob","to":"Note_G","relationType":"reads"}`
+		itself = `{"from":"Bob","to":"Bob","relationType":"is"}`
+	)
+	graph := func(entities, relations string) string {
+		return `{"entities":[` + entities + `],"relations":[` + relations + `]}`
+	}
+	runMemory(t, c, []memoryCall{
+		{"read_graph", `{}`, graph("", ""), ""},
+		{"search_nodes", `{"query":"a"}`, graph("", ""), ""},
+		{"open_nodes", `{"names":["Ada Lovelace"]}`, graph("", ""), ""},
+		{"open_nodes", `{"names":[]}`, graph("", ""), ""},
+		{"create_entities", `{"entities":[]}`, `[]`, ""},
+		{"create_entities", `{"entities":[` + ada + `,` + note + `]}`, `[` + ada + `,` + note + `]`, ""},
+		{"create_entities", `{"entities":[` + ada + `,` + bob + `,` + bob + `]}`, `[` + bob + `]`, ""},
+		{"create_entities", `{"entities":[{"name":"Bob","entityType":"dog","observations":["barks"]}]}`, `[]`, ""},
+		{"create_relations", `{"relations":[]}`, `[]`, ""},
+		{"create_relations", `{"relations":[` + wrote + `,` + knows + `]}`, `[` + wrote + `,` + knows + `]`, ""},
+		{"create_relations", `{"relations":[` + wrote + `,` + reads + `,` + reads + `,` + itself + `]}`, `[` + reads + `,` + itself + `]`, ""},
+		{"create_relations", `{"relations":[` + wrote + `,{"from":"Bob","to":"Nobody","relationType":"is"}]}`, "", "Entity with name Nobody not found"},
+		{"create_relations", `{"relations":[{"from":"Nobody","to":"Bob","relationType":"is"}]}`, "", "Entity with name Nobody not found"},
+		{"read_graph", `{}`, graph(ada+`,`+note+`,`+bob, wrote+`,`+knows+`,`+reads+`,`+itself), ""},
+		{"add_observations", `{"observations":[{"entityName":"Note_G","contents":["of 1843","has a table"]},{"entityName":"Bob","contents":["Ada Lovelace's friend"]}]}`,
+			`[{"entityName":"Note_G","addedObservations":["of 1843","has a table"]},{"entityName":"Bob","addedObservations":[]}]`, ""},
+		{"add_observations", `{"observations":[{"entityName":"Bob","contents":["lost"]},{"entityName":"Nobody","contents":["x"]}]}`, "", "Entity with name Nobody not found"},
+		{"search_nodes", `{"query":"ADA"}`, graph(ada+`,`+bob, wrote+`,`+knows+`,`+reads+`,`+itself), ""},
+		{"search_nodes", `{"query":"text"}`, graph(`{"name":"Note_G","entityType":"text","observations":["of 1843","has a table"]}`, wrote+`,`+reads), ""},
+		{"search_nodes", `{"query":"lost"}`, graph("", ""), ""},
+		{"search_nodes", `{"query":"wrote"}`, graph(ada, wrote+`,`+knows), ""},
+		{"open_nodes", `{"names":["Note_G","Nobody","Note_G"]}`, graph(`{"name":"Note_G","entityType":"text","observations":["of 1843","has a table"]}`, wrote+`,`+reads), ""},
+		{"open_nodes", `{"names":["Bob","Ada Lovelace"]}`, graph(ada+`,`+bob, wrote+`,`+knows+`,`+reads+`,`+itself), ""},
+	})
+	text, r := must(t, c, "open_nodes", map[string]any{"names": []any{"Ada Lovelace"}})
+	if !strings.HasPrefix(text, "{\n  \"entities\": [\n    {\n      \"name\": \"Ada Lovelace\",\n      \"entityType\": \"Person\",\n      \"observations\": [\n        \"Wrote <Note G>.\",\n") {
+		t.Errorf("the text is not spelled as the public server spells it:\n%s", text)
+	}
+	if len(r["entities"].([]any)) != 1 || len(r["relations"].([]any)) != 2 {
+		t.Errorf("structured %v", r)
+	}
+	deletions := []struct{ tool, arguments, want string }{
+		{"delete_observations", `{"deletions":[{"entityName":"Note_G","observations":["of 1843"]}]}`, "Observations deleted successfully"},
+		{"delete_observations", `{"deletions":[{"entityName":"Note_G","observations":["of 1843"]},{"entityName":"Nobody","observations":["…"]}]}`, "Deleted 0 of 2 observations. Entities not found: Nobody"},
+		{"delete_relations", `{"relations":[` + reads + `]}`, "Relations deleted successfully"},
+		{"delete_relations", `{"relations":[` + reads + `,{"from":"","to":"…","relationType":"is"}]}`, "Deleted 0 of 2 relations. The rest matched nothing."},
+		{"delete_relations", `{"relations":[{"from":"Bob","to":"Ada Lovelace's friend","relationType":"observation"}]}`, "Deleted 0 of 1 relations. The rest matched nothing."},
+		{"delete_entities", `{"entityNames":["Ada Lovelace"]}`, "Entities deleted successfully"},
+		{"delete_entities", `{"entityNames":["Ada Lovelace","…","person"]}`, "Deleted 0 of 3 entities. Not found: Ada Lovelace, …, person"},
+		{"delete_entities", `{"entityNames":[]}`, "Entities deleted successfully"},
+	}
+	for _, d := range deletions {
+		text, r := must(t, c, d.tool, json.RawMessage(d.arguments))
+		if text != d.want || r["message"] != d.want || r["success"] != true {
+			t.Errorf("%s %s: %s, %v; want %s", d.tool, d.arguments, text, r, d.want)
+		}
+	}
+	runMemory(t, c, []memoryCall{
+		{"read_graph", `{}`, graph(`{"name":"Note_G","entityType":"text","observations":["has a table"]},`+bob, itself), ""},
+		{"create_entities", `{"entities":[` + ada + `]}`, `[` + ada + `]`, ""},
+		{"read_graph", `{}`, graph(`{"name":"Note_G","entityType":"text","observations":["has a table"]},`+bob+`,`+ada, itself), ""},
+	})
+	if _, r := must(t, c, "knowledge_history", fact("Note_G", "observation", "of 1843")); r["believed"] != false || r["total"] != 2.0 {
+		t.Errorf("what was deleted is not in the history: %v", r)
+	}
+}
+
+// TestMemoryNames is about what differs from the public server: names that normalise to
+// one are one, and what has no name is refused.
+func TestMemoryNames(t *testing.T) {
+	t.Parallel()
+	k := testKernel(t)
+	c := over(t, New(k, Options{Memory: true}), identity(access.Agent))
+	long := strings.Repeat("x", normalize.MaxName+1)
+	const ada = `{"name":"Ada Lovelace","entityType":"Person","observations":["likes tea"]}`
+	runMemory(t, c, []memoryCall{
+		{"create_entities", `{"entities":[` + ada + `,{"name":"ada_lovelace","entityType":"code","observations":[]}]}`, `[` + ada + `]`, ""},
+		{"create_entities", `{"entities":[{"name":"Tea","entityType":"drink","observations":["Hot","hot!","HOT","cold"]}]}`, `[{"name":"Tea","entityType":"drink","observations":["Hot","cold"]}]`, ""},
+		{"add_observations", `{"observations":[{"entityName":"ADA LOVELACE","contents":["Likes tea!","sings"]}]}`, `[{"entityName":"ADA LOVELACE","addedObservations":["sings"]}]`, ""},
+		{"create_relations", `{"relations":[{"from":"ada-lovelace","to":"TEA","relationType":"Drinks"}]}`, `[{"from":"ada-lovelace","to":"TEA","relationType":"Drinks"}]`, ""},
+		{"create_relations", `{"relations":[{"from":"Ada Lovelace","to":"Tea","relationType":"drinks"}]}`, `[]`, ""},
+		// Relations name entities as entities are named, and so they can be put together.
+		{"open_nodes", `{"names":["TEA"]}`, `{"entities":[{"name":"Tea","entityType":"drink","observations":["Hot","cold"]}],"relations":[{"from":"Ada Lovelace","to":"Tea","relationType":"Drinks"}]}`, ""},
+
+		{"create_entities", `{"entities":[{"name":"x","entityType":"y","observations":["fine","` + long + `"]}]}`, "", `entities[0].observations[1]: bad form: a name of 2049 bytes, at most 2048: "xxxx`},
+		{"create_entities", `{"entities":[{"name":"x","entityType":"y","observations":["?!"]}]}`, "", `nothing is left of the name: "?!"; a name, a type or an observation has`},
+		{"create_entities", `{"entities":[{"name":"","entityType":"y","observations":[]}]}`, "", "entities[0].name"},
+		{"create_entities", `{"entities":[{"name":"x","entityType":"","observations":[]}]}`, "", "entities[0].entityType"},
+		{"create_entities", `{"entities":[{"name":"x","entityType":"y"}]}`, "", `"observations" is missing`},
+		{"create_entities", `{"entities":[{"name":"x","entityType":"y","observations":[],"id":1}]}`, "", `unknown field "id"`},
+		{"create_entities", `{"entities":[` + strings.Repeat(ada+",", MaxMemory) + ada + `]}`, "", "1001 items"},
+		{"create_entities", `{}`, "", `"entities" is missing`},
+		{"create_relations", `{"relations":[{"from":"Tea","to":"Tea","relationType":"Observation"}]}`, "", "cannot be of the type"},
+		{"create_relations", `{"relations":[{"from":"Tea","to":"Tea","relationType":"entity type"}]}`, "", "cannot be of the type"},
+		{"add_observations", `{"observations":[{"entityName":"Tea","contents":["` + long + `"]}]}`, "", "observations[0].contents[0]"},
+		{"search_nodes", `{"query":"` + long + `"}`, "", "at most 2048"},
+		{"search_nodes", `{}`, "", `"query" is missing`},
+		{"open_nodes", `{"names":[1]}`, "", "names[0]"},
+		{"open_nodes", `{"names":["` + long + `","…"]}`, `{"entities":[],"relations":[]}`, ""},
+		{"read_graph", `{"all":true}`, "", "all"},
+	})
+	// An entity that is called as a type or an observation is not what that says of others.
+	must(t, c, "create_entities", json.RawMessage(`{"entities":[{"name":"drink","entityType":"word","observations":[]},{"name":"sings","entityType":"word","observations":[]}]}`))
+	must(t, c, "delete_entities", json.RawMessage(`{"entityNames":["drink","sings"]}`))
+	runMemory(t, c, []memoryCall{{"open_nodes", `{"names":["ada lovelace"]}`,
+		`{"entities":[{"name":"Ada Lovelace","entityType":"Person","observations":["likes tea","sings"]}],"relations":[{"from":"Ada Lovelace","to":"Tea","relationType":"Drinks"}]}`, ""}})
+
+	// An alias stands for its entity, and not for an observation that has its name.
+	learnAlias(t, k, "countess", "ada-lovelace")
+	learnAlias(t, k, "sings", "dances")
+	runMemory(t, c, []memoryCall{
+		{"create_entities", `{"entities":[{"name":"Countess","entityType":"Person","observations":[]}]}`, `[]`, ""},
+		{"add_observations", `{"observations":[{"entityName":"Countess","contents":["sings","dances"]}]}`, `[{"entityName":"Countess","addedObservations":["dances"]}]`, ""},
+		{"create_relations", `{"relations":[{"from":"Countess","to":"Tea","relationType":"drinks"}]}`, `[]`, ""},
+		{"open_nodes", `{"names":["Countess"]}`,
+			`{"entities":[{"name":"Ada Lovelace","entityType":"Person","observations":["likes tea","sings","dances"]}],"relations":[{"from":"Ada Lovelace","to":"Tea","relationType":"Drinks"}]}`, ""},
+	})
+}
+
+// TestMemoryAmongFacts asserts facts of other sources beside the memory: it neither shows
+// nor deletes them, and says so where they are in its way.
+func TestMemoryAmongFacts(t *testing.T) {
+	t.Parallel()
+	c := over(t, New(testKernel(t), Options{Memory: true}), identity(access.Agent))
+	must(t, c, "create_entities", map[string]any{"entities": []any{entityOf("Ada", "person"), entityOf("Tea", "drink")}})
+	asserts(t, c, fact("Ada", "likes", "Tea"), fact("Ada", "observation", "tall"), fact("Ada", "drinks", "Tea", "confidence", 0.5), fact("Bob", "entity type", "person"))
+	const graph = `{"entities":[{"name":"Ada","entityType":"person","observations":[]},{"name":"Tea","entityType":"drink","observations":[]}],"relations":[]}`
+	runMemory(t, c, []memoryCall{
+		{"read_graph", `{}`, graph, ""},
+		{"create_relations", `{"relations":[{"from":"Tea","to":"Ada","relationType":"warms"},{"from":"Ada","to":"Tea","relationType":"likes"}]}`, "", "from the source mcp, and stays that source's"},
+		{"add_observations", `{"observations":[{"entityName":"Ada","contents":["Tall"]}]}`, "", "is known already"},
+		{"create_entities", `{"entities":[{"name":"Bob","entityType":"person","observations":[]}]}`, "", "is known already"},
+		{"read_graph", `{}`, graph, ""},
+		{"create_relations", `{"relations":[{"from":"Ada","to":"Tea","relationType":"drinks"}]}`, `[{"from":"Ada","to":"Tea","relationType":"drinks"}]`, ""},
+	})
+	must(t, c, "delete_entities", map[string]any{"entityNames": []any{"Ada"}})
+	_, left := must(t, c, "knowledge_find", map[string]any{"entity": "Ada"})
+	sameLines(t, "what is left", factLines(left["facts"]), "ada likes tea 1 mcp", "ada observation tall 1 mcp")
+}
+
+// TestMemoryOption has the nine tools only where they are asked for.
+func TestMemoryOption(t *testing.T) {
+	t.Parallel()
+	for _, on := range []bool{false, true} {
+		c := over(t, New(testKernel(t), Options{Memory: on}), identity(access.Admin))
+		list, err := c.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, tool := range list.Tools {
+			if isMemory(tool.Name) {
+				n++
+			}
+		}
+		if want := map[bool]int{true: 9}[on]; n != want {
+			t.Errorf("Memory %v: %d of the tools, want %d", on, n, want)
+		}
+		if _, err := call(t, c, "read_graph", map[string]any{}); (err == nil) != on {
+			t.Errorf("Memory %v: %v", on, err)
+		}
+	}
+}
+
+// TestMemoryCut reads a memory that no message has room for.
+func TestMemoryCut(t *testing.T) {
+	t.Parallel()
+	k := testKernel(t)
+	c := over(t, New(k, Options{Memory: true, MaxMessage: 64 << 10}), identity(access.Agent))
+	for n := range 20 {
+		must(t, c, "create_entities", map[string]any{"entities": []any{entityOf(fmt.Sprintf("e%02d", n), "thing", fmt.Sprintf("%d-", n)+strings.Repeat("x", 2000))}})
+	}
+	text, r := must(t, c, "read_graph", map[string]any{})
+	if got := r["entities"].([]any); len(got) == 0 || len(got) == 20 || got[0].(map[string]any)["name"] != "e00" || len(text) > 32<<10 || !strings.HasPrefix(r["cut"].(string), "this is not all") {
+		t.Errorf("%d entities, %d bytes, %v", len(got), len(text), r["cut"])
+	}
+	if _, r := must(t, c, "search_nodes", map[string]any{"query": "E19"}); len(r["entities"].([]any)) != 1 || r["cut"] != nil {
+		t.Errorf("found %v", r)
+	}
+}
+
+// TestMemoryPages reads a memory of more facts than a page has, and one of more than are
+// looked at.
+func TestMemoryPages(t *testing.T) {
+	t.Parallel()
+	s := New(testKernel(t), Options{Memory: true})
+	c := over(t, s, identity(access.Agent))
+	const n = kernel.MaxFacts + 100
+	for first := 0; first < n; first += n / 2 {
+		var some []map[string]any
+		for i := range n / 2 {
+			some = append(some, fact(fmt.Sprintf("e%d", first+i), "entity-type", "thing", "source", memorySource))
+		}
+		asserts(t, c, some...)
+	}
+	last := fmt.Sprintf("e%d", n-1)
+	for most, want := range map[int]int{n: n, n - 1: n - 1} {
+		s.mostFacts = most
+		_, r := must(t, c, "read_graph", map[string]any{})
+		_, found := must(t, c, "search_nodes", map[string]any{"query": last})
+		if cut := want < n; len(r["entities"].([]any)) != want || (r["cut"] != nil) != cut || (found["cut"] != nil) != cut || (len(found["entities"].([]any)) == 0) != cut {
+			t.Errorf("of %d facts at most %d: %d entities, %v, %v", n, most, len(r["entities"].([]any)), r["cut"], found)
+		}
+	}
+	s.mostFacts = 5
+	if _, r := must(t, c, "open_nodes", map[string]any{"names": []any{last}}); len(r["entities"].([]any)) != 1 || r["cut"] != nil {
+		t.Errorf("opened %v", r)
+	}
+	must(t, c, "delete_entities", map[string]any{"entityNames": []any{last}})
+	if _, r := must(t, c, "open_nodes", map[string]any{"names": []any{last}}); len(r["entities"].([]any)) != 0 {
+		t.Errorf("deleted, and there: %v", r)
+	}
+}
+
+// TestMemoryWaits lets a call wait for another that is changing the memory of its tenant.
+func TestMemoryWaits(t *testing.T) {
+	t.Parallel()
+	s := New(testKernel(t), Options{Memory: true, Timeout: 100 * time.Millisecond})
+	c := over(t, s, identity(access.Agent))
+	done, err := s.remember(t.Context(), dag.DefaultTenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := call(t, c, "create_entities", map[string]any{"entities": []any{entityOf("a", "b")}}); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("while another changes the memory: %v", err)
+	}
+	must(t, c, "read_graph", map[string]any{})
+	done()
+	must(t, c, "create_entities", map[string]any{"entities": []any{entityOf("a", "b")}})
+}
+
+// TestMemoryAtOnce creates the same many times at once: one call is told that it is new.
+func TestMemoryAtOnce(t *testing.T) {
+	t.Parallel()
+	s := New(testKernel(t), Options{Memory: true, MaxCalls: 16})
+	c := over(t, s, identity(access.Agent))
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	created := map[string]int{}
+	for w := range 8 {
+		all.Go(func() {
+			for n := range 10 {
+				name := fmt.Sprintf("e%d", n)
+				text, err := call(t, c, "create_entities", map[string]any{"entities": []any{entityOf(name, fmt.Sprintf("kind %d", w))}})
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				if text != "[]" {
+					created[name]++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	for name, n := range created {
+		if n != 1 {
+			t.Errorf("%s was created %d times", name, n)
+		}
+	}
+	if _, r := must(t, c, "knowledge_find", map[string]any{"predicate": "entity-type"}); len(created) != 10 || r["total"] != 10.0 {
+		t.Errorf("%d were created, %v types", len(created), r["total"])
+	}
+}

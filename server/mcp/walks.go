@@ -1,0 +1,170 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+)
+
+// MaxHistory bounds a page of knowledge_history. knowledge.json says so too.
+const MaxHistory = 1000
+
+func readDirection(in *canon.Cursor) knowledge.Direction {
+	c := in.Optional("direction")
+	if c == nil {
+		return knowledge.Both
+	}
+	d := knowledge.Direction(c.String())
+	if d != knowledge.Outgoing && d != knowledge.Incoming && d != knowledge.Both {
+		c.Failf("want outgoing, incoming or both, got %.40q", d)
+	}
+	return d
+}
+
+type traversed struct {
+	Reached []reached `json:"reached"`
+	Cut     string    `json:"cut"`
+	Looked  int       `json:"looked"`
+	AsOf    uint64    `json:"as_of"`
+}
+
+type reached struct {
+	Entity        string      `json:"entity"`
+	Hops          int         `json:"hops"`
+	MinConfidence json.Number `json:"min_confidence"`
+	From          string      `json:"from"`
+	Path          []shownEdge `json:"path"`
+}
+
+// cutText says whether an answer is whole.
+func cutText(c knowledge.Cut) string {
+	if c == knowledge.Whole {
+		return "whole"
+	}
+	return string(c)
+}
+
+func (s *Server) traverse(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	t := kernel.Traversal{
+		Start: readTerms(in, "start", 1, knowledge.MaxStarts), Predicates: readTerms(in, "predicates", 0, maxPredicates),
+		Direction: readDirection(in), MaxHops: readCount(in, "max_hops", knowledge.MaxHops),
+		MaxResults: readCount(in, "max_results", knowledge.MaxResults), MinConfidence: readPPM(in, "min_confidence", 0),
+		AsOf: readSeq(in, "as_of"), ValidAt: readTime(in, "valid_at"),
+	}
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	got, err := s.kernel.Traverse(ctx, who.Tenant, t)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{result: traversed{reachedBy(got), cutText(got.Cut), got.Looked, uint64(got.AsOf)}}, nil
+}
+
+func reachedBy(got *kernel.Traversed) []reached {
+	list := make([]reached, len(got.Reached))
+	for i := range got.Reached {
+		r := &got.Reached[i]
+		list[i] = reached{r.Entity, r.Hops, ppm(r.MinConfidence), r.From, showPath(r.Path, got.Aliases)}
+	}
+	return list
+}
+
+type pathList struct {
+	Paths  []reached `json:"paths"`
+	Cut    string    `json:"cut"`
+	Looked int       `json:"looked"`
+	AsOf   uint64    `json:"as_of"`
+}
+
+func (s *Server) paths(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	p := kernel.PathQuery{
+		From: readTerm(in.Field("from")), To: readTerm(in.Field("to")), Count: readCount(in, "count", knowledge.MaxPaths),
+		Predicates: readTerms(in, "predicates", 0, maxPredicates), Direction: readDirection(in),
+		MaxHops: readCount(in, "max_hops", knowledge.MaxHops), MinConfidence: readPPM(in, "min_confidence", 0),
+		AsOf: readSeq(in, "as_of"), ValidAt: readTime(in, "valid_at"),
+	}
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	got, err := s.kernel.Paths(ctx, who.Tenant, p)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{result: pathList{reachedBy(got), cutText(got.Cut), got.Looked, uint64(got.AsOf)}}, nil
+}
+
+type history struct {
+	Statement string     `json:"statement"`
+	Subject   string     `json:"subject"`
+	Predicate string     `json:"predicate"`
+	Object    string     `json:"object"`
+	ValidFrom string     `json:"valid_from,omitempty"`
+	Until     string     `json:"valid_until,omitempty"`
+	Believed  bool       `json:"believed"`
+	Acts      []shownAct `json:"acts"`
+	Total     int        `json:"total"`
+	Next      uint64     `json:"next,omitempty"`
+}
+
+// readStatement reads which statement is meant: its id, or what it says.
+func readStatement(in *canon.Cursor) knowledge.ID {
+	if c := in.Optional("statement"); c != nil {
+		for _, key := range [...]string{"subject", "predicate", "object", "valid_from", "valid_until"} {
+			if in.Optional(key) != nil {
+				in.Failf("want either statement or %s, not both", key)
+			}
+		}
+		return canon.Parsed(c, dag.ParseDigest)
+	}
+	if in.Optional("subject") == nil && in.Optional("predicate") == nil && in.Optional("object") == nil {
+		in.Failf("want statement, or subject, predicate and object")
+	}
+	f, err := knowledge.NewFact(in.Field("subject").String(), in.Field("predicate").String(), in.Field("object").String(), assertSource)
+	if err != nil {
+		in.Fail(err)
+	}
+	if t := readTime(in, "valid_from"); t != nil {
+		f.From = *t
+	}
+	if t := readTime(in, "valid_until"); t != nil {
+		f.Until = *t
+	}
+	return f.ID()
+}
+
+func (s *Server) history(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	id, after, limit := readStatement(in), readSeq(in, "after"), readCount(in, "limit", MaxHistory)
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	if limit == 0 {
+		limit = 100
+	}
+	acts, err := s.kernel.History(ctx, who.Tenant, id)
+	if err != nil {
+		return answer{}, err
+	}
+	w := history{Statement: id.String(), Acts: []shownAct{}, Total: len(acts)}
+	for i := range acts {
+		r := &acts[i]
+		if r.Act.Kind == knowledge.Assert {
+			t := tripleOf(&r.Act.Fact.Statement, r.Act.Fact.Subject, r.Act.Fact.Object)
+			w.Subject, w.Predicate, w.Object, w.ValidFrom, w.Until = t.Subject, t.Predicate, t.Object, t.ValidFrom, t.ValidUntil
+			w.Believed = w.Believed || r.Until == dag.MaxSeq
+		}
+		switch {
+		case r.Seq <= after:
+		case len(w.Acts) == limit:
+			w.Next = w.Acts[limit-1].Seq
+		default:
+			w.Acts = append(w.Acts, showAct(r))
+		}
+	}
+	return answer{result: w}, nil
+}

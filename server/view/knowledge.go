@@ -1,0 +1,177 @@
+package view
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// MostEvidence bounds the assertions that are shown of each fact of a listing.
+const MostEvidence = 32
+
+func decimal(p dag.PPM) json.Number { return json.Number(p.String()) }
+
+func turnOrNone(id dag.TurnID) string {
+	if id == (dag.TurnID{}) {
+		return ""
+	}
+	return id.String()
+}
+
+// times shows when a statement holds; "" is no limit.
+func times(s *knowledge.Statement) (from, until string) {
+	if s.From != 0 {
+		from = s.From.String()
+	}
+	if s.Until != knowledge.Forever {
+		until = s.Until.String()
+	}
+	return from, until
+}
+
+func written(w knowledge.Written) *wire.Written {
+	if w == (knowledge.Written{}) {
+		return nil
+	}
+	return &wire.Written{Subject: w.Subject, Predicate: w.Predicate, Object: w.Object}
+}
+
+// Outcome shows what became of an act.
+func Outcome(o *knowledge.Outcome) wire.KnowledgeOutcome {
+	w := wire.KnowledgeOutcome{Result: string(o.Result), Seq: uint64(o.Seq)}
+	if o.Statement != (knowledge.ID{}) {
+		w.Statement = o.Statement.String()
+	}
+	return w
+}
+
+// Outcomes shows what became of acts.
+func Outcomes(list []knowledge.Outcome) []wire.KnowledgeOutcome {
+	w := make([]wire.KnowledgeOutcome, len(list))
+	for i := range list {
+		w[i] = Outcome(&list[i])
+	}
+	return w
+}
+
+// Fact shows a fact with the newest of its evidence.
+func Fact(f *kernel.Fact) wire.Fact {
+	v := &f.Version
+	w := wire.Fact{
+		Statement: v.ID.String(), Subject: f.Subject, Predicate: v.Predicate, Object: f.Object, Confidence: decimal(v.Confidence),
+		Source: v.Source, Turn: turnOrNone(v.Turn), Since: uint64(v.Since), EvidenceTotal: len(f.Evidence),
+	}
+	w.ValidFrom, w.ValidUntil = times(&v.Statement)
+	newest := f.Evidence[max(0, len(f.Evidence)-MostEvidence):]
+	w.Evidence = make([]wire.FactEvidence, len(newest))
+	for i := range newest {
+		r := &newest[i]
+		said := &r.Act.Fact
+		w.Evidence[i] = wire.FactEvidence{
+			Seq: uint64(r.Seq), At: r.At.String(), Source: said.Source, Confidence: decimal(said.Confidence),
+			Turn: turnOrNone(said.Turn), Slice: said.Slice, Written: written(said.Written),
+		}
+	}
+	return w
+}
+
+// Act shows a recorded act.
+func Act(r *knowledge.Recorded) wire.KnowledgeAct {
+	a := &r.Act
+	w := wire.KnowledgeAct{Seq: uint64(r.Seq), At: r.At.String(), Kind: string(a.Kind), Leaf: r.Leaf.String()}
+	switch a.Kind {
+	case knowledge.Assert:
+		f := &a.Fact
+		id := f.ID()
+		w.Statement, w.Subject, w.Predicate, w.Object, w.Written = id.String(), f.Subject, f.Predicate, f.Object, written(f.Written)
+		w.Confidence, w.Source, w.Turn, w.Slice = decimal(f.Confidence), f.Source, turnOrNone(f.Turn), f.Slice
+		w.ValidFrom, w.ValidUntil = times(&f.Statement)
+		for i := range a.Supersedes {
+			w.Supersedes = append(w.Supersedes, a.Supersedes[i].String())
+		}
+		if w.Version = r.Until != 0; r.Until != dag.MaxSeq {
+			w.Until = uint64(r.Until)
+		}
+	case knowledge.Retract:
+		w.Statement, w.Reason = a.Statement.String(), a.Reason
+	default:
+		w.Alias, w.Canonical = a.Alias, a.Canonical
+	}
+	return w
+}
+
+// Acts shows recorded acts.
+func Acts(list []knowledge.Recorded) []wire.KnowledgeAct {
+	w := make([]wire.KnowledgeAct, len(list))
+	for i := range list {
+		w[i] = Act(&list[i])
+	}
+	return w
+}
+
+// KnowledgeEvent tells of an act in a few words: what may be long is left out.
+func KnowledgeEvent(r *knowledge.Recorded) wire.KnowledgeEvent {
+	a := Act(r)
+	return wire.KnowledgeEvent{
+		Seq: a.Seq, At: a.At, Kind: a.Kind, Statement: a.Statement, Subject: a.Subject, Predicate: a.Predicate, Object: a.Object,
+		Confidence: a.Confidence, Source: a.Source, Alias: a.Alias, Canonical: a.Canonical,
+	}
+}
+
+// Traversal shows what a traversal gave, in the names that counted.
+func Traversal(t *kernel.Traversed) wire.Traversal {
+	w := wire.Traversal{Reached: make([]wire.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: uint64(t.AsOf)}
+	for i := range t.Reached {
+		r := &t.Reached[i]
+		one := wire.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: decimal(r.MinConfidence), From: r.From, Path: make([]wire.Step, len(r.Path))}
+		for k := range r.Path {
+			one.Path[k] = step(&r.Path[k], t.Aliases)
+		}
+		w.Reached[i] = one
+	}
+	return w
+}
+
+func step(e *knowledge.Edge, aliases *normalize.Table) wire.Step {
+	w := wire.Step{
+		Statement: e.ID.String(), Subject: aliases.Resolve(e.Subject), Predicate: e.Predicate, Object: aliases.Resolve(e.Object),
+		Direction: string(knowledge.Outgoing), Confidence: decimal(e.Confidence), Source: e.Source, Turn: turnOrNone(e.Turn), Since: uint64(e.Since),
+	}
+	if e.Incoming {
+		w.Direction = string(knowledge.Incoming)
+	}
+	w.ValidFrom, w.ValidUntil = times(&e.Statement)
+	return w
+}
+
+// mostExamples bounds the entries of a list that are shown of those that were not used.
+const mostExamples = 20
+
+// AliasList shows what of a list was not used; nil for none.
+func AliasList(l *normalize.List) *wire.AliasList {
+	if l == nil {
+		return nil
+	}
+	w := &wire.AliasList{Entries: l.Entries, Same: l.Same, Repeated: l.Repeated, Chained: len(l.Chained), Skipped: len(l.Skipped), Examples: []wire.AliasSkip{}}
+	add := func(place, why string) {
+		if len(w.Examples) < mostExamples {
+			w.Examples = append(w.Examples, wire.AliasSkip{Place: place, Why: why})
+		}
+	}
+	for _, s := range l.Skipped {
+		add(s.Place, s.Err.Error())
+	}
+	for _, a := range l.Ambiguous {
+		w.Ambiguous += len(a.Claims)
+		add("alias "+a.Name, "it is said to stand for "+strings.Join(a.Claims[:min(len(a.Claims), 8)], " and for "))
+	}
+	for _, c := range l.Chained {
+		add("alias "+c.Alias, "it, or "+c.Canonical+", for which it is said to stand, is alias and canonical name at once")
+	}
+	return w
+}

@@ -1,0 +1,24 @@
+package fsck
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// askers is how many questions are asked at once, where the contract has none for several:
+// one after the other they would take most of the time of a check.
+const askers = 8
+
+// atOnce asks n questions, several at once.
+func atOnce(n int, ask func(i int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(askers, n) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				ask(i)
+			}
+		})
+	}
+	wait.Wait()
+}

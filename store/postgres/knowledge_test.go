@@ -1,0 +1,159 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/pgstore"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/store/packed"
+	"github.com/graphkernel/graphkernel/store/storetest"
+)
+
+// now sees what is believed.
+var now = knowledge.Filter{AsOf: dag.MaxSeq - 1}
+
+// TestLongNames records a fact of the longest names, which no compression makes shorter: each
+// is in an entry of an index.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s, err := harness(pgstore.URL(t)).Open(nil)
+	must(t, err)
+	defer s.Close()
+	tenant := dag.Tenant(strings.Repeat("t", 63))
+	r := rand.New(rand.NewPCG(1, 2))
+	long := func() string {
+		var b strings.Builder
+		for b.Len()+3 <= normalize.MaxName {
+			b.WriteRune(rune(0x4e00 + r.IntN(0x5000))) // an ideograph
+		}
+		return b.String()
+	}
+	f, err := knowledge.NewFact(long(), long(), long(), strings.Repeat("s", knowledge.MaxSource))
+	must(t, err)
+	f.Written.Subject = strings.Repeat("\x00", normalize.MaxName-len(f.Subject)) + f.Subject
+	_, err = s.PutActs(ctx, tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: f}}, 1)
+	must(t, err)
+	retraction := knowledge.Act{Kind: knowledge.Retract, Statement: f.ID(), Reason: strings.Repeat("\x00", knowledge.MaxReason)}
+	_, err = s.PutActs(ctx, tenant, []knowledge.Act{retraction}, 1)
+	must(t, err)
+	must(t, storetest.SameKnowledge(ctx, s, tenant))
+	list, total, err := s.Versions(ctx, tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: 1, Predicates: []string{f.Predicate}}, Limit: 2})
+	if err != nil || total != 1 || len(list) != 1 || list[0].Act.Fact != f {
+		t.Errorf("%d of %d versions were found, %v", len(list), total, err)
+	}
+}
+
+// TestNoName asks for names that nothing has and no column can hold. They do not spoil what
+// is asked beside them.
+func TestNoName(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s, err := harness(pgstore.URL(t)).Open(nil)
+	must(t, err)
+	defer s.Close()
+	_, err = s.PutActs(ctx, storetest.Tenant, []knowledge.Act{storetest.Assertion(1, 1, 2, 500_000, "user")}, 1)
+	must(t, err)
+	for _, name := range []string{"", "e\x001", "e\xff"} {
+		lists, err := s.Edges(ctx, storetest.Tenant, []knowledge.Ask{{Name: name, Limit: 3}, {Name: "e1", Limit: 3}, {Name: name, Incoming: true, Limit: 3}})
+		if err != nil || len(lists) != 3 || len(lists[0]) != 0 || len(lists[1]) != 1 || len(lists[2]) != 0 {
+			t.Errorf("%q: %+v, %v", name, lists, err)
+		}
+		for want, finds := range [][]knowledge.Find{
+			{{Subjects: []string{name}}, {Objects: []string{name}}, {Either: []string{name}}, {Filter: knowledge.Filter{Predicates: []string{name}}}, {Source: name + "\x00"}},
+			{{Subjects: []string{name, "e1"}}, {Objects: []string{"e2", name, "e2"}}, {Either: []string{name, "e1", "e2"}}, {Filter: knowledge.Filter{Predicates: []string{name, "p1"}}}},
+		} {
+			for _, f := range finds {
+				f.AsOf, f.Limit = now.AsOf, 3
+				if list, total, err := s.Versions(ctx, storetest.Tenant, f); err != nil || total != want || len(list) != want {
+					t.Errorf("%+v: %d of %d, %v, want %d", f, len(list), total, err, want)
+				}
+			}
+		}
+	}
+}
+
+// TestStatementPrefix lets statements and leaves be found whose digests only begin as
+// another's do, as somebody who can make such facts would.
+func TestStatementPrefix(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	url := pgstore.URL(t)
+	s, err := harness(url).Open(nil)
+	must(t, err)
+	defer s.Close()
+	one, two, three := storetest.Assertion(1, 1, 1, 500_000, "user"), storetest.Assertion(2, 1, 1, 500_000, "user"), storetest.Assertion(3, 1, 1, 500_000, "user")
+	_, err = s.PutActs(ctx, storetest.Tenant, []knowledge.Act{two, two, one, three, two}, 1)
+	must(t, err)
+	conn, err := pgx.Connect(ctx, url)
+	must(t, err)
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(ctx, `UPDATE acts SET statement = $1, leaf = $2`, packed.DigestPrefix(one.Fact.ID()), packed.DigestPrefix(one.Leaf()))
+	must(t, err)
+	for limit := range 4 {
+		acts, err := s.ActsOf(ctx, storetest.Tenant, one.Fact.ID(), 0, limit)
+		if err != nil || len(acts) != min(limit, 1) || limit > 0 && acts[0].Seq != 2 {
+			t.Errorf("%d acts about the statement: %+v, %v", limit, acts, err)
+		}
+	}
+	id := one.Fact.ID()
+	list, total, err := s.Versions(ctx, storetest.Tenant, knowledge.Find{Filter: now, Statement: &id, Limit: 9})
+	if err != nil || total != 1 || len(list) != 1 || list[0].Seq != 2 {
+		t.Errorf("%d versions of the statement: %+v, %v", total, list, err)
+	}
+	surer := one
+	surer.Fact.Confidence = 600_000
+	outcomes, err := s.PutActs(ctx, storetest.Tenant, []knowledge.Act{one, surer, {Kind: knowledge.Retract, Statement: id}}, 1)
+	want := []knowledge.Outcome{{Result: knowledge.Existing, Statement: id}, {Result: knowledge.Confirmed, Seq: 4, Statement: id}, {Result: knowledge.Retracted, Seq: 5, Statement: id}}
+	if err != nil || !slices.Equal(outcomes, want) {
+		t.Errorf("%+v, %v, want %+v", outcomes, err, want)
+	}
+	must(t, storetest.SameKnowledge(ctx, s, storetest.Tenant))
+}
+
+// TestDamagedKnowledge takes rows away that others lead to. What leads there is an error, and
+// changes nothing.
+func TestDamagedKnowledge(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	url := pgstore.URL(t)
+	s, err := harness(url).Open(nil)
+	must(t, err)
+	defer s.Close()
+	one, two := storetest.Assertion(1, 1, 2, 500_000, "user"), storetest.Assertion(3, 1, 4, 500_000, "user")
+	_, err = s.PutActs(ctx, storetest.Tenant, []knowledge.Act{one, two}, 1)
+	must(t, err)
+	conn, err := pgx.Connect(ctx, url)
+	must(t, err)
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(ctx, `DELETE FROM edges WHERE name = 'e2'; DELETE FROM acts WHERE seq = 2`)
+	must(t, err)
+	_, err = s.PutActs(ctx, storetest.Tenant, []knowledge.Act{{Kind: knowledge.Retract, Statement: one.Fact.ID()}}, 1)
+	if err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("ending a version that has no edge: %v", err)
+	}
+	if _, _, err := s.Versions(ctx, storetest.Tenant, knowledge.Find{Filter: now, Limit: 9}); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("listing a version that has no act: %v", err)
+	}
+	if head, err := s.Head(ctx, storetest.Tenant); err != nil || head != 2 {
+		t.Errorf("the head is %d, %v", head, err)
+	}
+	acts, err := s.Acts(ctx, storetest.Tenant, 0, 9)
+	if err != nil || len(acts) != 1 || acts[0].Until != dag.MaxSeq {
+		t.Errorf("the acts are %+v, %v", acts, err)
+	}
+	_, err = conn.Exec(ctx, `UPDATE acts SET act = act || ' '`)
+	must(t, err)
+	if _, err := s.Acts(ctx, storetest.Tenant, 0, 9); !errors.Is(err, knowledge.ErrForm) {
+		t.Errorf("an act that is spelled otherwise: %v", err)
+	}
+}

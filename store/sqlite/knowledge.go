@@ -1,0 +1,394 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
+)
+
+const (
+	actColumns = `seq, at, act, opened, until`
+
+	queryActs = `SELECT ` + actColumns + ` FROM acts WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT ?`
+
+	queryActsOf = `SELECT ` + actColumns + ` FROM acts INDEXED BY acts_by_statement WHERE tenant = ? AND statement = ? AND seq > ?`
+
+	queryAliases = `SELECT ` + actColumns + ` FROM acts INDEXED BY acts_by_statement WHERE tenant = ? AND statement IS NULL AND seq > ?`
+
+	// What is believed of statements, and the assertions that have one of these leaves.
+	queryBelieved = `SELECT a.seq, a.at, a.act, a.opened, a.until FROM json_each(?) j
+		CROSS JOIN acts a INDEXED BY acts_by_statement ON a.tenant = ? AND a.statement = j.value AND a.until = ` + forever
+	queryAsserted = `SELECT a.seq, a.at, a.act, a.opened, a.until FROM json_each(?) j
+		CROSS JOIN acts a INDEXED BY acts_by_statement ON a.tenant = ? AND a.statement = j.value ->> 0 AND a.leaf = j.value ->> 1`
+
+	queryAct = `SELECT ` + actColumns + ` FROM acts WHERE tenant = ? AND seq = ?`
+
+	queryEdges = `SELECT doubt, statement, since, until, predicate, other, valid_from, valid_until, source, turn FROM edges
+		WHERE tenant = ? AND name = ? AND incoming = ? AND (doubt, statement, since) > (?, ?, ?) ORDER BY doubt, statement, since LIMIT ?`
+
+	// forever is dag.MaxSeq: a version that counts still.
+	forever = `9007199254740991`
+)
+
+// PutActs records acts of knowledge.
+func (s *Store) PutActs(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act, at dag.Time) ([]knowledge.Outcome, error) {
+	prepared, err := store.PrepareActs(acts, at)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: put acts: %w", err)
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, fmt.Errorf("sqlite: put acts: %w", err)
+	}
+	defer s.gate.RUnlock()
+	var outcomes []knowledge.Outcome
+	err = s.write(ctx, tenant, func(t *tx) error {
+		planned, err := t.learn(prepared, at)
+		if err != nil || len(planned.Recorded) == 0 {
+			outcomes = planned.Outcomes
+			return err
+		}
+		outcomes = planned.Outcomes
+		return t.exec("head", t.writer.head, int64(planned.Head), t.tenant)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: put acts: %w", err)
+	}
+	return outcomes, nil
+}
+
+// learn plans acts and writes all but the head.
+func (t *tx) learn(p *knowledge.Prepared, at dag.Time) (*knowledge.Planned, error) {
+	known, err := t.recall(p)
+	if err != nil {
+		return &knowledge.Planned{}, err
+	}
+	planned, err := p.Plan(known, at)
+	if err != nil || len(planned.Recorded) == 0 {
+		return cmp.Or(planned, &knowledge.Planned{}), err
+	}
+	if err := t.own(); err != nil {
+		return planned, err
+	}
+	if err := t.endVersions(planned.Ended); err != nil {
+		return planned, err
+	}
+	err = t.insert("acts", &t.acts, len(planned.Recorded), func(args []any, i int) []any {
+		r := &planned.Recorded[i]
+		var statement any
+		if id, ok := r.Act.About(); ok {
+			statement = packed.DigestPrefix(id)
+		}
+		return append(args, t.tenant, int64(r.Seq), int64(r.At), string(r.Act.Append(nil)), statement, packed.DigestPrefix(r.Leaf), int64(planned.Opened[i]), int64(r.Until))
+	})
+	if err != nil {
+		return planned, err
+	}
+	return planned, t.insertEdges(planned.Recorded)
+}
+
+// recall reads what planning acts asks for.
+func (t *tx) recall(p *knowledge.Prepared) (knowledge.Known, error) {
+	r := packed.NewRecall(p, t.head)
+	if t.tenant == 0 {
+		return r.Known, nil
+	}
+	touched := make([]int64, 0, len(p.Touched()))
+	for _, id := range p.Touched() {
+		touched = append(touched, packed.DigestPrefix(id))
+	}
+	slices.Sort(touched)
+	for some := range slices.Chunk(slices.Compact(touched), lookupIDs) {
+		list := make([]string, len(some))
+		for i, n := range some {
+			list[i] = strconv.FormatInt(n, 10)
+		}
+		if err := t.eachAct(t.believed, r, "["+strings.Join(list, ",")+"]"); err != nil {
+			return knowledge.Known{}, err
+		}
+	}
+	var pairs []string
+	for id, leaf := range p.Asserted {
+		pairs = append(pairs, fmt.Sprintf("[%d,%d]", packed.DigestPrefix(id), packed.DigestPrefix(leaf)))
+	}
+	for some := range slices.Chunk(pairs, lookupIDs) {
+		if err := t.eachAct(t.asserted, r, "["+strings.Join(some, ",")+"]"); err != nil {
+			return knowledge.Known{}, err
+		}
+	}
+	if !p.Aliases() {
+		return r.Known, nil
+	}
+	rows, err := t.aliasActs.QueryContext(t.ctx, t.tenant, 0)
+	acts, err := readActs(rows, err)
+	if err != nil {
+		return knowledge.Known{}, err
+	}
+	sortActs(acts)
+	r.Known.Aliases, err = knowledge.AliasesOf(nil, acts, dag.MaxSeq)
+	return r.Known, err
+}
+
+func (t *tx) eachAct(s *sql.Stmt, r *packed.Recall, list string) error {
+	rows, err := s.QueryContext(t.ctx, list, t.tenant)
+	if err == nil {
+		err = eachAct(rows, func(a *knowledge.Recorded, opened int64) { r.Add(a, opened) })
+	}
+	if err != nil {
+		return err
+	}
+	return t.ended()
+}
+
+// endVersions ends versions that are stored.
+func (t *tx) endVersions(list []knowledge.Ending) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if err := t.begin("endings"); err != nil {
+		return err
+	}
+	for _, e := range list {
+		rows, err := t.act.QueryContext(t.ctx, t.tenant, int64(e.Since))
+		acts, err := readActs(rows, err)
+		if err != nil {
+			return err
+		}
+		if len(acts) != 1 {
+			return fmt.Errorf("number %d began a version, and is no act; the store is damaged", e.Since)
+		}
+		if _, err := t.endAct.ExecContext(t.ctx, int64(e.Until), t.tenant, int64(e.Since)); err != nil {
+			return err
+		}
+		f := &acts[0].Act.Fact
+		for incoming, name := range [...]string{f.Subject, f.Object} {
+			if _, err := t.endEdge.ExecContext(t.ctx, int64(e.Until), t.tenant, name, incoming, int64(dag.One-f.Confidence), e.Statement[:], int64(e.Since)); err != nil {
+				return err
+			}
+		}
+		if err := t.ended(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertEdges inserts both ends of the versions that acts began, those of a name together: a
+// page that takes several is changed once.
+func (t *tx) insertEdges(recorded []knowledge.Recorded) error {
+	type end struct {
+		knowledge.Edge
+		name string
+	}
+	var ends []end
+	for i := range recorded {
+		if v, ok := recorded[i].Version(); ok {
+			ends = append(ends, end{knowledge.Edge{Version: v}, v.Subject}, end{knowledge.Edge{Version: v, Incoming: true}, v.Object})
+		}
+	}
+	slices.SortFunc(ends, func(a, b end) int { return cmp.Or(cmp.Compare(a.name, b.name), a.Compare(&b.Edge)) })
+	return t.insert("edges", &t.edges, len(ends), func(args []any, i int) []any {
+		e := &ends[i]
+		incoming, turn := 0, []byte(nil)
+		if e.Incoming {
+			incoming = 1
+		}
+		if e.Turn != (dag.TurnID{}) {
+			turn = e.Turn[:]
+		}
+		return append(args, t.tenant, e.name, incoming, int64(dag.One-e.Confidence), e.ID[:], int64(e.Since), int64(e.Version.Until), e.Predicate, e.Other(),
+			int64(e.From), int64(e.Statement.Until), e.Source, turn)
+	})
+}
+
+// Acts gives acts by ascending number.
+func (s *Store) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	return s.readActs(ctx, "acts", tenant, func(n int64) (*sql.Rows, error) {
+		return s.queries.acts.QueryContext(ctx, n, clipped(after), max(limit, 0))
+	})
+}
+
+// clipped is a number that a statement can take; nothing is above dag.MaxSeq.
+func clipped(seq dag.Seq) int64 { return int64(min(seq, dag.MaxSeq)) }
+
+// ActsOf gives the acts about a statement.
+func (s *Store) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	list, err := s.readActs(ctx, "acts of a statement", tenant, func(n int64) (*sql.Rows, error) {
+		return s.queries.actsOf.QueryContext(ctx, n, packed.DigestPrefix(id), clipped(after))
+	})
+	list = slices.DeleteFunc(list, func(r knowledge.Recorded) bool { own, ok := r.Act.About(); return !ok || own != id })
+	sortActs(list)
+	return list[:min(len(list), max(limit, 0))], err
+}
+
+// Aliases gives the acts about aliases.
+func (s *Store) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error) {
+	list, err := s.readActs(ctx, "aliases", tenant, func(n int64) (*sql.Rows, error) { return s.queries.aliases.QueryContext(ctx, n, clipped(after)) })
+	sortActs(list)
+	return list, err
+}
+
+// sortActs sorts by number: an index by statement has other orders.
+func sortActs(list []knowledge.Recorded) {
+	slices.SortFunc(list, func(a, b knowledge.Recorded) int { return cmp.Compare(a.Seq, b.Seq) })
+}
+
+func (s *Store) readActs(ctx context.Context, what string, tenant dag.Tenant, query func(tenant int64) (*sql.Rows, error)) (list []knowledge.Recorded, err error) {
+	err = s.read(ctx, what, tenant, func(n int64) (err error) {
+		list, err = readActs(query(n))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+func readActs(rows *sql.Rows, err error) (list []knowledge.Recorded, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	err = eachAct(rows, func(r *knowledge.Recorded, _ int64) { list = append(list, *r) })
+	return list, err
+}
+
+// eachAct reads rows of actColumns, and closes them.
+func eachAct(rows *sql.Rows, fn func(r *knowledge.Recorded, opened int64)) error {
+	var seq, at, opened, until int64
+	var text sql.RawBytes
+	return each(rows, func() error {
+		r, err := packed.Act(seq, at, until, text)
+		if err == nil {
+			fn(&r, opened)
+		}
+		return err
+	}, &seq, &at, &text, &opened, &until)
+}
+
+// Edges answers as knowledge.Graph says, with a look-up for each question.
+func (s *Store) Edges(ctx context.Context, tenant dag.Tenant, asks []knowledge.Ask) (lists [][]knowledge.Edge, err error) {
+	if err := store.CheckAsks(asks); err != nil {
+		return nil, fmt.Errorf("sqlite: edges: %w", err)
+	}
+	lists = make([][]knowledge.Edge, len(asks))
+	err = s.read(ctx, "edges", tenant, func(n int64) (err error) {
+		for i := range asks {
+			if lists[i], err = s.edges(ctx, n, &asks[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lists, nil
+}
+
+func (s *Store) edges(ctx context.Context, tenant int64, a *knowledge.Ask) (list []knowledge.Edge, err error) {
+	doubt, after := int64(dag.One-a.After.Confidence), a.After.ID[:]
+	if a.After.Since == 0 {
+		doubt, after = -1, nil
+	}
+	rows, err := s.queries.edges.QueryContext(ctx, tenant, a.Name, a.Incoming, doubt, append([]byte{}, after...), clipped(a.After.Since), a.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var since, until, from, before int64
+	var statement, turn sql.RawBytes
+	var predicate, other, source string
+	err = each(rows, func() error {
+		e := knowledge.Edge{Incoming: a.Incoming, Version: knowledge.Version{
+			Statement:  knowledge.Statement{Subject: a.Name, Predicate: predicate, Object: other, From: dag.Time(from), Until: dag.Time(before)},
+			Confidence: dag.One - dag.PPM(doubt), Source: source, Since: dag.Seq(since), Until: dag.Seq(until),
+		}}
+		if a.Incoming {
+			e.Subject, e.Object = other, a.Name
+		}
+		if err := packed.Fill(e.ID[:], statement, "a statement's digest"); err != nil {
+			return err
+		}
+		if turn != nil {
+			if err := packed.Fill(e.Turn[:], turn, "a turn's id"); err != nil {
+				return err
+			}
+		}
+		list = append(list, e)
+		return nil
+	}, &doubt, &statement, &since, &until, &predicate, &other, &from, &before, &source, &turn)
+	return list, err
+}
+
+// Versions gives the versions that are looked for. It walks the acts, or the edges of the
+// names that it is given.
+func (s *Store) Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Find) (list []knowledge.Recorded, total int, err error) {
+	where, args := findClause(&f)
+	err = s.read(ctx, "versions", tenant, func(n int64) (err error) {
+		args = append([]any{n}, args...)
+		const from = ` FROM acts WHERE tenant = ?1 AND `
+		if err := s.readers.QueryRowContext(ctx, `SELECT count(*)`+from+where, args...).Scan(&total); err != nil {
+			return err
+		}
+		rows, err := s.readers.QueryContext(ctx, `SELECT `+actColumns+from+where+` AND seq > `+strconv.FormatInt(clipped(f.After), 10)+
+			` ORDER BY seq LIMIT `+strconv.Itoa(max(f.Limit, 0)), args...)
+		list, err = readActs(rows, err)
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return list, total, nil
+}
+
+// findClause writes a Find as a condition on acts; its arguments begin with number 2.
+func findClause(f *knowledge.Find) (string, []any) {
+	var args []any
+	arg := func(v any) string {
+		args = append(args, v)
+		return "?" + strconv.Itoa(1+len(args))
+	}
+	asOf := arg(clipped(f.AsOf))
+	all := []string{`until > ` + asOf, `seq <= ` + asOf}
+	add := func(text string) { all = append(all, text) }
+	names := func(list []string) string { return `(SELECT value FROM json_each(` + arg(packed.NameList(list)) + `))` }
+	end := func(list []string, which string) {
+		if len(list) > 0 {
+			add(`seq IN (SELECT since FROM edges WHERE tenant = ?1 AND name IN ` + names(list) + ` AND incoming ` + which + `)`)
+		}
+	}
+	end(f.Subjects, `= 0`)
+	end(f.Objects, `= 1`)
+	end(f.Either, `IN (0, 1)`)
+	if len(f.Predicates) > 0 {
+		add(`act ->> '$.predicate' IN ` + names(f.Predicates))
+	}
+	if f.MinConfidence > 0 {
+		add(`CAST(round((act ->> '$.confidence') * 1000000) AS INTEGER) >= ` + arg(int64(f.MinConfidence)))
+	}
+	if f.ValidAt != nil {
+		at := arg(f.ValidAt.String())
+		add(`coalesce(act ->> '$.valid_from', '') <= ` + at + ` AND coalesce(act ->> '$.valid_until', '~') > ` + at)
+	}
+	if f.Source != "" {
+		add(`act ->> '$.source' = ` + arg(f.Source))
+	}
+	if f.Turn != nil && *f.Turn == (dag.TurnID{}) {
+		add(`act ->> '$.turn' IS NULL`)
+	} else if f.Turn != nil {
+		add(`act ->> '$.turn' = ` + arg(f.Turn.String()))
+	}
+	if f.Statement != nil {
+		add(`statement = ` + arg(packed.DigestPrefix(*f.Statement)) + ` AND seq IN (SELECT since FROM edges WHERE tenant = ?1 AND name = acts.act ->> '$.subject' AND incoming = 0
+			AND doubt = 1000000 - CAST(round((acts.act ->> '$.confidence') * 1000000) AS INTEGER) AND statement = ` + `unhex(` + arg(hex.EncodeToString(f.Statement[:])) + `))`)
+	}
+	return strings.Join(all, ` AND `), args
+}

@@ -1,0 +1,501 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Assertion makes an act that asserts a fact of entities e0, e1, …; the same arguments make
+// the same act.
+func Assertion(subject, predicate, object int, confidence dag.PPM, source string) knowledge.Act {
+	f, err := knowledge.NewFact(fmt.Sprintf("e%d", subject), fmt.Sprintf("p%d", predicate), fmt.Sprintf("E%d", object), source)
+	if err != nil {
+		panic("storetest: " + err.Error())
+	}
+	f.Confidence = confidence
+	return knowledge.Act{Kind: knowledge.Assert, Fact: f}
+}
+
+// RandomAct makes an act about few entities, so that most meet others.
+func RandomAct(r *rand.Rand) knowledge.Act {
+	const entities = 6
+	name := func(n int) string { return fmt.Sprintf("e%d", n) }
+	a := Assertion(r.IntN(entities), r.IntN(2), r.IntN(entities), dag.PPM(r.IntN(3))*300_000, fmt.Sprintf("source-%d", r.IntN(2)))
+	switch r.IntN(12) {
+	case 0, 1:
+		return knowledge.Act{Kind: knowledge.Retract, Statement: a.Fact.ID(), Reason: "it was \x00 wrong"}
+	case 2:
+		return knowledge.Act{Kind: knowledge.Alias, Alias: fmt.Sprintf("other-name-%d", r.IntN(4)), Canonical: name(r.IntN(2))}
+	case 3:
+		return knowledge.Act{Kind: knowledge.Unalias, Alias: fmt.Sprintf("other-name-%d", r.IntN(4)), Canonical: name(r.IntN(2))}
+	case 4:
+		a.Fact.Turn = TurnID(r.IntN(3) + 1)
+	case 5:
+		a.Fact.From, a.Fact.Statement.Until = dag.Time(r.IntN(4)), dag.Time(5+r.IntN(4))
+	case 6:
+		a.Fact.Slice = "0123456789abcdef"
+	}
+	return a
+}
+
+// beliefs replays acts up to a number, in the plainest way: what is believed, with which
+// confidence.
+func beliefs(acts []knowledge.Recorded, asOf dag.Seq) map[knowledge.ID]dag.PPM {
+	believed := map[knowledge.ID]dag.PPM{}
+	for _, r := range acts {
+		if r.Seq > asOf {
+			break
+		}
+		switch r.Act.Kind {
+		case knowledge.Assert:
+			for _, old := range r.Act.Supersedes {
+				delete(believed, old)
+			}
+			id := r.Act.Fact.ID()
+			before, ok := believed[id]
+			if c := r.Act.Fact.Confidence; !ok || c > before {
+				believed[id] = c
+			}
+		case knowledge.Retract:
+			delete(believed, r.Act.Statement)
+		}
+	}
+	return believed
+}
+
+// SameKnowledge compares all that a store says of a tenant's knowledge with what its acts say.
+func SameKnowledge(ctx context.Context, s store.Store, tenant dag.Tenant) error {
+	acts, err := s.Acts(ctx, tenant, 0, 1<<30)
+	if err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	statements := map[knowledge.ID]knowledge.Statement{}
+	for i, r := range acts {
+		if i > 0 && acts[i-1].Seq >= r.Seq {
+			return fmt.Errorf("act %d does not come after %d", r.Seq, acts[i-1].Seq)
+		}
+		if r.Leaf != r.Act.Leaf() {
+			return fmt.Errorf("act %d has another leaf", r.Seq)
+		}
+		if r.Act.Kind == knowledge.Assert {
+			f := r.Act.Fact
+			names[f.Subject], names[f.Object] = true, true
+			statements[f.ID()] = f.Statement
+		}
+	}
+	var asks []knowledge.Ask
+	for name := range names {
+		asks = append(asks, knowledge.Ask{Name: name, Limit: 1 << 20}, knowledge.Ask{Name: name, Incoming: true, Limit: 1 << 20})
+	}
+	lists, err := s.Edges(ctx, tenant, asks)
+	if err != nil {
+		return err
+	}
+	for _, r := range append(acts, knowledge.Recorded{Seq: dag.MaxSeq - 1}) {
+		want := beliefs(acts, r.Seq)
+		var seen [2]map[knowledge.ID]dag.PPM
+		for i := range seen {
+			seen[i] = map[knowledge.ID]dag.PPM{}
+		}
+		for i, list := range lists {
+			for _, e := range list {
+				if e.Statement != statements[e.ID] || e.Incoming != asks[i].Incoming || !asks[i].Of(&e.Version) {
+					return fmt.Errorf("asked for %+v, the store gave %+v", asks[i], e)
+				}
+				if !e.Seen(r.Seq) {
+					continue
+				}
+				into := seen[0]
+				if e.Incoming {
+					into = seen[1]
+				}
+				if _, twice := into[e.ID]; twice {
+					return fmt.Errorf("as of %d statement %s has two versions", r.Seq, e.ID)
+				}
+				into[e.ID] = e.Confidence
+			}
+		}
+		for i := range seen {
+			if !reflect.DeepEqual(seen[i], want) {
+				return fmt.Errorf("as of %d, end %d: the edges say %v, the acts %v", r.Seq, i, seen[i], want)
+			}
+		}
+	}
+	for i, list := range lists {
+		if !slices.IsSortedFunc(list, func(a, b knowledge.Edge) int { return a.Compare(&b) }) {
+			return fmt.Errorf("the edges for %+v are not in order", asks[i])
+		}
+	}
+	return nil
+}
+
+// testActs walks through what acts do.
+func testActs(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	at := dag.Time(1_700_000_000_000_000)
+	put := func(want string, acts ...knowledge.Act) {
+		t.Helper()
+		got := ""
+		outcomes, err := s.PutActs(ctx, Tenant, acts, at)
+		for _, o := range outcomes {
+			got += fmt.Sprintf("%s %d ", o.Result, o.Seq)
+		}
+		if err != nil || got != want {
+			t.Fatalf("%q, %v, want %q", got, err, want)
+		}
+	}
+	low, high := Assertion(1, 1, 2, 300_000, "user"), Assertion(1, 1, 2, 800_000, "llm:m")
+	other := Assertion(1, 1, 3, 500_000, "user")
+	retract := knowledge.Act{Kind: knowledge.Retract, Statement: low.Fact.ID(), Reason: "no"}
+	put("asserted 1 ", low)
+	put("existing 0 ", low)
+	if _, err := s.Append(ctx, Tenant, []store.Batch{{Arrival(1, 1, "a turn")}}); err != nil {
+		t.Fatal(err)
+	}
+	put("confirmed 3 existing 0 ", high, high)
+	if head, err := s.Head(ctx, Tenant); err != nil || head != 3 {
+		t.Errorf("the head is %d, %v", head, err)
+	}
+	replacing := other
+	replacing.Supersedes = []knowledge.ID{low.Fact.ID()}
+	put("asserted 4 ", replacing)
+	refused := func(want error, acts ...knowledge.Act) {
+		t.Helper()
+		if outcomes, err := s.PutActs(ctx, Tenant, acts, at); !errors.Is(err, want) || len(outcomes) > 0 {
+			t.Errorf("%v, %v, want %v", outcomes, err, want)
+		}
+	}
+	again := Assertion(1, 1, 4, 500_000, "user")
+	again.Supersedes = []knowledge.ID{low.Fact.ID()}
+	refused(knowledge.ErrNotBelieved, Assertion(9, 1, 9, 1, "user"), again)
+	refused(knowledge.ErrForm, Assertion(9, 1, 9, 1, "user"), knowledge.Act{Kind: "other"})
+	refused(knowledge.ErrForm, make([]knowledge.Act, knowledge.MaxActs+1)...)
+	put("absent 0 ", retract)
+	put("asserted 5 retracted 6 asserted 7 ", low, retract, low)
+	alias := knowledge.Act{Kind: knowledge.Alias, Alias: "ee-two", Canonical: "e2"}
+	unalias := knowledge.Act{Kind: knowledge.Unalias, Alias: "ee-two", Canonical: "e2"}
+	put("aliased 8 existing 0 unaliased 9 absent 0 aliased 10 ", alias, alias, unalias, unalias, alias)
+	if acts, err := s.Aliases(ctx, Tenant, 8); err != nil || len(acts) != 2 || acts[0].Seq != 9 || acts[1].Seq != 10 || !reflect.DeepEqual(acts[1].Act, alias) || acts[1].At != at {
+		t.Errorf("aliases: %+v, %v", acts, err)
+	}
+	acts, err := s.ActsOf(ctx, Tenant, low.Fact.ID(), 1, 3)
+	if err != nil || len(acts) != 3 || acts[0].Seq != 3 || acts[0].Until != 4 || acts[1].Seq != 5 || acts[1].Until != 6 || acts[2].Seq != 6 || acts[2].Until != 0 {
+		t.Errorf("acts of a statement: %+v, %v", acts, err)
+	}
+	if acts, err := s.Acts(ctx, Tenant, 3, 1); err != nil || len(acts) != 1 || !reflect.DeepEqual(acts[0].Act, replacing) || acts[0].Until != dag.MaxSeq {
+		t.Errorf("acts: %+v, %v", acts, err)
+	}
+	for _, tenant := range []dag.Tenant{"other", "nobody"} {
+		if acts, err := s.Acts(ctx, tenant, 0, 9); err != nil || len(acts) != 0 {
+			t.Errorf("tenant %s: %v, %v", tenant, acts, err)
+		}
+	}
+	if err := SameKnowledge(ctx, s, Tenant); err != nil {
+		t.Error(err)
+	}
+}
+
+// testKnowledge compares random acts with a plain replay, as of every number, and listings
+// with a walk through the acts.
+func testKnowledge(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	evidence(t, s)
+	r := rand.New(rand.NewPCG(5, 6))
+	superseded, refusals := 0, 0
+	for n := range 60 {
+		var acts []knowledge.Act
+		for range 1 + r.IntN(8) {
+			acts = append(acts, RandomAct(r))
+		}
+		if n%3 == 0 { // supersede something that is believed
+			list, _, err := s.Versions(ctx, Tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: dag.MaxSeq - 1}, Limit: 50})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := Assertion(r.IntN(6), 7, n, 400_000, "user")
+			for range min(2, len(list)) {
+				a.Supersedes = append(a.Supersedes, list[r.IntN(len(list))].Act.Fact.ID())
+			}
+			a.Supersedes = knowledge.SortIDs(a.Supersedes)
+			superseded += len(a.Supersedes)
+			acts = append([]knowledge.Act{a}, acts...)
+		}
+		if n%5 == 0 {
+			if _, err := s.Append(ctx, Tenant, []store.Batch{{Arrival(100+n, 1, "between")}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wrong := aliasesRefuse(t, s, acts)
+		if _, err := s.PutActs(ctx, Tenant, acts, dag.Time(n)); (err != nil) != wrong && !errors.Is(err, knowledge.ErrNotBelieved) {
+			t.Fatalf("acts whose aliases are to be refused, %v: %v", wrong, err)
+		} else if wrong {
+			refusals++
+		}
+	}
+	if superseded == 0 || refusals == 0 {
+		t.Errorf("%d superseded, %d refused: this test shows less than it should", superseded, refusals)
+	}
+	if err := SameKnowledge(ctx, s, Tenant); err != nil {
+		t.Fatal(err)
+	}
+	checkVersions(t, s, r)
+	checkPaging(t, s, r)
+}
+
+// evidence admits the turns that random acts name.
+func evidence(t *testing.T, s store.Store) {
+	t.Helper()
+	if _, err := s.Append(context.Background(), Tenant, []store.Batch{{Arrival(1, 1, "one"), Arrival(2, 1, "two"), Arrival(3, 1, "three")}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// aliasesRefuse says whether acts about aliases cannot be: on top of those that are recorded,
+// one of them makes a name stand for two.
+func aliasesRefuse(t *testing.T, s store.Store, acts []knowledge.Act) bool {
+	t.Helper()
+	recorded, err := s.Aliases(context.Background(), Tenant, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stands := map[string]string{}
+	for _, r := range recorded {
+		if stands[r.Act.Alias] = r.Act.Canonical; r.Act.Kind == knowledge.Unalias {
+			delete(stands, r.Act.Alias)
+		}
+	}
+	for _, a := range acts {
+		was, ok := stands[a.Alias]
+		switch {
+		case a.Kind == knowledge.Alias && !ok:
+			stands[a.Alias] = a.Canonical
+		case (a.Kind == knowledge.Alias || a.Kind == knowledge.Unalias) && ok && was != a.Canonical:
+			return true
+		case a.Kind == knowledge.Unalias:
+			delete(stands, a.Alias)
+		}
+	}
+	return false
+}
+
+// checkVersions asks for listings with every filter.
+func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
+	ctx := context.Background()
+	acts, err := s.Acts(ctx, Tenant, 0, 1<<30)
+	if err != nil || len(acts) < 50 {
+		t.Fatalf("%d acts, %v", len(acts), err)
+	}
+	maybe := func(n int) bool { return r.IntN(n) == 0 }
+	found := 0
+	for range 400 {
+		f := knowledge.Find{Limit: 1 + r.IntN(9)}
+		f.AsOf = dag.Seq(r.IntN(int(acts[len(acts)-1].Seq) + 3))
+		if maybe(3) {
+			f.Subjects = []string{fmt.Sprintf("e%d", r.IntN(7)), fmt.Sprintf("e%d", r.IntN(7))}
+		}
+		if maybe(4) {
+			f.Objects = []string{fmt.Sprintf("e%d", r.IntN(7))}
+		}
+		if maybe(4) {
+			f.Either = []string{fmt.Sprintf("e%d", r.IntN(7))}
+		}
+		if maybe(3) {
+			f.Predicates = []string{"p1", "p7"}[:1+r.IntN(2)]
+		}
+		if maybe(3) {
+			f.MinConfidence = dag.PPM(r.IntN(600_001))
+		}
+		if maybe(3) {
+			at := dag.Time(r.IntN(10))
+			f.ValidAt = &at
+		}
+		if maybe(4) {
+			f.Source = fmt.Sprintf("source-%d", r.IntN(3))
+		}
+		if maybe(6) {
+			turn := TurnID(r.IntN(3) + 1)
+			f.Turn = &turn
+		}
+		if a := acts[r.IntN(len(acts))].Act; maybe(8) && a.Kind == knowledge.Assert {
+			id := a.Fact.ID()
+			f.Statement = &id
+		}
+		if maybe(2) {
+			f.After = dag.Seq(r.IntN(int(f.AsOf) + 1))
+		}
+		var want []knowledge.Recorded
+		total := 0
+		for i := range acts {
+			v, ok := acts[i].Version()
+			if !ok || !f.Matches(&v) {
+				continue
+			}
+			if total++; acts[i].Seq > f.After && len(want) < f.Limit {
+				want = append(want, acts[i])
+			}
+		}
+		got, counted, err := s.Versions(ctx, Tenant, f)
+		if err != nil || counted != total || len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
+			t.Fatalf("%+v: %d of %d, %v\n%+v, want %d of %d\n%+v", f, len(got), counted, err, got, len(want), total, want)
+		}
+		found += len(got)
+	}
+	if found < 100 {
+		t.Errorf("only %d versions were found: this test shows less than it should", found)
+	}
+}
+
+// checkPaging reads edges in pieces of every size.
+func checkPaging(t *testing.T, s store.Store, r *rand.Rand) {
+	ctx := context.Background()
+	for _, incoming := range []bool{false, true} {
+		ask := knowledge.Ask{Name: "e1", Incoming: incoming, Limit: 1 << 20}
+		whole, err := s.Edges(ctx, Tenant, []knowledge.Ask{ask})
+		if err != nil || len(whole[0]) < 10 {
+			t.Fatalf("%d edges, %v", len(whole[0]), err)
+		}
+		for size := 1; size < len(whole[0])+2; size++ {
+			var got []knowledge.Edge
+			ask.After, ask.Limit = knowledge.Mark{}, size
+			for {
+				lists, err := s.Edges(ctx, Tenant, []knowledge.Ask{{Name: "nobody", Limit: 3}, ask, {Name: "e2", Limit: 1 + r.IntN(2)}})
+				if err != nil || len(lists) != 3 || len(lists[0]) != 0 {
+					t.Fatalf("%+v, %v", lists, err)
+				}
+				got = append(got, lists[1]...)
+				if len(lists[1]) < size {
+					break
+				}
+				ask.After = lists[1][len(lists[1])-1].Mark()
+			}
+			if !slices.Equal(got, whole[0]) {
+				t.Fatalf("in pieces of %d: %d edges, want %d", size, len(got), len(whole[0]))
+			}
+		}
+	}
+	if _, err := s.Edges(ctx, Tenant, []knowledge.Ask{{Name: "e1"}}); err == nil {
+		t.Error("a question without a limit was answered")
+	}
+}
+
+// testActsConcurrent lets writers supersede what they see: each link of the chain is made by
+// one of them, and nobody's is lost.
+func testActsConcurrent(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	first := Assertion(0, 0, 0, 1, "user")
+	if _, err := s.PutActs(ctx, Tenant, []knowledge.Act{first}, 1); err != nil {
+		t.Fatal(err)
+	}
+	const writers, each = 4, 8
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for n := 0; n < each; {
+				list, _, err := s.Versions(ctx, Tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: dag.MaxSeq - 1}, Limit: 9})
+				if err != nil || len(list) != 1 {
+					t.Errorf("%d statements are believed, %v, want 1", len(list), err)
+					return
+				}
+				next := Assertion(0, 0, 1+w*each+n, 1, "user")
+				next.Supersedes = []knowledge.ID{list[0].Act.Fact.ID()}
+				switch _, err := s.PutActs(ctx, Tenant, []knowledge.Act{next}, 1); {
+				case err == nil:
+					n++
+				case !errors.Is(err, knowledge.ErrNotBelieved):
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	acts, err := s.Acts(ctx, Tenant, 0, 1<<20)
+	if err != nil || len(acts) != 1+writers*each {
+		t.Fatalf("%d acts, %v, want %d", len(acts), err, 1+writers*each)
+	}
+	for i := 1; i < len(acts); i++ {
+		if acts[i].Act.Supersedes[0] != acts[i-1].Act.Fact.ID() || acts[i-1].Until != acts[i].Seq {
+			t.Errorf("act %d does not follow on %d", acts[i].Seq, acts[i-1].Seq)
+		}
+	}
+	if err := SameKnowledge(ctx, s, Tenant); err != nil {
+		t.Error(err)
+	}
+}
+
+// testAdoptActs takes a history over in stretches, of acts and turns by turns.
+func testAdoptActs(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	evidence(t, s)
+	r := rand.New(rand.NewPCG(7, 8))
+	for n := range 40 {
+		if _, err := s.PutActs(ctx, Tenant, []knowledge.Act{RandomAct(r), RandomAct(r)}, dag.Time(n)); err != nil {
+			t.Logf("refused: %v", err)
+		}
+		if n%4 == 0 {
+			if _, err := s.Append(ctx, Tenant, []store.Batch{{Arrival(100+n, 1, "between")}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	acts, err := s.Acts(ctx, Tenant, 0, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []store.Record
+	if err := s.Scan(ctx, Tenant, 0, nil, func(r *store.Record) error { records = append(records, *r); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	head, err := s.Head(ctx, Tenant)
+	if err != nil || int(head) != len(records)+len(acts) {
+		t.Fatalf("the head is %d, %v, with %d turns and %d acts", head, err, len(records), len(acts))
+	}
+	const other = "adopting"
+	for from := dag.Seq(0); from < head; from += 7 {
+		var part store.Stretch
+		for _, r := range records {
+			if r.Seq > from && r.Seq <= from+7 {
+				part.Records = append(part.Records, r)
+			}
+		}
+		for _, a := range acts {
+			if a.Seq > from && a.Seq <= from+7 {
+				a.Until = 99 // does not count
+				part.Acts = append(part.Acts, a)
+			}
+		}
+		spoiled := part
+		spoiled.Acts = slices.Clone(part.Acts)
+		if len(spoiled.Acts) > 0 {
+			spoiled.Acts[0].Leaf[3] ^= 1
+			if err := s.Adopt(ctx, other, spoiled); err == nil {
+				t.Fatal("an act with another leaf was adopted")
+			}
+		}
+		if err := s.Adopt(ctx, other, part); err != nil {
+			t.Fatalf("behind %d: %v", from, err)
+		}
+	}
+	got, err := s.Acts(ctx, other, 0, 1<<20)
+	if err != nil || !reflect.DeepEqual(got, acts) {
+		t.Fatalf("%d acts were adopted, %v, want %d, the same", len(got), err, len(acts))
+	}
+	if err := SameKnowledge(ctx, s, other); err != nil {
+		t.Error(err)
+	}
+}
