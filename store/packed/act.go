@@ -20,7 +20,7 @@ func DigestPrefix(d dag.Digest) int64 { return int64(binary.BigEndian.Uint64(d[:
 func Act(seq, at, until int64, text []byte) (knowledge.Recorded, error) {
 	act, err := knowledge.Parse(text)
 	if err != nil {
-		return knowledge.Recorded{}, fmt.Errorf("number %d, an act, is damaged: %w", seq, err)
+		return knowledge.Recorded{}, fmt.Errorf("number %d, an act, is damaged: %v", seq, err)
 	}
 	return knowledge.Recorded{Seq: dag.Seq(seq), At: dag.Time(at), Act: act, Leaf: act.Leaf(), Until: dag.Seq(until)}, nil
 }
