@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -13,24 +14,23 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// keptAnswers is how many answers of traversals are kept.
-const keptAnswers = 4096
-
 // facts is what a keeping keeps of knowledge: the edges of names that were walked, the alias
 // tables, and answers. An edge never changes but for its end, so what is kept is good for
 // every as-of number up to that of the acts it was brought up to.
 type facts struct {
 	store   steadyStore
 	edges   *byteLRU[edgeKey, *edgeList]
-	answers *lru.Cache[answerKey, knowledge.Answer]
+	answers *byteLRU[answerKey, knowledge.Answer]
 
-	mu      sync.Mutex
-	tenants *lru.Cache[dag.Tenant, *knowing] // under mu, so that there is one of each
+	mu          sync.Mutex
+	tenants     *lru.Cache[dag.Tenant, *knowing] // under mu, so that there is one of each
+	generations atomic.Uint64                    // the last one that was given out
 }
 
-// An edgeKey names the edges of a name in one direction. The generation moves on when
-// edges ended of which the names are not known: all that was kept of the tenant is left to
-// be forgotten.
+// An edgeKey names the edges of a name in one direction. A tenant gets another generation
+// when edges ended of which the names are not known: all that was kept of it is left to be
+// forgotten. No generation is given out twice, so what is kept of a tenant that was forgotten
+// meanwhile is not taken for news.
 type edgeKey struct {
 	tenant     dag.Tenant
 	generation uint64
@@ -64,15 +64,11 @@ type knowing struct {
 }
 
 func newFacts(s steadyStore, bytes int) (*facts, error) {
-	answers, err := lru.New[answerKey, knowledge.Answer](keptAnswers)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: %w", err)
-	}
 	tenants, err := lru.New[dag.Tenant, *knowing](keptAnnounced)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	return &facts{store: s, edges: newByteLRU[edgeKey, *edgeList](bytes), answers: answers, tenants: tenants}, nil
+	return &facts{store: s, edges: newByteLRU[edgeKey, *edgeList](bytes - bytes/4), answers: newByteLRU[answerKey, knowledge.Answer](bytes / 4), tenants: tenants}, nil
 }
 
 func (f *facts) of(tenant dag.Tenant) *knowing {
@@ -80,7 +76,7 @@ func (f *facts) of(tenant dag.Tenant) *knowing {
 	defer f.mu.Unlock()
 	k, ok := f.tenants.Get(tenant)
 	if !ok {
-		k = &knowing{past: map[dag.Seq]*normalize.Table{}}
+		k = &knowing{past: map[dag.Seq]*normalize.Table{}, generation: f.generations.Add(1)}
 		f.tenants.Add(tenant, k)
 	}
 	return k
@@ -131,7 +127,22 @@ func (f *facts) catchUp(ctx context.Context, tenant dag.Tenant, k *knowing, to d
 		}
 		return nil
 	}
-	const page = 256
+	const page, most = 256, 4096
+	if to-k.upTo > most { // reading them all would take longer than reading edges again
+		acts, err := f.store.Aliases(ctx, tenant, k.upTo)
+		if err != nil {
+			return err
+		}
+		aliases, err := knowledge.AliasesOf(k.aliases, acts, dag.MaxSeq)
+		if err != nil {
+			return err
+		}
+		k.aliases, k.aliasActs, k.generation, k.upTo = aliases, append(k.aliasActs, acts...), f.generations.Add(1), to
+		if n := len(acts); n > 0 {
+			k.upTo = max(to, acts[n-1].Seq)
+		}
+		return nil
+	}
 	for from := k.upTo; ; {
 		acts, err := f.store.Acts(ctx, tenant, from, page)
 		if err != nil {
@@ -161,7 +172,7 @@ func (f *facts) took(tenant dag.Tenant, k *knowing, r *knowledge.Recorded) error
 		k.aliases, err = knowledge.AliasesOf(k.aliases, k.aliasActs[len(k.aliasActs)-1:], dag.MaxSeq)
 		return err
 	case a.Kind == knowledge.Retract || len(a.Supersedes) > 0:
-		k.generation++
+		k.generation = f.generations.Add(1)
 	default:
 		f.edges.remove(edgeKey{tenant, k.generation, a.Fact.Subject, false})
 		f.edges.remove(edgeKey{tenant, k.generation, a.Fact.Object, true})
@@ -194,6 +205,18 @@ func (k *knowing) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 		k.past[last] = t
 	}
 	return t, err
+}
+
+// bytesEach is what an edge takes with its names.
+const bytesEach = 320
+
+// keepAnswer keeps an answer.
+func (f *facts) keepAnswer(key answerKey, a knowledge.Answer) {
+	size := len(key.query) + 256
+	for i := range a.Reached {
+		size += 128 + bytesEach*len(a.Reached[i].Path)
+	}
+	f.answers.put(key, a, size)
 }
 
 // Edges answers from what is kept, and asks the store for the rest at once.
@@ -261,6 +284,5 @@ func (v *view) keep(a *knowledge.Ask, edges []knowledge.Edge) {
 	if k.generation != v.generation || k.upTo != v.upTo {
 		return // acts were looked at meanwhile, which may be of this name and not in what was read
 	}
-	const bytesEach = 320 // of an edge with its names
 	v.f.edges.put(key, list, len(key.name)+128+bytesEach*len(list.edges))
 }

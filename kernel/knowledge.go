@@ -196,14 +196,14 @@ func (k *Kernel) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (
 			return nil, err
 		}
 		key := answerKey{tenant, at, queryText(&q)}
-		if answer, ok := c.facts.answers.Get(key); ok {
+		if answer, ok := c.facts.answers.get(key); ok {
 			return &Traversed{answer, at, v.aliases}, nil
 		}
 		answer, err := knowledge.Traverse(ctx, v, v.aliases, q)
 		if err != nil {
 			return nil, err
 		}
-		c.facts.answers.Add(key, answer)
+		c.facts.keepAnswer(key, answer)
 		return &Traversed{answer, at, v.aliases}, nil
 	})
 }

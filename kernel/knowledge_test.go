@@ -202,6 +202,47 @@ func TestFactsStayFresh(t *testing.T) {
 	}
 }
 
+// TestFactsForgotten asks for so many tenants that one is forgotten, while another kernel
+// learns something of it: what was kept of it from before is not what is answered with.
+func TestFactsForgotten(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, "memory")
+	a := token.NewAuthority(ring(t, "k1"))
+	k, other := over(t, s, a), over(t, s, a)
+	reach := func(of dag.Tenant) []string {
+		return entities(must(k.Traverse(ctx, of, kernel.Traversal{Start: []string{"a"}})).Reached)
+	}
+	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "b")}))
+	reach(tenant)
+	must(other.Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "c")}))
+	for n := range 10_000 {
+		if got := reach(dag.Tenant(fmt.Sprintf("tenant-%d", n))); len(got) != 0 {
+			t.Fatalf("%q", got)
+		}
+	}
+	if got := reach(tenant); !slices.Equal(got, []string{"b", "c"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestFactsFarBehind lets another kernel record more than is gone through one by one.
+func TestFactsFarBehind(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, "memory")
+	a := token.NewAuthority(ring(t, "k1"))
+	k, other := over(t, s, a), over(t, s, a)
+	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "b"), alias("other-a", "a")}))
+	must(k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{"a"}}))
+	var acts []knowledge.Act
+	for n := range 5000 {
+		acts = append(acts, fact(t, "x", "p", fmt.Sprint(n)))
+	}
+	must(other.Learn(ctx, tenant, append(acts, fact(t, "another a", "p", "c"), alias("another-a", "a"))))
+	if got := entities(must(k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{"other a"}})).Reached); !slices.Equal(got, []string{"b", "c"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // sameWays compares results but for when versions end, which goes on after they were read.
 func sameWays(a, b []knowledge.Reached) bool {
 	strip := func(list []knowledge.Reached) []knowledge.Reached {
