@@ -48,6 +48,9 @@ type Recorded struct {
 	// Until is, of an assertion that began a version, the number before which the version
 	// counts: dag.MaxSeq while it does. Else 0. It is the only thing that ever changes.
 	Until dag.Seq
+
+	// Opened is, of such an assertion, the number of the one that began the belief. Else 0.
+	Opened dag.Seq
 }
 
 // A Version is a stretch of sequence numbers in which a statement is believed with one

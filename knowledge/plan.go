@@ -241,7 +241,7 @@ func (w *planner) assert(i int, a *Act) (Outcome, error) {
 	}
 	w.believed[id] = next
 	last := len(w.Recorded) - 1
-	w.Recorded[last].Until, w.Opened[last] = dag.MaxSeq, next.Opened
+	w.Recorded[last].Until, w.Recorded[last].Opened, w.Opened[last] = dag.MaxSeq, next.Opened, next.Opened
 	w.mine[seq] = last
 	return Outcome{result, seq, id}, nil
 }

@@ -105,7 +105,7 @@ func (c *checker) act(r *knowledge.Recorded) {
 	where := actName(r.Seq)
 	c.counts.Acts++
 	a := c.acts.at(c.acts.add(act{seq: r.Seq, sum: c.actSum(r)}))
-	if _, ok := statementOf(&r.Act); !ok {
+	if _, ok := r.Act.About(); !ok {
 		a.marks = ofAlias
 	}
 	c.evidence(where, r)
@@ -119,6 +119,9 @@ func (c *checker) act(r *knowledge.Recorded) {
 	if err != nil {
 		c.find(where, "act", "%s", strings.TrimPrefix(err.Error(), "act 1 of 1: "))
 		return
+	}
+	if opened := planned.Opened[0]; opened != r.Opened {
+		c.find(where, "opened", "stored is %d, and the acts give %d", r.Opened, opened)
 	}
 	c.learn(a, planned, prepared)
 }
@@ -201,25 +204,14 @@ func (c *checker) evidence(where string, r *knowledge.Recorded) {
 // actSum is of all of an act that never changes.
 func (c *checker) actSum(r *knowledge.Recorded) uint64 {
 	return maphash.Comparable(c.seed, struct {
-		seq  dag.Seq
-		at   dag.Time
-		leaf dag.Digest
-	}{r.Seq, r.At, r.Act.Leaf()})
+		seq, opened dag.Seq
+		at          dag.Time
+		leaf        dag.Digest
+	}{r.Seq, r.Opened, r.At, r.Act.Leaf()})
 }
 
 // versionSum is of all of a version that never changes.
 func (c *checker) versionSum(v knowledge.Version) uint64 {
 	v.Until = 0
 	return maphash.Comparable(c.seed, v)
-}
-
-// statementOf gives the statement that an act is about; false if it is about an alias.
-func statementOf(a *knowledge.Act) (knowledge.ID, bool) {
-	switch a.Kind {
-	case knowledge.Assert:
-		return a.Fact.ID(), true
-	case knowledge.Retract:
-		return a.Statement, true
-	}
-	return knowledge.ID{}, false
 }

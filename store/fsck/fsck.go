@@ -14,11 +14,9 @@
 // Of knowledge it does anew what each act did, and asks for all edges of all names that
 // acts mention, aliases and predicates among them, and for the acts of every statement. So an
 // edge under a name that no act mentions is not found, though whoever asks for that name is
-// given it. Nor is what nothing else follows from: when an act was recorded; a reason, a
-// slice or a spelling, unless the back end compares the text of an act with the part of its
-// leaf that it keeps; that part itself, and since when a statement is believed, for which
-// only those ask who assert a fact again. Of a listing of what is believed it looks at some
-// pages.
+// given it. Nor is when an act was recorded. That the text of an act has its leaf is for the
+// back end to see, which keeps a part of that. Of a listing of what is believed it looks at
+// some pages.
 //
 // For each turn it holds some 90 bytes in memory, for each leaf of the ledger some 50, and
 // for each act some 45, and 100 more while it does them anew; then for each name some 15;

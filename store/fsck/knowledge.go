@@ -57,7 +57,7 @@ func (k *asking) act(r *knowledge.Recorded) error {
 			k.fresh = append(k.fresh, name)
 		}
 	}
-	if id, ok := statementOf(&r.Act); ok && a.marks&found == 0 {
+	if id, ok := r.Act.About(); ok && a.marks&found == 0 {
 		k.statements, k.about = append(k.statements, id), append(k.about, r.Seq)
 	}
 	return nil
@@ -161,7 +161,7 @@ func (k *asking) actsOfOne(id knowledge.ID, list []knowledge.Recorded, limit int
 				k.saw(after, actName(after))
 				return nil
 			}
-			if own, ok := statementOf(&r.Act); !ok || own != id {
+			if own, ok := r.Act.About(); !ok || own != id {
 				k.find(actName(r.Seq), rule, "statement %s leads to it, which it is not about", id)
 			} else if a := k.same(r, rule); a != nil {
 				a.marks |= found

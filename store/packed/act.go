@@ -16,13 +16,17 @@ import (
 // compared whole.
 func DigestPrefix(d dag.Digest) int64 { return int64(binary.BigEndian.Uint64(d[:8])) }
 
-// Act reads a stored act.
-func Act(seq, at, until int64, text []byte) (knowledge.Recorded, error) {
+// Act reads a stored act. What is kept of its leaf must be of its text.
+func Act(seq, at, opened, until, leaf int64, text []byte) (knowledge.Recorded, error) {
 	act, err := knowledge.Parse(text)
 	if err != nil {
 		return knowledge.Recorded{}, fmt.Errorf("number %d, an act, is damaged: %v", seq, err)
 	}
-	return knowledge.Recorded{Seq: dag.Seq(seq), At: dag.Time(at), Act: act, Leaf: act.Leaf(), Until: dag.Seq(until)}, nil
+	r := knowledge.Recorded{Seq: dag.Seq(seq), At: dag.Time(at), Act: act, Leaf: act.Leaf(), Until: dag.Seq(until), Opened: dag.Seq(opened)}
+	if DigestPrefix(r.Leaf) != leaf {
+		return knowledge.Recorded{}, fmt.Errorf("number %d, an act, is damaged: its text gives the leaf %s, and another is kept", seq, r.Leaf)
+	}
+	return r, nil
 }
 
 // A Recall gathers what knowledge.Prepared.Plan must know.
@@ -42,14 +46,14 @@ func NewRecall(p *knowledge.Prepared, head dag.Seq) *Recall {
 }
 
 // Add takes in an assertion that may be of one of the statements.
-func (r *Recall) Add(a *knowledge.Recorded, opened int64) {
+func (r *Recall) Add(a *knowledge.Recorded) {
 	id, _ := a.Act.About()
 	if a.Act.Kind != knowledge.Assert || !r.touched[id] {
 		return
 	}
 	r.Recorded[a.Leaf] = max(r.Recorded[a.Leaf], a.Seq)
 	if a.Until == dag.MaxSeq {
-		r.Believed[id] = knowledge.Belief{Since: a.Seq, Opened: dag.Seq(opened), Confidence: a.Act.Fact.Confidence}
+		r.Believed[id] = knowledge.Belief{Since: a.Seq, Opened: a.Opened, Confidence: a.Act.Fact.Confidence}
 		r.versions[id], _ = a.Version()
 	}
 }

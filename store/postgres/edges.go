@@ -42,9 +42,9 @@ const (
 				AND ($5::text IS NULL OR source = $5)
 				AND ($6::uuid IS NULL OR coalesce(turn, '00000000-0000-0000-0000-000000000000') = $6)
 				AND ($7::bigint IS NULL OR valid_from <= $7 AND (valid_until > $7 OR valid_until = ` + endless + `))%s)
-		SELECT c.total, p.since, i.at, i.until, i.act FROM (SELECT count(*) AS total FROM found) c
+		SELECT c.total, p.since, i.at, i.opened, i.until, i.leaf, i.act FROM (SELECT count(*) AS total FROM found) c
 		LEFT JOIN (SELECT since FROM found WHERE since > $8 ORDER BY since LIMIT $9) p ON true
-		LEFT JOIN LATERAL (SELECT at, until, act FROM acts WHERE tenant = $1 AND seq = p.since OFFSET 0) i ON true
+		LEFT JOIN LATERAL (SELECT at, opened, until, leaf, act FROM acts WHERE tenant = $1 AND seq = p.since OFFSET 0) i ON true
 		ORDER BY p.since`
 
 	// See queryTurns.
@@ -178,16 +178,16 @@ func (s *Store) Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Fin
 
 // readPage reads rows of queryVersions and its like.
 func readPage(rows pgx.Rows) (list []knowledge.Recorded, total int, err error) {
-	var since, at, until pgtype.Int8
+	var since, at, opened, until, leaf pgtype.Int8
 	var text pgtype.DriverBytes
-	_, err = pgx.ForEachRow(rows, []any{&total, &since, &at, &until, &text}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&total, &since, &at, &opened, &until, &leaf, &text}, func() error {
 		if !since.Valid { // the page is empty
 			return nil
 		}
 		if text == nil {
 			return fmt.Errorf("number %d began a version, and is no act; the store is damaged", since.Int64)
 		}
-		r, err := packed.Act(since.Int64, at.Int64, until.Int64, text)
+		r, err := packed.Act(since.Int64, at.Int64, opened.Int64, until.Int64, leaf.Int64, text)
 		list = append(list, r)
 		return err
 	})

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	actColumns = `seq, at, opened, until, act`
+	actColumns = `seq, at, opened, until, leaf, act`
 
 	queryActs = `SELECT ` + actColumns + ` FROM acts WHERE tenant = $1 AND seq > $2 ORDER BY seq LIMIT $3`
 
@@ -258,18 +258,18 @@ func readActs(rows pgx.Rows, err error) (list []knowledge.Recorded, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	err = eachAct(rows, func(r *knowledge.Recorded, _ int64) { list = append(list, *r) })
+	err = eachAct(rows, func(r *knowledge.Recorded) { list = append(list, *r) })
 	return list, err
 }
 
 // eachAct reads rows of actColumns.
-func eachAct(rows pgx.Rows, fn func(r *knowledge.Recorded, opened int64)) error {
-	var seq, at, opened, until int64
+func eachAct(rows pgx.Rows, fn func(r *knowledge.Recorded)) error {
+	var seq, at, opened, until, leaf int64
 	var text pgtype.DriverBytes
-	_, err := pgx.ForEachRow(rows, []any{&seq, &at, &opened, &until, &text}, func() error {
-		r, err := packed.Act(seq, at, until, text)
+	_, err := pgx.ForEachRow(rows, []any{&seq, &at, &opened, &until, &leaf, &text}, func() error {
+		r, err := packed.Act(seq, at, opened, until, leaf, text)
 		if err == nil {
-			fn(&r, opened)
+			fn(&r)
 		}
 		return err
 	})

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	actColumns = `seq, at, act, opened, until`
+	actColumns = `seq, at, act, leaf, opened, until`
 
 	queryActs = `SELECT ` + actColumns + ` FROM acts WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT ?`
 
@@ -26,9 +26,9 @@ const (
 	queryAliases = `SELECT ` + actColumns + ` FROM acts INDEXED BY acts_by_statement WHERE tenant = ? AND statement IS NULL AND seq > ?`
 
 	// What is believed of statements, and the assertions that have one of these leaves.
-	queryBelieved = `SELECT a.seq, a.at, a.act, a.opened, a.until FROM json_each(?) j
+	queryBelieved = `SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?) j
 		CROSS JOIN acts a INDEXED BY acts_by_statement ON a.tenant = ? AND a.statement = j.value AND a.until = ` + forever
-	queryAsserted = `SELECT a.seq, a.at, a.act, a.opened, a.until FROM json_each(?) j
+	queryAsserted = `SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?) j
 		CROSS JOIN acts a INDEXED BY acts_by_statement ON a.tenant = ? AND a.statement = j.value ->> 0 AND a.leaf = j.value ->> 1`
 
 	queryAct = `SELECT ` + actColumns + ` FROM acts WHERE tenant = ? AND seq = ?`
@@ -141,7 +141,7 @@ func (t *tx) recall(p *knowledge.Prepared) (knowledge.Known, error) {
 func (t *tx) eachAct(s *sql.Stmt, r *packed.Recall, list string) error {
 	rows, err := s.QueryContext(t.ctx, list, t.tenant)
 	if err == nil {
-		err = eachAct(rows, func(a *knowledge.Recorded, opened int64) { r.Add(a, opened) })
+		err = eachAct(rows, r.Add)
 	}
 	if err != nil {
 		return err
@@ -257,21 +257,21 @@ func readActs(rows *sql.Rows, err error) (list []knowledge.Recorded, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	err = eachAct(rows, func(r *knowledge.Recorded, _ int64) { list = append(list, *r) })
+	err = eachAct(rows, func(r *knowledge.Recorded) { list = append(list, *r) })
 	return list, err
 }
 
 // eachAct reads rows of actColumns, and closes them.
-func eachAct(rows *sql.Rows, fn func(r *knowledge.Recorded, opened int64)) error {
-	var seq, at, opened, until int64
+func eachAct(rows *sql.Rows, fn func(r *knowledge.Recorded)) error {
+	var seq, at, leaf, opened, until int64
 	var text sql.RawBytes
 	return each(rows, func() error {
-		r, err := packed.Act(seq, at, until, text)
+		r, err := packed.Act(seq, at, opened, until, leaf, text)
 		if err == nil {
-			fn(&r, opened)
+			fn(&r)
 		}
 		return err
-	}, &seq, &at, &text, &opened, &until)
+	}, &seq, &at, &text, &leaf, &opened, &until)
 }
 
 // Edges answers as knowledge.Graph says, with a look-up for each question.
