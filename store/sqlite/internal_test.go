@@ -21,7 +21,7 @@ func TestQueryPlans(t *testing.T) {
 		queryConversations, queryEvents, queryPolicies, queryIssuedBySlice, queryIssuedAfter,
 		queryTenant, queryLastTurn, queryFind, queryEvent, queryPolicy, queryIssuedBundles, queryKey, queryKeys, queryKeyCount,
 		queryLog, queryLogHashes, queryLogLeaves, queryLogged, queryOrigins, queryWitnessed,
-		queryActs, queryActsOf, queryAliases, queryBelieved, queryAsserted, queryAct, queryEdges} {
+		queryActs, queryActsOf, queryAliases, queryBelieved, queryAsserted, queryEdges} {
 		args := make([]any, strings.Count(query, "?"))
 		for i := range args {
 			args[i] = "[]"

@@ -31,8 +31,6 @@ const (
 	queryAsserted = `SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?) j
 		CROSS JOIN acts a INDEXED BY acts_by_statement ON a.tenant = ? AND a.statement = j.value ->> 0 AND a.leaf = j.value ->> 1`
 
-	queryAct = `SELECT ` + actColumns + ` FROM acts WHERE tenant = ? AND seq = ?`
-
 	queryEdges = `SELECT doubt, statement, since, until, predicate, other, valid_from, valid_until, source, turn FROM edges
 		WHERE tenant = ? AND name = ? AND incoming = ? AND (doubt, statement, since) > (?, ?, ?) ORDER BY doubt, statement, since LIMIT ?`
 
@@ -53,11 +51,12 @@ func (s *Store) PutActs(ctx context.Context, tenant dag.Tenant, acts []knowledge
 	var outcomes []knowledge.Outcome
 	err = s.write(ctx, tenant, func(t *tx) error {
 		planned, err := t.learn(prepared, at)
-		if err != nil || len(planned.Recorded) == 0 {
-			outcomes = planned.Outcomes
+		if err != nil {
 			return err
 		}
-		outcomes = planned.Outcomes
+		if outcomes = planned.Outcomes; len(planned.Recorded) == 0 {
+			return nil
+		}
 		return t.exec("head", t.writer.head, int64(planned.Head), t.tenant)
 	})
 	if err != nil {
@@ -68,19 +67,23 @@ func (s *Store) PutActs(ctx context.Context, tenant dag.Tenant, acts []knowledge
 
 // learn plans acts and writes all but the head.
 func (t *tx) learn(p *knowledge.Prepared, at dag.Time) (*knowledge.Planned, error) {
-	known, err := t.recall(p)
+	recalled, err := t.recall(p)
 	if err != nil {
-		return &knowledge.Planned{}, err
+		return nil, err
 	}
-	planned, err := p.Plan(known, at)
+	planned, err := p.Plan(recalled.Known, at)
 	if err != nil || len(planned.Recorded) == 0 {
-		return cmp.Or(planned, &knowledge.Planned{}), err
+		return planned, err
 	}
 	if err := t.own(); err != nil {
-		return planned, err
+		return nil, err
 	}
-	if err := t.endVersions(planned.Ended); err != nil {
-		return planned, err
+	ended, err := recalled.Ended(planned.Ended)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.endVersions(ended); err != nil {
+		return nil, err
 	}
 	err = t.insert("acts", &t.acts, len(planned.Recorded), func(args []any, i int) []any {
 		r := &planned.Recorded[i]
@@ -91,16 +94,16 @@ func (t *tx) learn(p *knowledge.Prepared, at dag.Time) (*knowledge.Planned, erro
 		return append(args, t.tenant, int64(r.Seq), int64(r.At), string(r.Act.Append(nil)), statement, packed.DigestPrefix(r.Leaf), int64(planned.Opened[i]), int64(r.Until))
 	})
 	if err != nil {
-		return planned, err
+		return nil, err
 	}
 	return planned, t.insertEdges(planned.Recorded)
 }
 
 // recall reads what planning acts asks for.
-func (t *tx) recall(p *knowledge.Prepared) (knowledge.Known, error) {
+func (t *tx) recall(p *knowledge.Prepared) (*packed.Recall, error) {
 	r := packed.NewRecall(p, t.head)
 	if t.tenant == 0 {
-		return r.Known, nil
+		return r, nil
 	}
 	touched := make([]int64, 0, len(p.Touched()))
 	for _, id := range p.Touched() {
@@ -113,7 +116,7 @@ func (t *tx) recall(p *knowledge.Prepared) (knowledge.Known, error) {
 			list[i] = strconv.FormatInt(n, 10)
 		}
 		if err := t.eachAct(t.believed, r, "["+strings.Join(list, ",")+"]"); err != nil {
-			return knowledge.Known{}, err
+			return nil, err
 		}
 	}
 	var pairs []string
@@ -122,20 +125,20 @@ func (t *tx) recall(p *knowledge.Prepared) (knowledge.Known, error) {
 	}
 	for some := range slices.Chunk(pairs, lookupIDs) {
 		if err := t.eachAct(t.asserted, r, "["+strings.Join(some, ",")+"]"); err != nil {
-			return knowledge.Known{}, err
+			return nil, err
 		}
 	}
 	if !p.Aliases() {
-		return r.Known, nil
+		return r, nil
 	}
 	rows, err := t.aliasActs.QueryContext(t.ctx, t.tenant, 0)
 	acts, err := readActs(rows, err)
 	if err != nil {
-		return knowledge.Known{}, err
+		return nil, err
 	}
 	sortActs(acts)
 	r.Known.Aliases, err = knowledge.AliasesOf(nil, acts, dag.MaxSeq)
-	return r.Known, err
+	return r, err
 }
 
 func (t *tx) eachAct(s *sql.Stmt, r *packed.Recall, list string) error {
@@ -149,31 +152,22 @@ func (t *tx) eachAct(s *sql.Stmt, r *packed.Recall, list string) error {
 	return t.ended()
 }
 
-// endVersions ends versions that are stored.
-func (t *tx) endVersions(list []knowledge.Ending) error {
+// endVersions ends versions that are stored, in their acts and at both ends.
+func (t *tx) endVersions(list []knowledge.Version) error {
 	if len(list) == 0 {
 		return nil
 	}
 	if err := t.begin("endings"); err != nil {
 		return err
 	}
-	for _, e := range list {
-		rows, err := t.act.QueryContext(t.ctx, t.tenant, int64(e.Since))
-		acts, err := readActs(rows, err)
-		if err != nil {
+	for i := range list {
+		if _, err := t.endAct.ExecContext(t.ctx, int64(list[i].Until), t.tenant, int64(list[i].Since)); err != nil {
 			return err
 		}
-		if len(acts) != 1 {
-			return fmt.Errorf("number %d began a version, and is no act; the store is damaged", e.Since)
-		}
-		if _, err := t.endAct.ExecContext(t.ctx, int64(e.Until), t.tenant, int64(e.Since)); err != nil {
+	}
+	for _, e := range packed.Ends(list) {
+		if _, err := t.endEdge.ExecContext(t.ctx, int64(e.Version.Until), t.tenant, e.Name, e.Incoming, int64(dag.One-e.Confidence), e.ID[:], int64(e.Since)); err != nil {
 			return err
-		}
-		f := &acts[0].Act.Fact
-		for incoming, name := range [...]string{f.Subject, f.Object} {
-			if _, err := t.endEdge.ExecContext(t.ctx, int64(e.Until), t.tenant, name, incoming, int64(dag.One-f.Confidence), e.Statement[:], int64(e.Since)); err != nil {
-				return err
-			}
 		}
 		if err := t.ended(); err != nil {
 			return err
@@ -185,27 +179,14 @@ func (t *tx) endVersions(list []knowledge.Ending) error {
 // insertEdges inserts both ends of the versions that acts began, those of a name together: a
 // page that takes several is changed once.
 func (t *tx) insertEdges(recorded []knowledge.Recorded) error {
-	type end struct {
-		knowledge.Edge
-		name string
-	}
-	var ends []end
-	for i := range recorded {
-		if v, ok := recorded[i].Version(); ok {
-			ends = append(ends, end{knowledge.Edge{Version: v}, v.Subject}, end{knowledge.Edge{Version: v, Incoming: true}, v.Object})
-		}
-	}
-	slices.SortFunc(ends, func(a, b end) int { return cmp.Or(cmp.Compare(a.name, b.name), a.Compare(&b.Edge)) })
+	ends := packed.Ends(packed.Began(recorded))
 	return t.insert("edges", &t.edges, len(ends), func(args []any, i int) []any {
 		e := &ends[i]
-		incoming, turn := 0, []byte(nil)
-		if e.Incoming {
-			incoming = 1
-		}
+		var turn []byte
 		if e.Turn != (dag.TurnID{}) {
 			turn = e.Turn[:]
 		}
-		return append(args, t.tenant, e.name, incoming, int64(dag.One-e.Confidence), e.ID[:], int64(e.Since), int64(e.Version.Until), e.Predicate, e.Other(),
+		return append(args, t.tenant, e.Name, e.Incoming, int64(dag.One-e.Confidence), e.ID[:], int64(e.Since), int64(e.Version.Until), e.Predicate, e.Other(),
 			int64(e.From), int64(e.Statement.Until), e.Source, turn)
 	})
 }

@@ -56,7 +56,7 @@ type writer struct {
 	logLeaves, logHashes, logIndex inserts
 	witnessed, putRoot             *sql.Stmt
 	believed, asserted, aliasActs  *sql.Stmt
-	act, endAct, endEdge           *sql.Stmt
+	endAct, endEdge                *sql.Stmt
 	acts, edges                    inserts
 }
 
@@ -144,7 +144,6 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.believed = prepare(queryBelieved)
 	w.asserted = prepare(queryAsserted)
 	w.aliasActs = prepare(queryAliases)
-	w.act = prepare(queryAct)
 	w.endAct = prepare(`UPDATE acts SET until = ? WHERE tenant = ? AND seq = ?`)
 	w.endEdge = prepare(`UPDATE edges SET until = ? WHERE tenant = ? AND name = ? AND incoming = ? AND doubt = ? AND statement = ? AND since = ?`)
 	w.acts = insert(`acts (tenant, seq, at, act, statement, leaf, opened, until)`, 8)
