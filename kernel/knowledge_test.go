@@ -202,6 +202,40 @@ func TestFactsStayFresh(t *testing.T) {
 	}
 }
 
+// TestTies has 200 edges that are equal but for their ends, learned in 100 orders in each
+// store: but for the numbers that they were learned under, every answer is the same.
+func TestTies(t *testing.T) {
+	first := ""
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			k := over(t, open(t, name), token.NewAuthority(ring(t, "k1")))
+			r := rand.New(rand.NewPCG(1, uint64(len(name))))
+			var acts []knowledge.Act
+			for n := range 100 {
+				acts = append(acts, fact(t, "hub", "near", fmt.Sprintf("e%d", n)), fact(t, fmt.Sprintf("f%d", n), "near", "hub"))
+			}
+			for n := range 100 {
+				of := dag.Tenant(fmt.Sprintf("order-%d", n))
+				r.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
+				must(k.Learn(ctx, of, acts))
+				got := must(k.Traverse(ctx, of, kernel.Traversal{Start: []string{"hub"}}))
+				for i := range got.Reached {
+					got.Reached[i].Path[0].Since = 0
+				}
+				switch text := fmt.Sprintf("%+v", got.Reached); {
+				case len(got.Reached) != 100 || got.Cut != knowledge.CutResults:
+					t.Fatalf("%d entities, %q", len(got.Reached), got.Cut)
+				case first == "":
+					first = text
+				case text != first:
+					t.Fatalf("order %d gave another answer", n)
+				}
+			}
+		})
+	}
+}
+
 // TestFactsForgotten asks for so many tenants that one is forgotten, while another kernel
 // learns something of it: what was kept of it from before is not what is answered with.
 func TestFactsForgotten(t *testing.T) {
