@@ -3,6 +3,7 @@
 package postgres_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -53,7 +54,14 @@ func child() bool {
 	if storetest.Killed(harness) {
 		return true
 	}
-	return storetest.Hired(func(url string) (store.Store, error) { return harness(url).Open(nil) })
+	return storetest.Hired(func(url string) (s store.Store, err error) {
+		for range 20 { // the server may be killed while a child is about to open
+			if s, err = harness(url).Open(nil); !errors.Is(err, store.ErrLost) {
+				break
+			}
+		}
+		return s, err
+	})
 }
 
 // often is n, and less if there is little time, but not nothing.
