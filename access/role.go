@@ -11,7 +11,7 @@ type Role string
 
 // The roles.
 const (
-	Agent    Role = "agent"    // admits turns, asks for slices, verifies
+	Agent    Role = "agent"    // admits turns and facts, asks for slices and facts, verifies
 	Verifier Role = "verifier" // verifies, and nothing else
 	Auditor  Role = "auditor"  // reads, verifies, replays and explains; changes nothing
 	Admin    Role = "admin"    // everything, erasure and policies included
@@ -40,6 +40,7 @@ const (
 	Verify                             // have tokens and bundles judged
 	ListPolicies                       // see the policies, to name one
 	Read                               // see turns, conversations, issued slices and events
+	Recall                             // see facts
 	Replay                             // have slices cut again
 	Explain                            // ask why a turn is in a slice
 	Register                           // bind a policy's id
@@ -47,7 +48,7 @@ const (
 )
 
 var permissions = map[Permission]string{
-	Admit: "admit", Cut: "slice", Verify: "verify", ListPolicies: "list policies", Read: "read",
+	Admit: "admit", Cut: "slice", Verify: "verify", ListPolicies: "list policies", Read: "read", Recall: "recall",
 	Replay: "replay", Explain: "explain", Register: "register policies", Erase: "erase",
 }
 
@@ -56,9 +57,9 @@ func (p Permission) String() string { return permissions[p] }
 
 var granted = map[Role][]Permission{
 	Verifier: {Verify},
-	Agent:    {Admit, Cut, Verify, ListPolicies},
-	Auditor:  {Verify, ListPolicies, Read, Replay, Explain},
-	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Replay, Explain, Register, Erase},
+	Agent:    {Admit, Cut, Verify, ListPolicies, Recall},
+	Auditor:  {Verify, ListPolicies, Read, Recall, Replay, Explain},
+	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Recall, Replay, Explain, Register, Erase},
 }
 
 // May reports whether a role has a permission. No other role has any.

@@ -24,7 +24,7 @@ import (
 var permitted = map[access.Role]string{
 	access.Verifier: "verifyToken verifyBundle attestBundle",
 	access.Agent: "admitTurns cutSlice cutSlices verifyToken verifyBundle attestBundle listPolicies getPolicy " +
-		"learnFact learnFacts retractFacts addAliases removeAlias",
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
 	access.Auditor: "attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
@@ -120,7 +120,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 3+13+27+37 || refused != 4*37-allowed {
+	if allowed != 3+21+27+37 || refused != 4*37-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

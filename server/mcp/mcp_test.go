@@ -678,7 +678,7 @@ func TestDefinitions(t *testing.T) {
 			t.Errorf("%s: the annotations are incomplete", d.Name)
 		case *a.DestructiveHint != (d.Name == "knowledge_retract" || strings.HasPrefix(d.Name, "delete_")) || *a.OpenWorldHint || !a.IdempotentHint:
 			t.Errorf("%s: annotations %+v", d.Name, a)
-		case a.ReadOnlyHint == (d.Name == "cut_slice" || slices.Contains(tools[d.Name].permissions, access.Admit)):
+		case a.ReadOnlyHint == (d.Name == "cut_slice" || tools[d.Name].permission == access.Admit):
 			t.Errorf("%s: readOnlyHint is %v", d.Name, a.ReadOnlyHint)
 		}
 		if !strings.Contains(d.Description, "Use it") || !strings.Contains(d.Description, "omes back") {

@@ -110,7 +110,7 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 	adjust(o)
 	server := sdk.NewServer(&sdk.Implementation{Name: "graphkernel", Title: "Graph Kernel", Version: s.options.Version}, o)
 	for _, t := range definitions() {
-		if do := tools[t.Name]; mayOne(role, do.permissions) && (s.options.Memory || !isMemory(t.Name)) {
+		if do := tools[t.Name]; role.May(do.permission) && (s.options.Memory || !isMemory(t.Name)) {
 			server.AddTool(t, s.tool(t.Name, do))
 		}
 	}
@@ -149,17 +149,12 @@ func with(ctx context.Context, who access.Identity) context.Context {
 
 // may gives who asks, or an error if they may not do this. Tools and resources are
 // offered to those alone who may use them; this is the check that counts.
-func may(ctx context.Context, one ...access.Permission) (access.Identity, error) {
+func may(ctx context.Context, p access.Permission) (access.Identity, error) {
 	who, _ := ctx.Value(identityKey{}).(access.Identity)
-	if !mayOne(who.Role, one) {
-		return access.Identity{}, &refusal{fmt.Sprintf("the role %q may not %s", who.Role, one[0])}
+	if !who.Role.May(p) {
+		return access.Identity{}, &refusal{fmt.Sprintf("the role %q may not %s", who.Role, p)}
 	}
 	return who, nil
-}
-
-// mayOne reports whether a role has one of some permissions.
-func mayOne(role access.Role, one []access.Permission) bool {
-	return slices.ContainsFunc(one, role.May)
 }
 
 // guarded runs what a caller asked for when there is a place for it, within the

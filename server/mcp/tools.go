@@ -22,9 +22,9 @@ import (
 
 // A tool does what a definition of a JSON file beside this one promises.
 type tool struct {
-	permissions []access.Permission // one of them is enough
-	values      int                 // JSON values that honest arguments hold at most
-	do          func(s *Server, ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error)
+	permission access.Permission
+	values     int // JSON values that honest arguments hold at most
+	do         func(s *Server, ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error)
 }
 
 // fewValues bounds the arguments of a tool that takes a handful of strings.
@@ -34,35 +34,30 @@ const fewValues = 64
 // as the kernel takes has more, and then fewer fit into a call.
 const turnValues = 128
 
-// learned is who may see facts: whoever may see what turns say, in slices or one by one.
-var learned = []access.Permission{access.Cut, access.Read}
-
-func only(p access.Permission) []access.Permission { return []access.Permission{p} }
-
 var tools = map[string]tool{
-	"admit_turns":   {only(access.Admit), MaxTurns * turnValues, (*Server).admitTurns},
-	"cut_slice":     {only(access.Cut), fewValues, (*Server).cutSlice},
-	"verify_bundle": {only(access.Verify), fewValues, (*Server).verifyBundle},
-	"replay_slice":  {only(access.Replay), fewValues, (*Server).replaySlice},
-	"explain_turn":  {only(access.Explain), fewValues, (*Server).explainTurn},
-	"list_policies": {only(access.ListPolicies), fewValues, (*Server).listPolicies},
+	"admit_turns":   {access.Admit, MaxTurns * turnValues, (*Server).admitTurns},
+	"cut_slice":     {access.Cut, fewValues, (*Server).cutSlice},
+	"verify_bundle": {access.Verify, fewValues, (*Server).verifyBundle},
+	"replay_slice":  {access.Replay, fewValues, (*Server).replaySlice},
+	"explain_turn":  {access.Explain, fewValues, (*Server).explainTurn},
+	"list_policies": {access.ListPolicies, fewValues, (*Server).listPolicies},
 
-	"knowledge_assert":   {only(access.Admit), MaxFacts * factValues, (*Server).assertFacts},
-	"knowledge_find":     {learned, fewValues, (*Server).findFacts},
-	"knowledge_traverse": {learned, listValues, (*Server).traverse},
-	"knowledge_path":     {learned, listValues, (*Server).paths},
-	"knowledge_history":  {learned, fewValues, (*Server).history},
-	"knowledge_retract":  {only(access.Admit), fewValues, (*Server).retractFacts},
+	"knowledge_assert":   {access.Admit, MaxFacts * factValues, (*Server).assertFacts},
+	"knowledge_find":     {access.Recall, fewValues, (*Server).findFacts},
+	"knowledge_traverse": {access.Recall, listValues, (*Server).traverse},
+	"knowledge_path":     {access.Recall, listValues, (*Server).paths},
+	"knowledge_history":  {access.Recall, fewValues, (*Server).history},
+	"knowledge_retract":  {access.Admit, fewValues, (*Server).retractFacts},
 
-	"create_entities":     {only(access.Admit), memoryValues, (*Server).createEntities},
-	"create_relations":    {only(access.Admit), memoryValues, (*Server).createRelations},
-	"add_observations":    {only(access.Admit), memoryValues, (*Server).addObservations},
-	"delete_entities":     {only(access.Admit), memoryValues, (*Server).deleteEntities},
-	"delete_observations": {only(access.Admit), memoryValues, (*Server).deleteObservations},
-	"delete_relations":    {only(access.Admit), memoryValues, (*Server).deleteRelations},
-	"read_graph":          {learned, fewValues, (*Server).readGraph},
-	"search_nodes":        {learned, fewValues, (*Server).searchNodes},
-	"open_nodes":          {learned, memoryValues, (*Server).openNodes},
+	"create_entities":     {access.Admit, memoryValues, (*Server).createEntities},
+	"create_relations":    {access.Admit, memoryValues, (*Server).createRelations},
+	"add_observations":    {access.Admit, memoryValues, (*Server).addObservations},
+	"delete_entities":     {access.Admit, memoryValues, (*Server).deleteEntities},
+	"delete_observations": {access.Admit, memoryValues, (*Server).deleteObservations},
+	"delete_relations":    {access.Admit, memoryValues, (*Server).deleteRelations},
+	"read_graph":          {access.Recall, fewValues, (*Server).readGraph},
+	"search_nodes":        {access.Recall, fewValues, (*Server).searchNodes},
+	"open_nodes":          {access.Recall, memoryValues, (*Server).openNodes},
 }
 
 // An answer is what a tool gives back.
@@ -83,7 +78,7 @@ func (s *Server) tool(name string, t tool) sdk.ToolHandler {
 }
 
 func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallToolResult, error) {
-	who, err := may(ctx, t.permissions...)
+	who, err := may(ctx, t.permission)
 	if err != nil {
 		return nil, err
 	}
