@@ -29,9 +29,9 @@ var mayImport = map[string][]string{
 	"internal/mac":        {},
 	"internal/secretfile": {},
 	"identity":            {"dag", "ledger", "internal/canon", "internal/secretfile", "golang.org/x/mod/sumdb/note"},
-	"policy":              {"dag", "internal/canon", "github.com/cespare/xxhash/v2"},
+	"policy":              {"dag", "knowledge", "normalize", "internal/canon", "github.com/cespare/xxhash/v2"},
 	"slice":               {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
-	"token":               {"dag", "slice", "internal/canon", "internal/mac", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
+	"token":               {"dag", "factslice", "knowledge", "slice", "internal/canon", "internal/mac", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
 	"access":              {"dag"},
 	"attest":              {"dag", "ledger", "policy", "slice", "internal/canon", "github.com/google/uuid"},
 	"ledger":              {"access", "dag", "policy", "slice", "internal/canon", "golang.org/x/mod/sumdb"},
@@ -40,7 +40,8 @@ var mayImport = map[string][]string{
 	"ingest/extract":      {"dag"},
 	"normalize":           {"internal/canon", "golang.org/x/text"},
 	"knowledge":           {"dag", "normalize", "internal/canon"},
-	"store":               {"access", "dag", "ledger", "policy", "slice", "knowledge"},
+	"factslice":           {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
+	"store":               {"access", "dag", "factslice", "ledger", "policy", "slice", "knowledge", "normalize"},
 	"store/transfer":      {"access", "dag", "ledger", "store", "knowledge"},
 	"store/fsck":          {"dag", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
 	"store/storetest":     {"golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge"},
@@ -48,9 +49,9 @@ var mayImport = map[string][]string{
 	"store/packed":        {"dag", "ledger", "store", "knowledge", "internal/canon"},
 	"store/postgres":      {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5", "knowledge"},
 	"store/sqlite":        {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "modernc.org/sqlite", "knowledge"},
-	"kernel":              {"access", "attest", "dag", "identity", "ledger", "monitor", "witness", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
+	"kernel":              {"access", "attest", "dag", "factslice", "identity", "ledger", "monitor", "witness", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"wire":                {},
-	"evidence":            {"attest", "dag", "ledger", "slice", "token"},
+	"evidence":            {"attest", "dag", "factslice", "ledger", "slice", "token"},
 	"monitor":             {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"witness":             {"dag", "ledger"},
 	"client":              {"attest", "dag", "evidence", "ledger", "monitor", "policy", "slice", "token", "internal/canon", "wire"},
@@ -92,7 +93,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "attest", "dag", "evidence", "internal/canon", "knowledge", "ledger", "policy", "render", "slice", "normalize", "wire"}
+var pure = []string{"access", "attest", "dag", "evidence", "factslice", "internal/canon", "knowledge", "ledger", "policy", "render", "slice", "normalize", "wire"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}

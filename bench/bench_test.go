@@ -71,7 +71,10 @@ func BenchmarkSelect(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	params := p.Params()
+	params, err := p.Slice()
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := slice.Select(w.view, w.anchor, params); err != nil {

@@ -126,6 +126,10 @@ func (g *graph) prune(ctx context.Context, s store.Store) error {
 	if err := k.RegisterPolicy(ctx, g.tenant, g.policy); err != nil {
 		return err
 	}
+	params, err := g.policy.Slice()
+	if err != nil {
+		return err
+	}
 	full := func(ids []dag.TurnID, most int) ([]dag.TurnID, error) {
 		var kept []dag.TurnID
 		for _, id := range ids {
@@ -133,7 +137,7 @@ func (g *graph) prune(ctx context.Context, s store.Store) error {
 			if err != nil {
 				return nil, err
 			}
-			if len(preview.Turns) == g.policy.Params().MaxNodes && len(kept) < most {
+			if len(preview.Turns) == params.MaxNodes && len(kept) < most {
 				kept = append(kept, id)
 			}
 		}

@@ -89,7 +89,10 @@ func inMemory(ctx context.Context, r *report, turns, rounds int) error {
 }
 
 func (w *world) measure(ctx context.Context, r *report, rounds int, a *token.Authority, p policy.Registered, signedBound, bytesBound time.Duration) error {
-	params := p.Params()
+	params, err := p.Slice()
+	if err != nil {
+		return err
+	}
 	picks, err := slice.Select(w.view, w.anchor, params)
 	if err != nil || len(picks) != params.MaxNodes {
 		return fmt.Errorf("the slice has %d turns, want %d: %w", len(picks), params.MaxNodes, err)

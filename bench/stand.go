@@ -153,8 +153,12 @@ type picker func(context.Context, plain.Database, dag.TurnID, policy.SlicePolicy
 // alternative is a candidate that must pick the same turns as the kernel, in the same
 // order, and brings their text. Comparing is in its time, a thousandth of it.
 func (s *stand) alternative(name string, pick picker) *candidate {
-	db, params := s.plain.Tenant(s.tenant), s.policy.Params()
+	db := s.plain.Tenant(s.tenant)
 	return &candidate{name: s.kind + ", " + name, run: func(ctx context.Context, i int) error {
+		params, err := s.policy.Slice()
+		if err != nil {
+			return err
+		}
 		anchor := s.anchors[i%len(s.anchors)]
 		ids, err := pick(ctx, db, anchor, params)
 		if err != nil {

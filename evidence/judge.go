@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
@@ -139,9 +140,12 @@ func (c *court) read() bool {
 		}
 	}
 	where := FileBundle
-	if c.files.Bundle != nil {
+	switch {
+	case factslice.Is(c.files.Bundle):
+		c.subject, err = readFacts(c.files.Bundle)
+	case c.files.Bundle != nil:
 		c.subject, err = readBundle(c.files.Bundle)
-	} else {
+	default:
 		where = FileDisclosure
 		c.subject, err = readDisclosure(c.files.Disclosure)
 	}

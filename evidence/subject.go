@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -19,6 +20,7 @@ type subject struct {
 	asOf       dag.Seq
 	turns      int // of the slice
 	named      int // of those, in the evidence
+	facts      int // of a slice of facts, which has no turns
 	redacted   []dag.TurnID
 	checks     []slice.Check
 	digest     dag.Digest // of the whole bundle, as far as is known: see match
@@ -26,7 +28,7 @@ type subject struct {
 }
 
 func (s *subject) claim() Claim {
-	return Claim{Provenance: s.provenance, Tenant: s.seal.Tenant, KeyID: s.seal.KeyID, AsOf: s.asOf, Turns: s.turns}
+	return Claim{Provenance: s.provenance, Tenant: s.seal.Tenant, KeyID: s.seal.KeyID, AsOf: s.asOf, Turns: s.turns, Facts: s.facts}
 }
 
 func readBundle(data []byte) (*subject, error) {
@@ -68,6 +70,19 @@ func (s *subject) matchLeaf(l *ledger.SliceLeaf) error {
 		}
 	}
 	return nil
+}
+
+// readFacts reads a bundle of facts. There are no attestations of those.
+func readFacts(data []byte) (*subject, error) {
+	b, err := factslice.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{provenance: b.Provenance, seal: b.Seal, asOf: b.AsOf, facts: len(b.Facts), checks: b.Check(), digest: digestOf(data)}
+	s.match = func(*attest.Statement) (string, error) {
+		return "", errors.New("the attestation is of a slice of turns, and this is one of facts")
+	}
+	return s, nil
 }
 
 func readDisclosure(data []byte) (*subject, error) {

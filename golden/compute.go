@@ -35,7 +35,10 @@ func Compute(c *Case) (Expect, error) {
 	if err != nil {
 		return Expect{}, err
 	}
-	params := s.Policy.Params()
+	params, err := s.Policy.Slice()
+	if err != nil {
+		return Expect{}, err
+	}
 	sum := sha256.Sum256(bundle)
 	e := Expect{
 		Selected: make([]Selected, 0, len(s.Turns)),

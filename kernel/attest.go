@@ -52,8 +52,12 @@ func (k *Kernel) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evide
 		return nil, fmt.Errorf("the slice is of tenant %q, not %q: %w", i.Seal.Tenant, tenant, ErrTenant)
 	}
 	e := &Evidence{Record: i.Record, Leaf: store.IssuedLeaf(tenant, &i.Record)}
+	params, err := i.Slice.Policy.Slice()
+	if err != nil {
+		return nil, err
+	}
 	s := &attest.Statement{
-		Tenant: tenant, Provenance: i.Slice.Provenance, Policy: i.Slice.Policy.Params(), AsOf: i.Slice.AsOf, TokenKeyID: i.Seal.KeyID,
+		Tenant: tenant, Provenance: i.Slice.Provenance, Policy: params, AsOf: i.Slice.AsOf, TokenKeyID: i.Seal.KeyID,
 		Turns: uint64(len(i.Slice.Turns)), Edges: uint64(len(i.Slice.Edges)), IssuedAt: i.Record.At, Subject: i.Record.Bundle,
 		Index: i.Record.Leaf,
 	}

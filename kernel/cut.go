@@ -162,23 +162,28 @@ func handoutOf(s *slice.Slice, seal slice.Seal, texts []text) handout {
 // record writes down that a bundle was handed out, before it is. The same bundle
 // is recorded once.
 func (c *keeping) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte) (store.Issued, error) {
-	tenant, handed := seal.Tenant, handoutOf(s, seal, texts)
+	return c.recordAs(ctx, seal.Tenant, handoutOf(s, seal, texts), s.Policy, func(at dag.Time) store.Issued {
+		return store.Issued{Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: at}
+	})
+}
+
+// recordAs writes a record, unless it is there. make makes it, for the time at which it is
+// handed out.
+func (c *keeping) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, make func(at dag.Time) store.Issued) (store.Issued, error) {
 	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
 	}
 	if _, err := c.announce(ctx, tenant); err != nil {
 		return store.Issued{}, err
 	}
-	if err := c.policies.write(ctx, tenant, s.Policy); err != nil {
+	if err := c.policies.write(ctx, tenant, p); err != nil {
 		return store.Issued{}, err
 	}
 	now, err := c.k.now()
 	if err != nil {
 		return store.Issued{}, err
 	}
-	r, err := c.issuing.put(ctx, tenant, store.Issued{
-		Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: now,
-	})
+	r, err := c.issuing.put(ctx, tenant, make(now))
 	if err != nil {
 		return store.Issued{}, err
 	}

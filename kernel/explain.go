@@ -24,6 +24,10 @@ func (c *keeping) explain(ctx context.Context, tenant dag.Tenant, r Request, tur
 	if err != nil {
 		return slice.Explanation{}, err
 	}
+	params, err := p.Slice()
+	if err != nil {
+		return slice.Explanation{}, err
+	}
 	// The turn's own conversation is looked at even if no selected turn leads there.
 	of, err := c.conversation(ctx, tenant, turn)
 	if err != nil {
@@ -31,7 +35,7 @@ func (c *keeping) explain(ctx context.Context, tenant dag.Tenant, r Request, tur
 	}
 	var e slice.Explanation
 	_, err = c.graphs.view(ctx, tenant, conversation, r.AsOf, []dag.ConversationID{of}, func(v dag.View, _ dag.Seq) (err error) {
-		e, err = slice.Explain(v, r.Anchor, p.Params(), turn)
+		e, err = slice.Explain(v, r.Anchor, params, turn)
 		return err
 	})
 	if err != nil {

@@ -57,7 +57,7 @@ func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
 		texts:    newTexts(s, k.turnstile, k.config.TextBytes),
 		places:   places,
 		recorded: recorded,
-		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[dag.Tenant]bool{}},
+		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}},
 		issuing:  &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
 		facts:    facts,
 
@@ -153,6 +153,11 @@ func (s steadyStore) Events(ctx context.Context, tenant dag.Tenant, after dag.Se
 
 func (s steadyStore) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
 	v, err := s.inner.Acts(ctx, tenant, after, limit)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]knowledge.Recorded, error) {
+	v, err := s.inner.ActsAt(ctx, tenant, seqs)
 	return stillOf(s, v, err)
 }
 

@@ -16,11 +16,30 @@ type registries struct {
 	mu    sync.Mutex
 	kept  map[dag.Tenant]policy.Registry
 
-	written map[dag.Tenant]bool // default@1 is known to be stored
+	written map[writtenPolicy]bool // of those that are there from the start, which are known to be stored
 }
 
-// standard is default@1.
-var standard = sync.OnceValues(func() (policy.Registered, error) { return policy.Bind(policy.DefaultID, policy.Default()) })
+type writtenPolicy struct {
+	tenant dag.Tenant
+	id     policy.ID
+}
+
+// standard gives the policies that are there from the start.
+var standard = sync.OnceValues(func() (r policy.Registry, err error) {
+	for id, params := range map[policy.ID]policy.Parameters{policy.DefaultID: policy.Default(), policy.FactsID: policy.DefaultFacts()} {
+		p, err := policy.Bind(id, params)
+		if err != nil {
+			return r, err
+		}
+		if r, err = r.With(p); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+})
+
+// isStandard reports whether a policy is there from the start.
+func isStandard(id policy.ID) bool { return id == policy.DefaultID || id == policy.FactsID }
 
 // keptRegistries bounds the tenants whose policies are kept.
 const keptRegistries = 10_000
@@ -33,8 +52,12 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 	if p, err := kept.Get(id); err == nil {
 		return p, nil
 	}
-	if id == policy.DefaultID {
-		return standard() // it is the same everywhere, and a store that says otherwise refuses it at write
+	if id == policy.DefaultID { // it is the same everywhere, and a store that says otherwise refuses it at write
+		first, err := standard()
+		if err != nil {
+			return policy.Registered{}, err
+		}
+		return first.Get(id)
 	}
 	fresh, err := r.load(ctx, tenant)
 	if err != nil {
@@ -43,18 +66,21 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 	return fresh.Get(id)
 }
 
-// load reads the tenant's policies. default@1 is always among them; it is written
-// down with the first act that rests on it, so that asking for a tenant does not
+// load reads the tenant's policies. default@1 and facts@1 are always among them; each is
+// written down with the first act that rests on it, so that asking for a tenant does not
 // make one.
 func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
 	fresh, err := r.store.Policies(ctx, tenant)
 	if err != nil {
 		return policy.Registry{}, err
 	}
-	if _, err := fresh.Get(policy.DefaultID); errors.Is(err, policy.ErrUnknown) {
-		p, err := standard()
-		if err != nil {
-			return policy.Registry{}, err
+	first, err := standard()
+	if err != nil {
+		return policy.Registry{}, err
+	}
+	for _, p := range first.All() {
+		if _, err := fresh.Get(p.ID()); !errors.Is(err, policy.ErrUnknown) {
+			continue // a store of before there was such a policy may have another of the name
 		}
 		if fresh, err = fresh.With(p); err != nil {
 			return policy.Registry{}, err
@@ -71,11 +97,12 @@ func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Regist
 
 // write makes sure that a policy is stored before anything names it.
 func (r *registries) write(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
-	if p.ID() != policy.DefaultID {
+	if !isStandard(p.ID()) {
 		return nil // it came from the store
 	}
+	key := writtenPolicy{tenant, p.ID()}
 	r.mu.Lock()
-	written := r.written[tenant]
+	written := r.written[key]
 	r.mu.Unlock()
 	if written {
 		return nil
@@ -88,11 +115,11 @@ func (r *registries) write(ctx context.Context, tenant dag.Tenant, p policy.Regi
 	if len(r.written) >= keptRegistries {
 		clear(r.written)
 	}
-	r.written[tenant] = true
+	r.written[key] = true
 	return nil
 }
 
-// Policies gives every policy of a tenant. default@1 is always among them.
+// Policies gives every policy of a tenant. default@1 and facts@1 are always among them.
 func (k *Kernel) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
 	return steady(k, func(c *keeping) (policy.Registry, error) { return c.policies.load(ctx, tenant) })
 }
@@ -117,7 +144,7 @@ func (k *Kernel) RegisterPolicy(ctx context.Context, tenant dag.Tenant, p policy
 }
 
 func (c *keeping) register(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
-	known, err := c.policies.load(ctx, tenant) // so that default@1 is taken
+	known, err := c.policies.load(ctx, tenant) // so that default@1 and facts@1 are taken
 	if err != nil {
 		return err
 	}

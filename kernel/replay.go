@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -52,6 +53,9 @@ type Replay struct {
 func (k *Kernel) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Replay, err error) {
 	ctx, observed := k.observe(ctx, "replay")
 	defer func() { observed(err) }()
+	if factslice.Is(bundle) {
+		return k.replayFacts(ctx, tenant, bundle)
+	}
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
 		return nil, err
@@ -90,12 +94,23 @@ func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.S
 	i := records[len(records)-1]
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
 	r := &Replay{Provenance: i.Provenance, AsOf: i.AsOf}
-	again, err := steady(k, func(c *keeping) ([]byte, error) { return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal) })
-	if err != nil {
-		if !r.noCut(err) {
-			return nil, err
+	again, err := steady(k, func(c *keeping) ([]byte, error) {
+		if i.Question == "" {
+			return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
 		}
-	} else {
+		q, err := factslice.ParseQuestion(i.Question)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the question of issued slice %d: %w", ErrDamaged, i.Number, err)
+		}
+		return c.cutFactsAgain(ctx, tenant, q, i.Provenance.PolicyID, i.AsOf, seal)
+	})
+	switch {
+	case err != nil && !r.noCut(err):
+		return nil, err
+	case err != nil:
+	case i.Question != "":
+		r.compareFactsRecord(&i, again)
+	default:
 		r.compareRecord(&i, again)
 		if r.Erased, err = k.erasedAmong(ctx, tenant, r.Erased); err != nil {
 			return nil, err
@@ -125,7 +140,7 @@ func (c *keeping) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
 	known := false
-	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, policy.ErrUnknown, ErrDamaged} {
+	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, policy.ErrUnknown, policy.ErrType, ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
 	if !known {

@@ -21,3 +21,14 @@ func (k *Kernel) VerifyFor(tenant dag.Tenant, bundle []byte) (token.Admissible, 
 func (k *Kernel) VerifyToken(tenant dag.Tenant, p *slice.Provenance, key, tok string) token.TokenVerdict {
 	return k.verifier.VerifyToken(tenant, p, key, tok)
 }
+
+// VerifyFacts makes every check on the bytes of a bundle of facts. See
+// [token.Verifier.VerifyFacts].
+func (k *Kernel) VerifyFacts(bundle []byte) (token.AdmissibleFacts, token.Verdict) {
+	return k.verifier.VerifyFacts(bundle)
+}
+
+// VerifyFactsFor is VerifyFacts for one tenant, as VerifyFor is Verify.
+func (k *Kernel) VerifyFactsFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleFacts, token.Verdict) {
+	return k.verifier.VerifyFactsFor(tenant, bundle)
+}

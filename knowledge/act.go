@@ -207,12 +207,9 @@ func (a *Act) writeFact(w *canon.Writer) {
 // Parse reads what Append writes, and nothing else.
 func Parse(data []byte) (a Act, err error) {
 	err = canon.Within(data, len(data)/4+16, func(c *canon.Cursor) error {
-		a = read(c)
+		a = ReadAct(c)
 		return c.Err()
 	})
-	if err == nil {
-		err = a.Check()
-	}
 	if err == nil && string(a.Append(nil)) != string(data) {
 		err = fmt.Errorf("%w: not the canonical spelling", ErrForm)
 	}
@@ -222,7 +219,9 @@ func Parse(data []byte) (a Act, err error) {
 	return a, nil
 }
 
-func read(c *canon.Cursor) (a Act) {
+// ReadAct reads an act in a document. Another spelling of what Append writes is let through:
+// whoever reads a document strictly writes it again.
+func ReadAct(c *canon.Cursor) (a Act) {
 	kind := c.Field("type").String()
 	for k, t := range types {
 		if t == kind {
@@ -241,6 +240,9 @@ func read(c *canon.Cursor) (a Act) {
 		c.Failf("type %.40q is not known", kind)
 	}
 	c.Close()
+	if err := a.Check(); err != nil && c.Err() == nil {
+		c.Fail(err)
+	}
 	return a
 }
 

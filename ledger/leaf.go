@@ -21,13 +21,15 @@ type Kind string
 // The kinds of leaves. A reader skips those that it does not know.
 const (
 	KindSlice    Kind = "slice"
+	KindFacts    Kind = "facts" // the leaf of a slice of facts, see SliceLeaf
 	KindPolicy   Kind = "policy"
 	KindErasure  Kind = "erasure"
 	KindKey      Kind = "key"
 	KindSigstore Kind = "hashedrekord" // in Sigstore's own form
 )
 
-// A SliceLeaf says that a bundle was handed out.
+// A SliceLeaf says that a bundle was handed out, of turns or, as its provenance's schema
+// version says, of facts.
 type SliceLeaf struct {
 	Tenant     dag.Tenant
 	Provenance slice.Provenance
@@ -51,8 +53,15 @@ func (l *SliceLeaf) Append(dst []byte) []byte {
 	w.String(l.KeyID)
 	w.Key("provenance")
 	l.Provenance.AppendWire(w)
-	end(w, l.Tenant, KindSlice)
+	end(w, l.Tenant, l.kind())
 	return w.Bytes
+}
+
+func (l *SliceLeaf) kind() Kind {
+	if l.Provenance.SchemaVersion == slice.FactsVersion {
+		return KindFacts
+	}
+	return KindSlice
 }
 
 // A PolicyLeaf says that a policy was registered.
@@ -211,7 +220,7 @@ func ParseLeaf(data []byte) (Leaf, error) {
 	}
 	var l Leaf
 	switch kind {
-	case KindSlice:
+	case KindSlice, KindFacts:
 		l = readSlice(c)
 	case KindPolicy:
 		l = &PolicyLeaf{Tenant: readTenant(c), ID: canon.Parsed(c.Field("policy_id"), policy.ParseID),
@@ -295,7 +304,7 @@ func (f Foreign) Version() error {
 		return nil
 	}
 	switch Kind(kind.Text) {
-	case KindSlice, KindPolicy, KindErasure, KindKey:
+	case KindSlice, KindFacts, KindPolicy, KindErasure, KindKey:
 		return fmt.Errorf("%w: a leaf of version %.40q, this program knows %q", ErrVersion, version.Text, Version)
 	}
 	return nil

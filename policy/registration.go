@@ -9,6 +9,7 @@ import (
 // ParseRegistration reads a policy as people hand it in:
 //
 //	{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":32}}
+//	{"policy_id":"owners@1","policy":{"type":"fact_policy_v1","predicates":["owned by"]}}
 //
 // Parameters are decimals; one that is absent has its default. Unknown fields
 // and repeated keys are refused.
@@ -19,7 +20,7 @@ func ParseRegistration(data []byte) (Registered, error) {
 	}
 	c := canon.Open(doc)
 	id := canon.Parsed(c.Field("policy_id"), ParseID)
-	params := Read(c.Field("policy"))
+	params := readParameters(c.Field("policy"), "", decimal)
 	c.Close()
 	if err := c.Err(); err != nil {
 		return Registered{}, fmt.Errorf("policy: %w", err)

@@ -15,8 +15,11 @@ import (
 // An ID names a policy: NAME@VERSION, [a-z0-9][a-z0-9._-]{0,62}@[1-9][0-9]{0,5}.
 type ID string
 
-// DefaultID names the policy that every registry begins with.
-const DefaultID ID = "default@1"
+// The ids of the policies that every registry begins with.
+const (
+	DefaultID ID = "default@1" // Default, for slices
+	FactsID   ID = "facts@1"   // DefaultFacts, for facts
+)
 
 // ParseID checks the form of a policy's id.
 func ParseID(s string) (ID, error) {
@@ -49,14 +52,17 @@ func isVersion(s string) bool {
 // A Registered policy is parameters bound to an id. It is immutable.
 type Registered struct {
 	id     ID
-	params SlicePolicyV1
+	params Parameters
 	hash   dag.Digest
 }
 
 // Bind gives parameters an id. It checks both; it does not look into any registry.
-func Bind(id ID, params SlicePolicyV1) (Registered, error) {
+func Bind(id ID, params Parameters) (Registered, error) {
 	if _, err := ParseID(string(id)); err != nil {
 		return Registered{}, err
+	}
+	if params == nil {
+		return Registered{}, fmt.Errorf("policy %s: %w: it has no parameters", id, ErrType)
 	}
 	if err := params.Check(); err != nil {
 		return Registered{}, fmt.Errorf("policy %s: %w", id, err)
@@ -67,7 +73,7 @@ func Bind(id ID, params SlicePolicyV1) (Registered, error) {
 // Restore makes a policy of what a store kept of it: its canonical parameters, which
 // must give the hash that was kept beside them.
 func Restore(id ID, hash, canonical []byte) (Registered, error) {
-	params, err := ParseCanonical(canonical)
+	params, err := parseCanonical(canonical)
 	if err != nil {
 		return Registered{}, fmt.Errorf("policy %s: %w", id, err)
 	}
@@ -84,8 +90,27 @@ func Restore(id ID, hash, canonical []byte) (Registered, error) {
 // ID is the policy's id; "" for the zero value.
 func (r Registered) ID() ID { return r.id }
 
-// Params gives a copy of the parameters.
-func (r Registered) Params() SlicePolicyV1 { return r.params }
+// Params gives the parameters; nil for the zero value. Nobody changes them.
+func (r Registered) Params() Parameters { return r.params }
+
+// Slice gives the parameters of a policy that slices are cut under. Of another type, it is
+// ErrType.
+func (r Registered) Slice() (SlicePolicyV1, error) { return paramsOf[SlicePolicyV1](r, Type) }
+
+// Facts gives the parameters of a policy that facts are gathered under. Of another type, it
+// is ErrType.
+func (r Registered) Facts() (FactPolicyV1, error) { return paramsOf[FactPolicyV1](r, FactType) }
+
+func paramsOf[P Parameters](r Registered, want string) (P, error) {
+	p, ok := r.params.(P)
+	if !ok && r.params != nil {
+		return p, fmt.Errorf("%w: policy %s is of type %s, and this takes one of type %s", ErrType, r.id, r.params.Type(), want)
+	}
+	if !ok {
+		return p, fmt.Errorf("%w: no policy", ErrUnknown)
+	}
+	return p, nil
+}
 
 // Hash is policy_params_hash.
 func (r Registered) Hash() dag.Digest { return r.hash }

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -12,19 +11,14 @@ import (
 // Type is the type that canonical forms and bundles name.
 const Type = "slice_policy_v1"
 
+// Type is the constant of that name.
+func (SlicePolicyV1) Type() string { return Type }
+
 // Bounds of the parameters. The lower bound is 0, but for MaxNodes, where it is 1.
 const (
 	LimitNodes    = 10_000
 	LimitRadius   = 64
 	LimitSiblings = 100
-)
-
-var (
-	// ErrRange is wrapped when a parameter lies outside its bounds.
-	ErrRange = errors.New("policy parameter out of range")
-	// ErrType is wrapped when parameters are of a type that this version does
-	// not know.
-	ErrType = errors.New("unknown policy type")
 )
 
 // A SlicePolicyV1 is a set of parameters. Its zero value is not valid; start
@@ -62,7 +56,7 @@ func Default() SlicePolicyV1 {
 }
 
 // Check reports the first parameter that is out of range.
-func (p *SlicePolicyV1) Check() error {
+func (p SlicePolicyV1) Check() error {
 	for _, f := range [...]struct {
 		name       string
 		value      int
@@ -94,24 +88,24 @@ func (p *SlicePolicyV1) Check() error {
 }
 
 // Canonical gives the canonical form, which Hash is taken of.
-func (p *SlicePolicyV1) Canonical() []byte {
+func (p SlicePolicyV1) Canonical() []byte {
 	w := canon.NewWriter(make([]byte, 0, 320))
 	p.write(w, "_ppm", func(f dag.PPM) { w.Uint(uint64(f)) })
 	return w.Bytes
 }
 
 // Hash is policy_params_hash: SHA-256 of the canonical form.
-func (p *SlicePolicyV1) Hash() dag.Digest { return sha256.Sum256(p.Canonical()) }
+func (p SlicePolicyV1) Hash() dag.Digest { return sha256.Sum256(p.Canonical()) }
 
 // AppendWire writes the parameters as bundles and people do, as decimals.
-func (p *SlicePolicyV1) AppendWire(w *canon.Writer) {
+func (p SlicePolicyV1) AppendWire(w *canon.Writer) {
 	var digits [8]byte
 	p.write(w, "", func(f dag.PPM) { w.Raw(f.AppendDecimal(digits[:0])) })
 }
 
 // write writes the members in order; fractions carry a suffix in their key and
 // are written by fraction. The suffix does not change the order of the keys.
-func (p *SlicePolicyV1) write(w *canon.Writer, suffix string, fraction func(dag.PPM)) {
+func (p SlicePolicyV1) write(w *canon.Writer, suffix string, fraction func(dag.PPM)) {
 	w.BeginObject()
 	w.Key("distance_decay" + suffix)
 	fraction(p.DistanceDecay)
@@ -139,31 +133,20 @@ func (p *SlicePolicyV1) write(w *canon.Writer, suffix string, fraction func(dag.
 
 // ParseCanonical reads what Canonical writes and nothing else.
 func ParseCanonical(data []byte) (SlicePolicyV1, error) {
-	p, err := parse(data, "_ppm", func(c *canon.Cursor) dag.PPM { return dag.PPM(c.Uint(uint64(dag.One))) })
-	if err == nil && string(p.Canonical()) != string(data) {
-		return SlicePolicyV1{}, fmt.Errorf("policy: %w: not in canonical form", dag.ErrForm)
+	p, err := parseCanonical(data)
+	if err != nil {
+		return SlicePolicyV1{}, err
 	}
-	return p, err
+	s, ok := p.(SlicePolicyV1)
+	if !ok {
+		return SlicePolicyV1{}, fmt.Errorf("policy: %w: %s, want %q", ErrType, p.Type(), Type)
+	}
+	return s, nil
 }
 
 // Read reads the parameters as decimals in a document that people wrote: every
 // parameter that is absent has its default.
-func Read(c *canon.Cursor) SlicePolicyV1 {
-	return read(c, "", func(c *canon.Cursor) dag.PPM { return canon.ParsedNumber(c, dag.ParsePPM) })
-}
-
-func parse(data []byte, suffix string, fraction func(*canon.Cursor) dag.PPM) (SlicePolicyV1, error) {
-	doc, err := canon.Parse(data)
-	if err != nil {
-		return SlicePolicyV1{}, fmt.Errorf("policy: %w", err)
-	}
-	c := canon.Open(doc)
-	p := read(c, suffix, fraction)
-	if err := c.Err(); err != nil {
-		return SlicePolicyV1{}, fmt.Errorf("policy: %w", err)
-	}
-	return p, nil
-}
+func Read(c *canon.Cursor) SlicePolicyV1 { return read(c, "", decimal) }
 
 func read(c *canon.Cursor, suffix string, fraction func(*canon.Cursor) dag.PPM) SlicePolicyV1 {
 	p := Default()

@@ -148,7 +148,7 @@ func AppendBundle(dst []byte, s *Slice, seal Seal, encoded func(i int) EncodedTu
 
 // wire gives what follows from the cut alone.
 func (s *Slice) wire() *wire {
-	params := s.Policy.Params()
+	params, _ := s.Policy.Slice() // Cut takes no other
 	order := Order(s.Turns, s.Edges)
 	return &wire{
 		anchor:     s.Provenance.Anchor,
@@ -424,7 +424,7 @@ func readBundle(c *canon.Cursor) *Bundle {
 		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
 		Provenance: ReadProvenance(c.Field("provenance")),
 		Policy:     policy.Read(c.Field("policy")),
-		Seal:       readSeal(c),
+		Seal:       ReadSeal(c),
 	}
 	for _, t := range c.Field("turns").Items() {
 		turn := BundleTurn{Admission: readAdmission(t.Field("admission"))}
@@ -447,8 +447,8 @@ func readBundle(c *canon.Cursor) *Bundle {
 	return b
 }
 
-// readSeal reads the three members of a seal, which stand among others.
-func readSeal(c *canon.Cursor) Seal {
+// ReadSeal reads the three members of a seal, which stand among others.
+func ReadSeal(c *canon.Cursor) Seal {
 	return Seal{
 		Tenant: canon.Parsed(c.Field("tenant"), dag.ParseTenant),
 		KeyID:  canon.Parsed(c.Field("key_id"), parseKeyID),
@@ -473,8 +473,8 @@ func parseToken(s string) (string, error) {
 }
 
 func parseVersion(s string) (string, error) {
-	if s != SchemaVersion {
-		return "", fmt.Errorf("%w: %.40q", ErrVersion, s)
+	if s != SchemaVersion && s != FactsVersion {
+		return "", fmt.Errorf("%w: schema_version %.40q, want %q or %q", ErrVersion, s, SchemaVersion, FactsVersion)
 	}
 	return s, nil
 }

@@ -100,7 +100,7 @@ func slowOrder(turns []*dag.Turn, edges []dag.Edge) []dag.TurnID {
 // slowBundle makes a bundle from GKP/1 alone, but for its token. It gives the
 // provenance too.
 func slowBundle(t fataler, w *world, anchor dag.TurnID, p policy.Registered, seal slice.Seal, redacted []dag.TurnID) (string, object) {
-	params := p.Params()
+	params, _ := p.Slice()
 	picks, _ := slowSelect(w, anchor, &params)
 	slices.SortFunc(picks, func(a, b slowPick) int { return a.ID.Compare(b.ID) })
 	chosen := map[dag.TurnID]bool{}
@@ -254,7 +254,10 @@ func checkParsed(t *rapid.T, w *world, data []byte, s *slice.Slice, redacted []d
 	if again := b.Append([]byte("x")); string(again) != "x"+string(data) {
 		t.Fatalf("Append differs: %+v", slice.Differ(data, again[1:]))
 	}
-	if b.Provenance != s.Provenance || b.Anchor != s.Provenance.Anchor || b.AsOf != s.AsOf || b.Policy != s.Policy.Params() || !slices.Equal(b.Edges, s.Edges) || len(b.Turns) != len(s.Turns) {
+	if params, err := s.Policy.Slice(); err != nil || b.Policy != params {
+		t.Fatalf("got %+v, want %+v, %v", b.Policy, params, err)
+	}
+	if b.Provenance != s.Provenance || b.Anchor != s.Provenance.Anchor || b.AsOf != s.AsOf || !slices.Equal(b.Edges, s.Edges) || len(b.Turns) != len(s.Turns) {
 		t.Fatalf("got %+v", b)
 	}
 	var hidden []dag.TurnID

@@ -84,7 +84,8 @@ func (b *Bundle) Redacted() []dag.TurnID {
 	return ids
 }
 
-func passed(id CheckID, format string, args ...any) Check {
+// Passed is the verdict of a check that found nothing wrong.
+func Passed(id CheckID, format string, args ...any) Check {
 	return Check{ID: id, Status: StatusOK, Detail: fmt.Sprintf(format, args...)}
 }
 
@@ -92,7 +93,8 @@ func skipped(id CheckID, reason string) Check {
 	return Check{ID: id, Status: StatusSkipped, Detail: reason}
 }
 
-func failed(id CheckID, expected, found, format string, args ...any) Check {
+// Failed is the verdict of a check that found something wrong; expected and found may be "".
+func Failed(id CheckID, expected, found, format string, args ...any) Check {
 	return Check{ID: id, Status: StatusFail, Detail: fmt.Sprintf(format, args...), Expected: expected, Found: found}
 }
 
@@ -111,28 +113,28 @@ func checkBodies(turns int, turn func(i int) (*dag.Turn, *dag.Body)) Check {
 		shown++
 		buf = AppendBody(buf[:0], body)
 		if got := DigestBody(buf, body.Salt); got != t.BodyDigest {
-			return failed(CheckBodies, t.BodyDigest.String(), got.String(), "the body of turn %s is not the one that its body_digest was taken of", t.ID)
+			return Failed(CheckBodies, t.BodyDigest.String(), got.String(), "the body of turn %s is not the one that its body_digest was taken of", t.ID)
 		}
 	}
 	if shown < turns {
-		return passed(CheckBodies, "%d shown, %d redacted", shown, turns-shown)
+		return Passed(CheckBodies, "%d shown, %d redacted", shown, turns-shown)
 	}
-	return passed(CheckBodies, "%d", shown)
+	return Passed(CheckBodies, "%d", shown)
 }
 
 func (b *Bundle) checkCanonicalOrder() Check {
 	for i := 1; i < len(b.Turns); i++ {
 		if b.Turns[i-1].ID.Compare(b.Turns[i].ID) >= 0 {
-			return failed(CheckCanonicalOrder, "", "", "turns[%d]: %s does not come after %s", i, b.Turns[i].ID, b.Turns[i-1].ID)
+			return Failed(CheckCanonicalOrder, "", "", "turns[%d]: %s does not come after %s", i, b.Turns[i].ID, b.Turns[i-1].ID)
 		}
 	}
 	for i := 1; i < len(b.Edges); i++ {
 		p, q := b.Edges[i-1], b.Edges[i]
 		if d := p.Parent.Compare(q.Parent); d > 0 || d == 0 && p.Child.Compare(q.Child) >= 0 {
-			return failed(CheckCanonicalOrder, "", "", "edges[%d]: %s to %s does not come after %s to %s", i, q.Parent, q.Child, p.Parent, p.Child)
+			return Failed(CheckCanonicalOrder, "", "", "edges[%d]: %s to %s does not come after %s to %s", i, q.Parent, q.Child, p.Parent, p.Child)
 		}
 	}
-	return passed(CheckCanonicalOrder, "%d turns, %d edges", len(b.Turns), len(b.Edges))
+	return Passed(CheckCanonicalOrder, "%d turns, %d edges", len(b.Turns), len(b.Edges))
 }
 
 // index gives the place of every turn.
@@ -149,11 +151,11 @@ func (b *Bundle) checkEdges() Check {
 	for i, e := range b.Edges {
 		for _, end := range [...]dag.TurnID{e.Parent, e.Child} {
 			if _, ok := index[end]; !ok {
-				return failed(CheckEdges, "", end.String(), "edges[%d] ends at turn %s, which is not among the turns", i, end)
+				return Failed(CheckEdges, "", end.String(), "edges[%d] ends at turn %s, which is not among the turns", i, end)
 			}
 		}
 	}
-	return passed(CheckEdges, "%d", len(b.Edges))
+	return Passed(CheckEdges, "%d", len(b.Edges))
 }
 
 // checkAdmissions recomputes each score, and each reason as far as the bundle
@@ -164,11 +166,11 @@ func (b *Bundle) checkAdmissions() Check {
 		return otherAnchor(b.Anchor, b.Provenance.Anchor)
 	}
 	if len(b.Turns) > b.Policy.MaxNodes {
-		return failed(CheckAdmissions, fmt.Sprint(b.Policy.MaxNodes), fmt.Sprint(len(b.Turns)), "more turns than max_nodes")
+		return Failed(CheckAdmissions, fmt.Sprint(b.Policy.MaxNodes), fmt.Sprint(len(b.Turns)), "more turns than max_nodes")
 	}
 	index := b.index()
 	if _, ok := index[b.Anchor]; !ok {
-		return failed(CheckAdmissions, b.Anchor.String(), "", "the anchor %s is not among the turns", b.Anchor)
+		return Failed(CheckAdmissions, b.Anchor.String(), "", "the anchor %s is not among the turns", b.Anchor)
 	}
 	joined := make(map[[2]dag.TurnID]bool, len(b.Edges))
 	for _, e := range b.Edges {
@@ -178,17 +180,17 @@ func (b *Bundle) checkAdmissions() Check {
 	for i := range b.Turns {
 		t := &b.Turns[i]
 		if want := scorer.Score(t.Phase, t.Salience, t.Admission.Distance); want != t.Admission.Score {
-			return failed(CheckAdmissions, fmt.Sprint(want), fmt.Sprint(t.Admission.Score), "the score of turn %s does not follow from the policy", t.ID)
+			return Failed(CheckAdmissions, fmt.Sprint(want), fmt.Sprint(t.Admission.Score), "the score of turn %s does not follow from the policy", t.ID)
 		}
 		if wrong := b.checkReason(t, index, joined); wrong != "" {
-			return failed(CheckAdmissions, "", "", "turn %s: %s", t.ID, wrong)
+			return Failed(CheckAdmissions, "", "", "turn %s: %s", t.ID, wrong)
 		}
 	}
-	return passed(CheckAdmissions, "%d scores and reasons", len(b.Turns))
+	return Passed(CheckAdmissions, "%d scores and reasons", len(b.Turns))
 }
 
 func otherAnchor(anchor, header dag.TurnID) Check {
-	return failed(CheckAdmissions, header.String(), anchor.String(), "anchor differs from provenance.anchor_turn_id")
+	return Failed(CheckAdmissions, header.String(), anchor.String(), "anchor differs from provenance.anchor_turn_id")
 }
 
 func (b *Bundle) checkReason(t *BundleTurn, index map[dag.TurnID]int, joined map[[2]dag.TurnID]bool) string {
@@ -240,24 +242,24 @@ func (b *Bundle) selected() []Selected {
 func (b *Bundle) checkOrder(turns []Selected) Check {
 	order := Order(turns, b.Edges)
 	if len(order) != len(b.Turns) {
-		return failed(CheckOrder, "", "", "the edges hold a cycle")
+		return Failed(CheckOrder, "", "", "the edges hold a cycle")
 	}
 	if len(order) != len(b.Order) {
-		return failed(CheckOrder, fmt.Sprint(len(order)), fmt.Sprint(len(b.Order)), "order lists another number of turns")
+		return Failed(CheckOrder, fmt.Sprint(len(order)), fmt.Sprint(len(b.Order)), "order lists another number of turns")
 	}
 	for i, at := range order {
 		if want := b.Turns[at].ID; b.Order[i] != want {
-			return failed(CheckOrder, want.String(), b.Order[i].String(), "order[%d]", i)
+			return Failed(CheckOrder, want.String(), b.Order[i].String(), "order[%d]", i)
 		}
 	}
-	return passed(CheckOrder, "%d", len(order))
+	return Passed(CheckOrder, "%d", len(order))
 }
 
 func compared[T fmt.Stringer](id CheckID, want, got T, equal bool) Check {
 	if !equal {
-		return failed(id, want.String(), got.String(), "the header does not match the body")
+		return Failed(id, want.String(), got.String(), "the header does not match the body")
 	}
-	return passed(id, "%s", want)
+	return Passed(id, "%s", want)
 }
 
 func checkPolicyHash(p *policy.SlicePolicyV1, header *Provenance) Check {

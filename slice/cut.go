@@ -45,7 +45,10 @@ type Slice struct {
 
 // Cut selects around an anchor and fingerprints what was selected.
 func Cut(v dag.View, anchor dag.TurnID, p policy.Registered) (*Slice, error) {
-	params := p.Params()
+	params, err := p.Slice()
+	if err != nil {
+		return nil, err
+	}
 	if err := params.Check(); err != nil {
 		return nil, err
 	}

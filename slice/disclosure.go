@@ -244,7 +244,7 @@ func readDisclosure(c *canon.Cursor) *Disclosure {
 		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
 		Bundle:     canon.Parsed(c.Field("bundle"), dag.ParseDigest),
 		Provenance: ReadProvenance(c.Field("provenance")),
-		Seal:       readSeal(c),
+		Seal:       ReadSeal(c),
 		Policy:     policy.Read(c.Field("policy")),
 		TurnCount:  int(c.Field("turn_count").Uint(maxTurns)),
 		EdgeCount:  int(c.Field("edges").Uint(uint64(maxEdges(maxTurns)))),
@@ -314,20 +314,20 @@ func (d *Disclosure) checkCanonicalOrder() Check {
 	for i := range d.Turns {
 		t := &d.Turns[i]
 		if t.Index < 0 || t.Index >= d.TurnCount {
-			return failed(CheckCanonicalOrder, "", fmt.Sprint(t.Index), "turns[%d]: turn %s has index %d among %d turns", i, t.ID, t.Index, d.TurnCount)
+			return Failed(CheckCanonicalOrder, "", fmt.Sprint(t.Index), "turns[%d]: turn %s has index %d among %d turns", i, t.ID, t.Index, d.TurnCount)
 		}
 		if i == 0 {
 			continue
 		}
 		before := &d.Turns[i-1]
 		if before.Index >= t.Index {
-			return failed(CheckCanonicalOrder, "", fmt.Sprint(t.Index), "turns[%d]: index %d does not come after %d", i, t.Index, before.Index)
+			return Failed(CheckCanonicalOrder, "", fmt.Sprint(t.Index), "turns[%d]: index %d does not come after %d", i, t.Index, before.Index)
 		}
 		if before.ID.Compare(t.ID) >= 0 {
-			return failed(CheckCanonicalOrder, "", t.ID.String(), "turns[%d]: %s does not come after %s", i, t.ID, before.ID)
+			return Failed(CheckCanonicalOrder, "", t.ID.String(), "turns[%d]: %s does not come after %s", i, t.ID, before.ID)
 		}
 	}
-	return passed(CheckCanonicalOrder, "%d of %d turns", len(d.Turns), d.TurnCount)
+	return Passed(CheckCanonicalOrder, "%d of %d turns", len(d.Turns), d.TurnCount)
 }
 
 func (d *Disclosure) checkAdmissions() Check {
@@ -339,17 +339,17 @@ func (d *Disclosure) checkAdmissions() Check {
 
 func (d *Disclosure) checkInclusion() Check {
 	if err := checkCounts(d.TurnCount, d.EdgeCount); err != nil {
-		return failed(CheckInclusion, "", "", "%v", err)
+		return Failed(CheckInclusion, "", "", "%v", err)
 	}
 	if len(d.Turns) == 0 {
-		return failed(CheckInclusion, "", "", "no turn is shown, so nothing leads to graph_snapshot_hash")
+		return Failed(CheckInclusion, "", "", "no turn is shown, so nothing leads to graph_snapshot_hash")
 	}
 	size, root := d.TurnCount+d.EdgeCount+1, d.Provenance.GraphSnapshotHash
 	for i := range d.Turns {
 		t := &d.Turns[i]
 		if !leads(t.Path, size, t.Index, TurnLeaf(&t.Turn), root) {
-			return failed(CheckInclusion, root.String(), "", "turns[%d]: the path of %d hashes does not lead from turn %s at index %d to the root of %d leaves", i, len(t.Path), t.ID, t.Index, size)
+			return Failed(CheckInclusion, root.String(), "", "turns[%d]: the path of %d hashes does not lead from turn %s at index %d to the root of %d leaves", i, len(t.Path), t.ID, t.Index, size)
 		}
 	}
-	return passed(CheckInclusion, "%d of %d leaves", len(d.Turns), size)
+	return Passed(CheckInclusion, "%d of %d leaves", len(d.Turns), size)
 }

@@ -8,8 +8,12 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// SchemaVersion is the version of GKP that this package implements.
-const SchemaVersion = "gkp/1"
+// SchemaVersion is the version of GKP that this package implements. FactsVersion is that of
+// the bundles of package factslice, whose provenance has the same six fields.
+const (
+	SchemaVersion = "gkp/1"
+	FactsVersion  = "gkf/1"
+)
 
 // A SliceID names a slice: xxHash64 of its anchor, turns, edges and policy, as
 // 16 hex digits. It names and indexes; it binds nothing.
@@ -68,8 +72,6 @@ func (p *Provenance) Check() error {
 	if p.PolicyParamsHash == (dag.Digest{}) || p.GraphSnapshotHash == (dag.Digest{}) {
 		return fmt.Errorf("%w: no policy_params_hash or no graph_snapshot_hash", dag.ErrForm)
 	}
-	if p.SchemaVersion != SchemaVersion {
-		return fmt.Errorf("%w: schema_version %.40q, want %q", ErrVersion, p.SchemaVersion, SchemaVersion)
-	}
-	return nil
+	_, err := parseVersion(p.SchemaVersion)
+	return err
 }

@@ -248,8 +248,8 @@ func TestSelectRefuses(t *testing.T) {
 	if _, err := slice.Select(v, anchor, policy.SlicePolicyV1{}); !errors.Is(err, policy.ErrRange) {
 		t.Errorf("the zero policy: got %v, want ErrRange", err)
 	}
-	if _, err := slice.Cut(v, anchor, policy.Registered{}); !errors.Is(err, policy.ErrRange) {
-		t.Errorf("Cut with the zero policy: got %v, want ErrRange", err)
+	if _, err := slice.Cut(v, anchor, policy.Registered{}); !errors.Is(err, policy.ErrUnknown) {
+		t.Errorf("Cut with the zero policy: got %v, want ErrUnknown", err)
 	}
 	if _, err := slice.Explain(v, anchor, policy.SlicePolicyV1{}, anchor); !errors.Is(err, policy.ErrRange) {
 		t.Errorf("Explain with the zero policy: got %v, want ErrRange", err)

@@ -5,6 +5,8 @@ import (
 	"hash"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // A tree computes the Merkle tree hash of RFC 6962, section 2.1, as leaf hashes
@@ -38,6 +40,15 @@ func (t *tree) root() tlog.Hash {
 		t.join()
 	}
 	return t.roots[0]
+}
+
+// TreeHash is the Merkle tree hash (RFC 6962, section 2.1) over leaf hashes.
+func TreeHash(leaves []dag.Digest) dag.Digest {
+	var t tree
+	for i := range leaves {
+		t.add((*[tlog.HashSize]byte)(&leaves[i]))
+	}
+	return dag.Digest(t.root())
 }
 
 // join puts a node above the last two roots. One hash and one buffer serve all

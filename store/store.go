@@ -124,12 +124,13 @@ type Event struct {
 	At     dag.Time
 }
 
-// An Issued slice is the record of one bundle that was handed out. It holds no
-// text.
+// An Issued slice is the record of one bundle that was handed out, of turns or of facts. It
+// holds no text.
 type Issued struct {
 	Number     uint64 // the tenant's first issued slice is 1; set by the store
 	Leaf       uint64 // the index of its leaf in the tenant's ledger; set by the store
 	Provenance slice.Provenance
+	Question   string // of a slice of facts, in canonical form; "" of one of turns, whose anchor says all
 	AsOf       dag.Seq
 	KeyID      string
 	Token      string
@@ -238,6 +239,9 @@ type Store interface {
 
 	// Acts gives up to limit acts numbered above after, ascending.
 	Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error)
+
+	// ActsAt gives the acts of some numbers, ascending. A number that is of no act is left out.
+	ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]knowledge.Recorded, error)
 
 	// ActsOf gives up to limit acts about a statement numbered above after, ascending:
 	// assertions and retractions of it. What superseded it is about another.

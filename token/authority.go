@@ -99,12 +99,17 @@ func (s *authorityState) key(tenant dag.Tenant, id KeyID) (derivedKey, error) {
 
 // Seal signs a slice for a tenant with the key that signs.
 func (a *Authority) Seal(tenant dag.Tenant, s *slice.Slice) (slice.Seal, error) {
+	return a.SealProvenance(tenant, &s.Provenance)
+}
+
+// SealProvenance is Seal for whoever cut another kind of slice: it signs the six fields.
+func (a *Authority) SealProvenance(tenant dag.Tenant, p *slice.Provenance) (slice.Seal, error) {
 	state := a.now()
 	id, err := state.ring.Signer()
 	if err != nil {
 		return slice.Seal{}, err
 	}
-	return state.seal(tenant, id, &s.Provenance)
+	return state.seal(tenant, id, p)
 }
 
 func (s *authorityState) seal(tenant dag.Tenant, id KeyID, p *slice.Provenance) (slice.Seal, error) {

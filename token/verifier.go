@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
@@ -37,7 +38,8 @@ type Claim struct {
 	Provenance slice.Provenance
 	Seal       slice.Seal
 	AsOf       dag.Seq
-	Turns      int
+	Turns      int // of a bundle of turns
+	Facts      int // of a bundle of facts
 }
 
 // A Verifier judges bundles. It needs the keys and the bundle, no store.
@@ -56,51 +58,61 @@ var bodyChecks = [...]slice.CheckID{
 // Verify makes every check that it can on a bundle's bytes. The Admissible holds
 // evidence if and only if the outcome is Verified. The bytes are copied.
 func (v *Verifier) Verify(data []byte) (Admissible, Verdict) {
-	return v.verify(data, func(slice.Seal) error { return nil })
+	return v.verify(data, anyTenant)
 }
 
 // VerifyFor is Verify on behalf of a tenant. A bundle of any other tenant is not
 // admissible, and the outcome, KeyUnknown, does not depend on its token: nobody
 // learns from it what another tenant's keys have signed.
 func (v *Verifier) VerifyFor(tenant dag.Tenant, data []byte) (Admissible, Verdict) {
-	return v.verify(data, func(seal slice.Seal) error {
+	return v.verify(data, only(tenant))
+}
+
+// only lets the keys of one tenant be looked at.
+func only(tenant dag.Tenant) func(slice.Seal) error {
+	return func(seal slice.Seal) error {
 		if seal.Tenant != tenant {
 			return fmt.Errorf("%w: tenant %q has no keys of tenant %q", ErrKeyUnknown, tenant, seal.Tenant)
 		}
 		return nil
-	})
+	}
 }
+
+// anyTenant lets those of the tenant that a bundle names be looked at.
+func anyTenant(slice.Seal) error { return nil }
 
 func (v *Verifier) verify(data []byte, mayCheck func(slice.Seal) error) (Admissible, Verdict) {
 	data = bytes.Clone(data) // what is checked is what is kept, whatever the caller does with its own
 	bundle, checks, err := slice.OpenBundle(data)
 	if err != nil {
-		return Admissible{}, unreadable(err)
+		return Admissible{}, unreadable(err, bodyChecks[:])
 	}
-	verdict := Verdict{
-		Outcome:  Verified,
-		Checks:   make([]slice.Check, 0, 3+len(bodyChecks)),
-		Redacted: bundle.Redacted(),
-		Claim:    Claim{Provenance: bundle.Provenance, Seal: bundle.Seal, AsOf: bundle.AsOf, Turns: len(bundle.Turns)},
+	verdict := v.judge(checks, Claim{Provenance: bundle.Provenance, Seal: bundle.Seal, AsOf: bundle.AsOf, Turns: len(bundle.Turns)}, mayCheck)
+	verdict.Redacted = bundle.Redacted()
+	if verdict.Outcome != Verified {
+		return Admissible{}, verdict
 	}
+	return Admissible{&evidence{bundle: bundle, bytes: data}}, verdict
+}
+
+// judge sums up the checks of a body, and makes that of the token.
+func (v *Verifier) judge(checks []slice.Check, claim Claim, mayCheck func(slice.Seal) error) Verdict {
+	verdict := Verdict{Outcome: Verified, Checks: make([]slice.Check, 0, 3+len(checks)), Claim: claim}
 	verdict.Checks = append(verdict.Checks,
 		slice.Check{ID: slice.CheckForm, Status: slice.StatusOK, Detail: "canonical JSON"},
-		slice.Check{ID: slice.CheckVersion, Status: slice.StatusOK, Detail: bundle.Provenance.SchemaVersion})
+		slice.Check{ID: slice.CheckVersion, Status: slice.StatusOK, Detail: claim.Provenance.SchemaVersion})
 	verdict.Checks = append(verdict.Checks, checks...)
 	for _, c := range verdict.Checks {
 		if c.Status == slice.StatusFail {
 			verdict.fail(Tampered, string(c.ID)+": "+c.Detail)
 		}
 	}
-	err = mayCheck(bundle.Seal)
+	err := mayCheck(claim.Seal)
 	if err == nil {
-		err = v.authority.Check(&bundle.Provenance, bundle.Seal)
+		err = v.authority.Check(&claim.Provenance, claim.Seal)
 	}
-	verdict.checkToken(err, bundle.Seal)
-	if verdict.Outcome != Verified {
-		return Admissible{}, verdict
-	}
-	return Admissible{&evidence{bundle: bundle, bytes: data}}, verdict
+	verdict.checkToken(err, claim.Seal)
+	return verdict
 }
 
 // fail sets the outcome, unless an earlier check has.
@@ -126,7 +138,7 @@ func (v *Verdict) checkToken(err error, seal slice.Seal) {
 	v.Checks = append(v.Checks, c)
 }
 
-func unreadable(err error) Verdict {
+func unreadable(err error, checks []slice.CheckID) Verdict {
 	v := Verdict{Outcome: Malformed, Reason: err.Error()}
 	form := slice.Check{ID: slice.CheckForm, Status: slice.StatusFail, Detail: err.Error()}
 	version := slice.Check{ID: slice.CheckVersion, Status: slice.StatusSkipped, Detail: "not reached"}
@@ -136,7 +148,7 @@ func unreadable(err error) Verdict {
 		version.Status, version.Detail = slice.StatusFail, err.Error()
 	}
 	v.Checks = append(v.Checks, form, version)
-	for _, id := range append(bodyChecks[:], slice.CheckToken) {
+	for _, id := range append(slices.Clone(checks), slice.CheckToken) {
 		v.Checks = append(v.Checks, slice.Check{ID: id, Status: slice.StatusSkipped, Detail: "not reached"})
 	}
 	return v

@@ -17,21 +17,24 @@ import (
 func (a *app) policyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
-		Short: "Register, list and show slice policies",
-		Long: `A policy says how far, how much and by what weights a slice is cut. Its id,
-NAME@VERSION, is bound to its parameters for ever: another set of parameters needs
-the next version. default@1 is there from the start.`,
+		Short: "Register, list and show policies",
+		Long: `A policy says how far, how much and by what weights a slice of turns is cut
+(slice_policy_v1), or which facts may be gathered around entities (fact_policy_v1).
+Its id, NAME@VERSION, is bound to its parameters for ever: another set of parameters
+needs the next version. default@1, for turns, and facts@1 are there from the start.`,
 		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	add := &cobra.Command{
 		Use:   "add FILE",
 		Short: "Register a policy",
-		Long: `Reads {"policy_id":"NAME@V","policy":{"type":"slice_policy_v1", …}} from a file or, for
--, from standard input. A parameter that is left out has its default. Fractions are
+		Long: `Reads {"policy_id":"NAME@V","policy":{"type":"slice_policy_v1", …}}, or with the type
+fact_policy_v1, from a file or, for -, from standard input. A parameter that is left out has its default. Fractions are
 decimals with at most six digits after the point; what they cannot hold exactly
 is refused.`,
 		Example: `  echo '{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":32,"distance_decay":0.7}}' |
+    graphkernel policy add -
+  echo '{"policy_id":"owners@1","policy":{"type":"fact_policy_v1","predicates":["owned by"],"max_hops":2}}' |
     graphkernel policy add -`,
 		Args: oneArg("FILE"),
 		RunE: func(c *cobra.Command, args []string) error { return a.addPolicy(c, args[0]) },
@@ -116,18 +119,30 @@ func (a *app) listPolicies(c *cobra.Command) error {
 		lines = append(lines, policyOf(p))
 	}
 	return a.print(map[string]any{"policies": lines, "registry_fingerprint": registry.Fingerprint()}, func(w io.Writer) {
-		t := newTable(w, "policy", "nodes", "radius", "siblings", "hash")
+		t := newTable(w, "policy", "selects", "at most", "hash")
 		for _, p := range registry.All() {
-			params := p.Params()
-			siblings := 0
-			if params.IncludeSiblings {
-				siblings = params.MaxSiblings
-			}
-			t.AppendRow(table.Row{p.ID(), params.MaxNodes, params.MaxRadius, siblings, p.Hash()})
+			selects, most := policyLimits(p)
+			t.AppendRow(table.Row{p.ID(), selects, most, p.Hash()})
 		}
 		t.Render()
 		fmt.Fprintf(w, "registry fingerprint %s\n", registry.Fingerprint())
 	})
+}
+
+// policyLimits says in short what a policy selects, and how much of it.
+func policyLimits(p policy.Registered) (selects, most string) {
+	switch params := p.Params().(type) {
+	case policy.SlicePolicyV1:
+		siblings := 0
+		if params.IncludeSiblings {
+			siblings = params.MaxSiblings
+		}
+		return "turns", fmt.Sprintf("%d nodes, radius %d, %d siblings", params.MaxNodes, params.MaxRadius, siblings)
+	case policy.FactPolicyV1:
+		return "facts", fmt.Sprintf("%d results, %d hops, %s", params.MaxResults, params.MaxHops, params.Direction)
+	default:
+		return params.Type(), ""
+	}
 }
 
 func (a *app) showPolicy(c *cobra.Command, id string) error {

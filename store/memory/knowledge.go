@@ -112,6 +112,22 @@ func (s *Store) Acts(ctx context.Context, name dag.Tenant, after dag.Seq, limit 
 	return s.actsThat(ctx, name, after, limit, func(*knowledge.Recorded) bool { return true })
 }
 
+// ActsAt gives the acts of some numbers.
+func (s *Store) ActsAt(ctx context.Context, name dag.Tenant, seqs []dag.Seq) ([]knowledge.Recorded, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	f := &s.disk.tenant(name).facts
+	list := empty[knowledge.Recorded](s)
+	for _, seq := range slices.Compact(slices.Sorted(slices.Values(seqs))) {
+		if i := f.at(seq); i < len(f.acts) && f.acts[i].Seq == seq {
+			list = append(list, copied(&f.acts[i]))
+		}
+	}
+	return list, nil
+}
+
 // ActsOf gives the acts about a statement.
 func (s *Store) ActsOf(ctx context.Context, name dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
 	if err := s.enter(ctx); err != nil {

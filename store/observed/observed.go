@@ -110,6 +110,10 @@ func (w *watched) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, li
 	})
 }
 
+func (w *watched) ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]knowledge.Recorded, error) {
+	return watch(ctx, w, "acts_at", func(ctx context.Context) ([]knowledge.Recorded, error) { return w.inner.ActsAt(ctx, tenant, seqs) })
+}
+
 func (w *watched) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
 	return watch(ctx, w, "acts_of", func(ctx context.Context) ([]knowledge.Recorded, error) {
 		return w.inner.ActsOf(ctx, tenant, id, after, limit)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	issuedColumns = `number, slice, anchor, policy, policy_hash, snapshot, version, as_of, key, token, bundle, at, leaf`
+	issuedColumns = `number, slice, anchor, policy, policy_hash, snapshot, version, as_of, key, token, bundle, at, leaf, question`
 
 	queryIssuedBySlice = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = $1 AND slice = $2 ORDER BY number`
 
@@ -29,7 +29,7 @@ const (
 	queryCountIssued = `UPDATE tenants SET issued = issued + $2 WHERE tenant = $1`
 
 	queryAddIssued = `INSERT INTO issued (tenant, ` + issuedColumns + `) SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::uuid[], $5::text[],
-		$6::bytea[], $7::bytea[], $8::text[], $9::bigint[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[])`
+		$6::bytea[], $7::bytea[], $8::text[], $9::bigint[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[], $15::text[])`
 )
 
 // PutIssued records that bundles were handed out, under the tenant's next numbers. It takes
@@ -142,14 +142,18 @@ func issuedArrays(tenant dag.Tenant, list []store.Issued) []any {
 	numbers, asOf, at, leaves := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	ids, policies, versions, keys, tokens := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	anchors, hashes, snapshots, bundles := make([][16]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	questions := make([]*string, n)
 	for k := range list {
 		i := &list[k]
 		p := &i.Provenance
+		if i.Question != "" {
+			questions[k] = &i.Question
+		}
 		numbers[k], asOf[k], at[k], leaves[k] = int64(i.Number), int64(i.AsOf), int64(i.At), int64(i.Leaf)
 		ids[k], policies[k], versions[k], keys[k], tokens[k] = string(p.SliceID), string(p.PolicyID), p.SchemaVersion, i.KeyID, i.Token
 		anchors[k], hashes[k], snapshots[k], bundles[k] = uuid(p.Anchor), p.PolicyParamsHash[:], p.GraphSnapshotHash[:], i.Bundle[:]
 	}
-	return []any{string(tenant), numbers, ids, anchors, policies, hashes, snapshots, versions, asOf, keys, tokens, bundles, at, leaves}
+	return []any{string(tenant), numbers, ids, anchors, policies, hashes, snapshots, versions, asOf, keys, tokens, bundles, at, leaves, questions}
 }
 
 // IssuedByID gives the records of a slice id.
@@ -178,9 +182,10 @@ func readIssued(rows pgx.Rows, err error) (list []store.Issued, _ error) {
 	var i store.Issued
 	p := &i.Provenance
 	var hash, snapshot, bundle pgtype.DriverBytes
+	var question pgtype.Text
 	_, err = pgx.ForEachRow(rows, []any{
 		&number, (*string)(&p.SliceID), (*[16]byte)(&p.Anchor), (*string)(&p.PolicyID), &hash, &snapshot, &p.SchemaVersion,
-		&asOf, &i.KeyID, &i.Token, &bundle, &at, &leaf,
+		&asOf, &i.KeyID, &i.Token, &bundle, &at, &leaf, &question,
 	}, func() error {
 		for _, c := range []struct {
 			into, from []byte
@@ -194,6 +199,7 @@ func readIssued(rows pgx.Rows, err error) (list []store.Issued, _ error) {
 				return err
 			}
 		}
+		i.Question = question.String
 		i.Number, i.Leaf, i.AsOf, i.At = uint64(number), uint64(leaf), dag.Seq(asOf), dag.Time(at)
 		list = append(list, i)
 		return nil

@@ -22,6 +22,8 @@ const (
 
 	queryActs = `SELECT ` + actColumns + ` FROM acts WHERE tenant = $1 AND seq > $2 ORDER BY seq LIMIT $3`
 
+	queryActsAt = `SELECT ` + actColumns + ` FROM acts WHERE tenant = $1 AND seq = ANY($2::bigint[]) ORDER BY seq`
+
 	// OFFSET 0 keeps the planner from walking all acts in their order until enough of them
 	// are of the statement.
 	queryActsOf = `SELECT * FROM (SELECT ` + actColumns + ` FROM acts WHERE tenant = $1 AND statement = $2 AND seq > $3 OFFSET 0) a
@@ -212,6 +214,19 @@ func (t *tx) queueEndings(b *pgx.Batch, ended []knowledge.Version) {
 func (s *Store) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) (list []knowledge.Recorded, err error) {
 	err = s.read(ctx, "acts", func(ctx context.Context, db *pgxpool.Conn) (err error) {
 		list, err = readActs(db.Query(ctx, queryActs, string(tenant), clipped(after), max(limit, 0)))
+		return err
+	})
+	return list, err
+}
+
+// ActsAt gives the acts of some numbers.
+func (s *Store) ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) (list []knowledge.Recorded, err error) {
+	numbers := make([]int64, len(seqs))
+	for i, seq := range seqs {
+		numbers[i] = clipped(seq)
+	}
+	err = s.read(ctx, "acts", func(ctx context.Context, db *pgxpool.Conn) (err error) {
+		list, err = readActs(db.Query(ctx, queryActsAt, string(tenant), numbers))
 		return err
 	})
 	return list, err

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	issuedColumns = `number, slice, anchor, policy, policy_hash, snapshot, version, as_of, key, token, bundle, at, leaf`
+	issuedColumns = `number, slice, anchor, policy, policy_hash, snapshot, version, as_of, key, token, bundle, at, leaf, question`
 
 	// Without statistics the planner takes the primary key and walks the tenant.
 	queryIssuedBySlice = `SELECT ` + issuedColumns + ` FROM issued INDEXED BY issued_by_slice
@@ -27,7 +27,7 @@ const (
 	// recordIsAsked joins issued i with a list that recordList wrote, j.
 	recordIsAsked = `substr(i.slice, 1, 8) = substr(j.value ->> 0, 1, 8) AND i.as_of = j.value ->> 1 AND i.bundle = unhex(j.value ->> 2)`
 
-	queryIssuedBundles = `SELECT i.number, i.slice, i.anchor, i.policy, i.policy_hash, i.snapshot, i.version, i.as_of, i.key, i.token, i.bundle, i.at, i.leaf
+	queryIssuedBundles = `SELECT i.number, i.slice, i.anchor, i.policy, i.policy_hash, i.snapshot, i.version, i.as_of, i.key, i.token, i.bundle, i.at, i.leaf, i.question
 		FROM json_each(?) j CROSS JOIN issued i INDEXED BY issued_by_slice ON i.tenant = ? AND ` + recordIsAsked
 
 	queryIssuedAfter = `SELECT ` + issuedColumns + ` FROM issued WHERE tenant = ? AND number > ? ORDER BY number LIMIT ?`
@@ -171,8 +171,9 @@ func (t *tx) addIssued(fresh []store.Issued) error {
 	return t.insert("issued", &t.issuedRows, len(fresh), func(args []any, n int) []any {
 		i := &fresh[n]
 		p := &i.Provenance
+		question := sql.NullString{String: i.Question, Valid: i.Question != ""}
 		return append(args, t.tenant, int64(i.Number), string(p.SliceID), p.Anchor[:], string(p.PolicyID),
-			p.PolicyParamsHash[:], p.GraphSnapshotHash[:], p.SchemaVersion, int64(i.AsOf), i.KeyID, i.Token, i.Bundle[:], int64(i.At), int64(i.Leaf))
+			p.PolicyParamsHash[:], p.GraphSnapshotHash[:], p.SchemaVersion, int64(i.AsOf), i.KeyID, i.Token, i.Bundle[:], int64(i.At), int64(i.Leaf), question)
 	})
 }
 
@@ -211,6 +212,7 @@ func readIssued(rows *sql.Rows, err error) (list []store.Issued, _ error) {
 	var i store.Issued
 	p := &i.Provenance
 	var anchor, hash, snapshot, bundle sql.RawBytes
+	var question sql.NullString
 	var leaf int64 // -1 until the ledger of an older store is complete
 	err = each(rows, func() error {
 		for _, c := range []struct {
@@ -227,9 +229,9 @@ func readIssued(rows *sql.Rows, err error) (list []store.Issued, _ error) {
 				return err
 			}
 		}
-		i.Leaf = uint64(leaf)
+		i.Leaf, i.Question = uint64(leaf), question.String
 		list = append(list, i)
 		return nil
-	}, &i.Number, &p.SliceID, &anchor, &p.PolicyID, &hash, &snapshot, &p.SchemaVersion, &i.AsOf, &i.KeyID, &i.Token, &bundle, &i.At, &leaf)
+	}, &i.Number, &p.SliceID, &anchor, &p.PolicyID, &hash, &snapshot, &p.SchemaVersion, &i.AsOf, &i.KeyID, &i.Token, &bundle, &i.At, &leaf, &question)
 	return list, err
 }

@@ -21,6 +21,8 @@ const (
 
 	queryActs = `SELECT ` + actColumns + ` FROM acts WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT ?`
 
+	queryActsAt = `SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?) j CROSS JOIN acts a ON a.tenant = ? AND a.seq = j.value ORDER BY a.seq`
+
 	queryActsOf = `SELECT ` + actColumns + ` FROM acts INDEXED BY acts_by_statement WHERE tenant = ? AND statement = ? AND seq > ?`
 
 	queryAliases = `SELECT ` + actColumns + ` FROM acts INDEXED BY acts_by_statement WHERE tenant = ? AND statement IS NULL AND seq > ?`
@@ -196,6 +198,19 @@ func (s *Store) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limi
 	return s.readActs(ctx, "acts", tenant, func(n int64) (*sql.Rows, error) {
 		return s.queries.acts.QueryContext(ctx, n, clipped(after), max(limit, 0))
 	})
+}
+
+// ActsAt gives the acts of some numbers.
+func (s *Store) ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]knowledge.Recorded, error) {
+	list := []byte{'['}
+	for i, seq := range slices.Compact(slices.Sorted(slices.Values(seqs))) {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = strconv.AppendInt(list, clipped(seq), 10)
+	}
+	list = append(list, ']')
+	return s.readActs(ctx, "acts", tenant, func(n int64) (*sql.Rows, error) { return s.queries.actsAt.QueryContext(ctx, string(list), n) })
 }
 
 // clipped is a number that a statement can take; nothing is above dag.MaxSeq.

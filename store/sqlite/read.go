@@ -59,7 +59,8 @@ type queries struct {
 	match, external, conversations *sql.Stmt
 	events, policies               *sql.Stmt
 	issuedBySlice, issuedAfter     *sql.Stmt
-	acts, actsOf, aliases, edges   *sql.Stmt
+	acts, actsAt, actsOf           *sql.Stmt
+	aliases, edges                 *sql.Stmt
 	key, keys                      *sql.Stmt
 	log, logHashes, logLeaves      *sql.Stmt
 	logged, origins, witnessed     *sql.Stmt
@@ -87,6 +88,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.policies, queryPolicies},
 		{&q.issuedBySlice, queryIssuedBySlice},
 		{&q.acts, queryActs},
+		{&q.actsAt, queryActsAt},
 		{&q.actsOf, queryActsOf},
 		{&q.aliases, queryAliases},
 		{&q.edges, queryEdges},
@@ -110,7 +112,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
-		q.match, q.external, q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.acts, q.actsOf, q.aliases, q.edges, q.key, q.keys,
+		q.match, q.external, q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.acts, q.actsAt, q.actsOf, q.aliases, q.edges, q.key, q.keys,
 		q.log, q.logHashes, q.logLeaves, q.logged, q.origins, q.witnessed} {
 		if s != nil {
 			errs = append(errs, s.Close())

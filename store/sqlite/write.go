@@ -128,7 +128,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.addPolicy = prepare(`INSERT INTO policies (tenant, policy, hash, canonical) VALUES (?, ?, ?, ?)`)
 	w.issued = prepare(queryIssuedBundles)
 	w.issuedCount = prepare(`UPDATE tenants SET issued = issued + ? WHERE tenant = ? RETURNING issued`)
-	w.issuedRows = insert(`issued (tenant, `+issuedColumns+`)`, 14)
+	w.issuedRows = insert(`issued (tenant, `+issuedColumns+`)`, 15)
 	w.key = prepare(queryKey)
 	w.keyCount = prepare(queryKeyCount)
 	w.addKey = prepare(`INSERT INTO api_keys (tenant, ` + keyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`)

@@ -1,0 +1,205 @@
+package kernel
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/factslice"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A FactRequest asks for a slice of facts. Names are as they are written.
+type FactRequest struct {
+	Start   []string  // entities; names that are written in two ways count once
+	Policy  policy.ID // "" is facts@1
+	AsOf    dag.Seq   // 0 is the present
+	ValidAt *dag.Time // nil: whenever it held
+}
+
+// question gives what is asked in canonical names.
+func (r *FactRequest) question() (q factslice.Question, err error) {
+	names, err := namesOf(r.Start)
+	if err != nil {
+		return q, fmt.Errorf("start: %w", err)
+	}
+	for _, name := range names {
+		if !slices.Contains(q.Start, name) {
+			q.Start = append(q.Start, name)
+		}
+	}
+	q.ValidAt = r.ValidAt
+	return q, q.Check()
+}
+
+// IssuedFacts is a slice of facts that a request is answered with.
+type IssuedFacts struct {
+	Facts  *factslice.Bundle
+	Bundle []byte // canonical bytes, the evidence to hand on
+	Record store.Issued
+}
+
+// FactSlice cuts, signs and records a slice of facts: what a traversal from some entities finds
+// under a policy, with the turns that are the evidence. The same request as of the same number
+// gives the same bytes unless the signing key changed in between.
+func (k *Kernel) FactSlice(ctx context.Context, tenant dag.Tenant, r FactRequest) (_ *IssuedFacts, err error) {
+	ctx, observed := k.observe(ctx, "fact_slice")
+	defer func() { observed(err) }()
+	q, err := r.question()
+	if err != nil {
+		return nil, err
+	}
+	return steady(k, func(c *keeping) (*IssuedFacts, error) { return c.issueFacts(ctx, tenant, q, r.Policy, r.AsOf) })
+}
+
+func (c *keeping) issueFacts(ctx context.Context, tenant dag.Tenant, q factslice.Question, id policy.ID, given dag.Seq) (*IssuedFacts, error) {
+	if id == "" {
+		id = policy.FactsID
+	}
+	p, err := c.policies.get(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.cutFacts(ctx, tenant, q, p, given)
+	if err != nil {
+		return nil, err
+	}
+	var bundle []byte
+	err = c.k.turnstile.pass(ctx, func() (err error) {
+		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
+			bundle = b.Append(nil)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(bundle) > slice.MaxBundle {
+		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_results", ErrTooLarge, len(bundle), slice.MaxBundle)
+	}
+	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
+	record, err := c.recordAs(ctx, tenant, handed, p, func(at dag.Time) store.Issued {
+		return store.Issued{
+			Provenance: b.Provenance, Question: q.Text(), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: sha256.Sum256(bundle), At: at,
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &IssuedFacts{Facts: b, Bundle: bundle, Record: record}, nil
+}
+
+// cutFacts cuts a slice of facts, without a seal.
+func (c *keeping) cutFacts(ctx context.Context, tenant dag.Tenant, q factslice.Question, p policy.Registered, given dag.Seq) (*factslice.Bundle, error) {
+	params, err := p.Facts()
+	if err != nil {
+		return nil, err
+	}
+	at, err := asOf(ctx, c.store, tenant, given)
+	if err != nil {
+		return nil, err
+	}
+	if at == 0 {
+		return nil, fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
+	}
+	v, err := c.facts.view(ctx, tenant, at)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.facts.traverse(ctx, v, q.Query(&params, at))
+	if err != nil {
+		return nil, err
+	}
+	known, err := store.KnownTo(ctx, c.store, tenant, v.aliases, &answer)
+	if err != nil {
+		return nil, err
+	}
+	b, err := factslice.Cut(q, p, at, &answer, known)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err) // an edge without its act, a fact without its evidence
+	}
+	return b, nil
+}
+
+// traverse answers from memory what was asked before, as of the same number.
+func (f *facts) traverse(ctx context.Context, v *view, q knowledge.Query) (knowledge.Answer, error) {
+	key := answerKey{v.tenant, v.asOf, queryText(&q)}
+	if answer, ok := f.answers.get(key); ok {
+		return answer, nil
+	}
+	answer, err := knowledge.Traverse(ctx, v, v.aliases, q)
+	if err == nil {
+		f.keepAnswer(key, answer)
+	}
+	return answer, err
+}
+
+// replayFacts is Replay for a bundle of facts. All of it follows from what was known as of its
+// number, so it is identical or different, and never erased.
+func (k *Kernel) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
+	b, err := factslice.Parse(bundle)
+	if err != nil {
+		return nil, err
+	}
+	if b.Seal.Tenant != tenant {
+		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
+	}
+	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf}
+	again, err := steady(k, func(c *keeping) ([]byte, error) {
+		return c.cutFactsAgain(ctx, tenant, b.Question, b.Provenance.PolicyID, b.AsOf, b.Seal)
+	})
+	switch {
+	case err != nil && !r.noCut(err):
+		return nil, err
+	case err != nil:
+	default:
+		r.compareBytes(again, bundle)
+	}
+	r.checkToken(k.authority.Check(&b.Provenance, b.Seal))
+	return r, k.checkIssued(ctx, tenant, r, sha256.Sum256(bundle))
+}
+
+func (r *Replay) compareBytes(again, bundle []byte) {
+	if d := slice.Differ(again, bundle); d != nil {
+		r.differ(d, fmt.Sprintf("byte %d, at %s", d.Offset, d.Path))
+		return
+	}
+	r.agree(Identical, fmt.Sprintf("%d bytes", len(bundle)))
+}
+
+// cutFactsAgain makes the bundle that a claim leads to.
+func (c *keeping) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q factslice.Question, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
+	if asOf == 0 {
+		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
+	}
+	p, err := c.policies.get(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.cutFacts(ctx, tenant, q, p, asOf)
+	if err != nil {
+		return nil, err
+	}
+	b.Seal = seal
+	return b.Append(nil), nil
+}
+
+// compareFactsRecord sets a record, which holds no facts, against what cutting again gave.
+func (r *Replay) compareFactsRecord(i *store.Issued, again []byte) {
+	fresh, err := factslice.Parse(again)
+	switch {
+	case err != nil:
+		r.differ(nil, err.Error())
+	case dag.Digest(sha256.Sum256(again)) == i.Bundle:
+		r.agree(Identical, fmt.Sprintf("%d bytes with the recorded SHA-256", len(again)))
+	case fresh.Provenance != i.Provenance:
+		r.differ(nil, fmt.Sprintf("cutting again gives slice %s with snapshot %s", fresh.Provenance.SliceID, fresh.Provenance.GraphSnapshotHash))
+	default:
+		r.differ(nil, "the same six fields, but other bytes than those recorded")
+	}
+}

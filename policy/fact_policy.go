@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+// FactType is the type that canonical forms and bundles of facts name.
+const FactType = "fact_policy_v1"
+
+// LimitPredicates bounds the predicates that a policy names.
+const LimitPredicates = 64
+
+// A FactPolicyV1 says which facts may be gathered around entities. Its zero value is not
+// valid; start from DefaultFacts.
+type FactPolicyV1 struct {
+	Predicates    []string // that are followed, in the form of normalize.Name, ascending; empty: all
+	Direction     knowledge.Direction
+	MaxHops       int     // edges away from where it starts
+	MaxResults    int     // entities
+	MinConfidence dag.PPM // of each fact
+}
+
+// DefaultFacts gives the parameters of the policy facts@1: all facts within three hops, up to
+// 100 entities.
+func DefaultFacts() FactPolicyV1 {
+	return FactPolicyV1{Direction: knowledge.Both, MaxHops: 3, MaxResults: 100}
+}
+
+// Type is FactType.
+func (FactPolicyV1) Type() string { return FactType }
+
+// Check reports the first parameter that is out of range.
+func (p FactPolicyV1) Check() error {
+	if len(p.Predicates) > LimitPredicates {
+		return fmt.Errorf("%w: %d predicates, at most %d", ErrRange, len(p.Predicates), LimitPredicates)
+	}
+	for i, name := range p.Predicates {
+		if canonical, err := normalize.Name(name); err != nil || canonical != name {
+			return fmt.Errorf("%w: predicate %.80q is not a canonical name", ErrRange, name)
+		}
+		if i > 0 && p.Predicates[i-1] >= name {
+			return fmt.Errorf("%w: the predicates must ascend, each once, and %.80q does not come after %.80q", ErrRange, name, p.Predicates[i-1])
+		}
+	}
+	switch {
+	case p.Direction != knowledge.Outgoing && p.Direction != knowledge.Incoming && p.Direction != knowledge.Both:
+		return fmt.Errorf("%w: direction is %.40q, want outgoing, incoming or both", ErrRange, p.Direction)
+	case p.MaxHops < 1 || p.MaxHops > knowledge.MaxHops:
+		return fmt.Errorf("%w: max_hops is %d, want 1 to %d", ErrRange, p.MaxHops, knowledge.MaxHops)
+	case p.MaxResults < 1 || p.MaxResults > knowledge.MaxResults:
+		return fmt.Errorf("%w: max_results is %d, want 1 to %d", ErrRange, p.MaxResults, knowledge.MaxResults)
+	case p.MinConfidence > dag.One:
+		return fmt.Errorf("%w: min_confidence is above 1", ErrRange)
+	}
+	return nil
+}
+
+// Canonical gives the canonical form, which Hash is taken of.
+func (p FactPolicyV1) Canonical() []byte {
+	w := canon.NewWriter(make([]byte, 0, 160))
+	p.write(w, "_ppm", func(f dag.PPM) { w.Uint(uint64(f)) })
+	return w.Bytes
+}
+
+// Hash is policy_params_hash: SHA-256 of the canonical form.
+func (p FactPolicyV1) Hash() dag.Digest { return sha256.Sum256(p.Canonical()) }
+
+// AppendWire writes the parameters as bundles and people do, as decimals.
+func (p FactPolicyV1) AppendWire(w *canon.Writer) {
+	var digits [8]byte
+	p.write(w, "", func(f dag.PPM) { w.Raw(f.AppendDecimal(digits[:0])) })
+}
+
+func (p FactPolicyV1) write(w *canon.Writer, suffix string, fraction func(dag.PPM)) {
+	w.BeginObject()
+	w.Key("direction")
+	w.String(string(p.Direction))
+	w.Key("max_hops")
+	w.Uint(uint64(p.MaxHops))
+	w.Key("max_results")
+	w.Uint(uint64(p.MaxResults))
+	w.Key("min_confidence" + suffix)
+	fraction(p.MinConfidence)
+	w.Key("predicates")
+	w.BeginArray()
+	for _, name := range p.Predicates {
+		w.String(name)
+	}
+	w.EndArray()
+	w.Key("type")
+	w.String(FactType)
+	w.EndObject()
+}
+
+// ReadFacts reads the parameters as decimals in a document that people wrote: every
+// parameter that is absent has its default, and predicates may be spelled in any way.
+func ReadFacts(c *canon.Cursor) FactPolicyV1 { return readFacts(c, "", decimal) }
+
+func readFacts(c *canon.Cursor, suffix string, fraction func(*canon.Cursor) dag.PPM) FactPolicyV1 {
+	p := DefaultFacts()
+	if t := c.Field("type"); t.String() != FactType && c.Err() == nil {
+		t.Fail(fmt.Errorf("%w: %.80q, want %q", ErrType, t.String(), FactType))
+	}
+	if f := c.Optional("direction"); f != nil {
+		p.Direction = knowledge.Direction(f.String())
+	}
+	if f := c.Optional("max_hops"); f != nil {
+		p.MaxHops = int(f.Uint(knowledge.MaxHops))
+	}
+	if f := c.Optional("max_results"); f != nil {
+		p.MaxResults = int(f.Uint(knowledge.MaxResults))
+	}
+	if f := c.Optional("min_confidence" + suffix); f != nil {
+		p.MinConfidence = fraction(f)
+	}
+	if f := c.Optional("predicates"); f != nil {
+		for _, name := range f.Items() {
+			p.Predicates = append(p.Predicates, canon.Parsed(name, normalize.Name))
+		}
+		slices.Sort(p.Predicates)
+		p.Predicates = slices.Compact(p.Predicates)
+	}
+	c.Close()
+	if err := p.Check(); err != nil {
+		c.Fail(err)
+	}
+	return p
+}

@@ -1,0 +1,135 @@
+package token
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/factslice"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// AdmissibleFacts is to a bundle of facts what [Admissible] is to one of turns: evidence that
+// was verified. The zero value holds nothing; only [Verifier.VerifyFacts] gives one with
+// evidence in it.
+type AdmissibleFacts struct {
+	evidence *factEvidence
+}
+
+// factEvidence never changes after verification.
+type factEvidence struct {
+	bundle *factslice.Bundle
+	bytes  []byte
+}
+
+// OK reports whether there is evidence in a.
+func (a AdmissibleFacts) OK() bool { return a.evidence != nil }
+
+// Provenance gives the six fields, or their zero value.
+func (a AdmissibleFacts) Provenance() slice.Provenance {
+	if !a.OK() {
+		return slice.Provenance{}
+	}
+	return a.evidence.bundle.Provenance
+}
+
+// Tenant gives the tenant whose evidence it is, or "".
+func (a AdmissibleFacts) Tenant() dag.Tenant {
+	if !a.OK() {
+		return ""
+	}
+	return a.evidence.bundle.Seal.Tenant
+}
+
+// KeyID gives the key whose token was verified, or "".
+func (a AdmissibleFacts) KeyID() KeyID {
+	if !a.OK() {
+		return ""
+	}
+	return KeyID(a.evidence.bundle.Seal.KeyID)
+}
+
+// AsOf gives the sequence number as of which the facts were believed. It is the one thing
+// here that the token does not cover.
+func (a AdmissibleFacts) AsOf() dag.Seq {
+	if !a.OK() {
+		return 0
+	}
+	return a.evidence.bundle.AsOf
+}
+
+// Facts gives a copy of the assertions, by ascending statement, or nil.
+func (a AdmissibleFacts) Facts() []knowledge.Act {
+	if !a.OK() {
+		return nil
+	}
+	facts := slices.Clone(a.evidence.bundle.Facts)
+	for i := range facts {
+		facts[i].Supersedes = slices.Clone(facts[i].Supersedes)
+	}
+	return facts
+}
+
+// Reached gives a copy of the entities with their paths, or nil.
+func (a AdmissibleFacts) Reached() []factslice.Reached {
+	if !a.OK() {
+		return nil
+	}
+	reached := slices.Clone(a.evidence.bundle.Reached)
+	for i := range reached {
+		reached[i].Path = slices.Clone(reached[i].Path)
+	}
+	return reached
+}
+
+// Evidence gives a copy of the turns that the facts name, with their leaf hashes, or nil.
+func (a AdmissibleFacts) Evidence() []factslice.Turn {
+	if !a.OK() {
+		return nil
+	}
+	return slices.Clone(a.evidence.bundle.Evidence)
+}
+
+// Bytes gives a copy of the very bytes that were verified, or nil.
+func (a AdmissibleFacts) Bytes() []byte {
+	if !a.OK() {
+		return nil
+	}
+	return slices.Clone(a.evidence.bytes)
+}
+
+// UnmarshalJSON, UnmarshalText, UnmarshalBinary and GobDecode refuse, and so do their
+// opposites, as those of Admissible do.
+func (a *AdmissibleFacts) UnmarshalJSON([]byte) error    { return ErrDecode }
+func (a *AdmissibleFacts) UnmarshalText([]byte) error    { return ErrDecode }
+func (a *AdmissibleFacts) UnmarshalBinary([]byte) error  { return ErrDecode }
+func (a *AdmissibleFacts) GobDecode([]byte) error        { return ErrDecode }
+func (a AdmissibleFacts) MarshalJSON() ([]byte, error)   { return nil, ErrDecode }
+func (a AdmissibleFacts) MarshalText() ([]byte, error)   { return nil, ErrDecode }
+func (a AdmissibleFacts) MarshalBinary() ([]byte, error) { return nil, ErrDecode }
+func (a AdmissibleFacts) GobEncode() ([]byte, error)     { return nil, ErrDecode }
+
+// VerifyFacts makes every check that it can on the bytes of a bundle of facts. The
+// AdmissibleFacts holds evidence if and only if the outcome is Verified. The bytes are copied.
+func (v *Verifier) VerifyFacts(data []byte) (AdmissibleFacts, Verdict) {
+	return v.verifyFacts(data, anyTenant)
+}
+
+// VerifyFactsFor is VerifyFacts on behalf of a tenant, as VerifyFor is Verify.
+func (v *Verifier) VerifyFactsFor(tenant dag.Tenant, data []byte) (AdmissibleFacts, Verdict) {
+	return v.verifyFacts(data, only(tenant))
+}
+
+func (v *Verifier) verifyFacts(data []byte, mayCheck func(slice.Seal) error) (AdmissibleFacts, Verdict) {
+	data = bytes.Clone(data)
+	bundle, err := factslice.Parse(data)
+	if err != nil {
+		return AdmissibleFacts{}, unreadable(err, factslice.Checks[:])
+	}
+	verdict := v.judge(bundle.Check(), Claim{Provenance: bundle.Provenance, Seal: bundle.Seal, AsOf: bundle.AsOf, Facts: len(bundle.Facts)}, mayCheck)
+	if verdict.Outcome != Verified {
+		return AdmissibleFacts{}, verdict
+	}
+	return AdmissibleFacts{&factEvidence{bundle: bundle, bytes: data}}, verdict
+}
