@@ -86,6 +86,7 @@ type Claim struct {
 	KeyID      string // of the token
 	AsOf       dag.Seq
 	Turns      int // of the slice
+	Facts      int // of a slice of facts, which has no turns
 }
 
 // A Redaction is a turn whose text is not shown.

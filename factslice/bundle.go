@@ -62,8 +62,8 @@ type Step struct {
 }
 
 // ErrMalformed is wrapped by every error of Parse but slice.ErrVersion: the bytes are no
-// bundle of facts. The message says where.
-var ErrMalformed = errors.New("malformed bundle of facts")
+// bundle of facts. It wraps that of package slice. The message says where.
+var ErrMalformed = fmt.Errorf("%w of facts", slice.ErrMalformed)
 
 // prefix is what the bytes of every bundle begin with, and those of no bundle of turns.
 var prefix = func() []byte {

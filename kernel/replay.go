@@ -140,7 +140,7 @@ func (c *keeping) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
 	known := false
-	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, policy.ErrUnknown, policy.ErrType, ErrDamaged} {
+	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, policy.ErrUnknown, policy.ErrMismatch, ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
 	if !known {

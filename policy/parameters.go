@@ -12,8 +12,10 @@ var (
 	// ErrRange is wrapped when a parameter lies outside its bounds.
 	ErrRange = errors.New("policy parameter out of range")
 	// ErrType is wrapped when parameters are of a type that this version does
-	// not know, or not of the type that is needed.
+	// not know.
 	ErrType = errors.New("unknown policy type")
+	// ErrMismatch is wrapped when a policy is not of the type that is needed.
+	ErrMismatch = errors.New("policy of another type")
 )
 
 // Parameters are what a policy decides by. They are of one of the types of this package,

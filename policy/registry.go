@@ -94,17 +94,17 @@ func (r Registered) ID() ID { return r.id }
 func (r Registered) Params() Parameters { return r.params }
 
 // Slice gives the parameters of a policy that slices are cut under. Of another type, it is
-// ErrType.
+// ErrMismatch.
 func (r Registered) Slice() (SlicePolicyV1, error) { return paramsOf[SlicePolicyV1](r, Type) }
 
 // Facts gives the parameters of a policy that facts are gathered under. Of another type, it
-// is ErrType.
+// is ErrMismatch.
 func (r Registered) Facts() (FactPolicyV1, error) { return paramsOf[FactPolicyV1](r, FactType) }
 
 func paramsOf[P Parameters](r Registered, want string) (P, error) {
 	p, ok := r.params.(P)
 	if !ok && r.params != nil {
-		return p, fmt.Errorf("%w: policy %s is of type %s, and this takes one of type %s", ErrType, r.id, r.params.Type(), want)
+		return p, fmt.Errorf("%w: policy %s is of type %s, and this takes one of type %s", ErrMismatch, r.id, r.params.Type(), want)
 	}
 	if !ok {
 		return p, fmt.Errorf("%w: no policy", ErrUnknown)

@@ -157,6 +157,7 @@ func problemOf(err error) *problem {
 		{policy.ErrConflict, codePolicyConflict},
 		{policy.ErrUnknown, codePolicyUnknown},
 		{policy.ErrRange, codeInvalid},
+		{policy.ErrMismatch, codeInvalid},
 		{policy.ErrType, codeVersion},
 		{slice.ErrVersion, codeVersion},
 		{slice.ErrMalformed, codeBundle},

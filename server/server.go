@@ -137,6 +137,7 @@ func (s *Server) handlers() map[string]handler {
 		"retractFacts":        (*call).retractFacts,
 		"factHistory":         (*call).factHistory,
 		"traverseKnowledge":   (*call).traverseKnowledge,
+		"cutFacts":            (*call).cutFacts,
 		"findPaths":           (*call).findPaths,
 		"knowledgeChanges":    (*call).knowledgeChanges,
 		"knowledgeStats":      (*call).knowledgeStats,

@@ -80,10 +80,10 @@ func (c *call) verifyBundle() error {
 	if len(c.body) == 0 {
 		return &problem{code: codeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
 	}
-	evidence, verdict := c.server.config.Kernel.VerifyFor(c.tenant(), c.body)
-	c.slice = string(verdict.Claim.Provenance.SliceID)
-	c.server.metrics.judged(kindBundle, verdict.Outcome)
-	return c.json(http.StatusOK, view.BundleVerdict(c.body, evidence, &verdict))
+	verdict := view.Judge(c.server.config.Kernel, c.tenant(), c.body)
+	c.slice = verdict.SliceID
+	c.server.metrics.judged(kindBundle, token.Outcome(verdict.Outcome))
+	return c.json(http.StatusOK, verdict)
 }
 
 func (c *call) listPolicies() error {

@@ -131,6 +131,14 @@ type Retracted struct {
 	Acts   []KnowledgeAct `json:"acts"` // the assertions that counted
 }
 
+// A FactSliceRequest asks for a slice of facts.
+type FactSliceRequest struct {
+	Start   []string `json:"start"`
+	Policy  string   `json:"policy,omitempty"` // absent: facts@1
+	AsOf    uint64   `json:"as_of,omitempty"`
+	ValidAt string   `json:"valid_at,omitempty"`
+}
+
 // A TraverseRequest asks which entities can be reached. Zero values are the defaults.
 type TraverseRequest struct {
 	Start         []string    `json:"start"`

@@ -37,7 +37,7 @@ number.
 	}
 	c.AddCommand(
 		a.knowledgeAddCommand(), a.knowledgeImportCommand(), a.knowledgeExtractCommand(),
-		a.knowledgeListCommand(), a.knowledgeTraverseCommand(), a.knowledgePathCommand(),
+		a.knowledgeListCommand(), a.knowledgeTraverseCommand(), a.knowledgePathCommand(), a.knowledgeSliceCommand(),
 		a.knowledgeHistoryCommand(), a.knowledgeChangesCommand(), a.knowledgeRetractCommand(), a.aliasesCommand(),
 	)
 	return c

@@ -78,6 +78,7 @@ type verdictJSON struct {
 	KeyID      string          `json:"key_id,omitempty"`
 	AsOf       uint64          `json:"as_of,omitempty"`
 	Turns      int             `json:"turns"`
+	Facts      int             `json:"facts,omitempty"`
 	Redacted   []string        `json:"redacted"`
 	Withheld   []withheldJSON  `json:"withheld,omitempty"`
 	Dropped    int             `json:"dropped,omitempty"`
@@ -147,6 +148,7 @@ func (a *app) verify(ctx context.Context, path string, flags *verifyFlags) error
 		KeyID:    verdict.Claim.KeyID,
 		AsOf:     uint64(verdict.Claim.AsOf),
 		Turns:    verdict.Claim.Turns,
+		Facts:    verdict.Claim.Facts,
 		Redacted: []string{}, Dropped: verdict.Dropped,
 		Provenance: provenanceOf(&verdict.Claim.Provenance),
 		Checks:     checkLines(verdict.Checks),
@@ -366,7 +368,11 @@ func (a *app) namesTenant() bool { return a.tenantFlag != "" || a.getenv("GRAPHK
 func printVerdict(w io.Writer, v *verdictJSON, checks []slice.Check) {
 	fmt.Fprint(w, strings.ToUpper(strings.ReplaceAll(v.Verdict, "_", " ")))
 	if v.Provenance != nil {
-		fmt.Fprintf(w, "  slice %s, %d turns", v.Provenance.SliceID, v.Turns)
+		if fmt.Fprintf(w, "  slice %s, ", v.Provenance.SliceID); v.Provenance.SchemaVersion == slice.FactsVersion {
+			fmt.Fprintf(w, "%d facts", v.Facts)
+		} else {
+			fmt.Fprintf(w, "%d turns", v.Turns)
+		}
 		if len(v.Redacted) > 0 {
 			fmt.Fprintf(w, " (%d redacted)", len(v.Redacted))
 		}

@@ -45,6 +45,7 @@ var tools = map[string]tool{
 	"knowledge_assert":   {access.Admit, MaxFacts * factValues, (*Server).assertFacts},
 	"knowledge_find":     {access.Recall, fewValues, (*Server).findFacts},
 	"knowledge_traverse": {access.Recall, listValues, (*Server).traverse},
+	"knowledge_slice":    {access.Cut, listValues, (*Server).cutFacts},
 	"knowledge_path":     {access.Recall, listValues, (*Server).paths},
 	"knowledge_history":  {access.Recall, fewValues, (*Server).history},
 	"knowledge_retract":  {access.Admit, fewValues, (*Server).retractFacts},
@@ -241,8 +242,7 @@ func (s *Server) verifyBundle(_ context.Context, who access.Identity, in *canon.
 	if err := read(in); err != nil {
 		return answer{}, err
 	}
-	evidence, verdict := s.kernel.VerifyFor(who.Tenant, bundle)
-	return answer{result: view.BundleVerdict(bundle, evidence, &verdict)}, nil
+	return answer{result: view.Judge(s.kernel, who.Tenant, bundle)}, nil
 }
 
 func (s *Server) replaySlice(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
@@ -268,7 +268,7 @@ func (s *Server) replaySlice(ctx context.Context, who access.Identity, in *canon
 		}
 		r, err = s.kernel.Replay(ctx, who.Tenant, data)
 		if errors.Is(err, slice.ErrMalformed) || errors.Is(err, slice.ErrVersion) {
-			return answer{}, refusef("%v; hand the bundle over byte for byte as cut_slice gave it", err)
+			return answer{}, refusef("%v; hand the bundle over byte for byte as cut_slice or knowledge_slice gave it", err)
 		}
 	}
 	if err != nil {

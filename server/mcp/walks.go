@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
 )
 
 // MaxHistory bounds a page of knowledge_history. knowledge.json says so too.
@@ -73,6 +74,40 @@ func reachedBy(got *kernel.Traversed) []reached {
 		list[i] = reached{r.Entity, r.Hops, ppm(r.MinConfidence), r.From, showPath(r.Path, got.Aliases)}
 	}
 	return list
+}
+
+// A factsCut is what knowledge_slice says beside the evidence.
+type factsCut struct {
+	SliceID      string `json:"slice_id"`
+	Entities     int    `json:"entities"`
+	Facts        int    `json:"facts"`
+	Turns        int    `json:"turns"`
+	Cut          string `json:"cut"`
+	AsOf         uint64 `json:"as_of"`
+	PolicyID     string `json:"policy_id"`
+	KeyID        string `json:"key_id"`
+	Token        string `json:"token"`
+	BundleSHA256 string `json:"bundle_sha256"`
+}
+
+func (s *Server) cutFacts(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	r := kernel.FactRequest{Start: readTerms(in, "start", 1, knowledge.MaxStarts), AsOf: readSeq(in, "as_of"), ValidAt: readTime(in, "valid_at")}
+	if f := in.Optional("policy"); f != nil {
+		r.Policy = canon.Parsed(f, policy.ParseID)
+	}
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	issued, err := s.kernel.FactSlice(ctx, who.Tenant, r)
+	if err != nil {
+		return answer{}, err
+	}
+	b := issued.Facts
+	return answer{text: string(issued.Bundle), result: factsCut{
+		SliceID: string(b.Provenance.SliceID), Entities: len(b.Reached), Facts: len(b.Facts), Turns: len(b.Evidence), Cut: cutText(b.Cut),
+		AsOf: uint64(b.AsOf), PolicyID: string(b.Provenance.PolicyID), KeyID: b.Seal.KeyID, Token: b.Seal.Token,
+		BundleSHA256: issued.Record.Bundle.String(),
+	}}, nil
 }
 
 type pathList struct {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
@@ -44,10 +45,20 @@ func TokenVerdict(v token.TokenVerdict) wire.TokenVerdict {
 	return wire.TokenVerdict{Admissible: v.Outcome == token.Verified, Outcome: string(v.Outcome), KeyID: string(v.KeyID), Reason: v.Reason}
 }
 
-// BundleVerdict shows the judgement of a bundle's bytes.
-func BundleVerdict(bundle []byte, evidence token.Admissible, v *token.Verdict) wire.BundleVerdict {
+// Judge has the bytes of a bundle judged for a tenant, one of turns or of facts, and shows
+// the verdict.
+func Judge(k *kernel.Kernel, tenant dag.Tenant, bundle []byte) wire.BundleVerdict {
+	if factslice.Is(bundle) {
+		evidence, verdict := k.VerifyFactsFor(tenant, bundle)
+		return bundleVerdict(bundle, evidence.OK(), &verdict)
+	}
+	evidence, verdict := k.VerifyFor(tenant, bundle)
+	return bundleVerdict(bundle, evidence.OK(), &verdict)
+}
+
+func bundleVerdict(bundle []byte, admissible bool, v *token.Verdict) wire.BundleVerdict {
 	return wire.BundleVerdict{
-		Admissible: evidence.OK(), Outcome: string(v.Outcome), KeyID: v.Claim.Seal.KeyID, Reason: v.Reason,
+		Admissible: admissible, Outcome: string(v.Outcome), KeyID: v.Claim.Seal.KeyID, Reason: v.Reason,
 		SliceID: string(v.Claim.Provenance.SliceID), BundleSHA256: dag.Digest(sha256.Sum256(bundle)).String(),
 		Redacted: texts(v.Redacted), Checks: checks(v.Checks),
 	}

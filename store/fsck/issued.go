@@ -145,6 +145,12 @@ func (c *checker) recut(page []store.Issued, registry policy.Registry) error {
 			c.saw(i.AsOf, where)
 			continue
 		}
+		if i.Question != "" {
+			if err := c.recutFacts(where, i, registry); err != nil {
+				return err
+			}
+			continue
+		}
 		at, ok := c.lookup(i.Provenance.Anchor)
 		if !ok || c.turn(at).seq > i.AsOf {
 			c.find(where, "anchor", "turn %s does not exist at number %d", i.Provenance.Anchor, i.AsOf)

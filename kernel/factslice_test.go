@@ -1,0 +1,291 @@
+package kernel_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/factslice"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/storetest"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// factPolicies are what slices of facts are cut under in tests.
+var factPolicies = map[policy.ID]policy.FactPolicyV1{
+	policy.FactsID: policy.DefaultFacts(),
+	"near@1":       {Direction: knowledge.Outgoing, MaxHops: 1, MaxResults: 3},
+	"sure@1":       {Direction: knowledge.Both, MaxHops: 8, MaxResults: 100, MinConfidence: 300_000, Predicates: []string{"p0"}},
+	"back@1":       {Direction: knowledge.Incoming, MaxHops: 2, MaxResults: 2},
+}
+
+// TestFactSlices cuts slices of facts, of the present and of the past, while acts come at
+// random: each verifies, says what Traverse says, names the leaves of its evidence, and is in
+// the ledger; in the end all are replayed, and the store is in order.
+func TestFactSlices(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := open(t, name)
+			k := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
+			turns := chain(t, k, 5)
+			for id, p := range factPolicies {
+				if err := k.RegisterPolicy(ctx, tenant, must(policy.Bind(id, p))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := rand.New(rand.NewPCG(4, 2))
+			var bundles [][]byte
+			facts, named, aliased := 0, 0, 0
+			rounds := 60
+			if testing.Short() {
+				rounds = 15
+			}
+			for range rounds {
+				acts := []knowledge.Act{storetest.RandomAct(r), storetest.RandomAct(r), storetest.RandomAct(r)}
+				for i := range acts {
+					if acts[i].Kind == knowledge.Assert {
+						acts[i].Fact.Slice, acts[i].Fact.Turn = "", dag.TurnID{}
+						if r.IntN(2) == 0 {
+							acts[i].Fact.Turn = turns[r.IntN(len(turns))]
+						}
+					}
+				}
+				if _, err := k.Learn(ctx, tenant, acts); err != nil {
+					continue // an alias that is another's
+				}
+				head := must(k.Head(ctx, tenant))
+				request := kernel.FactRequest{Start: []string{fmt.Sprintf("E%d", r.IntN(6)), "other name 1", "Other-Name-1"}}
+				if r.IntN(2) == 0 {
+					request.AsOf = 1 + dag.Seq(r.IntN(int(head)))
+				}
+				if r.IntN(3) == 0 {
+					at := dag.Time(r.IntN(9))
+					request.ValidAt = &at
+				}
+				for id, p := range factPolicies {
+					request.Policy = id
+					issued := must(k.FactSlice(ctx, tenant, request))
+					bundles = append(bundles, issued.Bundle)
+					b := checkFactSlice(t, k, issued, request, p)
+					facts, named, aliased = facts+len(b.Facts), named+len(b.Evidence), aliased+len(b.Aliases)
+				}
+			}
+			if facts < 100 || named < 50 || aliased < 10 {
+				t.Errorf("only %d facts, %d turns of evidence, %d aliases", facts, named, aliased)
+			}
+			for _, data := range bundles {
+				replayed := must(k.Replay(ctx, tenant, data))
+				id := must(factslice.Parse(data)).Provenance.SliceID
+				if byID := must(k.ReplayIssued(ctx, tenant, id)); replayed.Outcome != kernel.Identical || byID.Outcome != kernel.Identical {
+					t.Fatalf("%s\n%+v\n%+v", data, replayed, byID)
+				}
+			}
+			report := must(fsck.Check(ctx, s, fsck.Options{}))
+			if err := report.Err(); err != nil || report.Counts.Recut != report.Counts.Issued || report.Counts.Issued < len(bundles)/2 {
+				t.Errorf("%+v: %v", report.Counts, err)
+			}
+		})
+	}
+}
+
+// checkFactSlice holds an issued slice of facts against what it should be.
+func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, r kernel.FactRequest, p policy.FactPolicyV1) *factslice.Bundle {
+	t.Helper()
+	ctx := t.Context()
+	evidence, verdict := k.VerifyFactsFor(tenant, issued.Bundle)
+	if !evidence.OK() || verdict.Outcome != token.Verified {
+		t.Fatalf("%s\n%+v", issued.Bundle, verdict)
+	}
+	b := must(factslice.Parse(issued.Bundle))
+	want := must(k.Traverse(ctx, tenant, kernel.Traversal{
+		Start: r.Start, Predicates: p.Predicates, Direction: p.Direction, MaxHops: p.MaxHops, MaxResults: p.MaxResults,
+		MinConfidence: p.MinConfidence, AsOf: r.AsOf, ValidAt: r.ValidAt,
+	}))
+	if b.AsOf != want.AsOf || b.Cut != want.Cut || len(b.Reached) != len(want.Reached) {
+		t.Fatalf("%s\nTraverse gives %+v", issued.Bundle, want)
+	}
+	used := map[knowledge.ID]bool{}
+	for i := range want.Reached {
+		got, of := &b.Reached[i], &want.Reached[i]
+		if got.Entity != of.Entity || got.From != of.From || got.MinConfidence != of.MinConfidence || len(got.Path) != len(of.Path) {
+			t.Fatalf("reached[%d] of\n%s\nTraverse gives %+v", i, issued.Bundle, of)
+		}
+		for j := range of.Path {
+			used[of.Path[j].ID] = true
+			if got.Path[j].Fact != of.Path[j].ID || got.Path[j].Incoming != of.Path[j].Incoming {
+				t.Fatalf("reached[%d].path[%d] of\n%s", i, j, issued.Bundle)
+			}
+		}
+	}
+	if len(used) != len(b.Facts) {
+		t.Fatalf("%d facts, and the paths have %d", len(b.Facts), len(used))
+	}
+	for _, turn := range b.Evidence {
+		if record := must(k.Turn(ctx, tenant, turn.ID)); turn.Leaf != slice.TurnLeaf(&record.Turn) {
+			t.Fatalf("turn %s has leaf %s", turn.ID, turn.Leaf)
+		}
+	}
+	proof := must(k.Prove(ctx, tenant, issued.Record.Leaf))
+	leaf, ok := must(ledger.ParseLeaf(proof.Leaf)).(*ledger.SliceLeaf)
+	if !ok || leaf.Bundle != dag.Digest(sha256.Sum256(issued.Bundle)) || leaf.Provenance != b.Provenance {
+		t.Fatalf("leaf %d of the ledger is %s", issued.Record.Leaf, proof.Leaf)
+	}
+	return b
+}
+
+// TestFactSliceTies learns 200 equal edges in 100 orders in each store: one bundle, but for
+// the seal, which is the tenant's.
+func TestFactSliceTies(t *testing.T) {
+	first := ""
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			k := over(t, open(t, name), token.NewAuthority(ring(t, "k1")))
+			r := rand.New(rand.NewPCG(2, uint64(len(name))))
+			var acts []knowledge.Act
+			for n := range 100 {
+				acts = append(acts, fact(t, "hub", "near", fmt.Sprintf("e%d", n)), fact(t, fmt.Sprintf("f%d", n), "near", "hub"))
+			}
+			for n := range 100 {
+				of := dag.Tenant(fmt.Sprintf("order-%d", n))
+				r.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
+				must(k.Learn(ctx, of, acts))
+				b := must(factslice.Parse(must(k.FactSlice(ctx, of, kernel.FactRequest{Start: []string{"hub"}})).Bundle))
+				b.Seal = slice.Seal{}
+				switch text := string(b.Append(nil)); {
+				case len(b.Reached) != 100 || b.Cut != knowledge.CutResults:
+					t.Fatalf("%d entities, %q", len(b.Reached), b.Cut)
+				case first == "":
+					first = text
+				case text != first:
+					t.Fatalf("order %d gave another bundle", n)
+				}
+			}
+		})
+	}
+}
+
+// TestFactSliceReplays holds what a replay says of a slice that another history, another key or
+// somebody's hand made different.
+func TestFactSliceReplays(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, "memory")
+	k := over(t, s, token.NewAuthority(ring(t, "k1")))
+	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "wrote", "Note G"), fact(t, "Note G", "about", "numbers")}))
+	issued := must(k.FactSlice(ctx, tenant, kernel.FactRequest{Start: []string{"Ada"}}))
+	again := must(k.FactSlice(ctx, tenant, kernel.FactRequest{Start: []string{"ADA"}}))
+	if string(again.Bundle) != string(issued.Bundle) || again.Record != issued.Record {
+		t.Errorf("the same question has another answer: %s", again.Bundle)
+	}
+	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "knew", "Babbage"), alias("countess", "ada")}))
+	replay := func(change func(b *factslice.Bundle)) *kernel.Replay {
+		b := must(factslice.Parse(issued.Bundle))
+		change(b)
+		return must(k.Replay(ctx, tenant, b.Append(nil)))
+	}
+	if r := replay(func(*factslice.Bundle) {}); r.Outcome != kernel.Identical {
+		t.Errorf("%+v", r)
+	}
+	for what, change := range map[string]func(b *factslice.Bundle){
+		"another number":     func(b *factslice.Bundle) { b.AsOf = 3 },
+		"number 0":           func(b *factslice.Bundle) { b.AsOf = 0 },
+		"beyond the head":    func(b *factslice.Bundle) { b.AsOf = 99 },
+		"an unknown policy":  func(b *factslice.Bundle) { b.Provenance.PolicyID = "none@1" },
+		"a policy of turns":  func(b *factslice.Bundle) { b.Provenance.PolicyID = policy.DefaultID },
+		"another confidence": func(b *factslice.Bundle) { b.Facts[0].Fact.Confidence-- },
+		"a fact left out":    func(b *factslice.Bundle) { b.Facts = b.Facts[1:] },
+		"another question":   func(b *factslice.Bundle) { b.Question.Start = []string{"numbers"} },
+		"a time":             func(b *factslice.Bundle) { at := dag.Time(1); b.Question.ValidAt = &at },
+		"another parameter":  func(b *factslice.Bundle) { b.Policy.MaxHops = 2 },
+		"an alias":           func(b *factslice.Bundle) { b.Aliases = []factslice.Alias{{Alias: "ada", Canonical: "adam"}} },
+		"a cut":              func(b *factslice.Bundle) { b.Cut = knowledge.CutWork },
+	} {
+		if r := replay(change); r.Outcome != kernel.Different {
+			t.Errorf("%s: %+v", what, r)
+		}
+	}
+	if _, err := k.Replay(ctx, "other", issued.Bundle); !errors.Is(err, kernel.ErrTenant) {
+		t.Errorf("another tenant's: %v", err)
+	}
+	if _, err := k.Replay(ctx, tenant, issued.Bundle[:len(issued.Bundle)-1]); !errors.Is(err, slice.ErrMalformed) {
+		t.Errorf("cut short: %v", err)
+	}
+	if _, v := k.VerifyFactsFor("other", issued.Bundle); v.Outcome != token.KeyUnknown {
+		t.Errorf("for another tenant: %+v", v)
+	}
+	if a, v := k.Verify(issued.Bundle); a.OK() || v.Outcome != token.UnknownVersion {
+		t.Errorf("as a bundle of turns: %+v", v)
+	}
+	// A third party finds it in the ledger, and no attestation of it.
+	signed := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
+	proof := must(signed.Prove(ctx, tenant, issued.Record.Leaf)).Append(nil)
+	judge := trusting(t, somebody(t))
+	if v := judge.Judge(evidence.Files{Bundle: issued.Bundle, Proof: proof}); v.Outcome != evidence.Verified || v.Claim.Facts != 2 || v.Inclusion == nil {
+		t.Errorf("%+v", v)
+	}
+	other := must(signed.FactSlice(ctx, tenant, kernel.FactRequest{Start: []string{"Ada"}}))
+	if v := judge.Judge(evidence.Files{Bundle: other.Bundle, Proof: proof}); v.Outcome != evidence.NotInLog {
+		t.Errorf("with the proof of another: %+v", v)
+	}
+	if _, err := signed.Attest(ctx, tenant, issued.Bundle); !errors.Is(err, slice.ErrVersion) {
+		t.Errorf("attested: %v", err)
+	}
+}
+
+// TestFactSliceRefuses holds what cannot be asked.
+func TestFactSliceRefuses(t *testing.T) {
+	ctx := t.Context()
+	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	ada := []string{"Ada"}
+	if _, err := k.FactSlice(ctx, tenant, kernel.FactRequest{Start: ada}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("of nothing: %v", err)
+	}
+	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "wrote", "Note G")}))
+	many := make([]string, knowledge.MaxStarts+1)
+	for i := range many {
+		many[i] = fmt.Sprint("e", i)
+	}
+	for what, tc := range map[string]struct {
+		kernel.FactRequest
+		want error
+	}{
+		"nobody":             {kernel.FactRequest{}, knowledge.ErrQuery},
+		"too many":           {kernel.FactRequest{Start: many}, knowledge.ErrQuery},
+		"no name":            {kernel.FactRequest{Start: []string{"?!"}}, knowledge.ErrQuery},
+		"beyond the head":    {kernel.FactRequest{Start: ada, AsOf: 2}, kernel.ErrBeyondHead},
+		"an unknown policy":  {kernel.FactRequest{Start: ada, Policy: "none@1"}, policy.ErrUnknown},
+		"a policy of turns":  {kernel.FactRequest{Start: ada, Policy: policy.DefaultID}, policy.ErrMismatch},
+		"another's defaults": {kernel.FactRequest{Start: ada, Policy: "facts@2"}, policy.ErrUnknown},
+	} {
+		if _, err := k.FactSlice(ctx, tenant, tc.FactRequest); !errors.Is(err, tc.want) {
+			t.Errorf("%s: %v, want %v", what, err, tc.want)
+		}
+	}
+	taken := must(policy.Bind(policy.FactsID, policy.FactPolicyV1{Direction: knowledge.Both, MaxHops: 1, MaxResults: 1}))
+	if err := k.RegisterPolicy(ctx, tenant, taken); !errors.Is(err, policy.ErrConflict) {
+		t.Errorf("facts@1 was given other parameters: %v", err)
+	}
+	turn := chain(t, k, 1)[0]
+	if _, err := k.Slice(ctx, tenant, kernel.Request{Anchor: turn, Policy: policy.FactsID}); !errors.Is(err, policy.ErrMismatch) {
+		t.Errorf("turns under facts@1: %v", err)
+	}
+	var ids []policy.ID
+	for _, p := range must(k.Policies(ctx, tenant)).All() {
+		ids = append(ids, p.ID())
+	}
+	if !slices.Equal(ids, []policy.ID{policy.DefaultID, policy.FactsID}) {
+		t.Errorf("policies %v", ids)
+	}
+}
