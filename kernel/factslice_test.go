@@ -92,7 +92,7 @@ func TestFactSlices(t *testing.T) {
 					t.Fatalf("%s\n%+v\n%+v", data, replayed, byID)
 				}
 			}
-			report := must(fsck.Check(ctx, s, fsck.Options{}))
+			report := must(fsck.Store(ctx, s, fsck.Options{}))
 			if err := report.Err(); err != nil || report.Counts.Recut != report.Counts.Issued || report.Counts.Issued < len(bundles)/2 {
 				t.Errorf("%+v: %v", report.Counts, err)
 			}
