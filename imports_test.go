@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"golden":              {"dag", "policy", "slice", "token"},
 	"ingest":              {"dag", "internal/canon"},
 	"ingest/extract":      {"dag"},
+	"ingest/llm":          {"dag", "knowledge", "normalize", "internal/canon"},
 	"normalize":           {"internal/canon", "golang.org/x/text"},
 	"knowledge":           {"dag", "normalize", "internal/canon"},
 	"factslice":           {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
@@ -76,7 +77,7 @@ var mayImport = map[string][]string{
 		"render", "store/observed", "server", "server/mcp", "server/oidc", "server/certs",
 		"github.com/spf13/cobra", "github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf",
 		"github.com/prometheus/client_golang/prometheus", "go.opentelemetry.io/otel",
-		"knowledge", "normalize", "ingest/extract",
+		"knowledge", "normalize", "ingest/extract", "ingest/llm",
 	},
 	"bench": {
 		"dag", "evidence", "identity", "ledger", "policy", "slice", "token", "ingest", "store", "store/sqlite", "store/postgres", "store/observed", "kernel",

@@ -21,7 +21,9 @@ func (a *app) eraseCommand() *cobra.Command {
 from the store, and records when and why. Its place in the graph stays: slices cut
 before still verify, and a replay says that the text was erased. This cannot be
 undone. Bundles that were handed out before still hold the text. (PostgreSQL forgets
-the bytes themselves only with time: docs/scaling.md.)
+the bytes themselves only with time: docs/scaling.md.) Other turns stay as they are: if a
+model was asked for facts about the turn, the prompt and the response that keep its text are
+named, to be erased as well.
 
 ` + anchorHelp,
 		Args: oneArg("TURN"),
@@ -53,8 +55,12 @@ func (a *app) erase(c *cobra.Command, turn, why string) error {
 		} else if err != nil {
 			return err
 		}
+		shown, err := s.shownIn(c.Context(), id)
+		if err != nil {
+			return fmt.Errorf("the turn is erased; what models were shown of it cannot be looked for: %w", err)
+		}
 		already := e.Seq <= before
-		result := map[string]any{"turn": id.String(), "seq": uint64(e.Seq), "reason": e.Reason, "at": e.At.String(), "already": already}
+		result := map[string]any{"turn": id.String(), "seq": uint64(e.Seq), "reason": e.Reason, "at": e.At.String(), "already": already, "shown_in": texts(shown)}
 		return a.print(result, func(w io.Writer) {
 			switch {
 			case e.Seq == 0:
@@ -63,6 +69,9 @@ func (a *app) erase(c *cobra.Command, turn, why string) error {
 				fmt.Fprintf(w, "turn %s was erased already: event %d, %s, %s\n", id, e.Seq, e.At, render.OneLine(e.Reason, 200))
 			default:
 				fmt.Fprintf(w, "turn %s is erased: event %d\n", id, e.Seq)
+			}
+			for _, other := range shown {
+				fmt.Fprintf(w, "  turn %s keeps what a model was shown of it, or what the model made of that; erase it too\n", other)
 			}
 		})
 	})

@@ -25,6 +25,7 @@ learned from the same turns before and are not believed any more, and which stay
 func (a *app) knowledgeExtractCommand() *cobra.Command {
 	var conversation string
 	var after uint64
+	var model llmFlags
 	c := &cobra.Command{
 		Use:   "extract",
 		Short: "Learn facts from the turns: files, commands, tests, packages, commits",
@@ -36,18 +37,43 @@ fact names the turn that is its evidence, and has the source ` + extract.Rules +
 Facts are learned in batches, each whole or not at all. Extracting again learns what is new
 and changes nothing else. The result, as JSON:
 
-` + extractJSON,
+` + extractJSON + `
+
+` + llmHelp,
 		Example: `  graphkernel import ~/.claude/projects && graphkernel knowledge extract
-  graphkernel knowledge list --predicate edited-file`,
+  graphkernel knowledge list --predicate edited-file
+  graphkernel knowledge extract --llm-url http://localhost:11434/v1 --llm-model qwen3 --llm-max-requests 5`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.extractFacts(c.Context(), conversation, dag.Seq(after))
+			only, err := onlyConversation(conversation)
+			if err != nil {
+				return err
+			}
+			if asked, err := model.given(c); err != nil {
+				return err
+			} else if asked {
+				return a.askForFacts(c.Context(), &model, only, dag.Seq(after))
+			}
+			return a.extractFacts(c.Context(), only, dag.Seq(after))
 		},
 	}
 	c.Flags().StringVar(&conversation, "conversation", "", "only the turns of this conversation (an id)")
 	c.Flags().Uint64Var(&after, "after", 0, "only turns with a later sequence number")
 	noFiles(c, "conversation", "after")
+	model.define(c)
 	return c
+}
+
+// onlyConversation reads the conversation that a flag names; nil: all of them.
+func onlyConversation(text string) (*dag.ConversationID, error) {
+	if text == "" {
+		return nil, nil
+	}
+	id, err := dag.ParseConversationID(text)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return &id, nil
 }
 
 type extractedJSON struct {
@@ -60,15 +86,7 @@ type extractedJSON struct {
 	Head       uint64         `json:"head"`
 }
 
-func (a *app) extractFacts(ctx context.Context, conversation string, after dag.Seq) error {
-	var only *dag.ConversationID
-	if conversation != "" {
-		id, err := dag.ParseConversationID(conversation)
-		if err != nil {
-			return &usageError{err}
-		}
-		only = &id
-	}
+func (a *app) extractFacts(ctx context.Context, only *dag.ConversationID, after dag.Seq) error {
 	return a.withKernel(ctx, token.Keyring{}, func(s *session) error {
 		if err := s.holdsTurns(ctx); err != nil {
 			return err
@@ -107,7 +125,7 @@ func (a *app) extract(ctx context.Context, s *session, only *dag.ConversationID,
 	}
 	bar := a.counting("extracting")
 	defer bar.stop()
-	if err := x.readEnded(ctx); err != nil {
+	if x.ended, err = s.readEnded(ctx); err != nil {
 		return x.result, err
 	}
 	const page, bytes = 1000, 16 << 20
@@ -141,21 +159,22 @@ type extraction struct {
 }
 
 // readEnded finds out what was retracted or superseded, so that it is not learned anew.
-func (x *extraction) readEnded(ctx context.Context) error {
-	x.ended = map[knowledge.ID]bool{}
-	return x.eachAct(ctx, func(r *knowledge.Recorded) {
+func (s *session) readEnded(ctx context.Context) (map[knowledge.ID]bool, error) {
+	ended := map[knowledge.ID]bool{}
+	err := s.eachAct(ctx, func(r *knowledge.Recorded) {
 		switch r.Act.Kind {
 		case knowledge.Assert:
-			if len(x.ended) > 0 {
-				delete(x.ended, r.Act.Fact.ID())
+			if len(ended) > 0 {
+				delete(ended, r.Act.Fact.ID())
 			}
 			for _, id := range r.Act.Supersedes {
-				x.ended[id] = true
+				ended[id] = true
 			}
 		case knowledge.Retract:
-			x.ended[r.Act.Statement] = true
+			ended[r.Act.Statement] = true
 		}
 	})
+	return ended, err
 }
 
 // eachAct calls fn with every act of the tenant, by its number.
@@ -273,7 +292,7 @@ func actOfFinding(f *extract.Finding) (knowledge.Act, error) {
 func (x *extraction) skip(s *extract.Skipped) {
 	for reason, n := range map[string]int{
 		"long_object": s.LongObject, "missing_call": s.MissingCall, "unclear_call": s.UnclearCall,
-		"unclear_result": s.UnclearResult, "unclear_command": s.UnclearCommand,
+		"unclear_result": s.UnclearResult, "unclear_command": s.UnclearCommand, "model_exchange": s.ModelExchange,
 	} {
 		if n > 0 {
 			x.result.Skipped[reason] += n

@@ -97,17 +97,20 @@ func (a *app) listConversations(c *cobra.Command) error {
 
 // A shownTurn is a line of a tree.
 type shownTurn struct {
-	ID        string         `json:"id"`
-	Seq       uint64         `json:"seq"`
-	Parents   []shownParent  `json:"parents"`
-	Role      string         `json:"role"`
-	Phase     string         `json:"phase"`
-	Salience  json.Number    `json:"salience"`
-	CreatedAt string         `json:"created_at"`
-	Author    string         `json:"author,omitempty"`
-	Content   string         `json:"content,omitempty"`
-	Redacted  bool           `json:"redacted,omitempty"`
-	Selected  *admissionJSON `json:"selected,omitempty"`
+	ID        string        `json:"id"`
+	Seq       uint64        `json:"seq"`
+	Parents   []shownParent `json:"parents"`
+	Role      string        `json:"role"`
+	Phase     string        `json:"phase"`
+	Salience  json.Number   `json:"salience"`
+	CreatedAt string        `json:"created_at"`
+	Author    string        `json:"author,omitempty"`
+	Content   string        `json:"content,omitempty"`
+
+	Attrs map[string]string `json:"attrs,omitempty"`
+
+	Redacted bool           `json:"redacted,omitempty"`
+	Selected *admissionJSON `json:"selected,omitempty"`
 
 	why string
 }
@@ -164,7 +167,7 @@ func readTurns(ctx context.Context, s *session, id dag.ConversationID) ([]shownT
 	err := s.Turns(ctx, s.tenant, id, func(seq dag.Seq, d *dag.Draft) error {
 		t := shownTurn{
 			ID: d.ID.String(), Seq: uint64(seq), Parents: []shownParent{}, Role: d.Role.String(), Phase: d.Phase.String(), Salience: json.Number(d.Salience.String()),
-			CreatedAt: d.CreatedAt.String(), Author: d.Author, Content: d.Content, Redacted: d.Redacted,
+			CreatedAt: d.CreatedAt.String(), Author: d.Author, Content: d.Content, Attrs: d.Attrs, Redacted: d.Redacted,
 		}
 		for _, p := range d.Parents {
 			t.Parents = append(t.Parents, shownParent{p.ID.String(), p.Kind.String()})

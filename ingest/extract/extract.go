@@ -66,6 +66,7 @@ type Skipped struct {
 	UnclearCall    int // content that does not hold the calls that the attributes name, or an input that is no object
 	UnclearResult  int // a result whose text cannot be told from what stands beside it; what needs no text is found
 	UnclearCommand int // a command that is no shell text as far as these rules read it; only ran-command is given
+	ModelExchange  int // a turn that keeps what a model was shown, or its answer: it repeats what others said
 }
 
 // Add adds other to s.
@@ -75,6 +76,7 @@ func (s *Skipped) Add(other Skipped) {
 	s.UnclearCall += other.UnclearCall
 	s.UnclearResult += other.UnclearResult
 	s.UnclearCommand += other.UnclearCommand
+	s.ModelExchange += other.ModelExchange
 }
 
 // Of gives the findings of a turn, each once, ordered by predicate, object and
@@ -92,6 +94,9 @@ func Of(t *dag.Turn, b *dag.Body, parents []dag.TurnID, parent func(dag.TurnID) 
 func OfCounted(t *dag.Turn, b *dag.Body, parents []dag.TurnID, parent func(dag.TurnID) (*dag.Turn, *dag.Body)) ([]Finding, Skipped) {
 	if t == nil || b == nil {
 		return nil, Skipped{}
+	}
+	if b.Attrs[attrExchange] != "" {
+		return nil, Skipped{ModelExchange: 1}
 	}
 	x := &extraction{self: said{t.ID, t.Conversation, b}}
 	switch {
@@ -136,15 +141,16 @@ func ofDraft(d *dag.Draft) (*dag.Turn, *dag.Body) {
 
 // Attributes and kinds of blocks that importers write.
 const (
-	attrBlocks  = "blocks"
-	attrBranch  = "git_branch"
-	attrCommit  = "commit"
-	attrMessage = "message_id"
-	attrMeta    = "meta"
-	attrTool    = "tool"
-	attrToolUse = "tool_use_id"
-	blockCall   = "tool_use"
-	blockResult = "tool_result"
+	attrBlocks   = "blocks"
+	attrBranch   = "git_branch"
+	attrCommit   = "commit"
+	attrExchange = "llm_extract" // of ingest/llm
+	attrMessage  = "message_id"
+	attrMeta     = "meta"
+	attrTool     = "tool"
+	attrToolUse  = "tool_use_id"
+	blockCall    = "tool_use"
+	blockResult  = "tool_result"
 )
 
 // A said is a turn that can be a subject.

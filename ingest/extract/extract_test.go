@@ -264,3 +264,16 @@ func TestNothing(t *testing.T) {
 		t.Errorf("redacted result: %v, skipped %+v", got, skipped)
 	}
 }
+
+// TestModelExchange reads nothing out of what a model was shown: it repeats what others said.
+func TestModelExchange(t *testing.T) {
+	t.Parallel()
+	d := &dag.Draft{ID: callID, Conversation: conversation, Role: dag.RoleUser, Content: "see https://github.com/owner/repo/pull/7"}
+	if found, skipped := findings(t, d); len(found) != 1 || skipped != (extract.Skipped{}) {
+		t.Errorf("without the attribute: %v, %+v", found, skipped)
+	}
+	d.Attrs = map[string]string{"llm_extract": "prompt"}
+	if found, skipped := findings(t, d); len(found) != 0 || skipped != (extract.Skipped{ModelExchange: 1}) {
+		t.Errorf("with it: %v, %+v", found, skipped)
+	}
+}

@@ -1,0 +1,150 @@
+package llm
+
+import (
+	"crypto/sha256"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+)
+
+// A History is what one model was asked about one conversation, as the ledger has it. It
+// says what need not be asked again.
+type History struct {
+	model   Model
+	prompts map[dag.TurnID]*kept
+	shown   map[dag.TurnID]bool
+}
+
+// A kept prompt is one that is in the ledger.
+type kept struct {
+	turns   []dag.TurnID // that it shows; none if its text is erased, or it is another model's
+	answers map[dag.TurnID]answered
+}
+
+// answered is what tells an answer from another: its text, and the most that its facts are
+// held for. Of one that was erased it is empty.
+type answered struct {
+	text    [sha256.Size]byte
+	ceiling string
+}
+
+// NewHistory gives an empty history.
+func NewHistory(m Model) *History {
+	return &History{model: m, prompts: map[dag.TurnID]*kept{}, shown: map[dag.TurnID]bool{}}
+}
+
+// Shown reports whether a turn was shown to the model, and answered about. If both turns of an
+// exchange are erased, nothing says any more that it was.
+func (h *History) Shown(id dag.TurnID) bool { return h.shown[id] }
+
+// Add takes in a turn of the conversation that ConversationOf names; prompts come before
+// their responses. body is nil if it is erased. It gives the facts that a response of the model holds, with
+// the response as their evidence, and what was refused of it; read reports whether it is one.
+func (h *History) Add(t *dag.Turn, body *dag.Body, parents []dag.Parent) (facts []knowledge.Fact, refused Refusals, read bool) {
+	switch t.Role {
+	case dag.RoleUser:
+		h.addPrompt(t.ID, body)
+	case dag.RoleAssistant:
+		return h.addResponse(t.ID, body, parents)
+	}
+	return nil, nil, false
+}
+
+// AddDraft is Add for a turn that was just admitted.
+func (h *History) AddDraft(d *dag.Draft) (facts []knowledge.Fact, refused Refusals, read bool) {
+	t := dag.Turn{ID: d.ID, Conversation: d.Conversation, Role: d.Role, CreatedAt: d.CreatedAt}
+	return h.Add(&t, &dag.Body{Author: d.Author, Content: d.Content, Attrs: d.Attrs}, d.Parents)
+}
+
+func (h *History) addPrompt(id dag.TurnID, body *dag.Body) {
+	k := &kept{answers: map[dag.TurnID]answered{}}
+	if body != nil {
+		turns, err := TurnsOf(body)
+		if err != nil || body.Attrs[AttrExchange] != Asked {
+			return
+		}
+		if h.mine(body) {
+			k.turns = turns
+		}
+	}
+	h.prompts[id] = k
+}
+
+// mine reports whether an exchange is the model's, by the Prompt.
+func (h *History) mine(b *dag.Body) bool {
+	return b.Attrs[AttrModel] == string(h.model) && b.Attrs[AttrPrompt] == Prompt
+}
+
+func (h *History) addResponse(id dag.TurnID, body *dag.Body, parents []dag.Parent) (facts []knowledge.Fact, refused Refusals, read bool) {
+	var k *kept
+	for _, p := range parents {
+		if p.Kind == dag.Reply && h.prompts[p.ID] != nil {
+			k = h.prompts[p.ID]
+		}
+	}
+	if k == nil {
+		return nil, nil, false
+	}
+	k.answers[id] = answered{} // so that its id is not given again
+	if body == nil {
+		h.cover(k.turns)
+		return nil, nil, false
+	}
+	if body.Attrs[AttrExchange] != Answered || !h.mine(body) {
+		return nil, nil, false
+	}
+	turns, err := TurnsOf(body)
+	ceiling, wrong := dag.ParsePPM(body.Attrs[AttrCeiling])
+	if err != nil || wrong != nil || body.Author != h.model.Author() {
+		return nil, Refusals{Forged: 1}, true
+	}
+	h.cover(turns)
+	k.answers[id] = answered{sha256.Sum256([]byte(body.Content)), body.Attrs[AttrCeiling]}
+	facts, refused = Read(body.Content, len(turns), h.model, ceiling)
+	for i := range facts {
+		facts[i].Turn = id
+	}
+	return facts, refused, true
+}
+
+func (h *History) cover(turns []dag.TurnID) {
+	for _, id := range turns {
+		h.shown[id] = true
+	}
+}
+
+// Keep gives the turns to be admitted, at once, for an answer to a question: the prompt, unless it is
+// there, and the response, unless the prompt has the same. Add is to be given what
+// was admitted.
+func (h *History) Keep(q *Question, a *Answer, ceiling dag.PPM, asked, came dag.Time) []dag.Draft {
+	prompt := q.ID()
+	var drafts []dag.Draft
+	k := h.prompts[prompt]
+	if k == nil {
+		drafts = append(drafts, q.draft(asked))
+		k = &kept{}
+	}
+	is := answered{sha256.Sum256([]byte(a.Text)), ceiling.String()}
+	for _, was := range k.answers {
+		if was == is {
+			return drafts
+		}
+	}
+	d := dag.Draft{
+		ID: answerID(prompt, len(k.answers)+1), Conversation: ConversationOf(q.conversation), Role: dag.RoleAssistant,
+		Phase: dag.Exploration, HasSalience: true, CreatedAt: came,
+		Parents: []dag.Parent{{ID: prompt, Kind: dag.Reply}},
+		Author:  q.model.Author(), Content: a.Text,
+		Attrs: map[string]string{
+			AttrExchange: Answered, AttrModel: string(q.model), AttrPrompt: Prompt,
+			AttrTurns: formatTurns(q.turns), AttrCeiling: is.ceiling, AttrURL: a.URL,
+		},
+	}
+	if a.Served != "" {
+		d.Attrs[AttrServed] = a.Served
+	}
+	if a.Finish != "" {
+		d.Attrs[AttrFinish] = a.Finish
+	}
+	return append(drafts, d)
+}
