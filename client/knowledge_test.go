@@ -21,6 +21,9 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	if again := must(c.Learn(ctx, fact)); again.Result != "existing" || again.Statement != first.Statement {
 		t.Errorf("got %+v", again)
 	}
+	if b := must(c.FactSlice(ctx, client.FactRequest{Start: []string{"ADA Lovelace"}})); len(b.Claim.Facts) != 1 {
+		t.Errorf("got %s", b.Bytes)
+	}
 	absent := strings.Repeat("ab", 32)
 	out := must(c.LearnAll(ctx, wire.Knowledge{ // 2, 3
 		Retractions: []wire.Retraction{{Statement: absent, Reason: "never was"}},

@@ -82,12 +82,17 @@ func consistent(data []byte) (*slice.Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, check := range b.Check() {
+	return b, agree(b.Check())
+}
+
+// agree gives the first check that fails as an error.
+func agree(checks []slice.Check) error {
+	for _, check := range checks {
 		if check.Status == slice.StatusFail {
-			return nil, fmt.Errorf("check %s fails: %s", check.ID, check.Detail)
+			return fmt.Errorf("check %s fails: %s", check.ID, check.Detail)
 		}
 	}
-	return b, nil
+	return nil
 }
 
 // A BatchResult is a bundle, or why there is none: a *Problem, or ErrAnswer.

@@ -39,7 +39,7 @@ func (c *Client) VerifyToken(ctx context.Context, claim wire.TokenClaim) (wire.T
 // that is not admissible is no error: the verdict says what is wrong with it.
 //
 // It trusts the service to know the keys, and the connection to be the service's. A
-// program that has the keys uses token.Verifier.
+// program that has the keys uses token.Verifier. A bundle of facts is for VerifyFacts.
 func (c *Client) VerifyBundle(ctx context.Context, bundle []byte) (Verified, wire.BundleVerdict, error) {
 	data := bytes.Clone(bundle)
 	q := &request{method: http.MethodPost, path: "/api/verify_bundle", body: data}
@@ -47,44 +47,52 @@ func (c *Client) VerifyBundle(ctx context.Context, bundle []byte) (Verified, wir
 	if err != nil {
 		return Verified{}, wire.BundleVerdict{}, err
 	}
-	b, err := judged(data, &v)
+	var b *slice.Bundle
+	admissible, err := judged(data, &v, func() (*slice.Provenance, *slice.Seal, error) {
+		var err error
+		if b, err = consistent(data); err != nil {
+			return nil, nil, err
+		}
+		return &b.Provenance, &b.Seal, nil
+	})
 	if err != nil {
 		return Verified{}, wire.BundleVerdict{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
 	}
-	if b == nil {
+	if !admissible {
 		return Verified{}, v, nil
 	}
 	return Verified{&evidence{bundle: b, bytes: data}}, v, nil
 }
 
-// judged holds a verdict against the bytes. It gives a bundle if they are admissible.
-func judged(data []byte, v *wire.BundleVerdict) (*slice.Bundle, error) {
+// judged holds a verdict against the bytes, and reports whether they are admissible. If it is
+// said that they are, open reads them and makes the checks that need no key.
+func judged(data []byte, v *wire.BundleVerdict, open func() (*slice.Provenance, *slice.Seal, error)) (bool, error) {
 	sum := dag.Digest(sha256.Sum256(data))
 	if v.BundleSHA256 != sum.String() {
-		return nil, fmt.Errorf("the verdict is of bytes with SHA-256 %.80q, and %s was sent", v.BundleSHA256, sum)
+		return false, fmt.Errorf("the verdict is of bytes with SHA-256 %.80q, and %s was sent", v.BundleSHA256, sum)
 	}
 	if v.Admissible != (v.Outcome == string(token.Verified)) {
-		return nil, fmt.Errorf("admissible is %t, and the outcome %.40q", v.Admissible, v.Outcome)
+		return false, fmt.Errorf("admissible is %t, and the outcome %.40q", v.Admissible, v.Outcome)
 	}
 	if !v.Admissible {
-		return nil, nil
+		return false, nil
 	}
-	b, err := consistent(data)
+	p, seal, err := open()
 	if err != nil {
-		return nil, fmt.Errorf("it is said to be admissible: %w", err)
+		return false, fmt.Errorf("it is said to be admissible: %w", err)
 	}
-	if v.SliceID != string(b.Provenance.SliceID) || v.KeyID != b.Seal.KeyID {
-		return nil, fmt.Errorf("the verdict is of slice %.80q under key %.80q, and %s under %s was sent", v.SliceID, v.KeyID, b.Provenance.SliceID, b.Seal.KeyID)
+	if v.SliceID != string(p.SliceID) || v.KeyID != seal.KeyID {
+		return false, fmt.Errorf("the verdict is of slice %.80q under key %.80q, and %s under %s was sent", v.SliceID, v.KeyID, p.SliceID, seal.KeyID)
 	}
 	signed := false
 	for _, check := range v.Checks {
 		if check.Status != string(slice.StatusOK) {
-			return nil, fmt.Errorf("it is said to be admissible, and check %.40q is %.40q", check.ID, check.Status)
+			return false, fmt.Errorf("it is said to be admissible, and check %.40q is %.40q", check.ID, check.Status)
 		}
 		signed = signed || check.ID == string(slice.CheckToken)
 	}
 	if !signed {
-		return nil, fmt.Errorf("it is said to be admissible, and check %s was not made", slice.CheckToken)
+		return false, fmt.Errorf("it is said to be admissible, and check %s was not made", slice.CheckToken)
 	}
-	return b, nil
+	return true, nil
 }

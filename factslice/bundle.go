@@ -61,6 +61,24 @@ type Step struct {
 	Entity   string // where it leads
 }
 
+// OwnFacts gives a copy of the facts, for somebody who may change it.
+func (b *Bundle) OwnFacts() []knowledge.Act {
+	facts := slices.Clone(b.Facts)
+	for i := range facts {
+		facts[i].Supersedes = slices.Clone(facts[i].Supersedes)
+	}
+	return facts
+}
+
+// OwnReached gives a copy of the entities, for somebody who may change it.
+func (b *Bundle) OwnReached() []Reached {
+	reached := slices.Clone(b.Reached)
+	for i := range reached {
+		reached[i].Path = slices.Clone(reached[i].Path)
+	}
+	return reached
+}
+
 // ErrMalformed is wrapped by every error of Parse but slice.ErrVersion: the bytes are no
 // bundle of facts. It wraps that of package slice. The message says where.
 var ErrMalformed = fmt.Errorf("%w of facts", slice.ErrMalformed)

@@ -23,14 +23,14 @@ import (
 // permitted is the matrix, written out: the operations that each role may use.
 var permitted = map[access.Role]string{
 	access.Verifier: "verifyToken verifyBundle attestBundle",
-	access.Agent: "admitTurns cutSlice cutSlices verifyToken verifyBundle attestBundle listPolicies getPolicy " +
+	access.Agent: "admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
 	access.Auditor: "attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
 	access.Admin: "attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
-		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases cutFacts",
 }
 
 // questions gives a good request for every operation that needs a key.
@@ -66,6 +66,7 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"retractFacts":      {query: values("subject", "nobody")},
 		"factHistory":       {path: map[string]string{"statement": s.known}},
 		"traverseKnowledge": {body: wire.TraverseRequest{Start: []string{"ada"}}},
+		"cutFacts":          {body: wire.FactSliceRequest{Start: []string{"ada"}}},
 		"findPaths":         {query: values("from", "ada", "to", "babbage")},
 		"knowledgeChanges":  {},
 		"knowledgeStats":    {},
@@ -120,7 +121,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 3+21+27+37 || refused != 4*37-allowed {
+	if allowed != 3+22+27+38 || refused != 4*38-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

@@ -48,6 +48,9 @@ func (g *generator) value(ref *openapi3.SchemaRef, depth int) any {
 	if s.Const != nil {
 		return s.Const
 	}
+	if len(s.OneOf) > 0 {
+		return g.value(oneOf(g, s.OneOf...), depth)
+	}
 	switch {
 	case s.Type == nil || depth > 6:
 		return g.odd()

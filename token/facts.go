@@ -64,11 +64,7 @@ func (a AdmissibleFacts) Facts() []knowledge.Act {
 	if !a.OK() {
 		return nil
 	}
-	facts := slices.Clone(a.evidence.bundle.Facts)
-	for i := range facts {
-		facts[i].Supersedes = slices.Clone(facts[i].Supersedes)
-	}
-	return facts
+	return a.evidence.bundle.OwnFacts()
 }
 
 // Reached gives a copy of the entities with their paths, or nil.
@@ -76,11 +72,7 @@ func (a AdmissibleFacts) Reached() []factslice.Reached {
 	if !a.OK() {
 		return nil
 	}
-	reached := slices.Clone(a.evidence.bundle.Reached)
-	for i := range reached {
-		reached[i].Path = slices.Clone(reached[i].Path)
-	}
-	return reached
+	return a.evidence.bundle.OwnReached()
 }
 
 // Evidence gives a copy of the turns that the facts name, with their leaf hashes, or nil.

@@ -45,7 +45,7 @@ func knowledgeArguments(t testing.TB, admin *sdk.ClientSession) map[string]map[s
 	must(t, admin, "create_entities", entities)
 	relations := map[string]any{"relations": []any{map[string]any{"from": "E", "to": "E", "relationType": "is"}}}
 	return map[string]map[string]any{
-		"knowledge_assert": facts(fact("A", "knows", "B")), "knowledge_find": {}, "knowledge_traverse": {"start": []any{"A"}},
+		"knowledge_assert": facts(fact("A", "knows", "B")), "knowledge_find": {}, "knowledge_traverse": {"start": []any{"A"}}, "knowledge_slice": {"start": []any{"A"}},
 		"knowledge_path": {"from": "A", "to": "B"}, "knowledge_history": {"subject": "A", "predicate": "knows", "object": "B"},
 		"knowledge_retract": {"subject": "A", "dry_run": true},
 		"create_entities":   entities, "create_relations": relations, "delete_relations": relations,

@@ -252,7 +252,7 @@ func TestWay(t *testing.T) {
 	if err := k.RegisterPolicy(t.Context(), dag.DefaultTenant, narrow); err != nil {
 		t.Fatal(err)
 	}
-	if _, all := must(t, c, "list_policies", map[string]any{}); len(all["policies"].([]any)) != 2 {
+	if _, all := must(t, c, "list_policies", map[string]any{}); len(all["policies"].([]any)) != 3 {
 		t.Errorf("policies %v", all)
 	}
 	for in, standing := range map[string]string{`{"turn":"ext-1"}`: "selected", `{"turn":"ext-5","as_of":4,"anchor":"ext-3"}`: "not_in_view", `{"turn":"ext-3","policy":"narrow@1"}`: "beaten"} {
@@ -317,9 +317,9 @@ func TestRoles(t *testing.T) {
 	asks := []string{"knowledge_find", "knowledge_history", "knowledge_path", "knowledge_traverse", "open_nodes", "read_graph", "search_nodes"}
 	want := map[access.Role][]string{
 		access.Verifier: {"verify_bundle"},
-		access.Agent:    slices.Concat([]string{"admit_turns", "cut_slice", "list_policies", "verify_bundle"}, learns, asks),
+		access.Agent:    slices.Concat([]string{"admit_turns", "cut_slice", "knowledge_slice", "list_policies", "verify_bundle"}, learns, asks),
 		access.Auditor:  slices.Concat([]string{"explain_turn", "list_policies", "replay_slice", "verify_bundle"}, asks),
-		access.Admin:    slices.Concat([]string{"admit_turns", "cut_slice", "explain_turn", "list_policies", "replay_slice", "verify_bundle"}, learns, asks),
+		access.Admin:    slices.Concat([]string{"admit_turns", "cut_slice", "knowledge_slice", "explain_turn", "list_policies", "replay_slice", "verify_bundle"}, learns, asks),
 	}
 	for _, names := range want {
 		slices.Sort(names)
@@ -648,7 +648,11 @@ func TestDefinitions(t *testing.T) {
 	objects := 0
 	var walk func(path string, s map[string]any)
 	walk = func(path string, s map[string]any) {
-		if s["type"] == "object" {
+		kinds, _ := s["oneOf"].([]any)
+		for i, kind := range kinds {
+			walk(fmt.Sprintf("%s(%d)", path, i), kind.(map[string]any))
+		}
+		if s["type"] == "object" && len(kinds) == 0 {
 			objects++
 			if _, ok := s["additionalProperties"]; !ok {
 				t.Errorf("%s takes anything", path)
@@ -678,7 +682,7 @@ func TestDefinitions(t *testing.T) {
 			t.Errorf("%s: the annotations are incomplete", d.Name)
 		case *a.DestructiveHint != (d.Name == "knowledge_retract" || strings.HasPrefix(d.Name, "delete_")) || *a.OpenWorldHint || !a.IdempotentHint:
 			t.Errorf("%s: annotations %+v", d.Name, a)
-		case a.ReadOnlyHint == (d.Name == "cut_slice" || tools[d.Name].permission == access.Admit):
+		case a.ReadOnlyHint == (tools[d.Name].permission == access.Cut || tools[d.Name].permission == access.Admit):
 			t.Errorf("%s: readOnlyHint is %v", d.Name, a.ReadOnlyHint)
 		}
 		if !strings.Contains(d.Description, "Use it") || !strings.Contains(d.Description, "omes back") {

@@ -1,0 +1,213 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/factslice"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+	"github.com/graphkernel/graphkernel/wire"
+)
+
+// A FactRequest asks for a slice of facts. Names may have any spelling.
+type FactRequest struct {
+	Start   []string  // entities
+	Policy  policy.ID // "" is facts@1
+	AsOf    dag.Seq   // 0 is the present
+	ValidAt *dag.Time // nil: whenever it held
+}
+
+// A FactBundle is a slice of facts as it was handed out. It is the one that was asked for and
+// agrees with itself. It is no evidence yet: who signed it, only verification tells.
+type FactBundle struct {
+	Bytes  []byte            // to be passed on and verified exactly as they are
+	SHA256 dag.Digest        // of Bytes
+	Claim  *factslice.Bundle // what Bytes say
+}
+
+// FactSlice has a slice of facts cut and signed. The same question as of the same number gives
+// the same bytes.
+func (c *Client) FactSlice(ctx context.Context, r FactRequest) (FactBundle, error) {
+	if err := whole(r.Start...); err != nil {
+		return FactBundle{}, err
+	}
+	q := &request{method: http.MethodPost, path: "/api/knowledge/slice", want: typeJSON, body: encode(wire.FactSliceRequest{
+		Start: r.Start, Policy: string(r.Policy), AsOf: uint64(r.AsOf), ValidAt: instant(r.ValidAt),
+	})}
+	a, err := c.do(ctx, q)
+	if err != nil {
+		return FactBundle{}, err
+	}
+	b, err := r.bundle(a.body, strings.Trim(a.header.Get("ETag"), `"`), a.header.Get("Slice-Id"))
+	if err != nil {
+		return FactBundle{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
+	}
+	return b, nil
+}
+
+// bundle makes every check that needs no key on what came for a request.
+func (r *FactRequest) bundle(data []byte, digest, id string) (FactBundle, error) {
+	b := FactBundle{Bytes: data, SHA256: sha256.Sum256(data)}
+	if digest != b.SHA256.String() {
+		return FactBundle{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
+	}
+	var err error
+	if b.Claim, err = consistentFacts(data); err != nil {
+		return FactBundle{}, err
+	}
+	var start []string
+	for _, written := range r.Start {
+		name, err := normalize.Name(written)
+		if err != nil {
+			return FactBundle{}, err
+		}
+		if !slices.Contains(start, name) {
+			start = append(start, name)
+		}
+	}
+	want := r.Policy
+	if want == "" {
+		want = policy.FactsID
+	}
+	p, asked := &b.Claim.Provenance, &b.Claim.Question
+	switch {
+	case id != string(p.SliceID):
+		return FactBundle{}, fmt.Errorf("it was announced as slice %.80q, and is slice %s", id, p.SliceID)
+	case !slices.Equal(asked.Start, start):
+		return FactBundle{}, fmt.Errorf("it starts from %.200q, and %.200q was asked for", asked.Start, start)
+	case instant(asked.ValidAt) != instant(r.ValidAt):
+		return FactBundle{}, fmt.Errorf("it is of the time %q, and %q was asked for", instant(asked.ValidAt), instant(r.ValidAt))
+	case p.PolicyID != want:
+		return FactBundle{}, fmt.Errorf("its policy is %s, and %s was asked for", p.PolicyID, want)
+	case r.AsOf != 0 && b.Claim.AsOf != r.AsOf:
+		return FactBundle{}, fmt.Errorf("it is as of %d, and %d was asked for", b.Claim.AsOf, r.AsOf)
+	}
+	return b, nil
+}
+
+// consistentFacts reads a bundle of facts and recomputes what its header claims of its body.
+func consistentFacts(data []byte) (*factslice.Bundle, error) {
+	b, err := factslice.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return b, agree(b.Check())
+}
+
+// VerifyFacts is VerifyBundle for a bundle of facts.
+func (c *Client) VerifyFacts(ctx context.Context, bundle []byte) (VerifiedFacts, wire.BundleVerdict, error) {
+	data := bytes.Clone(bundle)
+	q := &request{method: http.MethodPost, path: "/api/verify_bundle", body: data}
+	v, err := get[wire.BundleVerdict](ctx, c, q)
+	if err != nil {
+		return VerifiedFacts{}, wire.BundleVerdict{}, err
+	}
+	var b *factslice.Bundle
+	admissible, err := judged(data, &v, func() (*slice.Provenance, *slice.Seal, error) {
+		var err error
+		if b, err = consistentFacts(data); err != nil {
+			return nil, nil, err
+		}
+		return &b.Provenance, &b.Seal, nil
+	})
+	if err != nil {
+		return VerifiedFacts{}, wire.BundleVerdict{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
+	}
+	if !admissible {
+		return VerifiedFacts{}, v, nil
+	}
+	return VerifiedFacts{&factEvidence{bundle: b, bytes: data}}, v, nil
+}
+
+// VerifiedFacts is to a bundle of facts what Verified is to one of turns. Only
+// [Client.VerifyFacts] gives one with evidence in it.
+type VerifiedFacts struct {
+	evidence *factEvidence
+}
+
+// factEvidence never changes after verification.
+type factEvidence struct {
+	bundle *factslice.Bundle
+	bytes  []byte
+}
+
+// OK reports whether there is evidence in v.
+func (v VerifiedFacts) OK() bool { return v.evidence != nil }
+
+// Provenance gives the six fields, or their zero value.
+func (v VerifiedFacts) Provenance() slice.Provenance {
+	if !v.OK() {
+		return slice.Provenance{}
+	}
+	return v.evidence.bundle.Provenance
+}
+
+// Tenant gives the tenant whose evidence it is, or "".
+func (v VerifiedFacts) Tenant() dag.Tenant {
+	if !v.OK() {
+		return ""
+	}
+	return v.evidence.bundle.Seal.Tenant
+}
+
+// KeyID gives the key whose token was verified, or "".
+func (v VerifiedFacts) KeyID() token.KeyID {
+	if !v.OK() {
+		return ""
+	}
+	return token.KeyID(v.evidence.bundle.Seal.KeyID)
+}
+
+// AsOf gives the sequence number as of which the facts were believed. It is the one thing here
+// that the token does not cover.
+func (v VerifiedFacts) AsOf() dag.Seq {
+	if !v.OK() {
+		return 0
+	}
+	return v.evidence.bundle.AsOf
+}
+
+// Facts gives a copy of the assertions, by ascending statement, or nil.
+func (v VerifiedFacts) Facts() []knowledge.Act {
+	if !v.OK() {
+		return nil
+	}
+	return v.evidence.bundle.OwnFacts()
+}
+
+// Reached gives a copy of the entities with their paths, or nil.
+func (v VerifiedFacts) Reached() []factslice.Reached {
+	if !v.OK() {
+		return nil
+	}
+	return v.evidence.bundle.OwnReached()
+}
+
+// Bytes gives a copy of the very bytes that were verified, or nil.
+func (v VerifiedFacts) Bytes() []byte {
+	if !v.OK() {
+		return nil
+	}
+	return slices.Clone(v.evidence.bytes)
+}
+
+// UnmarshalJSON, UnmarshalText, UnmarshalBinary and GobDecode refuse, and so do their
+// opposites, as those of Verified do.
+func (v *VerifiedFacts) UnmarshalJSON([]byte) error    { return ErrDecode }
+func (v *VerifiedFacts) UnmarshalText([]byte) error    { return ErrDecode }
+func (v *VerifiedFacts) UnmarshalBinary([]byte) error  { return ErrDecode }
+func (v *VerifiedFacts) GobDecode([]byte) error        { return ErrDecode }
+func (v VerifiedFacts) MarshalJSON() ([]byte, error)   { return nil, ErrDecode }
+func (v VerifiedFacts) MarshalText() ([]byte, error)   { return nil, ErrDecode }
+func (v VerifiedFacts) MarshalBinary() ([]byte, error) { return nil, ErrDecode }
+func (v VerifiedFacts) GobEncode() ([]byte, error)     { return nil, ErrDecode }
