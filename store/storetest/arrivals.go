@@ -149,6 +149,15 @@ func Policy(id policy.ID, n int) policy.Registered {
 	return p
 }
 
+// IssuedFacts is Issued of a slice of facts.
+func IssuedFacts(n, sliceNumber int) store.Issued {
+	i := Issued(n, sliceNumber)
+	i.Provenance.SchemaVersion, i.Provenance.PolicyID = slice.FactsVersion, policy.FactsID
+	i.Question = fmt.Sprintf("entity %d, \U0001f464?", sliceNumber)
+	i.Bundle[8] = 1
+	return i
+}
+
 // Issued makes a record. Each pair has a bundle of its own.
 func Issued(n, sliceNumber int) store.Issued {
 	i := store.Issued{

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -167,8 +168,7 @@ func Issue(ctx context.Context, s store.Store, tenant dag.Tenant, anchor dag.Tur
 	}
 	record := Issued(int(seg.Head), 0)
 	record.Provenance, record.AsOf = cut.Provenance, seg.Head
-	record.Bundle = dag.Digest(cut.Provenance.GraphSnapshotHash)
-	record.Bundle[0] ^= byte(seg.Head)
+	record.Bundle = sha256.Sum256(fmt.Appendf(nil, "%s as of %d", cut.Provenance.GraphSnapshotHash, seg.Head))
 	_, err = PutIssued(ctx, s, tenant, record)
 	return err
 }

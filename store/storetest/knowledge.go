@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -196,6 +197,24 @@ func testActs(t *testing.T, h Harness) {
 	}
 	if acts, err := s.Acts(ctx, Tenant, 3, 1); err != nil || len(acts) != 1 || !reflect.DeepEqual(acts[0].Act, replacing) || acts[0].Until != dag.MaxSeq {
 		t.Errorf("acts: %+v, %v", acts, err)
+	}
+	all, err := s.Acts(ctx, Tenant, 0, 99)
+	if err != nil || len(all) != 9 {
+		t.Fatalf("%d acts, %v", len(all), err)
+	}
+	for _, seqs := range [][]dag.Seq{nil, {1}, {10, 1, 4}, {3, 3, 3}, {0, 11, 5, dag.MaxSeq, math.MaxUint64}, {12}} {
+		var want []knowledge.Recorded
+		for _, r := range all {
+			if slices.Contains(seqs, r.Seq) {
+				want = append(want, r)
+			}
+		}
+		if got, err := s.ActsAt(ctx, Tenant, seqs); err != nil || len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
+			t.Errorf("acts at %d: %+v, %v, want %+v", seqs, got, err, want)
+		}
+		if got, err := s.ActsAt(ctx, "other", seqs); err != nil || len(got) != 0 {
+			t.Errorf("acts of another tenant: %+v, %v", got, err)
+		}
 	}
 	for _, tenant := range []dag.Tenant{"other", "nobody"} {
 		if acts, err := s.Acts(ctx, tenant, 0, 9); err != nil || len(acts) != 0 {

@@ -168,6 +168,7 @@ func testLedger(t *testing.T, h Harness) {
 		{"Append", func() error { _, err := s.Append(ctx, Tenant, []store.Batch{Chain(1, 5, 0)}); return err }, nil},
 		{"PutIssued", put(Issued(1, 1)), [][]byte{leafOf(at(Issued(1, 1), 1))}},
 		{"PutIssued again", put(Issued(1, 1)), nil},
+		{"PutIssued of facts", put(IssuedFacts(1, 1)), [][]byte{leafOf(at(IssuedFacts(1, 1), 2))}},
 		{"PutIssued of many", put(Issued(2, 1), Issued(1, 1), Issued(3, 2), later, Issued(4, 1)), [][]byte{leafOf(Issued(2, 1)), leafOf(Issued(3, 2)), leafOf(Issued(4, 1))}},
 		{"PutIssued of none", put(), nil},
 		{"PutPolicy", func() error { return s.PutPolicy(ctx, Tenant, Policy("p@1", 1)) }, [][]byte{store.PolicyLeaf(Tenant, Policy("p@1", 1))}},
@@ -195,9 +196,13 @@ func testLedger(t *testing.T, h Harness) {
 		}
 		r.same(t, s, 0)
 	}
+	asked, unasked := Issued(51, 1), IssuedFacts(52, 2)
+	asked.Question, unasked.Question = unasked.Question, ""
 	// What is refused leaves no leaf behind.
 	for name, err := range map[string]error{
 		"a policy that differs":          s.PutPolicy(ctx, Tenant, Policy("p@1", 2)),
+		"turns with a question":          put(asked)(),
+		"facts without one":              put(unasked)(),
 		"a list with a malformed record": put(Issued(50, 1), store.Issued{})(),
 		"an unknown turn":                erase(99)(),
 		"a second erasure":               s.Adopt(ctx, Tenant, store.Stretch{Events: []store.Event{Erased(16, 3)}}),
@@ -468,10 +473,10 @@ func testIssuedLists(t *testing.T, h Harness) {
 		var list, want []store.Issued
 		first := len(r.leaves)
 		for range size {
-			i := Issued(next, next*7%4)
+			i := []func(int, int) store.Issued{Issued, IssuedFacts}[next%2](next, next*7%4)
 			if next > 0 && random.IntN(3) == 0 { // one that is recorded, or stands earlier in the list
 				n := random.IntN(next)
-				i = Issued(n, n*7%4)
+				i = []func(int, int) store.Issued{Issued, IssuedFacts}[n%2](n, n*7%4)
 				i.At, i.KeyID, i.Token = i.At+5, "key-2", strings.Repeat("f", 32)
 			} else {
 				next++

@@ -226,7 +226,8 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 }
 
 func drawIssued(rt *rapid.T) store.Issued {
-	i := Issued(rapid.IntRange(0, 6).Draw(rt, "as of"), rapid.IntRange(0, 2).Draw(rt, "slice"))
+	make := rapid.SampledFrom([]func(int, int) store.Issued{Issued, IssuedFacts}).Draw(rt, "kind")
+	i := make(rapid.IntRange(0, 6).Draw(rt, "as of"), rapid.IntRange(0, 2).Draw(rt, "slice"))
 	i.At += dag.Time(rapid.IntRange(0, 2).Draw(rt, "later"))
 	return i
 }
