@@ -270,13 +270,13 @@ func (k *Kernel) Facts(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *
 		if err != nil {
 			return nil, err
 		}
-		list, total, err := k.store.Versions(ctx, tenant, find)
+		list, total, err := c.store.Versions(ctx, tenant, find)
 		if err != nil {
 			return nil, err
 		}
 		page := &FactPage{Facts: make([]Fact, len(list)), Total: total, AsOf: v.asOf}
 		for i := range list {
-			if page.Facts[i], err = k.fact(ctx, tenant, v, &list[i]); err != nil {
+			if page.Facts[i], err = c.fact(ctx, tenant, v, &list[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -319,10 +319,10 @@ func (c *keeping) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f 
 }
 
 // fact completes what a listing gives of a version.
-func (k *Kernel) fact(ctx context.Context, tenant dag.Tenant, v *view, r *knowledge.Recorded) (Fact, error) {
+func (c *keeping) fact(ctx context.Context, tenant dag.Tenant, v *view, r *knowledge.Recorded) (Fact, error) {
 	version, _ := r.Version()
 	f := Fact{Version: version, Subject: v.aliases.Resolve(version.Subject), Object: v.aliases.Resolve(version.Object)}
-	acts, err := k.Evidence(ctx, tenant, version.ID, v.asOf)
+	acts, err := c.evidence(ctx, tenant, version.ID, v.asOf)
 	f.Evidence = acts
 	return f, err
 }
@@ -330,7 +330,11 @@ func (k *Kernel) fact(ctx context.Context, tenant dag.Tenant, v *view, r *knowle
 // Evidence gives the assertions of a statement that count as of a number: those since it is
 // believed. None if it is not believed.
 func (k *Kernel) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
-	acts, err := k.store.ActsOf(ctx, tenant, id, 0, 1<<20)
+	return steady(k, func(c *keeping) ([]knowledge.Recorded, error) { return c.evidence(ctx, tenant, id, asOf) })
+}
+
+func (c *keeping) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
+	acts, err := c.store.ActsOf(ctx, tenant, id, 0, 1<<20)
 	if err != nil {
 		return nil, err
 	}
@@ -394,11 +398,14 @@ func (k *Kernel) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, re
 		if err != nil {
 			return nil, err
 		}
-		list, total, err := k.store.Versions(ctx, tenant, find)
-		if err == nil && total > len(list) {
-			err = fmt.Errorf("%w: the filter matches %d facts, at most %d are retracted at once", knowledge.ErrQuery, total, knowledge.MaxActs)
+		list, total, err := c.store.Versions(ctx, tenant, find)
+		if err != nil {
+			return nil, err
 		}
-		return list, err
+		if total > len(list) {
+			return nil, fmt.Errorf("%w: the filter matches %d facts, at most %d are retracted at once", knowledge.ErrQuery, total, knowledge.MaxActs)
+		}
+		return list, c.store.still()
 	})
 	if err != nil || dry || len(list) == 0 {
 		return list, err
