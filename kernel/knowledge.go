@@ -251,7 +251,7 @@ type Fact struct {
 type FactPage struct {
 	Facts []Fact
 	Total int     // of all pages
-	Next  dag.Seq // After of the next page; 0: there is none
+	Next  dag.Seq // After of the next page, which has facts; 0: there is none
 	AsOf  dag.Seq
 }
 
@@ -270,18 +270,21 @@ func (k *Kernel) Facts(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *
 		if err != nil {
 			return nil, err
 		}
+		find.Limit++ // one more tells whether any follow
 		list, total, err := c.store.Versions(ctx, tenant, find)
 		if err != nil {
 			return nil, err
 		}
-		page := &FactPage{Facts: make([]Fact, len(list)), Total: total, AsOf: v.asOf}
+		page := &FactPage{Total: total, AsOf: v.asOf}
+		if len(list) > q.Limit {
+			list = list[:q.Limit]
+			page.Next = list[q.Limit-1].Seq
+		}
+		page.Facts = make([]Fact, len(list))
 		for i := range list {
 			if page.Facts[i], err = c.fact(ctx, tenant, v, &list[i]); err != nil {
 				return nil, err
 			}
-		}
-		if len(list) == q.Limit {
-			page.Next = list[len(list)-1].Seq
 		}
 		return page, c.store.still()
 	})

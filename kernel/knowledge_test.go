@@ -149,6 +149,9 @@ func TestRetract(t *testing.T) {
 	} else if rest := must(k.Facts(ctx, tenant, kernel.FactQuery{Limit: 3, After: page.Next})); len(rest.Facts) != 2 || rest.Next != 0 || rest.Total != 5 {
 		t.Errorf("%+v", rest)
 	}
+	if full := must(k.Facts(ctx, tenant, kernel.FactQuery{Limit: 5})); len(full.Facts) != 5 || full.Next != 0 {
+		t.Errorf("a full page that nothing follows on: %d facts, next %d", len(full.Facts), full.Next)
+	}
 }
 
 // TestFactsStayFresh asks two kernels over one store for random traversals while both

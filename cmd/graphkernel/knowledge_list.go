@@ -136,7 +136,7 @@ func (a *app) listFacts(c *cobra.Command, f *factFlags, asOf, after uint64, limi
 			printFacts(w, page.Facts)
 			fmt.Fprintf(w, "%d of %d facts, as of %d\n", len(page.Facts), page.Total, page.AsOf)
 			if page.Next != 0 {
-				fmt.Fprintf(w, "there may be more: --after %d --as-of %d\n", page.Next, page.AsOf)
+				fmt.Fprintf(w, "there are more: --after %d --as-of %d\n", page.Next, page.AsOf)
 			}
 		})
 	})
