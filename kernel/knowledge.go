@@ -234,9 +234,10 @@ type FactQuery struct {
 // MaxFacts bounds a page of facts.
 const MaxFacts = 1000
 
-// limits reports whether the query asks for less than all facts.
+// limits reports whether the query picks facts out by what they are about or rest on. That they
+// hold at a time, or are believed with some confidence, is true of nearly all.
 func (q *FactQuery) limits() bool {
-	return q.Subject != "" || q.Predicate != "" || q.Object != "" || q.Entity != "" || q.Source != "" || q.Turn != nil || q.Statement != nil || q.ValidAt != nil
+	return q.Subject != "" || q.Predicate != "" || q.Object != "" || q.Entity != "" || q.Source != "" || q.Turn != nil || q.Statement != nil
 }
 
 // A Fact is a statement that is believed, as somebody who asks sees it.
@@ -390,7 +391,7 @@ func (k *Kernel) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, lim
 // would be, retracted.
 func (k *Kernel) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reason string, dry bool) (_ []knowledge.Recorded, err error) {
 	if !q.limits() {
-		return nil, fmt.Errorf("%w: name a subject, a predicate, an object, an entity, a source, a turn, a statement or a time", ErrNoFilter)
+		return nil, fmt.Errorf("%w: name a subject, a predicate, an object, an entity, a source, a turn or a statement; a confidence or a time alone is none", ErrNoFilter)
 	}
 	if q.AsOf != 0 {
 		return nil, fmt.Errorf("%w: what was believed as of number %d cannot be retracted, only what is now", knowledge.ErrQuery, q.AsOf)

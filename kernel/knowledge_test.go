@@ -133,8 +133,11 @@ func TestRetract(t *testing.T) {
 	for n := range 5 {
 		must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", fmt.Sprint(n)), fact(t, "b", "p", fmt.Sprint(n))}))
 	}
-	if _, err := k.Retract(ctx, tenant, kernel.FactQuery{MinConfidence: 1}, "", false); !errors.Is(err, kernel.ErrNoFilter) {
-		t.Errorf("without a filter: %v", err)
+	at := dag.Time(1)
+	for _, q := range []kernel.FactQuery{{}, {MinConfidence: 1}, {ValidAt: &at}, {MinConfidence: 1, ValidAt: &at}} {
+		if _, err := k.Retract(ctx, tenant, q, "", false); !errors.Is(err, kernel.ErrNoFilter) {
+			t.Errorf("without a filter: %v", err)
+		}
 	}
 	for _, dry := range []bool{true, false} {
 		if list := must(k.Retract(ctx, tenant, kernel.FactQuery{Subject: "A"}, "wrong", dry)); len(list) != 5 {

@@ -319,7 +319,7 @@ func TestRetract(t *testing.T) {
 		t.Errorf("again: %+v", got)
 	}
 	for _, bad := range [][]string{
-		{}, {"min_confidence", "0.5"}, {"reason", "x"}, {"subject", ""}, {"dry_run", "yes", "subject", "a"}, {"as_of", "1", "subject", "babbage"}, {"subject", "…"}, {"limit", "1", "subject", "babbage"},
+		{}, {"min_confidence", "0.5"}, {"valid_at", "2026-01-01T00:00:00Z"}, {"reason", "x"}, {"subject", ""}, {"dry_run", "yes", "subject", "a"}, {"as_of", "1", "subject", "babbage"}, {"subject", "…"}, {"limit", "1", "subject", "babbage"},
 		{"subject", "babbage", "reason", strings.Repeat("é", 600)}, {"subject", "babbage", "reason", "\xff"},
 	} {
 		p := s.refused(400, "invalid_request", question{op: "retractFacts", key: s.admin(), query: values(bad...)})

@@ -199,7 +199,8 @@ func (a *app) knowledgeRetractCommand() *cobra.Command {
 		Short: "End the belief in facts",
 		Long: `Ends the belief in all facts that the filters match, all at once or none. They stay in the
 history, and whoever asks as of an earlier number still sees them. At least one filter beside
---min-confidence is needed; --dry-run only shows what would be retracted. The result, as JSON:
+--min-confidence and --valid-at is needed; --dry-run only shows what would be retracted. The
+result, as JSON:
 
   {"retracted":[{"statement","subject","predicate","object",…}],"dry_run"}`,
 		Example: `  graphkernel knowledge retract --source llm:small --dry-run
