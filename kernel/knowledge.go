@@ -167,7 +167,8 @@ func namesOf(written []string) ([]string, error) {
 	return names, nil
 }
 
-// Traversed is the answer to a Traversal.
+// Traversed is the answer to a Traversal. It shares what it points to, the results and their
+// paths, with answers that the kernel keeps and gives to others: none of it may be changed.
 type Traversed struct {
 	knowledge.Answer
 	AsOf    dag.Seq
