@@ -184,29 +184,34 @@ func (k *Kernel) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (
 		return nil, err
 	}
 	return steady(k, func(c *keeping) (*Traversed, error) {
-		at, err := asOf(ctx, c.store, tenant, t.AsOf)
+		q, v, err := c.walk(ctx, tenant, &t)
 		if err != nil {
 			return nil, err
 		}
-		q, err := t.query(at)
-		if err != nil {
-			return nil, err
-		}
-		v, err := c.facts.view(ctx, tenant, at)
-		if err != nil {
-			return nil, err
-		}
-		key := answerKey{tenant, at, queryText(&q)}
+		key := answerKey{tenant, v.asOf, queryText(&q)}
 		if answer, ok := c.facts.answers.get(key); ok {
-			return &Traversed{answer, at, v.aliases}, nil
+			return &Traversed{answer, v.asOf, v.aliases}, nil
 		}
 		answer, err := knowledge.Traverse(ctx, v, v.aliases, q)
 		if err != nil {
 			return nil, err
 		}
 		c.facts.keepAnswer(key, answer)
-		return &Traversed{answer, at, v.aliases}, nil
+		return &Traversed{answer, v.asOf, v.aliases}, nil
 	})
+}
+
+// walk gives a traversal as of the number that it has or the head, and what is known as of it.
+func (c *keeping) walk(ctx context.Context, tenant dag.Tenant, t *Traversal) (q knowledge.Query, v *view, err error) {
+	at, err := asOf(ctx, c.store, tenant, t.AsOf)
+	if err != nil {
+		return q, nil, err
+	}
+	if q, err = t.query(at); err != nil {
+		return q, nil, err
+	}
+	v, err = c.facts.view(ctx, tenant, at)
+	return q, v, err
 }
 
 // queryText names a query among all.
@@ -476,15 +481,7 @@ func (k *Kernel) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *
 		return nil, err
 	}
 	return steady(k, func(c *keeping) (*Traversed, error) {
-		at, err := asOf(ctx, c.store, tenant, p.AsOf)
-		if err != nil {
-			return nil, err
-		}
-		q, err := t.query(at)
-		if err != nil {
-			return nil, err
-		}
-		v, err := c.facts.view(ctx, tenant, at)
+		q, v, err := c.walk(ctx, tenant, &t)
 		if err != nil {
 			return nil, err
 		}
@@ -492,6 +489,6 @@ func (k *Kernel) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *
 		if err != nil {
 			return nil, err
 		}
-		return &Traversed{answer, at, v.aliases}, nil
+		return &Traversed{answer, v.asOf, v.aliases}, nil
 	})
 }
