@@ -10,11 +10,13 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// MaxPaths bounds the paths of an answer, and maxWays the beginnings of paths that are looked
-// at together.
+// MaxPaths bounds the paths of an answer, maxWays the beginnings of paths that are looked at
+// together, and maxAsks and maxEdges what is asked for at once.
 const (
 	MaxPaths = 50
 	maxWays  = 20_000
+	maxAsks  = 4096
+	maxEdges = 128 << 10
 )
 
 // A way is the beginning of a path.
@@ -27,11 +29,16 @@ type way struct {
 // Paths gives the q.MaxResults best ways from q.Start, one entity, to another, in which no
 // entity comes twice: those of the fewest hops, of these those of the highest minimum
 // confidence, of these the first by their edges, one after the other, as Edge.Compare orders
-// them. What it does not look at for want of room is told by the cut.
+// them. What it does not look at for want of room is told by the cut: a hop of which not all
+// edges fit into MaxWork is left out as a whole, and all that follows.
 //
 // It first goes back from the goal, to learn how far every entity is, and then forth along
 // those that are near enough.
 func Paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to string) (Answer, error) {
+	return paths(ctx, g, aliases, q, to, bounds{MaxWork, MaxNewer})
+}
+
+func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to string, most bounds) (Answer, error) {
 	if err := q.Check(); err != nil {
 		return Answer{}, err
 	}
@@ -42,10 +49,13 @@ func Paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 	if from == to {
 		return Answer{}, fmt.Errorf("%w: a path from %s to itself", ErrQuery, from)
 	}
-	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases}}
+	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}}
 	far, err := p.distances(to, from)
 	if err != nil {
 		return Answer{}, err
+	}
+	if p.spent {
+		return p.answer, nil
 	}
 	ways := []way{{name: from, min: dag.One}}
 	for hop := 1; hop <= q.MaxHops && len(ways) > 0 && len(p.answer.Reached) < q.MaxResults; hop++ {
@@ -81,8 +91,9 @@ func (p *pathfinder) cut(c Cut) {
 	}
 }
 
-// edgesOf gives all edges of entities that the filter lets through, in order, as far as the
-// work goes.
+// edgesOf gives all edges of entities that the filter lets through, in order. If they are more
+// than the work goes for it cuts the answer and gives none: which came first rests on how they
+// were asked for.
 func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, error) {
 	lists := make([][]Edge, len(names))
 	var asks []Ask
@@ -91,34 +102,40 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 		for _, member := range p.aliases.Members(name) {
 			for _, incoming := range [...]bool{false, true} {
 				if direction == Both || incoming == (direction == Incoming) {
-					asks, of = append(asks, Ask{Name: member, Incoming: incoming, Limit: 256}), append(of, i)
+					asks, of = append(asks, Ask{Name: member, Incoming: incoming}), append(of, i)
 				}
 			}
 		}
 	}
-	const most = 4096 // questions at once
-	for len(asks) > 0 && p.answer.Looked < MaxWork {
-		n := min(len(asks), most)
+	for i := range asks {
+		asks[i].Limit = max(maxEdges/maxAsks, min(256, maxEdges/len(asks)))
+	}
+	for len(asks) > 0 {
+		n := 0
+		for room := maxEdges; n < min(len(asks), maxAsks) && room >= asks[n].Limit; n++ {
+			room -= asks[n].Limit
+		}
 		got, err := p.g.Edges(p.ctx, asks[:n])
 		if err != nil {
 			return nil, err
 		}
-		for i, edges := range got {
-			p.answer.Looked += len(edges)
+		for i := range got {
+			edges := p.sure(got[i])
 			for k := range edges {
-				if e := &edges[k]; p.Admits(&e.Version) {
-					lists[of[i]] = append(lists[of[i]], *e)
+				admitted, err := p.look(&edges[k])
+				if err != nil || p.spent {
+					return nil, err
+				}
+				if admitted {
+					lists[of[i]] = append(lists[of[i]], edges[k])
 				}
 			}
-			if a := asks[i]; len(edges) == a.Limit && edges[len(edges)-1].Confidence >= p.MinConfidence {
+			if a := asks[i]; len(edges) == a.Limit {
 				a.After, a.Limit = edges[len(edges)-1].Mark(), min(4*a.Limit, 4096)
 				asks, of = append(asks, a), append(of, of[i])
 			}
 		}
 		asks, of = asks[n:], of[n:]
-	}
-	if len(asks) > 0 {
-		p.cut(CutWork)
 	}
 	for i := range lists {
 		slices.SortFunc(lists[i], func(a, b Edge) int { return a.Compare(&b) })
@@ -134,7 +151,7 @@ func (p *pathfinder) distances(to, from string) (map[string]int, error) {
 	level := []string{to}
 	for hop := 1; hop <= (p.MaxHops+1)/2 && len(level) > 0; hop++ {
 		lists, err := p.edgesOf(level, back)
-		if err != nil {
+		if err != nil || p.spent {
 			return nil, err
 		}
 		level = nil
@@ -165,7 +182,7 @@ func (p *pathfinder) onward(ways []way, far map[string]int, left int) ([]way, er
 		}
 	}
 	lists, err := p.edgesOf(names, p.Direction)
-	if err != nil {
+	if err != nil || p.spent {
 		return nil, err
 	}
 	half := (p.MaxHops + 1) / 2
@@ -180,7 +197,7 @@ func (p *pathfinder) onward(ways []way, far map[string]int, left int) ([]way, er
 			if known && distance > left || !known && left <= half || p.visits(w, name) {
 				continue
 			}
-			next = append(next, way{name, min(w.min, e.Confidence), append(slices.Clip(w.path), *e)})
+			next = append(next, way{name, min(w.min, e.Confidence), append(slices.Clip(w.path), step(e))})
 		}
 	}
 	slices.SortStableFunc(next, func(a, b way) int {

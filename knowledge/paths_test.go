@@ -35,7 +35,7 @@ func everyPath(versions []knowledge.Version, aliases *normalize.Table, q knowled
 				if start != at || seen[end] || !q.Admits(&v) || e.Incoming && q.Direction == knowledge.Outgoing || !e.Incoming && q.Direction == knowledge.Incoming {
 					continue
 				}
-				seen[end] = true
+				seen[end], e.Version.Until = true, dag.MaxSeq
 				walk(end, min(low, v.Confidence), append(path, e), seen)
 				delete(seen, end)
 			}
