@@ -21,15 +21,27 @@ const (
 
 	queryActs = `SELECT ` + actColumns + ` FROM acts WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT ?`
 
-	queryActsOf = `SELECT ` + actColumns + ` FROM acts INDEXED BY acts_by_statement WHERE tenant = ? AND statement = ? AND seq > ?`
+	// The index has the numbers, in another order: they are sorted out of it, and only the
+	// acts of the page are read.
+	queryActsOf = `SELECT ` + actColumns + ` FROM acts WHERE tenant = ?1 AND seq IN (SELECT seq FROM acts INDEXED BY acts_by_statement
+		WHERE tenant = ?1 AND statement = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4) ORDER BY seq`
 
 	queryAliases = `SELECT ` + actColumns + ` FROM acts INDEXED BY acts_by_statement WHERE tenant = ? AND statement IS NULL AND seq > ?`
 
-	// What is believed of statements, and the assertions that have one of these leaves.
+	// What is believed of statements.
 	queryBelieved = `SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?) j
 		CROSS JOIN acts a INDEXED BY acts_by_statement ON a.tenant = ? AND a.statement = j.value AND a.until = ` + forever
-	queryAsserted = `SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?) j
-		CROSS JOIN acts a INDEXED BY acts_by_statement ON a.tenant = ? AND a.statement = j.value ->> 0 AND a.leaf = j.value ->> 1`
+	// The assertions with these leaves that count for what is believed of their statements, but
+	// for those that queryBelieved gives. First those that began no version: the index leads
+	// straight to them, however many there are. Then those that began one which a surer one
+	// ended: they are found by its end, and are as many as the confidence rose in this belief.
+	queryAsserted = `SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?1) j
+		CROSS JOIN acts b INDEXED BY acts_by_statement ON b.tenant = ?2 AND b.statement = j.value ->> 0 AND b.until = ` + forever + `
+		CROSS JOIN acts a INDEXED BY acts_by_statement ON a.tenant = ?2 AND a.statement = b.statement AND a.until = 0 AND a.leaf = j.value ->> 1 AND a.seq >= b.opened
+		UNION ALL SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?1) j
+		CROSS JOIN acts b INDEXED BY acts_by_statement ON b.tenant = ?2 AND b.statement = j.value ->> 0 AND b.until = ` + forever + `
+		CROSS JOIN acts i INDEXED BY acts_by_statement ON i.tenant = ?2 AND i.statement = b.statement AND i.until > b.opened AND i.until < ` + forever + ` AND i.leaf = j.value ->> 1
+		CROSS JOIN acts a ON a.tenant = ?2 AND a.seq = i.seq`
 
 	queryEdges = `SELECT doubt, statement, since, until, predicate, other, valid_from, valid_until, source, turn FROM edges
 		WHERE tenant = ? AND name = ? AND incoming = ? AND (doubt, statement, since) > (?, ?, ?) ORDER BY doubt, statement, since LIMIT ?`
@@ -201,14 +213,27 @@ func (s *Store) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limi
 // clipped is a number that a statement can take; nothing is above dag.MaxSeq.
 func clipped(seq dag.Seq) int64 { return int64(min(seq, dag.MaxSeq)) }
 
-// ActsOf gives the acts about a statement.
-func (s *Store) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	list, err := s.readActs(ctx, "acts of a statement", tenant, func(n int64) (*sql.Rows, error) {
-		return s.queries.actsOf.QueryContext(ctx, n, packed.DigestPrefix(id), clipped(after))
-	})
-	list = slices.DeleteFunc(list, func(r knowledge.Recorded) bool { own, ok := r.Act.About(); return !ok || own != id })
-	sortActs(list)
-	return list[:min(len(list), max(limit, 0))], err
+// ActsOf gives the acts about a statement. Where others' digests begin like its own it asks
+// again, until it has enough of them.
+func (s *Store) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) (list []knowledge.Recorded, err error) {
+	for {
+		lacking := max(limit-len(list), 0)
+		page, err := s.readActs(ctx, "acts of a statement", tenant, func(n int64) (*sql.Rows, error) {
+			return s.queries.actsOf.QueryContext(ctx, n, packed.DigestPrefix(id), clipped(after), lacking)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if own, ok := page[i].Act.About(); ok && own == id {
+				list = append(list, page[i])
+			}
+			after = page[i].Seq
+		}
+		if len(page) < lacking || len(list) >= limit {
+			return list, nil
+		}
+	}
 }
 
 // Aliases gives the acts about aliases.

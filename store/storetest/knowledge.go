@@ -165,6 +165,7 @@ func testActs(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	put("confirmed 3 existing 0 ", high, high)
+	put("existing 0 ", low) // of a version that ended, in a belief that did not
 	if head, err := s.Head(ctx, Tenant); err != nil || head != 3 {
 		t.Errorf("the head is %d, %v", head, err)
 	}
