@@ -20,7 +20,8 @@ var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
 var ErrNoFilter = errors.New("a retraction needs a filter")
 
 // Learn records acts of knowledge, all of them or none, and gives what became of each. Turns
-// and slices that facts name as evidence must be here.
+// and slices that facts name as evidence must be here. An error about one of the acts wraps a
+// knowledge.ActError.
 func (k *Kernel) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
 	ctx, observed := k.observe(ctx, "learn")
 	defer func() { observed(err) }()
@@ -53,7 +54,7 @@ func (k *Kernel) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 		}
 	}
 	missing := func(i int, what string) error {
-		return fmt.Errorf("act %d of %d: %w: %s of tenant %s", i+1, len(acts), ErrNoEvidence, what, tenant)
+		return &knowledge.ActError{Index: i, Of: len(acts), Err: fmt.Errorf("%w: %s of tenant %s", ErrNoEvidence, what, tenant)}
 	}
 	if len(named) > 0 {
 		ids := make([]dag.TurnID, 0, len(named))

@@ -99,6 +99,8 @@ func TestEvidenceOfFacts(t *testing.T) {
 			for _, bad := range []knowledge.Act{unknown, cut} {
 				if _, err := k.Learn(ctx, tenant, []knowledge.Act{fact(t, "x", "y", "z"), bad}); !errors.Is(err, kernel.ErrNoEvidence) {
 					t.Errorf("%+v: %v", bad.Fact, err)
+				} else if which := (*knowledge.ActError)(nil); !errors.As(err, &which) || which.Index != 1 || which.Of != 2 {
+					t.Errorf("%+v: %v does not say that it is the second of two", bad.Fact, err)
 				}
 			}
 			page := must(k.Facts(ctx, tenant, kernel.FactQuery{}))

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -91,9 +90,6 @@ func readRetraction(at *canon.Cursor) knowledge.Act {
 	return act
 }
 
-// actAt finds which of several acts an error is about.
-var actAt = regexp.MustCompile(`\bact ([0-9]{1,9}) of [0-9]{1,9}: `)
-
 // learn records acts. An error says which of them it is about, by the place that the caller
 // gives for its index.
 func (c *call) learn(acts []knowledge.Act, place func(i int) string) ([]knowledge.Outcome, error) {
@@ -102,11 +98,9 @@ func (c *call) learn(acts []knowledge.Act, place func(i int) string) ([]knowledg
 		return outcomes, nil
 	}
 	p := *problemOf(err)
-	if m := actAt.FindStringSubmatch(p.detail); m != nil && p.place == "" {
-		if n, err := strconv.Atoi(m[1]); err == nil && 1 <= n && n <= len(acts) {
-			p.place = place(n - 1)
-		}
-		p.detail = strings.Replace(p.detail, m[0], "", 1)
+	if which := (*knowledge.ActError)(nil); errors.As(err, &which) && p.place == "" {
+		p.place = place(which.Index)
+		p.detail = strings.Replace(p.detail, which.Where()+": ", "", 1)
 	}
 	return nil, &p
 }
