@@ -171,6 +171,11 @@ func (s steadyStore) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge
 	return stillOf(s, v, err)
 }
 
+func (s steadyStore) ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error) {
+	v, err := s.inner.ActsIn(ctx, tenant, spans)
+	return stillOf(s, v, err)
+}
+
 func (s steadyStore) Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Find) ([]knowledge.Recorded, int, error) {
 	v, total, err := s.inner.Versions(ctx, tenant, f)
 	v, err = stillOf(s, v, err)

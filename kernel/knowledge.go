@@ -288,11 +288,13 @@ func (k *Kernel) Facts(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *
 			list = list[:q.Limit]
 			page.Next = list[q.Limit-1].Seq
 		}
+		evidence, err := c.store.ActsIn(ctx, tenant, beliefs(list, v.asOf))
+		if err != nil {
+			return nil, err
+		}
 		page.Facts = make([]Fact, len(list))
 		for i := range list {
-			if page.Facts[i], err = c.fact(ctx, tenant, v, &list[i]); err != nil {
-				return nil, err
-			}
+			page.Facts[i] = v.fact(&list[i], evidence[i])
 		}
 		return page, c.store.still()
 	})
@@ -329,13 +331,20 @@ func (c *keeping) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f 
 	return f, v, err
 }
 
+// beliefs gives of each version the acts that count for it as of a number: those since its
+// statement is believed, all of which are assertions.
+func beliefs(list []knowledge.Recorded, asOf dag.Seq) []knowledge.Span {
+	spans := make([]knowledge.Span, len(list))
+	for i := range list {
+		spans[i] = knowledge.Span{Statement: list[i].Act.Fact.ID(), After: list[i].Opened - 1, UpTo: asOf}
+	}
+	return spans
+}
+
 // fact completes what a listing gives of a version.
-func (c *keeping) fact(ctx context.Context, tenant dag.Tenant, v *view, r *knowledge.Recorded) (Fact, error) {
+func (v *view) fact(r *knowledge.Recorded, evidence []knowledge.Recorded) Fact {
 	version, _ := r.Version()
-	f := Fact{Version: version, Subject: v.aliases.Resolve(version.Subject), Object: v.aliases.Resolve(version.Object)}
-	acts, err := c.evidence(ctx, tenant, version.ID, v.asOf)
-	f.Evidence = acts
-	return f, err
+	return Fact{Version: version, Subject: v.aliases.Resolve(version.Subject), Object: v.aliases.Resolve(version.Object), Evidence: evidence}
 }
 
 // Evidence gives the assertions of a statement that count as of a number: those since it is

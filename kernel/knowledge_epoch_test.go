@@ -69,6 +69,11 @@ func (s *turningFacts) ActsOf(ctx context.Context, tenant dag.Tenant, id knowled
 	return behind(s, v, err)
 }
 
+func (s *turningFacts) ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error) {
+	v, err := s.Store.ActsIn(ctx, tenant, spans)
+	return behind(s, v, err)
+}
+
 func (s *turningFacts) Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Find) ([]knowledge.Recorded, int, error) {
 	v, total, err := s.Store.Versions(ctx, tenant, f)
 	v, err = behind(s, v, err)

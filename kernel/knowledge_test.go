@@ -159,6 +159,45 @@ func TestRetract(t *testing.T) {
 	}
 }
 
+// TestFactEvidence compares the evidence that listings give, of all facts of a page at once, with
+// that of each fact, as of every number.
+func TestFactEvidence(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := open(t, name)
+			k := over(t, s, token.NewAuthority(ring(t, "k1")))
+			r := rand.New(rand.NewPCG(9, 2))
+			for range 60 {
+				var acts []knowledge.Act
+				for range 1 + r.IntN(4) {
+					a := storetest.RandomAct(r)
+					a.Fact.Turn, a.Fact.Slice = dag.TurnID{}, ""
+					if a.Kind == knowledge.Assert || a.Kind == knowledge.Retract {
+						acts = append(acts, a)
+					}
+				}
+				must(s.PutActs(ctx, tenant, acts, 1))
+			}
+			several := 0
+			for asOf := dag.Seq(1); asOf <= must(s.Head(ctx, tenant)); asOf++ {
+				for _, f := range must(k.Facts(ctx, tenant, kernel.FactQuery{AsOf: asOf, Limit: kernel.MaxFacts})).Facts {
+					want := must(k.Evidence(ctx, tenant, f.Version.ID, asOf))
+					if len(want) == 0 || !reflect.DeepEqual(f.Evidence, want) {
+						t.Fatalf("as of %d, %s: got %+v, want %+v", asOf, f.Version.ID, f.Evidence, want)
+					}
+					if len(want) > 1 {
+						several++
+					}
+				}
+			}
+			if several < 100 {
+				t.Errorf("only %d facts had several assertions: this test shows less than it should", several)
+			}
+		})
+	}
+}
+
 // TestFactsStayFresh asks two kernels over one store for random traversals while both
 // learn. What a kernel keeps gives what one gives that keeps nothing, as of every number.
 func TestFactsStayFresh(t *testing.T) {

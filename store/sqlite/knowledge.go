@@ -24,7 +24,7 @@ const (
 	// The index has the numbers, in another order: they are sorted out of it, and only the
 	// acts of the page are read.
 	queryActsOf = `SELECT ` + actColumns + ` FROM acts WHERE tenant = ?1 AND seq IN (SELECT seq FROM acts INDEXED BY acts_by_statement
-		WHERE tenant = ?1 AND statement = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4) ORDER BY seq`
+		WHERE tenant = ?1 AND statement = ?2 AND seq > ?3 AND seq <= ?5 ORDER BY seq LIMIT ?4) ORDER BY seq`
 
 	queryAliases = `SELECT ` + actColumns + ` FROM acts INDEXED BY acts_by_statement WHERE tenant = ? AND statement IS NULL AND seq > ?`
 
@@ -219,7 +219,7 @@ func (s *Store) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, 
 	for {
 		lacking := max(limit-len(list), 0)
 		page, err := s.readActs(ctx, "acts of a statement", tenant, func(n int64) (*sql.Rows, error) {
-			return s.queries.actsOf.QueryContext(ctx, n, packed.DigestPrefix(id), clipped(after), lacking)
+			return s.queries.actsOf.QueryContext(ctx, n, packed.DigestPrefix(id), clipped(after), lacking, clipped(dag.MaxSeq))
 		})
 		if err != nil {
 			return nil, err
@@ -234,6 +234,29 @@ func (s *Store) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, 
 			return list, nil
 		}
 	}
+}
+
+// ActsIn gives the acts of spans, with a look-up for each.
+func (s *Store) ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error) {
+	if err := store.CheckSpans(spans); err != nil {
+		return nil, fmt.Errorf("sqlite: acts of statements: %w", err)
+	}
+	lists := make([][]knowledge.Recorded, len(spans))
+	err := s.read(ctx, "acts of statements", tenant, func(n int64) error {
+		for i := range spans {
+			span := &spans[i]
+			list, err := readActs(s.queries.actsOf.QueryContext(ctx, n, packed.DigestPrefix(span.Statement), clipped(span.After), -1, clipped(span.UpTo)))
+			if err != nil {
+				return err
+			}
+			lists[i] = packed.About(list, span.Statement)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lists, nil
 }
 
 // Aliases gives the acts about aliases.
