@@ -11,10 +11,12 @@ import (
 )
 
 // MaxPaths bounds the paths of an answer, maxWays the beginnings of paths that are looked at
-// together, and maxAsks and maxEdges what is asked for at once.
+// together, maxTries the edges by which these might go on, an edge for each of them, and
+// maxAsks and maxEdges what is asked for at once.
 const (
 	MaxPaths = 50
 	maxWays  = 20_000
+	maxTries = 1_000_000
 	maxAsks  = 4096
 	maxEdges = 128 << 10
 )
@@ -30,7 +32,8 @@ type way struct {
 // entity comes twice: those of the fewest hops, of these those of the highest minimum
 // confidence, of these the first by their edges, one after the other, as Edge.Compare orders
 // them. What it does not look at for want of room is told by the cut: a hop of which not all
-// edges fit into MaxWork is left out as a whole, and all that follows.
+// edges fit into MaxWork is left out as a whole, and all that follows. Where more than
+// 20 000 ways are open, or a million edges behind them, only the best go on.
 //
 // It first goes back from the goal, to learn how far every entity is, and then forth along
 // those that are near enough.
@@ -59,7 +62,7 @@ func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 	}
 	ways := []way{{name: from, min: dag.One}}
 	for hop := 1; hop <= q.MaxHops && len(ways) > 0 && len(p.answer.Reached) < q.MaxResults; hop++ {
-		next, err := p.onward(ways, far, q.MaxHops-hop)
+		next, err := p.onward(ways, to, far, q.MaxHops-hop)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -171,8 +174,17 @@ func (p *pathfinder) distances(to, from string) (map[string]int, error) {
 	return far, nil
 }
 
-// onward goes one hop on from every way that can reach the goal in the hops that are left.
-func (p *pathfinder) onward(ways []way, far map[string]int, left int) ([]way, error) {
+// A try is a way and an edge by which it might go on.
+type try struct {
+	way  *way
+	edge *Edge
+	name string // where it leads
+	min  dag.PPM
+}
+
+// onward goes one hop on from every way that can reach the goal in the hops that are left. It
+// gives the best, to the goal and elsewhere, one more of each than there is room for.
+func (p *pathfinder) onward(ways []way, to string, far map[string]int, left int) ([]way, error) {
 	index := map[string]int{}
 	var names []string
 	for i := range ways {
@@ -185,8 +197,16 @@ func (p *pathfinder) onward(ways []way, far map[string]int, left int) ([]way, er
 	if err != nil || p.spent {
 		return nil, err
 	}
+	room := maxTries
+	for i := range ways { // the best come first
+		if room -= len(lists[index[ways[i].name]]); room < 0 {
+			p.cut(CutWork)
+			ways = ways[:i]
+			break
+		}
+	}
 	half := (p.MaxHops + 1) / 2
-	var next []way
+	var tries []try
 	for i := range ways {
 		w := &ways[i]
 		list := lists[index[w.name]]
@@ -197,12 +217,27 @@ func (p *pathfinder) onward(ways []way, far map[string]int, left int) ([]way, er
 			if known && distance > left || !known && left <= half || p.visits(w, name) {
 				continue
 			}
-			next = append(next, way{name, min(w.min, e.Confidence), append(slices.Clip(w.path), step(e))})
+			tries = append(tries, try{w, e, name, min(w.min, e.Confidence)})
 		}
 	}
-	slices.SortStableFunc(next, func(a, b way) int {
-		return cmp.Or(cmp.Compare(b.min, a.min), slices.CompareFunc(a.path, b.path, func(x, y Edge) int { return x.Compare(&y) }))
+	slices.SortStableFunc(tries, func(a, b try) int {
+		return cmp.Or(cmp.Compare(b.min, a.min), slices.CompareFunc(a.way.path, b.way.path, func(x, y Edge) int { return x.Compare(&y) }), a.edge.Compare(b.edge))
 	})
+	// Only what is kept has a path of its own: all of them would take gigabytes.
+	var next []way
+	arrived, elsewhere := p.MaxResults+1, maxWays+1
+	for i := range tries {
+		t := &tries[i]
+		count := &elsewhere
+		if t.name == to {
+			count = &arrived
+		}
+		if *count == 0 {
+			continue
+		}
+		*count--
+		next = append(next, way{t.name, t.min, append(slices.Clip(t.way.path), step(t.edge))})
+	}
 	return next, nil
 }
 
