@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -55,6 +56,14 @@ func (c *Client) LearnAll(ctx context.Context, k wire.Knowledge) (wire.Knowledge
 		err = fmt.Errorf("client: %s: %w: %d and %d outcomes of %d retractions and %d facts", q, ErrAnswer, len(w.Retractions), len(w.Facts), len(k.Retractions), len(k.Facts))
 	}
 	return w, err
+}
+
+// LearnLines records lines of JSON, each a fact or a retraction, in their order, all of them or
+// none. The Problem of a line that is refused has its number as Place. Nothing is sent twice:
+// the lines can be read only once. They may be read for a moment longer than a failed call
+// takes.
+func (c *Client) LearnLines(ctx context.Context, lines io.Reader) (wire.KnowledgeOutcomes, error) {
+	return get[wire.KnowledgeOutcomes](ctx, c, &request{method: http.MethodPost, path: "/api/knowledge/batch", stream: io.NopCloser(lines)})
 }
 
 // A FactFilter says which facts are meant. Names may have any spelling, and what is the zero

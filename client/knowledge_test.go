@@ -32,6 +32,14 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	if out.Retractions[0].Result != "absent" || out.Facts[1].Result != "asserted" {
 		t.Errorf("got %+v", out)
 	}
+	note := `{"subject":"Note G","predicate":"about","object":"Bernoulli numbers"}` + "\n"
+	if out := must(c.LearnLines(ctx, strings.NewReader(`{"statement":"`+absent+`"}`+"\n"+note))); len(out.Retractions) != 1 || out.Retractions[0].Result != "absent" || len(out.Facts) != 1 || out.Facts[0].Result != "existing" {
+		t.Errorf("got %+v", out)
+	}
+	var p *client.Problem
+	if _, err := c.LearnLines(ctx, strings.NewReader(note+"{}\n")); !errors.As(err, &p) || !strings.HasPrefix(p.Place, "line 2") {
+		t.Errorf("got %v", err)
+	}
 	if a := must(c.AddAliases(ctx, []wire.Alias{{Alias: "Countess", Canonical: "ADA lovelace"}, {Alias: "100%41 x", Canonical: "Note G"}})); a.Added != 2 { // 4, 5
 		t.Errorf("got %+v", a)
 	}

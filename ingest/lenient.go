@@ -53,7 +53,7 @@ func replaceLoneSurrogates(text []byte) (repaired []byte, replaced int) {
 	return repaired, replaced
 }
 
-// escapedUnit reads \uXXXX at the beginning of text.
+// escapedUnit reads a backslash, u and four hexadecimal digits at the beginning of text.
 func escapedUnit(text []byte) (unit rune, ok bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false

@@ -171,6 +171,22 @@ func (s steadyStore) Edges(ctx context.Context, tenant dag.Tenant, asks []knowle
 	return stillOf(s, v, err)
 }
 
+func (s steadyStore) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	v, err := s.inner.ActsOf(ctx, tenant, id, after, limit)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error) {
+	v, err := s.inner.ActsIn(ctx, tenant, spans)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Find) ([]knowledge.Recorded, int, error) {
+	v, total, err := s.inner.Versions(ctx, tenant, f)
+	v, err = stillOf(s, v, err)
+	return v, total, err
+}
+
 func (s steadyStore) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
 	v, err := s.inner.Policies(ctx, tenant)
 	return stillOf(s, v, err)

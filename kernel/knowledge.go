@@ -20,7 +20,8 @@ var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
 var ErrNoFilter = errors.New("a retraction needs a filter")
 
 // Learn records acts of knowledge, all of them or none, and gives what became of each. Turns
-// and slices that facts name as evidence must be here.
+// and slices that facts name as evidence must be here. An error about one of the acts wraps a
+// knowledge.ActError.
 func (k *Kernel) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
 	ctx, observed := k.observe(ctx, "learn")
 	defer func() { observed(err) }()
@@ -53,7 +54,7 @@ func (k *Kernel) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 		}
 	}
 	missing := func(i int, what string) error {
-		return fmt.Errorf("act %d of %d: %w: %s of tenant %s", i+1, len(acts), ErrNoEvidence, what, tenant)
+		return &knowledge.ActError{Index: i, Of: len(acts), Err: fmt.Errorf("%w: %s of tenant %s", ErrNoEvidence, what, tenant)}
 	}
 	if len(named) > 0 {
 		ids := make([]dag.TurnID, 0, len(named))
@@ -167,7 +168,8 @@ func namesOf(written []string) ([]string, error) {
 	return names, nil
 }
 
-// Traversed is the answer to a Traversal.
+// Traversed is the answer to a Traversal. It shares what it points to, the results and their
+// paths, with answers that the kernel keeps and gives to others: none of it may be changed.
 type Traversed struct {
 	knowledge.Answer
 	AsOf    dag.Seq
@@ -183,29 +185,29 @@ func (k *Kernel) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (
 		return nil, err
 	}
 	return steady(k, func(c *keeping) (*Traversed, error) {
-		at, err := asOf(ctx, c.store, tenant, t.AsOf)
+		q, v, err := c.walk(ctx, tenant, &t)
 		if err != nil {
 			return nil, err
 		}
-		q, err := t.query(at)
+		answer, err := c.facts.traverse(ctx, v, q)
 		if err != nil {
 			return nil, err
 		}
-		v, err := c.facts.view(ctx, tenant, at)
-		if err != nil {
-			return nil, err
-		}
-		key := answerKey{tenant, at, queryText(&q)}
-		if answer, ok := c.facts.answers.get(key); ok {
-			return &Traversed{answer, at, v.aliases}, nil
-		}
-		answer, err := knowledge.Traverse(ctx, v, v.aliases, q)
-		if err != nil {
-			return nil, err
-		}
-		c.facts.keepAnswer(key, answer)
-		return &Traversed{answer, at, v.aliases}, nil
+		return &Traversed{answer, v.asOf, v.aliases}, nil
 	})
+}
+
+// walk gives a traversal as of the number that it has or the head, and what is known as of it.
+func (c *keeping) walk(ctx context.Context, tenant dag.Tenant, t *Traversal) (q knowledge.Query, v *view, err error) {
+	at, err := asOf(ctx, c.store, tenant, t.AsOf)
+	if err != nil {
+		return q, nil, err
+	}
+	if q, err = t.query(at); err != nil {
+		return q, nil, err
+	}
+	v, err = c.facts.view(ctx, tenant, at)
+	return q, v, err
 }
 
 // queryText names a query among all.
@@ -234,9 +236,10 @@ type FactQuery struct {
 // MaxFacts bounds a page of facts.
 const MaxFacts = 1000
 
-// limits reports whether the query asks for less than all facts.
+// limits reports whether the query picks facts out by what they are about or rest on. That they
+// hold at a time, or are believed with some confidence, is true of nearly all.
 func (q *FactQuery) limits() bool {
-	return q.Subject != "" || q.Predicate != "" || q.Object != "" || q.Entity != "" || q.Source != "" || q.Turn != nil || q.Statement != nil || q.ValidAt != nil
+	return q.Subject != "" || q.Predicate != "" || q.Object != "" || q.Entity != "" || q.Source != "" || q.Turn != nil || q.Statement != nil
 }
 
 // A Fact is a statement that is believed, as somebody who asks sees it.
@@ -251,7 +254,7 @@ type Fact struct {
 type FactPage struct {
 	Facts []Fact
 	Total int     // of all pages
-	Next  dag.Seq // After of the next page; 0: there is none
+	Next  dag.Seq // After of the next page, which has facts; 0: there is none
 	AsOf  dag.Seq
 }
 
@@ -270,18 +273,23 @@ func (k *Kernel) Facts(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *
 		if err != nil {
 			return nil, err
 		}
-		list, total, err := k.store.Versions(ctx, tenant, find)
+		find.Limit++ // one more tells whether any follow
+		list, total, err := c.store.Versions(ctx, tenant, find)
 		if err != nil {
 			return nil, err
 		}
-		page := &FactPage{Facts: make([]Fact, len(list)), Total: total, AsOf: v.asOf}
-		for i := range list {
-			if page.Facts[i], err = k.fact(ctx, tenant, v, &list[i]); err != nil {
-				return nil, err
-			}
+		page := &FactPage{Total: total, AsOf: v.asOf}
+		if len(list) > q.Limit {
+			list = list[:q.Limit]
+			page.Next = list[q.Limit-1].Seq
 		}
-		if len(list) == q.Limit {
-			page.Next = list[len(list)-1].Seq
+		evidence, err := c.store.ActsIn(ctx, tenant, beliefs(list, v.asOf))
+		if err != nil {
+			return nil, err
+		}
+		page.Facts = make([]Fact, len(list))
+		for i := range list {
+			page.Facts[i] = v.fact(&list[i], evidence[i])
 		}
 		return page, c.store.still()
 	})
@@ -318,19 +326,30 @@ func (c *keeping) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f 
 	return f, v, err
 }
 
+// beliefs gives of each version the acts that count for it as of a number: those since its
+// statement is believed, all of which are assertions.
+func beliefs(list []knowledge.Recorded, asOf dag.Seq) []knowledge.Span {
+	spans := make([]knowledge.Span, len(list))
+	for i := range list {
+		spans[i] = knowledge.Span{Statement: list[i].Act.Fact.ID(), After: list[i].Opened - 1, UpTo: asOf}
+	}
+	return spans
+}
+
 // fact completes what a listing gives of a version.
-func (k *Kernel) fact(ctx context.Context, tenant dag.Tenant, v *view, r *knowledge.Recorded) (Fact, error) {
+func (v *view) fact(r *knowledge.Recorded, evidence []knowledge.Recorded) Fact {
 	version, _ := r.Version()
-	f := Fact{Version: version, Subject: v.aliases.Resolve(version.Subject), Object: v.aliases.Resolve(version.Object)}
-	acts, err := k.Evidence(ctx, tenant, version.ID, v.asOf)
-	f.Evidence = acts
-	return f, err
+	return Fact{Version: version, Subject: v.aliases.Resolve(version.Subject), Object: v.aliases.Resolve(version.Object), Evidence: evidence}
 }
 
 // Evidence gives the assertions of a statement that count as of a number: those since it is
 // believed. None if it is not believed.
 func (k *Kernel) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
-	acts, err := k.store.ActsOf(ctx, tenant, id, 0, 1<<20)
+	return steady(k, func(c *keeping) ([]knowledge.Recorded, error) { return c.evidence(ctx, tenant, id, asOf) })
+}
+
+func (c *keeping) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
+	acts, err := c.store.ActsOf(ctx, tenant, id, 0, 1<<20)
 	if err != nil {
 		return nil, err
 	}
@@ -383,7 +402,7 @@ func (k *Kernel) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, lim
 // would be, retracted.
 func (k *Kernel) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reason string, dry bool) (_ []knowledge.Recorded, err error) {
 	if !q.limits() {
-		return nil, fmt.Errorf("%w: name a subject, a predicate, an object, an entity, a source, a turn, a statement or a time", ErrNoFilter)
+		return nil, fmt.Errorf("%w: name a subject, a predicate, an object, an entity, a source, a turn or a statement; a confidence or a time alone is none", ErrNoFilter)
 	}
 	if q.AsOf != 0 {
 		return nil, fmt.Errorf("%w: what was believed as of number %d cannot be retracted, only what is now", knowledge.ErrQuery, q.AsOf)
@@ -394,11 +413,14 @@ func (k *Kernel) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, re
 		if err != nil {
 			return nil, err
 		}
-		list, total, err := k.store.Versions(ctx, tenant, find)
-		if err == nil && total > len(list) {
-			err = fmt.Errorf("%w: the filter matches %d facts, at most %d are retracted at once", knowledge.ErrQuery, total, knowledge.MaxActs)
+		list, total, err := c.store.Versions(ctx, tenant, find)
+		if err != nil {
+			return nil, err
 		}
-		return list, err
+		if total > len(list) {
+			return nil, fmt.Errorf("%w: the filter matches %d facts, at most %d are retracted at once", knowledge.ErrQuery, total, knowledge.MaxActs)
+		}
+		return list, c.store.still()
 	})
 	if err != nil || dry || len(list) == 0 {
 		return list, err
@@ -464,15 +486,7 @@ func (k *Kernel) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *
 		return nil, err
 	}
 	return steady(k, func(c *keeping) (*Traversed, error) {
-		at, err := asOf(ctx, c.store, tenant, p.AsOf)
-		if err != nil {
-			return nil, err
-		}
-		q, err := t.query(at)
-		if err != nil {
-			return nil, err
-		}
-		v, err := c.facts.view(ctx, tenant, at)
+		q, v, err := c.walk(ctx, tenant, &t)
 		if err != nil {
 			return nil, err
 		}
@@ -480,6 +494,6 @@ func (k *Kernel) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *
 		if err != nil {
 			return nil, err
 		}
-		return &Traversed{answer, at, v.aliases}, nil
+		return &Traversed{answer, v.asOf, v.aliases}, nil
 	})
 }

@@ -99,6 +99,8 @@ func TestEvidenceOfFacts(t *testing.T) {
 			for _, bad := range []knowledge.Act{unknown, cut} {
 				if _, err := k.Learn(ctx, tenant, []knowledge.Act{fact(t, "x", "y", "z"), bad}); !errors.Is(err, kernel.ErrNoEvidence) {
 					t.Errorf("%+v: %v", bad.Fact, err)
+				} else if which := (*knowledge.ActError)(nil); !errors.As(err, &which) || which.Index != 1 || which.Of != 2 {
+					t.Errorf("%+v: %v does not say that it is the second of two", bad.Fact, err)
 				}
 			}
 			page := must(k.Facts(ctx, tenant, kernel.FactQuery{}))
@@ -133,8 +135,11 @@ func TestRetract(t *testing.T) {
 	for n := range 5 {
 		must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", fmt.Sprint(n)), fact(t, "b", "p", fmt.Sprint(n))}))
 	}
-	if _, err := k.Retract(ctx, tenant, kernel.FactQuery{MinConfidence: 1}, "", false); !errors.Is(err, kernel.ErrNoFilter) {
-		t.Errorf("without a filter: %v", err)
+	at := dag.Time(1)
+	for _, q := range []kernel.FactQuery{{}, {MinConfidence: 1}, {ValidAt: &at}, {MinConfidence: 1, ValidAt: &at}} {
+		if _, err := k.Retract(ctx, tenant, q, "", false); !errors.Is(err, kernel.ErrNoFilter) {
+			t.Errorf("without a filter: %v", err)
+		}
 	}
 	for _, dry := range []bool{true, false} {
 		if list := must(k.Retract(ctx, tenant, kernel.FactQuery{Subject: "A"}, "wrong", dry)); len(list) != 5 {
@@ -148,6 +153,48 @@ func TestRetract(t *testing.T) {
 		t.Errorf("%+v", page)
 	} else if rest := must(k.Facts(ctx, tenant, kernel.FactQuery{Limit: 3, After: page.Next})); len(rest.Facts) != 2 || rest.Next != 0 || rest.Total != 5 {
 		t.Errorf("%+v", rest)
+	}
+	if full := must(k.Facts(ctx, tenant, kernel.FactQuery{Limit: 5})); len(full.Facts) != 5 || full.Next != 0 {
+		t.Errorf("a full page that nothing follows on: %d facts, next %d", len(full.Facts), full.Next)
+	}
+}
+
+// TestFactEvidence compares the evidence that listings give, of all facts of a page at once, with
+// that of each fact, as of every number.
+func TestFactEvidence(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := open(t, name)
+			k := over(t, s, token.NewAuthority(ring(t, "k1")))
+			r := rand.New(rand.NewPCG(9, 2))
+			for range 60 {
+				var acts []knowledge.Act
+				for range 1 + r.IntN(4) {
+					a := storetest.RandomAct(r)
+					a.Fact.Turn, a.Fact.Slice = dag.TurnID{}, ""
+					if a.Kind == knowledge.Assert || a.Kind == knowledge.Retract {
+						acts = append(acts, a)
+					}
+				}
+				must(s.PutActs(ctx, tenant, acts, 1))
+			}
+			several := 0
+			for asOf := dag.Seq(1); asOf <= must(s.Head(ctx, tenant)); asOf++ {
+				for _, f := range must(k.Facts(ctx, tenant, kernel.FactQuery{AsOf: asOf, Limit: kernel.MaxFacts})).Facts {
+					want := must(k.Evidence(ctx, tenant, f.Version.ID, asOf))
+					if len(want) == 0 || !reflect.DeepEqual(f.Evidence, want) {
+						t.Fatalf("as of %d, %s: got %+v, want %+v", asOf, f.Version.ID, f.Evidence, want)
+					}
+					if len(want) > 1 {
+						several++
+					}
+				}
+			}
+			if several < 100 {
+				t.Errorf("only %d facts had several assertions: this test shows less than it should", several)
+			}
+		})
 	}
 }
 
@@ -189,7 +236,7 @@ func TestFactsStayFresh(t *testing.T) {
 					got, err := kernels[r.IntN(2)].Traverse(ctx, tenant, q)
 					want, wantErr := over(t, s, a).Traverse(ctx, tenant, q)
 					if err != nil || wantErr != nil || got.AsOf != want.AsOf || got.Cut != want.Cut || len(got.Reached) != len(want.Reached) ||
-						len(got.Reached) > 0 && !sameWays(got.Reached, want.Reached) {
+						len(got.Reached) > 0 && !reflect.DeepEqual(got.Reached, want.Reached) {
 						t.Fatalf("%+v\ngot  %+v, %v\nwant %+v, %v", q, got, err, want, wantErr)
 					}
 					reached += len(got.Reached)
@@ -220,12 +267,14 @@ func TestTies(t *testing.T) {
 				r.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
 				must(k.Learn(ctx, of, acts))
 				got := must(k.Traverse(ctx, of, kernel.Traversal{Start: []string{"hub"}}))
-				for i := range got.Reached {
-					got.Reached[i].Path[0].Since = 0
+				reached := slices.Clone(got.Reached)
+				for i := range reached {
+					reached[i].Path = slices.Clone(reached[i].Path)
+					reached[i].Path[0].Since = 0
 				}
-				switch text := fmt.Sprintf("%+v", got.Reached); {
-				case len(got.Reached) != 100 || got.Cut != knowledge.CutResults:
-					t.Fatalf("%d entities, %q", len(got.Reached), got.Cut)
+				switch text := fmt.Sprintf("%+v", reached); {
+				case len(reached) != 100 || got.Cut != knowledge.CutResults:
+					t.Fatalf("%d entities, %q", len(reached), got.Cut)
 				case first == "":
 					first = text
 				case text != first:
@@ -275,21 +324,6 @@ func TestFactsFarBehind(t *testing.T) {
 	if got := entities(must(k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{"other a"}})).Reached); !slices.Equal(got, []string{"b", "c"}) {
 		t.Errorf("%q", got)
 	}
-}
-
-// sameWays compares results but for when versions end, which goes on after they were read.
-func sameWays(a, b []knowledge.Reached) bool {
-	strip := func(list []knowledge.Reached) []knowledge.Reached {
-		out := slices.Clone(list)
-		for i := range out {
-			out[i].Path = slices.Clone(out[i].Path)
-			for j := range out[i].Path {
-				out[i].Path[j].Version.Until = 0
-			}
-		}
-		return out
-	}
-	return reflect.DeepEqual(strip(a), strip(b))
 }
 
 // TestFactsConcurrent learns and asks at once: whoever has learned something sees it in the

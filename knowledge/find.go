@@ -19,6 +19,12 @@ type Find struct {
 	Limit             int         // at most so many are given; all are counted
 }
 
+// A Span is the acts about a statement that are numbered above After and up to UpTo.
+type Span struct {
+	Statement   ID
+	After, UpTo dag.Seq
+}
+
 // Matches reports whether a version is one that is looked for, wherever After is.
 func (f *Find) Matches(v *Version) bool {
 	in := func(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }

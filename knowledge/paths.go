@@ -10,11 +10,15 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// MaxPaths bounds the paths of an answer, and maxWays the beginnings of paths that are looked
-// at together.
+// MaxPaths bounds the paths of an answer, maxWays the beginnings of paths that are looked at
+// together, maxTries the edges by which these might go on, an edge for each of them, and
+// maxAsks and maxEdges what is asked for at once.
 const (
 	MaxPaths = 50
 	maxWays  = 20_000
+	maxTries = 1_000_000
+	maxAsks  = 4096
+	maxEdges = 128 << 10
 )
 
 // A way is the beginning of a path.
@@ -27,11 +31,17 @@ type way struct {
 // Paths gives the q.MaxResults best ways from q.Start, one entity, to another, in which no
 // entity comes twice: those of the fewest hops, of these those of the highest minimum
 // confidence, of these the first by their edges, one after the other, as Edge.Compare orders
-// them. What it does not look at for want of room is told by the cut.
+// them. What it does not look at for want of room is told by the cut: a hop of which not all
+// edges fit into MaxWork is left out as a whole, and all that follows. Where more than
+// 20 000 ways are open, or a million edges behind them, only the best go on.
 //
 // It first goes back from the goal, to learn how far every entity is, and then forth along
 // those that are near enough.
 func Paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to string) (Answer, error) {
+	return paths(ctx, g, aliases, q, to, bounds{MaxWork, MaxNewer})
+}
+
+func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to string, most bounds) (Answer, error) {
 	if err := q.Check(); err != nil {
 		return Answer{}, err
 	}
@@ -42,14 +52,17 @@ func Paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 	if from == to {
 		return Answer{}, fmt.Errorf("%w: a path from %s to itself", ErrQuery, from)
 	}
-	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases}}
+	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}}
 	far, err := p.distances(to, from)
 	if err != nil {
 		return Answer{}, err
 	}
+	if p.spent {
+		return p.answer, nil
+	}
 	ways := []way{{name: from, min: dag.One}}
 	for hop := 1; hop <= q.MaxHops && len(ways) > 0 && len(p.answer.Reached) < q.MaxResults; hop++ {
-		next, err := p.onward(ways, far, q.MaxHops-hop)
+		next, err := p.onward(ways, to, far, q.MaxHops-hop)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -81,8 +94,9 @@ func (p *pathfinder) cut(c Cut) {
 	}
 }
 
-// edgesOf gives all edges of entities that the filter lets through, in order, as far as the
-// work goes.
+// edgesOf gives all edges of entities that the filter lets through, in order. If they are more
+// than the work goes for it cuts the answer and gives none: which came first rests on how they
+// were asked for.
 func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, error) {
 	lists := make([][]Edge, len(names))
 	var asks []Ask
@@ -91,34 +105,40 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 		for _, member := range p.aliases.Members(name) {
 			for _, incoming := range [...]bool{false, true} {
 				if direction == Both || incoming == (direction == Incoming) {
-					asks, of = append(asks, Ask{Name: member, Incoming: incoming, Limit: 256}), append(of, i)
+					asks, of = append(asks, Ask{Name: member, Incoming: incoming}), append(of, i)
 				}
 			}
 		}
 	}
-	const most = 4096 // questions at once
-	for len(asks) > 0 && p.answer.Looked < MaxWork {
-		n := min(len(asks), most)
+	for i := range asks {
+		asks[i].Limit = max(maxEdges/maxAsks, min(256, maxEdges/len(asks)))
+	}
+	for len(asks) > 0 {
+		n := 0
+		for room := maxEdges; n < min(len(asks), maxAsks) && room >= asks[n].Limit; n++ {
+			room -= asks[n].Limit
+		}
 		got, err := p.g.Edges(p.ctx, asks[:n])
 		if err != nil {
 			return nil, err
 		}
-		for i, edges := range got {
-			p.answer.Looked += len(edges)
+		for i := range got {
+			edges := p.sure(got[i])
 			for k := range edges {
-				if e := &edges[k]; p.Admits(&e.Version) {
-					lists[of[i]] = append(lists[of[i]], *e)
+				admitted, err := p.look(&edges[k])
+				if err != nil || p.spent {
+					return nil, err
+				}
+				if admitted {
+					lists[of[i]] = append(lists[of[i]], edges[k])
 				}
 			}
-			if a := asks[i]; len(edges) == a.Limit && edges[len(edges)-1].Confidence >= p.MinConfidence {
+			if a := asks[i]; len(edges) == a.Limit {
 				a.After, a.Limit = edges[len(edges)-1].Mark(), min(4*a.Limit, 4096)
 				asks, of = append(asks, a), append(of, of[i])
 			}
 		}
 		asks, of = asks[n:], of[n:]
-	}
-	if len(asks) > 0 {
-		p.cut(CutWork)
 	}
 	for i := range lists {
 		slices.SortFunc(lists[i], func(a, b Edge) int { return a.Compare(&b) })
@@ -134,7 +154,7 @@ func (p *pathfinder) distances(to, from string) (map[string]int, error) {
 	level := []string{to}
 	for hop := 1; hop <= (p.MaxHops+1)/2 && len(level) > 0; hop++ {
 		lists, err := p.edgesOf(level, back)
-		if err != nil {
+		if err != nil || p.spent {
 			return nil, err
 		}
 		level = nil
@@ -154,8 +174,17 @@ func (p *pathfinder) distances(to, from string) (map[string]int, error) {
 	return far, nil
 }
 
-// onward goes one hop on from every way that can reach the goal in the hops that are left.
-func (p *pathfinder) onward(ways []way, far map[string]int, left int) ([]way, error) {
+// A try is a way and an edge by which it might go on.
+type try struct {
+	way  *way
+	edge *Edge
+	name string // where it leads
+	min  dag.PPM
+}
+
+// onward goes one hop on from every way that can reach the goal in the hops that are left. It
+// gives the best, to the goal and elsewhere, one more of each than there is room for.
+func (p *pathfinder) onward(ways []way, to string, far map[string]int, left int) ([]way, error) {
 	index := map[string]int{}
 	var names []string
 	for i := range ways {
@@ -165,11 +194,19 @@ func (p *pathfinder) onward(ways []way, far map[string]int, left int) ([]way, er
 		}
 	}
 	lists, err := p.edgesOf(names, p.Direction)
-	if err != nil {
+	if err != nil || p.spent {
 		return nil, err
 	}
+	room := maxTries
+	for i := range ways { // the best come first
+		if room -= len(lists[index[ways[i].name]]); room < 0 {
+			p.cut(CutWork)
+			ways = ways[:i]
+			break
+		}
+	}
 	half := (p.MaxHops + 1) / 2
-	var next []way
+	var tries []try
 	for i := range ways {
 		w := &ways[i]
 		list := lists[index[w.name]]
@@ -180,12 +217,27 @@ func (p *pathfinder) onward(ways []way, far map[string]int, left int) ([]way, er
 			if known && distance > left || !known && left <= half || p.visits(w, name) {
 				continue
 			}
-			next = append(next, way{name, min(w.min, e.Confidence), append(slices.Clip(w.path), *e)})
+			tries = append(tries, try{w, e, name, min(w.min, e.Confidence)})
 		}
 	}
-	slices.SortStableFunc(next, func(a, b way) int {
-		return cmp.Or(cmp.Compare(b.min, a.min), slices.CompareFunc(a.path, b.path, func(x, y Edge) int { return x.Compare(&y) }))
+	slices.SortStableFunc(tries, func(a, b try) int {
+		return cmp.Or(cmp.Compare(b.min, a.min), slices.CompareFunc(a.way.path, b.way.path, func(x, y Edge) int { return x.Compare(&y) }), a.edge.Compare(b.edge))
 	})
+	// Only what is kept has a path of its own: all of them would take gigabytes.
+	var next []way
+	arrived, elsewhere := p.MaxResults+1, maxWays+1
+	for i := range tries {
+		t := &tries[i]
+		count := &elsewhere
+		if t.name == to {
+			count = &arrived
+		}
+		if *count == 0 {
+			continue
+		}
+		*count--
+		next = append(next, way{t.name, t.min, append(slices.Clip(t.way.path), step(t.edge))})
+	}
 	return next, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -35,7 +36,7 @@ func everyPath(versions []knowledge.Version, aliases *normalize.Table, q knowled
 				if start != at || seen[end] || !q.Admits(&v) || e.Incoming && q.Direction == knowledge.Outgoing || !e.Incoming && q.Direction == knowledge.Incoming {
 					continue
 				}
-				seen[end] = true
+				seen[end], e.Version.Until = true, dag.MaxSeq
 				walk(end, min(low, v.Confidence), append(path, e), seen)
 				delete(seen, end)
 			}
@@ -47,6 +48,38 @@ func everyPath(versions []knowledge.Version, aliases *normalize.Table, q knowled
 			slices.CompareFunc(a.Path, b.Path, func(x, y knowledge.Edge) int { return x.Compare(&y) }))
 	})
 	return all
+}
+
+// TestPathsCrowded has two entities with many facts between them, and a crowd behind: each of
+// the facts is a beginning of a path to each of the crowd.
+func TestPathsCrowded(t *testing.T) {
+	for _, tc := range []struct {
+		between, crowd int
+	}{{800, 400}, {1500, 3000}} {
+		var versions []knowledge.Version
+		add := func(subject, predicate, object string) {
+			s := knowledge.Statement{Subject: subject, Predicate: predicate, Object: object, Until: knowledge.Forever}
+			versions = append(versions, knowledge.Version{Statement: s, ID: s.ID(), Confidence: 500_000, Since: 1, Until: dag.MaxSeq})
+		}
+		for n := range tc.between {
+			add("a", fmt.Sprint("p", n), "hub")
+		}
+		for n := range tc.crowd {
+			add("hub", "near", fmt.Sprint("c", n))
+		}
+		add("hub", "near", "goal")
+		q := knowledge.Query{Filter: knowledge.Filter{AsOf: 1}, Start: []string{"a"}, Direction: knowledge.Both, MaxHops: 5, MaxResults: 10}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got, err := knowledge.Paths(t.Context(), &plain{versions: versions}, nil, q, "goal")
+		runtime.ReadMemStats(&after)
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 300 {
+			t.Errorf("%d between, a crowd of %d: %d MiB were taken", tc.between, tc.crowd, took)
+		}
+		if err != nil || len(got.Reached) != 10 || got.Cut != knowledge.CutWork {
+			t.Errorf("%d between, a crowd of %d: %d paths, %q, %v", tc.between, tc.crowd, len(got.Reached), got.Cut, err)
+		}
+	}
 }
 
 func TestPaths(t *testing.T) {

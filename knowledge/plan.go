@@ -26,7 +26,7 @@ type Prepared struct {
 	history []Recorded // if not nil, the acts have numbers and times
 }
 
-// Prepare checks acts and computes their digests. Its cost is two SHA-256 of about 200 bytes
+// Prepare checks acts and computes their digests; an [ActError] names the one that is refused. Its cost is two SHA-256 of about 200 bytes
 // for each.
 func Prepare(acts []Act) (*Prepared, error) {
 	if len(acts) > MaxActs {
@@ -43,7 +43,7 @@ func Prepare(acts []Act) (*Prepared, error) {
 	for i := range acts {
 		a := &acts[i]
 		if err := a.Check(); err != nil {
-			return nil, fmt.Errorf("act %d of %d: %w", i+1, len(acts), err)
+			return nil, &ActError{i, len(acts), err}
 		}
 		p.leaves[i] = a.Leaf()
 		switch a.Kind {
@@ -76,6 +76,10 @@ func PrepareHistory(recorded []Recorded) (*Prepared, error) {
 		acts = acts[len(some):]
 		more, err := Prepare(some)
 		if err != nil {
+			var which *ActError
+			if errors.As(err, &which) {
+				err = &ActError{len(p.acts) + which.Index, len(recorded), which.Err}
+			}
 			return nil, fmt.Errorf("%w: %w", dag.ErrForm, err)
 		}
 		p.acts, p.ids, p.leaves = append(p.acts, more.acts...), append(p.ids, more.ids...), append(p.leaves, more.leaves...)
@@ -171,8 +175,8 @@ type planner struct {
 	mine     map[dag.Seq]int // versions that this plan began, by their numbers: indexes of Recorded
 }
 
-// Plan decides what recording the acts does, at a time. All are recorded or none: the error
-// names the act. It is pure.
+// Plan decides what recording the acts does, at a time. All are recorded or none: an
+// [ActError] names the act. It is pure.
 func (p *Prepared) Plan(k Known, at dag.Time) (*Planned, error) {
 	w := &planner{
 		prepared: p, Planned: &Planned{Head: k.Head, Aliases: k.Aliases, Outcomes: make([]Outcome, 0, len(p.acts))}, at: at,
@@ -191,7 +195,7 @@ func (p *Prepared) Plan(k Known, at dag.Time) (*Planned, error) {
 			if p.history != nil { // it was recorded once, so the history is none
 				err = fmt.Errorf("%w: number %d: %w", dag.ErrForm, p.history[i].Seq, err)
 			}
-			return nil, fmt.Errorf("act %d of %d: %w", i+1, len(p.acts), err)
+			return nil, &ActError{i, len(p.acts), err}
 		}
 		if o.Seq == 0 && p.history != nil {
 			return nil, fmt.Errorf("%w: number %d changes nothing, and would not have been recorded", dag.ErrForm, p.history[i].Seq)

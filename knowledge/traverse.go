@@ -99,8 +99,16 @@ const (
 	MaxHops    = 8
 	MaxResults = 1000
 	MaxStarts  = 64
-	MaxWork    = 200_000 // edges that a traversal looks at before it is cut
+	MaxWork    = 200_000 // edges that a traversal looks at before it is cut; newer ones than AsOf do not count
+
+	// MaxNewer bounds the edges that a traversal passes over since they are newer than AsOf.
+	// Beyond it there is an error and no answer: one that was cut there would change with
+	// every edge that comes.
+	MaxNewer = 10 * MaxWork
 )
+
+// bounds is MaxWork and MaxNewer, but for tests.
+type bounds struct{ work, newer int }
 
 // A Filter says which versions a question sees.
 type Filter struct {
@@ -149,7 +157,7 @@ type Reached struct {
 	Entity        string  // the canonical name
 	Hops          int     // 1 or more
 	MinConfidence dag.PPM // the lowest of the path's
-	Path          []Edge  // from a start to the entity
+	Path          []Edge  // from a start to the entity; none has an end, which would be behind AsOf
 	From          string  // the start
 }
 
@@ -163,11 +171,12 @@ const (
 	CutWork    Cut = "work"    // it would have looked at more than MaxWork edges; what it gives is right, and not all
 )
 
-// Answer is what a traversal gives.
+// Answer is what a traversal gives. It follows from the acts up to Query.AsOf: none that comes
+// later changes anything of it.
 type Answer struct {
 	Reached []Reached
 	Cut     Cut
-	Looked  int // at so many edges
+	Looked  int // at so many edges, MaxWork at most
 }
 
 // A node is an entity that was reached, or a start.
@@ -185,9 +194,46 @@ type walk struct {
 	ctx     context.Context
 	g       Graph
 	aliases *normalize.Table
+	most    bounds
+	newer   int    // edges that were passed over
+	spent   bool   // the work went no further, and the answer is cut
 	nodes   []node // the starts, then what was reached, in order
 	seen    map[string]bool
 	answer  Answer
+}
+
+// look counts an edge that came, and reports whether the filter lets it through. It cuts the
+// answer where there would be too many. What is counted must not rest on how the edges were
+// asked for, nor on those that are newer.
+func (w *walk) look(e *Edge) (bool, error) {
+	switch {
+	case e.Since > w.AsOf:
+		if w.newer++; w.newer > w.most.newer {
+			return false, fmt.Errorf("%w: more than %d newer facts stand among those as of number %d; ask as of a later one, from fewer entities, in fewer hops, or with a minimum confidence", ErrQuery, w.most.newer, w.AsOf)
+		}
+		return false, nil
+	case w.answer.Looked == w.most.work:
+		w.spent, w.answer.Cut = true, CutWork
+		return false, nil
+	}
+	w.answer.Looked++
+	return w.Admits(&e.Version), nil
+}
+
+// sure gives those of edges in their order that have the confidence which is asked for.
+func (w *walk) sure(edges []Edge) []Edge {
+	n := len(edges)
+	for n > 0 && edges[n-1].Confidence < w.MinConfidence {
+		n--
+	}
+	return edges[:n]
+}
+
+// step gives an edge as part of a path.
+func step(e *Edge) Edge {
+	s := *e
+	s.Version.Until = dag.MaxSeq
+	return s
 }
 
 // Traverse gives the entities that can be reached from the starts, each once and by its best
@@ -199,10 +245,14 @@ type walk struct {
 // few more where what came is not enough: an entity with 100 000 edges costs no more than one
 // with some hundreds.
 func Traverse(ctx context.Context, g Graph, aliases *normalize.Table, q Query) (Answer, error) {
+	return traverse(ctx, g, aliases, q, bounds{MaxWork, MaxNewer})
+}
+
+func traverse(ctx context.Context, g Graph, aliases *normalize.Table, q Query, most bounds) (Answer, error) {
 	if err := q.Check(); err != nil {
 		return Answer{}, err
 	}
-	w := &walk{Query: &q, ctx: ctx, g: g, aliases: aliases, seen: make(map[string]bool, q.MaxResults+1)}
+	w := &walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most, seen: make(map[string]bool, q.MaxResults+1)}
 	for _, name := range q.Start {
 		if name = aliases.Resolve(name); !w.seen[name] {
 			w.seen[name] = true
@@ -242,7 +292,7 @@ func (w *walk) reached(starts int) []Reached {
 		*r = Reached{Entity: n.name, Hops: n.hops, MinConfidence: n.min, Path: room[:n.hops:n.hops]}
 		room = room[n.hops:]
 		for n.parent >= 0 {
-			r.Path[n.hops-1] = *n.by
+			r.Path[n.hops-1] = step(n.by)
 			n = &w.nodes[n.parent]
 		}
 		r.From = n.name
@@ -272,13 +322,13 @@ func (w *walk) level(first, hop, need int) error {
 			heap.Pop(&h)
 		default:
 			e, low := f.next, f.min
-			if w.answer.Looked++; w.answer.Looked > MaxWork {
-				w.answer.Cut = CutWork
-				return nil
+			admitted, err := w.look(e)
+			if err != nil || w.spent {
+				return err
 			}
 			f.take()
 			heap.Fix(&h, 0)
-			if !w.Admits(&e.Version) {
+			if !admitted {
 				continue
 			}
 			if name := w.aliases.Resolve(e.Other()); !w.seen[name] {
@@ -420,13 +470,11 @@ func (w *walk) feed(h fanHeap, all bool) error {
 		return err
 	}
 	for i, s := range of {
-		s.edges, s.whole = lists[i], len(lists[i]) < s.ask.Limit
+		s.edges = w.sure(lists[i])
+		s.whole = len(s.edges) < s.ask.Limit // nothing follows, or nothing that is sure enough
 		if n := len(s.edges); n > 0 {
 			s.ask.After = s.edges[n-1].Mark()
 			s.ask.Limit = min(4*s.ask.Limit, 4096)
-			if s.edges[n-1].Confidence < w.MinConfidence {
-				s.whole = true // all that would follow is below, too
-			}
 		}
 	}
 	for _, f := range fed {

@@ -75,6 +75,7 @@ func reference(versions []knowledge.Version, aliases *normalize.Table, q knowled
 						q.ValidAt != nil && !v.Holds(*q.ValidAt) || len(q.Predicates) > 0 && !slices.Contains(q.Predicates, v.Predicate) {
 						continue
 					}
+					e.Version.Until = dag.MaxSeq
 					ways = append(ways, way{place{to, min(at.min, v.Confidence), append(slices.Clone(at.path), e), at.from}, i})
 				}
 			}

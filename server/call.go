@@ -142,7 +142,7 @@ func (s *Server) pass(c *call, now time.Time) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.op.streams() || c.media == typeLines { // a stream of lines takes a place for each batch
+	if c.op.streams() || c.described.stream { // a stream of lines takes a place for each batch
 		return c.op.handle(c)
 	}
 	return c.atWork(func() error {
@@ -232,9 +232,9 @@ func (s *Server) fromAddress(c *call, now time.Time) error {
 	return &problem{code: codeRate, retryAfter: wait, detail: fmt.Sprintf("this address has used up its rate of %g requests a second", s.config.Limits.Rate)}
 }
 
-// check holds the body against its schema.
+// check holds the body against its schema. Lines are each held against theirs.
 func (c *call) check() (err error) {
-	if c.body != nil && !c.described.anything {
+	if c.body != nil && !c.described.anything && c.media != typeLines {
 		c.value, err = c.described.check(c.body, "", mostValues)
 	}
 	return err
@@ -249,7 +249,7 @@ func (c *call) readBody(r *http.Request) (release func(), err error) {
 	}
 	optional := !c.op.bodyRequired && r.Header.Get("Content-Type") == ""
 	if !optional {
-		if c.media, c.described, err = c.op.media(r); err != nil || c.media == typeLines {
+		if c.media, c.described, err = c.op.media(r); err != nil || c.described.stream {
 			return release, err
 		}
 	}

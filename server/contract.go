@@ -62,6 +62,7 @@ type body struct {
 	schema    *openapi3.Schema
 	anything  bool // the body is handed on as bytes
 	anyObject bool
+	stream    bool // x-stream: it is left to the handler, which reads it as it comes
 }
 
 // takesAnyObject reports whether a schema asks for an object and nothing of what is
@@ -148,7 +149,7 @@ func readOperation(path, method string, item *openapi3.PathItem, described *open
 		op.bodies = map[string]body{}
 		for media, content := range given.Value.Content {
 			schema := content.Schema.Value
-			op.bodies[media] = body{schema: schema, anything: takesAnything(schema), anyObject: takesAnyObject(schema)}
+			op.bodies[media] = body{schema: schema, anything: media != typeLines && takesAnything(schema), anyObject: takesAnyObject(schema), stream: content.Extensions["x-stream"] == true}
 		}
 	}
 	return op, nil
@@ -254,6 +255,14 @@ const (
 
 // check reads a body strictly and holds it against its schema.
 func (b *body) check(text []byte, place string, most int) (*canon.Value, error) {
+	v, err := readStrictly(text, place, most)
+	if err != nil || b.anyObject && v.Kind == canon.Object {
+		return v, err
+	}
+	return v, hold(v, b.schema, place)
+}
+
+func readStrictly(text []byte, place string, most int) (*canon.Value, error) {
 	v, err := canon.ParseSparse(text, most)
 	if errors.Is(err, canon.ErrMany) {
 		return nil, &problem{code: codeTooLarge, place: place, detail: fmt.Sprintf("%s: at most %d", err, most)}
@@ -261,13 +270,15 @@ func (b *body) check(text []byte, place string, most int) (*canon.Value, error) 
 	if err != nil {
 		return nil, &problem{code: codeSyntax, place: place, detail: err.Error()}
 	}
-	if b.anyObject && v.Kind == canon.Object {
-		return v, nil
-	}
-	if err := b.schema.VisitJSON(plain(v)); err != nil && !eitherShape(err) {
-		return nil, &problem{code: codeInvalid, place: join(place, pointer(err)), detail: schemaFault(err, place)}
-	}
 	return v, nil
+}
+
+// hold holds a value against a schema.
+func hold(v *canon.Value, s *openapi3.Schema, place string) error {
+	if err := s.VisitJSON(plain(v)); err != nil && !eitherShape(err) {
+		return &problem{code: codeInvalid, place: join(place, pointer(err)), detail: schemaFault(err, place)}
+	}
+	return nil
 }
 
 // eitherShape reports whether a value has neither of two shapes. A schema cannot say

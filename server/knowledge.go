@@ -1,10 +1,10 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -91,9 +91,6 @@ func readRetraction(at *canon.Cursor) knowledge.Act {
 	return act
 }
 
-// actAt finds which of several acts an error is about.
-var actAt = regexp.MustCompile(`\bact ([0-9]{1,9}) of [0-9]{1,9}: `)
-
 // learn records acts. An error says which of them it is about, by the place that the caller
 // gives for its index.
 func (c *call) learn(acts []knowledge.Act, place func(i int) string) ([]knowledge.Outcome, error) {
@@ -102,11 +99,9 @@ func (c *call) learn(acts []knowledge.Act, place func(i int) string) ([]knowledg
 		return outcomes, nil
 	}
 	p := *problemOf(err)
-	if m := actAt.FindStringSubmatch(p.detail); m != nil && p.place == "" {
-		if n, err := strconv.Atoi(m[1]); err == nil && 1 <= n && n <= len(acts) {
-			p.place = place(n - 1)
-		}
-		p.detail = strings.Replace(p.detail, m[0], "", 1)
+	if which := (*knowledge.ActError)(nil); errors.As(err, &which) && p.place == "" {
+		p.place = place(which.Index)
+		p.detail = strings.Replace(p.detail, which.Where()+": ", "", 1)
 	}
 	return nil, &p
 }
@@ -130,6 +125,9 @@ func (c *call) learnFact() error {
 }
 
 func (c *call) learnFacts() error {
+	if c.media == typeLines {
+		return c.learnLines()
+	}
 	at := canon.Open(c.value)
 	var acts []knowledge.Act
 	read := func(key string, one func(*canon.Cursor) knowledge.Act) {
@@ -166,6 +164,68 @@ func (c *call) learnFacts() error {
 	return c.json(http.StatusOK, wire.KnowledgeOutcomes{
 		Retractions: view.Outcomes(outcomes[:retractions]), Facts: view.Outcomes(outcomes[retractions:]),
 	})
+}
+
+// learnLines is learnFacts of lines, in their order. They are all here: what is recorded as a
+// whole is no stream.
+func (c *call) learnLines() error {
+	var acts []knowledge.Act
+	var places []string
+	n := 0
+	for line := range bytes.Lines(c.body) {
+		n++
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+			continue
+		}
+		place := "line " + strconv.Itoa(n)
+		if len(acts) == knowledge.MaxActs {
+			return &problem{code: codeTooLarge, place: place, detail: fmt.Sprintf("%s: more than %d facts and retractions at once", place, knowledge.MaxActs)}
+		}
+		act, err := c.readLine(line, place)
+		if err != nil {
+			return err
+		}
+		acts, places = append(acts, act), append(places, place)
+	}
+	if len(acts) == 0 {
+		return &problem{code: codeInvalid, place: "body", detail: "the batch holds no fact and no retraction"}
+	}
+	outcomes, err := c.learn(acts, func(i int) string { return places[i] })
+	if err != nil {
+		return err
+	}
+	w := wire.KnowledgeOutcomes{Retractions: []wire.KnowledgeOutcome{}, Facts: []wire.KnowledgeOutcome{}}
+	for i := range outcomes {
+		if o := view.Outcome(&outcomes[i]); acts[i].Kind == knowledge.Retract {
+			w.Retractions = append(w.Retractions, o)
+		} else {
+			w.Facts = append(w.Facts, o)
+		}
+	}
+	return c.json(http.StatusOK, w)
+}
+
+// readLine reads a fact or, if it names a statement, a retraction.
+func (c *call) readLine(line []byte, place string) (knowledge.Act, error) {
+	v, err := readStrictly(line, place, lineValues)
+	if err != nil {
+		return knowledge.Act{}, err
+	}
+	shape, read := 0, readFact // as the description lists them
+	if v.Get("statement") != nil {
+		shape, read = 1, readRetraction
+	}
+	if err := hold(v, c.described.schema.AnyOf[shape].Value, place); err != nil {
+		return knowledge.Act{}, err
+	}
+	at := canon.Open(v)
+	act := read(at)
+	if err := at.Err(); err != nil {
+		p := *problemOf(err)
+		p.place, p.detail = join(place, p.place), place+": "+p.detail
+		return knowledge.Act{}, &p
+	}
+	return act, nil
 }
 
 // A paramReader reads query parameters that the contract has let through, and keeps the first

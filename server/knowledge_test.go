@@ -258,6 +258,52 @@ func TestFactBatch(t *testing.T) {
 	s.refused(413, "too_large", question{op: "learnFacts", key: s.admin(), body: many})
 }
 
+// TestFactLines records a batch of lines: in their order, all of them or none.
+func TestFactLines(t *testing.T) {
+	s := start(t)
+	old := s.learn(s.admin(), triple("ada", "lives in", "London")).Statement
+	lines := func(lines ...string) question {
+		return question{op: "learnFacts", key: s.admin(), media: "application/x-ndjson", body: strings.Join(lines, "\n")}
+	}
+	fact := func(object string) string { return string(mustJSON(t, triple("ada", "lives in", object))) }
+	gone := `{"statement":"` + old + `","reason":"she left"}`
+	var o wire.KnowledgeOutcomes
+	s.expect(200, lines("", gone, fact("Rome"), fact("London")+"\r", gone, "", fact("Rome"), "")).decode(t, &o)
+	var got []string
+	for _, one := range slices.Concat(o.Retractions, o.Facts) {
+		got = append(got, fmt.Sprint(one.Result, " ", one.Seq))
+	}
+	if want := []string{"retracted 2", "retracted 5", "asserted 3", "asserted 4", "existing 0"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, tc := range []struct {
+		status      int
+		code, place string
+		lines       []string
+	}{
+		{400, "malformed_json", "line 2", []string{fact("Bath"), `{"subject":`}},
+		{400, "malformed_json", "line 1", []string{fact("Bath") + fact("Bath")}},
+		{400, "invalid_request", "line 3", []string{fact("Bath"), "", `[]`}},
+		{400, "invalid_request", "line 3.predicate", []string{fact("Bath"), "", `{"subject":"a"}`}},
+		{400, "invalid_request", "line 2", []string{fact("Bath"), `{"subject":"a","predicate":"b","object":"c","colour":"red"}`}},
+		{400, "invalid_request", "line 2", []string{fact("Bath"), `{"statement":"` + old + `","subject":"a"}`}},
+		{400, "invalid_request", "line 2.statement", []string{fact("Bath"), `{"statement":"0a"}`}},
+		{400, "invalid_request", "line 2.subject", []string{fact("Bath"), `{"subject":"…","predicate":"b","object":"c"}`}},
+		{400, "invalid_request", "line 2.confidence", []string{fact("Bath"), `{"subject":"a","predicate":"b","object":"c","confidence":2}`}},
+		{422, "unknown_evidence", "line 4", []string{fact("Bath"), "", gone, `{"subject":"a","predicate":"b","object":"c","turn":"` + turnID(9) + `"}`}},
+		{409, "not_believed", "line 2", []string{fact("Bath"), `{"subject":"a","predicate":"b","object":"c","supersedes":["` + old + `"]}`}},
+		{400, "invalid_request", "body", []string{"", ""}},
+		{413, "too_large", "line 10001", slices.Repeat([]string{fact("Bath")}, 10_001)},
+	} {
+		if p := s.refused(tc.status, tc.code, lines(tc.lines...)); p.Place != tc.place || strings.Contains(p.Detail, "act 1 of") || strings.Contains(p.Detail, "act 2 of") || strings.Contains(p.Detail, "act 3 of") {
+			t.Errorf("%.80q: %+v, want %s", tc.lines, p, tc.place)
+		}
+	}
+	if got := s.facts(s.admin()); got.Total != 1 || got.AsOf != 5 {
+		t.Errorf("something was kept: %+v", got)
+	}
+}
+
 // TestFactPages reads pages of one view while facts come and go.
 func TestFactPages(t *testing.T) {
 	s := start(t)
@@ -319,7 +365,7 @@ func TestRetract(t *testing.T) {
 		t.Errorf("again: %+v", got)
 	}
 	for _, bad := range [][]string{
-		{}, {"min_confidence", "0.5"}, {"reason", "x"}, {"subject", ""}, {"dry_run", "yes", "subject", "a"}, {"as_of", "1", "subject", "babbage"}, {"subject", "…"}, {"limit", "1", "subject", "babbage"},
+		{}, {"min_confidence", "0.5"}, {"valid_at", "2026-01-01T00:00:00Z"}, {"reason", "x"}, {"subject", ""}, {"dry_run", "yes", "subject", "a"}, {"as_of", "1", "subject", "babbage"}, {"subject", "…"}, {"limit", "1", "subject", "babbage"},
 		{"subject", "babbage", "reason", strings.Repeat("é", 600)}, {"subject", "babbage", "reason", "\xff"},
 	} {
 		p := s.refused(400, "invalid_request", question{op: "retractFacts", key: s.admin(), query: values(bad...)})

@@ -15,8 +15,16 @@ func PrepareActs(acts []knowledge.Act, at dag.Time) (*knowledge.Prepared, error)
 	return knowledge.Prepare(acts)
 }
 
-// MaxAsks bounds the questions of one call of Edges.
+// MaxAsks bounds the questions of one call of Edges, and the spans of one of ActsIn.
 const MaxAsks = 8 << 10
+
+// CheckSpans refuses more spans than a back end answers at once.
+func CheckSpans(spans []knowledge.Span) error {
+	if len(spans) > MaxAsks {
+		return fmt.Errorf("%w: the acts of %d spans at once, at most %d", dag.ErrForm, len(spans), MaxAsks)
+	}
+	return nil
+}
 
 // CheckAsks refuses questions that no back end answers.
 func CheckAsks(asks []knowledge.Ask) error {

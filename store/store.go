@@ -247,6 +247,11 @@ type Store interface {
 	// assertions and retractions of it. What superseded it is about another.
 	ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error)
 
+	// ActsIn gives the acts of spans, of each ascending and all of them. At most MaxAsks
+	// spans, and a constant number of queries, or one look-up for each where there is no
+	// server to ask.
+	ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error)
+
 	// Aliases gives the acts about aliases that are numbered above after, ascending.
 	Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error)
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -299,7 +298,7 @@ func (l *learner) flush(ctx context.Context) error {
 	}
 	outcomes, err := l.Learn(ctx, l.tenant, l.acts)
 	if err != nil {
-		return placed(err, len(l.acts), l.place)
+		return placed(err, l.place)
 	}
 	for i := range outcomes {
 		switch outcomes[i].Result {
@@ -325,19 +324,11 @@ type placedError struct {
 func (e *placedError) Error() string { return e.text }
 func (e *placedError) Unwrap() error { return e.err }
 
-var actPlace = regexp.MustCompile(`act (\d+) of (\d+): `)
-
-// placed says where the act stands that an error is about, of n. The kernel names it in
-// the text alone.
-func placed(err error, n int, place func(i int) string) error {
-	text := err.Error()
-	m := actPlace.FindStringSubmatchIndex(text)
-	if m == nil || text[m[4]:m[5]] != strconv.Itoa(n) {
+// placed says where the act stands that an error is about.
+func placed(err error, place func(i int) string) error {
+	var which *knowledge.ActError
+	if !errors.As(err, &which) {
 		return err
 	}
-	i, wrong := strconv.Atoi(text[m[2]:m[3]])
-	if wrong != nil || i < 1 || i > n {
-		return err
-	}
-	return &placedError{text[:m[0]] + place(i-1) + ": " + text[m[1]:], err}
+	return &placedError{strings.Replace(err.Error(), which.Where(), place(which.Index), 1), err}
 }

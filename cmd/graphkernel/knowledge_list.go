@@ -136,7 +136,7 @@ func (a *app) listFacts(c *cobra.Command, f *factFlags, asOf, after uint64, limi
 			printFacts(w, page.Facts)
 			fmt.Fprintf(w, "%d of %d facts, as of %d\n", len(page.Facts), page.Total, page.AsOf)
 			if page.Next != 0 {
-				fmt.Fprintf(w, "there may be more: --after %d --as-of %d\n", page.Next, page.AsOf)
+				fmt.Fprintf(w, "there are more: --after %d --as-of %d\n", page.Next, page.AsOf)
 			}
 		})
 	})
@@ -199,7 +199,8 @@ func (a *app) knowledgeRetractCommand() *cobra.Command {
 		Short: "End the belief in facts",
 		Long: `Ends the belief in all facts that the filters match, all at once or none. They stay in the
 history, and whoever asks as of an earlier number still sees them. At least one filter beside
---min-confidence is needed; --dry-run only shows what would be retracted. The result, as JSON:
+--min-confidence and --valid-at is needed; --dry-run only shows what would be retracted. The
+result, as JSON:
 
   {"retracted":[{"statement","subject","predicate","object",…}],"dry_run"}`,
 		Example: `  graphkernel knowledge retract --source llm:small --dry-run

@@ -265,6 +265,7 @@ func TestKnowledgeRefused(t *testing.T) {
 		{"knowledge_history", map[string]any{"statement": id}, "not found", false},
 		{"knowledge_retract", map[string]any{}, "needs a filter", false},
 		{"knowledge_retract", map[string]any{"min_confidence": 0.5}, "needs a filter", false},
+		{"knowledge_retract", map[string]any{"valid_at": "2026-01-01T00:00:00Z"}, "needs a filter", false},
 		{"knowledge_retract", map[string]any{"subject": "a", "reason": strings.Repeat("x", 1025)}, "reason", true},
 		{"knowledge_retract", map[string]any{"subject": "a", "dry_run": "yes"}, "dry_run", true},
 		{"knowledge_retract", map[string]any{"subject": "a", "as_of": 1}, "as_of", true},

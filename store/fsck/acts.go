@@ -1,10 +1,10 @@
 package fsck
 
 import (
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"sort"
-	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -117,7 +117,11 @@ func (c *checker) act(r *knowledge.Recorded) {
 	// are done all the same.
 	planned, err := prepared.Plan(c.recall(prepared, r.Seq), 0)
 	if err != nil {
-		c.find(where, "act", "%s", strings.TrimPrefix(err.Error(), "act 1 of 1: "))
+		var which *knowledge.ActError
+		if errors.As(err, &which) {
+			err = which.Err
+		}
+		c.find(where, "act", "%v", err)
 		return
 	}
 	if opened := planned.Opened[0]; opened != r.Opened {

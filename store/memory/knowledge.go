@@ -144,6 +144,29 @@ func (s *Store) ActsOf(ctx context.Context, name dag.Tenant, id knowledge.ID, af
 	return list, nil
 }
 
+// ActsIn gives the acts of spans.
+func (s *Store) ActsIn(ctx context.Context, name dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error) {
+	if err := store.CheckSpans(spans); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	f := &s.disk.tenant(name).facts
+	lists := make([][]knowledge.Recorded, len(spans))
+	for n, span := range spans {
+		list := empty[knowledge.Recorded](s)
+		for _, i := range f.about[span.Statement] {
+			if r := &f.acts[i]; span.After < r.Seq && r.Seq <= span.UpTo {
+				list = append(list, copied(r))
+			}
+		}
+		lists[n] = list
+	}
+	return lists, nil
+}
+
 // Aliases gives the acts about aliases.
 func (s *Store) Aliases(ctx context.Context, name dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error) {
 	return s.actsThat(ctx, name, after, int(^uint(0)>>1), func(r *knowledge.Recorded) bool {

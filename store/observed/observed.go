@@ -120,6 +120,10 @@ func (w *watched) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID
 	})
 }
 
+func (w *watched) ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error) {
+	return watch(ctx, w, "acts_in", func(ctx context.Context) ([][]knowledge.Recorded, error) { return w.inner.ActsIn(ctx, tenant, spans) })
+}
+
 func (w *watched) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error) {
 	return watch(ctx, w, "aliases", func(ctx context.Context) ([]knowledge.Recorded, error) { return w.inner.Aliases(ctx, tenant, after) })
 }

@@ -29,6 +29,11 @@ func Act(seq, at, opened, until, leaf int64, text []byte) (knowledge.Recorded, e
 	return r, nil
 }
 
+// About keeps those of acts that are about a statement: they were found by a part of its digest.
+func About(acts []knowledge.Recorded, id knowledge.ID) []knowledge.Recorded {
+	return slices.DeleteFunc(acts, func(r knowledge.Recorded) bool { own, ok := r.Act.About(); return !ok || own != id })
+}
+
 // A Recall gathers what knowledge.Prepared.Plan must know.
 type Recall struct {
 	knowledge.Known

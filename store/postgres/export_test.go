@@ -11,7 +11,7 @@ var Queries = map[string]string{
 	"IssuedBySlice": queryIssuedBySlice, "IssuedBundles": queryIssuedBundles, "IssuedAfter": queryIssuedAfter,
 	"Policy": queryPolicy, "Key": queryKey,
 	"Log": queryLog, "LogHashes": queryLogHashes, "LogLeaves": queryLogLeaves, "LogIndex": queryLogIndex, "Witnessed": queryWitnessed, "Origins": queryOrigins,
-	"Acts": queryActs, "ActsOf": queryActsOf, "Aliases": queryAliases, "Believed": queryBelieved, "Asserted": queryAsserted,
+	"Acts": queryActs, "ActsOf": queryActsOf, "ActsIn": queryActsIn, "Aliases": queryAliases, "Believed": queryBelieved, "Asserted": queryAsserted,
 	"EndAct": queryEndAct, "EndEdge": queryEndEdge, "Edges": queryEdges,
 	"VersionsOf": queryVersionsOf, "Versions": queryVersions,
 	"BySubject": queryBySubject, "ByObject": queryByObject, "ByEither": queryByEither,

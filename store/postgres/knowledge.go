@@ -29,6 +29,11 @@ const (
 	queryActsOf = `SELECT * FROM (SELECT ` + actColumns + ` FROM acts WHERE tenant = $1 AND statement = $2 AND seq > $3 OFFSET 0) a
 		ORDER BY seq LIMIT $4`
 
+	// All spans at once.
+	queryActsIn = `SELECT a.n, i.* FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY a (statement, after, up_to, n)
+		CROSS JOIN LATERAL (SELECT ` + actColumns + ` FROM acts WHERE tenant = $1 AND statement = a.statement AND seq > a.after AND seq <= a.up_to OFFSET 0) i
+		ORDER BY a.n, i.seq`
+
 	queryAliases = `SELECT ` + actColumns + ` FROM acts WHERE tenant = $1 AND statement IS NULL AND seq > $2 ORDER BY seq`
 
 	// forever is dag.MaxSeq: a version that counts still.
@@ -260,6 +265,36 @@ func (s *Store) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, 
 	}
 }
 
+// ActsIn gives the acts of spans, in one query.
+func (s *Store) ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) (lists [][]knowledge.Recorded, err error) {
+	if err := store.CheckSpans(spans); err != nil {
+		return nil, fmt.Errorf("postgres: acts of statements: %w", err)
+	}
+	statements, after, upTo := make([]int64, len(spans)), make([]int64, len(spans)), make([]int64, len(spans))
+	for i := range spans {
+		statements[i], after[i], upTo[i] = packed.DigestPrefix(spans[i].Statement), clipped(spans[i].After), clipped(spans[i].UpTo)
+	}
+	err = s.read(ctx, "acts of statements", func(ctx context.Context, db *pgxpool.Conn) error {
+		lists = make([][]knowledge.Recorded, len(spans))
+		if len(spans) == 0 {
+			return nil
+		}
+		rows, err := db.Query(ctx, queryActsIn, string(tenant), statements, after, upTo)
+		if err != nil {
+			return err
+		}
+		var n int64
+		return eachAct(rows, func(r *knowledge.Recorded) { lists[n-1] = append(lists[n-1], *r) }, &n)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range lists {
+		lists[i] = packed.About(lists[i], spans[i].Statement)
+	}
+	return lists, nil
+}
+
 // Aliases gives the acts about aliases.
 func (s *Store) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) (list []knowledge.Recorded, err error) {
 	err = s.read(ctx, "aliases", func(ctx context.Context, db *pgxpool.Conn) (err error) {
@@ -277,11 +312,11 @@ func readActs(rows pgx.Rows, err error) (list []knowledge.Recorded, _ error) {
 	return list, err
 }
 
-// eachAct reads rows of actColumns.
-func eachAct(rows pgx.Rows, fn func(r *knowledge.Recorded)) error {
+// eachAct reads rows of actColumns, and of what stands before these.
+func eachAct(rows pgx.Rows, fn func(r *knowledge.Recorded), before ...any) error {
 	var seq, at, opened, until, leaf int64
 	var text pgtype.DriverBytes
-	_, err := pgx.ForEachRow(rows, []any{&seq, &at, &opened, &until, &leaf, &text}, func() error {
+	_, err := pgx.ForEachRow(rows, append(before, &seq, &at, &opened, &until, &leaf, &text), func() error {
 		r, err := packed.Act(seq, at, opened, until, leaf, text)
 		if err == nil {
 			fn(&r)

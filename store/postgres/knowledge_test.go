@@ -105,6 +105,9 @@ func TestStatementPrefix(t *testing.T) {
 			t.Errorf("%d acts about the statement: %+v, %v", limit, acts, err)
 		}
 	}
+	if lists, err := s.ActsIn(ctx, storetest.Tenant, []knowledge.Span{{Statement: one.Fact.ID(), UpTo: dag.MaxSeq}}); err != nil || len(lists) != 1 || len(lists[0]) != 1 || lists[0][0].Seq != 2 {
+		t.Errorf("acts about the statement: %+v, %v", lists, err)
+	}
 	id := one.Fact.ID()
 	list, total, err := s.Versions(ctx, storetest.Tenant, knowledge.Find{Filter: now, Statement: &id, Limit: 9})
 	if err != nil || total != 1 || len(list) != 1 || list[0].Seq != 2 {

@@ -156,6 +156,7 @@ func TestQueryPlans(t *testing.T) {
 		"Witnessed":        {[]string{tenant, `'log17.example'`}, 0, 1},
 		"Acts":             {[]string{tenant, `16200`, `5`}, 0, 6},
 		"ActsOf":           {[]string{tenant, prefixOf(popular.Fact.ID()), `0`, `5`}, 0, 500},
+		"ActsIn":           {[]string{tenant, `'{` + prefixOf(popular.Fact.ID()) + `,` + prefixOf(other.Fact.ID()) + `,17}'`, `'{0,0,0}'`, `'{100000,100000,5}'`}, 0, 501},
 		"Aliases":          {[]string{tenant, `0`}, 0, 1},
 		"Believed":         {[]string{tenant, `'{` + prefixOf(popular.Fact.ID()) + `,` + prefixOf(other.Fact.ID()) + `,17}'`}, 0, 1},
 		"Asserted":         {[]string{tenant, `'{` + prefixOf(popular.Fact.ID()) + `,17}'`, `'{` + prefixOf(popular.Leaf()) + `,17}'`}, 0, 1},

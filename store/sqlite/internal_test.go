@@ -42,7 +42,13 @@ func TestQueryPlans(t *testing.T) {
 			if strings.HasSuffix(detail, "(tenant=?)") && query != queryPolicies && query != queryKeys && query != queryKeyCount && query != queryOrigins {
 				t.Errorf("%s\nwalks a tenant: %s", query, detail)
 			}
-			if strings.Contains(detail, "TEMP B-TREE") && query != queryExternal && query != queryNumbered && query != queryKeys { // all sort few rows
+			if query == queryAsserted && strings.Contains(detail, "acts_by_statement") && !strings.Contains(detail, "statement=? AND until") {
+				t.Errorf("%s\nwalks all acts of a statement: %s", query, detail)
+			}
+			if query == queryActsOf && strings.Contains(detail, "acts_by_statement") && !strings.Contains(detail, "COVERING") {
+				t.Errorf("%s\nreads all acts of a statement: %s", query, detail)
+			}
+			if strings.Contains(detail, "TEMP B-TREE") && query != queryExternal && query != queryNumbered && query != queryKeys && query != queryActsOf { // all sort few rows, or numbers
 				t.Errorf("%s\nsorts: %s", query, detail)
 			}
 			return nil

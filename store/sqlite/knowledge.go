@@ -23,15 +23,27 @@ const (
 
 	queryActsAt = `SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?) j CROSS JOIN acts a ON a.tenant = ? AND a.seq = j.value ORDER BY a.seq`
 
-	queryActsOf = `SELECT ` + actColumns + ` FROM acts INDEXED BY acts_by_statement WHERE tenant = ? AND statement = ? AND seq > ?`
+	// The index has the numbers, in another order: they are sorted out of it, and only the
+	// acts of the page are read.
+	queryActsOf = `SELECT ` + actColumns + ` FROM acts WHERE tenant = ?1 AND seq IN (SELECT seq FROM acts INDEXED BY acts_by_statement
+		WHERE tenant = ?1 AND statement = ?2 AND seq > ?3 AND seq <= ?5 ORDER BY seq LIMIT ?4) ORDER BY seq`
 
 	queryAliases = `SELECT ` + actColumns + ` FROM acts INDEXED BY acts_by_statement WHERE tenant = ? AND statement IS NULL AND seq > ?`
 
-	// What is believed of statements, and the assertions that have one of these leaves.
+	// What is believed of statements.
 	queryBelieved = `SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?) j
 		CROSS JOIN acts a INDEXED BY acts_by_statement ON a.tenant = ? AND a.statement = j.value AND a.until = ` + forever
-	queryAsserted = `SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?) j
-		CROSS JOIN acts a INDEXED BY acts_by_statement ON a.tenant = ? AND a.statement = j.value ->> 0 AND a.leaf = j.value ->> 1`
+	// The assertions with these leaves that count for what is believed of their statements, but
+	// for those that queryBelieved gives. First those that began no version: the index leads
+	// straight to them, however many there are. Then those that began one which a surer one
+	// ended: they are found by its end, and are as many as the confidence rose in this belief.
+	queryAsserted = `SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?1) j
+		CROSS JOIN acts b INDEXED BY acts_by_statement ON b.tenant = ?2 AND b.statement = j.value ->> 0 AND b.until = ` + forever + `
+		CROSS JOIN acts a INDEXED BY acts_by_statement ON a.tenant = ?2 AND a.statement = b.statement AND a.until = 0 AND a.leaf = j.value ->> 1 AND a.seq >= b.opened
+		UNION ALL SELECT a.seq, a.at, a.act, a.leaf, a.opened, a.until FROM json_each(?1) j
+		CROSS JOIN acts b INDEXED BY acts_by_statement ON b.tenant = ?2 AND b.statement = j.value ->> 0 AND b.until = ` + forever + `
+		CROSS JOIN acts i INDEXED BY acts_by_statement ON i.tenant = ?2 AND i.statement = b.statement AND i.until > b.opened AND i.until < ` + forever + ` AND i.leaf = j.value ->> 1
+		CROSS JOIN acts a ON a.tenant = ?2 AND a.seq = i.seq`
 
 	queryEdges = `SELECT doubt, statement, since, until, predicate, other, valid_from, valid_until, source, turn FROM edges
 		WHERE tenant = ? AND name = ? AND incoming = ? AND (doubt, statement, since) > (?, ?, ?) ORDER BY doubt, statement, since LIMIT ?`
@@ -216,14 +228,50 @@ func (s *Store) ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) (
 // clipped is a number that a statement can take; nothing is above dag.MaxSeq.
 func clipped(seq dag.Seq) int64 { return int64(min(seq, dag.MaxSeq)) }
 
-// ActsOf gives the acts about a statement.
-func (s *Store) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	list, err := s.readActs(ctx, "acts of a statement", tenant, func(n int64) (*sql.Rows, error) {
-		return s.queries.actsOf.QueryContext(ctx, n, packed.DigestPrefix(id), clipped(after))
+// ActsOf gives the acts about a statement. Where others' digests begin like its own it asks
+// again, until it has enough of them.
+func (s *Store) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) (list []knowledge.Recorded, err error) {
+	for {
+		lacking := max(limit-len(list), 0)
+		page, err := s.readActs(ctx, "acts of a statement", tenant, func(n int64) (*sql.Rows, error) {
+			return s.queries.actsOf.QueryContext(ctx, n, packed.DigestPrefix(id), clipped(after), lacking, clipped(dag.MaxSeq))
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if own, ok := page[i].Act.About(); ok && own == id {
+				list = append(list, page[i])
+			}
+			after = page[i].Seq
+		}
+		if len(page) < lacking || len(list) >= limit {
+			return list, nil
+		}
+	}
+}
+
+// ActsIn gives the acts of spans, with a look-up for each.
+func (s *Store) ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error) {
+	if err := store.CheckSpans(spans); err != nil {
+		return nil, fmt.Errorf("sqlite: acts of statements: %w", err)
+	}
+	lists := make([][]knowledge.Recorded, len(spans))
+	err := s.read(ctx, "acts of statements", tenant, func(n int64) error {
+		for i := range spans {
+			span := &spans[i]
+			list, err := readActs(s.queries.actsOf.QueryContext(ctx, n, packed.DigestPrefix(span.Statement), clipped(span.After), -1, clipped(span.UpTo)))
+			if err != nil {
+				return err
+			}
+			lists[i] = packed.About(list, span.Statement)
+		}
+		return nil
 	})
-	list = slices.DeleteFunc(list, func(r knowledge.Recorded) bool { own, ok := r.Act.About(); return !ok || own != id })
-	sortActs(list)
-	return list[:min(len(list), max(limit, 0))], err
+	if err != nil {
+		return nil, err
+	}
+	return lists, nil
 }
 
 // Aliases gives the acts about aliases.

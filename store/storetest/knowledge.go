@@ -166,6 +166,7 @@ func testActs(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	put("confirmed 3 existing 0 ", high, high)
+	put("existing 0 ", low) // of a version that ended, in a belief that did not
 	if head, err := s.Head(ctx, Tenant); err != nil || head != 3 {
 		t.Errorf("the head is %d, %v", head, err)
 	}
@@ -272,6 +273,57 @@ func testKnowledge(t *testing.T, h Harness) {
 	}
 	checkVersions(t, s, r)
 	checkPaging(t, s, r)
+	checkSpans(t, s, r)
+}
+
+// checkSpans asks for the acts of statements, several at once, some of them twice and some of
+// none, and compares them with those of the list of all acts.
+func checkSpans(t *testing.T, s store.Store, r *rand.Rand) {
+	t.Helper()
+	ctx := context.Background()
+	acts, err := s.Acts(ctx, Tenant, 0, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for range 50 {
+		spans := make([]knowledge.Span, r.IntN(12))
+		for i := range spans {
+			spans[i].UpTo = dag.Seq(r.Uint64N(uint64(acts[len(acts)-1].Seq) + 3))
+			if r.IntN(2) == 0 {
+				spans[i].After = dag.Seq(r.Uint64N(uint64(spans[i].UpTo) + 2))
+			}
+			if r.IntN(3) == 0 {
+				spans[i].UpTo = dag.MaxSeq
+			}
+			spans[i].Statement, _ = acts[r.IntN(len(acts))].Act.About()
+		}
+		lists, err := s.ActsIn(ctx, Tenant, spans)
+		if err != nil || len(lists) != len(spans) {
+			t.Fatalf("%d lists of %d spans, %v", len(lists), len(spans), err)
+		}
+		for i, span := range spans {
+			var want []knowledge.Recorded
+			for _, a := range acts {
+				if id, ok := a.Act.About(); ok && id == span.Statement && span.After < a.Seq && a.Seq <= span.UpTo {
+					want = append(want, a)
+				}
+			}
+			if len(lists[i]) != len(want) || len(want) > 0 && !reflect.DeepEqual(lists[i], want) {
+				t.Errorf("%+v: got %+v, want %+v", span, lists[i], want)
+			}
+			found += len(want)
+		}
+	}
+	if found < 100 {
+		t.Errorf("only %d acts were found: this test shows less than it should", found)
+	}
+	if lists, err := s.ActsIn(ctx, "nobody", []knowledge.Span{{UpTo: dag.MaxSeq}, {}}); err != nil || len(lists) != 2 || len(lists[0])+len(lists[1]) != 0 {
+		t.Errorf("of nobody: %+v, %v", lists, err)
+	}
+	if _, err := s.ActsIn(ctx, Tenant, make([]knowledge.Span, store.MaxAsks+1)); !errors.Is(err, dag.ErrForm) {
+		t.Errorf("too many spans: %v, want dag.ErrForm", err)
+	}
 }
 
 // evidence admits the turns that random acts name.

@@ -1,0 +1,81 @@
+package kernel_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// TestFactsEpochEnds lets another server take over in the midst of each question that a
+// listing, a retraction and the evidence of a fact put. The answer is of the server that took
+// over, and not of both.
+func TestFactsEpochEnds(t *testing.T) {
+	a := token.NewAuthority(ring(t, "k1"))
+	surer := fact(t, "a", "p", "c")
+	surer.Fact.Source = "another"
+	for what, ask := range map[string]func(*kernel.Kernel) any{
+		"facts": func(k *kernel.Kernel) any { return must(k.Facts(t.Context(), tenant, kernel.FactQuery{Subject: "a"})) },
+		"retract": func(k *kernel.Kernel) any {
+			return must(k.Retract(t.Context(), tenant, kernel.FactQuery{Subject: "a"}, "", true))
+		},
+		"evidence": func(k *kernel.Kernel) any { return must(k.Evidence(t.Context(), tenant, surer.Fact.ID(), 2)) },
+	} {
+		for question := 1; ; question++ {
+			early, late := memory.Open(&memory.Disk{}, memory.Options{}), memory.Open(&memory.Disk{}, memory.Options{})
+			must(over(t, late, a).Learn(t.Context(), tenant, []knowledge.Act{fact(t, "a", "p", "b"), fact(t, "a", "p", "c")}))
+			must(over(t, early, a).Learn(t.Context(), tenant, []knowledge.Act{fact(t, "a", "p", "c"), surer}))
+			s := &turningFacts{turning{swapped: swapped{Store: late}, next: early, at: question}}
+			got, want := ask(over(t, s, a)), ask(over(t, early, a))
+			if s.at > 0 {
+				if question < 2 {
+					t.Errorf("%s put no question", what)
+				}
+				break
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, question %d: got %+v, want %+v", what, question, got, want)
+			}
+		}
+	}
+}
+
+// A turningFacts changes servers behind a certain question about facts: the answer to that
+// one is of the server that went.
+type turningFacts struct{ turning }
+
+func behind[T any](s *turningFacts, v T, err error) (T, error) {
+	s.turn()
+	return v, err
+}
+
+func (s *turningFacts) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
+	v, err := s.Store.Head(ctx, tenant)
+	return behind(s, v, err)
+}
+
+func (s *turningFacts) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error) {
+	v, err := s.Store.Aliases(ctx, tenant, after)
+	return behind(s, v, err)
+}
+
+func (s *turningFacts) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	v, err := s.Store.ActsOf(ctx, tenant, id, after, limit)
+	return behind(s, v, err)
+}
+
+func (s *turningFacts) ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error) {
+	v, err := s.Store.ActsIn(ctx, tenant, spans)
+	return behind(s, v, err)
+}
+
+func (s *turningFacts) Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Find) ([]knowledge.Recorded, int, error) {
+	v, total, err := s.Store.Versions(ctx, tenant, f)
+	v, err = behind(s, v, err)
+	return v, total, err
+}
