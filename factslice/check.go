@@ -78,6 +78,7 @@ func (b *Bundle) checkFacts() slice.Check {
 			used[b.Reached[i].Path[j].Fact] = true
 		}
 	}
+	follows := b.Policy.Follows()
 	for i := range b.Facts {
 		f := &b.Facts[i].Fact
 		var wrong string
@@ -86,7 +87,7 @@ func (b *Bundle) checkFacts() slice.Check {
 			wrong = "no path leads along it"
 		case f.Confidence < b.Policy.MinConfidence:
 			wrong = fmt.Sprintf("its confidence %s is below min_confidence %s", f.Confidence, b.Policy.MinConfidence)
-		case len(b.Policy.Predicates) > 0 && !slices.Contains(b.Policy.Predicates, f.Predicate):
+		case len(follows) > 0 && !slices.Contains(follows, f.Predicate):
 			wrong = fmt.Sprintf("the policy does not follow %.80q", f.Predicate)
 		case b.Question.ValidAt != nil && !f.Holds(*b.Question.ValidAt):
 			wrong = fmt.Sprintf("it does not hold at %s", b.Question.ValidAt)

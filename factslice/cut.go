@@ -20,7 +20,7 @@ import (
 // Query is what a question asks of package knowledge under a policy, as of a number.
 func (q *Question) Query(p *policy.FactPolicyV1, asOf dag.Seq) knowledge.Query {
 	return knowledge.Query{
-		Filter:    knowledge.Filter{AsOf: asOf, ValidAt: q.ValidAt, Predicates: p.Predicates, MinConfidence: p.MinConfidence},
+		Filter:    knowledge.Filter{AsOf: asOf, ValidAt: q.ValidAt, Predicates: p.Follows(), MinConfidence: p.MinConfidence},
 		Start:     q.Start,
 		Direction: p.Direction, MaxHops: p.MaxHops, MaxResults: p.MaxResults,
 	}

@@ -305,7 +305,7 @@ func TestForged(t *testing.T) {
 		}, factslice.CheckFacts},
 		"a fact left out":        {func(b *factslice.Bundle) { b.Facts = b.Facts[1:] }, factslice.CheckReached},
 		"a fact below the least": {func(b *factslice.Bundle) { b.Policy.MinConfidence = 600_000 }, factslice.CheckFacts},
-		"another predicate":      {func(b *factslice.Bundle) { b.Policy.Predicates = []string{"wrote"} }, factslice.CheckFacts},
+		"another predicate":      {func(b *factslice.Bundle) { b.Policy.Predicates = "wrote" }, factslice.CheckFacts},
 		"another time":           {func(b *factslice.Bundle) { at := dag.Time(4); b.Question.ValidAt = &at }, factslice.CheckFacts},
 		"too far":                {func(b *factslice.Bundle) { b.Policy.MaxHops = 1 }, factslice.CheckReached},
 		"too many":               {func(b *factslice.Bundle) { b.Policy.MaxResults = 6 }, factslice.CheckReached},

@@ -25,18 +25,7 @@ type writtenPolicy struct {
 }
 
 // standard gives the policies that are there from the start.
-var standard = sync.OnceValues(func() (r policy.Registry, err error) {
-	for id, params := range map[policy.ID]policy.Parameters{policy.DefaultID: policy.Default(), policy.FactsID: policy.DefaultFacts()} {
-		p, err := policy.Bind(id, params)
-		if err != nil {
-			return r, err
-		}
-		if r, err = r.With(p); err != nil {
-			return r, err
-		}
-	}
-	return r, nil
-})
+var standard = sync.OnceValues(policy.Standard)
 
 // isStandard reports whether a policy is there from the start.
 func isStandard(id policy.ID) bool { return id == policy.DefaultID || id == policy.FactsID }

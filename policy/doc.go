@@ -1,6 +1,7 @@
 // Package policy owns what decides a slice: the parameters of
-// slice_policy_v1, their one canonical form and its hash, and the registry that
-// binds a policy's id to its parameters for ever.
+// slice_policy_v1, for turns, and of fact_policy_v1, for facts, their one canonical
+// form and its hash, and the registry that binds a policy's id to its parameters for
+// ever.
 //
 // The canonical form of the default policy, which the hash is taken of:
 //

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -18,9 +19,9 @@ const FactType = "fact_policy_v1"
 const LimitPredicates = 64
 
 // A FactPolicyV1 says which facts may be gathered around entities. Its zero value is not
-// valid; start from DefaultFacts.
+// valid; start from DefaultFacts. It is comparable, as every policy's parameters are.
 type FactPolicyV1 struct {
-	Predicates    []string // that are followed, in the form of normalize.Name, ascending; empty: all
+	Predicates    string // that are followed, see Following; "": all
 	Direction     knowledge.Direction
 	MaxHops       int     // edges away from where it starts
 	MaxResults    int     // entities
@@ -36,17 +37,34 @@ func DefaultFacts() FactPolicyV1 {
 // Type is FactType.
 func (FactPolicyV1) Type() string { return FactType }
 
+// Following joins predicates, as Predicates holds them: in the form of normalize.Name, which
+// has no space, ascending, each once, with a space between them.
+func Following(predicates ...string) string {
+	sorted := slices.Clone(predicates)
+	slices.Sort(sorted)
+	return strings.Join(slices.Compact(sorted), " ")
+}
+
+// Follows gives the predicates that are followed, none if all are.
+func (p FactPolicyV1) Follows() []string {
+	if p.Predicates == "" {
+		return nil
+	}
+	return strings.Split(p.Predicates, " ")
+}
+
 // Check reports the first parameter that is out of range.
 func (p FactPolicyV1) Check() error {
-	if len(p.Predicates) > LimitPredicates {
-		return fmt.Errorf("%w: %d predicates, at most %d", ErrRange, len(p.Predicates), LimitPredicates)
+	follows := p.Follows()
+	if len(follows) > LimitPredicates {
+		return fmt.Errorf("%w: %d predicates, at most %d", ErrRange, len(follows), LimitPredicates)
 	}
-	for i, name := range p.Predicates {
+	for i, name := range follows {
 		if canonical, err := normalize.Name(name); err != nil || canonical != name {
 			return fmt.Errorf("%w: predicate %.80q is not a canonical name", ErrRange, name)
 		}
-		if i > 0 && p.Predicates[i-1] >= name {
-			return fmt.Errorf("%w: the predicates must ascend, each once, and %.80q does not come after %.80q", ErrRange, name, p.Predicates[i-1])
+		if i > 0 && follows[i-1] >= name {
+			return fmt.Errorf("%w: the predicates must ascend, each once, and %.80q does not come after %.80q", ErrRange, name, follows[i-1])
 		}
 	}
 	switch {
@@ -90,7 +108,7 @@ func (p FactPolicyV1) write(w *canon.Writer, suffix string, fraction func(dag.PP
 	fraction(p.MinConfidence)
 	w.Key("predicates")
 	w.BeginArray()
-	for _, name := range p.Predicates {
+	for _, name := range p.Follows() {
 		w.String(name)
 	}
 	w.EndArray()
@@ -121,11 +139,11 @@ func readFacts(c *canon.Cursor, suffix string, fraction func(*canon.Cursor) dag.
 		p.MinConfidence = fraction(f)
 	}
 	if f := c.Optional("predicates"); f != nil {
+		var names []string
 		for _, name := range f.Items() {
-			p.Predicates = append(p.Predicates, canon.Parsed(name, normalize.Name))
+			names = append(names, canon.Parsed(name, normalize.Name))
 		}
-		slices.Sort(p.Predicates)
-		p.Predicates = slices.Compact(p.Predicates)
+		p.Predicates = Following(names...)
 	}
 	c.Close()
 	if err := p.Check(); err != nil {

@@ -19,7 +19,7 @@ var (
 )
 
 // Parameters are what a policy decides by. They are of one of the types of this package,
-// [SlicePolicyV1] and [FactPolicyV1]; a registry holds both.
+// [SlicePolicyV1] and [FactPolicyV1]; a registry holds both. They are comparable.
 type Parameters interface {
 	// Type names the type, as canonical forms and bundles do.
 	Type() string

@@ -15,7 +15,7 @@ import (
 // An ID names a policy: NAME@VERSION, [a-z0-9][a-z0-9._-]{0,62}@[1-9][0-9]{0,5}.
 type ID string
 
-// The ids of the policies that every registry begins with.
+// The ids of the policies that every tenant begins with, see Standard.
 const (
 	DefaultID ID = "default@1" // Default, for slices
 	FactsID   ID = "facts@1"   // DefaultFacts, for facts
@@ -125,6 +125,20 @@ var ErrUnknown = errors.New("unknown policy")
 // zero Registry is empty. Ids and parameters are never unbound.
 type Registry struct {
 	sorted []Registered // by id
+}
+
+// Standard gives the registry that every tenant begins with: default@1 and facts@1.
+func Standard() (r Registry, err error) {
+	for id, params := range map[ID]Parameters{DefaultID: Default(), FactsID: DefaultFacts()} {
+		p, err := Bind(id, params)
+		if err != nil {
+			return Registry{}, err
+		}
+		if r, err = r.With(p); err != nil {
+			return Registry{}, err
+		}
+	}
+	return r, nil
 }
 
 // With gives a registry that also has p. An id that is bound to the same

@@ -93,7 +93,7 @@ func (a *app) addPolicy(c *cobra.Command, path string) error {
 }
 
 // registry gives the tenant's policies. Where there is no store yet, that is
-// default@1; looking makes no store.
+// default@1 and facts@1; looking makes no store.
 func (a *app) registry(ctx context.Context) (r policy.Registry, err error) {
 	err = a.withKernel(ctx, token.Keyring{}, func(s *session) error {
 		r, err = s.Policies(ctx, s.tenant)
@@ -102,11 +102,7 @@ func (a *app) registry(ctx context.Context) (r policy.Registry, err error) {
 	if !errors.Is(err, errNoStore) {
 		return r, err
 	}
-	p, err := policy.Bind(policy.DefaultID, policy.Default())
-	if err != nil {
-		return policy.Registry{}, err
-	}
-	return policy.Registry{}.With(p)
+	return policy.Standard()
 }
 
 func (a *app) listPolicies(c *cobra.Command) error {
@@ -157,9 +153,10 @@ func (a *app) showPolicy(c *cobra.Command, id string) error {
 	return a.printJSON(policyOf(p))
 }
 
-// unknownPolicy makes a mistyped id a fault of the command line.
+// unknownPolicy makes an id that is mistyped, or of a policy for something else, a fault of the
+// command line.
 func unknownPolicy(err error) error {
-	if errors.Is(err, policy.ErrUnknown) {
+	if errors.Is(err, policy.ErrUnknown) || errors.Is(err, policy.ErrMismatch) {
 		return usagef("%v; see: graphkernel policy list", err)
 	}
 	return err

@@ -104,7 +104,7 @@ func (a *app) slice(c *cobra.Command, anchor string, flags cutFlags, format, out
 				return err
 			}
 			if issued, err = s.Slice(c.Context(), s.tenant, request); err != nil {
-				return err
+				return unknownPolicy(err)
 			}
 			result := issued.Bundle
 			if format != "bundle" {

@@ -53,6 +53,9 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	for i, id := range []policy.ID{"wide@1", "narrow@2"} {
 		did(s.PutPolicy(ctx, tenant, Policy(id, 20-17*i)))
 	}
+	facts, err := policy.Bind("facts-near@1", policy.FactPolicyV1{Predicates: policy.Following("owned-by", "knows"), Direction: knowledge.Both, MaxHops: 1, MaxResults: 3})
+	did(err)
+	did(s.PutPolicy(ctx, tenant, facts))
 	admit(1, 20)
 	did(Issue(ctx, s, tenant, TurnID(15), "wide@1"))
 	erase(3)

@@ -1,0 +1,154 @@
+package policy_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+const defaultFacts = `{"direction":"both","max_hops":3,"max_results":100,"min_confidence_ppm":0,"predicates":[],"type":"fact_policy_v1"}`
+
+func TestFactPolicy(t *testing.T) {
+	p := policy.FactPolicyV1{Predicates: policy.Following("owned-by", "held-by", "owned-by"), Direction: knowledge.Incoming, MaxHops: 2, MaxResults: 7, MinConfidence: 350_000}
+	const canonical = `{"direction":"incoming","max_hops":2,"max_results":7,"min_confidence_ppm":350000,"predicates":["held-by","owned-by"],"type":"fact_policy_v1"}`
+	for want, p := range map[string]policy.FactPolicyV1{defaultFacts: policy.DefaultFacts(), canonical: p} {
+		if got := string(p.Canonical()); got != want {
+			t.Errorf("canonical form %s, want %s", got, want)
+		}
+		if p.Hash() != sha256.Sum256([]byte(want)) || p.Type() != "fact_policy_v1" || p.Check() != nil {
+			t.Errorf("%+v: hash %s, %v", p, p.Hash(), p.Check())
+		}
+		bound, err := policy.Bind("p@1", p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if facts, err := bound.Facts(); err != nil || facts != p || bound.Params() != policy.Parameters(p) {
+			t.Errorf("got %+v, %v", facts, err)
+		}
+		if _, err := bound.Slice(); !errors.Is(err, policy.ErrMismatch) {
+			t.Errorf("as a policy of turns: %v", err)
+		}
+		hash := bound.Hash()
+		if again, err := policy.Restore("p@1", hash[:], p.Canonical()); err != nil || again != bound {
+			t.Errorf("restored %+v, %v", again, err)
+		}
+		if _, err := policy.Restore("p@1", make([]byte, 32), p.Canonical()); err == nil {
+			t.Error("restored with another hash")
+		}
+		if _, err := policy.ParseCanonical(p.Canonical()); !errors.Is(err, policy.ErrType) {
+			t.Errorf("read as a policy of turns: %v", err)
+		}
+		if again, err := policy.ParseRegistration(registration(wire(p))); err != nil || again != bound {
+			t.Errorf("registered %+v, %v", again, err)
+		}
+	}
+	if got := p.Follows(); !slices.Equal(got, []string{"held-by", "owned-by"}) || policy.DefaultFacts().Follows() != nil {
+		t.Errorf("follows %q", got)
+	}
+	spelled, err := policy.ParseRegistration(registration(`{"type":"fact_policy_v1","predicates":["Owned By","held by","OWNED  by"],"direction":"incoming","max_hops":2,"max_results":7,"min_confidence":0.35}`))
+	if err != nil || spelled.Hash() != p.Hash() {
+		t.Errorf("got %+v, %v", spelled, err)
+	}
+	if brief, err := policy.ParseRegistration(registration(`{"type":"fact_policy_v1"}`)); err != nil || brief.Hash() != policy.DefaultFacts().Hash() {
+		t.Errorf("got %+v, %v", brief, err)
+	}
+	turns, err := policy.Bind("p@1", policy.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := turns.Facts(); !errors.Is(err, policy.ErrMismatch) {
+		t.Errorf("a policy of turns as one of facts: %v", err)
+	}
+	if _, err := (policy.Registered{}).Facts(); !errors.Is(err, policy.ErrUnknown) {
+		t.Errorf("the zero value: %v", err)
+	}
+	if _, err := policy.Bind("p@1", nil); !errors.Is(err, policy.ErrType) {
+		t.Errorf("no parameters: %v", err)
+	}
+}
+
+func TestFactPolicyFaults(t *testing.T) {
+	many := make([]string, policy.LimitPredicates+1)
+	for i := range many {
+		many[i] = fmt.Sprintf("p%03d", i)
+	}
+	for name, change := range map[string]func(p *policy.FactPolicyV1){
+		"no hops":              func(p *policy.FactPolicyV1) { p.MaxHops = 0 },
+		"too far":              func(p *policy.FactPolicyV1) { p.MaxHops = knowledge.MaxHops + 1 },
+		"no results":           func(p *policy.FactPolicyV1) { p.MaxResults = 0 },
+		"too many results":     func(p *policy.FactPolicyV1) { p.MaxResults = knowledge.MaxResults + 1 },
+		"no direction":         func(p *policy.FactPolicyV1) { p.Direction = "" },
+		"an unknown direction": func(p *policy.FactPolicyV1) { p.Direction = "up" },
+		"too sure":             func(p *policy.FactPolicyV1) { p.MinConfidence = dag.One + 1 },
+		"no name":              func(p *policy.FactPolicyV1) { p.Predicates = "Owned" },
+		"two spaces":           func(p *policy.FactPolicyV1) { p.Predicates = "a  b" },
+		"another order":        func(p *policy.FactPolicyV1) { p.Predicates = "b a" },
+		"one twice":            func(p *policy.FactPolicyV1) { p.Predicates = "a a" },
+		"too many predicates":  func(p *policy.FactPolicyV1) { p.Predicates = strings.Join(many, " ") },
+	} {
+		p := policy.DefaultFacts()
+		change(&p)
+		if err := p.Check(); !errors.Is(err, policy.ErrRange) {
+			t.Errorf("%s: %v, want ErrRange", name, err)
+		}
+		if _, err := policy.Bind("p@1", p); !errors.Is(err, policy.ErrRange) {
+			t.Errorf("%s: bound, %v", name, err)
+		}
+	}
+	if err := (policy.FactPolicyV1{}).Check(); err == nil {
+		t.Error("the zero value is valid")
+	}
+	for text, place := range map[string]string{
+		`{"type":"fact_policy_v1","max_nodes":3}`:              "max_nodes",
+		`{"type":"fact_policy_v1","min_confidence":0.00001}`:   "",
+		`{"type":"fact_policy_v1","min_confidence":1e-1}`:      "min_confidence",
+		`{"type":"fact_policy_v1","min_confidence":0.1234567}`: "min_confidence",
+		`{"type":"fact_policy_v1","predicates":["?"]}`:         "predicates[0]",
+		`{"type":"fact_policy_v1","predicates":"a"}`:           "predicates",
+		`{"type":"fact_policy_v1","max_hops":9}`:               "max_hops",
+		`{"type":"fact_policy_v1","max_hops":2.5}`:             "max_hops",
+		`{"type":"fact_policy_v2"}`:                            "type",
+		`{"type":"slice_policy_v1","max_hops":2}`:              "max_hops",
+	} {
+		_, err := policy.ParseRegistration(registration(text))
+		if place == "" && err != nil || place != "" && (err == nil || !strings.Contains(err.Error(), place)) {
+			t.Errorf("%s: %v, want a fault at %q", text, err, place)
+		}
+		var field *canon.FieldError
+		if place != "" && !errors.As(err, &field) {
+			t.Errorf("%s: the error names no place: %v", text, err)
+		}
+	}
+	for _, text := range []string{
+		strings.Replace(defaultFacts, `"predicates":[]`, `"predicates":["b","a"]`, 1), strings.Replace(defaultFacts, `"predicates":[]`, `"predicates":["A"]`, 1),
+		strings.Replace(defaultFacts, `"max_hops":3,`, ``, 1), " " + defaultFacts, strings.Replace(defaultFacts, "_ppm", "", 1),
+	} {
+		hash := sha256.Sum256([]byte(text))
+		if p, err := policy.Restore("p@1", hash[:], []byte(text)); err == nil {
+			t.Errorf("%s is restored as %+v", text, p)
+		}
+	}
+}
+
+// TestStandard holds what every tenant begins with.
+func TestStandard(t *testing.T) {
+	r, err := policy.Standard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := r.All()
+	if len(all) != 2 || all[0].ID() != policy.DefaultID || all[1].ID() != policy.FactsID || all[0].Params() != policy.Parameters(policy.Default()) || all[1].Params() != policy.Parameters(policy.DefaultFacts()) {
+		t.Errorf("got %+v", all)
+	}
+	if got := r.Fingerprint(); got != "a30c1b6c1b6cbb8e" {
+		t.Errorf("fingerprint %s", got)
+	}
+}
