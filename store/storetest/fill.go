@@ -75,7 +75,7 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 		k.Tenant = tenant
 		did(s.PutKey(ctx, k))
 	}
-	_, err := s.RevokeKey(ctx, tenant, Key(1).ID, RevokedAt(1))
+	_, err = s.RevokeKey(ctx, tenant, Key(1).ID, RevokedAt(1))
 	did(err)
 	for n := range 2 {
 		did(s.PutWitnessed(ctx, tenant, fmt.Sprintf("log%d.example", n), ledger.Root{}, ledger.Root{Size: uint64(7 + n), Hash: ledger.Hash{byte(n)}}))
