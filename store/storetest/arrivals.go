@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -143,6 +144,15 @@ func Policy(id policy.ID, n int) policy.Registered {
 	params := policy.Default()
 	params.MaxNodes = 1 + n
 	p, err := policy.Bind(id, params)
+	if err != nil {
+		panic("storetest: " + err.Error())
+	}
+	return p
+}
+
+// FactPolicy binds parameters of a policy of facts.
+func FactPolicy(id policy.ID) policy.Registered {
+	p, err := policy.Bind(id, policy.FactPolicyV1{Predicates: policy.Following("knows", "owned-by"), Direction: knowledge.Incoming, MaxHops: 2, MaxResults: 3, MinConfidence: 1})
 	if err != nil {
 		panic("storetest: " + err.Error())
 	}

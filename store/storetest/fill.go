@@ -53,9 +53,6 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	for i, id := range []policy.ID{"wide@1", "narrow@2"} {
 		did(s.PutPolicy(ctx, tenant, Policy(id, 20-17*i)))
 	}
-	facts, err := policy.Bind("facts-near@1", policy.FactPolicyV1{Predicates: policy.Following("owned-by", "knows"), Direction: knowledge.Both, MaxHops: 1, MaxResults: 3})
-	did(err)
-	did(s.PutPolicy(ctx, tenant, facts))
 	admit(1, 20)
 	did(Issue(ctx, s, tenant, TurnID(15), "wide@1"))
 	erase(3)
@@ -75,7 +72,7 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 		k.Tenant = tenant
 		did(s.PutKey(ctx, k))
 	}
-	_, err = s.RevokeKey(ctx, tenant, Key(1).ID, RevokedAt(1))
+	_, err := s.RevokeKey(ctx, tenant, Key(1).ID, RevokedAt(1))
 	did(err)
 	for n := range 2 {
 		did(s.PutWitnessed(ctx, tenant, fmt.Sprintf("log%d.example", n), ledger.Root{}, ledger.Root{Size: uint64(7 + n), Hash: ledger.Hash{byte(n)}}))

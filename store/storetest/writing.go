@@ -98,7 +98,7 @@ func testPolicies(t *testing.T, h Harness) {
 	if r, err := s.Policies(ctx, Tenant); err != nil || len(r.All()) != 0 {
 		t.Errorf("of an empty store: %v, %v", r.All(), err)
 	}
-	for _, p := range []policy.Registered{Policy("zeta@1", 1), Policy("alpha@2", 2), Policy("alpha@1", 3), Policy("alpha@2", 2)} {
+	for _, p := range []policy.Registered{Policy("zeta@1", 1), Policy("alpha@2", 2), Policy("alpha@1", 3), Policy("alpha@2", 2), FactPolicy("facts@1")} {
 		if err := s.PutPolicy(ctx, Tenant, p); err != nil {
 			t.Fatalf("PutPolicy(%s): %v", p.ID(), err)
 		}
@@ -110,8 +110,11 @@ func testPolicies(t *testing.T, h Harness) {
 		t.Errorf("no policy at all was registered")
 	}
 	r, err := s.Policies(ctx, Tenant)
-	if err != nil || len(r.All()) != 3 {
-		t.Fatalf("got %v, %v, want three", r.All(), err)
+	if err != nil || len(r.All()) != 4 {
+		t.Fatalf("got %v, %v, want four", r.All(), err)
+	}
+	if p, err := r.Get("facts@1"); err != nil || p != FactPolicy("facts@1") {
+		t.Errorf("got %+v, %v", p, err)
 	}
 	if p, err := r.Get("alpha@1"); err != nil || p != Policy("alpha@1", 3) {
 		t.Errorf("alpha@1 is %+v, %v, want the first one", p, err)
