@@ -144,6 +144,18 @@ func TestKnowledge(t *testing.T) {
 	if walked["cut"] != "whole" || walked["as_of"] != 8.0 || walked["looked"] == 0.0 {
 		t.Errorf("traversal %v", walked)
 	}
+	bundle, signed := must(t, c, "knowledge_slice", map[string]any{"start": []any{"Countess of Lovelace"}})
+	if signed["entities"] != 3.0 || signed["facts"] != 3.0 || signed["cut"] != "whole" || signed["policy_id"] != "facts@1" || signed["as_of"] != 8.0 {
+		t.Errorf("slice %v", signed)
+	}
+	if _, v := must(t, c, "verify_bundle", map[string]any{"bundle": bundle}); v["admissible"] != true || v["slice_id"] != signed["slice_id"] {
+		t.Errorf("verdict %v", v)
+	}
+	for _, in := range []map[string]any{{"slice_id": signed["slice_id"]}, {"bundle": bundle}} {
+		if _, r := must(t, c, "replay_slice", in); r["outcome"] != "identical" {
+			t.Errorf("replay %v", r)
+		}
+	}
 	if _, r := must(t, c, "knowledge_traverse", map[string]any{"start": []any{"Note G"}, "max_results": 1, "predicates": []any{"wrote", "is about"}}); r["cut"] != "results" || len(r["reached"].([]any)) != 1 {
 		t.Errorf("one result: %v", r)
 	}
@@ -256,6 +268,11 @@ func TestKnowledgeRefused(t *testing.T) {
 		{"knowledge_traverse", map[string]any{"start": []any{"a"}, "max_results": 0}, "1 to 1000", true},
 		{"knowledge_traverse", map[string]any{"start": []any{"a"}, "direction": "up"}, "direction: want outgoing", true},
 		{"knowledge_traverse", map[string]any{"start": []any{"a"}, "as_of": 99}, "leave as_of out", false},
+		{"knowledge_slice", map[string]any{}, `"start" is missing`, true},
+		{"knowledge_slice", map[string]any{"start": []any{"a"}, "max_hops": 2}, "max_hops", true},
+		{"knowledge_slice", map[string]any{"start": []any{"a"}, "policy": "none@1"}, "list_policies names those", false},
+		{"knowledge_slice", map[string]any{"start": []any{"a"}, "policy": "default@1"}, "list_policies shows their types", false},
+		{"knowledge_slice", map[string]any{"start": []any{"a"}, "as_of": 99}, "leave as_of out", false},
 		{"knowledge_path", map[string]any{"from": "a"}, `"to" is missing`, true},
 		{"knowledge_path", map[string]any{"from": "a", "to": "A!"}, "to itself", false},
 		{"knowledge_path", map[string]any{"from": "a", "to": "c", "count": 51}, "count", true},
