@@ -135,7 +135,9 @@ func (t *tx) recall(p *knowledge.Prepared) (*packed.Recall, error) {
 	}
 	var pairs []string
 	for id, leaf := range p.Asserted {
-		pairs = append(pairs, fmt.Sprintf("[%d,%d]", packed.DigestPrefix(id), packed.DigestPrefix(leaf)))
+		if _, ok := r.Believed[id]; ok { // else no assertion of it counts
+			pairs = append(pairs, fmt.Sprintf("[%d,%d]", packed.DigestPrefix(id), packed.DigestPrefix(leaf)))
+		}
 	}
 	for some := range slices.Chunk(pairs, lookupIDs) {
 		if err := t.eachAct(t.asserted, r, "["+strings.Join(some, ",")+"]"); err != nil {
