@@ -142,13 +142,36 @@ func reach(k *kernel.Kernel, start string, i int) func(context.Context) error {
 	}
 }
 
-// candidates are what is compared over one web.
-func (w *web) candidates() (warm, again, cold, hub, hubCold, perHop *candidate) {
+// A walks is what is compared over one web.
+type walks struct{ warm, again, cold, hub, hubCold, perHop, signed, verified *candidate }
+
+// signed cuts a slice of facts of a question that nobody has asked, so that it is signed and
+// recorded, durably; verified verifies the last one.
+func (w *web) signed(at func(int) string) (signed, verified *candidate) {
+	var bundle []byte
+	signed = &candidate{name: w.kind + ", a slice of facts, signed and recorded", run: func(ctx context.Context, i int) error {
+		when := dag.Time(1 + i)
+		issued, err := w.kernel.FactSlice(ctx, benchTenant, kernel.FactRequest{Start: []string{at(i)}, ValidAt: &when})
+		if err == nil {
+			bundle = issued.Bundle
+		}
+		return err
+	}}
+	verified = &candidate{name: w.kind + ", a slice of facts, verified", run: func(context.Context, int) error {
+		if evidence, verdict := w.kernel.VerifyFacts(bundle); !evidence.OK() {
+			return fmt.Errorf("a slice of facts is not admissible: %s", verdict.Reason)
+		}
+		return nil
+	}}
+	return signed, verified
+}
+
+func (w *web) candidates() (c walks) {
 	at := func(i int) string { return w.starts[i%len(w.starts)] }
-	warm = &candidate{name: w.kind + ", warm", burst: 4, run: func(ctx context.Context, i int) error { return reach(w.kernel, at(i), i)(ctx) }}
-	again = &candidate{name: w.kind + ", warm, asked again", burst: 4, run: func(ctx context.Context, i int) error { return reach(w.kernel, at(i), 0)(ctx) }}
-	hub = &candidate{name: w.kind + ", warm, from a hub", burst: 2, run: func(ctx context.Context, i int) error { return reach(w.kernel, "the-hub", i)(ctx) }}
-	perHop = &candidate{name: w.kind + ", a query for each hop", burst: 2, run: func(ctx context.Context, i int) error {
+	c.warm = &candidate{name: w.kind + ", warm", burst: 4, run: func(ctx context.Context, i int) error { return reach(w.kernel, at(i), i)(ctx) }}
+	c.again = &candidate{name: w.kind + ", warm, asked again", burst: 4, run: func(ctx context.Context, i int) error { return reach(w.kernel, at(i), 0)(ctx) }}
+	c.hub = &candidate{name: w.kind + ", warm, from a hub", burst: 2, run: func(ctx context.Context, i int) error { return reach(w.kernel, "the-hub", i)(ctx) }}
+	c.perHop = &candidate{name: w.kind + ", a query for each hop", burst: 2, run: func(ctx context.Context, i int) error {
 		_, err := plain.Reach(ctx, w.plain, at(i), 3, 100)
 		return err
 	}}
@@ -159,9 +182,10 @@ func (w *web) candidates() (warm, again, cold, hub, hubCold, perHop *candidate) 
 		}
 		return err
 	}
-	cold = &candidate{name: w.kind + ", cold", prepare: prepare, run: func(ctx context.Context, i int) error { return reach(k, at(i*7), i)(ctx) }}
-	hubCold = &candidate{name: w.kind + ", cold, from a hub", prepare: prepare, run: func(ctx context.Context, i int) error { return reach(k, "the-hub", i)(ctx) }}
-	return warm, again, cold, hub, hubCold, perHop
+	c.cold = &candidate{name: w.kind + ", cold", prepare: prepare, run: func(ctx context.Context, i int) error { return reach(k, at(i*7), i)(ctx) }}
+	c.hubCold = &candidate{name: w.kind + ", cold, from a hub", prepare: prepare, run: func(ctx context.Context, i int) error { return reach(k, "the-hub", i)(ctx) }}
+	c.signed, c.verified = w.signed(at)
+	return c
 }
 
 // knowing measures traversals at two sizes, and the loading of the greater one.
@@ -195,19 +219,20 @@ func knowing(ctx context.Context, r *report, y *yard, sizes [2]int, rounds int) 
 		if n == len(sizes)-1 {
 			r.table(fmt.Sprintf("Learning %d facts in batches of %d", facts, knowledge.MaxActs), loaded)
 		}
-		var all []*candidate
+		var all, writing []*candidate // apart: after a write the next reader reads pages anew
 		var rows []func() row
 		for _, w := range own {
-			warm, again, cold, hub, hubCold, perHop := w.candidates()
-			if err := errors.Join(warm.warm(ctx, 2*len(w.starts)), again.warm(ctx, len(w.starts)), hub.warm(ctx, 3), perHop.warm(ctx, len(w.starts))); err != nil {
+			c := w.candidates()
+			if err := errors.Join(c.warm.warm(ctx, 2*len(w.starts)), c.again.warm(ctx, len(w.starts)), c.hub.warm(ctx, 3), c.perHop.warm(ctx, len(w.starts)), c.signed.warm(ctx, 3)); err != nil {
 				return err
 			}
-			all = append(all, warm, again, cold, hub, hubCold, perHop)
-			line := func(c *candidate, bounds func(p50 time.Duration) []bound) {
+			all = append(all, c.warm, c.again, c.cold, c.hub, c.hubCold, c.perHop)
+			writing = append(writing, c.signed, c.verified)
+			line := func(of *candidate, bounds func(p50 time.Duration) []bound) {
 				rows = append(rows, func() row {
-					l := rowOf(c, perHop)
+					l := rowOf(of, c.perHop)
 					l.to = "a query for each hop"
-					l.bounds = bounds(c.sample.p50())
+					l.bounds = bounds(of.sample.p50())
 					return l
 				})
 			}
@@ -220,7 +245,7 @@ func knowing(ctx context.Context, r *report, y *yard, sizes [2]int, rounds int) 
 					return []bound{atMost(p50, d)}
 				}
 			}
-			line(warm, func(p50 time.Duration) []bound {
+			line(c.warm, func(p50 time.Duration) []bound {
 				if !big {
 					medians[w.kind] = p50
 					return nil
@@ -228,13 +253,16 @@ func knowing(ctx context.Context, r *report, y *yard, sizes [2]int, rounds int) 
 				growth := float64(p50) / math.Max(1, float64(medians[w.kind]))
 				return []bound{atMost(p50, boundReachedWarm), {fmt.Sprintf("%.2f × %d facts, ≤ %.0f", growth, sizes[0], boundReachGrowth), growth <= boundReachGrowth}}
 			})
-			line(again, most(boundReachedWarm))
-			line(cold, most(boundReachedCold))
-			line(hub, most(boundReachedWarm))
-			line(hubCold, most(boundReachedCold))
-			line(perHop, func(time.Duration) []bound { return nil })
+			line(c.again, most(boundReachedWarm))
+			line(c.cold, most(boundReachedCold))
+			line(c.hub, most(boundReachedWarm))
+			line(c.hubCold, most(boundReachedCold))
+			none := func(time.Duration) []bound { return nil }
+			line(c.perHop, none)
+			line(c.signed, none)
+			line(c.verified, none)
 		}
-		if err := inTurn(ctx, rounds, all); err != nil {
+		if err := errors.Join(inTurn(ctx, rounds, all), inTurn(ctx, rounds, writing)); err != nil {
 			return err
 		}
 		var table []row
