@@ -146,6 +146,7 @@ func (a *app) configure(c *cobra.Command, file string) (*configuration, error) {
 // otherVariables are read elsewhere.
 var otherVariables = []string{
 	"GRAPHKERNEL_STORE", "GRAPHKERNEL_TENANT", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_IDENTITY", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_KEY_ID", "GRAPHKERNEL_CONFIG",
+	defaultLLMKey,
 	"GRAPHKERNEL_URL", "GRAPHKERNEL_KEY", // examples/guard
 }
 
@@ -420,7 +421,7 @@ type settingJSON struct {
 }
 
 // secretVariables hold what is never printed.
-var secretVariables = []string{"GRAPHKERNEL_SECRET"}
+var secretVariables = []string{"GRAPHKERNEL_SECRET", defaultLLMKey}
 
 func (a *app) printSettings(conf *configuration) error {
 	lines := []settingJSON{

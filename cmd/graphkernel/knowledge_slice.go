@@ -81,7 +81,7 @@ have been looked at, and absent if this is all.`,
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
 	asOfFlag(c, &asOf)
 	noFiles(c, "valid-at")
-	_ = c.RegisterFlagCompletionFunc("policy", a.completePolicies) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("policy", a.completePolicies(policy.FactType)) // the flag exists
 	return c
 }
 

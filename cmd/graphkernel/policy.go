@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -49,7 +50,7 @@ is refused.`,
 		Use:               "show ID",
 		Short:             "Show a policy's parameters and hash",
 		Args:              oneArg("ID"),
-		ValidArgsFunction: a.completePolicies,
+		ValidArgsFunction: a.completePolicies(),
 		RunE:              func(c *cobra.Command, args []string) error { return a.showPolicy(c, args[0]) },
 	}
 	c.AddCommand(add, list, show)
@@ -162,12 +163,17 @@ func unknownPolicy(err error) error {
 	return err
 }
 
-func (a *app) completePolicies(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var ids []string
-	if registry, err := a.registry(c.Context()); err == nil { // what cannot be read completes nothing
-		for _, p := range registry.All() {
-			ids = append(ids, string(p.ID()))
+// completePolicies completes the ids of the policies of some types, of all if none is given.
+func (a *app) completePolicies(types ...string) cobra.CompletionFunc {
+	return func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var ids []string
+		if registry, err := a.registry(c.Context()); err == nil { // what cannot be read completes nothing
+			for _, p := range registry.All() {
+				if len(types) == 0 || slices.Contains(types, p.Params().Type()) {
+					ids = append(ids, string(p.ID()))
+				}
+			}
 		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
 	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
 }

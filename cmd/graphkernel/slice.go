@@ -27,7 +27,7 @@ type cutFlags struct {
 func (f *cutFlags) register(a *app, c *cobra.Command) {
 	c.Flags().StringVar(&f.policy, "policy", string(policy.DefaultID), "the policy to cut under")
 	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the present")
-	_ = c.RegisterFlagCompletionFunc("policy", a.completePolicies) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("policy", a.completePolicies(policy.Type)) // the flag exists
 	noFiles(c, "as-of")
 }
 
