@@ -85,6 +85,7 @@ func TestFactSlices(t *testing.T) {
 			if facts < rounds || named < rounds/2 || aliased < rounds/4 {
 				t.Errorf("only %d facts, %d turns of evidence, %d aliases", facts, named, aliased)
 			}
+			k = over(t, s, token.NewAuthority(ring(t, "k1"))) // which has kept nothing
 			for _, data := range bundles {
 				replayed := must(k.Replay(ctx, tenant, data))
 				id := must(factslice.Parse(data)).Provenance.SliceID
