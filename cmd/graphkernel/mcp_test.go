@@ -71,8 +71,8 @@ func useMCP(t *testing.T, transport sdk.Transport) {
 	if verdict := call("verify_bundle", map[string]any{"bundle": bundle}); !strings.Contains(verdict, `"admissible":true`) {
 		t.Errorf("verdict %s", verdict)
 	}
-	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 10 {
-		t.Errorf("the role agent has 10 tools, got %v, %v", list, err)
+	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 11 {
+		t.Errorf("the role agent has 11 tools, got %v, %v", list, err)
 	}
 	if err := session.Close(); err != nil {
 		t.Error(err)

@@ -150,7 +150,7 @@ func TestCaches(t *testing.T) {
 			if issued := p.cut(p.there, "one@1"); len(issued.Slice.Turns) != 1 {
 				t.Errorf("the slice has %d turns, want 1", len(issued.Slice.Turns))
 			}
-			if all, err := p.there.Policies(t.Context(), tenant); err != nil || len(all.All()) != 2 {
+			if all, err := p.there.Policies(t.Context(), tenant); err != nil || len(all.All()) != 3 {
 				t.Errorf("got %d policies, %v", len(all.All()), err)
 			}
 		}},
