@@ -146,38 +146,6 @@ func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, 
 	return b
 }
 
-// TestFactSliceTies learns 200 equal edges in 100 orders in each store: one bundle, but for
-// the seal, which is the tenant's.
-func TestFactSliceTies(t *testing.T) {
-	first := ""
-	for name := range stores {
-		t.Run(name, func(t *testing.T) {
-			ctx := t.Context()
-			k := over(t, open(t, name), token.NewAuthority(ring(t, "k1")))
-			r := rand.New(rand.NewPCG(2, uint64(len(name))))
-			var acts []knowledge.Act
-			for n := range 100 {
-				acts = append(acts, fact(t, "hub", "near", fmt.Sprintf("e%d", n)), fact(t, fmt.Sprintf("f%d", n), "near", "hub"))
-			}
-			for n := range 100 {
-				of := dag.Tenant(fmt.Sprintf("order-%d", n))
-				r.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
-				must(k.Learn(ctx, of, acts))
-				b := must(factslice.Parse(must(k.FactSlice(ctx, of, kernel.FactRequest{Start: []string{"hub"}})).Bundle))
-				b.Seal = slice.Seal{}
-				switch text := string(b.Append(nil)); {
-				case len(b.Reached) != 100 || b.Cut != knowledge.CutResults:
-					t.Fatalf("%d entities, %q", len(b.Reached), b.Cut)
-				case first == "":
-					first = text
-				case text != first:
-					t.Fatalf("order %d gave another bundle", n)
-				}
-			}
-		})
-	}
-}
-
 // TestFactSliceReplays holds what a replay says of a slice that another history, another key or
 // somebody's hand made different.
 func TestFactSliceReplays(t *testing.T) {

@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/token"
@@ -255,9 +257,10 @@ func TestFactsStayFresh(t *testing.T) {
 }
 
 // TestTies has 200 edges that are equal but for their ends, learned in 100 orders in each
-// store: but for the numbers that they were learned under, every answer is the same.
+// store: but for the numbers that they were learned under, every answer is the same, and every
+// slice of facts has the same bytes, but for the seal, which is the tenant's.
 func TestTies(t *testing.T) {
-	first := ""
+	first, bundle := "", ""
 	for name := range stores {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
@@ -284,6 +287,16 @@ func TestTies(t *testing.T) {
 					first = text
 				case text != first:
 					t.Fatalf("order %d gave another answer", n)
+				}
+				b := must(factslice.Parse(must(k.FactSlice(ctx, of, kernel.FactRequest{Start: []string{"hub"}})).Bundle))
+				b.Seal = slice.Seal{}
+				switch text := string(b.Append(nil)); {
+				case len(b.Reached) != 100 || b.Cut != knowledge.CutResults:
+					t.Fatalf("%d entities, %q", len(b.Reached), b.Cut)
+				case bundle == "":
+					bundle = text
+				case text != bundle:
+					t.Fatalf("order %d gave another bundle", n)
 				}
 			}
 		})
