@@ -106,6 +106,9 @@ func consistentFacts(data []byte) (*factslice.Bundle, error) {
 
 // VerifyFacts is VerifyBundle for a bundle of facts.
 func (c *Client) VerifyFacts(ctx context.Context, bundle []byte) (VerifiedFacts, wire.BundleVerdict, error) {
+	if !factslice.Is(bundle) {
+		return VerifiedFacts{}, wire.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are no bundle of facts; VerifyBundle is for those of turns", ErrKind)
+	}
 	data := bytes.Clone(bundle)
 	q := &request{method: http.MethodPost, path: "/api/verify_bundle", body: data}
 	v, err := get[wire.BundleVerdict](ctx, c, q)
@@ -191,6 +194,16 @@ func (v VerifiedFacts) Reached() []factslice.Reached {
 		return nil
 	}
 	return v.evidence.bundle.OwnReached()
+}
+
+// Claim gives a copy of all that the bundle says: the question, the policy and the aliases that
+// counted, whether it was cut, and what the other methods give. Its zero value if there is no
+// evidence.
+func (v VerifiedFacts) Claim() factslice.Bundle {
+	if !v.OK() {
+		return factslice.Bundle{}
+	}
+	return v.evidence.bundle.Own()
 }
 
 // Bytes gives a copy of the very bytes that were verified, or nil.

@@ -44,6 +44,14 @@ func TestFactSlice(t *testing.T) {
 	}
 	// What it gives are copies.
 	facts, reached := v.Facts(), v.Reached()
+	claim := v.Claim()
+	if claim.Provenance != v.Provenance() || claim.Cut != knowledge.Whole || len(claim.Question.Start) != 1 {
+		t.Errorf("claim %+v", claim)
+	}
+	claim.Question.Start[0], claim.Evidence[0].Leaf[0] = "changed", claim.Evidence[0].Leaf[0]+1
+	if diff := cmp.Diff(*b.Claim, v.Claim()); diff != "" {
+		t.Errorf("the evidence changed: %s", diff)
+	}
 	facts[0].Fact.Object, reached[0].Path[0].Entity = "changed", "changed"
 	v.Bytes()[0] = 'x'
 	if diff := cmp.Diff(b.Claim.Facts, v.Facts()) + cmp.Diff(b.Claim.Reached, v.Reached()); diff != "" || v.Bytes()[0] == 'x' {
@@ -65,11 +73,11 @@ func TestFactSlice(t *testing.T) {
 		t.Error("the zero value holds something")
 	}
 	// Evidence of one kind is not taken for the other.
-	if _, _, err := c.VerifyBundle(ctx, b.Bytes); !errors.Is(err, client.ErrAnswer) {
+	if _, _, err := c.VerifyBundle(ctx, b.Bytes); !errors.Is(err, client.ErrKind) {
 		t.Errorf("facts as turns: %v", err)
 	}
 	turns := must(c.Slice(ctx, client.Request{Anchor: ids[3]}))
-	if _, _, err := c.VerifyFacts(ctx, turns.Bytes); !errors.Is(err, client.ErrAnswer) {
+	if _, _, err := c.VerifyFacts(ctx, turns.Bytes); !errors.Is(err, client.ErrKind) {
 		t.Errorf("turns as facts: %v", err)
 	}
 	for want, r := range map[client.Code]client.FactRequest{

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/wire"
@@ -33,6 +35,10 @@ func (c *Client) VerifyToken(ctx context.Context, claim wire.TokenClaim) (wire.T
 	return v, err
 }
 
+// ErrKind is wrapped when a bundle of one kind is to be verified as one of the other. Nothing
+// was asked of the service.
+var ErrKind = errors.New("another kind of bundle")
+
 // VerifyBundle has a bundle's bytes judged. There is evidence in the Verified if and
 // only if the service says, of exactly these bytes, that a key of the caller's tenant
 // signed them, and every check that needs no key was made here too and passed. A bundle
@@ -41,6 +47,9 @@ func (c *Client) VerifyToken(ctx context.Context, claim wire.TokenClaim) (wire.T
 // It trusts the service to know the keys, and the connection to be the service's. A
 // program that has the keys uses token.Verifier. A bundle of facts is for VerifyFacts.
 func (c *Client) VerifyBundle(ctx context.Context, bundle []byte) (Verified, wire.BundleVerdict, error) {
+	if factslice.Is(bundle) {
+		return Verified{}, wire.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a bundle of facts; VerifyFacts is for those", ErrKind)
+	}
 	data := bytes.Clone(bundle)
 	q := &request{method: http.MethodPost, path: "/api/verify_bundle", body: data}
 	v, err := get[wire.BundleVerdict](ctx, c, q)

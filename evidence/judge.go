@@ -74,7 +74,7 @@ type court struct {
 	envelope  *attest.Envelope
 	proof     *ledger.Proof
 	opening   func() (*ledger.Opened, error) // opens the proof's checkpoint
-	leaf      *ledger.SliceLeaf
+	leaf      ledger.Leaf
 	statement *attest.Statement      // once it is verified
 	signers   []ledger.TrustedSigner // that signed it
 	opened    *ledger.Opened         // once a log's signature is verified
@@ -191,12 +191,11 @@ func (c *court) opens(signed []byte) func() (*ledger.Opened, error) {
 
 // readLeaf reads what a proof is of. What is no leaf of a slice is for logged to refuse.
 func (c *court) readLeaf() error {
-	leaf, err := ledger.ParseLeaf(c.proof.Leaf)
-	if err != nil {
+	var err error
+	if c.leaf, err = ledger.ParseLeaf(c.proof.Leaf); err != nil {
 		return err
 	}
-	c.leaf, _ = leaf.(*ledger.SliceLeaf)
-	if foreign, ok := leaf.(ledger.Foreign); ok {
+	if foreign, ok := c.leaf.(ledger.Foreign); ok {
 		return foreign.Version()
 	}
 	return nil
@@ -351,7 +350,8 @@ func (c *court) logged() {
 		c.skip(CheckLogged, "no checkpoint was verified")
 		return
 	}
-	if err := c.subject.matchLeaf(c.leaf); err != nil {
+	issued, err := c.subject.matchLeaf(c.leaf)
+	if err != nil {
 		c.fail(CheckLogged, NotInLog, "%v", err)
 		return
 	}
@@ -365,7 +365,7 @@ func (c *court) logged() {
 	}
 	c.signed = true
 	c.v.Inclusion = &Inclusion{Origin: c.opened.Origin, Index: c.proof.Index, Size: c.opened.Size}
-	c.pass(CheckLogged, "%s #%d of %d, issued %s", c.opened.Origin, c.proof.Index, c.opened.Size, c.leaf.At)
+	c.pass(CheckLogged, "%s #%d of %d, issued %s", c.opened.Origin, c.proof.Index, c.opened.Size, issued)
 }
 
 func (c *court) witnesses() {

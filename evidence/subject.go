@@ -53,18 +53,40 @@ func readBundle(data []byte) (*subject, error) {
 	return s, nil
 }
 
-// matchLeaf compares a leaf with what it should be the leaf of.
-func (s *subject) matchLeaf(l *ledger.SliceLeaf) error {
-	if l == nil {
-		return errors.New("the proof is not of an issued slice")
+// matchLeaf compares a leaf with what it should be the leaf of, and gives when that was issued.
+func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
+	p := &s.provenance
+	ofFacts := p.SchemaVersion == slice.FactsVersion
+	switch l := leaf.(type) {
+	case *ledger.SliceLeaf:
+		if ofFacts {
+			break
+		}
+		return l.At, s.same([]compared{
+			{"tenant", string(l.Tenant), string(s.seal.Tenant)}, {"key_id", l.KeyID, s.seal.KeyID}, {"as_of", fmt.Sprint(l.AsOf), fmt.Sprint(s.asOf)},
+			{"provenance", fmt.Sprint(l.Provenance), fmt.Sprint(*p)}, {"bundle", l.Bundle.String(), s.digest.String()},
+		})
+	case *ledger.FactsLeaf:
+		if !ofFacts {
+			break
+		}
+		return l.At, s.same([]compared{
+			{"tenant", string(l.Tenant), string(s.seal.Tenant)}, {"key_id", l.KeyID, s.seal.KeyID}, {"as_of", fmt.Sprint(l.AsOf), fmt.Sprint(s.asOf)},
+			{"policy_id", string(l.PolicyID), string(p.PolicyID)}, {"policy_params_hash", l.PolicyParamsHash.String(), p.PolicyParamsHash.String()},
+			{"bundle", l.Bundle.String(), s.digest.String()},
+		})
 	}
-	for _, m := range [...]struct{ member, leaf, here string }{
-		{"tenant", string(l.Tenant), string(s.seal.Tenant)},
-		{"key_id", l.KeyID, s.seal.KeyID},
-		{"as_of", fmt.Sprint(l.AsOf), fmt.Sprint(s.asOf)},
-		{"provenance", fmt.Sprint(l.Provenance), fmt.Sprint(s.provenance)},
-		{"bundle", l.Bundle.String(), s.digest.String()},
-	} {
+	if ofFacts {
+		return 0, errors.New("the proof is not of an issued slice of facts")
+	}
+	return 0, errors.New("the proof is not of an issued slice")
+}
+
+// compared is a member of a leaf, and what it should be.
+type compared struct{ member, leaf, here string }
+
+func (s *subject) same(members []compared) error {
+	for _, m := range members {
 		if m.leaf != m.here {
 			return fmt.Errorf("the proof is of another slice: its %s is %s, not %s", m.member, m.leaf, m.here)
 		}

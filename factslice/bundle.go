@@ -61,6 +61,24 @@ type Step struct {
 	Entity   string // where it leads
 }
 
+// own is a copy of the question, for somebody who may change it.
+func (q *Question) own() Question {
+	c := Question{Start: slices.Clone(q.Start)}
+	if q.ValidAt != nil {
+		at := *q.ValidAt
+		c.ValidAt = &at
+	}
+	return c
+}
+
+// Own gives a copy of the bundle, for somebody who may change it.
+func (b *Bundle) Own() Bundle {
+	c := *b
+	c.Question, c.Facts, c.Reached = b.Question.own(), b.OwnFacts(), b.OwnReached()
+	c.Aliases, c.Evidence = slices.Clone(b.Aliases), slices.Clone(b.Evidence)
+	return c
+}
+
 // OwnFacts gives a copy of the facts, for somebody who may change it.
 func (b *Bundle) OwnFacts() []knowledge.Act {
 	facts := slices.Clone(b.Facts)
@@ -230,7 +248,7 @@ func Parse(data []byte) (*Bundle, error) {
 	if len(data) > slice.MaxBundle {
 		return malformed(fmt.Errorf("%d bytes, at most %d", len(data), slice.MaxBundle))
 	}
-	const bytesOfValue = 8 // every value has more, on average, with its key
+	const bytesOfValue = 12 // every value has more, on average, with its key
 	var b *Bundle
 	var version error
 	err := canon.Within(data, len(data)/bytesOfValue+256, func(c *canon.Cursor) error {
@@ -362,6 +380,9 @@ func readQuestion(c *canon.Cursor) (q Question) {
 func (q *Question) Check() error {
 	if len(q.Start) == 0 || len(q.Start) > knowledge.MaxStarts {
 		return fmt.Errorf("%w: %d entities to start from, want 1 to %d", knowledge.ErrQuery, len(q.Start), knowledge.MaxStarts)
+	}
+	if q.ValidAt != nil && !q.ValidAt.Valid() {
+		return fmt.Errorf("%w: valid_at is %d microseconds, which is no time from 1970 to 9999", knowledge.ErrQuery, *q.ValidAt)
 	}
 	for i, name := range q.Start {
 		if !normalize.IsName(name) {

@@ -29,7 +29,8 @@
 //     {"leaf":…,"turn":…,"type":"evidence"} for each turn of the evidence, then one
 //     {"aliases":[[alias,canonical],…],"type":"aliases"}, the question's
 //     {"start":[…],"type":"question","valid_at":…}, and
-//     {"cut":…,"reached":[[entity,from,min_confidence_ppm,[[fact,incoming,entity],…]],…],"type":"reached"}.
+//     {"cut":…,"reached":[[entity,from,min_confidence_ppm,[[fact,incoming,entity],…]],…],"type":"reached"},
+//     in which incoming is always there, true or false, and cut is absent if that is all.
 //     The leaf of a fact is that of its act, and does not depend on the slice.
 //   - policy_params_hash is that of the parameters of fact_policy_v1.
 //   - anchor_turn_id names the question and no turn: the UUIDv5 of

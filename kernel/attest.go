@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -30,6 +32,9 @@ type Evidence struct {
 func (k *Kernel) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Evidence, err error) {
 	ctx, observed := k.observe(ctx, "attest")
 	defer func() { observed(err) }()
+	if factslice.Is(bundle) {
+		return nil, ErrNoAttestation
+	}
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
 		return nil, err
@@ -43,6 +48,10 @@ func (k *Kernel) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (
 	}
 	return e, k.attest(ctx, tenant, b, e)
 }
+
+// ErrNoAttestation is wrapped when a slice of facts is to be attested. Its token and a proof of
+// inclusion (see Located and Prove) are what there is.
+var ErrNoAttestation = errors.New("slices of facts have no attestation; prove that the bundle is in the ledger instead")
 
 // Sign is the envelope of Attest, for a slice that Slice just gave: what is stated of it is
 // known already, so the store is not asked again. The proof can be had
@@ -138,14 +147,30 @@ func (k *Kernel) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statemen
 	return err
 }
 
-// Located gives the index in the ledger of a bundle that was issued. One that never was is
+// sliceOf gives the slice that a bundle of turns or of facts says it is of.
+func sliceOf(bundle []byte) (slice.SliceID, error) {
+	if factslice.Is(bundle) {
+		b, err := factslice.Parse(bundle)
+		if err != nil {
+			return "", err
+		}
+		return b.Provenance.SliceID, nil
+	}
+	b, err := slice.ParseBundle(bundle)
+	if err != nil {
+		return "", err
+	}
+	return b.Provenance.SliceID, nil
+}
+
+// Located gives the index in the ledger of a bundle that was issued, of turns or of facts. One that never was is
 // store.ErrNotFound.
 func (k *Kernel) Located(ctx context.Context, tenant dag.Tenant, bundle []byte) (uint64, error) {
-	b, err := slice.ParseBundle(bundle)
+	id, err := sliceOf(bundle)
 	if err != nil {
 		return 0, err
 	}
-	e, err := k.locate(ctx, tenant, b.Provenance.SliceID, sha256.Sum256(bundle))
+	e, err := k.locate(ctx, tenant, id, sha256.Sum256(bundle))
 	if err != nil {
 		return 0, err
 	}

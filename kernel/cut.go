@@ -167,9 +167,9 @@ func (c *keeping) record(ctx context.Context, s *slice.Slice, seal slice.Seal, t
 	})
 }
 
-// recordAs writes a record, unless it is there. make makes it, for the time at which it is
+// recordAs writes a record, unless it is there. record makes it, for the time at which it is
 // handed out.
-func (c *keeping) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, make func(at dag.Time) store.Issued) (store.Issued, error) {
+func (c *keeping) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, record func(at dag.Time) store.Issued) (store.Issued, error) {
 	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
 	}
@@ -183,7 +183,7 @@ func (c *keeping) recordAs(ctx context.Context, tenant dag.Tenant, handed handou
 	if err != nil {
 		return store.Issued{}, err
 	}
-	r, err := c.issuing.put(ctx, tenant, make(now))
+	r, err := c.issuing.put(ctx, tenant, record(now))
 	if err != nil {
 		return store.Issued{}, err
 	}

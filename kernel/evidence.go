@@ -39,6 +39,9 @@ func (k *Kernel) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice
 		return nil, fmt.Errorf("bundle %s of slice %s, tenant %s: %w: it was never issued here", digest, id, tenant, store.ErrNotFound)
 	}
 	i := &records[at]
+	if i.Question != "" {
+		return nil, fmt.Errorf("slice %s of tenant %s: %w", id, tenant, ErrNoAttestation)
+	}
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
 	bundle, err := steady(k, func(c *keeping) ([]byte, error) { return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal) })
 	if err != nil {

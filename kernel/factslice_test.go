@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -139,9 +140,17 @@ func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, 
 		}
 	}
 	proof := must(k.Prove(ctx, tenant, issued.Record.Leaf))
-	leaf, ok := must(ledger.ParseLeaf(proof.Leaf)).(*ledger.SliceLeaf)
-	if !ok || leaf.Bundle != dag.Digest(sha256.Sum256(issued.Bundle)) || leaf.Provenance != b.Provenance {
+	leaf, ok := must(ledger.ParseLeaf(proof.Leaf)).(*ledger.FactsLeaf)
+	if !ok || leaf.Bundle != dag.Digest(sha256.Sum256(issued.Bundle)) || leaf.PolicyID != b.Provenance.PolicyID || leaf.AsOf != b.AsOf {
 		t.Fatalf("leaf %d of the ledger is %s", issued.Record.Leaf, proof.Leaf)
+	}
+	for _, named := range []string{string(b.Provenance.SliceID), b.Provenance.Anchor.String(), b.Provenance.GraphSnapshotHash.String()} {
+		if strings.Contains(string(proof.Leaf), named) {
+			t.Fatalf("the leaf lets questions be tried out by %s: %s", named, proof.Leaf)
+		}
+	}
+	if at := must(k.Located(ctx, tenant, issued.Bundle)); at != issued.Record.Leaf {
+		t.Fatalf("the bundle is said to be leaf %d, not %d", at, issued.Record.Leaf)
 	}
 	return b
 }
@@ -208,8 +217,14 @@ func TestFactSliceReplays(t *testing.T) {
 	if v := judge.Judge(evidence.Files{Bundle: other.Bundle, Proof: proof}); v.Outcome != evidence.NotInLog {
 		t.Errorf("with the proof of another: %+v", v)
 	}
-	if _, err := signed.Attest(ctx, tenant, issued.Bundle); !errors.Is(err, slice.ErrVersion) {
+	if _, err := signed.Attest(ctx, tenant, issued.Bundle); !errors.Is(err, kernel.ErrNoAttestation) {
 		t.Errorf("attested: %v", err)
+	}
+	if _, err := signed.AttestRecorded(ctx, tenant, issued.Facts.Provenance.SliceID, nil); !errors.Is(err, kernel.ErrNoAttestation) {
+		t.Errorf("attested as it was recorded: %v", err)
+	}
+	if _, err := signed.Located(ctx, tenant, again.Bundle[:9]); !errors.Is(err, slice.ErrMalformed) {
+		t.Errorf("located: %v", err)
 	}
 }
 
@@ -222,6 +237,7 @@ func TestFactSliceRefuses(t *testing.T) {
 		t.Errorf("of nothing: %v", err)
 	}
 	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "wrote", "Note G")}))
+	at := func(us int64) *dag.Time { v := dag.Time(us); return &v }
 	many := make([]string, knowledge.MaxStarts+1)
 	for i := range many {
 		many[i] = fmt.Sprint("e", i)
@@ -236,6 +252,8 @@ func TestFactSliceRefuses(t *testing.T) {
 		"beyond the head":    {kernel.FactRequest{Start: ada, AsOf: 2}, kernel.ErrBeyondHead},
 		"an unknown policy":  {kernel.FactRequest{Start: ada, Policy: "none@1"}, policy.ErrUnknown},
 		"a policy of turns":  {kernel.FactRequest{Start: ada, Policy: policy.DefaultID}, policy.ErrMismatch},
+		"a time before all":  {kernel.FactRequest{Start: ada, ValidAt: at(-1)}, knowledge.ErrQuery},
+		"a time after all":   {kernel.FactRequest{Start: ada, ValidAt: at(int64(dag.MaxTime) + 1)}, knowledge.ErrQuery},
 		"another's defaults": {kernel.FactRequest{Start: ada, Policy: "facts@2"}, policy.ErrUnknown},
 	} {
 		if _, err := k.FactSlice(ctx, tenant, tc.FactRequest); !errors.Is(err, tc.want) {

@@ -306,6 +306,9 @@ func (k *Kernel) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, 
 	case c.Status == slice.StatusOK || len(asOf) == 0:
 	case slices.Contains(asOf, r.AsOf):
 		c.Detail = fmt.Sprintf("issued as of %d with other bytes: text was withheld since, or another key signed", r.AsOf)
+		if r.Provenance.SchemaVersion == slice.FactsVersion {
+			c.Detail = fmt.Sprintf("issued as of %d with other bytes: they were changed, or another key signed", r.AsOf)
+		}
 	default:
 		c.Status, c.Detail = slice.StatusFail, fmt.Sprintf("the slice was issued as of %d, never as of %d", asOf[len(asOf)-1], r.AsOf)
 		if r.Outcome != Different {

@@ -21,15 +21,14 @@ type Kind string
 // The kinds of leaves. A reader skips those that it does not know.
 const (
 	KindSlice    Kind = "slice"
-	KindFacts    Kind = "facts" // the leaf of a slice of facts, see SliceLeaf
+	KindFacts    Kind = "facts"
 	KindPolicy   Kind = "policy"
 	KindErasure  Kind = "erasure"
 	KindKey      Kind = "key"
 	KindSigstore Kind = "hashedrekord" // in Sigstore's own form
 )
 
-// A SliceLeaf says that a bundle was handed out, of turns or, as its provenance's schema
-// version says, of facts.
+// A SliceLeaf says that a bundle was handed out.
 type SliceLeaf struct {
 	Tenant     dag.Tenant
 	Provenance slice.Provenance
@@ -53,15 +52,42 @@ func (l *SliceLeaf) Append(dst []byte) []byte {
 	w.String(l.KeyID)
 	w.Key("provenance")
 	l.Provenance.AppendWire(w)
-	end(w, l.Tenant, l.kind())
+	end(w, l.Tenant, KindSlice)
 	return w.Bytes
 }
 
-func (l *SliceLeaf) kind() Kind {
-	if l.Provenance.SchemaVersion == slice.FactsVersion {
-		return KindFacts
-	}
-	return KindSlice
+// A FactsLeaf says that a bundle of facts was handed out. Beside the bundle's digest it has
+// nothing that follows from what was asked: entities may be people, a ledger forgets nothing,
+// and whoever knew a hash of the question could try out names at it. The digest is of the
+// token too, which nobody guesses.
+type FactsLeaf struct {
+	Tenant           dag.Tenant
+	PolicyID         policy.ID
+	PolicyParamsHash dag.Digest
+	AsOf             dag.Seq
+	KeyID            string     // of the token
+	Bundle           dag.Digest // SHA-256 of the bundle's bytes
+	At               dag.Time   // when it was first issued
+}
+
+// Append appends the leaf's canonical form.
+func (l *FactsLeaf) Append(dst []byte) []byte {
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	w.Key("as_of")
+	w.Uint(uint64(l.AsOf))
+	w.Key("at")
+	w.String(l.At.String())
+	w.Key("bundle")
+	w.String(l.Bundle.String())
+	w.Key("key_id")
+	w.String(l.KeyID)
+	w.Key("policy_id")
+	w.String(string(l.PolicyID))
+	w.Key("policy_params_hash")
+	w.String(l.PolicyParamsHash.String())
+	end(w, l.Tenant, KindFacts)
+	return w.Bytes
 }
 
 // A PolicyLeaf says that a policy was registered.
@@ -181,7 +207,7 @@ func end(w *canon.Writer, tenant dag.Tenant, kind Kind) {
 	w.EndObject()
 }
 
-// A Leaf is one that was read: a *SliceLeaf, *PolicyLeaf, *ErasureLeaf or *KeyLeaf, or
+// A Leaf is one that was read: a *SliceLeaf, *FactsLeaf, *PolicyLeaf, *ErasureLeaf or *KeyLeaf, or
 // Foreign if it is of a kind or a version that is not known here.
 type Leaf interface{ Append(dst []byte) []byte }
 
@@ -220,8 +246,10 @@ func ParseLeaf(data []byte) (Leaf, error) {
 	}
 	var l Leaf
 	switch kind {
-	case KindSlice, KindFacts:
+	case KindSlice:
 		l = readSlice(c)
+	case KindFacts:
+		l = readFacts(c)
 	case KindPolicy:
 		l = &PolicyLeaf{Tenant: readTenant(c), ID: canon.Parsed(c.Field("policy_id"), policy.ParseID),
 			Hash: canon.Parsed(c.Field("policy_params_hash"), dag.ParseDigest)}
@@ -247,14 +275,32 @@ func readTenant(c *canon.Cursor) dag.Tenant { return canon.Parsed(c.Field("tenan
 
 func readSlice(c *canon.Cursor) *SliceLeaf {
 	l := &SliceLeaf{
-		Tenant: readTenant(c), AsOf: dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))), KeyID: c.Field("key_id").String(),
+		Tenant: readTenant(c), AsOf: dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))), KeyID: readKeyID(c),
 		Bundle: canon.Parsed(c.Field("bundle"), dag.ParseDigest), At: canon.Parsed(c.Field("at"), dag.ParseTime),
 		Provenance: slice.ReadProvenance(c.Field("provenance")),
 	}
-	if !dag.IsLabel(l.KeyID) {
-		c.Field("key_id").Failf("want [a-z0-9][a-z0-9-]{0,62}")
+	if v := l.Provenance.SchemaVersion; v != slice.SchemaVersion && c.Err() == nil {
+		c.Field("provenance").Failf("schema_version %q is not that of a slice of turns", v)
 	}
 	return l
+}
+
+func readFacts(c *canon.Cursor) *FactsLeaf {
+	return &FactsLeaf{
+		Tenant: readTenant(c), AsOf: dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))), KeyID: readKeyID(c),
+		Bundle: canon.Parsed(c.Field("bundle"), dag.ParseDigest), At: canon.Parsed(c.Field("at"), dag.ParseTime),
+		PolicyID: canon.Parsed(c.Field("policy_id"), policy.ParseID), PolicyParamsHash: canon.Parsed(c.Field("policy_params_hash"), dag.ParseDigest),
+	}
+}
+
+// readKeyID reads the id of a token's key.
+func readKeyID(c *canon.Cursor) string {
+	f := c.Field("key_id")
+	if id := f.String(); dag.IsLabel(id) {
+		return id
+	}
+	f.Failf("want [a-z0-9][a-z0-9-]{0,62}")
+	return ""
 }
 
 func readKey(c *canon.Cursor) *KeyLeaf {

@@ -167,6 +167,7 @@ func problemOf(err error) *problem {
 		{kernel.ErrBatch, codeTooLarge},
 		{token.ErrNoKey, codeNoKey},
 		{kernel.ErrErasedSince, codeErased},
+		{kernel.ErrNoAttestation, codeInvalid},
 		{canon.ErrSyntax, codeSyntax},
 		{knowledge.ErrNotBelieved, codeNotBelieved},
 		{kernel.ErrNoEvidence, codeEvidence},

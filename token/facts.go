@@ -83,6 +83,16 @@ func (a AdmissibleFacts) Evidence() []factslice.Turn {
 	return slices.Clone(a.evidence.bundle.Evidence)
 }
 
+// Claim gives a copy of all that the bundle says: the question, the policy and the aliases that
+// counted, whether it was cut, and what the other methods give. Its zero value if there is no
+// evidence.
+func (a AdmissibleFacts) Claim() factslice.Bundle {
+	if !a.OK() {
+		return factslice.Bundle{}
+	}
+	return a.evidence.bundle.Own()
+}
+
 // Bytes gives a copy of the very bytes that were verified, or nil.
 func (a AdmissibleFacts) Bytes() []byte {
 	if !a.OK() {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // LeafPrefix is what the index on leaves holds of one: the first 8 bytes of its hash.
@@ -36,6 +37,13 @@ func IssuedIn(leaf []byte) []*ledger.SliceLeaf {
 	}
 	return issued
 }
+
+// Leads reports whether a leaf leads to its record: the leaf of a slice of turns says which
+// that is. Where the leaf of one of facts stands the index says.
+func Leads(i *store.Issued) bool { return i.Question == "" }
+
+// Always has the index lead to every leaf.
+func Always(int) bool { return true }
 
 // Unlogged gives the leaves, by their hashes, that a ledger of a size lacks, each once,
 // and where all of them stand when those are appended. Stands tells where those are that

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 // ledgerSchema is the first schema with ledgers.
@@ -135,7 +136,7 @@ func (t *tx) completeIssued() error {
 			numbers[i] = int64(issued[i].Number)
 			after = issued[i].Number
 		}
-		at, err := t.log(leaves, hashesOf(leaves), nil, false)
+		at, err := t.log(leaves, hashesOf(leaves), nil, func(i int) bool { return !packed.Leads(&issued[i]) })
 		if err != nil {
 			return 0, err
 		}

@@ -121,7 +121,7 @@ func (t *tx) putIssued(distinct []store.Issued, leaves [][]byte, hashes []ledger
 		return nil, err
 	}
 	b.Queue(queryCountIssued, string(t.name), len(fresh))
-	at, err := t.growLog(b, l, freshLeaves, freshHashes, false)
+	at, err := t.growLog(b, l, freshLeaves, freshHashes, func(i int) bool { return !packed.Leads(&fresh[i]) })
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (t *tx) readLog(b *pgx.Batch, hashes []ledger.Hash, bundles []dag.Digest) *
 // growLog queues the steps that append those leaves that the ledger does not have, and
 // gives the index of each. The index takes in the new ones unless their own records will
 // lead to them.
-func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.Hash, index bool) ([]uint64, error) {
+func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.Hash, index func(i int) bool) ([]uint64, error) {
 	first := l.tree.Size()
 	fresh, at := packed.Unlogged(hashes, l.stands, first)
 	if len(fresh) == 0 {
@@ -90,6 +90,7 @@ func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.
 			return nil, err
 		}
 	}
+	indexed := slices.DeleteFunc(slices.Clone(fresh), func(i int) bool { return !index(i) })
 	for _, step := range []struct {
 		name  string
 		due   bool
@@ -97,7 +98,7 @@ func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.
 	}{
 		{"log leaves", true, func() { t.queueLeaves(b, first, leaves, fresh) }},
 		{"log hashes", true, func() { t.queueHashes(b, nodes) }},
-		{"log index", index, func() { t.queueIndex(b, hashes, at, fresh) }},
+		{"log index", len(indexed) > 0, func() { t.queueIndex(b, hashes, at, indexed) }},
 		{"log edge", true, func() { b.Queue(queryPutLog, string(t.name), int64(l.tree.Size()), l.tree.Edge()) }},
 	} {
 		if !step.due {
@@ -150,7 +151,7 @@ func (t *tx) queueIndex(b *pgx.Batch, hashes []ledger.Hash, at []uint64, fresh [
 
 // log appends those leaves that the ledger does not have, and gives the index of each: two
 // round trips, however many there are. The bundles and index are as in readLog and growLog.
-func (t *tx) log(leaves [][]byte, hashes []ledger.Hash, bundles []dag.Digest, index bool) ([]uint64, error) {
+func (t *tx) log(leaves [][]byte, hashes []ledger.Hash, bundles []dag.Digest, index func(i int) bool) ([]uint64, error) {
 	if len(leaves) == 0 {
 		return nil, nil
 	}
@@ -169,7 +170,7 @@ func (t *tx) log(leaves [][]byte, hashes []ledger.Hash, bundles []dag.Digest, in
 
 // logActs is log for the leaves of acts other than issuing.
 func (t *tx) logActs(leaves ...[]byte) error {
-	_, err := t.log(leaves, hashesOf(leaves), nil, true)
+	_, err := t.log(leaves, hashesOf(leaves), nil, packed.Always)
 	return err
 }
 
@@ -341,7 +342,7 @@ func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byt
 	defer s.gate.RUnlock()
 	hashes := hashesOf(leaves)
 	err = s.write(ctx, tenant, func(t *tx) (err error) {
-		at, err = t.log(leaves, hashes, bundlesOf(issued), true)
+		at, err = t.log(leaves, hashes, bundlesOf(issued), packed.Always)
 		return err
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 // withLedger is the schema from which on acts have leaves in a ledger.
@@ -123,7 +124,7 @@ func (t *tx) logIssued(conn *sql.Conn) (err error) {
 			after = list[n].Number
 			leaves[n] = store.IssuedLeaf(t.name, &list[n])
 		}
-		at, err := t.appendLeaves(leaves, nil, false)
+		at, err := t.appendLeaves(leaves, nil, func(i int) bool { return !packed.Leads(&list[i]) })
 		if err != nil {
 			return err
 		}

@@ -161,7 +161,7 @@ func (t *tx) addIssued(fresh []store.Issued) error {
 		fresh[n].Number = last - uint64(len(fresh)-1-n)
 		leaves[n] = store.IssuedLeaf(t.name, &fresh[n])
 	}
-	at, err := t.appendLeaves(leaves, nil, false)
+	at, err := t.appendLeaves(leaves, nil, func(i int) bool { return !packed.Leads(&fresh[i]) })
 	if err != nil {
 		return err
 	}

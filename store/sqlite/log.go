@@ -37,7 +37,7 @@ const (
 
 // log appends the leaves of acts other than issuing, as appendLeaves does.
 func (t *tx) log(leaves ...[]byte) error {
-	_, err := t.appendLeaves(leaves, nil, true)
+	_, err := t.appendLeaves(leaves, nil, packed.Always)
 	return err
 }
 
@@ -45,7 +45,7 @@ func (t *tx) log(leaves ...[]byte) error {
 // stands. It reads the ledger's right edge and looks each leaf up, whatever the ledger's
 // size: in the index, and by the bundles of those that a record may lead to already. The
 // index takes in the new ones unless their own records will lead to them.
-func (t *tx) appendLeaves(leaves [][]byte, issued []record, index bool) ([]uint64, error) {
+func (t *tx) appendLeaves(leaves [][]byte, issued []record, index func(i int) bool) ([]uint64, error) {
 	if len(leaves) == 0 {
 		return nil, nil
 	}
@@ -120,7 +120,7 @@ func eachLogged(ctx context.Context, logged *sql.Stmt, tenant int64, hashes []le
 }
 
 // extend writes the fresh ones of the leaves behind a ledger.
-func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fresh []int, index bool) error {
+func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fresh []int, index func(i int) bool) error {
 	first := tree.Size()
 	nodes := make([]ledger.Node, 0, len(fresh)+1)
 	for _, i := range fresh {
@@ -142,20 +142,20 @@ func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fre
 	if err != nil {
 		return err
 	}
-	if index {
-		if err := t.index(first, hashes, fresh); err != nil {
-			return err
-		}
+	if err := t.index(first, hashes, fresh, index); err != nil {
+		return err
 	}
 	return t.exec("log edge", t.putEdge, t.tenant, int64(tree.Size()), tree.Edge())
 }
 
-// index writes where the fresh leaves stand, by ascending prefix, for the sake of the pages,
+// index writes where those of the fresh leaves stand that it is to lead to, by ascending prefix, for the sake of the pages,
 // as of ids.
-func (t *tx) index(first uint64, hashes []ledger.Hash, fresh []int) error {
-	order := make([]indexed, len(fresh))
+func (t *tx) index(first uint64, hashes []ledger.Hash, fresh []int, leads func(i int) bool) error {
+	var order []indexed
 	for i, at := range fresh {
-		order[i] = indexed{packed.LeafPrefix(hashes[at]), int64(first) + int64(i)}
+		if leads(at) {
+			order = append(order, indexed{packed.LeafPrefix(hashes[at]), int64(first) + int64(i)})
+		}
 	}
 	slices.SortFunc(order, func(a, b indexed) int { return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.n, b.n)) })
 	return t.insert("log index", &t.logIndex, len(order), func(args []any, i int) []any {
@@ -299,7 +299,7 @@ func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byt
 	}
 	defer s.gate.RUnlock()
 	err = s.write(ctx, tenant, func(t *tx) (err error) {
-		at, err = t.appendLeaves(leaves, recordsOf(issued), true)
+		at, err = t.appendLeaves(leaves, recordsOf(issued), packed.Always)
 		return err
 	})
 	if err != nil {
