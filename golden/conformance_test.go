@@ -20,7 +20,7 @@ import (
 // TestConformanceTable compares the tables of docs/conformance.md with the cases: how many
 // have each outcome, and each subject.
 func TestConformanceTable(t *testing.T) {
-	cases, err := golden.EvidenceCases()
+	cases, err := golden.EvidenceCases(golden.Turns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestConformanceLoop(t *testing.T) {
 	if loop == nil {
 		t.Fatal("the page shows no loop")
 	}
-	cases, err := golden.EvidenceCases()
+	cases, err := golden.EvidenceCases(golden.Turns)
 	if err != nil {
 		t.Fatal(err)
 	}

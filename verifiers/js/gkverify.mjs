@@ -659,16 +659,18 @@ async function* checkFacts({ v, statements }) {
   yield ["evidence", evidence.every(({ turn }) => named.has(turn)) && evidence.length === named.size];
   yield ["reached", pathsHold(v, statements)];
   const asked = canonical({ ...question, type: "question" });
-  yield ["question", (await uuid5(asked)) === p.anchor_turn_id];
+  const anchor = await uuid5(asked);
+  yield ["question", anchor === p.anchor_turn_id];
   const { min_confidence, ...parameters } = policy;
-  yield ["policy_hash", hex(await sha256(canonical({ ...parameters, min_confidence_ppm: ppm(min_confidence) }))) === p.policy_params_hash];
+  const policy_params_hash = hex(await sha256(canonical({ ...parameters, min_confidence_ppm: ppm(min_confidence) })));
+  yield ["policy_hash", policy_params_hash === p.policy_params_hash];
   const ways = reached.map((r) => [r.entity, r.from, ppm(r.min_confidence), r.path.map((step) => [step.fact, step.incoming === true, step.entity])]);
   const leaves = [...facts.map(canonical), ...evidence.map((turn) => canonical({ ...turn, type: "evidence" })),
     canonical({ aliases: aliases.map(({ alias, canonical: to }) => [alias, to]), type: "aliases" }), asked,
     canonical({ ...pick(v, ["cut"]), reached: ways, type: "reached" })];
   yield ["snapshot", hex(await treeRoot(await Promise.all(leaves.map(leafHash)))) === p.graph_snapshot_hash];
-  const { policy_id, policy_params_hash, schema_version } = p;
-  const text = { anchor: p.anchor_turn_id, facts: statements, policy_id, policy_params_hash, schema_version };
+  const { policy_id, schema_version } = p;
+  const text = { anchor, facts: statements, policy_id, policy_params_hash, schema_version };
   yield ["slice_id", xxhash64(canonical(text)) === p.slice_id];
 }
 
