@@ -286,6 +286,7 @@ func (c *corpus) forgedFacts(data []byte) {
 			b.Reached[6].Entity, b.Reached[6].Path[1].Entity = "boiler", "boiler"
 		}},
 		{"reached_end", "A path ends elsewhere than is said.", func(b *factslice.Bundle) { b.Reached[6].Entity = "boiler" }},
+		{"reached_last_step", "The last step of a path leads elsewhere than is said.", func(b *factslice.Bundle) { b.Reached[7].Path[1].Entity = "boiler" }},
 		{"reached_other_way", "A step goes along its fact in the other direction.", func(b *factslice.Bundle) { s := &b.Reached[0].Path[0]; s.Incoming = !s.Incoming }},
 		{"reached_not_the_best", "A path goes on from another way than the one by which that entity was reached.", func(b *factslice.Bundle) {
 			b.Reached[6].Path[0].Fact = b.Facts[0].Fact.ID()
@@ -424,6 +425,10 @@ func (c *corpus) loggedFacts(issued, second *kernel.IssuedFacts) {
 	c.add("log_of_turns_fail", evidence.NotInLog, "A good proof, of a slice of turns.", with(files, proofFile, e.Proof), c.trustLog(), "")
 	c.add("log_turns_fail", evidence.NotInLog, "A bundle of turns with the proof of a slice of facts.", with(files, bundleFile, turns.Bundle), c.trustLog(), "")
 	c.add("log_as_of_fail", evidence.NotInLog, "as_of is outside the token, not outside the leaf.", with(files, bundleFile, c.forged(b, func(b *factslice.Bundle) { b.AsOf++ })), c.trustLog(), c.secret)
+	alone := once(must(ledger.ParseProof(proof)).Leaf, `"type":"facts"`, `"type":"other"`)
+	signer, _, err := c.id.Log(tenant)
+	note := must(ledger.Checkpoint{Origin: origin, Root: ledger.Root{Size: 1, Hash: ledger.LeafHash(alone)}}.Sign(must(signer, err)))
+	c.add("log_other_type_fail", evidence.NotInLog, "A leaf of a type that nobody knows, with all that a leaf of facts has.", with(files, proofFile, (&ledger.Proof{Leaf: alone, Checkpoint: note}).Append(nil)), c.trustLog(), "")
 	leaf := func(name, why, old, next string) {
 		c.add("malformed_leaf_"+name+"_fail", evidence.Malformed, why, with(files, proofFile, proofWith(proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, old, next) })), c.trustLog(), "")
 	}
