@@ -1,7 +1,7 @@
 // gkverify: checks evidence of a Graph Kernel. No imports; Web Crypto only; runs in Node >= 20 and in a page.
 //
-// Written from docs/protocol.md (GKP/1), docs/evidence.md and docs/knowledge.md (GKF/1) alone; "P n", "E n" and "K" below
-// name their sections. To be read from top to bottom: JSON, names, forms, hashes, Ed25519, notes, trust, bundle, facts,
+// Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, and what is about facts (GKF/1) from docs/knowledge.md
+// with the kernel's code beside it; "P n", "E n" and "K" below name their sections. To be read from top to bottom: JSON, names, forms, hashes, Ed25519, notes, trust, bundle, facts,
 // attestation, verdict.
 
 export class Malformed extends Error { verdict = "malformed"; }
