@@ -24,7 +24,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-var update = flag.Bool("update", false, "write golden/verify anew")
+var update = flag.Bool("update", false, "write golden/verify and golden/verify-facts anew")
 
 // corpusFolder is where the cases for everybody's verifiers stand.
 const corpusFolder = "../golden/verify"
@@ -39,6 +39,7 @@ type corpusCase struct {
 	args    []string
 	verdict string
 	code    int
+	fails   []string // the checks that fail, where that is written down
 }
 
 var codes = map[evidence.Outcome]int{
@@ -53,7 +54,7 @@ type corpus struct {
 }
 
 func (c *corpus) add(name string, o evidence.Outcome, why string, files map[string][]byte, trust, secret string, args ...string) {
-	c.cases = append(c.cases, corpusCase{name, why, files, trust, secret, args, string(o), codes[o]})
+	c.cases = append(c.cases, corpusCase{name: name, why: why, files: files, trust: trust, secret: secret, args: args, verdict: string(o), code: codes[o]})
 }
 
 // with copies files with some of them changed; nil leaves one out.
@@ -119,6 +120,7 @@ func makeCorpus(t testing.TB) []corpusCase {
 	c.roles(files, other)
 	c.histories()
 	c.erased()
+	c.add("version_facts_fail", evidence.UnknownVersion, "A bundle of facts of another version: unknown to those who know facts, and to those who know turns alone.", map[string][]byte{bundleFile: unknownFacts(t)}, "", c.secret)
 	return c.cases
 }
 
@@ -625,6 +627,7 @@ type expectation struct {
 	ExitCode int      `json:"exit_code"`
 	Verdict  string   `json:"verdict"`
 	Args     []string `json:"args,omitempty"`
+	Fails    []string `json:"fails,omitempty"`
 }
 
 // folder gives the files of a case's folder.
@@ -639,17 +642,21 @@ func (c *corpusCase) folder() map[string][]byte {
 	if c.secret != "" {
 		files["secret"] = []byte(c.secret + "\n")
 	}
-	expect := must(json.MarshalIndent(expectation{c.code, c.verdict, c.args}, "", "  "))
+	expect := must(json.MarshalIndent(expectation{c.code, c.verdict, c.args, c.fails}, "", "  "))
 	files["expect.json"] = append(expect, '\n')
 	return files
 }
 
-// TestCorpus compares the cases in golden/verify with what they are made to be, byte for
-// byte, and judges them.
+// TestCorpus compares the cases in golden/verify and golden/verify-facts with what they are
+// made to be, byte for byte, and judges them.
 func TestCorpus(t *testing.T) {
-	cases := makeCorpus(t)
+	t.Run("turns", func(t *testing.T) { checkCorpus(t, corpusFolder, makeCorpus(t), len(codes)) })
+	t.Run("facts", func(t *testing.T) { checkCorpus(t, factsFolder, makeFactsCorpus(t), 8) })
+}
+
+func checkCorpus(t *testing.T, folder string, cases []corpusCase, kinds int) {
 	if *update {
-		writeCorpus(t, cases)
+		writeCorpus(t, folder, cases)
 	}
 	seen := map[string]bool{}
 	for _, c := range cases {
@@ -661,7 +668,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s expects %d", c.name, c.code)
 		}
 		for name, want := range c.folder() {
-			got, err := os.ReadFile(filepath.Join(corpusFolder, c.name, filepath.FromSlash(name)))
+			got, err := os.ReadFile(filepath.Join(folder, c.name, filepath.FromSlash(name)))
 			if err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%s/%s is not what the generator makes (%v); if that is meant: go test ./evidence -run TestCorpus -update", c.name, name, err)
 			}
@@ -680,26 +687,26 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: no reason", c.name)
 		}
 	}
-	folders, err := os.ReadDir(corpusFolder)
+	folders, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range folders {
 		if f.IsDir() && !seen[f.Name()] {
-			t.Errorf("golden/verify/%s is made by nobody", f.Name())
+			t.Errorf("%s/%s is made by nobody", folder, f.Name())
 		}
 	}
 	outcomes := map[string]int{}
 	for _, c := range cases {
 		outcomes[c.verdict]++
 	}
-	if len(cases) < 100 || len(outcomes) != len(codes) {
+	if len(cases) < 100 || len(outcomes) != kinds {
 		t.Errorf("%d cases with %d outcomes: %v", len(cases), len(outcomes), outcomes)
 	}
 	t.Logf("%d cases: %v", len(cases), outcomes)
 }
 
-func (c *corpusCase) judge(t *testing.T) evidence.Verdict {
+func (c *corpusCase) judge(t testing.TB) evidence.Verdict {
 	t.Helper()
 	j := evidence.Judge{RequireFull: slices.Contains(c.args, "--require-full")}
 	if c.trust != "" {
@@ -719,14 +726,14 @@ func (c *corpusCase) judge(t *testing.T) evidence.Verdict {
 	return j.Judge(f)
 }
 
-func writeCorpus(t *testing.T, cases []corpusCase) {
+func writeCorpus(t *testing.T, folder string, cases []corpusCase) {
 	t.Helper()
-	if err := os.RemoveAll(corpusFolder); err != nil {
+	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
 		for name, data := range c.folder() {
-			path := filepath.Join(corpusFolder, c.name, filepath.FromSlash(name))
+			path := filepath.Join(folder, c.name, filepath.FromSlash(name))
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
 			}

@@ -20,11 +20,21 @@ import (
 // TestConformanceTable compares the tables of docs/conformance.md with the cases: how many
 // have each outcome, and each subject.
 func TestConformanceTable(t *testing.T) {
-	cases, err := golden.EvidenceCases()
+	page, err := os.ReadFile(filepath.Join("..", "docs", "conformance.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(filepath.Join("..", "docs", "conformance.md"))
+	turns, facts, ok := strings.Cut(string(page), "\n## Bundles of facts\n")
+	if !ok {
+		t.Fatal("the page has no section on bundles of facts")
+	}
+	for part, page := range map[golden.Part]string{golden.Turns: turns, golden.Facts: facts} {
+		t.Run(string(part), func(t *testing.T) { compareTables(t, part, page) })
+	}
+}
+
+func compareTables(t *testing.T, part golden.Part, page string) {
+	cases, err := golden.EvidenceCases(part)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +51,11 @@ func TestConformanceTable(t *testing.T) {
 	slices.Sort(rows)
 	rows = append(rows, fmt.Sprintf("| | all | %d |", len(cases)))
 	table := strings.ReplaceAll("| exit code | verdict | cases |\n|---|---|---|\n"+strings.Join(rows, "\n")+"\n", "|  ", "| ")
-	if !strings.Contains(string(page), table) {
+	if !strings.Contains(page, table) {
 		t.Errorf("the page has another table of outcomes, want\n%s", table)
 	}
 	shown := map[string]int{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ([0-9]+) \\| .").FindAllStringSubmatch(string(page), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ([0-9]+) \\| .").FindAllStringSubmatch(page, -1) {
 		shown[row[1]], _ = strconv.Atoi(row[2]) // digits
 	}
 	if diff := cmp.Diff(subjects, shown); diff != "" {
@@ -69,7 +79,7 @@ func TestConformanceLoop(t *testing.T) {
 	if loop == nil {
 		t.Fatal("the page shows no loop")
 	}
-	cases, err := golden.EvidenceCases()
+	cases, err := golden.EvidenceCases(golden.Turns)
 	if err != nil {
 		t.Fatal(err)
 	}

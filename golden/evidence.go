@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-//go:embed verify
+//go:embed verify verify-facts
 var verify embed.FS
 
 // An EvidenceCase is a folder of evidence, with what a verifier must make of it
-// (docs/evidence.md, section 8).
+// (docs/evidence.md, section 8, docs/knowledge.md for those of facts).
 type EvidenceCase struct {
 	Name     string // ends in _fail unless the exit code is 0
 	Why      string
@@ -25,29 +25,38 @@ type EvidenceCase struct {
 	Args     []string          // beside the folder and the trust file
 	ExitCode int
 	Verdict  string
-	Beside   map[string][]byte // the files beside the folder, as they stand in golden/verify
+	Beside   map[string][]byte // the files beside the folder, as they stand in the part's folder
 }
 
-// EvidenceCases gives the cases that ship with the project, by name.
-func EvidenceCases() ([]EvidenceCase, error) {
-	folders, err := verify.ReadDir("verify")
+// A Part is the folder of one part of the cases.
+type Part string
+
+// The parts. Who knows bundles of turns alone is measured by the first.
+const (
+	Turns Part = "verify"
+	Facts Part = "verify-facts"
+)
+
+// EvidenceCases gives the cases of a part that ship with the project, by name.
+func EvidenceCases(part Part) ([]EvidenceCase, error) {
+	folders, err := verify.ReadDir(string(part))
 	if err != nil {
 		return nil, fmt.Errorf("golden: %w", err)
 	}
 	cases := make([]EvidenceCase, 0, len(folders))
 	for _, f := range folders {
-		c, err := readEvidenceCase(f.Name())
+		c, err := readEvidenceCase(part, f.Name())
 		if err != nil {
-			return nil, fmt.Errorf("golden: verify/%s: %w", f.Name(), err)
+			return nil, fmt.Errorf("golden: %s/%s: %w", part, f.Name(), err)
 		}
 		cases = append(cases, c)
 	}
 	return cases, nil
 }
 
-func readEvidenceCase(name string) (EvidenceCase, error) {
+func readEvidenceCase(part Part, name string) (EvidenceCase, error) {
 	c := EvidenceCase{Name: name, Evidence: map[string][]byte{}}
-	folder := path.Join("verify", name)
+	folder := path.Join(string(part), name)
 	why, err := verify.ReadFile(path.Join(folder, "README.md"))
 	if err != nil {
 		return c, err

@@ -27,8 +27,15 @@ func (a *app) conformanceCommand() *cobra.Command {
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var only string
+	var facts bool
+	part := func() golden.Part {
+		if facts {
+			return golden.Facts
+		}
+		return golden.Turns
+	}
 	run := &cobra.Command{
-		Use:   "run [--only PATTERN] COMMAND [ARGUMENT…]",
+		Use:   "run [--facts] [--only PATTERN] COMMAND [ARGUMENT…]",
 		Short: "Run a verifier on every case and compare its exit codes",
 		Long: `Calls the verifier once for each case:
 
@@ -36,9 +43,13 @@ func (a *app) conformanceCommand() *cobra.Command {
 
 with the token's secret in GRAPHKERNEL_SECRET and its key's id in GRAPHKERNEL_KEY_ID, where a
 case has them. What is expected is the exit code. docs/conformance.md has the rules,
-docs/evidence.md what a verifier checks. The exit code is 1 if any case differs.`,
+docs/evidence.md what a verifier checks. The exit code is 1 if any case differs.
+
+With --facts the cases are those of bundles of facts, GKF/1, which docs/knowledge.md
+describes. A verifier that does not know these is complete without them.`,
 		Example: `  graphkernel conformance run python3 verifiers/python/gkverify.py
   graphkernel conformance run graphkernel verify
+  graphkernel conformance run --facts node verifiers/js/cli.mjs
   graphkernel conformance run --only 'proof_*' ./my-verifier --strict`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -46,17 +57,19 @@ docs/evidence.md what a verifier checks. The exit code is 1 if any case differs.
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return a.conform(c.Context(), only, args) },
+		RunE: func(c *cobra.Command, args []string) error { return a.conform(c.Context(), part(), only, args) },
 	}
 	run.Flags().SetInterspersed(false)
 	run.Flags().StringVar(&only, "only", "*", "the cases whose names match this pattern")
 	noFiles(run, "only")
+	const cases = "the cases of bundles of facts, in place of those of turns"
+	run.Flags().BoolVar(&facts, "facts", false, cases)
 	write := &cobra.Command{
-		Use:   "write FOLDER",
+		Use:   "write [--facts] FOLDER",
 		Short: "Write the cases to a folder",
 		Args:  oneArg("FOLDER"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			cases, err := golden.EvidenceCases()
+			cases, err := golden.EvidenceCases(part())
 			if err != nil {
 				return err
 			}
@@ -70,6 +83,7 @@ docs/evidence.md what a verifier checks. The exit code is 1 if any case differs.
 			})
 		},
 	}
+	write.Flags().BoolVar(&facts, "facts", false, cases)
 	c.AddCommand(run, write)
 	return c
 }
@@ -91,8 +105,8 @@ type differingJSON struct {
 	Said     string `json:"said,omitempty"`
 }
 
-func (a *app) conform(ctx context.Context, only string, command []string) (err error) {
-	all, err := golden.EvidenceCases()
+func (a *app) conform(ctx context.Context, part golden.Part, only string, command []string) (err error) {
+	all, err := golden.EvidenceCases(part)
 	if err != nil {
 		return err
 	}
@@ -175,7 +189,7 @@ func (a *app) tryCase(ctx context.Context, folder string, command []string, c *g
 	return nil, nil
 }
 
-// writeCase writes a case as golden/verify has it.
+// writeCase writes a case as its part's folder has it.
 func writeCase(folder string, c *golden.EvidenceCase) (string, error) {
 	at := filepath.Join(folder, c.Name)
 	if err := os.MkdirAll(filepath.Join(at, "evidence"), 0o755); err != nil {

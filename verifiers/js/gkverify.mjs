@@ -1,7 +1,8 @@
 // gkverify: checks evidence of a Graph Kernel. No imports; Web Crypto only; runs in Node >= 20 and in a page.
 //
-// Written from docs/protocol.md (GKP/1) and docs/evidence.md alone; "P n" and "E n" below name their sections. To be
-// read from top to bottom: JSON, forms, hashes, Ed25519, notes, trust, bundle, attestation, verdict.
+// Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, and what is about facts (GKF/1) from docs/knowledge.md
+// with the kernel's code beside it; "P n", "E n" and "K" below name their sections. To be read from top to bottom: JSON, names, forms, hashes, Ed25519, notes, trust, bundle, facts,
+// attestation, verdict.
 
 export class Malformed extends Error { verdict = "malformed"; }
 export class UnknownVersion extends Malformed { verdict = "unknown_version"; }
@@ -83,9 +84,38 @@ function parse(data) {
   return [value, same];
 }
 
+// ---- Names of entities (K "Names") ------------------------------------------------------------------------------
+// By the tables of Unicode that come with JavaScript: those of normalize/1 are Unicode 15, and a character that came
+// later may be judged otherwise. So may a name with more than 30 marks in a row, which normalize/1 refuses.
+
+const SHAPELESS = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+const FOLDED = /\p{Changes_When_Casefolded}/gu;
+const CHEROKEE = /[\u13f8-\u13fd\uab70-\uabbf]/; // folds to capitals
+const BETWEEN_WORDS = /(?!#)[\p{White_Space}\p{P}\p{Cc}<=>^`|~]/u;
+const MAX_NAME = 2048;
+
+const fold = (c) => (CHEROKEE.test(c) ? c.toUpperCase() : c.toUpperCase().toLowerCase());
+
+// The canonical form of a name, or null if it has none.
+export function nameOf(text) {
+  let [before, now] = [null, text];
+  for (let round = 0; before !== now; round++) {
+    if (round > 8 || utf8(text).length > MAX_NAME) return null;
+    [before, now] = [now, now.replace(SHAPELESS, "").normalize("NFKC").replace(FOLDED, fold).normalize("NFKC")];
+  }
+  const name = now.split(BETWEEN_WORDS).map((word) => word.replace(/^[\p{M}+#]+/u, "")).filter((word) => word).join("-");
+  return name && utf8(name).length <= MAX_NAME ? name : null;
+}
+
+const isName = (v) => typeof v === "string" && (/^[a-z0-9$]+(-[a-z0-9$]+)*$/.test(v) ? v.length <= MAX_NAME : nameOf(v) === v);
+
 // ---- Forms (P 1.2 to 1.4, 2, 3.1, 9, 15; E 2, 5, 7) -------------------------------------------------------------
 // A form is a pattern for texts, [low, high] for integers, an object for objects (each member, and no other), an
 // ArrayOf, or a function of the value that says true or false, or gives another form.
+// withSome makes one of an object that has some members only if they are needed.
+
+const pick = (v, keys) => Object.fromEntries(keys.filter((key) => isObject(v) && Object.hasOwn(v, key)).map((key) => [key, v[key]]));
+const withSome = (form, some) => (v) => ({ ...form, ...pick(some, Object.keys(pick(v, Object.keys(some)))) });
 
 class ArrayOf {
   constructor(item, least = 0, most = Infinity) {
@@ -119,7 +149,7 @@ function readJSON(data, where, form, versions = []) {
   const [value, same] = parse(data);
   for (const [path, known] of versions) {
     const found = path.reduce((v, key) => (isObject(v) && Object.hasOwn(v, key) ? v[key] : undefined), value);
-    if (typeof found === "string" && found !== known) throw new UnknownVersion(`${path.at(-1)} is '${found.slice(0, 40)}', not '${known}'`);
+    if (typeof found === "string" && !known.split(" ").includes(found)) throw new UnknownVersion(`${path.at(-1)} is '${found.slice(0, 40)}', not '${known}'`);
   }
   check(form, value, where);
   need(same, `${where} is not in canonical spelling`);
@@ -181,6 +211,19 @@ const DISCLOSURE = { ...HEADER, bundle: HEX64, edges: INTEGER, turn_count: [1, 1
   type: /^disclosure$/, version: /^gkd\/1$/ };
 const LEAF = { as_of: INTEGER, at: isTime, bundle: HEX64, key_id: LABEL, provenance: PROVENANCE, tenant: LABEL,
   type: /^slice$/, version: /^gkl\/1$/ };
+const FACT_POLICY = { type: /^fact_policy_v1$/, direction: /^(both|incoming|outgoing)$/, max_hops: [1, 8], max_results: [1, 1000],
+  min_confidence: isDecimal, predicates: new ArrayOf(isName, 0, 64) };
+const FACT_PROVENANCE = { ...PROVENANCE, schema_version: /^gkf\/1$/ };
+const isSpelling = (v) => isText(v, MAX_NAME);
+const WRITTEN = (v) => isObject(v) && Object.keys(v).length > 0 && withSome({}, { object: isSpelling, predicate: isSpelling, subject: isSpelling });
+const FACT = withSome({ confidence: isDecimal, object: isName, predicate: isName, source: /^[!-~]{1,128}$/, subject: isName, type: /^fact\/1$/ },
+  { slice: HASH64, supersedes: new ArrayOf(HEX64, 1), turn: UUID, valid_from: isTime, valid_until: isTime, written: WRITTEN });
+const STEP = withSome({ entity: isName, fact: HEX64 }, { incoming: (v) => v === true });
+const REACHED = { entity: isName, from: isName, hops: [1, 8], min_confidence: isDecimal, path: new ArrayOf(STEP, 1, 8) };
+const FACTS = withSome({ ...HEADER, policy: FACT_POLICY, provenance: FACT_PROVENANCE, aliases: new ArrayOf({ alias: isName, canonical: isName }),
+  evidence: new ArrayOf({ leaf: HEX64, turn: UUID }), facts: new ArrayOf(FACT), reached: new ArrayOf(REACHED),
+  question: withSome({ start: new ArrayOf(isName, 1, 64) }, { valid_at: isTime }) }, { cut: /^(results|work)$/ });
+const FACTS_LEAF = { ...LEAF, provenance: FACT_PROVENANCE, type: /^facts$/ };
 const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE = "https://github.com/graphkernel/graphkernel/attestation/slice/v1";
@@ -194,6 +237,8 @@ const STATEMENT = { _type: (v) => v === STATEMENT_TYPE, predicateType: (v) => v 
   predicate: (v) => ({ ...Object.fromEntries(Object.keys(isObject(v) ? v : {}).map((key) => [key, () => true])), ...PREDICATE }),
   subject: new ArrayOf({ digest: { sha256: HEX64 }, name: /^slice-[0-9a-f]{16}\.json$/ }, 1, 1) };
 const VERSIONS = [[["provenance", "schema_version"], "gkp/1"], [["policy", "type"], "slice_policy_v1"]];
+const FACTS_VERSIONS = [[["provenance", "schema_version"], "gkf/1"], [["policy", "type"], "fact_policy_v1"]];
+const LEAF_VERSIONS = [[["version"], "gkl/1"], [["provenance", "schema_version"], "gkp/1 gkf/1"]];
 const STATEMENT_VERSIONS = [[["_type"], STATEMENT_TYPE], [["predicateType"], PREDICATE_TYPE],
   [["predicate", "schemaVersion"], "gkp/1"], [["predicate", "policy", "type"], "slice_policy_v1"]];
 
@@ -354,7 +399,7 @@ async function readProof(data) {
   const [leafBytes, index] = [unbase64(extra.slice(6)), decimalLine(place.slice(6), INTEGER[1])];
   need(leafBytes.length <= 65535, "a leaf of more than 65535 bytes");
   const leaf = readJSON(leafBytes, "leaf", isObject);
-  if (leaf.type === "slice") readJSON(leafBytes, "leaf", LEAF, [[["version"], "gkl/1"], ...VERSIONS]);
+  if (leaf.type === "slice" || leaf.type === "facts") readJSON(leafBytes, "leaf", leaf.type === "slice" ? LEAF : FACTS_LEAF, LEAF_VERSIONS);
   return { leafBytes, leaf, index, path: hashes.map(hashLine), checkpoint: await readCheckpoint(utf8(note.slice(blank + 2))) };
 }
 
@@ -442,6 +487,7 @@ async function knownLines(c, keys) {
 
 // A slice: what was read, its turns as far as they are shown, their count and that of the edges, the bundle's digest as issued.
 async function readBundle(data) {
+  if (hex(data.subarray(0, FACTS_BEGIN.length)) === hex(FACTS_BEGIN)) return readFacts(data);
   const v = readJSON(data, "bundle", BUNDLE, VERSIONS);
   return { v, turns: v.turns, turnCount: v.turns.length, edgeCount: v.edges.length, bundle: hex(await sha256(data)), isDisclosure: false };
 }
@@ -569,6 +615,105 @@ async function* checkDisclosure(v) {
   yield ["slice_id", null];
 }
 
+// ---- Bundle of facts (K "Slices of facts: GKF/1") ---------------------------------------------------------------
+
+const FACTS_BEGIN = utf8('{"aliases":[');
+const [FIRST_TIME, LAST_TIME] = ["1970-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999999Z"]; // what limits nothing is absent
+const byBytes = (names) => names.map((name) => hex(utf8(name))); // UTF-16 has another order
+
+// As readBundle, and the id of each fact's statement.
+async function readFacts(data) {
+  const v = readJSON(data, "bundle of facts", FACTS, FACTS_VERSIONS);
+  need(v.anchor === v.provenance.anchor_turn_id, "anchor is not provenance.anchor_turn_id");
+  need(ascending(byBytes(v.policy.predicates)), "the policy's predicates do not ascend");
+  need(new Set(v.question.start).size === v.question.start.length, "it starts from an entity twice");
+  need(v.reached.every(({ hops, path }) => hops === path.length), "hops is not the number of steps");
+  const statements = await Promise.all(v.facts.map(statementID));
+  v.facts.forEach(({ valid_from: from, valid_until: until, supersedes = [], written = {}, ...fact }, i) => {
+    need(from !== FIRST_TIME && until !== LAST_TIME && (from ?? FIRST_TIME) < (until ?? LAST_TIME), `facts[${i}] holds at no time, or is limited by what is no limit`);
+    need(ascending(supersedes) && !supersedes.includes(statements[i]), `facts[${i}].supersedes does not ascend, or holds the fact's own statement`);
+    const spelled = Object.entries(written).every(([key, text]) => text !== fact[key] && nameOf(text) === fact[key]);
+    need(spelled, `facts[${i}].written has what is no other spelling`);
+  });
+  return { v, statements, turns: [], turnCount: 0, edgeCount: 0, bundle: hex(await sha256(data)), isDisclosure: false };
+}
+
+const statementID = async (fact) => hex(await sha256(canonical({ ...pick(fact, ["object", "predicate", "subject", "valid_from", "valid_until"]), type: "statement/1" })));
+
+async function uuid5(name) {
+  const url = unhex("6ba7b8119dad11d180b400c04fd430c8"); // the URL namespace of RFC 9562
+  const id = new Uint8Array(await crypto.subtle.digest("SHA-1", concat(url, utf8("graphkernel:/question/"), name))).slice(0, 16);
+  id[6] = (id[6] & 0x0f) | 0x50;
+  id[8] = (id[8] & 0x3f) | 0x80;
+  return hex(id).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+// Each check, and whether it holds.
+async function* checkFacts({ v, statements }) {
+  const { policy, provenance: p, question, facts, aliases, evidence, reached } = v;
+  const named = new Set(facts.flatMap(({ turn = [] }) => turn));
+  yield ["canonical_order", ascending(statements) && ascending(byBytes(aliases.map(({ alias }) => alias))) && ascending(evidence.map(({ turn }) => turn))];
+  const used = new Set(reached.flatMap(({ path }) => path.map(({ fact }) => fact)));
+  yield ["facts", facts.every((fact, i) => used.has(statements[i]) && letIn(fact, policy, question))];
+  yield ["aliases", aliasesHold(v)];
+  yield ["evidence", evidence.every(({ turn }) => named.has(turn)) && evidence.length === named.size];
+  yield ["reached", pathsHold(v, statements)];
+  const asked = canonical({ ...question, type: "question" });
+  const anchor = await uuid5(asked);
+  yield ["question", anchor === p.anchor_turn_id];
+  const { min_confidence, ...parameters } = policy;
+  const policy_params_hash = hex(await sha256(canonical({ ...parameters, min_confidence_ppm: ppm(min_confidence) })));
+  yield ["policy_hash", policy_params_hash === p.policy_params_hash];
+  const ways = reached.map((r) => [r.entity, r.from, ppm(r.min_confidence), r.path.map((step) => [step.fact, step.incoming === true, step.entity])]);
+  const leaves = [...facts.map(canonical), ...evidence.map((turn) => canonical({ ...turn, type: "evidence" })),
+    canonical({ aliases: aliases.map(({ alias, canonical: to }) => [alias, to]), type: "aliases" }), asked,
+    canonical({ ...pick(v, ["cut"]), reached: ways, type: "reached" })];
+  yield ["snapshot", hex(await treeRoot(await Promise.all(leaves.map(leafHash)))) === p.graph_snapshot_hash];
+  const { policy_id, schema_version } = p;
+  const text = { anchor, facts: statements, policy_id, policy_params_hash, schema_version };
+  yield ["slice_id", xxhash64(canonical(text)) === p.slice_id];
+}
+
+// The written forms of times order as the times do.
+function letIn({ confidence, predicate, valid_from: from = FIRST_TIME, valid_until: until }, { min_confidence, predicates }, { valid_at: at }) {
+  const holds = at === undefined || (from <= at && (until === undefined || at < until));
+  return holds && ppm(confidence) >= ppm(min_confidence) && (!predicates.length || predicates.includes(predicate));
+}
+
+function aliasesHold({ aliases, facts, question }) {
+  const names = new Set([...question.start, ...facts.flatMap(({ subject, object }) => [subject, object])]);
+  const known = new Set(aliases.map(({ alias }) => alias));
+  return aliases.every(({ alias, canonical: to }) => names.has(alias) && !known.has(to)); // nor is it its own
+}
+
+// Every path goes on from the best one to the entity before, by a fact that leads there; and they stand in the one order.
+function pathsHold({ policy, question, facts, aliases, reached, cut }, statements) {
+  if (reached.length > policy.max_results || (cut === "results" && reached.length < policy.max_results)) return false;
+  const standsFor = new Map(aliases.map(({ alias, canonical: to }) => [alias, to]));
+  const resolve = (name) => standsFor.get(name) ?? name;
+  const known = new Map(facts.map((fact, i) => [statements[i], fact]));
+  const places = new Map(); // of each entity that was reached, in their order: the best way to it
+  for (const name of question.start.map(resolve)) if (!places.has(name)) places.set(name, { index: places.size, from: name, path: [], low: 1e6 });
+  let before = null;
+  for (const { entity, from, min_confidence, path } of reached) {
+    const [step, way, incoming] = [path.at(-1), path.slice(0, -1), path.at(-1).incoming === true];
+    const via = way.at(-1)?.entity ?? from;
+    const [parent, fact] = [places.get(via), known.get(step.fact)];
+    if (path.length > policy.max_hops || !fact || !parent || parent.from !== from || write(parent.path) !== write(way)) return false;
+    if (policy.direction === (incoming ? "outgoing" : "incoming")) return false;
+    const [near, far] = incoming ? [fact.object, fact.subject] : [fact.subject, fact.object];
+    if (resolve(near) !== via || resolve(far) !== entity || step.entity !== entity || places.has(entity)) return false;
+    const confidence = ppm(fact.confidence);
+    const low = Math.min(parent.low, confidence);
+    const now = [path.length, -low, parent.index, -confidence, step.fact, incoming];
+    const differ = before ? now.findIndex((x, i) => x !== before[i]) : 0;
+    if (low !== ppm(min_confidence) || differ < 0 || (before && now[differ] < before[differ])) return false;
+    places.set(entity, { index: places.size, from, path, low });
+    before = now;
+  }
+  return true;
+}
+
 // P 8.
 async function tokenOf(v, secret) {
   const key = await hmac256(await hmac256(new Uint8Array(32), secret), utf8(`graphkernel:token:v2:${v.tenant}:${v.key_id}\x01`));
@@ -666,10 +811,12 @@ export async function verify(evidence, { trust: trustFile, secret, keyID = "k1",
     const quorumTime = await verifyProof(report, trust, s, attestation, read["slice.tlog-proof"]);
     verifyTime(report, attestation, signers, quorumTime);
     const missing = s.turnCount - s.turns.filter((t) => !t.redacted).length;
-    const text = `${missing} of ${s.turnCount} turns redacted`;
+    const text = s.statements ? `${s.statements.length} facts` : `${missing} of ${s.turnCount} turns redacted`;
     const uncounted = s.isDisclosure && !attestation; // its counts are its own word then
-    report.check("counts", uncounted ? null : true, "", uncounted ? "no attestation says them" : "");
-    report.check("text", !(requireFull && (missing || uncounted)), "redacted", text);
+    if (!s.statements) { // facts have no texts, and no part of them is shown without the others
+      report.check("counts", uncounted ? null : true, "", uncounted ? "no attestation says them" : "");
+      report.check("text", !(requireFull && (missing || uncounted)), "redacted", text);
+    }
     report.title = `slice ${s.v.provenance.slice_id} (${text})`;
   }
   const verdict = report.verdict || (report.signed ? "verified" : "well_formed");
@@ -677,8 +824,8 @@ export async function verify(evidence, { trust: trustFile, secret, keyID = "k1",
 }
 
 async function verifySlice(report, s, secret, keyID) {
-  report.check("bodies", await bodiesHold(s.turns), "tampered");
-  for await (const [id, holds] of s.isDisclosure ? checkDisclosure(s.v) : checkBundle(s.v)) {
+  if (!s.statements) report.check("bodies", await bodiesHold(s.turns), "tampered");
+  for await (const [id, holds] of s.statements ? checkFacts(s) : s.isDisclosure ? checkDisclosure(s.v) : checkBundle(s.v)) {
     report.check(id, holds, "tampered", holds === null ? "a disclosure does not show what it is computed of" : "");
   }
   const known = s.v.key_id === keyID;
@@ -724,7 +871,7 @@ async function verifyProof(report, trust, s, attestation, proof) {
   const { ledger } = attestation?.predicate ?? { ledger: { index, origin: c.origin } };
   const root = await rootFromPath(await leafHash(proof.leafBytes), index, c.size, proof.path);
   report.check("log_inclusion", equal(root, c.root) && ledger.index === index && ledger.origin === c.origin, "not_in_log", `leaf ${index}`);
-  const same = leaf.type === "slice" && leaf.bundle === (attestation?.digest ?? s.bundle)
+  const same = leaf.type === (s.statements ? "facts" : "slice") && leaf.bundle === (attestation?.digest ?? s.bundle)
     && ["tenant", "key_id", "as_of", "provenance"].every((key) => write(leaf[key]) === write(s.v[key]));
   report.check("leaf", same, "not_in_log", "that of the slice");
   return verifyWitnesses(report, trust, c);

@@ -8,11 +8,12 @@ import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { embedded } from "./embed.mjs";
-import { Usage, ed25519, refusedKey, isConsistent, leafHash, role, rootFromPath, treeRoot, verify, xxhash64 } from "./gkverify.mjs";
+import { Usage, ed25519, refusedKey, isConsistent, leafHash, nameOf, role, rootFromPath, treeRoot, verify, xxhash64 } from "./gkverify.mjs";
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const VECTORS = here("../../golden/testdata/gkp-1.jsonl");
 const CASES = here("../../golden/verify");
+const FACTS = here("../../golden/verify-facts");
 const SECRET = Uint8Array.from({ length: 32 }, (_, i) => i);
 const bytes = (data) => new Uint8Array(Buffer.from(data));
 const sha = (data) => createHash("sha256").update(data).digest();
@@ -424,6 +425,45 @@ test("checkpoints", async () => {
   await expect("key_unknown", { checkpoint: checkpoint(7), "checkpoint.old": other }, { trust: trust + `log ${new Signer("other.kernel.example").vkey}\n` });
 });
 
+test("names", () => {
+  for (const [text, want] of [["New\u00adYork", "newyork"], ["Straße", "strasse"], ["\uff2e", "n"], ["O'Neil, J.", "o-neil-j"], ["C++", "c++"], ["#12", "12"], ["a +b", "a-b"], ["A$AP", "a$ap"], ["\u{1f389}", "\u{1f389}"],
+    ["--New  York-", "new-york"], ["...", null], ["", null], ["a<b>c=d^e`f|g~h", "a-b-c-d-e-f-g-h"], ["10\u2076", "106"], ["\u0130stanbul", "i\u0307stanbul"], ["\u1e9e", "ss"], ["\u0390", "\u0390"], ["\u1fb3", "\u03b1\u03b9"],
+    ["\u03a3\u03c2", "\u03c3\u03c3"], ["\uab70\u13a0", "\u13a0\u13a0"], ["\u0301a", "a"], ["a\u0301", "\u00e1"], ["\u0131", "\u0131"], ["a\u0000b", "a-b"], ["a\u3000b\u30fbc", "a-b-c"], ["w".repeat(2048), "w".repeat(2048)], ["w".repeat(2049), null],
+    ["\ufdfa".repeat(100), null]]) {
+    assert.equal(nameOf(text), want, text.slice(0, 20));
+  }
+});
+
+// Bundles of facts are made by the kernel alone: see golden/verify-facts. Here every value of one is changed or left out.
+test("every value of a bundle of facts, changed or left out", { skip: existsSync(FACTS) ? false : "golden/verify-facts does not exist" }, async () => {
+  const read = (name, file) => readFileSync(join(FACTS, name, file));
+  const [keyID, secret] = read("good_sample", "secret").toString().trim().split(" ");
+  const options = { keyID, secret: fromHex(secret) };
+  for (const name of ["good_sample", "good_names", "good_cut"]) {
+    const good = JSON.parse(read(name, "evidence/bundle.json"));
+    assert.equal(dump(good), read(name, "evidence/bundle.json").toString());
+    const report = await expect("verified", { "bundle.json": dump(good) }, { ...options, requireFull: true });
+    assert.deepEqual(report.checks.map((c) => c.id), ["form", "version", "canonical_order", "facts", "aliases", "evidence", "reached", "question", "policy_hash", "snapshot", "slice_id", "token",
+      "attestation", "statement", "log", "log_inclusion", "signer_time"]);
+    const paths = [];
+    (function walk(node, path) {
+      for (const key of Object.keys(node)) {
+        paths.push([...path, key]);
+        if (typeof node[key] === "object") walk(node[key], [...path, key]);
+      }
+    })(good, []);
+    const other = (x) => (typeof x === "number" ? (x === 1 ? 0 : 1) : typeof x === "boolean" ? !x : typeof x !== "string" ? 7 : /^[0-9a-f]/.test(x) ? (x[0] === "1" ? "2" : "1") + x.slice(1) : x + "x");
+    for (const path of paths) {
+      for (const change of [(at, key) => (at[key] = other(at[key])), (at, key) => (Array.isArray(at) ? at.splice(key, 1) : delete at[key])]) {
+        const v = changed((v) => change(path.slice(0, -1).reduce((at, key) => at[key], v), path.at(-1)), good);
+        const { verdict } = await verify({ "bundle.json": bytes(dump(v)) }, options);
+        const allowed = path[0] === "as_of" ? ["verified", "malformed"] : path[0] === "key_id" ? ["key_unknown", "malformed"] : ["tampered", "malformed", "unknown_version"];
+        assert.ok(allowed.includes(verdict), `${verdict}: ${path.join(".")}`);
+      }
+    }
+  }
+});
+
 test("evidence about two things", async () => {
   await expect("malformed", { "bundle.json": vector.expect.bundle, "disclosure.json": "{}" }, { failing: "form" });
   await expect("malformed", { "bundle.json": vector.expect.bundle, checkpoint: "" }, { failing: "form" });
@@ -479,6 +519,25 @@ test("command line", () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test("cases of facts made by the kernel", { skip: existsSync(FACTS) ? false : "golden/verify-facts does not exist: no cases of facts made by the kernel were run" }, async () => {
+  const names = readdirSync(FACTS).filter((name) => statSync(join(FACTS, name)).isDirectory());
+  assert.ok(names.length > 100, "golden/verify-facts holds few cases");
+  const failed = new Set();
+  for (const name of names) {
+    const read = (file) => readFileSync(join(FACTS, name, file));
+    const given = (file) => existsSync(join(FACTS, name, file));
+    const want = JSON.parse(read("expect.json"));
+    const files = Object.fromEntries(readdirSync(join(FACTS, name, "evidence")).map((file) => [file, bytes(read(join("evidence", file)))]));
+    const [keyID, secret] = given("secret") ? read("secret").toString().trim().split(" ") : [];
+    const report = await verify(files, { trust: given("trust") ? bytes(read("trust")) : undefined, keyID, secret: secret && fromHex(secret), requireFull: (want.args ?? []).includes("--require-full") });
+    assert.equal(`${report.exitCode} ${report.verdict}`, `${want.exit_code} ${want.verdict}`, `${name}: ${JSON.stringify(report.checks)}`);
+    const fails = report.checks.filter((c) => c.status === "fail").map((c) => c.id);
+    if (want.fails) assert.deepEqual(fails, want.fails, name);
+    for (const id of want.fails ?? []) failed.add(id);
+  }
+  assert.deepEqual([...failed].sort(), ["aliases", "canonical_order", "evidence", "facts", "policy_hash", "question", "reached", "slice_id", "snapshot", "token"]);
 });
 
 test("cases made by the kernel", { skip: existsSync(CASES) ? false : "golden/verify does not exist: no cases made by the kernel were run" }, () => {

@@ -8,6 +8,7 @@ import gkverify as gk  # noqa: E402
 
 VECTORS = os.path.join(ROOT, "golden", "testdata", "gkp-1.jsonl")
 CASES = os.path.join(ROOT, "golden", "verify")
+FACTS = os.path.join(ROOT, "golden", "verify-facts")
 SECRET = bytes(range(32))
 
 
@@ -857,6 +858,19 @@ class Corpus(unittest.TestCase):
                 if expect["exit_code"] not in (1, 2):
                     self.assertEqual(json.loads(run.stdout)["verdict"], expect["verdict"])
                 self.assertFalse(name.endswith("_fail") and expect["exit_code"] == 0, "the name of the case")
+
+    @unittest.skipUnless(os.path.isdir(FACTS), "golden/verify-facts does not exist: no bundles of facts were tried")
+    def test_facts(self):
+        """Bundles of facts are not known here, and are said not to be, before anything else is looked at."""
+        seen = {"unknown_version": 0, "malformed": 0}
+        for name in sorted(os.listdir(FACTS)):
+            with open(os.path.join(FACTS, name, "evidence", "bundle.json"), "rb") as f:
+                data = f.read()
+            if data.startswith(b'{"aliases":['):
+                verdict = gk.verify({"bundle.json": data}).verdict
+                seen[verdict] += 1
+                self.assertTrue(verdict == "unknown_version" or name.startswith("malformed_"), name)
+        self.assertGreater(seen["unknown_version"], 80)
 
 
 if __name__ == "__main__":
