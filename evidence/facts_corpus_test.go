@@ -406,7 +406,6 @@ func (c *corpus) factVersions(issued *kernel.IssuedFacts) {
 	version("policy_of_turns", "A policy of turns.", once(b, `"fact_policy_v1"`, `"slice_policy_v1"`), proof)
 	version("first_bytes", "It begins in another way, so it is a bundle of turns, and of an unknown version.", slices.Concat([]byte(" "), b), proof)
 	version("leaf", "A leaf of another version.", b, proofWith(proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, `"gkl/1"`, `"gkl/2"`) }))
-	version("leaf_schema", "A leaf of a later kind of slice.", b, proofWith(proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, `"gkf/1"`, `"gkf/2"`) }))
 }
 
 // loggedFacts are bundles of facts beside what third parties go by.
@@ -433,7 +432,10 @@ func (c *corpus) loggedFacts(issued, second *kernel.IssuedFacts) {
 		c.add("malformed_leaf_"+name+"_fail", evidence.Malformed, why, with(files, proofFile, proofWith(proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, old, next) })), c.trustLog(), "")
 	}
 	leaf("type", "A leaf of the type slice, of facts.", `"type":"facts"`, `"type":"slice"`)
-	leaf("schema", "A leaf of the type facts, of turns.", `"gkf/1"`, `"gkp/1"`)
+	leaf("policy", "A leaf of facts whose policy's id has no version.", `@1",`, `",`)
+	leaf("name", "A leaf of facts that names the question.", `,"bundle":`, `,"anchor_turn_id":"00000000-0000-4000-8000-000000000000","bundle":`)
+	c.add("malformed_leaf_schema_fail", evidence.Malformed, "A leaf of a slice, with the version of facts.", map[string][]byte{bundleFile: turns.Bundle,
+		proofFile: proofWith(e.Proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, `"gkp/1"`, `"gkf/1"`) })}, c.trustLog(), "")
 	leaf("member", "A leaf of facts that has not all of its members.", `"key_id":"k1",`, ``)
 	c.add("malformed_leaf_beside_turns_fail", evidence.Malformed, "A bundle of turns beside a leaf of facts that is not in its form.", map[string][]byte{bundleFile: turns.Bundle,
 		proofFile: proofWith(proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, `"key_id":"k1",`, ``) })}, c.trustLog(), "")

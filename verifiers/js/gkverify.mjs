@@ -223,7 +223,8 @@ const REACHED = { entity: isName, from: isName, hops: [1, 8], min_confidence: is
 const FACTS = withSome({ ...HEADER, policy: FACT_POLICY, provenance: FACT_PROVENANCE, aliases: new ArrayOf({ alias: isName, canonical: isName }),
   evidence: new ArrayOf({ leaf: HEX64, turn: UUID }), facts: new ArrayOf(FACT), reached: new ArrayOf(REACHED),
   question: withSome({ start: new ArrayOf(isName, 1, 64) }, { valid_at: isTime }) }, { cut: /^(results|work)$/ });
-const FACTS_LEAF = { ...LEAF, provenance: FACT_PROVENANCE, type: /^facts$/ };
+const FACTS_LEAF = { as_of: INTEGER, at: isTime, bundle: HEX64, key_id: LABEL, policy_id: PROVENANCE.policy_id, policy_params_hash: HEX64,
+  tenant: LABEL, type: /^facts$/, version: /^gkl\/1$/ };
 const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE = "https://github.com/graphkernel/graphkernel/attestation/slice/v1";
@@ -871,8 +872,10 @@ async function verifyProof(report, trust, s, attestation, proof) {
   const { ledger } = attestation?.predicate ?? { ledger: { index, origin: c.origin } };
   const root = await rootFromPath(await leafHash(proof.leafBytes), index, c.size, proof.path);
   report.check("log_inclusion", equal(root, c.root) && ledger.index === index && ledger.origin === c.origin, "not_in_log", `leaf ${index}`);
-  const same = leaf.type === (s.statements ? "facts" : "slice") && leaf.bundle === (attestation?.digest ?? s.bundle)
-    && ["tenant", "key_id", "as_of", "provenance"].every((key) => write(leaf[key]) === write(s.v[key]));
+  const { policy_id, policy_params_hash } = s.v.provenance;
+  const own = s.statements ? { policy_id, policy_params_hash, type: "facts" } : { provenance: s.v.provenance, type: "slice" };
+  const same = leaf.bundle === (attestation?.digest ?? s.bundle) && ["tenant", "key_id", "as_of"].every((key) => leaf[key] === s.v[key])
+    && Object.entries(own).every(([key, value]) => write(leaf[key] ?? null) === write(value));
   report.check("leaf", same, "not_in_log", "that of the slice");
   return verifyWitnesses(report, trust, c);
 }
