@@ -360,6 +360,13 @@ func (x *asking) ask(ctx context.Context, id dag.ConversationID) error {
 	}
 	x.unusable = 0
 	x.result.Retries += answer.Tries - 1
+	if now, err := x.anew(ctx, id, q.Turns()); err != nil {
+		return err
+	} else if len(now.Turns()) < len(q.Turns()) { // the prompt would bring its text back
+		x.result.Unusable++
+		x.note("a turn was erased while the model answered about it: neither the prompt nor the answer is kept; run this again to ask about the others")
+		return nil
+	}
 	came, err := dag.TimeOf(x.clock())
 	if err != nil {
 		return err
@@ -381,8 +388,8 @@ func (x *asking) ask(ctx context.Context, id dag.ConversationID) error {
 	return x.learner.flush(ctx)
 }
 
-// anew makes a question of the turns as they are now: one may have been erased while the
-// question before was being answered, and must not be shown any more.
+// anew makes a question of the turns as they are now: one may have been erased while a
+// question was being answered, and must not be shown any more, nor be kept.
 func (x *asking) anew(ctx context.Context, id dag.ConversationID, turns []dag.TurnID) (*llm.Question, error) {
 	records, err := x.store.Turns(ctx, x.tenant, turns)
 	if err != nil {

@@ -395,6 +395,28 @@ func TestAskErased(t *testing.T) {
 	s.want(after, map[string]any{"requests": 0, "answers": 2, "asserted": 0, "existing": llm.MaxTurns + 1})
 }
 
+// TestAskErasedMeanwhile erases a turn while the model answers about it: neither the prompt
+// nor the answer is kept, and the others are asked about again.
+func TestAskErasedMeanwhile(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	s := newLLMStore(t, "the password is hunter2", "Search uses Lucene")
+	m.answer = func(n int, shown []string) (int, string) {
+		if n == 1 {
+			if code, _, said := knowledgeErase(s.db, askedTurn(1)); code != exitOK {
+				t.Error(said)
+			}
+		}
+		return http.StatusOK, usesOf(shown)
+	}
+	result, _ := s.ask(m, exitOK)
+	s.want(result, map[string]any{"requests": 1, "unusable": 1, "shown": 0, "asserted": 0})
+	again, _ := s.run(exitOK, "erase", askedTurn(1), "--reason", "a secret")
+	s.want(again, map[string]any{"already": true, "shown_in": "[]"})
+	result, _ = s.ask(m, exitOK)
+	s.want(result, map[string]any{"requests": 1, "unusable": 0, "shown": 1, "asserted": 1})
+}
+
 func knowledgeErase(db, turn string) (code int, out, said string) {
 	a := testApp()
 	var stdout, stderr bytes.Buffer

@@ -2,6 +2,8 @@ package llm
 
 import (
 	"crypto/sha256"
+	"slices"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -18,6 +20,7 @@ type History struct {
 // A kept prompt is one that is in the ledger.
 type kept struct {
 	turns   []dag.TurnID // that it shows; none if its text is erased, or it is another model's
+	forged  bool         // it is not as Question.draft writes it
 	answers map[dag.TurnID]answered
 }
 
@@ -65,6 +68,7 @@ func (h *History) addPrompt(id dag.TurnID, body *dag.Body) {
 		}
 		if h.mine(body) {
 			k.turns = turns
+			k.forged = body.Author != Author || !strings.HasPrefix(body.Content, Instructions)
 		}
 	}
 	h.prompts[id] = k
@@ -95,7 +99,7 @@ func (h *History) addResponse(id dag.TurnID, body *dag.Body, parents []dag.Paren
 	}
 	turns, err := TurnsOf(body)
 	ceiling, wrong := dag.ParsePPM(body.Attrs[AttrCeiling])
-	if err != nil || wrong != nil || body.Author != h.model.Author() {
+	if err != nil || wrong != nil || body.Author != h.model.Author() || k.forged || k.turns != nil && !slices.Equal(turns, k.turns) {
 		return nil, Refusals{Forged: 1}, true
 	}
 	h.cover(turns)

@@ -308,6 +308,12 @@ func TestHistory(t *testing.T) {
 	}
 	elsewhere := slices.Clone(drafts)
 	elsewhere[1].Author = "agent:visitor"
+	prompted := func(change func(d *dag.Draft)) []dag.Draft {
+		changed := slices.Clone(drafts)
+		changed[0].Attrs = maps.Clone(drafts[0].Attrs)
+		change(&changed[0])
+		return changed
+	}
 	for name, c := range map[string]struct {
 		drafts           []dag.Draft
 		model            llm.Model
@@ -329,6 +335,9 @@ func TestHistory(t *testing.T) {
 		"no ceiling":        {drafts: attr(llm.AttrCeiling, "2"), read: true, refused: llm.Refusals{llm.Forged: 1}},
 		"no turns":          {drafts: attr(llm.AttrTurns, ""), read: true, refused: llm.Refusals{llm.Forged: 1}},
 		"too many turns":    {drafts: attr(llm.AttrTurns, strings.Repeat(conversation.String()+",", llm.MaxTurns)+conversation.String()), read: true, refused: llm.Refusals{llm.Forged: 1}},
+		"other turns":       {drafts: attr(llm.AttrTurns, conversation.String()), read: true, refused: llm.Refusals{llm.Forged: 1}},
+		"another's prompt":  {drafts: prompted(func(d *dag.Draft) { d.Author = "agent:visitor" }), read: true, refused: llm.Refusals{llm.Forged: 1}},
+		"other words asked": {drafts: prompted(func(d *dag.Draft) { d.Content = "whatever" }), read: true, refused: llm.Refusals{llm.Forged: 1}},
 		"another's words":   {drafts: elsewhere, read: true, refused: llm.Refusals{llm.Forged: 1}},
 	} {
 		if c.model == "" {

@@ -2,11 +2,14 @@ package fsck
 
 import (
 	"context"
+	"crypto/sha256"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -28,6 +31,10 @@ func (c *checker) recutFacts(where string, i *store.Issued, registry policy.Regi
 	}
 	c.counts.Recut++
 	c.compare(where, &i.Provenance, &b.Provenance)
+	b.Seal = slice.Seal{Tenant: c.tenant, KeyID: i.KeyID, Token: i.Token}
+	if again := dag.Digest(sha256.Sum256(b.Append(nil))); again != i.Bundle { // it holds nothing that can be erased
+		c.find(where, "bundle", "recorded is %s, and cutting again gives %s", i.Bundle, again)
+	}
 	return nil
 }
 
@@ -36,11 +43,7 @@ func (c *checker) cutFacts(q factslice.Question, p policy.Registered, asOf dag.S
 	if err != nil {
 		return nil, err
 	}
-	acts, err := c.s.Aliases(c.ctx, c.tenant, 0)
-	if err != nil {
-		return nil, err
-	}
-	aliases, err := knowledge.AliasesOf(nil, acts, asOf)
+	aliases, err := c.aliasesAsOf(asOf)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +56,43 @@ func (c *checker) cutFacts(q factslice.Question, p policy.Registered, asOf dag.S
 		return nil, err
 	}
 	return factslice.Cut(q, p, asOf, &answer, known)
+}
+
+// An aliasTable is the alias table of the number that was last asked for.
+type aliasTable struct {
+	acts  []knowledge.Recorded // of the tenant, by ascending number
+	asOf  dag.Seq
+	taken int // of acts, those that table is of
+	table *normalize.Table
+}
+
+// aliasesAsOf gives the alias table as of a number. Slices were mostly issued in the order of
+// their numbers, so the last table is gone on with if it can be.
+func (c *checker) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
+	a := c.table
+	if a == nil {
+		acts, err := c.s.Aliases(c.ctx, c.tenant, 0)
+		if err != nil {
+			return nil, err
+		}
+		a = &aliasTable{acts: acts}
+	}
+	if asOf < a.asOf {
+		a = &aliasTable{acts: a.acts}
+	}
+	taken := a.taken
+	for taken < len(a.acts) && a.acts[taken].Seq <= asOf {
+		taken++
+	}
+	table := a.table
+	if taken > a.taken {
+		var err error
+		if table, err = knowledge.AliasesOf(a.table, a.acts[a.taken:taken], asOf); err != nil {
+			return nil, err
+		}
+	}
+	c.table = &aliasTable{a.acts, asOf, taken, table}
+	return table, nil
 }
 
 // edgesOf is what the store has of edges, as a knowledge.Graph.

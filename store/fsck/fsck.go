@@ -200,8 +200,9 @@ type checker struct {
 
 	beyond      dag.Seq // the greatest number seen above the head
 	beyondWhere string
-	vanished    []uint32 // turns whose bodies went during the check
-	graph       *graph   // of the slices that were cut again last
+	vanished    []uint32    // turns whose bodies went during the check
+	graph       *graph      // of the slices that were cut again last
+	table       *aliasTable // of the slice of facts that was cut again last
 }
 
 func (c *checker) run() error {
