@@ -41,7 +41,9 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 	if p, err := kept.Get(id); err == nil {
 		return p, nil
 	}
-	if id == policy.DefaultID { // it is the same everywhere, and a store that says otherwise refuses it at write
+	// It is the same everywhere, and a store that says otherwise refuses it at write. facts@1 is not taken for
+	// granted: a store of before there was one may have another policy of the name.
+	if id == policy.DefaultID {
 		first, err := standard()
 		if err != nil {
 			return policy.Registered{}, err

@@ -163,8 +163,9 @@ func (x *texts) encoded(ctx context.Context, tenant dag.Tenant, head dag.Seq, tu
 	return given, nil
 }
 
-// ErrDamaged is wrapped when the store holds text that is not the one admitted.
-var ErrDamaged = errors.New("stored text does not match its digest")
+// ErrDamaged is wrapped when the store holds what cannot be: text that is not the one admitted,
+// an edge without its act.
+var ErrDamaged = errors.New("the store is damaged: run graphkernel fsck")
 
 func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, places []store.Place, some []int) (map[dag.TurnID]text, error) {
 	wanted := make([]store.Place, len(some))
@@ -179,7 +180,7 @@ func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, places []store.Pla
 	err = x.inside.each(ctx, len(records), func(i int) error {
 		r := &records[i]
 		if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
-			return fmt.Errorf("turn %s: %w", r.Turn.ID, ErrDamaged)
+			return fmt.Errorf("%w: the text of turn %s does not match its digest", ErrDamaged, r.Turn.ID)
 		}
 		e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
 		encoded[i] = text{e, r.Body == nil}

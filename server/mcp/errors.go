@@ -51,7 +51,7 @@ func sentence(err error) (string, bool) {
 		{kernel.ErrDamaged, false, ""}, // before those that it may come with
 		{token.ErrNoKey, true, "; nothing can be cut until whoever runs this server makes one (graphkernel keys init)"},
 		{kernel.ErrBeyondHead, true, "; leave as_of out for the present"},
-		{kernel.ErrTooLarge, true, "; name a policy with a lower max_nodes"},
+		{kernel.ErrTooLarge, true, "; name a policy that lets in less"},
 		{policy.ErrMismatch, true, "; list_policies shows their types"},
 		{policy.ErrUnknown, true, "; list_policies names those that there are"},
 		{slice.ErrAnchor, true, "; it was admitted later, so give a higher as_of or leave it out"},
