@@ -21,6 +21,7 @@ func leaves() []ledger.Leaf {
 		&ledger.SliceLeaf{Tenant: "default", AsOf: 7, KeyID: "k1", Bundle: dag.Digest{1}, At: 5, Provenance: slice.Provenance{
 			SliceID: "0123456789abcdef", Anchor: turn, PolicyID: policy.DefaultID, PolicyParamsHash: p.Hash(), GraphSnapshotHash: dag.Digest{2}, SchemaVersion: slice.SchemaVersion,
 		}},
+		&ledger.FactsLeaf{Tenant: "default", PolicyID: policy.DefaultID, PolicyParamsHash: p.Hash(), AsOf: 8, KeyID: "k1", Bundle: dag.Digest{3}, At: 7},
 		&ledger.PolicyLeaf{Tenant: "default", ID: policy.DefaultID, Hash: p.Hash()},
 		&ledger.ErasureLeaf{Tenant: "default", Turn: turn, Seq: 9, At: 6},
 		&ledger.KeyLeaf{Tenant: "default", Purpose: ledger.PurposeAttestation, Event: ledger.KeyCreated, KeyID: strings.Repeat("0f", 32), PublicKey: bytes.Repeat([]byte{7}, 32), At: 1},
@@ -36,6 +37,8 @@ func TestLeaves(t *testing.T) {
 			`"provenance":{"anchor_turn_id":"` + dag.ExternalTurnID("test", "1").String() + `","graph_snapshot_hash":"0200000000000000000000000000000000000000000000000000000000000000",` +
 			`"policy_id":"default@1","policy_params_hash":"9e8faff5ecefe4e8da8969955e8e79d5cff489c67d3be43e41de14d6c2f125de","schema_version":"gkp/1","slice_id":"0123456789abcdef"},` +
 			`"tenant":"default","type":"slice","version":"gkl/1"}`,
+		`{"as_of":8,"at":"1970-01-01T00:00:00.000007Z","bundle":"0300000000000000000000000000000000000000000000000000000000000000","key_id":"k1",` +
+			`"policy_id":"default@1","policy_params_hash":"9e8faff5ecefe4e8da8969955e8e79d5cff489c67d3be43e41de14d6c2f125de","tenant":"default","type":"facts","version":"gkl/1"}`,
 		`{"policy_id":"default@1","policy_params_hash":"9e8faff5ecefe4e8da8969955e8e79d5cff489c67d3be43e41de14d6c2f125de","tenant":"default","type":"policy","version":"gkl/1"}`,
 		`{"at":"1970-01-01T00:00:00.000006Z","seq":9,"tenant":"default","turn":"` + dag.ExternalTurnID("test", "1").String() + `","type":"erasure","version":"gkl/1"}`,
 		`{"at":"1970-01-01T00:00:00.000001Z","event":"created","key_id":"` + strings.Repeat("0f", 32) + `","public_key":"BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=","purpose":"attestation","tenant":"default","type":"key","version":"gkl/1"}`,
