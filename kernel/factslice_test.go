@@ -206,6 +206,16 @@ func TestFactSliceReplays(t *testing.T) {
 	if a, v := k.Verify(issued.Bundle); a.OK() || v.Outcome != token.UnknownVersion {
 		t.Errorf("as a bundle of turns: %+v", v)
 	}
+	// fsck cuts again in the order of issue: under the alias, then as of a number before it.
+	for _, asOf := range []dag.Seq{4, 3} {
+		b := must(k.FactSlice(ctx, tenant, kernel.FactRequest{Start: []string{"countess"}, AsOf: asOf})).Facts
+		if (len(b.Aliases) == 1) != (asOf != 3) {
+			t.Errorf("as of %d: aliases %v", asOf, b.Aliases)
+		}
+	}
+	if report := must(fsck.Store(ctx, s, fsck.Options{})); report.Err() != nil || report.Counts.Recut != 3 {
+		t.Errorf("%+v: %v", report.Counts, report.Err())
+	}
 	// A third party finds it in the ledger, and no attestation of it.
 	signed := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
 	proof := must(signed.Prove(ctx, tenant, issued.Record.Leaf)).Append(nil)

@@ -44,7 +44,8 @@ func (t *tx) log(leaves ...[]byte) error {
 // appendLeaves appends the leaves that are not in the ledger yet, and gives where each
 // stands. It reads the ledger's right edge and looks each leaf up, whatever the ledger's
 // size: in the index, and by the bundles of those that a record may lead to already. The
-// index takes in the new ones unless their own records will lead to them.
+// index takes in those of the new ones of which index says so, by their places in leaves:
+// not those that their own records will lead to.
 func (t *tx) appendLeaves(leaves [][]byte, issued []record, index func(i int) bool) ([]uint64, error) {
 	if len(leaves) == 0 {
 		return nil, nil
@@ -148,8 +149,8 @@ func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fre
 	return t.exec("log edge", t.putEdge, t.tenant, int64(tree.Size()), tree.Edge())
 }
 
-// index writes where those of the fresh leaves stand that it is to lead to, by ascending prefix, for the sake of the pages,
-// as of ids.
+// index writes where those of the fresh leaves stand that it is to lead to, by ascending
+// prefix, for the sake of the pages, as of ids.
 func (t *tx) index(first uint64, hashes []ledger.Hash, fresh []int, leads func(i int) bool) error {
 	var order []indexed
 	for i, at := range fresh {
