@@ -168,9 +168,9 @@ func (w *web) signed(at func(int) string) (signed, verified *candidate) {
 
 func (w *web) candidates() (c walks) {
 	at := func(i int) string { return w.starts[i%len(w.starts)] }
-	c.warm = &candidate{name: w.kind + ", warm", burst: 4, run: func(ctx context.Context, i int) error { return reach(w.kernel, at(i), i)(ctx) }}
-	c.again = &candidate{name: w.kind + ", warm, asked again", burst: 4, run: func(ctx context.Context, i int) error { return reach(w.kernel, at(i), 0)(ctx) }}
-	c.hub = &candidate{name: w.kind + ", warm, from a hub", burst: 2, run: func(ctx context.Context, i int) error { return reach(w.kernel, "the-hub", i)(ctx) }}
+	c.warm = &candidate{name: w.kind + ", warm", burst: 20, run: func(ctx context.Context, i int) error { return reach(w.kernel, at(i), i)(ctx) }}
+	c.again = &candidate{name: w.kind + ", warm, asked again", burst: 20, run: func(ctx context.Context, i int) error { return reach(w.kernel, at(i), 0)(ctx) }}
+	c.hub = &candidate{name: w.kind + ", warm, from a hub", burst: 20, run: func(ctx context.Context, i int) error { return reach(w.kernel, "the-hub", i)(ctx) }}
 	c.perHop = &candidate{name: w.kind + ", a query for each hop", burst: 2, run: func(ctx context.Context, i int) error {
 		_, err := plain.Reach(ctx, w.plain, at(i), 3, 100)
 		return err

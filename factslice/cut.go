@@ -49,8 +49,7 @@ func Cut(q Question, r policy.Registered, asOf dag.Seq, answer *knowledge.Answer
 		from := &answer.Reached[i]
 		to := &b.Reached[i]
 		*to = Reached{Entity: from.Entity, From: from.From, MinConfidence: from.MinConfidence, Path: make([]Step, len(from.Path))}
-		for j := range from.Path {
-			e := &from.Path[j]
+		for j, e := range from.Path {
 			act := known.Acts[e.Since]
 			if act == nil || act.Act.Kind != knowledge.Assert || act.Act.Fact.ID() != e.ID {
 				return nil, fmt.Errorf("factslice: number %d is not the assertion of statement %s", e.Since, e.ID)

@@ -44,7 +44,7 @@ func (w *world) learn(subject, predicate, object string, confidence dag.PPM, tur
 }
 
 // Edges gives all edges that are asked for, in their order.
-func (w *world) Edges(_ context.Context, asks []knowledge.Ask) ([][]knowledge.Edge, error) {
+func (w *world) Edges(_ context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
 	lists := make([][]knowledge.Edge, len(asks))
 	for i := range asks {
 		for j := range w.acts {
@@ -56,7 +56,7 @@ func (w *world) Edges(_ context.Context, asks []knowledge.Ask) ([][]knowledge.Ed
 		slices.SortFunc(lists[i], func(a, b knowledge.Edge) int { return a.Compare(&b) })
 		lists[i] = lists[i][:min(len(lists[i]), asks[i].Limit)]
 	}
-	return lists, nil
+	return knowledge.Runs(asks, lists), nil
 }
 
 func (w *world) known(aliases *normalize.Table) factslice.Known {

@@ -15,7 +15,7 @@ type byteLRU[K comparable, V any] struct {
 	most  int
 	hits  uint64
 	looks uint64
-	calls uint64 // of getAll
+	dice  uint64 // of onward
 	gone  uint64 // entries let go for want of room
 }
 
@@ -59,14 +59,37 @@ func (c *byteLRU[K, V]) look(key K) (sized[V], bool) {
 	return s, ok
 }
 
-// getAll calls found with each of n keys that has a value. Moving hundreds of values to the
-// front costs more than finding them, so that is done every eighth time: who is asked for
-// often stays, all the same.
+// onward says whether values that are found move to the front, which is so one time in eight:
+// to move hundreds costs more than to find them, and who is asked for often stays, all the
+// same. The times are scattered, or some keys of a question that comes again would have them
+// all. It is called with the lock held.
+func (c *byteLRU[K, V]) onward() bool {
+	c.dice = c.dice*6364136223846793005 + 1442695040888963407 // Knuth's linear congruential generator
+	return c.dice>>61 == 0
+}
+
+// glance is get for values of which many are looked for.
+func (c *byteLRU[K, V]) glance(key K) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	find := c.items.Peek
+	if c.onward() {
+		find = c.items.Get
+	}
+	s, ok := find(key)
+	c.looks++
+	if ok {
+		c.hits++
+	}
+	return s.value, ok
+}
+
+// getAll calls found with each of n keys that has a value.
 func (c *byteLRU[K, V]) getAll(n int, key func(i int) K, found func(i int, value V)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	find := c.items.Peek
-	if c.calls++; c.calls%8 == 0 {
+	if c.onward() {
 		find = c.items.Get
 	}
 	for i := range n {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -19,7 +20,7 @@ import (
 // every as-of number up to that of the acts it was brought up to.
 type facts struct {
 	store   steadyStore
-	edges   *byteLRU[edgeKey, *edgeList]
+	edges   *byteLRU[edgeKey, knowledge.Run]
 	answers *byteLRU[answerKey, knowledge.Answer]
 
 	mu          sync.Mutex
@@ -38,12 +39,6 @@ type edgeKey struct {
 	incoming   bool
 }
 
-// An edgeList is the first edges of a name, in their order.
-type edgeList struct {
-	edges []knowledge.Edge
-	whole bool // there are no more
-}
-
 // An answerKey names an answer: what was asked and as of which number, so that it can never
 // be stale.
 type answerKey struct {
@@ -56,6 +51,8 @@ type answerKey struct {
 type knowing struct {
 	mu         sync.Mutex // held while it is brought up to date
 	upTo       dag.Seq    // acts up to this number are looked at
+	head       dag.Seq    // that was seen last
+	stands     bool       // it was seen before that, too
 	begun      bool
 	generation uint64
 	aliasActs  []knowledge.Recorded
@@ -68,7 +65,7 @@ func newFacts(s steadyStore, bytes int) (*facts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	return &facts{store: s, edges: newByteLRU[edgeKey, *edgeList](bytes - bytes/4), answers: newByteLRU[answerKey, knowledge.Answer](bytes / 4), tenants: tenants}, nil
+	return &facts{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, knowledge.Answer](bytes / 4), tenants: tenants}, nil
 }
 
 func (f *facts) of(tenant dag.Tenant) *knowing {
@@ -82,7 +79,7 @@ func (f *facts) of(tenant dag.Tenant) *knowing {
 	return k
 }
 
-// A view is a tenant's knowledge as of a number: a knowledge.Graph and an alias table.
+// A view is a tenant's knowledge as of a number: a knowledge.Keeper and an alias table.
 type view struct {
 	f          *facts
 	tenant     dag.Tenant
@@ -90,7 +87,11 @@ type view struct {
 	generation uint64 // of knowing, as of upTo
 	upTo       dag.Seq
 	aliases    *normalize.Table
+	kept       bool // the store is not asked: what is not kept is errNotKept
 }
+
+// errNotKept says that the store would have to be asked.
+var errNotKept = errors.New("kernel: not kept")
 
 // view gives a view as of a number that the head has reached.
 func (f *facts) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*view, error) {
@@ -104,7 +105,31 @@ func (f *facts) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*vie
 	if err != nil {
 		return nil, err
 	}
-	return &view{f, tenant, asOf, k.generation, k.upTo, aliases}, nil
+	return &view{f: f, tenant: tenant, asOf: asOf, generation: k.generation, upTo: k.upTo, aliases: aliases}, nil
+}
+
+// likely gives a view of what is kept as of the number that the head likely has: it had it
+// when it was seen last, and before that. If there is none it is nil.
+func (f *facts) likely(tenant dag.Tenant) *view {
+	k := f.of(tenant)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.begun || !k.stands || k.head == 0 || k.head > k.upTo {
+		return nil
+	}
+	aliases, err := k.aliasesAsOf(k.head)
+	if err != nil {
+		return nil
+	}
+	return &view{f: f, tenant: tenant, asOf: k.head, generation: k.generation, upTo: k.upTo, aliases: aliases, kept: true}
+}
+
+// saw takes in a head.
+func (f *facts) saw(tenant dag.Tenant, head dag.Seq) {
+	k := f.of(tenant)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.head, k.stands = head, k.head == head
 }
 
 // catchUp looks at the acts that came since, up to a number, and lets go of the edges that
@@ -210,73 +235,85 @@ func (k *knowing) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 // bytesEach is what an edge takes with its names.
 const bytesEach = 320
 
+var _ knowledge.Keeper = (*view)(nil)
+
 // keepAnswer keeps an answer.
 func (f *facts) keepAnswer(key answerKey, a knowledge.Answer) {
 	size := len(key.query) + 256
 	for i := range a.Reached {
-		size += 128 + bytesEach*len(a.Reached[i].Path)
+		size += 128 + bytesEach + 8*len(a.Reached[i].Path) // paths share their edges
 	}
 	f.answers.put(key, a, size)
 }
 
-// Edges answers from what is kept, and asks the store for the rest at once.
-func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([][]knowledge.Edge, error) {
-	lists := make([][]knowledge.Edge, len(asks))
+// Kept answers from what is kept.
+func (v *view) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
+	first, ok := v.f.edges.glance(edgeKey{v.tenant, v.generation, a.Name, a.Incoming})
+	if !ok {
+		return knowledge.Run{}, false
+	}
+	return following(first, a)
+}
+
+// Edges answers from what is kept, and asks the store at once for what has nothing there.
+func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
+	runs := make([]knowledge.Run, len(asks))
 	var missing []knowledge.Ask
 	var of []int
 	for i := range asks {
-		a := &asks[i]
-		kept, ok := v.f.edges.get(edgeKey{v.tenant, v.generation, a.Name, a.Incoming})
+		run, ok := v.Kept(&asks[i])
 		if ok {
-			if lists[i], ok = kept.answer(a); ok {
-				continue
-			}
+			runs[i] = run
+			continue
 		}
-		missing, of = append(missing, *a), append(of, i)
+		missing, of = append(missing, asks[i]), append(of, i)
 	}
-	if len(missing) == 0 {
-		return lists, nil
+	switch {
+	case len(missing) == 0:
+		return runs, nil
+	case v.kept:
+		return nil, errNotKept
 	}
 	got, err := v.f.store.Edges(ctx, v.tenant, missing)
 	if err != nil {
 		return nil, err
 	}
-	for n, i := range of {
-		lists[i] = got[n]
-		v.keep(&asks[i], got[n])
+	for n, run := range knowledge.Runs(missing, got) {
+		runs[of[n]] = run
+		v.keep(&missing[n], run)
 	}
-	return lists, nil
+	return runs, nil
 }
 
-// answer gives what is asked for, if the list has it.
-func (l *edgeList) answer(a *knowledge.Ask) ([]knowledge.Edge, bool) {
+// following gives the edges of a name that are asked for out of its first ones, and false if
+// those that follow are not among them.
+func following(first knowledge.Run, a *knowledge.Ask) (knowledge.Run, bool) {
 	from := 0
 	if a.After.Since != 0 {
-		from, _ = slices.BinarySearchFunc(l.edges, a.After, func(e knowledge.Edge, m knowledge.Mark) int {
+		from, _ = slices.BinarySearchFunc(first.Edges, a.After, func(e knowledge.Edge, m knowledge.Mark) int {
 			if m.Before(&e) {
 				return 1
 			}
 			return -1
 		})
 	}
-	rest := l.edges[from:]
-	if len(rest) < a.Limit && !l.whole {
-		return nil, false
+	rest := first.Edges[from:]
+	if n := a.Limit; len(rest) > n {
+		return knowledge.Run{Edges: rest[:n:n]}, true
 	}
-	return rest[:min(len(rest), a.Limit):min(len(rest), a.Limit)], true
+	return knowledge.Run{Edges: rest, Whole: first.Whole}, len(rest) > 0 || first.Whole
 }
 
 // keep keeps the first edges of a name, or appends those that follow on what is kept. It is
 // of the view's generation: if that ended meanwhile, nobody will look there.
-func (v *view) keep(a *knowledge.Ask, edges []knowledge.Edge) {
+func (v *view) keep(a *knowledge.Ask, run knowledge.Run) {
 	key := edgeKey{v.tenant, v.generation, a.Name, a.Incoming}
-	list := &edgeList{edges: edges, whole: len(edges) < a.Limit}
 	if a.After.Since != 0 {
 		kept, ok := v.f.edges.get(key)
-		if !ok || len(kept.edges) == 0 || kept.edges[len(kept.edges)-1].Mark() != a.After {
+		if n := len(kept.Edges); !ok || n == 0 || kept.Edges[n-1].Mark() != a.After {
 			return
 		}
-		list.edges = slices.Concat(kept.edges, edges)
+		run.Edges = slices.Concat(kept.Edges, run.Edges)
 	}
 	k := v.f.of(v.tenant)
 	k.mu.Lock()
@@ -284,5 +321,5 @@ func (v *view) keep(a *knowledge.Ask, edges []knowledge.Edge) {
 	if k.generation != v.generation || k.upTo != v.upTo {
 		return // acts were looked at meanwhile, which may be of this name and not in what was read
 	}
-	v.f.edges.put(key, list, len(key.name)+128+bytesEach*len(list.edges))
+	v.f.edges.put(key, run, len(key.name)+128+bytesEach*len(run.Edges))
 }

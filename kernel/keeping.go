@@ -131,6 +131,11 @@ func (s steadyStore) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, erro
 	return stillOf(s, v, err)
 }
 
+func (s steadyStore) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
+	v, err := s.inner.HeadWhile(ctx, tenant, work)
+	return stillOf(s, v, err)
+}
+
 func (s steadyStore) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error) {
 	v, err := s.inner.Segment(ctx, tenant, parts)
 	return stillOf(s, v, err)

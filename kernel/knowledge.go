@@ -185,24 +185,55 @@ func (k *Kernel) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (
 		return nil, err
 	}
 	return steady(k, func(c *keeping) (*Traversed, error) {
-		q, v, err := c.walk(ctx, tenant, &t)
+		at, early, err := c.begin(ctx, tenant, &t)
+		if err != nil || early != nil {
+			return early, err
+		}
+		q, v, err := c.walk(ctx, tenant, &t, at)
 		if err != nil {
 			return nil, err
 		}
-		answer, err := c.facts.traverse(ctx, v, q)
-		if err != nil {
-			return nil, err
-		}
-		return &Traversed{answer, v.asOf, v.aliases}, nil
+		return c.traverse(ctx, v, q)
 	})
 }
 
-// walk gives a traversal as of the number that it has or the head, and what is known as of it.
-func (c *keeping) walk(ctx context.Context, tenant dag.Tenant, t *Traversal) (q knowledge.Query, v *view, err error) {
-	at, err := asOf(ctx, c.store, tenant, t.AsOf)
-	if err != nil {
-		return q, nil, err
+// begin gives the number that a traversal is as of. While the store is asked for the head, what
+// is kept is walked as of what the head likely is: if it is that, the answer is there already.
+func (c *keeping) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at dag.Seq, early *Traversed, err error) {
+	if t.AsOf != 0 {
+		at, err = asOf(ctx, c.store, tenant, t.AsOf)
+		return at, nil, err
 	}
+	likely := c.facts.likely(tenant)
+	if likely == nil {
+		at, err = c.store.Head(ctx, tenant)
+	} else {
+		at, err = c.store.HeadWhile(ctx, tenant, func() {
+			if q, err := t.query(likely.asOf); err == nil {
+				early, _ = c.traverse(ctx, likely, q) // what failed is done again
+			}
+		})
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	c.facts.saw(tenant, at)
+	if early != nil && early.AsOf != at {
+		early = nil
+	}
+	return at, early, nil
+}
+
+func (c *keeping) traverse(ctx context.Context, v *view, q knowledge.Query) (*Traversed, error) {
+	answer, err := c.facts.traverse(ctx, v, q)
+	if err != nil {
+		return nil, err
+	}
+	return &Traversed{answer, v.asOf, v.aliases}, nil
+}
+
+// walk gives a traversal as of a number that the head has reached, and what is known as of it.
+func (c *keeping) walk(ctx context.Context, tenant dag.Tenant, t *Traversal, at dag.Seq) (q knowledge.Query, v *view, err error) {
 	if q, err = t.query(at); err != nil {
 		return q, nil, err
 	}
@@ -486,7 +517,11 @@ func (k *Kernel) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *
 		return nil, err
 	}
 	return steady(k, func(c *keeping) (*Traversed, error) {
-		q, v, err := c.walk(ctx, tenant, &t)
+		at, err := asOf(ctx, c.store, tenant, t.AsOf)
+		if err != nil {
+			return nil, err
+		}
+		q, v, err := c.walk(ctx, tenant, &t, at)
 		if err != nil {
 			return nil, err
 		}

@@ -79,7 +79,7 @@ func (a adjacent) reach(aliases *normalize.Table, q kernel.Traversal, asOf dag.S
 	type way struct {
 		name   string
 		min    dag.PPM
-		path   []knowledge.Edge
+		path   []*knowledge.Edge
 		parent int
 	}
 	filter := knowledge.Filter{AsOf: asOf, ValidAt: q.ValidAt, MinConfidence: q.MinConfidence, Predicates: q.Predicates}
@@ -93,11 +93,11 @@ func (a adjacent) reach(aliases *normalize.Table, q kernel.Traversal, asOf dag.S
 				if e.Incoming && q.Direction == knowledge.Outgoing || !e.Incoming && q.Direction == knowledge.Incoming || !filter.Admits(&e.Version) {
 					continue
 				}
-				ways = append(ways, way{aliases.Resolve(e.Other()), min(at.min, e.Confidence), append(slices.Clone(at.path), e), i})
+				ways = append(ways, way{aliases.Resolve(e.Other()), min(at.min, e.Confidence), append(slices.Clone(at.path), &e), i})
 			}
 		}
 		slices.SortFunc(ways, func(x, y way) int {
-			return cmp.Or(cmp.Compare(y.min, x.min), cmp.Compare(x.parent, y.parent), x.path[hop-1].Compare(&y.path[hop-1]))
+			return cmp.Or(cmp.Compare(y.min, x.min), cmp.Compare(x.parent, y.parent), x.path[hop-1].Compare(y.path[hop-1]))
 		})
 		level = nil
 		for _, w := range ways {

@@ -25,7 +25,7 @@ const (
 type way struct {
 	name string
 	min  dag.PPM
-	path []Edge
+	path []*Edge
 }
 
 // Paths gives the q.MaxResults best ways from q.Start, one entity, to another, in which no
@@ -123,7 +123,7 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 			return nil, err
 		}
 		for i := range got {
-			edges := p.sure(got[i])
+			edges, whole := p.sure(got[i])
 			for k := range edges {
 				admitted, err := p.look(&edges[k])
 				if err != nil || p.spent {
@@ -133,7 +133,7 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 					lists[of[i]] = append(lists[of[i]], edges[k])
 				}
 			}
-			if a := asks[i]; len(edges) == a.Limit {
+			if a := asks[i]; !whole {
 				a.After, a.Limit = edges[len(edges)-1].Mark(), min(4*a.Limit, 4096)
 				asks, of = append(asks, a), append(of, of[i])
 			}
@@ -221,7 +221,7 @@ func (p *pathfinder) onward(ways []way, to string, far map[string]int, left int)
 		}
 	}
 	slices.SortStableFunc(tries, func(a, b try) int {
-		return cmp.Or(cmp.Compare(b.min, a.min), slices.CompareFunc(a.way.path, b.way.path, func(x, y Edge) int { return x.Compare(&y) }), a.edge.Compare(b.edge))
+		return cmp.Or(cmp.Compare(b.min, a.min), slices.CompareFunc(a.way.path, b.way.path, (*Edge).Compare), a.edge.Compare(b.edge))
 	})
 	// Only what is kept has a path of its own: all of them would take gigabytes.
 	var next []way
@@ -236,7 +236,8 @@ func (p *pathfinder) onward(ways []way, to string, far map[string]int, left int)
 			continue
 		}
 		*count--
-		next = append(next, way{t.name, t.min, append(slices.Clip(t.way.path), step(t.edge))})
+		last := step(t.edge)
+		next = append(next, way{t.name, t.min, append(slices.Clip(t.way.path), &last)})
 	}
 	return next, nil
 }
@@ -251,7 +252,7 @@ func (p *pathfinder) visits(w *way, name string) bool {
 		if i == 0 {
 			return false
 		}
-		e := w.path[i-1]
+		e := *w.path[i-1]
 		e.Incoming = !e.Incoming
 		at = p.aliases.Resolve(e.Other())
 	}

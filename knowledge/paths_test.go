@@ -18,8 +18,8 @@ import (
 func everyPath(versions []knowledge.Version, aliases *normalize.Table, q knowledge.Query, to string) (all []knowledge.Reached) {
 	from := aliases.Resolve(q.Start[0])
 	to = aliases.Resolve(to)
-	var walk func(at string, min dag.PPM, path []knowledge.Edge, seen map[string]bool)
-	walk = func(at string, low dag.PPM, path []knowledge.Edge, seen map[string]bool) {
+	var walk func(at string, min dag.PPM, path []*knowledge.Edge, seen map[string]bool)
+	walk = func(at string, low dag.PPM, path []*knowledge.Edge, seen map[string]bool) {
 		if at == to {
 			all = append(all, knowledge.Reached{Entity: to, Hops: len(path), MinConfidence: low, Path: slices.Clone(path), From: from})
 			return
@@ -37,7 +37,7 @@ func everyPath(versions []knowledge.Version, aliases *normalize.Table, q knowled
 					continue
 				}
 				seen[end], e.Version.Until = true, dag.MaxSeq
-				walk(end, min(low, v.Confidence), append(path, e), seen)
+				walk(end, min(low, v.Confidence), append(path, &e), seen)
 				delete(seen, end)
 			}
 		}
@@ -45,7 +45,7 @@ func everyPath(versions []knowledge.Version, aliases *normalize.Table, q knowled
 	walk(from, dag.One, nil, map[string]bool{from: true})
 	slices.SortFunc(all, func(a, b knowledge.Reached) int {
 		return cmp.Or(cmp.Compare(a.Hops, b.Hops), cmp.Compare(b.MinConfidence, a.MinConfidence),
-			slices.CompareFunc(a.Path, b.Path, func(x, y knowledge.Edge) int { return x.Compare(&y) }))
+			slices.CompareFunc(a.Path, b.Path, (*knowledge.Edge).Compare))
 	})
 	return all
 }
@@ -101,7 +101,7 @@ func TestPaths(t *testing.T) {
 			if len(want) > q.MaxResults {
 				want = want[:q.MaxResults]
 			}
-			got, err := knowledge.Paths(t.Context(), &plain{versions: versions}, aliases, q, to)
+			got, err := knowledge.Paths(t.Context(), &plain{versions: versions, scant: r}, aliases, q, to)
 			if err != nil || len(got.Reached) != len(want) || len(want) > 0 && !reflect.DeepEqual(got.Reached, want) || got.Cut == knowledge.CutWork {
 				t.Fatalf("%+v to %s\ngot  %q %+v, %v\nwant %q %+v", q, to, got.Cut, got.Reached, err, why, want)
 			}

@@ -68,6 +68,12 @@ type Ask struct {
 	Limit    int // above 0
 }
 
+// A Run is edges of one name in one direction that stand together in their order.
+type Run struct {
+	Edges []Edge
+	Whole bool // none follow
+}
+
 // Of reports whether a version is an edge of the name that is asked for, in the direction.
 func (a *Ask) Of(v *Version) bool {
 	if a.Incoming {
@@ -76,12 +82,33 @@ func (a *Ask) Of(v *Version) bool {
 	return v.Subject == a.Name
 }
 
+// Runs gives lists as runs, each of which has all edges that there are if it has fewer than its
+// question's Limit.
+func Runs(asks []Ask, lists [][]Edge) []Run {
+	runs := make([]Run, len(asks))
+	for i := range asks {
+		runs[i] = Run{lists[i], len(lists[i]) < asks[i].Limit}
+	}
+	return runs
+}
+
 // A Graph gives the edges of names as they were asserted, without any alias.
 type Graph interface {
-	// Edges answers questions, each with up to Limit edges behind After in their order:
-	// every version that is numbered up to the head that the caller has seen, whether it
-	// ended or not. Fewer than Limit are all that there are.
-	Edges(ctx context.Context, asks []Ask) ([][]Edge, error)
+	// Edges answers questions, each with the first edges behind After in their order, whether
+	// they ended or not: as many as are at hand, at least one unless there is none, at most
+	// Limit. No version is left out that is numbered up to the head that the caller has seen.
+	// What comes is not changed by who asked.
+	Edges(ctx context.Context, asks []Ask) ([]Run, error)
+}
+
+// A Keeper is a Graph that has some edges at hand.
+type Keeper interface {
+	Graph
+
+	// Kept answers as Edges does, without asking anybody, or gives false. It is called for
+	// one name after the other, where Edges would be asked for many at once that may not all
+	// be needed.
+	Kept(a *Ask) (Run, bool)
 }
 
 // A Direction says which edges of an entity are followed.
@@ -157,7 +184,7 @@ type Reached struct {
 	Entity        string  // the canonical name
 	Hops          int     // 1 or more
 	MinConfidence dag.PPM // the lowest of the path's
-	Path          []Edge  // from a start to the entity; none has an end, which would be behind AsOf
+	Path          []*Edge // from a start to the entity; none has an end, which would be behind AsOf
 	From          string  // the start
 }
 
@@ -193,12 +220,14 @@ type walk struct {
 	*Query
 	ctx     context.Context
 	g       Graph
+	keeper  Keeper // g, if it is one
 	aliases *normalize.Table
 	most    bounds
 	newer   int    // edges that were passed over
 	spent   bool   // the work went no further, and the answer is cut
+	limit   int    // edges that are asked for first, of a name
 	nodes   []node // the starts, then what was reached, in order
-	seen    map[string]bool
+	seen    map[string]struct{}
 	answer  Answer
 }
 
@@ -220,13 +249,14 @@ func (w *walk) look(e *Edge) (bool, error) {
 	return w.Admits(&e.Version), nil
 }
 
-// sure gives those of edges in their order that have the confidence which is asked for.
-func (w *walk) sure(edges []Edge) []Edge {
-	n := len(edges)
-	for n > 0 && edges[n-1].Confidence < w.MinConfidence {
+// sure gives those of a run that have the confidence which is asked for, and whether none
+// that has it follows.
+func (w *walk) sure(run Run) (edges []Edge, whole bool) {
+	n := len(run.Edges)
+	for n > 0 && run.Edges[n-1].Confidence < w.MinConfidence {
 		n--
 	}
-	return edges[:n]
+	return run.Edges[:n], run.Whole || n == 0 || n < len(run.Edges)
 }
 
 // step gives an edge as part of a path.
@@ -252,10 +282,12 @@ func traverse(ctx context.Context, g Graph, aliases *normalize.Table, q Query, m
 	if err := q.Check(); err != nil {
 		return Answer{}, err
 	}
-	w := &walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most, seen: make(map[string]bool, q.MaxResults+1)}
+	w := &walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}
+	room := len(q.Start) + q.MaxResults + 1
+	w.keeper, _ = g.(Keeper)
+	w.seen, w.nodes = make(map[string]struct{}, room), make([]node, 0, room)
 	for _, name := range q.Start {
-		if name = aliases.Resolve(name); !w.seen[name] {
-			w.seen[name] = true
+		if name = aliases.Resolve(name); w.first(name) {
 			w.nodes = append(w.nodes, node{name: name, parent: -1, min: dag.One})
 		}
 	}
@@ -279,23 +311,35 @@ func traverse(ctx context.Context, g Graph, aliases *normalize.Table, q Query, m
 	return w.answer, nil
 }
 
-// reached gives the results, with their paths.
+// first reports whether an entity was not met before.
+func (w *walk) first(name string) bool {
+	n := len(w.seen)
+	w.seen[name] = struct{}{}
+	return len(w.seen) > n
+}
+
+// reached gives the results, with their paths. These share their edges, each of which is there
+// once, as of the question.
 func (w *walk) reached(starts int) []Reached {
 	steps := 0
 	for i := range w.nodes[starts:] {
 		steps += w.nodes[starts+i].hops
 	}
-	list, room := make([]Reached, len(w.nodes)-starts), make([]Edge, steps)
+	n := len(w.nodes) - starts
+	list, edges, room := make([]Reached, n), make([]Edge, n), make([]*Edge, steps)
 	for i := range list {
-		n := &w.nodes[starts+i]
+		at := &w.nodes[starts+i]
+		edges[i] = step(at.by)
 		r := &list[i]
-		*r = Reached{Entity: n.name, Hops: n.hops, MinConfidence: n.min, Path: room[:n.hops:n.hops]}
-		room = room[n.hops:]
-		for n.parent >= 0 {
-			r.Path[n.hops-1] = step(n.by)
-			n = &w.nodes[n.parent]
+		*r = Reached{Entity: at.name, Hops: at.hops, MinConfidence: at.min, Path: room[:at.hops:at.hops], From: at.name}
+		room = room[at.hops:]
+		r.Path[at.hops-1] = &edges[i]
+		if before := at.parent - starts; before >= 0 {
+			copy(r.Path, list[before].Path)
+			r.From = list[before].From
+		} else {
+			r.From = w.nodes[at.parent].name
 		}
-		r.From = n.name
 	}
 	return list
 }
@@ -303,16 +347,16 @@ func (w *walk) reached(starts int) []Reached {
 // level goes one hop on from the nodes from first on, and appends those that it reaches, the
 // best need of them: it merges the edges of all nodes, each node's in their order.
 func (w *walk) level(first, hop, need int) error {
-	var h fanHeap
-	limit := max(8, min(128, 2*need/(len(w.nodes)-first)+4))
-	for i := first; i < len(w.nodes); i++ {
-		h = append(h, w.fan(i, limit))
-	}
-	heap.Init(&h)
+	h := w.fans(first)
+	w.limit = max(8, min(128, 2*need/len(h)+4))
 	for calls := 0; need > 0 && len(h) > 0; {
 		f := h[0]
 		switch {
 		case f.starved:
+			if w.fromKept(f) {
+				heap.Fix(&h, 0)
+				continue
+			}
 			calls++
 			if err := w.feed(h, calls > 2); err != nil {
 				return err
@@ -331,8 +375,7 @@ func (w *walk) level(first, hop, need int) error {
 			if !admitted {
 				continue
 			}
-			if name := w.aliases.Resolve(e.Other()); !w.seen[name] {
-				w.seen[name] = true
+			if name := w.aliases.Resolve(e.Other()); w.first(name) {
 				w.nodes = append(w.nodes, node{name: name, parent: f.node, hops: hop, min: low, by: e})
 				need--
 			}
@@ -361,18 +404,35 @@ type stream struct {
 	whole bool   // no more will come
 }
 
-func (w *walk) fan(i, limit int) *fan {
-	n := &w.nodes[i]
-	f := &fan{node: i, low: n.min}
-	for _, name := range w.aliases.Members(n.name) {
+// empty reports whether it must be asked for more.
+func (s *stream) empty() bool { return len(s.edges) == 0 && !s.whole }
+
+// fans gives a fan of each node from first on, as a heap. All of them are starved.
+func (w *walk) fans(first int) fanHeap {
+	nodes := w.nodes[first:]
+	h, fans := make(fanHeap, len(nodes)), make([]fan, len(nodes))
+	for i := range nodes {
+		fans[i] = fan{node: first + i, low: nodes[i].min, min: nodes[i].min, starved: true}
+		h[i] = &fans[i]
+	}
+	heap.Init(&h)
+	return h
+}
+
+// open gives a fan its streams, if it has none.
+func (w *walk) open(f *fan) {
+	if f.streams != nil {
+		return
+	}
+	members := w.aliases.Members(w.nodes[f.node].name)
+	f.streams = make([]stream, 0, 2*len(members))
+	for _, name := range members {
 		for _, incoming := range [...]bool{false, true} {
 			if w.Direction == Both || incoming == (w.Direction == Incoming) {
-				f.streams = append(f.streams, stream{ask: Ask{Name: name, Incoming: incoming, Limit: limit}})
+				f.streams = append(f.streams, stream{ask: Ask{Name: name, Incoming: incoming, Limit: w.limit}})
 			}
 		}
 	}
-	f.look()
-	return f
 }
 
 // look finds the next edge. A stream that must be asked comes before an edge unless the edge
@@ -442,6 +502,34 @@ func (h *fanHeap) Pop() any {
 	return last
 }
 
+// take gives a stream what it was asked for.
+func (w *walk) take(s *stream, run Run) {
+	s.edges, s.whole = w.sure(run)
+	if n := len(s.edges); n > 0 {
+		s.ask.After = s.edges[n-1].Mark()
+		s.ask.Limit = min(4*s.ask.Limit, 4096)
+	}
+}
+
+// fromKept gives a starved fan what it lacks if that is at hand, and reports whether it was.
+func (w *walk) fromKept(f *fan) bool {
+	if w.keeper == nil {
+		return false
+	}
+	w.open(f)
+	for i := range f.streams {
+		if s := &f.streams[i]; s.empty() {
+			run, ok := w.keeper.Kept(&s.ask)
+			if !ok {
+				return false
+			}
+			w.take(s, run)
+		}
+	}
+	f.look()
+	return true
+}
+
 // feed asks for what starved fans lack, all at once: of those that may come before the best
 // edge that is known, or, where that was not enough twice, of all.
 func (w *walk) feed(h fanHeap, all bool) error {
@@ -451,34 +539,30 @@ func (w *walk) feed(h fanHeap, all bool) error {
 			best = max(best, f.min)
 		}
 	}
-	var asks []Ask
-	var of []*stream
-	var fed []*fan
+	asks, of := make([]Ask, 0, 2*len(h)), make([]*stream, 0, 2*len(h))
+	hungry := func(f *fan) bool { return f.starved && (f.min >= best || all) }
 	for _, f := range h {
-		if !f.starved || f.min < best && !all {
+		if !hungry(f) {
 			continue
 		}
-		fed = append(fed, f)
+		w.open(f)
 		for i := range f.streams {
-			if s := &f.streams[i]; len(s.edges) == 0 && !s.whole {
+			if s := &f.streams[i]; s.empty() {
 				asks, of = append(asks, s.ask), append(of, s)
 			}
 		}
 	}
-	lists, err := w.g.Edges(w.ctx, asks)
+	runs, err := w.g.Edges(w.ctx, asks)
 	if err != nil {
 		return err
 	}
 	for i, s := range of {
-		s.edges = w.sure(lists[i])
-		s.whole = len(s.edges) < s.ask.Limit // nothing follows, or nothing that is sure enough
-		if n := len(s.edges); n > 0 {
-			s.ask.After = s.edges[n-1].Mark()
-			s.ask.Limit = min(4*s.ask.Limit, 4096)
-		}
+		w.take(s, runs[i])
 	}
-	for _, f := range fed {
-		f.look()
+	for _, f := range h {
+		if hungry(f) {
+			f.look()
+		}
 	}
 	return nil
 }

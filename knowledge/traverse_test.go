@@ -17,11 +17,12 @@ import (
 // A plain graph is a list of versions, walked through for each question.
 type plain struct {
 	versions []knowledge.Version
+	scant    *rand.Rand // if set, it gives fewer edges than there are, as they come
 	asks     int
 	largest  int // questions of one call
 }
 
-func (p *plain) Edges(_ context.Context, asks []knowledge.Ask) ([][]knowledge.Edge, error) {
+func (p *plain) Edges(_ context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
 	p.asks++
 	p.largest = max(p.largest, len(asks))
 	lists := make([][]knowledge.Edge, len(asks))
@@ -35,7 +36,16 @@ func (p *plain) Edges(_ context.Context, asks []knowledge.Ask) ([][]knowledge.Ed
 		slices.SortFunc(lists[i], func(x, y knowledge.Edge) int { return x.Compare(&y) })
 		lists[i] = lists[i][:min(len(lists[i]), a.Limit)]
 	}
-	return lists, nil
+	runs := knowledge.Runs(asks, lists)
+	if p.scant != nil {
+		for i := range runs {
+			if n := len(lists[i]); n > 0 && p.scant.IntN(2) == 0 {
+				n = 1 + p.scant.IntN(n)
+				runs[i] = knowledge.Run{Edges: lists[i][:n], Whole: runs[i].Whole && n == len(lists[i]) && p.scant.IntN(2) == 0}
+			}
+		}
+	}
+	return runs, nil
 }
 
 // reference is the definition of a traversal, written as plainly as it goes: all ways of one
@@ -44,7 +54,7 @@ func reference(versions []knowledge.Version, aliases *normalize.Table, q knowled
 	type place struct {
 		name string
 		min  dag.PPM
-		path []knowledge.Edge
+		path []*knowledge.Edge
 		from string
 	}
 	seen := map[string]bool{}
@@ -76,13 +86,12 @@ func reference(versions []knowledge.Version, aliases *normalize.Table, q knowled
 						continue
 					}
 					e.Version.Until = dag.MaxSeq
-					ways = append(ways, way{place{to, min(at.min, v.Confidence), append(slices.Clone(at.path), e), at.from}, i})
+					ways = append(ways, way{place{to, min(at.min, v.Confidence), append(slices.Clone(at.path), &e), at.from}, i})
 				}
 			}
 		}
 		slices.SortFunc(ways, func(a, b way) int {
-			x, y := &a.path[len(a.path)-1], &b.path[len(b.path)-1]
-			return cmp.Or(cmp.Compare(b.min, a.min), cmp.Compare(a.parent, b.parent), x.Compare(y))
+			return cmp.Or(cmp.Compare(b.min, a.min), cmp.Compare(a.parent, b.parent), a.path[len(a.path)-1].Compare(b.path[len(b.path)-1]))
 		})
 		var next []place
 		for _, w := range ways {
@@ -172,7 +181,7 @@ func TestTraverse(t *testing.T) {
 		for range 50 {
 			q := query(r, entities, facts)
 			want, why := reference(versions, aliases, q)
-			got, err := knowledge.Traverse(t.Context(), &plain{versions: versions}, aliases, q)
+			got, err := knowledge.Traverse(t.Context(), &plain{versions: versions, scant: r}, aliases, q)
 			if err != nil || got.Cut != why || len(got.Reached) != len(want) || len(want) > 0 && !reflect.DeepEqual(got.Reached, want) {
 				t.Fatalf("%+v\ngot  %q %+v, %v\nwant %q %+v", q, got.Cut, got.Reached, err, why, want)
 			}
@@ -239,7 +248,7 @@ func TestTraverseWork(t *testing.T) {
 // sorted is the edges of one subject, in order.
 type sorted []knowledge.Version
 
-func (s sorted) Edges(_ context.Context, asks []knowledge.Ask) ([][]knowledge.Edge, error) {
+func (s sorted) Edges(_ context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
 	lists := make([][]knowledge.Edge, len(asks))
 	for i, a := range asks {
 		if a.Name != "hub" || a.Incoming {
@@ -255,7 +264,7 @@ func (s sorted) Edges(_ context.Context, asks []knowledge.Ask) ([][]knowledge.Ed
 			lists[i] = append(lists[i], knowledge.Edge{Version: s[at]})
 		}
 	}
-	return lists, nil
+	return knowledge.Runs(asks, lists), nil
 }
 
 func TestQueryCheck(t *testing.T) {

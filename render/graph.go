@@ -50,8 +50,7 @@ func GraphOf(start string, a *knowledge.Answer, canonical func(string) string) *
 	}
 	drawn := map[version]bool{}
 	for i := range a.Reached {
-		for k := range a.Reached[i].Path {
-			e := &a.Reached[i].Path[k]
+		for _, e := range a.Reached[i].Path {
 			v := version{e.ID, e.Since}
 			from, hasFrom := index[canonical(e.Subject)]
 			to, hasTo := index[canonical(e.Object)]

@@ -27,9 +27,9 @@ func small(t *testing.T) *Graph {
 	about := edge(t, "Note G", "about", "C#", dag.One, false)
 	knew := edge(t, "Babbage", "knew", "Ada Lovelace", 500_000, true)
 	g := GraphOf("ada-lovelace", &knowledge.Answer{Cut: knowledge.CutResults, Reached: []knowledge.Reached{
-		{Entity: "note-g", Hops: 1, Path: []knowledge.Edge{wrote}, From: "ada-lovelace"},
-		{Entity: "babbage", Hops: 1, Path: []knowledge.Edge{knew}, From: "ada-lovelace"},
-		{Entity: "c#", Hops: 2, Path: []knowledge.Edge{wrote, about}, From: "ada-lovelace"},
+		{Entity: "note-g", Hops: 1, Path: []*knowledge.Edge{&wrote}, From: "ada-lovelace"},
+		{Entity: "babbage", Hops: 1, Path: []*knowledge.Edge{&knew}, From: "ada-lovelace"},
+		{Entity: "c#", Hops: 2, Path: []*knowledge.Edge{&wrote, &about}, From: "ada-lovelace"},
 	}}, func(name string) string {
 		if name == "countess" {
 			return "ada-lovelace"

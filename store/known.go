@@ -18,11 +18,10 @@ func KnownTo(ctx context.Context, s interface {
 	known := factslice.Known{Aliases: aliases, Acts: map[dag.Seq]*knowledge.Recorded{}, Leaves: map[dag.TurnID]dag.Digest{}}
 	var seqs []dag.Seq
 	for i := range answer.Reached {
-		for j := range answer.Reached[i].Path {
-			seq := answer.Reached[i].Path[j].Since
-			if _, ok := known.Acts[seq]; !ok {
-				known.Acts[seq] = nil
-				seqs = append(seqs, seq)
+		for _, e := range answer.Reached[i].Path {
+			if _, ok := known.Acts[e.Since]; !ok {
+				known.Acts[e.Since] = nil
+				seqs = append(seqs, e.Since)
 			}
 		}
 	}

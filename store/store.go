@@ -186,6 +186,11 @@ type Store interface {
 	// Head gives the tenant's newest sequence number, 0 if it has none.
 	Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error)
 
+	// HeadWhile is Head, and calls work at most once: while the question is on its way,
+	// where it goes to a server. What Head promises of the time of the call holds, whatever
+	// work took. If there is no error, work was called. It must not use the store.
+	HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error)
+
 	// Turns gives the records of the turns asked for, in any order; what does
 	// not exist is left out. One query.
 	Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]Record, error)
@@ -255,8 +260,9 @@ type Store interface {
 	// Aliases gives the acts about aliases that are numbered above after, ascending.
 	Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error)
 
-	// Edges answers as knowledge.Graph says. At most a constant number of queries, or one
-	// look-up for each question where there is no server to ask.
+	// Edges answers as knowledge.Graph says, with as many edges as Limit: fewer are all that
+	// there are. At most a constant number of queries, or one look-up for each question where
+	// there is no server to ask.
 	Edges(ctx context.Context, tenant dag.Tenant, asks []knowledge.Ask) ([][]knowledge.Edge, error)
 
 	// Versions gives the assertions that began the versions that are looked for, ascending,

@@ -261,8 +261,7 @@ func walked(t *kernel.Traversed) walkedJSON {
 	for i := range t.Reached {
 		r := &t.Reached[i]
 		line := reachedJSON{Entity: r.Entity, From: r.From, Hops: r.Hops, Confidence: decimal(r.MinConfidence), Path: []stepJSON{}}
-		for k := range r.Path {
-			e := &r.Path[k]
+		for _, e := range r.Path {
 			subject, object := t.Aliases.Resolve(e.Subject), t.Aliases.Resolve(e.Object)
 			s := statementLine(&e.Statement, e.ID, subject, object)
 			step := stepJSON{
@@ -284,8 +283,7 @@ func walked(t *kernel.Traversed) walkedJSON {
 func drawn(t *kernel.Traversed, r *knowledge.Reached) string {
 	var b strings.Builder
 	name := r.From
-	for i := range r.Path {
-		e := &r.Path[i]
+	for i, e := range r.Path {
 		b.WriteString(entityNamed(name, before(r.Path, i), near(e)))
 		if e.Incoming {
 			b.WriteString(" ←" + shown(e.Predicate, "") + "— ")
@@ -299,7 +297,7 @@ func drawn(t *kernel.Traversed, r *knowledge.Reached) string {
 }
 
 // before gives the name that the step before names an entity by, "" if there is none.
-func before(path []knowledge.Edge, i int) string {
+func before(path []*knowledge.Edge, i int) string {
 	if i == 0 {
 		return ""
 	}

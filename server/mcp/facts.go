@@ -140,13 +140,13 @@ func showAct(r *knowledge.Recorded) shownAct {
 }
 
 // showPath shows a way, every name as it was resolved.
-func showPath(path []knowledge.Edge, aliases *normalize.Table) []shownEdge {
+func showPath(path []*knowledge.Edge, aliases *normalize.Table) []shownEdge {
 	shown := make([]shownEdge, len(path))
-	for i := range path {
-		v := &path[i].Version
+	for i, e := range path {
+		v := &e.Version
 		shown[i] = shownEdge{
 			triple:     tripleOf(&v.Statement, aliases.Resolve(v.Subject), aliases.Resolve(v.Object)),
-			Confidence: ppm(v.Confidence), Source: v.Source, Turn: turnText(v.Turn), Since: uint64(v.Since), Against: path[i].Incoming,
+			Confidence: ppm(v.Confidence), Source: v.Source, Turn: turnText(v.Turn), Since: uint64(v.Since), Against: e.Incoming,
 		}
 	}
 	return shown

@@ -129,8 +129,8 @@ func Traversal(t *kernel.Traversed) wire.Traversal {
 	for i := range t.Reached {
 		r := &t.Reached[i]
 		one := wire.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: decimal(r.MinConfidence), From: r.From, Path: make([]wire.Step, len(r.Path))}
-		for k := range r.Path {
-			one.Path[k] = step(&r.Path[k], t.Aliases)
+		for k, e := range r.Path {
+			one.Path[k] = step(e, t.Aliases)
 		}
 		w.Reached[i] = one
 	}

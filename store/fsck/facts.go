@@ -98,6 +98,10 @@ func (c *checker) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 // edgesOf is what the store has of edges, as a knowledge.Graph.
 type edgesOf struct{ c *checker }
 
-func (e edgesOf) Edges(ctx context.Context, asks []knowledge.Ask) ([][]knowledge.Edge, error) {
-	return e.c.s.Edges(ctx, e.c.tenant, asks)
+func (e edgesOf) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
+	lists, err := e.c.s.Edges(ctx, e.c.tenant, asks)
+	if err != nil {
+		return nil, err
+	}
+	return knowledge.Runs(asks, lists), nil
 }

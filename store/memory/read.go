@@ -21,6 +21,12 @@ func (s *Store) Head(ctx context.Context, name dag.Tenant) (dag.Seq, error) {
 	return s.disk.tenant(name).head, nil
 }
 
+// HeadWhile is Head behind work: there is no way to go.
+func (s *Store) HeadWhile(ctx context.Context, name dag.Tenant, work func()) (dag.Seq, error) {
+	work()
+	return s.Head(ctx, name)
+}
+
 // Tenants lists tenants by ascending name.
 func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) ([]dag.Tenant, error) {
 	if err := s.enter(ctx); err != nil {

@@ -62,6 +62,10 @@ func (w *watched) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) 
 	return watch(ctx, w, "head", func(ctx context.Context) (dag.Seq, error) { return w.inner.Head(ctx, tenant) })
 }
 
+func (w *watched) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
+	return watch(ctx, w, "head", func(ctx context.Context) (dag.Seq, error) { return w.inner.HeadWhile(ctx, tenant, work) })
+}
+
 func (w *watched) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
 	return watch(ctx, w, "turns", func(ctx context.Context) ([]store.Record, error) { return w.inner.Turns(ctx, tenant, ids) })
 }

@@ -45,6 +45,7 @@ type Store struct {
 	pool     *pgxpool.Pool
 	step     func(string) error
 	timeout  time.Duration
+	bound    bound // of timeout
 	patience time.Duration
 	epochs   epochs
 	lines    lines
@@ -151,7 +152,7 @@ func connect(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	c.ConnConfig.Tracer = o.Trace
 	c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // see acquire
-	s := &Store{step: o.Step, timeout: o.Timeout, patience: o.Patience}
+	s := &Store{step: o.Step, timeout: o.Timeout, bound: bound{lasts: o.Timeout}, patience: o.Patience}
 	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		ctx, cancel := context.WithTimeout(ctx, c.ConnConfig.ConnectTimeout)
 		defer cancel()
@@ -187,6 +188,7 @@ func (s *Store) Close() error {
 	if !s.closed {
 		s.closed = true
 		s.pool.Close()
+		s.bound.close()
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -56,6 +57,35 @@ func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err 
 		return optional(db.QueryRow(ctx, queryHead, string(tenant)).Scan((*uint64)(&head)))
 	})
 	return head, err
+}
+
+// HeadWhile sends the question, works, and then takes the answer, which has come meanwhile:
+// nobody wakes anybody. Where that went wrong it asks again as Head does.
+func (s *Store) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (head dag.Seq, err error) {
+	worked := false
+	once := func(ctx context.Context, db *pgxpool.Conn) error {
+		var b pgx.Batch
+		b.Queue(queryHead, string(tenant))
+		sent := db.SendBatch(ctx, &b)
+		worked = true
+		work()
+		err := optional(sent.QueryRow().Scan((*uint64)(&head)))
+		return errors.Join(err, sent.Close())
+	}
+	if err := s.enter(ctx); err != nil {
+		return 0, fmt.Errorf("postgres: head: %w", err)
+	}
+	err = func() error {
+		defer s.gate.RUnlock()
+		return s.look(ctx, once)
+	}()
+	if err == nil {
+		return head, nil
+	}
+	if !worked {
+		work()
+	}
+	return s.Head(ctx, tenant)
 }
 
 // optional takes the want of a row as an answer.

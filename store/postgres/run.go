@@ -109,7 +109,7 @@ func (s *Store) read(ctx context.Context, what string, fn func(ctx context.Conte
 	defer s.gate.RUnlock()
 	r := s.retry()
 	for {
-		err := s.attempt(ctx, fn)
+		err := s.look(ctx, fn)
 		if err == nil || unstorable(err) {
 			return nil
 		}
@@ -133,6 +133,16 @@ func unstorable(err error) bool {
 func (s *Store) attempt(ctx context.Context, fn func(context.Context, *pgxpool.Conn) error) error {
 	bounded, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
+	return s.connected(ctx, bounded, fn)
+}
+
+// look is attempt for what is over at once: its time may be an eighth longer.
+func (s *Store) look(ctx context.Context, fn func(context.Context, *pgxpool.Conn) error) error {
+	bounded, leave := s.bound.of(ctx)
+	return leave(s.connected(ctx, bounded, fn))
+}
+
+func (s *Store) connected(ctx, bounded context.Context, fn func(context.Context, *pgxpool.Conn) error) error {
 	c, err := s.acquire(ctx, bounded)
 	if err != nil {
 		return err

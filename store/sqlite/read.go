@@ -149,6 +149,12 @@ func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err 
 	return head, nil
 }
 
+// HeadWhile is Head behind work: there is no way to go.
+func (s *Store) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
+	work()
+	return s.Head(ctx, tenant)
+}
+
 // Turns gives the records of turns, each once, in one query.
 func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
 	err = s.read(ctx, "turns", tenant, func(n int64) error {

@@ -104,6 +104,7 @@ func testTenantList(t *testing.T, h Harness) {
 	_, _ = s.Erase(ctx, "refused", Erasure(1))
 	_, _ = s.RevokeKey(ctx, "refused", Key(1).ID, 1)
 	_, _ = s.Head(ctx, "asked")
+	_, _ = s.HeadWhile(ctx, "asked", func() {})
 	_, _ = s.Policies(ctx, "asked")
 	_, _ = s.Log(ctx, "asked")
 	_, _ = s.Origins(ctx, "asked")
