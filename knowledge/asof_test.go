@@ -64,7 +64,7 @@ func TestAsOfStays(t *testing.T) {
 			path := len(q.Start) == 1 && aliases.Resolve(to) != aliases.Resolve(q.Start[0])
 			q.MaxResults = min(q.MaxResults, knowledge.MaxPaths)
 			ask := func(versions []knowledge.Version) (a answer) {
-				g := &plain{versions: versions, scant: r}
+				g := graph(r, versions)
 				if path {
 					a.Answer, a.err = knowledge.PathsWithin(t.Context(), g, aliases, q, to, work, newer)
 				} else {

@@ -101,7 +101,7 @@ func TestPaths(t *testing.T) {
 			if len(want) > q.MaxResults {
 				want = want[:q.MaxResults]
 			}
-			got, err := knowledge.Paths(t.Context(), &plain{versions: versions, scant: r}, aliases, q, to)
+			got, err := knowledge.Paths(t.Context(), graph(r, versions), aliases, q, to)
 			if err != nil || len(got.Reached) != len(want) || len(want) > 0 && !reflect.DeepEqual(got.Reached, want) || got.Cut == knowledge.CutWork {
 				t.Fatalf("%+v to %s\ngot  %q %+v, %v\nwant %q %+v", q, to, got.Cut, got.Reached, err, why, want)
 			}

@@ -48,6 +48,30 @@ func (p *plain) Edges(_ context.Context, asks []knowledge.Ask) ([]knowledge.Run,
 	return runs, nil
 }
 
+// A hoard is a plain graph that has some of its edges at hand.
+type hoard struct{ *plain }
+
+func (h hoard) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
+	if h.scant.IntN(4) == 0 {
+		return knowledge.Run{}, false
+	}
+	runs, err := h.Edges(context.Background(), []knowledge.Ask{*a})
+	return runs[0], err == nil
+}
+
+// graph gives a graph of versions: one that answers in full, one that gives what it likes, or
+// one that has some edges at hand.
+func graph(r *rand.Rand, versions []knowledge.Version) knowledge.Graph {
+	switch r.IntN(3) {
+	case 0:
+		return &plain{versions: versions}
+	case 1:
+		return &plain{versions: versions, scant: r}
+	default:
+		return hoard{&plain{versions: versions, scant: r}}
+	}
+}
+
 // reference is the definition of a traversal, written as plainly as it goes: all ways of one
 // hop, sorted, level by level.
 func reference(versions []knowledge.Version, aliases *normalize.Table, q knowledge.Query) (reached []knowledge.Reached, cut knowledge.Cut) {
@@ -181,7 +205,7 @@ func TestTraverse(t *testing.T) {
 		for range 50 {
 			q := query(r, entities, facts)
 			want, why := reference(versions, aliases, q)
-			got, err := knowledge.Traverse(t.Context(), &plain{versions: versions, scant: r}, aliases, q)
+			got, err := knowledge.Traverse(t.Context(), graph(r, versions), aliases, q)
 			if err != nil || got.Cut != why || len(got.Reached) != len(want) || len(want) > 0 && !reflect.DeepEqual(got.Reached, want) {
 				t.Fatalf("%+v\ngot  %q %+v, %v\nwant %q %+v", q, got.Cut, got.Reached, err, why, want)
 			}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -81,6 +83,61 @@ func testPlaced(t *testing.T, h Harness) {
 			(r.Body == nil) != (same.Body == nil) || string(r.Body) != string(same.Body) || r.Salt != same.Salt || r.External != same.External {
 			t.Errorf("turn %d: Placed gave %+v, Turns %+v", n, r, same)
 		}
+	}
+}
+
+// testHeadWhile asks for the head while others write: what was acknowledged before the question
+// counts, whatever is done meanwhile. Work that panics takes nothing with it.
+func testHeadWhile(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	worked := 0
+	work := func() { worked++ }
+	if head, err := s.HeadWhile(ctx, "nobody", work); err != nil || head != 0 || worked != 1 {
+		t.Errorf("nobody's head is %d, %v, and the work was done %d times", head, err, worked)
+	}
+	var acknowledged, begun atomic.Uint64
+	var writer sync.WaitGroup
+	defer writer.Wait()
+	const turns = 60
+	writer.Go(func() {
+		for n := range turns {
+			begun.Add(1)
+			if _, err := s.Append(ctx, Tenant, []store.Batch{{Arrival(1+n, n, "a turn")}}); err != nil {
+				t.Error(err)
+				return
+			}
+			acknowledged.Add(1)
+		}
+	})
+	moved := map[dag.Seq]bool{}
+	for n := 0; acknowledged.Load() < turns && !t.Failed(); n++ {
+		before, seen := acknowledged.Load(), uint64(0)
+		worked = 0
+		head, err := s.HeadWhile(ctx, Tenant, func() {
+			work()
+			seen = acknowledged.Load()
+		})
+		if after := begun.Load(); err != nil || uint64(head) < before || uint64(head) > after || worked != 1 || seen < before {
+			t.Fatalf("the head is %d, %v, with %d turns acknowledged before and %d begun after; the work was done %d times", head, err, before, after, worked)
+		}
+		moved[head] = true
+	}
+	if len(moved) < 2 {
+		t.Errorf("the head was seen at %d places: this shows less than it should", len(moved))
+	}
+	for range 40 { // more than there are connections
+		func() {
+			defer func() {
+				if recover() != "work" {
+					t.Error("the panic of the work is gone")
+				}
+			}()
+			_, _ = s.HeadWhile(ctx, Tenant, func() { panic("work") })
+		}()
+	}
+	if head, err := s.HeadWhile(ctx, Tenant, work); err != nil || head != turns {
+		t.Errorf("behind panics the head is %d, %v", head, err)
 	}
 }
 

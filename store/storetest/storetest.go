@@ -56,6 +56,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"AdoptRefused", testAdoptRefused},
 		{"AdoptLong", testAdoptLong},
 		{"TenantList", testTenantList},
+		{"HeadWhile", testHeadWhile},
 		{"Turns", testTurns},
 		{"Placed", testPlaced},
 		{"Segment", testSegment},
