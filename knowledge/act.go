@@ -70,8 +70,12 @@ func (r *Recorded) Version() (Version, bool) {
 	if r.Act.Kind != Assert || r.Until == 0 {
 		return Version{}, false
 	}
+	return r.version(r.Act.Fact.ID()), true
+}
+
+func (r *Recorded) version(id ID) Version {
 	f := &r.Act.Fact
-	return Version{Statement: f.Statement, ID: f.ID(), Confidence: f.Confidence, Source: f.Source, Turn: f.Turn, Since: r.Seq, Until: r.Until}, true
+	return Version{Statement: f.Statement, ID: id, Confidence: f.Confidence, Source: f.Source, Turn: f.Turn, Since: r.Seq, Until: r.Until}
 }
 
 // Seen reports whether the version counts as of a sequence number.

@@ -23,7 +23,7 @@ func TestActError(t *testing.T) {
 	bad := knowledge.Act{Kind: "other"}
 	unfounded := act(3)
 	unfounded.Supersedes = []knowledge.ID{{1}}
-	history := make([]knowledge.Recorded, knowledge.MaxActs+2)
+	history := make([]knowledge.Recorded, knowledge.MaxBatch+2)
 	for i := range history {
 		history[i] = knowledge.Recorded{Seq: dag.Seq(i + 1), Act: act(i)}
 		history[i].Leaf = history[i].Act.Leaf()
@@ -43,7 +43,7 @@ func TestActError(t *testing.T) {
 			}
 			return err
 		}, 2, 3, knowledge.ErrNotBelieved},
-		"history": {func() error { _, err := knowledge.PrepareHistory(history); return err }, knowledge.MaxActs + 1, knowledge.MaxActs + 2, dag.ErrForm},
+		"history": {func() error { _, err := knowledge.PrepareHistory(history); return err }, knowledge.MaxBatch + 1, knowledge.MaxBatch + 2, dag.ErrForm},
 	} {
 		err := tc.do()
 		var which *knowledge.ActError

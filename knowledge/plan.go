@@ -1,15 +1,24 @@
 package knowledge
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// MaxActs bounds the acts that are recorded at once.
-const MaxActs = 10_000
+// MaxActs bounds the acts that one request records, and MaxBatch those that are recorded at
+// once. Who loads millions takes more than a request does: a batch changes each page of an
+// index that it meets once, however many of its facts are there.
+const (
+	MaxActs  = 10_000
+	MaxBatch = 100_000
+)
 
 // ErrNotBelieved is wrapped if an act supersedes a statement that is not believed: it was never
 // asserted, or somebody else has ended it meanwhile. Look again, and decide anew.
@@ -21,18 +30,22 @@ type Prepared struct {
 	acts    []Act
 	ids     []ID         // of the statement that each act is about
 	leaves  []dag.Digest // of each act
+	texts   [][]byte     // the canonical form of each
 	touched []ID         // every statement whose state matters, once
 	aliases bool
 	history []Recorded // if not nil, the acts have numbers and times
 }
 
-// Prepare checks acts and computes their digests; an [ActError] names the one that is refused. Its cost is two SHA-256 of about 200 bytes
-// for each.
+// Prepare checks up to MaxBatch acts and computes their digests; an [ActError] names the one
+// that is refused. Its cost is two SHA-256 of about 200 bytes for each.
 func Prepare(acts []Act) (*Prepared, error) {
-	if len(acts) > MaxActs {
-		return nil, fmt.Errorf("%w: %d acts at once, at most %d", ErrForm, len(acts), MaxActs)
+	if len(acts) > MaxBatch {
+		return nil, fmt.Errorf("%w: %d acts at once, at most %d", ErrForm, len(acts), MaxBatch)
 	}
-	p := &Prepared{acts: acts, ids: make([]ID, len(acts)), leaves: make([]dag.Digest, len(acts))}
+	p := &Prepared{acts: acts, ids: make([]ID, len(acts)), leaves: make([]dag.Digest, len(acts)), texts: make([][]byte, len(acts))}
+	if err := p.digest(); err != nil {
+		return nil, err
+	}
 	seen := make(map[ID]bool, len(acts))
 	touch := func(id ID) {
 		if !seen[id] {
@@ -42,25 +55,65 @@ func Prepare(acts []Act) (*Prepared, error) {
 	}
 	for i := range acts {
 		a := &acts[i]
-		if err := a.Check(); err != nil {
-			return nil, &ActError{i, len(acts), err}
-		}
-		p.leaves[i] = a.Leaf()
-		switch a.Kind {
-		case Assert:
-			p.ids[i] = a.Fact.ID()
-			touch(p.ids[i])
-			for _, id := range a.Supersedes {
-				touch(id)
-			}
-		case Retract:
-			p.ids[i] = a.Statement
-			touch(a.Statement)
-		default:
+		if a.Kind != Assert && a.Kind != Retract {
 			p.aliases = true
+			continue
+		}
+		touch(p.ids[i])
+		for _, id := range a.Supersedes {
+			touch(id)
 		}
 	}
 	return p, nil
+}
+
+// digest checks the acts and computes what follows from each alone, on as many processors as
+// there are: it is a third of the time in which a large batch is recorded.
+func (p *Prepared) digest() error {
+	const portion = 512
+	portions := (len(p.acts) + portion - 1) / portion
+	errs := make([]error, portions)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), portions) {
+		workers.Go(func() {
+			for {
+				n := int(next.Add(1)) - 1
+				if n >= portions {
+					return
+				}
+				errs[n] = p.digestPortion(n*portion, min((n+1)*portion, len(p.acts)))
+			}
+		})
+	}
+	workers.Wait()
+	for _, err := range errs {
+		if err != nil { // that of the first act
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Prepared) digestPortion(from, to int) error {
+	text := make([]byte, 0, 320*(to-from)) // of all of them
+	for i := from; i < to; i++ {
+		a := &p.acts[i]
+		if err := a.Check(); err != nil {
+			return &ActError{i, len(p.acts), err}
+		}
+		began := len(text)
+		text = a.Append(append(text, 0)) // what came before it stays where it was if this moves
+		p.texts[i] = text[began+1 : len(text) : len(text)]
+		p.leaves[i] = sha256.Sum256(text[began:])
+		switch a.Kind {
+		case Assert:
+			p.ids[i] = a.Fact.ID()
+		case Retract:
+			p.ids[i] = a.Statement
+		}
+	}
+	return nil
 }
 
 // PrepareHistory is Prepare for acts that another store recorded: they keep their numbers
@@ -72,7 +125,7 @@ func PrepareHistory(recorded []Recorded) (*Prepared, error) {
 	}
 	p := &Prepared{history: recorded}
 	for len(acts) > 0 {
-		some := acts[:min(len(acts), MaxActs)]
+		some := acts[:min(len(acts), MaxBatch)]
 		acts = acts[len(some):]
 		more, err := Prepare(some)
 		if err != nil {
@@ -82,7 +135,8 @@ func PrepareHistory(recorded []Recorded) (*Prepared, error) {
 			}
 			return nil, fmt.Errorf("%w: %w", dag.ErrForm, err)
 		}
-		p.acts, p.ids, p.leaves = append(p.acts, more.acts...), append(p.ids, more.ids...), append(p.leaves, more.leaves...)
+		p.acts, p.ids = append(p.acts, more.acts...), append(p.ids, more.ids...)
+		p.leaves, p.texts = append(p.leaves, more.leaves...), append(p.texts, more.texts...)
 		p.touched, p.aliases = append(p.touched, more.touched...), p.aliases || more.aliases
 	}
 	for i := range recorded {
@@ -98,6 +152,23 @@ func PrepareHistory(recorded []Recorded) (*Prepared, error) {
 // Touched gives the statements whose believed versions planning must know, some of them more
 // than once.
 func (p *Prepared) Touched() []ID { return p.touched }
+
+// Text gives the canonical form of an act.
+func (p *Prepared) Text(i int) []byte { return p.texts[i] }
+
+// About gives the statement that an act is about, and false if it is about an alias.
+func (p *Prepared) About(i int) (ID, bool) {
+	k := p.acts[i].Kind
+	return p.ids[i], k == Assert || k == Retract
+}
+
+// Version is [Recorded.Version] of what was planned of an act.
+func (p *Prepared) Version(i int, r *Recorded) (Version, bool) {
+	if r.Act.Kind != Assert || r.Until == 0 {
+		return Version{}, false
+	}
+	return r.version(p.ids[i]), true
+}
 
 // Asserted gives the assertions: the statement and the leaf of each.
 func (p *Prepared) Asserted(yield func(ID, dag.Digest) bool) {
@@ -153,6 +224,7 @@ type Planned struct {
 	Head     dag.Seq
 	Outcomes []Outcome  // of each act
 	Recorded []Recorded // to insert, by ascending Seq
+	Which    []int      // of the prepared acts each of these is
 	Opened   []dag.Seq  // of each of these that began a version: Belief.Opened; else 0
 	Ended    []Ending   // stored versions to end
 	Aliases  *normalize.Table
@@ -284,7 +356,7 @@ func (w *planner) record(i int) (dag.Seq, error) {
 		w.Head, at = w.prepared.history[i].Seq, w.prepared.history[i].At
 	}
 	w.Recorded = append(w.Recorded, Recorded{Seq: w.Head, At: at, Act: w.prepared.acts[i], Leaf: w.prepared.leaves[i]})
-	w.Opened = append(w.Opened, 0)
+	w.Which, w.Opened = append(w.Which, i), append(w.Opened, 0)
 	return w.Head, nil
 }
 

@@ -239,7 +239,7 @@ type Store interface {
 	// something under the next sequence number, in this order, and gives what became of
 	// each. It decides as knowledge.Prepared.Plan does, with what is believed at the
 	// commit: of two writers that would end one belief, the second is told. At most
-	// knowledge.MaxActs.
+	// knowledge.MaxBatch.
 	PutActs(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act, at dag.Time) ([]knowledge.Outcome, error)
 
 	// Acts gives up to limit acts numbered above after, ascending.

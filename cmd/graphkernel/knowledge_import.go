@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -116,7 +117,7 @@ func (a *app) importFacts(ctx context.Context, path, form, source, confidence st
 	}
 	err = a.withNewKernel(ctx, token.Keyring{}, func(s *session) error {
 		bar.say("learning")
-		return im.learn(ctx, s, bar)
+		return im.learn(ctx, s, bar, a.clock)
 	})
 	bar.stop()
 	if err != nil {
@@ -249,10 +250,10 @@ func (s *spellings) joined() []joinedJSON {
 }
 
 // learn reads the list again, and learns what it says.
-func (im *factImport) learn(ctx context.Context, s *session, bar *bar) error {
+func (im *factImport) learn(ctx context.Context, s *session, bar *bar, clock func() time.Time) error {
 	l := &learner{session: s, counts: &im.result.outcomeJSON, after: func() { im.lines = im.lines[:0] }}
 	l.place = func(i int) string { return im.list.path + ":" + strconv.Itoa(im.lines[i]) }
-	done := 0
+	done, size := 0, knowledge.MaxActs
 	err := im.list.lines(ctx, func(line int, text []byte) error {
 		acts, err := im.list.acts(line, text)
 		if err != nil && im.skip {
@@ -261,10 +262,12 @@ func (im *factImport) learn(ctx context.Context, s *session, bar *bar) error {
 			return err // it was another list when it was checked
 		}
 		for i := range acts {
-			if len(l.acts) == knowledge.MaxActs {
+			if len(l.acts) == size {
+				began := clock()
 				if err := l.flush(ctx); err != nil {
 					return err
 				}
+				size = nextBatch(size, clock().Sub(began))
 				bar.update(int64(done), int64(im.result.Facts))
 			}
 			l.acts, im.lines = append(l.acts, acts[i]), append(im.lines, line)
@@ -281,6 +284,19 @@ func (im *factImport) learn(ctx context.Context, s *session, bar *bar) error {
 	head, err := s.Head(ctx, s.tenant)
 	im.result.Head = uint64(head)
 	return err
+}
+
+// nextBatch gives the size of a batch behind one that took some time. Large ones are faster, and
+// other writers wait for them: so they double while they take at most a
+// second and a half, and halve when they take over three.
+func nextBatch(size int, took time.Duration) int {
+	switch {
+	case took <= time.Second+time.Second/2:
+		return min(2*size, knowledge.MaxBatch)
+	case took > 3*time.Second:
+		return max(size/2, knowledge.MaxActs)
+	}
+	return size
 }
 
 // A learner learns assertions in batches.

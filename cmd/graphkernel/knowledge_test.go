@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/graphkernel/graphkernel/knowledge"
 )
@@ -59,6 +60,28 @@ func TestKnowledgeImportBatches(t *testing.T) {
 	want(exitOK, `"asserted": 20,`, fmt.Sprintf(`"existing": %d,`, knowledge.MaxActs), fmt.Sprintf(`"head": %d`, knowledge.MaxActs+20))
 	write(text.String() + strings.Repeat("x", mostLine+1))
 	want(exitMalformed, "facts.jsonl:10021: the line has more than")
+}
+
+// TestNextBatch follows the sizes of batches on stores of several speeds.
+func TestNextBatch(t *testing.T) {
+	t.Parallel()
+	for each, want := range map[time.Duration][]int{ // by the time that an act takes
+		time.Microsecond:       {10_000, 20_000, 40_000, 80_000, 100_000, 100_000},
+		30 * time.Microsecond:  {10_000, 20_000, 40_000, 80_000, 80_000}, // which take 2.4 s
+		100 * time.Microsecond: {10_000, 20_000, 20_000},
+		time.Millisecond:       {10_000, 10_000},
+	} {
+		size := knowledge.MaxActs
+		for i, w := range want {
+			if size != w {
+				t.Errorf("%v an act: batch %d has %d, want %d", each, i, size, w)
+			}
+			size = nextBatch(size, time.Duration(size)*each)
+		}
+	}
+	if got := nextBatch(80_000, 4*time.Second); got != 40_000 {
+		t.Errorf("a store that became slow is given %d next, want 40000", got)
+	}
 }
 
 // TestClipped keeps both ends of a name.

@@ -1,6 +1,7 @@
 package packed
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
@@ -79,25 +80,52 @@ func (r *Recall) Ended(list []knowledge.Ending) ([]knowledge.Version, error) {
 
 // An End is a version as one of its two names has it.
 type End struct {
-	knowledge.Edge
-	Name string
+	*knowledge.Version
+	Incoming bool // the name is the object
 }
 
-// Ends gives both ends of versions, those of a name together and in their order.
+// Name gives the end's own name.
+func (e *End) Name() string {
+	if e.Incoming {
+		return e.Object
+	}
+	return e.Subject
+}
+
+// Other gives the name at the far end.
+func (e *End) Other() string {
+	if e.Incoming {
+		return e.Subject
+	}
+	return e.Object
+}
+
+// Ends gives both ends of versions, which they share, in the order of the edges' keys.
 func Ends(versions []knowledge.Version) []End {
 	ends := make([]End, 0, 2*len(versions))
-	for _, v := range versions {
-		ends = append(ends, End{knowledge.Edge{Version: v}, v.Subject}, End{knowledge.Edge{Version: v, Incoming: true}, v.Object})
+	for i := range versions {
+		ends = append(ends, End{&versions[i], false}, End{&versions[i], true})
 	}
-	slices.SortFunc(ends, func(a, b End) int { return cmp.Or(strings.Compare(a.Name, b.Name), a.Compare(&b.Edge)) })
+	slices.SortFunc(ends, func(a, b End) int {
+		if c := strings.Compare(a.Name(), b.Name()); c != 0 {
+			return c
+		}
+		if a.Incoming != b.Incoming {
+			if b.Incoming {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), bytes.Compare(a.ID[:], b.ID[:]), cmp.Compare(a.Since, b.Since))
+	})
 	return ends
 }
 
-// Began gives the versions that acts began.
-func Began(recorded []knowledge.Recorded) []knowledge.Version {
-	var began []knowledge.Version
-	for i := range recorded {
-		if v, ok := recorded[i].Version(); ok {
+// Began gives the versions that planned acts began.
+func Began(p *knowledge.Prepared, planned *knowledge.Planned) []knowledge.Version {
+	began := make([]knowledge.Version, 0, len(planned.Recorded))
+	for i := range planned.Recorded {
+		if v, ok := p.Version(planned.Which[i], &planned.Recorded[i]); ok {
 			began = append(began, v)
 		}
 	}

@@ -84,7 +84,7 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 		return err
 	}
 	b := &pgx.Batch{}
-	if err := t.learn(b, recalled, acts); err != nil {
+	if err := t.learn(b, recalled, p.Acts(), acts); err != nil {
 		return err
 	}
 	if b.Len() > 0 {

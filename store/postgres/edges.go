@@ -73,7 +73,7 @@ func (t *tx) queueEdges(b *pgx.Batch, ends []packed.End) {
 		predicates, others, sources := make([]string, n), make([]string, n), make([]string, n)
 		for i := range some {
 			e := &some[i]
-			names[i], incoming[i], doubts[i], statements[i], since[i] = e.Name, e.Incoming, int32(dag.One-e.Confidence), e.ID[:], int64(e.Since)
+			names[i], incoming[i], doubts[i], statements[i], since[i] = e.Name(), e.Incoming, int32(dag.One-e.Confidence), e.ID[:], int64(e.Since)
 			until[i], from[i], before[i] = int64(e.Version.Until), int64(e.From), int64(e.Statement.Until)
 			if e.Turn != (dag.TurnID{}) {
 				turns[i] = (*[16]byte)(&e.Turn)

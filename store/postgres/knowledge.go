@@ -101,7 +101,7 @@ func (t *tx) putActs(p *knowledge.Prepared, at dag.Time) (*knowledge.Planned, er
 		return nil, err
 	}
 	b := &pgx.Batch{}
-	if err := t.learn(b, recalled, planned); err != nil {
+	if err := t.learn(b, recalled, p, planned); err != nil {
 		return nil, err
 	}
 	if err := t.begin("head"); err != nil {
@@ -149,7 +149,7 @@ func (t *tx) recall(p *knowledge.Prepared) (*packed.Recall, error) {
 }
 
 // learn queues the steps that do what was planned, but for the head's.
-func (t *tx) learn(b *pgx.Batch, r *packed.Recall, p *knowledge.Planned) error {
+func (t *tx) learn(b *pgx.Batch, r *packed.Recall, prepared *knowledge.Prepared, p *knowledge.Planned) error {
 	if len(p.Ended) > 0 {
 		ended, err := r.Ended(p.Ended)
 		if err != nil {
@@ -166,8 +166,8 @@ func (t *tx) learn(b *pgx.Batch, r *packed.Recall, p *knowledge.Planned) error {
 	if err := t.begin("acts"); err != nil {
 		return err
 	}
-	t.queueActs(b, p)
-	began := packed.Began(p.Recorded)
+	t.queueActs(b, prepared, p)
+	began := packed.Began(prepared, p)
 	if len(began) == 0 {
 		return nil
 	}
@@ -178,20 +178,20 @@ func (t *tx) learn(b *pgx.Batch, r *packed.Recall, p *knowledge.Planned) error {
 	return nil
 }
 
-func (t *tx) queueActs(b *pgx.Batch, p *knowledge.Planned) {
+func (t *tx) queueActs(b *pgx.Batch, prepared *knowledge.Prepared, p *knowledge.Planned) {
 	for from := 0; from < len(p.Recorded); {
 		var seqs, times, opened, until, leaves []int64
 		var statements []*int64
 		var texts []string
 		for bytes := 0; from < len(p.Recorded) && len(texts) < addedRows && bytes < addedBytes; from++ {
-			r := &p.Recorded[from]
+			r, which := &p.Recorded[from], p.Which[from]
 			seqs, times, opened, until = append(seqs, int64(r.Seq)), append(times, int64(r.At)), append(opened, int64(p.Opened[from])), append(until, int64(r.Until))
 			var statement *int64
-			if id, ok := r.Act.About(); ok {
+			if id, ok := prepared.About(which); ok {
 				prefix := packed.DigestPrefix(id)
 				statement = &prefix
 			}
-			text := string(r.Act.Append(nil))
+			text := string(prepared.Text(which))
 			statements, leaves, texts = append(statements, statement), append(leaves, packed.DigestPrefix(r.Leaf)), append(texts, text)
 			bytes += len(text)
 		}
@@ -211,7 +211,7 @@ func (t *tx) queueEndings(b *pgx.Batch, ended []knowledge.Version) {
 		b.Queue(queryEndAct, string(t.name), int64(ended[i].Since), int64(ended[i].Until)).Exec(one)
 	}
 	for _, e := range packed.Ends(ended) {
-		b.Queue(queryEndEdge, string(t.name), e.Name, e.Incoming, int32(dag.One-e.Confidence), e.ID[:], int64(e.Since), int64(e.Version.Until)).Exec(one)
+		b.Queue(queryEndEdge, string(t.name), e.Name(), e.Incoming, int32(dag.One-e.Confidence), e.ID[:], int64(e.Since), int64(e.Version.Until)).Exec(one)
 	}
 }
 

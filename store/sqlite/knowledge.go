@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -99,18 +100,22 @@ func (t *tx) learn(p *knowledge.Prepared, at dag.Time) (*knowledge.Planned, erro
 	if err := t.endVersions(ended); err != nil {
 		return nil, err
 	}
+	var ends []packed.End
+	var sorting sync.WaitGroup
+	sorting.Go(func() { ends = packed.Ends(packed.Began(p, planned)) }) // while acts are inserted
 	err = t.insert("acts", &t.acts, len(planned.Recorded), func(args []any, i int) []any {
-		r := &planned.Recorded[i]
+		r, which := &planned.Recorded[i], planned.Which[i]
 		var statement any
-		if id, ok := r.Act.About(); ok {
+		if id, ok := p.About(which); ok {
 			statement = packed.DigestPrefix(id)
 		}
-		return append(args, t.tenant, int64(r.Seq), int64(r.At), string(r.Act.Append(nil)), statement, packed.DigestPrefix(r.Leaf), int64(planned.Opened[i]), int64(r.Until))
+		return append(args, t.tenant, int64(r.Seq), int64(r.At), string(p.Text(which)), statement, packed.DigestPrefix(r.Leaf), int64(planned.Opened[i]), int64(r.Until))
 	})
+	sorting.Wait()
 	if err != nil {
 		return nil, err
 	}
-	return planned, t.insertEdges(planned.Recorded)
+	return planned, t.insertEdges(ends)
 }
 
 // recall reads what planning acts asks for.
@@ -182,7 +187,7 @@ func (t *tx) endVersions(list []knowledge.Version) error {
 		}
 	}
 	for _, e := range packed.Ends(list) {
-		if _, err := t.endEdge.ExecContext(t.ctx, int64(e.Version.Until), t.tenant, e.Name, e.Incoming, int64(dag.One-e.Confidence), e.ID[:], int64(e.Since)); err != nil {
+		if _, err := t.endEdge.ExecContext(t.ctx, int64(e.Version.Until), t.tenant, e.Name(), e.Incoming, int64(dag.One-e.Confidence), e.ID[:], int64(e.Since)); err != nil {
 			return err
 		}
 		if err := t.ended(); err != nil {
@@ -192,17 +197,16 @@ func (t *tx) endVersions(list []knowledge.Version) error {
 	return nil
 }
 
-// insertEdges inserts both ends of the versions that acts began, those of a name together: a
-// page that takes several is changed once.
-func (t *tx) insertEdges(recorded []knowledge.Recorded) error {
-	ends := packed.Ends(packed.Began(recorded))
+// insertEdges inserts ends in the order of the table: a page that takes several is changed
+// once.
+func (t *tx) insertEdges(ends []packed.End) error {
 	return t.insert("edges", &t.edges, len(ends), func(args []any, i int) []any {
 		e := &ends[i]
 		var turn []byte
 		if e.Turn != (dag.TurnID{}) {
 			turn = e.Turn[:]
 		}
-		return append(args, t.tenant, e.Name, e.Incoming, int64(dag.One-e.Confidence), e.ID[:], int64(e.Since), int64(e.Version.Until), e.Predicate, e.Other(),
+		return append(args, t.tenant, e.Name(), e.Incoming, int64(dag.One-e.Confidence), e.ID[:], int64(e.Since), int64(e.Version.Until), e.Predicate, e.Other(),
 			int64(e.From), int64(e.Statement.Until), e.Source, turn)
 	})
 }

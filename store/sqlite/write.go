@@ -98,7 +98,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 		in.columns = columns
 		row := "(?" + strings.Repeat(",?", columns-1) + ")"
 		for i, n := range rowsPerInsert {
-			in.stmts[i] = prepare("INSERT INTO " + into + " VALUES " + row + strings.Repeat(","+row, n-1))
+			in.stmts[i] = prepare("INSERT OR FAIL INTO " + into + " VALUES " + row + strings.Repeat(","+row, n-1))
 		}
 		return in
 	}

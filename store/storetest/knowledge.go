@@ -183,7 +183,7 @@ func testActs(t *testing.T, h Harness) {
 	again.Supersedes = []knowledge.ID{low.Fact.ID()}
 	refused(knowledge.ErrNotBelieved, Assertion(9, 1, 9, 1, "user"), again)
 	refused(knowledge.ErrForm, Assertion(9, 1, 9, 1, "user"), knowledge.Act{Kind: "other"})
-	refused(knowledge.ErrForm, make([]knowledge.Act, knowledge.MaxActs+1)...)
+	refused(knowledge.ErrForm, make([]knowledge.Act, knowledge.MaxBatch+1)...)
 	put("absent 0 ", retract)
 	put("asserted 5 retracted 6 asserted 7 ", low, retract, low)
 	alias := knowledge.Act{Kind: knowledge.Alias, Alias: "ee-two", Canonical: "e2"}

@@ -87,7 +87,7 @@ func testPlaced(t *testing.T, h Harness) {
 }
 
 // testHeadWhile asks for the head while others write: what was acknowledged before the question
-// counts, whatever is done meanwhile. Work that panics takes nothing with it.
+// counts, whatever is done meanwhile. A work that panics takes nothing with it.
 func testHeadWhile(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -97,11 +97,10 @@ func testHeadWhile(t *testing.T, h Harness) {
 		t.Errorf("nobody's head is %d, %v, and the work was done %d times", head, err, worked)
 	}
 	var acknowledged, begun atomic.Uint64
+	var enough atomic.Bool
 	var writer sync.WaitGroup
-	defer writer.Wait()
-	const turns = 60
 	writer.Go(func() {
-		for n := range turns {
+		for n := 0; !enough.Load(); n++ {
 			begun.Add(1)
 			if _, err := s.Append(ctx, Tenant, []store.Batch{{Arrival(1+n, n, "a turn")}}); err != nil {
 				t.Error(err)
@@ -111,7 +110,7 @@ func testHeadWhile(t *testing.T, h Harness) {
 		}
 	})
 	moved := map[dag.Seq]bool{}
-	for n := 0; acknowledged.Load() < turns && !t.Failed(); n++ {
+	for n := 0; (n < 50 || len(moved) < 5) && !t.Failed(); n++ {
 		before, seen := acknowledged.Load(), uint64(0)
 		worked = 0
 		head, err := s.HeadWhile(ctx, Tenant, func() {
@@ -119,13 +118,12 @@ func testHeadWhile(t *testing.T, h Harness) {
 			seen = acknowledged.Load()
 		})
 		if after := begun.Load(); err != nil || uint64(head) < before || uint64(head) > after || worked != 1 || seen < before {
-			t.Fatalf("the head is %d, %v, with %d turns acknowledged before and %d begun after; the work was done %d times", head, err, before, after, worked)
+			t.Errorf("the head is %d, %v, with %d turns acknowledged before and %d begun after; the work was done %d times", head, err, before, after, worked)
 		}
 		moved[head] = true
 	}
-	if len(moved) < 2 {
-		t.Errorf("the head was seen at %d places: this shows less than it should", len(moved))
-	}
+	enough.Store(true)
+	writer.Wait()
 	for range 40 { // more than there are connections
 		func() {
 			defer func() {
@@ -136,8 +134,8 @@ func testHeadWhile(t *testing.T, h Harness) {
 			_, _ = s.HeadWhile(ctx, Tenant, func() { panic("work") })
 		}()
 	}
-	if head, err := s.HeadWhile(ctx, Tenant, work); err != nil || head != turns {
-		t.Errorf("behind panics the head is %d, %v", head, err)
+	if head, err := s.HeadWhile(ctx, Tenant, work); err != nil || uint64(head) != acknowledged.Load() {
+		t.Errorf("behind panics the head is %d, %v, want %d", head, err, acknowledged.Load())
 	}
 }
 
