@@ -21,7 +21,7 @@ import (
 type facts struct {
 	store   steadyStore
 	edges   *byteLRU[edgeKey, knowledge.Run]
-	answers *byteLRU[answerKey, knowledge.Answer]
+	answers *byteLRU[answerKey, *knowledge.Answer] // nil: it was asked once
 
 	mu          sync.Mutex
 	tenants     *lru.Cache[dag.Tenant, *knowing] // under mu, so that there is one of each
@@ -65,7 +65,7 @@ func newFacts(s steadyStore, bytes int) (*facts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	return &facts{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, knowledge.Answer](bytes / 4), tenants: tenants}, nil
+	return &facts{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4), tenants: tenants}, nil
 }
 
 func (f *facts) of(tenant dag.Tenant) *knowing {
@@ -237,13 +237,26 @@ const bytesEach = 320
 
 var _ knowledge.Keeper = (*view)(nil)
 
-// keepAnswer keeps an answer.
+// keepAnswer keeps an answer, with edges of its own: those of the graph would keep all that
+// stand beside them. Paths go on sharing them.
 func (f *facts) keepAnswer(key answerKey, a knowledge.Answer) {
 	size := len(key.query) + 256
+	a.Reached = slices.Clone(a.Reached)
+	own := make(map[*knowledge.Edge]*knowledge.Edge, len(a.Reached))
 	for i := range a.Reached {
-		size += 128 + bytesEach + 8*len(a.Reached[i].Path) // paths share their edges
+		path := slices.Clone(a.Reached[i].Path)
+		for k, e := range path {
+			if own[e] == nil {
+				copied := *e
+				own[e] = &copied
+				size += bytesEach
+			}
+			path[k] = own[e]
+		}
+		a.Reached[i].Path = path
+		size += 128 + 8*len(path)
 	}
-	f.answers.put(key, a, size)
+	f.answers.put(key, &a, size)
 }
 
 // Kept answers from what is kept.

@@ -126,15 +126,21 @@ func (c *keeping) cutFacts(ctx context.Context, tenant dag.Tenant, q factslice.Q
 	return b, nil
 }
 
-// traverse answers from memory what was asked before, as of the same number.
+// traverse answers from memory what was asked twice before, as of the same number: most
+// questions come once, and to keep an answer costs a part of what it took.
 func (f *facts) traverse(ctx context.Context, v *view, q knowledge.Query) (knowledge.Answer, error) {
 	key := answerKey{v.tenant, v.asOf, queryText(&q)}
-	if answer, ok := f.answers.get(key); ok {
-		return answer, nil
+	kept, again := f.answers.get(key)
+	if kept != nil {
+		return *kept, nil
 	}
 	answer, err := knowledge.Traverse(ctx, v, v.aliases, q)
-	if err == nil {
+	switch {
+	case err != nil:
+	case again:
 		f.keepAnswer(key, answer)
+	default:
+		f.answers.put(key, nil, len(key.query)+256)
 	}
 	return answer, err
 }

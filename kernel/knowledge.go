@@ -177,7 +177,7 @@ type Traversed struct {
 }
 
 // Traverse gives the entities that can be reached from others, with a path to each. What was
-// asked before, as of the same number, is answered from memory.
+// asked twice before, as of the same number, is answered from memory.
 func (k *Kernel) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ *Traversed, err error) {
 	ctx, observed := k.observe(ctx, "traverse")
 	defer func() { observed(err) }()

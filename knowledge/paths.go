@@ -236,8 +236,7 @@ func (p *pathfinder) onward(ways []way, to string, far map[string]int, left int)
 			continue
 		}
 		*count--
-		last := step(t.edge)
-		next = append(next, way{t.name, t.min, append(slices.Clip(t.way.path), &last)})
+		next = append(next, way{t.name, t.min, append(slices.Clip(t.way.path), step(t.edge))})
 	}
 	return next, nil
 }

@@ -250,10 +250,15 @@ type planner struct {
 // Plan decides what recording the acts does, at a time. All are recorded or none: an
 // [ActError] names the act. It is pure.
 func (p *Prepared) Plan(k Known, at dag.Time) (*Planned, error) {
+	n := len(p.acts) // of which most are new, as a rule
 	w := &planner{
-		prepared: p, Planned: &Planned{Head: k.Head, Aliases: k.Aliases, Outcomes: make([]Outcome, 0, len(p.acts))}, at: at,
-		believed: make(map[ID]Belief, len(k.Believed)), recorded: make(map[dag.Digest]dag.Seq, len(k.Recorded)),
-		mine: map[dag.Seq]int{},
+		prepared: p, at: at,
+		Planned: &Planned{
+			Head: k.Head, Aliases: k.Aliases, Outcomes: make([]Outcome, 0, n),
+			Recorded: make([]Recorded, 0, n), Which: make([]int, 0, n), Opened: make([]dag.Seq, 0, n),
+		},
+		believed: make(map[ID]Belief, len(k.Believed)+n), recorded: make(map[dag.Digest]dag.Seq, len(k.Recorded)+n),
+		mine: make(map[dag.Seq]int, n),
 	}
 	for id, b := range k.Believed {
 		w.believed[id] = b

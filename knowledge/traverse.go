@@ -184,7 +184,7 @@ type Reached struct {
 	Entity        string  // the canonical name
 	Hops          int     // 1 or more
 	MinConfidence dag.PPM // the lowest of the path's
-	Path          []*Edge // from a start to the entity; none has an end, which would be behind AsOf
+	Path          []*Edge // from a start to the entity; none has an end, which would be behind AsOf. They are the graph's
 	From          string  // the start
 }
 
@@ -259,11 +259,14 @@ func (w *walk) sure(run Run) (edges []Edge, whole bool) {
 	return run.Edges[:n], run.Whole || n == 0 || n < len(run.Edges)
 }
 
-// step gives an edge as part of a path.
-func step(e *Edge) Edge {
+// step gives an edge as part of a path. It is the graph's own if that has no end.
+func step(e *Edge) *Edge {
+	if e.Version.Until == dag.MaxSeq {
+		return e
+	}
 	s := *e
 	s.Version.Until = dag.MaxSeq
-	return s
+	return &s
 }
 
 // Traverse gives the entities that can be reached from the starts, each once and by its best
@@ -318,22 +321,20 @@ func (w *walk) first(name string) bool {
 	return len(w.seen) > n
 }
 
-// reached gives the results, with their paths. These share their edges, each of which is there
-// once, as of the question.
+// reached gives the results, with their paths.
 func (w *walk) reached(starts int) []Reached {
 	steps := 0
 	for i := range w.nodes[starts:] {
 		steps += w.nodes[starts+i].hops
 	}
 	n := len(w.nodes) - starts
-	list, edges, room := make([]Reached, n), make([]Edge, n), make([]*Edge, steps)
+	list, room := make([]Reached, n), make([]*Edge, steps)
 	for i := range list {
 		at := &w.nodes[starts+i]
-		edges[i] = step(at.by)
 		r := &list[i]
 		*r = Reached{Entity: at.name, Hops: at.hops, MinConfidence: at.min, Path: room[:at.hops:at.hops], From: at.name}
 		room = room[at.hops:]
-		r.Path[at.hops-1] = &edges[i]
+		r.Path[at.hops-1] = step(at.by)
 		if before := at.parent - starts; before >= 0 {
 			copy(r.Path, list[before].Path)
 			r.From = list[before].From
