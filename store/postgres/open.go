@@ -22,7 +22,8 @@ type Options struct {
 
 	// Timeout bounds one attempt of a call, however long the caller's context would
 	// wait: a server that does not answer must not hold a caller for ever. 0 means
-	// ten seconds. Scans and copies are bounded for each page and batch.
+	// ten seconds. Scans and copies are bounded for each page and batch. An attempt to read
+	// may last up to an eighth longer.
 	Timeout time.Duration
 
 	// Patience is for how long a call that lost its connection, or finds no server that
