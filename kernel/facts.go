@@ -87,8 +87,12 @@ type view struct {
 	generation uint64 // of knowing, as of upTo
 	upTo       dag.Seq
 	aliases    *normalize.Table
-	kept       bool // the store is not asked: what is not kept is errNotKept
+	early      bool // the store is not asked: what is not kept, or too much, is errNotKept
+	taken      int  // edges that an early walk took
 }
+
+// earlyEdges bounds the edges that an early walk takes, for a connection waits for it.
+const earlyEdges = 16 << 10
 
 // errNotKept says that the store would have to be asked.
 var errNotKept = errors.New("kernel: not kept")
@@ -121,7 +125,7 @@ func (f *facts) likely(tenant dag.Tenant) *view {
 	if err != nil {
 		return nil
 	}
-	return &view{f: f, tenant: tenant, asOf: k.head, generation: k.generation, upTo: k.upTo, aliases: aliases, kept: true}
+	return &view{f: f, tenant: tenant, asOf: k.head, generation: k.generation, upTo: k.upTo, aliases: aliases, early: true}
 }
 
 // saw takes in a head.
@@ -265,7 +269,11 @@ func (v *view) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
 	if !ok {
 		return knowledge.Run{}, false
 	}
-	return following(first, a)
+	run, ok := following(first, a)
+	if v.taken += len(run.Edges); v.early && v.taken > earlyEdges {
+		return knowledge.Run{}, false
+	}
+	return run, ok
 }
 
 // Edges answers from what is kept, and asks the store at once for what has nothing there.
@@ -284,7 +292,7 @@ func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 	switch {
 	case len(missing) == 0:
 		return runs, nil
-	case v.kept:
+	case v.early:
 		return nil, errNotKept
 	}
 	got, err := v.f.store.Edges(ctx, v.tenant, missing)

@@ -61,12 +61,14 @@ func (k *Kernel) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 		for id := range named {
 			ids = append(ids, id)
 		}
-		records, err := k.store.Turns(ctx, tenant, ids)
-		if err != nil {
-			return err
-		}
-		for i := range records {
-			delete(named, records[i].Turn.ID)
+		for some := range slices.Chunk(ids, knowledge.MaxActs) {
+			records, err := k.store.Turns(ctx, tenant, some)
+			if err != nil {
+				return err
+			}
+			for i := range records {
+				delete(named, records[i].Turn.ID)
+			}
 		}
 		if first, id := firstOf(named); first >= 0 {
 			return missing(first, "turn "+id.String())

@@ -71,6 +71,9 @@ func Prepare(acts []Act) (*Prepared, error) {
 // there are: it is a third of the time in which a large batch is recorded.
 func (p *Prepared) digest() error {
 	const portion = 512
+	if len(p.acts) <= portion {
+		return p.digestPortion(0, len(p.acts))
+	}
 	portions := (len(p.acts) + portion - 1) / portion
 	errs := make([]error, portions)
 	var next atomic.Int64

@@ -263,11 +263,11 @@ func (im *factImport) learn(ctx context.Context, s *session, bar *bar, clock fun
 		}
 		for i := range acts {
 			if len(l.acts) == size {
-				began := clock()
+				began, before := clock(), l.recorded()
 				if err := l.flush(ctx); err != nil {
 					return err
 				}
-				size = nextBatch(size, clock().Sub(began))
+				size = nextBatch(size, l.recorded()-before, clock().Sub(began))
 				bar.update(int64(done), int64(im.result.Facts))
 			}
 			l.acts, im.lines = append(l.acts, acts[i]), append(im.lines, line)
@@ -286,11 +286,14 @@ func (im *factImport) learn(ctx context.Context, s *session, bar *bar, clock fun
 	return err
 }
 
-// nextBatch gives the size of a batch behind one that took some time. Large ones are faster, and
-// other writers wait for them: so they double while they take at most a
-// second and a half, and halve when they take over three.
-func nextBatch(size int, took time.Duration) int {
+// nextBatch gives the size of a batch behind one of which so many acts were recorded in some
+// time. Large batches are faster, and other writers wait for them: so they double while they
+// take at most a second and a half, and halve when they take over three. One that was known
+// for the most part says nothing of what recording takes.
+func nextBatch(size, recorded int, took time.Duration) int {
 	switch {
+	case recorded < size/2:
+		return knowledge.MaxActs
 	case took <= time.Second+time.Second/2:
 		return min(2*size, knowledge.MaxBatch)
 	case took > 3*time.Second:
@@ -307,6 +310,9 @@ type learner struct {
 	place  func(i int) string // where act i of a batch stands
 	after  func()             // is called after a batch
 }
+
+// recorded counts the acts that changed something.
+func (l *learner) recorded() int { return l.counts.Asserted + l.counts.Confirmed }
 
 func (l *learner) flush(ctx context.Context) error {
 	if len(l.acts) == 0 {

@@ -76,11 +76,14 @@ func TestNextBatch(t *testing.T) {
 			if size != w {
 				t.Errorf("%v an act: batch %d has %d, want %d", each, i, size, w)
 			}
-			size = nextBatch(size, time.Duration(size)*each)
+			size = nextBatch(size, size, time.Duration(size)*each)
 		}
 	}
-	if got := nextBatch(80_000, 4*time.Second); got != 40_000 {
+	if got := nextBatch(80_000, 80_000, 4*time.Second); got != 40_000 {
 		t.Errorf("a store that became slow is given %d next, want 40000", got)
+	}
+	if got := nextBatch(80_000, 39_999, time.Second); got != knowledge.MaxActs {
+		t.Errorf("behind a batch that was known for the most part come %d, want %d", got, knowledge.MaxActs)
 	}
 }
 

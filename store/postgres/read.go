@@ -60,10 +60,13 @@ func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err 
 }
 
 // HeadWhile sends the question, works, and then takes the answer, which has come meanwhile:
-// nobody wakes anybody. Where that went wrong it asks again as Head does.
+// nobody wakes anybody.
 func (s *Store) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (head dag.Seq, err error) {
 	worked := false
-	once := func(ctx context.Context, db *pgxpool.Conn) error {
+	err = s.read(ctx, "head", func(ctx context.Context, db *pgxpool.Conn) error {
+		if worked { // the connection broke
+			return optional(db.QueryRow(ctx, queryHead, string(tenant)).Scan((*uint64)(&head)))
+		}
 		var b pgx.Batch
 		b.Queue(queryHead, string(tenant))
 		sent := db.SendBatch(ctx, &b)
@@ -71,21 +74,8 @@ func (s *Store) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (
 		work()
 		err := optional(sent.QueryRow().Scan((*uint64)(&head)))
 		return errors.Join(err, sent.Close())
-	}
-	if err := s.enter(ctx); err != nil {
-		return 0, fmt.Errorf("postgres: head: %w", err)
-	}
-	err = func() error {
-		defer s.gate.RUnlock()
-		return s.look(ctx, once)
-	}()
-	if err == nil {
-		return head, nil
-	}
-	if !worked {
-		work()
-	}
-	return s.Head(ctx, tenant)
+	})
+	return head, err
 }
 
 // optional takes the want of a row as an answer.

@@ -137,9 +137,10 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context, *pgxpool.C
 }
 
 // look is attempt for what is over at once: its time may be an eighth longer.
-func (s *Store) look(ctx context.Context, fn func(context.Context, *pgxpool.Conn) error) error {
+func (s *Store) look(ctx context.Context, fn func(context.Context, *pgxpool.Conn) error) (err error) {
 	bounded, leave := s.bound.of(ctx)
-	return leave(s.connected(ctx, bounded, fn))
+	defer func() { err = leave(err) }()
+	return s.connected(ctx, bounded, fn)
 }
 
 func (s *Store) connected(ctx, bounded context.Context, fn func(context.Context, *pgxpool.Conn) error) error {
