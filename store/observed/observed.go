@@ -5,6 +5,7 @@ package observed
 
 import (
 	"context"
+	"errors"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
@@ -30,19 +31,21 @@ type watched struct {
 
 var _ store.Store = (*watched)(nil)
 
+// errPanicked is what a hook hears of a call that panicked: in what it was given to run.
+var errPanicked = errors.New("observed: the call panicked")
+
 // watch makes one call under the hook.
-func watch[T any](ctx context.Context, w *watched, name string, call func(context.Context) (T, error)) (T, error) {
+func watch[T any](ctx context.Context, w *watched, name string, call func(context.Context) (T, error)) (v T, err error) {
 	ctx, done := w.hook(ctx, name)
-	v, err := call(ctx)
-	done(err)
+	err = errPanicked
+	defer func() { done(err) }()
+	v, err = call(ctx)
 	return v, err
 }
 
 // act is watch for a call that gives nothing but an error.
 func act(ctx context.Context, w *watched, name string, call func(context.Context) error) error {
-	ctx, done := w.hook(ctx, name)
-	err := call(ctx)
-	done(err)
+	_, err := watch(ctx, w, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
 	return err
 }
 
@@ -63,7 +66,7 @@ func (w *watched) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) 
 }
 
 func (w *watched) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
-	return watch(ctx, w, "head", func(ctx context.Context) (dag.Seq, error) { return w.inner.HeadWhile(ctx, tenant, work) })
+	return watch(ctx, w, "head_while", func(ctx context.Context) (dag.Seq, error) { return w.inner.HeadWhile(ctx, tenant, work) })
 }
 
 func (w *watched) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
