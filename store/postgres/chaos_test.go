@@ -541,6 +541,46 @@ func TestDeadline(t *testing.T) {
 	n.check()
 }
 
+// TestHeadWhileBreaks loses the connection while the question for the head is on its way: it is
+// asked again, and the work is not done again. A server that stays away is told of in time.
+func TestHeadWhileBreaks(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	if _, err := n.direct.Append(t.Context(), storetest.Tenant, []store.Batch{storetest.Chain(1, 5, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	s := n.open(postgres.Options{Connections: 2, Timeout: chaosTimeout, Patience: chaosPatience})
+	for range 3 { // the first prepares the statement
+		worked := 0
+		n.proxy.Set(faultproxy.Pass())
+		head, err := s.HeadWhile(t.Context(), storetest.Tenant, func() { worked++ })
+		if err != nil || head != 5 || worked != 1 {
+			t.Errorf("the head is %d, %v, and the work was done %d times", head, err, worked)
+		}
+		n.proxy.Set(faultproxy.Fault{ToClient: faultproxy.Path{Swallow: true}})
+		head, err = s.HeadWhile(t.Context(), storetest.Tenant, func() {
+			worked++
+			n.proxy.Set(faultproxy.Pass())
+			n.proxy.Cut()
+		})
+		if err != nil || head != 5 || worked != 2 {
+			t.Errorf("behind a cut the head is %d, %v, and the work was done %d times in all", head, err, worked)
+		}
+	}
+	hasty := n.open(postgres.Options{Connections: 2, Timeout: chaosTimeout, Patience: -1})
+	n.proxy.Set(faultproxy.HalfOpen())
+	err := timed(t, "to ask a server that is away", chaosTimeout*9/8+slack/4, func() error {
+		_, err := hasty.HeadWhile(t.Context(), storetest.Tenant, func() {})
+		return err
+	})
+	if !errors.Is(err, store.ErrLost) {
+		t.Errorf("a server that is away gave %v", err)
+	}
+	n.proxy.Set(faultproxy.Pass())
+	n.proxy.Cut()
+	n.check()
+}
+
 // Short times, as a test has them.
 const (
 	chaosTimeout  = 800 * time.Millisecond
