@@ -16,7 +16,7 @@ const KeysVersion = "gkk/1"
 type DatedKey struct {
 	Key     ledger.Key
 	Created dag.Time
-	Retired dag.Time // zero: it signs still
+	Retired *dag.Time // nil: it signs
 }
 
 // Keys is what a kernel publishes of its keys. It tells a person what to write into a trust
@@ -57,7 +57,7 @@ func AppendKeys(dst []byte, k *Keys) ([]byte, error) {
 		w.String(a.Created.String())
 		w.Key("id")
 		w.String(a.Key.HexID())
-		if a.Retired != 0 {
+		if a.Retired != nil {
 			w.Key("retired")
 			w.String(a.Retired.String())
 		}

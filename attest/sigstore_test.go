@@ -186,9 +186,10 @@ func TestKeysDocuments(t *testing.T) {
 	_, sigstore := sigstoreHand(1)
 	log := logged().Log
 	at := issued().IssuedAt
+	later := at + 1
 	keys := &attest.Keys{
 		Name: "kernel.example", Logs: []ledger.Key{log}, Sigstore: &sigstore,
-		Attestation: []attest.DatedKey{{Key: first, Created: at, Retired: at + 1}, {Key: second, Created: at + 1}},
+		Attestation: []attest.DatedKey{{Key: first, Created: at, Retired: &later}, {Key: second, Created: at + 1}},
 	}
 	want := `{"attestation":[{"created":"2026-01-02T03:04:05.000006Z","id":"` + first.HexID() + `","retired":"2026-01-02T03:04:05.000007Z","vkey":"` + first.String() + `"},` +
 		`{"created":"2026-01-02T03:04:05.000007Z","id":"` + second.HexID() + `","vkey":"` + second.String() + `"}],"log":["` + log.String() + `"],"name":"kernel.example",` +

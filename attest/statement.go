@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -238,7 +237,7 @@ func readPredicate(c *canon.Cursor) *Statement {
 			GraphSnapshotHash: canon.Parsed(c.Field("graphSnapshotHash"), dag.ParseDigest),
 			SchemaVersion:     c.Field("schemaVersion").String(),
 		},
-		Policy:     policy.Read(c.Field("policy")),
+		Policy:     policy.ReadWire(c.Field("policy")),
 		AsOf:       dag.Seq(c.Field("asOf").Uint(uint64(dag.MaxSeq))),
 		TokenKeyID: c.Field("tokenKeyId").String(),
 		Turns:      c.Field("turns").Uint(canon.MaxInt),
@@ -266,12 +265,9 @@ func readPredicate(c *canon.Cursor) *Statement {
 	return s
 }
 
-// parseOrigin checks the form that names of keys have (C2SP signed-note), as far as a
-// kernel writes them: printable ASCII without spaces and without +.
 func parseOrigin(s string) (string, error) {
-	outside := func(r rune) bool { return r <= ' ' || r > '~' || r == '+' }
-	if s == "" || len(s) > 255 || strings.ContainsFunc(s, outside) {
-		return "", fmt.Errorf("%w: origin %.200q, want 1 to 255 bytes without spaces and +", dag.ErrForm, s)
+	if !ledger.IsName(s) {
+		return "", fmt.Errorf("%w: origin %.200q, want 1 to 255 bytes of printable ASCII without spaces and +", dag.ErrForm, s)
 	}
 	return s, nil
 }

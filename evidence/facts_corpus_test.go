@@ -434,7 +434,7 @@ func (c *corpus) loggedFacts(issued, second *kernel.IssuedFacts) {
 	leaf("type", "A leaf of the type slice, of facts.", `"type":"facts"`, `"type":"slice"`)
 	leaf("policy", "A leaf of facts whose policy's id has no version.", `@1",`, `",`)
 	leaf("name", "A leaf of facts that names the question.", `,"bundle":`, `,"anchor_turn_id":"00000000-0000-4000-8000-000000000000","bundle":`)
-	c.add("malformed_leaf_schema_fail", evidence.Malformed, "A leaf of a slice, with the version of facts.", map[string][]byte{bundleFile: turns.Bundle,
+	c.add("version_leaf_schema_fail", evidence.UnknownVersion, "A leaf of a slice, with the schema version of facts.", map[string][]byte{bundleFile: turns.Bundle,
 		proofFile: proofWith(e.Proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, `"gkp/1"`, `"gkf/1"`) })}, c.trustLog(), "")
 	leaf("member", "A leaf of facts that has not all of its members.", `"key_id":"k1",`, ``)
 	c.add("malformed_leaf_beside_turns_fail", evidence.Malformed, "A bundle of turns beside a leaf of facts that is not in its form.", map[string][]byte{bundleFile: turns.Bundle,

@@ -139,42 +139,59 @@ func (c *court) read() bool {
 			go func() { _, _ = c.opening() }() // its signatures are verified while the bundle is read
 		}
 	}
-	where := FileBundle
+	faults := []fault{{file: FileBundle}, {file: FileAttestation}, {file: FileProof}}
 	switch {
 	case factslice.Is(c.files.Bundle):
 		c.subject, err = readFacts(c.files.Bundle)
 	case c.files.Bundle != nil:
 		c.subject, err = readBundle(c.files.Bundle)
 	default:
-		where = FileDisclosure
+		faults[0].file = FileDisclosure
 		c.subject, err = readDisclosure(c.files.Disclosure)
 	}
-	if err == nil {
+	if faults[0].err = err; err == nil {
 		c.v.Claim = c.subject.claim()
 	}
-	if err == nil && c.files.Attestation != nil {
-		where = FileAttestation
+	if c.files.Attestation != nil {
 		if c.envelope, err = attest.ParseEnvelope(c.files.Attestation); err == nil {
 			_, err = attest.ParseStatement(c.envelope.Unverified()) // its form; what it says counts once it is verified
 		}
+		faults[1].err = err
 	}
-	if err == nil && c.files.Proof != nil {
-		where = FileProof
-		if err = proofErr; err == nil {
-			err = c.readLeaf()
+	if c.files.Proof != nil {
+		if proofErr == nil {
+			proofErr = c.readLeaf()
 		}
+		faults[2].err = proofErr
 	}
-	if err == nil {
-		return true
-	}
-	if errors.Is(err, slice.ErrVersion) || errors.Is(err, ledger.ErrVersion) || errors.Is(err, attest.ErrVersion) {
-		c.skip(slice.CheckForm, "not known for this version")
-		c.fail(slice.CheckVersion, UnknownVersion, "%s: %v", where, err)
+	return !c.refuse(faults)
+}
+
+// A fault is why a file could not be read, or a nil error.
+type fault struct {
+	file string
+	err  error
+}
+
+// refuse reports whether a file could not be read. A malformed file takes precedence over one
+// of an unknown version, whichever comes first.
+func (c *court) refuse(faults []fault) bool {
+	faults = slices.DeleteFunc(faults, func(f fault) bool { return f.err == nil })
+	if len(faults) == 0 {
 		return false
 	}
-	c.fail(slice.CheckForm, Malformed, "%s: %v", where, err)
-	c.skip(slice.CheckVersion, "not reached")
-	return false
+	if at := slices.IndexFunc(faults, func(f fault) bool { return !isVersion(f.err) }); at >= 0 {
+		c.fail(slice.CheckForm, Malformed, "%s: %v", faults[at].file, faults[at].err)
+		c.skip(slice.CheckVersion, "not reached")
+		return true
+	}
+	c.skip(slice.CheckForm, "not known for this version")
+	c.fail(slice.CheckVersion, UnknownVersion, "%s: %v", faults[0].file, faults[0].err)
+	return true
+}
+
+func isVersion(err error) bool {
+	return errors.Is(err, slice.ErrVersion) || errors.Is(err, ledger.ErrVersion) || errors.Is(err, attest.ErrVersion)
 }
 
 func (c *court) readProof() (err error) {
@@ -189,9 +206,17 @@ func (c *court) opens(signed []byte) func() (*ledger.Opened, error) {
 	return sync.OnceValues(func() (*ledger.Opened, error) { return c.Trust.Open(signed) })
 }
 
-// readLeaf reads what a proof is of. What is no leaf of a slice is for logged to refuse.
+// readLeaf reads the leaf that a proof is of. A leaf of another kind than a slice's is not read
+// further: it does not match, whatever it says.
 func (c *court) readLeaf() error {
-	var err error
+	kind, err := ledger.ParseKind(c.proof.Leaf)
+	if err != nil {
+		return err
+	}
+	if beside := c.files.Bundle != nil || c.files.Disclosure != nil; beside && kind != ledger.KindSlice && kind != ledger.KindFacts {
+		c.leaf = ledger.Foreign(c.proof.Leaf)
+		return nil
+	}
 	if c.leaf, err = ledger.ParseLeaf(c.proof.Leaf); err != nil {
 		return err
 	}
@@ -399,10 +424,10 @@ func (c *court) signerTime() {
 	}
 	for _, s := range c.signers {
 		switch {
-		case s.Until == 0:
+		case s.Until == nil:
 			c.skip(CheckSigner, "the trust file gives the key no end")
 			return
-		case at <= s.Until:
+		case at <= *s.Until:
 			c.pass(CheckSigner, "issued by %s (%s)", at, said)
 			return
 		}

@@ -78,7 +78,7 @@ func (id Identity) append(dst []byte) []byte {
 		w.BeginObject()
 		w.Key("created_at")
 		w.String(k.created.String())
-		if k.retired == 0 {
+		if k.retired == nil {
 			w.Key("private")
 			w.Hex(k.private().Seed())
 		} else {
@@ -145,7 +145,8 @@ func Parse(data []byte) (Identity, error) {
 		} else {
 			public := canon.Parsed(item.Field("public"), parseHex)
 			copy(k.public[:], public)
-			k.retired = canon.Parsed(item.Field("retired_at"), dag.ParseTime)
+			retired := canon.Parsed(item.Field("retired_at"), dag.ParseTime)
+			k.retired = &retired
 		}
 		item.Close()
 		id.attests = append(id.attests, k)

@@ -30,7 +30,7 @@ type Identity struct {
 type attestationKey struct {
 	public  [ed25519.PublicKeySize]byte
 	created dag.Time
-	retired dag.Time                  // 0: signs
+	retired *dag.Time                 // nil: signs
 	private func() ed25519.PrivateKey // nil: retired, and forgotten
 }
 
@@ -38,7 +38,7 @@ type attestationKey struct {
 type AttestationKey struct {
 	Key       ledger.Key // named for the tenant
 	CreatedAt dag.Time
-	RetiredAt dag.Time // 0: it signs
+	RetiredAt *dag.Time // nil: it signs
 }
 
 // New draws the keys of a kernel. nil is the system's randomness.
@@ -72,8 +72,8 @@ func (id Identity) Rotate(random io.Reader, now dag.Time) (Identity, error) {
 	}
 	keys := make([]attestationKey, 0, len(id.attests)+1)
 	for _, k := range id.attests {
-		if k.retired == 0 {
-			k.retired, k.private = now, nil
+		if k.retired == nil {
+			k.retired, k.private = &now, nil
 		}
 		keys = append(keys, k)
 	}
@@ -215,7 +215,7 @@ func (id Identity) Trust(tenant dag.Tenant, url string) ([]byte, error) {
 		"# not with the evidence.\n", id.Origin(tenant))
 	for _, k := range id.Attestations(tenant) {
 		until := ""
-		if k.RetiredAt != 0 {
+		if k.RetiredAt != nil {
 			until = " " + k.RetiredAt.String()
 		}
 		b = fmt.Appendf(b, "signer %s%s\n", k.Key, until)

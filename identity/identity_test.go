@@ -63,11 +63,11 @@ func TestKeys(t *testing.T) {
 func TestRotate(t *testing.T) {
 	first := must(identity.New(noise(1), "kernel.example", 5))
 	second := must(first.Rotate(noise(2), 9))
-	if len(first.Attestations("default")) != 1 || first.Attestations("default")[0].RetiredAt != 0 {
+	if len(first.Attestations("default")) != 1 || first.Attestations("default")[0].RetiredAt != nil {
 		t.Error("rotating changed the original")
 	}
 	list := second.Attestations("default")
-	if len(list) != 2 || list[0].Key != first.Attestations("default")[0].Key || list[0].RetiredAt != 9 || list[1].CreatedAt != 9 || list[1].RetiredAt != 0 {
+	if len(list) != 2 || list[0].Key != first.Attestations("default")[0].Key || list[0].RetiredAt == nil || *list[0].RetiredAt != 9 || list[1].CreatedAt != 9 || list[1].RetiredAt != nil {
 		t.Fatalf("%+v", list)
 	}
 	if key := must(second.Attestor("default")).Key(); key != list[1].Key {
@@ -82,7 +82,7 @@ func TestRotate(t *testing.T) {
 		t.Error("the log's key rotated")
 	}
 	trust := must(ledger.ParseTrust(must(second.Trust("default", "https://kernel.example/log"))))
-	if len(trust.Signers) != 2 || trust.Signers[0].Until != 9 || trust.Signers[1].Until != 0 || trust.Logs[0].Key != after || trust.Logs[0].URL == "" {
+	if len(trust.Signers) != 2 || *trust.Signers[0].Until != 9 || trust.Signers[1].Until != nil || trust.Logs[0].Key != after || trust.Logs[0].URL == "" {
 		t.Errorf("%+v", trust)
 	}
 }

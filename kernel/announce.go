@@ -41,19 +41,23 @@ func (c *keeping) announce(ctx context.Context, tenant dag.Tenant) (identity.Ide
 }
 
 func keyLeaves(tenant dag.Tenant, ring token.Keyring, id identity.Identity) (leaves [][]byte) {
-	add := func(l ledger.KeyLeaf, created, retired dag.Time, isRetired bool) {
+	add := func(l ledger.KeyLeaf, created dag.Time, retired *dag.Time) {
 		l.Tenant, l.Event, l.At = tenant, ledger.KeyCreated, created
 		leaves = append(leaves, l.Append(nil))
-		if isRetired {
-			l.Event, l.At = ledger.KeyRetired, retired
+		if retired != nil {
+			l.Event, l.At = ledger.KeyRetired, *retired
 			leaves = append(leaves, l.Append(nil))
 		}
 	}
 	for _, k := range ring.Keys() {
-		add(ledger.KeyLeaf{Purpose: ledger.PurposeToken, KeyID: string(k.ID)}, k.CreatedAt, k.RetiredAt, k.State == token.Retired)
+		var retired *dag.Time
+		if k.State == token.Retired {
+			retired = &k.RetiredAt
+		}
+		add(ledger.KeyLeaf{Purpose: ledger.PurposeToken, KeyID: string(k.ID)}, k.CreatedAt, retired)
 	}
 	for _, k := range id.Attestations(tenant) {
-		add(ledger.KeyLeaf{Purpose: ledger.PurposeAttestation, KeyID: k.Key.HexID(), PublicKey: k.Key.Public[:]}, k.CreatedAt, k.RetiredAt, k.RetiredAt != 0)
+		add(ledger.KeyLeaf{Purpose: ledger.PurposeAttestation, KeyID: k.Key.HexID(), PublicKey: k.Key.Public[:]}, k.CreatedAt, k.RetiredAt)
 	}
 	return leaves
 }

@@ -64,7 +64,7 @@ func ParseKey(s string) (Key, error) {
 	if !ok {
 		return Key{}, fmt.Errorf("%w: vkey %.200q, want NAME+HASH+BASE64", ErrForm, s)
 	}
-	if !isKeyName(name) {
+	if !IsName(name) {
 		return Key{}, fmt.Errorf("%w: vkey with name %.200q; a name has 1 to 255 bytes, no spaces and no +", ErrForm, name)
 	}
 	b, err := base64.StdEncoding.Strict().DecodeString(text)
@@ -85,7 +85,7 @@ func ParseKey(s string) (Key, error) {
 // one of the encodings of points of low order. Under some of those a signature that
 // anybody can make verifies for every message.
 func (k Key) Check() error {
-	if !isKeyName(k.Name) {
+	if !IsName(k.Name) {
 		return fmt.Errorf("%w: key name %.200q; a name has 1 to 255 bytes, no spaces and no +", ErrForm, k.Name)
 	}
 	if lowOrder(k.Public[:]) || !reduced(k.Public[:]) {
@@ -94,8 +94,9 @@ func (k Key) Check() error {
 	return nil
 }
 
-// isKeyName is narrower than C2SP's: what it lets through needs no escaping anywhere.
-func isKeyName(s string) bool {
+// IsName reports whether s can name a key or a log: 1 to 255 bytes of printable ASCII without
+// spaces and +. C2SP allows more; a name of this form needs no escaping anywhere.
+func IsName(s string) bool {
 	if s == "" || len(s) > 255 {
 		return false
 	}

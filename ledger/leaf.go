@@ -217,32 +217,19 @@ type Foreign []byte
 // Append appends the leaf as it is.
 func (f Foreign) Append(dst []byte) []byte { return append(dst, f...) }
 
-// ParseLeaf reads a leaf's canonical bytes. Another spelling of a known leaf is ErrForm.
+// ParseLeaf reads a leaf's canonical bytes. A known leaf that is not of its form is ErrForm.
 func ParseLeaf(data []byte) (Leaf, error) {
-	if len(data) > MaxLeaf {
-		return nil, fmt.Errorf("%w: a leaf of %d bytes, at most %d", ErrForm, len(data), MaxLeaf)
-	}
-	doc, err := canon.Parse(data)
+	doc, kind, err := openLeaf(data)
 	if err != nil {
-		return nil, fmt.Errorf("%w: leaf: %w", ErrForm, err)
+		return nil, err
 	}
-	if doc.Kind != canon.Object {
-		return nil, fmt.Errorf("%w: a leaf is an object", ErrForm)
-	}
-	if err := CheckSpelling(doc, data); err != nil {
-		return nil, fmt.Errorf("%w: leaf: %w", ErrForm, err)
+	if err := checkLeafVersion(doc, kind); err != nil {
+		return Foreign(data), nil
 	}
 	c := canon.Open(doc)
-	var kind Kind
-	if t := c.Optional("type"); t != nil {
-		kind = Kind(t.String())
-	}
-	var version string
-	if v := c.Optional("version"); v != nil {
-		version = v.String()
-	}
-	if c.Err() != nil || version != Version {
-		return Foreign(data), nil
+	c.Field("type")
+	if f := c.Field("version"); f.String() != Version {
+		f.Failf("want %q", Version)
 	}
 	var l Leaf
 	switch kind {
@@ -271,18 +258,65 @@ func ParseLeaf(data []byte) (Leaf, error) {
 	return l, nil
 }
 
+// ParseKind reads the type of a leaf: canonical JSON of an object. A leaf without one is of
+// kind "".
+func ParseKind(data []byte) (Kind, error) {
+	_, kind, err := openLeaf(data)
+	return kind, err
+}
+
+func openLeaf(data []byte) (*canon.Value, Kind, error) {
+	if len(data) > MaxLeaf {
+		return nil, "", fmt.Errorf("%w: a leaf of %d bytes, at most %d", ErrForm, len(data), MaxLeaf)
+	}
+	doc, err := canon.Parse(data)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: leaf: %w", ErrForm, err)
+	}
+	if doc.Kind != canon.Object {
+		return nil, "", fmt.Errorf("%w: a leaf is an object", ErrForm)
+	}
+	if err := CheckSpelling(doc, data); err != nil {
+		return nil, "", fmt.Errorf("%w: leaf: %w", ErrForm, err)
+	}
+	if kind := doc.Get("type"); kind != nil && kind.Kind == canon.String {
+		return doc, Kind(kind.Text), nil
+	}
+	return doc, "", nil
+}
+
+// checkLeafVersion reports ErrVersion if a leaf of a known kind names another version, its own or
+// that of the slice. The version is looked at before anything else, since a later one may have
+// other members. A version that is absent is for the reader to refuse.
+func checkLeafVersion(doc *canon.Value, kind Kind) error {
+	other := func(in *canon.Value, key, known string) error {
+		if in == nil {
+			return nil
+		}
+		if v := in.Get(key); v != nil && v.Kind == canon.String && v.Text != known {
+			return fmt.Errorf("%w: a leaf whose %s is %.40q, this program knows %q", ErrVersion, key, v.Text, known)
+		}
+		return nil
+	}
+	switch kind {
+	case KindSlice, KindFacts, KindPolicy, KindErasure, KindKey:
+	default:
+		return nil
+	}
+	if err := other(doc, "version", Version); err != nil || kind != KindSlice {
+		return err
+	}
+	return other(doc.Get("provenance"), "schema_version", slice.SchemaVersion)
+}
+
 func readTenant(c *canon.Cursor) dag.Tenant { return canon.Parsed(c.Field("tenant"), dag.ParseTenant) }
 
 func readSlice(c *canon.Cursor) *SliceLeaf {
-	l := &SliceLeaf{
+	return &SliceLeaf{
 		Tenant: readTenant(c), AsOf: dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))), KeyID: readKeyID(c),
 		Bundle: canon.Parsed(c.Field("bundle"), dag.ParseDigest), At: canon.Parsed(c.Field("at"), dag.ParseTime),
 		Provenance: slice.ReadProvenance(c.Field("provenance")),
 	}
-	if v := l.Provenance.SchemaVersion; v != slice.SchemaVersion && c.Err() == nil {
-		c.Field("provenance").Failf("schema_version %q is not that of a slice of turns", v)
-	}
-	return l
 }
 
 func readFacts(c *canon.Cursor) *FactsLeaf {
@@ -341,17 +375,9 @@ func CheckLeaf(data []byte) error {
 // Version reports ErrVersion if the leaf is of a kind that is known here and of a version
 // that is not.
 func (f Foreign) Version() error {
-	doc, err := canon.Parse(f)
+	doc, kind, err := openLeaf(f)
 	if err != nil {
-		return fmt.Errorf("%w: leaf: %w", ErrForm, err)
+		return err
 	}
-	kind, version := doc.Get("type"), doc.Get("version")
-	if kind == nil || version == nil {
-		return nil
-	}
-	switch Kind(kind.Text) {
-	case KindSlice, KindFacts, KindPolicy, KindErasure, KindKey:
-		return fmt.Errorf("%w: a leaf of version %.40q, this program knows %q", ErrVersion, version.Text, Version)
-	}
-	return nil
+	return checkLeafVersion(doc, kind)
 }

@@ -52,7 +52,7 @@ func parseText(text string) (c Checkpoint, err error) {
 		return c, fmt.Errorf("%w: a checkpoint has three lines, not %d", ErrForm, len(lines)-1)
 	}
 	c.Origin = lines[0]
-	if !isKeyName(c.Origin) {
+	if !IsName(c.Origin) {
 		return c, fmt.Errorf("%w: origin %.200q of a checkpoint", ErrForm, c.Origin)
 	}
 	if c.Size, err = parseSize(lines[1]); err != nil {

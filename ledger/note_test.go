@@ -386,7 +386,7 @@ func TestTrustFaults(t *testing.T) {
 	x := cosigner(t, "x.example", 11).Key()
 	good := fmt.Sprintf("# a comment\n\n\tlog  %s\thttps://log.example\nsigner %s 2026-01-01T00:00:00.000000Z\nwitness w %s\ngroup g 1 w\nquorum g\n", a, b, w)
 	tr, err := ledger.ParseTrust([]byte(good))
-	if err != nil || len(tr.Logs) != 1 || tr.Logs[0].URL != "https://log.example" || len(tr.Signers) != 1 || tr.Signers[0].Until == 0 || len(tr.Witnesses) != 1 {
+	if err != nil || len(tr.Logs) != 1 || tr.Logs[0].URL != "https://log.example" || len(tr.Signers) != 1 || tr.Signers[0].Until == nil || len(tr.Witnesses) != 1 {
 		t.Fatalf("%+v, %v", tr, err)
 	}
 	for _, bad := range []string{

@@ -51,17 +51,17 @@ func ParseProof(data []byte) (*Proof, error) {
 		return nil, fmt.Errorf("%w: a proof of %d bytes, at most %d", ErrForm, len(data), MaxProof)
 	}
 	head, checkpoint, ok := bytes.Cut(data, []byte("\n\n"))
-	if !ok {
-		return nil, fmt.Errorf("%w: a proof has an empty line in front of its checkpoint", ErrForm)
-	}
-	p := &Proof{Checkpoint: checkpoint}
 	lines := strings.Split(string(head), "\n")
-	if lines[0] != proofHeader {
+	if lines[0] != proofHeader { // a later version may have another form
 		if strings.HasPrefix(lines[0], "c2sp.org/tlog-proof@") {
 			return nil, fmt.Errorf("%w: proof %.60q, this program knows %q", ErrVersion, lines[0], proofHeader)
 		}
 		return nil, fmt.Errorf("%w: a proof begins with %q, not %.60q", ErrForm, proofHeader, lines[0])
 	}
+	if !ok {
+		return nil, fmt.Errorf("%w: a proof has an empty line in front of its checkpoint", ErrForm)
+	}
+	p := &Proof{Checkpoint: checkpoint}
 	lines = lines[1:]
 	if extra, ok := strings.CutPrefix(first(lines), "extra "); ok {
 		leaf, err := base64.StdEncoding.Strict().DecodeString(extra)

@@ -31,7 +31,7 @@ type Trust struct {
 // A TrustedSigner signs attestations.
 type TrustedSigner struct {
 	Key
-	Until dag.Time // slices that were issued later it cannot sign; 0: no end
+	Until *dag.Time // the key cannot sign slices issued later; nil: no end
 }
 
 // A TrustedLog signs checkpoints of the origin that is its name.
@@ -178,10 +178,12 @@ func (r *trustReader) signer(items []string) error {
 		return err
 	}
 	s := TrustedSigner{Key: k}
-	if until := optional(items, 1); until != "" {
-		if s.Until, err = dag.ParseTime(until); err != nil {
+	if len(items) > 1 {
+		until, err := dag.ParseTime(items[1])
+		if err != nil {
 			return err
 		}
+		s.Until = &until
 	}
 	r.trust.Signers = append(r.trust.Signers, s)
 	return nil

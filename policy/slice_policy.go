@@ -144,9 +144,22 @@ func ParseCanonical(data []byte) (SlicePolicyV1, error) {
 	return s, nil
 }
 
-// Read reads the parameters as decimals in a document that people wrote: every
+// Read reads the parameters as decimals in a document that people wrote: a
 // parameter that is absent has its default.
 func Read(c *canon.Cursor) SlicePolicyV1 { return read(c, "", decimal) }
+
+// ReadWire reads what AppendWire writes: every parameter must be there, since a default
+// would put words into a signer's mouth.
+func ReadWire(c *canon.Cursor) SlicePolicyV1 {
+	for _, key := range [...]string{"distance_decay", "include_siblings", "max_nodes", "max_radius", "max_siblings", "salience_weight"} {
+		c.Field(key)
+	}
+	weights := c.Field("phase_weights")
+	for _, phase := range dag.Phases {
+		weights.Field(phase.String())
+	}
+	return Read(c)
+}
 
 func read(c *canon.Cursor, suffix string, fraction func(*canon.Cursor) dag.PPM) SlicePolicyV1 {
 	p := Default()

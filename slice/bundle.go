@@ -423,7 +423,7 @@ func readBundle(c *canon.Cursor) *Bundle {
 		Anchor:     canon.Parsed(c.Field("anchor"), dag.ParseTurnID),
 		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
 		Provenance: ReadProvenance(c.Field("provenance")),
-		Policy:     policy.Read(c.Field("policy")),
+		Policy:     policy.ReadWire(c.Field("policy")),
 		Seal:       ReadSeal(c),
 	}
 	for _, t := range c.Field("turns").Items() {

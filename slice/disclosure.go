@@ -245,7 +245,7 @@ func readDisclosure(c *canon.Cursor) *Disclosure {
 		Bundle:     canon.Parsed(c.Field("bundle"), dag.ParseDigest),
 		Provenance: ReadProvenance(c.Field("provenance")),
 		Seal:       ReadSeal(c),
-		Policy:     policy.Read(c.Field("policy")),
+		Policy:     policy.ReadWire(c.Field("policy")),
 		TurnCount:  int(c.Field("turn_count").Uint(maxTurns)),
 		EdgeCount:  int(c.Field("edges").Uint(uint64(maxEdges(maxTurns)))),
 	}

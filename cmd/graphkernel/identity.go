@@ -249,7 +249,7 @@ func (a *app) showIdentity() error {
 	shown := identityJSON{Name: id.Name(), Tenant: string(tenant), Origin: string(id.Origin(tenant)), Log: log.String(), Witness: witness.Key().String()}
 	for _, k := range id.Attestations(tenant) {
 		line := attestationJSON{Key: k.Key.String(), KeyID: k.Key.HexID(), CreatedAt: k.CreatedAt.String()}
-		if k.RetiredAt != 0 {
+		if k.RetiredAt != nil {
 			line.RetiredAt = k.RetiredAt.String()
 		}
 		shown.Attestations = append(shown.Attestations, line)

@@ -100,11 +100,15 @@ func checkLines(checks []slice.Check) []checkLine {
 	return lines
 }
 
+// oneLine shows evidence in one line. Characters that would act on the terminal become signs, so that
+// whoever made the evidence cannot write a verdict, and a reader sees that they are there.
+func oneLine(s string, most int) string { return render.OneLine(render.Visible(s), most) }
+
 func printChecks(w io.Writer, checks []slice.Check) {
 	for _, c := range checks {
-		fmt.Fprintf(w, "  %-8s %-16s %s\n", c.Status, c.ID, render.OneLine(c.Detail, 160))
+		fmt.Fprintf(w, "  %-8s %-16s %s\n", c.Status, c.ID, oneLine(c.Detail, 160))
 		if c.Expected != "" || c.Found != "" {
-			fmt.Fprintf(w, "  %-8s %-16s expected %s\n  %-8s %-16s found    %s\n", "", "", render.OneLine(c.Expected, 100), "", "", render.OneLine(c.Found, 100))
+			fmt.Fprintf(w, "  %-8s %-16s expected %s\n  %-8s %-16s found    %s\n", "", "", oneLine(c.Expected, 100), "", "", oneLine(c.Found, 100))
 		}
 	}
 }

@@ -2,7 +2,7 @@
 // Command line of gkverify.mjs, for Node >= 20: the interface of ../python/gkverify.py.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { NAMES, Usage, role, verify } from "./gkverify.mjs";
+import { NAMES, Usage, role, verify, visible } from "./gkverify.mjs";
 
 const USAGE = "usage: cli.mjs [--trust FILE] [--require-full] [--json] EVIDENCE";
 
@@ -46,10 +46,11 @@ async function main(args, environ) {
     requireFull: flags["--require-full"],
   });
   if (flags["--json"]) {
-    console.log(JSON.stringify({ verdict: report.verdict, exit_code: report.exitCode, checks: report.checks }));
+    const json = JSON.stringify({ verdict: report.verdict, exit_code: report.exitCode, checks: report.checks });
+    console.log(json.replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`));
   } else {
-    console.log(`${report.verdict.toUpperCase()}  ${report.title}`.trimEnd());
-    for (const c of report.checks) console.log(`  ${c.status.padEnd(9)} ${c.id.padEnd(22)} ${c.detail}`.trimEnd());
+    console.log(visible(`${report.verdict.toUpperCase()}  ${report.title}`.trimEnd()));
+    for (const c of report.checks) console.log(visible(`  ${c.status.padEnd(9)} ${c.id.padEnd(22)} ${c.detail}`.trimEnd()));
   }
   return report.exitCode;
 }
@@ -58,6 +59,6 @@ process.removeAllListeners("warning"); // Node 20 calls Ed25519 in Web Crypto ex
 try {
   process.exitCode = await main(process.argv.slice(2), process.env);
 } catch (fault) {
-  console.error(`gkverify: ${fault.message}`);
+  console.error(visible(`gkverify: ${fault.message}`));
   process.exitCode = fault instanceof Usage ? 2 : 1;
 }

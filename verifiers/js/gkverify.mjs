@@ -12,6 +12,10 @@ function need(condition, what) {
   if (!condition) throw new Malformed(what);
 }
 
+// Evidence as a terminal or a page may be shown it: a character that would act on it (control, format, line end) is a sign.
+export const visible = (text) => text.replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (c) =>
+  c < " " ? String.fromCodePoint(0x2400 + c.codePointAt(0)) : c === "\u007f" ? "\u2421" : "\ufffd");
+
 const utf8 = (text) => new TextEncoder().encode(text);
 const hex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
 export const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -63,6 +67,7 @@ function inspect(v, depth) {
   if (typeof v !== "object" || v === null) return 0;
   need(depth < 64, "nested too deep");
   const keys = isObject(v) ? Object.keys(v) : [];
+  need(keys.every((key) => /^[ !#-[\]-~]+$/.test(key)), "a key that is not of printable ASCII");
   return [...keys, ...Object.values(v)].reduce((count, x) => count + inspect(x, depth + 1), keys.length);
 }
 
@@ -189,7 +194,9 @@ const INTEGER = [0, 2 ** 53 - 1];
 export const LABEL = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const POLICY_ID = /^[a-z0-9][a-z0-9._-]{0,62}@[1-9][0-9]{0,5}$/;
 const UUID = /^(?!0{8}-0{4}-0{4}-0{4}-0{12})[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const KEY_NAME = "[^+\\p{White_Space}]+"; // C2SP signed-note: no plus, no white space of Unicode
+const NAME = "[!-*,-~]{1,255}"; // of a key or a log
+const LINE_NAME = "[^+\\p{White_Space}]+"; // on a signature line, which may be anybody's (C2SP signed-note)
+const MAX_SECONDS = 253402300799n; // the end of the year 9999
 const PHASES = ["synthesis", "planning", "consolidation", "debugging", "exploration"];
 const PROVENANCE = { slice_id: HASH64, anchor_turn_id: UUID, policy_id: POLICY_ID, policy_params_hash: HEX64,
   graph_snapshot_hash: HEX64, schema_version: /^gkp\/1$/ }; // in the order of the token's text
@@ -231,7 +238,7 @@ const PREDICATE_TYPE = "https://github.com/graphkernel/graphkernel/attestation/s
 const ENVELOPE = { payload: isBase64, payloadType: (v) => v === PAYLOAD_TYPE,
   signatures: new ArrayOf({ keyid: (v) => typeof v === "string", sig: isBase64 }, 0, 16) };
 const PREDICATE = { anchorTurnId: UUID, asOf: INTEGER, edges: INTEGER, graphSnapshotHash: HEX64, issuedAt: isTime,
-  ledger: { index: INTEGER, origin: new RegExp(`^${KEY_NAME}$`, "u") }, policy: POLICY, policyId: POLICY_ID, policyParamsHash: HEX64,
+  ledger: { index: INTEGER, origin: new RegExp(`^${NAME}$`) }, policy: POLICY, policyId: POLICY_ID, policyParamsHash: HEX64,
   redacted: new ArrayOf({ turn: UUID, why: /^(erased|withheld)$/ }), schemaVersion: /^gkp\/1$/, sliceId: HASH64,
   tenant: LABEL, tokenKeyId: LABEL, turns: INTEGER };
 const STATEMENT = { _type: (v) => v === STATEMENT_TYPE, predicateType: (v) => v === PREDICATE_TYPE,
@@ -239,7 +246,8 @@ const STATEMENT = { _type: (v) => v === STATEMENT_TYPE, predicateType: (v) => v 
   subject: new ArrayOf({ digest: { sha256: HEX64 }, name: /^slice-[0-9a-f]{16}\.json$/ }, 1, 1) };
 const VERSIONS = [[["provenance", "schema_version"], "gkp/1"], [["policy", "type"], "slice_policy_v1"]];
 const FACTS_VERSIONS = [[["provenance", "schema_version"], "gkf/1"], [["policy", "type"], "fact_policy_v1"]];
-const LEAF_VERSIONS = [[["version"], "gkl/1"], [["provenance", "schema_version"], "gkp/1 gkf/1"]];
+const FACTS_LEAF_VERSIONS = [[["version"], "gkl/1"]];
+const LEAF_VERSIONS = [...FACTS_LEAF_VERSIONS, [["provenance", "schema_version"], "gkp/1"]];
 const STATEMENT_VERSIONS = [[["_type"], STATEMENT_TYPE], [["predicateType"], PREDICATE_TYPE],
   [["predicate", "schemaVersion"], "gkp/1"], [["predicate", "policy", "type"], "slice_policy_v1"]];
 
@@ -377,13 +385,13 @@ async function readCheckpoint(data) {
   const head = note.slice(0, Math.max(blank, 0)).split("\n");
   need(note.endsWith("\n") && head.length >= 3 && head.every((line) => line), "not origin, size, root and signatures");
   const lines = note.slice(blank + 2, -1).split("\n").map((line) => {
-    const found = new RegExp(`^\u2014 (${KEY_NAME}) ([^ ]+)$`, "u").exec(line);
+    const found = new RegExp(`^\u2014 (${LINE_NAME}) ([^ ]+)$`, "u").exec(line);
     need(found && unbase64(found[2]).length > 4, "a line that is no signature");
     const blob = unbase64(found[2]);
     return { name: found[1], short: hex(blob.slice(0, 4)), signature: blob.slice(4) };
   });
   need(lines.length <= 100, "more than 100 signature lines");
-  need(/^[!-*,-~]+$/.test(head[0]), "an origin that is not printable ASCII, or holds a plus");
+  need(new RegExp(`^${NAME}$`).test(head[0]), "an origin that is not printable ASCII, or holds a plus");
   const [origin, size, root] = [head[0], decimalLine(head[1], 2 ** 48), hashLine(head[2])];
   need(size || equal(root, await sha256(new Uint8Array())), "the empty tree has another root");
   return { origin, size, root, text: utf8(note.slice(0, blank + 1)), lines };
@@ -397,16 +405,19 @@ async function readProof(data) {
   if (version !== undefined && version !== "v1") throw new UnknownVersion(`the first line is '${first.slice(0, 40)}'`);
   need(version === "v1" && blank > 0 && hashes.length <= 63, "not a proof with up to 63 hashes");
   need(extra?.startsWith("extra ") && place?.startsWith("index "), "not extra and index");
-  const [leafBytes, index] = [unbase64(extra.slice(6)), decimalLine(place.slice(6), INTEGER[1])];
+  const [leafBytes, index] = [unbase64(extra.slice(6)), decimalLine(place.slice(6), 2 ** 48)];
   need(leafBytes.length <= 65535, "a leaf of more than 65535 bytes");
+  const [path, checkpoint] = [hashes.map(hashLine), await readCheckpoint(utf8(note.slice(blank + 2)))];
   const leaf = readJSON(leafBytes, "leaf", isObject);
-  if (leaf.type === "slice" || leaf.type === "facts") readJSON(leafBytes, "leaf", leaf.type === "slice" ? LEAF : FACTS_LEAF, LEAF_VERSIONS);
-  return { leafBytes, leaf, index, path: hashes.map(hashLine), checkpoint: await readCheckpoint(utf8(note.slice(blank + 2))) };
+  if (leaf.type === "slice") readJSON(leafBytes, "leaf", LEAF, LEAF_VERSIONS);
+  if (leaf.type === "facts") readJSON(leafBytes, "leaf", FACTS_LEAF, FACTS_LEAF_VERSIONS);
+  return { leafBytes, leaf, index, path, checkpoint };
 }
 
 function readConsistency(data) {
   const note = noteText(data);
   need(!note || note.endsWith("\n"), "the last line has no end");
+  need(note.split("\n").length <= 64, "more than 63 hashes");
   return note.split("\n").slice(0, -1).map(hashLine);
 }
 
@@ -414,7 +425,7 @@ function readConsistency(data) {
 
 // A key: its name, all 32 bytes of its hash as hex, the key; its end in microseconds or null.
 async function readVkey(text, algorithm, until = null) {
-  const [, name, short, base64] = new RegExp(`^(${KEY_NAME})[+]([0-9a-f]{8})[+]([^ ]+)$`, "u").exec(text) ?? [];
+  const [, name, short, base64] = new RegExp(`^(${NAME})[+]([0-9a-f]{8})[+]([^ ]+)$`, "u").exec(text) ?? [];
   const blob = unbase64(base64 ?? "");
   need(blob.length === 33 && blob[0] === algorithm && !refusedKey(blob.slice(1)), "no vkey for this, or one refused");
   const id = hex(await sha256(concat(utf8(name + "\n"), blob)));
@@ -477,7 +488,7 @@ async function knownLines(c, keys) {
       } else {
         const seconds = BigInt("0x" + hex(signature.slice(0, 8)));
         const text = concat(utf8(`cosignature/v1\ntime ${seconds}\n`), c.text);
-        found.push({ key, seconds, holds: seconds < 2n ** 63n && (await ed25519(key.key, text, signature.slice(8))) });
+        found.push({ key, seconds, holds: seconds <= MAX_SECONDS && (await ed25519(key.key, text, signature.slice(8))) });
       }
     }
   }
@@ -783,6 +794,7 @@ export async function verify(evidence, { trust: trustFile, secret, keyID = "k1",
   const names = NAMES.filter((name) => evidence[name]);
   const main = Object.keys(COMPANIONS).find((name) => names.includes(name));
   if (!main) throw new Usage("evidence is one of bundle.json, disclosure.json and checkpoint");
+  if (main === "checkpoint" && requireFull) throw new Usage("a checkpoint has no texts to require");
   if (secret && secret.length < 32) throw new Usage("the secret has fewer than 32 bytes");
   const trust = await readTrust(trustFile ?? utf8("quorum none")).catch((fault) => {
     throw fault instanceof Malformed ? new Usage(`trust file: ${fault.message}`) : fault;
@@ -834,20 +846,24 @@ async function verifySlice(report, s, secret, keyID) {
   report.check("token", holds, known ? "tampered" : "key_unknown", secret ? `key ${s.v.key_id}` : "no secret given", true);
 }
 
-// Resolves to the attestation, if it is verified, and its listed signers. Of one that is not, nothing is used.
+// Resolves to the attestation, if it is verified, and the listed keys that sign for its tenant. Of one that is not
+// verified nothing is used.
 async function verifyAttestation(report, trust, s, attestation) {
-  const origin = attestation?.predicate.ledger.origin;
-  const signed = []; // by listed signers of that origin, which must be the tenant's
+  const said = attestation?.predicate;
+  const signed = []; // under listed key ids: each must verify before the statement's origin is looked at
   for (const { keyid, signature } of attestation?.signatures ?? []) {
-    const signer = trust.signers.find((key) => key.id === keyid && key.name === origin && origin.split(".")[0] === s.v.tenant);
+    const signer = trust.signers.find((key) => key.id === keyid);
     if (signer) signed.push([signer, await ed25519(signer.key, attestation.message, signature)]);
   }
-  const holds = signed.length > 0 && signed.every(([, right]) => right);
+  const genuine = signed.every(([, right]) => right);
+  const owned = genuine && said?.ledger.origin.split(".")[0] === said?.tenant;
+  const entitled = owned ? signed.map(([signer]) => signer).filter((key) => key.name === said.ledger.origin) : [];
+  const holds = entitled.length > 0;
   const judged = trust.signers.length && (attestation || !trust.logs.length || s.isDisclosure);
-  report.check("attestation", judged ? holds : null, signed.length ? "tampered" : "key_unknown",
-    !attestation ? "none given" : judged ? `origin ${origin}` : "the trust file lists no signer", true);
+  report.check("attestation", judged ? holds : null, genuine ? "key_unknown" : "tampered",
+    !attestation ? "none given" : judged ? `origin ${said.ledger.origin}` : "the trust file lists no signer", true);
   report.check("statement", holds ? statementMatches(attestation, s) : null, "tampered", holds ? "" : "no attestation was verified");
-  return holds ? [attestation, signed.map(([signer]) => signer)] : [undefined, []];
+  return holds ? [attestation, entitled] : [undefined, []];
 }
 
 // null if the checkpoint is a listed log's (E 3, 8); tenant is undefined if any will do.

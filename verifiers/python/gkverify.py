@@ -4,7 +4,7 @@
 Written from docs/protocol.md (GKP/1) and docs/evidence.md alone; "P n" and "E n" below name their sections. To be
 read from top to bottom: JSON, forms, hashes, Ed25519, notes, trust, bundle, attestation, verdict, command line.
 """
-import base64, datetime, getopt, hashlib, heapq, hmac, json, os, re, sys
+import base64, datetime, getopt, hashlib, heapq, hmac, json, os, re, sys, unicodedata
 from collections import namedtuple
 
 class Malformed(Exception): verdict = "malformed"
@@ -47,8 +47,8 @@ def write(v, depth):
     need(depth < 64 or not isinstance(v, (list, dict)), "nested too deep")
     if isinstance(v, list): return "[" + ",".join(write(x, depth + 1) for x in v) + "]"
     if isinstance(v, dict):
-        keys = sorted(v, key=lambda key: key.encode("utf-16-be"))
-        return "{" + ",".join(write(key, depth) + ":" + write(v[key], depth + 1) for key in keys) + "}"
+        need(all(re.fullmatch(r"[ !#-\[\]-~]+", key) for key in v), "a key that is not of printable ASCII")
+        return "{" + ",".join(write(key, depth) + ":" + write(v[key], depth + 1) for key in sorted(v)) + "}"
     return "?"  # equal to no input
 
 # ---- Forms (P 1.2 to 1.4, 2, 3.1, 9, 15; E 2, 5, 7) -------------------------------------------------------------
@@ -122,7 +122,9 @@ array = namedtuple("array", "item least most", defaults=(0, 10**9))
 HEX32, HEX64, HASH64, INTEGER = "[0-9a-f]{32}", "[0-9a-f]{64}", "[0-9a-f]{16}", range(2**53)
 LABEL, POLICY_ID = "[a-z0-9][a-z0-9-]{0,62}", "[a-z0-9][a-z0-9._-]{0,62}@[1-9][0-9]{0,5}"
 UUID = "(?!0{8}-0{4}-0{4}-0{4}-0{12})[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-KEY_NAME = r"[^+\s]+"  # C2SP signed-note: no plus, no white space of Unicode
+NAME = "[!-*,-~]{1,255}"  # of a key or a log
+LINE_NAME = r"[^+\s]+"  # on a signature line, which may be anybody's (C2SP signed-note)
+MAX_SECONDS = 253402300799  # the end of the year 9999
 PHASES = ("synthesis", "planning", "consolidation", "debugging", "exploration")
 PROVENANCE = {"slice_id": HASH64, "anchor_turn_id": UUID, "policy_id": POLICY_ID, "policy_params_hash": HEX64,
               "graph_snapshot_hash": HEX64, "schema_version": "gkp/1"}  # in the order of the token's text
@@ -150,7 +152,7 @@ PREDICATE_TYPE = "https://github.com/graphkernel/graphkernel/attestation/slice/v
 ENVELOPE = {"payload": is_base64, "payloadType": lambda v: v == PAYLOAD_TYPE,
             "signatures": array({"keyid": lambda v: isinstance(v, str), "sig": is_base64}, 0, 16)}
 PREDICATE = {"anchorTurnId": UUID, "asOf": INTEGER, "edges": INTEGER, "graphSnapshotHash": HEX64, "issuedAt": is_time,
-             "ledger": {"index": INTEGER, "origin": KEY_NAME}, "policy": POLICY, "policyId": POLICY_ID,
+             "ledger": {"index": INTEGER, "origin": NAME}, "policy": POLICY, "policyId": POLICY_ID,
              "policyParamsHash": HEX64, "redacted": array({"turn": UUID, "why": "erased|withheld"}),
              "schemaVersion": "gkp/1", "sliceId": HASH64, "tenant": LABEL, "tokenKeyId": LABEL, "turns": INTEGER}
 STATEMENT = {"_type": lambda v: v == STATEMENT_TYPE, "predicateType": lambda v: v == PREDICATE_TYPE,
@@ -294,9 +296,9 @@ def read_checkpoint(data):
     body, blank, signatures = utf8_text(data).rpartition("\n\n")
     head, lines = body.split("\n"), []
     need(blank and signatures.endswith("\n") and len(head) >= 3 and all(head), "not origin, size, root and signatures")
-    need(re.fullmatch("[!-*,-~]+", head[0]), "an origin that is not printable ASCII, or holds a plus")
+    need(re.fullmatch(NAME, head[0]), "an origin that is not printable ASCII, or holds a plus")
     for line in signatures[:-1].split("\n"):
-        found = re.fullmatch(f"\u2014 ({KEY_NAME}) ([^ ]+)", line)
+        found = re.fullmatch(f"\u2014 ({LINE_NAME}) ([^ ]+)", line)
         need(found and len(unbase64(found[2])) > 4, "a line that is no signature")
         lines.append((found[1], unbase64(found[2])[:4], unbase64(found[2])[4:]))
     need(len(lines) <= 100, "more than 100 signature lines")
@@ -311,16 +313,18 @@ def read_proof(data):
         raise UnknownVersion(f"the first line is {first[:40]!r}")
     need(first == "c2sp.org/tlog-proof@v1" and blank and 2 <= len(lines) <= 2 + 63, "not a proof with up to 63 hashes")
     need(lines[0].startswith("extra ") and lines[1].startswith("index "), "not extra and index")
-    leaf, index = unbase64(lines[0][6:]), decimal_line(lines[1][6:], 2**53 - 1)
+    leaf, index = unbase64(lines[0][6:]), decimal_line(lines[1][6:], 2**48)
     need(len(leaf) <= 65535, "a leaf of more than 65535 bytes")
+    path, c = [hash_line(line) for line in lines[2:]], read_checkpoint(checkpoint.encode())
     v = read_json(leaf, "leaf", lambda v: isinstance(v, dict))
     if v.get("type") == "slice":
-        read_json(leaf, "leaf", LEAF, (("version", "gkl/1"),) + VERSIONS)
-    return Proof(leaf, v, index, [hash_line(line) for line in lines[2:]], read_checkpoint(checkpoint.encode()))
+        read_json(leaf, "leaf", LEAF, (("version", "gkl/1"), ("provenance", "schema_version", "gkp/1")))
+    return Proof(leaf, v, index, path, c)
 
 def read_consistency(data):
     text = utf8_text(data)
     need(not text or text.endswith("\n"), "the last line has no end")
+    need(text.count("\n") <= 63, "more than 63 hashes")
     return [hash_line(line) for line in text.split("\n")[:-1]]
 
 # ---- Trust file (E 6; C2SP tlog-policy) and whose lines are in a checkpoint (E 3) -------------------------------
@@ -329,7 +333,7 @@ Trust = namedtuple("Trust", "signers logs witnesses groups quorum")  # witnesses
 Key = namedtuple("Key", "name id key algorithm until")  # id: all 32 bytes of the hash; until: microseconds, or None
 
 def read_vkey(text, algorithm, until=None):
-    found = re.fullmatch(f"({KEY_NAME})[+]([0-9a-f]{{8}})[+]([^ ]+)", text)
+    found = re.fullmatch(f"({NAME})[+]([0-9a-f]{{8}})[+]([^ ]+)", text)
     blob = unbase64(found[3]) if found else b""
     need(len(blob) == 33 and blob[0] == algorithm and not refused_key(blob[1:]), "no vkey for this, or one refused")
     id_ = sha256(found[1].encode() + b"\n" + blob)
@@ -386,7 +390,7 @@ def known_lines(c, keys):
                 if key.algorithm == 4:
                     seconds, signature = int.from_bytes(signature[:8], "big"), signature[8:]
                     text = b"cosignature/v1\ntime %d\n" % seconds + text
-                yield key, seconds, ed25519(key.key, text, signature) and seconds < 2**63
+                yield key, seconds, seconds <= MAX_SECONDS and ed25519(key.key, text, signature)
 
 # ---- Bundle and disclosure (P 2.3, 3.2, 4, 6, 7, 8, 10; E 7) ----------------------------------------------------
 
@@ -551,6 +555,7 @@ def verify(files, trust=None, secret=None, key_id="k1", require_full=False):
     """files: name to bytes; trust: the trust file's bytes. Returns a Report; raises Usage where there is no verdict."""
     report, read, faults, main = Report(), {}, [], next((name for name in COMPANIONS if name in files), None)
     if main is None: raise Usage("evidence is one of bundle.json, disclosure.json and checkpoint")
+    if main == "checkpoint" and require_full: raise Usage("a checkpoint has no texts to require")
     try:
         trust = read_trust(b"quorum none" if trust is None else trust)
     except Malformed as fault:
@@ -594,17 +599,22 @@ def verify_slice(report, s, secret, key_id):
     report.check("token", holds, "tampered" if known else "key_unknown", why, signature=True)
 
 def verify_attestation(report, trust, s, attestation):
-    """Returns the attestation, if it is verified, and its listed signers. Of one that is not, nothing is used."""
-    signed, origin = [], attestation and attestation.predicate["ledger"]["origin"]
-    if attestation and origin.split(".")[0] == s.v["tenant"]:
-        listed = {key.id.hex(): key for key in trust.signers if key.name == origin}
+    """Returns the attestation, if it is verified, and the listed keys that sign for its tenant. Of one that is not
+    verified nothing is used: so every signature under a listed key id must verify before the origin is looked at."""
+    signed, entitled, origin, why = [], [], None, "none given"
+    if attestation:
+        origin, listed = attestation.predicate["ledger"]["origin"], {key.id.hex(): key for key in trust.signers}
         signed = [(listed[id_], signature) for id_, signature in attestation.signatures if id_ in listed]
-    holds = bool(signed) and all(ed25519(key.key, attestation.message, signature) for key, signature in signed)
+        why = f"origin {origin}" if trust.signers else "the trust file lists no signer"
+    genuine = all(ed25519(key.key, attestation.message, signature) for key, signature in signed)
+    if attestation and genuine and origin.split(".")[0] == attestation.predicate["tenant"]:
+        entitled = [key for key, _ in signed if key.name == origin]
     judged = trust.signers and (attestation or not trust.logs or s.is_disclosure)
-    why = "none given" if not attestation else f"origin {origin}" if judged else "the trust file lists no signer"
-    report.check("attestation", holds if judged else None, "tampered" if signed else "key_unknown", why, signature=True)
-    report.check("statement", statement_matches(attestation, s) if holds else None, "tampered", "" if holds else "none")
-    return (attestation, [key for key, _ in signed]) if holds else (None, [])
+    verdict = "key_unknown" if genuine else "tampered"
+    report.check("attestation", bool(entitled) if judged else None, verdict, why, signature=True)
+    same = statement_matches(attestation, s) if entitled else None
+    report.check("statement", same, "tampered", "" if entitled else "none")
+    return (attestation, entitled) if entitled else (None, [])
 
 def log_verdict(trust, c, tenant):
     """None if the checkpoint is a listed log's (E 3, 8); tenant is None if any will do."""
@@ -660,6 +670,13 @@ USAGE = """usage: gkverify.py [--trust FILE] [--require-full] [--json] EVIDENCE
 EVIDENCE is a folder, or a file that is a bundle, a disclosure or a checkpoint.
 A token's secret: GRAPHKERNEL_SECRET (hex), GRAPHKERNEL_KEY_ID (default k1)."""
 
+def visible(text):
+    """Evidence as a terminal may be shown it: a character that would act on it (control, format, line end) is a sign."""
+    def sign(c):
+        if c in "\u200c\u200d" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Zl", "Zp"): return c
+        return chr(0x2400 + ord(c)) if c < " " else "\u2421" if c == "\x7f" else "\ufffd"
+    return "".join(map(sign, text))
+
 def read_file(path):
     with open(path, "rb") as f:
         return f.read(536870912 + 2)  # more than anything may have
@@ -691,7 +708,7 @@ def main(args, environ):
         print(json.dumps({"verdict": report.verdict, "exit_code": EXIT[report.verdict], "checks": report.checks}))
     else:
         lines = [f"  {c['status']:<9} {c['id']:<16} {c['detail']}".rstrip() for c in report.checks]
-        print(f"{report.verdict.upper()}  {report.title}".rstrip(), *lines, sep="\n")
+        print(*map(visible, [f"{report.verdict.upper()}  {report.title}".rstrip(), *lines]), sep="\n")
     return EXIT[report.verdict]
 
 if __name__ == "__main__":
@@ -699,5 +716,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:], os.environ))
     except (Usage, OSError) as fault:
-        print(f"gkverify: {fault}", file=sys.stderr)
+        print(visible(f"gkverify: {fault}"), file=sys.stderr)
         sys.exit(2 if isinstance(fault, Usage) else 1)
