@@ -2,8 +2,9 @@
 
 STATICCHECK_VERSION := v0.8.2
 FUZZTIME ?= 10m
+DIFFERENTIAL_TIME ?= 1m
 
-.PHONY: demo serve build test check postgres race processors conformance verifiers interop tidy bench eval-knowledge bench-http soak fuzz clean
+.PHONY: demo serve build test check postgres race processors conformance verifiers differential interop tidy bench eval-knowledge bench-http soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
@@ -14,7 +15,7 @@ serve: ## the service on loopback, with a key for this run
 build: ## the program, at ./bin/graphkernel
 	go build -trimpath -o bin/graphkernel ./cmd/graphkernel
 
-test: check tidy race processors conformance verifiers interop ## everything that must hold before a change lands
+test: check tidy race processors conformance verifiers differential interop ## everything that must hold before a change lands
 	@echo "everything holds"
 
 check: bin/staticcheck-$(STATICCHECK_VERSION) ## formatting, vet, staticcheck
@@ -41,6 +42,9 @@ conformance: ## the public suite of the Model Context Protocol
 
 verifiers: conformance ## the three verifiers on the corpus, and the tests of two of them
 	.ci/verifiers
+
+differential: conformance ## the three verifiers side by side on mutants, for DIFFERENTIAL_TIME
+	.ci/differential $(DIFFERENTIAL_TIME)
 
 interop: ## what others wrote judges ours: DSSE, in-toto, Merkle trees, tiles, PROV, cosign
 	.ci/interop

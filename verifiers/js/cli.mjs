@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Command line of gkverify.mjs, for Node >= 20: the interface of ../python/gkverify.py.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { NAMES, Usage, role, verify, visible } from "./gkverify.mjs";
 
 const USAGE = "usage: cli.mjs [--trust FILE] [--require-full] [--json] EVIDENCE";
@@ -18,7 +19,7 @@ function readEvidence(path) {
 
 const bytes = (path) => new Uint8Array(readFileSync(path));
 
-async function main(args, environ) {
+async function main(args, environ, print) {
   const flags = { "--require-full": false, "--json": false };
   const evidence = [];
   let trust;
@@ -28,7 +29,7 @@ async function main(args, environ) {
     if (Object.hasOwn(flags, arg)) flags[arg] = true;
     else if (arg === "--trust" && rest.length && trust === undefined) trust = rest.shift();
     else if (arg === "-h" || arg === "--help") {
-      console.log(`${USAGE}\nA token's secret: GRAPHKERNEL_SECRET (hex), GRAPHKERNEL_KEY_ID (default k1).`);
+      print(`${USAGE}\nA token's secret: GRAPHKERNEL_SECRET (hex), GRAPHKERNEL_KEY_ID (default k1).`);
       return 0;
     } else if (arg.startsWith("-")) throw new Usage(`unknown option or option without its value: ${arg}`);
     else evidence.push(arg);
@@ -47,18 +48,25 @@ async function main(args, environ) {
   });
   if (flags["--json"]) {
     const json = JSON.stringify({ verdict: report.verdict, exit_code: report.exitCode, checks: report.checks });
-    console.log(json.replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`));
+    print(json.replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`));
   } else {
-    console.log(visible(`${report.verdict.toUpperCase()}  ${report.title}`.trimEnd()));
-    for (const c of report.checks) console.log(visible(`  ${c.status.padEnd(9)} ${c.id.padEnd(22)} ${c.detail}`.trimEnd()));
+    print(visible(`${report.verdict.toUpperCase()}  ${report.title}`.trimEnd()));
+    for (const c of report.checks) print(visible(`  ${c.status.padEnd(9)} ${c.id.padEnd(22)} ${c.detail}`.trimEnd()));
   }
   return report.exitCode;
 }
 
-process.removeAllListeners("warning"); // Node 20 calls Ed25519 in Web Crypto experimental
-try {
-  process.exitCode = await main(process.argv.slice(2), process.env);
-} catch (fault) {
-  console.error(visible(`gkverify: ${fault.message}`));
-  process.exitCode = fault instanceof Usage ? 2 : 1;
+// The exit code of a call; print and complain take a line each.
+export async function run(args, environ, print, complain) {
+  try {
+    return await main(args, environ, print);
+  } catch (fault) {
+    complain(visible(`gkverify: ${fault.message}`));
+    return fault instanceof Usage ? 2 : 1;
+  }
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  process.removeAllListeners("warning"); // Node 20 calls Ed25519 in Web Crypto experimental
+  process.exitCode = await run(process.argv.slice(2), process.env, console.log, console.error);
 }

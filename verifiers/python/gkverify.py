@@ -711,10 +711,14 @@ def main(args, environ):
         print(*map(visible, [f"{report.verdict.upper()}  {report.title}".rstrip(), *lines]), sep="\n")
     return EXIT[report.verdict]
 
-if __name__ == "__main__":
-    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+def run(args, environ):
+    """The exit code of a call."""
     try:
-        sys.exit(main(sys.argv[1:], os.environ))
+        return main(args, environ) or 0
     except (Usage, OSError) as fault:
         print(visible(f"gkverify: {fault}"), file=sys.stderr)
-        sys.exit(2 if isinstance(fault, Usage) else 1)
+        return 2 if isinstance(fault, Usage) else 1
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    sys.exit(run(sys.argv[1:], os.environ))
