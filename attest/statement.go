@@ -155,6 +155,9 @@ func ParseStatement(data []byte) (*Statement, error) {
 		return nil, fmt.Errorf("%w: statement: %w", ErrForm, err)
 	}
 	if err := checkVersion(doc); err != nil {
+		if !doc.PlainKeys() { // no version has such keys
+			return nil, fmt.Errorf("%w: statement: a key is not printable ASCII, or is empty", ErrForm)
+		}
 		return nil, err
 	}
 	if err := ledger.CheckSpelling(doc, data); err != nil {

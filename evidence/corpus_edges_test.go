@@ -79,6 +79,15 @@ func (c *corpus) tenants(files map[string][]byte) {
 	c.add("tenant_of_bundle_both_fail", evidence.Tampered, "The bundle names another tenant than the statement and the log: the statement is judged first.", with(files, bundleFile, other), c.trustBoth(), "")
 	c.add("tenant_of_statement_fail", evidence.KeyUnknown, "The statement names a tenant that is not the first label of its origin: no key of that origin signs for it.", with(attested, attestFile, c.reseal(files[attestFile], func(s *attest.Statement) { s.Tenant = "other" })), c.trustSigner(), "")
 
+	forged := func(p *ledger.Proof) { p.Checkpoint = firstOf(p.Checkpoint, origin+"\n", "other.kernel.example\n") }
+	elsewhere := ledger.Key{Name: "other.kernel.example", Alg: ledger.AlgEd25519, Public: c.logKey().Public}
+	signs := proofWith(files[proofFile], func(p *ledger.Proof) {
+		id := elsewhere.ID()
+		forged(p)
+		p.Checkpoint = fmt.Appendf(p.Checkpoint, "— %s %s\n", elsewhere.Name, base64.StdEncoding.EncodeToString(append(id[:4:4], make([]byte, 64)...)))
+	})
+	c.add("tenant_of_log_forged_fail", evidence.KeyUnknown, "A checkpoint of another tenant's log, whose signature does not verify either: whose log it is comes first.", with(files, attestFile, nil, proofFile, signs), fmt.Sprintf("log %s\nquorum none\n", elsewhere), "")
+
 	// A signature under a listed key id must verify before the payload's origin is believed.
 	_, key, err := attest.NewSigner("default.elsewhere.example", c.private(44))
 	must(key, err)
@@ -99,6 +108,8 @@ func (c *corpus) versions(files map[string][]byte) {
 	c.add("malformed_beside_leaf_version_fail", evidence.Malformed, "The bundle is malformed, and the proof's leaf is of another version.", with(files, bundleFile, b[:len(b)-1], proofFile, c.leaf(p, `"gkl/1"`, `"gkl/2"`)), c.trustBoth(), "")
 	c.add("version_proof_headless_fail", evidence.UnknownVersion, "A proof of another version, and no checkpoint: a later version may have another form.", with(files, proofFile, []byte("c2sp.org/tlog-proof@v11\n")), c.trustBoth(), "")
 	c.add("malformed_proof_hash_version_fail", evidence.Malformed, "A leaf of another version, and a hash that is none: the proof is read before its leaf.", with(files, proofFile, once(c.leaf(p, `"gkl/1"`, `"gkl/2"`), p64(p), p64(p)[4:])), c.trustBoth(), "")
+	c.add("malformed_version_key_fail", evidence.Malformed, "A bundle of another version with a key that no version has: keys are printable ASCII.", with(files, bundleFile, once(later, `{"anchor":`, `{"\u0007":1,"anchor":`)), c.trustBoth(), "")
+	c.add("malformed_proof_control_fail", evidence.Malformed, "The first line of a proof, of another version, ends in a carriage return: a proof is text without control characters.", with(files, proofFile, once(p, "tlog-proof@v1\n", "tlog-proof@v2\r\n")), c.trustBoth(), "")
 	c.add("version_leaf_bent_fail", evidence.UnknownVersion, "A leaf of another version that lacks a member: a later version may.", with(files, proofFile, c.leaf(c.leaf(p, `"gkl/1"`, `"gkl/2"`), `"key_id":"k1",`, ``)), c.trustBoth(), "")
 	c.add("version_leaf_schema_fail", evidence.UnknownVersion, "A leaf of a slice of another schema version.", with(files, proofFile, c.leaf(p, `"gkp/1"`, `"gkp/2"`)), c.trustBoth(), "")
 }

@@ -340,12 +340,12 @@ func (c *court) log() {
 	case c.proof == nil:
 		c.skip(CheckLog, "there is no proof")
 	default:
-		c.opened = c.open(CheckLog, c.opening)
-		if c.opened != nil && c.subject != nil && ledger.Origin(c.opened.Origin).Tenant() != c.subject.seal.Tenant {
-			c.fail(CheckLog, KeyUnknown, "%s is not a log of tenant %s", c.opened.Origin, c.subject.seal.Tenant)
-			c.opened = nil
+		claimed, err := ledger.ReadCheckpoint(c.proof.Checkpoint)
+		if err == nil && c.subject != nil && ledger.Origin(claimed.Origin).Tenant() != c.subject.seal.Tenant {
+			c.fail(CheckLog, KeyUnknown, "%s is not a log of tenant %s", claimed.Origin, c.subject.seal.Tenant)
+			return
 		}
-		if c.opened != nil {
+		if c.opened = c.open(CheckLog, c.opening); c.opened != nil {
 			c.pass(CheckLog, "%s, %d leaves", c.opened.Origin, c.opened.Size)
 		}
 	}

@@ -279,6 +279,9 @@ func checkVersion(doc *canon.Value) error {
 			v = v.Get(known.key)
 		}
 		if v != nil && v.Kind == canon.String && v.Text != known.version {
+			if !doc.PlainKeys() { // no version has such keys
+				return errors.New("a key is not printable ASCII, or is empty")
+			}
 			return fmt.Errorf("%w: %s.%s is %.40q, want %q in a bundle of facts", slice.ErrVersion, known.in, known.key, v.Text, known.version)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -50,6 +51,9 @@ func ParseProof(data []byte) (*Proof, error) {
 	if len(data) > MaxProof {
 		return nil, fmt.Errorf("%w: a proof of %d bytes, at most %d", ErrForm, len(data), MaxProof)
 	}
+	if err := checkLines(data); err != nil {
+		return nil, err
+	}
 	head, checkpoint, ok := bytes.Cut(data, []byte("\n\n"))
 	lines := strings.Split(string(head), "\n")
 	if lines[0] != proofHeader { // a later version may have another form
@@ -83,6 +87,18 @@ func ParseProof(data []byte) (*Proof, error) {
 	}
 	_, err = ReadCheckpoint(checkpoint)
 	return p, err
+}
+
+// checkLines refuses what is no text of lines: bytes that are not UTF-8, and control characters
+// of ASCII but line feeds. Signed notes have the same rule.
+func checkLines(data []byte) error {
+	if !utf8.Valid(data) {
+		return fmt.Errorf("%w: a proof is not UTF-8", ErrForm)
+	}
+	if at := bytes.IndexFunc(data, func(r rune) bool { return r < ' ' && r != '\n' }); at >= 0 {
+		return fmt.Errorf("%w: byte %d of a proof is the control character %#02x", ErrForm, at, data[at])
+	}
+	return nil
 }
 
 func first(lines []string) string {

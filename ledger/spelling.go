@@ -48,7 +48,7 @@ func rewrite(w *canon.Writer, v *canon.Value) error {
 		last := ""
 		for i := range v.Members {
 			m := &v.Members[i]
-			if m.Key <= last || !isPlainKey(m.Key) { // the Writer panics at them
+			if m.Key <= last || !canon.IsPlainKey(m.Key) { // the Writer panics at them
 				return fmt.Errorf("byte %d: keys are printable ASCII and ascend, %.80q stands behind %.80q", m.Value.Offset, m.Key, last)
 			}
 			last = m.Key
@@ -83,15 +83,4 @@ func rewriteNumber(w *canon.Writer, v *canon.Value) error {
 	}
 	w.Uint(n)
 	return nil
-}
-
-// isPlainKey reports whether a key can be written: printable ASCII without quote and
-// backslash, and not empty, which Writer would take for no key.
-func isPlainKey(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' || s[i] == '"' || s[i] == '\\' {
-			return false
-		}
-	}
-	return s != ""
 }

@@ -366,6 +366,10 @@ func parseStrict[T interface {
 	var version error
 	err := canon.Within(data, len(data)/bytesOfValue+64, func(c *canon.Cursor) error {
 		if version = checkVersion(c.Value(), versions); version != nil {
+			if !c.Value().PlainKeys() { // no version has such keys
+				version = nil
+				return errKeys
+			}
 			return version
 		}
 		v = read(c)
@@ -391,6 +395,8 @@ func parseStrict[T interface {
 	}
 	return v, nil
 }
+
+var errKeys = errors.New("a key is not printable ASCII, or is empty")
 
 // A knownVersion is a version that a document says it is of, and where.
 type knownVersion struct{ in, key, version string }

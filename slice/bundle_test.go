@@ -570,7 +570,7 @@ func TestParseBundleRefuses(t *testing.T) {
 		{"an unknown member of an admission", `"distance":1`, `"distance":1,"exact":1`, `turns[1].admission: unknown field "exact"`},
 		{"an unknown member of the provenance", `"policy_id"`, `"policies":1,"policy_id"`, `provenance: unknown field "policies"`},
 		{"an unknown member of the policy", `"max_nodes"`, `"max_modes":1,"max_nodes"`, `policy: unknown field "max_modes"`},
-		{"a missing parameter", `"max_nodes":3,`, ``, "not the canonical spelling"},
+		{"a missing parameter", `"max_nodes":3,`, ``, `"max_nodes" is missing`},
 		{"a repeated member", `"key_id":"k1"`, `"key_id":"k1","key_id":"k1"`, "repeated"},
 		{"null", `"key_id":"k1"`, `"key_id":null`, "key_id"},
 		{"redacted false", `"redacted":true`, `"redacted":false`, "turns[1].redacted"},

@@ -58,6 +58,32 @@ type Member struct {
 	Value Value
 }
 
+// PlainKeys reports whether every key, at any depth, is one that a Writer can write: printable
+// ASCII without quote and backslash, and not empty.
+func (v *Value) PlainKeys() bool {
+	for i := range v.Items {
+		if !v.Items[i].PlainKeys() {
+			return false
+		}
+	}
+	for i := range v.Members {
+		if m := &v.Members[i]; !IsPlainKey(m.Key) || !m.Value.PlainKeys() {
+			return false
+		}
+	}
+	return true
+}
+
+// IsPlainKey reports whether a Writer can write a key.
+func IsPlainKey(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == '"' || s[i] == '\\' {
+			return false
+		}
+	}
+	return s != ""
+}
+
 // Get gives the value under key, or nil.
 func (v *Value) Get(key string) *Value {
 	for i := range v.Members {
