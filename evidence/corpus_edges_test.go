@@ -26,6 +26,7 @@ func (c *corpus) edges(files map[string][]byte, first *kernel.Issued) {
 	c.leaves(files)
 	c.late(first, files)
 	c.add("tampered_no_turns_fail", evidence.Tampered, "A bundle of no turns: its anchor is not in it.", map[string][]byte{bundleFile: c.without(files[bundleFile])}, "", c.secret)
+	c.add("tampered_no_turns_edges_fail", evidence.Tampered, "A bundle of no turns, with edges and an order: no end of an edge is in it.", map[string][]byte{bundleFile: c.turnless(files[bundleFile])}, "", c.secret)
 	step := map[string][]byte{nowFile: c.checkpoint(), oldFile: c.checkpoint()}
 	many := func(n int) []byte { return ledger.FormatHashes(make([]ledger.Hash, n)) }
 	c.add("consistency_many_fail", evidence.LogInconsistent, "A proof of consistency of 63 hashes, as many as there may be, between equal sizes.", with(step, stepFile, many(63)), c.trustLog(), "")
@@ -145,7 +146,14 @@ func (c *corpus) late(first *kernel.Issued, files map[string][]byte) {
 	c.add("witnesses_beyond_time_fail", evidence.QuorumNotMet, "A witness signed a time beyond the year 9999, which no time can say: the cosignature does not verify.", with(files, proofFile, cosigned(253402300800)), c.trustAll(), "")
 }
 
-// without gives the bundle without its turns.
+// turnless returns the bundle without its turns, and with its edges.
+func (c *corpus) turnless(bundle []byte) []byte {
+	b := parsed(bundle)
+	b.Turns = []slice.BundleTurn{}
+	return bytes.Clone(b.Append(nil))
+}
+
+// without returns the bundle without its turns and edges.
 func (c *corpus) without(bundle []byte) []byte {
 	b := parsed(bundle)
 	b.Turns, b.Edges, b.Order = []slice.BundleTurn{}, []dag.Edge{}, []dag.TurnID{}

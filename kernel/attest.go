@@ -114,13 +114,23 @@ func (k *Kernel) attest(ctx context.Context, tenant dag.Tenant, b *slice.Bundle,
 }
 
 // why says of redacted turns why they have no text. Which it is never changes: an erasure
-// is for ever, and what never came cannot be erased.
+// is for ever, and what never came cannot be erased. Text that came and is gone without an erasure
+// is ErrDamaged: nothing is stated of it.
 func (k *Kernel) why(ctx context.Context, tenant dag.Tenant, redacted []dag.TurnID) (func(dag.TurnID) attest.Why, error) {
-	var erased []dag.TurnID
-	if len(redacted) > 0 {
-		var err error
-		if erased, err = k.erasedAmong(ctx, tenant, redacted); err != nil {
+	erased, err := erasedAmong(ctx, k.store, tenant, redacted)
+	if err != nil {
+		return nil, err
+	}
+	if len(erased) < len(redacted) {
+		records, err := k.store.Turns(ctx, tenant, redacted)
+		if err != nil {
 			return nil, err
+		}
+		for i := range records {
+			r := &records[i]
+			if _, ok := slices.BinarySearchFunc(erased, r.Turn.ID, dag.TurnID.Compare); !ok && r.Body == nil && !r.Withheld {
+				return nil, fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, r.Turn.ID)
+			}
 		}
 	}
 	return func(t dag.TurnID) attest.Why {

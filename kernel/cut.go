@@ -52,6 +52,9 @@ func (c *keeping) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Iss
 	if err != nil {
 		return nil, err
 	}
+	if gone := lostAmong(s.Turns, texts); len(gone) > 0 {
+		return nil, fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, gone[0])
+	}
 	var seal slice.Seal
 	var bundle []byte
 	err = c.k.turnstile.pass(ctx, func() (err error) {
@@ -72,7 +75,7 @@ func (c *keeping) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Iss
 	}
 	issued := &Issued{Slice: s, Seal: seal, Bundle: bundle, Record: record}
 	for i := range texts {
-		if texts[i].withheld {
+		if texts[i].state != textShown {
 			issued.redacted = append(issued.redacted, s.Turns[i].ID)
 		}
 	}
@@ -85,8 +88,18 @@ func (c *keeping) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	texts, err := c.texts.encoded(ctx, tenant, head, s.Turns, cut.places)
+	texts, err := c.texts.encoded(ctx, tenant, head, cut)
 	return cut, s, texts, err
+}
+
+// lostAmong lists the turns whose text is lost, by ascending id.
+func lostAmong(turns []slice.Selected, texts []text) (gone []dag.TurnID) {
+	for i := range texts {
+		if texts[i].state == textLost {
+			gone = append(gone, turns[i].ID)
+		}
+	}
+	return gone
 }
 
 // selected selects, and gives the head at the time.
@@ -149,7 +162,7 @@ func handoutOf(s *slice.Slice, seal slice.Seal, texts []text) handout {
 	h := handout{keyID: seal.KeyID, token: seal.Token, asOf: s.AsOf}
 	var without []byte
 	for i := range texts {
-		if texts[i].withheld {
+		if texts[i].state != textShown {
 			without = binary.AppendUvarint(without, uint64(i))
 		}
 	}

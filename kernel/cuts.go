@@ -16,7 +16,8 @@ import (
 // until something is added to the conversations that it was made from, whatever else the
 // tenant admits.
 type cuts struct {
-	kept *byteLRU[cutKey, *cutting]
+	texts *texts // whose fingerprints the cuts carry
+	kept  *byteLRU[cutKey, *cutting]
 }
 
 // A cutKey names a cut. The slice does not depend on the name of the policy but holds it.
@@ -32,6 +33,7 @@ type cutKey struct {
 type cutting struct {
 	slice  *slice.Slice
 	places []store.Place
+	prints []uint64                    // of the turns' skeletons, see fingerprint
 	frame  atomic.Pointer[slice.Frame] // of its bundles, once somebody has asked for one
 }
 
@@ -45,7 +47,7 @@ func (c *cutting) framed() *slice.Frame {
 	return f
 }
 
-func newCuts(most int) *cuts { return &cuts{newByteLRU[cutKey, *cutting](most)} }
+func newCuts(texts *texts, most int) *cuts { return &cuts{texts, newByteLRU[cutKey, *cutting](most)} }
 
 // cut cuts inside the turnstile, unless it has been done. settled is the newest change of
 // the graph.
@@ -60,7 +62,7 @@ func (c *cuts) cut(ctx context.Context, inside turnstile, v dag.View, settled da
 		if err != nil {
 			return err
 		}
-		made = &cutting{slice: s, places: make([]store.Place, len(s.Turns))}
+		made = &cutting{slice: s, places: make([]store.Place, len(s.Turns)), prints: c.texts.viewPrints(v, s.Turns)}
 		for i := range s.Turns {
 			n, _ := v.Find(s.Turns[i].ID) // it was selected from there
 			made.places[i] = store.Place{Conversation: v.Conversation(n), Seq: v.Admitted(n)}
@@ -76,6 +78,6 @@ func (c *cuts) cut(ctx context.Context, inside turnstile, v dag.View, settled da
 
 // size estimates the bytes that a cutting holds on to, with its frame.
 func (c *cutting) size() int {
-	return 512 + slice.FrameSize(len(c.slice.Turns), len(c.slice.Edges)) + len(c.slice.Turns)*int(unsafe.Sizeof(slice.Selected{})+unsafe.Sizeof(0)) +
+	return 512 + slice.FrameSize(len(c.slice.Turns), len(c.slice.Edges)) + len(c.slice.Turns)*int(unsafe.Sizeof(slice.Selected{})+unsafe.Sizeof(uint64(0))) +
 		len(c.slice.Edges)*int(unsafe.Sizeof(dag.Edge{})) + len(c.places)*int(unsafe.Sizeof(store.Place{}))
 }

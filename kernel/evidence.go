@@ -43,10 +43,11 @@ func (k *Kernel) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice
 		return nil, fmt.Errorf("slice %s of tenant %s: %w", id, tenant, ErrNoAttestation)
 	}
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
-	bundle, err := steady(k, func(c *keeping) ([]byte, error) { return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal) })
+	again, err := steady(k, func(c *keeping) (*recut, error) { return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal) })
 	if err != nil {
 		return nil, err
 	}
+	bundle := again.bundle
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
 		return nil, fmt.Errorf("%w: what was cut again: %w", ErrDamaged, err)
@@ -54,6 +55,11 @@ func (k *Kernel) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice
 	if dag.Digest(sha256.Sum256(bundle)) != i.Bundle {
 		if b.Provenance != i.Provenance || len(b.Redacted()) == 0 {
 			return nil, fmt.Errorf("%w: slice %s of tenant %s, cut again, is not what was issued", ErrDamaged, id, tenant)
+		}
+		for _, id := range b.Redacted() {
+			if again.gone[id] == textLost {
+				return nil, fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, id)
+			}
 		}
 		return nil, fmt.Errorf("bundle %s of slice %s, tenant %s: %w, so its bytes cannot be made again; have the bundle itself attested", i.Bundle, id, tenant, ErrErasedSince)
 	}

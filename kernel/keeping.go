@@ -50,11 +50,12 @@ func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
 	if err != nil {
 		return nil, err
 	}
+	texts := newTexts(s, k.turnstile, k.config.TextBytes)
 	return &keeping{
 		k: k, store: s,
 		graphs:   newGraphs(s, places, &k.heads, k.config.SkeletonBytes),
-		cuts:     newCuts(k.config.CutBytes),
-		texts:    newTexts(s, k.turnstile, k.config.TextBytes),
+		cuts:     newCuts(texts, k.config.CutBytes),
+		texts:    texts,
 		places:   places,
 		recorded: recorded,
 		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}},

@@ -22,6 +22,7 @@ type ReplayOutcome string
 const (
 	Identical ReplayOutcome = "identical" // the same bytes came out
 	Erased    ReplayOutcome = "erased"    // the same but for the text of turns erased since
+	Lost      ReplayOutcome = "lost"      // as erased, but of some of these turns no erasure is on record
 	Different ReplayOutcome = "different"
 )
 
@@ -38,6 +39,7 @@ type Replay struct {
 	Provenance slice.Provenance  // of the slice that was replayed
 	AsOf       dag.Seq           // the view it was cut from
 	Erased     []dag.TurnID      // turns whose text was erased since
+	Lost       []dag.TurnID      // turns whose text was there and is gone without an erasure
 	Redacted   []dag.TurnID      // turns without text in what was replayed
 	Difference *slice.Difference // the first one, unless identical
 	Checks     []slice.Check     // replay, token, issued
@@ -64,16 +66,29 @@ func (k *Kernel) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (
 		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
 	}
 	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf, Redacted: b.Redacted()}
-	again, err := steady(k, func(c *keeping) ([]byte, error) { return c.cutAgain(ctx, tenant, &b.Provenance, b.AsOf, b.Seal) })
+	digest := dag.Digest(sha256.Sum256(bundle))
+	again, err := steady(k, func(c *keeping) (*recut, error) { return c.cutAgain(ctx, tenant, &b.Provenance, b.AsOf, b.Seal) })
 	if err != nil {
 		if !r.noCut(err) {
 			return nil, err
 		}
-	} else if err := r.compare(b, bundle, again); err != nil {
-		return nil, err
+	} else {
+		issued, err := k.wasIssued(ctx, tenant, b.Provenance.SliceID, digest)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.compare(b, bundle, again, issued); err != nil {
+			return nil, err
+		}
 	}
 	r.checkToken(k.authority.Check(&b.Provenance, b.Seal))
-	return r, k.checkIssued(ctx, tenant, r, sha256.Sum256(bundle))
+	return r, k.checkIssued(ctx, tenant, r, digest)
+}
+
+// wasIssued reports whether a bundle is on record.
+func (k *Kernel) wasIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (bool, error) {
+	records, err := k.store.IssuedByID(ctx, tenant, id)
+	return slices.ContainsFunc(records, func(i store.Issued) bool { return i.Bundle == digest }), err
 }
 
 // ErrTenant is wrapped when evidence belongs to another tenant.
@@ -94,7 +109,7 @@ func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.S
 	i := records[len(records)-1]
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
 	r := &Replay{Provenance: i.Provenance, AsOf: i.AsOf}
-	again, err := steady(k, func(c *keeping) ([]byte, error) {
+	again, err := steady(k, func(c *keeping) (*recut, error) {
 		if i.Question == "" {
 			return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
 		}
@@ -102,26 +117,30 @@ func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.S
 		if err != nil {
 			return nil, fmt.Errorf("%w: the question of issued slice %d: %w", ErrDamaged, i.Number, err)
 		}
-		return c.cutFactsAgain(ctx, tenant, q, i.Provenance.PolicyID, i.AsOf, seal)
+		facts, err := c.cutFactsAgain(ctx, tenant, q, i.Provenance.PolicyID, i.AsOf, seal)
+		return &recut{bundle: facts}, err
 	})
 	switch {
 	case err != nil && !r.noCut(err):
 		return nil, err
 	case err != nil:
 	case i.Question != "":
-		r.compareFactsRecord(&i, again)
+		r.compareFactsRecord(&i, again.bundle)
 	default:
 		r.compareRecord(&i, again)
-		if r.Erased, err = k.erasedAmong(ctx, tenant, r.Erased); err != nil {
-			return nil, err
-		}
 	}
 	r.checkToken(k.authority.Check(&i.Provenance, seal))
 	return r, k.checkIssued(ctx, tenant, r, i.Bundle)
 }
 
+// A recut is a bundle that was made again, and what became of the texts that it lacks.
+type recut struct {
+	bundle []byte
+	gone   map[dag.TurnID]textState
+}
+
 // cutAgain makes the bundle that a claim leads to.
-func (c *keeping) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
+func (c *keeping) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, asOf dag.Seq, seal slice.Seal) (*recut, error) {
 	p, err := c.policy(ctx, tenant, claim.PolicyID)
 	if err != nil {
 		return nil, err
@@ -133,7 +152,13 @@ func (c *keeping) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.
 	if err != nil {
 		return nil, err
 	}
-	return cut.bundle(s.AsOf, seal, texts), nil
+	again := &recut{bundle: cut.bundle(s.AsOf, seal, texts), gone: map[dag.TurnID]textState{}}
+	for i := range texts {
+		if texts[i].state != textShown {
+			again.gone[s.Turns[i].ID] = texts[i].state
+		}
+	}
+	return again, nil
 }
 
 // noCut takes a cut that cannot be made from this view as a difference, and
@@ -165,8 +190,9 @@ func (r *Replay) agree(o ReplayOutcome, reason string) {
 }
 
 // compare sets a bundle against what cutting again gave. Turns that one of the
-// two shows without text are compared without it.
-func (r *Replay) compare(b *slice.Bundle, bundle, again []byte) error {
+// two shows without text are compared without it. issued says that the given bytes are on record.
+func (r *Replay) compare(b *slice.Bundle, bundle []byte, cut *recut, issued bool) error {
+	again := cut.bundle
 	for _, c := range b.Check() { // text that is erased here is judged by the salt that the bundle holds
 		if c.Status == slice.StatusFail {
 			r.differ(slice.Differ(again, bundle), fmt.Sprintf("%s: %s", c.ID, c.Detail))
@@ -181,19 +207,44 @@ func (r *Replay) compare(b *slice.Bundle, bundle, again []byte) error {
 	if err != nil {
 		return fmt.Errorf("kernel: what was cut again: %w", err)
 	}
-	r.Erased = withoutTextOnlyIn(fresh, b)
 	if d := slice.Differ(redact(b, fresh.Redacted()), redact(fresh, b.Redacted())); d != nil {
-		r.Erased = nil
 		first := slice.Differ(again, bundle)
 		r.differ(first, fmt.Sprintf("byte %d, at %s", first.Offset, first.Path))
 		return nil
 	}
-	if len(r.Erased) == 0 {
+	switch gone := withoutTextOnlyIn(fresh, b); {
+	case len(gone) == 0:
 		r.agree(Identical, "the same but for text that the given bundle withholds")
-		return nil
+	case !r.account(gone, cut, issued):
+		r.agree(Identical, "the same but for text that the given bundle shows, and that never came here")
+	case len(r.Lost) == 0:
+		r.agree(Erased, fmt.Sprintf("the same but for the text erased since; turns without it: %d", len(r.Erased)))
+	default:
+		r.lose(fmt.Sprintf("the same but for text that is gone; no erasure is on record of %d of %d turns", len(r.Lost), len(gone)))
 	}
-	r.agree(Erased, fmt.Sprintf("the same but for the text erased since; turns without it: %d", len(r.Erased)))
 	return nil
+}
+
+// account says of turns that were shown and whose text is gone whether it was erased or lost, and
+// reports whether there is any of either. Text of which the store says that it never came was lost
+// if a bundle with it was issued here.
+func (r *Replay) account(gone []dag.TurnID, cut *recut, issued bool) bool {
+	for _, id := range gone {
+		switch state := cut.gone[id]; {
+		case state == textErased:
+			r.Erased = append(r.Erased, id)
+		case state == textLost || issued:
+			r.Lost = append(r.Lost, id)
+		}
+	}
+	return len(r.Erased)+len(r.Lost) > 0
+}
+
+// lose records that text was lost: the evidence agrees as far as it can be compared, and the store
+// does not hold what it should.
+func (r *Replay) lose(reason string) {
+	r.Outcome, r.Reason = Lost, reason
+	r.Checks = append(r.Checks, slice.Check{ID: CheckReplayed, Status: slice.StatusFail, Detail: reason})
 }
 
 // redact writes a bundle again without the text of some turns.
@@ -229,7 +280,8 @@ func withoutTextOnlyIn(a, b *slice.Bundle) []dag.TurnID {
 
 // compareRecord sets a record, which holds no text, against what cutting again
 // gave.
-func (r *Replay) compareRecord(i *store.Issued, again []byte) {
+func (r *Replay) compareRecord(i *store.Issued, cut *recut) {
+	again := cut.bundle
 	fresh, err := slice.ParseBundle(again)
 	if err != nil {
 		r.differ(nil, err.Error())
@@ -242,22 +294,47 @@ func (r *Replay) compareRecord(i *store.Issued, again []byte) {
 	case fresh.Provenance != i.Provenance:
 		r.differ(nil, fmt.Sprintf("cutting again gives slice %s with snapshot %s", fresh.Provenance.SliceID, fresh.Provenance.GraphSnapshotHash))
 	case len(r.Redacted) > 0:
-		r.Erased = r.Redacted
-		r.agree(Erased, fmt.Sprintf("the same six fields; %d without text, so the bytes cannot be compared", len(r.Redacted)))
+		r.accountRecord(cut)
+		reason := fmt.Sprintf("the same six fields; %d without text, so the bytes cannot be compared", len(r.Redacted))
+		if len(r.Lost) > 0 {
+			r.lose(fmt.Sprintf("%s; no erasure is on record of %d of them", reason, len(r.Lost)))
+			return
+		}
+		r.agree(Erased, reason)
 	default:
 		r.differ(nil, "the same six fields, but other bytes than those recorded")
 	}
 }
 
-// erasedAmong leaves out the turns whose text never came.
-func (k *Kernel) erasedAmong(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]dag.TurnID, error) {
+// accountRecord says of turns without text whether it was erased or lost since the record was made.
+// The recorded bytes are others than those of now. If no erasure explains that, a text was there
+// that the store now says never came.
+func (r *Replay) accountRecord(cut *recut) {
+	for _, id := range r.Redacted {
+		switch cut.gone[id] {
+		case textErased:
+			r.Erased = append(r.Erased, id)
+		case textLost:
+			r.Lost = append(r.Lost, id)
+		}
+	}
+	if len(r.Erased)+len(r.Lost) == 0 {
+		r.Lost = r.Redacted
+	}
+}
+
+// erasedAmong returns those of the turns of which an erasure is on record, by ascending id. It pages
+// through all events of the tenant, unless there are no turns.
+func erasedAmong(ctx context.Context, from interface {
+	Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error)
+}, tenant dag.Tenant, ids []dag.TurnID) ([]dag.TurnID, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	var erased []dag.TurnID
 	const page = 1_000
 	for after := dag.Seq(0); ; {
-		events, err := k.store.Events(ctx, tenant, after, page)
+		events, err := from.Events(ctx, tenant, after, page)
 		if err != nil {
 			return nil, err
 		}

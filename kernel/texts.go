@@ -2,8 +2,10 @@ package kernel
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"sync"
 
@@ -23,6 +25,8 @@ type texts struct {
 	mu       sync.Mutex               // guards everything below, and is not held while the store is asked
 	erasures map[dag.Tenant]*erasures // that the kept text knows
 	erased   uint64                   // erasures made through this kernel
+
+	seed maphash.Seed // of fingerprints
 }
 
 // The erasures of a tenant, as far as they are known.
@@ -33,9 +37,20 @@ type erasures struct {
 
 // A text is an encoded turn.
 type text struct {
-	encoded  slice.EncodedTurn
-	withheld bool // it is erased, or never came
+	encoded slice.EncodedTurn
+	state   textState
+	print   uint64 // of the record that it was encoded from, see fingerprint
 }
+
+// A textState says what became of a turn's body.
+type textState uint8
+
+const (
+	textShown    textState = iota
+	textWithheld           // it never came
+	textErased             // an erasure is on record
+	textLost               // it came, it is gone, and no erasure says why
+)
 
 // A moment says which erasures are known.
 type moment struct {
@@ -47,7 +62,7 @@ type moment struct {
 const entryCost = 160
 
 func newTexts(s steadyStore, inside turnstile, most int) *texts {
-	return &texts{store: s, inside: inside, kept: newByteLRU[turnKey, text](most), erasures: map[dag.Tenant]*erasures{}}
+	return &texts{store: s, inside: inside, kept: newByteLRU[turnKey, text](most), erasures: map[dag.Tenant]*erasures{}, seed: maphash.MakeSeed()}
 }
 
 // forget lets go of the text of a turn that is erased through this kernel.
@@ -116,6 +131,9 @@ func (x *texts) keep(tenant dag.Tenant, known moment, fetched map[dag.TurnID]tex
 		return
 	}
 	for id, e := range fetched {
+		if e.state == textLost { // it may be restored, or its erasure recorded
+			continue
+		}
 		x.kept.put(turnKey{tenant, id}, e, len(e.encoded)+entryCost)
 	}
 }
@@ -123,10 +141,12 @@ func (x *texts) keep(tenant dag.Tenant, known moment, fetched map[dag.TurnID]tex
 // fetchedAtOnce bounds the turns of one query for text.
 const fetchedAtOnce = 512
 
-// encoded gives the text of turns that stand at places, as of head, in their order. One
-// query for up to 512 turns that are not kept. What is stored must match its digest:
-// nothing is handed out that would not verify.
-func (x *texts) encoded(ctx context.Context, tenant dag.Tenant, head dag.Seq, turns []slice.Selected, places []store.Place) ([]text, error) {
+// encoded returns the texts of a cut's turns as of head, in their order. It takes one query for
+// up to 512 turns that are not cached. Nothing damaged is returned: a text must match its digest, a
+// record its leaf, and the skeleton that the turn was selected by its record. Otherwise the error
+// wraps ErrDamaged and names the turn. A text that is lost is returned as such.
+func (x *texts) encoded(ctx context.Context, tenant dag.Tenant, head dag.Seq, cut *cutting) ([]text, error) {
+	turns, places := cut.slice.Turns, cut.places
 	known, err := x.sync(ctx, tenant, head)
 	if err != nil {
 		return nil, err
@@ -160,6 +180,11 @@ func (x *texts) encoded(ctx context.Context, tenant dag.Tenant, head dag.Seq, tu
 		}
 		x.keep(tenant, known, fetched)
 	}
+	for i := range given {
+		if given[i].print != cut.prints[i] {
+			return nil, fmt.Errorf("%w: the graph's entry of turn %s is not that of the turn's record", ErrDamaged, turns[i].ID)
+		}
+	}
 	return given, nil
 }
 
@@ -179,14 +204,23 @@ func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, places []store.Pla
 	encoded := make([]text, len(records))
 	err = x.inside.each(ctx, len(records), func(i int) error {
 		r := &records[i]
-		if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
-			return fmt.Errorf("%w: the text of turn %s does not match its digest", ErrDamaged, r.Turn.ID)
+		if err := checkRecord(r); err != nil {
+			return err
 		}
 		e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
-		encoded[i] = text{e, r.Body == nil}
+		encoded[i] = text{encoded: e, print: x.recordPrint(r)}
+		switch {
+		case r.Withheld:
+			encoded[i].state = textWithheld
+		case r.Body == nil:
+			encoded[i].state = textLost
+		}
 		return err
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := x.explain(ctx, tenant, records, encoded); err != nil {
 		return nil, err
 	}
 	fetched := make(map[dag.TurnID]text, len(records))
@@ -194,4 +228,90 @@ func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, places []store.Pla
 		fetched[records[i].Turn.ID] = encoded[i]
 	}
 	return fetched, nil
+}
+
+// explain looks up which of the texts that are gone were erased.
+func (x *texts) explain(ctx context.Context, tenant dag.Tenant, records []store.Record, texts []text) error {
+	var gone []dag.TurnID
+	for i := range texts {
+		if texts[i].state == textLost {
+			gone = append(gone, records[i].Turn.ID)
+		}
+	}
+	known, err := erasedAmong(ctx, x.store, tenant, gone)
+	if err != nil {
+		return err
+	}
+	for i := range texts {
+		if _, ok := slices.BinarySearchFunc(known, records[i].Turn.ID, dag.TurnID.Compare); ok {
+			texts[i].state = textErased
+		}
+	}
+	return nil
+}
+
+// checkRecord reports ErrDamaged if a record does not match its digests.
+func checkRecord(r *store.Record) error {
+	damaged := func(what string) error {
+		return fmt.Errorf("%w: %s of turn %s does not match its digest", ErrDamaged, what, r.Turn.ID)
+	}
+	if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
+		return damaged("the text")
+	}
+	if slice.TurnLeaf(&r.Turn) != r.Leaf {
+		return damaged("the record")
+	}
+	for i := range r.Parents {
+		if p := &r.Parents[i]; slice.EdgeLeaf(dag.Edge{Parent: p.ID, Child: r.Turn.ID, Kind: p.Kind}) != p.Leaf {
+			return damaged("an edge")
+		}
+	}
+	return nil
+}
+
+// A fingerprint collects what a turn's skeleton and its record must agree on: everything that
+// decides a cut. It tells damage, not forgery: whoever can write the store can write both.
+type fingerprint struct {
+	bytes []byte
+	seed  maphash.Seed
+}
+
+func (f *fingerprint) turn(id dag.TurnID, created dag.Time, salience dag.PPM, role dag.Role, phase dag.Phase, leaf dag.Digest) {
+	f.bytes = append(f.bytes[:0], id[:]...)
+	f.bytes = binary.LittleEndian.AppendUint64(f.bytes, uint64(created))
+	f.bytes = binary.LittleEndian.AppendUint32(f.bytes, uint32(salience))
+	f.bytes = append(f.bytes, byte(role), byte(phase))
+	f.bytes = append(f.bytes, leaf[:]...)
+}
+
+func (f *fingerprint) parent(id dag.TurnID, kind dag.EdgeKind, leaf *dag.Digest) {
+	f.bytes = append(append(append(f.bytes, id[:]...), byte(kind)), leaf[:]...)
+}
+
+func (f *fingerprint) sum() uint64 { return maphash.Bytes(f.seed, f.bytes) }
+
+func (x *texts) recordPrint(r *store.Record) uint64 {
+	f := fingerprint{seed: x.seed}
+	t := &r.Turn
+	f.turn(t.ID, t.CreatedAt, t.Salience, t.Role, t.Phase, r.Leaf)
+	for i := range r.Parents {
+		f.parent(r.Parents[i].ID, r.Parents[i].Kind, &r.Parents[i].Leaf)
+	}
+	return f.sum()
+}
+
+// viewPrints returns the fingerprints of a cut's turns as the view has them.
+func (x *texts) viewPrints(v dag.View, turns []slice.Selected) []uint64 {
+	prints := make([]uint64, len(turns))
+	f := fingerprint{seed: x.seed}
+	for i := range turns {
+		n, _ := v.Find(turns[i].ID) // it was selected from there
+		f.turn(v.ID(n), v.CreatedAt(n), v.Salience(n), v.Role(n), v.Phase(n), v.Leaf(n))
+		for p := range v.ParentCount(n) {
+			parent, kind, leaf := v.Parent(n, p)
+			f.parent(v.ID(parent), kind, leaf)
+		}
+		prints[i] = f.sum()
+	}
+	return prints
 }

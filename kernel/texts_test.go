@@ -63,7 +63,14 @@ func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 		t.Fatal(err)
 	}
 	x := newTexts(steadyStore{inner: s}, make(turnstile, 1), 1<<20)
-	want := []slice.Selected{{ID: turn.ID}}
+	record, err := s.Turns(ctx, dag.DefaultTenant, []dag.TurnID{turn.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &cutting{
+		slice: &slice.Slice{Turns: []slice.Selected{{ID: turn.ID}}}, places: []store.Place{{Conversation: turn.Conversation, Seq: 1}},
+		prints: []uint64{x.recordPrint(&record[0])},
+	}
 	s.meanwhile = func() {
 		s.meanwhile = nil
 		if _, err := s.Erase(ctx, dag.DefaultTenant, store.Event{Kind: store.Erasure, Turn: turn.ID, Reason: "asked for"}); err != nil {
@@ -73,7 +80,7 @@ func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := x.encoded(ctx, dag.DefaultTenant, 1, want, []store.Place{{Conversation: turn.Conversation, Seq: 1}}); err != nil {
+	if _, err := x.encoded(ctx, dag.DefaultTenant, 1, want); err != nil {
 		t.Fatal(err)
 	}
 	if s.meanwhile != nil {

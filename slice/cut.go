@@ -356,16 +356,20 @@ func (a *Admission) fill(v dag.View, p *Pick) {
 
 // Order gives the indexes of turns in the order for readers and prompts: a
 // topological order along edges; among the turns that are ready, the earliest
-// (CreatedAt, ID) comes first. Turns are by ascending id, and the edges' ends
-// among them. Turns on a cycle, and behind one, are left out.
+// (CreatedAt, ID) comes first. Turns are by ascending id. Turns on a cycle, and after one, are left
+// out. An edge of which an end is not among the turns orders nothing.
 func Order(turns []Selected, edges []dag.Edge) []int32 {
 	index := make(map[dag.TurnID]int32, len(turns))
 	for i := range turns {
 		index[turns[i].ID] = int32(i)
 	}
-	pairs := make([][2]int32, len(edges))
-	for i, e := range edges {
-		pairs[i] = [2]int32{index[e.Parent], index[e.Child]}
+	pairs := make([][2]int32, 0, len(edges))
+	for _, e := range edges {
+		parent, hasParent := index[e.Parent]
+		child, hasChild := index[e.Child]
+		if hasParent && hasChild {
+			pairs = append(pairs, [2]int32{parent, child})
+		}
 	}
 	return dag.Topological(len(turns), pairs, func(a, b int32) bool {
 		if turns[a].CreatedAt != turns[b].CreatedAt {

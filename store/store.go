@@ -75,9 +75,10 @@ type Record struct {
 	Turn     dag.Turn
 	Leaf     dag.Digest
 	Parents  []dag.SkeletonParent // in the order of admission
-	Body     []byte               // nil: erased or withheld
-	Salt     dag.Salt             // zero with the body gone
-	External string               // "" with the body gone
+	Body     []byte               // nil: it never came, was erased, or was lost
+	Salt     dag.Salt             // zero without a body
+	External string               // "" without a body
+	Withheld bool                 // the body never came; false with a body that is gone since
 }
 
 // A Place is where a turn stands. Whoever has a turn's skeleton knows it.
@@ -228,8 +229,9 @@ type Store interface {
 	// Erase deletes a turn's body, salt and external id beyond recovery from
 	// the store's own files, and records the event under the next sequence
 	// number. The Event's Seq is set by the store. Erasing an erased or
-	// withheld turn changes nothing and gives the event that stands (its zero
-	// value if the body never came). An unknown turn is ErrNotFound.
+	// withheld turn changes nothing and returns the event that was recorded (its zero
+	// value if the body never came). A body that was lost is erased like any other: the
+	// event then accounts for it. An unknown turn is ErrNotFound.
 	Erase(ctx context.Context, tenant dag.Tenant, e Event) (Event, error)
 
 	// Events gives up to limit events numbered above after, ascending.

@@ -171,6 +171,9 @@ func (r *Record) check() error {
 	if r.Body == nil {
 		return nil
 	}
+	if r.Withheld {
+		return fmt.Errorf("%w: turn %s is said to be withheld, and has a body", dag.ErrForm, r.Turn.ID)
+	}
 	if d := slice.DigestBody(r.Body, r.Salt); d != r.Turn.BodyDigest {
 		return fmt.Errorf("%w: turn %s has the body digest %s, and its body and salt give %s", dag.ErrForm, r.Turn.ID, r.Turn.BodyDigest, d)
 	}
@@ -244,7 +247,7 @@ func (p *PreparedStretch) Plan(k Known) ([]Record, []Event, error) {
 			return nil, nil, err
 		}
 		if _, erased := p.erased[r.Turn.ID]; erased {
-			r.Body, r.Salt, r.External = nil, dag.Salt{}, ""
+			r.Body, r.Salt, r.External, r.Withheld = nil, dag.Salt{}, "", false
 		}
 	}
 	if err := p.checkErasing(k); err != nil {

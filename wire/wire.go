@@ -180,6 +180,7 @@ type Replay struct {
 	SliceID    string      `json:"slice_id"`
 	AsOf       uint64      `json:"as_of"`
 	Erased     []string    `json:"erased"`
+	Lost       []string    `json:"lost"`
 	Redacted   []string    `json:"redacted"`
 	Difference *Difference `json:"difference,omitempty"`
 	Checks     []Check     `json:"checks"`

@@ -34,6 +34,7 @@ const (
 	exitRedacted       = 16 // text is missing, and --require-full was given
 	exitReplayDiffers  = 17
 	exitDamaged        = 18 // a store is not in order
+	exitReplayLost     = 19 // a replay lacks text that was there, and no erasure is on record
 	exitMalformed      = 20 // the bytes are not what they should be
 	exitUnknownVersion = 21
 )

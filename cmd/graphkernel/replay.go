@@ -47,6 +47,7 @@ type replayJSON struct {
 	ExitCode   int             `json:"exit_code"`
 	AsOf       uint64          `json:"as_of"`
 	Erased     []string        `json:"erased"`
+	Lost       []string        `json:"lost"`
 	Redacted   []string        `json:"redacted"`
 	Difference *differenceJSON `json:"first_difference,omitempty"`
 	Provenance *provenanceJSON `json:"provenance,omitempty"`
@@ -86,7 +87,7 @@ func (a *app) replayed(c *cobra.Command, s *session, what string) (*kernel.Repla
 func replayResult(r *kernel.Replay, full bool) replayJSON {
 	j := replayJSON{
 		Verdict: string(r.Outcome), Reason: r.Reason, AsOf: uint64(r.AsOf),
-		Erased: texts(r.Erased), Redacted: texts(r.Redacted),
+		Erased: texts(r.Erased), Lost: texts(r.Lost), Redacted: texts(r.Redacted),
 		Provenance: provenanceOf(&r.Provenance), Checks: checkLines(r.Checks),
 	}
 	if d := r.Difference; d != nil {
@@ -101,6 +102,8 @@ func replayResult(r *kernel.Replay, full bool) replayJSON {
 		j.Verdict, j.ExitCode, j.Reason = string(token.Tampered), exitTampered, r.Token.Error()
 	case r.Outcome == kernel.Different:
 		j.ExitCode = exitReplayDiffers
+	case r.Outcome == kernel.Lost:
+		j.ExitCode = exitReplayLost
 	case full && len(r.Erased)+len(r.Redacted) > 0:
 		j.ExitCode, j.Reason = exitRedacted, "text is missing, and --require-full was given"
 	}
@@ -112,6 +115,9 @@ func printReplay(w io.Writer, j *replayJSON, checks []slice.Check) {
 	printChecks(w, checks)
 	for _, id := range j.Erased {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "erased", id)
+	}
+	for _, id := range j.Lost {
+		fmt.Fprintf(w, "  %-8s turn %s\n", "lost", id)
 	}
 	if j.ExitCode != exitOK {
 		fmt.Fprintln(w, render.Visible(j.Reason))

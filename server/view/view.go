@@ -86,7 +86,7 @@ func Evidence(e *kernel.Evidence) wire.Evidence {
 func Replay(r *kernel.Replay) wire.Replay {
 	w := wire.Replay{
 		Outcome: string(r.Outcome), Reason: r.Reason, SliceID: string(r.Provenance.SliceID), AsOf: uint64(r.AsOf),
-		Erased: texts(r.Erased), Redacted: texts(r.Redacted), Checks: checks(r.Checks),
+		Erased: texts(r.Erased), Lost: texts(r.Lost), Redacted: texts(r.Redacted), Checks: checks(r.Checks),
 	}
 	if d := r.Difference; d != nil {
 		w.Difference = &wire.Difference{Offset: d.Offset, Path: d.Path, Expected: d.Expected, Found: d.Found}

@@ -28,6 +28,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
@@ -200,8 +202,9 @@ type checker struct {
 
 	beyond      dag.Seq // the greatest number seen above the head
 	beyondWhere string
-	vanished    []uint32    // turns whose bodies went during the check
+	vanished    []uint32    // turns whose bodies are gone: before the check or during it
 	graph       *graph      // of the slices that were cut again last
+	texts       texts       // of their turns
 	table       *aliasTable // of the slice of facts that was cut again last
 }
 
@@ -307,7 +310,9 @@ func (c *checker) later() error {
 	}
 	gone := map[dag.TurnID]bool{}
 	for _, i := range c.vanished {
-		gone[c.turn(i).id] = true
+		if t := c.turn(i); !t.erased {
+			gone[t.id] = true
+		}
 	}
 	for after := c.head; len(gone) > 0; {
 		page, err := c.s.Events(c.ctx, c.tenant, after, c.o.Page)
@@ -322,8 +327,8 @@ func (c *checker) later() error {
 			break
 		}
 	}
-	for id := range gone {
-		c.find(turnName(id), "body", "it had a body when the check began, which went without an event")
+	for _, id := range slices.SortedFunc(maps.Keys(gone), dag.TurnID.Compare) {
+		c.find(turnName(id), "body", "its body is gone, and no erasure is on record")
 	}
 	return nil
 }

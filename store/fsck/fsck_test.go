@@ -155,7 +155,11 @@ var damages = []damage{
 	{"external id", `UPDATE turns SET external = CAST('other' AS BLOB) WHERE tenant = 1 AND seq = 17`, turn(17), "external id"},
 	{"external id, gone", `UPDATE turns SET external = NULL WHERE tenant = 1 AND seq = 17`, turn(17), "external id"},
 	{"body", `UPDATE turns SET body = CAST('{}' AS BLOB) WHERE tenant = 1 AND seq = 18`, turn(18), "body"},
-	{"body, gone", `UPDATE turns SET body = NULL WHERE tenant = 1 AND seq = 15`, "", ""}, // as good as withheld
+	{"body, gone", `UPDATE turns SET body = NULL WHERE tenant = 1 AND seq = 15`, turn(15), "body"},
+	{"body and salt, gone", `UPDATE turns SET body = NULL, salt = NULL WHERE tenant = 1 AND seq = 15`, turn(15), "body"},
+	{"body of an issued turn, said to be withheld", `UPDATE turns SET body = NULL, salt = x'00', external = NULL, name = NULL WHERE tenant = 1
+		AND substr(kept, 49, 16) = (SELECT anchor FROM issued WHERE tenant = 1 AND number = 1)`, "issued", "bundle"},
+	{"token of another bundle", `UPDATE issued SET token = 'ffffffffffffffffffffffffffffffff' WHERE tenant = 1`, "issued", "bundle"},
 	{"body that was erased", `UPDATE turns SET body = CAST('{"attrs":{},"author":"human:guest","content":"back"}' AS BLOB), salt = zeroblob(16)
 		WHERE tenant = 1 AND substr(kept, 49, 16) = ` + id(3), turn(3), "body"},
 
@@ -340,10 +344,10 @@ func TestBound(t *testing.T) {
 	path := filled(t)
 	exec(t, path, `UPDATE turns SET salt = zeroblob(16) WHERE body IS NOT NULL`)
 	report := check(t, path, fsck.Options{Findings: 5})
-	if len(report.Findings) != 5 || report.Found != 68 {
-		t.Errorf("%d findings kept of %d, want 5 of 68", len(report.Findings), report.Found)
+	if len(report.Findings) != 5 || report.Found != 74 {
+		t.Errorf("%d findings kept of %d, want 5 of 74", len(report.Findings), report.Found)
 	}
-	if err := report.Err(); err == nil || !strings.Contains(err.Error(), "67 more") {
+	if err := report.Err(); err == nil || !strings.Contains(err.Error(), "73 more") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -217,6 +217,9 @@ func (c *checker) body(r *store.Record) error {
 	where := turnName(r.Turn.ID)
 	if r.Body == nil {
 		c.counts.Bare++
+		if !r.Withheld {
+			c.vanished = append(c.vanished, c.index[r.Turn.ID])
+		}
 		if r.Salt != (dag.Salt{}) || r.External != "" {
 			c.find(where, "body", "it has none, but a salt or an external id")
 		}

@@ -177,7 +177,11 @@ func (c *checker) recut(page []store.Issued, registry policy.Registry) error {
 			continue
 		}
 		c.counts.Recut++
-		c.compare(issuedName(p.Number), &p.Provenance, cut)
+		if c.compare(issuedName(p.Number), &p.Provenance, &cut.Provenance) {
+			if err := c.rebundle(p.Issued, cut); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -189,7 +193,9 @@ type placed struct {
 	conv   uint32 // of the anchor
 }
 
-func (c *checker) compare(where string, stored, cut *slice.Provenance) {
+// compare reports whether all fields are the same.
+func (c *checker) compare(where string, stored, cut *slice.Provenance) bool {
+	same := true
 	for _, f := range []struct{ name, stored, cut string }{
 		{"slice_id", string(stored.SliceID), string(cut.SliceID)},
 		{"anchor_turn_id", stored.Anchor.String(), cut.Anchor.String()},
@@ -200,8 +206,10 @@ func (c *checker) compare(where string, stored, cut *slice.Provenance) {
 	} {
 		if f.stored != f.cut {
 			c.find(where, f.name, "recorded is %s, and cutting again gives %s", f.stored, f.cut)
+			same = false
 		}
 	}
+	return same
 }
 
 // graphSize is how many bytes of skeletons are kept before beginning anew.
@@ -218,7 +226,7 @@ func newGraph(c *checker) *graph {
 	return &graph{c: c, dag: dag.NewGraph(), holds: map[dag.ConversationID]bool{}}
 }
 
-func (g *graph) cut(p placed) (*slice.Provenance, error) {
+func (g *graph) cut(p placed) (*slice.Slice, error) {
 	missing := []dag.ConversationID{g.c.conversations[p.conv].ID}
 	for {
 		if err := g.load(missing); err != nil {
@@ -226,7 +234,7 @@ func (g *graph) cut(p placed) (*slice.Provenance, error) {
 		}
 		s, err := slice.Cut(g.dag.At(p.AsOf), p.Provenance.Anchor, p.policy)
 		if err == nil {
-			return &s.Provenance, nil
+			return s, nil
 		}
 		var lacks *slice.MissingError
 		if !errors.As(err, &lacks) {

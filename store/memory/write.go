@@ -126,7 +126,7 @@ func (t *tenant) event(id dag.TurnID) (store.Event, bool) {
 	return t.events[at], true
 }
 
-func erase(r *store.Record) { r.Body, r.Salt, r.External = nil, dag.Salt{}, "" }
+func erase(r *store.Record) { r.Body, r.Salt, r.External, r.Withheld = nil, dag.Salt{}, "", false }
 
 // Erase deletes a body.
 func (s *Store) Erase(ctx context.Context, name dag.Tenant, e store.Event) (store.Event, error) {
@@ -142,8 +142,7 @@ func (s *Store) Erase(ctx context.Context, name dag.Tenant, e store.Event) (stor
 	if r == nil {
 		return store.Event{}, fmt.Errorf("memory: erase %s: %w", e.Turn, store.ErrNotFound)
 	}
-	if r.Body == nil {
-		stands, _ := t.event(e.Turn)
+	if stands, erased := t.event(e.Turn); erased || r.Withheld {
 		return stands, nil
 	}
 	e.Seq = t.head + 1

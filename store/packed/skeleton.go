@@ -1,6 +1,7 @@
 package packed
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -104,6 +105,34 @@ func ReadLink(l *dag.Link, b []byte) error {
 	copy(l.Parent[:], b)
 	copy(l.Child[:], b[16:])
 	copy(l.ChildConversation[:], b[32:])
+	return nil
+}
+
+// withheld stands in the column of the salt if a turn's body never came. A body that is gone since
+// leaves no salt, so that what an erasure does not explain can be told.
+var withheld = []byte{0}
+
+// Salt returns what stands in the column of a record's salt; nil is NULL.
+func Salt(r *store.Record) []byte {
+	switch {
+	case r.Body != nil:
+		return r.Salt[:]
+	case r.Withheld:
+		return withheld
+	}
+	return nil
+}
+
+// ReadText fills in a record's text from its columns, of which nil is NULL. It copies them.
+func ReadText(r *store.Record, salt, external, body []byte) error {
+	if body == nil {
+		r.Withheld = bytes.Equal(salt, withheld)
+		return nil
+	}
+	if err := Fill(r.Salt[:], salt, "a salt"); err != nil {
+		return err
+	}
+	r.Body, r.External = append([]byte(nil), body...), string(external)
 	return nil
 }
 

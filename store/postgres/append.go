@@ -126,14 +126,11 @@ func (t *tx) admit(records []store.Record, head dag.Seq) error {
 	}
 	err := t.insert("turns", []string{"tenant", "conversation", "seq", "kept", "name", "salt", "external", "body"}, len(records), func(i int) []any {
 		r := &records[i]
-		var name, salt, external []byte
-		if r.Body != nil {
-			salt = r.Salt[:]
-		}
+		var name, external []byte
 		if r.External != "" {
 			name, external = nameKey(r.External), []byte(r.External)
 		}
-		return []any{string(t.name), uuid(r.Turn.Conversation), int64(r.Seq), kept[i], name, salt, external, r.Body}
+		return []any{string(t.name), uuid(r.Turn.Conversation), int64(r.Seq), kept[i], name, packed.Salt(r), external, r.Body}
 	})
 	if err != nil {
 		return err

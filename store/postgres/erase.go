@@ -20,11 +20,11 @@ const (
 	queryEventOf = `SELECT ` + eventColumns + ` FROM events WHERE tenant = $1 AND kind = $2 AND turn = $3`
 
 	// See queryTurns.
-	queryFind = `SELECT t.conversation, t.seq, t.body IS NOT NULL, t.salt IS NULL FROM ids i CROSS JOIN LATERAL
+	queryFind = `SELECT t.conversation, t.seq, t.body IS NOT NULL, t.body IS NULL AND coalesce(t.salt = '\x00', false) FROM ids i CROSS JOIN LATERAL
 		(SELECT * FROM turns WHERE tenant = $1 AND conversation = i.conversation AND seq = i.seq OFFSET 0) t
 		WHERE i.tenant = $1 AND i.id = $2`
 
-	queryErase = `UPDATE turns SET name = NULL, salt = '', external = NULL, body = NULL WHERE tenant = $1 AND conversation = $2 AND seq = $3`
+	queryErase = `UPDATE turns SET name = NULL, salt = NULL, external = NULL, body = NULL WHERE tenant = $1 AND conversation = $2 AND seq = $3`
 
 	queryAddEvent = `INSERT INTO events (tenant, ` + eventColumns + `) VALUES ($1, $2, $3, $4, $5, $6)`
 )

@@ -163,12 +163,8 @@ func eachRecord(rows pgx.Rows, fn func(*store.Record)) error {
 		if err := packed.ReadKept(&r, kept); err != nil {
 			return err
 		}
-		if body != nil {
-			if err := packed.Fill(r.Salt[:], salt, "a salt"); err != nil {
-				return err
-			}
-			r.Body = append([]byte(nil), body...)
-			r.External = string(external)
+		if err := packed.ReadText(&r, salt, external, body); err != nil {
+			return err
 		}
 		fn(&r)
 		return nil

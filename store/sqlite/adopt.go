@@ -102,8 +102,8 @@ func (t *tx) eraseTurns(ids []dag.TurnID) error {
 	}
 	for _, id := range ids {
 		var turn int64
-		var present bool
-		if err := t.find.QueryRowContext(t.ctx, t.tenant, id[:]).Scan(&turn, &present); err != nil {
+		var present, withheld bool
+		if err := t.find.QueryRowContext(t.ctx, t.tenant, id[:]).Scan(&turn, &present, &withheld); err != nil {
 			return err
 		}
 		if !present {

@@ -122,7 +122,7 @@ func (t *tx) admit(records []store.Record) error {
 		r := &records[i]
 		args = append(args, last+1+int64(i), t.tenant, int64(r.Seq), kept[i])
 		if r.Body == nil {
-			return append(args, nil, nil, nil, nil)
+			return append(args, nil, packed.Salt(r), nil, nil)
 		}
 		if r.External == "" {
 			return append(args, nil, r.Salt[:], nil, r.Body)

@@ -45,8 +45,8 @@ func (t *tx) eraseTurn(e store.Event) (store.Event, error) {
 		return store.Event{}, err
 	}
 	var turn int64
-	var present bool
-	err := t.find.QueryRowContext(t.ctx, t.tenant, e.Turn[:]).Scan(&turn, &present)
+	var present, withheld bool
+	err := t.find.QueryRowContext(t.ctx, t.tenant, e.Turn[:]).Scan(&turn, &present, &withheld)
 	if errors.Is(err, sql.ErrNoRows) {
 		return store.Event{}, store.ErrNotFound
 	}
@@ -59,7 +59,11 @@ func (t *tx) eraseTurn(e store.Event) (store.Event, error) {
 			return store.Event{}, err
 		}
 		var stands store.Event
-		return stands, eachEvent(rows, func(e store.Event) { stands = e })
+		err = eachEvent(rows, func(e store.Event) { stands = e })
+		if err != nil || stands.Seq != 0 || withheld {
+			return stands, err
+		}
+		// The body was lost without an erasure; the erasure is recorded now.
 	}
 	if t.head >= dag.MaxSeq {
 		return store.Event{}, fmt.Errorf("sequence number %d is the last possible one", t.head)

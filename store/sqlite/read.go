@@ -377,12 +377,8 @@ func eachRecord(rows *sql.Rows, fn func(*store.Record) error) error {
 		if err := packed.ReadKept(&r, kept); err != nil {
 			return err
 		}
-		if body != nil {
-			if err := packed.Fill(r.Salt[:], salt, "a salt"); err != nil {
-				return err
-			}
-			r.Body = slices.Clone([]byte(body))
-			r.External = string(external)
+		if err := packed.ReadText(&r, salt, external, body); err != nil {
+			return err
 		}
 		return fn(&r)
 	}, &seq, &kept, &salt, &external, &body)

@@ -17,7 +17,7 @@ const (
 	queryTenant   = `SELECT tenant, head FROM tenants WHERE name = ?`
 	queryLastTurn = `SELECT coalesce(max(turn), 0) FROM turns`
 
-	queryFind = `SELECT t.turn, t.body IS NOT NULL FROM ids i CROSS JOIN turns t ON t.turn = i.turn
+	queryFind = `SELECT t.turn, t.body IS NOT NULL, coalesce(t.body IS NULL AND t.salt = x'00', 0) FROM ids i CROSS JOIN turns t ON t.turn = i.turn
 		WHERE i.tenant = ? AND i.id = ?`
 
 	// Only a run that is short enough to be taken in is read.

@@ -288,8 +288,8 @@ func testWithheld(t *testing.T, h Harness) {
 	s := open(t, h)
 	full := Arrival(1, 0, "withheld")
 	mustAppend(t, s, store.Receipt{Admitted: 1, Head: 1}, store.Batch{Withheld(full)})
-	if r := mustTurn(t, s, 1); r.Body != nil || r.Salt != (dag.Salt{}) || r.Turn != full.Turn {
-		t.Errorf("got %+v, want a record without a body", r)
+	if r := mustTurn(t, s, 1); r.Body != nil || r.Salt != (dag.Salt{}) || !r.Withheld || r.Turn != full.Turn {
+		t.Errorf("got %+v, want a withheld record without a body", r)
 	}
 	mustAppend(t, s, store.Receipt{Existing: 1, Head: 1}, store.Batch{Withheld(full)})
 	mustAppend(t, s, store.Receipt{Existing: 1, Head: 1}, store.Batch{full})
@@ -315,6 +315,12 @@ func testWithheld(t *testing.T, h Harness) {
 	}
 	if head := mustHead(t, s); head != 2 {
 		t.Errorf("Erase of a withheld turn moved the head to %d", head)
+	}
+	if _, err := s.Erase(context.Background(), Tenant, Erasure(2)); err != nil {
+		t.Fatal(err)
+	}
+	if r := mustTurn(t, s, 2); r.Body != nil || r.Withheld {
+		t.Errorf("got %+v of an erased turn, which is not withheld", r)
 	}
 }
 

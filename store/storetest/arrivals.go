@@ -122,7 +122,7 @@ func Records(first dag.Seq, before, arrivals store.Batch) []store.Record {
 	records := make([]store.Record, len(arrivals))
 	for i := range arrivals {
 		a := &arrivals[i]
-		r := store.Record{Seq: first + dag.Seq(i), Turn: a.Turn, Leaf: slice.TurnLeaf(&a.Turn), Body: a.Body, Salt: a.Salt, External: a.External}
+		r := store.Record{Seq: first + dag.Seq(i), Turn: a.Turn, Leaf: slice.TurnLeaf(&a.Turn), Body: a.Body, Salt: a.Salt, External: a.External, Withheld: a.Body == nil}
 		for _, p := range a.Parents {
 			leaf := slice.EdgeLeaf(dag.Edge{Parent: p.ID, Child: a.Turn.ID, Kind: p.Kind})
 			r.Parents = append(r.Parents, dag.SkeletonParent{ID: p.ID, Conversation: conversations[p.ID], Kind: p.Kind, Leaf: leaf})

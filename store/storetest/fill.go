@@ -130,8 +130,8 @@ func putActs(ctx context.Context, s store.Store, tenant dag.Tenant, at dag.Time,
 	return err
 }
 
-// Issue cuts a slice under a registered policy at the present head, and records it.
-// Its token and its bundle's digest are made up.
+// Issue cuts a slice under a registered policy at the present head, and records it. Its token is
+// made up, and its bundle's digest is that of the bundle with this token.
 func Issue(ctx context.Context, s store.Store, tenant dag.Tenant, anchor dag.TurnID, id policy.ID) error {
 	registry, err := s.Policies(ctx, tenant)
 	if err != nil {
@@ -168,9 +168,31 @@ func Issue(ctx context.Context, s store.Store, tenant dag.Tenant, anchor dag.Tur
 	}
 	record := Issued(int(seg.Head), 0)
 	record.Provenance, record.AsOf = cut.Provenance, seg.Head
-	record.Bundle = sha256.Sum256(fmt.Appendf(nil, "%s as of %d", cut.Provenance.GraphSnapshotHash, seg.Head))
+	cut.AsOf = seg.Head
+	if record.Bundle, err = bundleDigest(ctx, s, tenant, cut, slice.Seal{Tenant: tenant, KeyID: record.KeyID, Token: record.Token}); err != nil {
+		return err
+	}
 	_, err = PutIssued(ctx, s, tenant, record)
 	return err
+}
+
+func bundleDigest(ctx context.Context, s store.Store, tenant dag.Tenant, cut *slice.Slice, seal slice.Seal) (d dag.Digest, err error) {
+	ids := make([]dag.TurnID, len(cut.Turns))
+	for i := range ids {
+		ids[i] = cut.Turns[i].ID
+	}
+	records, err := s.Turns(ctx, tenant, ids)
+	if err != nil {
+		return d, err
+	}
+	encoded := map[dag.TurnID]slice.EncodedTurn{}
+	for i := range records {
+		r := &records[i]
+		if encoded[r.Turn.ID], err = slice.EncodeTurn(&r.Turn, r.Body, r.Salt); err != nil {
+			return d, err
+		}
+	}
+	return sha256.Sum256(slice.AppendBundle(nil, cut, seal, func(i int) slice.EncodedTurn { return encoded[cut.Turns[i].ID] })), nil
 }
 
 // PutIssued records one bundle.

@@ -30,9 +30,9 @@ CREATE TABLE turns (
     seq          bigint NOT NULL,
     kept         bytea  NOT NULL, -- packed, see package packed
     name         bytea,           -- 8 bytes of SHA-256 of the external id
-    salt         bytea,           -- NULL: the body was never here; empty: erased
+    salt         bytea,           -- a byte of 0: the body never came; NULL: it is gone since
     external     bytea,
-    body         bytea            -- canonical; NULL: erased or withheld
+    body         bytea            -- canonical; NULL: there is none, see salt
 ) PARTITION BY HASH (tenant, conversation);
 CREATE INDEX turns_by_seq ON turns (tenant, seq);
 CREATE INDEX turns_by_name ON turns (tenant, name) WHERE name IS NOT NULL;

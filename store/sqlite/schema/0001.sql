@@ -34,9 +34,9 @@ CREATE TABLE turns (
     seq      INTEGER NOT NULL,
     kept     BLOB NOT NULL, -- packed, see the package documentation
     name     BLOB,          -- 8 bytes of SHA-256 of the external id
-    salt     BLOB,
+    salt     BLOB,          -- a byte of 0: the body never came; NULL: it is gone since
     external BLOB,
-    body     BLOB           -- canonical; NULL: erased or withheld
+    body     BLOB           -- canonical; NULL: there is none, see salt
 );
 CREATE UNIQUE INDEX turns_by_seq ON turns (tenant, seq);
 CREATE INDEX turns_by_name ON turns (tenant, name) WHERE name IS NOT NULL;

@@ -1,0 +1,197 @@
+package kernel_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	gkslice "github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A damagedStore changes what another one tells, as a damaged file would.
+type damagedStore struct {
+	store.Store
+	record   func(*store.Record)
+	skeleton func(*dag.Skeleton)
+}
+
+func (s *damagedStore) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) ([]store.Record, error) {
+	records, err := s.Store.Placed(ctx, tenant, places)
+	s.change(records)
+	return records, err
+}
+
+func (s *damagedStore) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
+	records, err := s.Store.Turns(ctx, tenant, ids)
+	s.change(records)
+	return records, err
+}
+
+func (s *damagedStore) change(records []store.Record) {
+	for i := range records {
+		if s.record != nil {
+			records[i].Parents = slices.Clone(records[i].Parents)
+			s.record(&records[i])
+		}
+	}
+}
+
+func (s *damagedStore) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error) {
+	segment, err := s.Store.Segment(ctx, tenant, parts)
+	if s.skeleton != nil {
+		segment.Turns = slices.Clone(segment.Turns)
+		for i := range segment.Turns {
+			segment.Turns[i].Parents = slices.Clone(segment.Turns[i].Parents)
+			s.skeleton(&segment.Turns[i])
+		}
+	}
+	return segment, err
+}
+
+// TestNothingDamagedIsSigned changes each part of what is loaded for a slice. The slice is refused
+// with an error that names the turn, and nothing is on record.
+func TestNothingDamagedIsSigned(t *testing.T) {
+	id := dag.ExternalTurnID("test", "chain/2")
+	inRecord := func(change func(*store.Record)) func(*damagedStore) {
+		return func(s *damagedStore) {
+			s.record = func(r *store.Record) {
+				if r.Turn.ID == id {
+					change(r)
+				}
+			}
+		}
+	}
+	inSkeleton := func(change func(*dag.Skeleton)) func(*damagedStore) {
+		return func(s *damagedStore) {
+			s.skeleton = func(k *dag.Skeleton) {
+				if k.ID == id {
+					change(k)
+				}
+			}
+		}
+	}
+	for name, damage := range map[string]func(*damagedStore){
+		"nothing":              nil,
+		"text":                 inRecord(func(r *store.Record) { r.Body = append(slices.Clone(r.Body[:len(r.Body)-1]), ' ', '}') }),
+		"text gone":            inRecord(func(r *store.Record) { r.Body, r.Salt, r.External = nil, dag.Salt{}, "" }),
+		"salt":                 inRecord(func(r *store.Record) { r.Salt[0] ^= 1 }),
+		"digest":               inRecord(func(r *store.Record) { r.Turn.BodyDigest[0] ^= 1 }),
+		"phase":                inRecord(func(r *store.Record) { r.Turn.Phase = dag.Phase(1 + r.Turn.Phase%4) }),
+		"salience":             inRecord(func(r *store.Record) { r.Turn.Salience ^= 1 }),
+		"role":                 inRecord(func(r *store.Record) { r.Turn.Role = dag.Role(1 + r.Turn.Role%4) }),
+		"time":                 inRecord(func(r *store.Record) { r.Turn.CreatedAt++ }),
+		"leaf":                 inRecord(func(r *store.Record) { r.Leaf[0] ^= 1 }),
+		"parent":               inRecord(func(r *store.Record) { r.Parents[0].ID[15] ^= 1 }),
+		"kind of edge":         inRecord(func(r *store.Record) { r.Parents[0].Kind = dag.Merge }),
+		"skeleton's salience":  inSkeleton(func(k *dag.Skeleton) { k.Salience ^= 1 }),
+		"skeleton's phase":     inSkeleton(func(k *dag.Skeleton) { k.Phase = dag.Phase(1 + k.Phase%4) }),
+		"skeleton's role":      inSkeleton(func(k *dag.Skeleton) { k.Role = dag.Role(1 + k.Role%4) }),
+		"skeleton's time":      inSkeleton(func(k *dag.Skeleton) { k.CreatedAt++ }),
+		"skeleton's leaf":      inSkeleton(func(k *dag.Skeleton) { k.Leaf[0] ^= 1 }),
+		"skeleton's edge":      inSkeleton(func(k *dag.Skeleton) { k.Parents[0].Kind = dag.Merge }),
+		"skeleton's edge leaf": inSkeleton(func(k *dag.Skeleton) { k.Parents[0].Leaf[0] ^= 1 }),
+		"skeleton's parents":   inSkeleton(func(k *dag.Skeleton) { k.Parents = nil }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			authority := token.NewAuthority(ring(t, "k1"))
+			good := stores["memory"](t)
+			ids := chain(t, over(t, good, authority), 5)
+			s := &damagedStore{Store: good}
+			if damage != nil {
+				damage(s)
+			}
+			_, err := over(t, s, authority).Slice(t.Context(), tenant, kernel.Request{Anchor: ids[4]})
+			if damage == nil {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if !errors.Is(err, kernel.ErrDamaged) || !strings.Contains(err.Error(), id.String()) || !strings.Contains(err.Error(), "fsck") {
+				t.Errorf("got %v, want ErrDamaged that names turn %s and fsck", err, id)
+			}
+			if list, err := good.IssuedAfter(t.Context(), tenant, 0, 9); err != nil || len(list) != 0 {
+				t.Errorf("on record are %v, %v", list, err)
+			}
+		})
+	}
+}
+
+// TestLost takes a text out of the store without an erasure. The bundle that was issued with it replays
+// as lost, by its bytes and by its slice id, no new bundle is signed, and nothing is stated of the turn.
+// Once the erasure is recorded, all of this is told as an erasure.
+func TestLost(t *testing.T) {
+	for name, take := range map[string]func(*store.Record){
+		"gone":                func(r *store.Record) { r.Body, r.Salt, r.External = nil, dag.Salt{}, "" },
+		"said to be withheld": func(r *store.Record) { r.Body, r.Salt, r.External, r.Withheld = nil, dag.Salt{}, "", true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			authority := token.NewAuthority(ring(t, "k1"))
+			good := stores["memory"](t)
+			k := over(t, good, authority)
+			ids := chain(t, k, 5)
+			issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[4]}))
+			s := &damagedStore{Store: good, record: func(r *store.Record) {
+				if r.Turn.ID == ids[2] {
+					take(r)
+				}
+			}}
+			k = over(t, s, authority)
+			for what, replay := range map[string]func() (*kernel.Replay, error){
+				"bundle": func() (*kernel.Replay, error) { return k.Replay(t.Context(), tenant, issued.Bundle) },
+				"slice id": func() (*kernel.Replay, error) {
+					return k.ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)
+				},
+			} {
+				r, err := replay()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Outcome != kernel.Lost || !slices.Equal(r.Lost, ids[2:3]) || len(r.Erased) != 0 {
+					t.Errorf("replay by %s: %s (%s), lost %v, erased %v", what, r.Outcome, r.Reason, r.Lost, r.Erased)
+				}
+			}
+			if name == "gone" {
+				if _, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[4]}); !errors.Is(err, kernel.ErrDamaged) {
+					t.Errorf("a slice of it gave %v", err)
+				}
+				must(good.Erase(t.Context(), tenant, store.Event{Kind: store.Erasure, Turn: ids[2], Reason: "asked for"}))
+				r := must(k.Replay(t.Context(), tenant, issued.Bundle))
+				if r.Outcome != kernel.Erased || len(r.Lost) != 0 {
+					t.Errorf("after the erasure: %s (%s)", r.Outcome, r.Reason)
+				}
+				must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[4]}))
+			}
+		})
+	}
+}
+
+// TestWithheldStays admits a turn without its text: slices show it as redacted, and their replays are
+// identical.
+func TestWithheldStays(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 3)
+		withheld := dag.Draft{
+			ID: dag.ExternalTurnID("test", "withheld"), Conversation: dag.ExternalConversationID("test", "chain"), Role: dag.RoleUser,
+			Phase: dag.Planning, HasSalience: true, CreatedAt: 9, Redacted: true, BodyDigest: dag.Digest{1},
+			Parents: []dag.Parent{{ID: ids[2], Kind: dag.Reply}},
+		}
+		must(k.Admit(t.Context(), tenant, []dag.Draft{withheld}))
+		issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: withheld.ID}))
+		if b := must(gkslice.ParseBundle(issued.Bundle)); !slices.Equal(b.Redacted(), []dag.TurnID{withheld.ID}) {
+			t.Errorf("redacted are %v", b.Redacted())
+		}
+		if r := must(k.Replay(t.Context(), tenant, issued.Bundle)); r.Outcome != kernel.Identical {
+			t.Errorf("replay: %s (%s)", r.Outcome, r.Reason)
+		}
+		if r := must(k.ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)); r.Outcome != kernel.Identical {
+			t.Errorf("replay by slice id: %s (%s)", r.Outcome, r.Reason)
+		}
+	})
+}

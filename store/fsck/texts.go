@@ -1,0 +1,85 @@
+package fsck
+
+import (
+	"crypto/sha256"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// textsSize is how many bytes of encoded turns are kept before beginning anew.
+const textsSize = 64 << 20
+
+// texts holds encoded turns of slices that are cut again: those around one conversation share most.
+type texts struct {
+	encoded map[dag.TurnID]text
+	size    int
+}
+
+type text struct {
+	encoded slice.EncodedTurn
+	gone    bool // its body came, and is not there
+}
+
+// rebundle makes the bundle of a record again, with its token. The recorded SHA-256 must come out,
+// unless a text is gone since: that is told of the turn, if no erasure explains it. So it tells a
+// text that was there and is said never to have come, and a token that is not the bundle's.
+func (c *checker) rebundle(i *store.Issued, s *slice.Slice) error {
+	where := issuedName(i.Number)
+	var lacking []dag.TurnID
+	if c.texts.size > textsSize {
+		c.texts = texts{}
+	}
+	for n := range s.Turns {
+		id := s.Turns[n].ID
+		if _, ok := c.texts.encoded[id]; !ok {
+			lacking = append(lacking, id)
+		}
+	}
+	for some := range slices.Chunk(lacking, 512) {
+		if err := c.fetch(some); err != nil {
+			return c.cannot(where, "bundle", err)
+		}
+	}
+	for n := range s.Turns {
+		t, ok := c.texts.encoded[s.Turns[n].ID]
+		if !ok { // its record could not be read, which was told
+			return nil
+		}
+		if t.gone {
+			if at, known := c.lookup(s.Turns[n].ID); known {
+				c.vanished = append(c.vanished, at)
+			}
+			return nil
+		}
+	}
+	seal := slice.Seal{Tenant: c.tenant, KeyID: i.KeyID, Token: i.Token}
+	bundle := slice.AppendBundle(nil, s, seal, func(n int) slice.EncodedTurn { return c.texts.encoded[s.Turns[n].ID].encoded })
+	if sha256.Sum256(bundle) != i.Bundle {
+		c.find(where, "bundle", "made again, it does not have the recorded SHA-256: a text that was there is said never to have come, or the token is not the bundle's")
+	}
+	return nil
+}
+
+// fetch encodes turns. A record that cannot be encoded is left out: the scan told of it.
+func (c *checker) fetch(ids []dag.TurnID) error {
+	records, err := c.s.Turns(c.ctx, c.tenant, ids)
+	if err != nil {
+		return err
+	}
+	if c.texts.encoded == nil {
+		c.texts.encoded = map[dag.TurnID]text{}
+	}
+	for n := range records {
+		r := &records[n]
+		encoded, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
+		if err != nil {
+			continue
+		}
+		c.texts.encoded[r.Turn.ID] = text{encoded, r.Body == nil && !r.Withheld}
+		c.texts.size += len(encoded) + 64
+	}
+	return nil
+}
