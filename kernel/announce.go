@@ -26,6 +26,9 @@ func (c *keeping) announce(ctx context.Context, tenant dag.Tenant) (identity.Ide
 	if c.k.config.Fleeting {
 		return id, nil
 	}
+	if err := c.k.continues(ctx, tenant); err != nil {
+		return id, err
+	}
 	now := signers{ring: c.k.authority.Replaced(), identity: version}
 	if known, ok := c.announced.Get(tenant); ok && known == now {
 		return id, nil

@@ -151,6 +151,9 @@ func (k *Kernel) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statemen
 	if err != nil {
 		return err
 	}
+	if err := k.bind(ctx, tenant); err != nil {
+		return err
+	}
 	s.Origin = string(id.Origin(tenant))
 	e.Statement = s
 	e.Envelope, err = attest.Seal(s.Append(nil), signer)

@@ -44,6 +44,9 @@ func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Is
 }
 
 func (c *keeping) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issued, error) {
+	if err := c.k.mayIssue(tenant); err != nil {
+		return nil, err
+	}
 	p, err := c.policy(ctx, tenant, r.Policy)
 	if err != nil {
 		return nil, err

@@ -61,6 +61,9 @@ func (c *keeping) issueFacts(ctx context.Context, tenant dag.Tenant, q factslice
 	if id == "" {
 		id = policy.FactsID
 	}
+	if err := c.k.mayIssue(tenant); err != nil {
+		return nil, err
+	}
 	p, err := c.policies.get(ctx, tenant, id)
 	if err != nil {
 		return nil, err

@@ -58,6 +58,10 @@ type Config struct {
 	// signature is identity.ErrNone then. ReplaceIdentity puts another in place.
 	Identity identity.Identity
 
+	// History remembers what the identity signed; nil: nothing is remembered, and a store that does
+	// not continue it is not noticed.
+	History History
+
 	// Fleeting says that the keys are of this run alone, and are gone afterwards: they are not
 	// written into ledgers, where keys stand for good.
 	Fleeting bool
@@ -96,6 +100,7 @@ type Kernel struct {
 
 	identity    replaceable
 	checkpoints checkpoints
+	histories   histories
 }
 
 // A turnKey names a turn of a tenant.

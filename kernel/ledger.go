@@ -138,6 +138,9 @@ func (k *Kernel) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64
 		if err != nil {
 			return Checkpoint{}, err
 		}
+		if err := k.heed(tenant, fresh.Root, fresh.Refusals); err != nil {
+			return Checkpoint{}, err
+		}
 		kept.last, kept.at = fresh, now
 	}
 	return kept.last, nil
@@ -159,6 +162,9 @@ func (k *Kernel) sign(ctx context.Context, tenant dag.Tenant) (Checkpoint, error
 	id := k.Identity()
 	signer, _, err := id.Log(tenant)
 	if err != nil {
+		return Checkpoint{}, err
+	}
+	if err := k.remember(tenant, root); err != nil {
 		return Checkpoint{}, err
 	}
 	signed, err := ledger.Checkpoint{Origin: string(id.Origin(tenant)), Root: root}.Sign(signer)

@@ -198,6 +198,8 @@ func problemOf(err error) *problem {
 		return &problem{code: codeKeys, detail: "whose key it is cannot be found out now; try again", retryAfter: 5, cause: err}
 	case errors.Is(err, kernel.ErrWentBack):
 		return &problem{code: codeStore, detail: "the store holds less of this tenant than it did; its keeper has to look into it and to restart the service", retryAfter: 60, cause: err}
+	case errors.Is(err, kernel.ErrForked):
+		return &problem{code: codeStore, detail: "the ledger is not the history that this kernel has signed, so nothing is issued until its keeper has decided which one goes on (graphkernel fsck, identity adopt)", retryAfter: 300, cause: err}
 	case errors.Is(err, store.ErrUncertain):
 		return &problem{code: codeStore, detail: "the store did not answer, and whether this was kept is not known; repeating it is safe, and the way to find out", retryAfter: 1, cause: err}
 	case errors.Is(err, store.ErrLost):

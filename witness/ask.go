@@ -98,7 +98,7 @@ func (a *Asker) ask(ctx context.Context, i int, c ledger.Checkpoint, signed []by
 	const tries = 3
 	for range tries {
 		if old > c.Size {
-			return nil, fmt.Errorf("it has cosigned %d leaves, the checkpoint has %d", old, c.Size)
+			return nil, fmt.Errorf("%w: it has cosigned %d leaves, the checkpoint has %d", ErrAhead, old, c.Size)
 		}
 		proof, err := prove(ctx, old)
 		if err != nil {
@@ -116,7 +116,7 @@ func (a *Asker) ask(ctx context.Context, i int, c ledger.Checkpoint, signed []by
 			return lines, nil
 		}
 		if now == old {
-			return nil, fmt.Errorf("it has cosigned another root of %d leaves", old)
+			return nil, fmt.Errorf("%w: it has cosigned another root of %d leaves", ErrFork, old)
 		}
 		old = now
 	}
@@ -152,6 +152,8 @@ func (a *Asker) post(ctx context.Context, prefix string, body []byte) (lines []b
 			return nil, 0, fmt.Errorf("it answers 409 with %.40q, want a size", text)
 		}
 		return nil, size, nil
+	case http.StatusUnprocessableEntity:
+		return nil, 0, fmt.Errorf("%w: it answers 422: %.200q", ErrFork, text)
 	}
 	return nil, 0, fmt.Errorf("it answers %d: %.200q", answer.StatusCode, text)
 }

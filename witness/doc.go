@@ -26,6 +26,15 @@ var (
 	ErrProof      = errors.New("the log does not continue what this witness has signed") // 422
 )
 
+// Errors that an Asker's refusals wrap.
+var (
+	// ErrFork: the witness has cosigned a history that the checkpoint does not continue.
+	ErrFork = errors.New("the witness has cosigned another history")
+	// ErrAhead: the witness has cosigned more leaves than the checkpoint has. Another process of
+	// the kernel may be ahead, or the store went back.
+	ErrAhead = errors.New("the witness is ahead")
+)
+
 // A StaleError says that a request does not begin where the witness stands (409).
 type StaleError struct {
 	Size uint64 // what it cosigned last

@@ -272,7 +272,7 @@ func (a *app) withStore(ctx context.Context, ring token.Keyring, create bool, fn
 	if err != nil {
 		return err
 	}
-	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: a.clock, Identity: id, Fleeting: a.dev})
+	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: a.clock, Identity: id, History: a.history(id), Fleeting: a.dev})
 	if err != nil {
 		return err
 	}

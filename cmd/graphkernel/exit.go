@@ -80,7 +80,7 @@ func exitCode(err error) int {
 		{errors.Is(err, token.ErrKeyUnknown) || errors.Is(err, attest.ErrKeyUnknown) || errors.Is(err, ledger.ErrOrigin), exitKeyUnknown},
 		{errors.Is(err, ledger.ErrSignature) || errors.Is(err, errTampered), exitTampered},
 		{errors.Is(err, ledger.ErrNotIncluded) || errors.Is(err, client.ErrNoEvidence), exitNotInLog},
-		{errors.Is(err, ledger.ErrInconsistent), exitInconsistent},
+		{errors.Is(err, ledger.ErrInconsistent) || errors.Is(err, kernel.ErrForked), exitInconsistent},
 		{errors.Is(err, ledger.ErrQuorum), exitQuorumNotMet},
 		{errors.Is(err, client.ErrRedacted), exitRedacted},
 		{errors.Is(err, slice.ErrMalformed) || errors.Is(err, ledger.ErrForm) || errors.Is(err, attest.ErrForm) || errors.Is(err, dag.ErrForm) || errors.Is(err, policy.ErrRange) ||

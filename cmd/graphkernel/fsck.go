@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
@@ -104,11 +107,45 @@ func (a *app) fsck(ctx context.Context, most int) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := a.checkHistory(ctx, s, &report, most); err != nil {
+		return err
+	}
 	if err := a.print(fsckResult(&report), func(w io.Writer) { printReport(w, &report) }); err != nil {
 		return err
 	}
 	if !report.OK() {
 		return finish(exitDamaged)
+	}
+	return nil
+}
+
+// checkHistory adds a finding for each tenant whose ledger is not the history that the identity has
+// signed.
+func (a *app) checkHistory(ctx context.Context, s store.Store, r *fsck.Report, most int) error {
+	id, err := a.identity()
+	if err != nil {
+		return err
+	}
+	h := a.history(id)
+	if h == nil {
+		return nil
+	}
+	for _, tenant := range slices.Sorted(maps.Keys(r.Heads)) {
+		last, ok, err := h.Last(id.Origin(tenant))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		err = kernel.Continues(ctx, s, tenant, last)
+		if errors.Is(err, kernel.ErrForked) {
+			if r.Found++; len(r.Findings) < most {
+				r.Findings = append(r.Findings, fsck.Finding{Tenant: tenant, Where: "ledger", Rule: "history", Detail: err.Error()})
+			}
+		} else if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/identity"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
@@ -61,6 +63,18 @@ func (a *app) identity() (identity.Identity, error) {
 		return identity.Identity{}, nil
 	}
 	return id, err
+}
+
+// history returns where the identity remembers what it signed; nil for one of this run alone.
+func (a *app) history(id identity.Identity) kernel.History {
+	path, err := a.identityPath()
+	if a.dev || id.Name() == "" || err != nil {
+		return nil
+	}
+	if named := a.getenv("GRAPHKERNEL_HISTORY"); named != "" {
+		return identity.HistoryAt(named)
+	}
+	return identity.HistoryBeside(path)
 }
 
 // somebody is identity for what cannot be done by nobody.
@@ -171,11 +185,27 @@ lines as C2SP tlog-policy has them:
 			return a.writeSaying(out, "trust", map[string]any{}, func() ([]byte, error) { return id.Trust(tenant, url) })
 		},
 	}
+	adopt := &cobra.Command{
+		Use:   "adopt",
+		Short: "Let the identity go on with the history of this store",
+		Long: `An identity is bound to the history that it signed: each tenant's ledger may only grow.
+A store that does not continue it is refused, and so is one of which a witness says that
+it has cosigned another history. That is what a second store under the same identity looks
+like, or a store that was restored from an older backup.
+
+This command makes the store's ledger, as it is, the history that the identity continues.
+Whoever kept a checkpoint of the other one will see two histories under one name, and can
+prove it. Where that is not meant, restore the store that was signed, or make an identity
+for this store: graphkernel identity init --identity FILE.`,
+		Example: "  graphkernel identity adopt --store sqlite:restored.db",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.adoptHistory(c.Context()) },
+	}
 	trust.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
 	trust.Flags().StringVar(&url, "url", "", "where the log is served, for those who monitor it")
 	noFiles(initialise, "name")
 	noFiles(trust, "url")
-	c.AddCommand(initialise, show, rotate, trust)
+	c.AddCommand(initialise, show, rotate, trust, adopt)
 	return c
 }
 
@@ -186,6 +216,49 @@ func (a *app) somebodyFor() (identity.Identity, dag.Tenant, error) {
 	}
 	tenant, err := a.tenant()
 	return id, tenant, err
+}
+
+type rootJSON struct {
+	Size   uint64 `json:"size"`
+	Root   string `json:"root"`
+	Forked string `json:"forked,omitempty"`
+}
+
+func rootOf(r ledger.Root) rootJSON { return rootJSON{Size: r.Size, Root: dag.Digest(r.Hash).String()} }
+
+func (a *app) adoptHistory(ctx context.Context) (err error) {
+	if a.dev {
+		return usagef("--dev has an identity of this run alone, which is bound to nothing; leave it out")
+	}
+	id, tenant, err := a.somebodyFor()
+	if err != nil {
+		return err
+	}
+	s, err := a.openStore(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer closeStore(s, &err)
+	was, now, err := kernel.AdoptHistory(ctx, s, a.history(id), id, tenant)
+	if err != nil {
+		return err
+	}
+	result := struct {
+		Origin string    `json:"origin"`
+		Was    *rootJSON `json:"was,omitempty"`
+		Now    rootJSON  `json:"now"`
+	}{Origin: string(id.Origin(tenant)), Now: rootOf(now)}
+	if was != nil {
+		root := rootOf(was.Root)
+		root.Forked = was.Forked
+		result.Was = &root
+	}
+	return a.print(result, func(w io.Writer) {
+		if was != nil {
+			fmt.Fprintf(w, "%s had signed %d leaves, root %s\n", result.Origin, was.Root.Size, result.Was.Root)
+		}
+		fmt.Fprintf(w, "%s goes on from %d leaves, root %s\n", result.Origin, now.Size, result.Now.Root)
+	})
 }
 
 func (a *app) changeIdentity(change func(identity.Identity, bool, dag.Time) (identity.Identity, error)) error {

@@ -35,7 +35,8 @@ Context Protocol.
 
 Every request needs an API key (graphkernel apikey create). With --dev there is one
 for this run, of role admin, which is printed, and slices are signed with a random
-key that is gone after it.
+key that is gone after it. So that nothing signed with it stays in a ledger for good,
+the store is one of this run, too, in a temporary folder, unless --store names one.
 
 The service listens on loopback unless it is told otherwise. A keyring that is
 rotated or retired while it runs is taken over at once, and so is an identity; SIGHUP
@@ -136,6 +137,11 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 	if err != nil {
 		return err
 	}
+	removed, err := a.devStore()
+	if err != nil {
+		return err
+	}
+	defer removed(&err)
 	backing, err := a.openStore(ctx, true)
 	if err != nil {
 		return err
@@ -161,7 +167,7 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 	k, err := kernel.Open(kernel.Config{
 		Store: watched, Authority: authority, Clock: a.clock, Observe: observers.kernel(),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Identity: id, Fleeting: a.dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
+		Identity: id, History: a.history(id), Fleeting: a.dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	})
 	if err != nil {
 		return err

@@ -112,12 +112,13 @@ func TestServiceDocsSession(t *testing.T) {
 // TestServiceDocsStart compares what serve --dev says at the start.
 func TestServiceDocsStart(t *testing.T) {
 	t.Parallel()
-	shown := regexp.MustCompile("(?ms)^    graphkernel serve --dev\n\n```\n(.*?)^```$").FindStringSubmatch(serviceDoc(t))
+	shown := regexp.MustCompile("(?ms)^    graphkernel serve --dev --store sqlite:try.db\n\n```\n(.*?)^```$").FindStringSubmatch(serviceDoc(t))
 	if shown == nil {
 		t.Fatal("the page does not show what serve --dev says")
 	}
-	c := exec.Command("graphkernel", "serve", "--dev", "--addr", "127.0.0.1:0")
-	c.Env = gkEnv(t.TempDir())
+	c := exec.Command("graphkernel", "serve", "--dev", "--store", "sqlite:try.db", "--addr", "127.0.0.1:0")
+	c.Dir = t.TempDir()
+	c.Env = gkEnv(c.Dir)
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
