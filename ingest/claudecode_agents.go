@@ -81,6 +81,14 @@ func (s *claudeSession) readAgent(agent *claudeAgent) error {
 	return s.read(agent.path, agent)
 }
 
+// last gives the sub-agent's turn that was read last, or nil.
+func (a *claudeAgent) last() *claudeNode {
+	if len(a.turns) == 0 {
+		return nil
+	}
+	return a.turns[len(a.turns)-1]
+}
+
 // remaining reads the files of the sub-agents whose result has not come back:
 // they are still running, were stopped, or belong to a compaction and hang on
 // turns of the session. One that cannot be joined to anything yet is left for a
@@ -131,7 +139,7 @@ func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
 		for _, o := range a.outside {
 			// A parent that is not there when the session has gone on is lost. Before
 			// that it may only be late.
-			if _, known := s.nodes[o.name]; !known && s.latest <= o.child {
+			if _, known := s.places[o.name]; !known && s.latest <= o.child {
 				return false, nil
 			}
 		}
@@ -185,17 +193,19 @@ func (a *claudeAgent) survey(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		v, _, err := parseLenient(line)
-		if err != nil || v.Kind != canon.Object || text(v, "uuid") == "" {
-			continue
-		}
-		if a.first == nil {
-			a.first = v
-		}
-		inside[text(v, "uuid")] = true
-		if parent := text(v, "parentUuid"); parent != "" && !inside[parent] {
-			t, _ := dag.ReadTime(text(v, "timestamp")) // none: nothing is earlier
-			a.outside = append(a.outside, outsideParent{parent, t})
+		for _, r := range recordsOf(line) {
+			v := r.value
+			if v == nil || text(v, "uuid") == "" {
+				continue
+			}
+			if a.first == nil {
+				a.first = v
+			}
+			inside[text(v, "uuid")] = true
+			if parent := text(v, "parentUuid"); parent != "" && !inside[parent] {
+				t, _ := dag.ReadTime(text(v, "timestamp")) // none: nothing is earlier
+				a.outside = append(a.outside, outsideParent{parent, t})
+			}
 		}
 	}
 }
