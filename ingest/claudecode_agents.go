@@ -115,7 +115,7 @@ func (s *claudeSession) remaining(agents []*claudeAgent) error {
 	}
 	for _, a := range agents {
 		if !a.begun {
-			if err := s.r.skipLines(a.path, ClaudeCode, "subagent_unjoined"); err != nil {
+			if err := s.r.skipLines(a.path, ClaudeCode, skipUnjoined); err != nil {
 				return err
 			}
 		}
@@ -195,7 +195,7 @@ func (a *claudeAgent) survey(ctx context.Context) error {
 		}
 		for _, r := range recordsOf(line) {
 			v := r.value
-			if v == nil || text(v, "uuid") == "" {
+			if v == nil || v.Kind != canon.Object || text(v, "uuid") == "" {
 				continue
 			}
 			if a.first == nil {
@@ -227,9 +227,10 @@ func firstRecord(path string, wanted func(*canon.Value) bool) (*canon.Value, err
 		if i == lookLines {
 			break
 		}
-		v, _, err := parseLenient([]byte(line))
-		if err == nil && v.Kind == canon.Object && wanted(v) {
-			return v, nil
+		for _, r := range recordsOf([]byte(line)) {
+			if r.value != nil && r.value.Kind == canon.Object && wanted(r.value) {
+				return r.value, nil
+			}
 		}
 	}
 	return nil, nil
@@ -267,6 +268,14 @@ func agentFiles(path string) ([]string, error) {
 		}
 	}
 	return agents, nil
+}
+
+// isSubagent reports whether a file holds the records of one sub-agent and
+// nothing else. Taken without its session, the sub-agent's first turn would be a
+// root for ever, so such a file waits until its session is imported with it.
+func isSubagent(path string) (bool, error) {
+	v, err := firstRecord(path, func(v *canon.Value) bool { return text(v, "uuid") != "" })
+	return v != nil && isTrue(v, "isSidechain") && text(v, "agentId") != "", err
 }
 
 func isAgentFile(path string) bool {
