@@ -459,3 +459,26 @@ func BenchmarkAssign(b *testing.B) {
 		}
 	}
 }
+
+// TestReadLineExponents reads saliences as programs write them, and writes them in the
+// one way that stands in exports.
+func TestReadLineExponents(t *testing.T) {
+	line := func(salience string) []byte {
+		return []byte(`{"author":"human:guest","content":"x","conversation":"6a2f0000-0000-4000-8000-000000000001","created_at":"2026-01-02T03:04:05Z","id":"0b5e0000-0000-4000-8000-000000000002","role":"user","salience":` + salience + `}`)
+	}
+	for written, want := range map[string]string{"1e-06": "0.000001", "3.5E-1": "0.35", "1e0": "1", "0e-7": "0", "0.5000000": "0.5"} {
+		d, err := ReadLine(line(written))
+		if err != nil || d.Salience.String() != want {
+			t.Errorf("%s: %s, %v", written, d.Salience, err)
+			continue
+		}
+		if out, err := AppendLine(nil, &d); err != nil || !strings.Contains(string(out), `"salience":`+want+"}") {
+			t.Errorf("%s: written as %s, %v", written, out, err)
+		}
+	}
+	for _, bad := range []string{"1e-7", "1e1", "-1e-3", `"0.5"`} {
+		if _, err := ReadLine(line(bad)); err == nil || !strings.Contains(err.Error(), "salience") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}

@@ -80,7 +80,7 @@ func TestLabels(t *testing.T) {
 			t.Logf("%s, %s: %+v", rules, key, *c)
 		}
 	}
-	for set, want := range map[string]tally{"dev": {60, 57, 60}, "test": {120, 108, 108}} {
+	for set, want := range map[string]tally{"dev": {60, 57, 60}, "test": {120, 92, 116}} {
 		c := tallies[Rules2][set]
 		if c == nil || c.turns != want.turns || c.phase < want.phase || c.band < want.band {
 			t.Errorf("%s: %+v, want at least %+v", set, c, want)
