@@ -16,12 +16,13 @@ import (
 const sourceClaude = "claude-code"
 
 // A claudeSession reads a session's file and the files of its sub-agents into
-// one batch. Records are taken in the order of the file, and a sub-agent's file
+// one batch, or several if it is long. Records are taken in the order of the file, and a sub-agent's file
 // is read where its result comes back, so that every parent is known before its
 // child and what a record becomes never depends on what follows it.
 type claudeSession struct {
 	r     *reading
 	batch *Batch
+	size  int    // of the contents read since the last batch was handed over, in bytes
 	name  string // of the session's file, for records that name no session
 
 	// places has every record with a uuid that was read: where its children attach.
@@ -179,7 +180,7 @@ type claudeRecord struct {
 // record takes one record. It is counted already.
 func (s *claudeSession) record(rec *claudeRecord) error {
 	v := rec.v
-	kind, uuid := text(v, "type"), text(v, "uuid")
+	kind, uuid := text(v, "type"), strings.Clone(text(v, "uuid")) // cloned: what is kept must not keep the line
 	if uuid == "" && kind == queueOperation && rec.fileAgent == nil {
 		return s.queueOperation(rec)
 	}
@@ -280,7 +281,19 @@ func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error
 		return nil
 	}
 	s.remember(node, &t, uuid)
-	return nil
+	s.size += len(d.Content)
+	return s.handFull()
+}
+
+// handFull hands over what has been read of a long session, so that memory does not
+// grow with its length. Every turn stands after its parents, so a part needs nothing of the next.
+func (s *claudeSession) handFull() error {
+	if len(s.batch.Drafts) < batchLines && s.size < batchBytes {
+		return nil
+	}
+	full := s.batch
+	s.batch, s.size = &Batch{Source: full.Source, Repeats: true}, 0
+	return s.r.hand(full)
 }
 
 // sessionOf names the session of a record.

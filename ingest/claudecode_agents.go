@@ -20,7 +20,7 @@ func (s *claudeSession) noteCaller(v *canon.Value, useID string) {
 	if id == "" || useID == "" || s.callers[id] != "" {
 		return
 	}
-	s.callers[id] = useID
+	s.callers[strings.Clone(id)] = strings.Clone(useID)
 }
 
 // agentOf gives the sub-agent that a record belongs to, or nil. In older
@@ -42,6 +42,7 @@ func (s *claudeSession) agentOf(rec *claudeRecord, uuid string, parent *claudeNo
 	}
 	agent := s.agents[id]
 	if agent == nil {
+		id = strings.Clone(id)
 		agent = &claudeAgent{id: id}
 		s.agents[id] = agent
 	}
@@ -201,10 +202,10 @@ func (a *claudeAgent) survey(ctx context.Context) error {
 			if a.first == nil {
 				a.first = v
 			}
-			inside[text(v, "uuid")] = true
+			inside[strings.Clone(text(v, "uuid"))] = true
 			if parent := text(v, "parentUuid"); parent != "" && !inside[parent] {
 				t, _ := dag.ReadTime(text(v, "timestamp")) // none: nothing is earlier
-				a.outside = append(a.outside, outsideParent{parent, t})
+				a.outside = append(a.outside, outsideParent{strings.Clone(parent), t})
 			}
 		}
 	}

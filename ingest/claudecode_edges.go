@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"strings"
+
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
@@ -17,7 +19,7 @@ func (s *claudeSession) above(v *canon.Value) (at claudePlace) {
 			return at
 		}
 		if at.missing == "" {
-			at.missing = name
+			at.missing = strings.Clone(name)
 		}
 	}
 	return at

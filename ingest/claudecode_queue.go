@@ -60,7 +60,7 @@ func (s *claudeSession) queueOperation(rec *claudeRecord) error {
 	said := text(rec.v, "content")
 	switch text(rec.v, "operation") {
 	case "enqueue":
-		q.waiting = append(q.waiting, queuedText{text: said, at: text(rec.v, "timestamp")})
+		q.waiting = append(q.waiting, queuedText{text: strings.Clone(said), at: strings.Clone(text(rec.v, "timestamp"))})
 	case "dequeue":
 		q.take(content)
 	case "popAll":

@@ -102,7 +102,7 @@ func (rec *claudeRecord) assistant(t *claudeTurn) {
 	}
 	t.voice, t.draft.Role = voiceModel, dag.RoleAssistant
 	message := object(rec.v, "message")
-	t.message = text(message, "id")
+	t.message = strings.Clone(text(message, "id"))
 	setAttr(&t.draft, attrMessageID, t.message, &rec.noted)
 	setAttr(&t.draft, attrModel, text(message, "model"), &rec.noted)
 	if isTrue(rec.v, "isApiErrorMessage") {
@@ -195,7 +195,7 @@ func (rec *claudeRecord) block(t *claudeTurn, b *canon.Value) {
 }
 
 func (rec *claudeRecord) toolUse(t *claudeTurn, b *canon.Value) {
-	call := &claudeCall{id: text(b, "id"), tool: text(b, "name")}
+	call := &claudeCall{id: strings.Clone(text(b, "id")), tool: strings.Clone(text(b, "name"))}
 	input := "{}"
 	if v := b.Get("input"); v != nil {
 		input = string(appendCompact(nil, v))

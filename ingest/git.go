@@ -118,7 +118,7 @@ func (c *commits) add(cm *commit) error {
 			k.attach = append(k.attach, d.Parents[i].ID)
 		}
 	}
-	c.known[cm.hash] = k
+	c.known[strings.Clone(cm.hash)] = k // cloned: it must not keep the line
 	c.size += len(d.Content)
 	if len(c.batch.Drafts) >= batchLines || c.size >= batchBytes {
 		return c.flush()
