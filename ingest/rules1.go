@@ -2,7 +2,7 @@ package ingest
 
 import "github.com/graphkernel/graphkernel/dag"
 
-// features are what rules/1 sees of a turn.
+// features are what rules/1 sees of a turn, and rules/2 too.
 type features struct {
 	role     dag.Role
 	length   int  // of the content, in bytes

@@ -46,12 +46,11 @@ type traits struct {
 func traitsOf(d *dag.Draft) *traits {
 	t := &traits{features: featuresOf(d)}
 	t.by, t.said = t.whose(d)
-	if t.by == byPerson || t.by == byCaller {
-		t.said = head(t.said, 1024)
-	} else {
-		t.said = head(t.said, rulesHead)
+	window := rulesHead
+	if t.by == byPerson || t.by == byCaller { // what is pasted stands below
+		window = promptHead
 	}
-	t.said = strings.Trim(t.said, " \t\r\n")
+	t.said = strings.Trim(head(t.said, window), " \t\r\n")
 	t.begins = foldASCII(head(t.said, 64))
 	t.asks = strings.HasSuffix(strings.TrimRight(d.Content, " \t\r\n"), "?") || len(t.said) < shortQuestion && hasAnyPrefix(t.begins, questions)
 	t.intent = intentOf(t.said)
@@ -87,7 +86,7 @@ func (t *traits) whose(d *dag.Draft) (speaker, string) {
 		return byBoundary, d.Content
 	case t.commit:
 		return byCommit, d.Content
-	case t.notice || strings.HasPrefix(foldASCII(head(d.Content, 64)), "<local-command"):
+	case t.notice:
 		return byCommand, d.Content
 	}
 	switch d.Role {
@@ -269,6 +268,7 @@ const (
 	longThought = 350
 	longText    = 400
 	longPrompt  = 2000
+	promptHead  = 1024 // of a prompt, what is looked at
 
 	shortQuestion = 120 // below it, a text that begins like a question is one
 )
@@ -302,8 +302,7 @@ func (t *traits) salience() dag.PPM {
 	add(t.by == byCall && t.tool == toolPlans, 150_000)
 	add(t.by == byCall && t.ticks, -100_000)
 	add(t.by == byCall && t.command == toDeliver, 150_000)
-	add(t.by == byResult && t.phase() == dag.Debugging, 200_000)
-	add(t.by == byResult && t.tool == toolDelegates, 200_000)
+	add(t.by == byResult && (t.phase() == dag.Debugging || t.tool == toolDelegates), 200_000)
 	add(t.by == bySystem && t.meta, -150_000)
 	add(t.merge, -150_000)
 	add(t.blank, -200_000)
