@@ -77,7 +77,7 @@ func TestLineRefuses(t *testing.T) {
 		{"upper-case id", change(`"0b5e0000`, `"0B5E0000`), "id: malformed"},
 		{"role", change(`"user"`, `"robot"`), `role: malformed: role "robot"`},
 		{"phase", change(`"planning"`, `"dreaming"`), `phase: malformed: phase "dreaming"`},
-		{"seven digits", change(`0.35`, `0.3500001`), `salience: malformed: "0.3500001" has more than six digits`},
+		{"seven digits", change(`0.35`, `0.3500001`), `salience: malformed: "0.3500001" is not a whole number of millionths`},
 		{"salience text", change(`0.35`, `"0.35"`), "salience: want a number, got a string"},
 		{"salience above 1", change(`0.35`, `1.5`), "salience: malformed"},
 		{"time", change(`2026-01-02T`, `2026-13-02T`), "created_at: malformed"},

@@ -64,7 +64,7 @@ func traitsOf(d *dag.Draft) *traits {
 	t.ticks = foldASCII(head(d.Attrs[attrTool], 64)) == "taskupdate"
 	result, _ := strings.CutPrefix(d.Content, "[tool_result]\n")
 	t.delivers = t.by == byResult && (strings.HasPrefix(result, "To ") || strings.HasPrefix(result, "[") && strings.Contains(head(result, rulesHead), " changed, "))
-	t.explores = t.tool == toolDelegates && strings.Contains(head(d.Content, rulesHead), `"subagent_type":"Explore"`)
+	t.explores = t.tool == toolDelegates && strings.Contains(head(d.Content, rulesHead), subagentKind+`:"Explore"`)
 	return t
 }
 
@@ -75,6 +75,13 @@ func head(s string, most int) string { return s[:min(len(s), most)] }
 const (
 	rejected       = "The user doesn't want to proceed with this tool use."
 	rejectedSaying = "the user said:\n"
+)
+
+// subagentKind is the member of a call's input that names the kind of a sub-agent,
+// and commandMember the one that holds a command, as a call's content has them.
+const (
+	subagentKind  = `"subagent_type"`
+	commandMember = `"command"`
 )
 
 // whose says who speaks and what.

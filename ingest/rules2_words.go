@@ -96,7 +96,7 @@ func intentOf(said string) intent {
 // commandIntent reads what a call's command is for: the first part of it that
 // tests decides, else the first that delivers. Parts end at a pipe, a semicolon, an ampersand or a line.
 func commandIntent(call string) (found intent) {
-	_, command, ok := strings.Cut(call, `"command":"`)
+	_, command, ok := strings.Cut(call, commandMember+`:"`)
 	if !ok {
 		return 0
 	}
