@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -210,5 +212,37 @@ func TestQueuedPromptEdges(t *testing.T) {
 	}
 	if report.Noted["prompt_queued"] != 1 {
 		t.Errorf("noted %v", report.Noted)
+	}
+}
+
+// TestQueuedPromptsGrow reads a session with queued prompts at every length it ever had.
+func TestQueuedPromptsGrow(t *testing.T) {
+	var s transcript
+	s.said("p1", "", "Do A.")
+	s.queue("enqueue", "also B")
+	s.queue("enqueue", "<task-notification>")
+	s.call("a1", "p1", "m1", "t1")
+	s.result("r1", "gone", "t1")
+	s.queue("remove")
+	s.attachment("x1", "r1", `"also B"`, "")
+	s.call("a2", "x1", "m2", "t2")
+	s.queue("enqueue", "and C")
+	s.result("r2", "a2", "t2")
+	s.attachment("x2", "r2", `"and C"`, "")
+	s.queue("remove", "and C", "absorbed_mid_turn")
+	s.call("a3", "x2", "m3", "t3")
+	s.said("p2", "a3", "Then D.")
+	s.queue("enqueue", "and E")
+	s.queue("remove")
+	s.call("a4", "p2", "m4", "t4")
+	folder := t.TempDir()
+	path := filepath.Join(folder, "s.jsonl")
+	if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	final, _ := collect(t, path, Options{Format: ClaudeCode})
+	checkGrowth(t, folder, "s.jsonl", byID(final), 1)
+	if len(final) != 11 {
+		t.Errorf("%d turns: %s", len(final), dump(final))
 	}
 }
