@@ -13,6 +13,6 @@
 // standard library and a UUID type. Forms and limits are those of GKP/1,
 // sections 1 and 2 (docs/protocol.md): whatever a Parse function here accepts, its
 // String method writes back unchanged, and there is no second spelling. (Two read
-// what people write: ReadTime takes any RFC 3339 time, ParsePPM a decimal with
-// zeros at its end.)
+// what people and programs write: ReadTime takes any RFC 3339 time, ReadPPM any JSON number
+// that is exactly a fraction. ParsePPM takes zeros at a decimal's end.)
 package dag

@@ -3,6 +3,9 @@ package dag_test
 import (
 	"errors"
 	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -421,5 +424,62 @@ func TestMessagesAreShort(t *testing.T) {
 	}
 	if _, err := dag.ParsePPM(long); err == nil || len(err.Error()) > 300 {
 		t.Error("ppm: the message is long, or there is none")
+	}
+}
+
+// TestReadPPM compares with exact rational arithmetic, on numbers of every shape.
+func TestReadPPM(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 5))
+	million := big.NewRat(1_000_000, 1)
+	shapes := []string{"%d", "%d.%d", "%de-%d", "%d.%de%d", "%d.%dE-%d", "0.%06de+%d", "%d00000e-%d", "0.0%de%d", "%de%d000000000000000000"}
+	read, refused := 0, 0
+	for range 200_000 {
+		shape := shapes[r.IntN(len(shapes))]
+		args := make([]any, strings.Count(shape, "%"))
+		for i := range args {
+			args[i] = r.IntN([]int{2, 10, 100, 1_000_000}[r.IntN(4)]) % []int{11, 1_000_001}[r.IntN(2)]
+		}
+		s := fmt.Sprintf(shape, args...)
+		if e := strings.IndexAny(s, "eE"); e >= 0 && len(s)-e > 4 {
+			continue // too large for the reference
+		}
+		if len(s) > 1 && s[0] == '0' && s[1] >= '0' && s[1] <= '9' {
+			continue // no number of JSON
+		}
+		want, ok := new(big.Rat).SetString(s)
+		if !ok {
+			t.Fatalf("the reference does not read %q", s)
+		}
+		want.Mul(want, million)
+		fits := want.IsInt() && want.Num().IsUint64() && want.Num().Uint64() <= uint64(dag.One)
+		got, err := dag.ReadPPM(s)
+		if (err == nil) != fits || fits && uint64(got) != want.Num().Uint64() {
+			t.Fatalf("%q: got %d, %v, want %s millionths", s, got, err, want.RatString())
+		}
+		if fits {
+			read++
+		} else {
+			refused++
+		}
+	}
+	if read < 1000 || refused < 1000 {
+		t.Errorf("%d read, %d refused", read, refused)
+	}
+	for p := dag.PPM(0); p <= dag.One; p += 37 {
+		for _, s := range []string{p.String(), strconv.FormatFloat(float64(p)/1e6, 'e', -1, 64), strconv.FormatFloat(float64(p)/1e6, 'g', -1, 64)} {
+			if got, err := dag.ReadPPM(s); err != nil || got != p {
+				t.Fatalf("%q: got %d, %v, want %d", s, got, err, p)
+			}
+		}
+	}
+	for _, s := range []string{"", "e", "1e", "1e+", "e1", ".5", "5.", "00.1", "01", "+1", "-1", "-0", "1e-1e-1", "0x1", "1_0", "1.5", "2", "1e1", "1e-7", "0.0000001", "1e99999999999999999999", "1e-99999999999999999999", "NaN", " 1"} {
+		if got, err := dag.ReadPPM(s); !errors.Is(err, dag.ErrForm) || got != 0 {
+			t.Errorf("%q: got %d, %v", s, got, err)
+		}
+	}
+	for s, want := range map[string]dag.PPM{"1e-06": 1, "1E0": dag.One, "0e5": 0, "0.0e-99999999999999999999": 0, "1000000e-6": dag.One, "0.5000000000": 500_000, "2.5e-1": 250_000} {
+		if got, err := dag.ReadPPM(s); err != nil || got != want {
+			t.Errorf("%q: got %d, %v, want %d", s, got, err, want)
+		}
 	}
 }

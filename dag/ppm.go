@@ -58,3 +58,57 @@ func ParsePPM(s string) (PPM, error) {
 	}
 	return value, nil
 }
+
+// ReadPPM reads a fraction as programs and people write it: any JSON number
+// that is exactly a number of millionths from 0 to 1, such as 0.5, 1e-06 or 25.0E-2. It never rounds. What is
+// signed or hashed is written as String does and read by [ParsePPM].
+func ReadPPM(s string) (PPM, error) {
+	mantissa, exponent, hasExponent := strings.Cut(strings.ReplaceAll(s, "E", "e"), "e")
+	whole, frac, point := strings.Cut(mantissa, ".")
+	power, wellFormed := 0, isDigits(whole) && (whole[0] != '0' || len(whole) == 1) && (!point || isDigits(frac))
+	if hasExponent && wellFormed {
+		power, wellFormed = readExponent(exponent)
+	}
+	if !wellFormed {
+		return 0, fmt.Errorf("%w: %q is not a number from 0 to 1", ErrForm, clip(s))
+	}
+	digits := strings.TrimLeft(whole+frac, "0")
+	power += 6 - len(frac) // value = digits · 10^power millionths
+	kept := strings.TrimRight(digits, "0")
+	power += len(digits) - len(kept)
+	switch {
+	case kept == "":
+		return 0, nil
+	case len(kept)+power > 7:
+		return 0, fmt.Errorf("%w: %q is above 1", ErrForm, clip(s))
+	case power < 0:
+		return 0, fmt.Errorf("%w: %q is not a whole number of millionths", ErrForm, clip(s))
+	}
+	n, _ := strconv.ParseUint(kept+strings.Repeat("0", power), 10, 32) // at most seven digits
+	if PPM(n) > One {
+		return 0, fmt.Errorf("%w: %q is above 1", ErrForm, clip(s))
+	}
+	return PPM(n), nil
+}
+
+// readExponent reads the exponent of a JSON number. One that is too large to matter is cut down.
+func readExponent(s string) (power int, ok bool) {
+	digits := strings.TrimPrefix(s, "-")
+	if digits == s {
+		digits = strings.TrimPrefix(s, "+")
+	}
+	if !isDigits(digits) {
+		return 0, false
+	}
+	const most = 1 << 30 // longer than any text
+	n, err := strconv.Atoi(digits)
+	if err != nil || n > most {
+		n = most
+	}
+	if s[0] == '-' {
+		n = -n
+	}
+	return n, true
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

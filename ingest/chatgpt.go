@@ -70,7 +70,7 @@ type chatNode struct {
 	name    string
 	v       *canon.Value
 	parent  *chatNode
-	missing string // the name of a parent that is not in the mapping
+	missing string // the name of a parent that is not in the mapping, its own or that of a collapsed ancestor
 
 	reached  bool // its ancestors have been read, and so has it
 	circular bool // its ancestors lead in a circle
@@ -155,6 +155,7 @@ func (c *chat) read() {
 func (c *chat) node(n *chatNode) {
 	if n.parent != nil {
 		n.attach, n.time, n.timed = n.parent.attach, n.parent.time, n.parent.timed
+		n.missing = n.parent.missing // of a parent that is no turn
 	}
 	message := object(n.v, "message")
 	if message == nil {
@@ -195,7 +196,7 @@ func (c *chat) node(n *chatNode) {
 		}
 	}
 	if c.r.admit(c.batch, &d, c.place, noted) {
-		n.attach = &d.ID
+		n.attach, n.missing = &d.ID, ""
 	}
 }
 

@@ -17,9 +17,9 @@ func addChatContent(c *content, v *canon.Value) {
 	case "text", "multimodal_text":
 		addChatParts(c, v.Get("parts"))
 	case "code":
-		addTitled(c, "code", strings.TrimSpace("code "+language(v)), text(v, "text"))
+		addTitled(c, "code", strings.TrimSpace("code "+language(v)), textOrParts(c, v))
 	case "execution_output":
-		if said := text(v, "text"); said != "" {
+		if said := textOrParts(c, v); said != "" {
 			c.result(said, false)
 		}
 	case "tether_browsing_display":
@@ -53,6 +53,11 @@ func addChatContent(c *content, v *canon.Value) {
 			c.other(kind, v)
 		}
 	}
+	if len(c.kinds) == 0 && (kind == "thoughts" || kind == "reasoning_recap") {
+		addTitled(c, "thinking", "thinking", textOrParts(c, v))
+	} else if len(c.kinds) == 0 {
+		addTitled(c, kind, oneLine(kind), textOrParts(c, v))
+	}
 }
 
 // addTitled adds a block unless there is nothing in it.
@@ -60,6 +65,22 @@ func addTitled(c *content, kind, title, said string) {
 	if said != "" {
 		c.titled(kind, title, said)
 	}
+}
+
+// textOrParts gives the text of a content that has one, else its parts, which
+// some exports have for types that others give a text.
+func textOrParts(c *content, v *canon.Value) string {
+	if said := text(v, "text"); said != "" {
+		return said
+	}
+	var parts content
+	addChatParts(&parts, v.Get("parts"))
+	for what, n := range parts.lost {
+		for range n {
+			c.lost.add(what)
+		}
+	}
+	return parts.text.String()
 }
 
 // language names the language of code, which ChatGPT gives as "unknown" mostly.

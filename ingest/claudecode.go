@@ -16,18 +16,19 @@ import (
 const sourceClaude = "claude-code"
 
 // A claudeSession reads a session's file and the files of its sub-agents into
-// one batch. Records are taken in the order of the file, and a sub-agent's file
+// one batch, or several if it is long. Records are taken in the order of the file, and a sub-agent's file
 // is read where its result comes back, so that every parent is known before its
 // child and what a record becomes never depends on what follows it.
 type claudeSession struct {
 	r     *reading
 	batch *Batch
+	size  int    // of the contents read since the last batch was handed over, in bytes
 	name  string // of the session's file, for records that name no session
 
-	// nodes has every record with a uuid that was read. The node is the turn to
-	// which children of the record attach: its own, or, for a record that is no
-	// turn, that of the nearest ancestor. It is nil if there is none.
-	nodes map[string]*claudeNode
+	// places has every record with a uuid that was read: where its children attach.
+	places map[string]claudePlace
+	newest *claudeNode // the turn of the session's own chain that was read last
+	queue  claudeQueue // what was typed while the agent worked
 
 	calls   map[string]*claudeCall   // by tool_use id, the first of each
 	prompts []*claudeCall            // calls that start a sub-agent
@@ -35,6 +36,14 @@ type claudeSession struct {
 	agents  map[string]*claudeAgent  // by agent id
 	callers map[string]string        // agent id → tool_use id, the first that was named
 	latest  dag.Time                 // of the records of the session's own file
+}
+
+// A claudePlace says where the children of a record attach: to its own turn, or,
+// if the record is no turn, to that of its nearest ancestor.
+type claudePlace struct {
+	node    *claudeNode // nil: there is no turn above
+	missing string      // the name of an ancestor that does not stand before the record
+	byOrder bool        // node was found by its order in the file, since no name led to one
 }
 
 // A claudeNode is a turn of the session.
@@ -87,7 +96,7 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 		r:       r,
 		batch:   &Batch{Source: path, Repeats: true},
 		name:    strings.TrimSuffix(filepath.Base(path), ".jsonl"),
-		nodes:   map[string]*claudeNode{},
+		places:  map[string]claudePlace{},
 		calls:   map[string]*claudeCall{},
 		results: map[string][]*claudeNode{},
 		agents:  map[string]*claudeAgent{},
@@ -139,17 +148,22 @@ func (s *claudeSession) read(path string, agent *claudeAgent) error {
 			s.r.skip(skipEmptyLine)
 			continue
 		}
-		v, replaced, err := parseLenient(line)
-		if err != nil || v.Kind != canon.Object {
-			s.r.skip(skipBrokenLine)
-			continue
-		}
-		rec := &claudeRecord{v: v, place: path + ":" + strconv.Itoa(in.number), fileAgent: agent, now: &now}
-		for range replaced {
-			rec.noted.add(noteLoneSurrogate)
-		}
-		if err := s.record(rec); err != nil {
-			return err
+		place := path + ":" + strconv.Itoa(in.number)
+		for i, v := range recordsOf(line) {
+			if i > 0 {
+				s.r.record()
+			}
+			if v.value == nil || v.value.Kind != canon.Object {
+				s.r.skip(skipBrokenLine)
+				continue
+			}
+			rec := &claudeRecord{v: v.value, place: place, fileAgent: agent, now: &now}
+			for range v.replaced {
+				rec.noted.add(noteLoneSurrogate)
+			}
+			if err := s.record(rec); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -166,7 +180,10 @@ type claudeRecord struct {
 // record takes one record. It is counted already.
 func (s *claudeSession) record(rec *claudeRecord) error {
 	v := rec.v
-	kind, uuid := text(v, "type"), text(v, "uuid")
+	kind, uuid := text(v, "type"), strings.Clone(text(v, "uuid")) // cloned: what is kept must not keep the line
+	if uuid == "" && kind == queueOperation && rec.fileAgent == nil {
+		return s.queueOperation(rec)
+	}
 	if uuid == "" {
 		s.r.skip(withoutUUID(kind))
 		return nil
@@ -178,9 +195,14 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 		s.noteCaller(object(v, "data"), text(v, "parentToolUseID"))
 	}
 	t := rec.turn()
+	if t.queued && s.queue.attached(rec, &t) {
+		s.r.skip(kind)
+		s.setPlace(uuid, claudePlace{node: s.queue.delivered[t.draft.Content]})
+		return nil
+	}
 	if t.skip != "" {
 		s.r.skip(t.skip)
-		s.collapse(v, uuid)
+		s.collapse(rec, uuid)
 		return nil
 	}
 	return s.turn(rec, t, uuid)
@@ -191,8 +213,8 @@ func withoutUUID(kind string) string {
 	switch kind {
 	case "file-history-snapshot":
 		return "file_history_snapshot"
-	case "queue-operation":
-		return "queue_operation"
+	case queueOperation:
+		return skipQueueOperation
 	case "summary":
 		return "summary"
 	}
@@ -201,15 +223,24 @@ func withoutUUID(kind string) string {
 
 // collapse lets the children of a record that is no turn attach to its nearest
 // ancestor that is one.
-func (s *claudeSession) collapse(v *canon.Value, uuid string) {
-	if _, known := s.nodes[uuid]; known {
-		return
+func (s *claudeSession) collapse(rec *claudeRecord, uuid string) {
+	above := s.above(rec.v)
+	agent := rec.fileAgent
+	if agent == nil && isTrue(rec.v, "isSidechain") {
+		if agent = s.agents[text(rec.v, "agentId")]; agent == nil {
+			s.setPlace(uuid, above) // whose chain it is, nobody knows
+			return
+		}
 	}
-	node := s.nodes[text(v, "parentUuid")]
-	if node == nil {
-		node = s.nodes[text(v, "logicalParentUuid")]
+	s.setPlace(uuid, s.orNewest(above, rec.v, agent))
+}
+
+// setPlace keeps where the children of a record attach. The first record with a
+// uuid decides.
+func (s *claudeSession) setPlace(uuid string, at claudePlace) {
+	if _, known := s.places[uuid]; !known {
+		s.places[uuid] = at
 	}
-	s.nodes[uuid] = node
 }
 
 // turn makes a turn of a record.
@@ -218,14 +249,12 @@ func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error
 	d := &t.draft
 	turnID(d, sourceClaude, uuid, &rec.noted)
 	s.setTime(rec, d)
-	parent, missing := s.parent(v)
-	agent := s.agentOf(rec, uuid, parent, t)
+	at := s.above(v)
+	agent := s.agentOf(rec, uuid, at.node, t)
+	at = s.orNewest(at, v, agent)
 	node := &claudeNode{id: d.ID, agent: agent, created: d.CreatedAt, message: t.message}
 
-	session := text(v, "sessionId")
-	if session == "" {
-		session = s.name
-	}
+	session := s.sessionOf(v)
 	d.Conversation = conversationID(sourceClaude, session)
 	if agent != nil {
 		d.Conversation = dag.ExternalConversationID(sourceClaude, session+"/"+agent.id)
@@ -233,12 +262,13 @@ func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error
 	}
 	s.setAuthor(rec, &t, agent)
 
-	s.addChain(rec, d, node, parent, missing)
+	s.addChain(rec, d, node, at)
 	if err := s.addResults(rec, &t, node); err != nil {
 		return err
 	}
 	s.addJoin(rec, d, node)
 	s.addPrompt(rec, &t, node)
+	s.addQueued(rec, d, node)
 
 	noted := rec.noted
 	for what, n := range t.content.lost {
@@ -247,19 +277,39 @@ func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error
 		}
 	}
 	if !s.r.admit(s.batch, d, rec.place, noted) {
-		s.collapse(v, uuid)
+		s.collapse(rec, uuid)
 		return nil
 	}
 	s.remember(node, &t, uuid)
-	return nil
+	s.size += len(d.Content)
+	return s.handFull()
+}
+
+// handFull hands over what has been read of a long session, so that memory does not
+// grow with its length. Every turn stands after its parents, so a part needs nothing of the next.
+func (s *claudeSession) handFull() error {
+	if len(s.batch.Drafts) < batchLines && s.size < batchBytes {
+		return nil
+	}
+	full := s.batch
+	s.batch, s.size = &Batch{Source: full.Source, Repeats: true}, 0
+	return s.r.hand(full)
+}
+
+// sessionOf names the session of a record.
+func (s *claudeSession) sessionOf(v *canon.Value) string {
+	if session := text(v, "sessionId"); session != "" {
+		return session
+	}
+	return s.name
 }
 
 // remember keeps what later records need to know of a turn.
 func (s *claudeSession) remember(node *claudeNode, t *claudeTurn, uuid string) {
-	if _, known := s.nodes[uuid]; known {
+	if _, known := s.places[uuid]; known {
 		return
 	}
-	s.nodes[uuid] = node
+	s.setPlace(uuid, claudePlace{node: node})
 	if node.message != "" {
 		node.assistant = node
 	} else if node.chain != nil {
@@ -267,6 +317,9 @@ func (s *claudeSession) remember(node *claudeNode, t *claudeTurn, uuid string) {
 	}
 	if node.agent != nil {
 		node.agent.turns = append(node.agent.turns, node)
+	} else {
+		s.newest = node
+		s.queue.passed(node, t)
 	}
 	for _, c := range t.calls {
 		if s.calls[c.id] != nil {

@@ -20,7 +20,7 @@ func (s *claudeSession) noteCaller(v *canon.Value, useID string) {
 	if id == "" || useID == "" || s.callers[id] != "" {
 		return
 	}
-	s.callers[id] = useID
+	s.callers[strings.Clone(id)] = strings.Clone(useID)
 }
 
 // agentOf gives the sub-agent that a record belongs to, or nil. In older
@@ -42,6 +42,7 @@ func (s *claudeSession) agentOf(rec *claudeRecord, uuid string, parent *claudeNo
 	}
 	agent := s.agents[id]
 	if agent == nil {
+		id = strings.Clone(id)
 		agent = &claudeAgent{id: id}
 		s.agents[id] = agent
 	}
@@ -81,6 +82,14 @@ func (s *claudeSession) readAgent(agent *claudeAgent) error {
 	return s.read(agent.path, agent)
 }
 
+// last gives the sub-agent's turn that was read last, or nil.
+func (a *claudeAgent) last() *claudeNode {
+	if len(a.turns) == 0 {
+		return nil
+	}
+	return a.turns[len(a.turns)-1]
+}
+
 // remaining reads the files of the sub-agents whose result has not come back:
 // they are still running, were stopped, or belong to a compaction and hang on
 // turns of the session. One that cannot be joined to anything yet is left for a
@@ -107,7 +116,7 @@ func (s *claudeSession) remaining(agents []*claudeAgent) error {
 	}
 	for _, a := range agents {
 		if !a.begun {
-			if err := s.r.skipLines(a.path, ClaudeCode, "subagent_unjoined"); err != nil {
+			if err := s.r.skipLines(a.path, ClaudeCode, skipUnjoined); err != nil {
 				return err
 			}
 		}
@@ -131,7 +140,7 @@ func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
 		for _, o := range a.outside {
 			// A parent that is not there when the session has gone on is lost. Before
 			// that it may only be late.
-			if _, known := s.nodes[o.name]; !known && s.latest <= o.child {
+			if _, known := s.places[o.name]; !known && s.latest <= o.child {
 				return false, nil
 			}
 		}
@@ -185,17 +194,19 @@ func (a *claudeAgent) survey(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		v, _, err := parseLenient(line)
-		if err != nil || v.Kind != canon.Object || text(v, "uuid") == "" {
-			continue
-		}
-		if a.first == nil {
-			a.first = v
-		}
-		inside[text(v, "uuid")] = true
-		if parent := text(v, "parentUuid"); parent != "" && !inside[parent] {
-			t, _ := dag.ReadTime(text(v, "timestamp")) // none: nothing is earlier
-			a.outside = append(a.outside, outsideParent{parent, t})
+		for _, r := range recordsOf(line) {
+			v := r.value
+			if v == nil || v.Kind != canon.Object || text(v, "uuid") == "" {
+				continue
+			}
+			if a.first == nil {
+				a.first = v
+			}
+			inside[strings.Clone(text(v, "uuid"))] = true
+			if parent := text(v, "parentUuid"); parent != "" && !inside[parent] {
+				t, _ := dag.ReadTime(text(v, "timestamp")) // none: nothing is earlier
+				a.outside = append(a.outside, outsideParent{strings.Clone(parent), t})
+			}
 		}
 	}
 }
@@ -217,9 +228,10 @@ func firstRecord(path string, wanted func(*canon.Value) bool) (*canon.Value, err
 		if i == lookLines {
 			break
 		}
-		v, _, err := parseLenient([]byte(line))
-		if err == nil && v.Kind == canon.Object && wanted(v) {
-			return v, nil
+		for _, r := range recordsOf([]byte(line)) {
+			if r.value != nil && r.value.Kind == canon.Object && wanted(r.value) {
+				return r.value, nil
+			}
 		}
 	}
 	return nil, nil
@@ -257,6 +269,14 @@ func agentFiles(path string) ([]string, error) {
 		}
 	}
 	return agents, nil
+}
+
+// isSubagent reports whether a file holds the records of one sub-agent and
+// nothing else. Taken without its session, the sub-agent's first turn would be a
+// root for ever, so such a file waits until its session is imported with it.
+func isSubagent(path string) (bool, error) {
+	v, err := firstRecord(path, func(v *canon.Value) bool { return text(v, "uuid") != "" })
+	return v != nil && isTrue(v, "isSidechain") && text(v, "agentId") != "", err
 }
 
 func isAgentFile(path string) bool {

@@ -1,45 +1,66 @@
 package ingest
 
 import (
+	"strings"
+
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// parent finds the turn that a record continues from. At a compaction the
-// parent is null and the logical one is named beside it. missing is the name of
-// a parent that does not stand before the record.
-func (s *claudeSession) parent(v *canon.Value) (parent *claudeNode, missing string) {
+// above finds where a record continues from. At a compaction the parent is null
+// and the logical one is named beside it.
+func (s *claudeSession) above(v *canon.Value) (at claudePlace) {
 	for _, key := range [...]string{"parentUuid", "logicalParentUuid"} {
 		name := text(v, key)
 		if name == "" {
 			continue
 		}
-		node, known := s.nodes[name]
-		if known {
-			return node, ""
+		if at, known := s.places[name]; known {
+			return at
 		}
-		if missing == "" {
-			missing = name
+		if at.missing == "" {
+			at.missing = strings.Clone(name)
 		}
 	}
-	return nil, missing
+	return at
+}
+
+// orNewest completes a place that no name led to. If a parent is named and does
+// not stand before the record, or if the record is one that only a program writes into the middle of a
+// session, the record continues from the newest turn of the same file and
+// chain: without it, all that follows would be cut off from its beginning.
+func (s *claudeSession) orNewest(at claudePlace, v *canon.Value, agent *claudeAgent) claudePlace {
+	inMiddle := text(v, "type") == queueOperation || text(v, "subtype") == compactBoundary || isTrue(v, "isCompactSummary")
+	if at.node != nil || at.missing == "" && !inMiddle {
+		return at
+	}
+	at.node = s.newest
+	if agent != nil {
+		at.node = agent.last()
+	}
+	at.byOrder = at.node != nil
+	return at
 }
 
 // addChain adds the edge from the record's own parent. The first turn of a
 // sub-agent is joined to the call that started it.
-func (s *claudeSession) addChain(rec *claudeRecord, d *dag.Draft, node, parent *claudeNode, missing string) {
-	kind := dag.Reply
+func (s *claudeSession) addChain(rec *claudeRecord, d *dag.Draft, node *claudeNode, at claudePlace) {
+	kind, parent := dag.Reply, at.node
 	if node.agent != nil {
-		if parent == nil && missing == "" && node.agent.caller != nil {
+		if parent == nil && node.agent.caller != nil {
 			parent = node.agent.caller.node
 		}
 		if parent != nil && parent.agent != node.agent {
 			kind = dag.Spawn
 		}
 	}
-	if missing != "" {
+	if at.missing != "" {
 		rec.noted.add(noteParentMissing)
-		setAttr(d, attrMissingParent, missing, &rec.noted)
+		setAttr(d, attrMissingParent, at.missing, &rec.noted)
+	}
+	if at.byOrder {
+		rec.noted.add("parent_by_order")
+		setAttr(d, "parent_by", "order", &rec.noted)
 	}
 	if parent != nil {
 		node.chain = parent
@@ -140,21 +161,36 @@ func (s *claudeSession) addJoin(rec *claudeRecord, d *dag.Draft, node *claudeNod
 // results; without the reference it would soon lie beyond the radius of any
 // slice of the work that it asked for.
 func (s *claudeSession) addPrompt(rec *claudeRecord, t *claudeTurn, node *claudeNode) {
+	if node.chain != nil {
+		node.prompt = node.chain.prompt
+	}
+	if node.prompt != nil && node.prompt != node.chain && (t.queued || node.beginsMessage()) {
+		addParent(&t.draft, node.prompt.id, dag.Reference, &rec.noted)
+	}
 	if t.voice == voiceUser {
 		node.prompt = node
+	}
+}
+
+// beginsMessage reports whether a turn is the first of an API message.
+func (n *claudeNode) beginsMessage() bool {
+	if n.message == "" || n.chain == nil {
+		return false
+	}
+	before := n.chain.assistant
+	return before == nil || before.message != n.message
+}
+
+// addQueued adds to the first turn of the API message after a queued prompt was
+// delivered a reply to that prompt, unless it is the parent already: the
+// transcript continues from the tool's result, but the model had read both.
+func (s *claudeSession) addQueued(rec *claudeRecord, d *dag.Draft, node *claudeNode) {
+	prompt := s.queue.unanswered
+	if prompt == nil || node.agent != nil || !node.beginsMessage() {
 		return
 	}
-	if node.chain == nil {
-		return
-	}
-	node.prompt = node.chain.prompt
-	if node.prompt == nil || node.prompt == node.chain || node.message == "" {
-		return
-	}
-	if before := node.chain.assistant; before != nil && before.message == node.message {
-		return
-	}
-	addParent(&t.draft, node.prompt.id, dag.Reference, &rec.noted)
+	addParent(d, prompt.id, dag.Reply, &rec.noted)
+	node.prompt = prompt
 }
 
 // maxChainSteps bounds the way back from a message to the one before it. What

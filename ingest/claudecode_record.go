@@ -23,6 +23,7 @@ type claudeTurn struct {
 	draft   dag.Draft
 	skip    string // not empty: the record is no turn, and this is why
 	voice   voice
+	queued  bool          // a prompt that was typed while the agent worked
 	message string        // the API message, of an assistant's record
 	calls   []*claudeCall // its tool_use blocks
 	results []string      // the tool_use ids that its tool_result blocks answer
@@ -32,6 +33,9 @@ type claudeTurn struct {
 
 // bookkeeping lists the system records that say nothing to anybody in the conversation.
 var bookkeeping = []string{"stop_hook_summary", "turn_duration"}
+
+// compactBoundary is the subtype of the record that a compaction begins with.
+const compactBoundary = "compact_boundary"
 
 // harnessTags begin the user records that Claude Code writes by itself.
 var harnessTags = []string{
@@ -49,7 +53,9 @@ func (rec *claudeRecord) turn() claudeTurn {
 		rec.assistant(&t)
 	case "system":
 		rec.system(&t)
-	case "progress", "attachment":
+	case "attachment":
+		rec.attachment(&t)
+	case "progress":
 		t.skip = kind
 	default:
 		t.skip = "unknown_type"
@@ -75,7 +81,7 @@ func (rec *claudeRecord) user(t *claudeTurn) {
 		setAttr(&t.draft, attrCompact, "summary", &rec.noted)
 	case onlyResults:
 		t.voice, t.draft.Role = voiceTool, dag.RoleTool
-	case isTrue(rec.v, "isMeta") || slices.ContainsFunc(harnessTags, func(tag string) bool { return strings.HasPrefix(said, tag) }):
+	case isTrue(rec.v, "isMeta") || isHarnessText(said):
 		t.voice, t.draft.Role = voiceHarness, dag.RoleSystem
 		setAttr(&t.draft, attrMeta, "true", &rec.noted)
 	default:
@@ -96,7 +102,7 @@ func (rec *claudeRecord) assistant(t *claudeTurn) {
 	}
 	t.voice, t.draft.Role = voiceModel, dag.RoleAssistant
 	message := object(rec.v, "message")
-	t.message = text(message, "id")
+	t.message = strings.Clone(text(message, "id"))
 	setAttr(&t.draft, attrMessageID, t.message, &rec.noted)
 	setAttr(&t.draft, attrModel, text(message, "model"), &rec.noted)
 	if isTrue(rec.v, "isApiErrorMessage") {
@@ -119,7 +125,7 @@ func (rec *claudeRecord) system(t *claudeTurn) {
 	t.content.plain(said)
 	t.voice, t.draft.Role = voiceHarness, dag.RoleSystem
 	switch {
-	case subtype == "compact_boundary":
+	case subtype == compactBoundary:
 		setAttr(&t.draft, attrCompact, "boundary", &rec.noted)
 	case subtype == "local_command" && strings.HasPrefix(said, "<command-name>"):
 		t.voice, t.draft.Role = voiceUser, dag.RoleUser
@@ -136,7 +142,11 @@ func (rec *claudeRecord) message(t *claudeTurn) (said string, ok bool) {
 		t.skip = skipMalformed
 		return "", false
 	}
-	body := message.Get("content")
+	return rec.body(t, message.Get("content"))
+}
+
+// body reads a content, which is a text or a list of blocks.
+func (rec *claudeRecord) body(t *claudeTurn, body *canon.Value) (said string, ok bool) {
 	switch {
 	case body == nil || body.Kind != canon.String && body.Kind != canon.Array:
 		t.skip = skipMalformed
@@ -185,7 +195,7 @@ func (rec *claudeRecord) block(t *claudeTurn, b *canon.Value) {
 }
 
 func (rec *claudeRecord) toolUse(t *claudeTurn, b *canon.Value) {
-	call := &claudeCall{id: text(b, "id"), tool: text(b, "name")}
+	call := &claudeCall{id: strings.Clone(text(b, "id")), tool: strings.Clone(text(b, "name"))}
 	input := "{}"
 	if v := b.Get("input"); v != nil {
 		input = string(appendCompact(nil, v))

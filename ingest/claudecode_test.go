@@ -48,7 +48,7 @@ func TestClaudeCode(t *testing.T) {
 	}
 	want = map[string]int{
 		"parent_missing": 1, "time_inferred": 1, "lone_surrogate": 1, "attr_left_out": 1, "image_data": 1, "structured_result": 2,
-		"thinking_signature": 1, "thinking_redacted": 1, "call_missing": 1,
+		"thinking_signature": 1, "thinking_redacted": 1, "call_missing": 1, "parent_by_order": 1,
 	}
 	if diff := cmp.Diff(want, report.Noted); diff != "" {
 		t.Errorf("noted: %s", diff)
@@ -156,7 +156,7 @@ func TestRealSessionsGrow(t *testing.T) {
 }
 
 // TestClaudeCodeFolder reads a project's folder: sub-agents with their session,
-// an agent's file without one as a session of its own, a fork that repeats.
+// an agent's file without one waits, a fork that repeats.
 func TestClaudeCodeFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "claude"))); err != nil {
@@ -202,10 +202,10 @@ func TestClaudeCodeFolder(t *testing.T) {
 	}
 	at := byID(drafts)
 	added := at[dag.TurnID{0xf0, 0, 0, 1, 0, 0, 0x40, 0, 0x80}]
-	if len(drafts) != len(alone)+1+6 || added == nil || len(added.Parents) != 1 || at[added.Parents[0].ID] == nil {
+	if len(drafts) != len(alone)+1 || added == nil || len(added.Parents) != 1 || at[added.Parents[0].ID] == nil {
 		t.Errorf("%d turns, %d in the session alone, added %+v", len(drafts), len(alone), added)
 	}
-	for reason, want := range map[string]int{"unknown_format": 1 + 2, "not_a_file": 1, "empty_line": 3} {
+	for reason, want := range map[string]int{"unknown_format": 1 + 2, "not_a_file": 1, "empty_line": 3, "subagent_unjoined": 2 + 2*6} {
 		if got := report.Skipped[reason]; got != want {
 			t.Errorf("skipped %s %d times, want %d", reason, got, want)
 		}

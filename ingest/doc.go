@@ -1,5 +1,5 @@
 // Package ingest owns the importers, which turn what other programs wrote into
-// drafts of turns, and rules/1, the rules that give a turn its phase and its
+// drafts of turns, and rules/1 and rules/2, which give a turn its phase and its
 // salience where it came without.
 //
 // [Read] is given a file or a folder and hands over batches of [dag.Draft]. It
@@ -24,5 +24,5 @@
 // after it has grown gives the same drafts for what had been read before.
 //
 // docs/importers.md lists what becomes a turn, an edge and an attribute, and every
-// word of both counts. docs/phases.md is the table of rules/1.
+// word of both counts. docs/phases.md has the tables of the rules.
 package ingest

@@ -23,8 +23,8 @@ func ExampleRead() {
 	})
 	fmt.Println(report.Records, report.Turns, report.Edges, report.Skipped, report.Noted, err)
 	// Output:
-	// human:user: Hi (planning, 0.6)
-	// agent:assistant: Hello (synthesis, 0.45)
+	// human:user: Hi (planning, 0.7)
+	// agent:assistant: Hello (synthesis, 0.35)
 	// 2 2 1 map[] map[time_inferred:2] <nil>
 }
 

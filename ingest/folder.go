@@ -17,9 +17,10 @@ func (r *reading) folder(root string) error {
 	}
 	r.skipIrregular()
 	type file struct {
-		path   string
-		format Format
-		look   look
+		path     string
+		format   Format
+		look     look
+		subagent bool
 	}
 	files := make([]file, 0, len(paths))
 	agentsOf := map[string][]string{}
@@ -38,8 +39,13 @@ func (r *reading) folder(root string) error {
 		} else if f.format, err = l.decide(path); err != nil {
 			return err
 		}
+		if f.format == ClaudeCode {
+			if f.subagent, err = isSubagent(path); err != nil {
+				return err
+			}
+		}
 		files = append(files, f)
-		if f.format != ClaudeCode || isAgentFile(path) {
+		if f.format != ClaudeCode || f.subagent {
 			continue
 		}
 		agents, err := agentFiles(path)
@@ -63,6 +69,8 @@ func (r *reading) folder(root string) error {
 			err = r.skipLines(f.path, "", skipUnknownFormat)
 		case r.opts.Format != "" && f.format != r.opts.Format:
 			err = r.skipLines(f.path, f.format, skipOtherFormat)
+		case f.subagent: // its session is not here
+			err = r.skipLines(f.path, f.format, skipUnjoined)
 		case f.format == ClaudeCode:
 			err = r.claudeSession(f.path, agentsOf[f.path])
 		default:

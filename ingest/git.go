@@ -45,6 +45,7 @@ type commits struct {
 type knownCommit struct {
 	conversation dag.ConversationID
 	time         dag.Time
+	missing      []string     // of a commit that is no turn, the parents that are not there
 	attach       []dag.TurnID // the turns that children attach to: itself, or its ancestors if it is no turn
 }
 
@@ -84,6 +85,10 @@ func (c *commits) add(cm *commit) error {
 			k.conversation = parent.conversation
 		}
 		k.time = max(k.time, parent.time)
+		missing = append(missing, parent.missing...)
+		for range parent.missing {
+			cm.noted.add(noteParentMissing)
+		}
 		for _, id := range parent.attach {
 			addParent(&d, id, kind, &cm.noted)
 		}
@@ -108,11 +113,12 @@ func (c *commits) add(cm *commit) error {
 	if c.r.admit(c.batch, &d, cm.place, cm.noted) {
 		k.attach = []dag.TurnID{d.ID}
 	} else {
+		k.missing = missing
 		for i := range d.Parents {
 			k.attach = append(k.attach, d.Parents[i].ID)
 		}
 	}
-	c.known[cm.hash] = k
+	c.known[strings.Clone(cm.hash)] = k // cloned: it must not keep the line
 	c.size += len(d.Content)
 	if len(c.batch.Drafts) >= batchLines || c.size >= batchBytes {
 		return c.flush()

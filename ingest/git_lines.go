@@ -39,22 +39,26 @@ func (r *reading) commitLines(path string) error {
 			r.skip(skipEmptyLine)
 			continue
 		}
-		v, replaced, err := parseLenient(line)
-		if err != nil || v.Kind != canon.Object {
-			r.skip(skipBrokenLine)
-			continue
-		}
-		cm, ok := commitOf(v)
-		if !ok {
-			r.skip(skipMalformed)
-			continue
-		}
-		for range replaced {
-			cm.noted.add(noteLoneSurrogate)
-		}
-		cm.place = path + ":" + strconv.Itoa(in.number)
-		if err := c.add(cm); err != nil {
-			return err
+		for i, rec := range recordsOf(line) {
+			if i > 0 {
+				r.record()
+			}
+			if rec.value == nil || rec.value.Kind != canon.Object {
+				r.skip(skipBrokenLine)
+				continue
+			}
+			cm, ok := commitOf(rec.value)
+			if !ok {
+				r.skip(skipMalformed)
+				continue
+			}
+			for range rec.replaced {
+				cm.noted.add(noteLoneSurrogate)
+			}
+			cm.place = path + ":" + strconv.Itoa(in.number)
+			if err := c.add(cm); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -85,7 +85,7 @@ func AppendLine(dst []byte, d *dag.Draft) ([]byte, error) {
 //	{"id","conversation","parents":[{"id","kind"}],"role","phase"?,"salience"?,
 //	 "author","created_at","content","salt"?,"attrs"}
 //
-// Times are any RFC 3339, salience is a decimal of at most six digits, and
+// Times are any RFC 3339, salience is any number that is exactly a [dag.PPM], and
 // parents and attrs may be left out if there are none. Without a phase, a salience or
 // a salt the draft has none. A turn whose body is withheld or erased has
 // "redacted":true and "body_digest" in place of author, content, attrs and salt,
@@ -195,7 +195,7 @@ func decodeField(d *dag.Draft, key string, v *canon.Value) (bit int, err error) 
 	case "salience":
 		bit, want = hasSalience, canon.Number
 		if v.Kind == want {
-			d.Salience, err = dag.ParsePPM(v.Text)
+			d.Salience, err = dag.ReadPPM(v.Text)
 			d.HasSalience = true
 		}
 	case "author":

@@ -77,7 +77,7 @@ func TestLineRefuses(t *testing.T) {
 		{"upper-case id", change(`"0b5e0000`, `"0B5E0000`), "id: malformed"},
 		{"role", change(`"user"`, `"robot"`), `role: malformed: role "robot"`},
 		{"phase", change(`"planning"`, `"dreaming"`), `phase: malformed: phase "dreaming"`},
-		{"seven digits", change(`0.35`, `0.3500001`), `salience: malformed: "0.3500001" has more than six digits`},
+		{"seven digits", change(`0.35`, `0.3500001`), `salience: malformed: "0.3500001" is not a whole number of millionths`},
 		{"salience text", change(`0.35`, `"0.35"`), "salience: want a number, got a string"},
 		{"salience above 1", change(`0.35`, `1.5`), "salience: malformed"},
 		{"time", change(`2026-01-02T`, `2026-13-02T`), "created_at: malformed"},
@@ -456,6 +456,29 @@ func BenchmarkAssign(b *testing.B) {
 		c.Phase, c.HasSalience = 0, false
 		if err := Assign(&c); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestReadLineExponents reads saliences as programs write them, and writes them in the
+// one way that stands in exports.
+func TestReadLineExponents(t *testing.T) {
+	line := func(salience string) []byte {
+		return []byte(`{"author":"human:guest","content":"x","conversation":"6a2f0000-0000-4000-8000-000000000001","created_at":"2026-01-02T03:04:05Z","id":"0b5e0000-0000-4000-8000-000000000002","role":"user","salience":` + salience + `}`)
+	}
+	for written, want := range map[string]string{"1e-06": "0.000001", "3.5E-1": "0.35", "1e0": "1", "0e-7": "0", "0.5000000": "0.5"} {
+		d, err := ReadLine(line(written))
+		if err != nil || d.Salience.String() != want {
+			t.Errorf("%s: %s, %v", written, d.Salience, err)
+			continue
+		}
+		if out, err := AppendLine(nil, &d); err != nil || !strings.Contains(string(out), `"salience":`+want+"}") {
+			t.Errorf("%s: written as %s, %v", written, out, err)
+		}
+	}
+	for _, bad := range []string{"1e-7", "1e1", "-1e-3", `"0.5"`} {
+		if _, err := ReadLine(line(bad)); err == nil || !strings.Contains(err.Error(), "salience") {
+			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }

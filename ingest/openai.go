@@ -108,13 +108,12 @@ func (o *openaiReader) lines() error {
 		case isBlank(line):
 			o.skipOne(skipEmptyLine)
 		default:
-			v, replaced, err := parseLenient(line)
-			if err != nil {
-				o.skipOne(skipBrokenLine)
-				break
-			}
-			if err := o.value(v, in.number, replaced); err != nil {
-				return err
+			for _, rec := range recordsOf(line) {
+				if rec.value == nil {
+					o.skipOne(skipBrokenLine)
+				} else if err := o.value(rec.value, in.number, rec.replaced); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -163,6 +163,13 @@ func (r *reading) singleFile(path string) error {
 		}
 	}
 	if format == ClaudeCode {
+		alone, err := isSubagent(path)
+		if err != nil {
+			return err
+		}
+		if alone {
+			return r.skipLines(path, ClaudeCode, skipUnjoined)
+		}
 		agents, err := agentFiles(path)
 		if err != nil {
 			return err

@@ -7,9 +7,15 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Rules names the rules by which [Assign] fills in what is absent. They are
-// fixed for ever: another table is another name.
-const Rules = "rules/1"
+// The rules by which a phase and a salience are assigned. Each is fixed for
+// ever: another table is another name.
+const (
+	Rules1 = "rules/1"
+	Rules2 = "rules/2"
+
+	// Rules names the rules for turns that are new.
+	Rules = Rules2
+)
 
 // The attributes that say by what a phase or a salience was assigned.
 const (
@@ -17,15 +23,74 @@ const (
 	AttrSalienceBy = "salience_by"
 )
 
+// judgements are the rules that can be named, by their names.
+var judgements = map[string]struct {
+	phase    func(*dag.Draft) dag.Phase
+	salience func(*dag.Draft) dag.PPM
+}{
+	Rules1: {
+		func(d *dag.Draft) dag.Phase { return featuresOf(d).phase() },
+		func(d *dag.Draft) dag.PPM { return featuresOf(d).salience() },
+	},
+	Rules2: {
+		func(d *dag.Draft) dag.Phase { return traitsOf(d).phase() },
+		func(d *dag.Draft) dag.PPM { return traitsOf(d).salience() },
+	},
+}
+
 // Assign gives a draft the phase and the salience that it came without, by
-// rules/1, and says so in its attributes. It looks at role, content and
+// [Rules], and says so in its attributes. The rules look at role, author, content and
 // attributes alone, at nothing around the turn, so the same turn gets the same
-// values wherever and whenever it is read. docs/phases.md has the table.
+// values wherever and whenever it is read. docs/phases.md has the tables.
 //
 // A draft that says by what a value was assigned and lacks the value is an error,
 // and so is one whose attributes have no room for saying it. On error the
 // draft is as it was. The map of attributes is replaced, not written to.
-func Assign(d *dag.Draft) error {
+func Assign(d *dag.Draft) error { return assign(d, Rules, Rules) }
+
+// AssignAs is Assign for a turn that was admitted before, by the rules that its
+// stored attributes name. A draft whose values were assigned by other rules is judged anew,
+// and one that brought values of its own keeps them. It reports whether the draft has changed.
+func AssignAs(d *dag.Draft, stored map[string]string) (changed bool, err error) {
+	again := *d
+	again.Attrs = maps.Clone(d.Attrs)
+	phaseBy, salienceBy := stored[AttrPhaseBy], stored[AttrSalienceBy]
+	if wasAssigned(d.Attrs[AttrPhaseBy], phaseBy) && judgements[d.Attrs[AttrPhaseBy]].phase(unjudged(d)) == d.Phase {
+		again.Phase = 0
+		delete(again.Attrs, AttrPhaseBy)
+	}
+	if wasAssigned(d.Attrs[AttrSalienceBy], salienceBy) && judgements[d.Attrs[AttrSalienceBy]].salience(unjudged(d)) == d.Salience {
+		again.Salience, again.HasSalience = 0, false
+		delete(again.Attrs, AttrSalienceBy)
+	}
+	if again.Phase != 0 && again.HasSalience {
+		return false, nil
+	}
+	if err := assign(&again, phaseBy, salienceBy); err != nil {
+		return false, err
+	}
+	*d = again
+	return true, nil
+}
+
+// wasAssigned reports whether a value was assigned by known rules, and the
+// stored one by other known rules.
+func wasAssigned(by, stored string) bool {
+	_, known := judgements[by]
+	_, knownStored := judgements[stored]
+	return known && knownStored && by != stored
+}
+
+// unjudged gives a draft as it was before values were assigned.
+func unjudged(d *dag.Draft) *dag.Draft {
+	bare := *d
+	bare.Attrs = maps.Clone(d.Attrs)
+	delete(bare.Attrs, AttrPhaseBy)
+	delete(bare.Attrs, AttrSalienceBy)
+	return &bare
+}
+
+func assign(d *dag.Draft, phaseBy, salienceBy string) error {
 	if d.Phase != 0 && d.HasSalience {
 		return nil
 	}
@@ -46,176 +111,21 @@ func Assign(d *dag.Draft) error {
 		}
 	}
 	if len(d.Attrs)+added > dag.MaxAttrs {
-		return fmt.Errorf("ingest: %w: turn %s has %d attrs, %s adds %d, at most %d", dag.ErrForm, d.ID, len(d.Attrs), Rules, added, dag.MaxAttrs)
+		return fmt.Errorf("ingest: %w: turn %s has %d attrs, and saying by what its values were assigned adds %d, at most %d", dag.ErrForm, d.ID, len(d.Attrs), added, dag.MaxAttrs)
 	}
-	f := featuresOf(d)
 	attrs := maps.Clone(d.Attrs)
 	if attrs == nil {
 		attrs = make(map[string]string, added)
 	}
+	bare := *d // the rules do not see what they assign
 	if d.Phase == 0 {
-		d.Phase = f.phase()
-		attrs[AttrPhaseBy] = Rules
+		d.Phase = judgements[phaseBy].phase(&bare)
+		attrs[AttrPhaseBy] = phaseBy
 	}
 	if !d.HasSalience {
-		d.Salience, d.HasSalience = f.salience(), true
-		attrs[AttrSalienceBy] = Rules
+		d.Salience, d.HasSalience = judgements[salienceBy].salience(&bare), true
+		attrs[AttrSalienceBy] = salienceBy
 	}
 	d.Attrs = attrs
 	return nil
-}
-
-// features are what rules/1 sees of a turn.
-type features struct {
-	role     dag.Role
-	length   int  // of the content, in bytes
-	blank    bool // nothing but white space
-	compact  string
-	meta     bool
-	isError  bool
-	commit   bool
-	merge    bool
-	thinking bool // nothing but thinking
-	tool     toolKind
-	words    wordCount
-	failure  bool // a line of the content reports one
-	question bool
-	opening  bool // begins with "let me", "i'll" and the like
-	ack      bool // a short text of nothing but agreement or thanks
-	fence    bool // holds a code block
-	notice   bool // begins with a mark that a program put there
-}
-
-// phase is the first rule that applies. The numbers are those of docs/phases.md.
-func (f *features) phase() dag.Phase {
-	debugging := f.words.debugging >= 2
-	switch {
-	case f.compact != "": // 1
-		return dag.Consolidation
-	case f.commit && f.words.repairs: // 2
-		return dag.Debugging
-	case f.commit && f.merge: // 3
-		return dag.Consolidation
-	case f.commit: // 4
-		return dag.Synthesis
-	case f.isError: // 5
-		return dag.Debugging
-	case f.blank: // 6
-		return dag.Exploration
-	}
-	switch f.role {
-	case dag.RoleTool:
-		return f.resultPhase()
-	case dag.RoleUser:
-		switch {
-		case f.failure || debugging: // 11
-			return dag.Debugging
-		case f.words.consolidation >= 2: // 12
-			return dag.Consolidation
-		case f.question: // 13
-			return dag.Exploration
-		}
-		return dag.Planning // 14
-	case dag.RoleSystem:
-		switch {
-		case f.meta && (f.failure || debugging): // 15
-			return dag.Debugging
-		case f.meta: // 16
-			return dag.Exploration
-		}
-		return dag.Planning // 17
-	}
-	return f.answerPhase(debugging)
-}
-
-// resultPhase is for what tools give back.
-func (f *features) resultPhase() dag.Phase {
-	switch {
-	case f.failure && f.tool != toolReads: // 7
-		return dag.Debugging
-	case f.tool == toolDelegates: // 8
-		return dag.Consolidation
-	case f.tool == toolPlans: // 9
-		return dag.Planning
-	case f.tool == toolWrites: // 9
-		return dag.Synthesis
-	}
-	return dag.Exploration // 10
-}
-
-// answerPhase is for what an assistant says or calls.
-func (f *features) answerPhase(debugging bool) dag.Phase {
-	switch f.tool {
-	case toolPlans, toolDelegates: // 18
-		return dag.Planning
-	case toolWrites: // 19
-		return dag.Synthesis
-	case toolReads: // 20
-		return dag.Exploration
-	case toolRuns:
-		switch {
-		case f.words.testing: // 21
-			return dag.Debugging
-		case f.words.delivers: // 22
-			return dag.Synthesis
-		}
-		return dag.Exploration // 23
-	case toolOther: // 23
-		return dag.Exploration
-	}
-	switch {
-	case debugging: // 24
-		return dag.Debugging
-	case f.words.consolidation >= 2: // 25
-		return dag.Consolidation
-	case f.thinking || f.words.planning >= 2: // 26
-		return dag.Planning
-	case f.opening && f.words.exploration > 0: // 27
-		return dag.Exploration
-	case f.opening: // 28
-		return dag.Planning
-	}
-	return dag.Synthesis // 29
-}
-
-// salience adds up integers, in millionths, and clamps the sum to 0 … 1.
-func (f *features) salience() dag.PPM {
-	sum := 0
-	switch {
-	case f.commit:
-		sum = 500_000
-	case f.role == dag.RoleUser:
-		sum = 600_000
-	case f.role == dag.RoleAssistant:
-		sum = 450_000
-	case f.role == dag.RoleSystem:
-		sum = 300_000
-	default:
-		sum = 250_000
-	}
-	add := func(is bool, bonus int) {
-		if is {
-			sum += bonus
-		}
-	}
-	said := f.role == dag.RoleUser || f.role == dag.RoleAssistant && f.tool == toolNone && !f.thinking
-	add(f.compact == "summary", 250_000)
-	add(f.compact != "" && f.compact != "summary", -200_000)
-	add(f.meta, -150_000)
-	add(f.isError || f.failure && f.tool != toolReads, 100_000)
-	add(said, 50_000*min(f.words.decisions, 3))
-	add(f.question && f.role == dag.RoleUser, 50_000)
-	add(f.tool == toolPlans && f.role == dag.RoleAssistant, 150_000)
-	add(f.tool == toolDelegates, 100_000)
-	add(f.tool == toolWrites && f.role == dag.RoleAssistant, 100_000)
-	add(f.tool == toolReads && f.role == dag.RoleAssistant, -100_000)
-	add(f.role == dag.RoleAssistant && said && f.length >= 400, 100_000)
-	add(f.role == dag.RoleUser && f.length >= 2000, 50_000)
-	add(f.thinking, -100_000)
-	add(f.ack, -250_000)
-	add(f.notice, -200_000)
-	add(f.fence && said, 25_000)
-	add(f.merge, -150_000)
-	add(f.blank, -200_000)
-	return dag.PPM(max(0, min(sum, int(dag.One))))
 }

@@ -23,7 +23,7 @@ func attrs(pairs ...string) map[string]string {
 	return m
 }
 
-func TestAssign(t *testing.T) {
+func TestAssignRules1(t *testing.T) {
 	const user, assistant, tool, system = dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem
 	long := strings.Repeat("All of it is in place. ", 20)
 	for _, tc := range []struct {
@@ -80,13 +80,13 @@ func TestAssign(t *testing.T) {
 		{"29", assistant, long + "```go\n```", nil, dag.Synthesis, 575_000},
 	} {
 		d := dag.Draft{Role: tc.role, Content: tc.content, Attrs: tc.attrs}
-		if err := Assign(&d); err != nil {
+		if err := assign(&d, Rules1, Rules1); err != nil {
 			t.Fatal(err)
 		}
 		if d.Phase != tc.phase || d.Salience != tc.salience || !d.HasSalience {
 			t.Errorf("rule %s: %s %q %v: got %s %s, want %s %s", tc.rule, tc.role, clip(tc.content), tc.attrs, d.Phase, d.Salience, tc.phase, tc.salience)
 		}
-		if d.Attrs[AttrPhaseBy] != Rules || d.Attrs[AttrSalienceBy] != Rules || len(tc.attrs) > 0 && tc.attrs[AttrPhaseBy] != "" {
+		if d.Attrs[AttrPhaseBy] != Rules1 || d.Attrs[AttrSalienceBy] != Rules1 || len(tc.attrs) > 0 && tc.attrs[AttrPhaseBy] != "" {
 			t.Errorf("rule %s: attrs %v, given %v", tc.rule, d.Attrs, tc.attrs)
 		}
 	}
@@ -129,10 +129,9 @@ func TestAssignRefuses(t *testing.T) {
 	}
 }
 
-// TestRulesAreFixed pins rules/1 with one digest over every combination of
-// roles, attributes and contents below. If it fails, the rules have changed, and
-// turns that were admitted would get other values today: make it rules/2.
-func TestRulesAreFixed(t *testing.T) {
+// fixedCases gives a turn for every combination of roles, authors, attributes and
+// contents below.
+func fixedCases(each func(dag.Draft)) {
 	words := append(strings.Fields("alpha BUG Error fixing summary overall plan step look must commit test revert Thanks ok é errorx"), "\x00")
 	contents := []string{"", " \n", "?", "ok", "Thank you!", strings.Repeat("x", 400), strings.Repeat("word ", 1200) + "panic: at the end",
 		strings.Repeat(" ", rulesHead-3) + "bugs", strings.Repeat(" ", rulesHead) + "xbug" + strings.Repeat(" ", rulesTail-3), strings.Repeat("b ", rulesHead/2-1) + "crashed " + strings.Repeat("c ", 3000) + " traceback",
@@ -145,23 +144,43 @@ func TestRulesAreFixed(t *testing.T) {
 	for _, tool := range strings.Fields("Read Edit Bash TodoWrite Task mcp__x__list_y book-flight unknown Think,Read BASH") {
 		sets = append(sets, attrs("tool", tool))
 	}
-	h := sha256.New()
-	cases := 0
 	for role := dag.RoleSystem; role <= dag.RoleTool; role++ {
 		for _, set := range sets {
 			for _, content := range contents {
-				d := dag.Draft{Role: role, Content: content, Attrs: set}
-				if err := Assign(&d); err != nil {
-					t.Fatal(err)
-				}
-				fmt.Fprintf(h, "%s %s\n", d.Phase, d.Salience)
-				cases++
+				each(dag.Draft{Role: role, Content: content, Attrs: set})
 			}
 		}
 	}
-	const want = "7d83ec789443868b22020ff723e9a7b9938a7b48a4da2ca0d28235563f949881"
-	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want || cases != 4*19*75 {
-		t.Errorf("digest of %d cases:\n got %s\nwant %s", cases, got, want)
+}
+
+// TestRulesAreFixed pins each table of rules with one digest over many cases. If
+// it fails, the rules have changed, and turns that were admitted would get
+// other values today: give the new table a new name.
+func TestRulesAreFixed(t *testing.T) {
+	digest := func(rules string, turns func(func(dag.Draft))) (string, int) {
+		h, cases := sha256.New(), 0
+		turns(func(d dag.Draft) {
+			if err := assign(&d, rules, rules); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(h, "%s %s\n", d.Phase, d.Salience)
+			cases++
+		})
+		return fmt.Sprintf("%x", h.Sum(nil)), cases
+	}
+	for _, tc := range []struct {
+		rules string
+		turns func(func(dag.Draft))
+		cases int
+		want  string
+	}{
+		{Rules1, fixedCases, 4 * 19 * 75, "7d83ec789443868b22020ff723e9a7b9938a7b48a4da2ca0d28235563f949881"},
+		{Rules2, fixedCases, 4 * 19 * 75, "1de7ed60de42e959084ba8a8955caa59e086ba797440bbe00e83a1547a5e6a2a"},
+		{Rules2, fixedCases2, 4 * 2 * 23 * 299, "475dfe890b5b66f157edd60284a532295a55ba8e4db997a2b1041d297c0f15f3"},
+	} {
+		if got, cases := digest(tc.rules, tc.turns); got != tc.want || cases != tc.cases {
+			t.Errorf("%s, digest of %d cases, want %d:\n got %s\nwant %s", tc.rules, cases, tc.cases, got, tc.want)
+		}
 	}
 }
 
@@ -200,6 +219,21 @@ func TestRulesAreDocumented(t *testing.T) {
 	for kind := toolReads; kind <= toolDelegates; kind++ {
 		lists[fmt.Sprint("tool names ", kind)] = toolNames[kind]
 		lists[fmt.Sprint("tool verbs ", kind)] = toolVerbs[kind]
+	}
+	for _, phrases := range [][]string{intentOpenings[0], intentOpenings[1], farewells, finished, requestOpenings, {intentFillers, requestVerbs}, userVerbs} {
+		lists[phrases[0]] = strings.Join(phrases, " ")
+	}
+	for _, table := range []map[intent]string{intentVerbs, commandVerbs} {
+		for _, verbs := range table {
+			if !strings.Contains(doc, "| "+verbs+" |") {
+				t.Errorf("docs/phases.md lacks the cell\n| %s |", verbs)
+			}
+		}
+	}
+	for _, row := range troubles {
+		if cells := fmt.Sprintf("| %s | %d |", row.words, row.weight); !strings.Contains(doc, cells) {
+			t.Errorf("docs/phases.md lacks the row\n%s", cells)
+		}
 	}
 	for name, words := range lists {
 		for _, w := range strings.Fields(words) {

@@ -2,7 +2,7 @@ package ingest
 
 import "strings"
 
-// How much of a content rules/1 looks at: the beginning and, because what went
+// How much of a content the rules look at: the beginning and, because what went
 // wrong stands there, the end.
 const (
 	rulesHead = 4096
@@ -22,7 +22,7 @@ type wordCount struct {
 	repairs       bool
 }
 
-// A wordGroup is a list of words with one meaning for rules/1. A word may be in
+// A wordGroup is a list of words with one meaning. A word may be in
 // several. The groups are part of the rules: they never change.
 type wordGroup struct {
 	name  string

@@ -20,7 +20,8 @@ var ErrBatch = errors.New("batch is too large")
 
 // Admit admits a batch of turns, all of them or none, in any order. What is
 // there already counts as existing; see [store.Store.Append]. A phase or
-// salience that is absent is assigned by the rules of package ingest.
+// salience that is absent is assigned by the rules of package ingest: the
+// newest, or, of a turn that is stored, those that it names.
 func (k *Kernel) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (_ store.Receipt, err error) {
 	ctx, observed := k.observe(ctx, "admit")
 	defer func() { observed(err) }()
@@ -35,9 +36,7 @@ func (k *Kernel) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draf
 		}
 		batch[i] = a
 	}
-	receipt, err := k.store.Append(ctx, tenant, []store.Batch{batch})
-	k.changes.tell(tenant)
-	return receipt, err
+	return k.appendJudged(ctx, tenant, []store.Batch{batch})
 }
 
 // arrival finishes a draft: fills in what is absent, checks every form, and

@@ -18,7 +18,27 @@ type ImportReport struct {
 	Existing      int // turns that were there already
 	Edges         int // edges of the new turns
 	Conversations int // that the turns read belong to
-	Head          dag.Seq
+
+	// Head is the tenant's newest sequence number when the import ended, also when
+	// it failed: then it is what the import has reached.
+	Head dag.Seq
+
+	// Changed counts the turns that came again with another role, author or
+	// content than the stored ones have, and were left out. ChangedTurns names the first
+	// [MaxChangedNamed].
+	Changed      int
+	ChangedTurns []ChangedTurn
+}
+
+// MaxChangedNamed bounds [ImportReport].ChangedTurns.
+const MaxChangedNamed = 100
+
+// A ChangedTurn is a record that says something else than the turn that is
+// stored with its id.
+type ChangedTurn struct {
+	ID    dag.TurnID
+	Place string // of the record
+	Field string // what differs: role, author or content
 }
 
 // Import reads a file, a folder or a repository and admits what it holds. Each
@@ -30,6 +50,10 @@ type ImportReport struct {
 // lines that stand before their parents in a file.
 func (k *Kernel) Import(ctx context.Context, tenant dag.Tenant, path string, opts ingest.Options) (ImportReport, error) {
 	im := &importing{k: k, tenant: tenant, conversations: map[dag.ConversationID]struct{}{}, work: make(chan work, 1), done: make(chan error, 1)}
+	var err error
+	if im.report.Head, err = k.store.Head(ctx, tenant); err != nil {
+		return im.report, err
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go im.write(ctx, stop)
@@ -44,6 +68,8 @@ func (k *Kernel) Import(ctx context.Context, tenant dag.Tenant, path string, opt
 	}
 	im.report.Read = read
 	im.report.Conversations = len(im.conversations)
+	// A store that has failed cannot say its head any more. Then the head is the one
+	// that its last receipt named.
 	if head, headErr := k.store.Head(context.WithoutCancel(ctx), tenant); headErr == nil {
 		im.report.Head = head
 	} else if err == nil {
@@ -115,10 +141,7 @@ func (im *importing) admit(ctx context.Context, w work) error {
 		im.conversations[w.arrivals[i].Turn.Conversation] = struct{}{}
 	}
 	if w.repeats {
-		var err error
-		if w.arrivals, err = im.dropRepeats(ctx, w.arrivals); err != nil {
-			return err
-		}
+		return im.admitRepeating(ctx, w.arrivals)
 	}
 	if !w.ordered {
 		return im.append(ctx, []store.Batch{w.arrivals})
@@ -144,11 +167,11 @@ func oneByOne(arrivals []store.Arrival) []store.Batch {
 }
 
 func (im *importing) append(ctx context.Context, batches []store.Batch) error {
-	r, err := im.k.store.Append(ctx, im.tenant, batches)
-	im.k.changes.tell(im.tenant)
+	r, err := im.k.appendJudged(ctx, im.tenant, batches)
 	if err != nil {
 		return err
 	}
+	im.report.Head = r.Head
 	im.report.Admitted += r.Admitted
 	im.report.Existing += r.Existing
 	im.report.Edges += r.Edges
@@ -276,9 +299,35 @@ func (im *importing) orphan(held []store.Arrival) error {
 	return &store.CycleError{ID: held[0].Turn.ID, Place: held[0].Place}
 }
 
-// dropRepeats takes out the turns that were admitted before with the same role,
-// author and content, whatever conversation and parents another transcript gave
-// them.
+// admitRepeating admits a batch out of which it takes what is stored. If somebody
+// else admits one of its turns in between, it looks again.
+func (im *importing) admitRepeating(ctx context.Context, arrivals []store.Arrival) error {
+	for {
+		fresh, err := im.dropRepeats(ctx, arrivals)
+		if err != nil {
+			return err
+		}
+		err = im.append(ctx, []store.Batch{fresh})
+		var conflict *store.ConflictError
+		if !errors.As(err, &conflict) || len(fresh) == 0 {
+			return err
+		}
+		if arrivals = fresh; !im.isStored(ctx, conflict.ID) {
+			return err
+		}
+	}
+}
+
+func (im *importing) isStored(ctx context.Context, id dag.TurnID) bool {
+	records, err := im.k.store.Turns(ctx, im.tenant, []dag.TurnID{id})
+	return err == nil && len(records) > 0
+}
+
+// dropRepeats takes out the turns that are stored. With the same role, author
+// and content they count as existing, whatever conversation and parents
+// another transcript gave them. Anything else is a record that has changed since it was imported:
+// the stored turn stays, and the record is named. It does not end the import, or
+// one edited line would keep out all that follows it.
 func (im *importing) dropRepeats(ctx context.Context, arrivals []store.Arrival) ([]store.Arrival, error) {
 	ids := make([]dag.TurnID, len(arrivals))
 	for i := range arrivals {
@@ -294,32 +343,45 @@ func (im *importing) dropRepeats(ctx context.Context, arrivals []store.Arrival) 
 	}
 	fresh := arrivals[:0]
 	for _, a := range arrivals {
-		same := false
-		if r := stored[a.Turn.ID]; r != nil {
-			if same, err = sameSaying(r, &a); err != nil {
-				return nil, err
-			}
-		}
-		if same {
-			im.report.Existing++
-		} else {
+		r := stored[a.Turn.ID]
+		if r == nil {
 			fresh = append(fresh, a)
+			continue
+		}
+		changed, err := changedField(r, &a)
+		switch {
+		case err != nil:
+			return nil, err
+		case changed == "":
+			im.report.Existing++
+		default:
+			if im.report.Changed++; im.report.Changed <= MaxChangedNamed {
+				im.report.ChangedTurns = append(im.report.ChangedTurns, ChangedTurn{a.Turn.ID, a.Place, changed})
+			}
 		}
 	}
 	return fresh, nil
 }
 
-func sameSaying(r *store.Record, a *store.Arrival) (bool, error) {
+// changedField names what an arrival says otherwise than the stored turn, or "".
+func changedField(r *store.Record, a *store.Arrival) (string, error) {
 	if r.Body == nil || a.Body == nil {
-		return true, nil // erased text does not come back
+		return "", nil // erased text does not come back
 	}
 	was, err := slice.ParseBody(r.Body)
 	if err != nil {
-		return false, fmt.Errorf("kernel: stored turn %s: %w", r.Turn.ID, err)
+		return "", fmt.Errorf("kernel: stored turn %s: %w", r.Turn.ID, err)
 	}
 	is, err := slice.ParseBody(a.Body)
-	if err != nil {
-		return false, err
+	switch {
+	case err != nil:
+		return "", err
+	case r.Turn.Role != a.Turn.Role:
+		return "role", nil
+	case was.Author != is.Author:
+		return "author", nil
+	case was.Content != is.Content:
+		return "content", nil
 	}
-	return r.Turn.Role == a.Turn.Role && was.Author == is.Author && was.Content == is.Content, nil
+	return "", nil
 }

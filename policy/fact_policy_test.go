@@ -57,6 +57,12 @@ func TestFactPolicy(t *testing.T) {
 	if err != nil || spelled.Hash() != p.Hash() {
 		t.Errorf("got %+v, %v", spelled, err)
 	}
+	for _, same := range []string{"0.35", "3.5e-1", "35E-02", "0.3500000"} {
+		p, err := policy.ParseRegistration(registration(`{"type":"fact_policy_v1","predicates":["owned by","held by"],"direction":"incoming","max_hops":2,"max_results":7,"min_confidence":` + same + `}`))
+		if err != nil || p.Hash() != spelled.Hash() {
+			t.Errorf("%s: %v", same, err)
+		}
+	}
 	if brief, err := policy.ParseRegistration(registration(`{"type":"fact_policy_v1"}`)); err != nil || brief.Hash() != policy.DefaultFacts().Hash() {
 		t.Errorf("got %+v, %v", brief, err)
 	}
@@ -109,7 +115,7 @@ func TestFactPolicyFaults(t *testing.T) {
 	for text, place := range map[string]string{
 		`{"type":"fact_policy_v1","max_nodes":3}`:              "max_nodes",
 		`{"type":"fact_policy_v1","min_confidence":0.00001}`:   "",
-		`{"type":"fact_policy_v1","min_confidence":1e-1}`:      "min_confidence",
+		`{"type":"fact_policy_v1","min_confidence":1e-7}`:      "min_confidence",
 		`{"type":"fact_policy_v1","min_confidence":0.1234567}`: "min_confidence",
 		`{"type":"fact_policy_v1","predicates":["?"]}`:         "predicates[0]",
 		`{"type":"fact_policy_v1","predicates":"a"}`:           "predicates",

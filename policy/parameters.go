@@ -52,8 +52,11 @@ func parseCanonical(data []byte) (Parameters, error) {
 	return p, nil
 }
 
-// decimal reads a fraction as people write it.
+// decimal reads a fraction as evidence writes it.
 func decimal(c *canon.Cursor) dag.PPM { return canon.ParsedNumber(c, dag.ParsePPM) }
+
+// written reads a fraction as people and programs write it.
+func written(c *canon.Cursor) dag.PPM { return canon.ParsedNumber(c, dag.ReadPPM) }
 
 // readParameters reads parameters of either type. A type that is not known fails the document.
 func readParameters(c *canon.Cursor, suffix string, fraction func(*canon.Cursor) dag.PPM) Parameters {

@@ -199,7 +199,7 @@ func TestRegistrationRefuses(t *testing.T) {
 	}
 	for _, field := range fractions {
 		for _, value := range []string{
-			"0.1234567", "0.9000000", "1.0000000", "1.000001", "1.1", "2", "10", "9e-1", "1e0", "0.5E0", "5e-7", "-0", "-0.5", "-1", `"0.5"`, "null", "true", "[]", "{}",
+			"0.1234567", "0.9000001", "1.0000001", "1.000001", "1.1", "2", "10", "9e-7", "1e1", "0.5E1", "5e-7", "-0", "-0.5", "-1", `"0.5"`, "null", "true", "[]", "{}",
 			"0.30000000000000004",
 		} {
 			refuse(field, value)
@@ -365,4 +365,34 @@ func FuzzRegistration(f *testing.F) {
 			t.Errorf("%q gives %+v, which is read as %+v, %v", data, r, again, err)
 		}
 	})
+}
+
+// TestFractionsOfPeopleAndOfEvidence reads the same numbers as a registration,
+// which takes any spelling, and as evidence, which takes one without an exponent.
+func TestFractionsOfPeopleAndOfEvidence(t *testing.T) {
+	for _, tc := range []struct {
+		value    string
+		want     dag.PPM
+		evidence bool
+	}{
+		{"0.9", 900_000, true}, {"0.90", 900_000, true}, {"9e-1", 900_000, false}, {"0.9000000", 900_000, false}, {"1e0", dag.One, false}, {"1e-06", 1, false},
+	} {
+		text := `{"type":"slice_policy_v1","salience_weight":` + tc.value + `}`
+		p, err := policy.ParseRegistration(registration(text))
+		if err != nil {
+			t.Errorf("%s: %v", tc.value, err)
+			continue
+		}
+		if s, err := p.Slice(); err != nil || s.SalienceWeight != tc.want {
+			t.Errorf("%s: got %s, %v, want %s", tc.value, s.SalienceWeight, err, tc.want)
+		}
+		doc, err := canon.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := canon.Open(doc)
+		if policy.Read(c); (c.Err() == nil) != tc.evidence {
+			t.Errorf("%s as evidence: %v", tc.value, c.Err())
+		}
+	}
 }

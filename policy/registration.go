@@ -20,7 +20,7 @@ func ParseRegistration(data []byte) (Registered, error) {
 	}
 	c := canon.Open(doc)
 	id := canon.Parsed(c.Field("policy_id"), ParseID)
-	params := readParameters(c.Field("policy"), "", decimal)
+	params := readParameters(c.Field("policy"), "", written)
 	c.Close()
 	if err := c.Err(); err != nil {
 		return Registered{}, fmt.Errorf("policy: %w", err)

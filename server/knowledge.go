@@ -47,7 +47,7 @@ func readFact(at *canon.Cursor) knowledge.Act {
 		return knowledge.Act{}
 	}
 	if f := at.Optional("confidence"); f != nil {
-		fact.Confidence = canon.ParsedNumber(f, dag.ParsePPM)
+		fact.Confidence = canon.ParsedNumber(f, dag.ReadPPM)
 	}
 	if f := at.Optional("turn"); f != nil {
 		fact.Turn = canon.Parsed(f, dag.ParseTurnID)
@@ -254,7 +254,7 @@ func (p *paramReader) name(key string) string {
 }
 
 func (p *paramReader) fraction(key string) dag.PPM {
-	v, _ := parsedParam(p, key, dag.ParsePPM)
+	v, _ := parsedParam(p, key, dag.ReadPPM)
 	return v
 }
 

@@ -96,6 +96,8 @@ func TestFacts(t *testing.T) {
 		{[]string{"statement", o.Statement}, 1},
 		{[]string{"statement", strings.Repeat("0", 64)}, 0},
 		{[]string{"min_confidence", "0.5"}, 1},
+		{[]string{"min_confidence", "5e-1"}, 1},
+		{[]string{"min_confidence", "50.0001E-2"}, 0},
 		{[]string{"min_confidence", "0.500001"}, 0},
 		{[]string{"min_confidence", "1.0"}, 0},
 		{[]string{"valid_at", "1990-01-01T00:00:00Z"}, 1},
@@ -158,7 +160,7 @@ func TestFactsRefused(t *testing.T) {
 		"supersedes":   `{"subject":"a","predicate":"b","object":"c","supersedes":"x"}`,
 		"extra":        `{"subject":"a","predicate":"b","object":"c","extra":1}`,
 		"confidence#2": `{"subject":"a","predicate":"b","object":"c","confidence":0.1234567}`,
-		"confidence#3": `{"subject":"a","predicate":"b","object":"c","confidence":1e-3}`,
+		"confidence#3": `{"subject":"a","predicate":"b","object":"c","confidence":1e-7}`,
 		"#2":           `{"subject":"a","predicate":"b","object":"c","valid_from":"2000-01-01T00:00:00Z","valid_until":"2000-01-01T00:00:00Z"}`,
 	} {
 		place, _, _ = strings.Cut(place, "#")

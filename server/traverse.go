@@ -42,7 +42,7 @@ func readTraversal(at *canon.Cursor) kernel.Traversal {
 		t.MaxResults = int(f.Uint(knowledge.MaxResults))
 	}
 	if f := at.Optional("min_confidence"); f != nil {
-		t.MinConfidence = canon.ParsedNumber(f, dag.ParsePPM)
+		t.MinConfidence = canon.ParsedNumber(f, dag.ReadPPM)
 	}
 	if f := at.Optional("as_of"); f != nil {
 		t.AsOf = dag.Seq(f.Uint(canon.MaxInt))

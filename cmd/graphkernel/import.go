@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -31,11 +32,12 @@ and the project's own JSONL, which export writes. The format is found by looking
 
 Turns are admitted in batches, each whole or not at all. Importing again admits
 what is new and changes nothing else. What is left out is counted by reason
-(docs/importers.md explains each). With --extract, facts are learned from the turns that
+(docs/importers.md explains each). A record that was changed after it was imported is
+named and left out, and the stored turn stays. With --extract, facts are learned from the turns that
 were admitted, as knowledge extract does it. The result, as JSON:
 
   {"admitted","existing","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"head",
-   "extracted":{…}}`,
+   "changed","changed_turns":[{"place","turn","field"}],"extracted":{…}}`,
 		Example: `  graphkernel import ~/.claude/projects
   graphkernel import conversations.json --format chatgpt
   graphkernel import .                        the history of this repository`,
@@ -61,15 +63,28 @@ type importJSON struct {
 	Noted         map[string]int `json:"noted"`
 	Head          uint64         `json:"head"`
 	Records       int            `json:"records"`
+	Changed       int            `json:"changed"`
+	ChangedTurns  []changedJSON  `json:"changed_turns,omitempty"`
 	Extracted     *extractedJSON `json:"extracted,omitempty"`
 	Error         string         `json:"error,omitempty"`
 	ExitCode      int            `json:"exit_code,omitempty"`
+}
+
+// A changedJSON names a record that says something else than the stored turn.
+type changedJSON struct {
+	Place string `json:"place"`
+	Turn  string `json:"turn"`
+	Field string `json:"field"`
 }
 
 func importResult(r *kernel.ImportReport) importJSON {
 	j := importJSON{
 		Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Conversations: r.Conversations,
 		Skipped: r.Read.Skipped, Noted: r.Read.Noted, Head: uint64(r.Head), Records: r.Read.Records,
+		Changed: r.Changed,
+	}
+	for _, c := range r.ChangedTurns {
+		j.ChangedTurns = append(j.ChangedTurns, changedJSON{c.Place, c.ID.String(), c.Field})
 	}
 	if j.Skipped == nil {
 		j.Skipped = map[string]int{}
@@ -116,9 +131,7 @@ func (a *app) importPath(c *cobra.Command, path, format string, learn bool) erro
 				a.note("graphkernel: %v", err)
 				return finish(result.ExitCode)
 			}
-			if report.Admitted > 0 {
-				a.note("%d turns were admitted before this; importing again goes on from there", report.Admitted)
-			}
+			a.note("%d turns were admitted before this, and the head is %d; importing again continues from there", report.Admitted, report.Head)
 			return err
 		}
 		return a.print(result, func(w io.Writer) {
@@ -135,6 +148,16 @@ func printImport(w io.Writer, r *kernel.ImportReport) {
 		r.Admitted, r.Edges, r.Conversations, r.Existing, r.Head)
 	printCounts(w, "skipped", r.Read.Skipped)
 	printCounts(w, "noted", r.Read.Noted)
+	if r.Changed == 0 {
+		return
+	}
+	fmt.Fprintf(w, "  changed %7d  records that say something else than the turn that is stored, which stays\n", r.Changed)
+	for _, c := range r.ChangedTurns {
+		fmt.Fprintf(w, "    %s: turn %s has another %s\n", render.Visible(c.Place), c.ID, c.Field)
+	}
+	if more := r.Changed - len(r.ChangedTurns); more > 0 {
+		fmt.Fprintf(w, "    and %d more\n", more)
+	}
 }
 
 func printCounts(w io.Writer, what string, counts map[string]int) {

@@ -45,7 +45,7 @@ number.
 
 // confidenceOf reads the confidence that a flag gives.
 func confidenceOf(flag, text string) (dag.PPM, error) {
-	p, err := dag.ParsePPM(text)
+	p, err := dag.ReadPPM(text)
 	if err != nil {
 		return 0, usagef("--%s: %w", flag, err)
 	}

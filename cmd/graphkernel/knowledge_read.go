@@ -237,7 +237,7 @@ func (l *factList) readFact(text []byte) (act knowledge.Act, err error) {
 	source := optional("source", l.source)
 	confidence := l.confidence
 	if f := c.Optional("confidence"); f != nil {
-		confidence = canon.ParsedNumber(f, dag.ParsePPM)
+		confidence = canon.ParsedNumber(f, dag.ReadPPM)
 	}
 	var turn dag.TurnID
 	if f := c.Optional("turn"); f != nil {

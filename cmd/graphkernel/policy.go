@@ -31,8 +31,7 @@ needs the next version. default@1, for turns, and facts@1 are there from the sta
 		Short: "Register a policy",
 		Long: `Reads {"policy_id":"NAME@V","policy":{"type":"slice_policy_v1", …}}, or with the type
 fact_policy_v1, from a file or, for -, from standard input. A parameter that is left out has its default. Fractions are
-decimals with at most six digits after the point; what they cannot hold exactly
-is refused.`,
+whole numbers of millionths, such as 0.35 or 1e-06; any other is refused.`,
 		Example: `  echo '{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":32,"distance_decay":0.7}}' |
     graphkernel policy add -
   echo '{"policy_id":"owners@1","policy":{"type":"fact_policy_v1","predicates":["owned by"],"max_hops":2}}' |

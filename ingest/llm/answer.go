@@ -32,7 +32,7 @@ const (
 	UnknownLabel  Reason = "unknown_label"  // of a turn that was not shown
 	EmptyName     Reason = "empty_name"     // of which normalize.Name leaves nothing
 	LongName      Reason = "long_name"      // of more than MaxName bytes
-	BadConfidence Reason = "bad_confidence" // no plain decimal from 0 to 1 of at most six digits
+	BadConfidence Reason = "bad_confidence" // no number from 0 to 1 that is a whole number of millionths
 	TooMany       Reason = "too_many"       // behind MaxFacts others
 )
 
@@ -79,7 +79,7 @@ func readFact(v *canon.Value, labels map[string]bool, m Model, ceiling dag.PPM) 
 	names := [...]string{c.Field("subject").String(), c.Field("predicate").String(), c.Field("object").String()}
 	label, sure := c.Field("turn").String(), ceiling
 	if said := c.Optional("confidence"); said != nil {
-		p, err := dag.ParsePPM(said.Number())
+		p, err := dag.ReadPPM(said.Number())
 		if said.Is(canon.Number) && err != nil {
 			return f, BadConfidence
 		}

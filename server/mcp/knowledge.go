@@ -49,7 +49,7 @@ func readSeq(in *canon.Cursor, key string) dag.Seq {
 
 func readPPM(in *canon.Cursor, key string, otherwise dag.PPM) dag.PPM {
 	if c := in.Optional(key); c != nil {
-		return canon.ParsedNumber(c, dag.ParsePPM)
+		return canon.ParsedNumber(c, dag.ReadPPM)
 	}
 	return otherwise
 }

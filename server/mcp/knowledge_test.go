@@ -117,7 +117,8 @@ func TestKnowledge(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		`{"subject":"ADA lovelace"}`: whole, `{"predicate":"Wrote"}`: whole, `{"object":"Note G"}`: whole, `{"source":"user"}`: whole, `{"turn":"ext-2"}`: whole,
-		`{"statement":"` + note + `"}`: about, `{"min_confidence":0.95}`: about, `{"valid_at":"1993-01-01T00:00:00Z","entity":"ada-lovelace"}`: whole,
+		`{"statement":"` + note + `"}`: about, `{"min_confidence":0.95}`: about, `{"min_confidence":0.000001,"subject":"ada lovelace"}`: whole, // sent as 1e-06
+		`{"valid_at":"1993-01-01T00:00:00Z","entity":"ada-lovelace"}`: whole,
 		`{"subject":"nobody"}`: "", `{"as_of":4}`: whole, `{"limit":1}`: whole, `{"after":4}`: about, `{"source":"mcp","entity":"ada lovelace"}`: "",
 		`{"valid_at":"1980-01-01T00:00:00Z","subject":"ada lovelace"}`: "",
 	} {

@@ -1,0 +1,89 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A label is what a reader said of one turn: the phases and the bands of salience that
+// fit it, the best first.
+type label struct {
+	Set      string // dev: seen while the rules were written; test: not seen
+	Session  string
+	UUID     string
+	Phase    []string
+	Salience []string
+	Kind     string
+}
+
+// band names the part of the scale in which a salience lies, as docs/phases.md has it.
+func band(s dag.PPM) string {
+	switch {
+	case s < 400_000:
+		return "low"
+	case s < 600_000:
+		return "medium"
+	}
+	return "high"
+}
+
+// TestLabels compares rules/2 with the labels that a reader who did not write
+// them gave to turns of real sessions.
+func TestLabels(t *testing.T) {
+	folder := realData(t, "entire")
+	text, err := os.ReadFile(filepath.Join("testdata", "labels.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	drafts, _ := collect(t, folder, Options{})
+	at := byID(drafts)
+	type tally struct{ turns, phase, band int }
+	tallies := map[string]map[string]*tally{Rules1: {}, Rules2: {}}
+	for line := range bytes.Lines(text) {
+		var l label
+		if err := json.Unmarshal(line, &l); err != nil {
+			t.Fatal(err)
+		}
+		id, err := dag.ParseTurnID(l.UUID)
+		if err != nil || at[id] == nil {
+			t.Fatalf("label of turn %s, which is not in %s: %v", l.UUID, l.Session, err)
+		}
+		for rules, tallies := range tallies {
+			d := *at[id]
+			if err := assign(&d, rules, rules); err != nil {
+				t.Fatal(err)
+			}
+			phase, band := slices.Contains(l.Phase, d.Phase.String()), slices.Contains(l.Salience, band(d.Salience))
+			for _, key := range []string{l.Set, l.Set + " " + l.Kind} {
+				if tallies[key] == nil {
+					tallies[key] = &tally{}
+				}
+				c := tallies[key]
+				c.turns++
+				if phase {
+					c.phase++
+				}
+				if band {
+					c.band++
+				}
+			}
+		}
+	}
+	for rules, tallies := range tallies {
+		for key, c := range tallies {
+			t.Logf("%s, %s: %+v", rules, key, *c)
+		}
+	}
+	for set, want := range map[string]tally{"dev": {60, 57, 60}, "test": {120, 92, 116}} {
+		c := tallies[Rules2][set]
+		if c == nil || c.turns != want.turns || c.phase < want.phase || c.band < want.band {
+			t.Errorf("%s: %+v, want at least %+v", set, c, want)
+		}
+	}
+}

@@ -1,0 +1,317 @@
+package ingest
+
+import (
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A speaker says whose words a turn holds, for rules/2.
+type speaker uint8
+
+const (
+	bySystem  speaker = iota + 1
+	byPerson          // a prompt, an answer to a question, words in a rejected tool's result
+	byYes             // a plan that a person approved
+	byNo              // a call that a person rejected without a word
+	byCommand         // a notice: a command, or what Claude Code said of one
+	byCommit
+	bySummary // of what was compacted
+	byBoundary
+	byAgent  // an assistant's text
+	byMind   // an assistant's thinking
+	byCall   // an assistant's call of a tool
+	byCaller // an agent's prompt for another
+	byResult // what a tool gave back
+)
+
+// traits are what rules/2 sees of a turn.
+type traits struct {
+	*features
+	by       speaker
+	said     string    // the words, without what stands around them
+	begins   string    // the first 64 bytes of them, folded
+	asks     bool      // they end with a question mark, or begin like a question
+	intent   intent    // what the last "let me" and the like says will be done
+	command  intent    // what a call's command is for
+	slip     bool      // a tool was called in a wrong way
+	explores bool      // a sub-agent of the kind that only looks
+	ticks    bool      // a plan's step is ticked off
+	delivers bool      // a command's result says that something was committed or pushed
+	trouble  int       // words that tell of something wrong
+	counts   wordCount // of the words
+}
+
+// traitsOf looks at a turn.
+func traitsOf(d *dag.Draft) *traits {
+	t := &traits{features: featuresOf(d)}
+	t.by, t.said = t.whose(d)
+	window := rulesHead
+	if t.by == byPerson || t.by == byCaller { // what is pasted stands below
+		window = promptHead
+	}
+	t.said = strings.Trim(head(t.said, window), " \t\r\n")
+	t.begins = foldASCII(head(t.said, 64))
+	t.asks = strings.HasSuffix(strings.TrimRight(d.Content, " \t\r\n"), "?") || len(t.said) < shortQuestion && hasAnyPrefix(t.begins, questions)
+	t.intent = intentOf(t.said)
+	var seen [maxVocabulary]bool
+	t.counts.countWords(&seen, t.said, false, false)
+	t.trouble = troubleIn(t.said)
+	if t.by == byCall && t.tool == toolRuns {
+		t.command = commandIntent(d.Content)
+	}
+	t.slip = t.by == byResult && (strings.Contains(head(d.Content, 128), "<tool_use_error>") || strings.Contains(head(d.Content, 128), "\nUsage:"))
+	t.ticks = foldASCII(head(d.Attrs[attrTool], 64)) == "taskupdate"
+	result, _ := strings.CutPrefix(d.Content, "[tool_result]\n")
+	t.delivers = t.by == byResult && (strings.HasPrefix(result, "To ") || strings.HasPrefix(result, "[") && strings.Contains(head(result, rulesHead), " changed, "))
+	t.explores = t.tool == toolDelegates && strings.Contains(head(d.Content, rulesHead), subagentKind+`:"Explore"`)
+	return t
+}
+
+func head(s string, most int) string { return s[:min(len(s), most)] }
+
+// rejected begins what Claude Code writes in the place of a result if a person
+// rejects the call, and rejectedSaying stands before what the person said.
+const (
+	rejected       = "The user doesn't want to proceed with this tool use."
+	rejectedSaying = "the user said:\n"
+)
+
+// subagentKind is the member of a call's input that names the kind of a sub-agent,
+// and commandMember the one that holds a command, as a call's content has them.
+const (
+	subagentKind  = `"subagent_type"`
+	commandMember = `"command"`
+)
+
+// whose says who speaks and what.
+func (t *traits) whose(d *dag.Draft) (speaker, string) {
+	switch {
+	case t.compact == "summary":
+		return bySummary, d.Content
+	case t.compact != "":
+		return byBoundary, d.Content
+	case t.commit:
+		return byCommit, d.Content
+	case t.notice:
+		return byCommand, d.Content
+	}
+	switch d.Role {
+	case dag.RoleSystem:
+		return bySystem, d.Content
+	case dag.RoleAssistant:
+		switch {
+		case t.tool != toolNone:
+			return byCall, d.Content
+		case t.thinking:
+			return byMind, strings.TrimPrefix(d.Content, "[thinking]\n")
+		}
+		return byAgent, d.Content
+	}
+	if strings.Contains(head(d.Content, 128), rejected) {
+		if i := strings.Index(d.Content, rejectedSaying); i >= 0 {
+			return byPerson, d.Content[i+len(rejectedSaying):]
+		}
+		if d.Role == dag.RoleTool {
+			return byNo, d.Content
+		}
+	}
+	if d.Role == dag.RoleTool {
+		name, _, _ := strings.Cut(foldASCII(d.Attrs[attrTool]), ",")
+		switch {
+		case name == "askuserquestion" && !t.isError:
+			return byPerson, d.Content
+		case name == "exitplanmode" && !t.isError:
+			return byYes, d.Content
+		}
+		return byResult, d.Content
+	}
+	if strings.HasPrefix(d.Author, "agent:") {
+		return byCaller, d.Content
+	}
+	if strings.Contains(d.Attrs[attrBlocks], "tool_result") { // words beside a result
+		return byPerson, d.Content[strings.LastIndex(d.Content, "\n\n")+1:]
+	}
+	return byPerson, d.Content
+}
+
+// phase is the first rule of rules/2 that applies. The numbers are those of
+// docs/phases.md.
+func (t *traits) phase() dag.Phase {
+	switch t.by {
+	case bySummary, byBoundary: // 1
+		return dag.Consolidation
+	case byCommit:
+		switch {
+		case t.words.repairs: // 2
+			return dag.Debugging
+		case t.merge: // 3
+			return dag.Consolidation
+		}
+		return dag.Synthesis // 4
+	case byCommand:
+		return t.commandPhase()
+	case byYes, byNo: // 8
+		return dag.Planning
+	}
+	if t.blank { // 9
+		return dag.Exploration
+	}
+	switch t.by {
+	case byPerson, byCaller:
+		return t.promptPhase()
+	case bySystem:
+		if t.meta { // 15
+			return dag.Exploration
+		}
+		return dag.Planning // 16
+	case byResult:
+		return t.resultPhase2()
+	case byCall:
+		return t.callPhase()
+	case byMind:
+		return t.thoughtPhase()
+	}
+	return t.textPhase()
+}
+
+// commandPhase is for commands and what Claude Code says of them.
+func (t *traits) commandPhase() dag.Phase {
+	switch {
+	case strings.HasPrefix(t.begins, "[request interrupted"): // 5
+		return dag.Planning
+	case hasAnyPrefix(t.begins, farewells): // 6
+		return dag.Consolidation
+	}
+	return dag.Exploration // 7
+}
+
+// promptPhase is for what a person says, or an agent that calls another.
+func (t *traits) promptPhase() dag.Phase {
+	switch {
+	case strings.HasPrefix(t.begins, "implement "): // 10
+		return dag.Planning
+	case t.trouble >= 2: // 11
+		return dag.Debugging
+	case t.counts.consolidation >= 2: // 12
+		return dag.Consolidation
+	case t.asks && !requests(t.said): // 13
+		return dag.Exploration
+	}
+	return dag.Planning // 14
+}
+
+// resultPhase2 is for what tools give back.
+func (t *traits) resultPhase2() dag.Phase {
+	failed := (t.isError || t.failure && t.tool != toolReads) && !t.slip
+	switch {
+	case failed && t.tool != toolReads && t.tool != toolPlans: // 17
+		return dag.Debugging
+	case t.tool == toolDelegates: // 18
+		return dag.Consolidation
+	case t.tool == toolPlans: // 19
+		return dag.Planning
+	case t.tool == toolWrites || t.tool == toolRuns && t.delivers: // 20
+		return dag.Synthesis
+	}
+	return dag.Exploration // 21
+}
+
+// callPhase is for what an assistant calls.
+func (t *traits) callPhase() dag.Phase {
+	switch {
+	case t.explores: // 22
+		return dag.Exploration
+	case t.tool == toolPlans || t.tool == toolDelegates: // 23
+		return dag.Planning
+	case t.tool == toolWrites: // 24
+		return dag.Synthesis
+	case t.command != 0: // 25
+		return t.command.phase()
+	}
+	return dag.Exploration // 26
+}
+
+// thoughtPhase is for thinking.
+func (t *traits) thoughtPhase() dag.Phase {
+	switch {
+	case regardsUser(t.said): // 27
+		return dag.Planning
+	case hasAnyPrefix(t.begins, finished): // 28
+		return dag.Consolidation
+	case t.trouble >= 2: // 29
+		return dag.Debugging
+	case t.intent != 0: // 30
+		return t.intent.phase()
+	}
+	return dag.Exploration // 31
+}
+
+// textPhase is for what an assistant says.
+func (t *traits) textPhase() dag.Phase {
+	switch {
+	case t.isError: // 32
+		return dag.Debugging
+	case t.asks: // 33
+		return dag.Planning
+	case hasAnyPrefix(t.begins, finished) || t.counts.consolidation >= 2: // 34
+		return dag.Consolidation
+	case t.opening && t.intent != 0 && t.length < narration: // 35
+		return t.intent.phase()
+	case t.trouble >= 2: // 36
+		return dag.Debugging
+	case t.intent != 0 && t.length < narration: // 37
+		return t.intent.phase()
+	case t.counts.planning >= 2: // 38
+		return dag.Planning
+	}
+	return dag.Synthesis // 39
+}
+
+// Lengths, in bytes.
+const (
+	narration   = 240 // below it, a text that begins with an opening only says what comes next
+	remark      = 100 // below it, a text says little
+	longThought = 350
+	longText    = 400
+	longPrompt  = 2000
+	promptHead  = 1024 // of a prompt, what is looked at
+
+	shortQuestion = 120 // below it, a text that begins like a question is one
+)
+
+// salience2 has the sum that each speaker begins with, in millionths. What a
+// person says is above .6, and nothing else but a summary is.
+var salience2 = map[speaker]int{
+	byPerson: 700_000, byYes: 650_000, bySummary: 650_000,
+	byCommit: 500_000, byCaller: 500_000, byNo: 450_000, byAgent: 450_000, byMind: 350_000, byCall: 300_000, byResult: 250_000, bySystem: 300_000,
+	byCommand: 200_000, byBoundary: 100_000,
+}
+
+// salience is that of rules/2.
+func (t *traits) salience() dag.PPM {
+	sum := salience2[t.by]
+	add := func(is bool, bonus int) {
+		if is {
+			sum += bonus
+		}
+	}
+	narrates := t.by == byAgent && (t.opening && t.length < narration || t.length < remark)
+	decisions := 20_000 * min(t.counts.decisions, 3)
+	add(t.by == byPerson || t.by == byAgent && !narrates, decisions)
+	add(t.by == byPerson && t.asks, 20_000)
+	add(t.by == byPerson && t.length >= longPrompt, 20_000)
+	add(t.ack, -80_000)
+	add(narrates, -100_000)
+	add(t.by == byAgent && t.length >= longText, 50_000)
+	add(t.by == byMind && t.length >= longThought, 100_000)
+	add(t.by == byCall && (t.tool == toolWrites || t.tool == toolDelegates), 200_000)
+	add(t.by == byCall && t.tool == toolPlans, 150_000)
+	add(t.by == byCall && t.ticks, -100_000)
+	add(t.by == byCall && t.command == toDeliver, 150_000)
+	add(t.by == byResult && (t.phase() == dag.Debugging || t.tool == toolDelegates), 200_000)
+	add(t.by == bySystem && t.meta, -150_000)
+	add(t.merge, -150_000)
+	add(t.blank, -200_000)
+	return dag.PPM(max(0, min(sum, int(dag.One))))
+}

@@ -1,0 +1,102 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// appendJudged admits batches whose turns have their values from the newest rules
+// of package ingest. A turn that comes again and was admitted under other rules
+// is the same turn, so it is judged again, by the rules that the stored one
+// names, and then compared.
+//
+// The stored turns are read after a conflict and not before every admission,
+// so that a turn that is new costs nothing; and the store is not told of rules:
+// it compares what it is given. If another process admits such a turn between the reading and
+// the next try, that is one more conflict, and the next reading finds the turn.
+func (k *Kernel) appendJudged(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
+	for {
+		receipt, err := k.store.Append(ctx, tenant, batches)
+		k.changes.tell(tenant)
+		var conflict *store.ConflictError
+		if !errors.As(err, &conflict) {
+			return receipt, err
+		}
+		changed, rejudgeErr := k.rejudge(ctx, tenant, batches)
+		if rejudgeErr != nil {
+			return store.Receipt{}, rejudgeErr
+		}
+		if !changed {
+			return receipt, err
+		}
+	}
+}
+
+// rejudge judges the turns of batches that are stored by the rules that the
+// stored ones name. It reports whether that changed any.
+func (k *Kernel) rejudge(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (changed bool, err error) {
+	at := map[dag.TurnID][]*store.Arrival{}
+	var ids []dag.TurnID
+	for _, batch := range batches {
+		for i := range batch {
+			if a := &batch[i]; a.Body != nil {
+				if at[a.Turn.ID] == nil {
+					ids = append(ids, a.Turn.ID)
+				}
+				at[a.Turn.ID] = append(at[a.Turn.ID], a)
+			}
+		}
+	}
+	const page = 1_000
+	for len(ids) > 0 {
+		n := min(page, len(ids))
+		records, err := k.store.Turns(ctx, tenant, ids[:n])
+		if err != nil {
+			return false, err
+		}
+		for i := range records {
+			for _, a := range at[records[i].Turn.ID] {
+				again, err := judgedAs(a, &records[i])
+				if err != nil {
+					return false, err
+				}
+				changed = changed || again
+			}
+		}
+		ids = ids[n:]
+	}
+	return changed, nil
+}
+
+// judgedAs judges an arrival by the rules that a stored turn names. A turn whose text was erased names none.
+func judgedAs(a *store.Arrival, r *store.Record) (changed bool, err error) {
+	if r.Body == nil {
+		return false, nil
+	}
+	stored, err := slice.ParseBody(r.Body)
+	if err != nil {
+		return false, fmt.Errorf("kernel: stored turn %s: %w", r.Turn.ID, err)
+	}
+	body, err := slice.ParseBody(a.Body)
+	if err != nil {
+		return false, err
+	}
+	d := dag.Draft{
+		ID: a.Turn.ID, Role: a.Turn.Role, Phase: a.Turn.Phase, Salience: a.Turn.Salience, HasSalience: true,
+		Author: body.Author, Content: body.Content, Attrs: body.Attrs,
+	}
+	if changed, err = ingest.AssignAs(&d, stored.Attrs); err != nil || !changed {
+		return false, err
+	}
+	body.Attrs = d.Attrs
+	a.Turn.Phase, a.Turn.Salience = d.Phase, d.Salience
+	a.Body = slice.AppendBody(nil, &body)
+	a.Turn.BodyDigest = slice.DigestBody(a.Body, a.Salt)
+	return true, nil
+}
