@@ -50,11 +50,17 @@ func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 	if len(q.Start) != 1 || q.MaxResults > MaxPaths {
 		return Answer{}, fmt.Errorf("%w: %d paths from %d entities, want 1 to %d from 1", ErrQuery, q.MaxResults, len(q.Start), MaxPaths)
 	}
+	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}, stands: map[end]string{}}
+	p.resolveEarlier(q.Start[0], to)
 	from, to := aliases.Resolve(q.Start[0]), aliases.Resolve(to)
 	if from == to {
 		return Answer{}, fmt.Errorf("%w: a path from %s to itself", ErrQuery, from)
 	}
-	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}}
+	if len(p.earlier[from]) > 0 { // so that the way back from the goal recognises them
+		if _, err := p.edgesOf([]string{from}, p.Direction); err != nil || p.spent {
+			return p.answer, err
+		}
+	}
 	far, err := p.distances(to, from)
 	if err != nil {
 		return Answer{}, err
@@ -92,7 +98,25 @@ func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 	return p.answer, nil
 }
 
-type pathfinder struct{ walk }
+type pathfinder struct {
+	walk
+	stands map[end]string // ends of facts of earlier rules: the entity, of the two asked about, that is meant
+}
+
+// An end is one of the two names of a version, resolved.
+type end struct {
+	since dag.Seq
+	name  string
+}
+
+// other returns the entity at the far end of an edge.
+func (p *pathfinder) other(e *Edge) string {
+	name := p.aliases.Resolve(e.Other())
+	if asked, ok := p.stands[end{e.Since, name}]; ok {
+		return asked
+	}
+	return name
+}
 
 // edgesOf gives all edges of entities that the filter lets through, in order. If they are more
 // than the work goes for it cuts the answer and gives none: which came first rests on how they
@@ -101,14 +125,18 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 	lists := make([][]Edge, len(names))
 	var asks []Ask
 	var of []int
-	for i, name := range names {
-		for _, member := range p.aliases.Members(name) {
+	add := func(i int, members []string, earlier bool) {
+		for _, member := range members {
 			for _, incoming := range [...]bool{false, true} {
 				if direction == Both || incoming == (direction == Incoming) {
-					asks, of = append(asks, Ask{Name: member, Incoming: incoming}), append(of, i)
+					asks, of = append(asks, Ask{Name: member, Incoming: incoming, Earlier: earlier}), append(of, i)
 				}
 			}
 		}
+	}
+	for i, name := range names {
+		add(i, p.aliases.Members(name), false)
+		add(i, p.earlier[name], true)
 	}
 	for i := range asks {
 		asks[i].Limit = max(maxEdges/maxAsks, min(256, maxEdges/len(asks)))
@@ -128,6 +156,9 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 				admitted, err := p.look(&edges[k])
 				if err != nil || p.spent {
 					return nil, err
+				}
+				if asks[i].Earlier {
+					p.stands[end{edges[k].Since, p.aliases.Resolve(asks[i].Name)}] = names[of[i]]
 				}
 				if admitted {
 					lists[of[i]] = append(lists[of[i]], edges[k])
@@ -160,7 +191,7 @@ func (p *pathfinder) distances(to, from string) (map[string]int, error) {
 		level = nil
 		for _, list := range lists {
 			for i := range list {
-				name := p.aliases.Resolve(list[i].Other())
+				name := p.other(&list[i])
 				if _, ok := far[name]; !ok {
 					far[name] = hop
 					if name != from {
@@ -212,7 +243,7 @@ func (p *pathfinder) onward(ways []way, to string, far map[string]int, left int)
 		list := lists[index[w.name]]
 		for k := range list {
 			e := &list[k]
-			name := p.aliases.Resolve(e.Other())
+			name := p.other(e)
 			distance, known := far[name]
 			if known && distance > left || !known && left <= half || p.visits(w, name) {
 				continue
@@ -253,6 +284,6 @@ func (p *pathfinder) visits(w *way, name string) bool {
 		}
 		e := *w.path[i-1]
 		e.Incoming = !e.Incoming
-		at = p.aliases.Resolve(e.Other())
+		at = p.other(&e)
 	}
 }
