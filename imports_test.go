@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"ledger":              {"access", "dag", "policy", "slice", "internal/canon", "golang.org/x/mod/sumdb"},
 	"golden":              {"dag", "policy", "slice", "token"},
 	"ingest":              {"dag", "internal/canon"},
-	"ingest/extract":      {"dag"},
+	"ingest/extract":      {"dag", "normalize"},
 	"ingest/llm":          {"dag", "knowledge", "normalize", "internal/canon"},
 	"normalize":           {"internal/canon", "golang.org/x/text"},
 	"knowledge":           {"dag", "normalize", "internal/canon"},
