@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"hash/maphash"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -74,8 +75,20 @@ func remembered(structured, shown any) (answer, error) {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	err := e.Encode(shown)
-	return answer{result: structured, text: strings.TrimSuffix(b.String(), "\n")}, err
+	text := escapes.ReplaceAllStringFunc(strings.TrimSuffix(b.String(), "\n"), func(escape string) string {
+		switch escape {
+		case `\u2028`:
+			return "\u2028"
+		case `\u2029`:
+			return "\u2029"
+		}
+		return escape
+	})
+	return answer{result: structured, text: text}, err
 }
+
+// escapes finds what package json escapes. JavaScript writes U+2028 and U+2029 as they are.
+var escapes = regexp.MustCompile(`\\(?:u202[89]|.)`)
 
 // remember waits until no other call of the tenant is between looking at the memory and
 // changing it. The caller calls done.
