@@ -22,6 +22,7 @@ type facts struct {
 	store   steadyStore
 	edges   *byteLRU[edgeKey, knowledge.Run]
 	answers *byteLRU[answerKey, *knowledge.Answer] // nil: it was asked once
+	written *byteLRU[writtenKey, knowledge.Written]
 
 	mu          sync.Mutex
 	tenants     *lru.Cache[dag.Tenant, *knowing] // under mu, so that there is one of each
@@ -65,7 +66,8 @@ func newFacts(s steadyStore, bytes int) (*facts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	return &facts{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4), tenants: tenants}, nil
+	return &facts{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4),
+		written: newByteLRU[writtenKey, knowledge.Written](keptWritten), tenants: tenants}, nil
 }
 
 func (f *facts) of(tenant dag.Tenant) *knowing {

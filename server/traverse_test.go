@@ -264,7 +264,7 @@ func TestAliases(t *testing.T) {
 		cursor = []string{"limit", "2", "cursor", page.Next}
 		s.alias(s.admin(), "aaa", "zzz") // not of the view that is listed
 	}
-	if want := []string{"100-41", "a-a-l", "countess-of-lovelace"}; !slices.Equal(names, want) {
+	if want := []string{"100%41", "a-a-l", "countess-of-lovelace"}; !slices.Equal(names, want) {
 		t.Errorf("got %q", names)
 	}
 	remove := func(alias string) (o wire.KnowledgeOutcome) {
@@ -292,7 +292,7 @@ func TestAliasList(t *testing.T) {
 		return question{op: "addAliases", key: s.admin(), media: "text/csv", body: body}
 	}
 	var w wire.AliasesAdded
-	s.expect(200, csv("alias,canonical\nA. A. L.,Ada Lovelace\nLondinium,London\nCountess of Lovelace,Ada Lovelace\nMe,me\n…,x\ny,one\ny,two\np,q\nq,r\n")).decode(t, &w)
+	s.expect(200, csv("alias,canonical\nA. A. L.,Ada Lovelace\nLondinium,London\nCountess of Lovelace,Ada Lovelace\nMe,me\n???,x\ny,one\ny,two\np,q\nq,r\n")).decode(t, &w)
 	l := w.List
 	if w.Added != 2 || w.Existing != 1 || l == nil || l.Entries != 9 || l.Same != 1 || l.Skipped != 1 || l.Ambiguous != 2 || l.Chained != 2 || len(l.Examples) != 4 {
 		t.Fatalf("got %+v %+v", w, l)

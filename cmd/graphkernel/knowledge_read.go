@@ -241,10 +241,10 @@ func (l *factList) readFact(text []byte) (act knowledge.Act, err error) {
 	cut := optional("slice", "")
 	from, until := dag.Time(0), knowledge.Forever
 	if f := c.Optional("valid_from"); f != nil {
-		from = canon.Parsed(f, dag.ReadTime)
+		from = canon.Parsed(f, knowledge.ReadTime)
 	}
 	if f := c.Optional("valid_until"); f != nil {
-		until = canon.Parsed(f, dag.ReadTime)
+		until = canon.Parsed(f, knowledge.ReadTime)
 	}
 	var supersedes []knowledge.ID
 	if f := c.Optional("supersedes"); f != nil {

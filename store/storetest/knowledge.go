@@ -50,7 +50,7 @@ func RandomAct(r *rand.Rand) knowledge.Act {
 		a.Fact.Rule = normalize.V1
 	case 9:
 		a.Fact.Rule = normalize.V1
-		a.Fact.Source = `source,"normalize":"normalize/2",` // as if the act named a rule
+		a.Fact.Source = fmt.Sprintf("source,%q:%q,", "normalize", normalize.V2) // as if the act named a rule
 	}
 	return a
 }
