@@ -180,13 +180,14 @@ func TestSignProperties(t *testing.T) {
 }
 
 // signDigest is what normalize/2 makes of every code point, alone, inside a word and before a
-// digit. See ruleDigest.
-const signDigest = "0c762a28bf2ffa7f97096589912d906e3ac022af196345e3a87b3dea5a29b706"
+// digit; of the planes that Unicode 15 has next to nothing in, of some. See ruleDigest.
+const signDigest = "92a3e63651fe70268325d3f67f7b570b88e4f4ef363351ee75543474dc6463b5"
 
 func TestSignsEveryCodePoint(t *testing.T) {
 	h := sha256.New()
 	for c := rune(0); c <= unicode.MaxRune; c++ {
-		if !utf8.ValidRune(c) {
+		empty := 0x32400 <= c && c < 0xe0000 || 0xe0200 <= c
+		if !utf8.ValidRune(c) || empty && c%97 != 0 {
 			continue
 		}
 		for _, in := range []string{string(c), "a" + string(c) + "b", "a " + string(c) + "1"} {
