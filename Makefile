@@ -37,7 +37,7 @@ race: postgres ## every test, with the race detector and in a random order; fuzz
 processors: ## the same bytes on 32 bits, on arm64 and on a big-endian machine
 	.ci/processors
 
-conformance: ## the public suite of the Model Context Protocol
+conformance: ## the public suite of the Model Context Protocol, and its memory server beside ours
 	.ci/conformance
 
 verifiers: conformance ## the three verifiers on the corpus, and the tests of two of them

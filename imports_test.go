@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"ledger":              {"access", "dag", "policy", "slice", "internal/canon", "golang.org/x/mod/sumdb"},
 	"golden":              {"dag", "policy", "slice", "token"},
 	"ingest":              {"dag", "internal/canon"},
-	"ingest/extract":      {"dag"},
+	"ingest/extract":      {"dag", "normalize"},
 	"ingest/llm":          {"dag", "knowledge", "normalize", "internal/canon"},
 	"normalize":           {"internal/canon", "golang.org/x/text"},
 	"knowledge":           {"dag", "normalize", "internal/canon"},
@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"store":               {"access", "dag", "factslice", "ledger", "policy", "slice", "knowledge", "normalize"},
 	"store/transfer":      {"access", "dag", "ledger", "store", "knowledge"},
 	"store/fsck":          {"dag", "factslice", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
-	"store/storetest":     {"golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge"},
+	"store/storetest":     {"golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
 	"store/memory":        {"access", "dag", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
 	"store/packed":        {"dag", "ledger", "store", "knowledge", "internal/canon"},
 	"store/postgres":      {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5", "knowledge"},
@@ -69,7 +69,7 @@ var mayImport = map[string][]string{
 	"server/oidc": {"access", "dag", "internal/canon", "github.com/lestrrat-go/jwx/v3"},
 	"server/mcp": {
 		"access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "render", "wire", "server/view",
-		"github.com/modelcontextprotocol/go-sdk",
+		"github.com/modelcontextprotocol/go-sdk", "golang.org/x/text",
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel": {

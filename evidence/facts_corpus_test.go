@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
@@ -40,7 +41,7 @@ func (c *corpus) learn() {
 	spring := c.slice(1).Slice.Provenance.SliceID
 	fact := func(subject, predicate, object string, confidence dag.PPM, turn int, more ...func(*knowledge.Act)) knowledge.Act {
 		f := must(knowledge.NewFact(subject, predicate, object, "user"))
-		f.Confidence = confidence
+		f.Confidence, f.Rule = confidence, normalize.V1
 		if turn > 0 {
 			f.Turn = c.turns[turn]
 		}
@@ -219,6 +220,7 @@ func byStatement(x, y knowledge.Act) int {
 // is left to find it.
 func (c *corpus) forgedFacts(data []byte) {
 	other := knowledge.Act{Kind: knowledge.Assert, Fact: must(knowledge.NewFact("boiler", "heats", "room 5", "user"))}
+	other.Fact.Rule = normalize.V1
 	reached := func(b *factslice.Bundle, entity string) *factslice.Reached {
 		return &b.Reached[slices.IndexFunc(b.Reached, func(r factslice.Reached) bool { return r.Entity == entity })]
 	}
@@ -267,6 +269,7 @@ func (c *corpus) forgedFacts(data []byte) {
 		{"reached_order_edge", "Two entities changed places that differ in their edge.", func(b *factslice.Bundle) { b.Reached[0], b.Reached[1] = b.Reached[1], b.Reached[0] }},
 		{"reached_second_way", "An entity is there by a second way.", func(b *factslice.Bundle) {
 			act := knowledge.Act{Kind: knowledge.Assert, Fact: must(knowledge.NewFact("room 4", "is wired for", "modbus tcp", "user"))}
+			act.Fact.Rule = normalize.V1
 			act.Fact.Confidence = 700_000
 			b.Facts = append(b.Facts, act)
 			slices.SortFunc(b.Facts, byStatement)

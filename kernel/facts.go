@@ -22,6 +22,7 @@ type facts struct {
 	store   steadyStore
 	edges   *byteLRU[edgeKey, knowledge.Run]
 	answers *byteLRU[answerKey, *knowledge.Answer] // nil: it was asked once
+	written *byteLRU[writtenKey, knowledge.Written]
 
 	mu          sync.Mutex
 	tenants     *lru.Cache[dag.Tenant, *knowing] // under mu, so that there is one of each
@@ -65,7 +66,8 @@ func newFacts(s steadyStore, bytes int) (*facts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	return &facts{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4), tenants: tenants}, nil
+	return &facts{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4),
+		written: newByteLRU[writtenKey, knowledge.Written](keptWritten), tenants: tenants}, nil
 }
 
 func (f *facts) of(tenant dag.Tenant) *knowing {
@@ -265,6 +267,9 @@ func (f *facts) keepAnswer(key answerKey, a knowledge.Answer) {
 
 // Kept answers from what is kept.
 func (v *view) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
+	if a.Earlier {
+		return knowledge.Run{}, false // the rule of an edge is not kept
+	}
 	first, ok := v.f.edges.glance(edgeKey{v.tenant, v.generation, a.Name, a.Incoming})
 	if !ok {
 		return knowledge.Run{}, false
@@ -282,6 +287,14 @@ func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 	var missing []knowledge.Ask
 	var of []int
 	for i := range asks {
+		if asks[i].Earlier && !v.early {
+			run, err := v.edgesEarlier(ctx, asks[i])
+			if err != nil {
+				return nil, err
+			}
+			runs[i] = run
+			continue
+		}
 		run, ok := v.Kept(&asks[i])
 		if ok {
 			runs[i] = run
@@ -304,6 +317,41 @@ func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 		v.keep(&missing[n], run)
 	}
 	return runs, nil
+}
+
+// edgesEarlier answers a question for edges of facts of earlier rules. Edges do not name their
+// rule, so their acts are read.
+func (v *view) edgesEarlier(ctx context.Context, a knowledge.Ask) (knowledge.Run, error) {
+	a.Earlier = false
+	for {
+		lists, err := v.f.store.Edges(ctx, v.tenant, []knowledge.Ask{a})
+		if err != nil {
+			return knowledge.Run{}, err
+		}
+		edges := lists[0]
+		numbers := make([]dag.Seq, len(edges))
+		for i := range edges {
+			numbers[i] = edges[i].Since
+		}
+		acts, err := v.f.store.ActsAt(ctx, v.tenant, numbers)
+		if err != nil {
+			return knowledge.Run{}, err
+		}
+		earlier := map[dag.Seq]bool{}
+		for i := range acts {
+			earlier[acts[i].Seq] = acts[i].Act.Fact.Rule != normalize.Newest
+		}
+		run := knowledge.Run{Whole: len(edges) < a.Limit}
+		for i := range edges {
+			if earlier[edges[i].Since] {
+				run.Edges = append(run.Edges, edges[i])
+			}
+		}
+		if len(run.Edges) > 0 || run.Whole {
+			return run, nil
+		}
+		a.After = edges[len(edges)-1].Mark()
+	}
 }
 
 // following gives the edges of a name that are asked for out of its first ones, and false if

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -54,7 +55,45 @@ func (k *Kernel) FactSlice(ctx context.Context, tenant dag.Tenant, r FactRequest
 	if err != nil {
 		return nil, err
 	}
-	return steady(k, func(c *keeping) (*IssuedFacts, error) { return c.issueFacts(ctx, tenant, q, r.Policy, r.AsOf) })
+	return steady(k, func(c *keeping) (*IssuedFacts, error) {
+		at, err := asOf(ctx, c.store, tenant, r.AsOf)
+		if err != nil {
+			return nil, err
+		}
+		asked := q
+		if asked.Start, err = c.startsEarlier(ctx, tenant, &r, q.Start, at); err != nil {
+			return nil, err
+		}
+		return c.issueFacts(ctx, tenant, asked, r.Policy, at)
+	})
+}
+
+// startsEarlier adds to the entities that a request names those which its names are under
+// earlier rules, if a fact of these is recorded. In a bundle each is a start of its own: whoever
+// reads it sees under which name a fact was learned.
+func (c *keeping) startsEarlier(ctx context.Context, tenant dag.Tenant, r *FactRequest, starts []string, at dag.Seq) ([]string, error) {
+	starts = slices.Clip(starts)
+	for _, written := range r.Start {
+		for _, name := range normalize.Earlier(written) {
+			if slices.Contains(starts, name) {
+				continue
+			}
+			v, err := c.facts.view(ctx, tenant, at)
+			if err != nil {
+				return nil, err
+			}
+			for _, incoming := range [...]bool{false, true} {
+				run, err := v.edgesEarlier(ctx, knowledge.Ask{Name: name, Incoming: incoming, Limit: 256})
+				if err != nil {
+					return nil, err
+				}
+				if len(run.Edges) > 0 && !slices.Contains(starts, name) {
+					starts = append(starts, name)
+				}
+			}
+		}
+	}
+	return starts, nil
 }
 
 func (c *keeping) issueFacts(ctx context.Context, tenant dag.Tenant, q factslice.Question, id policy.ID, given dag.Seq) (*IssuedFacts, error) {

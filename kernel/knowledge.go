@@ -147,6 +147,7 @@ func (t *Traversal) query(asOf dag.Seq) (q knowledge.Query, err error) {
 	if q.Start, err = namesOf(t.Start); err != nil {
 		return q, fmt.Errorf("start: %w", err)
 	}
+	q.Earlier = earlierOf(q.Start, t.Start)
 	if q.Predicates, err = namesOf(t.Predicates); err != nil {
 		return q, fmt.Errorf("predicates: %w", err)
 	}
@@ -168,6 +169,20 @@ func namesOf(written []string) ([]string, error) {
 		names[i] = name
 	}
 	return names, nil
+}
+
+// earlierOf returns the forms of written names under earlier rules, by their names.
+func earlierOf(names, written []string) knowledge.Earlier {
+	var earlier knowledge.Earlier
+	for i, w := range written {
+		if forms := normalize.Earlier(w); len(forms) > 0 {
+			if earlier == nil {
+				earlier = knowledge.Earlier{}
+			}
+			earlier[names[i]] = append(earlier[names[i]], forms...)
+		}
+	}
+	return earlier
 }
 
 // Traversed is the answer to a Traversal. It shares what it points to, the results and their
@@ -249,7 +264,7 @@ func queryText(q *knowledge.Query) string {
 	if q.ValidAt != nil {
 		valid = q.ValidAt.String()
 	}
-	return fmt.Sprintf("%q %q %s %d %d %d %s", q.Start, q.Predicates, q.Direction, q.MaxHops, q.MaxResults, q.MinConfidence, valid)
+	return fmt.Sprintf("%q %q %q %s %d %d %d %s", q.Start, q.Earlier, q.Predicates, q.Direction, q.MaxHops, q.MaxResults, q.MinConfidence, valid)
 }
 
 // A FactQuery asks for facts. Names are as they are written; what is empty does not limit.
@@ -342,19 +357,27 @@ func (c *keeping) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f 
 		Source: q.Source, Turn: q.Turn, Statement: q.Statement, After: q.After, Limit: q.Limit,
 	}
 	for _, n := range [...]struct {
-		written string
-		into    *[]string
-	}{{q.Subject, &f.Subjects}, {q.Object, &f.Objects}, {q.Entity, &f.Either}} {
-		if n.written != "" {
-			name, err := normalize.Name(n.written)
-			if err != nil {
-				return f, nil, fmt.Errorf("%w: %w", knowledge.ErrQuery, err)
+		written       string
+		into, earlier *[]string
+	}{{q.Subject, &f.Subjects, &f.Earlier.Subjects}, {q.Object, &f.Objects, &f.Earlier.Objects}, {q.Entity, &f.Either, &f.Earlier.Either}} {
+		if n.written == "" {
+			continue
+		}
+		names, err := namesOf([]string{n.written})
+		if err != nil {
+			return f, nil, err
+		}
+		entity := v.aliases.Resolve(names[0])
+		*n.into = v.aliases.Members(entity)
+		for _, old := range normalize.Earlier(n.written) {
+			if old = v.aliases.Resolve(old); old != entity {
+				*n.earlier = append(*n.earlier, v.aliases.Members(old)...)
 			}
-			*n.into = v.aliases.Members(v.aliases.Resolve(name))
 		}
 	}
 	if q.Predicate != "" {
 		f.Predicates, err = namesOf([]string{q.Predicate})
+		f.Earlier.Predicates = normalize.Earlier(q.Predicate)
 	}
 	return f, v, err
 }
@@ -526,6 +549,12 @@ func (k *Kernel) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *
 		q, v, err := c.walk(ctx, tenant, &t, at)
 		if err != nil {
 			return nil, err
+		}
+		for name, forms := range earlierOf([]string{to}, []string{p.To}) {
+			if q.Earlier == nil {
+				q.Earlier = knowledge.Earlier{}
+			}
+			q.Earlier[name] = forms
 		}
 		answer, err := knowledge.Paths(ctx, v, v.aliases, q, to)
 		if err != nil {

@@ -128,7 +128,7 @@ func TestFreebase(t *testing.T) {
 	}
 	var names []knowledge.Act
 	for _, c := range list.Changes {
-		names = append(names, knowledge.Act{Kind: knowledge.Alias, Alias: c.Alias, Canonical: c.Canonical})
+		names = append(names, knowledge.Act{Kind: knowledge.Alias, Alias: c.Alias, Canonical: c.Canonical, Rule: normalize.Newest})
 	}
 	ambiguous := map[string]bool{}
 	for _, a := range list.Ambiguous {

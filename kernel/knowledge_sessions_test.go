@@ -123,7 +123,7 @@ func TestWhichTurnsTouched(t *testing.T) {
 				}
 				for _, r := range got.Reached {
 					e := r.Path[0]
-					if e.Turn == (dag.TurnID{}) || !strings.HasPrefix(r.Entity, "turn-") {
+					if e.Turn == (dag.TurnID{}) || !strings.HasPrefix(r.Entity, "turn:") {
 						t.Fatalf("%+v names no turn", r)
 					}
 					if lines[e.Turn.String()] < before {

@@ -80,7 +80,7 @@ func TestTraverse(t *testing.T) {
 			if _, err := k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{"ada"}, AsOf: 99}); !errors.Is(err, kernel.ErrBeyondHead) {
 				t.Errorf("beyond the head: %v", err)
 			}
-			for _, bad := range []kernel.Traversal{{}, {Start: []string{"…"}}, {Start: []string{"a"}, MaxHops: 99}, {Start: []string{"a"}, Direction: "up"}} {
+			for _, bad := range []kernel.Traversal{{}, {Start: []string{"???"}}, {Start: []string{"a"}, MaxHops: 99}, {Start: []string{"a"}, Direction: "up"}} {
 				if _, err := k.Traverse(ctx, tenant, bad); !errors.Is(err, knowledge.ErrQuery) {
 					t.Errorf("%+v: %v", bad, err)
 				}

@@ -35,7 +35,8 @@ type Act struct {
 	Statement ID     // of Retract
 	Reason    string // of Retract, or ""
 
-	Alias, Canonical string // of Alias, and of Unalias what it stood for; in the form of normalize.Name
+	Alias, Canonical string         // of Alias, and of Unalias what it stood for; in the form of Rule
+	Rule             normalize.Rule // of Alias and Unalias: what formed the names
 }
 
 // A Recorded act has a sequence number.
@@ -104,10 +105,10 @@ func (a *Act) Check() error {
 		return checkReason(a.Reason)
 	case Alias, Unalias:
 		for _, n := range [...]string{a.Alias, a.Canonical} {
-			if name, err := normalize.Name(n); err != nil {
+			if name, err := a.Rule.Name(n); err != nil {
 				return fmt.Errorf("%w: %w", ErrForm, err)
 			} else if name != n {
-				return fmt.Errorf("%w: %.80q is not a canonical name, which is %.80q", ErrForm, n, name)
+				return fmt.Errorf("%w: %.80q is not a canonical name, which is %.80q under %s", ErrForm, n, name, a.Rule)
 			}
 		}
 		return nil
@@ -155,6 +156,7 @@ func (a *Act) Append(dst []byte) []byte {
 		w.String(a.Alias)
 		w.Key("canonical")
 		w.String(a.Canonical)
+		writeRule(w, a.Rule)
 		a.writeType(w)
 	}
 	w.EndObject()
@@ -166,6 +168,22 @@ func (a *Act) writeType(w *canon.Writer) {
 	w.String(types[a.Kind])
 }
 
+// writeRule writes the rule that formed an act's names. normalize/1 is left out, so that acts
+// from before there was another have the leaves that they had.
+func writeRule(w *canon.Writer, r normalize.Rule) {
+	if r != normalize.V1 {
+		w.Key("normalize")
+		w.String(r.String())
+	}
+}
+
+func readRule(c *canon.Cursor) normalize.Rule {
+	if f := c.Optional("normalize"); f != nil {
+		return canon.Parsed(f, normalize.ParseRule)
+	}
+	return normalize.V1
+}
+
 func (a *Act) writeFact(w *canon.Writer) {
 	f := &a.Fact
 	text := func(key, s string) {
@@ -175,6 +193,7 @@ func (a *Act) writeFact(w *canon.Writer) {
 	var buf [40]byte
 	w.Key("confidence")
 	w.Raw(f.Confidence.AppendDecimal(buf[:0]))
+	writeRule(w, f.Rule)
 	text("object", f.Object)
 	text("predicate", f.Predicate)
 	if f.Slice != "" {
@@ -239,7 +258,7 @@ func ReadAct(c *canon.Cursor) (a Act) {
 		a.Statement = canon.Parsed(c.Field("statement"), dag.ParseDigest)
 		a.Reason = optional(c, "reason")
 	case Alias, Unalias:
-		a.Alias, a.Canonical = c.Field("alias").String(), c.Field("canonical").String()
+		a.Alias, a.Canonical, a.Rule = c.Field("alias").String(), c.Field("canonical").String(), readRule(c)
 	default:
 		c.Failf("type %.40q is not known", kind)
 	}
@@ -252,6 +271,7 @@ func ReadAct(c *canon.Cursor) (a Act) {
 
 func readFact(c *canon.Cursor, a *Act) {
 	f := &a.Fact
+	f.Rule = readRule(c)
 	f.Subject, f.Predicate, f.Object = c.Field("subject").String(), c.Field("predicate").String(), c.Field("object").String()
 	f.Confidence = canon.ParsedNumber(c.Field("confidence"), dag.ParsePPM)
 	f.Source, f.Slice = c.Field("source").String(), optional(c, "slice")

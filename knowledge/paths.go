@@ -10,15 +10,13 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// MaxPaths bounds the paths of an answer, maxWays the beginnings of paths that are looked at
-// together, maxTries the edges by which these might go on, an edge for each of them, and
-// maxAsks and maxEdges what is asked for at once.
+// Bounds of a search for paths.
 const (
-	MaxPaths = 50
-	maxWays  = 20_000
-	maxTries = 1_000_000
-	maxAsks  = 4096
-	maxEdges = 128 << 10
+	MaxPaths = 50        // paths of an answer
+	maxWays  = 20_000    // beginnings of paths that are extended in one hop
+	maxTries = 1_000_000 // pairs of a beginning and an edge that may extend it, in one hop
+	maxAsks  = 4096      // questions in one call of the graph
+	maxEdges = 128 << 10 // edges that one call of the graph asks for
 )
 
 // A way is the beginning of a path.
@@ -28,15 +26,19 @@ type way struct {
 	path []*Edge
 }
 
-// Paths gives the q.MaxResults best ways from q.Start, one entity, to another, in which no
-// entity comes twice: those of the fewest hops, of these those of the highest minimum
-// confidence, of these the first by their edges, one after the other, as Edge.Compare orders
-// them. What it does not look at for want of room is told by the cut: a hop of which not all
-// edges fit into MaxWork is left out as a whole, and all that follows. Where more than
-// 20 000 ways are open, or a million edges behind them, only the best go on.
+// Paths returns the q.MaxResults best paths from q.Start, one entity, to another. No entity
+// occurs twice in a path. Paths with fewer hops come first, of these those with the higher
+// minimum confidence, of these those whose edges come first, one after the other, as
+// Edge.Compare orders them.
 //
-// It first goes back from the goal, to learn how far every entity is, and then forth along
-// those that are near enough.
+// Cut is CutResults if and only if there are more paths than were asked for: the search always
+// looks for one more. It is CutWork if the search ended before it could tell, or before it found
+// the paths that were asked for. A hop whose edges do not all fit into MaxWork is left out as a
+// whole, with all that would follow. Where a hop has more than 20 000 beginnings of paths, or a
+// million edges that may extend them, only the best are extended.
+//
+// The search first walks back from the goal to learn how far away every entity is, and then
+// forward through the entities that are near enough.
 func Paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to string) (Answer, error) {
 	return paths(ctx, g, aliases, q, to, bounds{MaxWork, MaxNewer})
 }
@@ -48,11 +50,17 @@ func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 	if len(q.Start) != 1 || q.MaxResults > MaxPaths {
 		return Answer{}, fmt.Errorf("%w: %d paths from %d entities, want 1 to %d from 1", ErrQuery, q.MaxResults, len(q.Start), MaxPaths)
 	}
+	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}, stands: map[end]string{}}
+	p.resolveEarlier(q.Start[0], to)
 	from, to := aliases.Resolve(q.Start[0]), aliases.Resolve(to)
 	if from == to {
 		return Answer{}, fmt.Errorf("%w: a path from %s to itself", ErrQuery, from)
 	}
-	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}}
+	if len(p.earlier[from]) > 0 { // so that the way back from the goal recognises them
+		if _, err := p.edgesOf([]string{from}, p.Direction); err != nil || p.spent {
+			return p.answer, err
+		}
+	}
 	far, err := p.distances(to, from)
 	if err != nil {
 		return Answer{}, err
@@ -61,37 +69,53 @@ func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 		return p.answer, nil
 	}
 	ways := []way{{name: from, min: dag.One}}
-	for hop := 1; hop <= q.MaxHops && len(ways) > 0 && len(p.answer.Reached) < q.MaxResults; hop++ {
+	complete := false // the paths that were asked for are found, and none was left out before them
+	for hop := 1; hop <= q.MaxHops && len(ways) > 0 && len(p.answer.Reached) <= q.MaxResults; hop++ {
+		complete = len(p.answer.Reached) == q.MaxResults && p.answer.Cut == Whole
 		next, err := p.onward(ways, to, far, q.MaxHops-hop)
 		if err != nil {
 			return Answer{}, err
 		}
 		ways = ways[:0]
 		for _, w := range next {
-			switch {
-			case w.name != to:
+			if w.name != to {
 				ways = append(ways, w)
-			case len(p.answer.Reached) == q.MaxResults:
-				p.cut(CutResults)
-			default:
+			} else if len(p.answer.Reached) <= q.MaxResults {
 				p.answer.Reached = append(p.answer.Reached, Reached{Entity: to, Hops: hop, MinConfidence: w.min, Path: w.path, From: from})
 			}
 		}
 		if len(ways) > maxWays {
-			p.cut(CutWork)
+			p.answer.Cut = CutWork
 			ways = ways[:maxWays]
+		}
+	}
+	if len(p.answer.Reached) > q.MaxResults {
+		p.answer.Reached = p.answer.Reached[:q.MaxResults]
+		if complete || p.answer.Cut == Whole {
+			p.answer.Cut = CutResults
 		}
 	}
 	return p.answer, nil
 }
 
-type pathfinder struct{ walk }
+type pathfinder struct {
+	walk
+	stands map[end]string // ends of facts of earlier rules: the entity, of the two asked about, that is meant
+}
 
-// cut records why the answer is not whole; that work was left out outweighs all else.
-func (p *pathfinder) cut(c Cut) {
-	if p.answer.Cut != CutWork {
-		p.answer.Cut = c
+// An end is one of the two names of a version, resolved.
+type end struct {
+	since dag.Seq
+	name  string
+}
+
+// other returns the entity at the far end of an edge.
+func (p *pathfinder) other(e *Edge) string {
+	name := p.aliases.Resolve(e.Other())
+	if asked, ok := p.stands[end{e.Since, name}]; ok {
+		return asked
 	}
+	return name
 }
 
 // edgesOf gives all edges of entities that the filter lets through, in order. If they are more
@@ -101,14 +125,18 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 	lists := make([][]Edge, len(names))
 	var asks []Ask
 	var of []int
-	for i, name := range names {
-		for _, member := range p.aliases.Members(name) {
+	add := func(i int, members []string, earlier bool) {
+		for _, member := range members {
 			for _, incoming := range [...]bool{false, true} {
 				if direction == Both || incoming == (direction == Incoming) {
-					asks, of = append(asks, Ask{Name: member, Incoming: incoming}), append(of, i)
+					asks, of = append(asks, Ask{Name: member, Incoming: incoming, Earlier: earlier}), append(of, i)
 				}
 			}
 		}
+	}
+	for i, name := range names {
+		add(i, p.aliases.Members(name), false)
+		add(i, p.earlier[name], true)
 	}
 	for i := range asks {
 		asks[i].Limit = max(maxEdges/maxAsks, min(256, maxEdges/len(asks)))
@@ -128,6 +156,9 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 				admitted, err := p.look(&edges[k])
 				if err != nil || p.spent {
 					return nil, err
+				}
+				if asks[i].Earlier {
+					p.stands[end{edges[k].Since, p.aliases.Resolve(asks[i].Name)}] = names[of[i]]
 				}
 				if admitted {
 					lists[of[i]] = append(lists[of[i]], edges[k])
@@ -160,7 +191,7 @@ func (p *pathfinder) distances(to, from string) (map[string]int, error) {
 		level = nil
 		for _, list := range lists {
 			for i := range list {
-				name := p.aliases.Resolve(list[i].Other())
+				name := p.other(&list[i])
 				if _, ok := far[name]; !ok {
 					far[name] = hop
 					if name != from {
@@ -200,7 +231,7 @@ func (p *pathfinder) onward(ways []way, to string, far map[string]int, left int)
 	room := maxTries
 	for i := range ways { // the best come first
 		if room -= len(lists[index[ways[i].name]]); room < 0 {
-			p.cut(CutWork)
+			p.answer.Cut = CutWork
 			ways = ways[:i]
 			break
 		}
@@ -212,7 +243,7 @@ func (p *pathfinder) onward(ways []way, to string, far map[string]int, left int)
 		list := lists[index[w.name]]
 		for k := range list {
 			e := &list[k]
-			name := p.aliases.Resolve(e.Other())
+			name := p.other(e)
 			distance, known := far[name]
 			if known && distance > left || !known && left <= half || p.visits(w, name) {
 				continue
@@ -253,6 +284,6 @@ func (p *pathfinder) visits(w *way, name string) bool {
 		}
 		e := *w.path[i-1]
 		e.Incoming = !e.Incoming
-		at = p.aliases.Resolve(e.Other())
+		at = p.other(&e)
 	}
 }

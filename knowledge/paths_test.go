@@ -82,10 +82,12 @@ func TestPathsCrowded(t *testing.T) {
 	}
 }
 
+// TestPaths compares answers with all paths there are. Where more exist than were asked for, and
+// only there, the answer says so, also where the next path has more hops than those it gives.
 func TestPaths(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	found, cut := 0, 0
-	for range 80 {
+	found, cut, exact := 0, 0, 0
+	for range 400 {
 		entities, facts := 3+r.IntN(8), 1+r.IntN(40)
 		versions := world(r, entities, facts)
 		aliases := aliased(t, r, entities)
@@ -97,12 +99,16 @@ func TestPaths(t *testing.T) {
 			if aliases.Resolve(q.Start[0]) == aliases.Resolve(to) {
 				continue
 			}
-			want, why := everyPath(versions, aliases, q, to), knowledge.Whole
+			all := everyPath(versions, aliases, q, to)
+			want, why := all, knowledge.Whole
 			if len(want) > q.MaxResults {
-				want = want[:q.MaxResults]
+				want, why = want[:q.MaxResults], knowledge.CutResults
+				if want[q.MaxResults-1].Hops < all[q.MaxResults].Hops {
+					exact++
+				}
 			}
 			got, err := knowledge.Paths(t.Context(), graph(r, versions), aliases, q, to)
-			if err != nil || len(got.Reached) != len(want) || len(want) > 0 && !reflect.DeepEqual(got.Reached, want) || got.Cut == knowledge.CutWork {
+			if err != nil || len(got.Reached) != len(want) || len(want) > 0 && !reflect.DeepEqual(got.Reached, want) || got.Cut != why {
 				t.Fatalf("%+v to %s\ngot  %q %+v, %v\nwant %q %+v", q, to, got.Cut, got.Reached, err, why, want)
 			}
 			if found += len(want); got.Cut == knowledge.CutResults {
@@ -110,7 +116,7 @@ func TestPaths(t *testing.T) {
 			}
 		}
 	}
-	if found < 500 || cut < 20 {
-		t.Errorf("%d paths, %d cut: this test shows less than it should", found, cut)
+	if found < 500 || cut < 20 || exact < 20 {
+		t.Errorf("%d paths, %d answers cut, %d of them where a hop filled the answer exactly: this test shows less than it should", found, cut, exact)
 	}
 }

@@ -20,7 +20,8 @@ const Forever = dag.MaxTime
 // Bounds of what a fact holds.
 const (
 	MaxSource  = 128               // bytes of a source
-	MaxWritten = normalize.MaxName // bytes of a name as it was written
+	MaxWritten = normalize.MaxName // bytes of a name as it was written, unless it is that of a text
+	MaxText    = normalize.MaxText // bytes of a text
 	MaxReason  = 1024              // bytes of a reason
 )
 
@@ -32,7 +33,7 @@ type ID = dag.Digest
 
 // A Statement is a triple and the time for which it holds. It is comparable.
 type Statement struct {
-	Subject, Predicate, Object string // in the form of normalize.Name
+	Subject, Predicate, Object string // in the form of normalize.Name, or of an earlier rule
 
 	// It holds from From on and before Until. The zero From is 1970, from when on
 	// GKP/1 has times; Until is Forever if there is no end. From < Until.
@@ -88,12 +89,14 @@ func (s *Statement) Check() error {
 	return nil
 }
 
-// Written is how the names of a fact were spelled, each "" if as its canonical name.
+// Written is how the names of a fact were spelled, each "" if as its canonical name. For the
+// name of a text it is the text.
 type Written struct{ Subject, Predicate, Object string }
 
 // A Fact is an assertion of a statement.
 type Fact struct {
 	Statement
+	Rule       normalize.Rule // that formed the names
 	Written    Written
 	Confidence dag.PPM
 	Source     string     // who says so: printable ASCII, such as "user", "extract/1", "llm:MODEL"
@@ -101,37 +104,59 @@ type Fact struct {
 	Slice      string     // or the slice id that it was learned from; "": none
 }
 
-// NewFact makes a fact, sure and without an end, of names as they are written.
+// NewFact makes a fact, certain and without an end, of names as they are written.
 func NewFact(subject, predicate, object, source string) (Fact, error) {
-	f := Fact{Statement: Statement{Until: Forever}, Confidence: dag.One, Source: source}
-	for _, n := range [...]struct {
-		what, text    string
-		name, written *string
-	}{
-		{"subject", subject, &f.Subject, &f.Written.Subject},
-		{"predicate", predicate, &f.Predicate, &f.Written.Predicate},
-		{"object", object, &f.Object, &f.Written.Object},
-	} {
-		name, err := normalize.Name(n.text)
+	f := Fact{Statement: Statement{Until: Forever}, Rule: normalize.Newest, Confidence: dag.One, Source: source}
+	written := [...]string{subject, predicate, object}
+	for i, n := range f.names() {
+		name, err := normalize.Name(written[i])
 		if err != nil {
 			return Fact{}, fmt.Errorf("%w: %s: %w", ErrForm, n.what, err)
 		}
-		if *n.name = name; n.text != name {
-			*n.written = n.text
+		switch *n.name = name; {
+		case written[i] == name:
+		case normalize.IsText(name):
+			_, *n.written, _ = normalize.Split(written[i])
+		default:
+			*n.written = written[i]
 		}
 	}
 	return f, f.Check()
 }
 
-// Spelled gives the names as they were written.
-func (f *Fact) Spelled() (subject, predicate, object string) {
-	or := func(written, name string) string {
-		if written != "" {
-			return written
-		}
-		return name
+// NewText makes a fact whose object is a text.
+func NewText(subject, predicate, text, source string) (Fact, error) {
+	name, err := normalize.Text(text)
+	if err != nil {
+		return Fact{}, fmt.Errorf("%w: object: %w", ErrForm, err)
 	}
-	return or(f.Written.Subject, f.Subject), or(f.Written.Predicate, f.Predicate), or(f.Written.Object, f.Object)
+	f, err := NewFact(subject, predicate, name, source)
+	if err != nil {
+		return Fact{}, err
+	}
+	f.Written.Object = text
+	return f, f.Check()
+}
+
+// A nameOf is one of the three names of a fact.
+type nameOf struct {
+	what          string
+	name, written *string
+}
+
+func (f *Fact) names() [3]nameOf {
+	return [3]nameOf{{"subject", &f.Subject, &f.Written.Subject}, {"predicate", &f.Predicate, &f.Written.Predicate}, {"object", &f.Object, &f.Written.Object}}
+}
+
+// Spelled returns the names as they were written.
+func (f *Fact) Spelled() (subject, predicate, object string) {
+	var spelled [3]string
+	for i, n := range f.names() {
+		if spelled[i] = *n.written; spelled[i] == "" && *n.name != normalize.EmptyText {
+			spelled[i] = *n.name
+		}
+	}
+	return spelled[0], spelled[1], spelled[2]
 }
 
 // Check refuses a fact that is not in its form.
@@ -139,15 +164,19 @@ func (f *Fact) Check() error {
 	if err := f.Statement.Check(); err != nil {
 		return err
 	}
-	for _, n := range [...]struct{ what, name, written string }{
-		{"subject", f.Subject, f.Written.Subject}, {"predicate", f.Predicate, f.Written.Predicate}, {"object", f.Object, f.Written.Object},
-	} {
-		if n.written == "" {
+	for _, n := range f.names() {
+		if f.Rule != normalize.Newest && !f.Rule.IsName(*n.name) {
+			return fmt.Errorf("%w: %s %.80q has not the form of %s", ErrForm, n.what, *n.name, f.Rule)
+		}
+		if *n.written == "" {
 			continue
 		}
-		name, err := normalize.Name(n.written)
-		if err != nil || name != n.name || n.written == n.name || len(n.written) > MaxWritten {
-			return fmt.Errorf("%w: %s %.80q is said to be written %.80q, of %d bytes; it must be another spelling of at most %d", ErrForm, n.what, n.name, n.written, len(n.written), MaxWritten)
+		form, most := f.Rule.Name, MaxWritten
+		if normalize.IsText(*n.name) {
+			form, most = normalize.Text, MaxText
+		}
+		if name, err := form(*n.written); err != nil || name != *n.name || *n.written == *n.name || len(*n.written) > most {
+			return fmt.Errorf("%w: %s %.80q is said to be written %.80q, of %d bytes; it must be another spelling of at most %d", ErrForm, n.what, *n.name, *n.written, len(*n.written), most)
 		}
 	}
 	if f.Confidence > dag.One {

@@ -65,7 +65,8 @@ type Ask struct {
 	Name     string
 	Incoming bool
 	After    Mark
-	Limit    int // above 0
+	Limit    int  // above 0
+	Earlier  bool // only edges of facts whose names an earlier rule than normalize.Newest formed
 }
 
 // A Run is edges of one name in one direction that stand together in their order.
@@ -156,10 +157,15 @@ func (f *Filter) Admits(v *Version) bool {
 type Query struct {
 	Filter
 	Start      []string // entities, in the form of normalize.Name
+	Earlier    Earlier
 	Direction  Direction
 	MaxHops    int // 1 to MaxHops
 	MaxResults int // 1 to MaxResults
 }
+
+// Earlier has, by the name of an entity that is asked about, the forms that what was written has
+// under earlier rules. They stand for the entity in facts of those rules.
+type Earlier map[string][]string
 
 // ErrQuery is wrapped by the errors about what was asked.
 var ErrQuery = errors.New("cannot be asked")
@@ -228,7 +234,34 @@ type walk struct {
 	limit   int    // edges that are asked for first, of a name
 	nodes   []node // the starts, then what was reached, in order
 	seen    map[string]struct{}
+	earlier map[string][]string // by entity that was asked about: names of earlier rules that stand for it
 	answer  Answer
+}
+
+// resolveEarlier fills w.earlier for names that were asked about. A name that is asked about
+// itself stands for nothing else.
+func (w *walk) resolveEarlier(asked ...string) {
+	if len(w.Earlier) == 0 {
+		return
+	}
+	entities := map[string]bool{}
+	for _, name := range asked {
+		entities[w.aliases.Resolve(name)] = true
+	}
+	w.earlier = map[string][]string{}
+	for _, name := range asked {
+		entity := w.aliases.Resolve(name)
+		for _, old := range w.Earlier[name] {
+			if old = w.aliases.Resolve(old); entities[old] {
+				continue
+			}
+			for _, member := range w.aliases.Members(old) {
+				if !slices.Contains(w.earlier[entity], member) {
+					w.earlier[entity] = append(w.earlier[entity], member)
+				}
+			}
+		}
+	}
 }
 
 // look counts an edge that came, and reports whether the filter lets it through. It cuts the
@@ -288,6 +321,7 @@ func traverse(ctx context.Context, g Graph, aliases *normalize.Table, q Query, m
 	w := &walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}
 	room := len(q.Start) + q.MaxResults + 1
 	w.keeper, _ = g.(Keeper)
+	w.resolveEarlier(q.Start...)
 	w.seen, w.nodes = make(map[string]struct{}, room), make([]node, 0, room)
 	for _, name := range q.Start {
 		if name = aliases.Resolve(name); w.first(name) {
@@ -425,14 +459,21 @@ func (w *walk) open(f *fan) {
 	if f.streams != nil {
 		return
 	}
-	members := w.aliases.Members(w.nodes[f.node].name)
+	at := &w.nodes[f.node]
+	members := w.aliases.Members(at.name)
 	f.streams = make([]stream, 0, 2*len(members))
-	for _, name := range members {
-		for _, incoming := range [...]bool{false, true} {
-			if w.Direction == Both || incoming == (w.Direction == Incoming) {
-				f.streams = append(f.streams, stream{ask: Ask{Name: name, Incoming: incoming, Limit: w.limit}})
+	add := func(names []string, earlier bool) {
+		for _, name := range names {
+			for _, incoming := range [...]bool{false, true} {
+				if w.Direction == Both || incoming == (w.Direction == Incoming) {
+					f.streams = append(f.streams, stream{ask: Ask{Name: name, Incoming: incoming, Limit: w.limit, Earlier: earlier}})
+				}
 			}
 		}
+	}
+	add(members, false)
+	if at.parent < 0 {
+		add(w.earlier[at.name], true)
 	}
 }
 

@@ -16,16 +16,16 @@ func ExampleName() {
 		}
 		fmt.Println(name)
 	}
-	_, err := normalize.Name("...")
+	_, err := normalize.Name("???")
 	fmt.Println(err)
 	// Output:
 	// new-york-city
 	// o-neil-j
 	// strasse
 	// c++
-	// src-main-go
+	// file:/src/main.go
 	// 東京-大阪
-	// nothing is left of the name: "..."
+	// nothing is left of the name: "???"
 }
 
 func ExampleTable() {

@@ -11,10 +11,39 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Rule names what [Name] does. Whoever keeps names keeps this beside them.
-const Rule = "normalize/1"
+// A Rule makes the canonical form of names. Names are stored beside the rule that formed them.
+// The zero Rule is V1.
+type Rule uint8
 
-// MaxName bounds the bytes of a name, before and after it is normalized.
+// The rules. The package comment describes both.
+const (
+	V1 Rule = 0
+	V2 Rule = 1
+)
+
+// Newest is the rule that [Name] applies.
+const Newest = V2
+
+// String returns the name of the rule.
+func (r Rule) String() string {
+	if r == V1 {
+		return "normalize/1"
+	}
+	return "normalize/2"
+}
+
+// ParseRule reads the name of a rule. The error wraps ErrForm.
+func ParseRule(s string) (Rule, error) {
+	for _, r := range [...]Rule{V1, V2} {
+		if s == r.String() {
+			return r, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: rule %.40q, want %s or %s", ErrForm, s, V1, V2)
+}
+
+// MaxName bounds the bytes of a name, before and after it is normalized. Only a [Text] may be
+// longer before.
 const MaxName = 2048
 
 // ErrEmpty is wrapped when nothing is left of a name.
@@ -24,31 +53,49 @@ var ErrEmpty = errors.New("nothing is left of the name")
 // no UTF-8, a list that cannot be read.
 var ErrForm = errors.New("bad form")
 
-// Name gives the canonical form of a name, by the rule in the package comment. It is
-// linear in the name; a name that is ASCII and has the form already is returned as it
-// is, without allocation. Errors wrap ErrEmpty or ErrForm and hold the name's
-// beginning.
-func Name(s string) (string, error) {
+// Name returns the canonical form of a name under the newest rule. It is linear in the name; a
+// name that is ASCII and has the form already is returned as it is, without allocation. Errors
+// wrap ErrEmpty or ErrForm and hold the name's beginning.
+func Name(s string) (string, error) { return Newest.Name(s) }
+
+// Name returns the canonical form of a name under a rule, as [Name] does.
+func (r Rule) Name(s string) (string, error) {
+	if isFormed(s) && len(s) <= MaxName {
+		return s, nil // under both rules
+	}
+	form := formV1
+	if r == V2 {
+		if name, ok, err := literal(s); ok || err != nil {
+			return name, err
+		}
+		form = formV2
+	}
 	if len(s) > MaxName {
 		return "", fmt.Errorf("%w: a name of %d bytes, at most %d: %.40q", ErrForm, len(s), MaxName, s)
 	}
-	name, ascii := asciiName(s)
-	if !ascii {
-		var err error
-		if name, err = wideName(s); err != nil {
-			return "", err
-		}
+	name, err := form(s)
+	if err == nil && name == "" {
+		err = fmt.Errorf("%w: %.80q", ErrEmpty, s)
 	}
-	if name == "" {
-		return "", fmt.Errorf("%w: %.80q", ErrEmpty, s)
-	}
-	return name, nil
+	return name, err
 }
 
-// IsName reports whether a string has the form that [Name] gives.
-func IsName(s string) bool {
-	name, err := Name(s)
+// IsName reports whether a string has the form that [Name] returns. What has the form of an
+// earlier rule has it too.
+func IsName(s string) bool { return Newest.IsName(s) }
+
+// IsName reports whether a string has the form that the rule returns.
+func (r Rule) IsName(s string) bool {
+	name, err := r.Name(s)
 	return err == nil && name == s
+}
+
+// formV1 applies normalize/1. What it returns may be empty.
+func formV1(s string) (string, error) {
+	if name, ascii := asciiName(s); ascii {
+		return name, nil
+	}
+	return wideName(s)
 }
 
 // A class says what becomes of a character.
@@ -77,11 +124,8 @@ var asciiClass = func() (t [utf8.RuneSelf]class) {
 	return t
 }()
 
-// asciiName is the rule for ASCII. ok is false if s is not ASCII.
+// asciiName is normalize/1 for ASCII. ok is false if s is not ASCII.
 func asciiName(s string) (name string, ok bool) {
-	if isFormed(s) {
-		return s, true
-	}
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return "", false
@@ -108,7 +152,7 @@ func asciiName(s string) (name string, ok bool) {
 	return string(b), true
 }
 
-// isFormed reports whether s is ASCII and has the form already.
+// isFormed reports whether s is ASCII and has the form of normalize/1, and so that of every rule.
 func isFormed(s string) bool {
 	begins := true
 	for i := range len(s) {
@@ -128,7 +172,7 @@ func isFormed(s string) bool {
 	return !begins
 }
 
-// wideName is the rule for every name.
+// wideName is normalize/1 for every name.
 func wideName(s string) (string, error) {
 	folded, err := fold(s)
 	if err != nil {

@@ -89,7 +89,7 @@ var nameTests = []struct{ in, want string }{
 
 func TestName(t *testing.T) {
 	for _, tt := range nameTests {
-		got, err := Name(tt.in)
+		got, err := V1.Name(tt.in)
 		if err != nil || got != tt.want {
 			t.Errorf("Name(%q) = %q, %v, want %q", tt.in, got, err, tt.want)
 		}
@@ -118,16 +118,16 @@ func TestNameRefuses(t *testing.T) {
 		{strings.Repeat("\ufdfa", 200), ErrForm}, // 600 bytes become 6600
 		{"a" + strings.Repeat("\u0301", 31), ErrForm},
 	} {
-		got, err := Name(tt.in)
+		got, err := V1.Name(tt.in)
 		if got != "" || !errors.Is(err, tt.want) {
 			t.Errorf("Name(%.40q) = %q, %v, want %v", tt.in, got, err, tt.want)
 		}
 	}
-	if _, err := Name("... "); err == nil || !strings.Contains(err.Error(), `"... "`) {
+	if _, err := V1.Name("... "); err == nil || !strings.Contains(err.Error(), `"... "`) {
 		t.Errorf("error %v does not name the value", err)
 	}
 	longest := strings.Repeat("a", MaxName)
-	if got, err := Name(longest); got != longest {
+	if got, err := V1.Name(longest); got != longest {
 		t.Errorf("a name of %d bytes: %v", MaxName, err)
 	}
 }
@@ -135,18 +135,18 @@ func TestNameRefuses(t *testing.T) {
 // checkName checks what holds for every name.
 func checkName(t testing.TB, in string) {
 	t.Helper()
-	name, err := Name(in)
+	name, err := V1.Name(in)
 	if err != nil {
 		if name != "" || !errors.Is(err, ErrEmpty) && !errors.Is(err, ErrForm) || errors.Is(err, ErrEmpty) && errors.Is(err, ErrForm) {
 			t.Fatalf("Name(%q) = %q, %v", in, name, err)
 		}
 		return
 	}
-	if again, err := Name(name); again != name || err != nil {
+	if again, err := V1.Name(name); again != name || err != nil {
 		t.Fatalf("Name(%q) = %q, and of that %q, %v", in, name, again, err)
 	}
-	if !IsName(name) || IsName(in) != (in == name) {
-		t.Fatalf("IsName(%q) = %t, IsName(%q) = %t", name, IsName(name), in, IsName(in))
+	if !V1.IsName(name) || V1.IsName(in) != (in == name) {
+		t.Fatalf("IsName(%q) = %t, IsName(%q) = %t", name, V1.IsName(name), in, V1.IsName(in))
 	}
 	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
 		t.Fatalf("Name(%q) = %q", in, name)
@@ -163,7 +163,7 @@ func checkName(t testing.TB, in string) {
 		}
 	}
 	// What surrounds a name is nothing to it.
-	if around, err := Name(" (" + in + ") "); err == nil && around != name {
+	if around, err := V1.Name(" (" + in + ") "); err == nil && around != name {
 		t.Fatalf("Name(%q) = %q, in brackets %q", in, name, around)
 	}
 	if wide, err := wideName(in); err != nil || wide != name {
@@ -206,8 +206,8 @@ func TestNameEveryCodePoint(t *testing.T) {
 		}
 		n++
 		for _, in := range []string{string(c), "a" + string(c) + "b"} {
-			name, err := Name(in)
-			if again, _ := Name(name); err == nil && again != name {
+			name, err := V1.Name(in)
+			if again, _ := V1.Name(name); err == nil && again != name {
 				t.Fatalf("Name(%q) = %q, and of that %q", in, name, again)
 			}
 			fmt.Fprintf(h, "%s\n", name)
@@ -223,7 +223,7 @@ func TestNameAllocates(t *testing.T) {
 		in   string
 		most float64
 	}{{"new-york-city", 0}, {"New York City", 2}} {
-		if got := testing.AllocsPerRun(100, func() { _, _ = Name(tt.in) }); got > tt.most {
+		if got := testing.AllocsPerRun(100, func() { _, _ = V1.Name(tt.in) }); got > tt.most {
 			t.Errorf("Name(%q): %v allocations, want at most %v", tt.in, got, tt.most)
 		}
 	}
@@ -237,11 +237,13 @@ func BenchmarkName(b *testing.B) {
 		{"latin", "Café Straße"},
 		{"cjk", "東京・大阪"},
 	} {
-		b.Run(bb.what, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				_, _ = Name(bb.in)
-			}
-		})
+		for _, rule := range [...]Rule{V1, V2} {
+			b.Run(bb.what+" "+rule.String(), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					_, _ = rule.Name(bb.in)
+				}
+			})
+		}
 	}
 }

@@ -54,7 +54,7 @@ type SuggestOptions struct {
 }
 
 // Suggest looks for likely duplicates among names, which have the form of [Name]; any
-// order, and repeated names count once. Names that t resolves to one entity are not
+// order, and repeated names count once. Literals are never suggested. Names that t resolves to one entity are not
 // suggested, and initials of which t knows the entity are not expanded. t may be nil.
 //
 // A pair is suggested once, for its strongest reason of those that are looked for. The order is total: by reason,
@@ -96,6 +96,7 @@ type search struct {
 
 func newSearch(names []string, t *Table) *search {
 	s := &search{table: t, names: slices.Compact(slices.Sorted(slices.Values(names))), paired: map[[2]int]bool{}}
+	s.names = slices.DeleteFunc(s.names, func(name string) bool { _, _, literal := Split(name); return literal })
 	s.entity = make([]string, len(s.names))
 	for i, name := range s.names {
 		s.entity[i] = t.Resolve(name)
@@ -135,7 +136,7 @@ func (s *search) punctuation() {
 	s.add(SamePunctuation, pairs)
 }
 
-// squeeze drops each '-' that does not stand between digits.
+// squeeze drops each '-' that does not stand between digits and is no sign of a number.
 func squeeze(name string) string {
 	if !strings.Contains(name, "-") {
 		return name
@@ -143,7 +144,8 @@ func squeeze(name string) string {
 	chars := []rune(name)
 	kept := make([]rune, 0, len(chars))
 	for i, c := range chars {
-		if c != '-' || i > 0 && i+1 < len(chars) && isDigit(chars[i-1]) && isDigit(chars[i+1]) {
+		number := i+1 < len(chars) && (isDigit(chars[i+1]) || chars[i+1] == '.')
+		if c != '-' || number && (i == 0 || isDigit(chars[i-1]) || chars[i-1] == '-') {
 			kept = append(kept, c)
 		}
 	}

@@ -65,7 +65,7 @@ func TestTableRefuses(t *testing.T) {
 		{Change{Alias: "A.B", Canonical: "a b"}, ErrSelf, []string{`"A.B"`, `"a b"`, `"a-b"`}},
 		{Change{Alias: "nyc", Canonical: "NYC"}, ErrSelf, nil},
 		{Change{Alias: "new-york-city", Canonical: "nyc"}, ErrChain, nil},
-		{Change{Alias: "...", Canonical: "nyc"}, ErrEmpty, []string{`"..."`, "alias"}},
+		{Change{Alias: "???", Canonical: "nyc"}, ErrEmpty, []string{`"???"`, "alias"}},
 		{Change{Alias: "a", Canonical: ""}, ErrEmpty, []string{`"a"`, "canonical"}},
 		{Change{Alias: "a\xff", Canonical: "b"}, ErrForm, nil},
 		{Change{Alias: "sf", Remove: true}, ErrUnknown, []string{`"sf"`}},

@@ -59,14 +59,14 @@ func (c *call) addAliases() error {
 			return at("body", err)
 		}
 		for _, change := range list.Changes {
-			acts = append(acts, knowledge.Act{Kind: knowledge.Alias, Alias: change.Alias, Canonical: change.Canonical})
+			acts = append(acts, knowledge.Act{Kind: knowledge.Alias, Alias: change.Alias, Canonical: change.Canonical, Rule: normalize.Newest})
 		}
 		place = func(i int) string { return "alias " + acts[i].Alias }
 	} else {
 		at := canon.Open(c.value)
 		for _, item := range at.Field("aliases").Items() {
 			acts = append(acts, knowledge.Act{
-				Kind: knowledge.Alias, Alias: canon.Parsed(item.Field("alias"), normalize.Name), Canonical: canon.Parsed(item.Field("canonical"), normalize.Name),
+				Kind: knowledge.Alias, Alias: canon.Parsed(item.Field("alias"), normalize.Name), Canonical: canon.Parsed(item.Field("canonical"), normalize.Name), Rule: normalize.Newest,
 			})
 			item.Close()
 		}
@@ -103,7 +103,7 @@ func (c *call) removeAlias() error {
 	if err != nil {
 		return err
 	}
-	act := knowledge.Act{Kind: knowledge.Unalias, Alias: name, Canonical: table.Resolve(name)}
+	act := knowledge.Act{Kind: knowledge.Unalias, Alias: name, Canonical: table.Resolve(name), Rule: normalize.Newest}
 	outcomes, err := c.learn([]knowledge.Act{act}, func(int) string { return "path parameter alias" })
 	if err != nil {
 		return err

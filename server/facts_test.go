@@ -88,7 +88,7 @@ func TestCutFacts(t *testing.T) {
 		`{}`:                                   "start",
 		`{"start":[]}`:                         "start",
 		`{"start":"?!"}`:                       "start",
-		`{"start":["a","…"]}`:                  "start[1]",
+		`{"start":["a","???"]}`:                "start[1]",
 		`{"start":"a","max_hops":2}`:           "max_hops",
 		`{"start":"a","policy":"near"}`:        "policy",
 		`{"start":"a","policy":"default@1"}`:   "",

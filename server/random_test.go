@@ -182,7 +182,7 @@ func TestRandom(t *testing.T) {
 		"SliceID":  {id}, "PolicyID": {"default@1", "pab@1"},
 		"Time": {"2026-01-02T03:04:05Z"}, "Tile": {"0/000.p/1", "entries/000.p/2", "0/000.p/255", "1/000.p/1", "63/000", "0/x001/000"}, "TileIndex": {"000.p/1", "000.p/2", "001"},
 		"LogSize": {"0", "1", "2", "3", "100"},
-		"Name":    {"ada", "Ada", "babbage", "note g", "wrote", "knew", "countess", "…", "C#", "\"];x["},
+		"Name":    {"ada", "Ada", "babbage", "note g", "wrote", "knew", "countess", "???", "C#", "\"];x["},
 		"Decimal": {"0", "0.5", "1", "1.0", "0.999999"},
 		"Source":  {"user", "api", "llm:m"},
 		"Digest":  {statement},

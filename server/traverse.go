@@ -65,7 +65,16 @@ func (c *call) traverseKnowledge() error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, view.Traversal(found))
+	return c.traversed(found)
+}
+
+// traversed answers with a traversal, or with paths.
+func (c *call) traversed(found *kernel.Traversed) error {
+	written, err := c.server.config.Kernel.Written(c.ctx, c.tenant(), found)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, view.Traversal(found, written))
 }
 
 func (c *call) findPaths() error {
@@ -81,7 +90,7 @@ func (c *call) findPaths() error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, view.Traversal(found))
+	return c.traversed(found)
 }
 
 // Media types of drawings.

@@ -151,13 +151,14 @@ type TraverseRequest struct {
 	ValidAt       string      `json:"valid_at,omitempty"`
 }
 
-// A Step is a fact on a path, with canonical names. An outgoing step leads from its subject
+// A Step is a fact on a path, with canonical names and how they were written. An outgoing step leads from its subject
 // to its object.
 type Step struct {
 	Statement  string      `json:"statement"`
 	Subject    string      `json:"subject"`
 	Predicate  string      `json:"predicate"`
 	Object     string      `json:"object"`
+	Written    *Written    `json:"written,omitempty"`
 	Direction  string      `json:"direction"`
 	Confidence json.Number `json:"confidence"`
 	Source     string      `json:"source"`

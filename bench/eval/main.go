@@ -249,7 +249,7 @@ func (x *index) suggested() ([]knowledge.Act, error) {
 			continue // one of them is taken: nothing is guessed
 		}
 		t = with
-		acts = append(acts, knowledge.Act{Kind: knowledge.Alias, Alias: alias, Canonical: canonical})
+		acts = append(acts, knowledge.Act{Kind: knowledge.Alias, Alias: alias, Canonical: canonical, Rule: normalize.Newest})
 	}
 	return acts, nil
 }

@@ -17,7 +17,8 @@ import (
 )
 
 const namesHelp = `A name is as somebody would write it: "Ada Lovelace", "ada lovelace" and ADA-LOVELACE are
-one entity, ada-lovelace. Aliases join names that this form keeps apart.`
+one entity, ada-lovelace. A path such as /src/a.go, a URL, and TYPE:VALUE such as pkg:npm:left-pad
+or cmd:ls are compared byte by byte. Aliases join names that this form keeps apart.`
 
 func (a *app) knowledgeCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -52,15 +53,11 @@ func confidenceOf(flag, text string) (dag.PPM, error) {
 	return p, nil
 }
 
-// timeOf reads the time that a flag gives. A date is its first moment, in UTC.
+// timeOf reads the time that a flag gives.
 func timeOf(flag, text string) (dag.Time, error) {
-	whole := text
-	if len(text) == len("2006-01-02") {
-		whole += "T00:00:00Z"
-	}
-	t, err := dag.ReadTime(whole)
+	t, err := knowledge.ReadTime(text)
 	if err != nil {
-		return 0, usagef("--%s is %q, want a date such as 2026-03-14 or a time such as 2026-03-14T03:00:00Z, from 1970 on", flag, text)
+		return 0, usagef("--%s: %w", flag, err)
 	}
 	return t, nil
 }

@@ -149,7 +149,7 @@ func (a *app) changeAlias(ctx context.Context, s *session, kind knowledge.Kind, 
 }
 
 func actOfAlias(kind knowledge.Kind, change normalize.Change) (act knowledge.Act, err error) {
-	act.Kind = kind
+	act.Kind, act.Rule = kind, normalize.Newest
 	if act.Alias, err = normalize.Name(change.Alias); err == nil {
 		act.Canonical, err = normalize.Name(change.Canonical)
 	}

@@ -291,7 +291,7 @@ func actOfFinding(f *extract.Finding) (knowledge.Act, error) {
 
 func (x *extraction) skip(s *extract.Skipped) {
 	for reason, n := range map[string]int{
-		"long_object": s.LongObject, "missing_call": s.MissingCall, "unclear_call": s.UnclearCall,
+		"long_object": s.LongObject, "unnamed_object": s.UnnamedObject, "missing_call": s.MissingCall, "unclear_call": s.UnclearCall,
 		"unclear_result": s.UnclearResult, "unclear_command": s.UnclearCommand, "model_exchange": s.ModelExchange,
 	} {
 		if n > 0 {

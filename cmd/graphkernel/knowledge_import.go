@@ -14,8 +14,12 @@ import (
 
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/mcp"
 	"github.com/graphkernel/graphkernel/token"
 )
+
+// importSource is the source of facts that are imported, unless it is given.
+const importSource = "import"
 
 func (a *app) knowledgeImportCommand() *cobra.Command {
 	var form, source, confidence string
@@ -29,8 +33,9 @@ func (a *app) knowledgeImportCommand() *cobra.Command {
   jsonl   {"subject","predicate","object"} and, if wanted, "confidence", "source", "turn",
           "slice", "valid_from", "valid_until", "supersedes":[STATEMENT]
   memory  what the memory server of the Model Context Protocol keeps: an entity's type becomes
-          (name, entity-type, type), each observation (name, observation, text), a relation
-          (from, relationType, to)
+          (name, entity-type, text:type), each observation (name, observation, text:…), a
+          relation (from, relationType, to). The source is that of graphkernel mcp --memory,
+          which shows what has that source and nothing else
 
 The form is found by looking at the first line. The whole list is read before anything is
 learned, so that a line that cannot be read, which is told, leaves nothing behind. Facts are
@@ -48,12 +53,17 @@ are the first that were written in several ways, and are one entity from now on.
   graphkernel knowledge import memory.jsonl`,
 		Args: oneArg("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("source") {
+				if _, err := knowledge.NewFact("a", "b", "c", source); err != nil {
+					return usagef("--source: %w", err)
+				}
+			}
 			return a.importFacts(c.Context(), args[0], form, source, confidence, skip)
 		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&form, "format", "", fmt.Sprintf("one of %v; found by looking if absent", factForms))
-	flags.StringVar(&source, "source", "import", "who says so, of facts that do not say it")
+	flags.StringVar(&source, "source", "", "who says so, of facts that do not say it; if absent "+mcp.MemorySource+" for memory, else "+importSource)
 	flags.StringVar(&confidence, "confidence", "1", "how sure it is, from 0 to 1, of facts that do not say it")
 	flags.BoolVar(&skip, "skip", false, "leave out lines that cannot be facts, and count them")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(factForms, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -101,12 +111,16 @@ func (a *app) importFacts(ctx context.Context, path, form, source, confidence st
 	if err != nil {
 		return err
 	}
-	if _, err := knowledge.NewFact("a", "b", "c", source); err != nil {
-		return usagef("--source: %w", err)
-	}
 	list, err := a.openFactList(ctx, path, form)
 	if err != nil {
 		return err
+	}
+	switch {
+	case source != "":
+	case list.form == formMemory:
+		source = mcp.MemorySource
+	default:
+		source = importSource
 	}
 	list.source, list.confidence = source, sure
 	bar := a.counting("reading")

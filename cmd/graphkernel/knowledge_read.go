@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/server/mcp"
 )
 
 // The forms of a list of facts.
@@ -147,13 +148,14 @@ func (l *factList) acts(line int, text []byte) (acts []knowledge.Act, err error)
 }
 
 func (l *factList) read(text []byte) (acts []knowledge.Act, err error) {
-	add := func(subject, predicate, object string) {
+	add := func(make func(subject, predicate, object, source string) (knowledge.Fact, error), subject, predicate, object string) {
 		if err != nil {
 			return
 		}
-		var act knowledge.Act
-		if act, err = l.act(subject, predicate, object); err == nil {
-			acts = append(acts, act)
+		var f knowledge.Fact
+		if f, err = make(subject, predicate, object, l.source); err == nil {
+			f.Confidence = l.confidence
+			acts = append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: f})
 		}
 	}
 	switch l.form {
@@ -162,7 +164,7 @@ func (l *factList) read(text []byte) (acts []knowledge.Act, err error) {
 		if len(fields) != 3 {
 			return nil, fmt.Errorf("%d fields, want 3: subject TAB predicate TAB object", len(fields))
 		}
-		add(fields[0], fields[1], fields[2])
+		add(knowledge.NewFact, fields[0], fields[1], fields[2])
 		return acts, err
 	case formMemory:
 		if wrong := readMemory(text, add); wrong != nil {
@@ -174,16 +176,9 @@ func (l *factList) read(text []byte) (acts []knowledge.Act, err error) {
 	return []knowledge.Act{act}, err
 }
 
-// act makes an assertion out of names.
-func (l *factList) act(subject, predicate, object string) (knowledge.Act, error) {
-	f, err := knowledge.NewFact(subject, predicate, object, l.source)
-	f.Confidence = l.confidence
-	return knowledge.Act{Kind: knowledge.Assert, Fact: f}, err
-}
-
 // readMemory reads a line of the memory server: an entity, with its type and with what was
-// observed of it, or a relation.
-func readMemory(text []byte, add func(subject, predicate, object string)) error {
+// observed of it, which are texts, or a relation.
+func readMemory(text []byte, add func(make func(subject, predicate, object, source string) (knowledge.Fact, error), subject, predicate, object string)) error {
 	v, err := canon.Parse(bytes.Clone(text)) // the strings share memory with it
 	if err != nil {
 		return err
@@ -201,9 +196,9 @@ func readMemory(text []byte, add func(subject, predicate, object string)) error 
 		if err := c.Err(); err != nil {
 			return err
 		}
-		add(name, "entity-type", of)
+		add(knowledge.NewText, name, mcp.TypePredicate, of)
 		for _, text := range texts {
-			add(name, "observation", text)
+			add(knowledge.NewText, name, mcp.ObservedPredicate, text)
 		}
 		return nil
 	case "relation":
@@ -212,7 +207,7 @@ func readMemory(text []byte, add func(subject, predicate, object string)) error 
 		if err := c.Err(); err != nil {
 			return err
 		}
-		add(from, of, to)
+		add(knowledge.NewFact, from, of, to)
 		return nil
 	default:
 		c.Field("type").Failf("%.40q, want entity or relation", kind)
@@ -246,10 +241,10 @@ func (l *factList) readFact(text []byte) (act knowledge.Act, err error) {
 	cut := optional("slice", "")
 	from, until := dag.Time(0), knowledge.Forever
 	if f := c.Optional("valid_from"); f != nil {
-		from = canon.Parsed(f, dag.ReadTime)
+		from = canon.Parsed(f, knowledge.ReadTime)
 	}
 	if f := c.Optional("valid_until"); f != nil {
-		until = canon.Parsed(f, dag.ReadTime)
+		until = canon.Parsed(f, knowledge.ReadTime)
 	}
 	var supersedes []knowledge.ID
 	if f := c.Optional("supersedes"); f != nil {

@@ -114,7 +114,7 @@ func evidenceOf(r *knowledge.Recorded) evidenceJSON {
 	f := &r.Act.Fact
 	return evidenceJSON{
 		Seq: uint64(r.Seq), At: r.At.String(), Confidence: decimal(f.Confidence), Source: f.Source, Turn: turnText(f.Turn), Slice: f.Slice,
-		Written: spelled(f.Written.Subject, f.Written.Predicate, f.Written.Object),
+		Written: writtenAs(f.Written),
 	}
 }
 

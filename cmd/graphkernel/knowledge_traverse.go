@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -60,10 +61,10 @@ func (f *walkFlags) traversal() (t kernel.Traversal, err error) {
 
 const walkJSON = `  {"as_of","cut","reached":[{"entity","from","hops","min_confidence",
     "path":[{"from","predicate","to","incoming","statement","confidence","source","turn","since",
-      "valid_from","valid_until","asserted":{…}}]}]}
+      "valid_from","valid_until","asserted":{…},"written":{…}}]}]}
 
 incoming says that the statement's subject is to, and not from. asserted holds the names that
-the statement has itself, where aliases give others.`
+the statement has itself, where aliases give others, and written how its names were spelled.`
 
 func (a *app) knowledgeTraverseCommand() *cobra.Command {
 	var f walkFlags
@@ -120,12 +121,16 @@ func (a *app) traverse(c *cobra.Command, names []string, f *walkFlags, results i
 				return err
 			}
 		}
-		return a.print(walked(answer), func(w io.Writer) {
+		written, err := s.Written(c.Context(), s.tenant, answer)
+		if err != nil {
+			return err
+		}
+		return a.print(walked(answer, written), func(w io.Writer) {
 			if len(answer.Reached) > 0 {
 				tab := newTable(w, "entity", "hops", "confidence", "path")
 				for i := range answer.Reached {
 					r := &answer.Reached[i]
-					tab.AppendRow(table.Row{shown(r.Entity, ""), r.Hops, r.MinConfidence, drawn(answer, r)})
+					tab.AppendRow(table.Row{shown(r.Entity, ""), r.Hops, r.MinConfidence, drawn(answer, r, written)})
 				}
 				tab.Render()
 			}
@@ -214,10 +219,14 @@ func (a *app) paths(c *cobra.Command, from, to string, f *walkFlags, count int) 
 				return err
 			}
 		}
-		return a.print(walked(answer), func(w io.Writer) {
+		written, err := s.Written(c.Context(), s.tenant, answer)
+		if err != nil {
+			return err
+		}
+		return a.print(walked(answer, written), func(w io.Writer) {
 			for i := range answer.Reached {
 				r := &answer.Reached[i]
-				fmt.Fprintf(w, "%d. %s (%d hops, confidence %s)\n", i+1, drawn(answer, r), r.Hops, r.MinConfidence)
+				fmt.Fprintf(w, "%d. %s (%d hops, confidence %s)\n", i+1, drawn(answer, r, written), r.Hops, r.MinConfidence)
 			}
 			if len(answer.Reached) == 0 {
 				fmt.Fprintf(w, "no path within %d hops, as of %d\n", f.hops, answer.AsOf)
@@ -254,9 +263,10 @@ type stepJSON struct {
 	ValidFrom  string       `json:"valid_from,omitempty"`
 	ValidUntil string       `json:"valid_until,omitempty"`
 	Asserted   *spelledJSON `json:"asserted,omitempty"`
+	Written    *spelledJSON `json:"written,omitempty"`
 }
 
-func walked(t *kernel.Traversed) walkedJSON {
+func walked(t *kernel.Traversed, written map[dag.Seq]knowledge.Written) walkedJSON {
 	j := walkedJSON{AsOf: uint64(t.AsOf), Cut: string(t.Cut), Reached: []reachedJSON{}}
 	for i := range t.Reached {
 		r := &t.Reached[i]
@@ -267,7 +277,7 @@ func walked(t *kernel.Traversed) walkedJSON {
 			step := stepJSON{
 				From: subject, Predicate: e.Predicate, To: object, Incoming: e.Incoming, Statement: s.Statement, Confidence: decimal(e.Confidence),
 				Source: e.Source, Turn: turnText(e.Turn), Since: uint64(e.Since), ValidFrom: s.ValidFrom, ValidUntil: s.ValidUntil,
-				Asserted: asserted(&e.Statement, subject, object),
+				Asserted: asserted(&e.Statement, subject, object), Written: writtenAs(written[e.Since]),
 			}
 			if e.Incoming {
 				step.From, step.To = object, subject
@@ -279,48 +289,57 @@ func walked(t *kernel.Traversed) walkedJSON {
 	return j
 }
 
-// drawn draws a path. Where a fact names an entity by an alias, that stands behind the name.
-func drawn(t *kernel.Traversed, r *knowledge.Reached) string {
-	var b strings.Builder
-	name := r.From
-	for i, e := range r.Path {
-		b.WriteString(entityNamed(name, before(r.Path, i), near(e)))
+// drawn draws a path with names as they were written. Where a fact names an entity by an alias,
+// that stands behind the canonical name.
+func drawn(t *kernel.Traversed, r *knowledge.Reached, written map[dag.Seq]knowledge.Written) string {
+	// ends returns how the near and the far end of an edge were asserted and written.
+	ends := func(e *knowledge.Edge) (near, far [2]string) {
+		f := knowledge.Fact{Statement: e.Statement, Written: written[e.Since]}
+		subject, _, object := f.Spelled()
+		near, far = [2]string{e.Subject, subject}, [2]string{e.Object, object}
 		if e.Incoming {
-			b.WriteString(" ←" + shown(e.Predicate, "") + "— ")
-		} else {
-			b.WriteString(" —" + shown(e.Predicate, "") + "→ ")
+			near, far = far, near
 		}
-		name = t.Aliases.Resolve(e.Other())
+		return near, far
 	}
-	b.WriteString(entityNamed(name, before(r.Path, len(r.Path))))
+	var b strings.Builder
+	name, before := r.From, [2]string{}
+	for _, e := range r.Path {
+		near, far := ends(e)
+		b.WriteString(entityNamed(name, before, near))
+		predicate := clipped(cmp.Or(written[e.Since].Predicate, e.Predicate))
+		if e.Incoming {
+			b.WriteString(" ←" + predicate + "— ")
+		} else {
+			b.WriteString(" —" + predicate + "→ ")
+		}
+		name, before = t.Aliases.Resolve(e.Other()), far
+	}
+	b.WriteString(entityNamed(name, before))
 	return b.String()
 }
 
-// before gives the name that the step before names an entity by, "" if there is none.
-func before(path []*knowledge.Edge, i int) string {
-	if i == 0 {
-		return ""
-	}
-	return path[i-1].Other()
-}
+// writtenAs returns nil if names were written as they are.
+func writtenAs(w knowledge.Written) *spelledJSON { return spelled(w.Subject, w.Predicate, w.Object) }
 
-// near gives the name at the end of an edge from which it is followed.
-func near(e *knowledge.Edge) string {
-	if e.Incoming {
-		return e.Object
-	}
-	return e.Subject
-}
-
-// entityNamed gives an entity's name, and the others that facts name it by.
-func entityNamed(name string, others ...string) string {
-	text := clipped(name)
-	var told []string
-	for _, other := range others {
-		if other != "" && other != name && !slices.Contains(told, other) {
-			told = append(told, other)
-			text += " (" + clipped(other) + ")"
+// entityNamed returns an entity's name as one of the facts beside it writes it, and behind it the
+// aliases by which facts name it. Each is given as it was asserted and as it was written.
+func entityNamed(name string, named ...[2]string) string {
+	text := ""
+	var others []string
+	for _, n := range named {
+		switch asserted, written := n[0], n[1]; {
+		case asserted == name && text == "":
+			text = clipped(written)
+		case asserted != "" && asserted != name && !slices.Contains(others, clipped(written)):
+			others = append(others, clipped(written))
 		}
+	}
+	if text == "" {
+		text = clipped(name)
+	}
+	for _, other := range others {
+		text += " (" + other + ")"
 	}
 	return text
 }

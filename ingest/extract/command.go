@@ -32,7 +32,7 @@ func ran(r *result) bool { return !r.failed || strings.HasPrefix(r.text, exitTex
 
 // command takes a command that ran.
 func (x *extraction) command(c *call, r *result, text string) {
-	x.add(&c.by, RanCommand, text, c.sure())
+	x.add(&c.by, RanCommand, strings.TrimSpace(text), c.sure())
 	list, ok := splitShell(text)
 	if !ok {
 		x.skipped.UnclearCommand++

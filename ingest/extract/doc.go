@@ -1,4 +1,4 @@
-// Package extract owns extract/1, the rules that turn what agents' programs
+// Package extract owns extract/2, the rules that turn what agents' programs
 // wrote down in a fixed form into facts, without a model: which files an agent
 // read and wrote, which commands it ran, which tests passed, which packages were
 // added, which commits were made.
@@ -14,7 +14,7 @@
 //	finding  Turn       77aa…
 //	         Subject    turn:0b5e…
 //	         Predicate  edited-file
-//	         Object     /src/redact.go
+//	         Object     file:/src/redact.go
 //	         Confidence 1
 //
 // Subjects are turns, so facts meet in files, commits and conversations, and the

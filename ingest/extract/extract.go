@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/normalize"
 )
 
 // Rules names the rules. They are fixed once released: another table is another
 // name.
-const Rules = "extract/1"
+const Rules = "extract/2"
 
 // The predicates.
 const (
@@ -23,6 +24,7 @@ const (
 	TestPassed        = "test-passed"         // a call, and the test or package as the runner names it
 	TestFailed        = "test-failed"         // the same of one that failed
 	AddedPackage      = "added-package"       // a call, and ECOSYSTEM:NAME
+	AddedVersion      = "added-version"       // a call, and ECOSYSTEM:NAME with the version as written
 	MadeCommit        = "made-commit"         // a call or a commit's turn, and the hash, which git cuts short for the former
 	NamedPullRequest  = "named-pull-request"  // a turn, and the address or #NUMBER
 	OpenedPullRequest = "opened-pull-request" // a call, and the address
@@ -30,7 +32,7 @@ const (
 
 // Predicates lists every predicate in the order of their bytes.
 var Predicates = [...]string{
-	AddedPackage, CreatedFile, EditedFile, MadeCommit, NamedPullRequest, OnBranch, OpenedPullRequest,
+	AddedPackage, AddedVersion, CreatedFile, EditedFile, MadeCommit, NamedPullRequest, OnBranch, OpenedPullRequest,
 	PartOf, RanCommand, ReadFile, TestFailed, TestPassed, WroteFile,
 }
 
@@ -42,26 +44,39 @@ const (
 )
 
 // MaxObject is the length of the longest object, in bytes.
-const MaxObject = 2048
+const MaxObject = normalize.MaxName
+
+// types are those of the objects of predicates. An object of a type is a literal: two of them are
+// one only if every byte is the same.
+var types = map[string]normalize.Type{
+	AddedPackage: normalize.Package, AddedVersion: normalize.Version,
+	CreatedFile: normalize.File, EditedFile: normalize.File, ReadFile: normalize.File, WroteFile: normalize.File,
+	MadeCommit: normalize.Commit, OnBranch: normalize.Branch, RanCommand: normalize.Command,
+	NamedPullRequest: normalize.URL, OpenedPullRequest: normalize.URL,
+	TestFailed: normalize.Test, TestPassed: normalize.Test,
+}
 
 // A Finding is one fact that a turn is the evidence of.
 type Finding struct {
 	Turn       dag.TurnID // where it is written: a call's result, or the turn itself
 	Subject    string     // [SubjectOf] the turn that did it: the call, or the turn itself
 	Predicate  string     // one of Predicates
-	Object     string     // at most MaxObject bytes, never empty
+	Object     string     // at most MaxObject bytes, never empty; a literal of package normalize, if the predicate has a type
 	Confidence dag.PPM
 }
 
 // SubjectOf names a turn as the subject of a finding.
-func SubjectOf(id dag.TurnID) string { return "turn:" + id.String() }
+func SubjectOf(id dag.TurnID) string { return string(normalize.Turn) + ":" + id.String() }
 
 // ObjectOf names a conversation as the object of a finding.
-func ObjectOf(id dag.ConversationID) string { return "conversation:" + id.String() }
+func ObjectOf(id dag.ConversationID) string {
+	return string(normalize.Conversation) + ":" + id.String()
+}
 
 // Skipped counts what looked like evidence and gave no finding.
 type Skipped struct {
 	LongObject     int // an object of more than MaxObject bytes
+	UnnamedObject  int // an object that is no literal: it begins with white space, or holds U+0000
 	MissingCall    int // a tool's result whose call is not among the turn's parents
 	UnclearCall    int // content that does not hold the calls that the attributes name, or an input that is no object
 	UnclearResult  int // a result whose text cannot be told from what stands beside it; what needs no text is found
@@ -72,6 +87,7 @@ type Skipped struct {
 // Add adds other to s.
 func (s *Skipped) Add(other Skipped) {
 	s.LongObject += other.LongObject
+	s.UnnamedObject += other.UnnamedObject
 	s.MissingCall += other.MissingCall
 	s.UnclearCall += other.UnclearCall
 	s.UnclearResult += other.UnclearResult
@@ -170,12 +186,21 @@ type extraction struct {
 
 // add adds a finding about a turn.
 func (x *extraction) add(subject *said, predicate, object string, c dag.PPM) {
-	switch {
-	case object == "":
+	if object == "" {
 		return
-	case len(object) > MaxObject:
+	}
+	t := types[predicate]
+	typed := t != "" && !strings.HasPrefix(object, "#") // #NUMBER is no address
+	if len(object) > MaxObject || typed && len(t)+len(":")+len(object) > MaxObject {
 		x.skipped.LongObject++
 		return
+	}
+	if typed {
+		var err error
+		if object, err = normalize.Literal(t, object); err != nil {
+			x.skipped.UnnamedObject++
+			return
+		}
 	}
 	x.found = append(x.found, Finding{x.self.id, SubjectOf(subject.id), predicate, object, c})
 	if !slices.ContainsFunc(x.acted, func(s said) bool { return s.id == subject.id }) {

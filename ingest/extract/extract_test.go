@@ -106,24 +106,24 @@ func TestTools(t *testing.T) {
 		exchange
 		want string
 	}{
-		{"read", exchange{"Read", path, "1→package a", false}, "read-file /src/a.go 1"},
+		{"read", exchange{"Read", path, "1→package a", false}, "read-file file:/src/a.go 1"},
 		{"read of what is not there", exchange{"Read", path, "<tool_use_error>File does not exist.</tool_use_error>", true}, ""},
-		{"new file", exchange{"Write", path, "File created successfully at: /src/a.go", false}, "created-file /src/a.go 1\nwrote-file /src/a.go 1"},
-		{"old file", exchange{"Write", path, "The file /src/a.go has been updated.", false}, "wrote-file /src/a.go 1"},
-		{"edit", exchange{"Edit", path, "The file /src/a.go has been updated successfully.", false}, "edited-file /src/a.go 1"},
+		{"new file", exchange{"Write", path, "File created successfully at: /src/a.go", false}, "created-file file:/src/a.go 1\nwrote-file file:/src/a.go 1"},
+		{"old file", exchange{"Write", path, "The file /src/a.go has been updated.", false}, "wrote-file file:/src/a.go 1"},
+		{"edit", exchange{"Edit", path, "The file /src/a.go has been updated successfully.", false}, "edited-file file:/src/a.go 1"},
 		{"refused edit", exchange{"Edit", path, "The user doesn't want to proceed with this tool use.", true}, ""},
-		{"several edits", exchange{"MultiEdit", path, "ok", false}, "edited-file /src/a.go 1"},
-		{"notebook", exchange{"NotebookEdit", map[string]any{"notebook_path": "/n.ipynb"}, "ok", false}, "edited-file /n.ipynb 1"},
-		{"relative path", exchange{"Read", map[string]any{"file_path": "a b/../c.go"}, "", false}, "read-file a b/../c.go 1"},
-		{"editor", exchange{"str_replace_based_edit_tool", map[string]any{"command": "create", "path": "/a"}, "", false}, "wrote-file /a 1"},
-		{"editor that only looks", exchange{"str_replace_editor", map[string]any{"command": "view", "path": "/a"}, "", false}, "read-file /a 1"},
+		{"several edits", exchange{"MultiEdit", path, "ok", false}, "edited-file file:/src/a.go 1"},
+		{"notebook", exchange{"NotebookEdit", map[string]any{"notebook_path": "/n.ipynb"}, "ok", false}, "edited-file file:/n.ipynb 1"},
+		{"relative path", exchange{"Read", map[string]any{"file_path": "a b/../c.go"}, "", false}, "read-file file:a b/../c.go 1"},
+		{"editor", exchange{"str_replace_based_edit_tool", map[string]any{"command": "create", "path": "/a"}, "", false}, "wrote-file file:/a 1"},
+		{"editor that only looks", exchange{"str_replace_editor", map[string]any{"command": "view", "path": "/a"}, "", false}, "read-file file:/a 1"},
 		{"no path", exchange{"Read", map[string]any{"file_path": ""}, "", false}, ""},
 		{"path that is no text", exchange{"Read", map[string]any{"file_path": 7}, "", false}, ""},
 		{"search", exchange{"Grep", map[string]any{"path": "/src", "pattern": "x"}, "/src/a.go", false}, ""},
-		{"command", exchange{"Bash", map[string]any{"command": "ls -l"}, "a", false}, "ran-command ls -l 1"},
-		{"command that failed", exchange{"Bash", map[string]any{"command": "false"}, "Exit code 1", true}, "ran-command false 1"},
+		{"command", exchange{"Bash", map[string]any{"command": "ls -l"}, "a", false}, "ran-command cmd:ls -l 1"},
+		{"command that failed", exchange{"Bash", map[string]any{"command": "false"}, "Exit code 1", true}, "ran-command cmd:false 1"},
 		{"command that was refused", exchange{"Bash", map[string]any{"command": "rm -rf /"}, "The user doesn't want to proceed", true}, ""},
-		{"result that quotes a result", exchange{"Bash", map[string]any{"command": "cat log"}, "x\n\n[tool_result error]\ny", false}, "ran-command cat log 1"},
+		{"result that quotes a result", exchange{"Bash", map[string]any{"command": "cat log"}, "x\n\n[tool_result error]\ny", false}, "ran-command cmd:cat log 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			call, result := c.drafts(t)
@@ -145,9 +145,9 @@ func TestSubject(t *testing.T) {
 	call.Attrs["git_branch"] = "topic"
 	found, _ := extract.OfDraft(result, func(dag.TurnID) *dag.Draft { return call })
 	want := []extract.Finding{
-		{Turn: resultID, Subject: "turn:" + callID.String(), Predicate: "on-branch", Object: "topic", Confidence: dag.One},
+		{Turn: resultID, Subject: "turn:" + callID.String(), Predicate: "on-branch", Object: "branch:topic", Confidence: dag.One},
 		{Turn: resultID, Subject: "turn:" + callID.String(), Predicate: "part-of", Object: "conversation:" + conversation.String(), Confidence: dag.One},
-		{Turn: resultID, Subject: "turn:" + callID.String(), Predicate: "read-file", Object: "/a", Confidence: dag.One},
+		{Turn: resultID, Subject: "turn:" + callID.String(), Predicate: "read-file", Object: "file:/a", Confidence: dag.One},
 	}
 	if !slices.Equal(found, want) {
 		t.Errorf("got %v, want %v", found, want)
@@ -162,7 +162,7 @@ func TestUnmarkedTrace(t *testing.T) {
 	call, result := (&exchange{"write_file", map[string]any{"path": "/a"}, "File created successfully at: /a", false}).drafts(t)
 	delete(call.Attrs, "message_id") // chat messages do not mark errors
 	got, _ := findings(t, result, call)
-	check(t, got, "wrote-file /a 0.9")
+	check(t, got, "wrote-file file:/a 0.9")
 }
 
 // TestForged puts into content what looks like a call or a result. Nothing may
@@ -222,7 +222,7 @@ func TestSeveral(t *testing.T) {
 		Attrs:   map[string]string{"blocks": "tool_result", "tool_use_id": "t2,t1"},
 	}
 	got, skipped := findings(t, result, call)
-	check(t, got, "on-branch topic 0.9\nran-command git status 1")
+	check(t, got, "on-branch branch:topic 0.9\nran-command cmd:git status 1")
 	if skipped != (extract.Skipped{}) {
 		t.Errorf("skipped %+v", skipped)
 	}
@@ -233,7 +233,7 @@ func TestSeveral(t *testing.T) {
 	result.Content = "[tool_result]\nOn branch topic\n\nStop.\nOn branch other"
 	result.Attrs = map[string]string{"blocks": "tool_result,text", "tool_use_id": "t2"}
 	got, skipped = findings(t, result, call)
-	check(t, got, "ran-command git status 1")
+	check(t, got, "ran-command cmd:git status 1")
 	if skipped.UnclearResult != 1 {
 		t.Errorf("beside a text: skipped %+v", skipped)
 	}
@@ -241,10 +241,10 @@ func TestSeveral(t *testing.T) {
 
 func TestLongObject(t *testing.T) {
 	for _, extra := range []int{0, 1} {
-		command := "go test ./... #" + strings.Repeat("x", extract.MaxObject-15+extra)
+		command := "go test ./... #" + strings.Repeat("x", extract.MaxObject-len("cmd:go test ./... #")+extra)
 		call, result := (&exchange{"Bash", map[string]any{"command": command}, "ok  \texample.com/a\t0.1s", false}).drafts(t)
 		got, skipped := findings(t, result, call)
-		if len(got) != 2-extra || skipped.LongObject != extra || got[len(got)-1] != "test-passed example.com/a 0.9" {
+		if len(got) != 2-extra || skipped.LongObject != extra || got[len(got)-1] != "test-passed test:example.com/a 0.9" {
 			t.Errorf("%d bytes: %d findings, skipped %+v", len(command), len(got), skipped)
 		}
 	}

@@ -69,7 +69,7 @@ func (x *extraction) packages(c *call, list []segment, i int) {
 			sure = Loose
 		}
 	}
-	var names []string
+	var names, versions []string
 	for k := 0; k < len(args); k++ {
 		w := args[k]
 		switch name := packageNames[p.ecosystem].FindStringSubmatch(w.text); {
@@ -82,10 +82,16 @@ func (x *extraction) packages(c *call, list []segment, i int) {
 			return
 		case w.fixed && name != nil && !isLocal(p, w.text):
 			names = append(names, name[1])
+			if rest := w.text[len(name[1]):]; rest != "" && !strings.HasSuffix(rest, "]") { // which ends a list of extras
+				versions = append(versions, w.text)
+			}
 		}
 	}
 	for _, name := range names {
 		x.add(&c.by, AddedPackage, p.ecosystem+":"+name, min(sure, c.sure()))
+	}
+	for _, version := range versions {
+		x.add(&c.by, AddedVersion, p.ecosystem+":"+version, min(sure, c.sure()))
 	}
 }
 

@@ -63,8 +63,8 @@ func (h *history) before(id dag.TurnID) map[dag.TurnID]bool {
 // changed gives the files that were changed in findings that keep allows.
 func changed(found []extract.Finding, keep func(extract.Finding) bool) (paths []string) {
 	for _, f := range found {
-		if (f.Predicate == extract.WroteFile || f.Predicate == extract.EditedFile) && keep(f) && !slices.Contains(paths, f.Object) {
-			paths = append(paths, f.Object)
+		if (f.Predicate == extract.WroteFile || f.Predicate == extract.EditedFile) && keep(f) && !slices.Contains(paths, strings.TrimPrefix(f.Object, "file:")) {
+			paths = append(paths, strings.TrimPrefix(f.Object, "file:"))
 		}
 	}
 	return paths
@@ -182,7 +182,7 @@ func TestRealCommits(t *testing.T) {
 				continue
 			}
 			made++
-			if slices.ContainsFunc(commits, func(c mainCommit) bool { return strings.HasPrefix(c.ID, f.Object) }) {
+			if slices.ContainsFunc(commits, func(c mainCommit) bool { return strings.HasPrefix(c.ID, strings.TrimPrefix(f.Object, "commit:")) }) {
 				onMain++
 			}
 			up := h.before(f.Turn)

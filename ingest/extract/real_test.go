@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ingest/extract"
+	"github.com/graphkernel/graphkernel/normalize"
 )
 
 // realData gives the folder with data that others wrote, or skips the test.
@@ -137,7 +138,7 @@ func touchesOf(found []extract.Finding) []touch {
 	for _, f := range found {
 		switch f.Predicate {
 		case extract.ReadFile, extract.WroteFile, extract.EditedFile:
-			touches = append(touches, touch{f.Predicate, strings.TrimPrefix(f.Subject, "turn:"), f.Turn.String(), f.Object})
+			touches = append(touches, touch{f.Predicate, strings.TrimPrefix(f.Subject, "turn:"), f.Turn.String(), strings.TrimPrefix(f.Object, "file:")})
 		}
 	}
 	return touches
@@ -208,5 +209,38 @@ func TestRealCounts(t *testing.T) {
 		if len(h.order) == 0 {
 			t.Errorf("%s: nothing read", c.name)
 		}
+	}
+}
+
+// TestRealNames makes sure that no two different things that the rules find in real sessions have
+// one name, and that normalize/1 gave one name to some.
+func TestRealNames(t *testing.T) {
+	written, old := map[string]string{}, map[string]string{}
+	lost := map[string]bool{}
+	more, err := filepath.Glob(filepath.Join(realData(t, "claude-code"), "*.jsonl"))
+	if err != nil || len(more) == 0 {
+		t.Fatalf("%d sessions, %v", len(more), err)
+	}
+	for _, path := range append(sessions(t), more...) {
+		for _, f := range readHistory(t, path).found {
+			name, err := normalize.Name(f.Object)
+			if err != nil || name != f.Object {
+				t.Fatalf("%s: %q has the name %q, %v", path, f.Object, name, err)
+			}
+			if other, ok := written[name]; ok && other != f.Object {
+				t.Errorf("%q and %q are both %q", other, f.Object, name)
+			}
+			written[name] = f.Object
+			_, value, _ := normalize.Split(f.Object) // what extract/1 found
+			before, _ := normalize.V1.Name(value)
+			if other, ok := old[before]; ok && other != f.Object {
+				lost[f.Object] = true
+			}
+			old[before] = f.Object
+		}
+	}
+	t.Logf("%d objects, %d of which are one with others under normalize/1", len(written), len(lost))
+	if len(written) < 300 || len(lost) == 0 {
+		t.Errorf("%d objects, %d: this test shows less than it should", len(written), len(lost))
 	}
 }

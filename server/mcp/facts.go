@@ -139,8 +139,8 @@ func showAct(r *knowledge.Recorded) shownAct {
 	return a
 }
 
-// showPath shows a way, every name as it was resolved.
-func showPath(path []*knowledge.Edge, aliases *normalize.Table) []shownEdge {
+// showPath shows a path, every name as it was resolved and as it was written.
+func showPath(path []*knowledge.Edge, aliases *normalize.Table, spelled map[dag.Seq]knowledge.Written) []shownEdge {
 	shown := make([]shownEdge, len(path))
 	for i, e := range path {
 		v := &e.Version
@@ -148,6 +148,7 @@ func showPath(path []*knowledge.Edge, aliases *normalize.Table) []shownEdge {
 			triple:     tripleOf(&v.Statement, aliases.Resolve(v.Subject), aliases.Resolve(v.Object)),
 			Confidence: ppm(v.Confidence), Source: v.Source, Turn: turnText(v.Turn), Since: uint64(v.Since), Against: e.Incoming,
 		}
+		shown[i].Written = writtenIn(&knowledge.Fact{Statement: v.Statement, Written: spelled[e.Since]})
 	}
 	return shown
 }

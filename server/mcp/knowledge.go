@@ -33,8 +33,8 @@ func readCount(in *canon.Cursor, key string, most int) int {
 	if c == nil {
 		return 0
 	}
-	n := c.Uint(uint64(most))
-	if n == 0 {
+	n := c.Uint(1 << 53)
+	if n == 0 || n > uint64(most) {
 		c.Failf("want an integer from 1 to %d", most)
 	}
 	return int(n)
@@ -56,7 +56,7 @@ func readPPM(in *canon.Cursor, key string, otherwise dag.PPM) dag.PPM {
 
 func readTime(in *canon.Cursor, key string) *dag.Time {
 	if c := in.Optional(key); c != nil {
-		t := canon.Parsed(c, dag.ReadTime)
+		t := canon.Parsed(c, knowledge.ReadTime)
 		return &t
 	}
 	return nil

@@ -6,9 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"hash/maphash"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
@@ -17,12 +21,13 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// The nine tools of the public memory server over this store: an entity's type, each of
-// its observations and each relation is a fact of the source memorySource.
+// The nine tools of the public memory server over this store: an entity's type, each of its
+// observations and each relation is a fact of the source MemorySource. Types and observations
+// are texts, so no relation is taken for one, whatever its own type.
 const (
-	memorySource      = "mcp:memory"
-	typePredicate     = "entity-type"
-	observedPredicate = "observation"
+	MemorySource      = "mcp:memory"
+	TypePredicate     = "entity-type"
+	ObservedPredicate = "observation"
 
 	// MaxMemory bounds the items of a list in a call, and MaxGraph the facts that
 	// read_graph and search_nodes look at. memory.json says so too.
@@ -70,8 +75,20 @@ func remembered(structured, shown any) (answer, error) {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	err := e.Encode(shown)
-	return answer{result: structured, text: strings.TrimSuffix(b.String(), "\n")}, err
+	text := escapes.ReplaceAllStringFunc(strings.TrimSuffix(b.String(), "\n"), func(escape string) string {
+		switch escape {
+		case `\u2028`:
+			return "\u2028"
+		case `\u2029`:
+			return "\u2029"
+		}
+		return escape
+	})
+	return answer{result: structured, text: text}, err
 }
+
+// escapes finds what package json escapes. JavaScript writes U+2028 and U+2029 as they are.
+var escapes = regexp.MustCompile(`\\(?:u202[89]|.)`)
 
 // remember waits until no other call of the tenant is between looking at the memory and
 // changing it. The caller calls done.
@@ -87,12 +104,27 @@ func (s *Server) remember(ctx context.Context, tenant dag.Tenant) (done func(), 
 
 var memorySeed = maphash.MakeSeed()
 
-// readMemoryName reads what becomes a name of a fact: an entity, a type, an observation.
+// readMemoryName reads what becomes a name of a fact: an entity, or the type of a relation.
 func readMemoryName(c *canon.Cursor) string {
 	text := c.String()
+	if !c.Is(canon.String) {
+		return text
+	}
+	switch name, err := normalize.Name(text); {
+	case err != nil:
+		c.Failf("%w; a name of an entity or a type of a relation has at most %d bytes, and a letter, a digit or a sign that means something in it: shorten it", err, normalize.MaxName)
+	case normalize.IsText(name):
+		c.Failf("%.80q begins with text:, which is no name of an entity or a relation", text)
+	}
+	return text
+}
+
+// readMemoryText reads an observation, or the type of an entity.
+func readMemoryText(c *canon.Cursor) string {
+	text := c.String()
 	if c.Is(canon.String) {
-		if _, err := normalize.Name(text); err != nil {
-			c.Failf("%w; a name, a type or an observation has at most %d bytes, and a letter, a digit or a symbol in it: shorten or split it", err, normalize.MaxName)
+		if _, err := normalize.Text(text); err != nil {
+			c.Failf("%w; an observation and a type of an entity have at most %d bytes: shorten or split it", err, normalize.MaxText)
 		}
 	}
 	return text
@@ -145,19 +177,39 @@ func (s *Server) kept(ctx context.Context, who access.Identity, q kernel.FactQue
 // about gives the memory's facts with an entity at either end, by ascending number. That
 // an entity has the name of a type or of an observation says nothing about it.
 func (s *Server) about(ctx context.Context, who access.Identity, name string) ([]kernel.Fact, error) {
-	facts, _, err := s.kept(ctx, who, kernel.FactQuery{Subject: name, Source: memorySource}, 0)
+	facts, _, err := s.kept(ctx, who, kernel.FactQuery{Subject: name, Source: MemorySource}, 0)
 	if err != nil {
 		return nil, err
 	}
-	incoming, _, err := s.kept(ctx, who, kernel.FactQuery{Object: name, Source: memorySource}, 0)
+	incoming, _, err := s.kept(ctx, who, kernel.FactQuery{Object: name, Source: MemorySource}, 0)
 	if err != nil {
 		return nil, err
 	}
 	return append(facts, slices.DeleteFunc(incoming, func(f kernel.Fact) bool { return !isRelation(&f) })...), nil
 }
 
-func isRelation(f *kernel.Fact) bool {
-	return f.Version.Predicate != typePredicate && f.Version.Predicate != observedPredicate
+func isRelation(f *kernel.Fact) bool { return !isType(f) && !isObservation(f) }
+
+func isType(f *kernel.Fact) bool { return f.Version.Predicate == TypePredicate && hasText(f) }
+
+func isObservation(f *kernel.Fact) bool {
+	return f.Version.Predicate == ObservedPredicate && hasText(f)
+}
+
+// hasText reports whether the object of a fact of the memory is a text. Under normalize/1 it was
+// a name, and no relation had one of the two predicates.
+func hasText(f *kernel.Fact) bool {
+	return normalize.IsText(f.Version.Object) || spelling(f).Rule == normalize.V1
+}
+
+// textOf returns the name of the text that is the object of a fact.
+func textOf(f *kernel.Fact) string {
+	if normalize.IsText(f.Version.Object) {
+		return f.Version.Object
+	}
+	_, _, written := spelling(f).Spelled()
+	name, _ := normalize.Text(written) // a name is shorter than a text may be
+	return name
 }
 
 // A graph is what facts of the memory say.
@@ -175,7 +227,7 @@ func graphOf(facts []kernel.Fact) *graph {
 	index := map[string]int{}
 	for i := range facts {
 		f := &facts[i]
-		if _, ok := index[f.Subject]; f.Version.Predicate != typePredicate || ok {
+		if _, ok := index[f.Subject]; !isType(f) || ok {
 			continue
 		}
 		index[f.Subject] = len(g.Entities)
@@ -187,7 +239,7 @@ func graphOf(facts []kernel.Fact) *graph {
 		f := &facts[i]
 		object := f.Object
 		if !isRelation(f) {
-			object = f.Version.Object // a text, for which no alias stands
+			object = textOf(f)
 		}
 		key := [3]string{f.Subject, f.Version.Predicate, object}
 		if seen[key] {
@@ -198,7 +250,7 @@ func graphOf(facts []kernel.Fact) *graph {
 		switch at, ok := index[f.Subject]; {
 		case isRelation(f):
 			g.Relations, g.ends = append(g.Relations, memoryRelation{subject, object, predicate}), append(g.ends, [2]string{f.Subject, f.Object})
-		case ok && f.Version.Predicate == observedPredicate:
+		case ok && isObservation(f):
 			g.Entities[at].Observations = append(g.Entities[at].Observations, object)
 		}
 	}
@@ -225,7 +277,7 @@ func (g *graph) only(fits func(name string, e *memoryEntity) bool) memoryGraph {
 
 // wholeGraph gives the memory as far as MaxGraph facts and the room of a message go.
 func (s *Server) wholeGraph(ctx context.Context, who access.Identity) (*graph, error) {
-	facts, cut, err := s.kept(ctx, who, kernel.FactQuery{Source: memorySource}, s.mostFacts)
+	facts, cut, err := s.kept(ctx, who, kernel.FactQuery{Source: MemorySource}, s.mostFacts)
 	if err != nil {
 		return nil, err
 	}
@@ -277,8 +329,9 @@ func (s *Server) searchNodes(ctx context.Context, who access.Identity, in *canon
 	if err != nil {
 		return answer{}, err
 	}
-	query = strings.ToLower(query)
-	has := func(text string) bool { return strings.Contains(strings.ToLower(text), query) }
+	lower := cases.Lower(language.Und) // as JavaScript does it
+	query = lower.String(query)
+	has := func(text string) bool { return strings.Contains(lower.String(text), query) }
 	return s.shownGraph(g.only(func(_ string, e *memoryEntity) bool {
 		return has(e.Name) || has(e.EntityType) || slices.ContainsFunc(e.Observations, has)
 	}))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
@@ -74,6 +76,7 @@ func TestMemory(t *testing.T) {
 		knows  = `{"from":"Bob","to":"Ada Lovelace","relationType":"knows_of"}`
 		reads  = `{"from":"Bob","to":"Note_G","relationType":"reads"}`
 		itself = `{"from":"Bob","to":"Bob","relationType":"is"}`
+		lost   = `{"from":"Nobody","to":"No-one","relationType":"->"}`
 	)
 	graph := func(entities, relations string) string {
 		return `{"entities":[` + entities + `],"relations":[` + relations + `]}`
@@ -90,8 +93,9 @@ func TestMemory(t *testing.T) {
 		{"create_relations", `{"relations":[]}`, `[]`, ""},
 		{"create_relations", `{"relations":[` + wrote + `,` + knows + `]}`, `[` + wrote + `,` + knows + `]`, ""},
 		{"create_relations", `{"relations":[` + wrote + `,` + reads + `,` + reads + `,` + itself + `]}`, `[` + reads + `,` + itself + `]`, ""},
-		{"create_relations", `{"relations":[` + wrote + `,{"from":"Bob","to":"Nobody","relationType":"is"}]}`, "", "Entity with name Nobody not found"},
-		{"create_relations", `{"relations":[{"from":"Nobody","to":"Bob","relationType":"is"}]}`, "", "Entity with name Nobody not found"},
+		{"create_relations", `{"relations":[` + wrote + `,` + lost + `]}`, `[` + lost + `]`, ""},
+		{"open_nodes", `{"names":["Nobody"]}`, graph("", ""), ""},
+		{"delete_relations", `{"relations":[` + lost + `]}`, "Relations deleted successfully", ""},
 		{"read_graph", `{}`, graph(ada+`,`+note+`,`+bob, wrote+`,`+knows+`,`+reads+`,`+itself), ""},
 		{"add_observations", `{"observations":[{"entityName":"Note_G","contents":["of 1843","has a table"]},{"entityName":"Bob","contents":["Ada Lovelace's friend"]}]}`,
 			`[{"entityName":"Note_G","addedObservations":["of 1843","has a table"]},{"entityName":"Bob","addedObservations":[]}]`, ""},
@@ -131,7 +135,7 @@ func TestMemory(t *testing.T) {
 		{"create_entities", `{"entities":[` + ada + `]}`, `[` + ada + `]`, ""},
 		{"read_graph", `{}`, graph(`{"name":"Note_G","entityType":"text","observations":["has a table"]},`+bob+`,`+ada, itself), ""},
 	})
-	if _, r := must(t, c, "knowledge_history", fact("Note_G", "observation", "of 1843")); r["believed"] != false || r["total"] != 2.0 {
+	if _, r := must(t, c, "knowledge_history", fact("Note_G", "observation", "text:of 1843")); r["believed"] != false || r["total"] != 2.0 {
 		t.Errorf("what was deleted is not in the history: %v", r)
 	}
 }
@@ -142,28 +146,28 @@ func TestMemoryNames(t *testing.T) {
 	t.Parallel()
 	k := testKernel(t)
 	c := over(t, New(k, Options{Memory: true}), identity(access.Agent))
-	long := strings.Repeat("x", normalize.MaxName+1)
+	long, tooLong := strings.Repeat("x", normalize.MaxName+1), strings.Repeat("x", normalize.MaxText+1)
 	const ada = `{"name":"Ada Lovelace","entityType":"Person","observations":["likes tea"]}`
 	runMemory(t, c, []memoryCall{
 		{"create_entities", `{"entities":[` + ada + `,{"name":"ada_lovelace","entityType":"code","observations":[]}]}`, `[` + ada + `]`, ""},
-		{"create_entities", `{"entities":[{"name":"Tea","entityType":"drink","observations":["Hot","hot!","HOT","cold"]}]}`, `[{"name":"Tea","entityType":"drink","observations":["Hot","cold"]}]`, ""},
-		{"add_observations", `{"observations":[{"entityName":"ADA LOVELACE","contents":["Likes tea!","sings"]}]}`, `[{"entityName":"ADA LOVELACE","addedObservations":["sings"]}]`, ""},
+		{"create_entities", `{"entities":[{"name":"Tea","entityType":"drink","observations":["Hot"," Hot\n","HOT","cold"]}]}`, `[{"name":"Tea","entityType":"drink","observations":["Hot","HOT","cold"]}]`, ""},
+		{"add_observations", `{"observations":[{"entityName":"ADA LOVELACE","contents":["likes tea","sings"]}]}`, `[{"entityName":"ADA LOVELACE","addedObservations":["sings"]}]`, ""},
 		{"create_relations", `{"relations":[{"from":"ada-lovelace","to":"TEA","relationType":"Drinks"}]}`, `[{"from":"ada-lovelace","to":"TEA","relationType":"Drinks"}]`, ""},
 		{"create_relations", `{"relations":[{"from":"Ada Lovelace","to":"Tea","relationType":"drinks"}]}`, `[]`, ""},
 		// Relations name entities as entities are named, and so they can be put together.
-		{"open_nodes", `{"names":["TEA"]}`, `{"entities":[{"name":"Tea","entityType":"drink","observations":["Hot","cold"]}],"relations":[{"from":"Ada Lovelace","to":"Tea","relationType":"Drinks"}]}`, ""},
+		{"open_nodes", `{"names":["TEA"]}`, `{"entities":[{"name":"Tea","entityType":"drink","observations":["Hot","HOT","cold"]}],"relations":[{"from":"Ada Lovelace","to":"Tea","relationType":"Drinks"}]}`, ""},
 
-		{"create_entities", `{"entities":[{"name":"x","entityType":"y","observations":["fine","` + long + `"]}]}`, "", `entities[0].observations[1]: bad form: a name of 2049 bytes, at most 2048: "xxxx`},
-		{"create_entities", `{"entities":[{"name":"x","entityType":"y","observations":["?!"]}]}`, "", `nothing is left of the name: "?!"; a name, a type or an observation has`},
+		{"create_entities", `{"entities":[{"name":"x","entityType":"y","observations":["fine","` + tooLong + `"]}]}`, "", `entities[0].observations[1]: bad form: a text of 65537 bytes, at most 65536: "xxxx`},
+		{"create_entities", `{"entities":[{"name":"` + long + `","entityType":"y","observations":[]}]}`, "", `entities[0].name: bad form: a name of 2049 bytes, at most 2048: "xxxx`},
+		{"create_entities", `{"entities":[{"name":"?","entityType":"y","observations":[]}]}`, "", `nothing is left of the name: "?"; a name of an entity or a type of a relation has`},
+		{"create_entities", `{"entities":[{"name":"text:x","entityType":"y","observations":[]}]}`, "", `"text:x" begins with text:`},
 		{"create_entities", `{"entities":[{"name":"","entityType":"y","observations":[]}]}`, "", "entities[0].name"},
-		{"create_entities", `{"entities":[{"name":"x","entityType":"","observations":[]}]}`, "", "entities[0].entityType"},
+		{"create_relations", `{"relations":[{"from":"x","to":"y","relationType":""}]}`, "", "relations[0].relationType"},
 		{"create_entities", `{"entities":[{"name":"x","entityType":"y"}]}`, "", `"observations" is missing`},
 		{"create_entities", `{"entities":[{"name":"x","entityType":"y","observations":[],"id":1}]}`, "", `unknown field "id"`},
 		{"create_entities", `{"entities":[` + strings.Repeat(ada+",", MaxMemory) + ada + `]}`, "", "1001 items"},
 		{"create_entities", `{}`, "", `"entities" is missing`},
-		{"create_relations", `{"relations":[{"from":"Tea","to":"Tea","relationType":"Observation"}]}`, "", "cannot be of the type"},
-		{"create_relations", `{"relations":[{"from":"Tea","to":"Tea","relationType":"entity type"}]}`, "", "cannot be of the type"},
-		{"add_observations", `{"observations":[{"entityName":"Tea","contents":["` + long + `"]}]}`, "", "observations[0].contents[0]"},
+		{"add_observations", `{"observations":[{"entityName":"Tea","contents":["` + tooLong + `"]}]}`, "", "observations[0].contents[0]"},
 		{"search_nodes", `{"query":"` + long + `"}`, "", "at most 2048"},
 		{"search_nodes", `{}`, "", `"query" is missing`},
 		{"open_nodes", `{"names":[1]}`, "", "names[0]"},
@@ -188,25 +192,129 @@ func TestMemoryNames(t *testing.T) {
 	})
 }
 
-// TestMemoryAmongFacts asserts facts of other sources beside the memory: it neither shows
-// nor deletes them, and says so where they are in its way.
+// TestMemoryTexts is about what public servers keep that looks like something else: observations
+// that differ in a sign alone, that are empty or long, and relations that are called as an
+// observation or a type is.
+func TestMemoryTexts(t *testing.T) {
+	t.Parallel()
+	c := over(t, New(testKernel(t), Options{Memory: true}), identity(access.Agent))
+	texts := []string{
+		"the limit is -5", "the limit is 5", "timeout < 30s", "timeout > 30s", "timeout = 30s", "works 50%", "works 50", "C#", "c#", "", "!!!", "...", "a  b", "a b",
+		strings.Repeat("long ", normalize.MaxText/5), "ﬁ", "fi", "text:" + strings.Repeat("0", 64), "\x00\u202e\u2028", `"quoted" \ `,
+	}
+	list := func(texts []string) []any {
+		var a []any
+		for _, text := range texts {
+			a = append(a, text)
+		}
+		return a
+	}
+	observed := func() []any {
+		t.Helper()
+		_, r := must(t, c, "open_nodes", map[string]any{"names": []any{"x"}})
+		return r["entities"].([]any)[0].(map[string]any)["observations"].([]any)
+	}
+	must(t, c, "create_entities", map[string]any{"entities": []any{entityOf("x", "")}})
+	_, r := must(t, c, "add_observations", map[string]any{"observations": []any{map[string]any{"entityName": "x", "contents": list(texts)}}})
+	if added := r["results"].([]any)[0].(map[string]any)["addedObservations"]; !reflect.DeepEqual(added, list(texts)) {
+		t.Errorf("added %.500q", added)
+	}
+	if got := observed(); !reflect.DeepEqual(got, list(texts)) {
+		t.Errorf("got %.500q", got)
+	}
+	for len(texts) > 0 {
+		must(t, c, "delete_observations", map[string]any{"deletions": []any{map[string]any{"entityName": "x", "observations": []any{texts[0]}}}})
+		if texts = texts[1:]; !reflect.DeepEqual(append([]any{}, observed()...), append([]any{}, list(texts)...)) {
+			t.Fatalf("%d are to be left, there are %.500q", len(texts), observed())
+		}
+	}
+	// A precomposed character and its parts are one, and white space around a text is not part of it.
+	must(t, c, "add_observations", map[string]any{"observations": []any{map[string]any{"entityName": "x", "contents": []any{"caf\u00e9", " cafe\u0301 "}}}})
+	if got := observed(); !reflect.DeepEqual(got, []any{"caf\u00e9"}) {
+		t.Errorf("got %q", got)
+	}
+
+	relations := []any{}
+	for _, kind := range []string{"observation", "entity-type", "->", "<-", "Entity Type!"} {
+		relations = append(relations, map[string]any{"from": "x", "to": "y", "relationType": kind})
+	}
+	must(t, c, "create_relations", map[string]any{"relations": relations})
+	_, r = must(t, c, "read_graph", map[string]any{})
+	if got := r["relations"].([]any); !reflect.DeepEqual(got, relations[:4]) || len(r["entities"].([]any)) != 1 { // the last is the second
+		t.Errorf("relations %v, entities %v", got, r["entities"])
+	}
+	must(t, c, "delete_relations", map[string]any{"relations": relations})
+	if _, r = must(t, c, "read_graph", map[string]any{}); len(r["relations"].([]any)) != 0 || len(r["entities"].([]any)) != 1 || len(observed()) != 1 {
+		t.Errorf("left %v", r)
+	}
+}
+
+// TestMemoryAmongFacts asserts facts of other sources beside the memory: it neither shows nor
+// deletes them. It can remember them too, and they are still the other source's when it forgets.
 func TestMemoryAmongFacts(t *testing.T) {
 	t.Parallel()
 	c := over(t, New(testKernel(t), Options{Memory: true}), identity(access.Agent))
 	must(t, c, "create_entities", map[string]any{"entities": []any{entityOf("Ada", "person"), entityOf("Tea", "drink")}})
-	asserts(t, c, fact("Ada", "likes", "Tea"), fact("Ada", "observation", "tall"), fact("Ada", "drinks", "Tea", "confidence", 0.5), fact("Bob", "entity type", "person"))
-	const graph = `{"entities":[{"name":"Ada","entityType":"person","observations":[]},{"name":"Tea","entityType":"drink","observations":[]}],"relations":[]}`
+	asserts(t, c, fact("Ada", "likes", "Tea"), fact("Ada", "observation", "text:tall"), fact("Ada", "drinks", "Tea", "confidence", 0.5), fact("Bob", "entity type", "text:person"))
+	const ada, tea = `{"name":"Ada","entityType":"person","observations":[]}`, `{"name":"Tea","entityType":"drink","observations":[]}`
+	const bob, likes = `{"name":"Bob","entityType":"person","observations":[]}`, `{"from":"Ada","to":"Tea","relationType":"likes"}`
 	runMemory(t, c, []memoryCall{
-		{"read_graph", `{}`, graph, ""},
-		{"create_relations", `{"relations":[{"from":"Tea","to":"Ada","relationType":"warms"},{"from":"Ada","to":"Tea","relationType":"likes"}]}`, "", "from the source mcp, and stays that source's"},
-		{"add_observations", `{"observations":[{"entityName":"Ada","contents":["Tall"]}]}`, "", "is known already"},
-		{"create_entities", `{"entities":[{"name":"Bob","entityType":"person","observations":[]}]}`, "", "is known already"},
-		{"read_graph", `{}`, graph, ""},
-		{"create_relations", `{"relations":[{"from":"Ada","to":"Tea","relationType":"drinks"}]}`, `[{"from":"Ada","to":"Tea","relationType":"drinks"}]`, ""},
+		{"read_graph", `{}`, `{"entities":[` + ada + `,` + tea + `],"relations":[]}`, ""},
+		{"add_observations", `{"observations":[{"entityName":"Bob","contents":[]}]}`, "", "Entity with name Bob not found"},
+		{"create_entities", `{"entities":[` + bob + `]}`, `[` + bob + `]`, ""},
+		{"create_relations", `{"relations":[` + likes + `]}`, `[` + likes + `]`, ""},
+		{"create_relations", `{"relations":[` + likes + `,{"from":"Ada","to":"Tea","relationType":"drinks"}]}`, `[{"from":"Ada","to":"Tea","relationType":"drinks"}]`, ""},
+		{"add_observations", `{"observations":[{"entityName":"Ada","contents":["tall"]},{"entityName":"Bob","contents":[]}]}`,
+			`[{"entityName":"Ada","addedObservations":["tall"]},{"entityName":"Bob","addedObservations":[]}]`, ""},
+		{"read_graph", `{}`, `{"entities":[{"name":"Ada","entityType":"person","observations":["tall"]},` + tea + `,` + bob + `],"relations":[` + likes + `,{"from":"Ada","to":"Tea","relationType":"drinks"}]}`, ""},
 	})
-	must(t, c, "delete_entities", map[string]any{"entityNames": []any{"Ada"}})
-	_, left := must(t, c, "knowledge_find", map[string]any{"entity": "Ada"})
-	sameLines(t, "what is left", factLines(left["facts"]), "ada likes tea 1 mcp", "ada observation tall 1 mcp")
+	must(t, c, "delete_entities", map[string]any{"entityNames": []any{"Ada", "Bob"}})
+	runMemory(t, c, []memoryCall{{"read_graph", `{}`, `{"entities":[` + tea + `],"relations":[]}`, ""}})
+	_, left := must(t, c, "knowledge_find", map[string]any{"source": "mcp"})
+	tall, person := mustName(t, "text:tall"), mustName(t, "text:person")
+	sameLines(t, "what is left", factLines(left["facts"]), "ada likes tea 1 mcp", "ada drinks tea 0.5 mcp", "ada observation "+tall+" 1 mcp", "bob entity-type "+person+" 1 mcp")
+}
+
+func mustName(t testing.TB, written string) string {
+	t.Helper()
+	name, err := normalize.Name(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestMemoryOfBefore has a memory whose types and observations normalize/1 formed.
+func TestMemoryOfBefore(t *testing.T) {
+	t.Parallel()
+	k := testKernel(t)
+	c := over(t, New(k, Options{Memory: true}), identity(access.Agent))
+	var acts []knowledge.Act
+	for _, f := range [][3]string{{"C# team", "entity-type", "Group!"}, {"C# team", "observation", "the limit is -5"}, {"C# team", "uses", "#dotnet"}} {
+		fact := knowledge.Fact{Statement: knowledge.Statement{Until: knowledge.Forever}, Confidence: dag.One, Source: MemorySource, Written: knowledge.Written{Subject: f[0], Object: f[2]}}
+		fact.Subject, fact.Predicate, fact.Object = mustV1(t, f[0]), f[1], mustV1(t, f[2])
+		acts = append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: fact})
+	}
+	if _, err := k.Learn(t.Context(), dag.DefaultTenant, acts); err != nil {
+		t.Fatal(err)
+	}
+	runMemory(t, c, []memoryCall{
+		{"add_observations", `{"observations":[{"entityName":"C# team","contents":["the limit is -5","the limit is 5"]}]}`, `[{"entityName":"C# team","addedObservations":["the limit is 5"]}]`, ""},
+		{"delete_observations", `{"deletions":[{"entityName":"C# team","observations":["the limit is -5"]}]}`, `Observations deleted successfully`, ""},
+		{"open_nodes", `{"names":["C# team"]}`, `{"entities":[{"name":"C# team","entityType":"Group!","observations":["the limit is 5"]}],"relations":[{"from":"C# team","to":"#dotnet","relationType":"uses"}]}`, ""},
+		{"delete_relations", `{"relations":[{"from":"C# team","to":"#dotnet","relationType":"uses"}]}`, `Relations deleted successfully`, ""},
+		{"delete_entities", `{"entityNames":["C# team"]}`, `Entities deleted successfully`, ""},
+		{"read_graph", `{}`, `{"entities":[],"relations":[]}`, ""},
+	})
+}
+
+func mustV1(t testing.TB, written string) string {
+	t.Helper()
+	name, err := normalize.V1.Name(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // TestMemoryOption has the nine tools only where they are asked for.
@@ -260,7 +368,7 @@ func TestMemoryPages(t *testing.T) {
 	for first := 0; first < n; first += n / 2 {
 		var some []map[string]any
 		for i := range n / 2 {
-			some = append(some, fact(fmt.Sprintf("e%d", first+i), "entity-type", "thing", "source", memorySource))
+			some = append(some, fact(fmt.Sprintf("e%d", first+i), "entity-type", "text:thing", "source", MemorySource))
 		}
 		asserts(t, c, some...)
 	}

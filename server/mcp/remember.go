@@ -19,12 +19,15 @@ type change struct {
 	ctx     context.Context
 	who     access.Identity
 	aliases *normalize.Table
-	acts    []knowledge.Act
+	steps   [][]knowledge.Act          // each recorded as a whole
+	asserts bool                       // all of them are
 	types   map[string]*kernel.Fact    // by entity: what says its type; nil: it does not exist
-	texts   map[string]map[string]bool // by entity: its observations
+	texts   map[string]map[string]bool // by entity: the names of its observations
 }
 
-// changing runs what changes the memory while no other call does, and records its acts.
+// changing runs what changes the memory while no other call does, and records its acts. A call
+// that asserts is recorded as a whole. One that retracts may be recorded in parts: to repeat it
+// is safe.
 func (s *Server) changing(ctx context.Context, who access.Identity, do func(*change) error) error {
 	done, err := s.remember(ctx, who.Tenant)
 	if err != nil {
@@ -39,15 +42,27 @@ func (s *Server) changing(ctx context.Context, who access.Identity, do func(*cha
 	if err := do(c); err != nil {
 		return err
 	}
-	if len(c.acts) > knowledge.MaxActs && c.acts[0].Kind == knowledge.Assert {
-		return refusef("the call asserts %d facts, at most %d at once; split it. Nothing was changed", len(c.acts), knowledge.MaxActs)
-	}
-	for acts := range slices.Chunk(c.acts, knowledge.MaxActs) { // to delete some and to call again is safe
-		if _, err := s.kernel.Learn(ctx, who.Tenant, acts); err != nil {
-			return err
+	var acts []knowledge.Act
+	learn := func() error {
+		if len(acts) == 0 {
+			return nil
 		}
+		_, err := s.kernel.Learn(ctx, who.Tenant, acts)
+		acts = acts[:0]
+		return err
 	}
-	return nil
+	for _, step := range c.steps {
+		if len(acts)+len(step) > knowledge.MaxActs {
+			if c.asserts {
+				return refusef("the call asserts more than %d facts at once; split it. Nothing was changed", knowledge.MaxActs)
+			}
+			if err := learn(); err != nil {
+				return err
+			}
+		}
+		acts = append(acts, step...)
+	}
+	return learn()
 }
 
 // key gives the one name of an entity, or "" if nothing can have such a name.
@@ -65,54 +80,72 @@ func (c *change) entity(name string) (*kernel.Fact, error) {
 	if f, ok := c.types[key]; ok || key == "" {
 		return f, nil
 	}
-	facts, _, err := c.s.kept(c.ctx, c.who, kernel.FactQuery{Subject: name, Predicate: typePredicate, Source: memorySource}, 0)
+	facts, _, err := c.s.kept(c.ctx, c.who, kernel.FactQuery{Subject: name, Predicate: TypePredicate, Source: MemorySource}, 0)
 	if err != nil {
 		return nil, err
 	}
 	c.types[key] = nil
-	if len(facts) > 0 {
-		c.types[key] = &facts[0]
+	if i := slices.IndexFunc(facts, func(f kernel.Fact) bool { return isType(&f) }); i >= 0 {
+		c.types[key] = &facts[i]
 	}
 	return c.types[key], nil
 }
 
-// observed gives the observations of an entity, by their canonical form.
+// observations returns the facts that are the observations of an entity.
+func (c *change) observations(name string) ([]kernel.Fact, error) {
+	facts, _, err := c.s.kept(c.ctx, c.who, kernel.FactQuery{Subject: name, Predicate: ObservedPredicate, Source: MemorySource}, 0)
+	return slices.DeleteFunc(facts, func(f kernel.Fact) bool { return !isObservation(&f) }), err
+}
+
+// observed returns the names of the observations of an entity.
 func (c *change) observed(name string) (map[string]bool, error) {
 	key := c.key(name)
 	if have, ok := c.texts[key]; ok {
 		return have, nil
 	}
-	facts, _, err := c.s.kept(c.ctx, c.who, kernel.FactQuery{Subject: name, Predicate: observedPredicate, Source: memorySource}, 0)
+	facts, err := c.observations(name)
 	if err != nil {
 		return nil, err
 	}
 	have := map[string]bool{}
 	for i := range facts {
-		have[facts[i].Version.Object] = true
+		have[textOf(&facts[i])] = true
 	}
 	c.texts[key] = have
 	return have, nil
 }
 
-// assert adds a fact to the acts. It refuses one that another source is as sure of: the
-// memory would not see it, for a statement has one source.
-func (c *change) assert(subject, predicate, object string) error {
-	f, err := knowledge.NewFact(subject, predicate, object, memorySource)
-	if err != nil {
-		return refusef("%v", err)
-	}
+// assert adds a fact to the acts. The memory shows what it was the first to be as sure of as
+// anybody. So a statement that another source is as sure of already is retracted, asserted by
+// the memory, and asserted again as it was: it is believed all along, with the same evidence.
+func (c *change) assert(f knowledge.Fact) error {
+	c.asserts = true
 	id := f.ID()
-	page, err := c.s.kernel.Facts(c.ctx, c.who.Tenant, kernel.FactQuery{Subject: subject, Statement: &id})
+	page, err := c.s.kernel.Facts(c.ctx, c.who.Tenant, kernel.FactQuery{Statement: &id})
 	if err != nil {
 		return err
 	}
-	for i := range page.Facts {
-		if v := &page.Facts[i].Version; v.Confidence >= f.Confidence {
-			return refusef("%q %s %q is known already, from the source %s, and stays that source's: leave it out; knowledge_find shows it. Nothing was changed", subject, predicate, object, v.Source)
+	own := knowledge.Act{Kind: knowledge.Assert, Fact: f}
+	if len(page.Facts) == 0 || page.Facts[0].Version.Confidence < f.Confidence {
+		c.steps = append(c.steps, []knowledge.Act{own})
+		return nil
+	}
+	c.steps = append(c.steps, append([]knowledge.Act{retraction(id, "asserted by "+MemorySource+" too"), own}, others(&page.Facts[0])...))
+	return nil
+}
+
+func retraction(id knowledge.ID, reason string) knowledge.Act {
+	return knowledge.Act{Kind: knowledge.Retract, Statement: id, Reason: reason}
+}
+
+// others returns the assertions of a fact that are not the memory's, to be made again.
+func others(f *kernel.Fact) (acts []knowledge.Act) {
+	for i := range f.Evidence {
+		if said := &f.Evidence[i].Act.Fact; said.Source != MemorySource {
+			acts = append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: *said})
 		}
 	}
-	c.acts = append(c.acts, knowledge.Act{Kind: knowledge.Assert, Fact: f})
-	return nil
+	return acts
 }
 
 // observe adds an observation, unless the entity has it, and reports whether it did.
@@ -121,21 +154,25 @@ func (c *change) observe(name, text string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	canonical, err := normalize.Name(text)
-	if err != nil || have[canonical] {
-		return false, err
+	f, err := knowledge.NewText(name, ObservedPredicate, text, MemorySource)
+	if err != nil {
+		return false, refusef("%v", err)
 	}
-	have[canonical] = true
-	return true, c.assert(name, observedPredicate, text)
+	if have[f.Object] {
+		return false, nil
+	}
+	have[f.Object] = true
+	return true, c.assert(f)
 }
 
-// retract adds the end of facts to the acts, each once.
+// retract adds the end of facts to the acts, each once. What other sources say of them stays
+// believed.
 func (c *change) retract(reason string, gone map[knowledge.ID]bool, facts ...kernel.Fact) (n int) {
 	for i := range facts {
 		if id := facts[i].Version.ID; !gone[id] {
 			gone[id] = true
 			n++
-			c.acts = append(c.acts, knowledge.Act{Kind: knowledge.Retract, Statement: id, Reason: reason})
+			c.steps = append(c.steps, append([]knowledge.Act{retraction(id, reason)}, others(&facts[i])...))
 		}
 	}
 	return n
@@ -146,7 +183,7 @@ func missing(name string) error { return refusef("Entity with name %s not found"
 func (s *Server) createEntities(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
 	entities := readMemoryList(in.Field("entities"), func(c *canon.Cursor) memoryEntity {
 		defer c.Close()
-		return memoryEntity{readMemoryName(c.Field("name")), readMemoryName(c.Field("entityType")), readMemoryList(c.Field("observations"), readMemoryName)}
+		return memoryEntity{readMemoryName(c.Field("name")), readMemoryText(c.Field("entityType")), readMemoryList(c.Field("observations"), readMemoryText)}
 	})
 	if err := read(in); err != nil {
 		return answer{}, err
@@ -160,7 +197,11 @@ func (s *Server) createEntities(ctx context.Context, who access.Identity, in *ca
 				continue
 			}
 			c.types[c.key(e.Name)] = &kernel.Fact{}
-			if err := c.assert(e.Name, typePredicate, e.EntityType); err != nil {
+			kind, err := knowledge.NewText(e.Name, TypePredicate, e.EntityType, MemorySource)
+			if err != nil {
+				return refusef("%v", err)
+			}
+			if err := c.assert(kind); err != nil {
 				return err
 			}
 			kept := memoryEntity{e.Name, e.EntityType, []string{}}
@@ -182,13 +223,7 @@ func (s *Server) createEntities(ctx context.Context, who access.Identity, in *ca
 }
 
 func (s *Server) createRelations(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	relations := readMemoryList(in.Field("relations"), func(c *canon.Cursor) memoryRelation {
-		r := readRelation(readMemoryName)(c)
-		if name, err := normalize.Name(r.RelationType); err == nil && (name == typePredicate || name == observedPredicate) {
-			c.Failf("a relation cannot be of the type %.40q, which is kept for what entities are and what was observed of them", r.RelationType)
-		}
-		return r
-	})
+	relations := readMemoryList(in.Field("relations"), readRelation(readMemoryName))
 	if err := read(in); err != nil {
 		return answer{}, err
 	}
@@ -201,8 +236,6 @@ func (s *Server) createRelations(ctx context.Context, who access.Identity, in *c
 				f, err := c.entity(*end)
 				if err != nil {
 					return err
-				} else if f == nil {
-					return missing(*end)
 				}
 				*end = spelledAs(f, *end)
 			}
@@ -212,13 +245,17 @@ func (s *Server) createRelations(ctx context.Context, who access.Identity, in *c
 				continue
 			}
 			seen[key] = true
-			facts, _, err := s.kept(ctx, who, relationQuery(&r), 1)
+			facts, _, err := s.kept(ctx, who, relationQuery(&r), 0)
 			if err != nil {
 				return err
-			} else if len(facts) > 0 {
+			} else if slices.ContainsFunc(facts, func(f kernel.Fact) bool { return isRelation(&f) }) {
 				continue
 			}
-			if err := c.assert(shown.From, shown.RelationType, shown.To); err != nil {
+			f, err := knowledge.NewFact(shown.From, shown.RelationType, shown.To, MemorySource)
+			if err != nil {
+				return refusef("%v", err)
+			}
+			if err := c.assert(f); err != nil {
 				return err
 			}
 			created = append(created, r)
@@ -232,12 +269,15 @@ func (s *Server) createRelations(ctx context.Context, who access.Identity, in *c
 }
 
 func relationQuery(r *memoryRelation) kernel.FactQuery {
-	return kernel.FactQuery{Subject: r.From, Predicate: r.RelationType, Object: r.To, Source: memorySource}
+	return kernel.FactQuery{Subject: r.From, Predicate: r.RelationType, Object: r.To, Source: MemorySource}
 }
 
 // spelledAs gives an entity's own spelling of its name, if that is what was written, so that
 // relations name entities as entities are named.
 func spelledAs(f *kernel.Fact, written string) string {
+	if f == nil {
+		return written // an entity that does not exist
+	}
 	subject, _, _ := spelling(f).Spelled()
 	if name, err := normalize.Name(written); err == nil && name == f.Version.Subject {
 		return subject
@@ -256,15 +296,15 @@ type entityTexts struct {
 	texts []string
 }
 
-func readTexts(key string, name func(*canon.Cursor) string) func(*canon.Cursor) entityTexts {
+func readTexts(key string, name, text func(*canon.Cursor) string) func(*canon.Cursor) entityTexts {
 	return func(c *canon.Cursor) entityTexts {
 		defer c.Close()
-		return entityTexts{name(c.Field("entityName")), readMemoryList(c.Field(key), name)}
+		return entityTexts{name(c.Field("entityName")), readMemoryList(c.Field(key), text)}
 	}
 }
 
 func (s *Server) addObservations(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	lists := readMemoryList(in.Field("observations"), readTexts("contents", readMemoryName))
+	lists := readMemoryList(in.Field("observations"), readTexts("contents", readMemoryName, readMemoryText))
 	if err := read(in); err != nil {
 		return answer{}, err
 	}
@@ -332,7 +372,7 @@ func (s *Server) deleteEntities(ctx context.Context, who access.Identity, in *ca
 }
 
 func (s *Server) deleteObservations(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	lists := readMemoryList(in.Field("deletions"), readTexts("observations", readAnyString))
+	lists := readMemoryList(in.Field("deletions"), readTexts("observations", readAnyString, readAnyString))
 	if err := read(in); err != nil {
 		return answer{}, err
 	}
@@ -348,14 +388,14 @@ func (s *Server) deleteObservations(ctx context.Context, who access.Identity, in
 				absent = append(absent, l.name)
 				continue
 			}
-			facts, _, err := s.kept(ctx, who, kernel.FactQuery{Subject: l.name, Predicate: observedPredicate, Source: memorySource}, 0)
+			facts, err := c.observations(l.name)
 			if err != nil {
 				return err
 			}
 			for _, text := range l.texts {
-				name, err := normalize.Name(text)
+				name, err := normalize.Text(text)
 				for i := range facts {
-					if err == nil && facts[i].Version.Object == name {
+					if err == nil && textOf(&facts[i]) == name {
 						n += c.retract("delete_observations", gone, facts[i])
 					}
 				}

@@ -3,13 +3,17 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // MaxHistory bounds a page of knowledge_history. knowledge.json says so too.
@@ -64,16 +68,21 @@ func (s *Server) traverse(ctx context.Context, who access.Identity, in *canon.Cu
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{result: traversed{reachedBy(got), cutText(got.Cut), got.Looked, uint64(got.AsOf)}}, nil
+	list, err := s.reachedBy(ctx, who, got)
+	return answer{result: traversed{list, cutText(got.Cut), got.Looked, uint64(got.AsOf)}}, err
 }
 
-func reachedBy(got *kernel.Traversed) []reached {
+func (s *Server) reachedBy(ctx context.Context, who access.Identity, got *kernel.Traversed) ([]reached, error) {
+	written, err := s.kernel.Written(ctx, who.Tenant, got)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]reached, len(got.Reached))
 	for i := range got.Reached {
 		r := &got.Reached[i]
-		list[i] = reached{r.Entity, r.Hops, ppm(r.MinConfidence), r.From, showPath(r.Path, got.Aliases)}
+		list[i] = reached{r.Entity, r.Hops, ppm(r.MinConfidence), r.From, showPath(r.Path, got.Aliases, written)}
 	}
-	return list
+	return list, nil
 }
 
 // A factsCut is what knowledge_slice says beside the evidence.
@@ -131,7 +140,8 @@ func (s *Server) paths(ctx context.Context, who access.Identity, in *canon.Curso
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{result: pathList{reachedBy(got), cutText(got.Cut), got.Looked, uint64(got.AsOf)}}, nil
+	list, err := s.reachedBy(ctx, who, got)
+	return answer{result: pathList{list, cutText(got.Cut), got.Looked, uint64(got.AsOf)}}, err
 }
 
 type history struct {
@@ -147,15 +157,16 @@ type history struct {
 	Next      uint64     `json:"next,omitempty"`
 }
 
-// readStatement reads which statement is meant: its id, or what it says.
-func readStatement(in *canon.Cursor) knowledge.ID {
+// readStatement reads which statement is meant: its id, or what it says. Names have other forms
+// under earlier rules, so there may be several; the newest rule's is the first.
+func readStatement(in *canon.Cursor) []knowledge.ID {
 	if c := in.Optional("statement"); c != nil {
 		for _, key := range [...]string{"subject", "predicate", "object", "valid_from", "valid_until"} {
 			if in.Optional(key) != nil {
 				in.Failf("want either statement or %s, not both", key)
 			}
 		}
-		return canon.Parsed(c, dag.ParseDigest)
+		return []knowledge.ID{canon.Parsed(c, dag.ParseDigest)}
 	}
 	if in.Optional("subject") == nil && in.Optional("predicate") == nil && in.Optional("object") == nil {
 		in.Failf("want statement, or subject, predicate and object")
@@ -170,18 +181,48 @@ func readStatement(in *canon.Cursor) knowledge.ID {
 	if t := readTime(in, "valid_until"); t != nil {
 		f.Until = *t
 	}
-	return f.ID()
+	ids := []knowledge.ID{f.ID()}
+	or := func(name string, earlier []string) []string { return append([]string{name}, earlier...) }
+	subject, predicate, object := f.Spelled()
+	for _, f.Subject = range or(f.Subject, normalize.Earlier(subject)) {
+		for _, f.Predicate = range or(f.Predicate, normalize.Earlier(predicate)) {
+			for _, f.Object = range or(f.Object, normalize.Earlier(object)) {
+				ids = append(ids, f.ID())
+			}
+		}
+	}
+	return ids
+}
+
+// historyOf returns the history of the first of some statements that has one. All but the first
+// are of earlier rules, and must have been asserted under one.
+func (s *Server) historyOf(ctx context.Context, who access.Identity, ids []knowledge.ID) (knowledge.ID, []knowledge.Recorded, error) {
+	var missing error
+	for n, id := range ids {
+		acts, err := s.kernel.History(ctx, who.Tenant, id)
+		switch {
+		case err != nil && !errors.Is(err, store.ErrNotFound):
+			return id, nil, err
+		case err != nil && n == 0:
+			missing = err
+		case n == 0, slices.ContainsFunc(acts, func(r knowledge.Recorded) bool {
+			return r.Act.Kind == knowledge.Assert && r.Act.Fact.Rule != normalize.Newest
+		}):
+			return id, acts, nil
+		}
+	}
+	return ids[0], nil, missing
 }
 
 func (s *Server) history(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	id, after, limit := readStatement(in), readSeq(in, "after"), readCount(in, "limit", MaxHistory)
+	ids, after, limit := readStatement(in), readSeq(in, "after"), readCount(in, "limit", MaxHistory)
 	if err := read(in); err != nil {
 		return answer{}, err
 	}
 	if limit == 0 {
 		limit = 100
 	}
-	acts, err := s.kernel.History(ctx, who.Tenant, id)
+	id, acts, err := s.historyOf(ctx, who, ids)
 	if err != nil {
 		return answer{}, err
 	}

@@ -123,14 +123,15 @@ func KnowledgeEvent(r *knowledge.Recorded) wire.KnowledgeEvent {
 	}
 }
 
-// Traversal shows what a traversal gave, in the names that counted.
-func Traversal(t *kernel.Traversed) wire.Traversal {
+// Traversal shows what a traversal returned, in the names that counted and as they were written.
+func Traversal(t *kernel.Traversed, spelled map[dag.Seq]knowledge.Written) wire.Traversal {
 	w := wire.Traversal{Reached: make([]wire.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: uint64(t.AsOf)}
 	for i := range t.Reached {
 		r := &t.Reached[i]
 		one := wire.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: decimal(r.MinConfidence), From: r.From, Path: make([]wire.Step, len(r.Path))}
 		for k, e := range r.Path {
 			one.Path[k] = step(e, t.Aliases)
+			one.Path[k].Written = written(spelled[e.Since])
 		}
 		w.Reached[i] = one
 	}

@@ -226,7 +226,7 @@ func (s *Store) Versions(ctx context.Context, name dag.Tenant, find knowledge.Fi
 	for i := range f.acts {
 		r := &f.acts[i]
 		v, ok := r.Version()
-		if !ok || !find.Matches(&v) {
+		if !ok || !find.Matches(&v, r.Act.Fact.Rule) {
 			continue
 		}
 		if total++; r.Seq > find.After && len(list) < find.Limit {

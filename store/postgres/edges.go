@@ -55,14 +55,43 @@ const (
 	endless = `253402300799999999`
 )
 
+// A finder is the query for versions by some of their names.
+type finder struct {
+	from, names string
+	args        int
+}
+
 var (
-	queryVersions  = fmt.Sprintf(versionsIn, `(SELECT * FROM edges WHERE tenant = $1 AND NOT incoming) e`, ``)
-	queryBySubject = fmt.Sprintf(versionsIn, fmt.Sprintf(edgesOfNames, `NOT incoming`),
-		` AND ($11::text[] IS NULL OR other = ANY($11)) AND ($12::text[] IS NULL OR name = ANY($12) OR other = ANY($12))`)
-	queryByObject = fmt.Sprintf(versionsIn, fmt.Sprintf(edgesOfNames, `incoming`),
-		` AND ($11::text[] IS NULL OR name = ANY($11) OR other = ANY($11))`)
-	queryByEither = fmt.Sprintf(versionsIn, fmt.Sprintf(edgesOfNames, `true`), ` AND (NOT incoming OR other <> ALL($10))`)
+	findAll       = finder{`(SELECT * FROM edges WHERE tenant = $1 AND NOT incoming) e`, ``, 9}
+	findBySubject = finder{fmt.Sprintf(edgesOfNames, `NOT incoming`),
+		` AND ($11::text[] IS NULL OR other = ANY($11)) AND ($12::text[] IS NULL OR name = ANY($12) OR other = ANY($12))`, 12}
+	findByObject = finder{fmt.Sprintf(edgesOfNames, `incoming`), ` AND ($11::text[] IS NULL OR name = ANY($11) OR other = ANY($11))`, 11}
+	findByEither = finder{fmt.Sprintf(edgesOfNames, `true`), ` AND (NOT incoming OR other <> ALL($10))`, 10}
+
+	queryVersions  = findAll.text()
+	queryBySubject = findBySubject.text()
+	queryByObject  = findByObject.text()
+	queryByEither  = findByEither.text()
 )
+
+func (f *finder) text() string { return fmt.Sprintf(versionsIn, f.from, f.names) }
+
+// textEarlier is the query with names of earlier rules among those that text finds. Four more
+// arguments are the names without these: the subjects, predicates, objects, and either. A
+// version that they do not admit must be one of an act that names no rule, which are those of
+// the first. In the act's JSON a quotation mark within a string has a backslash before it, so
+// what is searched for is a member.
+func (f *finder) textEarlier() string {
+	one := func(n int, columns ...string) string {
+		return fmt.Sprintf(`($%d::text[] IS NULL OR %s)`, n, strings.Join(columns, fmt.Sprintf(` = ANY($%d) OR `, n))+fmt.Sprintf(` = ANY($%d)`, n))
+	}
+	newest := []string{
+		one(f.args+1, `CASE WHEN incoming THEN other ELSE name END`), one(f.args+2, `predicate`),
+		one(f.args+3, `CASE WHEN incoming THEN name ELSE other END`), one(f.args+4, `name`, `other`),
+	}
+	return fmt.Sprintf(versionsIn, f.from, f.names+` AND (`+strings.Join(newest, ` AND `)+
+		` OR EXISTS (SELECT FROM acts WHERE tenant = $1 AND seq = e.since AND strpos(act, ',"normalize":"') = 0))`)
+}
 
 func (t *tx) queueEdges(b *pgx.Batch, ends []packed.End) {
 	for some := range slices.Chunk(ends, addedRows) {
@@ -197,7 +226,7 @@ func readPage(rows pgx.Rows) (list []knowledge.Recorded, total int, err error) {
 func versionsOf(ctx context.Context, db *pgxpool.Conn, tenant dag.Tenant, f *knowledge.Find) (list []knowledge.Recorded, total int, err error) {
 	all, err := readActs(db.Query(ctx, queryVersionsOf, string(tenant), packed.DigestPrefix(*f.Statement), clipped(f.AsOf)))
 	for i := range all {
-		if v, ok := all[i].Version(); ok && f.Matches(&v) {
+		if v, ok := all[i].Version(); ok && f.Matches(&v, all[i].Act.Fact.Rule) {
 			if total++; v.Since > f.After && len(list) < f.Limit {
 				list = append(list, all[i])
 			}
@@ -212,17 +241,28 @@ func findQuery(tenant dag.Tenant, f *knowledge.Find) (query string, args []any) 
 	if f.Source != "" {
 		source = &f.Source
 	}
-	args = []any{string(tenant), clipped(f.AsOf), int64(dag.One) - int64(f.MinConfidence), nameList(f.Predicates), source,
+	all := func(list, earlier []string) []string {
+		if len(list) == 0 {
+			return nil
+		}
+		return nameList(append(slices.Clip(list), earlier...))
+	}
+	subjects, objects, either := all(f.Subjects, f.Earlier.Subjects), all(f.Objects, f.Earlier.Objects), all(f.Either, f.Earlier.Either)
+	args = []any{string(tenant), clipped(f.AsOf), int64(dag.One) - int64(f.MinConfidence), all(f.Predicates, f.Earlier.Predicates), source,
 		(*[16]byte)(f.Turn), (*int64)(f.ValidAt), clipped(f.After), max(f.Limit, 0)}
+	by := &findAll
 	switch {
 	case len(f.Subjects) > 0:
-		return queryBySubject, append(args, nameList(f.Subjects), nameList(f.Objects), nameList(f.Either))
+		by, args = &findBySubject, append(args, subjects, objects, either)
 	case len(f.Objects) > 0:
-		return queryByObject, append(args, nameList(f.Objects), nameList(f.Either))
+		by, args = &findByObject, append(args, objects, either)
 	case len(f.Either) > 0:
-		return queryByEither, append(args, nameList(f.Either))
+		by, args = &findByEither, append(args, either)
 	}
-	return queryVersions, args
+	if f.Earlier.Any() {
+		return by.textEarlier(), append(args, nameList(f.Subjects), nameList(f.Predicates), nameList(f.Objects), nameList(f.Either))
+	}
+	return by.text(), args
 }
 
 // nameList gives those of the names that a column can hold; nil is null, where any will do.

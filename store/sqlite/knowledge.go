@@ -410,17 +410,26 @@ func findClause(f *knowledge.Find) (string, []any) {
 	all := []string{`until > ` + asOf, `seq <= ` + asOf}
 	add := func(text string) { all = append(all, text) }
 	names := func(list []string) string { return `(SELECT value FROM json_each(` + arg(packed.NameList(list)) + `))` }
-	end := func(list []string, which string) {
-		if len(list) > 0 {
-			add(`seq IN (SELECT since FROM edges WHERE tenant = ?1 AND name IN ` + names(list) + ` AND incoming ` + which + `)`)
+	// either adds a condition on names, and as another way the same condition on names of
+	// earlier rules. An act of the first rule does not name it.
+	either := func(list, earlier []string, condition func(list []string) string) {
+		switch {
+		case len(list) == 0:
+		case len(earlier) == 0:
+			add(condition(list))
+		default:
+			add(`(` + condition(list) + ` OR act ->> '$.normalize' IS NULL AND ` + condition(earlier) + `)`)
 		}
 	}
-	end(f.Subjects, `= 0`)
-	end(f.Objects, `= 1`)
-	end(f.Either, `IN (0, 1)`)
-	if len(f.Predicates) > 0 {
-		add(`act ->> '$.predicate' IN ` + names(f.Predicates))
+	end := func(which string) func(list []string) string {
+		return func(list []string) string {
+			return `seq IN (SELECT since FROM edges WHERE tenant = ?1 AND name IN ` + names(list) + ` AND incoming ` + which + `)`
+		}
 	}
+	either(f.Subjects, f.Earlier.Subjects, end(`= 0`))
+	either(f.Objects, f.Earlier.Objects, end(`= 1`))
+	either(f.Either, f.Earlier.Either, end(`IN (0, 1)`))
+	either(f.Predicates, f.Earlier.Predicates, func(list []string) string { return `act ->> '$.predicate' IN ` + names(list) })
 	if f.MinConfidence > 0 {
 		add(`CAST(round((act ->> '$.confidence') * 1000000) AS INTEGER) >= ` + arg(int64(f.MinConfidence)))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -45,6 +46,11 @@ func RandomAct(r *rand.Rand) knowledge.Act {
 		a.Fact.From, a.Fact.Statement.Until = dag.Time(r.IntN(4)), dag.Time(5+r.IntN(4))
 	case 6:
 		a.Fact.Slice = "0123456789abcdef"
+	case 7, 8:
+		a.Fact.Rule = normalize.V1
+	case 9:
+		a.Fact.Rule = normalize.V1
+		a.Fact.Source = fmt.Sprintf("source,%q:%q,", "normalize", normalize.V2) // as if the act named a rule
 	}
 	return a
 }
@@ -370,7 +376,7 @@ func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 		t.Fatalf("%d acts, %v", len(acts), err)
 	}
 	maybe := func(n int) bool { return r.IntN(n) == 0 }
-	found := 0
+	found, byEarlier := 0, 0
 	for range 400 {
 		f := knowledge.Find{Limit: 1 + r.IntN(9)}
 		f.AsOf = dag.Seq(r.IntN(int(acts[len(acts)-1].Seq) + 3))
@@ -385,6 +391,15 @@ func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 		}
 		if maybe(3) {
 			f.Predicates = []string{"p1", "p7"}[:1+r.IntN(2)]
+		}
+		earlier := func(names ...string) []string {
+			if maybe(2) {
+				return nil
+			}
+			return append(names, fmt.Sprintf("e%d", r.IntN(7)))
+		}
+		if maybe(2) {
+			f.Earlier = knowledge.FindEarlier{Subjects: earlier(), Predicates: earlier("p0", "p1"), Objects: earlier(), Either: earlier()}
 		}
 		if maybe(3) {
 			f.MinConfidence = dag.PPM(r.IntN(600_001))
@@ -411,8 +426,13 @@ func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 		total := 0
 		for i := range acts {
 			v, ok := acts[i].Version()
-			if !ok || !f.Matches(&v) {
+			if !ok || !f.Matches(&v, acts[i].Act.Fact.Rule) {
 				continue
+			}
+			if newest := f; f.Earlier.Any() {
+				if newest.Earlier = (knowledge.FindEarlier{}); !newest.Matches(&v, acts[i].Act.Fact.Rule) {
+					byEarlier++
+				}
 			}
 			if total++; acts[i].Seq > f.After && len(want) < f.Limit {
 				want = append(want, acts[i])
@@ -424,8 +444,8 @@ func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 		}
 		found += len(got)
 	}
-	if found < 100 {
-		t.Errorf("only %d versions were found: this test shows less than it should", found)
+	if found < 100 || byEarlier < 20 {
+		t.Errorf("only %d versions were found, %d by names of earlier rules: this test shows less than it should", found, byEarlier)
 	}
 }
 
