@@ -153,6 +153,7 @@ func makeFactsCorpus(t testing.TB) []corpusCase {
 	c.factForms(issued.Bundle)
 	c.factVersions(issued)
 	c.loggedFacts(issued, second)
+	c.cases = append(c.cases, namedFacts(t)...)
 	for i := range c.cases {
 		c.cases[i].namesFails(t)
 	}

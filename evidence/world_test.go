@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/identity"
+	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
@@ -106,6 +107,13 @@ func (w *world) talk() {
 		for _, p := range x.parents {
 			drafts[i].Parents = append(drafts[i].Parents, dag.Parent{ID: w.turns[p], Kind: dag.Reply})
 		}
+	}
+	for i := range drafts { // the corpus does not change with the rules for new turns
+		d := &drafts[i]
+		if err := ingest.Assign(d); err != nil {
+			panic(err)
+		}
+		must(ingest.AssignAs(d, map[string]string{ingest.AttrPhaseBy: ingest.Rules1, ingest.AttrSalienceBy: ingest.Rules1}))
 	}
 	must(w.kernel.Admit(w.ctx(), tenant, drafts))
 }

@@ -90,29 +90,113 @@ function parse(data) {
 }
 
 // ---- Names of entities (K "Names") ------------------------------------------------------------------------------
-// By the tables of Unicode that come with JavaScript: those of normalize/1 are Unicode 15, and a character that came
-// later may be judged otherwise. So may a name with more than 30 marks in a row, which normalize/1 refuses.
+// By the tables of Unicode that come with JavaScript: those of the rules are Unicode 15, and a character that came
+// later may be judged otherwise. So may a name with more than 30 marks in a row, which the rules refuse.
 
 const SHAPELESS = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 const FOLDED = /\p{Changes_When_Casefolded}/gu;
 const CHEROKEE = /[\u13f8-\u13fd\uab70-\uabbf]/; // folds to capitals
 const BETWEEN_WORDS = /(?!#)[\p{White_Space}\p{P}\p{Cc}<=>^`|~]/u;
 const MAX_NAME = 2048;
+const MAX_TEXT = 65536;
 
 const fold = (c) => (CHEROKEE.test(c) ? c.toUpperCase() : c.toUpperCase().toLowerCase());
 
-// The canonical form of a name, or null if it has none.
-export function nameOf(text) {
+function foldName(text) {
   let [before, now] = [null, text];
   for (let round = 0; before !== now; round++) {
     if (round > 8 || utf8(text).length > MAX_NAME) return null;
     [before, now] = [now, now.replace(SHAPELESS, "").normalize("NFKC").replace(FOLDED, fold).normalize("NFKC")];
   }
+  return now;
+}
+
+// The canonical form of a name under normalize/1, or null if it has none.
+export function nameOf(text) {
+  const now = foldName(text);
+  if (now === null) return null;
   const name = now.split(BETWEEN_WORDS).map((word) => word.replace(/^[\p{M}+#]+/u, "")).filter((word) => word).join("-");
   return name && utf8(name).length <= MAX_NAME ? name : null;
 }
 
-const isName = (v) => typeof v === "string" && (/^[a-z0-9$]+(-[a-z0-9$]+)*$/.test(v) ? v.length <= MAX_NAME : nameOf(v) === v);
+const LITERAL = /^(branch|cmd|commit|conversation|file|pkg|test|turn|url|version):(?!\p{White_Space})./su;
+const TEXT_NAME = /^text:[0-9a-f]{64}$/;
+const URL_LIKE = /^[A-Za-z][A-Za-z0-9+.-]+:\/\/./su;
+const PATH_LIKE = /^(?:\/|\.\/|\.\.\/|~\/).|^[A-Za-z]:[\\/](?!\/)./su;
+const trimmed = (text) => text.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, "");
+
+// The canonical form of a name under normalize/2, or null if it has none; of a text that is not yet its digest, textName
+// knows it.
+export function nameOf2(text) {
+  if (text.startsWith("text:")) return TEXT_NAME.test(text) ? text : null;
+  let literal = LITERAL.test(text) ? text : null;
+  const bare = trimmed(text);
+  if (literal === null && !/[\p{White_Space}\p{Cc}]/u.test(bare)) {
+    literal = URL_LIKE.test(bare) ? "url:" + bare : PATH_LIKE.test(bare) ? "file:" + bare : null;
+  }
+  if (literal !== null) return utf8(literal).length <= MAX_NAME && !literal.includes("\0") ? literal : null;
+  let name = foldName(text);
+  for (let round = 0; name !== null; round++) {
+    const next = joinWords(Array.from(name));
+    if (next === name) return name && utf8(name).length <= MAX_NAME ? name : null;
+    name = round < 8 ? next : null;
+  }
+  return null;
+}
+
+// The name of a text: its digest, in NFC and without the white space around it.
+const textName = async (text) => "text:" + hex(await sha256(utf8(trimmed(text).normalize("NFC"))));
+
+const isOperator = (c) => c === "<" || c === ">" || c === "=";
+const isDigit = (c) => /\p{N}/u.test(c);
+const isLetter = (c) => !BETWEEN_WORDS.test(c) && !/[\p{M}+#]/u.test(c);
+const startsNumber = (a, b) => isDigit(a) || (a === "." && isDigit(b));
+
+// Joins the words of a folded name once: its characters stay, separate words, or are operators, beside which nothing does.
+function joinWords(text) {
+  let [out, last, begins] = ["", "", true];
+  text.forEach((c, i) => {
+    const kind = kindOf(text, i, begins);
+    if (kind === "separator") begins = true;
+    if (kind === "separator" || (kind === "mark" && begins)) return;
+    const operator = kind === "operator";
+    if (begins && out && !operator && !isOperator(last)) out += "-";
+    [out, last, begins] = [out + c, operator ? "=" : c, false];
+  });
+  return out;
+}
+
+function kindOf(text, i, begins) {
+  const at = (n) => text[n] ?? " ";
+  const [c, before, after] = [text[i], at(i - 1), at(i + 1)];
+  if (isOperator(c)) return "operator";
+  if (c === "-") {
+    if (isOperator(before) || isOperator(after)) return "operator";
+    return begins && startsNumber(after, at(i + 2)) ? "letter" : "separator";
+  }
+  if ("%~@#^".includes(c)) return "letter";
+  if (c === "+") {
+    return begins && (isLetter(after) || /\p{M}/u.test(after)) && !startsNumber(after, at(i + 2)) ? "separator" : "letter";
+  }
+  if (c === "!" || c === ".") return kindOfStop(text, i);
+  return BETWEEN_WORDS.test(c) ? "separator" : /\p{M}/u.test(c) ? "mark" : "letter";
+}
+
+// Of a run of full stops or exclamation marks.
+function kindOfStop(text, i) {
+  let [first, end] = [i, i + 1];
+  while (text[first - 1] === text[i]) first--;
+  while (text[end] === text[i]) end++;
+  const [before, after] = [text[first - 1] ?? " ", text[end] ?? " "];
+  const alone = /[\p{White_Space}\-/]/u.test(before) || isOperator(before);
+  if (text[i] === "." && end - first === 1) return isDigit(after) && (isDigit(before) || alone) ? "letter" : "separator";
+  return isLetter(after) || (text[i] === "!" && after === "=") || alone ? "letter" : "separator";
+}
+
+const PLAIN_NAME = /^[a-z0-9$]+(-[a-z0-9$]+)*$/; // canonical under both rules
+const isNameBy = (rule) => (v) => typeof v === "string" && (PLAIN_NAME.test(v) ? v.length <= MAX_NAME : rule(v) === v);
+const isName = isNameBy(nameOf2); // a name of normalize/1 is one, too
+const isName1 = isNameBy(nameOf);
 
 // ---- Forms (P 1.2 to 1.4, 2, 3.1, 9, 15; E 2, 5, 7) -------------------------------------------------------------
 // A form is a pattern for texts, [low, high] for integers, an object for objects (each member, and no other), an
@@ -221,10 +305,12 @@ const LEAF = { as_of: INTEGER, at: isTime, bundle: HEX64, key_id: LABEL, provena
 const FACT_POLICY = { type: /^fact_policy_v1$/, direction: /^(both|incoming|outgoing)$/, max_hops: [1, 8], max_results: [1, 1000],
   min_confidence: isDecimal, predicates: new ArrayOf(isName, 0, 64) };
 const FACT_PROVENANCE = { ...PROVENANCE, schema_version: /^gkf\/1$/ };
-const isSpelling = (v) => isText(v, MAX_NAME);
+const isSpelling = (v) => isText(v, MAX_TEXT); // of any other name than a text's it is shorter, or makes no name
 const WRITTEN = (v) => isObject(v) && Object.keys(v).length > 0 && withSome({}, { object: isSpelling, predicate: isSpelling, subject: isSpelling });
-const FACT = withSome({ confidence: isDecimal, object: isName, predicate: isName, source: /^[!-~]{1,128}$/, subject: isName, type: /^fact\/1$/ },
-  { slice: HASH64, supersedes: new ArrayOf(HEX64, 1), turn: UUID, valid_from: isTime, valid_until: isTime, written: WRITTEN });
+const NAMES_BY = (name) => ({ object: name, predicate: name, subject: name });
+const FACT = (v) => withSome({ confidence: isDecimal, source: /^[!-~]{1,128}$/, type: /^fact\/1$/,
+  ...NAMES_BY(isObject(v) && Object.hasOwn(v, "normalize") ? isName : isName1) },
+  { normalize: /^normalize\/2$/, slice: HASH64, supersedes: new ArrayOf(HEX64, 1), turn: UUID, valid_from: isTime, valid_until: isTime, written: WRITTEN })(v);
 const STEP = withSome({ entity: isName, fact: HEX64 }, { incoming: (v) => v === true });
 const REACHED = { entity: isName, from: isName, hops: [1, 8], min_confidence: isDecimal, path: new ArrayOf(STEP, 1, 8) };
 const FACTS = withSome({ ...HEADER, policy: FACT_POLICY, provenance: FACT_PROVENANCE, aliases: new ArrayOf({ alias: isName, canonical: isName }),
@@ -641,12 +727,14 @@ async function readFacts(data) {
   need(new Set(v.question.start).size === v.question.start.length, "it starts from an entity twice");
   need(v.reached.every(({ hops, path }) => hops === path.length), "hops is not the number of steps");
   const statements = await Promise.all(v.facts.map(statementID));
-  v.facts.forEach(({ valid_from: from, valid_until: until, supersedes = [], written = {}, ...fact }, i) => {
+  for (const [i, { valid_from: from, valid_until: until, supersedes = [], written = {}, ...fact }] of v.facts.entries()) {
     need(from !== FIRST_TIME && until !== LAST_TIME && (from ?? FIRST_TIME) < (until ?? LAST_TIME), `facts[${i}] holds at no time, or is limited by what is no limit`);
     need(ascending(supersedes) && !supersedes.includes(statements[i]), `facts[${i}].supersedes does not ascend, or holds the fact's own statement`);
-    const spelled = Object.entries(written).every(([key, text]) => text !== fact[key] && nameOf(text) === fact[key]);
-    need(spelled, `facts[${i}].written has what is no other spelling`);
-  });
+    for (const [key, text] of Object.entries(written)) {
+      const rule = fact.normalize === undefined ? nameOf : TEXT_NAME.test(fact[key]) ? textName : nameOf2;
+      need(text !== fact[key] && (await rule(text)) === fact[key], `facts[${i}].written has what is no other spelling`);
+    }
+  }
   return { v, statements, turns: [], turnCount: 0, edgeCount: 0, bundle: hex(await sha256(data)), isDisclosure: false };
 }
 

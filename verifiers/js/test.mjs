@@ -8,7 +8,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { embedded } from "./embed.mjs";
-import { Usage, ed25519, refusedKey, isConsistent, leafHash, nameOf, role, rootFromPath, treeRoot, verify, xxhash64 } from "./gkverify.mjs";
+import { Usage, ed25519, refusedKey, isConsistent, leafHash, nameOf, nameOf2, role, rootFromPath, treeRoot, verify, xxhash64 } from "./gkverify.mjs";
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const VECTORS = here("../../golden/testdata/gkp-1.jsonl");
@@ -431,6 +431,10 @@ test("names", () => {
     ["\u03a3\u03c2", "\u03c3\u03c3"], ["\uab70\u13a0", "\u13a0\u13a0"], ["\u0301a", "a"], ["a\u0301", "\u00e1"], ["\u0131", "\u0131"], ["a\u0000b", "a-b"], ["a\u3000b\u30fbc", "a-b-c"], ["w".repeat(2048), "w".repeat(2048)], ["w".repeat(2049), null],
     ["\ufdfa".repeat(100), null]]) {
     assert.equal(nameOf(text), want, text.slice(0, 20));
+  }
+  for (const [text, want] of [["timeout < 30s", "timeout<30s"], ["the limit is -5", "the-limit-is--5"], ["C#", "c#"], ["C++", "c++"], ["a..b", "a..b"], ["./x/...", "file:./x/..."], ["lodash@^4.17.0", "lodash@^4.17.0"],
+    ["https://x.example/a b", "https-x-example-a-b"], ["https://x.example/a", "url:https://x.example/a"], ["pkg: x", "pkg-x"], ["pkg:x", "pkg:x"], ["3.14.", "3.14"], ["-", null], ["text:", null], ["\u0085/a", "file:/a"], ["wait... what", "wait-what"]]) {
+    assert.equal(nameOf2(text), want, text);
   }
 });
 
