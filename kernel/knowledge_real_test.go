@@ -144,7 +144,7 @@ func TestFreebase(t *testing.T) {
 			s := open(t, name)
 			k := over(t, s, token.NewAuthority(ring(t, "k1")))
 			for _, all := range [][]knowledge.Act{acts, names} {
-				for some := range slices.Chunk(all, knowledge.MaxActs) {
+				for some := range slices.Chunk(all, 2_000) {
 					must(k.Learn(ctx, tenant, some))
 				}
 			}
