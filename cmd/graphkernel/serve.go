@@ -178,6 +178,9 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 		Registry: observers.registry, Tracer: observers.provider, Version: program,
 		PublicLogs: settings.ledger.public, Asked: len(settings.ledger.asked()),
 	}
+	if w, ok := backing.(interface{ Writable(context.Context) error }); ok {
+		config.Writable = w.Writable
+	}
 	if config.Witness, err = settings.ledger.witness(id, watched, a.clock); err != nil {
 		return err
 	}

@@ -58,7 +58,8 @@ type Store struct {
 	gate   sync.RWMutex
 	closed bool
 
-	broken atomic.Pointer[error] // why, if the outcome of a write is unknown
+	broken  atomic.Pointer[error] // why, if the outcome of a write is unknown
+	refuses atomic.Bool           // the disk refused the last write
 }
 
 var _ store.Store = (*Store)(nil)
