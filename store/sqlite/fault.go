@@ -65,8 +65,8 @@ func (w *writer) rollback(ctx context.Context) error {
 	return nil
 }
 
-// Writable reports whether the store takes writes. While the last one succeeded that
-// costs nothing; otherwise it writes one page of the file anew, unchanged, so that it
+// Writable reports whether the store takes writes: whether its files are the ones that it
+// has open, and whether the last write succeeded. If that was refused it writes one page of the file anew, unchanged, so that it
 // notices when the disk has room again. The error wraps store.ErrUnwritable or
 // store.ErrBroken, or store.ErrBusy if another process is writing.
 func (s *Store) Writable(ctx context.Context) error {
@@ -74,6 +74,12 @@ func (s *Store) Writable(ctx context.Context) error {
 		return err
 	}
 	defer s.gate.RUnlock()
+	if s.writer == nil {
+		return fmt.Errorf("%w: the store was opened read-only", store.ErrUnwritable)
+	}
+	if err := s.unmoved(); err != nil {
+		return s.fail(err)
+	}
 	if !s.refuses.Load() {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -110,5 +111,66 @@ func TestFullDisk(t *testing.T) {
 	}
 	if err := storetest.Check(ctx, again, storetest.Tenant); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReadOnlyDisk opens stores on a disk that is read-only or full: one that was closed,
+// and one that was killed, whose newest turns are in its log alone. To read is enough, and
+// who wants to write is told what is wrong.
+func TestReadOnlyDisk(t *testing.T) {
+	ctx := context.Background()
+	for _, disk := range []string{"full", "read-only"} {
+		for _, end := range []string{"closed", "killed"} {
+			t.Run(disk+", "+end, func(t *testing.T) {
+				folder := smallDisk(t, "6m")
+				path := filepath.Join(folder, "store.db")
+				original := path
+				if end == "killed" {
+					original = filepath.Join(t.TempDir(), "store.db")
+				}
+				s := create(t, original)
+				if _, err := s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1, 500, 0)}); err != nil {
+					t.Fatal(err)
+				}
+				if end == "killed" { // what a kill leaves
+					for _, suffix := range []string{"", "-wal", "-shm"} {
+						data, err := os.ReadFile(original + suffix)
+						if err == nil {
+							err = os.WriteFile(path+suffix, data, 0o600)
+						}
+						if err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if disk == "full" {
+					fill(t, filepath.Join(folder, "ballast"))
+				} else if err := syscall.Mount("", folder, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+					t.Fatal(err)
+				}
+				if disk == "read-only" {
+					if _, err := sqlite.Open(ctx, path, sqlite.Options{}); !errors.Is(err, store.ErrUnwritable) || !strings.Contains(err.Error(), "read-only") {
+						t.Errorf("opening it to write gave %v", err)
+					}
+				}
+				r, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer r.Close()
+				if head, err := r.Head(ctx, storetest.Tenant); err != nil || head != 500 {
+					t.Errorf("the head is %d, %v, want 500", head, err)
+				}
+				if err := storetest.Check(ctx, r, storetest.Tenant); err != nil {
+					t.Error(err)
+				}
+				if _, err := r.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1000, 5, 1)}); !errors.Is(err, store.ErrUnwritable) || !strings.Contains(err.Error(), "read-only") {
+					t.Errorf("a write gave %v", err)
+				}
+			})
+		}
 	}
 }

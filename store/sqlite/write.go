@@ -68,7 +68,7 @@ type writer struct {
 	acts, edges                    inserts
 }
 
-func openWriter(ctx context.Context, path string, busy time.Duration) (w *writer, err error) {
+func openWriter(ctx context.Context, path string, busy time.Duration, isNew bool) (w *writer, err error) {
 	name, err := dataSource(path, busy, "synchronous(full)", "secure_delete(1)", writerCache, logPages, logSize)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func openWriter(ctx context.Context, path string, busy time.Duration) (w *writer
 	if w.conn, err = w.db.Conn(ctx); err != nil {
 		return w, err
 	}
-	if err := prepareFile(ctx, w.conn); err != nil {
+	if err := prepareFile(ctx, w.conn, isNew); err != nil {
 		return w, err
 	}
 	return w, w.prepare(ctx)
@@ -241,6 +241,9 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	if _, err := dag.ParseTenant(string(tenant)); err != nil {
 		return err
 	}
+	if s.writer == nil {
+		return fmt.Errorf("%w: the store was opened read-only", store.ErrUnwritable)
+	}
 	select {
 	case s.writing <- struct{}{}:
 	case <-ctx.Done():
@@ -273,6 +276,9 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 			return s.fail(errors.Join(err, undo))
 		}
 		return s.refused(s.afterCommit(fmt.Errorf("commit: %w", err)))
+	}
+	if err := s.unmoved(); err != nil {
+		return s.fail(err)
 	}
 	if err := s.step("committed"); err != nil {
 		return s.fail(fmt.Errorf("commit: %w", err))
