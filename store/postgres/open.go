@@ -128,6 +128,10 @@ func connect(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	switch mode := c.ConnConfig.DefaultQueryExecMode; mode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+		return nil, fmt.Errorf("default_query_exec_mode is %s, in which lists of ids cannot be sent; behind PgBouncer it must be cache_describe", mode)
+	}
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
 	}
