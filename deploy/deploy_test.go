@@ -487,7 +487,7 @@ func TestUnit(t *testing.T) {
 	for name, want := range map[string]string{
 		"DynamicUser": "yes", "StateDirectory": "graphkernel", "NoNewPrivileges": "yes", "ProtectSystem": "strict", "ProtectHome": "yes",
 		"MemoryDenyWriteExecute": "yes", "CapabilityBoundingSet": "", "SystemCallArchitectures": "native", "Restart": "on-failure",
-		"ExecReload": "/bin/kill -HUP $MAINPID", "LoadCredential": "keyring:/etc/graphkernel/keys.json",
+		"Type": "notify", "WatchdogSec": "30s", "ExecReload": "/bin/kill -HUP $MAINPID", "LoadCredential": "keyring:/etc/graphkernel/keys.json",
 	} {
 		if got := all[name]; !slices.Equal(got, []string{want}) {
 			t.Errorf("%s is %q, want %q", name, got, want)

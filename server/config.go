@@ -34,6 +34,10 @@ type Config struct {
 	// connections open, such as MCP's sessions. Nil: nothing does.
 	OnStop func()
 
+	// Writable says whether the store takes writes, for /health/ready. Nil: that is not
+	// asked.
+	Writable func(context.Context) error
+
 	// PublicLogs are the tenants whose ledger anybody may read without a key.
 	PublicLogs []dag.Tenant
 

@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/wire"
 )
 
@@ -40,6 +42,8 @@ func (c *call) ready() error {
 	status, code := "ok", http.StatusOK
 	if fault := s.lookAtStore(c.ctx); fault != "" {
 		checks["store"], status, code = fault, "unavailable", http.StatusServiceUnavailable
+	} else if fault := s.lookAtWrites(c.ctx); fault != "" {
+		checks["store"], status, code = fault, "unavailable", http.StatusServiceUnavailable
 	}
 	if !s.config.Kernel.CanSign() {
 		checks["keys"], status, code = "no key signs", "unavailable", http.StatusServiceUnavailable
@@ -59,6 +63,25 @@ func (s *Server) lookAtStore(ctx context.Context) (fault string) {
 	}
 	s.started.Store(true)
 	return ""
+}
+
+// lookAtWrites says whether the store takes writes. That another process is writing says
+// nothing.
+func (s *Server) lookAtWrites(ctx context.Context) (fault string) {
+	if s.config.Writable == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	defer cancel()
+	err := s.config.Writable(ctx)
+	switch {
+	case err == nil, errors.Is(err, store.ErrBusy):
+		return ""
+	case errors.Is(err, store.ErrBroken):
+		s.broken.Store(true)
+	}
+	s.config.Log.ErrorContext(ctx, "the store takes no writes", "error", err)
+	return "takes no writes"
 }
 
 func (c *call) openapi() error { return c.write(http.StatusOK, jsonType, c.server.contract.json) }

@@ -202,6 +202,8 @@ func problemOf(err error) *problem {
 		return &problem{code: codeStore, detail: "the ledger is not the history that this kernel has signed, so nothing is issued until its keeper has decided which one goes on (graphkernel fsck, identity adopt)", retryAfter: 300, cause: err}
 	case errors.Is(err, store.ErrUncertain):
 		return &problem{code: codeStore, detail: "the store did not answer, and whether this was kept is not known; repeating it is safe, and the way to find out", retryAfter: 1, cause: err}
+	case errors.Is(err, store.ErrUnwritable):
+		return &problem{code: codeStore, detail: "the store's disk is full or takes no writes; nothing was changed, and what only reads goes on", retryAfter: 10, cause: err}
 	case errors.Is(err, store.ErrLost):
 		return &problem{code: codeStore, detail: "the store cannot be reached; nothing was changed", retryAfter: 1, cause: err}
 	case errors.Is(err, store.ErrBusy):

@@ -169,7 +169,7 @@ func TestStoreFaults(t *testing.T) {
 	if a := s.ask(question{op: "listPolicies", key: s.admin()}); a.status != 503 || a.header.Get("Retry-After") != "1" {
 		t.Errorf("got %d", a.status)
 	}
-	for fault, says := range map[error]string{store.ErrLost: "nothing was changed", store.ErrUncertain: "repeating it is safe", kernel.ErrWentBack: "restart the service"} {
+	for fault, says := range map[error]string{store.ErrUnwritable: "nothing was changed", store.ErrLost: "nothing was changed", store.ErrUncertain: "repeating it is safe", kernel.ErrWentBack: "restart the service"} {
 		fault = fmt.Errorf("secret: %w", fault)
 		f.key.Store(&fault)
 		if p := s.refused(503, "store_unavailable", question{op: "listPolicies", key: s.admin()}); !strings.Contains(p.Detail, says) || strings.Contains(p.Detail, "secret") {
@@ -191,6 +191,33 @@ func TestStoreFaults(t *testing.T) {
 	s.expect(503, question{op: "live"}) // only a restart helps
 	if log := s.log.String(); !strings.Contains(log, "disk on fire") {
 		t.Error("the cause is not in the log")
+	}
+}
+
+// TestReadyForWrites makes sure that a store whose disk is full makes the service not ready,
+// and asks for no restart, and that one that broke does.
+func TestReadyForWrites(t *testing.T) {
+	var refusal atomic.Pointer[error]
+	s := start(t, func(c *server.Config) {
+		c.Writable = func(context.Context) error {
+			if err := refusal.Load(); err != nil {
+				return *err
+			}
+			return nil
+		}
+	})
+	for _, c := range []struct {
+		err         error
+		ready, live int
+	}{
+		{nil, 200, 200}, {store.ErrUnwritable, 503, 200}, {store.ErrBusy, 200, 200}, {nil, 200, 200}, {store.ErrBroken, 503, 503},
+	} {
+		refusal.Store(&c.err)
+		a := s.expect(c.ready, question{op: "ready"})
+		if says := strings.Contains(string(a.body), `"store":"takes no writes"`); says != (c.ready == 503) {
+			t.Errorf("%v: /health/ready says %s", c.err, a.body)
+		}
+		s.expect(c.live, question{op: "live"})
 	}
 }
 

@@ -370,6 +370,7 @@ var (
 	ErrTooManyKeys = errors.New("the tenant has as many API keys as it can have")
 	ErrClosed      = errors.New("store is closed")
 	ErrBroken      = errors.New("store is unusable until it is opened again")
+	ErrUnwritable  = errors.New("the store's disk takes no writes; nothing was changed") // until it has room again, or is writable
 	ErrUncertain   = errors.New("the write may have been kept or not; repeat it, which is safe")
 	ErrLost        = errors.New("the store cannot be reached; nothing was changed")
 	ErrGap         = errors.New("the stretch does not continue the history that is stored")

@@ -17,8 +17,8 @@ type sample struct {
 // soakClients work at once: most verify, some cut slices, some admit turns.
 const soakClients = 32
 
-// soak keeps the service under load and watches what it holds. Memory is flat if the
-// last third holds little more than the second.
+// soak keeps the service under load and watches what it holds, a line a minute. Memory is
+// flat if the last third grows by no more than 5 %.
 func (s *service) soak(during time.Duration) error {
 	claim, err := s.claim()
 	if err != nil {
@@ -44,6 +44,7 @@ func (s *service) soak(during time.Duration) error {
 		return verify
 	}
 	var samples []sample
+	var shown time.Duration
 	done := make(chan *tally)
 	go func() { done <- load(s.addr, soakClients, during, next) }()
 	started := time.Now()
@@ -59,6 +60,10 @@ func (s *service) soak(during time.Duration) error {
 				return err
 			}
 			samples = append(samples, m)
+			if m.at >= shown {
+				fmt.Printf("%8s  resident %8.1f MiB  heap %8.1f MiB\n", m.at.Round(time.Second), m.resident/(1<<20), m.heap/(1<<20))
+				shown += time.Minute
+			}
 		}
 	}
 }
@@ -98,10 +103,20 @@ func report(t *tally, samples []sample) error {
 		}
 		fmt.Printf("%10s %14.1f %14.1f %12.1f\n", []string{"first", "second", "last"}[i]+" third", means[i].resident/(1<<20), means[i].heap/(1<<20), means[i].goroutines)
 	}
-	const slack = 1.10
-	if means[2].resident > slack*means[1].resident+8<<20 || means[2].goroutines > slack*means[1].goroutines+4 {
-		return fmt.Errorf("the last third holds more than the second: memory or goroutines are not flat")
+	last := samples[2*third:]
+	half := len(last) / 2
+	from, to := residentMean(last[:half]), residentMean(last[half:])
+	if to > 1.05*from || means[2].goroutines > 1.10*means[1].goroutines+4 {
+		return fmt.Errorf("within the last third resident memory went from %.1f to %.1f MiB: memory or goroutines are not flat", from/(1<<20), to/(1<<20))
 	}
 	fmt.Println("flat")
 	return nil
+}
+
+// residentMean is the mean of the resident memory.
+func residentMean(samples []sample) (mean float64) {
+	for _, m := range samples {
+		mean += m.resident / float64(len(samples))
+	}
+	return mean
 }

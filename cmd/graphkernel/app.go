@@ -167,7 +167,7 @@ func (a *app) root() *cobra.Command {
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	noFiles(root, "tenant")
 	root.AddCommand(
-		a.importCommand(), a.exportCommand(), a.showCommand(),
+		a.initCommand(), a.importCommand(), a.exportCommand(), a.showCommand(),
 		a.sliceCommand(), a.verifyCommand(), a.replayCommand(), a.explainCommand(),
 		a.knowledgeCommand(), a.policyCommand(), a.eraseCommand(), a.attestCommand(), a.convertCommand(), a.discloseCommand(), a.logCommand(), a.fetchCommand(), a.identityCommand(), a.conformanceCommand(),
 		a.keysCommand(), a.apikeyCommand(), a.serveCommand(), a.mcpCommand(), a.configCommand(),
@@ -246,20 +246,26 @@ func (s *session) holdsTurns(ctx context.Context) error {
 
 // withKernel opens the store, which must be there, calls fn, and closes it.
 func (a *app) withKernel(ctx context.Context, ring token.Keyring, fn func(*session) error) error {
-	return a.withStore(ctx, ring, false, fn)
+	return a.withStore(ctx, ring, toWrite, fn)
+}
+
+// withReadKernel is withKernel for what only reads: the store may be one that cannot be
+// written to, and is not migrated.
+func (a *app) withReadKernel(ctx context.Context, ring token.Keyring, fn func(*session) error) error {
+	return a.withStore(ctx, ring, toRead, fn)
 }
 
 // withNewKernel is withKernel, but makes the store if there is none.
 func (a *app) withNewKernel(ctx context.Context, ring token.Keyring, fn func(*session) error) error {
-	return a.withStore(ctx, ring, true, fn)
+	return a.withStore(ctx, ring, toMake, fn)
 }
 
-func (a *app) withStore(ctx context.Context, ring token.Keyring, create bool, fn func(*session) error) (err error) {
+func (a *app) withStore(ctx context.Context, ring token.Keyring, why purpose, fn func(*session) error) (err error) {
 	tenant, err := a.tenant()
 	if err != nil {
 		return err
 	}
-	s, err := a.openStore(ctx, create)
+	s, err := a.openStore(ctx, why)
 	if err != nil {
 		return err
 	}
@@ -282,8 +288,25 @@ func (a *app) withStore(ctx context.Context, ring token.Keyring, create bool, fn
 // errNoStore is wrapped when nothing was ever stored.
 var errNoStore = errors.New("there is no store")
 
-func (a *app) openStore(ctx context.Context, create bool) (store.Store, error) {
-	return openNamed(ctx, a.storeName(), create)
+// A purpose is what a store is opened for.
+type purpose int
+
+const (
+	toRead  purpose = iota // nothing is changed, and the disk may be read-only or full
+	toWrite                // the store must be there
+	toMake                 // the store is made where there is none
+)
+
+// openStore opens the store that the flags and the environment name. The folder of the
+// default one is made with it.
+func (a *app) openStore(ctx context.Context, why purpose) (store.Store, error) {
+	name := a.storeName()
+	if path := a.defaultStore(); why == toMake && path != "" && name == "sqlite:"+path {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return a.openNamed(ctx, name, why)
 }
 
 // isPostgres reports whether a store's name is for PostgreSQL: a URL, or "postgres:"
@@ -292,11 +315,11 @@ func isPostgres(name string) bool {
 	return name == "postgres:" || strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
-// openNamed opens the store that a name stands for, and with create makes one where
-// there is none. A PostgreSQL database must be there; its tables are made.
-func openNamed(ctx context.Context, name string, create bool) (store.Store, error) {
+// openNamed opens the store that a name stands for, and to make one says so where there
+// was none. A PostgreSQL database must be there; its tables are made. Folders are not.
+func (a *app) openNamed(ctx context.Context, name string, why purpose) (store.Store, error) {
 	if isPostgres(name) {
-		s, err := postgres.Open(ctx, postgresURL(name), postgres.Options{})
+		s, err := postgres.Open(ctx, postgresURL(name), postgres.Options{ReadOnly: why == toRead})
 		if err != nil {
 			return nil, withoutName(name, err)
 		}
@@ -306,20 +329,28 @@ func openNamed(ctx context.Context, name string, create bool) (store.Store, erro
 	if err != nil {
 		return nil, err
 	}
-	s, err := sqlite.Open(ctx, path, sqlite.Options{})
-	if !errors.Is(err, fs.ErrNotExist) {
-		return s, err
+	s, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: why == toRead})
+	switch {
+	case err == nil:
+		return s, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case why != toMake:
+		return nil, fmt.Errorf("%w at %s; graphkernel init makes one, and so does import", errNoStore, shownPath(name))
 	}
-	if !create {
-		return nil, fmt.Errorf("%w at %s; graphkernel import makes one", errNoStore, shownPath(name))
+	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s to make the store in", filepath.Dir(shownPath(name)))
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	s, err = sqlite.Create(ctx, path, sqlite.Options{})
+	if errors.Is(err, fs.ErrExist) { // another process was faster
+		s, err = sqlite.Open(ctx, path, sqlite.Options{})
+	} else if err == nil {
+		a.note("graphkernel: made a new store at %s", shownPath(name))
+	}
+	if err != nil {
 		return nil, err
 	}
-	if s, err = sqlite.Create(ctx, path, sqlite.Options{}); errors.Is(err, fs.ErrExist) { // another process was faster
-		return sqlite.Open(ctx, path, sqlite.Options{})
-	}
-	return s, err
+	return s, nil
 }
 
 func (a *app) storeName() string {

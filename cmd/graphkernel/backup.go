@@ -92,33 +92,33 @@ func (a *app) backup(ctx context.Context, path string, force bool) (err error) {
 	if err != nil {
 		return err
 	}
-	from, err := a.openStore(ctx, false)
+	from, err := a.openStore(ctx, toRead)
 	if err != nil {
 		return err
 	}
 	defer closeStore(from, &err)
-	beside, err := os.CreateTemp(filepath.Dir(target), ".graphkernel-*.db") // mode 0600; an empty file is a new store
+	folder := filepath.Dir(target)
+	sqlite.RemoveDead(ctx, folder) // of backups that were killed
+	beside := sqlite.Temporary(folder)
+	defer func() { // when all went well it has another name
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			_ = os.Remove(beside + suffix)
+		}
+	}()
+	to, err := sqlite.Create(ctx, beside, sqlite.Options{})
 	if err != nil {
 		return cannotWrite(path, err)
 	}
-	defer func() { // when all went well it has another name
-		for _, suffix := range []string{"", "-wal", "-shm"} {
-			_ = os.Remove(beside.Name() + suffix)
-		}
-	}()
-	if err := beside.Close(); err != nil {
-		return cannotWrite(path, err)
-	}
-	reports, report, err := a.backupInto(ctx, beside.Name(), from)
+	reports, report, err := a.backupInto(ctx, to, from)
 	if err != nil {
 		return err
 	}
 	result := backupJSON{File: path, Tenants: tenantsResult(reports), Check: fsckResult(&report)}
 	if report.OK() {
-		if result.SHA256, result.Bytes, err = settle(beside.Name()); err != nil {
+		if result.SHA256, result.Bytes, err = settle(beside); err != nil {
 			return cannotWrite(path, err)
 		}
-		if err := takePlace(ctx, beside.Name(), target, force); err != nil {
+		if err := takePlace(ctx, beside, target, force); err != nil {
 			return cannotWrite(path, err)
 		}
 	}
@@ -223,12 +223,8 @@ func takePlace(ctx context.Context, from, to string, force bool) error {
 	return nil
 }
 
-// backupInto copies a store into an empty file and checks it.
-func (a *app) backupInto(ctx context.Context, path string, from store.Store) (reports []transfer.Tenant, report fsck.Report, err error) {
-	to, err := openNamed(ctx, "sqlite:"+path, false)
-	if err != nil {
-		return nil, report, err
-	}
+// backupInto copies a store into a new one, checks that and closes it.
+func (a *app) backupInto(ctx context.Context, to, from store.Store) (reports []transfer.Tenant, report fsck.Report, err error) {
 	defer closeStore(to, &err)
 	if reports, err = a.transfer(ctx, to, from, nil); err != nil {
 		return nil, report, err
@@ -267,7 +263,7 @@ func (a *app) restore(ctx context.Context, path string) (err error) {
 	if sameStore("sqlite:"+path, a.storeName()) {
 		return usagef("%s is the store itself", path)
 	}
-	from, err := openNamed(ctx, "sqlite:"+path, false)
+	from, err := a.openNamed(ctx, "sqlite:"+path, toRead)
 	if err != nil {
 		return err
 	}
@@ -283,7 +279,7 @@ func (a *app) restore(ctx context.Context, path string) (err error) {
 		a.note("%s is not in order, and nothing was restored", path)
 		return finish(exitDamaged)
 	}
-	to, err := a.openStore(ctx, true)
+	to, err := a.openStore(ctx, toMake)
 	if err != nil {
 		return err
 	}

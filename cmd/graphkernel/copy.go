@@ -82,7 +82,7 @@ func (a *app) copyTo(ctx context.Context, to string, check bool) (err error) {
 	case sameStore(to, a.storeName()):
 		return usagef("--to is the store itself, %s", withoutPassword(to))
 	}
-	from, err := a.openStore(ctx, false)
+	from, err := a.openStore(ctx, toRead)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (a *app) copyTo(ctx context.Context, to string, check bool) (err error) {
 	if err != nil {
 		return err
 	}
-	target, err := openNamed(ctx, to, true)
+	target, err := a.openNamed(ctx, to, toMake)
 	if err != nil {
 		return fmt.Errorf("the store to copy into: %w", err)
 	}

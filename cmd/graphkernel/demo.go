@@ -23,6 +23,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -105,7 +106,14 @@ func (a *app) demo(ctx context.Context, path string) (err error) {
 	if a.output == "json" {
 		d.out = io.Discard
 	}
-	err = inner.withNewKernel(ctx, ring, func(s *session) error {
+	made, err := sqlite.Create(ctx, filepath.Join(folder, "demo.db"), sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	if err := made.Close(); err != nil {
+		return err
+	}
+	err = inner.withKernel(ctx, ring, func(s *session) error {
 		d.session, d.k = s, s.Kernel
 		return d.run(folder, path)
 	})

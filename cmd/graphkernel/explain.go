@@ -57,7 +57,7 @@ type explanationJSON struct {
 }
 
 func (a *app) explain(c *cobra.Command, anchor, turn string, flags cutFlags) error {
-	return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
+	return a.withReadKernel(c.Context(), token.Keyring{}, func(s *session) error {
 		request, err := flags.request(c, s, anchor)
 		if err != nil {
 			return err

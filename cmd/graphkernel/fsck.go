@@ -94,7 +94,7 @@ func (a *app) fsck(ctx context.Context, most int) (err error) {
 	if most < 1 {
 		return usagef("--findings is %d, want at least 1", most)
 	}
-	s, err := a.openStore(ctx, false)
+	s, err := a.openStore(ctx, toRead)
 	if err != nil {
 		return err
 	}

@@ -234,7 +234,7 @@ func (a *app) adoptHistory(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := a.openStore(ctx, false)
+	s, err := a.openStore(ctx, toWrite)
 	if err != nil {
 		return err
 	}

@@ -206,7 +206,7 @@ func (a *app) export(c *cobra.Command, out, conversation string) (err error) {
 	}
 	var r kernel.ExportReport
 	err = a.writeTo(out, func(w io.Writer) error {
-		return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		return a.withReadKernel(c.Context(), token.Keyring{}, func(s *session) error {
 			if err := s.holdsTurns(c.Context()); err != nil {
 				return err
 			}

@@ -90,7 +90,7 @@ func (o *observers) store(s store.Store) store.Store {
 // broken reports whether an error is the store's own.
 func broken(err error) bool {
 	return errors.Is(err, store.ErrBroken) || errors.Is(err, store.ErrClosed) || errors.Is(err, store.ErrSchema) ||
-		errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrUncertain)
+		errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrUncertain) || errors.Is(err, store.ErrUnwritable)
 }
 
 func (o *observers) span(ctx context.Context, name string) (context.Context, func(error)) {

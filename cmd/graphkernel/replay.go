@@ -59,7 +59,7 @@ func (a *app) replay(c *cobra.Command, what string, full bool) error {
 	if err != nil {
 		return err
 	}
-	return a.withKernel(c.Context(), ring, func(s *session) error {
+	return a.withReadKernel(c.Context(), ring, func(s *session) error {
 		r, err := a.replayed(c, s, what)
 		if err != nil {
 			return err

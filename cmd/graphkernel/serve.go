@@ -142,7 +142,7 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 		return err
 	}
 	defer removed(&err)
-	backing, err := a.openStore(ctx, true)
+	backing, err := a.openStore(ctx, toMake)
 	if err != nil {
 		return err
 	}
@@ -178,6 +178,9 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 		Registry: observers.registry, Tracer: observers.provider, Version: program,
 		PublicLogs: settings.ledger.public, Asked: len(settings.ledger.asked()),
 	}
+	if w, ok := backing.(interface{ Writable(context.Context) error }); ok {
+		config.Writable = w.Writable
+	}
 	if config.Witness, err = settings.ledger.witness(id, watched, a.clock); err != nil {
 		return err
 	}
@@ -201,7 +204,11 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 	}
 	a.remindOfKeys(ctx, r, k, tenant)
 	a.watchFiles(ctx, k, authority, log)
-	return a.listen(ctx, r, s, settings.stopping, log, tenant, devKey)
+	alive := config.Writable
+	if alive == nil {
+		alive = func(context.Context) error { return nil }
+	}
+	return a.listen(ctx, r, s, settings.stopping, log, tenant, devKey, alive)
 }
 
 // remindOfKeys says what to do where nobody could ask anything yet.
@@ -215,7 +222,7 @@ func (a *app) remindOfKeys(ctx context.Context, r *reading, k *kernel.Kernel, te
 }
 
 // listen opens the listener, says where, and answers until ctx ends.
-func (a *app) listen(ctx context.Context, r *reading, s *server.Server, stopping server.Stopping, log *slog.Logger, tenant dag.Tenant, devKey string) error {
+func (a *app) listen(ctx context.Context, r *reading, s *server.Server, stopping server.Stopping, log *slog.Logger, tenant dag.Tenant, devKey string, alive func(context.Context) error) error {
 	secure, err := tlsConfig(ctx, r, log)
 	if err != nil {
 		return err
@@ -246,6 +253,7 @@ func (a *app) listen(ctx context.Context, r *reading, s *server.Server, stopping
 		a.note("graphkernel: an API key for this run, role admin, tenant %s:", tenant)
 		a.note("  %s", devKey)
 	}
+	go a.feedWatchdog(ctx, alive, log)
 	err = s.Serve(ctx, l, secure, stopping)
 	if err == nil {
 		a.note("graphkernel: stopped")

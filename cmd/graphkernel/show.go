@@ -60,7 +60,7 @@ type conversationJSON struct {
 }
 
 func (a *app) listConversations(c *cobra.Command) error {
-	return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
+	return a.withReadKernel(c.Context(), token.Keyring{}, func(s *session) error {
 		if err := s.holdsTurns(c.Context()); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ type shownParent struct {
 }
 
 func (a *app) showTree(c *cobra.Command, name, anchor string, flags cutFlags) error {
-	return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
+	return a.withReadKernel(c.Context(), token.Keyring{}, func(s *session) error {
 		conversation, turns, err := conversationOf(c, s, name)
 		if err != nil {
 			return err

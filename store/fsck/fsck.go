@@ -274,7 +274,7 @@ func (c *checker) cannot(where, rule string, err error) error {
 func (c *checker) passing(err error) error {
 	for _, passing := range []error{
 		context.Canceled, context.DeadlineExceeded,
-		store.ErrClosed, store.ErrBroken, store.ErrBusy, store.ErrLost, store.ErrUncertain, store.ErrSchema,
+		store.ErrClosed, store.ErrBroken, store.ErrBusy, store.ErrLost, store.ErrUncertain, store.ErrUnwritable, store.ErrSchema,
 	} {
 		if errors.Is(err, passing) {
 			return err

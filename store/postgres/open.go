@@ -31,6 +31,9 @@ type Options struct {
 	// promoted; a negative one means not at all.
 	Patience time.Duration
 
+	// ReadOnly does not bring the schema to the newest one; an older one is an error.
+	ReadOnly bool
+
 	// Step is for tests that let a write fail or a process die at any point. It is
 	// called before each step of a write, with the step's name, and after the
 	// commit, with "committed". An error before the commit keeps nothing; after it
@@ -93,7 +96,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		m, err = migrate(ctx, c, true)
 		return err
 	})
-	if err == nil && m.From != m.To { // which may take longer
+	if err == nil && m.From != m.To && o.ReadOnly {
+		err = fmt.Errorf("the database has schema %d, this program reads %d; graphkernel migrate changes it", m.From, m.To)
+	} else if err == nil && m.From != m.To { // which may take longer
 		_, err = migrate(ctx, s.pool, false)
 	}
 	if err != nil {
@@ -122,6 +127,10 @@ func connect(ctx context.Context, url string, o Options) (*Store, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, err
+	}
+	switch mode := c.ConnConfig.DefaultQueryExecMode; mode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+		return nil, fmt.Errorf("default_query_exec_mode is %s, in which lists of ids cannot be sent; behind PgBouncer it must be cache_describe", mode)
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second

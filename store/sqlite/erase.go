@@ -108,7 +108,7 @@ func (s *Store) emptyLog(ctx context.Context) error {
 	if err == nil && !done {
 		err = ErrLogBusy
 	}
-	return err
+	return unwritable(err)
 }
 
 // Events lists events by ascending number.

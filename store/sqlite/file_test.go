@@ -91,6 +91,16 @@ func TestForeign(t *testing.T) {
 			rawExec(t, db, `PRAGMA application_id = 7`)
 			_ = db.Close()
 		}, sqlite.ErrForeign},
+		{"an empty file", func(t *testing.T, path string) {
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, sqlite.ErrForeign},
+		{"a database with nothing in it", func(t *testing.T, path string) { // a copy without its log
+			db := raw(t, path)
+			rawExec(t, db, `PRAGMA journal_mode = wal`)
+			_ = db.Close()
+		}, sqlite.ErrForeign},
 		{"a newer version", func(t *testing.T, path string) {
 			_ = create(t, path).Close()
 			db := raw(t, path)
@@ -105,8 +115,10 @@ func TestForeign(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s, err := sqlite.Open(ctx, path, sqlite.Options{}); !errors.Is(err, c.want) || s != nil {
-				t.Errorf("got %v, %v, want %v", s, err, c.want)
+			for _, readOnly := range []bool{false, true} {
+				if s, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: readOnly}); !errors.Is(err, c.want) || s != nil {
+					t.Errorf("got %v, %v, want %v", s, err, c.want)
+				}
 			}
 			after, err := os.ReadFile(path)
 			if err != nil || !bytes.Equal(before, after) {
@@ -116,17 +128,17 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestOpenAtOnce lets many stores meet on a file whose creation was cut short
-// before there was anything in it.
+// TestOpenAtOnce lets many stores be created under one name at once: one is, and all
+// open that.
 func TestOpenAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	var all sync.WaitGroup
 	for i := range 6 {
 		all.Go(func() {
-			s, err := sqlite.Open(context.Background(), path, sqlite.Options{})
+			s, err := sqlite.Create(context.Background(), path, sqlite.Options{})
+			if errors.Is(err, fs.ErrExist) {
+				s, err = sqlite.Open(context.Background(), path, sqlite.Options{})
+			}
 			if err != nil {
 				t.Error(err)
 				return

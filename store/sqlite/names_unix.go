@@ -3,6 +3,7 @@
 package sqlite
 
 import (
+	"errors"
 	"io/fs"
 	"syscall"
 )
@@ -14,3 +15,10 @@ func names(info fs.FileInfo) int {
 	}
 	return 1
 }
+
+// running reports whether there is a process of this id.
+func running(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// writable returns an error if this process may not write to the file, such as one on a
+// read-only disk. It does not open the file: closing it would end SQLite's locks on it.
+func writable(path string) error { return syscall.Access(path, 2) }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,8 +15,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 // Options of a store. The zero value is what a program should use.
@@ -28,6 +32,11 @@ type Options struct {
 	// fails. 0 means ten seconds. Writes of this process wait for each other
 	// for as long as their contexts allow.
 	Busy time.Duration
+
+	// ReadOnly opens the file for reading alone, also where it cannot be written to: on a
+	// read-only or full disk. It is not migrated, and every write returns an error that
+	// wraps store.ErrUnwritable.
+	ReadOnly bool
 
 	// Step is for tests that let a write fail or a process die at any point.
 	// It is called before each step of a write, with the step's name, and after
@@ -50,6 +59,7 @@ type Store struct {
 	// that waiting for it ends with the context.
 	writing chan struct{}
 	writer  *writer
+	files   fileIdentity
 
 	tenants sync.Map // dag.Tenant → int64, of committed rows, which never change
 
@@ -58,23 +68,55 @@ type Store struct {
 	gate   sync.RWMutex
 	closed bool
 
-	broken atomic.Pointer[error] // why, if the outcome of a write is unknown
+	broken  atomic.Pointer[error] // why, if the outcome of a write is unknown
+	refuses atomic.Bool           // the disk refused the last write
 }
 
 var _ store.Store = (*Store)(nil)
 
 // Create makes a new database file, which only its owner may read, and opens
-// it. If there is a file already the error wraps fs.ErrExist.
+// it. If there is a file already the error wraps fs.ErrExist. The file gets its name
+// when it is complete, so that an empty one is never a store.
 func Create(ctx context.Context, path string, o Options) (*Store, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	if err := create(ctx, path); err != nil {
 		return nil, fmt.Errorf("sqlite: creating a store: %w", err)
 	}
+	return Open(ctx, path, o)
+}
+
+func create(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	for _, suffix := range []string{"-wal", "-journal"} { // SQLite would apply it to the new file
+		if log, err := os.Stat(path + suffix); err == nil && log.Size() > 0 {
+			return fmt.Errorf("there is %s%s of a store that is gone; remove it", path, suffix)
+		}
+	}
+	temporary := Temporary(filepath.Dir(path))
+	f, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer removeAll(temporary)
 	if err := f.Close(); err != nil {
-		return nil, fmt.Errorf("sqlite: creating a store: %w", err)
+		return err
+	}
+	s, err := open(ctx, temporary, Options{}, true)
+	if err != nil {
+		return err
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	err = os.Link(temporary, path)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without hard links
+		if _, there := os.Lstat(path); there != nil {
+			err = os.Rename(temporary, path)
+		}
 	}
 	syncFolder(filepath.Dir(path))
-	return Open(ctx, path, o)
+	return err
 }
 
 // syncFolder makes the new file's name durable. Where folders cannot be synced
@@ -88,21 +130,25 @@ func syncFolder(path string) {
 
 // Open opens a database file that Create made, and brings it to the newest
 // schema. If there is none the error wraps fs.ErrNotExist. A file of another
-// program wraps ErrForeign and is left as it is, one of a newer version of this
-// one wraps store.ErrSchema. An empty file, which is what a Create leaves that
-// was cut short, is taken for a new one.
+// program, or an empty one, wraps ErrForeign and is left as it is, one of a newer version
+// of this one wraps store.ErrSchema, and one that cannot be written to wraps
+// store.ErrUnwritable.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
-	if _, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return nil, fmt.Errorf("sqlite: opening a store: %w", err)
 	}
-	s, err := open(ctx, path, o)
+	if info.Mode().IsRegular() && info.Size() == 0 {
+		return nil, fmt.Errorf("sqlite: opening %s: %w: the file is empty", path, ErrForeign)
+	}
+	s, err := open(ctx, path, o, false)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: opening %s: %w", path, err)
 	}
 	return s, nil
 }
 
-func open(ctx context.Context, path string, o Options) (s *Store, err error) {
+func open(ctx context.Context, path string, o Options, isNew bool) (s *Store, err error) {
 	// SQLite keeps the write-ahead log beside the file that a link leads to.
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -123,23 +169,98 @@ func open(ctx context.Context, path string, o Options) (s *Store, err error) {
 			s = nil
 		}
 	}()
-	if s.writer, err = openWriter(ctx, path, o.Busy); err != nil {
-		return s, err
+	if o.ReadOnly {
+		return s, s.openReadOnly(ctx, o)
+	}
+	if s.writer, err = openWriter(ctx, path, o.Busy, isNew); err != nil {
+		if refusal := writable(path); refusal != nil {
+			return s, fmt.Errorf("%w: read-only: %w (%w)", store.ErrUnwritable, refusal, err)
+		}
+		return s, unwritable(err)
 	}
 	if err := s.checkpointOld(ctx); err != nil {
 		return s, err
 	}
-	name, err := dataSource(path, o.Busy, "query_only(1)", "cache_size(-16384)")
-	if err != nil {
+	if err := s.openReaders(ctx, o, "rw"); err != nil {
 		return s, err
 	}
+	s.files, err = filesAt(path) // the log is there once anything was read
+	return s, err
+}
+
+// openReaders opens the connections that read. mode is SQLite's, with further parameters
+// of a file's name behind it, if any.
+func (s *Store) openReaders(ctx context.Context, o Options, mode string) error {
+	name, err := dataSource(s.path, o.Busy, "query_only(1)", "cache_size(-16384)")
+	if err != nil {
+		return err
+	}
+	name = strings.Replace(name, "mode=rw", "mode="+mode, 1)
 	if s.readers, err = sql.Open("sqlite", name); err != nil {
-		return s, err
+		return err
 	}
 	s.readers.SetMaxOpenConns(o.Readers)
 	s.readers.SetMaxIdleConns(o.Readers)
+	if o.ReadOnly {
+		if err := s.current(ctx); err != nil {
+			return err
+		}
+	}
 	s.queries, err = prepareQueries(ctx, s.readers)
-	return s, err
+	return err
+}
+
+// openReadOnly tries from the usual to the last resort: as others do; without writing; with
+// the log's index as it is, or in memory; and, where there is no log, as a file that nobody
+// changes.
+func (s *Store) openReadOnly(ctx context.Context, o Options) error {
+	modes := []string{"rw", "ro", "ro&readonly_shm=1"}
+	if log, err := os.Stat(s.path + "-wal"); err != nil || log.Size() == 0 {
+		modes = append(modes, "ro&immutable=1")
+	}
+	var err error
+	for _, mode := range modes {
+		if err = s.openReaders(ctx, o, mode); err == nil {
+			return nil
+		}
+		switch resultCode(err) & 0xff {
+		case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM:
+		default:
+			return err
+		}
+		if s.readers != nil {
+			err = errors.Join(err, s.readers.Close())
+			s.readers = nil
+		}
+	}
+	if refusal := writable(s.path); refusal != nil {
+		return fmt.Errorf("read-only: %w, and its log cannot be read without writing; copy the file with its -wal elsewhere: %w", refusal, err)
+	}
+	return unwritable(err)
+}
+
+// current refuses a file that is not ours, or of another schema than this program's.
+func (s *Store) current(ctx context.Context) (err error) {
+	texts, err := packed.Schema(schemaFiles)
+	if err != nil {
+		return err
+	}
+	conn, err := s.readers.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	id, err := readIdentity(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err := id.check(len(texts)); err != nil {
+		return err
+	}
+	if id.version < len(texts) {
+		return fmt.Errorf("the file has schema %d, this program reads %d; graphkernel migrate changes it", id.version, len(texts))
+	}
+	return nil
 }
 
 // dataSource writes the driver's name for the file. The path is escaped, since
@@ -171,7 +292,7 @@ func (s *Store) checkpointOld(ctx context.Context) error {
 		return nil
 	}
 	_, err := s.writer.checkpoint(ctx)
-	return err
+	return unwritable(err)
 }
 
 // Epoch gives 0: nobody else's data take the place of these.

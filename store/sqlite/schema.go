@@ -57,11 +57,10 @@ func busy(err error) error {
 	return err
 }
 
-// check says whether the file is ours, and of a version that we know. A file
-// with nothing in it is one whose creation was cut short.
+// check says whether the file is ours, and of a version that we know.
 func (id identity) check(newest int) error {
 	if id == (identity{}) {
-		return nil
+		return fmt.Errorf("%w: it is an empty database; if it is the copy of a store, its -wal is missing", ErrForeign)
 	}
 	if id.application != applicationID {
 		return fmt.Errorf("%w: its application_id is %#x", ErrForeign, uint32(id.application))
@@ -118,9 +117,9 @@ func planMigration(ctx context.Context, path string) (m store.Migration, err err
 	return m, id.check(m.To)
 }
 
-// prepareFile brings the file to the newest schema. What it finds is read
-// again under the write lock, since another process may be doing the same.
-func prepareFile(ctx context.Context, conn *sql.Conn) error {
+// prepareFile brings the file to the newest schema, one that is new from nothing. What it
+// finds is read again under the write lock, since another process may be doing the same.
+func prepareFile(ctx context.Context, conn *sql.Conn, isNew bool) error {
 	texts, err := packed.Schema(schemaFiles)
 	if err != nil {
 		return err
@@ -129,8 +128,10 @@ func prepareFile(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	if err := id.check(len(texts)); err != nil {
-		return err
+	if !isNew {
+		if err := id.check(len(texts)); err != nil {
+			return err
+		}
 	}
 	var mode string
 	if err := conn.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
@@ -142,10 +143,10 @@ func prepareFile(ctx context.Context, conn *sql.Conn) error {
 	if id.version == len(texts) {
 		return nil
 	}
-	return migrate(ctx, conn, texts)
+	return migrate(ctx, conn, texts, isNew)
 }
 
-func migrate(ctx context.Context, conn *sql.Conn, texts []string) (err error) {
+func migrate(ctx context.Context, conn *sql.Conn, texts []string, isNew bool) (err error) {
 	if _, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
@@ -159,8 +160,10 @@ func migrate(ctx context.Context, conn *sql.Conn, texts []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := id.check(len(texts)); err != nil {
-		return err
+	if !isNew {
+		if err := id.check(len(texts)); err != nil {
+			return err
+		}
 	}
 	for n := id.version; n < len(texts); n++ {
 		if _, err := conn.ExecContext(ctx, texts[n]); err != nil {

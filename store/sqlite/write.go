@@ -68,7 +68,7 @@ type writer struct {
 	acts, edges                    inserts
 }
 
-func openWriter(ctx context.Context, path string, busy time.Duration) (w *writer, err error) {
+func openWriter(ctx context.Context, path string, busy time.Duration, isNew bool) (w *writer, err error) {
 	name, err := dataSource(path, busy, "synchronous(full)", "secure_delete(1)", writerCache, logPages, logSize)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func openWriter(ctx context.Context, path string, busy time.Duration) (w *writer
 	if w.conn, err = w.db.Conn(ctx); err != nil {
 		return w, err
 	}
-	if err := prepareFile(ctx, w.conn); err != nil {
+	if err := prepareFile(ctx, w.conn, isNew); err != nil {
 		return w, err
 	}
 	return w, w.prepare(ctx)
@@ -241,6 +241,9 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	if _, err := dag.ParseTenant(string(tenant)); err != nil {
 		return err
 	}
+	if s.writer == nil {
+		return fmt.Errorf("%w: the store was opened read-only", store.ErrUnwritable)
+	}
 	select {
 	case s.writing <- struct{}{}:
 	case <-ctx.Done():
@@ -252,7 +255,7 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	}
 	t := &tx{writer: s.writer, ctx: context.WithoutCancel(ctx), ended: ctx.Err, step: s.step, name: tenant}
 	if _, err := t.conn.ExecContext(t.ctx, `BEGIN IMMEDIATE`); err != nil {
-		return busy(err)
+		return s.refused(busy(unwritable(err)))
 	}
 	returned := false
 	defer func() {
@@ -263,19 +266,34 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	err := t.run(fn)
 	returned = true
 	if err != nil || !t.wrote {
-		if _, undo := t.conn.ExecContext(t.ctx, `ROLLBACK`); undo != nil {
-			return s.fail(errors.Join(err, fmt.Errorf("rollback: %w", undo)))
+		if undo := t.rollback(t.ctx); undo != nil {
+			return s.fail(errors.Join(err, undo))
 		}
-		return err
+		return s.refused(unwritable(err))
 	}
 	if _, err := t.conn.ExecContext(t.ctx, `COMMIT`); err != nil {
-		return s.fail(fmt.Errorf("commit: %w", err))
+		if undo := t.rollback(t.ctx); undo != nil {
+			return s.fail(errors.Join(err, undo))
+		}
+		return s.refused(s.afterCommit(fmt.Errorf("commit: %w", err)))
+	}
+	if err := s.unmoved(); err != nil {
+		return s.fail(err)
 	}
 	if err := s.step("committed"); err != nil {
 		return s.fail(fmt.Errorf("commit: %w", err))
 	}
+	s.refuses.Store(false)
 	s.tenants.Store(tenant, t.tenant)
 	return nil
+}
+
+// refused notes that the disk refused a write, for Writable.
+func (s *Store) refused(err error) error {
+	if errors.Is(err, store.ErrUnwritable) {
+		s.refuses.Store(true)
+	}
+	return err
 }
 
 func (t *tx) run(fn func(*tx) error) error {

@@ -1,0 +1,106 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// resultCode returns SQLite's extended result code of an error, 0 if it is not SQLite's.
+func resultCode(err error) int {
+	var e *driver.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}
+
+// unwritable wraps store.ErrUnwritable around SQLite's errors for a disk that is full,
+// read-only or failing, and returns any other error as it is.
+func unwritable(err error) error {
+	switch code := resultCode(err); code & 0xff { // extended codes have more in front
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("%w: %w", store.ErrUnwritable, err)
+	case sqlite3.SQLITE_READONLY:
+		return fmt.Errorf("%w: the disk or the file is read-only: %w", store.ErrUnwritable, err)
+	}
+	return err
+}
+
+// afterCommit says what a failed COMMIT left behind, once it is rolled back. SQLite
+// writes the log, then syncs it, then notes in the log's index where it ends. If the
+// write failed, the log has no complete commit, and nothing was kept. If the index could
+// not grow, the log has a commit that nobody sees: the next write overwrites it, but a
+// crash before that brings it back. After a failed sync nobody knows what is on the disk,
+// and the store must not go on.
+func (s *Store) afterCommit(err error) error {
+	switch code := resultCode(err); {
+	case code == sqlite3.SQLITE_IOERR_SHMSIZE, code == sqlite3.SQLITE_IOERR_SHMMAP, code == sqlite3.SQLITE_IOERR_SHMOPEN:
+		return fmt.Errorf("%w: %w", store.ErrUncertain, unwritable(err))
+	case code&0xff == sqlite3.SQLITE_FULL, code&0xff == sqlite3.SQLITE_READONLY, code == sqlite3.SQLITE_IOERR_WRITE:
+		return unwritable(err)
+	}
+	return s.fail(err)
+}
+
+// rollback ends a failed transaction. SQLite has ended it already after most faults of
+// the disk; then ROLLBACK fails, and that a new transaction can begin shows that the old
+// one is gone.
+func (w *writer) rollback(ctx context.Context) error {
+	_, err := w.conn.ExecContext(ctx, `ROLLBACK`)
+	if err == nil {
+		return nil
+	}
+	if _, open := w.conn.ExecContext(ctx, `BEGIN`); open != nil {
+		return fmt.Errorf("rollback: %w", err)
+	}
+	if _, err := w.conn.ExecContext(ctx, `ROLLBACK`); err != nil {
+		return fmt.Errorf("rollback: %w", err)
+	}
+	return nil
+}
+
+// Writable reports whether the store takes writes: whether its files are the ones that it
+// has open, and whether the last write succeeded. If that was refused it writes one page of the file anew, unchanged, so that it
+// notices when the disk has room again. The error wraps store.ErrUnwritable or
+// store.ErrBroken, or store.ErrBusy if another process is writing.
+func (s *Store) Writable(ctx context.Context) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.gate.RUnlock()
+	if s.writer == nil {
+		return fmt.Errorf("%w: the store was opened read-only", store.ErrUnwritable)
+	}
+	if err := s.unmoved(); err != nil {
+		return s.fail(err)
+	}
+	if !s.refuses.Load() {
+		return nil
+	}
+	select {
+	case s.writing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.writing }()
+	if err := s.usable(); err != nil {
+		return err
+	}
+	w, ctx := s.writer, context.WithoutCancel(ctx)
+	var version int
+	err := w.conn.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version)
+	if err == nil {
+		_, err = w.conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version))
+	}
+	if err != nil {
+		return busy(unwritable(err))
+	}
+	s.refuses.Store(false)
+	return nil
+}
