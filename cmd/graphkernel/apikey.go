@@ -17,8 +17,8 @@ import (
 )
 
 // roleHelp says what each role may do.
-const roleHelp = `  verifier   has tokens and bundles judged, and nothing else
-  agent      admits turns, asks for slices, sees the policies, verifies
+const roleHelp = `  verifier   has tokens and bundles judged, and sees that the log only grows
+  agent      admits turns, asks for slices, sees the policies, verifies, fetches
   auditor    sees turns, slices and policies, verifies, replays and explains; changes nothing
   admin      everything, registering policies and erasing included`
 
