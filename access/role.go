@@ -77,5 +77,6 @@ func (r Role) May(p Permission) bool {
 type Identity struct {
 	Tenant  dag.Tenant
 	Role    Role
+	Admits  Scope  // which turns it may bring
 	Subject string // the key's id, or the subject of a JWT; for logs and limits
 }
