@@ -262,6 +262,9 @@ func (c *call) eraseTurn() error {
 		return &problem{code: codeInvalid, place: "reason", detail: `an erasure needs a reason, in the body: {"reason": "…"}`}
 	}
 	event, err := c.server.config.Kernel.Erase(c.ctx, c.tenant(), id, reason)
+	if errors.Is(err, store.ErrNotFound) {
+		return &problem{code: codeNotFound, turn: id, detail: fmt.Sprintf("turn %s: not found", id), cause: err}
+	}
 	if err != nil {
 		return err
 	}
