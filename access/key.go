@@ -29,6 +29,7 @@ type Key struct {
 	Tenant    dag.Tenant
 	ID        string // 16 lowercase hex digits
 	Role      Role
+	Admits    Scope    // which turns it may bring; zero: the default of the role
 	Note      string   // what the key is for, in the words of whoever made it; or ""
 	Hash      [32]byte // SHA-256 of the key's text
 	CreatedAt dag.Time
@@ -70,6 +71,12 @@ func (k *Key) Check() error {
 	}
 	if err := CheckNote(k.Note); err != nil {
 		return err
+	}
+	if err := k.Admits.Check(); err != nil {
+		return err
+	}
+	if k.Admits != (Scope{}) && !k.Role.May(Admit) {
+		return fmt.Errorf("%w: a key of role %s admits no turns, so it has no roles and authors to admit", dag.ErrForm, k.Role)
 	}
 	if !k.CreatedAt.Valid() || !k.RevokedAt.Valid() {
 		return fmt.Errorf("%w: API key %s, created at %d, revoked at %d", dag.ErrForm, k.ID, k.CreatedAt, k.RevokedAt)
@@ -148,4 +155,6 @@ func (p Presented) Opens(k *Key) bool {
 }
 
 // Identity says who the holder of a key is.
-func (k *Key) Identity() Identity { return Identity{Tenant: k.Tenant, Role: k.Role, Subject: k.ID} }
+func (k *Key) Identity() Identity {
+	return Identity{Tenant: k.Tenant, Role: k.Role, Subject: k.ID, Admits: k.Admits}
+}

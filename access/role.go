@@ -12,7 +12,7 @@ type Role string
 // The roles.
 const (
 	Agent    Role = "agent"    // admits turns and facts, asks for slices and facts, verifies
-	Verifier Role = "verifier" // verifies, and nothing else
+	Verifier Role = "verifier" // verifies, and follows the log
 	Auditor  Role = "auditor"  // reads, verifies, replays and explains; changes nothing
 	Admin    Role = "admin"    // everything, erasure and policies included
 )
@@ -41,6 +41,7 @@ const (
 	ListPolicies                       // see the policies, to name one
 	Read                               // see turns, conversations, issued slices and events
 	Recall                             // see facts
+	Follow                             // see that the ledger only grows: checkpoints, tiles of hashes, consistency, keys
 	Replay                             // have slices cut again
 	Explain                            // ask why a turn is in a slice
 	Register                           // bind a policy's id
@@ -48,7 +49,7 @@ const (
 )
 
 var permissions = map[Permission]string{
-	Admit: "admit", Cut: "slice", Verify: "verify", ListPolicies: "list policies", Read: "read", Recall: "recall",
+	Admit: "admit", Cut: "slice", Verify: "verify", ListPolicies: "list policies", Read: "read", Recall: "recall", Follow: "follow the log",
 	Replay: "replay", Explain: "explain", Register: "register policies", Erase: "erase",
 }
 
@@ -56,10 +57,10 @@ var permissions = map[Permission]string{
 func (p Permission) String() string { return permissions[p] }
 
 var granted = map[Role][]Permission{
-	Verifier: {Verify},
-	Agent:    {Admit, Cut, Verify, ListPolicies, Recall},
-	Auditor:  {Verify, ListPolicies, Read, Recall, Replay, Explain},
-	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Recall, Replay, Explain, Register, Erase},
+	Verifier: {Verify, Follow},
+	Agent:    {Admit, Cut, Verify, ListPolicies, Recall, Follow},
+	Auditor:  {Verify, ListPolicies, Read, Recall, Follow, Replay, Explain},
+	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Recall, Follow, Replay, Explain, Register, Erase},
 }
 
 // May reports whether a role has a permission. No other role has any.
@@ -76,5 +77,6 @@ func (r Role) May(p Permission) bool {
 type Identity struct {
 	Tenant  dag.Tenant
 	Role    Role
+	Admits  Scope  // which turns it may bring
 	Subject string // the key's id, or the subject of a JWT; for logs and limits
 }

@@ -23,6 +23,7 @@ func TestMay(t *testing.T) {
 		{access.ListPolicies, no, yes, yes, yes, no},
 		{access.Read, no, no, yes, yes, no},
 		{access.Recall, no, yes, yes, yes, no},
+		{access.Follow, yes, yes, yes, yes, no},
 		{access.Replay, no, no, yes, yes, no},
 		{access.Explain, no, no, yes, yes, no},
 		{access.Register, no, no, no, yes, no},
@@ -42,8 +43,8 @@ func TestMay(t *testing.T) {
 			names[row.permission.String()] = true
 		}
 	}
-	if len(names) != 10 || names[""] {
-		t.Errorf("the permissions have the names %v, want ten different ones", names)
+	if len(names) != 11 || names[""] {
+		t.Errorf("the permissions have the names %v, want eleven different ones", names)
 	}
 }
 

@@ -81,6 +81,12 @@ func (k *keys) forget(name keyName) {
 // hash is stored. If storing it is reported as failed, a key may be left over that
 // nobody has the text of.
 func (k *Kernel) CreateKey(ctx context.Context, tenant dag.Tenant, role access.Role, note string) (text string, key access.Key, err error) {
+	return k.CreateScopedKey(ctx, tenant, role, access.Scope{}, note)
+}
+
+// CreateScopedKey is CreateKey for a key that admits other turns than its role does by
+// default.
+func (k *Kernel) CreateScopedKey(ctx context.Context, tenant dag.Tenant, role access.Role, admits access.Scope, note string) (text string, key access.Key, err error) {
 	now, err := k.now()
 	if err != nil {
 		return "", access.Key{}, err
@@ -89,6 +95,10 @@ func (k *Kernel) CreateKey(ctx context.Context, tenant dag.Tenant, role access.R
 	text, key, err = access.Mint(k.salts, tenant, role, note, now)
 	k.random.Unlock()
 	if err != nil {
+		return "", access.Key{}, err
+	}
+	key.Admits = admits
+	if err := key.Check(); err != nil {
 		return "", access.Key{}, err
 	}
 	if err := k.store.PutKey(ctx, key); err != nil {

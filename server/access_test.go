@@ -22,8 +22,8 @@ import (
 
 // permitted is the matrix, written out: the operations that each role may use.
 var permitted = map[access.Role]string{
-	access.Verifier: "verifyToken verifyBundle attestBundle",
-	access.Agent: "admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
+	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle",
+	access.Agent: "getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
 	access.Auditor: "attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
@@ -113,6 +113,13 @@ func TestRoles(t *testing.T) {
 			}
 		}
 	}
+	// Entries of the ledger are read, also under the name of a tile.
+	for role, want := range map[access.Role]int{access.Verifier: 403, access.Agent: 403, access.Auditor: 200, access.Admin: 200} {
+		a := s.ask(question{op: "getTile", key: s.keys[tenantA][role], path: map[string]string{"tile": "entries/000.p/1"}})
+		if a.status != want {
+			t.Errorf("%s: a tile of entries answers %d, want %d", role, a.status, want)
+		}
+	}
 	for _, role := range access.Roles {
 		want := strings.Contains(permitted[role], "streamEvents")
 		r := s.stream(t.Context(), s.keys[tenantA][role], "0")
@@ -121,7 +128,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 3+22+27+38 || refused != 4*38-allowed {
+	if allowed != 7+26+27+38 || refused != 4*38-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

@@ -205,9 +205,13 @@ func (s *Server) admitted(c *call, r *http.Request, now time.Time) error {
 		return err
 	}
 	if !who.Role.May(c.op.permission) {
-		return &problem{code: codeForbidden, detail: fmt.Sprintf("a key of role %s may not %s", who.Role, c.op.permission)}
+		return forbidden(who.Role, c.op.permission)
 	}
 	return nil
+}
+
+func forbidden(role access.Role, p access.Permission) *problem {
+	return &problem{code: codeForbidden, detail: fmt.Sprintf("a key of role %s may not %s", role, p)}
 }
 
 // within takes one request from a key's rate.

@@ -74,6 +74,7 @@ type Limits struct {
 	Timeout       time.Duration // of a request: 30 s
 	HeaderTimeout time.Duration // until the headers are read: 5 s
 	IdleTimeout   time.Duration // of a kept connection: 2 min
+	Connections   int           // open connections; more are closed at once: 2 048
 	Streams       int           // open streams, of events and of lines, for each key: 16
 	StreamsTotal  int           // open streams: 1 024
 	BatchBytes    int           // of the slices in one answer: 64 MiB
@@ -95,6 +96,7 @@ func (l *Limits) fill() {
 	set(&l.Timeout, 30*time.Second)
 	set(&l.HeaderTimeout, 5*time.Second)
 	set(&l.IdleTimeout, 2*time.Minute)
+	set(&l.Connections, 2_048)
 	set(&l.Streams, 16)
 	set(&l.StreamsTotal, 1_024)
 	set(&l.PageBytes, 8<<20)

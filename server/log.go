@@ -15,6 +15,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -177,6 +178,9 @@ func (c *call) tile(path string) error {
 	t, err := parseTile(path)
 	if err != nil {
 		return err
+	}
+	if t.entries && !c.op.open && !c.who.Role.May(access.Read) {
+		return forbidden(c.who.Role, access.Read)
 	}
 	k := c.server.config.Kernel
 	from := t.index * ledger.TileWidth

@@ -220,7 +220,7 @@ func TestRandom(t *testing.T) {
 	for _, d := range all {
 		if got := statuses[d.op.OperationID]; got[200] == 0 {
 			t.Errorf("%s never succeeded: %v", d.op.OperationID, got)
-		} else if d.op.Security == nil && len(got) < 3 {
+		} else if d.op.Security == nil && len(got) < 3 && d.op.OperationID != "getLogKeys" { // which takes no parameter, and which every role may
 			t.Errorf("%s was hardly tried: %v", d.op.OperationID, got)
 		}
 	}

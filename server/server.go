@@ -296,6 +296,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config, 
 		l, finish = d, d.drain
 	}
 	limits := &s.config.Limits
+	l = &bounded{Listener: l, places: make(chan struct{}, limits.Connections)}
 	h := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: limits.HeaderTimeout,

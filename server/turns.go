@@ -34,7 +34,7 @@ func (c *call) admitTurns() error {
 			place := fmt.Sprintf("turns[%d]", i)
 			return &problem{code: codeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
 		}
-		if err := c.mayWithhold(&drafts[i], fmt.Sprintf("turns[%d]", i)); err != nil {
+		if err := c.mayAdmit(&drafts[i], fmt.Sprintf("turns[%d]", i)); err != nil {
 			return err
 		}
 	}
@@ -70,11 +70,14 @@ func inBatch(err error, drafts []dag.Draft) error {
 	return err
 }
 
-// mayWithhold refuses a turn without text from whoever does not restore: what it says
-// of itself, phase and salience included, nobody can check any more.
-func (c *call) mayWithhold(d *dag.Draft, place string) error {
+// mayAdmit refuses a turn outside the key's scope, and a turn without text from whoever does
+// not restore: what it says of itself, phase and salience included, nobody can check any more.
+func (c *call) mayAdmit(d *dag.Draft, place string) error {
 	if d.Redacted && !c.who.Role.May(access.Erase) {
 		return &problem{code: codeForbidden, place: place, detail: fmt.Sprintf("%s: a turn without its text is admitted by an admin alone", place)}
+	}
+	if err := c.who.MayAdmit(d); err != nil {
+		return &problem{code: codeForbidden, place: place, turn: d.ID, detail: place + ": " + err.Error(), cause: err}
 	}
 	return nil
 }
@@ -162,7 +165,7 @@ func (c *call) admitLines() error {
 				return &problem{code: codeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
 			}
 			drafts = append(drafts, d)
-			return c.mayWithhold(&d, place)
+			return c.mayAdmit(&d, place)
 		}
 		var err error
 		if len(line) > largeBody {
@@ -259,6 +262,9 @@ func (c *call) eraseTurn() error {
 		return &problem{code: codeInvalid, place: "reason", detail: `an erasure needs a reason, in the body: {"reason": "…"}`}
 	}
 	event, err := c.server.config.Kernel.Erase(c.ctx, c.tenant(), id, reason)
+	if errors.Is(err, store.ErrNotFound) {
+		return &problem{code: codeNotFound, turn: id, detail: fmt.Sprintf("turn %s: not found", id), cause: err}
+	}
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // roleHelp says what each role may do.
-const roleHelp = `  verifier   has tokens and bundles judged, and nothing else
-  agent      admits turns, asks for slices, sees the policies, verifies
+const roleHelp = `  verifier   has tokens and bundles judged, and sees that the log only grows
+  agent      admits turns, asks for slices, sees the policies, verifies, fetches
   auditor    sees turns, slices and policies, verifies, replays and explains; changes nothing
   admin      everything, registering policies and erasing included`
 
@@ -35,9 +35,9 @@ keys that sign; see: graphkernel keys.`,
 		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	var role, note string
+	var role, note, roles, authors string
 	create := &cobra.Command{
-		Use:   "create --role ROLE [--note TEXT]",
+		Use:   "create --role ROLE [--admit-roles LIST] [--admit-authors LIST] [--note TEXT]",
 		Short: "Make an API key and print it, this once",
 		Long: `Makes a key for the tenant that --tenant names and prints it alone on standard output.
 It is shown this once; whoever loses it makes another and revokes this one. The
@@ -45,18 +45,25 @@ roles:
 
 ` + roleHelp + `
 
+A key of role agent admits turns of the roles user, assistant and tool, of any author;
+one of role admin those of every role. --admit-roles and --admit-authors say otherwise:
+lists with commas, and in an author's pattern * stands for any text.
+
 The store is made if there is none. The result, as JSON:
 
-  {"key","id","tenant","role"}`,
+  {"key","id","tenant","role","admits_roles","admits_authors"}`,
 		Example: `  graphkernel apikey create --tenant acme --role agent --note 'the build farm'
+  graphkernel apikey create --role agent --admit-roles assistant,tool --admit-authors 'agent:*,tool:*'
   graphkernel apikey create --role auditor > auditor.key`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.createAPIKey(c, role, note) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.createAPIKey(c, role, note, roles, authors) },
 	}
 	create.Flags().StringVar(&role, "role", "", "what its holder may do: "+roleNames()+" (required)")
 	create.Flags().StringVar(&note, "note", "", fmt.Sprintf("what it is for, at most %d bytes", access.MaxNote))
+	create.Flags().StringVar(&roles, "admit-roles", "", "the roles of the turns that it may admit: user, assistant, tool, system (default: that of its role)")
+	create.Flags().StringVar(&authors, "admit-authors", "", "patterns of the authors whose turns it may admit (default: any)")
 	_ = create.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(strings.Split(roleNames(), ", "), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	noFiles(create, "note")
+	noFiles(create, "note", "admit-roles", "admit-authors")
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the tenant's API keys, revoked ones too, the oldest first",
@@ -87,7 +94,7 @@ func roleNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (a *app) createAPIKey(c *cobra.Command, role, note string) error {
+func (a *app) createAPIKey(c *cobra.Command, role, note, roles, authors string) error {
 	if role == "" {
 		return usagef("apikey create needs --role, one of %s", roleNames())
 	}
@@ -98,15 +105,22 @@ func (a *app) createAPIKey(c *cobra.Command, role, note string) error {
 	if err := access.CheckNote(note); err != nil {
 		return &usageError{fmt.Errorf("--note: %w", err)}
 	}
+	admits, err := access.ParseScope(roles, authors)
+	if err != nil {
+		return &usageError{fmt.Errorf("--admit-roles, --admit-authors: %w", err)}
+	}
+	if admits != (access.Scope{}) && !r.May(access.Admit) {
+		return usagef("--admit-roles and --admit-authors are for keys that admit turns, and a key of role %s admits none", r)
+	}
 	return a.withNewKernel(c.Context(), token.Keyring{}, func(s *session) error {
-		text, key, err := s.CreateKey(c.Context(), s.tenant, r, note)
+		text, key, err := s.CreateScopedKey(c.Context(), s.tenant, r, admits, note)
 		if errors.Is(err, store.ErrTooManyKeys) {
 			return fmt.Errorf("%w, %d, revoked ones included; give another tenant", err, store.MaxKeys)
 		} else if err != nil {
 			return err
 		}
 		if a.output == "json" {
-			return a.printJSON(map[string]string{"key": text, "id": key.ID, "tenant": string(key.Tenant), "role": string(key.Role)})
+			return a.printJSON(map[string]string{"key": text, "id": key.ID, "tenant": string(key.Tenant), "role": string(key.Role), "admits_roles": admits.For(r).Roles, "admits_authors": shownAuthors(&key)})
 		}
 		a.note("API key %s of tenant %s, role %s. It is shown this once.", key.ID, key.Tenant, key.Role)
 		fmt.Fprintln(a.stdout, text)
@@ -117,17 +131,27 @@ func (a *app) createAPIKey(c *cobra.Command, role, note string) error {
 type apiKeyLine struct {
 	ID        string `json:"id"`
 	Role      string `json:"role"`
+	Roles     string `json:"admits_roles"`   // "": none
+	Authors   string `json:"admits_authors"` // "": none
 	CreatedAt string `json:"created_at"`
 	RevokedAt string `json:"revoked_at,omitempty"`
 	Note      string `json:"note,omitempty"`
 }
 
 func apiKeyJSON(k *access.Key) apiKeyLine {
-	l := apiKeyLine{ID: k.ID, Role: string(k.Role), CreatedAt: k.CreatedAt.String(), Note: k.Note}
+	l := apiKeyLine{ID: k.ID, Role: string(k.Role), Roles: k.Admits.For(k.Role).Roles, Authors: shownAuthors(k), CreatedAt: k.CreatedAt.String(), Note: k.Note}
 	if k.RevokedAt != 0 {
 		l.RevokedAt = k.RevokedAt.String()
 	}
 	return l
+}
+
+// shownAuthors gives the patterns of the authors whose turns a key admits; "" if it admits none.
+func shownAuthors(k *access.Key) string {
+	if k.Admits.Authors == "" && k.Role.May(access.Admit) {
+		return "*"
+	}
+	return k.Admits.Authors
 }
 
 func (a *app) listAPIKeys(c *cobra.Command) error {
@@ -144,9 +168,9 @@ func (a *app) listAPIKeys(c *cobra.Command) error {
 			lines[i] = apiKeyJSON(&keys[i])
 		}
 		return a.print(map[string]any{"tenant": string(s.tenant), "keys": lines}, func(w io.Writer) {
-			t := newTable(w, "id", "role", "created", "revoked", "note")
+			t := newTable(w, "id", "role", "admits roles", "authors", "created", "revoked", "note")
 			for _, l := range lines {
-				t.AppendRow(table.Row{l.ID, l.Role, l.CreatedAt, l.RevokedAt, render.OneLine(l.Note, 80)})
+				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), l.CreatedAt, l.RevokedAt, render.OneLine(l.Note, 80)})
 			}
 			t.Render()
 		})

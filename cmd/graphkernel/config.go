@@ -75,6 +75,7 @@ var settings = [...]setting{
 	{"limits.timeout", "30s", "of a request"},
 	{"limits.header_timeout", "5s", "until a request's headers are read"},
 	{"limits.idle_timeout", "2m", "of a connection between requests"},
+	{"limits.connections", "2048", "open connections; more are closed at once"},
 	{"limits.streams", "16", "open streams, of events and of lines, for each key"},
 }
 
@@ -382,6 +383,7 @@ func (r *reading) limits() server.Limits {
 		Timeout:       r.duration("limits.timeout"),
 		HeaderTimeout: r.duration("limits.header_timeout"),
 		IdleTimeout:   r.duration("limits.idle_timeout"),
+		Connections:   r.number("limits.connections", 1),
 		Streams:       r.number("limits.streams", 1),
 	}
 }

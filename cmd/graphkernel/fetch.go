@@ -34,9 +34,9 @@ it is proved: it is of the turn, the tenant and the policy that were asked for, 
 signer attested these bytes, they are in the tenant's ledger, and the ledger continues what
 this machine was shown before (log monitor keeps that in the same place).
 
-GRAPHKERNEL_KEY holds the API key. TURN is a turn's whole id. The policy is default@1 with
+GRAPHKERNEL_KEY holds the API key, of role agent. TURN is a turn's whole id. The policy is default@1 with
 the parameters that this program knows, or the one in --policy FILE, as policy
-register takes it.
+add takes it.
 
 Exit codes: 0 proved, 10 tampered or not what was asked for, 11 key unknown, 12 key
 retired, 13 not in the log or no evidence, 14 log inconsistent, 15 quorum not met, 16 text

@@ -70,6 +70,7 @@ were handed out, and writes the bundle.
 Formats: bundle is the evidence, canonical JSON, to be handed on and verified;
 markdown and messages (OpenAI chat form, {"messages":[…]}) are for people and
 prompts and carry no proof. In markdown, control characters become signs for them.
+In messages, a system turn is a user message that quotes it as data.
 
 With --output json and -o, standard output tells what was written:
 

@@ -2,11 +2,13 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -43,11 +45,23 @@ func (s *Server) Handler(identify func(*http.Request) (access.Identity, bool)) h
 			http.Error(w, "pages of this origin may not ask", http.StatusForbidden)
 			return
 		}
-		if id := r.Header.Get(sessionHeader); id != "" && !s.sessions.belongs(id, who) {
+		ctx := with(r.Context(), who)
+		id := r.Header.Get(sessionHeader)
+		switch {
+		case id != "" && !s.sessions.belongs(id, who):
 			http.Error(w, "session not found", http.StatusNotFound)
 			return
+		case id == "" && r.Method == http.MethodPost: // the SDK opens a session for it
+			place, refused := s.sessions.reserve(who)
+			if refused != nil {
+				w.Header().Set("Retry-After", strconv.Itoa(refused.retryAfter))
+				http.Error(w, refused.detail, refused.status)
+				return
+			}
+			defer s.sessions.release(place)
+			ctx = context.WithValue(ctx, placeKey{}, place)
 		}
-		inner.ServeHTTP(w, r.WithContext(with(r.Context(), who)))
+		inner.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
@@ -86,14 +100,39 @@ func isLoopback(host string) bool {
 
 // Sessions over HTTP. The SDK keeps them, ends those that are idle, and closes one
 // whose initialization failed; this table says whose each is, and bounds them.
+//
+// A request that opens a session reserves a place before the SDK sees it: the SDK sends
+// the id of a session with every answer to initialize, also with an error, so a refusal
+// from there would be a 200 with the id of a session that does not exist. A session that
+// is too many is refused rather than the oldest idle one ended: the holders of one key
+// would end each other's sessions in turn, and none of them would learn why.
 type sessions struct {
 	most, each int
 
 	mu     sync.Mutex
 	owner  map[string]access.Identity
-	open   map[access.Identity]int
+	taken  map[access.Identity]int // open and reserved ones of each
+	all    int                     // the sum of taken
 	closed bool
 }
+
+// A place is one session's share of the bounds.
+type place struct {
+	who     access.Identity
+	session string // "" until the session is initialized; guarded by sessions.mu
+}
+
+type placeKey struct{}
+
+// A tooMany says how the opening of a session is refused.
+type tooMany struct {
+	status, retryAfter int
+	detail             string
+}
+
+// retrySession is after how many seconds opening a session may be tried again. Idle
+// sessions end after half an hour, and others when their clients say so.
+const retrySession = 60
 
 // belongs reports whether a session is open and somebody's.
 func (t *sessions) belongs(id string, who access.Identity) bool {
@@ -103,24 +142,52 @@ func (t *sessions) belongs(id string, who access.Identity) bool {
 	return ok && owner == who
 }
 
-// enter notes whose a session is, or refuses it.
-func (t *sessions) enter(id string, who access.Identity) error {
+// reserve takes a place for a session that is to be opened, or says why there is none.
+func (t *sessions) reserve(who access.Identity) (*place, *tooMany) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.closed:
-		return refusef("the server is stopping")
-	case len(t.owner) >= t.most:
-		return refusef("%d sessions are open, and there is room for no more; try again later", t.most)
-	case t.open[who] >= t.each:
-		return refusef("you have %d sessions open, and may have no more; end one with DELETE, or go on in one", t.each)
+		return nil, &tooMany{http.StatusServiceUnavailable, 1, "the server is stopping"}
+	case t.taken[who] >= t.each:
+		return nil, &tooMany{
+			http.StatusTooManyRequests, retrySession,
+			fmt.Sprintf("you have %d sessions open, and may have no more; end one with DELETE, or go on in one", t.each),
+		}
+	case t.all >= t.most:
+		return nil, &tooMany{
+			http.StatusServiceUnavailable, retrySession,
+			fmt.Sprintf("%d sessions are open, and there is room for no more; try again later", t.most),
+		}
 	}
 	if t.owner == nil {
-		t.owner, t.open = map[string]access.Identity{}, map[access.Identity]int{}
+		t.owner, t.taken = map[string]access.Identity{}, map[access.Identity]int{}
 	}
-	t.owner[id] = who
-	t.open[who]++
-	return nil
+	t.all++
+	t.taken[who]++
+	return &place{who: who}, nil
+}
+
+// release gives a place back, unless a session has it.
+func (t *sessions) release(p *place) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p.session == "" {
+		t.free(p.who)
+	}
+}
+
+// enter gives a place to the session that was opened. It reports false if the place has
+// one, or the server is stopping.
+func (t *sessions) enter(id string, p *place) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed || p.session != "" {
+		return false
+	}
+	p.session = id
+	t.owner[id] = p.who
+	return true
 }
 
 func (t *sessions) leave(id string) {
@@ -128,8 +195,14 @@ func (t *sessions) leave(id string) {
 	defer t.mu.Unlock()
 	who := t.owner[id]
 	delete(t.owner, id)
-	if t.open[who]--; t.open[who] == 0 {
-		delete(t.open, who)
+	t.free(who)
+}
+
+// free is called with t.mu held.
+func (t *sessions) free(who access.Identity) {
+	t.all--
+	if t.taken[who]--; t.taken[who] == 0 {
+		delete(t.taken, who)
 	}
 }
 
@@ -141,10 +214,10 @@ func (s *Server) opening(next sdk.MethodHandler) sdk.MethodHandler {
 		if !ok || method != "initialize" || session.ID() == "" || session.InitializeParams() != nil {
 			return next(ctx, method, r)
 		}
-		who, _ := ctx.Value(identityKey{}).(access.Identity)
+		p, _ := ctx.Value(placeKey{}).(*place)
 		id := session.ID()
-		if err := s.sessions.enter(id, who); err != nil {
-			return nil, err
+		if p == nil || !s.sessions.enter(id, p) {
+			return nil, refusef("no session can be opened now")
 		}
 		go func() {
 			_ = session.Wait() // however it ended

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -211,11 +212,11 @@ func TestSessionBounds(t *testing.T) {
 	web := serve(t, s)
 	first := connected(t, web, "a agent k1")
 	connected(t, web, "a agent k1")
-	if _, err := connect(t, web, "a agent k1"); err == nil || !strings.Contains(err.Error(), "2 sessions") {
+	if _, err := connect(t, web, "a agent k1"); err == nil || !strings.Contains(err.Error(), "Too Many Requests") {
 		t.Errorf("a third session of one identity: %v", err)
 	}
 	connected(t, web, "a agent k2")
-	if _, err := connect(t, web, "a agent k3"); err == nil || !strings.Contains(err.Error(), "room") {
+	if _, err := connect(t, web, "a agent k3"); err == nil || !strings.Contains(err.Error(), "Service Unavailable") {
 		t.Errorf("a fourth session: %v", err)
 	}
 	if got := s.sessions.count(); got != 3 {
@@ -244,6 +245,47 @@ func TestSessionBounds(t *testing.T) {
 	waitFor(t, func() bool { return s.sessions.count() == 0 })
 	if _, err := connect(t, web, "a agent k1"); err == nil {
 		t.Error("a closed server opened a session")
+	}
+}
+
+// TestRefusedSessions opens many more sessions at once than there may be: each is open and
+// works, or is refused with a time after which to ask again and without an id.
+func TestRefusedSessions(t *testing.T) {
+	t.Parallel()
+	const most, asked = 64, 100
+	s := New(testKernel(t), Options{})
+	web := serve(t, s)
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	open := 0
+	for range asked {
+		wait.Go(func() {
+			status, _, header := post(t, web, "a agent k1", "", initialize)
+			session := header.Get(sessionHeader)
+			if status == http.StatusTooManyRequests {
+				if session != "" || header.Get("Retry-After") != "60" {
+					t.Errorf("a refusal has session %q, Retry-After %q", session, header.Get("Retry-After"))
+				}
+				return
+			}
+			if status != http.StatusOK || session == "" {
+				t.Errorf("initialize answers %d with session %q", status, session)
+				return
+			}
+			if status, body, _ := post(t, web, "a agent k1", session, ping); status != http.StatusOK {
+				t.Errorf("a session that was opened answers %d: %s", status, body)
+			}
+			mu.Lock()
+			open++
+			mu.Unlock()
+		})
+	}
+	wait.Wait()
+	if open != most {
+		t.Errorf("%d sessions are open, want %d", open, most)
+	}
+	if status, _, _ := post(t, web, "a agent k2", "", initialize); status != http.StatusOK {
+		t.Errorf("another key's session: %d", status)
 	}
 }
 

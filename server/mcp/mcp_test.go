@@ -722,3 +722,28 @@ func TestDefinitions(t *testing.T) {
 		t.Errorf("looked at %d objects only", objects)
 	}
 }
+
+// TestScope admits over the protocol what is outside of what the caller may bring.
+func TestScope(t *testing.T) {
+	t.Parallel()
+	k := testKernel(t)
+	web := serve(t, New(k, Options{}))
+	agent := connected(t, web, "default agent k1")
+	turns := chain(2)
+	list, ok := turns["turns"].([]any)
+	if !ok {
+		t.Fatalf("the turns are %T", turns["turns"])
+	}
+	second, ok := list[1].(map[string]any)
+	if !ok {
+		t.Fatalf("a turn is %T", list[1])
+	}
+	second["role"] = "system"
+	_, complaint := call(t, agent, "admit_turns", turns)
+	if complaint == nil || !strings.Contains(complaint.Error(), `turns[1]`) || !strings.Contains(complaint.Error(), `role "system"`) || !strings.Contains(complaint.Error(), "user,assistant,tool") {
+		t.Errorf("a system turn of an agent: %v", complaint)
+	}
+	if head, err := k.Head(t.Context(), dag.DefaultTenant); err != nil || head != 0 {
+		t.Errorf("the head is %d, %v: something was admitted", head, err)
+	}
+}

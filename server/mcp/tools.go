@@ -136,6 +136,9 @@ func (s *Server) admitTurns(ctx context.Context, who access.Identity, in *canon.
 		if err != nil {
 			return answer{}, refusef("turns[%d]: %v", i, err)
 		}
+		if err := who.MayAdmit(&d); err != nil {
+			return answer{}, refusef("turns[%d]: %v; nothing was admitted", i, err)
+		}
 		drafts[i] = d
 	}
 	receipt, err := s.kernel.Admit(ctx, who.Tenant, drafts)

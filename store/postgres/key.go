@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	keyColumns = `id, role, note, hash, created_at, revoked_at`
+	keyColumns = `id, role, note, hash, created_at, revoked_at, roles, authors`
 
 	queryKey = `SELECT ` + keyColumns + ` FROM api_keys WHERE tenant = $1 AND id = $2`
 
@@ -23,7 +23,7 @@ const (
 	queryKeys     = `SELECT ` + keyColumns + ` FROM api_keys WHERE tenant = $1 ORDER BY created_at, id`
 	queryKeyCount = `SELECT count(*) FROM api_keys WHERE tenant = $1`
 
-	queryAddKey = `INSERT INTO api_keys (tenant, ` + keyColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7)`
+	queryAddKey = `INSERT INTO api_keys (tenant, ` + keyColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 	queryEndKey = `UPDATE api_keys SET revoked_at = $3 WHERE tenant = $1 AND id = $2`
 )
 
@@ -57,7 +57,7 @@ func (t *tx) putKey(key access.Key) error {
 	if count >= store.MaxKeys {
 		return fmt.Errorf("tenant %s: %w", t.name, store.ErrTooManyKeys)
 	}
-	if err := t.exec("keys", queryAddKey, string(t.name), key.ID, string(key.Role), []byte(key.Note), key.Hash[:], int64(key.CreatedAt), int64(key.RevokedAt)); err != nil {
+	if err := t.exec("keys", queryAddKey, string(t.name), key.ID, string(key.Role), []byte(key.Note), key.Hash[:], int64(key.CreatedAt), int64(key.RevokedAt), key.Admits.Roles, []byte(key.Admits.Authors)); err != nil {
 		return err
 	}
 	return t.logActs(store.KeyLeaves(&key)...)
@@ -147,9 +147,9 @@ func readKeys(tenant dag.Tenant, rows pgx.Rows, err error) (list []access.Key, _
 		return nil, err
 	}
 	k := access.Key{Tenant: tenant}
-	var note, hash pgtype.DriverBytes
-	_, err = pgx.ForEachRow(rows, []any{&k.ID, (*string)(&k.Role), &note, &hash, (*int64)(&k.CreatedAt), (*int64)(&k.RevokedAt)}, func() error {
-		k.Note = string(note)
+	var note, hash, authors pgtype.DriverBytes
+	_, err = pgx.ForEachRow(rows, []any{&k.ID, (*string)(&k.Role), &note, &hash, (*int64)(&k.CreatedAt), (*int64)(&k.RevokedAt), &k.Admits.Roles, &authors}, func() error {
+		k.Note, k.Admits.Authors = string(note), string(authors)
 		if err := packed.Fill(k.Hash[:], hash, "a key's hash"); err != nil {
 			return err
 		}

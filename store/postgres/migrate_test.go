@@ -124,7 +124,7 @@ func TestMigrate(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := tables(t, server, "turns")
-		if err := server.Exec(ctx, "turns", "DROP TABLE acts, edges; ALTER TABLE issued DROP COLUMN question; UPDATE graphkernel_schema SET version = 4"); err != nil {
+		if err := server.Exec(ctx, "turns", "DROP TABLE acts, edges; ALTER TABLE issued DROP COLUMN question; ALTER TABLE api_keys DROP COLUMN roles, DROP COLUMN authors; UPDATE graphkernel_schema SET version = 4"); err != nil {
 			t.Fatal(err)
 		}
 		if m, err := postgres.Migrate(ctx, address, false); err != nil || m.From != 4 || m.To != newest {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	keyColumns = `id, role, note, hash, created_at, revoked_at`
+	keyColumns = `id, role, note, hash, created_at, revoked_at, roles, authors`
 
 	queryKey = `SELECT ` + keyColumns + ` FROM api_keys WHERE tenant = ? AND id = ?`
 
@@ -54,7 +54,7 @@ func (t *tx) putKey(key access.Key) error {
 	if err := t.own(); err != nil {
 		return err
 	}
-	err = t.exec("keys", t.addKey, t.tenant, key.ID, string(key.Role), []byte(key.Note), key.Hash[:], int64(key.CreatedAt), int64(key.RevokedAt))
+	err = t.exec("keys", t.addKey, t.tenant, key.ID, string(key.Role), []byte(key.Note), key.Hash[:], int64(key.CreatedAt), int64(key.RevokedAt), key.Admits.Roles, []byte(key.Admits.Authors))
 	if err != nil {
 		return err
 	}
@@ -143,9 +143,9 @@ func readKeys(tenant dag.Tenant, rows *sql.Rows, err error) (list []access.Key, 
 		return nil, err
 	}
 	k := access.Key{Tenant: tenant}
-	var note, hash sql.RawBytes
+	var note, hash, authors sql.RawBytes
 	err = each(rows, func() error {
-		k.Note = string(note)
+		k.Note, k.Admits.Authors = string(note), string(authors)
 		if err := packed.Fill(k.Hash[:], hash, "a key's hash"); err != nil {
 			return err
 		}
@@ -154,6 +154,6 @@ func readKeys(tenant dag.Tenant, rows *sql.Rows, err error) (list []access.Key, 
 		}
 		list = append(list, k)
 		return nil
-	}, &k.ID, &k.Role, &note, &hash, &k.CreatedAt, &k.RevokedAt)
+	}, &k.ID, &k.Role, &note, &hash, &k.CreatedAt, &k.RevokedAt, &k.Admits.Roles, &authors)
 	return list, err
 }

@@ -139,7 +139,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.issuedRows = insert(`issued (tenant, `+issuedColumns+`)`, 15)
 	w.key = prepare(queryKey)
 	w.keyCount = prepare(queryKeyCount)
-	w.addKey = prepare(`INSERT INTO api_keys (tenant, ` + keyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`)
+	w.addKey = prepare(`INSERT INTO api_keys (tenant, ` + keyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	w.endKey = prepare(`UPDATE api_keys SET revoked_at = ? WHERE tenant = ? AND id = ?`)
 	w.edge = prepare(queryLog)
 	w.logged = prepare(queryLogged)

@@ -196,10 +196,16 @@ func Erasure(n int) store.Event {
 // Key makes an API key of Tenant; those with the same n have the same id. Its age
 // does not follow n, and some keys are equally old.
 func Key(n int) access.Key {
+	role := access.Roles[n%len(access.Roles)]
+	var admits access.Scope
+	if role.May(access.Admit) {
+		admits = access.Scope{Roles: "user,tool", Authors: fmt.Sprintf("*,agent:%d:🔑*", n)}
+	}
 	return access.Key{
 		Tenant:    Tenant,
 		ID:        fmt.Sprintf("%016x", uint64(n+1)*0x9e3779b97f4a7c15),
-		Role:      access.Roles[n%len(access.Roles)],
+		Role:      role,
+		Admits:    admits,
 		Note:      fmt.Sprintf("key %d \x00 \U0001f511", n),
 		Hash:      sha256.Sum256(fmt.Append(nil, n)),
 		CreatedAt: dag.Time(1_700_000_000_000_000 + int64(n*7%5)),

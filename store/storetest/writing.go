@@ -198,7 +198,9 @@ func testKeys(t *testing.T, h Harness) {
 		t.Errorf("the same key again: %v", err)
 	}
 	for field, change := range map[string]func(*access.Key){
-		"role":       func(k *access.Key) { k.Role = access.Roles[0] },
+		"role":       func(k *access.Key) { k.Role = access.Agent },
+		"scope":      func(k *access.Key) { k.Admits.Authors = "*" },
+		"roles":      func(k *access.Key) { k.Admits.Roles = "" },
 		"note":       func(k *access.Key) { k.Note = "" },
 		"hash":       func(k *access.Key) { k.Hash[31] ^= 1 },
 		"created_at": func(k *access.Key) { k.CreatedAt++ },

@@ -1,0 +1,162 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// MaxAuthors bounds the bytes of a scope's author patterns.
+const MaxAuthors = 1000
+
+// A Scope says which turns the holder of a key may admit. It is written as it is stored, so
+// that identities can be compared. The zero value is the default of the key's role: an agent
+// admits turns of the roles user, assistant and tool, an admin those of every role, both of
+// any author.
+type Scope struct {
+	Roles   string // roles of turns, joined by commas in the order of dag; "": the default
+	Authors string // patterns in which * stands for any text, sorted and joined by commas; "": any
+}
+
+// turnRoles lists the roles of turns in their order.
+var turnRoles = []dag.Role{dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem}
+
+// ParseScope reads lists as people write them: in any order and with repetitions, with
+// spaces around the commas, and roles in any case. An empty list is the default.
+func ParseScope(roles, authors string) (Scope, error) {
+	var s Scope
+	given := map[dag.Role]bool{}
+	for _, name := range items(roles) {
+		r, err := turnRole(strings.ToLower(name))
+		if err != nil {
+			return Scope{}, err
+		}
+		given[r] = true
+	}
+	for _, r := range turnRoles {
+		if given[r] {
+			s.Roles = join(s.Roles, r.String())
+		}
+	}
+	patterns := items(authors)
+	slices.Sort(patterns)
+	for _, p := range slices.Compact(patterns) {
+		s.Authors = join(s.Authors, p)
+	}
+	if strings.TrimSpace(roles) != "" && s.Roles == "" || strings.TrimSpace(authors) != "" && s.Authors == "" {
+		return Scope{}, fmt.Errorf("%w: a list of nothing but commas", dag.ErrForm)
+	}
+	return s, s.Check()
+}
+
+func turnRole(name string) (dag.Role, error) {
+	for _, r := range turnRoles {
+		if r.String() == name {
+			return r, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: role %.80q of a turn, want user, assistant, tool or system", dag.ErrForm, name)
+}
+
+func items(list string) []string {
+	var found []string
+	for item := range strings.SplitSeq(list, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			found = append(found, item)
+		}
+	}
+	return found
+}
+
+func join(list, item string) string {
+	if list == "" {
+		return item
+	}
+	return list + "," + item
+}
+
+// Check reports a scope that ParseScope would not have made.
+func (s Scope) Check() error {
+	at := 0
+	for _, name := range items(s.Roles) {
+		if _, err := turnRole(name); err != nil {
+			return err
+		}
+		n := slices.IndexFunc(turnRoles[at:], func(r dag.Role) bool { return r.String() == name })
+		if n < 0 {
+			return fmt.Errorf("%w: the roles %.80q are not in their order, or one stands twice", dag.ErrForm, s.Roles)
+		}
+		at += n + 1
+	}
+	patterns := items(s.Authors)
+	if strings.Join(items(s.Roles), ",") != s.Roles || strings.Join(patterns, ",") != s.Authors {
+		return fmt.Errorf("%w: the lists %.80q and %.80q have empty items, or spaces around them", dag.ErrForm, s.Roles, s.Authors)
+	}
+	if len(s.Authors) > MaxAuthors || !utf8.ValidString(s.Authors) || strings.ContainsFunc(s.Authors, unicode.IsControl) {
+		return fmt.Errorf("%w: the patterns of authors have %d bytes, want at most %d of UTF-8 without control characters", dag.ErrForm, len(s.Authors), MaxAuthors)
+	}
+	if !slices.IsSorted(patterns) || len(slices.Compact(slices.Clone(patterns))) != len(patterns) {
+		return fmt.Errorf("%w: the patterns of authors %.80q are not sorted, or one stands twice", dag.ErrForm, s.Authors)
+	}
+	return nil
+}
+
+// For gives the scope of a key of a role, with the default roles written out.
+func (s Scope) For(role Role) Scope {
+	switch {
+	case s.Roles != "":
+	case role == Agent:
+		s.Roles = "user,assistant,tool"
+	case role == Admin:
+		s.Roles = "user,assistant,tool,system"
+	}
+	return s
+}
+
+// A ScopeError says why a turn may not be admitted with a key.
+type ScopeError struct {
+	Turn         dag.TurnID
+	Field, Value string // of the turn: role or author
+	Rule         string // what the key admits
+}
+
+func (e *ScopeError) Error() string {
+	return fmt.Sprintf("turn %s: this key does not admit the %s %.200q; it admits %s", e.Turn, e.Field, e.Value, e.Rule)
+}
+
+// MayAdmit reports a turn that is outside the scope of whoever brings it, as a *ScopeError.
+func (i Identity) MayAdmit(d *dag.Draft) error {
+	s := i.Admits.For(i.Role)
+	if !slices.Contains(items(s.Roles), d.Role.String()) {
+		return &ScopeError{Turn: d.ID, Field: "role", Value: d.Role.String(), Rule: s.Roles}
+	}
+	patterns := items(s.Authors)
+	if len(patterns) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return fits(p, d.Author) }) {
+		return &ScopeError{Turn: d.ID, Field: "author", Value: d.Author, Rule: s.Authors}
+	}
+	return nil
+}
+
+// fits reports whether a text is what a pattern says, in which * stands for any text. It
+// takes time proportional to the product of their lengths at most.
+func fits(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	first, last := parts[0], parts[len(parts)-1]
+	if len(parts) == 1 {
+		return text == pattern
+	}
+	rest, ok := strings.CutPrefix(text, first)
+	if !ok {
+		return false
+	}
+	for _, part := range parts[1 : len(parts)-1] {
+		if _, rest, ok = strings.Cut(rest, part); !ok {
+			return false
+		}
+	}
+	return strings.HasSuffix(rest, last)
+}

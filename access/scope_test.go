@@ -1,0 +1,103 @@
+package access_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+func TestParseScope(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		roles, authors string
+		want           access.Scope
+	}{
+		{"", "", access.Scope{}},
+		{" ", "\t", access.Scope{}},
+		{"tool, User ,assistant,,user", " tool:* ,agent:*,tool:*", access.Scope{Roles: "user,assistant,tool", Authors: "agent:*,tool:*"}},
+		{"SYSTEM", "*", access.Scope{Roles: "system", Authors: "*"}},
+	} {
+		got, err := access.ParseScope(c.roles, c.authors)
+		if err != nil || got != c.want {
+			t.Errorf("ParseScope(%q, %q) gave %+v, %v, want %+v", c.roles, c.authors, got, err, c.want)
+		}
+		if again, err := access.ParseScope(got.Roles, got.Authors); err != nil || again != got {
+			t.Errorf("%+v is read as %+v, %v", got, again, err)
+		}
+	}
+	for _, bad := range [][2]string{{"root", ""}, {"user;tool", ""}, {",", ""}, {"", ",,"}, {"", "a\x00"}, {"", "\xff"}, {"", strings.Repeat("x", access.MaxAuthors+1)}} {
+		if got, err := access.ParseScope(bad[0], bad[1]); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("ParseScope(%q, %.20q) gave %+v, %v", bad[0], bad[1], got, err)
+		}
+	}
+	for _, bad := range []access.Scope{{Roles: "tool,user"}, {Roles: "user,user"}, {Roles: "User"}, {Roles: "user, tool"}, {Roles: ","}, {Authors: "b,a"}, {Authors: "a,a"}, {Authors: " a"}, {Authors: "a,"}} {
+		if err := bad.Check(); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("%+v is taken: %v", bad, err)
+		}
+	}
+}
+
+// TestMayAdmitRoles is the whole table of the defaults, and one that is narrower.
+func TestMayAdmitRoles(t *testing.T) {
+	t.Parallel()
+	only := access.Scope{Roles: "tool"}
+	for _, c := range []struct {
+		who  access.Identity
+		want string
+	}{
+		{access.Identity{Role: access.Agent}, "user assistant tool"},
+		{access.Identity{Role: access.Admin}, "user assistant tool system"},
+		{access.Identity{Role: access.Auditor}, ""},
+		{access.Identity{Role: access.Verifier}, ""},
+		{access.Identity{}, ""},
+		{access.Identity{Role: access.Agent, Admits: only}, "tool"},
+		{access.Identity{Role: access.Agent, Admits: access.Scope{Roles: "system"}}, "system"},
+		{access.Identity{Role: access.Admin, Admits: only}, "tool"},
+	} {
+		for _, role := range []dag.Role{dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem, 0, 99} {
+			err := c.who.MayAdmit(&dag.Draft{Role: role, Author: "anybody"})
+			want := role.String() != "" && strings.Contains(" "+c.want+" ", " "+role.String()+" ")
+			var outside *access.ScopeError
+			if (err == nil) != want || err != nil && (!errors.As(err, &outside) || outside.Field != "role" || outside.Value != role.String()) {
+				t.Errorf("%+v admits %s: %v, want %v", c.who, role, err, want)
+			}
+		}
+	}
+}
+
+// TestMayAdmitAuthors compares patterns with regular expressions on random texts.
+func TestMayAdmitAuthors(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	draw := func(signs string, most int) string {
+		var b strings.Builder
+		for range random.IntN(most) {
+			b.WriteByte(signs[random.IntN(len(signs))])
+		}
+		return b.String()
+	}
+	fit := 0
+	for range 20_000 {
+		pattern, author := draw("ab.*", 7), draw("ab.", 9)
+		scope, err := access.ParseScope("", pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := pattern == "" || regexp.MustCompile(`\A`+strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, `(?s:.*)`)+`\z`).MatchString(author)
+		got := access.Identity{Role: access.Agent, Admits: scope}.MayAdmit(&dag.Draft{Role: dag.RoleUser, Author: author}) == nil
+		if got != want {
+			t.Fatalf("%q fits %q: %v, want %v", author, pattern, got, want)
+		}
+		if got {
+			fit++
+		}
+	}
+	if fit < 1000 || fit > 19_000 {
+		t.Errorf("%d fit: this shows little", fit)
+	}
+}
