@@ -263,7 +263,7 @@ func (c *call) eraseTurn() error {
 	}
 	event, err := c.server.config.Kernel.Erase(c.ctx, c.tenant(), id, reason)
 	if errors.Is(err, store.ErrNotFound) {
-		return &problem{code: codeNotFound, turn: id, detail: fmt.Sprintf("turn %s: not found", id), cause: err}
+		return &problem{code: codeNotFound, detail: fmt.Sprintf("turn %s: not found", id), cause: err}
 	}
 	if err != nil {
 		return err

@@ -346,7 +346,7 @@ func (lostAnswer) Timeout() bool   { return true }
 func (lostAnswer) Temporary() bool { return true }
 
 // withoutLedgers takes out of a database what schema 3 and later ones brought.
-const withoutLedgers = `DROP TABLE acts, edges, logs, log_leaves, log_hashes, log_index, witnessed; ALTER TABLE issued DROP COLUMN leaf, DROP COLUMN question; UPDATE graphkernel_schema SET version = 2`
+const withoutLedgers = `DROP TABLE acts, edges, logs, log_leaves, log_hashes, log_index, witnessed; ALTER TABLE issued DROP COLUMN leaf, DROP COLUMN question; ALTER TABLE api_keys DROP COLUMN roles, DROP COLUMN authors; UPDATE graphkernel_schema SET version = 2`
 
 // TestCompleteLedger brings a database of before there were ledgers to the newest schema:
 // each tenant's ledger then has the leaves of all its acts, in the order that every back end

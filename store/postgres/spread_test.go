@@ -589,7 +589,10 @@ func (s *spread) testTornErasure(t *testing.T, ring token.Keyring) {
 		if err != nil || len(records) != 1 || records[0].Body != nil {
 			t.Fatalf("the torn erasure left %d records, with text: %t, %v", len(records), len(records) > 0 && records[0].Body != nil, err)
 		}
-		s.check("with a torn erasure", st)
+		report, err := fsck.Tenant(t.Context(), st, dag.DefaultTenant, fsck.Options{})
+		if err != nil || report.Found != 1 || report.Findings[0].Where != "turn "+id.String() || report.Findings[0].Rule != "body" {
+			t.Fatalf("with a torn erasure: %v, %v, want that the text is gone without an erasure", report.Findings, err)
+		}
 		head, err := k.Head(t.Context(), dag.DefaultTenant)
 		if err != nil {
 			t.Fatal(err)

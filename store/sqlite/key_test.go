@@ -24,7 +24,7 @@ func TestMaxKeys(t *testing.T) {
 	}
 	db := raw(t, path)
 	rawExec(t, db, `INSERT INTO api_keys WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < ?)
-		SELECT tenant, format('%016x', i), role, note, randomblob(32), created_at, 7 FROM n, api_keys WHERE tenant =
+		SELECT tenant, format('%016x', i), role, note, randomblob(32), created_at, 7, roles, authors FROM n, api_keys WHERE tenant =
 		(SELECT tenant FROM tenants WHERE name = ?)`, store.MaxKeys-2, string(storetest.Tenant))
 	if err := s.PutKey(ctx, storetest.Key(1)); err != nil {
 		t.Fatalf("the last key: %v", err)

@@ -119,6 +119,21 @@ func sound(t *testing.T, s store.Store) {
 	}
 }
 
+// soundSoFar is sound for a copy that was cut short: a text that the source has erased may lack the
+// erasure, which has a later number, and nothing else is amiss.
+func soundSoFar(t *testing.T, s store.Store) {
+	t.Helper()
+	report, err := fsck.Store(t.Context(), s, fsck.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		if f.Rule != "body" || !strings.Contains(f.Detail, "no erasure is on record") {
+			t.Fatalf("the copy is not sound: %v", f)
+		}
+	}
+}
+
 func filled(t *testing.T, s store.Store) store.Store {
 	t.Helper()
 	for _, tenant := range []dag.Tenant{"a", "b"} {
@@ -321,7 +336,7 @@ func TestResume(t *testing.T) {
 		}
 		fired++
 		again := memory.Open(disk, memory.Options{})
-		sound(t, again)
+		soundSoFar(t, again)
 		reports, err := transfer.Copy(t.Context(), again, from, transfer.Options{Stretch: 7})
 		if err != nil {
 			t.Fatalf("fault %d: the copy again: %v", at, err)
