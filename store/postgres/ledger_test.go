@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/internal/pgtest"
@@ -493,7 +494,7 @@ func act(t *testing.T, s store.Store, tenant dag.Tenant, n int) {
 		_, err := s.Erase(ctx, tenant, storetest.Erasure(1+i))
 		must(t, err)
 		key := storetest.Key(1 + i)
-		key.Tenant = tenant
+		key.Tenant, key.Admits = tenant, access.Scope{} // schemas without ledgers know no scope
 		must(t, s.PutKey(ctx, key))
 		if i%3 == 0 {
 			_, err := s.RevokeKey(ctx, tenant, key.ID, storetest.RevokedAt(1))
