@@ -70,8 +70,8 @@ type claudeCall struct {
 // A claudeAgent is a sub-agent of the session.
 type claudeAgent struct {
 	id     string
-	path   string // empty: its records stand in the session's own file
-	begun  bool   // reading the file
+	paths  []string // none: its records are in the session's own file
+	begun  bool     // reading the file
 	caller *claudeCall
 	turns  []*claudeNode
 
@@ -106,9 +106,10 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 	for _, p := range agentPaths {
 		id := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), "agent-"), ".jsonl")
 		if s.agents[id] == nil {
-			s.agents[id] = &claudeAgent{id: id, path: p}
+			s.agents[id] = &claudeAgent{id: id}
 			withFile = append(withFile, s.agents[id])
 		}
+		s.agents[id].paths = append(s.agents[id].paths, p)
 	}
 	if err := s.read(path, nil); err != nil {
 		return err

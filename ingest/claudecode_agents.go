@@ -73,13 +73,19 @@ func (s *claudeSession) joinCaller(agent *claudeAgent, prompt [32]byte) {
 	}
 }
 
-// readAgent reads the file of a sub-agent.
+// readAgent reads the files of a sub-agent: one, or a second with the same name where
+// older versions put it.
 func (s *claudeSession) readAgent(agent *claudeAgent) error {
 	agent.begun = true
 	if agent.caller == nil {
 		s.joinCaller(agent, [32]byte{})
 	}
-	return s.read(agent.path, agent)
+	for _, path := range agent.paths {
+		if err := s.read(path, agent); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // last gives the sub-agent's turn that was read last, or nil.
@@ -115,8 +121,11 @@ func (s *claudeSession) remaining(agents []*claudeAgent) error {
 		}
 	}
 	for _, a := range agents {
-		if !a.begun {
-			if err := s.r.skipLines(a.path, ClaudeCode, skipUnjoined); err != nil {
+		if a.begun {
+			continue
+		}
+		for _, path := range a.paths {
+			if err := s.r.skipLines(path, ClaudeCode, skipUnjoined); err != nil {
 				return err
 			}
 		}
@@ -175,14 +184,23 @@ type outsideParent struct {
 	child dag.Time // of the record that names it
 }
 
-// survey reads a sub-agent's file for what decides whether it can be joined.
+// survey reads a sub-agent's files for what decides whether it can be joined.
 func (a *claudeAgent) survey(ctx context.Context) error {
-	in, err := openLines(ctx, a.path)
+	inside := map[string]bool{}
+	for _, path := range a.paths {
+		if err := a.surveyFile(ctx, path, inside); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *claudeAgent) surveyFile(ctx context.Context, path string, inside map[string]bool) error {
+	in, err := openLines(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer in.close()
-	inside := map[string]bool{}
 	for {
 		line, err := in.next()
 		if err == io.EOF {

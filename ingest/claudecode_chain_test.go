@@ -2,9 +2,11 @@ package ingest
 
 import (
 	"bytes"
+	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +95,39 @@ func TestRealSessionsHoldTogether(t *testing.T) {
 				t.Errorf("seed %d: %d records taken out, noted %v", seed, lost, report.Noted)
 			}
 		}
+	}
+}
+
+// TestSubagentInTwoFiles has a sub-agent's records in both places where versions of the
+// program put them: each is read, and what both hold is one turn.
+func TestSubagentInTwoFiles(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join("testdata", "claude"))); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, claudeFixture+".jsonl")
+	want, alone := collect(t, path, Options{})
+	text, err := os.ReadFile(filepath.Join(folder, claudeFixture, "subagents", "agent-aaa1.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(bytes.TrimSpace(text), []byte("\n"))
+	last := bytes.Clone(lines[len(lines)-1])
+	var record struct{ UUID string }
+	if err := json.Unmarshal(last, &record); err != nil {
+		t.Fatal(err)
+	}
+	last = bytes.Replace(last, []byte(`"uuid":"`+record.UUID), []byte(`"uuid":"only-here`), 1)
+	second := slices.Concat(bytes.TrimSpace(text), []byte("\n"), last)
+	if err := os.WriteFile(filepath.Join(folder, "agent-aaa1.jsonl"), second, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, both := collect(t, path, Options{})
+	if len(got) != len(want)+1 {
+		t.Errorf("%d turns, want %d", len(got), len(want)+1)
+	}
+	if more := both.Records - alone.Records; more != len(lines)+1 || both.Skipped["repeated"] <= alone.Skipped["repeated"] {
+		t.Errorf("%d records more, want %d; skipped %v, before %v", more, len(lines)+1, both.Skipped, alone.Skipped)
 	}
 }
 

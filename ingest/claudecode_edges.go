@@ -120,7 +120,7 @@ func (s *claudeSession) returningAgent(rec *claudeRecord, useID string, call *cl
 		}
 		return nil, false, nil
 	}
-	if agent.path != "" && !agent.begun {
+	if len(agent.paths) > 0 && !agent.begun {
 		if err := s.readAgent(agent); err != nil {
 			return nil, false, err
 		}

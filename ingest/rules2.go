@@ -11,8 +11,8 @@ type speaker uint8
 
 const (
 	bySystem  speaker = iota + 1
-	byPerson          // a prompt, an answer to a question, words in a rejected tool's result
-	byYes             // a plan that a person approved
+	byPerson          // a prompt, words in a rejected tool's result
+	byYes             // a plan that a person approved, an answer to a question
 	byNo              // a call that a person rejected without a word
 	byCommand         // a notice: a command, or what Claude Code said of one
 	byCommit
@@ -29,17 +29,21 @@ const (
 type traits struct {
 	*features
 	by       speaker
-	said     string    // the words, without what stands around them
-	begins   string    // the first 64 bytes of them, folded
-	asks     bool      // they end with a question mark, or begin like a question
-	intent   intent    // what the last "let me" and the like says will be done
-	command  intent    // what a call's command is for
-	slip     bool      // a tool was called in a wrong way
-	explores bool      // a sub-agent of the kind that only looks
-	ticks    bool      // a plan's step is ticked off
-	delivers bool      // a command's result says that something was committed or pushed
-	trouble  int       // words that tell of something wrong
-	counts   wordCount // of the words
+	said     string // the words, without what stands around them
+	begins   string // the first 64 bytes of them, folded
+	asks     bool   // they end with a question mark, or begin like a question
+	finished bool   // they begin with a word of success
+	laysOut  bool   // they list steps that are to be taken
+	regard   regard // what a thought says of the person
+	intent   intent // what the last "let me" and the like says will be done
+	next     bool   // that stands at the end of the words
+	purpose  intent // what a call of a tool that runs or writes is for
+	failed   bool   // a result says that something failed that was meant to work
+	delivers bool   // a command's result says that something was committed, merged, posted or pushed
+	explores bool   // a sub-agent of the kind that only looks
+	ticks    bool   // a plan's step is ticked off
+	trouble  int    // words that tell of something wrong
+	counts   wordCount
 }
 
 // traitsOf looks at a turn.
@@ -47,41 +51,80 @@ func traitsOf(d *dag.Draft) *traits {
 	t := &traits{features: featuresOf(d)}
 	t.by, t.said = t.whose(d)
 	window := rulesHead
-	if t.by == byPerson || t.by == byCaller { // what is pasted stands below
+	if t.by == byPerson { // what is pasted stands below
 		window = promptHead
 	}
 	t.said = strings.Trim(head(t.said, window), " \t\r\n")
 	t.begins = foldASCII(head(t.said, 64))
-	t.asks = strings.HasSuffix(strings.TrimRight(d.Content, " \t\r\n"), "?") || len(t.said) < shortQuestion && hasAnyPrefix(t.begins, questions)
-	t.intent = intentOf(t.said)
+	t.asks = endsAsking(d.Content) || len(t.said) < shortQuestion && hasAnyPrefix(t.begins, questions)
 	var seen [maxVocabulary]bool
 	t.counts.countWords(&seen, t.said, false, false)
-	t.trouble = troubleIn(t.said)
-	if t.by == byCall && t.tool == toolRuns {
-		t.command = commandIntent(d.Content)
+	switch t.by {
+	case byPerson:
+		t.trouble = troubleIn(t.said, true)
+	case byMind, byAgent:
+		if t.by == byMind {
+			t.regard = regardOf(t.said)
+			t.laysOut = laysOutSteps(t.said)
+		}
+		t.trouble = troubleIn(withoutCode(t.said), t.regard == regardReport)
+		t.intent, t.next = intentOf(t.said)
+		t.finished = hasAnyPrefix(t.begins, finished) || hasAnyPart(t.begins, successes)
+	case bySystem:
+		t.trouble = troubleIn(t.said, false)
+	case byCall:
+		t.lookAtCall(d)
+	case byResult:
+		t.lookAtResult(d)
 	}
-	t.slip = t.by == byResult && (strings.Contains(head(d.Content, 128), "<tool_use_error>") || strings.Contains(head(d.Content, 128), "\nUsage:"))
-	t.ticks = foldASCII(head(d.Attrs[attrTool], 64)) == "taskupdate"
-	result, _ := strings.CutPrefix(d.Content, "[tool_result]\n")
-	t.delivers = t.by == byResult && (strings.HasPrefix(result, "To ") || strings.HasPrefix(result, "[") && strings.Contains(head(result, rulesHead), " changed, "))
-	t.explores = t.tool == toolDelegates && strings.Contains(head(d.Content, rulesHead), subagentKind+`:"Explore"`)
 	return t
+}
+
+func (t *traits) lookAtCall(d *dag.Draft) {
+	begins := head(d.Content, rulesHead)
+	t.explores = t.tool == toolDelegates && strings.Contains(begins, subagentKind+`:"Explore"`)
+	t.ticks = foldASCII(head(d.Attrs[attrTool], 64)) == "taskupdate"
+	switch t.tool {
+	case toolRuns:
+		t.purpose = commandIntent(d.Content)
+	case toolWrites:
+		t.purpose = toMake
+		if writesPlan(d.Content) {
+			t.purpose = toPlan
+		}
+	}
+}
+
+func (t *traits) lookAtResult(d *dag.Draft) {
+	switch t.tool {
+	case toolReads, toolPlans:
+	case toolRuns:
+		t.failed = (t.isError || t.failure || endsFailing(d.Content))
+		result, _ := strings.CutPrefix(d.Content, "[tool_result]\n")
+		t.delivers = reportsDelivery(head(result, rulesHead))
+	default:
+		t.failed = (t.isError || t.failure)
+	}
 }
 
 func head(s string, most int) string { return s[:min(len(s), most)] }
 
 // rejected begins what Claude Code writes in the place of a result if a person
-// rejects the call, and rejectedSaying stands before what the person said.
+// rejects the call, interrupted what it writes if a person stops it, and
+// rejectedSaying stands before what the person said.
 const (
 	rejected       = "The user doesn't want to proceed with this tool use."
+	interrupted    = "[Request interrupted by user"
 	rejectedSaying = "the user said:\n"
 )
 
 // subagentKind is the member of a call's input that names the kind of a sub-agent,
-// and commandMember the one that holds a command, as a call's content has them.
+// commandMember the one that holds a command, and pathMember the one that names
+// a file, as a call's content has them.
 const (
 	subagentKind  = `"subagent_type"`
 	commandMember = `"command"`
+	pathMember    = `"file_path"`
 )
 
 // whose says who speaks and what.
@@ -119,10 +162,10 @@ func (t *traits) whose(d *dag.Draft) (speaker, string) {
 	if d.Role == dag.RoleTool {
 		name, _, _ := strings.Cut(foldASCII(d.Attrs[attrTool]), ",")
 		switch {
-		case name == "askuserquestion" && !t.isError:
-			return byPerson, d.Content
-		case name == "exitplanmode" && !t.isError:
+		case (name == "askuserquestion" || name == "exitplanmode") && !t.isError:
 			return byYes, d.Content
+		case strings.HasPrefix(d.Content, "[tool_result error]\n"+interrupted):
+			return byNo, d.Content
 		}
 		return byResult, d.Content
 	}
@@ -150,18 +193,27 @@ func (t *traits) phase() dag.Phase {
 		}
 		return dag.Synthesis // 4
 	case byCommand:
-		return t.commandPhase()
-	case byYes, byNo: // 8
+		switch {
+		case strings.HasPrefix(t.begins, "[request interrupted"): // 5
+			return dag.Planning
+		case hasAnyPrefix(t.begins, farewells): // 6
+			return dag.Consolidation
+		}
+		return dag.Exploration // 7
+	case byYes, byNo, byCaller: // 8
 		return dag.Planning
 	}
 	if t.blank { // 9
 		return dag.Exploration
 	}
 	switch t.by {
-	case byPerson, byCaller:
+	case byPerson:
 		return t.promptPhase()
 	case bySystem:
-		if t.meta { // 15
+		switch {
+		case t.meta && t.trouble > 0 && strings.HasPrefix(t.begins, reminder): // 14
+			return dag.Debugging
+		case t.meta: // 15
 			return dag.Exploration
 		}
 		return dag.Planning // 16
@@ -175,43 +227,31 @@ func (t *traits) phase() dag.Phase {
 	return t.textPhase()
 }
 
-// commandPhase is for commands and what Claude Code says of them.
-func (t *traits) commandPhase() dag.Phase {
-	switch {
-	case strings.HasPrefix(t.begins, "[request interrupted"): // 5
-		return dag.Planning
-	case hasAnyPrefix(t.begins, farewells): // 6
-		return dag.Consolidation
-	}
-	return dag.Exploration // 7
-}
-
-// promptPhase is for what a person says, or an agent that calls another.
+// promptPhase is for what a person says.
 func (t *traits) promptPhase() dag.Phase {
+	question := t.asks && !requests(t.said)
+	inForm := hasAnyPrefix(t.begins, interrogatives)
 	switch {
-	case strings.HasPrefix(t.begins, "implement "): // 10
+	case commands(t.said) && !(t.asks && inForm): // 10
 		return dag.Planning
-	case t.trouble >= 2: // 11
+	case t.trouble >= 2 || t.trouble == 1 && question && !inForm || pastesLog(t.said): // 11
 		return dag.Debugging
-	case t.counts.consolidation >= 2: // 12
-		return dag.Consolidation
-	case t.asks && !requests(t.said): // 13
+	case question: // 12
 		return dag.Exploration
 	}
-	return dag.Planning // 14
+	return dag.Planning // 13
 }
 
 // resultPhase2 is for what tools give back.
 func (t *traits) resultPhase2() dag.Phase {
-	failed := (t.isError || t.failure && t.tool != toolReads) && !t.slip
 	switch {
-	case failed && t.tool != toolReads && t.tool != toolPlans: // 17
+	case t.failed: // 17
 		return dag.Debugging
 	case t.tool == toolDelegates: // 18
 		return dag.Consolidation
 	case t.tool == toolPlans: // 19
 		return dag.Planning
-	case t.tool == toolWrites || t.tool == toolRuns && t.delivers: // 20
+	case t.tool == toolWrites || t.delivers: // 20
 		return dag.Synthesis
 	}
 	return dag.Exploration // 21
@@ -224,53 +264,57 @@ func (t *traits) callPhase() dag.Phase {
 		return dag.Exploration
 	case t.tool == toolPlans || t.tool == toolDelegates: // 23
 		return dag.Planning
-	case t.tool == toolWrites: // 24
-		return dag.Synthesis
-	case t.command != 0: // 25
-		return t.command.phase()
 	}
-	return dag.Exploration // 26
+	return t.purpose.phaseOr(dag.Exploration) // 24
 }
 
 // thoughtPhase is for thinking.
 func (t *traits) thoughtPhase() dag.Phase {
 	switch {
-	case regardsUser(t.said): // 27
+	case t.regard == regardLook: // 25
+		return dag.Exploration
+	case t.regard == regardWish || t.regard == regardReport && t.trouble < 2 && t.intent != toExplore: // 26
 		return dag.Planning
-	case hasAnyPrefix(t.begins, finished): // 28
-		return dag.Consolidation
-	case t.trouble >= 2: // 29
+	case t.finished && t.trouble < 3: // 27
+		return t.intent.phaseOr(dag.Consolidation)
+	case t.trouble >= 2: // 28
 		return dag.Debugging
-	case t.intent != 0: // 30
-		return t.intent.phase()
+	case t.laysOut || t.intent == 0 && t.counts.planning >= 2: // 29
+		return dag.Planning
 	}
-	return dag.Exploration // 31
+	return t.intent.phaseOr(dag.Exploration) // 30
 }
 
 // textPhase is for what an assistant says.
 func (t *traits) textPhase() dag.Phase {
+	short := t.length < shortText
 	switch {
-	case t.isError: // 32
+	case t.isError: // 31
 		return dag.Debugging
-	case t.asks: // 33
-		return dag.Planning
-	case hasAnyPrefix(t.begins, finished) || t.counts.consolidation >= 2: // 34
+	case t.finished && !short: // 32
 		return dag.Consolidation
-	case t.opening && t.intent != 0 && t.length < narration: // 35
-		return t.intent.phase()
-	case t.trouble >= 2: // 36
+	case t.asks && asksPerson(t.said): // 33
+		return dag.Planning
+	case t.finished: // 34
+		return t.intent.phaseOr(dag.Consolidation)
+	case t.opening && t.intent != 0 && short: // 35
+		return t.intent.phaseOr(0)
+	case t.counts.consolidation >= 2: // 36
+		return dag.Consolidation
+	case t.trouble >= 2: // 37
 		return dag.Debugging
-	case t.intent != 0 && t.length < narration: // 37
-		return t.intent.phase()
-	case t.counts.planning >= 2: // 38
+	case t.next: // 38
+		return t.intent.phaseOr(0)
+	case t.counts.planning >= 2: // 39
 		return dag.Planning
 	}
-	return dag.Synthesis // 39
+	return dag.Synthesis // 40
 }
 
 // Lengths, in bytes.
 const (
 	narration   = 240 // below it, a text that begins with an opening only says what comes next
+	shortText   = 300 // below it, a text that says what comes next says little else
 	remark      = 100 // below it, a text says little
 	longThought = 350
 	longText    = 400
@@ -308,7 +352,7 @@ func (t *traits) salience() dag.PPM {
 	add(t.by == byCall && (t.tool == toolWrites || t.tool == toolDelegates), 200_000)
 	add(t.by == byCall && t.tool == toolPlans, 150_000)
 	add(t.by == byCall && t.ticks, -100_000)
-	add(t.by == byCall && t.command == toDeliver, 150_000)
+	add(t.by == byCall && t.purpose == toDeliver, 150_000)
 	add(t.by == byResult && (t.phase() == dag.Debugging || t.tool == toolDelegates), 200_000)
 	add(t.by == bySystem && t.meta, -150_000)
 	add(t.merge, -150_000)

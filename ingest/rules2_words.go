@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -17,43 +18,44 @@ const (
 	toMake
 	toDeliver
 	toPlan
+	toSum
 )
 
-func (i intent) phase() dag.Phase {
+// phaseOr is the phase of an intent, or another if there is none.
+func (i intent) phaseOr(none dag.Phase) dag.Phase {
 	switch i {
+	case toExplore:
+		return dag.Exploration
 	case toTest:
 		return dag.Debugging
 	case toMake, toDeliver:
 		return dag.Synthesis
 	case toPlan:
 		return dag.Planning
+	case toSum:
+		return dag.Consolidation
 	}
-	return dag.Exploration
+	return none
 }
 
 // intentVerbs are what follows "let me" and the like.
 var intentVerbs = map[intent]string{
-	toExplore: "analyze browse check compare confirm examine explore fetch find follow get inspect investigate list look read reading research review search see show trace understand view",
-	toTest:    "build compile debug format lint reproduce rerun run test validate verify",
-	toMake:    "add address apply change clean convert correct create delete do edit extract fix handle implement make modify move proceed refactor remove rename replace resolve restore revert rewrite simplify undo update write",
-	toDeliver: "commit merge publish push rebase release stage",
-	toPlan:    "ask design outline plan propose suggest think track",
-}
-
-// commandVerbs are words among the first three of a command.
-var commandVerbs = map[intent]string{
-	toTest:    "bench benchmark build compile dlv fmt gdb gofmt golangci-lint gotestsum jest lint mypy pytest ruff test tests tox tsc vet vitest",
-	toDeliver: "add cherry-pick comment commit cp create deploy edit merge mkdir mv publish push rebase release restore revert rm tag tee touch",
+	toExplore: "analyze browse check compare confirm dig double-check ensure examine explore fetch figure find follow get grep identify inspect investigate list look pull re-read read reading reread research review search see show trace understand verify view",
+	toTest:    "build compile debug format lint reproduce rerun run test validate",
+	toMake:    "add address adjust apply change clean close combine convert correct create delete disable do draft drop edit extract finish fix handle implement insert install make mark modify move proceed put redo refactor remove rename replace resolve restore revert rewrite set simplify switch take undo update use wire write",
+	toDeliver: "comment commit link merge post publish push rebase release reply stage",
+	toPlan:    "ask clarify design outline plan propose suggest think track",
+	toSum:     "recap summarize",
 }
 
 // intentOpenings stand before a verb of intentVerbs. Those of the second list count
 // where there is none of the first.
-var intentOpenings = [2][]string{{"let me ", "let's ", "i'll ", "i will ", "i'm going to "}, {"i need to ", "i should ", "now i "}}
+var intentOpenings = [2][]string{{"let me ", "let's ", "i'll ", "i will ", "i'm going to "}, {"i need to ", "i should ", "now "}}
 
 // intentFillers may stand between an opening and its verb.
-var intentFillers = " a actually ahead also and by can first go just need now now, quickly start take the then to try "
+var intentFillers = " a actually ahead also and by can first go i just need now quickly start the then to try "
 
-var intentWord, commandWord = byIntent(intentVerbs), byIntent(commandVerbs)
+var intentWord = byIntent(intentVerbs)
 
 func byIntent(table map[intent]string) map[string]intent {
 	m := map[string]intent{}
@@ -65,128 +67,282 @@ func byIntent(table map[intent]string) map[string]intent {
 	return m
 }
 
-// intentOf finds the last opening and the first verb after it.
-func intentOf(said string) intent {
+// plannable are verbs that are planning if a plan is what is made.
+var plannable = " create make update write "
+
+// checkable are verbs that are a test if a part of testable follows.
+var (
+	checkable = " confirm ensure verify "
+	testable  = strings.Fields("build compil lint pass test work")
+)
+
+// nearEnd is how far from the end of the words an intent says what comes next, in bytes.
+const nearEnd = 240
+
+// intentOf finds the last opening that a verb follows, and whether that stands
+// at the end.
+func intentOf(said string) (found intent, next bool) {
 	folded := foldASCII(said)
-	at := -1
 	for _, openings := range intentOpenings {
-		for _, o := range openings {
-			if i := strings.LastIndex(folded, o); i >= 0 {
-				at = max(at, i+len(o))
+		for end := len(folded); end > 0; {
+			start, after := -1, 0
+			for _, o := range openings {
+				if i := strings.LastIndex(folded[:end], o); i > start {
+					start, after = i, i+len(o)
+				}
 			}
-		}
-		if at >= 0 {
-			break
-		}
-	}
-	if at < 0 {
-		return 0
-	}
-	for _, w := range strings.Fields(head(folded[at:], 64)) {
-		if i := intentWord[strings.Trim(w, ".,:;!?`\"'()")]; i != 0 {
-			return i
-		}
-		if !strings.Contains(intentFillers, " "+w+" ") {
-			return 0
+			if start < 0 {
+				break
+			}
+			if found = verbIntent(head(folded[after:], 64)); found != 0 {
+				return found, after+nearEnd > len(folded)
+			}
+			end = start
 		}
 	}
-	return 0
+	return 0, false
 }
 
-// commandIntent reads what a call's command is for: the first part of it that
-// tests decides, else the first that delivers. Parts end at a pipe, a semicolon, an ampersand or a line.
-func commandIntent(call string) (found intent) {
-	_, command, ok := strings.Cut(call, commandMember+`:"`)
-	if !ok {
-		return 0
+// verbIntent reads the first verb of what follows an opening.
+func verbIntent(after string) intent {
+	verb := firstVerb(after, intentFillers, func(w string) bool { return intentWord[w] != 0 })
+	switch {
+	case strings.Contains(plannable, " "+verb+" ") && strings.Contains(head(after, 40), " plan"):
+		return toPlan
+	case strings.Contains(checkable, " "+verb+" ") && hasAnyPart(after, testable):
+		return toTest
 	}
-	command = head(command, rulesHead)
-	if end := strings.Index(command, `","`); end >= 0 {
-		command = command[:end]
-	}
-	command = strings.ReplaceAll(command, `\n`, ";")
-	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(";|&", r) }) {
-		words := strings.Fields(part)
-		for _, w := range words[:min(len(words), 3)] {
-			w, _, _ = strings.Cut(foldASCII(strings.Trim(w, `"'}`)), ":")
-			switch commandWord[w] {
-			case toTest:
-				return toTest
-			case toDeliver:
-				found = toDeliver
-			}
-		}
-	}
-	return found
+	return intentWord[verb]
 }
 
-// farewells begin what stands at the end of a session.
-var farewells = []string{"<command-name>/exit", "<command-name>/quit", "<local-command-caveat>", "<local-command-stdout>bye!", "<local-command-stdout>goodbye!",
-	"<local-command-stdout>see ya!", "<local-command-stdout>catch you later!", "caveat: "}
+// firstVerb finds the first word that is a verb, if there are only fillers before it.
+func firstVerb(s, fillers string, isVerb func(string) bool) string {
+	for _, w := range splitSpace(s) {
+		w = strings.Trim(w, ".,:;!?-`\"'()")
+		switch {
+		case isVerb(w):
+			return w
+		case !strings.Contains(fillers, " "+w+" "):
+			return ""
+		}
+	}
+	return ""
+}
 
-// userVerbs follow "the user" in a thought about what was asked.
-var userVerbs = strings.Fields("wants asks asked is said says approved rejected agreed agrees chose confirmed wanted")
+// splitSpace is strings.Fields without the tables of Unicode.
+func splitSpace(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) })
+}
 
-// regardsUser reports whether a thought is about what was asked.
-func regardsUser(said string) bool {
-	folded := foldASCII(said)
-	for _, verb := range userVerbs {
-		if strings.Contains(folded, "the user "+verb+" ") {
+func hasAnyPart(s string, parts []string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
 			return true
 		}
 	}
 	return false
 }
 
-// finished begin what is said when something is done.
-var finished = []string{"all ", "done", "committed", "pushed", "tests pass", "the tests pass", "perfect", "great", "everything ", "here's a summary", "here's what", "both ",
-	"excellent", "that's done", "good, all", "the implementation is complete", "now all"}
-
-// requestVerbs follow "can you" and the like in a question that asks for something to be done.
-var requestVerbs = " add address apply change clean combine commit convert create delete do drop edit extract fix have implement include keep make merge modify move open push put rebase refactor " +
-	"remove rename replace revert rewrite run set simplify skip split squash start stop switch tackle try update use write "
-
-// requestOpenings stand before a verb of requestVerbs.
-var requestOpenings = []string{"can we ", "can you ", "could we ", "could you ", "shall we ", "should we ", "would you ", "will you ", "please "}
-
-// requests reports whether a question asks for something to be done.
-func requests(said string) bool {
-	folded := foldASCII(said)
-	for _, o := range requestOpenings {
-		_, after, ok := strings.Cut(folded, o)
-		if !ok {
-			continue
+// withoutQuoted leaves out what stands between pairs of a quote.
+func withoutQuoted(s, quote string) string {
+	if !strings.Contains(s, quote) {
+		return s
+	}
+	var kept strings.Builder
+	for i, part := range strings.Split(s, quote) {
+		if i%2 == 0 {
+			kept.WriteString(part)
+			kept.WriteByte(' ')
 		}
-		for _, w := range strings.Fields(head(after, 64)) {
-			if strings.Contains(requestVerbs, " "+w+" ") {
-				return true
-			}
-			if !strings.Contains(intentFillers, " "+w+" ") {
-				break
-			}
+	}
+	return kept.String()
+}
+
+// withoutCode leaves out blocks of code and what stands in backquotes.
+func withoutCode(said string) string { return withoutQuoted(withoutQuoted(said, "```"), "`") }
+
+// farewells begin what stands at the end of a session.
+var farewells = []string{"<command-name>/exit", "<command-name>/quit", "<local-command-stdout>bye!", "<local-command-stdout>goodbye!",
+	"<local-command-stdout>see ya!", "<local-command-stdout>catch you later!"}
+
+// reminder begins what Claude Code puts in for the agent.
+const reminder = "<system-reminder>"
+
+// A regard is what a thought says of the person at its beginning.
+type regard uint8
+
+const (
+	regardWish   regard = iota + 1 // what the person wants
+	regardLook                     // that the person wants something looked at
+	regardReport                   // what the person says
+)
+
+// userWishes and userReports follow "the user" in a thought about what was asked.
+var (
+	userWishes  = strings.Fields("wants asks asking asked wanted approved rejected agreed agrees chose confirmed prefers needs would")
+	userReports = strings.Fields("says said has reports reported saying reporting showing pointing noting seeing getting having facing right")
+)
+
+// regardHead is how far from the beginning of a thought a regard stands, in bytes.
+const regardHead = 256
+
+// regardOf finds what a thought says of the person.
+func regardOf(said string) regard {
+	_, after, ok := strings.Cut(foldASCII(head(said, regardHead)), "the user ")
+	words := splitSpace(after)
+	if len(words) > 1 && words[0] == "is" {
+		words = words[1:]
+	}
+	switch {
+	case !ok || len(words) == 0:
+		return 0
+	case slices.Contains(userWishes, words[0]):
+		if len(words) > 3 && words[1] == "me" && intentWord[words[3]] == toExplore {
+			return regardLook
+		}
+		return regardWish
+	case strings.Contains(after, "they want "):
+		return regardWish
+	case slices.Contains(userReports, words[0]):
+		return regardReport
+	}
+	return 0
+}
+
+// finished begin what is said when something is done, and successes are parts
+// of such a beginning.
+var (
+	finished = []string{"done", "committed", "pushed", "merged", "perfect", "great, ", "here's a summary", "here's what", "excellent", "that's done", "rolled back", "implementation complete", "<analysis>"}
+
+	successes = []string{" pass.", " pass,", " pass:", " passes.", " passing", " pass -", " pass —", "all green", "all clean", " looks good", " look good", "works correctly", " is correct", " is complete", "was successful", "all gone", "both pass", " are done", " are fixed", "all good", "all done", "all pushed"}
+)
+
+// stepWords are in a line that ends with a colon, before a list of steps that are to be taken.
+var stepWords = []string{"let me:", "need to", "should", "plan", "steps", "i'll", "i will"}
+
+// laysOutSteps reports whether a list follows such a line.
+func laysOutSteps(said string) bool {
+	colon := false
+	for line := range strings.Lines(foldASCII(said)) {
+		line = strings.Trim(line, " \t\r\n")
+		switch {
+		case line == "":
+		case colon && ('1' <= line[0] && line[0] <= '9' || line[0] == '-' || line[0] == '*'):
+			return true
+		default:
+			colon = line[len(line)-1] == ':' && hasAnyPart(line, stepWords)
 		}
 	}
 	return false
 }
 
+// addresses are parts of the end of a question that is for the person to decide.
+var addresses = []string{" you", "want ", "should i ", "should we ", "shall ", "which "}
+
+// asksPerson reports whether what an agent asks is for the person to decide.
+func asksPerson(said string) bool {
+	return hasAnyPart(foldASCII(said[max(0, len(said)-160):]), addresses)
+}
+
+// requestVerbs follow "can you" and the like in a question that asks for something to be done.
+var requestVerbs = " add address apply change clean combine comment commit continue convert create delete do drop edit extract fix have implement include keep link make merge modify move open propose push put " +
+	"rebase refactor reference remove rename replace reply revert rewrite run set simplify skip split squash start stop suggest switch tackle update use work write "
+
+// requestOpenings stand before a verb of requestVerbs.
+var requestOpenings = []string{"can we ", "can you ", "could we ", "could you ", "shall we ", "should we ", "would you ", "will you ", "please "}
+
+func isRequestVerb(w string) bool { return strings.Contains(requestVerbs, " "+w+" ") }
+
+// requests reports whether a question asks for something to be done.
+func requests(said string) bool {
+	folded := foldASCII(said)
+	for _, o := range requestOpenings {
+		if _, after, ok := strings.Cut(folded, o); ok && firstVerb(head(after, 64), intentFillers, isRequestVerb) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// commandFillers may stand before the verb of a command, and those of an intent.
+var commandFillers = " alright great let let's nah okay ok please so us yeah yes" + intentFillers
+
+// commands reports whether what a person says begins with a request, other
+// than to mend something.
+func commands(said string) bool {
+	verb := firstVerb(foldASCII(head(said, 64)), commandFillers, isRequestVerb)
+	return verb != "" && verb != "fix"
+}
+
+// interrogatives begin a question in the form of one; others are statements with
+// a question mark.
+var interrogatives = []string{"is ", "are ", "do ", "does ", "did ", "was ", "were ", "have ", "has ", "can ", "could ", "should ", "would ", "will ",
+	"what ", "why ", "how ", "where ", "when ", "who ", "which "}
+
+// endsAsking reports whether no letter or digit follows the last question mark.
+func endsAsking(s string) bool {
+	i := strings.LastIndexByte(s, '?')
+	if i < 0 || len(s)-i > 64 {
+		return false
+	}
+	for _, c := range []byte(s[i:]) {
+		if isWordByte(c) && c < 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// pastesLog reports whether a text has two times of day, as the lines of a log
+// do, or a line that is an object of JSON.
+func pastesLog(said string) bool {
+	if strings.Contains(said, "\n{"+`"`) {
+		return true
+	}
+	times := 0
+	for i := 0; i+8 <= len(said); i++ {
+		if said[i+2] == ':' && said[i+5] == ':' && isDigits(said[i:i+2]) && isDigits(said[i+3:i+5]) && isDigits(said[i+6:i+8]) {
+			times++
+			i += 7
+		}
+	}
+	return times >= 2
+}
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
 // troubles are words that tell of something wrong. The words of a row count once.
 var troubles = []struct {
 	words  string
 	weight int
+	person bool // they count only in what a person says, or is reported to say
 }{
-	{"bug bugs buggy", 2},
-	{"crash crashed crashes crashing panic panics", 2},
-	{"broken breaks broke", 2},
-	{"regression regressed flake flaky deadlock segfault stacktrace traceback", 2},
-	{"fail fails failed failing failure failures", 2},
-	{"debug debugging", 2},
-	{"error errors exception exceptions", 1},
-	{"fix fixed fixes fixing", 1},
-	{"issue issues problem problems", 1},
-	{"wrong incorrect incorrectly unexpected unexpectedly mismatch", 1},
-	{"root cause culprit", 1},
-	{"reproduce workaround", 1},
+	{"bug bugs buggy", 2, false},
+	{"crash crashed crashes crashing panic panics", 2, false},
+	{"broken breaks broke", 2, false},
+	{"regression regressed flake flaky deadlock segfault stacktrace traceback", 2, false},
+	{"fail fails failed failing failure failures", 2, false},
+	{"debug debugging", 2, false},
+	{"diagnostic diagnostics", 2, false},
+	{"error errors exception exceptions", 1, false},
+	{"fix fixed fixes fixing", 1, false},
+	{"issue issues problem problems trouble", 1, false},
+	{"wrong incorrect incorrectly unexpected unexpectedly mismatch", 1, false},
+	{"root cause culprit", 1, false},
+	{"reproduce workaround", 1, false},
+	{"conflict conflicts", 2, true},
+	{"still", 1, true},
+	{"didn didnt doesn doesnt isn isnt wasn wasnt won wont cannot", 1, true},
+	{"seem seems appear appears", 1, true},
+	{"anymore", 1, true},
+	{"huh crap weird strange odd oops", 1, true},
+	{"log logs console output", 1, true},
+	{"leak leaks leaking", 1, true},
 }
+
+// troublePhrases tell of something wrong, too. They weigh 2, however many there are.
+var troublePhrases = []string{"the issue is", "the problem is", "the real issue", "the real problem", "i see the issue", "i see the problem", "can see the issue", "can see the problem",
+	"was supposed to", "were supposed to", "try again", "not work", "doesn't work", "doesnt work"}
 
 var troubleWord = func() map[string]int {
 	m := map[string]int{}
@@ -199,13 +355,21 @@ var troubleWord = func() map[string]int {
 }()
 
 // troubleIn adds up the weights of the rows that have a word in a text.
-func troubleIn(said string) (sum int) {
-	var seen [16]bool
-	for _, w := range strings.FieldsFunc(foldASCII(said), func(r rune) bool { return r < 0x80 && !isWordByte(byte(r)) }) {
-		if row, ok := troubleWord[w]; ok && !seen[row] {
+func troubleIn(said string, person bool) (sum int) {
+	folded := strings.ReplaceAll(foldASCII(said), "\u00a0", " ") // terminals are pasted with spaces that do not break
+	if hasAnyPart(folded, troublePhrases) {
+		sum = 2
+	}
+	var seen [32]bool
+	for _, w := range wordsOf(folded) {
+		if row, ok := troubleWord[w]; ok && !seen[row] && (person || !troubles[row].person) {
 			seen[row] = true
 			sum += troubles[row].weight
 		}
 	}
 	return sum
+}
+
+func wordsOf(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r < 0x80 && !isWordByte(byte(r)) })
 }
