@@ -316,7 +316,7 @@ func TestParsePPMRandom(t *testing.T) {
 			refused++
 		}
 	})
-	if accepted == 0 || refused == 0 {
+	if !testing.Short() && (accepted == 0 || refused == 0) { // the short form draws too few for all of them
 		t.Errorf("%d accepted, %d refused", accepted, refused)
 	}
 }

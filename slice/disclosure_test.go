@@ -155,7 +155,7 @@ func TestDisclosures(t *testing.T) {
 			dropped++
 		}
 	})
-	if withheld == 0 || dropped == 0 {
+	if !testing.Short() && (withheld == 0 || dropped == 0) { // the short form draws too few for all of them
 		t.Errorf("%d bundles had texts withheld, %d turns dropped", withheld, dropped)
 	}
 }
@@ -411,10 +411,7 @@ func TestMangleDisclosure(t *testing.T) {
 	count := map[string]int{}
 	bad := slices.Clone(data)
 	for i := range data {
-		for bit := range 8 {
-			if underRace && bit != i%8 {
-				continue
-			}
+		for _, bit := range turned() {
 			bad[i] = data[i] ^ 1<<bit
 			d, err := slice.ParseDisclosure(bad)
 			if err != nil {
@@ -447,7 +444,7 @@ func TestMangleDisclosure(t *testing.T) {
 		t.Errorf("refused and failed: %v", count)
 	}
 	for path := range unjudged {
-		if seen[path] == 0 && !underRace {
+		if seen[path] == 0 && len(turned()) == 8 {
 			t.Errorf("no bit of %s passes", path)
 		}
 	}

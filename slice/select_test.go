@@ -163,7 +163,7 @@ func TestSelectAgainstReference(t *testing.T) {
 			}
 		}
 	})
-	if len(ways) != 4 || full == 0 || cut == 0 || hubbed == 0 {
+	if !testing.Short() && (len(ways) != 4 || full == 0 || cut == 0 || hubbed == 0) { // the short form draws too few for all of them
 		t.Errorf("ways %v, %d selections took everything, %d did not, %d siblings by a hub", ways, full, cut, hubbed)
 	}
 }
@@ -224,7 +224,7 @@ func TestSelectLoadsWhatItNeeds(t *testing.T) {
 			return
 		}
 	})
-	if asked == 0 || partial == 0 {
+	if !testing.Short() && (asked == 0 || partial == 0) { // the short form draws too few for all of them
 		t.Errorf("asked for more %d times, ended with part of the graph %d times", asked, partial)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
 // AdmissibleFacts is to a bundle of facts what [Admissible] is to one of turns: evidence that
@@ -19,7 +19,7 @@ type AdmissibleFacts struct {
 
 // factEvidence never changes after verification.
 type factEvidence struct {
-	bundle *factslice.Bundle
+	bundle *facts.Bundle
 	bytes  []byte
 }
 
@@ -68,7 +68,7 @@ func (a AdmissibleFacts) Facts() []knowledge.Act {
 }
 
 // Reached gives a copy of the entities with their paths, or nil.
-func (a AdmissibleFacts) Reached() []factslice.Reached {
+func (a AdmissibleFacts) Reached() []facts.Reached {
 	if !a.OK() {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (a AdmissibleFacts) Reached() []factslice.Reached {
 }
 
 // Evidence gives a copy of the turns that the facts name, with their leaf hashes, or nil.
-func (a AdmissibleFacts) Evidence() []factslice.Turn {
+func (a AdmissibleFacts) Evidence() []facts.Turn {
 	if !a.OK() {
 		return nil
 	}
@@ -86,9 +86,9 @@ func (a AdmissibleFacts) Evidence() []factslice.Turn {
 // Claim gives a copy of all that the bundle says: the question, the policy and the aliases that
 // counted, whether it was cut, and what the other methods give. Its zero value if there is no
 // evidence.
-func (a AdmissibleFacts) Claim() factslice.Bundle {
+func (a AdmissibleFacts) Claim() facts.Bundle {
 	if !a.OK() {
-		return factslice.Bundle{}
+		return facts.Bundle{}
 	}
 	return a.evidence.bundle.Own()
 }
@@ -125,9 +125,9 @@ func (v *Verifier) VerifyFactsFor(tenant dag.Tenant, data []byte) (AdmissibleFac
 
 func (v *Verifier) verifyFacts(data []byte, mayCheck func(slice.Seal) error) (AdmissibleFacts, Verdict) {
 	data = bytes.Clone(data)
-	bundle, err := factslice.Parse(data)
+	bundle, err := facts.Parse(data)
 	if err != nil {
-		return AdmissibleFacts{}, unreadable(err, factslice.Checks[:])
+		return AdmissibleFacts{}, unreadable(err, facts.Checks[:])
 	}
 	verdict := v.judge(bundle.Check(), Claim{Provenance: bundle.Provenance, Seal: bundle.Seal, AsOf: bundle.AsOf, Facts: len(bundle.Facts)}, mayCheck)
 	if verdict.Outcome != Verified {
