@@ -2,6 +2,9 @@ package access
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -78,5 +81,38 @@ type Identity struct {
 	Tenant  dag.Tenant
 	Role    Role
 	Admits  Scope  // which turns it may bring
-	Subject string // the key's id, or the subject of a JWT; for logs and limits
+	Subject string // the key's id, or "jwt:" and the subject of a JWT; for logs and limits
+}
+
+// JWT begins the Subject of an Identity that a JWT gives. The id of no API key begins so.
+const JWT = "jwt:"
+
+// MaxSubject bounds the bytes of a JWT's subject.
+const MaxSubject = 200
+
+// Credential names what the caller came with: the id of an API key, or "jwt:" and a subject.
+// It is empty for a caller who came with neither, such as an agent over stdio.
+func (i Identity) Credential() string {
+	if CheckCredential(i.Subject) != nil {
+		return ""
+	}
+	return i.Subject
+}
+
+// CheckCredential reports a text that names no credential.
+func CheckCredential(name string) error {
+	subject, isJWT := strings.CutPrefix(name, JWT)
+	if !isJWT {
+		return CheckID(name)
+	}
+	if !IsSubject(subject) {
+		return fmt.Errorf("%w: the subject of a JWT has 1 to %d bytes of printable text", dag.ErrForm, MaxSubject)
+	}
+	return nil
+}
+
+// IsSubject reports whether a text can be the subject of a JWT.
+func IsSubject(s string) bool {
+	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+	return s != "" && len(s) <= MaxSubject && utf8.ValidString(s) && !strings.ContainsFunc(s, unprintable)
 }

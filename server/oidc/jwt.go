@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/lestrrat-go/jwx/v3/jwa"
 
@@ -113,8 +111,8 @@ func (c *Config) judge(claims *canon.Value) (access.Identity, error) {
 		return access.Identity{}, err
 	}
 	sub, _ := textOf(claims.Get("sub"))
-	if !isSubject(sub) {
-		return access.Identity{}, refuse("sub is not 1 to %d bytes of printable text", MaxSubject)
+	if !access.IsSubject(sub) {
+		return access.Identity{}, refuse("sub is not 1 to %d bytes of printable text", access.MaxSubject)
 	}
 	tenant, _ := textOf(claims.Get(c.TenantClaim))
 	if !dag.IsLabel(tenant) {
@@ -126,7 +124,7 @@ func (c *Config) judge(claims *canon.Value) (access.Identity, error) {
 		return access.Identity{}, refuse("claim %q is none of agent, verifier, auditor and admin", c.RoleClaim)
 	}
 	// A part of a string keeps all of it, and these go into maps and logs.
-	return access.Identity{Tenant: dag.Tenant(strings.Clone(tenant)), Role: role, Subject: "jwt:" + sub}, nil
+	return access.Identity{Tenant: dag.Tenant(strings.Clone(tenant)), Role: role, Subject: access.JWT + sub}, nil
 }
 
 // names reports whether a claim is one text or a list of texts with it.
@@ -185,16 +183,4 @@ func date(v *canon.Value) (time.Time, bool) {
 	}
 	whole, part := math.Modf(n)
 	return time.Unix(int64(whole), int64(part*1e9)), true
-}
-
-func isSubject(s string) bool {
-	if s == "" || len(s) > MaxSubject || !utf8.ValidString(s) {
-		return false
-	}
-	for _, r := range s {
-		if !unicode.IsPrint(r) {
-			return false
-		}
-	}
-	return true
 }

@@ -40,9 +40,6 @@ import (
 // MaxToken bounds the bytes of a token.
 const MaxToken = 16 << 10
 
-// MaxSubject bounds the bytes of sub.
-const MaxSubject = 200
-
 // Skew is what the issuer's clock and ours may differ by.
 const Skew = 60 * time.Second
 

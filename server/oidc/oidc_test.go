@@ -422,7 +422,7 @@ func TestMangled(t *testing.T) {
 // TestClaims changes one claim of a good token at a time.
 func TestClaims(t *testing.T) {
 	f := newFixture(t, allKeys(t), nil)
-	long := strings.Repeat("x", oidc.MaxSubject)
+	long := strings.Repeat("x", access.MaxSubject)
 	for _, c := range []struct {
 		name   string
 		change object
