@@ -102,7 +102,7 @@ func (i *Issuer) key(ctx context.Context, kid string) (key, error) {
 			return k, nil
 		}
 	}
-	if err := i.wait(ctx); err != nil {
+	if err := i.wait(ctx, set); err != nil {
 		return key{}, err
 	}
 	if set = i.set.Load(); !set.fresh(i.config.Clock(), i.config.MaxStale) {
@@ -116,11 +116,13 @@ func (i *Issuer) key(ctx context.Context, kid string) (key, error) {
 }
 
 // wait waits for the fetch at work, after beginning one if there is none and the
-// last is long enough ago.
-func (i *Issuer) wait(ctx context.Context) error {
+// last is long enough ago. It returns at once when the keys are no longer those that
+// the caller has seen: a fetch ended since it looked.
+func (i *Issuer) wait(ctx context.Context, seen *keySet) error {
+	now := i.config.Clock()
 	i.mu.Lock()
-	if i.flight == nil && i.rested(i.config.Clock()) {
-		i.beginLocked(i.config.Clock())
+	if i.flight == nil && i.set.Load() == seen && i.rested(now) {
+		i.beginLocked(now)
 		i.wanted <- struct{}{} // has room: there is one flight at a time
 	}
 	flight := i.flight

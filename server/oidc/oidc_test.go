@@ -617,6 +617,36 @@ func TestOneFetchForMany(t *testing.T) {
 	}
 }
 
+// TestFetchedMeanwhile has a fetch begin and end, and a minute pass, at each moment at
+// which a caller reads the clock: what was fetched is used and not fetched again.
+func TestFetchedMeanwhile(t *testing.T) {
+	token := signed(t, "rsa", "RS256", object{"alg": "RS256", "kid": "rsa"}, claims(nil))
+	for reading := 1; reading <= 3; reading++ {
+		var f *fixture
+		var left atomic.Int64 // readings until the fetch; zero and less: there is none
+		f = newFixture(t, setOf(t, published(t, "ed", nil)), func(c *oidc.Config) {
+			still := c.Clock
+			c.Clock = func() time.Time {
+				if left.Add(-1) == 0 {
+					accepted(t, "the one that fetches", f.Issuer, token)
+					f.clock.advance(time.Minute)
+				}
+				return still()
+			}
+		})
+		f.publisher.gives(allKeys(t))
+		f.clock.advance(time.Minute)
+		left.Store(int64(reading))
+		accepted(t, "the one that looked before", f.Issuer, token)
+		if left.Load() > 0 {
+			t.Errorf("the clock was read fewer than %d times", reading)
+		}
+		if asked := f.publisher.asked.Load(); asked != 2 {
+			t.Errorf("a fetch at reading %d of the clock: asked %d times, want twice", reading, asked)
+		}
+	}
+}
+
 // TestRefresh follows the keys through a rotation and an outage.
 func TestRefresh(t *testing.T) {
 	f := newFixture(t, setOf(t, published(t, "ed", nil)), func(c *oidc.Config) { c.Refresh, c.MaxStale = time.Minute, time.Hour })
