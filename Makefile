@@ -3,8 +3,9 @@
 STATICCHECK_VERSION := v0.8.2
 FUZZTIME ?= 10m
 DIFFERENTIAL_TIME ?= 1m
+SOAKTIME ?= 3m
 
-.PHONY: demo serve build test check postgres race processors conformance verifiers differential interop tidy bench eval-knowledge bench-http soak fuzz clean
+.PHONY: demo serve build test check postgres unit race processors conformance verifiers differential interop tidy bench eval-knowledge bench-http soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
@@ -15,24 +16,41 @@ serve: ## the service on loopback, with a key for this run
 build: ## the program, at ./bin/graphkernel
 	go build -trimpath -o bin/graphkernel ./cmd/graphkernel
 
-test: check tidy race processors conformance verifiers differential interop ## everything that must hold before a change lands
+test: check tidy unit race processors conformance verifiers differential interop ## everything that must hold before a change lands
 	@echo "everything holds"
 
 check: bin/staticcheck-$(STATICCHECK_VERSION) ## formatting, vet, staticcheck
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted:"; echo "$$unformatted"; exit 1; fi
 	go vet ./...
+	go -C bench vet ./...
 	go vet -tags otlp ./cmd/graphkernel
 	bin/staticcheck-$(STATICCHECK_VERSION) ./...
+	cd bench && ../bin/staticcheck-$(STATICCHECK_VERSION) ./...
 
 tidy: ## go.mod and go.sum say what is used, and no more
 	go mod tidy -diff
+	go -C bench mod tidy -diff
 	go mod verify
 
 postgres: ## a PostgreSQL server's programs for the tests, where there are none
 	.ci/postgres
 
-race: postgres ## every test, with the race detector and in a random order; fuzz seeds and the README's session included
-	GKTEST_POSTGRES=required go test -race -shuffle=on -timeout 30m ./...
+# The package whose tests take longest begins first, so that the others run beside it.
+LONGEST := ./store/postgres
+
+unit: postgres ## every test at its full length and in a random order; fuzz seeds and the README's session included
+	GKTEST_POSTGRES=required go test -shuffle=on -timeout 30m $(LONGEST) ./...
+	GKTEST_POSTGRES=required go -C bench test -shuffle=on ./...
+
+# The race detector makes tests about ten times as slow, so it watches packages that use more than
+# one goroutine (those that import sync, by their code or their tests), with random runs in their
+# short form. SQLite and its libc are C turned into Go; watching them would take half of the time.
+SYNCHRONIZED = $$(go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}} ' ./... | \
+	grep -E ' (sync|sync/atomic|golang.org/x/sync/errgroup) ' | cut -d ' ' -f 1)
+UNWATCHED := -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
+
+race: postgres ## the packages that use goroutines, under the race detector
+	GKTEST_POSTGRES=required go test -race $(UNWATCHED) -short -shuffle=on -timeout 30m $(LONGEST) $(SYNCHRONIZED)
 
 processors: ## the same bytes on 32 bits, on arm64 and on a big-endian machine
 	.ci/processors
@@ -50,16 +68,16 @@ interop: ## what others wrote judges ours: DSSE, in-toto, Merkle trees, tiles, P
 	.ci/interop
 
 bench: ## times and ratios, beside what they are compared with
-	go run ./bench
+	go -C bench run .
 
 eval-knowledge: ## how far facts lead to the passages that answer questions, beside BM25
-	go run ./bench/eval
+	go -C bench run ./eval
 
 bench-http: ## the service under load, beside a bare handler and the library
-	go run ./bench/http
+	go -C bench run ./http
 
-soak: ## the service under full load for three minutes: memory, goroutines, errors
-	go run ./bench/http -soak 3m
+soak: ## the service under full load for SOAKTIME: memory, goroutines, errors
+	go -C bench run ./http -soak $(SOAKTIME)
 
 fuzz: ## each parser for FUZZTIME
 	.ci/fuzz $(FUZZTIME)

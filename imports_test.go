@@ -24,45 +24,47 @@ var mayImport = map[string][]string{
 	"dag":                 {"github.com/google/uuid"},
 	"internal/canon":      {},
 	"internal/pgtest":     {"github.com/jackc/pgx/v5"},
-	"internal/pgstore":    {"internal/pgtest", "store/postgres"},
+	"internal/pgstore":    {"internal/pgtest", "store/postgres", "github.com/jackc/pgx/v5"},
 	"internal/faultproxy": {},
 	"internal/mac":        {},
 	"internal/secretfile": {},
-	"identity":            {"dag", "ledger", "internal/canon", "internal/secretfile", "golang.org/x/mod/sumdb/note"},
+	"ledger/identity":     {"dag", "ledger", "internal/canon", "internal/secretfile", "golang.org/x/mod/sumdb/note"},
 	"policy":              {"dag", "knowledge", "normalize", "internal/canon", "github.com/cespare/xxhash/v2"},
 	"slice":               {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
-	"token":               {"dag", "factslice", "knowledge", "slice", "internal/canon", "internal/mac", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
+	"token":               {"dag", "slice/facts", "knowledge", "slice", "internal/canon", "internal/mac", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
 	"access":              {"dag"},
-	"attest":              {"dag", "ledger", "policy", "slice", "internal/canon", "github.com/google/uuid"},
+	"ledger/attest":       {"dag", "ledger", "policy", "slice", "internal/canon", "github.com/google/uuid"},
 	"ledger":              {"access", "dag", "policy", "slice", "internal/canon", "golang.org/x/mod/sumdb"},
 	"golden":              {"dag", "policy", "slice", "token"},
 	"ingest":              {"dag", "internal/canon"},
 	"ingest/extract":      {"dag", "normalize"},
 	"ingest/llm":          {"dag", "knowledge", "normalize", "internal/canon"},
 	"normalize":           {"internal/canon", "golang.org/x/text"},
-	"knowledge":           {"dag", "normalize", "internal/canon"},
-	"factslice":           {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
-	"store":               {"access", "dag", "factslice", "ledger", "policy", "slice", "knowledge", "normalize"},
-	"store/transfer":      {"access", "dag", "ledger", "store", "knowledge"},
-	"store/fsck":          {"dag", "factslice", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
-	"store/storetest":     {"golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
-	"store/memory":        {"access", "dag", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
-	"store/packed":        {"dag", "ledger", "store", "knowledge", "internal/canon"},
-	"store/postgres":      {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5", "knowledge"},
-	"store/sqlite":        {"access", "dag", "ledger", "policy", "slice", "store", "store/packed", "modernc.org/sqlite", "knowledge"},
-	"kernel":              {"access", "attest", "dag", "factslice", "identity", "ledger", "monitor", "witness", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
+	"history":             {"dag"},
+	"knowledge":           {"dag", "history", "normalize", "internal/canon"},
+	"slice/facts":         {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
+	"store":               {"access", "dag", "history", "ledger", "policy", "slice"},
+	"store/kinds":         {"history", "knowledge"},
+	"store/transfer":      {"access", "dag", "history", "ledger", "store", "store/kinds"},
+	"store/fsck":          {"access", "dag", "history", "store/kinds", "slice/facts", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
+	"store/storetest":     {"history", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
+	"store/inmem":         {"access", "dag", "history", "ledger", "policy", "slice", "store"},
+	"store/packed":        {"dag", "history", "ledger", "store", "internal/canon"},
+	"store/postgres":      {"access", "dag", "history", "ledger", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
+	"store/sqlite":        {"access", "dag", "history", "ledger", "policy", "slice", "store", "store/packed", "modernc.org/sqlite"},
+	"kernel":              {"access", "history", "ledger/attest", "dag", "slice/facts", "ledger/identity", "ledger", "ledger/monitor", "ledger/witness", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"wire":                {},
-	"evidence":            {"attest", "dag", "factslice", "ledger", "slice", "token"},
-	"monitor":             {"ledger", "golang.org/x/mod/sumdb/tlog"},
-	"witness":             {"dag", "ledger"},
-	"client":              {"attest", "dag", "evidence", "factslice", "knowledge", "normalize", "ledger", "monitor", "policy", "slice", "token", "internal/canon", "wire"},
-	"server/view":         {"dag", "factslice", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "wire", "knowledge", "normalize"},
-	"examples/guard":      {"access", "dag", "store/memory", "token", "kernel", "server", "client"},
+	"evidence":            {"ledger/attest", "dag", "slice/facts", "ledger", "slice", "token"},
+	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
+	"ledger/witness":      {"dag", "ledger"},
+	"client":              {"ledger/attest", "dag", "evidence", "slice/facts", "knowledge", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "wire"},
+	"server/view":         {"dag", "slice/facts", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "wire", "knowledge", "normalize"},
+	"examples/guard":      {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
 	"render":              {"dag", "policy", "slice", "knowledge"},
-	"store/observed":      {"access", "dag", "ledger", "policy", "slice", "store", "knowledge"},
+	"store/observed":      {"access", "dag", "history", "ledger", "policy", "slice", "store"},
 	"server/certs":        {},
 	"server": {
-		"access", "attest", "dag", "identity", "ledger", "witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "wire", "server/view",
+		"access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "wire", "server/view",
 		"github.com/labstack/echo/v4", "github.com/getkin/kin-openapi/openapi3", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "go.opentelemetry.io/otel",
 	},
@@ -73,28 +75,16 @@ var mayImport = map[string][]string{
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel": {
-		"access", "attest", "client", "dag", "evidence", "golden", "identity", "internal/secretfile", "ledger", "monitor", "witness", "policy", "slice", "token", "ingest", "store", "store/fsck", "store/sqlite", "store/transfer", "store/postgres", "kernel", "internal/canon",
+		"access", "ledger/attest", "client", "dag", "evidence", "golden", "ledger/identity", "internal/secretfile", "ledger", "ledger/monitor", "ledger/witness", "policy", "slice", "token", "ingest", "store", "store/fsck", "store/sqlite", "store/transfer", "store/postgres", "kernel", "internal/canon",
 		"render", "store/observed", "server", "server/mcp", "server/oidc", "server/certs",
 		"github.com/spf13/cobra", "github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf",
 		"github.com/prometheus/client_golang/prometheus", "go.opentelemetry.io/otel",
 		"knowledge", "normalize", "ingest/extract", "ingest/llm",
 	},
-	"bench": {
-		"dag", "evidence", "identity", "ledger", "policy", "slice", "token", "ingest", "store", "store/sqlite", "store/postgres", "store/observed", "kernel",
-		"bench/plain", "internal/pgtest",
-		"github.com/jedib0t/go-pretty/v6",
-		"knowledge",
-	},
-	"bench/eval":  {"dag", "github.com/jedib0t/go-pretty/v6/table", "kernel", "knowledge", "normalize", "store/sqlite", "token"},
-	"bench/plain": {"dag", "policy", "github.com/jackc/pgx/v5", "modernc.org/sqlite"},
-	"bench/http": {
-		"dag", "store/sqlite", "token", "kernel", "wire",
-		"github.com/labstack/echo/v4",
-	},
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "attest", "dag", "evidence", "factslice", "internal/canon", "knowledge", "ledger", "policy", "render", "slice", "normalize", "wire"}
+var pure = []string{"access", "ledger/attest", "dag", "evidence", "history", "slice/facts", "internal/canon", "knowledge", "ledger", "policy", "render", "slice", "normalize", "wire"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}
@@ -135,6 +125,57 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// namesKinds are the packages of which no back end may know: a kind of entry is a package of its
+// own, and stores keep entries and terms.
+var namesKinds = []string{"knowledge", "normalize", "slice/facts", "token", "kernel"}
+
+// TestBackEndsNameNoKind makes sure that a new kind of entry needs no line in a back end.
+func TestBackEndsNameNoKind(t *testing.T) {
+	looked := 0
+	eachFile(t, func(folder, path string, file *ast.File) {
+		if !slices.Contains([]string{"history", "store", "store/sqlite", "store/postgres", "store/inmem", "store/packed", "store/observed"}, folder) {
+			return
+		}
+		looked++
+		for _, imp := range file.Imports {
+			if name := strings.TrimPrefix(strings.Trim(imp.Path.Value, `"`), module+"/"); slices.Contains(namesKinds, name) {
+				t.Errorf("%s imports %s, which is of a kind", path, name)
+			}
+		}
+	})
+	if looked < 40 {
+		t.Errorf("looked at %d files only", looked)
+	}
+}
+
+// TestMap compares the map of CONTRIBUTING.md with the table of imports, and so with the folders.
+func TestMap(t *testing.T) {
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for _, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) != 4 || !strings.HasPrefix(cells[1], " `") {
+			continue
+		}
+		folder := strings.Trim(cells[1], " `")
+		if listed[folder] {
+			t.Errorf("the map has %s twice", folder)
+		}
+		listed[folder] = true
+		if _, ok := mayImport[folder]; !ok && folder != "internal/cluster" { // which is tests alone
+			t.Errorf("the map has %s, and the table has not", folder)
+		}
+	}
+	for folder := range mayImport {
+		if !listed[folder] {
+			t.Errorf("the map has no %s", folder)
+		}
+	}
+}
+
 // TestLightCore makes sure that whoever embeds the core gets no database and no
 // web framework with it.
 func TestLightCore(t *testing.T) {
@@ -163,7 +204,7 @@ func TestLightCore(t *testing.T) {
 func TestOnlyCanonWritesJSON(t *testing.T) {
 	looked := 0
 	eachFile(t, func(folder, path string, file *ast.File) {
-		if folder == "internal/canon" || folder == "cmd/graphkernel" || strings.HasPrefix(folder, "bench") {
+		if folder == "internal/canon" || folder == "cmd/graphkernel" {
 			return // what programs print is not hashed
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -193,8 +234,9 @@ func eachFile(t *testing.T, fn func(folder, path string, file *ast.File)) {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); path != "." && (strings.HasPrefix(name, ".") || name == "testdata") {
-				return filepath.SkipDir
+			_, err := os.Stat(filepath.Join(path, "go.mod"))
+			if name := d.Name(); path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || err == nil) {
+				return filepath.SkipDir // a module of its own among them
 			}
 			return nil
 		}

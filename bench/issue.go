@@ -9,8 +9,8 @@ import (
 
 	"github.com/graphkernel/graphkernel/bench/plain"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/store"
 )
 

@@ -2,8 +2,8 @@
 // and prints times and ratios:
 //
 //	make bench
-//	go run ./bench -full -markdown
-//	go run ./bench -only warm -turns 20000 -cpuprofile cpu.out
+//	go -C bench run . -full -markdown
+//	go -C bench run . -only warm -turns 20000 -cpuprofile cpu.out
 //
 // Machines are noisy, so a figure alone says little: each group runs its
 // candidates in turn, round after round, and the ratios are what to trust. The

@@ -23,7 +23,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	judge "github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/ingest"
-	"github.com/graphkernel/graphkernel/monitor"
+	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/slice"
@@ -563,7 +563,7 @@ func TestLight(t *testing.T) {
 	for _, d := range deps {
 		own, ours := strings.CutPrefix(d, "github.com/graphkernel/graphkernel/")
 		if d == "database/sql" || strings.HasPrefix(d, "github.com/labstack") || strings.HasPrefix(d, "modernc.org") ||
-			ours && !slices.Contains([]string{"client", "wire", "dag", "policy", "slice", "token", "internal/canon", "access", "attest", "evidence", "internal/mac", "internal/secretfile", "ledger", "monitor", "factslice", "knowledge", "normalize"}, own) {
+			ours && !slices.Contains([]string{"client", "wire", "dag", "history", "policy", "slice", "token", "internal/canon", "access", "ledger/attest", "evidence", "internal/mac", "internal/secretfile", "ledger", "ledger/monitor", "slice/facts", "knowledge", "normalize"}, own) {
 			t.Errorf("a client links %s", d)
 		}
 	}

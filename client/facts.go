@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/wire"
 )
@@ -30,9 +30,9 @@ type FactRequest struct {
 // A FactBundle is a slice of facts as it was handed out. It is the one that was asked for and
 // agrees with itself. It is no evidence yet: who signed it, only verification tells.
 type FactBundle struct {
-	Bytes  []byte            // to be passed on and verified exactly as they are
-	SHA256 dag.Digest        // of Bytes
-	Claim  *factslice.Bundle // what Bytes say
+	Bytes  []byte        // to be passed on and verified exactly as they are
+	SHA256 dag.Digest    // of Bytes
+	Claim  *facts.Bundle // what Bytes say
 }
 
 // FactSlice has a slice of facts cut and signed. The same question as of the same number gives
@@ -96,8 +96,8 @@ func (r *FactRequest) bundle(data []byte, digest, id string) (FactBundle, error)
 }
 
 // consistentFacts reads a bundle of facts and recomputes what its header claims of its body.
-func consistentFacts(data []byte) (*factslice.Bundle, error) {
-	b, err := factslice.Parse(data)
+func consistentFacts(data []byte) (*facts.Bundle, error) {
+	b, err := facts.Parse(data)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func consistentFacts(data []byte) (*factslice.Bundle, error) {
 
 // VerifyFacts is VerifyBundle for a bundle of facts.
 func (c *Client) VerifyFacts(ctx context.Context, bundle []byte) (VerifiedFacts, wire.BundleVerdict, error) {
-	if !factslice.Is(bundle) {
+	if !facts.Is(bundle) {
 		return VerifiedFacts{}, wire.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are no bundle of facts; VerifyBundle is for those of turns", ErrKind)
 	}
 	data := bytes.Clone(bundle)
@@ -115,7 +115,7 @@ func (c *Client) VerifyFacts(ctx context.Context, bundle []byte) (VerifiedFacts,
 	if err != nil {
 		return VerifiedFacts{}, wire.BundleVerdict{}, err
 	}
-	var b *factslice.Bundle
+	var b *facts.Bundle
 	admissible, err := judged(data, &v, func() (*slice.Provenance, *slice.Seal, error) {
 		var err error
 		if b, err = consistentFacts(data); err != nil {
@@ -140,7 +140,7 @@ type VerifiedFacts struct {
 
 // factEvidence never changes after verification.
 type factEvidence struct {
-	bundle *factslice.Bundle
+	bundle *facts.Bundle
 	bytes  []byte
 }
 
@@ -189,7 +189,7 @@ func (v VerifiedFacts) Facts() []knowledge.Act {
 }
 
 // Reached gives a copy of the entities with their paths, or nil.
-func (v VerifiedFacts) Reached() []factslice.Reached {
+func (v VerifiedFacts) Reached() []facts.Reached {
 	if !v.OK() {
 		return nil
 	}
@@ -199,9 +199,9 @@ func (v VerifiedFacts) Reached() []factslice.Reached {
 // Claim gives a copy of all that the bundle says: the question, the policy and the aliases that
 // counted, whether it was cut, and what the other methods give. Its zero value if there is no
 // evidence.
-func (v VerifiedFacts) Claim() factslice.Bundle {
+func (v VerifiedFacts) Claim() facts.Bundle {
 	if !v.OK() {
-		return factslice.Bundle{}
+		return facts.Bundle{}
 	}
 	return v.evidence.bundle.Own()
 }

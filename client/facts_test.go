@@ -11,9 +11,9 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/server"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/wire"
 )
 
@@ -101,9 +101,9 @@ func TestFactSliceLies(t *testing.T) {
 			"Content-Type": "application/json", "ETag": `"` + b.SHA256.String() + `"`, "Slice-Id": string(b.Claim.Provenance.SliceID),
 		}, body: bytes.Clone(b.Bytes)}
 	}
-	changed := func(change func(*factslice.Bundle)) func(*told) {
+	changed := func(change func(*facts.Bundle)) func(*told) {
 		return func(a *told) {
-			claim := must(factslice.Parse(a.body))
+			claim := must(facts.Parse(a.body))
 			change(claim)
 			a.body = claim.Append(nil)
 			a.header["ETag"] = `"` + digest(a.body) + `"`
@@ -118,9 +118,9 @@ func TestFactSliceLies(t *testing.T) {
 	}{
 		"another digest":     {func(a *told) { a.header["ETag"] = `"` + digest(nil) + `"` }, request},
 		"another slice":      {func(a *told) { a.header["Slice-Id"] = "0123456789abcdef" }, request},
-		"a changed fact":     {changed(func(b *factslice.Bundle) { b.Facts[0].Fact.Confidence-- }), request},
-		"a changed leaf":     {changed(func(b *factslice.Bundle) { b.Evidence[0].Leaf[0]++ }), request},
-		"a changed cut":      {changed(func(b *factslice.Bundle) { b.Cut = knowledge.CutWork }), request},
+		"a changed fact":     {changed(func(b *facts.Bundle) { b.Facts[0].Fact.Confidence-- }), request},
+		"a changed leaf":     {changed(func(b *facts.Bundle) { b.Evidence[0].Leaf[0]++ }), request},
+		"a changed cut":      {changed(func(b *facts.Bundle) { b.Cut = knowledge.CutWork }), request},
 		"no bundle":          {func(a *told) { a.body = []byte("{}"); a.header["ETag"] = `"` + digest(a.body) + `"` }, request},
 		"another question":   {func(*told) {}, client.FactRequest{Start: []string{"Note G"}}},
 		"another time":       {func(*told) {}, client.FactRequest{Start: request.Start, ValidAt: &at}},

@@ -13,10 +13,10 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/server"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -39,7 +39,7 @@ func start(ctx context.Context, limits server.Limits) (_ *service, stop func()) 
 	sum := sha256.Sum256([]byte("k1"))
 	ring := must(token.Keyring{}.Rotate("k1", must(token.NewSecret(sum[:])), 0))
 	id := must(identity.New(rand.NewChaCha8([32]byte{2}), "kernel.example", 1))
-	s := memory.Open(&memory.Disk{}, memory.Options{})
+	s := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	k := must(kernel.Open(kernel.Config{
 		Store: s, Authority: token.NewAuthority(ring), Rand: rand.NewChaCha8([32]byte{1}), Identity: id,
 		Clock: func() time.Time { return time.Unix(1_780_000_000, 0) },

@@ -9,8 +9,8 @@ import (
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/wire"
 )
@@ -47,7 +47,7 @@ var ErrKind = errors.New("another kind of bundle")
 // It trusts the service to know the keys, and the connection to be the service's. A
 // program that has the keys uses token.Verifier. A bundle of facts is for VerifyFacts.
 func (c *Client) VerifyBundle(ctx context.Context, bundle []byte) (Verified, wire.BundleVerdict, error) {
-	if factslice.Is(bundle) {
+	if facts.Is(bundle) {
 		return Verified{}, wire.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a bundle of facts; VerifyFacts is for those", ErrKind)
 	}
 	data := bytes.Clone(bundle)

@@ -30,7 +30,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	keys "github.com/graphkernel/graphkernel/token"
 )
 
@@ -53,7 +53,7 @@ type metric struct {
 func metrics(t *testing.T) (all map[string]metric, operations []string) {
 	t.Helper()
 	k, err := kernel.Open(kernel.Config{
-		Store: memory.Open(&memory.Disk{}, memory.Options{}), Authority: keys.NewAuthority(keys.Keyring{}), Clock: time.Now,
+		Store: inmem.Open(&inmem.Disk{}, inmem.Options{}), Authority: keys.NewAuthority(keys.Keyring{}), Clock: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -563,7 +563,7 @@ func TestContainerfile(t *testing.T) {
 // TestProbes asks the addresses that the files name.
 func TestProbes(t *testing.T) {
 	k, err := kernel.Open(kernel.Config{
-		Store: memory.Open(&memory.Disk{}, memory.Options{}), Authority: keys.NewAuthority(keys.Keyring{}), Clock: time.Now,
+		Store: inmem.Open(&inmem.Disk{}, inmem.Options{}), Authority: keys.NewAuthority(keys.Keyring{}), Clock: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -99,8 +99,8 @@ func (c *corpus) proofOf(i *kernel.IssuedFacts, witnesses ...int) []byte {
 }
 
 // forged changes a bundle and signs it, as somebody could who has the key.
-func (c *corpus) forged(data []byte, change func(*factslice.Bundle)) []byte {
-	b := must(factslice.Parse(data))
+func (c *corpus) forged(data []byte, change func(*facts.Bundle)) []byte {
+	b := must(facts.Parse(data))
 	change(b)
 	id, hex, _ := strings.Cut(c.secret, " ")
 	ring := must(token.Keyring{}.Rotate(token.KeyID(id), must(token.ParseSecret(hex)), 0))
@@ -109,13 +109,13 @@ func (c *corpus) forged(data []byte, change func(*factslice.Bundle)) []byte {
 }
 
 // agree makes the header agree with the body, by what Check says that it should be.
-func agree(b *factslice.Bundle) {
+func agree(b *facts.Bundle) {
 	for range 2 { // the slice's id is computed of the others
 		for _, c := range b.Check() {
 			p := &b.Provenance
 			switch {
 			case c.Status != slice.StatusFail:
-			case c.ID == factslice.CheckQuestion:
+			case c.ID == facts.CheckQuestion:
 				p.Anchor = must(dag.ParseTurnID(c.Expected))
 			case c.ID == slice.CheckPolicyHash:
 				p.PolicyParamsHash = must(dag.ParseDigest(c.Expected))
@@ -167,22 +167,22 @@ func (c *corpusCase) namesFails(t testing.TB) {
 		return
 	}
 	for _, check := range c.judge(t).Checks {
-		if check.Status == slice.StatusFail && (check.ID == slice.CheckToken || slices.Contains(factslice.Checks[:], check.ID)) {
+		if check.Status == slice.StatusFail && (check.ID == slice.CheckToken || slices.Contains(facts.Checks[:], check.ID)) {
 			c.fails = append(c.fails, string(check.ID))
 		}
 	}
 	subject := strings.Split(c.name, "_")[0]
 	id, named := map[string]slice.CheckID{
-		"order": slice.CheckCanonicalOrder, "facts": factslice.CheckFacts, "aliases": factslice.CheckAliases,
-		"evidence": factslice.CheckEvidence, "reached": factslice.CheckReached,
+		"order": slice.CheckCanonicalOrder, "facts": facts.CheckFacts, "aliases": facts.CheckAliases,
+		"evidence": facts.CheckEvidence, "reached": facts.CheckReached,
 	}[subject]
 	if !named {
 		return
 	}
 	if c.name == "aliases_none_fail" { // nothing is wrong with no aliases but what they did
-		id = factslice.CheckReached
+		id = facts.CheckReached
 	}
-	for _, header := range []slice.CheckID{factslice.CheckQuestion, slice.CheckPolicyHash, slice.CheckSnapshot, slice.CheckSliceID, slice.CheckToken} {
+	for _, header := range []slice.CheckID{facts.CheckQuestion, slice.CheckPolicyHash, slice.CheckSnapshot, slice.CheckSliceID, slice.CheckToken} {
 		if slices.Contains(c.fails, string(header)) || !slices.Contains(c.fails, string(id)) {
 			t.Errorf("%s: %q fail, want %s and nothing of the header", c.name, c.fails, id)
 		}
@@ -196,7 +196,7 @@ func (c *corpus) goodFacts(issued *kernel.IssuedFacts) {
 	good("sample", "Eight facts around one name that is an alias, three hops far, at a time.", issued.Bundle)
 	good("line_feed", "The file ends with a line feed, which is no part of the bundle.", append(bytes.Clone(issued.Bundle), '\n'))
 	good("cut", "Two starts, no time, and more can be reached than the policy gives.", c.facts("few@1", nil, "room 4", "tank b").Bundle)
-	good("cut_work", "It says that more would have been looked at than may be: nobody can say otherwise without the graph.", c.forged(issued.Bundle, func(b *factslice.Bundle) {
+	good("cut_work", "It says that more would have been looked at than may be: nobody can say otherwise without the graph.", c.forged(issued.Bundle, func(b *facts.Bundle) {
 		b.Cut = knowledge.CutWork
 		agree(b)
 	}))
@@ -205,7 +205,7 @@ func (c *corpus) goodFacts(issued *kernel.IssuedFacts) {
 	good("names", "Names beyond ASCII, and beyond U+FFFF, whose order is that of their UTF-8; another spelling that only folding finds; confidences of 0 and of 0.000001.", c.facts("wide@1", nil, "valve", "8").Bundle)
 	good("nothing", "A name of which nothing is known: no facts, which is an answer.", c.facts("", nil, "boiler").Bundle)
 	good("alias_both_asked", "A name and its alias are asked for: they are one place to start from.", c.facts("", nil, "wasserpumpe", "pump 4").Bundle)
-	good("as_of", "as_of is outside the token, which is all that is checked here.", c.forged(issued.Bundle, func(b *factslice.Bundle) { b.AsOf++ }))
+	good("as_of", "as_of is outside the token, which is all that is checked here.", c.forged(issued.Bundle, func(b *facts.Bundle) { b.AsOf++ }))
 	c.add("good_full", evidence.Verified, "The whole is asked for, and facts have no texts that could be missing.", map[string][]byte{bundleFile: issued.Bundle}, "", c.secret, "--require-full")
 	c.add("nothing_to_check_fail", evidence.WellFormed, "Neither a secret nor a trust file.", map[string][]byte{bundleFile: issued.Bundle}, "", "")
 	c.add("token_other_key_fail", evidence.KeyUnknown, "The secret given is of another key.", map[string][]byte{bundleFile: issued.Bundle}, "", "k2"+strings.TrimPrefix(c.secret, "k1"))
@@ -222,83 +222,83 @@ func byStatement(x, y knowledge.Act) int {
 func (c *corpus) forgedFacts(data []byte) {
 	other := knowledge.Act{Kind: knowledge.Assert, Fact: must(knowledge.NewFact("boiler", "heats", "room 5", "user"))}
 	other.Fact.Rule = normalize.V1
-	reached := func(b *factslice.Bundle, entity string) *factslice.Reached {
-		return &b.Reached[slices.IndexFunc(b.Reached, func(r factslice.Reached) bool { return r.Entity == entity })]
+	reached := func(b *facts.Bundle, entity string) *facts.Reached {
+		return &b.Reached[slices.IndexFunc(b.Reached, func(r facts.Reached) bool { return r.Entity == entity })]
 	}
 	for _, x := range []struct {
 		name, why string
-		change    func(b *factslice.Bundle)
+		change    func(b *facts.Bundle)
 	}{
-		{"order_facts", "Two facts changed places.", func(b *factslice.Bundle) { b.Facts[0], b.Facts[1] = b.Facts[1], b.Facts[0] }},
-		{"order_fact_twice", "A fact stands twice.", func(b *factslice.Bundle) { b.Facts = slices.Insert(b.Facts, 0, b.Facts[0]) }},
-		{"order_evidence", "Two turns of the evidence changed places.", func(b *factslice.Bundle) { b.Evidence[0], b.Evidence[1] = b.Evidence[1], b.Evidence[0] }},
-		{"order_evidence_twice", "A turn of the evidence stands twice.", func(b *factslice.Bundle) { b.Evidence = slices.Insert(b.Evidence, 0, b.Evidence[0]) }},
-		{"order_alias_twice", "An alias stands twice.", func(b *factslice.Bundle) { b.Aliases = append(b.Aliases, b.Aliases[0]) }},
-		{"facts_unused", "A fact that no path leads along.", func(b *factslice.Bundle) {
+		{"order_facts", "Two facts changed places.", func(b *facts.Bundle) { b.Facts[0], b.Facts[1] = b.Facts[1], b.Facts[0] }},
+		{"order_fact_twice", "A fact stands twice.", func(b *facts.Bundle) { b.Facts = slices.Insert(b.Facts, 0, b.Facts[0]) }},
+		{"order_evidence", "Two turns of the evidence changed places.", func(b *facts.Bundle) { b.Evidence[0], b.Evidence[1] = b.Evidence[1], b.Evidence[0] }},
+		{"order_evidence_twice", "A turn of the evidence stands twice.", func(b *facts.Bundle) { b.Evidence = slices.Insert(b.Evidence, 0, b.Evidence[0]) }},
+		{"order_alias_twice", "An alias stands twice.", func(b *facts.Bundle) { b.Aliases = append(b.Aliases, b.Aliases[0]) }},
+		{"facts_unused", "A fact that no path leads along.", func(b *facts.Bundle) {
 			b.Facts = append(b.Facts, other)
 			slices.SortFunc(b.Facts, byStatement)
 		}},
-		{"facts_confidence", "The policy wants more confidence than a fact has.", func(b *factslice.Bundle) { b.Policy.MinConfidence = 600_000 }},
-		{"facts_predicate", "The policy follows one predicate, and the facts have others.", func(b *factslice.Bundle) { b.Policy.Predicates = "stands-in" }},
-		{"facts_before", "A fact does not hold yet at the time that was asked for.", func(b *factslice.Bundle) {
+		{"facts_confidence", "The policy wants more confidence than a fact has.", func(b *facts.Bundle) { b.Policy.MinConfidence = 600_000 }},
+		{"facts_predicate", "The policy follows one predicate, and the facts have others.", func(b *facts.Bundle) { b.Policy.Predicates = "stands-in" }},
+		{"facts_before", "A fact does not hold yet at the time that was asked for.", func(b *facts.Bundle) {
 			before := must(dag.ParseTime("2025-12-31T23:59:59.999999Z"))
 			b.Question.ValidAt = &before
 		}},
-		{"facts_after", "A fact holds no longer at the time that was asked for: its end does not belong to it.", func(b *factslice.Bundle) {
+		{"facts_after", "A fact holds no longer at the time that was asked for: its end does not belong to it.", func(b *facts.Bundle) {
 			after := at + 1
 			b.Question.ValidAt = &after
 		}},
-		{"aliases_none", "The alias is missing, by which a path begins.", func(b *factslice.Bundle) { b.Aliases = nil }},
-		{"aliases_of_nothing", "An alias of a name that occurs nowhere.", func(b *factslice.Bundle) { b.Aliases = append(b.Aliases, factslice.Alias{Alias: "zz", Canonical: "z"}) }},
-		{"aliases_itself", "A name stands for itself.", func(b *factslice.Bundle) {
-			b.Aliases = slices.Insert(b.Aliases, 0, factslice.Alias{Alias: "tank-b", Canonical: "tank-b"})
+		{"aliases_none", "The alias is missing, by which a path begins.", func(b *facts.Bundle) { b.Aliases = nil }},
+		{"aliases_of_nothing", "An alias of a name that occurs nowhere.", func(b *facts.Bundle) { b.Aliases = append(b.Aliases, facts.Alias{Alias: "zz", Canonical: "z"}) }},
+		{"aliases_itself", "A name stands for itself.", func(b *facts.Bundle) {
+			b.Aliases = slices.Insert(b.Aliases, 0, facts.Alias{Alias: "tank-b", Canonical: "tank-b"})
 		}},
-		{"aliases_chain", "A name stands for one that stands for another.", func(b *factslice.Bundle) {
-			b.Aliases = slices.Insert(b.Aliases, 0, factslice.Alias{Alias: "tank-b", Canonical: "wasserpumpe"})
+		{"aliases_chain", "A name stands for one that stands for another.", func(b *facts.Bundle) {
+			b.Aliases = slices.Insert(b.Aliases, 0, facts.Alias{Alias: "tank-b", Canonical: "wasserpumpe"})
 		}},
-		{"evidence_of_nothing", "A turn that no fact names.", func(b *factslice.Bundle) { b.Evidence[3].ID[0] = 0xff }},
-		{"evidence_left_out", "A turn that a fact names is missing.", func(b *factslice.Bundle) { b.Evidence = b.Evidence[1:] }},
-		{"reached_fact_left_out", "A fact that a path leads along is missing.", func(b *factslice.Bundle) { b.Facts = b.Facts[1:] }},
-		{"reached_hops", "A path is longer than max_hops.", func(b *factslice.Bundle) { b.Policy.MaxHops = 1 }},
-		{"reached_results", "More entities than max_results.", func(b *factslice.Bundle) { b.Policy.MaxResults = 6 }},
-		{"reached_cut", "It says that it was cut for results, and max_results was not reached.", func(b *factslice.Bundle) { b.Cut = knowledge.CutResults }},
-		{"reached_outgoing", "The policy goes along the facts, and a step goes against one.", func(b *factslice.Bundle) { b.Policy.Direction = knowledge.Outgoing }},
-		{"reached_incoming", "The policy goes against the facts, and a step goes along one.", func(b *factslice.Bundle) { b.Policy.Direction = knowledge.Incoming }},
-		{"reached_order_hops", "An entity with more hops stands before one with fewer.", func(b *factslice.Bundle) { b.Reached[3], b.Reached[4] = b.Reached[4], b.Reached[3] }},
-		{"reached_order_confidence", "Two entities changed places that differ in their least confidence.", func(b *factslice.Bundle) { b.Reached[6], b.Reached[7] = b.Reached[7], b.Reached[6] }},
-		{"reached_order_parent", "Two entities changed places that differ in what they go on from.", func(b *factslice.Bundle) { b.Reached[4], b.Reached[5] = b.Reached[5], b.Reached[4] }},
-		{"reached_order_edge", "Two entities changed places that differ in their edge.", func(b *factslice.Bundle) { b.Reached[0], b.Reached[1] = b.Reached[1], b.Reached[0] }},
-		{"reached_second_way", "An entity is there by a second way.", func(b *factslice.Bundle) {
+		{"evidence_of_nothing", "A turn that no fact names.", func(b *facts.Bundle) { b.Evidence[3].ID[0] = 0xff }},
+		{"evidence_left_out", "A turn that a fact names is missing.", func(b *facts.Bundle) { b.Evidence = b.Evidence[1:] }},
+		{"reached_fact_left_out", "A fact that a path leads along is missing.", func(b *facts.Bundle) { b.Facts = b.Facts[1:] }},
+		{"reached_hops", "A path is longer than max_hops.", func(b *facts.Bundle) { b.Policy.MaxHops = 1 }},
+		{"reached_results", "More entities than max_results.", func(b *facts.Bundle) { b.Policy.MaxResults = 6 }},
+		{"reached_cut", "It says that it was cut for results, and max_results was not reached.", func(b *facts.Bundle) { b.Cut = knowledge.CutResults }},
+		{"reached_outgoing", "The policy goes along the facts, and a step goes against one.", func(b *facts.Bundle) { b.Policy.Direction = knowledge.Outgoing }},
+		{"reached_incoming", "The policy goes against the facts, and a step goes along one.", func(b *facts.Bundle) { b.Policy.Direction = knowledge.Incoming }},
+		{"reached_order_hops", "An entity with more hops stands before one with fewer.", func(b *facts.Bundle) { b.Reached[3], b.Reached[4] = b.Reached[4], b.Reached[3] }},
+		{"reached_order_confidence", "Two entities changed places that differ in their least confidence.", func(b *facts.Bundle) { b.Reached[6], b.Reached[7] = b.Reached[7], b.Reached[6] }},
+		{"reached_order_parent", "Two entities changed places that differ in what they go on from.", func(b *facts.Bundle) { b.Reached[4], b.Reached[5] = b.Reached[5], b.Reached[4] }},
+		{"reached_order_edge", "Two entities changed places that differ in their edge.", func(b *facts.Bundle) { b.Reached[0], b.Reached[1] = b.Reached[1], b.Reached[0] }},
+		{"reached_second_way", "An entity is there by a second way.", func(b *facts.Bundle) {
 			act := knowledge.Act{Kind: knowledge.Assert, Fact: must(knowledge.NewFact("room 4", "is wired for", "modbus tcp", "user"))}
 			act.Fact.Rule = normalize.V1
 			act.Fact.Confidence = 700_000
 			b.Facts = append(b.Facts, act)
 			slices.SortFunc(b.Facts, byStatement)
-			way := append(slices.Clone(reached(b, "room-4").Path), factslice.Step{Fact: act.Fact.ID(), Entity: "modbus-tcp"})
-			b.Reached = slices.Insert(b.Reached, 7, factslice.Reached{Entity: "modbus-tcp", From: "pump-4", MinConfidence: 700_000, Path: way})
+			way := append(slices.Clone(reached(b, "room-4").Path), facts.Step{Fact: act.Fact.ID(), Entity: "modbus-tcp"})
+			b.Reached = slices.Insert(b.Reached, 7, facts.Reached{Entity: "modbus-tcp", From: "pump-4", MinConfidence: 700_000, Path: way})
 		}},
-		{"reached_twice", "An entity stands twice.", func(b *factslice.Bundle) { b.Reached = slices.Insert(b.Reached, 1, b.Reached[0]) }},
-		{"reached_start", "The entity that was asked for is said to have been reached, on a circle.", func(b *factslice.Bundle) {
+		{"reached_twice", "An entity stands twice.", func(b *facts.Bundle) { b.Reached = slices.Insert(b.Reached, 1, b.Reached[0]) }},
+		{"reached_start", "The entity that was asked for is said to have been reached, on a circle.", func(b *facts.Bundle) {
 			step := reached(b, "room-4").Path[0]
-			back := factslice.Step{Fact: step.Fact, Incoming: !step.Incoming, Entity: "pump-4"}
-			b.Reached = slices.Insert(b.Reached, 4, factslice.Reached{Entity: "pump-4", From: "pump-4", MinConfidence: 900_000, Path: []factslice.Step{step, back}})
+			back := facts.Step{Fact: step.Fact, Incoming: !step.Incoming, Entity: "pump-4"}
+			b.Reached = slices.Insert(b.Reached, 4, facts.Reached{Entity: "pump-4", From: "pump-4", MinConfidence: 900_000, Path: []facts.Step{step, back}})
 		}},
-		{"reached_from", "A path is said to begin elsewhere.", func(b *factslice.Bundle) { b.Reached[0].From = "tank-b" }},
-		{"reached_from_long", "A path of two steps is said to begin elsewhere.", func(b *factslice.Bundle) { b.Reached[6].From = "tank-b" }},
-		{"reached_confidence", "A least confidence is not that of the path.", func(b *factslice.Bundle) { b.Reached[0].MinConfidence++ }},
-		{"reached_entity", "A path ends elsewhere than the fact.", func(b *factslice.Bundle) {
+		{"reached_from", "A path is said to begin elsewhere.", func(b *facts.Bundle) { b.Reached[0].From = "tank-b" }},
+		{"reached_from_long", "A path of two steps is said to begin elsewhere.", func(b *facts.Bundle) { b.Reached[6].From = "tank-b" }},
+		{"reached_confidence", "A least confidence is not that of the path.", func(b *facts.Bundle) { b.Reached[0].MinConfidence++ }},
+		{"reached_entity", "A path ends elsewhere than the fact.", func(b *facts.Bundle) {
 			b.Reached[6].Entity, b.Reached[6].Path[1].Entity = "boiler", "boiler"
 		}},
-		{"reached_end", "A path ends elsewhere than is said.", func(b *factslice.Bundle) { b.Reached[6].Entity = "boiler" }},
-		{"reached_last_step", "The last step of a path leads elsewhere than is said.", func(b *factslice.Bundle) { b.Reached[7].Path[1].Entity = "boiler" }},
-		{"reached_other_way", "A step goes along its fact in the other direction.", func(b *factslice.Bundle) { s := &b.Reached[0].Path[0]; s.Incoming = !s.Incoming }},
-		{"reached_not_the_best", "A path goes on from another way than the one by which that entity was reached.", func(b *factslice.Bundle) {
+		{"reached_end", "A path ends elsewhere than is said.", func(b *facts.Bundle) { b.Reached[6].Entity = "boiler" }},
+		{"reached_last_step", "The last step of a path leads elsewhere than is said.", func(b *facts.Bundle) { b.Reached[7].Path[1].Entity = "boiler" }},
+		{"reached_other_way", "A step goes along its fact in the other direction.", func(b *facts.Bundle) { s := &b.Reached[0].Path[0]; s.Incoming = !s.Incoming }},
+		{"reached_not_the_best", "A path goes on from another way than the one by which that entity was reached.", func(b *facts.Bundle) {
 			b.Reached[6].Path[0].Fact = b.Facts[0].Fact.ID()
 			b.Reached[6].Path[0].Incoming = true
 		}},
-		{"reached_jump", "A path goes on from an entity that was not reached.", func(b *factslice.Bundle) { b.Reached[6].Path[0].Entity = "boiler" }},
+		{"reached_jump", "A path goes on from an entity that was not reached.", func(b *facts.Bundle) { b.Reached[6].Path[0].Entity = "boiler" }},
 	} {
-		c.add(x.name+"_fail", evidence.Tampered, x.why, map[string][]byte{bundleFile: c.forged(data, func(b *factslice.Bundle) {
+		c.add(x.name+"_fail", evidence.Tampered, x.why, map[string][]byte{bundleFile: c.forged(data, func(b *facts.Bundle) {
 			x.change(b)
 			agree(b)
 		})}, "", c.secret)
@@ -309,22 +309,22 @@ func (c *corpus) forgedFacts(data []byte) {
 func (c *corpus) factHeaders(data []byte) {
 	for _, x := range []struct {
 		name, why string
-		change    func(b *factslice.Bundle)
+		change    func(b *facts.Bundle)
 	}{
-		{"question", "The anchor is not that of the question.", func(b *factslice.Bundle) { b.Provenance.Anchor[0]++ }},
-		{"question_asked", "Another name was asked for.", func(b *factslice.Bundle) { b.Question.Start = []string{"pump-4"} }},
-		{"policy_hash", "The policy's hash is another.", func(b *factslice.Bundle) { b.Provenance.PolicyParamsHash[0]++ }},
-		{"policy", "A parameter is another, which lets in the same.", func(b *factslice.Bundle) { b.Policy.MaxResults = 99 }},
-		{"snapshot", "The snapshot's hash is another.", func(b *factslice.Bundle) { b.Provenance.GraphSnapshotHash[0]++ }},
-		{"snapshot_source", "Somebody else is said to have said it.", func(b *factslice.Bundle) { b.Facts[0].Fact.Source = "admin" }},
-		{"snapshot_leaf", "The leaf of a turn is another.", func(b *factslice.Bundle) { b.Evidence[0].Leaf[31] ^= 1 }},
-		{"snapshot_alias", "A name stands for another.", func(b *factslice.Bundle) { b.Aliases[0].Canonical = "pump-5" }},
-		{"snapshot_cut", "It says that more would have been looked at than may be.", func(b *factslice.Bundle) { b.Cut = knowledge.CutWork }},
-		{"slice_id", "The slice's id is another.", func(b *factslice.Bundle) { b.Provenance.SliceID = "0123456789abcdef" }},
+		{"question", "The anchor is not that of the question.", func(b *facts.Bundle) { b.Provenance.Anchor[0]++ }},
+		{"question_asked", "Another name was asked for.", func(b *facts.Bundle) { b.Question.Start = []string{"pump-4"} }},
+		{"policy_hash", "The policy's hash is another.", func(b *facts.Bundle) { b.Provenance.PolicyParamsHash[0]++ }},
+		{"policy", "A parameter is another, which lets in the same.", func(b *facts.Bundle) { b.Policy.MaxResults = 99 }},
+		{"snapshot", "The snapshot's hash is another.", func(b *facts.Bundle) { b.Provenance.GraphSnapshotHash[0]++ }},
+		{"snapshot_source", "Somebody else is said to have said it.", func(b *facts.Bundle) { b.Facts[0].Fact.Source = "admin" }},
+		{"snapshot_leaf", "The leaf of a turn is another.", func(b *facts.Bundle) { b.Evidence[0].Leaf[31] ^= 1 }},
+		{"snapshot_alias", "A name stands for another.", func(b *facts.Bundle) { b.Aliases[0].Canonical = "pump-5" }},
+		{"snapshot_cut", "It says that more would have been looked at than may be.", func(b *facts.Bundle) { b.Cut = knowledge.CutWork }},
+		{"slice_id", "The slice's id is another.", func(b *facts.Bundle) { b.Provenance.SliceID = "0123456789abcdef" }},
 	} {
 		c.add("header_"+x.name+"_fail", evidence.Tampered, x.why, map[string][]byte{bundleFile: c.forged(data, x.change)}, "", c.secret)
 	}
-	b := must(factslice.Parse(data))
+	b := must(facts.Parse(data))
 	c.add("header_unsigned_fail", evidence.Tampered, "All agrees but the token.", map[string][]byte{bundleFile: once(data, b.Seal.Token, "00112233445566778899aabbccddeeff")}, "", c.secret)
 	c.add("header_tenant_fail", evidence.Tampered, "It is said to be another tenant's.", map[string][]byte{bundleFile: once(data, `"tenant":"default"`, `"tenant":"other"`)}, "", c.secret)
 	c.add("header_policy_id_fail", evidence.Tampered, "Another policy is named.", map[string][]byte{bundleFile: once(data, `"policy_id":"facts@1"`, `"policy_id":"facts@2"`)}, "", c.secret)
@@ -343,9 +343,9 @@ func (c *corpus) factForms(b []byte) {
 	text("trailing", "Something behind the end.", append(bytes.Clone(b), ' '))
 	text("end", "The end is missing.", b[:len(b)-1])
 	text("unknown_member", "A member that nobody knows.", once(b, `"question":{`, `"question":{"limit":1,`))
-	text("no_token", "A member is missing.", once(b, `,"token":"`+must(factslice.Parse(b)).Seal.Token+`"`, ``))
+	text("no_token", "A member is missing.", once(b, `,"token":"`+must(facts.Parse(b)).Seal.Token+`"`, ``))
 	text("anchor", "The anchor is not that of the provenance.", once(b, `"anchor":"`, `"anchor":"00000000-0000-4000-8000-000000000000","x":"`))
-	text("anchors_differ", "The anchor is not that of the provenance, and nothing else is wrong.", once(b, `"anchor":"`+must(factslice.Parse(b)).Provenance.Anchor.String(), `"anchor":"00000000-0000-4000-8000-000000000000`))
+	text("anchors_differ", "The anchor is not that of the provenance, and nothing else is wrong.", once(b, `"anchor":"`+must(facts.Parse(b)).Provenance.Anchor.String(), `"anchor":"00000000-0000-4000-8000-000000000000`))
 	text("cut", "Cut for another reason.", once(b, `,"evidence":[`, `,"cut":"whole","evidence":[`))
 	text("incoming_false", "A step that is not incoming says so.", swap(`,"fact":`, `,"incoming":false,"fact":`))
 	text("incoming_spelled", "A step that is not incoming says so, in its place.", swap(`"incoming":true`, `"incoming":false`))
@@ -377,7 +377,7 @@ func (c *corpus) factForms(b []byte) {
 	text("fact_turn", "A turn that is the nil UUID.", swap(`"turn":"`+c.turns[3].String(), `"turn":"00000000-0000-0000-0000-000000000000`))
 	text("fact_supersedes_order", "What a fact supersedes does not ascend.", once(b, `"supersedes":["`, `"supersedes":["`+strings.Repeat("f", 64)+`","`))
 	text("fact_supersedes_none", "A fact that supersedes nothing says so.", swap(`"source":"extract/1",`, `"source":"extract/1","subject":"room-4","supersedes":[],"x":`))
-	data := must(factslice.Parse(b))
+	data := must(facts.Parse(b))
 	own := slices.IndexFunc(data.Facts, func(a knowledge.Act) bool { return len(a.Supersedes) > 0 })
 	itself := data.Facts[own].Fact.ID().String()
 	text("fact_supersedes_itself", "A fact supersedes its own statement.", once(b, `"supersedes":["`+data.Facts[own].Supersedes[0].String(), `"supersedes":["`+itself))
@@ -427,7 +427,7 @@ func (c *corpus) loggedFacts(issued, second *kernel.IssuedFacts) {
 	c.add("log_of_another_fail", evidence.NotInLog, "A good proof, of another slice of facts.", with(files, proofFile, c.proofOf(second)), c.trustLog(), "")
 	c.add("log_of_turns_fail", evidence.NotInLog, "A good proof, of a slice of turns.", with(files, proofFile, e.Proof), c.trustLog(), "")
 	c.add("log_turns_fail", evidence.NotInLog, "A bundle of turns with the proof of a slice of facts.", with(files, bundleFile, turns.Bundle), c.trustLog(), "")
-	c.add("log_as_of_fail", evidence.NotInLog, "as_of is outside the token, not outside the leaf.", with(files, bundleFile, c.forged(b, func(b *factslice.Bundle) { b.AsOf++ })), c.trustLog(), c.secret)
+	c.add("log_as_of_fail", evidence.NotInLog, "as_of is outside the token, not outside the leaf.", with(files, bundleFile, c.forged(b, func(b *facts.Bundle) { b.AsOf++ })), c.trustLog(), c.secret)
 	alone := once(must(ledger.ParseProof(proof)).Leaf, `"type":"facts"`, `"type":"other"`)
 	signer, _, err := c.id.Log(tenant)
 	note := must(ledger.Checkpoint{Origin: origin, Root: ledger.Root{Size: 1, Hash: ledger.LeafHash(alone)}}.Sign(must(signer, err)))

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -141,7 +141,7 @@ func (c *court) read() bool {
 	}
 	faults := []fault{{file: FileBundle}, {file: FileAttestation}, {file: FileProof}}
 	switch {
-	case factslice.Is(c.files.Bundle):
+	case facts.Is(c.files.Bundle):
 		c.subject, err = readFacts(c.files.Bundle)
 	case c.files.Bundle != nil:
 		c.subject, err = readBundle(c.files.Bundle)

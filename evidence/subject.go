@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
 // A subject is what the evidence is about: a bundle, whole or with texts withheld, or a
@@ -96,7 +96,7 @@ func (s *subject) same(members []compared) error {
 
 // readFacts reads a bundle of facts. There are no attestations of those.
 func readFacts(data []byte) (*subject, error) {
-	b, err := factslice.Parse(data)
+	b, err := facts.Parse(data)
 	if err != nil {
 		return nil, err
 	}

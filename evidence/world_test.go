@@ -12,14 +12,14 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -36,7 +36,7 @@ type world struct {
 	random *rand.ChaCha8
 	id     identity.Identity
 	secret string
-	store  *memory.Store
+	store  *inmem.Store
 	kernel *kernel.Kernel
 
 	turns     []dag.TurnID
@@ -46,8 +46,8 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, now: time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC), random: rand.NewChaCha8([32]byte{1})}
-	var disk memory.Disk
-	w.store = memory.Open(&disk, memory.Options{Seed: 1})
+	var disk inmem.Disk
+	w.store = inmem.Open(&disk, inmem.Options{Seed: 1})
 	w.id = must(identity.New(w.random, kernelName, w.time()))
 	secret := must(token.DrawSecret(w.random))
 	w.secret = "k1 " + secret.Reveal()

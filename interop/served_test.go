@@ -15,17 +15,17 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/server"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 // A service is the real one, with a ledger that grows.
 type service struct {
-	store  *memory.Store
+	store  *inmem.Store
 	kernel *kernel.Kernel
 	key    ledger.Key // of the log
 	http   http.Handler
@@ -40,7 +40,7 @@ func newService(t *testing.T) *service {
 	name := strings.TrimPrefix(origin, "default.")
 	id := must(identity.New(rand.NewChaCha8([32]byte{1}), name, 0))
 	_, key, err := id.Log(dag.DefaultTenant)
-	s := &service{store: memory.Open(&memory.Disk{}, memory.Options{}), key: must(key, err), asked: map[string]bool{}}
+	s := &service{store: inmem.Open(&inmem.Disk{}, inmem.Options{}), key: must(key, err), asked: map[string]bool{}}
 	ring := must(token.Keyring{}.Rotate("k1", must(token.DrawSecret(rand.NewChaCha8([32]byte{2}))), 0))
 	s.kernel = must(kernel.Open(kernel.Config{
 		Store: s.store, Authority: token.NewAuthority(ring), Clock: func() time.Time { return time.Unix(1_780_000_000, 0) }, Identity: id,

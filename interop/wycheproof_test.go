@@ -10,10 +10,10 @@ import (
 
 	"github.com/c2sp/wycheproof"
 
-	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/mac"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"
 )
 

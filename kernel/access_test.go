@@ -14,7 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -332,10 +332,10 @@ func TestRevokedInMidLookUp(t *testing.T) {
 // TestRevocationReportedAsFailed lets the commit of a revocation fail after it was
 // kept: the key must end here all the same.
 func TestRevocationReportedAsFailed(t *testing.T) {
-	var disk memory.Disk
+	var disk inmem.Disk
 	lost := errors.New("lost")
 	failing := false
-	s := memory.Open(&disk, memory.Options{Step: func(step string) error {
+	s := inmem.Open(&disk, inmem.Options{Step: func(step string) error {
 		if failing && step == "committed" {
 			return lost
 		}

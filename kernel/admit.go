@@ -22,7 +22,14 @@ var ErrBatch = errors.New("batch is too large")
 // there already counts as existing; see [store.Store.Append]. A phase or
 // salience that is absent is assigned by the rules of package ingest: the
 // newest, or, of a turn that is stored, those that it names.
-func (k *Kernel) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (_ store.Receipt, err error) {
+func (k *Kernel) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (store.Receipt, error) {
+	return k.AdmitWith(ctx, tenant, "", drafts)
+}
+
+// AdmitWith is Admit for turns that a credential brings, see [access.Identity.Credential].
+// Those that are new keep its name, outside their leaves; those that are there keep what they
+// have.
+func (k *Kernel) AdmitWith(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ store.Receipt, err error) {
 	ctx, observed := k.observe(ctx, "admit")
 	defer func() { observed(err) }()
 	if len(drafts) > MaxBatch {
@@ -34,6 +41,7 @@ func (k *Kernel) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draf
 		if err != nil {
 			return store.Receipt{}, fmt.Errorf("turns[%d]: %w", i, err)
 		}
+		a.Key = credential
 		batch[i] = a
 	}
 	return k.appendJudged(ctx, tenant, []store.Batch{batch})

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
-	"github.com/graphkernel/graphkernel/identity"
+	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -32,7 +32,7 @@ type Evidence struct {
 func (k *Kernel) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Evidence, err error) {
 	ctx, observed := k.observe(ctx, "attest")
 	defer func() { observed(err) }()
-	if factslice.Is(bundle) {
+	if facts.Is(bundle) {
 		return nil, ErrNoAttestation
 	}
 	b, err := slice.ParseBundle(bundle)
@@ -162,8 +162,8 @@ func (k *Kernel) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statemen
 
 // sliceOf gives the slice that a bundle of turns or of facts says it is of.
 func sliceOf(bundle []byte) (slice.SliceID, error) {
-	if factslice.Is(bundle) {
-		b, err := factslice.Parse(bundle)
+	if facts.Is(bundle) {
+		b, err := facts.Parse(bundle)
 		if err != nil {
 			return "", err
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -212,7 +212,7 @@ func (s *swapped) Epoch() uint64 { return s.epoch }
 func TestWentBack(t *testing.T) {
 	for _, epoch := range []uint64{0, 1} {
 		a := token.NewAuthority(ring(t, "k1"))
-		early, late := memory.Open(&memory.Disk{}, memory.Options{}), memory.Open(&memory.Disk{}, memory.Options{})
+		early, late := inmem.Open(&inmem.Disk{}, inmem.Options{}), inmem.Open(&inmem.Disk{}, inmem.Options{})
 		ids := chain(t, over(t, early, a), 8)
 		s := &swapped{Store: late}
 		k := over(t, s, a)
@@ -238,7 +238,7 @@ func TestWentBack(t *testing.T) {
 func TestNewEpoch(t *testing.T) {
 	for _, grown := range []int{12, 15} {
 		a := token.NewAuthority(ring(t, "k1"))
-		early, late := memory.Open(&memory.Disk{}, memory.Options{}), memory.Open(&memory.Disk{}, memory.Options{})
+		early, late := inmem.Open(&inmem.Disk{}, inmem.Options{}), inmem.Open(&inmem.Disk{}, inmem.Options{})
 		other := over(t, early, a)
 		ids := chain(t, other, 8)
 		s := &swapped{Store: late}
@@ -283,7 +283,7 @@ func TestNewEpoch(t *testing.T) {
 func TestEpochEndsMeanwhile(t *testing.T) {
 	a := token.NewAuthority(ring(t, "k1"))
 	for question := 1; ; question++ {
-		early, late := memory.Open(&memory.Disk{}, memory.Options{}), memory.Open(&memory.Disk{}, memory.Options{})
+		early, late := inmem.Open(&inmem.Disk{}, inmem.Options{}), inmem.Open(&inmem.Disk{}, inmem.Options{})
 		chain(t, over(t, late, a), 8)
 		ids := chain(t, over(t, early, a), 12) // so that nothing went back
 		s := &turning{swapped: swapped{Store: late}, next: early, at: question}
@@ -340,7 +340,7 @@ func (s *turning) PutIssued(ctx context.Context, tenant dag.Tenant, issued []sto
 // they came.
 func TestOneQuestionForMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := memory.Open(&memory.Disk{}, memory.Options{})
+		disk := inmem.Open(&inmem.Disk{}, inmem.Options{})
 		defer disk.Close()
 		s := &countedStore{Store: disk}
 		k := over(t, s, token.NewAuthority(ring(t, "k1")))

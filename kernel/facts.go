@@ -15,10 +15,10 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// facts is what a keeping keeps of knowledge: the edges of names that were walked, the alias
-// tables, and answers. An edge never changes but for its end, so what is kept is good for
+// A factCache caches a tenant's knowledge: the edges of names that were walked, the alias tables,
+// and answers. An edge never changes but for its end, so what is kept is good for
 // every as-of number up to that of the acts it was brought up to.
-type facts struct {
+type factCache struct {
 	store   steadyStore
 	edges   *byteLRU[edgeKey, knowledge.Run]
 	answers *byteLRU[answerKey, *knowledge.Answer] // nil: it was asked once
@@ -61,16 +61,16 @@ type knowing struct {
 	past       map[dag.Seq]*normalize.Table // by the number of the last act about an alias that counts
 }
 
-func newFacts(s steadyStore, bytes int) (*facts, error) {
+func newFactCache(s steadyStore, bytes int) (*factCache, error) {
 	tenants, err := lru.New[dag.Tenant, *knowing](keptAnnounced)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	return &facts{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4),
+	return &factCache{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4),
 		written: newByteLRU[writtenKey, knowledge.Written](keptWritten), tenants: tenants}, nil
 }
 
-func (f *facts) of(tenant dag.Tenant) *knowing {
+func (f *factCache) of(tenant dag.Tenant) *knowing {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k, ok := f.tenants.Get(tenant)
@@ -83,7 +83,7 @@ func (f *facts) of(tenant dag.Tenant) *knowing {
 
 // A view is a tenant's knowledge as of a number: a knowledge.Keeper and an alias table.
 type view struct {
-	f          *facts
+	f          *factCache
 	tenant     dag.Tenant
 	asOf       dag.Seq
 	generation uint64 // of knowing, as of upTo
@@ -100,7 +100,7 @@ const earlyEdges = 16 << 10
 var errNotKept = errors.New("kernel: not kept")
 
 // view gives a view as of a number that the head has reached.
-func (f *facts) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*view, error) {
+func (f *factCache) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*view, error) {
 	k := f.of(tenant)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -116,7 +116,7 @@ func (f *facts) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*vie
 
 // likely gives a view of what is kept as of the number that the head likely has: it had it
 // when it was seen last, and before that. If there is none it is nil.
-func (f *facts) likely(tenant dag.Tenant) *view {
+func (f *factCache) likely(tenant dag.Tenant) *view {
 	k := f.of(tenant)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -131,7 +131,7 @@ func (f *facts) likely(tenant dag.Tenant) *view {
 }
 
 // saw takes in a head.
-func (f *facts) saw(tenant dag.Tenant, head dag.Seq) {
+func (f *factCache) saw(tenant dag.Tenant, head dag.Seq) {
 	k := f.of(tenant)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -140,12 +140,12 @@ func (f *facts) saw(tenant dag.Tenant, head dag.Seq) {
 
 // catchUp looks at the acts that came since, up to a number, and lets go of the edges that
 // they changed. Who begins has none, and reads those about aliases alone.
-func (f *facts) catchUp(ctx context.Context, tenant dag.Tenant, k *knowing, to dag.Seq) error {
+func (f *factCache) catchUp(ctx context.Context, tenant dag.Tenant, k *knowing, to dag.Seq) error {
 	if k.begun && to <= k.upTo {
 		return nil
 	}
 	if !k.begun {
-		acts, err := f.store.Aliases(ctx, tenant, 0)
+		acts, err := f.store.knowledge().Aliases(ctx, tenant, 0)
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (f *facts) catchUp(ctx context.Context, tenant dag.Tenant, k *knowing, to d
 	}
 	const page, most = 256, 4096
 	if to-k.upTo > most { // reading them all would take longer than reading edges again
-		acts, err := f.store.Aliases(ctx, tenant, k.upTo)
+		acts, err := f.store.knowledge().Aliases(ctx, tenant, k.upTo)
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (f *facts) catchUp(ctx context.Context, tenant dag.Tenant, k *knowing, to d
 		return nil
 	}
 	for from := k.upTo; ; {
-		acts, err := f.store.Acts(ctx, tenant, from, page)
+		acts, err := f.store.knowledge().Acts(ctx, tenant, from, page)
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (f *facts) catchUp(ctx context.Context, tenant dag.Tenant, k *knowing, to d
 }
 
 // took lets go of what an act changed.
-func (f *facts) took(tenant dag.Tenant, k *knowing, r *knowledge.Recorded) error {
+func (f *factCache) took(tenant dag.Tenant, k *knowing, r *knowledge.Recorded) error {
 	a := &r.Act
 	switch {
 	case a.Kind == knowledge.Alias || a.Kind == knowledge.Unalias:
@@ -245,7 +245,7 @@ var _ knowledge.Keeper = (*view)(nil)
 
 // keepAnswer keeps an answer, with edges of its own: those of the graph would keep all that
 // stand beside them. Paths go on sharing them.
-func (f *facts) keepAnswer(key answerKey, a knowledge.Answer) {
+func (f *factCache) keepAnswer(key answerKey, a knowledge.Answer) {
 	size := len(key.query) + 256
 	a.Reached = slices.Clone(a.Reached)
 	own := make(map[*knowledge.Edge]*knowledge.Edge, len(a.Reached))
@@ -268,7 +268,7 @@ func (f *facts) keepAnswer(key answerKey, a knowledge.Answer) {
 // Kept answers from what is kept.
 func (v *view) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
 	if a.Earlier {
-		return knowledge.Run{}, false // the rule of an edge is not kept
+		return knowledge.Run{}, false // those of the newest rule between them would have to be told apart
 	}
 	first, ok := v.f.edges.glance(edgeKey{v.tenant, v.generation, a.Name, a.Incoming})
 	if !ok {
@@ -308,7 +308,7 @@ func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 	case v.early:
 		return nil, errNotKept
 	}
-	got, err := v.f.store.Edges(ctx, v.tenant, missing)
+	got, err := v.f.store.knowledge().Edges(ctx, v.tenant, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -319,31 +319,18 @@ func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 	return runs, nil
 }
 
-// edgesEarlier answers a question for edges of facts of earlier rules. Edges do not name their
-// rule, so their acts are read.
+// edgesEarlier answers a question for edges of facts of earlier rules.
 func (v *view) edgesEarlier(ctx context.Context, a knowledge.Ask) (knowledge.Run, error) {
 	a.Earlier = false
 	for {
-		lists, err := v.f.store.Edges(ctx, v.tenant, []knowledge.Ask{a})
+		lists, err := v.f.store.knowledge().Edges(ctx, v.tenant, []knowledge.Ask{a})
 		if err != nil {
 			return knowledge.Run{}, err
 		}
 		edges := lists[0]
-		numbers := make([]dag.Seq, len(edges))
-		for i := range edges {
-			numbers[i] = edges[i].Since
-		}
-		acts, err := v.f.store.ActsAt(ctx, v.tenant, numbers)
-		if err != nil {
-			return knowledge.Run{}, err
-		}
-		earlier := map[dag.Seq]bool{}
-		for i := range acts {
-			earlier[acts[i].Seq] = acts[i].Act.Fact.Rule != normalize.Newest
-		}
 		run := knowledge.Run{Whole: len(edges) < a.Limit}
 		for i := range edges {
-			if earlier[edges[i].Since] {
+			if edges[i].Rule != normalize.Newest {
 				run.Edges = append(run.Edges, edges[i])
 			}
 		}

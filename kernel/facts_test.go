@@ -11,7 +11,7 @@ import (
 // a connection waits for comes to an end, and any other does not.
 func TestEarlyWalkIsBounded(t *testing.T) {
 	const each = 1000
-	f, err := newFacts(steadyStore{}, 1<<30)
+	f, err := newFactCache(steadyStore{}, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}

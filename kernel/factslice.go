@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -24,7 +24,7 @@ type FactRequest struct {
 }
 
 // question gives what is asked in canonical names.
-func (r *FactRequest) question() (q factslice.Question, err error) {
+func (r *FactRequest) question() (q facts.Question, err error) {
 	names, err := namesOf(r.Start)
 	if err != nil {
 		return q, fmt.Errorf("start: %w", err)
@@ -40,7 +40,7 @@ func (r *FactRequest) question() (q factslice.Question, err error) {
 
 // IssuedFacts is a slice of facts that a request is answered with.
 type IssuedFacts struct {
-	Facts  *factslice.Bundle
+	Facts  *facts.Bundle
 	Bundle []byte // canonical bytes, the evidence to hand on
 	Record store.Issued
 }
@@ -96,7 +96,7 @@ func (c *keeping) startsEarlier(ctx context.Context, tenant dag.Tenant, r *FactR
 	return starts, nil
 }
 
-func (c *keeping) issueFacts(ctx context.Context, tenant dag.Tenant, q factslice.Question, id policy.ID, given dag.Seq) (*IssuedFacts, error) {
+func (c *keeping) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, given dag.Seq) (*IssuedFacts, error) {
 	if id == "" {
 		id = policy.FactsID
 	}
@@ -137,7 +137,7 @@ func (c *keeping) issueFacts(ctx context.Context, tenant dag.Tenant, q factslice
 }
 
 // cutFacts cuts a slice of facts, without a seal.
-func (c *keeping) cutFacts(ctx context.Context, tenant dag.Tenant, q factslice.Question, p policy.Registered, given dag.Seq) (*factslice.Bundle, error) {
+func (c *keeping) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, p policy.Registered, given dag.Seq) (*facts.Bundle, error) {
 	params, err := p.Facts()
 	if err != nil {
 		return nil, err
@@ -157,20 +157,31 @@ func (c *keeping) cutFacts(ctx context.Context, tenant dag.Tenant, q factslice.Q
 	if err != nil {
 		return nil, err
 	}
-	known, err := store.KnownTo(ctx, c.store, tenant, v.aliases, &answer)
+	known, err := facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &answer)
 	if err != nil {
 		return nil, err
 	}
-	b, err := factslice.Cut(q, p, at, &answer, known)
+	b, err := facts.Cut(q, p, at, &answer, known)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err) // an edge without its act, a fact without its evidence
 	}
 	return b, nil
 }
 
+// leavesOf returns the function that looks up the leaf hashes of turns.
+func (c *keeping) leavesOf(tenant dag.Tenant) facts.Leaves {
+	return func(ctx context.Context, turns []dag.TurnID, leaf func(dag.TurnID, dag.Digest)) error {
+		records, err := c.store.Turns(ctx, tenant, turns)
+		for i := range records {
+			leaf(records[i].Turn.ID, records[i].Leaf)
+		}
+		return err
+	}
+}
+
 // traverse answers from memory what was asked twice before, as of the same number: most
 // questions come once, and to keep an answer costs a part of what it took.
-func (f *facts) traverse(ctx context.Context, v *view, q knowledge.Query) (knowledge.Answer, error) {
+func (f *factCache) traverse(ctx context.Context, v *view, q knowledge.Query) (knowledge.Answer, error) {
 	key := answerKey{v.tenant, v.asOf, queryText(&q)}
 	kept, again := f.answers.get(key)
 	if kept != nil {
@@ -190,7 +201,7 @@ func (f *facts) traverse(ctx context.Context, v *view, q knowledge.Query) (knowl
 // replayFacts is Replay for a bundle of facts. All of it follows from what was known as of its
 // number, so it is identical or different, and never erased.
 func (k *Kernel) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
-	b, err := factslice.Parse(bundle)
+	b, err := facts.Parse(bundle)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +232,7 @@ func (r *Replay) compareBytes(again, bundle []byte) {
 }
 
 // cutFactsAgain makes the bundle that a claim leads to.
-func (c *keeping) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q factslice.Question, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
+func (c *keeping) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
 	if asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
 	}
@@ -239,7 +250,7 @@ func (c *keeping) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q factsl
 
 // compareFactsRecord sets a record, which holds no facts, against what cutting again gave.
 func (r *Replay) compareFactsRecord(i *store.Issued, again []byte) {
-	fresh, err := factslice.Parse(again)
+	fresh, err := facts.Parse(again)
 	switch {
 	case err != nil:
 		r.differ(nil, err.Error())

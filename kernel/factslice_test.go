@@ -11,12 +11,12 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -48,7 +48,7 @@ func TestFactSlices(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(4, 2))
 			var bundles [][]byte
-			facts, named, aliased := 0, 0, 0
+			counted, named, aliased := 0, 0, 0
 			rounds := 60
 			if testing.Short() {
 				rounds = 15
@@ -80,16 +80,16 @@ func TestFactSlices(t *testing.T) {
 					issued := must(k.FactSlice(ctx, tenant, request))
 					bundles = append(bundles, issued.Bundle)
 					b := checkFactSlice(t, k, issued, request, p)
-					facts, named, aliased = facts+len(b.Facts), named+len(b.Evidence), aliased+len(b.Aliases)
+					counted, named, aliased = counted+len(b.Facts), named+len(b.Evidence), aliased+len(b.Aliases)
 				}
 			}
-			if facts < rounds || named < rounds/2 || aliased < rounds/4 {
-				t.Errorf("only %d facts, %d turns of evidence, %d aliases", facts, named, aliased)
+			if counted < rounds || named < rounds/2 || aliased < rounds/4 {
+				t.Errorf("only %d facts, %d turns of evidence, %d aliases", counted, named, aliased)
 			}
 			k = over(t, s, token.NewAuthority(ring(t, "k1"))) // which has kept nothing
 			for _, data := range bundles {
 				replayed := must(k.Replay(ctx, tenant, data))
-				id := must(factslice.Parse(data)).Provenance.SliceID
+				id := must(facts.Parse(data)).Provenance.SliceID
 				if byID := must(k.ReplayIssued(ctx, tenant, id)); replayed.Outcome != kernel.Identical || byID.Outcome != kernel.Identical {
 					t.Fatalf("%s\n%+v\n%+v", data, replayed, byID)
 				}
@@ -103,14 +103,14 @@ func TestFactSlices(t *testing.T) {
 }
 
 // checkFactSlice holds an issued slice of facts against what it should be.
-func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, r kernel.FactRequest, p policy.FactPolicyV1) *factslice.Bundle {
+func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, r kernel.FactRequest, p policy.FactPolicyV1) *facts.Bundle {
 	t.Helper()
 	ctx := t.Context()
 	evidence, verdict := k.VerifyFactsFor(tenant, issued.Bundle)
 	if !evidence.OK() || verdict.Outcome != token.Verified {
 		t.Fatalf("%s\n%+v", issued.Bundle, verdict)
 	}
-	b := must(factslice.Parse(issued.Bundle))
+	b := must(facts.Parse(issued.Bundle))
 	want := must(k.Traverse(ctx, tenant, kernel.Traversal{
 		Start: r.Start, Predicates: p.Follows(), Direction: p.Direction, MaxHops: p.MaxHops, MaxResults: p.MaxResults,
 		MinConfidence: p.MinConfidence, AsOf: r.AsOf, ValidAt: r.ValidAt,
@@ -168,27 +168,27 @@ func TestFactSliceReplays(t *testing.T) {
 		t.Errorf("the same question has another answer: %s", again.Bundle)
 	}
 	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "knew", "Babbage"), alias("countess", "ada")}))
-	replay := func(change func(b *factslice.Bundle)) *kernel.Replay {
-		b := must(factslice.Parse(issued.Bundle))
+	replay := func(change func(b *facts.Bundle)) *kernel.Replay {
+		b := must(facts.Parse(issued.Bundle))
 		change(b)
 		return must(k.Replay(ctx, tenant, b.Append(nil)))
 	}
-	if r := replay(func(*factslice.Bundle) {}); r.Outcome != kernel.Identical {
+	if r := replay(func(*facts.Bundle) {}); r.Outcome != kernel.Identical {
 		t.Errorf("%+v", r)
 	}
-	for what, change := range map[string]func(b *factslice.Bundle){
-		"another number":     func(b *factslice.Bundle) { b.AsOf = 3 },
-		"number 0":           func(b *factslice.Bundle) { b.AsOf = 0 },
-		"beyond the head":    func(b *factslice.Bundle) { b.AsOf = 99 },
-		"an unknown policy":  func(b *factslice.Bundle) { b.Provenance.PolicyID = "none@1" },
-		"a policy of turns":  func(b *factslice.Bundle) { b.Provenance.PolicyID = policy.DefaultID },
-		"another confidence": func(b *factslice.Bundle) { b.Facts[0].Fact.Confidence-- },
-		"a fact left out":    func(b *factslice.Bundle) { b.Facts = b.Facts[1:] },
-		"another question":   func(b *factslice.Bundle) { b.Question.Start = []string{"numbers"} },
-		"a time":             func(b *factslice.Bundle) { at := dag.Time(1); b.Question.ValidAt = &at },
-		"another parameter":  func(b *factslice.Bundle) { b.Policy.MaxHops = 2 },
-		"an alias":           func(b *factslice.Bundle) { b.Aliases = []factslice.Alias{{Alias: "ada", Canonical: "adam"}} },
-		"a cut":              func(b *factslice.Bundle) { b.Cut = knowledge.CutWork },
+	for what, change := range map[string]func(b *facts.Bundle){
+		"another number":     func(b *facts.Bundle) { b.AsOf = 3 },
+		"number 0":           func(b *facts.Bundle) { b.AsOf = 0 },
+		"beyond the head":    func(b *facts.Bundle) { b.AsOf = 99 },
+		"an unknown policy":  func(b *facts.Bundle) { b.Provenance.PolicyID = "none@1" },
+		"a policy of turns":  func(b *facts.Bundle) { b.Provenance.PolicyID = policy.DefaultID },
+		"another confidence": func(b *facts.Bundle) { b.Facts[0].Fact.Confidence-- },
+		"a fact left out":    func(b *facts.Bundle) { b.Facts = b.Facts[1:] },
+		"another question":   func(b *facts.Bundle) { b.Question.Start = []string{"numbers"} },
+		"a time":             func(b *facts.Bundle) { at := dag.Time(1); b.Question.ValidAt = &at },
+		"another parameter":  func(b *facts.Bundle) { b.Policy.MaxHops = 2 },
+		"an alias":           func(b *facts.Bundle) { b.Aliases = []facts.Alias{{Alias: "ada", Canonical: "adam"}} },
+		"a cut":              func(b *facts.Bundle) { b.Cut = knowledge.CutWork },
 	} {
 		if r := replay(change); r.Outcome != kernel.Different {
 			t.Errorf("%s: %+v", what, r)

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/witness"
 )
 
 // A History remembers what an identity signed, outside of the store. identity.History does.

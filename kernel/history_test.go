@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/witness"
 )
 
 // signing opens a kernel that signs with an identity, and remembers it in a file.

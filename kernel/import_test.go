@@ -159,6 +159,7 @@ func data(t testing.TB, name string) string {
 // TestRealTranscripts imports real transcripts: every record is accounted for,
 // and importing twice changes nothing.
 func TestRealTranscripts(t *testing.T) {
+	lengthy(t)
 	for _, folder := range []string{"entire", "claude-code", "tau-bench"} {
 		t.Run(folder, func(t *testing.T) {
 			path := data(t, folder)
@@ -226,6 +227,7 @@ func TestKnownAnswer(t *testing.T) {
 // TestIRC imports real conversations with several parents, and slices and
 // replays some hundred of them.
 func TestIRC(t *testing.T) {
+	lengthy(t)
 	source := data(t, filepath.Join("irc", "irc-ubuntu-gold.jsonl"))
 	path, n := ircLines(t, source)
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {

@@ -8,6 +8,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
@@ -27,7 +28,7 @@ type keeping struct {
 	recorded *lru.Cache[handout, store.Issued]       // bundles that are in the store's record
 	policies *registries
 	issuing  *issuing
-	facts    *facts
+	facts    *factCache
 
 	announced *lru.Cache[dag.Tenant, signers] // tenants whose ledger knows the keys
 }
@@ -46,7 +47,7 @@ func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
 	s := steadyStore{k.store, epoch}
-	facts, err := newFacts(s, k.config.FactBytes)
+	facts, err := newFactCache(s, k.config.FactBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func (s steadyStore) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, erro
 }
 
 func (s steadyStore) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
-	v, err := s.inner.HeadWhile(ctx, tenant, work)
+	v, err := store.HeadWhile(ctx, s.inner, tenant, work)
 	return stillOf(s, v, err)
 }
 
@@ -157,40 +158,26 @@ func (s steadyStore) Events(ctx context.Context, tenant dag.Tenant, after dag.Se
 	return stillOf(s, v, err)
 }
 
-func (s steadyStore) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	v, err := s.inner.Acts(ctx, tenant, after, limit)
+// knowledge returns the reader of facts.
+func (s steadyStore) knowledge() knowledge.Base { return knowledge.Base{History: s} }
+
+func (s steadyStore) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
+	v, err := s.inner.Entries(ctx, tenant, p)
 	return stillOf(s, v, err)
 }
 
-func (s steadyStore) ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]knowledge.Recorded, error) {
-	v, err := s.inner.ActsAt(ctx, tenant, seqs)
+func (s steadyStore) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	v, err := s.inner.Terms(ctx, tenant, ranges)
 	return stillOf(s, v, err)
 }
 
-func (s steadyStore) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error) {
-	v, err := s.inner.Aliases(ctx, tenant, after)
-	return stillOf(s, v, err)
-}
-
-func (s steadyStore) Edges(ctx context.Context, tenant dag.Tenant, asks []knowledge.Ask) ([][]knowledge.Edge, error) {
-	v, err := s.inner.Edges(ctx, tenant, asks)
-	return stillOf(s, v, err)
-}
-
-func (s steadyStore) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	v, err := s.inner.ActsOf(ctx, tenant, id, after, limit)
-	return stillOf(s, v, err)
-}
-
-func (s steadyStore) ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error) {
-	v, err := s.inner.ActsIn(ctx, tenant, spans)
-	return stillOf(s, v, err)
-}
-
-func (s steadyStore) Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Find) ([]knowledge.Recorded, int, error) {
-	v, total, err := s.inner.Versions(ctx, tenant, f)
-	v, err = stillOf(s, v, err)
-	return v, total, err
+func (s steadyStore) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
+	if err := s.still(); err != nil {
+		return err
+	}
+	err := s.inner.Write(ctx, tenant, c)
+	_, err = stillOf(s, struct{}{}, err)
+	return err
 }
 
 func (s steadyStore) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {

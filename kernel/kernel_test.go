@@ -20,7 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -66,7 +66,7 @@ func over(t testing.TB, s store.Store, a *token.Authority) *kernel.Kernel {
 // stores opens every back end that a test runs on.
 var stores = map[string]func(t testing.TB) store.Store{
 	"memory": func(t testing.TB) store.Store {
-		s := memory.Open(&memory.Disk{}, memory.Options{})
+		s := inmem.Open(&inmem.Disk{}, inmem.Options{})
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	},

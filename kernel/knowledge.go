@@ -32,7 +32,7 @@ func (k *Kernel) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.
 	if err != nil {
 		return nil, err
 	}
-	outcomes, err := k.store.PutActs(ctx, tenant, acts, now)
+	outcomes, err := knowledge.Base{History: k.store}.Learn(ctx, tenant, acts, now)
 	k.changes.tell(tenant)
 	return outcomes, err
 }
@@ -322,7 +322,7 @@ func (k *Kernel) Facts(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *
 			return nil, err
 		}
 		find.Limit++ // one more tells whether any follow
-		list, total, err := c.store.Versions(ctx, tenant, find)
+		list, total, err := c.store.knowledge().Versions(ctx, tenant, find)
 		if err != nil {
 			return nil, err
 		}
@@ -331,7 +331,7 @@ func (k *Kernel) Facts(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *
 			list = list[:q.Limit]
 			page.Next = list[q.Limit-1].Seq
 		}
-		evidence, err := c.store.ActsIn(ctx, tenant, beliefs(list, v.asOf))
+		evidence, err := c.store.knowledge().ActsIn(ctx, tenant, beliefs(list, v.asOf))
 		if err != nil {
 			return nil, err
 		}
@@ -405,7 +405,7 @@ func (k *Kernel) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.I
 }
 
 func (c *keeping) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
-	acts, err := c.store.ActsOf(ctx, tenant, id, 0, 1<<20)
+	acts, err := c.store.knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
 	if err != nil {
 		return nil, err
 	}
@@ -441,7 +441,9 @@ func believedOnly(acts []knowledge.Recorded, until, asOf dag.Seq) []knowledge.Re
 func (k *Kernel) History(ctx context.Context, tenant dag.Tenant, id knowledge.ID) (_ []knowledge.Recorded, err error) {
 	ctx, observed := k.observe(ctx, "fact history")
 	defer func() { observed(err) }()
-	acts, err := k.store.ActsOf(ctx, tenant, id, 0, 1<<20)
+	acts, err := steady(k, func(c *keeping) ([]knowledge.Recorded, error) {
+		return c.store.knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
+	})
 	if err == nil && len(acts) == 0 {
 		err = fmt.Errorf("statement %s of tenant %s: %w", id, tenant, store.ErrNotFound)
 	}
@@ -450,7 +452,13 @@ func (k *Kernel) History(ctx context.Context, tenant dag.Tenant, id knowledge.ID
 
 // Acts gives up to limit acts numbered above after, ascending: what changed since.
 func (k *Kernel) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	return k.store.Acts(ctx, tenant, after, limit)
+	return steady(k, func(c *keeping) ([]knowledge.Recorded, error) {
+		acts, err := c.store.knowledge().Acts(ctx, tenant, after, limit)
+		if err != nil {
+			return nil, err
+		}
+		return acts, c.store.knowledge().Complete(ctx, tenant, acts)
+	})
 }
 
 // Retract ends the belief in all facts that a query matches, up to knowledge.MaxActs at once,
@@ -469,7 +477,7 @@ func (k *Kernel) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, re
 		if err != nil {
 			return nil, err
 		}
-		list, total, err := c.store.Versions(ctx, tenant, find)
+		list, total, err := c.store.knowledge().Versions(ctx, tenant, find)
 		if err != nil {
 			return nil, err
 		}

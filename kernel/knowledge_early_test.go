@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -46,20 +47,17 @@ func (s *farStore) idle() {
 	}
 }
 
-func (s *farStore) Edges(ctx context.Context, tenant dag.Tenant, asks []knowledge.Ask) ([][]knowledge.Edge, error) {
+func (s *farStore) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
 	s.idle()
-	s.edges++
-	return s.Store.Edges(ctx, tenant, asks)
+	if ranges[0].Limit > 0 { // those for aliases have none
+		s.edges++
+	}
+	return s.Store.Terms(ctx, tenant, ranges)
 }
 
-func (s *farStore) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+func (s *farStore) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
 	s.idle()
-	return s.Store.Acts(ctx, tenant, after, limit)
-}
-
-func (s *farStore) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error) {
-	s.idle()
-	return s.Store.Aliases(ctx, tenant, after)
+	return s.Store.Entries(ctx, tenant, p)
 }
 
 // TestWalksEarly asks a kernel that walks while the head is asked for. What is learned on the
@@ -68,7 +66,7 @@ func (s *farStore) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq
 func TestWalksEarly(t *testing.T) {
 	ctx := t.Context()
 	a := token.NewAuthority(ring(t, "k1"))
-	inner := memory.Open(&memory.Disk{}, memory.Options{})
+	inner := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	far := &farStore{Store: inner, t: t}
 	k, other := over(t, far, a), over(t, inner, a)
 	learn := func(acts ...knowledge.Act) func() { return func() { must(other.Learn(ctx, tenant, acts)) } }

@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 // TestFactsEpochEnds lets another server take over in the midst of each question that a
-// listing, a retraction and the evidence of a fact put. The answer is of the server that took
+// listing, a retraction, the evidence and the history of a fact put. The answer is of the server that took
 // over, and not of both.
 func TestFactsEpochEnds(t *testing.T) {
 	a := token.NewAuthority(ring(t, "k1"))
@@ -25,9 +26,11 @@ func TestFactsEpochEnds(t *testing.T) {
 			return must(k.Retract(t.Context(), tenant, kernel.FactQuery{Subject: "a"}, "", true))
 		},
 		"evidence": func(k *kernel.Kernel) any { return must(k.Evidence(t.Context(), tenant, surer.Fact.ID(), 2)) },
+		"history":  func(k *kernel.Kernel) any { return must(k.History(t.Context(), tenant, surer.Fact.ID())) },
+		"acts":     func(k *kernel.Kernel) any { return must(k.Acts(t.Context(), tenant, 0, 9)) },
 	} {
 		for question := 1; ; question++ {
-			early, late := memory.Open(&memory.Disk{}, memory.Options{}), memory.Open(&memory.Disk{}, memory.Options{})
+			early, late := inmem.Open(&inmem.Disk{}, inmem.Options{}), inmem.Open(&inmem.Disk{}, inmem.Options{})
 			must(over(t, late, a).Learn(t.Context(), tenant, []knowledge.Act{fact(t, "a", "p", "b"), fact(t, "a", "p", "c")}))
 			must(over(t, early, a).Learn(t.Context(), tenant, []knowledge.Act{fact(t, "a", "p", "c"), surer}))
 			s := &turningFacts{turning{swapped: swapped{Store: late}, next: early, at: question}}
@@ -59,23 +62,12 @@ func (s *turningFacts) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, er
 	return behind(s, v, err)
 }
 
-func (s *turningFacts) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error) {
-	v, err := s.Store.Aliases(ctx, tenant, after)
+func (s *turningFacts) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	v, err := s.Store.Terms(ctx, tenant, ranges)
 	return behind(s, v, err)
 }
 
-func (s *turningFacts) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	v, err := s.Store.ActsOf(ctx, tenant, id, after, limit)
+func (s *turningFacts) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
+	v, err := s.Store.Entries(ctx, tenant, p)
 	return behind(s, v, err)
-}
-
-func (s *turningFacts) ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error) {
-	v, err := s.Store.ActsIn(ctx, tenant, spans)
-	return behind(s, v, err)
-}
-
-func (s *turningFacts) Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Find) ([]knowledge.Recorded, int, error) {
-	v, total, err := s.Store.Versions(ctx, tenant, f)
-	v, err = behind(s, v, err)
-	return v, total, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -67,8 +68,8 @@ func adjacency(acts []knowledge.Recorded, aliases *normalize.Table) adjacent {
 	for i := range acts {
 		if v, ok := acts[i].Version(); ok {
 			from, to := aliases.Resolve(v.Subject), aliases.Resolve(v.Object)
-			a[from] = append(a[from], knowledge.Edge{Version: v})
-			a[to] = append(a[to], knowledge.Edge{Version: v, Incoming: true})
+			a[from] = append(a[from], knowledge.Edge{Version: v, Rule: acts[i].Act.Fact.Rule})
+			a[to] = append(a[to], knowledge.Edge{Version: v, Incoming: true, Rule: acts[i].Act.Fact.Rule})
 		}
 	}
 	return a
@@ -115,12 +116,19 @@ func (a adjacent) reach(aliases *normalize.Table, q kernel.Traversal, asOf dag.S
 	return reached, knowledge.Whole
 }
 
-// raced says that the race detector is on.
-var raced bool
+// lengthy skips a test of one goroutine on much data in the short form of the suite, which
+// is the one under the race detector: there it has nothing to find.
+func lengthy(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long, and on one goroutine: see make unit")
+	}
+}
 
 // TestFreebase loads FB15k-237 with its aliases into each store, and holds 10 000 random
 // traversals against the reference, over all stores together.
 func TestFreebase(t *testing.T) {
+	lengthy(t)
 	acts, list := freebase(t)
 	t.Logf("%d triples; %d aliases, %d names that are claimed by several", len(acts), len(list.Changes), len(list.Ambiguous))
 	if len(acts) < 30_000 || len(list.Changes) < 15_000 || len(list.Ambiguous) == 0 {
@@ -135,9 +143,6 @@ func TestFreebase(t *testing.T) {
 		ambiguous[a.Name] = true
 	}
 	queries := 10_000 / len(stores)
-	if testing.Short() || raced {
-		queries = 300
-	}
 	for name := range stores {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
@@ -159,7 +164,7 @@ func TestFreebase(t *testing.T) {
 					t.Fatalf("%q, which is claimed by several, stands for %q", name, aliases.Resolve(name))
 				}
 			}
-			recorded := must(s.Acts(ctx, tenant, 0, len(acts)))
+			recorded := must(storetest.Acts(ctx, s, tenant, 0, len(acts)))
 			tables := map[dag.Seq]*normalize.Table{before: must(k.Aliases(ctx, tenant, before)), head: aliases}
 			graphs := map[dag.Seq]adjacent{before: adjacency(recorded, tables[before]), head: adjacency(recorded, aliases)}
 			r := rand.New(rand.NewPCG(3, uint64(len(name))))

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/token"
@@ -185,7 +185,7 @@ func TestFactEvidence(t *testing.T) {
 						acts = append(acts, a)
 					}
 				}
-				must(s.PutActs(ctx, tenant, acts, 1))
+				must(storetest.Facts(s).Learn(ctx, tenant, acts, 1))
 			}
 			several := 0
 			for asOf := dag.Seq(1); asOf <= must(s.Head(ctx, tenant)); asOf++ {
@@ -229,7 +229,7 @@ func TestFactsStayFresh(t *testing.T) {
 				for i := range acts {
 					acts[i].Fact.Turn, acts[i].Fact.Slice = dag.TurnID{}, ""
 				}
-				if _, err := s.PutActs(ctx, tenant, acts, 1); err != nil {
+				if _, err := storetest.Facts(s).Learn(ctx, tenant, acts, 1); err != nil {
 					continue // an alias that is another's
 				}
 				head := must(s.Head(ctx, tenant))
@@ -294,7 +294,7 @@ func TestTies(t *testing.T) {
 				case text != first:
 					t.Fatalf("order %d gave another answer", n)
 				}
-				b := must(factslice.Parse(must(k.FactSlice(ctx, of, kernel.FactRequest{Start: []string{"hub"}})).Bundle))
+				b := must(facts.Parse(must(k.FactSlice(ctx, of, kernel.FactRequest{Start: []string{"hub"}})).Bundle))
 				b.Seal = slice.Seal{}
 				switch text := string(b.Append(nil)); {
 				case len(b.Reached) != 100 || b.Cut != knowledge.CutResults:

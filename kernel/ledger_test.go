@@ -14,19 +14,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/witness"
 )
 
 // somebody is an identity that a test can repeat.
@@ -270,7 +270,7 @@ func (g *gated) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store
 func TestIssuedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 16
-		g := &gated{Store: memory.Open(&memory.Disk{}, memory.Options{}), gate: make(chan struct{})}
+		g := &gated{Store: inmem.Open(&inmem.Disk{}, inmem.Options{}), gate: make(chan struct{})}
 		k := must(kernel.Open(kernel.Config{Store: g, Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(1), Clock: standing, Parallel: n}))
 		ids := chain(t, k, n)
 		var wg sync.WaitGroup
@@ -310,15 +310,15 @@ func TestIssuingFaults(t *testing.T) {
 	type opening func(t *testing.T, step func(string) error) store.Store
 	kinds := map[string]func(t *testing.T) opening{
 		"memory": func(*testing.T) opening {
-			disk := &memory.Disk{}
+			disk := &inmem.Disk{}
 			return func(_ *testing.T, step func(string) error) store.Store {
-				return memory.Open(disk, memory.Options{Step: step})
+				return inmem.Open(disk, inmem.Options{Step: step})
 			}
 		},
 		"memory that heals": func(*testing.T) opening {
-			disk := &memory.Disk{}
+			disk := &inmem.Disk{}
 			return func(_ *testing.T, step func(string) error) store.Store {
-				return memory.Open(disk, memory.Options{Step: step, Heals: true})
+				return inmem.Open(disk, inmem.Options{Step: step, Heals: true})
 			}
 		},
 		"sqlite": func(t *testing.T) opening {

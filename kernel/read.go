@@ -29,20 +29,36 @@ var errEnough = errors.New("enough")
 // whether there are more. If conversation is not nil, of that conversation only. It
 // stops early behind a record with which their text passes most bytes.
 func (k *Kernel) TurnsAfter(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, more bool, err error) {
-	size := 0
+	records, _, more, err = k.TurnsBy(ctx, tenant, "", after, conversation, limit, most)
+	return records, more, err
+}
+
+// mostLooked bounds the turns that one listing looks at for those of a credential.
+const mostLooked = 10_000
+
+// TurnsBy is TurnsAfter for the turns that a credential brought; "" stands for any turn. last
+// is the number of the last turn that was looked at, 0 if there was none: the listing goes
+// on after it. At most 10 000 are looked at for one credential.
+func (k *Kernel) TurnsBy(ctx context.Context, tenant dag.Tenant, credential string, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, last dag.Seq, more bool, err error) {
+	size, looked := 0, 0
 	err = k.store.Scan(ctx, tenant, after, conversation, func(r *store.Record) error {
-		if len(records) >= limit || size > most {
+		if len(records) >= limit || size > most || credential != "" && looked == mostLooked {
 			more = true
 			return errEnough
+		}
+		looked++
+		last = r.Seq
+		if credential != "" && r.Key != credential {
+			return nil
 		}
 		size += len(r.Body)
 		records = append(records, *r)
 		return nil
 	})
 	if err != nil && !errors.Is(err, errEnough) {
-		return nil, false, err
+		return nil, 0, false, err
 	}
-	return records, more, nil
+	return records, last, more, nil
 }
 
 // Issued gives the records of a slice id, by ascending number, or an error that

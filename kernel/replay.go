@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -55,7 +55,7 @@ type Replay struct {
 func (k *Kernel) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Replay, err error) {
 	ctx, observed := k.observe(ctx, "replay")
 	defer func() { observed(err) }()
-	if factslice.Is(bundle) {
+	if facts.Is(bundle) {
 		return k.replayFacts(ctx, tenant, bundle)
 	}
 	b, err := slice.ParseBundle(bundle)
@@ -113,7 +113,7 @@ func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.S
 		if i.Question == "" {
 			return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
 		}
-		q, err := factslice.ParseQuestion(i.Question)
+		q, err := facts.ParseQuestion(i.Question)
 		if err != nil {
 			return nil, fmt.Errorf("%w: the question of issued slice %d: %w", ErrDamaged, i.Number, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -51,7 +51,7 @@ func TestTextErasedInMidFetch(t *testing.T) {
 
 func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 	ctx := t.Context()
-	disk := memory.Open(&memory.Disk{}, memory.Options{})
+	disk := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	defer disk.Close()
 	s := &slowStore{Store: disk}
 	body := slice.AppendBody(nil, &dag.Body{Content: "secret"})
@@ -94,7 +94,7 @@ func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 // TestStoreIsAskedOutside lets one kernel compute one slice at a time, and the store
 // never answer the first. The second must not wait for it.
 func TestStoreIsAskedOutside(t *testing.T) {
-	disk := memory.Open(&memory.Disk{}, memory.Options{})
+	disk := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	defer disk.Close()
 	s := &slowStore{Store: disk}
 	secret, err := token.DrawSecret(nil)

@@ -52,7 +52,7 @@ func (c *keeping) written(ctx context.Context, tenant dag.Tenant, numbers []dag.
 		}
 	}
 	for some := range slices.Chunk(missing, knowledge.MaxActs) {
-		acts, err := c.store.ActsAt(ctx, tenant, some)
+		acts, err := c.store.knowledge().ActsAt(ctx, tenant, some)
 		if err != nil {
 			return nil, err
 		}

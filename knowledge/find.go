@@ -30,12 +30,6 @@ func (e *FindEarlier) Any() bool {
 	return len(e.Subjects)+len(e.Predicates)+len(e.Objects)+len(e.Either) > 0
 }
 
-// A Span is the acts about a statement that are numbered above After and up to UpTo.
-type Span struct {
-	Statement   ID
-	After, UpTo dag.Seq
-}
-
 // Matches reports whether a version, whose names a rule formed, is one that is looked for,
 // wherever After is.
 func (f *Find) Matches(v *Version, rule normalize.Rule) bool {

@@ -15,7 +15,8 @@ import (
 // An Edge is a version as it is found from one of its ends.
 type Edge struct {
 	Version
-	Incoming bool // it was found from its object, and leads to its subject
+	Incoming bool           // it was found from its object, and leads to its subject
+	Rule     normalize.Rule // that formed the names
 }
 
 // Other gives the name at the far end, as it was asserted.

@@ -26,8 +26,8 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/witness"
 )
 
 // A handler does what an operation is for.
@@ -98,6 +98,9 @@ func (s *Server) serve(op *operation) echo.HandlerFunc {
 		observed.done(status, took)
 		s.end(c, status)
 		s.log(c, r, status, took, err)
+		if err != nil {
+			s.discardRest(c, r)
+		}
 		return nil
 	}
 }

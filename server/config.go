@@ -14,7 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/witness"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 )
 
 // A Config says what a server works with.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/factslice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/wire"
 )
 
@@ -17,10 +17,10 @@ func TestCutFacts(t *testing.T) {
 	s := start(t)
 	s.lovelace(s.admin())
 	agent, verifier, auditor := s.keys[tenantA][access.Agent], s.keys[tenantA][access.Verifier], s.keys[tenantA][access.Auditor]
-	cut := func(body string) ([]byte, *factslice.Bundle) {
+	cut := func(body string) ([]byte, *facts.Bundle) {
 		t.Helper()
 		a := s.expect(200, question{op: "cutFacts", key: agent, body: body})
-		b, err := factslice.Parse(a.body)
+		b, err := facts.Parse(a.body)
 		if err != nil {
 			t.Fatal(err)
 		}

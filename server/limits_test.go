@@ -20,7 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 )
 
 // A gate is a store whose look-ups of policies wait until they are let through.
@@ -31,7 +31,7 @@ type gate struct {
 }
 
 func newGate() *gate {
-	return &gate{memory.Open(&memory.Disk{}, memory.Options{}), make(chan struct{}, 100), make(chan struct{})}
+	return &gate{inmem.Open(&inmem.Disk{}, inmem.Options{}), make(chan struct{}, 100), make(chan struct{})}
 }
 
 func (g *gate) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]store.Conversation, error) {
@@ -199,9 +199,49 @@ func (s *service) serve(t *testing.T, secure *tls.Config) (addr string, stop fun
 	return l.Addr().String(), sync.OnceValue(func() error { cancel(); return <-ended })
 }
 
+// TestConnections opens one connection more than the limit: it is closed at once, and there is
+// room again when another ends.
+func TestConnections(t *testing.T) {
+	s := start(t, limits(server.Limits{Connections: 2}))
+	addr, stop := s.serve(t, nil)
+	open := func() (net.Conn, error) {
+		t.Helper()
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		_, _ = io.WriteString(c, "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n") // the answer tells
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err == nil && r.StatusCode != http.StatusOK {
+			t.Errorf("got %s", r.Status)
+		}
+		return c, err
+	}
+	first, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(); err == nil {
+		t.Error("a third connection was answered")
+	}
+	_ = first.Close()
+	for { // until the server has seen it
+		if _, err := open(); err == nil {
+			break
+		}
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSlowClients sends headers and bodies a little at a time.
 func TestSlowClients(t *testing.T) {
-	s := start(t, limits(server.Limits{HeaderTimeout: 50 * time.Millisecond, Timeout: 50 * time.Millisecond}))
+	s := start(t, limits(server.Limits{HeaderTimeout: 500 * time.Millisecond, Timeout: 50 * time.Millisecond})) // headers that were sent arrive in time on a busy machine
 	addr, stop := s.serve(t, nil)
 	begin := func(text string) *bufio.Reader {
 		t.Helper()
@@ -396,7 +436,7 @@ func TestShutdown(t *testing.T) {
 
 // TestPanic makes a handler panic.
 func TestPanic(t *testing.T) {
-	g := &panicking{memory.Open(&memory.Disk{}, memory.Options{})}
+	g := &panicking{inmem.Open(&inmem.Disk{}, inmem.Options{})}
 	s := startOver(t, g)
 	p := s.refused(500, "internal", question{op: "listConversations", key: s.admin()})
 	if strings.Contains(fmt.Sprint(p), "secret cause") {

@@ -18,15 +18,15 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/monitor"
+	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/server"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/wire"
 )
@@ -542,7 +542,7 @@ func key(t *testing.T, id identity.Identity, tenant dag.Tenant) string {
 
 // TestNoIdentity asks a kernel that is nobody for everything that needs a signature.
 func TestNoIdentity(t *testing.T) {
-	backing := memory.Open(&memory.Disk{}, memory.Options{})
+	backing := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	s := startOver(t, backing, publicly(tenantA), func(c *server.Config) {
 		nobody, err := kernel.Open(kernel.Config{Store: backing, Authority: token.NewAuthority(ringOf(t, "k1", 1)), Clock: time.Now})
 		if err != nil {

@@ -22,11 +22,11 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/wire"
 )
@@ -100,7 +100,7 @@ func ringOf(t testing.TB, id token.KeyID, fill byte) token.Keyring {
 // start starts a service over a memory store. Changes may be made to its config.
 func start(t testing.TB, change ...func(*server.Config)) *service {
 	t.Helper()
-	return startOver(t, memory.Open(&memory.Disk{}, memory.Options{}), change...)
+	return startOver(t, inmem.Open(&inmem.Disk{}, inmem.Options{}), change...)
 }
 
 func startOver(t testing.TB, backing store.Store, change ...func(*server.Config)) *service {

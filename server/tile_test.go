@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/monitor"
+	"github.com/graphkernel/graphkernel/ledger/monitor"
 )
 
 // format writes a tile's path as C2SP tlog-tiles has it. parseTile reads it.

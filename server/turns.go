@@ -38,7 +38,7 @@ func (c *call) admitTurns() error {
 			return err
 		}
 	}
-	receipt, err := c.server.config.Kernel.Admit(c.ctx, c.tenant(), drafts)
+	receipt, err := c.server.config.Kernel.AdmitWith(c.ctx, c.tenant(), c.who.Credential(), drafts)
 	if err != nil {
 		return inBatch(err, drafts)
 	}
@@ -126,7 +126,7 @@ func (c *call) admitLines() error {
 		_ = control.SetReadDeadline(time.Time{}) // see readBody; the next line gets a new one
 		var receipt store.Receipt
 		err := c.atWork(func() (err error) {
-			receipt, err = c.server.config.Kernel.Admit(c.ctx, c.tenant(), drafts)
+			receipt, err = c.server.config.Kernel.AdmitWith(c.ctx, c.tenant(), c.who.Credential(), drafts)
 			return err
 		})
 		if err != nil {
@@ -331,12 +331,17 @@ func (c *call) getConversation() error {
 	if err != nil {
 		return err
 	}
-	limit := c.page()
-	records, more, err := c.server.config.Kernel.TurnsAfter(c.ctx, c.tenant(), dag.Seq(after), &id, limit, c.server.config.Limits.PageBytes)
+	credential, filtered := c.params["key"]
+	if filtered {
+		if err := access.CheckCredential(credential); err != nil {
+			return at("query parameter key", err)
+		}
+	}
+	records, last, more, err := c.server.config.Kernel.TurnsBy(c.ctx, c.tenant(), credential, dag.Seq(after), &id, c.page(), c.server.config.Limits.PageBytes)
 	if err != nil {
 		return err
 	}
-	if len(records) == 0 && after == 0 {
+	if last == 0 && after == 0 {
 		return fmt.Errorf("conversation %s: %w", id, store.ErrNotFound)
 	}
 	w := wire.ConversationTurns{Conversation: id.String(), Turns: []wire.StoredTurn{}}
@@ -348,7 +353,7 @@ func (c *call) getConversation() error {
 		w.Turns = append(w.Turns, t)
 	}
 	if more {
-		w.Next = strconv.FormatUint(uint64(records[len(records)-1].Seq), 10)
+		w.Next = strconv.FormatUint(uint64(last), 10)
 	}
 	return c.json(http.StatusOK, w)
 }

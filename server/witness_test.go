@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/wire"
-	"github.com/graphkernel/graphkernel/witness"
 )
 
 // A foreign is a log of somebody else's, in memory: what it holds, and who signs for it.
@@ -143,7 +143,7 @@ func (s *service) cosign(request []byte) *answer {
 // TestWitness asks for cosignatures in every way that the protocol has an answer for.
 func TestWitness(t *testing.T) {
 	log, fork := newForeign(t, 300, -1), newForeign(t, 300, 0)
-	backing := memory.Open(&memory.Disk{}, memory.Options{})
+	backing := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	be, key := witnessing(t, backing, log)
 	s := startOver(t, backing, be)
 	stands := uint64(0)
@@ -223,7 +223,7 @@ func forged(request []byte, key ledger.Key) []byte {
 func TestWitnessRaces(t *testing.T) {
 	log, fork := newForeign(t, 60, -1), newForeign(t, 60, 0)
 	for round := range 20 {
-		backing := memory.Open(&memory.Disk{}, memory.Options{})
+		backing := inmem.Open(&inmem.Disk{}, inmem.Options{})
 		be, _ := witnessing(t, backing, log)
 		s := startOver(t, backing, be, limits(server.Limits{Rate: -1}))
 		var ready, done sync.WaitGroup
@@ -277,13 +277,13 @@ func TestCosigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := memory.Open(&memory.Disk{}, memory.Options{})
+	state := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	w, err := witness.New(witness.Config{State: state, Moved: store.ErrMoved, Tenant: dag.DefaultTenant, Cosigner: hand, Logs: trustOf(t, "log "+logKey.String()+"\nquorum none\n"), Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	there := startOver(t, state, func(c *server.Config) { c.Witness = w })
-	gone := startOver(t, memory.Open(&memory.Disk{}, memory.Options{})) // it is no witness
+	gone := startOver(t, inmem.Open(&inmem.Disk{}, inmem.Options{})) // it is no witness
 
 	goneID, err := identity.New(rand.NewChaCha8([32]byte{6}), "gone.example", 1)
 	if err != nil {
@@ -294,7 +294,7 @@ func TestCosigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	trust := trustOf(t, fmt.Sprintf("log %s\nwitness one %s %s/witness\nwitness two %s %s/witness\ngroup any any one two\nquorum any\n", logKey, hand.Key(), there.URL, goneHand.Key(), gone.URL))
-	backing := memory.Open(&memory.Disk{}, memory.Options{})
+	backing := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	s := startOver(t, backing, func(c *server.Config) {
 		k, err := kernel.Open(kernel.Config{
 			Store: backing, Authority: token.NewAuthority(ringOf(t, "k1", 1)), Clock: time.Now, Identity: logID,

@@ -213,7 +213,7 @@ func TestBundleAgainstReference(t *testing.T) {
 			withRedacted++
 		}
 	})
-	if withEdges == 0 || withRedacted == 0 {
+	if !testing.Short() && (withEdges == 0 || withRedacted == 0) { // the short form draws too few for all of them
 		t.Errorf("%d bundles with edges, %d with redacted turns", withEdges, withRedacted)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // SchemaVersion is the version of GKP that this package implements. FactsVersion is that of
-// the bundles of package factslice, whose provenance has the same six fields.
+// the bundles of package facts, whose provenance has the same six fields.
 const (
 	SchemaVersion = "gkp/1"
 	FactsVersion  = "gkf/1"

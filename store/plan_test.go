@@ -93,7 +93,7 @@ func TestPlan(t *testing.T) {
 		}
 	})
 	for _, what := range []string{"", "conflict", "parent", "cycle", "admitted", "existing"} {
-		if counts[what] == 0 {
+		if counts[what] == 0 && !testing.Short() { // the short form draws too few for all of them
 			t.Errorf("nothing of the kind %q was tried: %v", what, counts)
 		}
 	}

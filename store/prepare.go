@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -171,6 +172,11 @@ func (a *Arrival) check() error {
 		return fmt.Errorf("%w: the body of turn %s has %d bytes, at most %d", dag.ErrForm, t.ID, len(a.Body), MaxBody)
 	case len(a.Parents) > dag.MaxParents:
 		return fmt.Errorf("%w: turn %s has %d parents, at most %d", dag.ErrForm, t.ID, len(a.Parents), dag.MaxParents)
+	}
+	if a.Key != "" {
+		if err := access.CheckCredential(a.Key); err != nil {
+			return fmt.Errorf("turn %s: the key that brought it: %w", t.ID, err)
+		}
 	}
 	for i, p := range a.Parents {
 		if p.Kind.String() == "" {

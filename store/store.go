@@ -1,6 +1,6 @@
 // Package store owns the storage contract: what a back end must keep, in which
 // order, and what it may lose. Nothing here talks to a database;
-// store/memory and store/sqlite do, and store/storetest is this contract as a
+// store/inmem and store/sqlite do, and store/storetest is this contract as a
 // test suite that each of them passes.
 //
 // A store keeps, for each tenant and sharing nothing between tenants:
@@ -10,8 +10,8 @@
 //   - registered policies;
 //   - the record of every slice that was issued;
 //   - API keys, of which it has the hash alone, with their revocation;
-//   - what is known beside the turns: the acts of package knowledge, and the edges that
-//     follow from them;
+//   - what is known beside the turns, as package history has it: entries, and the terms by
+//     which they are found;
 //   - the ledger: a leaf for each issued slice, policy, erasure, and for each API key's
 //     creation and revocation, appended in the transaction of the act. So whatever is
 //     acknowledged is in it. A leaf stands in it once;
@@ -32,7 +32,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -53,6 +53,7 @@ type Arrival struct {
 	// bodies are the same.
 	SaltDrawn bool
 	External  string // the value of the attribute external_id, or ""
+	Key       string // the credential that brings the turn, as access.CheckCredential has it; "" without one
 	Place     string // where it came from ("line 17"), for error messages; or ""
 }
 
@@ -79,6 +80,10 @@ type Record struct {
 	Salt     dag.Salt             // zero without a body
 	External string               // "" without a body
 	Withheld bool                 // the body never came; false with a body that is gone since
+
+	// Key is the credential that brought the turn first, "" if none did. The same turn again
+	// does not change it, nor does an erasure. It is outside the leaf.
+	Key string
 }
 
 // A Place is where a turn stands. Whoever has a turn's skeleton knows it.
@@ -88,11 +93,12 @@ type Place struct {
 }
 
 // A Stretch is a part of a tenant's history as another store tells it: the records,
-// the events and the acts of consecutive sequence numbers, each by ascending Seq.
+// the events and the entries of consecutive sequence numbers, each by ascending Seq.
 type Stretch struct {
 	Records []Record
 	Events  []Event
-	Acts    []knowledge.Recorded // Until does not count: it follows from the acts
+	Entries []history.Entry
+	Change  history.Change // that comes to Entries, as the package of their kind makes it; nil without any
 }
 
 // A Part names how much of a conversation a reader has already.
@@ -174,7 +180,7 @@ type Store interface {
 	// Adopt takes over a stretch of history from another store, all of it or
 	// nothing, under the numbers that it has there. It must continue this store's
 	// history: the first number is that of the head and one, or ErrGap is
-	// wrapped. Acts are planned anew, and must come to the same. A body whose erasure is in the stretch is not kept. What cannot be
+	// wrapped. Change is planned, and must come to Entries. A body whose erasure is in the stretch is not kept. What cannot be
 	// such a history wraps dag.ErrForm: a gap or a number used twice, a leaf or a
 	// body that is not what its turn has the digest of, a parent that is not
 	// admitted before its child, an erasure of an unknown turn, or a second one.
@@ -186,11 +192,6 @@ type Store interface {
 
 	// Head gives the tenant's newest sequence number, 0 if it has none.
 	Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error)
-
-	// HeadWhile is Head, and calls work at most once: while the question is on its way,
-	// where it goes to a server. What Head promises of the time of the call holds, whatever
-	// work took. If there is no error, work was called. It must not use the store.
-	HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error)
 
 	// Turns gives the records of the turns asked for, in any order; what does
 	// not exist is left out. One query.
@@ -237,39 +238,19 @@ type Store interface {
 	// Events gives up to limit events numbered above after, ascending.
 	Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Event, error)
 
-	// PutActs records acts of knowledge at a time, all of them or none, each that changes
-	// something under the next sequence number, in this order, and gives what became of
-	// each. It decides as knowledge.Prepared.Plan does, with what is believed at the
-	// commit: of two writers that would end one belief, the second is told. At most
-	// knowledge.MaxBatch.
-	PutActs(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act, at dag.Time) ([]knowledge.Outcome, error)
+	// Write does what a change plans, all of it or nothing, with what is stored at the commit:
+	// it appends entries under the next sequence numbers, and begins and ends terms. A change
+	// that plans nothing leaves no trace. Errors of Change.Plan come back as they are.
+	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
 
-	// Acts gives up to limit acts numbered above after, ascending.
-	Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error)
+	// Entries returns the entries of a page, ascending. Numbers in Page.At that are of no entry
+	// are left out.
+	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
 
-	// ActsAt gives the acts of some numbers, ascending. A number that is of no act is left out.
-	ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]knowledge.Recorded, error)
-
-	// ActsOf gives up to limit acts about a statement numbered above after, ascending:
-	// assertions and retractions of it. What superseded it is about another.
-	ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error)
-
-	// ActsIn gives the acts of spans, of each ascending and all of them. At most MaxAsks
-	// spans, and a constant number of queries, or one look-up for each where there is no
-	// server to ask.
-	ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error)
-
-	// Aliases gives the acts about aliases that are numbered above after, ascending.
-	Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error)
-
-	// Edges answers as knowledge.Graph says, with as many edges as Limit: fewer are all that
-	// there are. At most a constant number of queries, or one look-up for each question where
-	// there is no server to ask.
-	Edges(ctx context.Context, tenant dag.Tenant, asks []knowledge.Ask) ([][]knowledge.Edge, error)
-
-	// Versions gives the assertions that began the versions that are looked for, ascending,
-	// and how many there are in all.
-	Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Find) ([]knowledge.Recorded, int, error)
+	// Terms returns the terms of each range, in their order, as they were at one moment. At most
+	// history.MaxRanges, and a constant number of queries, or one look-up for each where there
+	// is no server to ask.
+	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
 
 	// PutPolicy registers a policy. The same id with the same hash changes
 	// nothing, with another wraps policy.ErrConflict.
@@ -371,12 +352,13 @@ var (
 	ErrClosed      = errors.New("store is closed")
 	ErrBroken      = errors.New("store is unusable until it is opened again")
 	ErrUnwritable  = errors.New("the store's disk takes no writes; nothing was changed") // until it has room again, or is writable
+	ErrQuery       = errors.New("the database could not be asked; that tells nothing of what it holds")
 	ErrUncertain   = errors.New("the write may have been kept or not; repeat it, which is safe")
 	ErrLost        = errors.New("the store cannot be reached; nothing was changed")
 	ErrGap         = errors.New("the stretch does not continue the history that is stored")
 	ErrBusy        = errors.New("store is busy with another process") // repeating what was asked is safe, and the remedy
 	ErrMoved       = errors.New("what was to be replaced has been replaced already")
-	ErrSchema      = errors.New("store was written by a newer version")
+	ErrSchema      = errors.New("the store has a schema that this version does not read")
 )
 
 // A ConflictError says that a turn with this id was admitted with other

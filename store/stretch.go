@@ -1,11 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -20,7 +21,6 @@ type PreparedStretch struct {
 	seen    map[dag.TurnID]struct{} // those of beyond
 	erased  map[dag.TurnID]dag.Seq  // by the number of the event in the stretch
 	erasing []dag.TurnID            // erased turns that are no records of it
-	acts    *knowledge.Prepared
 }
 
 // PrepareStretch checks what can be checked of a stretch alone: that its numbers are
@@ -50,9 +50,8 @@ func PrepareStretch(s Stretch) (*PreparedStretch, error) {
 			return nil, err
 		}
 	}
-	var err error
-	if p.acts, err = knowledge.PrepareHistory(s.Acts); err != nil {
-		return nil, err
+	if (len(s.Entries) > 0) != (s.Change != nil) {
+		return nil, fmt.Errorf("%w: a stretch with %d entries, and a change: %t", dag.ErrForm, len(s.Entries), s.Change != nil)
 	}
 	for _, id := range p.beyond {
 		if r := p.records[id]; r != nil {
@@ -108,8 +107,8 @@ func (p *PreparedStretch) outside(id dag.TurnID) {
 
 // checkNumbers makes sure that all together have consecutive numbers.
 func (s *Stretch) checkNumbers() error {
-	records, events, acts := s.Records, s.Events, s.Acts
-	for next := s.first(); len(records)+len(events)+len(acts) > 0; next++ {
+	records, events, entries := s.Records, s.Events, s.Entries
+	for next := s.first(); len(records)+len(events)+len(entries) > 0; next++ {
 		switch {
 		case next == 0:
 			return fmt.Errorf("%w: the stretch begins with number 0; the first one is 1", dag.ErrForm)
@@ -119,10 +118,10 @@ func (s *Stretch) checkNumbers() error {
 			records = records[1:]
 		case len(events) > 0 && events[0].Seq == next:
 			events = events[1:]
-		case len(acts) > 0 && acts[0].Seq == next:
-			acts = acts[1:]
+		case len(entries) > 0 && entries[0].Seq == next:
+			entries = entries[1:]
 		default:
-			rest := Stretch{Records: records, Events: events, Acts: acts}
+			rest := Stretch{Records: records, Events: events, Entries: entries}
 			return fmt.Errorf("%w: number %d comes where the stretch must have %d; its numbers are consecutive, and each is used once", dag.ErrForm, rest.first(), next)
 		}
 	}
@@ -143,18 +142,18 @@ func (s *Stretch) first() dag.Seq {
 	if len(s.Events) > 0 {
 		least(s.Events[0].Seq)
 	}
-	if len(s.Acts) > 0 {
-		least(s.Acts[0].Seq)
+	if len(s.Entries) > 0 {
+		least(s.Entries[0].Seq)
 	}
 	return first
 }
 
 // len is how many numbers a stretch uses.
-func (s *Stretch) len() int { return len(s.Records) + len(s.Events) + len(s.Acts) }
+func (s *Stretch) len() int { return len(s.Records) + len(s.Events) + len(s.Entries) }
 
 // check refuses a record that is not what its digests say.
 func (r *Record) check() error {
-	a := Arrival{Turn: r.Turn, Parents: r.known().parents, Body: r.Body, Salt: r.Salt, External: r.External}
+	a := Arrival{Turn: r.Turn, Parents: r.known().parents, Body: r.Body, Salt: r.Salt, External: r.External, Key: r.Key}
 	if err := a.check(); err != nil {
 		return err
 	}
@@ -210,9 +209,34 @@ func (p *PreparedStretch) Beyond() []dag.TurnID { return p.beyond }
 // of them is stored with a body loses it when the stretch is adopted.
 func (p *PreparedStretch) Erasing() []dag.TurnID { return p.erasing }
 
-// Acts gives the prepared acts of the stretch. Whoever adopts plans them, and does what the
-// plan says.
-func (p *PreparedStretch) Acts() *knowledge.Prepared { return p.acts }
+// Change returns the change that plans the stretch's entries, and fails if it plans others. It is
+// nil if the stretch has none.
+func (p *PreparedStretch) Change() history.Change {
+	if p.stretch.Change == nil {
+		return nil
+	}
+	return adopted{p.stretch.Change, p.stretch.Entries}
+}
+
+// An adopted change must come to entries that another store has.
+type adopted struct {
+	history.Change
+	entries []history.Entry
+}
+
+func (a adopted) Plan(k *history.Known) (*history.Plan, error) {
+	p, err := a.Change.Plan(k)
+	if err != nil {
+		return nil, err
+	}
+	same := func(a, b history.Entry) bool {
+		return a.Seq == b.Seq && a.Kind == b.Kind && a.At == b.At && bytes.Equal(a.Public, b.Public)
+	}
+	if !slices.EqualFunc(p.Entries, a.entries, same) {
+		return nil, fmt.Errorf("%w: the entries of the stretch do not follow on what is stored", dag.ErrForm)
+	}
+	return p, nil
+}
 
 // Last gives the stretch's last number, which becomes the tenant's head. It is 0
 // if the stretch is empty, and nothing is to be done.

@@ -25,6 +25,7 @@ type StoredTurn struct {
 	BodyDigest string          `json:"body_digest"`
 	Leaf       string          `json:"leaf"`
 	Redacted   bool            `json:"redacted"`
+	Key        string          `json:"key,omitempty"` // the credential that brought it
 	Turn       json.RawMessage `json:"turn"`
 }
 

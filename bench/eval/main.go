@@ -3,7 +3,7 @@
 // measures on questions whose supporting passages are known:
 //
 //	make eval-knowledge
-//	go run ./bench/eval -data folder
+//	go -C bench run ./eval -data folder
 //
 // For each question it finds the entities that its text names, walks 3 hops in both
 // directions, and takes the passages that the paths rest on, in the order in which they
@@ -38,7 +38,7 @@ import (
 )
 
 func main() {
-	data := flag.String("data", cmp.Or(os.Getenv("GRAPHKERNEL_DATA"), filepath.Join("..", "shared", "data")), "the folder that has multihop/")
+	data := flag.String("data", cmp.Or(os.Getenv("GRAPHKERNEL_DATA"), filepath.Join("..", "..", "shared", "data")), "the folder that has multihop/")
 	flag.Parse()
 	if err := run(context.Background(), *data); err != nil {
 		fmt.Fprintln(os.Stderr, "eval:", err)

@@ -2,7 +2,7 @@
 // one run:
 //
 //	make bench-http
-//	go run ./bench/http -soak 3m
+//	go -C bench run ./http -soak 3m
 //
 // The service is the real program, started as a process of its own with its keys, its
 // SQLite store, its limits, its log (to a file), its metrics and its traces. The bare

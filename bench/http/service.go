@@ -115,7 +115,13 @@ const widePolicy = "wide@1"
 
 func startService(ctx context.Context, folder, sample string) (s *service, err error) {
 	program := filepath.Join(folder, "graphkernel")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, "github.com/graphkernel/graphkernel/cmd/graphkernel")
+	const module = "github.com/graphkernel/graphkernel"
+	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, module+"/cmd/graphkernel")
+	build.Dir = strings.TrimSpace(string(source)) // the program has a go.mod of its own
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)
 	}

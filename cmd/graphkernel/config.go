@@ -44,6 +44,7 @@ var settings = [...]setting{
 	{"cors", "", "origins that browsers may ask from, with commas; empty: none"},
 	{"trusted_proxies", "", "networks whose X-Forwarded-For is believed, with commas, such as 10.0.0.0/8"},
 	{"mcp", "true", "answer the Model Context Protocol at /mcp"},
+	{"mcp_tools", "", "tools of an MCP session whose URL has no ?tools=: sets and tools, with commas; empty: those of its role"},
 	{"oidc.issuer", "", "take JWTs of this issuer, beside API keys"},
 	{"oidc.audience", "", "the audience that they must be for"},
 	{"oidc.jwks", "", "the issuer's keys, https://… or file:PATH"},
@@ -101,6 +102,7 @@ func registerSettings(c *cobra.Command) *string {
 		}
 		c.Flags().String(s.flag(), "", usage)
 	}
+	_ = c.RegisterFlagCompletionFunc("mcp-tools", completeTools)                                                                                          // the flag exists
 	_ = c.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	_ = c.RegisterFlagCompletionFunc("trace-exporter", cobra.FixedCompletions([]string{"none", "log"}, cobra.ShellCompDirectiveNoFileComp))               // the flag exists
 	return file

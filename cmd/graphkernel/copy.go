@@ -52,7 +52,7 @@ type tenantJSON struct {
 	Head     uint64        `json:"head"`
 	Turns    copyCountJSON `json:"turns"`
 	Events   copyCountJSON `json:"events"`
-	Acts     copyCountJSON `json:"acts"`
+	Entries  copyCountJSON `json:"entries"`
 	Policies copyCountJSON `json:"policies"`
 	Issued   copyCountJSON `json:"issued"`
 	Keys     copyCountJSON `json:"keys"`
@@ -68,7 +68,7 @@ func tenantsResult(reports []transfer.Tenant) []tenantJSON {
 	for i := range reports {
 		r := &reports[i]
 		list[i] = tenantJSON{
-			string(r.Name), uint64(r.Head), copyCountJSON(r.Turns), copyCountJSON(r.Events), copyCountJSON(r.Acts),
+			string(r.Name), uint64(r.Head), copyCountJSON(r.Turns), copyCountJSON(r.Events), copyCountJSON(r.Entries),
 			copyCountJSON(r.Policies), copyCountJSON(r.Issued), copyCountJSON(r.Keys),
 		}
 	}
@@ -138,16 +138,16 @@ func (a *app) transfer(ctx context.Context, to, from store.Store, tenants []dag.
 // cutShort reports a copy that failed. What was copied before stays; the counts say so
 // beside the error, as import does.
 func (a *app) cutShort(result copyJSON, reports []transfer.Tenant, err error) error {
-	turns, acts := 0, 0
+	turns, entries := 0, 0
 	for i := range reports {
 		turns += reports[i].Turns.Copied
-		acts += reports[i].Acts.Copied
+		entries += reports[i].Entries.Copied
 	}
-	if turns+acts == 0 {
+	if turns+entries == 0 {
 		return err
 	}
 	if a.output != "json" {
-		a.note("%d turns and %d acts were copied before this; copying again goes on from there", turns, acts)
+		a.note("%d turns and %d entries were copied before this; copying again goes on from there", turns, entries)
 		return err
 	}
 	result.Error, result.ExitCode = err.Error(), exitCode(err)
@@ -164,8 +164,8 @@ func (a *app) cutShort(result copyJSON, reports []transfer.Tenant, err error) er
 func printCopied(w io.Writer, reports []transfer.Tenant) {
 	for i := range reports {
 		r := &reports[i]
-		fmt.Fprintf(w, "tenant %s: copied turns %d, events %d, acts %d, policies %d, issued slices %d, API keys %d; there already: turns %d, events %d, acts %d, issued slices %d; head %d\n",
-			r.Name, r.Turns.Copied, r.Events.Copied, r.Acts.Copied, r.Policies.Copied, r.Issued.Copied, r.Keys.Copied,
-			r.Turns.Existing, r.Events.Existing, r.Acts.Existing, r.Issued.Existing, r.Head)
+		fmt.Fprintf(w, "tenant %s: copied turns %d, events %d, entries %d, policies %d, issued slices %d, API keys %d; there already: turns %d, events %d, entries %d, issued slices %d; head %d\n",
+			r.Name, r.Turns.Copied, r.Events.Copied, r.Entries.Copied, r.Policies.Copied, r.Issued.Copied, r.Keys.Copied,
+			r.Turns.Existing, r.Events.Existing, r.Entries.Existing, r.Issued.Existing, r.Head)
 	}
 }

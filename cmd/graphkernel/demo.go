@@ -304,7 +304,7 @@ func (d *demo) printSelected(issued *kernel.Issued) error {
 			continue
 		}
 		seen[t.Conversation] = true
-		some, err := readTurns(d.ctx, d.session, t.Conversation)
+		some, err := readTurns(d.ctx, d.session, &t.Conversation, "")
 		if err != nil {
 			return err
 		}

@@ -15,15 +15,15 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/graphkernel/graphkernel/attest"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -77,9 +77,9 @@ func newForge(t *testing.T, random *rand.Rand) *forge {
 		_, _ = noise{random}.Read(seed)
 		f.witnesses = append(f.witnesses, ed25519.NewKeyFromSeed(seed))
 	}
-	var disk memory.Disk
+	var disk inmem.Disk
 	k, err := kernel.Open(kernel.Config{
-		Store: memory.Open(&disk, memory.Options{Seed: random.Uint64()}), Authority: token.NewAuthority(ring),
+		Store: inmem.Open(&disk, inmem.Options{Seed: random.Uint64()}), Authority: token.NewAuthority(ring),
 		Clock: func() time.Time { return f.now }, Rand: noise{random}, Identity: f.id,
 	})
 	check(err)

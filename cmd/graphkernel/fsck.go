@@ -66,8 +66,8 @@ type countsJSON struct {
 	Bodies        int `json:"bodies"`
 	Bare          int `json:"bare"`
 	Events        int `json:"events"`
-	Acts          int `json:"acts"`
-	Versions      int `json:"versions"`
+	Entries       int `json:"entries"`
+	Terms         int `json:"terms"`
 	Conversations int `json:"conversations"`
 	Policies      int `json:"policies"`
 	Issued        int `json:"issued"`
@@ -199,8 +199,8 @@ func printReport(w io.Writer, r *fsck.Report) {
 		t.Render()
 	}
 	c := &r.Counts
-	fmt.Fprintf(w, "checked: turns %d, edges %d, conversations %d, texts %d, events %d, acts %d, policies %d, issued slices %d (cut again %d), API keys %d, ledger leaves %d, tenants %d\n",
-		c.Turns, c.Edges, c.Conversations, c.Bodies, c.Events, c.Acts, c.Policies, c.Issued, c.Recut, c.Keys, c.Leaves, c.Tenants)
+	fmt.Fprintf(w, "checked: turns %d, edges %d, conversations %d, texts %d, events %d, entries %d, policies %d, issued slices %d (cut again %d), API keys %d, ledger leaves %d, tenants %d\n",
+		c.Turns, c.Edges, c.Conversations, c.Bodies, c.Events, c.Entries, c.Policies, c.Issued, c.Recut, c.Keys, c.Leaves, c.Tenants)
 	switch {
 	case r.OK():
 		fmt.Fprintln(w, "all is in order")

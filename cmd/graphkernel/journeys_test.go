@@ -15,7 +15,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/identity"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 )
 
 // A journey is a service, and somebody with a key who asks it.

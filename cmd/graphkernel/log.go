@@ -16,7 +16,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/monitor"
+	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"

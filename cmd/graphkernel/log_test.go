@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/monitor"
+	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -36,7 +36,7 @@ func TestMonitorOfAnOlderView(t *testing.T) {
 	const tenant = dag.DefaultTenant
 	id := ok(identity.New(nil, "kernel.example", 1))
 	open := func() *session {
-		k := ok(kernel.Open(kernel.Config{Store: memory.Open(&memory.Disk{}, memory.Options{}), Authority: token.NewAuthority(token.Keyring{}), Clock: time.Now, Identity: id}))
+		k := ok(kernel.Open(kernel.Config{Store: inmem.Open(&inmem.Disk{}, inmem.Options{}), Authority: token.NewAuthority(token.Keyring{}), Clock: time.Now, Identity: id}))
 		return &session{Kernel: k, tenant: tenant}
 	}
 	grow := func(s *session, name string, n int) {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +15,7 @@ import (
 )
 
 func (a *app) mcpCommand() *cobra.Command {
-	var role string
+	var role, tools string
 	var memory bool
 	c := &cobra.Command{
 		Use:   "mcp",
@@ -20,32 +23,72 @@ func (a *app) mcpCommand() *cobra.Command {
 		Long: `Speaks the Model Context Protocol on standard input and output, until the input
 ends: an MCP client starts this command. Makes the store if there is none. Standard
 output carries nothing but the protocol; messages go to standard error. docs/mcp.md
-shows how clients are set up.
+shows how clients are set up, and has every tool.
 
---role says what the client may do, whoever may read the store:
+A model reads the definitions of its tools before anything else, so it has few of them.
+--tools names sets of tools, and single tools, with commas between them:
 
-  agent     admit_turns cut_slice verify_bundle list_policies, and all that begin with knowledge_
-  auditor   verify_bundle replay_slice explain_turn list_policies, and reading, facts too
-  verifier  verify_bundle
+` + toolSets() + `
+If --tools is left out, it is everyday, or audit with --role auditor.
+
+--role says what the client may do, whoever may read the store. Tools that the role does not
+permit are not there, whatever --tools says:
+
+  agent     records turns and facts, gets slices, verifies, asks for facts
+  auditor   reads, verifies, replays and explains; changes nothing
+  verifier  verifies bundles
   admin     all of these
 
---memory adds the nine tools of the public MCP memory server (create_entities, search_nodes and
-so on) over the same facts: it can be put in that server's place. docs/mcp.md tells what differs.
+--memory stands for --tools memory, and adds them to those that --tools names: graphkernel mcp
+--memory has the nine tools of the public MCP memory server (create_entities, search_nodes and so
+on) and no others, so it can be put in that server's place. docs/mcp.md says what differs.
 
 Erasing turns and registering policies are no tools: over this protocol no role may.`,
-		Example: "  claude mcp add graphkernel -- graphkernel mcp",
+		Example: "  claude mcp add graphkernel -- graphkernel mcp\n  claude mcp add memory -- graphkernel mcp --memory\n  graphkernel mcp --tools everyday,knowledge_path",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.mcp(c.Context(), role, memory) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("tools") && tools == "" {
+				return usagef("--tools is empty; leave it out, or name sets of tools")
+			}
+			if memory {
+				tools = strings.TrimPrefix(tools+","+mcp.MemorySet, ",")
+			}
+			return a.mcp(c.Context(), role, tools)
+		},
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&role, "role", string(access.Agent), "agent, auditor, verifier or admin")
-	c.Flags().BoolVar(&memory, "memory", false, "have the tools of the public memory server, too")
+	c.Flags().StringVar(&tools, "tools", "", "sets of tools and tools, with commas, such as everyday or all")
+	c.Flags().BoolVar(&memory, "memory", false, "have the tools of the public memory server")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"agent", "auditor", "verifier", "admin"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("tools", completeTools)                                                                                                // the flag exists
 	return c
 }
 
-func (a *app) mcp(ctx context.Context, name string, memory bool) error {
+// toolSets writes a line of help for each set.
+func toolSets() string {
+	var b strings.Builder
+	for _, set := range mcp.Sets {
+		fmt.Fprintf(&b, "  %-9s %s\n", set.Name, set.For)
+	}
+	return b.String()
+}
+
+// completeTools completes the last name of a list with commas.
+func completeTools(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	given := strings.Split(before, ",")
+	var list []string
+	for _, name := range mcp.ToolNames() {
+		if strings.HasPrefix(before+name, typed) && !slices.Contains(given, name) {
+			list = append(list, before+name)
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
+}
+
+func (a *app) mcp(ctx context.Context, name, tools string) error {
 	if a.output == "json" {
 		return usagef("graphkernel mcp speaks its protocol on standard output; leave out --output json")
 	}
@@ -53,13 +96,17 @@ func (a *app) mcp(ctx context.Context, name string, memory bool) error {
 	if err != nil {
 		return usagef("--role: %v", err)
 	}
+	selected, err := mcp.ParseTools(tools)
+	if err != nil {
+		return usagef("--tools: %v", err)
+	}
 	ring, err := a.keyring()
 	if err != nil {
 		return err
 	}
 	return a.withNewKernel(ctx, ring, func(s *session) error {
 		version, _ := buildVersion()
-		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.stderr, nil)), Version: version, Memory: memory})
+		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.stderr, nil)), Version: version, Tools: selected})
 		who := access.Identity{Tenant: s.tenant, Role: role, Subject: "stdio"}
 		return server.ServeStdio(ctx, who, io.NopCloser(a.stdin), keepOpen{a.stdout})
 	})

@@ -57,8 +57,8 @@ func TestMemoryImported(t *testing.T) {
 	}
 }
 
-// memoryOf returns a function that calls tools of graphkernel mcp --memory.
-func memoryOf(t *testing.T, store []string) func(tool, arguments string) string {
+// mcpSession connects a client to graphkernel with arguments, within the process.
+func mcpSession(t *testing.T, args ...string) *sdk.ClientSession {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
@@ -67,7 +67,7 @@ func memoryOf(t *testing.T, store []string) func(tool, arguments string) string 
 	ended := make(chan int, 1)
 	go func() {
 		defer fromServer.Close()
-		ended <- a.run(context.Background(), append(store, "mcp", "--memory"))
+		ended <- a.run(context.Background(), args)
 	}()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
 	if err != nil {
@@ -78,9 +78,16 @@ func memoryOf(t *testing.T, store []string) func(tool, arguments string) string 
 			t.Error(err)
 		}
 		if code := <-ended; code != exitOK {
-			t.Errorf("exit code %d", code)
+			t.Errorf("%v: exit code %d", args, code)
 		}
 	})
+	return session
+}
+
+// memoryOf returns a function that calls tools of graphkernel mcp --memory.
+func memoryOf(t *testing.T, store []string) func(tool, arguments string) string {
+	t.Helper()
+	session := mcpSession(t, append(store, "mcp", "--memory")...)
 	return func(tool, arguments string) string {
 		t.Helper()
 		r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})

@@ -71,10 +71,63 @@ func useMCP(t *testing.T, transport sdk.Transport) {
 	if verdict := call("verify_bundle", map[string]any{"bundle": bundle}); !strings.Contains(verdict, `"admissible":true`) {
 		t.Errorf("verdict %s", verdict)
 	}
-	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 11 {
-		t.Errorf("the role agent has 11 tools, got %v, %v", list, err)
+	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 7 {
+		t.Errorf("the role agent has 7 tools, got %v, %v", list, err)
 	}
 	if err := session.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMCPTools starts graphkernel mcp with each selection of tools.
+func TestMCPTools(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		flags []string
+		want  int
+	}{
+		{[]string{"--memory"}, 9},
+		{[]string{"--memory", "--tools", "memory"}, 9},
+		{[]string{"--memory", "--tools", "everyday"}, 9 + 8},
+		{[]string{"--tools", "cut_slice,list_policies"}, 2},
+		{[]string{"--tools", "all"}, 23},
+		{nil, 8},
+	} {
+		session := mcpSession(t, append([]string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db"), "mcp", "--role", "admin"}, test.flags...)...)
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil || len(list.Tools) != test.want {
+			t.Errorf("%v: %d tools, want %d (%v)", test.flags, len(list.Tools), test.want, err)
+		}
+	}
+}
+
+// TestMCPToolsRefused names tools that there are not, on the command line and in a setting.
+func TestMCPToolsRefused(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"mcp", "--tools", "everyday,search"}, {"serve", "--mcp-tools", "search"}, {"mcp", "--tools", ""}} {
+		a := testApp()
+		var messages bytes.Buffer
+		a.stderr = &messages
+		if code := a.run(t.Context(), append([]string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db")}, args...)); code != exitUsage {
+			t.Errorf("%v: exit code %d", args, code)
+		}
+		if said := messages.String(); args[len(args)-1] != "" && !strings.Contains(said, `"search"; the sets are everyday, facts, audit, memory, all, and the tools are admit_turns, `) {
+			t.Errorf("%v: %s", args, said)
+		}
+	}
+}
+
+// TestMCPToolsCompletion completes the last name of a list.
+func TestMCPToolsCompletion(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{"": "everyday\n", "ev": "everyday\n", "everyday,mem": "everyday,memory\n", "facts,": "facts,everyday\n", "all,cut_slice,cu": ":"} {
+		for _, flag := range [][]string{{"mcp", "--tools"}, {"serve", "--mcp-tools"}} {
+			a := testApp()
+			var out bytes.Buffer
+			a.stdout = &out
+			if code := a.run(t.Context(), append(append([]string{"__complete"}, flag...), typed)); code != exitOK || !strings.HasPrefix(out.String(), want) {
+				t.Errorf("%v %q: exit code %d\n%s", flag, typed, code, &out)
+			}
+		}
 	}
 }

@@ -69,6 +69,7 @@ type service struct {
 	cors     []string
 	proxies  []netip.Prefix
 	mcp      bool
+	tools    mcp.Selection
 	level    slog.Level
 	stopping server.Stopping
 	exporter string
@@ -87,6 +88,7 @@ func (r *reading) service() (*service, error) {
 	}
 	s.ledger = r.ledger()
 	r.addr("addr")
+	s.tools = r.tools("mcp_tools")
 	s.level = readAs(r, "log.level", "debug, info, warn or error", func(text string) (l slog.Level, err error) {
 		return l, l.UnmarshalText([]byte(text))
 	})
@@ -106,6 +108,15 @@ func (r *reading) service() (*service, error) {
 		r.err = usagef("oidc.issuer, oidc.audience and oidc.jwks belong together; %d of them are given", given)
 	}
 	return s, r.err
+}
+
+// tools reads which tools of agents there are.
+func (r *reading) tools(key string) mcp.Selection {
+	selected, err := mcp.ParseTools(strings.Join(r.list(key), ","))
+	if err != nil && r.err == nil {
+		r.err = usagef("%s (%s): %v", key, r.origin[key], err)
+	}
+	return selected
 }
 
 // collectAt is how far the heap may grow, in percent of what is in use, before it is
@@ -185,7 +196,7 @@ func (a *app) serve(ctx context.Context, r *reading) (err error) {
 		return err
 	}
 	if settings.mcp {
-		tools := mcp.New(k, mcp.Options{Log: log, Version: program, Origins: settings.cors, Timeout: settings.limits.Timeout})
+		tools := mcp.New(k, mcp.Options{Log: log, Version: program, Tools: settings.tools, Origins: settings.cors, Timeout: settings.limits.Timeout})
 		defer tools.Close()
 		config.MCP, config.OnStop = tools.Handler, tools.Close
 	}

@@ -6,8 +6,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/graphkernel/graphkernel/identity"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/token"
 )
 

@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
@@ -18,7 +19,7 @@ import (
 )
 
 func (a *app) showCommand() *cobra.Command {
-	var anchor string
+	var anchor, key string
 	var flags cutFlags
 	c := &cobra.Command{
 		Use:   "show [CONVERSATION|TURN]",
@@ -29,12 +30,20 @@ behind it, and the first one too where another turn stands between. A line of
 replies is not indented. With --slice, the turns that the slice of that anchor
 selects are marked and say why.
 
+With --key, lists the turns that an API key brought, in the order of admission, of all
+conversations or of the one that is named. KEY is the id of an API key, or jwt: and the
+subject of a JWT.
+
 ` + anchorHelp,
 		Args: atMostOneArg("CONVERSATION or TURN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
+			case c.Flags().Changed("key") && anchor != "":
+				return usagef("--key lists the turns that a key brought, and --slice marks a tree; give one of them")
 			case anchor == "" && (c.Flags().Changed("policy") || c.Flags().Changed("as-of")):
 				return usagef("--policy and --as-of say which slice is meant; give its anchor with --slice")
+			case c.Flags().Changed("key"):
+				return a.showBrought(c, key, args)
 			case len(args) == 1:
 				return a.showTree(c, args[0], anchor, flags)
 			case anchor != "":
@@ -46,7 +55,9 @@ selects are marked and say why.
 	}
 	c.Flags().StringVar(&anchor, "slice", "", "mark what the slice of this turn selects")
 	flags.register(a, c)
+	c.Flags().StringVar(&key, "key", "", "list the turns that the API key with this id brought")
 	noFiles(c, "slice")
+	noFiles(c, "key")
 	return c
 }
 
@@ -97,8 +108,11 @@ func (a *app) listConversations(c *cobra.Command) error {
 
 // A shownTurn is a line of a tree.
 type shownTurn struct {
-	ID        string        `json:"id"`
-	Seq       uint64        `json:"seq"`
+	ID  string `json:"id"`
+	Seq uint64 `json:"seq"`
+
+	Conversation string `json:"conversation,omitempty"` // where turns of several are listed
+
 	Parents   []shownParent `json:"parents"`
 	Role      string        `json:"role"`
 	Phase     string        `json:"phase"`
@@ -108,6 +122,8 @@ type shownTurn struct {
 	Content   string        `json:"content,omitempty"`
 
 	Attrs map[string]string `json:"attrs,omitempty"`
+
+	Key string `json:"key,omitempty"` // the credential that brought it
 
 	Redacted bool           `json:"redacted,omitempty"`
 	Selected *admissionJSON `json:"selected,omitempty"`
@@ -138,11 +154,40 @@ func (a *app) showTree(c *cobra.Command, name, anchor string, flags cutFlags) er
 	})
 }
 
+// showBrought lists the turns that a credential brought.
+func (a *app) showBrought(c *cobra.Command, key string, args []string) error {
+	if err := access.CheckCredential(key); err != nil {
+		return usagef("--key: %v", err)
+	}
+	return a.withReadKernel(c.Context(), token.Keyring{}, func(s *session) error {
+		var within *dag.ConversationID
+		if len(args) == 1 {
+			id, _, err := conversationOf(c, s, args[0])
+			if err != nil {
+				return err
+			}
+			within = &id
+		}
+		turns, err := readTurns(c.Context(), s, within, key)
+		if err != nil {
+			return err
+		}
+		return a.print(map[string]any{"key": key, "turns": turns}, func(w io.Writer) {
+			t := newTable(w, "seq", "turn", "conversation", "role", "created")
+			for i := range turns {
+				t.AppendRow(table.Row{turns[i].Seq, turns[i].ID, turns[i].Conversation, turns[i].Role, turns[i].CreatedAt})
+			}
+			t.Render()
+			fmt.Fprintf(w, "%d turns brought by %s\n", len(turns), key)
+		})
+	})
+}
+
 // conversationOf reads the conversation that a person names, itself or by one of
 // its turns.
 func conversationOf(c *cobra.Command, s *session, name string) (dag.ConversationID, []shownTurn, error) {
 	if id, err := dag.ParseConversationID(name); err == nil {
-		if turns, err := readTurns(c.Context(), s, id); err != nil || len(turns) > 0 {
+		if turns, err := readTurns(c.Context(), s, &id, ""); err != nil || len(turns) > 0 {
 			return id, turns, err
 		}
 	}
@@ -158,18 +203,29 @@ func conversationOf(c *cobra.Command, s *session, name string) (dag.Conversation
 		return dag.ConversationID{}, nil, fmt.Errorf("turn %s: %w", turn, store.ErrNotFound)
 	}
 	id := records[0].Turn.Conversation
-	turns, err := readTurns(c.Context(), s, id)
+	turns, err := readTurns(c.Context(), s, &id, "")
 	return id, turns, err
 }
 
-func readTurns(ctx context.Context, s *session, id dag.ConversationID) ([]shownTurn, error) {
-	var turns []shownTurn
-	err := s.Turns(ctx, s.tenant, id, func(seq dag.Seq, d *dag.Draft) error {
-		t := shownTurn{
-			ID: d.ID.String(), Seq: uint64(seq), Parents: []shownParent{}, Role: d.Role.String(), Phase: d.Phase.String(), Salience: json.Number(d.Salience.String()),
-			CreatedAt: d.CreatedAt.String(), Author: d.Author, Content: d.Content, Attrs: d.Attrs, Redacted: d.Redacted,
+// readTurns reads the turns of a conversation, or of all if id is nil. If key is not empty,
+// those that it brought.
+func readTurns(ctx context.Context, s *session, id *dag.ConversationID, key string) ([]shownTurn, error) {
+	turns := []shownTurn{}
+	err := s.eachTurn(ctx, id, 0, func(r *store.Record, body *dag.Body) error {
+		if key != "" && r.Key != key {
+			return nil
 		}
-		for _, p := range d.Parents {
+		t := shownTurn{
+			ID: r.Turn.ID.String(), Seq: uint64(r.Seq), Parents: []shownParent{}, Role: r.Turn.Role.String(), Phase: r.Turn.Phase.String(),
+			Salience: json.Number(r.Turn.Salience.String()), CreatedAt: r.Turn.CreatedAt.String(), Key: r.Key, Redacted: body == nil,
+		}
+		if body != nil {
+			t.Author, t.Content, t.Attrs = body.Author, body.Content, body.Attrs
+		}
+		if key != "" {
+			t.Conversation = r.Turn.Conversation.String()
+		}
+		for _, p := range r.Parents {
 			t.Parents = append(t.Parents, shownParent{p.ID.String(), p.Kind.String()})
 		}
 		turns = append(turns, t)

@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -101,7 +101,7 @@ func startService(ctx context.Context, role access.Role) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := memory.Open(&memory.Disk{}, memory.Options{})
+	store := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	k, err := kernel.Open(kernel.Config{Store: store, Authority: token.NewAuthority(ring), Clock: time.Now})
 	if err != nil {
 		return nil, err

@@ -53,13 +53,22 @@ func processes(ctx context.Context) ([]process, error) {
 	if runtime.GOOS != "linux" {
 		return psProcesses(ctx)
 	}
-	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	// filepath.Glob would read the folder of every process to look for its stat.
+	folder, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
 	if err != nil {
 		return nil, err
 	}
 	var all []process
-	for _, file := range files {
-		line, err := os.ReadFile(file)
+	for _, name := range names {
+		if name[0] < '0' || name[0] > '9' {
+			continue // not a process
+		}
+		line, err := os.ReadFile(filepath.Join("/proc", name, "stat"))
 		if err != nil {
 			continue // it ended meanwhile
 		}

@@ -47,11 +47,11 @@ func TestConformance(t *testing.T) {
 		"server-initialize", "ping", "tools-list", "server-sse-multiple-streams", "resources-list", "dns-rebinding-protection",
 	}
 	t.Run("with fixtures", func(t *testing.T) {
-		s := newServer(testKernel(t), Options{}, adjustForSuite, addForSuite)
+		s := newServer(testKernel(t), Options{Tools: every(t)}, adjustForSuite, addForSuite)
 		runSuite(t, command, s, s.Handler(identify), nil)
 	})
 	t.Run("as it is", func(t *testing.T) {
-		s := New(testKernel(t), Options{})
+		s := New(testKernel(t), Options{Tools: every(t)})
 		runSuite(t, command, s, s.Handler(identify), needsNothing)
 	})
 }

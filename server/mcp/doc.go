@@ -1,8 +1,8 @@
 // Package mcp is the kernel over the Model Context Protocol: an agent admits turns,
 // cuts slices, verifies, replays and explains them, and keeps and asks facts, as tools of
-// its own. With Options.Memory it has the tools of the public memory server too. It owns
-// sessions, the form of tool calls, and what of an error a caller is told. What is
-// true it asks of package kernel.
+// its own, or remembers with those of the public memory server. It owns sessions, the form
+// of tool calls, and what of an error a caller is told. What is true it asks of package
+// kernel.
 //
 //	s := mcp.New(k, mcp.Options{Log: log})
 //	err := s.ServeStdio(ctx, access.Identity{Tenant: "default", Role: access.Agent}, os.Stdin, os.Stdout)
@@ -11,6 +11,10 @@
 // starts the server gives it, over HTTP the server around Handler has authenticated
 // the request. The tenant is the identity's and comes from nowhere else. A tool that
 // its role does not permit is not listed, and a call of it is refused.
+//
+// All that a session brings into a model's window is bounded: Sets are the tools of which it
+// has a Selection, and an answer is text, said once, of which a part is left for another
+// call where there is much of it.
 //
 // tools.json, knowledge.json and memory.json hold the tools as clients see them.
 // Arguments are read strictly, from the bytes that came: an unknown member, a repeated

@@ -70,6 +70,8 @@ func sentence(err error) (string, bool) {
 		return "there is no such slice: not found", true
 	case errors.Is(err, store.ErrUncertain):
 		return "the store did not answer, and whether this was kept is not known; repeating it is safe", true
+	case errors.Is(err, store.ErrUnwritable):
+		return "the store's disk is full or takes no writes; nothing was changed, and what only reads goes on", true
 	case errors.Is(err, store.ErrLost), errors.Is(err, store.ErrBusy):
 		return "the store is not available now; nothing was changed, and repeating it is safe", true
 	case errors.Is(err, context.DeadlineExceeded):

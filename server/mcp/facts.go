@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// shownEvidence is how many assertions of a fact are shown with it, the newest ones.
+// shownEvidence is how many assertions of a fact are shown with it at most, the newest ones.
 const shownEvidence = 20
 
 // The forms in which facts are shown. Names are canonical; Written is how they were
@@ -48,7 +48,7 @@ type (
 		Source     string      `json:"source"`
 		Turn       string      `json:"turn,omitempty"`
 		Since      uint64      `json:"since"`
-		Against    bool        `json:"against"` // walked from the object to the subject
+		Against    bool        `json:"against,omitempty"` // walked from the object to the subject
 	}
 
 	// A shownAct is one thing that was said of a statement.
@@ -69,7 +69,7 @@ type (
 
 func ppm(p dag.PPM) json.Number { return json.Number(p.String()) }
 
-// turnText gives a turn's id, or "" if none is named.
+// turnText returns a turn's id, or "" if none is named.
 func turnText(id dag.TurnID) string {
 	if id == (dag.TurnID{}) {
 		return ""
@@ -89,7 +89,7 @@ func tripleOf(s *knowledge.Statement, subject, object string) triple {
 	return t
 }
 
-// writtenIn gives how the names of a fact were spelled, or nil if canonically.
+// writtenIn returns how the names of a fact were spelled, or nil if canonically.
 func writtenIn(f *knowledge.Fact) *written {
 	if f.Written == (knowledge.Written{}) {
 		return nil
@@ -98,7 +98,7 @@ func writtenIn(f *knowledge.Fact) *written {
 	return &written{subject, predicate, object}
 }
 
-// spelling gives the assertion that gave a fact its confidence, and with it the spelling
+// spelling returns the assertion that gave a fact its confidence, and with it the spelling
 // of its names.
 func spelling(f *kernel.Fact) *knowledge.Fact {
 	for i := range f.Evidence {
@@ -109,7 +109,8 @@ func spelling(f *kernel.Fact) *knowledge.Fact {
 	return &knowledge.Fact{Statement: f.Version.Statement}
 }
 
-func showFact(f *kernel.Fact) shownFact {
+// showFact shows a fact, with its newest assertions if evidence is wanted.
+func showFact(f *kernel.Fact, evidence bool) shownFact {
 	v := &f.Version
 	w := shownFact{
 		triple:     tripleOf(&v.Statement, f.Subject, f.Object),
@@ -117,6 +118,9 @@ func showFact(f *kernel.Fact) shownFact {
 		EvidenceTotal: len(f.Evidence),
 	}
 	w.Written = writtenIn(spelling(f))
+	if !evidence {
+		return w
+	}
 	for i := max(0, len(f.Evidence)-shownEvidence); i < len(f.Evidence); i++ {
 		w.Evidence = append(w.Evidence, showAct(&f.Evidence[i]))
 	}

@@ -27,6 +27,9 @@ const sessionHeader = "Mcp-Session-Id"
 // must name one in Host, and an Origin must be one of Options.Origins, or a loopback
 // address if the request came in on one. A request without Origin comes from no
 // browser. Answering what browsers ask before (CORS) is left to the server around.
+//
+// The parameter tools of the URL selects the tools of the session that the request opens, as
+// ParseTools reads them.
 func (s *Server) Handler(identify func(*http.Request) (access.Identity, bool)) http.Handler {
 	inner := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		who, _ := r.Context().Value(identityKey{}).(access.Identity)
@@ -45,7 +48,12 @@ func (s *Server) Handler(identify func(*http.Request) (access.Identity, bool)) h
 			http.Error(w, "pages of this origin may not ask", http.StatusForbidden)
 			return
 		}
-		ctx := with(r.Context(), who)
+		selected, err := ParseTools(r.URL.Query().Get("tools"))
+		if err != nil {
+			http.Error(w, "tools: "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		ctx := context.WithValue(with(r.Context(), who), selectionKey{}, selected)
 		id := r.Header.Get(sessionHeader)
 		switch {
 		case id != "" && !s.sessions.belongs(id, who):
@@ -168,7 +176,7 @@ func (t *sessions) reserve(who access.Identity) (*place, *tooMany) {
 	return &place{who: who}, nil
 }
 
-// release gives a place back, unless a session has it.
+// release returns a place back, unless a session has it.
 func (t *sessions) release(p *place) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,7 +185,7 @@ func (t *sessions) release(p *place) {
 	}
 }
 
-// enter gives a place to the session that was opened. It reports false if the place has
+// enter returns a place to the session that was opened. It reports false if the place has
 // one, or the server is stopping.
 func (t *sessions) enter(id string, p *place) bool {
 	t.mu.Lock()

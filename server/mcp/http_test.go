@@ -18,6 +18,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store/inmem"
 )
 
 const whoHeader = "X-Who" // TENANT ROLE SUBJECT: what a server around would have found
@@ -116,7 +117,7 @@ func send(t *testing.T, web *httptest.Server, method, who, session, body string,
 // TestSessionIsItsOpeners tries to use a session as somebody else.
 func TestSessionIsItsOpeners(t *testing.T) {
 	t.Parallel()
-	s := New(testKernel(t), Options{})
+	s := New(testKernel(t), Options{Tools: every(t)})
 	web := serve(t, s)
 	const mine = "acme agent k1"
 	status, body, header := post(t, web, mine, "", initialize)
@@ -194,7 +195,7 @@ func TestIdentityOfCalls(t *testing.T) {
 		t.Errorf("another tenant's bundle: %v", v)
 	}
 	list, err := b.ListTools(t.Context(), nil)
-	if err != nil || len(list.Tools) != 11 {
+	if err != nil || len(list.Tools) != 7 {
 		t.Errorf("an agent sees %d tools, %v", len(list.Tools), err)
 	}
 	for c, want := range map[*sdk.ClientSession]string{a: `{"resources":{},"tools":{}}`, b: `{"tools":{}}`} {
@@ -253,7 +254,7 @@ func TestSessionBounds(t *testing.T) {
 func TestRefusedSessions(t *testing.T) {
 	t.Parallel()
 	const most, asked = 64, 100
-	s := New(testKernel(t), Options{})
+	s := New(testKernel(t), Options{Tools: every(t)})
 	web := serve(t, s)
 	var wait sync.WaitGroup
 	var mu sync.Mutex
@@ -355,7 +356,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("any origin: %d", status)
 	}
 	// A page on the reader's own machine is not one on this machine.
-	s := New(testKernel(t), Options{})
+	s := New(testKernel(t), Options{Tools: every(t)})
 	for _, at := range []net.Addr{nil, &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 80}} {
 		w := httptest.NewRecorder()
 		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, at)
@@ -412,5 +413,29 @@ func TestHostilePosts(t *testing.T) {
 	}
 	if got := s.sessions.count(); got != 1 {
 		t.Errorf("%d sessions, want 1", got)
+	}
+}
+
+// TestBrought admits over HTTP with a key and with a JWT, and over stdio, where there is none.
+func TestBrought(t *testing.T) {
+	k := kernelOver(t, inmem.Open(&inmem.Disk{}, inmem.Options{Seed: 1}))
+	s := New(k, Options{Tools: every(t)})
+	web := serve(t, s)
+	for n, c := range []struct {
+		session *sdk.ClientSession
+		want    string
+	}{
+		{connected(t, web, "default agent 0123456789abcdef"), "0123456789abcdef"},
+		{connected(t, web, "default agent jwt:ci"), "jwt:ci"},
+		{over(t, s, access.Identity{Tenant: dag.DefaultTenant, Role: access.Agent, Subject: "stdio"}), ""},
+	} {
+		must(t, c.session, "admit_turns", map[string]any{"turns": []any{said(n+1, "a turn")}})
+		records, _, err := k.TurnsAfter(t.Context(), dag.DefaultTenant, 0, nil, 10, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if newest := records[len(records)-1]; newest.Key != c.want {
+			t.Errorf("the turn was brought by %q, want %q", newest.Key, c.want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -19,6 +20,7 @@ const (
 	maxSupersedes = 64   // statements that one of them ends
 	maxPredicates = 64
 	shownRetracts = 100 // facts that knowledge_retract shows
+	standardLimit = 20  // facts or entities that are shown if the caller names no number
 
 	factValues = 32 // values of one fact on average
 	listValues = fewValues + knowledge.MaxStarts + maxPredicates
@@ -52,6 +54,11 @@ func readPPM(in *canon.Cursor, key string, otherwise dag.PPM) dag.PPM {
 		return canon.ParsedNumber(c, dag.ReadPPM)
 	}
 	return otherwise
+}
+
+func readBool(in *canon.Cursor, key string) bool {
+	c := in.Optional(key)
+	return c != nil && c.Bool()
 }
 
 func readTime(in *canon.Cursor, key string) *dag.Time {
@@ -152,10 +159,10 @@ func readFact(c *canon.Cursor) (d draft) {
 }
 
 type asserted struct {
-	Results   []assertedFact `json:"results"`
 	Asserted  int            `json:"asserted"`
 	Confirmed int            `json:"confirmed"`
 	Existing  int            `json:"existing"`
+	Results   []assertedFact `json:"results"`
 }
 
 type assertedFact struct {
@@ -255,15 +262,15 @@ func (s *Server) resolvedFilter(ctx context.Context, who access.Identity, f fact
 }
 
 type found struct {
-	Facts []shownFact `json:"facts"`
 	Total int         `json:"total"`
-	Next  uint64      `json:"next,omitempty"`
 	AsOf  uint64      `json:"as_of"`
+	Facts []shownFact `json:"facts"`
 }
 
 func (s *Server) findFacts(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
 	f := readFilter(in)
-	f.query.AsOf, f.query.After, f.query.Limit = readSeq(in, "as_of"), readSeq(in, "after"), readCount(in, "limit", kernel.MaxFacts)
+	f.query.AsOf, f.query.After, f.query.Limit = readView(in), dag.Seq(readPosition(in).after), cmp.Or(readCount(in, "limit", kernel.MaxFacts), standardLimit)
+	evidence := readBool(in, "evidence")
 	if err := read(in); err != nil {
 		return answer{}, err
 	}
@@ -275,11 +282,11 @@ func (s *Server) findFacts(ctx context.Context, who access.Identity, in *canon.C
 	if err != nil {
 		return answer{}, err
 	}
-	w := found{Facts: make([]shownFact, len(page.Facts)), Total: page.Total, Next: uint64(page.Next), AsOf: uint64(page.AsOf)}
+	w := found{Total: page.Total, AsOf: uint64(page.AsOf), Facts: make([]shownFact, len(page.Facts))}
 	for i := range page.Facts {
-		w.Facts[i] = showFact(&page.Facts[i])
+		w.Facts[i] = showFact(&page.Facts[i], evidence)
 	}
-	return answer{result: w}, nil
+	return answer{result: w, view: page.AsOf, after: uint64(f.query.After), more: uint64(page.Next)}, nil
 }
 
 type retracted struct {
@@ -291,10 +298,7 @@ type retracted struct {
 func (s *Server) retractFacts(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
 	f := readFilter(in)
 	reason := readText(in, "reason", knowledge.MaxReason)
-	dry := false
-	if c := in.Optional("dry_run"); c != nil {
-		dry = c.Bool()
-	}
+	dry := readBool(in, "dry_run")
 	if err := read(in); err != nil {
 		return answer{}, err
 	}

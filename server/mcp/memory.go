@@ -38,16 +38,6 @@ const (
 	memoryValues = 1 << 16
 )
 
-// isMemory reports whether a tool is one of the nine.
-func isMemory(name string) bool {
-	switch name {
-	case "create_entities", "create_relations", "add_observations", "delete_entities", "delete_observations", "delete_relations",
-		"read_graph", "search_nodes", "open_nodes":
-		return true
-	}
-	return false
-}
-
 // The forms of the public server.
 type (
 	memoryEntity struct {
@@ -63,13 +53,12 @@ type (
 	memoryGraph struct {
 		Entities  []memoryEntity   `json:"entities"`
 		Relations []memoryRelation `json:"relations"`
-		Cut       string           `json:"cut,omitempty"`
+		Cut       string           `json:"cut,omitempty"` // where there is more than is looked at
 	}
 )
 
-// remembered gives an answer whose text is spelled as the public server spells it: what
-// it shows, indented by two.
-func remembered(structured, shown any) (answer, error) {
+// remembered returns an answer as the public server writes it: JSON, indented by two.
+func remembered(shown any) (answer, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -84,7 +73,7 @@ func remembered(structured, shown any) (answer, error) {
 		}
 		return escape
 	})
-	return answer{result: structured, text: text}, err
+	return answer{text: text}, err
 }
 
 // escapes finds what package json escapes. JavaScript writes U+2028 and U+2029 as they are.
@@ -154,8 +143,8 @@ func readRelation(name func(*canon.Cursor) string) func(c *canon.Cursor) memoryR
 	}
 }
 
-// kept gives the facts that a query matches, whoever says so, all of them or as many as
-// limit says, and whether it was cut. The most that is asked for at once is a page.
+// kept returns up to limit facts that a query matches, from any source, and whether there are
+// more. It reads them in pages.
 func (s *Server) kept(ctx context.Context, who access.Identity, q kernel.FactQuery, limit int) (facts []kernel.Fact, cut bool, err error) {
 	q.Limit = kernel.MaxFacts
 	for {
@@ -174,14 +163,14 @@ func (s *Server) kept(ctx context.Context, who access.Identity, q kernel.FactQue
 	}
 }
 
-// about gives the memory's facts with an entity at either end, by ascending number. That
-// an entity has the name of a type or of an observation says nothing about it.
-func (s *Server) about(ctx context.Context, who access.Identity, name string) ([]kernel.Fact, error) {
-	facts, _, err := s.kept(ctx, who, kernel.FactQuery{Subject: name, Source: MemorySource}, 0)
+// about returns the memory's facts with an entity at either end, by ascending number. That
+// an entity has the name of a type or of an observation says nothing about it. The view 0 is now.
+func (s *Server) about(ctx context.Context, who access.Identity, name string, view dag.Seq) ([]kernel.Fact, error) {
+	facts, _, err := s.kept(ctx, who, kernel.FactQuery{Subject: name, Source: MemorySource, AsOf: view}, 0)
 	if err != nil {
 		return nil, err
 	}
-	incoming, _, err := s.kept(ctx, who, kernel.FactQuery{Object: name, Source: MemorySource}, 0)
+	incoming, _, err := s.kept(ctx, who, kernel.FactQuery{Object: name, Source: MemorySource, AsOf: view}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -275,9 +264,9 @@ func (g *graph) only(fits func(name string, e *memoryEntity) bool) memoryGraph {
 	return part
 }
 
-// wholeGraph gives the memory as far as MaxGraph facts and the room of a message go.
-func (s *Server) wholeGraph(ctx context.Context, who access.Identity) (*graph, error) {
-	facts, cut, err := s.kept(ctx, who, kernel.FactQuery{Source: MemorySource}, s.mostFacts)
+// wholeGraph returns the memory of a view as far as MaxGraph facts go.
+func (s *Server) wholeGraph(ctx context.Context, who access.Identity, view dag.Seq) (*graph, error) {
+	facts, cut, err := s.kept(ctx, who, kernel.FactQuery{Source: MemorySource, AsOf: view}, s.mostFacts)
 	if err != nil {
 		return nil, err
 	}
@@ -290,34 +279,48 @@ func (s *Server) wholeGraph(ctx context.Context, who access.Identity) (*graph, e
 
 const cutSentence = "this is not all: the memory has more facts than are looked at in one call, and these are the oldest; open_nodes finds any entity by its name"
 
+// memoryView returns the view that pages of an answer are of.
+func (s *Server) memoryView(ctx context.Context, who access.Identity, from position) (dag.Seq, error) {
+	if from.view != 0 {
+		return from.view, nil
+	}
+	return s.kernel.Head(ctx, who.Tenant)
+}
+
+// shownGraph returns what a question about the memory of a view is answered with.
+func (s *Server) shownGraph(ctx context.Context, who access.Identity, from position, ask func(view dag.Seq) (memoryGraph, error)) (answer, error) {
+	view, err := s.memoryView(ctx, who, from)
+	if err != nil {
+		return answer{}, err
+	}
+	g, err := ask(view)
+	if err != nil {
+		return answer{}, err
+	}
+	a, err := remembered(g)
+	a.view = view
+	return a, err
+}
+
 func (s *Server) readGraph(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
 	if !in.Is(canon.Object) {
 		in.Failf("want an object")
 	}
+	from := readPosition(in)
 	if err := read(in); err != nil {
 		return answer{}, err
 	}
-	g, err := s.wholeGraph(ctx, who)
-	if err != nil {
-		return answer{}, err
-	}
-	return s.shownGraph(g.memoryGraph)
-}
-
-// shownGraph gives a graph as far as a message has room: the beginning of it, and a word
-// that it is cut.
-func (s *Server) shownGraph(g memoryGraph) (answer, error) {
-	room := s.options.MaxMessage / 2
-	a, err := remembered(g, g)
-	for err == nil && len(a.text) > room && len(g.Entities)+len(g.Relations) > 0 {
-		g.Entities, g.Relations, g.Cut = g.Entities[:len(g.Entities)/2], g.Relations[:len(g.Relations)/2], cutSentence
-		a, err = remembered(g, g)
-	}
-	return a, err
+	return s.shownGraph(ctx, who, from, func(view dag.Seq) (memoryGraph, error) {
+		g, err := s.wholeGraph(ctx, who, view)
+		if err != nil {
+			return memoryGraph{}, err
+		}
+		return g.memoryGraph, nil
+	})
 }
 
 func (s *Server) searchNodes(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	c := in.Field("query")
+	from, c := readPosition(in), in.Field("query")
 	query := c.String()
 	if n := utf8.RuneCountInString(query); n > maxSearch {
 		c.Failf("%d characters, want at most %d", n, maxSearch)
@@ -325,40 +328,44 @@ func (s *Server) searchNodes(ctx context.Context, who access.Identity, in *canon
 	if err := read(in); err != nil {
 		return answer{}, err
 	}
-	g, err := s.wholeGraph(ctx, who)
-	if err != nil {
-		return answer{}, err
-	}
 	lower := cases.Lower(language.Und) // as JavaScript does it
 	query = lower.String(query)
 	has := func(text string) bool { return strings.Contains(lower.String(text), query) }
-	return s.shownGraph(g.only(func(_ string, e *memoryEntity) bool {
-		return has(e.Name) || has(e.EntityType) || slices.ContainsFunc(e.Observations, has)
-	}))
+	return s.shownGraph(ctx, who, from, func(view dag.Seq) (memoryGraph, error) {
+		g, err := s.wholeGraph(ctx, who, view)
+		if err != nil {
+			return memoryGraph{}, err
+		}
+		return g.only(func(_ string, e *memoryEntity) bool {
+			return has(e.Name) || has(e.EntityType) || slices.ContainsFunc(e.Observations, has)
+		}), nil
+	})
 }
 
 func (s *Server) openNodes(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	names := readMemoryList(in.Field("names"), readAnyString)
+	from, names := readPosition(in), readMemoryList(in.Field("names"), readAnyString)
 	if err := read(in); err != nil {
 		return answer{}, err
 	}
-	aliases, err := s.kernel.Aliases(ctx, who.Tenant, 0)
-	if err != nil {
-		return answer{}, err
-	}
-	asked := map[string]bool{}
-	var facts []kernel.Fact
-	for _, name := range names {
-		canonical, err := normalize.Name(name)
-		if canonical = aliases.Resolve(canonical); err != nil || asked[canonical] {
-			continue // nothing can have such a name
-		}
-		asked[canonical] = true
-		some, err := s.about(ctx, who, name)
+	return s.shownGraph(ctx, who, from, func(view dag.Seq) (memoryGraph, error) {
+		aliases, err := s.kernel.Aliases(ctx, who.Tenant, view)
 		if err != nil {
-			return answer{}, err
+			return memoryGraph{}, err
 		}
-		facts = append(facts, some...)
-	}
-	return s.shownGraph(graphOf(facts).only(func(name string, _ *memoryEntity) bool { return asked[name] }))
+		asked := map[string]bool{}
+		var facts []kernel.Fact
+		for _, name := range names {
+			canonical, err := normalize.Name(name)
+			if canonical = aliases.Resolve(canonical); err != nil || asked[canonical] {
+				continue // nothing can have such a name
+			}
+			asked[canonical] = true
+			some, err := s.about(ctx, who, name, view)
+			if err != nil {
+				return memoryGraph{}, err
+			}
+			facts = append(facts, some...)
+		}
+		return graphOf(facts).only(func(name string, _ *memoryEntity) bool { return asked[name] }), nil
+	})
 }

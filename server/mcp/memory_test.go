@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +30,7 @@ type memoryCall struct{ tool, arguments, want, complaint string }
 func runMemory(t *testing.T, c *sdk.ClientSession, calls []memoryCall) {
 	t.Helper()
 	for i, m := range calls {
-		text, err := call(t, c, m.tool, json.RawMessage(m.arguments))
+		text, _, err := whole(t, c, m.tool, json.RawMessage(m.arguments))
 		if m.complaint != "" || err != nil {
 			if err == nil || m.complaint == "" || !strings.Contains(err.Error(), m.complaint) || strings.Contains(err.Error(), "internal") {
 				t.Errorf("call %d, %s %s: %v, %s; want an error with %q", i, m.tool, m.arguments, err, text, m.complaint)
@@ -46,28 +45,13 @@ func runMemory(t *testing.T, c *sdk.ClientSession, calls []memoryCall) {
 		if compact.String() != m.want {
 			t.Errorf("call %d, %s %s:\n%s\nwant\n%s", i, m.tool, m.arguments, compact.String(), m.want)
 		}
-		// The structured content is the same under a name, and of its schema.
-		_, structured := must(t, c, m.tool, json.RawMessage(repeatable(m)))
-		for key := range structured {
-			if !slices.Contains([]string{"entities", "relations", "results", "success", "message"}, key) {
-				t.Errorf("call %d, %s: member %q", i, m.tool, key)
-			}
-		}
 	}
-}
-
-// repeatable gives arguments with which a call can be made once more and changes nothing.
-func repeatable(m memoryCall) string {
-	if strings.HasPrefix(m.tool, "add_") {
-		return `{"observations":[]}`
-	}
-	return m.arguments
 }
 
 // TestMemory holds the nine tools against what the public server gives.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	c := over(t, New(testKernel(t), Options{Memory: true}), identity(access.Agent))
+	c := over(t, New(testKernel(t), Options{Tools: every(t)}), identity(access.Agent))
 	const (
 		ada    = `{"name":"Ada Lovelace","entityType":"Person","observations":["Wrote <Note G>.","likes \"numbers\" & wine"]}`
 		note   = `{"name":"Note_G","entityType":"text","observations":[]}`
@@ -112,7 +96,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("the text is not spelled as the public server spells it:\n%s", text)
 	}
 	if len(r["entities"].([]any)) != 1 || len(r["relations"].([]any)) != 2 {
-		t.Errorf("structured %v", r)
+		t.Errorf("opened %v", r)
 	}
 	deletions := []struct{ tool, arguments, want string }{
 		{"delete_observations", `{"deletions":[{"entityName":"Note_G","observations":["of 1843"]}]}`, "Observations deleted successfully"},
@@ -125,9 +109,9 @@ func TestMemory(t *testing.T) {
 		{"delete_entities", `{"entityNames":[]}`, "Entities deleted successfully"},
 	}
 	for _, d := range deletions {
-		text, r := must(t, c, d.tool, json.RawMessage(d.arguments))
-		if text != d.want || r["message"] != d.want || r["success"] != true {
-			t.Errorf("%s %s: %s, %v; want %s", d.tool, d.arguments, text, r, d.want)
+		text, _ := must(t, c, d.tool, json.RawMessage(d.arguments))
+		if text != d.want {
+			t.Errorf("%s %s: %s; want %s", d.tool, d.arguments, text, d.want)
 		}
 	}
 	runMemory(t, c, []memoryCall{
@@ -145,7 +129,7 @@ func TestMemory(t *testing.T) {
 func TestMemoryNames(t *testing.T) {
 	t.Parallel()
 	k := testKernel(t)
-	c := over(t, New(k, Options{Memory: true}), identity(access.Agent))
+	c := over(t, New(k, Options{Tools: every(t)}), identity(access.Agent))
 	long, tooLong := strings.Repeat("x", normalize.MaxName+1), strings.Repeat("x", normalize.MaxText+1)
 	const ada = `{"name":"Ada Lovelace","entityType":"Person","observations":["likes tea"]}`
 	runMemory(t, c, []memoryCall{
@@ -197,7 +181,7 @@ func TestMemoryNames(t *testing.T) {
 // observation or a type is.
 func TestMemoryTexts(t *testing.T) {
 	t.Parallel()
-	c := over(t, New(testKernel(t), Options{Memory: true}), identity(access.Agent))
+	c := over(t, New(testKernel(t), Options{Tools: every(t)}), identity(access.Agent))
 	texts := []string{
 		"the limit is -5", "the limit is 5", "timeout < 30s", "timeout > 30s", "timeout = 30s", "works 50%", "works 50", "C#", "c#", "", "!!!", "...", "a  b", "a b",
 		strings.Repeat("long ", normalize.MaxText/5), "ﬁ", "fi", "text:" + strings.Repeat("0", 64), "\x00\u202e\u2028", `"quoted" \ `,
@@ -216,7 +200,7 @@ func TestMemoryTexts(t *testing.T) {
 	}
 	must(t, c, "create_entities", map[string]any{"entities": []any{entityOf("x", "")}})
 	_, r := must(t, c, "add_observations", map[string]any{"observations": []any{map[string]any{"entityName": "x", "contents": list(texts)}}})
-	if added := r["results"].([]any)[0].(map[string]any)["addedObservations"]; !reflect.DeepEqual(added, list(texts)) {
+	if added := r["list"].([]any)[0].(map[string]any)["addedObservations"]; !reflect.DeepEqual(added, list(texts)) {
 		t.Errorf("added %.500q", added)
 	}
 	if got := observed(); !reflect.DeepEqual(got, list(texts)) {
@@ -253,7 +237,7 @@ func TestMemoryTexts(t *testing.T) {
 // deletes them. It can remember them too, and they are still the other source's when it forgets.
 func TestMemoryAmongFacts(t *testing.T) {
 	t.Parallel()
-	c := over(t, New(testKernel(t), Options{Memory: true}), identity(access.Agent))
+	c := over(t, New(testKernel(t), Options{Tools: every(t)}), identity(access.Agent))
 	must(t, c, "create_entities", map[string]any{"entities": []any{entityOf("Ada", "person"), entityOf("Tea", "drink")}})
 	asserts(t, c, fact("Ada", "likes", "Tea"), fact("Ada", "observation", "text:tall"), fact("Ada", "drinks", "Tea", "confidence", 0.5), fact("Bob", "entity type", "text:person"))
 	const ada, tea = `{"name":"Ada","entityType":"person","observations":[]}`, `{"name":"Tea","entityType":"drink","observations":[]}`
@@ -288,7 +272,7 @@ func mustName(t testing.TB, written string) string {
 func TestMemoryOfBefore(t *testing.T) {
 	t.Parallel()
 	k := testKernel(t)
-	c := over(t, New(k, Options{Memory: true}), identity(access.Agent))
+	c := over(t, New(k, Options{Tools: every(t)}), identity(access.Agent))
 	var acts []knowledge.Act
 	for _, f := range [][3]string{{"C# team", "entity-type", "Group!"}, {"C# team", "observation", "the limit is -5"}, {"C# team", "uses", "#dotnet"}} {
 		fact := knowledge.Fact{Statement: knowledge.Statement{Until: knowledge.Forever}, Confidence: dag.One, Source: MemorySource, Written: knowledge.Written{Subject: f[0], Object: f[2]}}
@@ -317,52 +301,11 @@ func mustV1(t testing.TB, written string) string {
 	return name
 }
 
-// TestMemoryOption has the nine tools only where they are asked for.
-func TestMemoryOption(t *testing.T) {
-	t.Parallel()
-	for _, on := range []bool{false, true} {
-		c := over(t, New(testKernel(t), Options{Memory: on}), identity(access.Admin))
-		list, err := c.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		for _, tool := range list.Tools {
-			if isMemory(tool.Name) {
-				n++
-			}
-		}
-		if want := map[bool]int{true: 9}[on]; n != want {
-			t.Errorf("Memory %v: %d of the tools, want %d", on, n, want)
-		}
-		if _, err := call(t, c, "read_graph", map[string]any{}); (err == nil) != on {
-			t.Errorf("Memory %v: %v", on, err)
-		}
-	}
-}
-
-// TestMemoryCut reads a memory that no message has room for.
-func TestMemoryCut(t *testing.T) {
-	t.Parallel()
-	k := testKernel(t)
-	c := over(t, New(k, Options{Memory: true, MaxMessage: 64 << 10}), identity(access.Agent))
-	for n := range 20 {
-		must(t, c, "create_entities", map[string]any{"entities": []any{entityOf(fmt.Sprintf("e%02d", n), "thing", fmt.Sprintf("%d-", n)+strings.Repeat("x", 2000))}})
-	}
-	text, r := must(t, c, "read_graph", map[string]any{})
-	if got := r["entities"].([]any); len(got) == 0 || len(got) == 20 || got[0].(map[string]any)["name"] != "e00" || len(text) > 32<<10 || !strings.HasPrefix(r["cut"].(string), "this is not all") {
-		t.Errorf("%d entities, %d bytes, %v", len(got), len(text), r["cut"])
-	}
-	if _, r := must(t, c, "search_nodes", map[string]any{"query": "E19"}); len(r["entities"].([]any)) != 1 || r["cut"] != nil {
-		t.Errorf("found %v", r)
-	}
-}
-
 // TestMemoryPages reads a memory of more facts than a page has, and one of more than are
 // looked at.
 func TestMemoryPages(t *testing.T) {
 	t.Parallel()
-	s := New(testKernel(t), Options{Memory: true})
+	s := New(testKernel(t), Options{Tools: every(t)})
 	c := over(t, s, identity(access.Agent))
 	const n = kernel.MaxFacts + 100
 	for first := 0; first < n; first += n / 2 {
@@ -394,7 +337,7 @@ func TestMemoryPages(t *testing.T) {
 // TestMemoryWaits lets a call wait for another that is changing the memory of its tenant.
 func TestMemoryWaits(t *testing.T) {
 	t.Parallel()
-	s := New(testKernel(t), Options{Memory: true, Timeout: 100 * time.Millisecond})
+	s := New(testKernel(t), Options{Tools: every(t), Timeout: 100 * time.Millisecond})
 	c := over(t, s, identity(access.Agent))
 	done, err := s.remember(t.Context(), dag.DefaultTenant)
 	if err != nil {
@@ -411,7 +354,7 @@ func TestMemoryWaits(t *testing.T) {
 // TestMemoryAtOnce creates the same many times at once: one call is told that it is new.
 func TestMemoryAtOnce(t *testing.T) {
 	t.Parallel()
-	s := New(testKernel(t), Options{Memory: true, MaxCalls: 16})
+	s := New(testKernel(t), Options{Tools: every(t), MaxCalls: 16})
 	c := over(t, s, identity(access.Agent))
 	var all sync.WaitGroup
 	var mu sync.Mutex

@@ -28,7 +28,7 @@ func TestPublicMemory(t *testing.T) {
 	const seeds, calls = 10, 200
 	differ := map[string]int{}
 	for seed := range uint64(seeds) {
-		ours := over(t, New(testKernel(t), Options{Memory: true}), identity(access.Agent))
+		ours := over(t, New(testKernel(t), Options{Tools: every(t)}), identity(access.Agent))
 		c := exec.CommandContext(t.Context(), command[0], command[1:]...)
 		c.Env = append(os.Environ(), "MEMORY_FILE_PATH="+filepath.Join(t.TempDir(), "memory.jsonl"))
 		theirs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: c}, nil)
@@ -39,7 +39,7 @@ func TestPublicMemory(t *testing.T) {
 		for n := range calls {
 			tool, arguments := wild.next()
 			want, refused := call(t, theirs, tool, arguments)
-			got, err := call(t, ours, tool, arguments)
+			got, _, err := whole(t, ours, tool, plus(arguments, "max_bytes", 8<<20))
 			why := listed(tool, got, want, err, refused)
 			if why == "" && (got != want || (err == nil) != (refused == nil)) {
 				t.Fatalf("seed %d, call %d, %s %s:\n%.2000s, %v\nthe public server:\n%.2000s, %v", seed, n, tool, show(arguments), got, err, want, refused)

@@ -65,7 +65,7 @@ func (s *Server) changing(ctx context.Context, who access.Identity, do func(*cha
 	return learn()
 }
 
-// key gives the one name of an entity, or "" if nothing can have such a name.
+// key returns the one name of an entity, or "" if nothing can have such a name.
 func (c *change) key(written string) string {
 	name, err := normalize.Name(written)
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *change) key(written string) string {
 	return c.aliases.Resolve(name)
 }
 
-// entity gives the fact that says an entity's type, or nil if there is none.
+// entity returns the fact that says an entity's type, or nil if there is none.
 func (c *change) entity(name string) (*kernel.Fact, error) {
 	key := c.key(name)
 	if f, ok := c.types[key]; ok || key == "" {
@@ -219,7 +219,7 @@ func (s *Server) createEntities(ctx context.Context, who access.Identity, in *ca
 	if err != nil {
 		return answer{}, err
 	}
-	return remembered(map[string]any{"entities": created}, created)
+	return remembered(created)
 }
 
 func (s *Server) createRelations(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
@@ -265,14 +265,14 @@ func (s *Server) createRelations(ctx context.Context, who access.Identity, in *c
 	if err != nil {
 		return answer{}, err
 	}
-	return remembered(map[string]any{"relations": created}, created)
+	return remembered(created)
 }
 
 func relationQuery(r *memoryRelation) kernel.FactQuery {
 	return kernel.FactQuery{Subject: r.From, Predicate: r.RelationType, Object: r.To, Source: MemorySource}
 }
 
-// spelledAs gives an entity's own spelling of its name, if that is what was written, so that
+// spelledAs returns an entity's own spelling of its name, if that is what was written, so that
 // relations name entities as entities are named.
 func spelledAs(f *kernel.Fact, written string) string {
 	if f == nil {
@@ -331,16 +331,16 @@ func (s *Server) addObservations(ctx context.Context, who access.Identity, in *c
 	if err != nil {
 		return answer{}, err
 	}
-	return remembered(map[string]any{"results": added}, added)
+	return remembered(added)
 }
 
-// deleted gives the answer of the three tools that delete.
+// deleted returns the answer of the three tools that delete.
 func deleted(what string, n, asked int, rest string) answer {
 	message := what + " deleted successfully"
 	if n != asked {
 		message = fmt.Sprintf("Deleted %d of %d %s.", n, asked, strings.ToLower(what)) + rest
 	}
-	return answer{text: message, result: map[string]any{"success": true, "message": message}}
+	return answer{text: message}
 }
 
 func (s *Server) deleteEntities(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
@@ -360,7 +360,7 @@ func (s *Server) deleteEntities(ctx context.Context, who access.Identity, in *ca
 			if c.key(name) == "" {
 				continue
 			}
-			facts, err := s.about(ctx, who, name)
+			facts, err := s.about(ctx, who, name, 0)
 			if err != nil {
 				return err
 			}

@@ -25,12 +25,12 @@ type Options struct {
 	Log     *slog.Logger // gets what callers are not told; nil: nobody does
 	Version string       // of the program, which clients show; "dev"
 
-	// Memory adds the nine tools of the public memory server over this store; see
-	// docs/mcp.md. They are for agents that used that server before.
-	Memory bool
+	// Tools are those of a session whose client selects none; the zero value is what is usual
+	// for its role.
+	Tools Selection
 
-	// MaxMessage bounds the bytes of a message that is read: 16 MiB. The text of a
-	// result has at most half of that, for quoting it can double it.
+	// MaxMessage bounds the bytes of a message that is read: 16 MiB. max_bytes of a result is
+	// at most half of that.
 	MaxMessage int
 	MaxCalls   int           // tool calls at work; others wait: 16 for each processor
 	Timeout    time.Duration // of a tool call, waiting included: 30 seconds
@@ -58,7 +58,7 @@ type Server struct {
 	mostFacts   int // of the memory, in one call: MaxGraph
 }
 
-// New gives a server over a kernel, which stays the caller's.
+// New returns a server over a kernel, which stays the caller's.
 func New(k *kernel.Kernel, o Options) *Server {
 	return newServer(k, o, func(*sdk.ServerOptions) {}, func(*sdk.Server) {})
 }
@@ -110,7 +110,7 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 	adjust(o)
 	server := sdk.NewServer(&sdk.Implementation{Name: "graphkernel", Title: "Graph Kernel", Version: s.options.Version}, o)
 	for _, t := range definitions() {
-		if do := tools[t.Name]; role.May(do.permission) && (s.options.Memory || !isMemory(t.Name)) {
+		if do := tools[t.Name]; role.May(do.permission) {
 			server.AddTool(t, s.tool(t.Name, do))
 		}
 	}
@@ -118,11 +118,12 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 		s.addResources(server)
 	}
 	add(server)
-	server.AddReceivingMiddleware(s.opening)
+	server.AddReceivingMiddleware(s.opening, s.selecting(role))
 	return server
 }
 
-// definitions reads the tools as clients see them.
+// definitions reads the tools as clients see them. What bounds their answers is the same
+// for all, and said here.
 func definitions() []*sdk.Tool {
 	var list []*sdk.Tool
 	for _, name := range [...]string{"tools.json", "knowledge.json", "memory.json"} {
@@ -136,18 +137,30 @@ func definitions() []*sdk.Tool {
 		}
 		list = append(list, some...)
 	}
+	for _, d := range list {
+		properties, ok := d.InputSchema.(map[string]any)["properties"].(map[string]any)
+		if !ok {
+			panic("mcp: the arguments of " + d.Name + " are no object")
+		}
+		if a := tools[d.Name].answers; a != short {
+			properties["max_bytes"] = map[string]any{"type": "integer", "minimum": LeastBytes, "description": fmt.Sprintf("Of the answer; %d if left out.", StandardBytes)}
+			if a == inPages {
+				properties["after"] = map[string]any{"type": "string", "maxLength": 80, "description": "next of a cut answer."}
+			}
+		}
+	}
 	return list
 }
 
 type identityKey struct{}
 
-// with gives a context that knows who asks. A session is opened under one, and
+// with returns a context that knows who asks. A session is opened under one, and
 // every call of the session gets it.
 func with(ctx context.Context, who access.Identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, who)
 }
 
-// may gives who asks, or an error if they may not do this. Tools and resources are
+// may returns who asks, or an error if they may not do this. Tools and resources are
 // offered to those alone who may use them; this is the check that counts.
 func may(ctx context.Context, p access.Permission) (access.Identity, error) {
 	who, _ := ctx.Value(identityKey{}).(access.Identity)
@@ -176,7 +189,7 @@ func guarded[T any](ctx context.Context, s *Server, do func(context.Context) (T,
 	return do(ctx)
 }
 
-// told gives what a caller is told of an error. What is no fault of theirs is logged
+// told returns what a caller is told of an error. What is no fault of theirs is logged
 // under a number, and they learn the number.
 func (s *Server) told(ctx context.Context, what string, err error) string {
 	if text, ok := sentence(err); ok {

@@ -124,7 +124,7 @@ func readLine(r *bufio.Reader, most int) ([]byte, error) {
 	}
 }
 
-// Read gives the next message. What is none is answered here. The end of the input
+// Read returns the next message. What is none is answered here. The end of the input
 // waits until every call is answered, since the SDK cancels those that are not.
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
@@ -142,7 +142,7 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// message gives the message of a line, or nil if it has been dealt with.
+// message returns the message of a line, or nil if it has been dealt with.
 func (c *lineConn) message(ctx context.Context, l line) (jsonrpc.Message, error) {
 	switch {
 	case errors.Is(l.err, errTooLong):

@@ -181,7 +181,7 @@ func TestLineBound(t *testing.T) {
 // TestEndOfInput ends the input with calls at work. All are answered.
 func TestEndOfInput(t *testing.T) {
 	t.Parallel()
-	s := New(testKernel(t), Options{})
+	s := New(testKernel(t), Options{Tools: every(t)})
 	const calls = 50
 	var in strings.Builder
 	fmt.Fprintln(&in, initialize)
@@ -224,7 +224,7 @@ func TestSameID(t *testing.T) {
 // TestInterrupted ends a session by its context.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	s := New(testKernel(t), Options{})
+	s := New(testKernel(t), Options{Tools: every(t)})
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
 	defer w.Close()
@@ -244,7 +244,7 @@ func TestInterrupted(t *testing.T) {
 // TestLostOutput makes sure that an answer that could not be written is no success.
 func TestLostOutput(t *testing.T) {
 	t.Parallel()
-	s := New(testKernel(t), Options{})
+	s := New(testKernel(t), Options{Tools: every(t)})
 	in := io.NopCloser(strings.NewReader(initialize + "\n"))
 	if err := s.ServeStdio(t.Context(), identity(access.Agent), in, broken{}); !errors.Is(err, errBroken) {
 		t.Errorf("got %v, want %v", err, errBroken)
@@ -261,7 +261,7 @@ func (broken) Close() error              { return nil }
 // TestAtOnce calls every tool from many goroutines over one session.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
-	s := New(testKernel(t), Options{})
+	s := New(testKernel(t), Options{Tools: every(t)})
 	c := over(t, s, identity(access.Admin))
 	must(t, c, "admit_turns", chain(20))
 	want, _ := must(t, c, "cut_slice", map[string]any{"anchor": "ext-10", "as_of": 20})
@@ -276,7 +276,7 @@ func TestAtOnce(t *testing.T) {
 				if _, err := call(t, c, "admit_turns", map[string]any{"turns": []any{turn}}); err != nil {
 					t.Error(err)
 				}
-				got, err := call(t, c, "cut_slice", map[string]any{"anchor": "ext-10", "as_of": 20})
+				got, _, err := whole(t, c, "cut_slice", map[string]any{"anchor": "ext-10", "as_of": 20})
 				if err != nil || got != want {
 					t.Errorf("the slice changed, or %v", err)
 				}

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -24,8 +23,18 @@ import (
 type tool struct {
 	permission access.Permission
 	values     int // JSON values that honest arguments hold at most
+	answers    answers
 	do         func(s *Server, ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error)
 }
+
+// answers is how long the answers of a tool can be, and what is done about it.
+type answers int
+
+const (
+	short   answers = iota // always fit
+	inPages                // may be long; max_bytes bounds an answer, and after goes on with it
+	atOnce                 // may be long, and cannot be asked for again; max_bytes bounds it
+)
 
 // fewValues bounds the arguments of a tool that takes a handful of strings.
 const fewValues = 64
@@ -35,36 +44,44 @@ const fewValues = 64
 const turnValues = 128
 
 var tools = map[string]tool{
-	"admit_turns":   {access.Admit, MaxTurns * turnValues, (*Server).admitTurns},
-	"cut_slice":     {access.Cut, fewValues, (*Server).cutSlice},
-	"verify_bundle": {access.Verify, fewValues, (*Server).verifyBundle},
-	"replay_slice":  {access.Replay, fewValues, (*Server).replaySlice},
-	"explain_turn":  {access.Explain, fewValues, (*Server).explainTurn},
-	"list_policies": {access.ListPolicies, fewValues, (*Server).listPolicies},
+	"admit_turns":   {access.Admit, MaxTurns * turnValues, short, (*Server).admitTurns},
+	"cut_slice":     {access.Cut, fewValues, inPages, (*Server).cutSlice},
+	"verify_bundle": {access.Verify, fewValues, inPages, (*Server).verifyBundle},
+	"show_turn":     {access.Read, fewValues, inPages, (*Server).showTurn},
+	"replay_slice":  {access.Replay, fewValues, inPages, (*Server).replaySlice},
+	"explain_turn":  {access.Explain, fewValues, short, (*Server).explainTurn},
+	"list_policies": {access.ListPolicies, fewValues, inPages, (*Server).listPolicies},
 
-	"knowledge_assert":   {access.Admit, MaxFacts * factValues, (*Server).assertFacts},
-	"knowledge_find":     {access.Recall, fewValues, (*Server).findFacts},
-	"knowledge_traverse": {access.Recall, listValues, (*Server).traverse},
-	"knowledge_slice":    {access.Cut, listValues, (*Server).cutFacts},
-	"knowledge_path":     {access.Recall, listValues, (*Server).paths},
-	"knowledge_history":  {access.Recall, fewValues, (*Server).history},
-	"knowledge_retract":  {access.Admit, fewValues, (*Server).retractFacts},
+	"knowledge_assert":   {access.Admit, MaxFacts * factValues, atOnce, (*Server).assertFacts},
+	"knowledge_find":     {access.Recall, fewValues, inPages, (*Server).findFacts},
+	"knowledge_traverse": {access.Recall, listValues, inPages, (*Server).traverse},
+	"knowledge_slice":    {access.Cut, listValues, inPages, (*Server).cutFacts},
+	"knowledge_path":     {access.Recall, listValues, inPages, (*Server).paths},
+	"knowledge_history":  {access.Recall, fewValues, inPages, (*Server).history},
+	"knowledge_retract":  {access.Admit, fewValues, atOnce, (*Server).retractFacts},
 
-	"create_entities":     {access.Admit, memoryValues, (*Server).createEntities},
-	"create_relations":    {access.Admit, memoryValues, (*Server).createRelations},
-	"add_observations":    {access.Admit, memoryValues, (*Server).addObservations},
-	"delete_entities":     {access.Admit, memoryValues, (*Server).deleteEntities},
-	"delete_observations": {access.Admit, memoryValues, (*Server).deleteObservations},
-	"delete_relations":    {access.Admit, memoryValues, (*Server).deleteRelations},
-	"read_graph":          {access.Recall, fewValues, (*Server).readGraph},
-	"search_nodes":        {access.Recall, fewValues, (*Server).searchNodes},
-	"open_nodes":          {access.Recall, memoryValues, (*Server).openNodes},
+	"create_entities":     {access.Admit, memoryValues, atOnce, (*Server).createEntities},
+	"create_relations":    {access.Admit, memoryValues, atOnce, (*Server).createRelations},
+	"add_observations":    {access.Admit, memoryValues, atOnce, (*Server).addObservations},
+	"delete_entities":     {access.Admit, memoryValues, atOnce, (*Server).deleteEntities},
+	"delete_observations": {access.Admit, memoryValues, atOnce, (*Server).deleteObservations},
+	"delete_relations":    {access.Admit, memoryValues, atOnce, (*Server).deleteRelations},
+	"read_graph":          {access.Recall, fewValues, inPages, (*Server).readGraph},
+	"search_nodes":        {access.Recall, fewValues, inPages, (*Server).searchNodes},
+	"open_nodes":          {access.Recall, memoryValues, inPages, (*Server).openNodes},
 }
 
-// An answer is what a tool gives back.
+// An answer is what a tool returns. It is said once, as text; see
+// docs/design/2026-11-22-mcp-window.md for why there is no structured content.
 type answer struct {
-	result any    // becomes the structured content
-	text   string // "": the same as the structured content
+	result any     // becomes the text
+	text   string  // if there is no result
+	about  any     // said beside the text, in a block of its own; nil: nothing
+	view   dag.Seq // what the answer is of; 0 where no view is
+
+	// The text may be a part of a longer list.
+	after uint64 // what the part comes after
+	more  uint64 // what the next part comes after; 0: it was the last
 }
 
 // tool makes the handler of a tool.
@@ -90,24 +107,23 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 	if err != nil {
 		return nil, refusef("the arguments: %v", err)
 	}
-	a, err := t.do(s, ctx, who, canon.Open(v))
+	in, most, from := canon.Open(v), s.options.MaxMessage/2, position{}
+	if t.answers != short && in.Is(canon.Object) {
+		most = s.readMost(in)
+	}
+	if t.answers == inPages && in.Is(canon.Object) {
+		from = readPosition(in)
+	}
+	a, err := t.do(s, ctx, who, in)
 	if err != nil {
 		return nil, err
 	}
-	structured, err := json.Marshal(a.result)
-	if err != nil {
-		return nil, err
+	if a.result != nil {
+		if a.text, err = inLines(a.result); err != nil {
+			return nil, err
+		}
 	}
-	if a.text == "" {
-		a.text = string(structured)
-	}
-	if most := s.options.MaxMessage / 2; len(a.text) > most {
-		return nil, refusef("the result has %d bytes, and a message has room for %d; ask for less, such as with a lower limit or under a policy with a lower max_nodes", len(a.text), most)
-	}
-	return &sdk.CallToolResult{
-		Content:           []sdk.Content{&sdk.TextContent{Text: a.text}},
-		StructuredContent: json.RawMessage(structured),
-	}, nil
+	return page(t, &a, from, most)
 }
 
 // read ends the reading of arguments: nothing may be left over.
@@ -141,7 +157,7 @@ func (s *Server) admitTurns(ctx context.Context, who access.Identity, in *canon.
 		}
 		drafts[i] = d
 	}
-	receipt, err := s.kernel.Admit(ctx, who.Tenant, drafts)
+	receipt, err := s.kernel.AdmitWith(ctx, who.Tenant, who.Credential(), drafts)
 	if errors.Is(err, dag.ErrForm) {
 		return answer{}, refusef("%v", err)
 	}
@@ -183,14 +199,14 @@ func (s *Server) cutSlice(ctx context.Context, who access.Identity, in *canon.Cu
 	}
 	text, err := rendered(issued.Bundle, format)
 	p := &issued.Slice.Provenance
-	return answer{text: string(text), result: cut{
+	return answer{text: string(text), view: issued.Slice.AsOf, about: cut{
 		SliceID: string(p.SliceID), Format: format, Turns: len(issued.Slice.Turns), Edges: len(issued.Slice.Edges),
 		AsOf: uint64(issued.Slice.AsOf), PolicyID: string(p.PolicyID), KeyID: issued.Seal.KeyID, Token: issued.Seal.Token,
 		BundleSHA256: issued.Record.Bundle.String(),
 	}}, err
 }
 
-// rendered gives a bundle in a format.
+// rendered returns a bundle in a format.
 func rendered(bundle []byte, format string) ([]byte, error) {
 	if format == wire.FormatBundle {
 		return bundle, nil
@@ -217,9 +233,7 @@ func readRequest(in *canon.Cursor) request {
 	if c := in.Optional("policy"); c != nil {
 		r.policy = canon.Parsed(c, policy.ParseID)
 	}
-	if c := in.Optional("as_of"); c != nil {
-		r.asOf = dag.Seq(c.Uint(uint64(dag.MaxSeq)))
-	}
+	r.asOf = readView(in)
 	return r
 }
 
@@ -246,6 +260,19 @@ func (s *Server) verifyBundle(_ context.Context, who access.Identity, in *canon.
 		return answer{}, err
 	}
 	return answer{result: view.Judge(s.kernel, who.Tenant, bundle)}, nil
+}
+
+func (s *Server) showTurn(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+	name := readName(in.Field("turn"))
+	if err := read(in); err != nil {
+		return answer{}, err
+	}
+	id, err := s.kernel.Resolve(ctx, who.Tenant, name)
+	if err != nil {
+		return answer{}, fmt.Errorf("turn: %w", err)
+	}
+	shown, err := s.turn(ctx, who, id.String())
+	return answer{result: shown}, err
 }
 
 func (s *Server) replaySlice(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {

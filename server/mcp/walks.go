@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,9 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// MaxHistory bounds a page of knowledge_history. knowledge.json says so too.
-const MaxHistory = 1000
-
 func readDirection(in *canon.Cursor) knowledge.Direction {
 	c := in.Optional("direction")
 	if c == nil {
@@ -32,10 +30,10 @@ func readDirection(in *canon.Cursor) knowledge.Direction {
 }
 
 type traversed struct {
-	Reached []reached `json:"reached"`
 	Cut     string    `json:"cut"`
 	Looked  int       `json:"looked"`
 	AsOf    uint64    `json:"as_of"`
+	Reached []reached `json:"reached"`
 }
 
 type reached struct {
@@ -58,8 +56,8 @@ func (s *Server) traverse(ctx context.Context, who access.Identity, in *canon.Cu
 	t := kernel.Traversal{
 		Start: readTerms(in, "start", 1, knowledge.MaxStarts), Predicates: readTerms(in, "predicates", 0, maxPredicates),
 		Direction: readDirection(in), MaxHops: readCount(in, "max_hops", knowledge.MaxHops),
-		MaxResults: readCount(in, "max_results", knowledge.MaxResults), MinConfidence: readPPM(in, "min_confidence", 0),
-		AsOf: readSeq(in, "as_of"), ValidAt: readTime(in, "valid_at"),
+		MaxResults: cmp.Or(readCount(in, "max_results", knowledge.MaxResults), standardLimit), MinConfidence: readPPM(in, "min_confidence", 0),
+		AsOf: readView(in), ValidAt: readTime(in, "valid_at"),
 	}
 	if err := read(in); err != nil {
 		return answer{}, err
@@ -69,7 +67,7 @@ func (s *Server) traverse(ctx context.Context, who access.Identity, in *canon.Cu
 		return answer{}, err
 	}
 	list, err := s.reachedBy(ctx, who, got)
-	return answer{result: traversed{list, cutText(got.Cut), got.Looked, uint64(got.AsOf)}}, err
+	return answer{result: traversed{cutText(got.Cut), got.Looked, uint64(got.AsOf), list}, view: got.AsOf}, err
 }
 
 func (s *Server) reachedBy(ctx context.Context, who access.Identity, got *kernel.Traversed) ([]reached, error) {
@@ -100,7 +98,7 @@ type factsCut struct {
 }
 
 func (s *Server) cutFacts(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	r := kernel.FactRequest{Start: readTerms(in, "start", 1, knowledge.MaxStarts), AsOf: readSeq(in, "as_of"), ValidAt: readTime(in, "valid_at")}
+	r := kernel.FactRequest{Start: readTerms(in, "start", 1, knowledge.MaxStarts), AsOf: readView(in), ValidAt: readTime(in, "valid_at")}
 	if f := in.Optional("policy"); f != nil {
 		r.Policy = canon.Parsed(f, policy.ParseID)
 	}
@@ -112,7 +110,7 @@ func (s *Server) cutFacts(ctx context.Context, who access.Identity, in *canon.Cu
 		return answer{}, err
 	}
 	b := issued.Facts
-	return answer{text: string(issued.Bundle), result: factsCut{
+	return answer{text: string(issued.Bundle), view: b.AsOf, about: factsCut{
 		SliceID: string(b.Provenance.SliceID), Entities: len(b.Reached), Facts: len(b.Facts), Turns: len(b.Evidence), Cut: cutText(b.Cut),
 		AsOf: uint64(b.AsOf), PolicyID: string(b.Provenance.PolicyID), KeyID: b.Seal.KeyID, Token: b.Seal.Token,
 		BundleSHA256: issued.Record.Bundle.String(),
@@ -120,10 +118,10 @@ func (s *Server) cutFacts(ctx context.Context, who access.Identity, in *canon.Cu
 }
 
 type pathList struct {
-	Paths  []reached `json:"paths"`
 	Cut    string    `json:"cut"`
 	Looked int       `json:"looked"`
 	AsOf   uint64    `json:"as_of"`
+	Paths  []reached `json:"paths"`
 }
 
 func (s *Server) paths(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
@@ -131,7 +129,7 @@ func (s *Server) paths(ctx context.Context, who access.Identity, in *canon.Curso
 		From: readTerm(in.Field("from")), To: readTerm(in.Field("to")), Count: readCount(in, "count", knowledge.MaxPaths),
 		Predicates: readTerms(in, "predicates", 0, maxPredicates), Direction: readDirection(in),
 		MaxHops: readCount(in, "max_hops", knowledge.MaxHops), MinConfidence: readPPM(in, "min_confidence", 0),
-		AsOf: readSeq(in, "as_of"), ValidAt: readTime(in, "valid_at"),
+		AsOf: readView(in), ValidAt: readTime(in, "valid_at"),
 	}
 	if err := read(in); err != nil {
 		return answer{}, err
@@ -141,7 +139,7 @@ func (s *Server) paths(ctx context.Context, who access.Identity, in *canon.Curso
 		return answer{}, err
 	}
 	list, err := s.reachedBy(ctx, who, got)
-	return answer{result: pathList{list, cutText(got.Cut), got.Looked, uint64(got.AsOf)}}, err
+	return answer{result: pathList{cutText(got.Cut), got.Looked, uint64(got.AsOf), list}, view: got.AsOf}, err
 }
 
 type history struct {
@@ -152,9 +150,8 @@ type history struct {
 	ValidFrom string     `json:"valid_from,omitempty"`
 	Until     string     `json:"valid_until,omitempty"`
 	Believed  bool       `json:"believed"`
-	Acts      []shownAct `json:"acts"`
 	Total     int        `json:"total"`
-	Next      uint64     `json:"next,omitempty"`
+	Acts      []shownAct `json:"acts"`
 }
 
 // readStatement reads which statement is meant: its id, or what it says. Names have other forms
@@ -215,18 +212,15 @@ func (s *Server) historyOf(ctx context.Context, who access.Identity, ids []knowl
 }
 
 func (s *Server) history(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	ids, after, limit := readStatement(in), readSeq(in, "after"), readCount(in, "limit", MaxHistory)
+	ids := readStatement(in)
 	if err := read(in); err != nil {
 		return answer{}, err
-	}
-	if limit == 0 {
-		limit = 100
 	}
 	id, acts, err := s.historyOf(ctx, who, ids)
 	if err != nil {
 		return answer{}, err
 	}
-	w := history{Statement: id.String(), Acts: []shownAct{}, Total: len(acts)}
+	w := history{Statement: id.String(), Total: len(acts), Acts: make([]shownAct, len(acts))}
 	for i := range acts {
 		r := &acts[i]
 		if r.Act.Kind == knowledge.Assert {
@@ -234,13 +228,7 @@ func (s *Server) history(ctx context.Context, who access.Identity, in *canon.Cur
 			w.Subject, w.Predicate, w.Object, w.ValidFrom, w.Until = t.Subject, t.Predicate, t.Object, t.ValidFrom, t.ValidUntil
 			w.Believed = w.Believed || r.Until == dag.MaxSeq
 		}
-		switch {
-		case r.Seq <= after:
-		case len(w.Acts) == limit:
-			w.Next = w.Acts[limit-1].Seq
-		default:
-			w.Acts = append(w.Acts, showAct(r))
-		}
+		w.Acts[i] = showAct(r)
 	}
 	return answer{result: w}, nil
 }

@@ -6,12 +6,12 @@ import (
 	"crypto/sha256"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/wire"
@@ -29,7 +29,7 @@ func Turn(r *store.Record) (wire.StoredTurn, error) {
 		return wire.StoredTurn{}, err
 	}
 	return wire.StoredTurn{
-		Seq: uint64(r.Seq), BodyDigest: r.Turn.BodyDigest.String(), Leaf: r.Leaf.String(), Redacted: r.Body == nil, Turn: line,
+		Seq: uint64(r.Seq), BodyDigest: r.Turn.BodyDigest.String(), Leaf: r.Leaf.String(), Redacted: r.Body == nil, Key: r.Key, Turn: line,
 	}, nil
 }
 
@@ -48,7 +48,7 @@ func TokenVerdict(v token.TokenVerdict) wire.TokenVerdict {
 // Judge has the bytes of a bundle judged for a tenant, one of turns or of facts, and shows
 // the verdict.
 func Judge(k *kernel.Kernel, tenant dag.Tenant, bundle []byte) wire.BundleVerdict {
-	if factslice.Is(bundle) {
+	if facts.Is(bundle) {
 		evidence, verdict := k.VerifyFactsFor(tenant, bundle)
 		return bundleVerdict(bundle, evidence.OK(), &verdict)
 	}

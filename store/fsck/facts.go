@@ -5,17 +5,17 @@ import (
 	"crypto/sha256"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/factslice"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 )
 
 // recutFacts cuts an issued slice of facts again.
 func (c *checker) recutFacts(where string, i *store.Issued, registry policy.Registry) error {
-	q, err := factslice.ParseQuestion(i.Question)
+	q, err := facts.ParseQuestion(i.Question)
 	if err != nil {
 		c.find(where, "question", "%v", err)
 		return nil
@@ -38,7 +38,7 @@ func (c *checker) recutFacts(where string, i *store.Issued, registry policy.Regi
 	return nil
 }
 
-func (c *checker) cutFacts(q factslice.Question, p policy.Registered, asOf dag.Seq) (*factslice.Bundle, error) {
+func (c *checker) cutFacts(q facts.Question, p policy.Registered, asOf dag.Seq) (*facts.Bundle, error) {
 	params, err := p.Facts()
 	if err != nil {
 		return nil, err
@@ -51,12 +51,22 @@ func (c *checker) cutFacts(q factslice.Question, p policy.Registered, asOf dag.S
 	if err != nil {
 		return nil, err
 	}
-	known, err := store.KnownTo(c.ctx, c.s, c.tenant, aliases, &answer)
+	leaves := func(ctx context.Context, turns []dag.TurnID, leaf func(dag.TurnID, dag.Digest)) error {
+		records, err := c.s.Turns(ctx, c.tenant, turns)
+		for i := range records {
+			leaf(records[i].Turn.ID, records[i].Leaf)
+		}
+		return err
+	}
+	known, err := facts.Gather(c.ctx, c.knowledge(), leaves, c.tenant, aliases, &answer)
 	if err != nil {
 		return nil, err
 	}
-	return factslice.Cut(q, p, asOf, &answer, known)
+	return facts.Cut(q, p, asOf, &answer, known)
 }
+
+// knowledge returns the reader of facts.
+func (c *checker) knowledge() knowledge.Base { return knowledge.Base{History: c.s} }
 
 // An aliasTable is the alias table of the number that was last asked for.
 type aliasTable struct {
@@ -71,7 +81,7 @@ type aliasTable struct {
 func (c *checker) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 	a := c.table
 	if a == nil {
-		acts, err := c.s.Aliases(c.ctx, c.tenant, 0)
+		acts, err := c.knowledge().Aliases(c.ctx, c.tenant, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +109,7 @@ func (c *checker) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 type edgesOf struct{ c *checker }
 
 func (e edgesOf) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
-	lists, err := e.c.s.Edges(ctx, e.c.tenant, asks)
+	lists, err := e.c.knowledge().Edges(ctx, e.c.tenant, asks)
 	if err != nil {
 		return nil, err
 	}

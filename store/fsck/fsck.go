@@ -7,20 +7,16 @@
 // nothing that is added meanwhile, erasures included, is a finding.
 //
 // What cannot be derived it cannot check: when a turn was created, if its leaf was
-// made to fit; a token, without the key; the hash of an API key; a ledger that was made
-// anew as a whole, for which there are witnesses; what was witnessed of other logs, but for
-// its form.
+// made to fit; a token, without the key; the hash of an API key; which key brought
+// a turn, except its form; a ledger that was made anew as a whole, for which there are
+// witnesses; what was witnessed of other logs, except its form.
 //
-// Of knowledge it does anew what each act did, and asks for all edges of all names that
-// acts mention, aliases and predicates among them, and for the acts of every statement. So an
-// edge under a name that no act mentions is not found, though whoever asks for that name is
-// given it. Nor is when an act was recorded. That the text of an act has its leaf is for the
-// back end to see, which keeps a part of that. Of a listing of what is believed it looks at
-// some pages.
+// What is known beside the turns it plans anew, page by page, and compares all terms. When an
+// entry was recorded it cannot check. That an entry has its leaf is for the back end to see,
+// which has a part of that.
 //
-// For each turn it holds some 90 bytes in memory, for each leaf of the ledger some 50, and
-// for each act some 45, and 100 more while it does them anew; then for each name some 15;
-// and no text but that of aliases.
+// For each turn it holds some 90 bytes in memory, for each leaf of the ledger some 50, and for
+// each entry 8; and no text.
 package fsck
 
 import (
@@ -38,8 +34,8 @@ import (
 // A Finding is something that does not fit.
 type Finding struct {
 	Tenant dag.Tenant
-	// "turn 0f…", "event 9", "act 10", "number 12", "conversation 0f…", "statement 0f…",
-	// `name "ada"`, "aliases", "versions as of 8", "issued 17", "policy p@1", "key 0f…", "head", "leaf 8",
+	// "turn 0f…", "event 9", "number 12", "conversation 0f…", "terms", "index 3",
+	// "issued 17", "policy p@1", "key 0f…", "head", "leaf 8",
 	// "hash 2 of level 1", "ledger", `origin "log.example"`
 	Where  string
 	Rule   string // what it breaks, in a word or two
@@ -59,8 +55,8 @@ type Counts struct {
 	Bodies        int
 	Bare          int // turns without a body, erased or withheld
 	Events        int
-	Acts          int // of knowledge
-	Versions      int // that acts began; each has two edges of its own
+	Entries       int // of package history
+	Terms         int // that entries began
 	Conversations int
 	Policies      int
 	Issued        int
@@ -77,8 +73,8 @@ func (c *Counts) add(o Counts) {
 	c.Bodies += o.Bodies
 	c.Bare += o.Bare
 	c.Events += o.Events
-	c.Acts += o.Acts
-	c.Versions += o.Versions
+	c.Entries += o.Entries
+	c.Terms += o.Terms
 	c.Conversations += o.Conversations
 	c.Policies += o.Policies
 	c.Issued += o.Issued
@@ -197,8 +193,8 @@ type checker struct {
 	head   dag.Seq
 	seed   maphash.Seed
 	leaves map[half]uint64 // where the ledger has them
-	history
-	actRecord
+	turnRecord
+	entryRecord
 
 	beyond      dag.Seq // the greatest number seen above the head
 	beyondWhere string
@@ -220,13 +216,13 @@ func (c *checker) run() error {
 	}{
 		{c.ledger, nil},
 		{c.scan, nil},
-		{c.actList, nil},
+		{c.entryList, nil},
 		{c.numbers, nil},
 		{c.lookups, &c.whole},
 		{c.matches, &c.whole},
 		{c.conversationList, &c.whole},
 		{c.segments, &c.whole},
-		{c.knowledge, &c.allActs},
+		{c.termList, &c.allEntries},
 		{c.policies, nil},
 		{c.issued, nil},
 		{c.keys, nil},
@@ -274,7 +270,7 @@ func (c *checker) cannot(where, rule string, err error) error {
 func (c *checker) passing(err error) error {
 	for _, passing := range []error{
 		context.Canceled, context.DeadlineExceeded,
-		store.ErrClosed, store.ErrBroken, store.ErrBusy, store.ErrLost, store.ErrUncertain, store.ErrUnwritable, store.ErrSchema,
+		store.ErrClosed, store.ErrBroken, store.ErrBusy, store.ErrLost, store.ErrUncertain, store.ErrUnwritable, store.ErrSchema, store.ErrQuery,
 	} {
 		if errors.Is(err, passing) {
 			return err

@@ -19,7 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
@@ -70,7 +70,7 @@ func TestSound(t *testing.T) {
 			t.Errorf("pages of %d: %d findings: %v", page, report.Found, report.Findings)
 		}
 		want := fsck.Counts{
-			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Acts: 44, Versions: 26,
+			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Entries: 44, Terms: 96,
 			Conversations: 8, Policies: 4, Issued: 10, Recut: 10, Keys: 6, Leaves: 28,
 		}
 		if report.Counts != want {
@@ -127,8 +127,9 @@ type damage struct{ name, sql, where, rule string }
 // the findings' places, and rule its rule.
 var damages = []damage{
 	{"head, too great", `UPDATE tenants SET head = head + 3 WHERE tenant = 1`, "numbers 66 to 68", "number"},
-	{"head, too small", `UPDATE tenants SET head = head - 2 WHERE tenant = 1`, "act 65", "head"},
+	{"head, too small", `UPDATE tenants SET head = head - 2 WHERE tenant = 1`, "number 65", "head"},
 
+	{"key of no form", `UPDATE turns SET key = CAST('nobody' AS BLOB) WHERE tenant = 1 AND seq = 7`, turn(7), "key"},
 	{"turn gone", `DELETE FROM turns WHERE tenant = 1 AND seq = 7`, "number 7", "number"},
 	{"turn of another number", `UPDATE turns SET seq = 99 WHERE tenant = 1 AND seq = 7`, "number 7", "number"},
 	{"turn of another tenant", `UPDATE turns SET tenant = 7 WHERE tenant = 1 AND seq = 7`, "number 7", "number"},
@@ -286,7 +287,7 @@ func TestDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range slices.Concat(damages, knowledgeDamages) {
+	for _, d := range slices.Concat(damages, entryDamages) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "damaged.db")
@@ -356,7 +357,7 @@ func TestBound(t *testing.T) {
 // keys: none of it is a finding.
 func TestWhileWriting(t *testing.T) {
 	ctx := t.Context()
-	s := memory.Open(&memory.Disk{}, memory.Options{})
+	s := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	if err := storetest.Fill(ctx, s, tenant); err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +368,7 @@ func TestWhileWriting(t *testing.T) {
 		for n := 1000; n < 1200 && err == nil; n++ {
 			if n%2 == 0 {
 				// One that cannot be, of an alias, changes nothing.
-				_, _ = s.PutActs(ctx, tenant, []knowledge.Act{storetest.RandomAct(random), storetest.RandomAct(random)}, dag.Time(n))
+				_, _ = storetest.Facts(s).Learn(ctx, tenant, []knowledge.Act{storetest.RandomAct(random), storetest.RandomAct(random)}, dag.Time(n))
 			}
 			a := storetest.Named(storetest.Arrival(n, n%5, "more", n%40+1), fmt.Sprint("name ", n%2))
 			_, err = s.Append(ctx, tenant, []store.Batch{{a}})
@@ -404,7 +405,7 @@ func TestWhileWriting(t *testing.T) {
 
 // TestPassing makes sure that a store that cannot be asked is no finding.
 func TestPassing(t *testing.T) {
-	s := memory.Open(&memory.Disk{}, memory.Options{})
+	s := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	if err := storetest.Fill(t.Context(), s, tenant); err != nil {
 		t.Fatal(err)
 	}
@@ -447,7 +448,7 @@ func (m *meanwhile) Policies(ctx context.Context, tenant dag.Tenant) (policy.Reg
 // runs. It is no finding, and is cut again; a policy that is in no registry is one.
 func TestPolicyMeanwhile(t *testing.T) {
 	ctx := t.Context()
-	s := memory.Open(&memory.Disk{}, memory.Options{})
+	s := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	if err := storetest.Fill(ctx, s, tenant); err != nil {
 		t.Fatal(err)
 	}
@@ -530,7 +531,7 @@ func (m *misread) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c 
 // TestScannedLeaf makes sure that the scan derives a turn's leaf from its fields, and
 // does not leave that to the look-ups.
 func TestScannedLeaf(t *testing.T) {
-	s := memory.Open(&memory.Disk{}, memory.Options{})
+	s := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	if err := storetest.Fill(t.Context(), s, tenant); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // numbers checks the events, and that each number up to the head is a turn's, an event's or
-// an act's, and of one of them alone.
+// an entry's, and of one of them alone.
 func (c *checker) numbers() error {
 	n := numbering{c: c, next: 1}
 	for after := dag.Seq(0); after < c.head; {
@@ -48,13 +48,13 @@ func (c *checker) numbers() error {
 
 // A numbering goes through the numbers of all that has one, in order.
 type numbering struct {
-	c           *checker
-	next        dag.Seq // the first number that nothing had so far
-	turns, acts uint32  // how many were passed
+	c              *checker
+	next           dag.Seq // the first number that nothing had so far
+	turns, entries uint32  // how many were passed
 }
 
 func (n *numbering) taken(seq dag.Seq) {
-	if seq > n.next && n.c.whole && n.c.allActs {
+	if seq > n.next && n.c.whole && n.c.allEntries {
 		n.c.missing(n.next, seq-1)
 	}
 	n.next = max(n.next, seq+1)
@@ -68,30 +68,30 @@ func (n *numbering) turn() dag.Seq {
 	return n.c.turn(n.turns).seq
 }
 
-func (n *numbering) act() dag.Seq {
-	if int(n.acts) == n.c.acts.len() {
+func (n *numbering) entry() dag.Seq {
+	if int(n.entries) == n.c.numbered.len() {
 		return dag.MaxSeq + 1
 	}
-	return n.c.acts.at(n.acts).seq
+	return *n.c.numbered.at(n.entries)
 }
 
-// below passes the turns and the acts with numbers below one.
+// below passes the turns and the entries with numbers below one.
 func (n *numbering) below(seq dag.Seq) {
 	for {
-		turn, act := n.turn(), n.act()
-		least := min(turn, act)
+		turn, entry := n.turn(), n.entry()
+		least := min(turn, entry)
 		if least >= seq {
 			return
 		}
 		n.taken(least)
 		if turn == least {
-			if act == least {
-				n.c.find(actName(act), "number", "turn %s has the same", n.c.turn(n.turns).id)
+			if entry == least {
+				n.c.find(entryName(entry), "number", "turn %s has the same", n.c.turn(n.turns).id)
 			}
 			n.turns++
 		}
-		if act == least {
-			n.acts++
+		if entry == least {
+			n.entries++
 		}
 	}
 }
@@ -101,8 +101,8 @@ func (n *numbering) event(e *store.Event) {
 	if n.turn() == e.Seq {
 		n.c.find(eventName(e), "number", "turn %s has the same", n.c.turn(n.turns).id)
 	}
-	if n.act() == e.Seq {
-		n.c.find(eventName(e), "number", "an act has the same")
+	if n.entry() == e.Seq {
+		n.c.find(eventName(e), "number", "an entry has the same")
 	}
 	n.taken(e.Seq)
 }
@@ -114,7 +114,7 @@ func (c *checker) missing(first, last dag.Seq) {
 	if last > first {
 		where = fmt.Sprintf("numbers %d to %d", first, last)
 	}
-	c.find(where, "number", "no turn, event or act has it, and the head is %d", c.head)
+	c.find(where, "number", "no turn, event or entry has it, and the head is %d", c.head)
 }
 
 func (c *checker) event(e *store.Event) {

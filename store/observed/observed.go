@@ -9,7 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -66,7 +66,7 @@ func (w *watched) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) 
 }
 
 func (w *watched) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
-	return watch(ctx, w, "head_while", func(ctx context.Context) (dag.Seq, error) { return w.inner.HeadWhile(ctx, tenant, work) })
+	return watch(ctx, w, "head_while", func(ctx context.Context) (dag.Seq, error) { return store.HeadWhile(ctx, w.inner, tenant, work) })
 }
 
 func (w *watched) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
@@ -107,44 +107,16 @@ func (w *watched) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, 
 	return watch(ctx, w, "events", func(ctx context.Context) ([]store.Event, error) { return w.inner.Events(ctx, tenant, after, limit) })
 }
 
-func (w *watched) PutActs(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act, at dag.Time) ([]knowledge.Outcome, error) {
-	return watch(ctx, w, "put_acts", func(ctx context.Context) ([]knowledge.Outcome, error) { return w.inner.PutActs(ctx, tenant, acts, at) })
+func (w *watched) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
+	return act(ctx, w, "write", func(ctx context.Context) error { return w.inner.Write(ctx, tenant, c) })
 }
 
-func (w *watched) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	return watch(ctx, w, "acts", func(ctx context.Context) ([]knowledge.Recorded, error) {
-		return w.inner.Acts(ctx, tenant, after, limit)
-	})
+func (w *watched) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
+	return watch(ctx, w, "entries", func(ctx context.Context) ([]history.Entry, error) { return w.inner.Entries(ctx, tenant, p) })
 }
 
-func (w *watched) ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]knowledge.Recorded, error) {
-	return watch(ctx, w, "acts_at", func(ctx context.Context) ([]knowledge.Recorded, error) { return w.inner.ActsAt(ctx, tenant, seqs) })
-}
-
-func (w *watched) ActsOf(ctx context.Context, tenant dag.Tenant, id knowledge.ID, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	return watch(ctx, w, "acts_of", func(ctx context.Context) ([]knowledge.Recorded, error) {
-		return w.inner.ActsOf(ctx, tenant, id, after, limit)
-	})
-}
-
-func (w *watched) ActsIn(ctx context.Context, tenant dag.Tenant, spans []knowledge.Span) ([][]knowledge.Recorded, error) {
-	return watch(ctx, w, "acts_in", func(ctx context.Context) ([][]knowledge.Recorded, error) { return w.inner.ActsIn(ctx, tenant, spans) })
-}
-
-func (w *watched) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]knowledge.Recorded, error) {
-	return watch(ctx, w, "aliases", func(ctx context.Context) ([]knowledge.Recorded, error) { return w.inner.Aliases(ctx, tenant, after) })
-}
-
-func (w *watched) Edges(ctx context.Context, tenant dag.Tenant, asks []knowledge.Ask) ([][]knowledge.Edge, error) {
-	return watch(ctx, w, "edges", func(ctx context.Context) ([][]knowledge.Edge, error) { return w.inner.Edges(ctx, tenant, asks) })
-}
-
-func (w *watched) Versions(ctx context.Context, tenant dag.Tenant, f knowledge.Find) (list []knowledge.Recorded, total int, err error) {
-	err = act(ctx, w, "versions", func(ctx context.Context) (err error) {
-		list, total, err = w.inner.Versions(ctx, tenant, f)
-		return err
-	})
-	return list, total, err
+func (w *watched) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	return watch(ctx, w, "terms", func(ctx context.Context) ([][]history.Term, error) { return w.inner.Terms(ctx, tenant, ranges) })
 }
 
 func (w *watched) PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {

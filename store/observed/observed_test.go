@@ -9,7 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/observed"
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
@@ -43,20 +43,20 @@ func (w *watcher) hook(ctx context.Context, call string) (context.Context, func(
 }
 
 // TestContract runs the contract's suite over a wrapped store: it passes, and every
-// method is seen but Close and Epoch, which ask for nothing.
+// method is seen but Close and Epoch, which ask for nothing, and HeadWhile with them.
 func TestContract(t *testing.T) {
 	w := &watcher{}
 	t.Run("suite", func(t *testing.T) {
 		storetest.Run(t, func(*testing.T) storetest.Harness {
-			disk, opened := new(memory.Disk), uint64(0)
+			disk, opened := new(inmem.Disk), uint64(0)
 			return storetest.Harness{Open: func(step func(string) error) (store.Store, error) {
 				opened++
-				return observed.New(memory.Open(disk, memory.Options{Seed: opened, Step: step}), w.hook), nil
+				return observed.New(inmem.Open(disk, inmem.Options{Seed: opened, Step: step}), w.hook), nil
 			}}
 		})
 	})
-	if methods := reflect.TypeFor[store.Store]().NumMethod(); len(w.calls) != methods-2 {
-		t.Errorf("%d of %d methods were seen: %v", len(w.calls), methods-2, w.calls)
+	if methods := reflect.TypeFor[store.Store]().NumMethod() - 2 + reflect.TypeFor[store.HeadWhiler]().NumMethod(); len(w.calls) != methods {
+		t.Errorf("%d of %d methods were seen: %v", len(w.calls), methods, w.calls)
 	}
 	if w.open != 0 || w.twice != 0 {
 		t.Errorf("%d calls did not end, %d ended twice", w.open, w.twice)
@@ -68,7 +68,7 @@ func TestContract(t *testing.T) {
 func TestHook(t *testing.T) {
 	cause := errors.New("cause")
 	var seen error
-	s := observed.New(&asking{Store: memory.Open(&memory.Disk{}, memory.Options{}), err: cause}, func(ctx context.Context, call string) (context.Context, func(error)) {
+	s := observed.New(&asking{Store: inmem.Open(&inmem.Disk{}, inmem.Options{}), err: cause}, func(ctx context.Context, call string) (context.Context, func(error)) {
 		return context.WithValue(ctx, key{}, call), func(err error) { seen = err }
 	})
 	if _, err := s.Head(t.Context(), "default"); !errors.Is(err, cause) || !errors.Is(seen, cause) {

@@ -1,21 +1,45 @@
 package packed
 
-import "io/fs"
+import (
+	"fmt"
+	"io/fs"
+	"path"
 
-// Schema gives the texts of a back end's files schema/*.sql in the order of their names, which
-// is that of their numbers. Files of one number mean the same in every back end.
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Oldest is the number of the oldest schema that is read. Those before it were never released.
+const Oldest = 9
+
+// Schema returns the texts of a back end's files schema/NNNN.sql by number: that of schema n is at
+// n-1, and empty below Oldest. Files of one number mean the same in every back end.
 func Schema(files fs.FS) ([]string, error) {
 	names, err := fs.Glob(files, "schema/*.sql")
 	if err != nil {
 		return nil, err
 	}
-	texts := make([]string, len(names))
-	for i, name := range names {
+	texts := make([]string, Oldest-1, Oldest-1+len(names))
+	for _, name := range names {
+		if want := fmt.Sprintf("%04d.sql", len(texts)+1); path.Base(name) != want {
+			return nil, fmt.Errorf("the file of schema %d is %s, want %s", len(texts)+1, name, want)
+		}
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			return nil, err
 		}
-		texts[i] = string(text)
+		texts = append(texts, string(text))
 	}
 	return texts, nil
+}
+
+// CheckSchema refuses a store with a schema that this version does not read. 0 is a store without
+// any.
+func CheckSchema(version, newest int) error {
+	switch {
+	case version > newest:
+		return fmt.Errorf("%w: it has schema %d, and this program knows %d; a newer version wrote it", store.ErrSchema, version, newest)
+	case version != 0 && version < Oldest:
+		return fmt.Errorf("%w: it has schema %d, from before the first release; export its turns with the version that wrote it, and import them here", store.ErrSchema, version)
+	}
+	return nil
 }

@@ -123,6 +123,14 @@ func Salt(r *store.Record) []byte {
 	return nil
 }
 
+// Key returns what stands in the column of the credential that brought a turn; nil is NULL.
+func Key(r *store.Record) []byte {
+	if r.Key == "" {
+		return nil
+	}
+	return []byte(r.Key)
+}
+
 // ReadText fills in a record's text from its columns, of which nil is NULL. It copies them.
 func ReadText(r *store.Record, salt, external, body []byte) error {
 	if body == nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -46,13 +47,11 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 	if err != nil || p.Last() == 0 {
 		return err
 	}
-	recalled, err := t.recall(p.Acts())
-	if err != nil {
-		return err
-	}
-	acts, err := p.Acts().Plan(recalled.Known, 0)
-	if err != nil {
-		return err
+	var plan *history.Plan
+	if c := p.Change(); c != nil {
+		if plan, err = t.plan(c); err != nil {
+			return err
+		}
 	}
 	if err := t.sweep(); err != nil {
 		return err
@@ -83,11 +82,11 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 	if err := t.logActs(leaves...); err != nil {
 		return err
 	}
-	b := &pgx.Batch{}
-	if err := t.learn(b, recalled, p.Acts(), acts); err != nil {
-		return err
-	}
-	if b.Len() > 0 {
+	if plan != nil {
+		b := &pgx.Batch{}
+		if err := t.queuePlan(b, plan); err != nil {
+			return err
+		}
 		if err := t.SendBatch(t.ctx, b).Close(); err != nil {
 			return err
 		}

@@ -124,13 +124,13 @@ func (t *tx) admit(records []store.Record, head dag.Seq) error {
 	for i := range records {
 		kept[i] = packed.Kept(&records[i])
 	}
-	err := t.insert("turns", []string{"tenant", "conversation", "seq", "kept", "name", "salt", "external", "body"}, len(records), func(i int) []any {
+	err := t.insert("turns", []string{"tenant", "conversation", "seq", "kept", "name", "salt", "external", "body", "key"}, len(records), func(i int) []any {
 		r := &records[i]
 		var name, external []byte
 		if r.External != "" {
 			name, external = nameKey(r.External), []byte(r.External)
 		}
-		return []any{string(t.name), uuid(r.Turn.Conversation), int64(r.Seq), kept[i], name, packed.Salt(r), external, r.Body}
+		return []any{string(t.name), uuid(r.Turn.Conversation), int64(r.Seq), kept[i], name, packed.Salt(r), external, r.Body, packed.Key(r)}
 	})
 	if err != nil {
 		return err

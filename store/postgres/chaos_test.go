@@ -90,7 +90,7 @@ func (n *network) settle() {
 // known reports whether an error is one that callers branch on when the database is out
 // of reach.
 func known(err error) bool {
-	for _, known := range []error{store.ErrLost, store.ErrUncertain, store.ErrBusy, context.DeadlineExceeded, context.Canceled} {
+	for _, known := range []error{store.ErrLost, store.ErrUncertain, store.ErrBusy, store.ErrUnwritable, context.DeadlineExceeded, context.Canceled} {
 		if errors.Is(err, known) {
 			return true
 		}
@@ -233,11 +233,11 @@ func sweptWrites() []swept {
 			for i := range acts {
 				acts[i] = storetest.Assertion(1_000_000+i, 1, 1, 500_000, "user")
 			}
-			_, err := s.PutActs(ctx, storetest.Tenant, acts, 1)
+			_, err := storetest.Facts(s).Learn(ctx, storetest.Tenant, acts, 1)
 			return err
 		},
 		do: func(ctx context.Context, s store.Store, i int) error {
-			outcomes, err := s.PutActs(ctx, storetest.Tenant, superseding(i), 1)
+			outcomes, err := storetest.Facts(s).Learn(ctx, storetest.Tenant, superseding(i), 1)
 			if err == nil && (len(outcomes) != 2 || outcomes[0].Result != knowledge.Asserted || outcomes[1].Result != knowledge.Asserted || outcomes[1].Seq != outcomes[0].Seq+1) {
 				err = fmt.Errorf("%w: %+v", errAnswer, outcomes)
 			}
@@ -245,16 +245,16 @@ func sweptWrites() []swept {
 		},
 		there: func(ctx context.Context, s store.Store, i int) (bool, error) {
 			acts := superseding(i)
-			list, err := s.ActsOf(ctx, storetest.Tenant, acts[1].Fact.ID(), 0, 9)
+			list, err := storetest.Facts(s).ActsOf(ctx, storetest.Tenant, acts[1].Fact.ID(), 0, 9)
 			if err != nil || len(list) == 0 {
 				return false, err
 			}
 			// The ended version, and both edges of the new one.
-			old, err := s.ActsOf(ctx, storetest.Tenant, acts[1].Supersedes[0], 0, 9)
+			old, err := storetest.Facts(s).ActsOf(ctx, storetest.Tenant, acts[1].Supersedes[0], 0, 9)
 			if err == nil && (len(list) != 1 || len(old) != 1 || old[0].Until != list[0].Seq) {
 				err = fmt.Errorf("%+v are there, behind %+v", list, old)
 			}
-			lists, edgesErr := s.Edges(ctx, storetest.Tenant, []knowledge.Ask{
+			lists, edgesErr := storetest.Facts(s).Edges(ctx, storetest.Tenant, []knowledge.Ask{
 				{Name: acts[0].Fact.Subject, Limit: 9}, {Name: acts[0].Fact.Object, Incoming: true, Limit: 9},
 				{Name: acts[1].Fact.Subject, Limit: 9},
 			})

@@ -16,11 +16,9 @@
 // witnessed holds the roots of other logs that were cosigned. They have no partitions, and
 // stay on the server that holds the heads: a leaf belongs to its act's transaction.
 //
-// What is known beside the turns is in two more: acts, those of package knowledge by their
-// numbers, and edges, each version of a statement from both of its ends, in the order in
-// which a traversal reads them. They stay there, too: an act ends older versions, which
-// nobody could take back if its commit were torn. Names are text, so the database's encoding
-// is to be UTF8.
+// What is known beside the turns is in two more, entries and terms, whatever it is; see package
+// history. They stay there, too: an entry ends terms of older ones, which nobody could take back
+// if its commit were torn.
 //
 // # Writing
 //
@@ -34,7 +32,7 @@
 // An act appends its leaf behind the same lock: one round trip looks up the right edge
 // and whether the leaf is there, and one inserts, however many leaves there are.
 // Recording sixteen issued slices takes as many round trips as recording one, which is four,
-// and so does recording ten thousand acts of knowledge.
+// and so does recording ten thousand new facts.
 //
 // What was acknowledged is as durable as the server is set up: on its disk at least, since
 // connections of this package do not accept synchronous_commit = off; and on a standby's

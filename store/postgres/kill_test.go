@@ -55,12 +55,13 @@ func child() bool {
 		return true
 	}
 	return storetest.Hired(func(url string) (s store.Store, err error) {
-		for range 20 { // the server may be killed while a child is about to open
-			if s, err = harness(url).Open(nil); !errors.Is(err, store.ErrLost) {
-				break
+		// The server may be killed while a child is about to open, and then refuses at once
+		// until it has been started again.
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+			if s, err = harness(url).Open(nil); !errors.Is(err, store.ErrLost) || time.Now().After(deadline) {
+				return s, err
 			}
 		}
-		return s, err
 	})
 }
 
@@ -95,6 +96,9 @@ func TestKillAnywhere(t *testing.T) {
 		ofServer := round%2 > 0
 		if ofServer || round%5 > 0 { // else perhaps before there is anything
 			crews[0].Begun()
+		}
+		if ofServer { // a process survives its server, but does not begin without it
+			crews[1].Begun()
 		}
 		pause := func() { time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond) }
 		pause()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
-	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
@@ -41,13 +39,13 @@ func TestLongNames(t *testing.T) {
 	f, err := knowledge.NewFact(long(), long(), long(), strings.Repeat("s", knowledge.MaxSource))
 	must(t, err)
 	f.Written.Subject = strings.Repeat("\x00", normalize.MaxName-len(f.Subject)) + f.Subject
-	_, err = s.PutActs(ctx, tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: f}}, 1)
+	_, err = storetest.Facts(s).Learn(ctx, tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: f}}, 1)
 	must(t, err)
 	retraction := knowledge.Act{Kind: knowledge.Retract, Statement: f.ID(), Reason: strings.Repeat("\x00", knowledge.MaxReason)}
-	_, err = s.PutActs(ctx, tenant, []knowledge.Act{retraction}, 1)
+	_, err = storetest.Facts(s).Learn(ctx, tenant, []knowledge.Act{retraction}, 1)
 	must(t, err)
 	must(t, storetest.SameKnowledge(ctx, s, tenant))
-	list, total, err := s.Versions(ctx, tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: 1, Predicates: []string{f.Predicate}}, Limit: 2})
+	list, total, err := storetest.Facts(s).Versions(ctx, tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: 1, Predicates: []string{f.Predicate}}, Limit: 2})
 	if err != nil || total != 1 || len(list) != 1 || list[0].Act.Fact != f {
 		t.Errorf("%d of %d versions were found, %v", len(list), total, err)
 	}
@@ -61,10 +59,10 @@ func TestNoName(t *testing.T) {
 	s, err := harness(pgstore.URL(t)).Open(nil)
 	must(t, err)
 	defer s.Close()
-	_, err = s.PutActs(ctx, storetest.Tenant, []knowledge.Act{storetest.Assertion(1, 1, 2, 500_000, "user")}, 1)
+	_, err = storetest.Facts(s).Learn(ctx, storetest.Tenant, []knowledge.Act{storetest.Assertion(1, 1, 2, 500_000, "user")}, 1)
 	must(t, err)
 	for _, name := range []string{"", "e\x001", "e\xff"} {
-		lists, err := s.Edges(ctx, storetest.Tenant, []knowledge.Ask{{Name: name, Limit: 3}, {Name: "e1", Limit: 3}, {Name: name, Incoming: true, Limit: 3}})
+		lists, err := storetest.Facts(s).Edges(ctx, storetest.Tenant, []knowledge.Ask{{Name: name, Limit: 3}, {Name: "e1", Limit: 3}, {Name: name, Incoming: true, Limit: 3}})
 		if err != nil || len(lists) != 3 || len(lists[0]) != 0 || len(lists[1]) != 1 || len(lists[2]) != 0 {
 			t.Errorf("%q: %+v, %v", name, lists, err)
 		}
@@ -74,53 +72,12 @@ func TestNoName(t *testing.T) {
 		} {
 			for _, f := range finds {
 				f.AsOf, f.Limit = now.AsOf, 3
-				if list, total, err := s.Versions(ctx, storetest.Tenant, f); err != nil || total != want || len(list) != want {
+				if list, total, err := storetest.Facts(s).Versions(ctx, storetest.Tenant, f); err != nil || total != want || len(list) != want {
 					t.Errorf("%+v: %d of %d, %v, want %d", f, len(list), total, err, want)
 				}
 			}
 		}
 	}
-}
-
-// TestStatementPrefix lets statements be found whose digests only begin as another's do, as
-// somebody who can make such facts would.
-func TestStatementPrefix(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	url := pgstore.URL(t)
-	s, err := harness(url).Open(nil)
-	must(t, err)
-	defer s.Close()
-	one, two, three := storetest.Assertion(1, 1, 1, 500_000, "user"), storetest.Assertion(2, 1, 1, 500_000, "user"), storetest.Assertion(3, 1, 1, 500_000, "user")
-	_, err = s.PutActs(ctx, storetest.Tenant, []knowledge.Act{two, two, one, three, two}, 1)
-	must(t, err)
-	conn, err := pgx.Connect(ctx, url)
-	must(t, err)
-	defer conn.Close(context.Background())
-	_, err = conn.Exec(ctx, `UPDATE acts SET statement = $1`, packed.DigestPrefix(one.Fact.ID()))
-	must(t, err)
-	for limit := range 4 {
-		acts, err := s.ActsOf(ctx, storetest.Tenant, one.Fact.ID(), 0, limit)
-		if err != nil || len(acts) != min(limit, 1) || limit > 0 && acts[0].Seq != 2 {
-			t.Errorf("%d acts about the statement: %+v, %v", limit, acts, err)
-		}
-	}
-	if lists, err := s.ActsIn(ctx, storetest.Tenant, []knowledge.Span{{Statement: one.Fact.ID(), UpTo: dag.MaxSeq}}); err != nil || len(lists) != 1 || len(lists[0]) != 1 || lists[0][0].Seq != 2 {
-		t.Errorf("acts about the statement: %+v, %v", lists, err)
-	}
-	id := one.Fact.ID()
-	list, total, err := s.Versions(ctx, storetest.Tenant, knowledge.Find{Filter: now, Statement: &id, Limit: 9})
-	if err != nil || total != 1 || len(list) != 1 || list[0].Seq != 2 {
-		t.Errorf("%d versions of the statement: %+v, %v", total, list, err)
-	}
-	surer := one
-	surer.Fact.Confidence = 600_000
-	outcomes, err := s.PutActs(ctx, storetest.Tenant, []knowledge.Act{one, surer, {Kind: knowledge.Retract, Statement: id}}, 1)
-	want := []knowledge.Outcome{{Result: knowledge.Existing, Statement: id}, {Result: knowledge.Confirmed, Seq: 4, Statement: id}, {Result: knowledge.Retracted, Seq: 5, Statement: id}}
-	if err != nil || !slices.Equal(outcomes, want) {
-		t.Errorf("%+v, %v, want %+v", outcomes, err, want)
-	}
-	must(t, storetest.SameKnowledge(ctx, s, storetest.Tenant))
 }
 
 // TestDamagedKnowledge takes rows away that others lead to. What leads there is an error, and
@@ -133,30 +90,30 @@ func TestDamagedKnowledge(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	one, two := storetest.Assertion(1, 1, 2, 500_000, "user"), storetest.Assertion(3, 1, 4, 500_000, "user")
-	_, err = s.PutActs(ctx, storetest.Tenant, []knowledge.Act{one, two}, 1)
+	_, err = storetest.Facts(s).Learn(ctx, storetest.Tenant, []knowledge.Act{one, two}, 1)
 	must(t, err)
 	conn, err := pgx.Connect(ctx, url)
 	must(t, err)
 	defer conn.Close(context.Background())
-	_, err = conn.Exec(ctx, `DELETE FROM edges WHERE name = 'e2'; DELETE FROM acts WHERE seq = 2`)
+	_, err = conn.Exec(ctx, `DELETE FROM terms WHERE position('e2'::bytea in key) = 3; DELETE FROM entries WHERE seq = 2`)
 	must(t, err)
-	_, err = s.PutActs(ctx, storetest.Tenant, []knowledge.Act{{Kind: knowledge.Retract, Statement: one.Fact.ID()}}, 1)
+	_, err = storetest.Facts(s).Learn(ctx, storetest.Tenant, []knowledge.Act{{Kind: knowledge.Retract, Statement: one.Fact.ID()}}, 1)
 	if err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("ending a version that has no edge: %v", err)
 	}
-	if _, _, err := s.Versions(ctx, storetest.Tenant, knowledge.Find{Filter: now, Limit: 9}); err == nil || !strings.Contains(err.Error(), "damaged") {
+	if _, _, err := storetest.Facts(s).Versions(ctx, storetest.Tenant, knowledge.Find{Filter: now, Limit: 9}); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("listing a version that has no act: %v", err)
 	}
 	if head, err := s.Head(ctx, storetest.Tenant); err != nil || head != 2 {
 		t.Errorf("the head is %d, %v", head, err)
 	}
-	acts, err := s.Acts(ctx, storetest.Tenant, 0, 9)
+	acts, err := storetest.Acts(ctx, s, storetest.Tenant, 0, 9)
 	if err != nil || len(acts) != 1 || acts[0].Until != dag.MaxSeq {
 		t.Errorf("the acts are %+v, %v", acts, err)
 	}
-	_, err = conn.Exec(ctx, `UPDATE acts SET act = act || ' '`)
+	_, err = conn.Exec(ctx, `UPDATE entries SET public = public || ' '`)
 	must(t, err)
-	if _, err := s.Acts(ctx, storetest.Tenant, 0, 9); err == nil || !strings.Contains(err.Error(), "damaged") || errors.Is(err, knowledge.ErrForm) {
+	if _, err := storetest.Acts(ctx, s, storetest.Tenant, 0, 9); err == nil || !strings.Contains(err.Error(), "damaged") || errors.Is(err, knowledge.ErrForm) {
 		t.Errorf("an act that is spelled otherwise, which is not the caller's fault: %v", err)
 	}
 }

@@ -11,13 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
-	"github.com/graphkernel/graphkernel/internal/pgtest"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/packed"
@@ -114,11 +110,11 @@ func TestRoundTrips(t *testing.T) {
 				acts[i] = storetest.Assertion(asserted, 1, 1, 500_000, "user")
 			}
 			acts[0].Supersedes = knowledge.SortIDs(superseded)
-			_, err := s.PutActs(ctx, storetest.Tenant, acts, 1)
+			_, err := storetest.Facts(s).Learn(ctx, storetest.Tenant, acts, 1)
 			return err
-		}, 4},
+		}, 5}, // one more than a new act, to see what names the superseded ones have
 		{"PutActs of recorded acts", func(n int) error {
-			outcomes, err := s.PutActs(ctx, storetest.Tenant, acts[:n], 1)
+			outcomes, err := storetest.Facts(s).Learn(ctx, storetest.Tenant, acts[:n], 1)
 			for _, o := range outcomes {
 				if o.Result != knowledge.Existing {
 					err = fmt.Errorf("an act that is recorded was %s", o.Result)
@@ -345,189 +341,3 @@ type lostAnswer struct{}
 func (lostAnswer) Error() string   { return "the answer was lost" }
 func (lostAnswer) Timeout() bool   { return true }
 func (lostAnswer) Temporary() bool { return true }
-
-// withoutLedgers takes out of a database what schema 3 and later ones brought.
-const withoutLedgers = `DROP TABLE acts, edges, logs, log_leaves, log_hashes, log_index, witnessed; ALTER TABLE issued DROP COLUMN leaf, DROP COLUMN question; ALTER TABLE api_keys DROP COLUMN roles, DROP COLUMN authors; UPDATE graphkernel_schema SET version = 2`
-
-// TestCompleteLedger brings a database of before there were ledgers to the newest schema:
-// each tenant's ledger then has the leaves of all its acts, in the order that every back end
-// gives them.
-func TestCompleteLedger(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	server := pgtest.Run(t, pgtest.Options{})
-	const database = "old"
-	must(t, server.CreateDatabase(ctx, database, ""))
-	url := server.URL(database)
-	s, err := postgres.Open(ctx, url, postgres.Options{})
-	must(t, err)
-	want := map[dag.Tenant][][]byte{"empty": nil}
-	for tenant, n := range map[dag.Tenant]int{"alpha": 3, "beta": 1050} { // of which the second takes several pages
-		act(t, s, tenant, n)
-		want[tenant] = history(t, s, tenant)
-		if len(want[tenant]) != 4*n+(n+2)/3 {
-			t.Fatalf("the history of %s has %d leaves", tenant, len(want[tenant]))
-		}
-		for _, leaf := range want[tenant] {
-			if _, err := s.LogIndex(ctx, tenant, leaf); err != nil {
-				t.Fatalf("tenant %s: %s: %v", tenant, leaf, err)
-			}
-		}
-	}
-	_, err = s.Append(ctx, "empty", []store.Batch{storetest.Chain(1, 1, 0)})
-	must(t, err)
-	must(t, s.Close())
-	must(t, server.Exec(ctx, database, withoutLedgers))
-
-	before := tables(t, server, database)
-	for _, dry := range []bool{true, false} {
-		m, err := postgres.Migrate(ctx, url, dry)
-		if err != nil || m.From != 2 || m.To < 3 {
-			t.Fatalf("dry %v: %+v, %v", dry, m, err)
-		}
-		if after := tables(t, server, database); (after == before) != dry {
-			t.Fatalf("dry %v: %q became %q", dry, before, after)
-		}
-	}
-	s, err = postgres.Open(ctx, url, postgres.Options{})
-	must(t, err)
-	defer s.Close()
-	for tenant, leaves := range want {
-		check := func(when string) {
-			t.Helper()
-			got, err := s.LogLeaves(ctx, tenant, 0, len(leaves)+10)
-			must(t, err)
-			for i := range min(len(got), len(leaves)) {
-				if string(got[i]) != string(leaves[i]) {
-					t.Fatalf("%s, tenant %s: leaf %d is %s, want %s", when, tenant, i, got[i], leaves[i])
-				}
-			}
-			var tree ledger.Tree
-			for _, leaf := range leaves {
-				_, err := tree.Append(ledger.LeafHash(leaf), nil)
-				must(t, err)
-			}
-			log, err := s.Log(ctx, tenant)
-			if err != nil || len(got) != len(leaves) || log.Size() != tree.Size() || log.Root() != tree.Root() {
-				t.Fatalf("%s, tenant %s: %d leaves, and an edge of %d, want %d; %v", when, tenant, len(got), log.Size(), len(leaves), err)
-			}
-			must(t, storetest.Check(ctx, s, tenant))
-		}
-		check("migrated")
-		if tenant == "empty" {
-			continue
-		}
-		act(t, s, tenant, 3) // which is there already
-		check("the same acts again")
-		more := storetest.Issued(9999, 9999)
-		_, err := s.PutIssued(ctx, tenant, []store.Issued{more})
-		must(t, err)
-		leaves = append(leaves, store.IssuedLeaf(tenant, &more))
-		check("an act more")
-	}
-}
-
-// TestCompleteLedgerWaits migrates while a program that knows no ledger is amid a write:
-// what it records is in the ledger, too.
-func TestCompleteLedgerWaits(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	server := pgtest.Run(t, pgtest.Options{})
-	const database = "amid"
-	must(t, server.CreateDatabase(ctx, database, ""))
-	url := server.URL(database)
-	s, err := postgres.Open(ctx, url, postgres.Options{})
-	must(t, err)
-	list := []store.Issued{storetest.Issued(1, 1), storetest.Issued(2, 2)}
-	_, err = s.PutIssued(ctx, storetest.Tenant, list)
-	must(t, err)
-	must(t, s.Close())
-	must(t, server.Exec(ctx, database, withoutLedgers))
-	old, err := pgx.Connect(ctx, url)
-	must(t, err)
-	defer old.Close(context.Background())
-	// The second record as if it were made only now.
-	_, err = old.Exec(ctx, `CREATE TABLE later AS SELECT * FROM issued WHERE number = 2; DELETE FROM issued WHERE number = 2;
-		BEGIN; UPDATE tenants SET issued = 2; INSERT INTO issued SELECT * FROM later`)
-	must(t, err)
-	migrated := make(chan error, 1)
-	go func() {
-		_, err := postgres.Migrate(ctx, url, false)
-		migrated <- err
-	}()
-	for waits := "0"; waits != "1"; {
-		waits, err = server.Value(ctx, database, "SELECT count(*) FROM pg_locks WHERE relation = 'tenants'::regclass AND NOT granted")
-		must(t, err)
-		select {
-		case err := <-migrated:
-			t.Fatalf("the migration did not wait for the writer: %v", err)
-		default:
-		}
-	}
-	_, err = old.Exec(ctx, "COMMIT")
-	must(t, err)
-	must(t, <-migrated)
-	s, err = postgres.Open(ctx, url, postgres.Options{})
-	must(t, err)
-	defer s.Close()
-	for i := range list {
-		if at, err := s.LogIndex(ctx, storetest.Tenant, store.IssuedLeaf(storetest.Tenant, &list[i])); err != nil || at != uint64(i) {
-			t.Errorf("the leaf of record %d is at %d, %v", i+1, at, err)
-		}
-	}
-}
-
-// act makes n acts of each kind, but revokes one key of three.
-func act(t *testing.T, s store.Store, tenant dag.Tenant, n int) {
-	t.Helper()
-	ctx := t.Context()
-	_, err := s.Append(ctx, tenant, []store.Batch{storetest.Chain(1, n+1, 0)})
-	must(t, err)
-	list := make([]store.Issued, n)
-	for i := range list {
-		list[i] = storetest.Issued(1+i, i)
-		list[i].AsOf = 1
-	}
-	_, err = s.PutIssued(ctx, tenant, list)
-	must(t, err)
-	for i := range n {
-		_, err := s.Erase(ctx, tenant, storetest.Erasure(1+i))
-		must(t, err)
-		key := storetest.Key(1 + i)
-		key.Tenant, key.Admits = tenant, access.Scope{} // schemas without ledgers know no scope
-		must(t, s.PutKey(ctx, key))
-		if i%3 == 0 {
-			_, err := s.RevokeKey(ctx, tenant, key.ID, storetest.RevokedAt(1))
-			must(t, err)
-		}
-		must(t, s.PutPolicy(ctx, tenant, storetest.Policy(policy.ID(fmt.Sprintf("p%d@1", n-i)), 1)))
-	}
-}
-
-// history gives the leaves of a tenant's acts, in the order of a migration.
-func history(t *testing.T, s store.Store, tenant dag.Tenant) (leaves [][]byte) {
-	t.Helper()
-	ctx := t.Context()
-	const all = 1 << 20
-	policies, err := s.Policies(ctx, tenant)
-	must(t, err)
-	for _, p := range policies.All() {
-		leaves = append(leaves, store.PolicyLeaf(tenant, p))
-	}
-	keys, err := s.Keys(ctx, tenant)
-	must(t, err)
-	for i := range keys {
-		leaves = append(leaves, store.KeyLeaves(&keys[i])...)
-	}
-	events, err := s.Events(ctx, tenant, 0, all)
-	must(t, err)
-	for i := range events {
-		leaves = append(leaves, store.EventLeaf(tenant, &events[i]))
-	}
-	issued, err := s.IssuedAfter(ctx, tenant, 0, all)
-	must(t, err)
-	for i := range issued {
-		leaves = append(leaves, store.IssuedLeaf(tenant, &issued[i]))
-	}
-	return leaves
-}

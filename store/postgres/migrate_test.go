@@ -15,9 +15,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/internal/pgtest"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/postgres"
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
@@ -72,7 +73,7 @@ func TestMigrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newest := len(files)
+	newest := packed.Oldest - 1 + len(files)
 
 	t.Run("at once", func(t *testing.T) {
 		address := empty(t, "together")
@@ -113,8 +114,27 @@ func TestMigrate(t *testing.T) {
 		}
 	})
 
-	t.Run("without knowledge", func(t *testing.T) {
-		address := empty(t, "turns")
+	t.Run("unreleased", func(t *testing.T) {
+		address := empty(t, "unreleased")
+		if err := server.Exec(ctx, "unreleased", "CREATE TABLE tenants (tenant text); CREATE TABLE graphkernel_schema AS SELECT 8 AS version"); err != nil {
+			t.Fatal(err)
+		}
+		before := tables(t, server, "unreleased")
+		_, opened := postgres.Open(ctx, address, postgres.Options{})
+		_, migrated := postgres.Migrate(ctx, address, false)
+		_, dry := postgres.Migrate(ctx, address, true)
+		for _, err := range []error{opened, migrated, dry} {
+			if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "export") {
+				t.Errorf("got %v, want an error that says to export", err)
+			}
+		}
+		if after := tables(t, server, "unreleased"); after != before {
+			t.Errorf("%q became %q", before, after)
+		}
+	})
+
+	t.Run("later", func(t *testing.T) {
+		address := empty(t, "later")
 		s, err := postgres.Open(ctx, address, postgres.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -123,23 +143,21 @@ func TestMigrate(t *testing.T) {
 		if err := errors.Join(err, s.Close()); err != nil {
 			t.Fatal(err)
 		}
-		want := tables(t, server, "turns")
-		if err := server.Exec(ctx, "turns", "DROP TABLE acts, edges; ALTER TABLE issued DROP COLUMN question; ALTER TABLE api_keys DROP COLUMN roles, DROP COLUMN authors; UPDATE graphkernel_schema SET version = 4"); err != nil {
-			t.Fatal(err)
+		before := tables(t, server, "later")
+		if _, err := postgres.MigrateWith(ctx, address, "CREATE TABLE extra (tenant text)", "CREATE TABLE tenants (tenant text)"); err == nil || !strings.Contains(err.Error(), "schema ") {
+			t.Errorf("a schema that cannot be: %v, want an error that names it", err)
 		}
-		if m, err := postgres.Migrate(ctx, address, false); err != nil || m.From != 4 || m.To != newest {
+		if after := tables(t, server, "later"); after != before {
+			t.Errorf("a migration that failed made %q of %q", after, before)
+		}
+		if m, err := postgres.MigrateWith(ctx, address, "CREATE TABLE extra (tenant text)"); err != nil || m.From != newest || m.To != newest+1 {
 			t.Errorf("%+v, %v", m, err)
 		}
-		if got := tables(t, server, "turns"); got != want {
-			t.Errorf("got the tables and the version %s, want %s", got, want)
+		if got := tables(t, server, "later"); !strings.Contains(got, "extra") || !strings.HasSuffix(got, " "+strconv.Itoa(newest+1)) {
+			t.Errorf("got the tables and the version %s", got)
 		}
-		if s, err = postgres.Open(ctx, address, postgres.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		outcomes, err := s.PutActs(ctx, storetest.Tenant, []knowledge.Act{storetest.Assertion(1, 1, 2, 500_000, "user")}, 1)
-		if err != nil || len(outcomes) != 1 || outcomes[0].Seq != 4 {
-			t.Errorf("the first act: %+v, %v", outcomes, err)
+		if _, err := postgres.Open(ctx, address, postgres.Options{}); !errors.Is(err, store.ErrSchema) {
+			t.Errorf("a newer schema: %v", err)
 		}
 	})
 
@@ -222,9 +240,7 @@ func TestMigrate(t *testing.T) {
 		}
 		h := harness(humble)
 		for _, w := range storetest.Writes() {
-			if err := execute(ctx, address, emptied); err != nil {
-				t.Fatal(err)
-			}
+			pgstore.Empty(t, address)
 			s, err := h.Open(nil)
 			if err != nil {
 				t.Fatal(err)

@@ -60,7 +60,10 @@ type Store struct {
 	closed bool
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store      = (*Store)(nil)
+	_ store.HeadWhiler = (*Store)(nil)
+)
 
 // settings are given to each connection unless the URL has its own. Times are in
 // milliseconds. A statement, or a wait for a lock, that takes too long ends before the
@@ -93,13 +96,13 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	var m store.Migration
 	err = s.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		m, err = migrate(ctx, c, true)
+		m, err = migrate(ctx, c, schemaFiles, true)
 		return err
 	})
 	if err == nil && m.From != m.To && o.ReadOnly {
 		err = fmt.Errorf("the database has schema %d, this program reads %d; graphkernel migrate changes it", m.From, m.To)
 	} else if err == nil && m.From != m.To { // which may take longer
-		_, err = migrate(ctx, s.pool, false)
+		_, err = migrate(ctx, s.pool, schemaFiles, false)
 	}
 	if err != nil {
 		s.pool.Close()
@@ -116,7 +119,7 @@ func Migrate(ctx context.Context, url string, dry bool) (store.Migration, error)
 		return store.Migration{}, fmt.Errorf("postgres: migrating: %w", err)
 	}
 	defer s.pool.Close()
-	m, err := migrate(ctx, s.pool, dry)
+	m, err := migrate(ctx, s.pool, schemaFiles, dry)
 	if err != nil {
 		return m, fmt.Errorf("postgres: migrating: %w", lost(err))
 	}
@@ -128,9 +131,8 @@ func connect(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch mode := c.ConnConfig.DefaultQueryExecMode; mode {
-	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
-		return nil, fmt.Errorf("default_query_exec_mode is %s, in which lists of ids cannot be sent; behind PgBouncer it must be cache_describe", mode)
+	if err := checkMode(c.ConnConfig.DefaultQueryExecMode); err != nil {
+		return nil, err
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
@@ -166,6 +168,9 @@ func connect(ctx context.Context, url string, o Options) (*Store, error) {
 	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		ctx, cancel := context.WithTimeout(ctx, c.ConnConfig.ConnectTimeout)
 		defer cancel()
+		if err := checkPooler(ctx, conn); err != nil {
+			return err
+		}
 		if err := durable(ctx, conn); err != nil {
 			return err
 		}
@@ -178,7 +183,7 @@ func connect(ctx context.Context, url string, o Options) (*Store, error) {
 	defer cancel()
 	if err := s.pool.Ping(ctx); err != nil {
 		s.pool.Close()
-		return nil, lost(err)
+		return nil, lost(explainConnect(err))
 	}
 	return s, nil
 }

@@ -45,5 +45,9 @@ func harness(url string) storetest.Harness {
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) storetest.Harness { return harness(pgstore.URL(t)) })
+	url := pgstore.URL(t)
+	storetest.Run(t, func(t *testing.T) storetest.Harness {
+		pgstore.Empty(t, url)
+		return harness(url)
+	})
 }

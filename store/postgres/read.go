@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	recordColumns = `t.seq, t.kept, t.salt, t.external, t.body`
+	recordColumns = `t.seq, t.kept, t.salt, t.external, t.body, t.key`
 
 	queryHead = `SELECT head FROM tenants WHERE tenant = $1`
 
@@ -30,7 +30,7 @@ const (
 		CROSS JOIN LATERAL (SELECT * FROM turns WHERE tenant = $1 AND conversation = i.conversation AND seq = i.seq OFFSET 0) t`
 
 	// The same without the text: one byte in its place says that it is there.
-	queryStored = `SELECT t.seq, t.kept, t.salt, NULL::bytea, CASE WHEN t.body IS NOT NULL THEN '\x00'::bytea END
+	queryStored = `SELECT t.seq, t.kept, t.salt, NULL::bytea, CASE WHEN t.body IS NOT NULL THEN '\x00'::bytea END, t.key
 		FROM (SELECT DISTINCT unnest($2::uuid[]) AS id) a
 		CROSS JOIN LATERAL (SELECT conversation, seq FROM ids WHERE tenant = $1 AND id = a.id OFFSET 0) i
 		CROSS JOIN LATERAL (SELECT * FROM turns WHERE tenant = $1 AND conversation = i.conversation AND seq = i.seq OFFSET 0) t`
@@ -40,7 +40,7 @@ const (
 
 	// A page ends after so many records, or before the one with which its text would
 	// exceed so many bytes. octet_length does not read a long text.
-	queryScan = `SELECT seq, kept, salt, external, body FROM (
+	queryScan = `SELECT seq, kept, salt, external, body, key FROM (
 			SELECT *, coalesce(sum(octet_length(kept) + coalesce(octet_length(body), 0)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
 			FROM (SELECT ` + recordColumns + ` FROM turns t WHERE %s t.seq > $2 AND t.seq <= $3 ORDER BY t.seq LIMIT 512) page
 		) sized WHERE before < 4194304 ORDER BY seq`
@@ -156,10 +156,10 @@ func collectRecords(rows pgx.Rows, about int) ([]store.Record, error) {
 // and Parents fn may keep.
 func eachRecord(rows pgx.Rows, fn func(*store.Record)) error {
 	var seq int64
-	var kept, salt, external, body pgtype.DriverBytes // the driver's own memory, until the next row
+	var kept, salt, external, body, key pgtype.DriverBytes // the driver's own memory, until the next row
 	var r store.Record
-	_, err := pgx.ForEachRow(rows, []any{&seq, &kept, &salt, &external, &body}, func() error {
-		r = store.Record{Seq: dag.Seq(seq)}
+	_, err := pgx.ForEachRow(rows, []any{&seq, &kept, &salt, &external, &body, &key}, func() error {
+		r = store.Record{Seq: dag.Seq(seq), Key: string(key)}
 		if err := packed.ReadKept(&r, kept); err != nil {
 			return err
 		}

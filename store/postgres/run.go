@@ -61,6 +61,9 @@ func natureOf(err error) nature {
 
 // lost gives an error its place among those that callers branch on.
 func lost(err error) error {
+	if unwritable(err) {
+		return fmt.Errorf("%w: %w", store.ErrUnwritable, err)
+	}
 	switch natureOf(err) {
 	case broken:
 		return fmt.Errorf("%w: %w", store.ErrLost, err)
@@ -68,7 +71,14 @@ func lost(err error) error {
 		return fmt.Errorf("%w: %w", store.ErrBusy, err)
 	case final:
 	}
-	return err
+	return unput(err)
+}
+
+// unwritable reports whether the server refused because it has no room or takes no writes. The
+// latter is asked again first (see natureOf), since another host may take writes soon.
+func unwritable(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code == "53100" || e.Code == "25006") // disk_full, read_only_sql_transaction
 }
 
 // A retry paces the attempts of one call.

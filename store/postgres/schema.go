@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -33,11 +34,11 @@ func schemaVersion(ctx context.Context, tx pgx.Tx) (version int, err error) {
 	return version, err
 }
 
-// knownVersion is schemaVersion, and an error if that is above the newest known one.
+// knownVersion is schemaVersion, and an error if it is of a schema that is not read.
 func knownVersion(ctx context.Context, tx pgx.Tx, newest int) (int, error) {
 	version, err := schemaVersion(ctx, tx)
-	if err == nil && version > newest {
-		err = fmt.Errorf("%w: the database has schema %d, this program knows %d", store.ErrSchema, version, newest)
+	if err == nil {
+		err = packed.CheckSchema(version, newest)
 	}
 	return version, err
 }
@@ -45,12 +46,12 @@ func knownVersion(ctx context.Context, tx pgx.Tx, newest int) (int, error) {
 // unhurried lets a migration take the time that it needs, or that another process's does.
 const unhurried = `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0`
 
-// migrate brings the database to the newest schema, in one transaction and under a
+// migrate brings the database to the newest schema of files, in one transaction and under a
 // lock that other processes wait for. With dry it only says what it would do.
 func migrate(ctx context.Context, db interface {
 	Begin(context.Context) (pgx.Tx, error)
-}, dry bool) (m store.Migration, err error) {
-	texts, err := packed.Schema(schemaFiles)
+}, files fs.FS, dry bool) (m store.Migration, err error) {
+	texts, err := packed.Schema(files)
 	if err != nil {
 		return m, err
 	}
@@ -83,13 +84,6 @@ func migrate(ctx context.Context, db interface {
 	for n := m.From; n < m.To; n++ {
 		if _, err := tx.Exec(ctx, texts[n]); err != nil {
 			return m, explainMigration(n+1, err)
-		}
-	}
-	// Behind the newest file, and not behind its own, so that its statements are those of
-	// this program.
-	if m.From > 0 && m.From < ledgerSchema {
-		if err := completeLedgers(ctx, tx.Conn()); err != nil {
-			return m, explainMigration(ledgerSchema, err)
 		}
 	}
 	if m.From == 0 {

@@ -62,8 +62,10 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 	if err := t.record(events...); err != nil {
 		return err
 	}
-	if _, err := t.learn(p.Acts(), 0); err != nil {
-		return err
+	if c := p.Change(); c != nil {
+		if _, err := t.change(c); err != nil {
+			return err
+		}
 	}
 	return t.exec("head", t.writer.head, int64(p.Last()), t.tenant)
 }

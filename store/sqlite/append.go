@@ -122,12 +122,12 @@ func (t *tx) admit(records []store.Record) error {
 		r := &records[i]
 		args = append(args, last+1+int64(i), t.tenant, int64(r.Seq), kept[i])
 		if r.Body == nil {
-			return append(args, nil, packed.Salt(r), nil, nil)
+			return append(args, nil, packed.Salt(r), nil, nil, packed.Key(r))
 		}
 		if r.External == "" {
-			return append(args, nil, r.Salt[:], nil, r.Body)
+			return append(args, nil, r.Salt[:], nil, r.Body, packed.Key(r))
 		}
-		return append(args, nameKey(r.External), r.Salt[:], []byte(r.External), r.Body)
+		return append(args, nameKey(r.External), r.Salt[:], []byte(r.External), r.Body, packed.Key(r))
 	})
 	if err != nil {
 		return err

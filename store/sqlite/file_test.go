@@ -116,8 +116,11 @@ func TestForeign(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, readOnly := range []bool{false, true} {
-				if s, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: readOnly}); !errors.Is(err, c.want) || s != nil {
+				s, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: readOnly})
+				if !errors.Is(err, c.want) || s != nil {
 					t.Errorf("got %v, %v, want %v", s, err, c.want)
+				} else if len(before) == 0 && !strings.Contains(err.Error(), "the file is empty") {
+					t.Errorf("got %v, want an error that says that the file is empty", err)
 				}
 			}
 			after, err := os.ReadFile(path)

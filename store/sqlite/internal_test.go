@@ -21,7 +21,7 @@ func TestQueryPlans(t *testing.T) {
 		queryConversations, queryEvents, queryPolicies, queryIssuedBySlice, queryIssuedAfter,
 		queryTenant, queryLastTurn, queryFind, queryEvent, queryPolicy, queryIssuedBundles, queryKey, queryKeys, queryKeyCount,
 		queryLog, queryLogHashes, queryLogLeaves, queryLogged, queryOrigins, queryWitnessed,
-		queryActs, queryActsOf, queryAliases, queryBelieved, queryAsserted, queryEdges} {
+		queryEntries, queryEntriesAt, queryTerms, queryNewest, queryEndTerm} {
 		args := make([]any, strings.Count(query, "?"))
 		for i := range args {
 			args[i] = "[]"
@@ -42,13 +42,10 @@ func TestQueryPlans(t *testing.T) {
 			if strings.HasSuffix(detail, "(tenant=?)") && query != queryPolicies && query != queryKeys && query != queryKeyCount && query != queryOrigins {
 				t.Errorf("%s\nwalks a tenant: %s", query, detail)
 			}
-			if query == queryAsserted && strings.Contains(detail, "acts_by_statement") && !strings.Contains(detail, "statement=? AND until") {
-				t.Errorf("%s\nwalks all acts of a statement: %s", query, detail)
+			if query == queryTerms && !strings.Contains(detail, "(tenant=? AND indx=? AND (key,since)>(?,?)") {
+				t.Errorf("%s\nwalks an index from its beginning: %s", query, detail)
 			}
-			if query == queryActsOf && strings.Contains(detail, "acts_by_statement") && !strings.Contains(detail, "COVERING") {
-				t.Errorf("%s\nreads all acts of a statement: %s", query, detail)
-			}
-			if strings.Contains(detail, "TEMP B-TREE") && query != queryExternal && query != queryNumbered && query != queryKeys && query != queryActsOf { // all sort few rows, or numbers
+			if strings.Contains(detail, "TEMP B-TREE") && query != queryExternal && query != queryNumbered && query != queryKeys && query != queryEntriesAt { // all sort few rows, or numbers
 				t.Errorf("%s\nsorts: %s", query, detail)
 			}
 			return nil
@@ -82,7 +79,7 @@ func TestPragmas(t *testing.T) {
 		{"writer", "secure_delete", "1"},
 		{"writer", "page_size", "4096"},
 		{"writer", "application_id", "1196118065"},
-		{"writer", "user_version", "7"},
+		{"writer", "user_version", "9"},
 		{"writer", "busy_timeout", "10000"},
 		{"writer", "temp_store", "2"},
 		{"reader", "query_only", "1"},

@@ -20,7 +20,7 @@ func popular(b *testing.B, n int) (*sqlite.Store, knowledge.ID) {
 		for i := from; i < min(n, from+knowledge.MaxActs); i++ {
 			acts = append(acts, storetest.Assertion(1, 1, 2, 500_000, fmt.Sprintf("source-%d", i)))
 		}
-		if _, err := s.PutActs(b.Context(), storetest.Tenant, acts, 1); err != nil {
+		if _, err := storetest.Facts(s).Learn(b.Context(), storetest.Tenant, acts, 1); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -41,7 +41,7 @@ func BenchmarkConfirm(b *testing.B) {
 					acts = append(acts, storetest.Assertion(1, 1, 2, 500_000, fmt.Sprintf("source-%d", next)))
 					next++
 				}
-				if _, err := s.PutActs(b.Context(), storetest.Tenant, acts, 1); err != nil {
+				if _, err := storetest.Facts(s).Learn(b.Context(), storetest.Tenant, acts, 1); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -57,7 +57,7 @@ func BenchmarkActsOf(b *testing.B) {
 			for b.Loop() {
 				read := 0
 				for after := dag.Seq(0); ; {
-					page, err := s.ActsOf(b.Context(), storetest.Tenant, id, after, 100)
+					page, err := storetest.Facts(s).ActsOf(b.Context(), storetest.Tenant, id, after, 100)
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -20,110 +21,135 @@ import (
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
-// TestMigrate opens files of every earlier schema, with all that such a file can
-// hold. Nothing of it changes, and the result has the schema of a new file.
-func TestMigrate(t *testing.T) {
-	texts, err := packed.Schema(schemaFiles)
+// addSchemas adds schemas to those of the program, for one test.
+func addSchemas(t *testing.T, texts ...string) (newest int) {
+	t.Helper()
+	before := schemaFiles
+	t.Cleanup(func() { schemaFiles = before })
+	old, err := packed.Schema(before)
 	if err != nil {
 		t.Fatal(err)
 	}
+	files := fstest.MapFS{}
+	for i, text := range append(old, texts...) {
+		if text != "" {
+			files[fmt.Sprintf("schema/%04d.sql", i+1)] = &fstest.MapFile{Data: []byte(text)}
+		}
+	}
+	schemaFiles = files
+	return len(old) + len(texts)
+}
+
+// TestMigrate opens a file of an earlier schema than the program's, with something in every
+// table. Nothing of it changes, and the result has the schema of a new file.
+func TestMigrate(t *testing.T) {
 	ctx := t.Context()
 	folder := t.TempDir()
-	full := filepath.Join(folder, "full.db")
-	fill := filled(t, full)
-	if err := fill.Close(); err != nil {
+	path, fresh := filepath.Join(folder, "old.db"), filepath.Join(folder, "new.db")
+	if err := filled(t, path).Close(); err != nil {
 		t.Fatal(err)
 	}
-	tried := 0
-	for version := 1; version < len(texts); version++ {
-		path := filepath.Join(folder, fmt.Sprintf("schema %d.db", version))
-		columns := oldFile(t, path, full, texts[:version])
-		want := contents(t, path, columns)
-		step := store.Migration{From: version, To: len(texts)}
+	var columns []string
+	for _, table := range tablesOf(t, path) {
+		names := lines(t, path, `SELECT group_concat(name) FROM pragma_table_info('`+table+`')`)
+		columns = append(columns, strings.Trim(names[0], `["]`)+` FROM `+table)
+	}
+	want := contents(t, path, columns)
+	newest := addSchemas(t, `ALTER TABLE entries ADD COLUMN more BLOB;`, `CREATE TABLE extra (tenant INTEGER PRIMARY KEY);`)
+	step := store.Migration{From: newest - 2, To: newest}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := Migrate(ctx, path, true); err != nil || m != step {
+		t.Errorf("a dry run gave %+v, %v, want %+v", m, err, step)
+	}
+	if s, err := Open(ctx, path, Options{ReadOnly: true}); err == nil || !strings.Contains(err.Error(), "graphkernel migrate") {
+		t.Errorf("opened for reading alone: %v, %v", s, err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+		t.Error("a dry run, or opening for reading alone, changed the file")
+	}
+	if m, err := Migrate(ctx, path, false); err != nil || m != step {
+		t.Errorf("Migrate gave %+v, %v, want %+v", m, err, step)
+	}
+	if m, err := Migrate(ctx, path, false); err != nil || m.From != m.To {
+		t.Errorf("Migrate again gave %+v, %v", m, err)
+	}
+	s, err := Create(ctx, fresh, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, path, columns); got != want {
+		t.Errorf("after the migration there is\n%s\nbefore\n%s", got, want)
+	}
+	if got, want := schema(t, path), schema(t, fresh); got != want {
+		t.Errorf("the old one became\n%s\na new file has\n%s", got, want)
+	}
+	if s, err = Open(ctx, path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, tenant := range []dag.Tenant{storetest.Tenant, "other"} {
+		if err := storetest.Check(ctx, s, tenant); err != nil {
+			t.Errorf("%s: %v", tenant, err)
+		}
+	}
+	// Old and new go on.
+	if got, err := s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1, 31, 0)}); err != nil || got.Existing != 30 || got.Admitted != 1 {
+		t.Errorf("Append gave %+v, %v", got, err)
+	}
+}
+
+// TestMigrateFails makes sure that a migration that fails in the middle changes nothing.
+func TestMigrateFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.db")
+	if err := filled(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := schema(t, path)
+	addSchemas(t, `CREATE TABLE extra (tenant INTEGER PRIMARY KEY);`, `CREATE TABLE tenants (tenant INTEGER);`)
+	if _, err := Migrate(t.Context(), path, false); err == nil || !strings.Contains(err.Error(), "schema ") {
+		t.Errorf("got %v, want an error that names the schema", err)
+	}
+	if after := schema(t, path); after != before {
+		t.Errorf("the schema was\n%s\nand is\n%s", before, after)
+	}
+}
+
+// TestUnreleasedSchemas makes sure that files of before the first release are refused, with what
+// to do, and are left as they are.
+func TestUnreleasedSchemas(t *testing.T) {
+	for version := 1; version < packed.Oldest; version++ {
+		path := filepath.Join(t.TempDir(), "old.db")
+		db := plainly(t, path)
+		for _, text := range []string{`CREATE TABLE tenants (tenant INTEGER PRIMARY KEY)`, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID), fmt.Sprintf(`PRAGMA user_version = %d`, version)} {
+			if _, err := db.Exec(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
 		before, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, err := Migrate(ctx, path, true); err != nil || m != step {
-			t.Errorf("schema %d: a dry run gave %+v, %v, want %+v", version, m, err, step)
+		_, opened := Open(t.Context(), path, Options{})
+		_, read := Open(t.Context(), path, Options{ReadOnly: true})
+		_, dry := Migrate(t.Context(), path, true)
+		_, migrated := Migrate(t.Context(), path, false)
+		for _, err := range []error{opened, read, dry, migrated} {
+			if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "export") {
+				t.Errorf("schema %d: %v, want an error that says to export", version, err)
+			}
 		}
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
-			t.Errorf("schema %d: a dry run changed the file", version)
+			t.Errorf("schema %d: the file was changed", version)
 		}
-		if m, err := Migrate(ctx, path, false); err != nil || m != step {
-			t.Errorf("schema %d: Migrate gave %+v, %v, want %+v", version, m, err, step)
-		}
-		if m, err := Migrate(ctx, path, false); err != nil || m.From != m.To {
-			t.Errorf("schema %d: Migrate again gave %+v, %v", version, m, err)
-		}
-		s, err := Open(ctx, path, Options{})
-		if err != nil {
-			t.Fatalf("schema %d: %v", version, err)
-		}
-		if got := contents(t, path, columns); got != want {
-			t.Errorf("schema %d: after the migration there is\n%s\nbefore\n%s", version, got, want)
-		}
-		if got, want := schema(t, path), schema(t, full); got != want {
-			t.Errorf("schema %d became\n%s\na new file has\n%s", version, got, want)
-		}
-		for _, tenant := range []dag.Tenant{storetest.Tenant, "other"} {
-			if err := storetest.Check(ctx, s, tenant); err != nil {
-				t.Errorf("schema %d, %s: %v", version, tenant, err)
-			}
-			if version < withLedger {
-				checkBacklog(t, s, tenant, version)
-			}
-		}
-		// Old and new go on.
-		if got, err := s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1, 31, 0)}); err != nil || got.Existing != 30 || got.Admitted != 1 {
-			t.Errorf("schema %d: Append gave %+v, %v", version, got, err)
-		}
-		if err := s.PutKey(ctx, storetest.Key(50)); err != nil {
-			t.Errorf("schema %d: PutKey: %v", version, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		tried++
-	}
-	if tried == 0 {
-		t.Error("there is no earlier schema")
-	}
-}
-
-// checkBacklog makes sure that a ledger which a migration made holds the leaves of all
-// acts, by kind and in the order of their listings.
-func checkBacklog(t *testing.T, s *Store, tenant dag.Tenant, version int) {
-	t.Helper()
-	ctx := t.Context()
-	registry, err := s.Policies(ctx, tenant)
-	keys, listed := s.Keys(ctx, tenant)
-	events, read := s.Events(ctx, tenant, 0, 99)
-	issued, recorded := s.IssuedAfter(ctx, tenant, 0, 2*backlogPage)
-	got, logged := s.LogLeaves(ctx, tenant, 0, 3*backlogPage)
-	if err := errors.Join(err, listed, read, recorded, logged); err != nil {
-		t.Fatal(err)
-	}
-	var want [][]byte
-	for _, p := range registry.All() {
-		want = append(want, store.PolicyLeaf(tenant, p))
-	}
-	for i := range keys {
-		want = append(want, store.KeyLeaves(&keys[i])...)
-	}
-	for i := range events {
-		want = append(want, store.EventLeaf(tenant, &events[i]))
-	}
-	for i := range issued {
-		want = append(want, store.IssuedLeaf(tenant, &issued[i]))
-	}
-	if version < 2 { // which has no API keys
-		want = slices.DeleteFunc(want, func(leaf []byte) bool { return bytes.Contains(leaf, []byte(`"type":"key"`)) })
-	} else if len(keys) == 0 {
-		t.Errorf("schema %d, %s: there are no keys: this test shows nothing", version, tenant)
-	}
-	if !slices.EqualFunc(got, want, bytes.Equal) || len(issued) <= backlogPage || len(events) < 2 || len(registry.All()) < 2 {
-		t.Errorf("schema %d, %s: the ledger has %d leaves, want %d in the order of the acts", version, tenant, len(got), len(want))
 	}
 }
 
@@ -147,7 +173,7 @@ func filled(t *testing.T, path string) *Store {
 		})
 		_, erased := s.Erase(ctx, tenant, storetest.Erasure(2))
 		var list []store.Issued
-		for n := range backlogPage + 3 {
+		for n := range 30 {
 			list = append(list, storetest.Issued(n, n%7))
 		}
 		_, issued := s.PutIssued(ctx, tenant, list)
@@ -161,7 +187,7 @@ func filled(t *testing.T, path string) *Store {
 		for n := range filledActs {
 			acts = append(acts, storetest.Assertion(n, 1, n+1, dag.One, "user"))
 		}
-		_, learnt := s.PutActs(ctx, tenant, acts, 1)
+		_, learnt := storetest.Facts(s).Learn(ctx, tenant, acts, 1)
 		for _, err := range []error{
 			learnt, appended, erased, again, issued, kept, ended, witnessed,
 			s.PutPolicy(ctx, tenant, storetest.Policy("p@2", 2)), s.PutPolicy(ctx, tenant, storetest.Policy("p@1", 1)), s.PutKey(ctx, key)} {
@@ -177,42 +203,6 @@ func filled(t *testing.T, path string) *Store {
 		}
 	}
 	return s
-}
-
-// oldFile makes a file of the schemas given, with what the full one has in the
-// tables that were there then, and gives their columns, as "a, b FROM table".
-func oldFile(t *testing.T, path, full string, texts []string) []string {
-	t.Helper()
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	db := plainly(t, path)
-	run := func(text string, args ...any) {
-		t.Helper()
-		if _, err := db.Exec(text, args...); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-	}
-	for _, text := range texts {
-		run(text)
-	}
-	var all []string
-	for _, table := range tablesOf(t, path) {
-		names := lines(t, path, `SELECT group_concat(name) FROM pragma_table_info('`+table+`')`)
-		all = append(all, strings.Trim(names[0], `["]`)+` FROM `+table)
-	}
-	run(`ATTACH ? AS newer`, full)
-	for _, columns := range all {
-		names, table, _ := strings.Cut(columns, ` FROM `)
-		run(`INSERT INTO main.` + table + ` (` + names + `) SELECT ` + names + ` FROM newer.` + table)
-	}
-	run(`DETACH newer`)
-	if len(texts) < 5 { // there were no acts, which are the last numbers of the full one
-		run(`UPDATE tenants SET head = head - ?`, filledActs)
-	}
-	run(fmt.Sprintf(`PRAGMA application_id = %d`, applicationID))
-	run(fmt.Sprintf(`PRAGMA user_version = %d`, len(texts)))
-	return all
 }
 
 // plainly opens a file as any program could.

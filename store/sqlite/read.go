@@ -15,9 +15,9 @@ import (
 	"github.com/graphkernel/graphkernel/store/packed"
 )
 
-// The columns of a record, the text last: SQLite does not touch the pages of a
-// long text that nobody asks for.
-const recordColumns = `t.seq, t.kept, t.salt, t.external, t.body`
+// The columns of a record. The key comes after the text, as in the table: who asks for it
+// reads through the text.
+const recordColumns = `t.seq, t.kept, t.salt, t.external, t.body, t.key`
 
 // A list of ids goes in as one JSON array of hex strings, since a statement
 // has a fixed number of parameters. CROSS JOIN fixes the order of the
@@ -27,8 +27,10 @@ const (
 		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
 		CROSS JOIN turns t ON t.turn = i.turn`
 
-	// The same without the text: one byte in its place says that it is there.
-	queryStored = `SELECT t.seq, t.kept, t.salt, NULL, iif(t.body IS NULL, NULL, x'00') FROM json_each(?) j
+	// The same without the text, in whose place one byte says that it is there, and without
+	// the key, which lies behind it: SQLite does not touch the pages of a long text that
+	// nobody asks for.
+	queryStored = `SELECT t.seq, t.kept, t.salt, NULL, iif(t.body IS NULL, NULL, x'00'), NULL FROM json_each(?) j
 		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
 		CROSS JOIN turns t ON t.turn = i.turn`
 
@@ -59,8 +61,7 @@ type queries struct {
 	match, external, conversations *sql.Stmt
 	events, policies               *sql.Stmt
 	issuedBySlice, issuedAfter     *sql.Stmt
-	acts, actsAt, actsOf           *sql.Stmt
-	aliases, edges                 *sql.Stmt
+	entries, entriesAt, terms      *sql.Stmt
 	key, keys                      *sql.Stmt
 	log, logHashes, logLeaves      *sql.Stmt
 	logged, origins, witnessed     *sql.Stmt
@@ -87,11 +88,9 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.events, queryEvents},
 		{&q.policies, queryPolicies},
 		{&q.issuedBySlice, queryIssuedBySlice},
-		{&q.acts, queryActs},
-		{&q.actsAt, queryActsAt},
-		{&q.actsOf, queryActsOf},
-		{&q.aliases, queryAliases},
-		{&q.edges, queryEdges},
+		{&q.entries, queryEntries},
+		{&q.entriesAt, queryEntriesAt},
+		{&q.terms, queryTerms},
 		{&q.issuedAfter, queryIssuedAfter},
 		{&q.key, queryKey},
 		{&q.keys, queryKeys},
@@ -112,7 +111,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
-		q.match, q.external, q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.acts, q.actsAt, q.actsOf, q.aliases, q.edges, q.key, q.keys,
+		q.match, q.external, q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.entries, q.entriesAt, q.terms, q.key, q.keys,
 		q.log, q.logHashes, q.logLeaves, q.logged, q.origins, q.witnessed} {
 		if s != nil {
 			errs = append(errs, s.Close())
@@ -147,12 +146,6 @@ func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err 
 		return 0, err
 	}
 	return head, nil
-}
-
-// HeadWhile is Head behind work: there is no way to go.
-func (s *Store) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
-	work()
-	return s.Head(ctx, tenant)
 }
 
 // Turns gives the records of turns, each once, in one query.
@@ -370,10 +363,10 @@ func each(rows *sql.Rows, fn func() error, dest ...any) (err error) {
 // and Parents fn may keep.
 func eachRecord(rows *sql.Rows, fn func(*store.Record) error) error {
 	var seq int64
-	var kept, salt, external, body sql.RawBytes
+	var kept, salt, external, body, key sql.RawBytes
 	var r store.Record
 	return each(rows, func() error {
-		r = store.Record{Seq: dag.Seq(seq)}
+		r = store.Record{Seq: dag.Seq(seq), Key: string(key)}
 		if err := packed.ReadKept(&r, kept); err != nil {
 			return err
 		}
@@ -381,5 +374,5 @@ func eachRecord(rows *sql.Rows, fn func(*store.Record) error) error {
 			return err
 		}
 		return fn(&r)
-	}, &seq, &kept, &salt, &external, &body)
+	}, &seq, &kept, &salt, &external, &body, &key)
 }

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -24,7 +25,10 @@ const applicationID = 0x474b5031
 var ErrForeign = errors.New("not a Graph Kernel database")
 
 //go:embed schema/*.sql
-var schemaFiles embed.FS
+var embedded embed.FS
+
+// schemaFiles are the files of all schemas. Tests add to them.
+var schemaFiles fs.FS = embedded
 
 // identity is what the file says of itself.
 type identity struct {
@@ -65,10 +69,7 @@ func (id identity) check(newest int) error {
 	if id.application != applicationID {
 		return fmt.Errorf("%w: its application_id is %#x", ErrForeign, uint32(id.application))
 	}
-	if id.version > newest {
-		return fmt.Errorf("%w: the file has schema %d, this program knows %d", store.ErrSchema, id.version, newest)
-	}
-	return nil
+	return packed.CheckSchema(id.version, newest)
 }
 
 // Migrate brings a database file to the newest schema and says what it found. With dry
@@ -168,11 +169,6 @@ func migrate(ctx context.Context, conn *sql.Conn, texts []string, isNew bool) (e
 	for n := id.version; n < len(texts); n++ {
 		if _, err := conn.ExecContext(ctx, texts[n]); err != nil {
 			return fmt.Errorf("schema %d: %w", n+1, err)
-		}
-	}
-	if id.version > 0 && id.version < withLedger && len(texts) >= withLedger {
-		if err := logOld(ctx, conn); err != nil {
-			return fmt.Errorf("schema %d: %w", withLedger, err)
 		}
 	}
 	for _, pragma := range []string{

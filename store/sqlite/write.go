@@ -63,9 +63,9 @@ type writer struct {
 	edge, logged, putEdge          *sql.Stmt
 	logLeaves, logHashes, logIndex inserts
 	witnessed, putRoot             *sql.Stmt
-	believed, asserted, aliasActs  *sql.Stmt
-	endAct, endEdge                *sql.Stmt
-	acts, edges                    inserts
+	newest, termsIn, entriesAt     *sql.Stmt
+	endTerm                        *sql.Stmt
+	entries, terms                 inserts
 }
 
 func openWriter(ctx context.Context, path string, busy time.Duration, isNew bool) (w *writer, err error) {
@@ -120,7 +120,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.tailRun = prepare(queryTailRun)
 	w.dropRun = prepare(`DELETE FROM runs WHERE tenant = ? AND conversation = ? AND last = ?`)
 	w.ids = insert(`ids (tenant, id, turn)`, 3)
-	w.turns = insert(`turns (turn, tenant, seq, kept, name, salt, external, body)`, 8)
+	w.turns = insert(`turns (turn, tenant, seq, kept, name, salt, external, body, key)`, 9)
 	w.links = insert(`links (tenant, parent_conversation, seq, link)`, 4)
 	w.conversation = prepare(`INSERT INTO conversations (tenant, conversation, turns, first, last, first_at, last_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -149,13 +149,12 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.putEdge = prepare(`INSERT INTO logs (tenant, size, edge) VALUES (?, ?, ?)
 		ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`)
 	w.witnessed = prepare(queryWitnessed)
-	w.believed = prepare(queryBelieved)
-	w.asserted = prepare(queryAsserted)
-	w.aliasActs = prepare(queryAliases)
-	w.endAct = prepare(`UPDATE acts SET until = ? WHERE tenant = ? AND seq = ?`)
-	w.endEdge = prepare(`UPDATE edges SET until = ? WHERE tenant = ? AND name = ? AND incoming = ? AND doubt = ? AND statement = ? AND since = ?`)
-	w.acts = insert(`acts (tenant, seq, at, act, statement, leaf, opened, until)`, 8)
-	w.edges = insert(`edges (tenant, name, incoming, doubt, statement, since, until, predicate, other, valid_from, valid_until, source, turn)`, 13)
+	w.newest = prepare(queryNewest)
+	w.termsIn = prepare(queryTerms)
+	w.entriesAt = prepare(queryEntriesAt)
+	w.endTerm = prepare(queryEndTerm)
+	w.entries = insert(`entries (tenant, seq, kind, at, leaf, public)`, 6)
+	w.terms = insert(`terms (tenant, indx, key, since, until, value)`, 6)
 	w.putRoot = prepare(`INSERT INTO witnessed (tenant, origin, size, root) VALUES (?, ?, ?, ?)
 		ON CONFLICT (tenant, origin) DO UPDATE SET size = excluded.size, root = excluded.root`)
 	return err

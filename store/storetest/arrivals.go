@@ -49,12 +49,24 @@ func Arrival(n, conversation int, content string, parents ...int) store.Arrival 
 			Salience:     dag.PPM(n * 7919 % 1_000_001),
 			CreatedAt:    dag.Time(1_700_000_000_000_000 + int64(n)*1_000_003),
 		},
+		Key:   BroughtBy(n),
 		Place: fmt.Sprintf("line %d", n),
 	}
 	for i, p := range parents {
 		a.Parents = append(a.Parents, dag.Parent{ID: TurnID(p), Kind: dag.EdgeKind(1 + (n+i)%4)})
 	}
 	return WithBody(a, dag.Body{Author: "human:guest", Content: content, Salt: SaltOf(n)})
+}
+
+// BroughtBy returns the credential that brings turn n: an API key, a JWT, or none.
+func BroughtBy(n int) string {
+	switch n % 3 {
+	case 1:
+		return Key(n % 4).ID
+	case 2:
+		return fmt.Sprintf("jwt:agent %d 🔑", n%4)
+	}
+	return ""
 }
 
 // WithBody gives the arrival another body, with its digest.
@@ -122,7 +134,7 @@ func Records(first dag.Seq, before, arrivals store.Batch) []store.Record {
 	records := make([]store.Record, len(arrivals))
 	for i := range arrivals {
 		a := &arrivals[i]
-		r := store.Record{Seq: first + dag.Seq(i), Turn: a.Turn, Leaf: slice.TurnLeaf(&a.Turn), Body: a.Body, Salt: a.Salt, External: a.External, Withheld: a.Body == nil}
+		r := store.Record{Seq: first + dag.Seq(i), Turn: a.Turn, Leaf: slice.TurnLeaf(&a.Turn), Body: a.Body, Salt: a.Salt, External: a.External, Withheld: a.Body == nil, Key: a.Key}
 		for _, p := range a.Parents {
 			leaf := slice.EdgeLeaf(dag.Edge{Parent: p.ID, Child: a.Turn.ID, Kind: p.Kind})
 			r.Parents = append(r.Parents, dag.SkeletonParent{ID: p.ID, Conversation: conversations[p.ID], Kind: p.Kind, Leaf: leaf})

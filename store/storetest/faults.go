@@ -94,13 +94,13 @@ func Writes() []Write {
 		{
 			Name: "PutActs",
 			Before: func(ctx context.Context, s store.Store) error {
-				_, err := s.PutActs(ctx, Tenant, []knowledge.Act{Assertion(1, 1, 2, 5, "user")}, 1)
+				_, err := Facts(s).Learn(ctx, Tenant, []knowledge.Act{Assertion(1, 1, 2, 5, "user")}, 1)
 				return err
 			},
 			Do: func(ctx context.Context, s store.Store) error {
 				ending := Assertion(1, 1, 3, 5, "user")
 				ending.Supersedes = []knowledge.ID{statementOf(Assertion(1, 1, 2, 5, "user"))}
-				outcomes, err := s.PutActs(ctx, Tenant, []knowledge.Act{Assertion(4, 1, 5, 5, "user"), ending}, 1)
+				outcomes, err := Facts(s).Learn(ctx, Tenant, []knowledge.Act{Assertion(4, 1, 5, 5, "user"), ending}, 1)
 				if errors.Is(err, knowledge.ErrNotBelieved) {
 					return nil // it was kept before
 				}
@@ -110,7 +110,7 @@ func Writes() []Write {
 				return err
 			},
 			Done: func(ctx context.Context, s store.Store) (bool, error) {
-				acts, err := s.Acts(ctx, Tenant, 0, 9)
+				acts, err := Acts(ctx, s, Tenant, 0, 9)
 				if err == nil && len(acts) != 1 && len(acts) != 3 {
 					err = fmt.Errorf("%d acts", len(acts))
 				}
@@ -365,8 +365,8 @@ var errFault = errors.New("injected fault")
 // testFaults lets each step of each write fail once. Up to "commit" the write
 // is lost; from "committed" on it is kept, though its caller is told that it
 // failed.
-func testFaults(t *testing.T, fresh func(t *testing.T) Harness) {
-	for _, w := range Writes() {
+func testFaults(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
+	for _, w := range writes {
 		t.Run(w.Name, func(t *testing.T) {
 			steps, err := Steps(fresh(t), w)
 			if err != nil {
@@ -416,8 +416,8 @@ func Steps(h Harness, w Write) (steps []string, err error) {
 // testCancelledSteps ends the caller's context at each step of each write. What
 // the caller is told is what happened: an error, and nothing was kept, or none
 // and everything was.
-func testCancelledSteps(t *testing.T, fresh func(t *testing.T) Harness) {
-	for _, w := range Writes() {
+func testCancelledSteps(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
+	for _, w := range writes {
 		steps, err := Steps(fresh(t), w)
 		if err != nil {
 			t.Fatal(err)
@@ -516,19 +516,18 @@ func fault(t *testing.T, h Harness, w Write, n int, step string) bool {
 	if err := s.Close(); err != nil {
 		t.Errorf("step %q: Close: %v", step, err)
 	}
-	kept := Reopened(t, h, w, step)
-	if s, err = h.Open(nil); err != nil {
-		t.Fatalf("step %q: opening again: %v", step, err)
-	}
-	if err := errors.Join(Extends(ctx, s, Tenant, before), s.Close()); err != nil {
-		t.Errorf("step %q: the ledger forked: %v", step, err)
-	}
-	return kept
+	return reopened(t, h, w, step, before)
 }
 
 // Reopened opens a store after a fault and checks it: the write is there in
 // full or not at all, and doing it again succeeds, twice. It reports which.
 func Reopened(t *testing.T, h Harness, w Write, step string) (kept bool) {
+	t.Helper()
+	return reopened(t, h, w, step, ledger.Root{Hash: ledger.EmptyRoot()}) // which every ledger extends
+}
+
+// reopened is Reopened, and checks that the ledger extends the one from before the fault.
+func reopened(t *testing.T, h Harness, w Write, step string, before ledger.Root) (kept bool) {
 	t.Helper()
 	ctx := context.Background()
 	s, err := h.Open(nil)
@@ -541,6 +540,13 @@ func Reopened(t *testing.T, h Harness, w Write, step string) (kept bool) {
 		}
 	}()
 	kept = settled(t, ctx, s, w, step)
+	extends := func() {
+		t.Helper()
+		if err := Extends(ctx, s, Tenant, before); err != nil {
+			t.Errorf("step %q: the ledger forked: %v", step, err)
+		}
+	}
+	extends()
 	var head dag.Seq
 	var log ledger.Root
 	for i := range 2 {
@@ -561,6 +567,7 @@ func Reopened(t *testing.T, h Harness, w Write, step string) (kept bool) {
 			t.Errorf("step %q: after the write again the ledger has %d leaves, want %d", step, log.Size, w.Leaves[1])
 		}
 	}
+	extends()
 	return kept
 }
 

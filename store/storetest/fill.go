@@ -121,7 +121,7 @@ func learnLast(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 
 // putActs records acts, each of which changes something.
 func putActs(ctx context.Context, s store.Store, tenant dag.Tenant, at dag.Time, acts ...knowledge.Act) error {
-	outcomes, err := s.PutActs(ctx, tenant, acts, at)
+	outcomes, err := Facts(s).Learn(ctx, tenant, acts, at)
 	for i, o := range outcomes {
 		if o.Seq == 0 {
 			err = errors.Join(err, fmt.Errorf("act %d of %d changed nothing: %s", i+1, len(acts), o.Result))

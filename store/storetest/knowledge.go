@@ -8,14 +8,29 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/kinds"
 )
+
+// Facts returns the reader and writer of a store's facts.
+func Facts(s store.Store) knowledge.Base { return knowledge.Base{History: s} }
+
+// Acts returns acts, with Until and Opened set.
+func Acts(ctx context.Context, s store.Store, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	acts, err := Facts(s).Acts(ctx, tenant, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	return acts, Facts(s).Complete(ctx, tenant, acts)
+}
 
 // Assertion makes an act that asserts a fact of entities e0, e1, …; the same arguments make
 // the same act.
@@ -82,7 +97,7 @@ func beliefs(acts []knowledge.Recorded, asOf dag.Seq) map[knowledge.ID]dag.PPM {
 
 // SameKnowledge compares all that a store says of a tenant's knowledge with what its acts say.
 func SameKnowledge(ctx context.Context, s store.Store, tenant dag.Tenant) error {
-	acts, err := s.Acts(ctx, tenant, 0, 1<<30)
+	acts, err := Acts(ctx, s, tenant, 0, 1<<30)
 	if err != nil {
 		return err
 	}
@@ -105,7 +120,7 @@ func SameKnowledge(ctx context.Context, s store.Store, tenant dag.Tenant) error 
 	for name := range names {
 		asks = append(asks, knowledge.Ask{Name: name, Limit: 1 << 20}, knowledge.Ask{Name: name, Incoming: true, Limit: 1 << 20})
 	}
-	lists, err := s.Edges(ctx, tenant, asks)
+	lists, err := Facts(s).Edges(ctx, tenant, asks)
 	if err != nil {
 		return err
 	}
@@ -155,7 +170,7 @@ func testActs(t *testing.T, h Harness) {
 	put := func(want string, acts ...knowledge.Act) {
 		t.Helper()
 		got := ""
-		outcomes, err := s.PutActs(ctx, Tenant, acts, at)
+		outcomes, err := Facts(s).Learn(ctx, Tenant, acts, at)
 		for _, o := range outcomes {
 			got += fmt.Sprintf("%s %d ", o.Result, o.Seq)
 		}
@@ -181,7 +196,7 @@ func testActs(t *testing.T, h Harness) {
 	put("asserted 4 ", replacing)
 	refused := func(want error, acts ...knowledge.Act) {
 		t.Helper()
-		if outcomes, err := s.PutActs(ctx, Tenant, acts, at); !errors.Is(err, want) || len(outcomes) > 0 {
+		if outcomes, err := Facts(s).Learn(ctx, Tenant, acts, at); !errors.Is(err, want) || len(outcomes) > 0 {
 			t.Errorf("%v, %v, want %v", outcomes, err, want)
 		}
 	}
@@ -195,17 +210,17 @@ func testActs(t *testing.T, h Harness) {
 	alias := knowledge.Act{Kind: knowledge.Alias, Alias: "ee-two", Canonical: "e2"}
 	unalias := knowledge.Act{Kind: knowledge.Unalias, Alias: "ee-two", Canonical: "e2"}
 	put("aliased 8 existing 0 unaliased 9 absent 0 aliased 10 ", alias, alias, unalias, unalias, alias)
-	if acts, err := s.Aliases(ctx, Tenant, 8); err != nil || len(acts) != 2 || acts[0].Seq != 9 || acts[1].Seq != 10 || !reflect.DeepEqual(acts[1].Act, alias) || acts[1].At != at {
+	if acts, err := Facts(s).Aliases(ctx, Tenant, 8); err != nil || len(acts) != 2 || acts[0].Seq != 9 || acts[1].Seq != 10 || !reflect.DeepEqual(acts[1].Act, alias) || acts[1].At != at {
 		t.Errorf("aliases: %+v, %v", acts, err)
 	}
-	acts, err := s.ActsOf(ctx, Tenant, low.Fact.ID(), 1, 3)
+	acts, err := Facts(s).ActsOf(ctx, Tenant, low.Fact.ID(), 1, 3)
 	if err != nil || len(acts) != 3 || acts[0].Seq != 3 || acts[0].Until != 4 || acts[1].Seq != 5 || acts[1].Until != 6 || acts[2].Seq != 6 || acts[2].Until != 0 {
 		t.Errorf("acts of a statement: %+v, %v", acts, err)
 	}
-	if acts, err := s.Acts(ctx, Tenant, 3, 1); err != nil || len(acts) != 1 || !reflect.DeepEqual(acts[0].Act, replacing) || acts[0].Until != dag.MaxSeq {
+	if acts, err := Acts(ctx, s, Tenant, 3, 1); err != nil || len(acts) != 1 || !reflect.DeepEqual(acts[0].Act, replacing) || acts[0].Until != dag.MaxSeq {
 		t.Errorf("acts: %+v, %v", acts, err)
 	}
-	all, err := s.Acts(ctx, Tenant, 0, 99)
+	all, err := Acts(ctx, s, Tenant, 0, 99)
 	if err != nil || len(all) != 9 {
 		t.Fatalf("%d acts, %v", len(all), err)
 	}
@@ -216,20 +231,62 @@ func testActs(t *testing.T, h Harness) {
 				want = append(want, r)
 			}
 		}
-		if got, err := s.ActsAt(ctx, Tenant, seqs); err != nil || len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
+		got, err := Facts(s).ActsAt(ctx, Tenant, seqs)
+		if err := errors.Join(err, Facts(s).Complete(ctx, Tenant, got)); err != nil || len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
 			t.Errorf("acts at %d: %+v, %v, want %+v", seqs, got, err, want)
 		}
-		if got, err := s.ActsAt(ctx, "other", seqs); err != nil || len(got) != 0 {
+		if got, err := Facts(s).ActsAt(ctx, "other", seqs); err != nil || len(got) != 0 {
 			t.Errorf("acts of another tenant: %+v, %v", got, err)
 		}
 	}
 	for _, tenant := range []dag.Tenant{"other", "nobody"} {
-		if acts, err := s.Acts(ctx, tenant, 0, 9); err != nil || len(acts) != 0 {
+		if acts, err := Acts(ctx, s, tenant, 0, 9); err != nil || len(acts) != 0 {
 			t.Errorf("tenant %s: %v, %v", tenant, acts, err)
 		}
 	}
 	if err := SameKnowledge(ctx, s, Tenant); err != nil {
 		t.Error(err)
+	}
+}
+
+// testLongActs records the longest fact: three texts, each byte of which is escaped, and as many
+// statements that it supersedes as are asserted at once.
+func testLongActs(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	var old []knowledge.Act
+	var ids []knowledge.ID
+	for n := range knowledge.MaxActs {
+		old = append(old, Assertion(n, 1, n, dag.One, "user"))
+		ids = append(ids, old[n].Fact.ID())
+	}
+	if _, err := Facts(s).Learn(ctx, Tenant, old, 1); err != nil {
+		t.Fatal(err)
+	}
+	text := func(first byte) string { return string(first) + strings.Repeat("\x00", knowledge.MaxText-1) }
+	longest := Assertion(0, 1, 0, dag.One, strings.Repeat("s", knowledge.MaxSource))
+	longest.Supersedes = knowledge.SortIDs(ids)
+	f := &longest.Fact
+	for _, n := range []struct {
+		name, written *string
+		text          string
+	}{{&f.Subject, &f.Written.Subject, text(1)}, {&f.Predicate, &f.Written.Predicate, text(2)}, {&f.Object, &f.Written.Object, text(3)}} {
+		name, err := normalize.Text(n.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*n.name, *n.written = name, n.text
+	}
+	if _, err := Facts(s).Learn(ctx, Tenant, []knowledge.Act{longest}, 2); err != nil {
+		t.Fatalf("a fact of %d bytes: %v", len(longest.Append(nil)), err)
+	}
+	id := f.ID()
+	acts, err := Facts(s).ActsOf(ctx, Tenant, id, 0, 9)
+	if err != nil || len(acts) != 1 || !reflect.DeepEqual(acts[0].Act, longest) {
+		t.Errorf("%d acts, %v", len(acts), err)
+	}
+	if list, total, err := Facts(s).Versions(ctx, Tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: knowledge.MaxActs + 1}, Limit: 9}); err != nil || total != 1 || len(list) != 1 {
+		t.Errorf("%d of %d statements are believed, %v", len(list), total, err)
 	}
 }
 
@@ -247,7 +304,7 @@ func testKnowledge(t *testing.T, h Harness) {
 			acts = append(acts, RandomAct(r))
 		}
 		if n%3 == 0 { // supersede something that is believed
-			list, _, err := s.Versions(ctx, Tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: dag.MaxSeq - 1}, Limit: 50})
+			list, _, err := Facts(s).Versions(ctx, Tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: dag.MaxSeq - 1}, Limit: 50})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,7 +322,7 @@ func testKnowledge(t *testing.T, h Harness) {
 			}
 		}
 		wrong := aliasesRefuse(t, s, acts)
-		if _, err := s.PutActs(ctx, Tenant, acts, dag.Time(n)); (err != nil) != wrong && !errors.Is(err, knowledge.ErrNotBelieved) {
+		if _, err := Facts(s).Learn(ctx, Tenant, acts, dag.Time(n)); (err != nil) != wrong && !errors.Is(err, knowledge.ErrNotBelieved) {
 			t.Fatalf("acts whose aliases are to be refused, %v: %v", wrong, err)
 		} else if wrong {
 			refusals++
@@ -287,7 +344,7 @@ func testKnowledge(t *testing.T, h Harness) {
 func checkSpans(t *testing.T, s store.Store, r *rand.Rand) {
 	t.Helper()
 	ctx := context.Background()
-	acts, err := s.Acts(ctx, Tenant, 0, 1<<30)
+	acts, err := Acts(ctx, s, Tenant, 0, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +361,7 @@ func checkSpans(t *testing.T, s store.Store, r *rand.Rand) {
 			}
 			spans[i].Statement, _ = acts[r.IntN(len(acts))].Act.About()
 		}
-		lists, err := s.ActsIn(ctx, Tenant, spans)
+		lists, err := Facts(s).ActsIn(ctx, Tenant, spans)
 		if err != nil || len(lists) != len(spans) {
 			t.Fatalf("%d lists of %d spans, %v", len(lists), len(spans), err)
 		}
@@ -324,10 +381,10 @@ func checkSpans(t *testing.T, s store.Store, r *rand.Rand) {
 	if found < 100 {
 		t.Errorf("only %d acts were found: this test shows less than it should", found)
 	}
-	if lists, err := s.ActsIn(ctx, "nobody", []knowledge.Span{{UpTo: dag.MaxSeq}, {}}); err != nil || len(lists) != 2 || len(lists[0])+len(lists[1]) != 0 {
+	if lists, err := Facts(s).ActsIn(ctx, "nobody", []knowledge.Span{{UpTo: dag.MaxSeq}, {}}); err != nil || len(lists) != 2 || len(lists[0])+len(lists[1]) != 0 {
 		t.Errorf("of nobody: %+v, %v", lists, err)
 	}
-	if _, err := s.ActsIn(ctx, Tenant, make([]knowledge.Span, store.MaxAsks+1)); !errors.Is(err, dag.ErrForm) {
+	if _, err := Facts(s).ActsIn(ctx, Tenant, make([]knowledge.Span, knowledge.MaxAsks+1)); !errors.Is(err, dag.ErrForm) {
 		t.Errorf("too many spans: %v, want dag.ErrForm", err)
 	}
 }
@@ -344,7 +401,7 @@ func evidence(t *testing.T, s store.Store) {
 // one of them makes a name stand for two.
 func aliasesRefuse(t *testing.T, s store.Store, acts []knowledge.Act) bool {
 	t.Helper()
-	recorded, err := s.Aliases(context.Background(), Tenant, 0)
+	recorded, err := Facts(s).Aliases(context.Background(), Tenant, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,7 +428,7 @@ func aliasesRefuse(t *testing.T, s store.Store, acts []knowledge.Act) bool {
 // checkVersions asks for listings with every filter.
 func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 	ctx := context.Background()
-	acts, err := s.Acts(ctx, Tenant, 0, 1<<30)
+	acts, err := Acts(ctx, s, Tenant, 0, 1<<30)
 	if err != nil || len(acts) < 50 {
 		t.Fatalf("%d acts, %v", len(acts), err)
 	}
@@ -438,7 +495,7 @@ func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 				want = append(want, acts[i])
 			}
 		}
-		got, counted, err := s.Versions(ctx, Tenant, f)
+		got, counted, err := Facts(s).Versions(ctx, Tenant, f)
 		if err != nil || counted != total || len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%+v: %d of %d, %v\n%+v, want %d of %d\n%+v", f, len(got), counted, err, got, len(want), total, want)
 		}
@@ -454,7 +511,7 @@ func checkPaging(t *testing.T, s store.Store, r *rand.Rand) {
 	ctx := context.Background()
 	for _, incoming := range []bool{false, true} {
 		ask := knowledge.Ask{Name: "e1", Incoming: incoming, Limit: 1 << 20}
-		whole, err := s.Edges(ctx, Tenant, []knowledge.Ask{ask})
+		whole, err := Facts(s).Edges(ctx, Tenant, []knowledge.Ask{ask})
 		if err != nil || len(whole[0]) < 10 {
 			t.Fatalf("%d edges, %v", len(whole[0]), err)
 		}
@@ -462,7 +519,7 @@ func checkPaging(t *testing.T, s store.Store, r *rand.Rand) {
 			var got []knowledge.Edge
 			ask.After, ask.Limit = knowledge.Mark{}, size
 			for {
-				lists, err := s.Edges(ctx, Tenant, []knowledge.Ask{{Name: "nobody", Limit: 3}, ask, {Name: "e2", Limit: 1 + r.IntN(2)}})
+				lists, err := Facts(s).Edges(ctx, Tenant, []knowledge.Ask{{Name: "nobody", Limit: 3}, ask, {Name: "e2", Limit: 1 + r.IntN(2)}})
 				if err != nil || len(lists) != 3 || len(lists[0]) != 0 {
 					t.Fatalf("%+v, %v", lists, err)
 				}
@@ -477,7 +534,7 @@ func checkPaging(t *testing.T, s store.Store, r *rand.Rand) {
 			}
 		}
 	}
-	if _, err := s.Edges(ctx, Tenant, []knowledge.Ask{{Name: "e1"}}); err == nil {
+	if _, err := Facts(s).Edges(ctx, Tenant, []knowledge.Ask{{Name: "e1"}}); err == nil {
 		t.Error("a question without a limit was answered")
 	}
 }
@@ -488,7 +545,7 @@ func testActsConcurrent(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
 	first := Assertion(0, 0, 0, 1, "user")
-	if _, err := s.PutActs(ctx, Tenant, []knowledge.Act{first}, 1); err != nil {
+	if _, err := Facts(s).Learn(ctx, Tenant, []knowledge.Act{first}, 1); err != nil {
 		t.Fatal(err)
 	}
 	const writers, each = 4, 8
@@ -496,14 +553,14 @@ func testActsConcurrent(t *testing.T, h Harness) {
 	for w := range writers {
 		all.Go(func() {
 			for n := 0; n < each; {
-				list, _, err := s.Versions(ctx, Tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: dag.MaxSeq - 1}, Limit: 9})
+				list, _, err := Facts(s).Versions(ctx, Tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: dag.MaxSeq - 1}, Limit: 9})
 				if err != nil || len(list) != 1 {
 					t.Errorf("%d statements are believed, %v, want 1", len(list), err)
 					return
 				}
 				next := Assertion(0, 0, 1+w*each+n, 1, "user")
 				next.Supersedes = []knowledge.ID{list[0].Act.Fact.ID()}
-				switch _, err := s.PutActs(ctx, Tenant, []knowledge.Act{next}, 1); {
+				switch _, err := Facts(s).Learn(ctx, Tenant, []knowledge.Act{next}, 1); {
 				case err == nil:
 					n++
 				case !errors.Is(err, knowledge.ErrNotBelieved):
@@ -514,7 +571,7 @@ func testActsConcurrent(t *testing.T, h Harness) {
 		})
 	}
 	all.Wait()
-	acts, err := s.Acts(ctx, Tenant, 0, 1<<20)
+	acts, err := Acts(ctx, s, Tenant, 0, 1<<20)
 	if err != nil || len(acts) != 1+writers*each {
 		t.Fatalf("%d acts, %v, want %d", len(acts), err, 1+writers*each)
 	}
@@ -535,7 +592,7 @@ func testAdoptActs(t *testing.T, h Harness) {
 	evidence(t, s)
 	r := rand.New(rand.NewPCG(7, 8))
 	for n := range 40 {
-		if _, err := s.PutActs(ctx, Tenant, []knowledge.Act{RandomAct(r), RandomAct(r)}, dag.Time(n)); err != nil {
+		if _, err := Facts(s).Learn(ctx, Tenant, []knowledge.Act{RandomAct(r), RandomAct(r)}, dag.Time(n)); err != nil {
 			t.Logf("refused: %v", err)
 		}
 		if n%4 == 0 {
@@ -544,7 +601,7 @@ func testAdoptActs(t *testing.T, h Harness) {
 			}
 		}
 	}
-	acts, err := s.Acts(ctx, Tenant, 0, 1<<20)
+	acts, err := Acts(ctx, s, Tenant, 0, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -557,6 +614,19 @@ func testAdoptActs(t *testing.T, h Harness) {
 		t.Fatalf("the head is %d, %v, with %d turns and %d acts", head, err, len(records), len(acts))
 	}
 	const other = "adopting"
+	entries, err := s.Entries(ctx, Tenant, history.Page{Limit: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	adopt := func(part store.Stretch) error {
+		var err error
+		if len(part.Entries) > 0 {
+			if part.Change, err = kinds.All().Adopt(part.Entries); err != nil {
+				return err
+			}
+		}
+		return s.Adopt(ctx, other, part)
+	}
 	for from := dag.Seq(0); from < head; from += 7 {
 		var part store.Stretch
 		for _, r := range records {
@@ -564,25 +634,37 @@ func testAdoptActs(t *testing.T, h Harness) {
 				part.Records = append(part.Records, r)
 			}
 		}
-		for _, a := range acts {
-			if a.Seq > from && a.Seq <= from+7 {
-				a.Until = 99 // does not count
-				part.Acts = append(part.Acts, a)
+		for _, e := range entries {
+			if e.Seq > from && e.Seq <= from+7 {
+				part.Entries = append(part.Entries, e)
 			}
 		}
-		spoiled := part
-		spoiled.Acts = slices.Clone(part.Acts)
-		if len(spoiled.Acts) > 0 {
-			spoiled.Acts[0].Leaf[3] ^= 1
-			if err := s.Adopt(ctx, other, spoiled); err == nil {
-				t.Fatal("an act with another leaf was adopted")
+		spoil := func(name string, how func(e *history.Entry)) {
+			spoiled := part
+			spoiled.Entries = slices.Clone(part.Entries)
+			if len(spoiled.Entries) == 0 {
+				return
+			}
+			how(&spoiled.Entries[0])
+			if err := adopt(spoiled); err == nil {
+				t.Fatalf("%s was adopted", name)
 			}
 		}
-		if err := s.Adopt(ctx, other, part); err != nil {
+		spoil("an entry of another kind", func(e *history.Entry) { e.Kind = "other/1" })
+		spoil("an entry that is no act", func(e *history.Entry) { e.Public = append(slices.Clone(e.Public), ' ') })
+		spoil("an entry of another number", func(e *history.Entry) { e.Seq += 100 })
+		if len(part.Entries) > 0 {
+			other := part
+			other.Change, _ = kinds.All().Adopt(part.Entries[:len(part.Entries)-1])
+			if err := s.Adopt(ctx, "adopting", other); err == nil {
+				t.Fatal("entries were adopted that the change does not come to")
+			}
+		}
+		if err := adopt(part); err != nil {
 			t.Fatalf("behind %d: %v", from, err)
 		}
 	}
-	got, err := s.Acts(ctx, other, 0, 1<<20)
+	got, err := Acts(ctx, s, other, 0, 1<<20)
 	if err != nil || !reflect.DeepEqual(got, acts) {
 		t.Fatalf("%d acts were adopted, %v, want %d, the same", len(got), err, len(acts))
 	}

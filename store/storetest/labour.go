@@ -77,7 +77,7 @@ func (l *labourer) insist(do func() error) error {
 	for {
 		err := do()
 		if err == nil || l.ctx.Err() != nil ||
-			!errors.Is(err, store.ErrUncertain) && !errors.Is(err, store.ErrLost) && !errors.Is(err, store.ErrBusy) {
+			!errors.Is(err, store.ErrUncertain) && !errors.Is(err, store.ErrLost) && !errors.Is(err, store.ErrBusy) && !errors.Is(err, store.ErrUnwritable) {
 			return err
 		}
 	}

@@ -133,7 +133,7 @@ func every(ctx context.Context, s store.Store) map[string]error {
 	errs["Adopt"] = s.Adopt(ctx, Tenant, store.Stretch{Records: Records(4, nil, Chain(600, 2, 9))})
 	_, errs["Tenants"] = s.Tenants(ctx, "", 1)
 	_, errs["Head"] = s.Head(ctx, Tenant)
-	_, errs["HeadWhile"] = s.HeadWhile(ctx, Tenant, func() {})
+	_, errs["HeadWhile"] = store.HeadWhile(ctx, s, Tenant, func() {})
 	_, errs["Turns"] = s.Turns(ctx, Tenant, []dag.TurnID{TurnID(1)})
 	_, errs["Placed"] = s.Placed(ctx, Tenant, []store.Place{{Conversation: ConversationID(0), Seq: 1}})
 	_, errs["Segment"] = s.Segment(ctx, Tenant, []store.Part{{Conversation: ConversationID(0)}})

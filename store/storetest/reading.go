@@ -80,7 +80,7 @@ func testPlaced(t *testing.T, h Harness) {
 	for _, n := range want {
 		r, same := byID[TurnID(n)], mustTurn(t, s, n)
 		if r.Seq != same.Seq || r.Turn != same.Turn || r.Leaf != same.Leaf || !sameList(r.Parents, same.Parents) ||
-			(r.Body == nil) != (same.Body == nil) || string(r.Body) != string(same.Body) || r.Salt != same.Salt || r.External != same.External {
+			(r.Body == nil) != (same.Body == nil) || string(r.Body) != string(same.Body) || r.Salt != same.Salt || r.External != same.External || r.Key != same.Key {
 			t.Errorf("turn %d: Placed gave %+v, Turns %+v", n, r, same)
 		}
 	}
@@ -93,7 +93,7 @@ func testHeadWhile(t *testing.T, h Harness) {
 	ctx := context.Background()
 	worked := 0
 	work := func() { worked++ }
-	if head, err := s.HeadWhile(ctx, "nobody", work); err != nil || head != 0 || worked != 1 {
+	if head, err := store.HeadWhile(ctx, s, "nobody", work); err != nil || head != 0 || worked != 1 {
 		t.Errorf("nobody's head is %d, %v, and the work was done %d times", head, err, worked)
 	}
 	var acknowledged, begun atomic.Uint64
@@ -113,7 +113,7 @@ func testHeadWhile(t *testing.T, h Harness) {
 	for n := 0; (n < 50 || len(moved) < 5) && !t.Failed(); n++ {
 		before, seen := acknowledged.Load(), uint64(0)
 		worked = 0
-		head, err := s.HeadWhile(ctx, Tenant, func() {
+		head, err := store.HeadWhile(ctx, s, Tenant, func() {
 			work()
 			seen = acknowledged.Load()
 		})
@@ -131,10 +131,10 @@ func testHeadWhile(t *testing.T, h Harness) {
 					t.Error("the panic of the work is gone")
 				}
 			}()
-			_, _ = s.HeadWhile(ctx, Tenant, func() { panic("work") })
+			_, _ = store.HeadWhile(ctx, s, Tenant, func() { panic("work") })
 		}()
 	}
-	if head, err := s.HeadWhile(ctx, Tenant, work); err != nil || uint64(head) != acknowledged.Load() {
+	if head, err := store.HeadWhile(ctx, s, Tenant, work); err != nil || uint64(head) != acknowledged.Load() {
 		t.Errorf("behind panics the head is %d, %v, want %d", head, err, acknowledged.Load())
 	}
 }
@@ -159,7 +159,7 @@ func testTenantList(t *testing.T, h Harness) {
 	_, _ = s.Erase(ctx, "refused", Erasure(1))
 	_, _ = s.RevokeKey(ctx, "refused", Key(1).ID, 1)
 	_, _ = s.Head(ctx, "asked")
-	_, _ = s.HeadWhile(ctx, "asked", func() {})
+	_, _ = store.HeadWhile(ctx, s, "asked", func() {})
 	_, _ = s.Policies(ctx, "asked")
 	_, _ = s.Log(ctx, "asked")
 	_, _ = s.Origins(ctx, "asked")

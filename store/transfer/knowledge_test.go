@@ -4,77 +4,54 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/store/transfer"
 )
 
-// TestDamagedActs makes sure that acts of which the history cannot be are not copied: with
-// another leaf than theirs, or one that changes nothing.
-func TestDamagedActs(t *testing.T) {
-	for name, change := range map[string]func(list []knowledge.Recorded){
-		"leaf":    func(list []knowledge.Recorded) { list[2].Leaf[1] ^= 1 },
-		"time":    func(list []knowledge.Recorded) { list[2].At = -1 },
-		"nothing": func(list []knowledge.Recorded) { list[2].Act, list[2].Leaf = list[1].Act, list[1].Leaf },
-		"nothing that was believed": func(list []knowledge.Recorded) {
-			list[2].Act.Supersedes = []knowledge.ID{{1}}
-			list[2].Leaf = list[2].Act.Leaf()
+// TestDamagedEntries makes sure that entries of which the history cannot be are not copied: which
+// are of another form, or change nothing.
+func TestDamagedEntries(t *testing.T) {
+	for name, change := range map[string]func(list []history.Entry){
+		"kind":    func(list []history.Entry) { list[2].Kind = "other/1" },
+		"form":    func(list []history.Entry) { list[2].Public = append(slices.Clone(list[2].Public), ' ') },
+		"time":    func(list []history.Entry) { list[2].At = -1 },
+		"nothing": func(list []history.Entry) { list[2].Kind, list[2].Public = list[1].Kind, list[1].Public },
+		"nothing that was believed": func(list []history.Entry) {
+			r, err := knowledge.FromEntry(&list[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Act.Supersedes = []knowledge.ID{{1}}
+			list[2].Public = r.Act.Append(nil)
 		},
 	} {
 		from, to := &relearning{Store: filled(t, inMemory(t)), change: change}, inMemory(t)
 		if _, err := transfer.Copy(t.Context(), to, from, transfer.Options{}); !errors.Is(err, transfer.ErrDamaged) {
 			t.Errorf("%s: got %v", name, err)
 		}
-		if acts, err := to.Acts(t.Context(), "a", 0, 9); err != nil || len(acts) > 0 {
+		if acts, err := storetest.Acts(t.Context(), to, "a", 0, 9); err != nil || len(acts) > 0 {
 			t.Errorf("%s: %d acts were copied, %v", name, len(acts), err)
 		}
 	}
 }
 
-// TestUntilDiffers copies again when the target says of a version that it ended otherwise, or
-// that it did not. What ended since the last copy is no difference.
-func TestUntilDiffers(t *testing.T) {
-	from, to := filled(t, inMemory(t)), inMemory(t)
-	if err := adopted(t, to, 50, func(*store.Stretch) {}); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		change func(list []knowledge.Recorded)
-		want   error
-	}{
-		"another end": {func(list []knowledge.Recorded) { list[0].Until++ }, transfer.ErrDiffers},
-		"an end":      {func(list []knowledge.Recorded) { list[2].Until = 45 }, transfer.ErrDiffers},
-		"no end":      {func(list []knowledge.Recorded) { list[0].Until = dag.MaxSeq }, transfer.ErrDiffers},
-		"the same":    {func([]knowledge.Recorded) {}, nil},
-	} {
-		if acts, err := to.Acts(t.Context(), "b", 0, 9); err != nil || acts[0].Until != 38 || acts[3].Until != dag.MaxSeq {
-			t.Fatalf("%+v, %v", acts, err)
-		}
-		_, err := transfer.Copy(t.Context(), &unwilling{&relearning{Store: to, change: c.change}, errUnwilling}, from, transfer.Options{Tenants: []dag.Tenant{"b"}})
-		if c.want == nil {
-			c.want = errUnwilling
-		}
-		if !errors.Is(err, c.want) {
-			t.Errorf("%s: got %v, want %v", name, err, c.want)
-		}
-	}
-}
-
-var errUnwilling = errors.New("unwilling")
-
-// relearning changes what a store says of its first acts.
+// relearning changes what a store says of its first entries.
 type relearning struct {
 	store.Store
-	change func(list []knowledge.Recorded)
+	change func(list []history.Entry)
 }
 
-func (r *relearning) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	list, err := r.Store.Acts(ctx, tenant, after, limit)
-	if len(list) > 0 && after < list[0].Seq && list[0].Seq == 33 {
+func (r *relearning) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
+	list, err := r.Store.Entries(ctx, tenant, p)
+	if len(list) > 0 && p.After < list[0].Seq && list[0].Seq == 33 {
 		r.change(list)
 	}
 	return list, err
@@ -91,7 +68,7 @@ func TestManyActs(t *testing.T) {
 		}
 		acts = append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: f})
 	}
-	if _, err := from.PutActs(t.Context(), "a", acts, 1); err != nil {
+	if _, err := storetest.Facts(from).Learn(t.Context(), "a", acts, 1); err != nil {
 		t.Fatal(err)
 	}
 	for numbers, want := range map[int]int{0: 2, 300: 6} { // of 8 kB each

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
@@ -51,7 +52,7 @@ func (b *busy) act(kind string) {
 		if a.Kind == knowledge.Alias || a.Kind == knowledge.Unalias {
 			return // it may be refused
 		}
-		_, learned := b.PutActs(ctx, "a", []knowledge.Act{a}, dag.Time(n))
+		_, learned := storetest.Facts(b).Learn(ctx, "a", []knowledge.Act{a}, dag.Time(n))
 		did(learned)
 	case "policy":
 		if b.done < 1000 {
@@ -105,8 +106,8 @@ func (b *busy) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, lim
 	return asked(b, "event", func() ([]store.Event, error) { return b.Store.Events(ctx, tenant, after, limit) })
 }
 
-func (b *busy) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	return asked(b, "act", func() ([]knowledge.Recorded, error) { return b.Store.Acts(ctx, tenant, after, limit) })
+func (b *busy) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
+	return asked(b, "act", func() ([]history.Entry, error) { return b.Store.Entries(ctx, tenant, p) })
 }
 
 func (b *busy) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
@@ -161,8 +162,8 @@ func TestLedgerGrowing(t *testing.T) {
 		if got, want := logOf(t, to, "a"), logOf(t, quiet, "a"); got != want {
 			t.Errorf("%d acts: the copy's ledger is %+v, the source's %+v", acts, got, want)
 		}
-		got, copied := to.Acts(t.Context(), "a", 0, 1<<20)
-		want, listed := quiet.Acts(t.Context(), "a", 0, 1<<20)
+		got, copied := storetest.Acts(t.Context(), to, "a", 0, 1<<20)
+		want, listed := storetest.Acts(t.Context(), quiet, "a", 0, 1<<20)
 		if err := errors.Join(copied, listed, storetest.SameKnowledge(t.Context(), to, "a")); err != nil || !reflect.DeepEqual(got, want) || len(got) < 22 {
 			t.Errorf("%d acts: the copy has %d of knowledge, %v, the source %d, the same", acts, len(got), err, len(want))
 		}

@@ -2,7 +2,7 @@ package transfer
 
 import (
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -23,12 +23,14 @@ func (c *copying) events(s store.Store, after, last dag.Seq) *reader[store.Event
 	}
 }
 
-// acts reads a store's acts behind a number, up to another.
-func (c *copying) acts(s store.Store, after, last dag.Seq) *reader[knowledge.Recorded] {
-	return &reader[knowledge.Recorded]{
+// entries reads a store's entries after one number, up to another.
+func (c *copying) entries(s store.Store, after, last dag.Seq) *reader[history.Entry] {
+	return &reader[history.Entry]{
 		after: after, last: last,
-		list: func(after dag.Seq) ([]knowledge.Recorded, error) { return s.Acts(c.ctx, c.tenant, after, page) },
-		seq:  func(r *knowledge.Recorded) dag.Seq { return r.Seq },
+		list: func(after dag.Seq) ([]history.Entry, error) {
+			return s.Entries(c.ctx, c.tenant, history.Page{After: after, Limit: page})
+		},
+		seq: func(e *history.Entry) dag.Seq { return e.Seq },
 	}
 }
 

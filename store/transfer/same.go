@@ -8,7 +8,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -27,7 +26,7 @@ func (c *copying) prepare() error {
 	if c.report.Head > c.head {
 		return fmt.Errorf("%w: its head is %d, and the source's %d", ErrDiffers, c.report.Head, c.head)
 	}
-	for _, compare := range []func() error{c.sameEvents, c.sameActs, c.sameTurns, c.samePolicies, c.sameIssued, c.sameKeys, c.sameWitnessed, c.sameLedger} {
+	for _, compare := range []func() error{c.sameEvents, c.sameEntries, c.sameTurns, c.samePolicies, c.sameIssued, c.sameKeys, c.sameWitnessed, c.sameLedger} {
 		if err := compare(); err != nil {
 			return err
 		}
@@ -96,14 +95,13 @@ func (c *copying) sameEvents() error {
 	}
 }
 
-// sameActs compares every act that the target has. Until when a version counts must be the
-// same in both, too, unless it ended behind the target's head.
-func (c *copying) sameActs() error {
+// sameEntries compares every entry that the target has.
+func (c *copying) sameEntries() error {
 	head := c.report.Head
 	if head == 0 {
 		return nil
 	}
-	there, here := c.acts(c.to, 0, head), c.acts(c.from, 0, head)
+	there, here := c.entries(c.to, 0, head), c.entries(c.from, 0, head)
 	for {
 		got, err := there.peek()
 		if err != nil {
@@ -115,29 +113,19 @@ func (c *copying) sameActs() error {
 		}
 		switch {
 		case got == nil && want == nil:
-			c.report.Turns.Existing = int(head) - c.report.Events.Existing - c.report.Acts.Existing
+			c.report.Turns.Existing = int(head) - c.report.Events.Existing - c.report.Entries.Existing
 			return nil
-		case got == nil:
-			return fmt.Errorf("%w: number %d of the source is an act of knowledge, and of the target is not", ErrDiffers, want.Seq)
+		case got == nil || want != nil && want.Seq < got.Seq:
+			return fmt.Errorf("%w: number %d of the source is an entry of kind %s, and of the target is not", ErrDiffers, want.Seq, want.Kind)
 		case want == nil || got.Seq != want.Seq:
-			return fmt.Errorf("%w: number %d of the target is an act of knowledge, and of the source is not, or one before it", ErrDiffers, got.Seq)
-		case got.Leaf != want.Leaf || got.At != want.At:
-			return fmt.Errorf("%w: number %d of the target is an act with the leaf %s, and of the source with the leaf %s, or of another time", ErrDiffers, got.Seq, got.Leaf, want.Leaf)
-		case until(got, head) != until(want, head):
-			return fmt.Errorf("%w: what number %d began ends in the target with number %d, and in the source with %d", ErrDiffers, got.Seq, got.Until, want.Until)
+			return fmt.Errorf("%w: number %d of the target is an entry of kind %s, and of the source is not", ErrDiffers, got.Seq, got.Kind)
+		case got.Kind != want.Kind || got.At != want.At || got.Leaf() != want.Leaf():
+			return fmt.Errorf("%w: number %d of the target is an entry of kind %s with the leaf %s, and of the source of kind %s with the leaf %s, or of another time", ErrDiffers, got.Seq, got.Kind, got.Leaf(), want.Kind, want.Leaf())
 		}
-		c.report.Acts.Existing++
+		c.report.Entries.Existing++
 		there.skip()
 		here.skip()
 	}
-}
-
-// until gives where a version ended, as far as it was known at a head.
-func until(r *knowledge.Recorded, head dag.Seq) dag.Seq {
-	if r.Until > head {
-		return dag.MaxSeq
-	}
-	return r.Until
 }
 
 // sameTurns compares every turn that the target has, by reading both stores side by side
@@ -167,6 +155,8 @@ func (c *copying) sameTurns() error {
 		case here.Turn != there.Turn || here.Leaf != there.Leaf || !slices.Equal(here.Parents, there.Parents):
 			return fmt.Errorf("%w: number %d of the target is turn %s with the leaf %s, and of the source turn %s with the leaf %s",
 				ErrDiffers, there.Seq, there.Turn.ID, there.Leaf, here.Turn.ID, here.Leaf)
+		case here.Key != there.Key:
+			return fmt.Errorf("%w: number %d, turn %s, was brought by the key %q in the target, and by %q in the source", ErrDiffers, there.Seq, there.Turn.ID, there.Key, here.Key)
 		case there.Body == nil && here.Body != nil:
 			return fmt.Errorf("%w: number %d, turn %s, has a text in the source, and none in the target", ErrDiffers, there.Seq, there.Turn.ID)
 		case there.Body != nil && here.Body == nil:

@@ -38,9 +38,10 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
 // ErrDiffers is wrapped when the target holds something of a tenant that the source
@@ -57,9 +58,8 @@ const stretchBytes = 8 << 20
 // edgeBytes is what a parent takes: its id, its conversation, its kind and its leaf.
 const edgeBytes = 65
 
-// idBytes is what an act takes for each statement that it supersedes, and otherwise beside
-// its names.
-const idBytes = 32
+// entryBytes is what an entry takes beside its bytes.
+const entryBytes = 32
 
 // page is how many of anything else are read at once.
 const page = 500
@@ -90,7 +90,7 @@ type Tenant struct {
 	Head      dag.Seq // of the target, afterwards
 	Turns     Count
 	Events    Count
-	Acts      Count // of knowledge
+	Entries   Count // of package history
 	Policies  Count
 	Issued    Count
 	Keys      Count
@@ -225,13 +225,13 @@ func (c *copying) erasedMeanwhile() (bool, error) {
 }
 
 func (c *copying) upToHead() error {
-	events, acts := c.events(c.from, c.report.Head, c.head), c.acts(c.from, c.report.Head, c.head)
+	events, entries := c.events(c.from, c.report.Head, c.head), c.entries(c.from, c.report.Head, c.head)
 	c.next = c.report.Head + 1
 	err := c.from.Scan(c.ctx, c.tenant, c.report.Head, nil, func(r *store.Record) error {
 		if r.Seq > c.head {
 			return errEnough
 		}
-		if err := c.othersBefore(events, acts, r.Seq); err != nil {
+		if err := c.othersBefore(events, entries, r.Seq); err != nil {
 			return err
 		}
 		if err := c.follows(r.Seq); err != nil {
@@ -244,7 +244,7 @@ func (c *copying) upToHead() error {
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	if err := c.othersBefore(events, acts, c.head+1); err != nil {
+	if err := c.othersBefore(events, entries, c.head+1); err != nil {
 		return err
 	}
 	if c.next != c.head+1 {
@@ -257,13 +257,13 @@ func (c *copying) upToHead() error {
 var errEnough = errors.New("the rest was added meanwhile")
 
 // othersBefore takes up the events and the acts with numbers below one, in their order.
-func (c *copying) othersBefore(events *reader[store.Event], acts *reader[knowledge.Recorded], seq dag.Seq) error {
+func (c *copying) othersBefore(events *reader[store.Event], entries *reader[history.Entry], seq dag.Seq) error {
 	for {
 		e, err := events.peek()
 		if err != nil {
 			return err
 		}
-		a, err := acts.peek()
+		a, err := entries.peek()
 		if err != nil {
 			return err
 		}
@@ -278,9 +278,9 @@ func (c *copying) othersBefore(events *reader[store.Event], acts *reader[knowled
 			if err := c.follows(a.Seq); err != nil {
 				return err
 			}
-			c.stretch.Acts = append(c.stretch.Acts, *a)
-			c.bytes += actBytes(&a.Act)
-			acts.skip()
+			c.stretch.Entries = append(c.stretch.Entries, *a)
+			c.bytes += entryBytes + len(a.Public)
+			entries.skip()
 		default:
 			return nil
 		}
@@ -288,14 +288,6 @@ func (c *copying) othersBefore(events *reader[store.Event], acts *reader[knowled
 			return err
 		}
 	}
-}
-
-// actBytes is about what an act takes.
-func actBytes(a *knowledge.Act) int {
-	f := &a.Fact
-	return idBytes + len(f.Subject) + len(f.Predicate) + len(f.Object) + len(f.Source) + len(f.Slice) +
-		len(f.Written.Subject) + len(f.Written.Predicate) + len(f.Written.Object) +
-		idBytes*len(a.Supersedes) + len(a.Reason) + len(a.Alias) + len(a.Canonical)
 }
 
 // follows makes sure that the source leaves no number out.
@@ -309,9 +301,16 @@ func (c *copying) follows(seq dag.Seq) error {
 
 // flush writes the stretch if it is long enough, or is the last one.
 func (c *copying) flush(last bool) error {
-	numbers := len(c.stretch.Records) + len(c.stretch.Events) + len(c.stretch.Acts)
+	numbers := len(c.stretch.Records) + len(c.stretch.Events) + len(c.stretch.Entries)
 	if numbers == 0 || !last && numbers < c.numbers && c.bytes < stretchBytes {
 		return nil
+	}
+	if len(c.stretch.Entries) > 0 {
+		change, err := kinds.All().Adopt(c.stretch.Entries)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		c.stretch.Change = change
 	}
 	if err := c.to.Adopt(c.ctx, c.tenant, c.stretch); errors.Is(err, dag.ErrForm) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -320,7 +319,7 @@ func (c *copying) flush(last bool) error {
 	}
 	c.report.Turns.Copied += len(c.stretch.Records)
 	c.report.Events.Copied += len(c.stretch.Events)
-	c.report.Acts.Copied += len(c.stretch.Acts)
+	c.report.Entries.Copied += len(c.stretch.Entries)
 	c.report.Head = c.next - 1
 	c.stretch, c.bytes = store.Stretch{}, 0
 	if c.progress != nil {

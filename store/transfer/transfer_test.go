@@ -13,11 +13,13 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
-	"github.com/graphkernel/graphkernel/store/memory"
+	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/store/kinds"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/store/transfer"
@@ -57,7 +59,7 @@ func contents(t *testing.T, s store.Store, reports []transfer.Tenant) (lines []s
 				write("%+v", e)
 			}
 		}
-		acts, err := s.Acts(ctx, name, 0, 1<<20)
+		acts, err := storetest.Acts(ctx, s, name, 0, 1<<20)
 		did(err)
 		for _, a := range acts {
 			if a.Until > head {
@@ -153,7 +155,7 @@ func filled(t *testing.T, s store.Store) store.Store {
 
 func inMemory(t *testing.T) store.Store {
 	t.Helper()
-	s := memory.Open(&memory.Disk{}, memory.Options{Seed: 3})
+	s := inmem.Open(&inmem.Disk{}, inmem.Options{Seed: 3})
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -203,7 +205,7 @@ func TestCopy(t *testing.T) {
 			ending := storetest.Assertion(1, 1, 9, 5, "user")
 			ending.Supersedes = []knowledge.ID{idOf(storetest.Assertion(1, 1, 5, 0, "user"))}
 			retraction := knowledge.Act{Kind: knowledge.Retract, Statement: idOf(storetest.Assertion(2, 3, 4, 0, "user"))}
-			if _, err := from.PutActs(t.Context(), "a", []knowledge.Act{ending, retraction}, 7); err != nil {
+			if _, err := storetest.Facts(from).Learn(t.Context(), "a", []knowledge.Act{ending, retraction}, 7); err != nil {
 				t.Fatal(err)
 			}
 			if err := storetest.Issue(t.Context(), from, "a", storetest.TurnID(33), "wide@1"); err != nil {
@@ -275,7 +277,7 @@ func long(t *testing.T, s store.Store) {
 	for n := range 700 {
 		acts = append(acts, storetest.Assertion(n%70, 1, n, dag.PPM(n), "user"))
 	}
-	if _, err := s.PutActs(ctx, "long", acts, 1); err != nil {
+	if _, err := storetest.Facts(s).Learn(ctx, "long", acts, 1); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -288,7 +290,7 @@ type counting struct {
 
 func (c *counting) Adopt(ctx context.Context, tenant dag.Tenant, s store.Stretch) error {
 	c.stretches++
-	c.numbers = max(c.numbers, len(s.Records)+len(s.Events)+len(s.Acts))
+	c.numbers = max(c.numbers, len(s.Records)+len(s.Events)+len(s.Entries))
 	bytes, edges := 0, 0
 	for i := range s.Records {
 		bytes += len(s.Records[i].Body)
@@ -322,8 +324,8 @@ func TestResume(t *testing.T) {
 	fault := errors.New("fault")
 	fired, resumed := 0, 0
 	for at := 0; ; at++ {
-		disk, step := &memory.Disk{}, 0
-		to := memory.Open(disk, memory.Options{Step: func(string) error {
+		disk, step := &inmem.Disk{}, 0
+		to := inmem.Open(disk, inmem.Options{Step: func(string) error {
 			if step++; step == at+1 {
 				return fault
 			}
@@ -337,7 +339,7 @@ func TestResume(t *testing.T) {
 			t.Fatalf("fault %d: %v", at, err)
 		}
 		fired++
-		again := memory.Open(disk, memory.Options{})
+		again := inmem.Open(disk, inmem.Options{})
 		soundSoFar(t, again, from)
 		reports, err := transfer.Copy(t.Context(), again, from, transfer.Options{Stretch: 7})
 		if err != nil {
@@ -411,6 +413,18 @@ func TestDiffers(t *testing.T) {
 			_, err := to.Append(ctx, "b", []store.Batch{{storetest.Arrival(1, 1, "another")}})
 			return err
 		},
+		"a turn that another key brought": func(to store.Store) error {
+			a := storetest.Arrival(1, 1, "turn 1 of b")
+			a.Key = storetest.Key(9).ID
+			_, err := to.Append(ctx, "b", []store.Batch{{a}})
+			return err
+		},
+		"a turn that no key brought": func(to store.Store) error {
+			a := storetest.Arrival(1, 1, "turn 1 of b")
+			a.Key = ""
+			_, err := to.Append(ctx, "b", []store.Batch{{a}})
+			return err
+		},
 		"another event": func(to store.Store) error {
 			_, err := to.Append(ctx, "b", []store.Batch{{storetest.Arrival(1, 1, "turn 1 of b")}})
 			if err == nil {
@@ -430,17 +444,21 @@ func TestDiffers(t *testing.T) {
 		},
 		"another act": func(to store.Store) error {
 			return adopted(t, to, 40, func(s *store.Stretch) {
-				a := &s.Acts[2]
-				a.Act.Fact.Source = "another"
-				a.Leaf = a.Act.Leaf()
+				e := &s.Entries[2]
+				r, err := knowledge.FromEntry(e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Act.Fact.Source = "another"
+				e.Public = r.Act.Append(nil)
 			})
 		},
 		"an act of another time": func(to store.Store) error {
-			return adopted(t, to, 40, func(s *store.Stretch) { s.Acts[2].At++ })
+			return adopted(t, to, 40, func(s *store.Stretch) { s.Entries[2].At++ })
 		},
 		"an act where a turn is": func(to store.Store) error {
 			err := adopted(t, to, 31, func(*store.Stretch) {})
-			_, learned := to.PutActs(ctx, "b", []knowledge.Act{storetest.Assertion(1, 1, 2, 5, "user")}, 1)
+			_, learned := storetest.Facts(to).Learn(ctx, "b", []knowledge.Act{storetest.Assertion(1, 1, 2, 5, "user")}, 1)
 			return errors.Join(err, learned)
 		},
 		"a turn where an act is": func(to store.Store) error {
@@ -503,12 +521,16 @@ func adopted(t *testing.T, to store.Store, last dag.Seq, change func(*store.Stre
 	})
 	events, listed := from.Events(ctx, "b", 0, 1<<20)
 	stretch.Events = slices.DeleteFunc(events, func(e store.Event) bool { return e.Seq > last })
-	acts, learned := from.Acts(ctx, "b", 0, 1<<20)
-	stretch.Acts = slices.DeleteFunc(acts, func(r knowledge.Recorded) bool { return r.Seq > last })
+	entries, learned := from.Entries(ctx, "b", history.Page{Limit: 1 << 20})
+	stretch.Entries = slices.DeleteFunc(entries, func(e history.Entry) bool { return e.Seq > last })
 	leaves, logged := from.LogLeaves(ctx, "b", 0, 1<<20)
 	_, put := to.PutLeaves(ctx, "b", leaves)
 	change(&stretch)
-	return errors.Join(scanned, listed, learned, logged, put, to.Adopt(ctx, "b", stretch))
+	var planned error
+	if len(stretch.Entries) > 0 {
+		stretch.Change, planned = kinds.All().Adopt(stretch.Entries)
+	}
+	return errors.Join(scanned, listed, learned, logged, put, planned, to.Adopt(ctx, "b", stretch))
 }
 
 func keyOf(n int) (k access.Key) {
@@ -527,7 +549,7 @@ func TestWhileWriting(t *testing.T) {
 		var err error
 		random := rand.New(rand.NewPCG(1, 2))
 		for n := 1000; n < 1150 && err == nil; n++ {
-			_, _ = from.PutActs(ctx, "a", []knowledge.Act{storetest.RandomAct(random)}, dag.Time(n)) // an alias may be refused
+			_, _ = storetest.Facts(from).Learn(ctx, "a", []knowledge.Act{storetest.RandomAct(random)}, dag.Time(n)) // an alias may be refused
 			_, err = from.Append(ctx, "a", []store.Batch{{storetest.Arrival(n, n%5, "more", n%40+1)}})
 			if n%3 == 0 && err == nil {
 				_, err = from.Erase(ctx, "a", storetest.Erasure(n))
@@ -601,9 +623,9 @@ func (h *holed) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, li
 	return slices.DeleteFunc(list, func(e store.Event) bool { return e.Seq == h.hole }), err
 }
 
-func (h *holed) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	list, err := h.Store.Acts(ctx, tenant, after, limit)
-	return slices.DeleteFunc(list, func(r knowledge.Recorded) bool { return r.Seq == h.hole }), err
+func (h *holed) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
+	list, err := h.Store.Entries(ctx, tenant, p)
+	return slices.DeleteFunc(list, func(e history.Entry) bool { return e.Seq == h.hole }), err
 }
 
 // TestGrowing copies from a source that gets a turn, an act and an erasure just before it is
@@ -654,7 +676,7 @@ func (g *growing) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c 
 		if g.n == 1 {
 			ending.Supersedes = []knowledge.ID{idOf(storetest.Assertion(1, 1, 5, 0, "user"))}
 		}
-		if _, err := g.PutActs(ctx, tenant, []knowledge.Act{ending}, 1); err != nil {
+		if _, err := storetest.Facts(g).Learn(ctx, tenant, []knowledge.Act{ending}, 1); err != nil {
 			return err
 		}
 		if _, err := g.Erase(ctx, tenant, storetest.Erasure(erase)); err != nil {

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/sqlite"
+	"github.com/graphkernel/graphkernel/store/storetest"
+)
+
+// TestShowKey lists the turns that a key brought, of one conversation and of all, beside a tree
+// that says of each turn what brought it.
+func TestShowKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := sqlite.Create(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const turns = 40
+	brought := map[string][]string{}           // ids by key
+	within := map[string]map[string][]string{} // and by conversation
+	for n := range turns {
+		a := storetest.Arrival(n, n%2, "a turn")
+		if _, err := s.Append(t.Context(), "default", []store.Batch{{a}}); err != nil {
+			t.Fatal(err)
+		}
+		id, of := a.Turn.ID.String(), a.Turn.Conversation.String()
+		brought[a.Key] = append(brought[a.Key], id)
+		if within[of] == nil {
+			within[of] = map[string][]string{}
+		}
+		within[of][a.Key] = append(within[of][a.Key], id)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run := func(want int, args ...string) string {
+		t.Helper()
+		a := testApp()
+		var out, said bytes.Buffer
+		a.stdout, a.stderr = &out, &said
+		env := map[string]string{"HOME": t.TempDir()}
+		a.getenv = func(name string) string { return env[name] }
+		if code := a.run(context.Background(), append([]string{"--store", "sqlite:" + path}, args...)); code != want {
+			t.Errorf("%q: exit code %d, want %d: %s", args, code, want, said.String())
+		}
+		return out.String()
+	}
+	type list struct {
+		Turns []shownTurn `json:"turns"`
+	}
+	shown := func(args ...string) list {
+		t.Helper()
+		var l list
+		if err := json.Unmarshal([]byte(run(0, append([]string{"--output", "json", "show"}, args...)...)), &l); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	expect := func(l list, key string, want []string) {
+		t.Helper()
+		var got []string
+		for _, turn := range l.Turns {
+			got = append(got, turn.ID)
+			if turn.Key != key || !slices.Contains(within[turn.Conversation][key], turn.ID) {
+				t.Errorf("turn %s of %s was brought by %q, want %q", turn.ID, turn.Conversation, turn.Key, key)
+			}
+		}
+		if !slices.Equal(got, want) || l.Turns == nil {
+			t.Errorf("%s brought %v, want %v", key, got, want)
+		}
+	}
+	for of, keys := range within {
+		all := shown(of)
+		if len(all.Turns) != turns/2 {
+			t.Errorf("conversation %s has %d turns", of, len(all.Turns))
+		}
+		for _, turn := range all.Turns {
+			if !slices.Contains(keys[turn.Key], turn.ID) {
+				t.Errorf("turn %s is said to be brought by %q", turn.ID, turn.Key)
+			}
+		}
+		for key, want := range keys {
+			if key != "" {
+				expect(shown(of, "--key", key), key, want)
+			}
+		}
+	}
+	for key, want := range brought {
+		if key == "" {
+			if len(want) == 0 {
+				t.Error("every turn was brought by a key")
+			}
+			continue
+		}
+		expect(shown("--key", key), key, want)
+		if text := run(0, "show", "--key", key); !strings.Contains(text, want[0]) || !strings.Contains(text, "turns brought by "+key) {
+			t.Errorf("the listing is\n%s", text)
+		}
+	}
+	expect(shown("--key", "0123456789abcdef"), "0123456789abcdef", nil)
+	for _, args := range [][]string{{"--key", ""}, {"--key", "nobody"}, {"--key", "0123456789abcdef", "--slice", "a"}, {"--key", "jwt:a", "--as-of", "3"}} {
+		run(exitUsage, append([]string{"show"}, args...)...)
+	}
+}

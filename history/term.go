@@ -1,0 +1,119 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// An Index is one of the orders in which terms are found. Kinds share the numbers, so each
+// names its own.
+type Index uint8
+
+// MaxKey bounds the bytes of a term's key.
+const MaxKey = 4 << 10
+
+// beyond is above all keys: none begins with so many bytes of ff.
+var beyond = bytes.Repeat([]byte{0xff}, 40)
+
+// Forever is the Until of a term that has not ended.
+const Forever = dag.MaxSeq
+
+// A Term is a row of an index. Two terms of one index have different keys or begin at different
+// numbers.
+type Term struct {
+	Index Index
+	Key   []byte
+	Since dag.Seq // the number of the entry that began it
+	Until dag.Seq // before which it counts: that of the entry that ended it, or Forever
+	Value []byte
+}
+
+// Compare is the order of terms: by index, key and Since.
+func (t *Term) Compare(o *Term) int {
+	return cmp.Or(cmp.Compare(t.Index, o.Index), bytes.Compare(t.Key, o.Key), cmp.Compare(t.Since, o.Since))
+}
+
+// Seen reports whether the term counts as of a sequence number.
+func (t *Term) Seen(asOf dag.Seq) bool { return t.Since <= asOf && asOf < t.Until }
+
+// Check reports the first thing about a term that no store keeps.
+func (t *Term) Check() error {
+	switch {
+	case len(t.Key) > MaxKey || bytes.HasPrefix(t.Key, beyond):
+		return fmt.Errorf("%w: a term of index %d has the key %.80x with %d bytes, want at most %d that do not begin with %x", dag.ErrForm, t.Index, t.Key, len(t.Key), MaxKey, beyond)
+	case t.Since == 0 || t.Until <= t.Since || t.Until > Forever:
+		return fmt.Errorf("%w: a term of index %d counts from %d to %d", dag.ErrForm, t.Index, t.Since, t.Until)
+	}
+	return nil
+}
+
+// A Key names the terms of an index that have the same key.
+type Key struct {
+	Index Index
+	Key   string
+}
+
+// A Place is a position between two terms of an index: after every term with a smaller key, and
+// after those with the same key that begin at Since or earlier.
+type Place struct {
+	Key   []byte
+	Since dag.Seq
+}
+
+// A Range selects terms of one index whose keys begin with a prefix, in their order.
+type Range struct {
+	Index  Index
+	Prefix []byte
+	After  *Place  // nil: from the first one; its key begins with Prefix
+	AsOf   dag.Seq // those that count as of it; 0: all, including those that have ended
+	Limit  int     // so many at most; 0: all
+}
+
+// Lower is the place after which the range begins.
+func (r *Range) Lower() Place {
+	if r.After != nil {
+		return *r.After
+	}
+	return Place{Key: r.Prefix}
+}
+
+// Upper is the smallest key that is greater than every one in the range.
+func (r *Range) Upper() []byte {
+	for i := len(r.Prefix) - 1; i >= 0; i-- {
+		if r.Prefix[i] != 0xff {
+			upper := bytes.Clone(r.Prefix[:i+1])
+			upper[i]++
+			return upper
+		}
+	}
+	return beyond
+}
+
+// Holds reports whether a term is in the range, without its Limit.
+func (r *Range) Holds(t *Term) bool {
+	return t.Index == r.Index && bytes.HasPrefix(t.Key, r.Prefix) &&
+		(r.After == nil || cmp.Or(bytes.Compare(t.Key, r.After.Key), cmp.Compare(t.Since, r.After.Since)) > 0) &&
+		(r.AsOf == 0 || t.Seen(r.AsOf))
+}
+
+// MaxRanges bounds the ranges that are read at once.
+const MaxRanges = 16 << 10
+
+// CheckRanges refuses what no store answers.
+func CheckRanges(ranges []Range) error {
+	if len(ranges) > MaxRanges {
+		return fmt.Errorf("%w: %d ranges of terms at once, at most %d", dag.ErrForm, len(ranges), MaxRanges)
+	}
+	for i := range ranges {
+		switch r := &ranges[i]; {
+		case r.Limit < 0 || len(r.Prefix) > MaxKey:
+			return fmt.Errorf("%w: range %d of terms: prefix %.40x, limit %d", dag.ErrForm, i+1, r.Prefix, r.Limit)
+		case r.After != nil && !bytes.HasPrefix(r.After.Key, r.Prefix):
+			return fmt.Errorf("%w: range %d of terms: it goes on after the key %.40x, which does not begin with its prefix %.40x", dag.ErrForm, i+1, r.After.Key, r.Prefix)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package kernel_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// conversationDrafts are n turns of one conversation, each the child of the one before.
+func conversationDrafts(n int) []dag.Draft {
+	some := make([]dag.Draft, n)
+	for i := range some {
+		some[i] = dag.Draft{
+			ID: dag.ExternalTurnID("brought", fmt.Sprint(i)), Conversation: dag.ExternalConversationID("brought", "c"),
+			Role: dag.RoleUser, CreatedAt: dag.Time(i), Author: "agent:a", Content: fmt.Sprintf("turn %d", i),
+		}
+		if i > 0 {
+			some[i].Parents = []dag.Parent{{ID: some[i-1].ID, Kind: dag.Reply}}
+		}
+	}
+	return some
+}
+
+// TestBroughtIsNoEvidence admits the same turns with keys and without: the leaves, the bundle, the
+// statement, the proof, the ledger and the export are the same bytes.
+func TestBroughtIsNoEvidence(t *testing.T) {
+	const key = "0123456789abcdef"
+	eachOf := func(t *testing.T, s store.Store, credential string) map[string][]byte {
+		k := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
+		ctx := t.Context()
+		drafts := conversationDrafts(9)
+		must(k.AdmitWith(ctx, tenant, credential, drafts))
+		must(k.Erase(ctx, tenant, drafts[4].ID, "asked for"))
+		issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: drafts[8].ID}))
+		e := must(k.Attest(ctx, tenant, issued.Bundle))
+		got := map[string][]byte{"bundle": issued.Bundle, "envelope": e.Envelope, "proof": []byte(e.Proof)}
+		err := s.Scan(ctx, tenant, 0, nil, func(r *store.Record) error {
+			if r.Key != credential {
+				t.Errorf("turn %s was brought by %q, want %q", r.Turn.ID, r.Key, credential)
+			}
+			got["leaves"] = append(got["leaves"], r.Leaf[:]...)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, leaf := range must(s.LogLeaves(ctx, tenant, 0, 100)) {
+			got["ledger"] = append(append(got["ledger"], leaf...), '\n')
+		}
+		var out bytes.Buffer
+		must(k.Export(ctx, tenant, nil, &out))
+		got["export"] = out.Bytes()
+		return got
+	}
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			without, with := eachOf(t, open(t, name), ""), eachOf(t, open(t, name), key)
+			for what, want := range without {
+				if !bytes.Equal(with[what], want) || len(want) == 0 {
+					t.Errorf("%s: with a key\n%s\nwithout\n%s", what, with[what], want)
+				}
+				if bytes.Contains(with[what], []byte(key)) {
+					t.Errorf("%s: the key's id is in it", what)
+				}
+			}
+		})
+	}
+}
+
+// TestTurnsBy pages through the turns of each key, with every size of page, and compares with
+// a listing that is filtered by the test.
+func TestTurnsBy(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ctx := t.Context()
+		keys := []string{"0123456789abcdef", "jwt:ci", "fedcba9876543210"}
+		want := map[string][]dag.TurnID{}
+		for i, d := range conversationDrafts(20) {
+			key := keys[i*i%len(keys)] // the last brings none
+			must(k.AdmitWith(ctx, tenant, key, []dag.Draft{d}))
+			want[key] = append(want[key], d.ID)
+		}
+		conversation := dag.ExternalConversationID("brought", "c")
+		for _, key := range keys {
+			for limit := 1; limit < 22; limit++ {
+				var got []dag.TurnID
+				for after, more := dag.Seq(0), true; more; {
+					records, last, goesOn, err := k.TurnsBy(ctx, tenant, key, after, &conversation, limit, 1<<20)
+					if err != nil || len(records) > limit || goesOn && last <= after {
+						t.Fatalf("after %d: %d turns, up to %d, %v", after, len(records), last, err)
+					}
+					for i := range records {
+						got = append(got, records[i].Turn.ID)
+					}
+					after, more = last, goesOn
+				}
+				if !slices.Equal(got, want[key]) {
+					t.Errorf("%s, %d a page: got %v, want %v", key, limit, got, want[key])
+				}
+			}
+		}
+		if len(want[keys[0]]) == 0 || len(want[keys[1]]) == 0 || len(want[keys[2]]) != 0 {
+			t.Errorf("this test shows nothing: %v", want)
+		}
+	})
+}

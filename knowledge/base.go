@@ -1,0 +1,258 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+// A History keeps entries and terms, for each tenant apart. Every store does.
+type History interface {
+	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
+	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
+	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
+}
+
+// A Base is the knowledge in a history: it writes acts, and reads acts, versions and edges.
+type Base struct{ History }
+
+// MaxAsks bounds the questions of one call of Edges, and the spans of one of ActsIn.
+const MaxAsks = 8 << 10
+
+// Learn records acts at a time, all of them or none, each that changes something under the next
+// sequence number, in this order, and returns what became of each. It decides as
+// [Prepared.Plan] does, with what is believed at the commit: of two writers that would end one
+// belief, the second is told. At most MaxBatch.
+func (b Base) Learn(ctx context.Context, tenant dag.Tenant, acts []Act, at dag.Time) ([]Outcome, error) {
+	if !at.Valid() {
+		return nil, fmt.Errorf("%w: acts of %d", dag.ErrForm, at)
+	}
+	p, err := Prepare(acts)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{Prepared: p, at: at}
+	if err := b.Write(ctx, tenant, c); err != nil {
+		return nil, err
+	}
+	return c.outcomes, nil
+}
+
+// Acts returns up to limit acts numbered above after, ascending, without Until and Opened; see
+// [Base.Complete].
+func (b Base) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Recorded, error) {
+	var list []Recorded
+	for lacking := limit; lacking > 0; lacking = limit - len(list) {
+		entries, err := b.Entries(ctx, tenant, history.Page{After: after, Limit: lacking})
+		if err != nil {
+			return nil, err
+		}
+		if list, err = appendActs(list, entries); err != nil || len(entries) < lacking {
+			return list, err
+		}
+		after = entries[len(entries)-1].Seq
+	}
+	return list, nil
+}
+
+func appendActs(list []Recorded, entries []history.Entry) ([]Recorded, error) {
+	list = slices.Grow(list, len(entries))
+	for i := range entries {
+		if !IsKind(entries[i].Kind) {
+			continue
+		}
+		r, err := FromEntry(&entries[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// ActsAt returns the acts of some numbers, ascending, without Until and Opened. A number that is
+// of no act is left out.
+func (b Base) ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]Recorded, error) {
+	if len(seqs) == 0 {
+		return nil, nil
+	}
+	entries, err := b.Entries(ctx, tenant, history.Page{At: seqs})
+	if err != nil {
+		return nil, err
+	}
+	return appendActs(nil, entries)
+}
+
+// Complete sets Until and Opened of acts. It takes one question.
+func (b Base) Complete(ctx context.Context, tenant dag.Tenant, acts []Recorded) error {
+	for some := range slices.Chunk(acts, MaxAsks) {
+		var ranges []history.Range
+		var of []*Recorded
+		for i := range some {
+			if r := &some[i]; r.Act.Kind == Assert {
+				id := r.Act.Fact.ID()
+				ranges, of = append(ranges, history.Range{Index: indexVersions, Prefix: id[:], After: &history.Place{Key: id[:], Since: r.Seq - 1}, Limit: 1}), append(of, r)
+			}
+		}
+		if len(ranges) == 0 {
+			continue
+		}
+		lists, err := b.Terms(ctx, tenant, ranges)
+		if err != nil {
+			return err
+		}
+		for i, list := range lists {
+			of[i].Until, of[i].Opened = 0, 0
+			if len(list) == 0 || list[0].Since != of[i].Seq {
+				continue
+			}
+			v, _, err := readVersion(&list[0])
+			if err != nil {
+				return err
+			}
+			of[i].Until, of[i].Opened = list[0].Until, v.Opened
+		}
+	}
+	return nil
+}
+
+// A Span is the acts about a statement that are numbered above After and up to UpTo.
+type Span struct {
+	Statement   ID
+	After, UpTo dag.Seq
+}
+
+// ActsOf returns up to limit acts about a statement numbered above after, ascending: assertions
+// and retractions of it. What superseded it is about another.
+func (b Base) ActsOf(ctx context.Context, tenant dag.Tenant, id ID, after dag.Seq, limit int) ([]Recorded, error) {
+	lists, err := b.actsIn(ctx, tenant, []Span{{id, after, dag.MaxSeq}}, max(limit, 0))
+	if err != nil {
+		return nil, err
+	}
+	return lists[0], nil
+}
+
+// ActsIn returns the acts of spans, of each ascending and all of them. At most MaxAsks spans. It
+// takes two questions.
+func (b Base) ActsIn(ctx context.Context, tenant dag.Tenant, spans []Span) ([][]Recorded, error) {
+	return b.actsIn(ctx, tenant, spans, -1)
+}
+
+func (b Base) actsIn(ctx context.Context, tenant dag.Tenant, spans []Span, limit int) ([][]Recorded, error) {
+	if len(spans) > MaxAsks {
+		return nil, fmt.Errorf("%w: the acts of %d spans at once, at most %d", dag.ErrForm, len(spans), MaxAsks)
+	}
+	lists := make([][]Recorded, len(spans))
+	if len(spans) == 0 {
+		return lists, nil
+	}
+	ranges := make([]history.Range, 0, 2*len(spans))
+	for i := range spans {
+		id := &spans[i].Statement
+		ranges = append(ranges, history.Range{Index: indexVersions, Prefix: id[:]}, history.Range{Index: indexMentions, Prefix: id[:]})
+	}
+	terms, err := b.Terms(ctx, tenant, ranges)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]history.Term, len(spans))
+	var numbers []dag.Seq
+	for i := range spans {
+		for _, list := range terms[2*i : 2*i+2] {
+			for k := range list {
+				if t := &list[k]; spans[i].After < t.Since && t.Since <= spans[i].UpTo {
+					found[i] = append(found[i], *t)
+				}
+			}
+		}
+		slices.SortFunc(found[i], func(x, y history.Term) int { return cmp.Compare(x.Since, y.Since) })
+		if limit >= 0 && len(found[i]) > limit {
+			found[i] = found[i][:limit]
+		}
+		for k := range found[i] {
+			numbers = append(numbers, found[i][k].Since)
+		}
+	}
+	acts, err := b.ActsAt(ctx, tenant, numbers)
+	if err != nil {
+		return nil, err
+	}
+	for i := range spans {
+		for k := range found[i] {
+			t := &found[i][k]
+			at, ok := slices.BinarySearchFunc(acts, t.Since, func(r Recorded, seq dag.Seq) int { return cmp.Compare(r.Seq, seq) })
+			if !ok {
+				return nil, fmt.Errorf("number %d, an act about statement %s, is not there; the store is damaged", t.Since, spans[i].Statement)
+			}
+			r := acts[at]
+			if t.Index == indexVersions {
+				v, _, err := readVersion(t)
+				if err != nil {
+					return nil, err
+				}
+				r.Until, r.Opened = t.Until, v.Opened
+			}
+			lists[i] = append(lists[i], r)
+		}
+	}
+	return lists, nil
+}
+
+// Aliases returns the acts about aliases that are numbered above after, ascending.
+func (b Base) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]Recorded, error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexAliases, After: &history.Place{Since: after}}})
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]dag.Seq, len(lists[0]))
+	for i := range lists[0] {
+		numbers[i] = lists[0][i].Since
+	}
+	return b.ActsAt(ctx, tenant, numbers)
+}
+
+// Edges answers as [Graph] says, with as many edges as Limit: fewer are all that there are. At
+// most MaxAsks questions, in one to the history.
+func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edge, error) {
+	if len(asks) > MaxAsks {
+		return nil, fmt.Errorf("%w: %d questions for edges at once, at most %d", dag.ErrForm, len(asks), MaxAsks)
+	}
+	lists := make([][]Edge, len(asks))
+	ranges, of := make([]history.Range, 0, len(asks)), make([]int, 0, len(asks))
+	for i := range asks {
+		a := &asks[i]
+		if a.Limit <= 0 {
+			return nil, fmt.Errorf("%w: question %d for edges has the limit %d", dag.ErrForm, i+1, a.Limit)
+		}
+		if len(a.Name) > normalize.MaxName {
+			continue // nothing has such a name
+		}
+		r := history.Range{Index: edgesIndex(a.Incoming), Prefix: edgesPrefix(a.Name), Limit: a.Limit}
+		if m := &a.After; m.Since != 0 {
+			r.After = &history.Place{Key: edgeKey(a.Name, min(m.Confidence, dag.One), &m.ID), Since: m.Since}
+		}
+		ranges, of = append(ranges, r), append(of, i)
+	}
+	if len(ranges) == 0 {
+		return lists, nil
+	}
+	terms, err := b.Terms(ctx, tenant, ranges)
+	if err != nil {
+		return nil, err
+	}
+	for n, list := range terms {
+		edges := make([]Edge, len(list))
+		for i := range list {
+			if edges[i], err = readEdge(&list[i]); err != nil {
+				return nil, err
+			}
+		}
+		lists[of[n]] = edges
+	}
+	return lists, nil
+}

@@ -1,0 +1,151 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/graphkernel/graphkernel/access"
+)
+
+// A Set is a group of tools under one name. A model reads the definition of every tool it has
+// before anything else, so a session has the tools of one set unless others are asked for.
+type Set struct {
+	Name  string
+	For   string
+	Tools []string
+}
+
+// Names of sets that the program refers to.
+const (
+	Everyday  = "everyday"
+	Audit     = "audit"
+	MemorySet = "memory"
+	All       = "all"
+)
+
+// Sets lists the sets. Every tool is in one of them besides All.
+var Sets = []Set{
+	{Everyday, "what an agent needs every day: record turns, get context, verify, remember facts, ask for them", []string{
+		"admit_turns", "cut_slice", "verify_bundle", "show_turn", "list_policies", "knowledge_assert", "knowledge_find", "knowledge_traverse",
+	}},
+	{"facts", "all about facts", []string{
+		"knowledge_assert", "knowledge_find", "knowledge_traverse", "knowledge_path", "knowledge_history", "knowledge_retract", "knowledge_slice",
+	}},
+	{Audit, "finding out whether evidence holds, and why it is as it is", []string{
+		"verify_bundle", "replay_slice", "explain_turn", "show_turn", "list_policies", "knowledge_find", "knowledge_history",
+	}},
+	{MemorySet, "the nine tools of the public memory server", []string{
+		"create_entities", "create_relations", "add_observations", "delete_entities", "delete_observations", "delete_relations",
+		"read_graph", "search_nodes", "open_nodes",
+	}},
+	{All, "all that there are", toolNames()},
+}
+
+// toolNames returns the name of every tool, in the order in which they are defined.
+func toolNames() []string {
+	var names []string
+	for _, d := range definitions() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// A Selection is the tools that a session has, as far as its role permits them. The zero value
+// is what the role has by default. Roles decide what a caller may do; a selection only decides
+// what fills a model's window.
+type Selection struct{ names []string }
+
+// ParseTools reads names of sets and of tools, separated by commas. The empty text is the zero
+// Selection.
+func ParseTools(text string) (Selection, error) {
+	if text == "" {
+		return Selection{}, nil
+	}
+	all := setNamed(All).Tools
+	chosen := map[string]bool{}
+	for _, name := range strings.Split(text, ",") {
+		name = strings.TrimSpace(name)
+		names := []string{name}
+		if set := setNamed(name); set != nil {
+			names = set.Tools
+		} else if !slices.Contains(all, name) {
+			return Selection{}, fmt.Errorf("there is no tool and no set of tools %.80q; the sets are %s, and the tools are %s", name, strings.Join(setNames(), ", "), strings.Join(all, ", "))
+		}
+		for _, tool := range names {
+			chosen[tool] = true
+		}
+	}
+	return Selection{slices.DeleteFunc(slices.Clone(all), func(tool string) bool { return !chosen[tool] })}, nil
+}
+
+// setNamed returns the set of a name, or nil.
+func setNamed(name string) *Set {
+	if i := slices.IndexFunc(Sets, func(s Set) bool { return s.Name == name }); i >= 0 {
+		return &Sets[i]
+	}
+	return nil
+}
+
+func setNames() []string {
+	names := make([]string, len(Sets))
+	for i := range Sets {
+		names[i] = Sets[i].Name
+	}
+	return names
+}
+
+// ToolNames returns all that ParseTools takes: the names of the sets, and then those of the tools.
+func ToolNames() []string { return append(setNames(), setNamed(All).Tools...) }
+
+// defaultFor returns what a role has if nothing is selected.
+func defaultFor(role access.Role) Selection {
+	if role == access.Auditor {
+		return Selection{setNamed(Audit).Tools}
+	}
+	return Selection{setNamed(Everyday).Tools}
+}
+
+func (s Selection) has(tool string) bool { return slices.Contains(s.names, tool) }
+
+type selectionKey struct{}
+
+// selecting lets a session see and call the tools alone that were selected when it was opened.
+func (s *Server) selecting(role access.Role) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			selected, _ := ctx.Value(selectionKey{}).(Selection)
+			if selected.names == nil {
+				selected = s.options.Tools
+			}
+			if selected.names == nil {
+				selected = defaultFor(role)
+			}
+			hidden := func(name string) bool { _, ours := tools[name]; return ours && !selected.has(name) }
+			if call, ok := r.(*sdk.CallToolRequest); ok && hidden(call.Params.Name) {
+				return nil, &jsonrpc.Error{
+					Code:    jsonrpc.CodeInvalidParams,
+					Message: fmt.Sprintf("unknown tool %q: it was not selected when the session was opened", call.Params.Name),
+				}
+			}
+			result, err := next(ctx, method, r)
+			switch result := result.(type) {
+			case *sdk.ListToolsResult:
+				shown := *result
+				shown.Tools = slices.DeleteFunc(slices.Clone(result.Tools), func(t *sdk.Tool) bool { return hidden(t.Name) })
+				return &shown, err
+			case *sdk.InitializeResult:
+				if !selected.has("cut_slice") && !selected.has("knowledge_find") {
+					shown := *result
+					shown.Instructions = "" // it is about those
+					return &shown, err
+				}
+			}
+			return result, err
+		}
+	}
+}

@@ -1,0 +1,414 @@
+package facts
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// SchemaVersion is the version of the bundles of this package.
+const SchemaVersion = slice.FactsVersion
+
+// A Question is what is asked beside the policy.
+type Question struct {
+	Start   []string  // entities in the form of normalize.Name, each once, in the order in which they were asked
+	ValidAt *dag.Time // nil: whenever it held
+}
+
+// A Bundle is a slice of facts. One that was read is what somebody claims; only package token
+// says whether it is admissible.
+type Bundle struct {
+	AsOf       dag.Seq
+	Provenance slice.Provenance
+	Seal       slice.Seal
+	Policy     policy.FactPolicyV1
+	Question   Question
+	Facts      []knowledge.Act // assertions, by ascending statement
+	Aliases    []Alias         // by ascending alias
+	Evidence   []Turn          // by ascending id
+	Reached    []Reached       // in the order of knowledge.Traverse
+	Cut        knowledge.Cut
+}
+
+// An Alias is a name that stood for another when the slice was cut.
+type Alias struct{ Alias, Canonical string }
+
+// A Turn is evidence of a fact.
+type Turn struct {
+	ID   dag.TurnID
+	Leaf dag.Digest // slice.TurnLeaf
+}
+
+// A Reached entity is there with the best way to it.
+type Reached struct {
+	Entity, From  string // canonical names
+	MinConfidence dag.PPM
+	Path          []Step
+}
+
+// A Step leads along a fact to an entity.
+type Step struct {
+	Fact     knowledge.ID
+	Incoming bool   // from the fact's object to its subject
+	Entity   string // where it leads
+}
+
+// own is a copy of the question, for somebody who may change it.
+func (q *Question) own() Question {
+	c := Question{Start: slices.Clone(q.Start)}
+	if q.ValidAt != nil {
+		at := *q.ValidAt
+		c.ValidAt = &at
+	}
+	return c
+}
+
+// Own gives a copy of the bundle, for somebody who may change it.
+func (b *Bundle) Own() Bundle {
+	c := *b
+	c.Question, c.Facts, c.Reached = b.Question.own(), b.OwnFacts(), b.OwnReached()
+	c.Aliases, c.Evidence = slices.Clone(b.Aliases), slices.Clone(b.Evidence)
+	return c
+}
+
+// OwnFacts gives a copy of the facts, for somebody who may change it.
+func (b *Bundle) OwnFacts() []knowledge.Act {
+	facts := slices.Clone(b.Facts)
+	for i := range facts {
+		facts[i].Supersedes = slices.Clone(facts[i].Supersedes)
+	}
+	return facts
+}
+
+// OwnReached gives a copy of the entities, for somebody who may change it.
+func (b *Bundle) OwnReached() []Reached {
+	reached := slices.Clone(b.Reached)
+	for i := range reached {
+		reached[i].Path = slices.Clone(reached[i].Path)
+	}
+	return reached
+}
+
+// ErrMalformed is wrapped by every error of Parse but slice.ErrVersion: the bytes are no
+// bundle of facts. It wraps that of package slice. The message says where.
+var ErrMalformed = fmt.Errorf("%w of facts", slice.ErrMalformed)
+
+// prefix is what the bytes of every bundle begin with, and those of no bundle of turns.
+var prefix = func() []byte {
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	w.Key("aliases")
+	w.BeginArray()
+	return w.Bytes
+}()
+
+// Is reports whether bytes claim to be a bundle of facts, by how they begin.
+func Is(data []byte) bool { return bytes.HasPrefix(data, prefix) }
+
+// Append appends the bundle's canonical bytes. For a bundle that Parse read, they are the
+// bytes it was read from.
+func (b *Bundle) Append(dst []byte) []byte {
+	w := canon.NewWriter(dst)
+	var text [40]byte
+	w.BeginObject()
+	w.Key("aliases")
+	w.BeginArray()
+	for _, a := range b.Aliases {
+		w.BeginObject()
+		w.Key("alias")
+		w.String(a.Alias)
+		w.Key("canonical")
+		w.String(a.Canonical)
+		w.EndObject()
+	}
+	w.EndArray()
+	w.Key("anchor")
+	w.Text(b.Provenance.Anchor.AppendText(text[:0]))
+	w.Key("as_of")
+	w.Uint(uint64(b.AsOf))
+	if b.Cut != knowledge.Whole {
+		w.Key("cut")
+		w.String(string(b.Cut))
+	}
+	w.Key("evidence")
+	w.BeginArray()
+	for i := range b.Evidence {
+		b.Evidence[i].write(w, "")
+	}
+	w.EndArray()
+	w.Key("facts")
+	w.BeginArray()
+	var act []byte
+	for i := range b.Facts {
+		act = b.Facts[i].Append(act[:0])
+		w.Raw(act)
+	}
+	w.EndArray()
+	w.Key("key_id")
+	w.String(b.Seal.KeyID)
+	w.Key("policy")
+	b.Policy.AppendWire(w)
+	w.Key("provenance")
+	b.Provenance.AppendWire(w)
+	w.Key("question")
+	b.Question.write(w, "")
+	w.Key("reached")
+	w.BeginArray()
+	for i := range b.Reached {
+		b.Reached[i].write(w)
+	}
+	w.EndArray()
+	w.Key("tenant")
+	w.String(string(b.Seal.Tenant))
+	w.Key("token")
+	w.String(b.Seal.Token)
+	w.EndObject()
+	return w.Bytes
+}
+
+// write writes a turn of the evidence; with a type it is a leaf.
+func (t *Turn) write(w *canon.Writer, leafType string) {
+	var text [40]byte
+	w.BeginObject()
+	w.Key("leaf")
+	w.Hex(t.Leaf[:])
+	w.Key("turn")
+	w.Text(t.ID.AppendText(text[:0]))
+	writeType(w, leafType)
+	w.EndObject()
+}
+
+// write writes a question; with a type it is a leaf.
+func (q *Question) write(w *canon.Writer, leafType string) {
+	w.BeginObject()
+	w.Key("start")
+	w.BeginArray()
+	for _, name := range q.Start {
+		w.String(name)
+	}
+	w.EndArray()
+	writeType(w, leafType)
+	if q.ValidAt != nil {
+		w.Key("valid_at")
+		w.String(q.ValidAt.String())
+	}
+	w.EndObject()
+}
+
+func writeType(w *canon.Writer, leafType string) {
+	if leafType != "" {
+		w.Key("type")
+		w.String(leafType)
+	}
+}
+
+func (r *Reached) write(w *canon.Writer) {
+	var digits [8]byte
+	w.BeginObject()
+	w.Key("entity")
+	w.String(r.Entity)
+	w.Key("from")
+	w.String(r.From)
+	w.Key("hops")
+	w.Uint(uint64(len(r.Path)))
+	w.Key("min_confidence")
+	w.Raw(r.MinConfidence.AppendDecimal(digits[:0]))
+	w.Key("path")
+	w.BeginArray()
+	for i := range r.Path {
+		s := &r.Path[i]
+		w.BeginObject()
+		w.Key("entity")
+		w.String(s.Entity)
+		w.Key("fact")
+		w.Hex(s.Fact[:])
+		if s.Incoming {
+			w.Key("incoming")
+			w.Bool(true)
+		}
+		w.EndObject()
+	}
+	w.EndArray()
+	w.EndObject()
+}
+
+// Parse reads a bundle's canonical bytes and nothing else: another spelling of the same values
+// is ErrMalformed. It checks the form of every field, and nothing that needs computing; that
+// is Bundle.Check.
+func Parse(data []byte) (*Bundle, error) {
+	malformed := func(err error) (*Bundle, error) { return nil, fmt.Errorf("%w: %w", ErrMalformed, err) }
+	if len(data) > slice.MaxBundle {
+		return malformed(fmt.Errorf("%d bytes, at most %d", len(data), slice.MaxBundle))
+	}
+	const bytesOfValue = 12 // every value has more, on average, with its key
+	var b *Bundle
+	var version error
+	err := canon.Within(data, len(data)/bytesOfValue+256, func(c *canon.Cursor) error {
+		if version = checkVersion(c.Value()); version != nil {
+			return version
+		}
+		b = read(c)
+		return c.Err()
+	})
+	switch {
+	case version != nil:
+		return nil, version
+	case err != nil:
+		return malformed(err)
+	}
+	if d := slice.Differ(b.Append(nil), data); d != nil {
+		return malformed(fmt.Errorf("byte %d, at %s: not the canonical spelling: got %q, want %q", d.Offset, d.Path, d.Found, d.Expected))
+	}
+	return b, nil
+}
+
+// checkVersion looks at the versions before anything else, since a later one may have other
+// fields.
+func checkVersion(doc *canon.Value) error {
+	for _, known := range [...]struct{ in, key, version string }{{"provenance", "schema_version", SchemaVersion}, {"policy", "type", policy.FactType}} {
+		v := doc.Get(known.in)
+		if v != nil {
+			v = v.Get(known.key)
+		}
+		if v != nil && v.Kind == canon.String && v.Text != known.version {
+			if !doc.PlainKeys() { // no version has such keys
+				return errors.New("a key is not printable ASCII, or is empty")
+			}
+			return fmt.Errorf("%w: %s.%s is %.40q, want %q in a bundle of facts", slice.ErrVersion, known.in, known.key, v.Text, known.version)
+		}
+	}
+	return nil
+}
+
+func read(c *canon.Cursor) *Bundle {
+	b := &Bundle{
+		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
+		Provenance: slice.ReadProvenance(c.Field("provenance")),
+		Seal:       slice.ReadSeal(c),
+		Policy:     policy.ReadFacts(c.Field("policy")),
+		Question:   readQuestion(c.Field("question")),
+	}
+	if anchor := c.Field("anchor"); canon.Parsed(anchor, dag.ParseTurnID) != b.Provenance.Anchor {
+		anchor.Failf("it is not provenance.anchor_turn_id")
+	}
+	if f := c.Optional("cut"); f != nil {
+		b.Cut = canon.Parsed(f, parseCut)
+	}
+	for _, f := range c.Field("facts").Items() {
+		act := knowledge.ReadAct(f)
+		if act.Kind != knowledge.Assert {
+			f.Failf("an act of kind %s is no fact", act.Kind)
+		}
+		b.Facts = append(b.Facts, act)
+	}
+	for _, a := range c.Field("aliases").Items() {
+		b.Aliases = append(b.Aliases, Alias{readName(a.Field("alias")), readName(a.Field("canonical"))})
+		a.Close()
+	}
+	for _, e := range c.Field("evidence").Items() {
+		b.Evidence = append(b.Evidence, Turn{canon.Parsed(e.Field("turn"), dag.ParseTurnID), canon.Parsed(e.Field("leaf"), dag.ParseDigest)})
+		e.Close()
+	}
+	for _, r := range c.Field("reached").Items() {
+		b.Reached = append(b.Reached, readReached(r))
+	}
+	c.Close()
+	return b
+}
+
+func readReached(c *canon.Cursor) Reached {
+	r := Reached{Entity: readName(c.Field("entity")), From: readName(c.Field("from")), MinConfidence: canon.ParsedNumber(c.Field("min_confidence"), dag.ParsePPM)}
+	for _, s := range c.Field("path").Items() {
+		step := Step{Fact: canon.Parsed(s.Field("fact"), dag.ParseDigest), Entity: readName(s.Field("entity"))}
+		if f := s.Optional("incoming"); f != nil {
+			step.Incoming = f.Bool()
+		}
+		s.Close()
+		r.Path = append(r.Path, step)
+	}
+	if hops := c.Field("hops"); hops.Uint(knowledge.MaxHops) != uint64(len(r.Path)) || len(r.Path) == 0 {
+		hops.Failf("the path has %d steps, at least 1 and as many as hops", len(r.Path))
+	}
+	c.Close()
+	return r
+}
+
+// ParseQuestion reads a question as [Question.Text] gives it.
+func ParseQuestion(text string) (q Question, err error) {
+	doc, err := canon.Parse([]byte(text))
+	if err == nil {
+		c := canon.Open(doc)
+		q, err = readQuestion(c), c.Err()
+	}
+	if err == nil && q.Text() != text {
+		err = errors.New("not the canonical spelling")
+	}
+	if err != nil {
+		return Question{}, fmt.Errorf("%w: question: %w", ErrMalformed, err)
+	}
+	return q, nil
+}
+
+// Text gives the question as it stands in a bundle.
+func (q *Question) Text() string {
+	w := canon.NewWriter(nil)
+	q.write(w, "")
+	return string(w.Bytes)
+}
+
+func readQuestion(c *canon.Cursor) (q Question) {
+	for _, s := range c.Field("start").Items() {
+		q.Start = append(q.Start, readName(s))
+	}
+	if f := c.Optional("valid_at"); f != nil {
+		at := canon.Parsed(f, dag.ParseTime)
+		q.ValidAt = &at
+	}
+	c.Close()
+	if err := q.Check(); err != nil {
+		c.Fail(err)
+	}
+	return q
+}
+
+// Check reports what cannot be asked.
+func (q *Question) Check() error {
+	if len(q.Start) == 0 || len(q.Start) > knowledge.MaxStarts {
+		return fmt.Errorf("%w: %d entities to start from, want 1 to %d", knowledge.ErrQuery, len(q.Start), knowledge.MaxStarts)
+	}
+	if q.ValidAt != nil && !q.ValidAt.Valid() {
+		return fmt.Errorf("%w: valid_at is %d microseconds, which is no time from 1970 to 9999", knowledge.ErrQuery, *q.ValidAt)
+	}
+	for i, name := range q.Start {
+		if !normalize.IsName(name) {
+			return fmt.Errorf("%w: %.80q is not a canonical name", knowledge.ErrQuery, name)
+		}
+		if slices.Contains(q.Start[:i], name) {
+			return fmt.Errorf("%w: it starts from %.80q twice", knowledge.ErrQuery, name)
+		}
+	}
+	return nil
+}
+
+func parseCut(s string) (knowledge.Cut, error) {
+	if c := knowledge.Cut(s); c == knowledge.CutResults || c == knowledge.CutWork {
+		return c, nil
+	}
+	return "", fmt.Errorf("%.40q, want %s, %s or nothing", s, knowledge.CutResults, knowledge.CutWork)
+}
+
+func readName(c *canon.Cursor) string {
+	name := c.String()
+	if !normalize.IsName(name) {
+		c.Failf("%.80q is not a canonical name", name)
+	}
+	return name
+}

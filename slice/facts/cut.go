@@ -1,0 +1,199 @@
+package facts
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// Query is what a question asks of package knowledge under a policy, as of a number.
+func (q *Question) Query(p *policy.FactPolicyV1, asOf dag.Seq) knowledge.Query {
+	return knowledge.Query{
+		Filter:    knowledge.Filter{AsOf: asOf, ValidAt: q.ValidAt, Predicates: p.Follows(), MinConfidence: p.MinConfidence},
+		Start:     q.Start,
+		Direction: p.Direction, MaxHops: p.MaxHops, MaxResults: p.MaxResults,
+	}
+}
+
+// Known is what a store knows beside an answer.
+type Known struct {
+	Aliases *normalize.Table                // that counted
+	Acts    map[dag.Seq]*knowledge.Recorded // the assertions that the answer's edges are of, by Since
+	Leaves  map[dag.TurnID]dag.Digest       // of the turns that they name
+}
+
+// Cut makes a slice, not yet sealed, of the answer to q.Query. What the answer rests on and is
+// not in known is an error.
+func Cut(q Question, r policy.Registered, asOf dag.Seq, answer *knowledge.Answer, known Known) (*Bundle, error) {
+	params, err := r.Facts()
+	if err != nil {
+		return nil, err
+	}
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	b := &Bundle{AsOf: asOf, Policy: params, Question: q, Cut: answer.Cut, Reached: make([]Reached, len(answer.Reached))}
+	facts := map[knowledge.ID]*knowledge.Recorded{}
+	for i := range answer.Reached {
+		from := &answer.Reached[i]
+		to := &b.Reached[i]
+		*to = Reached{Entity: from.Entity, From: from.From, MinConfidence: from.MinConfidence, Path: make([]Step, len(from.Path))}
+		for j, e := range from.Path {
+			act := known.Acts[e.Since]
+			if act == nil || act.Act.Kind != knowledge.Assert || act.Act.Fact.ID() != e.ID {
+				return nil, fmt.Errorf("facts: number %d is not the assertion of statement %s", e.Since, e.ID)
+			}
+			facts[e.ID] = act
+			to.Path[j] = Step{Fact: e.ID, Incoming: e.Incoming, Entity: known.Aliases.Resolve(e.Other())}
+		}
+	}
+	evidence := map[dag.TurnID]bool{}
+	for _, r := range facts {
+		b.Facts = append(b.Facts, r.Act)
+		if turn := r.Act.Fact.Turn; turn != (dag.TurnID{}) {
+			evidence[turn] = true
+		}
+	}
+	slices.SortFunc(b.Facts, func(x, y knowledge.Act) int { return compareIDs(x.Fact.ID(), y.Fact.ID()) })
+	for turn := range evidence {
+		leaf, ok := known.Leaves[turn]
+		if !ok {
+			return nil, fmt.Errorf("facts: turn %s, the evidence of a fact, is not known", turn)
+		}
+		b.Evidence = append(b.Evidence, Turn{turn, leaf})
+	}
+	slices.SortFunc(b.Evidence, func(x, y Turn) int { return x.ID.Compare(y.ID) })
+	for name := range b.names() {
+		if to := known.Aliases.Resolve(name); to != name {
+			b.Aliases = append(b.Aliases, Alias{name, to})
+		}
+	}
+	slices.SortFunc(b.Aliases, func(x, y Alias) int { return strings.Compare(x.Alias, y.Alias) })
+	b.Provenance = slice.Provenance{PolicyID: r.ID()}
+	b.Provenance = b.fingerprint()
+	return b, nil
+}
+
+func compareIDs(a, b knowledge.ID) int { return bytes.Compare(a[:], b[:]) }
+
+// names gives every name that was asserted or asked for, which an alias may have stood for.
+func (b *Bundle) names() map[string]bool {
+	names := make(map[string]bool, len(b.Question.Start)+2*len(b.Facts))
+	for _, name := range b.Question.Start {
+		names[name] = true
+	}
+	for i := range b.Facts {
+		names[b.Facts[i].Fact.Subject], names[b.Facts[i].Fact.Object] = true, true
+	}
+	return names
+}
+
+// fingerprint computes the six fields from the body, but for the policy's id.
+func (b *Bundle) fingerprint() slice.Provenance {
+	question := leafOf(func(w *canon.Writer) { b.Question.write(w, "question") })
+	leaves := make([]dag.Digest, 0, len(b.Facts)+len(b.Evidence)+3)
+	for i := range b.Facts {
+		leaves = append(leaves, b.Facts[i].Leaf())
+	}
+	for i := range b.Evidence {
+		leaves = append(leaves, hashed(leafOf(func(w *canon.Writer) { b.Evidence[i].write(w, "evidence") })))
+	}
+	leaves = append(leaves, hashed(leafOf(b.writeAliases)), hashed(question), hashed(leafOf(b.writeReached)))
+	p := slice.Provenance{
+		Anchor:            dag.ExternalTurnID("question", string(question[1:])),
+		PolicyID:          b.Provenance.PolicyID,
+		PolicyParamsHash:  b.Policy.Hash(),
+		GraphSnapshotHash: slice.TreeHash(leaves),
+		SchemaVersion:     SchemaVersion,
+	}
+	p.SliceID = b.sliceID(&p)
+	return p
+}
+
+// leafOf gives a leaf as it is hashed: behind a zero byte (RFC 6962, section 2.1).
+func leafOf(write func(*canon.Writer)) []byte {
+	w := canon.NewWriter([]byte{0})
+	write(w)
+	return w.Bytes
+}
+
+func hashed(leaf []byte) dag.Digest { return sha256.Sum256(leaf) }
+
+func (b *Bundle) writeAliases(w *canon.Writer) {
+	w.BeginObject()
+	w.Key("aliases")
+	w.BeginArray()
+	for _, a := range b.Aliases {
+		w.BeginArray()
+		w.String(a.Alias)
+		w.String(a.Canonical)
+		w.EndArray()
+	}
+	w.EndArray()
+	writeType(w, "aliases")
+	w.EndObject()
+}
+
+func (b *Bundle) writeReached(w *canon.Writer) {
+	w.BeginObject()
+	if b.Cut != knowledge.Whole {
+		w.Key("cut")
+		w.String(string(b.Cut))
+	}
+	w.Key("reached")
+	w.BeginArray()
+	for i := range b.Reached {
+		r := &b.Reached[i]
+		w.BeginArray()
+		w.String(r.Entity)
+		w.String(r.From)
+		w.Uint(uint64(r.MinConfidence))
+		w.BeginArray()
+		for j := range r.Path {
+			s := &r.Path[j]
+			w.BeginArray()
+			w.Hex(s.Fact[:])
+			w.Bool(s.Incoming)
+			w.String(s.Entity)
+			w.EndArray()
+		}
+		w.EndArray()
+		w.EndArray()
+	}
+	w.EndArray()
+	writeType(w, "reached")
+	w.EndObject()
+}
+
+func (b *Bundle) sliceID(p *slice.Provenance) slice.SliceID {
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	w.Key("anchor")
+	w.String(p.Anchor.String())
+	w.Key("facts")
+	w.BeginArray()
+	for i := range b.Facts {
+		id := b.Facts[i].Fact.ID()
+		w.Hex(id[:])
+	}
+	w.EndArray()
+	w.Key("policy_id")
+	w.String(string(p.PolicyID))
+	w.Key("policy_params_hash")
+	w.Hex(p.PolicyParamsHash[:])
+	w.Key("schema_version")
+	w.String(p.SchemaVersion)
+	w.EndObject()
+	return slice.SliceID(fmt.Sprintf("%016x", xxhash.Sum64(w.Bytes)))
+}

@@ -1,0 +1,287 @@
+package fsck
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A turnRecord is what a checker remembers of a tenant's turns, from one scan.
+type turnRecord struct {
+	whole         bool       // the scan came to its end
+	turns         pile[turn] // by Seq
+	index         map[dag.TurnID]uint32
+	byID          []uint32       // instead of index, when all are known
+	byConv        []uint32       // by conversation, each by Seq
+	conversations []conversation // by their first turns
+	convIndex     map[dag.ConversationID]uint32
+	links         []link // by conversation of the parent, when all are known
+	unasked       []named
+}
+
+// A turn is what is kept of one.
+type turn struct {
+	id       dag.TurnID
+	seq      dag.Seq
+	skeleton uint64 // of what Segment must say
+	body     uint64 // of body, salt and external id; 0: has none
+	conv     uint32
+	erased   bool
+}
+
+type conversation struct {
+	store.Conversation
+	begin   uint32 // in byConv
+	damaged bool   // could not be read
+}
+
+// A link is an edge between conversations.
+type link struct{ from, parent, child uint32 }
+
+func (h *turnRecord) len() int { return h.turns.len() }
+
+func (h *turnRecord) turn(i uint32) *turn { return h.turns.at(i) }
+
+// lookup finds a turn by its id.
+func (h *turnRecord) lookup(id dag.TurnID) (uint32, bool) {
+	if h.index != nil {
+		i, ok := h.index[id]
+		return i, ok
+	}
+	at, ok := slices.BinarySearchFunc(h.byID, id, func(i uint32, id dag.TurnID) int { return h.turn(i).id.Compare(id) })
+	if !ok {
+		return 0, false
+	}
+	return h.byID[at], true
+}
+
+// of gives a conversation's turns, by Seq.
+func (h *turnRecord) of(conv uint32) []uint32 {
+	c := &h.conversations[conv]
+	return h.byConv[c.begin : c.begin+uint32(c.Turns)]
+}
+
+// settle sorts what the scan brought, and lets go of the map.
+func (h *turnRecord) settle() {
+	n := h.len()
+	h.byID, h.byConv = make([]uint32, n), make([]uint32, n)
+	h.index = nil
+	begin := uint32(0)
+	next := make([]uint32, len(h.conversations))
+	for i := range h.conversations {
+		h.conversations[i].begin, next[i] = begin, begin
+		begin += uint32(h.conversations[i].Turns)
+	}
+	for i := range uint32(n) {
+		h.byID[i] = i
+		conv := h.turn(i).conv
+		h.byConv[next[conv]] = i
+		next[conv]++
+	}
+	slices.SortFunc(h.byID, func(a, b uint32) int { return h.turn(a).id.Compare(h.turn(b).id) })
+	slices.SortFunc(h.links, func(a, b link) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.child, b.child), h.turn(a.parent).id.Compare(h.turn(b.parent).id))
+	})
+}
+
+// errEnough ends a scan at the head that was seen first.
+var errEnough = errors.New("the rest was added meanwhile")
+
+// scan reads all records up to the head and checks each by itself.
+func (c *checker) scan() error {
+	c.index = map[dag.TurnID]uint32{}
+	c.convIndex = map[dag.ConversationID]uint32{}
+	last := dag.Seq(0)
+	err := c.s.Scan(c.ctx, c.tenant, 0, nil, func(r *store.Record) error {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		if r.Seq > c.head {
+			return errEnough
+		}
+		if r.Seq <= last {
+			c.find(turnName(r.Turn.ID), "number", "it has number %d, and the scan gave it behind %d", r.Seq, last)
+			return nil
+		}
+		last = r.Seq
+		if c.len()%c.o.Page == 0 {
+			c.progress("turns", int(last), int(c.head))
+		}
+		return c.record(r)
+	})
+	switch {
+	case err == nil || errors.Is(err, errEnough):
+		c.whole = true
+	default:
+		if err := c.unreadable(fmt.Sprintf("number %d and on", last+1), err); err != nil {
+			return err
+		}
+	}
+	if err := c.askNames(); err != nil {
+		return err
+	}
+	c.settle()
+	return nil
+}
+
+// record checks a record by itself and against those before it.
+func (c *checker) record(r *store.Record) error {
+	where := turnName(r.Turn.ID)
+	if twin, ok := c.index[r.Turn.ID]; ok {
+		c.find(where, "id", "it has number %d, and also %d", r.Seq, c.turn(twin).seq)
+		return nil
+	}
+	if err := r.Turn.Check(); err != nil {
+		c.find(where, "form", "%v", err)
+	}
+	if r.Turn.ID == (dag.TurnID{}) || r.Turn.Conversation == (dag.ConversationID{}) {
+		c.find(where, "form", "it has number %d, and the nil UUID names nothing", r.Seq)
+	}
+	if r.Key != "" {
+		if err := access.CheckCredential(r.Key); err != nil {
+			c.find(where, "key", "what brought it is no API key and no JWT: %v", err)
+		}
+	}
+	if leaf := slice.TurnLeaf(&r.Turn); leaf != r.Leaf {
+		c.find(where, "leaf", "stored is %s, and its fields give %s", r.Leaf, leaf)
+	}
+	t := turn{id: r.Turn.ID, seq: r.Seq, conv: c.conversation(r), body: c.bodyHash(r)}
+	t.skeleton = c.skeletonHash(&dag.Skeleton{
+		Seq: r.Seq, ID: r.Turn.ID, Conversation: r.Turn.Conversation, CreatedAt: r.Turn.CreatedAt, Salience: r.Turn.Salience,
+		Role: r.Turn.Role, Phase: r.Turn.Phase, Leaf: r.Leaf, Parents: r.Parents,
+	})
+	i := c.turns.add(t)
+	c.parents(r, i)
+	c.index[r.Turn.ID] = i
+	c.counts.Turns++
+	return c.body(r)
+}
+
+// conversation counts the turn in its conversation.
+func (c *checker) conversation(r *store.Record) uint32 {
+	at, ok := c.convIndex[r.Turn.Conversation]
+	if !ok {
+		at = uint32(len(c.conversations))
+		c.convIndex[r.Turn.Conversation] = at
+		c.conversations = append(c.conversations, conversation{Conversation: store.Conversation{
+			ID: r.Turn.Conversation, First: r.Seq, FirstAt: r.Turn.CreatedAt, LastAt: r.Turn.CreatedAt,
+		}})
+		c.counts.Conversations++
+	}
+	grow(&c.conversations[at].Conversation, r)
+	return at
+}
+
+// grow counts a turn.
+func grow(c *store.Conversation, r *store.Record) {
+	c.Turns++
+	c.Last = r.Seq
+	c.FirstAt = min(c.FirstAt, r.Turn.CreatedAt)
+	c.LastAt = max(c.LastAt, r.Turn.CreatedAt)
+}
+
+func (c *checker) parents(r *store.Record, child uint32) {
+	where := turnName(r.Turn.ID)
+	c.counts.Edges += len(r.Parents)
+	if len(r.Parents) > dag.MaxParents {
+		c.find(where, "edge", "it has %d parents, at most %d", len(r.Parents), dag.MaxParents)
+	}
+	seen := make(map[dag.TurnID]bool, len(r.Parents))
+	for _, p := range r.Parents {
+		i, known := c.index[p.ID]
+		switch {
+		case !known:
+			c.find(where, "parent", "its parent %s has no smaller number", p.ID)
+		case seen[p.ID]:
+			c.find(where, "parent", "its parent %s stands twice", p.ID)
+		case c.conversations[c.turn(i).conv].ID != p.Conversation:
+			c.find(where, "parent", "its parent %s is stored as of conversation %s, and is of %s", p.ID, p.Conversation, c.conversations[c.turn(i).conv].ID)
+		case p.Kind.String() == "":
+			c.find(where, "edge", "the edge from %s has no kind", p.ID)
+		}
+		seen[p.ID] = true
+		if leaf := slice.EdgeLeaf(dag.Edge{Parent: p.ID, Child: r.Turn.ID, Kind: p.Kind}); leaf != p.Leaf {
+			c.find(where, "edge leaf", "of the edge from %s %s is stored, and its fields give %s", p.ID, p.Leaf, leaf)
+		}
+		if known && p.Conversation != r.Turn.Conversation {
+			c.links = append(c.links, link{from: c.turn(i).conv, parent: i, child: child})
+			c.counts.Links++
+		}
+	}
+}
+
+// body checks the text, and that its external id leads to the turn.
+func (c *checker) body(r *store.Record) error {
+	where := turnName(r.Turn.ID)
+	if r.Body == nil {
+		c.counts.Bare++
+		if !r.Withheld {
+			c.vanished = append(c.vanished, c.index[r.Turn.ID])
+		}
+		if r.Salt != (dag.Salt{}) || r.External != "" {
+			c.find(where, "body", "it has none, but a salt or an external id")
+		}
+		return nil
+	}
+	c.counts.Bodies++
+	if d := slice.DigestBody(r.Body, r.Salt); d != r.Turn.BodyDigest {
+		c.find(where, "body digest", "stored is %s, and the body and the salt give %s", r.Turn.BodyDigest, d)
+	}
+	body, err := slice.ParseBody(r.Body)
+	if err != nil {
+		c.find(where, "body", "%v", err)
+		return nil
+	}
+	if name := body.Attrs[dag.AttrExternalID]; name != r.External {
+		c.find(where, "external id", "stored is %q, and its body has %q", r.External, name)
+		return nil
+	}
+	if r.External == "" {
+		return nil
+	}
+	c.unasked = append(c.unasked, named{r.Turn.ID, r.External})
+	if len(c.unasked) < namedAtOnce {
+		return nil
+	}
+	return c.askNames()
+}
+
+func (c *checker) bodyHash(r *store.Record) uint64 {
+	if r.Body == nil {
+		return 0
+	}
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	_, _ = h.Write(r.Salt[:])
+	_, _ = h.WriteString(r.External)
+	_ = h.WriteByte(0)
+	_, _ = h.Write(r.Body)
+	return h.Sum64() | 1
+}
+
+func (c *checker) skeletonHash(s *dag.Skeleton) uint64 {
+	b := make([]byte, 0, 256)
+	b = binary.BigEndian.AppendUint64(b, uint64(s.Seq))
+	b = append(b, s.ID[:]...)
+	b = append(b, s.Conversation[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(s.CreatedAt))
+	b = binary.BigEndian.AppendUint32(b, uint32(s.Salience))
+	b = append(b, byte(s.Role), byte(s.Phase))
+	b = append(b, s.Leaf[:]...)
+	for i := range s.Parents {
+		p := &s.Parents[i]
+		b = append(b, p.ID[:]...)
+		b = append(b, p.Conversation[:]...)
+		b = append(b, byte(p.Kind))
+		b = append(b, p.Leaf[:]...)
+	}
+	return maphash.Bytes(c.seed, b)
+}

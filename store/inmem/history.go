@@ -1,0 +1,197 @@
+package inmem
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// A past holds a tenant's entries and terms.
+type past struct {
+	entries []history.Entry // by Seq
+	terms   []*history.Term // sorted; those in fresh are not among them
+	fresh   []*history.Term // began since terms were read last; in no order
+}
+
+// Write does what a change plans.
+func (s *Store) Write(ctx context.Context, name dag.Tenant, c history.Change) error {
+	if _, err := dag.ParseTenant(string(name)); err != nil {
+		return err
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.disk.mu.Unlock()
+	t := s.disk.tenant(name)
+	p, err := t.past.planned(c, t.head)
+	if err != nil {
+		return fmt.Errorf("inmem: write: %w", err)
+	}
+	if len(p.Entries) == 0 {
+		return nil
+	}
+	return s.commit(ctx, func() {
+		t.past.change(p)
+		t.head = p.Head(t.head)
+		s.disk.keep(name, t)
+	}, "entries", "terms", "head")
+}
+
+// plan lets a change plan.
+func (p *past) planned(c history.Change, head dag.Seq) (*history.Plan, error) {
+	known, err := history.Know(c, head, p)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := c.Plan(known)
+	if err != nil {
+		return nil, err
+	}
+	for i := range plan.End {
+		if e := &plan.End[i]; p.find(e) == nil {
+			return nil, fmt.Errorf("a term of index %d that number %d began is not there to end", e.Index, e.Since)
+		}
+	}
+	return plan, plan.Check(head)
+}
+
+// change does what was planned.
+func (p *past) change(plan *history.Plan) {
+	for i := range plan.End {
+		p.find(&plan.End[i]).Until = plan.End[i].Until
+	}
+	for i := range plan.Entries {
+		p.entries = append(p.entries, copiedEntry(&plan.Entries[i]))
+	}
+	for i := range plan.Begin {
+		t := copiedTerm(&plan.Begin[i])
+		p.fresh = append(p.fresh, &t)
+	}
+}
+
+func (p *past) find(e *history.Ending) *history.Term {
+	want := history.Term{Index: e.Index, Key: e.Key, Since: e.Since}
+	if at, ok := slices.BinarySearchFunc(p.sorted(), &want, (*history.Term).Compare); ok && p.terms[at].Until > e.Until {
+		return p.terms[at]
+	}
+	return nil
+}
+
+// sorted returns all terms, sorted.
+func (p *past) sorted() []*history.Term {
+	if len(p.fresh) == 0 {
+		return p.terms
+	}
+	slices.SortFunc(p.fresh, (*history.Term).Compare)
+	merged := make([]*history.Term, 0, len(p.terms)+len(p.fresh))
+	old, fresh := p.terms, p.fresh
+	for len(old) > 0 && len(fresh) > 0 {
+		if old[0].Compare(fresh[0]) < 0 {
+			merged, old = append(merged, old[0]), old[1:]
+		} else {
+			merged, fresh = append(merged, fresh[0]), fresh[1:]
+		}
+	}
+	p.terms, p.fresh = append(append(merged, old...), fresh...), nil
+	return p.terms
+}
+
+// The methods of history.Reader.
+
+func (p *past) Newest(keys []history.Key, fn func(history.Term)) error {
+	for _, k := range keys {
+		last := history.Term{Index: k.Index, Key: []byte(k.Key), Since: dag.MaxSeq + 1}
+		at, _ := slices.BinarySearchFunc(p.sorted(), &last, (*history.Term).Compare)
+		if at > 0 && p.terms[at-1].Index == k.Index && string(p.terms[at-1].Key) == k.Key {
+			fn(copiedTerm(p.terms[at-1]))
+		}
+	}
+	return nil
+}
+
+func (p *past) Ranges(ranges []history.Range) ([][]history.Term, error) {
+	lists := make([][]history.Term, len(ranges))
+	for i := range ranges {
+		lists[i] = p.rangeOf(&ranges[i], nil)
+	}
+	return lists, nil
+}
+
+func (p *past) rangeOf(r *history.Range, list []history.Term) []history.Term {
+	lower := r.Lower()
+	first := history.Term{Index: r.Index, Key: lower.Key, Since: lower.Since}
+	at, _ := slices.BinarySearchFunc(p.sorted(), &first, (*history.Term).Compare)
+	for _, t := range p.terms[at:] {
+		if t.Index != r.Index || bytes.Compare(t.Key, r.Upper()) >= 0 || r.Limit > 0 && len(list) == r.Limit {
+			break
+		}
+		if r.Holds(t) {
+			list = append(list, copiedTerm(t))
+		}
+	}
+	return list
+}
+
+func (p *past) Entries(seqs []dag.Seq) (list []history.Entry, _ error) {
+	for _, seq := range slices.Compact(slices.Sorted(slices.Values(seqs))) {
+		at, ok := slices.BinarySearchFunc(p.entries, seq, func(e history.Entry, seq dag.Seq) int { return cmp.Compare(e.Seq, seq) })
+		if ok {
+			list = append(list, copiedEntry(&p.entries[at]))
+		}
+	}
+	return list, nil
+}
+
+func copiedEntry(e *history.Entry) history.Entry {
+	c := *e
+	c.Public = bytes.Clone(e.Public)
+	return c
+}
+
+func copiedTerm(t *history.Term) history.Term {
+	c := *t
+	c.Key, c.Value = bytes.Clone(t.Key), bytes.Clone(t.Value)
+	return c
+}
+
+// Entries returns the entries of a page, by ascending number.
+func (s *Store) Entries(ctx context.Context, name dag.Tenant, page history.Page) ([]history.Entry, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	p := &s.disk.tenant(name).past
+	if page.At != nil {
+		list, err := p.Entries(page.At)
+		return append(empty[history.Entry](s), list...), err
+	}
+	list := empty[history.Entry](s)
+	for i := range p.entries {
+		if e := &p.entries[i]; e.Seq > page.After && len(list) < page.Limit {
+			list = append(list, copiedEntry(e))
+		}
+	}
+	return list, nil
+}
+
+// Terms returns the terms of each range.
+func (s *Store) Terms(ctx context.Context, name dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	if err := history.CheckRanges(ranges); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	p := &s.disk.tenant(name).past
+	lists := make([][]history.Term, len(ranges))
+	for i := range ranges {
+		lists[i] = p.rangeOf(&ranges[i], empty[history.Term](s))
+	}
+	return lists, nil
+}

@@ -1,0 +1,177 @@
+// Package inmem keeps a store in memory, for tests. It is as awkward as the
+// contract allows: what has no order comes in another order each time, what is
+// empty is now nil and now not, everything that goes in or out is a copy, and
+// a record handed to a Scan is spoiled afterwards. A program that
+// works on it relies on nothing that the contract does not say.
+//
+// The data live in a Disk, which outlives the store, so closing and opening
+// again can be tested as with files:
+//
+//	var disk inmem.Disk
+//	s := inmem.Open(&disk, inmem.Options{Seed: 1})
+package inmem
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A Disk holds what was committed. The zero Disk is empty. Any number of
+// stores may be open on it at once, as several processes on one file.
+type Disk struct {
+	mu      sync.Mutex // guards everything below
+	tenants map[dag.Tenant]*tenant
+}
+
+type tenant struct {
+	head    dag.Seq
+	records []*store.Record // by Seq
+	byID    map[dag.TurnID]*store.Record
+	events  []store.Event
+	reg     policy.Registry
+	issued  []store.Issued
+	bundles map[dag.Digest]int // where a bundle's record is in issued
+	keys    map[string]access.Key
+	log
+	past
+	witnessed map[string]ledger.Root
+}
+
+func (d *Disk) tenant(name dag.Tenant) *tenant {
+	if t := d.tenants[name]; t != nil {
+		return t
+	}
+	return &tenant{
+		byID: map[dag.TurnID]*store.Record{}, bundles: map[dag.Digest]int{}, keys: map[string]access.Key{},
+		log: log{index: map[ledger.Hash]uint64{}}, witnessed: map[string]ledger.Root{},
+	}
+}
+
+// keep makes a tenant permanent once it has something.
+func (d *Disk) keep(name dag.Tenant, t *tenant) {
+	if d.tenants == nil {
+		d.tenants = map[dag.Tenant]*tenant{}
+	}
+	d.tenants[name] = t
+}
+
+// Options of a store.
+type Options struct {
+	// Seed decides the orders that the contract leaves open. The same seed and
+	// the same calls give the same orders.
+	Seed uint64
+
+	// Step lets a write fail: it is called before each step of a write with the
+	// step's name, and after the commit with "committed". An error before the
+	// commit keeps nothing; after it everything is kept and the store is broken.
+	// It must not call the store. Nil means none.
+	Step func(step string) error
+
+	// Heals lets the store go on after such a fault, as one does that only lost a
+	// connection: the write gives store.ErrUncertain.
+	Heals bool
+}
+
+// A Store is a store.Store on a Disk.
+type Store struct {
+	disk  *Disk
+	step  func(string) error
+	heals bool
+
+	// Guarded by disk.mu.
+	rand   *rand.Rand
+	closed bool
+	broken error
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens a store on a disk.
+func Open(d *Disk, o Options) *Store {
+	if o.Step == nil {
+		o.Step = func(string) error { return nil }
+	}
+	return &Store{disk: d, step: o.Step, heals: o.Heals, rand: rand.New(rand.NewPCG(o.Seed, 0))}
+}
+
+// Epoch gives 0: nobody else's data take the place of these.
+func (s *Store) Epoch() uint64 { return 0 }
+
+// Close makes every later call fail. The disk keeps its data.
+func (s *Store) Close() error {
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	s.closed = true
+	return nil
+}
+
+// enter takes the disk's lock, which the caller must release, unless the store
+// cannot be used.
+func (s *Store) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.disk.mu.Lock()
+	var err error
+	switch {
+	case s.closed:
+		err = store.ErrClosed
+	case s.broken != nil:
+		err = fmt.Errorf("inmem: %w: %w", store.ErrBroken, s.broken)
+	}
+	if err != nil {
+		s.disk.mu.Unlock()
+	}
+	return err
+}
+
+// commit takes the steps of a write and lets apply do it all at once. It is
+// called with the disk's lock held.
+func (s *Store) commit(ctx context.Context, apply func(), steps ...string) error {
+	for _, name := range append(steps, "commit") {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.step(name); err != nil {
+			return fmt.Errorf("inmem: at step %q: %w", name, err)
+		}
+	}
+	apply()
+	if err := s.step("committed"); err != nil {
+		if s.heals {
+			return fmt.Errorf("inmem: %w: %w", store.ErrUncertain, err)
+		}
+		s.broken = err
+		return fmt.Errorf("inmem: %w: %w", store.ErrBroken, err)
+	}
+	return nil
+}
+
+// empty is a list of nothing, which may or may not be nil.
+func empty[T any](s *Store) []T {
+	if s.rand.IntN(2) == 0 {
+		return nil
+	}
+	return []T{}
+}
+
+func (s *Store) shuffle(records []store.Record) {
+	s.rand.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+}
+
+// clone copies a record so that nothing is shared with the original.
+func clone(r *store.Record) store.Record {
+	c := *r
+	c.Body = slices.Clone(r.Body)
+	c.Parents = slices.Clone(r.Parents)
+	return c
+}

@@ -1,0 +1,210 @@
+package inmem
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A log is a tenant's ledger.
+type log struct {
+	tree   ledger.Tree
+	leaves [][]byte
+	hashes [levels][]ledger.Hash
+	index  map[ledger.Hash]uint64 // where a leaf stands, by its hash
+}
+
+// levels is how many levels of hashes the greatest ledger has.
+const levels = 7
+
+// mostHashes bounds the hashes that are read at once.
+const mostHashes = 4096
+
+// A growth is what a write is to append to a ledger.
+type growth struct {
+	tree   ledger.Tree // afterwards
+	leaves [][]byte
+	nodes  []ledger.Node
+	index  map[ledger.Hash]uint64 // of the new leaves
+	at     []uint64               // where each of the leaves stands that were asked for
+}
+
+// plan says how leaves are appended, those that are not there yet, and changes nothing.
+func (l *log) plan(leaves ...[]byte) (growth, error) {
+	g := growth{tree: l.tree, index: map[ledger.Hash]uint64{}}
+	for _, leaf := range leaves {
+		hash := ledger.LeafHash(leaf)
+		at, known := l.index[hash]
+		if !known {
+			at, known = g.index[hash]
+		}
+		if !known {
+			at = g.tree.Size()
+			var err error
+			if g.nodes, err = g.tree.Append(hash, g.nodes); err != nil {
+				return growth{}, fmt.Errorf("inmem: %w", err)
+			}
+			g.index[hash] = at
+			g.leaves = append(g.leaves, slices.Clone(leaf))
+		}
+		g.at = append(g.at, at)
+	}
+	return g, nil
+}
+
+// steps are those of a write, and then those of its leaves if there are any.
+func (g *growth) steps(of ...string) []string {
+	if len(g.leaves) > 0 {
+		of = append(of, "log leaves", "log edge")
+	}
+	return of
+}
+
+func (l *log) grow(g growth) {
+	l.tree = g.tree
+	l.leaves = append(l.leaves, g.leaves...)
+	for _, n := range g.nodes {
+		l.hashes[n.Level] = append(l.hashes[n.Level], n.Hash)
+	}
+	maps.Copy(l.index, g.index)
+}
+
+// Log gives the ledger's right edge.
+func (s *Store) Log(ctx context.Context, name dag.Tenant) (ledger.Tree, error) {
+	if err := s.enter(ctx); err != nil {
+		return ledger.Tree{}, err
+	}
+	defer s.disk.mu.Unlock()
+	return s.disk.tenant(name).tree, nil
+}
+
+// LogHashes gives up to 4096 hashes of a level, from an index on.
+func (s *Store) LogHashes(ctx context.Context, name dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error) {
+	if level < 0 || level >= levels {
+		return nil, fmt.Errorf("inmem: %w: level %d of a ledger, want 0 to %d", dag.ErrForm, level, levels-1)
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	hashes := s.disk.tenant(name).hashes[level]
+	from = min(from, uint64(len(hashes)))
+	return append(empty[ledger.Hash](s), hashes[from:][:min(len(hashes[from:]), max(n, 0), mostHashes)]...), nil
+}
+
+// LogLeaves gives leaves from an index on.
+func (s *Store) LogLeaves(ctx context.Context, name dag.Tenant, from uint64, limit int) ([][]byte, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	leaves := s.disk.tenant(name).leaves
+	from = min(from, uint64(len(leaves)))
+	list := empty[[]byte](s)
+	for _, leaf := range leaves[from:][:min(len(leaves[from:]), max(limit, 0))] {
+		list = append(list, slices.Clone(leaf))
+	}
+	return list, nil
+}
+
+// LogIndex finds a leaf by its bytes.
+func (s *Store) LogIndex(ctx context.Context, name dag.Tenant, leaf []byte) (uint64, error) {
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.disk.mu.Unlock()
+	hash := ledger.LeafHash(leaf)
+	at, ok := s.disk.tenant(name).index[hash]
+	if !ok {
+		return 0, fmt.Errorf("inmem: leaf with the hash %s: %w", hash, store.ErrNotFound)
+	}
+	return at, nil
+}
+
+// PutLeaves appends leaves of acts that this store keeps nothing else of.
+func (s *Store) PutLeaves(ctx context.Context, name dag.Tenant, leaves [][]byte) ([]uint64, error) {
+	if _, err := dag.ParseTenant(string(name)); err != nil {
+		return nil, err
+	}
+	for _, leaf := range leaves {
+		if err := ledger.CheckLeaf(leaf); err != nil {
+			return nil, fmt.Errorf("inmem: put leaves: %w", err)
+		}
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	t := s.disk.tenant(name)
+	grown, err := t.plan(leaves...)
+	if err != nil || len(grown.leaves) == 0 {
+		return grown.at, err
+	}
+	err = s.commit(ctx, func() {
+		t.grow(grown)
+		s.disk.keep(name, t)
+	}, grown.steps()...)
+	if err != nil {
+		return nil, err
+	}
+	return grown.at, nil
+}
+
+// Origins gives the origins of the logs that were cosigned.
+func (s *Store) Origins(ctx context.Context, name dag.Tenant) ([]string, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	return append(empty[string](s), slices.Sorted(maps.Keys(s.disk.tenant(name).witnessed))...), nil
+}
+
+// Witnessed gives what was cosigned last of another log.
+func (s *Store) Witnessed(ctx context.Context, name dag.Tenant, origin string) (ledger.Root, error) {
+	if err := store.CheckOrigin(origin); err != nil {
+		return ledger.Root{}, fmt.Errorf("inmem: witnessed: %w", err)
+	}
+	if err := s.enter(ctx); err != nil {
+		return ledger.Root{}, err
+	}
+	defer s.disk.mu.Unlock()
+	return s.disk.tenant(name).witness(origin), nil
+}
+
+func (t *tenant) witness(origin string) ledger.Root {
+	if r, ok := t.witnessed[origin]; ok {
+		return r
+	}
+	return ledger.Root{Hash: ledger.EmptyRoot()}
+}
+
+// PutWitnessed replaces what was cosigned last of another log.
+func (s *Store) PutWitnessed(ctx context.Context, name dag.Tenant, origin string, old, next ledger.Root) error {
+	if _, err := dag.ParseTenant(string(name)); err != nil {
+		return err
+	}
+	old, next, err := store.CheckWitnessed(origin, old, next)
+	if err != nil {
+		return fmt.Errorf("inmem: put witnessed: %w", err)
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.disk.mu.Unlock()
+	t := s.disk.tenant(name)
+	if stands := t.witness(origin); stands != old {
+		return fmt.Errorf("inmem: %w: of %q %d leaves with the root %s are witnessed, not %d", store.ErrMoved, origin, stands.Size, stands.Hash, old.Size)
+	}
+	if old == next {
+		return nil
+	}
+	return s.commit(ctx, func() {
+		t.witnessed[origin] = next
+		s.disk.keep(name, t)
+	}, "witnessed")
+}

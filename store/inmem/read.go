@@ -1,0 +1,265 @@
+package inmem
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Head gives the tenant's newest sequence number.
+func (s *Store) Head(ctx context.Context, name dag.Tenant) (dag.Seq, error) {
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.disk.mu.Unlock()
+	return s.disk.tenant(name).head, nil
+}
+
+// Tenants lists tenants by ascending name.
+func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) ([]dag.Tenant, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	list := empty[dag.Tenant](s)
+	for name := range s.disk.tenants {
+		if name > after {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list[:min(len(list), max(limit, 0))], nil
+}
+
+// Turns gives records in an order that depends on the seed.
+func (s *Store) Turns(ctx context.Context, name dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	t := s.disk.tenant(name)
+	found := empty[store.Record](s)
+	given := map[dag.TurnID]bool{}
+	for _, id := range ids {
+		if r := t.byID[id]; r != nil && !given[id] {
+			given[id] = true
+			found = append(found, clone(r))
+		}
+	}
+	s.shuffle(found)
+	return found, nil
+}
+
+// Placed gives records in an order that depends on the seed.
+func (s *Store) Placed(ctx context.Context, name dag.Tenant, places []store.Place) ([]store.Record, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	t := s.disk.tenant(name)
+	found := empty[store.Record](s)
+	given := map[store.Place]bool{}
+	for _, p := range places {
+		at, ok := slices.BinarySearchFunc(t.records, p.Seq, func(r *store.Record, seq dag.Seq) int { return cmp.Compare(r.Seq, seq) })
+		if ok && t.records[at].Turn.Conversation == p.Conversation && !given[p] {
+			given[p] = true
+			found = append(found, clone(t.records[at]))
+		}
+	}
+	s.shuffle(found)
+	return found, nil
+}
+
+// Segment gives what a reader lacks of some conversations.
+func (s *Store) Segment(ctx context.Context, name dag.Tenant, parts []store.Part) (store.Segment, error) {
+	if err := s.enter(ctx); err != nil {
+		return store.Segment{}, err
+	}
+	defer s.disk.mu.Unlock()
+	t := s.disk.tenant(name)
+	after := map[dag.ConversationID]dag.Seq{}
+	for _, p := range store.Distinct(parts) {
+		after[p.Conversation] = p.After
+	}
+	seg := store.Segment{Head: t.head, Turns: empty[dag.Skeleton](s), Links: empty[dag.Link](s)}
+	for _, r := range t.records {
+		if from, ok := after[r.Turn.Conversation]; ok && r.Seq > from {
+			seg.Turns = append(seg.Turns, skeleton(r))
+		}
+		for _, l := range links(r) {
+			if from, ok := after[l.from]; ok && r.Seq > from {
+				seg.Links = append(seg.Links, l.Link)
+			}
+		}
+	}
+	return seg, nil
+}
+
+func skeleton(r *store.Record) dag.Skeleton {
+	return dag.Skeleton{
+		Seq: r.Seq, ID: r.Turn.ID, Conversation: r.Turn.Conversation, CreatedAt: r.Turn.CreatedAt, Salience: r.Turn.Salience,
+		Role: r.Turn.Role, Phase: r.Turn.Phase, Leaf: r.Leaf, Parents: slices.Clone(r.Parents),
+	}
+}
+
+type outgoing struct {
+	from dag.ConversationID
+	dag.Link
+}
+
+// links gives the edges of a turn that come from other conversations, by
+// ascending parent.
+func links(r *store.Record) (out []outgoing) {
+	for _, p := range r.Parents {
+		if p.Conversation != r.Turn.Conversation {
+			out = append(out, outgoing{p.Conversation, dag.Link{Parent: p.ID, Child: r.Turn.ID, ChildConversation: r.Turn.Conversation, Seq: r.Seq}})
+		}
+	}
+	slices.SortFunc(out, func(a, b outgoing) int { return a.Parent.Compare(b.Parent) })
+	return out
+}
+
+// Scan gives records by ascending number. Each is spoiled after fn has returned.
+func (s *Store) Scan(ctx context.Context, name dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
+	head, err := s.Head(ctx, name)
+	if err != nil {
+		return err
+	}
+	for {
+		r, err := s.next(ctx, name, after, head, conversation)
+		if err != nil || r == nil {
+			return err
+		}
+		after = r.Seq
+		err = fn(r)
+		*r = store.Record{}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) next(ctx context.Context, name dag.Tenant, after, head dag.Seq, conversation *dag.ConversationID) (*store.Record, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	records := s.disk.tenant(name).records
+	at, _ := slices.BinarySearchFunc(records, after+1, func(r *store.Record, seq dag.Seq) int { return cmp.Compare(r.Seq, seq) })
+	for _, r := range records[at:] {
+		if r.Seq > head {
+			return nil, nil
+		}
+		if conversation == nil || r.Turn.Conversation == *conversation {
+			c := clone(r)
+			return &c, nil
+		}
+	}
+	return nil, nil
+}
+
+// Match gives the ids that begin with a prefix.
+func (s *Store) Match(ctx context.Context, name dag.Tenant, prefix string, limit int) ([]dag.TurnID, error) {
+	return s.find(ctx, name, limit, func(r *store.Record) bool { return strings.HasPrefix(r.Turn.ID.String(), prefix) })
+}
+
+// External gives the ids of the turns that another system calls by a name.
+func (s *Store) External(ctx context.Context, name dag.Tenant, external string, limit int) ([]dag.TurnID, error) {
+	return s.find(ctx, name, limit, func(r *store.Record) bool { return external != "" && r.External == external })
+}
+
+func (s *Store) find(ctx context.Context, name dag.Tenant, limit int, match func(*store.Record) bool) ([]dag.TurnID, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	ids := empty[dag.TurnID](s)
+	for _, r := range s.disk.tenant(name).records {
+		if match(r) {
+			ids = append(ids, r.Turn.ID)
+		}
+	}
+	slices.SortFunc(ids, dag.TurnID.Compare)
+	return ids[:min(len(ids), max(limit, 0))], nil
+}
+
+// Conversations lists conversations by ascending id.
+func (s *Store) Conversations(ctx context.Context, name dag.Tenant, after dag.ConversationID, limit int) ([]store.Conversation, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	at := map[dag.ConversationID]int{}
+	list := empty[store.Conversation](s)
+	for _, r := range s.disk.tenant(name).records {
+		id := r.Turn.Conversation
+		if id.Compare(after) <= 0 {
+			continue
+		}
+		if _, ok := at[id]; !ok {
+			at[id] = len(list)
+			list = append(list, store.Conversation{ID: id, First: r.Seq, FirstAt: r.Turn.CreatedAt})
+		}
+		c := &list[at[id]]
+		c.Turns++
+		c.Last = r.Seq
+		c.FirstAt = min(c.FirstAt, r.Turn.CreatedAt)
+		c.LastAt = max(c.LastAt, r.Turn.CreatedAt)
+	}
+	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	return list[:min(len(list), max(limit, 0))], nil
+}
+
+// Events lists events by ascending number.
+func (s *Store) Events(ctx context.Context, name dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	list := empty[store.Event](s)
+	for _, e := range s.disk.tenant(name).events {
+		if e.Seq > after && len(list) < limit {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+// Policies gives the tenant's registry.
+func (s *Store) Policies(ctx context.Context, name dag.Tenant) (policy.Registry, error) {
+	if err := s.enter(ctx); err != nil {
+		return policy.Registry{}, err
+	}
+	defer s.disk.mu.Unlock()
+	return s.disk.tenant(name).reg, nil
+}
+
+// IssuedByID gives the records of a slice id.
+func (s *Store) IssuedByID(ctx context.Context, name dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
+	return s.listIssued(ctx, name, func(i *store.Issued, _ int) bool { return i.Provenance.SliceID == id })
+}
+
+// IssuedAfter lists records by ascending number.
+func (s *Store) IssuedAfter(ctx context.Context, name dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
+	return s.listIssued(ctx, name, func(i *store.Issued, n int) bool { return i.Number > after && n < limit })
+}
+
+func (s *Store) listIssued(ctx context.Context, name dag.Tenant, match func(i *store.Issued, n int) bool) ([]store.Issued, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.disk.mu.Unlock()
+	list := empty[store.Issued](s)
+	for _, i := range s.disk.tenant(name).issued {
+		if match(&i, len(list)) {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}

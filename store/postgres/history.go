@@ -1,0 +1,311 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/store/packed"
+)
+
+const (
+	entryColumns = `seq, kind, at, leaf, public`
+
+	queryEntries = `SELECT ` + entryColumns + ` FROM entries WHERE tenant = $1 AND seq > $2 ORDER BY seq LIMIT $3`
+
+	// See queryTurns.
+	queryEntriesAt = `SELECT e.* FROM (SELECT DISTINCT unnest($2::bigint[]) AS seq) a
+		CROSS JOIN LATERAL (SELECT ` + entryColumns + ` FROM entries WHERE tenant = $1 AND seq = a.seq OFFSET 0) e ORDER BY e.seq`
+
+	// All ranges at once. The limit leaves the server no other way than to descend the primary
+	// key for each, one after the other, and to stop: so the rows come in order.
+	queryTerms = `SELECT a.n, t.* FROM unnest($2::smallint[], $3::bytea[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bigint[])
+			WITH ORDINALITY a (indx, key, since, upper, as_of, most, n)
+		CROSS JOIN LATERAL (SELECT key, since, until, value FROM terms
+			WHERE tenant = $1 AND indx = a.indx AND (key, since) > (a.key, a.since) AND key < a.upper AND since <= a.as_of AND (until > a.as_of OR a.as_of = ` + always + `)
+			ORDER BY key, since LIMIT a.most) t`
+
+	// The newest term of each key.
+	queryNewest = `SELECT a.n, t.* FROM unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY a (indx, key, n)
+		CROSS JOIN LATERAL (SELECT key, since, until, value FROM terms WHERE tenant = $1 AND indx = a.indx AND key = a.key ORDER BY since DESC LIMIT 1) t`
+
+	queryAddEntries = `INSERT INTO entries (tenant, seq, kind, at, leaf, public)
+		SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[])`
+
+	queryAddTerms = `INSERT INTO terms (tenant, indx, key, since, until, value)
+		SELECT $1, * FROM unnest($2::smallint[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bytea[])`
+
+	// For one, though many may end at once: a join with a list leaves the planner a choice.
+	queryEndTerm = `UPDATE terms SET until = $5 WHERE tenant = $1 AND indx = $2 AND key = $3 AND since = $4 AND until > $5`
+
+	// always is the as-of number of a range that takes all terms: greater than every number.
+	always = `9223372036854775807`
+)
+
+// Write does what a change plans. There are four round trips where it needs to know things in one
+// round, however many entries it has, one more for each further round, and two more where
+// partitions lie on other servers.
+func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
+	if err := s.enter(ctx); err != nil {
+		return fmt.Errorf("postgres: write: %w", err)
+	}
+	defer s.gate.RUnlock()
+	err := s.write(ctx, tenant, func(t *tx) error {
+		if t.mine { // all was written, only the answer was lost
+			return nil
+		}
+		return t.change(c)
+	})
+	if err != nil {
+		return fmt.Errorf("postgres: write: %w", err)
+	}
+	return nil
+}
+
+func (t *tx) change(c history.Change) error {
+	p, err := t.plan(c)
+	if err != nil || len(p.Entries) == 0 {
+		return err
+	}
+	if err := t.sweep(); err != nil {
+		return err
+	}
+	b := &pgx.Batch{}
+	if err := t.queuePlan(b, p); err != nil {
+		return err
+	}
+	if err := t.begin("head"); err != nil {
+		return err
+	}
+	b.Queue(queryMove, string(t.name), int64(p.Head(t.head)), t.writer)
+	return t.SendBatch(t.ctx, b).Close()
+}
+
+// plan reads what a change needs, and lets it plan.
+func (t *tx) plan(c history.Change) (*history.Plan, error) {
+	known, err := history.Know(c, t.head, termReader{t})
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.Plan(known)
+	if err != nil {
+		return nil, err
+	}
+	p.Sort()
+	return p, p.Check(t.head)
+}
+
+// queuePlan queues the statements that carry out a plan, except the one that moves the head.
+func (t *tx) queuePlan(b *pgx.Batch, p *history.Plan) error {
+	if len(p.End) > 0 {
+		if err := t.begin("endings"); err != nil {
+			return err
+		}
+		for i := range p.End {
+			e := &p.End[i]
+			b.Queue(queryEndTerm, string(t.name), int16(e.Index), blob(e.Key), int64(e.Since), int64(e.Until)).Exec(func(tag pgconn.CommandTag) error {
+				if tag.RowsAffected() != 1 {
+					return errors.New("a term that ends is not there; the store is damaged")
+				}
+				return nil
+			})
+		}
+	}
+	if len(p.Entries) > 0 {
+		if err := t.begin("entries"); err != nil {
+			return err
+		}
+		t.queueEntries(b, p.Entries)
+	}
+	if len(p.Begin) > 0 {
+		if err := t.begin("terms"); err != nil {
+			return err
+		}
+		t.queueTerms(b, p.Begin)
+	}
+	return nil
+}
+
+func (t *tx) queueEntries(b *pgx.Batch, list []history.Entry) {
+	for from := 0; from < len(list); {
+		var seqs, times, leaves []int64
+		var kinds []string
+		var public [][]byte
+		for bytes := 0; from < len(list) && len(seqs) < addedRows && bytes < addedBytes; from++ {
+			e := &list[from]
+			seqs, kinds, times = append(seqs, int64(e.Seq)), append(kinds, string(e.Kind)), append(times, int64(e.At))
+			leaves, public = append(leaves, packed.DigestPrefix(e.Leaf())), append(public, e.Public)
+			bytes += len(e.Public)
+		}
+		b.Queue(queryAddEntries, string(t.name), seqs, kinds, times, leaves, public)
+	}
+}
+
+func (t *tx) queueTerms(b *pgx.Batch, list []history.Term) {
+	for some := range slices.Chunk(list, addedRows) {
+		n := len(some)
+		indexes, keys, values := make([]int16, n), make([][]byte, n), make([][]byte, n)
+		since, until := make([]int64, n), make([]int64, n)
+		for i := range some {
+			e := &some[i]
+			indexes[i], keys[i], since[i], until[i], values[i] = int16(e.Index), blob(e.Key), int64(e.Since), int64(e.Until), blob(e.Value)
+		}
+		b.Queue(queryAddTerms, string(t.name), indexes, keys, since, until, values)
+	}
+}
+
+// blob is bytes that are never null.
+func blob(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// A termReader reads what a change needs within its transaction.
+type termReader struct{ *tx }
+
+func (r termReader) Newest(keys []history.Key, fn func(history.Term)) error {
+	if r.fresh {
+		return nil
+	}
+	b := &pgx.Batch{}
+	for some := range slices.Chunk(keys, lookupIDs) {
+		indexes, names := make([]int16, len(some)), make([][]byte, len(some))
+		for i := range some {
+			indexes[i], names[i] = int16(some[i].Index), []byte(some[i].Key)
+		}
+		b.Queue(queryNewest, string(r.name), indexes, names).Query(func(rows pgx.Rows) error {
+			return eachTerm(rows, func(n int, t *history.Term) {
+				t.Index = some[n].Index
+				fn(*t)
+			})
+		})
+	}
+	return r.SendBatch(r.ctx, b).Close()
+}
+
+func (r termReader) Ranges(ranges []history.Range) ([][]history.Term, error) {
+	lists := make([][]history.Term, len(ranges))
+	if r.fresh {
+		return lists, nil
+	}
+	rows, err := r.Query(r.ctx, queryTerms, rangeArrays(r.name, ranges)...)
+	if err != nil {
+		return nil, err
+	}
+	return lists, readRanges(rows, ranges, lists)
+}
+
+func (r termReader) Entries(seqs []dag.Seq) ([]history.Entry, error) {
+	return readEntries(r.Query(r.ctx, queryEntriesAt, string(r.name), numbers(seqs)))
+}
+
+// Entries returns the entries of a page, by ascending number.
+func (s *Store) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) (list []history.Entry, err error) {
+	err = s.read(ctx, "entries", func(ctx context.Context, db *pgxpool.Conn) (err error) {
+		if p.At != nil {
+			list, err = readEntries(db.Query(ctx, queryEntriesAt, string(tenant), numbers(p.At)))
+		} else {
+			list, err = readEntries(db.Query(ctx, queryEntries, string(tenant), clipped(p.After), max(p.Limit, 0)))
+		}
+		return err
+	})
+	return list, err
+}
+
+// clipped is a number as a statement takes it; nothing is above dag.MaxSeq.
+func clipped(seq dag.Seq) int64 { return int64(min(seq, dag.MaxSeq)) }
+
+func numbers(seqs []dag.Seq) []int64 {
+	list := make([]int64, len(seqs))
+	for i, seq := range seqs {
+		list[i] = clipped(seq)
+	}
+	return list
+}
+
+// Terms returns the terms of each range, in one query.
+func (s *Store) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) (lists [][]history.Term, err error) {
+	if err := history.CheckRanges(ranges); err != nil {
+		return nil, fmt.Errorf("postgres: terms: %w", err)
+	}
+	args := rangeArrays(tenant, ranges)
+	err = s.read(ctx, "terms", func(ctx context.Context, db *pgxpool.Conn) error {
+		lists = make([][]history.Term, len(ranges))
+		if len(ranges) == 0 {
+			return nil
+		}
+		rows, err := db.Query(ctx, queryTerms, args...)
+		if err != nil {
+			return err
+		}
+		return readRanges(rows, ranges, lists)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lists, nil
+}
+
+// rangeArrays returns ranges as the arguments of queryTerms, an array for each column.
+func rangeArrays(tenant dag.Tenant, ranges []history.Range) []any {
+	n := len(ranges)
+	indexes, lower, upper := make([]int16, n), make([][]byte, n), make([][]byte, n)
+	since, asOf, most := make([]int64, n), make([]int64, n), make([]int64, n)
+	for i := range ranges {
+		r := &ranges[i]
+		from := r.Lower()
+		indexes[i], lower[i], since[i], upper[i] = int16(r.Index), blob(from.Key), clipped(from.Since), r.Upper()
+		if asOf[i] = clipped(r.AsOf); r.AsOf == 0 {
+			asOf[i] = 1<<63 - 1
+		}
+		if most[i] = int64(r.Limit); r.Limit == 0 {
+			most[i] = 1<<63 - 1
+		}
+	}
+	return []any{string(tenant), indexes, lower, since, upper, asOf, most}
+}
+
+func readRanges(rows pgx.Rows, ranges []history.Range, lists [][]history.Term) error {
+	return eachTerm(rows, func(n int, t *history.Term) {
+		t.Index = ranges[n].Index
+		lists[n] = append(lists[n], *t)
+	})
+}
+
+// eachTerm reads rows of queryTerms and its like, each with the number of what was asked for.
+func eachTerm(rows pgx.Rows, fn func(n int, t *history.Term)) error {
+	var n, since, until int64
+	var key, value pgtype.DriverBytes
+	_, err := pgx.ForEachRow(rows, []any{&n, &key, &since, &until, &value}, func() error {
+		// One allocation for both.
+		both := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
+		fn(int(n-1), &history.Term{Key: both[:len(key):len(key)], Since: dag.Seq(since), Until: dag.Seq(until), Value: both[len(key):]})
+		return nil
+	})
+	return err
+}
+
+func readEntries(rows pgx.Rows, err error) (list []history.Entry, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	var seq, at, leaf int64
+	var kind string
+	var public pgtype.DriverBytes
+	_, err = pgx.ForEachRow(rows, []any{&seq, &kind, &at, &leaf, &public}, func() error {
+		e, err := packed.Entry(seq, at, leaf, kind, public)
+		list = append(list, e)
+		return err
+	})
+	return list, err
+}

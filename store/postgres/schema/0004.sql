@@ -1,2 +1,0 @@
--- On SQLite the records of issued slices lose an index here. PostgreSQL keeps both: a page that
--- changes costs it a line in its log, and not the page.

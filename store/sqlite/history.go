@@ -1,0 +1,257 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/store/packed"
+)
+
+const (
+	entryColumns = `e.seq, e.kind, e.at, e.leaf, e.public`
+
+	queryEntries = `SELECT ` + entryColumns + ` FROM entries e WHERE e.tenant = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
+
+	queryEntriesAt = `SELECT ` + entryColumns + ` FROM json_each(?) j CROSS JOIN entries e ON e.tenant = ? AND e.seq = j.value ORDER BY e.seq`
+
+	queryTerms = `SELECT indx, key, since, until, value FROM terms
+		WHERE tenant = ?1 AND indx = ?2 AND (key, since) > (?3, ?4) AND key < ?5 AND (?6 = 0 OR since <= ?6 AND until > ?6) ORDER BY key, since LIMIT ?7`
+
+	// The keys all have the same length and are concatenated; the list has one element for each.
+	// Of an empty key substr makes NULL.
+	queryNewest = `SELECT t.indx, t.key, t.since, t.until, t.value FROM json_each(?1) j CROSS JOIN terms t
+		ON t.tenant = ?2 AND t.indx = ?3 AND t.key = coalesce(substr(?4, j.key * ?5 + 1, ?5), x'')
+		AND t.since = (SELECT max(n.since) FROM terms n WHERE n.tenant = ?2 AND n.indx = ?3 AND n.key = coalesce(substr(?4, j.key * ?5 + 1, ?5), x''))`
+
+	queryEndTerm = `UPDATE terms SET until = ?1 WHERE tenant = ?2 AND indx = ?3 AND key = ?4 AND since = ?5 AND until > ?1`
+)
+
+// Write does what a change plans.
+func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
+	if err := s.enter(ctx); err != nil {
+		return fmt.Errorf("sqlite: write: %w", err)
+	}
+	defer s.gate.RUnlock()
+	err := s.write(ctx, tenant, func(t *tx) error {
+		head, err := t.change(c)
+		if err != nil || head == t.head {
+			return err
+		}
+		return t.exec("head", t.writer.head, int64(head), t.tenant)
+	})
+	if err != nil {
+		return fmt.Errorf("sqlite: write: %w", err)
+	}
+	return nil
+}
+
+// change carries out what a change plans, except moving the head, and returns the new head.
+func (t *tx) change(c history.Change) (head dag.Seq, err error) {
+	known, err := history.Know(c, t.head, termReader{t})
+	if err != nil {
+		return 0, err
+	}
+	p, err := c.Plan(known)
+	if err != nil || len(p.Entries) == 0 {
+		return t.head, err
+	}
+	if err := p.Check(t.head); err != nil {
+		return 0, err
+	}
+	if err := t.own(); err != nil {
+		return 0, err
+	}
+	var sorting sync.WaitGroup
+	sorting.Go(p.Sort) // while entries are inserted
+	err = t.insert("entries", &t.entries, len(p.Entries), func(args []any, i int) []any {
+		e := &p.Entries[i]
+		return append(args, t.tenant, int64(e.Seq), string(e.Kind), int64(e.At), packed.DigestPrefix(e.Leaf()), e.Public)
+	})
+	sorting.Wait()
+	if err != nil {
+		return 0, err
+	}
+	if err := t.endTerms(p.End); err != nil {
+		return 0, err
+	}
+	err = t.insert("terms", &t.terms, len(p.Begin), func(args []any, i int) []any {
+		b := &p.Begin[i]
+		return append(args, t.tenant, int64(b.Index), blob(b.Key), int64(b.Since), int64(b.Until), blob(b.Value))
+	})
+	return p.Head(t.head), err
+}
+
+// blob is bytes that are never NULL.
+func blob(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+func (t *tx) endTerms(list []history.Ending) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if err := t.begin("endings"); err != nil {
+		return err
+	}
+	for i := range list {
+		e := &list[i]
+		result, err := t.endTerm.ExecContext(t.ctx, int64(e.Until), t.tenant, int64(e.Index), blob(e.Key), int64(e.Since))
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n != 1 {
+			return errors.Join(err, fmt.Errorf("a term of index %d that number %d began is not there to end; the store is damaged", e.Index, e.Since))
+		}
+		if err := t.ended(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A termReader reads what a change needs within its transaction.
+type termReader struct{ *tx }
+
+func (r termReader) Newest(keys []history.Key, fn func(history.Term)) error {
+	if r.tx.tenant == 0 {
+		return nil
+	}
+	keys = slices.Clone(keys)
+	slices.SortFunc(keys, func(a, b history.Key) int { // in the order of the table, and those of one length together
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(len(a.Key), len(b.Key)), strings.Compare(a.Key, b.Key))
+	})
+	for all := []byte(nil); len(keys) > 0; {
+		first, n := &keys[0], 0
+		all = all[:0]
+		for ; n < min(len(keys), lookupIDs) && keys[n].Index == first.Index && len(keys[n].Key) == len(first.Key); n++ {
+			all = append(all, keys[n].Key...)
+		}
+		rows, err := r.newest.QueryContext(r.ctx, "["+strings.Repeat("0,", n-1)+"0]", r.tx.tenant, int64(first.Index), blob(all), len(first.Key))
+		if err := eachTerm(rows, err, fn); err != nil {
+			return err
+		}
+		if err := r.ended(); err != nil {
+			return err
+		}
+		keys = keys[n:]
+	}
+	return nil
+}
+
+func (r termReader) Ranges(ranges []history.Range) ([][]history.Term, error) {
+	return readRanges(r.ctx, r.termsIn, r.tx.tenant, ranges)
+}
+
+func (r termReader) Entries(seqs []dag.Seq) (list []history.Entry, err error) {
+	rows, err := r.entriesAt.QueryContext(r.ctx, numberList(seqs), r.tx.tenant)
+	return readEntries(rows, err)
+}
+
+// Entries returns the entries of a page, by ascending number.
+func (s *Store) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) (list []history.Entry, err error) {
+	err = s.read(ctx, "entries", tenant, func(n int64) error {
+		var rows *sql.Rows
+		if p.At != nil {
+			rows, err = s.queries.entriesAt.QueryContext(ctx, numberList(p.At), n)
+		} else {
+			rows, err = s.queries.entries.QueryContext(ctx, n, clipped(p.After), max(p.Limit, 0))
+		}
+		list, err = readEntries(rows, err)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// Terms returns the terms of each range, with a look-up for each.
+func (s *Store) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) (lists [][]history.Term, err error) {
+	if err := history.CheckRanges(ranges); err != nil {
+		return nil, fmt.Errorf("sqlite: terms: %w", err)
+	}
+	lists = make([][]history.Term, len(ranges))
+	err = s.read(ctx, "terms", tenant, func(n int64) error {
+		lists, err = readRanges(ctx, s.queries.terms, n, ranges)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lists, nil
+}
+
+func readRanges(ctx context.Context, query *sql.Stmt, tenant int64, ranges []history.Range) ([][]history.Term, error) {
+	lists := make([][]history.Term, len(ranges))
+	for i := range ranges {
+		r := &ranges[i]
+		lower, limit := r.Lower(), r.Limit
+		if limit == 0 {
+			limit = -1
+		}
+		rows, err := query.QueryContext(ctx, tenant, int64(r.Index), blob(lower.Key), clipped(lower.Since), r.Upper(), clipped(r.AsOf), limit)
+		if err := eachTerm(rows, err, func(t history.Term) { lists[i] = append(lists[i], t) }); err != nil {
+			return nil, err
+		}
+	}
+	return lists, nil
+}
+
+func eachTerm(rows *sql.Rows, err error, fn func(history.Term)) error {
+	if err != nil {
+		return err
+	}
+	var index, since, until int64
+	var key, value sql.RawBytes
+	return each(rows, func() error {
+		// One allocation for both.
+		both := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
+		fn(history.Term{
+			Index: history.Index(index), Since: dag.Seq(since), Until: dag.Seq(until),
+			Key: both[:len(key):len(key)], Value: both[len(key):],
+		})
+		return nil
+	}, &index, &key, &since, &until, &value)
+}
+
+func readEntries(rows *sql.Rows, err error) (list []history.Entry, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	var seq, at, leaf int64
+	var kind string
+	var public sql.RawBytes
+	err = each(rows, func() error {
+		e, err := packed.Entry(seq, at, leaf, kind, public)
+		list = append(list, e)
+		return err
+	}, &seq, &kind, &at, &leaf, &public)
+	return list, err
+}
+
+// clipped is a number that a statement can take; nothing is above dag.MaxSeq.
+func clipped(seq dag.Seq) int64 { return int64(min(seq, dag.MaxSeq)) }
+
+// numberList writes numbers as a statement takes them: a JSON array, each once.
+func numberList(seqs []dag.Seq) string {
+	list := []byte{'['}
+	for i, seq := range slices.Compact(slices.Sorted(slices.Values(seqs))) {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = strconv.AppendInt(list, clipped(seq), 10)
+	}
+	return string(append(list, ']'))
+}

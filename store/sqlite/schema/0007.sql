@@ -1,3 +1,0 @@
--- Which turns a key may bring: roles, and patterns of authors. '' is the default.
-ALTER TABLE api_keys ADD COLUMN roles TEXT NOT NULL DEFAULT '';
-ALTER TABLE api_keys ADD COLUMN authors BLOB NOT NULL DEFAULT x'';

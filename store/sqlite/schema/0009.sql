@@ -1,0 +1,183 @@
+-- The tenant's name is interned: every other table leads with its number.
+CREATE TABLE tenants (
+    tenant INTEGER PRIMARY KEY,
+    name   TEXT NOT NULL UNIQUE,
+    head   INTEGER NOT NULL, -- the newest sequence number
+    issued INTEGER NOT NULL  -- the number of the newest issued slice
+);
+
+-- What selection needs, in runs of consecutive turns of a conversation: so a
+-- conversation of a hundred thousand turns is read in some two hundred rows.
+CREATE TABLE runs (
+    tenant       INTEGER NOT NULL,
+    conversation BLOB NOT NULL,
+    last         INTEGER NOT NULL, -- the sequence number of the run's last turn
+    turns        INTEGER NOT NULL, -- how many there are
+    run          BLOB NOT NULL,    -- packed, see the package documentation
+    PRIMARY KEY (tenant, conversation, last)
+) WITHOUT ROWID;
+
+CREATE TABLE ids (
+    tenant INTEGER NOT NULL,
+    id     BLOB NOT NULL,
+    turn   INTEGER NOT NULL, -- turns.turn
+    PRIMARY KEY (tenant, id)
+) WITHOUT ROWID;
+
+-- The whole record, the skeleton again within it: so a turn is found in two
+-- look-ups and a scan takes none.
+-- Rows are appended with ascending keys and later only made smaller. So SQLite
+-- never moves one, and erasing it leaves no copy behind.
+CREATE TABLE turns (
+    turn     INTEGER PRIMARY KEY,
+    tenant   INTEGER NOT NULL,
+    seq      INTEGER NOT NULL,
+    kept     BLOB NOT NULL, -- packed, see the package documentation
+    name     BLOB,          -- 8 bytes of SHA-256 of the external id
+    salt     BLOB,          -- a byte of 0: the body never came; NULL: it is gone since
+    external BLOB,
+    body     BLOB,          -- canonical; NULL: there is none, see salt
+    key      BLOB           -- the credential that brought the turn: the id of an API key, or jwt: and a subject; NULL: none did
+);
+CREATE UNIQUE INDEX turns_by_seq ON turns (tenant, seq);
+CREATE INDEX turns_by_name ON turns (tenant, name) WHERE name IS NOT NULL;
+
+-- Edges into other conversations than the parent's own, from the parent's side.
+CREATE TABLE links (
+    tenant              INTEGER NOT NULL,
+    parent_conversation BLOB NOT NULL,
+    seq                 INTEGER NOT NULL, -- of the child
+    link                BLOB NOT NULL,    -- packed, see the package documentation
+    PRIMARY KEY (tenant, parent_conversation, seq, link)
+) WITHOUT ROWID;
+
+CREATE TABLE conversations (
+    tenant       INTEGER NOT NULL,
+    conversation BLOB NOT NULL,
+    turns        INTEGER NOT NULL,
+    first        INTEGER NOT NULL,
+    last         INTEGER NOT NULL,
+    first_at     INTEGER NOT NULL,
+    last_at      INTEGER NOT NULL,
+    PRIMARY KEY (tenant, conversation)
+) WITHOUT ROWID;
+
+CREATE TABLE events (
+    tenant INTEGER NOT NULL,
+    seq    INTEGER NOT NULL,
+    kind   TEXT NOT NULL,
+    turn   BLOB NOT NULL,
+    reason BLOB NOT NULL,
+    at     INTEGER NOT NULL,
+    PRIMARY KEY (tenant, seq)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX events_by_turn ON events (tenant, kind, turn);
+
+CREATE TABLE policies (
+    tenant    INTEGER NOT NULL,
+    policy    TEXT NOT NULL,
+    hash      BLOB NOT NULL,
+    canonical BLOB NOT NULL,
+    PRIMARY KEY (tenant, policy)
+) WITHOUT ROWID;
+
+CREATE TABLE issued (
+    tenant      INTEGER NOT NULL,
+    number      INTEGER NOT NULL,
+    slice       TEXT NOT NULL,
+    anchor      BLOB NOT NULL,
+    policy      TEXT NOT NULL,
+    policy_hash BLOB NOT NULL,
+    snapshot    BLOB NOT NULL,
+    version     TEXT NOT NULL,
+    as_of       INTEGER NOT NULL,
+    key         TEXT NOT NULL,
+    token       TEXT NOT NULL,
+    bundle      BLOB NOT NULL,
+    at          INTEGER NOT NULL,
+    leaf        INTEGER NOT NULL, -- where its leaf stands in the ledger
+    question    TEXT,             -- of a slice of facts; NULL of one of turns, whose anchor says it
+    PRIMARY KEY (tenant, number)
+) WITHOUT ROWID;
+-- One index leads to the records, both by their slices and by their bundles: a bundle says of
+-- which slice and as of when it is. Its entries are short, and each record changes one page of
+-- it and not two, so that the millionth costs what the first did.
+CREATE INDEX issued_by_slice ON issued (tenant, substr(slice, 1, 8), as_of);
+
+-- API keys. The key itself is nowhere; who reads the file cannot present it.
+CREATE TABLE api_keys (
+    tenant     INTEGER NOT NULL,
+    id         TEXT NOT NULL,
+    role       TEXT NOT NULL,
+    note       BLOB NOT NULL,
+    hash       BLOB NOT NULL,    -- SHA-256 of the key's text
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER NOT NULL, -- 0: not revoked
+    roles      TEXT NOT NULL,    -- which turns it may bring; '' is the default
+    authors    BLOB NOT NULL,    -- of which authors: patterns; '' is the default
+    PRIMARY KEY (tenant, id)
+) WITHOUT ROWID;
+
+-- The ledger: its size and its right edge, which is all that appending reads.
+CREATE TABLE logs (
+    tenant INTEGER PRIMARY KEY,
+    size   INTEGER NOT NULL,
+    edge   BLOB NOT NULL -- 32 bytes for each bit of the size that is set
+);
+
+CREATE TABLE log_leaves (
+    tenant INTEGER NOT NULL,
+    n      INTEGER NOT NULL, -- from 0 on, without a gap
+    leaf   BLOB NOT NULL,    -- canonical JSON, no content in it
+    PRIMARY KEY (tenant, n)
+) WITHOUT ROWID;
+
+-- The hashes that tiles are made of: of 256^level leaves each.
+CREATE TABLE log_hashes (
+    tenant INTEGER NOT NULL,
+    level  INTEGER NOT NULL,
+    n      INTEGER NOT NULL,
+    hash   BLOB NOT NULL,
+    PRIMARY KEY (tenant, level, n)
+) WITHOUT ROWID;
+
+-- Where the other leaves stand, and those that came before their records, as a copy's do. This
+-- index grows all over: half of its price is saved by holding a part of the hash; the whole
+-- of it is in log_hashes.
+CREATE TABLE log_index (
+    tenant INTEGER NOT NULL,
+    prefix INTEGER NOT NULL, -- the first 8 bytes of the leaf's hash
+    n      INTEGER NOT NULL,
+    PRIMARY KEY (tenant, prefix, n)
+) WITHOUT ROWID;
+
+-- What the tenant, as a witness, cosigned last of other logs.
+CREATE TABLE witnessed (
+    tenant INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    size   INTEGER NOT NULL,
+    root   BLOB NOT NULL,
+    PRIMARY KEY (tenant, origin)
+) WITHOUT ROWID;
+
+-- What is known beside the turns, by number. See package history.
+CREATE TABLE entries (
+    tenant INTEGER NOT NULL,
+    seq    INTEGER NOT NULL,
+    kind   TEXT NOT NULL,
+    at     INTEGER NOT NULL,
+    leaf   INTEGER NOT NULL, -- the first 8 bytes of the leaf
+    public BLOB NOT NULL,    -- canonical, in the form of its kind
+    PRIMARY KEY (tenant, seq)
+) WITHOUT ROWID;
+
+-- The indexes by which entries are found, all of them in one table.
+CREATE TABLE terms (
+    tenant INTEGER NOT NULL,
+    indx   INTEGER NOT NULL,
+    key    BLOB NOT NULL,
+    since  INTEGER NOT NULL, -- entries.seq
+    until  INTEGER NOT NULL, -- the number before which it counts
+    value  BLOB NOT NULL,
+    PRIMARY KEY (tenant, indx, key, since)
+) WITHOUT ROWID;

@@ -1,0 +1,320 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// rawTenant has entries of a kind that no codec knows, which is no concern of a back end.
+const rawTenant dag.Tenant = "raw"
+
+// A rawChange is a change made of two functions.
+type rawChange struct {
+	needs func(k *history.Known) history.Needs
+	plan  func(k *history.Known) (*history.Plan, error)
+}
+
+func (c rawChange) Needs(k *history.Known) history.Needs {
+	if c.needs == nil {
+		return history.Needs{}
+	}
+	return c.needs(k)
+}
+
+func (c rawChange) Plan(k *history.Known) (*history.Plan, error) { return c.plan(k) }
+
+// rawHistory is the model: all entries, and all terms in their order.
+type rawHistory struct {
+	entries []history.Entry
+	terms   []history.Term
+}
+
+// key makes a short key of few different bytes, the smallest and the greatest among them.
+func rawKey(r *rand.Rand) []byte {
+	key := make([]byte, r.IntN(4))
+	for i := range key {
+		key[i] = []byte{0, 'a', 'b', 0xff}[r.IntN(4)]
+	}
+	return key
+}
+
+const rawIndexes = 3
+
+// plan makes a random plan that follows on the model, and the model after it.
+func (h *rawHistory) plan(r *rand.Rand) (*history.Plan, *rawHistory) {
+	next := &rawHistory{slices.Clone(h.entries), slices.Clone(h.terms)}
+	p := &history.Plan{}
+	for range 1 + r.IntN(3) {
+		e := history.Entry{Seq: dag.Seq(len(next.entries) + 1), Kind: "raw/1", At: dag.Time(r.IntN(9)), Public: []byte(fmt.Sprintf("%d\x00\xff%d", r.IntN(99), len(next.entries)))}
+		p.Entries, next.entries = append(p.Entries, e), append(next.entries, e)
+		for range r.IntN(4) {
+			t := history.Term{Index: history.Index(200 + r.IntN(rawIndexes)), Key: rawKey(r), Since: e.Seq, Until: history.Forever, Value: rawKey(r)}
+			if !slices.ContainsFunc(next.terms, func(o history.Term) bool { return o.Compare(&t) == 0 }) {
+				p.Begin, next.terms = append(p.Begin, t), append(next.terms, t)
+			}
+		}
+	}
+	for range r.IntN(4) {
+		if len(h.terms) == 0 {
+			break
+		}
+		t := &h.terms[r.IntN(len(h.terms))] // as it was stored
+		at := slices.IndexFunc(next.terms, func(o history.Term) bool { return o.Compare(t) == 0 })
+		if next.terms[at].Until != history.Forever {
+			continue
+		}
+		next.terms[at].Until = p.Entries[0].Seq
+		p.End = append(p.End, history.Ending{Index: t.Index, Key: t.Key, Since: t.Since, Until: p.Entries[0].Seq})
+	}
+	slices.SortFunc(next.terms, func(a, b history.Term) int { return a.Compare(&b) })
+	return p, next
+}
+
+// randomRange asks for something of it.
+func (h *rawHistory) randomRange(r *rand.Rand) history.Range {
+	q := history.Range{Index: history.Index(200 + r.IntN(rawIndexes+1)), Prefix: rawKey(r), Limit: r.IntN(5)}
+	if r.IntN(2) == 0 {
+		q.Prefix = q.Prefix[:min(len(q.Prefix), 1)]
+	}
+	if r.IntN(2) == 0 {
+		q.AsOf = dag.Seq(r.IntN(len(h.entries) + 2))
+	}
+	if r.IntN(2) == 0 {
+		q.After = &history.Place{Key: append(slices.Clone(q.Prefix), rawKey(r)...), Since: dag.Seq(r.IntN(len(h.entries) + 1))}
+	}
+	return q
+}
+
+func (h *rawHistory) in(q *history.Range) (list []history.Term) {
+	for i := range h.terms {
+		if q.Holds(&h.terms[i]) && (q.Limit == 0 || len(list) < q.Limit) {
+			list = append(list, h.terms[i])
+		}
+	}
+	return list
+}
+
+func (h *rawHistory) newest(k history.Key) (newest history.Term, ok bool) {
+	for _, t := range h.terms {
+		if t.Index == k.Index && string(t.Key) == k.Key && t.Since >= newest.Since {
+			newest, ok = t, true
+		}
+	}
+	return newest, ok
+}
+
+func sameTerms(a, b []history.Term) bool {
+	return slices.EqualFunc(a, b, func(x, y history.Term) bool {
+		return x.Compare(&y) == 0 && x.Until == y.Until && bytes.Equal(x.Value, y.Value)
+	})
+}
+
+func sameEntries(a, b []history.Entry) bool {
+	return slices.EqualFunc(a, b, func(x, y history.Entry) bool {
+		return x.Seq == y.Seq && x.Kind == y.Kind && x.At == y.At && bytes.Equal(x.Public, y.Public)
+	})
+}
+
+// testHistory writes random entries and terms, of which it keeps a model, and compares what a
+// change is given to know and what the store answers with it.
+func testHistory(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(11, 12))
+	model := &rawHistory{}
+	found, newest, ended := 0, 0, 0
+	for n := range 60 {
+		plan, next := model.plan(r)
+		var keys []history.Key
+		var ranges []history.Range
+		var seqs []dag.Seq
+		for range r.IntN(6) {
+			keys = append(keys, history.Key{Index: history.Index(200 + r.IntN(rawIndexes+1)), Key: string(rawKey(r))})
+			ranges = append(ranges, model.randomRange(r))
+			seqs = append(seqs, dag.Seq(r.IntN(len(model.entries)+2)))
+		}
+		rounds := 0
+		err := s.Write(ctx, rawTenant, rawChange{
+			needs: func(k *history.Known) history.Needs {
+				rounds = max(rounds, k.Round)
+				switch k.Round {
+				case 0:
+					return history.Needs{Newest: keys, Ranges: ranges}
+				case 1:
+					return history.Needs{Ranges: ranges[:len(ranges)/2], Entries: seqs}
+				}
+				return history.Needs{}
+			},
+			plan: func(k *history.Known) (*history.Plan, error) {
+				if k.Head != dag.Seq(len(model.entries)) || len(k.Ranges) != len(ranges)+len(ranges)/2 {
+					t.Errorf("change %d knows the head %d and %d ranges", n, k.Head, len(k.Ranges))
+				}
+				for i := range k.Ranges {
+					q := &ranges[i%max(len(ranges), 1)]
+					if !sameTerms(k.Ranges[i], model.in(q)) {
+						t.Errorf("change %d, %+v: knows %+v, want %+v", n, q, k.Ranges[i], model.in(q))
+					}
+				}
+				for _, key := range keys {
+					want, there := model.newest(key)
+					got, ok := k.Newest[key]
+					if ok != there || ok && !sameTerms([]history.Term{got}, []history.Term{want}) {
+						t.Errorf("change %d, newest of %q: %+v, %t, want %+v, %t", n, key, got, ok, want, there)
+					}
+					if there {
+						newest++
+					}
+				}
+				for _, seq := range seqs {
+					e, ok := k.Entries[seq]
+					if there := seq > 0 && int(seq) <= len(model.entries); ok != there || ok && !sameEntries([]history.Entry{e}, model.entries[seq-1:seq]) {
+						t.Errorf("change %d, entry %d: %+v, %t", n, seq, e, ok)
+					}
+				}
+				ended += len(plan.End)
+				return &history.Plan{Entries: slices.Clone(plan.Entries), Begin: slices.Clone(plan.Begin), End: slices.Clone(plan.End)}, nil
+			},
+		})
+		if err != nil {
+			t.Fatalf("change %d: %v", n, err)
+		}
+		model = next
+		asked := make([]history.Range, r.IntN(12))
+		for i := range asked {
+			asked[i] = model.randomRange(r)
+		}
+		lists, err := s.Terms(ctx, rawTenant, asked)
+		if err != nil || len(lists) != len(asked) {
+			t.Fatalf("%d lists of %d ranges, %v", len(lists), len(asked), err)
+		}
+		for i := range asked {
+			want := model.in(&asked[i])
+			if !sameTerms(lists[i], want) {
+				t.Fatalf("%+v, after %+v: %+v, want %+v", asked[i], asked[i].After, lists[i], want)
+			}
+			found += len(want)
+		}
+		page := history.Page{After: dag.Seq(r.IntN(len(model.entries) + 1)), Limit: r.IntN(5)}
+		want := model.entries[page.After:]
+		if got, err := s.Entries(ctx, rawTenant, page); err != nil || !sameEntries(got, want[:min(len(want), page.Limit)]) {
+			t.Fatalf("%+v: %+v, %v", page, got, err)
+		}
+		if head, err := s.Head(ctx, rawTenant); err != nil || head != dag.Seq(len(model.entries)) {
+			t.Fatalf("the head is %d, %v, want %d", head, err, len(model.entries))
+		}
+	}
+	if found < 300 || newest < 30 || ended < 20 {
+		t.Errorf("%d terms were found, %d were the newest, %d ended: this test shows less than it should", found, newest, ended)
+	}
+	refusesHistory(t, func(c history.Change) error { return s.Write(ctx, rawTenant, c) }, model)
+	lists, err := s.Terms(ctx, rawTenant, []history.Range{{Index: 200}, {Index: 201}, {Index: 202}})
+	if err != nil || !sameTerms(slices.Concat(lists...), model.terms) {
+		t.Errorf("after changes that were refused: %+v, %v, want %+v", lists, err, model.terms)
+	}
+	if got, err := s.Entries(ctx, rawTenant, history.Page{Limit: 1 << 20}); err != nil || !sameEntries(got, model.entries) {
+		t.Errorf("after changes that were refused there are %d entries, %v, want %d", len(got), err, len(model.entries))
+	}
+	if lists, err := s.Terms(ctx, "another", []history.Range{{Index: 200}}); err != nil || len(lists) != 1 || len(lists[0]) > 0 {
+		t.Errorf("another tenant: %+v, %v", lists, err)
+	}
+	for name, ranges := range map[string][]history.Range{
+		"too many":           make([]history.Range, history.MaxRanges+1),
+		"below no terms":     {{Index: 200, Limit: -1}},
+		"outside the prefix": {{Index: 200, Prefix: []byte("b"), After: &history.Place{Key: []byte("a")}}},
+		"a long prefix":      {{Index: 200, Prefix: make([]byte, history.MaxKey+1)}},
+	} {
+		if _, err := s.Terms(ctx, rawTenant, ranges); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("%s: %v, want dag.ErrForm", name, err)
+		}
+	}
+}
+
+// refusesHistory writes what no store may keep. Nothing of it may be kept.
+func refusesHistory(t *testing.T, write func(history.Change) error, model *rawHistory) {
+	t.Helper()
+	next := dag.Seq(len(model.entries) + 1)
+	entry := history.Entry{Seq: next, Kind: "raw/1", Public: []byte("x")}
+	term := history.Term{Index: 200, Key: []byte("a"), Since: next, Until: history.Forever}
+	live, over := -1, -1
+	for i := range model.terms {
+		if model.terms[i].Until == history.Forever {
+			live = i
+		} else {
+			over = i
+		}
+	}
+	ending := func(t history.Term, until dag.Seq) history.Ending {
+		return history.Ending{Index: t.Index, Key: t.Key, Since: t.Since, Until: until}
+	}
+	missing := model.terms[live]
+	missing.Key = []byte("no such key")
+	refusal := errors.New("refused")
+	for name, c := range map[string]struct {
+		plan *history.Plan
+		want error // nil: any
+	}{
+		"an error of the change":     {nil, refusal},
+		"a number that is taken":     {&history.Plan{Entries: []history.Entry{{Seq: next - 1, Kind: "raw/1", Public: []byte("x")}}}, dag.ErrForm},
+		"numbers in disorder":        {&history.Plan{Entries: []history.Entry{{Seq: next + 1, Kind: "raw/1", Public: []byte("x")}, entry}}, dag.ErrForm},
+		"no kind":                    {&history.Plan{Entries: []history.Entry{{Seq: next, Public: []byte("x")}}}, dag.ErrForm},
+		"no bytes":                   {&history.Plan{Entries: []history.Entry{{Seq: next, Kind: "raw/1"}}}, dag.ErrForm},
+		"no time":                    {&history.Plan{Entries: []history.Entry{{Seq: next, Kind: "raw/1", At: -1, Public: []byte("x")}}}, dag.ErrForm},
+		"a term that began at 0":     {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 200, Until: 1}}}, dag.ErrForm},
+		"a term that ended before":   {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 200, Since: next, Until: next}}}, dag.ErrForm},
+		"a long key":                 {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 200, Key: make([]byte, history.MaxKey+1), Since: next, Until: history.Forever}}}, dag.ErrForm},
+		"a key above all":            {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 200, Key: bytes.Repeat([]byte{0xff}, 64), Since: next, Until: history.Forever}}}, dag.ErrForm},
+		"an end of what is not":      {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{term}, End: []history.Ending{ending(missing, next)}}, nil},
+		"an end later than it ended": {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{term}, End: []history.Ending{ending(model.terms[over], next)}}, nil},
+	} {
+		err := write(rawChange{plan: func(*history.Known) (*history.Plan, error) {
+			if c.plan == nil {
+				return nil, refusal
+			}
+			return c.plan, nil
+		}})
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	if err := write(rawChange{plan: func(*history.Known) (*history.Plan, error) { return &history.Plan{}, nil }}); err != nil {
+		t.Errorf("a change that plans nothing: %v", err)
+	}
+}
+
+// testHistoryArguments makes sure that what goes in or out is the caller's.
+func testHistoryArguments(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	plan := &history.Plan{
+		Entries: []history.Entry{{Seq: 1, Kind: "raw/1", Public: []byte("public")}},
+		Begin:   []history.Term{{Index: 200, Key: []byte("key"), Since: 1, Until: history.Forever, Value: []byte("value")}},
+	}
+	if err := s.Write(ctx, rawTenant, rawChange{plan: func(*history.Known) (*history.Plan, error) { return plan, nil }}); err != nil {
+		t.Fatal(err)
+	}
+	read := func() ([]history.Entry, [][]history.Term) {
+		t.Helper()
+		entries, err := s.Entries(ctx, rawTenant, history.Page{Limit: 9})
+		lists, read := s.Terms(ctx, rawTenant, []history.Range{{Index: 200}})
+		if err := errors.Join(err, read); err != nil || len(entries) != 1 || len(lists[0]) != 1 {
+			t.Fatalf("%+v, %+v, %v", entries, lists, err)
+		}
+		return entries, lists
+	}
+	entries, lists := read()
+	for _, b := range [][]byte{plan.Entries[0].Public, plan.Begin[0].Key, plan.Begin[0].Value, entries[0].Public, lists[0][0].Key, lists[0][0].Value} {
+		clear(b)
+	}
+	entries, lists = read()
+	if string(entries[0].Public) != "public" || string(lists[0][0].Key) != "key" || string(lists[0][0].Value) != "value" {
+		t.Errorf("spoiled from outside: %+v, %+v", entries, lists)
+	}
+}
