@@ -186,7 +186,7 @@ func TestWitness(t *testing.T) {
 		if tc.next != 0 {
 			stands = tc.next
 		}
-		if root, err := backing.Witnessed(t.Context(), dag.DefaultTenant, "other.log.example"); err != nil || root.Size != stands {
+		if root, err := (witness.Roots{Cells: backing}).Last(t.Context(), dag.DefaultTenant, "other.log.example"); err != nil || root.Size != stands {
 			t.Errorf("%s: the witness stands at %d, want %d: %v", tc.name, root.Size, stands, err)
 		}
 		if a.status == 200 {
@@ -250,7 +250,7 @@ func TestWitnessRaces(t *testing.T) {
 		if (cosigned[0] > 0) == (cosigned[1] > 0) {
 			t.Fatalf("round %d: %d cosignatures of one history and %d of the other", round, cosigned[0], cosigned[1])
 		}
-		root, err := backing.Witnessed(t.Context(), dag.DefaultTenant, "other.log.example")
+		root, err := witness.Roots{Cells: backing}.Last(t.Context(), dag.DefaultTenant, "other.log.example")
 		if want := map[bool]*foreign{true: log, false: fork}[cosigned[0] > 0].roots[10+round]; err != nil || root != want {
 			t.Errorf("it keeps another history than it cosigned: %v", err)
 		}

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -56,45 +54,6 @@ func CheckRevocation(at dag.Time) error {
 		return fmt.Errorf("%w: an API key cannot be revoked at %d", dag.ErrForm, at)
 	}
 	return nil
-}
-
-// MaxOrigin bounds the bytes of a log's origin.
-const MaxOrigin = 255
-
-// CheckOrigin reports what cannot name a log that is witnessed.
-func CheckOrigin(origin string) error {
-	ok := origin != "" && len(origin) <= MaxOrigin && utf8.ValidString(origin)
-	for _, r := range origin {
-		ok = ok && unicode.IsPrint(r)
-	}
-	if !ok {
-		return fmt.Errorf("%w: the origin %.300q, want 1 to %d bytes of printable text", dag.ErrForm, origin, MaxOrigin)
-	}
-	return nil
-}
-
-// CheckRoot gives a root in its one form: that of nothing may come as a zero one. What
-// is no root of any log is dag.ErrForm.
-func CheckRoot(r ledger.Root) (ledger.Root, error) {
-	if r == (ledger.Root{}) {
-		r.Hash = ledger.EmptyRoot()
-	}
-	if r.Size > ledger.MaxSize || r.Size == 0 && r.Hash != ledger.EmptyRoot() {
-		return ledger.Root{}, fmt.Errorf("%w: a log of %d leaves with the root %s", dag.ErrForm, r.Size, r.Hash)
-	}
-	return r, nil
-}
-
-// CheckWitnessed is both for a PutWitnessed, of whose roots it gives the one form.
-func CheckWitnessed(origin string, old, next ledger.Root) (_, _ ledger.Root, err error) {
-	if err := CheckOrigin(origin); err != nil {
-		return old, next, err
-	}
-	if old, err = CheckRoot(old); err != nil {
-		return old, next, err
-	}
-	next, err = CheckRoot(next)
-	return old, next, err
 }
 
 // SameKey answers for a PutKey of an id that is stored: nil if it is the same key.

@@ -15,7 +15,8 @@
 //   - the ledger: a leaf for each issued slice, policy, erasure, and for each API key's
 //     creation and revocation, appended in the transaction of the act. So whatever is
 //     acknowledged is in it. A leaf stands in it once;
-//   - what the tenant cosigned last, as a witness, of the logs of others.
+//   - cells: named values that are replaced as a whole, such as what the tenant, as a witness,
+//     cosigned last of the logs of others.
 //
 // It parses no text and knows no policy's meaning: callers hand over finished
 // bytes. What it does own is order, and the leaves that follow from a turn's
@@ -313,18 +314,15 @@ type Store interface {
 	// already appends none. A leaf that ledger.CheckLeaf refuses is an error.
 	PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) ([]uint64, error)
 
-	// Origins gives the origins of the logs that the tenant, as a witness, has cosigned, in
-	// the order of their bytes, ascending. They are as many as the witness is set up for.
-	Origins(ctx context.Context, tenant dag.Tenant) ([]string, error)
+	// Cells returns the cells whose names begin with a prefix, in the order of their names'
+	// bytes. They are few: what there is of them all comes at once.
+	Cells(ctx context.Context, tenant dag.Tenant, prefix string) ([]history.Cell, error)
 
-	// Witnessed gives what the tenant, as a witness, cosigned last of the log of an
-	// origin; an empty root, which is of size 0, if nothing.
-	Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error)
-
-	// PutWitnessed replaces what was cosigned last, if that is still old; else it wraps
-	// ErrMoved and changes nothing. Of two that are made at once from the same old one
-	// succeeds.
-	PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error
+	// Swap replaces the value of a cell, if that is still old; else it wraps ErrMoved and
+	// changes nothing. Of two that are made at once from the same old value one succeeds. An
+	// empty value is that of a cell that is not there. A name or value that Cell.Check refuses
+	// is dag.ErrForm.
+	Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
 
 	// Epoch gives a number that changes when the data may be others than before: a
 	// server that took over may lack what the one before it had acknowledged. It

@@ -10,12 +10,8 @@
 package witness
 
 import (
-	"context"
 	"errors"
 	"fmt"
-
-	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger"
 )
 
 // Errors that have a status of their own in the protocol.
@@ -46,12 +42,4 @@ func (e *StaleError) Error() string {
 		return fmt.Sprintf("at %d leaves this witness has cosigned another root", e.Size)
 	}
 	return fmt.Sprintf("this witness cosigned %d leaves last", e.Size)
-}
-
-// State keeps what was cosigned last; a store.Store does.
-type State interface {
-	// Witnessed gives an empty root of size 0 for a log that is new.
-	Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error)
-	// PutWitnessed replaces old by next durably, or fails if it is not old any more.
-	PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error
 }

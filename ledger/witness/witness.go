@@ -16,7 +16,7 @@ const MaxRequest = ledger.MaxCheckpoint + 8<<10
 // A Witness cosigns the logs that its trust file lists. It is safe for use by many
 // goroutines, and several processes may share its state.
 type Witness struct {
-	state    State
+	state    Roots
 	tenant   dag.Tenant
 	cosigner *ledger.Cosigner
 	logs     *ledger.Trust
@@ -26,8 +26,8 @@ type Witness struct {
 
 // A Config says what a Witness works with. All of it is required.
 type Config struct {
-	State    State
-	Moved    error      // what PutWitnessed wraps when old is not there any more
+	State    Cells
+	Moved    error      // what Swap of State wraps when old is not there any more
 	Tenant   dag.Tenant // whose witness it is, and whose state
 	Cosigner *ledger.Cosigner
 	Logs     *ledger.Trust // its log lines are the logs to cosign; the rest is not looked at
@@ -40,7 +40,7 @@ func New(c Config) (*Witness, error) {
 		return nil, errors.New("witness: Config leaves something out")
 	}
 	logs := &ledger.Trust{Logs: c.Logs.Logs}
-	return &Witness{c.State, c.Tenant, c.Cosigner, logs, c.Clock, c.Moved}, nil
+	return &Witness{Roots{c.State}, c.Tenant, c.Cosigner, logs, c.Clock, c.Moved}, nil
 }
 
 // Add looks at a request and answers with signature lines.
@@ -61,14 +61,14 @@ func (w *Witness) Add(ctx context.Context, request []byte) ([]byte, error) {
 	}
 	const tries = 3 // another request may come between the look and the replacement
 	for range tries {
-		last, err := w.state.Witnessed(ctx, w.tenant, c.Origin)
+		last, err := w.state.Last(ctx, w.tenant, c.Origin)
 		if err != nil {
 			return nil, err
 		}
 		if err := continues(last, c.Root, a); err != nil {
 			return nil, err
 		}
-		switch err := w.state.PutWitnessed(ctx, w.tenant, c.Origin, last, c.Root); {
+		switch err := w.state.Replace(ctx, w.tenant, c.Origin, last, c.Root); {
 		case errors.Is(err, w.moved):
 			continue
 		case err != nil:

@@ -9,11 +9,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	entries "github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/witness"
 )
@@ -22,34 +24,42 @@ const origin = "default.kernel.example"
 
 var errMoved = errors.New("moved")
 
-// A state keeps what was cosigned, as a store does.
+// A state keeps cells, as a store does.
 type state struct {
-	mu   sync.Mutex
-	last map[string]ledger.Root
-	fail error // of PutWitnessed
+	mu    sync.Mutex
+	cells map[string][]byte
+	fail  error // of Swap
 }
 
-func (s *state) Witnessed(_ context.Context, _ dag.Tenant, origin string) (ledger.Root, error) {
+func (s *state) Cells(_ context.Context, _ dag.Tenant, prefix string) (list []entries.Cell, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r, ok := s.last[origin]; ok {
-		return r, nil
+	for name, value := range s.cells {
+		if strings.HasPrefix(name, prefix) {
+			list = append(list, entries.Cell{Name: name, Value: bytes.Clone(value)})
+		}
 	}
-	return ledger.Root{Hash: ledger.EmptyRoot()}, nil
+	return list, nil
 }
 
-func (s *state) PutWitnessed(ctx context.Context, t dag.Tenant, origin string, old, next ledger.Root) error {
-	now, _ := s.Witnessed(ctx, t, origin)
+func (s *state) Swap(_ context.Context, _ dag.Tenant, name string, old, next []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
 		return s.fail
 	}
-	if now != old {
+	if !bytes.Equal(s.cells[name], old) {
 		return errMoved
 	}
-	s.last[origin] = next
+	if s.cells[name] = bytes.Clone(next); len(next) == 0 {
+		delete(s.cells, name)
+	}
 	return nil
+}
+
+// last is what was cosigned last of the log.
+func (s *state) last() ledger.Root {
+	return must(witness.Roots{Cells: s}.Last(context.Background(), "", origin))
 }
 
 // A history is a log of leaves of a kind.
@@ -109,7 +119,7 @@ func newWitness(t *testing.T) (*witness.Witness, *ledger.Cosigner, *state) {
 	_, logKey, err := ledger.NewLogSigner(origin, key(1))
 	trust := must(ledger.ParseTrust(fmt.Appendf(nil, "log %s\nquorum none\n", must(logKey, err))))
 	c := must(ledger.NewCosigner("w.example", key(9)))
-	s := &state{last: map[string]ledger.Root{}}
+	s := &state{cells: map[string][]byte{}}
 	return must(witness.New(witness.Config{State: s, Moved: errMoved, Tenant: "default", Cosigner: c, Logs: trust, Clock: func() time.Time { return noon }})), c, s
 }
 
@@ -163,7 +173,7 @@ func TestAdd(t *testing.T) {
 				t.Errorf("%d, %s: %q, %v, %v", i, c.what, lines, err, adding)
 			}
 		}
-		if now, _ := s.Witnessed(t.Context(), "", origin); now.Size != c.size {
+		if now := s.last(); now.Size != c.size {
 			t.Fatalf("%d, %s: it stands at %d, want %d", i, c.what, now.Size, c.size)
 		}
 	}
@@ -191,9 +201,16 @@ func TestRace(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	now, _ := s.Witnessed(t.Context(), "", origin)
+	now := s.last()
 	if len(cosigned) != 1 || now != h.roots[7] && now != fork.roots[7] {
 		t.Errorf("cosigned %v", cosigned)
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -220,7 +237,7 @@ func serve(w *witness.Witness) http.HandlerFunc {
 func TestCollect(t *testing.T) {
 	h := grown(40, 99)
 	first, cosigner, s := newWitness(t)
-	s.last[origin] = h.roots[11]
+	check(t, witness.Roots{Cells: s}.Replace(t.Context(), "", origin, ledger.Root{}, h.roots[11]))
 	var asked int
 	good := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/w/add-checkpoint" {
@@ -236,7 +253,7 @@ func TestCollect(t *testing.T) {
 	liar := httptest.NewServer(serve(another))
 	defer liar.Close()
 	ahead, third, t3 := newWitness(t)
-	t3.last[origin] = grown(60, 99).roots[60]
+	check(t, witness.Roots{Cells: t3}.Replace(t.Context(), "", origin, ledger.Root{}, grown(60, 99).roots[60]))
 	far := httptest.NewServer(serve(ahead))
 	defer far.Close()
 	a := witness.NewAsker(http.DefaultClient, []ledger.TrustedWitness{

@@ -9,7 +9,7 @@
 // What cannot be derived it cannot check: when a turn was created, if its leaf was
 // made to fit; a token, without the key; the hash of an API key; which key brought
 // a turn, except its form; a ledger that was made anew as a whole, for which there are
-// witnesses; what was witnessed of other logs, except its form.
+// witnesses; what a cell holds, such as a root that was cosigned, except its form.
 //
 // What is known beside the turns it plans anew, page by page, and compares all terms. When an
 // entry was recorded it cannot check. That an entry has its leaf is for the back end to see,
@@ -36,7 +36,7 @@ type Finding struct {
 	Tenant dag.Tenant
 	// "turn 0f…", "event 9", "number 12", "conversation 0f…", "terms", "index 3",
 	// "issued 17", "policy p@1", "key 0f…", "head", "leaf 8",
-	// "hash 2 of level 1", "ledger", `origin "log.example"`
+	// "hash 2 of level 1", "ledger", `cell "cosigned/log.example"`
 	Where  string
 	Rule   string // what it breaks, in a word or two
 	Detail string // what was found, and what was expected
@@ -226,7 +226,7 @@ func (c *checker) run() error {
 		{c.policies, nil},
 		{c.issued, nil},
 		{c.keys, nil},
-		{c.witnessed, nil},
+		{c.cells, nil},
 		{c.later, nil},
 	} {
 		if stage.whole != nil && !*stage.whole {

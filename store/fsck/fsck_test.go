@@ -265,13 +265,14 @@ var damages = []damage{
 	{"index, prefix", `UPDATE log_index SET prefix = prefix + 1 WHERE tenant = 1 AND n = 4`, "leaf 4", "found by leaf"},
 	{"index, number", `UPDATE log_index SET n = 5 WHERE tenant = 1 AND n = 4`, "leaf 4", "found by leaf"},
 	{"index, gone", `DELETE FROM log_index WHERE tenant = 1 AND n = 4`, "leaf 4", "found by leaf"},
-	{"origin that is none", `UPDATE witnessed SET origin = char(10) WHERE tenant = 1 AND origin = 'log0.example'`, `origin "\n"`, "form"},
-	{"origins in another order", `DROP TABLE witnessed; CREATE TABLE witnessed (tenant, origin COLLATE NOCASE, size, root, PRIMARY KEY (tenant, origin));
-		INSERT INTO witnessed VALUES (1, 'log', 3, zeroblob(32)), (1, 'Mog', 4, zeroblob(32))`, `origin "Mog"`, "order"},
-	{"witnessed root of another size", `UPDATE witnessed SET root = x'00' WHERE tenant = 1`, `origin "log0.example"`, "readable"},
-	{"witnessed size", `UPDATE witnessed SET size = -1 WHERE tenant = 1 AND origin = 'log1.example'`, `origin "log1.example"`, "readable"},
-	{"witnessed root of nothing", `UPDATE witnessed SET size = 0 WHERE tenant = 1 AND origin = 'log1.example'`, `origin "log1.example"`, "readable"},
-	{"witnessed root gone", `DELETE FROM witnessed WHERE tenant = 1`, "", ""}, // nothing else tells of it
+	{"origin that is none", `UPDATE cells SET name = 'cosigned/' || char(10) WHERE tenant = 1 AND name = 'cosigned/log0.example'`, `cell "cosigned/\n"`, "form"},
+	{"cells in another order", `DROP TABLE cells; CREATE TABLE cells (tenant, name COLLATE NOCASE, value, PRIMARY KEY (tenant, name));
+		INSERT INTO cells VALUES (1, 'cosigned/log', x'0000000000000003' || zeroblob(32)), (1, 'cosigned/Mog', x'0000000000000004' || zeroblob(32))`, `cell "cosigned/Mog"`, "order"},
+	{"cell of no kind", `UPDATE cells SET name = 'other' WHERE tenant = 1 AND name = 'cosigned/log0.example'`, `cell "other"`, "form"},
+	{"witnessed root of another size", `UPDATE cells SET value = x'00' WHERE tenant = 1`, `cell "cosigned/log0.example"`, "form"},
+	{"witnessed size", `UPDATE cells SET value = x'ffffffffffffffff' || zeroblob(32) WHERE tenant = 1 AND name = 'cosigned/log1.example'`, `cell "cosigned/log1.example"`, "form"},
+	{"witnessed root of nothing", `UPDATE cells SET value = zeroblob(40) WHERE tenant = 1 AND name = 'cosigned/log1.example'`, `cell "cosigned/log1.example"`, "form"},
+	{"witnessed root gone", `DELETE FROM cells WHERE tenant = 1`, "", ""}, // nothing else tells of it
 
 	{"issued leaf, of another record", `UPDATE issued SET leaf = 7 WHERE tenant = 1 AND leaf = 6`, "leaf 6", "found by leaf"},
 	{"issued leaf, of another act", `UPDATE issued SET leaf = 4 WHERE tenant = 1 AND leaf = 6`, "leaf 6", "found by leaf"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
 // policies derives the hash of each policy anew.
@@ -75,32 +76,26 @@ func (c *checker) keys() error {
 	return nil
 }
 
-// witnessed checks the form of what was cosigned of other logs, and that all of it is found.
-func (c *checker) witnessed() error {
-	origins, err := c.s.Origins(c.ctx, c.tenant)
+// cells checks the form of cells.
+func (c *checker) cells() error {
+	list, err := c.s.Cells(c.ctx, c.tenant, "")
 	if err != nil {
-		return c.unreadable("origins", err)
+		return c.unreadable("cells", err)
 	}
-	for i, origin := range origins {
-		where := fmt.Sprintf("origin %q", origin)
-		if i > 0 && origins[i-1] >= origin {
-			c.find(where, "order", "it is listed behind %q", origins[i-1])
+	for i := range list {
+		where := fmt.Sprintf("cell %q", list[i].Name)
+		if i > 0 && list[i-1].Name >= list[i].Name {
+			c.find(where, "order", "it is listed after %q", list[i-1].Name)
 		}
-		if err := store.CheckOrigin(origin); err != nil {
-			c.find(where, "form", "%v", err)
-			continue
+		codec, err := kinds.OfCell(list[i].Name)
+		if err == nil {
+			err = codec.Check(&list[i])
 		}
-		root, err := c.s.Witnessed(c.ctx, c.tenant, origin)
+		if err == nil {
+			err = list[i].Check()
+		}
 		if err != nil {
-			if err := c.unreadable(where, err); err != nil {
-				return err
-			}
-			continue
-		}
-		if again, err := store.CheckRoot(root); err != nil {
 			c.find(where, "form", "%v", err)
-		} else if again != root {
-			c.find(where, "form", "its root %s is none of %d leaves", root.Hash, root.Size)
 		}
 	}
 	return nil

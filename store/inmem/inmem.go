@@ -43,7 +43,7 @@ type tenant struct {
 	keys    map[string]access.Key
 	log
 	past
-	witnessed map[string]ledger.Root
+	cells map[string][]byte
 }
 
 func (d *Disk) tenant(name dag.Tenant) *tenant {
@@ -52,7 +52,7 @@ func (d *Disk) tenant(name dag.Tenant) *tenant {
 	}
 	return &tenant{
 		byID: map[dag.TurnID]*store.Record{}, bundles: map[dag.Digest]int{}, keys: map[string]access.Key{},
-		log: log{index: map[ledger.Hash]uint64{}}, witnessed: map[string]ledger.Root{},
+		log: log{index: map[ledger.Hash]uint64{}}, cells: map[string][]byte{},
 	}
 }
 

@@ -1,11 +1,26 @@
-// Package kinds lists the kinds of entries that this program knows, for what goes through all of
-// them: checking a store, and copying one.
+// Package kinds lists the kinds of entries and of cells that this program knows, for what goes
+// through all of them: checking a store, and copying one.
 package kinds
 
 import (
+	"fmt"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 )
 
-// All are the codecs of every kind.
+// All are the codecs of every kind of entry.
 func All() history.Codecs { return history.Codecs{knowledge.Codec{}} }
+
+// OfCell finds the codec of a cell by its name.
+func OfCell(name string) (history.CellCodec, error) {
+	for _, c := range []history.CellCodec{witness.CellCodec{}} {
+		if strings.HasPrefix(name, c.Prefix()) {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: the cell %.300q is not known to this version", dag.ErrForm, name)
+}

@@ -179,16 +179,12 @@ func (w *watched) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]b
 	return watch(ctx, w, "put_leaves", func(ctx context.Context) ([]uint64, error) { return w.inner.PutLeaves(ctx, tenant, leaves) })
 }
 
-func (w *watched) Origins(ctx context.Context, tenant dag.Tenant) ([]string, error) {
-	return watch(ctx, w, "origins", func(ctx context.Context) ([]string, error) { return w.inner.Origins(ctx, tenant) })
+func (w *watched) Cells(ctx context.Context, tenant dag.Tenant, prefix string) ([]history.Cell, error) {
+	return watch(ctx, w, "cells", func(ctx context.Context) ([]history.Cell, error) { return w.inner.Cells(ctx, tenant, prefix) })
 }
 
-func (w *watched) Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error) {
-	return watch(ctx, w, "witnessed", func(ctx context.Context) (ledger.Root, error) { return w.inner.Witnessed(ctx, tenant, origin) })
-}
-
-func (w *watched) PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error {
-	return act(ctx, w, "put_witnessed", func(ctx context.Context) error { return w.inner.PutWitnessed(ctx, tenant, origin, old, next) })
+func (w *watched) Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error {
+	return act(ctx, w, "swap", func(ctx context.Context) error { return w.inner.Swap(ctx, tenant, name, old, next) })
 }
 
 func (w *watched) Epoch() uint64 { return w.inner.Epoch() }

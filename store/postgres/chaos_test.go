@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/postgres"
@@ -288,12 +289,12 @@ func sweptWrites() []swept {
 			return true, err
 		},
 	}, {
-		name: "PutWitnessed",
+		name: "Swap",
 		do: func(ctx context.Context, s store.Store, i int) error {
-			return s.PutWitnessed(ctx, storetest.Tenant, fmt.Sprintf("log-%06d.example", i), ledger.Root{}, rootOf(1+i))
+			return witness.Roots{Cells: s}.Replace(ctx, storetest.Tenant, fmt.Sprintf("log-%06d.example", i), ledger.Root{}, rootOf(1+i))
 		},
 		there: func(ctx context.Context, s store.Store, i int) (bool, error) {
-			root, err := s.Witnessed(ctx, storetest.Tenant, fmt.Sprintf("log-%06d.example", i))
+			root, err := witness.Roots{Cells: s}.Last(ctx, storetest.Tenant, fmt.Sprintf("log-%06d.example", i))
 			if err == nil && root.Size != 0 && root != rootOf(1+i) {
 				err = fmt.Errorf("the root of %d leaves is witnessed", root.Size)
 			}

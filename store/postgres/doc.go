@@ -13,7 +13,7 @@
 // The ledger is in four tables: logs has its size and right edge, log_leaves the leaves,
 // log_hashes the hashes that tiles are made of, and log_index where a leaf stands, but for
 // those of issued slices, of which the record says it.
-// witnessed holds the roots of other logs that were cosigned. They have no partitions, and
+// cells holds named values, such as the roots of other logs that were cosigned. They have no partitions, and
 // stay on the server that holds the heads: a leaf belongs to its act's transaction.
 //
 // What is known beside the turns is in two more, entries and terms, whatever it is; see package
@@ -54,8 +54,8 @@
 // what is stored then. If the answer to a commit was lost, the next attempt finds in the
 // tenant's row whether that commit was the last to move the head, and the caller
 // gets the answer that was lost. If another write came in between it gets the one that
-// repeating the call gives. (PutWitnessed, which is no repetition of itself, takes it as
-// done if it finds what it was to put; if it finds a third root after a commit without an answer,
+// repeating the call gives. (Swap, which is no repetition of itself, takes it as
+// done if it finds what it was to put; if it finds a third value after a commit without an answer,
 // the error wraps both store.ErrMoved and store.ErrUncertain.) When patience runs out the error wraps store.ErrLost if
 // nothing was changed, store.ErrUncertain if nobody can tell. Serialisation failures and
 // deadlocks are repeated likewise; a lock that others hold for half of Options.Timeout, and a

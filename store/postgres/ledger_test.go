@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/packed"
@@ -94,10 +95,10 @@ func TestRoundTrips(t *testing.T) {
 			_, err := s.PutLeaves(ctx, storetest.Tenant, list)
 			return err
 		}, 4},
-		{"PutWitnessed", func(n int) error {
+		{"Swap", func(n int) error {
 			old := witnessed
 			witnessed = rootOf(int(old.Size) + n)
-			return s.PutWitnessed(ctx, storetest.Tenant, "log.example", old, witnessed)
+			return witness.Roots{Cells: s}.Replace(ctx, storetest.Tenant, "log.example", old, witnessed)
 		}, 4},
 		{"PutActs", func(n int) error {
 			var superseded []knowledge.ID // all of the call before
@@ -279,7 +280,7 @@ func TestWitnesses(t *testing.T) {
 			next := rootOf(1 + round*writers + w)
 			all.Go(func() {
 				<-start
-				err := stores[w%2].PutWitnessed(t.Context(), storetest.Tenant, "log.example", old, next)
+				err := witness.Roots{Cells: stores[w%2]}.Replace(t.Context(), storetest.Tenant, "log.example", old, next)
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -291,7 +292,7 @@ func TestWitnesses(t *testing.T) {
 		}
 		close(start)
 		all.Wait()
-		stands, err := stores[0].Witnessed(t.Context(), storetest.Tenant, "log.example")
+		stands, err := witness.Roots{Cells: stores[0]}.Last(t.Context(), storetest.Tenant, "log.example")
 		if err != nil || len(done) != 1 || stands != done[0] {
 			t.Fatalf("%d of %d succeeded, and %+v stands, %v", len(done), writers, stands, err)
 		}
@@ -316,21 +317,23 @@ func TestWitnessedMeanwhile(t *testing.T) {
 		overtake()
 		return lostAnswer{}
 	}})
-	err := s.PutWitnessed(ctx, storetest.Tenant, "log.example", ledger.Root{}, first)
+	err := witness.Roots{Cells: s}.Replace(ctx, storetest.Tenant, "log.example", ledger.Root{}, first)
 	if err != nil || fired != 1 {
 		t.Errorf("found again after the answer was lost: %v", err)
 	}
 	fired = 0
-	overtake = func() { must(t, n.direct.PutWitnessed(ctx, storetest.Tenant, "log.example", second, third)) }
-	err = s.PutWitnessed(ctx, storetest.Tenant, "log.example", first, second)
+	overtake = func() {
+		must(t, witness.Roots{Cells: n.direct}.Replace(ctx, storetest.Tenant, "log.example", second, third))
+	}
+	err = witness.Roots{Cells: s}.Replace(ctx, storetest.Tenant, "log.example", first, second)
 	if !errors.Is(err, store.ErrMoved) || !errors.Is(err, store.ErrUncertain) || fired != 1 {
 		t.Errorf("replaced after the answer was lost: %v, want %v and %v", err, store.ErrMoved, store.ErrUncertain)
 	}
-	err = s.PutWitnessed(ctx, storetest.Tenant, "log.example", second, third)
+	err = witness.Roots{Cells: s}.Replace(ctx, storetest.Tenant, "log.example", second, third)
 	if !errors.Is(err, store.ErrMoved) || errors.Is(err, store.ErrUncertain) {
 		t.Errorf("what another call made already: %v, want %v", err, store.ErrMoved)
 	}
-	if stands, err := s.Witnessed(ctx, storetest.Tenant, "log.example"); err != nil || stands != third {
+	if stands, err := (witness.Roots{Cells: s}).Last(ctx, storetest.Tenant, "log.example"); err != nil || stands != third {
 		t.Errorf("%+v stands, %v, want %+v", stands, err, third)
 	}
 }

@@ -20,7 +20,7 @@ func TestQueryPlans(t *testing.T) {
 	for _, query := range []string{queryTenants, queryTurns, queryStored, queryPlaced, queryErased, queryParents, queryScan, queryRuns, queryNumbered, queryTailRun, querySegment, querySegments, queryMatch, queryExternal,
 		queryConversations, queryEvents, queryPolicies, queryIssuedBySlice, queryIssuedAfter,
 		queryTenant, queryLastTurn, queryFind, queryEvent, queryPolicy, queryIssuedBundles, queryKey, queryKeys, queryKeyCount,
-		queryLog, queryLogHashes, queryLogLeaves, queryLogged, queryOrigins, queryWitnessed,
+		queryLog, queryLogHashes, queryLogLeaves, queryLogged, queryCell, queryCells,
 		queryEntries, queryEntriesAt, queryTerms, queryNewest, queryEndTerm} {
 		args := make([]any, strings.Count(query, "?"))
 		for i := range args {
@@ -39,7 +39,7 @@ func TestQueryPlans(t *testing.T) {
 			if strings.HasPrefix(detail, "SCAN") && !ofList {
 				t.Errorf("%s\nwalks a table: %s", query, detail)
 			}
-			if strings.HasSuffix(detail, "(tenant=?)") && query != queryPolicies && query != queryKeys && query != queryKeyCount && query != queryOrigins {
+			if strings.HasSuffix(detail, "(tenant=?)") && query != queryPolicies && query != queryKeys && query != queryKeyCount && query != queryCells {
 				t.Errorf("%s\nwalks a tenant: %s", query, detail)
 			}
 			if query == queryTerms && !strings.Contains(detail, "(tenant=? AND indx=? AND (key,since)>(?,?)") {
@@ -79,7 +79,7 @@ func TestPragmas(t *testing.T) {
 		{"writer", "secure_delete", "1"},
 		{"writer", "page_size", "4096"},
 		{"writer", "application_id", "1196118065"},
-		{"writer", "user_version", "9"},
+		{"writer", "user_version", "10"},
 		{"writer", "busy_timeout", "10000"},
 		{"writer", "temp_store", "2"},
 		{"reader", "query_only", "1"},

@@ -29,10 +29,6 @@ const (
 		UNION ALL SELECT i.leaf, h.hash FROM json_each(?2) j
 		CROSS JOIN issued i INDEXED BY issued_by_slice ON i.tenant = ?3 AND ` + recordIsAsked + `
 		CROSS JOIN log_hashes h ON h.tenant = i.tenant AND h.level = 0 AND h.n = i.leaf`
-
-	queryOrigins = `SELECT origin FROM witnessed WHERE tenant = ? ORDER BY origin`
-
-	queryWitnessed = `SELECT size, root FROM witnessed WHERE tenant = ? AND origin = ?`
 )
 
 // log appends the leaves of acts other than issuing, as appendLeaves does.
@@ -307,88 +303,4 @@ func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byt
 		return nil, fmt.Errorf("sqlite: put leaves: %w", err)
 	}
 	return at, nil
-}
-
-func readWitnessed(row *sql.Row) (ledger.Root, error) {
-	var size int64
-	var hash []byte
-	err := row.Scan(&size, &hash)
-	if errors.Is(err, sql.ErrNoRows) {
-		return ledger.Root{Hash: ledger.EmptyRoot()}, nil
-	}
-	r := ledger.Root{Size: uint64(size)}
-	if err == nil {
-		err = packed.Fill(r.Hash[:], hash, "a witnessed root")
-	}
-	if err == nil {
-		r, err = store.CheckRoot(r)
-	}
-	return r, err
-}
-
-// Origins gives the origins of the logs that were cosigned.
-func (s *Store) Origins(ctx context.Context, tenant dag.Tenant) (origins []string, err error) {
-	err = s.read(ctx, "origins", tenant, func(n int64) error {
-		rows, err := s.queries.origins.QueryContext(ctx, n)
-		if err != nil {
-			return err
-		}
-		var origin string
-		return each(rows, func() error {
-			origins = append(origins, origin)
-			return nil
-		}, &origin)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return origins, nil
-}
-
-// Witnessed gives what was cosigned last of another log.
-func (s *Store) Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error) {
-	if err := store.CheckOrigin(origin); err != nil {
-		return ledger.Root{}, fmt.Errorf("sqlite: witnessed: %w", err)
-	}
-	root := ledger.Root{Hash: ledger.EmptyRoot()}
-	err := s.read(ctx, "witnessed", tenant, func(n int64) (err error) {
-		root, err = readWitnessed(s.queries.witnessed.QueryRowContext(ctx, n, origin))
-		return err
-	})
-	if err != nil {
-		return ledger.Root{}, err
-	}
-	return root, nil
-}
-
-// PutWitnessed replaces what was cosigned last of another log.
-func (s *Store) PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error {
-	old, next, err := store.CheckWitnessed(origin, old, next)
-	if err != nil {
-		return fmt.Errorf("sqlite: put witnessed: %w", err)
-	}
-	if err := s.enter(ctx); err != nil {
-		return fmt.Errorf("sqlite: put witnessed: %w", err)
-	}
-	defer s.gate.RUnlock()
-	if err := s.write(ctx, tenant, func(t *tx) error { return t.putWitnessed(origin, old, next) }); err != nil {
-		return fmt.Errorf("sqlite: put witnessed: %w", err)
-	}
-	return nil
-}
-
-func (t *tx) putWitnessed(origin string, old, next ledger.Root) error {
-	stands, err := readWitnessed(t.witnessed.QueryRowContext(t.ctx, t.tenant, origin))
-	switch {
-	case err != nil:
-		return err
-	case stands == old && old == next:
-		return nil
-	case stands != old:
-		return fmt.Errorf("%w: of %q %d leaves with the root %s are witnessed, not %d", store.ErrMoved, origin, stands.Size, stands.Hash, old.Size)
-	}
-	if err := t.own(); err != nil {
-		return err
-	}
-	return t.exec("witnessed", t.putRoot, t.tenant, origin, int64(next.Size), next.Hash[:])
 }

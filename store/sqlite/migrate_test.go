@@ -15,7 +15,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -182,14 +181,14 @@ func filled(t *testing.T, path string) *Store {
 		revoked.Tenant = tenant
 		kept := s.PutKey(ctx, revoked)
 		_, ended := s.RevokeKey(ctx, tenant, revoked.ID, storetest.RevokedAt(2))
-		witnessed := s.PutWitnessed(ctx, tenant, "log.example", ledger.Root{}, ledger.Root{Size: 3})
+		swapped := s.Swap(ctx, tenant, "cosigned/log.example", nil, append([]byte{0, 0, 0, 0, 0, 0, 0, 3}, make([]byte, 32)...))
 		var acts []knowledge.Act
 		for n := range filledActs {
 			acts = append(acts, storetest.Assertion(n, 1, n+1, dag.One, "user"))
 		}
 		_, learnt := storetest.Facts(s).Learn(ctx, tenant, acts, 1)
 		for _, err := range []error{
-			learnt, appended, erased, again, issued, kept, ended, witnessed,
+			learnt, appended, erased, again, issued, kept, ended, swapped,
 			s.PutPolicy(ctx, tenant, storetest.Policy("p@2", 2)), s.PutPolicy(ctx, tenant, storetest.Policy("p@1", 1)), s.PutKey(ctx, key)} {
 			if err != nil {
 				t.Fatal(err)

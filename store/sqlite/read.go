@@ -64,7 +64,7 @@ type queries struct {
 	entries, entriesAt, terms      *sql.Stmt
 	key, keys                      *sql.Stmt
 	log, logHashes, logLeaves      *sql.Stmt
-	logged, origins, witnessed     *sql.Stmt
+	logged, cells                  *sql.Stmt
 }
 
 func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
@@ -98,8 +98,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.logHashes, queryLogHashes},
 		{&q.logLeaves, queryLogLeaves},
 		{&q.logged, queryLogged},
-		{&q.origins, queryOrigins},
-		{&q.witnessed, queryWitnessed},
+		{&q.cells, queryCells},
 	} {
 		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
 			return q, errors.Join(err, q.close())
@@ -112,7 +111,7 @@ func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
 		q.match, q.external, q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.entries, q.entriesAt, q.terms, q.key, q.keys,
-		q.log, q.logHashes, q.logLeaves, q.logged, q.origins, q.witnessed} {
+		q.log, q.logHashes, q.logLeaves, q.logged, q.cells} {
 		if s != nil {
 			errs = append(errs, s.Close())
 		}

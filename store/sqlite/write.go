@@ -62,7 +62,7 @@ type writer struct {
 	key, keyCount, addKey, endKey  *sql.Stmt
 	edge, logged, putEdge          *sql.Stmt
 	logLeaves, logHashes, logIndex inserts
-	witnessed, putRoot             *sql.Stmt
+	cell, putCell, dropCell        *sql.Stmt
 	newest, termsIn, entriesAt     *sql.Stmt
 	endTerm                        *sql.Stmt
 	entries, terms                 inserts
@@ -148,15 +148,15 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.logIndex = insert(`log_index (tenant, prefix, n)`, 3)
 	w.putEdge = prepare(`INSERT INTO logs (tenant, size, edge) VALUES (?, ?, ?)
 		ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`)
-	w.witnessed = prepare(queryWitnessed)
+	w.cell = prepare(queryCell)
 	w.newest = prepare(queryNewest)
 	w.termsIn = prepare(queryTerms)
 	w.entriesAt = prepare(queryEntriesAt)
 	w.endTerm = prepare(queryEndTerm)
 	w.entries = insert(`entries (tenant, seq, kind, at, leaf, public)`, 6)
 	w.terms = insert(`terms (tenant, indx, key, since, until, value)`, 6)
-	w.putRoot = prepare(`INSERT INTO witnessed (tenant, origin, size, root) VALUES (?, ?, ?, ?)
-		ON CONFLICT (tenant, origin) DO UPDATE SET size = excluded.size, root = excluded.root`)
+	w.putCell = prepare(`INSERT INTO cells (tenant, name, value) VALUES (?, ?, ?) ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value`)
+	w.dropCell = prepare(`DELETE FROM cells WHERE tenant = ? AND name = ?`)
 	return err
 }
 

@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -222,17 +224,15 @@ func Writes() []Write {
 			Done: leavesThere(5),
 		},
 		{
-			Name: "PutWitnessed",
-			Before: func(ctx context.Context, s store.Store) error {
-				return s.PutWitnessed(ctx, Tenant, "log", ledger.Root{}, ledger.Root{Size: 7})
-			},
-			Do: putWitnessed,
+			Name:   "Swap",
+			Before: func(ctx context.Context, s store.Store) error { return s.Swap(ctx, Tenant, cellName, nil, cellRoot(7)) },
+			Do:     swap,
 			Done: func(ctx context.Context, s store.Store) (bool, error) {
-				stands, err := s.Witnessed(ctx, Tenant, "log")
-				if err == nil && stands != (ledger.Root{Size: 7}) && stands != (ledger.Root{Size: 9}) {
-					err = fmt.Errorf("%+v is witnessed", stands)
+				now, err := CellOf(ctx, s, Tenant, cellName)
+				if err == nil && !bytes.Equal(now, cellRoot(7)) && !bytes.Equal(now, cellRoot(9)) {
+					err = fmt.Errorf("the cell is %x", now)
 				}
-				return stands.Size == 9, err
+				return bytes.Equal(now, cellRoot(9)), err
 			},
 		},
 	}
@@ -261,13 +261,24 @@ func leavesThere(n int) func(context.Context, store.Store) (bool, error) {
 	}
 }
 
-// putWitnessed passes over the error of a write that was kept the first time.
-func putWitnessed(ctx context.Context, s store.Store) error {
-	err := s.PutWitnessed(ctx, Tenant, "log", ledger.Root{Size: 7}, ledger.Root{Size: 9})
+// The names of cells of a kind that package kinds knows begin with cellPrefix; cellRoot makes their
+// values: the root of a log of n leaves.
+const (
+	cellPrefix = "cosigned/"
+	cellName   = cellPrefix + "log"
+)
+
+func cellRoot(n uint64) []byte {
+	return append(binary.BigEndian.AppendUint64(nil, n), make([]byte, 32)...)
+}
+
+// swap passes over the error of a write that was kept the first time.
+func swap(ctx context.Context, s store.Store) error {
+	err := s.Swap(ctx, Tenant, cellName, cellRoot(7), cellRoot(9))
 	if !errors.Is(err, store.ErrMoved) {
 		return err
 	}
-	if stands, asked := s.Witnessed(ctx, Tenant, "log"); asked != nil || stands.Size != 9 {
+	if now, asked := CellOf(ctx, s, Tenant, cellName); asked != nil || !bytes.Equal(now, cellRoot(9)) {
 		return errors.Join(err, asked)
 	}
 	return nil

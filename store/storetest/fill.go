@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -75,7 +76,7 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	_, err := s.RevokeKey(ctx, tenant, Key(1).ID, RevokedAt(1))
 	did(err)
 	for n := range 2 {
-		did(s.PutWitnessed(ctx, tenant, fmt.Sprintf("log%d.example", n), ledger.Root{}, ledger.Root{Size: uint64(7 + n), Hash: ledger.Hash{byte(n)}}))
+		did(witness.Roots{Cells: s}.Replace(ctx, tenant, fmt.Sprintf("log%d.example", n), ledger.Root{}, ledger.Root{Size: uint64(7 + n), Hash: ledger.Hash{byte(n)}}))
 	}
 	return errors.Join(errs...)
 }

@@ -58,8 +58,8 @@ type liar struct {
 	logLeaves  func([][]byte) [][]byte
 	logIndex   func(uint64) uint64
 	putLeaves  func([]uint64)
-	witnessed  func(l *liar, ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error
-	origins    func([]string) []string
+	swap       func(l *liar, ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
+	cells      func([]history.Cell) []history.Cell
 	close      func(l *liar) error
 }
 
@@ -283,17 +283,17 @@ func (l *liar) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte
 	return at, err
 }
 
-func (l *liar) PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error {
-	if l.witnessed != nil {
-		return l.witnessed(l, ctx, tenant, origin, old, next)
+func (l *liar) Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error {
+	if l.swap != nil {
+		return l.swap(l, ctx, tenant, name, old, next)
 	}
-	return l.Store.PutWitnessed(ctx, tenant, origin, old, next)
+	return l.Store.Swap(ctx, tenant, name, old, next)
 }
 
-func (l *liar) Origins(ctx context.Context, tenant dag.Tenant) ([]string, error) {
-	list, err := l.Store.Origins(ctx, tenant)
-	if l.origins != nil {
-		list = l.origins(list)
+func (l *liar) Cells(ctx context.Context, tenant dag.Tenant, prefix string) ([]history.Cell, error) {
+	list, err := l.Store.Cells(ctx, tenant, prefix)
+	if l.cells != nil {
+		list = l.cells(list)
 	}
 	return list, err
 }
@@ -538,15 +538,16 @@ var lies = map[string]func() *liar{
 	"a leaf less":             func() *liar { return &liar{logLeaves: less[[]byte]} },
 	"a leaf elsewhere":        func() *liar { return &liar{logIndex: func(n uint64) uint64 { return n + 1 }} },
 	"leaves put elsewhere":    func() *liar { return &liar{putLeaves: func(at []uint64) { slices.Reverse(at) }} },
-	"origins in disorder":     func() *liar { return &liar{origins: reversed[string]} },
+	"cells in disorder":       func() *liar { return &liar{cells: reversed[history.Cell]} },
+	"a cell less":             func() *liar { return &liar{cells: less[history.Cell]} },
 	"open after it is closed": func() *liar { return &liar{close: func(*liar) error { return nil }} },
-	"a witness that forgets": func() *liar {
-		return &liar{witnessed: func(l *liar, ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error {
-			stands, err := l.Store.Witnessed(ctx, tenant, origin)
+	"a cell that is replaced whatever it is": func() *liar {
+		return &liar{swap: func(l *liar, ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error {
+			now, err := storetest.CellOf(ctx, l.Store, tenant, name)
 			if err != nil {
 				return err
 			}
-			return l.Store.PutWitnessed(ctx, tenant, origin, stands, next)
+			return l.Store.Swap(ctx, tenant, name, now, next)
 		}}
 	},
 }

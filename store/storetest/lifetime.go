@@ -8,7 +8,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -157,9 +156,8 @@ func every(ctx context.Context, s store.Store) map[string]error {
 	_, errs["LogLeaves"] = s.LogLeaves(ctx, Tenant, 0, 1)
 	_, errs["LogIndex"] = s.LogIndex(ctx, Tenant, Leaves(0, 1)[0])
 	_, errs["PutLeaves"] = s.PutLeaves(ctx, Tenant, Leaves(0, 1))
-	_, errs["Origins"] = s.Origins(ctx, Tenant)
-	_, errs["Witnessed"] = s.Witnessed(ctx, Tenant, "log")
-	errs["PutWitnessed"] = s.PutWitnessed(ctx, Tenant, "log", ledger.Root{}, ledger.Root{Size: 1})
+	_, errs["Cells"] = s.Cells(ctx, Tenant, "")
+	errs["Swap"] = s.Swap(ctx, Tenant, "cell", nil, []byte{1})
 	return errs
 }
 

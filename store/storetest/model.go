@@ -13,7 +13,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -30,9 +30,9 @@ type model struct {
 	issued []store.Issued
 	keys   map[string]access.Key
 
-	leaves    [][]byte
-	logged    map[string]uint64 // where a leaf stands
-	witnessed map[string]ledger.Root
+	leaves [][]byte
+	logged map[string]uint64 // where a leaf stands
+	cells  map[string][]byte
 }
 
 // log appends leaves that are not there yet.
@@ -72,7 +72,7 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 		m := &model{
 			turns: map[dag.TurnID]store.Arrival{}, seqs: map[dag.TurnID]dag.Seq{}, erased: map[dag.TurnID]store.Event{},
 			pols: map[policy.ID]policy.Registered{}, keys: map[string]access.Key{},
-			logged: map[string]uint64{}, witnessed: map[string]ledger.Root{},
+			logged: map[string]uint64{}, cells: map[string][]byte{},
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"append": func(rt *rapid.T) {
@@ -151,22 +151,22 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 					rt.Fatalf("PutLeaves gave %v, %v, want %v", got, err, want)
 				}
 			},
-			"witness": func(rt *rapid.T) {
-				origin := fmt.Sprint("log ", rapid.IntRange(0, 1).Draw(rt, "origin"))
-				root := func(what string) ledger.Root { return ledger.Root{Size: uint64(rapid.IntRange(1, 3).Draw(rt, what))} }
-				old, next := root("old"), root("next")
-				stands, some := m.witnessed[origin]
-				if !some && old.Size == 1 {
-					old, stands = ledger.Root{}, ledger.Root{}
+			"swap": func(rt *rapid.T) {
+				name := fmt.Sprint(cellName, rapid.IntRange(0, 1).Draw(rt, "name"))
+				value := func(what string) []byte { return cellRoot(uint64(rapid.IntRange(1, 3).Draw(rt, what))) }
+				old, next := value("old"), value("next")
+				now, some := m.cells[name]
+				if !some && bytes.Equal(old, cellRoot(1)) {
+					old = nil
 				}
-				err := s.PutWitnessed(ctx, Tenant, origin, old, next)
-				if old == stands {
-					m.witnessed[origin] = next
+				err := s.Swap(ctx, Tenant, name, old, next)
+				if bytes.Equal(old, now) {
+					m.cells[name] = next
 				} else {
 					moved++
 				}
-				if (err == nil) != (old == stands) || err != nil && !errors.Is(err, store.ErrMoved) {
-					rt.Fatalf("PutWitnessed(%+v, %+v) gave %v, and %+v stood", old, next, err, stands)
+				if (err == nil) != bytes.Equal(old, now) || err != nil && !errors.Is(err, store.ErrMoved) {
+					rt.Fatalf("Swap(%x, %x) gave %v, and %x was there", old, next, err, now)
 				}
 			},
 			"key": func(rt *rapid.T) {
@@ -220,7 +220,7 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 		rapid.Check(t, check)
 	}
 	if !every() && !t.Failed() {
-		t.Errorf("the model admitted %d turns, erased %d, refused %d batches, reopened %d times, revoked %d keys, adopted %d turns, refused %d stretches, issued %d slices of which the leaf was there, refused %d witnessed roots; want some of each",
+		t.Errorf("the model admitted %d turns, erased %d, refused %d batches, reopened %d times, revoked %d keys, adopted %d turns, refused %d stretches, issued %d slices of which the leaf was there, refused %d cells; want some of each",
 			admitted, erased, refusals, reopened, revoked, adopted, spoiled, ahead, moved)
 	}
 }
@@ -537,14 +537,12 @@ func (m *model) compare(ctx context.Context, s store.Store) error {
 	if err != nil || !slices.EqualFunc(leaves, m.leaves, bytes.Equal) {
 		return fmt.Errorf("the ledger is %q, %v, want %q", leaves, err, m.leaves)
 	}
-	origins, err := s.Origins(ctx, Tenant)
-	if want := slices.Sorted(maps.Keys(m.witnessed)); err != nil || !slices.Equal(origins, want) {
-		return fmt.Errorf("the origins are %q, %v, want %q", origins, err, want)
+	var want []history.Cell
+	for _, name := range slices.Sorted(maps.Keys(m.cells)) {
+		want = append(want, history.Cell{Name: name, Value: m.cells[name]})
 	}
-	for origin, want := range m.witnessed {
-		if got, err := s.Witnessed(ctx, Tenant, origin); err != nil || got != want {
-			return fmt.Errorf("of %q %+v is witnessed, %v, want %+v", origin, got, err, want)
-		}
+	if cells, err := s.Cells(ctx, Tenant, ""); err != nil || !slices.EqualFunc(cells, want, sameCell) {
+		return fmt.Errorf("the cells are %x, %v, want %x", cells, err, want)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -162,12 +161,12 @@ func testTenantList(t *testing.T, h Harness) {
 	_, _ = store.HeadWhile(ctx, s, "asked", func() {})
 	_, _ = s.Policies(ctx, "asked")
 	_, _ = s.Log(ctx, "asked")
-	_, _ = s.Origins(ctx, "asked")
-	_, _ = s.Witnessed(ctx, "asked", "log")
+	_, _ = s.Cells(ctx, "asked", "cell")
 	_, _ = s.PutLeaves(ctx, "nothing", nil)
 	_, _ = s.PutIssued(ctx, "nothing", nil)
 	_, _ = s.PutLeaves(ctx, "refused", [][]byte{nil})
-	_ = s.PutWitnessed(ctx, "refused", "log", ledger.Root{Size: 1}, ledger.Root{Size: 2})
+	_ = s.Swap(ctx, "refused", "cell", []byte{1}, []byte{2})
+	_ = s.Swap(ctx, "nothing", "cell", nil, nil)
 	list("", 9)
 
 	key := Key(1)
@@ -176,7 +175,7 @@ func testTenantList(t *testing.T, h Harness) {
 	_, issued := PutIssued(ctx, s, "a0", Issued(1, 1))
 	err := errors.Join(appended, issued, s.PutKey(ctx, key), s.PutPolicy(ctx, "a", Policy("p@1", 1)),
 		s.Adopt(ctx, "ab", store.Stretch{Records: Records(1, nil, Chain(1, 1, 0))}),
-		s.PutWitnessed(ctx, "w", "log", ledger.Root{}, ledger.Root{Size: 1}))
+		s.Swap(ctx, "w", "cell", nil, []byte{1}))
 	_, logged := s.PutLeaves(ctx, "leaf", Leaves(0, 1))
 	if err := errors.Join(err, logged); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func (c *copying) prepare() error {
 	if c.report.Head > c.head {
 		return fmt.Errorf("%w: its head is %d, and the source's %d", ErrDiffers, c.report.Head, c.head)
 	}
-	for _, compare := range []func() error{c.sameEvents, c.sameEntries, c.sameTurns, c.samePolicies, c.sameIssued, c.sameKeys, c.sameWitnessed, c.sameLedger} {
+	for _, compare := range []func() error{c.sameEvents, c.sameEntries, c.sameTurns, c.samePolicies, c.sameIssued, c.sameKeys, c.sameCells, c.sameLedger} {
 		if err := compare(); err != nil {
 			return err
 		}

@@ -1,7 +1,7 @@
 // Package transfer copies what one store holds into another, through the storage
 // contract and so between any two back ends: turns, events and acts of knowledge under the
-// numbers that they have, policies, the record of issued slices, API keys, and what a tenant
-// cosigned last, as a witness, of the logs of others. The edges of knowledge are made anew
+// numbers that they have, policies, the record of issued slices, API keys, and cells, such as what
+// a tenant cosigned last, as a witness, of the logs of others. The edges of knowledge are made anew
 // from the acts.
 //
 // The ledger comes with them, leaf by leaf in its order, and always as far as the source
@@ -86,16 +86,16 @@ type Count struct{ Copied, Existing int }
 
 // A Tenant is what was copied of one.
 type Tenant struct {
-	Name      dag.Tenant
-	Head      dag.Seq // of the target, afterwards
-	Turns     Count
-	Events    Count
-	Entries   Count // of package history
-	Policies  Count
-	Issued    Count
-	Keys      Count
-	Leaves    Count // of the ledger
-	Witnessed Count // logs of others
+	Name     dag.Tenant
+	Head     dag.Seq // of the target, afterwards
+	Turns    Count
+	Events   Count
+	Entries  Count // of package history
+	Policies Count
+	Issued   Count
+	Keys     Count
+	Leaves   Count // of the ledger
+	Cells    Count
 }
 
 // Copy copies from one store into another. It looks at all tenants before it writes
@@ -172,7 +172,7 @@ type copying struct {
 // something is written its leaf must be there, so leaves comes behind each look at what
 // there is to be copied. Of history and of issued slices there is as much as prepare saw.
 func (c *copying) run() error {
-	for _, step := range []func() error{c.revocations, c.leaves, c.history, c.policies, c.issuedSlices, c.keys, c.witnessed, c.copiedLedger} {
+	for _, step := range []func() error{c.revocations, c.leaves, c.history, c.policies, c.issuedSlices, c.keys, c.cells, c.copiedLedger} {
 		if err := step(); err != nil {
 			return err
 		}

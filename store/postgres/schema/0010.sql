@@ -180,13 +180,12 @@ CREATE TABLE log_index (
     PRIMARY KEY (tenant, prefix, n)
 );
 
--- What the tenant, as a witness, cosigned last.
-CREATE TABLE witnessed (
+-- Named values that are replaced as a whole, such as what a witness cosigned last of other logs.
+CREATE TABLE cells (
     tenant text COLLATE "C" NOT NULL,
-    origin text COLLATE "C" NOT NULL, -- of another log
-    size   bigint NOT NULL,
-    root   bytea  NOT NULL,
-    PRIMARY KEY (tenant, origin)
+    name   text COLLATE "C" NOT NULL,
+    value  bytea NOT NULL,
+    PRIMARY KEY (tenant, name)
 );
 
 -- What is known beside the turns, by number. See package history.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/transfer"
@@ -20,9 +21,9 @@ func TestWitnessed(t *testing.T) {
 	root := func(n uint64) ledger.Root { return ledger.Root{Size: n, Hash: ledger.Hash{byte(n), 5}} }
 	put := func(s store.Store, origin string, next ledger.Root) {
 		t.Helper()
-		old, err := s.Witnessed(ctx, "a", origin)
+		old, err := witness.Roots{Cells: s}.Last(ctx, "a", origin)
 		if err == nil {
-			err = s.PutWitnessed(ctx, "a", origin, old, next)
+			err = witness.Roots{Cells: s}.Replace(ctx, "a", origin, old, next)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -31,14 +32,14 @@ func TestWitnessed(t *testing.T) {
 	copies := func(from store.Store, want transfer.Count) {
 		t.Helper()
 		reports, err := transfer.Copy(ctx, to, from, transfer.Options{Tenants: []dag.Tenant{"a"}})
-		if err != nil || reports[0].Witnessed != want {
+		if err != nil || reports[0].Cells != want {
 			t.Fatalf("%+v, %v, want %+v", reports, err, want)
 		}
 		sound(t, to)
 	}
 	is := func(origin string, want ledger.Root) {
 		t.Helper()
-		if got, err := to.Witnessed(ctx, "a", origin); err != nil || got != want {
+		if got, err := (witness.Roots{Cells: to}).Last(ctx, "a", origin); err != nil || got != want {
 			t.Errorf("the copy stands at %+v of %q, %v, want %+v", got, origin, err, want)
 		}
 	}

@@ -151,13 +151,12 @@ CREATE TABLE log_index (
     PRIMARY KEY (tenant, prefix, n)
 ) WITHOUT ROWID;
 
--- What the tenant, as a witness, cosigned last of other logs.
-CREATE TABLE witnessed (
+-- Named values that are replaced as a whole, such as what a witness cosigned last of other logs.
+CREATE TABLE cells (
     tenant INTEGER NOT NULL,
-    origin TEXT NOT NULL,
-    size   INTEGER NOT NULL,
-    root   BLOB NOT NULL,
-    PRIMARY KEY (tenant, origin)
+    name   TEXT NOT NULL,
+    value  BLOB NOT NULL,
+    PRIMARY KEY (tenant, name)
 ) WITHOUT ROWID;
 
 -- What is known beside the turns, by number. See package history.
