@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"internal/secretfile": {},
 	"ledger/identity":     {"dag", "ledger", "internal/canon", "internal/secretfile", "golang.org/x/mod/sumdb/note"},
 	"policy":              {"dag", "knowledge", "normalize", "internal/canon", "github.com/cespare/xxhash/v2"},
+	"policy/registry":     {"dag", "history", "ledger", "policy"},
 	"slice":               {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
 	"token":               {"dag", "slice/facts", "knowledge", "slice", "internal/canon", "internal/mac", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
 	"access":              {"dag"},
@@ -43,16 +44,16 @@ var mayImport = map[string][]string{
 	"history":             {"dag"},
 	"knowledge":           {"dag", "history", "normalize", "internal/canon"},
 	"slice/facts":         {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
-	"store":               {"access", "dag", "history", "ledger", "policy", "slice"},
-	"store/kinds":         {"dag", "history", "knowledge", "ledger/witness"},
+	"store":               {"access", "dag", "history", "ledger", "slice"},
+	"store/kinds":         {"dag", "history", "knowledge", "ledger/witness", "policy/registry"},
 	"store/transfer":      {"access", "dag", "history", "ledger", "store", "store/kinds"},
-	"store/fsck":          {"access", "dag", "history", "store/kinds", "slice/facts", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
-	"store/storetest":     {"history", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "ledger/witness", "policy", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
-	"store/inmem":         {"access", "dag", "history", "ledger", "policy", "slice", "store"},
+	"store/fsck":          {"access", "dag", "policy/registry", "history", "store/kinds", "slice/facts", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
+	"store/storetest":     {"history", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
+	"store/inmem":         {"access", "dag", "history", "ledger", "slice", "store"},
 	"store/packed":        {"dag", "history", "ledger", "store", "internal/canon"},
-	"store/postgres":      {"access", "dag", "history", "ledger", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
-	"store/sqlite":        {"access", "dag", "history", "ledger", "policy", "slice", "store", "store/packed", "modernc.org/sqlite"},
-	"kernel":              {"access", "history", "ledger/attest", "dag", "slice/facts", "ledger/identity", "ledger", "ledger/monitor", "ledger/witness", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
+	"store/postgres":      {"access", "dag", "history", "ledger", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
+	"store/sqlite":        {"access", "dag", "history", "ledger", "slice", "store", "store/packed", "modernc.org/sqlite"},
+	"kernel":              {"access", "history", "ledger/attest", "dag", "slice/facts", "ledger/identity", "ledger", "ledger/monitor", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"wire":                {},
 	"evidence":            {"ledger/attest", "dag", "slice/facts", "ledger", "slice", "token"},
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
@@ -61,7 +62,7 @@ var mayImport = map[string][]string{
 	"server/view":         {"dag", "slice/facts", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "wire", "knowledge", "normalize"},
 	"examples/guard":      {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
 	"render":              {"dag", "policy", "slice", "knowledge"},
-	"store/observed":      {"access", "dag", "history", "ledger", "policy", "slice", "store"},
+	"store/observed":      {"access", "dag", "history", "ledger", "slice", "store"},
 	"server/certs":        {},
 	"server": {
 		"access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "wire", "server/view",
@@ -75,7 +76,7 @@ var mayImport = map[string][]string{
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel": {
-		"access", "ledger/attest", "client", "dag", "evidence", "golden", "ledger/identity", "internal/secretfile", "ledger", "ledger/monitor", "ledger/witness", "policy", "slice", "token", "ingest", "store", "store/fsck", "store/sqlite", "store/transfer", "store/postgres", "kernel", "internal/canon",
+		"access", "ledger/attest", "client", "dag", "evidence", "golden", "ledger/identity", "internal/secretfile", "ledger", "ledger/monitor", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "store/fsck", "store/sqlite", "store/transfer", "store/postgres", "kernel", "internal/canon",
 		"render", "store/observed", "server", "server/mcp", "server/oidc", "server/certs",
 		"github.com/spf13/cobra", "github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf",
 		"github.com/prometheus/client_golang/prometheus", "go.opentelemetry.io/otel",
@@ -84,7 +85,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "ledger/attest", "dag", "evidence", "history", "slice/facts", "internal/canon", "knowledge", "ledger", "policy", "render", "slice", "normalize", "wire"}
+var pure = []string{"access", "ledger/attest", "dag", "evidence", "history", "slice/facts", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "wire"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}
@@ -127,7 +128,7 @@ func TestImports(t *testing.T) {
 
 // namesKinds are the packages of which no back end may know: a kind of entry is a package of its
 // own, and stores keep entries and terms.
-var namesKinds = []string{"knowledge", "normalize", "slice/facts", "token", "kernel"}
+var namesKinds = []string{"knowledge", "normalize", "policy", "policy/registry", "slice/facts", "token", "kernel"}
 
 // TestBackEndsNameNoKind makes sure that a new kind of entry needs no line in a back end.
 func TestBackEndsNameNoKind(t *testing.T) {

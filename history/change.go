@@ -12,10 +12,10 @@ import (
 // begin again, and then counts on the same answers.
 type Change interface {
 	// Needs says what must be read in addition to what is known; nothing, if that is all.
-	Needs(k *Known) Needs
+	Needs(k *State) Needs
 
 	// Plan decides what is written. If there is an error nothing is.
-	Plan(k *Known) (*Plan, error)
+	Plan(k *State) (*Plan, error)
 }
 
 // Needs is what a change must know.
@@ -23,65 +23,55 @@ type Needs struct {
 	Newest  []Key     // of each key the term that begins last
 	Ranges  []Range   // all terms of each
 	Entries []dag.Seq // the entries of numbers
+	Records []dag.Seq // those of the record
+	Size    bool      // the newest number of the record
 }
 
 // None reports whether nothing is needed.
-func (n *Needs) None() bool { return len(n.Newest)+len(n.Ranges)+len(n.Entries) == 0 }
+func (n *Needs) None() bool {
+	return len(n.Newest)+len(n.Ranges)+len(n.Entries)+len(n.Records) == 0 && !n.Size
+}
 
-// Known is what was read for a change, at one moment.
-type Known struct {
+// State is what was read for a change, at one moment.
+type State struct {
+	Tenant  dag.Tenant
 	Head    dag.Seq
 	Round   int               // how often Needs was asked and answered
 	Newest  map[Key]Term      // of Needs.Newest, those that there are
 	Ranges  [][]Term          // of Needs.Ranges, in the order in which they were asked for
 	Entries map[dag.Seq]Entry // of Needs.Entries, those that there are
+	Records map[dag.Seq]Entry // of Needs.Records
+	Size    dag.Seq           // the newest number of the record, if it was asked for
 }
 
-// Reader reads what a change needs.
-type Reader interface {
-	Newest(keys []Key, fn func(Term)) error
-	Ranges(ranges []Range) ([][]Term, error)
-	Entries(seqs []dag.Seq) ([]Entry, error)
-}
-
-// Know reads until a change needs nothing more.
-func Know(c Change, head dag.Seq, r Reader) (*Known, error) {
-	k := &Known{Head: head, Newest: map[Key]Term{}, Entries: map[dag.Seq]Entry{}}
+// Know reads until a change needs nothing more. What a reader is asked for it adds with the
+// methods of State.
+func Know(c Change, tenant dag.Tenant, head dag.Seq, read func(n *Needs, k *State) error) (*State, error) {
+	k := &State{Tenant: tenant, Head: head, Newest: map[Key]Term{}, Entries: map[dag.Seq]Entry{}, Records: map[dag.Seq]Entry{}}
 	for {
 		n := c.Needs(k)
 		if n.None() {
 			return k, nil
 		}
-		if err := k.read(&n, r); err != nil {
+		if err := read(&n, k); err != nil {
 			return nil, err
 		}
 		k.Round++
 	}
 }
 
-func (k *Known) read(n *Needs, r Reader) error {
-	if len(n.Newest) > 0 {
-		if err := r.Newest(n.Newest, func(t Term) { k.Newest[Key{t.Index, string(t.Key)}] = t }); err != nil {
-			return err
-		}
+// AddNewest adds the newest term of a key.
+func (k *State) AddNewest(t Term) { k.Newest[Key{t.Index, string(t.Key)}] = t }
+
+// AddEntries adds entries of a stream.
+func (k *State) AddEntries(of Stream, list []Entry) {
+	into := k.Entries
+	if of == Record {
+		into = k.Records
 	}
-	if len(n.Ranges) > 0 {
-		lists, err := r.Ranges(n.Ranges)
-		if err != nil {
-			return err
-		}
-		k.Ranges = append(k.Ranges, lists...)
+	for _, e := range list {
+		into[e.Seq] = e
 	}
-	if len(n.Entries) > 0 {
-		entries, err := r.Entries(n.Entries)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			k.Entries[e.Seq] = e
-		}
-	}
-	return nil
 }
 
 // An Ending ends a stored term.
@@ -94,7 +84,8 @@ type Ending struct {
 
 // A Plan is what a change writes.
 type Plan struct {
-	Entries []Entry // ascending, and above Known.Head
+	Entries []Entry // ascending, and above State.Head
+	Records []Entry // of the record, from State.Size and one on, without a gap
 	Begin   []Term  // some may have ended already, within the plan
 	End     []Ending
 }
@@ -107,19 +98,31 @@ func (p *Plan) Head(before dag.Seq) dag.Seq {
 	return before
 }
 
-// Check reports the first thing about a plan that no store does, given the head before it. A
-// plan that fails it is a defect of the change.
-func (p *Plan) Check(head dag.Seq) error {
+// Empty reports whether the plan writes nothing.
+func (p *Plan) Empty() bool { return len(p.Entries)+len(p.Records) == 0 }
+
+// Check reports the first thing about a plan that no store does, given the newest numbers before
+// it. A plan that fails it is a defect of the change.
+func (p *Plan) Check(head, size dag.Seq) error {
 	last := head
 	for i := range p.Entries {
 		e := &p.Entries[i]
 		if err := e.Check(); err != nil {
 			return err
 		}
-		if e.Seq <= last {
-			return fmt.Errorf("%w: number %d comes after %d", dag.ErrForm, e.Seq, last)
+		if e.Seq <= last || e.Detail != nil {
+			return fmt.Errorf("%w: number %d comes after %d, or has a detail", dag.ErrForm, e.Seq, last)
 		}
 		last = e.Seq
+	}
+	for i := range p.Records {
+		e := &p.Records[i]
+		if err := e.Check(); err != nil {
+			return err
+		}
+		if size++; e.Seq != size || e.At != 0 {
+			return fmt.Errorf("%w: the record has the number %d where %d comes next, or with a time", dag.ErrForm, e.Seq, size)
+		}
 	}
 	for i := range p.Begin {
 		if err := p.Begin[i].Check(); err != nil {

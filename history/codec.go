@@ -10,8 +10,9 @@ import (
 
 // A Codec is all that is known of some kinds outside the package that owns them. It is pure.
 type Codec interface {
-	// Kinds lists the kinds that it is of.
+	// Kinds lists the kinds that it is of, and Stream where their entries are.
 	Kinds() []Kind
+	Stream() Stream
 
 	// Adopt makes a change of entries of its kinds that another store has: they keep their
 	// numbers and times. It refuses what is not in its form; planning is refused if the
@@ -37,14 +38,43 @@ func (c Codecs) Of(k Kind) (Codec, error) {
 	return nil, fmt.Errorf("%w: entries of kind %.80q are not known to this version", dag.ErrForm, k)
 }
 
-// Adopt makes one change of entries of any kinds, by ascending number.
-func (c Codecs) Adopt(entries []Entry) (Change, error) {
+// Exactly returns a change that fails if it plans other entries than those of a stream, which
+// another store has.
+func Exactly(c Change, of Stream, entries []Entry) Change { return exactly{c, of, entries} }
+
+type exactly struct {
+	Change
+	of      Stream
+	entries []Entry
+}
+
+func (e exactly) Plan(k *State) (*Plan, error) {
+	p, err := e.Change.Plan(k)
+	if err != nil {
+		return nil, err
+	}
+	planned, others := p.Entries, p.Records
+	if e.of == Record {
+		planned, others = others, planned
+	}
+	same := func(a, b Entry) bool { return a.Same(&b) }
+	if len(others) > 0 || !slices.EqualFunc(planned, e.entries, same) {
+		return nil, fmt.Errorf("%w: the entries do not follow on what is stored", dag.ErrForm)
+	}
+	return p, nil
+}
+
+// Adopt makes one change of entries of any kinds of a stream, by ascending number.
+func (c Codecs) Adopt(stream Stream, entries []Entry) (Change, error) {
 	of := map[Codec][]Entry{}
 	var order []Codec
 	for i := range entries {
 		codec, err := c.Of(entries[i].Kind)
 		if err != nil {
 			return nil, fmt.Errorf("number %d: %w", entries[i].Seq, err)
+		}
+		if codec.Stream() != stream {
+			return nil, fmt.Errorf("%w: number %d is of kind %s, which is of the other stream", dag.ErrForm, entries[i].Seq, entries[i].Kind)
 		}
 		if of[codec] == nil {
 			order = append(order, codec)
@@ -59,32 +89,33 @@ func (c Codecs) Adopt(entries []Entry) (Change, error) {
 		}
 		all = append(all, change)
 	}
-	if len(all) == 1 {
-		return all[0], nil
-	}
 	return all, nil
 }
 
 // changes is one change of several of different kinds.
 type changes []Change
 
-func (c changes) Needs(k *Known) (n Needs) {
+func (c changes) Needs(k *State) (n Needs) {
 	for _, one := range c {
 		more := one.Needs(k)
-		n.Newest, n.Ranges, n.Entries = append(n.Newest, more.Newest...), append(n.Ranges, more.Ranges...), append(n.Entries, more.Entries...)
+		n.Newest, n.Ranges, n.Size = append(n.Newest, more.Newest...), append(n.Ranges, more.Ranges...), n.Size || more.Size
+		n.Entries, n.Records = append(n.Entries, more.Entries...), append(n.Records, more.Records...)
 	}
 	return n
 }
 
-func (c changes) Plan(k *Known) (*Plan, error) {
+func (c changes) Plan(k *State) (*Plan, error) {
 	all := &Plan{}
 	for _, one := range c {
 		p, err := one.Plan(k)
 		if err != nil {
 			return nil, err
 		}
-		all.Entries, all.Begin, all.End = append(all.Entries, p.Entries...), append(all.Begin, p.Begin...), append(all.End, p.End...)
+		all.Entries, all.Records = append(all.Entries, p.Entries...), append(all.Records, p.Records...)
+		all.Begin, all.End = append(all.Begin, p.Begin...), append(all.End, p.End...)
 	}
-	slices.SortFunc(all.Entries, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	bySeq := func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) }
+	slices.SortFunc(all.Entries, bySeq)
+	slices.SortFunc(all.Records, bySeq)
 	return all, nil
 }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 
@@ -9,6 +10,18 @@ import (
 
 // A Kind says what an entry is, with a version, such as "fact/1".
 type Kind string
+
+// A Stream is one of the two sequences of a tenant's entries. Each numbers its own.
+type Stream uint8
+
+// The streams.
+const (
+	// Known is what is known. Turns have their numbers in it, too, and an as-of number counts it.
+	Known Stream = 0
+	// Record is what the kernel did and vouches for: its entries are the leaves of the ledger,
+	// that with the index i under the number i + 1. What is added to it does not move the head.
+	Record Stream = 1
+)
 
 // MaxPublic bounds the bytes of an entry's public half. A fact of three texts of 64 KiB, every
 // byte of them escaped, that supersedes as many statements as one request can assert has 2 MB.
@@ -21,8 +34,14 @@ const MaxKind = 64
 type Entry struct {
 	Seq    dag.Seq
 	Kind   Kind
-	At     dag.Time // when it was recorded, by the recorder's clock
+	At     dag.Time // when it was recorded, by the recorder's clock; 0 in the record, whose leaves say it
 	Public []byte   // in the canonical form of its kind
+	Detail []byte   // in the record: what is kept beside the leaf and is not in it, in the form of the kind; nil for nothing
+}
+
+// Same reports whether two entries are the same in all fields.
+func (e *Entry) Same(o *Entry) bool {
+	return e.Seq == o.Seq && e.Kind == o.Kind && e.At == o.At && bytes.Equal(e.Public, o.Public) && bytes.Equal(e.Detail, o.Detail)
 }
 
 // Leaf is the SHA-256 of a zero byte and the public half: a leaf of a Merkle tree (RFC 6962).
@@ -44,16 +63,17 @@ func (e *Entry) Check() error {
 		return fmt.Errorf("%w: number %d is of the kind %.80q, want 1 to %d bytes", dag.ErrForm, e.Seq, e.Kind, MaxKind)
 	case !e.At.Valid():
 		return fmt.Errorf("%w: number %d was recorded at %d, which is no time", dag.ErrForm, e.Seq, e.At)
-	case len(e.Public) == 0 || len(e.Public) > MaxPublic:
-		return fmt.Errorf("%w: number %d, of kind %s, has %d bytes, want 1 to %d", dag.ErrForm, e.Seq, e.Kind, len(e.Public), MaxPublic)
+	case len(e.Public) == 0 || len(e.Public) > MaxPublic || len(e.Detail) > MaxPublic:
+		return fmt.Errorf("%w: number %d, of kind %s, has %d bytes and %d beside them, want 1 to %d", dag.ErrForm, e.Seq, e.Kind, len(e.Public), len(e.Detail), MaxPublic)
 	}
 	return nil
 }
 
-// A Page selects entries: those numbered above After, ascending, Limit at most; or, if At is
-// not nil, those with the numbers in it.
+// A Page selects entries of a stream: those numbered above After, ascending, Limit at most; or, if
+// At is not nil, those with the numbers in it.
 type Page struct {
-	After dag.Seq
-	Limit int
-	At    []dag.Seq
+	Stream Stream
+	After  dag.Seq
+	Limit  int
+	At     []dag.Seq
 }

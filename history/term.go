@@ -9,8 +9,19 @@ import (
 )
 
 // An Index is one of the orders in which terms are found. Kinds share the numbers, so each
-// names its own.
+// names its own. An index is of one stream.
 type Index uint8
+
+// FirstOfRecord is the first index of the record; those below are of what is known.
+const FirstOfRecord Index = 128
+
+// Stream is the one whose entries begin the terms of the index.
+func (i Index) Stream() Stream {
+	if i >= FirstOfRecord {
+		return Record
+	}
+	return Known
+}
 
 // MaxKey bounds the bytes of a term's key.
 const MaxKey = 4 << 10
@@ -70,6 +81,7 @@ type Range struct {
 	After  *Place  // nil: from the first one; its key begins with Prefix
 	AsOf   dag.Seq // those that count as of it; 0: all, including those that have ended
 	Limit  int     // so many at most; 0: all
+	Last   bool    // the last ones, in descending order; without After, and for all ranges of a call or none
 }
 
 // Lower is the place after which the range begins.
@@ -111,6 +123,8 @@ func CheckRanges(ranges []Range) error {
 		switch r := &ranges[i]; {
 		case r.Limit < 0 || len(r.Prefix) > MaxKey:
 			return fmt.Errorf("%w: range %d of terms: prefix %.40x, limit %d", dag.ErrForm, i+1, r.Prefix, r.Limit)
+		case r.Last != ranges[0].Last || r.Last && r.After != nil:
+			return fmt.Errorf("%w: range %d of terms asks for the last ones otherwise than all of the call, or after a place", dag.ErrForm, i+1)
 		case r.After != nil && !bytes.HasPrefix(r.After.Key, r.Prefix):
 			return fmt.Errorf("%w: range %d of terms: it goes on after the key %.40x, which does not begin with its prefix %.40x", dag.ErrForm, i+1, r.After.Key, r.Prefix)
 		}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -327,8 +328,8 @@ func (s *turning) Segment(ctx context.Context, tenant dag.Tenant, parts []store.
 	return s.turn().Segment(ctx, tenant, parts)
 }
 
-func (s *turning) PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
-	return s.turn().PutPolicy(ctx, tenant, p)
+func (s *turning) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
+	return s.turn().Write(ctx, tenant, c)
 }
 
 func (s *turning) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {

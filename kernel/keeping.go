@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -158,6 +159,9 @@ func (s steadyStore) Events(ctx context.Context, tenant dag.Tenant, after dag.Se
 	return stillOf(s, v, err)
 }
 
+// registry returns the reader of policies.
+func (s steadyStore) registry() registry.Base { return registry.Base{History: s} }
+
 // knowledge returns the reader of facts.
 func (s steadyStore) knowledge() knowledge.Base { return knowledge.Base{History: s} }
 
@@ -176,20 +180,6 @@ func (s steadyStore) Write(ctx context.Context, tenant dag.Tenant, c history.Cha
 		return err
 	}
 	err := s.inner.Write(ctx, tenant, c)
-	_, err = stillOf(s, struct{}{}, err)
-	return err
-}
-
-func (s steadyStore) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
-	v, err := s.inner.Policies(ctx, tenant)
-	return stillOf(s, v, err)
-}
-
-func (s steadyStore) PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
-	if err := s.still(); err != nil {
-		return err
-	}
-	err := s.inner.PutPolicy(ctx, tenant, p)
 	_, err = stillOf(s, struct{}{}, err)
 	return err
 }

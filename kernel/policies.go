@@ -61,7 +61,7 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 // written down with the first act that rests on it, so that asking for a tenant does not
 // make one.
 func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
-	fresh, err := r.store.Policies(ctx, tenant)
+	fresh, err := r.store.registry().All(ctx, tenant)
 	if err != nil {
 		return policy.Registry{}, err
 	}
@@ -98,7 +98,7 @@ func (r *registries) write(ctx context.Context, tenant dag.Tenant, p policy.Regi
 	if written {
 		return nil
 	}
-	if err := r.store.PutPolicy(ctx, tenant, p); err != nil {
+	if err := r.store.registry().Put(ctx, tenant, p); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -149,5 +149,5 @@ func (c *keeping) register(ctx context.Context, tenant dag.Tenant, p policy.Regi
 	if err := c.policies.write(ctx, tenant, first); err != nil {
 		return err
 	}
-	return c.store.PutPolicy(ctx, tenant, p)
+	return c.store.registry().Put(ctx, tenant, p)
 }

@@ -18,7 +18,7 @@ type change struct {
 // about aliases; then, of the statements that are believed, for what tells whether an assertion
 // is there already, and for what names versions have that end. New assertions need the first
 // round alone.
-func (c *change) Needs(k *history.Known) history.Needs {
+func (c *change) Needs(k *history.State) history.Needs {
 	switch k.Round {
 	case 0:
 		return c.firstRound()
@@ -39,7 +39,7 @@ func (c *change) firstRound() (n history.Needs) {
 	return n
 }
 
-func (c *change) secondRound(k *history.Known) (n history.Needs) {
+func (c *change) secondRound(k *history.State) (n history.Needs) {
 	for _, list := range k.Ranges {
 		for i := range list {
 			if list[i].Index == indexAliases {
@@ -86,7 +86,7 @@ func (c *change) secondRound(k *history.Known) (n history.Needs) {
 func versionsKey(id *ID) history.Key { return history.Key{Index: indexVersions, Key: string(id[:])} }
 
 // Plan decides as [Prepared.Plan] does.
-func (c *change) Plan(k *history.Known) (*history.Plan, error) {
+func (c *change) Plan(k *history.State) (*history.Plan, error) {
 	known, err := c.known(k)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (c *change) Plan(k *history.Known) (*history.Plan, error) {
 }
 
 // known reads what planning asks for out of terms and entries.
-func (c *change) known(k *history.Known) (Known, error) {
+func (c *change) known(k *history.State) (Known, error) {
 	known := Known{Head: k.Head, Believed: make(map[ID]Belief, len(k.Newest)), Recorded: make(map[dag.Digest]dag.Seq, len(k.Newest))}
 	version := func(t *history.Term) error {
 		b, leaf, err := readVersion(t)
@@ -164,7 +164,7 @@ func (c *change) known(k *history.Known) (Known, error) {
 }
 
 // endings returns the terms of stored versions that the plan ends.
-func (c *change) endings(k *history.Known, believed map[ID]Belief, ended []Ending) ([]history.Ending, error) {
+func (c *change) endings(k *history.State, believed map[ID]Belief, ended []Ending) ([]history.Ending, error) {
 	if len(ended) == 0 {
 		return nil, nil
 	}

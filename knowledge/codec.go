@@ -15,6 +15,9 @@ type Codec struct{}
 // Kinds lists the kinds of acts.
 func (Codec) Kinds() []history.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
+// Stream is what is known.
+func (Codec) Stream() history.Stream { return history.Known }
+
 // Turns returns the turn that an assertion names as its evidence.
 func (Codec) Turns(e *history.Entry) []dag.TurnID {
 	r, err := FromEntry(e)

@@ -4,7 +4,6 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -21,12 +20,6 @@ func IssuedLeaf(tenant dag.Tenant, i *Issued) []byte {
 // EventLeaf is what the ledger holds of an erasure.
 func EventLeaf(tenant dag.Tenant, e *Event) []byte {
 	l := ledger.ErasureLeaf{Tenant: tenant, Turn: e.Turn, Seq: e.Seq, At: e.At}
-	return l.Append(nil)
-}
-
-// PolicyLeaf is what the ledger holds of a registered policy.
-func PolicyLeaf(tenant dag.Tenant, p policy.Registered) []byte {
-	l := ledger.PolicyLeaf{Tenant: tenant, ID: p.ID(), Hash: p.Hash()}
 	return l.Append(nil)
 }
 

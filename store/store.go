@@ -7,7 +7,6 @@
 //
 //   - turns with their edges, in the order of their sequence numbers;
 //   - bodies, which can be erased, and the erasure events;
-//   - registered policies;
 //   - the record of every slice that was issued;
 //   - API keys, of which it has the hash alone, with their revocation;
 //   - what is known beside the turns, as package history has it: entries, and the terms by
@@ -35,7 +34,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -240,8 +238,9 @@ type Store interface {
 	Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Event, error)
 
 	// Write does what a change plans, all of it or nothing, with what is stored at the commit:
-	// it appends entries under the next sequence numbers, and begins and ends terms. A change
-	// that plans nothing leaves no trace. Errors of Change.Plan come back as they are.
+	// it appends entries under the next sequence numbers, appends to the record and with it to
+	// the ledger, and begins and ends terms. What is added to the record alone does not move the
+	// head. A change that plans nothing leaves no trace. Errors of Change.Plan come back as they are.
 	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
 
 	// Entries returns the entries of a page, ascending. Numbers in Page.At that are of no entry
@@ -252,14 +251,6 @@ type Store interface {
 	// history.MaxRanges, and a constant number of queries, or one look-up for each where there
 	// is no server to ask.
 	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
-
-	// PutPolicy registers a policy. The same id with the same hash changes
-	// nothing, with another wraps policy.ErrConflict.
-	PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error
-
-	// Policies gives every policy of the tenant. A tenant that never had one
-	// gets an empty registry.
-	Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error)
 
 	// PutIssued records that bundles were handed out, all of them or none, in this
 	// order. A bundle (by its SHA-256) that is recorded already, or stands earlier in
@@ -305,7 +296,8 @@ type Store interface {
 	// LogLeaves gives up to limit leaves of the ledger from an index on, in order.
 	LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error)
 
-	// LogIndex finds a leaf by its bytes. One that is not in the ledger is ErrNotFound.
+	// LogIndex finds a leaf of no kind by its bytes: terms lead to those that have one. One that
+	// is not in the ledger is ErrNotFound.
 	LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error)
 
 	// PutLeaves appends the leaves that are not in the ledger yet, in this order, all of

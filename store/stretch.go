@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -215,27 +214,7 @@ func (p *PreparedStretch) Change() history.Change {
 	if p.stretch.Change == nil {
 		return nil
 	}
-	return adopted{p.stretch.Change, p.stretch.Entries}
-}
-
-// An adopted change must come to entries that another store has.
-type adopted struct {
-	history.Change
-	entries []history.Entry
-}
-
-func (a adopted) Plan(k *history.Known) (*history.Plan, error) {
-	p, err := a.Change.Plan(k)
-	if err != nil {
-		return nil, err
-	}
-	same := func(a, b history.Entry) bool {
-		return a.Seq == b.Seq && a.Kind == b.Kind && a.At == b.At && bytes.Equal(a.Public, b.Public)
-	}
-	if !slices.EqualFunc(p.Entries, a.entries, same) {
-		return nil, fmt.Errorf("%w: the entries of the stretch do not follow on what is stored", dag.ErrForm)
-	}
-	return p, nil
+	return history.Exactly(p.stretch.Change, history.Known, p.stretch.Entries)
 }
 
 // Last gives the stretch's last number, which becomes the tenant's head. It is 0

@@ -2,7 +2,6 @@ package fsck
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -21,11 +20,23 @@ import (
 
 // An entryRecord is what a checker remembers of entries.
 type entryRecord struct {
-	allEntries bool            // the list came to its end
-	numbered   pile[dag.Seq]   // the numbers of entries
+	allEntries bool            // the lists came to their ends
+	numbered   pile[dag.Seq]   // the numbers of entries that are known
 	terms      [buckets]uint64 // what the entries give, less what the store has
 	suspects   []bool          // of buckets whose terms are listed; nil while they are summed
 	wanted     map[string]history.Term
+}
+
+// A stream is one of the streams of entries, as the check began.
+type stream struct {
+	*checker
+	of   history.Stream
+	last dag.Seq // up to which it is looked at
+}
+
+// streams are both, in the order of their numbers.
+func (c *checker) streams() []stream {
+	return []stream{{c, history.Known, c.head}, {c, history.Record, c.size}}
 }
 
 const buckets = 1 << 12
@@ -33,52 +44,77 @@ const buckets = 1 << 12
 // mostListed bounds the terms that are listed to say what differs.
 const mostListed = 100_000
 
-func entryName(seq dag.Seq) string { return fmt.Sprintf("number %d", seq) }
+func entryName(seq dag.Seq) string { return nameIn(history.Known, seq) }
+
+func nameIn(of history.Stream, seq dag.Seq) string {
+	if of == history.Record {
+		return leafName(uint64(seq) - 1)
+	}
+	return fmt.Sprintf("number %d", seq)
+}
+
+func (s stream) name(seq dag.Seq) string { return nameIn(s.of, seq) }
+
+func (s stream) saw(seq dag.Seq, where string) {
+	if s.of == history.Record {
+		s.appended = max(s.appended, seq)
+		return
+	}
+	s.checker.saw(seq, where)
+}
 
 // entryList checks the entries, and sums up the terms that follow from them.
 func (c *checker) entryList() error {
-	whole, err := c.eachPage("entries", func(page []history.Entry) error {
-		for i := range page {
-			c.counts.Entries++
-			c.numbered.add(page[i].Seq)
-			c.evidence(&page[i])
-		}
-		if err := c.sameAt(page); err != nil {
+	c.allEntries = true
+	for _, s := range c.streams() {
+		whole, err := s.eachPage("entries", func(page []history.Entry) error {
+			for i := range page {
+				if s.of == history.Known {
+					c.counts.Entries++
+					c.numbered.add(page[i].Seq)
+				}
+				s.evidence(&page[i])
+			}
+			if err := s.sameAt(page); err != nil {
+				return err
+			}
+			return s.replan(page)
+		})
+		if err != nil {
 			return err
 		}
-		return c.replan(page)
-	})
-	c.allEntries = whole
-	return err
+		c.allEntries = c.allEntries && whole
+	}
+	return nil
 }
 
-// eachPage calls fn with the entries up to the head, in pages. It reports whether it reached the end.
-func (c *checker) eachPage(stage string, fn func([]history.Entry) error) (whole bool, _ error) {
-	for after := dag.Seq(0); after < c.head; {
-		page, err := c.s.Entries(c.ctx, c.tenant, history.Page{After: after, Limit: c.o.Page})
+// eachPage calls fn with the entries up to the last one, in pages. It reports whether it reached the end.
+func (s stream) eachPage(stage string, fn func([]history.Entry) error) (whole bool, _ error) {
+	for after := dag.Seq(0); after < s.last; {
+		page, err := s.s.Entries(s.ctx, s.tenant, history.Page{Stream: s.of, After: after, Limit: s.o.Page})
 		if err != nil {
-			return false, c.unreadable(fmt.Sprintf("number %d and on", after+1), err)
+			return false, s.unreadable(s.name(after+1)+" and on", err)
 		}
-		last := len(page) < c.o.Page
+		last := len(page) < s.o.Page
 		for i := range page {
 			e := &page[i]
-			if e.Seq <= after {
-				c.find(entryName(e.Seq), "number", "it is listed behind %d", after)
+			if e.Seq <= after || s.of == history.Record && e.Seq != after+1 {
+				s.find(s.name(e.Seq), "number", "it is listed behind %d", after)
 				return false, nil
 			}
-			if after = e.Seq; after > c.head {
-				c.saw(after, entryName(after))
+			if after = e.Seq; after > s.last {
+				s.saw(after, s.name(after))
 				page, last = page[:i], true
 				break
 			}
 		}
-		if len(page) > 0 {
+		if page = slices.DeleteFunc(page, func(e history.Entry) bool { return e.Kind == "" }); len(page) > 0 {
 			if err := fn(page); err != nil {
 				return false, err
 			}
 		}
 		if stage != "" {
-			c.progress(stage, int(min(after, c.head)), int(c.head))
+			s.progress(stage, int(min(after, s.last)), int(s.last))
 		}
 		if last {
 			break
@@ -88,40 +124,40 @@ func (c *checker) eachPage(stage string, fn func([]history.Entry) error) (whole 
 }
 
 // evidence makes sure that the turns that an entry rests on were there before it.
-func (c *checker) evidence(e *history.Entry) {
+func (s stream) evidence(e *history.Entry) {
 	codec, err := kinds.All().Of(e.Kind)
-	if err != nil || !c.whole {
+	if err != nil || !s.whole {
 		return // planning says so
 	}
 	for _, id := range codec.Turns(e) {
-		if i, known := c.lookup(id); !known {
-			c.find(entryName(e.Seq), "evidence", "its turn %s is not there", id)
-		} else if t := c.turn(i); t.seq > e.Seq {
-			c.find(entryName(e.Seq), "evidence", "its turn %s has the number %d, which is greater", id, t.seq)
+		if i, known := s.lookup(id); !known {
+			s.find(s.name(e.Seq), "evidence", "its turn %s is not there", id)
+		} else if t := s.turn(i); t.seq > e.Seq {
+			s.find(s.name(e.Seq), "evidence", "its turn %s has the number %d, which is greater", id, t.seq)
 		}
 	}
 }
 
 // sameAt makes sure that entries are the same when they are asked for by their numbers.
-func (c *checker) sameAt(page []history.Entry) error {
+func (s stream) sameAt(page []history.Entry) error {
 	numbers := make([]dag.Seq, len(page))
 	for i := range page {
 		numbers[i] = page[i].Seq
 	}
-	again, err := c.s.Entries(c.ctx, c.tenant, history.Page{At: numbers})
+	again, err := s.s.Entries(s.ctx, s.tenant, history.Page{Stream: s.of, At: numbers})
 	if err != nil {
-		return c.unreadable(entryName(numbers[0])+" and others", err)
+		return s.unreadable(s.name(numbers[0])+" and others", err)
 	}
 	for i := range page {
 		e := &page[i]
 		switch {
 		case len(again) == 0 || again[0].Seq > e.Seq:
-			c.find(entryName(e.Seq), "found by number", "it is listed, and not found")
+			s.find(s.name(e.Seq), "found by number", "it is listed, and not found")
 			continue
 		case again[0].Seq < e.Seq:
-			c.find(entryName(again[0].Seq), "found by number", "it is found, and not listed")
-		case again[0].Kind != e.Kind || again[0].At != e.At || !bytes.Equal(again[0].Public, e.Public):
-			c.find(entryName(e.Seq), "found by number", "it differs from what the list has")
+			s.find(s.name(again[0].Seq), "found by number", "it is found, and not listed")
+		case !again[0].Same(e):
+			s.find(s.name(e.Seq), "found by number", "it differs from what the list has")
 		}
 		again = again[1:]
 	}
@@ -130,69 +166,87 @@ func (c *checker) sameAt(page []history.Entry) error {
 
 // replan plans entries anew, and adds up what that begins and ends. If they cannot be planned
 // together they are one by one, so that the fault has a place.
-func (c *checker) replan(page []history.Entry) error {
-	p, err := c.planned(page)
+func (s stream) replan(page []history.Entry) error {
+	p, err := s.planned(page)
 	if err == nil {
-		c.expect(p)
+		s.expect(p)
 		return nil
 	}
-	if passing := c.passing(err); passing != nil {
+	if passing := s.passing(err); passing != nil {
 		return passing
 	}
 	if len(page) > 1 {
 		for i := range page {
-			if err := c.replan(page[i : i+1]); err != nil {
+			if err := s.replan(page[i : i+1]); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	c.find(entryName(page[0].Seq), "entry", "%v", err)
+	s.find(s.name(page[0].Seq), "entry", "%v", err)
 	return nil
 }
 
-func (c *checker) planned(page []history.Entry) (*history.Plan, error) {
+func (s stream) planned(page []history.Entry) (*history.Plan, error) {
 	for i := range page {
 		if err := page[i].Check(); err != nil {
 			return nil, err
 		}
 	}
-	change, err := kinds.All().Adopt(page)
+	change, err := kinds.All().Adopt(s.of, page)
 	if err != nil {
 		return nil, err
 	}
-	before := page[0].Seq - 1
-	known, err := history.Know(change, before, asOfReader{c, before})
+	before := asOfReader{s.checker, page[0].Seq - 1}
+	known, err := history.Know(change, s.tenant, before.asOf, before.answer)
 	if err != nil {
 		return nil, err
 	}
-	p, err := change.Plan(known)
-	if err != nil {
-		return nil, err
-	}
-	same := func(a, b history.Entry) bool {
-		return a.Seq == b.Seq && a.Kind == b.Kind && bytes.Equal(a.Public, b.Public)
-	}
-	if !slices.EqualFunc(p.Entries, page, same) {
-		return nil, errors.New("planned anew it comes to other entries")
-	}
-	return p, nil
+	return history.Exactly(change, s.of, page).Plan(known)
 }
 
-// An asOfReader reads what was known as of a number.
+// An asOfReader reads what was known as of a number of the stream that a change is of.
 type asOfReader struct {
 	*checker
 	asOf dag.Seq
 }
 
-// Newest reads all terms of each key, since the newest one may have begun later.
-func (r asOfReader) Newest(keys []history.Key, fn func(history.Term)) error {
+func (r asOfReader) answer(n *history.Needs, k *history.State) error {
+	k.Size = r.asOf
+	if err := r.newest(n.Newest, k.AddNewest); err != nil {
+		return err
+	}
+	if len(n.Ranges) > 0 {
+		lists, err := r.ranges(n.Ranges)
+		if err != nil {
+			return err
+		}
+		k.Ranges = append(k.Ranges, lists...)
+	}
+	for _, of := range []struct {
+		stream history.Stream
+		seqs   []dag.Seq
+	}{{history.Known, n.Entries}, {history.Record, n.Records}} {
+		if len(of.seqs) == 0 {
+			continue
+		}
+		list, err := r.s.Entries(r.ctx, r.tenant, history.Page{Stream: of.stream, At: of.seqs})
+		if err != nil {
+			return err
+		}
+		k.AddEntries(of.stream, list)
+	}
+	return nil
+}
+
+// newest reads all terms of each key, since the newest one may have begun later.
+func (r asOfReader) newest(keys []history.Key, fn func(history.Term)) error {
 	for some := range slices.Chunk(keys, history.MaxRanges) {
 		ranges := make([]history.Range, len(some))
 		for i := range some {
 			ranges[i] = history.Range{Index: some[i].Index, Prefix: []byte(some[i].Key)}
 		}
-		lists, err := r.Ranges(ranges)
+		lists, err := r.ranges(ranges)
 		if err != nil {
 			return err
 		}
@@ -206,7 +260,7 @@ func (r asOfReader) Newest(keys []history.Key, fn func(history.Term)) error {
 	return nil
 }
 
-func (r asOfReader) Ranges(ranges []history.Range) ([][]history.Term, error) {
+func (r asOfReader) ranges(ranges []history.Range) ([][]history.Term, error) {
 	lists, err := r.s.Terms(r.ctx, r.tenant, ranges)
 	if err == nil && len(lists) != len(ranges) {
 		err = fmt.Errorf("%d ranges of terms have %d answers", len(ranges), len(lists))
@@ -223,10 +277,6 @@ func (r asOfReader) Ranges(ranges []history.Range) ([][]history.Term, error) {
 		}
 	}
 	return lists, nil
-}
-
-func (r asOfReader) Entries(seqs []dag.Seq) ([]history.Entry, error) {
-	return r.s.Entries(r.ctx, r.tenant, history.Page{At: seqs})
 }
 
 // bucket is where a term is summed up.
@@ -316,8 +366,10 @@ func (c *checker) termList() error {
 // explain plans all entries once more, and lists what they give in the buckets that differ
 // beside what is there.
 func (c *checker) explain() error {
-	if _, err := c.eachPage("", c.replan); err != nil {
-		return err
+	for _, s := range c.streams() {
+		if _, err := s.eachPage("", s.replan); err != nil {
+			return err
+		}
 	}
 	const rule = "term"
 	err := c.eachTerm("", func(t *history.Term) {
@@ -327,7 +379,7 @@ func (c *checker) explain() error {
 		key := termKey(t)
 		want, ok := c.wanted[key]
 		delete(c.wanted, key)
-		switch where := entryName(t.Since); {
+		switch where := nameIn(t.Index.Stream(), t.Since); {
 		case !ok:
 			c.find(where, rule, "index %d has %.80q of it, which does not follow from it", t.Index, t.Key)
 		case !bytes.Equal(want.Value, t.Value):
@@ -340,7 +392,7 @@ func (c *checker) explain() error {
 		return err
 	}
 	for _, t := range c.wanted {
-		c.find(entryName(t.Since), rule, "index %d lacks %.80q, which follows from it", t.Index, t.Key)
+		c.find(nameIn(t.Index.Stream(), t.Since), rule, "index %d lacks %.80q, which follows from it", t.Index, t.Key)
 	}
 	return nil
 }
@@ -371,6 +423,7 @@ func (c *checker) eachTerm(stage string, fn func(*history.Term)) error {
 
 func (c *checker) eachOfIndex(index history.Index, fn func(*history.Term)) error {
 	r := history.Range{Index: index, Limit: max(c.o.Page, 2)}
+	in := c.streams()[index.Stream()]
 	var last *history.Term
 	for {
 		lists, err := c.s.Terms(c.ctx, c.tenant, []history.Range{r})
@@ -380,16 +433,16 @@ func (c *checker) eachOfIndex(index history.Index, fn func(*history.Term)) error
 		for i := range lists[0] {
 			t := &lists[0][i]
 			if t.Index != index || last != nil && last.Compare(t) >= 0 {
-				c.find(entryName(t.Since), "order", "%.80q of it stands in index %d out of order", t.Key, index)
+				c.find(in.name(t.Since), "order", "%.80q of it stands in index %d out of order", t.Key, index)
 				return nil
 			}
-			if last = t; t.Since > c.head {
-				c.saw(t.Since, entryName(t.Since))
+			if last = t; t.Since > in.last {
+				in.saw(t.Since, in.name(t.Since))
 				continue
 			}
-			if t.Until > c.head {
+			if t.Until > in.last {
 				if t.Until != history.Forever {
-					c.saw(t.Until, entryName(t.Since))
+					in.saw(t.Until, in.name(t.Since))
 				}
 				seen := *t
 				seen.Until = history.Forever

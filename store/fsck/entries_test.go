@@ -77,7 +77,10 @@ type damaged struct {
 	terms   []history.Term // in their order
 }
 
-func (d *damaged) Entries(_ context.Context, _ dag.Tenant, p history.Page) (list []history.Entry, _ error) {
+func (d *damaged) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) (list []history.Entry, _ error) {
+	if p.Stream == history.Record {
+		return d.Store.Entries(ctx, tenant, p)
+	}
 	for i := range d.entries {
 		e := &d.entries[i]
 		if p.At != nil && slices.Contains(p.At, e.Seq) || p.At == nil && e.Seq > p.After && len(list) < p.Limit {
@@ -255,7 +258,7 @@ type untrue struct {
 
 func (u *untrue) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
 	list, err := u.Store.Entries(ctx, tenant, p)
-	if err == nil && u.entries != nil {
+	if err == nil && u.entries != nil && p.Stream == history.Known {
 		u.calls++
 		list, err = u.entries(u.calls, p, list)
 	}

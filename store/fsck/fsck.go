@@ -190,9 +190,11 @@ type checker struct {
 	counts Counts
 	told   map[[2]string]bool // place and rule of what was reported, as long as they are few
 
-	head   dag.Seq
-	seed   maphash.Seed
-	leaves map[half]uint64 // where the ledger has them
+	head     dag.Seq
+	seed     maphash.Seed
+	leaves   map[half]uint64 // where the ledger has them
+	size     dag.Seq         // how many there were
+	appended dag.Seq         // the greatest number of the record that was seen
 	turnRecord
 	entryRecord
 
@@ -303,6 +305,13 @@ func (c *checker) later() error {
 	}
 	if head < c.head {
 		c.find("head", "head", "it went from %d to %d", c.head, head)
+	}
+	tree, err := c.s.Log(c.ctx, c.tenant)
+	if err != nil {
+		return c.unreadable("ledger", err)
+	}
+	if c.appended > dag.Seq(tree.Size()) {
+		c.find(leafName(uint64(c.appended)-1), "size", "it is there, or a term of it, and the ledger has %d leaves", tree.Size())
 	}
 	gone := map[dag.TurnID]bool{}
 	for _, i := range c.vanished {

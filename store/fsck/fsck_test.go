@@ -15,8 +15,9 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -70,7 +71,7 @@ func TestSound(t *testing.T) {
 			t.Errorf("pages of %d: %d findings: %v", page, report.Found, report.Findings)
 		}
 		want := fsck.Counts{
-			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Entries: 44, Terms: 96,
+			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Entries: 44, Terms: 100,
 			Conversations: 8, Policies: 4, Issued: 10, Recut: 10, Keys: 6, Leaves: 28,
 		}
 		if report.Counts != want {
@@ -201,11 +202,11 @@ var damages = []damage{
 	{"event of another size", `UPDATE events SET turn = x'00' WHERE tenant = 1 AND seq = 21`, "event 1 and on", "readable"},
 	{"event at no time", `UPDATE events SET at = -1 WHERE tenant = 1 AND seq = 21`, "event 21", "form"},
 
-	{"policy gone", `DELETE FROM policies WHERE tenant = 1 AND policy = 'wide@1'`, "issued 1", "policy"},
-	{"policy of another name", `UPDATE policies SET policy = 'wide@7' WHERE tenant = 1 AND policy = 'wide@1'`, "issued 5", "policy"},
-	{"policy's hash", `UPDATE policies SET hash = zeroblob(32) WHERE tenant = 1 AND policy = 'wide@1'`, "policies", "readable"},
-	{"policy's parameters", `UPDATE policies SET canonical = (SELECT canonical FROM policies WHERE policy = 'narrow@2') WHERE tenant = 1 AND policy = 'wide@1'`, "policies", "readable"},
-	{"policy, both", `UPDATE policies SET (hash, canonical) = (SELECT hash, canonical FROM policies WHERE policy = 'narrow@2') WHERE tenant = 1 AND policy = 'wide@1'`, "issued 1", "policy_params_hash"},
+	{"policy gone", `DELETE FROM terms WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "issued 1", "policy"},
+	{"policy of another name", `UPDATE terms SET key = CAST('wide@7' AS BLOB) WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "issued 5", "policy"},
+	{"policy's hash", `UPDATE terms SET value = zeroblob(32) || substr(value, 33) WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "policies", "readable"},
+	{"policy's parameters", `UPDATE terms SET value = substr(value, 1, 32) || (SELECT substr(value, 33) FROM terms WHERE key = CAST('narrow@2' AS BLOB)) WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "policies", "readable"},
+	{"policy, both", `UPDATE terms SET value = (SELECT value FROM terms WHERE key = CAST('narrow@2' AS BLOB)) WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "issued 1", "policy_params_hash"},
 
 	{"issued gone", `DELETE FROM issued WHERE tenant = 1 AND number = 2`, "issued 3", "number"},
 	{"issued number", `UPDATE issued SET number = 9 WHERE tenant = 1 AND number = 5`, "issued 9", "number"},
@@ -241,7 +242,10 @@ var damages = []damage{
 	{"issued at another time", `UPDATE issued SET at = at + 1 WHERE tenant = 1 AND number = 2`, "issued 2", "ledger"},
 	{"issued by another key", `UPDATE issued SET key = 'key-2' WHERE tenant = 1 AND number = 2`, "issued 2", "ledger"},
 	{"issued bundle", `UPDATE issued SET bundle = zeroblob(32) WHERE tenant = 1 AND number = 2`, "issued 2", "ledger"},
-	{"policy that came by another way", `INSERT INTO policies SELECT tenant, 'other@1', hash, canonical FROM policies WHERE tenant = 1 AND policy = 'wide@1'`, "policy other@1", "ledger"},
+	{"policy that came by another way", `INSERT INTO terms SELECT tenant, indx, CAST('other@1' AS BLOB), since, until, value FROM terms WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "leaf ", "term"},
+	{"policy's detail", `UPDATE records SET detail = (SELECT detail FROM records WHERE kind = 'policy/1' ORDER BY n DESC LIMIT 1) WHERE tenant = 1 AND kind = 'policy/1'`, "leaf ", "entry"},
+	{"record of another kind", `UPDATE records SET kind = 'policy/2' WHERE tenant = 1 AND kind = 'policy/1'`, "leaf ", "entry"},
+	{"record beyond the ledger", `INSERT INTO terms SELECT tenant, indx, key, 999, until, value FROM terms WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "leaf 998", "size"},
 
 	{"ledger gone", `DELETE FROM logs WHERE tenant = 1`, "leaf 0", "size"},
 	{"ledger's size, too great", `UPDATE logs SET size = 22 WHERE tenant = 1`, "leaf 14", "number"},
@@ -249,13 +253,13 @@ var damages = []damage{
 	{"ledger's size and not its edge", `UPDATE logs SET size = 15 WHERE tenant = 1`, "ledger", "readable"},
 	{"ledger as it was", `UPDATE logs SET size = 12, edge = substr(edge, 1, 64) WHERE tenant = 1`, "leaf 12", "size"},
 	{"ledger's edge", blob("logs", "edge", 40, `tenant = 1`), "ledger", "edge"},
-	{"leaf", blob("log_leaves", "leaf", 20, `tenant = 1 AND n = 6`), "leaf 6", "hash"},
-	{"leaf, not even a leaf", blob("log_leaves", "leaf", 0, `tenant = 1 AND n = 6`), "leaf 6", "form"},
-	{"leaf cut short", `UPDATE log_leaves SET leaf = substr(leaf, 1, 40) WHERE tenant = 1 AND n = 6`, "leaf 6", "form"},
-	{"leaf twice", `UPDATE log_leaves SET leaf = (SELECT leaf FROM log_leaves WHERE tenant = 1 AND n = 3) WHERE tenant = 1 AND n = 6`, "leaf 6", "twice"},
-	{"leaf gone", `DELETE FROM log_leaves WHERE tenant = 1 AND n = 6`, "leaf ", "readable"},
-	{"leaf of another number", `UPDATE log_leaves SET n = 99 WHERE tenant = 1 AND n = 13`, "leaf ", "readable"},
-	{"leaf of another tenant", `UPDATE log_leaves SET tenant = 7 WHERE tenant = 1 AND n = 13`, "leaf 13", "number"},
+	{"leaf", blob("records", "leaf", 20, `tenant = 1 AND n = 6`), "leaf 6", "hash"},
+	{"leaf, not even a leaf", blob("records", "leaf", 0, `tenant = 1 AND n = 6`), "leaf 6", "form"},
+	{"leaf cut short", `UPDATE records SET leaf = substr(leaf, 1, 40) WHERE tenant = 1 AND n = 6`, "leaf 6", "form"},
+	{"leaf twice", `UPDATE records SET leaf = (SELECT leaf FROM records WHERE tenant = 1 AND n = 3) WHERE tenant = 1 AND n = 6`, "leaf 6", "twice"},
+	{"leaf gone", `DELETE FROM records WHERE tenant = 1 AND n = 6`, "leaf ", "number"},
+	{"leaf of another number", `UPDATE records SET n = 99 WHERE tenant = 1 AND n = 13`, "leaf ", "number"},
+	{"leaf of another tenant", `UPDATE records SET tenant = 7 WHERE tenant = 1 AND n = 13`, "leaf 13", "number"},
 	{"leaf's hash", blob("log_hashes", "hash", 31, `tenant = 1 AND n = 6`), "leaf 6", "hash"},
 	{"leaf's hash, gone", `DELETE FROM log_hashes WHERE tenant = 1 AND n = 6`, "leaf ", "readable"},
 	{"leaf's hash, the last one", `DELETE FROM log_hashes WHERE tenant = 1 AND n = 13`, "leaf 13", "hash"},
@@ -440,9 +444,11 @@ func (m *meanwhile) IssuedAfter(ctx context.Context, tenant dag.Tenant, after ui
 	return m.Store.IssuedAfter(ctx, tenant, after, limit)
 }
 
-func (m *meanwhile) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
-	m.reads++
-	return m.Store.Policies(ctx, tenant)
+func (m *meanwhile) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	if len(ranges) == 1 && ranges[0].Index == 128 && ranges[0].Limit == 0 && ranges[0].Prefix == nil {
+		m.reads++
+	}
+	return m.Store.Terms(ctx, tenant, ranges)
 }
 
 // TestPolicyMeanwhile issues a slice under a policy that is registered while the check
@@ -454,7 +460,7 @@ func TestPolicyMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &meanwhile{Store: s, do: func() error {
-		return errors.Join(s.PutPolicy(ctx, tenant, storetest.Policy("new@1", 5)), storetest.Issue(ctx, s, tenant, storetest.TurnID(9), "new@1"))
+		return errors.Join(registry.Base{History: s}.Put(ctx, tenant, storetest.Policy("new@1", 5)), storetest.Issue(ctx, s, tenant, storetest.TurnID(9), "new@1"))
 	}}
 	report, err := fsck.Tenant(ctx, m, tenant, fsck.Options{})
 	if err != nil || !report.OK() || report.Counts.Recut != 6 || m.do != nil {

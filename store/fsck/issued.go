@@ -27,7 +27,7 @@ func (r *recorded) add(seed maphash.Seed, i *store.Issued) {
 
 // issued checks the record of issued slices, and cuts each again.
 func (c *checker) issued() error {
-	registry, err := c.s.Policies(c.ctx, c.tenant)
+	registry, err := c.registry().All(c.ctx, c.tenant)
 	if err != nil {
 		registry = policy.Registry{} // it was told already
 	}
@@ -128,7 +128,7 @@ func (c *checker) registeredFor(page []store.Issued, registry policy.Registry) (
 	if !slices.ContainsFunc(page, unknown) {
 		return registry, nil
 	}
-	again, err := c.s.Policies(c.ctx, c.tenant)
+	again, err := c.registry().All(c.ctx, c.tenant)
 	if err != nil {
 		return registry, c.unreadable("policies", err)
 	}

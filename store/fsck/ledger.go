@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -30,11 +32,12 @@ func (c *checker) ledger() error {
 	if err != nil {
 		return c.unreadable("ledger", err)
 	}
+	c.size = dag.Seq(tree.Size())
 	c.leaves = make(map[half]uint64, min(tree.Size(), 1<<20))
 	var again ledger.Tree
 	for again.Size() < tree.Size() {
 		first := again.Size()
-		page, err := c.s.LogLeaves(c.ctx, c.tenant, first, int(min(tree.Size()-first, uint64(c.o.Page), logPage)))
+		page, err := c.s.Entries(c.ctx, c.tenant, history.Page{Stream: history.Record, After: dag.Seq(first), Limit: int(min(tree.Size()-first, uint64(c.o.Page), logPage))})
 		if err != nil {
 			return c.unreadable(leafName(first)+" and on", err)
 		}
@@ -42,7 +45,9 @@ func (c *checker) ledger() error {
 			c.find(leafName(first), "number", "it is not there, and the ledger has %d leaves", tree.Size())
 			return nil
 		}
-		if err := c.leafPage(&again, page); err != nil {
+		if err := c.leafPage(&again, page); errors.Is(err, errEnough) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		c.progress("ledger", int(again.Size()), int(tree.Size()))
@@ -54,11 +59,15 @@ func (c *checker) ledger() error {
 }
 
 // leafPage checks the next leaves of the ledger and appends them to the tree.
-func (c *checker) leafPage(tree *ledger.Tree, page [][]byte) error {
+func (c *checker) leafPage(tree *ledger.Tree, page []history.Entry) error {
 	first := tree.Size()
 	var nodes []ledger.Node
-	for i, leaf := range page {
-		n := first + uint64(i)
+	for i := range page {
+		leaf, n := page[i].Public, first+uint64(i)
+		if page[i].Seq != dag.Seq(n)+1 {
+			c.find(leafName(n), "number", "leaf %d comes where it must be", page[i].Seq-1)
+			return errEnough
+		}
 		c.counts.Leaves++
 		if err := ledger.CheckLeaf(leaf); err != nil {
 			c.find(leafName(n), "form", "%v", err)
@@ -124,10 +133,17 @@ func hashName(level int, n uint64) string {
 }
 
 // indexes asks for leaves by their bytes, several at once, as askNames does.
-func (c *checker) indexes(first uint64, page [][]byte) error {
+func (c *checker) indexes(first uint64, page []history.Entry) error {
 	at, errs := make([]uint64, len(page)), make([]error, len(page))
-	atOnce(len(page), func(i int) { at[i], errs[i] = c.s.LogIndex(c.ctx, c.tenant, page[i]) })
+	atOnce(len(page), func(i int) {
+		if page[i].Kind == "" {
+			at[i], errs[i] = c.s.LogIndex(c.ctx, c.tenant, page[i].Public)
+		}
+	})
 	for i := range page {
+		if page[i].Kind != "" {
+			continue // its terms lead to it
+		}
 		where := leafName(first + uint64(i))
 		switch {
 		case errors.Is(errs[i], store.ErrNotFound):
@@ -147,7 +163,7 @@ func (c *checker) indexes(first uint64, page [][]byte) error {
 // meanwhile.
 func (c *checker) beyondLedger(size uint64) error {
 	var where []string
-	leaves, err := c.s.LogLeaves(c.ctx, c.tenant, size, 1)
+	leaves, err := c.s.Entries(c.ctx, c.tenant, history.Page{Stream: history.Record, After: dag.Seq(size), Limit: 1})
 	if err != nil {
 		return c.unreadable(leafName(size), err)
 	}

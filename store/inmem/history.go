@@ -28,23 +28,31 @@ func (s *Store) Write(ctx context.Context, name dag.Tenant, c history.Change) er
 	}
 	defer s.disk.mu.Unlock()
 	t := s.disk.tenant(name)
-	p, err := t.past.planned(c, t.head)
+	p, err := t.planned(c, name)
 	if err != nil {
 		return fmt.Errorf("inmem: write: %w", err)
 	}
-	if len(p.Entries) == 0 {
+	if p.Empty() {
 		return nil
+	}
+	grown, err := t.plan()
+	if err == nil {
+		err = grown.record(p.Records)
+	}
+	if err != nil {
+		return err
 	}
 	return s.commit(ctx, func() {
 		t.past.change(p)
+		t.grow(grown)
 		t.head = p.Head(t.head)
 		s.disk.keep(name, t)
-	}, "entries", "terms", "head")
+	}, grown.steps("entries", "terms", "head")...)
 }
 
-// plan lets a change plan.
-func (p *past) planned(c history.Change, head dag.Seq) (*history.Plan, error) {
-	known, err := history.Know(c, head, p)
+// planned lets a change plan.
+func (t *tenant) planned(c history.Change, name dag.Tenant) (*history.Plan, error) {
+	known, err := history.Know(c, name, t.head, t.answer)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +61,29 @@ func (p *past) planned(c history.Change, head dag.Seq) (*history.Plan, error) {
 		return nil, err
 	}
 	for i := range plan.End {
-		if e := &plan.End[i]; p.find(e) == nil {
+		if e := &plan.End[i]; t.find(e) == nil {
 			return nil, fmt.Errorf("a term of index %d that number %d began is not there to end", e.Index, e.Since)
 		}
 	}
-	return plan, plan.Check(head)
+	return plan, plan.Check(t.head, dag.Seq(t.tree.Size()))
+}
+
+// answer reads what a change needs.
+func (t *tenant) answer(n *history.Needs, k *history.State) error {
+	for _, key := range n.Newest {
+		last := history.Term{Index: key.Index, Key: []byte(key.Key), Since: dag.MaxSeq + 1}
+		at, _ := slices.BinarySearchFunc(t.sorted(), &last, (*history.Term).Compare)
+		if at > 0 && t.terms[at-1].Index == key.Index && string(t.terms[at-1].Key) == key.Key {
+			k.AddNewest(copiedTerm(t.terms[at-1]))
+		}
+	}
+	for i := range n.Ranges {
+		k.Ranges = append(k.Ranges, t.rangeOf(&n.Ranges[i], nil))
+	}
+	k.AddEntries(history.Known, at(t.past.entries, n.Entries))
+	k.AddEntries(history.Record, at(t.log.leaves, n.Records))
+	k.Size = dag.Seq(t.tree.Size())
+	return nil
 }
 
 // change does what was planned.
@@ -101,33 +127,20 @@ func (p *past) sorted() []*history.Term {
 	return p.terms
 }
 
-// The methods of history.Reader.
-
-func (p *past) Newest(keys []history.Key, fn func(history.Term)) error {
-	for _, k := range keys {
-		last := history.Term{Index: k.Index, Key: []byte(k.Key), Since: dag.MaxSeq + 1}
-		at, _ := slices.BinarySearchFunc(p.sorted(), &last, (*history.Term).Compare)
-		if at > 0 && p.terms[at-1].Index == k.Index && string(p.terms[at-1].Key) == k.Key {
-			fn(copiedTerm(p.terms[at-1]))
-		}
-	}
-	return nil
-}
-
-func (p *past) Ranges(ranges []history.Range) ([][]history.Term, error) {
-	lists := make([][]history.Term, len(ranges))
-	for i := range ranges {
-		lists[i] = p.rangeOf(&ranges[i], nil)
-	}
-	return lists, nil
-}
-
 func (p *past) rangeOf(r *history.Range, list []history.Term) []history.Term {
 	lower := r.Lower()
 	first := history.Term{Index: r.Index, Key: lower.Key, Since: lower.Since}
 	at, _ := slices.BinarySearchFunc(p.sorted(), &first, (*history.Term).Compare)
-	for _, t := range p.terms[at:] {
-		if t.Index != r.Index || bytes.Compare(t.Key, r.Upper()) >= 0 || r.Limit > 0 && len(list) == r.Limit {
+	in := p.terms[at:]
+	beyond := history.Term{Index: r.Index, Key: r.Upper()}
+	end, _ := slices.BinarySearchFunc(in, &beyond, (*history.Term).Compare)
+	in = in[:end]
+	if r.Last {
+		in = slices.Clone(in)
+		slices.Reverse(in)
+	}
+	for _, t := range in {
+		if r.Limit > 0 && len(list) == r.Limit {
 			break
 		}
 		if r.Holds(t) {
@@ -137,19 +150,20 @@ func (p *past) rangeOf(r *history.Range, list []history.Term) []history.Term {
 	return list
 }
 
-func (p *past) Entries(seqs []dag.Seq) (list []history.Entry, _ error) {
+// at returns the entries of numbers.
+func at(entries []history.Entry, seqs []dag.Seq) (list []history.Entry) {
 	for _, seq := range slices.Compact(slices.Sorted(slices.Values(seqs))) {
-		at, ok := slices.BinarySearchFunc(p.entries, seq, func(e history.Entry, seq dag.Seq) int { return cmp.Compare(e.Seq, seq) })
+		at, ok := slices.BinarySearchFunc(entries, seq, func(e history.Entry, seq dag.Seq) int { return cmp.Compare(e.Seq, seq) })
 		if ok {
-			list = append(list, copiedEntry(&p.entries[at]))
+			list = append(list, copiedEntry(&entries[at]))
 		}
 	}
-	return list, nil
+	return list
 }
 
 func copiedEntry(e *history.Entry) history.Entry {
 	c := *e
-	c.Public = bytes.Clone(e.Public)
+	c.Public, c.Detail = bytes.Clone(e.Public), bytes.Clone(e.Detail)
 	return c
 }
 
@@ -165,14 +179,17 @@ func (s *Store) Entries(ctx context.Context, name dag.Tenant, page history.Page)
 		return nil, err
 	}
 	defer s.disk.mu.Unlock()
-	p := &s.disk.tenant(name).past
-	if page.At != nil {
-		list, err := p.Entries(page.At)
-		return append(empty[history.Entry](s), list...), err
+	t := s.disk.tenant(name)
+	entries := t.past.entries
+	if page.Stream == history.Record {
+		entries = t.log.leaves
 	}
 	list := empty[history.Entry](s)
-	for i := range p.entries {
-		if e := &p.entries[i]; e.Seq > page.After && len(list) < page.Limit {
+	if page.At != nil {
+		return append(list, at(entries, page.At)...), nil
+	}
+	for i := range entries {
+		if e := &entries[i]; e.Seq > page.After && len(list) < page.Limit {
 			list = append(list, copiedEntry(e))
 		}
 	}

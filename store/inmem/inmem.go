@@ -21,7 +21,6 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -37,7 +36,6 @@ type tenant struct {
 	records []*store.Record // by Seq
 	byID    map[dag.TurnID]*store.Record
 	events  []store.Event
-	reg     policy.Registry
 	issued  []store.Issued
 	bundles map[dag.Digest]int // where a bundle's record is in issued
 	keys    map[string]access.Key

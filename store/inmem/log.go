@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -14,7 +15,7 @@ import (
 // A log is a tenant's ledger.
 type log struct {
 	tree   ledger.Tree
-	leaves [][]byte
+	leaves []history.Entry
 	hashes [levels][]ledger.Hash
 	index  map[ledger.Hash]uint64 // where a leaf stands, by its hash
 }
@@ -28,7 +29,7 @@ const mostHashes = 4096
 // A growth is what a write is to append to a ledger.
 type growth struct {
 	tree   ledger.Tree // afterwards
-	leaves [][]byte
+	leaves []history.Entry
 	nodes  []ledger.Node
 	index  map[ledger.Hash]uint64 // of the new leaves
 	at     []uint64               // where each of the leaves stands that were asked for
@@ -50,11 +51,27 @@ func (l *log) plan(leaves ...[]byte) (growth, error) {
 				return growth{}, fmt.Errorf("inmem: %w", err)
 			}
 			g.index[hash] = at
-			g.leaves = append(g.leaves, slices.Clone(leaf))
+			g.leaves = append(g.leaves, history.Entry{Seq: dag.Seq(at) + 1, Public: slices.Clone(leaf)})
 		}
 		g.at = append(g.at, at)
 	}
 	return g, nil
+}
+
+// record plans entries of the record, which are new.
+func (g *growth) record(list []history.Entry) error {
+	for i := range list {
+		e := copiedEntry(&list[i])
+		hash := ledger.Hash(e.Leaf())
+		at := g.tree.Size()
+		var err error
+		if g.nodes, err = g.tree.Append(hash, g.nodes); err != nil {
+			return fmt.Errorf("inmem: %w", err)
+		}
+		g.index[hash] = at
+		g.leaves = append(g.leaves, e)
+	}
+	return nil
 }
 
 // steps are those of a write, and then those of its leaves if there are any.
@@ -107,7 +124,7 @@ func (s *Store) LogLeaves(ctx context.Context, name dag.Tenant, from uint64, lim
 	from = min(from, uint64(len(leaves)))
 	list := empty[[]byte](s)
 	for _, leaf := range leaves[from:][:min(len(leaves[from:]), max(limit, 0))] {
-		list = append(list, slices.Clone(leaf))
+		list = append(list, slices.Clone(leaf.Public))
 	}
 	return list, nil
 }

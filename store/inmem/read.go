@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -229,15 +228,6 @@ func (s *Store) Events(ctx context.Context, name dag.Tenant, after dag.Seq, limi
 		}
 	}
 	return list, nil
-}
-
-// Policies gives the tenant's registry.
-func (s *Store) Policies(ctx context.Context, name dag.Tenant) (policy.Registry, error) {
-	if err := s.enter(ctx); err != nil {
-		return policy.Registry{}, err
-	}
-	defer s.disk.mu.Unlock()
-	return s.disk.tenant(name).reg, nil
 }
 
 // IssuedByID gives the records of a slice id.

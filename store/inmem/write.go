@@ -7,7 +7,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -71,7 +70,7 @@ func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretc
 	}
 	plan := &history.Plan{}
 	if c := prepared.Change(); c != nil {
-		if plan, err = t.past.planned(c, t.head); err != nil {
+		if plan, err = t.planned(c, name); err != nil {
 			return fmt.Errorf("inmem: adopt: %w", err)
 		}
 	}
@@ -163,34 +162,6 @@ func (s *Store) Erase(ctx context.Context, name dag.Tenant, e store.Event) (stor
 		return store.Event{}, err
 	}
 	return e, nil
-}
-
-// PutPolicy registers a policy.
-func (s *Store) PutPolicy(ctx context.Context, name dag.Tenant, p policy.Registered) error {
-	if _, err := dag.ParseTenant(string(name)); err != nil {
-		return err
-	}
-	if _, err := policy.ParseID(string(p.ID())); err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.disk.mu.Unlock()
-	t := s.disk.tenant(name)
-	with, err := t.reg.With(p)
-	if err != nil || len(with.All()) == len(t.reg.All()) {
-		return err
-	}
-	grown, err := t.plan(store.PolicyLeaf(name, p))
-	if err != nil {
-		return err
-	}
-	return s.commit(ctx, func() {
-		t.reg = with
-		t.grow(grown)
-		s.disk.keep(name, t)
-	}, grown.steps("policies")...)
 }
 
 // PutIssued records that bundles were handed out.

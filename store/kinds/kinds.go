@@ -10,10 +10,11 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger/witness"
+	"github.com/graphkernel/graphkernel/policy/registry"
 )
 
 // All are the codecs of every kind of entry.
-func All() history.Codecs { return history.Codecs{knowledge.Codec{}} }
+func All() history.Codecs { return history.Codecs{knowledge.Codec{}, registry.Codec{}} }
 
 // OfCell finds the codec of a cell by its name.
 func OfCell(name string) (history.CellCodec, error) {

@@ -11,7 +11,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -117,14 +116,6 @@ func (w *watched) Entries(ctx context.Context, tenant dag.Tenant, p history.Page
 
 func (w *watched) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
 	return watch(ctx, w, "terms", func(ctx context.Context) ([][]history.Term, error) { return w.inner.Terms(ctx, tenant, ranges) })
-}
-
-func (w *watched) PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
-	return act(ctx, w, "put_policy", func(ctx context.Context) error { return w.inner.PutPolicy(ctx, tenant, p) })
-}
-
-func (w *watched) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
-	return watch(ctx, w, "policies", func(ctx context.Context) (policy.Registry, error) { return w.inner.Policies(ctx, tenant) })
 }
 
 func (w *watched) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {

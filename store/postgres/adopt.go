@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -48,8 +49,9 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 		return err
 	}
 	var plan *history.Plan
+	var tree *ledger.Tree
 	if c := p.Change(); c != nil {
-		if plan, err = t.plan(c); err != nil {
+		if plan, tree, err = t.plan(c); err != nil {
 			return err
 		}
 	}
@@ -84,7 +86,7 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 	}
 	if plan != nil {
 		b := &pgx.Batch{}
-		if err := t.queuePlan(b, plan); err != nil {
+		if err := t.queuePlan(b, plan, tree); err != nil {
 			return err
 		}
 		if err := t.SendBatch(t.ctx, b).Close(); err != nil {

@@ -10,9 +10,9 @@
 // turns and runs by tenant and conversation, so that a slice of one conversation reads
 // one partition, and ids by tenant and id.
 //
-// The ledger is in four tables: logs has its size and right edge, log_leaves the leaves,
-// log_hashes the hashes that tiles are made of, and log_index where a leaf stands, but for
-// those of issued slices, of which the record says it.
+// The ledger is in four tables: logs has its size and right edge, records the leaves with what is
+// kept beside them, log_hashes the hashes that tiles are made of, and log_index where a leaf of no
+// kind stands, but for those of issued slices, of which their table says it.
 // cells holds named values, such as the roots of other logs that were cosigned. They have no partitions, and
 // stay on the server that holds the heads: a leaf belongs to its act's transaction.
 //

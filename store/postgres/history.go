@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store/packed"
 )
 
@@ -25,13 +26,24 @@ const (
 	queryEntriesAt = `SELECT e.* FROM (SELECT DISTINCT unnest($2::bigint[]) AS seq) a
 		CROSS JOIN LATERAL (SELECT ` + entryColumns + ` FROM entries WHERE tenant = $1 AND seq = a.seq OFFSET 0) e ORDER BY e.seq`
 
+	recordedColumns = `n + 1, kind, leaf, detail`
+
+	queryRecords = `SELECT ` + recordedColumns + ` FROM records WHERE tenant = $1 AND n >= $2 ORDER BY n LIMIT $3`
+
+	// See queryTurns.
+	queryRecordsAt = `SELECT e.* FROM (SELECT DISTINCT unnest($2::bigint[]) AS seq) a
+		CROSS JOIN LATERAL (SELECT ` + recordedColumns + ` FROM records WHERE tenant = $1 AND n = a.seq - 1 OFFSET 0) e ORDER BY a.seq`
+
 	// All ranges at once. The limit leaves the server no other way than to descend the primary
 	// key for each, one after the other, and to stop: so the rows come in order.
-	queryTerms = `SELECT a.n, t.* FROM unnest($2::smallint[], $3::bytea[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bigint[])
+	queryTerms = termsIn + ` ORDER BY key, since LIMIT a.most) t`
+
+	queryTermsLast = termsIn + ` ORDER BY key DESC, since DESC LIMIT a.most) t`
+
+	termsIn = `SELECT a.n, t.* FROM unnest($2::smallint[], $3::bytea[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bigint[])
 			WITH ORDINALITY a (indx, key, since, upper, as_of, most, n)
 		CROSS JOIN LATERAL (SELECT key, since, until, value FROM terms
-			WHERE tenant = $1 AND indx = a.indx AND (key, since) > (a.key, a.since) AND key < a.upper AND since <= a.as_of AND (until > a.as_of OR a.as_of = ` + always + `)
-			ORDER BY key, since LIMIT a.most) t`
+			WHERE tenant = $1 AND indx = a.indx AND (key, since) > (a.key, a.since) AND key < a.upper AND since <= a.as_of AND (until > a.as_of OR a.as_of = ` + always + `)`
 
 	// The newest term of each key.
 	queryNewest = `SELECT a.n, t.* FROM unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY a (indx, key, n)
@@ -71,40 +83,47 @@ func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) 
 }
 
 func (t *tx) change(c history.Change) error {
-	p, err := t.plan(c)
-	if err != nil || len(p.Entries) == 0 {
+	p, tree, err := t.plan(c)
+	if err != nil || p.Empty() {
 		return err
 	}
-	if err := t.sweep(); err != nil {
-		return err
+	moves := len(p.Entries) > 0 // what is added to the record alone does not move the head
+	if moves {
+		if err := t.sweep(); err != nil {
+			return err
+		}
 	}
 	b := &pgx.Batch{}
-	if err := t.queuePlan(b, p); err != nil {
+	if err := t.queuePlan(b, p, tree); err != nil {
 		return err
 	}
-	if err := t.begin("head"); err != nil {
-		return err
+	if moves {
+		if err := t.begin("head"); err != nil {
+			return err
+		}
+		b.Queue(queryMove, string(t.name), int64(p.Head(t.head)), t.writer)
 	}
-	b.Queue(queryMove, string(t.name), int64(p.Head(t.head)), t.writer)
 	return t.SendBatch(t.ctx, b).Close()
 }
 
-// plan reads what a change needs, and lets it plan.
-func (t *tx) plan(c history.Change) (*history.Plan, error) {
-	known, err := history.Know(c, t.head, termReader{t})
+// plan reads what a change needs, and lets it plan. The tree is the ledger's right edge, if the
+// change asked for its size.
+func (t *tx) plan(c history.Change) (*history.Plan, *ledger.Tree, error) {
+	tree := &ledger.Tree{}
+	known, err := history.Know(c, t.name, t.head, func(n *history.Needs, k *history.State) error { return t.answer(n, k, tree) })
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := c.Plan(known)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p.Sort()
-	return p, p.Check(t.head)
+	return p, tree, p.Check(t.head, dag.Seq(tree.Size()))
 }
 
 // queuePlan queues the statements that carry out a plan, except the one that moves the head.
-func (t *tx) queuePlan(b *pgx.Batch, p *history.Plan) error {
+func (t *tx) queuePlan(b *pgx.Batch, p *history.Plan, tree *ledger.Tree) error {
 	if len(p.End) > 0 {
 		if err := t.begin("endings"); err != nil {
 			return err
@@ -131,7 +150,7 @@ func (t *tx) queuePlan(b *pgx.Batch, p *history.Plan) error {
 		}
 		t.queueTerms(b, p.Begin)
 	}
-	return nil
+	return t.queueRecords(b, tree, p.Records)
 }
 
 func (t *tx) queueEntries(b *pgx.Batch, list []history.Entry) {
@@ -170,53 +189,78 @@ func blob(b []byte) []byte {
 	return b
 }
 
-// A termReader reads what a change needs within its transaction.
-type termReader struct{ *tx }
-
-func (r termReader) Newest(keys []history.Key, fn func(history.Term)) error {
-	if r.fresh {
+// answer reads what a change needs, in one round trip.
+func (t *tx) answer(n *history.Needs, k *history.State, tree *ledger.Tree) error {
+	lists := make([][]history.Term, len(n.Ranges))
+	k.Ranges = append(k.Ranges, lists...)
+	if t.fresh {
 		return nil
 	}
 	b := &pgx.Batch{}
-	for some := range slices.Chunk(keys, lookupIDs) {
+	if n.Size {
+		b.Queue(queryLog, string(t.name)).QueryRow(func(row pgx.Row) error {
+			err := readTree(row, tree)
+			k.Size = dag.Seq(tree.Size())
+			return err
+		})
+	}
+	for some := range slices.Chunk(n.Newest, lookupIDs) {
 		indexes, names := make([]int16, len(some)), make([][]byte, len(some))
 		for i := range some {
 			indexes[i], names[i] = int16(some[i].Index), []byte(some[i].Key)
 		}
-		b.Queue(queryNewest, string(r.name), indexes, names).Query(func(rows pgx.Rows) error {
+		b.Queue(queryNewest, string(t.name), indexes, names).Query(func(rows pgx.Rows) error {
 			return eachTerm(rows, func(n int, t *history.Term) {
 				t.Index = some[n].Index
-				fn(*t)
+				k.AddNewest(*t)
 			})
 		})
 	}
-	return r.SendBatch(r.ctx, b).Close()
+	if len(n.Ranges) > 0 {
+		b.Queue(rangesQuery(n.Ranges), rangeArrays(t.name, n.Ranges)...).Query(func(rows pgx.Rows) error {
+			return readRanges(rows, n.Ranges, k.Ranges[len(k.Ranges)-len(n.Ranges):])
+		})
+	}
+	for stream, seqs := range map[history.Stream][]dag.Seq{history.Known: n.Entries, history.Record: n.Records} {
+		if len(seqs) > 0 {
+			_, at := entryQueries(stream)
+			b.Queue(at, string(t.name), numbers(seqs)).Query(func(rows pgx.Rows) error {
+				list, err := readEntries(stream, rows, nil)
+				k.AddEntries(stream, list)
+				return err
+			})
+		}
+	}
+	return t.SendBatch(t.ctx, b).Close()
 }
 
-func (r termReader) Ranges(ranges []history.Range) ([][]history.Term, error) {
-	lists := make([][]history.Term, len(ranges))
-	if r.fresh {
-		return lists, nil
+// entryQueries returns the queries for the entries of a stream after a number, and at numbers.
+func entryQueries(of history.Stream) (after, at string) {
+	if of == history.Record {
+		return queryRecords, queryRecordsAt
 	}
-	rows, err := r.Query(r.ctx, queryTerms, rangeArrays(r.name, ranges)...)
-	if err != nil {
-		return nil, err
-	}
-	return lists, readRanges(rows, ranges, lists)
+	return queryEntries, queryEntriesAt
 }
 
-func (r termReader) Entries(seqs []dag.Seq) ([]history.Entry, error) {
-	return readEntries(r.Query(r.ctx, queryEntriesAt, string(r.name), numbers(seqs)))
+// rangesQuery returns the query for ranges.
+func rangesQuery(ranges []history.Range) string {
+	if ranges[0].Last {
+		return queryTermsLast
+	}
+	return queryTerms
 }
 
 // Entries returns the entries of a page, by ascending number.
 func (s *Store) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) (list []history.Entry, err error) {
-	err = s.read(ctx, "entries", func(ctx context.Context, db *pgxpool.Conn) (err error) {
+	after, at := entryQueries(p.Stream)
+	err = s.read(ctx, "entries", func(ctx context.Context, db *pgxpool.Conn) error {
+		var rows pgx.Rows
 		if p.At != nil {
-			list, err = readEntries(db.Query(ctx, queryEntriesAt, string(tenant), numbers(p.At)))
+			rows, err = db.Query(ctx, at, string(tenant), numbers(p.At))
 		} else {
-			list, err = readEntries(db.Query(ctx, queryEntries, string(tenant), clipped(p.After), max(p.Limit, 0)))
+			rows, err = db.Query(ctx, after, string(tenant), clipped(p.After), max(p.Limit, 0))
 		}
+		list, err = readEntries(p.Stream, rows, err)
 		return err
 	})
 	return list, err
@@ -244,7 +288,7 @@ func (s *Store) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.R
 		if len(ranges) == 0 {
 			return nil
 		}
-		rows, err := db.Query(ctx, queryTerms, args...)
+		rows, err := db.Query(ctx, rangesQuery(ranges), args...)
 		if err != nil {
 			return err
 		}
@@ -295,13 +339,20 @@ func eachTerm(rows pgx.Rows, fn func(n int, t *history.Term)) error {
 	return err
 }
 
-func readEntries(rows pgx.Rows, err error) (list []history.Entry, _ error) {
+func readEntries(of history.Stream, rows pgx.Rows, err error) (list []history.Entry, _ error) {
 	if err != nil {
 		return nil, err
 	}
 	var seq, at, leaf int64
 	var kind string
-	var public pgtype.DriverBytes
+	var public, detail pgtype.DriverBytes
+	if of == history.Record {
+		_, err = pgx.ForEachRow(rows, []any{&seq, &kind, &public, &detail}, func() error {
+			list = append(list, packed.Record(seq, kind, public, detail))
+			return nil
+		})
+		return list, err
+	}
 	_, err = pgx.ForEachRow(rows, []any{&seq, &kind, &at, &leaf, &public}, func() error {
 		e, err := packed.Entry(seq, at, leaf, kind, public)
 		list = append(list, e)

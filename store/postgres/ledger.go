@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
@@ -20,7 +21,7 @@ import (
 const (
 	queryLog       = `SELECT size, edge FROM logs WHERE tenant = $1`
 	queryLogHashes = `SELECT n, hash FROM log_hashes WHERE tenant = $1 AND level = $2 AND n >= $3 ORDER BY n LIMIT $4`
-	queryLogLeaves = `SELECT n, leaf FROM log_leaves WHERE tenant = $1 AND n >= $2 ORDER BY n LIMIT $3`
+	queryLogLeaves = `SELECT n, leaf FROM records WHERE tenant = $1 AND n >= $2 ORDER BY n LIMIT $3`
 
 	// The hashes that begin alike, and those of the bundles' records. OFFSET 0 as in queryTurns.
 	queryLogIndex = `SELECT i.n, h.hash FROM (SELECT DISTINCT unnest($2::bigint[]) AS prefix) a
@@ -30,10 +31,10 @@ const (
 		CROSS JOIN LATERAL (SELECT leaf FROM issued WHERE tenant = $1 AND bundle = a.bundle OFFSET 0) i
 		CROSS JOIN LATERAL (SELECT hash FROM log_hashes WHERE tenant = $1 AND level = 0 AND n = i.leaf OFFSET 0) h`
 
-	queryAddLeaves = `INSERT INTO log_leaves (tenant, n, leaf) SELECT $1, * FROM unnest($2::bigint[], $3::bytea[])`
-	queryAddHashes = `INSERT INTO log_hashes (tenant, level, n, hash) SELECT $1, * FROM unnest($2::smallint[], $3::bigint[], $4::bytea[])`
-	queryAddIndex  = `INSERT INTO log_index (tenant, prefix, n) SELECT $1, * FROM unnest($2::bigint[], $3::bigint[])`
-	queryPutLog    = `INSERT INTO logs (tenant, size, edge) VALUES ($1, $2, $3) ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`
+	queryAddRecords = `INSERT INTO records (tenant, n, kind, leaf, detail) SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::bytea[])`
+	queryAddHashes  = `INSERT INTO log_hashes (tenant, level, n, hash) SELECT $1, * FROM unnest($2::smallint[], $3::bigint[], $4::bytea[])`
+	queryAddIndex   = `INSERT INTO log_index (tenant, prefix, n) SELECT $1, * FROM unnest($2::bigint[], $3::bigint[])`
+	queryPutLog     = `INSERT INTO logs (tenant, size, edge) VALUES ($1, $2, $3) ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`
 )
 
 // What one statement of a batch takes in.
@@ -83,45 +84,59 @@ func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.
 	if len(fresh) == 0 {
 		return at, nil
 	}
-	nodes := make([]ledger.Node, 0, len(fresh)+1)
-	for _, i := range fresh {
-		var err error
-		if nodes, err = l.tree.Append(hashes[i], nodes); err != nil {
+	list := make([]history.Entry, len(fresh))
+	for k, i := range fresh {
+		list[k] = history.Entry{Seq: dag.Seq(first) + dag.Seq(k) + 1, Public: leaves[i]}
+	}
+	if indexed := slices.DeleteFunc(fresh, func(i int) bool { return !index(i) }); len(indexed) > 0 {
+		if err := t.begin("log index"); err != nil {
 			return nil, err
+		}
+		t.queueIndex(b, hashes, at, indexed)
+	}
+	return at, t.queueRecords(b, &l.tree, list)
+}
+
+// queueRecords queues the steps that append entries of the record to a ledger.
+func (t *tx) queueRecords(b *pgx.Batch, tree *ledger.Tree, list []history.Entry) error {
+	if len(list) == 0 {
+		return nil
+	}
+	nodes := make([]ledger.Node, 0, len(list)+1)
+	for i := range list {
+		var err error
+		if nodes, err = tree.Append(ledger.Hash(list[i].Leaf()), nodes); err != nil {
+			return err
 		}
 	}
-	indexed := slices.DeleteFunc(slices.Clone(fresh), func(i int) bool { return !index(i) })
 	for _, step := range []struct {
 		name  string
-		due   bool
 		queue func()
 	}{
-		{"log leaves", true, func() { t.queueLeaves(b, first, leaves, fresh) }},
-		{"log hashes", true, func() { t.queueHashes(b, nodes) }},
-		{"log index", len(indexed) > 0, func() { t.queueIndex(b, hashes, at, indexed) }},
-		{"log edge", true, func() { b.Queue(queryPutLog, string(t.name), int64(l.tree.Size()), l.tree.Edge()) }},
+		{"records", func() { t.queueLeaves(b, list) }},
+		{"log hashes", func() { t.queueHashes(b, nodes) }},
+		{"log edge", func() { b.Queue(queryPutLog, string(t.name), int64(tree.Size()), tree.Edge()) }},
 	} {
-		if !step.due {
-			continue
-		}
 		if err := t.begin(step.name); err != nil {
-			return nil, err
+			return err
 		}
 		step.queue()
 	}
-	return at, nil
+	return nil
 }
 
-func (t *tx) queueLeaves(b *pgx.Batch, first uint64, leaves [][]byte, fresh []int) {
-	for from := 0; from < len(fresh); {
+func (t *tx) queueLeaves(b *pgx.Batch, list []history.Entry) {
+	for from := 0; from < len(list); {
 		var numbers []int64
-		var texts [][]byte
-		for bytes := 0; from < len(fresh) && len(texts) < addedRows && bytes < addedBytes; from++ {
-			leaf := leaves[fresh[from]]
-			numbers, texts = append(numbers, int64(first)+int64(from)), append(texts, leaf)
-			bytes += len(leaf)
+		var kinds []string
+		var leaves, details [][]byte
+		for bytes := 0; from < len(list) && len(leaves) < addedRows && bytes < addedBytes; from++ {
+			e := &list[from]
+			numbers, kinds = append(numbers, int64(e.Seq)-1), append(kinds, string(e.Kind))
+			leaves, details = append(leaves, e.Public), append(details, e.Detail)
+			bytes += len(e.Public) + len(e.Detail)
 		}
-		b.Queue(queryAddLeaves, string(t.name), numbers, texts)
+		b.Queue(queryAddRecords, string(t.name), numbers, kinds, leaves, details)
 	}
 }
 

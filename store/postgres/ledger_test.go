@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/witness"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/packed"
@@ -194,16 +195,16 @@ func TestIssuedLeaves(t *testing.T) {
 	list := []store.Issued{storetest.Issued(1, 1), storetest.Issued(2, 1), storetest.Issued(3, 2)}
 	_, err = s.PutIssued(ctx, storetest.Tenant, list[:1])
 	must(t, err)
-	must(t, s.PutPolicy(ctx, storetest.Tenant, storetest.Policy("p@1", 1)))
+	must(t, registry.Base{History: s}.Put(ctx, storetest.Tenant, storetest.Policy("p@1", 1)))
 	_, err = s.PutLeaves(ctx, storetest.Tenant, [][]byte{store.IssuedLeaf(storetest.Tenant, &list[2]), store.IssuedLeaf(storetest.Tenant, &list[0])})
 	must(t, err)
 	_, err = s.PutIssued(ctx, storetest.Tenant, list)
 	must(t, err)
 	must(t, storetest.Check(ctx, s, storetest.Tenant))
 	for query, want := range map[string]string{
-		`SELECT string_agg(n::text, ' ' ORDER BY n) FROM log_index`:      "1 2",
+		`SELECT string_agg(n::text, ' ' ORDER BY n) FROM log_index`:      "2",
 		`SELECT string_agg(leaf::text, ' ' ORDER BY number) FROM issued`: "0 3 2",
-		`SELECT string_agg(n::text, ' ' ORDER BY n) FROM log_leaves`:     "0 1 2 3",
+		`SELECT string_agg(n::text, ' ' ORDER BY n) FROM records`:        "0 1 2 3",
 	} {
 		var got string
 		must(t, conn.QueryRow(ctx, query).Scan(&got))

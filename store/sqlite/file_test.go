@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -374,9 +375,9 @@ func TestDamaged(t *testing.T) {
 		name, change string
 		read         func(s *sqlite.Store) error
 	}{
-		{"a policy's hash", `UPDATE policies SET hash = zeroblob(32)`, policies},
-		{"a policy's parameters", `UPDATE policies SET canonical = replace(canonical, '"max_nodes":2', '"max_nodes":3')`, policies},
-		{"a policy's spelling", `UPDATE policies SET canonical = canonical || ' '`, policies},
+		{"a policy's hash", `UPDATE terms SET value = zeroblob(32) || substr(value, 33) WHERE indx = 128`, policies},
+		{"a policy's parameters", `UPDATE terms SET value = CAST(substr(value, 1, 32) || CAST(replace(CAST(substr(value, 33) AS TEXT), '"max_nodes":2', '"max_nodes":3') AS BLOB) AS BLOB) WHERE indx = 128`, policies},
+		{"a policy's spelling", `UPDATE terms SET value = CAST(value || x'20' AS BLOB) WHERE indx = 128`, policies},
 		{"a skeleton", `UPDATE runs SET run = substr(run, 1, 100)`, func(s *sqlite.Store) error {
 			_, err := s.Segment(ctx, storetest.Tenant, []store.Part{{Conversation: storetest.ConversationID(0)}})
 			return err
@@ -421,7 +422,7 @@ func TestDamaged(t *testing.T) {
 			if _, err := s.Erase(ctx, storetest.Tenant, storetest.Erasure(3)); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.PutPolicy(ctx, storetest.Tenant, storetest.Policy("p@1", 1)); err != nil {
+			if err := (registry.Base{History: s}).Put(ctx, storetest.Tenant, storetest.Policy("p@1", 1)); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.PutKey(ctx, storetest.Key(1)); err != nil {
@@ -439,7 +440,7 @@ func TestDamaged(t *testing.T) {
 }
 
 func policies(s *sqlite.Store) error {
-	_, err := s.Policies(context.Background(), storetest.Tenant)
+	_, err := registry.Base{History: s}.All(context.Background(), storetest.Tenant)
 	return err
 }
 

@@ -13,18 +13,29 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 const (
-	entryColumns = `e.seq, e.kind, e.at, e.leaf, e.public`
+	entryColumns = `e.seq, e.kind, e.at, e.leaf, e.public, NULL`
 
 	queryEntries = `SELECT ` + entryColumns + ` FROM entries e WHERE e.tenant = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
 
 	queryEntriesAt = `SELECT ` + entryColumns + ` FROM json_each(?) j CROSS JOIN entries e ON e.tenant = ? AND e.seq = j.value ORDER BY e.seq`
 
-	queryTerms = `SELECT indx, key, since, until, value FROM terms
-		WHERE tenant = ?1 AND indx = ?2 AND (key, since) > (?3, ?4) AND key < ?5 AND (?6 = 0 OR since <= ?6 AND until > ?6) ORDER BY key, since LIMIT ?7`
+	recordedColumns = `r.n + 1, r.kind, 0, 0, r.leaf, r.detail`
+
+	queryRecords = `SELECT ` + recordedColumns + ` FROM records r WHERE r.tenant = ? AND r.n >= ? ORDER BY r.n LIMIT ?`
+
+	queryRecordsAt = `SELECT ` + recordedColumns + ` FROM json_each(?) j CROSS JOIN records r ON r.tenant = ? AND r.n = j.value - 1 ORDER BY r.n`
+
+	queryTerms = termsIn + ` ORDER BY key, since LIMIT ?7`
+
+	queryTermsLast = termsIn + ` ORDER BY key DESC, since DESC LIMIT ?7`
+
+	termsIn = `SELECT indx, key, since, until, value FROM terms
+		WHERE tenant = ?1 AND indx = ?2 AND (key, since) > (?3, ?4) AND key < ?5 AND (?6 = 0 OR since <= ?6 AND until > ?6)`
 
 	// The keys all have the same length and are concatenated; the list has one element for each.
 	// Of an empty key substr makes NULL.
@@ -44,7 +55,7 @@ func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) 
 	err := s.write(ctx, tenant, func(t *tx) error {
 		head, err := t.change(c)
 		if err != nil || head == t.head {
-			return err
+			return err // what is added to the record alone does not move the head
 		}
 		return t.exec("head", t.writer.head, int64(head), t.tenant)
 	})
@@ -56,15 +67,16 @@ func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) 
 
 // change carries out what a change plans, except moving the head, and returns the new head.
 func (t *tx) change(c history.Change) (head dag.Seq, err error) {
-	known, err := history.Know(c, t.head, termReader{t})
+	var tree ledger.Tree
+	known, err := history.Know(c, t.name, t.head, func(n *history.Needs, k *history.State) error { return t.answer(n, k, &tree) })
 	if err != nil {
 		return 0, err
 	}
 	p, err := c.Plan(known)
-	if err != nil || len(p.Entries) == 0 {
+	if err != nil || p.Empty() {
 		return t.head, err
 	}
-	if err := p.Check(t.head); err != nil {
+	if err := p.Check(t.head, dag.Seq(tree.Size())); err != nil {
 		return 0, err
 	}
 	if err := t.own(); err != nil {
@@ -87,6 +99,9 @@ func (t *tx) change(c history.Change) (head dag.Seq, err error) {
 		b := &p.Begin[i]
 		return append(args, t.tenant, int64(b.Index), blob(b.Key), int64(b.Since), int64(b.Until), blob(b.Value))
 	})
+	if err == nil {
+		err = t.addRecords(tree, p.Records)
+	}
 	return p.Head(t.head), err
 }
 
@@ -121,13 +136,49 @@ func (t *tx) endTerms(list []history.Ending) error {
 	return nil
 }
 
-// A termReader reads what a change needs within its transaction.
-type termReader struct{ *tx }
-
-func (r termReader) Newest(keys []history.Key, fn func(history.Term)) error {
-	if r.tx.tenant == 0 {
+// answer reads what a change needs, and the ledger's right edge if it is among that.
+func (t *tx) answer(n *history.Needs, k *history.State, tree *ledger.Tree) (err error) {
+	if t.tenant == 0 {
+		k.Ranges = append(k.Ranges, make([][]history.Term, len(n.Ranges))...)
 		return nil
 	}
+	if n.Size {
+		if *tree, err = t.tree(); err != nil {
+			return err
+		}
+		k.Size = dag.Seq(tree.Size())
+	}
+	if err := t.readNewest(n.Newest, k.AddNewest); err != nil {
+		return err
+	}
+	query := t.termsIn
+	if len(n.Ranges) > 0 && n.Ranges[0].Last {
+		query = t.termsLast
+	}
+	lists, err := readRanges(t.ctx, query, t.tenant, n.Ranges)
+	if err != nil {
+		return err
+	}
+	k.Ranges = append(k.Ranges, lists...)
+	for _, of := range []struct {
+		stream history.Stream
+		query  *sql.Stmt
+		seqs   []dag.Seq
+	}{{history.Known, t.entriesAt, n.Entries}, {history.Record, t.recordsAt, n.Records}} {
+		if len(of.seqs) == 0 {
+			continue
+		}
+		rows, err := of.query.QueryContext(t.ctx, numberList(of.seqs), t.tenant)
+		list, err := readEntries(of.stream, rows, err)
+		if err != nil {
+			return err
+		}
+		k.AddEntries(of.stream, list)
+	}
+	return nil
+}
+
+func (t *tx) readNewest(keys []history.Key, fn func(history.Term)) error {
 	keys = slices.Clone(keys)
 	slices.SortFunc(keys, func(a, b history.Key) int { // in the order of the table, and those of one length together
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(len(a.Key), len(b.Key)), strings.Compare(a.Key, b.Key))
@@ -138,11 +189,11 @@ func (r termReader) Newest(keys []history.Key, fn func(history.Term)) error {
 		for ; n < min(len(keys), lookupIDs) && keys[n].Index == first.Index && len(keys[n].Key) == len(first.Key); n++ {
 			all = append(all, keys[n].Key...)
 		}
-		rows, err := r.newest.QueryContext(r.ctx, "["+strings.Repeat("0,", n-1)+"0]", r.tx.tenant, int64(first.Index), blob(all), len(first.Key))
+		rows, err := t.newest.QueryContext(t.ctx, "["+strings.Repeat("0,", n-1)+"0]", t.tenant, int64(first.Index), blob(all), len(first.Key))
 		if err := eachTerm(rows, err, fn); err != nil {
 			return err
 		}
-		if err := r.ended(); err != nil {
+		if err := t.ended(); err != nil {
 			return err
 		}
 		keys = keys[n:]
@@ -150,25 +201,20 @@ func (r termReader) Newest(keys []history.Key, fn func(history.Term)) error {
 	return nil
 }
 
-func (r termReader) Ranges(ranges []history.Range) ([][]history.Term, error) {
-	return readRanges(r.ctx, r.termsIn, r.tx.tenant, ranges)
-}
-
-func (r termReader) Entries(seqs []dag.Seq) (list []history.Entry, err error) {
-	rows, err := r.entriesAt.QueryContext(r.ctx, numberList(seqs), r.tx.tenant)
-	return readEntries(rows, err)
-}
-
 // Entries returns the entries of a page, by ascending number.
 func (s *Store) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) (list []history.Entry, err error) {
 	err = s.read(ctx, "entries", tenant, func(n int64) error {
 		var rows *sql.Rows
-		if p.At != nil {
-			rows, err = s.queries.entriesAt.QueryContext(ctx, numberList(p.At), n)
-		} else {
-			rows, err = s.queries.entries.QueryContext(ctx, n, clipped(p.After), max(p.Limit, 0))
+		after, at := s.queries.entries, s.queries.entriesAt
+		if p.Stream == history.Record {
+			after, at = s.queries.records, s.queries.recordsAt
 		}
-		list, err = readEntries(rows, err)
+		if p.At != nil {
+			rows, err = at.QueryContext(ctx, numberList(p.At), n)
+		} else {
+			rows, err = after.QueryContext(ctx, n, clipped(p.After), max(p.Limit, 0))
+		}
+		list, err = readEntries(p.Stream, rows, err)
 		return err
 	})
 	if err != nil {
@@ -184,7 +230,11 @@ func (s *Store) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.R
 	}
 	lists = make([][]history.Term, len(ranges))
 	err = s.read(ctx, "terms", tenant, func(n int64) error {
-		lists, err = readRanges(ctx, s.queries.terms, n, ranges)
+		query := s.queries.terms
+		if len(ranges) > 0 && ranges[0].Last {
+			query = s.queries.termsLast
+		}
+		lists, err = readRanges(ctx, query, n, ranges)
 		return err
 	})
 	if err != nil {
@@ -226,18 +276,24 @@ func eachTerm(rows *sql.Rows, err error, fn func(history.Term)) error {
 	}, &index, &key, &since, &until, &value)
 }
 
-func readEntries(rows *sql.Rows, err error) (list []history.Entry, _ error) {
+func readEntries(of history.Stream, rows *sql.Rows, err error) (list []history.Entry, _ error) {
 	if err != nil {
 		return nil, err
 	}
 	var seq, at, leaf int64
 	var kind string
-	var public sql.RawBytes
+	var public, detail sql.RawBytes
 	err = each(rows, func() error {
-		e, err := packed.Entry(seq, at, leaf, kind, public)
+		var e history.Entry
+		var err error
+		if of == history.Record {
+			e = packed.Record(seq, kind, public, detail)
+		} else {
+			e, err = packed.Entry(seq, at, leaf, kind, public)
+		}
 		list = append(list, e)
 		return err
-	}, &seq, &kind, &at, &leaf, &public)
+	}, &seq, &kind, &at, &leaf, &public, &detail)
 	return list, err
 }
 

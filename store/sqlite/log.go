@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
@@ -20,7 +21,7 @@ const (
 
 	queryLogHashes = `SELECT n, hash FROM log_hashes WHERE tenant = ? AND level = ? AND n >= ? ORDER BY n LIMIT ?`
 
-	queryLogLeaves = `SELECT n, leaf FROM log_leaves WHERE tenant = ? AND n >= ? ORDER BY n LIMIT ?`
+	queryLogLeaves = `SELECT n, leaf FROM records WHERE tenant = ? AND n >= ? ORDER BY n LIMIT ?`
 
 	// Of all prefixes and all records at once, with the whole hashes to compare.
 	queryLogged = `SELECT i.n, h.hash FROM json_each(?1) j
@@ -51,12 +52,9 @@ func (t *tx) appendLeaves(leaves [][]byte, issued []record, index func(i int) bo
 		hashes[i] = ledger.LeafHash(leaf)
 	}
 	stands := map[ledger.Hash]uint64{}
-	var tree ledger.Tree
-	if t.tenant != 0 {
-		var err error
-		if tree, err = readLog(t.edge.QueryRowContext(t.ctx, t.tenant)); err != nil {
-			return nil, err
-		}
+	tree, err := t.tree()
+	if err != nil {
+		return nil, err
 	}
 	if tree.Size() > 0 {
 		if err := t.lookUp(hashes, issued, stands); err != nil {
@@ -71,6 +69,14 @@ func (t *tx) appendLeaves(leaves [][]byte, issued []record, index func(i int) bo
 		return nil, err
 	}
 	return at, t.extend(tree, leaves, hashes, fresh, index)
+}
+
+// tree reads the ledger's right edge.
+func (t *tx) tree() (ledger.Tree, error) {
+	if t.tenant == 0 {
+		return ledger.Tree{}, nil
+	}
+	return readLog(t.edge.QueryRowContext(t.ctx, t.tenant))
 }
 
 // lookUp adds to stands where those of the leaves are that the ledger has.
@@ -119,15 +125,32 @@ func eachLogged(ctx context.Context, logged *sql.Stmt, tenant int64, hashes []le
 // extend writes the fresh ones of the leaves behind a ledger.
 func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fresh []int, index func(i int) bool) error {
 	first := tree.Size()
-	nodes := make([]ledger.Node, 0, len(fresh)+1)
-	for _, i := range fresh {
+	list := make([]history.Entry, len(fresh))
+	for k, i := range fresh {
+		list[k].Public = leaves[i]
+	}
+	if err := t.addRecords(tree, list); err != nil {
+		return err
+	}
+	return t.index(first, hashes, fresh, index)
+}
+
+// addRecords appends entries of the record to a ledger.
+func (t *tx) addRecords(tree ledger.Tree, list []history.Entry) error {
+	if len(list) == 0 {
+		return nil
+	}
+	first := tree.Size()
+	nodes := make([]ledger.Node, 0, len(list)+1)
+	for i := range list {
 		var err error
-		if nodes, err = tree.Append(hashes[i], nodes); err != nil {
+		if nodes, err = tree.Append(ledger.Hash(list[i].Leaf()), nodes); err != nil {
 			return err
 		}
 	}
-	err := t.insert("log leaves", &t.logLeaves, len(fresh), func(args []any, i int) []any {
-		return append(args, t.tenant, int64(first)+int64(i), leaves[fresh[i]])
+	err := t.insert("records", &t.records, len(list), func(args []any, i int) []any {
+		e := &list[i]
+		return append(args, t.tenant, int64(first)+int64(i), string(e.Kind), e.Public, e.Detail)
 	})
 	if err != nil {
 		return err
@@ -137,9 +160,6 @@ func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fre
 		return append(args, t.tenant, n.Level, int64(n.Index), n.Hash[:])
 	})
 	if err != nil {
-		return err
-	}
-	if err := t.index(first, hashes, fresh, index); err != nil {
 		return err
 	}
 	return t.exec("log edge", t.putEdge, t.tenant, int64(tree.Size()), tree.Edge())

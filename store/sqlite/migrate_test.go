@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -189,7 +190,7 @@ func filled(t *testing.T, path string) *Store {
 		_, learnt := storetest.Facts(s).Learn(ctx, tenant, acts, 1)
 		for _, err := range []error{
 			learnt, appended, erased, again, issued, kept, ended, swapped,
-			s.PutPolicy(ctx, tenant, storetest.Policy("p@2", 2)), s.PutPolicy(ctx, tenant, storetest.Policy("p@1", 1)), s.PutKey(ctx, key)} {
+			registry.Base{History: s}.Put(ctx, tenant, storetest.Policy("p@2", 2)), registry.Base{History: s}.Put(ctx, tenant, storetest.Policy("p@1", 1)), s.PutKey(ctx, key)} {
 			if err != nil {
 				t.Fatal(err)
 			}

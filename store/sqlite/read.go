@@ -59,9 +59,11 @@ type queries struct {
 	runs, numbered                 *sql.Stmt
 	segment, segments              *sql.Stmt
 	match, external, conversations *sql.Stmt
-	events, policies               *sql.Stmt
+	events                         *sql.Stmt
 	issuedBySlice, issuedAfter     *sql.Stmt
-	entries, entriesAt, terms      *sql.Stmt
+	entries, entriesAt             *sql.Stmt
+	records, recordsAt             *sql.Stmt
+	terms, termsLast               *sql.Stmt
 	key, keys                      *sql.Stmt
 	log, logHashes, logLeaves      *sql.Stmt
 	logged, cells                  *sql.Stmt
@@ -86,11 +88,13 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.external, queryExternal},
 		{&q.conversations, queryConversations},
 		{&q.events, queryEvents},
-		{&q.policies, queryPolicies},
 		{&q.issuedBySlice, queryIssuedBySlice},
 		{&q.entries, queryEntries},
 		{&q.entriesAt, queryEntriesAt},
+		{&q.records, queryRecords},
+		{&q.recordsAt, queryRecordsAt},
 		{&q.terms, queryTerms},
+		{&q.termsLast, queryTermsLast},
 		{&q.issuedAfter, queryIssuedAfter},
 		{&q.key, queryKey},
 		{&q.keys, queryKeys},
@@ -110,7 +114,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
-		q.match, q.external, q.conversations, q.events, q.policies, q.issuedBySlice, q.issuedAfter, q.entries, q.entriesAt, q.terms, q.key, q.keys,
+		q.match, q.external, q.conversations, q.events, q.issuedBySlice, q.issuedAfter, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast, q.key, q.keys,
 		q.log, q.logHashes, q.logLeaves, q.logged, q.cells} {
 		if s != nil {
 			errs = append(errs, s.Close())

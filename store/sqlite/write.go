@@ -24,8 +24,7 @@ const (
 	queryTailRun = `SELECT last, turns, iif(turns <= ?, run, NULL) FROM runs
 		WHERE tenant = ? AND conversation = ? AND last < ? ORDER BY last DESC LIMIT 1`
 
-	queryEvent  = `SELECT seq, kind, turn, reason, at FROM events WHERE tenant = ? AND kind = ? AND turn = ?`
-	queryPolicy = `SELECT hash FROM policies WHERE tenant = ? AND policy = ?`
+	queryEvent = `SELECT seq, kind, turn, reason, at FROM events WHERE tenant = ? AND kind = ? AND turn = ?`
 )
 
 // logPages and logSize let the log grow to 64 MiB before it is copied into the file, and cut it
@@ -56,14 +55,14 @@ type writer struct {
 	conversation, tailRun, dropRun *sql.Stmt
 	find, erase, event, erasures   *sql.Stmt
 	events                         inserts
-	policy, addPolicy              *sql.Stmt
 	issued, issuedCount            *sql.Stmt
 	issuedRows                     inserts
 	key, keyCount, addKey, endKey  *sql.Stmt
 	edge, logged, putEdge          *sql.Stmt
-	logLeaves, logHashes, logIndex inserts
+	records, logHashes, logIndex   inserts
 	cell, putCell, dropCell        *sql.Stmt
-	newest, termsIn, entriesAt     *sql.Stmt
+	newest, termsIn, termsLast     *sql.Stmt
+	entriesAt, recordsAt           *sql.Stmt
 	endTerm                        *sql.Stmt
 	entries, terms                 inserts
 }
@@ -132,8 +131,6 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.event = prepare(queryEvent)
 	w.erasures = prepare(queryErased)
 	w.events = insert(`events (tenant, seq, kind, turn, reason, at)`, 6)
-	w.policy = prepare(queryPolicy)
-	w.addPolicy = prepare(`INSERT INTO policies (tenant, policy, hash, canonical) VALUES (?, ?, ?, ?)`)
 	w.issued = prepare(queryIssuedBundles)
 	w.issuedCount = prepare(`UPDATE tenants SET issued = issued + ? WHERE tenant = ? RETURNING issued`)
 	w.issuedRows = insert(`issued (tenant, `+issuedColumns+`)`, 15)
@@ -143,7 +140,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.endKey = prepare(`UPDATE api_keys SET revoked_at = ? WHERE tenant = ? AND id = ?`)
 	w.edge = prepare(queryLog)
 	w.logged = prepare(queryLogged)
-	w.logLeaves = insert(`log_leaves (tenant, n, leaf)`, 3)
+	w.records = insert(`records (tenant, n, kind, leaf, detail)`, 5)
 	w.logHashes = insert(`log_hashes (tenant, level, n, hash)`, 4)
 	w.logIndex = insert(`log_index (tenant, prefix, n)`, 3)
 	w.putEdge = prepare(`INSERT INTO logs (tenant, size, edge) VALUES (?, ?, ?)
@@ -151,7 +148,9 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.cell = prepare(queryCell)
 	w.newest = prepare(queryNewest)
 	w.termsIn = prepare(queryTerms)
+	w.termsLast = prepare(queryTermsLast)
 	w.entriesAt = prepare(queryEntriesAt)
+	w.recordsAt = prepare(queryRecordsAt)
 	w.endTerm = prepare(queryEndTerm)
 	w.entries = insert(`entries (tenant, seq, kind, at, leaf, public)`, 6)
 	w.terms = insert(`terms (tenant, indx, key, since, until, value)`, 6)

@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -123,9 +124,11 @@ func Writes() []Write {
 			Name:   "PutPolicy",
 			Leaves: [2]uint64{0, 1},
 			Before: fresh,
-			Do:     func(ctx context.Context, s store.Store) error { return s.PutPolicy(ctx, Tenant, Policy("p@1", 1)) },
+			Do: func(ctx context.Context, s store.Store) error {
+				return registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 1))
+			},
 			Done: func(ctx context.Context, s store.Store) (bool, error) {
-				r, err := s.Policies(ctx, Tenant)
+				r, err := registry.Base{History: s}.All(ctx, Tenant)
 				return len(r.All()) == 1, err
 			},
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -52,7 +53,7 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 		did(err)
 	}
 	for i, id := range []policy.ID{"wide@1", "narrow@2"} {
-		did(s.PutPolicy(ctx, tenant, Policy(id, 20-17*i)))
+		did(registry.Base{History: s}.Put(ctx, tenant, Policy(id, 20-17*i)))
 	}
 	admit(1, 20)
 	did(Issue(ctx, s, tenant, TurnID(15), "wide@1"))
@@ -134,7 +135,7 @@ func putActs(ctx context.Context, s store.Store, tenant dag.Tenant, at dag.Time,
 // Issue cuts a slice under a registered policy at the present head, and records it. Its token is
 // made up, and its bundle's digest is that of the bundle with this token.
 func Issue(ctx context.Context, s store.Store, tenant dag.Tenant, anchor dag.TurnID, id policy.ID) error {
-	registry, err := s.Policies(ctx, tenant)
+	registry, err := registry.Base{History: s}.All(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -220,4 +221,10 @@ func everyPart(ctx context.Context, s store.Store, tenant dag.Tenant) (parts []s
 			parts = append(parts, store.Part{Conversation: c.ID})
 		}
 	}
+}
+
+// policyLeaf is what the ledger holds of a registered policy.
+func policyLeaf(tenant dag.Tenant, p policy.Registered) []byte {
+	l := ledger.PolicyLeaf{Tenant: tenant, ID: p.ID(), Hash: p.Hash()}
+	return l.Append(nil)
 }

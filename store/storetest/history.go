@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/ledger"
 )
 
 // rawTenant has entries of a kind that no codec knows, which is no concern of a back end.
@@ -18,22 +19,23 @@ const rawTenant dag.Tenant = "raw"
 
 // A rawChange is a change made of two functions.
 type rawChange struct {
-	needs func(k *history.Known) history.Needs
-	plan  func(k *history.Known) (*history.Plan, error)
+	needs func(k *history.State) history.Needs
+	plan  func(k *history.State) (*history.Plan, error)
 }
 
-func (c rawChange) Needs(k *history.Known) history.Needs {
+func (c rawChange) Needs(k *history.State) history.Needs {
 	if c.needs == nil {
 		return history.Needs{}
 	}
 	return c.needs(k)
 }
 
-func (c rawChange) Plan(k *history.Known) (*history.Plan, error) { return c.plan(k) }
+func (c rawChange) Plan(k *history.State) (*history.Plan, error) { return c.plan(k) }
 
-// rawHistory is the model: all entries, and all terms in their order.
+// rawHistory is the model: all entries of both streams, and all terms in their order.
 type rawHistory struct {
 	entries []history.Entry
+	records []history.Entry
 	terms   []history.Term
 }
 
@@ -46,17 +48,20 @@ func rawKey(r *rand.Rand) []byte {
 	return key
 }
 
-const rawIndexes = 3
+const (
+	rawIndexes               = 3
+	rawRecords history.Index = 200
+)
 
 // plan makes a random plan that follows on the model, and the model after it.
 func (h *rawHistory) plan(r *rand.Rand) (*history.Plan, *rawHistory) {
-	next := &rawHistory{slices.Clone(h.entries), slices.Clone(h.terms)}
+	next := &rawHistory{slices.Clone(h.entries), slices.Clone(h.records), slices.Clone(h.terms)}
 	p := &history.Plan{}
 	for range 1 + r.IntN(3) {
 		e := history.Entry{Seq: dag.Seq(len(next.entries) + 1), Kind: "raw/1", At: dag.Time(r.IntN(9)), Public: []byte(fmt.Sprintf("%d\x00\xff%d", r.IntN(99), len(next.entries)))}
 		p.Entries, next.entries = append(p.Entries, e), append(next.entries, e)
 		for range r.IntN(4) {
-			t := history.Term{Index: history.Index(200 + r.IntN(rawIndexes)), Key: rawKey(r), Since: e.Seq, Until: history.Forever, Value: rawKey(r)}
+			t := history.Term{Index: history.Index(100 + r.IntN(rawIndexes)), Key: rawKey(r), Since: e.Seq, Until: history.Forever, Value: rawKey(r)}
 			if !slices.ContainsFunc(next.terms, func(o history.Term) bool { return o.Compare(&t) == 0 }) {
 				p.Begin, next.terms = append(p.Begin, t), append(next.terms, t)
 			}
@@ -74,13 +79,31 @@ func (h *rawHistory) plan(r *rand.Rand) (*history.Plan, *rawHistory) {
 		next.terms[at].Until = p.Entries[0].Seq
 		p.End = append(p.End, history.Ending{Index: t.Index, Key: t.Key, Since: t.Since, Until: p.Entries[0].Seq})
 	}
+	for range r.IntN(3) {
+		e := history.Entry{Seq: dag.Seq(len(next.records) + 1), Kind: history.Kind(fmt.Sprintf("did/%d", r.IntN(3))), Public: fmt.Appendf(nil, "leaf %d", len(next.records))}
+		if r.IntN(2) == 0 {
+			e.Detail = []byte{0, byte(r.IntN(256)), 0xff}
+		}
+		p.Records, next.records = append(p.Records, e), append(next.records, e)
+		t := history.Term{Index: rawRecords, Key: fmt.Appendf(nil, "%d", r.IntN(30)), Since: e.Seq, Until: history.Forever, Value: rawKey(r)}
+		p.Begin, next.terms = append(p.Begin, t), append(next.terms, t)
+	}
+	if r.IntN(3) == 0 && len(p.Records) > 0 && len(p.End) == 0 { // the record alone
+		p.Entries, next.entries = nil, h.entries
+		keep := func(t history.Term) bool { return t.Index != rawRecords }
+		p.Begin = slices.DeleteFunc(p.Begin, keep)
+		next.terms = append(slices.Clone(h.terms), p.Begin...)
+	}
 	slices.SortFunc(next.terms, func(a, b history.Term) int { return a.Compare(&b) })
 	return p, next
 }
 
 // randomRange asks for something of it.
 func (h *rawHistory) randomRange(r *rand.Rand) history.Range {
-	q := history.Range{Index: history.Index(200 + r.IntN(rawIndexes+1)), Prefix: rawKey(r), Limit: r.IntN(5)}
+	q := history.Range{Index: history.Index(100 + r.IntN(rawIndexes+1)), Prefix: rawKey(r), Limit: r.IntN(5)}
+	if r.IntN(4) == 0 {
+		q.Index, q.Prefix = rawRecords, fmt.Append(nil, r.IntN(4))
+	}
 	if r.IntN(2) == 0 {
 		q.Prefix = q.Prefix[:min(len(q.Prefix), 1)]
 	}
@@ -93,10 +116,27 @@ func (h *rawHistory) randomRange(r *rand.Rand) history.Range {
 	return q
 }
 
+// randomRanges asks for several, one in four times for the last ones of each.
+func (h *rawHistory) randomRanges(r *rand.Rand, n int) []history.Range {
+	last := r.IntN(4) == 0
+	ranges := make([]history.Range, n)
+	for i := range ranges {
+		if ranges[i] = h.randomRange(r); last {
+			ranges[i].Last, ranges[i].After = true, nil
+		}
+	}
+	return ranges
+}
+
 func (h *rawHistory) in(q *history.Range) (list []history.Term) {
-	for i := range h.terms {
-		if q.Holds(&h.terms[i]) && (q.Limit == 0 || len(list) < q.Limit) {
-			list = append(list, h.terms[i])
+	terms := h.terms
+	if q.Last {
+		terms = slices.Clone(terms)
+		slices.Reverse(terms)
+	}
+	for i := range terms {
+		if h := &terms[i]; q.Holds(h) && (q.Limit == 0 || len(list) < q.Limit) {
+			list = append(list, *h)
 		}
 	}
 	return list
@@ -119,7 +159,7 @@ func sameTerms(a, b []history.Term) bool {
 
 func sameEntries(a, b []history.Entry) bool {
 	return slices.EqualFunc(a, b, func(x, y history.Entry) bool {
-		return x.Seq == y.Seq && x.Kind == y.Kind && x.At == y.At && bytes.Equal(x.Public, y.Public)
+		return x.Same(&y)
 	})
 }
 
@@ -137,25 +177,25 @@ func testHistory(t *testing.T, h Harness) {
 		var ranges []history.Range
 		var seqs []dag.Seq
 		for range r.IntN(6) {
-			keys = append(keys, history.Key{Index: history.Index(200 + r.IntN(rawIndexes+1)), Key: string(rawKey(r))})
-			ranges = append(ranges, model.randomRange(r))
+			keys = append(keys, history.Key{Index: history.Index(100 + r.IntN(rawIndexes+1)), Key: string(rawKey(r))})
 			seqs = append(seqs, dag.Seq(r.IntN(len(model.entries)+2)))
 		}
+		ranges = model.randomRanges(r, len(keys))
 		rounds := 0
 		err := s.Write(ctx, rawTenant, rawChange{
-			needs: func(k *history.Known) history.Needs {
+			needs: func(k *history.State) history.Needs {
 				rounds = max(rounds, k.Round)
 				switch k.Round {
 				case 0:
-					return history.Needs{Newest: keys, Ranges: ranges}
+					return history.Needs{Newest: keys, Ranges: ranges, Size: true}
 				case 1:
-					return history.Needs{Ranges: ranges[:len(ranges)/2], Entries: seqs}
+					return history.Needs{Ranges: ranges[:len(ranges)/2], Entries: seqs, Records: seqs}
 				}
 				return history.Needs{}
 			},
-			plan: func(k *history.Known) (*history.Plan, error) {
-				if k.Head != dag.Seq(len(model.entries)) || len(k.Ranges) != len(ranges)+len(ranges)/2 {
-					t.Errorf("change %d knows the head %d and %d ranges", n, k.Head, len(k.Ranges))
+			plan: func(k *history.State) (*history.Plan, error) {
+				if k.Head != dag.Seq(len(model.entries)) || k.Size != dag.Seq(len(model.records)) || k.Tenant != rawTenant || len(k.Ranges) != len(ranges)+len(ranges)/2 {
+					t.Errorf("change %d of %s knows the head %d, %d records and %d ranges", n, k.Tenant, k.Head, k.Size, len(k.Ranges))
 				}
 				for i := range k.Ranges {
 					q := &ranges[i%max(len(ranges), 1)]
@@ -178,19 +218,20 @@ func testHistory(t *testing.T, h Harness) {
 					if there := seq > 0 && int(seq) <= len(model.entries); ok != there || ok && !sameEntries([]history.Entry{e}, model.entries[seq-1:seq]) {
 						t.Errorf("change %d, entry %d: %+v, %t", n, seq, e, ok)
 					}
+					e, ok = k.Records[seq]
+					if there := seq > 0 && int(seq) <= len(model.records); ok != there || ok && !sameEntries([]history.Entry{e}, model.records[seq-1:seq]) {
+						t.Errorf("change %d, entry %d of the record: %+v, %t", n, seq, e, ok)
+					}
 				}
 				ended += len(plan.End)
-				return &history.Plan{Entries: slices.Clone(plan.Entries), Begin: slices.Clone(plan.Begin), End: slices.Clone(plan.End)}, nil
+				return &history.Plan{Entries: slices.Clone(plan.Entries), Records: slices.Clone(plan.Records), Begin: slices.Clone(plan.Begin), End: slices.Clone(plan.End)}, nil
 			},
 		})
 		if err != nil {
 			t.Fatalf("change %d: %v", n, err)
 		}
 		model = next
-		asked := make([]history.Range, r.IntN(12))
-		for i := range asked {
-			asked[i] = model.randomRange(r)
-		}
+		asked := model.randomRanges(r, r.IntN(12))
 		lists, err := s.Terms(ctx, rawTenant, asked)
 		if err != nil || len(lists) != len(asked) {
 			t.Fatalf("%d lists of %d ranges, %v", len(lists), len(asked), err)
@@ -202,10 +243,21 @@ func testHistory(t *testing.T, h Harness) {
 			}
 			found += len(want)
 		}
-		page := history.Page{After: dag.Seq(r.IntN(len(model.entries) + 1)), Limit: r.IntN(5)}
-		want := model.entries[page.After:]
-		if got, err := s.Entries(ctx, rawTenant, page); err != nil || !sameEntries(got, want[:min(len(want), page.Limit)]) {
-			t.Fatalf("%+v: %+v, %v", page, got, err)
+		for stream, entries := range map[history.Stream][]history.Entry{history.Known: model.entries, history.Record: model.records} {
+			page := history.Page{Stream: stream, After: dag.Seq(r.IntN(len(entries) + 1)), Limit: r.IntN(5)}
+			want := entries[page.After:]
+			if got, err := s.Entries(ctx, rawTenant, page); err != nil || !sameEntries(got, want[:min(len(want), page.Limit)]) {
+				t.Fatalf("%+v: %+v, %v", page, got, err)
+			}
+		}
+		var tree ledger.Tree
+		for i := range model.records {
+			if _, err := tree.Append(ledger.LeafHash(model.records[i].Public), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := mustLog(t, s, rawTenant); got.Size != tree.Size() || got.Hash != tree.Root() {
+			t.Fatalf("the ledger has %d leaves and the root %s, want %d and %s", got.Size, got.Hash, tree.Size(), tree.Root())
 		}
 		if head, err := s.Head(ctx, rawTenant); err != nil || head != dag.Seq(len(model.entries)) {
 			t.Fatalf("the head is %d, %v, want %d", head, err, len(model.entries))
@@ -215,21 +267,26 @@ func testHistory(t *testing.T, h Harness) {
 		t.Errorf("%d terms were found, %d were the newest, %d ended: this test shows less than it should", found, newest, ended)
 	}
 	refusesHistory(t, func(c history.Change) error { return s.Write(ctx, rawTenant, c) }, model)
-	lists, err := s.Terms(ctx, rawTenant, []history.Range{{Index: 200}, {Index: 201}, {Index: 202}})
+	lists, err := s.Terms(ctx, rawTenant, []history.Range{{Index: 100}, {Index: 101}, {Index: 102}, {Index: rawRecords}})
 	if err != nil || !sameTerms(slices.Concat(lists...), model.terms) {
 		t.Errorf("after changes that were refused: %+v, %v, want %+v", lists, err, model.terms)
+	}
+	if got, err := s.Entries(ctx, rawTenant, history.Page{Stream: history.Record, Limit: 1 << 20}); err != nil || !sameEntries(got, model.records) {
+		t.Errorf("after changes that were refused the record has %d entries, %v, want %d", len(got), err, len(model.records))
 	}
 	if got, err := s.Entries(ctx, rawTenant, history.Page{Limit: 1 << 20}); err != nil || !sameEntries(got, model.entries) {
 		t.Errorf("after changes that were refused there are %d entries, %v, want %d", len(got), err, len(model.entries))
 	}
-	if lists, err := s.Terms(ctx, "another", []history.Range{{Index: 200}}); err != nil || len(lists) != 1 || len(lists[0]) > 0 {
+	if lists, err := s.Terms(ctx, "another", []history.Range{{Index: 100}}); err != nil || len(lists) != 1 || len(lists[0]) > 0 {
 		t.Errorf("another tenant: %+v, %v", lists, err)
 	}
 	for name, ranges := range map[string][]history.Range{
 		"too many":           make([]history.Range, history.MaxRanges+1),
-		"below no terms":     {{Index: 200, Limit: -1}},
-		"outside the prefix": {{Index: 200, Prefix: []byte("b"), After: &history.Place{Key: []byte("a")}}},
-		"a long prefix":      {{Index: 200, Prefix: make([]byte, history.MaxKey+1)}},
+		"below no terms":     {{Index: 100, Limit: -1}},
+		"outside the prefix": {{Index: 100, Prefix: []byte("b"), After: &history.Place{Key: []byte("a")}}},
+		"last after a place": {{Index: 100, Last: true, After: &history.Place{}}},
+		"last and first":     {{Index: 100, Last: true}, {Index: 100}},
+		"a long prefix":      {{Index: 100, Prefix: make([]byte, history.MaxKey+1)}},
 	} {
 		if _, err := s.Terms(ctx, rawTenant, ranges); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("%s: %v, want dag.ErrForm", name, err)
@@ -242,7 +299,7 @@ func refusesHistory(t *testing.T, write func(history.Change) error, model *rawHi
 	t.Helper()
 	next := dag.Seq(len(model.entries) + 1)
 	entry := history.Entry{Seq: next, Kind: "raw/1", Public: []byte("x")}
-	term := history.Term{Index: 200, Key: []byte("a"), Since: next, Until: history.Forever}
+	term := history.Term{Index: 100, Key: []byte("a"), Since: next, Until: history.Forever}
 	live, over := -1, -1
 	for i := range model.terms {
 		if model.terms[i].Until == history.Forever {
@@ -267,14 +324,19 @@ func refusesHistory(t *testing.T, write func(history.Change) error, model *rawHi
 		"no kind":                    {&history.Plan{Entries: []history.Entry{{Seq: next, Public: []byte("x")}}}, dag.ErrForm},
 		"no bytes":                   {&history.Plan{Entries: []history.Entry{{Seq: next, Kind: "raw/1"}}}, dag.ErrForm},
 		"no time":                    {&history.Plan{Entries: []history.Entry{{Seq: next, Kind: "raw/1", At: -1, Public: []byte("x")}}}, dag.ErrForm},
-		"a term that began at 0":     {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 200, Until: 1}}}, dag.ErrForm},
-		"a term that ended before":   {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 200, Since: next, Until: next}}}, dag.ErrForm},
-		"a long key":                 {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 200, Key: make([]byte, history.MaxKey+1), Since: next, Until: history.Forever}}}, dag.ErrForm},
-		"a key above all":            {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 200, Key: bytes.Repeat([]byte{0xff}, 64), Since: next, Until: history.Forever}}}, dag.ErrForm},
+		"a detail of what is known":  {&history.Plan{Entries: []history.Entry{{Seq: next, Kind: "raw/1", Public: []byte("x"), Detail: []byte("y")}}}, dag.ErrForm},
+		"a gap in the record":        {&history.Plan{Records: []history.Entry{{Seq: dag.Seq(len(model.records) + 2), Kind: "raw/1", Public: []byte("x")}}}, dag.ErrForm},
+		"a record that is taken":     {&history.Plan{Records: []history.Entry{{Seq: dag.Seq(len(model.records)), Kind: "raw/1", Public: []byte("x")}}}, dag.ErrForm},
+		"a record with a time":       {&history.Plan{Records: []history.Entry{{Seq: dag.Seq(len(model.records) + 1), At: 1, Kind: "raw/1", Public: []byte("x")}}}, dag.ErrForm},
+		"a term that began at 0":     {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 100, Until: 1}}}, dag.ErrForm},
+		"a term that ended before":   {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 100, Since: next, Until: next}}}, dag.ErrForm},
+		"a long key":                 {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 100, Key: make([]byte, history.MaxKey+1), Since: next, Until: history.Forever}}}, dag.ErrForm},
+		"a key above all":            {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{{Index: 100, Key: bytes.Repeat([]byte{0xff}, 64), Since: next, Until: history.Forever}}}, dag.ErrForm},
 		"an end of what is not":      {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{term}, End: []history.Ending{ending(missing, next)}}, nil},
 		"an end later than it ended": {&history.Plan{Entries: []history.Entry{entry}, Begin: []history.Term{term}, End: []history.Ending{ending(model.terms[over], next)}}, nil},
 	} {
-		err := write(rawChange{plan: func(*history.Known) (*history.Plan, error) {
+		needs := func(k *history.State) history.Needs { return history.Needs{Size: k.Round == 0} }
+		err := write(rawChange{needs: needs, plan: func(*history.State) (*history.Plan, error) {
 			if c.plan == nil {
 				return nil, refusal
 			}
@@ -284,7 +346,7 @@ func refusesHistory(t *testing.T, write func(history.Change) error, model *rawHi
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	if err := write(rawChange{plan: func(*history.Known) (*history.Plan, error) { return &history.Plan{}, nil }}); err != nil {
+	if err := write(rawChange{plan: func(*history.State) (*history.Plan, error) { return &history.Plan{}, nil }}); err != nil {
 		t.Errorf("a change that plans nothing: %v", err)
 	}
 }
@@ -295,26 +357,30 @@ func testHistoryArguments(t *testing.T, h Harness) {
 	ctx := context.Background()
 	plan := &history.Plan{
 		Entries: []history.Entry{{Seq: 1, Kind: "raw/1", Public: []byte("public")}},
-		Begin:   []history.Term{{Index: 200, Key: []byte("key"), Since: 1, Until: history.Forever, Value: []byte("value")}},
+		Records: []history.Entry{{Seq: 1, Kind: "did/1", Public: []byte("leaf"), Detail: []byte("detail")}},
+		Begin:   []history.Term{{Index: 100, Key: []byte("key"), Since: 1, Until: history.Forever, Value: []byte("value")}},
 	}
-	if err := s.Write(ctx, rawTenant, rawChange{plan: func(*history.Known) (*history.Plan, error) { return plan, nil }}); err != nil {
+	needs := func(k *history.State) history.Needs { return history.Needs{Size: k.Round == 0} }
+	if err := s.Write(ctx, rawTenant, rawChange{needs: needs, plan: func(*history.State) (*history.Plan, error) { return plan, nil }}); err != nil {
 		t.Fatal(err)
 	}
 	read := func() ([]history.Entry, [][]history.Term) {
 		t.Helper()
 		entries, err := s.Entries(ctx, rawTenant, history.Page{Limit: 9})
-		lists, read := s.Terms(ctx, rawTenant, []history.Range{{Index: 200}})
-		if err := errors.Join(err, read); err != nil || len(entries) != 1 || len(lists[0]) != 1 {
+		records, readRecords := s.Entries(ctx, rawTenant, history.Page{Stream: history.Record, Limit: 9})
+		entries, err = append(entries, records...), errors.Join(err, readRecords)
+		lists, read := s.Terms(ctx, rawTenant, []history.Range{{Index: 100}})
+		if err := errors.Join(err, read); err != nil || len(entries) != 2 || len(lists[0]) != 1 {
 			t.Fatalf("%+v, %+v, %v", entries, lists, err)
 		}
 		return entries, lists
 	}
 	entries, lists := read()
-	for _, b := range [][]byte{plan.Entries[0].Public, plan.Begin[0].Key, plan.Begin[0].Value, entries[0].Public, lists[0][0].Key, lists[0][0].Value} {
+	for _, b := range [][]byte{plan.Entries[0].Public, plan.Begin[0].Key, plan.Begin[0].Value, plan.Records[0].Public, plan.Records[0].Detail, entries[0].Public, entries[1].Public, entries[1].Detail, lists[0][0].Key, lists[0][0].Value} {
 		clear(b)
 	}
 	entries, lists = read()
-	if string(entries[0].Public) != "public" || string(lists[0][0].Key) != "key" || string(lists[0][0].Value) != "value" {
+	if string(entries[1].Public) != "leaf" || string(entries[1].Detail) != "detail" || string(entries[0].Public) != "public" || string(lists[0][0].Key) != "key" || string(lists[0][0].Value) != "value" {
 		t.Errorf("spoiled from outside: %+v, %+v", entries, lists)
 	}
 }

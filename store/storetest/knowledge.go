@@ -621,7 +621,7 @@ func testAdoptActs(t *testing.T, h Harness) {
 	adopt := func(part store.Stretch) error {
 		var err error
 		if len(part.Entries) > 0 {
-			if part.Change, err = kinds.All().Adopt(part.Entries); err != nil {
+			if part.Change, err = kinds.All().Adopt(history.Known, part.Entries); err != nil {
 				return err
 			}
 		}
@@ -655,7 +655,7 @@ func testAdoptActs(t *testing.T, h Harness) {
 		spoil("an entry of another number", func(e *history.Entry) { e.Seq += 100 })
 		if len(part.Entries) > 0 {
 			other := part
-			other.Change, _ = kinds.All().Adopt(part.Entries[:len(part.Entries)-1])
+			other.Change, _ = kinds.All().Adopt(history.Known, part.Entries[:len(part.Entries)-1])
 			if err := s.Adopt(ctx, "adopting", other); err == nil {
 				t.Fatal("entries were adopted that the change does not come to")
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -25,7 +26,7 @@ const labourers = 3
 // labour at once need different numbers, below 1000; the seed decides what is written.
 // A write that cannot be told to have been kept is repeated.
 func Labour(ctx context.Context, s store.Store, tenant dag.Tenant, number int, seed uint64, acks io.Writer) error {
-	if err := s.PutPolicy(ctx, tenant, Policy("labour@1", 20)); err != nil {
+	if err := (registry.Base{History: s}).Put(ctx, tenant, Policy("labour@1", 20)); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)

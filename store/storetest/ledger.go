@@ -15,7 +15,9 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -132,6 +134,13 @@ func (r *reference) same(t testing.TB, s store.Store, from int) {
 		if string(leaf) != string(r.leaves[from+i]) {
 			t.Fatalf("leaf %d is %s, want %s", from+i, leaf, r.leaves[from+i])
 		}
+		record, err := s.Entries(ctx, Tenant, history.Page{Stream: history.Record, At: []dag.Seq{dag.Seq(from + i + 1)}})
+		if err != nil || len(record) != 1 || !bytes.Equal(record[0].Public, leaf) {
+			t.Fatalf("leaf %d as an entry of the record: %+v, %v", from+i, record, err)
+		}
+		if record[0].Kind != "" {
+			continue // its terms lead to it
+		}
 		if at, err := s.LogIndex(ctx, Tenant, leaf); err != nil || at != uint64(from+i) {
 			t.Fatalf("LogIndex of leaf %d gave %d, %v", from+i, at, err)
 		}
@@ -170,8 +179,8 @@ func testLedger(t *testing.T, h Harness) {
 		{"PutIssued of facts", put(IssuedFacts(1, 1)), [][]byte{leafOf(at(IssuedFacts(1, 1), 2))}},
 		{"PutIssued of many", put(Issued(2, 1), Issued(1, 1), Issued(3, 2), later, Issued(4, 1)), [][]byte{leafOf(Issued(2, 1)), leafOf(Issued(3, 2)), leafOf(Issued(4, 1))}},
 		{"PutIssued of none", put(), nil},
-		{"PutPolicy", func() error { return s.PutPolicy(ctx, Tenant, Policy("p@1", 1)) }, [][]byte{store.PolicyLeaf(Tenant, Policy("p@1", 1))}},
-		{"PutPolicy again", func() error { return s.PutPolicy(ctx, Tenant, Policy("p@1", 1)) }, nil},
+		{"PutPolicy", func() error { return registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 1)) }, [][]byte{policyLeaf(Tenant, Policy("p@1", 1))}},
+		{"PutPolicy again", func() error { return registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 1)) }, nil},
 		{"Erase", erase(2), [][]byte{erased(6, 2)}},
 		{"Erase again", erase(2), nil},
 		{"PutKey", func() error { return s.PutKey(ctx, Key(1)) }, store.KeyLeaves(new(Key(1)))},
@@ -199,7 +208,7 @@ func testLedger(t *testing.T, h Harness) {
 	asked.Question, unasked.Question = unasked.Question, ""
 	// What is refused leaves no leaf behind.
 	for name, err := range map[string]error{
-		"a policy that differs":          s.PutPolicy(ctx, Tenant, Policy("p@1", 2)),
+		"a policy that differs":          registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 2)),
 		"turns with a question":          put(asked)(),
 		"facts without one":              put(unasked)(),
 		"a list with a malformed record": put(Issued(50, 1), store.Issued{})(),
@@ -222,7 +231,7 @@ func testCopied(t *testing.T, h Harness) {
 	var r reference
 	r.add(t, slices.Concat(
 		[][]byte{store.IssuedLeaf(Tenant, &issued), store.EventLeaf(Tenant, &event)},
-		store.KeyLeaves(&revoked), [][]byte{store.PolicyLeaf(Tenant, Policy("p@1", 1))},
+		store.KeyLeaves(&revoked),
 	)...)
 	if _, err := s.PutLeaves(ctx, Tenant, r.leaves); err != nil {
 		t.Fatal(err)
@@ -232,7 +241,7 @@ func testCopied(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	r.add(t, store.IssuedLeaf(Tenant, &other))
-	err = errors.Join(s.PutPolicy(ctx, Tenant, Policy("p@1", 1)), s.PutKey(ctx, Key(1)),
+	err = errors.Join(s.PutKey(ctx, Key(1)),
 		s.Adopt(ctx, Tenant, store.Stretch{Records: Records(1, nil, Chain(1, 3, 0)), Events: []store.Event{event}}))
 	if err != nil {
 		t.Fatal(err)
@@ -483,7 +492,7 @@ func testLedgerConcurrent(t *testing.T, h Harness) {
 				_, issued := s.PutIssued(ctx, Tenant, append(list, Issued(both, 1)))
 				at, put := s.PutLeaves(ctx, Tenant, append(Leaves(own, 3), Leaves(both, 1)...))
 				_, erased := s.Erase(ctx, Tenant, Erasure(1+(side*acts+n)/2))
-				registered := s.PutPolicy(ctx, Tenant, Policy("p@1", 1))
+				registered := registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 1))
 				if err := errors.Join(issued, put, erased, registered); err != nil {
 					t.Errorf("side %d: %v", side, err)
 					return

@@ -18,7 +18,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -46,8 +45,6 @@ type liar struct {
 	write      func(l *liar, ctx context.Context, tenant dag.Tenant, c history.Change) error
 	entries    func(p history.Page, list []history.Entry) []history.Entry
 	terms      func(ranges []history.Range, lists [][]history.Term)
-	putPolicy  func(err error) error
-	policies   func(policy.Registry) policy.Registry
 	putIssued  func([]store.Issued)
 	issuedByID func([]store.Issued) []store.Issued
 	putKey     func(err error) error
@@ -185,22 +182,6 @@ func (l *liar) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Ra
 		l.terms(ranges, lists)
 	}
 	return lists, err
-}
-
-func (l *liar) PutPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
-	err := l.Store.PutPolicy(ctx, tenant, p)
-	if l.putPolicy != nil {
-		err = l.putPolicy(err)
-	}
-	return err
-}
-
-func (l *liar) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
-	r, err := l.Store.Policies(ctx, tenant)
-	if l.policies != nil {
-		r = l.policies(r)
-	}
-	return r, err
 }
 
 func (l *liar) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
@@ -424,7 +405,7 @@ var lies = map[string]func() *liar{
 	"loses a change": func() *liar {
 		return &liar{write: func(l *liar, ctx context.Context, tenant dag.Tenant, c history.Change) error {
 			if l.call()%3 == 0 {
-				known := &history.Known{}
+				known := &history.State{}
 				_, err := c.Plan(known)
 				return err
 			}
@@ -490,16 +471,38 @@ var lies = map[string]func() *liar{
 			}
 		}}
 	},
-	"a policy that conflicts": func() *liar {
-		return &liar{putPolicy: func(err error) error {
-			if errors.Is(err, policy.ErrConflict) {
-				return nil
+	"a record less": func() *liar {
+		return &liar{entries: func(p history.Page, list []history.Entry) []history.Entry {
+			if p.Stream == history.Record {
+				return less(list)
 			}
-			return err
+			return list
 		}}
 	},
-	"no policies": func() *liar {
-		return &liar{policies: func(policy.Registry) policy.Registry { return policy.Registry{} }}
+	"another detail": func() *liar {
+		return &liar{entries: func(_ history.Page, list []history.Entry) []history.Entry {
+			for i := range list {
+				if d := bytes.Clone(list[i].Detail); len(d) > 0 {
+					d[0] ^= 1
+					list[i].Detail = d
+				}
+			}
+			return list
+		}}
+	},
+	"the first terms for the last": func() *liar {
+		return &liar{terms: func(ranges []history.Range, lists [][]history.Term) {
+			for i := range lists {
+				if ranges[i].Last {
+					slices.Reverse(lists[i])
+				}
+			}
+		}}
+	},
+	"another size of the record": func() *liar {
+		return &liar{write: func(l *liar, ctx context.Context, tenant dag.Tenant, c history.Change) error {
+			return l.Store.Write(ctx, tenant, sized{c})
+		}}
 	},
 	"issued under other numbers": func() *liar {
 		return &liar{putIssued: func(list []store.Issued) {
@@ -552,10 +555,21 @@ var lies = map[string]func() *liar{
 	},
 }
 
+// A sized change is told that the record has one entry more.
+type sized struct{ history.Change }
+
+func (s sized) Plan(k *history.State) (*history.Plan, error) {
+	more := *k
+	if more.Size++; k.Size == 0 {
+		return s.Change.Plan(k)
+	}
+	return s.Change.Plan(&more)
+}
+
 // An ignorant change needs to know nothing.
 type ignorant struct{ history.Change }
 
-func (ignorant) Needs(*history.Known) history.Needs { return history.Needs{} }
+func (ignorant) Needs(*history.State) history.Needs { return history.Needs{} }
 
 // lieVariable names the lie that TestLie tells.
 const lieVariable = "GKTEST_LIE"

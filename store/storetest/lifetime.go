@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -25,7 +26,7 @@ func testReopen(t *testing.T, h Harness) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutPolicy(ctx, Tenant, Policy("p@1", 1)); err != nil {
+	if err := (registry.Base{History: s}).Put(ctx, Tenant, Policy("p@1", 1)); err != nil {
 		t.Fatal(err)
 	}
 	issued, err := PutIssued(ctx, s, Tenant, Issued(1, 1))
@@ -67,7 +68,7 @@ func testReopen(t *testing.T, h Harness) {
 	if got, err := s.Events(ctx, Tenant, 0, 9); err != nil || !sameList(got, []store.Event{erased}) {
 		t.Errorf("events: %v, %v", got, err)
 	}
-	if r, err := s.Policies(ctx, Tenant); err != nil || len(r.All()) != 1 || r.All()[0] != Policy("p@1", 1) {
+	if r, err := (registry.Base{History: s}).All(ctx, Tenant); err != nil || len(r.All()) != 1 || r.All()[0] != Policy("p@1", 1) {
 		t.Errorf("policies: %v, %v", r.All(), err)
 	}
 	if got, err := s.IssuedAfter(ctx, Tenant, 0, 9); err != nil || !sameList(got, []store.Issued{issued}) {
@@ -142,8 +143,8 @@ func every(ctx context.Context, s store.Store) map[string]error {
 	_, errs["Conversations"] = s.Conversations(ctx, Tenant, dag.ConversationID{}, 1)
 	_, errs["Erase"] = s.Erase(ctx, Tenant, Erasure(1))
 	_, errs["Events"] = s.Events(ctx, Tenant, 0, 1)
-	errs["PutPolicy"] = s.PutPolicy(ctx, Tenant, Policy("p@1", 1))
-	_, errs["Policies"] = s.Policies(ctx, Tenant)
+	errs["PutPolicy"] = registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 1))
+	_, errs["Policies"] = registry.Base{History: s}.All(ctx, Tenant)
 	_, errs["PutIssued"] = PutIssued(ctx, s, Tenant, Issued(1, 1))
 	_, errs["IssuedByID"] = s.IssuedByID(ctx, Tenant, Issued(1, 1).Provenance.SliceID)
 	_, errs["IssuedAfter"] = s.IssuedAfter(ctx, Tenant, 0, 1)

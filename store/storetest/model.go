@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -115,13 +116,13 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 				id := policy.ID(fmt.Sprintf("p@%d", rapid.IntRange(1, 3).Draw(rt, "version")))
 				p := Policy(id, rapid.IntRange(0, 1).Draw(rt, "params"))
 				old, known := m.pols[id]
-				err := s.PutPolicy(ctx, Tenant, p)
+				err := registry.Base{History: s}.Put(ctx, Tenant, p)
 				if (err == nil) != (!known || old == p) {
 					rt.Fatalf("PutPolicy(%s) gave %v, registered before: %v", id, err, known)
 				}
 				if !known {
 					m.pols[id] = p
-					m.log(store.PolicyLeaf(Tenant, p))
+					m.log(policyLeaf(Tenant, p))
 				}
 			},
 			"issue": func(rt *rapid.T) {
@@ -507,7 +508,7 @@ func (m *model) compare(ctx context.Context, s store.Store) error {
 	if err != nil || at != len(m.order) {
 		return fmt.Errorf("after %d of %d records: %w", at, len(m.order), err)
 	}
-	registry, err := s.Policies(ctx, Tenant)
+	registry, err := registry.Base{History: s}.All(ctx, Tenant)
 	if err != nil || len(registry.All()) != len(m.pols) {
 		return fmt.Errorf("%d policies, %v, want %d", len(registry.All()), err, len(m.pols))
 	}

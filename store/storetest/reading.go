@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -159,7 +160,7 @@ func testTenantList(t *testing.T, h Harness) {
 	_, _ = s.RevokeKey(ctx, "refused", Key(1).ID, 1)
 	_, _ = s.Head(ctx, "asked")
 	_, _ = store.HeadWhile(ctx, s, "asked", func() {})
-	_, _ = s.Policies(ctx, "asked")
+	_, _ = registry.Base{History: s}.All(ctx, "asked")
 	_, _ = s.Log(ctx, "asked")
 	_, _ = s.Cells(ctx, "asked", "cell")
 	_, _ = s.PutLeaves(ctx, "nothing", nil)
@@ -173,7 +174,7 @@ func testTenantList(t *testing.T, h Harness) {
 	key.Tenant = "k"
 	_, appended := s.Append(ctx, "a-2", []store.Batch{Chain(1, 1, 0)})
 	_, issued := PutIssued(ctx, s, "a0", Issued(1, 1))
-	err := errors.Join(appended, issued, s.PutKey(ctx, key), s.PutPolicy(ctx, "a", Policy("p@1", 1)),
+	err := errors.Join(appended, issued, s.PutKey(ctx, key), registry.Base{History: s}.Put(ctx, "a", Policy("p@1", 1)),
 		s.Adopt(ctx, "ab", store.Stretch{Records: Records(1, nil, Chain(1, 1, 0))}),
 		s.Swap(ctx, "w", "cell", nil, []byte{1}))
 	_, logged := s.PutLeaves(ctx, "leaf", Leaves(0, 1))

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -95,21 +96,21 @@ func testEvents(t *testing.T, h Harness) {
 func testPolicies(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
-	if r, err := s.Policies(ctx, Tenant); err != nil || len(r.All()) != 0 {
+	if r, err := (registry.Base{History: s}).All(ctx, Tenant); err != nil || len(r.All()) != 0 {
 		t.Errorf("of an empty store: %v, %v", r.All(), err)
 	}
 	for _, p := range []policy.Registered{Policy("zeta@1", 1), Policy("alpha@2", 2), Policy("alpha@1", 3), Policy("alpha@2", 2), FactPolicy("facts@1")} {
-		if err := s.PutPolicy(ctx, Tenant, p); err != nil {
+		if err := (registry.Base{History: s}).Put(ctx, Tenant, p); err != nil {
 			t.Fatalf("PutPolicy(%s): %v", p.ID(), err)
 		}
 	}
-	if err := s.PutPolicy(ctx, Tenant, Policy("alpha@1", 4)); !errors.Is(err, policy.ErrConflict) {
+	if err := (registry.Base{History: s}).Put(ctx, Tenant, Policy("alpha@1", 4)); !errors.Is(err, policy.ErrConflict) {
 		t.Errorf("other parameters: got %v, want policy.ErrConflict", err)
 	}
-	if err := s.PutPolicy(ctx, Tenant, policy.Registered{}); err == nil {
+	if err := (registry.Base{History: s}).Put(ctx, Tenant, policy.Registered{}); err == nil {
 		t.Errorf("no policy at all was registered")
 	}
-	r, err := s.Policies(ctx, Tenant)
+	r, err := registry.Base{History: s}.All(ctx, Tenant)
 	if err != nil || len(r.All()) != 4 {
 		t.Fatalf("got %v, %v, want four", r.All(), err)
 	}
@@ -335,7 +336,7 @@ func testTenants(t *testing.T, h Harness) {
 		if got, err := s.Append(ctx, tenant, []store.Batch{{a, link}}); err != nil || got != (store.Receipt{Admitted: 2, Edges: 1, Head: 2}) {
 			t.Fatalf("%s: %+v, %v", tenant, got, err)
 		}
-		if err := s.PutPolicy(ctx, tenant, Policy("p@1", i)); err != nil {
+		if err := (registry.Base{History: s}).Put(ctx, tenant, Policy("p@1", i)); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := PutIssued(ctx, s, tenant, Issued(1, 1)); err != nil || got.Number != 1 {
@@ -367,7 +368,7 @@ func testTenants(t *testing.T, h Harness) {
 		if records[0].Turn.BodyDigest != want.Turn.BodyDigest || i > 0 && string(records[0].Body) != string(want.Body) {
 			t.Errorf("%s has another tenant's turn", tenant)
 		}
-		if r, err := s.Policies(ctx, tenant); err != nil || len(r.All()) != 1 || r.All()[0] != Policy("p@1", i) {
+		if r, err := (registry.Base{History: s}).All(ctx, tenant); err != nil || len(r.All()) != 1 || r.All()[0] != Policy("p@1", i) {
 			t.Errorf("%s: policies %v, %v", tenant, r.All(), err)
 		}
 		if ids, err := s.External(ctx, tenant, "name", 9); err != nil || (len(ids) == 0) != (i == 0) {

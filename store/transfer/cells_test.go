@@ -8,7 +8,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/witness"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/transfer"
 )
@@ -66,17 +65,17 @@ func TestWitnessed(t *testing.T) {
 	}
 }
 
-// cosigning does something when its policies are read to be written: amid a copy.
+// cosigning does something when its ledger is read to be written: amid a copy.
 type cosigning struct {
 	store.Store
 	asked int
 	act   func()
 }
 
-func (c *cosigning) Policies(ctx context.Context, tenant dag.Tenant) (p policy.Registry, err error) {
-	p, err = c.Store.Policies(ctx, tenant)
+func (c *cosigning) Log(ctx context.Context, tenant dag.Tenant) (t ledger.Tree, err error) {
+	t, err = c.Store.Log(ctx, tenant)
 	if c.asked++; c.asked == 2 { // the first time to compare
 		c.act()
 	}
-	return p, err
+	return t, err
 }

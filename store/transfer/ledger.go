@@ -6,8 +6,10 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
 // A logReader reads the source's ledger for a proof.
@@ -46,6 +48,35 @@ func (c *copying) sameLedger() error {
 	} else if err != nil {
 		return err
 	}
+	return c.sameRecord(dag.Seq(old.Size))
+}
+
+// sameRecord compares what is kept beside the leaves that the target has: no proof is of that.
+func (c *copying) sameRecord(size dag.Seq) error {
+	for after := dag.Seq(0); after < size; {
+		p := history.Page{Stream: history.Record, After: after, Limit: int(min(page, size-after))}
+		there, err := c.to.Entries(c.ctx, c.tenant, p)
+		if err != nil {
+			return err
+		}
+		here, err := c.from.Entries(c.ctx, c.tenant, p)
+		if err != nil {
+			return err
+		}
+		if len(there) == 0 || len(there) != len(here) {
+			return fmt.Errorf("%w: from leaf %d on it has %d, and the source %d", ErrDiffers, after, len(there), len(here))
+		}
+		for i := range there {
+			e := &there[i]
+			if !e.Same(&here[i]) {
+				return fmt.Errorf("%w: leaf %d, or what is kept beside it, is not the source's", ErrDiffers, e.Seq-1)
+			}
+			n := c.report.Record[e.Kind]
+			n.Existing++
+			c.report.Record[e.Kind] = n
+			after = e.Seq
+		}
+	}
 	return nil
 }
 
@@ -75,8 +106,8 @@ func (c *copying) leaves() error {
 }
 
 func (c *copying) leafPage(most uint64) error {
-	first := c.ledger.Size()
-	list, err := c.from.LogLeaves(c.ctx, c.tenant, first, int(min(most, page)))
+	first := dag.Seq(c.ledger.Size())
+	list, err := c.from.Entries(c.ctx, c.tenant, history.Page{Stream: history.Record, After: first, Limit: int(min(most, page))})
 	if err != nil {
 		return err
 	}
@@ -84,25 +115,68 @@ func (c *copying) leafPage(most uint64) error {
 		return fmt.Errorf("%w: its ledger has no leaf %d", ErrDamaged, first)
 	}
 	grown := c.ledger
-	for i, leaf := range list {
-		if err := ledger.CheckLeaf(leaf); err != nil {
-			return fmt.Errorf("%w: leaf %d: %w", ErrDamaged, first+uint64(i), err)
+	for i := range list {
+		e := &list[i]
+		if e.Seq != first+dag.Seq(i)+1 {
+			return fmt.Errorf("%w: its ledger has leaf %d where it must have %d", ErrDamaged, e.Seq-1, first+dag.Seq(i))
 		}
-		if _, err := grown.Append(ledger.LeafHash(leaf), nil); err != nil {
+		if err := ledger.CheckLeaf(e.Public); err != nil {
+			return fmt.Errorf("%w: leaf %d: %w", ErrDamaged, e.Seq-1, err)
+		}
+		if _, err := grown.Append(ledger.Hash(e.Leaf()), nil); err != nil {
 			return err
 		}
 	}
-	at, err := c.to.PutLeaves(c.ctx, c.tenant, list)
+	for rest := list; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && (rest[n].Kind == "") == (rest[0].Kind == "") {
+			n++
+		}
+		if err := c.record(rest[:n]); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	c.ledger = grown
+	c.report.Leaves.Copied += len(list)
+	for i := range list {
+		n := c.report.Record[list[i].Kind]
+		n.Copied++
+		c.report.Record[list[i].Kind] = n
+	}
+	return nil
+}
+
+// record copies entries of the record, under the numbers that they have.
+func (c *copying) record(list []history.Entry) error {
+	if list[0].Kind == "" {
+		return c.bareLeaves(list)
+	}
+	change, err := kinds.All().Adopt(history.Record, list)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	err = c.to.Write(c.ctx, c.tenant, history.Exactly(change, history.Record, list))
+	if errors.Is(err, dag.ErrForm) {
+		return fmt.Errorf("leaf %d and %d others do not follow on what the target has: %w; the source is damaged, or somebody else writes to the target", list[0].Seq-1, len(list)-1, err)
+	}
+	return err
+}
+
+func (c *copying) bareLeaves(list []history.Entry) error {
+	leaves := make([][]byte, len(list))
+	for i := range list {
+		leaves[i] = list[i].Public
+	}
+	at, err := c.to.PutLeaves(c.ctx, c.tenant, leaves)
 	if err != nil {
 		return err
 	}
 	for i, n := range at {
-		if n != first+uint64(i) {
-			return fmt.Errorf("leaf %d was kept as leaf %d: it stands twice in the source, an act of the source had no leaf, or somebody else writes to the target", first+uint64(i), n)
+		if want := uint64(list[i].Seq) - 1; n != want {
+			return fmt.Errorf("leaf %d was kept as leaf %d: it stands twice in the source, an act of the source had no leaf, or somebody else writes to the target", want, n)
 		}
 	}
-	c.ledger = grown
-	c.report.Leaves.Copied += len(list)
 	return nil
 }
 

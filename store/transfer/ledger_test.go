@@ -16,7 +16,9 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/kinds"
 	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/store/transfer"
 )
@@ -56,7 +58,7 @@ func (b *busy) act(kind string) {
 		did(learned)
 	case "policy":
 		if b.done < 1000 {
-			did(b.PutPolicy(ctx, "a", storetest.Policy(policy.ID(fmt.Sprintf("new@%d", b.done)), 3)))
+			did(registry.Base{History: b}.Put(ctx, "a", storetest.Policy(policy.ID(fmt.Sprintf("new@%d", b.done)), 3)))
 		}
 	case "issued":
 		did(storetest.Issue(ctx, b.Store, "a", storetest.TurnID(b.done%40+1), "wide@1"))
@@ -107,11 +109,11 @@ func (b *busy) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, lim
 }
 
 func (b *busy) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
-	return asked(b, "act", func() ([]history.Entry, error) { return b.Store.Entries(ctx, tenant, p) })
-}
-
-func (b *busy) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
-	return asked(b, "policy", func() (policy.Registry, error) { return b.Store.Policies(ctx, tenant) })
+	kind := "act"
+	if p.Stream == history.Record {
+		kind = "policy"
+	}
+	return asked(b, kind, func() ([]history.Entry, error) { return b.Store.Entries(ctx, tenant, p) })
 }
 
 func (b *busy) IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
@@ -200,24 +202,43 @@ func TestLedgerLong(t *testing.T) {
 // nothing is written, for any tenant.
 func TestLedgerDiffers(t *testing.T) {
 	ctx := t.Context()
-	leaves := func(s store.Store) [][]byte {
-		list, err := s.LogLeaves(ctx, "b", 0, 99)
+	leaves := func(s store.Store) []history.Entry {
+		list, err := s.Entries(ctx, "b", history.Page{Stream: history.Record, Limit: 99})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return list
 	}
-	for name, spoil := range map[string]func([][]byte) [][]byte{
-		"one more":      func(list [][]byte) [][]byte { return append(list, storetest.Leaves(0, 1)...) },
-		"another":       func([][]byte) [][]byte { return storetest.Leaves(0, 1) },
-		"another order": func(list [][]byte) [][]byte { slices.Reverse(list[3:5]); return list[:5] },
-		"one left out":  func(list [][]byte) [][]byte { return slices.Delete(list, 7, 8) },
-		"the last":      func(list [][]byte) [][]byte { return append(list[:13], storetest.Leaves(0, 1)...) },
+	put := func(s store.Store, list []history.Entry) {
+		t.Helper()
+		for i := range list {
+			e := list[i : i+1]
+			e[0].Seq = dag.Seq(i + 1)
+			if e[0].Kind == "" {
+				if _, err := s.PutLeaves(ctx, "b", [][]byte{e[0].Public}); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			c, err := kinds.All().Adopt(history.Record, e)
+			if err == nil {
+				err = s.Write(ctx, "b", c)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	other := history.Entry{Public: storetest.Leaves(0, 1)[0]}
+	for name, spoil := range map[string]func([]history.Entry) []history.Entry{
+		"one more":      func(list []history.Entry) []history.Entry { return append(list, other) },
+		"another":       func([]history.Entry) []history.Entry { return []history.Entry{other} },
+		"another order": func(list []history.Entry) []history.Entry { slices.Reverse(list[3:5]); return list[:5] },
+		"one left out":  func(list []history.Entry) []history.Entry { return slices.Delete(list, 7, 8) },
+		"the last":      func(list []history.Entry) []history.Entry { return append(list[:13], other) },
 	} {
 		from, to := filled(t, inMemory(t)), inMemory(t)
-		if _, err := to.PutLeaves(ctx, "b", spoil(leaves(from))); err != nil {
-			t.Fatal(err)
-		}
+		put(to, spoil(leaves(from)))
 		before := contents(t, to, nil)
 		reports, err := transfer.Copy(ctx, to, from, transfer.Options{})
 		if !errors.Is(err, transfer.ErrDiffers) || reports != nil || !strings.Contains(err.Error(), "ledger") {
@@ -229,9 +250,7 @@ func TestLedgerDiffers(t *testing.T) {
 	}
 	for n := range 15 { // what is the beginning is no difference, of any length
 		from, to := filled(t, inMemory(t)), inMemory(t)
-		if _, err := to.PutLeaves(ctx, "b", leaves(from)[:n]); err != nil {
-			t.Fatal(err)
-		}
+		put(to, leaves(from)[:n])
 		if reports, err := transfer.Copy(ctx, to, from, transfer.Options{}); err != nil || reports[1].Leaves != (transfer.Count{Copied: 14 - n, Existing: n}) {
 			t.Errorf("the first %d leaves: %+v, %v", n, reports, err)
 		}
@@ -244,24 +263,33 @@ func TestLedgerDiffers(t *testing.T) {
 // misled changes what a source says.
 type misled struct {
 	store.Store
-	leaves   func(from uint64, list [][]byte) [][]byte
-	policies func(policy.Registry) (policy.Registry, error)
+	leaves func(list []history.Entry) []history.Entry
+	keys   func([]access.Key) []access.Key
 }
 
-func (m *misled) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
-	list, err := m.Store.LogLeaves(ctx, tenant, from, limit)
-	if m.leaves != nil {
-		list = m.leaves(from, list)
+func (m *misled) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
+	list, err := m.Store.Entries(ctx, tenant, p)
+	if m.leaves != nil && p.Stream == history.Record {
+		list = m.leaves(list)
 	}
 	return list, err
 }
 
-func (m *misled) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
-	r, err := m.Store.Policies(ctx, tenant)
-	if m.policies != nil && err == nil {
-		r, err = m.policies(r)
+func (m *misled) Keys(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
+	list, err := m.Store.Keys(ctx, tenant)
+	if m.keys != nil {
+		list = m.keys(list)
 	}
-	return r, err
+	return list, err
+}
+
+// changed makes a lie of a leaf of no kind.
+func changed(n int, leaf []byte) func([]history.Entry) []history.Entry {
+	return func(list []history.Entry) []history.Entry {
+		list = slices.Clone(list)
+		list[n].Kind, list[n].Public, list[n].Detail = "", leaf, nil
+		return list
+	}
 }
 
 // TestLedgerDamaged copies from a source whose ledger does not fit itself or its acts.
@@ -270,13 +298,18 @@ func TestLedgerDamaged(t *testing.T) {
 		misled
 		want string
 	}{
-		"a leaf is another":     {misled{leaves: func(_ uint64, list [][]byte) [][]byte { list[3] = storetest.Leaves(0, 1)[0]; return list }}, "the root is"},
-		"two changed places":    {misled{leaves: func(_ uint64, list [][]byte) [][]byte { slices.Reverse(list[3:5]); return list }}, "the root is"},
-		"a leaf is none":        {misled{leaves: func(_ uint64, list [][]byte) [][]byte { list[3] = []byte("no leaf"); return list }}, "leaf 3"},
-		"leaves are missing":    {misled{leaves: func(from uint64, list [][]byte) [][]byte { return list[:min(len(list), 6-int(min(from, 6)))] }}, "no leaf 6"},
-		"a leaf is there twice": {misled{leaves: func(_ uint64, list [][]byte) [][]byte { list[5] = list[3]; return list }}, "stands twice"},
-		"an act has no leaf": {misled{policies: func(r policy.Registry) (policy.Registry, error) {
-			return r.With(storetest.Policy("unlogged@1", 1))
+		"a leaf is another":     {misled{leaves: changed(3, storetest.Leaves(0, 1)[0])}, "the root is"},
+		"a leaf is none":        {misled{leaves: changed(3, []byte("no leaf"))}, "leaf 3"},
+		"a leaf is there twice": {misled{leaves: func(list []history.Entry) []history.Entry { return changed(5, list[3].Public)(list) }}, "stands twice"},
+		"two changed places": {misled{leaves: func(list []history.Entry) []history.Entry {
+			return changed(4, list[3].Public)(changed(3, list[4].Public)(list))
+		}}, "the root is"},
+		"another order":      {misled{leaves: func(list []history.Entry) []history.Entry { slices.Reverse(list[3:5]); return list }}, "it must have 3"},
+		"leaves are missing": {misled{leaves: func(list []history.Entry) []history.Entry { return list[:min(len(list), 6-int(min(list[0].Seq-1, 6)))] }}, "no leaf 6"},
+		"an act has no leaf": {misled{keys: func(list []access.Key) []access.Key {
+			k := storetest.Key(9999)
+			k.Tenant = "a"
+			return append(list, k)
 		}}, "had no leaf"},
 	} {
 		from := c.misled

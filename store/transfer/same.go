@@ -26,7 +26,7 @@ func (c *copying) prepare() error {
 	if c.report.Head > c.head {
 		return fmt.Errorf("%w: its head is %d, and the source's %d", ErrDiffers, c.report.Head, c.head)
 	}
-	for _, compare := range []func() error{c.sameEvents, c.sameEntries, c.sameTurns, c.samePolicies, c.sameIssued, c.sameKeys, c.sameCells, c.sameLedger} {
+	for _, compare := range []func() error{c.sameEvents, c.sameEntries, c.sameTurns, c.sameIssued, c.sameKeys, c.sameCells, c.sameLedger} {
 		if err := compare(); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (c *copying) sameEntries() error {
 			return fmt.Errorf("%w: number %d of the source is an entry of kind %s, and of the target is not", ErrDiffers, want.Seq, want.Kind)
 		case want == nil || got.Seq != want.Seq:
 			return fmt.Errorf("%w: number %d of the target is an entry of kind %s, and of the source is not", ErrDiffers, got.Seq, got.Kind)
-		case got.Kind != want.Kind || got.At != want.At || got.Leaf() != want.Leaf():
+		case !got.Same(want):
 			return fmt.Errorf("%w: number %d of the target is an entry of kind %s with the leaf %s, and of the source of kind %s with the leaf %s, or of another time", ErrDiffers, got.Seq, got.Kind, got.Leaf(), want.Kind, want.Leaf())
 		}
 		c.report.Entries.Existing++
@@ -240,24 +240,6 @@ func (l *lostTexts) explained() error {
 	}
 	if len(l.turns) > 0 {
 		return fmt.Errorf("%w: number %d, turn %s, has a text in the target, and in the source none and no erasure", ErrDiffers, first, id)
-	}
-	return nil
-}
-
-// samePolicies compares the target's policies by value.
-func (c *copying) samePolicies() error {
-	there, err := c.to.Policies(c.ctx, c.tenant)
-	if err != nil || len(there.All()) == 0 {
-		return err
-	}
-	here, err := c.from.Policies(c.ctx, c.tenant)
-	if err != nil {
-		return err
-	}
-	for _, p := range there.All() {
-		if same, err := here.Get(p.ID()); err != nil || same != p {
-			return fmt.Errorf("%w: the target's policy %s with hash %s is not the source's", ErrDiffers, p.ID(), p.Hash())
-		}
 	}
 	return nil
 }

@@ -86,16 +86,16 @@ type Count struct{ Copied, Existing int }
 
 // A Tenant is what was copied of one.
 type Tenant struct {
-	Name     dag.Tenant
-	Head     dag.Seq // of the target, afterwards
-	Turns    Count
-	Events   Count
-	Entries  Count // of package history
-	Policies Count
-	Issued   Count
-	Keys     Count
-	Leaves   Count // of the ledger
-	Cells    Count
+	Name    dag.Tenant
+	Head    dag.Seq // of the target, afterwards
+	Turns   Count
+	Events  Count
+	Entries Count                  // of package history
+	Record  map[history.Kind]Count // of the ledger, by their kinds
+	Issued  Count
+	Keys    Count
+	Leaves  Count // of the ledger: all of Record
+	Cells   Count
 }
 
 // Copy copies from one store into another. It looks at all tenants before it writes
@@ -113,7 +113,7 @@ func Copy(ctx context.Context, to, from store.Store, o Options) ([]Tenant, error
 	}
 	copies := make([]*copying, len(names))
 	for i, name := range names {
-		c := &copying{ctx: ctx, to: to, from: from, tenant: name, numbers: o.Stretch, report: Tenant{Name: name}}
+		c := &copying{ctx: ctx, to: to, from: from, tenant: name, numbers: o.Stretch, report: Tenant{Name: name, Record: map[history.Kind]Count{}}}
 		if o.Progress != nil {
 			c.progress = func(done dag.Seq) { o.Progress(name, done, c.head) }
 		}
@@ -172,7 +172,7 @@ type copying struct {
 // something is written its leaf must be there, so leaves comes behind each look at what
 // there is to be copied. Of history and of issued slices there is as much as prepare saw.
 func (c *copying) run() error {
-	for _, step := range []func() error{c.revocations, c.leaves, c.history, c.policies, c.issuedSlices, c.keys, c.cells, c.copiedLedger} {
+	for _, step := range []func() error{c.revocations, c.leaves, c.history, c.issuedSlices, c.keys, c.cells, c.copiedLedger} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -306,7 +306,7 @@ func (c *copying) flush(last bool) error {
 		return nil
 	}
 	if len(c.stretch.Entries) > 0 {
-		change, err := kinds.All().Adopt(c.stretch.Entries)
+		change, err := kinds.All().Adopt(history.Known, c.stretch.Entries)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
@@ -324,31 +324,6 @@ func (c *copying) flush(last bool) error {
 	c.stretch, c.bytes = store.Stretch{}, 0
 	if c.progress != nil {
 		c.progress(c.report.Head)
-	}
-	return nil
-}
-
-func (c *copying) policies() error {
-	here, err := c.from.Policies(c.ctx, c.tenant)
-	if err != nil {
-		return err
-	}
-	there, err := c.to.Policies(c.ctx, c.tenant)
-	if err != nil {
-		return err
-	}
-	if err := c.leaves(); err != nil {
-		return err
-	}
-	for _, p := range here.All() {
-		if _, err := there.Get(p.ID()); err == nil {
-			c.report.Policies.Existing++
-			continue
-		}
-		if err := c.to.PutPolicy(c.ctx, c.tenant, p); err != nil {
-			return err
-		}
-		c.report.Policies.Copied++
 	}
 	return nil
 }

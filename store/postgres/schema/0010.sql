@@ -99,14 +99,6 @@ CREATE TABLE events (
 );
 CREATE UNIQUE INDEX events_by_turn ON events (tenant, kind, turn);
 
-CREATE TABLE policies (
-    tenant    text COLLATE "C" NOT NULL,
-    policy    text COLLATE "C" NOT NULL,
-    hash      bytea NOT NULL,
-    canonical bytea NOT NULL,
-    PRIMARY KEY (tenant, policy)
-);
-
 CREATE TABLE issued (
     tenant      text COLLATE "C" NOT NULL,
     number      bigint NOT NULL,
@@ -153,10 +145,12 @@ CREATE TABLE logs (
     edge   bytea  NOT NULL  -- the roots of the perfect subtrees, all that it takes to append
 ) WITH (fillfactor = 50);   -- changed with every leaf; its versions fit into its page
 
-CREATE TABLE log_leaves (
+CREATE TABLE records (
     tenant text COLLATE "C" NOT NULL,
-    n      bigint NOT NULL, -- from 0 on, without a gap
-    leaf   bytea  NOT NULL,
+    n      bigint NOT NULL, -- the index of the leaf: from 0 on, without a gap
+    kind   text COLLATE "C" NOT NULL,
+    leaf   bytea  NOT NULL, -- canonical JSON, no content in it
+    detail bytea,           -- what is kept beside it and is not in it; NULL for nothing
     PRIMARY KEY (tenant, n)
 );
 

@@ -73,14 +73,6 @@ CREATE TABLE events (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX events_by_turn ON events (tenant, kind, turn);
 
-CREATE TABLE policies (
-    tenant    INTEGER NOT NULL,
-    policy    TEXT NOT NULL,
-    hash      BLOB NOT NULL,
-    canonical BLOB NOT NULL,
-    PRIMARY KEY (tenant, policy)
-) WITHOUT ROWID;
-
 CREATE TABLE issued (
     tenant      INTEGER NOT NULL,
     number      INTEGER NOT NULL,
@@ -125,10 +117,12 @@ CREATE TABLE logs (
     edge   BLOB NOT NULL -- 32 bytes for each bit of the size that is set
 );
 
-CREATE TABLE log_leaves (
+CREATE TABLE records (
     tenant INTEGER NOT NULL,
-    n      INTEGER NOT NULL, -- from 0 on, without a gap
+    n      INTEGER NOT NULL, -- the index of the leaf: from 0 on, without a gap
+    kind   TEXT NOT NULL,
     leaf   BLOB NOT NULL,    -- canonical JSON, no content in it
+    detail BLOB,             -- what is kept beside it and is not in it; NULL for nothing
     PRIMARY KEY (tenant, n)
 ) WITHOUT ROWID;
 

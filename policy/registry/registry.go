@@ -1,0 +1,113 @@
+// Package registry owns the record of registered policies: their entries, and reading and writing
+// them in a history. The detail of an entry is the policy's canonical parameters; its leaf has
+// their hash.
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// Kind is the kind of the entries.
+const Kind history.Kind = "policy/1"
+
+// index leads from a policy's id to its hash and its canonical parameters.
+const index history.Index = 128
+
+// A History keeps entries and terms, for each tenant apart. Every store does.
+type History interface {
+	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
+	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
+}
+
+// A Base is the registry in a history.
+type Base struct{ History }
+
+// Put registers a policy for ever. The same id with the same hash changes nothing; with another
+// the error wraps policy.ErrConflict.
+func (b Base) Put(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
+	if _, err := policy.ParseID(string(p.ID())); err != nil {
+		return err
+	}
+	leaf := ledger.PolicyLeaf{Tenant: tenant, ID: p.ID(), Hash: p.Hash()}
+	params := p.Params()
+	return b.Write(ctx, tenant, &history.Additions{List: []history.Addition{addition(&leaf, history.Entry{
+		Kind: Kind, Public: leaf.Append(nil), Detail: params.Canonical(),
+	})}})
+}
+
+func addition(leaf *ledger.PolicyLeaf, e history.Entry) history.Addition {
+	return history.Addition{
+		Entry: e, Tenant: leaf.Tenant, Key: history.Key{Index: index, Key: string(leaf.ID)}, Value: slices.Concat(leaf.Hash[:], e.Detail),
+		Again: func(t *history.Term) error {
+			if len(t.Value) < len(leaf.Hash) || string(t.Value[:len(leaf.Hash)]) != string(leaf.Hash[:]) {
+				return fmt.Errorf("%w: %s is registered with another hash than %s", policy.ErrConflict, leaf.ID, leaf.Hash)
+			}
+			return nil
+		},
+	}
+}
+
+// All returns every policy of a tenant; an empty registry if there never was one. Each is parsed
+// and hashed anew, and one that does not have its hash is an error: a registry that cannot be
+// trusted must not decide.
+func (b Base) All(ctx context.Context, tenant dag.Tenant) (r policy.Registry, err error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: index}})
+	if err != nil {
+		return policy.Registry{}, err
+	}
+	if len(lists) != 1 {
+		return policy.Registry{}, fmt.Errorf("a range of terms has %d answers", len(lists))
+	}
+	for i := range lists[0] {
+		t := &lists[0][i]
+		hash := t.Value[:min(len(t.Value), len(dag.Digest{}))]
+		p, err := policy.Restore(policy.ID(t.Key), hash, t.Value[len(hash):])
+		if err != nil {
+			return policy.Registry{}, err
+		}
+		if r, err = r.With(p); err != nil {
+			return policy.Registry{}, err
+		}
+	}
+	return r, nil
+}
+
+// Codec is the codec of registered policies.
+type Codec struct{}
+
+// Kinds is Kind.
+func (Codec) Kinds() []history.Kind { return []history.Kind{Kind} }
+
+// Stream is the record.
+func (Codec) Stream() history.Stream { return history.Record }
+
+// Turns returns none: a policy rests on nothing.
+func (Codec) Turns(*history.Entry) []dag.TurnID { return nil }
+
+// Adopt makes a change of registrations that another store has.
+func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
+	a := &history.Additions{Adopting: true}
+	for _, e := range entries {
+		l, err := ledger.ParseLeaf(e.Public)
+		if err != nil {
+			return nil, fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err)
+		}
+		leaf, ok := l.(*ledger.PolicyLeaf)
+		if !ok {
+			return nil, fmt.Errorf("%w: number %d of the record has no leaf of a policy", dag.ErrForm, e.Seq)
+		}
+		if _, err := policy.Restore(leaf.ID, leaf.Hash[:], e.Detail); err != nil {
+			return nil, errors.Join(dag.ErrForm, err)
+		}
+		a.List = append(a.List, addition(leaf, e))
+	}
+	return a, nil
+}
