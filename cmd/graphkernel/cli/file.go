@@ -91,7 +91,7 @@ func WithoutLineFeed(data []byte) []byte {
 	return data
 }
 
-// ReadText is readFile for what ends with a line feed of its own.
+// ReadText is ReadFile for what ends with a line feed of its own.
 func (a *App) ReadText(ctx context.Context, path string, most int64) ([]byte, error) {
 	in := a.Stdin
 	if path != "-" {

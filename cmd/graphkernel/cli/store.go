@@ -39,13 +39,13 @@ func (a *App) WithKernel(ctx context.Context, ring token.Keyring, fn func(*Sessi
 	return a.withStore(ctx, ring, ToWrite, fn)
 }
 
-// WithReadKernel is withKernel for what only reads: the store may be one that cannot be
+// WithReadKernel is WithKernel for what only reads: the store may be one that cannot be
 // written to, and is not migrated.
 func (a *App) WithReadKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
 	return a.withStore(ctx, ring, ToRead, fn)
 }
 
-// WithNewKernel is withKernel, but makes the store if there is none.
+// WithNewKernel is WithKernel, but makes the store if there is none.
 func (a *App) WithNewKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
 	return a.withStore(ctx, ring, ToMake, fn)
 }
