@@ -461,7 +461,7 @@ func BenchmarkAssign(b *testing.B) {
 }
 
 // TestReadLineExponents reads saliences as programs write them, and writes them in the
-// one way that stands in exports.
+// one way that is in exports.
 func TestReadLineExponents(t *testing.T) {
 	line := func(salience string) []byte {
 		return []byte(`{"author":"human:guest","content":"x","conversation":"6a2f0000-0000-4000-8000-000000000001","created_at":"2026-01-02T03:04:05Z","id":"0b5e0000-0000-4000-8000-000000000002","role":"user","salience":` + salience + `}`)

@@ -137,7 +137,7 @@ func (b *Bundle) checkCanonicalOrder() Check {
 	return Passed(CheckCanonicalOrder, "%d turns, %d edges", len(b.Turns), len(b.Edges))
 }
 
-// index gives the place of every turn.
+// index returns the place of every turn.
 func (b *Bundle) index() map[dag.TurnID]int {
 	index := make(map[dag.TurnID]int, len(b.Turns))
 	for i := range b.Turns {
@@ -230,7 +230,7 @@ func (b *Bundle) checkReason(t *BundleTurn, index map[dag.TurnID]int, joined map
 	return ""
 }
 
-// selected gives the turns as a cut knows them.
+// selected returns the turns as a cut knows them.
 func (b *Bundle) selected() []Selected {
 	turns := make([]Selected, len(b.Turns))
 	for i := range b.Turns {

@@ -29,7 +29,7 @@ type evidence struct {
 // OK reports whether there is evidence in a.
 func (a Admissible) OK() bool { return a.evidence != nil }
 
-// Provenance gives the six fields, or their zero value.
+// Provenance returns the six fields, or their zero value.
 func (a Admissible) Provenance() slice.Provenance {
 	if !a.OK() {
 		return slice.Provenance{}
@@ -37,7 +37,7 @@ func (a Admissible) Provenance() slice.Provenance {
 	return a.evidence.bundle.Provenance
 }
 
-// Tenant gives the tenant whose evidence it is, or "".
+// Tenant returns the tenant whose evidence it is, or "".
 func (a Admissible) Tenant() dag.Tenant {
 	if !a.OK() {
 		return ""
@@ -45,7 +45,7 @@ func (a Admissible) Tenant() dag.Tenant {
 	return a.evidence.bundle.Seal.Tenant
 }
 
-// KeyID gives the key whose token was verified, or "".
+// KeyID returns the key whose token was verified, or "".
 func (a Admissible) KeyID() KeyID {
 	if !a.OK() {
 		return ""
@@ -53,7 +53,7 @@ func (a Admissible) KeyID() KeyID {
 	return KeyID(a.evidence.bundle.Seal.KeyID)
 }
 
-// AsOf gives the sequence number of the view that the slice was cut from. It is
+// AsOf returns the sequence number of the view that the slice was cut from. It is
 // the one thing here that the token does not cover.
 func (a Admissible) AsOf() dag.Seq {
 	if !a.OK() {
@@ -62,7 +62,7 @@ func (a Admissible) AsOf() dag.Seq {
 	return a.evidence.bundle.AsOf
 }
 
-// Turns gives a copy of the turns in reading order, or nil.
+// Turns returns a copy of the turns in reading order, or nil.
 func (a Admissible) Turns() []slice.BundleTurn {
 	if !a.OK() {
 		return nil
@@ -70,7 +70,7 @@ func (a Admissible) Turns() []slice.BundleTurn {
 	return a.evidence.bundle.Reading()
 }
 
-// Edges gives a copy of the edges, or nil.
+// Edges returns a copy of the edges, or nil.
 func (a Admissible) Edges() []dag.Edge {
 	if !a.OK() {
 		return nil
@@ -78,7 +78,7 @@ func (a Admissible) Edges() []dag.Edge {
 	return slices.Clone(a.evidence.bundle.Edges)
 }
 
-// Bytes gives a copy of the very bytes that were verified, or nil.
+// Bytes returns a copy of the very bytes that were verified, or nil.
 func (a Admissible) Bytes() []byte {
 	if !a.OK() {
 		return nil

@@ -39,7 +39,7 @@ func evidence(t *testing.T) token.Admissible {
 	return a
 }
 
-// empty holds that a has no evidence, and gives none.
+// empty holds that a has no evidence, and returns none.
 func empty(t *testing.T, how string, a token.Admissible) {
 	t.Helper()
 	if a.OK() || a.Provenance() != (slice.Provenance{}) || a.Tenant() != "" || a.KeyID() != "" || a.AsOf() != 0 || a.Turns() != nil || a.Edges() != nil || a.Bytes() != nil {
@@ -286,7 +286,7 @@ func TestVerdictRedacted(t *testing.T) {
 }
 
 // TestVerifyOutcomes holds what a verifier without the right key says, and that
-// it gives no evidence.
+// it returns no evidence.
 func TestVerifyOutcomes(t *testing.T) {
 	two := ringOf(t, "k1", "k2")
 	retired, err := two.Retire("k1", 0)

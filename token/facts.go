@@ -26,7 +26,7 @@ type factEvidence struct {
 // OK reports whether there is evidence in a.
 func (a AdmissibleFacts) OK() bool { return a.evidence != nil }
 
-// Provenance gives the six fields, or their zero value.
+// Provenance returns the six fields, or their zero value.
 func (a AdmissibleFacts) Provenance() slice.Provenance {
 	if !a.OK() {
 		return slice.Provenance{}
@@ -34,7 +34,7 @@ func (a AdmissibleFacts) Provenance() slice.Provenance {
 	return a.evidence.bundle.Provenance
 }
 
-// Tenant gives the tenant whose evidence it is, or "".
+// Tenant returns the tenant whose evidence it is, or "".
 func (a AdmissibleFacts) Tenant() dag.Tenant {
 	if !a.OK() {
 		return ""
@@ -42,7 +42,7 @@ func (a AdmissibleFacts) Tenant() dag.Tenant {
 	return a.evidence.bundle.Seal.Tenant
 }
 
-// KeyID gives the key whose token was verified, or "".
+// KeyID returns the key whose token was verified, or "".
 func (a AdmissibleFacts) KeyID() KeyID {
 	if !a.OK() {
 		return ""
@@ -50,7 +50,7 @@ func (a AdmissibleFacts) KeyID() KeyID {
 	return KeyID(a.evidence.bundle.Seal.KeyID)
 }
 
-// AsOf gives the sequence number as of which the facts were believed. It is the one thing
+// AsOf returns the sequence number as of which the facts were believed. It is the one thing
 // here that the token does not cover.
 func (a AdmissibleFacts) AsOf() dag.Seq {
 	if !a.OK() {
@@ -59,7 +59,7 @@ func (a AdmissibleFacts) AsOf() dag.Seq {
 	return a.evidence.bundle.AsOf
 }
 
-// Facts gives a copy of the assertions, by ascending statement, or nil.
+// Facts returns a copy of the assertions, by ascending statement, or nil.
 func (a AdmissibleFacts) Facts() []knowledge.Act {
 	if !a.OK() {
 		return nil
@@ -67,7 +67,7 @@ func (a AdmissibleFacts) Facts() []knowledge.Act {
 	return a.evidence.bundle.OwnFacts()
 }
 
-// Reached gives a copy of the entities with their paths, or nil.
+// Reached returns a copy of the entities with their paths, or nil.
 func (a AdmissibleFacts) Reached() []facts.Reached {
 	if !a.OK() {
 		return nil
@@ -75,7 +75,7 @@ func (a AdmissibleFacts) Reached() []facts.Reached {
 	return a.evidence.bundle.OwnReached()
 }
 
-// Evidence gives a copy of the turns that the facts name, with their leaf hashes, or nil.
+// Evidence returns a copy of the turns that the facts name, with their leaf hashes, or nil.
 func (a AdmissibleFacts) Evidence() []facts.Turn {
 	if !a.OK() {
 		return nil
@@ -83,7 +83,7 @@ func (a AdmissibleFacts) Evidence() []facts.Turn {
 	return slices.Clone(a.evidence.bundle.Evidence)
 }
 
-// Claim gives a copy of all that the bundle says: the question, the policy and the aliases that
+// Claim returns a copy of all that the bundle says: the question, the policy and the aliases that
 // counted, whether it was cut, and what the other methods give. Its zero value if there is no
 // evidence.
 func (a AdmissibleFacts) Claim() facts.Bundle {
@@ -93,7 +93,7 @@ func (a AdmissibleFacts) Claim() facts.Bundle {
 	return a.evidence.bundle.Own()
 }
 
-// Bytes gives a copy of the very bytes that were verified, or nil.
+// Bytes returns a copy of the very bytes that were verified, or nil.
 func (a AdmissibleFacts) Bytes() []byte {
 	if !a.OK() {
 		return nil

@@ -47,7 +47,7 @@ type Verifier struct {
 	authority *Authority
 }
 
-// NewVerifier gives a verifier that trusts the keys of an authority.
+// NewVerifier returns a verifier that trusts the keys of an authority.
 func NewVerifier(a *Authority) *Verifier { return &Verifier{a} }
 
 var bodyChecks = [...]slice.CheckID{

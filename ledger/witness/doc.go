@@ -35,7 +35,7 @@ var (
 	ErrAhead = errors.New("the witness is ahead")
 )
 
-// A StaleError says that a request does not begin where the witness stands (409).
+// A StaleError says that a request does not begin where the witness is (409).
 type StaleError struct {
 	Size uint64 // what it cosigned last
 	Fork bool   // at this very size it cosigned another root: the log shows two histories
@@ -50,7 +50,7 @@ func (e *StaleError) Error() string {
 
 // State keeps what was cosigned last; a store.Store does.
 type State interface {
-	// Witnessed gives an empty root of size 0 for a log that is new.
+	// Witnessed returns an empty root of size 0 for a log that is new.
 	Witnessed(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error)
 	// PutWitnessed replaces old by next durably, or fails if it is not old any more.
 	PutWitnessed(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error
