@@ -203,7 +203,7 @@ func (b *Bundle) checkReason(t *BundleTurn, index map[dag.TurnID]int, joined map
 	}
 	if a.Via == ViaAnchor {
 		if a.Distance != 0 {
-			return fmt.Sprintf("the anchor stands at distance %d", a.Distance)
+			return fmt.Sprintf("the anchor is at distance %d", a.Distance)
 		}
 		return ""
 	}
@@ -225,7 +225,7 @@ func (b *Bundle) checkReason(t *BundleTurn, index map[dag.TurnID]int, joined map
 		return fmt.Sprintf("it is not a %s of %s", a.Via, a.From)
 	}
 	if want := b.Turns[at].Admission.Distance + step; a.Distance != want {
-		return fmt.Sprintf("a %s of a turn at distance %d stands at %d, not %d", a.Via, b.Turns[at].Admission.Distance, want, a.Distance)
+		return fmt.Sprintf("a %s of a turn at distance %d is at distance %d, not %d", a.Via, b.Turns[at].Admission.Distance, want, a.Distance)
 	}
 	return ""
 }

@@ -142,7 +142,7 @@ func ParseKeyring(data []byte) (Keyring, error) {
 		}
 		item.Close()
 		if r.find(k.ID) >= 0 {
-			item.Failf("key id %q stands twice", k.ID)
+			item.Failf("key id %q occurs twice", k.ID)
 		}
 		for i := range r.keys {
 			if k.State != Retired && string(r.keys[i].secret.bytes()) == string(k.secret.bytes()) && item.Err() == nil {

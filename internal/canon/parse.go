@@ -177,7 +177,7 @@ func (p *parser) space() {
 func (p *parser) value(depth int) (v Value, err error) {
 	p.space()
 	if p.at == len(p.text) {
-		return v, errors.New("the text ends where a value should stand")
+		return v, errors.New("the text ends where a value should be")
 	}
 	if p.most--; p.most < 0 {
 		return v, ErrMany

@@ -260,7 +260,7 @@ func readPredicate(c *canon.Cursor) *Statement {
 			item.Field("why").Failf("want %q or %q", Erased, Withheld)
 		}
 		if n := len(s.Redacted); n > 0 && s.Redacted[n-1].Turn.Compare(r.Turn) >= 0 {
-			item.Field("turn").Failf("redacted turns stand by ascending id, each once")
+			item.Field("turn").Failf("redacted turns are by ascending id, each once")
 		}
 		item.Close()
 		s.Redacted = append(s.Redacted, r)

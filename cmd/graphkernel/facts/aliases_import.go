@@ -48,7 +48,7 @@ chained and skipped.`,
 		},
 	}
 	c.Flags().StringVar(&format, "format", "", fmt.Sprintf("one of %v; found by looking if absent", aliasFormats))
-	c.Flags().BoolVar(&dry, "dry-run", false, "change nothing; tell what would be added")
+	c.Flags().BoolVar(&dry, "dry-run", false, "change nothing; say what would be added")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(aliasFormats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }

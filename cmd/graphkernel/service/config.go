@@ -321,7 +321,7 @@ func (r *reading) tenants(key string) []dag.Tenant {
 	for _, part := range r.list(key) {
 		t, err := dag.ParseTenant(part)
 		if err == nil && slices.Contains(list, t) {
-			err = errors.New("it stands twice")
+			err = errors.New("it occurs twice")
 		}
 		if err != nil && r.err == nil {
 			r.err = cli.Usagef("%s holds %q (%s): %v", key, part, r.origin[key], err)
