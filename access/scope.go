@@ -88,7 +88,7 @@ func (s Scope) Check() error {
 		}
 		n := slices.IndexFunc(turnRoles[at:], func(r dag.Role) bool { return r.String() == name })
 		if n < 0 {
-			return fmt.Errorf("%w: the roles %.80q are not in their order, or one stands twice", dag.ErrForm, s.Roles)
+			return fmt.Errorf("%w: the roles %.80q are not in their order, or one occurs twice", dag.ErrForm, s.Roles)
 		}
 		at += n + 1
 	}
@@ -100,7 +100,7 @@ func (s Scope) Check() error {
 		return fmt.Errorf("%w: the patterns of authors have %d bytes, want at most %d of UTF-8 without control characters", dag.ErrForm, len(s.Authors), MaxAuthors)
 	}
 	if !slices.IsSorted(patterns) || len(slices.Compact(slices.Clone(patterns))) != len(patterns) {
-		return fmt.Errorf("%w: the patterns of authors %.80q are not sorted, or one stands twice", dag.ErrForm, s.Authors)
+		return fmt.Errorf("%w: the patterns of authors %.80q are not sorted, or one occurs twice", dag.ErrForm, s.Authors)
 	}
 	return nil
 }

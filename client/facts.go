@@ -10,12 +10,10 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
-	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/wire"
 )
 
@@ -129,98 +127,5 @@ func (c *Client) VerifyFacts(ctx context.Context, bundle []byte) (VerifiedFacts,
 	if !admissible {
 		return VerifiedFacts{}, v, nil
 	}
-	return VerifiedFacts{&factEvidence{bundle: b, bytes: data}}, v, nil
+	return VerifiedFacts{facts.Seal(b, data)}, v, nil
 }
-
-// VerifiedFacts is to a bundle of facts what Verified is to one of turns. Only
-// [Client.VerifyFacts] gives one with evidence in it.
-type VerifiedFacts struct {
-	evidence *factEvidence
-}
-
-// factEvidence never changes after verification.
-type factEvidence struct {
-	bundle *facts.Bundle
-	bytes  []byte
-}
-
-// OK reports whether there is evidence in v.
-func (v VerifiedFacts) OK() bool { return v.evidence != nil }
-
-// Provenance gives the six fields, or their zero value.
-func (v VerifiedFacts) Provenance() slice.Provenance {
-	if !v.OK() {
-		return slice.Provenance{}
-	}
-	return v.evidence.bundle.Provenance
-}
-
-// Tenant gives the tenant whose evidence it is, or "".
-func (v VerifiedFacts) Tenant() dag.Tenant {
-	if !v.OK() {
-		return ""
-	}
-	return v.evidence.bundle.Seal.Tenant
-}
-
-// KeyID gives the key whose token was verified, or "".
-func (v VerifiedFacts) KeyID() token.KeyID {
-	if !v.OK() {
-		return ""
-	}
-	return token.KeyID(v.evidence.bundle.Seal.KeyID)
-}
-
-// AsOf gives the sequence number as of which the facts were believed. It is the one thing here
-// that the token does not cover.
-func (v VerifiedFacts) AsOf() dag.Seq {
-	if !v.OK() {
-		return 0
-	}
-	return v.evidence.bundle.AsOf
-}
-
-// Facts gives a copy of the assertions, by ascending statement, or nil.
-func (v VerifiedFacts) Facts() []knowledge.Act {
-	if !v.OK() {
-		return nil
-	}
-	return v.evidence.bundle.OwnFacts()
-}
-
-// Reached gives a copy of the entities with their paths, or nil.
-func (v VerifiedFacts) Reached() []facts.Reached {
-	if !v.OK() {
-		return nil
-	}
-	return v.evidence.bundle.OwnReached()
-}
-
-// Claim gives a copy of all that the bundle says: the question, the policy and the aliases that
-// counted, whether it was cut, and what the other methods give. Its zero value if there is no
-// evidence.
-func (v VerifiedFacts) Claim() facts.Bundle {
-	if !v.OK() {
-		return facts.Bundle{}
-	}
-	return v.evidence.bundle.Own()
-}
-
-// Bytes gives a copy of the very bytes that were verified, or nil.
-func (v VerifiedFacts) Bytes() []byte {
-	if !v.OK() {
-		return nil
-	}
-	return slices.Clone(v.evidence.bytes)
-}
-
-// UnmarshalJSON, UnmarshalText, UnmarshalBinary and GobDecode refuse, and so do their
-// opposites, as those of Verified do.
-func (v *VerifiedFacts) UnmarshalJSON([]byte) error    { return ErrDecode }
-func (v *VerifiedFacts) UnmarshalText([]byte) error    { return ErrDecode }
-func (v *VerifiedFacts) UnmarshalBinary([]byte) error  { return ErrDecode }
-func (v *VerifiedFacts) GobDecode([]byte) error        { return ErrDecode }
-func (v VerifiedFacts) MarshalJSON() ([]byte, error)   { return nil, ErrDecode }
-func (v VerifiedFacts) MarshalText() ([]byte, error)   { return nil, ErrDecode }
-func (v VerifiedFacts) MarshalBinary() ([]byte, error) { return nil, ErrDecode }
-func (v VerifiedFacts) GobEncode() ([]byte, error)     { return nil, ErrDecode }

@@ -238,7 +238,7 @@ func (t *Trusted) judge(ctx context.Context, bundle []byte, e Evidence, before [
 	// Not as the service says, but as was proved. The digest is the whole bundle's, also if
 	// texts were left out of this one since.
 	e.Index, e.Origin, e.SHA256 = v.Inclusion.Index, v.Inclusion.Origin, leaf.(*ledger.SliceLeaf).Bundle //nolint:forcetypeassert // no other leaf matches a bundle
-	return Proven{&proven{evidence{b, bundle}, e, *v.Inclusion}}, nil
+	return Proven{slice.SealTurns(b, bundle), &proved{e, *v.Inclusion}}, nil
 }
 
 // follow makes sure that a checkpoint continues what was kept, and keeps the newer one of

@@ -1,101 +1,87 @@
 package client
 
 import (
-	"errors"
 	"slices"
 
-	"github.com/graphkernel/graphkernel/dag"
+	judge "github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/token"
+	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// Verified is evidence that the service verified. Functions that act on evidence take
-// this type, so that nothing unverified can reach them.
+type (
+	evidence     = slice.SealedTurns
+	factEvidence = facts.Sealed
+)
+
+// Verified is evidence that the service verified. Functions that act on evidence take this type,
+// so that nothing unverified can reach them. It is to a program without keys what token.Admissible
+// is to one with them. The zero value holds nothing; only [Client.VerifyBundle] returns one with
+// evidence in it.
 //
-// It is to a program without keys what token.Admissible is to one with them. The zero
-// value holds nothing. Only [Client.VerifyBundle] gives one with evidence in it: the
-// fields are out of reach of other packages, every decoder is refused, and what the
-// methods give are copies. Copying a Verified copies what it holds, evidence or nothing.
-type Verified struct {
-	evidence *evidence
+// Its methods are those of [slice.SealedTurns]: OK, Provenance, Tenant, KeyID, AsOf, Turns, Edges
+// and Bytes. They return copies.
+type Verified struct{ evidence }
+
+// VerifiedFacts is to a bundle of facts what Verified is to one of turns. Only
+// [Client.VerifyFacts] returns one with evidence in it.
+//
+// Its methods are those of [facts.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Facts, Reached,
+// Evidence, Claim and Bytes. They return copies.
+type VerifiedFacts struct{ factEvidence }
+
+// Proven is evidence that convinces a program which trusts what a Trusted was given, and not the
+// service. Functions that act on evidence take this type, or Verified, so that nothing else can
+// reach them. The zero value holds nothing; only [Trusted.Slice] and [Trusted.Verify] return one
+// with evidence in it.
+//
+// Beside the methods here it has those of [slice.SealedTurns]: OK, Provenance, Tenant, KeyID, AsOf,
+// Turns, Edges and Bytes. They return copies.
+type Proven struct {
+	evidence
+	proof *proved
 }
 
-// evidence never changes after verification.
-type evidence struct {
-	bundle *slice.Bundle
-	bytes  []byte
+// What was proved never changes after it was checked.
+type proved struct {
+	evidence  Evidence
+	inclusion judge.Inclusion
 }
 
-// OK reports whether there is evidence in v.
-func (v Verified) OK() bool { return v.evidence != nil }
-
-// Provenance gives the six fields, or their zero value.
-func (v Verified) Provenance() slice.Provenance {
-	if !v.OK() {
-		return slice.Provenance{}
+// Evidence returns what proved the bundle, to be handed on with it, or its zero value.
+func (p Proven) Evidence() Evidence {
+	if !p.OK() {
+		return Evidence{}
 	}
-	return v.evidence.bundle.Provenance
+	e := p.proof.evidence
+	e.Attestation, e.Proof = slices.Clone(e.Attestation), slices.Clone(e.Proof)
+	return e
 }
 
-// Tenant gives the tenant whose evidence it is, or "".
-func (v Verified) Tenant() dag.Tenant {
-	if !v.OK() {
-		return ""
+// Inclusion says where in which ledger the leaf is, or returns its zero value.
+func (p Proven) Inclusion() judge.Inclusion {
+	if !p.OK() {
+		return judge.Inclusion{}
 	}
-	return v.evidence.bundle.Seal.Tenant
+	return p.proof.inclusion
 }
 
-// KeyID gives the key whose token was verified, or "".
-func (v Verified) KeyID() token.KeyID {
-	if !v.OK() {
-		return ""
-	}
-	return token.KeyID(v.evidence.bundle.Seal.KeyID)
-}
+// ErrDecode is returned by every decoder and encoder of verified evidence.
+var ErrDecode = slice.ErrDecode
 
-// AsOf gives the sequence number of the view that the slice was cut from. It is the one
-// thing here that the token does not cover.
-func (v Verified) AsOf() dag.Seq {
-	if !v.OK() {
-		return 0
-	}
-	return v.evidence.bundle.AsOf
-}
+// The decoders are refused here too, and not only by what is embedded: a nil pointer to one of these
+// types has nothing embedded to ask.
 
-// Turns gives a copy of the turns in reading order, or nil.
-func (v Verified) Turns() []slice.BundleTurn {
-	if !v.OK() {
-		return nil
-	}
-	return v.evidence.bundle.Reading()
-}
+func (v *Verified) UnmarshalJSON([]byte) error   { return ErrDecode }
+func (v *Verified) UnmarshalText([]byte) error   { return ErrDecode }
+func (v *Verified) UnmarshalBinary([]byte) error { return ErrDecode }
+func (v *Verified) GobDecode([]byte) error       { return ErrDecode }
 
-// Edges gives a copy of the edges, or nil.
-func (v Verified) Edges() []dag.Edge {
-	if !v.OK() {
-		return nil
-	}
-	return slices.Clone(v.evidence.bundle.Edges)
-}
+func (v *VerifiedFacts) UnmarshalJSON([]byte) error   { return ErrDecode }
+func (v *VerifiedFacts) UnmarshalText([]byte) error   { return ErrDecode }
+func (v *VerifiedFacts) UnmarshalBinary([]byte) error { return ErrDecode }
+func (v *VerifiedFacts) GobDecode([]byte) error       { return ErrDecode }
 
-// Bytes gives a copy of the very bytes that were verified, or nil.
-func (v Verified) Bytes() []byte {
-	if !v.OK() {
-		return nil
-	}
-	return slices.Clone(v.evidence.bytes)
-}
-
-// ErrDecode is returned by every decoder: evidence cannot be decoded, only verified.
-var ErrDecode = errors.New("client: a Verified cannot be decoded or encoded; verify the bundle's bytes instead")
-
-// UnmarshalJSON, UnmarshalText, UnmarshalBinary and GobDecode refuse. So do their
-// opposites: a Verified that was sent elsewhere would arrive as a claim.
-func (v *Verified) UnmarshalJSON([]byte) error    { return ErrDecode }
-func (v *Verified) UnmarshalText([]byte) error    { return ErrDecode }
-func (v *Verified) UnmarshalBinary([]byte) error  { return ErrDecode }
-func (v *Verified) GobDecode([]byte) error        { return ErrDecode }
-func (v Verified) MarshalJSON() ([]byte, error)   { return nil, ErrDecode }
-func (v Verified) MarshalText() ([]byte, error)   { return nil, ErrDecode }
-func (v Verified) MarshalBinary() ([]byte, error) { return nil, ErrDecode }
-func (v Verified) GobEncode() ([]byte, error)     { return nil, ErrDecode }
+func (p *Proven) UnmarshalJSON([]byte) error   { return ErrDecode }
+func (p *Proven) UnmarshalText([]byte) error   { return ErrDecode }
+func (p *Proven) UnmarshalBinary([]byte) error { return ErrDecode }
+func (p *Proven) GobDecode([]byte) error       { return ErrDecode }

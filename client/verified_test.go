@@ -16,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/token"
 )
 
 // empty holds that v has no evidence, and gives none.
@@ -149,7 +148,7 @@ func TestVerifiedCopies(t *testing.T) {
 	type all struct {
 		Provenance slice.Provenance
 		Tenant     dag.Tenant
-		KeyID      token.KeyID
+		KeyID      string
 		AsOf       dag.Seq
 		Turns      []slice.BundleTurn
 		Edges      []dag.Edge

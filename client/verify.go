@@ -70,7 +70,7 @@ func (c *Client) VerifyBundle(ctx context.Context, bundle []byte) (Verified, wir
 	if !admissible {
 		return Verified{}, v, nil
 	}
-	return Verified{&evidence{bundle: b, bytes: data}}, v, nil
+	return Verified{slice.SealTurns(b, data)}, v, nil
 }
 
 // judged holds a verdict against the bytes, and reports whether they are admissible. If it is

@@ -52,7 +52,7 @@ type Node uint32
 //
 // A turn with one parent takes 80 bytes, 44 for the edge and 6 in the table: at
 // most 140 after [Graph.Grow], and at most 160 if the graph grew turn by turn. What
-// selection reads of a turn stands together, apart from what only a cut asks for.
+// selection reads of a turn is together, apart from what only a cut asks for.
 type Graph struct {
 	index   index
 	nodes   []node
@@ -266,7 +266,7 @@ func (g *Graph) room(nodes, edges int) error {
 	return nil
 }
 
-// ghost gives the node of a turn that may be absent.
+// ghost returns the node of a turn that may be absent.
 func (g *Graph) ghost(id TurnID, conversation ConversationID) Node {
 	g.index.grow(len(g.nodes)+1, g.nodes)
 	n, free, known := g.index.find(&id, g.nodes)
@@ -319,7 +319,7 @@ func (g *Graph) Size() int {
 		g.index.size() + cap(g.found)*int(unsafe.Sizeof(Node(0))) + len(g.convs)*64
 }
 
-// At gives the graph as it was at a sequence number. It costs nothing.
+// At returns the graph as it was at a sequence number. It costs nothing.
 func (g *Graph) At(seq Seq) View { return View{g: g, seq: seq} }
 
 // A View shows the turns of a Graph that had been admitted up to its sequence
@@ -329,7 +329,7 @@ type View struct {
 	seq Seq
 }
 
-// Seq is the sequence number the view stands at.
+// Seq is the sequence number the view is at.
 func (v View) Seq() Seq { return v.seq }
 
 // Len bounds the nodes of the view: every Node is below it.
@@ -340,7 +340,7 @@ func (v View) Len() int {
 	return len(v.g.nodes)
 }
 
-// Find gives the node of a turn that the view shows.
+// Find returns the node of a turn that the view shows.
 func (v View) Find(id TurnID) (Node, bool) {
 	if v.g == nil {
 		return 0, false
@@ -363,7 +363,7 @@ func (v View) Role(n Node) Role                   { return Role(v.g.nodes[n].tra
 func (v View) Phase(n Node) Phase                 { return Phase(v.g.nodes[n].traits >> phaseShift & nameMask) }
 func (v View) Leaf(n Node) Digest                 { return v.g.details[n].leaf }
 
-// Admitted gives the sequence number of a node's turn.
+// Admitted returns the sequence number of a node's turn.
 func (v View) Admitted(n Node) Seq {
 	if !v.Present(n) {
 		return 0
@@ -382,7 +382,7 @@ func (v View) ParentCount(n Node) int {
 }
 
 // countParents walks to the end of a node's edges, which costs what looking at
-// each of them costs. They stand together, and no edge or link that comes after
+// each of them costs. They are together, and no edge or link that comes after
 // them has the node as its child.
 func (g *Graph) countParents(n Node) int {
 	edges := g.edges[g.nodes[n].firstEdge:]
@@ -393,7 +393,7 @@ func (g *Graph) countParents(n Node) int {
 	return count
 }
 
-// Parent gives a node's i-th parent in the order given at admission, the
+// Parent returns a node's i-th parent in the order given at admission, the
 // edge's kind and its leaf hash.
 func (v View) Parent(n Node, i int) (parent Node, kind EdgeKind, leaf *Digest) {
 	at := v.g.nodes[n].firstEdge + uint32(i)
@@ -402,7 +402,7 @@ func (v View) Parent(n Node, i int) (parent Node, kind EdgeKind, leaf *Digest) {
 }
 
 // AppendChildren appends the children of n that the view shows, in no
-// particular order. An absent child may stand twice if several links lead to it.
+// particular order. An absent child may occur twice if several links lead to it.
 func (v View) AppendChildren(dst []Node, n Node) []Node {
 	for i := v.g.nodes[n].firstChild; i != none; {
 		e := &v.g.edges[i]

@@ -179,7 +179,7 @@ func (l *loading) checkNode(t *rapid.T, v dag.View, n dag.Node, s *dag.Skeleton)
 		if !v.Present(c) {
 			absent++
 			if slices.Contains(ids, v.ID(c)) {
-				continue // an absent child may stand twice
+				continue // an absent child may occur twice
 			}
 		}
 		if v.Present(c) != l.loaded[v.Conversation(c)] {

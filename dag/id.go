@@ -38,7 +38,7 @@ func ParseConversationID(s string) (ConversationID, error) {
 	return ConversationID(id), err
 }
 
-// ExternalTurnID gives the id of a turn that another system knows by a name
+// ExternalTurnID returns the id of a turn that another system knows by a name
 // that is no UUID: UUIDv5 (RFC 9562) in the URL namespace of
 // graphkernel:/SOURCE/EXTERNAL-ID. The same two names always give the same id.
 func ExternalTurnID(source, external string) TurnID {
@@ -61,7 +61,7 @@ func externalUUID(source, external string) uuid.UUID {
 // IDText is the number of characters of an id.
 const IDText = 36
 
-// Text gives the characters of id. It does not allocate.
+// Text returns the characters of id. It does not allocate.
 func (id TurnID) Text() [IDText]byte { return uuidText(id) }
 
 // AppendText appends the characters of id.
@@ -76,7 +76,7 @@ func (id ConversationID) AppendText(dst []byte) []byte {
 	return append(dst, text[:]...)
 }
 
-// places says where each byte of an id stands in its text.
+// places says where each byte of an id is in its text.
 var places = [16]uint8{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34}
 
 func uuidText(id [16]byte) (text [IDText]byte) {

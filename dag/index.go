@@ -7,7 +7,7 @@ import (
 )
 
 // An index finds the node of an id: a table of node numbers with open
-// addressing and linear probing, at most three quarters full. The ids stand in
+// addressing and linear probing, at most three quarters full. The ids are in
 // the nodes and not in the table, which is why it takes 5 to 8 bytes a node
 // where a map takes 45.
 //
@@ -23,7 +23,7 @@ type index struct {
 	numbers uint32
 }
 
-// A slot is where an id stands in an index, or where it would stand.
+// A slot is where an id is in an index, or where it would be.
 type slot struct {
 	at   int
 	hash uint32 // what of its hash the slot keeps, without the mask
@@ -43,14 +43,14 @@ func (x *index) clear(size int) {
 	x.numbers = 1<<bits.Len(uint(size)) - 1
 }
 
-// slot gives the place at which probing for an id begins: the upper half of the
+// slot returns the place at which probing for an id begins: the upper half of the
 // hash scaled to the size of the table, which need not be a power of two.
 func (x *index) slot(id *TurnID) slot {
 	h := maphash.Bytes(x.seed, id[:])
 	return slot{at: int((h >> 32) * uint64(len(x.slots)) >> 32), hash: uint32(h)}
 }
 
-// find gives the node of an id, or the free slot for it.
+// find returns the node of an id, or the free slot for it.
 func (x *index) find(id *TurnID, nodes []node) (Node, slot, bool) {
 	s := x.slot(id)
 	for {

@@ -6,7 +6,7 @@ package dag
 // order in which turns of a batch take their sequence numbers and in which a
 // slice is read (GKP/1, sections 2.5 and 7).
 //
-// Numbers on a cycle, and behind one, are left out: the result is shorter than
+// Numbers on a cycle, and after one, are left out: the result is shorter than
 // n. It takes O((n + edges) log n) steps.
 func Topological(n int, edges [][2]int32, before func(a, b int32) bool) []int32 {
 	waiting := make([]int32, n) // edges into each that are not done

@@ -25,7 +25,7 @@ func newConversation() *conversation {
 	return &conversation{rng: rand.New(rand.NewPCG(1, 2))}
 }
 
-// next gives the next turn. It is good until the one after.
+// next returns the next turn. It is good until the one after.
 func (c *conversation) next() *dag.Skeleton {
 	s := &c.turn
 	*s = dag.Skeleton{Seq: s.Seq + 1, Conversation: conversationID(1), CreatedAt: dag.Time(s.Seq), Salience: dag.One, Role: dag.RoleUser, Phase: dag.Planning}
@@ -99,7 +99,7 @@ func TestGraphSize(t *testing.T) {
 		}
 		size := g.Size()
 		fill(t, g, tc.turns)
-		if tc.grow && g.Size() > size+64+1024 { // but for the conversation and the working memory
+		if tc.grow && g.Size() > size+64+1024 { // except for the conversation and the working memory
 			t.Errorf("%s: the graph grew from %d to %d bytes after Grow", tc.name, size, g.Size())
 		}
 		held := float64(heap()-before) / float64(tc.turns)

@@ -17,7 +17,7 @@ func attrsOf(n int) map[string]string {
 	return attrs
 }
 
-// TestBodyCheck stands at each bound and just beyond it.
+// TestBodyCheck is at each bound and just beyond it.
 func TestBodyCheck(t *testing.T) {
 	attr := func(key, value string) dag.Body { return dag.Body{Attrs: map[string]string{key: value}} }
 	big := strings.Repeat("x", dag.MaxContent)

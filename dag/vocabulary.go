@@ -47,13 +47,13 @@ var (
 	kindNames  = [...]string{Reply: "reply", Spawn: "spawn", Merge: "merge", Reference: "reference"}
 )
 
-// String gives the role's name on the wire, or "" if it is not one.
+// String returns the role's name on the wire, or "" if it is not one.
 func (r Role) String() string { return name(roleNames[:], uint8(r)) }
 
-// String gives the phase's name on the wire, or "" if it is not one.
+// String returns the phase's name on the wire, or "" if it is not one.
 func (p Phase) String() string { return name(phaseNames[:], uint8(p)) }
 
-// String gives the kind's name on the wire, or "" if it is not one.
+// String returns the kind's name on the wire, or "" if it is not one.
 func (k EdgeKind) String() string { return name(kindNames[:], uint8(k)) }
 
 // ParseRole reads a role's name.

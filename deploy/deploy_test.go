@@ -366,10 +366,10 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// settings gives the keys and the defaults that stand in cmd/graphkernel, in order.
+// settings gives the keys and the defaults that cmd/graphkernel/service declares, in order.
 func settings(t *testing.T) (order []string, standard map[string]string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "cmd", "graphkernel", "config.go"), nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "cmd", "graphkernel", "service", "config.go"), nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +387,7 @@ func settings(t *testing.T) (order []string, standard map[string]string) {
 	standard = map[string]string{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
-		if !ok || spec.Names[0].Name != "settings" {
+		if !ok || spec.Names[0].Name != "Settings" {
 			return true
 		}
 		for _, e := range spec.Values[0].(*ast.CompositeLit).Elts {

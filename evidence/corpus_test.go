@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden/verify and golden/verify-facts anew")
 
-// corpusFolder is where the cases for everybody's verifiers stand.
+// corpusFolder is where the cases for everybody's verifiers are.
 const corpusFolder = "../golden/verify"
 
 // A corpusCase is one folder of the corpus.
@@ -71,7 +71,7 @@ func with(files map[string][]byte, changes ...any) map[string][]byte {
 	return files
 }
 
-// once replaces a text that stands once in a file.
+// once replaces a text that occurs once in a file.
 func once(data []byte, old, next string) []byte {
 	if n := bytes.Count(data, []byte(old)); n != 1 {
 		panic(fmt.Sprintf("%q stands %d times", old, n))
@@ -207,7 +207,7 @@ func (c *corpus) forms(files map[string][]byte) {
 	version("predicate", "A statement of another predicate type, signed by a trusted signer.", with(files, attestFile, c.sealText(once(c.payload(files[attestFile]), "slice/v1", "slice/v2"))))
 }
 
-// p64 gives the first hash of a proof's path.
+// p64 returns the first hash of a proof's path.
 func p64(proof []byte) string { return strings.Split(string(proof), "\n")[3] }
 
 func sizeOf(proof []byte) string {
@@ -631,7 +631,7 @@ type expectation struct {
 	Fails    []string `json:"fails,omitempty"`
 }
 
-// folder gives the files of a case's folder.
+// folder returns the files of a case's folder.
 func (c *corpusCase) folder() map[string][]byte {
 	files := map[string][]byte{"README.md": []byte(c.why + "\n")}
 	for name, data := range c.files {

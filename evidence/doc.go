@@ -1,4 +1,4 @@
-// Package evidence owns the verdict of a third party: whoever has a bundle or a part of
+// Package evidence owns the verdict of a third party: anyone who has a bundle or a part of
 // it, an attestation, a proof, a checkpoint, and a trust file that came by another way.
 // It needs no network, no store and, unless a token is to be checked too, no secret.
 //
@@ -106,7 +106,7 @@ const (
 	WhyUnknown   Why = "unknown"
 )
 
-// An Inclusion says where a leaf stands.
+// An Inclusion says where a leaf is.
 type Inclusion struct {
 	Origin string
 	Index  uint64

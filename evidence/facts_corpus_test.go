@@ -20,7 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// factsFolder is where the cases of bundles of facts stand: a part of its own, for verifiers
+// factsFolder is where the cases of bundles of facts are: a part of its own, for verifiers
 // that know of them.
 const factsFolder = "../golden/verify-facts"
 
@@ -35,7 +35,7 @@ var factPolicies = map[policy.ID]policy.FactPolicyV1{
 // at is a time at which every fact of the world holds.
 var at = must(dag.ParseTime("2026-03-01T00:00:00.000000Z"))
 
-// learn gives the kernel facts: ties, two names of one thing, a cycle, evidence, an end, names
+// learn returns the kernel facts: ties, two names of one thing, a cycle, evidence, an end, names
 // that are hard to compare, and more than the policies let in.
 func (c *corpus) learn() {
 	spring := c.slice(1).Slice.Provenance.SliceID

@@ -201,7 +201,7 @@ func (c *court) readProof() (err error) {
 	return err
 }
 
-// opens gives what verifies a checkpoint's signatures, once.
+// opens returns what verifies a checkpoint's signatures, once.
 func (c *court) opens(signed []byte) func() (*ledger.Opened, error) {
 	return sync.OnceValues(func() (*ledger.Opened, error) { return c.Trust.Open(signed) })
 }
@@ -317,7 +317,7 @@ func (c *court) trusted(keyID string) (ledger.TrustedSigner, bool) {
 	return c.Trust.Signers[at], true
 }
 
-// signersOf gives those of the keys that signed which may sign for the tenant.
+// signersOf returns those of the keys that signed which may sign for the tenant.
 func (c *court) signersOf(ids []string, s *attest.Statement) (signers []ledger.TrustedSigner, _ error) {
 	if ledger.Origin(s.Origin).Tenant() == s.Tenant {
 		for _, id := range ids {

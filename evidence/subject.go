@@ -53,7 +53,7 @@ func readBundle(data []byte) (*subject, error) {
 	return s, nil
 }
 
-// matchLeaf compares a leaf with what it should be the leaf of, and gives when that was issued.
+// matchLeaf compares a leaf with what it should be the leaf of, and returns when that was issued.
 func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
 	p := &s.provenance
 	ofFacts := p.SchemaVersion == slice.FactsVersion

@@ -137,7 +137,7 @@ func (w *world) grow(n int) {
 	must(w.store.PutLeaves(w.ctx(), tenant, leaves))
 }
 
-// attest gives the evidence of a slice, under a checkpoint that witnesses cosigned.
+// attest returns the evidence of a slice, under a checkpoint that witnesses cosigned.
 func (w *world) attest(i *kernel.Issued, witnesses ...int) *kernel.Evidence {
 	e := must(w.kernel.Attest(w.ctx(), tenant, i.Bundle))
 	p := must(ledger.ParseProof(e.Proof))

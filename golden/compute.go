@@ -13,7 +13,7 @@ import (
 // bundle and the leaves in full.
 const smallCase = 8
 
-// Compute gives this kernel's answer to a case.
+// Compute returns this kernel's answer to a case.
 func Compute(c *Case) (Expect, error) {
 	g, err := c.Load()
 	if err != nil {

@@ -25,7 +25,7 @@ type EvidenceCase struct {
 	Args     []string          // beside the folder and the trust file
 	ExitCode int
 	Verdict  string
-	Beside   map[string][]byte // the files beside the folder, as they stand in the part's folder
+	Beside   map[string][]byte // the files beside the folder, as they are in the part's folder
 }
 
 // A Part is the folder of one part of the cases.
@@ -37,7 +37,7 @@ const (
 	Facts Part = "verify-facts"
 )
 
-// EvidenceCases gives the cases of a part that ship with the project, by name.
+// EvidenceCases returns the cases of a part that ship with the project, by name.
 func EvidenceCases(part Part) ([]EvidenceCase, error) {
 	folders, err := verify.ReadDir(string(part))
 	if err != nil {

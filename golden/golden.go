@@ -83,7 +83,7 @@ type Selected struct {
 //go:embed testdata/gkp-1.jsonl
 var shipped []byte
 
-// Cases gives the vectors that ship with the project.
+// Cases returns the vectors that ship with the project.
 func Cases() ([]Case, error) { return Read(bytes.NewReader(shipped)) }
 
 // Read reads vectors, one JSON object a line.
@@ -204,7 +204,7 @@ func parseEdge(e [3]string) (dag.Edge, error) {
 	return dag.Edge{Parent: parent, Child: child, Kind: kind}, err
 }
 
-// Registered gives the policy of a case.
+// Registered returns the policy of a case.
 func (c *Case) Registered() (policy.Registered, error) {
 	var canonical bytes.Buffer
 	if err := json.Compact(&canonical, c.Policy); err != nil {
@@ -217,7 +217,7 @@ func (c *Case) Registered() (policy.Registered, error) {
 	return policy.Bind(policy.ID(c.PolicyID), params)
 }
 
-// Authority gives an authority with the secret of a case.
+// Authority returns an authority with the secret of a case.
 func (c *Case) Authority() (*token.Authority, error) {
 	secret, err := token.ParseSecret(c.Secret)
 	if err != nil {

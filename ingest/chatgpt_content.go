@@ -67,7 +67,7 @@ func addTitled(c *content, kind, title, said string) {
 	}
 }
 
-// textOrParts gives the text of a content that has one, else its parts, which
+// textOrParts returns the text of a content that has one, else its parts, which
 // some exports have for types that others give a text.
 func textOrParts(c *content, v *canon.Value) string {
 	if said := text(v, "text"); said != "" {

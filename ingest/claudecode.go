@@ -42,7 +42,7 @@ type claudeSession struct {
 // if the record is no turn, to that of its nearest ancestor.
 type claudePlace struct {
 	node    *claudeNode // nil: there is no turn above
-	missing string      // the name of an ancestor that does not stand before the record
+	missing string      // the name of an ancestor that is not before the record
 	byOrder bool        // node was found by its order in the file, since no name led to one
 }
 
@@ -79,7 +79,7 @@ type claudeAgent struct {
 	outside []outsideParent
 }
 
-// lastBefore gives the sub-agent's last turn up to a time. A sub-agent that is
+// lastBefore returns the sub-agent's last turn up to a time. A sub-agent that is
 // resumed later goes on after the result that it brought back first.
 func (a *claudeAgent) lastBefore(t dag.Time) *claudeNode {
 	for i := len(a.turns) - 1; i >= 0; i-- {
@@ -173,7 +173,7 @@ func (s *claudeSession) read(path string, agent *claudeAgent) error {
 type claudeRecord struct {
 	v         *canon.Value
 	place     string
-	fileAgent *claudeAgent // whose file it stands in; nil: the session's own
+	fileAgent *claudeAgent // whose file it is in; nil: the session's own
 	now       *dag.Time    // of the last record of the file that had a time
 	noted     counts
 }
@@ -287,7 +287,7 @@ func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error
 }
 
 // handFull hands over what has been read of a long session, so that memory does not
-// grow with its length. Every turn stands after its parents, so a part needs nothing of the next.
+// grow with its length. Every turn follows its parents, so a part needs nothing of the next.
 func (s *claudeSession) handFull() error {
 	if len(s.batch.Drafts) < batchLines && s.size < batchBytes {
 		return nil
@@ -371,7 +371,7 @@ func (s *claudeSession) setAuthor(rec *claudeRecord, t *claudeTurn, agent *claud
 		d.Author = "system:claude-code"
 	case voiceUser:
 		d.Author = authorHuman
-		if agent != nil { // a sub-agent is spoken to by whoever called it
+		if agent != nil { // a sub-agent is spoken to by anyone who called it
 			var above *claudeAgent
 			if agent.caller != nil && agent.caller.node != nil {
 				above = agent.caller.node.agent

@@ -23,8 +23,8 @@ func (s *claudeSession) noteCaller(v *canon.Value, useID string) {
 	s.callers[strings.Clone(id)] = strings.Clone(useID)
 }
 
-// agentOf gives the sub-agent that a record belongs to, or nil. In older
-// transcripts the records of sub-agents stand in the session's own file, and
+// agentOf returns the sub-agent that a record belongs to, or nil. In older
+// transcripts the records of sub-agents are in the session's own file, and
 // some name no agent: then all that hangs on one root is one sub-agent.
 func (s *claudeSession) agentOf(rec *claudeRecord, uuid string, parent *claudeNode, t claudeTurn) *claudeAgent {
 	if rec.fileAgent != nil {
@@ -88,7 +88,7 @@ func (s *claudeSession) readAgent(agent *claudeAgent) error {
 	return nil
 }
 
-// last gives the sub-agent's turn that was read last, or nil.
+// last returns the sub-agent's turn that was read last, or nil.
 func (a *claudeAgent) last() *claudeNode {
 	if len(a.turns) == 0 {
 		return nil
@@ -229,7 +229,7 @@ func (a *claudeAgent) surveyFile(ctx context.Context, path string, inside map[st
 	}
 }
 
-// firstRecord gives the first record of a transcript that is wanted, looking at
+// firstRecord returns the first record of a transcript that is wanted, looking at
 // no more than its first lines.
 func firstRecord(path string, wanted func(*canon.Value) bool) (*canon.Value, error) {
 	file, err := os.Open(path)

@@ -26,7 +26,7 @@ func (s *claudeSession) above(v *canon.Value) (at claudePlace) {
 }
 
 // orNewest completes a place that no name led to. If a parent is named and does
-// not stand before the record, or if the record is one that only a program writes into the middle of a
+// not precede the record, or if the record is one that only a program writes into the middle of a
 // session, the record continues from the newest turn of the same file and
 // chain: without it, all that follows would be cut off from its beginning.
 func (s *claudeSession) orNewest(at claudePlace, v *canon.Value, agent *claudeAgent) claudePlace {
@@ -129,7 +129,7 @@ func (s *claudeSession) returningAgent(rec *claudeRecord, useID string, call *cl
 }
 
 // addJoin adds to the first turn of an API message the results of the message
-// before it that do not stand on its chain: parallel calls fan out, and all their
+// before it that are not on its chain: parallel calls fan out, and all their
 // results are before the model when it goes on.
 func (s *claudeSession) addJoin(rec *claudeRecord, d *dag.Draft, node *claudeNode) {
 	if node.message == "" || node.chain == nil {

@@ -12,7 +12,7 @@ import (
 type voice uint8
 
 const (
-	voiceUser    voice = iota + 1 // whoever gives the agent its prompts
+	voiceUser    voice = iota + 1 // anyone who gives the agent its prompts
 	voiceModel                    // the agent
 	voiceTool                     // a tool, through its result
 	voiceHarness                  // Claude Code itself
@@ -210,7 +210,7 @@ func (rec *claudeRecord) toolUse(t *claudeTurn, b *canon.Value) {
 	t.calls = append(t.calls, call)
 }
 
-// resultText gives the text of a tool's result, which is a string or blocks.
+// resultText returns the text of a tool's result, which is a string or blocks.
 func resultText(v *canon.Value, lost *counts) string {
 	switch {
 	case v == nil || v.Kind == canon.Null:

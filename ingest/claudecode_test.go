@@ -71,7 +71,7 @@ func byID(drafts []dag.Draft) map[dag.TurnID]*dag.Draft {
 	return m
 }
 
-// checkGrowth cuts a session's file behind every step-th line and compares. The
+// checkGrowth cuts a session's file after every step-th line and compares. The
 // sub-agents' files are whole, as they are when their result is in the session.
 func checkGrowth(t *testing.T, folder, name string, final map[dag.TurnID]*dag.Draft, step int) {
 	t.Helper()

@@ -40,7 +40,7 @@ func (l look) String() string {
 	return "its first values: " + strings.Join(parts, ", ")
 }
 
-// decide gives the one format that was seen, "" if there was none, and an error
+// decide returns the one format that was seen, "" if there was none, and an error
 // if there were several.
 func (l look) decide(path string) (Format, error) {
 	var found Format
@@ -180,8 +180,8 @@ func marksOf(keys map[string]string) (marks []Format) {
 	return marks
 }
 
-// firstKeys scans text that may be cut off anywhere and gives the keys of the
-// first object in it, which may stand in an array, down to where the text ends.
+// firstKeys scans text that may be cut off anywhere and returns the keys of the
+// first object in it, which may be in an array, down to where the text ends.
 func firstKeys(text []byte) map[string]string {
 	keys := map[string]string{}
 	depth, object := 0, 0 // object: the depth inside the first object
@@ -226,7 +226,7 @@ func firstKeys(text []byte) map[string]string {
 	return keys
 }
 
-// stringEnd gives the index of the quote that closes the string opened at i, or
+// stringEnd returns the index of the quote that closes the string opened at i, or
 // the length of the text.
 func stringEnd(text []byte, i int) int {
 	for i++; i < len(text); i++ {

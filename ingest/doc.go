@@ -20,7 +20,7 @@
 // line, a message or a commit, is either in a draft or counted under exactly one
 // word of [Report].Skipped, and what was lost inside an admitted record is
 // counted in [Report].Noted. Stability: a draft depends on its own record and on
-// what stands before it, never on what follows, so that reading a file again
+// what precedes it, never on what follows, so that reading a file again
 // after it has grown gives the same drafts for what had been read before.
 //
 // docs/importers.md lists what becomes a turn, an edge and an attribute, and every

@@ -83,7 +83,7 @@ func (r *reading) folder(root string) error {
 	return nil
 }
 
-// list gives the regular files below a folder in the order of their paths, and
+// list returns the regular files below a folder in the order of their paths, and
 // adds up their sizes.
 func (r *reading) list(root string) (paths []string, err error) {
 	if root, err = filepath.EvalSymlinks(root); err != nil {
@@ -142,7 +142,7 @@ func (r *reading) skipWhole(path, reason string) error {
 	return nil
 }
 
-// skipLines counts every line of a file under one reason, but for empty lines,
+// skipLines counts every line of a file under one reason, except for empty lines,
 // which have their own.
 func (r *reading) skipLines(path string, format Format, reason string) error {
 	r.beginFile(path, format)

@@ -209,7 +209,7 @@ func gitCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// shallow gives the commits whose parents were left out by a shallow clone, with
+// shallow returns the commits whose parents were left out by a shallow clone, with
 // the parents that git would not show.
 func (r *reading) shallow(path string) (map[string][]string, error) {
 	out, err := gitCommand(r.ctx, path, "rev-parse", "--path-format=absolute", "--git-path", "shallow").Output()
@@ -298,7 +298,7 @@ func readCommit(in *bufio.Reader) (*commit, int, error) {
 		switch {
 		case err == io.EOF && i == 0 && field == "":
 			return nil, 0, io.EOF
-		case err == io.EOF && i == gitFields-1: // no NUL behind the last commit
+		case err == io.EOF && i == gitFields-1: // no NUL after the last commit
 		case err == io.EOF:
 			return nil, 0, errGitOutput
 		case err != nil:

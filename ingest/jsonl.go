@@ -158,9 +158,9 @@ func decodeLine(v *canon.Value) (dag.Draft, error) {
 		case required&^given&f.bit != 0:
 			return dag.Draft{}, fmt.Errorf("%q is missing", f.name)
 		case refused&given&f.bit != 0 && d.Redacted:
-			return dag.Draft{}, fmt.Errorf("%q stands in a redacted line, which has no body", f.name)
+			return dag.Draft{}, fmt.Errorf("%q is in a redacted line, which has no body", f.name)
 		case refused&given&f.bit != 0:
-			return dag.Draft{}, fmt.Errorf("%q stands in a line without \"redacted\":true", f.name)
+			return dag.Draft{}, fmt.Errorf("%q is in a line without \"redacted\":true", f.name)
 		}
 	}
 	if err := checkDraft(&d); err != nil {

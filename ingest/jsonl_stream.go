@@ -33,7 +33,7 @@ type parsed struct {
 	batch *Batch
 	blank int   // empty lines among those read for it
 	bytes int64 // of the file
-	err   error // ends the file; the batch holds what stands before
+	err   error // ends the file; the batch holds what precedes
 }
 
 // ownLines reads the project's own lines. They are parsed on a goroutine of

@@ -93,8 +93,8 @@ func TestLineRefuses(t *testing.T) {
 		{"parent twice", change(`[{`, `[{"id":"77aa0000-0000-4000-8000-000000000003","kind":"merge"},{`), "a parent twice"},
 		{"null", change(`0.35`, `null`), "salience: want a number, got null"},
 		{"redacted false", change(`"role"`, `"redacted":false,"role"`), "redacted: want true"},
-		{"digest with body", change(`"content"`, `"body_digest":"`+hex64+`","content"`), `"body_digest" stands in a line without`},
-		{"body with redaction", strings.Replace(lineRedacted, `"role"`, `"content":"x","role"`, 1), `"content" stands in a redacted line`},
+		{"digest with body", change(`"content"`, `"body_digest":"`+hex64+`","content"`), `"body_digest" is in a line without`},
+		{"body with redaction", strings.Replace(lineRedacted, `"role"`, `"content":"x","role"`, 1), `"content" is in a redacted line`},
 		{"redacted without digest", strings.Replace(lineRedacted, `"body_digest":"`+hex64+`",`, ``, 1), `"body_digest" is missing`},
 		{"redacted without phase", strings.Replace(lineRedacted, `"phase":"synthesis",`, ``, 1), `"phase" is missing`},
 		{"lone surrogate", change(`ship`, `\ud800`), "a lone surrogate"},
@@ -461,7 +461,7 @@ func BenchmarkAssign(b *testing.B) {
 }
 
 // TestReadLineExponents reads saliences as programs write them, and writes them in the
-// one way that stands in exports.
+// one way that is in exports.
 func TestReadLineExponents(t *testing.T) {
 	line := func(salience string) []byte {
 		return []byte(`{"author":"human:guest","content":"x","conversation":"6a2f0000-0000-4000-8000-000000000001","created_at":"2026-01-02T03:04:05Z","id":"0b5e0000-0000-4000-8000-000000000002","role":"user","salience":` + salience + `}`)

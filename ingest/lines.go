@@ -14,7 +14,7 @@ import (
 // content has at most 8 MiB, which takes 48 MiB if every byte is escaped.
 const MaxLine = 64 << 20
 
-// errLongLine says that a line was longer than MaxLine. The reader stands behind it.
+// errLongLine says that a line was longer than MaxLine. The reader is after it.
 var errLongLine = fmt.Errorf("line has more than %d bytes", MaxLine)
 
 // lines reads a file line by line in memory that is bounded by the longest line.
@@ -38,16 +38,16 @@ func openLines(ctx context.Context, path string) (*lines, error) {
 
 func (l *lines) close() { l.file.Close() }
 
-// take gives the bytes read since it was called last.
+// take returns the bytes read since it was called last.
 func (l *lines) take() int64 {
 	n := l.bytes
 	l.bytes = 0
 	return n
 }
 
-// next gives the next line without its line feed, and a carriage return before
+// next returns the next line without its line feed, and a carriage return before
 // that is taken off too. The bytes are good until the next call. After the last
-// line it gives io.EOF.
+// line it returns io.EOF.
 func (l *lines) next() ([]byte, error) {
 	if err := l.ctx.Err(); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type openaiReader struct {
 	names map[string]int
 	batch *Batch
 	size  int
-	open  *openaiConversation // of messages that stand in no object of their own
+	open  *openaiConversation // of messages that are in no object of their own
 }
 
 // An openaiConversation is one list of messages.
@@ -247,7 +247,7 @@ func (o *openaiReader) begin(v *canon.Value) *openaiConversation {
 	return c
 }
 
-// scalar gives a member that is a string or a number, as text.
+// scalar returns a member that is a string or a number, as text.
 func scalar(v *canon.Value, key string) string {
 	if m := v.Get(key); m != nil && (m.Kind == canon.String || m.Kind == canon.Number) {
 		return m.Text
@@ -337,7 +337,7 @@ func (c *openaiConversation) answer(d *dag.Draft, v *canon.Value, noted *counts)
 	setAttr(d, attrToolUseID, id, noted)
 }
 
-// setOpenAITime takes a time if the message has one. Without, a message stands
+// setOpenAITime takes a time if the message has one. Without, a message is
 // as many seconds after 1970 began as its index says: the order is right, and
 // the attribute says that the time is none.
 func setOpenAITime(d *dag.Draft, c *openaiConversation, v *canon.Value, index int, noted *counts) {

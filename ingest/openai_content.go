@@ -65,7 +65,7 @@ func openaiBody(d *dag.Draft, v *canon.Value, noted *counts) (calls []namedCall)
 	return calls
 }
 
-// argumentsOf gives a call's arguments, which are JSON in a string, compact; text
+// argumentsOf returns a call's arguments, which are JSON in a string, compact; text
 // that is no JSON stays as it is.
 func argumentsOf(function *canon.Value) string {
 	m := function.Get("arguments")
@@ -135,7 +135,7 @@ func dataURL(url string) (mediaType, data string, ok bool) {
 	return mediaType, data, ok && strings.HasSuffix(head, ";base64")
 }
 
-// openaiText gives content as text, for the result of a tool.
+// openaiText returns content as text, for the result of a tool.
 func openaiText(v *canon.Value, lost *counts) string {
 	var c content
 	addOpenAIContent(&c, v)

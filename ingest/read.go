@@ -50,14 +50,14 @@ type Options struct {
 	Progress func(doneBytes, totalBytes int64)
 }
 
-// A Batch is what is to be admitted together. The slices belong to whoever
+// A Batch is what is to be admitted together. The slices belong to anyone who
 // receives the batch.
 type Batch struct {
 	Source string      // the file or the repository
-	Drafts []dag.Draft // parents that are in the batch may stand in any order, unless Ordered
+	Drafts []dag.Draft // parents that are in the batch may be in any order, unless Ordered
 	Places []string    // parallel to Drafts: where each came from, FILE:LINE or a commit's hash
 
-	// Ordered says that the drafts are to be admitted in the order they stand
+	// Ordered says that the drafts are to be admitted in the order they are
 	// in, one by one: the project's own lines carry their order of admission.
 	Ordered bool
 
@@ -91,7 +91,7 @@ type FileReport struct {
 // Read reads a file or a folder and hands what it finds to emit, in batches.
 //
 // A folder that is a git repository is read as one; of any other folder all
-// files below it are read, by ascending path, but for those whose name begins
+// files below it are read, by ascending path, except for those whose name begins
 // with a dot. Claude Code's sub-agents are read with the session that called
 // them. The first error, of emit too, ends the import: the batches before it
 // have been handed over, and the report says what was read up to there.
@@ -202,7 +202,7 @@ func (r *reading) readFile(path string, format Format) error {
 	panic("ingest: no reader for format " + string(format))
 }
 
-// beginFile starts the entry of a file in the report. It gives the file that was
+// beginFile starts the entry of a file in the report. It returns the file that was
 // counted for before, for returnTo.
 func (r *reading) beginFile(path string, format Format) (before int) {
 	before = r.current
@@ -233,7 +233,7 @@ func (r *reading) noteAll(counts map[string]int) {
 	}
 }
 
-// hand gives a batch to the consumer and counts it as handed over.
+// hand returns a batch to the consumer and counts it as handed over.
 func (r *reading) hand(b *Batch) error {
 	if len(b.Drafts) == 0 {
 		return nil

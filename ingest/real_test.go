@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// realData gives the folder with data that others wrote, or skips the test.
+// realData returns the folder with data that others wrote, or skips the test.
 func realData(t testing.TB, elem ...string) string {
 	t.Helper()
 	root := os.Getenv("GRAPHKERNEL_DATA")

@@ -4,7 +4,7 @@ import "github.com/graphkernel/graphkernel/internal/canon"
 
 // A lineRecord is one JSON value of a line.
 type lineRecord struct {
-	value    *canon.Value // nil: what stands here is no JSON
+	value    *canon.Value // nil: what is here is no JSON
 	replaced int          // halves of surrogate pairs that U+FFFD stands for
 }
 
@@ -28,7 +28,7 @@ func recordsOf(line []byte) []lineRecord {
 	return records
 }
 
-// valueEnd gives the length of the object or array that a text begins with, or
+// valueEnd returns the length of the object or array that a text begins with, or
 // that of the text if there is none.
 func valueEnd(text []byte) int {
 	depth := 0

@@ -137,7 +137,7 @@ func appendCompact(dst []byte, v *canon.Value) []byte {
 	return append(dst, v.Text...)
 }
 
-// text gives a member that is a string, or "".
+// text returns a member that is a string, or "".
 func text(v *canon.Value, key string) string {
 	if v == nil {
 		return ""
@@ -154,7 +154,7 @@ func isTrue(v *canon.Value, key string) bool {
 	return m != nil && m.Kind == canon.Bool && m.Text == "true"
 }
 
-// object gives a member that is an object, or nil.
+// object returns a member that is an object, or nil.
 func object(v *canon.Value, key string) *canon.Value {
 	if m := v.Get(key); m != nil && m.Kind == canon.Object {
 		return m

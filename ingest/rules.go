@@ -38,7 +38,7 @@ var judgements = map[string]struct {
 	},
 }
 
-// Assign gives a draft the phase and the salience that it came without, by
+// Assign returns a draft the phase and the salience that it came without, by
 // [Rules], and says so in its attributes. The rules look at role, author, content and
 // attributes alone, at nothing around the turn, so the same turn gets the same
 // values wherever and whenever it is read. docs/phases.md has the tables.
@@ -81,7 +81,7 @@ func wasAssigned(by, stored string) bool {
 	return known && knownStored && by != stored
 }
 
-// unjudged gives a draft as it was before values were assigned.
+// unjudged returns a draft as it was before values were assigned.
 func unjudged(d *dag.Draft) *dag.Draft {
 	bare := *d
 	bare.Attrs = maps.Clone(d.Attrs)

@@ -29,14 +29,14 @@ const (
 type traits struct {
 	*features
 	by       speaker
-	said     string // the words, without what stands around them
+	said     string // the words, without what is around them
 	begins   string // the first 64 bytes of them, folded
 	asks     bool   // they end with a question mark, or begin like a question
 	finished bool   // they begin with a word of success
 	laysOut  bool   // they list steps that are to be taken
 	regard   regard // what a thought says of the person
 	intent   intent // what the last "let me" and the like says will be done
-	next     bool   // that stands at the end of the words
+	next     bool   // that is at the end of the words
 	purpose  intent // what a call of a tool that runs or writes is for
 	failed   bool   // a result says that something failed that was meant to work
 	delivers bool   // a command's result says that something was committed, merged, posted or pushed
@@ -51,7 +51,7 @@ func traitsOf(d *dag.Draft) *traits {
 	t := &traits{features: featuresOf(d)}
 	t.by, t.said = t.whose(d)
 	window := rulesHead
-	if t.by == byPerson { // what is pasted stands below
+	if t.by == byPerson { // what is pasted follows
 		window = promptHead
 	}
 	t.said = strings.Trim(head(t.said, window), " \t\r\n")
@@ -111,7 +111,7 @@ func head(s string, most int) string { return s[:min(len(s), most)] }
 
 // rejected begins what Claude Code writes in the place of a result if a person
 // rejects the call, interrupted what it writes if a person stops it, and
-// rejectedSaying stands before what the person said.
+// rejectedSaying precedes what the person said.
 const (
 	rejected       = "The user doesn't want to proceed with this tool use."
 	interrupted    = "[Request interrupted by user"

@@ -48,11 +48,11 @@ var intentVerbs = map[intent]string{
 	toSum:     "recap summarize",
 }
 
-// intentOpenings stand before a verb of intentVerbs. Those of the second list count
+// intentOpenings precede a verb of intentVerbs. Those of the second list count
 // where there is none of the first.
 var intentOpenings = [2][]string{{"let me ", "let's ", "i'll ", "i will ", "i'm going to "}, {"i need to ", "i should ", "now "}}
 
-// intentFillers may stand between an opening and its verb.
+// intentFillers may be between an opening and its verb.
 var intentFillers = " a actually ahead also and by can first go i just need now quickly start the then to try "
 
 var intentWord = byIntent(intentVerbs)
@@ -79,7 +79,7 @@ var (
 // nearEnd is how far from the end of the words an intent says what comes next, in bytes.
 const nearEnd = 240
 
-// intentOf finds the last opening that a verb follows, and whether that stands
+// intentOf finds the last opening that a verb follows, and whether that is
 // at the end.
 func intentOf(said string) (found intent, next bool) {
 	folded := foldASCII(said)
@@ -143,7 +143,7 @@ func hasAnyPart(s string, parts []string) bool {
 	return false
 }
 
-// withoutQuoted leaves out what stands between pairs of a quote.
+// withoutQuoted leaves out what is between pairs of a quote.
 func withoutQuoted(s, quote string) string {
 	if !strings.Contains(s, quote) {
 		return s
@@ -158,10 +158,10 @@ func withoutQuoted(s, quote string) string {
 	return kept.String()
 }
 
-// withoutCode leaves out blocks of code and what stands in backquotes.
+// withoutCode leaves out blocks of code and what is in backquotes.
 func withoutCode(said string) string { return withoutQuoted(withoutQuoted(said, "```"), "`") }
 
-// farewells begin what stands at the end of a session.
+// farewells begin what is at the end of a session.
 var farewells = []string{"<command-name>/exit", "<command-name>/quit", "<local-command-stdout>bye!", "<local-command-stdout>goodbye!",
 	"<local-command-stdout>see ya!", "<local-command-stdout>catch you later!"}
 
@@ -183,7 +183,7 @@ var (
 	userReports = strings.Fields("says said has reports reported saying reporting showing pointing noting seeing getting having facing right")
 )
 
-// regardHead is how far from the beginning of a thought a regard stands, in bytes.
+// regardHead is how far from the beginning of a thought a regard is, in bytes.
 const regardHead = 256
 
 // regardOf finds what a thought says of the person.
@@ -248,7 +248,7 @@ func asksPerson(said string) bool {
 var requestVerbs = " add address apply change clean combine comment commit continue convert create delete do drop edit extract fix have implement include keep link make merge modify move open propose push put " +
 	"rebase refactor reference remove rename replace reply revert rewrite run set simplify skip split squash start stop suggest switch tackle update use work write "
 
-// requestOpenings stand before a verb of requestVerbs.
+// requestOpenings precede a verb of requestVerbs.
 var requestOpenings = []string{"can we ", "can you ", "could we ", "could you ", "shall we ", "should we ", "would you ", "will you ", "please "}
 
 func isRequestVerb(w string) bool { return strings.Contains(requestVerbs, " "+w+" ") }
@@ -264,7 +264,7 @@ func requests(said string) bool {
 	return false
 }
 
-// commandFillers may stand before the verb of a command, and those of an intent.
+// commandFillers may precede the verb of a command, and those of an intent.
 var commandFillers = " alright great let let's nah okay ok please so us yeah yes" + intentFillers
 
 // commands reports whether what a person says begins with a request, other

@@ -136,7 +136,7 @@ var failurePrefixes = []string{
 
 // reportsFailure reports whether a line of a text does. A word somewhere in a
 // sentence or in a program's source does not make one: the line begins with it,
-// or it begins with a name that ends so, such as "TypeError:", or it gives
+// or it begins with a name that ends so, such as "TypeError:", or it returns
 // an exit code other than 0.
 func reportsFailure(s string) bool {
 	for len(s) > 0 {

@@ -129,7 +129,7 @@ func TestAssignRefuses(t *testing.T) {
 	}
 }
 
-// fixedCases gives a turn for every combination of roles, authors, attributes and
+// fixedCases returns a turn for every combination of roles, authors, attributes and
 // contents below.
 func fixedCases(each func(dag.Draft)) {
 	words := append(strings.Fields("alpha BUG Error fixing summary overall plan step look must commit test revert Thanks ok é errorx"), "\x00")

@@ -3,14 +3,14 @@ package ingest
 import "strings"
 
 // How much of a content the rules look at: the beginning and, because what went
-// wrong stands there, the end.
+// wrong is there, the end.
 const (
 	rulesHead = 4096
 	rulesTail = 1024
 )
 
 // A wordCount holds what the words of a content add up to. Each word counts
-// once, however often it stands there.
+// once, however often it is there.
 type wordCount struct {
 	debugging     int
 	consolidation int

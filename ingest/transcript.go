@@ -124,7 +124,7 @@ func setAttr(d *dag.Draft, key, value string, noted *counts) {
 
 func isControl(r rune) bool { return r < 0x20 }
 
-// turnID gives the turn of a name in another system: the name itself if it is a
+// turnID returns the turn of a name in another system: the name itself if it is a
 // UUID, else the UUID derived from it, with the name kept as an attribute.
 func turnID(d *dag.Draft, source, name string, noted *counts) {
 	id, err := dag.ParseTurnID(strings.ToLower(name))
@@ -142,7 +142,7 @@ func conversationID(source, name string) dag.ConversationID {
 	return dag.ExternalConversationID(source, name)
 }
 
-// authorName gives "KIND:NAME" in printable ASCII of at most 128 bytes. Bytes
+// authorName returns "KIND:NAME" in printable ASCII of at most 128 bytes. Bytes
 // that are not, and the percent sign, are written %XX, so that two names stay two.
 func authorName(kind, name string, noted *counts) string {
 	const hexDigits = "0123456789ABCDEF"

@@ -14,8 +14,8 @@ import (
 // a JSON document, in bytes.
 const MaxDocument = 512 << 20
 
-// errBrokenDocument says that what stands at this place of a document is not a
-// whole JSON value. What comes behind it cannot be found any more.
+// errBrokenDocument says that what is at this place of a document is not a
+// whole JSON value. What comes after it cannot be found any more.
 var errBrokenDocument = errors.New("not a whole JSON value")
 
 // values splits JSON texts that follow each other, with white space between them
@@ -55,7 +55,7 @@ func openValues(ctx context.Context, path string) (*values, error) {
 
 func (v *values) close() { v.file.Close() }
 
-// take gives the bytes read since it was called last.
+// take returns the bytes read since it was called last.
 func (v *values) take() int64 {
 	n := v.bytes
 	v.bytes = 0
@@ -74,7 +74,7 @@ func (v *values) read() (byte, error) {
 	return c, nil
 }
 
-// next gives the next part, and io.EOF behind the last one.
+// next returns the next part, and io.EOF after the last one.
 func (v *values) next() (part, error) {
 	if err := v.ctx.Err(); err != nil {
 		return part{}, err

@@ -21,7 +21,7 @@ type ReplayOutcome string
 // The outcomes.
 const (
 	Identical ReplayOutcome = "identical" // the same bytes came out
-	Erased    ReplayOutcome = "erased"    // the same but for the text of turns erased since
+	Erased    ReplayOutcome = "erased"    // the same except for the text of turns erased since
 	Lost      ReplayOutcome = "lost"      // as erased, but of some of these turns no erasure is on record
 	Different ReplayOutcome = "different"
 )
@@ -214,13 +214,13 @@ func (r *Replay) compare(b *slice.Bundle, bundle []byte, cut *recut, issued bool
 	}
 	switch gone := withoutTextOnlyIn(fresh, b); {
 	case len(gone) == 0:
-		r.agree(Identical, "the same but for text that the given bundle withholds")
+		r.agree(Identical, "the same except for text that the given bundle withholds")
 	case !r.account(gone, cut, issued):
-		r.agree(Identical, "the same but for text that the given bundle shows, and that never came here")
+		r.agree(Identical, "the same except for text that the given bundle shows, and that never came here")
 	case len(r.Lost) == 0:
-		r.agree(Erased, fmt.Sprintf("the same but for the text erased since; turns without it: %d", len(r.Erased)))
+		r.agree(Erased, fmt.Sprintf("the same except for the text erased since; turns without it: %d", len(r.Erased)))
 	default:
-		r.lose(fmt.Sprintf("the same but for text that is gone; no erasure is on record of %d of %d turns", len(r.Lost), len(gone)))
+		r.lose(fmt.Sprintf("the same except for text that is gone; no erasure is on record of %d of %d turns", len(r.Lost), len(gone)))
 	}
 	return nil
 }

@@ -272,7 +272,7 @@ func (w *walk) look(e *Edge) (bool, error) {
 	switch {
 	case e.Since > w.AsOf:
 		if w.newer++; w.newer > w.most.newer {
-			return false, fmt.Errorf("%w: more than %d newer facts stand among those as of number %d; ask as of a later one, from fewer entities, in fewer hops, or with a minimum confidence", ErrQuery, w.most.newer, w.AsOf)
+			return false, fmt.Errorf("%w: more than %d newer facts are among those as of number %d; ask as of a later one, from fewer entities, in fewer hops, or with a minimum confidence", ErrQuery, w.most.newer, w.AsOf)
 		}
 		return false, nil
 	case w.answer.Looked == w.most.work:

@@ -69,7 +69,7 @@ func ParseKey(s string) (Key, error) {
 	}
 	b, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || len(b) != 1+ed25519.PublicKeySize || strings.ContainsAny(text, "\r\n") {
-		return Key{}, fmt.Errorf("%w: vkey of %s: want 33 bytes of base64 behind the hash", ErrForm, name)
+		return Key{}, fmt.Errorf("%w: vkey of %s: want 33 bytes of base64 after the hash", ErrForm, name)
 	}
 	k := Key{Name: name, Alg: Algorithm(b[0]), Public: [ed25519.PublicKeySize]byte(b[1:])}
 	if k.Alg != AlgEd25519 && k.Alg != AlgCosignature {

@@ -156,7 +156,7 @@ func (a *AddCheckpoint) Append(dst []byte) []byte {
 func ParseAddCheckpoint(data []byte) (*AddCheckpoint, error) {
 	head, checkpoint, ok := bytes.Cut(data, []byte("\n\n"))
 	if !ok {
-		return nil, fmt.Errorf("%w: an empty line stands in front of the checkpoint", ErrForm)
+		return nil, fmt.Errorf("%w: an empty line precedes the checkpoint", ErrForm)
 	}
 	lines := strings.Split(string(head), "\n")
 	size, ok := strings.CutPrefix(lines[0], "old ")

@@ -49,7 +49,7 @@ func rewrite(w *canon.Writer, v *canon.Value) error {
 		for i := range v.Members {
 			m := &v.Members[i]
 			if m.Key <= last || !canon.IsPlainKey(m.Key) { // the Writer panics at them
-				return fmt.Errorf("byte %d: keys are printable ASCII and ascend, %.80q stands behind %.80q", m.Value.Offset, m.Key, last)
+				return fmt.Errorf("byte %d: keys are printable ASCII and ascend, and %.80q comes after %.80q", m.Value.Offset, m.Key, last)
 			}
 			last = m.Key
 			w.Key(m.Key)

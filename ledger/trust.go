@@ -138,7 +138,7 @@ func (r *trustReader) line(line string) error {
 		return fmt.Errorf("%.60q is no kind of line; want signer, log, witness, group or quorum", kind)
 	}
 	if len(items) < least || len(items) > most {
-		return fmt.Errorf("%d items behind %q, want %d to %d", len(items), kind, least, most)
+		return fmt.Errorf("%d items after %q, want %d to %d", len(items), kind, least, most)
 	}
 	return read(items)
 }

@@ -51,7 +51,7 @@ func near(a, b []rune, most int, rows *[3][]int) bool {
 	return last[len(b)] < far
 }
 
-// step gives the least edits from a[:i] to b[:j].
+// step returns the least edits from a[:i] to b[:j].
 func step(a, b []rune, i, j int, before, last, now []int, far int) int {
 	x, y := a[i-1], b[j-1]
 	if x == y {

@@ -2,7 +2,7 @@
 // tables that say which names stand for which. It is pure.
 //
 // There are two rules. [Name] applies the newest, normalize/2. normalize/1 is there for names
-// that were learned under it; whoever stores names stores the [Rule] beside them.
+// that were learned under it; anyone who stores names stores the [Rule] beside them.
 //
 // # normalize/2
 //

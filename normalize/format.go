@@ -62,8 +62,8 @@ func Detect(data []byte) (Format, error) {
 	return CSV, nil
 }
 
-// firstValue gives the first byte of an object's first value, or 0. The data begins
-// behind the brace.
+// firstValue returns the first byte of an object's first value, or 0. The data begins
+// after the brace.
 func firstValue(data []byte) byte {
 	const space = " \t\r\n"
 	data = bytes.TrimLeft(data, space)
@@ -236,7 +236,7 @@ func readThing(thing *canon.Cursor, add func(place, string) error) error {
 	return nil
 }
 
-// present gives nil for null as for what is missing.
+// present returns nil for null as for what is missing.
 func present(c *canon.Cursor) *canon.Cursor {
 	if c != nil && c.Is(canon.Null) {
 		return nil

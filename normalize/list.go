@@ -68,7 +68,7 @@ func (l *List) Accounted() int {
 	return n
 }
 
-// A place is where an entry stands: a line of a file, an item of an array, a member of
+// A place is where an entry is: a line of a file, an item of an array, a member of
 // an object.
 type place struct {
 	word string // line, item, member, label, alternative
@@ -144,7 +144,7 @@ func (l *lister) finish() *List {
 	return l.list
 }
 
-// claims gives the pairs whose alias is claimed once, and reports the others.
+// claims returns the pairs whose alias is claimed once, and reports the others.
 func (l *lister) claims() []pair {
 	single := l.pairs[:0]
 	for rest := l.pairs; len(rest) > 0; {
@@ -170,7 +170,7 @@ func (l *lister) claims() []pair {
 	return single
 }
 
-// unchain makes changes of pairs, but for those with a name that is alias and
+// unchain makes changes of pairs, except for those with a name that is alias and
 // canonical at once: which of them is meant cannot be known.
 func (l *lister) unchain(pairs []pair) {
 	canonical := make(map[string]bool, len(pairs)) // whether it is an alias too

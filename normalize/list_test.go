@@ -149,7 +149,7 @@ func TestReadAliasesLimit(t *testing.T) {
 }
 
 // TestReadAliasesOrder checks that the order of the entries changes nothing but where
-// the skipped ones stand.
+// the skipped ones are.
 func TestReadAliasesOrder(t *testing.T) {
 	names := []string{"a", "A", "b", "c", "d", "e", "f", "g", "h", "?", "\xff"}
 	ambiguous, chained := 0, 0
@@ -244,7 +244,7 @@ func FuzzReadAliases(f *testing.F) {
 	})
 }
 
-// realData gives a file that others wrote, or skips the test.
+// realData returns a file that others wrote, or skips the test.
 func realData(t testing.TB, elem ...string) []byte {
 	t.Helper()
 	root := os.Getenv("GRAPHKERNEL_DATA")

@@ -125,7 +125,7 @@ func looksLikePath(s string) bool {
 }
 
 // looksLikeURL reports whether a name without white space begins SCHEME://, with something
-// behind it.
+// after it.
 func looksLikeURL(s string) bool {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok || rest == "" || len(scheme) < 2 || !isASCIILetter(scheme[0]) {

@@ -39,10 +39,10 @@ func Fragmentation(names []string, t *Table) Measure {
 	return m
 }
 
-// Before gives Spellings/Entities, and 1 if there are none.
+// Before returns Spellings/Entities, and 1 if there are none.
 func (m Measure) Before() float64 { return m.per(m.Spellings) }
 
-// AfterRule gives Names/Entities, and 1 if there are none.
+// AfterRule returns Names/Entities, and 1 if there are none.
 func (m Measure) AfterRule() float64 { return m.per(m.Names) }
 
 func (m Measure) per(n int) float64 {

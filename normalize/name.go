@@ -213,7 +213,7 @@ func classOf(c rune) class {
 	return letter
 }
 
-// joiner is U+034F. Package norm puts it behind 30 marks in a row.
+// joiner is U+034F. Package norm puts it after 30 marks in a row.
 const joiner = "\u034f"
 
 // fold applies steps 2 and 3. No text is known to take more than one round, but that

@@ -143,7 +143,7 @@ func stopClass(text []rune, i int, begins bool) class {
 
 func isOperator(c rune) bool { return c == '<' || c == '>' || c == '=' }
 
-// isWordCharacter reports whether normalize/1 has c in a word, wherever it stands.
+// isWordCharacter reports whether normalize/1 has c in a word, wherever it is.
 func isWordCharacter(c rune) bool { return classOf(c) == letter }
 
 // startsNumber reports whether a sign before two characters is that of a number.

@@ -34,7 +34,7 @@ const (
 	AmbiguousInitials Reason = "ambiguous_initials"
 )
 
-// Reasons gives all reasons, the strongest first.
+// Reasons returns all reasons, the strongest first.
 func Reasons() []Reason {
 	return []Reason{SamePunctuation, Inverted, Initials, Spelling, AmbiguousInitials}
 }
@@ -58,7 +58,7 @@ type SuggestOptions struct {
 // suggested, and initials of which t knows the entity are not expanded. t may be nil.
 //
 // A pair is suggested once, for its strongest reason of those that are looked for. The order is total: by reason,
-// then name, then others. The cost is about that of sorting the names, but for
+// then name, then others. The cost is about that of sorting the names, except for
 // Spelling: it writes down every name without any one, or two, of its characters, up to
 // 821 for a name of 40, eight bytes each, for names of three lengths at a time. Where very many names differ
 // in two characters only, there are as many suggestions as pairs.
@@ -116,7 +116,7 @@ func (s *search) add(reason Reason, pairs [][2]int) {
 	}
 }
 
-// ordered gives the places of two names, the lesser first.
+// ordered returns the places of two names, the lesser first.
 func ordered(i, j int) [2]int { return [2]int{min(i, j), max(i, j)} }
 
 func (s *search) punctuation() {
@@ -136,7 +136,7 @@ func (s *search) punctuation() {
 	s.add(SamePunctuation, pairs)
 }
 
-// squeeze drops each '-' that does not stand between digits and is no sign of a number.
+// squeeze drops each '-' that is not between digits and is no sign of a number.
 func squeeze(name string) string {
 	if !strings.Contains(name, "-") {
 		return name
@@ -200,7 +200,7 @@ func (s *search) named(places []int) []string {
 	return names
 }
 
-// expansions gives, for each name that may be initials, the places of the names with
+// expansions returns, for each name that may be initials, the places of the names with
 // these initials, ascending.
 func (s *search) expansions() map[string][]int {
 	short := map[string]bool{}
@@ -234,7 +234,7 @@ func isInitials(name string) bool {
 	return 2 <= n && n <= 5
 }
 
-// firsts gives the first characters of words, with or without the little ones. One word
+// firsts returns the first characters of words, with or without the little ones. One word
 // has none.
 func firsts(words []string, main bool) string {
 	if len(words) < 2 || len(words) > 12 {

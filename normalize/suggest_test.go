@@ -292,7 +292,7 @@ func mayMean(short, long string) bool {
 	return first == short
 }
 
-// turned gives a name with its last word first, or "".
+// turned returns a name with its last word first, or "".
 func turned(name string) string {
 	words := strings.Split(name, "-")
 	if len(words) < 2 || strings.ContainsAny(name, "0123456789") {

@@ -68,7 +68,7 @@ func (t *Table) Len() int {
 	return t.n
 }
 
-// Resolve gives the canonical name that a name stands for: often itself. The name has
+// Resolve returns the canonical name that a name stands for: often itself. The name has
 // the form of [Name]; any other is given back. The cost is that of two map look-ups.
 func (t *Table) Resolve(name string) string {
 	if canonical := t.target(name); canonical != "" {
@@ -77,7 +77,7 @@ func (t *Table) Resolve(name string) string {
 	return name
 }
 
-// target gives what an alias stands for, or "".
+// target returns what an alias stands for, or "".
 func (t *Table) target(alias string) string {
 	if t == nil {
 		return ""
@@ -100,7 +100,7 @@ func (t *Table) count(canonical string) int {
 	return len(t.under().members[canonical]) + t.more[canonical]
 }
 
-// Members gives all names of what a name stands for: the canonical one, then its
+// Members returns all names of what a name stands for: the canonical one, then its
 // aliases, ascending. It is never empty: a name that no table knows is its own entity.
 func (t *Table) Members(name string) []string {
 	canonical := t.Resolve(name)
@@ -122,7 +122,7 @@ func (t *Table) Members(name string) []string {
 	return members
 }
 
-// All gives each alias with its canonical name, ascending by alias. Starting costs a
+// All returns each alias with its canonical name, ascending by alias. Starting costs a
 // sort of the few aliases that are not in the table's base.
 func (t *Table) All() iter.Seq2[string, string] {
 	return func(yield func(alias, canonical string) bool) {
@@ -149,7 +149,7 @@ func (t *Table) All() iter.Seq2[string, string] {
 	}
 }
 
-// With gives a table to which the changes were made, one after the other, and what
+// With returns a table to which the changes were made, one after the other, and what
 // came of each. It is all or nothing: on an error the table is t and there are no
 // outcomes. t does not change; if nothing is added or removed, it is what is returned.
 //
@@ -177,7 +177,7 @@ func (t *Table) With(changes ...Change) (*Table, []Outcome, error) {
 	return next, outcomes, nil
 }
 
-// clone gives a table that apply may change.
+// clone returns a table that apply may change.
 func (t *Table) clone() *Table {
 	next := &Table{base: t.under(), n: t.Len(), over: map[string]string{}, more: map[string]int{}}
 	if t != nil {

@@ -282,7 +282,7 @@ func mustWith(t testing.TB, table *Table, changes ...Change) *Table {
 	return next
 }
 
-// numbered gives a table of n aliases, ten for each canonical name.
+// numbered returns a table of n aliases, ten for each canonical name.
 func numbered(t testing.TB, n int) *Table {
 	changes := make([]Change, n)
 	for i := range changes {

@@ -28,7 +28,7 @@ type FactPolicyV1 struct {
 	MinConfidence dag.PPM // of each fact
 }
 
-// DefaultFacts gives the parameters of the policy facts@1: all facts within three hops, up to
+// DefaultFacts returns the parameters of the policy facts@1: all facts within three hops, up to
 // 100 entities.
 func DefaultFacts() FactPolicyV1 {
 	return FactPolicyV1{Direction: knowledge.Both, MaxHops: 3, MaxResults: 100}
@@ -45,7 +45,7 @@ func Following(predicates ...string) string {
 	return strings.Join(slices.Compact(sorted), " ")
 }
 
-// Follows gives the predicates that are followed, none if all are.
+// Follows returns the predicates that are followed, none if all are.
 func (p FactPolicyV1) Follows() []string {
 	if p.Predicates == "" {
 		return nil
@@ -80,7 +80,7 @@ func (p FactPolicyV1) Check() error {
 	return nil
 }
 
-// Canonical gives the canonical form, which Hash is taken of.
+// Canonical returns the canonical form, which Hash is taken of.
 func (p FactPolicyV1) Canonical() []byte {
 	w := canon.NewWriter(make([]byte, 0, 160))
 	p.write(w, "_ppm", func(f dag.PPM) { w.Uint(uint64(f)) })

@@ -27,7 +27,7 @@ type Parameters interface {
 	// Check reports the first parameter that is out of range.
 	Check() error
 
-	// Canonical gives the canonical form, and Hash its SHA-256, which is policy_params_hash.
+	// Canonical returns the canonical form, and Hash its SHA-256, which is policy_params_hash.
 	Canonical() []byte
 	Hash() dag.Digest
 

@@ -56,7 +56,7 @@ type Registered struct {
 	hash   dag.Digest
 }
 
-// Bind gives parameters an id. It checks both; it does not look into any registry.
+// Bind returns parameters an id. It checks both; it does not look into any registry.
 func Bind(id ID, params Parameters) (Registered, error) {
 	if _, err := ParseID(string(id)); err != nil {
 		return Registered{}, err
@@ -90,14 +90,14 @@ func Restore(id ID, hash, canonical []byte) (Registered, error) {
 // ID is the policy's id; "" for the zero value.
 func (r Registered) ID() ID { return r.id }
 
-// Params gives the parameters; nil for the zero value. Nobody changes them.
+// Params returns the parameters; nil for the zero value. Nobody changes them.
 func (r Registered) Params() Parameters { return r.params }
 
-// Slice gives the parameters of a policy that slices are cut under. Of another type, it is
+// Slice returns the parameters of a policy that slices are cut under. Of another type, it is
 // ErrMismatch.
 func (r Registered) Slice() (SlicePolicyV1, error) { return paramsOf[SlicePolicyV1](r, Type) }
 
-// Facts gives the parameters of a policy that facts are gathered under. Of another type, it
+// Facts returns the parameters of a policy that facts are gathered under. Of another type, it
 // is ErrMismatch.
 func (r Registered) Facts() (FactPolicyV1, error) { return paramsOf[FactPolicyV1](r, FactType) }
 
@@ -127,7 +127,7 @@ type Registry struct {
 	sorted []Registered // by id
 }
 
-// Standard gives the registry that every tenant begins with: default@1 and facts@1.
+// Standard returns the registry that every tenant begins with: default@1 and facts@1.
 func Standard() (r Registry, err error) {
 	for id, params := range map[ID]Parameters{DefaultID: Default(), FactsID: DefaultFacts()} {
 		p, err := Bind(id, params)
@@ -141,7 +141,7 @@ func Standard() (r Registry, err error) {
 	return r, nil
 }
 
-// With gives a registry that also has p. An id that is bound to the same
+// With returns a registry that also has p. An id that is bound to the same
 // parameters already changes nothing; other parameters are refused with
 // ErrConflict.
 func (r Registry) With(p Registered) (Registry, error) {
@@ -155,7 +155,7 @@ func (r Registry) With(p Registered) (Registry, error) {
 	return r, nil
 }
 
-// Get gives the policy of an id, or ErrUnknown.
+// Get returns the policy of an id, or ErrUnknown.
 func (r Registry) Get(id ID) (Registered, error) {
 	at, found := r.find(id)
 	if !found {
@@ -164,7 +164,7 @@ func (r Registry) Get(id ID) (Registered, error) {
 	return r.sorted[at], nil
 }
 
-// All gives the policies by ascending id.
+// All returns the policies by ascending id.
 func (r Registry) All() []Registered { return slices.Clone(r.sorted) }
 
 // Fingerprint is registry_fingerprint: xxHash64 of the lines "ID HASH\n", by

@@ -33,7 +33,7 @@ func (p *SlicePolicyV1) Scorer() *Scorer {
 	return s
 }
 
-// Score gives a turn's score at a distance from 0 to LimitRadius.
+// Score returns a turn's score at a distance from 0 to LimitRadius.
 func (s *Scorer) Score(phase dag.Phase, salience dag.PPM, distance int) Score {
 	const one = uint64(dag.One)
 	factor := (one*one - s.alpha*one + s.alpha*uint64(salience)) / 1000

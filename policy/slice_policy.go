@@ -36,7 +36,7 @@ type SlicePolicyV1 struct {
 // A PhaseTable holds a fraction for each phase, at the phase's number.
 type PhaseTable [len(dag.Phases) + 1]dag.PPM
 
-// Default gives the parameters of the policy default@1.
+// Default returns the parameters of the policy default@1.
 func Default() SlicePolicyV1 {
 	return SlicePolicyV1{
 		MaxNodes:  256,
@@ -87,7 +87,7 @@ func (p SlicePolicyV1) Check() error {
 	return nil
 }
 
-// Canonical gives the canonical form, which Hash is taken of.
+// Canonical returns the canonical form, which Hash is taken of.
 func (p SlicePolicyV1) Canonical() []byte {
 	w := canon.NewWriter(make([]byte, 0, 320))
 	p.write(w, "_ppm", func(f dag.PPM) { w.Uint(uint64(f)) })

@@ -1,6 +1,6 @@
 // Package render owns how evidence is shown to people and prompts: a slice as
 // Markdown or as chat messages, the reason of a turn in words, and text from a
-// conversation without the characters that could act on whoever looks at it.
+// conversation without the characters that could act on anyone who looks at it.
 //
 // What it writes carries no proof. The evidence is the bundle.
 package render

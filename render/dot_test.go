@@ -17,7 +17,7 @@ type dotLink struct{ from, to, label string }
 
 // readDOT reads a part of the DOT language (graphviz.org/doc/info/lang.html) strictly: one
 // digraph of rankdir=LR, nodes, and edges between nodes that came before, each with a label
-// that is quoted; no comments, no HTML, and no escape in a label but for a quote and a
+// that is quoted; no comments, no HTML, and no escape in a label except for a quote and a
 // backslash. It stands for Graphviz, which few machines have: what this refuses may be good
 // DOT, and what it takes is.
 func readDOT(text string) (g dotGraph, err error) {
@@ -92,7 +92,7 @@ func (r *dotReader) word() string {
 	return word
 }
 
-// label reads [label="…"]; and gives what is shown.
+// label reads [label="…"]; and returns what is shown.
 func (r *dotReader) label() string {
 	r.want("[", "label", "=", `"`)
 	if r.err != nil {

@@ -64,7 +64,7 @@ func GraphOf(start string, a *knowledge.Answer, canonical func(string) string) *
 	return g
 }
 
-// oneName shows a name in one line, without the characters that could act on whoever looks at it.
+// oneName shows a name in one line, without the characters that could act on anyone who looks at it.
 func oneName(s string) string { return OneLine(s, 200) }
 
 // encoded writes JSON as it is, without escapes for HTML.
@@ -146,7 +146,7 @@ func JSONLD(g *Graph) ([]byte, error) {
 	return encoded(map[string]any{"@graph": all})
 }
 
-// Mermaid writes a flowchart. Of names only letters, digits and spaces stand as they are;
+// Mermaid writes a flowchart. Of names only letters, digits and spaces are as they are;
 // all else is written as a number that means the character and does nothing.
 func Mermaid(g *Graph) ([]byte, error) {
 	var out strings.Builder

@@ -148,7 +148,7 @@ func TestGraphInjection(t *testing.T) {
 	})
 }
 
-// between gives what stands between the first and the last quote.
+// between returns what is between the first and the last quote.
 func between(line string) string {
 	_, rest, _ := strings.Cut(line, `"`)
 	if i := strings.LastIndex(rest, `"`); i >= 0 {

@@ -60,7 +60,7 @@ func Visible(s string) string {
 }
 
 // EscapeJSON writes the characters of a JSON text that would act on a terminal
-// as escapes. In a valid text they stand inside strings, so its meaning stays.
+// as escapes. In a valid text they are inside strings, so its meaning stays.
 func EscapeJSON(text []byte) []byte {
 	if !strings.ContainsFunc(string(text), hidesInJSON) {
 		return text

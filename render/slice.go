@@ -13,7 +13,7 @@ import (
 // NoText stands for the text of a turn that was erased or withheld.
 const NoText = "(the text of this turn was erased or withheld)"
 
-// Markdown writes a slice for people. What was said stands in code fences longer
+// Markdown writes a slice for people. What was said is in code fences longer
 // than any it holds, so that a turn cannot pass itself off as another, and its
 // author in a code span, so that a name is no markup. Control characters become
 // signs for them.
@@ -74,14 +74,14 @@ func Reason(ad *slice.Admission) string {
 	return fmt.Sprintf("a %s of %s, distance %d", ad.Via, Short(ad.From), ad.Distance)
 }
 
-// Short gives the beginning of a turn's id, enough for a person to tell turns apart.
+// Short returns the beginning of a turn's id, enough for a person to tell turns apart.
 func Short(id dag.TurnID) string { return id.String()[:8] }
 
 // Messages writes a slice in the form of the OpenAI chat API. No turn becomes a system
-// message: whoever may admit turns could otherwise give orders to every model that is
+// message: anyone who may admit turns could otherwise give orders to every model that is
 // prompted with a slice. A system turn is a user message that quotes its text as a JSON
 // string, so that nothing in the text ends the quotation. A tool's result is a user message
-// that says so: the API takes a tool message only behind the very call that it answers,
+// that says so: the API takes a tool message only after the very call that it answers,
 // which a slice need not hold.
 func Messages(b *slice.Bundle) ([]byte, error) {
 	type message struct {

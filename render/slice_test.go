@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// testBundle gives three turns whose reading order is not the order of their ids:
+// testBundle returns three turns whose reading order is not the order of their ids:
 // one that tries to look like markup, one of a tool, and one without text.
 func testBundle() *slice.Bundle {
 	first, second, third := dag.TurnID{3}, dag.TurnID{1}, dag.TurnID{2}

@@ -20,7 +20,7 @@ type Seal struct {
 	Token  string // 32 lowercase hex digits
 }
 
-// A Bundle is a slice with its text, as it stands on the wire. It is evidence
+// A Bundle is a slice with its text, as it is on the wire. It is evidence
 // that somebody claims; only package token says whether it is admissible.
 type Bundle struct {
 	Anchor     dag.TurnID
@@ -46,8 +46,8 @@ type BundleTurn struct {
 type EncodedTurn []byte
 
 // EncodeTurn encodes a turn for bundles. body is the canonical form that
-// AppendBody gives, or nil if the turn is redacted. What stands in body is
-// copied, neither decoded nor looked at: whoever has a body from elsewhere checks
+// AppendBody gives, or nil if the turn is redacted. What is in body is
+// copied, neither decoded nor looked at: anyone who has a body from elsewhere checks
 // its digest first.
 func EncodeTurn(t *dag.Turn, body []byte, salt dag.Salt) (EncodedTurn, error) {
 	w := canon.NewWriter(make([]byte, 0, len(body)+384))
@@ -72,7 +72,7 @@ func EncodeTurn(t *dag.Turn, body []byte, salt dag.Salt) (EncodedTurn, error) {
 // bodyMembers are the members of a body's canonical form.
 var bodyMembers = []string{"attrs", "author", "content"}
 
-// appendTurn encodes a turn whose body is decoded, behind an opening brace.
+// appendTurn encodes a turn whose body is decoded, after an opening brace.
 func appendTurn(dst []byte, t *dag.Turn, body *dag.Body) []byte {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
@@ -146,7 +146,7 @@ func AppendBundle(dst []byte, s *Slice, seal Seal, encoded func(i int) EncodedTu
 	return appendWire(dst, w)
 }
 
-// wire gives what follows from the cut alone.
+// wire returns what follows from the cut alone.
 func (s *Slice) wire() *wire {
 	params, _ := s.Policy.Slice() // Cut takes no other
 	order := Order(s.Turns, s.Edges)
@@ -161,7 +161,7 @@ func (s *Slice) wire() *wire {
 	}
 }
 
-// Reading gives copies of the turns in reading order. A bundle that was not verified may
+// Reading returns copies of the turns in reading order. A bundle that was not verified may
 // name turns in its order that it does not hold; they are left out.
 func (b *Bundle) Reading() []BundleTurn {
 	byID := make(map[dag.TurnID]*BundleTurn, len(b.Turns))
@@ -206,7 +206,7 @@ func (b *Bundle) Append(dst []byte) []byte {
 	})
 }
 
-// A wire is what stands in a bundle, wherever it comes from.
+// A wire is what is in a bundle, wherever it comes from.
 type wire struct {
 	anchor     dag.TurnID
 	asOf       dag.Seq
@@ -453,7 +453,7 @@ func readBundle(c *canon.Cursor) *Bundle {
 	return b
 }
 
-// ReadSeal reads the three members of a seal, which stand among others.
+// ReadSeal reads the three members of a seal, which are among others.
 func ReadSeal(c *canon.Cursor) Seal {
 	return Seal{
 		Tenant: canon.Parsed(c.Field("tenant"), dag.ParseTenant),
@@ -499,8 +499,8 @@ func ReadProvenance(c *canon.Cursor) Provenance {
 	return p
 }
 
-// readTurn reads what writeTurn writes. Whoever calls it reads the members that
-// stand beside, and closes the object.
+// readTurn reads what writeTurn writes. Anyone who calls it reads the members that
+// are beside, and closes the object.
 func readTurn(c *canon.Cursor) (dag.Turn, *dag.Body) {
 	t := dag.Turn{
 		ID:           canon.Parsed(c.Field("id"), dag.ParseTurnID),
@@ -547,7 +547,7 @@ func readAdmission(c *canon.Cursor) Admission {
 	return a
 }
 
-// firstDifference gives the place of the first byte in which a and b differ, or -1.
+// firstDifference returns the place of the first byte in which a and b differ, or -1.
 func firstDifference(a, b []byte) int {
 	if bytes.Equal(a, b) { // the usual case, many bytes at a time
 		return -1

@@ -97,7 +97,7 @@ func slowOrder(turns []*dag.Turn, edges []dag.Edge) []dag.TurnID {
 	return order
 }
 
-// slowBundle makes a bundle from GKP/1 alone, but for its token. It gives the
+// slowBundle makes a bundle from GKP/1 alone, except for its token. It returns the
 // provenance too.
 func slowBundle(t fataler, w *world, anchor dag.TurnID, p policy.Registered, seal slice.Seal, redacted []dag.TurnID) (string, object) {
 	params, _ := p.Slice()

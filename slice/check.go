@@ -137,7 +137,7 @@ func (b *Bundle) checkCanonicalOrder() Check {
 	return Passed(CheckCanonicalOrder, "%d turns, %d edges", len(b.Turns), len(b.Edges))
 }
 
-// index gives the place of every turn.
+// index returns the place of every turn.
 func (b *Bundle) index() map[dag.TurnID]int {
 	index := make(map[dag.TurnID]int, len(b.Turns))
 	for i := range b.Turns {
@@ -203,7 +203,7 @@ func (b *Bundle) checkReason(t *BundleTurn, index map[dag.TurnID]int, joined map
 	}
 	if a.Via == ViaAnchor {
 		if a.Distance != 0 {
-			return fmt.Sprintf("the anchor stands at distance %d", a.Distance)
+			return fmt.Sprintf("the anchor is at distance %d", a.Distance)
 		}
 		return ""
 	}
@@ -225,12 +225,12 @@ func (b *Bundle) checkReason(t *BundleTurn, index map[dag.TurnID]int, joined map
 		return fmt.Sprintf("it is not a %s of %s", a.Via, a.From)
 	}
 	if want := b.Turns[at].Admission.Distance + step; a.Distance != want {
-		return fmt.Sprintf("a %s of a turn at distance %d stands at %d, not %d", a.Via, b.Turns[at].Admission.Distance, want, a.Distance)
+		return fmt.Sprintf("a %s of a turn at distance %d is at distance %d, not %d", a.Via, b.Turns[at].Admission.Distance, want, a.Distance)
 	}
 	return ""
 }
 
-// selected gives the turns as a cut knows them.
+// selected returns the turns as a cut knows them.
 func (b *Bundle) selected() []Selected {
 	turns := make([]Selected, len(b.Turns))
 	for i := range b.Turns {

@@ -205,7 +205,7 @@ func (c *cut) edges(s *Slice, v dag.View, picks []Pick) {
 	}
 }
 
-// sortPairs orders the pairs by (parent, child). They stand by child already, so
+// sortPairs orders the pairs by (parent, child). They are by child already, so
 // dealing them out to their parents in turn is enough.
 func (c *cut) sortPairs(turns int) []pair {
 	c.begins = append(c.begins[:0], make([]int32, turns+1)...)
@@ -228,7 +228,7 @@ func (c *cut) sortPairs(turns int) []pair {
 // processor was tried: it saves a fifth of the time on an idle machine and
 // doubles it on a busy one.)
 func (c *cut) fingerprint(p *Provenance, turns []Selected, edges []dag.Edge) {
-	c.json.Reset(append(c.json.Bytes[:0], 0)) // RFC 6962: a leaf is hashed behind a zero byte
+	c.json.Reset(append(c.json.Bytes[:0], 0)) // RFC 6962: a leaf is hashed after a zero byte
 	c.appendAdmissions(turns)
 	reasons := sha256.Sum256(c.json.Bytes)
 	c.tree.add(&reasons)
@@ -266,7 +266,7 @@ func (c *cut) appendAdmissions(turns []Selected) {
 }
 
 // AppendAdmissionsLeaf appends the leaf of the reasons of a slice whose turns
-// stand by ascending id.
+// are by ascending id.
 func AppendAdmissionsLeaf(dst []byte, turns []Selected) []byte {
 	c := &cut{}
 	c.read(turns, nil)
@@ -354,7 +354,7 @@ func (a *Admission) fill(v dag.View, p *Pick) {
 	}
 }
 
-// Order gives the indexes of turns in the order for readers and prompts: a
+// Order returns the indexes of turns in the order for readers and prompts: a
 // topological order along edges; among the turns that are ready, the earliest
 // (CreatedAt, ID) comes first. Turns are by ascending id. Turns on a cycle, and after one, are left
 // out. An edge of which an end is not among the turns orders nothing.

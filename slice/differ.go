@@ -10,7 +10,7 @@ type Difference struct {
 	Found    string
 }
 
-// Differ gives the first difference between the bytes that were expected and
+// Differ returns the first difference between the bytes that were expected and
 // those that were found, or nil. Both should be bundles; of other bytes the
 // path stays empty.
 func Differ(expected, found []byte) *Difference {

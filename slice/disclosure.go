@@ -57,7 +57,7 @@ type DisclosedTurn struct {
 	Path  []dag.Digest // from its leaf's sibling to the root's child
 }
 
-// Withhold gives the bundle without the text of all turns but some. It is a bundle like
+// Withhold returns the bundle without the text of all turns but some. It is a bundle like
 // any other: its header, its token and every check hold as before, and Redacted lists the
 // turns whose text is gone. A turn to be shown whose text was missing before still has
 // none. Showing all turns gives the same bytes, showing none is allowed. It is an error
@@ -81,7 +81,7 @@ func (b *Bundle) Withhold(shown []dag.TurnID) (*Bundle, error) {
 	return &part, nil
 }
 
-// places gives the indexes of some turns, ascending, each once.
+// places returns the indexes of some turns, ascending, each once.
 func (b *Bundle) places(of []dag.TurnID) ([]int, error) {
 	index := b.index()
 	places := make([]int, len(of))
@@ -96,8 +96,8 @@ func (b *Bundle) places(of []dag.TurnID) ([]int, error) {
 	return slices.Compact(places), nil
 }
 
-// Disclose gives some turns of the bundle and drops the others. A turn is shown as it
-// stands in the bundle: with its text, or redacted. To show a turn without its text,
+// Disclose returns some turns of the bundle and drops the others. A turn is shown as it
+// is in the bundle: with its text, or redacted. To show a turn without its text,
 // Withhold that first:
 //
 //	part, err := whole.Withhold(spoken)
@@ -145,7 +145,7 @@ func (b *Bundle) Disclose(issued dag.Digest, shown []dag.TurnID) (*Disclosure, e
 	return d, nil
 }
 
-// leaves gives the hashes of all leaves, in the order of the tree.
+// leaves returns the hashes of all leaves, in the order of the tree.
 func (b *Bundle) leaves() []tlog.Hash {
 	leaves := make([]tlog.Hash, 0, len(b.Turns)+len(b.Edges)+1)
 	for i := range b.Turns {
@@ -292,7 +292,7 @@ func (d *Disclosure) Redacted() []dag.TurnID {
 	return ids
 }
 
-// Check makes the checks that a part allows and gives one verdict for each, in the order
+// Check makes the checks that a part allows and returns one verdict for each, in the order
 // in which Bundle.Check has them, with CheckInclusion in the place of CheckSnapshot. Those
 // that need the whole are skipped, with the reason; of CheckAdmissions it remains that the
 // anchor is the header's. Neither the token nor Bundle is looked at. It costs one hash for

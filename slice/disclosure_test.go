@@ -31,7 +31,7 @@ var disclosureChecks = []slice.Check{
 	{ID: included, Status: slice.StatusOK}, {ID: name, Status: slice.StatusSkipped},
 }
 
-// judge gives the checks that fail, and holds what is true of every verdict.
+// judge returns the checks that fail, and holds what is true of every verdict.
 func judge(t fataler, d *slice.Disclosure) []slice.CheckID {
 	t.Helper()
 	wrong := []slice.CheckID{}
@@ -67,7 +67,7 @@ func parsedDisclosure(t fataler, data []byte) *slice.Disclosure {
 	return d
 }
 
-// disclosed gives the bytes of a disclosure of rigged: of 7 turns and 7 edges, the turns 6,
+// disclosed returns the bytes of a disclosure of rigged: of 7 turns and 7 edges, the turns 6,
 // 4 (the anchor) and 3, at 1, 3 and 4, the last without its text.
 func disclosed(t fataler) (*slice.Bundle, []byte) {
 	t.Helper()
@@ -451,7 +451,7 @@ func TestMangleDisclosure(t *testing.T) {
 	t.Logf("%d bytes: %v, passed %v", len(data), count, seen)
 }
 
-// shape gives the turns left and right on the way from the root to a leaf (RFC 6962).
+// shape returns the turns left and right on the way from the root to a leaf (RFC 6962).
 func shape(size, index int) string {
 	if size <= 1 {
 		return ""

@@ -10,7 +10,7 @@
 // recomputes from its body everything that its header claims. Signing and
 // checking tokens is package token's.
 //
-// Whoever holds a bundle may show a part of it. [Bundle.Withhold] takes texts out, and
+// Anyone who holds a bundle may show a part of it. [Bundle.Withhold] takes texts out, and
 // what is left is a bundle. [Bundle.Disclose] takes whole turns out: the [Disclosure] shows
 // the others, each with the hashes that lead from it to graph_snapshot_hash.
 //

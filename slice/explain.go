@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// A Standing says where a turn stands with regard to a slice.
+// A Standing says where a turn is with regard to a slice.
 type Standing string
 
 // The standings. Only a Chosen turn is in the slice.

@@ -19,7 +19,7 @@ const (
 // 16 hex digits. It names and indexes; it binds nothing.
 type SliceID string
 
-// String gives the id as it is.
+// String returns the id as it is.
 func (id SliceID) String() string { return string(id) }
 
 // ParseSliceID checks the form of a slice's id.
@@ -44,7 +44,7 @@ type Provenance struct {
 // TokenType is the last field of the text that a token is taken of.
 const TokenType = "admissibility_token_v2_hmac"
 
-// Canonical gives the text that a token is taken of: the six fields and the
+// Canonical returns the text that a token is taken of: the six fields and the
 // token's type, joined by "|". No field can contain that character, which
 // Check makes sure of.
 func (p *Provenance) Canonical() (string, error) {

@@ -9,7 +9,7 @@ import (
 // the view, the seal and the text. With it, the bundles of one cut are made by copying. Nobody
 // changes it, so it may be shared.
 type Frame struct {
-	bytes []byte // what stands in every bundle, one piece after the other
+	bytes []byte // what is in every bundle, one piece after the other
 	gaps  []int  // where each piece ends: before as_of, key_id, tenant, token, and each turn's text
 	turns int
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// auditPaths gives the root of the tree over some leaf hashes, and for each of the
+// auditPaths returns the root of the tree over some leaf hashes, and for each of the
 // indexes, which ascend, the audit path of that leaf (RFC 6962, section 2.1.1): from its
 // sibling up to the root's child. Every node is hashed once, however many paths there are.
 func auditPaths(leaves []tlog.Hash, indexes []int) (root tlog.Hash, paths [][]dag.Digest) {
@@ -25,7 +25,7 @@ type prover struct {
 	paths   [][]dag.Digest // by the place in indexes
 }
 
-// climb gives the root over leaves[lo:hi], and has the paths of indexes[from:to], which
+// climb returns the root over leaves[lo:hi], and has the paths of indexes[from:to], which
 // lie within, lead there.
 func (p *prover) climb(lo, hi, from, to int) tlog.Hash {
 	if hi-lo == 1 {

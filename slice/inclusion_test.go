@@ -110,7 +110,7 @@ func checkLeads(t *testing.T, path []dag.Digest, leaves []tlog.Hash, at int, roo
 }
 
 // TestInnerNodeAsLeaf offers a node as a leaf of a smaller tree. As a bare hash it leads to
-// the root: what keeps it out is that a leaf is hashed here, behind a zero byte, and is
+// the root: what keeps it out is that a leaf is hashed here, after a zero byte, and is
 // never taken as a hash.
 func TestInnerNodeAsLeaf(t *testing.T) {
 	leaves := make([]tlog.Hash, 4)

@@ -26,7 +26,7 @@ var allChecks = []slice.CheckID{
 	slice.CheckOrder, slice.CheckPolicyHash, slice.CheckSnapshot, slice.CheckSliceID, slice.CheckToken,
 }
 
-// verify gives the outcome and the checks that failed, and holds what is true of
+// verify returns the outcome and the checks that failed, and holds what is true of
 // every verdict: all checks are there, and evidence comes with Verified only.
 func verify(t fataler, v *token.Verifier, data []byte) (token.Outcome, []slice.CheckID) {
 	t.Helper()

@@ -25,7 +25,7 @@ const (
 
 var viaNames = [...]string{ViaAnchor: "anchor", ViaParent: "parent", ViaChild: "child", ViaSibling: "sibling"}
 
-// String gives the way's name on the wire, or "" if it is not one.
+// String returns the way's name on the wire, or "" if it is not one.
 func (v Via) String() string {
 	if int(v) < len(viaNames) {
 		return viaNames[v]
@@ -82,7 +82,7 @@ func Select(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1) ([]Pick,
 	return slices.Clone(picks), err
 }
 
-// A candidate stands in the frontier, or is ranked among siblings.
+// A candidate is in the frontier, or is ranked among siblings.
 type candidate struct {
 	merit uint64 // score and distance in one: the greater comes first
 	key   uint64 // the beginning of the id, which settles most ties without a look at the node
@@ -235,7 +235,7 @@ func (s *selection) visitSiblings(c *candidate, most int, watch func(candidate))
 	}
 }
 
-// rankChildren merges the best children of parent, but for c, into s.ranked.
+// rankChildren merges the best children of parent, except for c, into s.ranked.
 func (s *selection) rankChildren(parent dag.Node, c *candidate, most int) {
 	kept, ok := s.hubs[hub{parent, c.distance()}]
 	if !ok {

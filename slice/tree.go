@@ -31,7 +31,7 @@ func (t *tree) add(leaf *[tlog.HashSize]byte) {
 	}
 }
 
-// root gives the hash over all leaves. Nothing can be added afterwards.
+// root returns the hash over all leaves. Nothing can be added afterwards.
 func (t *tree) root() tlog.Hash {
 	if t.n == 0 {
 		return tlog.Hash(sha256.Sum256(nil))

@@ -88,7 +88,7 @@ func (w *world) view(t fataler) dag.View {
 	return w.load(t, func(dag.ConversationID) bool { return true }).At(dag.Seq(len(w.turns)))
 }
 
-// load gives a graph that holds some conversations, and the links out of them.
+// load returns a graph that holds some conversations, and the links out of them.
 func (w *world) load(t fataler, held func(dag.ConversationID) bool) *dag.Graph {
 	t.Helper()
 	g := dag.NewGraph()
@@ -130,7 +130,7 @@ func (w *world) shuffled(r *rand.Rand) *world {
 }
 
 // bundle cuts, seals and encodes. The turns in redacted are given without their text. A
-// frame of the cut must give the same bytes, behind others and for another view.
+// frame of the cut must give the same bytes, after others and for another view.
 func (w *world) bundle(t fataler, anchor dag.TurnID, p policy.Registered, a *token.Authority, redacted ...dag.TurnID) (*slice.Slice, []byte) {
 	t.Helper()
 	s, err := slice.Cut(w.view(t), anchor, p)
@@ -254,7 +254,7 @@ func drawWorld(t *rapid.T) *world {
 	return w
 }
 
-// drawParams draws policies that stand at their edges.
+// drawParams draws policies that are at their edges.
 func drawParams(t *rapid.T, n int) policy.SlicePolicyV1 {
 	fraction := func(name string) dag.PPM {
 		return dag.PPM(rapid.SampledFrom([]uint32{0, 1, 300_000, 500_000, 900_000, 999_999, 1_000_000}).Draw(t, name))

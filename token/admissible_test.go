@@ -39,7 +39,7 @@ func evidence(t *testing.T) token.Admissible {
 	return a
 }
 
-// empty holds that a has no evidence, and gives none.
+// empty holds that a has no evidence, and returns none.
 func empty(t *testing.T, how string, a token.Admissible) {
 	t.Helper()
 	if a.OK() || a.Provenance() != (slice.Provenance{}) || a.Tenant() != "" || a.KeyID() != "" || a.AsOf() != 0 || a.Turns() != nil || a.Edges() != nil || a.Bytes() != nil {
@@ -77,18 +77,27 @@ func TestZeroAdmissible(t *testing.T) {
 	empty(t, "a closed channel", <-func() chan token.Admissible { c := make(chan token.Admissible); close(c); return c }())
 	// Reflection cannot reach inside either.
 	full := evidence(t)
-	v := reflect.ValueOf(&zero).Elem()
+	closed(t, "Admissible", reflect.ValueOf(&zero).Elem(), reflect.ValueOf(full))
+	empty(t, "reflection", zero)
+}
+
+// closed looks into a value and all structs within it for a field that could be set or read.
+func closed(t *testing.T, path string, v, full reflect.Value) {
+	t.Helper()
 	for i := range v.NumField() {
-		if v.Field(i).CanSet() || v.Field(i).CanInterface() {
-			t.Errorf("field %s can be reached", v.Type().Field(i).Name)
+		field, at := v.Field(i), path+"."+v.Type().Field(i).Name
+		if field.CanSet() || field.CanInterface() {
+			t.Errorf("%s can be reached", at)
 		}
 		func() {
 			defer func() { _ = recover() }()
-			v.Field(i).Set(reflect.ValueOf(full).Field(i))
-			t.Errorf("field %s can be set", v.Type().Field(i).Name)
+			field.Set(full.Field(i))
+			t.Errorf("%s can be set", at)
 		}()
+		if field.Kind() == reflect.Struct {
+			closed(t, at, field, full.Field(i))
+		}
 	}
-	empty(t, "reflection", zero)
 }
 
 // TestDecodersRefuse decodes texts of every kind into everything that holds an
@@ -212,7 +221,7 @@ func TestAdmissibleCopies(t *testing.T) {
 	type all struct {
 		Provenance slice.Provenance
 		Tenant     dag.Tenant
-		KeyID      token.KeyID
+		KeyID      string
 		AsOf       dag.Seq
 		Turns      []slice.BundleTurn
 		Edges      []dag.Edge
@@ -286,7 +295,7 @@ func TestVerdictRedacted(t *testing.T) {
 }
 
 // TestVerifyOutcomes holds what a verifier without the right key says, and that
-// it gives no evidence.
+// it returns no evidence.
 func TestVerifyOutcomes(t *testing.T) {
 	two := ringOf(t, "k1", "k2")
 	retired, err := two.Retire("k1", 0)

@@ -46,7 +46,7 @@ type derivedName struct {
 	id     KeyID
 }
 
-// NewAuthority gives an authority under a keyring.
+// NewAuthority returns an authority under a keyring.
 func NewAuthority(r Keyring) *Authority {
 	a := &Authority{}
 	a.Replace(r)
@@ -68,14 +68,14 @@ func (a *Authority) Replace(r Keyring) {
 	a.replaced.Add(1)
 }
 
-// Replaced counts the keyrings that were put in place: whoever remembers something of one
+// Replaced counts the keyrings that were put in place: anyone who remembers something of one
 // sees by it that there is another.
 func (a *Authority) Replaced() uint64 { return a.replaced.Load() }
 
-// Keyring gives the keyring in place.
+// Keyring returns the keyring in place.
 func (a *Authority) Keyring() Keyring { return a.now().ring }
 
-// Looked gives how many good tokens were found among those kept, and how many had
+// Looked returns how many good tokens were found among those kept, and how many had
 // to be computed.
 func (a *Authority) Looked() (hits, misses uint64) { return a.hits.Load(), a.misses.Load() }
 
@@ -102,7 +102,7 @@ func (a *Authority) Seal(tenant dag.Tenant, s *slice.Slice) (slice.Seal, error) 
 	return a.SealProvenance(tenant, &s.Provenance)
 }
 
-// SealProvenance is Seal for whoever cut another kind of slice: it signs the six fields.
+// SealProvenance is Seal for anyone who cut another kind of slice: it signs the six fields.
 func (a *Authority) SealProvenance(tenant dag.Tenant, p *slice.Provenance) (slice.Seal, error) {
 	state := a.now()
 	id, err := state.ring.Signer()

@@ -31,7 +31,7 @@ func TestPinnedToken(t *testing.T) {
 	}
 }
 
-// pinnedUnder gives the seal of appendix A.7 as if it were of another key.
+// pinnedUnder returns the seal of appendix A.7 as if it were of another key.
 func pinnedUnder(id token.KeyID) slice.Seal {
 	return slice.Seal{Tenant: dag.DefaultTenant, KeyID: string(id), Token: "8d252dd735e8909f9eaaf5ff17d823a1"}
 }

@@ -38,7 +38,7 @@ type Secret struct{ held func() []byte }
 // hold makes a secret of bytes that nobody else has.
 func hold(b []byte) Secret { return Secret{func() []byte { return b }} }
 
-// bytes gives the secret, or nil for the zero value.
+// bytes returns the secret, or nil for the zero value.
 func (s Secret) bytes() []byte {
 	if s.held == nil {
 		return nil
@@ -83,7 +83,7 @@ func DrawSecret(random io.Reader) (Secret, error) {
 	return hold(b), nil
 }
 
-// Reveal gives the secret in hex, for the keyring's file.
+// Reveal returns the secret in hex, for the keyring's file.
 func (s Secret) Reveal() string { return hex.EncodeToString(s.bytes()) }
 
 const hidden = "[secret]"

@@ -17,7 +17,7 @@ var ErrKeyFile = errors.New("unusable keyring file")
 // maxKeyFile bounds what is read as a keyring.
 const maxKeyFile = 4 << 20
 
-// fileError gives an error of a keyring's file its name.
+// fileError returns an error of a keyring's file its name.
 func fileError(err error) error {
 	var unusable *secretfile.UnusableError
 	if errors.As(err, &unusable) {
@@ -51,7 +51,7 @@ func SaveKeyring(path string, r Keyring, exclusive bool) error {
 	return nil
 }
 
-// file gives what a keyring's file holds.
+// file returns what a keyring's file holds.
 func (r Keyring) file() []byte { return append(r.append(nil), '\n') }
 
 // ChangeKeyring reads a keyring's file, changes the ring, and saves it. The change
@@ -142,7 +142,7 @@ func ParseKeyring(data []byte) (Keyring, error) {
 		}
 		item.Close()
 		if r.find(k.ID) >= 0 {
-			item.Failf("key id %q stands twice", k.ID)
+			item.Failf("key id %q occurs twice", k.ID)
 		}
 		for i := range r.keys {
 			if k.State != Retired && string(r.keys[i].secret.bytes()) == string(k.secret.bytes()) && item.Err() == nil {
@@ -162,7 +162,7 @@ func ParseKeyring(data []byte) (Keyring, error) {
 }
 
 // parseKeptID is ParseKeyID without the text in its error: in a damaged file a
-// secret may stand where an id should.
+// secret may be where an id should.
 func parseKeptID(s string) (KeyID, error) {
 	id, err := ParseKeyID(s)
 	if err != nil {

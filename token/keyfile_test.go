@@ -19,7 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// threeKeys gives a ring with a key of each state.
+// threeKeys returns a ring with a key of each state.
 func threeKeys(t fataler) token.Keyring {
 	t.Helper()
 	r, err := ringOf(t, "k1", "k2", "k3").Retire("k2", 7)

@@ -58,7 +58,7 @@ func (r Keyring) Keys() []Key {
 	return keys
 }
 
-// Signer gives the id of the key that signs, or ErrNoKey.
+// Signer returns the id of the key that signs, or ErrNoKey.
 func (r Keyring) Signer() (KeyID, error) {
 	for i := range r.keys {
 		if r.keys[i].State == Signing {
@@ -148,7 +148,7 @@ func (r Keyring) find(id KeyID) int {
 	return slices.IndexFunc(r.keys, func(k ringKey) bool { return k.ID == id })
 }
 
-// live gives the secret of a key that verifies.
+// live returns the secret of a key that verifies.
 func (r Keyring) live(id KeyID) (Secret, error) {
 	i := r.find(id)
 	switch {

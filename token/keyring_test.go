@@ -38,7 +38,7 @@ func secretOf(t fataler, text string) token.Secret {
 	return s
 }
 
-// numbered gives a secret of 32 equal bytes.
+// numbered returns a secret of 32 equal bytes.
 func numbered(t fataler, n int) token.Secret {
 	t.Helper()
 	return secretOf(t, strings.Repeat(fmt.Sprintf("%02x", n), 32))

@@ -8,7 +8,7 @@ import (
 )
 
 // A TokenVerdict says what came of judging a token without its bundle. It speaks
-// for the six fields alone: whoever acts on the turns must verify the bundle.
+// for the six fields alone: anyone who acts on the turns must verify the bundle.
 type TokenVerdict struct {
 	Outcome Outcome
 	KeyID   KeyID  // the key that signed, if verified; else the one that was named

@@ -47,7 +47,7 @@ type Verifier struct {
 	authority *Authority
 }
 
-// NewVerifier gives a verifier that trusts the keys of an authority.
+// NewVerifier returns a verifier that trusts the keys of an authority.
 func NewVerifier(a *Authority) *Verifier { return &Verifier{a} }
 
 var bodyChecks = [...]slice.CheckID{
@@ -92,7 +92,7 @@ func (v *Verifier) verify(data []byte, mayCheck func(slice.Seal) error) (Admissi
 	if verdict.Outcome != Verified {
 		return Admissible{}, verdict
 	}
-	return Admissible{&evidence{bundle: bundle, bytes: data}}, verdict
+	return Admissible{slice.SealTurns(bundle, data)}, verdict
 }
 
 // judge sums up the checks of a body, and makes that of the token.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -36,9 +37,9 @@ func TestLostOutput(t *testing.T) {
 		a := testApp()
 		var out lossy
 		var messages bytes.Buffer
-		a.stdout, a.stderr = &out, &messages
-		if code := a.run(context.Background(), args); code != exitInternal {
-			t.Errorf("%v: exit code %d, want %d", args, code, exitInternal)
+		a.Stdout, a.Stderr = &out, &messages
+		if code := a.Run(context.Background(), args); code != cli.ExitInternal {
+			t.Errorf("%v: exit code %d, want %d", args, code, cli.ExitInternal)
 		}
 		if !bytes.Contains(messages.Bytes(), []byte(errLossy.Error())) {
 			t.Errorf("%v: the error is not told: %s", args, &messages)
@@ -54,7 +55,7 @@ func TestKeysAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.json")
 	keys := func(args ...string) {
-		if code := testApp().run(context.Background(), append([]string{"--keys", path, "keys"}, args...)); code != exitOK {
+		if code := testApp().Run(context.Background(), append([]string{"--keys", path, "keys"}, args...)); code != cli.ExitOK {
 			t.Errorf("keys %v: exit code %d", args, code)
 		}
 	}

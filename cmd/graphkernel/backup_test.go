@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/storage"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store"
@@ -73,11 +75,11 @@ func TestBackupWhileWriting(t *testing.T) {
 		file := filepath.Join(folder, fmt.Sprintf("backup%d.db", n))
 		var out bytes.Buffer
 		a := testApp()
-		a.stdout, a.stderr = &out, &out
-		if code := a.run(ctx, []string{"--store", "sqlite:" + path, "--output", "json", "backup", file}); code != exitOK {
+		a.Stdout, a.Stderr = &out, &out
+		if code := a.Run(ctx, []string{"--store", "sqlite:" + path, "--output", "json", "backup", file}); code != cli.ExitOK {
 			t.Fatalf("exit code %d: %s", code, &out)
 		}
-		var result backupJSON
+		var result storage.BackupJSON
 		if err := json.Unmarshal(out.Bytes(), &result); err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +122,7 @@ func writeOn(ctx context.Context, k *kernel.Kernel, s store.Store) error {
 
 // compareBackup compares a backup with the store that it is of, and gives the number of
 // its issued slices.
-func compareBackup(t *testing.T, over func(store.Store) *kernel.Kernel, s store.Store, file string, result *backupJSON) (issued int) {
+func compareBackup(t *testing.T, over func(store.Store) *kernel.Kernel, s store.Store, file string, result *storage.BackupJSON) (issued int) {
 	t.Helper()
 	ctx := t.Context()
 	copied, err := sqlite.Open(ctx, file, sqlite.Options{})
@@ -212,8 +214,8 @@ func TestBackupOntoOpenStore(t *testing.T) {
 	backup := func(path string) (int, string) {
 		var out bytes.Buffer
 		a := testApp()
-		a.stdout, a.stderr = &out, &out
-		return a.run(ctx, []string{"--store", "sqlite:" + source, "backup", path, "--force"}), out.String()
+		a.Stdout, a.Stderr = &out, &out
+		return a.Run(ctx, []string{"--store", "sqlite:" + source, "backup", path, "--force"}), out.String()
 	}
 	for _, path := range []string{source, other} {
 		open, err := sqlite.Open(ctx, path, sqlite.Options{})
@@ -224,7 +226,7 @@ func TestBackupOntoOpenStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if code, out := backup(path); code == exitOK || !strings.Contains(out, map[string]string{source: "is the store itself", other: "it is in use as a store"}[path]) {
+		if code, out := backup(path); code == cli.ExitOK || !strings.Contains(out, map[string]string{source: "is the store itself", other: "it is in use as a store"}[path]) {
 			t.Errorf("exit code %d: %s", code, out)
 		}
 		if _, err := open.Append(ctx, "a", []store.Batch{storetest.Chain(100, 1, 0)}); err != nil {
@@ -263,13 +265,13 @@ func TestTakePlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	if err := takePlace(ctx, fresh, path, false); !errors.Is(err, fs.ErrExist) {
+	if err := storage.TakePlace(ctx, fresh, path, false); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("got %v, want ErrExist", err)
 	}
-	if err := takePlace(ctx, fresh, path, true); !errors.Is(err, store.ErrBusy) {
+	if err := storage.TakePlace(ctx, fresh, path, true); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("got %v, want ErrBusy", err)
 	}
-	if err := takePlace(ctx, fresh, filepath.Join(folder, "none.db"), false); err != nil {
+	if err := storage.TakePlace(ctx, fresh, filepath.Join(folder, "none.db"), false); err != nil {
 		t.Error(err)
 	}
 }

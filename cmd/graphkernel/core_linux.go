@@ -1,6 +1,8 @@
 package main
 
-import "syscall"
+import (
+	"syscall"
+)
 
 // withoutCore keeps the memory of this process, which may hold keys, out of core dumps and
 // from debuggers of the same user. The limit alone would not do: the kernel ignores it where

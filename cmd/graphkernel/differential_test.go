@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/golden"
 	"github.com/graphkernel/graphkernel/render"
 )
@@ -212,17 +213,17 @@ func startVerifiers(t *testing.T) []verifier {
 // verifyHere runs graphkernel verify within the test.
 func verifyHere(args []string, env map[string]string) (code int, out string) {
 	var printed bytes.Buffer
-	a := &app{
-		stdin: strings.NewReader(""), stdout: &printed, stderr: &printed, clock: time.Now,
-		getenv: func(name string) string { return env[name] },
-		environ: func() (list []string) {
+	a := &cli.App{
+		Stdin: strings.NewReader(""), Stdout: &printed, Stderr: &printed, Clock: time.Now, Commands: commands,
+		Getenv: func(name string) string { return env[name] },
+		Environ: func() (list []string) {
 			for _, name := range slices.Sorted(maps.Keys(env)) {
 				list = append(list, name+"="+env[name])
 			}
 			return list
 		},
 	}
-	code = a.run(context.Background(), append([]string{"verify"}, args...))
+	code = a.Run(context.Background(), append([]string{"verify"}, args...))
 	return code, printed.String()
 }
 

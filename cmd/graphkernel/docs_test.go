@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/demo"
 )
 
 // TestDocs runs the sessions of docs/cli.md, all in one folder and in their
@@ -22,7 +24,7 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("incident.jsonl", incident, 0o600); err != nil {
+	if err := os.WriteFile("incident.jsonl", demo.Incident, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if narrow := regexp.MustCompile("(?ms)^```json\n(.*?)^```$").FindSubmatch(doc); narrow == nil {
@@ -79,16 +81,16 @@ func (s *docSession) run(t *testing.T, line string) string {
 	}
 	var out bytes.Buffer
 	a := testApp()
-	a.stdout, a.stderr = &out, &out
-	a.getenv = func(name string) string { return env[name] }
+	a.Stdout, a.Stderr = &out, &out
+	a.Getenv = func(name string) string { return env[name] }
 	if input != "" {
 		data, err := os.ReadFile(input)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.stdin = bytes.NewReader(data)
+		a.Stdin = bytes.NewReader(data)
 	}
-	s.code = a.run(context.Background(), args[1:])
+	s.code = a.Run(context.Background(), args[1:])
 	return strings.ReplaceAll(out.String(), s.home, "~")
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -47,8 +48,8 @@ func TestDoubtsHaveExitCodes(t *testing.T) {
 		{"another log key, another tenant's ledger", ledger.ErrOrigin, 11},
 		{"another attestation key", attest.ErrKeyUnknown, 11},
 		{"a forged signature", ledger.ErrSignature, 10},
-		{"another anchor, another policy, a changed word", fmt.Errorf("%w: %w", errTampered, client.ErrAnswer), 10},
-		{"downgraded policy", fmt.Errorf("%w: %w", errTampered, policy.ErrConflict), 10},
+		{"another anchor, another policy, a changed word", fmt.Errorf("%w: %w", cli.ErrTampered, client.ErrAnswer), 10},
+		{"downgraded policy", fmt.Errorf("%w: %w", cli.ErrTampered, policy.ErrConflict), 10},
 		{"a key past its time", token.ErrKeyRetired, 12},
 		{"no witness, a cosignature of long ago", ledger.ErrQuorum, 15},
 		{"texts withheld", client.ErrRedacted, 16},
@@ -57,7 +58,7 @@ func TestDoubtsHaveExitCodes(t *testing.T) {
 		{"a proof of another version", ledger.ErrVersion, 21},
 		{"a statement of another version", attest.ErrVersion, 21},
 	} {
-		if got := exitCode(fmt.Errorf("client: %w", c.err)); got != c.code {
+		if got := cli.ExitCode(fmt.Errorf("client: %w", c.err)); got != c.code {
 			t.Errorf("%s: exit code %d, want %d", c.lie, got, c.code)
 		}
 	}
@@ -129,14 +130,14 @@ func (f *fetched) fetch(trust string, args ...string) (int, string) {
 	}
 	a := testApp()
 	var out, said bytes.Buffer
-	a.stdout, a.stderr = &out, &said
+	a.Stdout, a.Stderr = &out, &said
 	env := map[string]string{"HOME": f.home, "GRAPHKERNEL_KEY": f.key}
-	a.getenv = func(name string) string { return env[name] }
+	a.Getenv = func(name string) string { return env[name] }
 	into := filepath.Join(f.t.TempDir(), "evidence")
 	args = append([]string{"fetch", f.url, f.anchor.String(), "--trust", file, "-o", into, "--state", filepath.Join(f.home, "state")}, args...)
-	code := a.run(context.Background(), args)
+	code := a.Run(context.Background(), args)
 	if code == 0 {
-		if again := testApp().run(context.Background(), []string{"verify", into, "--trust", file}); again != 0 {
+		if again := testApp().Run(context.Background(), []string{"verify", into, "--trust", file}); again != 0 {
 			f.t.Errorf("what was fetched verifies with exit code %d", again)
 		}
 	} else if _, err := os.Stat(filepath.Join(into, "bundle.json")); err == nil {

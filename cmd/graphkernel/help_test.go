@@ -13,27 +13,29 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
 var update = flag.Bool("update", false, "write testdata/help.txt anew")
 
 // testApp gives an app with a home folder of its own and no input, whose clock
 // stands still.
-func testApp() *app {
+func testApp() *cli.App {
 	env := map[string]string{"HOME": "/home/user"}
-	return &app{
-		stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard,
-		getenv: func(name string) string { return env[name] },
-		clock:  func() time.Time { return time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC) },
+	return &cli.App{
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard,
+		Getenv: func(name string) string { return env[name] },
+		Clock:  func() time.Time { return time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC) }, Commands: commands,
 	}
 }
 
-// commands lists a command and all below it that help shows.
-func commands(c *cobra.Command) []*cobra.Command {
+// everyCommand lists a command and all below it that help shows.
+func everyCommand(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
-			all = append(all, commands(sub)...)
+			all = append(all, everyCommand(sub)...)
 		}
 	}
 	return all
@@ -49,15 +51,15 @@ func TestHelp(t *testing.T) {
 	}
 	var got bytes.Buffer
 	seen := 0
-	for _, c := range commands(testApp().root()) {
+	for _, c := range everyCommand(testApp().Root()) {
 		if c.HasParent() && c.Parent().Name() == "completion" {
 			continue
 		}
 		var out bytes.Buffer
 		a := testApp()
-		a.stdout = &out
+		a.Stdout = &out
 		args := append(strings.Fields(c.CommandPath())[1:], "--help")
-		if code := a.run(context.Background(), args); code != exitOK {
+		if code := a.Run(context.Background(), args); code != cli.ExitOK {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 		got.WriteString("==> " + c.CommandPath() + " --help\n" + out.String() + "\n")

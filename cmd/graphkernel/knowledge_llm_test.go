@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/demo"
 	"github.com/graphkernel/graphkernel/ingest/llm"
 )
 
@@ -122,7 +124,7 @@ func (s *llmStore) add(from int, contents ...string) {
 	if err := os.WriteFile(file, lines.Bytes(), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	s.run(exitOK, "import", file)
+	s.run(cli.ExitOK, "import", file)
 }
 
 // run gives the object that a command prints, and what it says beside it.
@@ -131,11 +133,11 @@ func (s *llmStore) run(code int, args ...string) (object map[string]any, message
 	return s.runAs(testApp(), code, args...)
 }
 
-func (s *llmStore) runAs(a *app, code int, args ...string) (object map[string]any, messages string) {
+func (s *llmStore) runAs(a *cli.App, code int, args ...string) (object map[string]any, messages string) {
 	s.t.Helper()
 	var out, said bytes.Buffer
-	a.stdout, a.stderr = &out, &said
-	got := a.run(context.Background(), append([]string{"--store", "sqlite:" + s.db, "--output", "json"}, args...))
+	a.Stdout, a.Stderr = &out, &said
+	got := a.Run(context.Background(), append([]string{"--store", "sqlite:" + s.db, "--output", "json"}, args...))
 	if got != code {
 		s.t.Fatalf("%v: exit code %d, want %d: %s", args, got, code, said.String())
 	}
@@ -169,7 +171,7 @@ func (s *llmStore) want(object map[string]any, members map[string]any) {
 // turn gives what show says of a turn.
 func (s *llmStore) turn(id string) map[string]any {
 	s.t.Helper()
-	object, _ := s.run(exitOK, "show", id)
+	object, _ := s.run(cli.ExitOK, "show", id)
 	for _, t := range object["turns"].([]any) {
 		if turn := t.(map[string]any); turn["id"] == id {
 			return turn
@@ -193,11 +195,11 @@ func TestAskWalk(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	s := newLLMStore(t, "Checkout uses Redis", "hello", "   ", "Search uses Lucene")
-	result, _ := s.ask(m, exitOK)
+	result, _ := s.ask(m, cli.ExitOK)
 	s.want(result, map[string]any{"source": "llm:stand-in", "turns": 4, "requests": 1, "shown": 3, "answers": 1, "asserted": 2,
 		"refused.unknown_label": 1, "skipped.blank": 1, "questions_left": 0, "head": 8})
 
-	list, _ := s.run(exitOK, "knowledge", "list", "--predicate", "uses")
+	list, _ := s.run(cli.ExitOK, "knowledge", "list", "--predicate", "uses")
 	facts := list["facts"].([]any)
 	if len(facts) != 2 {
 		t.Fatalf("%d facts: %v", len(facts), list)
@@ -223,32 +225,32 @@ func TestAskWalk(t *testing.T) {
 	}
 
 	// The same again asks nothing, says nothing, and shows no model its own words.
-	again, _ := s.ask(m, exitOK)
+	again, _ := s.ask(m, cli.ExitOK)
 	s.want(again, map[string]any{"requests": 0, "asserted": 0, "existing": 2, "answers": 1, "skipped.shown_before": 3, "skipped.model_exchange": 2, "head": 8})
 	if m.requests() != 1 {
 		t.Errorf("asked %d times", m.requests())
 	}
 	// Nor do the rules read them.
-	rules, _ := s.run(exitOK, "knowledge", "extract")
+	rules, _ := s.run(cli.ExitOK, "knowledge", "extract")
 	s.want(rules, map[string]any{"findings": 0, "skipped.model_exchange": 2})
 
 	// What came since is asked about, and that alone.
 	s.add(4, "Search uses Zookeeper")
-	more, _ := s.ask(m, exitOK)
+	more, _ := s.ask(m, cli.ExitOK)
 	s.want(more, map[string]any{"requests": 1, "shown": 1, "asserted": 1})
 	if m.requests() != 2 || strings.Contains(m.shown[1], "Lucene") {
 		t.Errorf("the second question is %s", m.shown[1])
 	}
 
 	// What is retracted stays so.
-	s.run(exitOK, "knowledge", "retract", "--subject", "Checkout")
-	retracted, _ := s.ask(m, exitOK)
+	s.run(cli.ExitOK, "knowledge", "retract", "--subject", "Checkout")
+	retracted, _ := s.ask(m, cli.ExitOK)
 	s.want(retracted, map[string]any{"requests": 0, "retracted": 1, "existing": 2, "asserted": 0})
 
 	// All of it once more: the first question is another now, since it shows what came since.
-	all, _ := s.ask(m, exitOK, "--llm-again", "--llm-confidence", "0.6")
+	all, _ := s.ask(m, cli.ExitOK, "--llm-again", "--llm-confidence", "0.6")
 	s.want(all, map[string]any{"requests": 1, "shown": 4, "confirmed": 2})
-	s.run(exitOK, "fsck")
+	s.run(cli.ExitOK, "fsck")
 }
 
 // TestAskSlices holds that asking a model brings nothing into a slice: neither a turn that was
@@ -257,21 +259,21 @@ func TestAskSlices(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	s := &llmStore{t, filepath.Join(t.TempDir(), "llm.db")}
-	s.run(exitOK, "import", filepath.Join("demo", "incident.jsonl"))
+	s.run(cli.ExitOK, "import", filepath.Join("demo", "incident.jsonl"))
 	near := filepath.Join(t.TempDir(), "near.json")
 	if err := os.WriteFile(near, []byte(`{"policy_id":"near@1","policy":{"type":"slice_policy_v1","max_radius":6}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.run(exitOK, "policy", "add", near)
+	s.run(cli.ExitOK, "policy", "add", near)
 	slice := func() (turns []string) {
-		object, _ := s.run(exitOK, "slice", incidentAnchor, "--policy", "near@1", "--dev")
+		object, _ := s.run(cli.ExitOK, "slice", demo.IncidentAnchor, "--policy", "near@1", "--dev")
 		for _, t := range object["turns"].([]any) {
 			turns = append(turns, t.(map[string]any)["id"].(string))
 		}
 		return turns
 	}
 	before := slice()
-	result, _ := s.ask(m, exitOK)
+	result, _ := s.ask(m, cli.ExitOK)
 	s.want(result, map[string]any{"shown": 25})
 	if after := slice(); len(before) < 10 || !slices.Equal(before, after) {
 		t.Errorf("the slice was %v and is %v", before, after)
@@ -288,7 +290,7 @@ func TestAskFailures(t *testing.T) {
 	}
 	s := newLLMStore(t, contents...)
 
-	none, _ := s.ask(m, exitOK, "--llm-max-requests", "0")
+	none, _ := s.ask(m, cli.ExitOK, "--llm-max-requests", "0")
 	s.want(none, map[string]any{"requests": 0, "questions_left": 3, "asserted": 0})
 
 	m.answer = func(n int, shown []string) (int, string) {
@@ -297,7 +299,7 @@ func TestAskFailures(t *testing.T) {
 		}
 		return http.StatusOK, usesOf(shown)
 	}
-	failed, said := s.ask(m, exitInternal)
+	failed, said := s.ask(m, cli.ExitInternal)
 	if !strings.Contains(failed["error"].(string), "is it the right key?") || !strings.Contains(said, fmt.Sprintf("1 answers are kept and %d facts were learned before this", llm.MaxTurns)) {
 		t.Errorf("%v\n%s", failed, said)
 	}
@@ -309,7 +311,7 @@ func TestAskFailures(t *testing.T) {
 		}
 		return http.StatusOK, usesOf(shown)
 	}
-	some, said := s.ask(m, exitOK)
+	some, said := s.ask(m, cli.ExitOK)
 	s.want(some, map[string]any{"requests": 2, "unusable": 1, "asserted": llm.MaxTurns, "existing": llm.MaxTurns})
 	if !strings.Contains(said, "answers 400") {
 		t.Errorf("said %s", said)
@@ -317,13 +319,13 @@ func TestAskFailures(t *testing.T) {
 
 	// What cannot be read is kept, counted, and not asked for again.
 	m.answer = func(int, []string) (int, string) { return http.StatusOK, "```json\n{}\n```" }
-	bad, _ := s.ask(m, exitOK)
+	bad, _ := s.ask(m, cli.ExitOK)
 	s.want(bad, map[string]any{"requests": 1, "asserted": 0, "refused.no_json": 1})
-	last, _ := s.ask(m, exitOK)
+	last, _ := s.ask(m, cli.ExitOK)
 	s.want(last, map[string]any{"requests": 0, "refused.no_json": 1, "answers": 3})
 
 	m.answer = func(int, []string) (int, string) { return http.StatusUnprocessableEntity, "" }
-	always, _ := s.ask(m, exitInternal, "--llm-again")
+	always, _ := s.ask(m, cli.ExitInternal, "--llm-again")
 	if !strings.Contains(always["error"].(string), "3 questions in a row") {
 		t.Errorf("%v", always)
 	}
@@ -334,12 +336,12 @@ func TestAskUnlearned(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	s := newLLMStore(t, "Checkout uses Redis")
-	s.ask(m, exitOK)
+	s.ask(m, cli.ExitOK)
 	file := filepath.Join(t.TempDir(), "all.jsonl")
-	s.run(exitOK, "export", "-o", file)
+	s.run(cli.ExitOK, "export", "-o", file)
 	other := &llmStore{t, filepath.Join(t.TempDir(), "other.db")} // turns alone: no fact was learned there
-	other.run(exitOK, "import", file)
-	result, _ := other.ask(m, exitOK)
+	other.run(cli.ExitOK, "import", file)
+	result, _ := other.ask(m, cli.ExitOK)
 	other.want(result, map[string]any{"requests": 0, "asserted": 1, "answers": 1})
 	if m.requests() != 1 {
 		t.Errorf("asked %d times", m.requests())
@@ -357,16 +359,16 @@ func TestAskErased(t *testing.T) {
 	}
 	contents = append(contents, "the other password is hunter3", "Search uses Lucene")
 	s := newLLMStore(t, contents...)
-	s.run(exitOK, "erase", askedTurn(1), "--reason", "a secret")
+	s.run(cli.ExitOK, "erase", askedTurn(1), "--reason", "a secret")
 	m.answer = func(n int, shown []string) (int, string) {
 		if n == 1 {
-			if code, _, said := knowledgeErase(s.db, askedTurn(len(contents)-1)); code != exitOK {
+			if code, _, said := knowledgeErase(s.db, askedTurn(len(contents)-1)); code != cli.ExitOK {
 				t.Error(said)
 			}
 		}
 		return http.StatusOK, usesOf(shown)
 	}
-	result, _ := s.ask(m, exitOK)
+	result, _ := s.ask(m, cli.ExitOK)
 	s.want(result, map[string]any{"skipped.erased": 1})
 	if m.saw("hunter2") {
 		t.Error("an erased turn was shown")
@@ -376,7 +378,7 @@ func TestAskErased(t *testing.T) {
 	}
 
 	// Whoever erases what was shown is told what keeps it.
-	erased, _ := s.run(exitOK, "erase", askedTurn(len(contents)), "--reason", "a secret")
+	erased, _ := s.run(cli.ExitOK, "erase", askedTurn(len(contents)), "--reason", "a secret")
 	keeps, _ := erased["shown_in"].([]any)
 	if len(keeps) != 2 {
 		t.Fatalf("erased %v", erased)
@@ -387,11 +389,11 @@ func TestAskErased(t *testing.T) {
 			t.Errorf("turn %s is said to keep it: %s", id, content)
 		}
 	}
-	prompt, _ := s.run(exitOK, "erase", keeps[0].(string), "--reason", "a secret")
+	prompt, _ := s.run(cli.ExitOK, "erase", keeps[0].(string), "--reason", "a secret")
 	s.want(prompt, map[string]any{"shown_in": "[]"})
-	rest, _ := s.run(exitOK, "erase", askedTurn(len(contents)), "--reason", "a secret")
+	rest, _ := s.run(cli.ExitOK, "erase", askedTurn(len(contents)), "--reason", "a secret")
 	s.want(rest, map[string]any{"already": true, "shown_in": []any{keeps[1]}})
-	after, _ := s.ask(m, exitOK) // the response that is left is read as before
+	after, _ := s.ask(m, cli.ExitOK) // the response that is left is read as before
 	s.want(after, map[string]any{"requests": 0, "answers": 2, "asserted": 0, "existing": llm.MaxTurns + 1})
 }
 
@@ -403,25 +405,25 @@ func TestAskErasedMeanwhile(t *testing.T) {
 	s := newLLMStore(t, "the password is hunter2", "Search uses Lucene")
 	m.answer = func(n int, shown []string) (int, string) {
 		if n == 1 {
-			if code, _, said := knowledgeErase(s.db, askedTurn(1)); code != exitOK {
+			if code, _, said := knowledgeErase(s.db, askedTurn(1)); code != cli.ExitOK {
 				t.Error(said)
 			}
 		}
 		return http.StatusOK, usesOf(shown)
 	}
-	result, _ := s.ask(m, exitOK)
+	result, _ := s.ask(m, cli.ExitOK)
 	s.want(result, map[string]any{"requests": 1, "unusable": 1, "shown": 0, "asserted": 0})
-	again, _ := s.run(exitOK, "erase", askedTurn(1), "--reason", "a secret")
+	again, _ := s.run(cli.ExitOK, "erase", askedTurn(1), "--reason", "a secret")
 	s.want(again, map[string]any{"already": true, "shown_in": "[]"})
-	result, _ = s.ask(m, exitOK)
+	result, _ = s.ask(m, cli.ExitOK)
 	s.want(result, map[string]any{"requests": 1, "unusable": 0, "shown": 1, "asserted": 1})
 }
 
 func knowledgeErase(db, turn string) (code int, out, said string) {
 	a := testApp()
 	var stdout, stderr bytes.Buffer
-	a.stdout, a.stderr = &stdout, &stderr
-	code = a.run(context.Background(), []string{"--store", "sqlite:" + db, "erase", turn, "--reason", "a secret"})
+	a.Stdout, a.Stderr = &stdout, &stderr
+	code = a.Run(context.Background(), []string{"--store", "sqlite:" + db, "erase", turn, "--reason", "a secret"})
 	return code, stdout.String(), stderr.String()
 }
 
@@ -434,8 +436,8 @@ func TestAskKey(t *testing.T) {
 	run := func(code int, variable string, args ...string) string {
 		t.Helper()
 		a := testApp()
-		home := a.getenv
-		a.getenv = func(name string) string {
+		home := a.Getenv
+		a.Getenv = func(name string) string {
 			if name == variable {
 				return key
 			}
@@ -447,17 +449,17 @@ func TestAskKey(t *testing.T) {
 		}
 		return fmt.Sprint(object["error"])
 	}
-	run(exitOK, "GRAPHKERNEL_LLM_KEY")
-	run(exitOK, "OTHER_KEY", "--llm-key-env", "OTHER_KEY", "--llm-again")
-	run(exitOK, "", "--llm-again")
-	if err := run(exitUsage, "", "--llm-key-env", "OTHER_KEY"); !strings.Contains(err, `"OTHER_KEY", which is not set`) {
+	run(cli.ExitOK, "GRAPHKERNEL_LLM_KEY")
+	run(cli.ExitOK, "OTHER_KEY", "--llm-key-env", "OTHER_KEY", "--llm-again")
+	run(cli.ExitOK, "", "--llm-again")
+	if err := run(cli.ExitUsage, "", "--llm-key-env", "OTHER_KEY"); !strings.Contains(err, `"OTHER_KEY", which is not set`) {
 		t.Error(err)
 	}
 	if want := []string{"Bearer " + key, "Bearer " + key, ""}; !slices.Equal(m.keys, want) {
 		t.Errorf("keys %q, want %q", m.keys, want)
 	}
 	file := filepath.Join(t.TempDir(), "all.jsonl")
-	s.run(exitOK, "export", "-o", file)
+	s.run(cli.ExitOK, "export", "-o", file)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -484,17 +486,17 @@ func TestAskUsage(t *testing.T) {
 		"--llm-url https://models.example --llm-model m --llm-timeout 0s":      "want more than nothing",
 		"--llm-url https://models.example --llm-model m --conversation x":      "is not a UUID",
 	} {
-		object, _ := s.run(exitUsage, append([]string{"knowledge", "extract"}, strings.Split(line, " ")...)...)
+		object, _ := s.run(cli.ExitUsage, append([]string{"knowledge", "extract"}, strings.Split(line, " ")...)...)
 		if got := fmt.Sprint(object["error"]); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
 	m := newModel(t)
-	missing, _ := s.ask(m, exitInternal, "--conversation", "c0000000-0000-4000-8000-0000000000c9")
+	missing, _ := s.ask(m, cli.ExitInternal, "--conversation", "c0000000-0000-4000-8000-0000000000c9")
 	if !strings.Contains(fmt.Sprint(missing["error"]), "see: graphkernel show") {
 		t.Errorf("%v", missing)
 	}
-	s.ask(m, exitOK, "--conversation", askedConversation)
+	s.ask(m, cli.ExitOK, "--conversation", askedConversation)
 	if m.requests() != 1 {
 		t.Errorf("asked %d times about one conversation", m.requests())
 	}
@@ -518,11 +520,11 @@ func TestAskInterrupted(t *testing.T) {
 	}
 	a := testApp()
 	var said bytes.Buffer
-	a.stdout, a.stderr = io.Discard, &said
-	code := a.run(ctx, []string{"--store", "sqlite:" + s.db, "knowledge", "extract", "--llm-url", m.URL, "--llm-model", "stand-in"})
-	if code != exitInternal || !strings.Contains(said.String(), "interrupted") {
+	a.Stdout, a.Stderr = io.Discard, &said
+	code := a.Run(ctx, []string{"--store", "sqlite:" + s.db, "knowledge", "extract", "--llm-url", m.URL, "--llm-model", "stand-in"})
+	if code != cli.ExitInternal || !strings.Contains(said.String(), "interrupted") {
 		t.Errorf("exit code %d: %s", code, said.String())
 	}
-	shown, _ := s.run(exitOK, "show")
+	shown, _ := s.run(cli.ExitOK, "show")
 	s.want(shown, map[string]any{"head": 1})
 }

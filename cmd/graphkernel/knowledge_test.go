@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
@@ -18,8 +19,8 @@ func knowledgeRun(t *testing.T, path string, args ...string) (code int, stdout, 
 	t.Helper()
 	a := testApp()
 	var out, messages bytes.Buffer
-	a.stdout, a.stderr = &out, &messages
-	code = a.run(context.Background(), append([]string{"--store", "sqlite:" + path, "--output", "json", "knowledge"}, args...))
+	a.Stdout, a.Stderr = &out, &messages
+	code = a.Run(context.Background(), append([]string{"--store", "sqlite:" + path, "--output", "json", "knowledge"}, args...))
 	return code, out.String(), messages.String()
 }
 
@@ -55,47 +56,9 @@ func TestKnowledgeImportBatches(t *testing.T) {
 		}
 	}
 	write(text.String())
-	want(exitInternal, fmt.Sprintf(`"asserted": %d,`, knowledge.MaxActs), fmt.Sprintf("facts.jsonl:%d: ", knowledge.MaxActs+8))
+	want(cli.ExitInternal, fmt.Sprintf(`"asserted": %d,`, knowledge.MaxActs), fmt.Sprintf("facts.jsonl:%d: ", knowledge.MaxActs+8))
 	write(strings.ReplaceAll(text.String(), `,"turn":"00000000-0000-4000-8000-000000000001"`, ""))
-	want(exitOK, `"asserted": 20,`, fmt.Sprintf(`"existing": %d,`, knowledge.MaxActs), fmt.Sprintf(`"head": %d`, knowledge.MaxActs+20))
-	write(text.String() + strings.Repeat("x", mostLine+1))
-	want(exitMalformed, "facts.jsonl:10021: the line has more than")
-}
-
-// TestNextBatch follows the sizes of batches on stores of several speeds.
-func TestNextBatch(t *testing.T) {
-	t.Parallel()
-	for each, want := range map[time.Duration][]int{ // by the time that an act takes
-		time.Microsecond:       {10_000, 20_000, 40_000, 80_000, 100_000, 100_000},
-		30 * time.Microsecond:  {10_000, 20_000, 40_000, 80_000, 80_000}, // which take 2.4 s
-		100 * time.Microsecond: {10_000, 20_000, 20_000},
-		time.Millisecond:       {10_000, 10_000},
-	} {
-		size := knowledge.MaxActs
-		for i, w := range want {
-			if size != w {
-				t.Errorf("%v an act: batch %d has %d, want %d", each, i, size, w)
-			}
-			size = nextBatch(size, size, time.Duration(size)*each)
-		}
-	}
-	if got := nextBatch(80_000, 80_000, 4*time.Second); got != 40_000 {
-		t.Errorf("a store that became slow is given %d next, want 40000", got)
-	}
-	if got := nextBatch(80_000, 39_999, time.Second); got != knowledge.MaxActs {
-		t.Errorf("behind a batch that was known for the most part come %d, want %d", got, knowledge.MaxActs)
-	}
-}
-
-// TestClipped keeps both ends of a name.
-func TestClipped(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"short": "short", "a\x1b[31m b": "a [31m b",
-		"/home/user/" + strings.Repeat("folder/", 20) + "file.go": "/home/user/folder/f…lder/folder/folder/folder/folder/file.go",
-	} {
-		if got := clipped(name); got != want {
-			t.Errorf("clipped(%q) is %q, want %q", name, got, want)
-		}
-	}
+	want(cli.ExitOK, `"asserted": 20,`, fmt.Sprintf(`"existing": %d,`, knowledge.MaxActs), fmt.Sprintf(`"head": %d`, knowledge.MaxActs+20))
+	write(text.String() + strings.Repeat("x", facts.MostLine+1))
+	want(cli.ExitMalformed, "facts.jsonl:10021: the line has more than")
 }

@@ -2,16 +2,28 @@
 // conversations, cuts and signs slices of them, verifies and replays what was cut,
 // explains why a turn is in a slice, and erases what must be forgotten.
 //
-// This package owns flags, wiring and what a person sees. It is the only place
-// that names a storage back end. What it does it asks of package kernel.
+// This package owns the process: its streams, its signals and the list of its commands, which
+// are in the packages below it, one for each family.
 package main
 
 import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/audit"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/demo"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/service"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/signing"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/storage"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/turns"
 )
 
 func main() {
@@ -28,14 +40,23 @@ func run() int {
 	context.AfterFunc(ctx, stop) // the second interrupt ends the program at once
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	a := &app{
-		stdin:   os.Stdin,
-		stdout:  os.Stdout,
-		stderr:  os.Stderr,
-		getenv:  os.Getenv,
-		environ: os.Environ,
-		clock:   time.Now,
-		hangup:  hangup,
+	a := &cli.App{
+		Stdin:    os.Stdin,
+		Stdout:   os.Stdout,
+		Stderr:   os.Stderr,
+		Getenv:   os.Getenv,
+		Environ:  os.Environ,
+		Clock:    time.Now,
+		Hangup:   hangup,
+		Commands: commands,
 	}
-	return a.run(ctx, os.Args[1:])
+	return a.Run(ctx, os.Args[1:])
+}
+
+// commands makes every command of the program.
+func commands(a *cli.App) []*cobra.Command {
+	return slices.Concat(
+		turns.Commands(a), facts.Commands(a), audit.Commands(a), signing.Commands(a), service.Commands(a), storage.Commands(a),
+		[]*cobra.Command{demo.DemoCommand(a), a.VersionCommand()},
+	)
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
 const memoryFile = `{"type":"entity","name":"John_Smith","entityType":"person","observations":["Speaks fluent Spanish.","limit -5","limit 5","","!!!"]}
@@ -31,8 +33,8 @@ func TestMemoryImported(t *testing.T) {
 		}
 		a := testApp()
 		var messages bytes.Buffer
-		a.stdout, a.stderr = &messages, &messages
-		if code := a.run(t.Context(), append(append(store, "knowledge", "import", file), flags...)); code != exitOK {
+		a.Stdout, a.Stderr = &messages, &messages
+		if code := a.Run(t.Context(), append(append(store, "knowledge", "import", file), flags...)); code != cli.ExitOK {
 			t.Fatalf("exit code %d: %s", code, &messages)
 		}
 		call := memoryOf(t, store)
@@ -63,11 +65,11 @@ func mcpSession(t *testing.T, args ...string) *sdk.ClientSession {
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	a := testApp()
-	a.stdin, a.stdout, a.stderr = toServer, fromServer, io.Discard
+	a.Stdin, a.Stdout, a.Stderr = toServer, fromServer, io.Discard
 	ended := make(chan int, 1)
 	go func() {
 		defer fromServer.Close()
-		ended <- a.run(context.Background(), args)
+		ended <- a.Run(context.Background(), args)
 	}()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
 	if err != nil {
@@ -77,7 +79,7 @@ func mcpSession(t *testing.T, args ...string) *sdk.ClientSession {
 		if err := session.Close(); err != nil {
 			t.Error(err)
 		}
-		if code := <-ended; code != exitOK {
+		if code := <-ended; code != cli.ExitOK {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 	})

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
 // TestMCP speaks to graphkernel mcp with the SDK's own client: within the process,
@@ -23,14 +25,14 @@ func TestMCP(t *testing.T) {
 		toClient, fromServer := io.Pipe()
 		a := testApp()
 		var messages bytes.Buffer
-		a.stdin, a.stdout, a.stderr = toServer, fromServer, &messages
+		a.Stdin, a.Stdout, a.Stderr = toServer, fromServer, &messages
 		code := make(chan int, 1)
 		go func() {
 			defer fromServer.Close()
-			code <- a.run(context.Background(), []string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db"), "mcp"})
+			code <- a.Run(context.Background(), []string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db"), "mcp"})
 		}()
 		useMCP(t, &sdk.IOTransport{Reader: toClient, Writer: fromClient})
-		if got := <-code; got != exitOK {
+		if got := <-code; got != cli.ExitOK {
 			t.Errorf("exit code %d: %s", got, &messages)
 		}
 	})
@@ -39,7 +41,7 @@ func TestMCP(t *testing.T) {
 		c := exec.CommandContext(t.Context(), "graphkernel", "--dev", "--store", "sqlite:"+filepath.Join(t.TempDir(), "s.db"), "mcp")
 		c.Env = append(os.Environ(), "HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
 		useMCP(t, &sdk.CommandTransport{Command: c})
-		if c.ProcessState == nil || c.ProcessState.ExitCode() != exitOK {
+		if c.ProcessState == nil || c.ProcessState.ExitCode() != cli.ExitOK {
 			t.Errorf("the child ended with %v", c.ProcessState)
 		}
 	})
@@ -107,8 +109,8 @@ func TestMCPToolsRefused(t *testing.T) {
 	for _, args := range [][]string{{"mcp", "--tools", "everyday,search"}, {"serve", "--mcp-tools", "search"}, {"mcp", "--tools", ""}} {
 		a := testApp()
 		var messages bytes.Buffer
-		a.stderr = &messages
-		if code := a.run(t.Context(), append([]string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db")}, args...)); code != exitUsage {
+		a.Stderr = &messages
+		if code := a.Run(t.Context(), append([]string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db")}, args...)); code != cli.ExitUsage {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 		if said := messages.String(); args[len(args)-1] != "" && !strings.Contains(said, `"search"; the sets are everyday, facts, audit, memory, all, and the tools are admit_turns, `) {
@@ -124,8 +126,8 @@ func TestMCPToolsCompletion(t *testing.T) {
 		for _, flag := range [][]string{{"mcp", "--tools"}, {"serve", "--mcp-tools"}} {
 			a := testApp()
 			var out bytes.Buffer
-			a.stdout = &out
-			if code := a.run(t.Context(), append(append([]string{"__complete"}, flag...), typed)); code != exitOK || !strings.HasPrefix(out.String(), want) {
+			a.Stdout = &out
+			if code := a.Run(t.Context(), append(append([]string{"__complete"}, flag...), typed)); code != cli.ExitOK || !strings.HasPrefix(out.String(), want) {
 				t.Errorf("%v %q: exit code %d\n%s", flag, typed, code, &out)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
 // names of stores that hold secrets, each with what is shown of it. No secret and no part
@@ -55,11 +57,11 @@ var secretNames = []struct{ name, want string }{
 
 func TestWithoutPassword(t *testing.T) {
 	for _, c := range secretNames {
-		if got := withoutPassword(c.name); got != c.want {
+		if got := cli.WithoutPassword(c.name); got != c.want {
 			t.Errorf("%s is shown as %s, want %s", c.name, got, c.want)
 		}
-		fault := fmt.Errorf("%s: %w", c.name, errNoStore)
-		if got := withoutName(c.name, fault); !errors.Is(got, errNoStore) || strings.Contains(c.want, "…") == (got == fault) {
+		fault := fmt.Errorf("%s: %w", c.name, cli.ErrNoStore)
+		if got := cli.WithoutName(c.name, fault); !errors.Is(got, cli.ErrNoStore) || strings.Contains(c.want, "…") == (got == fault) {
 			t.Errorf("%s gives the error %v", c.name, got)
 		}
 	}
@@ -68,7 +70,7 @@ func TestWithoutPassword(t *testing.T) {
 		`sqlite:C:\data\x.db`, "sqlite:x.db", "x.db", "127.0.0.1:8080", ":0", "[::1]:80", "10.0.0.0/8,192.168.0.0/16", "30s", "true", "-1",
 		"https://a.example,https://b.example:8443", "*", "file:/etc/keys.json", "https://issuer.example/keys?version=2",
 	} {
-		if got := withoutPassword(name); got != name {
+		if got := cli.WithoutPassword(name); got != name {
 			t.Errorf("%s is shown as %s", name, got)
 		}
 	}
@@ -88,8 +90,8 @@ func TestNoPasswordPrinted(t *testing.T) {
 		} {
 			var out bytes.Buffer
 			a := testApp()
-			a.stdout, a.stderr = &out, &out
-			code := a.run(t.Context(), args)
+			a.Stdout, a.Stderr = &out, &out
+			code := a.Run(t.Context(), args)
 			for _, secret := range []string{"hunter2", "zebra"} {
 				if strings.Contains(out.String(), secret) {
 					t.Errorf("%q, exit code %d, printed %s", args, code, &out)

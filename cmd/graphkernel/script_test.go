@@ -20,6 +20,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/demo"
 	"github.com/graphkernel/graphkernel/internal/pgtest"
 	"github.com/graphkernel/graphkernel/render"
 )
@@ -69,10 +71,10 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run under -race ends with a second's sleep
 			// The demonstration's turns: the anchor, the plan, the word that is
 			// erased, and the visitor.
-			e.Setenv("ANCHOR", incidentAnchor)
+			e.Setenv("ANCHOR", demo.IncidentAnchor)
 			e.Setenv("PLAN", "b31e2079-0dc0-4a11-8ca1-000000000003")
-			e.Setenv("WORD", incidentSecret)
-			e.Setenv("VISITOR", incidentVisitor)
+			e.Setenv("WORD", demo.IncidentSecret)
+			e.Setenv("VISITOR", demo.IncidentVisitor)
 			e.Setenv("MAIN", "1c1de000-0dc0-4a11-8ca1-0000000000a0") // the conversation they lie in
 			return os.Mkdir(home, 0o700)
 		},
@@ -114,7 +116,7 @@ func gk(ts *testscript.TestScript, neg bool, args []string) {
 	if code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
 	}
-	if wantsJSON(args) {
+	if cli.WantsJSON(args) {
 		if _, err := oneObject(ts.ReadFile("stdout")); err != nil {
 			ts.Fatalf("standard output is not one JSON object: %v", err)
 		}
@@ -265,7 +267,7 @@ func TestScriptsCoverCommands(t *testing.T) {
 		all = append(all, string(data))
 	}
 	text := strings.Join(all, "\n")
-	for _, c := range commands(testApp().root()) {
+	for _, c := range everyCommand(testApp().Root()) {
 		name, ok := strings.CutPrefix(c.CommandPath(), "graphkernel ")
 		if ok && !slices.Contains([]string{"completion powershell"}, name) && !regexp.MustCompile(`(?m)^gk \d+ (.* )?`+name+`( |$)`).MatchString(text) {
 			t.Errorf("no script runs %s", c.CommandPath())

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/signing"
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
@@ -39,7 +41,7 @@ func (s *served) fetch(path, key string) (int, []byte) {
 }
 
 // identified makes a folder with a keyring and an identity, and gives what is shown of it.
-func identified(t *testing.T, name string) (folder string, shown identityJSON) {
+func identified(t *testing.T, name string) (folder string, shown signing.IdentityJSON) {
 	t.Helper()
 	folder = t.TempDir()
 	graphkernel(t, folder, "keys", "init")
@@ -180,8 +182,8 @@ func TestServeLedgerSettings(t *testing.T) {
 	} {
 		a := testApp()
 		var stderr bytes.Buffer
-		a.stderr = &stderr
-		if code := a.run(t.Context(), append([]string{"config"}, tc.args...)); code != exitUsage || !strings.Contains(stderr.String(), tc.want) {
+		a.Stderr = &stderr
+		if code := a.Run(t.Context(), append([]string{"config"}, tc.args...)); code != cli.ExitUsage || !strings.Contains(stderr.String(), tc.want) {
 			t.Errorf("%q: exit code %d, %s", tc.args, code, stderr.String())
 		}
 	}
@@ -189,12 +191,12 @@ func TestServeLedgerSettings(t *testing.T) {
 	nobody := t.TempDir()
 	for _, args := range [][]string{{"--log-public", "default"}, {"--witness-logs", logs}} {
 		a := testApp()
-		a.getenv = func(name string) string {
+		a.Getenv = func(name string) string {
 			return map[string]string{"HOME": nobody, "XDG_CONFIG_HOME": filepath.Join(folder), "GRAPHKERNEL_IDENTITY": filepath.Join(nobody, "identity.json")}[name]
 		}
 		var stderr bytes.Buffer
-		a.stderr = &stderr
-		if code := a.run(t.Context(), append([]string{"serve", "--addr", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(nobody, "k.db")}, args...)); code != exitInternal || !strings.Contains(stderr.String(), "graphkernel identity init") {
+		a.Stderr = &stderr
+		if code := a.Run(t.Context(), append([]string{"serve", "--addr", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(nobody, "k.db")}, args...)); code != cli.ExitInternal || !strings.Contains(stderr.String(), "graphkernel identity init") {
 			t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
 		}
 	}

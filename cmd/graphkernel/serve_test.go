@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/service"
 	"github.com/graphkernel/graphkernel/wire"
 )
 
@@ -654,25 +654,25 @@ func TestConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct {
-		Settings []settingJSON
+		Settings []service.SettingJSON
 		Secrets  map[string]bool
 	}
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]settingJSON{}
+	found := map[string]service.SettingJSON{}
 	for _, s := range got.Settings {
 		found[s.Key] = s
 	}
-	for _, want := range []settingJSON{
-		{"addr", "127.0.0.1:1", "file"}, {"limits.rate", "5", "file"}, {"limits.burst", "8", "environment"}, {"limits.timeout", "9s", "flag"},
-		{"limits.queue", "1024", "default"}, {"cors", "https://a.example,https://b.example", "file"},
+	for _, want := range []service.SettingJSON{
+		{Key: "addr", Value: "127.0.0.1:1", Origin: "file"}, {Key: "limits.rate", Value: "5", Origin: "file"}, {Key: "limits.burst", Value: "8", Origin: "environment"}, {Key: "limits.timeout", Value: "9s", Origin: "flag"},
+		{Key: "limits.queue", Value: "1024", Origin: "default"}, {Key: "cors", Value: "https://a.example,https://b.example", Origin: "file"},
 	} {
 		if found[want.Key] != want {
 			t.Errorf("got %+v, want %+v", found[want.Key], want)
 		}
 	}
-	if len(found) != len(settings)+3 || !got.Secrets["GRAPHKERNEL_SECRET"] || strings.Contains(string(out), "abab") {
+	if len(found) != len(service.Settings)+3 || !got.Secrets["GRAPHKERNEL_SECRET"] || strings.Contains(string(out), "abab") {
 		t.Errorf("got %d settings, %v", len(found), got.Secrets)
 	}
 }
@@ -680,35 +680,4 @@ func TestConfig(t *testing.T) {
 func sha(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-// A fullOnce cannot be written to until it can.
-type fullOnce struct {
-	full bool
-	out  bytes.Buffer
-}
-
-func (w *fullOnce) Write(p []byte) (int, error) {
-	if w.full {
-		return 0, syscall.ENOSPC
-	}
-	return w.out.Write(p)
-}
-
-// TestLogGoesOn makes sure that a write that failed does not end the log.
-func TestLogGoesOn(t *testing.T) {
-	t.Parallel()
-	w := &fullOnce{full: true}
-	b := newLineBuffer(w)
-	log := slog.New(b.handler(slog.LevelInfo))
-	log.Error("while the disk is full")
-	w.full = false
-	log.Info("an hour later")
-	if w.out.Len() > 0 {
-		t.Error("a line of level info was not gathered")
-	}
-	log.Warn("and then")
-	if text := w.out.String(); !strings.Contains(text, "an hour later") || !strings.Contains(text, "and then") {
-		t.Errorf("the log says %q", text)
-	}
 }

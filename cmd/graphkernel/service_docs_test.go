@@ -20,6 +20,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/service"
 )
 
 func serviceDoc(t *testing.T) string {
@@ -235,12 +237,12 @@ func TestServiceDocsInterface(t *testing.T) {
 // describedOf gives the metrics of the program's own, with their labels.
 func describedOf(t *testing.T) map[string][]string {
 	t.Helper()
-	o, _, err := newObservers(t.Context(), &service{exporter: "none"}, nil)
+	o, _, err := service.NewObservers(t.Context(), &service.Service{Exporter: "none"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	described := make(chan *prometheus.Desc)
-	go func() { defer close(described); o.registry.Describe(described) }()
+	go func() { defer close(described); o.Registry.Describe(described) }()
 	all := map[string][]string{}
 	for d := range described {
 		m := regexp.MustCompile(`fqName: "([a-z_]+)".*variableLabels: \{(.*)\}\}`).FindStringSubmatch(d.String())
@@ -258,10 +260,10 @@ func TestServiceDocsSettings(t *testing.T) {
 	t.Parallel()
 	doc := serviceDoc(t)
 	var all, limits []string
-	for _, s := range &settings {
-		line := strings.TrimSpace(s.key + " " + s.standard)
+	for _, s := range &service.Settings {
+		line := strings.TrimSpace(s.Key + " " + s.Standard)
 		all = append(all, line)
-		if strings.HasPrefix(s.key, "limits.") {
+		if strings.HasPrefix(s.Key, "limits.") {
 			limits = append(limits, line)
 		}
 	}
@@ -297,8 +299,8 @@ func TestServiceDocsConfig(t *testing.T) {
 	t.Parallel()
 	a := testApp()
 	var out bytes.Buffer
-	a.stdout = &out
-	if code := a.run(t.Context(), []string{"--output", "json", "config"}); code != exitOK {
+	a.Stdout = &out
+	if code := a.Run(t.Context(), []string{"--output", "json", "config"}); code != cli.ExitOK {
 		t.Fatal(code)
 	}
 	var got map[string]any

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/turns"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -22,10 +24,10 @@ func TestShowKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const turns = 40
+	const amount = 40
 	brought := map[string][]string{}           // ids by key
 	within := map[string]map[string][]string{} // and by conversation
-	for n := range turns {
+	for n := range amount {
 		a := storetest.Arrival(n, n%2, "a turn")
 		if _, err := s.Append(t.Context(), "default", []store.Batch{{a}}); err != nil {
 			t.Fatal(err)
@@ -44,16 +46,16 @@ func TestShowKey(t *testing.T) {
 		t.Helper()
 		a := testApp()
 		var out, said bytes.Buffer
-		a.stdout, a.stderr = &out, &said
+		a.Stdout, a.Stderr = &out, &said
 		env := map[string]string{"HOME": t.TempDir()}
-		a.getenv = func(name string) string { return env[name] }
-		if code := a.run(context.Background(), append([]string{"--store", "sqlite:" + path}, args...)); code != want {
+		a.Getenv = func(name string) string { return env[name] }
+		if code := a.Run(context.Background(), append([]string{"--store", "sqlite:" + path}, args...)); code != want {
 			t.Errorf("%q: exit code %d, want %d: %s", args, code, want, said.String())
 		}
 		return out.String()
 	}
 	type list struct {
-		Turns []shownTurn `json:"turns"`
+		Turns []turns.ShownTurn `json:"turns"`
 	}
 	shown := func(args ...string) list {
 		t.Helper()
@@ -78,7 +80,7 @@ func TestShowKey(t *testing.T) {
 	}
 	for of, keys := range within {
 		all := shown(of)
-		if len(all.Turns) != turns/2 {
+		if len(all.Turns) != amount/2 {
 			t.Errorf("conversation %s has %d turns", of, len(all.Turns))
 		}
 		for _, turn := range all.Turns {
@@ -106,6 +108,6 @@ func TestShowKey(t *testing.T) {
 	}
 	expect(shown("--key", "0123456789abcdef"), "0123456789abcdef", nil)
 	for _, args := range [][]string{{"--key", ""}, {"--key", "nobody"}, {"--key", "0123456789abcdef", "--slice", "a"}, {"--key", "jwt:a", "--as-of", "3"}} {
-		run(exitUsage, append([]string{"show"}, args...)...)
+		run(cli.ExitUsage, append([]string{"show"}, args...)...)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A call is one call of a tool as it stands in a turn's content.
+// A call is one call of a tool as it is in a turn's content.
 type call struct {
 	by    said
 	id    string // "" if the trace gives none
@@ -20,7 +20,7 @@ type call struct {
 	marked bool
 }
 
-// text gives a member of the input that is a string, or "".
+// text returns a member of the input that is a string, or "".
 func (c *call) text(keys ...string) string {
 	for _, key := range keys {
 		var s string
@@ -106,12 +106,12 @@ type result struct {
 	text   string
 	failed bool
 
-	// open says that the text is not known, because other blocks stand in the
+	// open says that the text is not known, because other blocks are in the
 	// turn and nobody can tell where it ends. text is empty.
 	open bool
 }
 
-// resultsOf reads the results in a turn. One result that stands alone is all of
+// resultsOf reads the results in a turn. One result that is alone is all of
 // the content, whatever is in it. Otherwise there must be as many headings as the
 // attributes name ids: one that was made up is one too many.
 func resultsOf(s *said) ([]result, bool) {

@@ -10,7 +10,7 @@ import (
 // commandTools are the tools that run a command.
 var commandTools = []string{"Bash", "bash", "shell", "local_shell", "run_shell_command", "run_terminal_cmd", "execute_command"}
 
-// commandOf gives the command that a call runs, or "". Some programs give it as
+// commandOf returns the command that a call runs, or "". Some programs give it as
 // the words of "bash -lc COMMAND".
 func commandOf(c *call) string {
 	if !slices.Contains(commandTools, c.tool) {
@@ -71,7 +71,7 @@ func (x *extraction) command(c *call, r *result, text string) {
 	}
 }
 
-// gitSubcommand gives the subcommand of a git command, or "".
+// gitSubcommand returns the subcommand of a git command, or "".
 func gitSubcommand(words []word) string {
 	if len(words) == 0 || words[0].text != "git" {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/ingest/extract"
 )
 
-// run gives what is found in a command that ran, but for the command itself.
+// run returns what is found in a command that ran, except for the command itself.
 func run(t testing.TB, command, output string) ([]string, extract.Skipped) {
 	t.Helper()
 	call, result := (&exchange{"Bash", map[string]any{"command": command}, output, strings.HasPrefix(output, "Exit code ")}).drafts(t)

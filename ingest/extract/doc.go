@@ -3,7 +3,7 @@
 // read and wrote, which commands it ran, which tests passed, which packages were
 // added, which commits were made.
 //
-// [Of] is given a turn and a way to its parents and gives the [Finding]s that
+// [Of] is given a turn and a way to its parents and returns the [Finding]s that
 // the turn is the evidence of. Nothing else goes in: no file, no clock, no
 // order of arrival. What a call of a tool did is known when its result is there,
 // so the result is the evidence, and the call, which the agent made, the subject:

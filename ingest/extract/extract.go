@@ -79,7 +79,7 @@ type Skipped struct {
 	UnnamedObject  int // an object that is no literal: it begins with white space, or holds U+0000
 	MissingCall    int // a tool's result whose call is not among the turn's parents
 	UnclearCall    int // content that does not hold the calls that the attributes name, or an input that is no object
-	UnclearResult  int // a result whose text cannot be told from what stands beside it; what needs no text is found
+	UnclearResult  int // a result whose text cannot be told from what is beside it; what needs no text is found
 	UnclearCommand int // a command that is no shell text as far as these rules read it; only ran-command is given
 	ModelExchange  int // a turn that keeps what a model was shown, or its answer: it repeats what others said
 }
@@ -95,12 +95,12 @@ func (s *Skipped) Add(other Skipped) {
 	s.ModelExchange += other.ModelExchange
 }
 
-// Of gives the findings of a turn, each once, ordered by predicate, object and
+// Of returns the findings of a turn, each once, ordered by predicate, object and
 // subject. A body that is withheld or erased, nil, gives none.
 //
 // parents are the turn's, in any order. parent gives a turn and its body, or nil
 // for what is not to be had; it is called for the parents of tools' results
-// alone, and what it gives is not written to.
+// alone, and what it returns is not written to.
 func Of(t *dag.Turn, b *dag.Body, parents []dag.TurnID, parent func(dag.TurnID) (*dag.Turn, *dag.Body)) []Finding {
 	found, _ := OfCounted(t, b, parents, parent)
 	return found
@@ -146,7 +146,7 @@ func OfDraft(d *dag.Draft, parent func(dag.TurnID) *dag.Draft) ([]Finding, Skipp
 	return OfCounted(t, b, parents, func(id dag.TurnID) (*dag.Turn, *dag.Body) { return ofDraft(parent(id)) })
 }
 
-// ofDraft gives as much of a turn as the rules look at.
+// ofDraft returns as much of a turn as the rules look at.
 func ofDraft(d *dag.Draft) (*dag.Turn, *dag.Body) {
 	if d == nil || d.Redacted {
 		return nil, nil

@@ -53,7 +53,7 @@ func (e *exchange) drafts(t testing.TB) (call, result *dag.Draft) {
 	return call, result
 }
 
-// findings gives what is found in a turn whose parents are given, and writes it
+// findings returns what is found in a turn whose parents are given, and writes it
 // as "PREDICATE OBJECT CONFIDENCE". What joins a turn to its conversation is checked
 // and left out.
 func findings(t testing.TB, d *dag.Draft, parents ...*dag.Draft) ([]string, extract.Skipped) {

@@ -7,7 +7,7 @@ import (
 )
 
 // A packageCommand is a command that adds the packages it is given. Its options
-// are known: behind an unknown one nobody can tell a package from a value.
+// are known: after an unknown one nobody can tell a package from a value.
 type packageCommand struct {
 	begins    string // the words that it begins with
 	ecosystem string
@@ -54,7 +54,7 @@ var packageNames = map[string]*regexp.Regexp{
 	"cargo": regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_-]*)(?:@[^/:]+)?$`),
 }
 
-// packages takes the i-th command of a list that succeeded. One behind "||" may
+// packages takes the i-th command of a list that succeeded. One after "||" may
 // not have run, and one before it may have failed.
 func (x *extraction) packages(c *call, list []segment, i int) {
 	p, args := packageCommandOf(list[i].words)

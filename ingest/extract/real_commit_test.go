@@ -45,7 +45,7 @@ func readLines[T any](t testing.TB, path string) (list []T) {
 	return list
 }
 
-// before gives all turns that a turn comes from, and itself.
+// before returns all turns that a turn comes from, and itself.
 func (h *history) before(id dag.TurnID) map[dag.TurnID]bool {
 	seen := map[dag.TurnID]bool{}
 	for todo := []dag.TurnID{id}; len(todo) > 0; {
@@ -60,7 +60,7 @@ func (h *history) before(id dag.TurnID) map[dag.TurnID]bool {
 	return seen
 }
 
-// changed gives the files that were changed in findings that keep allows.
+// changed returns the files that were changed in findings that keep allows.
 func changed(found []extract.Finding, keep func(extract.Finding) bool) (paths []string) {
 	for _, f := range found {
 		if (f.Predicate == extract.WroteFile || f.Predicate == extract.EditedFile) && keep(f) && !slices.Contains(paths, strings.TrimPrefix(f.Object, "file:")) {
@@ -70,7 +70,7 @@ func changed(found []extract.Finding, keep func(extract.Finding) bool) (paths []
 	return paths
 }
 
-// unknown gives the names, relative to the repository, that no path ends with.
+// unknown returns the names, relative to the repository, that no path ends with.
 func unknown(names, paths []string) (list []string) {
 	for _, name := range names {
 		if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasSuffix(p, "/"+name) }) {
@@ -168,7 +168,7 @@ func TestRealKnownAnswer(t *testing.T) {
 }
 
 // TestRealCommits takes the commits that agents made themselves: the turns that
-// touched a file and that the commit's turn comes from must be those that stand
+// touched a file and that the commit's turn comes from must be those that are
 // above it in the transcript, which a second reader counts off line by line.
 func TestRealCommits(t *testing.T) {
 	commits := readLines[mainCommit](t, filepath.Join(realData(t, "entire"), "commits-main.jsonl"))
@@ -210,7 +210,7 @@ func TestRealCommits(t *testing.T) {
 	}
 }
 
-// rawLines gives the number of the line on which each uuid stands first.
+// rawLines returns the number of the line on which each uuid is first.
 func rawLines(t testing.TB, path string) map[string]int {
 	t.Helper()
 	file, err := os.Open(path)

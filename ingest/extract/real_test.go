@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// realData gives the folder with data that others wrote, or skips the test.
+// realData returns the folder with data that others wrote, or skips the test.
 func realData(t testing.TB, elem ...string) string {
 	t.Helper()
 	root := os.Getenv("GRAPHKERNEL_DATA")

@@ -30,7 +30,7 @@ var commandPieces = []string{
 	"if true; then go test; fi", "for f in *; do echo $f; done", "(cd sub; npm install inner)", "$(which go) test", "bash -c 'git commit'", "", "   ", "\\", "a\x00b", strings.Repeat("y", extract.MaxObject+1),
 }
 
-// optionPieces add one package each, behind every option of the program that the rules know.
+// optionPieces add one package each, after every option of the program that the rules know.
 var optionPieces = []string{
 	"go get -u -t -v -x -d -u=patch example.com/a",
 	"npm install -D --save-dev -S --save -P --save-prod -O --save-optional -E --save-exact -g --global --force -f --legacy-peer-deps --no-audit --no-fund --silent -s --quiet -q --yes -y -B --save-bundle --no-save -w of --workspace of --prefix of --registry of one",

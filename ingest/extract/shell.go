@@ -3,13 +3,13 @@ package extract
 import "strings"
 
 // A word of a shell command. fixed says that it is what it will be: no variable
-// and no command stands in it.
+// and no command is in it.
 type word struct {
 	text  string
 	fixed bool
 }
 
-// A segment is one simple command. after is what stands behind it: "&&", "||",
+// A segment is one simple command. after is what follows it: "&&", "||",
 // "|", ";" (or a new line), "&", or "" at the end.
 type segment struct {
 	words []word
@@ -31,7 +31,7 @@ func splitShell(text string) (list []segment, ok bool) {
 	return s.segments, true
 }
 
-// plainCommand leaves out what stands before a command's name.
+// plainCommand leaves out what precedes a command's name.
 func plainCommand(words []word) []word {
 	for len(words) > 0 {
 		switch w := words[0].text; {
@@ -69,7 +69,7 @@ func (s *shell) end(after string) {
 		s.segments = append(s.segments, segment{s.words, after})
 		s.words = nil
 	} else if n := len(s.segments); n > 0 && after != "" && s.segments[n-1].after == "" {
-		s.segments[n-1].after = after // behind a group in parentheses
+		s.segments[n-1].after = after // after a group in parentheses
 	}
 }
 

@@ -45,7 +45,7 @@ func (s *shell) word(nesting int) (word, bool) {
 	return w, true
 }
 
-// quoted reads what stands between double quotes, from behind the first.
+// quoted reads what is between double quotes, from after the first.
 func (s *shell) quoted(text *strings.Builder, w *word, nesting int) bool {
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {

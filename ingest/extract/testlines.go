@@ -9,7 +9,7 @@ import (
 // testRunners are programs that run nothing but tests.
 var testRunners = strings.Fields("pytest py.test jest vitest gotestsum")
 
-// taskRunners run tests if a word behind them says so.
+// taskRunners run tests if a word after them says so.
 var taskRunners = strings.Fields("go cargo npm pnpm yarn bun npx make just mise task uv poetry pipenv python python3 tox nox hatch")
 
 // runsTests reports whether a command runs tests. Only then is its output read
@@ -41,7 +41,7 @@ type testForm struct {
 var testForms = [...]testForm{
 	// go test: --- PASS: TestName (0.00s)
 	{line: regexp.MustCompile(`^ *--- (PASS|FAIL): (\S+) \([0-9.]+s\)$`), passed: "PASS"},
-	// go test: ok  	example.com/package	0.4s; there may be a coverage behind it
+	// go test: ok  	example.com/package	0.4s; there may be a coverage after it
 	{line: regexp.MustCompile(`^(ok  |FAIL)\t([^\s\[\]]+)\t(?:\(cached\)|[0-9.]+s)(?:\tcoverage: .*)?$`), passed: "ok  "},
 	// go test: FAIL	example.com/package [build failed]
 	{line: regexp.MustCompile(`^(FAIL)\t([^\s\[\]]+) \[(?:build|setup) failed\]$`), passed: "ok  "},

@@ -33,13 +33,13 @@ const (
 	EmptyName     Reason = "empty_name"     // of which normalize.Name leaves nothing
 	LongName      Reason = "long_name"      // of more than MaxName bytes
 	BadConfidence Reason = "bad_confidence" // no number from 0 to 1 that is a whole number of millionths
-	TooMany       Reason = "too_many"       // behind MaxFacts others
+	TooMany       Reason = "too_many"       // after MaxFacts others
 )
 
 // Refusals counts what was refused.
 type Refusals map[Reason]int
 
-// Read gives the facts that a model's answer holds, of a question that showed so many turns,
+// Read returns the facts that a model's answer holds, of a question that showed so many turns,
 // in their order, and what was refused. Where the model says how sure it is, that counts up to
 // the ceiling; else the ceiling does. The evidence is left for the caller to name.
 func Read(answer string, shown int, m Model, ceiling dag.PPM) ([]knowledge.Fact, Refusals) {

@@ -84,7 +84,7 @@ func New(c Config) (*Extractor, error) {
 		own = *c.Client
 	}
 	own.Jar = nil
-	// Whoever redirects is not to decide who else reads the turns.
+	// Anyone who redirects is not to decide who else reads the turns.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	x := &Extractor{url: address, model: c.Model, key: func() string { return c.Key }, http: &own, timeout: c.Timeout, clock: c.Clock, sleep: c.Sleep}
 	if x.timeout == 0 {
@@ -190,7 +190,7 @@ func (x *Extractor) Ask(ctx context.Context, q *Question) (*Answer, error) {
 	}
 }
 
-// post sends the request once. Of an answer that is too long it gives the beginning, if the
+// post sends the request once. Of an answer that is too long it returns the beginning, if the
 // status is one of failure, where no more is wanted.
 func (x *Extractor) post(ctx context.Context, request []byte) (status int, header http.Header, text []byte, err error) {
 	trying, cancel := context.WithTimeout(ctx, x.timeout)
@@ -293,7 +293,7 @@ func answerOf(text []byte) (*Answer, error) {
 	return a, nil
 }
 
-// word gives a string that can be an attribute, or "".
+// word returns a string that can be an attribute, or "".
 func word(v *canon.Value) string {
 	if v == nil || v.Kind != canon.String || len(v.Text) > 256 || !utf8.ValidString(v.Text) || strings.ContainsFunc(v.Text, func(r rune) bool { return r < ' ' }) {
 		return ""

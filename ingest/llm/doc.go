@@ -20,7 +20,7 @@
 // them, such as the words of a stranger. Attributes are under the digest of the turn's body as well.
 //
 // A fact's source is llm:MODEL. Its confidence is what the model says, at most a ceiling that
-// whoever asks sets: how sure a model claims to be is no evidence, and a turn that misled
+// anyone who asks sets: how sure a model claims to be is no evidence, and a turn that misled
 // it into a fact could as well make it claim to be sure.
 //
 // A [History] reads such exchanges back. [Read] gives the facts of an answer, the same

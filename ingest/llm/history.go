@@ -31,7 +31,7 @@ type answered struct {
 	ceiling string
 }
 
-// NewHistory gives an empty history.
+// NewHistory returns an empty history.
 func NewHistory(m Model) *History {
 	return &History{model: m, prompts: map[dag.TurnID]*kept{}, shown: map[dag.TurnID]bool{}}
 }
@@ -41,7 +41,7 @@ func NewHistory(m Model) *History {
 func (h *History) Shown(id dag.TurnID) bool { return h.shown[id] }
 
 // Add takes in a turn of the conversation that ConversationOf names; prompts come before
-// their responses. body is nil if it is erased. It gives the facts that a response of the model holds, with
+// their responses. body is nil if it is erased. It returns the facts that a response of the model holds, with
 // the response as their evidence, and what was refused of it; read reports whether it is one.
 func (h *History) Add(t *dag.Turn, body *dag.Body, parents []dag.Parent) (facts []knowledge.Fact, refused Refusals, read bool) {
 	switch t.Role {
@@ -117,7 +117,7 @@ func (h *History) cover(turns []dag.TurnID) {
 	}
 }
 
-// Keep gives the turns to be admitted, at once, for an answer to a question: the prompt, unless it is
+// Keep returns the turns to be admitted, at once, for an answer to a question: the prompt, unless it is
 // there, and the response, unless the prompt has the same. Add is to be given what
 // was admitted.
 func (h *History) Keep(q *Question, a *Answer, ceiling dag.PPM, asked, came dag.Time) []dag.Draft {

@@ -17,7 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-// The data of a question, as whoever reads JSON sees it.
+// The data of a question, as anyone who reads JSON sees it.
 type data struct {
 	Turns []struct {
 		Content, Label, Role string

@@ -85,7 +85,7 @@ func (m Model) Source() string { return "llm:" + string(m) }
 // Author is the author of the model's answers.
 func (m Model) Author() string { return "model:" + string(m) }
 
-// ConversationOf gives the conversation in which the exchanges about another are kept, with
+// ConversationOf returns the conversation in which the exchanges about another are kept, with
 // whatever model.
 func ConversationOf(c dag.ConversationID) dag.ConversationID {
 	return dag.ExternalConversationID("llm-extract", c.String())
@@ -143,7 +143,7 @@ func (q *Question) Add(id dag.TurnID, role dag.Role, content string) bool {
 	return true
 }
 
-// cutAt gives at most n bytes of s, and no part of a character.
+// cutAt returns at most n bytes of s, and no part of a character.
 func cutAt(s string, n int) string {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
@@ -151,16 +151,16 @@ func cutAt(s string, n int) string {
 	return s[:n]
 }
 
-// labelOf names the turn that stands at i of a question.
+// labelOf names the turn that is at i of a question.
 func labelOf(i int) string { return "t" + strconv.Itoa(i+1) }
 
-// Turns gives the turns that the question shows, in the order of their labels.
+// Turns returns the turns that the question shows, in the order of their labels.
 func (q *Question) Turns() []dag.TurnID { return q.turns }
 
-// Cut gives the number of turns of which it shows the beginning alone.
+// Cut returns the number of turns of which it shows the beginning alone.
 func (q *Question) Cut() int { return q.cut }
 
-// What stands around the turns of the data.
+// What is around the turns of the data.
 var dataHead, dataTail = func() (string, string) {
 	w := canon.NewWriter(nil)
 	w.BeginObject()
@@ -173,7 +173,7 @@ var dataHead, dataTail = func() (string, string) {
 }()
 
 // Data is the user's message of the question: canonical JSON, at most MaxData bytes. Content
-// stands in strings of it, so none can look like the end of its turn to whoever reads JSON. A
+// is in strings of it, so none can look like the end of its turn to anyone who reads JSON. A
 // model does not read, it guesses, and can be misled all the same.
 func (q *Question) Data() string { return dataHead + string(q.data) + dataTail }
 
@@ -192,7 +192,7 @@ func answerID(prompt dag.TurnID, n int) dag.TurnID {
 	return dag.ExternalTurnID(Prompt, prompt.String()+"/"+strconv.Itoa(n))
 }
 
-// draft gives the prompt's turn: both messages, with an empty line between them. It has no
+// draft returns the prompt's turn: both messages, with an empty line between them. It has no
 // parents: see the package comment.
 func (q *Question) draft(at dag.Time) dag.Draft {
 	return dag.Draft{
@@ -211,7 +211,7 @@ func formatTurns(turns []dag.TurnID) string {
 	return strings.Join(texts, ",")
 }
 
-// TurnsOf gives the turns that an exchange is about, of its prompt or its response, t1 first.
+// TurnsOf returns the turns that an exchange is about, of its prompt or its response, t1 first.
 func TurnsOf(b *dag.Body) ([]dag.TurnID, error) {
 	texts := strings.Split(b.Attrs[AttrTurns], ",")
 	if len(texts) > MaxTurns {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A Cursor stands at one place of a parsed document and reads the value there.
+// A Cursor is at one place of a parsed document and reads the value there.
 // The first thing that does not fit is kept as the document's fault, and reading
 // goes on with zero values, so that a decoder is a list of fields followed by
 // one look at Err.
@@ -47,10 +47,10 @@ func (e *FieldError) Error() string {
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// Open stands at the top of a document.
+// Open is at the top of a document.
 func Open(v *Value) *Cursor { return (&document{root: v}).cursor(v, "") }
 
-// Err gives the first fault found anywhere in the document, a *[FieldError].
+// Err returns the first fault found anywhere in the document, a *[FieldError].
 func (c *Cursor) Err() error { return c.doc.fault }
 
 // Failf records a fault at this place, unless there is one already.
@@ -94,7 +94,7 @@ func joinPath(above, below string) string {
 	return above + "." + below
 }
 
-// PathAt names the innermost value that stands at an offset of the text.
+// PathAt names the innermost value that is at an offset of the text.
 func (v *Value) PathAt(offset int) string {
 	for i := range v.Items {
 		if item := &v.Items[i]; offset < int(item.End) {
@@ -109,7 +109,7 @@ func (v *Value) PathAt(offset int) string {
 	return ""
 }
 
-// Value gives the parsed value at this place.
+// Value returns the parsed value at this place.
 func (c *Cursor) Value() *Value { return c.value }
 
 // Is reports whether the value at this place is of a kind, without a fault.

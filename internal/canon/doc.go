@@ -11,6 +11,6 @@
 // would take the last key and repair the rest. Numbers stay text. [Cursor]
 // walks what was parsed and names the place of whatever does not fit.
 //
-// Whoever needs to know that bytes are canonical parses them, writes the value
+// Anyone who needs to know that bytes are canonical parses them, writes the value
 // again and compares.
 package canon

@@ -8,7 +8,7 @@ import (
 // Members cuts an object in canonical form into its values: it has exactly the members
 // named, in this order. values is filled, one for each name. It looks at no more than
 // where each value ends, so it is for what is known to be canonical, such as a text
-// whose digest was checked; of anything else it gives pieces, or an error.
+// whose digest was checked; of anything else it returns pieces, or an error.
 func Members(data []byte, names []string, values [][]byte) error {
 	rest, open := data, byte('{')
 	for i, name := range names {
@@ -29,7 +29,7 @@ func Members(data []byte, names []string, values [][]byte) error {
 	return nil
 }
 
-// valueEnd gives the length of the value that data begins with, or -1.
+// valueEnd returns the length of the value that data begins with, or -1.
 func valueEnd(data []byte) int {
 	depth := 0
 	for i := 0; i < len(data); i++ {
@@ -62,7 +62,7 @@ func valueEnd(data []byte) int {
 	return -1
 }
 
-// stringEnd gives the length of the string that data begins with, or -1.
+// stringEnd returns the length of the string that data begins with, or -1.
 func stringEnd(data []byte) int {
 	for end := 1; ; end++ {
 		next := bytes.IndexByte(data[end:], '"')

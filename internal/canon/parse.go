@@ -46,7 +46,7 @@ type Value struct {
 	Kind    Kind
 	read    bool     // by a Cursor
 	Offset  uint32   // of the value's first byte in the text
-	End     uint32   // behind the value's last byte
+	End     uint32   // after the value's last byte
 	Text    string   // a string's characters; a number or boolean as written
 	Items   []Value  // of an array
 	Members []Member // of an object, in the order of the text
@@ -84,7 +84,7 @@ func IsPlainKey(s string) bool {
 	return s != ""
 }
 
-// Get gives the value under key, or nil.
+// Get returns the value under key, or nil.
 func (v *Value) Get(key string) *Value {
 	for i := range v.Members {
 		if v.Members[i].Key == key {
@@ -127,7 +127,7 @@ type parser struct {
 	values  []Value
 	members []Member
 
-	// What is copied out goes into rooms that hold many, one behind the other.
+	// What is copied out goes into rooms that hold many, one after the other.
 	valueRoom  room[Value]
 	memberRoom room[Member]
 }
@@ -135,7 +135,7 @@ type parser struct {
 // A room is where gathered things are settled.
 type room[T any] struct {
 	things []T
-	before int // how many stand in rooms that were full
+	before int // how many are in rooms that were full
 }
 
 // settle copies gathered things out. A room that is full is followed by one that is sized
@@ -177,7 +177,7 @@ func (p *parser) space() {
 func (p *parser) value(depth int) (v Value, err error) {
 	p.space()
 	if p.at == len(p.text) {
-		return v, errors.New("the text ends where a value should stand")
+		return v, errors.New("the text ends where a value should be")
 	}
 	if p.most--; p.most < 0 {
 		return v, ErrMany

@@ -25,7 +25,7 @@ func sorted(keys []string) []string {
 	return keys
 }
 
-// render writes any value in the manner of RFC 8785, but numbers as they stand.
+// render writes any value in the manner of RFC 8785, but numbers as they are.
 func render(v *canon.Value) string {
 	switch v.Kind {
 	case canon.String:
@@ -50,7 +50,7 @@ func render(v *canon.Value) string {
 	return v.Text
 }
 
-// plainValue gives a value as encoding/json does with UseNumber.
+// plainValue returns a value as encoding/json does with UseNumber.
 func plainValue(v *canon.Value) any {
 	switch v.Kind {
 	case canon.Bool:
@@ -84,7 +84,7 @@ func decode(text []byte) (any, error) {
 }
 
 // plainNumbers reports whether all numbers are integers that RFC 8785 writes as
-// they stand.
+// they are.
 func plainNumbers(v *canon.Value) bool {
 	if v.Kind == canon.Number {
 		var n uint64
@@ -239,7 +239,7 @@ var refused = []struct{ text, rule string }{
 	{`True`, "begin a value"}, {`TRUE`, "begin a value"}, {`tru`, "begin a value"}, {`nul`, "begin a value"}, {`undefined`, "begin a value"}, {`None`, "begin a value"},
 }
 
-// manyKeys gives an object with the keys k0 to k(n-1) and another one.
+// manyKeys returns an object with the keys k0 to k(n-1) and another one.
 func manyKeys(n int, and string) string {
 	members := make([]string, n)
 	for i := range members {

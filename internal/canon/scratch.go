@@ -57,7 +57,7 @@ func emptied[T any](things []T) []T {
 	return things[:0]
 }
 
-// emptied gives a room in which all that was in this one has a place, up to a bound.
+// emptied returns a room in which all that was in this one has a place, up to a bound.
 func (r *room[T]) emptied() room[T] {
 	if all := r.before + len(r.things); all > cap(r.things) && all <= most {
 		return room[T]{things: make([]T, 0, all+all/8)}

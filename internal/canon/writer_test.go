@@ -174,7 +174,7 @@ func TestWriterResetForgets(t *testing.T) {
 	}
 }
 
-// TestWriterRawMembers writes the rest of an object as it stands.
+// TestWriterRawMembers writes the rest of an object as it is.
 func TestWriterRawMembers(t *testing.T) {
 	w := canon.NewWriter(nil)
 	w.BeginObject()

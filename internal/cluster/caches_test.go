@@ -27,7 +27,7 @@ type pair struct {
 
 const tenant = dag.DefaultTenant
 
-// newPair gives kernels whose caches hold what there is: two turns of a conversation, the
+// newPair returns kernels whose caches hold what there is: two turns of a conversation, the
 // slice at the second, and an API key.
 func newPair(t *testing.T) (p *pair, key string, id string) {
 	t.Helper()

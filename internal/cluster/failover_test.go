@@ -78,7 +78,7 @@ func TestFailover(t *testing.T) {
 	checkStore(t, both)
 }
 
-// handed gives the bundles that were handed out up to now.
+// handed returns the bundles that were handed out up to now.
 func (l *load) handed() []client.Bundle {
 	l.mu.Lock()
 	defer l.mu.Unlock()

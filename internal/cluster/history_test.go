@@ -112,7 +112,7 @@ var tenantModel = porcupine.Model{
 // patience bounds the search for an order. It takes milliseconds when there is one.
 const patience = time.Minute
 
-// linearizable checks a history with both models. If one refuses it, it gives an error
+// linearizable checks a history with both models. If one refuses it, it returns an error
 // that names a file which shows the history.
 func linearizable(history []porcupine.Operation) error {
 	for _, m := range []struct {

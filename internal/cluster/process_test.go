@@ -104,7 +104,7 @@ func (h *house) run(args ...string) []byte {
 	return out
 }
 
-// serve starts the service and gives a client of it. The service must still be there
+// serve starts the service and returns a client of it. The service must still be there
 // at the end of the test, and end well.
 func (h *house) serve() *client.Client {
 	h.t.Helper()

@@ -65,7 +65,7 @@ func closeSide(side *net.TCPConn, reset bool) {
 	_ = side.Close()
 }
 
-// sides gives the sender and the receiver in a direction.
+// sides returns the sender and the receiver in a direction.
 func (c *connection) sides(d Direction) (from, to *net.TCPConn) {
 	if d == ToServer {
 		return c.client, c.server

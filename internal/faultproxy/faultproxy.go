@@ -1,4 +1,4 @@
-// Package faultproxy stands between a client and a server in tests and breaks the
+// Package faultproxy is between a client and a server in tests and breaks the
 // network between them: it delays, refuses, swallows and cuts, and what it does can
 // be changed at any time.
 //
@@ -9,7 +9,7 @@
 //	proxy.Set(faultproxy.Fault{ToClient: faultproxy.Path{Delay: time.Second}})
 //	cut := proxy.CutAfter(faultproxy.ToServer, 17)
 //
-// A change holds for connections that stand, for those to come, and for bytes that
+// A change holds for open connections, for those to come, and for bytes that
 // are under way: what waits for a delay goes on when the delay is taken away.
 //
 // As on a network, a stream has no holes. A connection of which a byte was swallowed
@@ -71,7 +71,7 @@ func Slow(bytes int, pause time.Duration) Fault {
 // Counts say what a proxy has done. Bytes are counted when they are delivered.
 type Counts struct {
 	Accepted, Refused, Cut int // connections; the cut ones were accepted
-	Open                   int // connections that stand now
+	Open                   int // connections that are open
 	ToServer, ToClient     int64
 	Swallowed              int64 // bytes of both directions
 }
@@ -114,7 +114,7 @@ func New(target string) (*Proxy, error) {
 	return p, nil
 }
 
-// Address gives the address to which clients connect, as host:port.
+// Address returns the address to which clients connect, as host:port.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
 // Set changes what is wrong with the network.
@@ -126,7 +126,7 @@ func (p *Proxy) Set(f Fault) {
 	p.changed = make(chan struct{})
 }
 
-// Cut closes all connections that stand, with a reset to both sides, and says how
+// Cut closes all open connections, with a reset to both sides, and says how
 // many. New ones are treated as before.
 func (p *Proxy) Cut() int {
 	p.mu.Lock()
@@ -161,7 +161,7 @@ func (p *Proxy) CutAfter(d Direction, n int64) <-chan struct{} {
 	return c.done
 }
 
-// Counts gives the counts until now.
+// Counts returns the counts until now.
 func (p *Proxy) Counts() Counts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,7 +211,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// path gives what happens in a direction now, and a channel that is closed when that changes.
+// path returns what happens in a direction now, and a channel that is closed when that changes.
 func (p *Proxy) path(d Direction) (Path, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,7 +221,7 @@ func (p *Proxy) path(d Direction) (Path, <-chan struct{}) {
 	return p.fault.ToClient, p.changed
 }
 
-// claim says how many of n bytes may go in a direction, and gives the countdown if
+// claim says how many of n bytes may go in a direction, and returns the countdown if
 // the connection is to be cut after them.
 func (p *Proxy) claim(d Direction, n int) (int, *countdown) {
 	p.mu.Lock()

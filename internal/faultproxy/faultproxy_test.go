@@ -64,7 +64,7 @@ func (b *bench) refused() {
 	}
 }
 
-// pair gives both ends of a new connection.
+// pair returns both ends of a new connection.
 func (b *bench) pair() (client, server net.Conn) {
 	b.t.Helper()
 	client, err := net.Dial("tcp4", b.Address())

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// unsent gives the number of bytes that the other side has not acknowledged, 0 when
+// unsent returns the number of bytes that the other side has not acknowledged, 0 when
 // the connection has ended (SIOCOUTQ of tcp(7)).
 func unsent(conn *net.TCPConn) int {
 	raw, err := conn.SyscallConn()

@@ -43,7 +43,7 @@ func Empty(t testing.TB, url string) {
 	}
 }
 
-// URL gives the URL of an empty database until the end of the test. It skips the test
+// URL returns the URL of an empty database until the end of the test. It skips the test
 // where there is no server to start, see pgtest.Need.
 func URL(t testing.TB) string {
 	t.Helper()

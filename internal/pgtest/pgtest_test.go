@@ -47,7 +47,7 @@ func value(t *testing.T, s *Server, sql, want string) {
 	}
 }
 
-// brief gives a context for what is expected not to answer.
+// brief returns a context for what is expected not to answer.
 func brief(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	t.Cleanup(cancel)

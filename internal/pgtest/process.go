@@ -81,7 +81,7 @@ func processes(ctx context.Context) ([]process, error) {
 	return all, nil
 }
 
-// parseStat reads the stat file of a process. The name of its program stands in
+// parseStat reads the stat file of a process. The name of its program is in
 // parentheses and may hold some.
 func parseStat(line string) (process, error) {
 	head, rest, _ := cutLast(line, ") ")
@@ -123,8 +123,8 @@ func psProcesses(ctx context.Context) ([]process, error) {
 	return all, nil
 }
 
-// halt stops a process and its descendants where they stand, and returns when all
-// stand still. The first is stopped first: it starts no others then.
+// halt stops a process and its descendants where they are, and returns when all
+// do not move. The first is stopped first: it starts no others then.
 func halt(ctx context.Context, pid int) ([]process, error) {
 	var stopped []process
 	err := until(ctx, func() (bool, error) {
@@ -196,7 +196,7 @@ func until(ctx context.Context, ask func() (bool, error)) error {
 	}
 }
 
-// readFirst reads a file, and gives nothing when there is none.
+// readFirst reads a file, and returns nothing when there is none.
 func readFirst(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,7 +20,7 @@ var places = []string{
 	"/opt/homebrew/opt/postgresql*/bin",
 }
 
-// programs gives the folder of PostgreSQL's server programs.
+// programs returns the folder of PostgreSQL's server programs.
 func programs() (string, error) {
 	if !supported {
 		return "", errors.New("pgtest: servers are started on Unix only")
@@ -54,7 +54,7 @@ func programs() (string, error) {
 		"Fedora: dnf install postgresql-server, macOS: brew install postgresql), or name the folder of initdb in " + binVariable)
 }
 
-// lacks gives the first program that a folder lacks, or nothing.
+// lacks returns the first program that a folder lacks, or nothing.
 func lacks(folder string) string {
 	for _, name := range []string{"initdb", "postgres", "pg_basebackup"} {
 		info, err := os.Stat(filepath.Join(folder, name))
@@ -79,7 +79,7 @@ func byVersion(a, b string) int {
 // An owner is the user that the programs run as.
 type owner struct{ uid, gid int }
 
-// account gives the user that takes root's place; nil when this process is not root's.
+// account returns the user that takes root's place; nil when this process is not root's.
 func account() (*owner, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

@@ -32,7 +32,7 @@ var (
 	errNotUp     = errors.New("pgtest: the server does not run")
 )
 
-// A Server is a PostgreSQL server on this machine. Whoever connects from here is
+// A Server is a PostgreSQL server on this machine. Anyone who connects from here is
 // let in, as any user; postgres is the superuser. Its methods may be called by
 // many goroutines.
 type Server struct {
@@ -73,7 +73,7 @@ func (r *run) wait(ctx context.Context) error {
 	}
 }
 
-// URL gives the address of a database over TCP.
+// URL returns the address of a database over TCP.
 func (s *Server) URL(database string) string {
 	return (&url.URL{
 		Scheme: "postgres", User: url.User(superuser), Path: "/" + database,
@@ -82,7 +82,7 @@ func (s *Server) URL(database string) string {
 	}).String()
 }
 
-// SocketURL gives the address of a database over the server's Unix socket.
+// SocketURL returns the address of a database over the server's Unix socket.
 func (s *Server) SocketURL(database string) string {
 	return (&url.URL{
 		Scheme: "postgres", User: url.User(superuser), Path: "/" + database,
@@ -90,17 +90,17 @@ func (s *Server) SocketURL(database string) string {
 	}).String()
 }
 
-// Port gives the TCP port on 127.0.0.1. It stays the same over a restart.
+// Port returns the TCP port on 127.0.0.1. It stays the same over a restart.
 func (s *Server) Port() int { return s.port }
 
-// Folder gives the folder of the cluster, PostgreSQL's data directory.
+// Folder returns the folder of the cluster, PostgreSQL's data directory.
 func (s *Server) Folder() string { return filepath.Join(s.folder, "data") }
 
-// Name gives the application_name under which a standby receives; a server that did
+// Name returns the application_name under which a standby receives; a server that did
 // not begin as a standby has none.
 func (s *Server) Name() string { return s.name }
 
-// Log gives all that the server has logged since it was first started.
+// Log returns all that the server has logged since it was first started.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(s.logFile())
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Server) Exec(ctx context.Context, database, sql string) error {
 	return err
 }
 
-// Value runs a query on a connection of its own and gives the text of the first
+// Value runs a query on a connection of its own and returns the text of the first
 // column of its first row, which is empty for NULL and when there is no row.
 func (s *Server) Value(ctx context.Context, database, sql string) (string, error) {
 	results, err := s.query(ctx, database, sql)
@@ -201,7 +201,7 @@ func appendTo(file, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// freePort gives a port on which nothing listens, below those that systems give to
+// freePort returns a port on which nothing listens, below those that systems give to
 // outgoing connections: one of these could take it while the server is down.
 func freePort() (int, error) {
 	for range 1000 {
@@ -419,7 +419,7 @@ func (s *Server) Thaw() error {
 	return within(context.Background(), func(ctx context.Context) error { return resume(ctx, s.run.pid) })
 }
 
-// within gives ctx an end.
+// within returns ctx an end.
 func within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()

@@ -37,7 +37,7 @@ var opened struct {
 	workshop *workshop
 }
 
-// open gives the process's workshop, and makes it the first time.
+// open returns the process's workshop, and makes it the first time.
 func open(ctx context.Context) (*workshop, error) {
 	opened.Lock()
 	defer opened.Unlock()
@@ -71,7 +71,7 @@ func open(ctx context.Context) (*workshop, error) {
 	return w, nil
 }
 
-// reachable gives the folder, or /tmp when the user could not enter it or a socket in
+// reachable returns the folder, or /tmp when the user could not enter it or a socket in
 // it would have too long a name.
 func reachable(folder string, user *owner) string {
 	if len(filepath.Join(folder, "pgtest-1234567890", "100", ".s.PGSQL.12345.lock")) > longestSocket {
@@ -189,7 +189,7 @@ func (w *workshop) newServer() (*Server, error) {
 	return &Server{workshop: w, folder: folder}, nil
 }
 
-// tail gives the last lines of a text.
+// tail returns the last lines of a text.
 func tail(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-50):], "\n")

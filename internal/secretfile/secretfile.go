@@ -1,5 +1,5 @@
 // Package secretfile owns files that hold secrets: they are read by their owner alone,
-// written whole or not at all, and changed by one program at a time. What stands in
+// written whole or not at all, and changed by one program at a time. What is in
 // them is the caller's.
 package secretfile
 
@@ -121,7 +121,7 @@ func Change(path string, most int64, change func(data []byte, exists bool) ([]by
 	return Save(path, next, !exists)
 }
 
-// A change takes milliseconds, so whoever finds the lock taken tries again for
+// A change takes milliseconds, so anyone who finds the lock taken tries again for
 // two seconds before taking it for left behind.
 const (
 	lockTries = 100

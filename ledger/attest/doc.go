@@ -1,7 +1,7 @@
 // Package attest owns what a kernel signs for people who do not share its secret, and
 // the forms in which other tools read it: the in-toto statement about a bundle, the DSSE
 // envelope around it, the documents that publish keys, and the exports to Sigstore, W3C
-// PROV and OpenLineage. It is pure: whoever has a private key hands in a Signer, and
+// PROV and OpenLineage. It is pure: anyone who has a private key hands in a Signer, and
 // times and indexes are handed in, too.
 //
 // An attestation is canonical JSON, as is the payload inside:

@@ -51,8 +51,8 @@ func PAE(payloadType string, payload []byte) []byte {
 	return append(dst, payload...)
 }
 
-// Seal signs a payload of PayloadType and gives the envelope's canonical bytes, its
-// signatures in the order of the signers. What it gives ParseEnvelope reads.
+// Seal signs a payload of PayloadType and returns the envelope's canonical bytes, its
+// signatures in the order of the signers. What it returns ParseEnvelope reads.
 func Seal(payload []byte, signers ...Signer) ([]byte, error) {
 	e := Envelope{payload: payload}
 	message := PAE(PayloadType, payload)
@@ -146,14 +146,14 @@ func readBase64(c *canon.Cursor) []byte {
 	return b
 }
 
-// Unverified gives the payload as it was read, which nobody may have signed: for a look at
+// Unverified returns the payload as it was read, which nobody may have signed: for a look at
 // its form, and for nothing else.
 func (e *Envelope) Unverified() []byte { return slices.Clone(e.payload) }
 
-// Signatures gives the envelope's signatures as they were read, unverified.
+// Signatures returns the envelope's signatures as they were read, unverified.
 func (e *Envelope) Signatures() []Signature { return slices.Clone(e.signatures) }
 
-// Verify gives the payload that trusted keys signed, and their ids in the order of the
+// Verify returns the payload that trusted keys signed, and their ids in the order of the
 // signatures, each once. trusted looks a key up by its id (see ledger.Key.HexID);
 // signatures by others are passed over. None by a trusted key is ErrKeyUnknown, and one by
 // a trusted key that does not verify is ledger.ErrSignature, whatever the others are. The

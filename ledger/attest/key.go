@@ -21,7 +21,7 @@ type signer struct {
 	private ed25519.PrivateKey
 }
 
-// NewSigner gives the signer of an attestation key whose name is the origin, and the
+// NewSigner returns the signer of an attestation key whose name is the origin, and the
 // public key. It is deterministic (RFC 8032): the same message gives the same bytes.
 func NewSigner(origin string, private ed25519.PrivateKey) (Signer, ledger.Key, error) {
 	if len(private) != ed25519.PrivateKeySize {

@@ -53,7 +53,7 @@ func decode(b [32]byte) (point, bool) {
 	return point{x, y}, true
 }
 
-// encodings gives every encoding that decodes to a point.
+// encodings returns every encoding that decodes to a point.
 func encodings(q point) (list [][32]byte) {
 	for y := new(big.Int).Set(q.y); y.BitLen() <= 255; y = new(big.Int).Add(y, fieldP) {
 		for _, sign := range []byte{0, 0x80} {

@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Names that OpenLineage wants of whoever writes events and facets.
+// Names that OpenLineage wants of anyone who writes events and facets.
 const (
 	lineageProducer = "https://github.com/graphkernel/graphkernel"
 	lineageSchema   = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"

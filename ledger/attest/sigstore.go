@@ -31,7 +31,7 @@ type SigstoreKey struct {
 	spki   []byte // its DER, which is hashed and shown
 }
 
-// NewSigstoreKey gives the key; a key on another curve is ErrForm.
+// NewSigstoreKey returns the key; a key on another curve is ErrForm.
 func NewSigstoreKey(public *ecdsa.PublicKey) (SigstoreKey, error) {
 	if public == nil || public.Curve != elliptic.P256() {
 		return SigstoreKey{}, fmt.Errorf("%w: the sigstore key is not on P-256", ErrForm)
@@ -57,7 +57,7 @@ func (k SigstoreKey) PEM() string {
 // sigstoreSigner signs envelopes for Sigstore.
 type sigstoreSigner struct{ private *ecdsa.PrivateKey }
 
-// NewSigstoreSigner gives the signer of envelopes that are exported to Sigstore, and its
+// NewSigstoreSigner returns the signer of envelopes that are exported to Sigstore, and its
 // public key. It signs the SHA-256 of the message, in ASN.1, and deterministically (RFC
 // 6979), so that the same bundle gives the same leaf.
 func NewSigstoreSigner(private *ecdsa.PrivateKey) (Signer, SigstoreKey, error) {
@@ -81,7 +81,7 @@ func (s sigstoreSigner) Sign(message []byte) ([]byte, error) {
 }
 
 // A SigstoreEntry is all that goes into a Sigstore bundle: an envelope that was sealed
-// with the sigstore key alone, and where its leaf stands.
+// with the sigstore key alone, and where its leaf is.
 type SigstoreEntry struct {
 	Envelope   *Envelope
 	Key        SigstoreKey
@@ -91,7 +91,7 @@ type SigstoreEntry struct {
 	Checkpoint []byte        // a signed note
 }
 
-// SigstoreLeaf gives the ledger's leaf of an envelope: a log entry of kind hashedrekord
+// SigstoreLeaf returns the ledger's leaf of an envelope: a log entry of kind hashedrekord
 // 0.0.2, from which Sigstore's clients recompute the leaf's hash. An envelope that is not
 // signed by the key, and by it alone, is ErrForm or ledger.ErrSignature.
 //
@@ -225,7 +225,7 @@ func (e *SigstoreEntry) writeLogEntry(w *canon.Writer, leaf []byte, checkpoint l
 }
 
 // writeLogID writes the whole hash that names a log's key (C2SP signed-note), not the
-// first four bytes that stand in checkpoints.
+// first four bytes that are in checkpoints.
 func writeLogID(w *canon.Writer, log ledger.Key) {
 	id := log.ID()
 	w.BeginObject()

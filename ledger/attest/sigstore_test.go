@@ -19,7 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 )
 
-// sigstoreHand gives a sigstore key that is the same in every run.
+// sigstoreHand returns a sigstore key that is the same in every run.
 func sigstoreHand(seed byte) (attest.Signer, attest.SigstoreKey) {
 	private := must(ecdsa.ParseRawPrivateKey(elliptic.P256(), bytes.Repeat([]byte{seed}, 32)))
 	s, key, err := attest.NewSigstoreSigner(private)

@@ -52,7 +52,7 @@ type Statement struct {
 }
 
 // NewStatement states of a bundle what it says of itself, and what the kernel knows
-// besides: the digest of its bytes, when it was issued, and where its leaf stands in which
+// besides: the digest of its bytes, when it was issued, and where its leaf is in which
 // log. why is asked for each redacted turn, by ascending id.
 func NewStatement(b *slice.Bundle, digest dag.Digest, at dag.Time, index uint64, origin string, why func(dag.TurnID) Why) *Statement {
 	s := &Statement{
@@ -260,7 +260,7 @@ func readPredicate(c *canon.Cursor) *Statement {
 			item.Field("why").Failf("want %q or %q", Erased, Withheld)
 		}
 		if n := len(s.Redacted); n > 0 && s.Redacted[n-1].Turn.Compare(r.Turn) >= 0 {
-			item.Field("turn").Failf("redacted turns stand by ascending id, each once")
+			item.Field("turn").Failf("redacted turns are by ascending id, each once")
 		}
 		item.Close()
 		s.Redacted = append(s.Redacted, r)
@@ -308,7 +308,7 @@ func (s *Statement) Match(b *slice.Bundle, digest dag.Digest) (withheld []dag.Tu
 	return withheld, nil
 }
 
-// matchRedacted gives the turns that are redacted in a bundle and not in the statement. A
+// matchRedacted returns the turns that are redacted in a bundle and not in the statement. A
 // text that the statement says is missing cannot have come back.
 func (s *Statement) matchRedacted(redacted []dag.TurnID) (more []dag.TurnID, err error) {
 	stated := make([]dag.TurnID, len(s.Redacted))

@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// pinned is the statement about meeting, written out by hand but for the three hashes,
+// pinned is the statement about meeting, written out by hand except for the three hashes,
 // which the bundle shows.
 func pinned() string {
 	b := meeting()

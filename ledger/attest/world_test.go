@@ -102,7 +102,7 @@ func issued() *attest.Statement {
 	return attest.NewStatement(b, digestOf(b), at, 61702, origin, whyErased)
 }
 
-// hand gives an attestation key that is the same in every run.
+// hand returns an attestation key that is the same in every run.
 func hand(seed byte) (attest.Signer, ledger.Key) {
 	s, key, err := attest.NewSigner(origin, ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(rune('a'+seed)), ed25519.SeedSize))))
 	if err != nil {

@@ -23,7 +23,7 @@ type Signed struct {
 // A History is the file in which an identity remembers what it signed, by the origin of the log. It
 // binds the identity to the history that it signed first: a store that does not continue it is
 // another one, or one that was restored from an older copy. The file holds no secret; it is written
-// like one because whoever can change it can make the kernel sign a second history.
+// like one because anyone who can change it can make the kernel sign a second history.
 type History struct{ path string }
 
 // HistoryBeside returns the history of the identity in a file.

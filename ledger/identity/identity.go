@@ -133,7 +133,7 @@ func (id Identity) Name() string { return id.name }
 // Origin is what the kernel signs as for a tenant.
 func (id Identity) Origin(tenant dag.Tenant) ledger.Origin { return ledger.NewOrigin(tenant, id.name) }
 
-// Log gives the signer of a tenant's checkpoints, and its public key. Each tenant's key is
+// Log returns the signer of a tenant's checkpoints, and its public key. Each tenant's key is
 // derived from the identity's: by the rules of C2SP two logs cannot share one.
 func (id Identity) Log(tenant dag.Tenant) (note.Signer, ledger.Key, error) {
 	if id.name == "" {
@@ -146,7 +146,7 @@ func (id Identity) Log(tenant dag.Tenant) (note.Signer, ledger.Key, error) {
 	return ledger.NewLogSigner(string(id.Origin(tenant)), ed25519.NewKeyFromSeed(seed))
 }
 
-// Witness gives the hand that cosigns other logs.
+// Witness returns the hand that cosigns other logs.
 func (id Identity) Witness() (*ledger.Cosigner, error) {
 	if id.name == "" {
 		return nil, ErrNone
@@ -154,7 +154,7 @@ func (id Identity) Witness() (*ledger.Cosigner, error) {
 	return ledger.NewCosigner(id.name+"/witness", id.witness())
 }
 
-// Sigstore gives the key of the Sigstore export.
+// Sigstore returns the key of the Sigstore export.
 func (id Identity) Sigstore() (*ecdsa.PrivateKey, error) {
 	if id.name == "" {
 		return nil, ErrNone
@@ -181,7 +181,7 @@ type Attestor struct {
 	private func() ed25519.PrivateKey
 }
 
-// Attestor gives the signer of a tenant's attestations.
+// Attestor returns the signer of a tenant's attestations.
 func (id Identity) Attestor(tenant dag.Tenant) (Attestor, error) {
 	if id.name == "" {
 		return Attestor{}, ErrNone
@@ -190,7 +190,7 @@ func (id Identity) Attestor(tenant dag.Tenant) (Attestor, error) {
 	return Attestor{ledger.Key{Name: string(id.Origin(tenant)), Alg: ledger.AlgEd25519, Public: newest.public}, newest.private}, nil
 }
 
-// Key gives the public key.
+// Key returns the public key.
 func (a Attestor) Key() ledger.Key { return a.key }
 
 // KeyID is how envelopes name the key.
@@ -204,7 +204,7 @@ func (a Attestor) Sign(message []byte) ([]byte, error) {
 	return ed25519.Sign(a.private(), message), nil
 }
 
-// Trust writes the trust file of a tenant: the keys as they are now, no witnesses. Whoever
+// Trust writes the trust file of a tenant: the keys as they are now, no witnesses. Anyone who
 // takes it adds the witnesses that they trust.
 func (id Identity) Trust(tenant dag.Tenant, url string) ([]byte, error) {
 	_, log, err := id.Log(tenant)

@@ -21,7 +21,7 @@ type HTTP struct {
 	key    func() string // behind a function: no printer shows it
 }
 
-// NewHTTP gives the log below a URL. key is an API key for a log that is not public, or
+// NewHTTP returns the log below a URL. key is an API key for a log that is not public, or
 // "".
 func NewHTTP(client *http.Client, prefix, key string) *HTTP {
 	return &HTTP{client, strings.TrimSuffix(prefix, "/"), func() string { return key }}

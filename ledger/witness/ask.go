@@ -29,7 +29,7 @@ type place struct {
 	origin  string
 }
 
-// NewAsker gives an asker of those witnesses that have a URL.
+// NewAsker returns an asker of those witnesses that have a URL.
 func NewAsker(client *http.Client, all []ledger.TrustedWitness) *Asker {
 	a := &Asker{http: client, last: map[place]uint64{}}
 	for _, w := range all {
@@ -51,7 +51,7 @@ func (r Refusal) Error() string { return r.Witness + ": " + r.Err.Error() }
 // Collect asks all witnesses at once to cosign a checkpoint and gives it with the lines of
 // those that did. prove gives the proof from a size to the checkpoint's. That witnesses
 // refuse or are out of reach is no error: whether there are enough of them is for
-// whoever verifies.
+// anyone who verifies.
 func (a *Asker) Collect(ctx context.Context, signed []byte, prove func(ctx context.Context, old uint64) ([]ledger.Hash, error)) ([]byte, []Refusal, error) {
 	c, err := ledger.ReadCheckpoint(signed)
 	if err != nil {
@@ -89,7 +89,7 @@ func addLines(signed, lines []byte, key ledger.Key) ([]byte, []ledger.Key, error
 	return more, added, nil
 }
 
-// ask asks one witness, again if it stands elsewhere than was thought.
+// ask asks one witness, again if it is elsewhere than was thought.
 func (a *Asker) ask(ctx context.Context, i int, c ledger.Checkpoint, signed []byte, prove func(context.Context, uint64) ([]ledger.Hash, error)) ([]byte, error) {
 	at := place{i, c.Origin}
 	a.mu.Lock()

@@ -31,7 +31,7 @@ var (
 	ErrAhead = errors.New("the witness is ahead")
 )
 
-// A StaleError says that a request does not begin where the witness stands (409).
+// A StaleError says that a request does not begin where the witness is (409).
 type StaleError struct {
 	Size uint64 // what it cosigned last
 	Fork bool   // at this very size it cosigned another root: the log shows two histories

@@ -34,7 +34,7 @@ type Config struct {
 	Clock    func() time.Time
 }
 
-// New gives a witness.
+// New returns a witness.
 func New(c Config) (*Witness, error) {
 	if c.State == nil || c.Moved == nil || c.Tenant == "" || c.Cosigner == nil || c.Logs == nil || c.Clock == nil {
 		return nil, errors.New("witness: Config leaves something out")

@@ -154,7 +154,7 @@ func (i *Issuer) Authenticate(ctx context.Context, bearer string) (access.Identi
 
 // refuse gives the error of a token that does not stand.
 func refuse(format string, args ...any) error {
-	return fmt.Errorf("%w: the JWT does not stand: %s", access.ErrKey, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: the JWT is not accepted: %s", access.ErrKey, fmt.Sprintf(format, args...))
 }
 
 // An Authenticator says whose a bearer's text is, as server.Config wants it.

@@ -71,7 +71,7 @@ func (q *Question) own() Question {
 	return c
 }
 
-// Own gives a copy of the bundle, for somebody who may change it.
+// Own returns a copy of the bundle, for somebody who may change it.
 func (b *Bundle) Own() Bundle {
 	c := *b
 	c.Question, c.Facts, c.Reached = b.Question.own(), b.OwnFacts(), b.OwnReached()
@@ -79,7 +79,7 @@ func (b *Bundle) Own() Bundle {
 	return c
 }
 
-// OwnFacts gives a copy of the facts, for somebody who may change it.
+// OwnFacts returns a copy of the facts, for somebody who may change it.
 func (b *Bundle) OwnFacts() []knowledge.Act {
 	facts := slices.Clone(b.Facts)
 	for i := range facts {
@@ -88,7 +88,7 @@ func (b *Bundle) OwnFacts() []knowledge.Act {
 	return facts
 }
 
-// OwnReached gives a copy of the entities, for somebody who may change it.
+// OwnReached returns a copy of the entities, for somebody who may change it.
 func (b *Bundle) OwnReached() []Reached {
 	reached := slices.Clone(b.Reached)
 	for i := range reached {
@@ -357,7 +357,7 @@ func ParseQuestion(text string) (q Question, err error) {
 	return q, nil
 }
 
-// Text gives the question as it stands in a bundle.
+// Text returns the question as it is in a bundle.
 func (q *Question) Text() string {
 	w := canon.NewWriter(nil)
 	q.write(w, "")

@@ -26,7 +26,7 @@ var Checks = [...]slice.CheckID{
 	slice.CheckPolicyHash, slice.CheckSnapshot, slice.CheckSliceID,
 }
 
-// Check recomputes from the bundle's body everything that its header claims and gives one
+// Check recomputes from the bundle's body everything that its header claims and returns one
 // verdict for each of Checks, whatever fails. It does not look at the token.
 func (b *Bundle) Check() []slice.Check {
 	want, got := b.fingerprint(), &b.Provenance
@@ -119,7 +119,7 @@ func (b *Bundle) checkAliases() slice.Check {
 	return slice.Passed(CheckAliases, "%d", len(b.Aliases))
 }
 
-// alias gives what a name stands for.
+// alias returns what a name stands for.
 func (b *Bundle) alias(name string) (string, bool) {
 	at, ok := slices.BinarySearchFunc(b.Aliases, name, func(a Alias, name string) int { return cmp.Compare(a.Alias, name) })
 	if !ok {
@@ -151,7 +151,7 @@ func (b *Bundle) checkEvidence() slice.Check {
 	return slice.Passed(CheckEvidence, "%d turns", len(named))
 }
 
-// A place is where an entity stands in the order of a traversal.
+// A place is where an entity is in the order of a traversal.
 type place struct {
 	index int
 	from  string // the start

@@ -87,7 +87,7 @@ func Cut(q Question, r policy.Registered, asOf dag.Seq, answer *knowledge.Answer
 
 func compareIDs(a, b knowledge.ID) int { return bytes.Compare(a[:], b[:]) }
 
-// names gives every name that was asserted or asked for, which an alias may have stood for.
+// names returns every name that was asserted or asked for, which an alias may have stood for.
 func (b *Bundle) names() map[string]bool {
 	names := make(map[string]bool, len(b.Question.Start)+2*len(b.Facts))
 	for _, name := range b.Question.Start {
@@ -99,7 +99,7 @@ func (b *Bundle) names() map[string]bool {
 	return names
 }
 
-// fingerprint computes the six fields from the body, but for the policy's id.
+// fingerprint computes the six fields from the body, except for the policy's id.
 func (b *Bundle) fingerprint() slice.Provenance {
 	question := leafOf(func(w *canon.Writer) { b.Question.write(w, "question") })
 	leaves := make([]dag.Digest, 0, len(b.Facts)+len(b.Evidence)+3)
@@ -121,7 +121,7 @@ func (b *Bundle) fingerprint() slice.Provenance {
 	return p
 }
 
-// leafOf gives a leaf as it is hashed: behind a zero byte (RFC 6962, section 2.1).
+// leafOf returns a leaf as it is hashed: after a zero byte (RFC 6962, section 2.1).
 func leafOf(write func(*canon.Writer)) []byte {
 	w := canon.NewWriter([]byte{0})
 	write(w)

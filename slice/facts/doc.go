@@ -38,7 +38,7 @@
 //   - slice_id is xxHash64 of {"anchor":…,"facts":[HEX,…],"policy_id":…,
 //     "policy_params_hash":…,"schema_version":…}, the facts by their statements.
 //
-// The token covers these; as_of stands outside, since it only tells replay where to look.
+// The token covers these; as_of is outside, since it only tells replay where to look.
 // Source: Graph Kernel paper, section IV; GKP/1, sections 5 to 7, of which this is the
 // counterpart; docs/knowledge.md.
 package facts

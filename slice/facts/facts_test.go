@@ -43,7 +43,7 @@ func (w *world) learn(subject, predicate, object string, confidence dag.PPM, tur
 	w.acts = append(w.acts, knowledge.Recorded{Seq: dag.Seq(len(w.acts) + 1), Act: act, Leaf: act.Leaf(), Until: dag.MaxSeq})
 }
 
-// Edges gives all edges that are asked for, in their order.
+// Edges returns all edges that are asked for, in their order.
 func (w *world) Edges(_ context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
 	lists := make([][]knowledge.Edge, len(asks))
 	for i := range asks {
@@ -349,7 +349,7 @@ func TestForged(t *testing.T) {
 	} {
 		b, _ := sample(t)
 		tc.change(b)
-		// Whoever cuts again with nothing else in mind gets the header that agrees.
+		// Anyone who cuts again with nothing else in mind gets the header that agrees.
 		b.Provenance = facts.Fingerprint(b)
 		v := token.NewVerifier(seal(b))
 		evidence, verdict := v.VerifyFacts(b.Append(nil))

@@ -1,0 +1,88 @@
+package audit
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+func attestCommand(a *cli.App) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "attest BUNDLE -o FOLDER",
+		Short: "Sign a bundle for third parties, with proof that it is in the ledger",
+		Long: `Writes a folder of evidence that verifies without a secret, a store or a network:
+
+  bundle.json        the bundle, as it was issued
+  attestation.json   a DSSE envelope with an in-toto statement, signed by the kernel
+  slice.tlog-proof   where the slice stands in the ledger, under a signed checkpoint
+
+The bundle must have been issued from this store. Whoever verifies needs a trust file
+(graphkernel identity trust), which they get by another way than the evidence:
+
+  graphkernel verify FOLDER --trust trust.policy
+
+With --output json: {"folder","origin","index","key_id","bundle_sha256","issued_at"}`,
+		Example: "  graphkernel attest slice.json -o evidence",
+		Args:    cli.OneArg("BUNDLE"),
+		RunE:    func(c *cobra.Command, args []string) error { return attest(a, c, args[0], out) },
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "the folder to write, which is made if it is absent")
+	_ = c.MarkFlagDirname("out") // the flag exists
+	return c
+}
+
+type attestedJSON struct {
+	Folder   string `json:"folder"`
+	Origin   string `json:"origin"`
+	Index    uint64 `json:"index"`
+	KeyID    string `json:"key_id"`
+	Bundle   string `json:"bundle_sha256"`
+	IssuedAt string `json:"issued_at"`
+}
+
+func attest(a *cli.App, c *cobra.Command, path, out string) error {
+	if out == "" {
+		return cli.Usagef("attest needs -o FOLDER")
+	}
+	data, err := a.ReadFile(c.Context(), path, slice.MaxBundle)
+	if err != nil {
+		return err
+	}
+	id, err := a.Somebody()
+	if err != nil {
+		return err
+	}
+	// What is attested was issued, and the ledger says so; no secret is needed.
+	var e *kernel.Evidence
+	err = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		e, err = s.Attest(c.Context(), s.Tenant, data)
+		return cli.OfTenant(err)
+	})
+	if err != nil {
+		return err
+	}
+	if err := cli.WriteFolder(out, map[string][]byte{
+		evidence.FileBundle: data, evidence.FileAttestation: e.Envelope, evidence.FileProof: e.Proof,
+	}); err != nil {
+		return err
+	}
+	signer, err := id.Attestor(e.Statement.Tenant)
+	if err != nil {
+		return err
+	}
+	said := attestedJSON{
+		Folder: out, Origin: e.Statement.Origin, Index: e.Statement.Index, KeyID: signer.KeyID(),
+		Bundle: e.Record.Bundle.String(), IssuedAt: e.Record.At.String(),
+	}
+	return a.Print(said, func(w io.Writer) {
+		fmt.Fprintf(w, "slice %s is leaf %d of %s; the evidence is in %s\n", e.Statement.Provenance.SliceID, said.Index, said.Origin, out)
+	})
+}

@@ -1,0 +1,212 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/golden"
+	"github.com/graphkernel/graphkernel/render"
+)
+
+func conformanceCommand(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "conformance",
+		Short: "Try a verifier, yours or this one, on evidence that is good and bad",
+		Args:  cli.KnownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var only string
+	var facts bool
+	part := func() golden.Part {
+		if facts {
+			return golden.Facts
+		}
+		return golden.Turns
+	}
+	run := &cobra.Command{
+		Use:   "run [--facts] [--only PATTERN] COMMAND [ARGUMENT…]",
+		Short: "Run a verifier on every case and compare its exit codes",
+		Long: `Calls the verifier once for each case:
+
+  COMMAND ARGUMENT… [--trust FILE] [--require-full] FOLDER
+
+with the token's secret in GRAPHKERNEL_SECRET and its key's id in GRAPHKERNEL_KEY_ID, where a
+case has them. What is expected is the exit code. docs/conformance.md has the rules,
+docs/evidence.md what a verifier checks. The exit code is 1 if any case differs.
+
+With --facts the cases are those of bundles of facts, GKF/1, which docs/knowledge.md
+describes. A verifier that does not know these is complete without them.`,
+		Example: `  graphkernel conformance run python3 verifiers/python/gkverify.py
+  graphkernel conformance run graphkernel verify
+  graphkernel conformance run --facts node verifiers/js/cli.mjs
+  graphkernel conformance run --only 'proof_*' ./my-verifier --strict`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usagef("%s takes a COMMAND", c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return conform(a, c.Context(), part(), only, args) },
+	}
+	run.Flags().SetInterspersed(false)
+	run.Flags().StringVar(&only, "only", "*", "the cases whose names match this pattern")
+	cli.NoFiles(run, "only")
+	const cases = "the cases of bundles of facts, in place of those of turns"
+	run.Flags().BoolVar(&facts, "facts", false, cases)
+	write := &cobra.Command{
+		Use:   "write [--facts] FOLDER",
+		Short: "Write the cases to a folder",
+		Args:  cli.OneArg("FOLDER"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			cases, err := golden.EvidenceCases(part())
+			if err != nil {
+				return err
+			}
+			for i := range cases {
+				if _, err := writeCase(args[0], &cases[i]); err != nil {
+					return err
+				}
+			}
+			return a.Print(map[string]any{"folder": args[0], "cases": len(cases)}, func(w io.Writer) {
+				fmt.Fprintf(w, "%d cases are in %s\n", len(cases), args[0])
+			})
+		},
+	}
+	write.Flags().BoolVar(&facts, "facts", false, cases)
+	c.AddCommand(run, write)
+	return c
+}
+
+// caseTime bounds one call of a verifier.
+const caseTime = 30 * time.Second
+
+type conformityJSON struct {
+	Command []string        `json:"command"`
+	Cases   int             `json:"cases"`
+	Differ  []differingJSON `json:"differ"`
+}
+
+type differingJSON struct {
+	Name     string `json:"name"`
+	Why      string `json:"why"`
+	Expected int    `json:"expected"`
+	Found    int    `json:"found"` // -1: it did not end by itself
+	Said     string `json:"said,omitempty"`
+}
+
+func conform(a *cli.App, ctx context.Context, part golden.Part, only string, command []string) (err error) {
+	all, err := golden.EvidenceCases(part)
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "graphkernel-conformance-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	result := conformityJSON{Command: command, Differ: []differingJSON{}}
+	for i := range all {
+		c := &all[i]
+		if ok, err := path.Match(only, c.Name); err != nil {
+			return cli.Usagef("--only is %q: %v", only, err)
+		} else if !ok {
+			continue
+		}
+		result.Cases++
+		differs, err := tryCase(a, ctx, folder, command, c)
+		if err != nil {
+			return err
+		}
+		if differs != nil {
+			result.Differ = append(result.Differ, *differs)
+		}
+	}
+	if result.Cases == 0 {
+		return cli.Usagef("no case matches %q", only)
+	}
+	err = a.Print(result, func(w io.Writer) {
+		for _, d := range result.Differ {
+			fmt.Fprintf(w, "%-32s exit code %d, want %d: %s\n", d.Name, d.Found, d.Expected, d.Why)
+			if d.Said != "" {
+				fmt.Fprintf(w, "%-32s %s\n", "", render.OneLine(d.Said, 160))
+			}
+		}
+		fmt.Fprintf(w, "%d of %d cases as expected\n", result.Cases-len(result.Differ), result.Cases)
+	})
+	if err == nil && len(result.Differ) > 0 {
+		return cli.Finish(cli.ExitInternal)
+	}
+	return err
+}
+
+// tryCase calls the verifier, and says what differs.
+func tryCase(a *cli.App, ctx context.Context, folder string, command []string, c *golden.EvidenceCase) (*differingJSON, error) {
+	at, err := writeCase(folder, c)
+	if err != nil {
+		return nil, err
+	}
+	args := slices.Clone(command[1:])
+	if c.Trust != nil {
+		args = append(args, "--trust", filepath.Join(at, "trust"))
+	}
+	args = append(append(args, c.Args...), filepath.Join(at, "evidence"))
+	limited, cancel := context.WithTimeout(ctx, caseTime)
+	defer cancel()
+	verifier := exec.CommandContext(limited, command[0], args...)
+	verifier.WaitDelay = time.Second // what it started may hold on to its output
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "GRAPHKERNEL_") {
+			verifier.Env = append(verifier.Env, v)
+		}
+	}
+	if c.Secret != "" {
+		verifier.Env = append(verifier.Env, "GRAPHKERNEL_SECRET="+c.Secret, "GRAPHKERNEL_KEY_ID="+c.KeyID)
+	} else {
+		verifier.Env = append(verifier.Env, "XDG_CONFIG_HOME="+at) // no key of the user's own may stand in for one
+	}
+	said, err := verifier.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case verifier.ProcessState == nil:
+		return nil, cli.Usagef("%s cannot be run: %v", command[0], err)
+	}
+	if code := verifier.ProcessState.ExitCode(); code != c.ExitCode {
+		last := strings.TrimSpace(string(said))
+		return &differingJSON{c.Name, c.Why, c.ExitCode, code, last[strings.LastIndexByte(last, '\n')+1:]}, nil
+	}
+	return nil, nil
+}
+
+// writeCase writes a case as its part's folder has it.
+func writeCase(folder string, c *golden.EvidenceCase) (string, error) {
+	at := filepath.Join(folder, c.Name)
+	if err := os.MkdirAll(filepath.Join(at, "evidence"), 0o755); err != nil {
+		return "", err
+	}
+	files := map[string][]byte{}
+	for name, data := range c.Evidence {
+		files[filepath.Join("evidence", name)] = data
+	}
+	for name, data := range c.Beside {
+		files[name] = data
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(at, name), data, 0o644); err != nil {
+			return "", err
+		}
+	}
+	return at, nil
+}

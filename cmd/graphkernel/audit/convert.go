@@ -1,0 +1,108 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// conversions lists what a bundle can be converted to.
+var conversions = []string{"prov", "openlineage", "sigstore"}
+
+func convertCommand(a *cli.App) *cobra.Command {
+	var to, out string
+	c := &cobra.Command{
+		Use:   "convert BUNDLE --to FORMAT",
+		Short: "Write an issued bundle in a form that other people's tools read",
+		Long: `Formats:
+
+  prov         W3C PROV-JSON: turns and the slice as entities, the cut as an activity, the
+               policy as its plan, authors and the kernel as agents, edges as derivation,
+               erasure as invalidation. It holds no text.
+  openlineage  an OpenLineage event of the cut, for a catalogue. No text, no authors.
+  sigstore     a folder with a Sigstore bundle, a trusted root and a public key, which
+               cosign verifies with the ledger's proof of inclusion and no network:
+
+  cosign verify-blob-attestation --key cosign.pub --bundle bundle.sigstore.json \
+    --trusted-root trusted_root.json --type TYPE bundle.json
+
+TYPE is https://github.com/graphkernel/graphkernel/attestation/slice/v1. The bundle must have
+been issued from this store.`,
+		Example: `  graphkernel convert slice.json --to prov -o slice.prov.json
+  graphkernel convert slice.json --to sigstore -o sigstore`,
+		Args: cli.OneArg("BUNDLE"),
+		RunE: func(c *cobra.Command, args []string) error { return convert(a, c.Context(), args[0], to, out) },
+	}
+	c.Flags().StringVar(&to, "to", "", "prov, openlineage or sigstore")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write, for sigstore the folder; standard output if absent")
+	_ = c.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(conversions, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	return c
+}
+
+func convert(a *cli.App, ctx context.Context, path, to, out string) error {
+	if !slices.Contains(conversions, to) {
+		return cli.Usagef("--to is %q, want prov, openlineage or sigstore", to)
+	}
+	if to == "sigstore" && cli.ToStdout(out) {
+		return cli.Usagef("--to sigstore writes several files and needs -o FOLDER")
+	}
+	data, err := a.ReadFile(ctx, path, slice.MaxBundle)
+	if err != nil {
+		return err
+	}
+	if _, err := a.Somebody(); err != nil {
+		return err
+	}
+	if to == "sigstore" {
+		return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return toSigstore(a, ctx, s, data, out) })
+	}
+	err = a.WriteTo(out, func(w io.Writer) error {
+		return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+			as := s.Prov
+			if to == "openlineage" {
+				as = s.OpenLineage
+			}
+			text, err := as(ctx, s.Tenant, data)
+			if err != nil {
+				return cli.OfTenant(err)
+			}
+			return writeDocument(w, text)
+		})
+	})
+	if err != nil || a.Output != "json" || cli.ToStdout(out) {
+		return err
+	}
+	return a.PrintJSON(map[string]string{"file": out, "format": to})
+}
+
+// writeDocument writes JSON: a file holds the exact bytes, a screen only shows them.
+func writeDocument(w io.Writer, text []byte) error {
+	if cli.IsTerminal(w) {
+		text = append(render.EscapeJSON(text), '\n')
+	}
+	_, err := w.Write(text)
+	return err
+}
+
+func toSigstore(a *cli.App, ctx context.Context, s *cli.Session, data []byte, out string) error {
+	export, err := s.Sigstore(ctx, s.Tenant, data)
+	if err != nil {
+		return cli.OfTenant(err)
+	}
+	if err := cli.WriteFolder(out, map[string][]byte{
+		"bundle.json": data, "bundle.sigstore.json": export.Bundle, "trusted_root.json": export.TrustedRoot, "cosign.pub": export.PublicKey,
+	}); err != nil {
+		return err
+	}
+	return a.Print(map[string]string{"folder": out, "format": "sigstore"}, func(w io.Writer) {
+		fmt.Fprintf(w, "in %s; hand trusted_root.json and cosign.pub on by another way than the rest\n", out)
+	})
+}

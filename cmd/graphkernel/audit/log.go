@@ -1,0 +1,457 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/monitor"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+func logCommand(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "log",
+		Short: "Prove what is in the ledger, and watch that it is not rewritten",
+		Long: `Every slice that was issued, every policy, key and erasure is a leaf of the tenant's
+ledger, an append-only Merkle tree. A checkpoint is its size and root, signed; a proof
+says where a leaf stands under a checkpoint.`,
+		Args: cli.KnownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(logCheckpointCommand(a), logProveCommand(a), logVerifyCommand(a), logMonitorCommand(a))
+	return c
+}
+
+func logCheckpointCommand(a *cli.App) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "checkpoint",
+		Short: "Sign what the ledger is now",
+		Long:  "Writes a checkpoint (C2SP tlog-checkpoint): origin, size and root, signed with the log's key.",
+		Args:  cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if _, err := a.Somebody(); err != nil {
+				return err
+			}
+			said := map[string]any{}
+			return a.WriteSaying(out, "checkpoint", said, func() ([]byte, error) {
+				return signedCheckpoint(a, c.Context(), said)
+			})
+		},
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	return c
+}
+
+func signedCheckpoint(a *cli.App, ctx context.Context, said map[string]any) (text []byte, err error) {
+	err = a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+		now, err := s.Checkpoint(ctx, s.Tenant)
+		text = now.Note
+		said["origin"], said["size"], said["root"] = s.Identity().Origin(s.Tenant), now.Size, now.Hash.String()
+		return err
+	})
+	return text, err
+}
+
+func logProveCommand(a *cli.App) *cobra.Command {
+	var out, since string
+	c := &cobra.Command{
+		Use:   "prove BUNDLE|INDEX",
+		Short: "Prove that a slice, or any leaf, is in the ledger",
+		Long: `Writes a proof (C2SP tlog-proof) for a bundle that was issued from this store, or for
+the leaf at an index from 0 on (a bundle's file whose name is a number is ./7).
+
+With --since CHECKPOINT and no argument it writes a folder that proves that the ledger
+still begins with what it was then; graphkernel verify and log verify read it.`,
+		Example: `  graphkernel log prove slice.json -o slice.tlog-proof
+  graphkernel log prove 0
+  graphkernel log prove --since checkpoint.old -o history`,
+		Args: cli.AtMostOneArg("BUNDLE or INDEX"),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case since != "" && len(args) == 0:
+				return proveConsistency(a, c.Context(), since, out)
+			case since == "" && len(args) == 1:
+				return proveInclusion(a, c.Context(), args[0], out)
+			}
+			return cli.Usagef("log prove takes a BUNDLE, an INDEX, or --since CHECKPOINT")
+		},
+	}
+	c.Flags().StringVar(&since, "since", "", "an older checkpoint of this ledger")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write, or with --since the folder")
+	return c
+}
+
+func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
+	if _, err := a.Somebody(); err != nil {
+		return err
+	}
+	index, err := strconv.ParseUint(what, 10, 64)
+	byIndex := err == nil
+	var data []byte
+	if !byIndex {
+		if data, err = a.ReadFile(ctx, what, slice.MaxBundle); err != nil {
+			return err
+		}
+	} else if index >= ledger.MaxSize {
+		return cli.Usagef("INDEX is %d, a ledger has at most %d leaves", index, uint64(ledger.MaxSize))
+	}
+	said := map[string]any{}
+	return a.WriteSaying(out, "proof", said, func() (text []byte, err error) {
+		err = a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+			if !byIndex {
+				if index, err = s.Located(ctx, s.Tenant, data); err != nil {
+					return err
+				}
+			}
+			proof, err := s.Prove(ctx, s.Tenant, index)
+			if err != nil {
+				return err
+			}
+			text = proof.Append(nil)
+			said["origin"], said["index"], said["leaf"] = s.Identity().Origin(s.Tenant), index, string(proof.Leaf)
+			return nil
+		})
+		return text, err
+	})
+}
+
+func proveConsistency(a *cli.App, ctx context.Context, since, out string) error {
+	if out == "" {
+		return cli.Usagef("log prove --since needs -o FOLDER")
+	}
+	old, err := a.ReadText(ctx, since, longestText)
+	if err != nil {
+		return err
+	}
+	before, err := ledger.ReadCheckpoint(old)
+	if err != nil {
+		return fmt.Errorf("%s: %w", since, err)
+	}
+	if _, err := a.Somebody(); err != nil {
+		return err
+	}
+	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+		now, err := s.Checkpoint(ctx, s.Tenant)
+		if err != nil {
+			return err
+		}
+		if origin := string(s.Identity().Origin(s.Tenant)); before.Origin != origin {
+			return cli.Usagef("%s is a checkpoint of %s, this ledger is %s", since, before.Origin, origin)
+		}
+		proof, err := s.ProveConsistency(ctx, s.Tenant, before.Size, now.Root)
+		if err == nil {
+			err = now.CheckConsistency(before.Root, proof) // another history at the old size is not to be proved
+		}
+		if err != nil {
+			return err
+		}
+		if err := cli.WriteFolder(out, map[string][]byte{
+			evidence.FileCheckpoint: now.Note, evidence.FileOldCheckpoint: old, evidence.FileConsistency: ledger.FormatHashes(proof),
+		}); err != nil {
+			return err
+		}
+		return a.Print(map[string]any{"folder": out, "old_size": before.Size, "size": now.Size}, func(w io.Writer) {
+			fmt.Fprintf(w, "the ledger of %d leaves begins with the %d of %s; the proof is in %s\n", now.Size, before.Size, since, out)
+		})
+	})
+}
+
+func logVerifyCommand(a *cli.App) *cobra.Command {
+	flags := verifyFlags{}
+	c := &cobra.Command{
+		Use:   "verify FILE|FOLDER --trust FILE",
+		Short: "Check a checkpoint, a proof, or a step from one checkpoint to another",
+		Long: `Checks a checkpoint, a proof of inclusion with the leaf in it, or a folder as log prove
+--since writes it. No store and no network are needed.
+
+Exit codes: 0 verified, 10 tampered, 11 key unknown, 13 not in the log, 14 log
+inconsistent, 15 quorum not met, 20 malformed, 21 unknown version; 1 internal, 2 usage.`,
+		Args: cli.OneArg("FILE or FOLDER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if flags.trust == "" {
+				return cli.Usagef("log verify needs --trust FILE; graphkernel identity trust writes one")
+			}
+			flags.leaves = true
+			return verify(a, c.Context(), args[0], &flags)
+		},
+	}
+	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
+	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "do not count cosignatures that are older, such as 1h; 0 is any age")
+	cli.NoFiles(c, "max-age")
+	return c
+}
+
+// A monitorFlags says how a log is watched.
+type monitorFlags struct {
+	trust, state string
+	origin       string
+	also         []string
+	every        time.Duration
+	maxAge       time.Duration
+}
+
+func logMonitorCommand(a *cli.App) *cobra.Command {
+	var flags monitorFlags
+	c := &cobra.Command{
+		Use:   "monitor [URL] --trust FILE",
+		Short: "Watch a log from outside: keep its checkpoint, prove that it only grows",
+		Long: `Asks for the log's checkpoint, checks who signed it, and proves from the log's own tiles
+that it continues the checkpoint that was kept. Then it keeps the new one. A log that
+shows another history than before is shouted about, both checkpoints are kept as
+evidence, and the exit code is 14.
+
+URL is where the log is served (…/log for a kernel; any C2SP tlog-tiles log will do);
+without it the store's own ledger is watched. GRAPHKERNEL_KEY holds an API key for a
+log that is not public. With --every it goes on until it is stopped, or until it finds
+something; otherwise it looks once, for a timer to run.
+
+--also compares with checkpoints that others got, or proofs: who is shown another
+history than you holds the other half of the evidence.
+
+Exit codes: 0 it continues, 10 tampered, 11 key unknown, 14 log inconsistent, 15 quorum
+not met, 20 malformed, 1 not reachable, 2 usage.
+
+With --output json: {"origin","old_size","size","root","kept"}, one object for each look.`,
+		Example: `  graphkernel log monitor https://kernel.example/log --trust trust.policy --every 1m
+  graphkernel log monitor --trust trust.policy --also slice.tlog-proof`,
+		Args: cli.AtMostOneArg("URL"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if flags.trust == "" {
+				return cli.Usagef("log monitor needs --trust FILE; graphkernel identity trust writes one")
+			}
+			url := ""
+			if len(args) == 1 {
+				url = args[0]
+			}
+			return runMonitor(a, c.Context(), url, &flags)
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
+	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.Abbreviate(monitorFolder(a))+")")
+	c.Flags().StringVar(&flags.origin, "origin", "", "which log of the trust file is watched (default: the tenant's)")
+	c.Flags().StringSliceVar(&flags.also, "also", nil, "checkpoints or proofs that others got, to be compared")
+	c.Flags().DurationVar(&flags.every, "every", 0, "look again after so long, such as 1m; 0 looks once")
+	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "the quorum's cosignatures may be no older, such as 1h; 0 is any age")
+	_ = c.MarkFlagDirname("state") // the flag exists
+	cli.NoFiles(c, "every", "max-age", "origin")
+	return c
+}
+
+// keptFolder is where checkpoints are kept: a folder that was named, or the user's own.
+func keptFolder(a *cli.App, named string) string { return cli.First(named, monitorFolder(a)) }
+
+func monitorFolder(a *cli.App) string {
+	return cli.Below(a.DataFolder("XDG_STATE_HOME", filepath.Join(".local", "state")), "monitor")
+}
+
+func runMonitor(a *cli.App, ctx context.Context, url string, flags *monitorFlags) error {
+	trust, err := trustFile(a, ctx, flags.trust)
+	if err != nil {
+		return err
+	}
+	if len(trust.Logs) == 0 {
+		return cli.Usagef("%s names no log", flags.trust)
+	}
+	if flags.every < 0 {
+		return cli.Usagef("--every is %s, want a duration from 0 on", flags.every)
+	}
+	if err := checkMaxAge(flags.maxAge, trust); err != nil {
+		return err
+	}
+	origin, err := originOf(a, trust, flags.trust, flags.origin)
+	if err != nil {
+		return err
+	}
+	folder := keptFolder(a, flags.state)
+	if folder == "" {
+		return cli.Usagef("no home folder to keep the checkpoint in; give --state")
+	}
+	watch := func(s monitor.Source) error { return watchLog(a, ctx, s, trust, origin, folder, flags) }
+	if url != "" {
+		if !cli.IsURL(url) {
+			return cli.Usagef("URL is %q, want http://… or https://…", cli.WithoutPassword(url))
+		}
+		return watch(monitor.NewHTTP(&http.Client{Timeout: time.Minute}, url, a.Getenv("GRAPHKERNEL_KEY")))
+	}
+	if _, err := a.Somebody(); err != nil {
+		return err
+	}
+	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return watch(ownLog{s}) })
+}
+
+// ownLog is the store's ledger, as a monitor sees one.
+type ownLog struct{ s *cli.Session }
+
+func (l ownLog) Checkpoint(ctx context.Context) ([]byte, error) {
+	now, err := l.s.Checkpoint(ctx, l.s.Tenant)
+	return now.Note, err
+}
+
+func (l ownLog) Hashes(ctx context.Context, level int, from uint64, n int) ([]ledger.Hash, error) {
+	hashes, err := l.s.LogHashes(ctx, l.s.Tenant, level, from, n)
+	if err == nil && len(hashes) < n {
+		return nil, fmt.Errorf("%d hashes of level %d from %d on, of which %d are there: %w", n, level, from, len(hashes), monitor.ErrAbsent)
+	}
+	return hashes, err
+}
+
+// watchLog looks once, or again and again.
+func watchLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.Trust, origin, folder string, flags *monitorFlags) error {
+	for {
+		err := lookAtLog(a, ctx, s, trust, origin, folder, flags)
+		var split *monitor.Split
+		found := errors.As(err, &split) || errors.Is(err, ledger.ErrInconsistent) && !errors.Is(err, monitor.ErrStale) || errors.Is(err, ledger.ErrSignature) || errors.Is(err, ledger.ErrOrigin)
+		if err != nil && (flags.every == 0 || found) {
+			return err
+		}
+		if flags.every == 0 {
+			return nil
+		}
+		if err != nil { // out of reach, or too few witnesses: that may pass
+			a.Note("graphkernel: %v", err)
+		}
+		timer := time.NewTimer(flags.every)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil // being stopped is how it ends
+		}
+	}
+}
+
+// lookAtLog looks once. If another program that shares the folder was faster, it looks again.
+func lookAtLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.Trust, origin, folder string, flags *monitorFlags) error {
+	for moves := 0; ; moves++ {
+		err := compareLog(a, ctx, s, trust, origin, folder, flags)
+		if !errors.Is(err, errKeptMoved) || moves == mostMoves {
+			return err
+		}
+	}
+}
+
+func compareLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.Trust, origin, folder string, flags *monitorFlags) error {
+	note, err := s.Checkpoint(ctx)
+	if err != nil {
+		return err
+	}
+	now, err := trust.Open(note)
+	if err != nil {
+		return err
+	}
+	if now.Origin != origin {
+		return fmt.Errorf("%w: it shows %s, and %s is watched", ledger.ErrOrigin, now.Origin, origin)
+	}
+	file := keptIn(folder, origin)
+	kept, err := file.load()
+	if err != nil {
+		return err
+	}
+	step, err := monitor.Compare(ctx, s, trust, kept, note)
+	if err != nil {
+		return shout(a, file.path, withNotes(err, kept, note))
+	}
+	for _, other := range flags.also {
+		if err := compareOther(a, ctx, s, trust, other, step, file.path); err != nil {
+			return err
+		}
+	}
+	if _, err := now.Quorum(since(a, flags.maxAge)); err != nil {
+		return err // not kept: who has no quorum may have shown this to us alone
+	}
+	if err := file.replace(kept, note); err != nil {
+		return err
+	}
+	return a.Print(map[string]any{
+		"origin": step.Origin, "old_size": step.Old.Size, "size": step.New.Size, "root": step.New.Hash.String(), "kept": file.path,
+	}, func(w io.Writer) {
+		if kept == nil {
+			fmt.Fprintf(w, "%s has %d leaves, root %s; kept in %s\n", step.Origin, step.New.Size, step.New.Hash, file.path)
+			return
+		}
+		fmt.Fprintf(w, "%s has %d leaves, which continue the %d before\n", step.Origin, step.New.Size, step.Old.Size)
+	})
+}
+
+// since gives the time from which cosignatures count; the zero time is any.
+func since(a *cli.App, maxAge time.Duration) time.Time {
+	if maxAge == 0 {
+		return time.Time{}
+	}
+	return a.Clock().Add(-maxAge)
+}
+
+// compareOther holds a checkpoint that somebody else got against the log.
+func compareOther(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.Trust, file string, step *monitor.Step, path string) error {
+	data, err := a.ReadText(ctx, file, longestText)
+	if err != nil {
+		return err
+	}
+	if proof, err := ledger.ParseProof(data); err == nil {
+		data = proof.Checkpoint
+	}
+	other, err := trust.Open(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	old, next := data, step.Note
+	ahead := other.Size > step.New.Size // the log may have shown us one that it signed before
+	if ahead {
+		old, next = step.Note, data
+	}
+	_, err = monitor.Compare(ctx, s, trust, old, next)
+	if err != nil {
+		return shout(a, path, withNotes(fmt.Errorf("%s: %w", file, err), old, next))
+	}
+	return nil
+}
+
+// withNotes adds to the error of a log that does not show what it signed the two notes, to be
+// kept: who wrote them has to explain them.
+func withNotes(err error, old, next []byte) error {
+	if errors.Is(err, ledger.ErrInconsistent) && errors.Is(err, monitor.ErrAbsent) {
+		return &monitor.Split{Old: old, New: next, Err: err}
+	}
+	return err
+}
+
+// shout keeps both checkpoints of a log that shows two histories.
+func shout(a *cli.App, path string, err error) error {
+	var split *monitor.Split
+	if !errors.As(err, &split) {
+		return err
+	}
+	what := "THE LOG SHOWS TWO HISTORIES"
+	if errors.Is(err, monitor.ErrAbsent) {
+		what = "THE LOG DOES NOT SHOW WHAT IT HAS SIGNED"
+	}
+	stamp := a.Clock().UTC().Format("20060102T150405Z")
+	for _, half := range []struct {
+		name string
+		note []byte
+	}{{"old", split.Old}, {"new", split.New}} {
+		file := fmt.Sprintf("%s.split-%s.%s", strings.TrimSuffix(path, ".checkpoint"), stamp, half.name)
+		if failed := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), cli.ReplaceFile(file, half.note)); failed != nil {
+			return errors.Join(err, failed)
+		}
+		a.Note("graphkernel: %s; kept as evidence: %s", what, render.Visible(file))
+	}
+	return err
+}

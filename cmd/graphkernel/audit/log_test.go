@@ -1,0 +1,92 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/monitor"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A late log shows the checkpoint that it had, as one does that asks witnesses now and
+// then, and all hashes that it has.
+type late struct {
+	monitor.Source
+	note []byte
+}
+
+func (l late) Checkpoint(context.Context) ([]byte, error) { return l.note, nil }
+
+// TestMonitorOfAnOlderView looks at a log of which somebody else saw more. That is no second
+// history, unless it is one.
+func TestMonitorOfAnOlderView(t *testing.T) {
+	t.Parallel()
+	const tenant = dag.DefaultTenant
+	id := must(identity.New(nil, "kernel.example", 1))
+	open := func() *cli.Session {
+		k := must(kernel.Open(kernel.Config{Store: inmem.Open(&inmem.Disk{}, inmem.Options{}), Authority: token.NewAuthority(token.Keyring{}), Clock: time.Now, Identity: id}))
+		return &cli.Session{Kernel: k, Tenant: tenant}
+	}
+	grow := func(s *cli.Session, name string, n int) {
+		for i := range n {
+			p := must(policy.Bind(policy.ID(fmt.Sprintf("%s-%d@1", name, i)), policy.Default()))
+			if err := s.RegisterPolicy(t.Context(), tenant, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	checkpoint := func(s *cli.Session) []byte { return must(s.Checkpoint(t.Context(), tenant)).Note }
+	ours, theirs := open(), open()
+	grow(ours, "ours", 300)
+	older := checkpoint(ours)
+	grow(ours, "more", 300)
+	grow(theirs, "theirs", 700)
+
+	folder := t.TempDir()
+	var said bytes.Buffer
+	a := &cli.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &said, Getenv: func(string) string { return "" }, Clock: time.Now}
+	trust := must(ledger.ParseTrust(must(id.Trust(tenant, ""))))
+	for _, c := range []struct {
+		name string
+		also []byte
+		code int
+	}{
+		{"same", older, cli.ExitOK},
+		{"newer", checkpoint(ours), cli.ExitOK},
+		{"another", checkpoint(theirs), cli.ExitInconsistent},
+	} {
+		also := filepath.Join(folder, c.name)
+		if err := os.WriteFile(also, c.also, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := lookAtLog(a, t.Context(), late{ownLog{ours}, older}, trust, trust.Logs[0].Name, filepath.Join(folder, "state"), &monitorFlags{also: []string{also}})
+		code := cli.ExitOK
+		if err != nil {
+			code = cli.ExitCode(err)
+		}
+		if shouted := bytes.Contains(said.Bytes(), []byte("kept as evidence")); code != c.code || shouted != (code == cli.ExitInconsistent) {
+			t.Errorf("%s: exit code %d, want %d: %v\n%s", c.name, code, c.code, err, &said)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

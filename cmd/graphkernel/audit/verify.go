@@ -1,0 +1,392 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A verifyFlags says how evidence is judged.
+type verifyFlags struct {
+	trust, attestation, proof string
+	policy                    string
+	full                      bool
+	leaves                    bool // a proof by itself will do
+	maxAge                    time.Duration
+}
+
+func verifyCommand(a *cli.App) *cobra.Command {
+	var flags verifyFlags
+	c := &cobra.Command{
+		Use:   "verify EVIDENCE",
+		Short: "Check a bundle: every form, digest and reason, the token, signatures, the ledger",
+		Long: `Recomputes from a bundle's body everything that its header claims, then checks who
+signed it. It needs no store and no network.
+
+EVIDENCE is a bundle, a disclosure, a proof or a checkpoint (- for standard input), or a
+folder as graphkernel attest writes it. Without --trust the token is checked, with the keys.
+With --trust no secret is needed: the attestation, the ledger's checkpoint, the proof of
+inclusion and the witnesses are checked, and the token only if --keys, GRAPHKERNEL_KEYS
+or GRAPHKERNEL_SECRET name a key. A key that comes with the evidence decides nothing.
+
+A trust file that names a log makes the proof a duty, one that names only signers the
+attestation. What was not checked is shown as skipped.
+
+Exit codes: 0 verified, 10 tampered, 11 key unknown, 12 key retired, 13 not in the
+log, 14 log inconsistent, 15 quorum not met, 16 text is missing under --require-full, 20
+malformed, 21 unknown version; 1 internal, 2 usage.`,
+		Example: `  graphkernel verify slice.json
+  graphkernel verify evidence --trust trust.policy
+  graphkernel verify part.json --trust trust.policy --attestation attestation.json --proof slice.tlog-proof`,
+		Args: cli.OneArg("EVIDENCE"),
+		RunE: func(c *cobra.Command, args []string) error { return verify(a, c.Context(), args[0], &flags) },
+	}
+	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
+	c.Flags().StringVar(&flags.attestation, "attestation", "", "the attestation, if it is not in the folder")
+	c.Flags().StringVar(&flags.proof, "proof", "", "the proof of inclusion, if it is not in the folder")
+	c.Flags().StringVar(&flags.policy, "policy", "", "the policy that it must have been cut under, POLICY-ID or POLICY-ID=HASH; another one is tampered")
+	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept evidence with texts left out")
+	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "do not count cosignatures that are older, such as 1h; 0 is any age")
+	cli.NoFiles(c, "policy", "max-age")
+	return c
+}
+
+type verdictJSON struct {
+	Verdict    string              `json:"verdict"`
+	Admissible bool                `json:"admissible"`
+	Reason     string              `json:"reason,omitempty"`
+	ExitCode   int                 `json:"exit_code"`
+	Tenant     string              `json:"tenant,omitempty"`
+	KeyID      string              `json:"key_id,omitempty"`
+	AsOf       uint64              `json:"as_of,omitempty"`
+	Turns      int                 `json:"turns"`
+	Facts      int                 `json:"facts,omitempty"`
+	Redacted   []string            `json:"redacted"`
+	Withheld   []withheldJSON      `json:"withheld,omitempty"`
+	Dropped    int                 `json:"dropped,omitempty"`
+	Ledger     *inclusionJSON      `json:"ledger,omitempty"`
+	Provenance *cli.ProvenanceJSON `json:"provenance,omitempty"`
+	Checks     []cli.CheckLine     `json:"checks"`
+	Bundle     string              `json:"bundle_sha256,omitempty"`
+}
+
+// A withheldJSON says whose doing it is that a turn has no text.
+type withheldJSON struct {
+	Turn string `json:"turn"`
+	Why  string `json:"why"`
+}
+
+type inclusionJSON struct {
+	Origin string `json:"origin"`
+	Index  uint64 `json:"index"`
+	Size   uint64 `json:"size"`
+}
+
+var outcomeCodes = map[evidence.Outcome]int{
+	evidence.Verified:        cli.ExitOK,
+	evidence.WellFormed:      cli.ExitKeyUnknown,
+	evidence.Tampered:        cli.ExitTampered,
+	evidence.KeyUnknown:      cli.ExitKeyUnknown,
+	evidence.KeyRetired:      cli.ExitKeyRetired,
+	evidence.NotInLog:        cli.ExitNotInLog,
+	evidence.LogInconsistent: cli.ExitInconsistent,
+	evidence.QuorumNotMet:    cli.ExitQuorumNotMet,
+	evidence.Redacted:        cli.ExitRedacted,
+	evidence.Malformed:       cli.ExitMalformed,
+	evidence.UnknownVersion:  cli.ExitUnknownVersion,
+}
+
+func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) error {
+	tenant, err := a.Tenant()
+	if err != nil {
+		return err
+	}
+	judge, err := judge(a, ctx, flags)
+	if err != nil {
+		return err
+	}
+	files, err := readEvidence(a, ctx, path, flags)
+	if err != nil {
+		return err
+	}
+	ofSlice := files.Bundle != nil || files.Disclosure != nil
+	if (flags.policy != "" || flags.full) && !ofSlice {
+		return cli.Usagef("--policy and --require-full are about a slice, and %s is none", path)
+	}
+	verdict := evidence.Verdict{}
+	switch alone := files.Checkpoint == nil && !ofSlice; {
+	case alone && (!flags.leaves || files.Proof == nil || files.Attestation != nil || files.OldCheckpoint != nil || files.Consistency != nil):
+		return cli.Usagef("%s holds neither bundle.json, nor disclosure.json, nor checkpoint, so there is nothing to judge; a proof by itself is for graphkernel log verify", path)
+	case alone:
+		verdict = judge.JudgeProof(files.Proof)
+	default:
+		verdict = judge.Judge(files)
+	}
+	v := verdictJSON{
+		Verdict:  string(verdict.Outcome),
+		Reason:   verdict.Reason,
+		ExitCode: outcomeCodes[verdict.Outcome],
+		Tenant:   string(verdict.Claim.Tenant),
+		KeyID:    verdict.Claim.KeyID,
+		AsOf:     uint64(verdict.Claim.AsOf),
+		Turns:    verdict.Claim.Turns,
+		Facts:    verdict.Claim.Facts,
+		Redacted: []string{}, Dropped: verdict.Dropped,
+		Provenance: cli.ProvenanceOf(&verdict.Claim.Provenance),
+		Checks:     cli.CheckLines(verdict.Checks),
+	}
+	if files.Bundle != nil {
+		v.Bundle = dag.Digest(sha256.Sum256(files.Bundle)).String()
+	}
+	for _, r := range verdict.Redacted {
+		v.Redacted = append(v.Redacted, r.Turn.String())
+		v.Withheld = append(v.Withheld, withheldJSON{r.Turn.String(), string(r.Why)})
+	}
+	if i := verdict.Inclusion; i != nil {
+		v.Ledger = &inclusionJSON{i.Origin, i.Index, i.Size}
+	}
+	if v.ExitCode == cli.ExitOK && a.NamesTenant() {
+		if of := tenantOf(files, &verdict); of != tenant {
+			v.refuse(evidence.Tampered, fmt.Sprintf("the evidence is of tenant %q, not of %q", of, tenant))
+		}
+	}
+	if v.ExitCode == cli.ExitOK && !flags.asked(&verdict.Claim.Provenance) {
+		p := &verdict.Claim.Provenance
+		v.refuse(evidence.Tampered, fmt.Sprintf("the slice was cut under %s=%s, not under %s", p.PolicyID, p.PolicyParamsHash, flags.policy))
+	}
+	v.Admissible = v.ExitCode == cli.ExitOK && (files.Bundle != nil || files.Disclosure != nil)
+	if err := a.Print(v, func(w io.Writer) { printVerdict(w, &v, verdict.Checks) }); err != nil {
+		return err
+	}
+	return cli.Finish(v.ExitCode)
+}
+
+func (v *verdictJSON) refuse(o evidence.Outcome, reason string) {
+	v.Verdict, v.ExitCode, v.Reason = string(o), outcomeCodes[o], reason
+}
+
+// tenantOf gives the tenant that verified evidence is of.
+func tenantOf(f evidence.Files, v *evidence.Verdict) dag.Tenant {
+	switch {
+	case v.Claim.Tenant != "":
+		return v.Claim.Tenant
+	case v.Inclusion != nil:
+		return ledger.Origin(v.Inclusion.Origin).Tenant()
+	}
+	c, err := ledger.ReadCheckpoint(f.Checkpoint)
+	if err != nil {
+		panic("graphkernel: a checkpoint was verified that cannot be read: " + err.Error())
+	}
+	return ledger.Origin(c.Origin).Tenant()
+}
+
+// checkPolicy refuses what no slice can have been cut under.
+func (f *verifyFlags) checkPolicy() error {
+	if f.policy == "" {
+		return nil
+	}
+	id, hash, hashed := strings.Cut(f.policy, "=")
+	_, err := policy.ParseID(id)
+	if err == nil && hashed {
+		_, err = dag.ParseDigest(hash)
+	}
+	if err != nil {
+		return cli.Usagef("--policy: %w", err)
+	}
+	return nil
+}
+
+// asked reports whether a slice was cut under the policy that was asked for.
+func (f *verifyFlags) asked(p *slice.Provenance) bool {
+	id, hash, hashed := strings.Cut(f.policy, "=")
+	return f.policy == "" || id == string(p.PolicyID) && (!hashed || hash == p.PolicyParamsHash.String())
+}
+
+// judge gives the judge that the flags and the environment ask for.
+func judge(a *cli.App, ctx context.Context, flags *verifyFlags) (evidence.Judge, error) {
+	judge := evidence.Judge{RequireFull: flags.full}
+	if err := flags.checkPolicy(); err != nil {
+		return judge, err
+	}
+	judge.Since = since(a, flags.maxAge)
+	if flags.trust != "" {
+		trust, err := trustFile(a, ctx, flags.trust)
+		if err != nil {
+			return judge, err
+		}
+		judge.Trust = trust
+	}
+	if err := checkMaxAge(flags.maxAge, judge.Trust); err != nil {
+		return judge, err
+	}
+	if !namesKeys(a) && (judge.Trust != nil || a.DefaultKeys() == "") {
+		return judge, nil
+	}
+	ring, err := a.Keyring()
+	if errors.Is(err, cli.ErrNoSecret) && judge.Trust == nil { // the form and the digests can be checked all the same
+		a.Note("graphkernel: %v", err)
+		return judge, nil
+	}
+	if err != nil {
+		return judge, err
+	}
+	judge.Keys = token.NewAuthority(ring)
+	return judge, nil
+}
+
+// checkMaxAge refuses an age of cosignatures where nobody asks for any: it would be passed over.
+func checkMaxAge(maxAge time.Duration, trust *ledger.Trust) error {
+	if maxAge < 0 {
+		return cli.Usagef("--max-age is %s, want a duration from 0 on", maxAge)
+	}
+	if maxAge > 0 && (trust == nil || !trust.Quorum()) {
+		return cli.Usagef("--max-age is about witnesses' cosignatures, and no trust file asks for any")
+	}
+	return nil
+}
+
+// namesKeys reports whether the user named the keys that are to be used.
+func namesKeys(a *cli.App) bool {
+	return a.Dev || a.KeysFlag != "" || a.Getenv("GRAPHKERNEL_KEYS") != "" || a.Getenv("GRAPHKERNEL_SECRET") != ""
+}
+
+// longestText bounds files of evidence that are no bundle.
+const longestText = 16 << 20
+
+func trustFile(a *cli.App, ctx context.Context, path string) (*ledger.Trust, error) {
+	data, err := a.ReadFile(ctx, path, longestText)
+	if err != nil {
+		return nil, err
+	}
+	trust, err := ledger.ParseTrust(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return trust, nil
+}
+
+// readEvidence reads a file or a folder, and the files that flags name.
+func readEvidence(a *cli.App, ctx context.Context, path string, flags *verifyFlags) (f evidence.Files, err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if f, err = readFolder(a, ctx, path); err != nil {
+			return f, err
+		}
+	} else if f, err = readOne(a, ctx, path); err != nil {
+		return f, err
+	}
+	for _, named := range []struct {
+		path string
+		into *[]byte
+	}{{flags.attestation, &f.Attestation}, {flags.proof, &f.Proof}} {
+		if named.path == "" {
+			continue
+		}
+		if *named.into, err = a.ReadText(ctx, named.path, longestText); err != nil {
+			return f, err
+		}
+	}
+	if f.Attestation != nil {
+		f.Attestation = cli.WithoutLineFeed(f.Attestation)
+	}
+	return f, nil
+}
+
+// readFolder reads what a folder of evidence holds.
+func readFolder(a *cli.App, ctx context.Context, folder string) (f evidence.Files, err error) {
+	found := 0
+	for _, file := range []struct {
+		name string
+		into *[]byte
+	}{
+		{evidence.FileBundle, &f.Bundle}, {evidence.FileDisclosure, &f.Disclosure}, {evidence.FileAttestation, &f.Attestation},
+		{evidence.FileProof, &f.Proof}, {evidence.FileCheckpoint, &f.Checkpoint}, {evidence.FileOldCheckpoint, &f.OldCheckpoint},
+		{evidence.FileConsistency, &f.Consistency},
+	} {
+		path := filepath.Join(folder, file.name)
+		var data []byte
+		if file.into == &f.Bundle || file.into == &f.Disclosure {
+			data, err = a.ReadFile(ctx, path, slice.MaxBundle)
+		} else {
+			data, err = a.ReadText(ctx, path, longestText)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return f, err
+		}
+		found++
+		*file.into = append([]byte{}, data...) // an empty file is there
+	}
+	if found == 0 {
+		return f, cli.Usagef("the folder %s holds no evidence; want bundle.json, disclosure.json or checkpoint in it", folder)
+	}
+	return f, nil
+}
+
+// readOne reads a single file and tells by its beginning what it is.
+func readOne(a *cli.App, ctx context.Context, path string) (f evidence.Files, err error) {
+	data, err := a.ReadText(ctx, path, slice.MaxBundle+1)
+	if err != nil {
+		return f, err
+	}
+	switch {
+	case bytes.HasPrefix(data, []byte("c2sp.org/tlog-proof@")):
+		f.Proof = data
+	case !bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data[:min(len(data), ledger.MaxCheckpoint)], []byte("\n\n— ")):
+		f.Checkpoint = data
+	case bytes.Contains(data[max(0, len(data)-64):], []byte(`"type":"disclosure"`)): // it ends with its type and version
+		f.Disclosure = cli.WithoutLineFeed(data)
+	default:
+		f.Bundle = cli.WithoutLineFeed(data)
+	}
+	return f, nil
+}
+
+func printVerdict(w io.Writer, v *verdictJSON, checks []slice.Check) {
+	fmt.Fprint(w, strings.ToUpper(strings.ReplaceAll(v.Verdict, "_", " ")))
+	if v.Provenance != nil {
+		if fmt.Fprintf(w, "  slice %s, ", v.Provenance.SliceID); v.Provenance.SchemaVersion == slice.FactsVersion {
+			fmt.Fprintf(w, "%d facts", v.Facts)
+		} else {
+			fmt.Fprintf(w, "%d turns", v.Turns)
+		}
+		if len(v.Redacted) > 0 {
+			fmt.Fprintf(w, " (%d redacted)", len(v.Redacted))
+		}
+	}
+	fmt.Fprintln(w)
+	cli.PrintChecks(w, checks)
+	for _, r := range v.Withheld {
+		fmt.Fprintf(w, "  %-8s turn %s%s\n", "redacted", r.Turn, map[string]string{
+			string(evidence.WhyErased):    ", erased",
+			string(evidence.WhyWithheld):  ", its text never came",
+			string(evidence.WhyDisclosed): ", left out by who handed this on",
+		}[r.Why])
+	}
+	if v.Dropped > 0 {
+		fmt.Fprintf(w, "  %-8s %d turns, left out by who handed this on\n", "dropped", v.Dropped)
+	}
+	if v.Reason != "" {
+		fmt.Fprintln(w, render.Visible(v.Reason))
+	}
+}

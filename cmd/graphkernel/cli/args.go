@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// NoArgs refuses arguments.
+func NoArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef("%s takes no argument, got %q", c.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// OneArg takes one argument; name says what of.
+func OneArg(name string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return Usagef("%s takes one %s, got %d arguments", c.CommandPath(), name, len(args))
+		}
+		return nil
+	}
+}
+
+// AtMostOneArg takes one argument or none; name says what of.
+func AtMostOneArg(name string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return Usagef("%s takes one %s at most, got %d arguments", c.CommandPath(), name, len(args))
+		}
+		return nil
+	}
+}
+
+// KnownCommand refuses arguments of a command that only has subcommands.
+func KnownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	c.SuggestionsMinimumDistance = 2 // letters
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("; did you mean %s?", strings.Join(near, " or "))
+	}
+	return Usagef("%s has no command %q%s", c.CommandPath(), args[0], hint)
+}
+
+// NoFiles keeps shells from completing the names of files for flags.
+func NoFiles(c *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		if err := c.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions); err != nil {
+			panic("graphkernel: " + err.Error()) // no such flag
+		}
+	}
+}
+
+// First returns the first text that is not empty, or "".
+func First(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// NamesTenant reports whether the user named a tenant. If none was named, the
+// tenant that a bundle itself names is the one whose key counts.
+func (a *App) NamesTenant() bool { return a.TenantFlag != "" || a.Getenv("GRAPHKERNEL_TENANT") != "" }

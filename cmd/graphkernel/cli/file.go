@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// OfTenant says what to do about a bundle of another tenant.
+func OfTenant(err error) error {
+	if errors.Is(err, kernel.ErrTenant) {
+		return Usagef("%v; name the bundle's tenant with --tenant", err)
+	}
+	return err
+}
+
+// WriteFolder writes the files of a folder, each whole or not at all. Files of other names
+// stay; those of evidence that are not among them would be taken for its part, so they
+// are in the way.
+func WriteFolder(folder string, files map[string][]byte) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	for _, name := range evidenceFiles {
+		if _, ours := files[name]; ours {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(folder, name)); err == nil {
+			return fmt.Errorf("%s holds %s of other evidence; name another folder", folder, name)
+		}
+	}
+	for name, data := range files {
+		if err := ReplaceFile(filepath.Join(folder, name), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReplaceFile writes a file, mode 0600 as for -o: whether others may read the texts in it
+// is for the user to say.
+func ReplaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".graphkernel-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the error at hand matters more
+	}
+	return err
+}
+
+// evidenceFiles are the names that verify knows in a folder.
+var evidenceFiles = []string{
+	evidence.FileBundle, evidence.FileDisclosure, evidence.FileAttestation, evidence.FileProof,
+	evidence.FileCheckpoint, evidence.FileOldCheckpoint, evidence.FileConsistency,
+}
+
+// ReadFile reads a file, or standard input for "-", up to a bound. One line feed
+// at the end belongs to the file and not to what it holds.
+func (a *App) ReadFile(ctx context.Context, path string, most int64) ([]byte, error) {
+	data, err := a.ReadText(ctx, path, most+1)
+	if err != nil {
+		return nil, err
+	}
+	if data = WithoutLineFeed(data); int64(len(data)) > most {
+		return nil, tooLarge(path, most)
+	}
+	return data, nil
+}
+
+// WithoutLineFeed removes one line feed at the end.
+func WithoutLineFeed(data []byte) []byte {
+	if n := len(data); n > 0 && data[n-1] == '\n' {
+		return data[:n-1]
+	}
+	return data
+}
+
+// ReadText is ReadFile for what ends with a line feed of its own.
+func (a *App) ReadText(ctx context.Context, path string, most int64) ([]byte, error) {
+	in := a.Stdin
+	if path != "-" {
+		f, err := OpenEnding(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }() // only read
+		info, err := f.Stat()
+		switch {
+		case err != nil:
+			return nil, err
+		case info.IsDir():
+			return nil, Usagef("%s is a folder, want a file or - for standard input", path)
+		case info.Size() > most:
+			return nil, tooLarge(path, most)
+		}
+		in = f
+	}
+	data, err := readAll(ctx, in, most+1)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > most {
+		return nil, tooLarge(path, most)
+	}
+	return data, nil
+}
+
+// OpenEnding opens a file, or gives up when ctx ends: opening a pipe waits for whoever
+// writes into it.
+func OpenEnding(ctx context.Context, path string) (*os.File, error) {
+	type result struct {
+		file *os.File
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		f, err := os.Open(path)
+		done <- result{f, err}
+	}()
+	select {
+	case r := <-done:
+		return r.file, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func tooLarge(path string, most int64) error {
+	return fmt.Errorf("%w: %s holds more than %d bytes", slice.ErrMalformed, path, most)
+}
+
+// readAll reads up to a bound. It gives up when ctx ends, since whoever
+// interrupts the program must not have to end the input first.
+func readAll(ctx context.Context, in io.Reader, most int64) ([]byte, error) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(in, most))
+		done <- result{data, err}
+	}()
+	select {
+	case r := <-done:
+		return r.data, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// ToStdout reports whether a path given with -o means standard output.
+func ToStdout(path string) bool { return path == "" || path == "-" }
+
+// WriteTo calls write with the file at path, or with standard output. The file
+// appears, or takes the place of another, when all of it has been written, with
+// mode 0600. What is no regular file, such as a pipe, is written as it is. That
+// nothing can be written there shows before write is called.
+func (a *App) WriteTo(path string, write func(io.Writer) error) error {
+	if ToStdout(path) {
+		return write(a.Stdout)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return Usagef("-o is %s, which is a folder, want a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return CannotWrite(path, err)
+		}
+		return errors.Join(write(f), f.Close())
+	case err == nil:
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return CannotWrite(path, err)
+		}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".graphkernel-*") // mode 0600
+	if err != nil {
+		return CannotWrite(path, err)
+	}
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the error at hand matters more
+	}
+	return err
+}
+
+// CannotWrite names the file that was asked for rather than the one beside it.
+func CannotWrite(path string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("cannot write %s: %w", path, err)
+}
+
+// WriteSaying writes a text where -o says. With --output json it also says in one object
+// what that is, and the object has the file's name, or the text itself under name.
+func (a *App) WriteSaying(out, name string, said map[string]any, make func() ([]byte, error)) error {
+	err := a.WriteTo(out, func(w io.Writer) error {
+		text, err := make()
+		if err != nil {
+			return err
+		}
+		if a.Output == "json" && ToStdout(out) {
+			said[name] = string(text)
+			return nil
+		}
+		_, err = w.Write(text)
+		return err
+	})
+	if err != nil || a.Output != "json" {
+		return err
+	}
+	if !ToStdout(out) {
+		said["file"] = out
+	}
+	return a.PrintJSON(said)
+}
+
+// IsURL reports whether an argument is a URL of HTTP and not the name of a file.
+func IsURL(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// PrintCounts prints what was counted, by name.
+func PrintCounts(w io.Writer, what string, counts map[string]int) {
+	reasons := make([]string, 0, len(counts))
+	for reason := range counts {
+		reasons = append(reasons, reason)
+	}
+	slices.Sort(reasons)
+	for _, reason := range reasons {
+		fmt.Fprintf(w, "  %s %7d  %s\n", what, counts[reason], reason)
+	}
+}
+
+// A watched writer remembers whether anything was written, and the first error,
+// so that a result that got lost is not taken for a success.
+type watched struct {
+	io.Writer
+	wrote bool
+	err   error
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.wrote = w.wrote || len(p) > 0
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// IsTerminal reports whether a person sees what is written there.
+func IsTerminal(w any) bool {
+	if out, ok := w.(*watched); ok {
+		w = out.Writer
+	}
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// PrintJSON writes the one object that --output json promises.
+func (a *App) PrintJSON(v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.Stdout.Write(render.EscapeJSON(b.Bytes()))
+	return err
+}
+
+// Print writes v as JSON, or calls text.
+func (a *App) Print(v any, text func(w io.Writer)) error {
+	if a.Output == "json" {
+		return a.PrintJSON(v)
+	}
+	text(a.Stdout)
+	return nil
+}
+
+// Note tells a person something beside the result.
+func (a *App) Note(format string, args ...any) {
+	fmt.Fprintln(a.Stderr, render.Visible(fmt.Sprintf(format, args...)))
+}
+
+// NewTable gives a plain table that copies well.
+func NewTable(w io.Writer, header ...any) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	style := table.StyleLight
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	t.AppendHeader(table.Row(header))
+	return t
+}
+
+// A CheckLine is one check of evidence as --output json prints it.
+type CheckLine struct {
+	ID       string `json:"id"`
+	Status   string `json:"status"`
+	Detail   string `json:"detail,omitempty"`
+	Expected string `json:"expected,omitempty"`
+	Found    string `json:"found,omitempty"`
+}
+
+// CheckLines makes the lines of checks.
+func CheckLines(checks []slice.Check) []CheckLine {
+	lines := make([]CheckLine, len(checks))
+	for i, c := range checks {
+		lines[i] = CheckLine{string(c.ID), string(c.Status), c.Detail, c.Expected, c.Found}
+	}
+	return lines
+}
+
+// oneLine shows evidence in one line. Characters that would act on the terminal become signs, so that
+// whoever made the evidence cannot write a verdict, and a reader sees that they are there.
+func oneLine(s string, most int) string { return render.OneLine(render.Visible(s), most) }
+
+// PrintChecks prints checks for people.
+func PrintChecks(w io.Writer, checks []slice.Check) {
+	for _, c := range checks {
+		fmt.Fprintf(w, "  %-8s %-16s %s\n", c.Status, c.ID, oneLine(c.Detail, 160))
+		if c.Expected != "" || c.Found != "" {
+			fmt.Fprintf(w, "  %-8s %-16s expected %s\n  %-8s %-16s found    %s\n", "", "", oneLine(c.Expected, 100), "", "", oneLine(c.Found, 100))
+		}
+	}
+}
+
+// A ProvenanceJSON holds the six provenance fields of a slice as --output json prints them.
+type ProvenanceJSON struct {
+	SliceID           string `json:"slice_id"`
+	AnchorTurnID      string `json:"anchor_turn_id"`
+	PolicyID          string `json:"policy_id"`
+	PolicyParamsHash  string `json:"policy_params_hash"`
+	GraphSnapshotHash string `json:"graph_snapshot_hash"`
+	SchemaVersion     string `json:"schema_version"`
+}
+
+// ProvenanceOf returns the fields to print; nil if there are none.
+func ProvenanceOf(p *slice.Provenance) *ProvenanceJSON {
+	if p.SliceID == "" {
+		return nil
+	}
+	return &ProvenanceJSON{
+		string(p.SliceID), p.Anchor.String(), string(p.PolicyID),
+		p.PolicyParamsHash.String(), p.GraphSnapshotHash.String(), p.SchemaVersion,
+	}
+}
+
+// Texts returns the text forms of values.
+func Texts[T fmt.Stringer](values []T) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = v.String()
+	}
+	return out
+}

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// Registry gives the tenant's policies. Where there is no store yet, that is
+// default@1 and facts@1; looking makes no store.
+func (a *App) Registry(ctx context.Context) (r policy.Registry, err error) {
+	err = a.WithKernel(ctx, token.Keyring{}, func(s *Session) error {
+		r, err = s.Policies(ctx, s.Tenant)
+		return err
+	})
+	if !errors.Is(err, ErrNoStore) {
+		return r, err
+	}
+	return policy.Standard()
+}
+
+// UnknownPolicy makes an id that is mistyped, or of a policy for something else, a fault of the
+// command line.
+func UnknownPolicy(err error) error {
+	if errors.Is(err, policy.ErrUnknown) || errors.Is(err, policy.ErrMismatch) {
+		return Usagef("%v; see: graphkernel policy list", err)
+	}
+	return err
+}
+
+// CompletePolicies completes the ids of the policies of some types, of all if none is given.
+func (a *App) CompletePolicies(types ...string) cobra.CompletionFunc {
+	return func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var ids []string
+		if registry, err := a.Registry(c.Context()); err == nil { // what cannot be read completes nothing
+			for _, p := range registry.All() {
+				if len(types) == 0 || slices.Contains(types, p.Params().Type()) {
+					ids = append(ids, string(p.ID()))
+				}
+			}
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}

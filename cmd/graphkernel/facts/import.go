@@ -1,0 +1,371 @@
+package facts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/mcp"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// importSource is the source of facts that are imported, unless it is given.
+const importSource = "import"
+
+func knowledgeImportCommand(a *cli.App) *cobra.Command {
+	var form, source, confidence string
+	var skip bool
+	c := &cobra.Command{
+		Use:   "import FILE|-",
+		Short: "Learn a list of facts",
+		Long: `Reads a list of facts, one a line, from a file or, for -, from standard input:
+
+  tsv     subject TAB predicate TAB object
+  jsonl   {"subject","predicate","object"} and, if wanted, "confidence", "source", "turn",
+          "slice", "valid_from", "valid_until", "supersedes":[STATEMENT]
+  memory  what the memory server of the Model Context Protocol keeps: an entity's type becomes
+          (name, entity-type, text:type), each observation (name, observation, text:…), a
+          relation (from, relationType, to). The source is that of graphkernel mcp --memory,
+          which shows what has that source and nothing else
+
+The form is found by looking at the first line. The whole list is read before anything is
+learned, so that a line that cannot be read, which is told, leaves nothing behind. Facts are
+then learned in batches, each whole or not at all. Importing again changes nothing.
+With --skip, lines that cannot be facts are left out and counted.
+
+` + namesHelp + ` The result, as JSON:
+
+  {"form","lines","facts","asserted","confirmed","existing","skipped":{REASON:n},
+   "first_skipped","spellings","names","joined":[{"name","spellings":[…]}],"head"}
+
+spellings and names count the different entities as written and in canonical form; joined
+are the first that were written in several ways, and are one entity from now on.`,
+		Example: `  graphkernel knowledge import triples.tsv --source dbpedia
+  graphkernel knowledge import memory.jsonl`,
+		Args: cli.OneArg("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("source") {
+				if _, err := knowledge.NewFact("a", "b", "c", source); err != nil {
+					return cli.Usagef("--source: %w", err)
+				}
+			}
+			return importFacts(a, c.Context(), args[0], form, source, confidence, skip)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&form, "format", "", fmt.Sprintf("one of %v; found by looking if absent", factForms))
+	flags.StringVar(&source, "source", "", "who says so, of facts that do not say it; if absent "+mcp.MemorySource+" for memory, else "+importSource)
+	flags.StringVar(&confidence, "confidence", "1", "how sure it is, from 0 to 1, of facts that do not say it")
+	flags.BoolVar(&skip, "skip", false, "leave out lines that cannot be facts, and count them")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(factForms, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	cli.NoFiles(c, "source", "confidence")
+	return c
+}
+
+// An outcomeJSON counts what became of facts.
+type outcomeJSON struct {
+	Asserted  int `json:"asserted"`
+	Confirmed int `json:"confirmed"`
+	Existing  int `json:"existing"`
+}
+
+func (o *outcomeJSON) String() string {
+	return fmt.Sprintf("asserted %d facts, confirmed %d, %d were there already", o.Asserted, o.Confirmed, o.Existing)
+}
+
+type importedFactsJSON struct {
+	Form  string `json:"form"`
+	Lines int    `json:"lines"`
+	Facts int    `json:"facts"`
+	outcomeJSON
+	Skipped   map[string]int `json:"skipped"`
+	First     string         `json:"first_skipped,omitempty"`
+	Spellings int            `json:"spellings"`
+	Names     int            `json:"names"`
+	Joined    []joinedJSON   `json:"joined"`
+	Head      uint64         `json:"head"`
+	Error     string         `json:"error,omitempty"`
+	ExitCode  int            `json:"exit_code,omitempty"`
+}
+
+// A joinedJSON is an entity that a list writes in several ways.
+type joinedJSON struct {
+	Name      string   `json:"name"`
+	Spellings []string `json:"spellings"`
+}
+
+func importFacts(a *cli.App, ctx context.Context, path, form, source, confidence string, skip bool) error {
+	if form != "" && !slices.Contains(factForms, form) {
+		return cli.Usagef("--format is %q, want one of %v", form, factForms)
+	}
+	sure, err := confidenceOf("confidence", confidence)
+	if err != nil {
+		return err
+	}
+	list, err := openFactList(a, ctx, path, form)
+	if err != nil {
+		return err
+	}
+	switch {
+	case source != "":
+	case list.form == formMemory:
+		source = mcp.MemorySource
+	default:
+		source = importSource
+	}
+	list.source, list.confidence = source, sure
+	bar := a.Counting("reading")
+	defer bar.Stop()
+	im := &factImport{list: list, skip: skip, result: importedFactsJSON{Form: list.form, Skipped: map[string]int{}, Joined: []joinedJSON{}}}
+	if err := im.check(ctx, bar); err != nil {
+		return err
+	}
+	err = a.WithNewKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+		bar.Say("learning")
+		return im.learn(ctx, s, bar, a.Clock)
+	})
+	bar.Stop()
+	if err != nil {
+		return failedImport(a, &im.result, err)
+	}
+	return a.Print(&im.result, func(w io.Writer) { printImportedFacts(w, &im.result) })
+}
+
+// failedImport tells what was learned before an error.
+func failedImport(a *cli.App, r *importedFactsJSON, err error) error {
+	if a.Output == "json" {
+		r.Error, r.ExitCode = err.Error(), cli.ExitCode(err)
+		if err := a.PrintJSON(r); err != nil {
+			return err
+		}
+		a.Note("graphkernel: %v", err)
+		return cli.Finish(r.ExitCode)
+	}
+	if done := r.Asserted + r.Confirmed; done > 0 {
+		a.Note("%d facts were learned before this; importing again goes on from there", done)
+	}
+	return err
+}
+
+func printImportedFacts(w io.Writer, r *importedFactsJSON) {
+	fmt.Fprintf(w, "%s; head %d\n", &r.outcomeJSON, r.Head)
+	cli.PrintCounts(w, "skipped", r.Skipped)
+	if r.First != "" {
+		fmt.Fprintf(w, "  the first of them: %s\n", render.OneLine(r.First, 300))
+	}
+	if r.Spellings == r.Names {
+		fmt.Fprintf(w, "%d entities\n", r.Names)
+		return
+	}
+	fmt.Fprintf(w, "%d entities, written in %d ways, such as\n", r.Names, r.Spellings)
+	for _, j := range r.Joined {
+		quoted := make([]string, len(j.Spellings))
+		for i, s := range j.Spellings {
+			quoted[i] = clipped(s)
+		}
+		fmt.Fprintf(w, "  %s: %s\n", clipped(j.Name), strings.Join(quoted, " | "))
+	}
+}
+
+// A factImport goes through a list twice: to check all of it, and to learn.
+type factImport struct {
+	list   *factList
+	skip   bool
+	result importedFactsJSON
+	lines  []int // of the acts of a batch
+}
+
+// check reads the whole list and counts its names.
+func (im *factImport) check(ctx context.Context, bar *cli.Bar) error {
+	seen := spellings{first: map[string]string{}, others: map[string]map[string]bool{}}
+	err := im.list.lines(ctx, func(line int, text []byte) error {
+		im.result.Lines++
+		bar.Update(int64(im.result.Lines), 0)
+		acts, err := im.list.acts(line, text)
+		if err != nil {
+			if !im.skip {
+				return err
+			}
+			im.result.Skipped[im.reason(err)]++
+			if im.result.First == "" {
+				im.result.First = err.Error()
+			}
+			return nil
+		}
+		im.result.Facts += len(acts)
+		for i := range acts {
+			f := &acts[i].Fact
+			subject, _, object := f.Spelled()
+			seen.add(f.Subject, subject)
+			seen.add(f.Object, object)
+		}
+		return nil
+	})
+	im.result.Names, im.result.Spellings, im.result.Joined = len(seen.first), seen.count, seen.joined()
+	return err
+}
+
+// reason names a kind of fault.
+func (im *factImport) reason(err error) string {
+	if errors.Is(err, knowledge.ErrForm) {
+		return "no_fact"
+	}
+	return "no_" + im.list.form
+}
+
+// spellings gathers how names are written.
+type spellings struct {
+	first  map[string]string          // by name
+	others map[string]map[string]bool // of names that are written in several ways, all but the first
+	count  int
+}
+
+func (s *spellings) add(name, written string) {
+	switch first, ok := s.first[name]; {
+	case !ok:
+		s.first[name] = strings.Clone(written)
+		s.count++
+	case first != written && !s.others[name][written]:
+		if s.others[name] == nil {
+			s.others[name] = map[string]bool{}
+		}
+		s.others[name][strings.Clone(written)] = true
+		s.count++
+	}
+}
+
+// joined gives the first names that are written in several ways.
+func (s *spellings) joined() []joinedJSON {
+	const most = 10
+	names := make([]string, 0, len(s.others))
+	for name := range s.others {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	list := []joinedJSON{}
+	for _, name := range names[:min(most, len(names))] {
+		ways := []string{s.first[name]}
+		for way := range s.others[name] {
+			ways = append(ways, way)
+		}
+		slices.Sort(ways)
+		list = append(list, joinedJSON{name, ways[:min(most, len(ways))]})
+	}
+	return list
+}
+
+// learn reads the list again, and learns what it says.
+func (im *factImport) learn(ctx context.Context, s *cli.Session, bar *cli.Bar, clock func() time.Time) error {
+	l := &learner{Session: s, counts: &im.result.outcomeJSON, after: func() { im.lines = im.lines[:0] }}
+	l.place = func(i int) string { return im.list.path + ":" + strconv.Itoa(im.lines[i]) }
+	done, size := 0, knowledge.MaxActs
+	err := im.list.lines(ctx, func(line int, text []byte) error {
+		acts, err := im.list.acts(line, text)
+		if err != nil && im.skip {
+			return nil
+		} else if err != nil {
+			return err // it was another list when it was checked
+		}
+		for i := range acts {
+			if len(l.acts) == size {
+				began, before := clock(), l.recorded()
+				if err := l.flush(ctx); err != nil {
+					return err
+				}
+				size = nextBatch(size, l.recorded()-before, clock().Sub(began))
+				bar.Update(int64(done), int64(im.result.Facts))
+			}
+			l.acts, im.lines = append(l.acts, acts[i]), append(im.lines, line)
+			done++
+		}
+		return nil
+	})
+	if err == nil {
+		err = l.flush(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	head, err := s.Head(ctx, s.Tenant)
+	im.result.Head = uint64(head)
+	return err
+}
+
+// nextBatch gives the size of a batch behind one of which so many acts were recorded in some
+// time. Large batches are faster, and other writers wait for them: so they double while they
+// take at most a second and a half, and halve when they take over three. One that was known
+// for the most part says nothing of what recording takes.
+func nextBatch(size, recorded int, took time.Duration) int {
+	switch {
+	case recorded < size/2:
+		return knowledge.MaxActs
+	case took <= time.Second+time.Second/2:
+		return min(2*size, knowledge.MaxBatch)
+	case took > 3*time.Second:
+		return max(size/2, knowledge.MaxActs)
+	}
+	return size
+}
+
+// A learner learns assertions in batches.
+type learner struct {
+	*cli.Session
+	acts   []knowledge.Act
+	counts *outcomeJSON
+	place  func(i int) string // where act i of a batch stands
+	after  func()             // is called after a batch
+}
+
+// recorded counts the acts that changed something.
+func (l *learner) recorded() int { return l.counts.Asserted + l.counts.Confirmed }
+
+func (l *learner) flush(ctx context.Context) error {
+	if len(l.acts) == 0 {
+		return nil
+	}
+	outcomes, err := l.Learn(ctx, l.Tenant, l.acts)
+	if err != nil {
+		return placed(err, l.place)
+	}
+	for i := range outcomes {
+		switch outcomes[i].Result {
+		case knowledge.Asserted:
+			l.counts.Asserted++
+		case knowledge.Confirmed:
+			l.counts.Confirmed++
+		default:
+			l.counts.Existing++
+		}
+	}
+	l.acts = l.acts[:0]
+	l.after()
+	return nil
+}
+
+// A placedError is about one act of a batch, and says where it stands.
+type placedError struct {
+	text string
+	err  error
+}
+
+func (e *placedError) Error() string { return e.text }
+func (e *placedError) Unwrap() error { return e.err }
+
+// placed says where the act stands that an error is about.
+func placed(err error, place func(i int) string) error {
+	var which *knowledge.ActError
+	if !errors.As(err, &which) {
+		return err
+	}
+	return &placedError{strings.Replace(err.Error(), which.Where(), place(which.Index), 1), err}
+}

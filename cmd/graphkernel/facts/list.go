@@ -1,0 +1,252 @@
+package facts
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// asOfFlag gives a command --as-of.
+func asOfFlag(c *cobra.Command, asOf *uint64) {
+	c.Flags().Uint64Var(asOf, "as-of", 0, "what was believed at this sequence number; 0 is the present")
+	cli.NoFiles(c, "as-of")
+}
+
+// A factFlags says which facts are meant.
+type factFlags struct {
+	subject, predicate, object, entity      string
+	source, turn, statement, least, validAt string
+}
+
+func (f *factFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.subject, "subject", "", "facts of this subject")
+	flags.StringVar(&f.predicate, "predicate", "", "facts with this predicate")
+	flags.StringVar(&f.object, "object", "", "facts with this object")
+	flags.StringVar(&f.entity, "entity", "", "facts with this subject or object")
+	flags.StringVar(&f.source, "source", "", "facts that this source gave their confidence")
+	flags.StringVar(&f.turn, "turn", "", "facts that this turn is the evidence of")
+	flags.StringVar(&f.statement, "statement", "", "the statement with this id")
+	flags.StringVar(&f.least, "min-confidence", "0", "facts at least this sure, from 0 to 1")
+	flags.StringVar(&f.validAt, "valid-at", "", "facts that hold at this date or time; whenever they hold if absent")
+	cli.NoFiles(c, "subject", "predicate", "object", "entity", "source", "turn", "statement", "min-confidence", "valid-at")
+}
+
+func (f *factFlags) query(c *cobra.Command, s *cli.Session) (kernel.FactQuery, error) {
+	q := kernel.FactQuery{Subject: f.subject, Predicate: f.predicate, Object: f.object, Entity: f.entity, Source: f.source}
+	for _, name := range [...]string{"subject", "predicate", "object", "entity", "source", "turn", "statement", "valid-at"} {
+		if given := c.Flags().Lookup(name); given.Changed && given.Value.String() == "" { // it would not limit anything
+			return q, cli.Usagef("--%s is empty; leave it out, or name one", name)
+		}
+	}
+	var err error
+	if q.MinConfidence, err = confidenceOf("min-confidence", f.least); err != nil {
+		return q, err
+	}
+	if f.validAt != "" {
+		at, err := timeOf("valid-at", f.validAt)
+		if err != nil {
+			return q, err
+		}
+		q.ValidAt = &at
+	}
+	if f.statement != "" {
+		id, err := statementOf("--statement", f.statement)
+		if err != nil {
+			return q, err
+		}
+		q.Statement = &id
+	}
+	if f.turn != "" {
+		id, err := cli.Resolve(c, s, f.turn)
+		if err != nil {
+			return q, err
+		}
+		q.Turn = &id
+	}
+	return q, nil
+}
+
+func knowledgeListCommand(a *cli.App) *cobra.Command {
+	var f factFlags
+	var asOf, after uint64
+	var limit int
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List facts that are believed, with their evidence",
+		Long: `Lists the facts that are believed, or that were at a sequence number, by the number since
+which they count. Names are canonical, under the aliases of that moment; what was written
+stands behind them where it differs. The result, as JSON:
+
+  {"facts":[{"statement","subject","predicate","object","valid_from","valid_until",
+    "asserted":{…},"written":{…},"confidence","source","turn","since",
+    "evidence":[{"seq","at","confidence","source","turn","slice","written":{…}}]}],
+   "total","next","as_of"}
+
+Where there are more, next is the --after of the next page; give as_of as its --as-of, so
+that the pages fit together.`,
+		Example: `  graphkernel knowledge list --subject "Ada Lovelace" --min-confidence 0.8
+  graphkernel knowledge list --turn 42fec86c
+  graphkernel knowledge list --as-of 120 --valid-at 2026-03-14`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return listFacts(a, c, &f, asOf, after, limit) },
+	}
+	f.register(c)
+	asOfFlag(c, &asOf)
+	c.Flags().Uint64Var(&after, "after", 0, "facts that are believed since a later number")
+	c.Flags().IntVar(&limit, "limit", 100, fmt.Sprintf("how many at most, up to %d", kernel.MaxFacts))
+	cli.NoFiles(c, "after", "limit")
+	return c
+}
+
+func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf, after uint64, limit int) error {
+	if limit < 1 || limit > kernel.MaxFacts {
+		return cli.Usagef("--limit is %d, want 1 to %d", limit, kernel.MaxFacts)
+	}
+	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		if err := s.HoldsTurns(c.Context()); err != nil {
+			return err
+		}
+		q, err := f.query(c, s)
+		if err != nil {
+			return err
+		}
+		q.AsOf, q.After, q.Limit = dag.Seq(asOf), dag.Seq(after), limit
+		page, err := s.Facts(c.Context(), s.Tenant, q)
+		if err != nil {
+			return err
+		}
+		lines := []factJSON{}
+		for i := range page.Facts {
+			lines = append(lines, factLine(&page.Facts[i]))
+		}
+		result := map[string]any{"facts": lines, "total": page.Total, "as_of": uint64(page.AsOf)}
+		if page.Next != 0 {
+			result["next"] = uint64(page.Next)
+		}
+		return a.Print(result, func(w io.Writer) {
+			printFacts(w, page.Facts)
+			fmt.Fprintf(w, "%d of %d facts, as of %d\n", len(page.Facts), page.Total, page.AsOf)
+			if page.Next != 0 {
+				fmt.Fprintf(w, "there are more: --after %d --as-of %d\n", page.Next, page.AsOf)
+			}
+		})
+	})
+}
+
+// printFacts prints a table. The statements stand last, where a narrow screen cuts them off.
+func printFacts(w io.Writer, facts []kernel.Fact) {
+	if len(facts) == 0 {
+		return
+	}
+	t := cli.NewTable(w, "since", "subject", "predicate", "object", "confidence", "source", "holds", "evidence", "statement")
+	for i := range facts {
+		f := &facts[i]
+		v := &f.Version
+		var written knowledge.Written
+		for k := range f.Evidence {
+			if f.Evidence[k].Seq == v.Since {
+				written = f.Evidence[k].Act.Fact.Written
+			}
+		}
+		t.AppendRow(table.Row{
+			uint64(v.Since), shown(f.Subject, firstOf(written.Subject, v.Subject)), shown(v.Predicate, written.Predicate), shown(f.Object, firstOf(written.Object, v.Object)),
+			v.Confidence, v.Source, holds(&v.Statement), len(f.Evidence), v.ID,
+		})
+	}
+	t.Render()
+}
+
+// firstOf gives the first text that is not empty.
+func firstOf(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// holds tells for when a statement holds, in a column.
+func holds(s *knowledge.Statement) string {
+	from, until := "", ""
+	if s.From != 0 {
+		from = s.From.String()
+	}
+	if s.Until != knowledge.Forever {
+		until = s.Until.String()
+	}
+	if from+until == "" {
+		return ""
+	}
+	return from + "–" + until
+}
+
+func knowledgeRetractCommand(a *cli.App) *cobra.Command {
+	var f factFlags
+	var why string
+	var dry bool
+	c := &cobra.Command{
+		Use:   "retract",
+		Short: "End the belief in facts",
+		Long: `Ends the belief in all facts that the filters match, all at once or none. They stay in the
+history, and whoever asks as of an earlier number still sees them. At least one filter beside
+--min-confidence and --valid-at is needed; --dry-run only shows what would be retracted. The
+result, as JSON:
+
+  {"retracted":[{"statement","subject","predicate","object",…}],"dry_run"}`,
+		Example: `  graphkernel knowledge retract --source llm:small --dry-run
+  graphkernel knowledge retract --turn 42fec86c --reason "the user took it back"`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return retractFacts(a, c, &f, why, dry) },
+	}
+	f.register(c)
+	c.Flags().StringVar(&why, "reason", "", "why, for the record")
+	c.Flags().BoolVar(&dry, "dry-run", false, "change nothing; show what would be retracted")
+	cli.NoFiles(c, "reason")
+	return c
+}
+
+func retractFacts(a *cli.App, c *cobra.Command, f *factFlags, why string, dry bool) error {
+	check := knowledge.Act{Kind: knowledge.Retract, Statement: knowledge.ID{1}, Reason: why}
+	if err := check.Check(); err != nil {
+		return cli.Usagef("--reason: %w", err)
+	}
+	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		if err := s.HoldsTurns(c.Context()); err != nil {
+			return err
+		}
+		q, err := f.query(c, s)
+		if err != nil {
+			return err
+		}
+		list, err := s.Retract(c.Context(), s.Tenant, q, why, dry)
+		if err != nil {
+			return err
+		}
+		lines := []statementJSON{}
+		for i := range list {
+			lines = append(lines, statementOfFact(&list[i].Act.Fact))
+		}
+		return a.Print(map[string]any{"retracted": lines, "dry_run": dry}, func(w io.Writer) {
+			for i := range list {
+				fact := &list[i].Act.Fact
+				fmt.Fprintf(w, "  %s%s\n", arrow(shown(fact.Subject, fact.Written.Subject), shown(fact.Predicate, ""), shown(fact.Object, fact.Written.Object)), render.OneLine(said(fact), 300))
+			}
+			if dry {
+				fmt.Fprintf(w, "%d facts would be retracted\n", len(list))
+				return
+			}
+			fmt.Fprintf(w, "%d facts are retracted\n", len(list))
+		})
+	})
+}

@@ -1,0 +1,406 @@
+package facts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest/llm"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+const llmHelp = `With --llm-url a model is asked instead, at any endpoint that speaks as OpenAI's chat
+completions do. The text of the turns leaves this machine then, to that address and no other.
+Question and answer are admitted as turns, in a conversation of their own, and each fact has
+the answer as its evidence and the source llm:MODEL. However sure the model claims to be, it
+is held for --llm-confidence at most. What is no answer in the form asked for is refused and
+counted, never repaired. A turn is shown to a model once; --llm-again shows all of them anew.
+With --llm-max-requests 0 nothing is asked, and questions_left says how much there would be.
+The result, as JSON:
+
+  {"source","turns","requests","retries","unusable","shown","cut","questions_left","answers",
+   "asserted","confirmed","existing","retracted","refused":{REASON:n},"skipped":{REASON:n},"head"}`
+
+// DefaultLLMKey is the variable that holds the endpoint's key, if no other is named.
+const DefaultLLMKey = "GRAPHKERNEL_LLM_KEY"
+
+// llmFlags say which model is asked, and how.
+type llmFlags struct {
+	url, model, keyEnv, confidence string
+
+	most            int
+	timeout         time.Duration
+	again, insecure bool
+	keyNamed        bool // keyEnv was given, so the variable must be there
+}
+
+func (f *llmFlags) define(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.url, "llm-url", "", "ask a model at this address, such as https://HOST/v1")
+	flags.StringVar(&f.model, "llm-model", "", "the model's name there")
+	flags.StringVar(&f.keyEnv, "llm-key-env", DefaultLLMKey, "the variable that holds the key, if one is needed")
+	flags.StringVar(&f.confidence, "llm-confidence", llm.DefaultCeiling.String(), "what a fact of the model is held for at most, from 0 to 1")
+	flags.IntVar(&f.most, "llm-max-requests", 100, "ask at most so many questions")
+	flags.DurationVar(&f.timeout, "llm-timeout", llm.TryTimeout, "wait so long for an answer")
+	flags.BoolVar(&f.again, "llm-again", false, "ask about turns that were asked about before, too")
+	flags.BoolVar(&f.insecure, "llm-insecure", false, "let text and key travel in the clear, over http:// to another host")
+	cli.NoFiles(c, "llm-url", "llm-model", "llm-key-env", "llm-confidence", "llm-max-requests", "llm-timeout")
+}
+
+// llmFlagNames are the flags that say something only beside --llm-url.
+var llmFlagNames = [...]string{"llm-model", "llm-key-env", "llm-confidence", "llm-max-requests", "llm-timeout", "llm-again", "llm-insecure"}
+
+// given reports whether a model is to be asked.
+func (f *llmFlags) given(c *cobra.Command) (bool, error) {
+	f.keyNamed = c.Flags().Changed("llm-key-env")
+	if !c.Flags().Changed("llm-url") {
+		for _, name := range llmFlagNames {
+			if c.Flags().Changed(name) {
+				return false, cli.Usagef("--%s is about asking a model; say where with --llm-url", name)
+			}
+		}
+		return false, nil
+	}
+	switch {
+	case f.model == "":
+		return false, cli.Usagef("--llm-url needs --llm-model, the model's name at that address")
+	case f.most < 0:
+		return false, cli.Usagef("--llm-max-requests is %d, want 0 or more", f.most)
+	case f.timeout <= 0:
+		return false, cli.Usagef("--llm-timeout is %s, want more than nothing, such as 5m", f.timeout)
+	}
+	return true, nil
+}
+
+// extractor gives what asks the model.
+func (f *llmFlags) extractor(a *cli.App) (*llm.Extractor, error) {
+	key := a.Getenv(f.keyEnv)
+	if key == "" && f.keyNamed {
+		return nil, cli.Usagef("--llm-key-env names the variable %.80q, which is not set; set it to the endpoint's key", f.keyEnv)
+	}
+	x, err := llm.New(llm.Config{
+		URL: f.url, Model: llm.Model(f.model), Key: key, AllowPlaintext: f.insecure, Timeout: f.timeout, Clock: a.Clock,
+		Client: &http.Client{Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10,
+		}},
+	})
+	switch {
+	case errors.Is(err, llm.ErrPlaintext):
+		return nil, cli.Usagef("--llm-url: %w; give an https:// address, or --llm-insecure if the way there is safe", err)
+	case errors.Is(err, llm.ErrModel):
+		return nil, cli.Usagef("--llm-model: %w", err)
+	case err != nil:
+		return nil, cli.Usagef("--llm-url: %w", err)
+	}
+	return x, nil
+}
+
+type askedJSON struct {
+	Source   string `json:"source"`
+	Turns    int    `json:"turns"`    // that were looked at
+	Requests int    `json:"requests"` // questions that were asked
+	Retries  int    `json:"retries"`
+	Unusable int    `json:"unusable"` // questions that got no answer that could be kept
+	Shown    int    `json:"shown"`    // turns, in questions that were answered
+	Cut      int    `json:"cut"`      // of these, of which the beginning was shown
+	Left     int    `json:"questions_left"`
+	Answers  int    `json:"answers"` // that were read, those that had been asked for before too
+	outcomeJSON
+	Retracted int            `json:"retracted"`
+	Refused   map[string]int `json:"refused"`
+	Skipped   map[string]int `json:"skipped"`
+	Head      uint64         `json:"head"`
+}
+
+func askForFacts(a *cli.App, ctx context.Context, f *llmFlags, only *dag.ConversationID, after dag.Seq) error {
+	ceiling, err := confidenceOf("llm-confidence", f.confidence)
+	if err != nil {
+		return err
+	}
+	extractor, err := f.extractor(a)
+	if err != nil {
+		return err
+	}
+	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+		if err := s.HoldsTurns(ctx); err != nil {
+			return err
+		}
+		model := llm.Model(f.model)
+		x := &asking{
+			Session: s, extractor: extractor, model: model, ceiling: ceiling, most: f.most, again: f.again, clock: a.Clock, note: a.Note,
+			result: &askedJSON{Source: model.Source(), Refused: map[string]int{}, Skipped: map[string]int{}},
+		}
+		x.learner = learner{Session: s, counts: &x.result.outcomeJSON, after: func() {}}
+		x.learner.place = func(i int) string { return "answer " + x.learner.acts[i].Fact.Turn.String() }
+		bar := a.Counting("asking")
+		err := x.run(ctx, only, after, bar)
+		bar.Stop()
+		if err != nil {
+			if x.result.Answers > 0 {
+				a.Note("%d answers are kept and %d facts were learned before this; extracting again goes on from there", x.result.Answers, x.result.Asserted+x.result.Confirmed)
+			}
+			return err
+		}
+		if only != nil && x.result.Turns == 0 && after == 0 {
+			return fmt.Errorf("conversation %s of tenant %s: %w; see: graphkernel show", only, s.Tenant, store.ErrNotFound)
+		}
+		return a.Print(x.result, func(w io.Writer) { printAsked(w, x.result) })
+	})
+}
+
+func printAsked(w io.Writer, r *askedJSON) {
+	fmt.Fprintf(w, "%d turns, %d requests to %s showed %d of them; %d answers: %s; head %d\n",
+		r.Turns, r.Requests, r.Source, r.Shown, r.Answers, &r.outcomeJSON, r.Head)
+	cli.PrintCounts(w, "refused", r.Refused)
+	cli.PrintCounts(w, "skipped", r.Skipped)
+	for _, line := range [...]struct {
+		n    int
+		text string
+	}{
+		{r.Cut, "turns were longer than is shown, and were shown cut off"},
+		{r.Retries, "requests were repeated"},
+		{r.Unusable, "questions got no answer that can be kept; extracting again asks them again"},
+		{r.Left, "questions are left, since --llm-max-requests is reached; extracting again asks them"},
+		{r.Retracted, "facts were retracted or superseded before, and stay so"},
+	} {
+		if line.n > 0 {
+			fmt.Fprintf(w, "  %d %s\n", line.n, line.text)
+		}
+	}
+}
+
+// An asking is one run of asking a model over a store.
+type asking struct {
+	*cli.Session
+	extractor *llm.Extractor
+	model     llm.Model
+	ceiling   dag.PPM
+	most      int
+	again     bool
+	clock     func() time.Time
+	note      func(format string, args ...any)
+	learner   learner
+	result    *askedJSON
+	ended     map[knowledge.ID]bool // statements that were believed once and are not
+	unusable  int                   // questions in a row
+
+	history  *llm.History // of the conversation at hand
+	question *llm.Question
+}
+
+func (x *asking) run(ctx context.Context, only *dag.ConversationID, after dag.Seq, bar *cli.Bar) (err error) {
+	if x.ended, err = readEnded(x.Session, ctx); err != nil {
+		return err
+	}
+	if only != nil {
+		err = x.conversation(ctx, *only, after)
+	} else {
+		err = x.eachConversation(ctx, func(id dag.ConversationID, done int) error {
+			bar.Update(int64(done), 0)
+			return x.conversation(ctx, id, after)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	head, err := x.Head(ctx, x.Tenant)
+	x.result.Head = uint64(head)
+	return err
+}
+
+// eachConversation calls fn with the conversations, and how many came before.
+func (x *asking) eachConversation(ctx context.Context, fn func(id dag.ConversationID, done int) error) error {
+	const page = 1000
+	done := 0
+	for after := (dag.ConversationID{}); ; {
+		list, err := x.Conversations(ctx, x.Tenant, after, page)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			after = list[i].ID
+			if err := fn(after, done); err != nil {
+				return err
+			}
+			done++
+		}
+		if len(list) < page {
+			return nil
+		}
+	}
+}
+
+// conversation learns what is told about one conversation already, and asks about the rest.
+func (x *asking) conversation(ctx context.Context, id dag.ConversationID, after dag.Seq) error {
+	x.history = llm.NewHistory(x.model)
+	exchanges := llm.ConversationOf(id)
+	if err := x.EachTurn(ctx, &exchanges, 0, func(r *store.Record, body *dag.Body) error {
+		facts, refused, read := x.history.Add(&r.Turn, body, cli.ParentsOf(r))
+		return x.read(ctx, facts, refused, read)
+	}); err != nil {
+		return err
+	}
+	if err := x.learner.flush(ctx); err != nil {
+		return err
+	}
+	x.question = llm.NewQuestion(x.model, id)
+	if err := x.EachTurn(ctx, &id, after, func(r *store.Record, body *dag.Body) error { return x.turn(ctx, r, body) }); err != nil {
+		return err
+	}
+	return x.ask(ctx, id)
+}
+
+// turn puts a turn into the question, after asking the one that is full.
+func (x *asking) turn(ctx context.Context, r *store.Record, body *dag.Body) error {
+	x.result.Turns++
+	switch {
+	case body == nil:
+		x.result.Skipped["erased"]++
+		return nil
+	case llm.IsExchange(body):
+		x.result.Skipped["model_exchange"]++
+		return nil
+	case strings.TrimSpace(body.Content) == "":
+		x.result.Skipped["blank"]++
+		return nil
+	case !x.again && x.history.Shown(r.Turn.ID):
+		x.result.Skipped["shown_before"]++
+		return nil
+	}
+	if x.question.Add(r.Turn.ID, r.Turn.Role, body.Content) {
+		return nil
+	}
+	if err := x.ask(ctx, r.Turn.Conversation); err != nil {
+		return err
+	}
+	x.question.Add(r.Turn.ID, r.Turn.Role, body.Content) // the first always fits
+	return nil
+}
+
+// ask asks the question, if it shows anything, keeps the answer, learns from it, and begins
+// the next question.
+func (x *asking) ask(ctx context.Context, id dag.ConversationID) error {
+	turns := x.question.Turns()
+	x.question = llm.NewQuestion(x.model, id)
+	if len(turns) == 0 {
+		return nil
+	}
+	if x.result.Requests >= x.most {
+		x.result.Left++
+		return nil
+	}
+	q, err := x.anew(ctx, id, turns)
+	if err != nil || len(q.Turns()) == 0 {
+		return err
+	}
+	asked, err := dag.TimeOf(x.clock())
+	if err != nil {
+		return err
+	}
+	x.result.Requests++
+	answer, err := x.extractor.Ask(ctx, q)
+	if err != nil {
+		return x.failed(err)
+	}
+	x.unusable = 0
+	x.result.Retries += answer.Tries - 1
+	if now, err := x.anew(ctx, id, q.Turns()); err != nil {
+		return err
+	} else if len(now.Turns()) < len(q.Turns()) { // the prompt would bring its text back
+		x.result.Unusable++
+		x.note("a turn was erased while the model answered about it: neither the prompt nor the answer is kept; run this again to ask about the others")
+		return nil
+	}
+	came, err := dag.TimeOf(x.clock())
+	if err != nil {
+		return err
+	}
+	drafts := x.history.Keep(q, answer, x.ceiling, asked, came)
+	if len(drafts) > 0 {
+		if _, err := x.Admit(ctx, x.Tenant, drafts); err != nil {
+			return err
+		}
+	}
+	x.result.Shown += len(q.Turns())
+	x.result.Cut += q.Cut()
+	for i := range drafts {
+		facts, refused, read := x.history.AddDraft(&drafts[i])
+		if err := x.read(ctx, facts, refused, read); err != nil {
+			return err
+		}
+	}
+	return x.learner.flush(ctx)
+}
+
+// anew makes a question of the turns as they are now: one may have been erased while a
+// question was being answered, and must not be shown any more, nor be kept.
+func (x *asking) anew(ctx context.Context, id dag.ConversationID, turns []dag.TurnID) (*llm.Question, error) {
+	records, err := x.Store.Turns(ctx, x.Tenant, turns)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(records, func(a, b store.Record) int { return int(int64(a.Seq) - int64(b.Seq)) })
+	q := llm.NewQuestion(x.model, id)
+	for i := range records {
+		body, err := cli.BodyOf(&records[i])
+		if err != nil {
+			return nil, err
+		}
+		if body != nil {
+			q.Add(records[i].Turn.ID, records[i].Turn.Role, body.Content) // it fitted, and labels have only become shorter
+		}
+	}
+	return q, nil
+}
+
+// failed passes over a question that was answered in no usable way, unless that seems to be
+// what this endpoint always does.
+func (x *asking) failed(err error) error {
+	const most = 3
+	var unusable *llm.UnusableError
+	if !errors.As(err, &unusable) {
+		return err
+	}
+	x.result.Unusable++
+	if x.unusable++; x.unusable >= most {
+		return fmt.Errorf("%d questions in a row got no answer that can be kept, the last of them: %w", most, err)
+	}
+	if x.result.Unusable == 1 {
+		x.note("a question got no answer that can be kept: %v", err)
+	}
+	return nil
+}
+
+// read takes over what an answer holds.
+func (x *asking) read(ctx context.Context, facts []knowledge.Fact, refused llm.Refusals, read bool) error {
+	if read {
+		x.result.Answers++
+	}
+	for why, n := range refused {
+		x.result.Refused[string(why)] += n
+	}
+	for i := range facts {
+		if x.ended[facts[i].ID()] {
+			x.result.Retracted++
+			continue
+		}
+		if len(x.learner.acts) == knowledge.MaxActs {
+			if err := x.learner.flush(ctx); err != nil {
+				return err
+			}
+		}
+		x.learner.acts = append(x.learner.acts, knowledge.Act{Kind: knowledge.Assert, Fact: facts[i]})
+	}
+	return nil
+}

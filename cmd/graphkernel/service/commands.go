@@ -1,0 +1,14 @@
+// Package service owns the commands that serve: over HTTP, and to a model over MCP, with
+// their settings.
+package service
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+)
+
+// serviceCommands makes the commands of this package.
+func Commands(a *cli.App) []*cobra.Command {
+	return []*cobra.Command{serveCommand(a), mcpCommand(a), configCommand(a)}
+}

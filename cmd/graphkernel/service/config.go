@@ -1,0 +1,469 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/rawbytes"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/server"
+)
+
+// A setting is one thing about the service that can be told. Its flag is the key
+// with dashes, its variable GRAPHKERNEL_ and the key in capitals with underscores.
+type setting struct {
+	Key, Standard, help string
+}
+
+// Settings lists every setting. What stands in the file counts less than the
+// environment, and that less than a flag.
+var Settings = [...]setting{
+	{"addr", "127.0.0.1:8080", "where to listen, HOST:PORT; port 0 takes a free one"},
+	{"tls.cert", "", "a certificate's file, PEM; with tls.key the service speaks TLS, and reads both again when they change"},
+	{"tls.key", "", "the private key's file"},
+	{"cors", "", "origins that browsers may ask from, with commas; empty: none"},
+	{"trusted_proxies", "", "networks whose X-Forwarded-For is believed, with commas, such as 10.0.0.0/8"},
+	{"mcp", "true", "answer the Model Context Protocol at /mcp"},
+	{"mcp_tools", "", "tools of an MCP session whose URL has no ?tools=: sets and tools, with commas; empty: those of its role"},
+	{"oidc.issuer", "", "take JWTs of this issuer, beside API keys"},
+	{"oidc.audience", "", "the audience that they must be for"},
+	{"oidc.jwks", "", "the issuer's keys, https://… or file:PATH"},
+	{"oidc.tenant_claim", "tenant", "the claim that names the tenant"},
+	{"oidc.role_claim", "role", "the claim that names the role"},
+	{"log.level", "info", "debug, info, warn or error"},
+	{"log.public", "", "tenants whose ledger anybody may read without a key, with commas; empty: none"},
+	{"log.witnesses", "", "a trust file; its witnesses with a URL are asked to cosign checkpoints"},
+	{"log.every", "10s", "how old a cosigned checkpoint may be before they are asked again"},
+	{"log.witness_timeout", "5s", "how long they may take to answer"},
+	{"witness.logs", "", "a trust file; the checkpoints of its logs are cosigned at /witness"},
+	{"trace.exporter", "none", "where spans go: none, or log (a line each, at level info)"},
+	{"trace.sample", "0.01", "the share of requests traced, from 0 to 1; a caller's own decision counts more"},
+	{"shutdown_delay", "200ms", "how long requests are still taken when the service stops, while it says that it is not ready"},
+	{"shutdown_grace", "30s", "how long requests at work may take to finish after that"},
+	{"cache.graph_bytes", "268435456", "bytes of skeletons of conversations kept in memory, some 135 for each turn"},
+	{"cache.cut_bytes", "33554432", "bytes of finished cuts kept, without text"},
+	{"cache.text_bytes", "67108864", "bytes of encoded turns kept"},
+	{"limits.body_bytes", "67108864", "bytes of a request's body; a stream of lines has no such bound"},
+	{"limits.bodies_bytes", "536870912", "bytes of bodies and answers that are held at once; a quarter of it for one key"},
+	{"limits.line_bytes", "67108864", "bytes of one line of a stream, at most so many"},
+	{"limits.batch_turns", "10000", "turns of one admission"},
+	{"limits.rate", "2000", "requests a second for each key, and each address that needs none; -1: no limit"},
+	{"limits.burst", "0", "requests at once for each of those; 0: twice the rate"},
+	{"limits.auth_failures", "10", "failed authentications a second for each address; -1: no limit"},
+	{"limits.concurrent", "0", "requests at work at once; 0: 16 for each processor"},
+	{"limits.queue", "1024", "requests that wait for a place"},
+	{"limits.queue_wait", "2s", "how long they wait"},
+	{"limits.timeout", "30s", "of a request"},
+	{"limits.header_timeout", "5s", "until a request's headers are read"},
+	{"limits.idle_timeout", "2m", "of a connection between requests"},
+	{"limits.connections", "2048", "open connections; more are closed at once"},
+	{"limits.streams", "16", "open streams, of events and of lines, for each key"},
+}
+
+func (s *setting) flag() string { return strings.NewReplacer(".", "-", "_", "-").Replace(s.Key) }
+
+func (s *setting) variable() string {
+	return "GRAPHKERNEL_" + strings.ToUpper(strings.ReplaceAll(s.Key, ".", "_"))
+}
+
+// A configuration is every setting's value, and where it came from.
+type configuration struct {
+	values *koanf.Koanf
+	origin map[string]string
+}
+
+func registerSettings(c *cobra.Command) *string {
+	file := c.Flags().String("config", "", "a YAML file with settings ($GRAPHKERNEL_CONFIG)")
+	for i := range Settings {
+		s := &Settings[i]
+		usage := s.help
+		if s.Standard != "" {
+			usage += " (default " + s.Standard + ")"
+		}
+		c.Flags().String(s.flag(), "", usage)
+	}
+	_ = c.RegisterFlagCompletionFunc("mcp-tools", completeTools)                                                                                          // the flag exists
+	_ = c.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("trace-exporter", cobra.FixedCompletions([]string{"none", "log"}, cobra.ShellCompDirectiveNoFileComp))               // the flag exists
+	return file
+}
+
+// configure puts the settings together: file < environment < flags.
+func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error) {
+	conf := &configuration{koanf.New("."), map[string]string{}}
+	standard, given, flags := map[string]any{}, map[string]any{}, map[string]any{}
+	for i := range Settings {
+		s := &Settings[i]
+		standard[s.Key] = s.Standard
+		if v := a.Getenv(s.variable()); v != "" {
+			given[s.Key] = v
+		}
+		if f := c.Flags().Lookup(s.flag()); f.Changed {
+			flags[s.Key] = f.Value.String()
+		}
+	}
+	if file == "" {
+		file = a.Getenv("GRAPHKERNEL_CONFIG")
+	}
+	if err := knownVariables(a); err != nil {
+		return nil, err
+	}
+	fromFile, err := readSettings(file)
+	if err != nil {
+		return nil, err
+	}
+	for _, layer := range []struct {
+		origin string
+		values map[string]any
+	}{{"default", standard}, {"file", fromFile}, {"environment", given}, {"flag", flags}} {
+		if err := conf.values.Load(confmap.Provider(layer.values, "."), nil); err != nil {
+			return nil, fmt.Errorf("settings: %w", err)
+		}
+		for key := range layer.values {
+			conf.origin[key] = layer.origin
+		}
+	}
+	return conf, nil
+}
+
+// otherVariables are read elsewhere.
+var otherVariables = []string{
+	"GRAPHKERNEL_STORE", "GRAPHKERNEL_TENANT", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_IDENTITY", "GRAPHKERNEL_HISTORY", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_KEY_ID", "GRAPHKERNEL_CONFIG",
+	facts.DefaultLLMKey,
+	"GRAPHKERNEL_URL", "GRAPHKERNEL_KEY", // examples/guard
+}
+
+// knownVariables refuses a variable that begins as ours do and is none: it may be a
+// misspelt limit.
+func knownVariables(a *cli.App) error {
+	if a.Environ == nil {
+		return nil
+	}
+	for _, v := range a.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		known := !strings.HasPrefix(name, "GRAPHKERNEL_") || slices.Contains(otherVariables, name)
+		known = known || slices.ContainsFunc(Settings[:], func(s setting) bool { return s.variable() == name })
+		if !known {
+			return cli.Usagef("there is no setting %s; graphkernel config lists them", name)
+		}
+	}
+	return nil
+}
+
+// readSettings reads a file of settings. What is not known is an error: it may be
+// a misspelt limit.
+func readSettings(path string) (map[string]any, error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.Usagef("there is no configuration at %s", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	k := koanf.New(".")
+	if err := k.Load(rawbytes.Provider(data), yaml.Parser()); err != nil {
+		return nil, cli.Usagef("%s: %v", path, err)
+	}
+	values := map[string]any{}
+	for key, v := range k.All() {
+		if !slices.ContainsFunc(Settings[:], func(s setting) bool { return s.Key == key }) {
+			if key == "store" || key == "keys" || key == "identity" {
+				return nil, cli.Usagef("%s: %s is no setting of the file; give --%s or GRAPHKERNEL_%s", path, key, key, strings.ToUpper(key))
+			}
+			return nil, cli.Usagef("%s: there is no setting %q; graphkernel config lists them", path, key)
+		}
+		switch v := v.(type) {
+		case nil:
+			values[key] = ""
+		case []any:
+			parts := make([]string, len(v))
+			for i := range v {
+				parts[i] = fmt.Sprint(v[i])
+			}
+			values[key] = strings.Join(parts, ",")
+		default:
+			values[key] = fmt.Sprint(v)
+		}
+	}
+	return values, nil
+}
+
+// text gives a setting's value.
+func (c *configuration) text(key string) string { return c.values.String(key) }
+
+// list gives a setting's value, split at commas.
+func (c *configuration) list(key string) []string {
+	var list []string
+	for _, part := range strings.Split(c.text(key), ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// A reading reads settings by type and keeps the first fault.
+type reading struct {
+	*configuration
+	err error
+}
+
+func readAs[T any](r *reading, key, want string, parse func(string) (T, error)) T {
+	v, err := parse(r.text(key))
+	if err != nil && r.err == nil {
+		r.err = cli.Usagef("%s is %q (%s), want %s", key, r.text(key), r.origin[key], want)
+	}
+	return v
+}
+
+func (r *reading) duration(key string) time.Duration {
+	return readAs(r, key, "a duration above zero, such as 30s", func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err == nil && d <= 0 {
+			err = errors.New("not above zero")
+		}
+		return d, err
+	})
+}
+
+// pause is a duration that may be zero.
+func (r *reading) pause(key string) time.Duration {
+	return readAs(r, key, "a duration such as 200ms, or 0s", func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err == nil && d < 0 {
+			err = errors.New("below zero")
+		}
+		return d, err
+	})
+}
+
+func (r *reading) number(key string, least int) int {
+	return readAs(r, key, fmt.Sprintf("an integer of at least %d", least), func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err == nil && n < least {
+			err = errors.New("too small")
+		}
+		return n, err
+	})
+}
+
+// atMost is number from 1 on with a bound that is not ours to lift.
+func (r *reading) atMost(key string, most int) int {
+	n := r.number(key, 1)
+	if n > most && r.err == nil {
+		r.err = cli.Usagef("%s is %d (%s), want at most %d", key, n, r.origin[key], most)
+	}
+	return n
+}
+
+func (r *reading) rate(key string) float64 {
+	return readAs(r, key, "a number above zero, or -1 for no limit", func(s string) (float64, error) {
+		n, err := strconv.ParseFloat(s, 64)
+		if err == nil && n != -1 && !(n > 0 && n < 1e9) {
+			err = errors.New("out of range")
+		}
+		return n, err
+	})
+}
+
+func (r *reading) share(key string) float64 {
+	return readAs(r, key, "a number from 0 to 1", func(s string) (float64, error) {
+		n, err := strconv.ParseFloat(s, 64)
+		if err == nil && !(n >= 0 && n <= 1) {
+			err = errors.New("out of range")
+		}
+		return n, err
+	})
+}
+
+func (r *reading) flag(key string) bool { return readAs(r, key, "true or false", strconv.ParseBool) }
+
+func (r *reading) networks(key string) []netip.Prefix {
+	var list []netip.Prefix
+	for _, part := range r.list(key) {
+		p, err := netip.ParsePrefix(part)
+		if err != nil && r.err == nil {
+			r.err = cli.Usagef("%s holds %q (%s), want networks such as 10.0.0.0/8", key, part, r.origin[key])
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// tenants reads names of tenants, each once.
+func (r *reading) tenants(key string) []dag.Tenant {
+	var list []dag.Tenant
+	for _, part := range r.list(key) {
+		t, err := dag.ParseTenant(part)
+		if err == nil && slices.Contains(list, t) {
+			err = errors.New("it occurs twice")
+		}
+		if err != nil && r.err == nil {
+			r.err = cli.Usagef("%s holds %q (%s): %v", key, part, r.origin[key], err)
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// trust reads the trust file that a setting names; nil if it names none.
+func (r *reading) trust(key string) *ledger.Trust {
+	path := r.text(key)
+	if path == "" || r.err != nil {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		r.err = cli.Usagef("%s (%s): there is no trust file at %s", key, r.origin[key], path)
+		return nil
+	}
+	var t *ledger.Trust
+	if err == nil {
+		t, err = ledger.ParseTrust(data)
+	}
+	if err != nil {
+		r.err = fmt.Errorf("%s (%s): %s: %w", key, r.origin[key], path, err)
+		return nil
+	}
+	return t
+}
+
+// origins reads what browsers call an origin: a scheme, a host, and perhaps a port.
+func (r *reading) origins(key string) []string {
+	list := r.list(key)
+	for _, o := range list {
+		u, err := url.Parse(o)
+		if o != "*" && (err != nil || u.Host == "" || o != u.Scheme+"://"+u.Host) && r.err == nil {
+			r.err = cli.Usagef("%s holds %q (%s), want origins such as https://app.example, or *", key, cli.WithoutPassword(o), r.origin[key])
+		}
+	}
+	return list
+}
+
+// addr reads where to listen.
+func (r *reading) addr(key string) {
+	if _, _, err := net.SplitHostPort(r.text(key)); err != nil && r.err == nil {
+		r.err = cli.Usagef("%s is %q (%s), want HOST:PORT: %v", key, r.text(key), r.origin[key], err)
+	}
+}
+
+func (r *reading) limits() server.Limits {
+	return server.Limits{
+		BodyBytes:     int64(r.number("limits.body_bytes", 1)),
+		BodiesBytes:   int64(r.number("limits.bodies_bytes", 1)),
+		LineBytes:     r.atMost("limits.line_bytes", ingest.MaxLine),
+		BatchTurns:    r.atMost("limits.batch_turns", kernel.MaxBatch),
+		Rate:          r.rate("limits.rate"),
+		Burst:         r.number("limits.burst", 0),
+		AuthFailures:  r.rate("limits.auth_failures"),
+		Concurrent:    r.number("limits.concurrent", 0),
+		Queue:         r.number("limits.queue", 1),
+		QueueWait:     r.duration("limits.queue_wait"),
+		Timeout:       r.duration("limits.timeout"),
+		HeaderTimeout: r.duration("limits.header_timeout"),
+		IdleTimeout:   r.duration("limits.idle_timeout"),
+		Connections:   r.number("limits.connections", 1),
+		Streams:       r.number("limits.streams", 1),
+	}
+}
+
+func configCommand(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "Print the settings of the service, and where each comes from",
+		Long: `Prints what serve would run with: the file counts less than the environment, and
+that less than a flag. A setting limits.rate is limits: {rate: …} in the file,
+GRAPHKERNEL_LIMITS_RATE in the environment and --limits-rate as a flag. Secrets are
+no settings; of them it says only whether they are given.
+
+With --output json: {"settings":[{"key","value","origin"}],"secrets":{NAME:bool}}`,
+		Example: "  graphkernel config\n  GRAPHKERNEL_LIMITS_RATE=50 graphkernel config --config service.yaml",
+		Args:    cli.NoArgs,
+	}
+	file := registerSettings(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		conf, err := configure(a, c, *file)
+		if err != nil {
+			return err
+		}
+		r := &reading{configuration: conf}
+		if _, err := r.service(); err != nil {
+			return err
+		}
+		return printSettings(a, conf)
+	}
+	return c
+}
+
+// A SettingJSON is a setting as --output json prints it.
+type SettingJSON struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+}
+
+// secretVariables hold what is never printed.
+var secretVariables = []string{"GRAPHKERNEL_SECRET", facts.DefaultLLMKey}
+
+func printSettings(a *cli.App, conf *configuration) error {
+	lines := []SettingJSON{
+		{"store", cli.WithoutPassword(a.StoreName()), from(a.StoreFlag, a.Getenv("GRAPHKERNEL_STORE"))},
+		{"keys", cli.First(a.KeysFlag, a.Getenv("GRAPHKERNEL_KEYS"), a.DefaultKeys()), from(a.KeysFlag, a.Getenv("GRAPHKERNEL_KEYS"))},
+		{"identity", cli.First(a.IdentityFlag, a.Getenv("GRAPHKERNEL_IDENTITY"), a.DefaultIdentity()), from(a.IdentityFlag, a.Getenv("GRAPHKERNEL_IDENTITY"))},
+	}
+	for i := range Settings {
+		key := Settings[i].Key
+		value := conf.text(key)
+		lines = append(lines, SettingJSON{key, cli.WithoutPassword(value), conf.origin[key]})
+	}
+	secrets := map[string]bool{}
+	for _, name := range secretVariables {
+		secrets[name] = a.Getenv(name) != ""
+	}
+	return a.Print(map[string]any{"settings": lines, "secrets": secrets}, func(w io.Writer) {
+		t := cli.NewTable(w, "setting", "value", "from")
+		for _, l := range lines {
+			t.AppendRow(table.Row{l.Key, l.Value, l.Origin})
+		}
+		t.Render()
+		for _, name := range slices.Sorted(maps.Keys(secrets)) {
+			fmt.Fprintf(w, "%s is %s\n", name, map[bool]string{true: "given (not shown)", false: "not given"}[secrets[name]])
+		}
+	})
+}
+
+// from says where the value of a flag that every command has comes from.
+func from(flag, variable string) string {
+	switch {
+	case flag != "":
+		return "flag"
+	case variable != "":
+		return "environment"
+	}
+	return "default"
+}

@@ -1,0 +1,120 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/server/mcp"
+)
+
+func mcpCommand(a *cli.App) *cobra.Command {
+	var role, tools string
+	var memory bool
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve an agent on this machine over the Model Context Protocol",
+		Long: `Speaks the Model Context Protocol on standard input and output, until the input
+ends: an MCP client starts this command. Makes the store if there is none. Standard
+output carries nothing but the protocol; messages go to standard error. docs/mcp.md
+shows how clients are set up, and has every tool.
+
+A model reads the definitions of its tools before anything else, so it has few of them.
+--tools names sets of tools, and single tools, with commas between them:
+
+` + toolSets() + `
+If --tools is left out, it is everyday, or audit with --role auditor.
+
+--role says what the client may do, whoever may read the store. Tools that the role does not
+permit are not there, whatever --tools says:
+
+  agent     records turns and facts, gets slices, verifies, asks for facts
+  auditor   reads, verifies, replays and explains; changes nothing
+  verifier  verifies bundles
+  admin     all of these
+
+--memory stands for --tools memory, and adds them to those that --tools names: graphkernel mcp
+--memory has the nine tools of the public MCP memory server (create_entities, search_nodes and so
+on) and no others, so it can be put in that server's place. docs/mcp.md says what differs.
+
+Erasing turns and registering policies are no tools: over this protocol no role may.`,
+		Example: "  claude mcp add graphkernel -- graphkernel mcp\n  claude mcp add memory -- graphkernel mcp --memory\n  graphkernel mcp --tools everyday,knowledge_path",
+		Args:    cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("tools") && tools == "" {
+				return cli.Usagef("--tools is empty; leave it out, or name sets of tools")
+			}
+			if memory {
+				tools = strings.TrimPrefix(tools+","+mcp.MemorySet, ",")
+			}
+			return serveMCP(a, c.Context(), role, tools)
+		},
+
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.Flags().StringVar(&role, "role", string(access.Agent), "agent, auditor, verifier or admin")
+	c.Flags().StringVar(&tools, "tools", "", "sets of tools and tools, with commas, such as everyday or all")
+	c.Flags().BoolVar(&memory, "memory", false, "have the tools of the public memory server")
+	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"agent", "auditor", "verifier", "admin"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("tools", completeTools)                                                                                                // the flag exists
+	return c
+}
+
+// toolSets writes a line of help for each set.
+func toolSets() string {
+	var b strings.Builder
+	for _, set := range mcp.Sets {
+		fmt.Fprintf(&b, "  %-9s %s\n", set.Name, set.For)
+	}
+	return b.String()
+}
+
+// completeTools completes the last name of a list with commas.
+func completeTools(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	given := strings.Split(before, ",")
+	var list []string
+	for _, name := range mcp.ToolNames() {
+		if strings.HasPrefix(before+name, typed) && !slices.Contains(given, name) {
+			list = append(list, before+name)
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
+}
+
+func serveMCP(a *cli.App, ctx context.Context, name, tools string) error {
+	if a.Output == "json" {
+		return cli.Usagef("graphkernel mcp speaks its protocol on standard output; leave out --output json")
+	}
+	role, err := access.ParseRole(name)
+	if err != nil {
+		return cli.Usagef("--role: %v", err)
+	}
+	selected, err := mcp.ParseTools(tools)
+	if err != nil {
+		return cli.Usagef("--tools: %v", err)
+	}
+	ring, err := a.Keyring()
+	if err != nil {
+		return err
+	}
+	return a.WithNewKernel(ctx, ring, func(s *cli.Session) error {
+		version, _ := cli.BuildVersion()
+		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.Stderr, nil)), Version: version, Tools: selected})
+		who := access.Identity{Tenant: s.Tenant, Role: role, Subject: "stdio"}
+		return server.ServeStdio(ctx, who, io.NopCloser(a.Stdin), keepOpen{a.Stdout})
+	})
+}
+
+// keepOpen is a writer that belongs to somebody else.
+type keepOpen struct{ io.Writer }
+
+// Close does nothing.
+func (keepOpen) Close() error { return nil }

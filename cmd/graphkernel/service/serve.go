@@ -1,0 +1,294 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/netip"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/server"
+	"github.com/graphkernel/graphkernel/server/mcp"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+func serveCommand(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer over HTTP and MCP",
+		Long: `Agents admit turns and ask for slices, services verify, auditors replay. /docs is
+the description to be read, /openapi.json the one for programs, /mcp speaks the Model
+Context Protocol.
+
+Every request needs an API key (graphkernel apikey create). With --dev there is one
+for this run, of role admin, which is printed, and slices are signed with a random
+key that is gone after it. So that nothing signed with it stays in a ledger for good,
+the store is one of this run, too, in a temporary folder, unless --store names one.
+
+The service listens on loopback unless it is told otherwise. A keyring that is
+rotated or retired while it runs is taken over at once, and so is an identity; SIGHUP
+makes it look again.
+SIGTERM ends it when the requests at work are done.
+
+With --output json, standard output tells where it listens, once it does:
+
+  {"url","key","tenant"} (key and tenant with --dev alone)`,
+		Example: `  graphkernel serve --dev
+  graphkernel serve --addr :8443 --tls-cert cert.pem --tls-key key.pem
+  graphkernel serve --config service.yaml`,
+		Args: cli.NoArgs,
+	}
+	file := registerSettings(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		conf, err := configure(a, c, *file)
+		if err != nil {
+			return err
+		}
+		return serve(a, c.Context(), &reading{configuration: conf})
+	}
+	return c
+}
+
+// A Service is what the settings ask for.
+type Service struct {
+	limits   server.Limits
+	caches   caches
+	cors     []string
+	proxies  []netip.Prefix
+	mcp      bool
+	tools    mcp.Selection
+	level    slog.Level
+	stopping server.Stopping
+	Exporter string
+	sample   float64
+	ledger   ledgerSettings
+}
+
+// caches are the bounds of what the kernel keeps, in bytes.
+type caches struct{ graphs, cuts, texts int }
+
+// service reads every setting.
+func (r *reading) service() (*Service, error) {
+	s := &Service{
+		limits: r.limits(), caches: caches{r.number("cache.graph_bytes", 1), r.number("cache.cut_bytes", 1), r.number("cache.text_bytes", 1)}, cors: r.origins("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"),
+		stopping: server.Stopping{Delay: r.pause("shutdown_delay"), Grace: r.duration("shutdown_grace")}, Exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
+	}
+	s.ledger = r.ledger()
+	r.addr("addr")
+	s.tools = r.tools("mcp_tools")
+	s.level = readAs(r, "log.level", "debug, info, warn or error", func(text string) (l slog.Level, err error) {
+		return l, l.UnmarshalText([]byte(text))
+	})
+	if known := append(slices.Sorted(maps.Keys(exporters)), "none"); !slices.Contains(known, s.Exporter) && r.err == nil {
+		r.err = cli.Usagef("trace.exporter is %q (%s), want %s", s.Exporter, r.origin["trace.exporter"], strings.Join(known, " or "))
+	}
+	if (r.text("tls.cert") == "") != (r.text("tls.key") == "") && r.err == nil {
+		r.err = cli.Usagef("tls.cert and tls.key belong together; one of them is not given")
+	}
+	given := 0
+	for _, key := range []string{"oidc.issuer", "oidc.audience", "oidc.jwks"} {
+		if r.text(key) != "" {
+			given++
+		}
+	}
+	if given != 0 && given != 3 && r.err == nil {
+		r.err = cli.Usagef("oidc.issuer, oidc.audience and oidc.jwks belong together; %d of them are given", given)
+	}
+	return s, r.err
+}
+
+// tools reads which tools of agents there are.
+func (r *reading) tools(key string) mcp.Selection {
+	selected, err := mcp.ParseTools(strings.Join(r.list(key), ","))
+	if err != nil && r.err == nil {
+		r.err = cli.Usagef("%s (%s): %v", key, r.origin[key], err)
+	}
+	return selected
+}
+
+// collectAt is how far the heap may grow, in percent of what is in use, before it is
+// collected. A service holds little beside its caches and makes much garbage (a bundle
+// is as long as the text in it), so twice the usual memory between collections buys a
+// good part of the processor back. GOGC counts more.
+const collectAt = 200
+
+func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
+	if a.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
+	}
+	settings, err := r.service()
+	if err != nil {
+		return err
+	}
+	ring, err := a.Keyring()
+	if err != nil {
+		return err
+	}
+	id, err := a.Identity()
+	if err == nil && settings.ledger.needsIdentity() {
+		id, err = a.Somebody()
+	}
+	if err != nil {
+		return err
+	}
+	tenant, err := a.Tenant()
+	if err != nil {
+		return err
+	}
+	removed, err := devStore(a)
+	if err != nil {
+		return err
+	}
+	defer removed(&err)
+	backing, err := a.OpenStore(ctx, cli.ToMake)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := backing.Close(); err == nil {
+			err = closed
+		}
+	}()
+	lines := newLineBuffer(a.Stderr)
+	defer lines.flush()
+	log := slog.New(lines.handler(settings.level))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	observers, stopTracing, err := NewObservers(ctx, settings, log)
+	if err != nil {
+		return err
+	}
+	defer stopTracing()
+	authority := token.NewAuthority(ring)
+	watched := observers.store(backing)
+	asker := settings.ledger.asker()
+	k, err := kernel.Open(kernel.Config{
+		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(),
+		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
+		Identity: id, History: a.History(id), Fleeting: a.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
+	})
+	if err != nil {
+		return err
+	}
+	program, _ := cli.BuildVersion()
+	config := server.Config{
+		Kernel: k, Log: log, Clock: a.Clock, Limits: settings.limits, CORS: settings.cors, TrustedProxies: settings.proxies,
+		Registry: observers.Registry, Tracer: observers.provider, Version: program,
+		PublicLogs: settings.ledger.public, Asked: len(settings.ledger.asked()),
+	}
+	if w, ok := backing.(interface{ Writable(context.Context) error }); ok {
+		config.Writable = w.Writable
+	}
+	if config.Witness, err = settings.ledger.witness(id, watched, a.Clock); err != nil {
+		return err
+	}
+	if settings.mcp {
+		tools := mcp.New(k, mcp.Options{Log: log, Version: program, Tools: settings.tools, Origins: settings.cors, Timeout: settings.limits.Timeout})
+		defer tools.Close()
+		config.MCP, config.OnStop = tools.Handler, tools.Close
+	}
+	if config.Authenticate, err = authenticators(a, ctx, r, k, log); err != nil {
+		return err
+	}
+	var devKey string
+	if a.Dev {
+		if devKey, config.Authenticate, err = devAccess(tenant, a.Clock, config.Authenticate); err != nil {
+			return err
+		}
+	}
+	s, err := server.New(ctx, config)
+	if err != nil {
+		return err
+	}
+	remindOfKeys(a, ctx, r, k, tenant)
+	watchFiles(a, ctx, k, authority, log)
+	alive := config.Writable
+	if alive == nil {
+		alive = func(context.Context) error { return nil }
+	}
+	return listen(a, ctx, r, s, settings.stopping, log, tenant, devKey, alive)
+}
+
+// remindOfKeys says what to do where nobody could ask anything yet.
+func remindOfKeys(a *cli.App, ctx context.Context, r *reading, k *kernel.Kernel, tenant dag.Tenant) {
+	if a.Dev || r.text("oidc.issuer") != "" {
+		return
+	}
+	if keys, err := k.Keys(ctx, tenant); err == nil && len(keys) == 0 { // what cannot be read shows itself soon
+		a.Note("graphkernel: tenant %s has no API key yet; graphkernel apikey create --role agent makes one", tenant)
+	}
+}
+
+// listen opens the listener, says where, and answers until ctx ends.
+func listen(a *cli.App, ctx context.Context, r *reading, s *server.Server, stopping server.Stopping, log *slog.Logger, tenant dag.Tenant, devKey string, alive func(context.Context) error) error {
+	secure, err := tlsConfig(ctx, r, log)
+	if err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.text("addr"))
+	if err != nil {
+		return fmt.Errorf("addr %s: %w", r.text("addr"), err)
+	}
+	scheme := "http"
+	if secure != nil {
+		scheme = "https"
+	}
+	url := scheme + "://" + l.Addr().String()
+	if host, _, err := net.SplitHostPort(l.Addr().String()); secure == nil && err == nil && !net.ParseIP(host).IsLoopback() {
+		log.Warn("keys travel in the clear: the service listens beyond loopback without TLS; give tls.cert and tls.key, or put a proxy before it", "addr", l.Addr().String())
+	}
+	said := map[string]string{"url": url}
+	if devKey != "" {
+		said["key"], said["tenant"] = devKey, string(tenant)
+	}
+	if a.Output == "json" {
+		if err := a.PrintJSON(said); err != nil {
+			return errors.Join(err, l.Close())
+		}
+	}
+	a.Note("graphkernel: listening on %s; %s/docs describes it", url, url)
+	if devKey != "" && a.Output != "json" {
+		a.Note("graphkernel: an API key for this run, role admin, tenant %s:", tenant)
+		a.Note("  %s", devKey)
+	}
+	go feedWatchdog(a, ctx, alive, log)
+	err = s.Serve(ctx, l, secure, stopping)
+	if err == nil {
+		a.Note("graphkernel: stopped")
+	}
+	return err
+}
+
+// devAccess makes an API key that stands for this run alone.
+func devAccess(tenant dag.Tenant, clock func() time.Time, others authenticator) (string, authenticator, error) {
+	now, err := dag.TimeOf(clock())
+	if err != nil {
+		return "", nil, err
+	}
+	text, key, err := access.Mint(rand.Reader, tenant, access.Admin, "made by --dev", now)
+	if err != nil {
+		return "", nil, err
+	}
+	return text, func(ctx context.Context, bearer string) (access.Identity, error) {
+		if subtle.ConstantTimeCompare([]byte(bearer), []byte(text)) == 1 {
+			return key.Identity(), nil
+		}
+		return others(ctx, bearer)
+	}, nil
+}
+
+type authenticator = func(ctx context.Context, bearer string) (access.Identity, error)

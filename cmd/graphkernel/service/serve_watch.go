@@ -1,0 +1,110 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// lookAtKeys is how often the files of keys are looked at: a key that another process
+// retires verifies nothing any more after that.
+const lookAtKeys = 50 * time.Millisecond
+
+// A keyFile is one that is taken over whenever it has changed.
+type keyFile struct {
+	path  string
+	what  string                       // for the log
+	take  func() (keys int, err error) // reads the file and puts it in place
+	again chan struct{}                // makes it look again, whatever the file looks like
+}
+
+// watchFiles takes the keyring and the identity over whenever their files have changed.
+func watchFiles(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *token.Authority, log *slog.Logger) {
+	var files []*keyFile
+	watch := func(path, what string, take func() (int, error)) {
+		files = append(files, &keyFile{path, what, take, make(chan struct{}, 1)})
+	}
+	if path, err := a.KeysPath(); err == nil && !a.Dev && (a.Getenv("GRAPHKERNEL_SECRET") == "" || a.KeysFlag != "") {
+		watch(path, "keyring", func() (int, error) {
+			ring, err := token.LoadKeyring(path)
+			if err != nil {
+				return 0, err
+			}
+			authority.Replace(ring)
+			return len(ring.Keys()), nil
+		})
+	}
+	if path, err := a.IdentityPath(); err == nil && !a.Dev {
+		watch(path, "identity", func() (int, error) {
+			id, err := identity.Load(path)
+			if err == nil {
+				err = k.ReplaceIdentity(id)
+			}
+			return len(id.Attestations("")), err
+		})
+	}
+	look := func() {
+		for _, f := range files {
+			select {
+			case f.again <- struct{}{}:
+			default:
+			}
+		}
+	}
+	a.OnHangup.Store(&look)
+	for _, f := range files {
+		go f.watch(ctx, log)
+	}
+}
+
+func (f *keyFile) watch(ctx context.Context, log *slog.Logger) {
+	seen, _ := os.Stat(f.path)
+	known := seen != nil // an identity need not be there
+	seen = nil           // what changed while the service started is seen too
+	tick := time.NewTicker(lookAtKeys)
+	defer tick.Stop()
+	for first, failed := known, false; ; {
+		forced := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.again:
+			forced = true
+		case <-tick.C:
+		}
+		now, _ := os.Stat(f.path) // nil if it cannot be had, which take explains
+		known = known || now != nil
+		other := changed(seen, now)
+		if !known || !other && !forced && !failed {
+			continue
+		}
+		seen = now
+		keys, err := f.take()
+		if err != nil { // tried again with every look: it may be us who lack something
+			if !failed || other || forced {
+				log.Error("the "+f.what+" cannot be read; the one before stays in place", "error", err)
+			}
+			failed = true
+			continue
+		}
+		failed = false
+		if !first {
+			log.Info("the "+f.what+" was taken over", "keys", keys)
+		}
+		first = false
+	}
+}
+
+// changed reports whether a file is another one than it was, or has come or gone.
+func changed(before, now os.FileInfo) bool {
+	if before == nil || now == nil {
+		return before != nil || now != nil
+	}
+	return !os.SameFile(before, now) || !before.ModTime().Equal(now.ModTime()) || before.Size() != now.Size() || before.Mode() != now.Mode()
+}

@@ -1,0 +1,230 @@
+package signing
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// roleHelp says what each role may do.
+const roleHelp = `  verifier   has tokens and bundles judged, and sees that the log only grows
+  agent      admits turns, asks for slices, sees the policies, verifies, fetches
+  auditor    sees turns, slices and policies, verifies, replays and explains; changes nothing
+  admin      everything, registering policies and erasing included`
+
+func apikeyCommand(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "apikey",
+		Short: "Make, list and revoke the keys that callers of a server present",
+		Long: `An API key belongs to one tenant, the one that --tenant names, and has one role:
+
+` + roleHelp + `
+
+The store holds a hash of each key and never the key itself. These are not the
+keys that sign; see: graphkernel keys.`,
+		Args: cli.KnownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var role, note, roles, authors string
+	create := &cobra.Command{
+		Use:   "create --role ROLE [--admit-roles LIST] [--admit-authors LIST] [--note TEXT]",
+		Short: "Make an API key and print it, this once",
+		Long: `Makes a key for the tenant that --tenant names and prints it alone on standard output.
+It is shown this once; whoever loses it makes another and revokes this one. The
+roles:
+
+` + roleHelp + `
+
+A key of role agent admits turns of the roles user, assistant and tool, of any author;
+one of role admin those of every role. --admit-roles and --admit-authors say otherwise:
+lists with commas, and in an author's pattern * stands for any text.
+
+The store is made if there is none. The result, as JSON:
+
+  {"key","id","tenant","role","admits_roles","admits_authors"}`,
+		Example: `  graphkernel apikey create --tenant acme --role agent --note 'the build farm'
+  graphkernel apikey create --role agent --admit-roles assistant,tool --admit-authors 'agent:*,tool:*'
+  graphkernel apikey create --role auditor > auditor.key`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return createAPIKey(a, c, role, note, roles, authors) },
+	}
+	create.Flags().StringVar(&role, "role", "", "what its holder may do: "+roleNames()+" (required)")
+	create.Flags().StringVar(&note, "note", "", fmt.Sprintf("what it is for, at most %d bytes", access.MaxNote))
+	create.Flags().StringVar(&roles, "admit-roles", "", "the roles of the turns that it may admit: user, assistant, tool, system (default: that of its role)")
+	create.Flags().StringVar(&authors, "admit-authors", "", "patterns of the authors whose turns it may admit (default: any)")
+	_ = create.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(strings.Split(roleNames(), ", "), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	cli.NoFiles(create, "note", "admit-roles", "admit-authors")
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the tenant's API keys, revoked ones too, the oldest first",
+		Args:  cli.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return listAPIKeys(a, c) },
+	}
+	revoke := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "End an API key for good",
+		Long: `Ends the key with this id for good; apikey list tells the ids. A server that runs on
+the same store takes the key for one second more at most. Revoking again changes
+nothing.`,
+		Example: `  graphkernel apikey revoke 3f0c9a1be4d27f58
+  graphkernel apikey revoke 3f0c9a1be4d27f58 --tenant acme`,
+		Args:              cli.OneArg("ID"),
+		ValidArgsFunction: completeAPIKeys(a),
+		RunE:              func(c *cobra.Command, args []string) error { return revokeAPIKey(a, c, args[0]) },
+	}
+	c.AddCommand(create, list, revoke)
+	return c
+}
+
+func roleNames() string {
+	names := make([]string, len(access.Roles))
+	for i, r := range access.Roles {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
+}
+
+func createAPIKey(a *cli.App, c *cobra.Command, role, note, roles, authors string) error {
+	if role == "" {
+		return cli.Usagef("apikey create needs --role, one of %s", roleNames())
+	}
+	r, err := access.ParseRole(role)
+	if err != nil {
+		return cli.Usagef("--role: %w", err)
+	}
+	if err := access.CheckNote(note); err != nil {
+		return cli.Usagef("--note: %w", err)
+	}
+	admits, err := access.ParseScope(roles, authors)
+	if err != nil {
+		return cli.Usagef("--admit-roles, --admit-authors: %w", err)
+	}
+	if admits != (access.Scope{}) && !r.May(access.Admit) {
+		return cli.Usagef("--admit-roles and --admit-authors are for keys that admit turns, and a key of role %s admits none", r)
+	}
+	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		text, key, err := s.CreateScopedKey(c.Context(), s.Tenant, r, admits, note)
+		if errors.Is(err, store.ErrTooManyKeys) {
+			return fmt.Errorf("%w, %d, revoked ones included; give another tenant", err, store.MaxKeys)
+		} else if err != nil {
+			return err
+		}
+		if a.Output == "json" {
+			return a.PrintJSON(map[string]string{"key": text, "id": key.ID, "tenant": string(key.Tenant), "role": string(key.Role), "admits_roles": admits.For(r).Roles, "admits_authors": shownAuthors(&key)})
+		}
+		a.Note("API key %s of tenant %s, role %s. It is shown this once.", key.ID, key.Tenant, key.Role)
+		fmt.Fprintln(a.Stdout, text)
+		return nil
+	})
+}
+
+type apiKeyLine struct {
+	ID        string `json:"id"`
+	Role      string `json:"role"`
+	Roles     string `json:"admits_roles"`   // "": none
+	Authors   string `json:"admits_authors"` // "": none
+	CreatedAt string `json:"created_at"`
+	RevokedAt string `json:"revoked_at,omitempty"`
+	Note      string `json:"note,omitempty"`
+}
+
+func apiKeyJSON(k *access.Key) apiKeyLine {
+	l := apiKeyLine{ID: k.ID, Role: string(k.Role), Roles: k.Admits.For(k.Role).Roles, Authors: shownAuthors(k), CreatedAt: k.CreatedAt.String(), Note: k.Note}
+	if k.RevokedAt != 0 {
+		l.RevokedAt = k.RevokedAt.String()
+	}
+	return l
+}
+
+// shownAuthors gives the patterns of the authors whose turns a key admits; "" if it admits none.
+func shownAuthors(k *access.Key) string {
+	if k.Admits.Authors == "" && k.Role.May(access.Admit) {
+		return "*"
+	}
+	return k.Admits.Authors
+}
+
+func listAPIKeys(a *cli.App, c *cobra.Command) error {
+	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		keys, err := s.Keys(c.Context(), s.Tenant)
+		if err != nil {
+			return err
+		}
+		if len(keys) == 0 {
+			a.Note("tenant %s has no API key; graphkernel apikey create --tenant %[1]s --role ROLE makes one", s.Tenant)
+		}
+		lines := make([]apiKeyLine, len(keys))
+		for i := range keys {
+			lines[i] = apiKeyJSON(&keys[i])
+		}
+		return a.Print(map[string]any{"tenant": string(s.Tenant), "keys": lines}, func(w io.Writer) {
+			t := cli.NewTable(w, "id", "role", "admits roles", "authors", "created", "revoked", "note")
+			for _, l := range lines {
+				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), l.CreatedAt, l.RevokedAt, render.OneLine(l.Note, 80)})
+			}
+			t.Render()
+		})
+	})
+}
+
+func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
+	if err := access.CheckID(id); err != nil {
+		return cli.Usagef("%w; see: graphkernel apikey list", err)
+	}
+	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		before, err := s.Store.Key(c.Context(), s.Tenant, id)
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("API key %s of tenant %s: %w; see: graphkernel apikey list --tenant %[2]s", id, s.Tenant, store.ErrNotFound)
+		} else if err != nil {
+			return err
+		}
+		key, err := s.RevokeKey(c.Context(), s.Tenant, id)
+		if err != nil {
+			return err
+		}
+		already := before.RevokedAt != 0
+		result := struct {
+			apiKeyLine
+			Tenant  dag.Tenant `json:"tenant"`
+			Already bool       `json:"already"`
+		}{apiKeyJSON(&key), key.Tenant, already}
+		return a.Print(result, func(w io.Writer) {
+			if already {
+				fmt.Fprintf(w, "API key %s of tenant %s was revoked already, at %s\n", key.ID, key.Tenant, key.RevokedAt)
+				return
+			}
+			fmt.Fprintf(w, "API key %s of tenant %s is revoked\n", key.ID, key.Tenant)
+		})
+	})
+}
+
+// completeAPIKeys completes the ids of keys that stand, each with what it is for.
+func completeAPIKeys(a *cli.App) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var ids []string
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		_ = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
+			keys, err := s.Keys(c.Context(), s.Tenant)
+			for i := range keys {
+				if keys[i].RevokedAt == 0 {
+					ids = append(ids, cobra.CompletionWithDesc(keys[i].ID, render.OneLine(string(keys[i].Role)+" "+keys[i].Note, 60)))
+				}
+			}
+			return err
+		})
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}

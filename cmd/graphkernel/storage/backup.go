@@ -1,0 +1,332 @@
+package storage
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/sqlite"
+	"github.com/graphkernel/graphkernel/store/transfer"
+)
+
+func backupCommand(a *cli.App) *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the whole store into one new file, and check it",
+		Long: `Writes a consistent copy of all tenants into a new SQLite file, while others go on
+writing to the store, checks it as fsck does, and prints its SHA-256 and the head of
+each tenant. The file has mode 0600 and appears when it is complete; it can be used as
+a store. It holds all texts, and hashes of the API keys. The keyring is not in it.
+
+A file that is there is replaced with --force, unless it is the store itself or anybody
+has it open as a store.`,
+		Example: `  graphkernel backup monday.db
+  graphkernel --store postgres: backup monday.db --force`,
+		Args: cli.OneArg("FILE"),
+		RunE: func(c *cobra.Command, args []string) error { return backup(a, c.Context(), args[0], force) },
+	}
+	c.Flags().BoolVar(&force, "force", false, "replace FILE if it is there")
+	return c
+}
+
+func restoreCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Bring a backup back into an empty store, and check it",
+		Long: `Checks a file that backup wrote, copies all of it into the store, which must be empty
+or hold a part of the same, checks the store, and compares the heads and the counts of
+both. A restore that was cut short is taken up by running it again, which reads and
+compares first what is there.
+
+The store is then as it was at the backup. Texts that were erased after it are back:
+erase them again. API keys that were revoked after it are live again: revoke them
+before the service runs on the store.
+
+The ledger is as it was, too. If slices were issued after the backup and their checkpoints
+were handed out, whatever is issued now makes a second history under the same name:
+monitors and witnesses will say so, for good. Then restore a newer copy, or give the
+restored kernel a new identity (graphkernel identity init with another name). What the
+store has cosigned as a witness is as old as well: give a witness a new identity.`,
+		Example: `  graphkernel --store sqlite:new.db restore monday.db
+  graphkernel --store postgres://localhost/graphkernel restore monday.db`,
+		Args: cli.OneArg("FILE"),
+		RunE: func(c *cobra.Command, args []string) error { return restore(a, c.Context(), args[0]) },
+	}
+}
+
+// A BackupJSON says what was copied into a backup, as --output json prints it.
+type BackupJSON struct {
+	File    string       `json:"file"`
+	SHA256  string       `json:"sha256"`
+	Bytes   int64        `json:"bytes"`
+	Tenants []tenantJSON `json:"tenants"`
+	Check   *fsckJSON    `json:"check"`
+}
+
+// wholeStore refuses --tenant for what is done with a whole store.
+func wholeStore(a *cli.App, command string) error {
+	if a.TenantFlag != "" {
+		return cli.Usagef("%s takes all tenants; for one there is: graphkernel copy --tenant %s", command, a.TenantFlag)
+	}
+	return nil
+}
+
+func backup(a *cli.App, ctx context.Context, path string, force bool) (err error) {
+	if err := wholeStore(a, "backup"); err != nil {
+		return err
+	}
+	target, err := backupTarget(a, ctx, path, force)
+	if err != nil {
+		return err
+	}
+	from, err := a.OpenStore(ctx, cli.ToRead)
+	if err != nil {
+		return err
+	}
+	defer cli.CloseStore(from, &err)
+	folder := filepath.Dir(target)
+	sqlite.RemoveDead(ctx, folder) // of backups that were killed
+	beside := sqlite.Temporary(folder)
+	defer func() { // when all went well it has another name
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			_ = os.Remove(beside + suffix)
+		}
+	}()
+	to, err := sqlite.Create(ctx, beside, sqlite.Options{})
+	if err != nil {
+		return cli.CannotWrite(path, err)
+	}
+	reports, report, err := backupInto(a, ctx, to, from)
+	if err != nil {
+		return err
+	}
+	result := BackupJSON{File: path, Tenants: tenantsResult(reports), Check: fsckResult(&report)}
+	if report.OK() {
+		if result.SHA256, result.Bytes, err = settle(beside); err != nil {
+			return cli.CannotWrite(path, err)
+		}
+		if err := TakePlace(ctx, beside, target, force); err != nil {
+			return cli.CannotWrite(path, err)
+		}
+	}
+	err = a.Print(result, func(w io.Writer) {
+		printReport(w, &report)
+		if !report.OK() {
+			return
+		}
+		for _, r := range reports {
+			fmt.Fprintf(w, "tenant %s: head %d, issued slices %d\n", r.Name, r.Head, r.Issued.Copied)
+		}
+		fmt.Fprintf(w, "%s  %s\n", result.SHA256, path)
+	})
+	if err == nil && !report.OK() {
+		a.Note("the copy is not in order, and was not kept; graphkernel fsck looks at the store itself")
+		err = cli.Finish(cli.ExitDamaged)
+	}
+	return err
+}
+
+// backupTarget says where a backup goes: to the file at path, if one is there and may be
+// replaced then to what a link leads to. That it may not shows before the work.
+func backupTarget(a *cli.App, ctx context.Context, path string, force bool) (target string, _ error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = noLog(path)
+	}
+	switch {
+	case err != nil:
+		return "", cli.CannotWrite(path, err)
+	case info == nil:
+		return path, nil
+	case !info.Mode().IsRegular():
+		return "", cli.Usagef("%s is no regular file", path)
+	case cli.SameStore("sqlite:"+path, a.StoreName()):
+		return "", cli.Usagef("%s is the store itself", path)
+	case !force:
+		return "", cli.Usagef("%s is there already; --force replaces it", path)
+	}
+	hold, err := sqlite.HoldFile(ctx, path, time.Second)
+	if err == nil {
+		err = hold.Release() // a backup can take hours, in which others may read the file
+	}
+	if err == nil {
+		target, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return "", cli.CannotWrite(path, inUse(err))
+	}
+	return target, nil
+}
+
+// noLog refuses a name beside which a log was left that SQLite would apply to a new file.
+func noLog(path string) error {
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if log, err := os.Stat(path + suffix); err == nil && log.Size() > 0 {
+			return fmt.Errorf("there is %s%s of a store that is gone; remove it", path, suffix)
+		}
+	}
+	return nil
+}
+
+func inUse(err error) error {
+	if errors.Is(err, store.ErrBusy) {
+		return fmt.Errorf("it is in use as a store: %w", err)
+	}
+	return err
+}
+
+// replaceWait is how long a finished backup waits for those who look at the file that it
+// is to replace.
+const replaceWait = 10 * time.Second
+
+// TakePlace gives a finished file its name. One that has it must not be in use, since what
+// its user wrote afterwards would be lost: the lock on it is held until it is gone.
+func TakePlace(ctx context.Context, from, to string, force bool) error {
+	switch _, err := os.Stat(to); {
+	case err == nil && !force:
+		return fmt.Errorf("it was made meanwhile: %w", fs.ErrExist)
+	case err == nil:
+		hold, err := sqlite.HoldFile(ctx, to, replaceWait)
+		if err != nil {
+			return inUse(err)
+		}
+		if err := errors.Join(hold.Replace(ctx, from), hold.Release()); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	default:
+		if err := noLog(to); err != nil {
+			return err
+		}
+		if err := os.Rename(from, to); err != nil {
+			return err
+		}
+	}
+	if folder, err := os.Open(filepath.Dir(to)); err == nil { // where folders cannot be synced the file system does
+		_ = folder.Sync()
+		_ = folder.Close()
+	}
+	return nil
+}
+
+// backupInto copies a store into a new one, checks that and closes it.
+func backupInto(a *cli.App, ctx context.Context, to, from store.Store) (reports []transfer.Tenant, report fsck.Report, err error) {
+	defer cli.CloseStore(to, &err)
+	if reports, err = copyAll(a, ctx, to, from, nil); err != nil {
+		return nil, report, err
+	}
+	report, err = checkStore(a, ctx, to, nil, fsck.DefaultFindings)
+	return reports, report, err
+}
+
+// settle makes a finished file durable, and digests it.
+func settle(path string) (sum string, size int64, err error) {
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return "", 0, fmt.Errorf("its log was not emptied")
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return "", 0, err
+	}
+	digest := sha256.New()
+	size, err = io.Copy(digest, f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return dag.Digest(digest.Sum(nil)).String(), size, err
+}
+
+func restore(a *cli.App, ctx context.Context, path string) (err error) {
+	if err := wholeStore(a, "restore"); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return cli.Usagef("%s is no file; restore takes one that backup wrote", path)
+	}
+	if cli.SameStore("sqlite:"+path, a.StoreName()) {
+		return cli.Usagef("%s is the store itself", path)
+	}
+	from, err := a.OpenNamed(ctx, "sqlite:"+path, cli.ToRead)
+	if err != nil {
+		return err
+	}
+	defer cli.CloseStore(from, &err)
+	before, err := checkStore(a, ctx, from, nil, fsck.DefaultFindings)
+	if err != nil {
+		return err
+	}
+	if !before.OK() {
+		if err := a.Print(fsckResult(&before), func(w io.Writer) { printReport(w, &before) }); err != nil {
+			return err
+		}
+		a.Note("%s is not in order, and nothing was restored", path)
+		return cli.Finish(cli.ExitDamaged)
+	}
+	to, err := a.OpenStore(ctx, cli.ToMake)
+	if err != nil {
+		return err
+	}
+	defer cli.CloseStore(to, &err)
+	if err := onlyTenants(ctx, to, before.Heads); err != nil {
+		return err
+	}
+	reports, err := copyAll(a, ctx, to, from, nil)
+	result := copyJSON{Tenants: tenantsResult(reports)}
+	if err != nil {
+		return cutShort(a, result, reports, err)
+	}
+	after, err := checkStore(a, ctx, to, nil, fsck.DefaultFindings)
+	if err != nil {
+		return fmt.Errorf("all is restored, and could not be checked: %w", err)
+	}
+	if after.OK() && (after.Counts != before.Counts || !maps.Equal(after.Heads, before.Heads)) {
+		return fmt.Errorf("the store has %+v at heads %v, and the file %+v at heads %v; somebody else writes to the store", after.Counts, after.Heads, before.Counts, before.Heads)
+	}
+	result.Check = fsckResult(&after)
+	result.ExitCode = result.Check.ExitCode
+	err = a.Print(result, func(w io.Writer) {
+		printCopied(w, reports)
+		printReport(w, &after)
+		if after.OK() {
+			fmt.Fprintln(w, "heads and counts are those of the file")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	a.Note("the store is as it was at the backup: API keys that were revoked after it are live again, and texts that were erased after it are back. " +
+		"Revoke them (graphkernel apikey list, apikey revoke) before the service runs on the store, and erase them again (graphkernel erase).")
+	return cli.Finish(result.ExitCode)
+}
+
+// onlyTenants refuses a store that holds tenants which a backup does not have.
+func onlyTenants(ctx context.Context, s store.Store, known map[dag.Tenant]dag.Seq) error {
+	names, err := transfer.Tenants(ctx, s)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(names, func(name dag.Tenant) bool { _, ok := known[name]; return !ok })
+	if at >= 0 {
+		return fmt.Errorf("%w: it has tenant %s, and the backup has not; restore wants an empty store", transfer.ErrDiffers, names[at])
+	}
+	return nil
+}

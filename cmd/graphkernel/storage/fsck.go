@@ -1,0 +1,205 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/transfer"
+)
+
+func fsckCommand(a *cli.App) *cobra.Command {
+	var most int
+	c := &cobra.Command{
+		Use:   "fsck",
+		Short: "Check a store: derive anew everything in it that can be derived",
+		Long: `Reads all that a store holds, of every tenant unless --tenant names one, and derives
+anew what can be derived: the digest of every text, the leaf of every turn and edge,
+sequence numbers without a gap, conversations, links, external ids, what every act of
+knowledge did and both edges of each fact, the hashes of policies, and the whole tree of
+the ledger, in which every issued slice, policy, erasure and API key must have its leaf.
+Every slice that was issued is cut again, and its six provenance fields are compared.
+Needs no keys, changes nothing, and may run while others write.
+
+Exit codes: 0 all is in order, 18 something does not fit; 1 internal, 2 usage.`,
+		Example: `  graphkernel fsck
+  graphkernel fsck --store sqlite:copy.db --tenant acme`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runFsck(a, c.Context(), most) },
+	}
+	c.Flags().IntVar(&most, "findings", fsck.DefaultFindings, "list at most so many findings; the others are counted")
+	cli.NoFiles(c, "findings")
+	return c
+}
+
+type fsckJSON struct {
+	OK       bool              `json:"ok"`
+	Found    int               `json:"found"`
+	Findings []findingJSON     `json:"findings"`
+	Heads    map[string]uint64 `json:"heads"`
+	Counts   countsJSON        `json:"counts"`
+	ExitCode int               `json:"exit_code,omitempty"`
+}
+
+type findingJSON struct {
+	Tenant string `json:"tenant"`
+	Where  string `json:"where"`
+	Rule   string `json:"rule"`
+	Detail string `json:"detail"`
+}
+
+type countsJSON struct {
+	Tenants       int `json:"tenants"`
+	Turns         int `json:"turns"`
+	Edges         int `json:"edges"`
+	Links         int `json:"links"`
+	Bodies        int `json:"bodies"`
+	Bare          int `json:"bare"`
+	Events        int `json:"events"`
+	Entries       int `json:"entries"`
+	Terms         int `json:"terms"`
+	Conversations int `json:"conversations"`
+	Policies      int `json:"policies"`
+	Issued        int `json:"issued"`
+	Recut         int `json:"recut"`
+	Keys          int `json:"keys"`
+	Leaves        int `json:"leaves"`
+}
+
+func fsckResult(r *fsck.Report) *fsckJSON {
+	j := &fsckJSON{OK: r.OK(), Found: r.Found, Findings: make([]findingJSON, len(r.Findings)), Heads: map[string]uint64{}, Counts: countsJSON(r.Counts)}
+	for i, f := range r.Findings {
+		j.Findings[i] = findingJSON{string(f.Tenant), f.Where, f.Rule, f.Detail}
+	}
+	for tenant, head := range r.Heads {
+		j.Heads[string(tenant)] = uint64(head)
+	}
+	if !j.OK {
+		j.ExitCode = cli.ExitDamaged
+	}
+	return j
+}
+
+func runFsck(a *cli.App, ctx context.Context, most int) (err error) {
+	if most < 1 {
+		return cli.Usagef("--findings is %d, want at least 1", most)
+	}
+	s, err := a.OpenStore(ctx, cli.ToRead)
+	if err != nil {
+		return err
+	}
+	defer cli.CloseStore(s, &err)
+	tenants, err := chosenTenants(a, ctx, s)
+	if err != nil {
+		return err
+	}
+	report, err := checkStore(a, ctx, s, tenants, most)
+	if err != nil {
+		return err
+	}
+	if err := checkHistory(a, ctx, s, &report, most); err != nil {
+		return err
+	}
+	if err := a.Print(fsckResult(&report), func(w io.Writer) { printReport(w, &report) }); err != nil {
+		return err
+	}
+	if !report.OK() {
+		return cli.Finish(cli.ExitDamaged)
+	}
+	return nil
+}
+
+// checkHistory adds a finding for each tenant whose ledger is not the history that the identity has
+// signed.
+func checkHistory(a *cli.App, ctx context.Context, s store.Store, r *fsck.Report, most int) error {
+	id, err := a.Identity()
+	if err != nil {
+		return err
+	}
+	h := a.History(id)
+	if h == nil {
+		return nil
+	}
+	for _, tenant := range slices.Sorted(maps.Keys(r.Heads)) {
+		last, ok, err := h.Last(id.Origin(tenant))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		err = kernel.Continues(ctx, s, tenant, last)
+		if errors.Is(err, kernel.ErrForked) {
+			if r.Found++; len(r.Findings) < most {
+				r.Findings = append(r.Findings, fsck.Finding{Tenant: tenant, Where: "ledger", Rule: "history", Detail: err.Error()})
+			}
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chosenTenants gives the tenant that --tenant names, which must have something, or
+// nil, which stands for all. The variable does not count here: a store is whole, and a
+// part of it must be asked for.
+func chosenTenants(a *cli.App, ctx context.Context, s store.Store) ([]dag.Tenant, error) {
+	if a.TenantFlag == "" {
+		return nil, nil
+	}
+	tenant, err := a.Tenant()
+	if err != nil {
+		return nil, err
+	}
+	all, err := transfer.Tenants(ctx, s)
+	if err == nil && !slices.Contains(all, tenant) {
+		err = fmt.Errorf("tenant %s: %w: this store has nothing of it", tenant, store.ErrNotFound)
+	}
+	return []dag.Tenant{tenant}, err
+}
+
+// checkStore runs the checker over some tenants, nil for all.
+func checkStore(a *cli.App, ctx context.Context, s store.Store, tenants []dag.Tenant, most int) (fsck.Report, error) {
+	bar := a.Counting("checking")
+	defer bar.Stop()
+	o := fsck.Options{Findings: most, Progress: func(p fsck.Progress) {
+		bar.Say(fmt.Sprintf("checking %s: %s", p.Tenant, p.Stage))
+		bar.Update(p.Done, p.Total)
+	}}
+	if tenants == nil {
+		return fsck.Store(ctx, s, o)
+	}
+	return fsck.Tenant(ctx, s, tenants[0], o)
+}
+
+func printReport(w io.Writer, r *fsck.Report) {
+	if len(r.Findings) > 0 {
+		t := cli.NewTable(w, "tenant", "where", "rule", "finding")
+		for _, f := range r.Findings {
+			t.AppendRow([]any{f.Tenant, render.OneLine(f.Where, 80), f.Rule, render.OneLine(f.Detail, 300)})
+		}
+		t.Render()
+	}
+	c := &r.Counts
+	fmt.Fprintf(w, "checked: turns %d, edges %d, conversations %d, texts %d, events %d, entries %d, policies %d, issued slices %d (cut again %d), API keys %d, ledger leaves %d, tenants %d\n",
+		c.Turns, c.Edges, c.Conversations, c.Bodies, c.Events, c.Entries, c.Policies, c.Issued, c.Recut, c.Keys, c.Leaves, c.Tenants)
+	switch {
+	case r.OK():
+		fmt.Fprintln(w, "all is in order")
+	case r.Found > len(r.Findings):
+		fmt.Fprintf(w, "%d findings, of which the first %d are listed\n", r.Found, len(r.Findings))
+	default:
+		fmt.Fprintf(w, "%d findings\n", r.Found)
+	}
+}

@@ -1,0 +1,139 @@
+package turns
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+func policyCommand(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "policy",
+		Short: "Register, list and show policies",
+		Long: `A policy says how far, how much and by what weights a slice of turns is cut
+(slice_policy_v1), or which facts may be gathered around entities (fact_policy_v1).
+Its id, NAME@VERSION, is bound to its parameters for ever: another set of parameters
+needs the next version. default@1, for turns, and facts@1 are there from the start.`,
+		Args: cli.KnownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	add := &cobra.Command{
+		Use:   "add FILE",
+		Short: "Register a policy",
+		Long: `Reads {"policy_id":"NAME@V","policy":{"type":"slice_policy_v1", …}}, or with the type
+fact_policy_v1, from a file or, for -, from standard input. A parameter that is left out has its default. Fractions are
+whole numbers of millionths, such as 0.35 or 1e-06; any other is refused.`,
+		Example: `  echo '{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":32,"distance_decay":0.7}}' |
+    graphkernel policy add -
+  echo '{"policy_id":"owners@1","policy":{"type":"fact_policy_v1","predicates":["owned by"],"max_hops":2}}' |
+    graphkernel policy add -`,
+		Args: cli.OneArg("FILE"),
+		RunE: func(c *cobra.Command, args []string) error { return addPolicy(a, c, args[0]) },
+	}
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the policies",
+		Args:  cli.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return listPolicies(a, c) },
+	}
+	show := &cobra.Command{
+		Use:               "show ID",
+		Short:             "Show a policy's parameters and hash",
+		Args:              cli.OneArg("ID"),
+		ValidArgsFunction: a.CompletePolicies(),
+		RunE:              func(c *cobra.Command, args []string) error { return showPolicy(a, c, args[0]) },
+	}
+	c.AddCommand(add, list, show)
+	return c
+}
+
+type policyJSON struct {
+	ID         string    `json:"policy_id"`
+	Hash       string    `json:"policy_params_hash"`
+	Parameters rawObject `json:"policy"`
+}
+
+// rawObject is JSON that is ready to be printed.
+type rawObject []byte
+
+func (r rawObject) MarshalJSON() ([]byte, error) { return r, nil }
+
+func policyOf(p policy.Registered) policyJSON {
+	params := p.Params()
+	w := canon.NewWriter(nil)
+	params.AppendWire(w)
+	return policyJSON{string(p.ID()), p.Hash().String(), w.Bytes}
+}
+
+func addPolicy(a *cli.App, c *cobra.Command, path string) error {
+	const largest = 1 << 20
+	data, err := a.ReadFile(c.Context(), path, largest)
+	if err != nil {
+		return err
+	}
+	p, err := policy.ParseRegistration(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		if err := s.RegisterPolicy(c.Context(), s.Tenant, p); err != nil {
+			return err
+		}
+		return a.Print(policyOf(p), func(w io.Writer) { fmt.Fprintf(w, "%s is registered, hash %s\n", p.ID(), p.Hash()) })
+	})
+}
+
+func listPolicies(a *cli.App, c *cobra.Command) error {
+	registry, err := a.Registry(c.Context())
+	if err != nil {
+		return err
+	}
+	lines := []policyJSON{}
+	for _, p := range registry.All() {
+		lines = append(lines, policyOf(p))
+	}
+	return a.Print(map[string]any{"policies": lines, "registry_fingerprint": registry.Fingerprint()}, func(w io.Writer) {
+		t := cli.NewTable(w, "policy", "selects", "at most", "hash")
+		for _, p := range registry.All() {
+			selects, most := policyLimits(p)
+			t.AppendRow(table.Row{p.ID(), selects, most, p.Hash()})
+		}
+		t.Render()
+		fmt.Fprintf(w, "registry fingerprint %s\n", registry.Fingerprint())
+	})
+}
+
+// policyLimits says in short what a policy selects, and how much of it.
+func policyLimits(p policy.Registered) (selects, most string) {
+	switch params := p.Params().(type) {
+	case policy.SlicePolicyV1:
+		siblings := 0
+		if params.IncludeSiblings {
+			siblings = params.MaxSiblings
+		}
+		return "turns", fmt.Sprintf("%d nodes, radius %d, %d siblings", params.MaxNodes, params.MaxRadius, siblings)
+	case policy.FactPolicyV1:
+		return "facts", fmt.Sprintf("%d results, %d hops, %s", params.MaxResults, params.MaxHops, params.Direction)
+	default:
+		return params.Type(), ""
+	}
+}
+
+func showPolicy(a *cli.App, c *cobra.Command, id string) error {
+	registry, err := a.Registry(c.Context())
+	if err != nil {
+		return err
+	}
+	p, err := registry.Get(policy.ID(id))
+	if err != nil {
+		return cli.UnknownPolicy(err)
+	}
+	return a.PrintJSON(policyOf(p))
+}

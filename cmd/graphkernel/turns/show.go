@@ -1,0 +1,337 @@
+package turns
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/list"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+func showCommand(a *cli.App) *cobra.Command {
+	var anchor, key string
+	var flags cutFlags
+	c := &cobra.Command{
+		Use:   "show [CONVERSATION|TURN]",
+		Short: "List the conversations, or show one as a tree",
+		Long: `Without an argument, lists the conversations. With a conversation's id, or a turn in
+it, shows its turns as a tree: each under its first parent, further parents named
+behind it, and the first one too where another turn stands between. A line of
+replies is not indented. With --slice, the turns that the slice of that anchor
+selects are marked and say why.
+
+With --key, lists the turns that an API key brought, in the order of admission, of all
+conversations or of the one that is named. KEY is the id of an API key, or jwt: and the
+subject of a JWT.
+
+` + cli.AnchorHelp,
+		Args: cli.AtMostOneArg("CONVERSATION or TURN"),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case c.Flags().Changed("key") && anchor != "":
+				return cli.Usagef("--key lists the turns that a key brought, and --slice marks a tree; give one of them")
+			case anchor == "" && (c.Flags().Changed("policy") || c.Flags().Changed("as-of")):
+				return cli.Usagef("--policy and --as-of say which slice is meant; give its anchor with --slice")
+			case c.Flags().Changed("key"):
+				return showBrought(a, c, key, args)
+			case len(args) == 1:
+				return showTree(a, c, args[0], anchor, flags)
+			case anchor != "":
+				return showTree(a, c, anchor, anchor, flags)
+			}
+			return listConversations(a, c)
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.Flags().StringVar(&anchor, "slice", "", "mark what the slice of this turn selects")
+	flags.register(a, c)
+	c.Flags().StringVar(&key, "key", "", "list the turns that the API key with this id brought")
+	cli.NoFiles(c, "slice")
+	cli.NoFiles(c, "key")
+	return c
+}
+
+type conversationJSON struct {
+	ID     string `json:"id"`
+	Turns  int    `json:"turns"`
+	First  uint64 `json:"first_seq"`
+	Last   uint64 `json:"last_seq"`
+	Begins string `json:"first_created_at"`
+	Ends   string `json:"last_created_at"`
+}
+
+func listConversations(a *cli.App, c *cobra.Command) error {
+	return a.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		if err := s.HoldsTurns(c.Context()); err != nil {
+			return err
+		}
+		lines := []conversationJSON{}
+		var after dag.ConversationID
+		const page = 500
+		for {
+			some, err := s.Conversations(c.Context(), s.Tenant, after, page)
+			if err != nil {
+				return err
+			}
+			for _, v := range some {
+				lines = append(lines, conversationJSON{v.ID.String(), v.Turns, uint64(v.First), uint64(v.Last), v.FirstAt.String(), v.LastAt.String()})
+				after = v.ID
+			}
+			if len(some) < page {
+				break
+			}
+		}
+		head, err := s.Head(c.Context(), s.Tenant)
+		if err != nil {
+			return err
+		}
+		return a.Print(map[string]any{"conversations": lines, "head": uint64(head)}, func(w io.Writer) {
+			t := cli.NewTable(w, "conversation", "turns", "sequence", "from", "to")
+			for _, l := range lines {
+				t.AppendRow(table.Row{l.ID, l.Turns, fmt.Sprintf("%d–%d", l.First, l.Last), l.Begins, l.Ends})
+			}
+			t.Render()
+			fmt.Fprintf(w, "%d conversations, head %d\n", len(lines), head)
+		})
+	})
+}
+
+// A ShownTurn is a line of a tree.
+type ShownTurn struct {
+	ID  string `json:"id"`
+	Seq uint64 `json:"seq"`
+
+	Conversation string `json:"conversation,omitempty"` // where turns of several are listed
+
+	Parents   []shownParent `json:"parents"`
+	Role      string        `json:"role"`
+	Phase     string        `json:"phase"`
+	Salience  json.Number   `json:"salience"`
+	CreatedAt string        `json:"created_at"`
+	Author    string        `json:"author,omitempty"`
+	Content   string        `json:"content,omitempty"`
+
+	Attrs map[string]string `json:"attrs,omitempty"`
+
+	Key string `json:"key,omitempty"` // the credential that brought it
+
+	Redacted bool           `json:"redacted,omitempty"`
+	Selected *admissionJSON `json:"selected,omitempty"`
+
+	Why string
+}
+
+type shownParent struct {
+	ID   string `json:"id"`
+	Kind string `json:"kind"`
+}
+
+func showTree(a *cli.App, c *cobra.Command, name, anchor string, flags cutFlags) error {
+	return a.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		conversation, turns, err := conversationOf(c, s, name)
+		if err != nil {
+			return err
+		}
+		if anchor != "" {
+			if err := markSelected(c, s, turns, anchor, flags); err != nil {
+				return err
+			}
+		}
+		return a.Print(map[string]any{"conversation": conversation.String(), "turns": turns}, func(w io.Writer) {
+			fmt.Fprintf(w, "conversation %s, %d turns\n", conversation, len(turns))
+			PrintTree(w, turns)
+		})
+	})
+}
+
+// showBrought lists the turns that a credential brought.
+func showBrought(a *cli.App, c *cobra.Command, key string, args []string) error {
+	if err := access.CheckCredential(key); err != nil {
+		return cli.Usagef("--key: %v", err)
+	}
+	return a.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		var within *dag.ConversationID
+		if len(args) == 1 {
+			id, _, err := conversationOf(c, s, args[0])
+			if err != nil {
+				return err
+			}
+			within = &id
+		}
+		turns, err := ReadTurns(c.Context(), s, within, key)
+		if err != nil {
+			return err
+		}
+		return a.Print(map[string]any{"key": key, "turns": turns}, func(w io.Writer) {
+			t := cli.NewTable(w, "seq", "turn", "conversation", "role", "created")
+			for i := range turns {
+				t.AppendRow(table.Row{turns[i].Seq, turns[i].ID, turns[i].Conversation, turns[i].Role, turns[i].CreatedAt})
+			}
+			t.Render()
+			fmt.Fprintf(w, "%d turns brought by %s\n", len(turns), key)
+		})
+	})
+}
+
+// conversationOf reads the conversation that a person names, itself or by one of
+// its turns.
+func conversationOf(c *cobra.Command, s *cli.Session, name string) (dag.ConversationID, []ShownTurn, error) {
+	if id, err := dag.ParseConversationID(name); err == nil {
+		if turns, err := ReadTurns(c.Context(), s, &id, ""); err != nil || len(turns) > 0 {
+			return id, turns, err
+		}
+	}
+	turn, err := cli.Resolve(c, s, name)
+	if err != nil {
+		return dag.ConversationID{}, nil, err
+	}
+	records, err := s.Store.Turns(c.Context(), s.Tenant, []dag.TurnID{turn})
+	if err != nil {
+		return dag.ConversationID{}, nil, err
+	}
+	if len(records) == 0 {
+		return dag.ConversationID{}, nil, fmt.Errorf("turn %s: %w", turn, store.ErrNotFound)
+	}
+	id := records[0].Turn.Conversation
+	turns, err := ReadTurns(c.Context(), s, &id, "")
+	return id, turns, err
+}
+
+// ReadTurns reads the turns of a conversation, or of all if id is nil. If key is not empty,
+// those that it brought.
+func ReadTurns(ctx context.Context, s *cli.Session, id *dag.ConversationID, key string) ([]ShownTurn, error) {
+	turns := []ShownTurn{}
+	err := s.EachTurn(ctx, id, 0, func(r *store.Record, body *dag.Body) error {
+		if key != "" && r.Key != key {
+			return nil
+		}
+		t := ShownTurn{
+			ID: r.Turn.ID.String(), Seq: uint64(r.Seq), Parents: []shownParent{}, Role: r.Turn.Role.String(), Phase: r.Turn.Phase.String(),
+			Salience: json.Number(r.Turn.Salience.String()), CreatedAt: r.Turn.CreatedAt.String(), Key: r.Key, Redacted: body == nil,
+		}
+		if body != nil {
+			t.Author, t.Content, t.Attrs = body.Author, body.Content, body.Attrs
+		}
+		if key != "" {
+			t.Conversation = r.Turn.Conversation.String()
+		}
+		for _, p := range r.Parents {
+			t.Parents = append(t.Parents, shownParent{p.ID.String(), p.Kind.String()})
+		}
+		turns = append(turns, t)
+		return nil
+	})
+	return turns, err
+}
+
+// markSelected explains each turn with regard to an anchor's slice.
+func markSelected(c *cobra.Command, s *cli.Session, turns []ShownTurn, anchor string, flags cutFlags) error {
+	request, err := flags.request(c, s, anchor)
+	if err != nil {
+		return err
+	}
+	cut, err := s.Preview(c.Context(), s.Tenant, request)
+	if err != nil {
+		return err
+	}
+	chosen := map[string]*slice.Admission{}
+	for i := range cut.Turns {
+		chosen[cut.Turns[i].ID.String()] = &cut.Turns[i].Admission
+	}
+	for i := range turns {
+		if ad := chosen[turns[i].ID]; ad != nil {
+			turns[i].Selected = AdmissionJSONOf(ad)
+			turns[i].Why = fmt.Sprintf("score %s, %s", render.Score(ad.Score), render.Reason(ad))
+		}
+	}
+	return nil
+}
+
+// PrintTree prints each turn under its first parent. Where a turn was reached by
+// one reply after the other, the line is not indented further: a conversation of
+// thousands of turns would leave the screen.
+func PrintTree(w io.Writer, turns []ShownTurn) {
+	here := map[string]int{}
+	for i := range turns {
+		here[turns[i].ID] = i
+	}
+	children := make([][]int, len(turns))
+	var roots []int
+	for i := range turns {
+		if len(turns[i].Parents) > 0 {
+			if at, ok := here[turns[i].Parents[0].ID]; ok {
+				children[at] = append(children[at], i)
+				continue
+			}
+		}
+		roots = append(roots, i)
+	}
+	l := list.NewWriter()
+	l.SetStyle(list.StyleConnectedLight)
+	l.SetOutputMirror(w)
+	// A stack of its own: a chain of a hundred thousand replies is no recursion.
+	type step struct{ turn, depth int }
+	stack := make([]step, 0, len(roots))
+	push := func(turns []int, depth int) {
+		for i := len(turns) - 1; i >= 0; i-- {
+			stack = append(stack, step{turns[i], depth})
+		}
+	}
+	push(roots, 0)
+	depth, above := 0, ""
+	for len(stack) > 0 {
+		at := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for ; depth < at.depth; depth++ {
+			l.Indent()
+		}
+		for ; depth > at.depth; depth-- {
+			l.UnIndent()
+		}
+		l.AppendItem(treeLine(&turns[at.turn], here, above))
+		above = turns[at.turn].ID
+		next := at.depth
+		if len(children[at.turn]) > 1 {
+			next++
+		}
+		push(children[at.turn], next)
+	}
+	l.Render()
+}
+
+// treeLine writes a turn; above is the id of the turn in the line before.
+func treeLine(t *ShownTurn, here map[string]int, above string) string {
+	mark := " "
+	if t.Selected != nil {
+		mark = "●"
+	}
+	said := render.OneLine(t.Content, 60)
+	if t.Redacted {
+		said = render.NoText
+	}
+	line := fmt.Sprintf("%s %s %s %s: %s", mark, t.ID[:8], t.Role, t.Phase, said)
+	for i, p := range t.Parents {
+		_, inside := here[p.ID]
+		switch {
+		case i > 0 || inside && (p.Kind != dag.Reply.String() || p.ID != above):
+			line += fmt.Sprintf(" [%s of %s]", p.Kind, p.ID[:8])
+		case !inside:
+			line += fmt.Sprintf(" [%s of %s, in another conversation]", p.Kind, p.ID[:8])
+		}
+	}
+	if t.Why != "" {
+		line += "  ← " + t.Why
+	}
+	return line
+}

@@ -1,0 +1,157 @@
+package turns
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// A cutFlags says which slice is meant.
+type cutFlags struct {
+	policy string
+	asOf   uint64
+}
+
+func (f *cutFlags) register(a *cli.App, c *cobra.Command) {
+	c.Flags().StringVar(&f.policy, "policy", string(policy.DefaultID), "the policy to cut under")
+	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the present")
+	_ = c.RegisterFlagCompletionFunc("policy", a.CompletePolicies(policy.Type)) // the flag exists
+	cli.NoFiles(c, "as-of")
+}
+
+// request finds the anchor that a person names.
+func (f *cutFlags) request(c *cobra.Command, s *cli.Session, anchor string) (kernel.Request, error) {
+	id, err := cli.Resolve(c, s, anchor)
+	if err != nil {
+		return kernel.Request{}, err
+	}
+	if _, err := policy.ParseID(f.policy); err != nil {
+		return kernel.Request{}, cli.Usage(err)
+	}
+	if _, err := s.Policy(c.Context(), s.Tenant, policy.ID(f.policy)); err != nil {
+		return kernel.Request{}, cli.UnknownPolicy(err)
+	}
+	return kernel.Request{Anchor: id, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}, nil
+}
+
+func sliceCommand(a *cli.App) *cobra.Command {
+	var flags cutFlags
+	var format, out string
+	c := &cobra.Command{
+		Use:   "slice ANCHOR",
+		Short: "Cut and sign the turns that may influence an anchor",
+		Long: `Selects the turns around the anchor under a policy, signs them, records that they
+were handed out, and writes the bundle.
+
+` + cli.AnchorHelp + `
+
+Formats: bundle is the evidence, canonical JSON, to be handed on and verified;
+markdown and messages (OpenAI chat form, {"messages":[…]}) are for people and
+prompts and carry no proof. In markdown, control characters become signs for them.
+In messages, a system turn is a user message that quotes it as data.
+
+With --output json and -o, standard output tells what was written:
+
+  {"slice_id","file","format","turns","edges","as_of","policy_id","key_id","token","bundle_sha256"}`,
+		Example: `  graphkernel slice 079a02ab -o slice.json
+  graphkernel slice 079a02ab --policy narrow@1 --as-of 120 --format markdown`,
+		Args: cli.OneArg("ANCHOR"),
+		RunE: func(c *cobra.Command, args []string) error { return cutSlice(a, c, args[0], flags, format, out) },
+
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	flags.register(a, c)
+	c.Flags().StringVar(&format, "format", "bundle", "bundle, markdown or messages")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	return c
+}
+
+func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, format, out string) error {
+	if !slices.Contains(formats, format) {
+		return cli.Usagef("--format is %q, want bundle, markdown or messages", format)
+	}
+	ring, err := a.Keyring()
+	if err != nil {
+		return err
+	}
+	var issued *kernel.Issued
+	err = a.WriteTo(out, func(w io.Writer) error {
+		return a.WithKernel(c.Context(), ring, func(s *cli.Session) error {
+			request, err := flags.request(c, s, anchor)
+			if err != nil {
+				return err
+			}
+			if issued, err = s.Slice(c.Context(), s.Tenant, request); err != nil {
+				return cli.UnknownPolicy(err)
+			}
+			result := issued.Bundle
+			if format != "bundle" {
+				if result, err = rendered(a, issued, format, cli.ToStdout(out)); err != nil {
+					return err
+				}
+			}
+			if cli.IsTerminal(w) { // a file holds the exact bytes, a screen only shows them
+				result = append(render.EscapeJSON(bytes.TrimSuffix(result, []byte("\n"))), '\n')
+			}
+			_, err = w.Write(result)
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	p := &issued.Slice.Provenance
+	a.Note("slice %s: %d turns, %d edges, as of %d, key %s", p.SliceID, len(issued.Slice.Turns), len(issued.Slice.Edges), issued.Slice.AsOf, issued.Seal.KeyID)
+	if a.Output != "json" || cli.ToStdout(out) {
+		return nil
+	}
+	return a.PrintJSON(writtenJSON{
+		SliceID: string(p.SliceID), File: out, Format: format, Turns: len(issued.Slice.Turns), Edges: len(issued.Slice.Edges),
+		AsOf: uint64(issued.Slice.AsOf), PolicyID: string(p.PolicyID), KeyID: issued.Seal.KeyID, Token: issued.Seal.Token,
+		Bundle: issued.Record.Bundle.String(),
+	})
+}
+
+// formats lists what a slice can be written as.
+var formats = []string{"bundle", "markdown", "messages"}
+
+// A writtenJSON tells what went into a file.
+type writtenJSON struct {
+	SliceID  string `json:"slice_id"`
+	File     string `json:"file"`
+	Format   string `json:"format"`
+	Turns    int    `json:"turns"`
+	Edges    int    `json:"edges"`
+	AsOf     uint64 `json:"as_of"`
+	PolicyID string `json:"policy_id"`
+	KeyID    string `json:"key_id"`
+	Token    string `json:"token"`
+	Bundle   string `json:"bundle_sha256"`
+}
+
+// rendered gives a slice in a form for people or prompts.
+func rendered(a *cli.App, issued *kernel.Issued, format string, stdout bool) ([]byte, error) {
+	b, err := slice.ParseBundle(issued.Bundle)
+	if err != nil {
+		return nil, err
+	}
+	if format == "messages" {
+		return render.Messages(b)
+	}
+	result := render.Markdown(b)
+	if a.Output != "json" || !stdout {
+		return result, nil
+	}
+	return json.Marshal(map[string]string{"markdown": string(result), "slice_id": string(issued.Slice.Provenance.SliceID)})
+}

@@ -1,0 +1,117 @@
+package slice
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A Body is what bundles of some kind hold. Their heads are alike.
+type Body interface {
+	// Head returns the six provenance fields, the seal, and the sequence number of the view that
+	// the body was made from, which the token does not cover.
+	Head() (Provenance, Seal, dag.Seq)
+}
+
+// Head returns what all kinds of bundles have.
+func (b *Bundle) Head() (Provenance, Seal, dag.Seq) { return b.Provenance, b.Seal, b.AsOf }
+
+// A Sealed holds the body of a bundle that was verified, and the bytes that it was read from. The
+// zero value holds nothing. What was verified, and by whom, is said by the types that are made of
+// it: token.Admissible, client.Verified and client.Proven, and their like for facts. They embed it
+// in a field that other packages cannot name, so that only the package that verifies can fill one.
+//
+// Every decoder and encoder is refused, and what the methods return are copies. (An interface with
+// an unexported method would be no seal: embedding it in a struct opens it.) Copying a Sealed copies
+// what it holds, evidence or nothing.
+type Sealed[B Body] struct {
+	content *content[B]
+}
+
+// content never changes after verification.
+type content[B Body] struct {
+	body  B
+	bytes []byte
+}
+
+// NewSealed seals a body with its bytes. Both belong to the Sealed from then on.
+func NewSealed[B Body](body B, text []byte) Sealed[B] { return Sealed[B]{&content[B]{body, text}} }
+
+// Unsealed returns the body itself, which must not be changed; the zero value if there is none.
+func Unsealed[B Body](s Sealed[B]) (body B) {
+	if s.OK() {
+		body = s.content.body
+	}
+	return body
+}
+
+// OK reports whether there is evidence in s.
+func (s Sealed[B]) OK() bool { return s.content != nil }
+
+// head is that of the body, or of none.
+func (s Sealed[B]) head() (p Provenance, seal Seal, asOf dag.Seq) {
+	if s.OK() {
+		p, seal, asOf = s.content.body.Head()
+	}
+	return p, seal, asOf
+}
+
+// Provenance returns the six fields, or their zero value.
+func (s Sealed[B]) Provenance() Provenance { p, _, _ := s.head(); return p }
+
+// Tenant returns the tenant whose evidence it is, or "".
+func (s Sealed[B]) Tenant() dag.Tenant { _, seal, _ := s.head(); return seal.Tenant }
+
+// KeyID returns the id of the key whose token seals the evidence, or "".
+func (s Sealed[B]) KeyID() string { _, seal, _ := s.head(); return seal.KeyID }
+
+// AsOf returns the sequence number of the view that the body was made from. It is the one thing
+// here that the token does not cover.
+func (s Sealed[B]) AsOf() dag.Seq { _, _, asOf := s.head(); return asOf }
+
+// Bytes returns a copy of the very bytes that were verified, or nil.
+func (s Sealed[B]) Bytes() []byte {
+	if !s.OK() {
+		return nil
+	}
+	return slices.Clone(s.content.bytes)
+}
+
+// ErrDecode is returned by every decoder and encoder: evidence cannot be decoded, only verified,
+// and evidence that was sent elsewhere would arrive as a claim.
+var ErrDecode = errors.New("slice: verified evidence cannot be decoded or encoded; verify the bundle's bytes instead")
+
+// UnmarshalJSON, UnmarshalText, UnmarshalBinary and GobDecode refuse, and so do their opposites.
+func (s *Sealed[B]) UnmarshalJSON([]byte) error    { return ErrDecode }
+func (s *Sealed[B]) UnmarshalText([]byte) error    { return ErrDecode }
+func (s *Sealed[B]) UnmarshalBinary([]byte) error  { return ErrDecode }
+func (s *Sealed[B]) GobDecode([]byte) error        { return ErrDecode }
+func (s Sealed[B]) MarshalJSON() ([]byte, error)   { return nil, ErrDecode }
+func (s Sealed[B]) MarshalText() ([]byte, error)   { return nil, ErrDecode }
+func (s Sealed[B]) MarshalBinary() ([]byte, error) { return nil, ErrDecode }
+func (s Sealed[B]) GobEncode() ([]byte, error)     { return nil, ErrDecode }
+
+type sealedBundle = Sealed[*Bundle]
+
+// SealedTurns is a Sealed bundle of turns.
+type SealedTurns struct{ sealedBundle }
+
+// SealTurns seals a bundle of turns with its bytes.
+func SealTurns(b *Bundle, text []byte) SealedTurns { return SealedTurns{NewSealed(b, text)} }
+
+// Turns returns a copy of the turns in reading order, or nil.
+func (s SealedTurns) Turns() []BundleTurn {
+	if !s.OK() {
+		return nil
+	}
+	return Unsealed(s.sealedBundle).Reading()
+}
+
+// Edges returns a copy of the edges, or nil.
+func (s SealedTurns) Edges() []dag.Edge {
+	if !s.OK() {
+		return nil
+	}
+	return slices.Clone(Unsealed(s.sealedBundle).Edges)
+}
