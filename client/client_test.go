@@ -24,9 +24,10 @@ import (
 	judge "github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
-	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/wire"
 )
 
@@ -268,7 +269,7 @@ func TestEveryOperation(t *testing.T) {
 		}
 	})
 	t.Run("policies", func(t *testing.T) {
-		narrow := must(policy.ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2,"salience_weight":0.25}}`)))
+		narrow := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2,"salience_weight":0.25}}`)))
 		for range 2 {
 			if err := c.RegisterPolicy(ctx, narrow); err != nil {
 				t.Fatal(err)
@@ -277,10 +278,10 @@ func TestEveryOperation(t *testing.T) {
 		if got := must(c.Policy(ctx, "narrow@1")); got != narrow {
 			t.Errorf("got %+v", got)
 		}
-		if got := must(c.Policies(ctx)).All(); len(got) != 3 || got[1].ID() != policy.FactsID || got[2] != narrow {
+		if got := must(c.Policies(ctx)).All(); len(got) != 3 || got[1].ID() != facts.PolicyID || got[2] != narrow {
 			t.Errorf("got %+v", got)
 		}
-		wider := must(policy.ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
+		wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
 		if err := c.RegisterPolicy(ctx, wider); !errors.Is(err, client.CodePolicyConflict) {
 			t.Errorf("got %v", err)
 		}
@@ -563,7 +564,7 @@ func TestLight(t *testing.T) {
 	for _, d := range deps {
 		own, ours := strings.CutPrefix(d, "github.com/graphkernel/graphkernel/")
 		if d == "database/sql" || strings.HasPrefix(d, "github.com/labstack") || strings.HasPrefix(d, "modernc.org") ||
-			ours && !slices.Contains([]string{"client", "wire", "dag", "history", "policy", "slice", "token", "internal/canon", "access", "ledger/attest", "evidence", "internal/mac", "internal/secretfile", "ledger", "ledger/monitor", "slice/facts", "knowledge", "normalize"}, own) {
+			ours && !slices.Contains([]string{"client", "wire", "dag", "history", "policy", "policy/standard", "slice", "token", "internal/canon", "access", "ledger/attest", "evidence", "internal/mac", "internal/secretfile", "ledger", "ledger/monitor", "slice/facts", "knowledge", "normalize"}, own) {
 			t.Errorf("a client links %s", d)
 		}
 	}

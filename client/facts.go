@@ -75,7 +75,7 @@ func (r *FactRequest) bundle(data []byte, digest, id string) (FactBundle, error)
 	}
 	want := r.Policy
 	if want == "" {
-		want = policy.FactsID
+		want = facts.PolicyID
 	}
 	p, asked := &b.Claim.Provenance, &b.Claim.Question
 	switch {

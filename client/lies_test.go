@@ -19,7 +19,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/client"
-	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/wire"
 )
@@ -63,7 +63,7 @@ func TestSliceLies(t *testing.T) {
 	true3 := cutOf(t, c)
 	true1 := must(c.Slice(t.Context(), client.Request{Anchor: ids[1]}))
 	early := must(c.Slice(t.Context(), client.Request{Anchor: ids[3], AsOf: 4}))
-	if err := c.RegisterPolicy(t.Context(), must(policy.ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)))); err != nil {
+	if err := c.RegisterPolicy(t.Context(), must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)))); err != nil {
 		t.Fatal(err)
 	}
 	narrow := must(c.Slice(t.Context(), client.Request{Anchor: ids[3], Policy: "narrow@1"}))
@@ -266,7 +266,7 @@ func TestVerdictLies(t *testing.T) {
 
 // TestPolicyLies holds that a policy is taken only under its own id and hash.
 func TestPolicyLies(t *testing.T) {
-	p := must(policy.ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)))
+	p := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)))
 	for _, tc := range []struct{ id, hash, fingerprint string }{
 		{"narrow@2", p.Hash().String(), ""},
 		{"narrow@1", digest(nil), ""},

@@ -24,6 +24,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
@@ -219,8 +220,8 @@ func cosignedBy(proof string, hand *ledger.Cosigner, at time.Time) string {
 // TestMaliciousServer is lied to in one way each. Every lie must be caught, with the error
 // that says what it was, and without lies all is well.
 func TestMaliciousServer(t *testing.T) {
-	narrow := must(policy.ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)))
-	wider := must(policy.ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
+	narrow := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)))
+	wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
 	standard := must(policy.Bind(policy.DefaultID, policy.Default()))
 	impostor := must(identity.New(rand.NewChaCha8([32]byte{66}), "kernel.example", 1)) // the same name, other keys
 	hand := must(must(identity.New(rand.NewChaCha8([32]byte{67}), "witness.example", 1)).Witness())

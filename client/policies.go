@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/wire"
 )
 
@@ -19,7 +20,7 @@ type registration struct {
 
 // registered reads a policy and holds its hash against its parameters.
 func registered(w *wire.RegisteredPolicy) (policy.Registered, error) {
-	p, err := policy.ParseRegistration(encode(registration{w.PolicyID, w.Policy}))
+	p, err := standard.Forms().ParseRegistration(encode(registration{w.PolicyID, w.Policy}))
 	if err == nil && p.Hash().String() != w.PolicyParamsHash {
 		err = fmt.Errorf("policy %s was announced with hash %.80q, and its hash is %s", p.ID(), w.PolicyParamsHash, p.Hash())
 	}

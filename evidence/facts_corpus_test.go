@@ -24,12 +24,12 @@ import (
 // that know of them.
 const factsFolder = "../golden/verify-facts"
 
-var factPolicies = map[policy.ID]policy.FactPolicyV1{
+var factPolicies = map[policy.ID]facts.Policy{
 	"few@1":  {Direction: knowledge.Both, MaxHops: 8, MaxResults: 3, MinConfidence: 600_000},
 	"out@1":  {Direction: knowledge.Outgoing, MaxHops: 1, MaxResults: 1000},
 	"back@1": {Direction: knowledge.Incoming, MaxHops: 2, MaxResults: 7},
 	// Their order is that of their bytes; that of their halves in UTF-16 is the other.
-	"wide@1": {Predicates: policy.Following("﨎-of", "\U0001F600-of", "named"), Direction: knowledge.Both, MaxHops: 3, MaxResults: 9},
+	"wide@1": {Predicates: facts.Following("﨎-of", "\U0001F600-of", "named"), Direction: knowledge.Both, MaxHops: 3, MaxResults: 9},
 }
 
 // at is a time at which every fact of the world holds.

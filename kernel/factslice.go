@@ -98,7 +98,7 @@ func (c *keeping) startsEarlier(ctx context.Context, tenant dag.Tenant, r *FactR
 
 func (c *keeping) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, given dag.Seq) (*IssuedFacts, error) {
 	if id == "" {
-		id = policy.FactsID
+		id = facts.PolicyID
 	}
 	if err := c.k.mayIssue(tenant); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (c *keeping) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Que
 
 // cutFacts cuts a slice of facts, without a seal.
 func (c *keeping) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, p policy.Registered, given dag.Seq) (*facts.Bundle, error) {
-	params, err := p.Facts()
+	params, err := facts.PolicyOf(p)
 	if err != nil {
 		return nil, err
 	}

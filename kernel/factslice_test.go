@@ -24,10 +24,10 @@ import (
 )
 
 // factPolicies are what slices of facts are cut under in tests.
-var factPolicies = map[policy.ID]policy.FactPolicyV1{
-	policy.FactsID: policy.DefaultFacts(),
+var factPolicies = map[policy.ID]facts.Policy{
+	facts.PolicyID: facts.DefaultPolicy(),
 	"near@1":       {Direction: knowledge.Outgoing, MaxHops: 1, MaxResults: 3},
-	"sure@1":       {Direction: knowledge.Both, MaxHops: 8, MaxResults: 100, MinConfidence: 300_000, Predicates: policy.Following("p0")},
+	"sure@1":       {Direction: knowledge.Both, MaxHops: 8, MaxResults: 100, MinConfidence: 300_000, Predicates: facts.Following("p0")},
 	"back@1":       {Direction: knowledge.Incoming, MaxHops: 2, MaxResults: 2},
 }
 
@@ -103,7 +103,7 @@ func TestFactSlices(t *testing.T) {
 }
 
 // checkFactSlice holds an issued slice of facts against what it should be.
-func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, r kernel.FactRequest, p policy.FactPolicyV1) *facts.Bundle {
+func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, r kernel.FactRequest, p facts.Policy) *facts.Bundle {
 	t.Helper()
 	ctx := t.Context()
 	evidence, verdict := k.VerifyFactsFor(tenant, issued.Bundle)
@@ -270,19 +270,19 @@ func TestFactSliceRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, err, tc.want)
 		}
 	}
-	taken := must(policy.Bind(policy.FactsID, policy.FactPolicyV1{Direction: knowledge.Both, MaxHops: 1, MaxResults: 1}))
+	taken := must(policy.Bind(facts.PolicyID, facts.Policy{Direction: knowledge.Both, MaxHops: 1, MaxResults: 1}))
 	if err := k.RegisterPolicy(ctx, tenant, taken); !errors.Is(err, policy.ErrConflict) {
 		t.Errorf("facts@1 was given other parameters: %v", err)
 	}
 	turn := chain(t, k, 1)[0]
-	if _, err := k.Slice(ctx, tenant, kernel.Request{Anchor: turn, Policy: policy.FactsID}); !errors.Is(err, policy.ErrMismatch) {
+	if _, err := k.Slice(ctx, tenant, kernel.Request{Anchor: turn, Policy: facts.PolicyID}); !errors.Is(err, policy.ErrMismatch) {
 		t.Errorf("turns under facts@1: %v", err)
 	}
 	var ids []policy.ID
 	for _, p := range must(k.Policies(ctx, tenant)).All() {
 		ids = append(ids, p.ID())
 	}
-	if !slices.Equal(ids, []policy.ID{policy.DefaultID, policy.FactsID}) {
+	if !slices.Equal(ids, []policy.ID{policy.DefaultID, facts.PolicyID}) {
 		t.Errorf("policies %v", ids)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 )
 
 // registries keeps the policies of tenants. A policy never changes, so what is
@@ -24,12 +25,6 @@ type writtenPolicy struct {
 	id     policy.ID
 }
 
-// standard gives the policies that are there from the start.
-var standard = sync.OnceValues(policy.Standard)
-
-// isStandard reports whether a policy is there from the start.
-func isStandard(id policy.ID) bool { return id == policy.DefaultID || id == policy.FactsID }
-
 // keptRegistries bounds the tenants whose policies are kept.
 const keptRegistries = 10_000
 
@@ -44,7 +39,7 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 	// It is the same everywhere, and a store that says otherwise refuses it at write. facts@1 is not taken for
 	// granted: a store of before there was one may have another policy of the name.
 	if id == policy.DefaultID {
-		first, err := standard()
+		first, err := standard.Registry()
 		if err != nil {
 			return policy.Registered{}, err
 		}
@@ -65,7 +60,7 @@ func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Regist
 	if err != nil {
 		return policy.Registry{}, err
 	}
-	first, err := standard()
+	first, err := standard.Registry()
 	if err != nil {
 		return policy.Registry{}, err
 	}
@@ -88,7 +83,7 @@ func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Regist
 
 // write makes sure that a policy is stored before anything names it.
 func (r *registries) write(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
-	if !isStandard(p.ID()) {
+	if !standard.Has(p.ID()) {
 		return nil // it came from the store
 	}
 	key := writtenPolicy{tenant, p.ID()}

@@ -1,7 +1,7 @@
-// Package policy owns what decides a slice: the parameters of
-// slice_policy_v1, for turns, and of fact_policy_v1, for facts, their one canonical
-// form and its hash, and the registry that binds a policy's id to its parameters for
-// ever.
+// Package policy owns what decides a slice: parameters of any type, their one canonical form and
+// its hash, the registry that binds a policy's id to its parameters for ever, and slice_policy_v1,
+// the type for turns. Types of parameters are handed in, as [Forms]: each package that selects
+// something declares its own, and policy/standard lists those of this program.
 //
 // The canonical form of the default policy, which the hash is taken of:
 //

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 )
 
 // The default policy as GKP/1, section 3.2, prints it.
@@ -91,7 +92,7 @@ func TestForms(t *testing.T) {
 		if got, err := policy.ParseCanonical(p.Canonical()); err != nil || got != p {
 			t.Errorf("canonical: got %+v, %v, want %+v", got, err, p)
 		}
-		r, err := policy.ParseRegistration(registration(wire(p)))
+		r, err := standard.Forms().ParseRegistration(registration(wire(p)))
 		if err != nil || r.Params() != p || r.Hash() != p.Hash() || r.ID() != "p@1" {
 			t.Errorf("wire: got %+v, %v, want %+v", r, err, p)
 		}
@@ -191,7 +192,7 @@ func TestRegistrationRefuses(t *testing.T) {
 		if in, of, found := strings.Cut(field, "."); found {
 			member = `"` + in + `":{"` + of + `":` + value + `}`
 		}
-		_, err := policy.ParseRegistration(registration(`{"type":"slice_policy_v1",` + member + `}`))
+		_, err := standard.Forms().ParseRegistration(registration(`{"type":"slice_policy_v1",` + member + `}`))
 		if err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s %s: got %v, want a refusal that names the field", field, value, err)
 		}
@@ -227,11 +228,11 @@ func TestRegistrationBounds(t *testing.T) {
 		`"max_nodes":1`, `"max_nodes":10000`, `"max_radius":0`, `"max_radius":64`, `"max_siblings":0`, `"max_siblings":100`, `"include_siblings":false`,
 		`"salience_weight":0`, `"salience_weight":1`, `"salience_weight":1.000000`, `"distance_decay":0.000001`, `"phase_weights":{}`, `"phase_weights":{"planning":0.10}`,
 	} {
-		if _, err := policy.ParseRegistration(registration(`{"type":"slice_policy_v1",` + member + `}`)); err != nil {
+		if _, err := standard.Forms().ParseRegistration(registration(`{"type":"slice_policy_v1",` + member + `}`)); err != nil {
 			t.Errorf("%s: %v", member, err)
 		}
 	}
-	r, err := policy.ParseRegistration(registration(`{"phase_weights":{"planning":0.25},"type":"slice_policy_v1","max_nodes":32}`))
+	r, err := standard.Forms().ParseRegistration(registration(`{"phase_weights":{"planning":0.25},"type":"slice_policy_v1","max_nodes":32}`))
 	want := policy.Default()
 	want.MaxNodes, want.Weights[dag.Planning] = 32, 250_000
 	if err != nil || r.Params() != want {
@@ -262,7 +263,7 @@ func TestRegistrationDocuments(t *testing.T) {
 		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v1","distance_decay":2}}`, "policy.distance_decay", dag.ErrForm},
 		{`[]`, "object", nil}, {``, "", canon.ErrSyntax}, {`{"policy_id":"p@1","policy":` + params + `} x`, "after", canon.ErrSyntax},
 	} {
-		r, err := policy.ParseRegistration([]byte(tc.text))
+		r, err := standard.Forms().ParseRegistration([]byte(tc.text))
 		if err == nil || !strings.Contains(err.Error(), tc.word) || tc.want != nil && !errors.Is(err, tc.want) {
 			t.Errorf("%s: got %v, want %v naming %q", tc.text, err, tc.want, tc.word)
 		}
@@ -349,7 +350,7 @@ func FuzzRegistration(f *testing.F) {
 		if p, err := policy.ParseCanonical(data); err == nil && string(p.Canonical()) != string(data) {
 			t.Errorf("%q is accepted as canonical", data)
 		}
-		r, err := policy.ParseRegistration(data)
+		r, err := standard.Forms().ParseRegistration(data)
 		if err != nil {
 			if r != (policy.Registered{}) || len(err.Error()) > 1000 {
 				t.Errorf("%q: a policy beside the error, or a long one: %v", data, err)
@@ -360,7 +361,7 @@ func FuzzRegistration(f *testing.F) {
 		if err := params.Check(); err != nil || r.Hash() != params.Hash() {
 			t.Errorf("%q gives %+v: %v", data, params, err)
 		}
-		again, err := policy.ParseRegistration([]byte(fmt.Sprintf(`{"policy":%s,"policy_id":"%s"}`, wire(params), r.ID())))
+		again, err := standard.Forms().ParseRegistration([]byte(fmt.Sprintf(`{"policy":%s,"policy_id":"%s"}`, wire(params), r.ID())))
 		if err != nil || again != r {
 			t.Errorf("%q gives %+v, which is read as %+v, %v", data, r, again, err)
 		}
@@ -378,7 +379,7 @@ func TestFractionsOfPeopleAndOfEvidence(t *testing.T) {
 		{"0.9", 900_000, true}, {"0.90", 900_000, true}, {"9e-1", 900_000, false}, {"0.9000000", 900_000, false}, {"1e0", dag.One, false}, {"1e-06", 1, false},
 	} {
 		text := `{"type":"slice_policy_v1","salience_weight":` + tc.value + `}`
-		p, err := policy.ParseRegistration(registration(text))
+		p, err := standard.Forms().ParseRegistration(registration(text))
 		if err != nil {
 			t.Errorf("%s: %v", tc.value, err)
 			continue

@@ -13,14 +13,14 @@ import (
 //
 // Parameters are decimals; one that is absent has its default. Unknown fields
 // and repeated keys are refused.
-func ParseRegistration(data []byte) (Registered, error) {
+func (f Forms) ParseRegistration(data []byte) (Registered, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {
 		return Registered{}, fmt.Errorf("policy: %w", err)
 	}
 	c := canon.Open(doc)
 	id := canon.Parsed(c.Field("policy_id"), ParseID)
-	params := readParameters(c.Field("policy"), "", written)
+	params := f.read(c.Field("policy"), Written)
 	c.Close()
 	if err := c.Err(); err != nil {
 		return Registered{}, fmt.Errorf("policy: %w", err)

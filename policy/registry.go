@@ -15,11 +15,8 @@ import (
 // An ID names a policy: NAME@VERSION, [a-z0-9][a-z0-9._-]{0,62}@[1-9][0-9]{0,5}.
 type ID string
 
-// The ids of the policies that every tenant begins with, see Standard.
-const (
-	DefaultID ID = "default@1" // Default, for slices
-	FactsID   ID = "facts@1"   // DefaultFacts, for facts
-)
+// DefaultID is the id of the policy for slices that every tenant begins with: Default.
+const DefaultID ID = "default@1"
 
 // ParseID checks the form of a policy's id.
 func ParseID(s string) (ID, error) {
@@ -72,8 +69,8 @@ func Bind(id ID, params Parameters) (Registered, error) {
 
 // Restore makes a policy of what a store kept of it: its canonical parameters, which
 // must give the hash that was kept beside them.
-func Restore(id ID, hash, canonical []byte) (Registered, error) {
-	params, err := parseCanonical(canonical)
+func (f Forms) Restore(id ID, hash, canonical []byte) (Registered, error) {
+	params, err := f.parseCanonical(canonical)
 	if err != nil {
 		return Registered{}, fmt.Errorf("policy %s: %w", id, err)
 	}
@@ -95,13 +92,11 @@ func (r Registered) Params() Parameters { return r.params }
 
 // Slice returns the parameters of a policy that slices are cut under. Of another type, it is
 // ErrMismatch.
-func (r Registered) Slice() (SlicePolicyV1, error) { return paramsOf[SlicePolicyV1](r, Type) }
+func (r Registered) Slice() (SlicePolicyV1, error) { return ParametersOf[SlicePolicyV1](r, Type) }
 
-// Facts returns the parameters of a policy that facts are gathered under. Of another type, it
-// is ErrMismatch.
-func (r Registered) Facts() (FactPolicyV1, error) { return paramsOf[FactPolicyV1](r, FactType) }
-
-func paramsOf[P Parameters](r Registered, want string) (P, error) {
+// ParametersOf returns the parameters of a registered policy, which must be of a type. Of another,
+// it is ErrMismatch; without any, ErrUnknown.
+func ParametersOf[P Parameters](r Registered, want string) (P, error) {
 	p, ok := r.params.(P)
 	if !ok && r.params != nil {
 		return p, fmt.Errorf("%w: policy %s is of type %s, and this takes one of type %s", ErrMismatch, r.id, r.params.Type(), want)
@@ -125,20 +120,6 @@ var ErrUnknown = errors.New("unknown policy")
 // zero Registry is empty. Ids and parameters are never unbound.
 type Registry struct {
 	sorted []Registered // by id
-}
-
-// Standard returns the registry that every tenant begins with: default@1 and facts@1.
-func Standard() (r Registry, err error) {
-	for id, params := range map[ID]Parameters{DefaultID: Default(), FactsID: DefaultFacts()} {
-		p, err := Bind(id, params)
-		if err != nil {
-			return Registry{}, err
-		}
-		if r, err = r.With(p); err != nil {
-			return Registry{}, err
-		}
-	}
-	return r, nil
 }
 
 // With returns a registry that also has p. An id that is bound to the same

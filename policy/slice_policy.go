@@ -133,7 +133,7 @@ func (p SlicePolicyV1) write(w *canon.Writer, suffix string, fraction func(dag.P
 
 // ParseCanonical reads what Canonical writes and nothing else.
 func ParseCanonical(data []byte) (SlicePolicyV1, error) {
-	p, err := parseCanonical(data)
+	p, err := Forms{SliceForm}.parseCanonical(data)
 	if err != nil {
 		return SlicePolicyV1{}, err
 	}
@@ -146,7 +146,10 @@ func ParseCanonical(data []byte) (SlicePolicyV1, error) {
 
 // Read reads the parameters as decimals in a document that people wrote: a
 // parameter that is absent has its default.
-func Read(c *canon.Cursor) SlicePolicyV1 { return read(c, "", decimal) }
+func Read(c *canon.Cursor) SlicePolicyV1 { return read(c, Wire) }
+
+// SliceForm is how policies for slices are read.
+var SliceForm = Form{Type: Type, Read: func(c *canon.Cursor, n Notation) Parameters { return read(c, n) }}
 
 // ReadWire reads what AppendWire writes: every parameter must be there, since a default
 // would put words into a signer's mouth.
@@ -161,7 +164,7 @@ func ReadWire(c *canon.Cursor) SlicePolicyV1 {
 	return Read(c)
 }
 
-func read(c *canon.Cursor, suffix string, fraction func(*canon.Cursor) dag.PPM) SlicePolicyV1 {
+func read(c *canon.Cursor, n Notation) SlicePolicyV1 {
 	p := Default()
 	if t := c.Field("type"); t.String() != Type && c.Err() == nil {
 		t.Fail(fmt.Errorf("%w: %.80q, want %q", ErrType, t.String(), Type))
@@ -173,7 +176,7 @@ func read(c *canon.Cursor, suffix string, fraction func(*canon.Cursor) dag.PPM) 
 	}
 	part := func(of *canon.Cursor, key string, into *dag.PPM) {
 		if f := of.Optional(key); f != nil {
-			*into = fraction(f)
+			*into = n.Fraction(f)
 		}
 	}
 	number("max_nodes", &p.MaxNodes, LimitNodes)
@@ -182,9 +185,9 @@ func read(c *canon.Cursor, suffix string, fraction func(*canon.Cursor) dag.PPM) 
 	if f := c.Optional("include_siblings"); f != nil {
 		p.IncludeSiblings = f.Bool()
 	}
-	part(c, "salience_weight"+suffix, &p.SalienceWeight)
-	part(c, "distance_decay"+suffix, &p.DistanceDecay)
-	if f := c.Optional("phase_weights" + suffix); f != nil {
+	part(c, "salience_weight"+n.Suffix, &p.SalienceWeight)
+	part(c, "distance_decay"+n.Suffix, &p.DistanceDecay)
+	if f := c.Optional("phase_weights" + n.Suffix); f != nil {
 		for _, ph := range dag.Phases {
 			part(f, ph.String(), &p.Weights[ph])
 		}

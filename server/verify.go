@@ -8,6 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
@@ -107,7 +108,7 @@ func (c *call) getPolicy() error {
 }
 
 func (c *call) registerPolicy() error {
-	p, err := policy.ParseRegistration(c.body)
+	p, err := standard.Forms().ParseRegistration(c.body)
 	if err != nil {
 		// What has the schema's form and is refused all the same is a number
 		// that does not fit.

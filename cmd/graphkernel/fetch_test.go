@@ -26,6 +26,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
@@ -202,7 +203,7 @@ func TestFetch(t *testing.T) {
 	want("a wrong tree", 13, trust)
 	witness := ok(ledger.NewCosigner("w.example", newKey(6)))
 	want("no witness", 15, strings.Replace(trust, "quorum none", fmt.Sprintf("witness w %s\nquorum w", witness.Key()), 1))
-	p := ok(policy.ParseRegistration([]byte(`{"policy_id":"default@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)))
+	p := ok(standard.Forms().ParseRegistration([]byte(`{"policy_id":"default@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)))
 	file := filepath.Join(f.home, "policy.json")
 	if err := os.WriteFile(file, []byte(`{"policy_id":"default@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`), 0o600); err != nil {
 		t.Fatal(err)

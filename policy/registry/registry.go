@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 )
 
 // Kind is the kind of the entries.
@@ -69,7 +70,7 @@ func (b Base) All(ctx context.Context, tenant dag.Tenant) (r policy.Registry, er
 	for i := range lists[0] {
 		t := &lists[0][i]
 		hash := t.Value[:min(len(t.Value), len(dag.Digest{}))]
-		p, err := policy.Restore(policy.ID(t.Key), hash, t.Value[len(hash):])
+		p, err := standard.Forms().Restore(policy.ID(t.Key), hash, t.Value[len(hash):])
 		if err != nil {
 			return policy.Registry{}, err
 		}
@@ -104,7 +105,7 @@ func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
 		if !ok {
 			return nil, fmt.Errorf("%w: number %d of the record has no leaf of a policy", dag.ErrForm, e.Seq)
 		}
-		if _, err := policy.Restore(leaf.ID, leaf.Hash[:], e.Detail); err != nil {
+		if _, err := standard.Forms().Restore(leaf.ID, leaf.Hash[:], e.Detail); err != nil {
 			return nil, errors.Join(dag.ErrForm, err)
 		}
 		a.List = append(a.List, addition(leaf, e))

@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -29,7 +28,7 @@ type Bundle struct {
 	AsOf       dag.Seq
 	Provenance slice.Provenance
 	Seal       slice.Seal
-	Policy     policy.FactPolicyV1
+	Policy     Policy
 	Question   Question
 	Facts      []knowledge.Act // assertions, by ascending statement
 	Aliases    []Alias         // by ascending alias
@@ -273,7 +272,7 @@ func Parse(data []byte) (*Bundle, error) {
 // checkVersion looks at the versions before anything else, since a later one may have other
 // fields.
 func checkVersion(doc *canon.Value) error {
-	for _, known := range [...]struct{ in, key, version string }{{"provenance", "schema_version", SchemaVersion}, {"policy", "type", policy.FactType}} {
+	for _, known := range [...]struct{ in, key, version string }{{"provenance", "schema_version", SchemaVersion}, {"policy", "type", PolicyType}} {
 		v := doc.Get(known.in)
 		if v != nil {
 			v = v.Get(known.key)
@@ -293,7 +292,7 @@ func read(c *canon.Cursor) *Bundle {
 		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
 		Provenance: slice.ReadProvenance(c.Field("provenance")),
 		Seal:       slice.ReadSeal(c),
-		Policy:     policy.ReadFacts(c.Field("policy")),
+		Policy:     ReadPolicy(c.Field("policy")),
 		Question:   readQuestion(c.Field("question")),
 	}
 	if anchor := c.Field("anchor"); canon.Parsed(anchor, dag.ParseTurnID) != b.Provenance.Anchor {

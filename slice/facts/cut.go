@@ -18,7 +18,7 @@ import (
 )
 
 // Query is what a question asks of package knowledge under a policy, as of a number.
-func (q *Question) Query(p *policy.FactPolicyV1, asOf dag.Seq) knowledge.Query {
+func (q *Question) Query(p *Policy, asOf dag.Seq) knowledge.Query {
 	return knowledge.Query{
 		Filter:    knowledge.Filter{AsOf: asOf, ValidAt: q.ValidAt, Predicates: p.Follows(), MinConfidence: p.MinConfidence},
 		Start:     q.Start,
@@ -36,7 +36,7 @@ type Known struct {
 // Cut makes a slice, not yet sealed, of the answer to q.Query. What the answer rests on and is
 // not in known is an error.
 func Cut(q Question, r policy.Registered, asOf dag.Seq, answer *knowledge.Answer, known Known) (*Bundle, error) {
-	params, err := r.Facts()
+	params, err := PolicyOf(r)
 	if err != nil {
 		return nil, err
 	}

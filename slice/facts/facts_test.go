@@ -95,7 +95,7 @@ func notes() (*world, *normalize.Table) {
 	return w, aliases
 }
 
-func (w *world) cut(aliases *normalize.Table, p policy.FactPolicyV1, validAt *dag.Time, start ...string) (*facts.Bundle, error) {
+func (w *world) cut(aliases *normalize.Table, p facts.Policy, validAt *dag.Time, start ...string) (*facts.Bundle, error) {
 	q := facts.Question{Start: start, ValidAt: validAt}
 	asOf := dag.Seq(len(w.acts))
 	answer, err := knowledge.Traverse(context.Background(), w, aliases, q.Query(&p, asOf))
@@ -114,7 +114,7 @@ func sample(t testing.TB) (*facts.Bundle, *token.Authority) {
 	t.Helper()
 	w, aliases := notes()
 	at := dag.Time(9)
-	b := must(w.cut(aliases, policy.DefaultFacts(), &at, "countess-of-lovelace"))
+	b := must(w.cut(aliases, facts.DefaultPolicy(), &at, "countess-of-lovelace"))
 	if len(b.Facts) != 8 || len(b.Reached) != 8 || len(b.Evidence) != 4 || len(b.Aliases) != 1 || b.Cut != knowledge.Whole {
 		t.Fatalf("the sample is %+v", b)
 	}
@@ -163,7 +163,7 @@ func TestFingerprints(t *testing.T) {
 	cut := 0
 	for _, results := range []int{1, 3, 100} {
 		for _, validAt := range []*dag.Time{nil, &at} {
-			p := policy.DefaultFacts()
+			p := facts.DefaultPolicy()
 			p.MaxResults, p.MinConfidence = results, 500_000
 			b := must(w.cut(aliases, p, validAt, "note-g", "countess-of-lovelace"))
 			if b.Cut == knowledge.CutResults {
@@ -448,7 +448,7 @@ func TestParse(t *testing.T) {
 // TestCutRefuses holds that a slice is never cut of an answer that what is known does not bear.
 func TestCutRefuses(t *testing.T) {
 	w, aliases := notes()
-	p := policy.DefaultFacts()
+	p := facts.DefaultPolicy()
 	q := facts.Question{Start: []string{"note-g"}}
 	answer := must(knowledge.Traverse(t.Context(), w, aliases, q.Query(&p, 9)))
 	bound := must(policy.Bind("p@1", p))

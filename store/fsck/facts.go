@@ -39,7 +39,7 @@ func (c *checker) recutFacts(where string, i *store.Issued, registry policy.Regi
 }
 
 func (c *checker) cutFacts(q facts.Question, p policy.Registered, asOf dag.Seq) (*facts.Bundle, error) {
-	params, err := p.Facts()
+	params, err := facts.PolicyOf(p)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -164,7 +165,7 @@ func Policy(id policy.ID, n int) policy.Registered {
 
 // FactPolicy binds parameters of a policy of facts.
 func FactPolicy(id policy.ID) policy.Registered {
-	p, err := policy.Bind(id, policy.FactPolicyV1{Predicates: policy.Following("knows", "owned-by"), Direction: knowledge.Incoming, MaxHops: 2, MaxResults: 3, MinConfidence: 1})
+	p, err := policy.Bind(id, facts.Policy{Predicates: facts.Following("knows", "owned-by"), Direction: knowledge.Incoming, MaxHops: 2, MaxResults: 3, MinConfidence: 1})
 	if err != nil {
 		panic("storetest: " + err.Error())
 	}
@@ -174,7 +175,7 @@ func FactPolicy(id policy.ID) policy.Registered {
 // IssuedFacts is Issued of a slice of facts.
 func IssuedFacts(n, sliceNumber int) store.Issued {
 	i := Issued(n, sliceNumber)
-	i.Provenance.SchemaVersion, i.Provenance.PolicyID = slice.FactsVersion, policy.FactsID
+	i.Provenance.SchemaVersion, i.Provenance.PolicyID = slice.FactsVersion, facts.PolicyID
 	i.Question = fmt.Sprintf("entity %d, \U0001f464?", sliceNumber)
 	i.Bundle[8] = 1
 	return i

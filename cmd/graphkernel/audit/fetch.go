@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 )
 
 // A fetchFlags says what is asked for, and what is taken as true without proof.
@@ -137,7 +138,7 @@ func expectation(a *cli.App, ctx context.Context, flags *fetchFlags) (*client.Ex
 	if err == nil && flags.policy != "" {
 		var data []byte
 		if data, err = a.ReadFile(ctx, flags.policy, longestText); err == nil {
-			p, err = policy.ParseRegistration(data)
+			p, err = standard.Forms().ParseRegistration(data)
 		}
 	}
 	if err != nil {

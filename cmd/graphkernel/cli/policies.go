@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -21,7 +22,7 @@ func (a *App) Registry(ctx context.Context) (r policy.Registry, err error) {
 	if !errors.Is(err, ErrNoStore) {
 		return r, err
 	}
-	return policy.Standard()
+	return standard.Registry()
 }
 
 // UnknownPolicy makes an id that is mistyped, or of a policy for something else, a fault of the

@@ -23,7 +23,7 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store/sqlite"
@@ -271,7 +271,7 @@ func (d *demo) importGit() error {
 }
 
 func (d *demo) cuts(anchor dag.TurnID) (*kernel.Issued, error) {
-	p, err := policy.ParseRegistration([]byte(demoPolicy))
+	p, err := standard.Forms().ParseRegistration([]byte(demoPolicy))
 	if err != nil {
 		return nil, err
 	}

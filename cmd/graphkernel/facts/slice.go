@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
 // A factsWrittenJSON tells what went into a file.
@@ -77,12 +78,12 @@ have been looked at, and absent if this is all.`,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	c.Flags().StringVar(&id, "policy", string(policy.FactsID), "the policy to gather facts under")
+	c.Flags().StringVar(&id, "policy", string(facts.PolicyID), "the policy to gather facts under")
 	c.Flags().StringVar(&validAt, "valid-at", "", "facts that hold at this date or time; whenever they hold if absent")
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
 	asOfFlag(c, &asOf)
 	cli.NoFiles(c, "valid-at")
-	_ = c.RegisterFlagCompletionFunc("policy", a.CompletePolicies(policy.FactType)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("policy", a.CompletePolicies(facts.PolicyType)) // the flag exists
 	return c
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -78,7 +80,7 @@ func addPolicy(a *cli.App, c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	p, err := policy.ParseRegistration(data)
+	p, err := standard.Forms().ParseRegistration(data)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -119,7 +121,7 @@ func policyLimits(p policy.Registered) (selects, most string) {
 			siblings = params.MaxSiblings
 		}
 		return "turns", fmt.Sprintf("%d nodes, radius %d, %d siblings", params.MaxNodes, params.MaxRadius, siblings)
-	case policy.FactPolicyV1:
+	case facts.Policy:
 		return "facts", fmt.Sprintf("%d results, %d hops, %s", params.MaxResults, params.MaxHops, params.Direction)
 	default:
 		return params.Type(), ""

@@ -1,4 +1,4 @@
-package policy
+package facts
 
 import (
 	"crypto/sha256"
@@ -10,17 +10,21 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
 )
 
-// FactType is the type that canonical forms and bundles of facts name.
-const FactType = "fact_policy_v1"
+// PolicyType is the type that canonical forms and bundles of facts name.
+const PolicyType = "fact_policy_v1"
+
+// PolicyID is the id of the policy that every tenant begins with: DefaultPolicy.
+const PolicyID policy.ID = "facts@1"
 
 // LimitPredicates bounds the predicates that a policy names.
 const LimitPredicates = 64
 
-// A FactPolicyV1 says which facts may be gathered around entities. Its zero value is not
-// valid; start from DefaultFacts. It is comparable, as every policy's parameters are.
-type FactPolicyV1 struct {
+// A Policy says which facts may be gathered around entities. Its zero value is not
+// valid; start from DefaultPolicy. It is comparable, as every policy's parameters are.
+type Policy struct {
 	Predicates    string // that are followed, see Following; "": all
 	Direction     knowledge.Direction
 	MaxHops       int     // edges away from where it starts
@@ -28,14 +32,14 @@ type FactPolicyV1 struct {
 	MinConfidence dag.PPM // of each fact
 }
 
-// DefaultFacts returns the parameters of the policy facts@1: all facts within three hops, up to
+// DefaultPolicy returns the parameters of the policy facts@1: all facts within three hops, up to
 // 100 entities.
-func DefaultFacts() FactPolicyV1 {
-	return FactPolicyV1{Direction: knowledge.Both, MaxHops: 3, MaxResults: 100}
+func DefaultPolicy() Policy {
+	return Policy{Direction: knowledge.Both, MaxHops: 3, MaxResults: 100}
 }
 
-// Type is FactType.
-func (FactPolicyV1) Type() string { return FactType }
+// Type is PolicyType.
+func (Policy) Type() string { return PolicyType }
 
 // Following joins predicates, as Predicates holds them: in the form of normalize.Name, which
 // has no space, ascending, each once, with a space between them.
@@ -46,7 +50,7 @@ func Following(predicates ...string) string {
 }
 
 // Follows returns the predicates that are followed, none if all are.
-func (p FactPolicyV1) Follows() []string {
+func (p Policy) Follows() []string {
 	if p.Predicates == "" {
 		return nil
 	}
@@ -54,49 +58,49 @@ func (p FactPolicyV1) Follows() []string {
 }
 
 // Check reports the first parameter that is out of range.
-func (p FactPolicyV1) Check() error {
+func (p Policy) Check() error {
 	follows := p.Follows()
 	if len(follows) > LimitPredicates {
-		return fmt.Errorf("%w: %d predicates, at most %d", ErrRange, len(follows), LimitPredicates)
+		return fmt.Errorf("%w: %d predicates, at most %d", policy.ErrRange, len(follows), LimitPredicates)
 	}
 	for i, name := range follows {
 		if canonical, err := normalize.Name(name); err != nil || canonical != name {
-			return fmt.Errorf("%w: predicate %.80q is not a canonical name", ErrRange, name)
+			return fmt.Errorf("%w: predicate %.80q is not a canonical name", policy.ErrRange, name)
 		}
 		if i > 0 && follows[i-1] >= name {
-			return fmt.Errorf("%w: the predicates must ascend, each once, and %.80q does not come after %.80q", ErrRange, name, follows[i-1])
+			return fmt.Errorf("%w: the predicates must ascend, each once, and %.80q does not come after %.80q", policy.ErrRange, name, follows[i-1])
 		}
 	}
 	switch {
 	case p.Direction != knowledge.Outgoing && p.Direction != knowledge.Incoming && p.Direction != knowledge.Both:
-		return fmt.Errorf("%w: direction is %.40q, want outgoing, incoming or both", ErrRange, p.Direction)
+		return fmt.Errorf("%w: direction is %.40q, want outgoing, incoming or both", policy.ErrRange, p.Direction)
 	case p.MaxHops < 1 || p.MaxHops > knowledge.MaxHops:
-		return fmt.Errorf("%w: max_hops is %d, want 1 to %d", ErrRange, p.MaxHops, knowledge.MaxHops)
+		return fmt.Errorf("%w: max_hops is %d, want 1 to %d", policy.ErrRange, p.MaxHops, knowledge.MaxHops)
 	case p.MaxResults < 1 || p.MaxResults > knowledge.MaxResults:
-		return fmt.Errorf("%w: max_results is %d, want 1 to %d", ErrRange, p.MaxResults, knowledge.MaxResults)
+		return fmt.Errorf("%w: max_results is %d, want 1 to %d", policy.ErrRange, p.MaxResults, knowledge.MaxResults)
 	case p.MinConfidence > dag.One:
-		return fmt.Errorf("%w: min_confidence is above 1", ErrRange)
+		return fmt.Errorf("%w: min_confidence is above 1", policy.ErrRange)
 	}
 	return nil
 }
 
 // Canonical returns the canonical form, which Hash is taken of.
-func (p FactPolicyV1) Canonical() []byte {
+func (p Policy) Canonical() []byte {
 	w := canon.NewWriter(make([]byte, 0, 160))
 	p.write(w, "_ppm", func(f dag.PPM) { w.Uint(uint64(f)) })
 	return w.Bytes
 }
 
 // Hash is policy_params_hash: SHA-256 of the canonical form.
-func (p FactPolicyV1) Hash() dag.Digest { return sha256.Sum256(p.Canonical()) }
+func (p Policy) Hash() dag.Digest { return sha256.Sum256(p.Canonical()) }
 
 // AppendWire writes the parameters as bundles and people do, as decimals.
-func (p FactPolicyV1) AppendWire(w *canon.Writer) {
+func (p Policy) AppendWire(w *canon.Writer) {
 	var digits [8]byte
 	p.write(w, "", func(f dag.PPM) { w.Raw(f.AppendDecimal(digits[:0])) })
 }
 
-func (p FactPolicyV1) write(w *canon.Writer, suffix string, fraction func(dag.PPM)) {
+func (p Policy) write(w *canon.Writer, suffix string, fraction func(dag.PPM)) {
 	w.BeginObject()
 	w.Key("direction")
 	w.String(string(p.Direction))
@@ -113,18 +117,25 @@ func (p FactPolicyV1) write(w *canon.Writer, suffix string, fraction func(dag.PP
 	}
 	w.EndArray()
 	w.Key("type")
-	w.String(FactType)
+	w.String(PolicyType)
 	w.EndObject()
 }
 
-// ReadFacts reads the parameters as decimals in a document that people wrote: every
-// parameter that is absent has its default, and predicates may be spelled in any way.
-func ReadFacts(c *canon.Cursor) FactPolicyV1 { return readFacts(c, "", decimal) }
+// ReadPolicy reads the parameters as bundles have them: every parameter that is absent has its
+// default, and predicates may be spelled in any way.
+func ReadPolicy(c *canon.Cursor) Policy { return readPolicy(c, policy.Wire) }
 
-func readFacts(c *canon.Cursor, suffix string, fraction func(*canon.Cursor) dag.PPM) FactPolicyV1 {
-	p := DefaultFacts()
-	if t := c.Field("type"); t.String() != FactType && c.Err() == nil {
-		t.Fail(fmt.Errorf("%w: %.80q, want %q", ErrType, t.String(), FactType))
+// PolicyForm is how policies for facts are read.
+var PolicyForm = policy.Form{Type: PolicyType, Read: func(c *canon.Cursor, n policy.Notation) policy.Parameters { return readPolicy(c, n) }}
+
+// PolicyOf returns the parameters of a registered policy for facts. Of another type, it is
+// policy.ErrMismatch.
+func PolicyOf(r policy.Registered) (Policy, error) { return policy.ParametersOf[Policy](r, PolicyType) }
+
+func readPolicy(c *canon.Cursor, n policy.Notation) Policy {
+	p := DefaultPolicy()
+	if t := c.Field("type"); t.String() != PolicyType && c.Err() == nil {
+		t.Fail(fmt.Errorf("%w: %.80q, want %q", policy.ErrType, t.String(), PolicyType))
 	}
 	if f := c.Optional("direction"); f != nil {
 		p.Direction = knowledge.Direction(f.String())
@@ -135,8 +146,8 @@ func readFacts(c *canon.Cursor, suffix string, fraction func(*canon.Cursor) dag.
 	if f := c.Optional("max_results"); f != nil {
 		p.MaxResults = int(f.Uint(knowledge.MaxResults))
 	}
-	if f := c.Optional("min_confidence" + suffix); f != nil {
-		p.MinConfidence = fraction(f)
+	if f := c.Optional("min_confidence" + n.Suffix); f != nil {
+		p.MinConfidence = n.Fraction(f)
 	}
 	if f := c.Optional("predicates"); f != nil {
 		var names []string

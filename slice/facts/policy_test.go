@@ -1,4 +1,4 @@
-package policy_test
+package facts_test
 
 import (
 	"crypto/sha256"
@@ -12,14 +12,16 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/standard"
+	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
 const defaultFacts = `{"direction":"both","max_hops":3,"max_results":100,"min_confidence_ppm":0,"predicates":[],"type":"fact_policy_v1"}`
 
 func TestFactPolicy(t *testing.T) {
-	p := policy.FactPolicyV1{Predicates: policy.Following("owned-by", "held-by", "owned-by"), Direction: knowledge.Incoming, MaxHops: 2, MaxResults: 7, MinConfidence: 350_000}
+	p := facts.Policy{Predicates: facts.Following("owned-by", "held-by", "owned-by"), Direction: knowledge.Incoming, MaxHops: 2, MaxResults: 7, MinConfidence: 350_000}
 	const canonical = `{"direction":"incoming","max_hops":2,"max_results":7,"min_confidence_ppm":350000,"predicates":["held-by","owned-by"],"type":"fact_policy_v1"}`
-	for want, p := range map[string]policy.FactPolicyV1{defaultFacts: policy.DefaultFacts(), canonical: p} {
+	for want, p := range map[string]facts.Policy{defaultFacts: facts.DefaultPolicy(), canonical: p} {
 		if got := string(p.Canonical()); got != want {
 			t.Errorf("canonical form %s, want %s", got, want)
 		}
@@ -30,50 +32,50 @@ func TestFactPolicy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if facts, err := bound.Facts(); err != nil || facts != p || bound.Params() != policy.Parameters(p) {
-			t.Errorf("got %+v, %v", facts, err)
+		if got, err := facts.PolicyOf(bound); err != nil || got != p || bound.Params() != policy.Parameters(p) {
+			t.Errorf("got %+v, %v", got, err)
 		}
 		if _, err := bound.Slice(); !errors.Is(err, policy.ErrMismatch) {
 			t.Errorf("as a policy of turns: %v", err)
 		}
 		hash := bound.Hash()
-		if again, err := policy.Restore("p@1", hash[:], p.Canonical()); err != nil || again != bound {
+		if again, err := standard.Forms().Restore("p@1", hash[:], p.Canonical()); err != nil || again != bound {
 			t.Errorf("restored %+v, %v", again, err)
 		}
-		if _, err := policy.Restore("p@1", make([]byte, 32), p.Canonical()); err == nil {
+		if _, err := standard.Forms().Restore("p@1", make([]byte, 32), p.Canonical()); err == nil {
 			t.Error("restored with another hash")
 		}
 		if _, err := policy.ParseCanonical(p.Canonical()); !errors.Is(err, policy.ErrType) {
 			t.Errorf("read as a policy of turns: %v", err)
 		}
-		if again, err := policy.ParseRegistration(registration(wire(p))); err != nil || again != bound {
+		if again, err := standard.Forms().ParseRegistration(registration(wire(p))); err != nil || again != bound {
 			t.Errorf("registered %+v, %v", again, err)
 		}
 	}
-	if got := p.Follows(); !slices.Equal(got, []string{"held-by", "owned-by"}) || policy.DefaultFacts().Follows() != nil {
+	if got := p.Follows(); !slices.Equal(got, []string{"held-by", "owned-by"}) || facts.DefaultPolicy().Follows() != nil {
 		t.Errorf("follows %q", got)
 	}
-	spelled, err := policy.ParseRegistration(registration(`{"type":"fact_policy_v1","predicates":["Owned By","held by","OWNED  by"],"direction":"incoming","max_hops":2,"max_results":7,"min_confidence":0.35}`))
+	spelled, err := standard.Forms().ParseRegistration(registration(`{"type":"fact_policy_v1","predicates":["Owned By","held by","OWNED  by"],"direction":"incoming","max_hops":2,"max_results":7,"min_confidence":0.35}`))
 	if err != nil || spelled.Hash() != p.Hash() {
 		t.Errorf("got %+v, %v", spelled, err)
 	}
 	for _, same := range []string{"0.35", "3.5e-1", "35E-02", "0.3500000"} {
-		p, err := policy.ParseRegistration(registration(`{"type":"fact_policy_v1","predicates":["owned by","held by"],"direction":"incoming","max_hops":2,"max_results":7,"min_confidence":` + same + `}`))
+		p, err := standard.Forms().ParseRegistration(registration(`{"type":"fact_policy_v1","predicates":["owned by","held by"],"direction":"incoming","max_hops":2,"max_results":7,"min_confidence":` + same + `}`))
 		if err != nil || p.Hash() != spelled.Hash() {
 			t.Errorf("%s: %v", same, err)
 		}
 	}
-	if brief, err := policy.ParseRegistration(registration(`{"type":"fact_policy_v1"}`)); err != nil || brief.Hash() != policy.DefaultFacts().Hash() {
+	if brief, err := standard.Forms().ParseRegistration(registration(`{"type":"fact_policy_v1"}`)); err != nil || brief.Hash() != facts.DefaultPolicy().Hash() {
 		t.Errorf("got %+v, %v", brief, err)
 	}
 	turns, err := policy.Bind("p@1", policy.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := turns.Facts(); !errors.Is(err, policy.ErrMismatch) {
+	if _, err := facts.PolicyOf(turns); !errors.Is(err, policy.ErrMismatch) {
 		t.Errorf("a policy of turns as one of facts: %v", err)
 	}
-	if _, err := (policy.Registered{}).Facts(); !errors.Is(err, policy.ErrUnknown) {
+	if _, err := facts.PolicyOf(policy.Registered{}); !errors.Is(err, policy.ErrUnknown) {
 		t.Errorf("the zero value: %v", err)
 	}
 	if _, err := policy.Bind("p@1", nil); !errors.Is(err, policy.ErrType) {
@@ -82,25 +84,25 @@ func TestFactPolicy(t *testing.T) {
 }
 
 func TestFactPolicyFaults(t *testing.T) {
-	many := make([]string, policy.LimitPredicates+1)
+	many := make([]string, facts.LimitPredicates+1)
 	for i := range many {
 		many[i] = fmt.Sprintf("p%03d", i)
 	}
-	for name, change := range map[string]func(p *policy.FactPolicyV1){
-		"no hops":              func(p *policy.FactPolicyV1) { p.MaxHops = 0 },
-		"too far":              func(p *policy.FactPolicyV1) { p.MaxHops = knowledge.MaxHops + 1 },
-		"no results":           func(p *policy.FactPolicyV1) { p.MaxResults = 0 },
-		"too many results":     func(p *policy.FactPolicyV1) { p.MaxResults = knowledge.MaxResults + 1 },
-		"no direction":         func(p *policy.FactPolicyV1) { p.Direction = "" },
-		"an unknown direction": func(p *policy.FactPolicyV1) { p.Direction = "up" },
-		"too sure":             func(p *policy.FactPolicyV1) { p.MinConfidence = dag.One + 1 },
-		"no name":              func(p *policy.FactPolicyV1) { p.Predicates = "Owned" },
-		"two spaces":           func(p *policy.FactPolicyV1) { p.Predicates = "a  b" },
-		"another order":        func(p *policy.FactPolicyV1) { p.Predicates = "b a" },
-		"one twice":            func(p *policy.FactPolicyV1) { p.Predicates = "a a" },
-		"too many predicates":  func(p *policy.FactPolicyV1) { p.Predicates = strings.Join(many, " ") },
+	for name, change := range map[string]func(p *facts.Policy){
+		"no hops":              func(p *facts.Policy) { p.MaxHops = 0 },
+		"too far":              func(p *facts.Policy) { p.MaxHops = knowledge.MaxHops + 1 },
+		"no results":           func(p *facts.Policy) { p.MaxResults = 0 },
+		"too many results":     func(p *facts.Policy) { p.MaxResults = knowledge.MaxResults + 1 },
+		"no direction":         func(p *facts.Policy) { p.Direction = "" },
+		"an unknown direction": func(p *facts.Policy) { p.Direction = "up" },
+		"too sure":             func(p *facts.Policy) { p.MinConfidence = dag.One + 1 },
+		"no name":              func(p *facts.Policy) { p.Predicates = "Owned" },
+		"two spaces":           func(p *facts.Policy) { p.Predicates = "a  b" },
+		"another order":        func(p *facts.Policy) { p.Predicates = "b a" },
+		"one twice":            func(p *facts.Policy) { p.Predicates = "a a" },
+		"too many predicates":  func(p *facts.Policy) { p.Predicates = strings.Join(many, " ") },
 	} {
-		p := policy.DefaultFacts()
+		p := facts.DefaultPolicy()
 		change(&p)
 		if err := p.Check(); !errors.Is(err, policy.ErrRange) {
 			t.Errorf("%s: %v, want ErrRange", name, err)
@@ -109,7 +111,7 @@ func TestFactPolicyFaults(t *testing.T) {
 			t.Errorf("%s: bound, %v", name, err)
 		}
 	}
-	if err := (policy.FactPolicyV1{}).Check(); err == nil {
+	if err := (facts.Policy{}).Check(); err == nil {
 		t.Error("the zero value is valid")
 	}
 	for text, place := range map[string]string{
@@ -124,7 +126,7 @@ func TestFactPolicyFaults(t *testing.T) {
 		`{"type":"fact_policy_v2"}`:                            "type",
 		`{"type":"slice_policy_v1","max_hops":2}`:              "max_hops",
 	} {
-		_, err := policy.ParseRegistration(registration(text))
+		_, err := standard.Forms().ParseRegistration(registration(text))
 		if place == "" && err != nil || place != "" && (err == nil || !strings.Contains(err.Error(), place)) {
 			t.Errorf("%s: %v, want a fault at %q", text, err, place)
 		}
@@ -138,7 +140,7 @@ func TestFactPolicyFaults(t *testing.T) {
 		strings.Replace(defaultFacts, `"max_hops":3,`, ``, 1), " " + defaultFacts, strings.Replace(defaultFacts, "_ppm", "", 1),
 	} {
 		hash := sha256.Sum256([]byte(text))
-		if p, err := policy.Restore("p@1", hash[:], []byte(text)); err == nil {
+		if p, err := standard.Forms().Restore("p@1", hash[:], []byte(text)); err == nil {
 			t.Errorf("%s is restored as %+v", text, p)
 		}
 	}
@@ -146,15 +148,25 @@ func TestFactPolicyFaults(t *testing.T) {
 
 // TestStandard holds what every tenant begins with.
 func TestStandard(t *testing.T) {
-	r, err := policy.Standard()
+	r, err := standard.Registry()
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := r.All()
-	if len(all) != 2 || all[0].ID() != policy.DefaultID || all[1].ID() != policy.FactsID || all[0].Params() != policy.Parameters(policy.Default()) || all[1].Params() != policy.Parameters(policy.DefaultFacts()) {
+	if len(all) != 2 || all[0].ID() != policy.DefaultID || all[1].ID() != facts.PolicyID || all[0].Params() != policy.Parameters(policy.Default()) || all[1].Params() != policy.Parameters(facts.DefaultPolicy()) {
 		t.Errorf("got %+v", all)
 	}
 	if got := r.Fingerprint(); got != "a30c1b6c1b6cbb8e" {
 		t.Errorf("fingerprint %s", got)
 	}
+}
+
+func wire(p policy.Parameters) string {
+	w := canon.NewWriter(nil)
+	p.AppendWire(w)
+	return string(w.Bytes)
+}
+
+func registration(params string) []byte {
+	return []byte(`{"policy_id":"p@1","policy":` + params + `}`)
 }

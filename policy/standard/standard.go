@@ -1,0 +1,32 @@
+// Package standard lists the types of policies that this program knows, and the policies that every
+// tenant begins with.
+package standard
+
+import (
+	"sync"
+
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice/facts"
+)
+
+// Forms returns the types of parameters.
+func Forms() policy.Forms { return policy.Forms{policy.SliceForm, facts.PolicyForm} }
+
+// Registry returns the registry that every tenant begins with: default@1 and facts@1.
+func Registry() (policy.Registry, error) { return registry() }
+
+var registry = sync.OnceValues(func() (r policy.Registry, err error) {
+	for id, params := range map[policy.ID]policy.Parameters{policy.DefaultID: policy.Default(), facts.PolicyID: facts.DefaultPolicy()} {
+		p, err := policy.Bind(id, params)
+		if err != nil {
+			return policy.Registry{}, err
+		}
+		if r, err = r.With(p); err != nil {
+			return policy.Registry{}, err
+		}
+	}
+	return r, nil
+})
+
+// Has reports whether every tenant begins with the policy of an id.
+func Has(id policy.ID) bool { return id == policy.DefaultID || id == facts.PolicyID }
