@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/server/view"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 func (c *call) listAliases() error {
@@ -32,7 +32,7 @@ func (c *call) listAliases() error {
 	if err != nil {
 		return err
 	}
-	w := wire.Aliases{Aliases: []wire.Alias{}, Total: table.Len(), AsOf: uint64(asOf)}
+	w := api.Aliases{Aliases: []api.Alias{}, Total: table.Len(), AsOf: uint64(asOf)}
 	limit := c.page()
 	n := dag.Seq(0)
 	for alias, canonical := range table.All() {
@@ -43,7 +43,7 @@ func (c *call) listAliases() error {
 			w.Next = cursorOf(n-1, asOf)
 			break
 		}
-		w.Aliases = append(w.Aliases, wire.Alias{Alias: alias, Canonical: canonical})
+		w.Aliases = append(w.Aliases, api.Alias{Alias: alias, Canonical: canonical})
 	}
 	return c.json(http.StatusOK, w)
 }
@@ -82,7 +82,7 @@ func (c *call) addAliases() error {
 	if err != nil {
 		return err
 	}
-	w := wire.AliasesAdded{List: view.AliasList(list)}
+	w := api.AliasesAdded{List: view.AliasList(list)}
 	for i := range outcomes {
 		if outcomes[i].Result == knowledge.Aliased {
 			w.Added++

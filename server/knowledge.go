@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -16,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // sourceAPI is the source of a fact that names none.
@@ -161,7 +161,7 @@ func (c *call) learnFacts() error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, wire.KnowledgeOutcomes{
+	return c.json(http.StatusOK, api.KnowledgeOutcomes{
 		Retractions: view.Outcomes(outcomes[:retractions]), Facts: view.Outcomes(outcomes[retractions:]),
 	})
 }
@@ -194,7 +194,7 @@ func (c *call) learnLines() error {
 	if err != nil {
 		return err
 	}
-	w := wire.KnowledgeOutcomes{Retractions: []wire.KnowledgeOutcome{}, Facts: []wire.KnowledgeOutcome{}}
+	w := api.KnowledgeOutcomes{Retractions: []api.KnowledgeOutcome{}, Facts: []api.KnowledgeOutcome{}}
 	for i := range outcomes {
 		if o := view.Outcome(&outcomes[i]); acts[i].Kind == knowledge.Retract {
 			w.Retractions = append(w.Retractions, o)
@@ -338,7 +338,7 @@ func (c *call) listFacts() error {
 	if err != nil {
 		return err
 	}
-	w := wire.Facts{Facts: make([]wire.Fact, len(page.Facts)), Total: page.Total, AsOf: uint64(page.AsOf)}
+	w := api.Facts{Facts: make([]api.Fact, len(page.Facts)), Total: page.Total, AsOf: uint64(page.AsOf)}
 	for i := range page.Facts {
 		w.Facts[i] = view.Fact(&page.Facts[i])
 	}
@@ -366,7 +366,7 @@ func (c *call) retractFacts() error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, wire.Retracted{DryRun: dry, Total: len(list), Acts: view.Acts(list)})
+	return c.json(http.StatusOK, api.Retracted{DryRun: dry, Total: len(list), Acts: view.Acts(list)})
 }
 
 func (c *call) factHistory() error {
@@ -385,7 +385,7 @@ func (c *call) factHistory() error {
 	for len(list) > 0 && list[0].Seq <= dag.Seq(after) {
 		list = list[1:]
 	}
-	w := wire.FactHistory{Statement: id.String()}
+	w := api.FactHistory{Statement: id.String()}
 	if limit := c.page(); len(list) > limit {
 		list = list[:limit]
 		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
@@ -410,5 +410,5 @@ func (c *call) knowledgeChanges() error {
 	if len(list) > 0 {
 		after = list[len(list)-1].Seq
 	}
-	return c.json(http.StatusOK, wire.KnowledgeChanges{Acts: view.Acts(list), After: uint64(after), More: more})
+	return c.json(http.StatusOK, api.KnowledgeChanges{Acts: view.Acts(list), After: uint64(after), More: more})
 }

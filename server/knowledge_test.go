@@ -10,25 +10,25 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/wire"
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // learn records a fact and gives what became of it.
-func (s *service) learn(key string, f wire.NewFact) wire.KnowledgeOutcome {
+func (s *service) learn(key string, f api.NewFact) api.KnowledgeOutcome {
 	s.t.Helper()
-	var o wire.KnowledgeOutcome
+	var o api.KnowledgeOutcome
 	s.expect(200, question{op: "learnFact", key: key, body: f}).decode(s.t, &o)
 	return o
 }
 
-func triple(subject, predicate, object string) wire.NewFact {
-	return wire.NewFact{Subject: subject, Predicate: predicate, Object: object}
+func triple(subject, predicate, object string) api.NewFact {
+	return api.NewFact{Subject: subject, Predicate: predicate, Object: object}
 }
 
 // facts lists facts.
-func (s *service) facts(key string, filters ...string) wire.Facts {
+func (s *service) facts(key string, filters ...string) api.Facts {
 	s.t.Helper()
-	var w wire.Facts
+	var w api.Facts
 	s.expect(200, question{op: "listFacts", key: key, query: values(filters...)}).decode(s.t, &w)
 	return w
 }
@@ -47,7 +47,7 @@ func TestFacts(t *testing.T) {
 	s.chain(s.admin(), 2)
 	_, cut := s.cut(s.admin(), 2)
 	agent := s.keys[tenantA][access.Agent]
-	first := wire.NewFact{
+	first := api.NewFact{
 		Subject: "Ada Lovelace", Predicate: "lived in", Object: "London", Confidence: "0.25", Source: "user",
 		Turn: turnID(1), ValidFrom: "1985-01-01T00:00:00Z", ValidUntil: "1992-11-27T01:00:00+01:00",
 	}
@@ -179,7 +179,7 @@ func TestFactsRefused(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	with.Turn, with.Slice = "", "0123456789abcdef"
-	if p := s.refused(422, "unknown_evidence", question{op: "learnFacts", key: s.admin(), body: wire.Knowledge{Facts: []wire.NewFact{good, with}}}); p.Place != "facts[1]" {
+	if p := s.refused(422, "unknown_evidence", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Facts: []api.NewFact{good, with}}}); p.Place != "facts[1]" {
 		t.Errorf("got %+v", p)
 	}
 	never := good
@@ -187,15 +187,15 @@ func TestFactsRefused(t *testing.T) {
 	if p := s.refused(409, "not_believed", question{op: "learnFact", key: s.admin(), body: never}); p.Place != "supersedes" || !strings.Contains(p.Detail, strings.Repeat("ab", 32)) {
 		t.Errorf("got %+v", p)
 	}
-	if p := s.refused(409, "not_believed", question{op: "learnFacts", key: s.admin(), body: wire.Knowledge{
-		Retractions: []wire.Retraction{{Statement: believed}}, Facts: []wire.NewFact{good, never},
+	if p := s.refused(409, "not_believed", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{
+		Retractions: []api.Retraction{{Statement: believed}}, Facts: []api.NewFact{good, never},
 	}}); p.Place != "facts[1]" {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{}`})
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"facts":[]}`})
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"retractions":[{"statement":"` + strings.Repeat("0", 64) + `"}]}`})
-	if p := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: wire.Knowledge{Retractions: []wire.Retraction{{Statement: believed, Reason: strings.Repeat("é", 600)}}}}); p.Place != "retractions[0]" {
+	if p := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Retractions: []api.Retraction{{Statement: believed, Reason: strings.Repeat("é", 600)}}}}); p.Place != "retractions[0]" {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(400, "malformed_json", question{op: "learnFact", key: s.admin(), body: `{"subject":"a","subject":"b"}`})
@@ -211,11 +211,11 @@ func TestFactBatch(t *testing.T) {
 	other := s.learn(s.admin(), triple("ada", "lives in", "Paris")).Statement
 	instead := triple("ada", "lives in", "Rome")
 	instead.Supersedes = []string{other}
-	body := wire.Knowledge{
-		Retractions: []wire.Retraction{{Statement: old, Reason: "she left"}, {Statement: strings.Repeat("ab", 32)}},
-		Facts:       []wire.NewFact{instead, triple("ada", "knows", "babbage"), instead},
+	body := api.Knowledge{
+		Retractions: []api.Retraction{{Statement: old, Reason: "she left"}, {Statement: strings.Repeat("ab", 32)}},
+		Facts:       []api.NewFact{instead, triple("ada", "knows", "babbage"), instead},
 	}
-	var o wire.KnowledgeOutcomes
+	var o api.KnowledgeOutcomes
 	s.expect(200, question{op: "learnFacts", key: s.admin(), body: body}).decode(t, &o)
 	var got []string
 	for _, one := range slices.Concat(o.Retractions, o.Facts) {
@@ -232,12 +232,12 @@ func TestFactBatch(t *testing.T) {
 			t.Errorf("%s is believed: %+v", id, got)
 		}
 	}
-	var h wire.FactHistory
+	var h api.FactHistory
 	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}}).decode(t, &h)
 	if len(h.Acts) != 2 || h.Acts[0].Kind != "assert" || !h.Acts[0].Version || h.Acts[0].Until != 3 || h.Acts[1].Kind != "retract" || h.Acts[1].Reason != "she left" || h.Next != "" {
 		t.Errorf("got %+v", h)
 	}
-	var page wire.FactHistory
+	var page api.FactHistory
 	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}, query: values("limit", "1")}).decode(t, &page)
 	if len(page.Acts) != 1 || page.Next != "1" {
 		t.Errorf("got %+v", page)
@@ -248,7 +248,7 @@ func TestFactBatch(t *testing.T) {
 	}
 	s.refused(404, "not_found", question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": strings.Repeat("0a", 32)}})
 	s.refused(400, "invalid_request", question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": "0a"}})
-	many := wire.Knowledge{}
+	many := api.Knowledge{}
 	for n := range 10_000 {
 		many.Facts = append(many.Facts, triple("node "+fmt.Sprint(n), "next", "node "+fmt.Sprint(n+1)))
 	}
@@ -256,7 +256,7 @@ func TestFactBatch(t *testing.T) {
 	if len(o.Facts) != 10_000 || o.Facts[9_999].Seq != 10_005 {
 		t.Errorf("got %d outcomes", len(o.Facts))
 	}
-	many.Retractions = []wire.Retraction{{Statement: o.Facts[0].Statement}}
+	many.Retractions = []api.Retraction{{Statement: o.Facts[0].Statement}}
 	s.refused(413, "too_large", question{op: "learnFacts", key: s.admin(), body: many})
 }
 
@@ -269,7 +269,7 @@ func TestFactLines(t *testing.T) {
 	}
 	fact := func(object string) string { return string(mustJSON(t, triple("ada", "lives in", object))) }
 	gone := `{"statement":"` + old + `","reason":"she left"}`
-	var o wire.KnowledgeOutcomes
+	var o api.KnowledgeOutcomes
 	s.expect(200, lines("", gone, fact("Rome"), fact("London")+"\r", gone, "", fact("Rome"), "")).decode(t, &o)
 	var got []string
 	for _, one := range slices.Concat(o.Retractions, o.Facts) {
@@ -316,7 +316,7 @@ func TestFactPages(t *testing.T) {
 	var got []string
 	cursor := values("limit", "3", "subject", "hub")
 	for pages := 0; ; pages++ {
-		var page wire.Facts
+		var page api.Facts
 		s.expect(200, question{op: "listFacts", key: s.admin(), query: cursor}).decode(t, &page)
 		if page.Total != 7 || page.AsOf != 7 {
 			t.Errorf("page %d: %+v", pages, page)
@@ -343,7 +343,7 @@ func TestRetract(t *testing.T) {
 	s.learn(s.admin(), triple("ada", "wrote", "note g"))
 	s.learn(s.admin(), triple("ada", "wrote", "letters"))
 	s.learn(s.admin(), triple("babbage", "wrote", "letters"))
-	retract := func(filters ...string) (w wire.Retracted) {
+	retract := func(filters ...string) (w api.Retracted) {
 		t.Helper()
 		s.expect(200, question{op: "retractFacts", key: s.keys[tenantA][access.Agent], query: values(filters...)}).decode(t, &w)
 		return w
@@ -384,13 +384,13 @@ func TestKnowledgeChanges(t *testing.T) {
 	s := start(t)
 	s.chain(s.admin(), 1)
 	s.learn(s.admin(), triple("a", "b", "c"))
-	s.expect(200, question{op: "addAliases", key: s.admin(), body: map[string]any{"aliases": []wire.Alias{{Alias: "d", Canonical: "a"}}}})
+	s.expect(200, question{op: "addAliases", key: s.admin(), body: map[string]any{"aliases": []api.Alias{{Alias: "d", Canonical: "a"}}}})
 	s.expect(200, question{op: "retractFacts", key: s.admin(), query: values("entity", "D")})
 	s.expect(200, question{op: "removeAlias", key: s.admin(), path: map[string]string{"alias": "D"}})
 	var kinds []string
 	after := "0"
 	for {
-		var w wire.KnowledgeChanges
+		var w api.KnowledgeChanges
 		s.expect(200, question{op: "knowledgeChanges", key: s.admin(), query: values("after", after, "limit", "3")}).decode(t, &w)
 		for _, a := range w.Acts {
 			kinds = append(kinds, strings.TrimSpace(fmt.Sprintln(a.Seq, a.Kind, a.Alias, a.Canonical)))
@@ -412,8 +412,8 @@ func TestKnowledgeEvents(t *testing.T) {
 	s.chain(s.admin(), 1)
 	s.learn(s.admin(), triple("Ada", "wrote", "Note G"))
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(2, 1)}}})
-	s.expect(200, question{op: "addAliases", key: s.admin(), body: map[string]any{"aliases": []wire.Alias{{Alias: "countess", Canonical: "ada"}}}})
-	many := wire.Knowledge{}
+	s.expect(200, question{op: "addAliases", key: s.admin(), body: map[string]any{"aliases": []api.Alias{{Alias: "countess", Canonical: "ada"}}}})
+	many := api.Knowledge{}
 	for n := range 450 {
 		many.Facts = append(many.Facts, triple("hub", "has", "part "+fmt.Sprint(n)))
 	}
@@ -436,7 +436,7 @@ func TestKnowledgeEvents(t *testing.T) {
 	if want := []string{"turn", "knowledge", "turn", "knowledge", "knowledge", "turn"}; !slices.Equal(names, want) {
 		t.Errorf("got %q", names)
 	}
-	var e wire.KnowledgeEvent
+	var e api.KnowledgeEvent
 	if err := json.Unmarshal([]byte(list[1].data), &e); err != nil || e.Seq != 2 || e.Kind != "assert" || e.Subject != "ada" || e.Object != "note-g" || len(e.Statement) != 64 || e.Confidence != "1" {
 		t.Errorf("got %s, %v", list[1].data, err)
 	}

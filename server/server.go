@@ -18,17 +18,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/ingest"
 )
 
-// Operations that differ from others in their way. The answer of the first has no end, and
-// the body of the second is short.
-const (
-	opStreamEvents  = "streamEvents"
-	opAddCheckpoint = "addCheckpoint"
-)
-
-func (op *operation) streams() bool { return op.id == opStreamEvents }
+func (op *operation) streams() bool { return op.ID == api.StreamEvents.ID }
 
 // A Server answers requests. It is safe for use by many goroutines.
 type Server struct {
@@ -95,67 +89,72 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	if s.docsPage, err = renderDocs(s.contract, c.Version); err != nil {
 		return nil, fmt.Errorf("server: docs: %w", err)
 	}
-	return s, s.route()
+	s.route()
+	return s, nil
 }
 
-// handlers gives the handler of every operation of the contract.
-func (s *Server) handlers() map[string]handler {
-	return map[string]handler{
-		"admitTurns":          (*call).admitTurns,
-		"getTurn":             (*call).getTurn,
-		"eraseTurn":           (*call).eraseTurn,
-		"listConversations":   (*call).listConversations,
-		"getConversation":     (*call).getConversation,
-		"cutSlice":            (*call).cutSlice,
-		"cutSlices":           (*call).cutSlices,
-		"verifyToken":         (*call).verifyToken,
-		"verifyBundle":        (*call).verifyBundle,
-		"listSlices":          (*call).listSlices,
-		"getSlice":            (*call).getSlice,
-		"replaySlice":         (*call).replaySlice,
-		"explainTurn":         (*call).explainTurn,
-		"listPolicies":        (*call).listPolicies,
-		"registerPolicy":      (*call).registerPolicy,
-		"getPolicy":           (*call).getPolicy,
-		opStreamEvents:        (*call).streamEvents,
-		"attestBundle":        (*call).attestBundle,
-		"getEvidence":         (*call).getEvidence,
-		"getCheckpoint":       (*call).getCheckpoint,
-		"getTile":             (*call).getTile,
-		"getEntries":          (*call).getEntries,
-		"getProof":            (*call).getProof,
-		"getConsistency":      (*call).getConsistency,
-		"getLogKeys":          (*call).getLogKeys,
-		"getPublicCheckpoint": (*call).getCheckpoint,
-		"getPublicTile":       (*call).getTile,
-		"wellKnownKeys":       (*call).wellKnownKeys,
-		"wellKnownJWKS":       (*call).wellKnownJWKS,
-		opAddCheckpoint:       (*call).addCheckpoint,
-		"listFacts":           (*call).listFacts,
-		"learnFact":           (*call).learnFact,
-		"learnFacts":          (*call).learnFacts,
-		"retractFacts":        (*call).retractFacts,
-		"factHistory":         (*call).factHistory,
-		"traverseKnowledge":   (*call).traverseKnowledge,
-		"cutFacts":            (*call).cutFacts,
-		"findPaths":           (*call).findPaths,
-		"knowledgeChanges":    (*call).knowledgeChanges,
-		"knowledgeStats":      (*call).knowledgeStats,
-		"drawKnowledge":       (*call).drawKnowledge,
-		"listAliases":         (*call).listAliases,
-		"addAliases":          (*call).addAliases,
-		"removeAlias":         (*call).removeAlias,
-		"live":                (*call).live,
-		"ready":               (*call).ready,
-		"startup":             (*call).startup,
-		"metrics":             s.metrics.handle,
-		"openapi":             (*call).openapi,
-		"docs":                (*call).docs,
-	}
+// A route is an operation with its handler.
+type route struct {
+	spec   *api.Spec
+	handle handler
+}
+
+// routes are the operations of the service.
+var routes = []route{
+	{&api.AdmitTurns.Spec, (*call).admitTurns},
+	{&api.GetTurn.Spec, (*call).getTurn},
+	{&api.EraseTurn.Spec, (*call).eraseTurn},
+	{&api.ListConversations.Spec, (*call).listConversations},
+	{&api.GetConversation.Spec, (*call).getConversation},
+	{&api.CutSlice.Spec, (*call).cutSlice},
+	{&api.CutSlices.Spec, (*call).cutSlices},
+	{&api.VerifyToken.Spec, (*call).verifyToken},
+	{&api.VerifyBundle.Spec, (*call).verifyBundle},
+	{&api.ListSlices.Spec, (*call).listSlices},
+	{&api.GetSlice.Spec, (*call).getSlice},
+	{&api.ReplaySlice.Spec, (*call).replaySlice},
+	{&api.ExplainTurn.Spec, (*call).explainTurn},
+	{&api.ListPolicies.Spec, (*call).listPolicies},
+	{&api.RegisterPolicy.Spec, (*call).registerPolicy},
+	{&api.GetPolicy.Spec, (*call).getPolicy},
+	{&api.StreamEvents.Spec, (*call).streamEvents},
+	{&api.AttestBundle.Spec, (*call).attestBundle},
+	{&api.GetEvidence.Spec, (*call).getEvidence},
+	{&api.GetCheckpoint.Spec, (*call).getCheckpoint},
+	{&api.GetTile.Spec, (*call).getTile},
+	{&api.GetEntries.Spec, (*call).getEntries},
+	{&api.GetProof.Spec, (*call).getProof},
+	{&api.GetConsistency.Spec, (*call).getConsistency},
+	{&api.GetLogKeys.Spec, (*call).getLogKeys},
+	{&api.GetPublicCheckpoint.Spec, (*call).getCheckpoint},
+	{&api.GetPublicTile.Spec, (*call).getTile},
+	{&api.WellKnownKeys.Spec, (*call).wellKnownKeys},
+	{&api.WellKnownJWKS.Spec, (*call).wellKnownJWKS},
+	{&api.AddCheckpoint.Spec, (*call).addCheckpoint},
+	{&api.ListFacts.Spec, (*call).listFacts},
+	{&api.LearnFact.Spec, (*call).learnFact},
+	{&api.LearnFacts.Spec, (*call).learnFacts},
+	{&api.RetractFacts.Spec, (*call).retractFacts},
+	{&api.FactsHistory.Spec, (*call).factHistory},
+	{&api.TraverseKnowledge.Spec, (*call).traverseKnowledge},
+	{&api.CutFacts.Spec, (*call).cutFacts},
+	{&api.FindPaths.Spec, (*call).findPaths},
+	{&api.KnowledgeSince.Spec, (*call).knowledgeChanges},
+	{&api.CountKnowledge.Spec, (*call).knowledgeStats},
+	{&api.DrawKnowledge.Spec, (*call).drawKnowledge},
+	{&api.ListAliases.Spec, (*call).listAliases},
+	{&api.AddAliases.Spec, (*call).addAliases},
+	{&api.RemoveAlias.Spec, (*call).removeAlias},
+	{&api.Live.Spec, (*call).live},
+	{&api.Ready.Spec, (*call).ready},
+	{&api.Startup.Spec, (*call).startup},
+	{&api.Metrics.Spec, func(c *call) error { return c.server.metrics.handle(c) }},
+	{&api.Description.Spec, (*call).openapi},
+	{&api.Docs.Spec, (*call).docs},
 }
 
 // route gives every described operation its handler.
-func (s *Server) route() error {
+func (s *Server) route() {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.Logger.SetOutput(discard{}) // what matters is logged by us
@@ -177,21 +176,11 @@ func (s *Server) route() error {
 			MaxAge:        600,
 		}))
 	}
-	handlers := s.handlers()
 	for _, op := range s.contract.operations {
-		h, ok := handlers[op.id]
-		if !ok {
-			return fmt.Errorf("server: openapi.yaml describes %s (%s %s), which has no handler", op.id, op.method, op.path)
-		}
-		delete(handlers, op.id)
-		op.handle = h
-		e.Add(op.method, op.path, s.serve(op))
-		if op.method == http.MethodGet && !op.streams() {
+		e.Add(op.Method, op.path, s.serve(op))
+		if op.Method == http.MethodGet && !op.streams() {
 			e.Add(http.MethodHead, op.path, s.serve(op)) // RFC 9110, section 9.1; net/http leaves the body out
 		}
-	}
-	for id := range handlers {
-		return fmt.Errorf("server: %s has a handler and is not described in openapi.yaml", id)
 	}
 	if s.config.MCP != nil {
 		h := s.config.MCP(identified)
@@ -201,7 +190,6 @@ func (s *Server) route() error {
 	}
 	e.HTTPErrorHandler = s.unrouted
 	s.echo = e
-	return nil
 }
 
 // unrouted answers where there is no operation.
@@ -211,7 +199,7 @@ func (s *Server) unrouted(err error, e echo.Context) {
 	if errors.Is(err, echo.ErrMethodNotAllowed) {
 		p = &problem{code: codeMethod, detail: fmt.Sprintf("%.200q has no method %.20q; /docs lists them", r.URL.Path, r.Method)}
 	}
-	c := &call{server: s, op: &operation{id: "none", method: r.Method}, echo: e, ctx: r.Context(), id: requestID(r)}
+	c := &call{server: s, op: &operation{Spec: &api.Spec{ID: "none", Method: r.Method}}, echo: e, ctx: r.Context(), id: requestID(r)}
 	header := e.Response().Header()
 	header["X-Request-Id"], header["X-Content-Type-Options"], header["Cache-Control"] = []string{c.id}, noSniff, noStore
 	c.fail(p)
@@ -237,7 +225,7 @@ func identified(r *http.Request) (access.Identity, bool) {
 // serveMCP authenticates like any operation and hands over. What a tool may do is
 // decided by the role there.
 func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
-	op := &operation{id: "mcp", path: "/mcp"}
+	op := &operation{Spec: &api.Spec{ID: "mcp", Path: "/mcp"}, path: "/mcp"}
 	observed := s.metrics.of(op)
 	return func(e echo.Context) error {
 		r := e.Request()

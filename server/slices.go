@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -17,7 +18,6 @@ import (
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A cutting is a slice request, read.
@@ -88,11 +88,11 @@ func (c *call) cutSlice() error {
 	tag := issued.Record.Bundle.String()
 	media, data := jsonType, issued.Bundle
 	switch q.format {
-	case wire.FormatMarkdown:
+	case api.FormatMarkdown:
 		media = markdownType
 		data, err = rendered(issued, markdown)
 		tag += "-" + q.format
-	case wire.FormatMessages:
+	case api.FormatMessages:
 		data, err = rendered(issued, render.Messages)
 		tag += "-" + q.format
 	}
@@ -115,7 +115,7 @@ func markdown(b *slice.Bundle) ([]byte, error) { return render.Markdown(b), nil 
 
 func (c *call) cutSlices() error {
 	items := c.value.Get("requests").Items
-	results := make([]wire.BatchResult, len(items))
+	results := make([]api.BatchResult, len(items))
 	left := atomic.Int64{}
 	left.Store(int64(c.server.config.Limits.BatchBytes))
 	work := make(chan int)
@@ -132,12 +132,12 @@ func (c *call) cutSlices() error {
 	}
 	close(work)
 	wg.Wait()
-	return c.json(http.StatusOK, wire.BatchResults{Results: results})
+	return c.json(http.StatusOK, api.BatchResults{Results: results})
 }
 
 // cutOne cuts one slice of a batch. What fails is its own problem, and a panic
 // nobody else's.
-func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w wire.BatchResult) {
+func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w api.BatchResult) {
 	defer func() {
 		if p := recover(); p != nil {
 			w = c.failed(fmt.Errorf("panic: %v", p))
@@ -158,15 +158,15 @@ func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w wire.BatchResult) {
 	if left.Add(-int64(len(issued.Bundle))) < 0 {
 		return c.failed(full)
 	}
-	w = wire.BatchResult{Status: http.StatusOK, SliceID: string(issued.Slice.Provenance.SliceID), BundleSHA256: issued.Record.Bundle.String()}
+	w = api.BatchResult{Status: http.StatusOK, SliceID: string(issued.Slice.Provenance.SliceID), BundleSHA256: issued.Record.Bundle.String()}
 	switch q.format {
-	case wire.FormatMarkdown:
+	case api.FormatMarkdown:
 		text, err := rendered(issued, markdown)
 		if err != nil {
 			return c.failed(err)
 		}
 		w.Markdown = string(text)
-	case wire.FormatMessages:
+	case api.FormatMessages:
 		text, err := rendered(issued, render.Messages)
 		if err != nil {
 			return c.failed(err)
@@ -184,13 +184,13 @@ func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w wire.BatchResult) {
 	return w
 }
 
-func (c *call) failed(err error) wire.BatchResult {
+func (c *call) failed(err error) api.BatchResult {
 	p := problemOf(err)
 	if p.code == codeInternal {
 		c.server.config.Log.ErrorContext(c.ctx, "slice of a batch", "request_id", c.id, "error", p.cause)
 	}
 	w := p.wire(c.id)
-	return wire.BatchResult{Status: w.Status, Problem: w}
+	return api.BatchResult{Status: w.Status, Problem: w}
 }
 
 func (c *call) listSlices() error {
@@ -203,7 +203,7 @@ func (c *call) listSlices() error {
 	if err != nil {
 		return err
 	}
-	w := wire.Slices{Slices: []wire.Issued{}}
+	w := api.Slices{Slices: []api.Issued{}}
 	for i := range list[:min(limit, len(list))] {
 		w.Slices = append(w.Slices, view.Issued(&list[i]))
 	}
@@ -228,7 +228,7 @@ func (c *call) getSlice() error {
 	if err != nil {
 		return err
 	}
-	w := wire.SliceRecord{SliceID: c.slice, Issued: make([]wire.Issued, len(list))}
+	w := api.SliceRecord{SliceID: c.slice, Issued: make([]api.Issued, len(list))}
 	for i := range list {
 		w.Issued[i] = view.Issued(&list[i])
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -13,7 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // readNames reads a name, or a list of names.
@@ -161,7 +161,7 @@ func (c *call) knowledgeStats() error {
 	if err != nil {
 		return err
 	}
-	w := wire.KnowledgeStats{Aliases: aliases.Len(), AsOf: uint64(asOf)}
+	w := api.KnowledgeStats{Aliases: aliases.Len(), AsOf: uint64(asOf)}
 	entities, predicates, sources := map[string]bool{}, map[string]int{}, map[string]int{}
 	for after := dag.Seq(0); after < asOf; {
 		list, err := k.Acts(c.ctx, c.tenant(), after, statsPage)
@@ -188,12 +188,12 @@ func (c *call) knowledgeStats() error {
 }
 
 // counts gives the names with the most facts, the most first.
-func counts(of map[string]int) []wire.NameCount {
-	list := make([]wire.NameCount, 0, len(of))
+func counts(of map[string]int) []api.NameCount {
+	list := make([]api.NameCount, 0, len(of))
 	for name, n := range of {
-		list = append(list, wire.NameCount{Name: name, Facts: n})
+		list = append(list, api.NameCount{Name: name, Facts: n})
 	}
-	slices.SortFunc(list, func(a, b wire.NameCount) int {
+	slices.SortFunc(list, func(a, b api.NameCount) int {
 		return cmp.Or(cmp.Compare(b.Facts, a.Facts), cmp.Compare(a.Name, b.Name))
 	})
 	return list[:min(len(list), mostCounts)]

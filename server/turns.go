@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 func (c *call) admitTurns() error {
@@ -312,7 +312,7 @@ func (c *call) listConversations() error {
 	if err != nil {
 		return err
 	}
-	w := wire.Conversations{Conversations: []wire.Conversation{}}
+	w := api.Conversations{Conversations: []api.Conversation{}}
 	for i := range list[:min(limit, len(list))] {
 		w.Conversations = append(w.Conversations, view.Conversation(&list[i]))
 	}
@@ -344,7 +344,7 @@ func (c *call) getConversation() error {
 	if last == 0 && after == 0 {
 		return fmt.Errorf("conversation %s: %w", id, store.ErrNotFound)
 	}
-	w := wire.ConversationTurns{Conversation: id.String(), Turns: []wire.StoredTurn{}}
+	w := api.ConversationTurns{Conversation: id.String(), Turns: []api.StoredTurn{}}
 	for i := range records {
 		t, err := view.Turn(&records[i])
 		if err != nil {

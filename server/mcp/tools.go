@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -16,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A tool does what a definition of a JSON file beside this one promises.
@@ -179,10 +179,10 @@ type cut struct {
 
 func (s *Server) cutSlice(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
 	request := readRequest(in)
-	format := wire.FormatBundle
+	format := api.FormatBundle
 	if f := in.Optional("format"); f != nil {
 		format = f.String()
-		if format != wire.FormatBundle && format != wire.FormatMarkdown && format != wire.FormatMessages {
+		if format != api.FormatBundle && format != api.FormatMarkdown && format != api.FormatMessages {
 			f.Failf("want bundle, markdown or messages, got %.40q", format)
 		}
 	}
@@ -208,14 +208,14 @@ func (s *Server) cutSlice(ctx context.Context, who access.Identity, in *canon.Cu
 
 // rendered returns a bundle in a format.
 func rendered(bundle []byte, format string) ([]byte, error) {
-	if format == wire.FormatBundle {
+	if format == api.FormatBundle {
 		return bundle, nil
 	}
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
 		return nil, err
 	}
-	if format == wire.FormatMarkdown {
+	if format == api.FormatMarkdown {
 		return render.Markdown(b), nil
 	}
 	return render.Messages(b)
@@ -329,7 +329,7 @@ func (s *Server) explainTurn(ctx context.Context, who access.Identity, in *canon
 	if err != nil {
 		return answer{}, err
 	}
-	w := wire.Explanation{
+	w := api.Explanation{
 		Turn: turn.String(), Anchor: r.Anchor.String(), PolicyID: string(r.Policy), AsOf: uint64(r.AsOf),
 		Selected: e.Standing == slice.Chosen, Standing: string(e.Standing), Rank: e.Rank, TurnsInSlice: e.Selected, EdgesAway: e.Edges,
 		Explanation: render.Explanation(&e, r.Policy, r.AsOf),
@@ -339,7 +339,7 @@ func (s *Server) explainTurn(ctx context.Context, who access.Identity, in *canon
 		w.Admission = &a
 	}
 	if e.BeatenBy != nil {
-		w.BeatenBy = &wire.Rival{ID: e.BeatenBy.ID.String(), Admission: view.Admission(&e.BeatenBy.Admission)}
+		w.BeatenBy = &api.Rival{ID: e.BeatenBy.ID.String(), Admission: view.Admission(&e.BeatenBy.Admission)}
 	}
 	return answer{result: w}, nil
 }
