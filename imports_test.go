@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"store/postgres":      {"access", "dag", "history", "ledger", "policy", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
 	"store/sqlite":        {"access", "dag", "history", "ledger", "policy", "slice", "store", "store/packed", "modernc.org/sqlite"},
 	"kernel":              {"access", "history", "ledger/attest", "dag", "slice/facts", "ledger/identity", "ledger", "ledger/monitor", "ledger/witness", "policy", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
-	"api":                 {"access", "dag", "knowledge"},
+	"api":                 {"access", "dag", "internal/canon", "knowledge", "normalize"},
 	"api/describe":        {"api", "dag", "knowledge"},
 	"evidence":            {"ledger/attest", "dag", "slice/facts", "ledger", "slice", "token"},
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},

@@ -1,25 +1,29 @@
 package api
 
-import "encoding/json"
+import (
+	"encoding/json"
 
-// A NewFact is a fact to be recorded. Confidence is a decimal; "" is 1.
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A NewFact is a fact to be recorded. Its confidence is 1 if none is given.
 type NewFact struct {
-	Subject    string      `json:"subject" is:"Name"`
-	Predicate  string      `json:"predicate" is:"Name"`
-	Object     string      `json:"object" is:"Name"`
-	Confidence json.Number `json:"confidence,omitempty" is:"Fraction"`
-	Source     string      `json:"source,omitempty" is:"Source"` // api if absent
-	Turn       string      `json:"turn,omitempty" is:"UUID"`
-	Slice      string      `json:"slice,omitempty" is:"SliceID"`
-	ValidFrom  string      `json:"valid_from,omitempty" is:"Time"`
-	ValidUntil string      `json:"valid_until,omitempty" is:"Time"`
-	Supersedes []string    `json:"supersedes,omitempty" is:"Digest" max:"1000"`
+	Subject    string       `json:"subject" is:"Name"`
+	Predicate  string       `json:"predicate" is:"Name"`
+	Object     string       `json:"object" is:"Name"`
+	Confidence *dag.PPM     `json:"confidence,omitempty"`
+	Source     string       `json:"source,omitempty" is:"Source"` // api if absent
+	Turn       *dag.TurnID  `json:"turn,omitempty"`
+	Slice      string       `json:"slice,omitempty" is:"SliceID"`
+	ValidFrom  *dag.Time    `json:"valid_from,omitempty"`
+	ValidUntil *dag.Time    `json:"valid_until,omitempty"`
+	Supersedes []dag.Digest `json:"supersedes,omitempty" max:"1000"`
 }
 
 // A Retraction ends the belief in a statement.
 type Retraction struct {
-	Statement string `json:"statement" is:"Digest"`
-	Reason    string `json:"reason,omitempty" is:"RetractionReason"`
+	Statement dag.Digest `json:"statement"`
+	Reason    string     `json:"reason,omitempty" is:"RetractionReason"`
 }
 
 // Knowledge is the body of a batch: retractions come before facts.

@@ -23,8 +23,8 @@ package api
 
 import (
 	"reflect"
-	"slices"
 	"strings"
+	"sync"
 
 	"github.com/graphkernel/graphkernel/access"
 )
@@ -79,8 +79,14 @@ type Field struct {
 	Required bool
 }
 
-// Fields lists the fields of a struct in their order, those of embedded structs among them.
+var known sync.Map // the fields of types
+
+// Fields lists the fields of a struct in their order, those of embedded structs among them. The
+// list is shared.
 func Fields(t reflect.Type) []Field {
+	if list, ok := known.Load(t); ok {
+		return list.([]Field) //nolint:forcetypeassert // nothing else is stored
+	}
 	var list []Field
 	for _, f := range reflect.VisibleFields(t) {
 		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -89,6 +95,7 @@ func Fields(t reflect.Type) []Field {
 		}
 		list = append(list, Field{f, key, !strings.HasPrefix(options, "omit")})
 	}
+	known.Store(t, list)
 	return list
 }
 
@@ -122,11 +129,7 @@ func (s *Spec) HasBody() (takes, required bool) {
 
 // Rest returns the name of the path parameter that takes all that is left, or "".
 func (s *Spec) Rest() string {
-	_, rest, _ := strings.Cut(s.Path, "{")
-	for slices.Contains([]byte(rest), '{') {
-		_, rest, _ = strings.Cut(rest, "{")
-	}
-	name, found := strings.CutSuffix(rest, "...}")
+	name, found := strings.CutSuffix(s.Path[strings.LastIndex(s.Path, "{")+1:], "...}")
 	if !found {
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 // callKnowledge calls every operation on knowledge. It records seven acts.
 func callKnowledge(t *testing.T, c *client.Client) {
 	ctx := t.Context()
-	fact := api.NewFact{Subject: "Ada Lovelace", Predicate: "wrote", Object: "Note G", Confidence: "0.75", Source: "user", Turn: ids[0].String()}
+	fact := api.NewFact{Subject: "Ada Lovelace", Predicate: "wrote", Object: "Note G", Confidence: new(dag.PPM(750_000)), Source: "user", Turn: &ids[0]}
 	first := must(c.Learn(ctx, fact)) // 1
 	if first.Result != "asserted" {
 		t.Fatalf("got %+v", first)
@@ -26,8 +26,9 @@ func callKnowledge(t *testing.T, c *client.Client) {
 		t.Errorf("got %s", b.Bytes)
 	}
 	absent := strings.Repeat("ab", 32)
+	never := must(dag.ParseDigest(absent))
 	out := must(c.LearnAll(ctx, api.Knowledge{ // 2, 3
-		Retractions: []api.Retraction{{Statement: absent, Reason: "never was"}},
+		Retractions: []api.Retraction{{Statement: never, Reason: "never was"}},
 		Facts:       []api.NewFact{{Subject: "Note G", Predicate: "about", Object: "Bernoulli numbers"}, {Subject: "Countess", Predicate: "lived in", Object: "London"}},
 	}))
 	if out.Retractions[0].Result != "absent" || out.Facts[1].Result != "asserted" {
@@ -89,11 +90,11 @@ func callKnowledge(t *testing.T, c *client.Client) {
 		t.Errorf("got %+v", h)
 	}
 
-	fact.Turn = dag.TurnID{9}.String()
+	fact.Turn = &dag.TurnID{9}
 	for want, f := range map[error]func() error{
 		client.CodeEvidence: func() error { _, err := c.Learn(ctx, fact); return err },
 		client.CodeNotBelieved: func() error {
-			_, err := c.Learn(ctx, api.NewFact{Subject: "a", Predicate: "b", Object: "c", Supersedes: []string{absent}})
+			_, err := c.Learn(ctx, api.NewFact{Subject: "a", Predicate: "b", Object: "c", Supersedes: []dag.Digest{never}})
 			return err
 		},
 		client.CodeAlias: func() error {
@@ -110,7 +111,7 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	for name, err := range map[string]error{
 		"fact":     errOf(c.Learn(ctx, api.NewFact{Subject: "\xff", Predicate: "b", Object: "c"})),
 		"batch":    errOf(c.LearnAll(ctx, api.Knowledge{Facts: []api.NewFact{{Subject: "a", Predicate: "\xff", Object: "c"}}})),
-		"reason":   errOf(c.LearnAll(ctx, api.Knowledge{Retractions: []api.Retraction{{Statement: absent, Reason: "\xff"}}})),
+		"reason":   errOf(c.LearnAll(ctx, api.Knowledge{Retractions: []api.Retraction{{Statement: never, Reason: "\xff"}}})),
 		"alias":    errOf(c.AddAliases(ctx, []api.Alias{{Alias: "a", Canonical: "\xff"}})),
 		"traverse": errOf(c.Traverse(ctx, api.TraverseRequest{Start: []string{"\xff"}})),
 	} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // learn records a fact and gives what became of it.
@@ -48,10 +49,17 @@ func TestFacts(t *testing.T) {
 	_, cut := s.cut(s.admin(), 2)
 	agent := s.keys[tenantA][access.Agent]
 	first := api.NewFact{
-		Subject: "Ada Lovelace", Predicate: "lived in", Object: "London", Confidence: "0.25", Source: "user",
-		Turn: turnID(1), ValidFrom: "1985-01-01T00:00:00Z", ValidUntil: "1992-11-27T01:00:00+01:00",
+		Subject: "Ada Lovelace", Predicate: "lived in", Object: "London", Confidence: new(dag.PPM(250_000)), Source: "user",
+		Turn: new(mustTurn(t, 1)), ValidFrom: new(dag.Time(473_385_600_000000)), ValidUntil: new(dag.Time(722_822_400_000000)),
 	}
-	o := s.learn(agent, first)
+	var o api.KnowledgeOutcome
+	s.expect(200, question{op: "learnFact", key: agent, body: map[string]any{ // in spellings of its own
+		"subject": "Ada Lovelace", "predicate": "lived in", "object": "London", "confidence": json.Number("25e-2"), "source": "user",
+		"turn": turnID(1), "valid_from": "1985-01-01T00:00:00Z", "valid_until": "1992-11-27T01:00:00+01:00",
+	}}).decode(t, &o)
+	if again := s.learn(agent, first); again.Result != "existing" || again.Statement != o.Statement {
+		t.Errorf("got %+v, and %+v before", again, o)
+	}
 	if o.Result != "asserted" || o.Seq != 3 || len(o.Statement) != 64 {
 		t.Errorf("got %+v", o)
 	}
@@ -59,7 +67,7 @@ func TestFacts(t *testing.T) {
 		t.Errorf("again: got %+v", again)
 	}
 	second := first
-	second.Subject, second.Confidence, second.Source, second.Turn, second.Slice = "ADA  lovelace", "0.5", "", "", cut
+	second.Subject, second.Confidence, second.Source, second.Turn, second.Slice = "ADA  lovelace", new(dag.PPM(500_000)), "", nil, cut
 	if more := s.learn(agent, second); more.Result != "confirmed" || more.Seq != 4 || more.Statement != o.Statement {
 		t.Errorf("confirmed: got %+v", more)
 	}
@@ -174,28 +182,28 @@ func TestFactsRefused(t *testing.T) {
 		}
 	}
 	with := good
-	with.Turn = turnID(9)
+	with.Turn = new(mustTurn(t, 9))
 	if p := s.refused(422, "unknown_evidence", question{op: "learnFact", key: s.admin(), body: with}); !strings.Contains(p.Detail, turnID(9)) || strings.Contains(p.Detail, "act 1") {
 		t.Errorf("got %+v", p)
 	}
-	with.Turn, with.Slice = "", "0123456789abcdef"
+	with.Turn, with.Slice = nil, "0123456789abcdef"
 	if p := s.refused(422, "unknown_evidence", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Facts: []api.NewFact{good, with}}}); p.Place != "facts[1]" {
 		t.Errorf("got %+v", p)
 	}
 	never := good
-	never.Supersedes = []string{strings.Repeat("ab", 32)}
+	never.Supersedes = []dag.Digest{mustDigest(t, strings.Repeat("ab", 32))}
 	if p := s.refused(409, "not_believed", question{op: "learnFact", key: s.admin(), body: never}); p.Place != "supersedes" || !strings.Contains(p.Detail, strings.Repeat("ab", 32)) {
 		t.Errorf("got %+v", p)
 	}
 	if p := s.refused(409, "not_believed", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{
-		Retractions: []api.Retraction{{Statement: believed}}, Facts: []api.NewFact{good, never},
+		Retractions: []api.Retraction{{Statement: mustDigest(t, believed)}}, Facts: []api.NewFact{good, never},
 	}}); p.Place != "facts[1]" {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{}`})
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"facts":[]}`})
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"retractions":[{"statement":"` + strings.Repeat("0", 64) + `"}]}`})
-	if p := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Retractions: []api.Retraction{{Statement: believed, Reason: strings.Repeat("é", 600)}}}}); p.Place != "retractions[0]" {
+	if p := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Retractions: []api.Retraction{{Statement: mustDigest(t, believed), Reason: strings.Repeat("é", 600)}}}}); p.Place != "retractions[0]" {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(400, "malformed_json", question{op: "learnFact", key: s.admin(), body: `{"subject":"a","subject":"b"}`})
@@ -210,9 +218,9 @@ func TestFactBatch(t *testing.T) {
 	old := s.learn(s.admin(), triple("ada", "lives in", "London")).Statement
 	other := s.learn(s.admin(), triple("ada", "lives in", "Paris")).Statement
 	instead := triple("ada", "lives in", "Rome")
-	instead.Supersedes = []string{other}
+	instead.Supersedes = []dag.Digest{mustDigest(t, other)}
 	body := api.Knowledge{
-		Retractions: []api.Retraction{{Statement: old, Reason: "she left"}, {Statement: strings.Repeat("ab", 32)}},
+		Retractions: []api.Retraction{{Statement: mustDigest(t, old), Reason: "she left"}, {Statement: mustDigest(t, strings.Repeat("ab", 32))}},
 		Facts:       []api.NewFact{instead, triple("ada", "knows", "babbage"), instead},
 	}
 	var o api.KnowledgeOutcomes
@@ -256,7 +264,7 @@ func TestFactBatch(t *testing.T) {
 	if len(o.Facts) != 10_000 || o.Facts[9_999].Seq != 10_005 {
 		t.Errorf("got %d outcomes", len(o.Facts))
 	}
-	many.Retractions = []api.Retraction{{Statement: o.Facts[0].Statement}}
+	many.Retractions = []api.Retraction{{Statement: mustDigest(t, o.Facts[0].Statement)}}
 	s.refused(413, "too_large", question{op: "learnFacts", key: s.admin(), body: many})
 }
 

@@ -370,6 +370,15 @@ func TestEventsBetween(t *testing.T) {
 	_ = r.Body.Close()
 }
 
+func mustDigest(t *testing.T, text string) dag.Digest {
+	t.Helper()
+	d, err := dag.ParseDigest(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 func mustTurn(t *testing.T, n int) dag.TurnID {
 	t.Helper()
 	id, err := dag.ParseTurnID(turnID(n))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // lovelace records a small graph: ada -wrote-> note-g -about-> bernoulli-numbers, babbage
@@ -16,9 +17,9 @@ import (
 func (s *service) lovelace(key string) {
 	s.t.Helper()
 	knew := triple("Charles Babbage", "knew", "Ada Lovelace")
-	knew.Confidence = "0.5"
+	knew.Confidence = new(dag.PPM(500_000))
 	until := triple("Countess of Lovelace", "lived in", "London")
-	until.ValidUntil = "1990-01-01T00:00:00Z"
+	until.ValidUntil = new(dag.Time(631152000_000000))
 	s.expect(200, question{op: "learnFacts", key: key, body: api.Knowledge{Facts: []api.NewFact{
 		triple("Ada Lovelace", "wrote", "Note G"), triple("Note G", "about", "Bernoulli numbers"), knew, until,
 	}}})
@@ -326,9 +327,9 @@ func TestKnowledgeTenants(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	of := triple("Ada Lovelace", "wrote", "Sketches")
-	of.Turn = turnID(1)
+	of.Turn = new(mustTurn(t, 1))
 	s.refused(422, "unknown_evidence", question{op: "learnFact", key: b, body: of})
-	of.Turn, of.Supersedes = "", []string{mine}
+	of.Turn, of.Supersedes = nil, []dag.Digest{mustDigest(t, mine)}
 	s.refused(409, "not_believed", question{op: "learnFact", key: b, body: of})
 	of.Supersedes = nil
 	s.learn(b, of)

@@ -1,11 +1,13 @@
 package view
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -175,4 +177,39 @@ func AliasList(l *normalize.List) *api.AliasList {
 		add("alias "+c.Alias, "it, or "+c.Canonical+", for which it is said to stand, is alias and canonical name at once")
 	}
 	return w
+}
+
+// Assertion is the act that records a fact, from a source if the fact names none. Its error is a
+// *canon.FieldError.
+func Assertion(f *api.NewFact, source string) (knowledge.Act, error) {
+	fact, err := knowledge.NewFact(f.Subject, f.Predicate, f.Object, cmp.Or(f.Source, source))
+	if err != nil {
+		return knowledge.Act{}, &canon.FieldError{Err: err}
+	}
+	fact.Slice = f.Slice
+	set(&fact.Confidence, f.Confidence)
+	set(&fact.Turn, f.Turn)
+	set(&fact.From, f.ValidFrom)
+	set(&fact.Until, f.ValidUntil)
+	act := knowledge.Act{Kind: knowledge.Assert, Fact: fact, Supersedes: knowledge.SortIDs(f.Supersedes)}
+	return act, checked(&act)
+}
+
+func checked(act *knowledge.Act) error {
+	if err := act.Check(); err != nil {
+		return &canon.FieldError{Err: err}
+	}
+	return nil
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// Retraction is the act that ends the belief in a statement.
+func Retraction(r *api.Retraction) (knowledge.Act, error) {
+	act := knowledge.Act{Kind: knowledge.Retract, Statement: r.Statement, Reason: r.Reason}
+	return act, checked(&act)
 }
