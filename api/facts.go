@@ -10,9 +10,9 @@ import (
 
 // Facts.
 var (
-	ListFacts    = declare[FactQuery, Facts](Spec{ID: "listFacts", Method: "GET", Path: "/api/knowledge", Tag: "knowledge", Tool: "knowledge_find", May: access.Recall, Fails: []int{422}})
+	ListFacts    = declare[FactQuery, Facts](Spec{ID: "listFacts", Method: "GET", Path: "/api/knowledge", Tag: "knowledge", Tool: "knowledge_find", May: access.Recall, Fails: []int{404, 409, 422}})
 	LearnFact    = declare[NewFact, KnowledgeOutcome](Spec{ID: "learnFact", Method: "POST", Path: "/api/knowledge", Tag: "knowledge", May: access.Admit, Fails: []int{409, 422}})
-	RetractFacts = declare[Retracting, Retracted](Spec{ID: "retractFacts", Method: "DELETE", Path: "/api/knowledge", Tag: "knowledge", Tool: "knowledge_retract", May: access.Admit, Fails: []int{409}})
+	RetractFacts = declare[Retracting, Retracted](Spec{ID: "retractFacts", Method: "DELETE", Path: "/api/knowledge", Tag: "knowledge", Tool: "knowledge_retract", May: access.Admit, Fails: []int{404, 409}})
 	LearnFacts   = declare[Knowledge, KnowledgeOutcomes](Spec{ID: "learnFacts", Method: "POST", Path: "/api/knowledge/batch", Tag: "knowledge", Tool: "knowledge_assert", May: access.Admit, Fails: []int{409, 422},
 		Takes: map[string]string{"application/x-ndjson": "KnowledgeLine"}})
 	FactsHistory      = declare[HistoryOf, FactHistory](Spec{ID: "factHistory", Method: "GET", Path: "/api/knowledge/{statement}/history", Tag: "knowledge", Tool: "knowledge_history", May: access.Recall, Fails: []int{404}})
@@ -32,20 +32,20 @@ var (
 // A FactFilter says which facts are meant. Names may have any spelling, and what is the zero
 // value does not limit.
 type FactFilter struct {
-	Subject       string      `json:"subject,omitempty" is:"Name"`
-	Predicate     string      `json:"predicate,omitempty" is:"Name"`
-	Object        string      `json:"object,omitempty" is:"Name"`
-	Entity        string      `json:"entity,omitempty" is:"Name" doc:"The subject or the object."`
-	Source        string      `json:"source,omitempty" is:"Source" doc:"That of the assertion that gave the confidence."`
-	Turn          *dag.TurnID `json:"turn,omitempty" doc:"The evidence of that assertion."`
-	Statement     *dag.Digest `json:"statement,omitempty"`
-	MinConfidence dag.PPM     `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more."`
-	ValidAt       *dag.Time   `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held."`
+	Subject       string      `json:"subject,omitempty" is:"Name" tool:"What the fact is about."`
+	Predicate     string      `json:"predicate,omitempty" is:"Name" tool:"How it stands to the object."`
+	Object        string      `json:"object,omitempty" is:"Name" tool:"The other end."`
+	Entity        string      `json:"entity,omitempty" is:"Name" doc:"The subject or the object." tool:"Subject or object."`
+	Source        string      `json:"source,omitempty" is:"Source" doc:"That of the assertion that gave the confidence." tool:"Who says so."`
+	Turn          string      `json:"turn,omitempty" is:"TurnName" doc:"The evidence of that assertion." tool:"The turn it was learned from."`
+	Statement     *dag.Digest `json:"statement,omitempty" tool:"Its id."`
+	MinConfidence dag.PPM     `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." tool:"At least so sure."`
+	ValidAt       *dag.Time   `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
 }
 
 // A View is the knowledge as of a sequence number.
 type View struct {
-	AsOf dag.Seq `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present."`
+	AsOf dag.Seq `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
 }
 
 // A FactQuery asks for a page of facts.
@@ -58,8 +58,8 @@ type FactQuery struct {
 // Retracting says which facts are believed no longer.
 type Retracting struct {
 	FactFilter
-	Reason string `json:"reason,omitempty" is:"RetractionReason" doc:"Kept with the retractions."`
-	DryRun bool   `json:"dry_run,omitempty"`
+	Reason string `json:"reason,omitempty" is:"RetractionReason" doc:"Kept with the retractions." tool:"Is recorded."`
+	DryRun bool   `json:"dry_run,omitempty" tool:"Only show what would be retracted."`
 }
 
 // HistoryOf asks for a page of what was said of a statement.
@@ -70,48 +70,48 @@ type HistoryOf struct {
 
 // A TraverseRequest asks which entities can be reached. Zero values are the defaults.
 type TraverseRequest struct {
-	Start         Names               `json:"start"`
-	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256"`
-	Direction     knowledge.Direction `json:"direction,omitempty"`
-	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3"`
-	MaxResults    int                 `json:"max_results,omitempty" is:"1..1000" default:"100"`
-	MinConfidence dag.PPM             `json:"min_confidence,omitempty"`
-	AsOf          dag.Seq             `json:"as_of,omitempty"`
-	ValidAt       *dag.Time           `json:"valid_at,omitempty"`
+	Start         Names               `json:"start" tool:"Names of entities."`
+	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256" tool:"Only along these."`
+	Direction     knowledge.Direction `json:"direction,omitempty" tool:"From subject to object is outgoing."`
+	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3" tool:"3 if left out."`
+	MaxResults    int                 `json:"max_results,omitempty" is:"1..1000" default:"100" tool:"20 if left out."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" tool:"Holds then: a date or RFC 3339."`
 }
 
 // A FactSliceRequest asks for a slice of facts.
 type FactSliceRequest struct {
-	Start   Names     `json:"start"`
-	Policy  string    `json:"policy,omitempty" is:"PolicyID"` // absent: facts@1
-	AsOf    dag.Seq   `json:"as_of,omitempty"`
-	ValidAt *dag.Time `json:"valid_at,omitempty"`
+	Start   Names     `json:"start" tool:"Names of entities."`
+	Policy  string    `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, facts@1 if left out."`
+	AsOf    dag.Seq   `json:"as_of,omitempty" tool:"As of this sequence number; 0 is now."`
+	ValidAt *dag.Time `json:"valid_at,omitempty" tool:"Holds then: a date or RFC 3339."`
 }
 
 // A PathQuery asks for ways from one entity to another. Zero values are the defaults.
 type PathQuery struct {
-	From          string              `json:"from" is:"Name"`
-	To            string              `json:"to" is:"Name"`
-	Count         int                 `json:"k,omitempty" is:"1..50" default:"1" doc:"How many ways."`
-	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256" doc:"Only these, with commas between them; without it, all."`
-	Direction     knowledge.Direction `json:"direction,omitempty"`
-	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3"`
-	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more."`
-	AsOf          dag.Seq             `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present."`
-	ValidAt       *dag.Time           `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held."`
+	From          string              `json:"from" is:"Name" tool:"An entity."`
+	To            string              `json:"to" is:"Name" tool:"Another."`
+	Count         int                 `json:"count,omitempty" is:"1..50" default:"1" doc:"How many ways." tool:"How many ways; 1 if left out."`
+	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256" tool:"Only along these." doc:"Only these, with commas between them; without it, all."`
+	Direction     knowledge.Direction `json:"direction,omitempty" tool:"From subject to object is outgoing."`
+	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3" tool:"3 if left out."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
 }
 
 // A Drawing says what is drawn.
 type Drawing struct {
 	Entity        string              `json:"entity" is:"Name"`
 	Format        string              `json:"format,omitempty" is:"d3|mermaid|dot|jsonld" default:"d3"`
-	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3"`
+	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3" tool:"3 if left out."`
 	MaxResults    int                 `json:"max_results,omitempty" is:"1..1000" default:"100" doc:"At most so many entities beside the first."`
-	Direction     knowledge.Direction `json:"direction,omitempty"`
-	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256" doc:"Only these, with commas between them; without it, all."`
-	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more."`
-	AsOf          dag.Seq             `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present."`
-	ValidAt       *dag.Time           `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held."`
+	Direction     knowledge.Direction `json:"direction,omitempty" tool:"From subject to object is outgoing."`
+	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256" tool:"Only along these." doc:"Only these, with commas between them; without it, all."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
 }
 
 // A D3Graph is a drawing as nodes and links.

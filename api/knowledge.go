@@ -8,16 +8,16 @@ import (
 
 // A NewFact is a fact to be recorded. Its confidence is 1 if none is given.
 type NewFact struct {
-	Subject    string       `json:"subject" is:"Name"`
-	Predicate  string       `json:"predicate" is:"Name"`
-	Object     string       `json:"object" is:"Name"`
-	Confidence *dag.PPM     `json:"confidence,omitempty"`
-	Source     string       `json:"source,omitempty" is:"Source"` // api if absent
-	Turn       *dag.TurnID  `json:"turn,omitempty"`
-	Slice      string       `json:"slice,omitempty" is:"SliceID"`
-	ValidFrom  *dag.Time    `json:"valid_from,omitempty"`
-	ValidUntil *dag.Time    `json:"valid_until,omitempty"`
-	Supersedes []dag.Digest `json:"supersedes,omitempty" max:"1000"`
+	Subject    string       `json:"subject" is:"Name" tool:"What it is about."`
+	Predicate  string       `json:"predicate" is:"Name" tool:"A verb, active voice."`
+	Object     string       `json:"object" is:"Name" tool:"An entity or a value."`
+	Confidence *dag.PPM     `json:"confidence,omitempty" tool:"1 if left out."`
+	Source     string       `json:"source,omitempty" is:"Source" tool:"Who says so, such as user or llm:x; mcp if left out."` // api if absent
+	Turn       string       `json:"turn,omitempty" is:"TurnName" tool:"The recorded turn that it was learned from."`
+	Slice      string       `json:"slice,omitempty" is:"SliceID" tool:"The slice that it was learned from."`
+	ValidFrom  *dag.Time    `json:"valid_from,omitempty" tool:"Holds from then: a date or RFC 3339."`
+	ValidUntil *dag.Time    `json:"valid_until,omitempty" tool:"Holds before then."`
+	Supersedes []dag.Digest `json:"supersedes,omitempty" max:"1000" tool:"Statements that it replaces."`
 }
 
 // A Retraction ends the belief in a statement.

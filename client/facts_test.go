@@ -23,7 +23,7 @@ func known(t testing.TB) (*client.Client, client.FactBundle) {
 	c := serve(t, server.Limits{}).client(t, "default", access.Admin, client.Options{})
 	cutOf(t, c)
 	must(c.LearnAll(t.Context(), api.Knowledge{Facts: []api.NewFact{
-		{Subject: "Ada Lovelace", Predicate: "wrote", Object: "Note G", Turn: &ids[0]}, {Subject: "Note G", Predicate: "about", Object: "numbers"},
+		{Subject: "Ada Lovelace", Predicate: "wrote", Object: "Note G", Turn: ids[0].String()}, {Subject: "Note G", Predicate: "about", Object: "numbers"},
 	}}))
 	return c, must(c.FactSlice(t.Context(), client.FactRequest{Start: []string{"Ada Lovelace", "ADA lovelace"}}))
 }

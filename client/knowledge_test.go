@@ -14,7 +14,7 @@ import (
 // callKnowledge calls every operation on knowledge. It records seven acts.
 func callKnowledge(t *testing.T, c *client.Client) {
 	ctx := t.Context()
-	fact := api.NewFact{Subject: "Ada Lovelace", Predicate: "wrote", Object: "Note G", Confidence: new(dag.PPM(750_000)), Source: "user", Turn: &ids[0]}
+	fact := api.NewFact{Subject: "Ada Lovelace", Predicate: "wrote", Object: "Note G", Confidence: new(dag.PPM(750_000)), Source: "user", Turn: ids[0].String()}
 	first := must(c.Learn(ctx, fact)) // 1
 	if first.Result != "asserted" {
 		t.Fatalf("got %+v", first)
@@ -57,7 +57,7 @@ func callKnowledge(t *testing.T, c *client.Client) {
 		t.Errorf("got %+v", facts)
 	}
 	statement := must(dag.ParseDigest(first.Statement))
-	if list := collect(t, c.Facts(ctx, api.FactFilter{Turn: &ids[0], Source: "user", Predicate: "Wrote", Object: "note g", Subject: "ada lovelace", Statement: &statement}, dag.Seq(first.Seq))); len(list) != 1 {
+	if list := collect(t, c.Facts(ctx, api.FactFilter{Turn: ids[0].String(), Source: "user", Predicate: "Wrote", Object: "note g", Subject: "ada lovelace", Statement: &statement}, dag.Seq(first.Seq))); len(list) != 1 {
 		t.Errorf("got %+v", list)
 	}
 	w := must(c.Traverse(ctx, api.TraverseRequest{Start: []string{"Countess"}, MaxHops: 2, Direction: "outgoing"}))
@@ -90,7 +90,7 @@ func callKnowledge(t *testing.T, c *client.Client) {
 		t.Errorf("got %+v", h)
 	}
 
-	fact.Turn = &dag.TurnID{9}
+	fact.Turn = dag.TurnID{9}.String()
 	for want, f := range map[error]func() error{
 		client.CodeEvidence: func() error { _, err := c.Learn(ctx, fact); return err },
 		client.CodeNotBelieved: func() error {

@@ -36,7 +36,7 @@ func (c *call) learn(acts []knowledge.Act, place func(i int) string) ([]knowledg
 }
 
 func (c *call) learnFact(in api.NewFact) (w api.KnowledgeOutcome, err error) {
-	act, err := view.Assertion(&in, sourceAPI)
+	act, err := c.assertion(&in)
 	if err != nil {
 		return w, err
 	}
@@ -78,7 +78,7 @@ func (c *call) learnFacts() error {
 		if i < retractions {
 			acts[i], err = view.Retraction(&in.Retractions[i])
 		} else {
-			acts[i], err = view.Assertion(&in.Facts[i-retractions], sourceAPI)
+			acts[i], err = c.assertion(&in.Facts[i-retractions])
 		}
 		if err != nil {
 			return within(place(i), err)
@@ -156,7 +156,7 @@ func (c *call) readLine(line []byte, place string) (knowledge.Act, error) {
 	if shape == 0 {
 		f := api.Read[api.NewFact](at)
 		if err = at.Err(); err == nil {
-			act, err = view.Assertion(&f, sourceAPI)
+			act, err = c.assertion(&f)
 		}
 	} else {
 		r := api.Read[api.Retraction](at)
@@ -171,11 +171,13 @@ func (c *call) readLine(line []byte, place string) (knowledge.Act, error) {
 }
 
 // factQuery asks the kernel for facts.
-func factQuery(f *api.FactFilter) kernel.FactQuery {
-	return kernel.FactQuery{
-		Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Entity: f.Entity, Source: f.Source,
-		Turn: f.Turn, Statement: f.Statement, MinConfidence: f.MinConfidence, ValidAt: f.ValidAt,
-	}
+func (c *call) factQuery(f *api.FactFilter) (kernel.FactQuery, error) {
+	return view.FactQuery(c.ctx, c.server.config.Kernel, c.tenant(), f)
+}
+
+// assertion is the act that records a fact.
+func (c *call) assertion(f *api.NewFact) (knowledge.Act, error) {
+	return view.Assertion(c.ctx, c.server.config.Kernel, c.tenant(), f, sourceAPI)
 }
 
 // viewCursor reads a cursor AFTER-ASOF: every page is of the view that the first one was.
@@ -201,7 +203,10 @@ func cursorOf(after, asOf dag.Seq) string {
 }
 
 func (c *call) listFacts(in api.FactQuery) (w api.Facts, err error) {
-	q := factQuery(&in.FactFilter)
+	q, err := c.factQuery(&in.FactFilter)
+	if err != nil {
+		return w, err
+	}
 	if q.After, q.AsOf, err = c.viewCursor(in.AsOf); err != nil {
 		return w, err
 	}
@@ -224,7 +229,11 @@ func (c *call) retractFacts(in api.Retracting) (w api.Retracted, err error) {
 	if len(in.Reason) > knowledge.MaxReason || !utf8.ValidString(in.Reason) {
 		return w, &problem{code: codeInvalid, place: "query parameter reason", detail: fmt.Sprintf("a reason of %d bytes, want UTF-8 of at most %d", len(in.Reason), knowledge.MaxReason)}
 	}
-	list, err := c.server.config.Kernel.Retract(c.ctx, c.tenant(), factQuery(&in.FactFilter), in.Reason, in.DryRun)
+	q, err := c.factQuery(&in.FactFilter)
+	if err != nil {
+		return w, err
+	}
+	list, err := c.server.config.Kernel.Retract(c.ctx, c.tenant(), q, in.Reason, in.DryRun)
 	if errors.Is(err, kernel.ErrNoFilter) {
 		return w, &problem{code: codeInvalid, place: "query", detail: err.Error(), cause: err}
 	}

@@ -50,7 +50,7 @@ func TestFacts(t *testing.T) {
 	agent := s.keys[tenantA][access.Agent]
 	first := api.NewFact{
 		Subject: "Ada Lovelace", Predicate: "lived in", Object: "London", Confidence: new(dag.PPM(250_000)), Source: "user",
-		Turn: new(mustTurn(t, 1)), ValidFrom: new(dag.Time(473_385_600_000000)), ValidUntil: new(dag.Time(722_822_400_000000)),
+		Turn: turnID(1), ValidFrom: new(dag.Time(473_385_600_000000)), ValidUntil: new(dag.Time(722_822_400_000000)),
 	}
 	var o api.KnowledgeOutcome
 	s.expect(200, question{op: "learnFact", key: agent, body: map[string]any{ // in spellings of its own
@@ -67,7 +67,7 @@ func TestFacts(t *testing.T) {
 		t.Errorf("again: got %+v", again)
 	}
 	second := first
-	second.Subject, second.Confidence, second.Source, second.Turn, second.Slice = "ADA  lovelace", new(dag.PPM(500_000)), "", nil, cut
+	second.Subject, second.Confidence, second.Source, second.Turn, second.Slice = "ADA  lovelace", new(dag.PPM(500_000)), "", "", cut
 	if more := s.learn(agent, second); more.Result != "confirmed" || more.Seq != 4 || more.Statement != o.Statement {
 		t.Errorf("confirmed: got %+v", more)
 	}
@@ -133,7 +133,7 @@ func TestFacts(t *testing.T) {
 		"query parameter subject":        {"subject", "???"},
 		"query parameter object":         {"object", ""},
 		"query parameter source":         {"source", "with space"},
-		"query parameter turn":           {"turn", "x"},
+		"query parameter turn":           {"turn", ""},
 		"query parameter statement":      {"statement", "ABC"},
 		"query parameter min_confidence": {"min_confidence", "0.1234567"},
 		"query parameter as_of":          {"as_of", "-1"},
@@ -161,7 +161,7 @@ func TestFactsRefused(t *testing.T) {
 		"object#2":     `{"subject":"a","predicate":"b"}`,
 		"confidence":   `{"subject":"a","predicate":"b","object":"c","confidence":1.5}`,
 		"source":       `{"subject":"a","predicate":"b","object":"c","source":"two words"}`,
-		"turn":         `{"subject":"a","predicate":"b","object":"c","turn":"00000000-0000-0000-0000-000000000000"}`,
+		"turn":         `{"subject":"a","predicate":"b","object":"c","turn":""}`,
 		"slice":        `{"subject":"a","predicate":"b","object":"c","slice":"12"}`,
 		"valid_from":   `{"subject":"a","predicate":"b","object":"c","valid_from":"1843"}`,
 		"valid_until":  `{"subject":"a","predicate":"b","object":"c","valid_until":"0001-01-01T00:00:00Z"}`,
@@ -181,12 +181,15 @@ func TestFactsRefused(t *testing.T) {
 			t.Errorf("%s: got place %q in a batch", bad, in.Place)
 		}
 	}
+	s.refused(404, "not_found", question{op: "listFacts", key: s.admin(), query: values("turn", "no such turn")})
 	with := good
-	with.Turn = new(mustTurn(t, 9))
+	with.Turn = "no such turn"
+	s.refused(422, "unknown_evidence", question{op: "learnFact", key: s.admin(), body: with})
+	with.Turn = turnID(9)
 	if p := s.refused(422, "unknown_evidence", question{op: "learnFact", key: s.admin(), body: with}); !strings.Contains(p.Detail, turnID(9)) || strings.Contains(p.Detail, "act 1") {
 		t.Errorf("got %+v", p)
 	}
-	with.Turn, with.Slice = nil, "0123456789abcdef"
+	with.Turn, with.Slice = "", "0123456789abcdef"
 	if p := s.refused(422, "unknown_evidence", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Facts: []api.NewFact{good, with}}}); p.Place != "facts[1]" {
 		t.Errorf("got %+v", p)
 	}
@@ -203,7 +206,7 @@ func TestFactsRefused(t *testing.T) {
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{}`})
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"facts":[]}`})
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"retractions":[{"statement":"` + strings.Repeat("0", 64) + `"}]}`})
-	if p := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Retractions: []api.Retraction{{Statement: mustDigest(t, believed), Reason: strings.Repeat("é", 600)}}}}); p.Place != "retractions[0]" {
+	if p := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Retractions: []api.Retraction{{Statement: mustDigest(t, believed), Reason: strings.Repeat("é", 600)}}}}); p.Place != "retractions[0].reason" {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(400, "malformed_json", question{op: "learnFact", key: s.admin(), body: `{"subject":"a","subject":"b"}`})

@@ -113,7 +113,7 @@ func TestFindPaths(t *testing.T) {
 		s.expect(200, question{op: "findPaths", key: s.admin(), query: values(query...)}).decode(t, &w)
 		return w
 	}
-	w := find("from", "countess of lovelace", "to", "Bernoulli Numbers", "k", "5")
+	w := find("from", "countess of lovelace", "to", "Bernoulli Numbers", "count", "5")
 	if len(w.Reached) != 2 || w.Reached[0].Hops != 1 || w.Reached[1].Hops != 2 || w.Reached[0].Path[0].Predicate != "studied" || w.AsOf != 6 {
 		t.Errorf("got %+v", w)
 	}
@@ -129,7 +129,7 @@ func TestFindPaths(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]string{
-		{}, {"from", "a"}, {"from", "a", "to", "???"}, {"from", "a", "to", "A"}, {"from", "a", "to", "b", "k", "51"}, {"from", "a", "to", "b", "k", "0"}, {"from", "a", "to", "b", "max_hops", "9"},
+		{}, {"from", "a"}, {"from", "a", "to", "???"}, {"from", "a", "to", "A"}, {"from", "a", "to", "b", "count", "51"}, {"from", "a", "to", "b", "count", "0"}, {"from", "a", "to", "b", "max_hops", "9"},
 		{"from", "a", "to", "b", "direction", "up"}, {"from", "a", "to", "b", "predicates", "x,,y"}, {"from", "a", "to", "b", "min_confidence", "2"},
 	} {
 		s.refused(400, "invalid_request", question{op: "findPaths", key: s.admin(), query: values(bad...)})
@@ -327,9 +327,9 @@ func TestKnowledgeTenants(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	of := triple("Ada Lovelace", "wrote", "Sketches")
-	of.Turn = new(mustTurn(t, 1))
+	of.Turn = turnID(1)
 	s.refused(422, "unknown_evidence", question{op: "learnFact", key: b, body: of})
-	of.Turn, of.Supersedes = nil, []dag.Digest{mustDigest(t, mine)}
+	of.Turn, of.Supersedes = "", []dag.Digest{mustDigest(t, mine)}
 	s.refused(409, "not_believed", question{op: "learnFact", key: b, body: of})
 	of.Supersedes = nil
 	s.learn(b, of)

@@ -2,7 +2,10 @@ package view
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -11,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // MostEvidence bounds the assertions that are shown of each fact of a listing.
@@ -143,10 +147,7 @@ func Traversal(t *kernel.Traversed, spelled map[dag.Seq]knowledge.Written) api.T
 func step(e *knowledge.Edge, aliases *normalize.Table) api.Step {
 	w := api.Step{
 		Statement: e.ID.String(), Subject: aliases.Resolve(e.Subject), Predicate: e.Predicate, Object: aliases.Resolve(e.Object),
-		Direction: string(knowledge.Outgoing), Confidence: decimal(e.Confidence), Source: e.Source, Turn: turnOrNone(e.Turn), Since: uint64(e.Since),
-	}
-	if e.Incoming {
-		w.Direction = string(knowledge.Incoming)
+		Direction: string(e.Direction()), Confidence: decimal(e.Confidence), Source: e.Source, Turn: turnOrNone(e.Turn), Since: uint64(e.Since),
 	}
 	w.ValidFrom, w.ValidUntil = times(&e.Statement)
 	return w
@@ -179,18 +180,50 @@ func AliasList(l *normalize.List) *api.AliasList {
 	return w
 }
 
-// Assertion is the act that records a fact, from a source if the fact names none. Its error is a
-// *canon.FieldError.
-func Assertion(f *api.NewFact, source string) (knowledge.Act, error) {
+// TurnNamed finds the turn that a name means: its id, its external id, or a beginning of its id. Whether
+// there is a turn of an id is not asked.
+func TurnNamed(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, name string) (id dag.TurnID, err error) {
+	if id.UnmarshalText([]byte(name)) == nil {
+		return id, nil
+	}
+	if id, err = k.Resolve(ctx, tenant, name); err != nil {
+		return id, fmt.Errorf("turn: %w", err)
+	}
+	return id, nil
+}
+
+// FactQuery asks the kernel for facts.
+func FactQuery(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, f *api.FactFilter) (kernel.FactQuery, error) {
+	q := kernel.FactQuery{
+		Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Entity: f.Entity, Source: f.Source,
+		Statement: f.Statement, MinConfidence: f.MinConfidence, ValidAt: f.ValidAt,
+	}
+	if f.Turn == "" {
+		return q, nil
+	}
+	id, err := TurnNamed(ctx, k, tenant, f.Turn)
+	q.Turn = &id
+	return q, err
+}
+
+// Assertion is the act that records a fact, from a source if the fact names none. What is wrong with
+// the fact is a *canon.FieldError.
+func Assertion(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, f *api.NewFact, source string) (knowledge.Act, error) {
 	fact, err := knowledge.NewFact(f.Subject, f.Predicate, f.Object, cmp.Or(f.Source, source))
 	if err != nil {
 		return knowledge.Act{}, &canon.FieldError{Err: err}
 	}
 	fact.Slice = f.Slice
 	set(&fact.Confidence, f.Confidence)
-	set(&fact.Turn, f.Turn)
 	set(&fact.From, f.ValidFrom)
 	set(&fact.Until, f.ValidUntil)
+	if f.Turn != "" {
+		if fact.Turn, err = TurnNamed(ctx, k, tenant, f.Turn); errors.Is(err, store.ErrNotFound) {
+			return knowledge.Act{}, fmt.Errorf("%w: %v", kernel.ErrNoEvidence, err) // not %w: that there is no fact is not meant
+		} else if err != nil {
+			return knowledge.Act{}, err
+		}
+	}
 	act := knowledge.Act{Kind: knowledge.Assert, Fact: fact, Supersedes: knowledge.SortIDs(f.Supersedes)}
 	return act, checked(&act)
 }
