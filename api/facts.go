@@ -19,7 +19,7 @@ var (
 	TraverseKnowledge = declare[TraverseRequest, Traversal](Spec{ID: "traverseKnowledge", Method: "POST", Path: "/api/knowledge/traverse", Tag: "knowledge", Tool: "knowledge_traverse", May: access.Recall, Fails: []int{422}})
 	CutFacts          = declare[FactSliceRequest, FactBundle](Spec{ID: "cutFacts", Method: "POST", Path: "/api/knowledge/slice", Tag: "knowledge", Tool: "knowledge_slice", May: access.Cut, Fails: []int{404, 422, 503}, Headers: sealed})
 	FindPaths         = declare[PathQuery, Traversal](Spec{ID: "findPaths", Method: "GET", Path: "/api/knowledge/path", Tag: "knowledge", Tool: "knowledge_path", May: access.Recall, Fails: []int{422}})
-	KnowledgeSince    = declare[ChangesAfter, KnowledgeChanges](Spec{ID: "knowledgeChanges", Method: "GET", Path: "/api/knowledge/changes", Tag: "knowledge", May: access.Recall})
+	KnowledgeSince    = declare[Paging, KnowledgeChanges](Spec{ID: "knowledgeChanges", Method: "GET", Path: "/api/knowledge/changes", Tag: "knowledge", May: access.Recall})
 	CountKnowledge    = declare[View, KnowledgeStats](Spec{ID: "knowledgeStats", Method: "GET", Path: "/api/knowledge/stats", Tag: "knowledge", May: access.Recall, Fails: []int{422}})
 	DrawKnowledge     = declare[Drawing, D3Graph](Spec{ID: "drawKnowledge", Method: "GET", Path: "/api/knowledge/graph", Tag: "knowledge", May: access.Recall, Fails: []int{422},
 		Answers: map[string]string{"application/json": "D3Graph", "application/ld+json": "Object", "text/plain": "Text", "text/vnd.graphviz": "Text"}})
@@ -136,12 +136,6 @@ type D3Link struct {
 	Confidence json.Number `json:"confidence" is:"Fraction"`
 	Statement  string      `json:"statement" is:"Digest"`
 	Since      uint64      `json:"since" is:"Seq"`
-}
-
-// ChangesAfter asks for changes.
-type ChangesAfter struct {
-	After dag.Seq `json:"after,omitempty" doc:"Acts with a higher number."`
-	Limit int     `json:"limit,omitempty" is:"1..1000" default:"100" doc:"At most so many. An answer may hold fewer and still have a next."`
 }
 
 // AliasesOf asks for a page of the alias table.

@@ -121,11 +121,10 @@ type FactHistory struct {
 	Next      string         `json:"next,omitempty" is:"Next"`
 }
 
-// KnowledgeChanges is what changed behind a number. After is the number to go on behind.
+// KnowledgeChanges is a page of what changed.
 type KnowledgeChanges struct {
-	Acts  []KnowledgeAct `json:"acts"`
-	After uint64         `json:"after" is:"Seq"`
-	More  bool           `json:"more"`
+	Acts []KnowledgeAct `json:"acts"`
+	Next string         `json:"next,omitempty" is:"Next"`
 }
 
 // Retracted is what was, or with DryRun would be, retracted.

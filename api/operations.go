@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // None is what operations take that take nothing, and answer whose answer is no JSON.
@@ -29,8 +30,8 @@ var (
 
 // A Paging says which part of a list is asked for.
 type Paging struct {
-	Cursor string `json:"cursor,omitempty" is:"Cursor" doc:"The next of the answer before."`
-	Limit  int    `json:"limit,omitempty" is:"1..1000" default:"100" doc:"At most so many. An answer may hold fewer and still have a next."`
+	After string `json:"after,omitempty" is:"After" doc:"The next of the answer before."`
+	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100" doc:"At most so many. An answer may hold fewer and still have a next."`
 }
 
 // Turns.
@@ -74,7 +75,7 @@ type Parent struct {
 
 // TurnByID names a turn.
 type TurnByID struct {
-	ID string `json:"id" is:"UUID"`
+	ID dag.TurnID `json:"id"`
 }
 
 // An Erasure says which text is to be erased, and why. The reason may also be a query parameter.

@@ -110,7 +110,7 @@ func TestEveryOperation(t *testing.T) {
 		for p := (api.Paging{Limit: 1}); ; {
 			w := must(c.ConversationsPage(ctx, p))
 			paged = append(paged, w.Conversations...)
-			if p.Cursor = w.Next; w.Next == "" {
+			if p.After = w.Next; w.Next == "" {
 				break
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -72,10 +73,9 @@ func (c *Client) Traverse(ctx context.Context, t api.TraverseRequest) (api.Trave
 	return call(ctx, c, api.TraverseKnowledge, t)
 }
 
-// Changes reads up to limit acts numbered above after. Go on behind After of the answer, at
-// once if there is More.
+// Changes reads up to limit acts numbered above after. If there is a Next, there are more.
 func (c *Client) Changes(ctx context.Context, after dag.Seq, limit int) (api.KnowledgeChanges, error) {
-	return call(ctx, c, api.KnowledgeSince, api.ChangesAfter{After: after, Limit: limit})
+	return call(ctx, c, api.KnowledgeSince, api.Paging{After: strconv.FormatUint(uint64(after), 10), Limit: limit})
 }
 
 // Paths gives the best ways from one entity to another, each as something that was reached.

@@ -82,7 +82,7 @@ func callKnowledge(t *testing.T, c *client.Client) {
 		t.Errorf("got %+v", r)
 	}
 	changes := must(c.Changes(ctx, dag.Seq(first.Seq), 100))
-	if len(changes.Acts) != 6 || changes.More || changes.Acts[5].Reason != "she moved" {
+	if len(changes.Acts) != 6 || changes.Next != "" || changes.Acts[5].Reason != "she moved" {
 		t.Errorf("got %+v", changes)
 	}
 	ended := must(dag.ParseDigest(changes.Acts[5].Statement))

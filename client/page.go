@@ -14,7 +14,7 @@ func all[T any](read func(api.Paging) (items []T, next string, err error)) iter.
 		page := api.Paging{Limit: 1000}
 		for {
 			items, next, err := read(page)
-			if err == nil && next != "" && next == page.Cursor {
+			if err == nil && next != "" && next == page.After {
 				err = fmt.Errorf("client: %w: page %.80q leads to itself", ErrAnswer, next)
 			}
 			if err != nil {
@@ -29,7 +29,7 @@ func all[T any](read func(api.Paging) (items []T, next string, err error)) iter.
 			if next == "" {
 				return
 			}
-			page.Cursor = next
+			page.After = next
 		}
 	}
 }

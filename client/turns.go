@@ -86,7 +86,7 @@ func (c *Client) AdmitLines(ctx context.Context, lines io.Reader) (api.Receipt, 
 
 // Turn reads one turn. Its text is absent if it was withheld or erased.
 func (c *Client) Turn(ctx context.Context, id dag.TurnID) (api.StoredTurn, error) {
-	return call(ctx, c, api.GetTurn, api.TurnByID{ID: id.String()})
+	return call(ctx, c, api.GetTurn, api.TurnByID{ID: id})
 }
 
 // Erase deletes a turn's text for good and says when and why. Erasing again gives the

@@ -12,7 +12,7 @@ import (
 )
 
 func (c *call) listAliases(in api.AliasesOf) (w api.Aliases, err error) {
-	after, asOf, err := c.viewCursor(in.AsOf)
+	after, asOf, err := inView(in.After, in.AsOf)
 	if err != nil {
 		return w, err
 	}
@@ -27,14 +27,14 @@ func (c *call) listAliases(in api.AliasesOf) (w api.Aliases, err error) {
 		return w, err
 	}
 	w = api.Aliases{Aliases: []api.Alias{}, Total: table.Len(), AsOf: uint64(asOf)}
-	limit := c.page()
+	limit := pageOf(in.Limit)
 	n := dag.Seq(0)
 	for alias, canonical := range table.All() {
 		if n++; n <= after {
 			continue
 		}
 		if len(w.Aliases) == limit {
-			w.Next = cursorOf(n-1, asOf)
+			w.Next = afterIn(n-1, asOf)
 			break
 		}
 		w.Aliases = append(w.Aliases, api.Alias{Alias: alias, Canonical: canonical})

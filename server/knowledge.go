@@ -180,25 +180,24 @@ func (c *call) assertion(f *api.NewFact) (knowledge.Act, error) {
 	return view.Assertion(c.ctx, c.server.config.Kernel, c.tenant(), f, sourceAPI)
 }
 
-// viewCursor reads a cursor AFTER-ASOF: every page is of the view that the first one was.
-func (c *call) viewCursor(asOf dag.Seq) (after, of dag.Seq, err error) {
-	text, ok := c.params["cursor"]
-	if !ok {
+// inView reads where a page of a view begins, NUMBER-ASOF: every page is of the view that the first one was.
+func inView(text string, asOf dag.Seq) (after, of dag.Seq, err error) {
+	if text == "" {
 		return 0, asOf, nil
 	}
 	first, second, _ := strings.Cut(text, "-")
 	n, err1 := strconv.ParseUint(first, 10, 64)
 	m, err2 := strconv.ParseUint(second, 10, 64)
 	if err1 != nil || err2 != nil || n > canon.MaxInt || m > canon.MaxInt || m == 0 {
-		return 0, 0, c.badCursor(text)
+		return 0, 0, badAfter(text)
 	}
 	if asOf != 0 && asOf != dag.Seq(m) {
-		return 0, 0, &problem{code: codeInvalid, place: "query parameter as_of", detail: fmt.Sprintf("as_of is %d, and the cursor is of a listing as of %d", asOf, m)}
+		return 0, 0, &problem{code: codeInvalid, place: "query parameter as_of", detail: fmt.Sprintf("as_of is %d, and after is of a listing as of %d", asOf, m)}
 	}
 	return dag.Seq(n), dag.Seq(m), nil
 }
 
-func cursorOf(after, asOf dag.Seq) string {
+func afterIn(after, asOf dag.Seq) string {
 	return strconv.FormatUint(uint64(after), 10) + "-" + strconv.FormatUint(uint64(asOf), 10)
 }
 
@@ -207,10 +206,10 @@ func (c *call) listFacts(in api.FactQuery) (w api.Facts, err error) {
 	if err != nil {
 		return w, err
 	}
-	if q.After, q.AsOf, err = c.viewCursor(in.AsOf); err != nil {
+	if q.After, q.AsOf, err = inView(in.After, in.AsOf); err != nil {
 		return w, err
 	}
-	q.Limit = c.page()
+	q.Limit = in.Limit
 	page, err := c.server.config.Kernel.Facts(c.ctx, c.tenant(), q)
 	if err != nil {
 		return w, err
@@ -220,7 +219,7 @@ func (c *call) listFacts(in api.FactQuery) (w api.Facts, err error) {
 		w.Facts[i] = view.Fact(&page.Facts[i])
 	}
 	if page.Next != 0 {
-		w.Next = cursorOf(page.Next, page.AsOf)
+		w.Next = afterIn(page.Next, page.AsOf)
 	}
 	return w, nil
 }
@@ -241,7 +240,7 @@ func (c *call) retractFacts(in api.Retracting) (w api.Retracted, err error) {
 }
 
 func (c *call) factHistory(in api.HistoryOf) (w api.FactHistory, err error) {
-	after, err := c.cursorNumber()
+	after, err := number(in.After)
 	if err != nil {
 		return w, err
 	}
@@ -253,7 +252,7 @@ func (c *call) factHistory(in api.HistoryOf) (w api.FactHistory, err error) {
 		list = list[1:]
 	}
 	w.Statement = in.Statement.String()
-	if limit := c.page(); len(list) > limit {
+	if limit := pageOf(in.Limit); len(list) > limit {
 		list = list[:limit]
 		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
 	}
@@ -261,17 +260,20 @@ func (c *call) factHistory(in api.HistoryOf) (w api.FactHistory, err error) {
 	return w, nil
 }
 
-func (c *call) knowledgeChanges(in api.ChangesAfter) (w api.KnowledgeChanges, err error) {
-	limit := c.page()
-	list, err := c.server.config.Kernel.Acts(c.ctx, c.tenant(), in.After, limit+1)
+func (c *call) knowledgeChanges(in api.Paging) (w api.KnowledgeChanges, err error) {
+	after, err := number(in.After)
 	if err != nil {
 		return w, err
 	}
-	w.More = len(list) > limit
-	list = list[:min(limit, len(list))]
-	w.Acts, w.After = view.Acts(list), uint64(in.After)
-	if len(list) > 0 {
-		w.After = uint64(list[len(list)-1].Seq)
+	limit := pageOf(in.Limit)
+	list, err := c.server.config.Kernel.Acts(c.ctx, c.tenant(), dag.Seq(after), limit+1)
+	if err != nil {
+		return w, err
 	}
+	if len(list) > limit {
+		list = list[:limit]
+		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
+	}
+	w.Acts = view.Acts(list)
 	return w, nil
 }

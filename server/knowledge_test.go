@@ -139,7 +139,7 @@ func TestFacts(t *testing.T) {
 		"query parameter as_of":          {"as_of", "-1"},
 		"query parameter valid_at":       {"valid_at", "yesterday"},
 		"query parameter limit":          {"limit", "1001"},
-		"query parameter cursor":         {"cursor", "7"},
+		"query parameter after":          {"after", "7"},
 		"query parameter":                {"subjekt", "ada"},
 	} {
 		if p := s.refused(400, "invalid_request", question{op: "listFacts", key: s.admin(), query: values(bad...)}); p.Place != place || len(p.Detail) < 20 {
@@ -253,7 +253,7 @@ func TestFactBatch(t *testing.T) {
 	if len(page.Acts) != 1 || page.Next != "1" {
 		t.Errorf("got %+v", page)
 	}
-	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}, query: values("limit", "1", "cursor", page.Next)}).decode(t, &h)
+	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}, query: values("limit", "1", "after", page.Next)}).decode(t, &h)
 	if len(h.Acts) != 1 || h.Acts[0].Kind != "retract" {
 		t.Errorf("got %+v", h)
 	}
@@ -338,7 +338,7 @@ func TestFactPages(t *testing.T) {
 		if page.Next == "" {
 			break
 		}
-		cursor.Set("cursor", page.Next)
+		cursor.Set("after", page.Next)
 		s.learn(s.admin(), triple("hub", "has", "late part "+fmt.Sprint(pages)))
 		s.expect(200, question{op: "retractFacts", key: s.admin(), query: values("object", "part "+fmt.Sprint(6-pages))})
 	}
@@ -406,9 +406,10 @@ func TestKnowledgeChanges(t *testing.T) {
 		for _, a := range w.Acts {
 			kinds = append(kinds, strings.TrimSpace(fmt.Sprintln(a.Seq, a.Kind, a.Alias, a.Canonical)))
 		}
-		after = fmt.Sprint(w.After)
-		if !w.More {
+		if after = fmt.Sprint(w.Acts[len(w.Acts)-1].Seq); w.Next == "" {
 			break
+		} else if w.Next != after {
+			t.Errorf("next is %q after act %s", w.Next, after)
 		}
 	}
 	if want := []string{"2 assert", "3 alias d a", "4 retract", "5 unalias d a"}; fmt.Sprint(kinds) != fmt.Sprint(want) || after != "5" {

@@ -418,6 +418,6 @@ func TestPagesByBytes(t *testing.T) {
 		if len(page.Turns) > 2 {
 			t.Fatalf("%d turns in one page", len(page.Turns))
 		}
-		cursor.Set("cursor", page.Next)
+		cursor.Set("after", page.Next)
 	}
 }

@@ -150,7 +150,7 @@ func TestReading(t *testing.T) {
 			}
 			break
 		}
-		cursor.Set("cursor", page.Next)
+		cursor.Set("after", page.Next)
 	}
 	if !slices.Equal(seen, []uint64{1, 2, 3, 4, 5, 6, 7}) {
 		t.Errorf("read %v", seen)
@@ -171,13 +171,13 @@ func TestReading(t *testing.T) {
 		if page.Next == "" {
 			break
 		}
-		cursor.Set("cursor", page.Next)
+		cursor.Set("after", page.Next)
 	}
 	if len(ids) != 6 || !slices.IsSorted(ids) {
 		t.Errorf("listed %v", ids)
 	}
 	s.refused(404, "not_found", question{op: "getConversation", key: s.admin(), path: map[string]string{"id": conversationID(99)}})
-	for _, q := range []url.Values{{"limit": {"0"}}, {"limit": {"1001"}}, {"limit": {"+1"}}, {"limit": {"1", "2"}}, {"offset": {"1"}}, {"cursor": {"no cursor"}}, {"cursor": {"0"}}} {
+	for _, q := range []url.Values{{"limit": {"0"}}, {"limit": {"1001"}}, {"limit": {"+1"}}, {"limit": {"1", "2"}}, {"offset": {"1"}}, {"after": {"no cursor"}}, {"after": {"0"}}} {
 		s.refused(400, "invalid_request", question{op: "listConversations", key: s.admin(), query: q})
 	}
 }
@@ -440,7 +440,7 @@ func TestRecords(t *testing.T) {
 		if page.Next == "" {
 			break
 		}
-		cursor.Set("cursor", page.Next)
+		cursor.Set("after", page.Next)
 	}
 	if !slices.Equal(listed, ids) {
 		t.Errorf("listed %v, want %v", listed, ids)

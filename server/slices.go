@@ -193,46 +193,39 @@ func (c *call) failed(err error) api.BatchResult {
 	return api.BatchResult{Status: w.Status, Problem: w}
 }
 
-func (c *call) listSlices() error {
-	after, err := c.cursorNumber()
+func (c *call) listSlices(in api.Paging) (w api.Slices, err error) {
+	after, err := number(in.After)
 	if err != nil {
-		return err
+		return w, err
 	}
-	limit := c.page()
+	limit := pageOf(in.Limit)
 	list, err := c.server.config.Kernel.IssuedAfter(c.ctx, c.tenant(), after, limit+1)
 	if err != nil {
-		return err
+		return w, err
 	}
-	w := api.Slices{Slices: []api.Issued{}}
+	w.Slices = []api.Issued{}
 	for i := range list[:min(limit, len(list))] {
 		w.Slices = append(w.Slices, view.Issued(&list[i]))
 	}
 	if len(list) > limit {
 		w.Next = strconv.FormatUint(list[limit-1].Number, 10)
 	}
-	return c.json(http.StatusOK, w)
+	return w, nil
 }
 
-// records gives the records of the slice that the path names.
-func (c *call) records() ([]store.Issued, error) {
-	id, err := slice.ParseSliceID(c.params["slice_id"])
-	if err != nil {
-		return nil, err
-	}
-	c.slice = string(id)
-	return c.server.config.Kernel.Issued(c.ctx, c.tenant(), id)
-}
-
-func (c *call) getSlice() error {
-	list, err := c.records()
-	if err != nil {
-		return err
-	}
-	w := api.SliceRecord{SliceID: c.slice, Issued: make([]api.Issued, len(list))}
+func (c *call) getSlice(in api.SliceByID) (w api.SliceRecord, err error) {
+	list, err := c.records(&in)
+	w = api.SliceRecord{SliceID: c.slice, Issued: make([]api.Issued, len(list))}
 	for i := range list {
 		w.Issued[i] = view.Issued(&list[i])
 	}
-	return c.json(http.StatusOK, w)
+	return w, err
+}
+
+// records returns the records of a slice.
+func (c *call) records(of *api.SliceByID) ([]store.Issued, error) {
+	c.slice = of.SliceID
+	return c.server.config.Kernel.Issued(c.ctx, c.tenant(), slice.SliceID(of.SliceID))
 }
 
 func (c *call) replaySlice() error {
@@ -259,24 +252,24 @@ func (c *call) replaySlice() error {
 	return c.json(http.StatusOK, view.Replay(replay))
 }
 
-func (c *call) explainTurn() error {
-	list, err := c.records()
+func (c *call) explainTurn(in api.ExplainRequest) (w api.Explanation, err error) {
+	list, err := c.records(&in.SliceByID)
 	if err != nil {
-		return err
+		return w, err
 	}
 	newest := &list[len(list)-1]
 	k := c.server.config.Kernel
-	turn, err := k.Resolve(c.ctx, c.tenant(), c.value.Get("turn").Text)
+	turn, err := k.Resolve(c.ctx, c.tenant(), in.Turn)
 	if err != nil {
-		return at("turn", err)
+		return w, at("turn", err)
 	}
 	p := &newest.Provenance
 	request := kernel.Request{Anchor: p.Anchor, Policy: p.PolicyID, AsOf: newest.AsOf}
 	e, err := k.Explain(c.ctx, c.tenant(), request, turn)
 	if err != nil {
-		return err
+		return w, err
 	}
-	w := view.Explanation(turn, &request, &e)
+	w = view.Explanation(turn, &request, &e)
 	w.SliceID = c.slice
-	return c.json(http.StatusOK, w)
+	return w, nil
 }

@@ -262,7 +262,7 @@ func TestAliases(t *testing.T) {
 		if page.Next == "" {
 			break
 		}
-		cursor = []string{"limit", "2", "cursor", page.Next}
+		cursor = []string{"limit", "2", "after", page.Next}
 		s.alias(s.admin(), "aaa", "zzz") // not of the view that is listed
 	}
 	if want := []string{"100%41", "a-a-l", "countess-of-lovelace"}; !slices.Equal(names, want) {
