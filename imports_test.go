@@ -55,24 +55,25 @@ var mayImport = map[string][]string{
 	"store/postgres":      {"access", "dag", "history", "ledger", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
 	"store/sqlite":        {"access", "dag", "history", "ledger", "slice", "store", "store/packed", "modernc.org/sqlite"},
 	"kernel":              {"policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
-	"wire":                {},
 	"evidence":            {"ledger/attest", "dag", "slice/facts", "ledger", "slice", "token"},
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"ledger/witness":      {"dag", "history", "ledger"},
-	"client":              {"policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "wire"},
-	"server/view":         {"dag", "slice/facts", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "wire", "knowledge", "normalize"},
+	"client":              {"policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "api"},
+	"server/view":         {"dag", "slice/facts", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "api", "knowledge", "normalize"},
+	"api":                 {"access", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
+	"api/describe":        {"api", "dag", "internal/canon", "knowledge"},
 	"examples/guard":      {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
 	"render":              {"dag", "policy", "slice", "knowledge"},
 	"store/observed":      {"access", "dag", "history", "ledger", "slice", "store"},
 	"server/certs":        {},
 	"server": {
-		"policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "wire", "server/view",
+		"api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "api", "server/view",
 		"github.com/labstack/echo/v4", "github.com/getkin/kin-openapi/openapi3", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "go.opentelemetry.io/otel",
 	},
 	"server/oidc": {"access", "dag", "internal/canon", "github.com/lestrrat-go/jwx/v3"},
 	"server/mcp": {
-		"access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "render", "wire", "server/view",
+		"access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "render", "api", "api/describe", "server/view",
 		"github.com/modelcontextprotocol/go-sdk", "golang.org/x/text",
 		"knowledge", "normalize",
 	},
@@ -115,7 +116,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "ledger/attest", "dag", "evidence", "history", "slice/facts", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "wire"}
+var pure = []string{"access", "ledger/attest", "dag", "evidence", "history", "slice/facts", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}

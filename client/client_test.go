@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	judge "github.com/graphkernel/graphkernel/evidence"
@@ -28,7 +29,6 @@ import (
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // collect reads an iterator to its end.
@@ -53,10 +53,10 @@ func TestEveryOperation(t *testing.T) {
 
 	t.Run("turns", func(t *testing.T) {
 		first := must(c.Admit(ctx, drafts()))
-		if first != (wire.Receipt{Admitted: 4, Edges: 3, Head: 4}) {
+		if first != (api.Receipt{Admitted: 4, Edges: 3, Head: 4}) {
 			t.Errorf("got %+v", first)
 		}
-		if again := must(c.Admit(ctx, drafts())); again != (wire.Receipt{Existing: 4, Head: 4}) {
+		if again := must(c.Admit(ctx, drafts())); again != (api.Receipt{Existing: 4, Head: 4}) {
 			t.Errorf("again: got %+v", again)
 		}
 		for i, want := range drafts() {
@@ -104,14 +104,14 @@ func TestEveryOperation(t *testing.T) {
 	})
 	t.Run("conversations", func(t *testing.T) {
 		list := collect(t, c.Conversations(ctx))
-		if len(list) != 2 || !slices.IsSortedFunc(list, func(a, b wire.Conversation) int { return strings.Compare(a.ID, b.ID) }) {
+		if len(list) != 2 || !slices.IsSortedFunc(list, func(a, b api.Conversation) int { return strings.Compare(a.ID, b.ID) }) {
 			t.Errorf("got %+v", list)
 		}
-		var paged []wire.Conversation
-		for p := (client.Page{Limit: 1}); ; {
+		var paged []api.Conversation
+		for p := (api.Paging{Limit: 1}); ; {
 			w := must(c.ConversationsPage(ctx, p))
 			paged = append(paged, w.Conversations...)
-			if p.Cursor = w.Next; w.Next == "" {
+			if p.After = w.Next; w.Next == "" {
 				break
 			}
 		}
@@ -122,7 +122,7 @@ func TestEveryOperation(t *testing.T) {
 		if len(turns) != 1500 || turns[1499].Seq != 1504 {
 			t.Errorf("got %d turns", len(turns))
 		}
-		if w := must(c.ConversationPage(ctx, talk, client.Page{Limit: 3})); len(w.Turns) != 3 || w.Next != "3" {
+		if w := must(c.ConversationPage(ctx, talk, api.Paging{Limit: 3})); len(w.Turns) != 3 || w.Next != "3" {
 			t.Errorf("got %d turns, next %q", len(w.Turns), w.Next)
 		}
 		for range c.Conversation(ctx, talk) {
@@ -155,16 +155,16 @@ func TestEveryOperation(t *testing.T) {
 		}
 	})
 	t.Run("renderings", func(t *testing.T) {
-		if text := must(c.Render(ctx, client.Request{Anchor: ids[3]}, wire.FormatMarkdown)); !strings.Contains(string(text), texts[0]) {
+		if text := must(c.Render(ctx, client.Request{Anchor: ids[3]}, api.FormatMarkdown)); !strings.Contains(string(text), texts[0]) {
 			t.Errorf("got %s", text)
 		}
 		var w struct {
 			Messages []struct{ Role, Content string }
 		}
-		if err := json.Unmarshal(must(c.Render(ctx, client.Request{Anchor: ids[3]}, wire.FormatMessages)), &w); err != nil || len(w.Messages) < 4 {
+		if err := json.Unmarshal(must(c.Render(ctx, client.Request{Anchor: ids[3]}, api.FormatMessages)), &w); err != nil || len(w.Messages) < 4 {
 			t.Errorf("got %+v, %v", w, err)
 		}
-		if _, err := c.Render(ctx, client.Request{Anchor: ids[3]}, wire.FormatBundle); err == nil {
+		if _, err := c.Render(ctx, client.Request{Anchor: ids[3]}, api.FormatBundle); err == nil {
 			t.Error("a bundle is rendered")
 		}
 	})
@@ -206,7 +206,7 @@ func TestEveryOperation(t *testing.T) {
 		if len(list) == 0 || list[0].SliceID != string(id) || list[0].BundleSHA256 != b.SHA256.String() || list[0].Number != 1 {
 			t.Errorf("got %+v", list)
 		}
-		if w := must(c.SlicesPage(ctx, client.Page{Limit: 1})); len(w.Slices) != 1 || w.Next != "1" {
+		if w := must(c.SlicesPage(ctx, api.Paging{Limit: 1})); len(w.Slices) != 1 || w.Next != "1" {
 			t.Errorf("got %+v", w)
 		}
 		if w := must(c.Issued(ctx, id)); w.SliceID != string(id) || len(w.Issued) == 0 || w.Issued[0] != list[0] {
@@ -564,7 +564,7 @@ func TestLight(t *testing.T) {
 	for _, d := range deps {
 		own, ours := strings.CutPrefix(d, "github.com/graphkernel/graphkernel/")
 		if d == "database/sql" || strings.HasPrefix(d, "github.com/labstack") || strings.HasPrefix(d, "modernc.org") ||
-			ours && !slices.Contains([]string{"client", "wire", "dag", "history", "policy", "policy/standard", "slice", "token", "internal/canon", "access", "ledger/attest", "evidence", "internal/mac", "internal/secretfile", "ledger", "ledger/monitor", "slice/facts", "knowledge", "normalize"}, own) {
+			ours && !slices.Contains([]string{"client", "api", "dag", "history", "policy", "policy/standard", "slice", "token", "internal/canon", "access", "ledger/attest", "evidence", "internal/mac", "internal/secretfile", "ledger", "ledger/monitor", "slice/facts", "knowledge", "normalize"}, own) {
 			t.Errorf("a client links %s", d)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package client speaks to a Graph Kernel service: it admits turns, asks for slices,
 // has them verified, and reads what was issued; it records facts and walks between them.
-// server/openapi.yaml is the contract.
+// Package api declares its operations.
 //
 //	c, err := client.New("https://kernel.example", key, client.Options{})
 //	bundle, err := c.Slice(ctx, client.Request{Anchor: id})

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/graphkernel/graphkernel/wire"
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // An EventID says how far a stream of events has come: SEQ-NUMBER, the last sequence
@@ -30,10 +30,10 @@ const (
 // An Event is one thing that happened. One of Turn, Erasure, Slice and Knowledge is set.
 type Event struct {
 	ID        EventID
-	Turn      *wire.TurnEvent
-	Erasure   *wire.Event
-	Slice     *wire.Issued
-	Knowledge *wire.KnowledgeEvent
+	Turn      *api.TurnEvent
+	Erasure   *api.Event
+	Slice     *api.Issued
+	Knowledge *api.KnowledgeEvent
 }
 
 // Events follows what happens behind an event: each once, in order, until ctx ends. If
@@ -223,20 +223,20 @@ func (f *follower) dispatch(id, name string, data []byte) error {
 	e := Event{ID: EventID(id)}
 	var says, want uint64
 	switch name {
-	case wire.EventTurn:
-		e.Turn = new(wire.TurnEvent)
+	case api.EventTurn:
+		e.Turn = new(api.TurnEvent)
 		err = json.Unmarshal(data, e.Turn)
 		says, want = e.Turn.Seq, at.seq
-	case wire.EventErasure:
-		e.Erasure = new(wire.Event)
+	case api.EventErasure:
+		e.Erasure = new(api.Event)
 		err = json.Unmarshal(data, e.Erasure)
 		says, want = e.Erasure.Seq, at.seq
-	case wire.EventKnowledge:
-		e.Knowledge = new(wire.KnowledgeEvent)
+	case api.EventKnowledge:
+		e.Knowledge = new(api.KnowledgeEvent)
 		err = json.Unmarshal(data, e.Knowledge)
 		says, want = e.Knowledge.Seq, at.seq
-	case wire.EventSlice:
-		e.Slice = new(wire.Issued)
+	case api.EventSlice:
+		e.Slice = new(api.Issued)
 		err = json.Unmarshal(data, e.Slice)
 		says, want = e.Slice.Number, at.issued
 	default:

@@ -6,13 +6,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
-	"net/url"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // Evidence is what is to convince a third party of a bundle, beside the bundle. It is
@@ -29,25 +28,23 @@ type Evidence struct {
 // bytes.
 func (c *Client) Attest(ctx context.Context, bundle []byte) (Evidence, error) {
 	sum := dag.Digest(sha256.Sum256(bundle))
-	return c.evidence(ctx, &request{method: http.MethodPost, path: "/api/attest", body: bytes.Clone(bundle)}, &sum)
+	w, err := call(ctx, c, api.AttestBundle, api.TheBundle{Bundle: bytes.Clone(bundle)})
+	return evidenceOf(&w, &sum, err)
 }
 
 // Evidence is Attest for whoever does not hold the bundle: the one with a digest, or if
 // that is nil the newest of a slice id. Once text was erased it is CodeErased.
 func (c *Client) Evidence(ctx context.Context, id slice.SliceID, digest *dag.Digest) (Evidence, error) {
-	path, err := slicePath(id, "/evidence")
-	if err != nil {
-		return Evidence{}, err
-	}
-	q := &request{method: http.MethodGet, path: path}
+	of := api.EvidenceOf{SliceByID: api.SliceByID{SliceID: string(id)}}
 	if digest != nil {
-		q.query = url.Values{"bundle": {digest.String()}}
+		of.Bundle = digest.String()
 	}
-	return c.evidence(ctx, q, digest)
+	w, err := call(ctx, c, api.GetEvidence, of)
+	return evidenceOf(&w, digest, err)
 }
 
-func (c *Client) evidence(ctx context.Context, q *request, digest *dag.Digest) (Evidence, error) {
-	w, err := get[wire.Evidence](ctx, c, q)
+// evidenceOf checks that evidence is complete and of the bundle that was asked for.
+func evidenceOf(w *api.Evidence, digest *dag.Digest, err error) (Evidence, error) {
 	if err != nil {
 		return Evidence{}, err
 	}
@@ -59,7 +56,7 @@ func (c *Client) evidence(ctx context.Context, q *request, digest *dag.Digest) (
 		err = fmt.Errorf("%w: the attestation or the proof is missing", ErrNoEvidence)
 	}
 	if err != nil {
-		return Evidence{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
+		return Evidence{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
 	}
 	return e, nil
 }

@@ -5,16 +5,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A FactRequest asks for a slice of facts. Names may have any spelling.
@@ -36,12 +35,11 @@ type FactBundle struct {
 // FactSlice has a slice of facts cut and signed. The same question as of the same number gives
 // the same bytes.
 func (c *Client) FactSlice(ctx context.Context, r FactRequest) (FactBundle, error) {
-	if err := whole(r.Start...); err != nil {
+	q, err := asking(&api.CutFacts.Spec, api.FactSliceRequest{Start: r.Start, Policy: string(r.Policy), AsOf: r.AsOf, ValidAt: r.ValidAt})
+	if err != nil {
 		return FactBundle{}, err
 	}
-	q := &request{method: http.MethodPost, path: "/api/knowledge/slice", want: typeJSON, body: encode(wire.FactSliceRequest{
-		Start: r.Start, Policy: string(r.Policy), AsOf: uint64(r.AsOf), ValidAt: instant(r.ValidAt),
-	})}
+	q.want = typeJSON
 	a, err := c.do(ctx, q)
 	if err != nil {
 		return FactBundle{}, err
@@ -51,6 +49,13 @@ func (c *Client) FactSlice(ctx context.Context, r FactRequest) (FactBundle, erro
 		return FactBundle{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
 	}
 	return b, nil
+}
+
+func instant(t *dag.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.String()
 }
 
 // bundle makes every check that needs no key on what came for a request.
@@ -103,15 +108,14 @@ func consistentFacts(data []byte) (*facts.Bundle, error) {
 }
 
 // VerifyFacts is VerifyBundle for a bundle of facts.
-func (c *Client) VerifyFacts(ctx context.Context, bundle []byte) (VerifiedFacts, wire.BundleVerdict, error) {
+func (c *Client) VerifyFacts(ctx context.Context, bundle []byte) (VerifiedFacts, api.BundleVerdict, error) {
 	if !facts.Is(bundle) {
-		return VerifiedFacts{}, wire.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are no bundle of facts; VerifyBundle is for those of turns", ErrKind)
+		return VerifiedFacts{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are no bundle of facts; VerifyBundle is for those of turns", ErrKind)
 	}
 	data := bytes.Clone(bundle)
-	q := &request{method: http.MethodPost, path: "/api/verify_bundle", body: data}
-	v, err := get[wire.BundleVerdict](ctx, c, q)
+	v, err := call(ctx, c, api.VerifyBundle, api.TheBundle{Bundle: data})
 	if err != nil {
-		return VerifiedFacts{}, wire.BundleVerdict{}, err
+		return VerifiedFacts{}, api.BundleVerdict{}, err
 	}
 	var b *facts.Bundle
 	admissible, err := judged(data, &v, func() (*slice.Provenance, *slice.Seal, error) {
@@ -122,7 +126,7 @@ func (c *Client) VerifyFacts(ctx context.Context, bundle []byte) (VerifiedFacts,
 		return &b.Provenance, &b.Seal, nil
 	})
 	if err != nil {
-		return VerifiedFacts{}, wire.BundleVerdict{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
+		return VerifiedFacts{}, api.BundleVerdict{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
 	}
 	if !admissible {
 		return VerifiedFacts{}, v, nil

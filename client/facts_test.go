@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/slice/facts"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // known gives a client of a service that knows something, and a slice of it.
@@ -22,7 +22,7 @@ func known(t testing.TB) (*client.Client, client.FactBundle) {
 	t.Helper()
 	c := serve(t, server.Limits{}).client(t, "default", access.Admin, client.Options{})
 	cutOf(t, c)
-	must(c.LearnAll(t.Context(), wire.Knowledge{Facts: []wire.NewFact{
+	must(c.LearnAll(t.Context(), api.Knowledge{Facts: []api.NewFact{
 		{Subject: "Ada Lovelace", Predicate: "wrote", Object: "Note G", Turn: ids[0].String()}, {Subject: "Note G", Predicate: "about", Object: "numbers"},
 	}}))
 	return c, must(c.FactSlice(t.Context(), client.FactRequest{Start: []string{"Ada Lovelace", "ADA lovelace"}}))

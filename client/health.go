@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/graphkernel/graphkernel/wire"
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // A Probe is a question about the service's health.
@@ -20,9 +20,9 @@ const (
 
 // Health asks how the service is. It goes without the key and is sent once. A service
 // that is not well is no error: the answer's status is not "ok" then.
-func (c *Client) Health(ctx context.Context, p Probe) (wire.Health, error) {
+func (c *Client) Health(ctx context.Context, p Probe) (api.Health, error) {
 	if p != Live && p != Ready && p != Startup {
-		return wire.Health{}, fmt.Errorf("client: %.40q is no probe", string(p))
+		return api.Health{}, fmt.Errorf("client: %.40q is no probe", string(p))
 	}
-	return get[wire.Health](ctx, c, &request{method: http.MethodGet, path: "/health/" + string(p), health: true})
+	return get[api.Health](ctx, c, &request{method: http.MethodGet, path: "/health/" + string(p), health: true})
 }

@@ -2,18 +2,19 @@ package client_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // callKnowledge calls every operation on knowledge. It records seven acts.
 func callKnowledge(t *testing.T, c *client.Client) {
 	ctx := t.Context()
-	fact := wire.NewFact{Subject: "Ada Lovelace", Predicate: "wrote", Object: "Note G", Confidence: "0.75", Source: "user", Turn: ids[0].String()}
+	fact := api.NewFact{Subject: "Ada Lovelace", Predicate: "wrote", Object: "Note G", Confidence: new(dag.PPM(750_000)), Source: "user", Turn: ids[0].String()}
 	first := must(c.Learn(ctx, fact)) // 1
 	if first.Result != "asserted" {
 		t.Fatalf("got %+v", first)
@@ -25,9 +26,10 @@ func callKnowledge(t *testing.T, c *client.Client) {
 		t.Errorf("got %s", b.Bytes)
 	}
 	absent := strings.Repeat("ab", 32)
-	out := must(c.LearnAll(ctx, wire.Knowledge{ // 2, 3
-		Retractions: []wire.Retraction{{Statement: absent, Reason: "never was"}},
-		Facts:       []wire.NewFact{{Subject: "Note G", Predicate: "about", Object: "Bernoulli numbers"}, {Subject: "Countess", Predicate: "lived in", Object: "London"}},
+	never := must(dag.ParseDigest(absent))
+	out := must(c.LearnAll(ctx, api.Knowledge{ // 2, 3
+		Retractions: []api.Retraction{{Statement: never, Reason: "never was"}},
+		Facts:       []api.NewFact{{Subject: "Note G", Predicate: "about", Object: "Bernoulli numbers"}, {Subject: "Countess", Predicate: "lived in", Object: "London"}},
 	}))
 	if out.Retractions[0].Result != "absent" || out.Facts[1].Result != "asserted" {
 		t.Errorf("got %+v", out)
@@ -40,45 +42,47 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	if _, err := c.LearnLines(ctx, strings.NewReader(note+"{}\n")); !errors.As(err, &p) || !strings.HasPrefix(p.Place, "line 2") {
 		t.Errorf("got %v", err)
 	}
-	if a := must(c.AddAliases(ctx, []wire.Alias{{Alias: "Countess", Canonical: "ADA lovelace"}, {Alias: "100%41 x", Canonical: "Note G"}})); a.Added != 2 { // 4, 5
+	if a := must(c.AddAliases(ctx, []api.Alias{{Alias: "Countess", Canonical: "ADA lovelace"}, {Alias: "100%41 x", Canonical: "Note G"}})); a.Added != 2 { // 4, 5
 		t.Errorf("got %+v", a)
 	}
-	if list := collect(t, c.Aliases(ctx, 0)); len(list) != 2 || list[1] != (wire.Alias{Alias: "countess", Canonical: "ada-lovelace"}) {
+	if list := collect(t, c.Aliases(ctx, 0)); len(list) != 2 || list[1] != (api.Alias{Alias: "countess", Canonical: "ada-lovelace"}) {
 		t.Errorf("got %+v", list)
 	}
 	if o := must(c.RemoveAlias(ctx, "100%41 x")); o.Result != "unaliased" { // 6
 		t.Errorf("got %+v", o)
 	}
 	now := dag.Time(1_780_000_000_000_000)
-	facts := collect(t, c.Facts(ctx, client.FactFilter{Entity: "countess", MinConfidence: 500_000, ValidAt: &now}))
+	facts := collect(t, c.Facts(ctx, api.FactFilter{Entity: "countess", MinConfidence: 500_000, ValidAt: &now}, 0))
 	if len(facts) != 2 || facts[0].Turn != ids[0].String() || facts[0].Confidence != "0.75" || len(facts[0].Evidence) != 1 {
 		t.Errorf("got %+v", facts)
 	}
-	if list := collect(t, c.Facts(ctx, client.FactFilter{Turn: ids[0], Source: "user", Predicate: "Wrote", Object: "note g", Subject: "ada lovelace", Statement: first.Statement, AsOf: dag.Seq(first.Seq)})); len(list) != 1 {
+	statement := must(dag.ParseDigest(first.Statement))
+	if list := collect(t, c.Facts(ctx, api.FactFilter{Turn: ids[0].String(), Source: "user", Predicate: "Wrote", Object: "note g", Subject: "ada lovelace", Statement: &statement}, dag.Seq(first.Seq))); len(list) != 1 {
 		t.Errorf("got %+v", list)
 	}
-	w := must(c.Traverse(ctx, wire.TraverseRequest{Start: []string{"Countess"}, MaxHops: 2, Direction: "outgoing"}))
+	w := must(c.Traverse(ctx, api.TraverseRequest{Start: []string{"Countess"}, MaxHops: 2, Direction: "outgoing"}))
 	if len(w.Reached) != 3 || w.Reached[0].Entity != "london" {
 		t.Errorf("got %+v", w)
 	}
-	w = must(c.Paths(ctx, client.PathQuery{From: "countess", To: "bernoulli numbers", Count: 2, MaxHops: 4, Predicates: []string{"wrote", "about"}, MinConfidence: 700_000}))
+	w = must(c.Paths(ctx, api.PathQuery{From: "countess", To: "bernoulli numbers", Count: 2, MaxHops: 4, Predicates: []string{"wrote", "about"}, MinConfidence: 700_000}))
 	if len(w.Reached) != 1 || w.Reached[0].Hops != 2 {
 		t.Errorf("got %+v", w)
 	}
 	if n := must(c.KnowledgeStats(ctx, 0)); n.Facts != 3 || n.Aliases != 1 || n.Entities != 4 {
 		t.Errorf("got %+v", n)
 	}
-	if g := string(must(c.Graph(ctx, "Countess", 1, 10))); !strings.Contains(g, `"id":"london"`) {
-		t.Errorf("got %s", g)
+	g := must(c.Graph(ctx, api.Drawing{Entity: "Countess", MaxHops: 1, MaxResults: 10}))
+	if !slices.ContainsFunc(g.Nodes, func(n api.D3Node) bool { return n.ID == "london" }) {
+		t.Errorf("got %+v", g)
 	}
-	if r := must(c.Retract(ctx, client.FactFilter{Entity: "london"}, "", true)); r.Total != 1 || !r.DryRun {
+	if r := must(c.Retract(ctx, api.FactFilter{Entity: "london"}, "", true)); r.Total != 1 || !r.DryRun {
 		t.Errorf("got %+v", r)
 	}
-	if r := must(c.Retract(ctx, client.FactFilter{Entity: "london"}, "she moved", false)); r.Total != 1 || r.DryRun { // 7
+	if r := must(c.Retract(ctx, api.FactFilter{Entity: "london"}, "she moved", false)); r.Total != 1 || r.DryRun { // 7
 		t.Errorf("got %+v", r)
 	}
 	changes := must(c.Changes(ctx, dag.Seq(first.Seq), 100))
-	if len(changes.Acts) != 6 || changes.More || changes.Acts[5].Reason != "she moved" {
+	if len(changes.Acts) != 6 || changes.Next != "" || changes.Acts[5].Reason != "she moved" {
 		t.Errorf("got %+v", changes)
 	}
 	ended := must(dag.ParseDigest(changes.Acts[5].Statement))
@@ -90,14 +94,14 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	for want, f := range map[error]func() error{
 		client.CodeEvidence: func() error { _, err := c.Learn(ctx, fact); return err },
 		client.CodeNotBelieved: func() error {
-			_, err := c.Learn(ctx, wire.NewFact{Subject: "a", Predicate: "b", Object: "c", Supersedes: []string{absent}})
+			_, err := c.Learn(ctx, api.NewFact{Subject: "a", Predicate: "b", Object: "c", Supersedes: []dag.Digest{never}})
 			return err
 		},
 		client.CodeAlias: func() error {
-			_, err := c.AddAliases(ctx, []wire.Alias{{Alias: "countess", Canonical: "grace hopper"}})
+			_, err := c.AddAliases(ctx, []api.Alias{{Alias: "countess", Canonical: "grace hopper"}})
 			return err
 		},
-		client.CodeInvalid:    func() error { _, err := c.Retract(ctx, client.FactFilter{}, "", false); return err },
+		client.CodeInvalid:    func() error { _, err := c.Retract(ctx, api.FactFilter{}, "", false); return err },
 		client.CodeBeyondHead: func() error { _, err := c.KnowledgeStats(ctx, 1<<40); return err },
 	} {
 		if err := f(); !errors.Is(err, want) {
@@ -105,11 +109,11 @@ func callKnowledge(t *testing.T, c *client.Client) {
 		}
 	}
 	for name, err := range map[string]error{
-		"fact":     errOf(c.Learn(ctx, wire.NewFact{Subject: "\xff", Predicate: "b", Object: "c"})),
-		"batch":    errOf(c.LearnAll(ctx, wire.Knowledge{Facts: []wire.NewFact{{Subject: "a", Predicate: "\xff", Object: "c"}}})),
-		"reason":   errOf(c.LearnAll(ctx, wire.Knowledge{Retractions: []wire.Retraction{{Statement: absent, Reason: "\xff"}}})),
-		"alias":    errOf(c.AddAliases(ctx, []wire.Alias{{Alias: "a", Canonical: "\xff"}})),
-		"traverse": errOf(c.Traverse(ctx, wire.TraverseRequest{Start: []string{"\xff"}})),
+		"fact":     errOf(c.Learn(ctx, api.NewFact{Subject: "\xff", Predicate: "b", Object: "c"})),
+		"batch":    errOf(c.LearnAll(ctx, api.Knowledge{Facts: []api.NewFact{{Subject: "a", Predicate: "\xff", Object: "c"}}})),
+		"reason":   errOf(c.LearnAll(ctx, api.Knowledge{Retractions: []api.Retraction{{Statement: never, Reason: "\xff"}}})),
+		"alias":    errOf(c.AddAliases(ctx, []api.Alias{{Alias: "a", Canonical: "\xff"}})),
+		"traverse": errOf(c.Traverse(ctx, api.TraverseRequest{Start: []string{"\xff"}})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "not UTF-8") {
 			t.Errorf("%s: got %v", name, err)

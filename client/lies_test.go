@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/server"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // fake gives a client of a service that does as it is told.
@@ -136,7 +136,7 @@ func TestSliceLies(t *testing.T) {
 				return
 			}
 			// The same in a batch.
-			body := must(json.Marshal(map[string]any{"results": []wire.BatchResult{{
+			body := must(json.Marshal(map[string]any{"results": []api.BatchResult{{
 				Status: 200, SliceID: a.header["Slice-Id"], BundleSHA256: strings.Trim(a.header["ETag"], `"`),
 			}}}))
 			bundle := a.body
@@ -206,26 +206,26 @@ func TestVerdictLies(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		bundle []byte
-		change func(*wire.BundleVerdict)
+		change func(*api.BundleVerdict)
 		want   string
 	}{
-		{"nothing", good.Bytes, func(*wire.BundleVerdict) {}, ""},
-		{"a verdict on other bytes", changed, func(*wire.BundleVerdict) {}, "the verdict is of bytes"},
-		{"a verdict on changed bytes", changed, func(v *wire.BundleVerdict) { v.BundleSHA256 = digest(changed) }, "check bodies fails"},
-		{"a verdict on no bundle", []byte("{}"), func(v *wire.BundleVerdict) { v.BundleSHA256 = digest([]byte("{}")) }, "malformed bundle"},
-		{"no digest", good.Bytes, func(v *wire.BundleVerdict) { v.BundleSHA256 = "" }, "the verdict is of bytes"},
-		{"another slice", good.Bytes, func(v *wire.BundleVerdict) { v.SliceID = "0123456789abcdef" }, "the verdict is of slice"},
-		{"no slice", good.Bytes, func(v *wire.BundleVerdict) { v.SliceID = "" }, "the verdict is of slice"},
-		{"another key", good.Bytes, func(v *wire.BundleVerdict) { v.KeyID = "k2" }, "the verdict is of slice"},
-		{"admissible and tampered", good.Bytes, func(v *wire.BundleVerdict) { v.Outcome = "tampered" }, "admissible is true"},
-		{"verified and not admissible", good.Bytes, func(v *wire.BundleVerdict) { v.Admissible = false }, "admissible is false"},
-		{"a failed check", good.Bytes, func(v *wire.BundleVerdict) { v.Checks[3].Status = "fail" }, `is "fail"`},
-		{"a skipped check", good.Bytes, func(v *wire.BundleVerdict) { v.Checks[10].Status = "skipped" }, `is "skipped"`},
-		{"no token", good.Bytes, func(v *wire.BundleVerdict) { v.Checks = v.Checks[:10] }, "check token was not made"},
-		{"no checks", good.Bytes, func(v *wire.BundleVerdict) { v.Checks = nil }, "check token was not made"},
-		{"nothing but yes", good.Bytes, func(v *wire.BundleVerdict) { *v = wire.BundleVerdict{Admissible: true} }, "the verdict is of bytes"},
-		{"no", good.Bytes, func(v *wire.BundleVerdict) {
-			*v = wire.BundleVerdict{Outcome: "key_unknown", BundleSHA256: v.BundleSHA256}
+		{"nothing", good.Bytes, func(*api.BundleVerdict) {}, ""},
+		{"a verdict on other bytes", changed, func(*api.BundleVerdict) {}, "the verdict is of bytes"},
+		{"a verdict on changed bytes", changed, func(v *api.BundleVerdict) { v.BundleSHA256 = digest(changed) }, "check bodies fails"},
+		{"a verdict on no bundle", []byte("{}"), func(v *api.BundleVerdict) { v.BundleSHA256 = digest([]byte("{}")) }, "malformed bundle"},
+		{"no digest", good.Bytes, func(v *api.BundleVerdict) { v.BundleSHA256 = "" }, "the verdict is of bytes"},
+		{"another slice", good.Bytes, func(v *api.BundleVerdict) { v.SliceID = "0123456789abcdef" }, "the verdict is of slice"},
+		{"no slice", good.Bytes, func(v *api.BundleVerdict) { v.SliceID = "" }, "the verdict is of slice"},
+		{"another key", good.Bytes, func(v *api.BundleVerdict) { v.KeyID = "k2" }, "the verdict is of slice"},
+		{"admissible and tampered", good.Bytes, func(v *api.BundleVerdict) { v.Outcome = "tampered" }, "admissible is true"},
+		{"verified and not admissible", good.Bytes, func(v *api.BundleVerdict) { v.Admissible = false }, "admissible is false"},
+		{"a failed check", good.Bytes, func(v *api.BundleVerdict) { v.Checks[3].Status = "fail" }, `is "fail"`},
+		{"a skipped check", good.Bytes, func(v *api.BundleVerdict) { v.Checks[10].Status = "skipped" }, `is "skipped"`},
+		{"no token", good.Bytes, func(v *api.BundleVerdict) { v.Checks = v.Checks[:10] }, "check token was not made"},
+		{"no checks", good.Bytes, func(v *api.BundleVerdict) { v.Checks = nil }, "check token was not made"},
+		{"nothing but yes", good.Bytes, func(v *api.BundleVerdict) { *v = api.BundleVerdict{Admissible: true} }, "the verdict is of bytes"},
+		{"no", good.Bytes, func(v *api.BundleVerdict) {
+			*v = api.BundleVerdict{Outcome: "key_unknown", BundleSHA256: v.BundleSHA256}
 		}, "not admissible"},
 	} {
 		v := verdict
@@ -259,7 +259,7 @@ func TestVerdictLies(t *testing.T) {
 		empty(t, body, verified)
 	}
 	c = fake(t, client.Options{}, told{header: map[string]string{"Content-Type": "application/json"}, body: []byte(`{"admissible":true,"outcome":"tampered"}`)}.ServeHTTP)
-	if v, err := c.VerifyToken(t.Context(), wire.TokenClaim{}); !errors.Is(err, client.ErrAnswer) || v.Admissible {
+	if v, err := c.VerifyToken(t.Context(), api.TokenClaim{}); !errors.Is(err, client.ErrAnswer) || v.Admissible {
 		t.Errorf("got %+v, %v", v, err)
 	}
 }
@@ -272,11 +272,11 @@ func TestPolicyLies(t *testing.T) {
 		{"narrow@1", digest(nil), ""},
 		{"narrow@1", p.Hash().String(), "0123456789abcdef"},
 	} {
-		w := wire.RegisteredPolicy{PolicyID: tc.id, PolicyParamsHash: tc.hash, Policy: json.RawMessage(`{"type":"slice_policy_v1","max_nodes":2}`)}
+		w := api.RegisteredPolicy{PolicyID: tc.id, PolicyParamsHash: tc.hash, Policy: json.RawMessage(`{"type":"slice_policy_v1","max_nodes":2}`)}
 		c := fake(t, client.Options{}, func(rw http.ResponseWriter, r *http.Request) {
 			rw.Header().Set("Content-Type", "application/json")
 			if r.URL.Path == "/api/policies" && r.Method == http.MethodGet {
-				_ = json.NewEncoder(rw).Encode(wire.Policies{Policies: []wire.RegisteredPolicy{w}, RegistryFingerprint: tc.fingerprint})
+				_ = json.NewEncoder(rw).Encode(api.Policies{Policies: []api.RegisteredPolicy{w}, RegistryFingerprint: tc.fingerprint})
 				return
 			}
 			_ = json.NewEncoder(rw).Encode(w)
@@ -362,7 +362,7 @@ func TestRetries(t *testing.T) {
 		if after != "" {
 			h["Retry-After"] = after
 		}
-		return told{status: status, header: h, body: must(json.Marshal(wire.Problem{Code: "overloaded", Detail: "later", Status: status, RequestID: "r1"}))}
+		return told{status: status, header: h, body: must(json.Marshal(api.Problem{Code: "overloaded", Detail: "later", Status: status, RequestID: "r1"}))}
 	}
 	half := ok
 	half.cut = true

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -28,7 +29,6 @@ import (
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // trust gives what a third party trusts of some tenants.
@@ -169,12 +169,12 @@ func (l *liar) leaves(tenant dag.Tenant) [][]byte {
 }
 
 // evidence changes the evidence in an answer.
-func evidence(change func(*wire.Evidence)) func(string, int, []byte) (int, []byte) {
+func evidence(change func(*api.Evidence)) func(string, int, []byte) (int, []byte) {
 	return func(path string, status int, body []byte) (int, []byte) {
 		if path != "/api/attest" || status != http.StatusOK {
 			return status, body
 		}
-		var e wire.Evidence
+		var e api.Evidence
 		if err := json.Unmarshal(body, &e); err != nil {
 			panic(err)
 		}
@@ -185,7 +185,7 @@ func evidence(change func(*wire.Evidence)) func(string, int, []byte) (int, []byt
 
 // reproved puts a log of the liar's in the place of the true one: its proofs and its tiles.
 func reproved(log *fakeLog, note []byte) func(string, int, []byte) (int, []byte) {
-	under := evidence(func(e *wire.Evidence) { e.Proof = log.prove(e.Index, note) })
+	under := evidence(func(e *api.Evidence) { e.Proof = log.prove(e.Index, note) })
 	return func(path string, status int, body []byte) (int, []byte) {
 		switch {
 		case path == "/log/checkpoint":
@@ -198,7 +198,7 @@ func reproved(log *fakeLog, note []byte) func(string, int, []byte) (int, []byte)
 }
 
 // resealed signs what an envelope says with another hand.
-func resealed(e *wire.Evidence, by attest.Signer, change func(*attest.Statement)) {
+func resealed(e *api.Evidence, by attest.Signer, change func(*attest.Statement)) {
 	var envelope struct{ Payload []byte }
 	if err := json.Unmarshal(e.Attestation, &envelope); err != nil {
 		panic(err)
@@ -233,8 +233,8 @@ func TestMaliciousServer(t *testing.T) {
 		honest *client.Trusted // keeps the same checkpoint, and is told the truth
 		bundle client.Bundle   // of the anchor that will be asked for, issued already
 		other  client.Bundle   // of another anchor
-		first  wire.Evidence   // of bundle, when the ledger was shorter
-		second wire.Evidence   // of other
+		first  api.Evidence    // of bundle, when the ledger was shorter
+		second api.Evidence    // of other
 		expect *client.Expect
 	}
 	type told = func(string, int, []byte) (int, []byte)
@@ -249,12 +249,12 @@ func TestMaliciousServer(t *testing.T) {
 		s.ask = f
 	}
 	// another rewrites the body of slice requests.
-	another := func(s *scene, change func(*wire.SliceRequest)) {
+	another := func(s *scene, change func(*api.SliceRequest)) {
 		askAs(s, func(r *http.Request) {
 			if r.URL.Path != "/api/slice" {
 				return
 			}
-			var q wire.SliceRequest
+			var q api.SliceRequest
 			if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
 				panic(err)
 			}
@@ -297,11 +297,11 @@ func TestMaliciousServer(t *testing.T) {
 		{name: "control", lie: func(*scene) {}, quiet: true},
 		{name: "control, with a witness", lie: func(s *scene) {
 			quorum(s)
-			tell(s, evidence(func(e *wire.Evidence) { e.Proof = cosignedBy(e.Proof, hand, now.Add(-time.Minute)) }))
+			tell(s, evidence(func(e *api.Evidence) { e.Proof = cosignedBy(e.Proof, hand, now.Add(-time.Minute)) }))
 		}},
 		{name: "control, a public log", quiet: true, lie: func(s *scene) { s.expect.Log = monitor.NewHTTP(http.DefaultClient, s.url+"/log/of/default", "") }},
 		{name: "control, lies about what nobody believes", lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) { e.Index, e.Origin = 77, "elsewhere" }))
+			tell(s, evidence(func(e *api.Evidence) { e.Index, e.Origin = 77, "elsewhere" }))
 		}},
 		{name: "control, keys of an impostor at the well-known address", quiet: true, lie: func(s *scene) {
 			tell(s, func(path string, status int, body []byte) (int, []byte) {
@@ -322,14 +322,14 @@ func TestMaliciousServer(t *testing.T) {
 		}},
 		{name: "a shorter history", split: true, want: ledger.ErrInconsistent, lie: func(s *scene) {
 			shorter := fakeOf(changedLeaf(s.leaves("default")[:s.first.Index+1], 0)...)
-			tell(s, evidence(func(e *wire.Evidence) { e.Proof = shorter.prove(e.Index, shorter.note(s.real.id, "default")) }))
+			tell(s, evidence(func(e *api.Evidence) { e.Proof = shorter.prove(e.Index, shorter.note(s.real.id, "default")) }))
 		}},
 		{name: "a shorter history, and no tiles of the longer one", want: ledger.ErrInconsistent, lie: func(s *scene) {
 			shorter := fakeOf(changedLeaf(s.leaves("default")[:s.first.Index+1], 0)...)
 			tell(s, reproved(shorter, shorter.note(s.real.id, "default")))
 		}},
 		{name: "stale checkpoint", want: client.ErrStale, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) { e.Proof = s.first.Proof }))
+			tell(s, evidence(func(e *api.Evidence) { e.Proof = s.first.Proof }))
 		}},
 		{name: "stale checkpoint, and no tiles", want: ledger.ErrInconsistent, lie: func(s *scene) {
 			shorter := fakeOf(s.leaves("default")[:s.first.Index+1]...)
@@ -360,22 +360,22 @@ func TestMaliciousServer(t *testing.T) {
 		{name: "proof from another tree", want: ledger.ErrNotIncluded, lie: func(s *scene) {
 			log := fakeOf(s.leaves("default")...)
 			other := fakeOf(changedLeaf(s.leaves("default"), 0)...)
-			tell(s, evidence(func(e *wire.Evidence) { e.Proof = other.prove(e.Index, log.note(s.real.id, "default")) }))
+			tell(s, evidence(func(e *api.Evidence) { e.Proof = other.prove(e.Index, log.note(s.real.id, "default")) }))
 		}},
 		{name: "leaf of another slice", want: ledger.ErrNotIncluded, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) { e.Proof = s.second.Proof }))
+			tell(s, evidence(func(e *api.Evidence) { e.Proof = s.second.Proof }))
 		}},
 		{name: "leaf of no slice", want: ledger.ErrNotIncluded, lie: func(s *scene) {
 			log := fakeOf(s.leaves("default")...)
-			tell(s, evidence(func(e *wire.Evidence) { e.Proof = log.prove(0, log.note(s.real.id, "default")) }))
+			tell(s, evidence(func(e *api.Evidence) { e.Proof = log.prove(0, log.note(s.real.id, "default")) }))
 		}},
 		{name: "index of another leaf", want: ledger.ErrNotIncluded, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) {
+			tell(s, evidence(func(e *api.Evidence) {
 				e.Proof = strings.Replace(e.Proof, fmt.Sprintf("\nindex %d\n", e.Index), fmt.Sprintf("\nindex %d\n", e.Index-1), 1)
 			}))
 		}},
 		{name: "attestation of another leaf", want: ledger.ErrNotIncluded, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) {
+			tell(s, evidence(func(e *api.Evidence) {
 				resealed(e, must(s.real.id.Attestor("default")), func(st *attest.Statement) { st.Index++ })
 			}))
 		}},
@@ -385,13 +385,13 @@ func TestMaliciousServer(t *testing.T) {
 			tell(s, reproved(log, log.note(impostor, "default")))
 		}},
 		{name: "a log's signature forged", want: ledger.ErrSignature, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) { e.Proof = flip(e.Proof, "— default.kernel.example ") }))
+			tell(s, evidence(func(e *api.Evidence) { e.Proof = flip(e.Proof, "— default.kernel.example ") }))
 		}},
 		{name: "another attestation key", want: attest.ErrKeyUnknown, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) { resealed(e, must(impostor.Attestor("default")), nil) }))
+			tell(s, evidence(func(e *api.Evidence) { resealed(e, must(impostor.Attestor("default")), nil) }))
 		}},
 		{name: "another attestation key, shown at the well-known address", want: attest.ErrKeyUnknown, lie: func(s *scene) {
-			swap := evidence(func(e *wire.Evidence) { resealed(e, must(impostor.Attestor("default")), nil) })
+			swap := evidence(func(e *api.Evidence) { resealed(e, must(impostor.Attestor("default")), nil) })
 			shown := must(attest.AppendKeys(nil, &attest.Keys{Name: "kernel.example", Attestation: []attest.DatedKey{{Key: must(impostor.Attestor("default")).Key(), Created: 1}}}))
 			tell(s, func(path string, status int, body []byte) (int, []byte) {
 				if strings.HasSuffix(path, "keys.json") || path == "/log/keys" {
@@ -401,16 +401,16 @@ func TestMaliciousServer(t *testing.T) {
 			})
 		}},
 		{name: "another tenant's attestation key", want: attest.ErrKeyUnknown, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) { resealed(e, must(s.real.id.Attestor("other")), nil) }))
+			tell(s, evidence(func(e *api.Evidence) { resealed(e, must(s.real.id.Attestor("other")), nil) }))
 		}},
 		{name: "an attestation's signature forged", want: ledger.ErrSignature, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) { e.Attestation = []byte(flip(string(e.Attestation), `"sig":"`)) }))
+			tell(s, evidence(func(e *api.Evidence) { e.Attestation = []byte(flip(string(e.Attestation), `"sig":"`)) }))
 		}},
 		{name: "an attestation of another slice", want: ledger.ErrSignature, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) { e.Attestation = s.second.Attestation }))
+			tell(s, evidence(func(e *api.Evidence) { e.Attestation = s.second.Attestation }))
 		}},
 		{name: "an attestation that says more turns", want: ledger.ErrSignature, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) {
+			tell(s, evidence(func(e *api.Evidence) {
 				resealed(e, must(s.real.id.Attestor("default")), func(st *attest.Statement) { st.Turns++ })
 			}))
 		}},
@@ -426,20 +426,20 @@ func TestMaliciousServer(t *testing.T) {
 		{name: "no witness", quiet: true, want: ledger.ErrQuorum, lie: quorum},
 		{name: "a cosignature of long ago", want: ledger.ErrQuorum, lie: func(s *scene) {
 			quorum(s)
-			tell(s, evidence(func(e *wire.Evidence) { e.Proof = cosignedBy(e.Proof, hand, now.Add(-2*time.Hour)) }))
+			tell(s, evidence(func(e *api.Evidence) { e.Proof = cosignedBy(e.Proof, hand, now.Add(-2*time.Hour)) }))
 		}},
 		{name: "a cosignature forged", want: ledger.ErrQuorum, lie: func(s *scene) {
 			quorum(s)
-			tell(s, evidence(func(e *wire.Evidence) { e.Proof = flip(cosignedBy(e.Proof, hand, now), "— "+hand.Key().Name+" ") }))
+			tell(s, evidence(func(e *api.Evidence) { e.Proof = flip(cosignedBy(e.Proof, hand, now), "— "+hand.Key().Name+" ") }))
 		}},
 		{name: "a cosignature of an impostor", want: ledger.ErrQuorum, lie: func(s *scene) {
 			quorum(s)
 			other := must(must(identity.New(rand.NewChaCha8([32]byte{68}), "witness.example", 1)).Witness())
-			tell(s, evidence(func(e *wire.Evidence) { e.Proof = cosignedBy(e.Proof, other, now) }))
+			tell(s, evidence(func(e *api.Evidence) { e.Proof = cosignedBy(e.Proof, other, now) }))
 		}},
 
 		{name: "a weaker policy", quiet: true, want: client.ErrAnswer, lie: func(s *scene) {
-			another(s, func(q *wire.SliceRequest) { q.Policy = "narrow@1" })
+			another(s, func(q *api.SliceRequest) { q.Policy = "narrow@1" })
 		}},
 		{name: "the policy's name with other parameters", quiet: true, ask: client.Request{Policy: "narrow@1"}, want: policy.ErrConflict, lie: func(s *scene) {
 			s.expect.Policies = []policy.Registered{wider}
@@ -451,10 +451,10 @@ func TestMaliciousServer(t *testing.T) {
 			s.expect.Policies = []policy.Registered{narrow}
 		}},
 		{name: "a bundle of another anchor", quiet: true, want: client.ErrAnswer, lie: func(s *scene) {
-			another(s, func(q *wire.SliceRequest) { q.Anchor = ids[1].String() })
+			another(s, func(q *api.SliceRequest) { q.Anchor = ids[1].String() })
 		}},
 		{name: "a bundle of an older view", quiet: true, ask: client.Request{AsOf: 4}, want: client.ErrAnswer, lie: func(s *scene) {
-			another(s, func(q *wire.SliceRequest) { q.AsOf = 0 })
+			another(s, func(q *api.SliceRequest) { q.AsOf = 0 })
 		}},
 		{name: "another tenant's bundle, all of it true, to a newcomer", fresh: true, quiet: true, want: ledger.ErrOrigin, lie: func(s *scene) {
 			s.expect.Trust = s.real.trust(t, "default", "other")
@@ -470,7 +470,7 @@ func TestMaliciousServer(t *testing.T) {
 			b := must(slice.ParseBundle(s.bundle.Bytes))
 			b.Turns[0].Body = nil
 			part := b.Append(nil)
-			swap := evidence(func(e *wire.Evidence) { e.BundleSHA256 = digest(part) })
+			swap := evidence(func(e *api.Evidence) { e.BundleSHA256 = digest(part) })
 			askAs(s, func(r *http.Request) {
 				if r.URL.Path == "/api/attest" {
 					r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(s.bundle.Bytes)), int64(len(s.bundle.Bytes))
@@ -500,15 +500,15 @@ func TestMaliciousServer(t *testing.T) {
 		{name: "no identity all of a sudden", want: client.ErrNoEvidence, lie: func(s *scene) {
 			tell(s, func(path string, status int, body []byte) (int, []byte) {
 				if path == "/api/attest" {
-					return http.StatusServiceUnavailable, must(json.Marshal(wire.Problem{Code: "no_identity", Status: 503}))
+					return http.StatusServiceUnavailable, must(json.Marshal(api.Problem{Code: "no_identity", Status: 503}))
 				}
 				return status, body
 			})
 		}},
-		{name: "no attestation", want: client.ErrNoEvidence, lie: func(s *scene) { tell(s, evidence(func(e *wire.Evidence) { e.Attestation = nil })) }},
-		{name: "no proof", want: client.ErrNoEvidence, lie: func(s *scene) { tell(s, evidence(func(e *wire.Evidence) { e.Proof = "" })) }},
+		{name: "no attestation", want: client.ErrNoEvidence, lie: func(s *scene) { tell(s, evidence(func(e *api.Evidence) { e.Attestation = nil })) }},
+		{name: "no proof", want: client.ErrNoEvidence, lie: func(s *scene) { tell(s, evidence(func(e *api.Evidence) { e.Proof = "" })) }},
 		{name: "an attestation without signatures", want: attest.ErrKeyUnknown, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) {
+			tell(s, evidence(func(e *api.Evidence) {
 				var envelope struct{ Payload []byte }
 				if err := json.Unmarshal(e.Attestation, &envelope); err != nil {
 					panic(err)
@@ -517,14 +517,14 @@ func TestMaliciousServer(t *testing.T) {
 			}))
 		}},
 		{name: "a proof of another version", want: ledger.ErrVersion, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) { e.Proof = strings.Replace(e.Proof, "@v1", "@v9", 1) }))
+			tell(s, evidence(func(e *api.Evidence) { e.Proof = strings.Replace(e.Proof, "@v1", "@v9", 1) }))
 		}},
-		{name: "a proof that is none", want: ledger.ErrForm, lie: func(s *scene) { tell(s, evidence(func(e *wire.Evidence) { e.Proof = "yes" })) }},
+		{name: "a proof that is none", want: ledger.ErrForm, lie: func(s *scene) { tell(s, evidence(func(e *api.Evidence) { e.Proof = "yes" })) }},
 		{name: "an attestation that is none", want: ledger.ErrForm, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) { e.Attestation = []byte(`{}`) }))
+			tell(s, evidence(func(e *api.Evidence) { e.Attestation = []byte(`{}`) }))
 		}},
 		{name: "evidence of another bundle", want: client.ErrAnswer, lie: func(s *scene) {
-			tell(s, evidence(func(e *wire.Evidence) { *e = s.second }))
+			tell(s, evidence(func(e *api.Evidence) { *e = s.second }))
 		}},
 	}
 	caught := map[string]int{}
@@ -614,8 +614,8 @@ func TestMaliciousServer(t *testing.T) {
 	}
 }
 
-func wireOf(e client.Evidence) wire.Evidence {
-	return wire.Evidence{Attestation: e.Attestation, Proof: string(e.Proof), Index: e.Index, Origin: e.Origin, BundleSHA256: e.SHA256.String()}
+func wireOf(e client.Evidence) api.Evidence {
+	return api.Evidence{Attestation: e.Attestation, Proof: string(e.Proof), Index: e.Index, Origin: e.Origin, BundleSHA256: e.SHA256.String()}
 }
 
 // TestTrustedTogether has one Trusted ask from many goroutines while the ledger grows:

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/graphkernel/graphkernel/wire"
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // ErrAnswer is wrapped when an answer is not one that the service promises: of another
@@ -69,7 +69,7 @@ func (c Code) Error() string { return string(c) }
 // A Problem is an error that the service answered with. If something on the way
 // answered in its place, only Status, Title and Detail are set.
 type Problem struct {
-	wire.Problem
+	api.Problem
 	RetryAfter time.Duration // after which asking again makes sense; 0: not said
 }
 
@@ -106,7 +106,7 @@ func problemOf(resp *http.Response) *Problem {
 	p.Detail = fmt.Sprintf("the answer was %d %s, without a problem document", resp.StatusCode, p.Title)
 	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media == "application/problem+json" {
 		data, err := io.ReadAll(io.LimitReader(resp.Body, problemBytes))
-		var w wire.Problem
+		var w api.Problem
 		if err == nil && json.Unmarshal(data, &w) == nil && w.Code != "" {
 			p.Problem = w
 		}

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A Request asks for a slice.
@@ -21,8 +21,8 @@ type Request struct {
 	AsOf   dag.Seq   // 0 is the present
 }
 
-func (r *Request) wire(format string) wire.SliceRequest {
-	return wire.SliceRequest{Anchor: r.Anchor.String(), Policy: string(r.Policy), AsOf: uint64(r.AsOf), Format: format}
+func (r *Request) wire(format string) api.SliceRequest {
+	return api.SliceRequest{Anchor: r.Anchor.String(), Policy: string(r.Policy), AsOf: uint64(r.AsOf), Format: format}
 }
 
 // A Bundle is a slice as it was handed out. It is the one that was asked for and agrees
@@ -104,17 +104,16 @@ type BatchResult struct {
 // SliceBatch has up to 100 slices cut. The results stand in the order of the requests;
 // one that fails does not touch the others.
 func (c *Client) SliceBatch(ctx context.Context, requests []Request) ([]BatchResult, error) {
-	body := wire.SliceRequests{Requests: make([]wire.SliceRequest, len(requests))}
+	body := api.SliceRequests{Requests: make([]api.SliceRequest, len(requests))}
 	for i := range requests {
 		body.Requests[i] = requests[i].wire("")
 	}
-	q := &request{method: http.MethodPost, path: "/api/slice/batch", body: encode(body)}
-	w, err := get[wire.BatchResults](ctx, c, q)
+	w, err := call(ctx, c, api.CutSlices, body)
 	if err != nil {
 		return nil, err
 	}
 	if len(w.Results) != len(requests) {
-		return nil, fmt.Errorf("client: %s: %w: %d results for %d requests", q, ErrAnswer, len(w.Results), len(requests))
+		return nil, fmt.Errorf("client: %w: %d results for %d requests", ErrAnswer, len(w.Results), len(requests))
 	}
 	results := make([]BatchResult, len(requests))
 	for i := range w.Results {
@@ -124,16 +123,16 @@ func (c *Client) SliceBatch(ctx context.Context, requests []Request) ([]BatchRes
 			continue
 		}
 		if results[i].Bundle, err = requests[i].bundle(got.Bundle, got.BundleSHA256, got.SliceID); err != nil {
-			results[i].Err = fmt.Errorf("client: %s: requests[%d]: %w: %w", q, i, ErrAnswer, err)
+			results[i].Err = fmt.Errorf("client: requests[%d]: %w: %w", i, ErrAnswer, err)
 		}
 	}
 	return results, nil
 }
 
-// Render has a slice cut and written for people or prompts, wire.FormatMarkdown or
-// wire.FormatMessages. A rendering is no evidence and cannot be verified.
+// Render has a slice cut and written for people or prompts, api.FormatMarkdown or
+// api.FormatMessages. A rendering is no evidence and cannot be verified.
 func (c *Client) Render(ctx context.Context, r Request, format string) ([]byte, error) {
-	want := map[string]string{wire.FormatMarkdown: typeMarkdown, wire.FormatMessages: typeJSON}[format]
+	want := map[string]string{api.FormatMarkdown: typeMarkdown, api.FormatMessages: typeJSON}[format]
 	if want == "" {
 		return nil, fmt.Errorf("client: %.80q is no format of a rendering", format)
 	}
@@ -145,63 +144,39 @@ func (c *Client) Render(ctx context.Context, r Request, format string) ([]byte, 
 }
 
 // SlicesPage reads a page of the records of what was issued, in the order of issue.
-func (c *Client) SlicesPage(ctx context.Context, p Page) (wire.Slices, error) {
-	return get[wire.Slices](ctx, c, &request{method: http.MethodGet, path: "/api/slices", query: p.query()})
+func (c *Client) SlicesPage(ctx context.Context, p api.Paging) (api.Slices, error) {
+	return call(ctx, c, api.ListSlices, p)
 }
 
 // Slices gives the record of every bundle that was issued, in the order of issue. An
 // error ends it.
-func (c *Client) Slices(ctx context.Context) iter.Seq2[wire.Issued, error] {
-	return all(func(p Page) ([]wire.Issued, string, error) {
+func (c *Client) Slices(ctx context.Context) iter.Seq2[api.Issued, error] {
+	return all(func(p api.Paging) ([]api.Issued, string, error) {
 		w, err := c.SlicesPage(ctx, p)
 		return w.Slices, w.Next, err
 	})
 }
 
 // Issued reads every record of one slice id.
-func (c *Client) Issued(ctx context.Context, id slice.SliceID) (wire.SliceRecord, error) {
-	path, err := slicePath(id, "")
-	if err != nil {
-		return wire.SliceRecord{}, err
-	}
-	return get[wire.SliceRecord](ctx, c, &request{method: http.MethodGet, path: path})
+func (c *Client) Issued(ctx context.Context, id slice.SliceID) (api.SliceRecord, error) {
+	return call(ctx, c, api.GetSlice, api.SliceByID{SliceID: string(id)})
 }
 
 // Replay has a slice cut again and compared with the newest bundle on record.
-func (c *Client) Replay(ctx context.Context, id slice.SliceID) (wire.Replay, error) {
-	path, err := slicePath(id, "/replay")
-	if err != nil {
-		return wire.Replay{}, err
-	}
-	return get[wire.Replay](ctx, c, &request{method: http.MethodPost, path: path})
+func (c *Client) Replay(ctx context.Context, id slice.SliceID) (api.Replay, error) {
+	return call(ctx, c, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(id)}})
 }
 
 // ReplayBundle has a bundle's slice cut again and compared with it, byte for byte.
-func (c *Client) ReplayBundle(ctx context.Context, bundle []byte) (wire.Replay, error) {
+func (c *Client) ReplayBundle(ctx context.Context, bundle []byte) (api.Replay, error) {
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
-		return wire.Replay{}, fmt.Errorf("client: %w", err)
+		return api.Replay{}, fmt.Errorf("client: %w", err)
 	}
-	path, err := slicePath(b.Provenance.SliceID, "/replay")
-	if err != nil {
-		return wire.Replay{}, err
-	}
-	return get[wire.Replay](ctx, c, &request{method: http.MethodPost, path: path, body: bundle})
+	return call(ctx, c, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(b.Provenance.SliceID)}, Bundle: bundle})
 }
 
 // Explain asks why a turn is in the newest bundle of a slice, or is not.
-func (c *Client) Explain(ctx context.Context, id slice.SliceID, turn dag.TurnID) (wire.Explanation, error) {
-	path, err := slicePath(id, "/explain")
-	if err != nil {
-		return wire.Explanation{}, err
-	}
-	return get[wire.Explanation](ctx, c, &request{method: http.MethodPost, path: path, body: encode(wire.ExplainRequest{Turn: turn.String()})})
-}
-
-// slicePath looks at the id: in another form it might lead elsewhere.
-func slicePath(id slice.SliceID, below string) (string, error) {
-	if _, err := slice.ParseSliceID(string(id)); err != nil {
-		return "", fmt.Errorf("client: %w", err)
-	}
-	return "/api/slices/" + string(id) + below, nil
+func (c *Client) Explain(ctx context.Context, id slice.SliceID, turn dag.TurnID) (api.Explanation, error) {
+	return call(ctx, c, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: string(id)}, Turn: turn.String()})
 }

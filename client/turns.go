@@ -8,8 +8,8 @@ import (
 	"iter"
 	"net/http"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // turn is schema Turn.
@@ -61,17 +61,17 @@ func turnOf(d *dag.Draft) (turn, error) {
 
 // Admit admits a batch of turns, all of it or nothing, in any order. Admitting again
 // is safe: what is there already with the same content counts as existing.
-func (c *Client) Admit(ctx context.Context, drafts []dag.Draft) (wire.Receipt, error) {
+func (c *Client) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error) {
 	body := struct {
 		Turns []turn `json:"turns"`
 	}{make([]turn, len(drafts))}
 	for i := range drafts {
 		var err error
 		if body.Turns[i], err = turnOf(&drafts[i]); err != nil {
-			return wire.Receipt{}, fmt.Errorf("client: turns[%d]: %w", i, err)
+			return api.Receipt{}, fmt.Errorf("client: turns[%d]: %w", i, err)
 		}
 	}
-	return get[wire.Receipt](ctx, c, &request{method: http.MethodPost, path: "/api/turns", body: encode(body)})
+	return get[api.Receipt](ctx, c, &request{method: http.MethodPost, path: "/api/turns", body: encode(body)})
 }
 
 // AdmitLines admits a stream of turns, one a line, of any length: what
@@ -80,45 +80,43 @@ func (c *Client) Admit(ctx context.Context, drafts []dag.Draft) (wire.Receipt, e
 // Existing what was acknowledged before it, and admitting the same lines again goes on
 // from there. Nothing is sent twice: the stream can be read only once. It may be read
 // for a moment longer than a failed call takes.
-func (c *Client) AdmitLines(ctx context.Context, lines io.Reader) (wire.Receipt, error) {
-	return get[wire.Receipt](ctx, c, &request{method: http.MethodPost, path: "/api/turns", stream: io.NopCloser(lines)})
+func (c *Client) AdmitLines(ctx context.Context, lines io.Reader) (api.Receipt, error) {
+	return get[api.Receipt](ctx, c, &request{method: http.MethodPost, path: "/api/turns", stream: io.NopCloser(lines)})
 }
 
 // Turn reads one turn. Its text is absent if it was withheld or erased.
-func (c *Client) Turn(ctx context.Context, id dag.TurnID) (wire.StoredTurn, error) {
-	return get[wire.StoredTurn](ctx, c, &request{method: http.MethodGet, path: "/api/turns/" + id.String()})
+func (c *Client) Turn(ctx context.Context, id dag.TurnID) (api.StoredTurn, error) {
+	return call(ctx, c, api.GetTurn, api.TurnByID{ID: id})
 }
 
 // Erase deletes a turn's text for good and says when and why. Erasing again gives the
 // first event.
-func (c *Client) Erase(ctx context.Context, id dag.TurnID, reason string) (wire.Event, error) {
-	return get[wire.Event](ctx, c, &request{
-		method: http.MethodDelete, path: "/api/turns/" + id.String(), body: encode(wire.ErasureRequest{Reason: reason}),
-	})
+func (c *Client) Erase(ctx context.Context, id dag.TurnID, reason string) (api.Event, error) {
+	return call(ctx, c, api.EraseTurn, api.Erasure{ID: id.String(), Body: api.ErasureRequest{Reason: reason}})
 }
 
 // ConversationsPage reads a page of the conversations, by ascending id.
-func (c *Client) ConversationsPage(ctx context.Context, p Page) (wire.Conversations, error) {
-	return get[wire.Conversations](ctx, c, &request{method: http.MethodGet, path: "/api/conversations", query: p.query()})
+func (c *Client) ConversationsPage(ctx context.Context, p api.Paging) (api.Conversations, error) {
+	return call(ctx, c, api.ListConversations, p)
 }
 
 // Conversations gives every conversation, by ascending id. An error ends it.
-func (c *Client) Conversations(ctx context.Context) iter.Seq2[wire.Conversation, error] {
-	return all(func(p Page) ([]wire.Conversation, string, error) {
+func (c *Client) Conversations(ctx context.Context) iter.Seq2[api.Conversation, error] {
+	return all(func(p api.Paging) ([]api.Conversation, string, error) {
 		w, err := c.ConversationsPage(ctx, p)
 		return w.Conversations, w.Next, err
 	})
 }
 
 // ConversationPage reads a page of a conversation's turns, in the order of admission.
-func (c *Client) ConversationPage(ctx context.Context, id dag.ConversationID, p Page) (wire.ConversationTurns, error) {
-	return get[wire.ConversationTurns](ctx, c, &request{method: http.MethodGet, path: "/api/conversations/" + id.String(), query: p.query()})
+func (c *Client) ConversationPage(ctx context.Context, id dag.ConversationID, p api.Paging) (api.ConversationTurns, error) {
+	return call(ctx, c, api.GetConversation, api.ConversationByID{ID: id.String(), Paging: p})
 }
 
 // Conversation gives every turn of a conversation, in the order of admission. An error
 // ends it.
-func (c *Client) Conversation(ctx context.Context, id dag.ConversationID) iter.Seq2[wire.StoredTurn, error] {
-	return all(func(p Page) ([]wire.StoredTurn, string, error) {
+func (c *Client) Conversation(ctx context.Context, id dag.ConversationID) iter.Seq2[api.StoredTurn, error] {
+	return all(func(p api.Paging) ([]api.StoredTurn, string, error) {
 		w, err := c.ConversationPage(ctx, id, p)
 		return w.Turns, w.Next, err
 	})

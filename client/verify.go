@@ -6,19 +6,18 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net/http"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // ClaimOf gives what a bundle says of its token, to be judged.
-func ClaimOf(b *slice.Bundle) wire.TokenClaim {
+func ClaimOf(b *slice.Bundle) api.TokenClaim {
 	p := &b.Provenance
-	return wire.TokenClaim{
+	return api.TokenClaim{
 		SliceID: string(p.SliceID), AnchorTurnID: p.Anchor.String(), PolicyID: string(p.PolicyID), PolicyParamsHash: p.PolicyParamsHash.String(),
 		GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion, Token: b.Seal.Token, KeyID: b.Seal.KeyID,
 	}
@@ -26,11 +25,10 @@ func ClaimOf(b *slice.Bundle) wire.TokenClaim {
 
 // VerifyToken has a token judged. It speaks for the six fields alone: whoever acts on
 // the turns verifies the bundle.
-func (c *Client) VerifyToken(ctx context.Context, claim wire.TokenClaim) (wire.TokenVerdict, error) {
-	q := &request{method: http.MethodPost, path: "/api/verify_token", body: encode(claim)}
-	v, err := get[wire.TokenVerdict](ctx, c, q)
+func (c *Client) VerifyToken(ctx context.Context, claim api.TokenClaim) (api.TokenVerdict, error) {
+	v, err := call(ctx, c, api.VerifyToken, claim)
 	if err == nil && v.Admissible != (v.Outcome == string(token.Verified)) {
-		return wire.TokenVerdict{}, fmt.Errorf("client: %s: %w: admissible is %t, and the outcome %.40q", q, ErrAnswer, v.Admissible, v.Outcome)
+		return api.TokenVerdict{}, fmt.Errorf("client: %w: admissible is %t, and the outcome %.40q", ErrAnswer, v.Admissible, v.Outcome)
 	}
 	return v, err
 }
@@ -46,15 +44,14 @@ var ErrKind = errors.New("another kind of bundle")
 //
 // It trusts the service to know the keys, and the connection to be the service's. A
 // program that has the keys uses token.Verifier. A bundle of facts is for VerifyFacts.
-func (c *Client) VerifyBundle(ctx context.Context, bundle []byte) (Verified, wire.BundleVerdict, error) {
+func (c *Client) VerifyBundle(ctx context.Context, bundle []byte) (Verified, api.BundleVerdict, error) {
 	if facts.Is(bundle) {
-		return Verified{}, wire.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a bundle of facts; VerifyFacts is for those", ErrKind)
+		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a bundle of facts; VerifyFacts is for those", ErrKind)
 	}
 	data := bytes.Clone(bundle)
-	q := &request{method: http.MethodPost, path: "/api/verify_bundle", body: data}
-	v, err := get[wire.BundleVerdict](ctx, c, q)
+	v, err := call(ctx, c, api.VerifyBundle, api.TheBundle{Bundle: data})
 	if err != nil {
-		return Verified{}, wire.BundleVerdict{}, err
+		return Verified{}, api.BundleVerdict{}, err
 	}
 	var b *slice.Bundle
 	admissible, err := judged(data, &v, func() (*slice.Provenance, *slice.Seal, error) {
@@ -65,7 +62,7 @@ func (c *Client) VerifyBundle(ctx context.Context, bundle []byte) (Verified, wir
 		return &b.Provenance, &b.Seal, nil
 	})
 	if err != nil {
-		return Verified{}, wire.BundleVerdict{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
+		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
 	}
 	if !admissible {
 		return Verified{}, v, nil
@@ -75,7 +72,7 @@ func (c *Client) VerifyBundle(ctx context.Context, bundle []byte) (Verified, wir
 
 // judged holds a verdict against the bytes, and reports whether they are admissible. If it is
 // said that they are, open reads them and makes the checks that need no key.
-func judged(data []byte, v *wire.BundleVerdict, open func() (*slice.Provenance, *slice.Seal, error)) (bool, error) {
+func judged(data []byte, v *api.BundleVerdict, open func() (*slice.Provenance, *slice.Seal, error)) (bool, error) {
 	sum := dag.Digest(sha256.Sum256(data))
 	if v.BundleSHA256 != sum.String() {
 		return false, fmt.Errorf("the verdict is of bytes with SHA-256 %.80q, and %s was sent", v.BundleSHA256, sum)

@@ -19,6 +19,14 @@ type Edge struct {
 	Rule     normalize.Rule // that formed the names
 }
 
+// Direction is Outgoing if the edge leads from its subject to its object, and else Incoming.
+func (e *Edge) Direction() Direction {
+	if e.Incoming {
+		return Incoming
+	}
+	return Outgoing
+}
+
 // Other gives the name at the far end, as it was asserted.
 func (e *Edge) Other() string {
 	if e.Incoming {

@@ -15,9 +15,9 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // permitted is the matrix, written out: the operations that each role may use.
@@ -38,11 +38,11 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 	return map[string]question{
 		"admitTurns":        {body: map[string]any{"turns": []any{turn(1)}}},
 		"getTurn":           {path: map[string]string{"id": turnID(1)}},
-		"eraseTurn":         {path: map[string]string{"id": turnID(50)}, body: wire.ErasureRequest{Reason: "asked for"}},
+		"eraseTurn":         {path: map[string]string{"id": turnID(50)}, body: api.ErasureRequest{Reason: "asked for"}},
 		"listConversations": {},
 		"getConversation":   {path: map[string]string{"id": conversationID(1)}},
-		"cutSlice":          {body: wire.SliceRequest{Anchor: turnID(1)}},
-		"cutSlices":         {body: wire.SliceRequests{Requests: []wire.SliceRequest{{Anchor: turnID(1)}}}},
+		"cutSlice":          {body: api.SliceRequest{Anchor: turnID(1)}},
+		"cutSlices":         {body: api.SliceRequests{Requests: []api.SliceRequest{{Anchor: turnID(1)}}}},
 		"verifyToken":       {body: claimOf(s.t, bundle)},
 		"verifyBundle":      {body: bundle},
 		"attestBundle":      {body: bundle},
@@ -56,23 +56,23 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"listSlices":        {},
 		"getSlice":          {path: map[string]string{"slice_id": slice}},
 		"replaySlice":       {path: map[string]string{"slice_id": slice}},
-		"explainTurn":       {path: map[string]string{"slice_id": slice}, body: wire.ExplainRequest{Turn: turnID(1)}},
+		"explainTurn":       {path: map[string]string{"slice_id": slice}, body: map[string]string{"turn": turnID(1)}},
 		"listPolicies":      {},
 		"registerPolicy":    {body: `{"policy_id":"p@1","policy":{"type":"slice_policy_v1","max_nodes":2,"max_radius":4,"phase_weights":{"synthesis":1,"planning":0.9,"consolidation":0.6,"debugging":0.5,"exploration":0.3},"salience_weight":0.3,"distance_decay":0.9,"include_siblings":true,"max_siblings":2}}`},
 		"getPolicy":         {path: map[string]string{"policy_id": "default@1"}},
 		"listFacts":         {query: values("entity", "ada")},
 		"learnFact":         {body: triple("ada", "wrote", "note g")},
-		"learnFacts":        {body: wire.Knowledge{Facts: []wire.NewFact{triple("ada", "wrote", "letters")}}},
+		"learnFacts":        {body: api.Knowledge{Facts: []api.NewFact{triple("ada", "wrote", "letters")}}},
 		"retractFacts":      {query: values("subject", "nobody")},
 		"factHistory":       {path: map[string]string{"statement": s.known}},
-		"traverseKnowledge": {body: wire.TraverseRequest{Start: []string{"ada"}}},
-		"cutFacts":          {body: wire.FactSliceRequest{Start: []string{"ada"}}},
+		"traverseKnowledge": {body: api.TraverseRequest{Start: []string{"ada"}}},
+		"cutFacts":          {body: api.FactSliceRequest{Start: []string{"ada"}}},
 		"findPaths":         {query: values("from", "ada", "to", "babbage")},
 		"knowledgeChanges":  {},
 		"knowledgeStats":    {},
 		"drawKnowledge":     {query: values("entity", "ada")},
 		"listAliases":       {},
-		"addAliases":        {body: map[string]any{"aliases": []wire.Alias{{Alias: "countess", Canonical: "ada"}}}},
+		"addAliases":        {body: map[string]any{"aliases": []api.Alias{{Alias: "countess", Canonical: "ada"}}}},
 		"removeAlias":       {path: map[string]string{"alias": "countess"}},
 	}
 }
@@ -166,20 +166,20 @@ func TestTenants(t *testing.T) {
 	if bytes.Contains(bundleA, []byte("bravo")) || !bytes.Contains(bundleB, []byte("bravo's own words")) {
 		t.Fatal("the tenants' turns are mixed")
 	}
-	var verdict wire.BundleVerdict
+	var verdict api.BundleVerdict
 	s.expect(200, question{op: "verifyBundle", key: a[access.Verifier], body: bundleB}).decode(t, &verdict)
 	if verdict.Admissible || verdict.Outcome != "key_unknown" {
 		t.Errorf("another tenant's bundle: got %+v", verdict)
 	}
 	// Whether the token is good is not told.
 	forged := bytes.Replace(bundleB, []byte(`"token":"`+claimOf(t, bundleB).Token), []byte(`"token":"`+strings.Repeat("0", 32)), 1)
-	var verdictForged wire.BundleVerdict
+	var verdictForged api.BundleVerdict
 	s.expect(200, question{op: "verifyBundle", key: a[access.Verifier], body: forged}).decode(t, &verdictForged)
 	verdict.BundleSHA256, verdictForged.BundleSHA256 = "", ""
 	if verdict.Reason != verdictForged.Reason || verdict.Outcome != verdictForged.Outcome || len(verdict.Checks) != len(verdictForged.Checks) {
 		t.Errorf("a good token and a forged one of another tenant differ:\n%+v\n%+v", verdict, verdictForged)
 	}
-	var v wire.TokenVerdict
+	var v api.TokenVerdict
 	s.expect(200, question{op: "verifyToken", key: a[access.Verifier], body: claimOf(t, bundleB)}).decode(t, &v)
 	if v.Admissible || v.Outcome != "tampered" {
 		t.Errorf("another tenant's token: got %+v", v)
@@ -189,9 +189,9 @@ func TestTenants(t *testing.T) {
 		{op: "getSlice", path: map[string]string{"slice_id": sliceA}},
 		{op: "replaySlice", path: map[string]string{"slice_id": sliceA}},
 		{op: "replaySlice", path: map[string]string{"slice_id": sliceA}, body: bundleA},
-		{op: "explainTurn", path: map[string]string{"slice_id": sliceA}, body: wire.ExplainRequest{Turn: turnID(1)}},
-		{op: "cutSlice", body: wire.SliceRequest{Anchor: turnID(5)}},
-		{op: "eraseTurn", path: map[string]string{"id": turnID(5)}, body: wire.ErasureRequest{Reason: "x"}},
+		{op: "explainTurn", path: map[string]string{"slice_id": sliceA}, body: map[string]string{"turn": turnID(1)}},
+		{op: "cutSlice", body: api.SliceRequest{Anchor: turnID(5)}},
+		{op: "eraseTurn", path: map[string]string{"id": turnID(5)}, body: api.ErasureRequest{Reason: "x"}},
 	} {
 		q.key = b[access.Admin]
 		p := s.refused(404, "not_found", q)
@@ -200,12 +200,12 @@ func TestTenants(t *testing.T) {
 			t.Errorf("%s tells of the other tenant: %+v", q.op, p)
 		}
 	}
-	var records wire.Slices
+	var records api.Slices
 	s.expect(200, question{op: "listSlices", key: b[access.Auditor]}).decode(t, &records)
 	if len(records.Slices) != 1 || records.Slices[0].SliceID != sliceB {
 		t.Errorf("got %+v", records)
 	}
-	var conversations wire.Conversations
+	var conversations api.Conversations
 	s.expect(200, question{op: "listConversations", key: b[access.Auditor]}).decode(t, &conversations)
 	if len(conversations.Conversations) != 1 || conversations.Conversations[0].Turns != 2 {
 		t.Errorf("got %+v", conversations)
@@ -214,7 +214,7 @@ func TestTenants(t *testing.T) {
 	policy.op, policy.key = "registerPolicy", a[access.Admin]
 	s.expect(200, policy)
 	s.refused(404, "unknown_policy", question{op: "getPolicy", key: b[access.Admin], path: map[string]string{"policy_id": "p@1"}})
-	s.refused(404, "unknown_policy", question{op: "cutSlice", key: b[access.Admin], body: wire.SliceRequest{Anchor: turnID(2), Policy: "p@1"}})
+	s.refused(404, "unknown_policy", question{op: "cutSlice", key: b[access.Admin], body: api.SliceRequest{Anchor: turnID(2), Policy: "p@1"}})
 	// The same id may mean other parameters there.
 	policy.key, policy.body = b[access.Admin], strings.Replace(policy.body.(string), `"max_nodes":2`, `"max_nodes":3`, 1)
 	s.expect(200, policy)
@@ -226,7 +226,7 @@ func TestKeys(t *testing.T) {
 	good := s.keys[tenantA][access.Agent]
 	id := strings.Split(good, ".")[2]
 	q := question{op: "listPolicies"}
-	var first wire.Problem
+	var first api.Problem
 	for i, bad := range []string{
 		good[:len(good)-1] + string("0123456789abcdef"[(strings.IndexByte("0123456789abcdef", good[len(good)-1])+1)%16]),
 		strings.Replace(good, "acme", "bravo", 1), strings.Replace(good, "acme", "nobody", 1), strings.Replace(good, id, "0000000000000000", 1),
@@ -338,7 +338,7 @@ func TestRotation(t *testing.T) {
 	if wrong.Load() > 0 {
 		t.Fatalf("%d verdicts were wrong; %d right before, %d refused after", wrong.Load(), right.Load(), refused.Load())
 	}
-	var r wire.Replay
+	var r api.Replay
 	s.expect(200, question{op: "replaySlice", key: s.admin(), path: map[string]string{"slice_id": id}, body: bundle}).decode(t, &r)
 	if r.Outcome != "identical" {
 		t.Errorf("a retired key's slice does not replay: %+v", r)
@@ -349,7 +349,7 @@ func TestRotation(t *testing.T) {
 		}
 	}
 	fresh, _ := s.cut(s.admin(), 4)
-	var v wire.BundleVerdict
+	var v api.BundleVerdict
 	s.expect(200, question{op: "verifyBundle", key: s.admin(), body: fresh}).decode(t, &v)
 	if !v.Admissible || v.KeyID != "k2" {
 		t.Errorf("got %+v", v)
@@ -381,6 +381,6 @@ func TestNoKey(t *testing.T) {
 	s := start(t)
 	s.chain(s.admin(), 2)
 	s.authority.Replace(token.Keyring{})
-	s.refused(503, "no_signing_key", question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(1)}})
+	s.refused(503, "no_signing_key", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(1)}})
 	s.expect(503, question{op: "ready"})
 }

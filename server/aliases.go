@@ -4,48 +4,42 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/server/view"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
-func (c *call) listAliases() error {
-	p := paramReader{c: c}
-	asOf := p.seq("as_of")
-	if p.err != nil {
-		return p.err
-	}
-	after, asOf, err := c.viewCursor(asOf)
+func (c *call) listAliases(in api.AliasesOf) (w api.Aliases, err error) {
+	after, asOf, err := inView(in.After, in.AsOf)
 	if err != nil {
-		return err
+		return w, err
 	}
 	k := c.server.config.Kernel
 	if asOf == 0 {
 		if asOf, err = k.Head(c.ctx, c.tenant()); err != nil {
-			return err
+			return w, err
 		}
 	}
 	table, err := k.Aliases(c.ctx, c.tenant(), asOf)
 	if err != nil {
-		return err
+		return w, err
 	}
-	w := wire.Aliases{Aliases: []wire.Alias{}, Total: table.Len(), AsOf: uint64(asOf)}
-	limit := c.page()
+	w = api.Aliases{Aliases: []api.Alias{}, Total: table.Len(), AsOf: uint64(asOf)}
+	limit := pageOf(in.Limit)
 	n := dag.Seq(0)
 	for alias, canonical := range table.All() {
 		if n++; n <= after {
 			continue
 		}
 		if len(w.Aliases) == limit {
-			w.Next = cursorOf(n-1, asOf)
+			w.Next = afterIn(n-1, asOf)
 			break
 		}
-		w.Aliases = append(w.Aliases, wire.Alias{Alias: alias, Canonical: canonical})
+		w.Aliases = append(w.Aliases, api.Alias{Alias: alias, Canonical: canonical})
 	}
-	return c.json(http.StatusOK, w)
+	return w, nil
 }
 
 // addAliases adds aliases one by one as they were given, or what can be used of a list.
@@ -63,16 +57,14 @@ func (c *call) addAliases() error {
 		}
 		place = func(i int) string { return "alias " + acts[i].Alias }
 	} else {
-		at := canon.Open(c.value)
-		for _, item := range at.Field("aliases").Items() {
-			acts = append(acts, knowledge.Act{
-				Kind: knowledge.Alias, Alias: canon.Parsed(item.Field("alias"), normalize.Name), Canonical: canon.Parsed(item.Field("canonical"), normalize.Name), Rule: normalize.Newest,
-			})
-			item.Close()
-		}
-		at.Close()
-		if err := at.Err(); err != nil {
+		in, err := readIn[api.NewAliases](c)
+		if err != nil {
 			return err
+		}
+		for _, a := range in.Aliases {
+			alias, _ := normalize.Name(a.Alias) // they were read
+			canonical, _ := normalize.Name(a.Canonical)
+			acts = append(acts, knowledge.Act{Kind: knowledge.Alias, Alias: alias, Canonical: canonical, Rule: normalize.Newest})
 		}
 	}
 	if len(acts) > knowledge.MaxActs {
@@ -82,7 +74,7 @@ func (c *call) addAliases() error {
 	if err != nil {
 		return err
 	}
-	w := wire.AliasesAdded{List: view.AliasList(list)}
+	w := api.AliasesAdded{List: view.AliasList(list)}
 	for i := range outcomes {
 		if outcomes[i].Result == knowledge.Aliased {
 			w.Added++
@@ -94,19 +86,16 @@ func (c *call) addAliases() error {
 }
 
 // removeAlias ends that a name stands for another. Where it stands for none, nothing changes.
-func (c *call) removeAlias() error {
-	name, err := normalize.Name(c.params["alias"])
-	if err != nil {
-		return at("path parameter alias", err)
-	}
+func (c *call) removeAlias(in api.AliasNamed) (w api.KnowledgeOutcome, err error) {
+	name, _ := normalize.Name(in.Alias) // it was read
 	table, err := c.server.config.Kernel.Aliases(c.ctx, c.tenant(), 0)
 	if err != nil {
-		return err
+		return w, err
 	}
 	act := knowledge.Act{Kind: knowledge.Unalias, Alias: name, Canonical: table.Resolve(name), Rule: normalize.Newest}
 	outcomes, err := c.learn([]knowledge.Act{act}, func(int) string { return "path parameter alias" })
 	if err != nil {
-		return err
+		return w, err
 	}
-	return c.json(http.StatusOK, view.Outcome(&outcomes[0]))
+	return view.Outcome(&outcomes[0]), nil
 }

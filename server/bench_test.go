@@ -14,8 +14,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/server"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A nowhere takes an answer and keeps nothing of it.
@@ -37,14 +37,14 @@ func BenchmarkVerifyToken(b *testing.B) {
 	}
 	e := echo.New()
 	e.POST("/api/verify_token", func(c echo.Context) error {
-		var claim wire.TokenClaim
+		var claim api.TokenClaim
 		if err := json.NewDecoder(c.Request().Body).Decode(&claim); err != nil {
 			return err
 		}
 		h := hmac.New(sha256.New, make([]byte, 32))
 		_, _ = io.WriteString(h, claim.SliceID+"|"+claim.AnchorTurnID+"|"+claim.PolicyID+"|"+claim.PolicyParamsHash+"|"+claim.GraphSnapshotHash+"|"+claim.SchemaVersion) // never fails
 		ok := hmac.Equal([]byte(hex.EncodeToString(h.Sum(nil)[:16])), []byte(claim.Token))
-		return c.JSON(http.StatusOK, wire.TokenVerdict{Admissible: ok, KeyID: claim.KeyID})
+		return c.JSON(http.StatusOK, api.TokenVerdict{Admissible: ok, KeyID: claim.KeyID})
 	})
 	for _, candidate := range []struct {
 		name string

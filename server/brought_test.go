@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/wire"
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // TestBrought admits turns with two keys, as JSON and as lines: who may read is shown which
@@ -30,13 +30,13 @@ func TestBrought(t *testing.T) {
 	want := map[string][]string{id(agent): {turnID(1)}, id(admin): {turnID(2), turnID(3), turnID(4)}}
 	for key, turns := range want {
 		for _, turn := range turns {
-			var stored wire.StoredTurn
+			var stored api.StoredTurn
 			s.expect(200, question{op: "getTurn", key: admin, path: map[string]string{"id": turn}}).decode(t, &stored)
 			if stored.Key != key || bytes.Contains(stored.Turn, []byte(key)) {
 				t.Errorf("turn %s was brought by %q, want %q: %s", turn, stored.Key, key, stored.Turn)
 			}
 		}
-		var page wire.ConversationTurns
+		var page api.ConversationTurns
 		listing := question{op: "getConversation", key: admin, path: map[string]string{"id": conversationID(1)}, query: url.Values{"key": {key}}}
 		s.expect(200, listing).decode(t, &page)
 		if len(page.Turns) != len(turns) || page.Next != "" {

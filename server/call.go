@@ -24,6 +24,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/ledger/witness"
@@ -126,12 +127,12 @@ func (s *Server) guarded(c *call, now time.Time) (err error) {
 // pass is the way of a request, in the order that the package comment gives.
 func (s *Server) pass(c *call, now time.Time) (err error) {
 	r := c.echo.Request()
-	if c.op.permission != 0 {
+	if c.op.May != 0 {
 		if err := s.admitted(c, r, now); err != nil {
 			return err
 		}
 		s.begin(c, r)
-	} else if c.op.limited {
+	} else if c.op.Limited {
 		if err := s.fromAddress(c, now); err != nil {
 			return err
 		}
@@ -158,7 +159,7 @@ func (s *Server) pass(c *call, now time.Time) (err error) {
 
 // atWork runs what needs a place, and a deadline if it may wait for somebody.
 func (c *call) atWork(work func() error) error {
-	if c.op.open && !c.op.limited {
+	if c.op.open() && !c.op.Limited {
 		return work()
 	}
 	return c.inPlace(len(c.body), func() error { return c.inTime(work) })
@@ -183,7 +184,7 @@ func (c *call) inPlace(size int, work func() error) error {
 
 // inTime runs what has a deadline if it may wait for somebody.
 func (c *call) inTime(work func() error) error {
-	if !c.op.alone {
+	if !c.op.Alone {
 		whole := c.ctx
 		ctx, cancel := context.WithTimeout(whole, c.server.config.Limits.Timeout)
 		defer cancel()
@@ -207,8 +208,8 @@ func (s *Server) admitted(c *call, r *http.Request, now time.Time) error {
 	if err := s.within(who, now); err != nil {
 		return err
 	}
-	if !who.Role.May(c.op.permission) {
-		return forbidden(who.Role, c.op.permission)
+	if !who.Role.May(c.op.May) {
+		return forbidden(who.Role, c.op.May)
 	}
 	return nil
 }
@@ -261,7 +262,7 @@ func (c *call) readBody(r *http.Request) (release func(), err error) {
 		}
 	}
 	most := c.server.config.Limits.BodyBytes
-	if c.op.id == opAddCheckpoint {
+	if c.op.ID == api.AddCheckpoint.ID {
 		most = min(most, witness.MaxRequest)
 	}
 	if r.ContentLength > most {
@@ -274,7 +275,7 @@ func (c *call) readBody(r *http.Request) (release func(), err error) {
 	} else if len(body) > 0 || c.op.bodyRequired {
 		c.body = body
 	}
-	if !c.op.alone {
+	if !c.op.Alone {
 		// The body is here. When the deadline for it passes while the request is at
 		// work, net/http takes the client for gone.
 		_ = http.NewResponseController(c.echo.Response().Writer).SetReadDeadline(time.Time{})
@@ -391,7 +392,7 @@ func (c *call) fail(err error) {
 		header.Set("WWW-Authenticate", `Bearer realm="graphkernel"`)
 	}
 	w := p.wire(c.id)
-	if c.op.plain {
+	if c.op.Plain {
 		c.answer = answer{w.Status, textType, []byte(p.detail + "\n")}
 		_ = c.send() // the client is gone
 		return
@@ -429,7 +430,7 @@ func (s *Server) begin(c *call, r *http.Request) {
 		return
 	}
 	ctx := propagation.TraceContext{}.Extract(c.ctx, propagation.HeaderCarrier(r.Header))
-	c.ctx, c.span = s.tracer.Start(ctx, c.op.id, trace.WithSpanKind(trace.SpanKindServer))
+	c.ctx, c.span = s.tracer.Start(ctx, c.op.ID, trace.WithSpanKind(trace.SpanKindServer))
 }
 
 func (s *Server) end(c *call, status int) {
@@ -439,7 +440,7 @@ func (s *Server) end(c *call, status int) {
 	}
 	if span.IsRecording() {
 		span.SetAttributes(
-			attribute.String("http.request.method", c.op.method),
+			attribute.String("http.request.method", c.op.Method),
 			attribute.String("http.route", c.op.path),
 			attribute.Int("http.response.status_code", status),
 			attribute.String("graphkernel.request_id", c.id),
@@ -464,7 +465,7 @@ func (s *Server) log(c *call, r *http.Request, status int, took time.Duration, e
 		level = slog.LevelError
 	case status >= 500:
 		level = slog.LevelWarn
-	case c.op.open:
+	case c.op.open():
 		level = slog.LevelDebug // health checks come every few seconds
 	}
 	if !s.config.Log.Enabled(c.ctx, level) {
@@ -472,7 +473,7 @@ func (s *Server) log(c *call, r *http.Request, status int, took time.Duration, e
 	}
 	attrs := make([]slog.Attr, 0, 12)
 	attrs = append(attrs,
-		slog.String("request_id", c.id), slog.String("operation", c.op.id), slog.Int("status", status),
+		slog.String("request_id", c.id), slog.String("operation", c.op.ID), slog.Int("status", status),
 		slog.Int64("micros", took.Microseconds()), slog.String("remote", c.echo.RealIP()))
 	if c.who.Tenant != "" {
 		attrs = append(attrs, slog.String("tenant", string(c.who.Tenant)), slog.String("subject", c.who.Subject))

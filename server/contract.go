@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,12 +14,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/api/describe"
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
-
-//go:embed openapi.yaml
-var description []byte
 
 // Media types.
 const (
@@ -33,8 +30,8 @@ const (
 	anyType      = "*/*" // in the contract: a body of whatever type, which is handed on as bytes
 )
 
-// A contract is the description, read once. Routes, permissions and the checks of
-// requests come from it, so that what it says and what is done cannot part.
+// A contract is what package api declares, and its description. Requests are checked against the
+// description, so that what it says and what is done cannot part.
 type contract struct {
 	doc        *openapi3.T
 	json       []byte
@@ -43,26 +40,25 @@ type contract struct {
 
 // An operation is one method on one path.
 type operation struct {
-	id, method, path string            // the path as echo writes it
-	permission       access.Permission // 0: open to everybody, or decided elsewhere
-	open             bool
-	limited          bool // x-limited: open, and yet limited: by address
-	alone            bool // x-asks-nobody: what is asked is computed here, so it waits for nobody
-	plain            bool // its errors are plain text: the protocol is not ours
-	params           []*openapi3.Parameter
-	rest             string          // x-rest: the path parameter that takes all that is left of the path
-	bodies           map[string]body // by media type; nil without a body
-	bodyRequired     bool
-	describes        *openapi3.Operation
-	handle           handler
+	*api.Spec
+	path         string // as echo writes it
+	params       []*openapi3.Parameter
+	rest         string          // the path parameter that takes all that is left of the path
+	bodies       map[string]body // by media type; nil without a body
+	bodyRequired bool
+	describes    *openapi3.Operation
+	handle       handler
 }
+
+// open reports whether everybody may ask.
+func (op *operation) open() bool { return op.May == 0 }
 
 // A body is what is described of one media type.
 type body struct {
 	schema    *openapi3.Schema
 	anything  bool // the body is handed on as bytes
 	anyObject bool
-	stream    bool // x-stream: it is left to the handler, which reads it as it comes
+	stream    bool // it is left to the handler, which reads it as it comes
 }
 
 // takesAnyObject reports whether a schema asks for an object and nothing of what is
@@ -86,73 +82,44 @@ func takesAnyObject(s *openapi3.Schema) bool {
 func takesAnything(s *openapi3.Schema) bool { return s.Type == nil && s.OneOf == nil }
 
 func readContract(ctx context.Context) (*contract, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(description)
+	specs := make([]*api.Spec, len(routes))
+	for i := range routes {
+		specs[i] = routes[i].spec
+	}
+	c := &contract{}
+	var err error
+	if c.json, err = describe.Document(specs); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if c.doc, err = openapi3.NewLoader().LoadFromData(c.json); err == nil {
+		err = c.doc.Validate(ctx)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("server: openapi.yaml: %w", err)
+		return nil, fmt.Errorf("server: the description: %w", err)
 	}
-	if err := doc.Validate(ctx); err != nil {
-		return nil, fmt.Errorf("server: openapi.yaml: %w", err)
+	for i := range routes {
+		c.operations = append(c.operations, readOperation(c.doc, &routes[i]))
 	}
-	c := &contract{doc: doc}
-	if c.json, err = doc.MarshalJSON(); err != nil {
-		return nil, fmt.Errorf("server: openapi.yaml: %w", err)
-	}
-	for _, path := range doc.Paths.InMatchingOrder() {
-		item := doc.Paths.Value(path)
-		for method, described := range item.Operations() {
-			op, err := readOperation(path, method, item, described)
-			if err != nil {
-				return nil, fmt.Errorf("server: openapi.yaml: %s %s: %w", method, path, err)
-			}
-			c.operations = append(c.operations, op)
-		}
-	}
-	slices.SortFunc(c.operations, func(a, b *operation) int { return strings.Compare(a.path+" "+a.method, b.path+" "+b.method) })
+	slices.SortFunc(c.operations, func(a, b *operation) int { return strings.Compare(a.path+" "+a.Method, b.path+" "+b.Method) })
 	return c, nil
 }
 
-var permissionNames = func() map[string]access.Permission {
-	names := map[string]access.Permission{}
-	for p := access.Admit; p.String() != ""; p++ {
-		names[p.String()] = p
-	}
-	return names
-}()
-
-func readOperation(path, method string, item *openapi3.PathItem, described *openapi3.Operation) (*operation, error) {
-	op := &operation{id: described.OperationID, method: method, describes: described}
-	for _, p := range slices.Concat(item.Parameters, described.Parameters) {
+func readOperation(doc *openapi3.T, r *route) *operation {
+	op := &operation{Spec: r.spec, handle: r.handle, rest: r.spec.Rest()}
+	op.describes = doc.Paths.Value(strings.ReplaceAll(op.Path, "...}", "}")).GetOperation(op.Method)
+	op.path = strings.NewReplacer("{"+op.rest+"...}", "*", "{", ":", "}", "").Replace(op.Path)
+	for _, p := range op.describes.Parameters {
 		op.params = append(op.params, p.Value)
-		if p.Value.Extensions["x-rest"] == true {
-			op.rest = p.Value.Name
-		}
 	}
-	if op.rest != "" && !strings.HasSuffix(path, "{"+op.rest+"}") {
-		return nil, fmt.Errorf("path parameter %s takes the rest of the path (x-rest), and more comes behind it", op.rest)
-	}
-	op.path = strings.NewReplacer("{"+op.rest+"}", "*", "{", ":", "}", "").Replace(path)
-	op.open = described.Security != nil && len(*described.Security) == 0
-	name, _ := described.Extensions["x-permission"].(string)
-	if op.permission = permissionNames[name]; (op.permission == 0) != op.open {
-		return nil, fmt.Errorf("x-permission is %q; an operation has a permission, or is open by security: []", name)
-	}
-	op.limited = described.Extensions["x-limited"] == "address"
-	op.alone = described.Extensions["x-asks-nobody"] == true
-	if op.limited && !op.open {
-		return nil, errors.New("x-limited is for operations that are open")
-	}
-	if other := described.Responses.Default(); other != nil {
-		op.plain = other.Value.Content[typeText] != nil
-	}
-	if given := described.RequestBody; given != nil {
+	if given := op.describes.RequestBody; given != nil {
 		op.bodyRequired = given.Value.Required
 		op.bodies = map[string]body{}
 		for media, content := range given.Value.Content {
 			schema := content.Schema.Value
-			op.bodies[media] = body{schema: schema, anything: media != typeLines && takesAnything(schema), anyObject: takesAnyObject(schema), stream: content.Extensions["x-stream"] == true}
+			op.bodies[media] = body{schema: schema, anything: media != typeLines && takesAnything(schema), anyObject: takesAnyObject(schema), stream: media == typeLines && op.Lines}
 		}
 	}
-	return op, nil
+	return op
 }
 
 // checkParams checks the parameters of a request and gives those that are there.
@@ -210,6 +177,9 @@ func (op *operation) checkParams(r *http.Request, path func(string) string) (map
 
 // checkText checks the text of a parameter against its schema.
 func checkText(s *openapi3.Schema, text string) error {
+	if s.Type.Is(openapi3.TypeBoolean) {
+		return s.VisitJSON(map[string]any{"true": true, "false": false}[text])
+	}
 	if !s.Type.Is(openapi3.TypeInteger) {
 		return s.VisitJSON(text)
 	}

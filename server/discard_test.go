@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/server"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // TestRefusedBodies sends bodies that are refused, with a client that writes all of one before it
@@ -74,7 +74,7 @@ func TestRefusedBodies(t *testing.T) {
 			if err != nil {
 				t.Fatalf("there is no answer: %v", err)
 			}
-			var p wire.Problem
+			var p api.Problem
 			data, err := io.ReadAll(r.Body)
 			if err == nil {
 				err = json.Unmarshal(data, &p)

@@ -2,10 +2,9 @@
 // replay. It owns authentication, limits, the form of requests and answers, and
 // what is observed of them. What is true it asks of package kernel.
 //
-// openapi.yaml is the contract. It is read at the start: routes and permissions come
-// from it, every request is held against it, and a description without a handler, or
-// a handler without a description, is an error of New. In tests every answer is held
-// against it too.
+// Package api declares the operations, and api/describe describes them: routes and permissions
+// come from the declaration, and every request is checked against the description, which
+// openapi.json shows. In tests every answer is checked against it too.
 //
 // A request passes, in this order: authentication, the key's rate (or the address's, where
 // no key is asked for: x-limited), the role's permission, its parameters, its body as it

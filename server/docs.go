@@ -98,14 +98,14 @@ type docsProblem struct {
 
 func docsOf(op *operation) docsOperation {
 	d := docsOperation{
-		ID: op.id, Method: op.method, Path: op.path, Summary: op.describes.Summary, Text: paragraphs(op.describes.Description),
+		ID: op.ID, Method: op.Method, Path: op.path, Summary: op.describes.Summary, Text: paragraphs(op.describes.Description),
 	}
 	if op.rest != "" {
 		d.Path = strings.TrimSuffix(d.Path, "*") + ":" + op.rest
 	}
 	d.Curl, _ = op.describes.Extensions["x-curl"].(string)
-	if op.permission != 0 {
-		d.Permission = op.permission.String()
+	if op.May != 0 {
+		d.Permission = op.May.String()
 	}
 	for _, p := range op.params {
 		d.Params = append(d.Params, docsField{Name: p.Name, Kind: p.In + ", " + kindOf(p.Schema), Text: p.Description, Required: p.Required})

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/server/view"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A position is how far a stream of events has come.
@@ -186,7 +186,7 @@ func (c *call) stillAdmitted() error {
 		return err
 	}
 	who, err := c.server.config.Authenticate(c.ctx, bearer)
-	if err == nil && (who != c.who || !who.Role.May(c.op.permission)) {
+	if err == nil && (who != c.who || !who.Role.May(c.op.May)) {
 		err = &problem{code: codeForbidden, detail: "the key does not permit this any more"}
 	}
 	return err
@@ -217,7 +217,7 @@ func (st *stream) catchUp() (sent bool, err error) {
 	}
 	for i := range issued {
 		next.issued = issued[i].Number
-		if err := next.write(&out, wire.EventSlice, view.Issued(&issued[i])); err != nil {
+		if err := next.write(&out, api.EventSlice, view.Issued(&issued[i])); err != nil {
 			return false, err
 		}
 	}
@@ -258,13 +258,13 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 	}
 	list := make([]numberedEvent, 0, len(turns)+len(events)+len(acts))
 	for i := range turns {
-		list = append(list, numberedEvent{turns[i].Seq, wire.EventTurn, view.TurnEvent(&turns[i])})
+		list = append(list, numberedEvent{turns[i].Seq, api.EventTurn, view.TurnEvent(&turns[i])})
 	}
 	for i := range events {
-		list = append(list, numberedEvent{events[i].Seq, wire.EventErasure, view.Event(&events[i])})
+		list = append(list, numberedEvent{events[i].Seq, api.EventErasure, view.Event(&events[i])})
 	}
 	for i := range acts {
-		list = append(list, numberedEvent{acts[i].Seq, wire.EventKnowledge, view.KnowledgeEvent(&acts[i])})
+		list = append(list, numberedEvent{acts[i].Seq, api.EventKnowledge, view.KnowledgeEvent(&acts[i])})
 	}
 	slices.SortFunc(list, func(a, b numberedEvent) int { return cmp.Compare(a.seq, b.seq) })
 	return list, nil

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/wire"
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // An event is one message of a stream.
@@ -56,7 +56,7 @@ func TestEvents(t *testing.T) {
 	}
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(3, 2)}}})
 	s.cut(s.admin(), 3)
-	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(1)}, body: wire.ErasureRequest{Reason: "asked for"}})
+	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(1)}, body: api.ErasureRequest{Reason: "asked for"}})
 	s.chain(s.keys[tenantB][access.Admin], 5) // somebody else's
 
 	fresh := events(t, bufio.NewScanner(present.Body), 3)
@@ -71,8 +71,8 @@ func TestEvents(t *testing.T) {
 	if names["turn"] != 3 || names["slice"] != 1 || names["erasure"] != 1 {
 		t.Errorf("got %v", names)
 	}
-	var erased wire.Event
-	var admitted wire.TurnEvent
+	var erased api.Event
+	var admitted api.TurnEvent
 	for _, e := range fresh {
 		switch e.name {
 		case "erasure":
@@ -123,7 +123,7 @@ func TestEventsWithoutLoss(t *testing.T) {
 				case 0:
 					s.cut(s.admin(), n)
 				case 1:
-					s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(n)}, body: wire.ErasureRequest{Reason: "x"}})
+					s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(n)}, body: api.ErasureRequest{Reason: "x"}})
 				}
 			}
 		})

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/slice/facts"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // TestCutFacts cuts slices of facts, and has them judged and replayed.
@@ -44,7 +44,7 @@ func TestCutFacts(t *testing.T) {
 		t.Errorf("got %+v", near)
 	}
 
-	judge := func(body []byte) (v wire.BundleVerdict) {
+	judge := func(body []byte) (v api.BundleVerdict) {
 		s.expect(200, question{op: "verifyBundle", key: verifier, body: body}).decode(t, &v)
 		return v
 	}
@@ -58,11 +58,11 @@ func TestCutFacts(t *testing.T) {
 		t.Errorf("got %+v", v)
 	}
 	p := &b.Provenance
-	claim := wire.TokenClaim{
+	claim := api.TokenClaim{
 		SliceID: string(p.SliceID), AnchorTurnID: p.Anchor.String(), PolicyID: string(p.PolicyID), PolicyParamsHash: p.PolicyParamsHash.String(),
 		GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion, Token: b.Seal.Token, KeyID: b.Seal.KeyID,
 	}
-	var token wire.TokenVerdict
+	var token api.TokenVerdict
 	s.expect(200, question{op: "verifyToken", key: verifier, body: claim}).decode(t, &token)
 	if !token.Admissible {
 		t.Errorf("the token alone: %+v", token)
@@ -76,7 +76,7 @@ func TestCutFacts(t *testing.T) {
 	s.learn(s.admin(), triple("Ada Lovelace", "studied", "mathematics"))
 	path := map[string]string{"slice_id": string(p.SliceID)}
 	for _, body := range []any{nil, data} {
-		var r wire.Replay
+		var r api.Replay
 		s.expect(200, question{op: "replaySlice", key: auditor, path: path, body: body}).decode(t, &r)
 		if r.Outcome != "identical" || r.AsOf != 5 {
 			t.Errorf("got %+v", r)

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // lookFor bounds what a health check may take.
@@ -18,20 +18,20 @@ const lookFor = 2 * time.Second
 // write was kept answers nothing until it is opened again.
 func (c *call) live() error {
 	if c.server.broken.Load() {
-		return c.json(http.StatusServiceUnavailable, wire.Health{Status: "unavailable", Checks: map[string]string{"store": "needs a restart"}})
+		return c.json(http.StatusServiceUnavailable, api.Health{Status: "unavailable", Checks: map[string]string{"store": "needs a restart"}})
 	}
-	return c.json(http.StatusOK, wire.Health{Status: "ok"})
+	return c.json(http.StatusOK, api.Health{Status: "ok"})
 }
 
 // startup says whether the store has answered once.
 func (c *call) startup() error {
 	if c.server.started.Load() {
-		return c.json(http.StatusOK, wire.Health{Status: "ok"})
+		return c.json(http.StatusOK, api.Health{Status: "ok"})
 	}
 	if fault := c.server.lookAtStore(c.ctx); fault != "" {
-		return c.json(http.StatusServiceUnavailable, wire.Health{Status: "starting", Checks: map[string]string{"store": fault}})
+		return c.json(http.StatusServiceUnavailable, api.Health{Status: "starting", Checks: map[string]string{"store": fault}})
 	}
-	return c.json(http.StatusOK, wire.Health{Status: "ok"})
+	return c.json(http.StatusOK, api.Health{Status: "ok"})
 }
 
 // ready says whether requests can be taken. It tells what is wrong in two words and
@@ -51,7 +51,7 @@ func (c *call) ready() error {
 	if s.isStopping() {
 		status, code = "stopping", http.StatusServiceUnavailable
 	}
-	return c.json(code, wire.Health{Status: status, Checks: checks})
+	return c.json(code, api.Health{Status: status, Checks: checks})
 }
 
 func (s *Server) lookAtStore(ctx context.Context) (fault string) {

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/server"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // dial opens a connection and writes to it.
@@ -156,10 +156,10 @@ func TestSliceBatchBytes(t *testing.T) {
 	long := turn(1)
 	long["content"] = strings.Repeat("x", 30_000)
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{long}}})
-	var r wire.BatchResults
-	requests := wire.SliceRequests{}
+	var r api.BatchResults
+	requests := api.SliceRequests{}
 	for range 10 {
-		requests.Requests = append(requests.Requests, wire.SliceRequest{Anchor: turnID(1)})
+		requests.Requests = append(requests.Requests, api.SliceRequest{Anchor: turnID(1)})
 	}
 	a := s.expect(200, question{op: "cutSlices", key: s.admin(), body: requests})
 	a.decode(t, &r)
@@ -364,7 +364,7 @@ func TestSlowReadersHoldNoPlace(t *testing.T) {
 	long := turn(1)
 	long["content"] = strings.Repeat("x", 8<<20)
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{long}}})
-	body := mustJSON(t, wire.SliceRequest{Anchor: turnID(1)})
+	body := mustJSON(t, api.SliceRequest{Anchor: turnID(1)})
 	request := fmt.Sprintf("POST /api/slice HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", s.admin(), len(body), body)
 	var slow []net.Conn
 	for range 2 { // of more than 8 MiB each; a third passes the key's share of 20 MiB

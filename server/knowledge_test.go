@@ -10,25 +10,26 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/wire"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // learn records a fact and gives what became of it.
-func (s *service) learn(key string, f wire.NewFact) wire.KnowledgeOutcome {
+func (s *service) learn(key string, f api.NewFact) api.KnowledgeOutcome {
 	s.t.Helper()
-	var o wire.KnowledgeOutcome
+	var o api.KnowledgeOutcome
 	s.expect(200, question{op: "learnFact", key: key, body: f}).decode(s.t, &o)
 	return o
 }
 
-func triple(subject, predicate, object string) wire.NewFact {
-	return wire.NewFact{Subject: subject, Predicate: predicate, Object: object}
+func triple(subject, predicate, object string) api.NewFact {
+	return api.NewFact{Subject: subject, Predicate: predicate, Object: object}
 }
 
 // facts lists facts.
-func (s *service) facts(key string, filters ...string) wire.Facts {
+func (s *service) facts(key string, filters ...string) api.Facts {
 	s.t.Helper()
-	var w wire.Facts
+	var w api.Facts
 	s.expect(200, question{op: "listFacts", key: key, query: values(filters...)}).decode(s.t, &w)
 	return w
 }
@@ -47,11 +48,18 @@ func TestFacts(t *testing.T) {
 	s.chain(s.admin(), 2)
 	_, cut := s.cut(s.admin(), 2)
 	agent := s.keys[tenantA][access.Agent]
-	first := wire.NewFact{
-		Subject: "Ada Lovelace", Predicate: "lived in", Object: "London", Confidence: "0.25", Source: "user",
-		Turn: turnID(1), ValidFrom: "1985-01-01T00:00:00Z", ValidUntil: "1992-11-27T01:00:00+01:00",
+	first := api.NewFact{
+		Subject: "Ada Lovelace", Predicate: "lived in", Object: "London", Confidence: new(dag.PPM(250_000)), Source: "user",
+		Turn: turnID(1), ValidFrom: new(dag.Time(473_385_600_000000)), ValidUntil: new(dag.Time(722_822_400_000000)),
 	}
-	o := s.learn(agent, first)
+	var o api.KnowledgeOutcome
+	s.expect(200, question{op: "learnFact", key: agent, body: map[string]any{ // in spellings of its own
+		"subject": "Ada Lovelace", "predicate": "lived in", "object": "London", "confidence": json.Number("25e-2"), "source": "user",
+		"turn": turnID(1), "valid_from": "1985-01-01T00:00:00Z", "valid_until": "1992-11-27T01:00:00+01:00",
+	}}).decode(t, &o)
+	if again := s.learn(agent, first); again.Result != "existing" || again.Statement != o.Statement {
+		t.Errorf("got %+v, and %+v before", again, o)
+	}
 	if o.Result != "asserted" || o.Seq != 3 || len(o.Statement) != 64 {
 		t.Errorf("got %+v", o)
 	}
@@ -59,7 +67,7 @@ func TestFacts(t *testing.T) {
 		t.Errorf("again: got %+v", again)
 	}
 	second := first
-	second.Subject, second.Confidence, second.Source, second.Turn, second.Slice = "ADA  lovelace", "0.5", "", "", cut
+	second.Subject, second.Confidence, second.Source, second.Turn, second.Slice = "ADA  lovelace", new(dag.PPM(500_000)), "", "", cut
 	if more := s.learn(agent, second); more.Result != "confirmed" || more.Seq != 4 || more.Statement != o.Statement {
 		t.Errorf("confirmed: got %+v", more)
 	}
@@ -125,13 +133,13 @@ func TestFacts(t *testing.T) {
 		"query parameter subject":        {"subject", "???"},
 		"query parameter object":         {"object", ""},
 		"query parameter source":         {"source", "with space"},
-		"query parameter turn":           {"turn", "x"},
+		"query parameter turn":           {"turn", ""},
 		"query parameter statement":      {"statement", "ABC"},
 		"query parameter min_confidence": {"min_confidence", "0.1234567"},
 		"query parameter as_of":          {"as_of", "-1"},
 		"query parameter valid_at":       {"valid_at", "yesterday"},
 		"query parameter limit":          {"limit", "1001"},
-		"query parameter cursor":         {"cursor", "7"},
+		"query parameter after":          {"after", "7"},
 		"query parameter":                {"subjekt", "ada"},
 	} {
 		if p := s.refused(400, "invalid_request", question{op: "listFacts", key: s.admin(), query: values(bad...)}); p.Place != place || len(p.Detail) < 20 {
@@ -153,7 +161,7 @@ func TestFactsRefused(t *testing.T) {
 		"object#2":     `{"subject":"a","predicate":"b"}`,
 		"confidence":   `{"subject":"a","predicate":"b","object":"c","confidence":1.5}`,
 		"source":       `{"subject":"a","predicate":"b","object":"c","source":"two words"}`,
-		"turn":         `{"subject":"a","predicate":"b","object":"c","turn":"00000000-0000-0000-0000-000000000000"}`,
+		"turn":         `{"subject":"a","predicate":"b","object":"c","turn":""}`,
 		"slice":        `{"subject":"a","predicate":"b","object":"c","slice":"12"}`,
 		"valid_from":   `{"subject":"a","predicate":"b","object":"c","valid_from":"1843"}`,
 		"valid_until":  `{"subject":"a","predicate":"b","object":"c","valid_until":"0001-01-01T00:00:00Z"}`,
@@ -173,29 +181,32 @@ func TestFactsRefused(t *testing.T) {
 			t.Errorf("%s: got place %q in a batch", bad, in.Place)
 		}
 	}
+	s.refused(404, "not_found", question{op: "listFacts", key: s.admin(), query: values("turn", "no such turn")})
 	with := good
+	with.Turn = "no such turn"
+	s.refused(422, "unknown_evidence", question{op: "learnFact", key: s.admin(), body: with})
 	with.Turn = turnID(9)
 	if p := s.refused(422, "unknown_evidence", question{op: "learnFact", key: s.admin(), body: with}); !strings.Contains(p.Detail, turnID(9)) || strings.Contains(p.Detail, "act 1") {
 		t.Errorf("got %+v", p)
 	}
 	with.Turn, with.Slice = "", "0123456789abcdef"
-	if p := s.refused(422, "unknown_evidence", question{op: "learnFacts", key: s.admin(), body: wire.Knowledge{Facts: []wire.NewFact{good, with}}}); p.Place != "facts[1]" {
+	if p := s.refused(422, "unknown_evidence", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Facts: []api.NewFact{good, with}}}); p.Place != "facts[1]" {
 		t.Errorf("got %+v", p)
 	}
 	never := good
-	never.Supersedes = []string{strings.Repeat("ab", 32)}
+	never.Supersedes = []dag.Digest{mustDigest(t, strings.Repeat("ab", 32))}
 	if p := s.refused(409, "not_believed", question{op: "learnFact", key: s.admin(), body: never}); p.Place != "supersedes" || !strings.Contains(p.Detail, strings.Repeat("ab", 32)) {
 		t.Errorf("got %+v", p)
 	}
-	if p := s.refused(409, "not_believed", question{op: "learnFacts", key: s.admin(), body: wire.Knowledge{
-		Retractions: []wire.Retraction{{Statement: believed}}, Facts: []wire.NewFact{good, never},
+	if p := s.refused(409, "not_believed", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{
+		Retractions: []api.Retraction{{Statement: mustDigest(t, believed)}}, Facts: []api.NewFact{good, never},
 	}}); p.Place != "facts[1]" {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{}`})
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"facts":[]}`})
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"retractions":[{"statement":"` + strings.Repeat("0", 64) + `"}]}`})
-	if p := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: wire.Knowledge{Retractions: []wire.Retraction{{Statement: believed, Reason: strings.Repeat("é", 600)}}}}); p.Place != "retractions[0]" {
+	if p := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Retractions: []api.Retraction{{Statement: mustDigest(t, believed), Reason: strings.Repeat("é", 600)}}}}); p.Place != "retractions[0].reason" {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(400, "malformed_json", question{op: "learnFact", key: s.admin(), body: `{"subject":"a","subject":"b"}`})
@@ -210,12 +221,12 @@ func TestFactBatch(t *testing.T) {
 	old := s.learn(s.admin(), triple("ada", "lives in", "London")).Statement
 	other := s.learn(s.admin(), triple("ada", "lives in", "Paris")).Statement
 	instead := triple("ada", "lives in", "Rome")
-	instead.Supersedes = []string{other}
-	body := wire.Knowledge{
-		Retractions: []wire.Retraction{{Statement: old, Reason: "she left"}, {Statement: strings.Repeat("ab", 32)}},
-		Facts:       []wire.NewFact{instead, triple("ada", "knows", "babbage"), instead},
+	instead.Supersedes = []dag.Digest{mustDigest(t, other)}
+	body := api.Knowledge{
+		Retractions: []api.Retraction{{Statement: mustDigest(t, old), Reason: "she left"}, {Statement: mustDigest(t, strings.Repeat("ab", 32))}},
+		Facts:       []api.NewFact{instead, triple("ada", "knows", "babbage"), instead},
 	}
-	var o wire.KnowledgeOutcomes
+	var o api.KnowledgeOutcomes
 	s.expect(200, question{op: "learnFacts", key: s.admin(), body: body}).decode(t, &o)
 	var got []string
 	for _, one := range slices.Concat(o.Retractions, o.Facts) {
@@ -232,23 +243,23 @@ func TestFactBatch(t *testing.T) {
 			t.Errorf("%s is believed: %+v", id, got)
 		}
 	}
-	var h wire.FactHistory
+	var h api.FactHistory
 	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}}).decode(t, &h)
 	if len(h.Acts) != 2 || h.Acts[0].Kind != "assert" || !h.Acts[0].Version || h.Acts[0].Until != 3 || h.Acts[1].Kind != "retract" || h.Acts[1].Reason != "she left" || h.Next != "" {
 		t.Errorf("got %+v", h)
 	}
-	var page wire.FactHistory
+	var page api.FactHistory
 	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}, query: values("limit", "1")}).decode(t, &page)
 	if len(page.Acts) != 1 || page.Next != "1" {
 		t.Errorf("got %+v", page)
 	}
-	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}, query: values("limit", "1", "cursor", page.Next)}).decode(t, &h)
+	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}, query: values("limit", "1", "after", page.Next)}).decode(t, &h)
 	if len(h.Acts) != 1 || h.Acts[0].Kind != "retract" {
 		t.Errorf("got %+v", h)
 	}
 	s.refused(404, "not_found", question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": strings.Repeat("0a", 32)}})
 	s.refused(400, "invalid_request", question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": "0a"}})
-	many := wire.Knowledge{}
+	many := api.Knowledge{}
 	for n := range 10_000 {
 		many.Facts = append(many.Facts, triple("node "+fmt.Sprint(n), "next", "node "+fmt.Sprint(n+1)))
 	}
@@ -256,7 +267,7 @@ func TestFactBatch(t *testing.T) {
 	if len(o.Facts) != 10_000 || o.Facts[9_999].Seq != 10_005 {
 		t.Errorf("got %d outcomes", len(o.Facts))
 	}
-	many.Retractions = []wire.Retraction{{Statement: o.Facts[0].Statement}}
+	many.Retractions = []api.Retraction{{Statement: mustDigest(t, o.Facts[0].Statement)}}
 	s.refused(413, "too_large", question{op: "learnFacts", key: s.admin(), body: many})
 }
 
@@ -269,7 +280,7 @@ func TestFactLines(t *testing.T) {
 	}
 	fact := func(object string) string { return string(mustJSON(t, triple("ada", "lives in", object))) }
 	gone := `{"statement":"` + old + `","reason":"she left"}`
-	var o wire.KnowledgeOutcomes
+	var o api.KnowledgeOutcomes
 	s.expect(200, lines("", gone, fact("Rome"), fact("London")+"\r", gone, "", fact("Rome"), "")).decode(t, &o)
 	var got []string
 	for _, one := range slices.Concat(o.Retractions, o.Facts) {
@@ -316,7 +327,7 @@ func TestFactPages(t *testing.T) {
 	var got []string
 	cursor := values("limit", "3", "subject", "hub")
 	for pages := 0; ; pages++ {
-		var page wire.Facts
+		var page api.Facts
 		s.expect(200, question{op: "listFacts", key: s.admin(), query: cursor}).decode(t, &page)
 		if page.Total != 7 || page.AsOf != 7 {
 			t.Errorf("page %d: %+v", pages, page)
@@ -327,7 +338,7 @@ func TestFactPages(t *testing.T) {
 		if page.Next == "" {
 			break
 		}
-		cursor.Set("cursor", page.Next)
+		cursor.Set("after", page.Next)
 		s.learn(s.admin(), triple("hub", "has", "late part "+fmt.Sprint(pages)))
 		s.expect(200, question{op: "retractFacts", key: s.admin(), query: values("object", "part "+fmt.Sprint(6-pages))})
 	}
@@ -343,7 +354,7 @@ func TestRetract(t *testing.T) {
 	s.learn(s.admin(), triple("ada", "wrote", "note g"))
 	s.learn(s.admin(), triple("ada", "wrote", "letters"))
 	s.learn(s.admin(), triple("babbage", "wrote", "letters"))
-	retract := func(filters ...string) (w wire.Retracted) {
+	retract := func(filters ...string) (w api.Retracted) {
 		t.Helper()
 		s.expect(200, question{op: "retractFacts", key: s.keys[tenantA][access.Agent], query: values(filters...)}).decode(t, &w)
 		return w
@@ -384,20 +395,21 @@ func TestKnowledgeChanges(t *testing.T) {
 	s := start(t)
 	s.chain(s.admin(), 1)
 	s.learn(s.admin(), triple("a", "b", "c"))
-	s.expect(200, question{op: "addAliases", key: s.admin(), body: map[string]any{"aliases": []wire.Alias{{Alias: "d", Canonical: "a"}}}})
+	s.expect(200, question{op: "addAliases", key: s.admin(), body: map[string]any{"aliases": []api.Alias{{Alias: "d", Canonical: "a"}}}})
 	s.expect(200, question{op: "retractFacts", key: s.admin(), query: values("entity", "D")})
 	s.expect(200, question{op: "removeAlias", key: s.admin(), path: map[string]string{"alias": "D"}})
 	var kinds []string
 	after := "0"
 	for {
-		var w wire.KnowledgeChanges
+		var w api.KnowledgeChanges
 		s.expect(200, question{op: "knowledgeChanges", key: s.admin(), query: values("after", after, "limit", "3")}).decode(t, &w)
 		for _, a := range w.Acts {
 			kinds = append(kinds, strings.TrimSpace(fmt.Sprintln(a.Seq, a.Kind, a.Alias, a.Canonical)))
 		}
-		after = fmt.Sprint(w.After)
-		if !w.More {
+		if after = fmt.Sprint(w.Acts[len(w.Acts)-1].Seq); w.Next == "" {
 			break
+		} else if w.Next != after {
+			t.Errorf("next is %q after act %s", w.Next, after)
 		}
 	}
 	if want := []string{"2 assert", "3 alias d a", "4 retract", "5 unalias d a"}; fmt.Sprint(kinds) != fmt.Sprint(want) || after != "5" {
@@ -412,8 +424,8 @@ func TestKnowledgeEvents(t *testing.T) {
 	s.chain(s.admin(), 1)
 	s.learn(s.admin(), triple("Ada", "wrote", "Note G"))
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(2, 1)}}})
-	s.expect(200, question{op: "addAliases", key: s.admin(), body: map[string]any{"aliases": []wire.Alias{{Alias: "countess", Canonical: "ada"}}}})
-	many := wire.Knowledge{}
+	s.expect(200, question{op: "addAliases", key: s.admin(), body: map[string]any{"aliases": []api.Alias{{Alias: "countess", Canonical: "ada"}}}})
+	many := api.Knowledge{}
 	for n := range 450 {
 		many.Facts = append(many.Facts, triple("hub", "has", "part "+fmt.Sprint(n)))
 	}
@@ -436,7 +448,7 @@ func TestKnowledgeEvents(t *testing.T) {
 	if want := []string{"turn", "knowledge", "turn", "knowledge", "knowledge", "turn"}; !slices.Equal(names, want) {
 		t.Errorf("got %q", names)
 	}
-	var e wire.KnowledgeEvent
+	var e api.KnowledgeEvent
 	if err := json.Unmarshal([]byte(list[1].data), &e); err != nil || e.Seq != 2 || e.Kind != "assert" || e.Subject != "ada" || e.Object != "note-g" || len(e.Statement) != 64 || e.Confidence != "1" {
 		t.Errorf("got %s, %v", list[1].data, err)
 	}

@@ -26,7 +26,7 @@ import (
 // the path names. Whether a tenant exists whose ledger is not public is not told.
 func (c *call) logTenant() (dag.Tenant, error) {
 	tenant := c.tenant()
-	if c.op.open {
+	if c.op.open() {
 		tenant = dag.Tenant(c.params["tenant"])
 		if !slices.Contains(c.server.config.PublicLogs, tenant) {
 			return "", &problem{code: codeNotFound, detail: fmt.Sprintf("no ledger of a tenant %.80q is open to everybody here", tenant)}
@@ -179,7 +179,7 @@ func (c *call) tile(path string) error {
 	if err != nil {
 		return err
 	}
-	if t.entries && !c.op.open && !c.who.Role.May(access.Read) {
+	if t.entries && !c.op.open() && !c.who.Role.May(access.Read) {
 		return forbidden(c.who.Role, access.Read)
 	}
 	k := c.server.config.Kernel
@@ -211,7 +211,7 @@ func (c *call) tile(path string) error {
 		return &problem{code: codeNotFound, detail: fmt.Sprintf("the ledger does not have %s", t)}
 	}
 	header := c.echo.Response().Header()
-	header["Cache-Control"] = immutableTo(c.op.open)
+	header["Cache-Control"] = immutableTo(c.op.open())
 	if t.entries {
 		header["Vary"] = append(header["Vary"], "Accept-Encoding")
 		if takesGzip(c.echo.Request().Header) {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -28,7 +29,6 @@ import (
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // publicly opens the ledgers of tenants to everybody.
@@ -404,9 +404,9 @@ func TestEvidence(t *testing.T) {
 	s := start(t)
 	s.chain(s.admin(), 4)
 	bundle, id := s.cut(s.admin(), 4)
-	judge := func(bundle []byte, a *answer) (evidence.Verdict, wire.Evidence) {
+	judge := func(bundle []byte, a *answer) (evidence.Verdict, api.Evidence) {
 		t.Helper()
-		var w wire.Evidence
+		var w api.Evidence
 		a.decode(t, &w)
 		return evidence.Judge{Trust: s.trust(tenantA)}.Judge(evidence.Files{Bundle: bundle, Attestation: w.Attestation, Proof: []byte(w.Proof)}), w
 	}
@@ -452,7 +452,7 @@ func TestEvidence(t *testing.T) {
 	s.refused(404, "not_found", question{op: "getEvidence", key: foreign, path: map[string]string{"slice_id": id}})
 
 	// Once a text is erased, who has the bundle still gets evidence; who has not cannot.
-	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, body: wire.ErasureRequest{Reason: "asked for"}})
+	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, body: api.ErasureRequest{Reason: "asked for"}})
 	p := s.refused(410, "erased", question{op: "getEvidence", key: s.admin(), path: map[string]string{"slice_id": id}})
 	if !strings.Contains(p.Detail, "erased") {
 		t.Error(p.Detail)

@@ -133,9 +133,9 @@ type observed struct {
 
 func (m *metrics) of(op *operation) *observed {
 	return &observed{
-		inflight: m.inflight.WithLabelValues(op.id),
-		duration: m.durations.WithLabelValues(op.id),
-		counter:  func(status int) prometheus.Counter { return m.requests.WithLabelValues(op.id, strconv.Itoa(status)) },
+		inflight: m.inflight.WithLabelValues(op.ID),
+		duration: m.durations.WithLabelValues(op.ID),
+		counter:  func(status int) prometheus.Counter { return m.requests.WithLabelValues(op.ID, strconv.Itoa(status)) },
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -18,7 +19,6 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A code names a kind of problem. Codes are stable; callers branch on them.
@@ -219,9 +219,9 @@ func problemOf(err error) *problem {
 }
 
 // wire gives the problem as it is sent.
-func (p *problem) wire(requestID string) *wire.Problem {
+func (p *problem) wire(requestID string) *api.Problem {
 	kind := kinds[p.code]
-	w := &wire.Problem{
+	w := &api.Problem{
 		Type: "/docs#problem-" + string(p.code), Title: kind.title, Status: kind.status,
 		Detail: p.detail, Code: string(p.code), RequestID: requestID, Place: p.place,
 	}

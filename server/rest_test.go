@@ -17,13 +17,13 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/server/mcp"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // withMCP mounts the tools of agents.
@@ -370,6 +370,15 @@ func TestEventsBetween(t *testing.T) {
 	_ = r.Body.Close()
 }
 
+func mustDigest(t *testing.T, text string) dag.Digest {
+	t.Helper()
+	d, err := dag.ParseDigest(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 func mustTurn(t *testing.T, n int) dag.TurnID {
 	t.Helper()
 	id, err := dag.ParseTurnID(turnID(n))
@@ -390,14 +399,14 @@ func TestPagesByBytes(t *testing.T) {
 		lines.Write(mustJSON(t, one))
 		lines.WriteByte('\n')
 	}
-	var receipt wire.Receipt
+	var receipt api.Receipt
 	s.expect(200, question{op: "admitTurns", key: s.admin(), media: "application/x-ndjson", body: lines.Bytes()}).decode(t, &receipt)
 	if receipt.Admitted != 12 {
 		t.Errorf("got %+v", receipt)
 	}
 	seen, cursor := 0, url.Values{}
 	for pages := 0; ; pages++ {
-		var page wire.ConversationTurns
+		var page api.ConversationTurns
 		s.expect(200, question{op: "getConversation", key: s.admin(), path: map[string]string{"id": conversationID(1)}, query: cursor}).decode(t, &page)
 		seen += len(page.Turns)
 		if page.Next == "" {
@@ -409,6 +418,6 @@ func TestPagesByBytes(t *testing.T) {
 		if len(page.Turns) > 2 {
 			t.Fatalf("%d turns in one page", len(page.Turns))
 		}
-		cursor.Set("cursor", page.Next)
+		cursor.Set("after", page.Next)
 	}
 }

@@ -18,17 +18,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/ingest"
 )
 
-// Operations that differ from others in their way. The answer of the first has no end, and
-// the body of the second is short.
-const (
-	opStreamEvents  = "streamEvents"
-	opAddCheckpoint = "addCheckpoint"
-)
-
-func (op *operation) streams() bool { return op.id == opStreamEvents }
+func (op *operation) streams() bool { return op.ID == api.StreamEvents.ID }
 
 // A Server answers requests. It is safe for use by many goroutines.
 type Server struct {
@@ -95,67 +89,66 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	if s.docsPage, err = renderDocs(s.contract, c.Version); err != nil {
 		return nil, fmt.Errorf("server: docs: %w", err)
 	}
-	return s, s.route()
+	s.route()
+	return s, nil
 }
 
-// handlers gives the handler of every operation of the contract.
-func (s *Server) handlers() map[string]handler {
-	return map[string]handler{
-		"admitTurns":          (*call).admitTurns,
-		"getTurn":             (*call).getTurn,
-		"eraseTurn":           (*call).eraseTurn,
-		"listConversations":   (*call).listConversations,
-		"getConversation":     (*call).getConversation,
-		"cutSlice":            (*call).cutSlice,
-		"cutSlices":           (*call).cutSlices,
-		"verifyToken":         (*call).verifyToken,
-		"verifyBundle":        (*call).verifyBundle,
-		"listSlices":          (*call).listSlices,
-		"getSlice":            (*call).getSlice,
-		"replaySlice":         (*call).replaySlice,
-		"explainTurn":         (*call).explainTurn,
-		"listPolicies":        (*call).listPolicies,
-		"registerPolicy":      (*call).registerPolicy,
-		"getPolicy":           (*call).getPolicy,
-		opStreamEvents:        (*call).streamEvents,
-		"attestBundle":        (*call).attestBundle,
-		"getEvidence":         (*call).getEvidence,
-		"getCheckpoint":       (*call).getCheckpoint,
-		"getTile":             (*call).getTile,
-		"getEntries":          (*call).getEntries,
-		"getProof":            (*call).getProof,
-		"getConsistency":      (*call).getConsistency,
-		"getLogKeys":          (*call).getLogKeys,
-		"getPublicCheckpoint": (*call).getCheckpoint,
-		"getPublicTile":       (*call).getTile,
-		"wellKnownKeys":       (*call).wellKnownKeys,
-		"wellKnownJWKS":       (*call).wellKnownJWKS,
-		opAddCheckpoint:       (*call).addCheckpoint,
-		"listFacts":           (*call).listFacts,
-		"learnFact":           (*call).learnFact,
-		"learnFacts":          (*call).learnFacts,
-		"retractFacts":        (*call).retractFacts,
-		"factHistory":         (*call).factHistory,
-		"traverseKnowledge":   (*call).traverseKnowledge,
-		"cutFacts":            (*call).cutFacts,
-		"findPaths":           (*call).findPaths,
-		"knowledgeChanges":    (*call).knowledgeChanges,
-		"knowledgeStats":      (*call).knowledgeStats,
-		"drawKnowledge":       (*call).drawKnowledge,
-		"listAliases":         (*call).listAliases,
-		"addAliases":          (*call).addAliases,
-		"removeAlias":         (*call).removeAlias,
-		"live":                (*call).live,
-		"ready":               (*call).ready,
-		"startup":             (*call).startup,
-		"metrics":             s.metrics.handle,
-		"openapi":             (*call).openapi,
-		"docs":                (*call).docs,
-	}
+// routes are the operations of the service.
+var routes = []route{
+	as(api.AdmitTurns, (*call).admitTurns),
+	on(api.GetTurn, (*call).getTurn),
+	as(api.EraseTurn, (*call).eraseTurn),
+	on(api.ListConversations, (*call).listConversations),
+	on(api.GetConversation, (*call).getConversation),
+	as(api.CutSlice, (*call).cutSlice),
+	as(api.CutSlices, (*call).cutSlices),
+	as(api.VerifyToken, (*call).verifyToken),
+	as(api.VerifyBundle, (*call).verifyBundle),
+	on(api.ListSlices, (*call).listSlices),
+	on(api.GetSlice, (*call).getSlice),
+	as(api.ReplaySlice, (*call).replaySlice),
+	on(api.ExplainTurn, (*call).explainTurn),
+	on(api.ListPolicies, (*call).listPolicies),
+	as(api.RegisterPolicy, (*call).registerPolicy),
+	on(api.GetPolicy, (*call).getPolicy),
+	as(api.StreamEvents, (*call).streamEvents),
+	as(api.AttestBundle, (*call).attestBundle),
+	as(api.GetEvidence, (*call).getEvidence),
+	as(api.GetCheckpoint, (*call).getCheckpoint),
+	as(api.GetTile, (*call).getTile),
+	as(api.GetEntries, (*call).getEntries),
+	as(api.GetProof, (*call).getProof),
+	as(api.GetConsistency, (*call).getConsistency),
+	as(api.GetLogKeys, (*call).getLogKeys),
+	as(api.GetPublicCheckpoint, (*call).getCheckpoint),
+	as(api.GetPublicTile, (*call).getTile),
+	as(api.WellKnownKeys, (*call).wellKnownKeys),
+	as(api.WellKnownJWKS, (*call).wellKnownJWKS),
+	as(api.AddCheckpoint, (*call).addCheckpoint),
+	on(api.ListFacts, (*call).listFacts),
+	on(api.LearnFact, (*call).learnFact),
+	as(api.LearnFacts, (*call).learnFacts),
+	on(api.RetractFacts, (*call).retractFacts),
+	on(api.FactsHistory, (*call).factHistory),
+	on(api.TraverseKnowledge, (*call).traverseKnowledge),
+	as(api.CutFacts, (*call).cutFacts),
+	on(api.FindPaths, (*call).findPaths),
+	on(api.KnowledgeSince, (*call).knowledgeChanges),
+	on(api.CountKnowledge, (*call).knowledgeStats),
+	as(api.DrawKnowledge, (*call).drawKnowledge),
+	on(api.ListAliases, (*call).listAliases),
+	as(api.AddAliases, (*call).addAliases),
+	on(api.RemoveAlias, (*call).removeAlias),
+	as(api.Live, (*call).live),
+	as(api.Ready, (*call).ready),
+	as(api.Startup, (*call).startup),
+	as(api.Metrics, func(c *call) error { return c.server.metrics.handle(c) }),
+	as(api.Description, (*call).openapi),
+	as(api.Docs, (*call).docs),
 }
 
 // route gives every described operation its handler.
-func (s *Server) route() error {
+func (s *Server) route() {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.Logger.SetOutput(discard{}) // what matters is logged by us
@@ -177,21 +170,11 @@ func (s *Server) route() error {
 			MaxAge:        600,
 		}))
 	}
-	handlers := s.handlers()
 	for _, op := range s.contract.operations {
-		h, ok := handlers[op.id]
-		if !ok {
-			return fmt.Errorf("server: openapi.yaml describes %s (%s %s), which has no handler", op.id, op.method, op.path)
-		}
-		delete(handlers, op.id)
-		op.handle = h
-		e.Add(op.method, op.path, s.serve(op))
-		if op.method == http.MethodGet && !op.streams() {
+		e.Add(op.Method, op.path, s.serve(op))
+		if op.Method == http.MethodGet && !op.streams() {
 			e.Add(http.MethodHead, op.path, s.serve(op)) // RFC 9110, section 9.1; net/http leaves the body out
 		}
-	}
-	for id := range handlers {
-		return fmt.Errorf("server: %s has a handler and is not described in openapi.yaml", id)
 	}
 	if s.config.MCP != nil {
 		h := s.config.MCP(identified)
@@ -201,7 +184,6 @@ func (s *Server) route() error {
 	}
 	e.HTTPErrorHandler = s.unrouted
 	s.echo = e
-	return nil
 }
 
 // unrouted answers where there is no operation.
@@ -211,7 +193,7 @@ func (s *Server) unrouted(err error, e echo.Context) {
 	if errors.Is(err, echo.ErrMethodNotAllowed) {
 		p = &problem{code: codeMethod, detail: fmt.Sprintf("%.200q has no method %.20q; /docs lists them", r.URL.Path, r.Method)}
 	}
-	c := &call{server: s, op: &operation{id: "none", method: r.Method}, echo: e, ctx: r.Context(), id: requestID(r)}
+	c := &call{server: s, op: &operation{Spec: &api.Spec{ID: "none", Method: r.Method}}, echo: e, ctx: r.Context(), id: requestID(r)}
 	header := e.Response().Header()
 	header["X-Request-Id"], header["X-Content-Type-Options"], header["Cache-Control"] = []string{c.id}, noSniff, noStore
 	c.fail(p)
@@ -237,7 +219,7 @@ func identified(r *http.Request) (access.Identity, bool) {
 // serveMCP authenticates like any operation and hands over. What a tool may do is
 // decided by the role there.
 func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
-	op := &operation{id: "mcp", path: "/mcp"}
+	op := &operation{Spec: &api.Spec{ID: "mcp", Path: "/mcp"}, path: "/mcp"}
 	observed := s.metrics.of(op)
 	return func(e echo.Context) error {
 		r := e.Request()

@@ -13,20 +13,20 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 func TestAdmit(t *testing.T) {
 	s := start(t)
 	batch := map[string]any{"turns": []any{turn(2, 1), turn(1)}}
-	var r wire.Receipt
+	var r api.Receipt
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: batch}).decode(t, &r)
-	if r != (wire.Receipt{Admitted: 2, Edges: 1, Head: 2}) {
+	if r != (api.Receipt{Admitted: 2, Edges: 1, Head: 2}) {
 		t.Errorf("got %+v", r)
 	}
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: batch}).decode(t, &r)
-	if r != (wire.Receipt{Existing: 2, Head: 2}) {
+	if r != (api.Receipt{Existing: 2, Head: 2}) {
 		t.Errorf("again: got %+v", r)
 	}
 	other := turn(1)
@@ -80,9 +80,9 @@ func TestAdmitLines(t *testing.T) {
 	for n := 2; n <= 2500; n++ {
 		many = append(many, turn(n, n-1))
 	}
-	var r wire.Receipt
+	var r api.Receipt
 	s.expect(200, question{op: "admitTurns", key: s.admin(), media: media, body: lines(many...)}).decode(t, &r)
-	if r != (wire.Receipt{Admitted: 2500, Edges: 2499, Head: 2500}) {
+	if r != (api.Receipt{Admitted: 2500, Edges: 2499, Head: 2500}) {
 		t.Errorf("got %+v", r)
 	}
 	// What was acknowledged before a fault is said, and stays.
@@ -118,19 +118,19 @@ func TestAdmitLines(t *testing.T) {
 func TestReading(t *testing.T) {
 	s := start(t)
 	s.chain(s.admin(), 7)
-	var one wire.StoredTurn
+	var one api.StoredTurn
 	s.expect(200, question{op: "getTurn", key: s.admin(), path: map[string]string{"id": turnID(3)}}).decode(t, &one)
 	if one.Seq != 3 || one.Redacted || len(one.Leaf) != 64 {
 		t.Errorf("got %+v", one)
 	}
 	// What is read can be admitted elsewhere, and is the same there.
-	var r wire.Receipt
+	var r api.Receipt
 	first := s.expect(200, question{op: "getTurn", key: s.admin(), path: map[string]string{"id": turnID(1)}})
-	var stored wire.StoredTurn
+	var stored api.StoredTurn
 	first.decode(t, &stored)
 	other := s.keys[tenantB][access.Admin]
 	s.expect(200, question{op: "admitTurns", key: other, body: map[string]any{"turns": []any{stored.Turn}}}).decode(t, &r)
-	var there wire.StoredTurn
+	var there api.StoredTurn
 	s.expect(200, question{op: "getTurn", key: other, path: map[string]string{"id": turnID(1)}}).decode(t, &there)
 	if there.Leaf != stored.Leaf || there.BodyDigest != stored.BodyDigest {
 		t.Errorf("elsewhere the leaf is %s, here %s", there.Leaf, stored.Leaf)
@@ -139,7 +139,7 @@ func TestReading(t *testing.T) {
 	var seen []uint64
 	cursor := url.Values{"limit": {"3"}}
 	for pages := 0; ; pages++ {
-		var page wire.ConversationTurns
+		var page api.ConversationTurns
 		s.expect(200, question{op: "getConversation", key: s.admin(), path: map[string]string{"id": conversationID(1)}, query: cursor}).decode(t, &page)
 		for _, turn := range page.Turns {
 			seen = append(seen, turn.Seq)
@@ -150,7 +150,7 @@ func TestReading(t *testing.T) {
 			}
 			break
 		}
-		cursor.Set("cursor", page.Next)
+		cursor.Set("after", page.Next)
 	}
 	if !slices.Equal(seen, []uint64{1, 2, 3, 4, 5, 6, 7}) {
 		t.Errorf("read %v", seen)
@@ -163,7 +163,7 @@ func TestReading(t *testing.T) {
 	var ids []string
 	cursor = url.Values{"limit": {"4"}}
 	for {
-		var page wire.Conversations
+		var page api.Conversations
 		s.expect(200, question{op: "listConversations", key: s.admin(), query: cursor}).decode(t, &page)
 		for _, c := range page.Conversations {
 			ids = append(ids, c.ID)
@@ -171,13 +171,13 @@ func TestReading(t *testing.T) {
 		if page.Next == "" {
 			break
 		}
-		cursor.Set("cursor", page.Next)
+		cursor.Set("after", page.Next)
 	}
 	if len(ids) != 6 || !slices.IsSorted(ids) {
 		t.Errorf("listed %v", ids)
 	}
 	s.refused(404, "not_found", question{op: "getConversation", key: s.admin(), path: map[string]string{"id": conversationID(99)}})
-	for _, q := range []url.Values{{"limit": {"0"}}, {"limit": {"1001"}}, {"limit": {"+1"}}, {"limit": {"1", "2"}}, {"offset": {"1"}}, {"cursor": {"no cursor"}}, {"cursor": {"0"}}} {
+	for _, q := range []url.Values{{"limit": {"0"}}, {"limit": {"1001"}}, {"limit": {"+1"}}, {"limit": {"1", "2"}}, {"offset": {"1"}}, {"after": {"no cursor"}}, {"after": {"0"}}} {
 		s.refused(400, "invalid_request", question{op: "listConversations", key: s.admin(), query: q})
 	}
 }
@@ -185,7 +185,7 @@ func TestReading(t *testing.T) {
 func TestSlice(t *testing.T) {
 	s := start(t)
 	s.chain(s.admin(), 9)
-	a := s.expect(200, question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(5)}})
+	a := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5)}})
 	sum := sha256.Sum256(a.body)
 	if want := `"` + hex.EncodeToString(sum[:]) + `"`; a.header.Get("ETag") != want {
 		t.Errorf("ETag %s, want %s", a.header.Get("ETag"), want)
@@ -197,34 +197,34 @@ func TestSlice(t *testing.T) {
 	if string(b.Provenance.SliceID) != a.header.Get("Slice-Id") || b.AsOf != 9 || b.Seal.Tenant != tenantA {
 		t.Errorf("got %+v", b.Provenance)
 	}
-	again := s.expect(200, question{op: "cutSlice", key: s.keys[tenantA][access.Agent], body: wire.SliceRequest{Anchor: turnID(5), Policy: "default@1", Format: "bundle"}})
+	again := s.expect(200, question{op: "cutSlice", key: s.keys[tenantA][access.Agent], body: api.SliceRequest{Anchor: turnID(5), Policy: "default@1", Format: "bundle"}})
 	if !bytes.Equal(again.body, a.body) {
 		t.Error("the same request gave other bytes")
 	}
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(10, 9)}}})
-	old := s.expect(200, question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(5), AsOf: 9}})
+	old := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 9}})
 	if !bytes.Equal(old.body, a.body) {
 		t.Error("as of then, other bytes came")
 	}
 	// The beginning of an id is enough if no other begins so.
-	s.refused(409, "ambiguous", question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: "0b5e"}})
-	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: "ffff"}})
-	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(99)}})
-	s.refused(404, "unknown_policy", question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(5), Policy: "none@1"}})
-	s.refused(422, "beyond_head", question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(5), AsOf: 11}})
-	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(5), AsOf: 4}})
-	s.refused(400, "invalid_request", question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(5), Format: "pdf"}})
+	s.refused(409, "ambiguous", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: "0b5e"}})
+	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: "ffff"}})
+	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(99)}})
+	s.refused(404, "unknown_policy", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), Policy: "none@1"}})
+	s.refused(422, "beyond_head", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 11}})
+	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 4}})
+	s.refused(400, "invalid_request", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), Format: "pdf"}})
 	s.refused(400, "invalid_request", question{op: "cutSlice", key: s.admin(), body: `{"anchor":"` + turnID(5) + `","as_of":1.0}`})
 	s.refused(400, "invalid_request", question{op: "cutSlice", key: s.admin(), body: `{"anchor":"` + turnID(5) + `","as_of":-1}`})
 
-	md := s.expect(200, question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(5), AsOf: 9, Format: "markdown"}})
+	md := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 9, Format: "markdown"}})
 	if !strings.HasPrefix(string(md.body), "# Slice "+a.header.Get("Slice-Id")) || md.header.Get("ETag") == a.header.Get("ETag") {
 		t.Errorf("got %s\n%s", md.header.Get("ETag"), md.body)
 	}
 	var m struct {
 		Messages []struct{ Role, Content string } `json:"messages"`
 	}
-	s.expect(200, question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(5), AsOf: 9, Format: "messages"}}).decode(t, &m)
+	s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 9, Format: "messages"}}).decode(t, &m)
 	if len(m.Messages) != 9 || m.Messages[0].Content != "turn 1" {
 		t.Errorf("got %+v", m)
 	}
@@ -233,9 +233,9 @@ func TestSlice(t *testing.T) {
 func TestSliceBatch(t *testing.T) {
 	s := start(t)
 	s.chain(s.admin(), 30)
-	requests := wire.SliceRequests{}
+	requests := api.SliceRequests{}
 	for n := range 100 {
-		q := wire.SliceRequest{Anchor: turnID(n%40 + 1)}
+		q := api.SliceRequest{Anchor: turnID(n%40 + 1)}
 		switch n % 10 {
 		case 7:
 			q.Format = "markdown"
@@ -246,7 +246,7 @@ func TestSliceBatch(t *testing.T) {
 		}
 		requests.Requests = append(requests.Requests, q)
 	}
-	var r wire.BatchResults
+	var r api.BatchResults
 	s.expect(200, question{op: "cutSlices", key: s.admin(), body: requests}).decode(t, &r)
 	if len(r.Results) != 100 {
 		t.Fatalf("%d results", len(r.Results))
@@ -290,7 +290,7 @@ func TestSliceBatch(t *testing.T) {
 	}
 	requests.Requests = append(requests.Requests, requests.Requests[0])
 	s.refused(400, "invalid_request", question{op: "cutSlices", key: s.admin(), body: requests})
-	s.refused(400, "invalid_request", question{op: "cutSlices", key: s.admin(), body: wire.SliceRequests{Requests: []wire.SliceRequest{}}})
+	s.refused(400, "invalid_request", question{op: "cutSlices", key: s.admin(), body: api.SliceRequests{Requests: []api.SliceRequest{}}})
 }
 
 func TestVerifyToken(t *testing.T) {
@@ -298,9 +298,9 @@ func TestVerifyToken(t *testing.T) {
 	s.chain(s.admin(), 3)
 	bundle, _ := s.cut(s.admin(), 3)
 	claim := claimOf(t, bundle)
-	verify := func(body any) wire.TokenVerdict {
+	verify := func(body any) api.TokenVerdict {
 		t.Helper()
-		var v wire.TokenVerdict
+		var v api.TokenVerdict
 		s.expect(200, question{op: "verifyToken", key: s.keys[tenantA][access.Verifier], body: body}).decode(t, &v)
 		if v.Admissible != (v.Outcome == "verified") || v.Admissible != (v.Reason == "") {
 			t.Errorf("%+v contradicts itself", v)
@@ -375,9 +375,9 @@ func TestVerifyBundle(t *testing.T) {
 	s := start(t)
 	s.chain(s.admin(), 5)
 	bundle, id := s.cut(s.admin(), 3)
-	verify := func(key string, body []byte) wire.BundleVerdict {
+	verify := func(key string, body []byte) api.BundleVerdict {
 		t.Helper()
-		var v wire.BundleVerdict
+		var v api.BundleVerdict
 		s.expect(200, question{op: "verifyBundle", key: key, body: body}).decode(t, &v)
 		sum := sha256.Sum256(body)
 		if v.Admissible != (v.Outcome == "verified") || v.Admissible != (v.Reason == "") || v.BundleSHA256 != hex.EncodeToString(sum[:]) {
@@ -413,7 +413,7 @@ func TestVerifyBundle(t *testing.T) {
 	if v := verify(key, pretty.Bytes()); v.Outcome != "malformed" {
 		t.Errorf("another spelling: got %+v", v)
 	}
-	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, body: wire.ErasureRequest{Reason: "asked for"}})
+	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, body: api.ErasureRequest{Reason: "asked for"}})
 	redacted, _ := s.cut(s.admin(), 3)
 	if v := verify(key, redacted); !v.Admissible || !slices.Equal(v.Redacted, []string{turnID(2)}) {
 		t.Errorf("got %+v", v)
@@ -432,7 +432,7 @@ func TestRecords(t *testing.T) {
 	var listed []string
 	cursor := url.Values{"limit": {"4"}}
 	for {
-		var page wire.Slices
+		var page api.Slices
 		s.expect(200, question{op: "listSlices", key: s.admin(), query: cursor}).decode(t, &page)
 		for _, i := range page.Slices {
 			listed = append(listed, i.SliceID)
@@ -440,21 +440,21 @@ func TestRecords(t *testing.T) {
 		if page.Next == "" {
 			break
 		}
-		cursor.Set("cursor", page.Next)
+		cursor.Set("after", page.Next)
 	}
 	if !slices.Equal(listed, ids) {
 		t.Errorf("listed %v, want %v", listed, ids)
 	}
-	var record wire.SliceRecord
+	var record api.SliceRecord
 	s.expect(200, question{op: "getSlice", key: s.admin(), path: map[string]string{"slice_id": ids[2]}}).decode(t, &record)
 	sum := sha256.Sum256(bundles[2])
 	if len(record.Issued) != 1 || record.Issued[0].Anchor != turnID(3) || record.Issued[0].BundleSHA256 != hex.EncodeToString(sum[:]) {
 		t.Errorf("got %+v", record)
 	}
 	path := map[string]string{"slice_id": ids[2]}
-	replay := func(body any) wire.Replay {
+	replay := func(body any) api.Replay {
 		t.Helper()
-		var r wire.Replay
+		var r api.Replay
 		s.expect(200, question{op: "replaySlice", key: s.keys[tenantA][access.Auditor], path: path, body: body}).decode(t, &r)
 		return r
 	}
@@ -471,44 +471,44 @@ func TestRecords(t *testing.T) {
 	}
 	s.refused(400, "invalid_request", question{op: "replaySlice", key: s.admin(), path: path, body: bundles[3]})
 	s.refused(422, "malformed_bundle", question{op: "replaySlice", key: s.admin(), path: path, body: "{}"})
-	var event wire.Event
-	erase := question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, body: wire.ErasureRequest{Reason: "asked for"}}
+	var event api.Event
+	erase := question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, body: api.ErasureRequest{Reason: "asked for"}}
 	s.expect(200, erase).decode(t, &event)
 	if event.Kind != "erasure" || event.Turn != turnID(2) || event.Reason != "asked for" || event.Seq != 8 {
 		t.Errorf("got %+v", event)
 	}
-	var again wire.Event
+	var again api.Event
 	erase.body, erase.query = nil, url.Values{"reason": {"another reason"}}
 	s.expect(200, erase).decode(t, &again)
 	if again != event {
 		t.Errorf("erased again: got %+v, want the first event", again)
 	}
-	for _, r := range []wire.Replay{replay(nil), replay(bundles[2])} {
+	for _, r := range []api.Replay{replay(nil), replay(bundles[2])} {
 		if r.Outcome != "erased" || !slices.Equal(r.Erased, []string{turnID(2)}) {
 			t.Errorf("got %+v", r)
 		}
 	}
-	var stored wire.StoredTurn
+	var stored api.StoredTurn
 	s.expect(200, question{op: "getTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}}).decode(t, &stored)
 	if !stored.Redacted || strings.Contains(string(stored.Turn), "turn 2") {
 		t.Errorf("got %+v", stored)
 	}
-	s.refused(404, "not_found", question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(99)}, body: wire.ErasureRequest{Reason: "x"}})
+	s.refused(404, "not_found", question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(99)}, body: api.ErasureRequest{Reason: "x"}})
 	s.refused(400, "invalid_request", question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}})
-	s.refused(400, "invalid_request", question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, body: wire.ErasureRequest{}})
-	s.refused(400, "invalid_request", question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, query: url.Values{"reason": {"a"}}, body: wire.ErasureRequest{Reason: "b"}})
-	s.refused(400, "invalid_request", question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, body: wire.ErasureRequest{Reason: strings.Repeat("é", 600)}})
+	s.refused(400, "invalid_request", question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, body: api.ErasureRequest{}})
+	s.refused(400, "invalid_request", question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, query: url.Values{"reason": {"a"}}, body: api.ErasureRequest{Reason: "b"}})
+	s.refused(400, "invalid_request", question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, body: api.ErasureRequest{Reason: strings.Repeat("é", 600)}})
 
-	var e wire.Explanation
-	s.expect(200, question{op: "explainTurn", key: s.keys[tenantA][access.Auditor], path: path, body: wire.ExplainRequest{Turn: turnID(1)}}).decode(t, &e)
+	var e api.Explanation
+	s.expect(200, question{op: "explainTurn", key: s.keys[tenantA][access.Auditor], path: path, body: map[string]string{"turn": turnID(1)}}).decode(t, &e)
 	if !e.Selected || e.Standing != "selected" || e.SliceID != ids[2] || e.Explanation == "" || e.Admission == nil {
 		t.Errorf("got %+v", e)
 	}
-	s.expect(200, question{op: "explainTurn", key: s.admin(), path: path, body: wire.ExplainRequest{Turn: turnID(7)}}).decode(t, &e)
+	s.expect(200, question{op: "explainTurn", key: s.admin(), path: path, body: map[string]string{"turn": turnID(7)}}).decode(t, &e)
 	if e.Selected || e.Standing != "not_in_view" {
 		t.Errorf("got %+v", e)
 	}
-	s.refused(404, "not_found", question{op: "explainTurn", key: s.admin(), path: path, body: wire.ExplainRequest{Turn: turnID(99)}})
+	s.refused(404, "not_found", question{op: "explainTurn", key: s.admin(), path: path, body: map[string]string{"turn": turnID(99)}})
 	for _, op := range []string{"getSlice", "replaySlice"} {
 		s.refused(404, "not_found", question{op: op, key: s.admin(), path: map[string]string{"slice_id": "00000000000000ff"}})
 		s.refused(400, "invalid_request", question{op: op, key: s.admin(), path: map[string]string{"slice_id": "nope"}})
@@ -517,13 +517,13 @@ func TestRecords(t *testing.T) {
 
 func TestPolicies(t *testing.T) {
 	s := start(t)
-	var list wire.Policies
+	var list api.Policies
 	s.expect(200, question{op: "listPolicies", key: s.admin()}).decode(t, &list)
 	if len(list.Policies) != 2 || list.Policies[0].PolicyID != "default@1" || list.Policies[1].PolicyID != "facts@1" {
 		t.Errorf("got %+v", list)
 	}
 	narrow := `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2,"max_radius":4,"phase_weights":{"synthesis":1,"planning":0.9,"consolidation":0.6,"debugging":0.5,"exploration":0.3},"salience_weight":0.3,"distance_decay":0.9,"include_siblings":true,"max_siblings":2}}`
-	var added, shown wire.RegisteredPolicy
+	var added, shown api.RegisteredPolicy
 	for range 2 {
 		s.expect(200, question{op: "registerPolicy", key: s.admin(), body: narrow}).decode(t, &added)
 	}
@@ -543,7 +543,7 @@ func TestPolicies(t *testing.T) {
 	}
 	s.refused(400, "invalid_request", question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"new@1","policy":{"type":"slice_policy_v2"}}`})
 	// What is left out is default@1's.
-	var brief wire.RegisteredPolicy
+	var brief api.RegisteredPolicy
 	s.expect(200, question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"brief@1","policy":{"type":"slice_policy_v1"}}`}).decode(t, &brief)
 	if brief.PolicyParamsHash != list.Policies[0].PolicyParamsHash {
 		t.Errorf("got %+v", brief)
@@ -556,7 +556,7 @@ func TestPolicies(t *testing.T) {
 		t.Errorf("got %+v", list)
 	}
 	s.chain(s.admin(), 5)
-	a := s.expect(200, question{op: "cutSlice", key: s.admin(), body: wire.SliceRequest{Anchor: turnID(3), Policy: "narrow@1"}})
+	a := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(3), Policy: "narrow@1"}})
 	if b, err := slice.ParseBundle(a.body); err != nil || len(b.Turns) != 2 {
 		t.Errorf("%v, %d turns", err, len(b.Turns))
 	}
@@ -589,7 +589,7 @@ func TestOpenToEverybody(t *testing.T) {
 		}
 	}
 	s.server.Stop()
-	var h wire.Health
+	var h api.Health
 	s.expect(http.StatusServiceUnavailable, question{op: "ready"}).decode(t, &h)
 	if h.Status != "stopping" {
 		t.Errorf("got %+v", h)
@@ -604,7 +604,7 @@ func TestUnrouted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var p wire.Problem
+		var p api.Problem
 		err = json.NewDecoder(r.Body).Decode(&p)
 		_ = r.Body.Close()
 		if err != nil || p.Code != want || r.Header.Get("Content-Type") != "application/problem+json" {

@@ -21,6 +21,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger/identity"
@@ -28,7 +29,6 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A service is a real server with a real client over loopback. Every answer is held
@@ -72,7 +72,7 @@ func (l *logged) String() string {
 
 func contractOf(t testing.TB) *openapi3.T {
 	t.Helper()
-	text, err := os.ReadFile("openapi.yaml")
+	text, err := os.ReadFile("openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,9 +164,9 @@ func (a *answer) decode(t testing.TB, into any) {
 	}
 }
 
-func (a *answer) problem(t testing.TB) wire.Problem {
+func (a *answer) problem(t testing.TB) api.Problem {
 	t.Helper()
-	var p wire.Problem
+	var p api.Problem
 	a.decode(t, &p)
 	return p
 }
@@ -313,7 +313,7 @@ func (s *service) expect(status int, q question) *answer {
 }
 
 // refused is ask where a problem is expected.
-func (s *service) refused(status int, code string, q question) wire.Problem {
+func (s *service) refused(status int, code string, q question) api.Problem {
 	s.t.Helper()
 	a := s.expect(status, q)
 	p := a.problem(s.t)
@@ -352,17 +352,17 @@ func (s *service) chain(key string, n int) {
 // cut gives a bundle and its slice id.
 func (s *service) cut(key string, anchor int) (bundle []byte, id string) {
 	s.t.Helper()
-	a := s.expect(http.StatusOK, question{op: "cutSlice", key: key, body: wire.SliceRequest{Anchor: turnID(anchor)}})
+	a := s.expect(http.StatusOK, question{op: "cutSlice", key: key, body: api.SliceRequest{Anchor: turnID(anchor)}})
 	return a.body, a.header.Get("Slice-Id")
 }
 
 // claimOf gives the token's claim of a bundle.
-func claimOf(t testing.TB, bundle []byte) wire.TokenClaim {
+func claimOf(t testing.TB, bundle []byte) api.TokenClaim {
 	t.Helper()
 	var b struct {
-		Provenance wire.TokenClaim `json:"provenance"`
-		Token      string          `json:"token"`
-		KeyID      string          `json:"key_id"`
+		Provenance api.TokenClaim `json:"provenance"`
+		Token      string         `json:"token"`
+		KeyID      string         `json:"key_id"`
 	}
 	if err := json.Unmarshal(bundle, &b); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -17,7 +18,6 @@ import (
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A cutting is a slice request, read.
@@ -88,11 +88,11 @@ func (c *call) cutSlice() error {
 	tag := issued.Record.Bundle.String()
 	media, data := jsonType, issued.Bundle
 	switch q.format {
-	case wire.FormatMarkdown:
+	case api.FormatMarkdown:
 		media = markdownType
 		data, err = rendered(issued, markdown)
 		tag += "-" + q.format
-	case wire.FormatMessages:
+	case api.FormatMessages:
 		data, err = rendered(issued, render.Messages)
 		tag += "-" + q.format
 	}
@@ -115,7 +115,7 @@ func markdown(b *slice.Bundle) ([]byte, error) { return render.Markdown(b), nil 
 
 func (c *call) cutSlices() error {
 	items := c.value.Get("requests").Items
-	results := make([]wire.BatchResult, len(items))
+	results := make([]api.BatchResult, len(items))
 	left := atomic.Int64{}
 	left.Store(int64(c.server.config.Limits.BatchBytes))
 	work := make(chan int)
@@ -132,12 +132,12 @@ func (c *call) cutSlices() error {
 	}
 	close(work)
 	wg.Wait()
-	return c.json(http.StatusOK, wire.BatchResults{Results: results})
+	return c.json(http.StatusOK, api.BatchResults{Results: results})
 }
 
 // cutOne cuts one slice of a batch. What fails is its own problem, and a panic
 // nobody else's.
-func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w wire.BatchResult) {
+func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w api.BatchResult) {
 	defer func() {
 		if p := recover(); p != nil {
 			w = c.failed(fmt.Errorf("panic: %v", p))
@@ -158,15 +158,15 @@ func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w wire.BatchResult) {
 	if left.Add(-int64(len(issued.Bundle))) < 0 {
 		return c.failed(full)
 	}
-	w = wire.BatchResult{Status: http.StatusOK, SliceID: string(issued.Slice.Provenance.SliceID), BundleSHA256: issued.Record.Bundle.String()}
+	w = api.BatchResult{Status: http.StatusOK, SliceID: string(issued.Slice.Provenance.SliceID), BundleSHA256: issued.Record.Bundle.String()}
 	switch q.format {
-	case wire.FormatMarkdown:
+	case api.FormatMarkdown:
 		text, err := rendered(issued, markdown)
 		if err != nil {
 			return c.failed(err)
 		}
 		w.Markdown = string(text)
-	case wire.FormatMessages:
+	case api.FormatMessages:
 		text, err := rendered(issued, render.Messages)
 		if err != nil {
 			return c.failed(err)
@@ -184,55 +184,48 @@ func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w wire.BatchResult) {
 	return w
 }
 
-func (c *call) failed(err error) wire.BatchResult {
+func (c *call) failed(err error) api.BatchResult {
 	p := problemOf(err)
 	if p.code == codeInternal {
 		c.server.config.Log.ErrorContext(c.ctx, "slice of a batch", "request_id", c.id, "error", p.cause)
 	}
 	w := p.wire(c.id)
-	return wire.BatchResult{Status: w.Status, Problem: w}
+	return api.BatchResult{Status: w.Status, Problem: w}
 }
 
-func (c *call) listSlices() error {
-	after, err := c.cursorNumber()
+func (c *call) listSlices(in api.Paging) (w api.Slices, err error) {
+	after, err := number(in.After)
 	if err != nil {
-		return err
+		return w, err
 	}
-	limit := c.page()
+	limit := pageOf(in.Limit)
 	list, err := c.server.config.Kernel.IssuedAfter(c.ctx, c.tenant(), after, limit+1)
 	if err != nil {
-		return err
+		return w, err
 	}
-	w := wire.Slices{Slices: []wire.Issued{}}
+	w.Slices = []api.Issued{}
 	for i := range list[:min(limit, len(list))] {
 		w.Slices = append(w.Slices, view.Issued(&list[i]))
 	}
 	if len(list) > limit {
 		w.Next = strconv.FormatUint(list[limit-1].Number, 10)
 	}
-	return c.json(http.StatusOK, w)
+	return w, nil
 }
 
-// records gives the records of the slice that the path names.
-func (c *call) records() ([]store.Issued, error) {
-	id, err := slice.ParseSliceID(c.params["slice_id"])
-	if err != nil {
-		return nil, err
-	}
-	c.slice = string(id)
-	return c.server.config.Kernel.Issued(c.ctx, c.tenant(), id)
-}
-
-func (c *call) getSlice() error {
-	list, err := c.records()
-	if err != nil {
-		return err
-	}
-	w := wire.SliceRecord{SliceID: c.slice, Issued: make([]wire.Issued, len(list))}
+func (c *call) getSlice(in api.SliceByID) (w api.SliceRecord, err error) {
+	list, err := c.records(&in)
+	w = api.SliceRecord{SliceID: c.slice, Issued: make([]api.Issued, len(list))}
 	for i := range list {
 		w.Issued[i] = view.Issued(&list[i])
 	}
-	return c.json(http.StatusOK, w)
+	return w, err
+}
+
+// records returns the records of a slice.
+func (c *call) records(of *api.SliceByID) ([]store.Issued, error) {
+	c.slice = of.SliceID
+	return c.server.config.Kernel.Issued(c.ctx, c.tenant(), slice.SliceID(of.SliceID))
 }
 
 func (c *call) replaySlice() error {
@@ -259,24 +252,24 @@ func (c *call) replaySlice() error {
 	return c.json(http.StatusOK, view.Replay(replay))
 }
 
-func (c *call) explainTurn() error {
-	list, err := c.records()
+func (c *call) explainTurn(in api.ExplainRequest) (w api.Explanation, err error) {
+	list, err := c.records(&in.SliceByID)
 	if err != nil {
-		return err
+		return w, err
 	}
 	newest := &list[len(list)-1]
 	k := c.server.config.Kernel
-	turn, err := k.Resolve(c.ctx, c.tenant(), c.value.Get("turn").Text)
+	turn, err := k.Resolve(c.ctx, c.tenant(), in.Turn)
 	if err != nil {
-		return at("turn", err)
+		return w, at("turn", err)
 	}
 	p := &newest.Provenance
 	request := kernel.Request{Anchor: p.Anchor, Policy: p.PolicyID, AsOf: newest.AsOf}
 	e, err := k.Explain(c.ctx, c.tenant(), request, turn)
 	if err != nil {
-		return err
+		return w, err
 	}
-	w := view.Explanation(turn, &request, &e)
+	w = view.Explanation(turn, &request, &e)
 	w.SliceID = c.slice
-	return c.json(http.StatusOK, w)
+	return w, nil
 }

@@ -6,91 +6,36 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
-// readNames reads a name, or a list of names.
-func readNames(at *canon.Cursor) (names []string) {
-	if at.Is(canon.String) {
-		return []string{canon.Parsed(at, checkName)}
-	}
-	for _, item := range at.Items() {
-		names = append(names, canon.Parsed(item, checkName))
-	}
-	return names
+func (c *call) traverseKnowledge(in api.TraverseRequest) (api.Traversal, error) {
+	found, err := c.server.config.Kernel.Traverse(c.ctx, c.tenant(), kernel.Traversal{
+		Start: in.Start, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: in.MaxResults,
+		MinConfidence: in.MinConfidence, AsOf: in.AsOf, ValidAt: in.ValidAt,
+	})
+	return c.traversed(found, err)
 }
 
-func readTraversal(at *canon.Cursor) kernel.Traversal {
-	t := kernel.Traversal{Start: readNames(at.Field("start"))}
-	if f := at.Optional("predicates"); f != nil {
-		t.Predicates = readNames(f)
-	}
-	if f := at.Optional("direction"); f != nil {
-		t.Direction = knowledge.Direction(f.String())
-	}
-	if f := at.Optional("max_hops"); f != nil {
-		t.MaxHops = int(f.Uint(knowledge.MaxHops))
-	}
-	if f := at.Optional("max_results"); f != nil {
-		t.MaxResults = int(f.Uint(knowledge.MaxResults))
-	}
-	if f := at.Optional("min_confidence"); f != nil {
-		t.MinConfidence = canon.ParsedNumber(f, dag.ReadPPM)
-	}
-	if f := at.Optional("as_of"); f != nil {
-		t.AsOf = dag.Seq(f.Uint(canon.MaxInt))
-	}
-	if f := at.Optional("valid_at"); f != nil {
-		v := canon.Parsed(f, dag.ReadTime)
-		t.ValidAt = &v
-	}
-	at.Close()
-	return t
-}
-
-func (c *call) traverseKnowledge() error {
-	at := canon.Open(c.value)
-	t := readTraversal(at)
-	if err := at.Err(); err != nil {
-		return err
-	}
-	found, err := c.server.config.Kernel.Traverse(c.ctx, c.tenant(), t)
+// traversed shows a traversal, or paths.
+func (c *call) traversed(found *kernel.Traversed, err error) (api.Traversal, error) {
 	if err != nil {
-		return err
+		return api.Traversal{}, err
 	}
-	return c.traversed(found)
-}
-
-// traversed answers with a traversal, or with paths.
-func (c *call) traversed(found *kernel.Traversed) error {
 	written, err := c.server.config.Kernel.Written(c.ctx, c.tenant(), found)
 	if err != nil {
-		return err
+		return api.Traversal{}, err
 	}
-	return c.json(http.StatusOK, view.Traversal(found, written))
+	return view.Traversal(found, written), nil
 }
 
-func (c *call) findPaths() error {
-	p := paramReader{c: c}
-	q := kernel.PathQuery{
-		From: p.name("from"), To: p.name("to"), Count: p.number("k"), MaxHops: p.number("max_hops"), Predicates: p.names("predicates"),
-		Direction: knowledge.Direction(c.params["direction"]), MinConfidence: p.fraction("min_confidence"), AsOf: p.seq("as_of"), ValidAt: p.time("valid_at"),
-	}
-	if p.err != nil {
-		return p.err
-	}
-	found, err := c.server.config.Kernel.Paths(c.ctx, c.tenant(), q)
-	if err != nil {
-		return err
-	}
-	return c.traversed(found)
+func (c *call) findPaths(in api.PathQuery) (api.Traversal, error) {
+	return c.traversed(c.server.config.Kernel.Paths(c.ctx, c.tenant(), kernel.PathQuery(in)))
 }
 
 // Media types of drawings.
@@ -111,13 +56,13 @@ var drawings = map[string]struct {
 }
 
 func (c *call) drawKnowledge() error {
-	p := paramReader{c: c}
-	t := kernel.Traversal{
-		Start: []string{p.name("entity")}, MaxHops: p.number("max_hops"), MaxResults: p.number("max_results"), Predicates: p.names("predicates"),
-		Direction: knowledge.Direction(c.params["direction"]), MinConfidence: p.fraction("min_confidence"), AsOf: p.seq("as_of"), ValidAt: p.time("valid_at"),
+	in, err := readIn[api.Drawing](c)
+	if err != nil {
+		return err
 	}
-	if p.err != nil {
-		return p.err
+	t := kernel.Traversal{
+		Start: []string{in.Entity}, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: in.MaxResults,
+		MinConfidence: in.MinConfidence, AsOf: in.AsOf, ValidAt: in.ValidAt,
 	}
 	found, err := c.server.config.Kernel.Traverse(c.ctx, c.tenant(), t)
 	if err != nil {
@@ -127,7 +72,7 @@ func (c *call) drawKnowledge() error {
 	if err != nil {
 		return err
 	}
-	as := drawings[cmp.Or(c.params["format"], "d3")]
+	as := drawings[cmp.Or(in.Format, "d3")]
 	g := render.GraphOf(found.Aliases.Resolve(start), &found.Answer, found.Aliases.Resolve)
 	g.AsOf = found.AsOf
 	data, err := as.draw(g)
@@ -143,30 +88,26 @@ const mostCounts = 100
 // statsPage is how many acts are read at once for counts.
 const statsPage = 1000
 
-func (c *call) knowledgeStats() error {
-	p := paramReader{c: c}
-	asOf := p.seq("as_of")
-	if p.err != nil {
-		return p.err
-	}
+func (c *call) knowledgeStats(in api.View) (w api.KnowledgeStats, err error) {
+	asOf := in.AsOf
 	k := c.server.config.Kernel
 	if asOf == 0 {
 		head, err := k.Head(c.ctx, c.tenant())
 		if err != nil {
-			return err
+			return w, err
 		}
 		asOf = head
 	}
 	aliases, err := k.Aliases(c.ctx, c.tenant(), asOf)
 	if err != nil {
-		return err
+		return w, err
 	}
-	w := wire.KnowledgeStats{Aliases: aliases.Len(), AsOf: uint64(asOf)}
+	w = api.KnowledgeStats{Aliases: aliases.Len(), AsOf: uint64(asOf)}
 	entities, predicates, sources := map[string]bool{}, map[string]int{}, map[string]int{}
 	for after := dag.Seq(0); after < asOf; {
 		list, err := k.Acts(c.ctx, c.tenant(), after, statsPage)
 		if err != nil {
-			return err
+			return w, err
 		}
 		for i := range list {
 			if v, ok := list[i].Version(); ok && v.Seen(asOf) {
@@ -184,16 +125,16 @@ func (c *call) knowledgeStats() error {
 	w.Entities = len(entities)
 	w.Predicates, w.PredicatesTotal = counts(predicates), len(predicates)
 	w.Sources, w.SourcesTotal = counts(sources), len(sources)
-	return c.json(http.StatusOK, w)
+	return w, nil
 }
 
 // counts gives the names with the most facts, the most first.
-func counts(of map[string]int) []wire.NameCount {
-	list := make([]wire.NameCount, 0, len(of))
+func counts(of map[string]int) []api.NameCount {
+	list := make([]api.NameCount, 0, len(of))
 	for name, n := range of {
-		list = append(list, wire.NameCount{Name: name, Facts: n})
+		list = append(list, api.NameCount{Name: name, Facts: n})
 	}
-	slices.SortFunc(list, func(a, b wire.NameCount) int {
+	slices.SortFunc(list, func(a, b api.NameCount) int {
 		return cmp.Or(cmp.Compare(b.Facts, a.Facts), cmp.Compare(a.Name, b.Name))
 	})
 	return list[:min(len(list), mostCounts)]

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/wire"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // lovelace records a small graph: ada -wrote-> note-g -about-> bernoulli-numbers, babbage
@@ -16,10 +17,10 @@ import (
 func (s *service) lovelace(key string) {
 	s.t.Helper()
 	knew := triple("Charles Babbage", "knew", "Ada Lovelace")
-	knew.Confidence = "0.5"
+	knew.Confidence = new(dag.PPM(500_000))
 	until := triple("Countess of Lovelace", "lived in", "London")
-	until.ValidUntil = "1990-01-01T00:00:00Z"
-	s.expect(200, question{op: "learnFacts", key: key, body: wire.Knowledge{Facts: []wire.NewFact{
+	until.ValidUntil = new(dag.Time(631152000_000000))
+	s.expect(200, question{op: "learnFacts", key: key, body: api.Knowledge{Facts: []api.NewFact{
 		triple("Ada Lovelace", "wrote", "Note G"), triple("Note G", "about", "Bernoulli numbers"), knew, until,
 	}}})
 	s.alias(key, "Countess of Lovelace", "Ada Lovelace")
@@ -27,10 +28,10 @@ func (s *service) lovelace(key string) {
 
 func (s *service) alias(key, alias, canonical string) {
 	s.t.Helper()
-	s.expect(200, question{op: "addAliases", key: key, body: map[string]any{"aliases": []wire.Alias{{Alias: alias, Canonical: canonical}}}})
+	s.expect(200, question{op: "addAliases", key: key, body: map[string]any{"aliases": []api.Alias{{Alias: alias, Canonical: canonical}}}})
 }
 
-func reachedNames(w *wire.Traversal) (names []string) {
+func reachedNames(w *api.Traversal) (names []string) {
 	for _, r := range w.Reached {
 		names = append(names, r.Entity)
 	}
@@ -53,15 +54,15 @@ func TestTraverseKnowledge(t *testing.T) {
 		`{"start":"ada lovelace","valid_at":"2000-01-01T00:00:00Z","max_results":9}`: "bernoulli-numbers charles-babbage note-g",
 		`{"start":["nobody","babbage"]}`:                                             "",
 	} {
-		var w wire.Traversal
+		var w api.Traversal
 		s.expect(200, question{op: "traverseKnowledge", key: s.admin(), body: body}).decode(t, &w)
 		if got := strings.Join(reachedNames(&w), " "); got != want || w.Cut != "" || w.AsOf == 0 {
 			t.Errorf("%s: got %s (%+v)", body, got, w)
 		}
 	}
-	var w wire.Traversal
+	var w api.Traversal
 	s.expect(200, question{op: "traverseKnowledge", key: s.admin(), body: `{"start":"charles babbage"}`}).decode(t, &w)
-	i := slices.IndexFunc(w.Reached, func(r wire.Reached) bool { return r.Entity == "london" })
+	i := slices.IndexFunc(w.Reached, func(r api.Reached) bool { return r.Entity == "london" })
 	if i < 0 {
 		t.Fatalf("got %+v", w)
 	}
@@ -107,12 +108,12 @@ func TestFindPaths(t *testing.T) {
 	s := start(t)
 	s.lovelace(s.admin())
 	s.learn(s.admin(), triple("Ada Lovelace", "studied", "Bernoulli numbers"))
-	find := func(query ...string) (w wire.Traversal) {
+	find := func(query ...string) (w api.Traversal) {
 		t.Helper()
 		s.expect(200, question{op: "findPaths", key: s.admin(), query: values(query...)}).decode(t, &w)
 		return w
 	}
-	w := find("from", "countess of lovelace", "to", "Bernoulli Numbers", "k", "5")
+	w := find("from", "countess of lovelace", "to", "Bernoulli Numbers", "count", "5")
 	if len(w.Reached) != 2 || w.Reached[0].Hops != 1 || w.Reached[1].Hops != 2 || w.Reached[0].Path[0].Predicate != "studied" || w.AsOf != 6 {
 		t.Errorf("got %+v", w)
 	}
@@ -128,7 +129,7 @@ func TestFindPaths(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]string{
-		{}, {"from", "a"}, {"from", "a", "to", "???"}, {"from", "a", "to", "A"}, {"from", "a", "to", "b", "k", "51"}, {"from", "a", "to", "b", "k", "0"}, {"from", "a", "to", "b", "max_hops", "9"},
+		{}, {"from", "a"}, {"from", "a", "to", "???"}, {"from", "a", "to", "A"}, {"from", "a", "to", "b", "count", "51"}, {"from", "a", "to", "b", "count", "0"}, {"from", "a", "to", "b", "max_hops", "9"},
 		{"from", "a", "to", "b", "direction", "up"}, {"from", "a", "to", "b", "predicates", "x,,y"}, {"from", "a", "to", "b", "min_confidence", "2"},
 	} {
 		s.refused(400, "invalid_request", question{op: "findPaths", key: s.admin(), query: values(bad...)})
@@ -171,7 +172,7 @@ func TestDrawKnowledge(t *testing.T) {
 
 func TestKnowledgeStats(t *testing.T) {
 	s := start(t)
-	stats := func(query url.Values) (w wire.KnowledgeStats) {
+	stats := func(query url.Values) (w api.KnowledgeStats) {
 		t.Helper()
 		s.expect(200, question{op: "knowledgeStats", key: s.admin(), query: query}).decode(t, &w)
 		return w
@@ -192,7 +193,7 @@ func TestKnowledgeStats(t *testing.T) {
 	if w := stats(values("as_of", "4")); w.Facts != 4 || w.Entities != 6 || w.Aliases != 0 || w.AsOf != 4 || w.SourcesTotal != 1 {
 		t.Errorf("as of 4: got %+v", w)
 	}
-	many := wire.Knowledge{}
+	many := api.Knowledge{}
 	for n := range 2500 {
 		many.Facts = append(many.Facts, triple("hub", "has "+fmt.Sprint(n%150), "part "+fmt.Sprint(n)))
 	}
@@ -207,7 +208,7 @@ func TestAliases(t *testing.T) {
 	s := start(t)
 	s.lovelace(s.admin())
 	add := func(body string) question { return question{op: "addAliases", key: s.admin(), body: body} }
-	list := func(query ...string) (w wire.Aliases) {
+	list := func(query ...string) (w api.Aliases) {
 		t.Helper()
 		s.expect(200, question{op: "listAliases", key: s.admin(), query: values(query...)}).decode(t, &w)
 		return w
@@ -218,7 +219,7 @@ func TestAliases(t *testing.T) {
 	if w := list("as_of", "4"); w.Total != 0 || w.Aliases == nil {
 		t.Errorf("got %+v", w)
 	}
-	var w wire.AliasesAdded
+	var w api.AliasesAdded
 	s.expect(200, add(`{"aliases":[{"alias":"countess of lovelace","canonical":"ada lovelace"},{"alias":"A. A. L.","canonical":"ADA LOVELACE"},{"alias":"100%41","canonical":"hundred"}]}`)).decode(t, &w)
 	if w.Added != 2 || w.Existing != 1 || w.List != nil {
 		t.Errorf("got %+v", w)
@@ -261,13 +262,13 @@ func TestAliases(t *testing.T) {
 		if page.Next == "" {
 			break
 		}
-		cursor = []string{"limit", "2", "cursor", page.Next}
+		cursor = []string{"limit", "2", "after", page.Next}
 		s.alias(s.admin(), "aaa", "zzz") // not of the view that is listed
 	}
 	if want := []string{"100%41", "a-a-l", "countess-of-lovelace"}; !slices.Equal(names, want) {
 		t.Errorf("got %q", names)
 	}
-	remove := func(alias string) (o wire.KnowledgeOutcome) {
+	remove := func(alias string) (o api.KnowledgeOutcome) {
 		t.Helper()
 		s.expect(200, question{op: "removeAlias", key: s.admin(), path: map[string]string{"alias": alias}}).decode(t, &o)
 		return o
@@ -291,7 +292,7 @@ func TestAliasList(t *testing.T) {
 	csv := func(body string) question {
 		return question{op: "addAliases", key: s.admin(), media: "text/csv", body: body}
 	}
-	var w wire.AliasesAdded
+	var w api.AliasesAdded
 	s.expect(200, csv("alias,canonical\nA. A. L.,Ada Lovelace\nLondinium,London\nCountess of Lovelace,Ada Lovelace\nMe,me\n???,x\ny,one\ny,two\np,q\nq,r\n")).decode(t, &w)
 	l := w.List
 	if w.Added != 2 || w.Existing != 1 || l == nil || l.Entries != 9 || l.Same != 1 || l.Skipped != 1 || l.Ambiguous != 2 || l.Chained != 2 || len(l.Examples) != 4 {
@@ -328,20 +329,20 @@ func TestKnowledgeTenants(t *testing.T) {
 	of := triple("Ada Lovelace", "wrote", "Sketches")
 	of.Turn = turnID(1)
 	s.refused(422, "unknown_evidence", question{op: "learnFact", key: b, body: of})
-	of.Turn, of.Supersedes = "", []string{mine}
+	of.Turn, of.Supersedes = "", []dag.Digest{mustDigest(t, mine)}
 	s.refused(409, "not_believed", question{op: "learnFact", key: b, body: of})
 	of.Supersedes = nil
 	s.learn(b, of)
 	s.refused(404, "not_found", question{op: "factHistory", key: b, path: map[string]string{"statement": mine}})
-	var retracted wire.Retracted
+	var retracted api.Retracted
 	s.expect(200, question{op: "retractFacts", key: b, query: values("statement", mine)}).decode(t, &retracted)
-	var removed wire.KnowledgeOutcome
+	var removed api.KnowledgeOutcome
 	s.expect(200, question{op: "removeAlias", key: b, path: map[string]string{"alias": "countess-of-lovelace"}}).decode(t, &removed)
-	var aliases wire.Aliases
+	var aliases api.Aliases
 	s.expect(200, question{op: "listAliases", key: b}).decode(t, &aliases)
-	var w wire.Traversal
+	var w api.Traversal
 	s.expect(200, question{op: "traverseKnowledge", key: b, body: `{"start":"ada lovelace"}`}).decode(t, &w)
-	var changes wire.KnowledgeChanges
+	var changes api.KnowledgeChanges
 	s.expect(200, question{op: "knowledgeChanges", key: b}).decode(t, &changes)
 	if retracted.Total != 0 || removed.Result != "absent" || aliases.Total != 0 || fmt.Sprint(reachedNames(&w)) != "[sketches]" || len(changes.Acts) != 1 {
 		t.Errorf("got %+v %+v %+v %+v %+v", retracted, removed, aliases, w, changes)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,12 +12,12 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 func (c *call) admitTurns() error {
@@ -230,20 +231,12 @@ func lineError(err error, n, most int) error {
 	return bodyError(err)
 }
 
-func (c *call) getTurn() error {
-	id, err := dag.ParseTurnID(c.params["id"])
+func (c *call) getTurn(in api.TurnByID) (w api.StoredTurn, err error) {
+	record, err := c.server.config.Kernel.Turn(c.ctx, c.tenant(), in.ID)
 	if err != nil {
-		return err
+		return w, err
 	}
-	record, err := c.server.config.Kernel.Turn(c.ctx, c.tenant(), id)
-	if err != nil {
-		return err
-	}
-	w, err := view.Turn(&record)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, w)
+	return view.Turn(&record)
 }
 
 func (c *call) eraseTurn() error {
@@ -274,86 +267,76 @@ func (c *call) eraseTurn() error {
 	return c.json(http.StatusOK, view.Event(&event))
 }
 
-// page gives the limit that a listing was asked for.
-func (c *call) page() int {
-	if n, err := strconv.Atoi(c.params["limit"]); err == nil {
-		return n
-	}
-	return 100
-}
+// pageOf returns how many items of a list are asked for.
+func pageOf(limit int) int { return cmp.Or(limit, 100) }
 
-// cursorNumber reads a cursor that is a number.
-func (c *call) cursorNumber() (uint64, error) {
-	text, ok := c.params["cursor"]
-	if !ok {
+// number reads where a page begins, if that is a number.
+func number(after string) (uint64, error) {
+	if after == "" {
 		return 0, nil
 	}
-	n, err := strconv.ParseUint(text, 10, 64)
+	n, err := strconv.ParseUint(after, 10, 64)
 	if err != nil || n > canon.MaxInt {
-		return 0, c.badCursor(text)
+		return 0, badAfter(after)
 	}
 	return n, nil
 }
 
-func (c *call) badCursor(text string) error {
-	return &problem{code: codeInvalid, place: "query parameter cursor", detail: fmt.Sprintf("cursor %q is none that this listing gave", text)}
+func badAfter(text string) error {
+	return &problem{code: codeInvalid, place: "query parameter after", detail: fmt.Sprintf("after is %q, which is no next of this list", text)}
 }
 
-func (c *call) listConversations() error {
+func (c *call) listConversations(in api.Paging) (w api.Conversations, err error) {
 	var after dag.ConversationID
-	if text, ok := c.params["cursor"]; ok {
-		var err error
-		if after, err = dag.ParseConversationID(text); err != nil {
-			return c.badCursor(text)
+	if in.After != "" {
+		if after, err = dag.ParseConversationID(in.After); err != nil {
+			return w, badAfter(in.After)
 		}
 	}
-	limit := c.page()
+	limit := pageOf(in.Limit)
 	list, err := c.server.config.Kernel.Conversations(c.ctx, c.tenant(), after, limit+1)
 	if err != nil {
-		return err
+		return w, err
 	}
-	w := wire.Conversations{Conversations: []wire.Conversation{}}
+	w.Conversations = []api.Conversation{}
 	for i := range list[:min(limit, len(list))] {
 		w.Conversations = append(w.Conversations, view.Conversation(&list[i]))
 	}
 	if len(list) > limit {
 		w.Next = list[limit-1].ID.String()
 	}
-	return c.json(http.StatusOK, w)
+	return w, nil
 }
 
-func (c *call) getConversation() error {
-	id, err := dag.ParseConversationID(c.params["id"])
+func (c *call) getConversation(in api.ConversationByID) (w api.ConversationTurns, err error) {
+	id, err := dag.ParseConversationID(in.ID)
 	if err != nil {
-		return err
+		return w, err
 	}
-	after, err := c.cursorNumber()
+	after, err := number(in.After)
 	if err != nil {
-		return err
+		return w, err
 	}
-	credential, filtered := c.params["key"]
-	if filtered {
-		if err := access.CheckCredential(credential); err != nil {
-			return at("query parameter key", err)
+	if in.Key != "" {
+		if err := access.CheckCredential(in.Key); err != nil {
+			return w, at("query parameter key", err)
 		}
 	}
-	records, last, more, err := c.server.config.Kernel.TurnsBy(c.ctx, c.tenant(), credential, dag.Seq(after), &id, c.page(), c.server.config.Limits.PageBytes)
+	records, last, more, err := c.server.config.Kernel.TurnsBy(c.ctx, c.tenant(), in.Key, dag.Seq(after), &id, pageOf(in.Limit), c.server.config.Limits.PageBytes)
 	if err != nil {
-		return err
+		return w, err
 	}
 	if last == 0 && after == 0 {
-		return fmt.Errorf("conversation %s: %w", id, store.ErrNotFound)
+		return w, fmt.Errorf("conversation %s: %w", id, store.ErrNotFound)
 	}
-	w := wire.ConversationTurns{Conversation: id.String(), Turns: []wire.StoredTurn{}}
+	w = api.ConversationTurns{Conversation: id.String(), Turns: make([]api.StoredTurn, len(records))}
 	for i := range records {
-		t, err := view.Turn(&records[i])
-		if err != nil {
-			return err
+		if w.Turns[i], err = view.Turn(&records[i]); err != nil {
+			return w, err
 		}
-		w.Turns = append(w.Turns, t)
 	}
 	if more {
 		w.Next = strconv.FormatUint(uint64(last), 10)
 	}
-	return c.json(http.StatusOK, w)
+	return w, nil
 }

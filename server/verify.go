@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
@@ -87,24 +88,17 @@ func (c *call) verifyBundle() error {
 	return c.json(http.StatusOK, verdict)
 }
 
-func (c *call) listPolicies() error {
+func (c *call) listPolicies(api.None) (api.Policies, error) {
 	registry, err := c.server.config.Kernel.Policies(c.ctx, c.tenant())
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, view.Policies(registry))
+	return view.Policies(registry), err
 }
 
-func (c *call) getPolicy() error {
-	id, err := policy.ParseID(c.params["policy_id"])
+func (c *call) getPolicy(in api.PolicyByID) (w api.RegisteredPolicy, err error) {
+	p, err := c.server.config.Kernel.Policy(c.ctx, c.tenant(), policy.ID(in.PolicyID))
 	if err != nil {
-		return err
+		return w, err
 	}
-	p, err := c.server.config.Kernel.Policy(c.ctx, c.tenant(), id)
-	if err != nil {
-		return err
-	}
-	return c.json(http.StatusOK, view.Policy(p))
+	return view.Policy(p), nil
 }
 
 func (c *call) registerPolicy() error {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -20,7 +21,6 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A foreign is a log of somebody else's, in memory: what it holds, and who signs for it.
@@ -319,7 +319,7 @@ func TestCosigned(t *testing.T) {
 	}
 	s.chain(s.admin(), 2)
 	bundle, _ := s.cut(s.admin(), 2)
-	var e wire.Evidence // its leaf is newer than the checkpoint: they are asked again
+	var e api.Evidence // its leaf is newer than the checkpoint: they are asked again
 	s.expect(200, question{op: "attestBundle", key: s.admin(), body: bundle}).decode(t, &e)
 	p, err := ledger.ParseProof([]byte(e.Proof))
 	if err != nil {

@@ -24,11 +24,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A bare process answers with an HMAC of what it was sent.
@@ -68,14 +68,14 @@ func serveBare(addr string) error {
 	secret := bytes.Repeat([]byte{7}, 32)
 	e.GET("/", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
 	e.POST("/", func(c echo.Context) error {
-		var claim wire.TokenClaim
+		var claim api.TokenClaim
 		if err := json.NewDecoder(c.Request().Body).Decode(&claim); err != nil {
 			return err
 		}
 		h := hmac.New(sha256.New, secret)
 		_, _ = io.WriteString(h, claim.SliceID+"|"+claim.AnchorTurnID+"|"+claim.PolicyID+"|"+claim.PolicyParamsHash+"|"+claim.GraphSnapshotHash+"|"+claim.SchemaVersion) // never fails
 		ok := hmac.Equal([]byte(hex.EncodeToString(h.Sum(nil)[:16])), []byte(claim.Token))
-		return c.JSON(http.StatusOK, wire.TokenVerdict{Admissible: ok, KeyID: claim.KeyID})
+		return c.JSON(http.StatusOK, api.TokenVerdict{Admissible: ok, KeyID: claim.KeyID})
 	})
 	return e.Start(addr)
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
@@ -30,7 +31,6 @@ import (
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // TestDoubtsHaveExitCodes is the table from what a client finds out about a service to the
@@ -148,12 +148,12 @@ func (f *fetched) fetch(trust string, args ...string) (int, string) {
 }
 
 // onEvidence changes what is answered to /api/attest.
-func onEvidence(change func(*wire.Evidence)) func(string, int, []byte) (int, []byte) {
+func onEvidence(change func(*api.Evidence)) func(string, int, []byte) (int, []byte) {
 	return func(path string, status int, body []byte) (int, []byte) {
 		if path != "/api/attest" {
 			return status, body
 		}
-		var e wire.Evidence
+		var e api.Evidence
 		if err := json.Unmarshal(body, &e); err != nil {
 			panic(err)
 		}
@@ -184,9 +184,9 @@ func TestFetch(t *testing.T) {
 		return status, bytes.Replace(body, []byte("Is it on?"), []byte("Is it up?"), 1)
 	}
 	want("a changed word", 10, trust)
-	f.lie = onEvidence(func(e *wire.Evidence) { e.Attestation = nil })
+	f.lie = onEvidence(func(e *api.Evidence) { e.Attestation = nil })
 	want("no attestation", 13, trust)
-	f.lie = onEvidence(func(e *wire.Evidence) {
+	f.lie = onEvidence(func(e *api.Evidence) {
 		var sealed struct{ Payload string }
 		if err := json.Unmarshal(e.Attestation, &sealed); err != nil {
 			panic(err)
@@ -195,7 +195,7 @@ func TestFetch(t *testing.T) {
 		e.Attestation = ok(attest.Seal(ok(base64.StdEncoding.DecodeString(sealed.Payload)), ok(stranger, err)))
 	})
 	want("another key", 11, trust)
-	f.lie = onEvidence(func(e *wire.Evidence) {
+	f.lie = onEvidence(func(e *api.Evidence) {
 		p := ok(ledger.ParseProof([]byte(e.Proof)))
 		p.Path[0][0] ^= 1
 		e.Proof = string(p.Append(nil))

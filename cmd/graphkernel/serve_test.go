@@ -23,8 +23,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/service"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // A served is the program at work as a process of its own.
@@ -232,7 +232,7 @@ func TestServeKilled(t *testing.T) {
 					if acks.Add(1) == int64(40+13*round) {
 						once.Do(func() { close(enough) })
 					}
-					status, bundle, err := s.post(client, "/api/slice", wire.SliceRequest{Anchor: serveTurnID(w, first)})
+					status, bundle, err := s.post(client, "/api/slice", api.SliceRequest{Anchor: serveTurnID(w, first)})
 					if err != nil {
 						return
 					}
@@ -386,13 +386,13 @@ func TestServeKeys(t *testing.T) {
 	}
 	cut := func() []byte {
 		t.Helper()
-		status, bundle, err := s.post(http.DefaultClient, "/api/slice", wire.SliceRequest{Anchor: serveTurnID(0, 0)})
+		status, bundle, err := s.post(http.DefaultClient, "/api/slice", api.SliceRequest{Anchor: serveTurnID(0, 0)})
 		if err != nil || status != 200 {
 			t.Fatal(status, string(bundle), err)
 		}
 		return bundle
 	}
-	verdict := func(bundle []byte) (v wire.BundleVerdict) {
+	verdict := func(bundle []byte) (v api.BundleVerdict) {
 		t.Helper()
 		status, body, err := s.post(http.DefaultClient, "/api/verify_bundle", json.RawMessage(bundle))
 		if err != nil || status != 200 {
@@ -465,7 +465,7 @@ func cut2(t *testing.T, s *served, key string) []byte {
 	t.Helper()
 	other := *s
 	other.key = key
-	status, bundle, err := other.post(http.DefaultClient, "/api/slice", wire.SliceRequest{Anchor: serveTurnID(0, 0)})
+	status, bundle, err := other.post(http.DefaultClient, "/api/slice", api.SliceRequest{Anchor: serveTurnID(0, 0)})
 	if err != nil || status != 200 {
 		t.Fatal(status, string(bundle), err)
 	}
@@ -481,7 +481,7 @@ func TestServeCurl(t *testing.T) {
 			t.Fatalf("the lines need %s: %v", program, err)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join("..", "..", "server", "openapi.yaml"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "server", "openapi.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,9 @@
 // has a Selection, and an answer is text, said once, of which a part is left for another
 // call where there is much of it.
 //
-// tools.json, knowledge.json and memory.json hold the tools as clients see them.
-// Arguments are read strictly, from the bytes that came: an unknown member, a repeated
+// The schemas of arguments are made from the types that the arguments are read into, those of
+// package api where a tool is an operation of the service; api/describe/tools.md says what each tool
+// is for. Arguments are read strictly, from the bytes that came: an unknown member, a repeated
 // one or a number in another spelling is an error that says where. What a caller can mend comes back as a tool
 // error in a sentence; whatever else fails is logged, and the caller learns the
 // number under which.

@@ -6,7 +6,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/normalize"
 )
 
 // shownEvidence is how many assertions of a fact are shown with it at most, the newest ones.
@@ -40,15 +39,6 @@ type (
 		Since         uint64      `json:"since"`
 		Evidence      []shownAct  `json:"evidence,omitempty"`
 		EvidenceTotal int         `json:"evidence_total,omitempty"`
-	}
-
-	shownEdge struct {
-		triple
-		Confidence json.Number `json:"confidence"`
-		Source     string      `json:"source"`
-		Turn       string      `json:"turn,omitempty"`
-		Since      uint64      `json:"since"`
-		Against    bool        `json:"against,omitempty"` // walked from the object to the subject
 	}
 
 	// A shownAct is one thing that was said of a statement.
@@ -141,18 +131,4 @@ func showAct(r *knowledge.Recorded) shownAct {
 		a.Until = uint64(r.Until)
 	}
 	return a
-}
-
-// showPath shows a path, every name as it was resolved and as it was written.
-func showPath(path []*knowledge.Edge, aliases *normalize.Table, spelled map[dag.Seq]knowledge.Written) []shownEdge {
-	shown := make([]shownEdge, len(path))
-	for i, e := range path {
-		v := &e.Version
-		shown[i] = shownEdge{
-			triple:     tripleOf(&v.Statement, aliases.Resolve(v.Subject), aliases.Resolve(v.Object)),
-			Confidence: ppm(v.Confidence), Source: v.Source, Turn: turnText(v.Turn), Since: uint64(v.Since), Against: e.Incoming,
-		}
-		shown[i].Written = writtenIn(&knowledge.Fact{Statement: v.Statement, Written: spelled[e.Since]})
-	}
-	return shown
 }

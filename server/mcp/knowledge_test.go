@@ -142,11 +142,11 @@ func TestKnowledge(t *testing.T) {
 		steps = append(steps, fmt.Sprint(r["entity"], " ", r["hops"], " ", r["min_confidence"], " ", r["from"], " ", len(r["path"].([]any))))
 	}
 	sameLines(t, "reached", steps, "note-g 1 0.9 ada-lovelace 1", "bernoulli-numbers 2 0.9 ada-lovelace 2", "jacob-bernoulli 3 0.5 ada-lovelace 3")
-	if walked["cut"] != "whole" || walked["as_of"] != 8.0 || walked["looked"] == 0.0 {
+	if walked["cut"] != "" || walked["as_of"] != 8.0 || walked["looked"] == 0.0 {
 		t.Errorf("traversal %v", walked)
 	}
 	bundle, signed := must(t, c, "knowledge_slice", map[string]any{"start": []any{"Countess of Lovelace"}})
-	if signed["entities"] != 3.0 || signed["facts"] != 3.0 || signed["cut"] != "whole" || signed["policy_id"] != "facts@1" || signed["as_of"] != 8.0 {
+	if signed["entities"] != 3.0 || signed["facts"] != 3.0 || signed["cut"] != "" || signed["policy_id"] != "facts@1" || signed["as_of"] != 8.0 {
 		t.Errorf("slice %v", signed)
 	}
 	if _, v := must(t, c, "verify_bundle", map[string]any{"bundle": bundle}); v["admissible"] != true || v["slice_id"] != signed["slice_id"] {
@@ -164,21 +164,21 @@ func TestKnowledge(t *testing.T) {
 		t.Errorf("from nobody: %v", r)
 	}
 	_, paths := must(t, c, "knowledge_path", map[string]any{"from": "Jacob Bernoulli", "to": "Countess of Lovelace", "count": 3})
-	if len(paths["paths"].([]any)) != 1 {
+	if len(paths["reached"].([]any)) != 1 {
 		t.Fatalf("paths %v", paths)
 	}
-	way := paths["paths"].([]any)[0].(map[string]any)
+	way := paths["reached"].([]any)[0].(map[string]any)
 	sameLines(t, "path", factLines(way["path"]), "bernoulli-numbers named-after jacob-bernoulli 0.5 mcp", about, whole)
-	if edge := way["path"].([]any)[2].(map[string]any); edge["against"] != true || edge["turn"] != turnID(2) || edge["statement"] != ada {
+	if edge := way["path"].([]any)[2].(map[string]any); edge["direction"] != "incoming" || edge["turn"] != turnID(2) || edge["statement"] != ada {
 		t.Errorf("edge %v", edge)
 	}
-	if _, r := must(t, c, "knowledge_path", map[string]any{"from": "Jacob Bernoulli", "to": "Ada Lovelace", "max_hops": 2}); len(r["paths"].([]any)) != 0 {
+	if _, r := must(t, c, "knowledge_path", map[string]any{"from": "Jacob Bernoulli", "to": "Ada Lovelace", "max_hops": 2}); len(r["reached"].([]any)) != 0 {
 		t.Errorf("a way that is too long: %v", r)
 	}
 
 	asserts(t, c, fact("Countess of Lovelace", "lived in", "London"))
 	_, paths = must(t, c, "knowledge_path", map[string]any{"from": "London", "to": "Note G"})
-	sameLines(t, "under an alias", factLines(paths["paths"].([]any)[0].(map[string]any)["path"]), "ada-lovelace lived-in london 1 mcp", whole)
+	sameLines(t, "under an alias", factLines(paths["reached"].([]any)[0].(map[string]any)["path"]), "ada-lovelace lived-in london 1 mcp", whole)
 
 	better := asserts(t, c, fact("Note G", "is about", "an algorithm", "supersedes", []any{note}))[0]
 	if _, err := call(t, c, "knowledge_assert", facts(fact("x", "y", "z"), fact("Note G", "is about", "a loom", "supersedes", []any{note}))); err == nil || !strings.Contains(err.Error(), "knowledge_find says") {
@@ -231,10 +231,10 @@ func TestKnowledgeRefused(t *testing.T) {
 		schema    bool
 	}{
 		{"knowledge_assert", nil, `"facts" is missing`, true},
-		{"knowledge_assert", facts(), "0 facts", true},
-		{"knowledge_assert", facts(many...), "1001 facts", true},
+		{"knowledge_assert", facts(), "0 items, want 1 to 1000", true},
+		{"knowledge_assert", facts(many...), "1001 items", true},
 		{"knowledge_assert", map[string]any{"facts": []any{map[string]any{"subject": "x", "predicate": "y"}}}, `"object" is missing`, true},
-		{"knowledge_assert", facts(fact("a", "b", "d"), fact("", "y", "z")), "facts[1]: ", true},
+		{"knowledge_assert", facts(fact("a", "b", "d"), fact("", "y", "z")), "facts[1].subject: ", true},
 		{"knowledge_assert", facts(fact("x", "y", "???")), `"???"`, false},
 		{"knowledge_assert", facts(fact("x", strings.Repeat("y", 2049), "z")), "at most 2048", true},
 		{"knowledge_assert", with("confidence", 1.5), "confidence", true},
@@ -242,8 +242,8 @@ func TestKnowledgeRefused(t *testing.T) {
 		{"knowledge_assert", with("confidence", "high"), "confidence", true},
 		{"knowledge_assert", with("source", ""), "source", true},
 		{"knowledge_assert", with("source", "two words"), "source", true},
-		{"knowledge_assert", with("turn", "nowhere"), "facts[0].turn: ", false},
-		{"knowledge_assert", with("turn", turnID(99)), "not found", false},
+		{"knowledge_assert", with("turn", "nowhere"), "facts[0]: the evidence that the fact names is not here: turn: ", false},
+		{"knowledge_assert", with("turn", turnID(99)), "the evidence that the fact names is not here", false},
 		{"knowledge_assert", with("slice", "x"), "slice", true},
 		{"knowledge_assert", with("slice", strings.Repeat("0", 16)), "the evidence that the fact names is not here", false},
 		{"knowledge_assert", with("valid_from", "yesterday"), "facts[0].valid_from", false},
@@ -260,7 +260,7 @@ func TestKnowledgeRefused(t *testing.T) {
 		{"knowledge_find", map[string]any{"statement": "x"}, "statement", true},
 		{"knowledge_find", map[string]any{"about": "x"}, "about", true},
 		{"knowledge_traverse", map[string]any{}, `"start" is missing`, true},
-		{"knowledge_traverse", map[string]any{"start": []any{}}, "0 names, want 1 to 64", true},
+		{"knowledge_traverse", map[string]any{"start": []any{}}, "0 items, want 1 to 64", true},
 		{"knowledge_traverse", map[string]any{"start": []any{"a", "?"}}, "start[1]", false},
 		{"knowledge_traverse", map[string]any{"start": []any{"a"}, "max_hops": 9}, "max_hops", true},
 		{"knowledge_traverse", map[string]any{"start": []any{"a"}, "max_results": 0}, "1 to 1000", true},

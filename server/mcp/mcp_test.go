@@ -533,8 +533,8 @@ func TestRefused(t *testing.T) {
 		{"admit_turns", map[string]any{"turns": []any{said(9, "x")}}, "admit it first", false},
 		{"admit_turns", json.RawMessage(`{"turns":[` + strings.Repeat(`[],`, MaxTurns*turnValues) + `[]]}`), "arguments", true},
 		{"cut_slice", map[string]any{}, "anchor", true},
-		{"cut_slice", map[string]any{"anchor": ""}, "a name of 0 bytes", true},
-		{"cut_slice", map[string]any{"anchor": strings.Repeat("a", 1025)}, "a name of 1025 bytes", true},
+		{"cut_slice", map[string]any{"anchor": ""}, "0 bytes, want 1 to 1024", true},
+		{"cut_slice", map[string]any{"anchor": strings.Repeat("a", 1025)}, "1025 bytes, want 1 to 1024", true},
 		{"cut_slice", map[string]any{"anchor": 5}, "anchor", true},
 		{"cut_slice", map[string]any{"anchor": "ext-3", "format": "html"}, "format", true},
 		{"cut_slice", map[string]any{"anchor": "ext-3", "policy": "default"}, "policy", true},
@@ -713,7 +713,7 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// TestDefinitions holds tools.json against what is promised of it: everything is
+// TestDefinitions checks the definitions of tools against what is promised of it: everything is
 // described, nothing takes more than it names, and the bounds are those of the code.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
@@ -785,7 +785,7 @@ func TestDefinitions(t *testing.T) {
 		{"create_entities", "entities", "maxItems", MaxMemory},
 		{"search_nodes", "query", "maxLength", maxSearch},
 	} {
-		if got := input[bound.tool][bound.argument].(map[string]any)[bound.key]; got != float64(bound.want) {
+		if got := input[bound.tool][bound.argument].(map[string]any)[bound.key]; fmt.Sprint(got) != fmt.Sprint(bound.want) {
 			t.Errorf("%s: %s of %s is %v, in the code %d", bound.tool, bound.key, bound.argument, got, bound.want)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/normalize"
 )
@@ -30,7 +29,7 @@ const (
 	ObservedPredicate = "observation"
 
 	// MaxMemory bounds the items of a list in a call, and MaxGraph the facts that
-	// read_graph and search_nodes look at. memory.json says so too.
+	// read_graph and search_nodes look at. The schemas say so too.
 	MaxMemory = 1000
 	MaxGraph  = 20_000
 
@@ -92,56 +91,6 @@ func (s *Server) remember(ctx context.Context, tenant dag.Tenant) (done func(), 
 }
 
 var memorySeed = maphash.MakeSeed()
-
-// readMemoryName reads what becomes a name of a fact: an entity, or the type of a relation.
-func readMemoryName(c *canon.Cursor) string {
-	text := c.String()
-	if !c.Is(canon.String) {
-		return text
-	}
-	switch name, err := normalize.Name(text); {
-	case err != nil:
-		c.Failf("%w; a name of an entity or a type of a relation has at most %d bytes, and a letter, a digit or a sign that means something in it: shorten it", err, normalize.MaxName)
-	case normalize.IsText(name):
-		c.Failf("%.80q begins with text:, which is no name of an entity or a relation", text)
-	}
-	return text
-}
-
-// readMemoryText reads an observation, or the type of an entity.
-func readMemoryText(c *canon.Cursor) string {
-	text := c.String()
-	if c.Is(canon.String) {
-		if _, err := normalize.Text(text); err != nil {
-			c.Failf("%w; an observation and a type of an entity have at most %d bytes: shorten or split it", err, normalize.MaxText)
-		}
-	}
-	return text
-}
-
-// readMemoryList reads the items of a list, each as read says.
-func readMemoryList[T any](c *canon.Cursor, read func(*canon.Cursor) T) []T {
-	items := c.Items()
-	if len(items) > MaxMemory {
-		c.Failf("%d items, want at most %d", len(items), MaxMemory)
-		return nil
-	}
-	list := make([]T, len(items))
-	for i := range items {
-		list[i] = read(items[i])
-	}
-	return list
-}
-
-func readAnyString(c *canon.Cursor) string { return c.String() }
-
-// readRelation reads a relation by a reader of names.
-func readRelation(name func(*canon.Cursor) string) func(c *canon.Cursor) memoryRelation {
-	return func(c *canon.Cursor) memoryRelation {
-		defer c.Close()
-		return memoryRelation{From: name(c.Field("from")), To: name(c.Field("to")), RelationType: name(c.Field("relationType"))}
-	}
-}
 
 // kept returns up to limit facts that a query matches, from any source, and whether there are
 // more. It reads them in pages.
@@ -302,14 +251,7 @@ func (s *Server) shownGraph(ctx context.Context, who access.Identity, from posit
 	return a, err
 }
 
-func (s *Server) readGraph(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	if !in.Is(canon.Object) {
-		in.Failf("want an object")
-	}
-	from := readPosition(in)
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
+func (s *Server) readGraph(ctx context.Context, who access.Identity, _ nothing, from position) (answer, error) {
 	return s.shownGraph(ctx, who, from, func(view dag.Seq) (memoryGraph, error) {
 		g, err := s.wholeGraph(ctx, who, view)
 		if err != nil {
@@ -319,14 +261,10 @@ func (s *Server) readGraph(ctx context.Context, who access.Identity, in *canon.C
 	})
 }
 
-func (s *Server) searchNodes(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	from, c := readPosition(in), in.Field("query")
-	query := c.String()
+func (s *Server) searchNodes(ctx context.Context, who access.Identity, in nodeSearch, from position) (answer, error) {
+	query := in.Query
 	if n := utf8.RuneCountInString(query); n > maxSearch {
-		c.Failf("%d characters, want at most %d", n, maxSearch)
-	}
-	if err := read(in); err != nil {
-		return answer{}, err
+		return answer{}, refusef("the arguments: query: %d characters, want at most %d", n, maxSearch)
 	}
 	lower := cases.Lower(language.Und) // as JavaScript does it
 	query = lower.String(query)
@@ -342,11 +280,7 @@ func (s *Server) searchNodes(ctx context.Context, who access.Identity, in *canon
 	})
 }
 
-func (s *Server) openNodes(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	from, names := readPosition(in), readMemoryList(in.Field("names"), readAnyString)
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
+func (s *Server) openNodes(ctx context.Context, who access.Identity, in nodeNames, from position) (answer, error) {
 	return s.shownGraph(ctx, who, from, func(view dag.Seq) (memoryGraph, error) {
 		aliases, err := s.kernel.Aliases(ctx, who.Tenant, view)
 		if err != nil {
@@ -354,7 +288,7 @@ func (s *Server) openNodes(ctx context.Context, who access.Identity, in *canon.C
 		}
 		asked := map[string]bool{}
 		var facts []kernel.Fact
-		for _, name := range names {
+		for _, name := range in.Names {
 			canonical, err := normalize.Name(name)
 			if canonical = aliases.Resolve(canonical); err != nil || asked[canonical] {
 				continue // nothing can have such a name

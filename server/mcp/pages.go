@@ -48,15 +48,6 @@ func readPosition(in *canon.Cursor) (p position) {
 	return p
 }
 
-// readView reads as of when is asked. Pages of one answer are of one view.
-func readView(in *canon.Cursor) dag.Seq {
-	asOf, p := readSeq(in, "as_of"), readPosition(in)
-	if asOf != 0 && p.view != 0 && asOf != p.view {
-		in.Failf("as_of is %d, and after goes on with an answer as of %d; leave as_of out", asOf, p.view)
-	}
-	return max(asOf, p.view)
-}
-
 func (s *Server) readMost(in *canon.Cursor) int {
 	c := in.Optional("max_bytes")
 	if c == nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -180,36 +179,30 @@ func (c *change) retract(reason string, gone map[knowledge.ID]bool, facts ...ker
 
 func missing(name string) error { return refusef("Entity with name %s not found", name) }
 
-func (s *Server) createEntities(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	entities := readMemoryList(in.Field("entities"), func(c *canon.Cursor) memoryEntity {
-		defer c.Close()
-		return memoryEntity{readMemoryName(c.Field("name")), readMemoryText(c.Field("entityType")), readMemoryList(c.Field("observations"), readMemoryText)}
-	})
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
+func (s *Server) createEntities(ctx context.Context, who access.Identity, in newEntities, _ position) (answer, error) {
 	created := []memoryEntity{}
 	err := s.changing(ctx, who, func(c *change) error {
-		for _, e := range entities {
-			if f, err := c.entity(e.Name); err != nil {
+		for _, e := range in.Entities {
+			name, kindOf := string(e.Name), string(e.EntityType)
+			if f, err := c.entity(name); err != nil {
 				return err
 			} else if f != nil {
 				continue
 			}
-			c.types[c.key(e.Name)] = &kernel.Fact{}
-			kind, err := knowledge.NewText(e.Name, TypePredicate, e.EntityType, MemorySource)
+			c.types[c.key(name)] = &kernel.Fact{}
+			kind, err := knowledge.NewText(name, TypePredicate, kindOf, MemorySource)
 			if err != nil {
 				return refusef("%v", err)
 			}
 			if err := c.assert(kind); err != nil {
 				return err
 			}
-			kept := memoryEntity{e.Name, e.EntityType, []string{}}
+			kept := memoryEntity{name, kindOf, []string{}}
 			for _, text := range e.Observations {
-				if added, err := c.observe(e.Name, text); err != nil {
+				if added, err := c.observe(name, string(text)); err != nil {
 					return err
 				} else if added {
-					kept.Observations = append(kept.Observations, text)
+					kept.Observations = append(kept.Observations, string(text))
 				}
 			}
 			created = append(created, kept)
@@ -222,15 +215,12 @@ func (s *Server) createEntities(ctx context.Context, who access.Identity, in *ca
 	return remembered(created)
 }
 
-func (s *Server) createRelations(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	relations := readMemoryList(in.Field("relations"), readRelation(readMemoryName))
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
+func (s *Server) createRelations(ctx context.Context, who access.Identity, in newRelations, _ position) (answer, error) {
 	created := []memoryRelation{}
 	err := s.changing(ctx, who, func(c *change) error {
 		seen := map[[3]string]bool{}
-		for _, r := range relations {
+		for _, given := range in.Relations {
+			r := memoryRelation{string(given.From), string(given.To), string(given.RelationType)}
 			shown := r
 			for _, end := range [...]*string{&shown.From, &shown.To} {
 				f, err := c.entity(*end)
@@ -290,38 +280,22 @@ type addition struct {
 	Added      []string `json:"addedObservations"`
 }
 
-// texts of an entity, to be added or deleted.
-type entityTexts struct {
-	name  string
-	texts []string
-}
-
-func readTexts(key string, name, text func(*canon.Cursor) string) func(*canon.Cursor) entityTexts {
-	return func(c *canon.Cursor) entityTexts {
-		defer c.Close()
-		return entityTexts{name(c.Field("entityName")), readMemoryList(c.Field(key), text)}
-	}
-}
-
-func (s *Server) addObservations(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	lists := readMemoryList(in.Field("observations"), readTexts("contents", readMemoryName, readMemoryText))
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
+func (s *Server) addObservations(ctx context.Context, who access.Identity, in newObservations, _ position) (answer, error) {
 	added := []addition{}
 	err := s.changing(ctx, who, func(c *change) error {
-		for _, l := range lists {
-			if f, err := c.entity(l.name); err != nil {
+		for _, l := range in.Observations {
+			name := string(l.EntityName)
+			if f, err := c.entity(name); err != nil {
 				return err
 			} else if f == nil {
-				return missing(l.name)
+				return missing(name)
 			}
-			a := addition{l.name, []string{}}
-			for _, text := range l.texts {
-				if is, err := c.observe(l.name, text); err != nil {
+			a := addition{name, []string{}}
+			for _, text := range l.Contents {
+				if is, err := c.observe(name, string(text)); err != nil {
 					return err
 				} else if is {
-					a.Added = append(a.Added, text)
+					a.Added = append(a.Added, string(text))
 				}
 			}
 			added = append(added, a)
@@ -343,11 +317,8 @@ func deleted(what string, n, asked int, rest string) answer {
 	return answer{text: message}
 }
 
-func (s *Server) deleteEntities(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	names := readMemoryList(in.Field("entityNames"), readAnyString)
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
+func (s *Server) deleteEntities(ctx context.Context, who access.Identity, in oldEntities, _ position) (answer, error) {
+	names := in.EntityNames
 	var absent []string
 	err := s.changing(ctx, who, func(c *change) error {
 		gone := map[knowledge.ID]bool{}
@@ -371,28 +342,24 @@ func (s *Server) deleteEntities(ctx context.Context, who access.Identity, in *ca
 	return deleted("Entities", len(names)-len(absent), len(names), " Not found: "+strings.Join(absent, ", ")), err
 }
 
-func (s *Server) deleteObservations(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	lists := readMemoryList(in.Field("deletions"), readTexts("observations", readAnyString, readAnyString))
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
+func (s *Server) deleteObservations(ctx context.Context, who access.Identity, in oldObservations, _ position) (answer, error) {
 	n, asked, rest := 0, 0, ""
 	var absent []string
 	err := s.changing(ctx, who, func(c *change) error {
 		gone := map[knowledge.ID]bool{}
-		for _, l := range lists {
-			asked += len(l.texts)
-			if f, err := c.entity(l.name); err != nil {
+		for _, l := range in.Deletions {
+			asked += len(l.Observations)
+			if f, err := c.entity(l.EntityName); err != nil {
 				return err
 			} else if f == nil {
-				absent = append(absent, l.name)
+				absent = append(absent, l.EntityName)
 				continue
 			}
-			facts, err := c.observations(l.name)
+			facts, err := c.observations(l.EntityName)
 			if err != nil {
 				return err
 			}
-			for _, text := range l.texts {
+			for _, text := range l.Observations {
 				name, err := normalize.Text(text)
 				for i := range facts {
 					if err == nil && textOf(&facts[i]) == name {
@@ -409,15 +376,12 @@ func (s *Server) deleteObservations(ctx context.Context, who access.Identity, in
 	return deleted("Observations", n, asked, rest), err
 }
 
-func (s *Server) deleteRelations(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	relations := readMemoryList(in.Field("relations"), readRelation(readAnyString))
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
+func (s *Server) deleteRelations(ctx context.Context, who access.Identity, in oldRelations, _ position) (answer, error) {
 	n := 0
 	err := s.changing(ctx, who, func(c *change) error {
 		gone := map[knowledge.ID]bool{}
-		for _, r := range relations {
+		for _, r := range in.Relations {
+			r := memoryRelation(r)
 			if _, err := normalize.Name(r.RelationType); err != nil || c.key(r.From) == "" || c.key(r.To) == "" {
 				continue
 			}
@@ -433,5 +397,5 @@ func (s *Server) deleteRelations(ctx context.Context, who access.Identity, in *c
 		}
 		return nil
 	})
-	return deleted("Relations", n, len(relations), " The rest matched nothing."), err
+	return deleted("Relations", n, len(in.Relations), " The rest matched nothing."), err
 }

@@ -10,11 +10,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 const (
@@ -80,7 +80,7 @@ func (s *Server) issued(ctx context.Context, who access.Identity, id string) (an
 	if err != nil {
 		return nil, err
 	}
-	shown := wire.SliceRecord{SliceID: id, Issued: []wire.Issued{}}
+	shown := api.SliceRecord{SliceID: id, Issued: []api.Issued{}}
 	for i := max(0, len(records)-shownRecords); i < len(records); i++ {
 		shown.Issued = append(shown.Issued, view.Issued(&records[i]))
 	}

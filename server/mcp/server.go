@@ -4,18 +4,19 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"embed"
-	"encoding/json"
+	_ "embed"
 	"fmt"
 	"log/slog"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api/describe"
 	"github.com/graphkernel/graphkernel/kernel"
 )
 
@@ -42,7 +43,7 @@ type Options struct {
 	Origins     []string      // such as "https://agents.example", whose pages may ask; "*" is any. See Handler
 }
 
-// MaxTurns bounds the turns of one admit_turns. tools.json says so too.
+// MaxTurns bounds the turns of one admit_turns. The schema says so too.
 const MaxTurns = 1000
 
 // A Server serves a kernel to agents. It is safe for use by many goroutines.
@@ -94,9 +95,6 @@ var versions = slices.DeleteFunc(sdk.SupportedProtocolVersions(), func(v string)
 //go:embed instructions.txt
 var instructions string
 
-//go:embed tools.json knowledge.json memory.json
-var definitionFiles embed.FS
-
 // forRole makes the side of the server that a role sees.
 func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add func(*sdk.Server)) *sdk.Server {
 	o := &sdk.ServerOptions{
@@ -122,32 +120,27 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 	return server
 }
 
-// definitions reads the tools as clients see them. What bounds their answers is the same
-// for all, and said here.
+// definitions are the tools as clients see them. What bounds their answers is the same for all, and
+// said here.
 func definitions() []*sdk.Tool {
-	var list []*sdk.Tool
-	for _, name := range [...]string{"tools.json", "knowledge.json", "memory.json"} {
-		var some []*sdk.Tool
-		data, err := definitionFiles.ReadFile(name)
-		if err == nil {
-			err = json.Unmarshal(data, &some)
+	names, said := describe.Tools()
+	list := make([]*sdk.Tool, len(names))
+	for i, name := range names {
+		t := tools[name]
+		changes := t.permission == access.Admit || t.permission == access.Cut
+		hints := &sdk.ToolAnnotations{ReadOnlyHint: !changes, IdempotentHint: changes, OpenWorldHint: new(bool)}
+		if changes {
+			hints.DestructiveHint = new(name == "knowledge_retract" || strings.HasPrefix(name, "delete_"))
 		}
-		if err != nil {
-			panic("mcp: " + name + ": " + err.Error())
+		input := describe.Arguments(t.arguments)
+		properties := input["properties"].(describe.Schema) //nolint:forcetypeassert // arguments are structs
+		if t.answers != short {
+			properties["max_bytes"] = describe.Schema{"type": "integer", "minimum": LeastBytes, "description": fmt.Sprintf("Of the answer; %d if left out.", StandardBytes)}
 		}
-		list = append(list, some...)
-	}
-	for _, d := range list {
-		properties, ok := d.InputSchema.(map[string]any)["properties"].(map[string]any)
-		if !ok {
-			panic("mcp: the arguments of " + d.Name + " are no object")
+		if t.answers == inPages {
+			properties["after"] = describe.Schema{"type": "string", "maxLength": 80, "description": "next of a cut answer."}
 		}
-		if a := tools[d.Name].answers; a != short {
-			properties["max_bytes"] = map[string]any{"type": "integer", "minimum": LeastBytes, "description": fmt.Sprintf("Of the answer; %d if left out.", StandardBytes)}
-			if a == inPages {
-				properties["after"] = map[string]any{"type": "string", "maxLength": 80, "description": "next of a cut answer."}
-			}
-		}
+		list[i] = &sdk.Tool{Name: name, Description: said[name], Annotations: hints, InputSchema: input}
 	}
 	return list
 }

@@ -1,13 +1,16 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -16,15 +19,27 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
-// A tool does what a definition of a JSON file beside this one promises.
+// A tool is what clients see under a name of api/describe/tools.md.
 type tool struct {
 	permission access.Permission
 	values     int // JSON values that honest arguments hold at most
 	answers    answers
-	do         func(s *Server, ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error)
+	arguments  reflect.Type
+	do         func(s *Server, ctx context.Context, who access.Identity, in *canon.Cursor, from position) (answer, error)
+}
+
+// taking makes a tool of what is done with its arguments, once they are read, and where the answer
+// is to go on.
+func taking[In any](p access.Permission, values int, a answers, do func(*Server, context.Context, access.Identity, In, position) (answer, error)) tool {
+	return tool{p, values, a, reflect.TypeFor[In](), func(s *Server, ctx context.Context, who access.Identity, in *canon.Cursor, from position) (answer, error) {
+		arguments := api.Read[In](in)
+		if err := in.Err(); err != nil {
+			return answer{}, refusef("the arguments: %v", err)
+		}
+		return do(s, ctx, who, arguments, from)
+	}}
 }
 
 // answers is how long the answers of a tool can be, and what is done about it.
@@ -44,31 +59,31 @@ const fewValues = 64
 const turnValues = 128
 
 var tools = map[string]tool{
-	"admit_turns":   {access.Admit, MaxTurns * turnValues, short, (*Server).admitTurns},
-	"cut_slice":     {access.Cut, fewValues, inPages, (*Server).cutSlice},
-	"verify_bundle": {access.Verify, fewValues, inPages, (*Server).verifyBundle},
-	"show_turn":     {access.Read, fewValues, inPages, (*Server).showTurn},
-	"replay_slice":  {access.Replay, fewValues, inPages, (*Server).replaySlice},
-	"explain_turn":  {access.Explain, fewValues, short, (*Server).explainTurn},
-	"list_policies": {access.ListPolicies, fewValues, inPages, (*Server).listPolicies},
+	"admit_turns":   {access.Admit, MaxTurns * turnValues, short, reflect.TypeFor[newTurns](), (*Server).admitTurns},
+	"cut_slice":     taking(access.Cut, fewValues, inPages, (*Server).cutSlice),
+	"verify_bundle": taking(access.Verify, fewValues, inPages, (*Server).verifyBundle),
+	"show_turn":     taking(access.Read, fewValues, inPages, (*Server).showTurn),
+	"replay_slice":  taking(access.Replay, fewValues, inPages, (*Server).replaySlice),
+	"explain_turn":  taking(access.Explain, fewValues, short, (*Server).explainTurn),
+	"list_policies": taking(access.ListPolicies, fewValues, inPages, (*Server).listPolicies),
 
-	"knowledge_assert":   {access.Admit, MaxFacts * factValues, atOnce, (*Server).assertFacts},
-	"knowledge_find":     {access.Recall, fewValues, inPages, (*Server).findFacts},
-	"knowledge_traverse": {access.Recall, listValues, inPages, (*Server).traverse},
-	"knowledge_slice":    {access.Cut, listValues, inPages, (*Server).cutFacts},
-	"knowledge_path":     {access.Recall, listValues, inPages, (*Server).paths},
-	"knowledge_history":  {access.Recall, fewValues, inPages, (*Server).history},
-	"knowledge_retract":  {access.Admit, fewValues, atOnce, (*Server).retractFacts},
+	"knowledge_assert":   taking(access.Admit, MaxFacts*factValues, atOnce, (*Server).assertFacts),
+	"knowledge_find":     taking(access.Recall, fewValues, inPages, (*Server).findFacts),
+	"knowledge_traverse": taking(access.Recall, listValues, inPages, (*Server).traverse),
+	"knowledge_slice":    taking(access.Cut, listValues, inPages, (*Server).cutFacts),
+	"knowledge_path":     taking(access.Recall, listValues, inPages, (*Server).paths),
+	"knowledge_history":  taking(access.Recall, fewValues, inPages, (*Server).history),
+	"knowledge_retract":  taking(access.Admit, fewValues, atOnce, (*Server).retractFacts),
 
-	"create_entities":     {access.Admit, memoryValues, atOnce, (*Server).createEntities},
-	"create_relations":    {access.Admit, memoryValues, atOnce, (*Server).createRelations},
-	"add_observations":    {access.Admit, memoryValues, atOnce, (*Server).addObservations},
-	"delete_entities":     {access.Admit, memoryValues, atOnce, (*Server).deleteEntities},
-	"delete_observations": {access.Admit, memoryValues, atOnce, (*Server).deleteObservations},
-	"delete_relations":    {access.Admit, memoryValues, atOnce, (*Server).deleteRelations},
-	"read_graph":          {access.Recall, fewValues, inPages, (*Server).readGraph},
-	"search_nodes":        {access.Recall, fewValues, inPages, (*Server).searchNodes},
-	"open_nodes":          {access.Recall, memoryValues, inPages, (*Server).openNodes},
+	"create_entities":     taking(access.Admit, memoryValues, atOnce, (*Server).createEntities),
+	"create_relations":    taking(access.Admit, memoryValues, atOnce, (*Server).createRelations),
+	"add_observations":    taking(access.Admit, memoryValues, atOnce, (*Server).addObservations),
+	"delete_entities":     taking(access.Admit, memoryValues, atOnce, (*Server).deleteEntities),
+	"delete_observations": taking(access.Admit, memoryValues, atOnce, (*Server).deleteObservations),
+	"delete_relations":    taking(access.Admit, memoryValues, atOnce, (*Server).deleteRelations),
+	"read_graph":          taking(access.Recall, fewValues, inPages, (*Server).readGraph),
+	"search_nodes":        taking(access.Recall, fewValues, inPages, (*Server).searchNodes),
+	"open_nodes":          taking(access.Recall, memoryValues, inPages, (*Server).openNodes),
 }
 
 // An answer is what a tool returns. It is said once, as text; see
@@ -114,7 +129,7 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 	if t.answers == inPages && in.Is(canon.Object) {
 		from = readPosition(in)
 	}
-	a, err := t.do(s, ctx, who, in)
+	a, err := t.do(s, ctx, who, in, from)
 	if err != nil {
 		return nil, err
 	}
@@ -126,19 +141,20 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 	return page(t, &a, from, most)
 }
 
-// read ends the reading of arguments: nothing may be left over.
-func read(in *canon.Cursor) error {
-	in.Close()
-	if err := in.Err(); err != nil {
-		return refusef("the arguments: %v", err)
+// viewOf returns as of when is asked. Pages of one answer are of one view.
+func viewOf(asOf dag.Seq, from position) (dag.Seq, error) {
+	if asOf != 0 && from.view != 0 && asOf != from.view {
+		return 0, refusef("the arguments: as_of is %d, and after goes on with an answer as of %d; leave as_of out", asOf, from.view)
 	}
-	return nil
+	return max(asOf, from.view), nil
 }
 
-func (s *Server) admitTurns(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
+// admitTurns reads turns by package ingest, which keeps their salience and attributes as they are.
+func (s *Server) admitTurns(ctx context.Context, who access.Identity, in *canon.Cursor, _ position) (answer, error) {
 	turns := in.Field("turns").Items()
-	if err := read(in); err != nil {
-		return answer{}, err
+	in.Close()
+	if err := in.Err(); err != nil {
+		return answer{}, refusef("the arguments: %v", err)
 	}
 	if len(turns) == 0 || len(turns) > MaxTurns {
 		return answer{}, refusef("turns: %d turns in one call, want 1 to %d", len(turns), MaxTurns)
@@ -177,19 +193,9 @@ type cut struct {
 	BundleSHA256 string `json:"bundle_sha256"`
 }
 
-func (s *Server) cutSlice(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	request := readRequest(in)
-	format := wire.FormatBundle
-	if f := in.Optional("format"); f != nil {
-		format = f.String()
-		if format != wire.FormatBundle && format != wire.FormatMarkdown && format != wire.FormatMessages {
-			f.Failf("want bundle, markdown or messages, got %.40q", format)
-		}
-	}
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
-	r, err := s.resolved(ctx, who, request)
+func (s *Server) cutSlice(ctx context.Context, who access.Identity, in api.SliceRequest, from position) (answer, error) {
+	format := cmp.Or(in.Format, api.FormatBundle)
+	r, err := s.resolved(ctx, who, in.Anchor, in.Policy, dag.Seq(in.AsOf), from)
 	if err != nil {
 		return answer{}, err
 	}
@@ -208,66 +214,38 @@ func (s *Server) cutSlice(ctx context.Context, who access.Identity, in *canon.Cu
 
 // rendered returns a bundle in a format.
 func rendered(bundle []byte, format string) ([]byte, error) {
-	if format == wire.FormatBundle {
+	if format == api.FormatBundle {
 		return bundle, nil
 	}
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
 		return nil, err
 	}
-	if format == wire.FormatMarkdown {
+	if format == api.FormatMarkdown {
 		return render.Markdown(b), nil
 	}
 	return render.Messages(b)
 }
 
-// A request is a kernel.Request whose anchor is still a name.
-type request struct {
-	anchor string
-	policy policy.ID
-	asOf   dag.Seq
-}
-
-func readRequest(in *canon.Cursor) request {
-	r := request{anchor: readName(in.Field("anchor")), policy: policy.DefaultID}
-	if c := in.Optional("policy"); c != nil {
-		r.policy = canon.Parsed(c, policy.ParseID)
+// resolved is a request whose anchor and policy are named.
+func (s *Server) resolved(ctx context.Context, who access.Identity, name, id string, asOf dag.Seq, from position) (kernel.Request, error) {
+	view, err := viewOf(asOf, from)
+	if err != nil {
+		return kernel.Request{}, err
 	}
-	r.asOf = readView(in)
-	return r
-}
-
-// readName reads what a turn is called. No name is longer than an attribute's value.
-func readName(c *canon.Cursor) string {
-	name := c.String()
-	if name == "" || len(name) > dag.MaxAttrValue {
-		c.Failf("a name of %d bytes, want 1 to %d", len(name), dag.MaxAttrValue)
-	}
-	return name
-}
-
-func (s *Server) resolved(ctx context.Context, who access.Identity, r request) (kernel.Request, error) {
-	anchor, err := s.kernel.Resolve(ctx, who.Tenant, r.anchor)
+	anchor, err := s.kernel.Resolve(ctx, who.Tenant, name)
 	if err != nil {
 		return kernel.Request{}, fmt.Errorf("anchor: %w", err)
 	}
-	return kernel.Request{Anchor: anchor, Policy: r.policy, AsOf: r.asOf}, nil
+	return kernel.Request{Anchor: anchor, Policy: cmp.Or(policy.ID(id), policy.DefaultID), AsOf: view}, nil
 }
 
-func (s *Server) verifyBundle(_ context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	bundle := []byte(in.Field("bundle").String())
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
-	return answer{result: view.Judge(s.kernel, who.Tenant, bundle)}, nil
+func (s *Server) verifyBundle(_ context.Context, who access.Identity, in theBundle, _ position) (answer, error) {
+	return answer{result: view.Judge(s.kernel, who.Tenant, []byte(in.Bundle))}, nil
 }
 
-func (s *Server) showTurn(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	name := readName(in.Field("turn"))
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
-	id, err := s.kernel.Resolve(ctx, who.Tenant, name)
+func (s *Server) showTurn(ctx context.Context, who access.Identity, in theTurn, _ position) (answer, error) {
+	id, err := s.kernel.Resolve(ctx, who.Tenant, in.Turn)
 	if err != nil {
 		return answer{}, fmt.Errorf("turn: %w", err)
 	}
@@ -275,28 +253,16 @@ func (s *Server) showTurn(ctx context.Context, who access.Identity, in *canon.Cu
 	return answer{result: shown}, err
 }
 
-func (s *Server) replaySlice(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	id, bundle := in.Optional("slice_id"), in.Optional("bundle")
+func (s *Server) replaySlice(ctx context.Context, who access.Identity, in theSlice, _ position) (answer, error) {
 	var r *kernel.Replay
 	var err error
 	switch {
-	case (id == nil) == (bundle == nil):
-		if err := read(in); err != nil {
-			return answer{}, err
-		}
+	case (in.SliceID == nil) == (in.Bundle == nil):
 		return answer{}, refusef("want either slice_id or bundle")
-	case id != nil:
-		slice := canon.Parsed(id, slice.ParseSliceID)
-		if err := read(in); err != nil {
-			return answer{}, err
-		}
-		r, err = s.kernel.ReplayIssued(ctx, who.Tenant, slice)
+	case in.SliceID != nil:
+		r, err = s.kernel.ReplayIssued(ctx, who.Tenant, slice.SliceID(*in.SliceID))
 	default:
-		data := []byte(bundle.String())
-		if err := read(in); err != nil {
-			return answer{}, err
-		}
-		r, err = s.kernel.Replay(ctx, who.Tenant, data)
+		r, err = s.kernel.Replay(ctx, who.Tenant, []byte(*in.Bundle))
 		if errors.Is(err, slice.ErrMalformed) || errors.Is(err, slice.ErrVersion) {
 			return answer{}, refusef("%v; hand the bundle over byte for byte as cut_slice or knowledge_slice gave it", err)
 		}
@@ -307,16 +273,12 @@ func (s *Server) replaySlice(ctx context.Context, who access.Identity, in *canon
 	return answer{result: view.Replay(r)}, nil
 }
 
-func (s *Server) explainTurn(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	request, name := readRequest(in), readName(in.Field("turn"))
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
-	r, err := s.resolved(ctx, who, request)
+func (s *Server) explainTurn(ctx context.Context, who access.Identity, in question, from position) (answer, error) {
+	r, err := s.resolved(ctx, who, in.Anchor, in.Policy, in.AsOf, from)
 	if err != nil {
 		return answer{}, err
 	}
-	turn, err := s.kernel.Resolve(ctx, who.Tenant, name)
+	turn, err := s.kernel.Resolve(ctx, who.Tenant, in.Turn)
 	if err != nil {
 		return answer{}, fmt.Errorf("turn: %w", err)
 	}
@@ -329,28 +291,10 @@ func (s *Server) explainTurn(ctx context.Context, who access.Identity, in *canon
 	if err != nil {
 		return answer{}, err
 	}
-	w := wire.Explanation{
-		Turn: turn.String(), Anchor: r.Anchor.String(), PolicyID: string(r.Policy), AsOf: uint64(r.AsOf),
-		Selected: e.Standing == slice.Chosen, Standing: string(e.Standing), Rank: e.Rank, TurnsInSlice: e.Selected, EdgesAway: e.Edges,
-		Explanation: render.Explanation(&e, r.Policy, r.AsOf),
-	}
-	if e.Admission.Via != 0 {
-		a := view.Admission(&e.Admission)
-		w.Admission = &a
-	}
-	if e.BeatenBy != nil {
-		w.BeatenBy = &wire.Rival{ID: e.BeatenBy.ID.String(), Admission: view.Admission(&e.BeatenBy.Admission)}
-	}
-	return answer{result: w}, nil
+	return answer{result: view.Explanation(turn, &r, &e)}, nil
 }
 
-func (s *Server) listPolicies(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	if !in.Is(canon.Object) {
-		in.Failf("want an object")
-	}
-	if err := read(in); err != nil {
-		return answer{}, err
-	}
+func (s *Server) listPolicies(ctx context.Context, who access.Identity, _ nothing, _ position) (answer, error) {
 	all, err := s.kernel.Policies(ctx, who.Tenant)
 	return answer{result: view.Policies(all)}, err
 }

@@ -3,84 +3,43 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
 
-func readDirection(in *canon.Cursor) knowledge.Direction {
-	c := in.Optional("direction")
-	if c == nil {
-		return knowledge.Both
-	}
-	d := knowledge.Direction(c.String())
-	if d != knowledge.Outgoing && d != knowledge.Incoming && d != knowledge.Both {
-		c.Failf("want outgoing, incoming or both, got %.40q", d)
-	}
-	return d
-}
-
-type traversed struct {
-	Cut     string    `json:"cut"`
-	Looked  int       `json:"looked"`
-	AsOf    uint64    `json:"as_of"`
-	Reached []reached `json:"reached"`
-}
-
-type reached struct {
-	Entity        string      `json:"entity"`
-	Hops          int         `json:"hops"`
-	MinConfidence json.Number `json:"min_confidence"`
-	From          string      `json:"from"`
-	Path          []shownEdge `json:"path"`
-}
-
-// cutText says whether an answer is whole.
-func cutText(c knowledge.Cut) string {
-	if c == knowledge.Whole {
-		return "whole"
-	}
-	return string(c)
-}
-
-func (s *Server) traverse(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	t := kernel.Traversal{
-		Start: readTerms(in, "start", 1, knowledge.MaxStarts), Predicates: readTerms(in, "predicates", 0, maxPredicates),
-		Direction: readDirection(in), MaxHops: readCount(in, "max_hops", knowledge.MaxHops),
-		MaxResults: cmp.Or(readCount(in, "max_results", knowledge.MaxResults), standardLimit), MinConfidence: readPPM(in, "min_confidence", 0),
-		AsOf: readView(in), ValidAt: readTime(in, "valid_at"),
-	}
-	if err := read(in); err != nil {
+func (s *Server) traverse(ctx context.Context, who access.Identity, in api.TraverseRequest, from position) (answer, error) {
+	asOf, err := viewOf(in.AsOf, from)
+	if err != nil {
 		return answer{}, err
+	}
+	t := kernel.Traversal{
+		Start: in.Start, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: cmp.Or(in.MaxResults, standardLimit),
+		MinConfidence: in.MinConfidence, AsOf: asOf, ValidAt: in.ValidAt,
 	}
 	got, err := s.kernel.Traverse(ctx, who.Tenant, t)
 	if err != nil {
 		return answer{}, err
 	}
-	list, err := s.reachedBy(ctx, who, got)
-	return answer{result: traversed{cutText(got.Cut), got.Looked, uint64(got.AsOf), list}, view: got.AsOf}, err
+	return s.walked(ctx, who, got)
 }
 
-func (s *Server) reachedBy(ctx context.Context, who access.Identity, got *kernel.Traversed) ([]reached, error) {
+// walked shows what was reached.
+func (s *Server) walked(ctx context.Context, who access.Identity, got *kernel.Traversed) (answer, error) {
 	written, err := s.kernel.Written(ctx, who.Tenant, got)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
-	list := make([]reached, len(got.Reached))
-	for i := range got.Reached {
-		r := &got.Reached[i]
-		list[i] = reached{r.Entity, r.Hops, ppm(r.MinConfidence), r.From, showPath(r.Path, got.Aliases, written)}
-	}
-	return list, nil
+	return answer{result: view.Traversal(got, written), view: got.AsOf}, nil
 }
 
 // A factsCut is what knowledge_slice says beside the evidence.
@@ -97,49 +56,34 @@ type factsCut struct {
 	BundleSHA256 string `json:"bundle_sha256"`
 }
 
-func (s *Server) cutFacts(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	r := kernel.FactRequest{Start: readTerms(in, "start", 1, knowledge.MaxStarts), AsOf: readView(in), ValidAt: readTime(in, "valid_at")}
-	if f := in.Optional("policy"); f != nil {
-		r.Policy = canon.Parsed(f, policy.ParseID)
-	}
-	if err := read(in); err != nil {
+func (s *Server) cutFacts(ctx context.Context, who access.Identity, in api.FactSliceRequest, from position) (answer, error) {
+	asOf, err := viewOf(in.AsOf, from)
+	if err != nil {
 		return answer{}, err
 	}
+	r := kernel.FactRequest{Start: in.Start, Policy: policy.ID(in.Policy), AsOf: asOf, ValidAt: in.ValidAt}
 	issued, err := s.kernel.FactSlice(ctx, who.Tenant, r)
 	if err != nil {
 		return answer{}, err
 	}
 	b := issued.Facts
 	return answer{text: string(issued.Bundle), view: b.AsOf, about: factsCut{
-		SliceID: string(b.Provenance.SliceID), Entities: len(b.Reached), Facts: len(b.Facts), Turns: len(b.Evidence), Cut: cutText(b.Cut),
+		SliceID: string(b.Provenance.SliceID), Entities: len(b.Reached), Facts: len(b.Facts), Turns: len(b.Evidence), Cut: string(b.Cut),
 		AsOf: uint64(b.AsOf), PolicyID: string(b.Provenance.PolicyID), KeyID: b.Seal.KeyID, Token: b.Seal.Token,
 		BundleSHA256: issued.Record.Bundle.String(),
 	}}, nil
 }
 
-type pathList struct {
-	Cut    string    `json:"cut"`
-	Looked int       `json:"looked"`
-	AsOf   uint64    `json:"as_of"`
-	Paths  []reached `json:"paths"`
-}
-
-func (s *Server) paths(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	p := kernel.PathQuery{
-		From: readTerm(in.Field("from")), To: readTerm(in.Field("to")), Count: readCount(in, "count", knowledge.MaxPaths),
-		Predicates: readTerms(in, "predicates", 0, maxPredicates), Direction: readDirection(in),
-		MaxHops: readCount(in, "max_hops", knowledge.MaxHops), MinConfidence: readPPM(in, "min_confidence", 0),
-		AsOf: readView(in), ValidAt: readTime(in, "valid_at"),
-	}
-	if err := read(in); err != nil {
+func (s *Server) paths(ctx context.Context, who access.Identity, in api.PathQuery, from position) (answer, error) {
+	var err error
+	if in.AsOf, err = viewOf(in.AsOf, from); err != nil {
 		return answer{}, err
 	}
-	got, err := s.kernel.Paths(ctx, who.Tenant, p)
+	got, err := s.kernel.Paths(ctx, who.Tenant, kernel.PathQuery(in))
 	if err != nil {
 		return answer{}, err
 	}
-	list, err := s.reachedBy(ctx, who, got)
-	return answer{result: pathList{cutText(got.Cut), got.Looked, uint64(got.AsOf), list}, view: got.AsOf}, err
+	return s.walked(ctx, who, got)
 }
 
 type history struct {
@@ -154,29 +98,38 @@ type history struct {
 	Acts      []shownAct `json:"acts"`
 }
 
-// readStatement reads which statement is meant: its id, or what it says. Names have other forms
-// under earlier rules, so there may be several; the newest rule's is the first.
-func readStatement(in *canon.Cursor) []knowledge.ID {
-	if c := in.Optional("statement"); c != nil {
-		for _, key := range [...]string{"subject", "predicate", "object", "valid_from", "valid_until"} {
-			if in.Optional(key) != nil {
-				in.Failf("want either statement or %s, not both", key)
-			}
+// ids returns which statement is meant: its id, or what it says. Names have other forms under
+// earlier rules, so there may be several; the newest rule's is the first.
+func (in *statement) ids() ([]knowledge.ID, error) {
+	says := [...]struct {
+		key   string
+		given bool
+	}{
+		{"subject", in.Subject != nil}, {"predicate", in.Predicate != nil}, {"object", in.Object != nil},
+		{"valid_from", in.ValidFrom != nil}, {"valid_until", in.ValidUntil != nil},
+	}
+	for i, part := range says {
+		switch {
+		case in.Statement != nil && part.given:
+			return nil, refusef("the arguments: want either statement or %s, not both", part.key)
+		case in.Statement == nil && in.Subject == nil && in.Predicate == nil && in.Object == nil:
+			return nil, refusef("the arguments: want statement, or subject, predicate and object")
+		case in.Statement == nil && i < 3 && !part.given:
+			return nil, refusef("the arguments: %q is missing", part.key)
 		}
-		return []knowledge.ID{canon.Parsed(c, dag.ParseDigest)}
 	}
-	if in.Optional("subject") == nil && in.Optional("predicate") == nil && in.Optional("object") == nil {
-		in.Failf("want statement, or subject, predicate and object")
+	if in.Statement != nil {
+		return []knowledge.ID{*in.Statement}, nil
 	}
-	f, err := knowledge.NewFact(in.Field("subject").String(), in.Field("predicate").String(), in.Field("object").String(), assertSource)
+	f, err := knowledge.NewFact(*in.Subject, *in.Predicate, *in.Object, assertSource)
 	if err != nil {
-		in.Fail(err)
+		return nil, refusef("the arguments: %v", err)
 	}
-	if t := readTime(in, "valid_from"); t != nil {
-		f.From = *t
+	if in.ValidFrom != nil {
+		f.From = *in.ValidFrom
 	}
-	if t := readTime(in, "valid_until"); t != nil {
-		f.Until = *t
+	if in.ValidUntil != nil {
+		f.Until = *in.ValidUntil
 	}
 	ids := []knowledge.ID{f.ID()}
 	or := func(name string, earlier []string) []string { return append([]string{name}, earlier...) }
@@ -188,7 +141,7 @@ func readStatement(in *canon.Cursor) []knowledge.ID {
 			}
 		}
 	}
-	return ids
+	return ids, nil
 }
 
 // historyOf returns the history of the first of some statements that has one. All but the first
@@ -211,9 +164,9 @@ func (s *Server) historyOf(ctx context.Context, who access.Identity, ids []knowl
 	return ids[0], nil, missing
 }
 
-func (s *Server) history(ctx context.Context, who access.Identity, in *canon.Cursor) (answer, error) {
-	ids := readStatement(in)
-	if err := read(in); err != nil {
+func (s *Server) history(ctx context.Context, who access.Identity, in statement, _ position) (answer, error) {
+	ids, err := in.ids()
+	if err != nil {
 		return answer{}, err
 	}
 	id, acts, err := s.historyOf(ctx, who, ids)

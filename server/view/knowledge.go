@@ -1,14 +1,20 @@
 package view
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
-	"github.com/graphkernel/graphkernel/wire"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // MostEvidence bounds the assertions that are shown of each fact of a listing.
@@ -34,16 +40,16 @@ func times(s *knowledge.Statement) (from, until string) {
 	return from, until
 }
 
-func written(w knowledge.Written) *wire.Written {
+func written(w knowledge.Written) *api.Written {
 	if w == (knowledge.Written{}) {
 		return nil
 	}
-	return &wire.Written{Subject: w.Subject, Predicate: w.Predicate, Object: w.Object}
+	return &api.Written{Subject: w.Subject, Predicate: w.Predicate, Object: w.Object}
 }
 
 // Outcome shows what became of an act.
-func Outcome(o *knowledge.Outcome) wire.KnowledgeOutcome {
-	w := wire.KnowledgeOutcome{Result: string(o.Result), Seq: uint64(o.Seq)}
+func Outcome(o *knowledge.Outcome) api.KnowledgeOutcome {
+	w := api.KnowledgeOutcome{Result: string(o.Result), Seq: uint64(o.Seq)}
 	if o.Statement != (knowledge.ID{}) {
 		w.Statement = o.Statement.String()
 	}
@@ -51,8 +57,8 @@ func Outcome(o *knowledge.Outcome) wire.KnowledgeOutcome {
 }
 
 // Outcomes shows what became of acts.
-func Outcomes(list []knowledge.Outcome) []wire.KnowledgeOutcome {
-	w := make([]wire.KnowledgeOutcome, len(list))
+func Outcomes(list []knowledge.Outcome) []api.KnowledgeOutcome {
+	w := make([]api.KnowledgeOutcome, len(list))
 	for i := range list {
 		w[i] = Outcome(&list[i])
 	}
@@ -60,19 +66,19 @@ func Outcomes(list []knowledge.Outcome) []wire.KnowledgeOutcome {
 }
 
 // Fact shows a fact with the newest of its evidence.
-func Fact(f *kernel.Fact) wire.Fact {
+func Fact(f *kernel.Fact) api.Fact {
 	v := &f.Version
-	w := wire.Fact{
+	w := api.Fact{
 		Statement: v.ID.String(), Subject: f.Subject, Predicate: v.Predicate, Object: f.Object, Confidence: decimal(v.Confidence),
 		Source: v.Source, Turn: turnOrNone(v.Turn), Since: uint64(v.Since), EvidenceTotal: len(f.Evidence),
 	}
 	w.ValidFrom, w.ValidUntil = times(&v.Statement)
 	newest := f.Evidence[max(0, len(f.Evidence)-MostEvidence):]
-	w.Evidence = make([]wire.FactEvidence, len(newest))
+	w.Evidence = make([]api.FactEvidence, len(newest))
 	for i := range newest {
 		r := &newest[i]
 		said := &r.Act.Fact
-		w.Evidence[i] = wire.FactEvidence{
+		w.Evidence[i] = api.FactEvidence{
 			Seq: uint64(r.Seq), At: r.At.String(), Source: said.Source, Confidence: decimal(said.Confidence),
 			Turn: turnOrNone(said.Turn), Slice: said.Slice, Written: written(said.Written),
 		}
@@ -81,9 +87,9 @@ func Fact(f *kernel.Fact) wire.Fact {
 }
 
 // Act shows a recorded act.
-func Act(r *knowledge.Recorded) wire.KnowledgeAct {
+func Act(r *knowledge.Recorded) api.KnowledgeAct {
 	a := &r.Act
-	w := wire.KnowledgeAct{Seq: uint64(r.Seq), At: r.At.String(), Kind: string(a.Kind), Leaf: r.Leaf.String()}
+	w := api.KnowledgeAct{Seq: uint64(r.Seq), At: r.At.String(), Kind: string(a.Kind), Leaf: r.Leaf.String()}
 	switch a.Kind {
 	case knowledge.Assert:
 		f := &a.Fact
@@ -106,8 +112,8 @@ func Act(r *knowledge.Recorded) wire.KnowledgeAct {
 }
 
 // Acts shows recorded acts.
-func Acts(list []knowledge.Recorded) []wire.KnowledgeAct {
-	w := make([]wire.KnowledgeAct, len(list))
+func Acts(list []knowledge.Recorded) []api.KnowledgeAct {
+	w := make([]api.KnowledgeAct, len(list))
 	for i := range list {
 		w[i] = Act(&list[i])
 	}
@@ -115,20 +121,20 @@ func Acts(list []knowledge.Recorded) []wire.KnowledgeAct {
 }
 
 // KnowledgeEvent tells of an act in a few words: what may be long is left out.
-func KnowledgeEvent(r *knowledge.Recorded) wire.KnowledgeEvent {
+func KnowledgeEvent(r *knowledge.Recorded) api.KnowledgeEvent {
 	a := Act(r)
-	return wire.KnowledgeEvent{
+	return api.KnowledgeEvent{
 		Seq: a.Seq, At: a.At, Kind: a.Kind, Statement: a.Statement, Subject: a.Subject, Predicate: a.Predicate, Object: a.Object,
 		Confidence: a.Confidence, Source: a.Source, Alias: a.Alias, Canonical: a.Canonical,
 	}
 }
 
 // Traversal shows what a traversal returned, in the names that counted and as they were written.
-func Traversal(t *kernel.Traversed, spelled map[dag.Seq]knowledge.Written) wire.Traversal {
-	w := wire.Traversal{Reached: make([]wire.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: uint64(t.AsOf)}
+func Traversal(t *kernel.Traversed, spelled map[dag.Seq]knowledge.Written) api.Traversal {
+	w := api.Traversal{Reached: make([]api.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: uint64(t.AsOf)}
 	for i := range t.Reached {
 		r := &t.Reached[i]
-		one := wire.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: decimal(r.MinConfidence), From: r.From, Path: make([]wire.Step, len(r.Path))}
+		one := api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: decimal(r.MinConfidence), From: r.From, Path: make([]api.Step, len(r.Path))}
 		for k, e := range r.Path {
 			one.Path[k] = step(e, t.Aliases)
 			one.Path[k].Written = written(spelled[e.Since])
@@ -138,13 +144,10 @@ func Traversal(t *kernel.Traversed, spelled map[dag.Seq]knowledge.Written) wire.
 	return w
 }
 
-func step(e *knowledge.Edge, aliases *normalize.Table) wire.Step {
-	w := wire.Step{
+func step(e *knowledge.Edge, aliases *normalize.Table) api.Step {
+	w := api.Step{
 		Statement: e.ID.String(), Subject: aliases.Resolve(e.Subject), Predicate: e.Predicate, Object: aliases.Resolve(e.Object),
-		Direction: string(knowledge.Outgoing), Confidence: decimal(e.Confidence), Source: e.Source, Turn: turnOrNone(e.Turn), Since: uint64(e.Since),
-	}
-	if e.Incoming {
-		w.Direction = string(knowledge.Incoming)
+		Direction: string(e.Direction()), Confidence: decimal(e.Confidence), Source: e.Source, Turn: turnOrNone(e.Turn), Since: uint64(e.Since),
 	}
 	w.ValidFrom, w.ValidUntil = times(&e.Statement)
 	return w
@@ -154,14 +157,14 @@ func step(e *knowledge.Edge, aliases *normalize.Table) wire.Step {
 const mostExamples = 20
 
 // AliasList shows what of a list was not used; nil for none.
-func AliasList(l *normalize.List) *wire.AliasList {
+func AliasList(l *normalize.List) *api.AliasList {
 	if l == nil {
 		return nil
 	}
-	w := &wire.AliasList{Entries: l.Entries, Same: l.Same, Repeated: l.Repeated, Chained: len(l.Chained), Skipped: len(l.Skipped), Examples: []wire.AliasSkip{}}
+	w := &api.AliasList{Entries: l.Entries, Same: l.Same, Repeated: l.Repeated, Chained: len(l.Chained), Skipped: len(l.Skipped), Examples: []api.AliasSkip{}}
 	add := func(place, why string) {
 		if len(w.Examples) < mostExamples {
-			w.Examples = append(w.Examples, wire.AliasSkip{Place: place, Why: why})
+			w.Examples = append(w.Examples, api.AliasSkip{Place: place, Why: why})
 		}
 	}
 	for _, s := range l.Skipped {
@@ -175,4 +178,71 @@ func AliasList(l *normalize.List) *wire.AliasList {
 		add("alias "+c.Alias, "it, or "+c.Canonical+", for which it is said to stand, is alias and canonical name at once")
 	}
 	return w
+}
+
+// TurnNamed finds the turn that a name means: its id, its external id, or a beginning of its id. Whether
+// there is a turn of an id is not asked.
+func TurnNamed(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, name string) (id dag.TurnID, err error) {
+	if id.UnmarshalText([]byte(name)) == nil {
+		return id, nil
+	}
+	if id, err = k.Resolve(ctx, tenant, name); err != nil {
+		return id, fmt.Errorf("turn: %w", err)
+	}
+	return id, nil
+}
+
+// FactQuery asks the kernel for facts.
+func FactQuery(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, f *api.FactFilter) (kernel.FactQuery, error) {
+	q := kernel.FactQuery{
+		Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Entity: f.Entity, Source: f.Source,
+		Statement: f.Statement, MinConfidence: f.MinConfidence, ValidAt: f.ValidAt,
+	}
+	if f.Turn == "" {
+		return q, nil
+	}
+	id, err := TurnNamed(ctx, k, tenant, f.Turn)
+	q.Turn = &id
+	return q, err
+}
+
+// Assertion is the act that records a fact, from a source if the fact names none. What is wrong with
+// the fact is a *canon.FieldError.
+func Assertion(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, f *api.NewFact, source string) (knowledge.Act, error) {
+	fact, err := knowledge.NewFact(f.Subject, f.Predicate, f.Object, cmp.Or(f.Source, source))
+	if err != nil {
+		return knowledge.Act{}, &canon.FieldError{Err: err}
+	}
+	fact.Slice = f.Slice
+	set(&fact.Confidence, f.Confidence)
+	set(&fact.From, f.ValidFrom)
+	set(&fact.Until, f.ValidUntil)
+	if f.Turn != "" {
+		if fact.Turn, err = TurnNamed(ctx, k, tenant, f.Turn); errors.Is(err, store.ErrNotFound) {
+			return knowledge.Act{}, fmt.Errorf("%w: %v", kernel.ErrNoEvidence, err) // not %w: that there is no fact is not meant
+		} else if err != nil {
+			return knowledge.Act{}, err
+		}
+	}
+	act := knowledge.Act{Kind: knowledge.Assert, Fact: fact, Supersedes: knowledge.SortIDs(f.Supersedes)}
+	return act, checked(&act)
+}
+
+func checked(act *knowledge.Act) error {
+	if err := act.Check(); err != nil {
+		return &canon.FieldError{Err: err}
+	}
+	return nil
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// Retraction is the act that ends the belief in a statement.
+func Retraction(r *api.Retraction) (knowledge.Act, error) {
+	act := knowledge.Act{Kind: knowledge.Retract, Statement: r.Statement, Reason: r.Reason}
+	return act, checked(&act)
 }

@@ -1,10 +1,11 @@
-// Package view turns what the kernel gives into the structs of package wire. It is
+// Package view turns what the kernel gives into the structs of package api. It is
 // shared by the HTTP and the MCP side of the server, so that both say the same.
 package view
 
 import (
 	"crypto/sha256"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -14,40 +15,39 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
-	"github.com/graphkernel/graphkernel/wire"
 )
 
 // Receipt shows what an admission did.
-func Receipt(r store.Receipt) wire.Receipt {
-	return wire.Receipt{Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Head: uint64(r.Head)}
+func Receipt(r store.Receipt) api.Receipt {
+	return api.Receipt{Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Head: uint64(r.Head)}
 }
 
 // Turn shows a record.
-func Turn(r *store.Record) (wire.StoredTurn, error) {
+func Turn(r *store.Record) (api.StoredTurn, error) {
 	line, err := kernel.AppendRecord(nil, r)
 	if err != nil {
-		return wire.StoredTurn{}, err
+		return api.StoredTurn{}, err
 	}
-	return wire.StoredTurn{
+	return api.StoredTurn{
 		Seq: uint64(r.Seq), BodyDigest: r.Turn.BodyDigest.String(), Leaf: r.Leaf.String(), Redacted: r.Body == nil, Key: r.Key, Turn: line,
 	}, nil
 }
 
 // Conversation shows a line of a listing.
-func Conversation(c *store.Conversation) wire.Conversation {
-	return wire.Conversation{
+func Conversation(c *store.Conversation) api.Conversation {
+	return api.Conversation{
 		ID: c.ID.String(), Turns: c.Turns, First: uint64(c.First), Last: uint64(c.Last), FirstAt: c.FirstAt.String(), LastAt: c.LastAt.String(),
 	}
 }
 
 // TokenVerdict shows the judgement of a token.
-func TokenVerdict(v token.TokenVerdict) wire.TokenVerdict {
-	return wire.TokenVerdict{Admissible: v.Outcome == token.Verified, Outcome: string(v.Outcome), KeyID: string(v.KeyID), Reason: v.Reason}
+func TokenVerdict(v token.TokenVerdict) api.TokenVerdict {
+	return api.TokenVerdict{Admissible: v.Outcome == token.Verified, Outcome: string(v.Outcome), KeyID: string(v.KeyID), Reason: v.Reason}
 }
 
 // Judge has the bytes of a bundle judged for a tenant, one of turns or of facts, and shows
 // the verdict.
-func Judge(k *kernel.Kernel, tenant dag.Tenant, bundle []byte) wire.BundleVerdict {
+func Judge(k *kernel.Kernel, tenant dag.Tenant, bundle []byte) api.BundleVerdict {
 	if facts.Is(bundle) {
 		evidence, verdict := k.VerifyFactsFor(tenant, bundle)
 		return bundleVerdict(bundle, evidence.OK(), &verdict)
@@ -56,8 +56,8 @@ func Judge(k *kernel.Kernel, tenant dag.Tenant, bundle []byte) wire.BundleVerdic
 	return bundleVerdict(bundle, evidence.OK(), &verdict)
 }
 
-func bundleVerdict(bundle []byte, admissible bool, v *token.Verdict) wire.BundleVerdict {
-	return wire.BundleVerdict{
+func bundleVerdict(bundle []byte, admissible bool, v *token.Verdict) api.BundleVerdict {
+	return api.BundleVerdict{
 		Admissible: admissible, Outcome: string(v.Outcome), KeyID: v.Claim.Seal.KeyID, Reason: v.Reason,
 		SliceID: string(v.Claim.Provenance.SliceID), BundleSHA256: dag.Digest(sha256.Sum256(bundle)).String(),
 		Redacted: texts(v.Redacted), Checks: checks(v.Checks),
@@ -65,9 +65,9 @@ func bundleVerdict(bundle []byte, admissible bool, v *token.Verdict) wire.Bundle
 }
 
 // Issued shows a record of what was handed out.
-func Issued(i *store.Issued) wire.Issued {
+func Issued(i *store.Issued) api.Issued {
 	p := &i.Provenance
-	return wire.Issued{
+	return api.Issued{
 		Number: i.Number, SliceID: string(p.SliceID), Anchor: p.Anchor.String(), PolicyID: string(p.PolicyID),
 		PolicyParamsHash: p.PolicyParamsHash.String(), GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
 		AsOf: uint64(i.AsOf), KeyID: i.KeyID, Token: i.Token, BundleSHA256: i.Bundle.String(), IssuedAt: i.At.String(),
@@ -75,28 +75,28 @@ func Issued(i *store.Issued) wire.Issued {
 }
 
 // Evidence shows what was signed for third parties.
-func Evidence(e *kernel.Evidence) wire.Evidence {
+func Evidence(e *kernel.Evidence) api.Evidence {
 	s := e.Statement
-	return wire.Evidence{
+	return api.Evidence{
 		Attestation: e.Envelope, Proof: string(e.Proof), Index: s.Index, Origin: s.Origin, BundleSHA256: s.Subject.String(),
 	}
 }
 
 // Replay shows what came of cutting a slice again.
-func Replay(r *kernel.Replay) wire.Replay {
-	w := wire.Replay{
+func Replay(r *kernel.Replay) api.Replay {
+	w := api.Replay{
 		Outcome: string(r.Outcome), Reason: r.Reason, SliceID: string(r.Provenance.SliceID), AsOf: uint64(r.AsOf),
 		Erased: texts(r.Erased), Lost: texts(r.Lost), Redacted: texts(r.Redacted), Checks: checks(r.Checks),
 	}
 	if d := r.Difference; d != nil {
-		w.Difference = &wire.Difference{Offset: d.Offset, Path: d.Path, Expected: d.Expected, Found: d.Found}
+		w.Difference = &api.Difference{Offset: d.Offset, Path: d.Path, Expected: d.Expected, Found: d.Found}
 	}
 	return w
 }
 
 // Admission shows why a turn was let in.
-func Admission(a *slice.Admission) wire.Admission {
-	w := wire.Admission{ScoreNano: uint64(a.Score), Distance: a.Distance, Via: a.Via.String()}
+func Admission(a *slice.Admission) api.Admission {
+	w := api.Admission{ScoreNano: uint64(a.Score), Distance: a.Distance, Via: a.Via.String()}
 	if a.Via != slice.ViaAnchor {
 		w.From = a.From.String()
 	}
@@ -104,17 +104,17 @@ func Admission(a *slice.Admission) wire.Admission {
 }
 
 // Policy shows a policy.
-func Policy(p policy.Registered) wire.RegisteredPolicy {
+func Policy(p policy.Registered) api.RegisteredPolicy {
 	params := p.Params()
 	w := canon.NewWriter(nil)
 	params.AppendWire(w)
-	return wire.RegisteredPolicy{PolicyID: string(p.ID()), PolicyParamsHash: p.Hash().String(), Policy: w.Bytes}
+	return api.RegisteredPolicy{PolicyID: string(p.ID()), PolicyParamsHash: p.Hash().String(), Policy: w.Bytes}
 }
 
 // Policies shows a registry.
-func Policies(r policy.Registry) wire.Policies {
+func Policies(r policy.Registry) api.Policies {
 	all := r.All()
-	w := wire.Policies{Policies: make([]wire.RegisteredPolicy, len(all)), RegistryFingerprint: r.Fingerprint()}
+	w := api.Policies{Policies: make([]api.RegisteredPolicy, len(all)), RegistryFingerprint: r.Fingerprint()}
 	for i, p := range all {
 		w.Policies[i] = Policy(p)
 	}
@@ -122,13 +122,13 @@ func Policies(r policy.Registry) wire.Policies {
 }
 
 // Event shows an erasure.
-func Event(e *store.Event) wire.Event {
-	return wire.Event{Seq: uint64(e.Seq), Kind: string(e.Kind), Turn: e.Turn.String(), Reason: e.Reason, At: e.At.String()}
+func Event(e *store.Event) api.Event {
+	return api.Event{Seq: uint64(e.Seq), Kind: string(e.Kind), Turn: e.Turn.String(), Reason: e.Reason, At: e.At.String()}
 }
 
 // TurnEvent shows an admission.
-func TurnEvent(r *store.Record) wire.TurnEvent {
-	return wire.TurnEvent{
+func TurnEvent(r *store.Record) api.TurnEvent {
+	return api.TurnEvent{
 		Seq: uint64(r.Seq), ID: r.Turn.ID.String(), Conversation: r.Turn.Conversation.String(), Role: r.Turn.Role.String(), CreatedAt: r.Turn.CreatedAt.String(),
 	}
 }
@@ -141,21 +141,21 @@ func texts(ids []dag.TurnID) []string {
 	return list
 }
 
-func checks(from []slice.Check) []wire.Check {
-	list := make([]wire.Check, len(from))
+func checks(from []slice.Check) []api.Check {
+	list := make([]api.Check, len(from))
 	for i, c := range from {
-		list[i] = wire.Check{ID: string(c.ID), Status: string(c.Status), Detail: c.Detail, Expected: c.Expected, Found: c.Found}
+		list[i] = api.Check{ID: string(c.ID), Status: string(c.Status), Detail: c.Detail, Expected: c.Expected, Found: c.Found}
 	}
 	return list
 }
 
 // Explanation shows why a turn is in the slice of a request, or is not.
-func Explanation(turn dag.TurnID, r *kernel.Request, e *slice.Explanation) wire.Explanation {
+func Explanation(turn dag.TurnID, r *kernel.Request, e *slice.Explanation) api.Explanation {
 	id := r.Policy
 	if id == "" {
 		id = policy.DefaultID
 	}
-	w := wire.Explanation{
+	w := api.Explanation{
 		Turn: turn.String(), Anchor: r.Anchor.String(), PolicyID: string(id), AsOf: uint64(r.AsOf),
 		Selected: e.Standing == slice.Chosen, Standing: string(e.Standing), Rank: e.Rank, TurnsInSlice: e.Selected, EdgesAway: e.Edges,
 		Explanation: render.Explanation(e, id, r.AsOf),
@@ -165,7 +165,7 @@ func Explanation(turn dag.TurnID, r *kernel.Request, e *slice.Explanation) wire.
 		w.Admission = &a
 	}
 	if e.BeatenBy != nil {
-		w.BeatenBy = &wire.Rival{ID: e.BeatenBy.ID.String(), Admission: Admission(&e.BeatenBy.Admission)}
+		w.BeatenBy = &api.Rival{ID: e.BeatenBy.ID.String(), Admission: Admission(&e.BeatenBy.Admission)}
 	}
 	return w
 }

@@ -61,10 +61,10 @@ func (f *walkFlags) traversal() (t kernel.Traversal, err error) {
 }
 
 const walkJSON = `  {"as_of","cut","reached":[{"entity","from","hops","min_confidence",
-    "path":[{"from","predicate","to","incoming","statement","confidence","source","turn","since",
+    "path":[{"from","predicate","to","direction","statement","confidence","source","turn","since",
       "valid_from","valid_until","asserted":{…},"written":{…}}]}]}
 
-incoming says that the statement's subject is to, and not from. asserted holds the names that
+direction is incoming where the statement's subject is to, and not from. asserted holds the names that
 the statement has itself, where aliases give others, and written how its names were spelled.`
 
 func knowledgeTraverseCommand(a *cli.App) *cobra.Command {
@@ -255,7 +255,7 @@ type stepJSON struct {
 	From       string       `json:"from"`
 	Predicate  string       `json:"predicate"`
 	To         string       `json:"to"`
-	Incoming   bool         `json:"incoming"`
+	Direction  string       `json:"direction"`
 	Statement  string       `json:"statement"`
 	Confidence decimal      `json:"confidence"`
 	Source     string       `json:"source"`
@@ -276,7 +276,7 @@ func walked(t *kernel.Traversed, written map[dag.Seq]knowledge.Written) walkedJS
 			subject, object := t.Aliases.Resolve(e.Subject), t.Aliases.Resolve(e.Object)
 			s := statementLine(&e.Statement, e.ID, subject, object)
 			step := stepJSON{
-				From: subject, Predicate: e.Predicate, To: object, Incoming: e.Incoming, Statement: s.Statement, Confidence: decimal(e.Confidence),
+				From: subject, Predicate: e.Predicate, To: object, Direction: string(e.Direction()), Statement: s.Statement, Confidence: decimal(e.Confidence),
 				Source: e.Source, Turn: turnText(e.Turn), Since: uint64(e.Since), ValidFrom: s.ValidFrom, ValidUntil: s.ValidUntil,
 				Asserted: asserted(&e.Statement, subject, object), Written: writtenAs(written[e.Since]),
 			}

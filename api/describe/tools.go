@@ -1,0 +1,95 @@
+package describe
+
+import (
+	_ "embed"
+	"maps"
+	"reflect"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+//go:embed tools.md
+var toolsMD string
+
+// Tools returns what tools.md says of each tool, by its name: "## NAME" and the text.
+func Tools() (names []string, said map[string]string) {
+	said = map[string]string{}
+	for _, section := range strings.Split(toolsMD, "\n## ")[1:] {
+		name, text, _ := strings.Cut(section, "\n")
+		names = append(names, name)
+		said[name] = strings.Join(strings.Fields(text), " ")
+	}
+	return names, said
+}
+
+// Arguments is the schema of a tool's arguments. Nothing is referred to, and a member is described
+// by its tag tool: a model reads the schema of every tool it has before anything else.
+func Arguments(t reflect.Type) Schema {
+	d := &describer{components: map[string]any{}}
+	s := d.inline(d.of(t)).(Schema)
+	describeMembers(s, t)
+	return s
+}
+
+// inline puts components where they are referred to, without what is said of them.
+func (d *describer) inline(v any) any {
+	switch v := v.(type) {
+	case Schema:
+		if ref, ok := v["$ref"].(string); ok {
+			whole := maps.Clone(d.components[strings.TrimPrefix(ref, inComponents)].(Schema))
+			return d.inline(whole)
+		}
+		s := Schema{}
+		for key, below := range v {
+			if key != "examples" && (key != "description" || !isText(below)) {
+				s[key] = d.inline(below)
+			}
+		}
+		if list, ok := s["oneOf"].([]any); ok && reflect.DeepEqual(v, shapes["Names"]) {
+			return list[1] // one form is enough to tell
+		}
+		if s["format"] == "uuid" {
+			delete(s, "pattern")
+		}
+		if s["maximum"] == float64(canon.MaxInt) { // it is what any number has
+			delete(s, "maximum")
+		}
+		return s
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = d.inline(v[i])
+		}
+		return list
+	}
+	return v
+}
+
+func isText(v any) bool { _, ok := v.(string); return ok }
+
+// describeMembers says of each member what its tag tool says. A property may have the name of a keyword.
+func describeMembers(s Schema, t reflect.Type) {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if items, ok := s["items"].(Schema); ok {
+		s = items
+	}
+	properties, ok := s["properties"].(Schema)
+	if !ok || t.Kind() != reflect.Struct {
+		return
+	}
+	for _, f := range api.Fields(t) {
+		p, _ := properties[f.Key].(Schema)
+		if p == nil {
+			continue
+		}
+		describeMembers(p, f.Type)
+		delete(p, "default")
+		if text := f.Tag.Get("tool"); text != "" {
+			p["description"] = text
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package api
+
+import (
+	"encoding/json"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+)
+
+// Facts.
+var (
+	ListFacts    = declare[FactQuery, Facts](Spec{ID: "listFacts", Method: "GET", Path: "/api/knowledge", Tag: "knowledge", Tool: "knowledge_find", May: access.Recall, Fails: []int{404, 409, 422}})
+	LearnFact    = declare[NewFact, KnowledgeOutcome](Spec{ID: "learnFact", Method: "POST", Path: "/api/knowledge", Tag: "knowledge", May: access.Admit, Fails: []int{409, 422}})
+	RetractFacts = declare[Retracting, Retracted](Spec{ID: "retractFacts", Method: "DELETE", Path: "/api/knowledge", Tag: "knowledge", Tool: "knowledge_retract", May: access.Admit, Fails: []int{404, 409}})
+	LearnFacts   = declare[Knowledge, KnowledgeOutcomes](Spec{ID: "learnFacts", Method: "POST", Path: "/api/knowledge/batch", Tag: "knowledge", Tool: "knowledge_assert", May: access.Admit, Fails: []int{409, 422},
+		Takes: map[string]string{"application/x-ndjson": "KnowledgeLine"}})
+	FactsHistory      = declare[HistoryOf, FactHistory](Spec{ID: "factHistory", Method: "GET", Path: "/api/knowledge/{statement}/history", Tag: "knowledge", Tool: "knowledge_history", May: access.Recall, Fails: []int{404}})
+	TraverseKnowledge = declare[TraverseRequest, Traversal](Spec{ID: "traverseKnowledge", Method: "POST", Path: "/api/knowledge/traverse", Tag: "knowledge", Tool: "knowledge_traverse", May: access.Recall, Fails: []int{422}})
+	CutFacts          = declare[FactSliceRequest, FactBundle](Spec{ID: "cutFacts", Method: "POST", Path: "/api/knowledge/slice", Tag: "knowledge", Tool: "knowledge_slice", May: access.Cut, Fails: []int{404, 422, 503}, Headers: sealed})
+	FindPaths         = declare[PathQuery, Traversal](Spec{ID: "findPaths", Method: "GET", Path: "/api/knowledge/path", Tag: "knowledge", Tool: "knowledge_path", May: access.Recall, Fails: []int{422}})
+	KnowledgeSince    = declare[Paging, KnowledgeChanges](Spec{ID: "knowledgeChanges", Method: "GET", Path: "/api/knowledge/changes", Tag: "knowledge", May: access.Recall})
+	CountKnowledge    = declare[View, KnowledgeStats](Spec{ID: "knowledgeStats", Method: "GET", Path: "/api/knowledge/stats", Tag: "knowledge", May: access.Recall, Fails: []int{422}})
+	DrawKnowledge     = declare[Drawing, D3Graph](Spec{ID: "drawKnowledge", Method: "GET", Path: "/api/knowledge/graph", Tag: "knowledge", May: access.Recall, Fails: []int{422},
+		Answers: map[string]string{"application/json": "D3Graph", "application/ld+json": "Object", "text/plain": "Text", "text/vnd.graphviz": "Text"}})
+	ListAliases = declare[AliasesOf, Aliases](Spec{ID: "listAliases", Method: "GET", Path: "/api/knowledge/aliases", Tag: "knowledge", May: access.Recall, Fails: []int{422}})
+	AddAliases  = declare[NewAliases, AliasesAdded](Spec{ID: "addAliases", Method: "POST", Path: "/api/knowledge/aliases", Tag: "knowledge", May: access.Admit, Fails: []int{409, 422},
+		Takes: map[string]string{"text/csv": "AliasCSV"}})
+	RemoveAlias = declare[AliasNamed, KnowledgeOutcome](Spec{ID: "removeAlias", Method: "DELETE", Path: "/api/knowledge/aliases/{alias}", Tag: "knowledge", May: access.Admit, Fails: []int{409}})
+)
+
+// A FactFilter says which facts are meant. Names may have any spelling, and what is the zero
+// value does not limit.
+type FactFilter struct {
+	Subject       string      `json:"subject,omitempty" is:"Name" tool:"What the fact is about."`
+	Predicate     string      `json:"predicate,omitempty" is:"Name" tool:"How it stands to the object."`
+	Object        string      `json:"object,omitempty" is:"Name" tool:"The other end."`
+	Entity        string      `json:"entity,omitempty" is:"Name" doc:"The subject or the object." tool:"Subject or object."`
+	Source        string      `json:"source,omitempty" is:"Source" doc:"That of the assertion that gave the confidence." tool:"Who says so."`
+	Turn          string      `json:"turn,omitempty" is:"TurnName" doc:"The evidence of that assertion." tool:"The turn it was learned from."`
+	Statement     *dag.Digest `json:"statement,omitempty" tool:"Its id."`
+	MinConfidence dag.PPM     `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." tool:"At least so sure."`
+	ValidAt       *dag.Time   `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
+}
+
+// A View is the knowledge as of a sequence number.
+type View struct {
+	AsOf dag.Seq `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+}
+
+// A FactQuery asks for a page of facts.
+type FactQuery struct {
+	FactFilter
+	View
+	Paging
+}
+
+// Retracting says which facts are believed no longer.
+type Retracting struct {
+	FactFilter
+	Reason string `json:"reason,omitempty" is:"RetractionReason" doc:"Kept with the retractions." tool:"Is recorded."`
+	DryRun bool   `json:"dry_run,omitempty" tool:"Only show what would be retracted."`
+}
+
+// HistoryOf asks for a page of what was said of a statement.
+type HistoryOf struct {
+	Statement dag.Digest `json:"statement"`
+	Paging
+}
+
+// A TraverseRequest asks which entities can be reached. Zero values are the defaults.
+type TraverseRequest struct {
+	Start         Names               `json:"start" tool:"Names of entities."`
+	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256" tool:"Only along these."`
+	Direction     knowledge.Direction `json:"direction,omitempty" tool:"From subject to object is outgoing."`
+	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3" tool:"3 if left out."`
+	MaxResults    int                 `json:"max_results,omitempty" is:"1..1000" default:"100" tool:"20 if left out."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" tool:"Holds then: a date or RFC 3339."`
+}
+
+// A FactSliceRequest asks for a slice of facts.
+type FactSliceRequest struct {
+	Start   Names     `json:"start" tool:"Names of entities."`
+	Policy  string    `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, facts@1 if left out."`
+	AsOf    dag.Seq   `json:"as_of,omitempty" tool:"As of this sequence number; 0 is now."`
+	ValidAt *dag.Time `json:"valid_at,omitempty" tool:"Holds then: a date or RFC 3339."`
+}
+
+// A PathQuery asks for ways from one entity to another. Zero values are the defaults.
+type PathQuery struct {
+	From          string              `json:"from" is:"Name" tool:"An entity."`
+	To            string              `json:"to" is:"Name" tool:"Another."`
+	Count         int                 `json:"count,omitempty" is:"1..50" default:"1" doc:"How many ways." tool:"How many ways; 1 if left out."`
+	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256" tool:"Only along these." doc:"Only these, with commas between them; without it, all."`
+	Direction     knowledge.Direction `json:"direction,omitempty" tool:"From subject to object is outgoing."`
+	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3" tool:"3 if left out."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
+}
+
+// A Drawing says what is drawn.
+type Drawing struct {
+	Entity        string              `json:"entity" is:"Name"`
+	Format        string              `json:"format,omitempty" is:"d3|mermaid|dot|jsonld" default:"d3"`
+	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3" tool:"3 if left out."`
+	MaxResults    int                 `json:"max_results,omitempty" is:"1..1000" default:"100" doc:"At most so many entities beside the first."`
+	Direction     knowledge.Direction `json:"direction,omitempty" tool:"From subject to object is outgoing."`
+	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256" tool:"Only along these." doc:"Only these, with commas between them; without it, all."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
+}
+
+// A D3Graph is a drawing as nodes and links.
+type D3Graph struct {
+	AsOf  uint64   `json:"as_of" is:"Seq"`
+	Cut   string   `json:"cut" is:"|results|work"`
+	Nodes []D3Node `json:"nodes"`
+	Links []D3Link `json:"links"`
+}
+
+// A D3Node is an entity of a drawing.
+type D3Node struct {
+	ID   string `json:"id" is:"Name"`
+	Hops int    `json:"hops"`
+}
+
+// A D3Link is a fact of a drawing.
+type D3Link struct {
+	Source     string      `json:"source" is:"Name"`
+	Target     string      `json:"target" is:"Name"`
+	Predicate  string      `json:"predicate" is:"Name"`
+	Confidence json.Number `json:"confidence" is:"Fraction"`
+	Statement  string      `json:"statement" is:"Digest"`
+	Since      uint64      `json:"since" is:"Seq"`
+}
+
+// AliasesOf asks for a page of the alias table.
+type AliasesOf struct {
+	View
+	Paging
+}
+
+// NewAliases are added to the alias table, all of them or none.
+type NewAliases struct {
+	Aliases []Alias `json:"aliases" min:"1" max:"10000"`
+}
+
+// AliasNamed names an alias.
+type AliasNamed struct {
+	Alias string `json:"alias" is:"Name"`
+}
+
+// Names are names of entities; in JSON one may stand without its list.
+type Names []string

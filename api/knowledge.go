@@ -1,0 +1,244 @@
+package api
+
+import (
+	"encoding/json"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A NewFact is a fact to be recorded. Its confidence is 1 if none is given.
+type NewFact struct {
+	Subject    string       `json:"subject" is:"Name" tool:"What it is about."`
+	Predicate  string       `json:"predicate" is:"Name" tool:"A verb, active voice."`
+	Object     string       `json:"object" is:"Name" tool:"An entity or a value."`
+	Confidence *dag.PPM     `json:"confidence,omitempty" tool:"1 if left out."`
+	Source     string       `json:"source,omitempty" is:"Source" tool:"Who says so, such as user or llm:x; mcp if left out."` // api if absent
+	Turn       string       `json:"turn,omitempty" is:"TurnName" tool:"The recorded turn that it was learned from."`
+	Slice      string       `json:"slice,omitempty" is:"SliceID" tool:"The slice that it was learned from."`
+	ValidFrom  *dag.Time    `json:"valid_from,omitempty" tool:"Holds from then: a date or RFC 3339."`
+	ValidUntil *dag.Time    `json:"valid_until,omitempty" tool:"Holds before then."`
+	Supersedes []dag.Digest `json:"supersedes,omitempty" max:"1000" tool:"Statements that it replaces."`
+}
+
+// A Retraction ends the belief in a statement.
+type Retraction struct {
+	Statement dag.Digest `json:"statement"`
+	Reason    string     `json:"reason,omitempty" is:"RetractionReason"`
+}
+
+// Knowledge is the body of a batch: retractions come before facts.
+type Knowledge struct {
+	Retractions []Retraction `json:"retractions,omitempty" max:"10000"`
+	Facts       []NewFact    `json:"facts,omitempty" max:"10000"`
+}
+
+// A KnowledgeOutcome says what became of a fact, a retraction or an alias.
+type KnowledgeOutcome struct {
+	Result    string `json:"result" is:"KnowledgeResult"`
+	Seq       uint64 `json:"seq,omitempty" is:"Seq"` // absent if nothing changed
+	Statement string `json:"statement,omitempty" is:"Digest"`
+}
+
+// KnowledgeOutcomes is the answer to a batch, each list in the order of its items.
+type KnowledgeOutcomes struct {
+	Retractions []KnowledgeOutcome `json:"retractions"`
+	Facts       []KnowledgeOutcome `json:"facts"`
+}
+
+// Written is how names were spelled, where that is not the canonical name.
+type Written struct {
+	Subject   string `json:"subject,omitempty"`
+	Predicate string `json:"predicate,omitempty"`
+	Object    string `json:"object,omitempty"`
+}
+
+// A FactEvidence is an assertion that counts for a fact.
+type FactEvidence struct {
+	Seq        uint64      `json:"seq" is:"Seq"`
+	At         string      `json:"at" is:"Time"`
+	Source     string      `json:"source" is:"Source"`
+	Confidence json.Number `json:"confidence" is:"Fraction"`
+	Turn       string      `json:"turn,omitempty" is:"UUID"`
+	Slice      string      `json:"slice,omitempty" is:"SliceID"`
+	Written    *Written    `json:"written,omitempty"`
+}
+
+// A Fact is a statement that is believed. The names are canonical under the aliases that
+// counted.
+type Fact struct {
+	Statement     string         `json:"statement" is:"Digest"`
+	Subject       string         `json:"subject" is:"Name"`
+	Predicate     string         `json:"predicate" is:"Name"`
+	Object        string         `json:"object" is:"Name"`
+	Confidence    json.Number    `json:"confidence" is:"Fraction"`
+	Source        string         `json:"source" is:"Source"`
+	Turn          string         `json:"turn,omitempty" is:"UUID"`
+	Since         uint64         `json:"since" is:"Seq"`
+	ValidFrom     string         `json:"valid_from,omitempty" is:"Time"`
+	ValidUntil    string         `json:"valid_until,omitempty" is:"Time"`
+	Evidence      []FactEvidence `json:"evidence"` // the newest, by ascending number
+	EvidenceTotal int            `json:"evidence_total"`
+}
+
+// Facts is a page of facts.
+type Facts struct {
+	Facts []Fact `json:"facts"`
+	Total int    `json:"total" doc:"Of all pages."`
+	AsOf  uint64 `json:"as_of" is:"Seq"`
+	Next  string `json:"next,omitempty" is:"Next"`
+}
+
+// A KnowledgeAct is a change of what is known, as it was recorded. The names are as they
+// were asserted, without aliases.
+type KnowledgeAct struct {
+	Seq        uint64      `json:"seq" is:"Seq"`
+	At         string      `json:"at" is:"Time"`
+	Kind       string      `json:"kind" is:"KnowledgeKind"`
+	Leaf       string      `json:"leaf" is:"Digest"`
+	Statement  string      `json:"statement,omitempty" is:"Digest"`
+	Subject    string      `json:"subject,omitempty" is:"Name"`
+	Predicate  string      `json:"predicate,omitempty" is:"Name"`
+	Object     string      `json:"object,omitempty" is:"Name"`
+	Written    *Written    `json:"written,omitempty"`
+	Confidence json.Number `json:"confidence,omitempty" is:"Fraction"`
+	Source     string      `json:"source,omitempty" is:"Source"`
+	Turn       string      `json:"turn,omitempty" is:"UUID"`
+	Slice      string      `json:"slice,omitempty" is:"SliceID"`
+	ValidFrom  string      `json:"valid_from,omitempty" is:"Time"`
+	ValidUntil string      `json:"valid_until,omitempty" is:"Time"`
+	Supersedes []string    `json:"supersedes,omitempty" is:"Digest"`
+	Version    bool        `json:"version,omitempty" doc:"It gave the statement its confidence."`
+	Until      uint64      `json:"until,omitempty" is:"Seq"` // and up to before this number; absent: it still is
+	Reason     string      `json:"reason,omitempty"`
+	Alias      string      `json:"alias,omitempty" is:"Name"`
+	Canonical  string      `json:"canonical,omitempty" is:"Name"`
+}
+
+// FactHistory is all that was said of a statement, or a page of it.
+type FactHistory struct {
+	Statement string         `json:"statement" is:"Digest"`
+	Acts      []KnowledgeAct `json:"acts"`
+	Next      string         `json:"next,omitempty" is:"Next"`
+}
+
+// KnowledgeChanges is a page of what changed.
+type KnowledgeChanges struct {
+	Acts []KnowledgeAct `json:"acts"`
+	Next string         `json:"next,omitempty" is:"Next"`
+}
+
+// Retracted is what was, or with DryRun would be, retracted.
+type Retracted struct {
+	DryRun bool           `json:"dry_run"`
+	Total  int            `json:"total"`
+	Acts   []KnowledgeAct `json:"acts"` // the assertions that counted
+}
+
+// A Step is a fact on a path, with canonical names and how they were written. An outgoing step leads from its subject
+// to its object.
+type Step struct {
+	Statement  string      `json:"statement" is:"Digest"`
+	Subject    string      `json:"subject" is:"Name"`
+	Predicate  string      `json:"predicate" is:"Name"`
+	Object     string      `json:"object" is:"Name"`
+	Written    *Written    `json:"written,omitempty"`
+	Direction  string      `json:"direction" is:"outgoing|incoming"`
+	Confidence json.Number `json:"confidence" is:"Fraction"`
+	Source     string      `json:"source" is:"Source"`
+	Turn       string      `json:"turn,omitempty" is:"UUID"`
+	Since      uint64      `json:"since" is:"Seq"`
+	ValidFrom  string      `json:"valid_from,omitempty" is:"Time"`
+	ValidUntil string      `json:"valid_until,omitempty" is:"Time"`
+}
+
+// A Reached entity has a way to it.
+type Reached struct {
+	Entity        string      `json:"entity" is:"Name"`
+	Hops          int         `json:"hops" is:"1.."`
+	MinConfidence json.Number `json:"min_confidence" is:"Fraction"`
+	From          string      `json:"from" is:"Name"`
+	Path          []Step      `json:"path" min:"1"`
+}
+
+// Traversal is the answer to a traversal, and to a question for paths.
+type Traversal struct {
+	Reached []Reached `json:"reached"`
+	Cut     string    `json:"cut" is:"|results|work" doc:"Why it is not all; empty if it is."`
+	Looked  int       `json:"looked" doc:"At so many edges."`
+	AsOf    uint64    `json:"as_of" is:"Seq"`
+}
+
+// An Alias says which canonical name a name stands for.
+type Alias struct {
+	Alias     string `json:"alias" is:"Name"`
+	Canonical string `json:"canonical" is:"Name"`
+}
+
+// Aliases is a page of the alias table, or the body that adds to it.
+type Aliases struct {
+	Aliases []Alias `json:"aliases"`
+	Total   int     `json:"total"`
+	AsOf    uint64  `json:"as_of" is:"Seq"`
+	Next    string  `json:"next,omitempty" is:"Next"`
+}
+
+// AliasesAdded says what came of adding aliases.
+type AliasesAdded struct {
+	Added    int        `json:"added"`
+	Existing int        `json:"existing"`
+	List     *AliasList `json:"list,omitempty"` // of a list that was read
+}
+
+// An AliasList says what of a list was not used. The counts and the changes that it held sum
+// up to Entries.
+type AliasList struct {
+	Entries   int         `json:"entries"`
+	Same      int         `json:"same" doc:"Alias and canonical name have the same form."`
+	Repeated  int         `json:"repeated" doc:"The same entry came before."`
+	Ambiguous int         `json:"ambiguous" doc:"Several names claim the alias."`
+	Chained   int         `json:"chained" doc:"A name is alias and canonical name at once."`
+	Skipped   int         `json:"skipped" doc:"One side has no name."`
+	Examples  []AliasSkip `json:"examples" max:"20"`
+}
+
+// An AliasSkip is an entry that was not used.
+type AliasSkip struct {
+	Place string `json:"place"`
+	Why   string `json:"why"`
+}
+
+// A NameCount says how many facts a name has.
+type NameCount struct {
+	Name  string `json:"name"`
+	Facts int    `json:"facts"`
+}
+
+// KnowledgeStats counts what is believed.
+type KnowledgeStats struct {
+	Facts           int         `json:"facts"`
+	Entities        int         `json:"entities"`
+	Predicates      []NameCount `json:"predicates" max:"100"`
+	PredicatesTotal int         `json:"predicates_total"`
+	Sources         []NameCount `json:"sources" max:"100"`
+	SourcesTotal    int         `json:"sources_total"`
+	Aliases         int         `json:"aliases"`
+	AsOf            uint64      `json:"as_of" is:"Seq"`
+}
+
+// A KnowledgeEvent tells of a change of what is known.
+type KnowledgeEvent struct {
+	Seq        uint64      `json:"seq"`
+	At         string      `json:"at"`
+	Kind       string      `json:"kind"`
+	Statement  string      `json:"statement,omitempty"`
+	Subject    string      `json:"subject,omitempty"`
+	Predicate  string      `json:"predicate,omitempty"`
+	Object     string      `json:"object,omitempty"`
+	Confidence json.Number `json:"confidence,omitempty"`
+	Source     string      `json:"source,omitempty"`
+	Alias      string      `json:"alias,omitempty"`
+	Canonical  string      `json:"canonical,omitempty"`
+}
+
+// EventKnowledge names an event whose data is a KnowledgeEvent.
+const EventKnowledge = "knowledge"

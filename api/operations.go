@@ -1,0 +1,246 @@
+package api
+
+import (
+	"encoding/json"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// None is what operations take that take nothing, and answer whose answer is no JSON.
+type None struct{}
+
+// A Document is an answer whose bytes are canonical, or made elsewhere. Its name is that of its shape.
+type (
+	Bundle     json.RawMessage // of GKP/1
+	FactBundle json.RawMessage // of GKF/1
+	Keys       json.RawMessage // of package identity
+	JWKS       json.RawMessage
+)
+
+// Bodies that are no JSON, by media type.
+var (
+	text    = map[string]string{"text/plain": "Text"}
+	binary  = map[string]string{"application/octet-stream": "Binary"}
+	sealed  = map[string]string{"ETag": "ETag", "Slice-Id": "SliceID"}
+	private = map[string]string{"Cache-Control": "Immutable"}
+	public  = map[string]string{"Cache-Control": "PublicImmutable"}
+	unwell  = map[int]map[string]string{503: {"application/json": "Health"}}
+)
+
+// A Paging says which part of a list is asked for.
+type Paging struct {
+	After string `json:"after,omitempty" is:"After" doc:"The next of the answer before."`
+	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100" doc:"At most so many. An answer may hold fewer and still have a next."`
+}
+
+// Turns.
+var (
+	AdmitTurns = declare[Turns, Receipt](Spec{ID: "admitTurns", Method: "POST", Path: "/api/turns", Tag: "turns", Tool: "admit_turns", May: access.Admit,
+		Takes: map[string]string{"application/x-ndjson": "Turn"}, Lines: true, Fails: []int{409, 422}})
+	GetTurn           = declare[TurnByID, StoredTurn](Spec{ID: "getTurn", Method: "GET", Path: "/api/turns/{id}", Tag: "turns", May: access.Read, Fails: []int{404}})
+	EraseTurn         = declare[Erasure, Event](Spec{ID: "eraseTurn", Method: "DELETE", Path: "/api/turns/{id}", Tag: "turns", May: access.Erase, Fails: []int{404}})
+	ListConversations = declare[Paging, Conversations](Spec{ID: "listConversations", Method: "GET", Path: "/api/conversations", Tag: "turns", May: access.Read})
+	GetConversation   = declare[ConversationByID, ConversationTurns](Spec{ID: "getConversation", Method: "GET", Path: "/api/conversations/{id}", Tag: "turns", May: access.Read, Fails: []int{404}})
+)
+
+// Turns is the body of an admission.
+type Turns struct {
+	Turns []Turn `json:"turns" min:"1"`
+}
+
+// A Turn is a turn as it arrives. It has author and content, or it came without its text and has
+// redacted, body_digest, phase and salience. Package ingest reads it.
+type Turn struct {
+	ID           string            `json:"id" is:"UUID"`
+	Conversation string            `json:"conversation" is:"UUID"`
+	Parents      []Parent          `json:"parents,omitempty"`
+	Role         string            `json:"role" is:"Role"`
+	Phase        string            `json:"phase,omitempty" is:"Phase"`
+	Salience     json.Number       `json:"salience,omitempty" is:"Fraction"`
+	Author       string            `json:"author,omitempty"`
+	CreatedAt    string            `json:"created_at" is:"Time"`
+	Content      string            `json:"content,omitempty"`
+	Salt         string            `json:"salt,omitempty" is:"Salt"`
+	Attrs        map[string]string `json:"attrs,omitempty"`
+	Redacted     bool              `json:"redacted,omitempty" is:"True"`
+	BodyDigest   string            `json:"body_digest,omitempty" is:"Digest"`
+}
+
+// A Parent is a turn that another continues from.
+type Parent struct {
+	ID   string `json:"id" is:"UUID"`
+	Kind string `json:"kind" is:"reply|spawn|merge|reference"`
+}
+
+// TurnByID names a turn.
+type TurnByID struct {
+	ID dag.TurnID `json:"id"`
+}
+
+// An Erasure says which text is to be erased, and why. The reason may also be a query parameter.
+type Erasure struct {
+	ID     string         `json:"id" is:"UUID"`
+	Reason string         `json:"reason,omitempty" is:"Reason" doc:"Why, if there is no body."`
+	Body   ErasureRequest `json:"body,omitempty" in:"body"`
+}
+
+// ConversationByID asks for turns of a conversation.
+type ConversationByID struct {
+	ID  string `json:"id" is:"UUID"`
+	Key string `json:"key,omitempty" is:"Credential" doc:"Only turns that this credential brought. At most 10 000 turns are looked at for one answer, so a page may be empty and still have a next."`
+	Paging
+}
+
+// Slices and verification.
+var (
+	CutSlice = declare[SliceRequest, Bundle](Spec{ID: "cutSlice", Method: "POST", Path: "/api/slice", Tag: "slices", Tool: "cut_slice", May: access.Cut, Fails: []int{404, 409, 422, 503}, Headers: sealed,
+		Answers: map[string]string{"application/json": "Rendering", "text/markdown": "Text"}})
+	CutSlices    = declare[SliceRequests, BatchResults](Spec{ID: "cutSlices", Method: "POST", Path: "/api/slice/batch", Tag: "slices", May: access.Cut})
+	VerifyToken  = declare[TokenClaim, TokenVerdict](Spec{ID: "verifyToken", Method: "POST", Path: "/api/verify_token", Tag: "verification", May: access.Verify, Alone: true})
+	VerifyBundle = declare[TheBundle, BundleVerdict](Spec{ID: "verifyBundle", Method: "POST", Path: "/api/verify_bundle", Tag: "verification", Tool: "verify_bundle", May: access.Verify, Alone: true})
+	ListSlices   = declare[Paging, Slices](Spec{ID: "listSlices", Method: "GET", Path: "/api/slices", Tag: "slices", May: access.Read})
+	GetSlice     = declare[SliceByID, SliceRecord](Spec{ID: "getSlice", Method: "GET", Path: "/api/slices/{slice_id}", Tag: "slices", May: access.Read, Fails: []int{404}})
+	ReplaySlice  = declare[Replaying, Replay](Spec{ID: "replaySlice", Method: "POST", Path: "/api/slices/{slice_id}/replay", Tag: "slices", Tool: "replay_slice", May: access.Replay, Fails: []int{404, 422}})
+	ExplainTurn  = declare[ExplainRequest, Explanation](Spec{ID: "explainTurn", Method: "POST", Path: "/api/slices/{slice_id}/explain", Tag: "slices", Tool: "explain_turn", May: access.Explain, Fails: []int{404, 409}})
+	GetEvidence  = declare[EvidenceOf, Evidence](Spec{ID: "getEvidence", Method: "GET", Path: "/api/slices/{slice_id}/evidence", Tag: "ledger", May: access.Read, Fails: []int{404, 410, 503}})
+	AttestBundle = declare[TheBundle, Evidence](Spec{ID: "attestBundle", Method: "POST", Path: "/api/attest", Tag: "ledger", May: access.Verify, Fails: []int{404, 422, 503}})
+)
+
+// TheBundle is a bundle, byte for byte. Anything is taken and judged.
+type TheBundle struct {
+	Bundle json.RawMessage `json:"bundle" in:"body" is:"Anything" doc:"The bundle, byte for byte. Anything is taken and judged."`
+}
+
+// SliceByID names a slice.
+type SliceByID struct {
+	SliceID string `json:"slice_id" is:"SliceID"`
+}
+
+// Replaying says what is cut again.
+type Replaying struct {
+	SliceByID
+	Bundle json.RawMessage `json:"bundle,omitempty" in:"body" is:"Anything" doc:"The bundle to compare, byte for byte."`
+}
+
+// EvidenceOf names a slice and, if there are several, its bundle.
+type EvidenceOf struct {
+	SliceByID
+	Bundle string `json:"bundle,omitempty" is:"Digest" doc:"The SHA-256 of the bundle, if not the newest one of this slice id."`
+}
+
+// Policies.
+var (
+	ListPolicies   = declare[None, Policies](Spec{ID: "listPolicies", Method: "GET", Path: "/api/policies", Tag: "policies", Tool: "list_policies", May: access.ListPolicies})
+	RegisterPolicy = declare[PolicyRegistration, RegisteredPolicy](Spec{ID: "registerPolicy", Method: "POST", Path: "/api/policies", Tag: "policies", May: access.Register, Fails: []int{409, 422}})
+	GetPolicy      = declare[PolicyByID, RegisteredPolicy](Spec{ID: "getPolicy", Method: "GET", Path: "/api/policies/{policy_id}", Tag: "policies", May: access.ListPolicies, Fails: []int{404}})
+)
+
+// A PolicyRegistration binds an id to parameters. Package policy reads it.
+type PolicyRegistration struct {
+	PolicyID string          `json:"policy_id" is:"PolicyID"`
+	Policy   json.RawMessage `json:"policy" is:"Policy"`
+}
+
+// SlicePolicy is what a slice of turns is cut under.
+type SlicePolicy struct {
+	Type            string       `json:"type" is:"SlicePolicyType"`
+	MaxNodes        int          `json:"max_nodes,omitempty" is:"1..10000"`
+	MaxRadius       int          `json:"max_radius,omitempty" is:"0..64"`
+	PhaseWeights    PhaseWeights `json:"phase_weights,omitempty"`
+	SalienceWeight  json.Number  `json:"salience_weight,omitempty" is:"Fraction"`
+	DistanceDecay   json.Number  `json:"distance_decay,omitempty" is:"Fraction"`
+	IncludeSiblings bool         `json:"include_siblings,omitempty"`
+	MaxSiblings     int          `json:"max_siblings,omitempty" is:"0..100"`
+}
+
+// PhaseWeights are the weights of a SlicePolicy.
+type PhaseWeights struct {
+	Synthesis     json.Number `json:"synthesis,omitempty" is:"Fraction"`
+	Planning      json.Number `json:"planning,omitempty" is:"Fraction"`
+	Consolidation json.Number `json:"consolidation,omitempty" is:"Fraction"`
+	Debugging     json.Number `json:"debugging,omitempty" is:"Fraction"`
+	Exploration   json.Number `json:"exploration,omitempty" is:"Fraction"`
+}
+
+// FactPolicy is what a slice of facts is gathered under.
+type FactPolicy struct {
+	Type          string      `json:"type" is:"FactPolicyType"`
+	Predicates    []string    `json:"predicates,omitempty" is:"Name" max:"64" doc:"Those that are followed; none: all."`
+	Direction     string      `json:"direction,omitempty" is:"Direction"`
+	MaxHops       int         `json:"max_hops,omitempty" is:"1..8"`
+	MaxResults    int         `json:"max_results,omitempty" is:"1..1000"`
+	MinConfidence json.Number `json:"min_confidence,omitempty" is:"Fraction"`
+}
+
+// PolicyByID names a policy.
+type PolicyByID struct {
+	PolicyID string `json:"policy_id" is:"PolicyID"`
+}
+
+// Events.
+var StreamEvents = declare[EventsAfter, None](Spec{ID: "streamEvents", Method: "GET", Path: "/api/events", Tag: "events", May: access.Read, Answers: map[string]string{"text/event-stream": "Text"}})
+
+// EventsAfter says where a stream of events begins.
+type EventsAfter struct {
+	Header string `json:"Last-Event-ID,omitempty" in:"header" is:"EventID"`
+	Query  string `json:"last_event_id,omitempty" is:"EventID" doc:"The same, for clients that cannot set headers. The header counts if both are given."`
+}
+
+// The ledger.
+var (
+	GetCheckpoint       = declare[None, None](Spec{ID: "getCheckpoint", Method: "GET", Path: "/log/checkpoint", Tag: "ledger", May: access.Follow, Fails: []int{503}, Answers: text})
+	GetTile             = declare[TileAt, None](Spec{ID: "getTile", Method: "GET", Path: "/log/tile/{tile...}", Tag: "ledger", May: access.Follow, Fails: []int{404, 503}, Answers: binary, Headers: private})
+	GetEntries          = declare[EntriesAt, None](Spec{ID: "getEntries", Method: "GET", Path: "/log/entries/{entries...}", Tag: "ledger", May: access.Read, Fails: []int{404, 503}, Answers: binary, Headers: private})
+	GetProof            = declare[LeafAt, None](Spec{ID: "getProof", Method: "GET", Path: "/log/proof", Tag: "ledger", May: access.Read, Fails: []int{404, 503}, Answers: text})
+	GetConsistency      = declare[Sizes, None](Spec{ID: "getConsistency", Method: "GET", Path: "/log/consistency", Tag: "ledger", May: access.Follow, Fails: []int{404, 503}, Answers: text})
+	GetLogKeys          = declare[None, Keys](Spec{ID: "getLogKeys", Method: "GET", Path: "/log/keys", Tag: "ledger", May: access.Follow, Fails: []int{503}})
+	GetPublicCheckpoint = declare[PublicLog, None](Spec{ID: "getPublicCheckpoint", Method: "GET", Path: "/log/of/{tenant}/checkpoint", Tag: "ledger", Limited: true, Fails: []int{404, 503}, Answers: text})
+	GetPublicTile       = declare[PublicTileAt, None](Spec{ID: "getPublicTile", Method: "GET", Path: "/log/of/{tenant}/tile/{tile...}", Tag: "ledger", Limited: true, Fails: []int{404, 503}, Answers: binary, Headers: public})
+	WellKnownKeys       = declare[None, Keys](Spec{ID: "wellKnownKeys", Method: "GET", Path: "/.well-known/graphkernel-keys.json", Tag: "ledger", Limited: true, Fails: []int{503}})
+	WellKnownJWKS       = declare[None, JWKS](Spec{ID: "wellKnownJWKS", Method: "GET", Path: "/.well-known/jwks.json", Tag: "ledger", Limited: true, Fails: []int{503}})
+	AddCheckpoint       = declare[None, None](Spec{ID: "addCheckpoint", Method: "POST", Path: "/witness/add-checkpoint", Tag: "ledger", Limited: true, Plain: true,
+		Takes: map[string]string{"*/*": "Checkpoint"}, Answers: text, Other: map[int]map[string]string{409: {"text/x.tlog.size": "Text"}}})
+)
+
+// TileAt names a tile.
+type TileAt struct {
+	Tile string `json:"tile" is:"Tile"`
+}
+
+// EntriesAt names a tile of entries.
+type EntriesAt struct {
+	Entries string `json:"entries" is:"TileIndex"`
+}
+
+// LeafAt names a leaf.
+type LeafAt struct {
+	Index uint64 `json:"index" is:"LogSize" doc:"Of the leaf; the first is 0."`
+}
+
+// Sizes are two sizes of a ledger.
+type Sizes struct {
+	From uint64 `json:"from" is:"LogSize"`
+	To   uint64 `json:"to" is:"LogSize"`
+}
+
+// PublicLog names the tenant of a public ledger.
+type PublicLog struct {
+	Tenant string `json:"tenant" is:"Tenant"`
+}
+
+// PublicTileAt names a tile of a public ledger.
+type PublicTileAt struct {
+	PublicLog
+	TileAt
+}
+
+// What keepers ask.
+var (
+	Live        = declare[None, Health](Spec{ID: "live", Method: "GET", Path: "/health/live", Tag: "operations", Other: unwell})
+	Ready       = declare[None, Health](Spec{ID: "ready", Method: "GET", Path: "/health/ready", Tag: "operations", Other: unwell})
+	Startup     = declare[None, Health](Spec{ID: "startup", Method: "GET", Path: "/health/startup", Tag: "operations", Other: unwell})
+	Metrics     = declare[None, None](Spec{ID: "metrics", Method: "GET", Path: "/metrics", Tag: "operations", Answers: text})
+	Description = declare[None, None](Spec{ID: "openapi", Method: "GET", Path: "/openapi.json", Tag: "operations", Answers: map[string]string{"application/json": "Object"}})
+	Docs        = declare[None, None](Spec{ID: "docs", Method: "GET", Path: "/docs", Tag: "operations", Answers: map[string]string{"text/html": "Text"}})
+)

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// Read reads a T from the object that a cursor is at. What does not fit is the document's fault,
+// at its place; so is a member that T does not have. Nouns read themselves, and names must be
+// such as package normalize takes.
+func Read[T any](c *canon.Cursor) (v T) {
+	readStruct(c, reflect.ValueOf(&v).Elem())
+	return v
+}
+
+func readStruct(c *canon.Cursor, v reflect.Value) {
+	if !c.Is(canon.Object) {
+		c.Failf("want an object, got %s", c.Value().Kind)
+		return
+	}
+	for _, f := range Fields(v.Type()) {
+		at := c.Optional(f.Key)
+		if at == nil && f.Required {
+			at = c.Field(f.Key) // which is the fault
+		}
+		if at != nil && c.Err() == nil {
+			read(at, v.FieldByIndex(f.Index), &f)
+		}
+	}
+	c.Close()
+}
+
+func read(c *canon.Cursor, v reflect.Value, f *Field) {
+	switch noun := v.Addr().Interface().(type) {
+	case *dag.Time: // or a date
+		*noun = canon.Parsed(c, knowledge.ReadTime)
+		return
+	case *knowledge.Direction:
+		checkText(c, c.String(), "outgoing|incoming|both")
+	case *json.Number:
+		*noun = json.Number(c.Number())
+		return
+	case encoding.TextUnmarshaler:
+		if text := c.String(); c.Is(canon.String) {
+			failIf(c, noun.UnmarshalText([]byte(text)))
+		}
+		return
+	case json.Unmarshaler:
+		failIf(c, noun.UnmarshalJSON([]byte(c.Number())))
+		return
+	case *Names:
+		f = &Field{StructField: reflect.StructField{Tag: `is:"Name" min:"1" max:"64"`}}
+		if c.Is(canon.String) {
+			*noun = Names{""}
+			read(c, v.Index(0), f)
+			return
+		}
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		read(c, v.Elem(), f)
+	case reflect.Struct:
+		readStruct(c, v)
+	case reflect.Slice:
+		items := c.Items()
+		least, most := number(f.Tag.Get("min"), 0), number(f.Tag.Get("max"), uint64(len(items)))
+		if n := uint64(len(items)); n < least || n > most {
+			c.Failf("%d items, want %d to %d", n, least, most)
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
+		for i := range items {
+			read(items[i], v.Index(i), f)
+		}
+	case reflect.String:
+		text := c.String()
+		if c.Is(canon.String) {
+			checkText(c, text, f.Tag.Get("is"))
+		}
+		v.SetString(text)
+	case reflect.Bool:
+		v.SetBool(c.Bool())
+	case reflect.Int:
+		n := c.Uint(canon.MaxInt)
+		from, to, _ := strings.Cut(f.Tag.Get("is"), "..")
+		if least, most := number(from, 0), number(to, math.MaxInt32); n < least || n > most {
+			c.Failf("want an integer from %d to %d", least, most)
+			return
+		}
+		v.SetInt(int64(n))
+	case reflect.Uint64:
+		v.SetUint(c.Uint(canon.MaxInt))
+	default:
+		panic("api: no reader of " + v.Type().String())
+	}
+}
+
+// checkText checks a text of a shape as far as that matters before it is used.
+func checkText(c *canon.Cursor, text, is string) {
+	length := func(least, most int) {
+		if len(text) < least || len(text) > most {
+			c.Failf("%d bytes, want %d to %d", len(text), least, most)
+		}
+	}
+	var err error
+	switch is {
+	case "Name":
+		_, err = normalize.Name(text)
+	case "SliceID":
+		_, err = slice.ParseSliceID(text)
+	case "PolicyID":
+		_, err = policy.ParseID(text)
+	case "TurnName":
+		length(1, dag.MaxAttrValue)
+	case "Source":
+		length(1, knowledge.MaxSource)
+	case "RetractionReason":
+		length(0, knowledge.MaxReason)
+	default:
+		if kinds := strings.Split(is, "|"); len(kinds) > 1 && !slices.Contains(kinds, text) {
+			err = fmt.Errorf("want %s, got %.40q", strings.Join(kinds[:len(kinds)-1], ", ")+" or "+kinds[len(kinds)-1], text)
+		}
+	}
+	failIf(c, err)
+}
+
+func number(text string, otherwise uint64) uint64 {
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func failIf(c *canon.Cursor, err error) {
+	if err != nil {
+		c.Fail(err)
+	}
+}

@@ -1,0 +1,284 @@
+package api
+
+import "encoding/json"
+
+// A Receipt says what an admission did.
+type Receipt struct {
+	Admitted int    `json:"admitted" doc:"Turns that are new."`
+	Existing int    `json:"existing" doc:"Turns that were there already."`
+	Edges    int    `json:"edges" doc:"Edges of the new turns."`
+	Head     uint64 `json:"head" is:"Seq"`
+}
+
+// A StoredTurn is a turn with what the store says of it. Turn is the form in which
+// it would be admitted.
+type StoredTurn struct {
+	Seq        uint64          `json:"seq" is:"Seq"`
+	BodyDigest string          `json:"body_digest" is:"Digest"`
+	Leaf       string          `json:"leaf" is:"Digest"`
+	Redacted   bool            `json:"redacted" doc:"The text was withheld or erased."`
+	Key        string          `json:"key,omitempty" is:"Credential"` // the credential that brought it
+	Turn       json.RawMessage `json:"turn" is:"Turn"`
+}
+
+// A Conversation is a line of a listing.
+type Conversation struct {
+	ID      string `json:"id" is:"UUID"`
+	Turns   int    `json:"turns" is:"1.."`
+	First   uint64 `json:"first" is:"Seq"`
+	Last    uint64 `json:"last" is:"Seq"`
+	FirstAt string `json:"first_at" is:"Time"`
+	LastAt  string `json:"last_at" is:"Time"`
+}
+
+// Conversations is a page of conversations.
+type Conversations struct {
+	Conversations []Conversation `json:"conversations"`
+	Next          string         `json:"next,omitempty" is:"Next"`
+}
+
+// ConversationTurns is a page of a conversation's turns.
+type ConversationTurns struct {
+	Conversation string       `json:"conversation" is:"UUID"`
+	Turns        []StoredTurn `json:"turns"`
+	Next         string       `json:"next,omitempty" is:"Next"`
+}
+
+// A SliceRequest asks for a slice.
+type SliceRequest struct {
+	Anchor string `json:"anchor" is:"TurnName" tool:"The turn, usually the one to answer: its id, at least 4 characters that begin it, or its external_id."`
+	Policy string `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, default@1 if left out."`
+	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	Format string `json:"format,omitempty" is:"bundle|markdown|messages" doc:"bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts." tool:"What the text is; bundle by default."`
+}
+
+// The formats of a SliceRequest.
+const (
+	FormatBundle   = "bundle"
+	FormatMarkdown = "markdown"
+	FormatMessages = "messages"
+)
+
+// SliceRequests is the body of a batch.
+type SliceRequests struct {
+	Requests []SliceRequest `json:"requests" min:"1" max:"100"`
+}
+
+// A BatchResult is the answer to one request of a batch.
+type BatchResult struct {
+	Status       int             `json:"status" is:".." doc:"The HTTP status that the request alone would have had."`
+	SliceID      string          `json:"slice_id,omitempty" is:"SliceID"`
+	BundleSHA256 string          `json:"bundle_sha256,omitempty" is:"Digest"`
+	Bundle       json.RawMessage `json:"bundle,omitempty" is:"Bundle"`
+	Markdown     string          `json:"markdown,omitempty"`
+	Messages     json.RawMessage `json:"messages,omitempty" is:"Objects"`
+	Problem      *Problem        `json:"problem,omitempty"`
+}
+
+// BatchResults is the answer to a batch, in the order of its requests.
+type BatchResults struct {
+	Results []BatchResult `json:"results"`
+}
+
+// A TokenClaim is the six fields of a slice's provenance with its token.
+type TokenClaim struct {
+	SliceID           string `json:"slice_id"`
+	AnchorTurnID      string `json:"anchor_turn_id"`
+	PolicyID          string `json:"policy_id"`
+	PolicyParamsHash  string `json:"policy_params_hash"`
+	GraphSnapshotHash string `json:"graph_snapshot_hash"`
+	SchemaVersion     string `json:"schema_version"`
+	Token             string `json:"token"`
+	KeyID             string `json:"key_id,omitempty"`
+}
+
+// A TokenVerdict is what came of judging a TokenClaim.
+type TokenVerdict struct {
+	Admissible bool   `json:"admissible"`
+	Outcome    string `json:"outcome" is:"Outcome"`
+	KeyID      string `json:"key_id" doc:"The key that signed; if not admissible, the one that was named."`
+	Reason     string `json:"reason" doc:"Why it is not admissible; empty if it is."`
+}
+
+// A Check is the verdict of one check.
+type Check struct {
+	ID       string `json:"id"`
+	Status   string `json:"status" is:"ok|fail|skipped"`
+	Detail   string `json:"detail"`
+	Expected string `json:"expected,omitempty"`
+	Found    string `json:"found,omitempty"`
+}
+
+// A BundleVerdict is what came of judging a bundle.
+type BundleVerdict struct {
+	Admissible   bool     `json:"admissible"`
+	Outcome      string   `json:"outcome" is:"Outcome"`
+	KeyID        string   `json:"key_id"`
+	Reason       string   `json:"reason"`
+	SliceID      string   `json:"slice_id,omitempty"`
+	BundleSHA256 string   `json:"bundle_sha256" is:"Digest"`
+	Redacted     []string `json:"redacted" is:"UUID"`
+	Checks       []Check  `json:"checks" min:"1"`
+}
+
+// Issued is the record of one bundle that was handed out.
+type Issued struct {
+	Number            uint64 `json:"number" is:"1.." doc:"The tenant's first issued slice is 1."`
+	SliceID           string `json:"slice_id" is:"SliceID"`
+	Anchor            string `json:"anchor" is:"UUID" doc:"Of a slice of facts it names the question and no turn."`
+	PolicyID          string `json:"policy_id" is:"PolicyID"`
+	PolicyParamsHash  string `json:"policy_params_hash"`
+	GraphSnapshotHash string `json:"graph_snapshot_hash"`
+	SchemaVersion     string `json:"schema_version"`
+	AsOf              uint64 `json:"as_of" is:"Seq"`
+	KeyID             string `json:"key_id"`
+	Token             string `json:"token"`
+	BundleSHA256      string `json:"bundle_sha256" is:"Digest"`
+	IssuedAt          string `json:"issued_at" is:"Time"`
+}
+
+// Slices is a page of records.
+type Slices struct {
+	Slices []Issued `json:"slices"`
+	Next   string   `json:"next,omitempty" is:"Next"`
+}
+
+// SliceRecord is every record of one slice id.
+type SliceRecord struct {
+	SliceID string   `json:"slice_id" is:"SliceID"`
+	Issued  []Issued `json:"issued" min:"1"`
+}
+
+// Evidence is what convinces a third party of a bundle, beside the bundle.
+type Evidence struct {
+	Attestation  json.RawMessage `json:"attestation" is:"Envelope" doc:"A DSSE envelope around an in-toto statement. Its bytes as they stand here are canonical."`
+	Proof        string          `json:"proof" doc:"A file (C2SP tlog-proof) with the leaf, its path and a checkpoint."`
+	Index        uint64          `json:"index" doc:"Of the leaf in the ledger."`
+	Origin       string          `json:"origin" doc:"Of the ledger."`
+	BundleSHA256 string          `json:"bundle_sha256" is:"Digest"`
+}
+
+// A Difference is the first place where two bundles part.
+type Difference struct {
+	Offset   int    `json:"offset" doc:"Bytes before the first difference."`
+	Path     string `json:"path"`
+	Expected string `json:"expected"`
+	Found    string `json:"found"`
+}
+
+// A Replay says what came of cutting a slice again.
+type Replay struct {
+	Outcome    string      `json:"outcome" is:"identical|erased|lost|different"`
+	Reason     string      `json:"reason"`
+	SliceID    string      `json:"slice_id" is:"SliceID"`
+	AsOf       uint64      `json:"as_of" is:"Seq"`
+	Erased     []string    `json:"erased" is:"UUID"`
+	Lost       []string    `json:"lost" is:"UUID" doc:"Turns whose text was there and is gone, and no erasure is on record."`
+	Redacted   []string    `json:"redacted" is:"UUID"`
+	Difference *Difference `json:"difference,omitempty"`
+	Checks     []Check     `json:"checks"`
+}
+
+// An ExplainRequest names the turn to explain.
+type ExplainRequest struct {
+	SliceByID
+	Turn string `json:"turn" is:"TurnName"`
+}
+
+// An Admission is the reason why a turn was let in. ScoreNano is in billionths.
+type Admission struct {
+	ScoreNano uint64 `json:"score_nano" doc:"In billionths."`
+	Distance  int    `json:"distance"`
+	Via       string `json:"via" is:"anchor|parent|child|sibling"`
+	From      string `json:"from,omitempty" is:"UUID"`
+}
+
+// A Rival is a turn that took the place of another.
+type Rival struct {
+	ID        string    `json:"id" is:"UUID"`
+	Admission Admission `json:"admission"`
+}
+
+// An Explanation says why a turn is in a slice, or is not.
+type Explanation struct {
+	Turn         string     `json:"turn" is:"UUID"`
+	Anchor       string     `json:"anchor" is:"UUID"`
+	SliceID      string     `json:"slice_id,omitempty" is:"SliceID"`
+	PolicyID     string     `json:"policy_id" is:"PolicyID"`
+	AsOf         uint64     `json:"as_of" is:"Seq"`
+	Selected     bool       `json:"selected"`
+	Standing     string     `json:"standing" is:"selected|beaten|too_far|unreached|unconnected|not_in_view"`
+	Rank         int        `json:"rank,omitempty" is:"1.." doc:"Its place in the order of selection, from 1."`
+	TurnsInSlice int        `json:"turns_in_slice"`
+	EdgesAway    int        `json:"edges_away" is:"-1.." doc:"The fewest edges from the anchor; -1 if no way was found."`
+	Admission    *Admission `json:"admission,omitempty"`
+	BeatenBy     *Rival     `json:"beaten_by,omitempty"`
+	Explanation  string     `json:"explanation" doc:"The same in a sentence."`
+}
+
+// A RegisteredPolicy is a policy under its id.
+type RegisteredPolicy struct {
+	PolicyID         string          `json:"policy_id" is:"PolicyID"`
+	PolicyParamsHash string          `json:"policy_params_hash"`
+	Policy           json.RawMessage `json:"policy" is:"Policy"`
+}
+
+// Policies is a tenant's registry.
+type Policies struct {
+	Policies            []RegisteredPolicy `json:"policies" min:"1"`
+	RegistryFingerprint string             `json:"registry_fingerprint" is:"Fingerprint"`
+}
+
+// An ErasureRequest says why a text is to be erased.
+type ErasureRequest struct {
+	Reason string `json:"reason" is:"Reason"`
+}
+
+// An Event is the record of an erasure.
+type Event struct {
+	Seq    uint64 `json:"seq" is:"Seq"`
+	Kind   string `json:"kind" is:"EventKind"`
+	Turn   string `json:"turn" is:"UUID"`
+	Reason string `json:"reason"`
+	At     string `json:"at" is:"Time"`
+}
+
+// A TurnEvent tells of an admission, without the text.
+type TurnEvent struct {
+	Seq          uint64 `json:"seq"`
+	ID           string `json:"id"`
+	Conversation string `json:"conversation"`
+	Role         string `json:"role"`
+	CreatedAt    string `json:"created_at"`
+}
+
+// The names of the events of a stream.
+const (
+	EventTurn    = "turn"    // the data is a TurnEvent
+	EventErasure = "erasure" // the data is an Event
+	EventSlice   = "slice"   // the data is an Issued
+)
+
+// Health says how the service is.
+type Health struct {
+	Status string            `json:"status" is:"ok|starting|unavailable|stopping"`
+	Checks map[string]string `json:"checks,omitempty"`
+}
+
+// A Problem is what an error looks like (RFC 9457). Code is stable; docs/service.md
+// lists every one.
+type Problem struct {
+	Type       string   `json:"type" doc:"Where the code is explained, relative to the service."`
+	Title      string   `json:"title"`
+	Status     int      `json:"status" is:"400..599"`
+	Detail     string   `json:"detail" doc:"The value, the rule and the place, in a sentence."`
+	Code       string   `json:"code" is:"Code"`
+	RequestID  string   `json:"request_id"`
+	Place      string   `json:"place,omitempty" doc:"Where in the request the fault lies, such as turns[3].salience, a query parameter or a line."`
+	Turn       string   `json:"turn,omitempty" is:"UUID" doc:"With conflict and cycle, the turn; with unknown_parent, the parent."`
+	Stored     string   `json:"stored,omitempty" doc:"With conflict, the digest of what is stored."`
+	Arriving   string   `json:"arriving,omitempty" doc:"With conflict, the digest of what arrived."`
+	Candidates []string `json:"candidates,omitempty" is:"UUID" doc:"With ambiguous, some of the turns that fit."`
+	Admitted   *int     `json:"admitted,omitempty" doc:"Of a stream, what was acknowledged before the fault."`
+	Existing   *int     `json:"existing,omitempty"`
+}
