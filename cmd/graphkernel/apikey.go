@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/store"
@@ -114,8 +115,8 @@ func (a *app) createAPIKey(c *cobra.Command, role, note, roles, authors string) 
 	}
 	return a.withNewKernel(c.Context(), token.Keyring{}, func(s *session) error {
 		text, key, err := s.CreateScopedKey(c.Context(), s.tenant, r, admits, note)
-		if errors.Is(err, store.ErrTooManyKeys) {
-			return fmt.Errorf("%w, %d, revoked ones included; give another tenant", err, store.MaxKeys)
+		if errors.Is(err, apikeys.ErrTooMany) {
+			return fmt.Errorf("%w, %d, revoked ones included; give another tenant", err, apikeys.Max)
 		} else if err != nil {
 			return err
 		}
@@ -182,7 +183,7 @@ func (a *app) revokeAPIKey(c *cobra.Command, id string) error {
 		return usagef("%w; see: graphkernel apikey list", err)
 	}
 	return a.withKernel(c.Context(), token.Keyring{}, func(s *session) error {
-		before, err := s.store.Key(c.Context(), s.tenant, id)
+		before, err := apikeys.Base{History: s.store}.Get(c.Context(), s.tenant, id)
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("API key %s of tenant %s: %w; see: graphkernel apikey list --tenant %[2]s", id, s.tenant, store.ErrNotFound)
 		} else if err != nil {
