@@ -35,8 +35,9 @@ var mayImport = map[string][]string{
 	"slice":               {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
 	"token":               {"dag", "slice/facts", "slice", "internal/canon", "internal/mac", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
 	"access":              {"dag"},
+	"access/apikeys":      {"access", "dag", "history", "ledger", "store", "internal/canon"},
 	"ledger/attest":       {"dag", "ledger", "policy", "slice", "internal/canon", "github.com/google/uuid"},
-	"ledger":              {"access", "dag", "policy", "slice", "internal/canon", "golang.org/x/mod/sumdb"},
+	"ledger":              {"dag", "policy", "slice", "internal/canon", "golang.org/x/mod/sumdb"},
 	"golden":              {"dag", "policy", "slice", "token"},
 	"ingest":              {"dag", "internal/canon"},
 	"ingest/extract":      {"dag", "normalize"},
@@ -46,15 +47,15 @@ var mayImport = map[string][]string{
 	"knowledge":           {"dag", "history", "normalize", "internal/canon"},
 	"slice/facts":         {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
 	"store":               {"access", "dag", "history", "ledger", "slice"},
-	"store/kinds":         {"dag", "history", "knowledge", "ledger/witness", "policy/registry"},
-	"store/transfer":      {"access", "dag", "history", "ledger", "store", "store/kinds"},
-	"store/fsck":          {"access", "dag", "policy/registry", "history", "store/kinds", "slice/facts", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
-	"store/storetest":     {"slice/facts", "history", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
-	"store/inmem":         {"access", "dag", "history", "ledger", "slice", "store"},
+	"store/kinds":         {"access/apikeys", "dag", "history", "knowledge", "ledger/witness", "policy/registry"},
+	"store/transfer":      {"dag", "history", "ledger", "store", "store/kinds"},
+	"store/fsck":          {"access/apikeys", "access", "dag", "policy/registry", "history", "store/kinds", "slice/facts", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
+	"store/storetest":     {"access/apikeys", "slice/facts", "history", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
+	"store/inmem":         {"dag", "history", "ledger", "slice", "store"},
 	"store/packed":        {"dag", "history", "ledger", "store"},
-	"store/postgres":      {"access", "dag", "history", "ledger", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
-	"store/sqlite":        {"access", "dag", "history", "ledger", "slice", "store", "store/packed", "modernc.org/sqlite"},
-	"kernel":              {"policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
+	"store/postgres":      {"dag", "history", "ledger", "slice", "store", "store/packed", "github.com/jackc/pgx/v5"},
+	"store/sqlite":        {"dag", "history", "ledger", "slice", "store", "store/packed", "modernc.org/sqlite"},
+	"kernel":              {"access/apikeys", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"evidence":            {"ledger/attest", "dag", "slice/facts", "ledger", "slice", "token"},
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"ledger/witness":      {"dag", "history", "ledger"},
@@ -64,7 +65,7 @@ var mayImport = map[string][]string{
 	"api/describe":        {"api", "dag", "internal/canon", "knowledge"},
 	"examples/guard":      {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
 	"render":              {"dag", "policy", "slice", "knowledge"},
-	"store/observed":      {"access", "dag", "history", "ledger", "slice", "store"},
+	"store/observed":      {"dag", "history", "ledger", "slice", "store"},
 	"server/certs":        {},
 	"server": {
 		"api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "api", "server/view",
@@ -94,11 +95,11 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/signing": {
-		"access", "cmd/graphkernel/cli", "dag", "kernel", "ledger", "ledger/identity", "render", "slice", "store", "token",
+		"access/apikeys", "access", "cmd/graphkernel/cli", "dag", "kernel", "ledger", "ledger/identity", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/storage": {
-		"cmd/graphkernel/cli", "dag", "kernel", "policy/registry", "render", "store", "store/fsck", "store/postgres", "store/sqlite", "store/transfer",
+		"access/apikeys", "cmd/graphkernel/cli", "dag", "kernel", "policy/registry", "render", "store", "store/fsck", "store/postgres", "store/sqlite", "store/transfer",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/service": {
@@ -159,7 +160,7 @@ func TestImports(t *testing.T) {
 
 // namesKinds are the packages of which no back end may know: a kind of entry is a package of its
 // own, and stores keep entries and terms.
-var namesKinds = []string{"knowledge", "normalize", "policy", "policy/registry", "slice/facts", "token", "kernel"}
+var namesKinds = []string{"access", "access/apikeys", "knowledge", "normalize", "policy", "policy/registry", "slice/facts", "token", "kernel"}
 
 // TestBackEndsNameNoKind makes sure that a new kind of entry needs no line in a back end.
 func TestBackEndsNameNoKind(t *testing.T) {
@@ -170,7 +171,7 @@ func TestBackEndsNameNoKind(t *testing.T) {
 		}
 		looked++
 		for _, imp := range file.Imports {
-			if name := strings.TrimPrefix(strings.Trim(imp.Path.Value, `"`), module+"/"); slices.Contains(namesKinds, name) {
+			if name := strings.TrimPrefix(strings.Trim(imp.Path.Value, `"`), module+"/"); slices.Contains(namesKinds, name) && (folder != "store" || name != "access") { // a turn says who brought it
 				t.Errorf("%s imports %s, which is of a kind", path, name)
 			}
 		}

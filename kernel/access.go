@@ -10,6 +10,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -101,15 +102,18 @@ func (k *Kernel) CreateScopedKey(ctx context.Context, tenant dag.Tenant, role ac
 	if err := key.Check(); err != nil {
 		return "", access.Key{}, err
 	}
-	if err := k.store.PutKey(ctx, key); err != nil {
+	if err := k.apiKeys().Put(ctx, key); err != nil {
 		return "", access.Key{}, err
 	}
 	return text, key, nil
 }
 
+// apiKeys returns the reader of API keys.
+func (k *Kernel) apiKeys() apikeys.Base { return apikeys.Base{History: k.store} }
+
 // Keys gives every API key of a tenant, revoked ones too, the oldest first.
 func (k *Kernel) Keys(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
-	return k.store.Keys(ctx, tenant)
+	return k.apiKeys().All(ctx, tenant)
 }
 
 // RevokeKey ends an API key for good: here at once, in other processes within
@@ -120,7 +124,7 @@ func (k *Kernel) RevokeKey(ctx context.Context, tenant dag.Tenant, id string) (a
 	if err != nil {
 		return access.Key{}, err
 	}
-	key, err := k.store.RevokeKey(ctx, tenant, id, now)
+	key, err := k.apiKeys().Revoke(ctx, tenant, id, now)
 	k.keys.forget(keyName{tenant, id}) // whatever came of it: it may be kept and reported as failed
 	if err != nil {
 		return access.Key{}, err
@@ -150,7 +154,7 @@ func (k *Kernel) Authenticate(ctx context.Context, text string) (access.Identity
 		}
 	}
 	revocations := k.keys.revoked()
-	key, err := k.store.Key(ctx, name.tenant, name.id)
+	key, err := k.apiKeys().Get(ctx, name.tenant, name.id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return access.Identity{}, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -27,16 +28,19 @@ type keyStore struct {
 	fail      error
 }
 
-func (s *keyStore) Key(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error) {
+func (s *keyStore) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	lists, err := s.Store.Terms(ctx, tenant, ranges)
+	if len(ranges) != 1 || !ranges[0].Last || access.CheckID(string(ranges[0].Prefix)) != nil {
+		return lists, err
+	}
 	s.asked.Add(1)
-	key, err := s.Store.Key(ctx, tenant, id)
 	if s.meanwhile != nil {
 		s.meanwhile()
 	}
 	if s.fail != nil {
-		return access.Key{}, s.fail
+		return nil, s.fail
 	}
-	return key, err
+	return lists, err
 }
 
 // A handClock is set by hand.

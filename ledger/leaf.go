@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
@@ -165,15 +164,6 @@ type KeyLeaf struct {
 	KeyID     string
 	PublicKey []byte // 32 bytes; of PurposeAttestation alone
 	At        dag.Time
-}
-
-// APIKeyLeaf gives the leaf of an API key's creation or, if it is revoked, of that.
-func APIKeyLeaf(k *access.Key, event KeyAct) KeyLeaf {
-	l := KeyLeaf{Tenant: k.Tenant, Purpose: PurposeAPI, Event: event, KeyID: k.ID, At: k.CreatedAt}
-	if event == KeyRetired {
-		l.At = k.RevokedAt
-	}
-	return l
 }
 
 // Append appends the leaf's canonical form.

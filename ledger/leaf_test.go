@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
@@ -16,7 +15,7 @@ import (
 func leaves() []ledger.Leaf {
 	turn := dag.ExternalTurnID("test", "1")
 	p := policy.Default()
-	api := ledger.APIKeyLeaf(&access.Key{Tenant: "acme", ID: "0123456789abcdef", CreatedAt: 3, RevokedAt: 4}, ledger.KeyRetired)
+	api := ledger.KeyLeaf{Tenant: "acme", Purpose: ledger.PurposeAPI, Event: ledger.KeyRetired, KeyID: "0123456789abcdef", At: 4}
 	return []ledger.Leaf{
 		&ledger.SliceLeaf{Tenant: "default", AsOf: 7, KeyID: "k1", Bundle: dag.Digest{1}, At: 5, Provenance: slice.Provenance{
 			SliceID: "0123456789abcdef", Anchor: turn, PolicyID: policy.DefaultID, PolicyParamsHash: p.Hash(), GraphSnapshotHash: dag.Digest{2}, SchemaVersion: slice.SchemaVersion,

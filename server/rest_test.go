@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/server/mcp"
@@ -121,11 +122,11 @@ type faulty struct {
 	between   func()
 }
 
-func (f *faulty) Key(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error) {
-	if err := f.key.Load(); err != nil {
-		return access.Key{}, *err
+func (f *faulty) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	if err := f.key.Load(); err != nil && len(ranges) == 1 && access.CheckID(string(ranges[0].Prefix)) == nil {
+		return nil, *err
 	}
-	return f.Store.Key(ctx, tenant, id)
+	return f.Store.Terms(ctx, tenant, ranges)
 }
 
 func (f *faulty) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {

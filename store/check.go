@@ -1,12 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -35,37 +33,4 @@ func CheckEvent(e *Event) error {
 		return fmt.Errorf("%w: event of kind %.40q at %d", dag.ErrForm, e.Kind, e.At)
 	}
 	return nil
-}
-
-// CheckKey is CheckIssued for API keys that are new.
-func CheckKey(k *access.Key) error {
-	if err := k.Check(); err != nil {
-		return err
-	}
-	if k.RevokedAt != 0 {
-		return fmt.Errorf("%w: the new API key %s was revoked at %d", dag.ErrForm, k.ID, k.RevokedAt)
-	}
-	return nil
-}
-
-// CheckRevocation reports a time at which no key can be revoked.
-func CheckRevocation(at dag.Time) error {
-	if at == 0 || !at.Valid() {
-		return fmt.Errorf("%w: an API key cannot be revoked at %d", dag.ErrForm, at)
-	}
-	return nil
-}
-
-// SameKey answers for a PutKey of an id that is stored: nil if it is the same key.
-func SameKey(stored, arriving access.Key) error {
-	stored.RevokedAt = arriving.RevokedAt
-	if stored != arriving {
-		return fmt.Errorf("API key %s of tenant %s: %w", arriving.ID, arriving.Tenant, ErrExists)
-	}
-	return nil
-}
-
-// CompareKeys is the order of a listing.
-func CompareKeys(a, b access.Key) int {
-	return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }

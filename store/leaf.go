@@ -1,7 +1,6 @@
 package store
 
 import (
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
@@ -21,16 +20,4 @@ func IssuedLeaf(tenant dag.Tenant, i *Issued) []byte {
 func EventLeaf(tenant dag.Tenant, e *Event) []byte {
 	l := ledger.ErasureLeaf{Tenant: tenant, Turn: e.Turn, Seq: e.Seq, At: e.At}
 	return l.Append(nil)
-}
-
-// KeyLeaves are what the ledger holds of an API key: its creation, and its revocation if
-// it was revoked.
-func KeyLeaves(k *access.Key) [][]byte {
-	l := ledger.APIKeyLeaf(k, ledger.KeyCreated)
-	leaves := [][]byte{l.Append(nil)}
-	if k.RevokedAt != 0 {
-		l = ledger.APIKeyLeaf(k, ledger.KeyRetired)
-		leaves = append(leaves, l.Append(nil))
-	}
-	return leaves
 }

@@ -8,7 +8,6 @@
 //   - turns with their edges, in the order of their sequence numbers;
 //   - bodies, which can be erased, and the erasure events;
 //   - the record of every slice that was issued;
-//   - API keys, of which it has the hash alone, with their revocation;
 //   - what is known beside the turns, as package history has it: entries, and the terms by
 //     which they are found;
 //   - the ledger: a leaf for each issued slice, policy, erasure, and for each API key's
@@ -30,16 +29,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
 )
-
-// MaxKeys bounds the API keys of a tenant. Revoked ones count: they are kept, so
-// that who had which key can be told later.
-const MaxKeys = 10_000
 
 // An Arrival is a finished turn that asks to be admitted.
 type Arrival struct {
@@ -265,27 +259,6 @@ type Store interface {
 	// IssuedAfter lists up to limit records numbered above after, ascending.
 	IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]Issued, error)
 
-	// PutKey stores a new API key of the tenant that it names. It takes no
-	// sequence number. The same key again changes nothing, and if it was
-	// revoked since it stays revoked; its id with anything else wraps ErrExists.
-	// One more than MaxKeys wraps ErrTooManyKeys. RevokedAt must be 0.
-	PutKey(ctx context.Context, key access.Key) error
-
-	// Key gives one API key, revoked or not. An unknown id or tenant is
-	// ErrNotFound; asking makes no tenant.
-	Key(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error)
-
-	// Keys gives every API key of the tenant, revoked ones too, ascending by
-	// (CreatedAt, ID).
-	Keys(ctx context.Context, tenant dag.Tenant) ([]access.Key, error)
-
-	// RevokeKey sets when a key was revoked, which cannot be undone, and gives
-	// the record. Revoking again changes nothing and gives the record that
-	// stands. An unknown key is ErrNotFound. The time must be above 0. Nobody
-	// who asks for the key afterwards, through whatever store on the same
-	// data, finds it unrevoked.
-	RevokeKey(ctx context.Context, tenant dag.Tenant, id string, at dag.Time) (access.Key, error)
-
 	// Log gives the right edge of the tenant's ledger, an empty tree if it has none.
 	Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error)
 
@@ -336,19 +309,17 @@ type Migration struct {
 
 // Errors that callers branch on.
 var (
-	ErrNotFound    = errors.New("not found")
-	ErrExists      = errors.New("exists already with other content")
-	ErrTooManyKeys = errors.New("the tenant has as many API keys as it can have")
-	ErrClosed      = errors.New("store is closed")
-	ErrBroken      = errors.New("store is unusable until it is opened again")
-	ErrUnwritable  = errors.New("the store's disk takes no writes; nothing was changed") // until it has room again, or is writable
-	ErrQuery       = errors.New("the database could not be asked; that tells nothing of what it holds")
-	ErrUncertain   = errors.New("the write may have been kept or not; repeat it, which is safe")
-	ErrLost        = errors.New("the store cannot be reached; nothing was changed")
-	ErrGap         = errors.New("the stretch does not continue the history that is stored")
-	ErrBusy        = errors.New("store is busy with another process") // repeating what was asked is safe, and the remedy
-	ErrMoved       = errors.New("what was to be replaced has been replaced already")
-	ErrSchema      = errors.New("the store has a schema that this version does not read")
+	ErrNotFound   = errors.New("not found")
+	ErrClosed     = errors.New("store is closed")
+	ErrBroken     = errors.New("store is unusable until it is opened again")
+	ErrUnwritable = errors.New("the store's disk takes no writes; nothing was changed") // until it has room again, or is writable
+	ErrQuery      = errors.New("the database could not be asked; that tells nothing of what it holds")
+	ErrUncertain  = errors.New("the write may have been kept or not; repeat it, which is safe")
+	ErrLost       = errors.New("the store cannot be reached; nothing was changed")
+	ErrGap        = errors.New("the stretch does not continue the history that is stored")
+	ErrBusy       = errors.New("store is busy with another process") // repeating what was asked is safe, and the remedy
+	ErrMoved      = errors.New("what was to be replaced has been replaced already")
+	ErrSchema     = errors.New("the store has a schema that this version does not read")
 )
 
 // A ConflictError says that a turn with this id was admitted with other

@@ -95,6 +95,9 @@ func (d *damaged) Terms(_ context.Context, _ dag.Tenant, ranges []history.Range)
 	for i := range ranges {
 		r := &ranges[i]
 		for k := range d.terms {
+			if r.Last {
+				k = len(d.terms) - 1 - k
+			}
 			if r.Holds(&d.terms[k]) && (r.Limit == 0 || len(lists[i]) < r.Limit) {
 				lists[i] = append(lists[i], d.terms[k])
 			}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -71,7 +72,7 @@ func TestSound(t *testing.T) {
 			t.Errorf("pages of %d: %d findings: %v", page, report.Found, report.Findings)
 		}
 		want := fsck.Counts{
-			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Entries: 44, Terms: 100,
+			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Entries: 44, Terms: 114,
 			Conversations: 8, Policies: 4, Issued: 10, Recut: 10, Keys: 6, Leaves: 28,
 		}
 		if report.Counts != want {
@@ -226,18 +227,19 @@ var damages = []damage{
 	{"issued at no time", `UPDATE issued SET at = -1 WHERE tenant = 1 AND number = 2`, "issued 2", "form"},
 	{"bundle twice", `UPDATE issued SET bundle = (SELECT bundle FROM issued WHERE tenant = 1 AND number = 1) WHERE tenant = 1 AND number = 2`, "issued 2", "bundle"},
 
-	{"key's id", `UPDATE api_keys SET id = 'X' WHERE tenant = 1 AND id = (SELECT min(id) FROM api_keys)`, "keys", "readable"},
-	{"key's role", `UPDATE api_keys SET role = 'other' WHERE tenant = 1`, "keys", "readable"},
-	{"key's hash", `UPDATE api_keys SET hash = zeroblob(32) WHERE tenant = 1`, "keys", "readable"},
-	{"key's hash, of another", `UPDATE api_keys SET hash = (SELECT max(hash) FROM api_keys) WHERE tenant = 1`, "key ", "hash"},
-	{"key created at no time", `UPDATE api_keys SET created_at = -1 WHERE tenant = 1`, "keys", "readable"},
-	{"key revoked at no time", `UPDATE api_keys SET revoked_at = -1 WHERE tenant = 1`, "keys", "readable"},
+	{"key's id", `UPDATE terms SET key = CAST('X' AS BLOB) WHERE tenant = 1 AND indx = 129 AND key = (SELECT min(key) FROM terms WHERE tenant = 1 AND indx = 129)`, "keys", "readable"},
+	{"key's detail", `UPDATE terms SET value = substr(value, 1, 40) WHERE tenant = 1 AND indx = 129`, "keys", "readable"},
+	{"key created at no time", `UPDATE terms SET value = CAST(x'ffffffffffffffff' || substr(value, 9) AS BLOB) WHERE tenant = 1 AND indx = 129`, "keys", "readable"},
+	{"key revoked at no time", `UPDATE terms SET value = CAST(substr(value, 1, 8) || x'ffffffffffffffff' || substr(value, 17) AS BLOB) WHERE tenant = 1 AND indx = 129`, "keys", "readable"},
+	{"key's hash, of another", `UPDATE terms SET value = CAST(substr(value, 1, 16) || (SELECT substr(value, 17) FROM terms WHERE tenant = 1 AND indx = 129 ORDER BY key DESC LIMIT 1) AS BLOB) WHERE tenant = 1 AND indx = 129`, "key ", "hash"},
+	{"key created at another time", `UPDATE terms SET value = CAST(x'0000000000000001' || substr(value, 9) AS BLOB) WHERE tenant = 1 AND indx = 129`, "leaf ", "term"},
+	{"key that is live again", `DELETE FROM terms WHERE tenant = 1 AND indx = 129 AND substr(value, 9, 8) <> zeroblob(8)`, "leaf ", "term"},
+	{"key revoked at another time", `UPDATE terms SET value = CAST(substr(value, 1, 8) || x'0000000000000009' || substr(value, 17) AS BLOB) WHERE tenant = 1 AND indx = 129 AND substr(value, 9, 8) <> zeroblob(8)`, "leaf ", "term"},
+	{"key of another name", `UPDATE terms SET key = CAST('0123456789abcdef' AS BLOB) WHERE tenant = 1 AND indx = 129 AND key = (SELECT min(key) FROM terms WHERE tenant = 1 AND indx = 129)`, "leaf ", "term"},
+	{"key's number", `UPDATE terms SET key = x'0000000000000007' WHERE tenant = 1 AND indx = 130`, "leaf ", "term"},
+	{"key's record without its detail", `UPDATE records SET detail = NULL WHERE tenant = 1 AND kind = 'api-key/1'`, "leaf ", "entry"},
 
 	// Acts that the ledger does not have so.
-	{"key created at another time", `UPDATE api_keys SET created_at = created_at + 1 WHERE tenant = 1`, "key ", "ledger"},
-	{"key that is live again", `UPDATE api_keys SET revoked_at = 0 WHERE tenant = 1 AND revoked_at > 0`, "", ""}, // what was done to it is in the ledger alone
-	{"key revoked at another time", `UPDATE api_keys SET revoked_at = revoked_at + 1 WHERE tenant = 1 AND revoked_at > 0`, "key ", "ledger"},
-	{"key of another name", `UPDATE api_keys SET id = '0123456789abcdef' WHERE tenant = 1 AND id = (SELECT min(id) FROM api_keys)`, "key 0123456789abcdef", "ledger"},
 	{"event at another time", `UPDATE events SET at = at + 1 WHERE tenant = 1 AND seq = 21`, "event 21", "ledger"},
 	{"issued at another time", `UPDATE issued SET at = at + 1 WHERE tenant = 1 AND number = 2`, "issued 2", "ledger"},
 	{"issued by another key", `UPDATE issued SET key = 'key-2' WHERE tenant = 1 AND number = 2`, "issued 2", "ledger"},
@@ -384,7 +386,7 @@ func TestWhileWriting(t *testing.T) {
 				err = storetest.Issue(ctx, s, tenant, storetest.TurnID(n), "wide@1")
 			}
 			if n%9 == 0 && err == nil {
-				_, err = s.RevokeKey(ctx, tenant, storetest.Key(n%3).ID, storetest.RevokedAt(n))
+				_, err = apikeys.Base{History: s}.Revoke(ctx, tenant, storetest.Key(n%3).ID, storetest.RevokedAt(n))
 			}
 			time.Sleep(time.Millisecond)
 		}

@@ -18,7 +18,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
@@ -38,7 +37,6 @@ type tenant struct {
 	events  []store.Event
 	issued  []store.Issued
 	bundles map[dag.Digest]int // where a bundle's record is in issued
-	keys    map[string]access.Key
 	log
 	past
 	cells map[string][]byte
@@ -49,7 +47,7 @@ func (d *Disk) tenant(name dag.Tenant) *tenant {
 		return t
 	}
 	return &tenant{
-		byID: map[dag.TurnID]*store.Record{}, bundles: map[dag.Digest]int{}, keys: map[string]access.Key{},
+		byID: map[dag.TurnID]*store.Record{}, bundles: map[dag.Digest]int{},
 		log: log{index: map[ledger.Hash]uint64{}}, cells: map[string][]byte{},
 	}
 }

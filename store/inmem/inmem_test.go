@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -26,21 +27,21 @@ func TestContract(t *testing.T) {
 // TestMaxKeys fills a tenant up with keys.
 func TestMaxKeys(t *testing.T) {
 	s, ctx := inmem.Open(&inmem.Disk{}, inmem.Options{}), t.Context()
-	for n := range store.MaxKeys {
-		if err := s.PutKey(ctx, storetest.Key(n)); err != nil {
+	for n := range apikeys.Max {
+		if err := (apikeys.Base{History: s}).Put(ctx, storetest.Key(n)); err != nil {
 			t.Fatalf("key %d: %v", n, err)
 		}
 	}
-	if _, err := s.RevokeKey(ctx, storetest.Tenant, storetest.Key(0).ID, 1); err != nil {
+	if _, err := (apikeys.Base{History: s}).Revoke(ctx, storetest.Tenant, storetest.Key(0).ID, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutKey(ctx, storetest.Key(store.MaxKeys)); !errors.Is(err, store.ErrTooManyKeys) {
+	if err := (apikeys.Base{History: s}).Put(ctx, storetest.Key(apikeys.Max)); !errors.Is(err, apikeys.ErrTooMany) {
 		t.Errorf("one more: got %v, want ErrTooManyKeys", err)
 	}
-	if err := s.PutKey(ctx, storetest.Key(7)); err != nil {
+	if err := (apikeys.Base{History: s}).Put(ctx, storetest.Key(7)); err != nil {
 		t.Errorf("one that is there: %v", err)
 	}
-	if list, err := s.Keys(ctx, storetest.Tenant); err != nil || len(list) != store.MaxKeys {
+	if list, err := (apikeys.Base{History: s}).All(ctx, storetest.Tenant); err != nil || len(list) != apikeys.Max {
 		t.Errorf("%d keys, %v", len(list), err)
 	}
 }

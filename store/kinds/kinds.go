@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -14,7 +15,9 @@ import (
 )
 
 // All are the codecs of every kind of entry.
-func All() history.Codecs { return history.Codecs{knowledge.Codec{}, registry.Codec{}} }
+func All() history.Codecs {
+	return history.Codecs{knowledge.Codec{}, registry.Codec{}, apikeys.Codec{}}
+}
 
 // OfCell finds the codec of a cell by its name.
 func OfCell(name string) (history.CellCodec, error) {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -130,22 +129,6 @@ func (w *watched) IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint
 	return watch(ctx, w, "issued_after", func(ctx context.Context) ([]store.Issued, error) {
 		return w.inner.IssuedAfter(ctx, tenant, after, limit)
 	})
-}
-
-func (w *watched) PutKey(ctx context.Context, key access.Key) error {
-	return act(ctx, w, "put_key", func(ctx context.Context) error { return w.inner.PutKey(ctx, key) })
-}
-
-func (w *watched) Key(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error) {
-	return watch(ctx, w, "key", func(ctx context.Context) (access.Key, error) { return w.inner.Key(ctx, tenant, id) })
-}
-
-func (w *watched) Keys(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
-	return watch(ctx, w, "keys", func(ctx context.Context) ([]access.Key, error) { return w.inner.Keys(ctx, tenant) })
-}
-
-func (w *watched) RevokeKey(ctx context.Context, tenant dag.Tenant, id string, at dag.Time) (access.Key, error) {
-	return watch(ctx, w, "revoke_key", func(ctx context.Context) (access.Key, error) { return w.inner.RevokeKey(ctx, tenant, id, at) })
 }
 
 func (w *watched) Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error) {

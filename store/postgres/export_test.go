@@ -38,7 +38,7 @@ var Queries = map[string]string{
 	"Parents": queryParents, "Tails": queryTails, "TakeRun": queryTakeRun, "Lock": queryLock,
 	"Find": queryFind, "EventOf": queryEventOf, "Events": queryEvents, "Erase": queryErase, "Erased": queryErased,
 	"IssuedBySlice": queryIssuedBySlice, "IssuedBundles": queryIssuedBundles, "IssuedAfter": queryIssuedAfter,
-	"Key": queryKey, "Records": queryRecords, "RecordsAt": queryRecordsAt, "TermsLast": queryTermsLast,
+	"Records": queryRecords, "RecordsAt": queryRecordsAt, "TermsLast": queryTermsLast,
 	"Log": queryLog, "LogHashes": queryLogHashes, "LogLeaves": queryLogLeaves, "LogIndex": queryLogIndex, "Cell": queryCell, "Cells": queryCells,
 	"Entries": queryEntries, "EntriesAt": queryEntriesAt, "Terms": queryTerms, "Newest": queryNewest, "EndTerm": queryEndTerm,
 }

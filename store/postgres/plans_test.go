@@ -148,7 +148,6 @@ func TestQueryPlans(t *testing.T) {
 		"RecordsAt":        {[]string{tenant, `'{1000017,1000300,17}'`}, 0, 2},
 		"TermsLast": {[]string{tenant, `'{3,4}'`, `'{"\\x00026530","\\x00026532"}'`, `'{0,0}'`, `'{"\\x00026531","\\x00026533"}'`,
 			`'{` + always + `,100000}'`, `'{5,6}'`}, 0, 7},
-		"Key":       {[]string{tenant, `'k'`}, 0, 1},
 		"Log":       {[]string{tenant}, 0, 1},
 		"LogHashes": {[]string{tenant, `0`, `100`, `50`}, 0, 50},
 		"LogLeaves": {[]string{tenant, `100`, `50`}, 0, 50},

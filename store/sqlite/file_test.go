@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
@@ -404,10 +405,10 @@ func TestDamaged(t *testing.T) {
 		{"a name", `UPDATE turns SET name = NULL`, func(s *sqlite.Store) error {
 			return storetest.Check(ctx, s, storetest.Tenant)
 		}},
-		{"a key's hash", `UPDATE api_keys SET hash = substr(hash, 1, 31)`, key},
-		{"a key's missing hash", `UPDATE api_keys SET hash = zeroblob(32)`, key},
-		{"a key's role", `UPDATE api_keys SET role = 'root'`, key},
-		{"a key's revocation", `UPDATE api_keys SET revoked_at = -1`, key},
+		{"a key's hash", `UPDATE terms SET value = CAST(replace(CAST(substr(value, 17) AS TEXT), '"hash":"', '"hash":"0') AS BLOB) WHERE indx = 129`, key},
+		{"a key's missing hash", `UPDATE terms SET value = substr(value, 1, 15) WHERE indx = 129`, key},
+		{"a key's role", `UPDATE terms SET value = CAST(substr(value, 1, 16) || CAST(replace(CAST(substr(value, 17) AS TEXT), '"role":"', '"role":"x') AS BLOB) AS BLOB) WHERE indx = 129`, key},
+		{"a key's revocation", `UPDATE terms SET value = CAST(substr(value, 1, 8) || x'ffffffffffffffff' || substr(value, 17) AS BLOB) WHERE indx = 129`, key},
 		{"a missing event", `DELETE FROM events`, func(s *sqlite.Store) error {
 			return storetest.Check(ctx, s, storetest.Tenant)
 		}},
@@ -425,7 +426,7 @@ func TestDamaged(t *testing.T) {
 			if err := (registry.Base{History: s}).Put(ctx, storetest.Tenant, storetest.Policy("p@1", 1)); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.PutKey(ctx, storetest.Key(1)); err != nil {
+			if err := (apikeys.Base{History: s}).Put(ctx, storetest.Key(1)); err != nil {
 				t.Fatal(err)
 			}
 			if err := errors.Join(storetest.Check(ctx, s, storetest.Tenant), c.read(s)); err != nil {
@@ -445,7 +446,7 @@ func policies(s *sqlite.Store) error {
 }
 
 func key(s *sqlite.Store) error {
-	_, err := s.Key(context.Background(), storetest.Tenant, storetest.Key(1).ID)
+	_, err := apikeys.Base{History: s}.Get(context.Background(), storetest.Tenant, storetest.Key(1).ID)
 	return err
 }
 

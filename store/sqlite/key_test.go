@@ -1,10 +1,12 @@
 package sqlite_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"path/filepath"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -19,28 +21,27 @@ func TestMaxKeys(t *testing.T) {
 	s := create(t, path)
 	first, other := storetest.Key(0), storetest.Key(0)
 	other.Tenant = "other"
-	if err := errors.Join(s.PutKey(ctx, first), s.PutKey(ctx, other)); err != nil {
+	if err := errors.Join(apikeys.Base{History: s}.Put(ctx, first), apikeys.Base{History: s}.Put(ctx, other)); err != nil {
 		t.Fatal(err)
 	}
 	db := raw(t, path)
-	rawExec(t, db, `INSERT INTO api_keys WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < ?)
-		SELECT tenant, format('%016x', i), role, note, randomblob(32), created_at, 7, roles, authors FROM n, api_keys WHERE tenant =
-		(SELECT tenant FROM tenants WHERE name = ?)`, store.MaxKeys-2, string(storetest.Tenant))
-	if err := s.PutKey(ctx, storetest.Key(1)); err != nil {
+	before := binary.BigEndian.AppendUint64(nil, apikeys.Max-1) // the number of the newest key
+	rawExec(t, db, `UPDATE terms SET key = ? WHERE indx = 130 AND tenant = (SELECT tenant FROM tenants WHERE name = ?)`, before, string(storetest.Tenant))
+	if err := (apikeys.Base{History: s}).Put(ctx, storetest.Key(1)); err != nil {
 		t.Fatalf("the last key: %v", err)
 	}
-	if err := s.PutKey(ctx, storetest.Key(2)); !errors.Is(err, store.ErrTooManyKeys) || errors.Is(err, store.ErrBroken) {
+	if err := (apikeys.Base{History: s}).Put(ctx, storetest.Key(2)); !errors.Is(err, apikeys.ErrTooMany) || errors.Is(err, store.ErrBroken) {
 		t.Errorf("one more: got %v, want ErrTooManyKeys", err)
 	}
-	if err := s.PutKey(ctx, storetest.Key(1)); err != nil {
+	if err := (apikeys.Base{History: s}).Put(ctx, storetest.Key(1)); err != nil {
 		t.Errorf("one that is there: %v", err)
 	}
-	if list, err := s.Keys(ctx, storetest.Tenant); err != nil || len(list) != store.MaxKeys {
-		t.Errorf("%d keys, %v, want %d", len(list), err, store.MaxKeys)
+	if list, err := (apikeys.Base{History: s}).All(ctx, storetest.Tenant); err != nil || len(list) != 2 {
+		t.Errorf("%d keys, %v, want 2", len(list), err)
 	}
 	other = storetest.Key(5)
 	other.Tenant = "other"
-	if err := s.PutKey(ctx, other); err != nil {
+	if err := (apikeys.Base{History: s}).Put(ctx, other); err != nil {
 		t.Errorf("another tenant: %v", err)
 	}
 }
@@ -50,13 +51,13 @@ func TestAskingMakesNoTenant(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := create(t, path)
-	if _, err := s.Key(ctx, "nobody", storetest.Key(1).ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := (apikeys.Base{History: s}).Get(ctx, "nobody", storetest.Key(1).ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Key gave %v, want ErrNotFound", err)
 	}
-	if _, err := s.RevokeKey(ctx, "nobody", storetest.Key(1).ID, 1); !errors.Is(err, store.ErrNotFound) {
+	if _, err := (apikeys.Base{History: s}).Revoke(ctx, "nobody", storetest.Key(1).ID, 1); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("RevokeKey gave %v, want ErrNotFound", err)
 	}
-	if list, err := s.Keys(ctx, "nobody"); err != nil || len(list) != 0 {
+	if list, err := (apikeys.Base{History: s}).All(ctx, "nobody"); err != nil || len(list) != 0 {
 		t.Errorf("Keys gave %v, %v", list, err)
 	}
 	var tenants int
@@ -78,17 +79,17 @@ func TestKeysOfTwoStores(t *testing.T) {
 	defer two.Close()
 	for n := range 10 {
 		want := storetest.Key(n)
-		if err := one.PutKey(ctx, want); err != nil {
+		if err := (apikeys.Base{History: one}).Put(ctx, want); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := two.Key(ctx, want.Tenant, want.ID); err != nil || got != want {
+		if got, err := (apikeys.Base{History: two}).Get(ctx, want.Tenant, want.ID); err != nil || got != want {
 			t.Errorf("the other store has %+v, %v, want %+v", got, err, want)
 		}
 		want.RevokedAt = storetest.RevokedAt(n)
-		if _, err := one.RevokeKey(ctx, want.Tenant, want.ID, want.RevokedAt); err != nil {
+		if _, err := (apikeys.Base{History: one}).Revoke(ctx, want.Tenant, want.ID, want.RevokedAt); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := two.Key(ctx, want.Tenant, want.ID); err != nil || got != want {
+		if got, err := (apikeys.Base{History: two}).Get(ctx, want.Tenant, want.ID); err != nil || got != want {
 			t.Errorf("after the revocation the other store has %+v, %v, want %+v", got, err, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy/registry"
@@ -180,8 +181,8 @@ func filled(t *testing.T, path string) *Store {
 		_, again := s.Erase(ctx, tenant, storetest.Erasure(5))
 		revoked := storetest.Key(2)
 		revoked.Tenant = tenant
-		kept := s.PutKey(ctx, revoked)
-		_, ended := s.RevokeKey(ctx, tenant, revoked.ID, storetest.RevokedAt(2))
+		kept := apikeys.Base{History: s}.Put(ctx, revoked)
+		_, ended := apikeys.Base{History: s}.Revoke(ctx, tenant, revoked.ID, storetest.RevokedAt(2))
 		swapped := s.Swap(ctx, tenant, "cosigned/log.example", nil, append([]byte{0, 0, 0, 0, 0, 0, 0, 3}, make([]byte, 32)...))
 		var acts []knowledge.Act
 		for n := range filledActs {
@@ -190,7 +191,7 @@ func filled(t *testing.T, path string) *Store {
 		_, learnt := storetest.Facts(s).Learn(ctx, tenant, acts, 1)
 		for _, err := range []error{
 			learnt, appended, erased, again, issued, kept, ended, swapped,
-			registry.Base{History: s}.Put(ctx, tenant, storetest.Policy("p@2", 2)), registry.Base{History: s}.Put(ctx, tenant, storetest.Policy("p@1", 1)), s.PutKey(ctx, key)} {
+			registry.Base{History: s}.Put(ctx, tenant, storetest.Policy("p@2", 2)), registry.Base{History: s}.Put(ctx, tenant, storetest.Policy("p@1", 1)), apikeys.Base{History: s}.Put(ctx, key)} {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -64,7 +64,6 @@ type queries struct {
 	entries, entriesAt             *sql.Stmt
 	records, recordsAt             *sql.Stmt
 	terms, termsLast               *sql.Stmt
-	key, keys                      *sql.Stmt
 	log, logHashes, logLeaves      *sql.Stmt
 	logged, cells                  *sql.Stmt
 }
@@ -96,8 +95,6 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.terms, queryTerms},
 		{&q.termsLast, queryTermsLast},
 		{&q.issuedAfter, queryIssuedAfter},
-		{&q.key, queryKey},
-		{&q.keys, queryKeys},
 		{&q.log, queryLog},
 		{&q.logHashes, queryLogHashes},
 		{&q.logLeaves, queryLogLeaves},
@@ -114,7 +111,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
-		q.match, q.external, q.conversations, q.events, q.issuedBySlice, q.issuedAfter, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast, q.key, q.keys,
+		q.match, q.external, q.conversations, q.events, q.issuedBySlice, q.issuedAfter, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast,
 		q.log, q.logHashes, q.logLeaves, q.logged, q.cells} {
 		if s != nil {
 			errs = append(errs, s.Close())

@@ -57,7 +57,6 @@ type writer struct {
 	events                         inserts
 	issued, issuedCount            *sql.Stmt
 	issuedRows                     inserts
-	key, keyCount, addKey, endKey  *sql.Stmt
 	edge, logged, putEdge          *sql.Stmt
 	records, logHashes, logIndex   inserts
 	cell, putCell, dropCell        *sql.Stmt
@@ -134,10 +133,6 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.issued = prepare(queryIssuedBundles)
 	w.issuedCount = prepare(`UPDATE tenants SET issued = issued + ? WHERE tenant = ? RETURNING issued`)
 	w.issuedRows = insert(`issued (tenant, `+issuedColumns+`)`, 15)
-	w.key = prepare(queryKey)
-	w.keyCount = prepare(queryKeyCount)
-	w.addKey = prepare(`INSERT INTO api_keys (tenant, ` + keyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	w.endKey = prepare(`UPDATE api_keys SET revoked_at = ? WHERE tenant = ? AND id = ?`)
 	w.edge = prepare(queryLog)
 	w.logged = prepare(queryLogged)
 	w.records = insert(`records (tenant, n, kind, leaf, detail)`, 5)

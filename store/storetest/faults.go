@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -151,7 +152,7 @@ func Writes() []Write {
 		{
 			Name:   "PutKey",
 			Leaves: [2]uint64{1, 2},
-			Before: func(ctx context.Context, s store.Store) error { return s.PutKey(ctx, Key(2)) },
+			Before: func(ctx context.Context, s store.Store) error { return apikeys.Base{History: s}.Put(ctx, Key(2)) },
 			Do:     putKey,
 			Done:   keyThere,
 		},
@@ -165,16 +166,16 @@ func Writes() []Write {
 		{
 			Name:   "RevokeKey",
 			Leaves: [2]uint64{1, 2},
-			Before: func(ctx context.Context, s store.Store) error { return s.PutKey(ctx, Key(1)) },
+			Before: func(ctx context.Context, s store.Store) error { return apikeys.Base{History: s}.Put(ctx, Key(1)) },
 			Do: func(ctx context.Context, s store.Store) error {
-				k, err := s.RevokeKey(ctx, Tenant, Key(1).ID, RevokedAt(1))
+				k, err := apikeys.Base{History: s}.Revoke(ctx, Tenant, Key(1).ID, RevokedAt(1))
 				if err == nil && k.RevokedAt != RevokedAt(1) {
 					err = fmt.Errorf("revoked at %d, want %d", k.RevokedAt, RevokedAt(1))
 				}
 				return err
 			},
 			Done: func(ctx context.Context, s store.Store) (bool, error) {
-				k, err := s.Key(ctx, Tenant, Key(1).ID)
+				k, err := apikeys.Base{History: s}.Get(ctx, Tenant, Key(1).ID)
 				return k.RevokedAt == RevokedAt(1), err
 			},
 		},
@@ -336,16 +337,18 @@ func adopted(ctx context.Context, s store.Store) (bool, error) {
 	return there, err
 }
 
-func putKey(ctx context.Context, s store.Store) error { return s.PutKey(ctx, Key(1)) }
+func putKey(ctx context.Context, s store.Store) error {
+	return apikeys.Base{History: s}.Put(ctx, Key(1))
+}
 
 // keyThere reports whether the key is there, alone and in the list.
 func keyThere(ctx context.Context, s store.Store) (bool, error) {
-	list, err := s.Keys(ctx, Tenant)
+	list, err := apikeys.Base{History: s}.All(ctx, Tenant)
 	if err != nil {
 		return false, err
 	}
 	listed := slices.Contains(list, Key(1))
-	k, err := s.Key(ctx, Tenant, Key(1).ID)
+	k, err := apikeys.Base{History: s}.Get(ctx, Tenant, Key(1).ID)
 	if errors.Is(err, store.ErrNotFound) && !listed {
 		return false, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -72,9 +73,9 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	for n := range 3 {
 		k := Key(n)
 		k.Tenant = tenant
-		did(s.PutKey(ctx, k))
+		did(apikeys.Base{History: s}.Put(ctx, k))
 	}
-	_, err := s.RevokeKey(ctx, tenant, Key(1).ID, RevokedAt(1))
+	_, err := apikeys.Base{History: s}.Revoke(ctx, tenant, Key(1).ID, RevokedAt(1))
 	did(err)
 	for n := range 2 {
 		did(witness.Roots{Cells: s}.Replace(ctx, tenant, fmt.Sprintf("log%d.example", n), ledger.Root{}, ledger.Root{Size: uint64(7 + n), Hash: ledger.Hash{byte(n)}}))

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -164,7 +165,10 @@ func testLedger(t *testing.T, h Harness) {
 		return func() error { _, err := s.PutIssued(ctx, Tenant, issued); return err }
 	}
 	leafOf := func(i store.Issued) []byte { return store.IssuedLeaf(Tenant, &i) }
-	revoke := func() error { _, err := s.RevokeKey(ctx, Tenant, Key(1).ID, RevokedAt(1)); return err }
+	revoke := func() error {
+		_, err := apikeys.Base{History: s}.Revoke(ctx, Tenant, Key(1).ID, RevokedAt(1))
+		return err
+	}
 	erase := func(n int) func() error {
 		return func() error { _, err := s.Erase(ctx, Tenant, Erasure(n)); return err }
 	}
@@ -183,11 +187,11 @@ func testLedger(t *testing.T, h Harness) {
 		{"PutPolicy again", func() error { return registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 1)) }, nil},
 		{"Erase", erase(2), [][]byte{erased(6, 2)}},
 		{"Erase again", erase(2), nil},
-		{"PutKey", func() error { return s.PutKey(ctx, Key(1)) }, store.KeyLeaves(new(Key(1)))},
-		{"PutKey again", func() error { return s.PutKey(ctx, Key(1)) }, nil},
-		{"RevokeKey", revoke, store.KeyLeaves(&retired)[1:]},
+		{"PutKey", func() error { return apikeys.Base{History: s}.Put(ctx, Key(1)) }, apikeys.Leaves(new(Key(1)))},
+		{"PutKey again", func() error { return apikeys.Base{History: s}.Put(ctx, Key(1)) }, nil},
+		{"RevokeKey", revoke, apikeys.Leaves(&retired)[1:]},
 		{"RevokeKey again", revoke, nil},
-		{"PutKey of a revoked one", func() error { return s.PutKey(ctx, Key(1)) }, nil},
+		{"PutKey of a revoked one", func() error { return apikeys.Base{History: s}.Put(ctx, Key(1)) }, nil},
 		{"Adopt", func() error {
 			return s.Adopt(ctx, Tenant, store.Stretch{Records: Records(7, nil, Chain(20, 3, 1)), Events: []store.Event{Erased(10, 21), Erased(11, 3)}})
 		}, [][]byte{erased(10, 21), erased(11, 3)}},
@@ -226,13 +230,9 @@ func testLedger(t *testing.T, h Harness) {
 func testCopied(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
-	issued, other, event, revoked := Issued(1, 1), Issued(2, 1), Erased(4, 2), Key(1)
-	revoked.RevokedAt = RevokedAt(1)
+	issued, other, event := Issued(1, 1), Issued(2, 1), Erased(4, 2)
 	var r reference
-	r.add(t, slices.Concat(
-		[][]byte{store.IssuedLeaf(Tenant, &issued), store.EventLeaf(Tenant, &event)},
-		store.KeyLeaves(&revoked),
-	)...)
+	r.add(t, store.IssuedLeaf(Tenant, &issued), store.EventLeaf(Tenant, &event))
 	if _, err := s.PutLeaves(ctx, Tenant, r.leaves); err != nil {
 		t.Fatal(err)
 	}
@@ -241,12 +241,7 @@ func testCopied(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	r.add(t, store.IssuedLeaf(Tenant, &other))
-	err = errors.Join(s.PutKey(ctx, Key(1)),
-		s.Adopt(ctx, Tenant, store.Stretch{Records: Records(1, nil, Chain(1, 3, 0)), Events: []store.Event{event}}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.RevokeKey(ctx, Tenant, Key(1).ID, RevokedAt(1)); err != nil {
+	if err := s.Adopt(ctx, Tenant, store.Stretch{Records: Records(1, nil, Chain(1, 3, 0)), Events: []store.Event{event}}); err != nil {
 		t.Fatal(err)
 	}
 	r.same(t, s, 0)

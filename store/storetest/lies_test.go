@@ -14,7 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -47,9 +46,6 @@ type liar struct {
 	terms      func(ranges []history.Range, lists [][]history.Term)
 	putIssued  func([]store.Issued)
 	issuedByID func([]store.Issued) []store.Issued
-	putKey     func(err error) error
-	key        func(*access.Key)
-	keys       func([]access.Key)
 	log        func(l *liar, tree ledger.Tree) ledger.Tree
 	logHashes  func([]ledger.Hash) []ledger.Hash
 	logLeaves  func([][]byte) [][]byte
@@ -196,30 +192,6 @@ func (l *liar) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.Slice
 	list, err := l.Store.IssuedByID(ctx, tenant, id)
 	if l.issuedByID != nil {
 		list = l.issuedByID(list)
-	}
-	return list, err
-}
-
-func (l *liar) PutKey(ctx context.Context, k access.Key) error {
-	err := l.Store.PutKey(ctx, k)
-	if l.putKey != nil {
-		err = l.putKey(err)
-	}
-	return err
-}
-
-func (l *liar) Key(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error) {
-	k, err := l.Store.Key(ctx, tenant, id)
-	if l.key != nil && err == nil {
-		l.key(&k)
-	}
-	return k, err
-}
-
-func (l *liar) Keys(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
-	list, err := l.Store.Keys(ctx, tenant)
-	if l.keys != nil {
-		l.keys(list)
 	}
 	return list, err
 }
@@ -519,17 +491,7 @@ var lies = map[string]func() *liar{
 		}}
 	},
 	"one issued less": func() *liar { return &liar{issuedByID: less[store.Issued]} },
-	"a key that is another": func() *liar {
-		return &liar{putKey: func(err error) error {
-			if errors.Is(err, store.ErrExists) {
-				return nil
-			}
-			return err
-		}}
-	},
-	"a key that is not revoked": func() *liar { return &liar{key: func(k *access.Key) { k.RevokedAt = 0 }} },
-	"keys in disorder":          func() *liar { return &liar{keys: func(list []access.Key) { slices.Reverse(list) }} },
-	"an empty log":              func() *liar { return &liar{log: func(*liar, ledger.Tree) ledger.Tree { return ledger.Tree{} }} },
+	"an empty log":    func() *liar { return &liar{log: func(*liar, ledger.Tree) ledger.Tree { return ledger.Tree{} }} },
 	"other hashes": func() *liar {
 		return &liar{logHashes: func(list []ledger.Hash) []ledger.Hash {
 			for i := range list {

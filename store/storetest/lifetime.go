@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
@@ -35,15 +36,15 @@ func testReopen(t *testing.T, h Harness) {
 	}
 	keys := []access.Key{Key(1), Key(2)}
 	for _, k := range keys {
-		if err := s.PutKey(ctx, k); err != nil {
+		if err := (apikeys.Base{History: s}).Put(ctx, k); err != nil {
 			t.Fatal(err)
 		}
 	}
 	keys[1].RevokedAt = RevokedAt(2)
-	if _, err := s.RevokeKey(ctx, Tenant, keys[1].ID, keys[1].RevokedAt); err != nil {
+	if _, err := (apikeys.Base{History: s}).Revoke(ctx, Tenant, keys[1].ID, keys[1].RevokedAt); err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(keys, store.CompareKeys)
+	slices.SortFunc(keys, apikeys.Compare)
 	if _, err := s.PutLeaves(ctx, Tenant, Leaves(0, 3)); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func testReopen(t *testing.T, h Harness) {
 	if got, err := s.IssuedAfter(ctx, Tenant, 0, 9); err != nil || !sameList(got, []store.Issued{issued}) {
 		t.Errorf("issued: %v, %v", got, err)
 	}
-	if got, err := s.Keys(ctx, Tenant); err != nil || !sameList(got, keys) {
+	if got, err := (apikeys.Base{History: s}).All(ctx, Tenant); err != nil || !sameList(got, keys) {
 		t.Errorf("keys: %v, %v", got, err)
 	}
 	if got := mustLog(t, s, Tenant); got != logged || got.Size != 9 {
@@ -148,10 +149,10 @@ func every(ctx context.Context, s store.Store) map[string]error {
 	_, errs["PutIssued"] = PutIssued(ctx, s, Tenant, Issued(1, 1))
 	_, errs["IssuedByID"] = s.IssuedByID(ctx, Tenant, Issued(1, 1).Provenance.SliceID)
 	_, errs["IssuedAfter"] = s.IssuedAfter(ctx, Tenant, 0, 1)
-	errs["PutKey"] = s.PutKey(ctx, Key(1))
-	_, errs["Key"] = s.Key(ctx, Tenant, Key(1).ID)
-	_, errs["Keys"] = s.Keys(ctx, Tenant)
-	_, errs["RevokeKey"] = s.RevokeKey(ctx, Tenant, Key(1).ID, RevokedAt(1))
+	errs["PutKey"] = apikeys.Base{History: s}.Put(ctx, Key(1))
+	_, errs["Key"] = apikeys.Base{History: s}.Get(ctx, Tenant, Key(1).ID)
+	_, errs["Keys"] = apikeys.Base{History: s}.All(ctx, Tenant)
+	_, errs["RevokeKey"] = apikeys.Base{History: s}.Revoke(ctx, Tenant, Key(1).ID, RevokedAt(1))
 	_, errs["Log"] = s.Log(ctx, Tenant)
 	_, errs["LogHashes"] = s.LogHashes(ctx, Tenant, 0, 0, 1)
 	_, errs["LogLeaves"] = s.LogLeaves(ctx, Tenant, 0, 1)

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/policy"
@@ -176,7 +177,7 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 					k.Note = "another note"
 				}
 				wantErr := m.putKey(k)
-				if err := s.PutKey(ctx, k); !errors.Is(err, wantErr) {
+				if err := (apikeys.Base{History: s}).Put(ctx, k); !errors.Is(err, wantErr) {
 					rt.Fatalf("PutKey gave %v, want %v", err, wantErr)
 				}
 			},
@@ -184,7 +185,7 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 				id := Key(rapid.IntRange(0, 6).Draw(rt, "key")).ID
 				at := RevokedAt(rapid.IntRange(0, 3).Draw(rt, "at"))
 				want, wantErr := m.revokeKey(id, at)
-				if got, err := s.RevokeKey(ctx, Tenant, id, at); got != want || !errors.Is(err, wantErr) {
+				if got, err := (apikeys.Base{History: s}).Revoke(ctx, Tenant, id, at); got != want || !errors.Is(err, wantErr) {
 					rt.Fatalf("RevokeKey gave %+v, %v, want %+v, %v", got, err, want, wantErr)
 				}
 				if wantErr == nil && want.RevokedAt == at {
@@ -462,9 +463,9 @@ func (m *model) putKey(k access.Key) error {
 	switch {
 	case !known:
 		m.keys[k.ID] = k
-		m.log(store.KeyLeaves(&k)...)
+		m.log(apikeys.Leaves(&k)...)
 	case old != k:
-		return store.ErrExists
+		return apikeys.ErrExists
 	}
 	return nil
 }
@@ -477,7 +478,7 @@ func (m *model) revokeKey(id string, at dag.Time) (access.Key, error) {
 	if k.RevokedAt == 0 {
 		k.RevokedAt = at
 		m.keys[id] = k
-		m.log(store.KeyLeaves(&k)...)
+		m.log(apikeys.Leaves(&k)...)
 	}
 	return k, nil
 }
@@ -521,7 +522,7 @@ func (m *model) compare(ctx context.Context, s store.Store) error {
 	if err != nil || !sameList(issued, m.issued) {
 		return fmt.Errorf("%d issued, %v, want %d", len(issued), err, len(m.issued))
 	}
-	keys, err := s.Keys(ctx, Tenant)
+	keys, err := apikeys.Base{History: s}.All(ctx, Tenant)
 	if err != nil || len(keys) != len(m.keys) {
 		return fmt.Errorf("%d keys, %v, want %d", len(keys), err, len(m.keys))
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
@@ -157,7 +158,7 @@ func testTenantList(t *testing.T, h Harness) {
 	_ = s.Adopt(ctx, "refused", store.Stretch{Records: Records(2, nil, Chain(1, 1, 0))})
 	_ = s.Adopt(ctx, "nothing", store.Stretch{})
 	_, _ = s.Erase(ctx, "refused", Erasure(1))
-	_, _ = s.RevokeKey(ctx, "refused", Key(1).ID, 1)
+	_, _ = apikeys.Base{History: s}.Revoke(ctx, "refused", Key(1).ID, 1)
 	_, _ = s.Head(ctx, "asked")
 	_, _ = store.HeadWhile(ctx, s, "asked", func() {})
 	_, _ = registry.Base{History: s}.All(ctx, "asked")
@@ -174,7 +175,7 @@ func testTenantList(t *testing.T, h Harness) {
 	key.Tenant = "k"
 	_, appended := s.Append(ctx, "a-2", []store.Batch{Chain(1, 1, 0)})
 	_, issued := PutIssued(ctx, s, "a0", Issued(1, 1))
-	err := errors.Join(appended, issued, s.PutKey(ctx, key), registry.Base{History: s}.Put(ctx, "a", Policy("p@1", 1)),
+	err := errors.Join(appended, issued, apikeys.Base{History: s}.Put(ctx, key), registry.Base{History: s}.Put(ctx, "a", Policy("p@1", 1)),
 		s.Adopt(ctx, "ab", store.Stretch{Records: Records(1, nil, Chain(1, 1, 0))}),
 		s.Swap(ctx, "w", "cell", nil, []byte{1}))
 	_, logged := s.PutLeaves(ctx, "leaf", Leaves(0, 1))

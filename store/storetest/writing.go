@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
@@ -170,24 +171,24 @@ func testIssued(t *testing.T, h Harness) {
 func testKeys(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
-	if got, err := s.Keys(ctx, Tenant); err != nil || len(got) != 0 {
+	if got, err := (apikeys.Base{History: s}).All(ctx, Tenant); err != nil || len(got) != 0 {
 		t.Errorf("of an empty store: %v, %v", got, err)
 	}
 	var want []access.Key
 	for n := range 12 {
-		if err := s.PutKey(ctx, Key(n)); err != nil {
+		if err := (apikeys.Base{History: s}).Put(ctx, Key(n)); err != nil {
 			t.Fatalf("PutKey: %v", err)
 		}
 		want = append(want, Key(n))
 	}
-	slices.SortFunc(want, store.CompareKeys)
+	slices.SortFunc(want, apikeys.Compare)
 	listed := func() {
 		t.Helper()
-		if got, err := s.Keys(ctx, Tenant); err != nil || !sameList(got, want) {
+		if got, err := (apikeys.Base{History: s}).All(ctx, Tenant); err != nil || !sameList(got, want) {
 			t.Errorf("Keys gave %+v, %v, want %+v", got, err, want)
 		}
 		for _, k := range want {
-			if got, err := s.Key(ctx, Tenant, k.ID); err != nil || got != k {
+			if got, err := (apikeys.Base{History: s}).Get(ctx, Tenant, k.ID); err != nil || got != k {
 				t.Errorf("Key(%s) gave %+v, %v, want %+v", k.ID, got, err, k)
 			}
 		}
@@ -195,7 +196,7 @@ func testKeys(t *testing.T, h Harness) {
 	listed()
 
 	// The same again is nothing; the id with anything else is refused.
-	if err := s.PutKey(ctx, Key(3)); err != nil {
+	if err := (apikeys.Base{History: s}).Put(ctx, Key(3)); err != nil {
 		t.Errorf("the same key again: %v", err)
 	}
 	for field, change := range map[string]func(*access.Key){
@@ -208,7 +209,7 @@ func testKeys(t *testing.T, h Harness) {
 	} {
 		k := Key(3)
 		change(&k)
-		if err := s.PutKey(ctx, k); !errors.Is(err, store.ErrExists) {
+		if err := (apikeys.Base{History: s}).Put(ctx, k); !errors.Is(err, apikeys.ErrExists) {
 			t.Errorf("another %s: got %v, want ErrExists", field, err)
 		}
 	}
@@ -222,13 +223,13 @@ func testKeys(t *testing.T, h Harness) {
 	} {
 		k := Key(90)
 		spoil(&k)
-		if err := s.PutKey(ctx, k); !errors.Is(err, dag.ErrForm) {
+		if err := (apikeys.Base{History: s}).Put(ctx, k); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("%s: got %v, want dag.ErrForm", name, err)
 		}
 	}
 	plain := Key(91)
 	plain.Note, plain.CreatedAt = "", 0 // the zero of both is allowed
-	if err := s.PutKey(ctx, plain); err != nil {
+	if err := (apikeys.Base{History: s}).Put(ctx, plain); err != nil {
 		t.Error(err)
 	}
 	want = slices.Insert(want, 0, plain)
@@ -247,30 +248,30 @@ func testRevoking(t *testing.T, s store.Store, keys []access.Key) {
 	k := &keys[4]
 	stored := *k
 	for _, at := range []dag.Time{0, -1, dag.MaxTime + 1} {
-		if got, err := s.RevokeKey(ctx, Tenant, k.ID, at); !errors.Is(err, dag.ErrForm) || got != (access.Key{}) {
+		if got, err := (apikeys.Base{History: s}).Revoke(ctx, Tenant, k.ID, at); !errors.Is(err, dag.ErrForm) || got != (access.Key{}) {
 			t.Errorf("revoked at %d: %+v, %v, want dag.ErrForm", at, got, err)
 		}
 	}
 	k.RevokedAt = RevokedAt(4)
 	for i := range 3 { // the first time stands
-		if got, err := s.RevokeKey(ctx, Tenant, k.ID, RevokedAt(4)+dag.Time(i)); err != nil || got != *k {
+		if got, err := (apikeys.Base{History: s}).Revoke(ctx, Tenant, k.ID, RevokedAt(4)+dag.Time(i)); err != nil || got != *k {
 			t.Errorf("RevokeKey, time %d: %+v, %v, want %+v", i, got, err, *k)
 		}
 	}
-	if err := s.PutKey(ctx, stored); err != nil {
+	if err := (apikeys.Base{History: s}).Put(ctx, stored); err != nil {
 		t.Errorf("a revoked key that arrives again: %v", err)
 	}
-	if got, err := s.Key(ctx, Tenant, k.ID); err != nil || got != *k {
+	if got, err := (apikeys.Base{History: s}).Get(ctx, Tenant, k.ID); err != nil || got != *k {
 		t.Errorf("after it arrived again: %+v, %v, want it revoked", got, err)
 	}
 	for _, c := range []struct {
 		tenant dag.Tenant
 		id     string
 	}{{Tenant, Key(99).ID}, {Tenant, ""}, {Tenant, strings.ToUpper(k.ID)}, {Tenant, k.ID + "\x00"}, {"nobody", k.ID}} {
-		if got, err := s.Key(ctx, c.tenant, c.id); !errors.Is(err, store.ErrNotFound) || got != (access.Key{}) {
+		if got, err := (apikeys.Base{History: s}).Get(ctx, c.tenant, c.id); !errors.Is(err, store.ErrNotFound) || got != (access.Key{}) {
 			t.Errorf("Key(%s, %q) gave %+v, %v, want ErrNotFound", c.tenant, c.id, got, err)
 		}
-		if got, err := s.RevokeKey(ctx, c.tenant, c.id, 1); !errors.Is(err, store.ErrNotFound) || got != (access.Key{}) {
+		if got, err := (apikeys.Base{History: s}).Revoke(ctx, c.tenant, c.id, 1); !errors.Is(err, store.ErrNotFound) || got != (access.Key{}) {
 			t.Errorf("RevokeKey(%s, %q) gave %+v, %v, want ErrNotFound", c.tenant, c.id, got, err)
 		}
 	}
@@ -288,20 +289,20 @@ func testKeysConcurrent(t *testing.T, h Harness) {
 		all.Go(func() {
 			for n := range keys {
 				n := (n + side) % keys
-				if err := s.PutKey(ctx, Key(n)); err != nil {
+				if err := (apikeys.Base{History: s}).Put(ctx, Key(n)); err != nil {
 					t.Errorf("PutKey: %v", err)
 					return
 				}
-				k, err := s.RevokeKey(ctx, Tenant, Key(n).ID, RevokedAt(100*n+side))
+				k, err := apikeys.Base{History: s}.Revoke(ctx, Tenant, Key(n).ID, RevokedAt(100*n+side))
 				if err != nil {
 					t.Errorf("RevokeKey: %v", err)
 					return
 				}
 				told[side][n] = k
-				if got, err := s.Key(ctx, Tenant, k.ID); err != nil || got != k {
+				if got, err := (apikeys.Base{History: s}).Get(ctx, Tenant, k.ID); err != nil || got != k {
 					t.Errorf("after RevokeKey gave %+v there is %+v, %v", k, got, err)
 				}
-				if list, err := s.Keys(ctx, Tenant); err != nil || !slices.Contains(list, k) {
+				if list, err := (apikeys.Base{History: s}).All(ctx, Tenant); err != nil || !slices.Contains(list, k) {
 					t.Errorf("after RevokeKey gave %+v the list is %+v, %v", k, list, err)
 				}
 			}
@@ -313,7 +314,7 @@ func testKeysConcurrent(t *testing.T, h Harness) {
 			t.Errorf("side %d was told %+v, side 0 %+v", side, told[side], told[0])
 		}
 	}
-	if list, err := s.Keys(ctx, Tenant); err != nil || len(list) != keys {
+	if list, err := (apikeys.Base{History: s}).All(ctx, Tenant); err != nil || len(list) != keys {
 		t.Errorf("%d keys, %v, want %d", len(list), err, keys)
 	}
 }
@@ -342,14 +343,14 @@ func testTenants(t *testing.T, h Harness) {
 		if got, err := PutIssued(ctx, s, tenant, Issued(1, 1)); err != nil || got.Number != 1 {
 			t.Fatalf("%s: issued %+v, %v", tenant, got, err)
 		}
-		if err := s.PutKey(ctx, keyOf(tenant, i)); err != nil {
+		if err := (apikeys.Base{History: s}).Put(ctx, keyOf(tenant, i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := s.Erase(ctx, Tenant, Erasure(1)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.RevokeKey(ctx, Tenant, Key(0).ID, RevokedAt(0)); err != nil {
+	if _, err := (apikeys.Base{History: s}).Revoke(ctx, Tenant, Key(0).ID, RevokedAt(0)); err != nil {
 		t.Fatal(err)
 	}
 	for i, tenant := range tenants {
@@ -378,7 +379,7 @@ func testTenants(t *testing.T, h Harness) {
 		if i == 0 {
 			key.RevokedAt = RevokedAt(0)
 		}
-		if list, err := s.Keys(ctx, tenant); err != nil || !sameList(list, []access.Key{key}) {
+		if list, err := (apikeys.Base{History: s}).All(ctx, tenant); err != nil || !sameList(list, []access.Key{key}) {
 			t.Errorf("%s: keys %+v, %v, want %+v", tenant, list, err, key)
 		}
 	}
@@ -391,7 +392,7 @@ func testTenants(t *testing.T, h Harness) {
 			t.Errorf("%s: adopting behind another tenant's head gave %v, want ErrGap", tenant, err)
 		}
 	}
-	if k, err := s.Key(ctx, "fresh", Key(0).ID); !errors.Is(err, store.ErrNotFound) {
+	if k, err := (apikeys.Base{History: s}).Get(ctx, "fresh", Key(0).ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a key of another tenant: %+v, %v, want ErrNotFound", k, err)
 	}
 	var unknown *store.ParentError

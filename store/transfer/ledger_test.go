@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -65,12 +66,12 @@ func (b *busy) act(kind string) {
 	case "key":
 		k := storetest.Key(n)
 		k.Tenant = "a"
-		did(b.PutKey(ctx, k))
-		list, listed := b.Store.Keys(ctx, "a")
+		did(apikeys.Base{History: b}.Put(ctx, k))
+		list, listed := apikeys.Base{History: b.Store}.All(ctx, "a")
 		did(listed)
 		list = slices.DeleteFunc(list, func(k access.Key) bool { return k.RevokedAt != 0 })
 		if len(list) > 5 { // so that some are live in the copy, too
-			_, revoked := b.RevokeKey(ctx, "a", list[n%len(list)].ID, storetest.RevokedAt(n))
+			_, revoked := apikeys.Base{History: b}.Revoke(ctx, "a", list[n%len(list)].ID, storetest.RevokedAt(n))
 			did(revoked)
 		}
 	}
@@ -111,17 +112,13 @@ func (b *busy) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, lim
 func (b *busy) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
 	kind := "act"
 	if p.Stream == history.Record {
-		kind = "policy"
+		kind = []string{"policy", "key"}[b.done%2]
 	}
 	return asked(b, kind, func() ([]history.Entry, error) { return b.Store.Entries(ctx, tenant, p) })
 }
 
 func (b *busy) IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
 	return asked(b, "issued", func() ([]store.Issued, error) { return b.Store.IssuedAfter(ctx, tenant, after, limit) })
-}
-
-func (b *busy) Keys(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
-	return asked(b, "key", func() ([]access.Key, error) { return b.Store.Keys(ctx, tenant) })
 }
 
 func (b *busy) Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error) {
@@ -264,7 +261,7 @@ func TestLedgerDiffers(t *testing.T) {
 type misled struct {
 	store.Store
 	leaves func(list []history.Entry) []history.Entry
-	keys   func([]access.Key) []access.Key
+	events func([]store.Event)
 }
 
 func (m *misled) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
@@ -275,10 +272,10 @@ func (m *misled) Entries(ctx context.Context, tenant dag.Tenant, p history.Page)
 	return list, err
 }
 
-func (m *misled) Keys(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
-	list, err := m.Store.Keys(ctx, tenant)
-	if m.keys != nil {
-		list = m.keys(list)
+func (m *misled) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
+	list, err := m.Store.Events(ctx, tenant, after, limit)
+	if m.events != nil {
+		m.events(list)
 	}
 	return list, err
 }
@@ -306,10 +303,10 @@ func TestLedgerDamaged(t *testing.T) {
 		}}, "the root is"},
 		"another order":      {misled{leaves: func(list []history.Entry) []history.Entry { slices.Reverse(list[3:5]); return list }}, "it must have 3"},
 		"leaves are missing": {misled{leaves: func(list []history.Entry) []history.Entry { return list[:min(len(list), 6-int(min(list[0].Seq-1, 6)))] }}, "no leaf 6"},
-		"an act has no leaf": {misled{keys: func(list []access.Key) []access.Key {
-			k := storetest.Key(9999)
-			k.Tenant = "a"
-			return append(list, k)
+		"an act has no leaf": {misled{events: func(list []store.Event) {
+			for i := range list {
+				list[i].At++
+			}
 		}}, "had no leaf"},
 	} {
 		from := c.misled

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -26,7 +25,7 @@ func (c *copying) prepare() error {
 	if c.report.Head > c.head {
 		return fmt.Errorf("%w: its head is %d, and the source's %d", ErrDiffers, c.report.Head, c.head)
 	}
-	for _, compare := range []func() error{c.sameEvents, c.sameEntries, c.sameTurns, c.sameIssued, c.sameKeys, c.sameCells, c.sameLedger} {
+	for _, compare := range []func() error{c.sameEvents, c.sameEntries, c.sameTurns, c.sameIssued, c.sameCells, c.sameLedger} {
 		if err := compare(); err != nil {
 			return err
 		}
@@ -266,31 +265,4 @@ func (c *copying) sameIssued() error {
 		}
 		after = there[len(there)-1].Number
 	}
-}
-
-// sameKeys compares the target's API keys. A revocation that the source has and the
-// target has not is one that the copy brings.
-func (c *copying) sameKeys() error {
-	there, err := c.to.Keys(c.ctx, c.tenant)
-	if err != nil || len(there) == 0 {
-		return err
-	}
-	list, err := c.from.Keys(c.ctx, c.tenant)
-	if err != nil {
-		return err
-	}
-	here := map[string]access.Key{}
-	for _, k := range list {
-		here[k.ID] = k
-	}
-	for _, k := range there {
-		want, ok := here[k.ID]
-		if k.RevokedAt == 0 {
-			want.RevokedAt = 0
-		}
-		if !ok || k != want {
-			return fmt.Errorf("%w: the target's API key %s is not the source's, or was revoked there", ErrDiffers, k.ID)
-		}
-	}
-	return nil
 }

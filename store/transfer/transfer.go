@@ -1,6 +1,6 @@
 // Package transfer copies what one store holds into another, through the storage
 // contract and so between any two back ends: turns, events and acts of knowledge under the
-// numbers that they have, policies, the record of issued slices, API keys, and cells, such as what
+// numbers that they have, policies, API keys, the record of issued slices, and cells, such as what
 // a tenant cosigned last, as a witness, of the logs of others. The edges of knowledge are made anew
 // from the acts.
 //
@@ -24,11 +24,6 @@
 // nothing is written at all. So all of it is read first, in both stores side by side, and
 // compared, but for the ledger, of which a proof says the same: taking up a copy costs two scans of what is there, about a third of the time
 // in which it was copied, and an empty target costs nothing.
-//
-// The contract has no way to put a revoked API key. Such a key is put and revoked at
-// once, and nothing that a caller does comes in between; but if the process dies or the
-// target fails just there, the key is live in the target until the copy is taken up,
-// which revokes first of all.
 package transfer
 
 import (
@@ -93,7 +88,6 @@ type Tenant struct {
 	Entries Count                  // of package history
 	Record  map[history.Kind]Count // of the ledger, by their kinds
 	Issued  Count
-	Keys    Count
 	Leaves  Count // of the ledger: all of Record
 	Cells   Count
 }
@@ -167,12 +161,12 @@ type copying struct {
 	next    dag.Seq // the number that continues the stretch
 }
 
-// run writes. Revocations come first, since a revoked key must not stay live in the
-// target for as long as history takes; then history, and what refers to it. Before
-// something is written its leaf must be there, so leaves comes behind each look at what
+// run writes. The record comes first, as far as it is there by then: a key that was revoked must
+// not stay live in the target for as long as history takes. Then history, and what refers to it.
+// Before something is written its leaf must be there, so leaves comes after each look at what
 // there is to be copied. Of history and of issued slices there is as much as prepare saw.
 func (c *copying) run() error {
-	for _, step := range []func() error{c.revocations, c.leaves, c.history, c.issuedSlices, c.keys, c.cells, c.copiedLedger} {
+	for _, step := range []func() error{c.leaves, c.history, c.issuedSlices, c.leaves, c.cells, c.copiedLedger} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
@@ -115,8 +116,8 @@ func createAPIKey(a *cli.App, c *cobra.Command, role, note, roles, authors strin
 	}
 	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		text, key, err := s.CreateScopedKey(c.Context(), s.Tenant, r, admits, note)
-		if errors.Is(err, store.ErrTooManyKeys) {
-			return fmt.Errorf("%w, %d, revoked ones included; give another tenant", err, store.MaxKeys)
+		if errors.Is(err, apikeys.ErrTooMany) {
+			return fmt.Errorf("%w, %d, revoked ones included; give another tenant", err, apikeys.Max)
 		} else if err != nil {
 			return err
 		}
@@ -183,7 +184,7 @@ func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
 		return cli.Usagef("%w; see: graphkernel apikey list", err)
 	}
 	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		before, err := s.Store.Key(c.Context(), s.Tenant, id)
+		before, err := apikeys.Base{History: s.Store}.Get(c.Context(), s.Tenant, id)
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("API key %s of tenant %s: %w; see: graphkernel apikey list --tenant %[2]s", id, s.Tenant, store.ErrNotFound)
 		} else if err != nil {

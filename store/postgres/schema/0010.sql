@@ -120,20 +120,6 @@ CREATE TABLE issued (
 CREATE UNIQUE INDEX issued_by_bundle ON issued (tenant, bundle);
 CREATE INDEX issued_by_slice ON issued (tenant, slice, number);
 
--- API keys. The key itself is nowhere; who reads the table cannot present it.
-CREATE TABLE api_keys (
-    tenant     text COLLATE "C" NOT NULL,
-    id         text COLLATE "C" NOT NULL,
-    role       text   NOT NULL,
-    note       bytea  NOT NULL,
-    hash       bytea  NOT NULL, -- SHA-256 of the key's text
-    created_at bigint NOT NULL,
-    revoked_at bigint NOT NULL, -- 0: not revoked
-    roles      text   NOT NULL, -- which turns it may bring; '' is the default
-    authors    bytea  NOT NULL, -- of which authors: patterns; '' is the default
-    PRIMARY KEY (tenant, id)
-);
-
 -- The ledger of each tenant: an append-only Merkle tree, see package ledger. A leaf is
 -- appended in the transaction of its act, so these tables stay with the tenants' rows: on
 -- another server the commit would be an act of its own. They have no partitions: they grow

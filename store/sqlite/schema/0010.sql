@@ -96,20 +96,6 @@ CREATE TABLE issued (
 -- it and not two, so that the millionth costs what the first did.
 CREATE INDEX issued_by_slice ON issued (tenant, substr(slice, 1, 8), as_of);
 
--- API keys. The key itself is nowhere; who reads the file cannot present it.
-CREATE TABLE api_keys (
-    tenant     INTEGER NOT NULL,
-    id         TEXT NOT NULL,
-    role       TEXT NOT NULL,
-    note       BLOB NOT NULL,
-    hash       BLOB NOT NULL,    -- SHA-256 of the key's text
-    created_at INTEGER NOT NULL,
-    revoked_at INTEGER NOT NULL, -- 0: not revoked
-    roles      TEXT NOT NULL,    -- which turns it may bring; '' is the default
-    authors    BLOB NOT NULL,    -- of which authors: patterns; '' is the default
-    PRIMARY KEY (tenant, id)
-) WITHOUT ROWID;
-
 -- The ledger: its size and its right edge, which is all that appending reads.
 CREATE TABLE logs (
     tenant INTEGER PRIMARY KEY,

@@ -1,0 +1,144 @@
+// Package apikeys owns the record of API keys: their entries, and reading and writing them in a
+// history. One entry says that a key was made, another that it was revoked. The detail of the
+// first is all of the key that its leaf does not say: role, note, scope, the hash of the key's
+// text, and its number among the tenant's keys. The key itself is nowhere.
+package apikeys
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// The kinds of entries.
+const (
+	Created history.Kind = "api-key/1"
+	Revoked history.Kind = "api-key-revoked/1"
+)
+
+const (
+	// indexID leads from a key's id to what it is since an entry: see appendState. The term
+	// that begins last counts.
+	indexID history.Index = 129
+	// indexNumber leads from a key's number, eight bytes, big-endian, to the entry of its making.
+	indexNumber history.Index = 130
+)
+
+// Max bounds the API keys of a tenant. Revoked ones count: they are kept, so that who had which
+// key can be told later.
+const Max = 10_000
+
+// Errors that callers branch on.
+var (
+	ErrExists  = errors.New("exists already with other content")
+	ErrTooMany = errors.New("the tenant has as many API keys as it can have")
+)
+
+// A History keeps entries and terms, for each tenant apart. Every store does.
+type History interface {
+	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
+	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
+}
+
+// A Base is the API keys in a history.
+type Base struct{ History }
+
+// Put records a new API key of the tenant that it names. The same key again changes nothing, and
+// if it was revoked since it stays revoked; its id with anything else is ErrExists. One more than
+// Max is ErrTooMany. RevokedAt must be 0.
+func (b Base) Put(ctx context.Context, key access.Key) error {
+	if err := key.Check(); err != nil {
+		return err
+	}
+	if key.RevokedAt != 0 {
+		return fmt.Errorf("%w: the new API key %s was revoked at %d", dag.ErrForm, key.ID, key.RevokedAt)
+	}
+	return b.Write(ctx, key.Tenant, &creation{key})
+}
+
+// Get returns one API key, revoked or not. An unknown id or tenant is store.ErrNotFound.
+func (b Base) Get(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error) {
+	if access.CheckID(id) != nil {
+		return access.Key{}, fmt.Errorf("API key: %w", store.ErrNotFound)
+	}
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexID, Prefix: []byte(id), Last: true, Limit: 1}})
+	if err != nil {
+		return access.Key{}, err
+	}
+	if len(lists) != 1 || len(lists[0]) == 0 {
+		return access.Key{}, fmt.Errorf("API key: %w", store.ErrNotFound)
+	}
+	return readState(tenant, &lists[0][0])
+}
+
+// All returns every API key of a tenant, revoked ones too, in the order of Compare.
+func (b Base) All(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexID}})
+	if err != nil {
+		return nil, err
+	}
+	if len(lists) != 1 {
+		return nil, fmt.Errorf("a range of terms has %d answers", len(lists))
+	}
+	var all []access.Key
+	for i := range lists[0] {
+		k, err := readState(tenant, &lists[0][i])
+		if err != nil {
+			return nil, err
+		}
+		if n := len(all); n > 0 && all[n-1].ID == k.ID {
+			all = all[:n-1] // this term begins later
+		}
+		all = append(all, k)
+	}
+	slices.SortFunc(all, Compare)
+	return all, nil
+}
+
+// Compare is the order of a listing: by time of creation, then by id.
+func Compare(a, b access.Key) int {
+	return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.ID, b.ID))
+}
+
+// Revoke sets when a key was revoked, which cannot be undone, and returns the record. Revoking
+// again changes nothing and returns the record that is there. An unknown key is
+// store.ErrNotFound. The time must be above 0.
+func (b Base) Revoke(ctx context.Context, tenant dag.Tenant, id string, at dag.Time) (access.Key, error) {
+	if at == 0 || !at.Valid() {
+		return access.Key{}, fmt.Errorf("%w: an API key cannot be revoked at %d", dag.ErrForm, at)
+	}
+	if access.CheckID(id) != nil {
+		return access.Key{}, fmt.Errorf("API key: %w", store.ErrNotFound)
+	}
+	c := &revocation{id: id, at: at}
+	if err := b.Write(ctx, tenant, c); err != nil {
+		return access.Key{}, err
+	}
+	return c.key, nil
+}
+
+// Leaves are what the ledger holds of an API key: its creation, and its revocation if it was
+// revoked.
+func Leaves(k *access.Key) [][]byte {
+	leaves := [][]byte{leaf(k, ledger.KeyCreated)}
+	if k.RevokedAt != 0 {
+		leaves = append(leaves, leaf(k, ledger.KeyRetired))
+	}
+	return leaves
+}
+
+func leaf(k *access.Key, event ledger.KeyAct) []byte {
+	l := ledger.KeyLeaf{Tenant: k.Tenant, Purpose: ledger.PurposeAPI, Event: event, KeyID: k.ID, At: k.CreatedAt}
+	if event == ledger.KeyRetired {
+		l.At = k.RevokedAt
+	}
+	return l.Append(nil)
+}
