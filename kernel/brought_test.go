@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -50,7 +51,7 @@ func TestBroughtIsNoEvidence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, leaf := range must(s.LogLeaves(ctx, tenant, 0, 100)) {
+		for _, leaf := range must(history.Leaves(ctx, s, tenant, 0, 100)) {
 			got["ledger"] = append(append(got["ledger"], leaf...), '\n')
 		}
 		var out bytes.Buffer

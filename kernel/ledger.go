@@ -9,6 +9,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
@@ -70,7 +71,7 @@ func (k *Kernel) LogHashes(ctx context.Context, tenant dag.Tenant, level int, fr
 
 // LogLeaves gives up to limit leaves of the ledger from an index on, in order.
 func (k *Kernel) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
-	return k.store.LogLeaves(ctx, tenant, from, limit)
+	return history.Leaves(ctx, k.store, tenant, from, limit)
 }
 
 // A Checkpoint is a signed one, with what came of asking the witnesses.
@@ -185,7 +186,7 @@ func (k *Kernel) Prove(ctx context.Context, tenant dag.Tenant, index uint64) (*l
 	if err != nil {
 		return nil, err
 	}
-	leaves, err := k.store.LogLeaves(ctx, tenant, index, 1)
+	leaves, err := history.Leaves(ctx, k.store, tenant, index, 1)
 	if err != nil {
 		return nil, err
 	}

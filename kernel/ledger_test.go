@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
@@ -153,7 +154,7 @@ func TestKeysAreAnnounced(t *testing.T) {
 	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[2]}))
 	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[3]}))
 	var got []string
-	for _, leaf := range must(s.LogLeaves(ctx, tenant, 0, 100)) {
+	for _, leaf := range must(history.Leaves(ctx, s, tenant, 0, 100)) {
 		switch l := must(ledger.ParseLeaf(leaf)).(type) {
 		case *ledger.KeyLeaf:
 			name := l.KeyID

@@ -266,9 +266,6 @@ type Store interface {
 	// ledger.Reader asks for them. Fewer if there are no more.
 	LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error)
 
-	// LogLeaves gives up to limit leaves of the ledger from an index on, in order.
-	LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error)
-
 	// LogIndex finds a leaf of no kind by its bytes: terms lead to those that have one. One that
 	// is not in the ledger is ErrNotFound.
 	LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error)

@@ -114,21 +114,6 @@ func (s *Store) LogHashes(ctx context.Context, name dag.Tenant, level int, from 
 	return append(empty[ledger.Hash](s), hashes[from:][:min(len(hashes[from:]), max(n, 0), mostHashes)]...), nil
 }
 
-// LogLeaves gives leaves from an index on.
-func (s *Store) LogLeaves(ctx context.Context, name dag.Tenant, from uint64, limit int) ([][]byte, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.disk.mu.Unlock()
-	leaves := s.disk.tenant(name).leaves
-	from = min(from, uint64(len(leaves)))
-	list := empty[[]byte](s)
-	for _, leaf := range leaves[from:][:min(len(leaves[from:]), max(limit, 0))] {
-		list = append(list, slices.Clone(leaf.Public))
-	}
-	return list, nil
-}
-
 // LogIndex finds a leaf by its bytes.
 func (s *Store) LogIndex(ctx context.Context, name dag.Tenant, leaf []byte) (uint64, error) {
 	if err := s.enter(ctx); err != nil {

@@ -141,10 +141,6 @@ func (w *watched) LogHashes(ctx context.Context, tenant dag.Tenant, level int, f
 	})
 }
 
-func (w *watched) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
-	return watch(ctx, w, "log_leaves", func(ctx context.Context) ([][]byte, error) { return w.inner.LogLeaves(ctx, tenant, from, limit) })
-}
-
 func (w *watched) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error) {
 	return watch(ctx, w, "log_index", func(ctx context.Context) (uint64, error) { return w.inner.LogIndex(ctx, tenant, leaf) })
 }

@@ -39,7 +39,7 @@ var Queries = map[string]string{
 	"Find": queryFind, "EventOf": queryEventOf, "Events": queryEvents, "Erase": queryErase, "Erased": queryErased,
 	"IssuedBySlice": queryIssuedBySlice, "IssuedBundles": queryIssuedBundles, "IssuedAfter": queryIssuedAfter,
 	"Records": queryRecords, "RecordsAt": queryRecordsAt, "TermsLast": queryTermsLast,
-	"Log": queryLog, "LogHashes": queryLogHashes, "LogLeaves": queryLogLeaves, "LogIndex": queryLogIndex, "Cell": queryCell, "Cells": queryCells,
+	"Log": queryLog, "LogHashes": queryLogHashes, "LogIndex": queryLogIndex, "Cell": queryCell, "Cells": queryCells,
 	"Entries": queryEntries, "EntriesAt": queryEntriesAt, "Terms": queryTerms, "Newest": queryNewest, "EndTerm": queryEndTerm,
 }
 

@@ -21,7 +21,6 @@ import (
 const (
 	queryLog       = `SELECT size, edge FROM logs WHERE tenant = $1`
 	queryLogHashes = `SELECT n, hash FROM log_hashes WHERE tenant = $1 AND level = $2 AND n >= $3 ORDER BY n LIMIT $4`
-	queryLogLeaves = `SELECT n, leaf FROM records WHERE tenant = $1 AND n >= $2 ORDER BY n LIMIT $3`
 
 	// The hashes that begin alike, and those of the bundles' records. OFFSET 0 as in queryTurns.
 	queryLogIndex = `SELECT i.n, h.hash FROM (SELECT DISTINCT unnest($2::bigint[]) AS prefix) a
@@ -281,25 +280,6 @@ func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, fro
 		return nil, err
 	}
 	return hashes, nil
-}
-
-// LogLeaves gives leaves in their order.
-func (s *Store) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) (leaves [][]byte, err error) {
-	err = s.read(ctx, "log leaves", func(ctx context.Context, db *pgxpool.Conn) error {
-		leaves = nil
-		if from > ledger.MaxSize || limit <= 0 {
-			return nil
-		}
-		rows, err := db.Query(ctx, queryLogLeaves, string(tenant), int64(from), limit)
-		return eachNumbered(rows, err, from, "leaf with the number", func(column []byte) error {
-			leaves = append(leaves, slices.Clone(column))
-			return nil
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return leaves, nil
 }
 
 // eachNumbered reads rows of a number and bytes, whose numbers follow each other: what

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -251,7 +252,7 @@ func TestManyLeaves(t *testing.T) {
 	for _, i := range []uint64{0, 255, 256, n - 1} {
 		proof, err := root.ProveInclusion(ctx, i, hashReader{s})
 		must(t, err)
-		leaves, err := s.LogLeaves(ctx, storetest.Tenant, i, 1)
+		leaves, err := history.Leaves(ctx, s, storetest.Tenant, i, 1)
 		if err != nil || len(leaves) != 1 {
 			t.Fatalf("%d leaves, %v", len(leaves), err)
 		}

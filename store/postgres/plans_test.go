@@ -150,7 +150,6 @@ func TestQueryPlans(t *testing.T) {
 			`'{` + always + `,100000}'`, `'{5,6}'`}, 0, 7},
 		"Log":       {[]string{tenant}, 0, 1},
 		"LogHashes": {[]string{tenant, `0`, `100`, `50`}, 0, 50},
-		"LogLeaves": {[]string{tenant, `100`, `50`}, 0, 50},
 		"LogIndex":  {[]string{tenant, `ARRAY[` + prefix + `,17]::bigint[]`, `ARRAY[` + bundle + `,'\x17']::bytea[]`}, 0, 1},
 		"Cells":     {[]string{`'other17'`}, 0, 1},
 		"Cell":      {[]string{tenant, `'log17.example'`}, 0, 1},

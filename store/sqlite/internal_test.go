@@ -20,7 +20,7 @@ func TestQueryPlans(t *testing.T) {
 	for _, query := range []string{queryTenants, queryTurns, queryStored, queryPlaced, queryErased, queryParents, queryScan, queryRuns, queryNumbered, queryTailRun, querySegment, querySegments, queryMatch, queryExternal,
 		queryConversations, queryEvents, queryIssuedBySlice, queryIssuedAfter,
 		queryTenant, queryLastTurn, queryFind, queryEvent, queryIssuedBundles,
-		queryLog, queryLogHashes, queryLogLeaves, queryLogged, queryCell, queryCells,
+		queryLog, queryLogHashes, queryLogged, queryCell, queryCells,
 		queryEntries, queryEntriesAt, queryRecords, queryRecordsAt, queryTerms, queryTermsLast, queryNewest, queryEndTerm} {
 		args := make([]any, strings.Count(query, "?"))
 		for i := range args {

@@ -21,8 +21,6 @@ const (
 
 	queryLogHashes = `SELECT n, hash FROM log_hashes WHERE tenant = ? AND level = ? AND n >= ? ORDER BY n LIMIT ?`
 
-	queryLogLeaves = `SELECT n, leaf FROM records WHERE tenant = ? AND n >= ? ORDER BY n LIMIT ?`
-
 	// Of all prefixes and all records at once, with the whole hashes to compare.
 	queryLogged = `SELECT i.n, h.hash FROM json_each(?1) j
 		CROSS JOIN log_index i ON i.tenant = ?3 AND i.prefix = j.value
@@ -250,27 +248,6 @@ func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, fro
 		return nil, err
 	}
 	return hashes, nil
-}
-
-// LogLeaves gives leaves from an index on.
-func (s *Store) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) (leaves [][]byte, err error) {
-	err = s.read(ctx, "log leaves", tenant, func(n int64) error {
-		if limit <= 0 || from > ledger.MaxSize {
-			return nil
-		}
-		rows, err := s.queries.logLeaves.QueryContext(ctx, n, int64(from), limit)
-		if err != nil {
-			return err
-		}
-		return eachNumbered(rows, from, "a leaf", func(leaf []byte) error {
-			leaves = append(leaves, slices.Clone(leaf))
-			return nil
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return leaves, nil
 }
 
 // eachNumbered reads rows of a number and bytes, whose numbers are consecutive.

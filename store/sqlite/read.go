@@ -64,7 +64,7 @@ type queries struct {
 	entries, entriesAt             *sql.Stmt
 	records, recordsAt             *sql.Stmt
 	terms, termsLast               *sql.Stmt
-	log, logHashes, logLeaves      *sql.Stmt
+	log, logHashes                 *sql.Stmt
 	logged, cells                  *sql.Stmt
 }
 
@@ -97,7 +97,6 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.issuedAfter, queryIssuedAfter},
 		{&q.log, queryLog},
 		{&q.logHashes, queryLogHashes},
-		{&q.logLeaves, queryLogLeaves},
 		{&q.logged, queryLogged},
 		{&q.cells, queryCells},
 	} {
@@ -112,7 +111,7 @@ func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
 		q.match, q.external, q.conversations, q.events, q.issuedBySlice, q.issuedAfter, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast,
-		q.log, q.logHashes, q.logLeaves, q.logged, q.cells} {
+		q.log, q.logHashes, q.logged, q.cells} {
 		if s != nil {
 			errs = append(errs, s.Close())
 		}

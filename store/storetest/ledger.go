@@ -127,7 +127,7 @@ func (r *reference) same(t testing.TB, s store.Store, from int) {
 	if got, want := mustLog(t, s, Tenant), r.root(t); got != want {
 		t.Fatalf("the ledger has %d leaves with the root %s, want %d with %s", got.Size, got.Hash, want.Size, want.Hash)
 	}
-	got, err := s.LogLeaves(ctx, Tenant, uint64(from), len(r.leaves)+1)
+	got, err := history.Leaves(ctx, s, Tenant, uint64(from), len(r.leaves)+1)
 	if err != nil || len(got) != len(r.leaves)-from {
 		t.Fatalf("LogLeaves(%d) gave %d leaves, %v, want %d", from, len(got), err, len(r.leaves)-from)
 	}
@@ -203,7 +203,7 @@ func testLedger(t *testing.T, h Harness) {
 		}
 		r.add(t, act.leaves...)
 		if got := mustLog(t, s, Tenant); got != r.root(t) {
-			leaves, err := s.LogLeaves(ctx, Tenant, 0, 99)
+			leaves, err := history.Leaves(ctx, s, Tenant, 0, 99)
 			t.Fatalf("after %s the ledger is\n%s, %v, want\n%s", act.name, bytes.Join(leaves, []byte("\n")), err, bytes.Join(r.leaves, []byte("\n")))
 		}
 		r.same(t, s, 0)
@@ -427,7 +427,7 @@ func testLeaves(t *testing.T, h Harness) {
 	}{
 		{0, 3, leaves[:3]}, {4, 2, leaves[4:6]}, {9, 9, leaves[9:]}, {11, 1, nil}, {1 << 60, 5, nil}, {1<<64 - 1, 5, nil}, {0, 0, nil}, {0, -1, nil},
 	} {
-		got, err := s.LogLeaves(ctx, Tenant, c.from, c.limit)
+		got, err := history.Leaves(ctx, s, Tenant, c.from, c.limit)
 		if err != nil || !slices.EqualFunc(got, c.want, bytes.Equal) {
 			t.Errorf("LogLeaves(%d, %d) gave %q, %v, want %q", c.from, c.limit, got, err, c.want)
 		}
@@ -492,7 +492,7 @@ func testLedgerConcurrent(t *testing.T, h Harness) {
 					t.Errorf("side %d: %v", side, err)
 					return
 				}
-				leaves, err := s.LogLeaves(ctx, Tenant, at[0], 1)
+				leaves, err := history.Leaves(ctx, s, Tenant, at[0], 1)
 				if err != nil || len(leaves) != 1 || string(leaves[0]) != string(Leaves(own, 1)[0]) {
 					t.Errorf("side %d: leaf %d is %q, %v", side, at[0], leaves, err)
 				}

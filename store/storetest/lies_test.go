@@ -48,7 +48,6 @@ type liar struct {
 	issuedByID func([]store.Issued) []store.Issued
 	log        func(l *liar, tree ledger.Tree) ledger.Tree
 	logHashes  func([]ledger.Hash) []ledger.Hash
-	logLeaves  func([][]byte) [][]byte
 	logIndex   func(uint64) uint64
 	putLeaves  func([]uint64)
 	swap       func(l *liar, ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
@@ -208,14 +207,6 @@ func (l *liar) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from
 	list, err := l.Store.LogHashes(ctx, tenant, level, from, n)
 	if l.logHashes != nil {
 		list = l.logHashes(list)
-	}
-	return list, err
-}
-
-func (l *liar) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
-	list, err := l.Store.LogLeaves(ctx, tenant, from, limit)
-	if l.logLeaves != nil {
-		list = l.logLeaves(list)
 	}
 	return list, err
 }
@@ -500,7 +491,6 @@ var lies = map[string]func() *liar{
 			return list
 		}}
 	},
-	"a leaf less":             func() *liar { return &liar{logLeaves: less[[]byte]} },
 	"a leaf elsewhere":        func() *liar { return &liar{logIndex: func(n uint64) uint64 { return n + 1 }} },
 	"leaves put elsewhere":    func() *liar { return &liar{putLeaves: func(at []uint64) { slices.Reverse(at) }} },
 	"cells in disorder":       func() *liar { return &liar{cells: reversed[history.Cell]} },

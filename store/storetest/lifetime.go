@@ -155,7 +155,6 @@ func every(ctx context.Context, s store.Store) map[string]error {
 	_, errs["RevokeKey"] = apikeys.Base{History: s}.Revoke(ctx, Tenant, Key(1).ID, RevokedAt(1))
 	_, errs["Log"] = s.Log(ctx, Tenant)
 	_, errs["LogHashes"] = s.LogHashes(ctx, Tenant, 0, 0, 1)
-	_, errs["LogLeaves"] = s.LogLeaves(ctx, Tenant, 0, 1)
 	_, errs["LogIndex"] = s.LogIndex(ctx, Tenant, Leaves(0, 1)[0])
 	_, errs["PutLeaves"] = s.PutLeaves(ctx, Tenant, Leaves(0, 1))
 	_, errs["Cells"] = s.Cells(ctx, Tenant, "")

@@ -535,7 +535,7 @@ func (m *model) compare(ctx context.Context, s store.Store) error {
 	if err != nil || tree.Size() != uint64(len(m.leaves)) {
 		return fmt.Errorf("the ledger has %d leaves, %v, want %d", tree.Size(), err, len(m.leaves))
 	}
-	leaves, err := s.LogLeaves(ctx, Tenant, 0, len(m.leaves)+1)
+	leaves, err := history.Leaves(ctx, s, Tenant, 0, len(m.leaves)+1)
 	if err != nil || !slices.EqualFunc(leaves, m.leaves, bytes.Equal) {
 		return fmt.Errorf("the ledger is %q, %v, want %q", leaves, err, m.leaves)
 	}

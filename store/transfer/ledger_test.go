@@ -125,10 +125,6 @@ func (b *busy) Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error) 
 	return asked(b, "", func() (ledger.Tree, error) { return b.Store.Log(ctx, tenant) })
 }
 
-func (b *busy) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
-	return asked(b, "", func() ([][]byte, error) { return b.Store.LogLeaves(ctx, tenant, from, limit) })
-}
-
 // TestLedgerGrowing copies from a source that is written to at each question of the copy,
 // more and more of them: its ledger is always what the source's begins with, with the
 // leaf of each act, and never forks.

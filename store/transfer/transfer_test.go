@@ -98,7 +98,7 @@ func contents(t *testing.T, s store.Store, reports []transfer.Tenant) (lines []s
 			continue // the ledger may hold leaves of later acts, and somebody may write
 		}
 		did(storetest.SameKnowledge(ctx, s, name))
-		leaves, err := s.LogLeaves(ctx, name, 0, 1<<20)
+		leaves, err := history.Leaves(ctx, s, name, 0, 1<<20)
 		did(err)
 		for _, leaf := range leaves {
 			write("%s", leaf)
@@ -530,7 +530,7 @@ func adopted(t *testing.T, to store.Store, last dag.Seq, change func(*store.Stre
 	stretch.Events = slices.DeleteFunc(events, func(e store.Event) bool { return e.Seq > last })
 	entries, learned := from.Entries(ctx, "b", history.Page{Limit: 1 << 20})
 	stretch.Entries = slices.DeleteFunc(entries, func(e history.Entry) bool { return e.Seq > last })
-	leaves, logged := from.LogLeaves(ctx, "b", 0, 1<<20)
+	leaves, logged := history.Leaves(ctx, from, "b", 0, 1<<20)
 	_, put := to.PutLeaves(ctx, "b", leaves)
 	change(&stretch)
 	var planned error
