@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"ledger/witness":      {"dag", "ledger"},
 	"client":              {"ledger/attest", "dag", "evidence", "slice/facts", "knowledge", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "api"},
-	"server/view":         {"dag", "slice/facts", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "api", "knowledge", "normalize"},
+	"server/view":         {"access", "ledger/identity", "dag", "slice/facts", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "api", "knowledge", "normalize"},
 	"examples/guard":      {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
 	"render":              {"dag", "policy", "slice", "knowledge"},
 	"store/observed":      {"access", "dag", "history", "ledger", "policy", "slice", "store"},

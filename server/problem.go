@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,9 +12,9 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -109,31 +108,8 @@ func problemOf(err error) *problem {
 			return &problem{code: row.code, detail: err.Error(), cause: err}
 		}
 	}
-	switch {
-	case errors.Is(err, identity.ErrNone):
-		return &problem{code: api.CodeNoIdentity, detail: "the kernel has no identity, so it signs nothing for third parties; its keeper runs graphkernel identity init", cause: err}
-	case errors.Is(err, kernel.ErrTenant): // another tenant's evidence does not exist here
-		return &problem{code: api.CodeNotFound, detail: "there is no such slice", cause: err}
-	case errors.Is(err, access.ErrUnavailable):
-		return &problem{code: api.CodeKeys, detail: "whose key it is cannot be found out now; try again", retryAfter: 5, cause: err}
-	case errors.Is(err, kernel.ErrWentBack):
-		return &problem{code: api.CodeStore, detail: "the store holds less of this tenant than it did; its keeper has to look into it and to restart the service", retryAfter: 60, cause: err}
-	case errors.Is(err, kernel.ErrForked):
-		return &problem{code: api.CodeStore, detail: "the ledger is not the history that this kernel has signed, so nothing is issued until its keeper has decided which one goes on (graphkernel fsck, identity adopt)", retryAfter: 300, cause: err}
-	case errors.Is(err, store.ErrUncertain):
-		return &problem{code: api.CodeStore, detail: "the store did not answer, and whether this was kept is not known; repeating it is safe, and the way to find out", retryAfter: 1, cause: err}
-	case errors.Is(err, store.ErrUnwritable):
-		return &problem{code: api.CodeStore, detail: "the store's disk is full or takes no writes; nothing was changed, and what only reads goes on", retryAfter: 10, cause: err}
-	case errors.Is(err, store.ErrLost):
-		return &problem{code: api.CodeStore, detail: "the store cannot be reached; nothing was changed", retryAfter: 1, cause: err}
-	case errors.Is(err, store.ErrBusy):
-		return &problem{code: api.CodeStore, detail: "others are at work on the store; repeating the request is safe", retryAfter: 1, cause: err}
-	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrBroken):
-		return &problem{code: api.CodeStore, detail: "the store is not available; what was asked may be repeated", retryAfter: 5, cause: err}
-	case errors.Is(err, context.DeadlineExceeded):
-		return &problem{code: api.CodeTimeout, detail: "the request took too long; if it was to change something, repeating it is safe", cause: err}
-	case errors.Is(err, context.Canceled):
-		return &problem{code: api.CodeGone, detail: "the client went away", cause: err}
+	if s, ok := view.StateOf(err); ok {
+		return &problem{code: s.Code, detail: s.Detail, retryAfter: s.RetryAfter, cause: err}
 	}
 	return &problem{code: api.CodeInternal, detail: "something failed here; the log has it under the request id", cause: err}
 }
