@@ -80,15 +80,15 @@ type TurnByID struct {
 
 // An Erasure says which text is to be erased, and why. The reason may also be a query parameter.
 type Erasure struct {
-	ID     string         `json:"id" is:"UUID"`
+	ID     dag.TurnID     `json:"id"`
 	Reason string         `json:"reason,omitempty" is:"Reason" doc:"Why, if there is no body."`
 	Body   ErasureRequest `json:"body,omitempty" in:"body"`
 }
 
 // ConversationByID asks for turns of a conversation.
 type ConversationByID struct {
-	ID  string `json:"id" is:"UUID"`
-	Key string `json:"key,omitempty" is:"Credential" doc:"Only turns that this credential brought. At most 10 000 turns are looked at for one answer, so a page may be empty and still have a next."`
+	ID  dag.ConversationID `json:"id"`
+	Key string             `json:"key,omitempty" is:"Credential" doc:"Only turns that this credential brought. At most 10 000 turns are looked at for one answer, so a page may be empty and still have a next."`
 	Paging
 }
 

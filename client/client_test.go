@@ -9,7 +9,6 @@ import (
 	"iter"
 	"log/slog"
 	"net/http"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -76,7 +75,7 @@ func TestEveryOperation(t *testing.T) {
 		conflict[0].Content = "another text"
 		_, err := c.Admit(ctx, conflict)
 		var p *client.Problem
-		if !errors.As(err, &p) || !errors.Is(err, client.CodeConflict) || errors.Is(err, client.CodeParent) || p.Turn != ids[0].String() || p.Stored == "" || p.Arriving == "" || p.Status != 409 {
+		if !errors.As(err, &p) || !errors.Is(err, api.CodeConflict) || errors.Is(err, api.CodeParent) || p.Turn != ids[0].String() || p.Stored == "" || p.Arriving == "" || p.Status != 409 {
 			t.Errorf("got %v", err)
 		}
 		for _, part := range []string{"conflict: ", p.Detail, p.RequestID} {
@@ -141,16 +140,16 @@ func TestEveryOperation(t *testing.T) {
 		if early := must(c.Slice(ctx, client.Request{Anchor: ids[1], AsOf: 2})); early.Claim.AsOf != 2 || len(early.Claim.Turns) != 2 {
 			t.Errorf("got %+v", early.Claim)
 		}
-		if _, err := c.Slice(ctx, client.Request{Anchor: dag.TurnID{1}}); !errors.Is(err, client.CodeNotFound) {
+		if _, err := c.Slice(ctx, client.Request{Anchor: dag.TurnID{1}}); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := c.Slice(ctx, client.Request{Anchor: ids[0], AsOf: 9999}); !errors.Is(err, client.CodeBeyondHead) {
+		if _, err := c.Slice(ctx, client.Request{Anchor: ids[0], AsOf: 9999}); !errors.Is(err, api.CodeBeyondHead) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("batch", func(t *testing.T) {
 		got := must(c.SliceBatch(ctx, []client.Request{{Anchor: ids[3]}, {Anchor: dag.TurnID{1}}, {Anchor: ids[0]}}))
-		if string(got[0].Bytes) != string(b.Bytes) || got[0].Err != nil || !errors.Is(got[1].Err, client.CodeNotFound) || got[1].Bytes != nil || got[2].Claim == nil || got[2].Claim.Anchor != ids[0] {
+		if string(got[0].Bytes) != string(b.Bytes) || got[0].Err != nil || !errors.Is(got[1].Err, api.CodeNotFound) || got[1].Bytes != nil || got[2].Claim == nil || got[2].Claim.Anchor != ids[0] {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -249,7 +248,7 @@ func TestEveryOperation(t *testing.T) {
 		if v.Outcome != judge.Verified {
 			t.Errorf("got %+v", v)
 		}
-		if _, err := c.Attest(ctx, []byte("{}")); !errors.Is(err, client.CodeBundle) {
+		if _, err := c.Attest(ctx, []byte("{}")); !errors.Is(err, api.CodeBundle) {
 			t.Errorf("got %v", err)
 		}
 		if _, err := c.Evidence(ctx, "../policies", nil); !errors.Is(err, dag.ErrForm) {
@@ -282,10 +281,10 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
-		if err := c.RegisterPolicy(ctx, wider); !errors.Is(err, client.CodePolicyConflict) {
+		if err := c.RegisterPolicy(ctx, wider); !errors.Is(err, api.CodePolicyConflict) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := c.Policy(ctx, "absent@1"); !errors.Is(err, client.CodePolicyUnknown) {
+		if _, err := c.Policy(ctx, "absent@1"); !errors.Is(err, api.CodePolicyUnknown) {
 			t.Errorf("got %v", err)
 		}
 		if _, err := c.Policy(ctx, "../turns"); !errors.Is(err, dag.ErrForm) {
@@ -424,19 +423,19 @@ func contract(t *testing.T, url string) map[operation]string {
 func TestRoles(t *testing.T) {
 	s := serve(t, server.Limits{})
 	c := s.client(t, "default", access.Verifier, client.Options{})
-	if _, err := c.Admit(t.Context(), drafts()); !errors.Is(err, client.CodeForbidden) {
+	if _, err := c.Admit(t.Context(), drafts()); !errors.Is(err, api.CodeForbidden) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := c.AdmitLines(t.Context(), strings.NewReader("{}\n")); !errors.Is(err, client.CodeForbidden) {
+	if _, err := c.AdmitLines(t.Context(), strings.NewReader("{}\n")); !errors.Is(err, api.CodeForbidden) {
 		t.Errorf("got %v", err)
 	}
 	for _, err := range c.Events(t.Context(), client.Present) {
-		if !errors.Is(err, client.CodeForbidden) {
+		if !errors.Is(err, api.CodeForbidden) {
 			t.Errorf("got %v", err)
 		}
 	}
 	wrong := must(client.New(s.URL, "gk1.default.0123456789abcdef."+strings.Repeat("0", 64), client.Options{}))
-	if _, err := wrong.Turn(t.Context(), ids[0]); !errors.Is(err, client.CodeUnauthenticated) {
+	if _, err := wrong.Turn(t.Context(), ids[0]); !errors.Is(err, api.CodeUnauthenticated) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -458,7 +457,7 @@ func TestInvalidText(t *testing.T) {
 	// What JSON can carry is the service's to judge.
 	d := drafts()[:1]
 	d[0].Role = 0
-	if _, err := c.Admit(t.Context(), d); !errors.Is(err, client.CodeInvalid) {
+	if _, err := c.Admit(t.Context(), d); !errors.Is(err, api.CodeInvalid) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -526,28 +525,6 @@ func TestKeyHidden(t *testing.T) {
 	_, err = must(client.New("http://127.0.0.1:1", secret, awake(client.Options{}))).Turn(t.Context(), ids[0])
 	if err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "feedface") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// TestCodes holds that the client knows every code of the service.
-func TestCodes(t *testing.T) {
-	codes := func(path, name string) []string {
-		src, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var list []string
-		for _, m := range regexp.MustCompile(`(?m)^\t`+name+`\w+ +[cC]ode += "([a-z_]+)"$`).FindAllStringSubmatch(string(src), -1) {
-			list = append(list, m[1])
-		}
-		return slices.Sorted(slices.Values(list))
-	}
-	want, got := codes("../server/problem.go", "code"), codes("problem.go", "Code")
-	if len(want) < 20 {
-		t.Fatalf("the service has %d codes", len(want))
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-service +client:\n%s", diff)
 	}
 }
 

@@ -32,6 +32,6 @@
 // time that the service gave. The exception is AdmitLines, whose stream can be read
 // only once.
 //
-// Errors that the service answers with are a *[Problem], told apart by [Code]. An
+// Errors that the service answers with are a *[Problem], told apart by [api.Code]. An
 // answer that breaks the contract is [ErrAnswer].
 package client

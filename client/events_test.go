@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/server"
@@ -186,7 +187,7 @@ func TestStreamComesBack(t *testing.T) {
 		}
 	})
 	got, err := read(t.Context(), c, client.Beginning, 9)
-	if !errors.Is(err, client.CodeUnauthenticated) || !slices.Equal(got, streamedIDs[:2]) {
+	if !errors.Is(err, api.CodeUnauthenticated) || !slices.Equal(got, streamedIDs[:2]) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	const ms = time.Millisecond

@@ -33,7 +33,7 @@ func (c *Client) Attest(ctx context.Context, bundle []byte) (Evidence, error) {
 }
 
 // Evidence is Attest for whoever does not hold the bundle: the one with a digest, or if
-// that is nil the newest of a slice id. Once text was erased it is CodeErased.
+// that is nil the newest of a slice id. Once text was erased it is api.CodeErased.
 func (c *Client) Evidence(ctx context.Context, id slice.SliceID, digest *dag.Digest) (Evidence, error) {
 	of := api.EvidenceOf{SliceByID: api.SliceByID{SliceID: string(id)}}
 	if digest != nil {

@@ -7,6 +7,7 @@ import (
 	"log"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -104,9 +105,9 @@ func ExampleTrusted() {
 func ExampleCode() {
 	err := error(&client.Problem{})
 	switch {
-	case errors.Is(err, client.CodeNotFound):
+	case errors.Is(err, api.CodeNotFound):
 		fmt.Println("no such turn")
-	case errors.Is(err, client.CodeConflict):
+	case errors.Is(err, api.CodeConflict):
 		fmt.Println("admitted with another text")
 	default:
 		fmt.Println("something else")

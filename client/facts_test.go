@@ -80,10 +80,10 @@ func TestFactSlice(t *testing.T) {
 	if _, _, err := c.VerifyFacts(ctx, turns.Bytes); !errors.Is(err, client.ErrKind) {
 		t.Errorf("turns as facts: %v", err)
 	}
-	for want, r := range map[client.Code]client.FactRequest{
-		client.CodePolicyUnknown: {Start: []string{"a"}, Policy: "none@1"},
-		client.CodeInvalid:       {Start: []string{"a"}, Policy: "default@1"},
-		client.CodeBeyondHead:    {Start: []string{"a"}, AsOf: 1 << 40},
+	for want, r := range map[api.Code]client.FactRequest{
+		api.CodePolicyUnknown: {Start: []string{"a"}, Policy: "none@1"},
+		api.CodeInvalid:       {Start: []string{"a"}, Policy: "default@1"},
+		api.CodeBeyondHead:    {Start: []string{"a"}, AsOf: 1 << 40},
 	} {
 		if _, err := c.FactSlice(ctx, r); !errors.Is(err, want) {
 			t.Errorf("%+v: %v, want %s", r, err, want)

@@ -13,7 +13,7 @@ import (
 )
 
 // Learn records a fact. The same again changes nothing. Evidence that is not there is
-// CodeEvidence, a statement to supersede that is not believed CodeNotBelieved.
+// api.CodeEvidence, a statement to supersede that is not believed api.CodeNotBelieved.
 func (c *Client) Learn(ctx context.Context, f api.NewFact) (api.KnowledgeOutcome, error) {
 	return call(ctx, c, api.LearnFact, f)
 }
@@ -96,7 +96,7 @@ func (c *Client) Aliases(ctx context.Context, asOf dag.Seq) iter.Seq2[api.Alias,
 	})
 }
 
-// AddAliases adds aliases, all of them or none. One that stands for another name is CodeAlias.
+// AddAliases adds aliases, all of them or none. One that stands for another name is api.CodeAlias.
 func (c *Client) AddAliases(ctx context.Context, aliases []api.Alias) (api.AliasesAdded, error) {
 	return call(ctx, c, api.AddAliases, api.NewAliases{Aliases: aliases})
 }

@@ -92,17 +92,17 @@ func callKnowledge(t *testing.T, c *client.Client) {
 
 	fact.Turn = dag.TurnID{9}.String()
 	for want, f := range map[error]func() error{
-		client.CodeEvidence: func() error { _, err := c.Learn(ctx, fact); return err },
-		client.CodeNotBelieved: func() error {
+		api.CodeEvidence: func() error { _, err := c.Learn(ctx, fact); return err },
+		api.CodeNotBelieved: func() error {
 			_, err := c.Learn(ctx, api.NewFact{Subject: "a", Predicate: "b", Object: "c", Supersedes: []dag.Digest{never}})
 			return err
 		},
-		client.CodeAlias: func() error {
+		api.CodeAlias: func() error {
 			_, err := c.AddAliases(ctx, []api.Alias{{Alias: "countess", Canonical: "grace hopper"}})
 			return err
 		},
-		client.CodeInvalid:    func() error { _, err := c.Retract(ctx, api.FactFilter{}, "", false); return err },
-		client.CodeBeyondHead: func() error { _, err := c.KnowledgeStats(ctx, 1<<40); return err },
+		api.CodeInvalid:    func() error { _, err := c.Retract(ctx, api.FactFilter{}, "", false); return err },
+		api.CodeBeyondHead: func() error { _, err := c.KnowledgeStats(ctx, 1<<40); return err },
 	} {
 		if err := f(); !errors.Is(err, want) {
 			t.Errorf("want %v, got %v", want, err)

@@ -525,7 +525,7 @@ func TestEarlyRefusal(t *testing.T) {
 	s := serve(t, server.Limits{})
 	c := s.client(t, "default", access.Auditor, client.Options{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}})
 	lines := &endless{}
-	if _, err := c.AdmitLines(t.Context(), lines); !errors.Is(err, client.CodeForbidden) {
+	if _, err := c.AdmitLines(t.Context(), lines); !errors.Is(err, api.CodeForbidden) {
 		t.Errorf("got %v", err)
 	}
 	if n := lines.read.Load(); n != 0 {

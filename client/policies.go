@@ -63,7 +63,7 @@ func policyOf(w *api.RegisteredPolicy, id policy.ID, err error) (policy.Register
 }
 
 // RegisterPolicy binds an id to parameters for ever. The same again changes nothing;
-// other parameters are CodePolicyConflict.
+// other parameters are api.CodePolicyConflict.
 func (c *Client) RegisterPolicy(ctx context.Context, p policy.Registered) error {
 	params := p.Params()
 	w := canon.NewWriter(nil)

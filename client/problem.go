@@ -22,50 +22,6 @@ var ErrAnswer = errors.New("the answer breaks the contract")
 // ErrTooLarge is wrapped when a body is larger than Options.BodyBytes. It was not sent.
 var ErrTooLarge = errors.New("the request is too large")
 
-// A Code names a kind of problem. It is an error so that errors.Is finds it:
-//
-//	if errors.Is(err, client.CodeNotFound) {
-type Code string
-
-// The codes of the service. docs/service.md explains each.
-const (
-	CodeSyntax          Code = "malformed_json"
-	CodeInvalid         Code = "invalid_request"
-	CodeMediaType       Code = "unsupported_media_type"
-	CodeUnauthenticated Code = "unauthenticated"
-	CodeForbidden       Code = "forbidden"
-	CodeNoRoute         Code = "no_such_route"
-	CodeMethod          Code = "method_not_allowed"
-	CodeNotFound        Code = "not_found"
-	CodeAmbiguous       Code = "ambiguous"
-	CodeConflict        Code = "conflict"
-	CodeParent          Code = "unknown_parent"
-	CodeCycle           Code = "cycle"
-	CodePolicyConflict  Code = "policy_conflict"
-	CodePolicyUnknown   Code = "unknown_policy"
-	CodeBeyondHead      Code = "beyond_head"
-	CodeBundle          Code = "malformed_bundle"
-	CodeVersion         Code = "unknown_version"
-	CodeTooLarge        Code = "too_large"
-	CodeSliceTooLarge   Code = "slice_too_large"
-	CodeRate            Code = "rate_limited"
-	CodeOverloaded      Code = "overloaded"
-	CodeTimeout         Code = "timeout"
-	CodeSlowClient      Code = "slow_client"
-	CodeNoKey           Code = "no_signing_key"
-	CodeKeys            Code = "keys_unavailable"
-	CodeGone            Code = "client_gone"
-	CodeStore           Code = "store_unavailable"
-	CodeNoIdentity      Code = "no_identity"
-	CodeErased          Code = "erased"
-	CodeNotBelieved     Code = "not_believed"
-	CodeEvidence        Code = "unknown_evidence"
-	CodeAlias           Code = "alias_conflict"
-	CodeInternal        Code = "internal"
-)
-
-func (c Code) Error() string { return string(c) }
-
 // A Problem is an error that the service answered with. If something on the way
 // answered in its place, only Status, Title and Detail are set.
 type Problem struct {
@@ -90,9 +46,9 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Is reports whether target is the problem's Code.
+// Is reports whether target is the problem's code, an api.Code.
 func (p *Problem) Is(target error) bool {
-	code, ok := target.(Code)
+	code, ok := target.(api.Code)
 	return ok && string(code) == p.Code
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	judge "github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -156,7 +157,7 @@ func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
 	}
 	e, err := t.client.Attest(ctx, b.Bytes)
 	var p *Problem
-	if errors.As(err, &p) && p.Status == http.StatusNotFound || errors.Is(err, CodeNoIdentity) {
+	if errors.As(err, &p) && p.Status == http.StatusNotFound || errors.Is(err, api.CodeNoIdentity) {
 		return Proven{}, fmt.Errorf("%w of what the service has just handed out: %w", ErrNoEvidence, err)
 	}
 	if err != nil {

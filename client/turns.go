@@ -92,7 +92,7 @@ func (c *Client) Turn(ctx context.Context, id dag.TurnID) (api.StoredTurn, error
 // Erase deletes a turn's text for good and says when and why. Erasing again gives the
 // first event.
 func (c *Client) Erase(ctx context.Context, id dag.TurnID, reason string) (api.Event, error) {
-	return call(ctx, c, api.EraseTurn, api.Erasure{ID: id.String(), Body: api.ErasureRequest{Reason: reason}})
+	return call(ctx, c, api.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
 }
 
 // ConversationsPage reads a page of the conversations, by ascending id.
@@ -110,7 +110,7 @@ func (c *Client) Conversations(ctx context.Context) iter.Seq2[api.Conversation, 
 
 // ConversationPage reads a page of a conversation's turns, in the order of admission.
 func (c *Client) ConversationPage(ctx context.Context, id dag.ConversationID, p api.Paging) (api.ConversationTurns, error) {
-	return call(ctx, c, api.GetConversation, api.ConversationByID{ID: id.String(), Paging: p})
+	return call(ctx, c, api.GetConversation, api.ConversationByID{ID: id, Paging: p})
 }
 
 // Conversation gives every turn of a conversation, in the order of admission. An error

@@ -19,6 +19,15 @@ func (id *TurnID) UnmarshalText(text []byte) (err error) {
 }
 
 // MarshalText writes what String returns.
+func (id ConversationID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText reads a UUID in any case.
+func (id *ConversationID) UnmarshalText(text []byte) (err error) {
+	*id, err = ParseConversationID(strings.ToLower(string(text)))
+	return err
+}
+
+// MarshalText writes what String returns.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads what MarshalText writes.

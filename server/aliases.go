@@ -68,7 +68,7 @@ func (c *call) addAliases() error {
 		}
 	}
 	if len(acts) > knowledge.MaxActs {
-		return &problem{code: codeTooLarge, place: "aliases", detail: fmt.Sprintf("%d aliases, at most %d at once", len(acts), knowledge.MaxActs)}
+		return &problem{code: api.CodeTooLarge, place: "aliases", detail: fmt.Sprintf("%d aliases, at most %d at once", len(acts), knowledge.MaxActs)}
 	}
 	outcomes, err := c.learn(acts, place)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // authenticate finds whose key came with a request. Failures are limited for each
@@ -31,9 +32,9 @@ func (s *Server) authenticate(c *call, r *http.Request, now time.Time) (access.I
 		c.claimed = string(presented.Tenant) + "/" + presented.ID
 	}
 	if wait, ok := s.failures.take(c.echo.RealIP(), now); !ok {
-		return access.Identity{}, &problem{code: codeRate, retryAfter: wait, detail: "too many failed authentications from this address"}
+		return access.Identity{}, &problem{code: api.CodeRate, retryAfter: wait, detail: "too many failed authentications from this address"}
 	}
-	return access.Identity{}, &problem{code: codeUnauthenticated, detail: "the key is not one that stands here, or stands no more", cause: err}
+	return access.Identity{}, &problem{code: api.CodeUnauthenticated, detail: "the key is not one that stands here, or stands no more", cause: err}
 }
 
 // bearerOf gives what stands behind Bearer in the one Authorization header.
@@ -44,11 +45,11 @@ func bearerOf(r *http.Request) (string, error) {
 		if len(given) > 1 {
 			detail = "Authorization is given twice"
 		}
-		return "", &problem{code: codeUnauthenticated, place: "Authorization", detail: detail}
+		return "", &problem{code: api.CodeUnauthenticated, place: "Authorization", detail: detail}
 	}
 	scheme, text, ok := strings.Cut(given[0], " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") || text == "" {
-		return "", &problem{code: codeUnauthenticated, place: "Authorization", detail: "want Authorization: Bearer KEY"}
+		return "", &problem{code: api.CodeUnauthenticated, place: "Authorization", detail: "want Authorization: Bearer KEY"}
 	}
 	return strings.TrimLeft(text, " "), nil
 }

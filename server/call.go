@@ -175,7 +175,7 @@ func (c *call) inPlace(size int, work func() error) error {
 		}
 		if !p.enter(c.ctx) {
 			s.metrics.refused.Inc()
-			return &problem{code: codeOverloaded, retryAfter: 1, detail: "too many requests are at work; try again"}
+			return &problem{code: api.CodeOverloaded, retryAfter: 1, detail: "too many requests are at work; try again"}
 		}
 		defer p.leave()
 	}
@@ -215,7 +215,7 @@ func (s *Server) admitted(c *call, r *http.Request, now time.Time) error {
 }
 
 func forbidden(role access.Role, p access.Permission) *problem {
-	return &problem{code: codeForbidden, detail: fmt.Sprintf("a key of role %s may not %s", role, p)}
+	return &problem{code: api.CodeForbidden, detail: fmt.Sprintf("a key of role %s may not %s", role, p)}
 }
 
 // within takes one request from a key's rate.
@@ -225,7 +225,7 @@ func (s *Server) within(who access.Identity, now time.Time) error {
 		return nil
 	}
 	s.metrics.limited.Inc()
-	return &problem{code: codeRate, retryAfter: wait, detail: fmt.Sprintf("this key has used up its rate of %g requests a second", s.config.Limits.Rate)}
+	return &problem{code: api.CodeRate, retryAfter: wait, detail: fmt.Sprintf("this key has used up its rate of %g requests a second", s.config.Limits.Rate)}
 }
 
 // fromAddress takes one request from the rate of a caller's address, where no key is asked
@@ -237,7 +237,7 @@ func (s *Server) fromAddress(c *call, now time.Time) error {
 		return nil
 	}
 	s.metrics.limited.Inc()
-	return &problem{code: codeRate, retryAfter: wait, detail: fmt.Sprintf("this address has used up its rate of %g requests a second", s.config.Limits.Rate)}
+	return &problem{code: api.CodeRate, retryAfter: wait, detail: fmt.Sprintf("this address has used up its rate of %g requests a second", s.config.Limits.Rate)}
 }
 
 // check holds the body against its schema. Lines are each held against theirs.
@@ -311,13 +311,13 @@ func bodyError(err error) error {
 	case err == nil, errors.As(err, &tooLarge):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &problem{code: codeSlowClient, detail: "the body did not come in time", cause: err}
+		return &problem{code: api.CodeSlowClient, detail: "the body did not come in time", cause: err}
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, syscall.ECONNRESET):
-		return &problem{code: codeGone, detail: "the body ended before its end", cause: err}
+		return &problem{code: api.CodeGone, detail: "the body ended before its end", cause: err}
 	}
-	return &problem{code: codeInvalid, place: "body", detail: "the body cannot be read: " + err.Error(), cause: err}
+	return &problem{code: api.CodeInvalid, place: "body", detail: "the body cannot be read: " + err.Error(), cause: err}
 }
 
 // json answers with a value.
@@ -369,7 +369,7 @@ func (c *call) send() error {
 	}
 	out.WriteHeader(a.status)
 	if _, err := out.Write(a.data); err != nil {
-		return &problem{code: codeGone, detail: "the answer could not be written", cause: err}
+		return &problem{code: api.CodeGone, detail: "the answer could not be written", cause: err}
 	}
 	return nil
 }
@@ -388,7 +388,7 @@ func (c *call) fail(err error) {
 	if p.retryAfter > 0 {
 		header.Set("Retry-After", strconv.Itoa(p.retryAfter))
 	}
-	if p.code == codeUnauthenticated {
+	if p.code == api.CodeUnauthenticated {
 		header.Set("WWW-Authenticate", `Bearer realm="graphkernel"`)
 	}
 	w := p.wire(c.id)
@@ -490,7 +490,7 @@ func (s *Server) log(c *call, r *http.Request, status int, took time.Duration, e
 		if c.claimed != "" {
 			attrs = append(attrs, slog.String("claimed", c.claimed))
 		}
-		if p.cause != nil && (level > slog.LevelInfo || p.code == codeUnauthenticated) {
+		if p.cause != nil && (level > slog.LevelInfo || p.code == api.CodeUnauthenticated) {
 			attrs = append(attrs, slog.String("error", p.cause.Error()))
 		}
 	}

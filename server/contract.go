@@ -130,7 +130,7 @@ func (op *operation) checkParams(r *http.Request, path func(string) string) (map
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, &problem{code: codeInvalid, place: "query", detail: "the query cannot be read: " + err.Error()}
+		return nil, &problem{code: api.CodeInvalid, place: "query", detail: "the query cannot be read: " + err.Error()}
 	}
 	given := map[string]string{}
 	for _, p := range op.params {
@@ -144,7 +144,7 @@ func (op *operation) checkParams(r *http.Request, path func(string) string) (map
 			value := path(p.Name)
 			if r.URL.RawPath != "" { // else it is unescaped already
 				if value, err = url.PathUnescape(value); err != nil {
-					return nil, &problem{code: codeInvalid, place: "path parameter " + p.Name, detail: "the path cannot be read: " + err.Error()}
+					return nil, &problem{code: api.CodeInvalid, place: "path parameter " + p.Name, detail: "the path cannot be read: " + err.Error()}
 				}
 			}
 			values = []string{value}
@@ -157,20 +157,20 @@ func (op *operation) checkParams(r *http.Request, path func(string) string) (map
 		place := p.In + " parameter " + p.Name
 		if len(values) == 0 {
 			if p.Required {
-				return nil, &problem{code: codeInvalid, place: place, detail: place + " is missing"}
+				return nil, &problem{code: api.CodeInvalid, place: place, detail: place + " is missing"}
 			}
 			continue
 		}
 		if len(values) > 1 {
-			return nil, &problem{code: codeInvalid, place: place, detail: place + " is given twice"}
+			return nil, &problem{code: api.CodeInvalid, place: place, detail: place + " is given twice"}
 		}
 		if err := checkText(p.Schema.Value, values[0]); err != nil {
-			return nil, &problem{code: codeInvalid, place: place, detail: fmt.Sprintf("%s is %.80q: %s", place, values[0], schemaFault(err, ""))}
+			return nil, &problem{code: api.CodeInvalid, place: place, detail: fmt.Sprintf("%s is %.80q: %s", place, values[0], schemaFault(err, ""))}
 		}
 		given[p.Name] = values[0]
 	}
 	for name := range query {
-		return nil, &problem{code: codeInvalid, place: "query parameter", detail: fmt.Sprintf("query parameter %.80q is not known here", name)}
+		return nil, &problem{code: api.CodeInvalid, place: "query parameter", detail: fmt.Sprintf("query parameter %.80q is not known here", name)}
 	}
 	return given, nil
 }
@@ -198,7 +198,7 @@ func (op *operation) media(r *http.Request) (string, body, error) {
 	given := strings.Join(r.Header["Content-Type"], ", ")
 	media, params, err := mime.ParseMediaType(given)
 	if charset, ok := params["charset"]; err == nil && ok && !strings.EqualFold(charset, "utf-8") {
-		return "", body{}, &problem{code: codeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q; bodies are UTF-8", given)}
+		return "", body{}, &problem{code: api.CodeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q; bodies are UTF-8", given)}
 	}
 	if err != nil {
 		media = "" // no media type, or several
@@ -211,7 +211,7 @@ func (op *operation) media(r *http.Request) (string, body, error) {
 		known = append(known, m)
 	}
 	slices.Sort(known)
-	return "", body{}, &problem{code: codeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q, want %s", given, strings.Join(known, " or "))}
+	return "", body{}, &problem{code: api.CodeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q, want %s", given, strings.Join(known, " or "))}
 }
 
 // The most values that are read of a body, and of a line. A full batch of turns has some
@@ -235,10 +235,10 @@ func (b *body) check(text []byte, place string, most int) (*canon.Value, error) 
 func readStrictly(text []byte, place string, most int) (*canon.Value, error) {
 	v, err := canon.ParseSparse(text, most)
 	if errors.Is(err, canon.ErrMany) {
-		return nil, &problem{code: codeTooLarge, place: place, detail: fmt.Sprintf("%s: at most %d", err, most)}
+		return nil, &problem{code: api.CodeTooLarge, place: place, detail: fmt.Sprintf("%s: at most %d", err, most)}
 	}
 	if err != nil {
-		return nil, &problem{code: codeSyntax, place: place, detail: err.Error()}
+		return nil, &problem{code: api.CodeSyntax, place: place, detail: err.Error()}
 	}
 	return v, nil
 }
@@ -246,7 +246,7 @@ func readStrictly(text []byte, place string, most int) (*canon.Value, error) {
 // hold holds a value against a schema.
 func hold(v *canon.Value, s *openapi3.Schema, place string) error {
 	if err := s.VisitJSON(plain(v)); err != nil && !eitherShape(err) {
-		return &problem{code: codeInvalid, place: join(place, pointer(err)), detail: schemaFault(err, place)}
+		return &problem{code: api.CodeInvalid, place: join(place, pointer(err)), detail: schemaFault(err, place)}
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/graphkernel/graphkernel/api"
 )
 
 //go:embed docs.html
@@ -31,8 +33,8 @@ func renderDocs(c *contract, version string) ([]byte, error) {
 		}
 		page.Sections = append(page.Sections, section)
 	}
-	for code, kind := range kinds {
-		page.Problems = append(page.Problems, docsProblem{string(code), kind.status, kind.title})
+	for code, kind := range api.Kinds {
+		page.Problems = append(page.Problems, docsProblem{string(code), kind.Status, kind.Title})
 	}
 	slices.SortFunc(page.Problems, func(a, b docsProblem) int {
 		if a.Status != b.Status {

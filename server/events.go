@@ -68,7 +68,7 @@ func (c *call) streamEvents() error {
 func (c *call) openStream() error {
 	l := &c.server.config.Limits
 	if !c.server.streams.open(c.streamKey(), l.Streams, l.StreamsTotal) {
-		return &problem{code: codeRate, retryAfter: 5, detail: fmt.Sprintf("%d streams are open with this key, or %d in all", l.Streams, l.StreamsTotal)}
+		return &problem{code: api.CodeRate, retryAfter: 5, detail: fmt.Sprintf("%d streams are open with this key, or %d in all", l.Streams, l.StreamsTotal)}
 	}
 	return nil
 }
@@ -101,10 +101,10 @@ func (c *call) startOfStream() (position, error) {
 		}
 		at.seq = dag.Seq(n)
 		if err != nil {
-			return position{}, &problem{code: codeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q is none that a stream gave", last)}
+			return position{}, &problem{code: api.CodeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q is none that a stream gave", last)}
 		}
 		if at.seq > head || at.issued > issued {
-			return position{}, &problem{code: codeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q lies beyond the present, %s", last, position{head, issued})}
+			return position{}, &problem{code: api.CodeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q lies beyond the present, %s", last, position{head, issued})}
 		}
 		return at, nil
 	}
@@ -187,7 +187,7 @@ func (c *call) stillAdmitted() error {
 	}
 	who, err := c.server.config.Authenticate(c.ctx, bearer)
 	if err == nil && (who != c.who || !who.Role.May(c.op.May)) {
-		err = &problem{code: codeForbidden, detail: "the key does not permit this any more"}
+		err = &problem{code: api.CodeForbidden, detail: "the key does not permit this any more"}
 	}
 	return err
 }
@@ -288,10 +288,10 @@ func (st *stream) send(data []byte) error {
 	_ = st.control.SetWriteDeadline(time.Now().Add(within)) // where none can be set, none runs out
 	_ = st.control.SetReadDeadline(time.Time{})
 	if _, err := st.call.echo.Response().Write(data); err != nil {
-		return &problem{code: codeGone, detail: "the client went away", cause: err}
+		return &problem{code: api.CodeGone, detail: "the client went away", cause: err}
 	}
 	if err := st.control.Flush(); err != nil {
-		return &problem{code: codeGone, detail: "the client went away", cause: err}
+		return &problem{code: api.CodeGone, detail: "the client went away", cause: err}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -20,7 +21,7 @@ import (
 // attestBundle signs for third parties what was issued here, for whoever holds it.
 func (c *call) attestBundle() error {
 	if len(c.body) == 0 {
-		return &problem{code: codeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
+		return &problem{code: api.CodeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
 	}
 	return c.evidence(func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
 		return k.Attest(ctx, c.tenant(), c.body)
@@ -125,7 +126,7 @@ func keysOf(id identity.Identity, tenants []dag.Tenant) (*attest.Keys, error) {
 // statuses that C2SP tlog-witness gives and in plain text, as its clients expect it.
 func (c *call) addCheckpoint() error {
 	if c.server.config.Witness == nil {
-		return &problem{code: codeNotFound, detail: "this kernel is no witness"}
+		return &problem{code: api.CodeNotFound, detail: "this kernel is no witness"}
 	}
 	lines, err := c.server.config.Witness.Add(c.ctx, c.body)
 	var stale *witness.StaleError

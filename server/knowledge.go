@@ -63,9 +63,9 @@ func (c *call) learnFacts() error {
 	n, retractions := len(in.Retractions)+len(in.Facts), len(in.Retractions)
 	switch {
 	case n == 0:
-		return &problem{code: codeInvalid, place: "facts", detail: "the batch holds no fact and no retraction"}
+		return &problem{code: api.CodeInvalid, place: "facts", detail: "the batch holds no fact and no retraction"}
 	case n > knowledge.MaxActs:
-		return &problem{code: codeTooLarge, place: "facts", detail: fmt.Sprintf("more than %d facts and retractions at once", knowledge.MaxActs)}
+		return &problem{code: api.CodeTooLarge, place: "facts", detail: fmt.Sprintf("more than %d facts and retractions at once", knowledge.MaxActs)}
 	}
 	place := func(i int) string {
 		if i < retractions {
@@ -113,7 +113,7 @@ func (c *call) learnLines() error {
 		}
 		place := "line " + strconv.Itoa(n)
 		if len(acts) == knowledge.MaxActs {
-			return &problem{code: codeTooLarge, place: place, detail: fmt.Sprintf("%s: more than %d facts and retractions at once", place, knowledge.MaxActs)}
+			return &problem{code: api.CodeTooLarge, place: place, detail: fmt.Sprintf("%s: more than %d facts and retractions at once", place, knowledge.MaxActs)}
 		}
 		act, err := c.readLine(line, place)
 		if err != nil {
@@ -122,7 +122,7 @@ func (c *call) learnLines() error {
 		acts, places = append(acts, act), append(places, place)
 	}
 	if len(acts) == 0 {
-		return &problem{code: codeInvalid, place: "body", detail: "the batch holds no fact and no retraction"}
+		return &problem{code: api.CodeInvalid, place: "body", detail: "the batch holds no fact and no retraction"}
 	}
 	outcomes, err := c.learn(acts, func(i int) string { return places[i] })
 	if err != nil {
@@ -192,7 +192,7 @@ func inView(text string, asOf dag.Seq) (after, of dag.Seq, err error) {
 		return 0, 0, badAfter(text)
 	}
 	if asOf != 0 && asOf != dag.Seq(m) {
-		return 0, 0, &problem{code: codeInvalid, place: "query parameter as_of", detail: fmt.Sprintf("as_of is %d, and after is of a listing as of %d", asOf, m)}
+		return 0, 0, &problem{code: api.CodeInvalid, place: "query parameter as_of", detail: fmt.Sprintf("as_of is %d, and after is of a listing as of %d", asOf, m)}
 	}
 	return dag.Seq(n), dag.Seq(m), nil
 }
@@ -226,7 +226,7 @@ func (c *call) listFacts(in api.FactQuery) (w api.Facts, err error) {
 
 func (c *call) retractFacts(in api.Retracting) (w api.Retracted, err error) {
 	if len(in.Reason) > knowledge.MaxReason || !utf8.ValidString(in.Reason) {
-		return w, &problem{code: codeInvalid, place: "query parameter reason", detail: fmt.Sprintf("a reason of %d bytes, want UTF-8 of at most %d", len(in.Reason), knowledge.MaxReason)}
+		return w, &problem{code: api.CodeInvalid, place: "query parameter reason", detail: fmt.Sprintf("a reason of %d bytes, want UTF-8 of at most %d", len(in.Reason), knowledge.MaxReason)}
 	}
 	q, err := c.factQuery(&in.FactFilter)
 	if err != nil {
@@ -234,7 +234,7 @@ func (c *call) retractFacts(in api.Retracting) (w api.Retracted, err error) {
 	}
 	list, err := c.server.config.Kernel.Retract(c.ctx, c.tenant(), q, in.Reason, in.DryRun)
 	if errors.Is(err, kernel.ErrNoFilter) {
-		return w, &problem{code: codeInvalid, place: "query", detail: err.Error(), cause: err}
+		return w, &problem{code: api.CodeInvalid, place: "query", detail: err.Error(), cause: err}
 	}
 	return api.Retracted{DryRun: in.DryRun, Total: len(list), Acts: view.Acts(list)}, err
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // rates keeps a limiter for each of a bounded number of names. A name that was
@@ -189,7 +190,7 @@ func (s *Server) counted(body io.ReadCloser, who access.Identity) *counted {
 	return &counted{ReadCloser: body, budget: &s.bodies, key: string(who.Tenant) + "/" + who.Subject, free: uncounted}
 }
 
-var errFull = &problem{code: codeOverloaded, retryAfter: 1, detail: "too many bytes of bodies are held, in all or with this key; try again"}
+var errFull = &problem{code: api.CodeOverloaded, retryAfter: 1, detail: "too many bytes of bodies are held, in all or with this key; try again"}
 
 func (r *counted) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)

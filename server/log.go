@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -29,7 +30,7 @@ func (c *call) logTenant() (dag.Tenant, error) {
 	if c.op.open() {
 		tenant = dag.Tenant(c.params["tenant"])
 		if !slices.Contains(c.server.config.PublicLogs, tenant) {
-			return "", &problem{code: codeNotFound, detail: fmt.Sprintf("no ledger of a tenant %.80q is open to everybody here", tenant)}
+			return "", &problem{code: api.CodeNotFound, detail: fmt.Sprintf("no ledger of a tenant %.80q is open to everybody here", tenant)}
 		}
 	}
 	if c.server.config.Kernel.Identity().Name() == "" {
@@ -208,7 +209,7 @@ func (c *call) tile(path string) error {
 		}
 	}
 	if n < t.width {
-		return &problem{code: codeNotFound, detail: fmt.Sprintf("the ledger does not have %s", t)}
+		return &problem{code: api.CodeNotFound, detail: fmt.Sprintf("the ledger does not have %s", t)}
 	}
 	header := c.echo.Response().Header()
 	header["Cache-Control"] = immutableTo(c.op.open())
@@ -262,7 +263,7 @@ func zipped(data []byte) []byte {
 func (c *call) number(name string) (uint64, error) {
 	n, err := strconv.ParseUint(c.params[name], 10, 64)
 	if err != nil {
-		return 0, &problem{code: codeInvalid, place: "query parameter " + name, detail: fmt.Sprintf("query parameter %s is %.40q, want an integer, written plainly", name, c.params[name])}
+		return 0, &problem{code: api.CodeInvalid, place: "query parameter " + name, detail: fmt.Sprintf("query parameter %s is %.40q, want an integer, written plainly", name, c.params[name])}
 	}
 	return n, nil
 }
@@ -302,14 +303,14 @@ func (c *call) getConsistency() error {
 		return err
 	}
 	if from > to {
-		return &problem{code: codeInvalid, place: "query parameter from", detail: fmt.Sprintf("from is %d, above to, which is %d: a ledger does not shrink", from, to)}
+		return &problem{code: api.CodeInvalid, place: "query parameter from", detail: fmt.Sprintf("from is %d, above to, which is %d: a ledger does not shrink", from, to)}
 	}
 	now, err := c.server.config.Kernel.Log(c.ctx, tenant)
 	if err != nil {
 		return err
 	}
 	if to > now.Size {
-		return &problem{code: codeNotFound, detail: fmt.Sprintf("the ledger has %d leaves, not %d yet", now.Size, to)}
+		return &problem{code: api.CodeNotFound, detail: fmt.Sprintf("the ledger has %d leaves, not %d yet", now.Size, to)}
 	}
 	var proof []ledger.Hash
 	if 0 < from && from < to { // else there is nothing to prove

@@ -43,6 +43,10 @@ func readIn[In any](c *call) (In, error) {
 	}
 	for _, f := range api.Fields(reflect.TypeFor[In]()) {
 		if text, given := c.params[f.Key]; given {
+			if whole.Get(f.Key) != nil {
+				var in In
+				return in, &problem{code: api.CodeInvalid, place: "query parameter " + f.Key, detail: f.Key + " is given in the body and in the query; want one"}
+			}
 			whole.Members = append(whole.Members, canon.Member{Key: f.Key, Value: parameter(f.Type, text)})
 		}
 	}
@@ -55,7 +59,7 @@ func readIn[In any](c *call) (In, error) {
 	for i := range c.op.params {
 		if p := c.op.params[i]; fault.Path == p.Name || strings.HasPrefix(fault.Path, p.Name+"[") {
 			place := p.In + " parameter " + p.Name
-			return in, &problem{code: codeInvalid, place: place, detail: place + ": " + fault.Err.Error(), cause: fault}
+			return in, &problem{code: api.CodeInvalid, place: place, detail: place + ": " + fault.Err.Error(), cause: fault}
 		}
 	}
 	return in, fault

@@ -177,6 +177,7 @@ func TestRandom(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 3)), known: map[string][]string{
+		"AnyUUID":  {turnID(1), strings.ToUpper(turnID(2)), turnID(40), conversationID(1)},
 		"UUID":     {turnID(1), turnID(2), turnID(20), turnID(40), conversationID(1)},
 		"TurnName": {turnID(1), turnID(20), turnID(39), "0b5e0000-0000-4000-8000-00000000001"},
 		"SliceID":  {id}, "PolicyID": {"default@1", "pab@1"},

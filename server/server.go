@@ -97,7 +97,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 var routes = []route{
 	as(api.AdmitTurns, (*call).admitTurns),
 	on(api.GetTurn, (*call).getTurn),
-	as(api.EraseTurn, (*call).eraseTurn),
+	on(api.EraseTurn, (*call).eraseTurn),
 	on(api.ListConversations, (*call).listConversations),
 	on(api.GetConversation, (*call).getConversation),
 	as(api.CutSlice, (*call).cutSlice),
@@ -189,9 +189,9 @@ func (s *Server) route() {
 // unrouted answers where there is no operation.
 func (s *Server) unrouted(err error, e echo.Context) {
 	r := e.Request()
-	p := &problem{code: codeNoRoute, detail: fmt.Sprintf("there is no route %s %.200q; /docs lists them", r.Method, r.URL.Path)}
+	p := &problem{code: api.CodeNoRoute, detail: fmt.Sprintf("there is no route %s %.200q; /docs lists them", r.Method, r.URL.Path)}
 	if errors.Is(err, echo.ErrMethodNotAllowed) {
-		p = &problem{code: codeMethod, detail: fmt.Sprintf("%.200q has no method %.20q; /docs lists them", r.URL.Path, r.Method)}
+		p = &problem{code: api.CodeMethod, detail: fmt.Sprintf("%.200q has no method %.20q; /docs lists them", r.URL.Path, r.Method)}
 	}
 	c := &call{server: s, op: &operation{Spec: &api.Spec{ID: "none", Method: r.Method}}, echo: e, ctx: r.Context(), id: requestID(r)}
 	header := e.Response().Header()

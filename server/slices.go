@@ -40,7 +40,7 @@ func readCutting(v *canon.Value) (cutting, error) {
 	if m := v.Get("as_of"); m != nil {
 		n, err := strconv.ParseUint(m.Text, 10, 64)
 		if err != nil {
-			return cutting{}, &problem{code: codeInvalid, place: "as_of", detail: fmt.Sprintf("as_of is %.30s, want an integer, written plainly", m.Text)}
+			return cutting{}, &problem{code: api.CodeInvalid, place: "as_of", detail: fmt.Sprintf("as_of is %.30s, want an integer, written plainly", m.Text)}
 		}
 		q.AsOf = dag.Seq(n)
 	}
@@ -147,7 +147,7 @@ func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w api.BatchResult) {
 	if err != nil {
 		return c.failed(err)
 	}
-	full := &problem{code: codeTooLarge, detail: fmt.Sprintf("the slices of this batch pass %d bytes; ask for this one alone", c.server.config.Limits.BatchBytes)}
+	full := &problem{code: api.CodeTooLarge, detail: fmt.Sprintf("the slices of this batch pass %d bytes; ask for this one alone", c.server.config.Limits.BatchBytes)}
 	if left.Load() < 0 {
 		return c.failed(full)
 	}
@@ -186,7 +186,7 @@ func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w api.BatchResult) {
 
 func (c *call) failed(err error) api.BatchResult {
 	p := problemOf(err)
-	if p.code == codeInternal {
+	if p.code == api.CodeInternal {
 		c.server.config.Log.ErrorContext(c.ctx, "slice of a batch", "request_id", c.id, "error", p.cause)
 	}
 	w := p.wire(c.id)
@@ -247,7 +247,7 @@ func (c *call) replaySlice() error {
 		return err
 	}
 	if replay.Provenance.SliceID != id {
-		return &problem{code: codeInvalid, place: "body", detail: fmt.Sprintf("the bundle is of slice %s, and the path names %s", replay.Provenance.SliceID, id)}
+		return &problem{code: api.CodeInvalid, place: "body", detail: fmt.Sprintf("the bundle is of slice %s, and the path names %s", replay.Provenance.SliceID, id)}
 	}
 	return c.json(http.StatusOK, view.Replay(replay))
 }

@@ -26,14 +26,14 @@ func (c *call) admitTurns() error {
 	}
 	items := c.value.Get("turns").Items
 	if most := c.server.config.Limits.BatchTurns; len(items) > most {
-		return &problem{code: codeTooLarge, place: "turns", detail: fmt.Sprintf("%d turns, at most %d at once; a stream of lines has no such bound", len(items), most)}
+		return &problem{code: api.CodeTooLarge, place: "turns", detail: fmt.Sprintf("%d turns, at most %d at once; a stream of lines has no such bound", len(items), most)}
 	}
 	drafts := make([]dag.Draft, len(items))
 	for i := range items {
 		var err error
 		if drafts[i], err = ingest.ReadValue(&items[i]); err != nil {
 			place := fmt.Sprintf("turns[%d]", i)
-			return &problem{code: codeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
+			return &problem{code: api.CodeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
 		}
 		if err := c.mayAdmit(&drafts[i], fmt.Sprintf("turns[%d]", i)); err != nil {
 			return err
@@ -75,10 +75,10 @@ func inBatch(err error, drafts []dag.Draft) error {
 // not restore: what it says of itself, phase and salience included, nobody can check any more.
 func (c *call) mayAdmit(d *dag.Draft, place string) error {
 	if d.Redacted && !c.who.Role.May(access.Erase) {
-		return &problem{code: codeForbidden, place: place, detail: fmt.Sprintf("%s: a turn without its text is admitted by an admin alone", place)}
+		return &problem{code: api.CodeForbidden, place: place, detail: fmt.Sprintf("%s: a turn without its text is admitted by an admin alone", place)}
 	}
 	if err := c.who.MayAdmit(d); err != nil {
-		return &problem{code: codeForbidden, place: place, turn: d.ID, detail: place + ": " + err.Error(), cause: err}
+		return &problem{code: api.CodeForbidden, place: place, turn: d.ID, detail: place + ": " + err.Error(), cause: err}
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (c *call) admitLines() error {
 			}
 			d, err := ingest.ReadValue(v)
 			if err != nil {
-				return &problem{code: codeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
+				return &problem{code: api.CodeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
 			}
 			drafts = append(drafts, d)
 			return c.mayAdmit(&d, place)
@@ -193,7 +193,7 @@ func (c *call) admitLines() error {
 		return fail(err)
 	}
 	if n == 0 {
-		return &problem{code: codeInvalid, place: "body", detail: "the stream holds no line"}
+		return &problem{code: api.CodeInvalid, place: "body", detail: "the stream holds no line"}
 	}
 	if sum.Head == 0 { // nothing but empty lines
 		head, err := c.server.config.Kernel.Head(c.ctx, c.tenant())
@@ -224,9 +224,9 @@ func lineError(err error, n, most int) error {
 	place := "line " + strconv.Itoa(n)
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
-		return &problem{code: codeTooLarge, place: place, detail: fmt.Sprintf("%s has more than %d bytes", place, most)}
+		return &problem{code: api.CodeTooLarge, place: place, detail: fmt.Sprintf("%s has more than %d bytes", place, most)}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &problem{code: codeSlowClient, place: place, detail: place + " did not come in time", cause: err}
+		return &problem{code: api.CodeSlowClient, place: place, detail: place + " did not come in time", cause: err}
 	}
 	return bodyError(err)
 }
@@ -239,32 +239,21 @@ func (c *call) getTurn(in api.TurnByID) (w api.StoredTurn, err error) {
 	return view.Turn(&record)
 }
 
-func (c *call) eraseTurn() error {
-	id, err := dag.ParseTurnID(c.params["id"])
-	if err != nil {
-		return err
+func (c *call) eraseTurn(in api.Erasure) (w api.Event, err error) {
+	if in.Reason == "" {
+		return w, &problem{code: api.CodeInvalid, place: "reason", detail: `an erasure needs a reason, in the body: {"reason": "…"}`}
 	}
-	reason := c.params["reason"]
-	if c.value != nil {
-		if reason != "" {
-			return &problem{code: codeInvalid, place: "query parameter reason", detail: "a reason is given in the body and in the query; want one"}
-		}
-		reason = c.value.Get("reason").Text
-	}
-	if reason == "" {
-		return &problem{code: codeInvalid, place: "reason", detail: `an erasure needs a reason, in the body: {"reason": "…"}`}
-	}
-	event, err := c.server.config.Kernel.Erase(c.ctx, c.tenant(), id, reason)
+	event, err := c.server.config.Kernel.Erase(c.ctx, c.tenant(), in.ID, in.Reason)
 	if errors.Is(err, store.ErrNotFound) {
-		return &problem{code: codeNotFound, detail: fmt.Sprintf("turn %s: not found", id), cause: err}
+		return w, &problem{code: api.CodeNotFound, detail: fmt.Sprintf("turn %s: not found", in.ID), cause: err}
 	}
 	if err != nil {
-		return err
+		return w, err
 	}
 	if event.Seq == 0 {
-		return &problem{code: codeNotFound, detail: fmt.Sprintf("turn %s came without text, so there is none to erase", id)}
+		return w, &problem{code: api.CodeNotFound, detail: fmt.Sprintf("turn %s came without text, so there is none to erase", in.ID)}
 	}
-	return c.json(http.StatusOK, view.Event(&event))
+	return view.Event(&event), nil
 }
 
 // pageOf returns how many items of a list are asked for.
@@ -283,7 +272,7 @@ func number(after string) (uint64, error) {
 }
 
 func badAfter(text string) error {
-	return &problem{code: codeInvalid, place: "query parameter after", detail: fmt.Sprintf("after is %q, which is no next of this list", text)}
+	return &problem{code: api.CodeInvalid, place: "query parameter after", detail: fmt.Sprintf("after is %q, which is no next of this list", text)}
 }
 
 func (c *call) listConversations(in api.Paging) (w api.Conversations, err error) {
@@ -309,10 +298,7 @@ func (c *call) listConversations(in api.Paging) (w api.Conversations, err error)
 }
 
 func (c *call) getConversation(in api.ConversationByID) (w api.ConversationTurns, err error) {
-	id, err := dag.ParseConversationID(in.ID)
-	if err != nil {
-		return w, err
-	}
+	id := in.ID
 	after, err := number(in.After)
 	if err != nil {
 		return w, err

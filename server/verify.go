@@ -80,7 +80,7 @@ func parsed[T any](r *claim, key string, parse func(string) (T, error)) T {
 
 func (c *call) verifyBundle() error {
 	if len(c.body) == 0 {
-		return &problem{code: codeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
+		return &problem{code: api.CodeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
 	}
 	verdict := view.Judge(c.server.config.Kernel, c.tenant(), c.body)
 	c.slice = verdict.SliceID
@@ -108,7 +108,7 @@ func (c *call) registerPolicy() error {
 		// that does not fit.
 		var field *canon.FieldError
 		if errors.As(err, &field) {
-			return &problem{code: codeInvalid, place: field.Path, detail: err.Error(), cause: err}
+			return &problem{code: api.CodeInvalid, place: field.Path, detail: err.Error(), cause: err}
 		}
 		return err
 	}

@@ -34,7 +34,8 @@ var shapes = func() (list map[string]Schema) {
 
 // shapeOf names the shapes of Go types that have one.
 var shapeOf = map[reflect.Type]string{
-	reflect.TypeFor[dag.TurnID]():          "UUID",
+	reflect.TypeFor[dag.TurnID]():          "AnyUUID",
+	reflect.TypeFor[dag.ConversationID]():  "AnyUUID",
 	reflect.TypeFor[dag.Digest]():          "Digest",
 	reflect.TypeFor[dag.Seq]():             "Seq",
 	reflect.TypeFor[dag.PPM]():             "Fraction",

@@ -1,13 +1,13 @@
 package mcp
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -65,19 +65,8 @@ func sentence(err error) (string, bool) {
 			return err.Error() + row.then, row.tell
 		}
 	}
-	switch {
-	case errors.Is(err, kernel.ErrTenant): // another tenant's evidence does not exist here
-		return "there is no such slice: not found", true
-	case errors.Is(err, store.ErrUncertain):
-		return "the store did not answer, and whether this was kept is not known; repeating it is safe", true
-	case errors.Is(err, store.ErrUnwritable):
-		return "the store's disk is full or takes no writes; nothing was changed, and what only reads goes on", true
-	case errors.Is(err, store.ErrLost), errors.Is(err, store.ErrBusy):
-		return "the store is not available now; nothing was changed, and repeating it is safe", true
-	case errors.Is(err, context.DeadlineExceeded):
-		return "the call took too long; repeating it is safe", true
-	case errors.Is(err, context.Canceled):
-		return "the call was cancelled", true
+	if s, ok := view.StateOf(err); ok {
+		return s.Detail, true
 	}
 	return "", false
 }

@@ -16,8 +16,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/api/describe"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // Options say how a server serves. The zero of each field is the default that
@@ -186,6 +188,9 @@ func guarded[T any](ctx context.Context, s *Server, do func(context.Context) (T,
 // under a number, and they learn the number.
 func (s *Server) told(ctx context.Context, what string, err error) string {
 	if text, ok := sentence(err); ok {
+		if state, is := view.StateOf(err); is && state.Code == api.CodeStore { // the keeper has to know, too
+			s.options.Log.WarnContext(ctx, "mcp: the store", "what", what, "err", err)
+		}
 		return text
 	}
 	id := rand.Text()[:13]

@@ -212,7 +212,7 @@ func TestFingerprints(t *testing.T) {
 					steps = append(steps, []any{step["fact"], step["incoming"] == true, step["entity"]})
 				}
 				low := must(dag.ParsePPM(reached["min_confidence"].(json.Number).String()))
-				rows = append(rows, []any{reached["entity"], reached["from"], low, steps})
+				rows = append(rows, []any{reached["entity"], reached["from"], uint32(low), steps})
 			}
 			reached := object{"reached": rows, "type": "reached"}
 			if v, ok := doc["cut"]; ok {
