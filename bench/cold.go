@@ -64,7 +64,7 @@ func newChill(s *stand) *chill {
 	c.watched = observed.New(s.store, c.tally.hook)
 	c.firsts = s.anchors[:min(len(s.anchors), anchored)] // conversations come in turn, see choose
 	cut := func(ctx context.Context, anchor dag.TurnID) error {
-		_, err := c.kernel.Slice(ctx, s.tenant, s.request(anchor))
+		_, err := c.kernel.Slices().Cut(ctx, s.tenant, s.request(anchor))
 		return err
 	}
 	c.process = &candidate{
@@ -80,7 +80,7 @@ func newChill(s *stand) *chill {
 				return err
 			}
 			// Any other conversation makes the tenant known.
-			_, err := c.kernel.Slice(ctx, s.tenant, s.request(c.firsts[(i+1)%len(c.firsts)]))
+			_, err := c.kernel.Slices().Cut(ctx, s.tenant, s.request(c.firsts[(i+1)%len(c.firsts)]))
 			c.tally.take()
 			return err
 		},

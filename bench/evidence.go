@@ -51,17 +51,17 @@ func evidenceOf(ctx context.Context, s store.Store, nodes int) (*judged, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := k.RegisterPolicy(ctx, g.tenant, g.policy); err != nil {
+	if err := k.Policies().Register(ctx, g.tenant, g.policy); err != nil {
 		return nil, err
 	}
-	issued, err := k.Slice(ctx, g.tenant, kernel.Request{Anchor: g.anchors[0], Policy: g.policy.ID()})
+	issued, err := k.Slices().Cut(ctx, g.tenant, kernel.Request{Anchor: g.anchors[0], Policy: g.policy.ID()})
 	if err != nil {
 		return nil, err
 	}
 	if n := len(issued.Slice.Turns); n != nodes {
 		return nil, fmt.Errorf("the slice has %d turns, want %d", n, nodes)
 	}
-	e, err := k.Attest(ctx, g.tenant, issued.Bundle)
+	e, err := k.Ledger().Attest(ctx, g.tenant, issued.Bundle)
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func (g *graph) prune(ctx context.Context, s store.Store) error {
 	if err != nil {
 		return err
 	}
-	if err := k.RegisterPolicy(ctx, g.tenant, g.policy); err != nil {
+	if err := k.Policies().Register(ctx, g.tenant, g.policy); err != nil {
 		return err
 	}
 	params, err := g.policy.Slice()
@@ -133,7 +133,7 @@ func (g *graph) prune(ctx context.Context, s store.Store) error {
 	full := func(ids []dag.TurnID, most int) ([]dag.TurnID, error) {
 		var kept []dag.TurnID
 		for _, id := range ids {
-			preview, err := k.Preview(ctx, g.tenant, kernel.Request{Anchor: id, Policy: g.policy.ID()})
+			preview, err := k.Slices().Preview(ctx, g.tenant, kernel.Request{Anchor: id, Policy: g.policy.ID()})
 			if err != nil {
 				return nil, err
 			}

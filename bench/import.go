@@ -107,7 +107,7 @@ func (b *bed) importing(ctx context.Context, path string) (time.Duration, uint64
 	debug.FreeOSMemory()
 	peak, stop := watchHeap()
 	began := time.Now()
-	report, err := k.Import(ctx, dag.DefaultTenant, path, ingest.Options{})
+	report, err := k.Turns().Import(ctx, dag.DefaultTenant, path, ingest.Options{})
 	took := time.Since(began)
 	stop()
 	if err == nil && report.Admitted != b.turns {
@@ -141,7 +141,7 @@ func (b *bed) firstSlice(anchor dag.TurnID) (first, again *candidate) {
 	var k *kernel.Kernel
 	var close func() error
 	cut := func(ctx context.Context) error {
-		_, err := k.Slice(ctx, dag.DefaultTenant, kernel.Request{Anchor: anchor})
+		_, err := k.Slices().Cut(ctx, dag.DefaultTenant, kernel.Request{Anchor: anchor})
 		return err
 	}
 	first = &candidate{name: b.kind + ", open and cut the first slice", run: func(ctx context.Context, _ int) error {

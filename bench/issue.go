@@ -82,11 +82,11 @@ func issues(ctx context.Context, r *report, y *yard, turns, length, nodes, clien
 				if n >= len(g.fresh) {
 					return fmt.Errorf("only %d anchors were not seen before", len(g.fresh))
 				}
-				issued, err := i.kernel.Slice(ctx, g.tenant, kernel.Request{Anchor: g.fresh[n], Policy: g.policy.ID()})
+				issued, err := i.kernel.Slices().Cut(ctx, g.tenant, kernel.Request{Anchor: g.fresh[n], Policy: g.policy.ID()})
 				if err == nil && way.proof {
-					_, err = i.kernel.Attest(ctx, g.tenant, issued.Bundle)
+					_, err = i.kernel.Ledger().Attest(ctx, g.tenant, issued.Bundle)
 				} else if err == nil && way.signed {
-					_, err = i.kernel.Sign(ctx, g.tenant, issued)
+					_, err = i.kernel.Ledger().Sign(ctx, g.tenant, issued)
 				}
 				return err
 			}}})
@@ -160,11 +160,11 @@ func (y *yard) issuer(ctx context.Context, kind string, logged bool, g *graph) (
 	if err != nil {
 		return nil, err
 	}
-	if err := i.kernel.RegisterPolicy(ctx, g.tenant, g.policy); err != nil {
+	if err := i.kernel.Policies().Register(ctx, g.tenant, g.policy); err != nil {
 		return nil, err
 	}
 	for _, primer := range g.primers {
-		if _, err := i.kernel.Preview(ctx, g.tenant, kernel.Request{Anchor: primer, Policy: g.policy.ID()}); err != nil {
+		if _, err := i.kernel.Slices().Preview(ctx, g.tenant, kernel.Request{Anchor: primer, Policy: g.policy.ID()}); err != nil {
 			return nil, err
 		}
 	}

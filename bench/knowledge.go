@@ -113,7 +113,7 @@ func (w *web) learn(ctx context.Context, acts []knowledge.Act) ([]row, error) {
 	}
 	load := func(acts []knowledge.Act, batch int) error {
 		for some := range slices.Chunk(acts, batch) {
-			if _, err := w.kernel.Learn(ctx, benchTenant, some); err != nil {
+			if _, err := w.kernel.Facts().Learn(ctx, benchTenant, some); err != nil {
 				return err
 			}
 		}
@@ -153,7 +153,7 @@ func (w *web) learn(ctx context.Context, acts []knowledge.Act) ([]row, error) {
 // that no finished answer helps, and walks the same edges again.
 func reach(k *kernel.Kernel, start string, i int) func(context.Context) error {
 	return func(ctx context.Context) error {
-		got, err := k.Traverse(ctx, benchTenant, kernel.Traversal{Start: []string{start}, MinConfidence: dag.PPM(i % 400_000)})
+		got, err := k.Facts().Traverse(ctx, benchTenant, kernel.Traversal{Start: []string{start}, MinConfidence: dag.PPM(i % 400_000)})
 		if err == nil && len(got.Reached) == 0 {
 			err = fmt.Errorf("nothing is reached from %s", start)
 		}
@@ -170,14 +170,14 @@ func (w *web) signed(at func(int) string) (signed, verified *candidate) {
 	var bundle []byte
 	signed = &candidate{name: w.kind + ", a slice of facts, signed and recorded", run: func(ctx context.Context, i int) error {
 		when := dag.Time(1 + i)
-		issued, err := w.kernel.FactSlice(ctx, benchTenant, kernel.FactRequest{Start: []string{at(i)}, ValidAt: &when})
+		issued, err := w.kernel.Facts().Slice(ctx, benchTenant, kernel.FactRequest{Start: []string{at(i)}, ValidAt: &when})
 		if err == nil {
 			bundle = issued.Bundle
 		}
 		return err
 	}}
 	verified = &candidate{name: w.kind + ", a slice of facts, verified", run: func(context.Context, int) error {
-		if evidence, verdict := w.kernel.VerifyFacts(bundle); !evidence.OK() {
+		if evidence, verdict := w.kernel.Facts().Verify(bundle); !evidence.OK() {
 			return fmt.Errorf("a slice of facts is not admissible: %s", verdict.Reason)
 		}
 		return nil
@@ -197,7 +197,7 @@ func (w *web) candidates() (c walks) {
 	var k *kernel.Kernel
 	prepare := func(ctx context.Context, _ int) (err error) {
 		if k, err = w.fresh(); err == nil {
-			_, err = k.Aliases(ctx, benchTenant, 0) // a process reads them once
+			_, err = k.Facts().Aliases(ctx, benchTenant, 0) // a process reads them once
 		}
 		return err
 	}

@@ -56,14 +56,14 @@ func newStand(ctx context.Context, b *bed, g *graph) (*stand, error) {
 	if s.roaming, err = newKernel(b.store, s.authority, 0); err != nil {
 		return nil, err
 	}
-	if err := s.keeping.RegisterPolicy(ctx, g.tenant, g.policy); err != nil {
+	if err := s.keeping.Policies().Register(ctx, g.tenant, g.policy); err != nil {
 		return nil, err
 	}
 	if len(g.anchors) == 0 {
 		return nil, fmt.Errorf("%s: no anchors", g.name)
 	}
 	for _, anchor := range g.anchors {
-		preview, err := s.keeping.Preview(ctx, g.tenant, s.request(anchor))
+		preview, err := s.keeping.Slices().Preview(ctx, g.tenant, s.request(anchor))
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func newStand(ctx context.Context, b *bed, g *graph) (*stand, error) {
 	s.compare()
 	for _, k := range []*kernel.Kernel{s.keeping, s.fetching, s.roaming} {
 		for _, primer := range g.primers {
-			if _, err := k.Preview(ctx, g.tenant, s.request(primer)); err != nil {
+			if _, err := k.Slices().Preview(ctx, g.tenant, s.request(primer)); err != nil {
 				return nil, err
 			}
 		}
@@ -111,13 +111,13 @@ func (s *stand) meanTurns() int {
 func (s *stand) compare() {
 	cut := func(k *kernel.Kernel) func(context.Context, dag.TurnID) error {
 		return func(ctx context.Context, anchor dag.TurnID) error {
-			_, err := k.Slice(ctx, s.tenant, s.request(anchor))
+			_, err := k.Slices().Cut(ctx, s.tenant, s.request(anchor))
 			return err
 		}
 	}
 	seal := func(k *kernel.Kernel) func(context.Context, dag.TurnID) error {
 		return func(ctx context.Context, anchor dag.TurnID) error {
-			preview, err := k.Preview(ctx, s.tenant, s.request(anchor))
+			preview, err := k.Slices().Preview(ctx, s.tenant, s.request(anchor))
 			if err != nil {
 				return err
 			}

@@ -26,7 +26,7 @@ func Example() {
 	ctx := context.Background()
 	service, stop := start(ctx, server.Limits{}) // elsewhere: graphkernel serve
 	defer stop()
-	key, _, err := service.kernel.CreateKey(ctx, dag.DefaultTenant, access.Agent, "") // elsewhere: graphkernel apikey create
+	key, _, err := service.kernel.Keys().Create(ctx, dag.DefaultTenant, access.Agent, "") // elsewhere: graphkernel apikey create
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func ExampleTrusted() {
 	ctx := context.Background()
 	service, stop := start(ctx, server.Limits{}) // elsewhere: graphkernel serve
 	defer stop()
-	key, _, err := service.kernel.CreateKey(ctx, dag.DefaultTenant, access.Admin, "") // elsewhere: graphkernel apikey create
+	key, _, err := service.kernel.Keys().Create(ctx, dag.DefaultTenant, access.Admin, "") // elsewhere: graphkernel apikey create
 	if err != nil {
 		log.Fatal(err)
 	}

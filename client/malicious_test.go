@@ -165,7 +165,7 @@ func (l *liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // leaves gives the true ledger's.
 func (l *liar) leaves(tenant dag.Tenant) [][]byte {
-	return must(l.real.kernel.LogLeaves(l.t.Context(), tenant, 0, 10_000))
+	return must(l.real.kernel.Ledger().Leaves(l.t.Context(), tenant, 0, 10_000))
 }
 
 // evidence changes the evidence in an answer.
@@ -281,7 +281,7 @@ func TestMaliciousServer(t *testing.T) {
 		return leaves
 	}
 	foreignKey := func(s *scene) string {
-		text, _, err := s.real.kernel.CreateKey(t.Context(), "other", access.Admin, "")
+		text, _, err := s.real.kernel.Keys().Create(t.Context(), "other", access.Admin, "")
 		return text + map[bool]string{true: ""}[err == nil]
 	}
 
@@ -552,7 +552,7 @@ func TestMaliciousServer(t *testing.T) {
 			saved := 0
 			s.expect.Load = func(context.Context) ([]byte, error) { return kept, nil }
 			s.expect.Save = func(_ context.Context, note []byte) error { kept, saved = note, saved+1; return nil }
-			key, _, err := real1.kernel.CreateKey(t.Context(), "default", access.Admin, "")
+			key, _, err := real1.kernel.Keys().Create(t.Context(), "default", access.Admin, "")
 			if err != nil {
 				t.Fatal(err)
 			}

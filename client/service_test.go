@@ -56,7 +56,7 @@ func start(ctx context.Context, limits server.Limits) (_ *service, stop func()) 
 // client gives a client of a role that waits for nothing.
 func (s *service) client(t testing.TB, tenant dag.Tenant, role access.Role, o client.Options) *client.Client {
 	t.Helper()
-	text, _, err := s.kernel.CreateKey(t.Context(), tenant, role, "")
+	text, _, err := s.kernel.Keys().Create(t.Context(), tenant, role, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -221,7 +221,7 @@ func (c *corpus) payload(envelope []byte) []byte {
 
 // sealText signs any payload with the kernel's key.
 func (c *corpus) sealText(payload []byte) []byte {
-	return must(attest.Seal(payload, must(c.kernel.Identity().Attestor(tenant))))
+	return must(attest.Seal(payload, must(c.kernel.Ledger().Identity().Attestor(tenant))))
 }
 
 // bodies are bundles that were changed after they were signed.
@@ -357,7 +357,7 @@ func (c *corpus) logs(files map[string][]byte, second *kernel.Issued, other *ker
 	add("of_another_fail", evidence.NotInLog, "A good proof, of another slice.", other.Proof)
 	add("leaf_swapped_fail", evidence.NotInLog, "The leaf of this bundle, and the path of another.", proofWith(other.Proof, func(o *ledger.Proof) { o.Leaf = must(ledger.ParseProof(p)).Leaf }))
 	add("leaf_time_fail", evidence.NotInLog, "The leaf says another time: its hash is another.", proofWith(p, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, "T03:00:00.", "T02:00:00.") }))
-	add("leaf_of_key_fail", evidence.NotInLog, "A good proof of a leaf that is no slice.", must(c.kernel.Prove(c.ctx(), tenant, 0)).Append(nil))
+	add("leaf_of_key_fail", evidence.NotInLog, "A good proof of a leaf that is no slice.", must(c.kernel.Ledger().Prove(c.ctx(), tenant, 0)).Append(nil))
 	add("two_lines", evidence.Verified, "A signature line of a key that nobody lists is passed over.", proofWith(p, func(p *ledger.Proof) {
 		p.Checkpoint = append(p.Checkpoint, "— unknown.example AAAAAAAA\n"...)
 	}))
@@ -572,7 +572,7 @@ func (c *corpus) histories() {
 	c.grow(40)
 	now := c.checkpoint()
 	is := must(ledger.ReadCheckpoint(now))
-	proof := must(c.kernel.ProveConsistency(c.ctx(), tenant, was.Size, is.Root))
+	proof := must(c.kernel.Ledger().ProveConsistency(c.ctx(), tenant, was.Size, is.Root))
 	signer, _, err := c.id.Log(tenant)
 	must(signer, err)
 	sign := func(r ledger.Root) []byte { return must(ledger.Checkpoint{Origin: origin, Root: r}.Sign(signer)) }
@@ -609,7 +609,7 @@ func (c *corpus) histories() {
 
 // erased is a slice that was issued after a text was erased.
 func (c *corpus) erased() {
-	must(c.kernel.Erase(c.ctx(), tenant, c.turns[4], "asked for"))
+	must(c.kernel.Turns().Erase(c.ctx(), tenant, c.turns[4], "asked for"))
 	issued := c.slice(7)
 	e := c.attest(issued, 1, 2)
 	files := map[string][]byte{bundleFile: issued.Bundle, attestFile: e.Envelope, proofFile: e.Proof}

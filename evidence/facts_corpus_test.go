@@ -74,26 +74,26 @@ func (c *corpus) learn() {
 		{Kind: knowledge.Alias, Alias: "﨎", Canonical: "ideograph"},
 	}
 	for i := range acts {
-		for _, o := range must(c.kernel.Learn(c.ctx(), tenant, acts[i:i+1])) {
+		for _, o := range must(c.kernel.Facts().Learn(c.ctx(), tenant, acts[i:i+1])) {
 			if o.Seq == 0 {
 				panic(fmt.Sprintf("act %d: %+v", i, o))
 			}
 		}
 	}
 	for _, id := range []policy.ID{"few@1", "out@1", "back@1", "wide@1"} {
-		if err := c.kernel.RegisterPolicy(c.ctx(), tenant, must(policy.Bind(id, factPolicies[id]))); err != nil {
+		if err := c.kernel.Policies().Register(c.ctx(), tenant, must(policy.Bind(id, factPolicies[id]))); err != nil {
 			panic(err)
 		}
 	}
 }
 
 func (c *corpus) facts(id policy.ID, validAt *dag.Time, start ...string) *kernel.IssuedFacts {
-	return must(c.kernel.FactSlice(c.ctx(), tenant, kernel.FactRequest{Start: start, Policy: id, ValidAt: validAt}))
+	return must(c.kernel.Facts().Slice(c.ctx(), tenant, kernel.FactRequest{Start: start, Policy: id, ValidAt: validAt}))
 }
 
 // proofOf proves that a slice of facts was handed out, under a checkpoint that witnesses cosigned.
 func (c *corpus) proofOf(i *kernel.IssuedFacts, witnesses ...int) []byte {
-	p := must(c.kernel.Prove(c.ctx(), tenant, i.Record.Leaf))
+	p := must(c.kernel.Ledger().Prove(c.ctx(), tenant, i.Record.Leaf))
 	p.Checkpoint = c.cosign(p.Checkpoint, c.now, witnesses...)
 	return p.Append(nil)
 }

@@ -25,12 +25,12 @@ func namedFacts(t testing.TB) []corpusCase {
 	for i, object := range objects {
 		acts[i] = knowledge.Act{Kind: knowledge.Assert, Fact: must(knowledge.NewFact(hub, "Says That", object, "user"))}
 	}
-	for _, o := range must(c.kernel.Learn(c.ctx(), tenant, acts)) {
+	for _, o := range must(c.kernel.Facts().Learn(c.ctx(), tenant, acts)) {
 		if o.Seq == 0 {
 			panic(fmt.Sprintf("%+v", o))
 		}
 	}
-	issued := must(c.kernel.FactSlice(c.ctx(), tenant, kernel.FactRequest{Start: []string{hub}}))
+	issued := must(c.kernel.Facts().Slice(c.ctx(), tenant, kernel.FactRequest{Start: []string{hub}}))
 	if len(issued.Facts.Facts) != len(objects) {
 		t.Fatalf("%d facts of %d", len(issued.Facts.Facts), len(objects))
 	}

@@ -115,14 +115,14 @@ func (w *world) talk() {
 		}
 		must(ingest.AssignAs(d, map[string]string{ingest.AttrPhaseBy: ingest.Rules1, ingest.AttrSalienceBy: ingest.Rules1}))
 	}
-	must(w.kernel.Admit(w.ctx(), tenant, drafts))
+	must(w.kernel.Turns().Admit(w.ctx(), tenant, drafts))
 }
 
 func (w *world) ctx() context.Context { return context.Background() }
 
 // slice issues a slice around a turn.
 func (w *world) slice(anchor int) *kernel.Issued {
-	return must(w.kernel.Slice(w.ctx(), tenant, kernel.Request{Anchor: w.turns[anchor]}))
+	return must(w.kernel.Slices().Cut(w.ctx(), tenant, kernel.Request{Anchor: w.turns[anchor]}))
 }
 
 // grow adds leaves of other acts to the ledger.
@@ -139,7 +139,7 @@ func (w *world) grow(n int) {
 
 // attest returns the evidence of a slice, under a checkpoint that witnesses cosigned.
 func (w *world) attest(i *kernel.Issued, witnesses ...int) *kernel.Evidence {
-	e := must(w.kernel.Attest(w.ctx(), tenant, i.Bundle))
+	e := must(w.kernel.Ledger().Attest(w.ctx(), tenant, i.Bundle))
 	p := must(ledger.ParseProof(e.Proof))
 	p.Checkpoint = w.cosign(p.Checkpoint, w.now, witnesses...)
 	e.Proof = p.Append(nil)
@@ -158,7 +158,7 @@ func (w *world) cosign(checkpoint []byte, at time.Time, witnesses ...int) []byte
 }
 
 func (w *world) checkpoint() []byte {
-	return must(w.kernel.Checkpoint(w.ctx(), tenant)).Note
+	return must(w.kernel.Ledger().Checkpoint(w.ctx(), tenant)).Note
 }
 
 func (w *world) logKey() ledger.Key {
@@ -167,7 +167,9 @@ func (w *world) logKey() ledger.Key {
 }
 
 // signerKey is the attestation key in place.
-func (w *world) signerKey() ledger.Key { return must(w.kernel.Identity().Attestor(tenant)).Key() }
+func (w *world) signerKey() ledger.Key {
+	return must(w.kernel.Ledger().Identity().Attestor(tenant)).Key()
+}
 
 // stranger signs as the origin with a key that nobody trusts.
 func (w *world) stranger() (attest.Signer, ledger.Key) {
@@ -211,7 +213,7 @@ func (w *world) reseal(envelope []byte, change func(*attest.Statement)) []byte {
 	payload, _, err := e.Verify(func(string) (ledger.Key, bool) { return w.signerKey(), true })
 	s := must(attest.ParseStatement(must(payload, err)))
 	change(s)
-	return must(attest.Seal(s.Append(nil), must(w.kernel.Identity().Attestor(tenant))))
+	return must(attest.Seal(s.Append(nil), must(w.kernel.Ledger().Identity().Attestor(tenant))))
 }
 
 // proof changes a proof.

@@ -48,9 +48,9 @@ func newService(t *testing.T) *service {
 	s.http = must(server.New(t.Context(), server.Config{
 		Kernel: s.kernel, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Limits: server.Limits{Rate: -1, Concurrent: 64},
 	}))
-	text, _, err := s.kernel.CreateKey(t.Context(), dag.DefaultTenant, access.Auditor, "")
+	text, _, err := s.kernel.Keys().Create(t.Context(), dag.DefaultTenant, access.Auditor, "")
 	s.bearer = must(text, err)
-	must(s.kernel.Checkpoint(t.Context(), dag.DefaultTenant)) // the keys are announced
+	must(s.kernel.Ledger().Checkpoint(t.Context(), dag.DefaultTenant)) // the keys are announced
 	return s
 }
 
@@ -58,7 +58,7 @@ func newService(t *testing.T) *service {
 func (s *service) growTo(t *testing.T, size int) {
 	t.Helper()
 	for {
-		root := must(s.kernel.Log(t.Context(), dag.DefaultTenant))
+		root := must(s.kernel.Ledger().Root(t.Context(), dag.DefaultTenant))
 		if int(root.Size) > size {
 			t.Fatalf("the ledger has %d leaves already", root.Size)
 		}

@@ -78,16 +78,16 @@ func (k *keys) forget(name keyName) {
 	k.kept.Remove(name)
 }
 
-// CreateKey makes an API key of a tenant. The text is to be shown once: only its
+// Create makes an API key of a tenant. The text is to be shown once: only its
 // hash is stored. If storing it is reported as failed, a key may be left over that
 // nobody has the text of.
-func (k *Kernel) CreateKey(ctx context.Context, tenant dag.Tenant, role access.Role, note string) (text string, key access.Key, err error) {
-	return k.CreateScopedKey(ctx, tenant, role, access.Scope{}, note)
+func (k Keys) Create(ctx context.Context, tenant dag.Tenant, role access.Role, note string) (text string, key access.Key, err error) {
+	return k.keys().CreateScoped(ctx, tenant, role, access.Scope{}, note)
 }
 
-// CreateScopedKey is CreateKey for a key that admits other turns than its role does by
+// CreateScoped is CreateKey for a key that admits other turns than its role does by
 // default.
-func (k *Kernel) CreateScopedKey(ctx context.Context, tenant dag.Tenant, role access.Role, admits access.Scope, note string) (text string, key access.Key, err error) {
+func (k Keys) CreateScoped(ctx context.Context, tenant dag.Tenant, role access.Role, admits access.Scope, note string) (text string, key access.Key, err error) {
 	now, err := k.now()
 	if err != nil {
 		return "", access.Key{}, err
@@ -109,23 +109,23 @@ func (k *Kernel) CreateScopedKey(ctx context.Context, tenant dag.Tenant, role ac
 }
 
 // apiKeys returns the reader of API keys.
-func (k *Kernel) apiKeys() apikeys.Base { return apikeys.Base{History: k.store} }
+func (k *engine) apiKeys() apikeys.Base { return apikeys.Base{History: k.store} }
 
-// Keys gives every API key of a tenant, revoked ones too, the oldest first.
-func (k *Kernel) Keys(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
+// List gives every API key of a tenant, revoked ones too, the oldest first.
+func (k Keys) List(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
 	return k.apiKeys().All(ctx, tenant)
 }
 
-// RevokeKey ends an API key for good: here at once, in other processes within
+// Revoke ends an API key for good: here at once, in other processes within
 // KeyAge. Revoking again gives the first record, an unknown key wraps
 // store.ErrNotFound.
-func (k *Kernel) RevokeKey(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error) {
+func (k Keys) Revoke(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error) {
 	now, err := k.now()
 	if err != nil {
 		return access.Key{}, err
 	}
 	key, err := k.apiKeys().Revoke(ctx, tenant, id, now)
-	k.keys.forget(keyName{tenant, id}) // whatever came of it: it may be kept and reported as failed
+	k.keyCache.forget(keyName{tenant, id}) // whatever came of it: it may be kept and reported as failed
 	if err != nil {
 		return access.Key{}, err
 	}
@@ -139,7 +139,7 @@ func (k *Kernel) RevokeKey(ctx context.Context, tenant dag.Tenant, id string) (a
 // A key that was taken less than KeyAge ago is taken again without asking the
 // store. All others go the same way, whatever is wrong with them: one look-up,
 // and one comparison, with the zero Key if there is none.
-func (k *Kernel) Authenticate(ctx context.Context, text string) (access.Identity, error) {
+func (k Keys) Authenticate(ctx context.Context, text string) (access.Identity, error) {
 	presented, err := access.Parse(text)
 	if err != nil {
 		return access.Identity{}, err
@@ -148,12 +148,12 @@ func (k *Kernel) Authenticate(ctx context.Context, text string) (access.Identity
 	now := k.clock()
 	// A look does not move the key to the front, for which callers would wait for each
 	// other. A key in use gets there whenever it is asked for again.
-	if known, ok := k.keys.kept.Peek(name); ok {
+	if known, ok := k.keyCache.kept.Peek(name); ok {
 		if age := now.Sub(known.at); 0 <= age && age < KeyAge && presented.Opens(&known.key) {
 			return known.key.Identity(), nil
 		}
 	}
-	revocations := k.keys.revoked()
+	revocations := k.keyCache.revoked()
 	key, err := k.apiKeys().Get(ctx, name.tenant, name.id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return access.Identity{}, err
@@ -161,6 +161,6 @@ func (k *Kernel) Authenticate(ctx context.Context, text string) (access.Identity
 	if !presented.Opens(&key) {
 		return access.Identity{}, errNoKey
 	}
-	k.keys.keep(name, keptKey{key, now}, revocations)
+	k.keyCache.keep(name, keptKey{key, now}, revocations)
 	return key.Identity(), nil
 }

@@ -61,7 +61,7 @@ func guard(t testing.TB, s store.Store, c *handClock, seed byte) *kernel.Kernel 
 
 func createKey(t testing.TB, k *kernel.Kernel, tenant dag.Tenant, role access.Role) (string, access.Key) {
 	t.Helper()
-	text, key, err := k.CreateKey(context.Background(), tenant, role, "for tests")
+	text, key, err := k.Keys().Create(context.Background(), tenant, role, "for tests")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ type refusals map[string]bool
 
 func (r refusals) refused(t *testing.T, k *kernel.Kernel, what, text string) {
 	t.Helper()
-	who, err := k.Authenticate(t.Context(), text)
+	who, err := k.Keys().Authenticate(t.Context(), text)
 	if !errors.Is(err, access.ErrKey) || errors.Is(err, store.ErrNotFound) || who != (access.Identity{}) {
 		t.Errorf("%s: got %+v, %v, want access.ErrKey and nothing more", what, who, err)
 		return
@@ -86,7 +86,7 @@ func (r refusals) refused(t *testing.T, k *kernel.Kernel, what, text string) {
 
 func accepted(t *testing.T, k *kernel.Kernel, what, text string, key access.Key) {
 	t.Helper()
-	if who, err := k.Authenticate(t.Context(), text); err != nil || who != key.Identity() {
+	if who, err := k.Keys().Authenticate(t.Context(), text); err != nil || who != key.Identity() {
 		t.Errorf("%s: got %+v, %v, want %+v", what, who, err, key.Identity())
 	}
 }
@@ -130,14 +130,14 @@ func TestAuthenticate(t *testing.T) {
 					r.refused(t, k, "another tenant", strings.Replace(text, string(made[i].Tenant), "default-2", 1))
 				}
 			}
-			if list, err := k.Keys(t.Context(), "acme"); err != nil || len(list) != 4 || list[3] != made[3] {
+			if list, err := k.Keys().List(t.Context(), "acme"); err != nil || len(list) != 4 || list[3] != made[3] {
 				t.Errorf("Keys gave %+v, %v", list, err)
 			}
-			if list, err := k.Keys(t.Context(), "nobody"); err != nil || len(list) != 0 {
+			if list, err := k.Keys().List(t.Context(), "nobody"); err != nil || len(list) != 0 {
 				t.Errorf("asking made a tenant: %+v, %v", list, err)
 			}
 
-			gone, err := k.RevokeKey(t.Context(), "acme", made[1].ID)
+			gone, err := k.Keys().Revoke(t.Context(), "acme", made[1].ID)
 			if err != nil || gone.RevokedAt == 0 {
 				t.Fatalf("RevokeKey gave %+v, %v", gone, err)
 			}
@@ -145,14 +145,14 @@ func TestAuthenticate(t *testing.T) {
 			r.refused(t, k, "a revoked key again", texts[1])
 			accepted(t, k, "the key beside it", texts[2], made[2])
 			clock.advance(time.Hour)
-			if again, err := k.RevokeKey(t.Context(), "acme", made[1].ID); err != nil || again != gone {
+			if again, err := k.Keys().Revoke(t.Context(), "acme", made[1].ID); err != nil || again != gone {
 				t.Errorf("revoked again: %+v, %v, want %+v", again, err, gone)
 			}
-			if _, err := k.RevokeKey(t.Context(), "default", made[1].ID); !errors.Is(err, store.ErrNotFound) {
+			if _, err := k.Keys().Revoke(t.Context(), "default", made[1].ID); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("another tenant's key was revoked: %v", err)
 			}
 			for _, text := range []string{"", "x", texts[0][1:], "gk1." + made[0].ID} {
-				if who, err := k.Authenticate(t.Context(), text); !errors.Is(err, access.ErrKey) || who != (access.Identity{}) {
+				if who, err := k.Keys().Authenticate(t.Context(), text); !errors.Is(err, access.ErrKey) || who != (access.Identity{}) {
 					t.Errorf("%q: got %+v, %v, want access.ErrKey", text, who, err)
 				}
 			}
@@ -167,12 +167,12 @@ func TestCreateKeyRefuses(t *testing.T) {
 			role   access.Role
 			note   string
 		}{{"No Body", access.Agent, ""}, {"acme", "root", ""}, {"acme", "", ""}, {"acme", access.Agent, strings.Repeat("x", access.MaxNote+1)}} {
-			text, key, err := k.CreateKey(t.Context(), c.tenant, c.role, c.note)
+			text, key, err := k.Keys().Create(t.Context(), c.tenant, c.role, c.note)
 			if !errors.Is(err, dag.ErrForm) || text != "" || key != (access.Key{}) {
 				t.Errorf("%+v: got %q, %+v, %v, want dag.ErrForm", c, text, key, err)
 			}
 		}
-		if list, err := k.Keys(t.Context(), "acme"); err != nil || len(list) != 0 {
+		if list, err := k.Keys().List(t.Context(), "acme"); err != nil || len(list) != 0 {
 			t.Errorf("keys are left over: %+v, %v", list, err)
 		}
 	})
@@ -185,7 +185,7 @@ func TestCreateKeyNotStored(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	text, key, err := k.CreateKey(t.Context(), tenant, access.Agent, "")
+	text, key, err := k.Keys().Create(t.Context(), tenant, access.Agent, "")
 	if !errors.Is(err, store.ErrClosed) || text != "" || key != (access.Key{}) {
 		t.Errorf("got %q, %+v, %v, want ErrClosed", text, key, err)
 	}
@@ -207,7 +207,7 @@ func TestSameIDOfTwoTenants(t *testing.T) {
 				accepted(t, one, "the first", text1, key1)
 				accepted(t, one, "the second", text2, key2)
 			}
-			if _, err := one.RevokeKey(t.Context(), "one", key1.ID); err != nil {
+			if _, err := one.Keys().Revoke(t.Context(), "one", key1.ID); err != nil {
 				t.Fatal(err)
 			}
 			refusals{}.refused(t, one, "the revoked one", text1)
@@ -225,7 +225,7 @@ func TestRevokedElsewhere(t *testing.T) {
 			here, there := guard(t, s, clock, 1), guard(t, s, clock, 2)
 			text, key := createKey(t, here, tenant, access.Agent)
 			accepted(t, here, "at first", text, key)
-			if _, err := there.RevokeKey(t.Context(), tenant, key.ID); err != nil {
+			if _, err := there.Keys().Revoke(t.Context(), tenant, key.ID); err != nil {
 				t.Fatal(err)
 			}
 			r := refusals{}
@@ -269,7 +269,7 @@ func TestOnePathForAllThatIsWrong(t *testing.T) {
 	k := guard(t, s, &handClock{}, 1)
 	text, key := createKey(t, k, tenant, access.Agent)
 	old, oldKey := createKey(t, k, tenant, access.Agent)
-	if _, err := k.RevokeKey(t.Context(), tenant, oldKey.ID); err != nil {
+	if _, err := k.Keys().Revoke(t.Context(), tenant, oldKey.ID); err != nil {
 		t.Fatal(err)
 	}
 	accepted(t, k, "so that it is kept", text, key)
@@ -302,7 +302,7 @@ func TestInventedKeys(t *testing.T) {
 	accepted(t, k, "at first", text, key)
 	for n := range 11_000 {
 		invented := fmt.Sprintf("gk1.%s.%016x.%064x", tenant, n, n)
-		if _, err := k.Authenticate(t.Context(), invented); !errors.Is(err, access.ErrKey) {
+		if _, err := k.Keys().Authenticate(t.Context(), invented); !errors.Is(err, access.ErrKey) {
 			t.Fatalf("%s: %v", invented, err)
 		}
 	}
@@ -322,7 +322,7 @@ func TestRevokedInMidLookUp(t *testing.T) {
 	text, key := createKey(t, k, tenant, access.Agent)
 	s.meanwhile = func() {
 		s.meanwhile = nil
-		if _, err := k.RevokeKey(t.Context(), tenant, key.ID); err != nil {
+		if _, err := k.Keys().Revoke(t.Context(), tenant, key.ID); err != nil {
 			t.Error(err)
 		}
 	}
@@ -349,10 +349,10 @@ func TestRevocationReportedAsFailed(t *testing.T) {
 	text, key := createKey(t, k, tenant, access.Agent)
 	accepted(t, k, "at first", text, key)
 	failing = true
-	if got, err := k.RevokeKey(t.Context(), tenant, key.ID); !errors.Is(err, lost) || got != (access.Key{}) {
+	if got, err := k.Keys().Revoke(t.Context(), tenant, key.ID); !errors.Is(err, lost) || got != (access.Key{}) {
 		t.Fatalf("RevokeKey gave %+v, %v, want the fault", got, err)
 	}
-	if who, err := k.Authenticate(t.Context(), text); err == nil {
+	if who, err := k.Keys().Authenticate(t.Context(), text); err == nil {
 		t.Errorf("the key still opens: %+v", who)
 	}
 }
@@ -364,7 +364,7 @@ func TestStoreErrorIsNoRefusal(t *testing.T) {
 	k := guard(t, s, &handClock{}, 1)
 	text, key := createKey(t, k, tenant, access.Agent)
 	s.fail = fmt.Errorf("test: %w", store.ErrBroken)
-	if who, err := k.Authenticate(t.Context(), text); err == nil || err != s.fail || errors.Is(err, access.ErrKey) || who != (access.Identity{}) {
+	if who, err := k.Keys().Authenticate(t.Context(), text); err == nil || err != s.fail || errors.Is(err, access.ErrKey) || who != (access.Identity{}) {
 		t.Errorf("got %+v, %v, want the store's error as it is", who, err)
 	}
 	s.fail = nil
@@ -383,7 +383,7 @@ func TestAuthenticateAtOnce(t *testing.T) {
 			for range sides {
 				all.Go(func() {
 					for range rounds {
-						text, key, err := k.CreateKey(ctx, tenant, access.Agent, "")
+						text, key, err := k.Keys().Create(ctx, tenant, access.Agent, "")
 						if err != nil {
 							t.Error(err)
 							return
@@ -395,7 +395,7 @@ func TestAuthenticateAtOnce(t *testing.T) {
 							users.Go(func() {
 								for refused.Load() < 3 {
 									before := revoked.Load()
-									who, err := k.Authenticate(ctx, text)
+									who, err := k.Keys().Authenticate(ctx, text)
 									switch {
 									case err == nil && (before || who != key.Identity()):
 										t.Errorf("taken after the revocation (%v), or as %+v", before, who)
@@ -414,7 +414,7 @@ func TestAuthenticateAtOnce(t *testing.T) {
 						for taken.Load() == 0 && !t.Failed() {
 							time.Sleep(time.Microsecond)
 						}
-						if _, err := k.RevokeKey(ctx, tenant, key.ID); err != nil {
+						if _, err := k.Keys().Revoke(ctx, tenant, key.ID); err != nil {
 							t.Error(err)
 						}
 						revoked.Store(true)
@@ -423,7 +423,7 @@ func TestAuthenticateAtOnce(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if list, err := k.Keys(ctx, tenant); err != nil || len(list) != sides*rounds {
+			if list, err := k.Keys().List(ctx, tenant); err != nil || len(list) != sides*rounds {
 				t.Errorf("%d keys, %v, want %d", len(list), err, sides*rounds)
 			}
 		})
@@ -446,7 +446,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 				if kind == "cold" {
 					clock.advance(kernel.KeyAge)
 				}
-				if _, err := k.Authenticate(context.Background(), text); (err == nil) != (kind != "unknown") {
+				if _, err := k.Keys().Authenticate(context.Background(), text); (err == nil) != (kind != "unknown") {
 					b.Fatal(err)
 				}
 			}

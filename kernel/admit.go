@@ -22,14 +22,14 @@ var ErrBatch = errors.New("batch is too large")
 // there already counts as existing; see [store.Store.Append]. A phase or
 // salience that is absent is assigned by the rules of package ingest: the
 // newest, or, of a turn that is stored, those that it names.
-func (k *Kernel) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (store.Receipt, error) {
-	return k.AdmitWith(ctx, tenant, "", drafts)
+func (k Turns) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (store.Receipt, error) {
+	return k.turns().AdmitWith(ctx, tenant, "", drafts)
 }
 
 // AdmitWith is Admit for turns that a credential brings, see [access.Identity.Credential].
 // Those that are new keep its name, outside their leaves; those that are there keep what they
 // have.
-func (k *Kernel) AdmitWith(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ store.Receipt, err error) {
+func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ store.Receipt, err error) {
 	ctx, observed := k.observe(ctx, "admit")
 	defer func() { observed(err) }()
 	if len(drafts) > MaxBatch {
@@ -49,7 +49,7 @@ func (k *Kernel) AdmitWith(ctx context.Context, tenant dag.Tenant, credential st
 
 // arrival finishes a draft: fills in what is absent, checks every form, and
 // computes the digest.
-func (k *Kernel) arrival(d *dag.Draft) (store.Arrival, error) {
+func (k *engine) arrival(d *dag.Draft) (store.Arrival, error) {
 	if d.Redacted {
 		return withheld(d)
 	}
@@ -91,7 +91,7 @@ func turnOf(d *dag.Draft) dag.Turn {
 	return dag.Turn{ID: d.ID, Conversation: d.Conversation, Role: d.Role, Phase: d.Phase, Salience: d.Salience, CreatedAt: d.CreatedAt}
 }
 
-func (k *Kernel) drawSalt(salt *dag.Salt) error {
+func (k *engine) drawSalt(salt *dag.Salt) error {
 	k.random.Lock()
 	defer k.random.Unlock()
 	if _, err := io.ReadFull(k.salts, salt[:]); err != nil {

@@ -31,9 +31,9 @@ const fitsShown = 5
 
 // Resolve finds the turn that a person means: by its id, by the beginning of its
 // id if no other begins so, or by the id that another system gave it.
-func (k *Kernel) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag.TurnID, error) {
+func (k Turns) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag.TurnID, error) {
 	if id, err := dag.ParseTurnID(name); err == nil {
-		_, err := steady(k, func(c *keeping) (dag.ConversationID, error) { return c.conversation(ctx, tenant, id) })
+		_, err := steady(k.engine, func(c *cache) (dag.ConversationID, error) { return c.conversation(ctx, tenant, id) })
 		return id, err
 	}
 	fits, err := k.store.External(ctx, tenant, name, fitsShown)

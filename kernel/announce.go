@@ -21,7 +21,7 @@ type signers struct{ ring, identity uint64 }
 // the store once for each tenant and change of keys. It gives the identity that the ledger
 // knows then: whoever signs with another one must ask again. Keys of one run alone
 // (Config.Fleeting) are nobody's business.
-func (c *keeping) announce(ctx context.Context, tenant dag.Tenant) (identity.Identity, error) {
+func (c *cache) announce(ctx context.Context, tenant dag.Tenant) (identity.Identity, error) {
 	id, version := c.k.identity.get()
 	if c.k.config.Fleeting {
 		return id, nil

@@ -29,7 +29,7 @@ type Evidence struct {
 // that was never issued here is store.ErrNotFound, and another tenant's ErrTenant.
 // The envelope is the same each time as long as the attestation key is; the proof's
 // checkpoint moves on with the ledger. Without an identity it is identity.ErrNone.
-func (k *Kernel) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Evidence, err error) {
+func (k Ledger) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Evidence, err error) {
 	ctx, observed := k.observe(ctx, "attest")
 	defer func() { observed(err) }()
 	if facts.Is(bundle) {
@@ -56,7 +56,7 @@ var ErrNoAttestation = errors.New("slices of facts have no attestation; prove th
 // Sign is the envelope of Attest, for a slice that Slice just gave: what is stated of it is
 // known already, so the store is not asked again. The proof can be had
 // later, by whoever asks for it.
-func (k *Kernel) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evidence, error) {
+func (k Ledger) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evidence, error) {
 	if i.Seal.Tenant != tenant {
 		return nil, fmt.Errorf("the slice is of tenant %q, not %q: %w", i.Seal.Tenant, tenant, ErrTenant)
 	}
@@ -81,7 +81,7 @@ func (k *Kernel) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evide
 }
 
 // locate finds the record of a bundle.
-func (k *Kernel) locate(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (*Evidence, error) {
+func (k *engine) locate(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (*Evidence, error) {
 	records, err := k.store.IssuedByID(ctx, tenant, id)
 	if err != nil {
 		return nil, err
@@ -94,11 +94,11 @@ func (k *Kernel) locate(ctx context.Context, tenant dag.Tenant, id slice.SliceID
 }
 
 // attest completes the evidence of a bundle whose record was found.
-func (k *Kernel) attest(ctx context.Context, tenant dag.Tenant, b *slice.Bundle, e *Evidence) error {
-	if k.Identity().Name() == "" { // before the work
+func (k *engine) attest(ctx context.Context, tenant dag.Tenant, b *slice.Bundle, e *Evidence) error {
+	if k.ledger().Identity().Name() == "" { // before the work
 		return identity.ErrNone
 	}
-	proof, err := k.Prove(ctx, tenant, e.Record.Leaf)
+	proof, err := k.ledger().Prove(ctx, tenant, e.Record.Leaf)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (k *Kernel) attest(ctx context.Context, tenant dag.Tenant, b *slice.Bundle,
 // why says of redacted turns why they have no text. Which it is never changes: an erasure
 // is for ever, and what never came cannot be erased. Text that came and is gone without an erasure
 // is ErrDamaged: nothing is stated of it.
-func (k *Kernel) why(ctx context.Context, tenant dag.Tenant, redacted []dag.TurnID) (func(dag.TurnID) attest.Why, error) {
+func (k *engine) why(ctx context.Context, tenant dag.Tenant, redacted []dag.TurnID) (func(dag.TurnID) attest.Why, error) {
 	erased, err := erasedAmong(ctx, k.store, tenant, redacted)
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (k *Kernel) why(ctx context.Context, tenant dag.Tenant, redacted []dag.Turn
 }
 
 // seal signs a statement with a key that the ledger knows.
-func (k *Kernel) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statement, e *Evidence) error {
+func (k *engine) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statement, e *Evidence) error {
 	id, err := k.announceKeys(ctx, tenant)
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func sliceOf(bundle []byte) (slice.SliceID, error) {
 
 // Located gives the index in the ledger of a bundle that was issued, of turns or of facts. One that never was is
 // store.ErrNotFound.
-func (k *Kernel) Located(ctx context.Context, tenant dag.Tenant, bundle []byte) (uint64, error) {
+func (k Ledger) Located(ctx context.Context, tenant dag.Tenant, bundle []byte) (uint64, error) {
 	id, err := sliceOf(bundle)
 	if err != nil {
 		return 0, err

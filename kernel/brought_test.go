@@ -36,10 +36,10 @@ func TestBroughtIsNoEvidence(t *testing.T) {
 		k := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
 		ctx := t.Context()
 		drafts := conversationDrafts(9)
-		must(k.AdmitWith(ctx, tenant, credential, drafts))
-		must(k.Erase(ctx, tenant, drafts[4].ID, "asked for"))
-		issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: drafts[8].ID}))
-		e := must(k.Attest(ctx, tenant, issued.Bundle))
+		must(k.Turns().AdmitWith(ctx, tenant, credential, drafts))
+		must(k.Turns().Erase(ctx, tenant, drafts[4].ID, "asked for"))
+		issued := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: drafts[8].ID}))
+		e := must(k.Ledger().Attest(ctx, tenant, issued.Bundle))
 		got := map[string][]byte{"bundle": issued.Bundle, "envelope": e.Envelope, "proof": []byte(e.Proof)}
 		err := s.Scan(ctx, tenant, 0, nil, func(r *store.Record) error {
 			if r.Key != credential {
@@ -55,7 +55,7 @@ func TestBroughtIsNoEvidence(t *testing.T) {
 			got["ledger"] = append(append(got["ledger"], leaf...), '\n')
 		}
 		var out bytes.Buffer
-		must(k.Export(ctx, tenant, nil, &out))
+		must(k.Turns().Export(ctx, tenant, nil, &out))
 		got["export"] = out.Bytes()
 		return got
 	}
@@ -83,7 +83,7 @@ func TestTurnsBy(t *testing.T) {
 		want := map[string][]dag.TurnID{}
 		for i, d := range conversationDrafts(20) {
 			key := keys[i*i%len(keys)] // the last brings none
-			must(k.AdmitWith(ctx, tenant, key, []dag.Draft{d}))
+			must(k.Turns().AdmitWith(ctx, tenant, key, []dag.Draft{d}))
 			want[key] = append(want[key], d.ID)
 		}
 		conversation := dag.ExternalConversationID("brought", "c")
@@ -91,7 +91,7 @@ func TestTurnsBy(t *testing.T) {
 			for limit := 1; limit < 22; limit++ {
 				var got []dag.TurnID
 				for after, more := dag.Seq(0), true; more; {
-					records, last, goesOn, err := k.TurnsBy(ctx, tenant, key, after, &conversation, limit, 1<<20)
+					records, last, goesOn, err := k.Turns().By(ctx, tenant, key, after, &conversation, limit, 1<<20)
 					if err != nil || len(records) > limit || goesOn && last <= after {
 						t.Fatalf("after %d: %d turns, up to %d, %v", after, len(records), last, err)
 					}

@@ -9,17 +9,17 @@ import (
 )
 
 // Prov gives an issued bundle as W3C PROV-JSON. Errors are those of Attest.
-func (k *Kernel) Prov(ctx context.Context, tenant dag.Tenant, bundle []byte) ([]byte, error) {
+func (k Ledger) Prov(ctx context.Context, tenant dag.Tenant, bundle []byte) ([]byte, error) {
 	return k.convert(ctx, tenant, bundle, attest.AppendProv)
 }
 
 // OpenLineage gives an issued bundle as an OpenLineage event. Errors are those of Attest.
-func (k *Kernel) OpenLineage(ctx context.Context, tenant dag.Tenant, bundle []byte) ([]byte, error) {
+func (k Ledger) OpenLineage(ctx context.Context, tenant dag.Tenant, bundle []byte) ([]byte, error) {
 	return k.convert(ctx, tenant, bundle, attest.AppendOpenLineage)
 }
 
-func (k *Kernel) convert(ctx context.Context, tenant dag.Tenant, bundle []byte, as func([]byte, *attest.Statement, *slice.Bundle) ([]byte, error)) ([]byte, error) {
-	e, err := k.Attest(ctx, tenant, bundle)
+func (k *engine) convert(ctx context.Context, tenant dag.Tenant, bundle []byte, as func([]byte, *attest.Statement, *slice.Bundle) ([]byte, error)) ([]byte, error) {
+	e, err := k.ledger().Attest(ctx, tenant, bundle)
 	if err != nil {
 		return nil, err
 	}
@@ -40,12 +40,12 @@ type Sigstore struct {
 // Sigstore signs an issued bundle with the sigstore key, and puts the entry that cosign
 // looks for into the ledger: that is a leaf of its own, there once however often this is
 // asked. Errors are those of Attest.
-func (k *Kernel) Sigstore(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Sigstore, error) {
-	e, err := k.Attest(ctx, tenant, bundle)
+func (k Ledger) Sigstore(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Sigstore, error) {
+	e, err := k.ledger().Attest(ctx, tenant, bundle)
 	if err != nil {
 		return nil, err
 	}
-	id := k.Identity()
+	id := k.ledger().Identity()
 	private, err := id.Sigstore()
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (k *Kernel) Sigstore(ctx context.Context, tenant dag.Tenant, bundle []byte)
 	if err != nil {
 		return nil, err
 	}
-	proof, err := k.Prove(ctx, tenant, places[0])
+	proof, err := k.ledger().Prove(ctx, tenant, places[0])
 	if err != nil {
 		return nil, err
 	}

@@ -34,16 +34,16 @@ type Issued struct {
 // ErrTooLarge is wrapped when a bundle would be larger than verifiers read.
 var ErrTooLarge = errors.New("slice is too large")
 
-// Slice cuts, signs and records a slice. The same request on the same view gives
+// Cut cuts, signs and records a slice. The same request on the same view gives
 // the same bytes (INV-001) unless a turn was erased or the signing key changed
 // in between.
-func (k *Kernel) Slice(ctx context.Context, tenant dag.Tenant, r Request) (_ *Issued, err error) {
+func (k Slices) Cut(ctx context.Context, tenant dag.Tenant, r Request) (_ *Issued, err error) {
 	ctx, observed := k.observe(ctx, "slice")
 	defer func() { observed(err) }()
-	return steady(k, func(c *keeping) (*Issued, error) { return c.issue(ctx, tenant, r) })
+	return steady(k.engine, func(c *cache) (*Issued, error) { return c.issue(ctx, tenant, r) })
 }
 
-func (c *keeping) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issued, error) {
+func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issued, error) {
 	if err := c.k.mayIssue(tenant); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (c *keeping) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Iss
 }
 
 // cut selects and fetches the text.
-func (c *keeping) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*cutting, *slice.Slice, []text, error) {
+func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*cutting, *slice.Slice, []text, error) {
 	cut, s, head, err := c.selected(ctx, tenant, anchor, p, asOf)
 	if err != nil {
 		return nil, nil, nil, err
@@ -106,7 +106,7 @@ func lostAmong(turns []slice.Selected, texts []text) (gone []dag.TurnID) {
 }
 
 // selected selects, and gives the head at the time.
-func (c *keeping) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
+func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
 	conversation, err := c.conversation(ctx, tenant, anchor)
 	if err != nil {
 		return nil, nil, 0, err
@@ -136,7 +136,7 @@ func (c *cutting) bundle(asOf dag.Seq, seal slice.Seal, texts []text) []byte {
 }
 
 // conversation finds a turn's conversation.
-func (c *keeping) conversation(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (dag.ConversationID, error) {
+func (c *cache) conversation(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (dag.ConversationID, error) {
 	key := turnKey{tenant, id}
 	if of, ok := c.places.Get(key); ok {
 		return of, nil
@@ -177,7 +177,7 @@ func handoutOf(s *slice.Slice, seal slice.Seal, texts []text) handout {
 
 // record writes down that a bundle was handed out, before it is. The same bundle
 // is recorded once.
-func (c *keeping) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte) (store.Issued, error) {
+func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte) (store.Issued, error) {
 	return c.recordAs(ctx, seal.Tenant, handoutOf(s, seal, texts), s.Policy, func(at dag.Time) store.Issued {
 		return store.Issued{Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: at}
 	})
@@ -185,7 +185,7 @@ func (c *keeping) record(ctx context.Context, s *slice.Slice, seal slice.Seal, t
 
 // recordAs writes a record, unless it is there. record makes it, for the time at which it is
 // handed out.
-func (c *keeping) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, record func(at dag.Time) store.Issued) (store.Issued, error) {
+func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, record func(at dag.Time) store.Issued) (store.Issued, error) {
 	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
 	}
@@ -210,8 +210,8 @@ func (c *keeping) recordAs(ctx context.Context, tenant dag.Tenant, handed handou
 
 // Preview cuts a slice without its text and signs and records nothing. It is no
 // evidence; it shows what Slice would select.
-func (k *Kernel) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*slice.Slice, error) {
-	return steady(k, func(c *keeping) (*slice.Slice, error) {
+func (k Slices) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*slice.Slice, error) {
+	return steady(k.engine, func(c *cache) (*slice.Slice, error) {
 		p, err := c.policy(ctx, tenant, r.Policy)
 		if err != nil {
 			return nil, err

@@ -50,7 +50,7 @@ func drawStep(t *rapid.T, number int, admitted *[]dag.TurnID) step {
 		d.Salt = &salt
 		*admitted = append(*admitted, d.ID)
 		return func(t *rapid.T, k *kernel.Kernel) []byte {
-			r, err := k.Admit(t.Context(), tenant, []dag.Draft{d})
+			r, err := k.Turns().Admit(t.Context(), tenant, []dag.Draft{d})
 			return fmt.Appendf(nil, "%+v %v", r, err)
 		}
 	case "slice":
@@ -62,25 +62,25 @@ func drawStep(t *rapid.T, number int, admitted *[]dag.TurnID) step {
 	case "erase":
 		id := anchor()
 		return func(t *rapid.T, k *kernel.Kernel) []byte {
-			e, err := k.Erase(t.Context(), tenant, id, "asked for")
+			e, err := k.Turns().Erase(t.Context(), tenant, id, "asked for")
 			return fmt.Appendf(nil, "%+v %v", e, errors.Is(err, store.ErrNotFound))
 		}
 	case "policy":
 		p := policy.Default()
 		p.MaxNodes = 3
 		return func(t *rapid.T, k *kernel.Kernel) []byte {
-			err := k.RegisterPolicy(t.Context(), tenant, must(policy.Bind("narrow@1", p)))
+			err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("narrow@1", p)))
 			return fmt.Appendf(nil, "%v", err)
 		}
 	case "replay":
 		r := kernel.Request{Anchor: anchor()}
 		return func(t *rapid.T, k *kernel.Kernel) []byte {
-			issued, err := k.Slice(t.Context(), tenant, r)
+			issued, err := k.Slices().Cut(t.Context(), tenant, r)
 			if err != nil {
 				return fmt.Appendf(nil, "%v", errors.Is(err, store.ErrNotFound))
 			}
-			again := must(k.Replay(t.Context(), tenant, issued.Bundle))
-			byID := must(k.ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID))
+			again := must(k.Slices().Replay(t.Context(), tenant, issued.Bundle))
+			byID := must(k.Slices().ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID))
 			if again.Outcome != kernel.Identical {
 				t.Fatalf("a bundle just issued replays as %s: %s", again.Outcome, again.Reason)
 			}
@@ -88,14 +88,14 @@ func drawStep(t *rapid.T, number int, admitted *[]dag.TurnID) step {
 		}
 	default:
 		return func(t *rapid.T, k *kernel.Kernel) []byte {
-			return fmt.Appendf(nil, "%+v %+v %+v", must(k.Conversations(t.Context(), tenant, dag.ConversationID{}, 10)),
-				must(k.Events(t.Context(), tenant, 0, 100)), must(k.IssuedAfter(t.Context(), tenant, 0, 100)))
+			return fmt.Appendf(nil, "%+v %+v %+v", must(k.Turns().Conversations(t.Context(), tenant, dag.ConversationID{}, 10)),
+				must(k.Turns().Events(t.Context(), tenant, 0, 100)), must(k.Slices().After(t.Context(), tenant, 0, 100)))
 		}
 	}
 }
 
 func sliced(t *rapid.T, k *kernel.Kernel, r kernel.Request) []byte {
-	issued, err := k.Slice(t.Context(), tenant, r)
+	issued, err := k.Slices().Cut(t.Context(), tenant, r)
 	if err != nil {
 		for i, known := range []error{store.ErrNotFound, policy.ErrUnknown, kernel.ErrBeyondHead, slice.ErrAnchor} {
 			if errors.Is(err, known) {
@@ -167,13 +167,13 @@ func TestCutsAreKept(t *testing.T) {
 			if parent != (dag.TurnID{}) {
 				d.Parents = []dag.Parent{{ID: parent, Kind: dag.Reply}}
 			}
-			must(k.Admit(t.Context(), tenant, []dag.Draft{d}))
+			must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{d}))
 			return d.ID
 		}
 		misses := func(what string, want uint64) {
 			t.Helper()
 			before := k.Stats().Cuts
-			must(k.Slice(t.Context(), tenant, request))
+			must(k.Slices().Cut(t.Context(), tenant, request))
 			after := k.Stats().Cuts
 			if after.Misses-before.Misses != want || after.Hits-before.Hits != 1-want {
 				t.Errorf("%s: %d cuts, %d found, want %d", what, after.Misses-before.Misses, after.Hits-before.Hits, want)
@@ -183,14 +183,14 @@ func TestCutsAreKept(t *testing.T) {
 		misses("again", 0)
 		grow(0, dag.TurnID{}, "elsewhere")
 		misses("another conversation grew", 0)
-		if asOf := must(k.Slice(t.Context(), tenant, request)).Slice.AsOf; asOf != 13 {
+		if asOf := must(k.Slices().Cut(t.Context(), tenant, request)).Slice.AsOf; asOf != 13 {
 			t.Errorf("as of %d, want 13", asOf)
 		}
 		grow(1, ids[11], "chain")
 		misses("its own conversation grew", 1)
-		must(k.Erase(t.Context(), tenant, ids[10], "asked for"))
+		must(k.Turns().Erase(t.Context(), tenant, ids[10], "asked for"))
 		misses("a turn was erased", 0)
-		if b := must(k.Slice(t.Context(), tenant, request)).Bundle; bytes.Contains(b, []byte(`"turn 10"`)) {
+		if b := must(k.Slices().Cut(t.Context(), tenant, request)).Bundle; bytes.Contains(b, []byte(`"turn 10"`)) {
 			t.Error("erased text is shown")
 		}
 		if s := k.Stats().Cuts; s.Entries != 2 || s.Bytes < 1_000 {
@@ -218,17 +218,17 @@ func TestWentBack(t *testing.T) {
 		s := &swapped{Store: late}
 		k := over(t, s, a)
 		chain(t, k, 12)
-		must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+		must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
 		s.Store, s.epoch = early, epoch
 		for round := range 3 {
-			if _, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}); !errors.Is(err, kernel.ErrWentBack) {
+			if _, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[7]}); !errors.Is(err, kernel.ErrWentBack) {
 				t.Errorf("epoch %d, round %d: got %v, want ErrWentBack", epoch, round, err)
 			}
 			if round == 1 {
 				chain(t, over(t, early, a), 20)
 			}
 		}
-		must(over(t, s, a).Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+		must(over(t, s, a).Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
 		_, _ = early.Close(), late.Close()
 	}
 }
@@ -247,27 +247,27 @@ func TestNewEpoch(t *testing.T) {
 		lost := chain(t, k, 12)
 		narrow := policy.Default()
 		narrow.MaxNodes = 3
-		if err := k.RegisterPolicy(t.Context(), tenant, must(policy.Bind("p@1", narrow))); err != nil {
+		if err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("p@1", narrow))); err != nil {
 			t.Fatal(err)
 		}
 		requests := []kernel.Request{{Anchor: ids[7]}, {Anchor: ids[7], Policy: "p@1"}, {Anchor: lost[11]}}
 		for _, r := range requests {
-			must(k.Slice(t.Context(), tenant, r))
+			must(k.Slices().Cut(t.Context(), tenant, r))
 		}
 		for i := 8; i < grown; i++ { // another history, as long as the first or longer
-			must(other.Admit(t.Context(), tenant, []dag.Draft{{
+			must(other.Turns().Admit(t.Context(), tenant, []dag.Draft{{
 				ID: dag.ExternalTurnID("test", fmt.Sprint("another/", i)), Conversation: dag.ExternalConversationID("test", "chain"),
 				Parents: []dag.Parent{{ID: ids[7], Kind: dag.Reply}}, Role: dag.RoleUser, CreatedAt: dag.Time(i), Content: "another",
 			}}))
 		}
 		narrow.MaxNodes = 5
-		if err := other.RegisterPolicy(t.Context(), tenant, must(policy.Bind("p@1", narrow))); err != nil {
+		if err := other.Policies().Register(t.Context(), tenant, must(policy.Bind("p@1", narrow))); err != nil {
 			t.Fatal(err)
 		}
 		s.Store, s.epoch = early, 1
 		for i, r := range requests {
-			got, err := k.Slice(t.Context(), tenant, r)
-			want, wantErr := over(t, early, a).Slice(t.Context(), tenant, r)
+			got, err := k.Slices().Cut(t.Context(), tenant, r)
+			want, wantErr := over(t, early, a).Slices().Cut(t.Context(), tenant, r)
 			if (err == nil) != (wantErr == nil) || !errors.Is(err, store.ErrNotFound) != !errors.Is(wantErr, store.ErrNotFound) {
 				t.Fatalf("request %d: %v, want %v", i, err, wantErr)
 			}
@@ -288,8 +288,8 @@ func TestEpochEndsMeanwhile(t *testing.T) {
 		chain(t, over(t, late, a), 8)
 		ids := chain(t, over(t, early, a), 12) // so that nothing went back
 		s := &turning{swapped: swapped{Store: late}, next: early, at: question}
-		got := must(over(t, s, a).Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
-		want := must(over(t, early, a).Slice(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+		got := must(over(t, s, a).Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+		want := must(over(t, early, a).Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
 		if s.at > 0 {
 			if question < 4 {
 				t.Errorf("a slice put %d questions", question-1)
@@ -347,7 +347,7 @@ func TestOneQuestionForMany(t *testing.T) {
 		k := over(t, s, token.NewAuthority(ring(t, "k1")))
 		ids := chain(t, k, 12)
 		request := kernel.Request{Anchor: ids[11]}
-		must(k.Slice(t.Context(), tenant, request))
+		must(k.Slices().Cut(t.Context(), tenant, request))
 		for round := range 20 {
 			asked := s.asked.Load()
 			answer := make(chan struct{})
@@ -355,7 +355,7 @@ func TestOneQuestionForMany(t *testing.T) {
 			var all sync.WaitGroup
 			slice := func(least dag.Seq) {
 				all.Go(func() {
-					if asOf := must(k.Slice(t.Context(), tenant, request)).Slice.AsOf; asOf < least {
+					if asOf := must(k.Slices().Cut(t.Context(), tenant, request)).Slice.AsOf; asOf < least {
 						t.Errorf("a slice as of %d, asked for when the head was %d", asOf, least)
 					}
 				})
@@ -366,7 +366,7 @@ func TestOneQuestionForMany(t *testing.T) {
 				ID: dag.ExternalTurnID("test", fmt.Sprint("late/", round)), Conversation: dag.ExternalConversationID("test", "chain"),
 				Role: dag.RoleUser, CreatedAt: dag.Time(100 + round), Content: "late",
 			}
-			must(k.Admit(t.Context(), tenant, []dag.Draft{d}))
+			must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{d}))
 			for range 50 {
 				slice(dag.Seq(13 + round))
 			}

@@ -106,7 +106,7 @@ func TestNothingDamagedIsSigned(t *testing.T) {
 			if damage != nil {
 				damage(s)
 			}
-			_, err := over(t, s, authority).Slice(t.Context(), tenant, kernel.Request{Anchor: ids[4]})
+			_, err := over(t, s, authority).Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[4]})
 			if damage == nil {
 				if err != nil {
 					t.Fatal(err)
@@ -136,7 +136,7 @@ func TestLost(t *testing.T) {
 			good := stores["memory"](t)
 			k := over(t, good, authority)
 			ids := chain(t, k, 5)
-			issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[4]}))
+			issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[4]}))
 			s := &damagedStore{Store: good, record: func(r *store.Record) {
 				if r.Turn.ID == ids[2] {
 					take(r)
@@ -144,9 +144,9 @@ func TestLost(t *testing.T) {
 			}}
 			k = over(t, s, authority)
 			for what, replay := range map[string]func() (*kernel.Replay, error){
-				"bundle": func() (*kernel.Replay, error) { return k.Replay(t.Context(), tenant, issued.Bundle) },
+				"bundle": func() (*kernel.Replay, error) { return k.Slices().Replay(t.Context(), tenant, issued.Bundle) },
 				"slice id": func() (*kernel.Replay, error) {
-					return k.ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)
+					return k.Slices().ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)
 				},
 			} {
 				r, err := replay()
@@ -158,15 +158,15 @@ func TestLost(t *testing.T) {
 				}
 			}
 			if name == "gone" {
-				if _, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[4]}); !errors.Is(err, kernel.ErrDamaged) {
+				if _, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[4]}); !errors.Is(err, kernel.ErrDamaged) {
 					t.Errorf("a slice of it gave %v", err)
 				}
 				must(good.Erase(t.Context(), tenant, store.Event{Kind: store.Erasure, Turn: ids[2], Reason: "asked for"}))
-				r := must(k.Replay(t.Context(), tenant, issued.Bundle))
+				r := must(k.Slices().Replay(t.Context(), tenant, issued.Bundle))
 				if r.Outcome != kernel.Erased || len(r.Lost) != 0 {
 					t.Errorf("after the erasure: %s (%s)", r.Outcome, r.Reason)
 				}
-				must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[4]}))
+				must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[4]}))
 			}
 		})
 	}
@@ -182,15 +182,15 @@ func TestWithheldStays(t *testing.T) {
 			Phase: dag.Planning, HasSalience: true, CreatedAt: 9, Redacted: true, BodyDigest: dag.Digest{1},
 			Parents: []dag.Parent{{ID: ids[2], Kind: dag.Reply}},
 		}
-		must(k.Admit(t.Context(), tenant, []dag.Draft{withheld}))
-		issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: withheld.ID}))
+		must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{withheld}))
+		issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: withheld.ID}))
 		if b := must(gkslice.ParseBundle(issued.Bundle)); !slices.Equal(b.Redacted(), []dag.TurnID{withheld.ID}) {
 			t.Errorf("redacted are %v", b.Redacted())
 		}
-		if r := must(k.Replay(t.Context(), tenant, issued.Bundle)); r.Outcome != kernel.Identical {
+		if r := must(k.Slices().Replay(t.Context(), tenant, issued.Bundle)); r.Outcome != kernel.Identical {
 			t.Errorf("replay: %s (%s)", r.Outcome, r.Reason)
 		}
-		if r := must(k.ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)); r.Outcome != kernel.Identical {
+		if r := must(k.Slices().ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)); r.Outcome != kernel.Identical {
 			t.Errorf("replay by slice id: %s (%s)", r.Outcome, r.Reason)
 		}
 	})

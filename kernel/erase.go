@@ -16,7 +16,7 @@ const MaxReason = 1024
 // Everything else of the turn stays: old slices still verify and replay, and say
 // that the text is gone. Erasing twice gives the first event, and finishes the work
 // if the store could not the first time.
-func (k *Kernel) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, reason string) (_ store.Event, err error) {
+func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, reason string) (_ store.Event, err error) {
 	ctx, observed := k.observe(ctx, "erase")
 	defer func() { observed(err) }()
 	if reason == "" || len(reason) > MaxReason || !utf8.ValidString(reason) {
@@ -36,6 +36,6 @@ func (k *Kernel) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, 
 }
 
 // Events gives up to limit events numbered above after, ascending.
-func (k *Kernel) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
+func (k Turns) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
 	return k.store.Events(ctx, tenant, after, limit)
 }

@@ -21,13 +21,13 @@ var ErrErasedSince = errors.New("text of the slice was erased since")
 // if that is nil the newest, that was issued under a slice id. It is cut again, and
 // attested only if the bytes are those that were issued: else it is ErrErasedSince. A
 // bundle that was never issued is store.ErrNotFound.
-func (k *Kernel) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (_ *Evidence, err error) {
+func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (_ *Evidence, err error) {
 	ctx, observed := k.observe(ctx, "attest")
 	defer func() { observed(err) }()
-	if k.Identity().Name() == "" { // before the work
+	if k.ledger().Identity().Name() == "" { // before the work
 		return nil, identity.ErrNone
 	}
-	records, err := k.Issued(ctx, tenant, id)
+	records, err := k.slices().Issued(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (k *Kernel) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice
 		return nil, fmt.Errorf("slice %s of tenant %s: %w", id, tenant, ErrNoAttestation)
 	}
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
-	again, err := steady(k, func(c *keeping) (*recut, error) { return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal) })
+	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal) })
 	if err != nil {
 		return nil, err
 	}

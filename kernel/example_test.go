@@ -51,7 +51,7 @@ func Example() {
 	question := dag.ExternalTurnID("example", "1")
 	answer := dag.ExternalTurnID("example", "2")
 	conversation := dag.ExternalConversationID("example", "talk")
-	_, err = k.Admit(ctx, dag.DefaultTenant, []dag.Draft{
+	_, err = k.Turns().Admit(ctx, dag.DefaultTenant, []dag.Draft{
 		{ID: question, Conversation: conversation, Role: dag.RoleUser, CreatedAt: 1, Content: "May I deploy?"},
 		{ID: answer, Conversation: conversation, Role: dag.RoleAssistant, CreatedAt: 2, Content: "Not before the tests pass.",
 			Parents: []dag.Parent{{ID: question, Kind: dag.Reply}}},
@@ -59,11 +59,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	issued, err := k.Slice(ctx, dag.DefaultTenant, kernel.Request{Anchor: answer})
+	issued, err := k.Slices().Cut(ctx, dag.DefaultTenant, kernel.Request{Anchor: answer})
 	if err != nil {
 		log.Fatal(err)
 	}
-	evidence, verdict := k.Verify(issued.Bundle)
+	evidence, verdict := k.Slices().Verify(issued.Bundle)
 	if !evidence.OK() {
 		log.Fatal(verdict.Reason)
 	}

@@ -9,13 +9,13 @@ import (
 
 // Explain says why a turn is in the slice of a request, or why it is not. It
 // issues nothing.
-func (k *Kernel) Explain(ctx context.Context, tenant dag.Tenant, r Request, turn dag.TurnID) (_ slice.Explanation, err error) {
+func (k Slices) Explain(ctx context.Context, tenant dag.Tenant, r Request, turn dag.TurnID) (_ slice.Explanation, err error) {
 	ctx, observed := k.observe(ctx, "explain")
 	defer func() { observed(err) }()
-	return steady(k, func(c *keeping) (slice.Explanation, error) { return c.explain(ctx, tenant, r, turn) })
+	return steady(k.engine, func(c *cache) (slice.Explanation, error) { return c.explain(ctx, tenant, r, turn) })
 }
 
-func (c *keeping) explain(ctx context.Context, tenant dag.Tenant, r Request, turn dag.TurnID) (slice.Explanation, error) {
+func (c *cache) explain(ctx context.Context, tenant dag.Tenant, r Request, turn dag.TurnID) (slice.Explanation, error) {
 	p, err := c.policy(ctx, tenant, r.Policy)
 	if err != nil {
 		return slice.Explanation{}, err

@@ -28,7 +28,7 @@ type ExportReport struct {
 // that they concern are, without text. Events take sequence numbers, so what was
 // admitted after one gets a smaller number elsewhere, and a bundle cut after one
 // replays only here.
-func (k *Kernel) Export(ctx context.Context, tenant dag.Tenant, conversation *dag.ConversationID, to io.Writer) (ExportReport, error) {
+func (k Turns) Export(ctx context.Context, tenant dag.Tenant, conversation *dag.ConversationID, to io.Writer) (ExportReport, error) {
 	var r ExportReport
 	out := bufio.NewWriterSize(to, 1<<16)
 	var line []byte
@@ -101,8 +101,8 @@ func draft(r *store.Record) (dag.Draft, error) {
 	return d, nil
 }
 
-// Turns calls fn with the turns of a conversation in the order of admission.
-func (k *Kernel) Turns(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, fn func(dag.Seq, *dag.Draft) error) error {
+// Each calls fn with the turns of a conversation in the order of admission.
+func (k Turns) Each(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, fn func(dag.Seq, *dag.Draft) error) error {
 	return k.store.Scan(ctx, tenant, 0, &conversation, func(rec *store.Record) error {
 		d, err := draft(rec)
 		if err != nil {

@@ -25,8 +25,8 @@ type factCache struct {
 	written *byteLRU[writtenKey, knowledge.Written]
 
 	mu          sync.Mutex
-	tenants     *lru.Cache[dag.Tenant, *knowing] // under mu, so that there is one of each
-	generations atomic.Uint64                    // the last one that was given out
+	tenants     *lru.Cache[dag.Tenant, *tenantFacts] // under mu, so that there is one of each
+	generations atomic.Uint64                        // the last one that was given out
 }
 
 // An edgeKey names the edges of a name in one direction. A tenant gets another generation
@@ -48,8 +48,8 @@ type answerKey struct {
 	query  string
 }
 
-// knowing is what is known of one tenant's knowledge.
-type knowing struct {
+// tenantFacts is the cached state of one tenant's facts.
+type tenantFacts struct {
 	mu         sync.Mutex // held while it is brought up to date
 	upTo       dag.Seq    // acts up to this number are looked at
 	head       dag.Seq    // that was seen last
@@ -62,7 +62,7 @@ type knowing struct {
 }
 
 func newFactCache(s steadyStore, bytes int) (*factCache, error) {
-	tenants, err := lru.New[dag.Tenant, *knowing](keptAnnounced)
+	tenants, err := lru.New[dag.Tenant, *tenantFacts](keptAnnounced)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
@@ -70,12 +70,12 @@ func newFactCache(s steadyStore, bytes int) (*factCache, error) {
 		written: newByteLRU[writtenKey, knowledge.Written](keptWritten), tenants: tenants}, nil
 }
 
-func (f *factCache) of(tenant dag.Tenant) *knowing {
+func (f *factCache) of(tenant dag.Tenant) *tenantFacts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k, ok := f.tenants.Get(tenant)
 	if !ok {
-		k = &knowing{past: map[dag.Seq]*normalize.Table{}, generation: f.generations.Add(1)}
+		k = &tenantFacts{past: map[dag.Seq]*normalize.Table{}, generation: f.generations.Add(1)}
 		f.tenants.Add(tenant, k)
 	}
 	return k
@@ -86,7 +86,7 @@ type view struct {
 	f          *factCache
 	tenant     dag.Tenant
 	asOf       dag.Seq
-	generation uint64 // of knowing, as of upTo
+	generation uint64 // of tenantFacts, as of upTo
 	upTo       dag.Seq
 	aliases    *normalize.Table
 	early      bool // the store is not asked: what is not kept, or too much, is errNotKept
@@ -140,7 +140,7 @@ func (f *factCache) saw(tenant dag.Tenant, head dag.Seq) {
 
 // catchUp looks at the acts that came since, up to a number, and lets go of the edges that
 // they changed. Who begins has none, and reads those about aliases alone.
-func (f *factCache) catchUp(ctx context.Context, tenant dag.Tenant, k *knowing, to dag.Seq) error {
+func (f *factCache) catchUp(ctx context.Context, tenant dag.Tenant, k *tenantFacts, to dag.Seq) error {
 	if k.begun && to <= k.upTo {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (f *factCache) catchUp(ctx context.Context, tenant dag.Tenant, k *knowing, 
 			return err
 		}
 		for i := range acts {
-			if err := f.took(tenant, k, &acts[i]); err != nil {
+			if err := f.invalidate(tenant, k, &acts[i]); err != nil {
 				return err
 			}
 			from = acts[i].Seq
@@ -193,8 +193,8 @@ func (f *factCache) catchUp(ctx context.Context, tenant dag.Tenant, k *knowing, 
 	}
 }
 
-// took lets go of what an act changed.
-func (f *factCache) took(tenant dag.Tenant, k *knowing, r *knowledge.Recorded) error {
+// invalidate removes the cached edges that an act changes.
+func (f *factCache) invalidate(tenant dag.Tenant, k *tenantFacts, r *knowledge.Recorded) error {
 	a := &r.Act
 	switch {
 	case a.Kind == knowledge.Alias || a.Kind == knowledge.Unalias:
@@ -212,7 +212,7 @@ func (f *factCache) took(tenant dag.Tenant, k *knowing, r *knowledge.Recorded) e
 }
 
 // aliasesAsOf gives the table that counted as of a number.
-func (k *knowing) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
+func (k *tenantFacts) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 	n := len(k.aliasActs)
 	for n > 0 && k.aliasActs[n-1].Seq > asOf {
 		n--

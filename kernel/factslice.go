@@ -45,17 +45,17 @@ type IssuedFacts struct {
 	Record store.Issued
 }
 
-// FactSlice cuts, signs and records a slice of facts: what a traversal from some entities finds
+// Slice cuts, signs and records a slice of facts: what a traversal from some entities finds
 // under a policy, with the turns that are the evidence. The same request as of the same number
 // gives the same bytes unless the signing key changed in between.
-func (k *Kernel) FactSlice(ctx context.Context, tenant dag.Tenant, r FactRequest) (_ *IssuedFacts, err error) {
+func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r FactRequest) (_ *IssuedFacts, err error) {
 	ctx, observed := k.observe(ctx, "fact_slice")
 	defer func() { observed(err) }()
 	q, err := r.question()
 	if err != nil {
 		return nil, err
 	}
-	return steady(k, func(c *keeping) (*IssuedFacts, error) {
+	return steady(k.engine, func(c *cache) (*IssuedFacts, error) {
 		at, err := asOf(ctx, c.store, tenant, r.AsOf)
 		if err != nil {
 			return nil, err
@@ -71,7 +71,7 @@ func (k *Kernel) FactSlice(ctx context.Context, tenant dag.Tenant, r FactRequest
 // startsEarlier adds to the entities that a request names those which its names are under
 // earlier rules, if a fact of these is recorded. In a bundle each is a start of its own: whoever
 // reads it sees under which name a fact was learned.
-func (c *keeping) startsEarlier(ctx context.Context, tenant dag.Tenant, r *FactRequest, starts []string, at dag.Seq) ([]string, error) {
+func (c *cache) startsEarlier(ctx context.Context, tenant dag.Tenant, r *FactRequest, starts []string, at dag.Seq) ([]string, error) {
 	starts = slices.Clip(starts)
 	for _, written := range r.Start {
 		for _, name := range normalize.Earlier(written) {
@@ -96,7 +96,7 @@ func (c *keeping) startsEarlier(ctx context.Context, tenant dag.Tenant, r *FactR
 	return starts, nil
 }
 
-func (c *keeping) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, given dag.Seq) (*IssuedFacts, error) {
+func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, given dag.Seq) (*IssuedFacts, error) {
 	if id == "" {
 		id = facts.PolicyID
 	}
@@ -137,7 +137,7 @@ func (c *keeping) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Que
 }
 
 // cutFacts cuts a slice of facts, without a seal.
-func (c *keeping) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, p policy.Registered, given dag.Seq) (*facts.Bundle, error) {
+func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, p policy.Registered, given dag.Seq) (*facts.Bundle, error) {
 	params, err := facts.PolicyOf(p)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (c *keeping) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 }
 
 // leavesOf returns the function that looks up the leaf hashes of turns.
-func (c *keeping) leavesOf(tenant dag.Tenant) facts.Leaves {
+func (c *cache) leavesOf(tenant dag.Tenant) facts.Leaves {
 	return func(ctx context.Context, turns []dag.TurnID, leaf func(dag.TurnID, dag.Digest)) error {
 		records, err := c.store.Turns(ctx, tenant, turns)
 		for i := range records {
@@ -200,7 +200,7 @@ func (f *factCache) traverse(ctx context.Context, v *view, q knowledge.Query) (k
 
 // replayFacts is Replay for a bundle of facts. All of it follows from what was known as of its
 // number, so it is identical or different, and never erased.
-func (k *Kernel) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
+func (k *engine) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
 	b, err := facts.Parse(bundle)
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func (k *Kernel) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []by
 		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
 	}
 	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf}
-	again, err := steady(k, func(c *keeping) ([]byte, error) {
+	again, err := steady(k, func(c *cache) ([]byte, error) {
 		return c.cutFactsAgain(ctx, tenant, b.Question, b.Provenance.PolicyID, b.AsOf, b.Seal)
 	})
 	switch {
@@ -232,7 +232,7 @@ func (r *Replay) compareBytes(again, bundle []byte) {
 }
 
 // cutFactsAgain makes the bundle that a claim leads to.
-func (c *keeping) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
+func (c *cache) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
 	if asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
 	}

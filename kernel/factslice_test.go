@@ -42,7 +42,7 @@ func TestFactSlices(t *testing.T) {
 			k := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
 			turns := chain(t, k, 5)
 			for id, p := range factPolicies {
-				if err := k.RegisterPolicy(ctx, tenant, must(policy.Bind(id, p))); err != nil {
+				if err := k.Policies().Register(ctx, tenant, must(policy.Bind(id, p))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -63,10 +63,10 @@ func TestFactSlices(t *testing.T) {
 						}
 					}
 				}
-				if _, err := k.Learn(ctx, tenant, acts); err != nil {
+				if _, err := k.Facts().Learn(ctx, tenant, acts); err != nil {
 					continue // an alias that is another's
 				}
-				head := must(k.Head(ctx, tenant))
+				head := must(k.Turns().Head(ctx, tenant))
 				request := kernel.FactRequest{Start: []string{fmt.Sprintf("E%d", r.IntN(6)), "other name 1", "Other-Name-1"}}
 				if r.IntN(2) == 0 {
 					request.AsOf = 1 + dag.Seq(r.IntN(int(head)))
@@ -77,7 +77,7 @@ func TestFactSlices(t *testing.T) {
 				}
 				for id, p := range factPolicies {
 					request.Policy = id
-					issued := must(k.FactSlice(ctx, tenant, request))
+					issued := must(k.Facts().Slice(ctx, tenant, request))
 					bundles = append(bundles, issued.Bundle)
 					b := checkFactSlice(t, k, issued, request, p)
 					counted, named, aliased = counted+len(b.Facts), named+len(b.Evidence), aliased+len(b.Aliases)
@@ -88,9 +88,9 @@ func TestFactSlices(t *testing.T) {
 			}
 			k = over(t, s, token.NewAuthority(ring(t, "k1"))) // which has kept nothing
 			for _, data := range bundles {
-				replayed := must(k.Replay(ctx, tenant, data))
+				replayed := must(k.Slices().Replay(ctx, tenant, data))
 				id := must(facts.Parse(data)).Provenance.SliceID
-				if byID := must(k.ReplayIssued(ctx, tenant, id)); replayed.Outcome != kernel.Identical || byID.Outcome != kernel.Identical {
+				if byID := must(k.Slices().ReplayIssued(ctx, tenant, id)); replayed.Outcome != kernel.Identical || byID.Outcome != kernel.Identical {
 					t.Fatalf("%s\n%+v\n%+v", data, replayed, byID)
 				}
 			}
@@ -106,12 +106,12 @@ func TestFactSlices(t *testing.T) {
 func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, r kernel.FactRequest, p facts.Policy) *facts.Bundle {
 	t.Helper()
 	ctx := t.Context()
-	evidence, verdict := k.VerifyFactsFor(tenant, issued.Bundle)
+	evidence, verdict := k.Facts().VerifyFor(tenant, issued.Bundle)
 	if !evidence.OK() || verdict.Outcome != token.Verified {
 		t.Fatalf("%s\n%+v", issued.Bundle, verdict)
 	}
 	b := must(facts.Parse(issued.Bundle))
-	want := must(k.Traverse(ctx, tenant, kernel.Traversal{
+	want := must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{
 		Start: r.Start, Predicates: p.Follows(), Direction: p.Direction, MaxHops: p.MaxHops, MaxResults: p.MaxResults,
 		MinConfidence: p.MinConfidence, AsOf: r.AsOf, ValidAt: r.ValidAt,
 	}))
@@ -135,11 +135,11 @@ func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, 
 		t.Fatalf("%d facts, and the paths have %d", len(b.Facts), len(used))
 	}
 	for _, turn := range b.Evidence {
-		if record := must(k.Turn(ctx, tenant, turn.ID)); turn.Leaf != slice.TurnLeaf(&record.Turn) {
+		if record := must(k.Turns().Get(ctx, tenant, turn.ID)); turn.Leaf != slice.TurnLeaf(&record.Turn) {
 			t.Fatalf("turn %s has leaf %s", turn.ID, turn.Leaf)
 		}
 	}
-	proof := must(k.Prove(ctx, tenant, issued.Record.Leaf))
+	proof := must(k.Ledger().Prove(ctx, tenant, issued.Record.Leaf))
 	leaf, ok := must(ledger.ParseLeaf(proof.Leaf)).(*ledger.FactsLeaf)
 	if !ok || leaf.Bundle != dag.Digest(sha256.Sum256(issued.Bundle)) || leaf.PolicyID != b.Provenance.PolicyID || leaf.AsOf != b.AsOf {
 		t.Fatalf("leaf %d of the ledger is %s", issued.Record.Leaf, proof.Leaf)
@@ -149,7 +149,7 @@ func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, 
 			t.Fatalf("the leaf lets questions be tried out by %s: %s", named, proof.Leaf)
 		}
 	}
-	if at := must(k.Located(ctx, tenant, issued.Bundle)); at != issued.Record.Leaf {
+	if at := must(k.Ledger().Located(ctx, tenant, issued.Bundle)); at != issued.Record.Leaf {
 		t.Fatalf("the bundle is said to be leaf %d, not %d", at, issued.Record.Leaf)
 	}
 	return b
@@ -161,17 +161,17 @@ func TestFactSliceReplays(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, "memory")
 	k := over(t, s, token.NewAuthority(ring(t, "k1")))
-	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "wrote", "Note G"), fact(t, "Note G", "about", "numbers")}))
-	issued := must(k.FactSlice(ctx, tenant, kernel.FactRequest{Start: []string{"Ada"}}))
-	again := must(k.FactSlice(ctx, tenant, kernel.FactRequest{Start: []string{"ADA"}}))
+	must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "wrote", "Note G"), fact(t, "Note G", "about", "numbers")}))
+	issued := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"Ada"}}))
+	again := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"ADA"}}))
 	if string(again.Bundle) != string(issued.Bundle) || again.Record != issued.Record {
 		t.Errorf("the same question has another answer: %s", again.Bundle)
 	}
-	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "knew", "Babbage"), alias("countess", "ada")}))
+	must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "knew", "Babbage"), alias("countess", "ada")}))
 	replay := func(change func(b *facts.Bundle)) *kernel.Replay {
 		b := must(facts.Parse(issued.Bundle))
 		change(b)
-		return must(k.Replay(ctx, tenant, b.Append(nil)))
+		return must(k.Slices().Replay(ctx, tenant, b.Append(nil)))
 	}
 	if r := replay(func(*facts.Bundle) {}); r.Outcome != kernel.Identical {
 		t.Errorf("%+v", r)
@@ -194,21 +194,21 @@ func TestFactSliceReplays(t *testing.T) {
 			t.Errorf("%s: %+v", what, r)
 		}
 	}
-	if _, err := k.Replay(ctx, "other", issued.Bundle); !errors.Is(err, kernel.ErrTenant) {
+	if _, err := k.Slices().Replay(ctx, "other", issued.Bundle); !errors.Is(err, kernel.ErrTenant) {
 		t.Errorf("another tenant's: %v", err)
 	}
-	if _, err := k.Replay(ctx, tenant, issued.Bundle[:len(issued.Bundle)-1]); !errors.Is(err, slice.ErrMalformed) {
+	if _, err := k.Slices().Replay(ctx, tenant, issued.Bundle[:len(issued.Bundle)-1]); !errors.Is(err, slice.ErrMalformed) {
 		t.Errorf("cut short: %v", err)
 	}
-	if _, v := k.VerifyFactsFor("other", issued.Bundle); v.Outcome != token.KeyUnknown {
+	if _, v := k.Facts().VerifyFor("other", issued.Bundle); v.Outcome != token.KeyUnknown {
 		t.Errorf("for another tenant: %+v", v)
 	}
-	if a, v := k.Verify(issued.Bundle); a.OK() || v.Outcome != token.UnknownVersion {
+	if a, v := k.Slices().Verify(issued.Bundle); a.OK() || v.Outcome != token.UnknownVersion {
 		t.Errorf("as a bundle of turns: %+v", v)
 	}
 	// fsck cuts again in the order of issue: under the alias, then as of a number before it.
 	for _, asOf := range []dag.Seq{4, 3} {
-		b := must(k.FactSlice(ctx, tenant, kernel.FactRequest{Start: []string{"countess"}, AsOf: asOf})).Facts
+		b := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"countess"}, AsOf: asOf})).Facts
 		if (len(b.Aliases) == 1) != (asOf != 3) {
 			t.Errorf("as of %d: aliases %v", asOf, b.Aliases)
 		}
@@ -218,22 +218,22 @@ func TestFactSliceReplays(t *testing.T) {
 	}
 	// A third party finds it in the ledger, and no attestation of it.
 	signed := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
-	proof := must(signed.Prove(ctx, tenant, issued.Record.Leaf)).Append(nil)
+	proof := must(signed.Ledger().Prove(ctx, tenant, issued.Record.Leaf)).Append(nil)
 	judge := trusting(t, somebody(t))
 	if v := judge.Judge(evidence.Files{Bundle: issued.Bundle, Proof: proof}); v.Outcome != evidence.Verified || v.Claim.Facts != 2 || v.Inclusion == nil {
 		t.Errorf("%+v", v)
 	}
-	other := must(signed.FactSlice(ctx, tenant, kernel.FactRequest{Start: []string{"Ada"}}))
+	other := must(signed.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"Ada"}}))
 	if v := judge.Judge(evidence.Files{Bundle: other.Bundle, Proof: proof}); v.Outcome != evidence.NotInLog {
 		t.Errorf("with the proof of another: %+v", v)
 	}
-	if _, err := signed.Attest(ctx, tenant, issued.Bundle); !errors.Is(err, kernel.ErrNoAttestation) {
+	if _, err := signed.Ledger().Attest(ctx, tenant, issued.Bundle); !errors.Is(err, kernel.ErrNoAttestation) {
 		t.Errorf("attested: %v", err)
 	}
-	if _, err := signed.AttestRecorded(ctx, tenant, issued.Facts.Provenance.SliceID, nil); !errors.Is(err, kernel.ErrNoAttestation) {
+	if _, err := signed.Ledger().AttestRecorded(ctx, tenant, issued.Facts.Provenance.SliceID, nil); !errors.Is(err, kernel.ErrNoAttestation) {
 		t.Errorf("attested as it was recorded: %v", err)
 	}
-	if _, err := signed.Located(ctx, tenant, again.Bundle[:9]); !errors.Is(err, slice.ErrMalformed) {
+	if _, err := signed.Ledger().Located(ctx, tenant, again.Bundle[:9]); !errors.Is(err, slice.ErrMalformed) {
 		t.Errorf("located: %v", err)
 	}
 }
@@ -243,10 +243,10 @@ func TestFactSliceRefuses(t *testing.T) {
 	ctx := t.Context()
 	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
 	ada := []string{"Ada"}
-	if _, err := k.FactSlice(ctx, tenant, kernel.FactRequest{Start: ada}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: ada}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("of nothing: %v", err)
 	}
-	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "wrote", "Note G")}))
+	must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "wrote", "Note G")}))
 	at := func(us int64) *dag.Time { v := dag.Time(us); return &v }
 	many := make([]string, knowledge.MaxStarts+1)
 	for i := range many {
@@ -266,20 +266,20 @@ func TestFactSliceRefuses(t *testing.T) {
 		"a time after all":   {kernel.FactRequest{Start: ada, ValidAt: at(int64(dag.MaxTime) + 1)}, knowledge.ErrQuery},
 		"another's defaults": {kernel.FactRequest{Start: ada, Policy: "facts@2"}, policy.ErrUnknown},
 	} {
-		if _, err := k.FactSlice(ctx, tenant, tc.FactRequest); !errors.Is(err, tc.want) {
+		if _, err := k.Facts().Slice(ctx, tenant, tc.FactRequest); !errors.Is(err, tc.want) {
 			t.Errorf("%s: %v, want %v", what, err, tc.want)
 		}
 	}
 	taken := must(policy.Bind(facts.PolicyID, facts.Policy{Direction: knowledge.Both, MaxHops: 1, MaxResults: 1}))
-	if err := k.RegisterPolicy(ctx, tenant, taken); !errors.Is(err, policy.ErrConflict) {
+	if err := k.Policies().Register(ctx, tenant, taken); !errors.Is(err, policy.ErrConflict) {
 		t.Errorf("facts@1 was given other parameters: %v", err)
 	}
 	turn := chain(t, k, 1)[0]
-	if _, err := k.Slice(ctx, tenant, kernel.Request{Anchor: turn, Policy: facts.PolicyID}); !errors.Is(err, policy.ErrMismatch) {
+	if _, err := k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: turn, Policy: facts.PolicyID}); !errors.Is(err, policy.ErrMismatch) {
 		t.Errorf("turns under facts@1: %v", err)
 	}
 	var ids []policy.ID
-	for _, p := range must(k.Policies(ctx, tenant)).All() {
+	for _, p := range must(k.Policies().All(ctx, tenant)).All() {
 		ids = append(ids, p.ID())
 	}
 	if !slices.Equal(ids, []policy.ID{policy.DefaultID, facts.PolicyID}) {

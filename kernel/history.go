@@ -58,7 +58,7 @@ func (h *histories) tenant(name dag.Tenant) *signedHistory {
 
 // mayIssue reports ErrForked if the tenant's ledger is known to have forked. It costs a load from
 // memory as long as none has.
-func (k *Kernel) mayIssue(tenant dag.Tenant) error {
+func (k *engine) mayIssue(tenant dag.Tenant) error {
 	if !k.histories.forked.Load() {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (k *Kernel) mayIssue(tenant dag.Tenant) error {
 }
 
 // fork notes that a tenant's ledger has forked, here and in the history.
-func (k *Kernel) fork(tenant dag.Tenant, reason string) error {
+func (k *engine) fork(tenant dag.Tenant, reason string) error {
 	err := fmt.Errorf("tenant %s: %w: %s; nothing is issued until its owner decides: restore the store that was signed, "+
 		"give this store an identity of its own, or run graphkernel identity adopt if this history is meant to go on under the name", tenant, ErrForked, reason)
 	k.histories.mu.Lock()
@@ -79,8 +79,8 @@ func (k *Kernel) fork(tenant dag.Tenant, reason string) error {
 }
 
 // continues checks, once for each tenant, that the ledger continues what the identity signed last.
-func (k *Kernel) continues(ctx context.Context, tenant dag.Tenant) error {
-	if k.config.History == nil || k.Identity().Name() == "" {
+func (k *engine) continues(ctx context.Context, tenant dag.Tenant) error {
+	if k.config.History == nil || k.ledger().Identity().Name() == "" {
 		return nil
 	}
 	k.histories.mu.Lock()
@@ -89,7 +89,7 @@ func (k *Kernel) continues(ctx context.Context, tenant dag.Tenant) error {
 	if s.fork != nil || s.checked {
 		return s.fork
 	}
-	last, ok, err := k.config.History.Last(k.Identity().Origin(tenant))
+	last, ok, err := k.config.History.Last(k.ledger().Identity().Origin(tenant))
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func Continues(ctx context.Context, s store.Store, tenant dag.Tenant, last ident
 
 // remember writes down what is about to be signed: the first time before anything leaves, then at most
 // every few seconds, since a longer history is only needed to notice a store that went back.
-func (k *Kernel) remember(tenant dag.Tenant, root ledger.Root) error {
+func (k *engine) remember(tenant dag.Tenant, root ledger.Root) error {
 	if k.config.History == nil {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (k *Kernel) remember(tenant dag.Tenant, root ledger.Root) error {
 	if !due {
 		return nil
 	}
-	return k.config.History.Change(k.Identity().Origin(tenant), func(was identity.Signed, ok bool) identity.Signed {
+	return k.config.History.Change(k.ledger().Identity().Origin(tenant), func(was identity.Signed, ok bool) identity.Signed {
 		if ok && (was.Root.Size >= root.Size || was.Forked != "") { // another process signed more, or saw a fork
 			return was
 		}
@@ -156,7 +156,7 @@ func (k *Kernel) remember(tenant dag.Tenant, root ledger.Root) error {
 }
 
 // bind remembers a history before the first thing of it is signed.
-func (k *Kernel) bind(ctx context.Context, tenant dag.Tenant) error {
+func (k *engine) bind(ctx context.Context, tenant dag.Tenant) error {
 	if k.config.History == nil {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (k *Kernel) bind(ctx context.Context, tenant dag.Tenant) error {
 	if bound {
 		return nil
 	}
-	root, err := k.Log(ctx, tenant)
+	root, err := k.ledger().Root(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -174,14 +174,14 @@ func (k *Kernel) bind(ctx context.Context, tenant dag.Tenant) error {
 }
 
 // heed takes note of witnesses that have cosigned another history.
-func (k *Kernel) heed(tenant dag.Tenant, root ledger.Root, refusals []witness.Refusal) error {
+func (k *engine) heed(tenant dag.Tenant, root ledger.Root, refusals []witness.Refusal) error {
 	for _, r := range refusals {
 		if !errors.Is(r.Err, witness.ErrFork) {
 			continue
 		}
 		reason := "the witness " + r.Error()
 		if k.config.History != nil {
-			err := k.config.History.Change(k.Identity().Origin(tenant), func(was identity.Signed, ok bool) identity.Signed {
+			err := k.config.History.Change(k.ledger().Identity().Origin(tenant), func(was identity.Signed, ok bool) identity.Signed {
 				if !ok {
 					was.Root = root
 				}

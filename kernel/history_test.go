@@ -35,21 +35,21 @@ func TestHistoryIsBound(t *testing.T) {
 	first := stores["memory"](t)
 	k := signing(t, first, id, path, nil)
 	ids := chain(t, k, 4)
-	issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[3]}))
-	must(k.Attest(t.Context(), tenant, issued.Bundle))
-	before := must(k.Log(t.Context(), tenant))
+	issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[3]}))
+	must(k.Ledger().Attest(t.Context(), tenant, issued.Bundle))
+	before := must(k.Ledger().Root(t.Context(), tenant))
 
 	again := signing(t, first, id, path, nil)
-	must(again.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[2]}))
-	must(again.Checkpoint(t.Context(), tenant))
+	must(again.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[2]}))
+	must(again.Ledger().Checkpoint(t.Context(), tenant))
 
 	second := stores["memory"](t)
 	other := signing(t, second, id, path, nil)
 	chain(t, other, 3)
 	refused := func(k *kernel.Kernel) {
 		t.Helper()
-		_, slicing := k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[2]})
-		_, signs := k.Checkpoint(t.Context(), tenant)
+		_, slicing := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[2]})
+		_, signs := k.Ledger().Checkpoint(t.Context(), tenant)
 		for what, err := range map[string]error{"slice": slicing, "checkpoint": signs} {
 			if !errors.Is(err, kernel.ErrForked) || !strings.Contains(err.Error(), "identity adopt") {
 				t.Errorf("%s: got %v, want ErrForked that says what to do", what, err)
@@ -57,7 +57,7 @@ func TestHistoryIsBound(t *testing.T) {
 		}
 	}
 	refused(other)
-	if r := must(other.Log(t.Context(), tenant)); r.Size != 0 {
+	if r := must(other.Ledger().Root(t.Context(), tenant)); r.Size != 0 {
 		t.Errorf("the refused kernel wrote %d leaves", r.Size)
 	}
 
@@ -66,8 +66,8 @@ func TestHistoryIsBound(t *testing.T) {
 		t.Fatalf("adopting gave %+v, %+v, %v", was, now, err)
 	}
 	other = signing(t, second, id, path, nil)
-	must(other.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[2]}))
-	must(other.Checkpoint(t.Context(), tenant))
+	must(other.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[2]}))
+	must(other.Ledger().Checkpoint(t.Context(), tenant))
 	refused(signing(t, first, id, path, nil))
 }
 
@@ -84,16 +84,16 @@ func TestWitnessedFork(t *testing.T) {
 	open := func() *kernel.Kernel { return signing(t, s, id, path, asker) }
 	k := open()
 	ids := chain(t, k, 4)
-	must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[3]}))
-	must(k.Checkpoint(t.Context(), tenant)) // a witness that is out of reach stops nothing
+	must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[3]}))
+	must(k.Ledger().Checkpoint(t.Context(), tenant)) // a witness that is out of reach stops nothing
 	status = http.StatusUnprocessableEntity
 	k = open()
-	if _, err := k.Checkpoint(t.Context(), tenant); !errors.Is(err, kernel.ErrForked) || !strings.Contains(err.Error(), "w: ") {
+	if _, err := k.Ledger().Checkpoint(t.Context(), tenant); !errors.Is(err, kernel.ErrForked) || !strings.Contains(err.Error(), "w: ") {
 		t.Errorf("got %v, want ErrForked that names the witness", err)
 	}
 	status = http.StatusServiceUnavailable
 	for _, k := range []*kernel.Kernel{k, open()} {
-		if _, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[1]}); !errors.Is(err, kernel.ErrForked) {
+		if _, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[1]}); !errors.Is(err, kernel.ErrForked) {
 			t.Errorf("a slice after that gave %v", err)
 		}
 	}

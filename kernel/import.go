@@ -48,8 +48,8 @@ type ChangedTurn struct {
 //
 // Reading, digests and storage overlap. Memory holds a few batches, and the
 // lines that stand before their parents in a file.
-func (k *Kernel) Import(ctx context.Context, tenant dag.Tenant, path string, opts ingest.Options) (ImportReport, error) {
-	im := &importing{k: k, tenant: tenant, conversations: map[dag.ConversationID]struct{}{}, work: make(chan work, 1), done: make(chan error, 1)}
+func (k Turns) Import(ctx context.Context, tenant dag.Tenant, path string, opts ingest.Options) (ImportReport, error) {
+	im := &importing{k: k.engine, tenant: tenant, conversations: map[dag.ConversationID]struct{}{}, work: make(chan work, 1), done: make(chan error, 1)}
 	var err error
 	if im.report.Head, err = k.store.Head(ctx, tenant); err != nil {
 		return im.report, err
@@ -82,7 +82,7 @@ func (k *Kernel) Import(ctx context.Context, tenant dag.Tenant, path string, opt
 // write on one of its own; held, report and conversations belong to write until
 // done has spoken.
 type importing struct {
-	k             *Kernel
+	k             *engine
 	tenant        dag.Tenant
 	work          chan work
 	done          chan error

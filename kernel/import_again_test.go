@@ -44,7 +44,7 @@ func TestChangedRecord(t *testing.T) {
 		}
 		plain := func(i int) string { return fmt.Sprint("prompt ", i) }
 		put("b", session("b", 3, plain))
-		must(k.Import(t.Context(), tenant, folder, ingest.Options{}))
+		must(k.Turns().Import(t.Context(), tenant, folder, ingest.Options{}))
 		put("a", session("a", 2, plain))
 		put("b", session("b", 5, func(i int) string {
 			if i == 1 {
@@ -55,7 +55,7 @@ func TestChangedRecord(t *testing.T) {
 		for c := 'c'; c < 'w'; c++ {
 			put(string(c), session(string(c), 2, plain))
 		}
-		r, err := k.Import(t.Context(), tenant, folder, ingest.Options{})
+		r, err := k.Turns().Import(t.Context(), tenant, folder, ingest.Options{})
 		want := []kernel.ChangedTurn{{ID: dag.ExternalTurnID("claude-code", "b-1"), Place: filepath.Join(folder, "b.jsonl") + ":2", Field: "content"}}
 		if err != nil || r.Admitted != 2+2+20*2 || r.Existing != 2 || r.Changed != 1 || !cmp.Equal(r.ChangedTurns, want) {
 			t.Errorf("%+v, %v", r, err)
@@ -100,8 +100,8 @@ func TestJudgedAsStored(t *testing.T) {
 		if err := ingest.Assign(&fresh); err != nil || fresh.Phase == old[0].Phase {
 			t.Fatalf("the rules do not differ on the first turn: %s, %s, %v", fresh.Phase, old[0].Phase, err)
 		}
-		must(k.Admit(t.Context(), tenant, old))
-		r, err := k.Admit(t.Context(), tenant, append(again, draft(7, "[thinking]\nNew.")))
+		must(k.Turns().Admit(t.Context(), tenant, old))
+		r, err := k.Turns().Admit(t.Context(), tenant, append(again, draft(7, "[thinking]\nNew.")))
 		if err != nil || r.Existing != 3 || r.Admitted != 1 {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -110,11 +110,11 @@ func TestJudgedAsStored(t *testing.T) {
 			d := draft(byte(i+1), s)
 			lines = append(lines, must(ingest.AppendLine(nil, &d)))
 		}
-		if r, err := k.Import(t.Context(), tenant, file(t, "again.jsonl", lines), ingest.Options{}); err != nil || r.Existing != 3 {
+		if r, err := k.Turns().Import(t.Context(), tenant, file(t, "again.jsonl", lines), ingest.Options{}); err != nil || r.Existing != 3 {
 			t.Errorf("lines: %+v, %v", r, err)
 		}
 		by := map[dag.TurnID]string{}
-		if err := k.Turns(t.Context(), tenant, dag.ConversationID{9}, func(_ dag.Seq, d *dag.Draft) error {
+		if err := k.Turns().Each(t.Context(), tenant, dag.ConversationID{9}, func(_ dag.Seq, d *dag.Draft) error {
 			by[d.ID] = d.Attrs[ingest.AttrPhaseBy]
 			return nil
 		}); err != nil {
@@ -127,12 +127,12 @@ func TestJudgedAsStored(t *testing.T) {
 		// What differs in more than the rules is a conflict, as before.
 		other := draft(1, "[thinking]\nSomething else.")
 		var conflict *store.ConflictError
-		if _, err := k.Admit(t.Context(), tenant, []dag.Draft{other}); !errors.As(err, &conflict) || conflict.ID != other.ID {
+		if _, err := k.Turns().Admit(t.Context(), tenant, []dag.Draft{other}); !errors.As(err, &conflict) || conflict.ID != other.ID {
 			t.Errorf("another text: %v", err)
 		}
 		own := draft(1, said[0])
 		own.Phase, own.Attrs = dag.Synthesis, map[string]string{"blocks": "thinking", ingest.AttrPhaseBy: ingest.Rules2}
-		if _, err := k.Admit(t.Context(), tenant, []dag.Draft{own}); !errors.As(err, &conflict) {
+		if _, err := k.Turns().Admit(t.Context(), tenant, []dag.Draft{own}); !errors.As(err, &conflict) {
 			t.Errorf("a phase that no rule assigned: %v", err)
 		}
 	})
@@ -173,7 +173,7 @@ func TestFailedImportNamesItsHead(t *testing.T) {
 	}
 	for left := range 5 {
 		k := over(t, &failingStore{Store: stores["memory"](t), left: left}, token.NewAuthority(ring(t, "k1")))
-		r, err := k.Import(t.Context(), tenant, folder, ingest.Options{})
+		r, err := k.Turns().Import(t.Context(), tenant, folder, ingest.Options{})
 		if !errors.Is(err, errDisk) || r.Admitted != 3*left || r.Head != dag.Seq(3*left) {
 			t.Errorf("after %d sessions: admitted %d, head %d, %v", left, r.Admitted, r.Head, err)
 		}

@@ -52,7 +52,7 @@ func file(t testing.TB, name string, lines [][]byte) string {
 func export(t testing.TB, k *kernel.Kernel) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if _, err := k.Export(t.Context(), tenant, nil, &out); err != nil {
+	if _, err := k.Turns().Export(t.Context(), tenant, nil, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -64,7 +64,7 @@ func TestExportImport(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		c := golden.Random(7, 300)
 		path := file(t, "turns.jsonl", lines(t, &c))
-		first, err := k.Import(t.Context(), tenant, path, ingest.Options{})
+		first, err := k.Turns().Import(t.Context(), tenant, path, ingest.Options{})
 		if err != nil || first.Admitted != len(c.Turns) || first.Edges != len(c.Edges) {
 			t.Fatalf("import: %+v, %v", first, err)
 		}
@@ -72,24 +72,24 @@ func TestExportImport(t *testing.T) {
 		if !bytes.Equal(written, must(os.ReadFile(path))) {
 			t.Error("export differs from what was imported")
 		}
-		again, err := k.Import(t.Context(), tenant, path, ingest.Options{})
+		again, err := k.Turns().Import(t.Context(), tenant, path, ingest.Options{})
 		if err != nil || again.Admitted != 0 || again.Existing != len(c.Turns) || again.Head != first.Head {
 			t.Errorf("importing again: %+v, %v", again, err)
 		}
 		anchor := must(dag.ParseTurnID(c.Anchor))
-		must(k.Erase(t.Context(), tenant, must(dag.ParseTurnID(c.Turns[0].ID)), "asked for"))
-		issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: anchor, AsOf: first.Head}))
+		must(k.Turns().Erase(t.Context(), tenant, must(dag.ParseTurnID(c.Turns[0].ID)), "asked for"))
+		issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: anchor, AsOf: first.Head}))
 		for name, open := range stores {
 			other := over(t, open(t), must(c.Authority()))
 			redacted := export(t, k)
 			if n := bytes.Count(redacted, []byte(`"redacted":true`)); n != 1 {
 				t.Fatalf("%d redacted lines, want 1", n)
 			}
-			must(other.Import(t.Context(), tenant, file(t, "export.jsonl", [][]byte{redacted}), ingest.Options{}))
+			must(other.Turns().Import(t.Context(), tenant, file(t, "export.jsonl", [][]byte{redacted}), ingest.Options{}))
 			if got := export(t, other); !bytes.Equal(got, redacted) {
 				t.Errorf("%s: an export with an erased turn does not come back", name)
 			}
-			got := must(other.Slice(t.Context(), tenant, kernel.Request{Anchor: anchor, AsOf: first.Head}))
+			got := must(other.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: anchor, AsOf: first.Head}))
 			if got.Slice.Provenance != issued.Slice.Provenance {
 				t.Errorf("%s: the slice of the copy is another one", name)
 			}
@@ -104,7 +104,7 @@ func TestLinesInAnyOrder(t *testing.T) {
 		all := lines(t, &c)
 		r := rand.New(rand.NewPCG(3, 3))
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		report, err := k.Import(t.Context(), tenant, file(t, "shuffled.jsonl", all), ingest.Options{})
+		report, err := k.Turns().Import(t.Context(), tenant, file(t, "shuffled.jsonl", all), ingest.Options{})
 		if err != nil || report.Admitted != len(c.Turns) {
 			t.Fatalf("import: %+v, %v", report, err)
 		}
@@ -120,23 +120,23 @@ func TestLinesThatCannotBeAdmitted(t *testing.T) {
 			t.Fatal("the last line has no parent; choose another seed")
 		}
 		path := file(t, "orphan.jsonl", [][]byte{all[len(all)-1]})
-		_, err := k.Import(t.Context(), tenant, path, ingest.Options{})
+		_, err := k.Turns().Import(t.Context(), tenant, path, ingest.Options{})
 		var orphan *store.ParentError
 		if !errors.As(err, &orphan) || orphan.Child != child.ID || !strings.Contains(err.Error(), path+":1") {
 			t.Errorf("a line without its parent: %v", err)
 		}
 		broken := bytes.Replace(all[1], []byte(`"role"`), []byte(`"rule"`), 1)
 		path = file(t, "broken.jsonl", [][]byte{all[0], broken, all[2]})
-		report, err := k.Import(t.Context(), tenant, path, ingest.Options{})
+		report, err := k.Turns().Import(t.Context(), tenant, path, ingest.Options{})
 		if err == nil || !strings.Contains(err.Error(), path+":2") || !strings.Contains(err.Error(), "rule") {
 			t.Errorf("a malformed line: %+v, %v", report, err)
 		}
 		changed := must(ingest.ReadLine(all[0][:len(all[0])-1]))
-		must(k.Admit(t.Context(), tenant, []dag.Draft{changed}))
+		must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{changed}))
 		changed.Content += "!"
 		path = file(t, "conflict.jsonl", [][]byte{must(ingest.AppendLine(nil, &changed))})
 		var conflict *store.ConflictError
-		if _, err := k.Import(t.Context(), tenant, path, ingest.Options{}); !errors.As(err, &conflict) || !strings.Contains(err.Error(), path+":1") {
+		if _, err := k.Turns().Import(t.Context(), tenant, path, ingest.Options{}); !errors.As(err, &conflict) || !strings.Contains(err.Error(), path+":1") {
 			t.Errorf("a line that contradicts the store: %v", err)
 		}
 	})
@@ -164,7 +164,7 @@ func TestRealTranscripts(t *testing.T) {
 		t.Run(folder, func(t *testing.T) {
 			path := data(t, folder)
 			eachStore(t, func(t *testing.T, k *kernel.Kernel) {
-				first, err := k.Import(t.Context(), tenant, path, ingest.Options{})
+				first, err := k.Turns().Import(t.Context(), tenant, path, ingest.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -176,7 +176,7 @@ func TestRealTranscripts(t *testing.T) {
 					t.Errorf("%d records, %d admitted, %d existing, %d skipped", first.Read.Records, first.Admitted, first.Existing, skipped)
 				}
 				before := export(t, k)
-				again, err := k.Import(t.Context(), tenant, path, ingest.Options{})
+				again, err := k.Turns().Import(t.Context(), tenant, path, ingest.Options{})
 				if err != nil || again.Admitted != 0 || again.Existing != first.Admitted+first.Existing || again.Head != first.Head {
 					t.Errorf("again: %+v, %v", again, err)
 				}
@@ -195,12 +195,12 @@ func TestRealTranscripts(t *testing.T) {
 func TestKnownAnswer(t *testing.T) {
 	path := data(t, "entire")
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
-		must(k.Import(t.Context(), tenant, path, ingest.Options{}))
+		must(k.Turns().Import(t.Context(), tenant, path, ingest.Options{}))
 		commit := must(dag.ReadTime("2026-02-06T10:05:28Z"))
 		session := must(dag.ParseConversationID("768de5d6-9fad-475b-8a4f-dfa7ddc01bb0"))
 		var anchor dag.TurnID
 		var at dag.Seq
-		err := k.Turns(t.Context(), tenant, session, func(seq dag.Seq, d *dag.Draft) error {
+		err := k.Turns().Each(t.Context(), tenant, session, func(seq dag.Seq, d *dag.Draft) error {
 			if d.CreatedAt <= commit {
 				anchor, at = d.ID, seq
 			}
@@ -209,7 +209,7 @@ func TestKnownAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: anchor, AsOf: at}))
+		issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: anchor, AsOf: at}))
 		var prompts []string
 		for _, s := range issued.Slice.Turns {
 			for _, p := range []string{"079a02ab", "18d70008"} {
@@ -231,20 +231,20 @@ func TestIRC(t *testing.T) {
 	source := data(t, filepath.Join("irc", "irc-ubuntu-gold.jsonl"))
 	path, n := ircLines(t, source)
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
-		report, err := k.Import(t.Context(), tenant, path, ingest.Options{})
+		report, err := k.Turns().Import(t.Context(), tenant, path, ingest.Options{})
 		if err != nil || report.Admitted != n {
 			t.Fatalf("%+v, %v, want %d turns", report, err, n)
 		}
 		replayed, several := 0, 0
 		for i := 0; i < n; i += n / 300 {
-			issued, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: ircAnchors[i]})
+			issued, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ircAnchors[i]})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e, v := k.Verify(issued.Bundle); !e.OK() {
+			if e, v := k.Slices().Verify(issued.Bundle); !e.OK() {
 				t.Fatalf("%s: %s", v.Outcome, v.Reason)
 			}
-			r, err := k.Replay(t.Context(), tenant, issued.Bundle)
+			r, err := k.Slices().Replay(t.Context(), tenant, issued.Bundle)
 			if err != nil || r.Outcome != kernel.Identical {
 				t.Fatalf("%+v, %v", r, err)
 			}

@@ -81,8 +81,55 @@ func unobserved(ctx context.Context, _ string) (context.Context, func(error)) {
 	return ctx, func(error) {}
 }
 
-// A Kernel is the engine. It is safe for use by many goroutines.
-type Kernel struct {
+// A Kernel is the engine that programs embed. It is safe for use by many goroutines. What it
+// does is found in its facets; they share all that it knows, and cost nothing to make.
+type Kernel struct{ *engine }
+
+// Turns returns the facet of turns: they are admitted, read and erased.
+func (k *Kernel) Turns() Turns { return Turns(*k) }
+
+// Slices returns the facet of slices of turns: they are cut, verified, explained and replayed.
+func (k *Kernel) Slices() Slices { return Slices(*k) }
+
+// Policies returns the facet of the policies that slices and facts are cut under.
+func (k *Kernel) Policies() Policies { return Policies(*k) }
+
+// Facts returns the facet of what is known beside the turns, and of signed slices of it.
+func (k *Kernel) Facts() Facts { return Facts(*k) }
+
+// Keys returns the facet of the API keys that open a service.
+func (k *Kernel) Keys() Keys { return Keys(*k) }
+
+// Ledger returns the facet of the tenant's log, and of what is signed for third parties.
+func (k *Kernel) Ledger() Ledger { return Ledger(*k) }
+
+// Turns are a kernel's turns.
+type Turns struct{ *engine }
+
+// Slices are a kernel's slices of turns.
+type Slices struct{ *engine }
+
+// Policies are a kernel's policies.
+type Policies struct{ *engine }
+
+// Facts are a kernel's facts.
+type Facts struct{ *engine }
+
+// Keys are a kernel's API keys.
+type Keys struct{ *engine }
+
+// Ledger is a kernel's log, with the identity that signs it.
+type Ledger struct{ *engine }
+
+func (k *engine) turns() Turns       { return Turns{k} }
+func (k *engine) slices() Slices     { return Slices{k} }
+func (k *engine) keys() Keys         { return Keys{k} }
+func (k *engine) policies() Policies { return Policies{k} }
+func (k *engine) facts() Facts       { return Facts{k} }
+func (k *engine) ledger() Ledger     { return Ledger{k} }
+
+// An engine is what the facets share.
+type engine struct {
 	config    Config // with nothing left to its default
 	store     store.Store
 	authority *token.Authority
@@ -94,8 +141,8 @@ type Kernel struct {
 	salts     io.Reader
 	turnstile turnstile
 	heads     heads
-	kept      atomic.Pointer[keeping]
-	keys      *keys
+	kept      atomic.Pointer[cache]
+	keyCache  *keys
 	changes   changes
 
 	identity    replaceable
@@ -148,7 +195,7 @@ func Open(c Config) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kernel{
+	k := &engine{
 		config:    c,
 		store:     c.Store,
 		authority: c.Authority,
@@ -157,22 +204,22 @@ func Open(c Config) (*Kernel, error) {
 		observe:   c.Observe,
 		salts:     c.Rand,
 		turnstile: make(turnstile, c.Parallel),
-		keys:      apiKeys,
+		keyCache:  apiKeys,
 	}
 	k.identity.id = c.Identity
 	if k.checkpoints.kept, err = lru.New[dag.Tenant, *cosigned](keptAnnounced); err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	kept, err := k.newKeeping(c.Store.Epoch())
+	kept, err := k.newCache(c.Store.Epoch())
 	if err != nil {
 		return nil, err
 	}
 	k.kept.Store(kept)
-	return k, nil
+	return &Kernel{k}, nil
 }
 
 // now stamps with the clock that was handed in.
-func (k *Kernel) now() (dag.Time, error) {
+func (k *engine) now() (dag.Time, error) {
 	t, err := dag.TimeOf(k.clock())
 	if err != nil {
 		return 0, fmt.Errorf("kernel: the clock: %w", err)
@@ -181,11 +228,11 @@ func (k *Kernel) now() (dag.Time, error) {
 }
 
 // Head gives a tenant's newest sequence number.
-func (k *Kernel) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
+func (k Turns) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
 	return k.store.Head(ctx, tenant)
 }
 
 // Conversations lists up to limit conversations with ids above after, ascending.
-func (k *Kernel) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]store.Conversation, error) {
+func (k Turns) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]store.Conversation, error) {
 	return k.store.Conversations(ctx, tenant, after, limit)
 }

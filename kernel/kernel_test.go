@@ -144,14 +144,14 @@ func TestSameBytesAsInMemory(t *testing.T) {
 				some := drafts(t, &c)
 				r := rand.New(rand.NewPCG(seed, 9))
 				r.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
-				if _, err := k.Admit(t.Context(), tenant, some); err != nil {
+				if _, err := k.Turns().Admit(t.Context(), tenant, some); err != nil {
 					t.Fatalf("%s: %v", c.Name, err)
 				}
 				p := must(c.Registered())
-				if err := k.RegisterPolicy(t.Context(), tenant, p); err != nil {
+				if err := k.Policies().Register(t.Context(), tenant, p); err != nil {
 					t.Fatal(err)
 				}
-				got, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: must(dag.ParseTurnID(c.Anchor)), Policy: p.ID()})
+				got, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: must(dag.ParseTurnID(c.Anchor)), Policy: p.ID()})
 				if err != nil {
 					t.Fatalf("%s: %v", c.Name, err)
 				}
@@ -198,7 +198,7 @@ func chain(t testing.TB, k *kernel.Kernel, n int) []dag.TurnID {
 			some[i].Parents = []dag.Parent{{ID: ids[i-1], Kind: dag.Reply}}
 		}
 	}
-	if _, err := k.Admit(t.Context(), tenant, some); err != nil {
+	if _, err := k.Turns().Admit(t.Context(), tenant, some); err != nil {
 		t.Fatal(err)
 	}
 	return ids
@@ -210,10 +210,10 @@ func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {
 			authority := token.NewAuthority(ring(t, "k1"))
 			k := over(t, open(t), authority)
 			ids := chain(t, k, 30)
-			issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[20]}))
+			issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[20]}))
 			outcome := func(bundle []byte, want kernel.ReplayOutcome) *kernel.Replay {
 				t.Helper()
-				r, err := k.Replay(t.Context(), tenant, bundle)
+				r, err := k.Slices().Replay(t.Context(), tenant, bundle)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -230,11 +230,11 @@ func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {
 				ID: dag.ExternalTurnID("test", "later"), Conversation: dag.ExternalConversationID("test", "elsewhere"),
 				Parents: []dag.Parent{{ID: ids[20], Kind: dag.Spawn}}, Role: dag.RoleAssistant, CreatedAt: 1, Content: "later",
 			}}
-			if _, err := k.Admit(t.Context(), tenant, grow); err != nil {
+			if _, err := k.Turns().Admit(t.Context(), tenant, grow); err != nil {
 				t.Fatal(err)
 			}
 			outcome(issued.Bundle, kernel.Identical)
-			now := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[20]}))
+			now := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[20]}))
 			if now.Slice.Provenance == issued.Slice.Provenance {
 				t.Error("a child in another conversation did not change the slice")
 			}
@@ -246,13 +246,13 @@ func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {
 			if !errors.Is(r.Token, token.ErrKeyRetired) {
 				t.Errorf("token: %v, want %v", r.Token, token.ErrKeyRetired)
 			}
-			if e, v := k.Verify(issued.Bundle); e.OK() || v.Outcome != token.KeyRetired {
+			if e, v := k.Slices().Verify(issued.Bundle); e.OK() || v.Outcome != token.KeyRetired {
 				t.Errorf("verify: %s, want %s", v.Outcome, token.KeyRetired)
 			}
 
 			// Text goes; the selection stays.
-			event := must(k.Erase(t.Context(), tenant, ids[18], "asked for"))
-			again := must(k.Erase(t.Context(), tenant, ids[18], "asked again"))
+			event := must(k.Turns().Erase(t.Context(), tenant, ids[18], "asked for"))
+			again := must(k.Turns().Erase(t.Context(), tenant, ids[18], "asked again"))
 			if event.Seq == 0 || again != event {
 				t.Errorf("erasing twice: %+v, then %+v", event, again)
 			}
@@ -260,7 +260,7 @@ func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {
 			if len(r.Erased) != 1 || r.Erased[0] != ids[18] {
 				t.Errorf("erased: %v, want %s", r.Erased, ids[18])
 			}
-			if r := must(k.ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)); r.Outcome != kernel.Erased {
+			if r := must(k.Slices().ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)); r.Outcome != kernel.Erased {
 				t.Errorf("replay by slice id: %s (%s)", r.Outcome, r.Reason)
 			}
 			forged := must(slice.ParseBundle(issued.Bundle))
@@ -270,14 +270,14 @@ func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {
 				}
 			}
 			outcome(forged.Append(nil), kernel.Different) // though the store cannot say any more what was
-			short := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[20], AsOf: issued.Slice.AsOf}))
+			short := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[20], AsOf: issued.Slice.AsOf}))
 			if short.Slice.Provenance != issued.Slice.Provenance {
 				t.Error("erasure changed the six fields")
 			}
 			if bytes.Contains(short.Bundle, []byte(`"turn 18"`)) {
 				t.Error("the bundle shows erased text")
 			}
-			if e, v := k.Verify(short.Bundle); !e.OK() || len(v.Redacted) != 1 {
+			if e, v := k.Slices().Verify(short.Bundle); !e.OK() || len(v.Redacted) != 1 {
 				t.Errorf("verify the redacted bundle: %s, %v", v.Outcome, v.Redacted)
 			}
 		})
@@ -289,11 +289,11 @@ func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {
 func TestReplayRefuses(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		ids := chain(t, k, 30)
-		issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[10], AsOf: 25}))
+		issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[10], AsOf: 25}))
 		forge := func(name string, change func(*slice.Bundle)) {
 			b := must(slice.ParseBundle(issued.Bundle))
 			change(b)
-			r, err := k.Replay(t.Context(), tenant, b.Append(nil))
+			r, err := k.Slices().Replay(t.Context(), tenant, b.Append(nil))
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				return
@@ -315,14 +315,14 @@ func TestReplayRefuses(t *testing.T) {
 
 		b := must(slice.ParseBundle(issued.Bundle))
 		b.Seal.Token = strings.Repeat("0", 32)
-		r := must(k.Replay(t.Context(), tenant, b.Append(nil)))
+		r := must(k.Slices().Replay(t.Context(), tenant, b.Append(nil)))
 		if !errors.Is(r.Token, token.ErrToken) {
 			t.Errorf("a forged token: %v, want %v", r.Token, token.ErrToken)
 		}
-		if _, err := k.Replay(t.Context(), "other", issued.Bundle); !errors.Is(err, kernel.ErrTenant) {
+		if _, err := k.Slices().Replay(t.Context(), "other", issued.Bundle); !errors.Is(err, kernel.ErrTenant) {
 			t.Errorf("another tenant: %v, want %v", err, kernel.ErrTenant)
 		}
-		if _, err := k.Replay(t.Context(), tenant, issued.Bundle[1:]); !errors.Is(err, slice.ErrMalformed) {
+		if _, err := k.Slices().Replay(t.Context(), tenant, issued.Bundle[1:]); !errors.Is(err, slice.ErrMalformed) {
 			t.Errorf("no bundle: %v, want %v", err, slice.ErrMalformed)
 		}
 	})
@@ -338,7 +338,7 @@ func TestNeverStale(t *testing.T) {
 			ids := chain(t, one, 12)
 			request := kernel.Request{Anchor: ids[11]}
 			for _, k := range []*kernel.Kernel{one, two} { // warm both
-				must(k.Slice(t.Context(), tenant, request))
+				must(k.Slices().Cut(t.Context(), tenant, request))
 			}
 			last := ids[11]
 			for i := range 20 {
@@ -349,9 +349,9 @@ func TestNeverStale(t *testing.T) {
 				if i%3 == 0 { // a conversation that neither has seen
 					next.Conversation = dag.ExternalConversationID("test", fmt.Sprint("side/", i))
 				}
-				must(one.Admit(t.Context(), tenant, []dag.Draft{next}))
-				x := must(one.Slice(t.Context(), tenant, request))
-				y := must(two.Slice(t.Context(), tenant, request))
+				must(one.Turns().Admit(t.Context(), tenant, []dag.Draft{next}))
+				x := must(one.Slices().Cut(t.Context(), tenant, request))
+				y := must(two.Slices().Cut(t.Context(), tenant, request))
 				if d := slice.Differ(x.Bundle, y.Bundle); d != nil {
 					t.Fatalf("after %d turns: byte %d at %s", i+1, d.Offset, d.Path)
 				}
@@ -360,8 +360,8 @@ func TestNeverStale(t *testing.T) {
 				}
 				last = next.ID
 			}
-			must(one.Erase(t.Context(), tenant, ids[10], "asked for"))
-			if b := must(two.Slice(t.Context(), tenant, request)).Bundle; bytes.Contains(b, []byte(`"turn 10"`)) {
+			must(one.Turns().Erase(t.Context(), tenant, ids[10], "asked for"))
+			if b := must(two.Slices().Cut(t.Context(), tenant, request)).Bundle; bytes.Contains(b, []byte(`"turn 10"`)) {
 				t.Error("the other kernel still shows erased text")
 			}
 		})
@@ -372,18 +372,18 @@ func TestNeverStale(t *testing.T) {
 func TestTenantsShareNothing(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		ids := chain(t, k, 5)
-		if _, err := k.Slice(t.Context(), "other", kernel.Request{Anchor: ids[0]}); !errors.Is(err, store.ErrNotFound) {
+		if _, err := k.Slices().Cut(t.Context(), "other", kernel.Request{Anchor: ids[0]}); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("another tenant's turn: %v, want %v", err, store.ErrNotFound)
 		}
 		other := []dag.Draft{{ID: ids[0], Conversation: dag.ExternalConversationID("test", "x"), Role: dag.RoleUser, CreatedAt: 1, Content: "mine"}}
-		must(k.Admit(t.Context(), "other", other))
-		mine := must(k.Slice(t.Context(), "other", kernel.Request{Anchor: ids[0]}))
+		must(k.Turns().Admit(t.Context(), "other", other))
+		mine := must(k.Slices().Cut(t.Context(), "other", kernel.Request{Anchor: ids[0]}))
 		if len(mine.Slice.Turns) != 1 || !bytes.Contains(mine.Bundle, []byte(`"mine"`)) {
 			t.Errorf("the other tenant's slice: %s", mine.Bundle)
 		}
 		b := must(slice.ParseBundle(mine.Bundle))
 		b.Seal.Tenant = tenant
-		if e, _ := k.Verify(b.Append(nil)); e.OK() {
+		if e, _ := k.Slices().Verify(b.Append(nil)); e.OK() {
 			t.Error("one tenant's evidence verified as another's")
 		}
 	})
@@ -404,7 +404,7 @@ func TestAtOnce(t *testing.T) {
 					id := dag.ExternalTurnID("test", fmt.Sprintf("writer/%d/%d", writer, i))
 					d := dag.Draft{ID: id, Conversation: dag.ExternalConversationID("test", fmt.Sprint(writer)), Parents: []dag.Parent{{ID: last, Kind: dag.Reply}},
 						Role: dag.RoleTool, CreatedAt: dag.Time(1000 + i), Content: "x"}
-					if _, err := k.Admit(ctx, tenant, []dag.Draft{d}); err != nil {
+					if _, err := k.Turns().Admit(ctx, tenant, []dag.Draft{d}); err != nil {
 						fail("admit: %v", err)
 					}
 					last = id
@@ -413,7 +413,7 @@ func TestAtOnce(t *testing.T) {
 		}
 		all.Go(func() {
 			for i := range 10 {
-				if _, err := k.Erase(ctx, tenant, ids[i*3], "asked for"); err != nil {
+				if _, err := k.Turns().Erase(ctx, tenant, ids[i*3], "asked for"); err != nil {
 					fail("erase: %v", err)
 				}
 			}
@@ -421,15 +421,15 @@ func TestAtOnce(t *testing.T) {
 		for reader := range 3 {
 			all.Go(func() {
 				for i := range 25 {
-					issued, err := k.Slice(ctx, tenant, kernel.Request{Anchor: ids[(reader*7+i)%40]})
+					issued, err := k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[(reader*7+i)%40]})
 					if err != nil {
 						fail("slice: %v", err)
 						continue
 					}
-					if e, v := k.Verify(issued.Bundle); !e.OK() {
+					if e, v := k.Slices().Verify(issued.Bundle); !e.OK() {
 						fail("verify: %s: %s", v.Outcome, v.Reason)
 					}
-					if r, err := k.Replay(ctx, tenant, issued.Bundle); err != nil || r.Outcome == kernel.Different {
+					if r, err := k.Slices().Replay(ctx, tenant, issued.Bundle); err != nil || r.Outcome == kernel.Different {
 						fail("replay: %+v, %v", r, err)
 					}
 				}
@@ -451,20 +451,20 @@ func TestRequestsThatCannotBeServed(t *testing.T) {
 			"beyond the head":   {kernel.Request{Anchor: ids[0], AsOf: 4}, kernel.ErrBeyondHead},
 			"before the anchor": {kernel.Request{Anchor: ids[2], AsOf: 2}, slice.ErrAnchor},
 		} {
-			if _, err := k.Slice(t.Context(), tenant, c.request); !errors.Is(err, c.want) {
+			if _, err := k.Slices().Cut(t.Context(), tenant, c.request); !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
 		}
-		if _, err := k.Erase(t.Context(), tenant, ids[0], ""); !errors.Is(err, dag.ErrForm) {
+		if _, err := k.Turns().Erase(t.Context(), tenant, ids[0], ""); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("erasure without a reason: %v", err)
 		}
-		if _, err := k.Admit(t.Context(), tenant, make([]dag.Draft, kernel.MaxBatch+1)); !errors.Is(err, kernel.ErrBatch) {
+		if _, err := k.Turns().Admit(t.Context(), tenant, make([]dag.Draft, kernel.MaxBatch+1)); !errors.Is(err, kernel.ErrBatch) {
 			t.Errorf("a batch that is too large: %v", err)
 		}
 	})
 	unsigned := over(t, stores["memory"](t), token.NewAuthority(token.Keyring{}))
 	ids := chain(t, unsigned, 2)
-	if _, err := unsigned.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[0]}); !errors.Is(err, token.ErrNoKey) {
+	if _, err := unsigned.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[0]}); !errors.Is(err, token.ErrNoKey) {
 		t.Errorf("without a key: %v, want %v", err, token.ErrNoKey)
 	}
 }
@@ -478,18 +478,18 @@ func TestAdmitSaysWhatIsWrong(t *testing.T) {
 			change(&d)
 			return []dag.Draft{d}
 		}
-		r, err := k.Admit(t.Context(), tenant, turn(func(*dag.Draft) {}))
+		r, err := k.Turns().Admit(t.Context(), tenant, turn(func(*dag.Draft) {}))
 		if err != nil || r.Existing != 1 || r.Admitted != 0 {
 			t.Errorf("the same turn again, with a salt drawn anew: %+v, %v", r, err)
 		}
-		_, err = k.Admit(t.Context(), tenant, turn(func(d *dag.Draft) { d.Content = "another" }))
+		_, err = k.Turns().Admit(t.Context(), tenant, turn(func(d *dag.Draft) { d.Content = "another" }))
 		var conflict *store.ConflictError
 		if !errors.As(err, &conflict) || conflict.ID != ids[1] || conflict.Stored == conflict.Arriving ||
 			!strings.Contains(err.Error(), conflict.Stored.String()) || !strings.Contains(err.Error(), conflict.Arriving.String()) {
 			t.Errorf("other content: %v", err)
 		}
 		unknown := dag.ExternalTurnID("test", "nobody")
-		_, err = k.Admit(t.Context(), tenant, turn(func(d *dag.Draft) {
+		_, err = k.Turns().Admit(t.Context(), tenant, turn(func(d *dag.Draft) {
 			d.ID, d.Parents = dag.ExternalTurnID("test", "new"), []dag.Parent{{ID: unknown, Kind: dag.Reply}}
 		}))
 		var orphan *store.ParentError
@@ -503,11 +503,11 @@ func TestAdmitSaysWhatIsWrong(t *testing.T) {
 			"salience": func(d *dag.Draft) { d.Salience, d.HasSalience = dag.One+1, true },
 			"time":     func(d *dag.Draft) { d.CreatedAt = -1 },
 		} {
-			if _, err := k.Admit(t.Context(), tenant, turn(change)); !errors.Is(err, dag.ErrForm) {
+			if _, err := k.Turns().Admit(t.Context(), tenant, turn(change)); !errors.Is(err, dag.ErrForm) {
 				t.Errorf("bad %s: %v, want %v", name, err, dag.ErrForm)
 			}
 		}
-		if head := must(k.Head(t.Context(), tenant)); head != 3 {
+		if head := must(k.Turns().Head(t.Context(), tenant)); head != 3 {
 			t.Errorf("head %d after refusals, want 3", head)
 		}
 	})
@@ -517,12 +517,12 @@ func TestResolve(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		ids := chain(t, k, 200)
 		for _, name := range []string{ids[7].String(), ids[7].String()[:13], "chain/7"} {
-			if got, err := k.Resolve(t.Context(), tenant, name); err != nil || got != ids[7] {
+			if got, err := k.Turns().Resolve(t.Context(), tenant, name); err != nil || got != ids[7] {
 				t.Errorf("%q: %s, %v, want %s", name, got, err, ids[7])
 			}
 		}
 		for _, name := range []string{"zzzz", "abc", "", "chain/9999", dag.ExternalTurnID("test", "nobody").String()} {
-			if _, err := k.Resolve(t.Context(), tenant, name); !errors.Is(err, store.ErrNotFound) {
+			if _, err := k.Turns().Resolve(t.Context(), tenant, name); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%q: %v, want %v", name, err, store.ErrNotFound)
 			}
 		}
@@ -531,9 +531,9 @@ func TestResolve(t *testing.T) {
 			id := dag.TurnID{0: 0xfe, 1: 0xdc, 2: 0xba, 15: byte(i)}
 			twins = append(twins, dag.Draft{ID: id, Conversation: dag.ExternalConversationID("test", "twins"), Role: dag.RoleUser, CreatedAt: 1, Content: "x"})
 		}
-		must(k.Admit(t.Context(), tenant, twins))
+		must(k.Turns().Admit(t.Context(), tenant, twins))
 		var ambiguous *kernel.AmbiguousError
-		if _, err := k.Resolve(t.Context(), tenant, "fedcba"); !errors.As(err, &ambiguous) || len(ambiguous.Fits) != 2 {
+		if _, err := k.Turns().Resolve(t.Context(), tenant, "fedcba"); !errors.As(err, &ambiguous) || len(ambiguous.Fits) != 2 {
 			t.Errorf("a prefix of two: %v", err)
 		}
 	})
@@ -543,31 +543,31 @@ func TestResolve(t *testing.T) {
 func TestExplainAgreesWithSlice(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		c := golden.Random(7, 300)
-		must(k.Admit(t.Context(), tenant, drafts(t, &c)))
+		must(k.Turns().Admit(t.Context(), tenant, drafts(t, &c)))
 		narrow := policy.Default()
 		narrow.MaxNodes, narrow.MaxRadius, narrow.MaxSiblings = 12, 3, 1
 		p := must(policy.Bind("narrow@1", narrow))
-		if err := k.RegisterPolicy(t.Context(), tenant, p); err != nil {
+		if err := k.Policies().Register(t.Context(), tenant, p); err != nil {
 			t.Fatal(err)
 		}
 		request := kernel.Request{Anchor: must(dag.ParseTurnID(c.Anchor)), Policy: p.ID()}
-		issued := must(k.Slice(t.Context(), tenant, request))
+		issued := must(k.Slices().Cut(t.Context(), tenant, request))
 		chosen := map[dag.TurnID]*slice.Selected{}
 		for i := range issued.Slice.Turns {
 			chosen[issued.Slice.Turns[i].ID] = &issued.Slice.Turns[i]
 		}
 		lone := dag.Draft{ID: dag.ExternalTurnID("test", "lone"), Conversation: dag.ExternalConversationID("test", "lone"), Role: dag.RoleUser, CreatedAt: 1, Content: "x"}
-		must(k.Admit(t.Context(), tenant, []dag.Draft{lone}))
-		if e := must(k.Explain(t.Context(), tenant, request, lone.ID)); e.Standing != slice.Apart {
+		must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{lone}))
+		if e := must(k.Slices().Explain(t.Context(), tenant, request, lone.ID)); e.Standing != slice.Apart {
 			t.Errorf("a turn that nothing leads to is %s", e.Standing)
 		}
-		if e := must(k.Explain(t.Context(), tenant, kernel.Request{Anchor: request.Anchor, Policy: p.ID(), AsOf: dag.Seq(len(c.Turns))}, lone.ID)); e.Standing != slice.NotYet {
+		if e := must(k.Slices().Explain(t.Context(), tenant, kernel.Request{Anchor: request.Anchor, Policy: p.ID(), AsOf: dag.Seq(len(c.Turns))}, lone.ID)); e.Standing != slice.NotYet {
 			t.Errorf("a turn that was not admitted yet is %s", e.Standing)
 		}
 		standings := map[slice.Standing]int{}
 		for i := range c.Turns {
 			id := must(dag.ParseTurnID(c.Turns[i].ID))
-			e, err := k.Explain(t.Context(), tenant, request, id)
+			e, err := k.Slices().Explain(t.Context(), tenant, request, id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -587,10 +587,10 @@ func TestCancelledContext(t *testing.T) {
 		ids := chain(t, k, 3)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := k.Slice(ctx, tenant, kernel.Request{Anchor: ids[0]}); !errors.Is(err, context.Canceled) {
+		if _, err := k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[0]}); !errors.Is(err, context.Canceled) {
 			t.Errorf("slice: %v, want %v", err, context.Canceled)
 		}
-		if _, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[0]}); err != nil {
+		if _, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[0]}); err != nil {
 			t.Errorf("slice after a cancelled one: %v", err)
 		}
 	})

@@ -22,7 +22,7 @@ var ErrNoFilter = errors.New("a retraction needs a filter")
 // Learn records acts of knowledge, all of them or none, and gives what became of each. Turns
 // and slices that facts name as evidence must be here. An error about one of the acts wraps a
 // knowledge.ActError.
-func (k *Kernel) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
+func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
 	ctx, observed := k.observe(ctx, "learn")
 	defer func() { observed(err) }()
 	if err := k.checkEvidence(ctx, tenant, acts); err != nil {
@@ -38,7 +38,7 @@ func (k *Kernel) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.
 }
 
 // checkEvidence makes sure that what facts name as evidence exists.
-func (k *Kernel) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) error {
+func (k *engine) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) error {
 	named := map[dag.TurnID]int{}
 	cuts := map[string]int{}
 	for i := range acts {
@@ -195,13 +195,13 @@ type Traversed struct {
 
 // Traverse gives the entities that can be reached from others, with a path to each. What was
 // asked twice before, as of the same number, is answered from memory.
-func (k *Kernel) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ *Traversed, err error) {
+func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ *Traversed, err error) {
 	ctx, observed := k.observe(ctx, "traverse")
 	defer func() { observed(err) }()
 	if _, err := t.query(0); err != nil {
 		return nil, err
 	}
-	return steady(k, func(c *keeping) (*Traversed, error) {
+	return steady(k.engine, func(c *cache) (*Traversed, error) {
 		at, early, err := c.begin(ctx, tenant, &t)
 		if err != nil || early != nil {
 			return early, err
@@ -216,7 +216,7 @@ func (k *Kernel) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (
 
 // begin gives the number that a traversal is as of. While the store is asked for the head, what
 // is kept is walked as of what the head likely is: if it is that, the answer is there already.
-func (c *keeping) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at dag.Seq, early *Traversed, err error) {
+func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at dag.Seq, early *Traversed, err error) {
 	if t.AsOf != 0 {
 		at, err = asOf(ctx, c.store, tenant, t.AsOf)
 		return at, nil, err
@@ -241,7 +241,7 @@ func (c *keeping) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (a
 	return at, early, nil
 }
 
-func (c *keeping) traverse(ctx context.Context, v *view, q knowledge.Query) (*Traversed, error) {
+func (c *cache) traverse(ctx context.Context, v *view, q knowledge.Query) (*Traversed, error) {
 	answer, err := c.facts.traverse(ctx, v, q)
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (c *keeping) traverse(ctx context.Context, v *view, q knowledge.Query) (*Tr
 }
 
 // walk gives a traversal as of a number that the head has reached, and what is known as of it.
-func (c *keeping) walk(ctx context.Context, tenant dag.Tenant, t *Traversal, at dag.Seq) (q knowledge.Query, v *view, err error) {
+func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *Traversal, at dag.Seq) (q knowledge.Query, v *view, err error) {
 	if q, err = t.query(at); err != nil {
 		return q, nil, err
 	}
@@ -306,8 +306,8 @@ type FactPage struct {
 	AsOf  dag.Seq
 }
 
-// Facts lists facts, by ascending number of the assertion that gave their confidence.
-func (k *Kernel) Facts(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *FactPage, err error) {
+// List lists facts, by ascending number of the assertion that gave their confidence.
+func (k Facts) List(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *FactPage, err error) {
 	ctx, observed := k.observe(ctx, "facts")
 	defer func() { observed(err) }()
 	if q.Limit == 0 {
@@ -316,7 +316,7 @@ func (k *Kernel) Facts(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *
 	if q.Limit < 1 || q.Limit > MaxFacts {
 		return nil, fmt.Errorf("%w: a limit of %d, want 1 to %d", knowledge.ErrQuery, q.Limit, MaxFacts)
 	}
-	return steady(k, func(c *keeping) (*FactPage, error) {
+	return steady(k.engine, func(c *cache) (*FactPage, error) {
 		find, v, err := c.find(ctx, tenant, &q)
 		if err != nil {
 			return nil, err
@@ -344,7 +344,7 @@ func (k *Kernel) Facts(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *
 }
 
 // find turns a query into one of stored names.
-func (c *keeping) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f knowledge.Find, v *view, err error) {
+func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f knowledge.Find, v *view, err error) {
 	at, err := asOf(ctx, c.store, tenant, q.AsOf)
 	if err != nil {
 		return f, nil, err
@@ -400,11 +400,11 @@ func (v *view) fact(r *knowledge.Recorded, evidence []knowledge.Recorded) Fact {
 
 // Evidence gives the assertions of a statement that count as of a number: those since it is
 // believed. None if it is not believed.
-func (k *Kernel) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
-	return steady(k, func(c *keeping) ([]knowledge.Recorded, error) { return c.evidence(ctx, tenant, id, asOf) })
+func (k Facts) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
+	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) { return c.evidence(ctx, tenant, id, asOf) })
 }
 
-func (c *keeping) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
+func (c *cache) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
 	acts, err := c.store.knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
 	if err != nil {
 		return nil, err
@@ -438,10 +438,10 @@ func believedOnly(acts []knowledge.Recorded, until, asOf dag.Seq) []knowledge.Re
 }
 
 // History gives all that was said of a statement, by ascending number.
-func (k *Kernel) History(ctx context.Context, tenant dag.Tenant, id knowledge.ID) (_ []knowledge.Recorded, err error) {
+func (k Facts) History(ctx context.Context, tenant dag.Tenant, id knowledge.ID) (_ []knowledge.Recorded, err error) {
 	ctx, observed := k.observe(ctx, "fact history")
 	defer func() { observed(err) }()
-	acts, err := steady(k, func(c *keeping) ([]knowledge.Recorded, error) {
+	acts, err := steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
 		return c.store.knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
 	})
 	if err == nil && len(acts) == 0 {
@@ -451,8 +451,8 @@ func (k *Kernel) History(ctx context.Context, tenant dag.Tenant, id knowledge.ID
 }
 
 // Acts gives up to limit acts numbered above after, ascending: what changed since.
-func (k *Kernel) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	return steady(k, func(c *keeping) ([]knowledge.Recorded, error) {
+func (k Facts) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
 		acts, err := c.store.knowledge().Acts(ctx, tenant, after, limit)
 		if err != nil {
 			return nil, err
@@ -464,7 +464,7 @@ func (k *Kernel) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, lim
 // Retract ends the belief in all facts that a query matches, up to knowledge.MaxActs at once,
 // all or none; After and Limit do not count. With dry nothing changes. It gives what was, or
 // would be, retracted.
-func (k *Kernel) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reason string, dry bool) (_ []knowledge.Recorded, err error) {
+func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reason string, dry bool) (_ []knowledge.Recorded, err error) {
 	if !q.limits() {
 		return nil, fmt.Errorf("%w: name a subject, a predicate, an object, an entity, a source, a turn or a statement; a confidence or a time alone is none", ErrNoFilter)
 	}
@@ -472,7 +472,7 @@ func (k *Kernel) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, re
 		return nil, fmt.Errorf("%w: what was believed as of number %d cannot be retracted, only what is now", knowledge.ErrQuery, q.AsOf)
 	}
 	q.After, q.Limit = 0, knowledge.MaxActs
-	list, err := steady(k, func(c *keeping) ([]knowledge.Recorded, error) {
+	list, err := steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
 		find, _, err := c.find(ctx, tenant, &q)
 		if err != nil {
 			return nil, err
@@ -493,7 +493,7 @@ func (k *Kernel) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, re
 	for i := range list {
 		acts[i] = knowledge.Act{Kind: knowledge.Retract, Statement: list[i].Act.Fact.ID(), Reason: reason}
 	}
-	outcomes, err := k.Learn(ctx, tenant, acts)
+	outcomes, err := k.facts().Learn(ctx, tenant, acts)
 	if err != nil {
 		return nil, err
 	}
@@ -507,8 +507,8 @@ func (k *Kernel) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, re
 }
 
 // Aliases gives the alias table as of a number; 0 is now.
-func (k *Kernel) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*normalize.Table, error) {
-	return steady(k, func(c *keeping) (*normalize.Table, error) {
+func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*normalize.Table, error) {
+	return steady(k.engine, func(c *cache) (*normalize.Table, error) {
 		at, err := asOf(ctx, c.store, tenant, at)
 		if err != nil {
 			return nil, err
@@ -534,7 +534,7 @@ type PathQuery struct {
 }
 
 // Paths gives the shortest ways from one entity to another, the best first.
-func (k *Kernel) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *Traversed, err error) {
+func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *Traversed, err error) {
 	ctx, observed := k.observe(ctx, "paths")
 	defer func() { observed(err) }()
 	if p.Count == 0 {
@@ -549,7 +549,7 @@ func (k *Kernel) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *
 	if _, err := t.query(0); err != nil {
 		return nil, err
 	}
-	return steady(k, func(c *keeping) (*Traversed, error) {
+	return steady(k.engine, func(c *cache) (*Traversed, error) {
 		at, err := asOf(ctx, c.store, tenant, t.AsOf)
 		if err != nil {
 			return nil, err

@@ -21,18 +21,20 @@ func TestFactsEpochEnds(t *testing.T) {
 	surer := fact(t, "a", "p", "c")
 	surer.Fact.Source = "another"
 	for what, ask := range map[string]func(*kernel.Kernel) any{
-		"facts": func(k *kernel.Kernel) any { return must(k.Facts(t.Context(), tenant, kernel.FactQuery{Subject: "a"})) },
-		"retract": func(k *kernel.Kernel) any {
-			return must(k.Retract(t.Context(), tenant, kernel.FactQuery{Subject: "a"}, "", true))
+		"facts": func(k *kernel.Kernel) any {
+			return must(k.Facts().List(t.Context(), tenant, kernel.FactQuery{Subject: "a"}))
 		},
-		"evidence": func(k *kernel.Kernel) any { return must(k.Evidence(t.Context(), tenant, surer.Fact.ID(), 2)) },
-		"history":  func(k *kernel.Kernel) any { return must(k.History(t.Context(), tenant, surer.Fact.ID())) },
-		"acts":     func(k *kernel.Kernel) any { return must(k.Acts(t.Context(), tenant, 0, 9)) },
+		"retract": func(k *kernel.Kernel) any {
+			return must(k.Facts().Retract(t.Context(), tenant, kernel.FactQuery{Subject: "a"}, "", true))
+		},
+		"evidence": func(k *kernel.Kernel) any { return must(k.Facts().Evidence(t.Context(), tenant, surer.Fact.ID(), 2)) },
+		"history":  func(k *kernel.Kernel) any { return must(k.Facts().History(t.Context(), tenant, surer.Fact.ID())) },
+		"acts":     func(k *kernel.Kernel) any { return must(k.Facts().Acts(t.Context(), tenant, 0, 9)) },
 	} {
 		for question := 1; ; question++ {
 			early, late := inmem.Open(&inmem.Disk{}, inmem.Options{}), inmem.Open(&inmem.Disk{}, inmem.Options{})
-			must(over(t, late, a).Learn(t.Context(), tenant, []knowledge.Act{fact(t, "a", "p", "b"), fact(t, "a", "p", "c")}))
-			must(over(t, early, a).Learn(t.Context(), tenant, []knowledge.Act{fact(t, "a", "p", "c"), surer}))
+			must(over(t, late, a).Facts().Learn(t.Context(), tenant, []knowledge.Act{fact(t, "a", "p", "b"), fact(t, "a", "p", "c")}))
+			must(over(t, early, a).Facts().Learn(t.Context(), tenant, []knowledge.Act{fact(t, "a", "p", "c"), surer}))
 			s := &turningFacts{turning{swapped: swapped{Store: late}, next: early, at: question}}
 			got, want := ask(over(t, s, a)), ask(over(t, early, a))
 			if s.at > 0 {

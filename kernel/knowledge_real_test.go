@@ -150,12 +150,12 @@ func TestFreebase(t *testing.T) {
 			k := over(t, s, token.NewAuthority(ring(t, "k1")))
 			for _, all := range [][]knowledge.Act{acts, names} {
 				for some := range slices.Chunk(all, 2_000) {
-					must(k.Learn(ctx, tenant, some))
+					must(k.Facts().Learn(ctx, tenant, some))
 				}
 			}
 			head := must(s.Head(ctx, tenant))
 			before := dag.Seq(len(acts)) // as of which there are no aliases
-			aliases := must(k.Aliases(ctx, tenant, 0))
+			aliases := must(k.Facts().Aliases(ctx, tenant, 0))
 			if aliases.Len() != len(names) {
 				t.Fatalf("%d aliases, want %d", aliases.Len(), len(names))
 			}
@@ -165,7 +165,7 @@ func TestFreebase(t *testing.T) {
 				}
 			}
 			recorded := must(storetest.Acts(ctx, s, tenant, 0, len(acts)))
-			tables := map[dag.Seq]*normalize.Table{before: must(k.Aliases(ctx, tenant, before)), head: aliases}
+			tables := map[dag.Seq]*normalize.Table{before: must(k.Facts().Aliases(ctx, tenant, before)), head: aliases}
 			graphs := map[dag.Seq]adjacent{before: adjacency(recorded, tables[before]), head: adjacency(recorded, aliases)}
 			r := rand.New(rand.NewPCG(3, uint64(len(name))))
 			reached, deep := 0, 0
@@ -186,7 +186,7 @@ func TestFreebase(t *testing.T) {
 					q.Start = []string{member[1+r.IntN(len(member)-1)]}
 				}
 				want, cut := graphs[q.AsOf].reach(tables[q.AsOf], q, q.AsOf)
-				got := must(k.Traverse(ctx, tenant, q))
+				got := must(k.Facts().Traverse(ctx, tenant, q))
 				if got.Cut != cut || len(got.Reached) != len(want) || len(want) > 0 && !reflect.DeepEqual(got.Reached, want) {
 					t.Fatalf("%+v\ngot  %d %q\nwant %d %q\n%s", q, len(got.Reached), got.Cut, len(want), cut, firstOther(got.Reached, want))
 				}

@@ -55,7 +55,7 @@ func TestBothRules(t *testing.T) {
 					facts, acts = append(facts, f), append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: f})
 				}
 			}
-			must(k.Learn(ctx, tenant, acts))
+			must(k.Facts().Learn(ctx, tenant, acts))
 			means := func(f *knowledge.Fact, name, asked string) bool { // of a literal normalize/1 knew the value
 				if f.Rule == normalize.V2 {
 					return name == must(normalize.Name(asked))
@@ -77,7 +77,7 @@ func TestBothRules(t *testing.T) {
 						apart++
 					}
 				}
-				page := must(k.Facts(ctx, tenant, kernel.FactQuery{Entity: asked, Limit: 1000}))
+				page := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Entity: asked, Limit: 1000}))
 				if got := idsOf(page.Facts); !slices.Equal(got, sorted(want)) {
 					t.Errorf("facts of %q: %d, want %d", asked, len(got), len(want))
 				}
@@ -88,7 +88,7 @@ func TestBothRules(t *testing.T) {
 							want = append(want, f.ID())
 						}
 					}
-					page := must(k.Facts(ctx, tenant, kernel.FactQuery{Subject: asked, Predicate: p, Limit: 1000}))
+					page := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Subject: asked, Predicate: p, Limit: 1000}))
 					if got := idsOf(page.Facts); !slices.Equal(got, sorted(want)) {
 						t.Errorf("facts of %q %q: %d, want %d", asked, p, len(got), len(want))
 					}
@@ -108,7 +108,7 @@ func TestBothRules(t *testing.T) {
 				}
 				slices.Sort(ends)
 				ends = slices.Compact(ends)
-				answer := must(k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{asked}, MaxHops: 1, MaxResults: 1000}))
+				answer := must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{asked}, MaxHops: 1, MaxResults: 1000}))
 				var got []string
 				for i := range answer.Reached {
 					got = append(got, answer.Reached[i].Entity)
@@ -119,12 +119,12 @@ func TestBothRules(t *testing.T) {
 				// A path to each, and back, has one hop.
 				for _, end := range ends {
 					for _, q := range []kernel.PathQuery{{From: asked, To: end}, {From: end, To: asked}} {
-						if answer := must(k.Paths(ctx, tenant, q)); len(answer.Reached) != 1 || answer.Reached[0].Hops != 1 {
+						if answer := must(k.Facts().Paths(ctx, tenant, q)); len(answer.Reached) != 1 || answer.Reached[0].Hops != 1 {
 							t.Errorf("%+v: %+v", q, answer.Reached)
 						}
 					}
 				}
-				if issued := must(k.FactSlice(ctx, tenant, kernel.FactRequest{Start: []string{asked}})); len(ends) > 0 && len(issued.Facts.Facts) == 0 {
+				if issued := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{asked}})); len(ends) > 0 && len(issued.Facts.Facts) == 0 {
 					t.Errorf("a slice from %q has no facts", asked)
 				}
 			}
@@ -132,10 +132,10 @@ func TestBothRules(t *testing.T) {
 				t.Errorf("%d facts are found by earlier names, and %d are kept apart: this test shows less than it should", byEarlier, apart)
 			}
 			// Retracting one name leaves the others.
-			before := len(idsOf(must(k.Facts(ctx, tenant, kernel.FactQuery{Limit: 1000})).Facts))
-			own := must(k.Facts(ctx, tenant, kernel.FactQuery{Entity: "the limit is -5", Limit: 1000})).Total
-			gone := must(k.Retract(ctx, tenant, kernel.FactQuery{Entity: "the limit is -5"}, "", false))
-			if after := must(k.Facts(ctx, tenant, kernel.FactQuery{Limit: 1000})).Total; len(gone) != own || after != before-own || own == 0 {
+			before := len(idsOf(must(k.Facts().List(ctx, tenant, kernel.FactQuery{Limit: 1000})).Facts))
+			own := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Entity: "the limit is -5", Limit: 1000})).Total
+			gone := must(k.Facts().Retract(ctx, tenant, kernel.FactQuery{Entity: "the limit is -5"}, "", false))
+			if after := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Limit: 1000})).Total; len(gone) != own || after != before-own || own == 0 {
 				t.Errorf("%d of %d facts retracted, of %d %d are left", len(gone), own, before, after)
 			}
 		})
@@ -156,10 +156,10 @@ func TestWrittenOnPaths(t *testing.T) {
 				{Kind: knowledge.Assert, Fact: must(knowledge.NewText("note-g", "says", "The limit is -5.", "user"))},
 				{Kind: knowledge.Assert, Fact: long},
 			}
-			must(k.Learn(ctx, tenant, acts))
-			answer := must(k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{"ada lovelace", "ada"}}))
+			must(k.Facts().Learn(ctx, tenant, acts))
+			answer := must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"ada lovelace", "ada"}}))
 			for range 2 { // from the store, and from memory
-				written := must(k.Written(ctx, tenant, answer))
+				written := must(k.Facts().Written(ctx, tenant, answer))
 				if len(answer.Reached) != 5 || len(written) != 4 {
 					t.Fatalf("%d reached, written %+v", len(answer.Reached), written)
 				}

@@ -90,7 +90,7 @@ func TestWhichTurnsTouched(t *testing.T) {
 			}
 			return nil
 		}))
-		must(k.Import(ctx, tenant, path, ingest.Options{}))
+		must(k.Turns().Import(ctx, tenant, path, ingest.Options{}))
 		var acts []knowledge.Act
 		for _, id := range order {
 			found, _ := extract.OfDraft(drafts[id], func(id dag.TurnID) *dag.Draft { return drafts[id] })
@@ -100,10 +100,10 @@ func TestWhichTurnsTouched(t *testing.T) {
 				acts = append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: fact})
 			}
 		}
-		must(k.Learn(ctx, tenant, acts))
+		must(k.Facts().Learn(ctx, tenant, acts))
 		raw, lines := rawTouches(t, path)
 		ends := []int{1 << 30} // lines before which is asked: all, and those of commits
-		for _, f := range must(k.Facts(ctx, tenant, kernel.FactQuery{Predicate: extract.MadeCommit, Limit: kernel.MaxFacts})).Facts {
+		for _, f := range must(k.Facts().List(ctx, tenant, kernel.FactQuery{Predicate: extract.MadeCommit, Limit: kernel.MaxFacts})).Facts {
 			ends = append(ends, lines[f.Version.Turn.String()])
 			commits++
 		}
@@ -112,7 +112,7 @@ func TestWhichTurnsTouched(t *testing.T) {
 			files[r.name] = true
 		}
 		for name := range files {
-			got := must(k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{name}, Direction: knowledge.Incoming, MaxHops: 1, MaxResults: knowledge.MaxResults,
+			got := must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{name}, Direction: knowledge.Incoming, MaxHops: 1, MaxResults: knowledge.MaxResults,
 				Predicates: []string{extract.ReadFile, extract.WroteFile, extract.EditedFile}}))
 			for _, before := range ends {
 				var want, turns []string

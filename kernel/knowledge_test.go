@@ -46,13 +46,13 @@ func TestTraverse(t *testing.T) {
 			ctx := t.Context()
 			s, a := open(t, name), token.NewAuthority(ring(t, "k1"))
 			k := over(t, s, a)
-			learn := func(acts ...knowledge.Act) { must(k.Learn(ctx, tenant, acts)) }
+			learn := func(acts ...knowledge.Act) { must(k.Facts().Learn(ctx, tenant, acts)) }
 			reach := func(asOf dag.Seq, start string) []string {
 				k := k
 				if asOf > 0 {
 					k = over(t, s, a) // which has no answer of that time kept
 				}
-				return entities(must(k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{start}, AsOf: asOf})).Reached)
+				return entities(must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{start}, AsOf: asOf})).Reached)
 			}
 			learn(fact(t, "Ada Lovelace", "wrote", "Note G"), fact(t, "Note G", "about", "Bernoulli numbers"), fact(t, "Countess of Lovelace", "lived in", "London"))
 			if got := reach(0, "ADA lovelace"); !slices.Equal(got, []string{"bernoulli-numbers", "note-g"}) {
@@ -77,11 +77,11 @@ func TestTraverse(t *testing.T) {
 			if got := reach(0, "ada-lovelace"); !slices.Equal(got, []string{"note-g"}) {
 				t.Errorf("after a retraction: %q", got)
 			}
-			if _, err := k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{"ada"}, AsOf: 99}); !errors.Is(err, kernel.ErrBeyondHead) {
+			if _, err := k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"ada"}, AsOf: 99}); !errors.Is(err, kernel.ErrBeyondHead) {
 				t.Errorf("beyond the head: %v", err)
 			}
 			for _, bad := range []kernel.Traversal{{}, {Start: []string{"???"}}, {Start: []string{"a"}, MaxHops: 99}, {Start: []string{"a"}, Direction: "up"}} {
-				if _, err := k.Traverse(ctx, tenant, bad); !errors.Is(err, knowledge.ErrQuery) {
+				if _, err := k.Facts().Traverse(ctx, tenant, bad); !errors.Is(err, knowledge.ErrQuery) {
 					t.Errorf("%+v: %v", bad, err)
 				}
 			}
@@ -98,38 +98,38 @@ func TestEvidenceOfFacts(t *testing.T) {
 			ids := chain(t, k, 3)
 			with := fact(t, "a", "b", "c")
 			with.Fact.Turn, with.Fact.Confidence = ids[1], 300_000
-			issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[2]}))
+			issued := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[2]}))
 			of := fact(t, "a", "b", "c")
 			of.Fact.Slice, of.Fact.Confidence = string(issued.Slice.Provenance.SliceID), 200_000
-			must(k.Learn(ctx, tenant, []knowledge.Act{with, of}))
+			must(k.Facts().Learn(ctx, tenant, []knowledge.Act{with, of}))
 			unknown, cut := with, of
 			unknown.Fact.Turn, cut.Fact.Slice = dag.TurnID{9}, "0123456789abcdef"
 			for _, bad := range []knowledge.Act{unknown, cut} {
-				if _, err := k.Learn(ctx, tenant, []knowledge.Act{fact(t, "x", "y", "z"), bad}); !errors.Is(err, kernel.ErrNoEvidence) {
+				if _, err := k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "x", "y", "z"), bad}); !errors.Is(err, kernel.ErrNoEvidence) {
 					t.Errorf("%+v: %v", bad.Fact, err)
 				} else if which := (*knowledge.ActError)(nil); !errors.As(err, &which) || which.Index != 1 || which.Of != 2 {
 					t.Errorf("%+v: %v does not say that it is the second of two", bad.Fact, err)
 				}
 			}
-			page := must(k.Facts(ctx, tenant, kernel.FactQuery{}))
+			page := must(k.Facts().List(ctx, tenant, kernel.FactQuery{}))
 			if page.Total != 1 || len(page.Facts) != 1 || page.Facts[0].Version.Confidence != 300_000 || page.Facts[0].Version.Turn != ids[1] || len(page.Facts[0].Evidence) != 2 {
 				t.Fatalf("%+v", page)
 			}
 			instead := fact(t, "a", "b", "d")
 			instead.Supersedes = []knowledge.ID{with.Fact.ID()}
-			must(k.Learn(ctx, tenant, []knowledge.Act{instead}))
-			must(k.Learn(ctx, tenant, []knowledge.Act{with}))
-			page = must(k.Facts(ctx, tenant, kernel.FactQuery{Object: "C"}))
+			must(k.Facts().Learn(ctx, tenant, []knowledge.Act{instead}))
+			must(k.Facts().Learn(ctx, tenant, []knowledge.Act{with}))
+			page = must(k.Facts().List(ctx, tenant, kernel.FactQuery{Object: "C"}))
 			if len(page.Facts) != 1 || len(page.Facts[0].Evidence) != 1 {
 				t.Errorf("believed anew: %+v", page)
 			}
-			if acts := must(k.Evidence(ctx, tenant, with.Fact.ID(), 6)); len(acts) != 0 {
+			if acts := must(k.Facts().Evidence(ctx, tenant, with.Fact.ID(), 6)); len(acts) != 0 {
 				t.Errorf("while it was superseded: %+v", acts)
 			}
-			if acts := must(k.History(ctx, tenant, with.Fact.ID())); len(acts) != 3 {
+			if acts := must(k.Facts().History(ctx, tenant, with.Fact.ID())); len(acts) != 3 {
 				t.Errorf("history: %+v", acts)
 			}
-			if _, err := k.History(ctx, tenant, knowledge.ID{1}); !errors.Is(err, store.ErrNotFound) {
+			if _, err := k.Facts().History(ctx, tenant, knowledge.ID{1}); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("history of nothing: %v", err)
 			}
 		})
@@ -141,28 +141,28 @@ func TestRetract(t *testing.T) {
 	ctx := t.Context()
 	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
 	for n := range 5 {
-		must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", fmt.Sprint(n)), fact(t, "b", "p", fmt.Sprint(n))}))
+		must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", fmt.Sprint(n)), fact(t, "b", "p", fmt.Sprint(n))}))
 	}
 	at := dag.Time(1)
 	for _, q := range []kernel.FactQuery{{}, {MinConfidence: 1}, {ValidAt: &at}, {MinConfidence: 1, ValidAt: &at}} {
-		if _, err := k.Retract(ctx, tenant, q, "", false); !errors.Is(err, kernel.ErrNoFilter) {
+		if _, err := k.Facts().Retract(ctx, tenant, q, "", false); !errors.Is(err, kernel.ErrNoFilter) {
 			t.Errorf("without a filter: %v", err)
 		}
 	}
 	for _, dry := range []bool{true, false} {
-		if list := must(k.Retract(ctx, tenant, kernel.FactQuery{Subject: "A"}, "wrong", dry)); len(list) != 5 {
+		if list := must(k.Facts().Retract(ctx, tenant, kernel.FactQuery{Subject: "A"}, "wrong", dry)); len(list) != 5 {
 			t.Errorf("dry %v: %d", dry, len(list))
 		}
 	}
-	if list := must(k.Retract(ctx, tenant, kernel.FactQuery{Subject: "A"}, "wrong", false)); len(list) != 0 {
+	if list := must(k.Facts().Retract(ctx, tenant, kernel.FactQuery{Subject: "A"}, "wrong", false)); len(list) != 0 {
 		t.Errorf("again: %d", len(list))
 	}
-	if page := must(k.Facts(ctx, tenant, kernel.FactQuery{Limit: 3})); page.Total != 5 || len(page.Facts) != 3 || page.Next == 0 {
+	if page := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Limit: 3})); page.Total != 5 || len(page.Facts) != 3 || page.Next == 0 {
 		t.Errorf("%+v", page)
-	} else if rest := must(k.Facts(ctx, tenant, kernel.FactQuery{Limit: 3, After: page.Next})); len(rest.Facts) != 2 || rest.Next != 0 || rest.Total != 5 {
+	} else if rest := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Limit: 3, After: page.Next})); len(rest.Facts) != 2 || rest.Next != 0 || rest.Total != 5 {
 		t.Errorf("%+v", rest)
 	}
-	if full := must(k.Facts(ctx, tenant, kernel.FactQuery{Limit: 5})); len(full.Facts) != 5 || full.Next != 0 {
+	if full := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Limit: 5})); len(full.Facts) != 5 || full.Next != 0 {
 		t.Errorf("a full page that nothing follows on: %d facts, next %d", len(full.Facts), full.Next)
 	}
 }
@@ -189,8 +189,8 @@ func TestFactEvidence(t *testing.T) {
 			}
 			several := 0
 			for asOf := dag.Seq(1); asOf <= must(s.Head(ctx, tenant)); asOf++ {
-				for _, f := range must(k.Facts(ctx, tenant, kernel.FactQuery{AsOf: asOf, Limit: kernel.MaxFacts})).Facts {
-					want := must(k.Evidence(ctx, tenant, f.Version.ID, asOf))
+				for _, f := range must(k.Facts().List(ctx, tenant, kernel.FactQuery{AsOf: asOf, Limit: kernel.MaxFacts})).Facts {
+					want := must(k.Facts().Evidence(ctx, tenant, f.Version.ID, asOf))
 					if len(want) == 0 || !reflect.DeepEqual(f.Evidence, want) {
 						t.Fatalf("as of %d, %s: got %+v, want %+v", asOf, f.Version.ID, f.Evidence, want)
 					}
@@ -243,10 +243,10 @@ func TestFactsStayFresh(t *testing.T) {
 					}
 					k := kernels[r.IntN(2)]
 					for range r.IntN(3) { // what is asked thrice comes from memory
-						must(k.Traverse(ctx, tenant, q))
+						must(k.Facts().Traverse(ctx, tenant, q))
 					}
-					got, err := k.Traverse(ctx, tenant, q)
-					want, wantErr := over(t, s, a).Traverse(ctx, tenant, q)
+					got, err := k.Facts().Traverse(ctx, tenant, q)
+					want, wantErr := over(t, s, a).Facts().Traverse(ctx, tenant, q)
 					if err != nil || wantErr != nil || got.AsOf != want.AsOf || got.Cut != want.Cut || len(got.Reached) != len(want.Reached) ||
 						len(got.Reached) > 0 && !reflect.DeepEqual(got.Reached, want.Reached) {
 						t.Fatalf("%+v\ngot  %+v, %v\nwant %+v, %v", q, got, err, want, wantErr)
@@ -278,8 +278,8 @@ func TestTies(t *testing.T) {
 			for n := range 100 {
 				of := dag.Tenant(fmt.Sprintf("order-%d", n))
 				r.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
-				must(k.Learn(ctx, of, acts))
-				got := must(k.Traverse(ctx, of, kernel.Traversal{Start: []string{"hub"}}))
+				must(k.Facts().Learn(ctx, of, acts))
+				got := must(k.Facts().Traverse(ctx, of, kernel.Traversal{Start: []string{"hub"}}))
 				var text strings.Builder
 				for _, one := range got.Reached {
 					e := *one.Path[0]
@@ -294,7 +294,7 @@ func TestTies(t *testing.T) {
 				case text != first:
 					t.Fatalf("order %d gave another answer", n)
 				}
-				b := must(facts.Parse(must(k.FactSlice(ctx, of, kernel.FactRequest{Start: []string{"hub"}})).Bundle))
+				b := must(facts.Parse(must(k.Facts().Slice(ctx, of, kernel.FactRequest{Start: []string{"hub"}})).Bundle))
 				b.Seal = slice.Seal{}
 				switch text := string(b.Append(nil)); {
 				case len(b.Reached) != 100 || b.Cut != knowledge.CutResults:
@@ -317,11 +317,11 @@ func TestFactsForgotten(t *testing.T) {
 	a := token.NewAuthority(ring(t, "k1"))
 	k, other := over(t, s, a), over(t, s, a)
 	reach := func(of dag.Tenant) []string {
-		return entities(must(k.Traverse(ctx, of, kernel.Traversal{Start: []string{"a"}})).Reached)
+		return entities(must(k.Facts().Traverse(ctx, of, kernel.Traversal{Start: []string{"a"}})).Reached)
 	}
-	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "b")}))
+	must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "b")}))
 	reach(tenant)
-	must(other.Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "c")}))
+	must(other.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "c")}))
 	for n := range 10_000 {
 		if got := reach(dag.Tenant(fmt.Sprintf("tenant-%d", n))); len(got) != 0 {
 			t.Fatalf("%q", got)
@@ -338,14 +338,14 @@ func TestFactsFarBehind(t *testing.T) {
 	s := open(t, "memory")
 	a := token.NewAuthority(ring(t, "k1"))
 	k, other := over(t, s, a), over(t, s, a)
-	must(k.Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "b"), alias("other-a", "a")}))
-	must(k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{"a"}}))
+	must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "b"), alias("other-a", "a")}))
+	must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"a"}}))
 	var acts []knowledge.Act
 	for n := range 5000 {
 		acts = append(acts, fact(t, "x", "p", fmt.Sprint(n)))
 	}
-	must(other.Learn(ctx, tenant, append(acts, fact(t, "another a", "p", "c"), alias("another-a", "a"), fact(t, "a", "p", "d"))))
-	if got := entities(must(k.Traverse(ctx, tenant, kernel.Traversal{Start: []string{"other a"}})).Reached); !slices.Equal(got, []string{"b", "c", "d"}) {
+	must(other.Facts().Learn(ctx, tenant, append(acts, fact(t, "another a", "p", "c"), alias("another-a", "a"), fact(t, "a", "p", "d"))))
+	if got := entities(must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"other a"}})).Reached); !slices.Equal(got, []string{"b", "c", "d"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -362,11 +362,11 @@ func TestFactsConcurrent(t *testing.T) {
 		all.Go(func() {
 			for n := range 30 {
 				object := fmt.Sprintf("o%d-%d", w, n)
-				if _, err := kernels[w%2].Learn(ctx, tenant, []knowledge.Act{fact(t, fmt.Sprintf("s%d", w%2), "p", object)}); err != nil {
+				if _, err := kernels[w%2].Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, fmt.Sprintf("s%d", w%2), "p", object)}); err != nil {
 					t.Error(err)
 					return
 				}
-				got, err := kernels[(w+n)%2].Traverse(ctx, tenant, kernel.Traversal{Start: []string{fmt.Sprintf("s%d", w%2)}, MaxHops: 1, MaxResults: 500})
+				got, err := kernels[(w+n)%2].Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{fmt.Sprintf("s%d", w%2)}, MaxHops: 1, MaxResults: 500})
 				if err != nil || !slices.Contains(entities(got.Reached), object) {
 					t.Errorf("%s is not there, %v", object, err)
 					return

@@ -30,14 +30,14 @@ func (r *replaceable) get() (identity.Identity, uint64) {
 }
 
 // Identity gives the identity in place, nobody if there is none.
-func (k *Kernel) Identity() identity.Identity {
+func (k Ledger) Identity() identity.Identity {
 	id, _ := k.identity.get()
 	return id
 }
 
 // ReplaceIdentity puts another identity in place, such as one with its attestation key
 // rotated. The name and the logs' keys cannot change: they are the logs.
-func (k *Kernel) ReplaceIdentity(id identity.Identity) error {
+func (k Ledger) ReplaceIdentity(id identity.Identity) error {
 	k.identity.mu.Lock()
 	defer k.identity.mu.Unlock()
 	if was := k.identity.id; was.Name() != "" && !was.Succeeds(id) {
@@ -57,20 +57,20 @@ func (h hashes) Hashes(ctx context.Context, level int, from uint64, n int) ([]le
 	return h.store.LogHashes(ctx, h.tenant, level, from, n)
 }
 
-// Log gives the size and the root of a tenant's ledger, without a signature.
-func (k *Kernel) Log(ctx context.Context, tenant dag.Tenant) (ledger.Root, error) {
+// Root gives the size and the root of a tenant's ledger, without a signature.
+func (k Ledger) Root(ctx context.Context, tenant dag.Tenant) (ledger.Root, error) {
 	t, err := k.store.Log(ctx, tenant)
 	return ledger.Root{Size: t.Size(), Hash: t.Root()}, err
 }
 
-// LogHashes gives n hashes of a level of the ledger from an index on, fewer if there are
+// Hashes gives n hashes of a level of the ledger from an index on, fewer if there are
 // no more. See ledger.Node.
-func (k *Kernel) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error) {
+func (k Ledger) Hashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error) {
 	return k.store.LogHashes(ctx, tenant, level, from, n)
 }
 
-// LogLeaves gives up to limit leaves of the ledger from an index on, in order.
-func (k *Kernel) LogLeaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
+// Leaves gives up to limit leaves of the ledger from an index on, in order.
+func (k Ledger) Leaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
 	return history.Leaves(ctx, k.store, tenant, from, limit)
 }
 
@@ -107,12 +107,12 @@ func (c *checkpoints) of(tenant dag.Tenant) *cosigned {
 // Checkpoint signs what the ledger is. With witnesses configured it carries their
 // cosignatures, and may be as old as Config.CheckpointEvery. Without an identity it is
 // identity.ErrNone. The same size gives the same signature of the log.
-func (k *Kernel) Checkpoint(ctx context.Context, tenant dag.Tenant) (Checkpoint, error) {
+func (k Ledger) Checkpoint(ctx context.Context, tenant dag.Tenant) (Checkpoint, error) {
 	return k.checkpoint(ctx, tenant, 0)
 }
 
 // checkpoint gives one of a size of at least least, as far as there is one.
-func (k *Kernel) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64) (Checkpoint, error) {
+func (k *engine) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64) (Checkpoint, error) {
 	if _, err := k.announceKeys(ctx, tenant); err != nil {
 		return Checkpoint{}, err
 	}
@@ -148,19 +148,19 @@ func (k *Kernel) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64
 }
 
 // announceKeys is announce outside of a slice, for somebody who is to sign.
-func (k *Kernel) announceKeys(ctx context.Context, tenant dag.Tenant) (identity.Identity, error) {
-	if k.Identity().Name() == "" {
+func (k *engine) announceKeys(ctx context.Context, tenant dag.Tenant) (identity.Identity, error) {
+	if k.ledger().Identity().Name() == "" {
 		return identity.Identity{}, identity.ErrNone
 	}
-	return steady(k, func(c *keeping) (identity.Identity, error) { return c.announce(ctx, tenant) })
+	return steady(k, func(c *cache) (identity.Identity, error) { return c.announce(ctx, tenant) })
 }
 
-func (k *Kernel) sign(ctx context.Context, tenant dag.Tenant) (Checkpoint, error) {
-	root, err := k.Log(ctx, tenant)
+func (k *engine) sign(ctx context.Context, tenant dag.Tenant) (Checkpoint, error) {
+	root, err := k.ledger().Root(ctx, tenant)
 	if err != nil {
 		return Checkpoint{}, err
 	}
-	id := k.Identity()
+	id := k.ledger().Identity()
 	signer, _, err := id.Log(tenant)
 	if err != nil {
 		return Checkpoint{}, err
@@ -174,8 +174,8 @@ func (k *Kernel) sign(ctx context.Context, tenant dag.Tenant) (Checkpoint, error
 
 // Prove gives the proof that the leaf at an index is in the ledger, under a checkpoint as
 // Checkpoint gives it. An index beyond the ledger is store.ErrNotFound.
-func (k *Kernel) Prove(ctx context.Context, tenant dag.Tenant, index uint64) (*ledger.Proof, error) {
-	root, err := k.Log(ctx, tenant)
+func (k Ledger) Prove(ctx context.Context, tenant dag.Tenant, index uint64) (*ledger.Proof, error) {
+	root, err := k.ledger().Root(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +202,6 @@ func (k *Kernel) Prove(ctx context.Context, tenant dag.Tenant, index uint64) (*l
 
 // ProveConsistency proves that the ledger begins with what it was at a size, to the size of
 // a root that was given out.
-func (k *Kernel) ProveConsistency(ctx context.Context, tenant dag.Tenant, old uint64, now ledger.Root) ([]ledger.Hash, error) {
+func (k Ledger) ProveConsistency(ctx context.Context, tenant dag.Tenant, old uint64, now ledger.Root) ([]ledger.Hash, error) {
 	return now.ProveConsistency(ctx, old, hashes{k.store, tenant})
 }

@@ -56,12 +56,12 @@ func TestEvidence(t *testing.T) {
 			k := named(t, open(t, name), token.NewAuthority(ring(t, "k1")), id)
 			ctx := t.Context()
 			ids := chain(t, k, 9)
-			if _, err := k.Erase(ctx, tenant, ids[4], "asked for"); err != nil {
+			if _, err := k.Turns().Erase(ctx, tenant, ids[4], "asked for"); err != nil {
 				t.Fatal(err)
 			}
-			issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[8]}))
-			signed := must(k.Sign(ctx, tenant, issued))
-			e := must(k.Attest(ctx, tenant, issued.Bundle))
+			issued := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[8]}))
+			signed := must(k.Ledger().Sign(ctx, tenant, issued))
+			e := must(k.Ledger().Attest(ctx, tenant, issued.Bundle))
 			if !bytes.Equal(signed.Envelope, e.Envelope) {
 				t.Errorf("Sign gave\n%s, Attest\n%s", signed.Envelope, e.Envelope)
 			}
@@ -72,11 +72,11 @@ func TestEvidence(t *testing.T) {
 			if v.Outcome != evidence.Verified || v.Inclusion == nil || v.Inclusion.Index != e.Statement.Index {
 				t.Errorf("%s: %s, %+v", v.Outcome, v.Reason, v.Inclusion)
 			}
-			again := must(k.Attest(ctx, tenant, issued.Bundle))
+			again := must(k.Ledger().Attest(ctx, tenant, issued.Bundle))
 			if !bytes.Equal(again.Envelope, e.Envelope) {
 				t.Error("attesting again gave another envelope")
 			}
-			recorded := must(k.AttestRecorded(ctx, tenant, issued.Slice.Provenance.SliceID, nil))
+			recorded := must(k.Ledger().AttestRecorded(ctx, tenant, issued.Slice.Provenance.SliceID, nil))
 			if !bytes.Equal(recorded.Envelope, e.Envelope) {
 				t.Error("attesting from the record gave another envelope")
 			}
@@ -90,18 +90,18 @@ func TestAttestRefuses(t *testing.T) {
 	a := token.NewAuthority(ring(t, "k1"))
 	k := named(t, s, a, somebody(t))
 	ids := chain(t, k, 3)
-	issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[2]}))
+	issued := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[2]}))
 	elsewhere := named(t, open(t, "memory"), a, somebody(t))
 	for what, c := range map[string]struct {
 		err  error
 		want error
 	}{
-		"nobody":         {second(over(t, s, a).Attest(ctx, tenant, issued.Bundle)), identity.ErrNone},
-		"nobody's root":  {second(over(t, s, a).Checkpoint(ctx, tenant)), identity.ErrNone},
-		"never issued":   {second(elsewhere.Attest(ctx, tenant, issued.Bundle)), store.ErrNotFound},
-		"another tenant": {second(k.Attest(ctx, "other", issued.Bundle)), kernel.ErrTenant},
-		"beyond":         {second(k.Prove(ctx, tenant, 99)), store.ErrNotFound},
-		"another name":   {k.ReplaceIdentity(must(identity.New(noise(8), "other.example", 0))), identity.ErrName},
+		"nobody":         {second(over(t, s, a).Ledger().Attest(ctx, tenant, issued.Bundle)), identity.ErrNone},
+		"nobody's root":  {second(over(t, s, a).Ledger().Checkpoint(ctx, tenant)), identity.ErrNone},
+		"never issued":   {second(elsewhere.Ledger().Attest(ctx, tenant, issued.Bundle)), store.ErrNotFound},
+		"another tenant": {second(k.Ledger().Attest(ctx, "other", issued.Bundle)), kernel.ErrTenant},
+		"beyond":         {second(k.Ledger().Prove(ctx, tenant, 99)), store.ErrNotFound},
+		"another name":   {k.Ledger().ReplaceIdentity(must(identity.New(noise(8), "other.example", 0))), identity.ErrName},
 	} {
 		if !errors.Is(c.err, c.want) {
 			t.Errorf("%s: %v, want %v", what, c.err, c.want)
@@ -127,8 +127,8 @@ func TestAttestDamaged(t *testing.T) {
 			id, a := somebody(t), token.NewAuthority(ring(t, "k1"))
 			k := named(t, misled{open(t, name)}, a, id)
 			ids := chain(t, k, 3)
-			issued := must(k.Slice(t.Context(), tenant, kernel.Request{Anchor: ids[2]}))
-			if err := second(k.Attest(t.Context(), tenant, issued.Bundle)); err == nil || !strings.Contains(err.Error(), "run graphkernel fsck") {
+			issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[2]}))
+			if err := second(k.Ledger().Attest(t.Context(), tenant, issued.Bundle)); err == nil || !strings.Contains(err.Error(), "run graphkernel fsck") {
 				t.Errorf("attested, %v", err)
 			}
 		})
@@ -145,14 +145,14 @@ func TestKeysAreAnnounced(t *testing.T) {
 	id := somebody(t)
 	k := named(t, s, a, id)
 	ids := chain(t, k, 4)
-	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[1]}))
+	must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[1]}))
 	rotated := ring(t, "k1", "k2")
 	a.Replace(must(rotated.Retire("k1", 5)))
-	if err := k.ReplaceIdentity(must(id.Rotate(noise(7), 6))); err != nil {
+	if err := k.Ledger().ReplaceIdentity(must(id.Rotate(noise(7), 6))); err != nil {
 		t.Fatal(err)
 	}
-	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[2]}))
-	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[3]}))
+	must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[2]}))
+	must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[3]}))
 	var got []string
 	for _, leaf := range must(history.Leaves(ctx, s, tenant, 0, 100)) {
 		switch l := must(ledger.ParseLeaf(leaf)).(type) {
@@ -185,27 +185,27 @@ func TestSignedKeysAreKnown(t *testing.T) {
 	id := somebody(t)
 	k := named(t, s, token.NewAuthority(ring(t, "k1")), id)
 	ids := chain(t, k, 2)
-	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[1]}))
+	must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[1]}))
 	for i := range 3 {
 		id = must(id.Rotate(noise(byte(20+i)), dag.Time(6+i)))
-		if err := k.ReplaceIdentity(id); err != nil {
+		if err := k.Ledger().ReplaceIdentity(id); err != nil {
 			t.Fatal(err)
 		}
-		issued := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[1]}))
-		must(k.Sign(ctx, tenant, issued))
+		issued := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[1]}))
+		must(k.Ledger().Sign(ctx, tenant, issued))
 		key := must(id.Attestor(tenant)).Key()
 		leaf := ledger.KeyLeaf{Tenant: tenant, Purpose: ledger.PurposeAttestation, Event: ledger.KeyCreated, KeyID: key.HexID(), PublicKey: key.Public[:], At: dag.Time(6 + i)}
 		if _, err := s.LogIndex(ctx, tenant, leaf.Append(nil)); err != nil {
 			t.Errorf("rotation %d: %v", i, err)
 		}
 	}
-	if err := k.ReplaceIdentity(must(identity.New(noise(30), "kernel.example", 0))); !errors.Is(err, identity.ErrName) {
+	if err := k.Ledger().ReplaceIdentity(must(identity.New(noise(30), "kernel.example", 0))); !errors.Is(err, identity.ErrName) {
 		t.Errorf("another log's key under the same name: %v", err)
 	}
 	fleeting := must(kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring(t, "k9")), Rand: noise(1), Clock: standing, Identity: id, Fleeting: true}))
-	size := must(k.Log(ctx, tenant)).Size
-	must(fleeting.Checkpoint(ctx, tenant))
-	if now := must(k.Log(ctx, tenant)).Size; now != size {
+	size := must(k.Ledger().Root(ctx, tenant)).Size
+	must(fleeting.Ledger().Checkpoint(ctx, tenant))
+	if now := must(k.Ledger().Root(ctx, tenant)).Size; now != size {
 		t.Errorf("keys of one run made %d leaves", now-size)
 	}
 }
@@ -229,19 +229,19 @@ func TestWitnessesAreAskedSeldom(t *testing.T) {
 		Witnesses: witness.NewAsker(&http.Client{Transport: w}, []ledger.TrustedWitness{{Name: "w", Key: other.Key(), URL: "http://w.example"}}), CheckpointEvery: time.Minute,
 	}))
 	for range 5 {
-		if c := must(k.Checkpoint(ctx, tenant)); len(c.Refusals) != 1 {
+		if c := must(k.Ledger().Checkpoint(ctx, tenant)); len(c.Refusals) != 1 {
 			t.Fatalf("refusals: %v", c.Refusals)
 		}
-		if _, err := k.Prove(ctx, tenant, 1<<40); !errors.Is(err, store.ErrNotFound) {
+		if _, err := k.Ledger().Prove(ctx, tenant, 1<<40); !errors.Is(err, store.ErrNotFound) {
 			t.Fatal(err)
 		}
-		must(k.Prove(ctx, tenant, 0))
+		must(k.Ledger().Prove(ctx, tenant, 0))
 	}
 	if w.asked != 1 {
 		t.Errorf("asked %d times within a minute", w.asked)
 	}
 	now = now.Add(time.Minute)
-	must(k.Checkpoint(ctx, tenant))
+	must(k.Ledger().Checkpoint(ctx, tenant))
 	if w.asked != 2 {
 		t.Errorf("asked %d times after it", w.asked)
 	}
@@ -278,7 +278,7 @@ func TestIssuedTogether(t *testing.T) {
 		records := make([]store.Issued, n)
 		ask := func(i int) {
 			wg.Go(func() {
-				issued := must(k.Slice(context.Background(), tenant, kernel.Request{Anchor: ids[i]}))
+				issued := must(k.Slices().Cut(context.Background(), tenant, kernel.Request{Anchor: ids[i]}))
 				records[i] = issued.Record
 			})
 		}
@@ -379,8 +379,8 @@ func issueWithFault(t *testing.T, open func(*testing.T, func(string) error) stor
 	})
 	k := named(t, s, authority, id)
 	ids := chain(t, k, 6)
-	must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[0]}))
-	before := must(k.Checkpoint(ctx, tenant))
+	must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[0]}))
+	before := must(k.Ledger().Checkpoint(ctx, tenant))
 	mu.Lock()
 	armed = true
 	mu.Unlock()
@@ -389,8 +389,8 @@ func issueWithFault(t *testing.T, open func(*testing.T, func(string) error) stor
 	var wg sync.WaitGroup
 	for _, anchor := range ids[1:5] {
 		wg.Go(func() {
-			issued, err := k.Slice(ctx, tenant, kernel.Request{Anchor: anchor})
-			now, cerr := k.Checkpoint(ctx, tenant)
+			issued, err := k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: anchor})
+			now, cerr := k.Ledger().Checkpoint(ctx, tenant)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -404,7 +404,7 @@ func issueWithFault(t *testing.T, open func(*testing.T, func(string) error) stor
 		})
 	}
 	wg.Wait()
-	_, _ = k.Erase(ctx, tenant, ids[0], "asked for")
+	_, _ = k.Turns().Erase(ctx, tenant, ids[0], "asked for")
 	hit := steps >= at
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -412,9 +412,9 @@ func issueWithFault(t *testing.T, open func(*testing.T, func(string) error) stor
 	s = open(t, func(string) error { return nil })
 	defer func() { _ = s.Close() }()
 	k = named(t, s, authority, id)
-	after := must(k.Checkpoint(ctx, tenant))
+	after := must(k.Ledger().Checkpoint(ctx, tenant))
 	for _, c := range append(signed, before) {
-		proof, err := k.ProveConsistency(ctx, tenant, c.Size, after.Root)
+		proof, err := k.Ledger().ProveConsistency(ctx, tenant, c.Size, after.Root)
 		if err == nil {
 			err = after.CheckConsistency(c.Root, proof)
 		}
@@ -424,7 +424,7 @@ func issueWithFault(t *testing.T, open func(*testing.T, func(string) error) stor
 	}
 	judge := trusting(t, id)
 	for _, i := range acknowledged {
-		e, err := k.Attest(ctx, tenant, i.Bundle)
+		e, err := k.Ledger().Attest(ctx, tenant, i.Bundle)
 		if err != nil {
 			t.Fatalf("fault %d: an acknowledged slice is not there: %v", at, err)
 		}
@@ -433,7 +433,7 @@ func issueWithFault(t *testing.T, open func(*testing.T, func(string) error) stor
 		}
 	}
 	for _, anchor := range ids {
-		must(k.Slice(ctx, tenant, kernel.Request{Anchor: anchor}))
+		must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: anchor}))
 	}
 	report, err := fsck.Store(ctx, s, fsck.Options{})
 	if err != nil || !report.OK() {
@@ -452,16 +452,16 @@ func TestCheckpoints(t *testing.T) {
 		Store: s, Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(1), Clock: func() time.Time { return now }, Identity: somebody(t),
 	}))
 	ids := chain(t, k, 4)
-	first := must(k.Slice(ctx, tenant, kernel.Request{Anchor: ids[0]}))
-	c := must(k.Checkpoint(ctx, tenant))
-	if again := must(k.Checkpoint(ctx, tenant)); !bytes.Equal(again.Note, c.Note) {
+	first := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[0]}))
+	c := must(k.Ledger().Checkpoint(ctx, tenant))
+	if again := must(k.Ledger().Checkpoint(ctx, tenant)); !bytes.Equal(again.Note, c.Note) {
 		t.Error("the same size was signed differently")
 	}
-	root := must(k.Log(ctx, tenant))
+	root := must(k.Ledger().Root(ctx, tenant))
 	if root != c.Root {
 		t.Errorf("the ledger is %v, the checkpoint %v", root, c.Root)
 	}
-	p := must(k.Prove(ctx, tenant, must(k.Located(ctx, tenant, first.Bundle))))
+	p := must(k.Ledger().Prove(ctx, tenant, must(k.Ledger().Located(ctx, tenant, first.Bundle))))
 	if !bytes.Equal(p.Checkpoint, c.Note) {
 		t.Error("the proof is under another checkpoint")
 	}

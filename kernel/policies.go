@@ -105,31 +105,31 @@ func (r *registries) write(ctx context.Context, tenant dag.Tenant, p policy.Regi
 	return nil
 }
 
-// Policies gives every policy of a tenant. default@1 and facts@1 are always among them.
-func (k *Kernel) Policies(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
-	return steady(k, func(c *keeping) (policy.Registry, error) { return c.policies.load(ctx, tenant) })
+// All gives every policy of a tenant. default@1 and facts@1 are always among them.
+func (k Policies) All(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
+	return steady(k.engine, func(c *cache) (policy.Registry, error) { return c.policies.load(ctx, tenant) })
 }
 
-// Policy gives one policy of a tenant; "" is default@1.
-func (k *Kernel) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
-	return steady(k, func(c *keeping) (policy.Registered, error) { return c.policy(ctx, tenant, id) })
+// Get gives one policy of a tenant; "" is default@1.
+func (k Policies) Get(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
+	return steady(k.engine, func(c *cache) (policy.Registered, error) { return c.policy(ctx, tenant, id) })
 }
 
-func (c *keeping) policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
+func (c *cache) policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
 	if id == "" {
 		id = policy.DefaultID
 	}
 	return c.policies.get(ctx, tenant, id)
 }
 
-// RegisterPolicy binds an id to parameters for ever. The same again changes
+// Register binds an id to parameters for ever. The same again changes
 // nothing; other parameters wrap policy.ErrConflict.
-func (k *Kernel) RegisterPolicy(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
-	_, err := steady(k, func(c *keeping) (struct{}, error) { return struct{}{}, c.register(ctx, tenant, p) })
+func (k Policies) Register(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
+	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return struct{}{}, c.register(ctx, tenant, p) })
 	return err
 }
 
-func (c *keeping) register(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
+func (c *cache) register(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
 	known, err := c.policies.load(ctx, tenant) // so that default@1 and facts@1 are taken
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Turn gives the record of one turn, or an error that wraps store.ErrNotFound.
-func (k *Kernel) Turn(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (store.Record, error) {
+// Get gives the record of one turn, or an error that wraps store.ErrNotFound.
+func (k Turns) Get(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (store.Record, error) {
 	records, err := k.store.Turns(ctx, tenant, []dag.TurnID{id})
 	if err != nil {
 		return store.Record{}, err
@@ -25,21 +25,21 @@ func (k *Kernel) Turn(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (st
 // errEnough ends a scan that has what it came for.
 var errEnough = errors.New("enough")
 
-// TurnsAfter gives up to limit records of turns numbered above after, ascending, and
+// After gives up to limit records of turns numbered above after, ascending, and
 // whether there are more. If conversation is not nil, of that conversation only. It
 // stops early behind a record with which their text passes most bytes.
-func (k *Kernel) TurnsAfter(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, more bool, err error) {
-	records, _, more, err = k.TurnsBy(ctx, tenant, "", after, conversation, limit, most)
+func (k Turns) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, more bool, err error) {
+	records, _, more, err = k.turns().By(ctx, tenant, "", after, conversation, limit, most)
 	return records, more, err
 }
 
 // mostLooked bounds the turns that one listing looks at for those of a credential.
 const mostLooked = 10_000
 
-// TurnsBy is TurnsAfter for the turns that a credential brought; "" stands for any turn. last
+// By is TurnsAfter for the turns that a credential brought; "" stands for any turn. last
 // is the number of the last turn that was looked at, 0 if there was none: the listing goes
 // on after it. At most 10 000 are looked at for one credential.
-func (k *Kernel) TurnsBy(ctx context.Context, tenant dag.Tenant, credential string, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, last dag.Seq, more bool, err error) {
+func (k Turns) By(ctx context.Context, tenant dag.Tenant, credential string, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, last dag.Seq, more bool, err error) {
 	size, looked := 0, 0
 	err = k.store.Scan(ctx, tenant, after, conversation, func(r *store.Record) error {
 		if len(records) >= limit || size > most || credential != "" && looked == mostLooked {
@@ -63,7 +63,7 @@ func (k *Kernel) TurnsBy(ctx context.Context, tenant dag.Tenant, credential stri
 
 // Issued gives the records of a slice id, by ascending number, or an error that
 // wraps store.ErrNotFound.
-func (k *Kernel) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
+func (k Slices) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
 	records, err := k.store.IssuedByID(ctx, tenant, id)
 	if err == nil && len(records) == 0 {
 		err = fmt.Errorf("slice %s of tenant %s: %w: it was never issued here", id, tenant, store.ErrNotFound)
@@ -71,8 +71,8 @@ func (k *Kernel) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID
 	return records, err
 }
 
-// IssuedAfter lists up to limit records of issued slices numbered above after,
+// After lists up to limit records of issued slices numbered above after,
 // ascending.
-func (k *Kernel) IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
+func (k Slices) After(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
 	return k.store.IssuedAfter(ctx, tenant, after, limit)
 }

@@ -20,7 +20,7 @@ import (
 // so that a turn that is new costs nothing; and the store is not told of rules:
 // it compares what it is given. If another process admits such a turn between the reading and
 // the next try, that is one more conflict, and the next reading finds the turn.
-func (k *Kernel) appendJudged(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
+func (k *engine) appendJudged(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
 	for {
 		receipt, err := k.store.Append(ctx, tenant, batches)
 		k.changes.tell(tenant)
@@ -40,7 +40,7 @@ func (k *Kernel) appendJudged(ctx context.Context, tenant dag.Tenant, batches []
 
 // rejudge judges the turns of batches that are stored by the rules that the
 // stored ones name. It reports whether that changed any.
-func (k *Kernel) rejudge(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (changed bool, err error) {
+func (k *engine) rejudge(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (changed bool, err error) {
 	at := map[dag.TurnID][]*store.Arrival{}
 	var ids []dag.TurnID
 	for _, batch := range batches {

@@ -52,7 +52,7 @@ type Replay struct {
 // that cannot be cut here, for want of its anchor, its policy or its view, is
 // different. An error means that nothing could be compared: the bytes are no
 // bundle, or they are another tenant's.
-func (k *Kernel) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Replay, err error) {
+func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Replay, err error) {
 	ctx, observed := k.observe(ctx, "replay")
 	defer func() { observed(err) }()
 	if facts.Is(bundle) {
@@ -67,7 +67,7 @@ func (k *Kernel) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (
 	}
 	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf, Redacted: b.Redacted()}
 	digest := dag.Digest(sha256.Sum256(bundle))
-	again, err := steady(k, func(c *keeping) (*recut, error) { return c.cutAgain(ctx, tenant, &b.Provenance, b.AsOf, b.Seal) })
+	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutAgain(ctx, tenant, &b.Provenance, b.AsOf, b.Seal) })
 	if err != nil {
 		if !r.noCut(err) {
 			return nil, err
@@ -86,7 +86,7 @@ func (k *Kernel) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (
 }
 
 // wasIssued reports whether a bundle is on record.
-func (k *Kernel) wasIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (bool, error) {
+func (k *engine) wasIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (bool, error) {
 	records, err := k.store.IssuedByID(ctx, tenant, id)
 	return slices.ContainsFunc(records, func(i store.Issued) bool { return i.Bundle == digest }), err
 }
@@ -96,7 +96,7 @@ var ErrTenant = errors.New("wrong tenant")
 
 // ReplayIssued replays the newest recorded bundle of a slice id. The text is not
 // in the record, so text erased since shows in the bundle's digest alone.
-func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (_ *Replay, err error) {
+func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (_ *Replay, err error) {
 	ctx, observed := k.observe(ctx, "replay_issued")
 	defer func() { observed(err) }()
 	records, err := k.store.IssuedByID(ctx, tenant, id)
@@ -109,7 +109,7 @@ func (k *Kernel) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.S
 	i := records[len(records)-1]
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
 	r := &Replay{Provenance: i.Provenance, AsOf: i.AsOf}
-	again, err := steady(k, func(c *keeping) (*recut, error) {
+	again, err := steady(k.engine, func(c *cache) (*recut, error) {
 		if i.Question == "" {
 			return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
 		}
@@ -140,7 +140,7 @@ type recut struct {
 }
 
 // cutAgain makes the bundle that a claim leads to.
-func (c *keeping) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, asOf dag.Seq, seal slice.Seal) (*recut, error) {
+func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, asOf dag.Seq, seal slice.Seal) (*recut, error) {
 	p, err := c.policy(ctx, tenant, claim.PolicyID)
 	if err != nil {
 		return nil, err
@@ -364,7 +364,7 @@ func (r *Replay) checkToken(err error) {
 
 // checkIssued looks the bundle up in the record. A bundle whose slice was issued,
 // but never with these bytes, had a field changed that the token does not cover.
-func (k *Kernel) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
+func (k *engine) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
 	records, err := k.store.IssuedByID(ctx, tenant, r.Provenance.SliceID)
 	if err != nil {
 		return err

@@ -20,14 +20,14 @@ func (k *Kernel) Stats() Stats {
 }
 
 // CanSign reports whether a key signs. Without one nothing can be sliced.
-func (k *Kernel) CanSign() bool {
+func (k Slices) CanSign() bool {
 	_, err := k.authority.Keyring().Signer()
 	return err == nil
 }
 
-// IssuedCount gives the number of a tenant's newest issued slice, 0 if there is
+// Count gives the number of a tenant's newest issued slice, 0 if there is
 // none. Numbers have no gaps, so it takes a look-up for each binary digit of it.
-func (k *Kernel) IssuedCount(ctx context.Context, tenant dag.Tenant) (uint64, error) {
+func (k Slices) Count(ctx context.Context, tenant dag.Tenant) (uint64, error) {
 	above := func(n uint64) (bool, error) {
 		list, err := k.store.IssuedAfter(ctx, tenant, n, 1)
 		return len(list) > 0, err

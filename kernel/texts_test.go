@@ -116,7 +116,7 @@ func TestStoreIsAskedOutside(t *testing.T) {
 			Role: dag.RoleUser, CreatedAt: dag.Time(i), Content: "text",
 		})
 	}
-	if _, err := k.Admit(t.Context(), dag.DefaultTenant, some); err != nil {
+	if _, err := k.turns().Admit(t.Context(), dag.DefaultTenant, some); err != nil {
 		t.Fatal(err)
 	}
 	asked := false
@@ -127,11 +127,11 @@ func TestStoreIsAskedOutside(t *testing.T) {
 		asked = true
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		if _, err := k.Slice(ctx, dag.DefaultTenant, Request{Anchor: some[1].ID}); err != nil {
+		if _, err := k.slices().Cut(ctx, dag.DefaultTenant, Request{Anchor: some[1].ID}); err != nil {
 			t.Errorf("the second slice waited for the first one's store: %v", err)
 		}
 	}
-	if _, err := k.Slice(t.Context(), dag.DefaultTenant, Request{Anchor: some[0].ID}); err != nil {
+	if _, err := k.slices().Cut(t.Context(), dag.DefaultTenant, Request{Anchor: some[0].ID}); err != nil {
 		t.Fatal(err)
 	}
 	if !asked {

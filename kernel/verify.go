@@ -7,28 +7,28 @@ import (
 )
 
 // Verify makes every check on a bundle's bytes. See [token.Verifier.Verify].
-func (k *Kernel) Verify(bundle []byte) (token.Admissible, token.Verdict) {
+func (k Slices) Verify(bundle []byte) (token.Admissible, token.Verdict) {
 	return k.verifier.Verify(bundle)
 }
 
 // VerifyFor is Verify for one tenant: another tenant's bundle is of an unknown
 // key, whatever its token.
-func (k *Kernel) VerifyFor(tenant dag.Tenant, bundle []byte) (token.Admissible, token.Verdict) {
+func (k Slices) VerifyFor(tenant dag.Tenant, bundle []byte) (token.Admissible, token.Verdict) {
 	return k.verifier.VerifyFor(tenant, bundle)
 }
 
 // VerifyToken judges a token alone. See [token.Verifier.VerifyToken].
-func (k *Kernel) VerifyToken(tenant dag.Tenant, p *slice.Provenance, key, tok string) token.TokenVerdict {
+func (k Slices) VerifyToken(tenant dag.Tenant, p *slice.Provenance, key, tok string) token.TokenVerdict {
 	return k.verifier.VerifyToken(tenant, p, key, tok)
 }
 
-// VerifyFacts makes every check on the bytes of a bundle of facts. See
+// Verify makes every check on the bytes of a bundle of facts. See
 // [token.Verifier.VerifyFacts].
-func (k *Kernel) VerifyFacts(bundle []byte) (token.AdmissibleFacts, token.Verdict) {
+func (k Facts) Verify(bundle []byte) (token.AdmissibleFacts, token.Verdict) {
 	return k.verifier.VerifyFacts(bundle)
 }
 
-// VerifyFactsFor is VerifyFacts for one tenant, as VerifyFor is Verify.
-func (k *Kernel) VerifyFactsFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleFacts, token.Verdict) {
+// VerifyFor is VerifyFacts for one tenant, as VerifyFor is Verify.
+func (k Facts) VerifyFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleFacts, token.Verdict) {
 	return k.verifier.VerifyFactsFor(tenant, bundle)
 }

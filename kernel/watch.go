@@ -27,7 +27,7 @@ func (c *changes) tell(tenant dag.Tenant) {
 // newly issued slice of a tenant through this kernel. What other processes do to
 // the same store it does not see. Take the channel first, then look, then wait:
 // nothing falls in between.
-func (k *Kernel) Changed(tenant dag.Tenant) <-chan struct{} {
+func (k Turns) Changed(tenant dag.Tenant) <-chan struct{} {
 	k.changes.mu.Lock()
 	defer k.changes.mu.Unlock()
 	waiting, ok := k.changes.waiting[tenant]

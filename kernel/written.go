@@ -24,7 +24,7 @@ type writtenKey struct {
 //
 // It is not part of the answer because edges hold canonical names alone, and to read all
 // assertions on its paths takes longer than to find them.
-func (k *Kernel) Written(ctx context.Context, tenant dag.Tenant, t *Traversed) (map[dag.Seq]knowledge.Written, error) {
+func (k Facts) Written(ctx context.Context, tenant dag.Tenant, t *Traversed) (map[dag.Seq]knowledge.Written, error) {
 	var numbers []dag.Seq
 	for i := range t.Reached {
 		for _, e := range t.Reached[i].Path {
@@ -33,10 +33,10 @@ func (k *Kernel) Written(ctx context.Context, tenant dag.Tenant, t *Traversed) (
 	}
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
-	return steady(k, func(c *keeping) (map[dag.Seq]knowledge.Written, error) { return c.written(ctx, tenant, numbers) })
+	return steady(k.engine, func(c *cache) (map[dag.Seq]knowledge.Written, error) { return c.written(ctx, tenant, numbers) })
 }
 
-func (c *keeping) written(ctx context.Context, tenant dag.Tenant, numbers []dag.Seq) (map[dag.Seq]knowledge.Written, error) {
+func (c *cache) written(ctx context.Context, tenant dag.Tenant, numbers []dag.Seq) (map[dag.Seq]knowledge.Written, error) {
 	all := map[dag.Seq]knowledge.Written{}
 	missing := make([]dag.Seq, 0, len(numbers))
 	add := func(seq dag.Seq, w knowledge.Written) {

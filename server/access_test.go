@@ -248,13 +248,13 @@ func TestKeys(t *testing.T) {
 	q.header = map[string]string{"Authorization": "bearer " + good} // the scheme has no case
 	s.expect(200, q)
 
-	text, key, err := s.kernel.CreateKey(t.Context(), tenantA, access.Agent, "")
+	text, key, err := s.kernel.Keys().Create(t.Context(), tenantA, access.Agent, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	q = question{op: "listPolicies", key: text}
 	s.expect(200, q)
-	if _, err := s.kernel.RevokeKey(t.Context(), tenantA, key.ID); err != nil {
+	if _, err := s.kernel.Keys().Revoke(t.Context(), tenantA, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	s.refused(401, "unauthenticated", q)

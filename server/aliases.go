@@ -18,11 +18,11 @@ func (c *call) listAliases(in api.AliasesOf) (w api.Aliases, err error) {
 	}
 	k := c.server.config.Kernel
 	if asOf == 0 {
-		if asOf, err = k.Head(c.ctx, c.tenant()); err != nil {
+		if asOf, err = k.Turns().Head(c.ctx, c.tenant()); err != nil {
 			return w, err
 		}
 	}
-	table, err := k.Aliases(c.ctx, c.tenant(), asOf)
+	table, err := k.Facts().Aliases(c.ctx, c.tenant(), asOf)
 	if err != nil {
 		return w, err
 	}
@@ -88,7 +88,7 @@ func (c *call) addAliases() error {
 // removeAlias ends that a name stands for another. Where it stands for none, nothing changes.
 func (c *call) removeAlias(in api.AliasNamed) (w api.KnowledgeOutcome, err error) {
 	name, _ := normalize.Name(in.Alias) // it was read
-	table, err := c.server.config.Kernel.Aliases(c.ctx, c.tenant(), 0)
+	table, err := c.server.config.Kernel.Facts().Aliases(c.ctx, c.tenant(), 0)
 	if err != nil {
 		return w, err
 	}

@@ -80,11 +80,11 @@ func (c *call) streamKey() string { return string(c.tenant()) + "/" + c.who.Subj
 // startOfStream finds where a stream goes on.
 func (c *call) startOfStream() (position, error) {
 	k := c.server.config.Kernel
-	head, err := k.Head(c.ctx, c.tenant())
+	head, err := k.Turns().Head(c.ctx, c.tenant())
 	if err != nil {
 		return position{}, err
 	}
-	issued, err := k.IssuedCount(c.ctx, c.tenant())
+	issued, err := k.Slices().Count(c.ctx, c.tenant())
 	if err != nil {
 		return position{}, err
 	}
@@ -126,7 +126,7 @@ func (st *stream) follow() error {
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
 	for {
-		changed := c.server.config.Kernel.Changed(c.tenant()) // before looking: nothing falls in between
+		changed := c.server.config.Kernel.Turns().Changed(c.tenant()) // before looking: nothing falls in between
 		sent, err := st.catchUp()
 		if err != nil {
 			return st.unlessStopping(err)
@@ -201,7 +201,7 @@ func (st *stream) catchUp() (sent bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	issued, err := k.IssuedAfter(c.ctx, c.tenant(), st.at.issued, eventsAtOnce)
+	issued, err := k.Slices().After(c.ctx, c.tenant(), st.at.issued, eventsAtOnce)
 	if err != nil {
 		return false, err
 	}
@@ -244,15 +244,15 @@ type numberedEvent struct {
 // is cut somewhere else.
 func (st *stream) numbered() ([]numberedEvent, error) {
 	c, k := st.call, st.call.server.config.Kernel
-	turns, _, err := k.TurnsAfter(c.ctx, c.tenant(), st.at.seq, nil, eventsAtOnce, c.server.config.Limits.PageBytes)
+	turns, _, err := k.Turns().After(c.ctx, c.tenant(), st.at.seq, nil, eventsAtOnce, c.server.config.Limits.PageBytes)
 	if err != nil {
 		return nil, err
 	}
-	events, err := k.Events(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
+	events, err := k.Turns().Events(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
 	if err != nil {
 		return nil, err
 	}
-	acts, err := k.Acts(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
+	acts, err := k.Facts().Acts(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
 	if err != nil {
 		return nil, err
 	}

@@ -167,12 +167,12 @@ func TestEventsWithoutLoss(t *testing.T) {
 // TestEventsRevoked revokes the key of an open stream.
 func TestEventsRevoked(t *testing.T) {
 	s := start(t)
-	text, key, err := s.kernel.CreateKey(t.Context(), tenantA, access.Auditor, "")
+	text, key, err := s.kernel.Keys().Create(t.Context(), tenantA, access.Auditor, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := s.stream(t.Context(), text, "")
-	if _, err := s.kernel.RevokeKey(t.Context(), tenantA, key.ID); err != nil {
+	if _, err := s.kernel.Keys().Revoke(t.Context(), tenantA, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	in := bufio.NewScanner(r.Body)

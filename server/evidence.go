@@ -24,7 +24,7 @@ func (c *call) attestBundle() error {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
 	}
 	return c.evidence(func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
-		return k.Attest(ctx, c.tenant(), c.body)
+		return k.Ledger().Attest(ctx, c.tenant(), c.body)
 	})
 }
 
@@ -43,13 +43,13 @@ func (c *call) getEvidence() error {
 		digest = &d
 	}
 	return c.evidence(func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
-		return k.AttestRecorded(ctx, c.tenant(), id, digest)
+		return k.Ledger().AttestRecorded(ctx, c.tenant(), id, digest)
 	})
 }
 
 func (c *call) evidence(ask func(context.Context, *kernel.Kernel) (*kernel.Evidence, error)) error {
 	k := c.server.config.Kernel
-	if k.Identity().Name() == "" {
+	if k.Ledger().Identity().Name() == "" {
 		return identity.ErrNone
 	}
 	ctx, cancel := c.patient()
@@ -86,7 +86,7 @@ func (c *call) wellKnownJWKS() error {
 }
 
 func (c *call) keys(of []dag.Tenant, write func([]byte, *attest.Keys) ([]byte, error)) error {
-	k, err := keysOf(c.server.config.Kernel.Identity(), of)
+	k, err := keysOf(c.server.config.Kernel.Ledger().Identity(), of)
 	if err != nil {
 		return err
 	}

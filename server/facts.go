@@ -14,7 +14,7 @@ func (c *call) cutFacts() error {
 		return err
 	}
 	q := kernel.FactRequest{Start: in.Start, Policy: policy.ID(in.Policy), AsOf: in.AsOf, ValidAt: in.ValidAt}
-	issued, err := c.server.config.Kernel.FactSlice(c.ctx, c.tenant(), q)
+	issued, err := c.server.config.Kernel.Facts().Slice(c.ctx, c.tenant(), q)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (c *call) ready() error {
 	} else if fault := s.lookAtWrites(c.ctx); fault != "" {
 		checks["store"], status, code = fault, "unavailable", http.StatusServiceUnavailable
 	}
-	if !s.config.Kernel.CanSign() {
+	if !s.config.Kernel.Slices().CanSign() {
 		checks["keys"], status, code = "no key signs", "unavailable", http.StatusServiceUnavailable
 	}
 	if s.isStopping() {
@@ -57,7 +57,7 @@ func (c *call) ready() error {
 func (s *Server) lookAtStore(ctx context.Context) (fault string) {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
-	if _, err := s.config.Kernel.Head(ctx, dag.DefaultTenant); err != nil {
+	if _, err := s.config.Kernel.Turns().Head(ctx, dag.DefaultTenant); err != nil {
 		s.config.Log.ErrorContext(ctx, "the store does not answer", "error", err)
 		return "does not answer"
 	}

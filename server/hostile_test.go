@@ -250,7 +250,7 @@ func TestStopPassesSlowReaders(t *testing.T) {
 // TestBusyStreamsEnd revokes the key of a stream that always has something to send.
 func TestBusyStreamsEnd(t *testing.T) {
 	s := start(t)
-	text, key, err := s.kernel.CreateKey(t.Context(), tenantA, access.Auditor, "")
+	text, key, err := s.kernel.Keys().Create(t.Context(), tenantA, access.Auditor, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestBusyStreamsEnd(t *testing.T) {
 			s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(n, 1)}}})
 		}
 	})
-	if _, err := s.kernel.RevokeKey(t.Context(), tenantA, key.ID); err != nil {
+	if _, err := s.kernel.Keys().Revoke(t.Context(), tenantA, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)

@@ -23,7 +23,7 @@ const sourceAPI = "api"
 // learn records acts. An error says which of them it is about, by the place that the caller
 // gives for its index.
 func (c *call) learn(acts []knowledge.Act, place func(i int) string) ([]knowledge.Outcome, error) {
-	outcomes, err := c.server.config.Kernel.Learn(c.ctx, c.tenant(), acts)
+	outcomes, err := c.server.config.Kernel.Facts().Learn(c.ctx, c.tenant(), acts)
 	if err == nil {
 		return outcomes, nil
 	}
@@ -210,7 +210,7 @@ func (c *call) listFacts(in api.FactQuery) (w api.Facts, err error) {
 		return w, err
 	}
 	q.Limit = in.Limit
-	page, err := c.server.config.Kernel.Facts(c.ctx, c.tenant(), q)
+	page, err := c.server.config.Kernel.Facts().List(c.ctx, c.tenant(), q)
 	if err != nil {
 		return w, err
 	}
@@ -232,7 +232,7 @@ func (c *call) retractFacts(in api.Retracting) (w api.Retracted, err error) {
 	if err != nil {
 		return w, err
 	}
-	list, err := c.server.config.Kernel.Retract(c.ctx, c.tenant(), q, in.Reason, in.DryRun)
+	list, err := c.server.config.Kernel.Facts().Retract(c.ctx, c.tenant(), q, in.Reason, in.DryRun)
 	if errors.Is(err, kernel.ErrNoFilter) {
 		return w, &problem{code: api.CodeInvalid, place: "query", detail: err.Error(), cause: err}
 	}
@@ -244,7 +244,7 @@ func (c *call) factHistory(in api.HistoryOf) (w api.FactHistory, err error) {
 	if err != nil {
 		return w, err
 	}
-	list, err := c.server.config.Kernel.History(c.ctx, c.tenant(), in.Statement)
+	list, err := c.server.config.Kernel.Facts().History(c.ctx, c.tenant(), in.Statement)
 	if err != nil {
 		return w, err
 	}
@@ -266,7 +266,7 @@ func (c *call) knowledgeChanges(in api.Paging) (w api.KnowledgeChanges, err erro
 		return w, err
 	}
 	limit := pageOf(in.Limit)
-	list, err := c.server.config.Kernel.Acts(c.ctx, c.tenant(), dag.Seq(after), limit+1)
+	list, err := c.server.config.Kernel.Facts().Acts(c.ctx, c.tenant(), dag.Seq(after), limit+1)
 	if err != nil {
 		return w, err
 	}

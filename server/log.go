@@ -33,7 +33,7 @@ func (c *call) logTenant() (dag.Tenant, error) {
 			return "", &problem{code: api.CodeNotFound, detail: fmt.Sprintf("no ledger of a tenant %.80q is open to everybody here", tenant)}
 		}
 	}
-	if c.server.config.Kernel.Identity().Name() == "" {
+	if c.server.config.Kernel.Ledger().Identity().Name() == "" {
 		return "", identity.ErrNone
 	}
 	return tenant, nil
@@ -53,7 +53,7 @@ func (c *call) getCheckpoint() error {
 	}
 	ctx, cancel := c.patient()
 	defer cancel()
-	now, err := c.server.config.Kernel.Checkpoint(ctx, tenant)
+	now, err := c.server.config.Kernel.Ledger().Checkpoint(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *Server) showProven(ctx context.Context, tenant dag.Tenant) {
 	if s.config.Asked == 0 {
 		return
 	}
-	if now, err := s.config.Kernel.Checkpoint(ctx, tenant); err == nil { // the proof stands without
+	if now, err := s.config.Kernel.Ledger().Checkpoint(ctx, tenant); err == nil { // the proof stands without
 		s.show(ctx, tenant, &now)
 	}
 }
@@ -190,7 +190,7 @@ func (c *call) tile(path string) error {
 	switch {
 	case t.beyond():
 	case t.entries:
-		leaves, err := k.LogLeaves(c.ctx, tenant, from, t.width)
+		leaves, err := k.Ledger().Leaves(c.ctx, tenant, from, t.width)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (c *call) tile(path string) error {
 			data = append(binary.BigEndian.AppendUint16(data, uint16(len(leaf))), leaf...) //nolint:gosec // a leaf has at most ledger.MaxLeaf bytes
 		}
 	default:
-		hashes, err := k.LogHashes(c.ctx, tenant, t.level, from, t.width)
+		hashes, err := k.Ledger().Hashes(c.ctx, tenant, t.level, from, t.width)
 		if err != nil {
 			return err
 		}
@@ -279,7 +279,7 @@ func (c *call) getProof() error {
 	}
 	ctx, cancel := c.patient()
 	defer cancel()
-	proof, err := c.server.config.Kernel.Prove(ctx, tenant, index)
+	proof, err := c.server.config.Kernel.Ledger().Prove(ctx, tenant, index)
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func (c *call) getConsistency() error {
 	if from > to {
 		return &problem{code: api.CodeInvalid, place: "query parameter from", detail: fmt.Sprintf("from is %d, above to, which is %d: a ledger does not shrink", from, to)}
 	}
-	now, err := c.server.config.Kernel.Log(c.ctx, tenant)
+	now, err := c.server.config.Kernel.Ledger().Root(c.ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ func (t *tiles) SaveTiles(_ []tlog.Tile, _ [][]byte) {}
 func (t *tiles) ReadTiles(want []tlog.Tile) ([][]byte, error) {
 	data := make([][]byte, len(want))
 	for i, w := range want {
-		hashes, err := t.kernel.LogHashes(t.ctx, t.tenant, w.L, uint64(w.N)*ledger.TileWidth, w.W)
+		hashes, err := t.kernel.Ledger().Hashes(t.ctx, t.tenant, w.L, uint64(w.N)*ledger.TileWidth, w.W)
 		if err != nil {
 			return nil, err
 		}

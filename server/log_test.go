@@ -53,7 +53,7 @@ func (s *service) trust(tenant dag.Tenant) *ledger.Trust {
 // grow appends leaves until a tenant's ledger has so many.
 func (s *service) grow(tenant dag.Tenant, size uint64) {
 	s.t.Helper()
-	now, err := s.kernel.Log(s.t.Context(), tenant)
+	now, err := s.kernel.Ledger().Root(s.t.Context(), tenant)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestTiles(t *testing.T) {
 	for i, tenant := range tenants {
 		size, prefix := sizes[i], "/log/of/"+string(tenant)
 		s.grow(tenant, size)
-		root, err := s.kernel.Log(t.Context(), tenant)
+		root, err := s.kernel.Ledger().Root(t.Context(), tenant)
 		if err != nil || root.Size != size {
 			t.Fatalf("%d leaves, %v", root.Size, err)
 		}
@@ -141,7 +141,7 @@ func TestTiles(t *testing.T) {
 			for n := range int64(size) {
 				proof, err := tlog.ProveRecord(int64(size), n, hashes)
 				if err == nil {
-					leaves, _ := s.kernel.LogLeaves(t.Context(), tenant, uint64(n), 1)
+					leaves, _ := s.kernel.Ledger().Leaves(t.Context(), tenant, uint64(n), 1)
 					err = tlog.CheckRecord(proof, int64(size), root.Hash, n, tlog.RecordHash(leaves[0]))
 				}
 				if err != nil {
@@ -193,7 +193,7 @@ func TestTiles(t *testing.T) {
 // checkEntries holds a bundle of entries against the ledger.
 func checkEntries(t *testing.T, s *service, tenant dag.Tenant, from uint64, n int, data []byte) {
 	t.Helper()
-	leaves, err := s.kernel.LogLeaves(t.Context(), tenant, from, n)
+	leaves, err := s.kernel.Ledger().Leaves(t.Context(), tenant, from, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func TestProofs(t *testing.T) {
 	// Every step between some sizes, under the roots that the ledger had.
 	roots := map[uint64]ledger.Root{}
 	tree := ledger.Tree{}
-	leaves, err := s.kernel.LogLeaves(t.Context(), tenantA, 0, 1000)
+	leaves, err := s.kernel.Ledger().Leaves(t.Context(), tenantA, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,7 +506,7 @@ func TestKeyDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.kernel.ReplaceIdentity(next); err != nil {
+	if err := s.kernel.Ledger().ReplaceIdentity(next); err != nil {
 		t.Fatal(err)
 	}
 	rotated := read(question{op: "getLogKeys", key: s.admin()})
@@ -575,7 +575,7 @@ func TestNoIdentity(t *testing.T) {
 	if a := s.ask(question{op: "addCheckpoint", body: "x", media: "text/plain"}); a.status != 404 || string(a.body) != "this kernel is no witness\n" {
 		t.Errorf("got %d %s", a.status, a.body)
 	}
-	if now, err := s.kernel.Log(t.Context(), "fresh"); err != nil || now.Size != 0 {
+	if now, err := s.kernel.Ledger().Root(t.Context(), "fresh"); err != nil || now.Size != 0 {
 		t.Errorf("%d leaves of nobody, %v", now.Size, err)
 	}
 }

@@ -340,7 +340,7 @@ func TestEventsBetween(t *testing.T) {
 	}
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": turns}})
 	for n := 2; n <= 451-1; n++ {
-		if _, err := s.kernel.Erase(t.Context(), tenantA, mustTurn(t, n), "asked for"); err != nil {
+		if _, err := s.kernel.Turns().Erase(t.Context(), tenantA, mustTurn(t, n), "asked for"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -350,12 +350,12 @@ func TestEventsBetween(t *testing.T) {
 		if n > 1030 {
 			return
 		}
-		if _, err := s.kernel.Admit(context.Background(), tenantA, []dag.Draft{{
+		if _, err := s.kernel.Turns().Admit(context.Background(), tenantA, []dag.Draft{{
 			ID: mustTurn(t, n), Conversation: dag.ConversationID{9}, Role: dag.RoleUser, Author: "human:guest", Content: "x", CreatedAt: 1,
 		}}); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.kernel.Erase(context.Background(), tenantA, mustTurn(t, n), "asked for"); err != nil {
+		if _, err := s.kernel.Turns().Erase(context.Background(), tenantA, mustTurn(t, n), "asked for"); err != nil {
 			t.Error(err)
 		}
 	}

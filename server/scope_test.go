@@ -15,7 +15,7 @@ func TestScope(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scoped, _, err := s.kernel.CreateScopedKey(t.Context(), tenantA, access.Agent, narrow, "")
+	scoped, _, err := s.kernel.Keys().CreateScoped(t.Context(), tenantA, access.Agent, narrow, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestScope(t *testing.T) {
 		}
 		if c.want == nil {
 			s = start(t) // an empty one
-			if scoped, _, err = s.kernel.CreateScopedKey(t.Context(), tenantA, access.Agent, narrow, ""); err != nil {
+			if scoped, _, err = s.kernel.Keys().CreateScoped(t.Context(), tenantA, access.Agent, narrow, ""); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -55,7 +55,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	c.Limits.fill()
 	c.Limits.LineBytes = min(c.Limits.LineBytes, ingest.MaxLine)
 	if c.Authenticate == nil {
-		c.Authenticate = c.Kernel.Authenticate
+		c.Authenticate = c.Kernel.Keys().Authenticate
 	}
 	if c.Registry == nil {
 		c.Registry = prometheus.NewRegistry()

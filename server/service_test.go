@@ -127,7 +127,7 @@ func startOver(t testing.TB, backing store.Store, change ...func(*server.Config)
 	for _, tenant := range []dag.Tenant{tenantA, tenantB} {
 		s.keys[tenant] = map[access.Role]string{}
 		for _, role := range access.Roles {
-			text, _, err := s.kernel.CreateKey(ctx, tenant, role, "")
+			text, _, err := s.kernel.Keys().Create(ctx, tenant, role, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -51,10 +51,10 @@ func readCutting(v *canon.Value) (cutting, error) {
 func (c *call) cut(q *cutting) (*kernel.Issued, error) {
 	k := c.server.config.Kernel
 	var err error
-	if q.Anchor, err = k.Resolve(c.ctx, c.tenant(), q.anchor); err != nil {
+	if q.Anchor, err = k.Turns().Resolve(c.ctx, c.tenant(), q.anchor); err != nil {
 		return nil, at("anchor", err)
 	}
-	issued, err := k.Slice(c.ctx, c.tenant(), q.Request)
+	issued, err := k.Slices().Cut(c.ctx, c.tenant(), q.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (c *call) listSlices(in api.Paging) (w api.Slices, err error) {
 		return w, err
 	}
 	limit := pageOf(in.Limit)
-	list, err := c.server.config.Kernel.IssuedAfter(c.ctx, c.tenant(), after, limit+1)
+	list, err := c.server.config.Kernel.Slices().After(c.ctx, c.tenant(), after, limit+1)
 	if err != nil {
 		return w, err
 	}
@@ -225,7 +225,7 @@ func (c *call) getSlice(in api.SliceByID) (w api.SliceRecord, err error) {
 // records returns the records of a slice.
 func (c *call) records(of *api.SliceByID) ([]store.Issued, error) {
 	c.slice = of.SliceID
-	return c.server.config.Kernel.Issued(c.ctx, c.tenant(), slice.SliceID(of.SliceID))
+	return c.server.config.Kernel.Slices().Issued(c.ctx, c.tenant(), slice.SliceID(of.SliceID))
 }
 
 func (c *call) replaySlice() error {
@@ -236,13 +236,13 @@ func (c *call) replaySlice() error {
 	c.slice = string(id)
 	k := c.server.config.Kernel
 	if len(c.body) == 0 {
-		replay, err := k.ReplayIssued(c.ctx, c.tenant(), id)
+		replay, err := k.Slices().ReplayIssued(c.ctx, c.tenant(), id)
 		if err != nil {
 			return err
 		}
 		return c.json(http.StatusOK, view.Replay(replay))
 	}
-	replay, err := k.Replay(c.ctx, c.tenant(), c.body)
+	replay, err := k.Slices().Replay(c.ctx, c.tenant(), c.body)
 	if err != nil {
 		return err
 	}
@@ -259,13 +259,13 @@ func (c *call) explainTurn(in api.ExplainRequest) (w api.Explanation, err error)
 	}
 	newest := &list[len(list)-1]
 	k := c.server.config.Kernel
-	turn, err := k.Resolve(c.ctx, c.tenant(), in.Turn)
+	turn, err := k.Turns().Resolve(c.ctx, c.tenant(), in.Turn)
 	if err != nil {
 		return w, at("turn", err)
 	}
 	p := &newest.Provenance
 	request := kernel.Request{Anchor: p.Anchor, Policy: p.PolicyID, AsOf: newest.AsOf}
-	e, err := k.Explain(c.ctx, c.tenant(), request, turn)
+	e, err := k.Slices().Explain(c.ctx, c.tenant(), request, turn)
 	if err != nil {
 		return w, err
 	}

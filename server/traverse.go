@@ -15,7 +15,7 @@ import (
 )
 
 func (c *call) traverseKnowledge(in api.TraverseRequest) (api.Traversal, error) {
-	found, err := c.server.config.Kernel.Traverse(c.ctx, c.tenant(), kernel.Traversal{
+	found, err := c.server.config.Kernel.Facts().Traverse(c.ctx, c.tenant(), kernel.Traversal{
 		Start: in.Start, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: in.MaxResults,
 		MinConfidence: in.MinConfidence, AsOf: in.AsOf, ValidAt: in.ValidAt,
 	})
@@ -27,7 +27,7 @@ func (c *call) traversed(found *kernel.Traversed, err error) (api.Traversal, err
 	if err != nil {
 		return api.Traversal{}, err
 	}
-	written, err := c.server.config.Kernel.Written(c.ctx, c.tenant(), found)
+	written, err := c.server.config.Kernel.Facts().Written(c.ctx, c.tenant(), found)
 	if err != nil {
 		return api.Traversal{}, err
 	}
@@ -35,7 +35,7 @@ func (c *call) traversed(found *kernel.Traversed, err error) (api.Traversal, err
 }
 
 func (c *call) findPaths(in api.PathQuery) (api.Traversal, error) {
-	return c.traversed(c.server.config.Kernel.Paths(c.ctx, c.tenant(), kernel.PathQuery(in)))
+	return c.traversed(c.server.config.Kernel.Facts().Paths(c.ctx, c.tenant(), kernel.PathQuery(in)))
 }
 
 // Media types of drawings.
@@ -64,7 +64,7 @@ func (c *call) drawKnowledge() error {
 		Start: []string{in.Entity}, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: in.MaxResults,
 		MinConfidence: in.MinConfidence, AsOf: in.AsOf, ValidAt: in.ValidAt,
 	}
-	found, err := c.server.config.Kernel.Traverse(c.ctx, c.tenant(), t)
+	found, err := c.server.config.Kernel.Facts().Traverse(c.ctx, c.tenant(), t)
 	if err != nil {
 		return err
 	}
@@ -92,20 +92,20 @@ func (c *call) knowledgeStats(in api.View) (w api.KnowledgeStats, err error) {
 	asOf := in.AsOf
 	k := c.server.config.Kernel
 	if asOf == 0 {
-		head, err := k.Head(c.ctx, c.tenant())
+		head, err := k.Turns().Head(c.ctx, c.tenant())
 		if err != nil {
 			return w, err
 		}
 		asOf = head
 	}
-	aliases, err := k.Aliases(c.ctx, c.tenant(), asOf)
+	aliases, err := k.Facts().Aliases(c.ctx, c.tenant(), asOf)
 	if err != nil {
 		return w, err
 	}
 	w = api.KnowledgeStats{Aliases: aliases.Len(), AsOf: uint64(asOf)}
 	entities, predicates, sources := map[string]bool{}, map[string]int{}, map[string]int{}
 	for after := dag.Seq(0); after < asOf; {
-		list, err := k.Acts(c.ctx, c.tenant(), after, statsPage)
+		list, err := k.Facts().Acts(c.ctx, c.tenant(), after, statsPage)
 		if err != nil {
 			return w, err
 		}

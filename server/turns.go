@@ -39,7 +39,7 @@ func (c *call) admitTurns() error {
 			return err
 		}
 	}
-	receipt, err := c.server.config.Kernel.AdmitWith(c.ctx, c.tenant(), c.who.Credential(), drafts)
+	receipt, err := c.server.config.Kernel.Turns().AdmitWith(c.ctx, c.tenant(), c.who.Credential(), drafts)
 	if err != nil {
 		return inBatch(err, drafts)
 	}
@@ -127,7 +127,7 @@ func (c *call) admitLines() error {
 		_ = control.SetReadDeadline(time.Time{}) // see readBody; the next line gets a new one
 		var receipt store.Receipt
 		err := c.atWork(func() (err error) {
-			receipt, err = c.server.config.Kernel.AdmitWith(c.ctx, c.tenant(), c.who.Credential(), drafts)
+			receipt, err = c.server.config.Kernel.Turns().AdmitWith(c.ctx, c.tenant(), c.who.Credential(), drafts)
 			return err
 		})
 		if err != nil {
@@ -196,7 +196,7 @@ func (c *call) admitLines() error {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the stream holds no line"}
 	}
 	if sum.Head == 0 { // nothing but empty lines
-		head, err := c.server.config.Kernel.Head(c.ctx, c.tenant())
+		head, err := c.server.config.Kernel.Turns().Head(c.ctx, c.tenant())
 		if err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func lineError(err error, n, most int) error {
 }
 
 func (c *call) getTurn(in api.TurnByID) (w api.StoredTurn, err error) {
-	record, err := c.server.config.Kernel.Turn(c.ctx, c.tenant(), in.ID)
+	record, err := c.server.config.Kernel.Turns().Get(c.ctx, c.tenant(), in.ID)
 	if err != nil {
 		return w, err
 	}
@@ -243,7 +243,7 @@ func (c *call) eraseTurn(in api.Erasure) (w api.Event, err error) {
 	if in.Reason == "" {
 		return w, &problem{code: api.CodeInvalid, place: "reason", detail: `an erasure needs a reason, in the body: {"reason": "…"}`}
 	}
-	event, err := c.server.config.Kernel.Erase(c.ctx, c.tenant(), in.ID, in.Reason)
+	event, err := c.server.config.Kernel.Turns().Erase(c.ctx, c.tenant(), in.ID, in.Reason)
 	if errors.Is(err, store.ErrNotFound) {
 		return w, &problem{code: api.CodeNotFound, detail: fmt.Sprintf("turn %s: not found", in.ID), cause: err}
 	}
@@ -283,7 +283,7 @@ func (c *call) listConversations(in api.Paging) (w api.Conversations, err error)
 		}
 	}
 	limit := pageOf(in.Limit)
-	list, err := c.server.config.Kernel.Conversations(c.ctx, c.tenant(), after, limit+1)
+	list, err := c.server.config.Kernel.Turns().Conversations(c.ctx, c.tenant(), after, limit+1)
 	if err != nil {
 		return w, err
 	}
@@ -308,7 +308,7 @@ func (c *call) getConversation(in api.ConversationByID) (w api.ConversationTurns
 			return w, at("query parameter key", err)
 		}
 	}
-	records, last, more, err := c.server.config.Kernel.TurnsBy(c.ctx, c.tenant(), in.Key, dag.Seq(after), &id, pageOf(in.Limit), c.server.config.Limits.PageBytes)
+	records, last, more, err := c.server.config.Kernel.Turns().By(c.ctx, c.tenant(), in.Key, dag.Seq(after), &id, pageOf(in.Limit), c.server.config.Limits.PageBytes)
 	if err != nil {
 		return w, err
 	}

@@ -41,7 +41,7 @@ func (c *call) judgeToken() token.TokenVerdict {
 		return token.TokenVerdict{Outcome: token.Malformed, KeyID: token.KeyID(key), Reason: claim.err.Error()}
 	}
 	c.slice = string(p.SliceID)
-	return c.server.config.Kernel.VerifyToken(c.tenant(), &p, key, given)
+	return c.server.config.Kernel.Slices().VerifyToken(c.tenant(), &p, key, given)
 }
 
 // A claim reads the fields of a token's claim and keeps the first fault.
@@ -89,12 +89,12 @@ func (c *call) verifyBundle() error {
 }
 
 func (c *call) listPolicies(api.None) (api.Policies, error) {
-	registry, err := c.server.config.Kernel.Policies(c.ctx, c.tenant())
+	registry, err := c.server.config.Kernel.Policies().All(c.ctx, c.tenant())
 	return view.Policies(registry), err
 }
 
 func (c *call) getPolicy(in api.PolicyByID) (w api.RegisteredPolicy, err error) {
-	p, err := c.server.config.Kernel.Policy(c.ctx, c.tenant(), policy.ID(in.PolicyID))
+	p, err := c.server.config.Kernel.Policies().Get(c.ctx, c.tenant(), policy.ID(in.PolicyID))
 	if err != nil {
 		return w, err
 	}
@@ -112,7 +112,7 @@ func (c *call) registerPolicy() error {
 		}
 		return err
 	}
-	if err := c.server.config.Kernel.RegisterPolicy(c.ctx, c.tenant(), p); err != nil {
+	if err := c.server.config.Kernel.Policies().Register(c.ctx, c.tenant(), p); err != nil {
 		return err
 	}
 	return c.json(http.StatusOK, view.Policy(p))

@@ -226,7 +226,7 @@ func newIndex(ctx context.Context, folder string, c *corpus, spell func(string) 
 	x.entities = len(x.names) - x.aliases
 	for len(acts) > 0 {
 		n := min(len(acts), knowledge.MaxActs)
-		if _, err := k.Learn(ctx, tenant, acts[:n]); err != nil {
+		if _, err := k.Facts().Learn(ctx, tenant, acts[:n]); err != nil {
 			return nil, err
 		}
 		acts = acts[n:]

@@ -70,14 +70,14 @@ func (x *index) passages(ctx context.Context, q string) ([]int, error) {
 	if len(start) == 0 {
 		return nil, nil
 	}
-	got, err := x.k.Traverse(ctx, tenant, kernel.Traversal{Start: start, MaxResults: knowledge.MaxResults})
+	got, err := x.k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: start, MaxResults: knowledge.MaxResults})
 	if err != nil {
 		return nil, err
 	}
 	var ranked []int
 	seen := map[int]bool{}
 	for _, r := range got.Reached {
-		acts, err := x.k.Evidence(ctx, tenant, r.Path[len(r.Path)-1].ID, got.AsOf)
+		acts, err := x.k.Facts().Evidence(ctx, tenant, r.Path[len(r.Path)-1].ID, got.AsOf)
 		if err != nil {
 			return nil, err
 		}
@@ -242,7 +242,7 @@ func (x *index) stored(ctx context.Context, name string) (string, bool, error) {
 	if err != nil {
 		return "", false, nil
 	}
-	t, err := x.k.Aliases(ctx, tenant, 0)
+	t, err := x.k.Facts().Aliases(ctx, tenant, 0)
 	return t.Resolve(stored), x.names[stored], err
 }
 
@@ -256,7 +256,7 @@ func (x *index) reaches(ctx context.Context, from, predicate, to string, hops in
 	if predicate != "" {
 		t.Predicates = []string{x.spell(predicate)}
 	}
-	got, err := x.k.Traverse(ctx, tenant, t)
+	got, err := x.k.Facts().Traverse(ctx, tenant, t)
 	if err != nil {
 		return false, err
 	}
@@ -269,6 +269,6 @@ func (x *index) connected(ctx context.Context, from, to string) (bool, error) {
 	if err = cmp.Or(err, goalErr); err != nil || !ok || !there || start == goal {
 		return start == goal && start != "", err
 	}
-	got, err := x.k.Paths(ctx, tenant, kernel.PathQuery{From: start, To: goal, AsOf: dag.Seq(0)})
+	got, err := x.k.Facts().Paths(ctx, tenant, kernel.PathQuery{From: start, To: goal, AsOf: dag.Seq(0)})
 	return err == nil && len(got.Reached) > 0, err
 }

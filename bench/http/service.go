@@ -297,7 +297,7 @@ func openLibrary(ctx context.Context, s *service) (*library, error) {
 			return nil, err
 		}
 		l.anchors = append(l.anchors, id)
-		issued, err := k.Slice(ctx, dag.DefaultTenant, kernel.Request{Anchor: id, Policy: widePolicy}) // warms up
+		issued, err := k.Slices().Cut(ctx, dag.DefaultTenant, kernel.Request{Anchor: id, Policy: widePolicy}) // warms up
 		if err != nil {
 			return nil, err
 		}
@@ -315,7 +315,7 @@ func (l *library) rate(ctx context.Context, during time.Duration) (float64, erro
 	for i := range errs {
 		wg.Go(func() {
 			for n := i * 31; time.Since(started) < during; n++ {
-				if _, errs[i] = l.kernel.Slice(ctx, dag.DefaultTenant, kernel.Request{Anchor: l.anchors[n%len(l.anchors)], Policy: widePolicy}); errs[i] != nil {
+				if _, errs[i] = l.kernel.Slices().Cut(ctx, dag.DefaultTenant, kernel.Request{Anchor: l.anchors[n%len(l.anchors)], Policy: widePolicy}); errs[i] != nil {
 					return
 				}
 				cut.Add(1)

@@ -106,12 +106,12 @@ func writeOn(ctx context.Context, k *kernel.Kernel, s store.Store) error {
 			return err
 		}
 		if n%3 == 0 {
-			if _, err := k.Slice(ctx, tenant, kernel.Request{Anchor: storetest.TurnID(n)}); err != nil {
+			if _, err := k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: storetest.TurnID(n)}); err != nil {
 				return err
 			}
 		}
 		if n%10 == 0 {
-			_, err := k.Erase(ctx, tenant, storetest.TurnID(n), "x")
+			_, err := k.Turns().Erase(ctx, tenant, storetest.TurnID(n), "x")
 			if err != nil && !errors.Is(err, store.ErrBusy) { // recorded; the backup reads in the log
 				return err
 			}
@@ -177,7 +177,7 @@ func compareBackup(t *testing.T, over func(store.Store) *kernel.Kernel, s store.
 			if list[i] != there[i] {
 				t.Errorf("%s: got %+v, want %+v", tenant, list[i], there[i])
 			}
-			replay, err := k.ReplayIssued(ctx, tenant, list[i].Provenance.SliceID)
+			replay, err := k.Slices().ReplayIssued(ctx, tenant, list[i].Provenance.SliceID)
 			if err != nil || replay.Outcome != kernel.Identical && replay.Outcome != kernel.Erased {
 				t.Errorf("%s: issued slice %d: %+v, %v", tenant, list[i].Number, replay, err)
 			}

@@ -102,7 +102,7 @@ func (f *forge) fill(ctx context.Context, k *kernel.Kernel, at dag.Time) error {
 			drafts[i].Parents = append(drafts[i].Parents, dag.Parent{ID: turns[i-1-p], Kind: dag.Reply})
 		}
 	}
-	if _, err := k.Admit(ctx, dag.DefaultTenant, drafts); err != nil {
+	if _, err := k.Turns().Admit(ctx, dag.DefaultTenant, drafts); err != nil {
 		return err
 	}
 	p := policy.Default()
@@ -112,12 +112,12 @@ func (f *forge) fill(ctx context.Context, k *kernel.Kernel, at dag.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := k.RegisterPolicy(ctx, dag.DefaultTenant, bound); err != nil {
+	if err := k.Policies().Register(ctx, dag.DefaultTenant, bound); err != nil {
 		return err
 	}
 	for n := range 4 {
 		if n == 2 {
-			if _, err := k.Erase(ctx, dag.DefaultTenant, turns[r.IntN(len(turns))], "asked for"); err != nil {
+			if _, err := k.Turns().Erase(ctx, dag.DefaultTenant, turns[r.IntN(len(turns))], "asked for"); err != nil {
 				return err
 			}
 		}
@@ -134,11 +134,11 @@ func (f *forge) fill(ctx context.Context, k *kernel.Kernel, at dag.Time) error {
 
 // handOut makes a specimen of a slice: whole, with texts withheld, or with turns dropped.
 func (f *forge) handOut(ctx context.Context, k *kernel.Kernel, request kernel.Request) error {
-	issued, err := k.Slice(ctx, dag.DefaultTenant, request)
+	issued, err := k.Slices().Cut(ctx, dag.DefaultTenant, request)
 	if err != nil {
 		return err
 	}
-	e, err := k.Attest(ctx, dag.DefaultTenant, issued.Bundle)
+	e, err := k.Ledger().Attest(ctx, dag.DefaultTenant, issued.Bundle)
 	if err != nil {
 		return err
 	}

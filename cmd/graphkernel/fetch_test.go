@@ -116,8 +116,8 @@ func (f *fetched) open(texts ...string) {
 			Role: dag.RoleUser, CreatedAt: dag.Time(i + 1), Author: "human:guest", Content: text,
 		})
 	}
-	ok(f.kernel.Admit(f.t.Context(), dag.DefaultTenant, drafts))
-	text, _, err := f.kernel.CreateKey(f.t.Context(), dag.DefaultTenant, access.Admin, "")
+	ok(f.kernel.Turns().Admit(f.t.Context(), dag.DefaultTenant, drafts))
+	text, _, err := f.kernel.Keys().Create(f.t.Context(), dag.DefaultTenant, access.Admin, "")
 	f.key = ok(text, err)
 	f.server = ok(server.New(f.t.Context(), server.Config{Kernel: f.kernel, Log: slog.New(slog.DiscardHandler), Clock: time.Now}))
 }

@@ -27,7 +27,7 @@ type journey struct {
 
 // as changes who asks.
 func (j *journey) as(role access.Role) {
-	text, _, err := j.kernel.CreateKey(j.t.Context(), dag.DefaultTenant, role, "")
+	text, _, err := j.kernel.Keys().Create(j.t.Context(), dag.DefaultTenant, role, "")
 	j.key = ok(text, err)
 }
 

@@ -110,7 +110,7 @@ func startService(ctx context.Context, role access.Role) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, _, err := k.CreateKey(ctx, dag.DefaultTenant, role, "guard")
+	key, _, err := k.Keys().Create(ctx, dag.DefaultTenant, role, "guard")
 	if err != nil {
 		return nil, err
 	}

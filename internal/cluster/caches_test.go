@@ -53,7 +53,7 @@ func newPair(t *testing.T) (p *pair, key string, id string) {
 	}
 	p.admit(p.here, 0)
 	p.admit(p.here, 1)
-	key, made, err := p.here.CreateKey(t.Context(), tenant, access.Agent, "")
+	key, made, err := p.here.Keys().Create(t.Context(), tenant, access.Agent, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func newPair(t *testing.T) (p *pair, key string, id string) {
 			if issued := p.cut(k, ""); len(issued.Slice.Turns) != 2 {
 				t.Fatalf("the slice has %d turns, want 2", len(issued.Slice.Turns))
 			}
-			if _, err := k.Authenticate(t.Context(), key); err != nil {
+			if _, err := k.Keys().Authenticate(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -76,7 +76,7 @@ func (p *pair) admit(k *kernel.Kernel, turn int) store.Receipt {
 	if turn > 0 {
 		d.Parents = []dag.Parent{{ID: turnID(0, turn-1), Kind: dag.Reply}}
 	}
-	receipt, err := k.Admit(p.t.Context(), tenant, []dag.Draft{d})
+	receipt, err := k.Turns().Admit(p.t.Context(), tenant, []dag.Draft{d})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func (p *pair) admit(k *kernel.Kernel, turn int) store.Receipt {
 
 func (p *pair) cut(k *kernel.Kernel, id policy.ID) *kernel.Issued {
 	p.t.Helper()
-	issued, err := k.Slice(p.t.Context(), tenant, kernel.Request{Anchor: turnID(0, 1), Policy: id})
+	issued, err := k.Slices().Cut(p.t.Context(), tenant, kernel.Request{Anchor: turnID(0, 1), Policy: id})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestCaches(t *testing.T) {
 			if !bytes.Contains(before.Bundle, []byte("turn 0")) {
 				t.Fatal("the slice lacks the text before it is erased")
 			}
-			e, err := p.here.Erase(t.Context(), tenant, turnID(0, 0), "asked")
+			e, err := p.here.Turns().Erase(t.Context(), tenant, turnID(0, 0), "asked")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,54 +136,54 @@ func TestCaches(t *testing.T) {
 			if bytes.Contains(after.Bundle, []byte("turn 0")) || after.Slice.AsOf != e.Seq {
 				t.Errorf("the slice as of %d shows the erased text: %t", after.Slice.AsOf, bytes.Contains(after.Bundle, []byte("turn 0")))
 			}
-			if r, err := p.there.Replay(t.Context(), tenant, before.Bundle); err != nil || r.Outcome != kernel.Erased {
+			if r, err := p.there.Slices().Replay(t.Context(), tenant, before.Bundle); err != nil || r.Outcome != kernel.Erased {
 				t.Errorf("the replay is %+v, %v", r, err)
 			}
 		}},
 		{"a policy decides at once", func(t *testing.T, p *pair, _, _ string) {
-			if _, err := p.there.Policy(t.Context(), tenant, "one@1"); !errors.Is(err, policy.ErrUnknown) {
+			if _, err := p.there.Policies().Get(t.Context(), tenant, "one@1"); !errors.Is(err, policy.ErrUnknown) {
 				t.Fatalf("before it is registered: %v", err)
 			}
-			if err := p.here.RegisterPolicy(t.Context(), tenant, bound(t, "one@1", 1)); err != nil {
+			if err := p.here.Policies().Register(t.Context(), tenant, bound(t, "one@1", 1)); err != nil {
 				t.Fatal(err)
 			}
 			if issued := p.cut(p.there, "one@1"); len(issued.Slice.Turns) != 1 {
 				t.Errorf("the slice has %d turns, want 1", len(issued.Slice.Turns))
 			}
-			if all, err := p.there.Policies(t.Context(), tenant); err != nil || len(all.All()) != 3 {
+			if all, err := p.there.Policies().All(t.Context(), tenant); err != nil || len(all.All()) != 3 {
 				t.Errorf("got %d policies, %v", len(all.All()), err)
 			}
 		}},
 		{"a policy's name is taken at once", func(t *testing.T, p *pair, _, _ string) {
-			if err := p.here.RegisterPolicy(t.Context(), tenant, bound(t, "one@1", 1)); err != nil {
+			if err := p.here.Policies().Register(t.Context(), tenant, bound(t, "one@1", 1)); err != nil {
 				t.Fatal(err)
 			}
-			if err := p.there.RegisterPolicy(t.Context(), tenant, bound(t, "one@1", 2)); !errors.Is(err, policy.ErrConflict) {
+			if err := p.there.Policies().Register(t.Context(), tenant, bound(t, "one@1", 2)); !errors.Is(err, policy.ErrConflict) {
 				t.Errorf("got %v", err)
 			}
 		}},
 		{"a new key opens at once", func(t *testing.T, p *pair, _, _ string) {
-			text, _, err := p.here.CreateKey(t.Context(), tenant, access.Auditor, "")
+			text, _, err := p.here.Keys().Create(t.Context(), tenant, access.Auditor, "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if who, err := p.there.Authenticate(t.Context(), text); err != nil || who.Role != access.Auditor {
+			if who, err := p.there.Keys().Authenticate(t.Context(), text); err != nil || who.Role != access.Auditor {
 				t.Errorf("got %+v, %v", who, err)
 			}
 		}},
 		{"a revoked key ends within KeyAge", func(t *testing.T, p *pair, key, id string) {
-			if _, err := p.here.RevokeKey(t.Context(), tenant, id); err != nil {
+			if _, err := p.here.Keys().Revoke(t.Context(), tenant, id); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.here.Authenticate(t.Context(), key); !errors.Is(err, access.ErrKey) {
+			if _, err := p.here.Keys().Authenticate(t.Context(), key); !errors.Is(err, access.ErrKey) {
 				t.Errorf("where it was revoked: %v", err)
 			}
 			p.clock.Add(kernel.KeyAge.Milliseconds() - 1)
-			if _, err := p.there.Authenticate(t.Context(), key); err != nil {
+			if _, err := p.there.Keys().Authenticate(t.Context(), key); err != nil {
 				t.Errorf("in the other process, before KeyAge: %v; nothing was kept, so this test shows nothing", err)
 			}
 			p.clock.Add(1)
-			if _, err := p.there.Authenticate(t.Context(), key); !errors.Is(err, access.ErrKey) {
+			if _, err := p.there.Keys().Authenticate(t.Context(), key); !errors.Is(err, access.ErrKey) {
 				t.Errorf("in the other process, after KeyAge: %v", err)
 			}
 		}},

@@ -186,7 +186,7 @@ func TestIdentityOfCalls(t *testing.T) {
 	must(t, a, "admit_turns", chain(3))
 	must(t, b, "admit_turns", chain(2))
 	for tenant, want := range map[dag.Tenant]dag.Seq{"one": 3, "two": 2, "default": 0} {
-		if head, err := k.Head(t.Context(), tenant); err != nil || head != want {
+		if head, err := k.Turns().Head(t.Context(), tenant); err != nil || head != want {
 			t.Errorf("tenant %s has head %d, want %d (%v)", tenant, head, want, err)
 		}
 	}
@@ -430,7 +430,7 @@ func TestBrought(t *testing.T) {
 		{over(t, s, access.Identity{Tenant: dag.DefaultTenant, Role: access.Agent, Subject: "stdio"}), ""},
 	} {
 		must(t, c.session, "admit_turns", map[string]any{"turns": []any{said(n+1, "a turn")}})
-		records, _, err := k.TurnsAfter(t.Context(), dag.DefaultTenant, 0, nil, 10, 1<<20)
+		records, _, err := k.Turns().After(t.Context(), dag.DefaultTenant, 0, nil, 10, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

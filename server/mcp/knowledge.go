@@ -53,7 +53,7 @@ func (s *Server) assertFacts(ctx context.Context, who access.Identity, in newFac
 			return answer{}, fmt.Errorf("facts[%d]: %w", i, err)
 		}
 	}
-	outcomes, err := s.kernel.Learn(ctx, who.Tenant, acts)
+	outcomes, err := s.kernel.Facts().Learn(ctx, who.Tenant, acts)
 	if err != nil {
 		return answer{}, err
 	}
@@ -87,7 +87,7 @@ func (s *Server) findFacts(ctx context.Context, who access.Identity, in factSear
 	if q.AsOf, err = viewOf(in.AsOf, from); err != nil {
 		return answer{}, err
 	}
-	page, err := s.kernel.Facts(ctx, who.Tenant, q)
+	page, err := s.kernel.Facts().List(ctx, who.Tenant, q)
 	if err != nil {
 		return answer{}, err
 	}
@@ -109,7 +109,7 @@ func (s *Server) retractFacts(ctx context.Context, who access.Identity, in api.R
 	if err != nil {
 		return answer{}, err
 	}
-	list, err := s.kernel.Retract(ctx, who.Tenant, q, in.Reason, in.DryRun)
+	list, err := s.kernel.Facts().Retract(ctx, who.Tenant, q, in.Reason, in.DryRun)
 	if err != nil {
 		return answer{}, err
 	}

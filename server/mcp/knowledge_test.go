@@ -349,7 +349,7 @@ func refusedBySchema(t *testing.T, tool string, arguments any, want bool) {
 
 func learnAlias(t *testing.T, k *kernel.Kernel, alias, canonical string) {
 	t.Helper()
-	if _, err := k.Learn(t.Context(), dag.DefaultTenant, []knowledge.Act{{Kind: knowledge.Alias, Alias: alias, Canonical: canonical}}); err != nil {
+	if _, err := k.Facts().Learn(t.Context(), dag.DefaultTenant, []knowledge.Act{{Kind: knowledge.Alias, Alias: alias, Canonical: canonical}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -274,7 +274,7 @@ func TestWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	issued, err := k.Slice(t.Context(), dag.DefaultTenant, kernel.Request{Anchor: id})
+	issued, err := k.Slices().Cut(t.Context(), dag.DefaultTenant, kernel.Request{Anchor: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := k.RegisterPolicy(t.Context(), dag.DefaultTenant, narrow); err != nil {
+	if err := k.Policies().Register(t.Context(), dag.DefaultTenant, narrow); err != nil {
 		t.Fatal(err)
 	}
 	if _, all := must(t, c, "list_policies", map[string]any{}); len(all["policies"].([]any)) != 3 {
@@ -358,7 +358,7 @@ func TestWay(t *testing.T) {
 	if err := json.Unmarshal([]byte(turn.Contents[0].Text), &stored); err != nil || stored.Seq != 2 || !bytes.Contains(stored.Turn, []byte("turn 2 says")) {
 		t.Errorf("turn %v, %s", err, turn.Contents[0].Text)
 	}
-	if _, err := k.Erase(t.Context(), dag.DefaultTenant, id, "a test"); err != nil {
+	if _, err := k.Turns().Erase(t.Context(), dag.DefaultTenant, id, "a test"); err != nil {
 		t.Fatal(err)
 	}
 	if _, r := must(t, c, "replay_slice", map[string]any{"bundle": bundle}); r["outcome"] != "erased" || len(r["erased"].([]any)) != 1 {
@@ -814,7 +814,7 @@ func TestScope(t *testing.T) {
 	if complaint == nil || !strings.Contains(complaint.Error(), `turns[1]`) || !strings.Contains(complaint.Error(), `role "system"`) || !strings.Contains(complaint.Error(), "user,assistant,tool") {
 		t.Errorf("a system turn of an agent: %v", complaint)
 	}
-	if head, err := k.Head(t.Context(), dag.DefaultTenant); err != nil || head != 0 {
+	if head, err := k.Turns().Head(t.Context(), dag.DefaultTenant); err != nil || head != 0 {
 		t.Errorf("the head is %d, %v: something was admitted", head, err)
 	}
 }

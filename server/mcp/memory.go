@@ -97,7 +97,7 @@ var memorySeed = maphash.MakeSeed()
 func (s *Server) kept(ctx context.Context, who access.Identity, q kernel.FactQuery, limit int) (facts []kernel.Fact, cut bool, err error) {
 	q.Limit = kernel.MaxFacts
 	for {
-		page, err := s.kernel.Facts(ctx, who.Tenant, q)
+		page, err := s.kernel.Facts().List(ctx, who.Tenant, q)
 		if err != nil {
 			return nil, false, err
 		}
@@ -233,7 +233,7 @@ func (s *Server) memoryView(ctx context.Context, who access.Identity, from posit
 	if from.view != 0 {
 		return from.view, nil
 	}
-	return s.kernel.Head(ctx, who.Tenant)
+	return s.kernel.Turns().Head(ctx, who.Tenant)
 }
 
 // shownGraph returns what a question about the memory of a view is answered with.
@@ -282,7 +282,7 @@ func (s *Server) searchNodes(ctx context.Context, who access.Identity, in nodeSe
 
 func (s *Server) openNodes(ctx context.Context, who access.Identity, in nodeNames, from position) (answer, error) {
 	return s.shownGraph(ctx, who, from, func(view dag.Seq) (memoryGraph, error) {
-		aliases, err := s.kernel.Aliases(ctx, who.Tenant, view)
+		aliases, err := s.kernel.Facts().Aliases(ctx, who.Tenant, view)
 		if err != nil {
 			return memoryGraph{}, err
 		}

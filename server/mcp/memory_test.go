@@ -279,7 +279,7 @@ func TestMemoryOfBefore(t *testing.T) {
 		fact.Subject, fact.Predicate, fact.Object = mustV1(t, f[0]), f[1], mustV1(t, f[2])
 		acts = append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: fact})
 	}
-	if _, err := k.Learn(t.Context(), dag.DefaultTenant, acts); err != nil {
+	if _, err := k.Facts().Learn(t.Context(), dag.DefaultTenant, acts); err != nil {
 		t.Fatal(err)
 	}
 	runMemory(t, c, []memoryCall{

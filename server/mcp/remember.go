@@ -33,7 +33,7 @@ func (s *Server) changing(ctx context.Context, who access.Identity, do func(*cha
 		return err
 	}
 	defer done()
-	aliases, err := s.kernel.Aliases(ctx, who.Tenant, 0)
+	aliases, err := s.kernel.Facts().Aliases(ctx, who.Tenant, 0)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *Server) changing(ctx context.Context, who access.Identity, do func(*cha
 		if len(acts) == 0 {
 			return nil
 		}
-		_, err := s.kernel.Learn(ctx, who.Tenant, acts)
+		_, err := s.kernel.Facts().Learn(ctx, who.Tenant, acts)
 		acts = acts[:0]
 		return err
 	}
@@ -120,7 +120,7 @@ func (c *change) observed(name string) (map[string]bool, error) {
 func (c *change) assert(f knowledge.Fact) error {
 	c.asserts = true
 	id := f.ID()
-	page, err := c.s.kernel.Facts(c.ctx, c.who.Tenant, kernel.FactQuery{Statement: &id})
+	page, err := c.s.kernel.Facts().List(c.ctx, c.who.Tenant, kernel.FactQuery{Statement: &id})
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (s *Server) issued(ctx context.Context, who access.Identity, id string) (an
 	if err != nil {
 		return nil, store.ErrNotFound
 	}
-	records, err := s.kernel.Issued(ctx, who.Tenant, name)
+	records, err := s.kernel.Slices().Issued(ctx, who.Tenant, name)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (s *Server) turn(ctx context.Context, who access.Identity, id string) (any,
 	if err != nil {
 		return nil, store.ErrNotFound
 	}
-	record, err := s.kernel.Turn(ctx, who.Tenant, name)
+	record, err := s.kernel.Turns().Get(ctx, who.Tenant, name)
 	if err != nil {
 		return nil, err
 	}

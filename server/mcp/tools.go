@@ -173,7 +173,7 @@ func (s *Server) admitTurns(ctx context.Context, who access.Identity, in *canon.
 		}
 		drafts[i] = d
 	}
-	receipt, err := s.kernel.AdmitWith(ctx, who.Tenant, who.Credential(), drafts)
+	receipt, err := s.kernel.Turns().AdmitWith(ctx, who.Tenant, who.Credential(), drafts)
 	if errors.Is(err, dag.ErrForm) {
 		return answer{}, refusef("%v", err)
 	}
@@ -199,7 +199,7 @@ func (s *Server) cutSlice(ctx context.Context, who access.Identity, in api.Slice
 	if err != nil {
 		return answer{}, err
 	}
-	issued, err := s.kernel.Slice(ctx, who.Tenant, r)
+	issued, err := s.kernel.Slices().Cut(ctx, who.Tenant, r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -233,7 +233,7 @@ func (s *Server) resolved(ctx context.Context, who access.Identity, name, id str
 	if err != nil {
 		return kernel.Request{}, err
 	}
-	anchor, err := s.kernel.Resolve(ctx, who.Tenant, name)
+	anchor, err := s.kernel.Turns().Resolve(ctx, who.Tenant, name)
 	if err != nil {
 		return kernel.Request{}, fmt.Errorf("anchor: %w", err)
 	}
@@ -245,7 +245,7 @@ func (s *Server) verifyBundle(_ context.Context, who access.Identity, in theBund
 }
 
 func (s *Server) showTurn(ctx context.Context, who access.Identity, in theTurn, _ position) (answer, error) {
-	id, err := s.kernel.Resolve(ctx, who.Tenant, in.Turn)
+	id, err := s.kernel.Turns().Resolve(ctx, who.Tenant, in.Turn)
 	if err != nil {
 		return answer{}, fmt.Errorf("turn: %w", err)
 	}
@@ -260,9 +260,9 @@ func (s *Server) replaySlice(ctx context.Context, who access.Identity, in theSli
 	case (in.SliceID == nil) == (in.Bundle == nil):
 		return answer{}, refusef("want either slice_id or bundle")
 	case in.SliceID != nil:
-		r, err = s.kernel.ReplayIssued(ctx, who.Tenant, slice.SliceID(*in.SliceID))
+		r, err = s.kernel.Slices().ReplayIssued(ctx, who.Tenant, slice.SliceID(*in.SliceID))
 	default:
-		r, err = s.kernel.Replay(ctx, who.Tenant, []byte(*in.Bundle))
+		r, err = s.kernel.Slices().Replay(ctx, who.Tenant, []byte(*in.Bundle))
 		if errors.Is(err, slice.ErrMalformed) || errors.Is(err, slice.ErrVersion) {
 			return answer{}, refusef("%v; hand the bundle over byte for byte as cut_slice or knowledge_slice gave it", err)
 		}
@@ -278,16 +278,16 @@ func (s *Server) explainTurn(ctx context.Context, who access.Identity, in questi
 	if err != nil {
 		return answer{}, err
 	}
-	turn, err := s.kernel.Resolve(ctx, who.Tenant, in.Turn)
+	turn, err := s.kernel.Turns().Resolve(ctx, who.Tenant, in.Turn)
 	if err != nil {
 		return answer{}, fmt.Errorf("turn: %w", err)
 	}
 	if r.AsOf == 0 { // so that the answer says which view it is about
-		if r.AsOf, err = s.kernel.Head(ctx, who.Tenant); err != nil {
+		if r.AsOf, err = s.kernel.Turns().Head(ctx, who.Tenant); err != nil {
 			return answer{}, err
 		}
 	}
-	e, err := s.kernel.Explain(ctx, who.Tenant, r, turn)
+	e, err := s.kernel.Slices().Explain(ctx, who.Tenant, r, turn)
 	if err != nil {
 		return answer{}, err
 	}
@@ -295,6 +295,6 @@ func (s *Server) explainTurn(ctx context.Context, who access.Identity, in questi
 }
 
 func (s *Server) listPolicies(ctx context.Context, who access.Identity, _ nothing, _ position) (answer, error) {
-	all, err := s.kernel.Policies(ctx, who.Tenant)
+	all, err := s.kernel.Policies().All(ctx, who.Tenant)
 	return answer{result: view.Policies(all)}, err
 }

@@ -26,7 +26,7 @@ func (s *Server) traverse(ctx context.Context, who access.Identity, in api.Trave
 		Start: in.Start, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: cmp.Or(in.MaxResults, standardLimit),
 		MinConfidence: in.MinConfidence, AsOf: asOf, ValidAt: in.ValidAt,
 	}
-	got, err := s.kernel.Traverse(ctx, who.Tenant, t)
+	got, err := s.kernel.Facts().Traverse(ctx, who.Tenant, t)
 	if err != nil {
 		return answer{}, err
 	}
@@ -35,7 +35,7 @@ func (s *Server) traverse(ctx context.Context, who access.Identity, in api.Trave
 
 // walked shows what was reached.
 func (s *Server) walked(ctx context.Context, who access.Identity, got *kernel.Traversed) (answer, error) {
-	written, err := s.kernel.Written(ctx, who.Tenant, got)
+	written, err := s.kernel.Facts().Written(ctx, who.Tenant, got)
 	if err != nil {
 		return answer{}, err
 	}
@@ -62,7 +62,7 @@ func (s *Server) cutFacts(ctx context.Context, who access.Identity, in api.FactS
 		return answer{}, err
 	}
 	r := kernel.FactRequest{Start: in.Start, Policy: policy.ID(in.Policy), AsOf: asOf, ValidAt: in.ValidAt}
-	issued, err := s.kernel.FactSlice(ctx, who.Tenant, r)
+	issued, err := s.kernel.Facts().Slice(ctx, who.Tenant, r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -79,7 +79,7 @@ func (s *Server) paths(ctx context.Context, who access.Identity, in api.PathQuer
 	if in.AsOf, err = viewOf(in.AsOf, from); err != nil {
 		return answer{}, err
 	}
-	got, err := s.kernel.Paths(ctx, who.Tenant, kernel.PathQuery(in))
+	got, err := s.kernel.Facts().Paths(ctx, who.Tenant, kernel.PathQuery(in))
 	if err != nil {
 		return answer{}, err
 	}
@@ -149,7 +149,7 @@ func (in *statement) ids() ([]knowledge.ID, error) {
 func (s *Server) historyOf(ctx context.Context, who access.Identity, ids []knowledge.ID) (knowledge.ID, []knowledge.Recorded, error) {
 	var missing error
 	for n, id := range ids {
-		acts, err := s.kernel.History(ctx, who.Tenant, id)
+		acts, err := s.kernel.Facts().History(ctx, who.Tenant, id)
 		switch {
 		case err != nil && !errors.Is(err, store.ErrNotFound):
 			return id, nil, err

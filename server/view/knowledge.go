@@ -186,7 +186,7 @@ func TurnNamed(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, name st
 	if id.UnmarshalText([]byte(name)) == nil {
 		return id, nil
 	}
-	if id, err = k.Resolve(ctx, tenant, name); err != nil {
+	if id, err = k.Turns().Resolve(ctx, tenant, name); err != nil {
 		return id, fmt.Errorf("turn: %w", err)
 	}
 	return id, nil

@@ -49,10 +49,10 @@ func TokenVerdict(v token.TokenVerdict) api.TokenVerdict {
 // the verdict.
 func Judge(k *kernel.Kernel, tenant dag.Tenant, bundle []byte) api.BundleVerdict {
 	if facts.Is(bundle) {
-		evidence, verdict := k.VerifyFactsFor(tenant, bundle)
+		evidence, verdict := k.Facts().VerifyFor(tenant, bundle)
 		return bundleVerdict(bundle, evidence.OK(), &verdict)
 	}
-	evidence, verdict := k.VerifyFor(tenant, bundle)
+	evidence, verdict := k.Slices().VerifyFor(tenant, bundle)
 	return bundleVerdict(bundle, evidence.OK(), &verdict)
 }
 

@@ -785,7 +785,7 @@ func (c *client) act(ctx context.Context) {
 	case c.rand.IntN(2) == 0:
 		anchor := c.kept[c.rand.IntN(len(c.kept))]
 		err := c.call(ctx, "slice", func(ctx context.Context) error {
-			_, err := c.k.Slice(ctx, storetest.Tenant, kernel.Request{Anchor: anchor})
+			_, err := c.k.Slices().Cut(ctx, storetest.Tenant, kernel.Request{Anchor: anchor})
 			return err
 		})
 		if err == nil {
@@ -794,7 +794,7 @@ func (c *client) act(ctx context.Context) {
 	default:
 		id := c.kept[c.rand.IntN(len(c.kept))]
 		err := c.call(ctx, "erase", func(ctx context.Context) error {
-			_, err := c.k.Erase(ctx, storetest.Tenant, id, "asked")
+			_, err := c.k.Turns().Erase(ctx, storetest.Tenant, id, "asked")
 			return err
 		})
 		if err == nil {
@@ -815,7 +815,7 @@ func (c *client) admit(ctx context.Context) bool {
 		d.Parents = []dag.Parent{{ID: c.kept[len(c.kept)-1], Kind: dag.Reply}}
 	}
 	err := c.call(ctx, "admit", func(ctx context.Context) error {
-		_, err := c.k.Admit(ctx, storetest.Tenant, []dag.Draft{d})
+		_, err := c.k.Turns().Admit(ctx, storetest.Tenant, []dag.Draft{d})
 		return err
 	})
 	switch {

@@ -278,7 +278,7 @@ func cutAll(t *testing.T, k *kernel.Kernel) (bundles [][]byte) {
 	t.Helper()
 	for n := range talks {
 		for _, turn := range []int{2, 9} {
-			issued, err := k.Slice(t.Context(), dag.DefaultTenant, kernel.Request{Anchor: said(n, turn)})
+			issued, err := k.Slices().Cut(t.Context(), dag.DefaultTenant, kernel.Request{Anchor: said(n, turn)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -292,7 +292,7 @@ func cutAll(t *testing.T, k *kernel.Kernel) (bundles [][]byte) {
 func sameAgain(t *testing.T, k *kernel.Kernel, bundles [][]byte) {
 	t.Helper()
 	for i, bundle := range bundles {
-		r, err := k.Replay(t.Context(), dag.DefaultTenant, bundle)
+		r, err := k.Slices().Replay(t.Context(), dag.DefaultTenant, bundle)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,11 +312,11 @@ func TestSpread(t *testing.T) {
 	ring := ringOf(t)
 	before := s.open(postgres.Options{})
 	k := kernelOver(t, before, ring)
-	if _, err := k.Admit(t.Context(), dag.DefaultTenant, turnsOf(0, 10)); err != nil {
+	if _, err := k.Turns().Admit(t.Context(), dag.DefaultTenant, turnsOf(0, 10)); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 5 {
-		if _, err := k.Erase(t.Context(), dag.DefaultTenant, said(n, 4), "asked"); err != nil {
+		if _, err := k.Turns().Erase(t.Context(), dag.DefaultTenant, said(n, 4), "asked"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -439,7 +439,7 @@ func (s *spread) moveUnder(k *kernel.Kernel) {
 				ID: said(n, 1000+admitted), Conversation: talk(n), Role: dag.RoleUser, CreatedAt: dag.Time(1000 + admitted), Author: "human:guest",
 				Content: "meanwhile", Parents: []dag.Parent{{ID: said(n, 9), Kind: dag.Reply}},
 			}
-			if _, err := k.Admit(s.t.Context(), dag.DefaultTenant, []dag.Draft{d}); err != nil {
+			if _, err := k.Turns().Admit(s.t.Context(), dag.DefaultTenant, []dag.Draft{d}); err != nil {
 				s.t.Errorf("admitting during the move: %v", err)
 				return
 			}
@@ -453,7 +453,7 @@ func (s *spread) moveUnder(k *kernel.Kernel) {
 				return
 			default:
 			}
-			if _, err := k.Slice(s.t.Context(), dag.DefaultTenant, kernel.Request{Anchor: said(cut%talks, 9)}); err != nil {
+			if _, err := k.Slices().Cut(s.t.Context(), dag.DefaultTenant, kernel.Request{Anchor: said(cut%talks, 9)}); err != nil {
 				s.t.Errorf("cutting during the move: %v", err)
 				return
 			}
@@ -537,7 +537,7 @@ func (s *spread) testOneServer(t *testing.T, ring token.Keyring) {
 		own[home]++
 		before := [2]int{asked(0), asked(1)}
 		k := kernelOver(t, st, ring)
-		if _, err := k.Slice(t.Context(), dag.DefaultTenant, kernel.Request{Anchor: said(n, 2), Policy: narrow(t, k)}); err != nil {
+		if _, err := k.Slices().Cut(t.Context(), dag.DefaultTenant, kernel.Request{Anchor: said(n, 2), Policy: narrow(t, k)}); err != nil {
 			t.Fatal(err)
 		}
 		for shard := range s.shards {
@@ -560,7 +560,7 @@ func narrow(t *testing.T, k *kernel.Kernel) policy.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := k.RegisterPolicy(t.Context(), dag.DefaultTenant, p); err != nil {
+	if err := k.Policies().Register(t.Context(), dag.DefaultTenant, p); err != nil {
 		t.Fatal(err)
 	}
 	return p.ID()
@@ -573,12 +573,12 @@ func (s *spread) testTorn(t *testing.T, ring token.Keyring, bundles [][]byte) {
 	for round, frozen := range s.shards {
 		fresh := turnsOf(10+5*round, 15+5*round)
 		s.tear(t, frozen, func(k *kernel.Kernel) error {
-			_, err := k.Admit(t.Context(), dag.DefaultTenant, fresh)
+			_, err := k.Turns().Admit(t.Context(), dag.DefaultTenant, fresh)
 			return err
 		})
 		st := s.open(postgres.Options{})
 		k := kernelOver(t, st, ring)
-		head, err := k.Head(t.Context(), dag.DefaultTenant)
+		head, err := k.Turns().Head(t.Context(), dag.DefaultTenant)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -590,13 +590,13 @@ func (s *spread) testTorn(t *testing.T, ring token.Keyring, bundles [][]byte) {
 		t.Logf("round %d: %d rows are numbered above the head", round, torn)
 		s.check("with remains", st)
 		sameAgain(t, k, bundles)
-		if _, err := k.Slice(t.Context(), dag.DefaultTenant, kernel.Request{Anchor: fresh[0].ID}); !errors.Is(err, store.ErrNotFound) {
+		if _, err := k.Slices().Cut(t.Context(), dag.DefaultTenant, kernel.Request{Anchor: fresh[0].ID}); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("a slice at a turn that was not admitted: %v", err)
 		}
 		// One turn of one conversation is enough to take all remains away, or an act, which
 		// is no turn.
 		if round == 0 {
-			_, err = k.Admit(t.Context(), dag.DefaultTenant, fresh[:1])
+			_, err = k.Turns().Admit(t.Context(), dag.DefaultTenant, fresh[:1])
 			fresh = fresh[1:]
 		} else {
 			_, err = storetest.Facts(st).Learn(t.Context(), dag.DefaultTenant, []knowledge.Act{storetest.Assertion(1, 1, 2, 500_000, "user")}, 1)
@@ -607,7 +607,7 @@ func (s *spread) testTorn(t *testing.T, ring token.Keyring, bundles [][]byte) {
 		if left := s.onShards(fmt.Sprintf("NUMBER > %d", head+1)); left != 0 {
 			t.Fatalf("round %d: %d rows are still there", round, left)
 		}
-		receipt, err := k.Admit(t.Context(), dag.DefaultTenant, fresh)
+		receipt, err := k.Turns().Admit(t.Context(), dag.DefaultTenant, fresh)
 		if err != nil || receipt.Admitted != len(fresh) {
 			t.Fatalf("admitting again: %+v, %v", receipt, err)
 		}
@@ -622,7 +622,7 @@ func (s *spread) testTornErasure(t *testing.T, ring token.Keyring) {
 	for shard, frozen := range s.shards {
 		id := s.turnOn(t, shard)
 		s.tear(t, frozen, func(k *kernel.Kernel) error {
-			_, err := k.Erase(t.Context(), dag.DefaultTenant, id, "asked")
+			_, err := k.Turns().Erase(t.Context(), dag.DefaultTenant, id, "asked")
 			return err
 		})
 		st := s.open(postgres.Options{})
@@ -635,11 +635,11 @@ func (s *spread) testTornErasure(t *testing.T, ring token.Keyring) {
 		if err != nil || report.Found != 1 || report.Findings[0].Where != "turn "+id.String() || report.Findings[0].Rule != "body" {
 			t.Fatalf("with a torn erasure: %v, %v, want that the text is gone without an erasure", report.Findings, err)
 		}
-		head, err := k.Head(t.Context(), dag.DefaultTenant)
+		head, err := k.Turns().Head(t.Context(), dag.DefaultTenant)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := k.Erase(t.Context(), dag.DefaultTenant, id, "asked again")
+		e, err := k.Turns().Erase(t.Context(), dag.DefaultTenant, id, "asked again")
 		if err != nil || e.Seq != head+1 || e.Turn != id {
 			t.Fatalf("erasing again: %+v, %v", e, err)
 		}
@@ -720,7 +720,7 @@ func (s *spread) testUnguarded(t *testing.T, ring token.Keyring) {
 	k := kernelOver(t, st, ring)
 	n := s.at(dag.DefaultTenant, 2)
 	admit := func(turn int) error {
-		_, err := k.Admit(t.Context(), dag.DefaultTenant, []dag.Draft{lone(n, turn)})
+		_, err := k.Turns().Admit(t.Context(), dag.DefaultTenant, []dag.Draft{lone(n, turn)})
 		return err
 	}
 	if err := admit(100); err != nil {
@@ -756,7 +756,7 @@ func (s *spread) testLate(t *testing.T, ring token.Keyring, bundles [][]byte) {
 	for _, tenant := range []dag.Tenant{dag.DefaultTenant, "newcomer"} {
 		k := kernelOver(t, st, ring)
 		there, here := s.at(tenant, 0), s.at(tenant, 2)
-		head, err := k.Head(t.Context(), tenant)
+		head, err := k.Turns().Head(t.Context(), tenant)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -765,7 +765,7 @@ func (s *spread) testLate(t *testing.T, ring token.Keyring, bundles [][]byte) {
 		}
 		loseStandby(t, s.shards[0])
 		admit := func(st store.Store, n int) (store.Receipt, error) {
-			return kernelOver(t, st, ring).Admit(t.Context(), tenant, []dag.Draft{lone(n, 110)})
+			return kernelOver(t, st, ring).Turns().Admit(t.Context(), tenant, []dag.Draft{lone(n, 110)})
 		}
 		if _, err := admit(hasty, there); !errors.Is(err, store.ErrUncertain) {
 			t.Fatalf("the write that hangs ended with %v, want ErrUncertain", err)
@@ -802,7 +802,7 @@ func (s *spread) testLate(t *testing.T, ring token.Keyring, bundles [][]byte) {
 			t.Fatalf("%s: admitting again: %+v, %v", tenant, receipt, err)
 		}
 		for _, n := range []int{there, here} {
-			if _, err := k.Slice(t.Context(), tenant, kernel.Request{Anchor: said(n, 110)}); err != nil {
+			if _, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: said(n, 110)}); err != nil {
 				t.Fatal(err)
 			}
 		}

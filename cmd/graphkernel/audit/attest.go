@@ -63,7 +63,7 @@ func attest(a *cli.App, c *cobra.Command, path, out string) error {
 	// What is attested was issued, and the ledger says so; no secret is needed.
 	var e *kernel.Evidence
 	err = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		e, err = s.Attest(c.Context(), s.Tenant, data)
+		e, err = s.Ledger().Attest(c.Context(), s.Tenant, data)
 		return cli.OfTenant(err)
 	})
 	if err != nil {

@@ -66,9 +66,9 @@ func convert(a *cli.App, ctx context.Context, path, to, out string) error {
 	}
 	err = a.WriteTo(out, func(w io.Writer) error {
 		return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-			as := s.Prov
+			as := s.Ledger().Prov
 			if to == "openlineage" {
-				as = s.OpenLineage
+				as = s.Ledger().OpenLineage
 			}
 			text, err := as(ctx, s.Tenant, data)
 			if err != nil {
@@ -93,7 +93,7 @@ func writeDocument(w io.Writer, text []byte) error {
 }
 
 func toSigstore(a *cli.App, ctx context.Context, s *cli.Session, data []byte, out string) error {
-	export, err := s.Sigstore(ctx, s.Tenant, data)
+	export, err := s.Ledger().Sigstore(ctx, s.Tenant, data)
 	if err != nil {
 		return cli.OfTenant(err)
 	}

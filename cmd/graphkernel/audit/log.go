@@ -60,9 +60,9 @@ func logCheckpointCommand(a *cli.App) *cobra.Command {
 
 func signedCheckpoint(a *cli.App, ctx context.Context, said map[string]any) (text []byte, err error) {
 	err = a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-		now, err := s.Checkpoint(ctx, s.Tenant)
+		now, err := s.Ledger().Checkpoint(ctx, s.Tenant)
 		text = now.Note
-		said["origin"], said["size"], said["root"] = s.Identity().Origin(s.Tenant), now.Size, now.Hash.String()
+		said["origin"], said["size"], said["root"] = s.Ledger().Identity().Origin(s.Tenant), now.Size, now.Hash.String()
 		return err
 	})
 	return text, err
@@ -115,16 +115,16 @@ func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
 	return a.WriteSaying(out, "proof", said, func() (text []byte, err error) {
 		err = a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 			if !byIndex {
-				if index, err = s.Located(ctx, s.Tenant, data); err != nil {
+				if index, err = s.Ledger().Located(ctx, s.Tenant, data); err != nil {
 					return err
 				}
 			}
-			proof, err := s.Prove(ctx, s.Tenant, index)
+			proof, err := s.Ledger().Prove(ctx, s.Tenant, index)
 			if err != nil {
 				return err
 			}
 			text = proof.Append(nil)
-			said["origin"], said["index"], said["leaf"] = s.Identity().Origin(s.Tenant), index, string(proof.Leaf)
+			said["origin"], said["index"], said["leaf"] = s.Ledger().Identity().Origin(s.Tenant), index, string(proof.Leaf)
 			return nil
 		})
 		return text, err
@@ -147,14 +147,14 @@ func proveConsistency(a *cli.App, ctx context.Context, since, out string) error 
 		return err
 	}
 	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-		now, err := s.Checkpoint(ctx, s.Tenant)
+		now, err := s.Ledger().Checkpoint(ctx, s.Tenant)
 		if err != nil {
 			return err
 		}
-		if origin := string(s.Identity().Origin(s.Tenant)); before.Origin != origin {
+		if origin := string(s.Ledger().Identity().Origin(s.Tenant)); before.Origin != origin {
 			return cli.Usagef("%s is a checkpoint of %s, this ledger is %s", since, before.Origin, origin)
 		}
-		proof, err := s.ProveConsistency(ctx, s.Tenant, before.Size, now.Root)
+		proof, err := s.Ledger().ProveConsistency(ctx, s.Tenant, before.Size, now.Root)
 		if err == nil {
 			err = now.CheckConsistency(before.Root, proof) // another history at the old size is not to be proved
 		}
@@ -300,12 +300,12 @@ func runMonitor(a *cli.App, ctx context.Context, url string, flags *monitorFlags
 type ownLog struct{ s *cli.Session }
 
 func (l ownLog) Checkpoint(ctx context.Context) ([]byte, error) {
-	now, err := l.s.Checkpoint(ctx, l.s.Tenant)
+	now, err := l.s.Ledger().Checkpoint(ctx, l.s.Tenant)
 	return now.Note, err
 }
 
 func (l ownLog) Hashes(ctx context.Context, level int, from uint64, n int) ([]ledger.Hash, error) {
-	hashes, err := l.s.LogHashes(ctx, l.s.Tenant, level, from, n)
+	hashes, err := l.s.Ledger().Hashes(ctx, l.s.Tenant, level, from, n)
 	if err == nil && len(hashes) < n {
 		return nil, fmt.Errorf("%d hashes of level %d from %d on, of which %d are there: %w", n, level, from, len(hashes), monitor.ErrAbsent)
 	}

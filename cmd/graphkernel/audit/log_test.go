@@ -44,12 +44,12 @@ func TestMonitorOfAnOlderView(t *testing.T) {
 	grow := func(s *cli.Session, name string, n int) {
 		for i := range n {
 			p := must(policy.Bind(policy.ID(fmt.Sprintf("%s-%d@1", name, i)), policy.Default()))
-			if err := s.RegisterPolicy(t.Context(), tenant, p); err != nil {
+			if err := s.Policies().Register(t.Context(), tenant, p); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	checkpoint := func(s *cli.Session) []byte { return must(s.Checkpoint(t.Context(), tenant)).Note }
+	checkpoint := func(s *cli.Session) []byte { return must(s.Ledger().Checkpoint(t.Context(), tenant)).Note }
 	ours, theirs := open(), open()
 	grow(ours, "ours", 300)
 	older := checkpoint(ours)

@@ -75,13 +75,13 @@ func replay(a *cli.App, c *cobra.Command, what string, full bool) error {
 
 func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (*kernel.Replay, error) {
 	if id, err := slice.ParseSliceID(what); err == nil {
-		return s.ReplayIssued(c.Context(), s.Tenant, id)
+		return s.Slices().ReplayIssued(c.Context(), s.Tenant, id)
 	}
 	data, err := a.ReadFile(c.Context(), what, slice.MaxBundle)
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.Replay(c.Context(), s.Tenant, data)
+	r, err := s.Slices().Replay(c.Context(), s.Tenant, data)
 	return r, cli.OfTenant(err)
 }
 

@@ -27,7 +27,7 @@ type Session struct {
 // HoldsTurns refuses a tenant that nothing was ever admitted for: a mistyped name
 // must not look like an empty graph. The default tenant may be empty.
 func (s *Session) HoldsTurns(ctx context.Context) error {
-	head, err := s.Head(ctx, s.Tenant)
+	head, err := s.Turns().Head(ctx, s.Tenant)
 	if err == nil && head == 0 && s.Tenant != dag.DefaultTenant {
 		return fmt.Errorf("tenant %s: %w: nothing was ever admitted for it in this store", s.Tenant, store.ErrNotFound)
 	}

@@ -21,7 +21,7 @@ func (s *Session) EachTurn(ctx context.Context, id *dag.ConversationID, after da
 	for more := true; more; {
 		var records []store.Record
 		var err error
-		if records, more, err = s.TurnsAfter(ctx, s.Tenant, after, id, page, bytes); err != nil {
+		if records, more, err = s.Turns().After(ctx, s.Tenant, after, id, page, bytes); err != nil {
 			return err
 		}
 		for i := range records {
@@ -63,7 +63,7 @@ func BodyOf(r *store.Record) (*dag.Body, error) {
 // ShownIn gives the turns that still hold what models were shown of a turn: prompts, and the
 // responses to them, which may repeat it.
 func (s *Session) ShownIn(ctx context.Context, id dag.TurnID) ([]dag.TurnID, error) {
-	r, err := s.Turn(ctx, s.Tenant, id)
+	r, err := s.Turns().Get(ctx, s.Tenant, id)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s *Session) ShownIn(ctx context.Context, id dag.TurnID) ([]dag.TurnID, err
 // Resolve finds the turn that a name on the command line stands for: its id, the beginning of it,
 // or an external id.
 func Resolve(c *cobra.Command, s *Session, name string) (dag.TurnID, error) {
-	id, err := s.Resolve(c.Context(), s.Tenant, name)
+	id, err := s.Turns().Resolve(c.Context(), s.Tenant, name)
 	if errors.Is(err, store.ErrNotFound) {
 		return id, fmt.Errorf("%w; see: graphkernel show", err)
 	}

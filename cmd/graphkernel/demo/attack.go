@@ -45,13 +45,13 @@ func (d *demo) attacks(bundle []byte) error {
 // attack verifies a forged bundle. What the token does not cover, a replay must
 // catch.
 func (d *demo) attack(what string, forged []byte) error {
-	evidence, verdict := d.k.Verify(forged)
+	evidence, verdict := d.k.Slices().Verify(forged)
 	if !evidence.OK() {
 		by := string(caughtBy(&verdict))
 		d.step(verdict.Outcome != token.Verified, what, "refused by "+by+": "+strings.TrimPrefix(verdict.Reason, by+": "))
 		return nil
 	}
-	r, err := d.k.Replay(d.ctx, d.session.Tenant, forged)
+	r, err := d.k.Slices().Replay(d.ctx, d.session.Tenant, forged)
 	if err != nil {
 		return err
 	}

@@ -198,7 +198,7 @@ func (d *demo) imports(folder, path string) (dag.TurnID, error) {
 		return dag.TurnID{}, err
 	}
 	for _, again := range []string{"import", "import again"} {
-		r, err := d.k.Import(d.ctx, d.session.Tenant, file, ingest.Options{})
+		r, err := d.k.Turns().Import(d.ctx, d.session.Tenant, file, ingest.Options{})
 		if err != nil {
 			return dag.TurnID{}, err
 		}
@@ -212,7 +212,7 @@ func (d *demo) imports(folder, path string) (dag.TurnID, error) {
 }
 
 func (d *demo) importOwn(path string) (dag.TurnID, error) {
-	r, err := d.k.Import(d.ctx, d.session.Tenant, path, ingest.Options{})
+	r, err := d.k.Turns().Import(d.ctx, d.session.Tenant, path, ingest.Options{})
 	if err != nil {
 		return dag.TurnID{}, err
 	}
@@ -227,7 +227,7 @@ func (d *demo) importOwn(path string) (dag.TurnID, error) {
 	var after dag.ConversationID
 	const page = 500
 	for {
-		some, err := d.k.Conversations(d.ctx, d.session.Tenant, after, page)
+		some, err := d.k.Turns().Conversations(d.ctx, d.session.Tenant, after, page)
 		if err != nil {
 			return dag.TurnID{}, err
 		}
@@ -241,7 +241,7 @@ func (d *demo) importOwn(path string) (dag.TurnID, error) {
 		}
 	}
 	var anchor dag.TurnID
-	err = d.k.Turns(d.ctx, d.session.Tenant, largest, func(_ dag.Seq, t *dag.Draft) error {
+	err = d.k.Turns().Each(d.ctx, d.session.Tenant, largest, func(_ dag.Seq, t *dag.Draft) error {
 		anchor = t.ID
 		return nil
 	})
@@ -258,7 +258,7 @@ func (d *demo) importGit() error {
 	}
 	ctx, stop := context.WithTimeout(d.ctx, gitPatience)
 	defer stop()
-	r, err := d.k.Import(ctx, d.session.Tenant, strings.TrimSpace(string(top)), ingest.Options{Format: ingest.Git})
+	r, err := d.k.Turns().Import(ctx, d.session.Tenant, strings.TrimSpace(string(top)), ingest.Options{Format: ingest.Git})
 	if errors.Is(err, context.DeadlineExceeded) {
 		d.step(true, "import git history", fmt.Sprintf("%d commits, then stopped for time", r.Admitted))
 		return nil
@@ -275,12 +275,12 @@ func (d *demo) cuts(anchor dag.TurnID) (*kernel.Issued, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.k.RegisterPolicy(d.ctx, d.session.Tenant, p); err != nil {
+	if err := d.k.Policies().Register(d.ctx, d.session.Tenant, p); err != nil {
 		return nil, err
 	}
 	d.title("Cutting a slice around turn %s under %s", render.Short(anchor), p.ID())
 	began := time.Now()
-	issued, err := d.k.Slice(d.ctx, d.session.Tenant, kernel.Request{Anchor: anchor, Policy: p.ID()})
+	issued, err := d.k.Slices().Cut(d.ctx, d.session.Tenant, kernel.Request{Anchor: anchor, Policy: p.ID()})
 	if err != nil {
 		return nil, err
 	}
@@ -345,7 +345,7 @@ func (d *demo) explains(issued *kernel.Issued) error {
 	}
 	p := &issued.Slice.Provenance
 	request := kernel.Request{Anchor: p.Anchor, Policy: p.PolicyID}
-	e, err := d.k.Explain(d.ctx, d.session.Tenant, request, visitor)
+	e, err := d.k.Slices().Explain(d.ctx, d.session.Tenant, request, visitor)
 	if err != nil {
 		return err
 	}
@@ -356,7 +356,7 @@ func (d *demo) explains(issued *kernel.Issued) error {
 
 func (d *demo) verifies(bundle []byte) {
 	d.title("Verifying it, with the key and nothing else")
-	admissible, verdict := d.k.Verify(bundle)
+	admissible, verdict := d.k.Slices().Verify(bundle)
 	cli.PrintChecks(d.out, verdict.Checks)
 	d.step(admissible.OK(), "verify", string(verdict.Outcome))
 }
@@ -365,11 +365,11 @@ func (d *demo) verifies(bundle []byte) {
 // alone.
 func (d *demo) proves(issued *kernel.Issued) error {
 	d.title("Proving it to somebody without the key, a store or a network")
-	e, err := d.k.Attest(d.ctx, d.session.Tenant, issued.Bundle)
+	e, err := d.k.Ledger().Attest(d.ctx, d.session.Tenant, issued.Bundle)
 	if err != nil {
 		return err
 	}
-	text, err := d.k.Identity().Trust(d.session.Tenant, "")
+	text, err := d.k.Ledger().Identity().Trust(d.session.Tenant, "")
 	if err != nil {
 		return err
 	}
@@ -416,12 +416,12 @@ func (d *demo) grows(issued *kernel.Issued) error {
 			Phase: dag.Synthesis, Salience: dag.One, HasSalience: true,
 		})
 	}
-	r, err := d.k.Admit(d.ctx, d.session.Tenant, drafts)
+	r, err := d.k.Turns().Admit(d.ctx, d.session.Tenant, drafts)
 	if err != nil {
 		return err
 	}
 	d.step(r.Admitted == len(drafts), "grow", fmt.Sprintf("%d turns under the selected ones; head %d → %d", r.Admitted, before, r.Head))
-	now, err := d.k.Slice(d.ctx, d.session.Tenant, kernel.Request{Anchor: issued.Slice.Provenance.Anchor, Policy: issued.Slice.Provenance.PolicyID})
+	now, err := d.k.Slices().Cut(d.ctx, d.session.Tenant, kernel.Request{Anchor: issued.Slice.Provenance.Anchor, Policy: issued.Slice.Provenance.PolicyID})
 	if err != nil {
 		return err
 	}
@@ -430,7 +430,7 @@ func (d *demo) grows(issued *kernel.Issued) error {
 }
 
 func (d *demo) replays(bundle []byte, want kernel.ReplayOutcome) error {
-	r, err := d.k.Replay(d.ctx, d.session.Tenant, bundle)
+	r, err := d.k.Slices().Replay(d.ctx, d.session.Tenant, bundle)
 	if err != nil {
 		return err
 	}
@@ -449,7 +449,7 @@ func (d *demo) erases(issued *kernel.Issued, shipped bool) error {
 		}
 	}
 	d.title("Erasing turn %s, and replaying again", render.Short(turn))
-	e, err := d.k.Erase(d.ctx, d.session.Tenant, turn, "asked for by the person who wrote it")
+	e, err := d.k.Turns().Erase(d.ctx, d.session.Tenant, turn, "asked for by the person who wrote it")
 	if err != nil {
 		return err
 	}
@@ -457,13 +457,13 @@ func (d *demo) erases(issued *kernel.Issued, shipped bool) error {
 	if err := d.replays(issued.Bundle, kernel.Erased); err != nil {
 		return err
 	}
-	again, err := d.k.Slice(d.ctx, d.session.Tenant, kernel.Request{
+	again, err := d.k.Slices().Cut(d.ctx, d.session.Tenant, kernel.Request{
 		Anchor: issued.Slice.Provenance.Anchor, Policy: issued.Slice.Provenance.PolicyID, AsOf: issued.Slice.AsOf,
 	})
 	if err != nil {
 		return err
 	}
-	admissible, verdict := d.k.Verify(again.Bundle)
+	admissible, verdict := d.k.Slices().Verify(again.Bundle)
 	same := again.Seal.Token == issued.Seal.Token
 	d.step(admissible.OK() && same, "the same slice, cut today", fmt.Sprintf("%s with the same token, %d turn redacted", verdict.Outcome, len(verdict.Redacted)))
 	return nil

@@ -69,7 +69,7 @@ func listAliases(a *cli.App, ctx context.Context, of string, asOf dag.Seq) error
 		if err := s.HoldsTurns(ctx); err != nil {
 			return err
 		}
-		t, err := s.Aliases(ctx, s.Tenant, asOf)
+		t, err := s.Facts().Aliases(ctx, s.Tenant, asOf)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func changeAlias(a *cli.App, ctx context.Context, s *cli.Session, kind knowledge
 	if err != nil {
 		return cli.Usage(err)
 	}
-	outcomes, err := s.Learn(ctx, s.Tenant, []knowledge.Act{act})
+	outcomes, err := s.Facts().Learn(ctx, s.Tenant, []knowledge.Act{act})
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func removeAlias(a *cli.App, ctx context.Context, alias string) error {
 		return cli.Usage(err)
 	}
 	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-		t, err := s.Aliases(ctx, s.Tenant, 0)
+		t, err := s.Facts().Aliases(ctx, s.Tenant, 0)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func completeAliases(a *cli.App) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		_ = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
-			t, err := s.Aliases(c.Context(), s.Tenant, 0)
+			t, err := s.Facts().Aliases(c.Context(), s.Tenant, 0)
 			if err != nil {
 				return err
 			}

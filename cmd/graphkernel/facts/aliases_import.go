@@ -141,7 +141,7 @@ func importAliases(a *cli.App, ctx context.Context, path, format string, dry boo
 
 // addAliases adds aliases in batches, once it is sure that the present table takes all.
 func addAliases(ctx context.Context, s *cli.Session, changes []normalize.Change, r *aliasesJSON, bar *cli.Bar) error {
-	t, err := s.Aliases(ctx, s.Tenant, 0)
+	t, err := s.Facts().Aliases(ctx, s.Tenant, 0)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func addAliases(ctx context.Context, s *cli.Session, changes []normalize.Change,
 	}
 	for done := 0; done < len(acts) && !r.DryRun; {
 		some := acts[done:min(done+knowledge.MaxActs, len(acts))]
-		learned, err := s.Learn(ctx, s.Tenant, some)
+		learned, err := s.Facts().Learn(ctx, s.Tenant, some)
 		if err != nil {
 			return fmt.Errorf("%d aliases were added before this: %w", r.Aliased, err)
 		}
@@ -180,7 +180,7 @@ func addAliases(ctx context.Context, s *cli.Session, changes []normalize.Change,
 	if r.DryRun {
 		r.Aliased = len(acts)
 	}
-	head, err := s.Head(ctx, s.Tenant)
+	head, err := s.Turns().Head(ctx, s.Tenant)
 	r.Head = uint64(head)
 	return err
 }

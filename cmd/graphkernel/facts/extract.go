@@ -122,7 +122,7 @@ func Extract(a *cli.App, ctx context.Context, s *cli.Session, only *dag.Conversa
 	x := &extraction{Session: s, result: &ExtractedJSON{Predicates: map[string]int{}, Skipped: map[string]int{}}}
 	x.learner = learner{Session: s, counts: &x.result.outcomeJSON, after: func() {}}
 	x.learner.place = func(i int) string { return "turn " + x.learner.acts[i].Fact.Turn.String() }
-	head, err := s.Head(ctx, s.Tenant)
+	head, err := s.Turns().Head(ctx, s.Tenant)
 	if err != nil {
 		return x.result, err
 	}
@@ -134,7 +134,7 @@ func Extract(a *cli.App, ctx context.Context, s *cli.Session, only *dag.Conversa
 	const page, bytes = 1000, 16 << 20
 	for more := true; more; {
 		var records []store.Record
-		if records, more, err = s.TurnsAfter(ctx, s.Tenant, after, only, page, bytes); err != nil {
+		if records, more, err = s.Turns().After(ctx, s.Tenant, after, only, page, bytes); err != nil {
 			return x.result, err
 		}
 		if err := x.turns(ctx, records); err != nil {
@@ -148,7 +148,7 @@ func Extract(a *cli.App, ctx context.Context, s *cli.Session, only *dag.Conversa
 	if err := x.learner.flush(ctx); err != nil {
 		return x.result, err
 	}
-	head, err = s.Head(ctx, s.Tenant)
+	head, err = s.Turns().Head(ctx, s.Tenant)
 	x.result.Head = uint64(head)
 	return x.result, err
 }
@@ -184,7 +184,7 @@ func readEnded(s *cli.Session, ctx context.Context) (map[knowledge.ID]bool, erro
 func eachAct(s *cli.Session, ctx context.Context, fn func(*knowledge.Recorded)) error {
 	const page = 1000
 	for after := dag.Seq(0); ; {
-		acts, err := s.Acts(ctx, s.Tenant, after, page)
+		acts, err := s.Facts().Acts(ctx, s.Tenant, after, page)
 		if err != nil {
 			return err
 		}

@@ -95,14 +95,14 @@ func prefixed(prefix, s string) string {
 
 // historyAsOf gives what was said of a statement up to a number; 0 is the present.
 func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
-	head, err := s.Head(ctx, s.Tenant)
+	head, err := s.Turns().Head(ctx, s.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	if asOf > head {
 		return nil, fmt.Errorf("%w: %d, and the head of tenant %s is %d", kernel.ErrBeyondHead, asOf, s.Tenant, head)
 	}
-	acts, err := s.History(ctx, s.Tenant, id)
+	acts, err := s.Facts().History(ctx, s.Tenant, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, fmt.Errorf("%w; see: graphkernel knowledge list", err)
 	}
@@ -127,7 +127,7 @@ func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf dag.
 
 // endedBy says what the act of a number was to a statement that ended with it.
 func endedBy(s *cli.Session, ctx context.Context, id knowledge.ID, seq dag.Seq) (what, by string, err error) {
-	acts, err := s.Acts(ctx, s.Tenant, seq-1, 1)
+	acts, err := s.Facts().Acts(ctx, s.Tenant, seq-1, 1)
 	switch {
 	case err != nil:
 		return "", "", err
@@ -178,12 +178,12 @@ func listChanges(a *cli.App, c *cobra.Command, after, asOf dag.Seq, limit int) e
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		if head, err := s.Head(c.Context(), s.Tenant); err != nil {
+		if head, err := s.Turns().Head(c.Context(), s.Tenant); err != nil {
 			return err
 		} else if asOf > head {
 			return fmt.Errorf("%w: %d, and the head of tenant %s is %d", kernel.ErrBeyondHead, asOf, s.Tenant, head)
 		}
-		acts, err := s.Acts(c.Context(), s.Tenant, after, limit+1)
+		acts, err := s.Facts().Acts(c.Context(), s.Tenant, after, limit+1)
 		if err != nil {
 			return err
 		}

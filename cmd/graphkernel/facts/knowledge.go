@@ -227,7 +227,7 @@ func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace b
 			}
 			act.Supersedes = others
 		}
-		outcomes, err := s.Learn(ctx, s.Tenant, []knowledge.Act{*act})
+		outcomes, err := s.Facts().Learn(ctx, s.Tenant, []knowledge.Act{*act})
 		switch {
 		case err == nil:
 			return outcomes[0], nil
@@ -254,7 +254,7 @@ func rivals(s *cli.Session, ctx context.Context, fact *knowledge.Fact) (others [
 // eachFact calls fn with all facts that a query asks for, as of one number.
 func eachFact(s *cli.Session, ctx context.Context, q kernel.FactQuery, fn func(*kernel.Fact)) error {
 	for q.Limit = kernel.MaxFacts; ; {
-		page, err := s.Facts(ctx, s.Tenant, q)
+		page, err := s.Facts().List(ctx, s.Tenant, q)
 		if err != nil {
 			return err
 		}

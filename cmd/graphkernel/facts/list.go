@@ -121,7 +121,7 @@ func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf, after uint64, l
 			return err
 		}
 		q.AsOf, q.After, q.Limit = dag.Seq(asOf), dag.Seq(after), limit
-		page, err := s.Facts(c.Context(), s.Tenant, q)
+		page, err := s.Facts().List(c.Context(), s.Tenant, q)
 		if err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func retractFacts(a *cli.App, c *cobra.Command, f *factFlags, why string, dry bo
 		if err != nil {
 			return err
 		}
-		list, err := s.Retract(c.Context(), s.Tenant, q, why, dry)
+		list, err := s.Facts().Retract(c.Context(), s.Tenant, q, why, dry)
 		if err != nil {
 			return err
 		}

@@ -214,7 +214,7 @@ func (x *asking) run(ctx context.Context, only *dag.ConversationID, after dag.Se
 	if err != nil {
 		return err
 	}
-	head, err := x.Head(ctx, x.Tenant)
+	head, err := x.Turns().Head(ctx, x.Tenant)
 	x.result.Head = uint64(head)
 	return err
 }
@@ -224,7 +224,7 @@ func (x *asking) eachConversation(ctx context.Context, fn func(id dag.Conversati
 	const page = 1000
 	done := 0
 	for after := (dag.ConversationID{}); ; {
-		list, err := x.Conversations(ctx, x.Tenant, after, page)
+		list, err := x.Turns().Conversations(ctx, x.Tenant, after, page)
 		if err != nil {
 			return err
 		}
@@ -328,7 +328,7 @@ func (x *asking) ask(ctx context.Context, id dag.ConversationID) error {
 	}
 	drafts := x.history.Keep(q, answer, x.ceiling, asked, came)
 	if len(drafts) > 0 {
-		if _, err := x.Admit(ctx, x.Tenant, drafts); err != nil {
+		if _, err := x.Turns().Admit(ctx, x.Tenant, drafts); err != nil {
 			return err
 		}
 	}

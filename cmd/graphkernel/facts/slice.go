@@ -98,7 +98,7 @@ func sliceFacts(a *cli.App, c *cobra.Command, r kernel.FactRequest, out string) 
 			if err := s.HoldsTurns(c.Context()); err != nil {
 				return err
 			}
-			if issued, err = s.FactSlice(c.Context(), s.Tenant, r); err != nil {
+			if issued, err = s.Facts().Slice(c.Context(), s.Tenant, r); err != nil {
 				return cli.UnknownPolicy(err)
 			}
 			if len(issued.Facts.Reached) == 0 {

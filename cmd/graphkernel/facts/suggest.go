@@ -95,7 +95,7 @@ func suggestAliases(a *cli.App, ctx context.Context, reasons, known []string, li
 		if err := s.HoldsTurns(ctx); err != nil {
 			return err
 		}
-		head, err := s.Head(ctx, s.Tenant)
+		head, err := s.Turns().Head(ctx, s.Tenant)
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func suggestAliases(a *cli.App, ctx context.Context, reasons, known []string, li
 		if err != nil {
 			return err
 		}
-		t, err := s.Aliases(ctx, s.Tenant, asOf)
+		t, err := s.Facts().Aliases(ctx, s.Tenant, asOf)
 		if err != nil {
 			return err
 		}

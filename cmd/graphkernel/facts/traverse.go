@@ -113,7 +113,7 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		answer, err := s.Traverse(c.Context(), s.Tenant, t)
+		answer, err := s.Facts().Traverse(c.Context(), s.Tenant, t)
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 				return err
 			}
 		}
-		written, err := s.Written(c.Context(), s.Tenant, answer)
+		written, err := s.Facts().Written(c.Context(), s.Tenant, answer)
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf dag.Seq, 
 		return nil
 	}
 	for _, name := range names {
-		page, err := s.Facts(ctx, s.Tenant, kernel.FactQuery{Entity: name, AsOf: asOf, Limit: 1})
+		page, err := s.Facts().List(ctx, s.Tenant, kernel.FactQuery{Entity: name, AsOf: asOf, Limit: 1})
 		if err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		answer, err := s.Paths(c.Context(), s.Tenant, q)
+		answer, err := s.Facts().Paths(c.Context(), s.Tenant, q)
 		if err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 				return err
 			}
 		}
-		written, err := s.Written(c.Context(), s.Tenant, answer)
+		written, err := s.Facts().Written(c.Context(), s.Tenant, answer)
 		if err != nil {
 			return err
 		}

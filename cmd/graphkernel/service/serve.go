@@ -228,7 +228,7 @@ func remindOfKeys(a *cli.App, ctx context.Context, r *reading, k *kernel.Kernel,
 	if a.Dev || r.text("oidc.issuer") != "" {
 		return
 	}
-	if keys, err := k.Keys(ctx, tenant); err == nil && len(keys) == 0 { // what cannot be read shows itself soon
+	if keys, err := k.Keys().List(ctx, tenant); err == nil && len(keys) == 0 { // what cannot be read shows itself soon
 		a.Note("graphkernel: tenant %s has no API key yet; graphkernel apikey create --role agent makes one", tenant)
 	}
 }

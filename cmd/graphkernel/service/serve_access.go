@@ -36,7 +36,7 @@ const lookAtCerts = time.Second
 // if there is an issuer.
 func authenticators(a *cli.App, ctx context.Context, r *reading, k *kernel.Kernel, log *slog.Logger) (authenticator, error) {
 	if r.text("oidc.issuer") == "" {
-		return k.Authenticate, nil
+		return k.Keys().Authenticate, nil
 	}
 	issuer, err := oidc.New(ctx, oidc.Config{
 		Issuer: r.text("oidc.issuer"), Audience: r.text("oidc.audience"), JWKS: r.text("oidc.jwks"),
@@ -45,5 +45,5 @@ func authenticators(a *cli.App, ctx context.Context, r *reading, k *kernel.Kerne
 	if err != nil {
 		return nil, cli.Usagef("oidc: %v", err)
 	}
-	return oidc.Either(k.Authenticate, issuer), nil
+	return oidc.Either(k.Keys().Authenticate, issuer), nil
 }

@@ -44,7 +44,7 @@ func watchFiles(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *to
 		watch(path, "identity", func() (int, error) {
 			id, err := identity.Load(path)
 			if err == nil {
-				err = k.ReplaceIdentity(id)
+				err = k.Ledger().ReplaceIdentity(id)
 			}
 			return len(id.Attestations("")), err
 		})

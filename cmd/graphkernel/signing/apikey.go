@@ -115,7 +115,7 @@ func createAPIKey(a *cli.App, c *cobra.Command, role, note, roles, authors strin
 		return cli.Usagef("--admit-roles and --admit-authors are for keys that admit turns, and a key of role %s admits none", r)
 	}
 	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		text, key, err := s.CreateScopedKey(c.Context(), s.Tenant, r, admits, note)
+		text, key, err := s.Keys().CreateScoped(c.Context(), s.Tenant, r, admits, note)
 		if errors.Is(err, apikeys.ErrTooMany) {
 			return fmt.Errorf("%w, %d, revoked ones included; give another tenant", err, apikeys.Max)
 		} else if err != nil {
@@ -158,7 +158,7 @@ func shownAuthors(k *access.Key) string {
 
 func listAPIKeys(a *cli.App, c *cobra.Command) error {
 	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		keys, err := s.Keys(c.Context(), s.Tenant)
+		keys, err := s.Keys().List(c.Context(), s.Tenant)
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
 		} else if err != nil {
 			return err
 		}
-		key, err := s.RevokeKey(c.Context(), s.Tenant, id)
+		key, err := s.Keys().Revoke(c.Context(), s.Tenant, id)
 		if err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func completeAPIKeys(a *cli.App) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		_ = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
-			keys, err := s.Keys(c.Context(), s.Tenant)
+			keys, err := s.Keys().List(c.Context(), s.Tenant)
 			for i := range keys {
 				if keys[i].RevokedAt == 0 {
 					ids = append(ids, cobra.CompletionWithDesc(keys[i].ID, render.OneLine(string(keys[i].Role)+" "+keys[i].Note, 60)))

@@ -46,11 +46,11 @@ func erase(a *cli.App, c *cobra.Command, turn, why string) error {
 		if err != nil {
 			return err
 		}
-		before, err := s.Head(c.Context(), s.Tenant)
+		before, err := s.Turns().Head(c.Context(), s.Tenant)
 		if err != nil {
 			return err
 		}
-		e, err := s.Erase(c.Context(), s.Tenant, id, why)
+		e, err := s.Turns().Erase(c.Context(), s.Tenant, id, why)
 		if errors.Is(err, dag.ErrForm) {
 			return cli.Usagef("--reason: %w", err)
 		} else if err != nil {

@@ -67,7 +67,7 @@ func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) 
 		if err != nil {
 			return err
 		}
-		e, err := s.Explain(c.Context(), s.Tenant, request, id)
+		e, err := s.Slices().Explain(c.Context(), s.Tenant, request, id)
 		if err != nil {
 			return err
 		}

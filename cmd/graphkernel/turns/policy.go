@@ -85,7 +85,7 @@ func addPolicy(a *cli.App, c *cobra.Command, path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		if err := s.RegisterPolicy(c.Context(), s.Tenant, p); err != nil {
+		if err := s.Policies().Register(c.Context(), s.Tenant, p); err != nil {
 			return err
 		}
 		return a.Print(policyOf(p), func(w io.Writer) { fmt.Fprintf(w, "%s is registered, hash %s\n", p.ID(), p.Hash()) })

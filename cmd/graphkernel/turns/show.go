@@ -80,7 +80,7 @@ func listConversations(a *cli.App, c *cobra.Command) error {
 		var after dag.ConversationID
 		const page = 500
 		for {
-			some, err := s.Conversations(c.Context(), s.Tenant, after, page)
+			some, err := s.Turns().Conversations(c.Context(), s.Tenant, after, page)
 			if err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func listConversations(a *cli.App, c *cobra.Command) error {
 				break
 			}
 		}
-		head, err := s.Head(c.Context(), s.Tenant)
+		head, err := s.Turns().Head(c.Context(), s.Tenant)
 		if err != nil {
 			return err
 		}
@@ -241,7 +241,7 @@ func markSelected(c *cobra.Command, s *cli.Session, turns []ShownTurn, anchor st
 	if err != nil {
 		return err
 	}
-	cut, err := s.Preview(c.Context(), s.Tenant, request)
+	cut, err := s.Slices().Preview(c.Context(), s.Tenant, request)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (f *cutFlags) request(c *cobra.Command, s *cli.Session, anchor string) (ker
 	if _, err := policy.ParseID(f.policy); err != nil {
 		return kernel.Request{}, cli.Usage(err)
 	}
-	if _, err := s.Policy(c.Context(), s.Tenant, policy.ID(f.policy)); err != nil {
+	if _, err := s.Policies().Get(c.Context(), s.Tenant, policy.ID(f.policy)); err != nil {
 		return kernel.Request{}, cli.UnknownPolicy(err)
 	}
 	return kernel.Request{Anchor: id, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}, nil
@@ -92,7 +92,7 @@ func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, forma
 			if err != nil {
 				return err
 			}
-			if issued, err = s.Slice(c.Context(), s.Tenant, request); err != nil {
+			if issued, err = s.Slices().Cut(c.Context(), s.Tenant, request); err != nil {
 				return cli.UnknownPolicy(err)
 			}
 			result := issued.Bundle

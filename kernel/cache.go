@@ -15,11 +15,11 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A keeping is all that a kernel keeps of what it read, but for API keys, which it
-// forgets after a second. It is of one epoch of the store: when another server takes over, which may
-// lack what this one had, the kernel begins with a new one.
-type keeping struct {
-	k     *Kernel
+// A cache holds everything that the kernel has read during one epoch of the store, except API keys,
+// which expire after a second. When another server takes over, which may lack what this one had, the
+// kernel begins with a new cache.
+type cache struct {
+	k     *engine
 	store steadyStore
 
 	graphs   *graphs
@@ -34,7 +34,7 @@ type keeping struct {
 	announced *lru.Cache[dag.Tenant, signers] // tenants whose ledger knows the keys
 }
 
-func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
+func (k *engine) newCache(epoch uint64) (*cache, error) {
 	places, err := lru.New[turnKey, dag.ConversationID](keptPlaces)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
@@ -53,7 +53,7 @@ func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
 		return nil, err
 	}
 	texts := newTexts(s, k.turnstile, k.config.TextBytes)
-	return &keeping{
+	return &cache{
 		k: k, store: s,
 		graphs:   newGraphs(s, places, &k.heads, k.config.SkeletonBytes),
 		cuts:     newCuts(texts, k.config.CutBytes),
@@ -68,15 +68,15 @@ func (k *Kernel) newKeeping(epoch uint64) (*keeping, error) {
 	}, nil
 }
 
-// keeping gives what is kept of the store's present epoch.
-func (k *Kernel) keeping() (*keeping, error) {
+// current returns the cache of the store's present epoch.
+func (k *engine) current() (*cache, error) {
 	for {
 		c := k.kept.Load()
 		epoch := k.store.Epoch()
 		if c.store.epoch == epoch {
 			return c, nil
 		}
-		fresh, err := k.newKeeping(epoch)
+		fresh, err := k.newCache(epoch)
 		if err != nil {
 			return nil, err
 		}
@@ -86,10 +86,10 @@ func (k *Kernel) keeping() (*keeping, error) {
 
 // steady runs an operation on what is kept, and again if the store's epoch ended
 // meanwhile: half of what it read may be of another history then.
-func steady[T any](k *Kernel, operation func(*keeping) (T, error)) (T, error) {
+func steady[T any](k *engine, operation func(*cache) (T, error)) (T, error) {
 	const most = 5
 	for tries := 1; ; tries++ {
-		c, err := k.keeping()
+		c, err := k.current()
 		if err != nil {
 			var none T
 			return none, err
@@ -105,8 +105,8 @@ func steady[T any](k *Kernel, operation func(*keeping) (T, error)) (T, error) {
 // if servers change all the time.
 var errEpoch = fmt.Errorf("kernel: %w: one server after the other took over", store.ErrBusy)
 
-// A steadyStore gives nothing that may be of another epoch. It lets through what the
-// operations on a keeping ask for.
+// A steadyStore answers with an error where an answer may be of another epoch. It has the methods
+// that operations on a cache need.
 type steadyStore struct {
 	inner store.Store
 	epoch uint64
@@ -119,8 +119,7 @@ func (s steadyStore) still() error {
 	return nil
 }
 
-// stillOf is what every question ends with: an answer of another epoch comes after its
-// number.
+// stillOf ends every question: it refuses an answer if the epoch has ended meanwhile.
 func stillOf[T any](s steadyStore, v T, err error) (T, error) {
 	if changed := s.still(); changed != nil {
 		var none T
