@@ -7,8 +7,8 @@
 //
 //	gk1.TENANT.ID.SECRET
 //
-// with ID 16 lowercase hex digits and SECRET 64. The tenant stands in it so that
+// with ID 16 lowercase hex digits and SECRET 64. The tenant is in it so that
 // looking a key up never crosses tenants. Only the SHA-256 of the whole text is
-// kept: 256 random bits need no slow hash, and whoever reads the store cannot
+// kept: 256 random bits need no slow hash, and anyone who reads the store cannot
 // present them.
 package access

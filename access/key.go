@@ -30,7 +30,7 @@ type Key struct {
 	ID        string // 16 lowercase hex digits
 	Role      Role
 	Admits    Scope    // which turns it may bring; zero: the default of the role
-	Note      string   // what the key is for, in the words of whoever made it; or ""
+	Note      string   // what the key is for, in the words of anyone who made it; or ""
 	Hash      [32]byte // SHA-256 of the key's text
 	CreatedAt dag.Time
 	RevokedAt dag.Time // 0: not revoked
@@ -40,7 +40,7 @@ type Key struct {
 // fault of its holder.
 var ErrUnavailable = errors.New("keys cannot be looked up now")
 
-// ErrKey is wrapped when what was presented is no key, or not one that stands.
+// ErrKey is wrapped when what was presented is no key, or not a valid one.
 var ErrKey = errors.New("no such API key")
 
 // Mint draws a key. The text is to be shown once and not kept.
@@ -117,7 +117,7 @@ func isHex(s string, digits int) bool {
 }
 
 // A Presented key is what a caller sent, taken apart. It does not hold the
-// secret, nor the memory that the secret stands in. The zero value opens nothing.
+// secret, nor the memory that the secret is in. The zero value opens nothing.
 type Presented struct {
 	Tenant dag.Tenant
 	ID     string

@@ -96,7 +96,7 @@ func TestMintForm(t *testing.T) {
 	}
 }
 
-// TestMintRefuses gives Mint what no key can have.
+// TestMintRefuses returns Mint what no key can have.
 func TestMintRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -212,7 +212,7 @@ func TestOpens(t *testing.T) {
 			t.Errorf("%s: the key opens it", name)
 		}
 	}
-	// Whoever ignores the error of Parse holds the zero Presented.
+	// Anyone who ignores the error of Parse holds the zero Presented.
 	if (access.Presented{}).Opens(&access.Key{}) {
 		t.Error("the zero Presented opens the zero Key")
 	}
@@ -264,7 +264,7 @@ func tells(t *testing.T, err error, secret string) {
 }
 
 // TestParseKeepsNoText makes sure that the parts do not lie in the memory of the
-// text, which whoever keeps them would keep with its secret.
+// text, which anyone who keeps them would keep with its secret.
 func TestParseKeepsNoText(t *testing.T) {
 	text, _ := mint(t, 4, "acme", access.Agent)
 	p, err := access.Parse(text)

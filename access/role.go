@@ -56,7 +56,7 @@ var permissions = map[Permission]string{
 	Replay: "replay", Explain: "explain", Register: "register policies", Erase: "erase",
 }
 
-// String gives the permission as it stands in messages.
+// String returns the permission as it is in messages.
 func (p Permission) String() string { return permissions[p] }
 
 var granted = map[Role][]Permission{

@@ -105,7 +105,7 @@ func (s Scope) Check() error {
 	return nil
 }
 
-// For gives the scope of a key of a role, with the default roles written out.
+// For returns the scope of a key of a role, with the default roles written out.
 func (s Scope) For(role Role) Scope {
 	switch {
 	case s.Roles != "":
@@ -128,7 +128,7 @@ func (e *ScopeError) Error() string {
 	return fmt.Sprintf("turn %s: this key does not admit the %s %.200q; it admits %s", e.Turn, e.Field, e.Value, e.Rule)
 }
 
-// MayAdmit reports a turn that is outside the scope of whoever brings it, as a *ScopeError.
+// MayAdmit reports a turn that is outside the scope of anyone who brings it, as a *ScopeError.
 func (i Identity) MayAdmit(d *dag.Draft) error {
 	s := i.Admits.For(i.Role)
 	if !slices.Contains(items(s.Roles), d.Role.String()) {

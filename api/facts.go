@@ -154,5 +154,5 @@ type AliasNamed struct {
 	Alias string `json:"alias" is:"Name"`
 }
 
-// Names are names of entities; in JSON one may stand without its list.
+// Names are names of entities; in JSON one may be without its list.
 type Names []string

@@ -25,7 +25,7 @@ func (t *tally) hook(ctx context.Context, call string) (context.Context, func(er
 	return ctx, func(error) {}
 }
 
-// take gives the calls since it was called last.
+// take returns the calls since it was called last.
 func (t *tally) take() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -29,7 +29,7 @@ type judged struct {
 	keys  *token.Authority
 }
 
-// evidenceOf issues a slice from a store, behind so many other leaves, and has witnesses
+// evidenceOf issues a slice from a store, after so many other leaves, and has witnesses
 // cosign.
 func evidenceOf(ctx context.Context, s store.Store, nodes int) (*judged, error) {
 	g, err := conversations(max(1_000, 2*nodes), max(1_000, 2*nodes), nodes)

@@ -57,7 +57,7 @@ func (g *generator) content() string {
 	return string(b[:contentBytes])
 }
 
-// next gives the next turn, parents before children.
+// next returns the next turn, parents before children.
 func (g *generator) next() dag.Draft {
 	if len(g.turns) == g.length || g.number == 0 {
 		g.begin()
@@ -92,7 +92,7 @@ func (g *generator) begin() {
 	g.conversation, g.turns = g.id(), g.turns[:0]
 }
 
-// within gives a turn its parents in its own conversation.
+// within returns a turn its parents in its own conversation.
 func (g *generator) within(d *dag.Draft) {
 	n := len(g.turns)
 	if n == 0 {
@@ -117,7 +117,7 @@ func (g *generator) within(d *dag.Draft) {
 	}
 }
 
-// across gives some turns a parent in an older conversation.
+// across returns some turns a parent in an older conversation.
 func (g *generator) across(d *dag.Draft) {
 	if len(g.older) == 0 {
 		return
@@ -128,7 +128,7 @@ func (g *generator) across(d *dag.Draft) {
 	}
 }
 
-// drafts gives the next n turns.
+// drafts returns the next n turns.
 func (g *generator) drafts(n int) []dag.Draft {
 	drafts := make([]dag.Draft, n)
 	for i := range drafts {

@@ -47,7 +47,7 @@ func imports(ctx context.Context, r *report, y *yard, turns, length int) error {
 	return nil
 }
 
-// writeTurns writes a file and gives the turn in its middle.
+// writeTurns writes a file and returns the turn in its middle.
 func writeTurns(path string, turns, length int) (anchor dag.TurnID, err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -93,7 +93,7 @@ func importInto(ctx context.Context, b *bed, path string, anchor dag.TurnID) ([]
 	}, nil
 }
 
-// importing gives the time and the largest heap seen.
+// importing returns the time and the largest heap seen.
 func (b *bed) importing(ctx context.Context, path string) (time.Duration, uint64, error) {
 	a, err := newAuthority()
 	if err != nil {

@@ -92,7 +92,7 @@ func (y *yard) web(ctx context.Context, kind string, starts []string) (*web, err
 	return w, nil
 }
 
-// fresh gives a kernel that has kept nothing yet.
+// fresh returns a kernel that has kept nothing yet.
 func (w *web) fresh() (*kernel.Kernel, error) {
 	a, err := newAuthority()
 	if err != nil {

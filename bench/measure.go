@@ -23,7 +23,7 @@ type candidate struct {
 
 	run func(ctx context.Context, i int) error // the i-th time
 
-	// prepare and check run before and behind run and are not timed. Both may be nil.
+	// prepare and check run before and after run and are not timed. Both may be nil.
 	prepare, check func(ctx context.Context, i int) error
 
 	sample sample

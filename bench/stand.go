@@ -89,7 +89,7 @@ func (s *stand) request(anchor dag.TurnID) kernel.Request {
 	return kernel.Request{Anchor: anchor, Policy: s.policy.ID()}
 }
 
-// order gives the turns of a slice in the order of selection.
+// order returns the turns of a slice in the order of selection.
 func order(s *slice.Slice) []dag.TurnID {
 	ids := make([]dag.TurnID, len(s.Picked))
 	for i, at := range s.Picked {
@@ -175,7 +175,7 @@ func (s *stand) alternative(name string, pick picker) *candidate {
 	}}
 }
 
-// all gives the candidates in the order in which tables name them.
+// all returns the candidates in the order in which tables name them.
 func (s *stand) all() []*candidate {
 	return slices.DeleteFunc([]*candidate{s.cached, s.fetched, s.bare, s.bareFresh, s.recorded, s.nearby, s.perTurn},
 		func(c *candidate) bool { return c == nil })

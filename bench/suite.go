@@ -184,7 +184,7 @@ func other(ctx context.Context, r *report, rounds int, g *graph, beds []*bed) er
 	return cold(ctx, r, "First slice: "+g.name, max(2, rounds/4), stands, false)
 }
 
-// warm measures slices of conversations that the kernel knows, in all stands in turn.
+// warm measures slices of conversations that the kernel knows, in all is in turn.
 func warm(ctx context.Context, r *report, rounds int, stands [][]*stand, bounded bool) error {
 	var all []*candidate
 	for _, s := range slices.Concat(stands...) {

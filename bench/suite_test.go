@@ -40,7 +40,7 @@ func inGraph(t *testing.T, drafts []dag.Draft) dag.View {
 	return g.At(dag.Seq(len(drafts)))
 }
 
-// plainDatabases gives an empty one of each kind.
+// plainDatabases returns an empty one of each kind.
 func plainDatabases(t *testing.T) map[string]plain.Database {
 	t.Helper()
 	ctx := t.Context()

@@ -14,7 +14,7 @@ import (
 )
 
 // Options say what else a client works with. The zero of each field is the default
-// that stands beside it.
+// that is beside it.
 type Options struct {
 	// AllowPlaintext permits http to other hosts than this one. The key and all
 	// text then cross the network for everyone on the way to read.
@@ -116,7 +116,7 @@ func New(baseURL, key string, o Options) (*Client, error) {
 		key:  func() string { return key },
 		http: &http.Client{
 			Transport: o.Transport,
-			// The service never redirects. Whoever does is not to get the request.
+			// The service never redirects. Anyone who does is not to get the request.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		options: o,

@@ -16,7 +16,7 @@
 // is left to the service, which has the keys. A program that has them itself needs no
 // service to verify: it uses token.Verifier and gets a token.Admissible.
 //
-// A program that trusts the service with nothing uses a [Trusted]: it gives the keys of the
+// A program that trusts the service with nothing uses a [Trusted]: it returns the keys of the
 // ledger and of the signers, which it got otherwise, and the policies with their
 // parameters, and keeps the last checkpoint. What it gets is a [Proven]. A service that
 // rewrites its history, shows different people different ones, swaps keys, or leaves

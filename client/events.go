@@ -36,10 +36,10 @@ type Event struct {
 	Knowledge *api.KnowledgeEvent
 }
 
-// Events follows what happens behind an event: each once, in order, until ctx ends. If
-// the stream is cut, it goes on behind the last event that came whole. Opening it the
+// Events follows what happens after an event: each once, in order, until ctx ends. If
+// the stream is cut, it goes on after the last event that came whole. Opening it the
 // first time is tried Options.Attempts times; after that it is opened again however
-// often it takes, at most 30 seconds apart. An error is the last thing it gives: that of
+// often it takes, at most 30 seconds apart. An error is the last thing it returns: that of
 // ctx, a Problem such as a key that was revoked, or ErrAnswer. To go on later, keep the
 // ID of the last event.
 //
@@ -69,7 +69,7 @@ var errEnough = errors.New("enough")
 type follower struct {
 	client   *Client
 	yield    func(Event, error) bool
-	at       *position // behind the last event; nil: not known
+	at       *position // after the last event; nil: not known
 	stood    bool      // there was a connection
 	failures int       // since the last event
 	pause    time.Duration
@@ -135,7 +135,7 @@ func (f *follower) connect(ctx context.Context) error {
 	return err
 }
 
-// watched lets an alarm go off if reading takes too long. Whoever does something with
+// watched lets an alarm go off if reading takes too long. Anyone who does something with
 // what was read may take its time.
 type watched struct {
 	r       io.Reader
@@ -200,7 +200,7 @@ func (f *follower) read(lines *bufio.Reader, r *request) error {
 }
 
 // dispatch hands on an event unless it came before. An id without an event only says
-// where the stream stands; an event of an unknown name is passed over.
+// where the stream is; an event of an unknown name is passed over.
 func (f *follower) dispatch(id, name string, data []byte) error {
 	if id == "" {
 		if data != nil {

@@ -31,7 +31,7 @@ var (
 	streamedIDs = []client.EventID{"1-0", "2-0", "2-1", "3-1", "3-2"}
 )
 
-// behind gives the events behind an id.
+// behind returns the events after an id.
 func behind(t testing.TB, id string) string {
 	if id == "0" || id == "0-0" || id == "" {
 		return strings.Join(streamed, "")
@@ -63,7 +63,7 @@ func stream(w http.ResponseWriter, text string) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// TestCutStream cuts a stream behind every byte. Every event comes once.
+// TestCutStream cuts a stream after every byte. Every event comes once.
 func TestCutStream(t *testing.T) {
 	whole := "retry: 1000\n\n: still here\n\n" + strings.Join(streamed, "")
 	for at := range len(whole) {

@@ -32,7 +32,7 @@ func (c *Client) Attest(ctx context.Context, bundle []byte) (Evidence, error) {
 	return evidenceOf(&w, &sum, err)
 }
 
-// Evidence is Attest for whoever does not hold the bundle: the one with a digest, or if
+// Evidence is Attest for anyone who does not hold the bundle: the one with a digest, or if
 // that is nil the newest of a slice id. Once text was erased it is api.CodeErased.
 func (c *Client) Evidence(ctx context.Context, id slice.SliceID, digest *dag.Digest) (Evidence, error) {
 	of := api.EvidenceOf{SliceByID: api.SliceByID{SliceID: string(id)}}
@@ -74,7 +74,7 @@ func (c *Client) Checkpoint(ctx context.Context) ([]byte, error) {
 	return a.body, nil
 }
 
-// Log gives the ledger of the key's tenant, for package monitor to follow. The key must
+// Log returns the ledger of the key's tenant, for package monitor to follow. The key must
 // permit reading.
 func (c *Client) Log() monitor.Source {
 	keyed := *c.http

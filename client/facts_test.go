@@ -17,7 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// known gives a client of a service that knows something, and a slice of it.
+// known returns a client of a service that knows something, and a slice of it.
 func known(t testing.TB) (*client.Client, client.FactBundle) {
 	t.Helper()
 	c := serve(t, server.Limits{}).client(t, "default", access.Admin, client.Options{})
@@ -42,7 +42,7 @@ func TestFactSlice(t *testing.T) {
 	if err != nil || !v.OK() || verdict.Outcome != "verified" || !bytes.Equal(v.Bytes(), b.Bytes) || v.KeyID() != "k1" || v.Tenant() != "default" || v.AsOf() != b.Claim.AsOf || v.Provenance() != b.Claim.Provenance {
 		t.Fatalf("%+v, %v", verdict, err)
 	}
-	// What it gives are copies.
+	// What it returns are copies.
 	facts, reached := v.Facts(), v.Reached()
 	claim := v.Claim()
 	if claim.Provenance != v.Provenance() || claim.Cut != knowledge.Whole || len(claim.Question.Start) != 1 {

@@ -60,7 +60,7 @@ func (c *Client) Retract(ctx context.Context, f api.FactFilter, reason string, d
 	return w, err
 }
 
-// FactHistory gives all that was said of a statement, by ascending number. An error ends it.
+// FactHistory returns all that was said of a statement, by ascending number. An error ends it.
 func (c *Client) FactHistory(ctx context.Context, statement dag.Digest) iter.Seq2[api.KnowledgeAct, error] {
 	return all(func(p api.Paging) ([]api.KnowledgeAct, string, error) {
 		w, err := call(ctx, c, api.FactsHistory, api.HistoryOf{Statement: statement, Paging: p})
@@ -68,7 +68,7 @@ func (c *Client) FactHistory(ctx context.Context, statement dag.Digest) iter.Seq
 	})
 }
 
-// Traverse gives what can be reached, each with a way to it.
+// Traverse returns what can be reached, each with a way to it.
 func (c *Client) Traverse(ctx context.Context, t api.TraverseRequest) (api.Traversal, error) {
 	return call(ctx, c, api.TraverseKnowledge, t)
 }
@@ -78,7 +78,7 @@ func (c *Client) Changes(ctx context.Context, after dag.Seq, limit int) (api.Kno
 	return call(ctx, c, api.KnowledgeSince, api.Paging{After: strconv.FormatUint(uint64(after), 10), Limit: limit})
 }
 
-// Paths gives the best ways from one entity to another, each as something that was reached.
+// Paths returns the best ways from one entity to another, each as something that was reached.
 func (c *Client) Paths(ctx context.Context, q api.PathQuery) (api.Traversal, error) {
 	return call(ctx, c, api.FindPaths, q)
 }
@@ -88,7 +88,7 @@ func (c *Client) KnowledgeStats(ctx context.Context, asOf dag.Seq) (api.Knowledg
 	return call(ctx, c, api.CountKnowledge, api.View{AsOf: asOf})
 }
 
-// Aliases gives the alias table, ascending; 0 is the present. An error ends it.
+// Aliases returns the alias table, ascending; 0 is the present. An error ends it.
 func (c *Client) Aliases(ctx context.Context, asOf dag.Seq) iter.Seq2[api.Alias, error] {
 	return all(func(p api.Paging) ([]api.Alias, string, error) {
 		w, err := call(ctx, c, api.ListAliases, api.AliasesOf{View: api.View{AsOf: asOf}, Paging: p})

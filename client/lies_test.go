@@ -24,7 +24,7 @@ import (
 	"github.com/graphkernel/graphkernel/server"
 )
 
-// fake gives a client of a service that does as it is told.
+// fake returns a client of a service that does as it is told.
 func fake(t testing.TB, o client.Options, h http.HandlerFunc) *client.Client {
 	t.Helper()
 	web := httptest.NewServer(h)

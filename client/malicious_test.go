@@ -31,13 +31,13 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// trust gives what a third party trusts of some tenants.
+// trust returns what a third party trusts of some tenants.
 func (s *service) trust(t testing.TB, tenants ...dag.Tenant) *ledger.Trust {
 	t.Helper()
 	return must(ledger.ParseTrust([]byte(trustText(s.id, tenants...) + "quorum none\n")))
 }
 
-// trustText gives the lines of a trust file but for the quorum.
+// trustText returns the lines of a trust file except for the quorum.
 func trustText(id identity.Identity, tenants ...dag.Tenant) string {
 	var all strings.Builder
 	for _, tenant := range tenants {
@@ -107,7 +107,7 @@ func (f *fakeLog) tile(path string) (int, []byte) {
 	return http.StatusOK, data
 }
 
-// A liar stands before the true service. It has every key of the operator's.
+// A liar precedes the true service. It has every key of the operator's.
 type liar struct {
 	t    *testing.T
 	real *service
@@ -163,7 +163,7 @@ func (l *liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// leaves gives the true ledger's.
+// leaves returns the true ledger's.
 func (l *liar) leaves(tenant dag.Tenant) [][]byte {
 	return must(l.real.kernel.Ledger().Leaves(l.t.Context(), tenant, 0, 10_000))
 }
@@ -267,7 +267,7 @@ func TestMaliciousServer(t *testing.T) {
 		s.expect.Trust = must(ledger.ParseTrust(fmt.Appendf(nil, "%switness one %s\nquorum one\n", trustText(s.real.id, "default"), hand.Key())))
 		s.expect.MaxAge = time.Hour
 	}
-	flip := func(text string, after string) string { // changes a base64 digit behind a text
+	flip := func(text string, after string) string { // changes a base64 digit after a text
 		i := strings.LastIndex(text, after) + len(after) + 12
 		c := byte('A')
 		if text[i] == c {

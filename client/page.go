@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 )
 
-// all goes through the pages of a listing. An error is the last thing it gives.
+// all goes through the pages of a listing. An error is the last thing it returns.
 func all[T any](read func(api.Paging) (items []T, next string, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T

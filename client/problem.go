@@ -16,7 +16,7 @@ import (
 
 // ErrAnswer is wrapped when an answer is not one that the service promises: of another
 // media type, too large, of other bytes or another slice than it says. It is not asked
-// again: whoever sent it would send it again.
+// again: anyone who sent it would send it again.
 var ErrAnswer = errors.New("the answer breaks the contract")
 
 // ErrTooLarge is wrapped when a body is larger than Options.BodyBytes. It was not sent.

@@ -64,7 +64,7 @@ func (c *Client) do(ctx context.Context, r *request) (*answer, error) {
 	}
 }
 
-// longest bounds the time between attempts. Whoever is told to wait for longer is
+// longest bounds the time between attempts. Anyone who is told to wait for longer is
 // given the problem, which says so.
 const longest = 30 * time.Second
 
@@ -138,7 +138,7 @@ func (c *Client) send(ctx context.Context, r *request) (_ *http.Response, err er
 	switch {
 	case r.stream != nil:
 		req.Header.Set("Content-Type", typeLines)
-		req.Header.Set("Expect", "100-continue") // whoever is refused sends nothing for nothing
+		req.Header.Set("Expect", "100-continue") // anyone who is refused sends nothing for nothing
 	case r.body != nil:
 		req.Header.Set("Content-Type", typeJSON)
 	}

@@ -53,7 +53,7 @@ func start(ctx context.Context, limits server.Limits) (_ *service, stop func()) 
 	}
 }
 
-// client gives a client of a role that waits for nothing.
+// client returns a client of a role that waits for nothing.
 func (s *service) client(t testing.TB, tenant dag.Tenant, role access.Role, o client.Options) *client.Client {
 	t.Helper()
 	text, _, err := s.kernel.Keys().Create(t.Context(), tenant, role, "")

@@ -85,7 +85,7 @@ func consistent(data []byte) (*slice.Bundle, error) {
 	return b, agree(b.Check())
 }
 
-// agree gives the first check that fails as an error.
+// agree returns the first check that fails as an error.
 func agree(checks []slice.Check) error {
 	for _, check := range checks {
 		if check.Status == slice.StatusFail {
@@ -148,7 +148,7 @@ func (c *Client) SlicesPage(ctx context.Context, p api.Paging) (api.Slices, erro
 	return call(ctx, c, api.ListSlices, p)
 }
 
-// Slices gives the record of every bundle that was issued, in the order of issue. An
+// Slices returns the record of every bundle that was issued, in the order of issue. An
 // error ends it.
 func (c *Client) Slices(ctx context.Context) iter.Seq2[api.Issued, error] {
 	return all(func(p api.Paging) ([]api.Issued, string, error) {

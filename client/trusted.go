@@ -42,7 +42,7 @@ func (d *Doubt) Error() string {
 	return fmt.Sprintf("client: %s: %s", d.Verdict.Outcome, d.Verdict.Reason)
 }
 
-// Unwrap gives the sentinel.
+// Unwrap returns the sentinel.
 func (d *Doubt) Unwrap() error { return d.err }
 
 // Expect is what a Trusted takes as true without proof. It comes from elsewhere than the
@@ -67,7 +67,7 @@ type Expect struct {
 	Save func(ctx context.Context, note []byte) error
 
 	// Log reads the tiles of the ledger, wherever it is served: it is not trusted. Nil is
-	// the service's own, which takes a key that permits reading; whoever has none gives a
+	// the service's own, which takes a key that permits reading; anyone who has none gives a
 	// public one, such as monitor.NewHTTP(client, URL+"/log/of/TENANT", "").
 	Log ledger.Reader
 
@@ -91,7 +91,7 @@ type Trusted struct {
 	kept []byte     // guarded by mu; where there is no Load
 }
 
-// NewTrusted gives a client that asks through another one.
+// NewTrusted returns a client that asks through another one.
 func NewTrusted(c *Client, e Expect) (*Trusted, error) {
 	switch {
 	case e.Trust == nil || len(e.Trust.Logs) == 0:
@@ -167,7 +167,7 @@ func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
 	if err != nil {
 		return Proven{}, err
 	}
-	if sum := proven.Evidence().SHA256; sum != b.SHA256 { // whoever hands on may leave texts out, but not whoever issues
+	if sum := proven.Evidence().SHA256; sum != b.SHA256 { // anyone who hands on may leave texts out, but not anyone who issues
 		return Proven{}, fmt.Errorf("client: %w: what was issued is %s, and this is a part of it", ErrRedacted, sum)
 	}
 	return proven, nil
@@ -190,7 +190,7 @@ func (t *Trusted) Verify(ctx context.Context, bundle []byte, e Evidence) (Proven
 	return t.judge(ctx, bundle, e, nil)
 }
 
-// load gives what was kept.
+// load returns what was kept.
 func (t *Trusted) load(ctx context.Context) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -34,7 +34,7 @@ type parent struct {
 	Kind string `json:"kind"`
 }
 
-// turnOf gives a draft the form in which it is sent. The body is looked at here, for
+// turnOf returns a draft the form in which it is sent. The body is looked at here, for
 // encoding/json would repair text that is not UTF-8; the rest is the service's to judge.
 func turnOf(d *dag.Draft) (turn, error) {
 	w := turn{
@@ -76,7 +76,7 @@ func (c *Client) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, er
 
 // AdmitLines admits a stream of turns, one a line, of any length: what
 // "graphkernel export" writes. Lines are admitted in batches as they arrive, so parents
-// stand before their children. If one is refused, the Problem says in Admitted and
+// precede their children. If one is refused, the Problem says in Admitted and
 // Existing what was acknowledged before it, and admitting the same lines again goes on
 // from there. Nothing is sent twice: the stream can be read only once. It may be read
 // for a moment longer than a failed call takes.
@@ -100,7 +100,7 @@ func (c *Client) ConversationsPage(ctx context.Context, p api.Paging) (api.Conve
 	return call(ctx, c, api.ListConversations, p)
 }
 
-// Conversations gives every conversation, by ascending id. An error ends it.
+// Conversations returns every conversation, by ascending id. An error ends it.
 func (c *Client) Conversations(ctx context.Context) iter.Seq2[api.Conversation, error] {
 	return all(func(p api.Paging) ([]api.Conversation, string, error) {
 		w, err := c.ConversationsPage(ctx, p)
@@ -113,7 +113,7 @@ func (c *Client) ConversationPage(ctx context.Context, id dag.ConversationID, p 
 	return call(ctx, c, api.GetConversation, api.ConversationByID{ID: id, Paging: p})
 }
 
-// Conversation gives every turn of a conversation, in the order of admission. An error
+// Conversation returns every turn of a conversation, in the order of admission. An error
 // ends it.
 func (c *Client) Conversation(ctx context.Context, id dag.ConversationID) iter.Seq2[api.StoredTurn, error] {
 	return all(func(p api.Paging) ([]api.StoredTurn, string, error) {

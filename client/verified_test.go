@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// empty holds that v has no evidence, and gives none.
+// empty holds that v has no evidence, and returns none.
 func empty(t *testing.T, how string, v client.Verified) {
 	t.Helper()
 	if v.OK() || v.Provenance() != (slice.Provenance{}) || v.Tenant() != "" || v.KeyID() != "" || v.AsOf() != 0 || v.Turns() != nil || v.Edges() != nil || v.Bytes() != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// ClaimOf gives what a bundle says of its token, to be judged.
+// ClaimOf returns what a bundle says of its token, to be judged.
 func ClaimOf(b *slice.Bundle) api.TokenClaim {
 	p := &b.Provenance
 	return api.TokenClaim{
@@ -23,7 +23,7 @@ func ClaimOf(b *slice.Bundle) api.TokenClaim {
 	}
 }
 
-// VerifyToken has a token judged. It speaks for the six fields alone: whoever acts on
+// VerifyToken has a token judged. It speaks for the six fields alone: anyone who acts on
 // the turns verifies the bundle.
 func (c *Client) VerifyToken(ctx context.Context, claim api.TokenClaim) (api.TokenVerdict, error) {
 	v, err := call(ctx, c, api.VerifyToken, claim)

@@ -49,7 +49,7 @@ type metric struct {
 	labels    []string
 }
 
-// metrics gives every metric of a real server's registry, and its operations.
+// metrics returns every metric of a real server's registry, and its operations.
 func metrics(t *testing.T) (all map[string]metric, operations []string) {
 	t.Helper()
 	k, err := kernel.Open(kernel.Config{
@@ -118,7 +118,7 @@ var (
 	names     = regexp.MustCompile(`[a-z_][a-z0-9_]*`)
 )
 
-// checkQuery reports the names in a query that the server does not have, and gives the
+// checkQuery reports the names in a query that the server does not have, and returns the
 // metrics that it asks for.
 func checkQuery(query string, all map[string]metric, operations []string) (used []string, faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -366,7 +366,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// settings gives the keys and the defaults that cmd/graphkernel/service declares, in order.
+// settings returns the keys and the defaults that cmd/graphkernel/service declares, in order.
 func settings(t *testing.T) (order []string, standard map[string]string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "cmd", "graphkernel", "service", "config.go"), nil, parser.SkipObjectResolution)
@@ -453,7 +453,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// directives gives the directives of the unit: a name may be given more than once.
+// directives returns the directives of the unit: a name may be given more than once.
 func directives(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}

@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// cosign gives the program that GKTEST_COSIGN names. With "required" it is the one in
+// cosign returns the program that GKTEST_COSIGN names. With "required" it is the one in
 // PATH, and without one the test fails; without the variable it is skipped.
 func cosign(t *testing.T) string {
 	t.Helper()

@@ -27,7 +27,7 @@ const origin = "default.kernel.example"
 
 const issuedAt = "2026-01-02T03:04:05.000006Z"
 
-// issued gives a statement for each bundle that ships with the project, and the bundle.
+// issued returns a statement for each bundle that ships with the project, and the bundle.
 func issued(t *testing.T, each func(t *testing.T, data []byte, b *slice.Bundle, s *attest.Statement)) {
 	t.Helper()
 	cases := must(golden.Cases())
@@ -49,7 +49,7 @@ func issued(t *testing.T, each func(t *testing.T, data []byte, b *slice.Bundle, 
 	}
 }
 
-// attestationHand gives an attestation key, the same in every run.
+// attestationHand returns an attestation key, the same in every run.
 func attestationHand(seed byte) (attest.Signer, ledger.Key) {
 	s, key, err := attest.NewSigner(origin, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, 32)))
 	if err != nil {
@@ -87,7 +87,7 @@ func (l *log) append(leaf []byte) {
 	l.roots = append(l.roots, l.tree.Root())
 }
 
-// numbered gives a log of so many small leaves of different lengths.
+// numbered returns a log of so many small leaves of different lengths.
 func numbered(n int) *log {
 	l := newLog()
 	for i := range n {

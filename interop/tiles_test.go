@@ -25,7 +25,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// resources gives all that a log of C2SP tlog-tiles v0.1.0 has, by path. It is written out
+// resources returns all that a log of C2SP tlog-tiles v0.1.0 has, by path. It is written out
 // here from the specification; TestFsckService asks the service's own.
 func (l *log) resources() map[string][]byte {
 	all := map[string][]byte{}

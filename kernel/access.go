@@ -22,7 +22,7 @@ const KeyAge = time.Second
 // keptKeys bounds the API keys that are kept.
 const keptKeys = 10_000
 
-// errNoKey is the one answer for a key that has its form and does not stand:
+// errNoKey is the one answer for a key that has its form and is not valid:
 // whether its tenant, its id or its secret is wrong, or it was revoked, is not told.
 var errNoKey = fmt.Errorf("kernel: %w: it is not known here, or it was revoked", access.ErrKey)
 
@@ -38,7 +38,7 @@ type keptKey struct {
 	at  time.Time // when it was asked
 }
 
-// keys keeps the API keys that were presented of late. Only a key that opened is
+// keys keeps the API keys that were presented recently. Only a key that opened is
 // kept, so that what is made up pushes nothing out.
 type keys struct {
 	kept *lru.Cache[keyName, keptKey]
@@ -111,7 +111,7 @@ func (k Keys) CreateScoped(ctx context.Context, tenant dag.Tenant, role access.R
 // apiKeys returns the reader of API keys.
 func (k *engine) apiKeys() apikeys.Base { return apikeys.Base{History: k.store} }
 
-// List gives every API key of a tenant, revoked ones too, the oldest first.
+// List returns every API key of a tenant, revoked ones too, the oldest first.
 func (k Keys) List(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
 	return k.apiKeys().All(ctx, tenant)
 }
@@ -132,7 +132,7 @@ func (k Keys) Revoke(ctx context.Context, tenant dag.Tenant, id string) (access.
 	return key, nil
 }
 
-// Authenticate says who presents an API key. What is no key, or none that stands,
+// Authenticate says who presents an API key. What is no key, or not a valid one,
 // wraps access.ErrKey; of keys that have their form it does not tell why. An error
 // of the store comes back as it is.
 //

@@ -191,7 +191,7 @@ func TestCreateKeyNotStored(t *testing.T) {
 	}
 }
 
-// TestSameIDOfTwoTenants gives two tenants keys of one id: each opens its own.
+// TestSameIDOfTwoTenants returns two tenants keys of one id: each opens its own.
 func TestSameIDOfTwoTenants(t *testing.T) {
 	for name, open := range stores {
 		t.Run(name, func(t *testing.T) {

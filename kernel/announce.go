@@ -18,8 +18,8 @@ type signers struct{ ring, identity uint64 }
 
 // announce makes sure that the ledger of a tenant knows every key that signs for it, and
 // those that are retired, before anything is recorded that one of them signed. It asks
-// the store once for each tenant and change of keys. It gives the identity that the ledger
-// knows then: whoever signs with another one must ask again. Keys of one run alone
+// the store once for each tenant and change of keys. It returns the identity that the ledger
+// knows then: anyone who signs with another one must ask again. Keys of one run alone
 // (Config.Fleeting) are nobody's business.
 func (c *cache) announce(ctx context.Context, tenant dag.Tenant) (identity.Identity, error) {
 	id, version := c.k.identity.get()

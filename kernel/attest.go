@@ -55,7 +55,7 @@ var ErrNoAttestation = errors.New("slices of facts have no attestation; prove th
 
 // Sign is the envelope of Attest, for a slice that Slice just gave: what is stated of it is
 // known already, so the store is not asked again. The proof can be had
-// later, by whoever asks for it.
+// later, by anyone who asks for it.
 func (k Ledger) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evidence, error) {
 	if i.Seal.Tenant != tenant {
 		return nil, fmt.Errorf("the slice is of tenant %q, not %q: %w", i.Seal.Tenant, tenant, ErrTenant)
@@ -160,7 +160,7 @@ func (k *engine) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statemen
 	return err
 }
 
-// sliceOf gives the slice that a bundle of turns or of facts says it is of.
+// sliceOf returns the slice that a bundle of turns or of facts says it is of.
 func sliceOf(bundle []byte) (slice.SliceID, error) {
 	if facts.Is(bundle) {
 		b, err := facts.Parse(bundle)
@@ -176,7 +176,7 @@ func sliceOf(bundle []byte) (slice.SliceID, error) {
 	return b.Provenance.SliceID, nil
 }
 
-// Located gives the index in the ledger of a bundle that was issued, of turns or of facts. One that never was is
+// Located returns the index in the ledger of a bundle that was issued, of turns or of facts. One that never was is
 // store.ErrNotFound.
 func (k Ledger) Located(ctx context.Context, tenant dag.Tenant, bundle []byte) (uint64, error) {
 	id, err := sliceOf(bundle)

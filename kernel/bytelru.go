@@ -101,7 +101,7 @@ func (c *byteLRU[K, V]) getAll(n int, key func(i int) K, found func(i int, value
 	c.looks += uint64(n)
 }
 
-// getOrPut gives the value under key, and puts made there if there is none.
+// getOrPut returns the value under key, and puts made there if there is none.
 func (c *byteLRU[K, V]) getOrPut(key K, made func() V) V {
 	c.mu.Lock()
 	defer c.mu.Unlock()

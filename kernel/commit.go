@@ -25,13 +25,13 @@ type issuingLine struct{ waiting []*toIssue }
 type toIssue struct {
 	record store.Issued
 	err    error
-	done   chan struct{} // closed when record or err stands
+	done   chan struct{} // closed when record or err is set
 }
 
 // mostTogether bounds the records of a transaction.
 const mostTogether = 256
 
-// put writes a record and gives the one that stands. If ctx ends first, the record may be
+// put writes a record and returns the one that counts. If ctx ends first, the record may be
 // written all the same.
 func (q *issuing) put(ctx context.Context, tenant dag.Tenant, record store.Issued) (store.Issued, error) {
 	if err := ctx.Err(); err != nil {

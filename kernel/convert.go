@@ -8,12 +8,12 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Prov gives an issued bundle as W3C PROV-JSON. Errors are those of Attest.
+// Prov returns an issued bundle as W3C PROV-JSON. Errors are those of Attest.
 func (k Ledger) Prov(ctx context.Context, tenant dag.Tenant, bundle []byte) ([]byte, error) {
 	return k.convert(ctx, tenant, bundle, attest.AppendProv)
 }
 
-// OpenLineage gives an issued bundle as an OpenLineage event. Errors are those of Attest.
+// OpenLineage returns an issued bundle as an OpenLineage event. Errors are those of Attest.
 func (k Ledger) OpenLineage(ctx context.Context, tenant dag.Tenant, bundle []byte) ([]byte, error) {
 	return k.convert(ctx, tenant, bundle, attest.AppendOpenLineage)
 }

@@ -105,7 +105,7 @@ func lostAmong(turns []slice.Selected, texts []text) (gone []dag.TurnID) {
 	return gone
 }
 
-// selected selects, and gives the head at the time.
+// selected selects, and returns the head at the time.
 func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
 	conversation, err := c.conversation(ctx, tenant, anchor)
 	if err != nil {

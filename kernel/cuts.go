@@ -12,7 +12,7 @@ import (
 )
 
 // cuts keeps finished cuts, without text. What a slice holds follows from its anchor,
-// its policy and the graph around it alone, and a graph only grows: so a cut stands
+// its policy and the graph around it alone, and a graph only grows: so a cut is
 // until something is added to the conversations that it was made from, whatever else the
 // tenant admits.
 type cuts struct {
@@ -29,7 +29,7 @@ type cutKey struct {
 	settled dag.Seq // the newest change that the view shows
 }
 
-// A cutting is a cut and where its turns stand. Nobody changes it.
+// A cutting is a cut and where its turns are. Nobody changes it.
 type cutting struct {
 	slice  *slice.Slice
 	places []store.Place
@@ -37,7 +37,7 @@ type cutting struct {
 	frame  atomic.Pointer[slice.Frame] // of its bundles, once somebody has asked for one
 }
 
-// framed gives the frame, which is made once.
+// framed returns the frame, which is made once.
 func (c *cutting) framed() *slice.Frame {
 	f := c.frame.Load()
 	if f == nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// A step is one operation on a kernel. It gives all that a caller sees of it, as bytes.
+// A step is one operation on a kernel. It returns all that a caller sees of it, as bytes.
 type step func(t *rapid.T, k *kernel.Kernel) []byte
 
 // drawStep draws an operation on few turns of few conversations, so that things meet.
@@ -370,7 +370,7 @@ func TestOneQuestionForMany(t *testing.T) {
 			for range 50 {
 				slice(dag.Seq(13 + round))
 			}
-			synctest.Wait() // they stand behind it
+			synctest.Wait() // they follow it
 			close(answer)
 			all.Wait()
 			if n := s.asked.Load() - asked; n != 2 {

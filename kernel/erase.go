@@ -35,7 +35,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	return e, nil
 }
 
-// Events gives up to limit events numbered above after, ascending.
+// Events returns up to limit events numbered above after, ascending.
 func (k Turns) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
 	return k.store.Events(ctx, tenant, after, limit)
 }

@@ -14,10 +14,10 @@ import (
 )
 
 // ErrErasedSince is wrapped when a bundle cannot be made again because some of its text
-// was erased after it was issued. Whoever holds the bundle can have it attested.
+// was erased after it was issued. Anyone who holds the bundle can have it attested.
 var ErrErasedSince = errors.New("text of the slice was erased since")
 
-// AttestRecorded is Attest for whoever does not hold the bundle: the one with a digest, or
+// AttestRecorded is Attest for anyone who does not hold the bundle: the one with a digest, or
 // if that is nil the newest, that was issued under a slice id. It is cut again, and
 // attested only if the bytes are those that were issued: else it is ErrErasedSince. A
 // bundle that was never issued is store.ErrNotFound.

@@ -78,7 +78,7 @@ func AppendRecord(dst []byte, r *store.Record) ([]byte, error) {
 	return line[:len(line)-1], nil
 }
 
-// draft gives a stored turn as it would have to arrive to become the same.
+// draft returns a stored turn as it would have to arrive to become the same.
 func draft(r *store.Record) (dag.Draft, error) {
 	t := &r.Turn
 	d := dag.Draft{

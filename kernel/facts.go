@@ -16,7 +16,7 @@ import (
 )
 
 // A factCache caches a tenant's knowledge: the edges of names that were walked, the alias tables,
-// and answers. An edge never changes but for its end, so what is kept is good for
+// and answers. An edge never changes except for its end, so what is kept is good for
 // every as-of number up to that of the acts it was brought up to.
 type factCache struct {
 	store   steadyStore
@@ -99,7 +99,7 @@ const earlyEdges = 16 << 10
 // errNotKept says that the store would have to be asked.
 var errNotKept = errors.New("kernel: not kept")
 
-// view gives a view as of a number that the head has reached.
+// view returns a view as of a number that the head has reached.
 func (f *factCache) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*view, error) {
 	k := f.of(tenant)
 	k.mu.Lock()
@@ -114,7 +114,7 @@ func (f *factCache) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (
 	return &view{f: f, tenant: tenant, asOf: asOf, generation: k.generation, upTo: k.upTo, aliases: aliases}, nil
 }
 
-// likely gives a view of what is kept as of the number that the head likely has: it had it
+// likely returns a view of what is kept as of the number that the head likely has: it had it
 // when it was seen last, and before that. If there is none it is nil.
 func (f *factCache) likely(tenant dag.Tenant) *view {
 	k := f.of(tenant)
@@ -138,7 +138,7 @@ func (f *factCache) saw(tenant dag.Tenant, head dag.Seq) {
 	k.head, k.stands = head, k.head == head
 }
 
-// catchUp looks at the acts that came since, up to a number, and lets go of the edges that
+// catchUp looks at the acts that came since, up to a number, and releases the edges that
 // they changed. Who begins has none, and reads those about aliases alone.
 func (f *factCache) catchUp(ctx context.Context, tenant dag.Tenant, k *tenantFacts, to dag.Seq) error {
 	if k.begun && to <= k.upTo {
@@ -211,7 +211,7 @@ func (f *factCache) invalidate(tenant dag.Tenant, k *tenantFacts, r *knowledge.R
 	return nil
 }
 
-// aliasesAsOf gives the table that counted as of a number.
+// aliasesAsOf returns the table that counted as of a number.
 func (k *tenantFacts) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 	n := len(k.aliasActs)
 	for n > 0 && k.aliasActs[n-1].Seq > asOf {
@@ -244,7 +244,7 @@ const bytesEach = 320
 var _ knowledge.Keeper = (*view)(nil)
 
 // keepAnswer keeps an answer, with edges of its own: those of the graph would keep all that
-// stand beside them. Paths go on sharing them.
+// are beside them. Paths go on sharing them.
 func (f *factCache) keepAnswer(key answerKey, a knowledge.Answer) {
 	size := len(key.query) + 256
 	a.Reached = slices.Clone(a.Reached)
@@ -341,7 +341,7 @@ func (v *view) edgesEarlier(ctx context.Context, a knowledge.Ask) (knowledge.Run
 	}
 }
 
-// following gives the edges of a name that are asked for out of its first ones, and false if
+// following returns the edges of a name that are asked for out of its first ones, and false if
 // those that follow are not among them.
 func following(first knowledge.Run, a *knowledge.Ask) (knowledge.Run, bool) {
 	from := 0

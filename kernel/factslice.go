@@ -23,7 +23,7 @@ type FactRequest struct {
 	ValidAt *dag.Time // nil: whenever it held
 }
 
-// question gives what is asked in canonical names.
+// question returns what is asked in canonical names.
 func (r *FactRequest) question() (q facts.Question, err error) {
 	names, err := namesOf(r.Start)
 	if err != nil {
@@ -69,7 +69,7 @@ func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r FactRequest) (_ *
 }
 
 // startsEarlier adds to the entities that a request names those which its names are under
-// earlier rules, if a fact of these is recorded. In a bundle each is a start of its own: whoever
+// earlier rules, if a fact of these is recorded. In a bundle each is a start of its own: anyone who
 // reads it sees under which name a fact was learned.
 func (c *cache) startsEarlier(ctx context.Context, tenant dag.Tenant, r *FactRequest, starts []string, at dag.Seq) ([]string, error) {
 	starts = slices.Clip(starts)

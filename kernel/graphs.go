@@ -73,7 +73,7 @@ type graph struct {
 	head    dag.Seq                         // guarded by refresh: all parts are complete up to it
 	broken  bool                            // guarded by refresh: an addition failed; load afresh
 
-	// Whoever waits while the store is asked need not ask again, if the question that was
+	// Anyone who waits while the store is asked need not ask again, if the question that was
 	// answered was put after they came.
 	asked    atomic.Uint64 // questions put to the store
 	answered uint64        // guarded by refresh: the last one that was answered
@@ -132,7 +132,7 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 	}
 }
 
-// learn remembers where turns stand, which any of them may be asked for next. Of a long
+// learn remembers where turns are, which any of them may be asked for next. Of a long
 // conversation that would drive out all others.
 func (gs *graphs) learn(tenant dag.Tenant, turns []dag.Skeleton) {
 	const most = keptPlaces / 16

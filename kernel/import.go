@@ -47,7 +47,7 @@ type ChangedTurn struct {
 // there already counts as existing. The report is valid beside an error too.
 //
 // Reading, digests and storage overlap. Memory holds a few batches, and the
-// lines that stand before their parents in a file.
+// lines that precede their parents in a file.
 func (k Turns) Import(ctx context.Context, tenant dag.Tenant, path string, opts ingest.Options) (ImportReport, error) {
 	im := &importing{k: k.engine, tenant: tenant, conversations: map[dag.ConversationID]struct{}{}, work: make(chan work, 1), done: make(chan error, 1)}
 	var err error

@@ -97,7 +97,7 @@ func TestExportImport(t *testing.T) {
 	})
 }
 
-// TestLinesInAnyOrder imports lines that stand before their parents.
+// TestLinesInAnyOrder imports lines that precede their parents.
 func TestLinesInAnyOrder(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		c := golden.Random(7, 300)
@@ -142,7 +142,7 @@ func TestLinesThatCannotBeAdmitted(t *testing.T) {
 	})
 }
 
-// data gives a folder of real data, where there is some.
+// data returns a folder of real data, where there is some.
 func data(t testing.TB, name string) string {
 	t.Helper()
 	folder := os.Getenv("GRAPHKERNEL_DATA")

@@ -72,7 +72,7 @@ type Config struct {
 	CheckpointEvery time.Duration
 
 	// Observe is called before each operation with its name, and what it returns is
-	// called behind it with the error. The operation, and its calls of the store, get
+	// called after it with the error. The operation, and its calls of the store, get
 	// Observe's context: where traces hook in. Nil: nobody watches.
 	Observe func(ctx context.Context, operation string) (context.Context, func(error))
 }
@@ -162,7 +162,7 @@ const (
 	keptRecorded = 1 << 14
 )
 
-// Open gives a kernel over a store.
+// Open returns a kernel over a store.
 func Open(c Config) (*Kernel, error) {
 	if c.Store == nil || c.Authority == nil || c.Clock == nil {
 		return nil, errors.New("kernel: Config needs a Store, an Authority and a Clock")
@@ -227,7 +227,7 @@ func (k *engine) now() (dag.Time, error) {
 	return t, nil
 }
 
-// Head gives a tenant's newest sequence number.
+// Head returns a tenant's newest sequence number.
 func (k Turns) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
 	return k.store.Head(ctx, tenant)
 }

@@ -27,7 +27,7 @@ import (
 
 const tenant = dag.DefaultTenant
 
-// ring gives a keyring whose secret is known.
+// ring returns a keyring whose secret is known.
 func ring(t testing.TB, ids ...string) token.Keyring {
 	t.Helper()
 	var r token.Keyring
@@ -47,10 +47,10 @@ func ring(t testing.TB, ids ...string) token.Keyring {
 // noise is randomness that a test can repeat.
 func noise(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
 
-// standing is a clock that stands.
+// standing is a clock that does not move.
 func standing() time.Time { return time.Unix(1_780_000_000, 0) }
 
-// over opens a kernel over a store, with a clock that stands and known noise.
+// over opens a kernel over a store, with a clock that does not move and known noise.
 func over(t testing.TB, s store.Store, a *token.Authority) *kernel.Kernel {
 	t.Helper()
 	k, err := kernel.Open(kernel.Config{
@@ -87,7 +87,7 @@ func eachStore(t *testing.T, fn func(t *testing.T, k *kernel.Kernel)) {
 	}
 }
 
-// drafts gives the turns of a golden case as they would arrive.
+// drafts returns the turns of a golden case as they would arrive.
 func drafts(t testing.TB, c *golden.Case) []dag.Draft {
 	t.Helper()
 	g, err := c.Load()
@@ -368,7 +368,7 @@ func TestNeverStale(t *testing.T) {
 	}
 }
 
-// TestTenantsShareNothing gives two tenants the same ids.
+// TestTenantsShareNothing returns two tenants the same ids.
 func TestTenantsShareNothing(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		ids := chain(t, k, 5)

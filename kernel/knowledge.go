@@ -19,7 +19,7 @@ var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
 // ErrNoFilter is wrapped if all facts would be retracted at once.
 var ErrNoFilter = errors.New("a retraction needs a filter")
 
-// Learn records acts of knowledge, all of them or none, and gives what became of each. Turns
+// Learn records acts of knowledge, all of them or none, and returns what became of each. Turns
 // and slices that facts name as evidence must be here. An error about one of the acts wraps a
 // knowledge.ActError.
 func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
@@ -91,7 +91,7 @@ func (k *engine) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 	return nil
 }
 
-// firstOf gives the entry with the smallest value, or -1.
+// firstOf returns the entry with the smallest value, or -1.
 func firstOf[K comparable](m map[K]int) (least int, key K) {
 	least = -1
 	for k, i := range m {
@@ -102,7 +102,7 @@ func firstOf[K comparable](m map[K]int) (least int, key K) {
 	return least, key
 }
 
-// asOf gives the number that a question is as of: that of the head if none is given.
+// asOf returns the number that a question is as of: that of the head if none is given.
 func asOf(ctx context.Context, s steadyStore, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
 	head, err := s.Head(ctx, tenant)
 	if err != nil {
@@ -129,7 +129,7 @@ type Traversal struct {
 	ValidAt       *dag.Time // nil: whenever it held
 }
 
-// query gives what is asked, in canonical names and without defaults.
+// query returns what is asked, in canonical names and without defaults.
 func (t *Traversal) query(asOf dag.Seq) (q knowledge.Query, err error) {
 	q = knowledge.Query{
 		Filter:    knowledge.Filter{AsOf: asOf, ValidAt: t.ValidAt, MinConfidence: t.MinConfidence},
@@ -186,14 +186,14 @@ func earlierOf(names, written []string) knowledge.Earlier {
 }
 
 // Traversed is the answer to a Traversal. It shares what it points to, the results and their
-// paths, with answers that the kernel keeps and gives to others: none of it may be changed.
+// paths, with answers that the kernel keeps and returns to others: none of it may be changed.
 type Traversed struct {
 	knowledge.Answer
 	AsOf    dag.Seq
 	Aliases *normalize.Table // that counted
 }
 
-// Traverse gives the entities that can be reached from others, with a path to each. What was
+// Traverse returns the entities that can be reached from others, with a path to each. What was
 // asked twice before, as of the same number, is answered from memory.
 func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ *Traversed, err error) {
 	ctx, observed := k.observe(ctx, "traverse")
@@ -214,7 +214,7 @@ func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ 
 	})
 }
 
-// begin gives the number that a traversal is as of. While the store is asked for the head, what
+// begin returns the number that a traversal is as of. While the store is asked for the head, what
 // is kept is walked as of what the head likely is: if it is that, the answer is there already.
 func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at dag.Seq, early *Traversed, err error) {
 	if t.AsOf != 0 {
@@ -249,7 +249,7 @@ func (c *cache) traverse(ctx context.Context, v *view, q knowledge.Query) (*Trav
 	return &Traversed{answer, v.asOf, v.aliases}, nil
 }
 
-// walk gives a traversal as of a number that the head has reached, and what is known as of it.
+// walk returns a traversal as of a number that the head has reached, and what is known as of it.
 func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *Traversal, at dag.Seq) (q knowledge.Query, v *view, err error) {
 	if q, err = t.query(at); err != nil {
 		return q, nil, err
@@ -382,7 +382,7 @@ func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f kn
 	return f, v, err
 }
 
-// beliefs gives of each version the acts that count for it as of a number: those since its
+// beliefs returns of each version the acts that count for it as of a number: those since its
 // statement is believed, all of which are assertions.
 func beliefs(list []knowledge.Recorded, asOf dag.Seq) []knowledge.Span {
 	spans := make([]knowledge.Span, len(list))
@@ -398,7 +398,7 @@ func (v *view) fact(r *knowledge.Recorded, evidence []knowledge.Recorded) Fact {
 	return Fact{Version: version, Subject: v.aliases.Resolve(version.Subject), Object: v.aliases.Resolve(version.Object), Evidence: evidence}
 }
 
-// Evidence gives the assertions of a statement that count as of a number: those since it is
+// Evidence returns the assertions of a statement that count as of a number: those since it is
 // believed. None if it is not believed.
 func (k Facts) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
 	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) { return c.evidence(ctx, tenant, id, asOf) })
@@ -437,7 +437,7 @@ func believedOnly(acts []knowledge.Recorded, until, asOf dag.Seq) []knowledge.Re
 	return acts
 }
 
-// History gives all that was said of a statement, by ascending number.
+// History returns all that was said of a statement, by ascending number.
 func (k Facts) History(ctx context.Context, tenant dag.Tenant, id knowledge.ID) (_ []knowledge.Recorded, err error) {
 	ctx, observed := k.observe(ctx, "fact history")
 	defer func() { observed(err) }()
@@ -450,7 +450,7 @@ func (k Facts) History(ctx context.Context, tenant dag.Tenant, id knowledge.ID) 
 	return acts, err
 }
 
-// Acts gives up to limit acts numbered above after, ascending: what changed since.
+// Acts returns up to limit acts numbered above after, ascending: what changed since.
 func (k Facts) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
 	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
 		acts, err := c.store.knowledge().Acts(ctx, tenant, after, limit)
@@ -462,7 +462,7 @@ func (k Facts) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 }
 
 // Retract ends the belief in all facts that a query matches, up to knowledge.MaxActs at once,
-// all or none; After and Limit do not count. With dry nothing changes. It gives what was, or
+// all or none; After and Limit do not count. With dry nothing changes. It returns what was, or
 // would be, retracted.
 func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reason string, dry bool) (_ []knowledge.Recorded, err error) {
 	if !q.limits() {
@@ -506,7 +506,7 @@ func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reas
 	return ended, nil
 }
 
-// Aliases gives the alias table as of a number; 0 is now.
+// Aliases returns the alias table as of a number; 0 is now.
 func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*normalize.Table, error) {
 	return steady(k.engine, func(c *cache) (*normalize.Table, error) {
 		at, err := asOf(ctx, c.store, tenant, at)
@@ -533,7 +533,7 @@ type PathQuery struct {
 	ValidAt       *dag.Time // nil: whenever it held
 }
 
-// Paths gives the shortest ways from one entity to another, the best first.
+// Paths returns the shortest ways from one entity to another, the best first.
 func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *Traversed, err error) {
 	ctx, observed := k.observe(ctx, "paths")
 	defer func() { observed(err) }()

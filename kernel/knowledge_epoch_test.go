@@ -50,7 +50,7 @@ func TestFactsEpochEnds(t *testing.T) {
 	}
 }
 
-// A turningFacts changes servers behind a certain question about facts: the answer to that
+// A turningFacts changes servers after a certain question about facts: the answer to that
 // one is of the server that went.
 type turningFacts struct{ turning }
 

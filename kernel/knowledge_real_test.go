@@ -20,7 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// realData gives the folder of real data of others, which is not part of the project.
+// realData returns the folder of real data of others, which is not part of the project.
 func realData(t testing.TB) string {
 	t.Helper()
 	folder := cmp.Or(os.Getenv("GRAPHKERNEL_DATA"), filepath.Join("..", "..", "shared", "data"))
@@ -30,7 +30,7 @@ func realData(t testing.TB) string {
 	return folder
 }
 
-// freebase gives the triples of FB15k-237 as acts, in the order of the files, and the list of
+// freebase returns the triples of FB15k-237 as acts, in the order of the files, and the list of
 // its aliases.
 func freebase(t testing.TB) ([]knowledge.Act, *normalize.List) {
 	t.Helper()

@@ -26,7 +26,7 @@ type rawTouch struct {
 }
 
 // rawTouches reads a transcript line by line, and shares nothing with the importers: what
-// calls did with files, and on which line each record stands.
+// calls did with files, and on which line each record is.
 func rawTouches(t *testing.T, path string) (touches []rawTouch, lines map[string]int) {
 	t.Helper()
 	verbs := map[string]string{"Read": extract.ReadFile, "Write": extract.WroteFile, "Edit": extract.EditedFile, "MultiEdit": extract.EditedFile, "NotebookEdit": extract.EditedFile}

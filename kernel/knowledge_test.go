@@ -261,9 +261,9 @@ func TestFactsStayFresh(t *testing.T) {
 	}
 }
 
-// TestTies has 200 edges that are equal but for their ends, learned in 100 orders in each
-// store: but for the numbers that they were learned under, every answer is the same, and every
-// slice of facts has the same bytes, but for the seal, which is the tenant's.
+// TestTies has 200 edges that are equal except for their ends, learned in 100 orders in each
+// store: except for the numbers that they were learned under, every answer is the same, and every
+// slice of facts has the same bytes, except for the seal, which is the tenant's.
 func TestTies(t *testing.T) {
 	first, bundle := "", ""
 	for name := range stores {
@@ -350,7 +350,7 @@ func TestFactsFarBehind(t *testing.T) {
 	}
 }
 
-// TestFactsConcurrent learns and asks at once: whoever has learned something sees it in the
+// TestFactsConcurrent learns and asks at once: anyone who has learned something sees it in the
 // next answer, whichever kernel gives it.
 func TestFactsConcurrent(t *testing.T) {
 	ctx := context.Background()

@@ -29,7 +29,7 @@ func (r *replaceable) get() (identity.Identity, uint64) {
 	return r.id, r.version
 }
 
-// Identity gives the identity in place, nobody if there is none.
+// Identity returns the identity in place, nobody if there is none.
 func (k Ledger) Identity() identity.Identity {
 	id, _ := k.identity.get()
 	return id
@@ -57,19 +57,19 @@ func (h hashes) Hashes(ctx context.Context, level int, from uint64, n int) ([]le
 	return h.store.LogHashes(ctx, h.tenant, level, from, n)
 }
 
-// Root gives the size and the root of a tenant's ledger, without a signature.
+// Root returns the size and the root of a tenant's ledger, without a signature.
 func (k Ledger) Root(ctx context.Context, tenant dag.Tenant) (ledger.Root, error) {
 	t, err := k.store.Log(ctx, tenant)
 	return ledger.Root{Size: t.Size(), Hash: t.Root()}, err
 }
 
-// Hashes gives n hashes of a level of the ledger from an index on, fewer if there are
+// Hashes returns n hashes of a level of the ledger from an index on, fewer if there are
 // no more. See ledger.Node.
 func (k Ledger) Hashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error) {
 	return k.store.LogHashes(ctx, tenant, level, from, n)
 }
 
-// Leaves gives up to limit leaves of the ledger from an index on, in order.
+// Leaves returns up to limit leaves of the ledger from an index on, in order.
 func (k Ledger) Leaves(ctx context.Context, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {
 	return history.Leaves(ctx, k.store, tenant, from, limit)
 }
@@ -111,7 +111,7 @@ func (k Ledger) Checkpoint(ctx context.Context, tenant dag.Tenant) (Checkpoint, 
 	return k.checkpoint(ctx, tenant, 0)
 }
 
-// checkpoint gives one of a size of at least least, as far as there is one.
+// checkpoint returns one of a size of at least least, as far as there is one.
 func (k *engine) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64) (Checkpoint, error) {
 	if _, err := k.announceKeys(ctx, tenant); err != nil {
 		return Checkpoint{}, err
@@ -172,7 +172,7 @@ func (k *engine) sign(ctx context.Context, tenant dag.Tenant) (Checkpoint, error
 	return Checkpoint{Root: root, Note: signed}, err
 }
 
-// Prove gives the proof that the leaf at an index is in the ledger, under a checkpoint as
+// Prove returns the proof that the leaf at an index is in the ledger, under a checkpoint as
 // Checkpoint gives it. An index beyond the ledger is store.ErrNotFound.
 func (k Ledger) Prove(ctx context.Context, tenant dag.Tenant, index uint64) (*ledger.Proof, error) {
 	root, err := k.ledger().Root(ctx, tenant)

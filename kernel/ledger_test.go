@@ -287,7 +287,7 @@ func TestIssuedTogether(t *testing.T) {
 		for i := 1; i < n; i++ {
 			ask(i)
 		}
-		synctest.Wait() // all of them stand in line
+		synctest.Wait() // all of them are in line
 		if records[0].Number != 0 || !slices.Equal(g.lens, []int{1}) {
 			t.Fatalf("before the first commit ended: record %d, transactions %v", records[0].Number, g.lens)
 		}

@@ -28,7 +28,7 @@ type writtenPolicy struct {
 // keptRegistries bounds the tenants whose policies are kept.
 const keptRegistries = 10_000
 
-// get gives a policy, from the store if it is not kept.
+// get returns a policy, from the store if it is not kept.
 func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
 	r.mu.Lock()
 	kept := r.kept[tenant]
@@ -105,12 +105,12 @@ func (r *registries) write(ctx context.Context, tenant dag.Tenant, p policy.Regi
 	return nil
 }
 
-// All gives every policy of a tenant. default@1 and facts@1 are always among them.
+// All returns every policy of a tenant. default@1 and facts@1 are always among them.
 func (k Policies) All(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
 	return steady(k.engine, func(c *cache) (policy.Registry, error) { return c.policies.load(ctx, tenant) })
 }
 
-// Get gives one policy of a tenant; "" is default@1.
+// Get returns one policy of a tenant; "" is default@1.
 func (k Policies) Get(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
 	return steady(k.engine, func(c *cache) (policy.Registered, error) { return c.policy(ctx, tenant, id) })
 }

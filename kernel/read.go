@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Get gives the record of one turn, or an error that wraps store.ErrNotFound.
+// Get returns the record of one turn, or an error that wraps store.ErrNotFound.
 func (k Turns) Get(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (store.Record, error) {
 	records, err := k.store.Turns(ctx, tenant, []dag.TurnID{id})
 	if err != nil {
@@ -25,9 +25,9 @@ func (k Turns) Get(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (store
 // errEnough ends a scan that has what it came for.
 var errEnough = errors.New("enough")
 
-// After gives up to limit records of turns numbered above after, ascending, and
+// After returns up to limit records of turns numbered above after, ascending, and
 // whether there are more. If conversation is not nil, of that conversation only. It
-// stops early behind a record with which their text passes most bytes.
+// stops early after a record with which their text passes most bytes.
 func (k Turns) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, more bool, err error) {
 	records, _, more, err = k.turns().By(ctx, tenant, "", after, conversation, limit, most)
 	return records, more, err
@@ -61,7 +61,7 @@ func (k Turns) By(ctx context.Context, tenant dag.Tenant, credential string, aft
 	return records, last, more, nil
 }
 
-// Issued gives the records of a slice id, by ascending number, or an error that
+// Issued returns the records of a slice id, by ascending number, or an error that
 // wraps store.ErrNotFound.
 func (k Slices) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
 	records, err := k.store.IssuedByID(ctx, tenant, id)

@@ -6,13 +6,13 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Stats are counts for whoever watches a kernel.
+// Stats are counts for anyone who watches a kernel.
 type Stats struct {
 	TokenHits, TokenMisses uint64 // tokens found among those verified lately, and computed
 	Graphs, Cuts, Texts    CacheStats
 }
 
-// Stats gives the counts so far.
+// Stats returns the counts so far.
 func (k *Kernel) Stats() Stats {
 	hits, misses := k.authority.Looked()
 	kept := k.kept.Load()
@@ -25,7 +25,7 @@ func (k Slices) CanSign() bool {
 	return err == nil
 }
 
-// Count gives the number of a tenant's newest issued slice, 0 if there is
+// Count returns the number of a tenant's newest issued slice, 0 if there is
 // none. Numbers have no gaps, so it takes a look-up for each binary digit of it.
 func (k Slices) Count(ctx context.Context, tenant dag.Tenant) (uint64, error) {
 	above := func(n uint64) (bool, error) {

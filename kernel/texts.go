@@ -65,7 +65,7 @@ func newTexts(s steadyStore, inside turnstile, most int) *texts {
 	return &texts{store: s, inside: inside, kept: newByteLRU[turnKey, text](most), erasures: map[dag.Tenant]*erasures{}, seed: maphash.MakeSeed()}
 }
 
-// forget lets go of the text of a turn that is erased through this kernel.
+// forget releases the text of a turn that is erased through this kernel.
 func (x *texts) forget(tenant dag.Tenant, turn dag.TurnID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -73,7 +73,7 @@ func (x *texts) forget(tenant dag.Tenant, turn dag.TurnID) {
 	x.kept.remove(turnKey{tenant, turn})
 }
 
-// sync forgets the text of turns that were erased up to head. It gives the moment
+// sync forgets the text of turns that were erased up to head. It returns the moment
 // up to which the kept text knows every erasure.
 func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (moment, error) {
 	e, now := x.known(tenant, head)
@@ -96,7 +96,7 @@ func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (mome
 	return now, err
 }
 
-// known gives what is known of a tenant's erasures, and when. head was just read.
+// known returns what is known of a tenant's erasures, and when. head was just read.
 func (x *texts) known(tenant dag.Tenant, head dag.Seq) (*erasures, moment) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -270,7 +270,7 @@ func checkRecord(r *store.Record) error {
 }
 
 // A fingerprint collects what a turn's skeleton and its record must agree on: everything that
-// decides a cut. It tells damage, not forgery: whoever can write the store can write both.
+// decides a cut. It tells damage, not forgery: anyone who can write the store can write both.
 type fingerprint struct {
 	bytes []byte
 	seed  maphash.Seed

@@ -171,7 +171,7 @@ func TestTurnstile(t *testing.T) {
 	}
 }
 
-// TestTurnstileEach counts every number once, whoever else is inside, and stops at a fault.
+// TestTurnstileEach counts every number once, anyone who else is inside, and stops at a fault.
 func TestTurnstileEach(t *testing.T) {
 	for _, room := range []int{1, 2, 5} {
 		for _, n := range []int{0, 1, 31, 32, 33, 64, 65, 1000} {

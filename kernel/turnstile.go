@@ -21,7 +21,7 @@ func (t turnstile) pass(ctx context.Context, fn func() error) error {
 }
 
 // each calls fn with the numbers 0 to n-1 inside, and lets as many help as find a place at
-// once: nobody waits for that, and when others are at work there is no help. It gives one
+// once: nobody waits for that, and when others are at work there is no help. It returns one
 // of the errors, if there are any.
 func (t turnstile) each(ctx context.Context, n int, fn func(i int) error) error {
 	const portion = 32 // numbers taken at once, worth a goroutine

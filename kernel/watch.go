@@ -6,7 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// changes tells whoever waits that something happened to a tenant.
+// changes tells anyone who waits that something happened to a tenant.
 type changes struct {
 	mu      sync.Mutex
 	waiting map[dag.Tenant]chan struct{} // guarded by mu; closed when it happens
@@ -23,7 +23,7 @@ func (c *changes) tell(tenant dag.Tenant) {
 	}
 }
 
-// Changed gives a channel that is closed after the next admission, erasure or
+// Changed returns a channel that is closed after the next admission, erasure or
 // newly issued slice of a tenant through this kernel. What other processes do to
 // the same store it does not see. Take the channel first, then look, then wait:
 // nothing falls in between.

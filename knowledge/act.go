@@ -42,7 +42,7 @@ type Act struct {
 // A Recorded act has a sequence number.
 type Recorded struct {
 	Seq  dag.Seq
-	At   dag.Time // when it was recorded, by the clock of whoever did
+	At   dag.Time // when it was recorded, by the clock of anyone who did
 	Act  Act
 	Leaf dag.Digest // Act.Leaf
 
@@ -66,7 +66,7 @@ type Version struct {
 	Until      dag.Seq    // dag.MaxSeq: it is believed now
 }
 
-// Version gives the version that a recorded assertion began, and whether it began one.
+// Version returns the version that a recorded assertion began, and whether it began one.
 func (r *Recorded) Version() (Version, bool) {
 	if r.Act.Kind != Assert || r.Until == 0 {
 		return Version{}, false
@@ -82,7 +82,7 @@ func (r *Recorded) version(id ID) Version {
 // Seen reports whether the version counts as of a sequence number.
 func (v *Version) Seen(asOf dag.Seq) bool { return v.Since <= asOf && asOf < v.Until }
 
-// About gives the statement that an act is about; false if it is about an alias.
+// About returns the statement that an act is about; false if it is about an alias.
 func (a *Act) About() (ID, bool) {
 	switch a.Kind {
 	case Assert:
@@ -243,7 +243,7 @@ func Parse(data []byte) (a Act, err error) {
 }
 
 // ReadAct reads an act in a document. Another spelling of what Append writes is let through:
-// whoever reads a document strictly writes it again.
+// anyone who reads a document strictly writes it again.
 func ReadAct(c *canon.Cursor) (a Act) {
 	kind := c.Field("type").String()
 	for k, t := range types {

@@ -2,7 +2,7 @@
 // so, when it held, since when it is known, and which turn is the evidence. It is pure: a
 // back end keeps acts and edges, and asks here what follows from them.
 //
-// A [Statement] says that a subject stands in a relation to an object, for a time:
+// A [Statement] says that a subject is in a relation to an object, for a time:
 //
 //	release-branch  owned-by  team-blue     [2026-01-01, forever)
 //

@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// A Find says which versions a listing is of. Names are as they were asserted: whoever asks
+// A Find says which versions a listing is of. Names are as they were asserted: anyone who asks
 // for an entity gives every name that stands for it.
 type Find struct {
 	Filter

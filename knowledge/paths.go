@@ -118,8 +118,8 @@ func (p *pathfinder) other(e *Edge) string {
 	return name
 }
 
-// edgesOf gives all edges of entities that the filter lets through, in order. If they are more
-// than the work goes for it cuts the answer and gives none: which came first rests on how they
+// edgesOf returns all edges of entities that the filter lets through, in order. If they are more
+// than the work goes for it cuts the answer and returns none: which came first rests on how they
 // were asked for.
 func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, error) {
 	lists := make([][]Edge, len(names))
@@ -177,7 +177,7 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 	return lists, nil
 }
 
-// distances gives how many hops entities are from the goal, as far as half of the way back;
+// distances returns how many hops entities are from the goal, as far as half of the way back;
 // who is not in it is further.
 func (p *pathfinder) distances(to, from string) (map[string]int, error) {
 	back := map[Direction]Direction{Outgoing: Incoming, Incoming: Outgoing, Both: Both}[p.Direction]

@@ -83,7 +83,7 @@ func TestPathsCrowded(t *testing.T) {
 }
 
 // TestPaths compares answers with all paths there are. Where more exist than were asked for, and
-// only there, the answer says so, also where the next path has more hops than those it gives.
+// only there, the answer says so, also where the next path has more hops than those it returns.
 func TestPaths(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	found, cut, exact := 0, 0, 0

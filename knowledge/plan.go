@@ -152,14 +152,14 @@ func PrepareHistory(recorded []Recorded) (*Prepared, error) {
 	return p, nil
 }
 
-// Touched gives the statements whose believed versions planning must know, some of them more
+// Touched returns the statements whose believed versions planning must know, some of them more
 // than once.
 func (p *Prepared) Touched() []ID { return p.touched }
 
-// Text gives the canonical form of an act.
+// Text returns the canonical form of an act.
 func (p *Prepared) Text(i int) []byte { return p.texts[i] }
 
-// About gives the statement that an act is about, and false if it is about an alias.
+// About returns the statement that an act is about, and false if it is about an alias.
 func (p *Prepared) About(i int) (ID, bool) {
 	k := p.acts[i].Kind
 	return p.ids[i], k == Assert || k == Retract
@@ -173,7 +173,7 @@ func (p *Prepared) Version(i int, r *Recorded) (Version, bool) {
 	return r.version(p.ids[i]), true
 }
 
-// Asserted gives the assertions: the statement and the leaf of each.
+// Asserted returns the assertions: the statement and the leaf of each.
 func (p *Prepared) Asserted(yield func(ID, dag.Digest) bool) {
 	for i := range p.acts {
 		if p.acts[i].Kind == Assert && !yield(p.ids[i], p.leaves[i]) {
@@ -189,7 +189,7 @@ func (p *Prepared) Aliases() bool { return p.aliases }
 type Known struct {
 	Head     dag.Seq
 	Believed map[ID]Belief          // of Touched, those that are believed
-	Recorded map[dag.Digest]dag.Seq // by leaf: the newest number under which an assertion stands
+	Recorded map[dag.Digest]dag.Seq // by leaf: the newest number under which an assertion is
 	Aliases  *normalize.Table       // if Prepared.Aliases
 }
 
@@ -354,7 +354,7 @@ func (w *planner) end(id ID, until dag.Seq) {
 	delete(w.believed, id)
 }
 
-// record gives an act its number.
+// record returns an act its number.
 func (w *planner) record(i int) (dag.Seq, error) {
 	if w.Head == dag.MaxSeq {
 		return 0, fmt.Errorf("%w: the tenant has used the last number, %d", ErrForm, dag.MaxSeq)
@@ -391,7 +391,7 @@ func (w *planner) alias(i int, a *Act) (Outcome, error) {
 	return Outcome{Result: Aliased, Seq: seq}, nil
 }
 
-// AliasesOf gives the table that follows from acts about aliases, by ascending Seq, as of a
+// AliasesOf returns the table that follows from acts about aliases, by ascending Seq, as of a
 // number, on top of one that is older.
 func AliasesOf(t *normalize.Table, acts []Recorded, asOf dag.Seq) (*normalize.Table, error) {
 	var changes []normalize.Change

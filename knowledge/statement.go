@@ -40,7 +40,7 @@ type Statement struct {
 	From, Until dag.Time
 }
 
-// ID gives the statement's name.
+// ID returns the statement's name.
 func (s *Statement) ID() ID {
 	w := canon.NewWriter(make([]byte, 0, 256))
 	w.BeginObject()

@@ -27,7 +27,7 @@ func (e *Edge) Direction() Direction {
 	return Outgoing
 }
 
-// Other gives the name at the far end, as it was asserted.
+// Other returns the name at the far end, as it was asserted.
 func (e *Edge) Other() string {
 	if e.Incoming {
 		return e.Subject
@@ -50,7 +50,7 @@ func compareEdges(a, b *Edge) int {
 	return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), compareIDs(&a.ID, &b.ID), cmp.Compare(incoming(a), incoming(b)), cmp.Compare(a.Since, b.Since))
 }
 
-// A Mark is a place in the order of the edges of one name in one direction: behind the edge
+// A Mark is a place in the order of the edges of one name in one direction: after the edge
 // that it was made of. The zero Mark is before all.
 type Mark struct {
 	Confidence dag.PPM
@@ -58,10 +58,10 @@ type Mark struct {
 	Since      dag.Seq // 0: the zero Mark
 }
 
-// Mark gives the place behind an edge.
+// Mark returns the place after an edge.
 func (e *Edge) Mark() Mark { return Mark{e.Confidence, e.ID, e.Since} }
 
-// Before reports whether an edge stands behind the mark.
+// Before reports whether an edge follows the mark.
 func (m Mark) Before(e *Edge) bool {
 	if m.Since == 0 {
 		return true
@@ -78,7 +78,7 @@ type Ask struct {
 	Earlier  bool // only edges of facts whose names an earlier rule than normalize.Newest formed
 }
 
-// A Run is edges of one name in one direction that stand together in their order.
+// A Run is edges of one name in one direction that are together in their order.
 type Run struct {
 	Edges []Edge
 	Whole bool // none follow
@@ -92,7 +92,7 @@ func (a *Ask) Of(v *Version) bool {
 	return v.Subject == a.Name
 }
 
-// Runs gives lists as runs, each of which has all edges that there are if it has fewer than its
+// Runs returns lists as runs, each of which has all edges that there are if it has fewer than its
 // question's Limit.
 func Runs(asks []Ask, lists [][]Edge) []Run {
 	runs := make([]Run, len(asks))
@@ -104,7 +104,7 @@ func Runs(asks []Ask, lists [][]Edge) []Run {
 
 // A Graph gives the edges of names as they were asserted, without any alias.
 type Graph interface {
-	// Edges answers questions, each with the first edges behind After in their order, whether
+	// Edges answers questions, each with the first edges after After in their order, whether
 	// they ended or not: as many as are at hand, at least one unless there is none, at most
 	// Limit. No version is left out that is numbered up to the head that the caller has seen.
 	// What comes is not changed by who asked.
@@ -144,7 +144,7 @@ const (
 	MaxNewer = 10 * MaxWork
 )
 
-// bounds is MaxWork and MaxNewer, but for tests.
+// bounds is MaxWork and MaxNewer, except for tests.
 type bounds struct{ work, newer int }
 
 // A Filter says which versions a question sees.
@@ -208,9 +208,9 @@ type Cut string
 
 // The cuts.
 const (
-	Whole      Cut = ""        // it gives all within the hops
+	Whole      Cut = ""        // it returns all within the hops
 	CutResults Cut = "results" // more entities can be reached than were asked for
-	CutWork    Cut = "work"    // it would have looked at more than MaxWork edges; what it gives is right, and not all
+	CutWork    Cut = "work"    // it would have looked at more than MaxWork edges; what it returns is right, and not all
 )
 
 // Answer is what a traversal gives. It follows from the acts up to Query.AsOf: none that comes
@@ -291,7 +291,7 @@ func (w *walk) look(e *Edge) (bool, error) {
 	return w.Admits(&e.Version), nil
 }
 
-// sure gives those of a run that have the confidence which is asked for, and whether none
+// sure returns those of a run that have the confidence which is asked for, and whether none
 // that has it follows.
 func (w *walk) sure(run Run) (edges []Edge, whole bool) {
 	n := len(run.Edges)
@@ -301,7 +301,7 @@ func (w *walk) sure(run Run) (edges []Edge, whole bool) {
 	return run.Edges[:n], run.Whole || n == 0 || n < len(run.Edges)
 }
 
-// step gives an edge as part of a path. It is the graph's own if that has no end.
+// step returns an edge as part of a path. It is the graph's own if that has no end.
 func step(e *Edge) *Edge {
 	if e.Version.Until == dag.MaxSeq {
 		return e
@@ -311,7 +311,7 @@ func step(e *Edge) *Edge {
 	return &s
 }
 
-// Traverse gives the entities that can be reached from the starts, each once and by its best
+// Traverse returns the entities that can be reached from the starts, each once and by its best
 // path: the fewest hops; of those the highest minimum confidence; of those the one that goes
 // on from the better result, by the better edge (higher confidence, smaller statement digest,
 // outgoing). In this order they are listed, so that no tie is open.
@@ -364,7 +364,7 @@ func (w *walk) first(name string) bool {
 	return len(w.seen) > n
 }
 
-// reached gives the results, with their paths.
+// reached returns the results, with their paths.
 func (w *walk) reached(starts int) []Reached {
 	steps := 0
 	for i := range w.nodes[starts:] {
@@ -451,7 +451,7 @@ type stream struct {
 // empty reports whether it must be asked for more.
 func (s *stream) empty() bool { return len(s.edges) == 0 && !s.whole }
 
-// fans gives a fan of each node from first on, as a heap. All of them are starved.
+// fans returns a fan of each node from first on, as a heap. All of them are starved.
 func (w *walk) fans(first int) fanHeap {
 	nodes := w.nodes[first:]
 	h, fans := make(fanHeap, len(nodes)), make([]fan, len(nodes))
@@ -463,7 +463,7 @@ func (w *walk) fans(first int) fanHeap {
 	return h
 }
 
-// open gives a fan its streams, if it has none.
+// open returns a fan its streams, if it has none.
 func (w *walk) open(f *fan) {
 	if f.streams != nil {
 		return
@@ -518,7 +518,7 @@ func (f *fan) look() {
 	}
 }
 
-// take goes on behind the next edge.
+// take goes on after the next edge.
 func (f *fan) take() {
 	s := &f.streams[f.from]
 	s.edges = s.edges[1:]
@@ -553,7 +553,7 @@ func (h *fanHeap) Pop() any {
 	return last
 }
 
-// take gives a stream what it was asked for.
+// take returns a stream what it was asked for.
 func (w *walk) take(s *stream, run Run) {
 	s.edges, s.whole = w.sure(run)
 	if n := len(s.edges); n > 0 {
@@ -562,7 +562,7 @@ func (w *walk) take(s *stream, run Run) {
 	}
 }
 
-// fromKept gives a starved fan what it lacks if that is at hand, and reports whether it was.
+// fromKept returns a starved fan what it lacks if that is at hand, and reports whether it was.
 func (w *walk) fromKept(f *fan) bool {
 	if w.keeper == nil {
 		return false

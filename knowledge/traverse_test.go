@@ -17,7 +17,7 @@ import (
 // A plain graph is a list of versions, walked through for each question.
 type plain struct {
 	versions []knowledge.Version
-	scant    *rand.Rand // if set, it gives fewer edges than there are, as they come
+	scant    *rand.Rand // if set, it returns fewer edges than there are, as they come
 	asks     int
 	largest  int // questions of one call
 }
@@ -59,7 +59,7 @@ func (h hoard) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
 	return runs[0], err == nil
 }
 
-// graph gives a graph of versions: one that answers in full, one that gives what it likes, or
+// graph returns a graph of versions: one that answers in full, one that gives what it likes, or
 // one that has some edges at hand.
 func graph(r *rand.Rand, versions []knowledge.Version) knowledge.Graph {
 	switch r.IntN(3) {
@@ -225,7 +225,7 @@ func TestTraverse(t *testing.T) {
 	}
 }
 
-// TestTraverseOrder has 200 edges that are equal but for their ends, given in another order
+// TestTraverseOrder has 200 edges that are equal except for their ends, given in another order
 // each time.
 func TestTraverseOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

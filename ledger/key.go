@@ -139,7 +139,7 @@ var lowOrderY = [7][32]byte{
 	nearP(0xee), // y = p+1, which is 1
 }
 
-// nearP gives 2^255 - 256 + first: p is 2^255 - 19.
+// nearP returns 2^255 - 256 + first: p is 2^255 - 19.
 func nearP(first byte) (y [32]byte) {
 	for i := range y {
 		y[i] = 0xff
@@ -167,7 +167,7 @@ type Origin string
 // NewOrigin joins a tenant and a kernel's name.
 func NewOrigin(tenant dag.Tenant, name string) Origin { return Origin(string(tenant) + "." + name) }
 
-// Tenant gives whose log it is: the first label.
+// Tenant returns whose log it is: the first label.
 func (o Origin) Tenant() dag.Tenant {
 	tenant, _, _ := strings.Cut(string(o), ".")
 	return dag.Tenant(tenant)

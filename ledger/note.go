@@ -30,7 +30,7 @@ func (c Checkpoint) Text() string {
 	return c.Origin + "\n" + strconv.FormatUint(c.Size, 10) + "\n" + base64.StdEncoding.EncodeToString(c.Hash[:]) + "\n"
 }
 
-// Sign gives the checkpoint as a signed note. It is deterministic.
+// Sign returns the checkpoint as a signed note. It is deterministic.
 func (c Checkpoint) Sign(by note.Signer) ([]byte, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func split(signed []byte) (text string, lines []line, err error) {
 	return text, lines, nil
 }
 
-// CheckpointText gives the signed text of a note, with the form of the note checked.
+// CheckpointText returns the signed text of a note, with the form of the note checked.
 func CheckpointText(signed []byte) (string, error) {
 	text, _, err := split(signed)
 	return text, err
@@ -189,7 +189,7 @@ type logSigner struct {
 	private ed25519.PrivateKey
 }
 
-// NewLogSigner gives the signer of a log whose origin is name.
+// NewLogSigner returns the signer of a log whose origin is name.
 func NewLogSigner(name string, private ed25519.PrivateKey) (note.Signer, Key, error) {
 	k := Key{Name: name, Alg: AlgEd25519, Public: [32]byte(private.Public().(ed25519.PublicKey))}
 	return logSigner{k, private}, k, k.Check()
@@ -205,16 +205,16 @@ type Cosigner struct {
 	private ed25519.PrivateKey
 }
 
-// NewCosigner gives the cosigner of a witness of this name.
+// NewCosigner returns the cosigner of a witness of this name.
 func NewCosigner(name string, private ed25519.PrivateKey) (*Cosigner, error) {
 	c := &Cosigner{Key{Name: name, Alg: AlgCosignature, Public: [32]byte(private.Public().(ed25519.PublicKey))}, private}
 	return c, c.key.Check()
 }
 
-// Key gives the witness's public key.
+// Key returns the witness's public key.
 func (c *Cosigner) Key() Key { return c.key }
 
-// Cosign gives the signature line of a checkpoint's text, as seen at a time. Whoever
+// Cosign returns the signature line of a checkpoint's text, as seen at a time. Whoever
 // calls it has checked that the log is consistent with what was cosigned before.
 func (c *Cosigner) Cosign(checkpoint Checkpoint, text string, at time.Time) ([]byte, error) {
 	if at.Unix() < 0 || at.Unix() > maxTime {

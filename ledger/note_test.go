@@ -339,7 +339,7 @@ func TestLowOrder(t *testing.T) {
 	}
 }
 
-// TestOneSpelling gives signature lines another spelling, and a second line beside a good
+// TestOneSpelling returns signature lines another spelling, and a second line beside a good
 // one: what is verified must be what is read, all of it.
 func TestOneSpelling(t *testing.T) {
 	_, key := logOf(t, 1)

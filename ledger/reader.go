@@ -74,7 +74,7 @@ func (r Root) check() error {
 	return nil
 }
 
-// ProveInclusion gives the audit path of the leaf at an index (RFC 6962, section
+// ProveInclusion returns the audit path of the leaf at an index (RFC 6962, section
 // 2.1.1). Every tile that it reads is checked against the root; one that does not lead
 // there is ErrInconsistent. It reads one tile for each level, and one for each bit of
 // 256 on the right edge.

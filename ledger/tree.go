@@ -24,7 +24,7 @@ type Tree struct {
 	roots [48]Hash // the first bits.OnesCount64(size)
 }
 
-// RestoreTree gives the tree that had this size and these Edge bytes.
+// RestoreTree returns the tree that had this size and these Edge bytes.
 func RestoreTree(size uint64, edge []byte) (Tree, error) {
 	if size > MaxSize || len(edge) != bits.OnesCount64(size)*tlog.HashSize {
 		return Tree{}, fmt.Errorf("%w: %d bytes are not the edge of a log of %d leaves", ErrForm, len(edge), size)
@@ -39,7 +39,7 @@ func RestoreTree(size uint64, edge []byte) (Tree, error) {
 // Size is the number of leaves.
 func (t *Tree) Size() uint64 { return t.size }
 
-// Edge gives the roots as bytes, 32 for each bit of the size that is set.
+// Edge returns the roots as bytes, 32 for each bit of the size that is set.
 func (t *Tree) Edge() []byte {
 	n := bits.OnesCount64(t.size)
 	edge := make([]byte, 0, n*tlog.HashSize)

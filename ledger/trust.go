@@ -314,7 +314,7 @@ func (t *Trust) Open(signed []byte) (*Opened, error) {
 	return o, nil
 }
 
-// Quorum gives the earliest time by which a quorum of listed witnesses had cosigned; the
+// Quorum returns the earliest time by which a quorum of listed witnesses had cosigned; the
 // zero time if none is needed. Cosignatures from before since do not count. Too few, and
 // a listed witness's line that does not verify, are ErrQuorum.
 func (o *Opened) Quorum(since time.Time) (at time.Time, err error) {

@@ -273,7 +273,7 @@ func TestRegistrationDocuments(t *testing.T) {
 	}
 }
 
-// TestCheck stands just beyond each bound that a Go program can set.
+// TestCheck is just beyond each bound that a Go program can set.
 func TestCheck(t *testing.T) {
 	for _, tc := range []struct {
 		field  string

@@ -14,7 +14,7 @@ const Type = "slice_policy_v1"
 // Type is the constant of that name.
 func (SlicePolicyV1) Type() string { return Type }
 
-// Bounds of the parameters. The lower bound is 0, but for MaxNodes, where it is 1.
+// Bounds of the parameters. The lower bound is 0, except for MaxNodes, where it is 1.
 const (
 	LimitNodes    = 10_000
 	LimitRadius   = 64

@@ -33,7 +33,7 @@ var permitted = map[access.Role]string{
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases cutFacts",
 }
 
-// questions gives a good request for every operation that needs a key.
+// questions returns a good request for every operation that needs a key.
 func (s *service) questions(slice string, bundle []byte) map[string]question {
 	return map[string]question{
 		"admitTurns":        {body: map[string]any{"turns": []any{turn(1)}}},
@@ -151,7 +151,7 @@ func (s *service) stream(ctx context.Context, key, last string) *http.Response {
 	return response
 }
 
-// TestTenants gives two tenants turns of the same ids and makes sure that nothing of
+// TestTenants returns two tenants turns of the same ids and makes sure that nothing of
 // one is seen, or verified, by the other.
 func TestTenants(t *testing.T) {
 	s := start(t)
@@ -195,7 +195,7 @@ func TestTenants(t *testing.T) {
 	} {
 		q.key = b[access.Admin]
 		p := s.refused(404, "not_found", q)
-		// The same answer as for what nobody has, but for the name that was asked for.
+		// The same answer as for what nobody has, except for the name that was asked for.
 		if strings.Contains(p.Detail, string(tenantA)) || p.Turn != "" || p.Candidates != nil {
 			t.Errorf("%s tells of the other tenant: %+v", q.op, p)
 		}
@@ -356,8 +356,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestTraces makes sure that whoever is not known has no say in what is traced, and
-// that whoever is has.
+// TestTraces makes sure that anyone who is not known has no say in what is traced, and
+// that anyone who is has.
 func TestTraces(t *testing.T) {
 	exported := tracetest.NewInMemoryExporter()
 	provider := sdk.NewTracerProvider(sdk.WithSyncer(exported), sdk.WithSampler(sdk.ParentBased(sdk.NeverSample())))

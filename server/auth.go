@@ -13,8 +13,8 @@ import (
 )
 
 // authenticate finds whose key came with a request. Failures are limited for each
-// address; a key that stands always passes, since its holder may share the address
-// with whoever fails.
+// address; a valid key always passes, since its holder may share the address
+// with anyone who fails.
 func (s *Server) authenticate(c *call, r *http.Request, now time.Time) (access.Identity, error) {
 	bearer, err := bearerOf(r)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Server) authenticate(c *call, r *http.Request, now time.Time) (access.I
 		return access.Identity{}, err
 	}
 	s.metrics.unauthenticated.Inc()
-	if presented, err := access.Parse(bearer); err == nil { // what it claims, for whoever looks for it in the log
+	if presented, err := access.Parse(bearer); err == nil { // what it claims, for anyone who looks for it in the log
 		c.claimed = string(presented.Tenant) + "/" + presented.ID
 	}
 	if wait, ok := s.failures.take(c.echo.RealIP(), now); !ok {
@@ -37,7 +37,7 @@ func (s *Server) authenticate(c *call, r *http.Request, now time.Time) (access.I
 	return access.Identity{}, &problem{code: api.CodeUnauthenticated, detail: "the key is not one that stands here, or stands no more", cause: err}
 }
 
-// bearerOf gives what stands behind Bearer in the one Authorization header.
+// bearerOf returns what follows Bearer in the one Authorization header.
 func bearerOf(r *http.Request) (string, error) {
 	given := r.Header["Authorization"]
 	if len(given) != 1 {

@@ -51,7 +51,7 @@ type call struct {
 	who    access.Identity
 	span   trace.Span // nil: none
 
-	claimed string // the tenant and the id of an API key that does not stand
+	claimed string // the tenant and the id of an API key that is not valid
 
 	params map[string]string
 	media  string
@@ -229,7 +229,7 @@ func (s *Server) within(who access.Identity, now time.Time) error {
 }
 
 // fromAddress takes one request from the rate of a caller's address, where no key is asked
-// for. From then on the address stands for whoever asks.
+// for. From then on the address stands for anyone who asks.
 func (s *Server) fromAddress(c *call, now time.Time) error {
 	c.who = access.Identity{Subject: "address " + c.echo.RealIP()}
 	wait, ok := s.strangers.take(c.who.Subject, now)
@@ -423,7 +423,7 @@ func harmless(s string) bool {
 }
 
 // begin opens the span of a request, below the caller's if one came along (W3C
-// Trace Context). Whoever asks is known by then: a stranger does not decide what is
+// Trace Context). Anyone who asks is known by then: a stranger does not decide what is
 // traced.
 func (s *Server) begin(c *call, r *http.Request) {
 	if s.tracer == nil {

@@ -58,7 +58,7 @@ type Config struct {
 }
 
 // Limits bound what callers can make the service do. The zero of each field is the
-// default that stands beside it; a negative rate is none.
+// default that is beside it; a negative rate is none.
 type Limits struct {
 	BodyBytes     int64         // of a request's body: 64 MiB; a stream of lines has no such bound
 	BodiesBytes   int64         // of bodies and answers that are held at once: 512 MiB, a quarter of it for each key

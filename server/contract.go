@@ -122,7 +122,7 @@ func readOperation(doc *openapi3.T, r *route) *operation {
 	return op
 }
 
-// checkParams checks the parameters of a request and gives those that are there.
+// checkParams checks the parameters of a request and returns those that are there.
 // A query parameter that nobody described is an error: it may be a misspelt one.
 func (op *operation) checkParams(r *http.Request, path func(string) string) (map[string]string, error) {
 	if len(op.params) == 0 && r.URL.RawQuery == "" {
@@ -258,7 +258,7 @@ func eitherShape(err error) bool {
 	return errors.As(err, &e) && e.SchemaField == "anyOf"
 }
 
-// plain gives a value as encoding/json would, for the schema's eyes alone.
+// plain returns a value as encoding/json would, for the schema's eyes alone.
 func plain(v *canon.Value) any {
 	switch v.Kind {
 	case canon.Bool:
@@ -300,7 +300,7 @@ func schemaFault(err error, place string) string {
 	return at + ": " + reason
 }
 
-// pointer gives the place of a schema's fault, such as turns[3].salience.
+// pointer returns the place of a schema's fault, such as turns[3].salience.
 func pointer(err error) string {
 	var e *openapi3.SchemaError
 	if !errors.As(err, &e) {

@@ -16,7 +16,7 @@
 // that counts them as they come and go (limit.go), work by places and in turn. A client
 // that sends slowly has no place yet, and one that reads slowly none any more.
 //
-// The tenant of a request is its key's. No handler takes one from anywhere else, but for
+// The tenant of a request is its key's. No handler takes one from anywhere else, except for
 // ledgers that the setting log.public opens to everybody.
 //
 // Ledgers are served as C2SP tlog-tiles v0.1.0 (log.go), and other logs are cosigned as

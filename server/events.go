@@ -118,7 +118,7 @@ type stream struct {
 	control *http.ResponseController
 }
 
-// follow sends what happens until the client leaves, its key does not stand any more,
+// follow sends what happens until the client leaves, its key is no longer valid,
 // or the service stops.
 func (st *stream) follow() error {
 	c := st.call
@@ -162,7 +162,7 @@ var atOnce = func() <-chan struct{} {
 	return c
 }()
 
-// hurry gives a client that does not read little time when the service stops.
+// hurry returns a client that does not read little time when the service stops.
 func (st *stream) hurry(ended <-chan struct{}) {
 	select {
 	case <-ended:
@@ -193,7 +193,7 @@ func (c *call) stillAdmitted() error {
 }
 
 // catchUp sends what has happened since, in the order of sequence numbers, slices
-// behind them.
+// after them.
 func (st *stream) catchUp() (sent bool, err error) {
 	c, k := st.call, st.call.server.config.Kernel
 	var out bytes.Buffer
@@ -239,7 +239,7 @@ type numberedEvent struct {
 	data any
 }
 
-// numbered gives the next events that have sequence numbers, ascending. There may be holes:
+// numbered returns the next events that have sequence numbers, ascending. There may be holes:
 // what was appended between two look-ups is in one list and not in the other, and each list
 // is cut somewhere else.
 func (st *stream) numbered() ([]numberedEvent, error) {

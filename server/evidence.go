@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// attestBundle signs for third parties what was issued here, for whoever holds it.
+// attestBundle signs for third parties what was issued here, for anyone who holds it.
 func (c *call) attestBundle() error {
 	if len(c.body) == 0 {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
@@ -97,7 +97,7 @@ func (c *call) keys(of []dag.Tenant, write func([]byte, *attest.Keys) ([]byte, e
 	return c.write(http.StatusOK, jsonType, data)
 }
 
-// keysOf gives what an identity shows of its keys to some tenants.
+// keysOf returns what an identity shows of its keys to some tenants.
 func keysOf(id identity.Identity, tenants []dag.Tenant) (*attest.Keys, error) {
 	keys := &attest.Keys{Name: id.Name()}
 	for _, tenant := range slices.Sorted(slices.Values(tenants)) {
@@ -152,5 +152,5 @@ func (c *call) addCheckpoint() error {
 	return c.write(http.StatusOK, textType, lines)
 }
 
-// sizeType is of the size that a witness stands at.
+// sizeType is of the size that a witness is at.
 var sizeType = []string{"text/x.tlog.size"}

@@ -35,7 +35,7 @@ func (c *call) startup() error {
 }
 
 // ready says whether requests can be taken. It tells what is wrong in two words and
-// leaves the rest to the log: whoever may ask this may be anybody.
+// leaves the rest to the log: anyone who may ask this may be anybody.
 func (c *call) ready() error {
 	s := c.server
 	checks := map[string]string{"store": "ok", "keys": "ok"}

@@ -14,7 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// learn records a fact and gives what became of it.
+// learn records a fact and returns what became of it.
 func (s *service) learn(key string, f api.NewFact) api.KnowledgeOutcome {
 	s.t.Helper()
 	var o api.KnowledgeOutcome

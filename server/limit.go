@@ -138,7 +138,7 @@ func (s *streams) close(key string) {
 }
 
 // A budget bounds the bytes of bodies and of answers that are held at once, in all and
-// for each key. It counts what has come, not what was announced: whoever announces much
+// for each key. It counts what has come, not what was announced: anyone who announces much
 // and sends little takes little.
 type budget struct {
 	most int64 // in all; a quarter of it for one key
@@ -173,7 +173,7 @@ func (b *budget) give(key string, n int64) {
 	}
 }
 
-// A counted reader takes what it reads from the budget, but for the first few bytes of
+// A counted reader takes what it reads from the budget, except for the first few bytes of
 // a body, as which most are whole.
 type counted struct {
 	io.ReadCloser
@@ -209,7 +209,7 @@ func (r *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// done gives everything back, since what was read is needed no more.
+// done returns everything back, since what was read is needed no more.
 func (r *counted) done() {
 	if r.taken > 0 {
 		r.budget.give(r.key, r.taken)

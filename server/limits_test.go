@@ -106,7 +106,7 @@ func TestLimitRate(t *testing.T) {
 	s.expect(200, q)
 	s.expect(200, q)
 	s.expect(429, q)
-	// Failures are limited by address, and never stand in the way of a key that holds.
+	// Failures are limited by address, and never are in the way of a key that holds.
 	bad := question{op: "listPolicies", key: "gk1.acme.0000000000000000." + strings.Repeat("0", 64)}
 	s.expect(401, bad)
 	s.expect(401, bad)
@@ -277,8 +277,8 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// TestHostileHeaders sends what no client sends, and looks for a server that still
-// stands, one answer each, and nothing of it in the log.
+// TestHostileHeaders sends what no client sends, and looks for a server that goes on
+// serving, one answer each, and nothing of it in the log.
 func TestHostileHeaders(t *testing.T) {
 	s := start(t)
 	addr, stop := s.serve(t, nil)

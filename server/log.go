@@ -39,7 +39,7 @@ func (c *call) logTenant() (dag.Tenant, error) {
 	return tenant, nil
 }
 
-// patient gives a context that does not end when the client goes. The checkpoint that one
+// patient returns a context that does not end when the client goes. The checkpoint that one
 // request has witnesses asked for is kept for others, and must not be one that
 // nobody cosigned because the first one hung up.
 func (c *call) patient() (context.Context, context.CancelFunc) {
@@ -110,7 +110,7 @@ func (s *Server) showProven(ctx context.Context, tenant dag.Tenant) {
 	if s.config.Asked == 0 {
 		return
 	}
-	if now, err := s.config.Kernel.Ledger().Checkpoint(ctx, tenant); err == nil { // the proof stands without
+	if now, err := s.config.Kernel.Ledger().Checkpoint(ctx, tenant); err == nil { // the proof is without
 		s.show(ctx, tenant, &now)
 	}
 }
@@ -169,7 +169,7 @@ func (c *call) getTile() error { return c.tile(c.params["tile"]) }
 // getEntries is tile/entries under the name that some clients of logs look for.
 func (c *call) getEntries() error { return c.tile("entries/" + c.params["entries"]) }
 
-// tile answers with a tile or a bundle of entries. What it gives never changes: a partial
+// tile answers with a tile or a bundle of entries. What it returns never changes: a partial
 // one is the beginning of the full one.
 func (c *call) tile(path string) error {
 	tenant, err := c.logTenant()
@@ -287,7 +287,7 @@ func (c *call) getProof() error {
 	return c.write(http.StatusOK, textType, proof.Append(nil))
 }
 
-// getConsistency proves a step between two sizes that are past. Whoever reads tiles can make
+// getConsistency proves a step between two sizes that are past. Anyone who reads tiles can make
 // the same proof.
 func (c *call) getConsistency() error {
 	tenant, err := c.logTenant()

@@ -241,7 +241,7 @@ func TestTilePaths(t *testing.T) {
 	}
 }
 
-// TestEntriesGzip holds that entries are compressed for whoever asks for it, and nothing
+// TestEntriesGzip holds that entries are compressed for anyone who asks for it, and nothing
 // else is.
 func TestEntriesGzip(t *testing.T) {
 	s := start(t, publicly(tenantA))

@@ -18,7 +18,7 @@ import (
 )
 
 // metrics are what is counted. No label names a tenant, a key or a turn: their
-// number has no bound, and whoever reads metrics need not know them.
+// number has no bound, and anyone who reads metrics need not know them.
 type metrics struct {
 	registry        *prometheus.Registry
 	requests        *prometheus.CounterVec

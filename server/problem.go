@@ -114,7 +114,7 @@ func problemOf(err error) *problem {
 	return &problem{code: api.CodeInternal, detail: "something failed here; the log has it under the request id", cause: err}
 }
 
-// wire gives the problem as it is sent.
+// wire returns the problem as it is sent.
 func (p *problem) wire(requestID string) *api.Problem {
 	kind := api.Kinds[p.code]
 	w := &api.Problem{

@@ -345,7 +345,7 @@ func TestEventsBetween(t *testing.T) {
 		}
 	}
 	admitted := atomic.Int64{}
-	f.between = func() { // a turn, and an erasure behind it
+	f.between = func() { // a turn, and an erasure after it
 		n := int(admitted.Add(1)) + 1000
 		if n > 1030 {
 			return

@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 )
 
-// TestScope admits with keys what is outside of what they may bring, alone and behind a
+// TestScope admits with keys what is outside of what they may bring, alone and after a
 // good turn, as JSON and as lines: nothing of it is stored.
 func TestScope(t *testing.T) {
 	s := start(t)

@@ -147,7 +147,7 @@ var routes = []route{
 	as(api.Docs, (*call).docs),
 }
 
-// route gives every described operation its handler.
+// route returns every described operation its handler.
 func (s *Server) route() {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
@@ -210,7 +210,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.Serv
 
 type identityKey struct{}
 
-// identified gives the identity that the request was authenticated with.
+// identified returns the identity that the request was authenticated with.
 func identified(r *http.Request) (access.Identity, bool) {
 	who, ok := r.Context().Value(identityKey{}).(access.Identity)
 	return who, ok
@@ -259,7 +259,7 @@ func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
 // A Stopping says how a server stops.
 type Stopping struct {
 	// Delay is how long requests are still taken after the stop has begun, each
-	// answered with the wish that its connection be closed. Whoever sends requests
+	// answered with the wish that its connection be closed. Anyone who sends requests
 	// learns from /health/ready, or from that, to send them elsewhere.
 	Delay time.Duration
 	// Grace is how long requests at work may take to finish after that.

@@ -182,7 +182,7 @@ type question struct {
 	body   any    // []byte and string go as they are, other values as JSON; nil: none
 }
 
-// find gives an operation of the contract.
+// find returns an operation of the contract.
 func (s *service) find(id string) (method, path string, op *openapi3.Operation) {
 	s.t.Helper()
 	for path, item := range s.doc.Paths.Map() {
@@ -326,7 +326,7 @@ func (s *service) refused(status int, code string, q question) api.Problem {
 func turnID(n int) string         { return fmt.Sprintf("0b5e0000-0000-4000-8000-%012x", n) }
 func conversationID(n int) string { return fmt.Sprintf("6a2f0000-0000-4000-8000-%012x", n) }
 
-// turn gives turn n of a chain in a conversation.
+// turn returns turn n of a chain in a conversation.
 func turn(n int, parents ...int) map[string]any {
 	list := []map[string]string{}
 	for _, p := range parents {
@@ -349,14 +349,14 @@ func (s *service) chain(key string, n int) {
 	s.expect(http.StatusOK, question{op: "admitTurns", key: key, body: map[string]any{"turns": turns}})
 }
 
-// cut gives a bundle and its slice id.
+// cut returns a bundle and its slice id.
 func (s *service) cut(key string, anchor int) (bundle []byte, id string) {
 	s.t.Helper()
 	a := s.expect(http.StatusOK, question{op: "cutSlice", key: key, body: api.SliceRequest{Anchor: turnID(anchor)}})
 	return a.body, a.header.Get("Slice-Id")
 }
 
-// claimOf gives the token's claim of a bundle.
+// claimOf returns the token's claim of a bundle.
 func claimOf(t testing.TB, bundle []byte) api.TokenClaim {
 	t.Helper()
 	var b struct {

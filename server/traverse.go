@@ -128,7 +128,7 @@ func (c *call) knowledgeStats(in api.View) (w api.KnowledgeStats, err error) {
 	return w, nil
 }
 
-// counts gives the names with the most facts, the most first.
+// counts returns the names with the most facts, the most first.
 func counts(of map[string]int) []api.NameCount {
 	list := make([]api.NameCount, 0, len(of))
 	for name, n := range of {

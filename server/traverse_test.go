@@ -315,7 +315,7 @@ func TestAliasList(t *testing.T) {
 	s.expect(200, csv("\n"))
 }
 
-// TestKnowledgeTenants gives two tenants the same names, and makes sure that nothing of one
+// TestKnowledgeTenants returns two tenants the same names, and makes sure that nothing of one
 // is seen, ended or walked by the other.
 func TestKnowledgeTenants(t *testing.T) {
 	s := start(t)

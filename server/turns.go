@@ -71,7 +71,7 @@ func inBatch(err error, drafts []dag.Draft) error {
 	return err
 }
 
-// mayAdmit refuses a turn outside the key's scope, and a turn without text from whoever does
+// mayAdmit refuses a turn outside the key's scope, and a turn without text from anyone who does
 // not restore: what it says of itself, phase and salience included, nobody can check any more.
 func (c *call) mayAdmit(d *dag.Draft, place string) error {
 	if d.Redacted && !c.who.Role.May(access.Erase) {
@@ -141,7 +141,7 @@ func (c *call) admitLines() error {
 		sum.Admitted, sum.Existing, sum.Edges, sum.Head = sum.Admitted+receipt.Admitted, sum.Existing+receipt.Existing, sum.Edges+receipt.Edges, receipt.Head
 		clear(drafts)
 		drafts, bytes, first = drafts[:0], 0, n+1
-		held.done() // but for the beginning of the next line
+		held.done() // except for the beginning of the next line
 		return nil
 	}
 	extend := func() {

@@ -152,7 +152,7 @@ func TestWitness(t *testing.T) {
 		request []byte
 		status  int
 		body    string
-		next    uint64 // where the witness stands afterwards; 0: where it stood
+		next    uint64 // where the witness is afterwards; 0: where it stood
 	}{
 		{"nothing", []byte("x"), 400, "", 0},
 		{"no empty line", []byte("old 0\n"), 400, "", 0},

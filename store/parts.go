@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Distinct gives the parts by ascending conversation, each conversation once:
+// Distinct returns the parts by ascending conversation, each conversation once:
 // of several parts of one conversation the one that has least. Back ends call
 // it so that a reader who asks twice is not answered twice.
 func Distinct(parts []Part) []Part {
@@ -17,7 +17,7 @@ func Distinct(parts []Part) []Part {
 	return slices.CompactFunc(sorted, func(a, b Part) bool { return a.Conversation == b.Conversation })
 }
 
-// PrefixRange gives the first and the last id whose text form begins with a
+// PrefixRange returns the first and the last id whose text form begins with a
 // prefix of lowercase hex digits and dashes. It reports false if no id does.
 func PrefixRange(prefix string) (first, last dag.TurnID, ok bool) {
 	const form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"

@@ -68,7 +68,7 @@ func (w *planner) batch(b []candidate) error {
 	return nil
 }
 
-// fresh gives the candidates that are not there yet, and counts the others.
+// fresh returns the candidates that are not there yet, and counts the others.
 func (w *planner) fresh(b []candidate) ([]*candidate, error) {
 	fresh := make([]*candidate, 0, len(b))
 	for i := range b {

@@ -152,7 +152,7 @@ func kind(err error) string {
 	return err.Error()
 }
 
-// slow is Append by nested loops. It gives the arrivals in the order of
+// slow is Append by nested loops. It returns the arrivals in the order of
 // admission.
 func slow(stored map[dag.TurnID]*store.Record, batches []store.Batch) (admitted []store.Arrival, existing int, fault string) {
 	distinct := make([]store.Batch, len(batches))
@@ -267,7 +267,7 @@ func slowSame(was, a store.Arrival) bool {
 	return x == y
 }
 
-// TestPlanRunsOut stands a tenant just below the last sequence number.
+// TestPlanRunsOut is a tenant just below the last sequence number.
 func TestPlanRunsOut(t *testing.T) {
 	batch := []store.Batch{storetest.Chain(1, 3, 0)}
 	records, receipt, err := plan(nil, dag.MaxSeq-3, batch)

@@ -16,7 +16,7 @@ import (
 const MaxBody = 6*dag.MaxContent + 1<<20
 
 // Prepared is the part of Append that depends on nothing stored: the batches
-// checked, turns that stand twice in one batch joined, and the leaves computed.
+// checked, turns that are twice in one batch joined, and the leaves computed.
 // A back end prepares before it takes its write lock, so that hashing, half the
 // work of an import, holds nobody up.
 //
@@ -71,10 +71,10 @@ func Prepare(batches []Batch) (*Prepared, error) {
 	return p, nil
 }
 
-// Arriving gives the ids of all turns of the batches, each once.
+// Arriving returns the ids of all turns of the batches, each once.
 func (p *Prepared) Arriving() []dag.TurnID { return p.ids }
 
-// Beyond gives the ids of the parents that are in none of the batches, each once.
+// Beyond returns the ids of the parents that are in none of the batches, each once.
 func (p *Prepared) Beyond() []dag.TurnID { return p.beyond }
 
 func (c *candidate) hash() {
@@ -89,7 +89,7 @@ func (c *candidate) hash() {
 }
 
 // join checks the arrivals of a batch and makes one candidate of each turn,
-// in the order in which the turns stand first.
+// in the order in which the turns are first.
 func join(b Batch) ([]candidate, error) {
 	at := make(map[dag.TurnID]int, len(b))
 	joined := make([]candidate, 0, len(b))
@@ -128,7 +128,7 @@ func join(b Batch) ([]candidate, error) {
 }
 
 // one chooses among the arrivals of one turn in one batch, which have no order
-// among themselves: a body that came with its salt stands before a withheld
+// among themselves: a body that came with its salt precedes a withheld
 // one, and that before a body whose salt was drawn here. The others must then
 // be the same turn, by the rule that holds for a stored one.
 func one(same []*Arrival) (*Arrival, error) {

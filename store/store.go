@@ -12,7 +12,7 @@
 //     which they are found;
 //   - the ledger: a leaf for each issued slice, policy, erasure, and for each API key's
 //     creation and revocation, appended in the transaction of the act. So whatever is
-//     acknowledged is in it. A leaf stands in it once;
+//     acknowledged is in it. A leaf is in it once;
 //   - cells: named values that are replaced as a whole, such as what the tenant, as a witness,
 //     cosigned last of the logs of others.
 //
@@ -79,7 +79,7 @@ type Record struct {
 	Key string
 }
 
-// A Place is where a turn stands. Whoever has a turn's skeleton knows it.
+// A Place is where a turn is. Anyone who has a turn's skeleton knows it.
 type Place struct {
 	Conversation dag.ConversationID
 	Seq          dag.Seq
@@ -183,19 +183,19 @@ type Store interface {
 	// above after in the order of their bytes, ascending.
 	Tenants(ctx context.Context, after dag.Tenant, limit int) ([]dag.Tenant, error)
 
-	// Head gives the tenant's newest sequence number, 0 if it has none.
+	// Head returns the tenant's newest sequence number, 0 if it has none.
 	Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error)
 
-	// Turns gives the records of the turns asked for, in any order; what does
+	// Turns returns the records of the turns asked for, in any order; what does
 	// not exist is left out. One query.
 	Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]Record, error)
 
-	// Placed gives the records of the turns that stand at places, in any order;
-	// where no turn stands is left out. One query, and the cheapest way to many
+	// Placed returns the records of the turns that are at places, in any order;
+	// where no turn is is left out. One query, and the cheapest way to many
 	// turns.
 	Placed(ctx context.Context, tenant dag.Tenant, places []Place) ([]Record, error)
 
-	// Segment gives what a reader lacks of the given conversations, at one
+	// Segment returns what a reader lacks of the given conversations, at one
 	// moment. If nothing was appended to them it returns an empty segment with
 	// the present head, at the cost of a look-up. At most a constant number of queries.
 	Segment(ctx context.Context, tenant dag.Tenant, parts []Part) (Segment, error)
@@ -208,11 +208,11 @@ type Store interface {
 	// nothing open, so fn may call it.
 	Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*Record) error) error
 
-	// Match gives up to limit ids of turns whose text form begins with prefix,
+	// Match returns up to limit ids of turns whose text form begins with prefix,
 	// ascending. The prefix holds lowercase hex digits and dashes.
 	Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) ([]dag.TurnID, error)
 
-	// External gives up to limit ids of turns that another system calls by
+	// External returns up to limit ids of turns that another system calls by
 	// this name, ascending.
 	External(ctx context.Context, tenant dag.Tenant, name string, limit int) ([]dag.TurnID, error)
 
@@ -228,7 +228,7 @@ type Store interface {
 	// event then accounts for it. An unknown turn is ErrNotFound.
 	Erase(ctx context.Context, tenant dag.Tenant, e Event) (Event, error)
 
-	// Events gives up to limit events numbered above after, ascending.
+	// Events returns up to limit events numbered above after, ascending.
 	Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Event, error)
 
 	// Write does what a change plans, all of it or nothing, with what is stored at the commit:
@@ -247,22 +247,22 @@ type Store interface {
 	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
 
 	// PutIssued records that bundles were handed out, all of them or none, in this
-	// order. A bundle (by its SHA-256) that is recorded already, or stands earlier in
+	// order. A bundle (by its SHA-256) that is recorded already, or is earlier in
 	// the list, changes nothing; since a bundle says of which slice it is, and as of when,
-	// all that is said of one bundle agrees in these. It gives the record that stands for
+	// all that is said of one bundle agrees in these. It returns the record that stands for
 	// each, with its number and its leaf.
 	PutIssued(ctx context.Context, tenant dag.Tenant, issued []Issued) ([]Issued, error)
 
-	// IssuedByID gives the records of a slice id, by ascending number.
+	// IssuedByID returns the records of a slice id, by ascending number.
 	IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]Issued, error)
 
 	// IssuedAfter lists up to limit records numbered above after, ascending.
 	IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]Issued, error)
 
-	// Log gives the right edge of the tenant's ledger, an empty tree if it has none.
+	// Log returns the right edge of the tenant's ledger, an empty tree if it has none.
 	Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error)
 
-	// LogHashes gives n hashes of a level of the ledger from an index on, in order, as
+	// LogHashes returns n hashes of a level of the ledger from an index on, in order, as
 	// ledger.Reader asks for them. Fewer if there are no more.
 	LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error)
 
@@ -271,7 +271,7 @@ type Store interface {
 	LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error)
 
 	// PutLeaves appends the leaves that are not in the ledger yet, in this order, all of
-	// them or none, and gives the index of each. It is for acts that this store keeps
+	// them or none, and returns the index of each. It is for acts that this store keeps
 	// nothing else of, and for copying a ledger: a later act whose leaf is there
 	// already appends none. A leaf that ledger.CheckLeaf refuses is an error.
 	PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) ([]uint64, error)
@@ -286,11 +286,11 @@ type Store interface {
 	// is dag.ErrForm.
 	Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
 
-	// Epoch gives a number that changes when the data may be others than before: a
+	// Epoch returns a number that changes when the data may be others than before: a
 	// server that took over may lack what the one before it had acknowledged. It
 	// changes before anything of the new data is given out, so an answer is of the
-	// epoch that was before the question and still is behind the answer. Whoever
-	// keeps what was read lets go of it then. Back ends whose data are theirs
+	// epoch that was before the question and still is behind the answer. Anyone who
+	// keeps what was read releases it then. Back ends whose data are theirs
 	// alone give 0.
 	Epoch() uint64
 

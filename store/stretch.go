@@ -127,7 +127,7 @@ func (s *Stretch) checkNumbers() error {
 	return nil
 }
 
-// first gives the smallest number of a stretch that is in order, 0 if it is empty.
+// first returns the smallest number of a stretch that is in order, 0 if it is empty.
 func (s *Stretch) first() dag.Seq {
 	var first dag.Seq
 	least := func(seq dag.Seq) {
@@ -197,14 +197,14 @@ func otherConversation(r *Record, p *dag.SkeletonParent, of dag.ConversationID) 
 	return fmt.Errorf("%w: number %d: turn %s has its parent %s in conversation %s, and that turn is of %s", dag.ErrForm, r.Seq, r.Turn.ID, p.ID, p.Conversation, of)
 }
 
-// Arriving gives the ids of the stretch's records. None may be stored.
+// Arriving returns the ids of the stretch's records. None may be stored.
 func (p *PreparedStretch) Arriving() []dag.TurnID { return p.ids }
 
-// Beyond gives the ids of the turns that must be stored already: the parents and the
+// Beyond returns the ids of the turns that must be stored already: the parents and the
 // erased turns that are no records of the stretch, each once.
 func (p *PreparedStretch) Beyond() []dag.TurnID { return p.beyond }
 
-// Erasing gives the ids of those of Beyond that events of the stretch erase. Whatever
+// Erasing returns the ids of those of Beyond that events of the stretch erase. Whatever
 // of them is stored with a body loses it when the stretch is adopted.
 func (p *PreparedStretch) Erasing() []dag.TurnID { return p.erasing }
 
@@ -217,7 +217,7 @@ func (p *PreparedStretch) Change() history.Change {
 	return history.Exactly(p.stretch.Change, history.Known, p.stretch.Entries)
 }
 
-// Last gives the stretch's last number, which becomes the tenant's head. It is 0
+// Last returns the stretch's last number, which becomes the tenant's head. It is 0
 // if the stretch is empty, and nothing is to be done.
 func (p *PreparedStretch) Last() dag.Seq {
 	first := p.stretch.first()

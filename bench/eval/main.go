@@ -7,7 +7,7 @@
 //
 // For each question it finds the entities that its text names, walks 3 hops in both
 // directions, and takes the passages that the paths rest on, in the order in which they
-// come. Beside it stands BM25 over the same passages. "As written" takes names as they are
+// come. Beside it is BM25 over the same passages. "As written" takes names as they are
 // spelled; "normalised" is what the kernel does; "with aliases" adds the aliases that
 // normalize.Suggest is surest of. It also asks five kinds of question that are made from the
 // triples themselves. It reports what comes out, and has no bound.

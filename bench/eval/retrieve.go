@@ -24,7 +24,7 @@ type system struct {
 	rank func(ctx context.Context, q string) ([]int, error)
 }
 
-// supporting measures which share of the supporting passages stands among the first ones.
+// supporting measures which share of the supporting passages is among the first ones.
 func supporting(ctx context.Context, c *corpus, systems []system) error {
 	depths := []int{2, 5, 10, 20, 100}
 	header := table.Row{"supporting passages found among the first"}
@@ -95,7 +95,7 @@ func (x *index) passages(ctx context.Context, q string) ([]int, error) {
 	return ranked, nil
 }
 
-// mentioned gives the entities that a text names: of the runs of words that are names, the
+// mentioned returns the entities that a text names: of the runs of words that are names, the
 // longest, which do not overlap.
 func (x *index) mentioned(text string) []string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '?' || r == ',' })
@@ -236,7 +236,7 @@ func respelled(name string) string {
 	return " " + strings.ReplaceAll(strings.ToLower(name), ".", "") + " "
 }
 
-// stored gives the entity that a name stands for, if there is one.
+// stored returns the entity that a name stands for, if there is one.
 func (x *index) stored(ctx context.Context, name string) (string, bool, error) {
 	stored, err := normalize.Name(x.spell(name))
 	if err != nil {

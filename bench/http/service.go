@@ -206,7 +206,7 @@ func turnID(conversation, n int) string {
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", conversation+1, n+1)
 }
 
-// line gives the nth turn of a conversation.
+// line returns the nth turn of a conversation.
 func line(conversation, n int) []byte {
 	parents := []map[string]string{}
 	if n > 0 {
@@ -251,7 +251,7 @@ func (s *service) fill() error {
 	return err
 }
 
-// claim gives the body of a verification that holds.
+// claim returns the body of a verification that holds.
 func (s *service) claim() ([]byte, error) {
 	data, err := s.ask("POST", "/api/slice", "application/json", []byte(`{"anchor":"`+s.anchors[0]+`"}`))
 	if err != nil {

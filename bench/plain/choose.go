@@ -55,7 +55,7 @@ func choose(ctx context.Context, r Reader, anchor dag.TurnID, p policy.SlicePoli
 	return picked, nil
 }
 
-// firstOf gives the siblings that rank among the first.
+// firstOf returns the siblings that rank among the first.
 func firstOf(siblings []Turn, most int, s *policy.Scorer, distance int) []Turn {
 	if len(siblings) <= most {
 		return siblings

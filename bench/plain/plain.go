@@ -1,5 +1,5 @@
 // Package plain is what a user would write instead of the kernel: the turns and edges
-// in two tables of a database, and the selection in the program. It gives the same turns
+// in two tables of a database, and the selection in the program. It returns the same turns
 // as the kernel does, in the same order, and nothing more: it hashes, signs and records
 // nothing.
 //
@@ -30,11 +30,11 @@ type Turn struct {
 // A Reader answers what selection asks of one turn. Each method gives a turn once, in
 // any order.
 type Reader interface {
-	// Turn gives one turn, or ErrUnknown.
+	// Turn returns one turn, or ErrUnknown.
 	Turn(ctx context.Context, id dag.TurnID) (Turn, error)
 	Parents(ctx context.Context, of dag.TurnID) ([]Turn, error)
 	Children(ctx context.Context, of dag.TurnID) ([]Turn, error)
-	// Siblings gives the other children of a turn's parents.
+	// Siblings returns the other children of a turn's parents.
 	Siblings(ctx context.Context, of dag.TurnID) ([]Turn, error)
 }
 
@@ -48,11 +48,11 @@ type Edge struct{ Parent, Child dag.TurnID }
 type Database interface {
 	Reader
 
-	// Near gives up to bound turns around a turn, breadth first, and every edge that
+	// Near returns up to bound turns around a turn, breadth first, and every edge that
 	// begins or ends at one of them. One query.
 	Near(ctx context.Context, anchor dag.TurnID, bound int) ([]Turn, []Edge, error)
 
-	// Texts gives the text of turns. One query.
+	// Texts returns the text of turns. One query.
 	Texts(ctx context.Context, ids []dag.TurnID) (map[dag.TurnID]string, error)
 
 	// Load inserts turns with their edges, in one transaction.
@@ -61,7 +61,7 @@ type Database interface {
 	// Settle does what the database would do by itself some minutes after a load.
 	Settle(ctx context.Context) error
 
-	// Tenant gives the same database for another tenant. Closing it closes both.
+	// Tenant returns the same database for another tenant. Closing it closes both.
 	Tenant(name dag.Tenant) Database
 
 	Close() error

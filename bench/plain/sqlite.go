@@ -240,5 +240,5 @@ func (s *sqlite) Load(ctx context.Context, drafts []dag.Draft) (err error) {
 }
 
 // Settle does nothing: the statements say in which order to read, and a file is not
-// cleaned up behind its writers.
+// cleaned up after its writers.
 func (s *sqlite) Settle(context.Context) error { return nil }

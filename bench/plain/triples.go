@@ -20,7 +20,7 @@ type Triple struct {
 // Triples is one table with an index for each direction.
 type Triples interface {
 	Load(ctx context.Context, list []Triple) error
-	// Hop gives up to limit triples at either end of which one of the names stands, the
+	// Hop returns up to limit triples at either end of which one of the names is, the
 	// surest first.
 	Hop(ctx context.Context, names []string, limit int) ([]Triple, error)
 	Close() error

@@ -120,7 +120,7 @@ func writeOn(ctx context.Context, k *kernel.Kernel, s store.Store) error {
 	}
 }
 
-// compareBackup compares a backup with the store that it is of, and gives the number of
+// compareBackup compares a backup with the store that it is of, and returns the number of
 // its issued slices.
 func compareBackup(t *testing.T, over func(store.Store) *kernel.Kernel, s store.Store, file string, result *storage.BackupJSON) (issued int) {
 	t.Helper()

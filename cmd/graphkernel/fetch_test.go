@@ -222,7 +222,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// newKey gives a private key that is always the same.
+// newKey returns a private key that is always the same.
 func newKey(n byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, ed25519.SeedSize))
 }

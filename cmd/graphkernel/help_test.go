@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/help.txt anew")
 
-// testApp gives an app with a home folder of its own and no input, whose clock
-// stands still.
+// testApp returns an app with a home folder of its own and no input, whose clock
+// does not move.
 func testApp() *cli.App {
 	env := map[string]string{"HOME": "/home/user"}
 	return &cli.App{

@@ -82,7 +82,7 @@ func (j *journey) slice() (bundle []byte, id string) {
 	return bundle, b.Provenance.SliceID
 }
 
-// issued gives a slice that the administrator asked for.
+// issued returns a slice that the administrator asked for.
 func (j *journey) issued() (bundle []byte, id string) {
 	mine := j.key
 	j.key = j.admin

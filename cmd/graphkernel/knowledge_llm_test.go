@@ -21,7 +21,7 @@ import (
 	"github.com/graphkernel/graphkernel/ingest/llm"
 )
 
-// A model stands in for one. It is sure that every turn that says "X uses Y" is right, and that
+// A model is in for one. It is sure that every turn that says "X uses Y" is right, and that
 // a turn it was not shown says more.
 type standInModel struct {
 	*httptest.Server
@@ -127,7 +127,7 @@ func (s *llmStore) add(from int, contents ...string) {
 	s.run(cli.ExitOK, "import", file)
 }
 
-// run gives the object that a command prints, and what it says beside it.
+// run returns the object that a command prints, and what it says beside it.
 func (s *llmStore) run(code int, args ...string) (object map[string]any, messages string) {
 	s.t.Helper()
 	return s.runAs(testApp(), code, args...)
@@ -168,7 +168,7 @@ func (s *llmStore) want(object map[string]any, members map[string]any) {
 	}
 }
 
-// turn gives what show says of a turn.
+// turn returns what show says of a turn.
 func (s *llmStore) turn(id string) map[string]any {
 	s.t.Helper()
 	object, _ := s.run(cli.ExitOK, "show", id)
@@ -377,7 +377,7 @@ func TestAskErased(t *testing.T) {
 		t.Errorf("a turn that was erased meanwhile was shown: %q", m.shown)
 	}
 
-	// Whoever erases what was shown is told what keeps it.
+	// Anyone who erases what was shown is told what keeps it.
 	erased, _ := s.run(cli.ExitOK, "erase", askedTurn(len(contents)), "--reason", "a secret")
 	keeps, _ := erased["shown_in"].([]any)
 	if len(keeps) != 2 {

@@ -76,7 +76,7 @@ func TestWithoutPassword(t *testing.T) {
 	}
 }
 
-// TestNoPasswordPrinted gives each of these names to the commands that take one, and looks
+// TestNoPasswordPrinted returns each of these names to the commands that take one, and looks
 // at all that they print. Nothing listens at the hosts.
 func TestNoPasswordPrinted(t *testing.T) {
 	for _, c := range secretNames {

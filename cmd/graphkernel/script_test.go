@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 //	gk CODE ARG...         run graphkernel and require its exit code
 //	json [PATH=VALUE]...   require values in the JSON that gk printed; PATH alone must be absent
 //	getjson NAME PATH      put such a value into the environment
-//	edit FILE OLD NEW      replace what stands in a file exactly once
+//	edit FILE OLD NEW      replace what is in a file exactly once
 //	plain stdout|stderr    require that nothing in it acts on a terminal
 //	database NAME          put the URL of a new PostgreSQL database into the environment
 //

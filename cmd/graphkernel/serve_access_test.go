@@ -25,7 +25,7 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jwt"
 )
 
-// writeCert writes a certificate of its own for loopback and gives what trusts it.
+// writeCert writes a certificate of its own for loopback and returns what trusts it.
 func writeCert(t *testing.T, folder string, serial int64) *x509.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -40,7 +40,7 @@ func (s *served) fetch(path, key string) (int, []byte) {
 	return a.StatusCode, body
 }
 
-// identified makes a folder with a keyring and an identity, and gives what is shown of it.
+// identified makes a folder with a keyring and an identity, and returns what is shown of it.
 func identified(t *testing.T, name string) (folder string, shown signing.IdentityJSON) {
 	t.Helper()
 	folder = t.TempDir()
@@ -128,7 +128,7 @@ func (s *served) until(what string, is func() bool) {
 	}
 }
 
-// mustWitness gives the key of a witness that is nowhere.
+// mustWitness returns the key of a witness that is nowhere.
 func mustWitness(t *testing.T) string {
 	_, shown := identified(t, "gone.example")
 	return shown.Witness

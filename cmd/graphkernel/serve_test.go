@@ -62,7 +62,7 @@ func (b *safeBuffer) Bytes() []byte {
 
 func (b *safeBuffer) String() string { return string(b.Bytes()) }
 
-// gkEnv gives a process an environment of its own.
+// gkEnv returns a process an environment of its own.
 func gkEnv(folder string) []string {
 	return append(os.Environ(), "HOME="+folder, "XDG_DATA_HOME="+folder, "XDG_CONFIG_HOME="+folder, "GORACE=atexit_sleep_ms=0")
 }
@@ -473,7 +473,7 @@ func cut2(t *testing.T, s *served, key string) []byte {
 }
 
 // TestServeCurl runs the curl lines of the contract, which /docs shows, in a shell
-// against the program, each as it stands.
+// against the program, each as it is.
 func TestServeCurl(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"bash", "curl", "python3"} {

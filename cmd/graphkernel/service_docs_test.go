@@ -33,7 +33,7 @@ func serviceDoc(t *testing.T) string {
 	return string(doc)
 }
 
-// docTable gives the rows below the table's head that begins so, each split at its
+// docTable returns the rows below the table's head that begins so, each split at its
 // bars, without backquotes.
 func docTable(t *testing.T, doc, head string) [][]string {
 	t.Helper()
@@ -234,7 +234,7 @@ func TestServiceDocsInterface(t *testing.T) {
 	s.stop()
 }
 
-// describedOf gives the metrics of the program's own, with their labels.
+// describedOf returns the metrics of the program's own, with their labels.
 func describedOf(t *testing.T) map[string][]string {
 	t.Helper()
 	o, _, err := service.NewObservers(t.Context(), &service.Service{Exporter: "none"}, nil)
@@ -322,7 +322,7 @@ func TestServiceDocsConfig(t *testing.T) {
 	}
 }
 
-// firstCells gives the first cells of each row up to one, in one text.
+// firstCells returns the first cells of each row up to one, in one text.
 func firstCells(rows [][]string, to int) []string {
 	list := make([]string, len(rows))
 	for i, row := range rows {

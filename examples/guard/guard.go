@@ -18,7 +18,7 @@ type ToolCall struct {
 	Target string
 }
 
-// String gives the words by which a turn asks for the call. An agent with structured
+// String returns the words by which a turn asks for the call. An agent with structured
 // tool calls would compare those.
 func (c ToolCall) String() string { return c.Tool + " " + c.Target }
 
@@ -46,7 +46,7 @@ func runTool(workspace *os.Root, v client.Verified, call ToolCall) error {
 	return workspace.RemoveAll(call.Target)
 }
 
-// whoAsked gives the role of the first turn, of the anchor and those that led to it,
+// whoAsked returns the role of the first turn, of the anchor and those that led to it,
 // that asks for the call. The first: an assistant that repeats what a tool's result has
 // told it to do does not make the request its own. A turn without text may have been the
 // first.
@@ -64,7 +64,7 @@ func whoAsked(v client.Verified, call ToolCall) (dag.Role, error) {
 	return 0, fmt.Errorf("no turn that led here asks to %q", call)
 }
 
-// requests gives what a text asks for: each line that begins with an arrow.
+// requests returns what a text asks for: each line that begins with an arrow.
 func requests(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		if request, ok := strings.CutPrefix(strings.TrimSpace(line), "-> "); ok {
@@ -74,7 +74,7 @@ func requests(text string) (list []string) {
 	return list
 }
 
-// ancestors gives a turn and all that it continues from, as far as the evidence goes.
+// ancestors returns a turn and all that it continues from, as far as the evidence goes.
 func ancestors(edges []dag.Edge, of dag.TurnID) map[dag.TurnID]bool {
 	parents := map[dag.TurnID][]dag.TurnID{}
 	for _, e := range edges {

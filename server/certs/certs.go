@@ -31,7 +31,7 @@ const maxFile = 1 << 20
 const widest = 0o640
 
 // A Reloader holds a certificate and the files that the next one comes from. It is
-// safe for use by many goroutines, but for Watch, which one at a time may run.
+// safe for use by many goroutines, except for Watch, which one at a time may run.
 type Reloader struct {
 	certFile, keyFile string
 	log               *slog.Logger
@@ -51,9 +51,9 @@ func Open(certFile, keyFile string, log *slog.Logger) (*Reloader, error) {
 	return r, nil
 }
 
-// TLSConfig gives a server's configuration: TLS 1.2 at least, HTTP/2 and HTTP/1.1,
+// TLSConfig returns a server's configuration: TLS 1.2 at least, HTTP/2 and HTTP/1.1,
 // and for each handshake the certificate that is current then. Connections that
-// stand keep theirs.
+// are keep theirs.
 func (r *Reloader) TLSConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,

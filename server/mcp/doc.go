@@ -7,7 +7,7 @@
 //	s := mcp.New(k, mcp.Options{Log: log})
 //	err := s.ServeStdio(ctx, access.Identity{Tenant: "default", Role: access.Agent}, os.Stdin, os.Stdout)
 //
-// Whoever asks has an identity before the first message: over stdio the program that
+// Anyone who asks has an identity before the first message: over stdio the program that
 // starts the server gives it, over HTTP the server around Handler has authenticated
 // the request. The tenant is the identity's and comes from nowhere else. A tool that
 // its role does not permit is not listed, and a call of it is refused.

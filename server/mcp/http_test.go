@@ -74,7 +74,7 @@ func connected(t *testing.T, web *httptest.Server, who string) *sdk.ClientSessio
 	return c
 }
 
-// post sends a message and gives the status and the body.
+// post sends a message and returns the status and the body.
 func post(t *testing.T, web *httptest.Server, who, session, body string, header ...string) (int, string, http.Header) {
 	t.Helper()
 	return send(t, web, http.MethodPost, who, session, body, header...)

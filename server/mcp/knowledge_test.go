@@ -27,7 +27,7 @@ func facts(list ...map[string]any) map[string]any {
 	return map[string]any{"facts": append([]map[string]any{}, list...)}
 }
 
-// asserts asserts facts and gives their statements.
+// asserts asserts facts and returns their statements.
 func asserts(t testing.TB, c *sdk.ClientSession, list ...map[string]any) (ids []string) {
 	t.Helper()
 	_, r := must(t, c, "knowledge_assert", facts(list...))

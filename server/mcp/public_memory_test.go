@@ -16,7 +16,7 @@ import (
 )
 
 // TestPublicMemory makes the same calls to the public memory server and to this one. The answers
-// are the same but for what docs/mcp.md lists. .ci/conformance installs the server and names it in
+// are the same except for what docs/mcp.md lists. .ci/conformance installs the server and names it in
 // the environment:
 //
 //	MCP_MEMORY="NODE INDEX.js" go test ./server/mcp -run TestPublicMemory -v

@@ -23,7 +23,7 @@ import (
 )
 
 // Options say how a server serves. The zero of each field is the default that
-// stands beside it.
+// is beside it.
 type Options struct {
 	Log     *slog.Logger // gets what callers are not told; nil: nobody does
 	Version string       // of the program, which clients show; "dev"

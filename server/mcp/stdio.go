@@ -177,7 +177,7 @@ func (c *lineConn) ask(id jsonrpc.ID) bool {
 	return true
 }
 
-// drain waits until every call is answered, and gives the end of the input.
+// drain waits until every call is answered, and returns the end of the input.
 func (c *lineConn) drain(ctx context.Context) error {
 	for {
 		c.mu.Lock()

@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 )
 
-// rpc is a message as it stands on the wire.
+// rpc is a message as it is on the wire.
 type rpc struct {
 	ID     any             `json:"id"`
 	Method string          `json:"method"`
@@ -36,7 +36,7 @@ const (
 	listTools   = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 )
 
-// raw opens a server over pipes and gives both ends, past the handshake.
+// raw opens a server over pipes and returns both ends, past the handshake.
 func raw(t *testing.T, s *Server) (in io.Writer, out *bufio.Reader, end func() error) {
 	t.Helper()
 	toServer, fromClient := io.Pipe()

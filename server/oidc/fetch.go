@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	pause     = 10 * time.Second // at least, between two fetches, whoever asks
+	pause     = 10 * time.Second // at least, between two fetches, anyone who asks
 	fetchTime = 10 * time.Second // at most, of one
 	maxSet    = 1 << 20          // bytes of a key set
 )
@@ -38,7 +38,7 @@ func open(where string, client *http.Client) (from source, local bool, err error
 		own = *client
 	}
 	own.Jar = nil
-	// Whoever may redirect us may also send us to plain HTTP, or inside our network.
+	// Anyone who may redirect us may also send us to plain HTTP, or inside our network.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return func(ctx context.Context) ([]byte, error) { return get(ctx, &own, u.String()) }, false, nil
 }
@@ -92,7 +92,7 @@ func readAtMost(r io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// key gives the key of a kid. One that is not known, and a set that is too old, have
+// key returns the key of a kid. One that is not known, and a set that is too old, have
 // the keys fetched, unless they were within the last pause: invented kids cannot make
 // us ask the issuer more often than that.
 func (i *Issuer) key(ctx context.Context, kid string) (key, error) {

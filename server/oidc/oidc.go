@@ -1,5 +1,5 @@
 // Package oidc takes JWTs of one OpenID Connect issuer where an API key could
-// stand, and says whose they are. It owns the form of a token, the checks on its
+// are, and says whose they are. It owns the form of a token, the checks on its
 // claims, and the issuer's keys.
 //
 // A token is a compact JWS (RFC 7515) whose payload says at least
@@ -57,7 +57,7 @@ type Config struct {
 	RoleClaim   string // "": role
 
 	Refresh  time.Duration // how old the keys may get before they are fetched again; 0: 10 min
-	MaxStale time.Duration // how old they may get when that fails; then no token stands; 0: 6 h
+	MaxStale time.Duration // how old they may get when that fails; then no token is accepted; 0: 6 h
 
 	Clock  func() time.Time // required
 	Log    *slog.Logger     // required
@@ -152,7 +152,7 @@ func (i *Issuer) Authenticate(ctx context.Context, bearer string) (access.Identi
 	return who, nil
 }
 
-// refuse gives the error of a token that does not stand.
+// refuse returns the error of a token that is not accepted.
 func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: the JWT is not accepted: %s", access.ErrKey, fmt.Sprintf(format, args...))
 }

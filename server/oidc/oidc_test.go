@@ -70,7 +70,7 @@ var fitting = map[string][]string{
 	"rsa": {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}, "p256": {"ES256"}, "p384": {"ES384"}, "p521": {"ES512"}, "ed": {"EdDSA"},
 }
 
-// published gives a key as an issuer publishes it, with more members or other ones.
+// published returns a key as an issuer publishes it, with more members or other ones.
 func published(t testing.TB, kid string, more map[string]any) map[string]any {
 	t.Helper()
 	if kid == "small" { // which jwk would not import
@@ -139,7 +139,7 @@ func (p *publisher) fails() {
 	p.does(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 }
 
-// A clock stands still until it is set.
+// A clock does not move until it is set.
 type clock struct{ nanos atomic.Int64 }
 
 func (c *clock) now() time.Time          { return start.Add(time.Duration(c.nanos.Load())) }
@@ -180,7 +180,7 @@ func newFixture(t testing.TB, set []byte, change func(*oidc.Config)) *fixture {
 
 type object = map[string]any
 
-// claims gives good claims with some changed; a nil takes one out.
+// claims returns good claims with some changed; a nil takes one out.
 func claims(change object) object {
 	c := object{"iss": issuer, "aud": audience, "sub": "ci", "exp": start.Unix() + 300, "tenant": "acme", "role": "agent"}
 	for name, v := range change {
@@ -257,8 +257,8 @@ func accepted(t *testing.T, name string, i *oidc.Issuer, bearer string) {
 	}
 }
 
-// TestAlgorithms signs with every algorithm and names every key: a token stands only
-// when the two belong together and to whoever signed.
+// TestAlgorithms signs with every algorithm and names every key: a token is only
+// when the two belong together and to anyone who signed.
 func TestAlgorithms(t *testing.T) {
 	f := newFixture(t, allKeys(t), nil)
 	stood, fell := 0, 0
@@ -426,7 +426,7 @@ func TestClaims(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change object
-		reason string // "": it stands
+		reason string // "": it is accepted
 	}{
 		{"nothing", nil, ""},
 		{"another iss", object{"iss": issuer + "/"}, "iss is not"},
@@ -757,7 +757,7 @@ func TestBadSets(t *testing.T) {
 	}
 }
 
-// TestLateIssuer starts while the issuer is down: nothing stands, and then it does.
+// TestLateIssuer starts while the issuer is down: nothing is accepted, and then it is.
 func TestLateIssuer(t *testing.T) {
 	p := newPublisher(t, nil)
 	p.does(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
@@ -896,7 +896,7 @@ func TestEither(t *testing.T) {
 	}
 }
 
-// FuzzAuthenticate makes sure that nothing stands but what was signed, and that every
+// FuzzAuthenticate makes sure that nothing is but what was signed, and that every
 // other text is its sender's fault and is not repeated.
 func FuzzAuthenticate(f *testing.F) {
 	i := newFixture(f, setOf(f, published(f, "ed", nil), published(f, "rsa", nil)), nil)

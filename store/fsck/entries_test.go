@@ -369,7 +369,7 @@ func TestHistoryCannotBeAsked(t *testing.T) {
 	}
 }
 
-// TestManyTerms gives a name more edges than are asked for at once, in both directions, and a
+// TestManyTerms returns a name more edges than are asked for at once, in both directions, and a
 // statement more acts, versions of one statement and of one belief among them.
 func TestManyTerms(t *testing.T) {
 	ctx := t.Context()

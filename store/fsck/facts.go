@@ -76,7 +76,7 @@ type aliasTable struct {
 	table *normalize.Table
 }
 
-// aliasesAsOf gives the alias table as of a number. Slices were mostly issued in the order of
+// aliasesAsOf returns the alias table as of a number. Slices were mostly issued in the order of
 // their numbers, so the last table is gone on with if it can be.
 func (c *checker) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 	a := c.table

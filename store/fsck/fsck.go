@@ -1,5 +1,5 @@
 // Package fsck checks a store: it derives anew everything that can be derived from
-// what a store says, and compares. It is the checker behind "graphkernel fsck", and
+// what a store says, and compares. It is the checker after "graphkernel fsck", and
 // the one that tests run after faults.
 //
 // It works through the storage contract alone, so on every back end, and may run
@@ -94,7 +94,7 @@ type Report struct {
 // OK says that nothing was found.
 func (r *Report) OK() bool { return r.Found == 0 }
 
-// Err gives the first finding as an error, nil if there is none.
+// Err returns the first finding as an error, nil if there is none.
 func (r *Report) Err() error {
 	switch r.Found {
 	case 0:
@@ -256,7 +256,7 @@ func (c *checker) find(where, rule, format string, args ...any) {
 	}
 }
 
-// unreadable makes a finding of what a store cannot read, and gives back what only
+// unreadable makes a finding of what a store cannot read, and returns back what only
 // says that the store cannot be asked now.
 func (c *checker) unreadable(where string, err error) error { return c.cannot(where, "readable", err) }
 
@@ -268,7 +268,7 @@ func (c *checker) cannot(where, rule string, err error) error {
 	return nil
 }
 
-// passing gives an error if it says only that the store cannot be asked now.
+// passing returns an error if it says only that the store cannot be asked now.
 func (c *checker) passing(err error) error {
 	for _, passing := range []error{
 		context.Canceled, context.DeadlineExceeded,

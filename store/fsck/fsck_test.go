@@ -553,7 +553,7 @@ func TestScannedLeaf(t *testing.T) {
 	}
 }
 
-// TestNames gives more turns names than are asked for at once, and damages three.
+// TestNames returns more turns names than are asked for at once, and damages three.
 func TestNames(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "store.db")

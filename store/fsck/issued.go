@@ -117,7 +117,7 @@ func (c *checker) issuedByID(ids map[slice.SliceID]recorded, last uint64) error 
 	return nil
 }
 
-// registeredFor gives a registry that has the policies of some slices. One that was
+// registeredFor returns a registry that has the policies of some slices. One that was
 // registered during the check is in no registry that was read before its slices were:
 // then it is read once more.
 func (c *checker) registeredFor(page []store.Issued, registry policy.Registry) (policy.Registry, error) {

@@ -159,7 +159,7 @@ func (c *checker) indexes(first uint64, page []history.Entry) error {
 	return nil
 }
 
-// beyondLedger makes sure that nothing stands behind the last leaf but what was appended
+// beyondLedger makes sure that nothing follows the last leaf but what was appended
 // meanwhile.
 func (c *checker) beyondLedger(size uint64) error {
 	var where []string

@@ -60,7 +60,7 @@ func (n *numbering) taken(seq dag.Seq) {
 	n.next = max(n.next, seq+1)
 }
 
-// turn gives the next turn's number; one that is none if there is no more.
+// turn returns the next turn's number; one that is none if there is no more.
 func (n *numbering) turn() dag.Seq {
 	if int(n.turns) == n.c.len() {
 		return dag.MaxSeq + 1

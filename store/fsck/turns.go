@@ -63,13 +63,13 @@ func (h *turnRecord) lookup(id dag.TurnID) (uint32, bool) {
 	return h.byID[at], true
 }
 
-// of gives a conversation's turns, by Seq.
+// of returns a conversation's turns, by Seq.
 func (h *turnRecord) of(conv uint32) []uint32 {
 	c := &h.conversations[conv]
 	return h.byConv[c.begin : c.begin+uint32(c.Turns)]
 }
 
-// settle sorts what the scan brought, and lets go of the map.
+// settle sorts what the scan brought, and releases the map.
 func (h *turnRecord) settle() {
 	n := h.len()
 	h.byID, h.byConv = make([]uint32, n), make([]uint32, n)

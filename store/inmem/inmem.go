@@ -99,7 +99,7 @@ func Open(d *Disk, o Options) *Store {
 	return &Store{disk: d, step: o.Step, heals: o.Heals, rand: rand.New(rand.NewPCG(o.Seed, 0))}
 }
 
-// Epoch gives 0: nobody else's data take the place of these.
+// Epoch returns 0: nobody else's data take the place of these.
 func (s *Store) Epoch() uint64 { return 0 }
 
 // Close makes every later call fail. The disk keeps its data.

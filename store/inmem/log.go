@@ -17,7 +17,7 @@ type log struct {
 	tree   ledger.Tree
 	leaves []history.Entry
 	hashes [levels][]ledger.Hash
-	index  map[ledger.Hash]uint64 // where a leaf stands, by its hash
+	index  map[ledger.Hash]uint64 // where a leaf is, by its hash
 }
 
 // levels is how many levels of hashes the greatest ledger has.
@@ -32,7 +32,7 @@ type growth struct {
 	leaves []history.Entry
 	nodes  []ledger.Node
 	index  map[ledger.Hash]uint64 // of the new leaves
-	at     []uint64               // where each of the leaves stands that were asked for
+	at     []uint64               // where each of the leaves is that were asked for
 }
 
 // plan says how leaves are appended, those that are not there yet, and changes nothing.
@@ -91,7 +91,7 @@ func (l *log) grow(g growth) {
 	maps.Copy(l.index, g.index)
 }
 
-// Log gives the ledger's right edge.
+// Log returns the ledger's right edge.
 func (s *Store) Log(ctx context.Context, name dag.Tenant) (ledger.Tree, error) {
 	if err := s.enter(ctx); err != nil {
 		return ledger.Tree{}, err
@@ -100,7 +100,7 @@ func (s *Store) Log(ctx context.Context, name dag.Tenant) (ledger.Tree, error) {
 	return s.disk.tenant(name).tree, nil
 }
 
-// LogHashes gives up to 4096 hashes of a level, from an index on.
+// LogHashes returns up to 4096 hashes of a level, from an index on.
 func (s *Store) LogHashes(ctx context.Context, name dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error) {
 	if level < 0 || level >= levels {
 		return nil, fmt.Errorf("inmem: %w: level %d of a ledger, want 0 to %d", dag.ErrForm, level, levels-1)

@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Head gives the tenant's newest sequence number.
+// Head returns the tenant's newest sequence number.
 func (s *Store) Head(ctx context.Context, name dag.Tenant) (dag.Seq, error) {
 	if err := s.enter(ctx); err != nil {
 		return 0, err
@@ -36,7 +36,7 @@ func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) ([]dag
 	return list[:min(len(list), max(limit, 0))], nil
 }
 
-// Turns gives records in an order that depends on the seed.
+// Turns returns records in an order that depends on the seed.
 func (s *Store) Turns(ctx context.Context, name dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (s *Store) Turns(ctx context.Context, name dag.Tenant, ids []dag.TurnID) ([
 	return found, nil
 }
 
-// Placed gives records in an order that depends on the seed.
+// Placed returns records in an order that depends on the seed.
 func (s *Store) Placed(ctx context.Context, name dag.Tenant, places []store.Place) ([]store.Record, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Store) Placed(ctx context.Context, name dag.Tenant, places []store.Plac
 	return found, nil
 }
 
-// Segment gives what a reader lacks of some conversations.
+// Segment returns what a reader lacks of some conversations.
 func (s *Store) Segment(ctx context.Context, name dag.Tenant, parts []store.Part) (store.Segment, error) {
 	if err := s.enter(ctx); err != nil {
 		return store.Segment{}, err
@@ -112,7 +112,7 @@ type outgoing struct {
 	dag.Link
 }
 
-// links gives the edges of a turn that come from other conversations, by
+// links returns the edges of a turn that come from other conversations, by
 // ascending parent.
 func links(r *store.Record) (out []outgoing) {
 	for _, p := range r.Parents {
@@ -124,7 +124,7 @@ func links(r *store.Record) (out []outgoing) {
 	return out
 }
 
-// Scan gives records by ascending number. Each is spoiled after fn has returned.
+// Scan returns records by ascending number. Each is spoiled after fn has returned.
 func (s *Store) Scan(ctx context.Context, name dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
 	head, err := s.Head(ctx, name)
 	if err != nil {
@@ -163,12 +163,12 @@ func (s *Store) next(ctx context.Context, name dag.Tenant, after, head dag.Seq, 
 	return nil, nil
 }
 
-// Match gives the ids that begin with a prefix.
+// Match returns the ids that begin with a prefix.
 func (s *Store) Match(ctx context.Context, name dag.Tenant, prefix string, limit int) ([]dag.TurnID, error) {
 	return s.find(ctx, name, limit, func(r *store.Record) bool { return strings.HasPrefix(r.Turn.ID.String(), prefix) })
 }
 
-// External gives the ids of the turns that another system calls by a name.
+// External returns the ids of the turns that another system calls by a name.
 func (s *Store) External(ctx context.Context, name dag.Tenant, external string, limit int) ([]dag.TurnID, error) {
 	return s.find(ctx, name, limit, func(r *store.Record) bool { return external != "" && r.External == external })
 }
@@ -230,7 +230,7 @@ func (s *Store) Events(ctx context.Context, name dag.Tenant, after dag.Seq, limi
 	return list, nil
 }
 
-// IssuedByID gives the records of a slice id.
+// IssuedByID returns the records of a slice id.
 func (s *Store) IssuedByID(ctx context.Context, name dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
 	return s.listIssued(ctx, name, func(i *store.Issued, _ int) bool { return i.Provenance.SliceID == id })
 }

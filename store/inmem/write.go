@@ -95,7 +95,7 @@ func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretc
 	}, grown.steps("turns", "bodies", "events", "head")...)
 }
 
-// known gives what planning a write asks for.
+// known returns what planning a write asks for.
 func (t *tenant) known(arriving, beyond []dag.TurnID) store.Known {
 	k := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
 	for _, id := range arriving {

@@ -1,6 +1,6 @@
 // Package observed wraps a store so that somebody may watch its calls: how long they
 // take, whether they fail, which request they belong to. It knows no metrics and no
-// spans; whoever wires a program brings those.
+// spans; anyone who wires a program brings those.
 package observed
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 // A Hook is called before each call with its name, and what it returns is called
-// behind it with the error. The call gets the hook's context. A scan counts as one
+// after it with the error. The call gets the hook's context. A scan counts as one
 // call, with everything that its function does.
 type Hook func(ctx context.Context, call string) (context.Context, func(error))
 

@@ -10,5 +10,5 @@
 //
 // The forms are the same in every back end, and part of the schema: another form
 // needs a migration. Reading checks sizes, since a file can be damaged, and leaves it to
-// whoever asks for more to derive the leaves anew.
+// anyone who asks for more to derive the leaves anew.
 package packed

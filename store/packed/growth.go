@@ -39,7 +39,7 @@ type Outgoing struct {
 	dag.Link
 }
 
-// Links gives the edges of records into other conversations than their parents'.
+// Links returns the edges of records into other conversations than their parents'.
 func Links(records []store.Record) (links []Outgoing) {
 	for i := range records {
 		r := &records[i]

@@ -13,7 +13,7 @@ import (
 // Somebody can make leaves of one prefix, so who finds one compares the whole hash.
 func LeafPrefix(h ledger.Hash) int64 { return int64(binary.BigEndian.Uint64(h[:8])) }
 
-// CheckLeaves reports the first leaf that cannot stand in a ledger, and gives those that say
+// CheckLeaves reports the first leaf that cannot be in a ledger, and returns those that say
 // that a bundle was handed out: the bundle's record may lead to such a leaf already.
 func CheckLeaves(leaves [][]byte) ([]*ledger.SliceLeaf, error) {
 	var issued []*ledger.SliceLeaf
@@ -39,14 +39,14 @@ func IssuedIn(leaf []byte) []*ledger.SliceLeaf {
 }
 
 // Leads reports whether a leaf leads to its record: the leaf of a slice of turns says which
-// that is. Where the leaf of one of facts stands the index says.
+// that is. Where the leaf of one of facts is the index says.
 func Leads(i *store.Issued) bool { return i.Question == "" }
 
 // Always has the index lead to every leaf.
 func Always(int) bool { return true }
 
-// Unlogged gives the leaves, by their hashes, that a ledger of a size lacks, each once,
-// and where all of them stand when those are appended. Stands tells where those are that
+// Unlogged returns the leaves, by their hashes, that a ledger of a size lacks, each once,
+// and where all of them are when those are appended. Stands tells where those are that
 // it has, and in the end the others, too.
 func Unlogged(hashes []ledger.Hash, stands map[ledger.Hash]uint64, size uint64) (fresh []int, at []uint64) {
 	at = make([]uint64, len(hashes))

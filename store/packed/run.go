@@ -31,10 +31,10 @@ type NewTurn struct {
 	Skeleton []byte // packed
 }
 
-// runPrefix stands before each skeleton in a run: its sequence number and its size.
+// runPrefix precedes each skeleton in a run: its sequence number and its size.
 const runPrefix = 8 + 4
 
-// Extend gives the runs that hold what r holds and then the new turns.
+// Extend returns the runs that hold what r holds and then the new turns.
 func (r Run) Extend(fresh []NewTurn) []Run {
 	var full []Run
 	for _, t := range fresh {
@@ -73,7 +73,7 @@ func EachSkeleton(packed []byte, after dag.Seq, fn func(dag.Skeleton) error) err
 	return nil
 }
 
-// Read gives the skeletons of a packed run of a conversation that are numbered
+// Read returns the skeletons of a packed run of a conversation that are numbered
 // above after and up to most.
 func Read(packed []byte, conversation dag.ConversationID, after, most dag.Seq) ([]dag.Skeleton, error) {
 	run := make([]dag.Skeleton, 0, len(packed)/(runPrefix+skeletonSize+parentSize)+1)
@@ -112,7 +112,7 @@ func Join(conversation dag.ConversationID, runs []Run) Run {
 	return joined
 }
 
-// Until gives what a run holds up to a number.
+// Until returns what a run holds up to a number.
 func Until(r Run, most dag.Seq) (Run, error) {
 	kept := Run{Conversation: r.Conversation}
 	rest := r.Packed

@@ -37,7 +37,7 @@ func Kept(r *store.Record) []byte {
 	return b
 }
 
-// Skeleton gives the packed skeleton within what Kept packed.
+// Skeleton returns the packed skeleton within what Kept packed.
 func Skeleton(kept []byte) []byte { return kept[keptPrefix:] }
 
 // ReadKept fills all but Seq and the body.
@@ -58,7 +58,7 @@ func ReadKept(r *store.Record, b []byte) error {
 }
 
 // readSkeleton fills all but Seq and Conversation. It copies. The parents are
-// put behind those in room, if there is any.
+// put after those in room, if there is any.
 func readSkeleton(s *dag.Skeleton, b []byte, room *[]dag.SkeletonParent) error {
 	if len(b) < skeletonSize || (len(b)-skeletonSize)%parentSize != 0 {
 		return fmt.Errorf("the skeleton of turn %d has %d bytes; the store is damaged", s.Seq, len(b))
@@ -89,7 +89,7 @@ func readSkeleton(s *dag.Skeleton, b []byte, room *[]dag.SkeletonParent) error {
 	return nil
 }
 
-// Link packs an edge into another conversation, but for its sequence number.
+// Link packs an edge into another conversation, except for its sequence number.
 func Link(l *dag.Link) []byte {
 	b := make([]byte, 0, linkSize)
 	b = append(b, l.Parent[:]...)
@@ -108,11 +108,11 @@ func ReadLink(l *dag.Link, b []byte) error {
 	return nil
 }
 
-// withheld stands in the column of the salt if a turn's body never came. A body that is gone since
+// withheld is in the column of the salt if a turn's body never came. A body that is gone since
 // leaves no salt, so that what an erasure does not explain can be told.
 var withheld = []byte{0}
 
-// Salt returns what stands in the column of a record's salt; nil is NULL.
+// Salt returns what is in the column of a record's salt; nil is NULL.
 func Salt(r *store.Record) []byte {
 	switch {
 	case r.Body != nil:
@@ -123,7 +123,7 @@ func Salt(r *store.Record) []byte {
 	return nil
 }
 
-// Key returns what stands in the column of the credential that brought a turn; nil is NULL.
+// Key returns what is in the column of the credential that brought a turn; nil is NULL.
 func Key(r *store.Record) []byte {
 	if r.Key == "" {
 		return nil

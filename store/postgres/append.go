@@ -109,7 +109,7 @@ func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
 	return k, t.SendBatch(t.ctx, b).Close()
 }
 
-// uuids gives ids as the driver takes them.
+// uuids returns ids as the driver takes them.
 func uuids[T ~[16]byte](ids []T) [][16]byte {
 	list := make([][16]byte, len(ids))
 	for i, id := range ids {
@@ -234,7 +234,7 @@ func (t *tx) admitConversations(records []store.Record, kept [][]byte) error {
 // growConversations counts, and takes away the runs at the conversations' ends that
 // the new turns take in, the last first.
 func (t *tx) growConversations(grown []*packed.Growth) (map[dag.ConversationID][]packed.Run, error) {
-	// Conversations in one order everywhere: two writers of one tenant stand in line
+	// Conversations in one order everywhere: two writers of one tenant are in line
 	// anyway, but what else touches these rows must not meet them crosswise.
 	slices.SortFunc(grown, func(a, b *packed.Growth) int { return cmp.Compare(a.First, b.First) })
 	b := &pgx.Batch{}
@@ -279,7 +279,7 @@ func (t *tx) growConversations(grown []*packed.Growth) (map[dag.ConversationID][
 	return taken, t.SendBatch(t.ctx, b).Close()
 }
 
-// tails gives the last runs of conversations, the last first, without their bytes.
+// tails returns the last runs of conversations, the last first, without their bytes.
 func (t *tx) tails(conversations [][16]byte) (map[dag.ConversationID][]packed.Run, error) {
 	rows, err := t.Query(t.ctx, queryTails, string(t.name), conversations)
 	if err != nil {
@@ -302,7 +302,7 @@ func (t *tx) tails(conversations [][16]byte) (map[dag.ConversationID][]packed.Ru
 // Where partitions lie on other servers a commit is not one act: those servers commit
 // first, and the server that holds the head last. What a write left behind that never
 // came to its end is numbered above the head. Readers pass over it, and the next write
-// takes it away, before it gives the same numbers to other turns.
+// takes it away, before it returns the same numbers to other turns.
 //
 // For that it must see it. A commit can go on over there when the primary has given it up
 // (it waits for that server's standby, say), and its rows are visible to nobody until it
@@ -310,7 +310,7 @@ func (t *tx) tails(conversations [][16]byte) (map[dag.ConversationID][]packed.Ru
 //
 //   - postgres_fdw does all that one transaction does on one server in one transaction over
 //     there, at REPEATABLE READ: with the snapshot of the first statement. It asks for a
-//     commit when all else was answered. So whoever can still commit over there has changed
+//     commit when all else was answered. So anyone who can still commit over there has changed
 //     the guard, and holds it.
 //   - If one commits before that snapshot, the sweep sees its rows. If one is under way, the
 //     change of the guard waits for its end; and if that is a commit, or if it committed since

@@ -18,7 +18,7 @@ type bound struct {
 	cancel context.CancelFunc
 }
 
-// ending gives a context that ends when a question that begins now has taken too long.
+// ending returns a context that ends when a question that begins now has taken too long.
 func (b *bound) ending() context.Context {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -33,8 +33,8 @@ func (b *bound) ending() context.Context {
 	return b.end
 }
 
-// of gives a context for a question, which need not tell its deadline. leave must be called
-// when it is over, with its error: it gives one that wraps context.DeadlineExceeded if the
+// of returns a context for a question, which need not tell its deadline. leave must be called
+// when it is over, with its error: it returns one that wraps context.DeadlineExceeded if the
 // question was ended here.
 func (b *bound) of(ctx context.Context) (bounded context.Context, leave func(error) error) {
 	end := b.ending()
@@ -53,7 +53,7 @@ func (b *bound) of(ctx context.Context) (bounded context.Context, leave func(err
 	}
 }
 
-// close lets go of the newest timer. No question may be open.
+// close releases the newest timer. No question may be open.
 func (b *bound) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

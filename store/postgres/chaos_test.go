@@ -359,7 +359,7 @@ func sweep(t *testing.T, w swept, direction faultproxy.Direction, stride, phase 
 	}
 	patient := n.open(postgres.Options{Connections: 1})
 	i := 0
-	calm := func(s store.Store) int { // makes a write in peace, and gives the bytes that it took
+	calm := func(s store.Store) int { // makes a write in peace, and returns the bytes that it took
 		t.Helper()
 		n.level(w.leaves)
 		n.settle()
@@ -455,7 +455,7 @@ func sweep(t *testing.T, w swept, direction faultproxy.Direction, stride, phase 
 }
 
 // soon makes writes until one succeeds: without patience, one with a connection that was
-// cut behind the answer before fails.
+// cut after the answer before fails.
 func soon(t *testing.T, w swept, s store.Store, i *int) {
 	t.Helper()
 	for range 3 {
@@ -602,7 +602,7 @@ func TestRecovery(t *testing.T) {
 			for i := range 8 {
 				wait.Go(func() {
 					err := timed(t, name, bound, func() error {
-						tenant := dag.Tenant(fmt.Sprintf("tenant-%d", i)) // writers of one would stand in line with one connection
+						tenant := dag.Tenant(fmt.Sprintf("tenant-%d", i)) // writers of one would be in line with one connection
 						_, err := s.Append(t.Context(), tenant, []store.Batch{{storetest.Arrival(1000*round+10*i+len(name), i, name)}})
 						return err
 					})

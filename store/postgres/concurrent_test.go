@@ -171,7 +171,7 @@ func TestFirstWriters(t *testing.T) {
 }
 
 // TestEraseAdopted erases a turn whose body was erased before it came here: the event
-// that came with it stands.
+// that came with it is there.
 func TestEraseAdopted(t *testing.T) {
 	t.Parallel()
 	s := pgstore.Open(t)

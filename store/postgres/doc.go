@@ -3,7 +3,7 @@
 //
 // # The tables
 //
-// They stand in schema/, with a reason at each. graphkernel_schema holds the number of
+// They are in schema/, with a reason at each. graphkernel_schema holds the number of
 // the newest file in schema/ that was applied, which means the same as the number of the
 // file of that name in package sqlite. The columns kept, run and link are packed, see
 // package packed. Every key leads with the tenant, and the large tables have hash partitions:
@@ -12,7 +12,7 @@
 //
 // The ledger is in four tables: logs has its size and right edge, records the leaves with what is
 // kept beside them, log_hashes the hashes that tiles are made of, and log_index where a leaf of no
-// kind stands, but for those of issued slices, of which their table says it.
+// kind is, except for those of issued slices, of which their table says it.
 // cells holds named values, such as the roots of other logs that were cosigned. They have no partitions, and
 // stay on the server that holds the heads: a leaf belongs to its act's transaction.
 //
@@ -23,13 +23,13 @@
 // # Writing
 //
 // Each write is one transaction at READ COMMITTED. It begins by locking the tenant's row in
-// tenants, which holds the head. So the writes of a tenant stand in line, in whatever
+// tenants, which holds the head. So the writes of a tenant are in line, in whatever
 // process they are; its numbers have no gap; and since the lock is held to the end
 // of the commit, a number becomes visible after every smaller one. Tenants do not wait for
 // each other. (A sequence of the database has gaps and is visible out of order;
 // SERIALIZABLE would let writers of one tenant fail in turn instead of wait in turn.)
 //
-// An act appends its leaf behind the same lock: one round trip looks up the right edge
+// An act appends its leaf after the same lock: one round trip looks up the right edge
 // and whether the leaf is there, and one inserts, however many leaves there are.
 // Recording sixteen issued slices takes as many round trips as recording one, which is four,
 // and so does recording ten thousand new facts.
@@ -44,7 +44,7 @@
 // Each method asks one question in one statement, and so sees one moment. There are no
 // NOTIFY and no LISTEN: a cached part of the graph is held against the head before every
 // use, which costs one look-up, and a NOTIFY would make the commits of all tenants of the
-// database stand in one line.
+// database are in one line.
 //
 // # Lost connections
 //

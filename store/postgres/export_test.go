@@ -43,7 +43,7 @@ var Queries = map[string]string{
 	"Entries": queryEntries, "EntriesAt": queryEntriesAt, "Terms": queryTerms, "Newest": queryNewest, "EndTerm": queryEndTerm,
 }
 
-// Lost gives an error its place among those that callers branch on.
+// Lost returns an error its place among those that callers branch on.
 func Lost(err error) error { return lost(err) }
 
 // MaxConnections is the size of the store's pool.

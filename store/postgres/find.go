@@ -21,7 +21,7 @@ const (
 		WHERE tenant = $1 AND conversation > $2 ORDER BY conversation LIMIT $3`
 )
 
-// Match gives the ids that begin with a prefix: a range of each index.
+// Match returns the ids that begin with a prefix: a range of each index.
 func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) (ids []dag.TurnID, err error) {
 	first, last, some := store.PrefixRange(prefix)
 	err = s.read(ctx, "match", func(ctx context.Context, db *pgxpool.Conn) (err error) {
@@ -34,7 +34,7 @@ func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, lim
 	return ids, err
 }
 
-// External gives the ids of the turns that another system calls by a name.
+// External returns the ids of the turns that another system calls by a name.
 func (s *Store) External(ctx context.Context, tenant dag.Tenant, name string, limit int) (ids []dag.TurnID, err error) {
 	err = s.read(ctx, "external", func(ctx context.Context, db *pgxpool.Conn) (err error) {
 		if name == "" || limit <= 0 {

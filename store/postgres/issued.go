@@ -65,7 +65,7 @@ func (s *Store) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store
 	return list, nil
 }
 
-// distinctBundles gives the first record of each bundle.
+// distinctBundles returns the first record of each bundle.
 func distinctBundles(issued []store.Issued) []store.Issued {
 	seen := make(map[dag.Digest]bool, len(issued))
 	distinct := make([]store.Issued, 0, len(issued))
@@ -78,8 +78,8 @@ func distinctBundles(issued []store.Issued) []store.Issued {
 	return distinct
 }
 
-// putIssued records those of distinct bundles that are new, with their leaves, and gives
-// the records that stand.
+// putIssued records those of distinct bundles that are new, with their leaves, and returns
+// the valid records.
 func (t *tx) putIssued(distinct []store.Issued, leaves [][]byte, hashes []ledger.Hash) (map[dag.Digest]store.Issued, error) {
 	stands := make(map[dag.Digest]store.Issued, len(distinct))
 	if len(distinct) == 0 {
@@ -136,7 +136,7 @@ func (t *tx) putIssued(distinct []store.Issued, leaves [][]byte, hashes []ledger
 	return stands, t.SendBatch(t.ctx, b).Close()
 }
 
-// issuedArrays gives records as queryAddIssued takes them, an array for each column.
+// issuedArrays returns records as queryAddIssued takes them, an array for each column.
 func issuedArrays(tenant dag.Tenant, list []store.Issued) []any {
 	n := len(list)
 	numbers, asOf, at, leaves := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
@@ -156,7 +156,7 @@ func issuedArrays(tenant dag.Tenant, list []store.Issued) []any {
 	return []any{string(tenant), numbers, ids, anchors, policies, hashes, snapshots, versions, asOf, keys, tokens, bundles, at, leaves, questions}
 }
 
-// IssuedByID gives the records of a slice id.
+// IssuedByID returns the records of a slice id.
 func (s *Store) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (list []store.Issued, err error) {
 	err = s.read(ctx, "issued", func(ctx context.Context, db *pgxpool.Conn) (err error) {
 		list, err = readIssued(db.Query(ctx, queryIssuedBySlice, string(tenant), string(id)))

@@ -48,7 +48,7 @@ type logbook struct {
 	stands map[ledger.Hash]uint64 // where leaves are, of those that were asked for
 }
 
-// hashesOf gives the hashes of leaves. It is done before the tenant's row is locked where
+// hashesOf returns the hashes of leaves. It is done before the tenant's row is locked where
 // the leaves are known by then.
 func hashesOf(leaves [][]byte) []ledger.Hash {
 	hashes := make([]ledger.Hash, len(leaves))
@@ -163,7 +163,7 @@ func (t *tx) queueIndex(b *pgx.Batch, hashes []ledger.Hash, at []uint64, fresh [
 	}
 }
 
-// log appends those leaves that the ledger does not have, and gives the index of each: two
+// log appends those leaves that the ledger does not have, and returns the index of each: two
 // round trips, however many there are. The bundles and index are as in readLog and growLog.
 func (t *tx) log(leaves [][]byte, hashes []ledger.Hash, bundles []dag.Digest, index func(i int) bool) ([]uint64, error) {
 	if len(leaves) == 0 {
@@ -245,7 +245,7 @@ func eachIndexed(rows pgx.Rows, fn func(n uint64, h ledger.Hash)) error {
 	return err
 }
 
-// Log gives the ledger's right edge.
+// Log returns the ledger's right edge.
 func (s *Store) Log(ctx context.Context, tenant dag.Tenant) (tree ledger.Tree, err error) {
 	err = s.read(ctx, "log", func(ctx context.Context, db *pgxpool.Conn) error {
 		return readTree(db.QueryRow(ctx, queryLog, string(tenant)), &tree)
@@ -256,7 +256,7 @@ func (s *Store) Log(ctx context.Context, tenant dag.Tenant) (tree ledger.Tree, e
 	return tree, nil
 }
 
-// LogHashes gives hashes of a level, up to 4096 at once.
+// LogHashes returns hashes of a level, up to 4096 at once.
 func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) (hashes []ledger.Hash, err error) {
 	if err := packed.CheckLevel(level); err != nil {
 		return nil, fmt.Errorf("postgres: log hashes: %w", err)
@@ -283,7 +283,7 @@ func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, fro
 }
 
 // eachNumbered reads rows of a number and bytes, whose numbers follow each other: what
-// stands behind one that is lacking has no place in an answer.
+// follows one that is lacking has no place in an answer.
 func eachNumbered(rows pgx.Rows, err error, from uint64, what string, fn func([]byte) error) error {
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// lines lets the writers of each tenant stand in line before they take a connection.
+// lines lets the writers of each tenant are in line before they take a connection.
 // They wait for each other at the tenant's row anyway; there they would hold connections
 // that other tenants, and all readers, have need of.
 type lines struct {
@@ -23,7 +23,7 @@ type line struct {
 	writers int           // guarded by lines.mu: inside or waiting
 }
 
-// enter waits for the tenant's place, no longer than most, and gives what leaves it.
+// enter waits for the tenant's place, no longer than most, and returns what leaves it.
 func (l *lines) enter(ctx context.Context, tenant dag.Tenant, most time.Duration) (leave func(), err error) {
 	l.mu.Lock()
 	if l.of == nil {

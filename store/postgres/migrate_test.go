@@ -23,7 +23,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
-// tables gives the names of a database's tables, and what it has the version of.
+// tables returns the names of a database's tables, and what it has the version of.
 func tables(t *testing.T, server *pgtest.Server, database string) string {
 	t.Helper()
 	names, err := server.Value(t.Context(), database, `SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace`)

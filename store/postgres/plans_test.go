@@ -39,7 +39,7 @@ func (p *planNode) walk(fn func(*planNode)) {
 }
 
 // TestQueryPlans makes sure, with generic plans, that no look-up walks a table, reads
-// many more rows than it gives, or visits more partitions than hold what it asks for.
+// many more rows than it returns, or visits more partitions than hold what it asks for.
 func TestQueryPlans(t *testing.T) {
 	ctx := t.Context()
 	url := pgstore.URL(t)

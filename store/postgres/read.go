@@ -51,7 +51,7 @@ var (
 	queryScanConversation = fmt.Sprintf(queryScan, `t.tenant = $1 AND t.conversation = $4 AND`)
 )
 
-// Head gives the tenant's newest sequence number.
+// Head returns the tenant's newest sequence number.
 func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err error) {
 	err = s.read(ctx, "head", func(ctx context.Context, db *pgxpool.Conn) error {
 		return optional(db.QueryRow(ctx, queryHead, string(tenant)).Scan((*uint64)(&head)))
@@ -99,7 +99,7 @@ func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list 
 	return list, err
 }
 
-// Turns gives the records of turns, each once, in one query.
+// Turns returns the records of turns, each once, in one query.
 func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
 	err = s.read(ctx, "turns", func(ctx context.Context, db *pgxpool.Conn) error {
 		if len(ids) == 0 {
@@ -115,7 +115,7 @@ func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) 
 	return records, err
 }
 
-// Placed gives the records of turns by their places: one statement for each
+// Placed returns the records of turns by their places: one statement for each
 // conversation, all in one round trip.
 func (s *Store) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
 	if len(places) == 0 {
@@ -172,7 +172,7 @@ func eachRecord(rows pgx.Rows, fn func(*store.Record)) error {
 	return err
 }
 
-// Scan gives records by ascending number, in pages of up to 512 or some 4 MiB of text.
+// Scan returns records by ascending number, in pages of up to 512 or some 4 MiB of text.
 func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
 	head, err := s.Head(ctx, tenant)
 	if err != nil {

@@ -59,7 +59,7 @@ func natureOf(err error) nature {
 	return final
 }
 
-// lost gives an error its place among those that callers branch on.
+// lost returns an error its place among those that callers branch on.
 func lost(err error) error {
 	if unwritable(err) {
 		return fmt.Errorf("%w: %w", store.ErrUnwritable, err)
@@ -139,7 +139,7 @@ func unstorable(err error) bool {
 	return errors.As(err, &e) && e.Code == "22021" // character_not_in_repertoire
 }
 
-// attempt gives fn a connection, and bounds it in time.
+// attempt returns fn a connection, and bounds it in time.
 func (s *Store) attempt(ctx context.Context, fn func(context.Context, *pgxpool.Conn) error) error {
 	bounded, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -190,7 +190,7 @@ func (s *Store) acquire(ctx, bounded context.Context) (*pgxpool.Conn, error) {
 	}
 }
 
-// release gives a connection back. One that broke leaves the pool: it would keep its
+// release returns a connection back. One that broke leaves the pool: it would keep its
 // place there for as long as the driver tries to take its leave of a server that does
 // not answer, 15 seconds. Those that are idle are likely broken, too, and closed; but
 // not when the caller broke off.
@@ -207,7 +207,7 @@ func (s *Store) release(ctx context.Context, c *pgxpool.Conn) {
 }
 
 // A tx is one attempt at a write of one tenant. It holds the tenant's row locked, so
-// writes of a tenant stand in line and numbers are visible in order.
+// writes of a tenant are in line and numbers are visible in order.
 type tx struct {
 	*pgx.Conn
 	ctx    context.Context
@@ -248,7 +248,7 @@ const (
 	queryLock   = `SELECT head, issued, writer FROM tenants WHERE tenant = $1 FOR UPDATE`
 	queryTenant = `INSERT INTO tenants (tenant, head, issued, writer) VALUES ($1, 0, 0, '00000000-0000-0000-0000-000000000000') ON CONFLICT DO NOTHING`
 
-	// Asked by each write, behind the lock, since a partition may be moved while a store
+	// Asked by each write, after the lock, since a partition may be moved while a store
 	// is open. Where there are no foreign tables it costs a look into an empty table.
 	querySpread = `SELECT EXISTS (SELECT FROM pg_foreign_table f JOIN pg_inherits i ON i.inhrelid = f.ftrelid
 		WHERE i.inhparent IN ('turns'::regclass, 'runs'::regclass))`
@@ -257,7 +257,7 @@ const (
 // write runs fn in a transaction and commits it. What fn returns comes back as it is,
 // for the caller's caller to branch on. If the connection breaks, fn runs again in a
 // new transaction: it must decide anew by what it finds there. That is safe at any
-// point, since every write is idempotent; what it gives back when the answer to the
+// point, since every write is idempotent; what it returns back when the answer to the
 // commit was lost is told apart by tx.mine.
 func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error) error {
 	if _, err := dag.ParseTenant(string(tenant)); err != nil {
@@ -336,7 +336,7 @@ func (s *Store) try(t *tx, sent *bool, fn func(*tx) error) error {
 		}
 	}
 	// Committed even if nothing was written: what was found stored was perhaps written
-	// by somebody whose commit still waits for a standby, and this one waits behind it.
+	// by somebody whose commit still waits for a standby, and this one waits after it.
 	*sent = t.wrote
 	done = true
 	end, _ := ctx.Deadline() // of the attempt

@@ -44,7 +44,7 @@ const (
 			WHERE (SELECT head FROM tenants WHERE tenant = $1) > p.after`
 )
 
-// Segment gives what a reader lacks of some conversations, in one query.
+// Segment returns what a reader lacks of some conversations, in one query.
 func (s *Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (seg store.Segment, err error) {
 	parts = store.Distinct(parts)
 	err = s.read(ctx, "segment", func(ctx context.Context, db *pgxpool.Conn) error {

@@ -90,7 +90,7 @@ func newSpread(t *testing.T) *spread {
 	return s
 }
 
-// as gives a URL with another user, and the password.
+// as returns a URL with another user, and the password.
 func as(user, address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -117,7 +117,7 @@ func askPassword(t *testing.T, s *pgtest.Server) {
 	}
 }
 
-// shard gives the shard of a partition, or the last one that was started.
+// shard returns the shard of a partition, or the last one that was started.
 func (s *spread) shard(partition int) int {
 	if len(s.shards) < 2 {
 		return 0
@@ -218,7 +218,7 @@ func (s *spread) checkTenant(when string, st store.Store, tenant dag.Tenant) {
 	}
 }
 
-// kernelOver gives a kernel that has nothing in its caches.
+// kernelOver returns a kernel that has nothing in its caches.
 func kernelOver(t *testing.T, st store.Store, ring token.Keyring) *kernel.Kernel {
 	t.Helper()
 	k, err := kernel.Open(kernel.Config{Store: st, Authority: token.NewAuthority(ring), Clock: time.Now})
@@ -236,7 +236,7 @@ func said(n, turn int) dag.TurnID {
 	return dag.ExternalTurnID("spread", fmt.Sprintf("%d/%d", n, turn))
 }
 
-// turnsOf gives drafts of each conversation, the first of which is numbered from, with
+// turnsOf returns drafts of each conversation, the first of which is numbered from, with
 // an edge from each conversation to the next.
 func turnsOf(from, to int) (drafts []dag.Draft) {
 	for n := range talks {
@@ -486,7 +486,7 @@ func (s *spread) local() (count int) {
 	return count
 }
 
-// home gives the shard of a conversation, 2 for the primary.
+// home returns the shard of a conversation, 2 for the primary.
 func (s *spread) home(tenant dag.Tenant, n int) int {
 	s.t.Helper()
 	text, err := s.primary.Value(s.t.Context(), "kernel", fmt.Sprintf(
@@ -505,7 +505,7 @@ func (s *spread) home(tenant dag.Tenant, n int) int {
 	return 2
 }
 
-// at gives a conversation that lies on a shard, 2 for the primary.
+// at returns a conversation that lies on a shard, 2 for the primary.
 func (s *spread) at(tenant dag.Tenant, home int) int {
 	s.t.Helper()
 	for n := range talks {
@@ -525,7 +525,7 @@ func (s *spread) testOneServer(t *testing.T, ring token.Keyring) {
 	st := s.open(postgres.Options{})
 	asked := func(shard int) (n int) {
 		for line := range strings.Lines(s.shards[shard].Log()) {
-			if strings.HasPrefix(line, "\tSELECT") && strings.Contains(line, " FROM public.") { // behind the line of its cursor
+			if strings.HasPrefix(line, "\tSELECT") && strings.Contains(line, " FROM public.") { // after the line of its cursor
 				n++
 			}
 		}
@@ -647,7 +647,7 @@ func (s *spread) testTornErasure(t *testing.T, ring token.Keyring) {
 	}
 }
 
-// turnOn gives a turn with text that lies on a shard.
+// turnOn returns a turn with text that lies on a shard.
 func (s *spread) turnOn(t *testing.T, shard int) dag.TurnID {
 	t.Helper()
 	for partition := shard; partition < local; partition += 2 {
@@ -742,7 +742,7 @@ func (s *spread) testUnguarded(t *testing.T, ring token.Keyring) {
 	s.check("with the guards back", st)
 }
 
-// lone gives a turn without parents.
+// lone returns a turn without parents.
 func lone(n, turn int) dag.Draft {
 	return dag.Draft{ID: said(n, turn), Conversation: talk(n), Role: dag.RoleUser, CreatedAt: 100, Author: "human:guest", Content: "alone"}
 }

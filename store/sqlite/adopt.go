@@ -70,7 +70,7 @@ func (t *tx) adopt(p *store.PreparedStretch) error {
 	return t.exec("head", t.writer.head, int64(p.Last()), t.tenant)
 }
 
-// erased gives those of the turns that have an event of erasure.
+// erased returns those of the turns that have an event of erasure.
 func (t *tx) erased(ids []dag.TurnID) (map[dag.TurnID]bool, error) {
 	erased := map[dag.TurnID]bool{}
 	for ids := range slices.Chunk(ids, lookupIDs) {

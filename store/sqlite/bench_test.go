@@ -178,8 +178,8 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// BenchmarkLedger records sixteen issued slices in each PutIssued, behind an empty ledger
-// and behind one of a million leaves, by turns: so both see the same machine. It gives
+// BenchmarkLedger records sixteen issued slices in each PutIssued, after an empty ledger
+// and after one of a million leaves, by turns: so both see the same machine. It returns
 // how much longer the second takes.
 func BenchmarkLedger(b *testing.B) {
 	const list, leaves = 16, 1_000_000

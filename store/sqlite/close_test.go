@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
-// TestCloseLeavesOneFile makes sure that whoever copies the file of a closed
+// TestCloseLeavesOneFile makes sure that anyone who copies the file of a closed
 // store copies everything.
 func TestCloseLeavesOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")

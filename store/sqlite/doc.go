@@ -7,7 +7,7 @@
 // PRAGMA application_id is 0x474b5031 ("GKP1") and PRAGMA user_version the
 // number of the newest file in schema/ that was applied. A file with another
 // application_id is refused untouched, one with a newer user_version with
-// store.ErrSchema. The tables stand in schema/, with a reason at each. The
+// store.ErrSchema. The tables are in schema/, with a reason at each. The
 // columns kept, run and link are packed, see package packed.
 //
 // All that is compared or sorted is an integer or a

@@ -367,7 +367,7 @@ func TestLogBusy(t *testing.T) {
 	}
 }
 
-// TestDamaged changes the file behind the store's back. What is not sound must
+// TestDamaged changes the file after the store's back. What is not sound must
 // be an error, and not an answer.
 func TestDamaged(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,7 @@ func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list 
 	return list, nil
 }
 
-// Match gives the ids that begin with a prefix: a range of the primary key.
+// Match returns the ids that begin with a prefix: a range of the primary key.
 func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) (ids []dag.TurnID, err error) {
 	first, last, some := store.PrefixRange(prefix)
 	err = s.read(ctx, "match", tenant, func(n int64) (err error) {
@@ -62,7 +62,7 @@ func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, lim
 	return ids, nil
 }
 
-// External gives the ids of the turns that another system calls by a name.
+// External returns the ids of the turns that another system calls by a name.
 func (s *Store) External(ctx context.Context, tenant dag.Tenant, name string, limit int) (ids []dag.TurnID, err error) {
 	err = s.read(ctx, "external", tenant, func(n int64) (err error) {
 		if name == "" || limit <= 0 {

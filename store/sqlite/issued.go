@@ -79,7 +79,7 @@ func (t *tx) putIssued(issued []store.Issued) ([]store.Issued, error) {
 	return stand, nil
 }
 
-// recorded gives the records of those of the bundles that have one.
+// recorded returns the records of those of the bundles that have one.
 func (t *tx) recorded(issued []store.Issued) (map[dag.Digest]store.Issued, error) {
 	stands := make(map[dag.Digest]store.Issued, len(issued))
 	if t.tenant == 0 {
@@ -177,7 +177,7 @@ func (t *tx) addIssued(fresh []store.Issued) error {
 	})
 }
 
-// IssuedByID gives the records of a slice id.
+// IssuedByID returns the records of a slice id.
 func (s *Store) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (list []store.Issued, err error) {
 	err = s.read(ctx, "issued", tenant, func(n int64) (err error) {
 		list, err = readIssued(s.queries.issuedBySlice.QueryContext(ctx, n, string(id)))

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
-// TestMaxKeys fills a tenant up with keys, all but the last behind the store's
+// TestMaxKeys fills a tenant up with keys, all but the last after the store's
 // back. Another tenant's do not count.
 func TestMaxKeys(t *testing.T) {
 	t.Parallel()

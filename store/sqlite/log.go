@@ -36,8 +36,8 @@ func (t *tx) log(leaves ...[]byte) error {
 	return err
 }
 
-// appendLeaves appends the leaves that are not in the ledger yet, and gives where each
-// stands. It reads the ledger's right edge and looks each leaf up, whatever the ledger's
+// appendLeaves appends the leaves that are not in the ledger yet, and returns where each
+// is. It reads the ledger's right edge and looks each leaf up, whatever the ledger's
 // size: in the index, and by the bundles of those that a record may lead to already. The
 // index takes in those of the new ones of which index says so, by their places in leaves:
 // not those that their own records will lead to.
@@ -120,7 +120,7 @@ func eachLogged(ctx context.Context, logged *sql.Stmt, tenant int64, hashes []le
 	}, &n, &column)
 }
 
-// extend writes the fresh ones of the leaves behind a ledger.
+// extend writes the fresh ones of the leaves after a ledger.
 func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fresh []int, index func(i int) bool) error {
 	first := tree.Size()
 	list := make([]history.Entry, len(fresh))
@@ -163,7 +163,7 @@ func (t *tx) addRecords(tree ledger.Tree, list []history.Entry) error {
 	return t.exec("log edge", t.putEdge, t.tenant, int64(tree.Size()), tree.Edge())
 }
 
-// index writes where those of the fresh leaves stand that it is to lead to, by ascending
+// index writes where those of the fresh leaves are that it is to lead to, by ascending
 // prefix, for the sake of the pages, as of ids.
 func (t *tx) index(first uint64, hashes []ledger.Hash, fresh []int, leads func(i int) bool) error {
 	var order []indexed
@@ -210,7 +210,7 @@ func readLog(row *sql.Row) (ledger.Tree, error) {
 	return tree, nil
 }
 
-// Log gives the ledger's right edge.
+// Log returns the ledger's right edge.
 func (s *Store) Log(ctx context.Context, tenant dag.Tenant) (tree ledger.Tree, err error) {
 	err = s.read(ctx, "log", tenant, func(n int64) (err error) {
 		tree, err = readLog(s.queries.log.QueryRowContext(ctx, n))
@@ -222,7 +222,7 @@ func (s *Store) Log(ctx context.Context, tenant dag.Tenant) (tree ledger.Tree, e
 	return tree, nil
 }
 
-// LogHashes gives up to 4096 hashes of a level, from an index on.
+// LogHashes returns up to 4096 hashes of a level, from an index on.
 func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) (hashes []ledger.Hash, err error) {
 	if err := packed.CheckLevel(level); err != nil {
 		return nil, fmt.Errorf("sqlite: log hashes: %w", err)

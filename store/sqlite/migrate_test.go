@@ -154,7 +154,7 @@ func TestUnreleasedSchemas(t *testing.T) {
 	}
 }
 
-// filledActs is how many acts filled records of each tenant, behind everything else.
+// filledActs is how many acts filled records of each tenant, after everything else.
 const filledActs = 4
 
 // filled makes a store with something in every table.
@@ -218,7 +218,7 @@ func plainly(t *testing.T, path string) *sql.DB {
 	return db
 }
 
-// lines gives the rows of a query as text.
+// lines returns the rows of a query as text.
 func lines(t *testing.T, path, query string) (all []string) {
 	t.Helper()
 	db := plainly(t, path)

@@ -55,7 +55,7 @@ type Store struct {
 	readers *sql.DB
 	queries queries
 
-	// writing holds a token that whoever uses the writer takes. A channel, so
+	// writing holds a token that anyone who uses the writer takes. A channel, so
 	// that waiting for it ends with the context.
 	writing chan struct{}
 	writer  *writer
@@ -189,7 +189,7 @@ func open(ctx context.Context, path string, o Options, isNew bool) (s *Store, er
 }
 
 // openReaders opens the connections that read. mode is SQLite's, with further parameters
-// of a file's name behind it, if any.
+// of a file's name after it, if any.
 func (s *Store) openReaders(ctx context.Context, o Options, mode string) error {
 	name, err := dataSource(s.path, o.Busy, "query_only(1)", "cache_size(-16384)")
 	if err != nil {
@@ -295,7 +295,7 @@ func (s *Store) checkpointOld(ctx context.Context) error {
 	return unwritable(err)
 }
 
-// Epoch gives 0: nobody else's data take the place of these.
+// Epoch returns 0: nobody else's data take the place of these.
 func (s *Store) Epoch() uint64 { return 0 }
 
 // Close waits for methods that are under way and releases the file. Closing
@@ -320,8 +320,8 @@ func (s *Store) release() error {
 	}
 	if s.writer != nil {
 		if s.broken.Load() == nil && s.writer.conn != nil {
-			// Whoever copies the file then copies everything. A reader elsewhere can
-			// stand in the way; what is in the log is as durable there.
+			// Anyone who copies the file then copies everything. A reader elsewhere can
+			// are in the way; what is in the log is as durable there.
 			_, _ = s.writer.checkpoint(context.Background())
 		}
 		errs = append(errs, s.writer.close())

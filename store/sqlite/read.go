@@ -28,7 +28,7 @@ const (
 		CROSS JOIN turns t ON t.turn = i.turn`
 
 	// The same without the text, in whose place one byte says that it is there, and without
-	// the key, which lies behind it: SQLite does not touch the pages of a long text that
+	// the key, which lies after it: SQLite does not touch the pages of a long text that
 	// nobody asks for.
 	queryStored = `SELECT t.seq, t.kept, t.salt, NULL, iif(t.body IS NULL, NULL, x'00'), NULL FROM json_each(?) j
 		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
@@ -136,7 +136,7 @@ func (s *Store) read(ctx context.Context, what string, tenant dag.Tenant, fn fun
 	return nil
 }
 
-// Head gives the tenant's newest sequence number.
+// Head returns the tenant's newest sequence number.
 func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err error) {
 	err = s.read(ctx, "head", tenant, func(n int64) error {
 		return s.queries.head.QueryRowContext(ctx, n).Scan(&head)
@@ -147,7 +147,7 @@ func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err 
 	return head, nil
 }
 
-// Turns gives the records of turns, each once, in one query.
+// Turns returns the records of turns, each once, in one query.
 func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
 	err = s.read(ctx, "turns", tenant, func(n int64) error {
 		if len(ids) == 0 {
@@ -172,7 +172,7 @@ func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) 
 	return records, nil
 }
 
-// Placed gives the records at places, each once, in one query and with one look-up
+// Placed returns the records at places, each once, in one query and with one look-up
 // for each run of neighbours. The number alone leads to a turn; the conversation is compared.
 func (s *Store) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
 	err = s.read(ctx, "placed", tenant, func(n int64) error {
@@ -254,7 +254,7 @@ const (
 	bytesOfParent = 65 // of a turn with thousands of parents they are more than the text
 )
 
-// Scan gives records by ascending number. It holds at most 256 of them in
+// Scan returns records by ascending number. It holds at most 256 of them in
 // memory, and less if they have more than 4 MiB of text.
 func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
 	head, err := s.Head(ctx, tenant)
@@ -313,7 +313,7 @@ func (s *Store) page(ctx context.Context, tenant dag.Tenant, after, head dag.Seq
 	return page, nil
 }
 
-// conversationRows gives the next records of one conversation, by the numbers in
+// conversationRows returns the next records of one conversation, by the numbers in
 // its runs.
 func (s *Store) conversationRows(ctx context.Context, tenant int64, after, head dag.Seq, conversation dag.ConversationID) (*sql.Rows, error) {
 	rows, err := s.queries.runs.QueryContext(ctx, tenant, conversation[:], int64(after))

@@ -17,7 +17,7 @@ import (
 )
 
 // A Hold on a file keeps all others from using it as a database: nobody has it open,
-// in this process or another, and whoever opens it waits until Release.
+// in this process or another, and anyone who opens it waits until Release.
 type Hold struct {
 	path string
 	db   *sql.DB
@@ -38,7 +38,7 @@ func HoldFile(ctx context.Context, path string, wait time.Duration) (*Hold, erro
 		return nil, err
 	}
 	h := &Hold{path: path}
-	database := begins(path) // before SQLite writes into it what stands in a log beside it
+	database := begins(path) // before SQLite writes into it what is in a log beside it
 	var e *driver.Error
 	switch err := h.take(ctx, wait); {
 	case err == nil:
@@ -83,7 +83,7 @@ func (h *Hold) take(ctx context.Context, wait time.Duration) error {
 	return err
 }
 
-// Replace gives another file of the same folder the name of the held one, which is gone
+// Replace returns another file of the same folder the name of the held one, which is gone
 // then. What is in the log of the held file is emptied into it first and its log and its
 // index are removed, since SQLite would take them for the new file's; nobody can have
 // the new file open as long as it has not the name.
@@ -122,7 +122,7 @@ func (h *Hold) replace(ctx context.Context, with string) error {
 	if err := os.Rename(with, h.path); err != nil {
 		return err
 	}
-	// Whoever opened the old file a moment ago waits for the lock, and would then write
+	// Anyone who opened the old file a moment ago waits for the lock, and would then write
 	// into a file without a name, and beside the new one. Without its first bytes it is
 	// no database. If it has another name it is somebody's still.
 	if info, err := old.Stat(); err == nil && names(info) == 0 {

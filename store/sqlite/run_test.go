@@ -13,7 +13,7 @@ import (
 
 // TestRuns lets a conversation grow in steps of several sizes, and makes sure
 // that its runs stay few, hold every turn once and in order, and are read whole
-// from wherever a reader stands.
+// from wherever a reader is.
 func TestRuns(t *testing.T) {
 	for _, step := range []int{1, 3, 511, 512, 513, 1300} {
 		const turns = 1300

@@ -49,7 +49,7 @@ const (
 			CROSS JOIN links l ON l.tenant = p.tenant AND l.parent_conversation = p.conversation AND l.seq > p.after`
 )
 
-// Segment gives what a reader lacks of some conversations, in one query.
+// Segment returns what a reader lacks of some conversations, in one query.
 func (s *Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (seg store.Segment, err error) {
 	err = s.read(ctx, "segment", tenant, func(n int64) error {
 		rows, err := s.segmentRows(ctx, n, parts)

@@ -28,7 +28,7 @@ const (
 )
 
 // logPages and logSize let the log grow to 64 MiB before it is copied into the file, and cut it
-// back to that behind a write that took more: 100 000 facts may take 300 MiB. The
+// back to that after a write that took more: 100 000 facts may take 300 MiB. The
 // index on ids grows all over, and a page of it that changes ten times within
 // one log is copied once. With 16 MiB, and pages of 8 KiB, an import into a
 // million turns is a third slower.
@@ -41,7 +41,7 @@ const (
 // size runs within 128 MiB. With 64 MiB an import of 180 MB takes as long.
 const writerCache = "cache_size(-24576)"
 
-// A writer is the one connection that writes. It belongs to whoever holds the
+// A writer is the one connection that writes. It belongs to anyone who holds the
 // token of Store.writing.
 type writer struct {
 	db       *sql.DB
@@ -252,7 +252,7 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	}
 	returned := false
 	defer func() {
-		if !returned { // fn panicked: leave no transaction open behind it
+		if !returned { // fn panicked: leave no transaction open after it
 			_, _ = t.conn.ExecContext(t.ctx, `ROLLBACK`)
 		}
 	}()

@@ -214,7 +214,7 @@ func renumber(s *store.Stretch, by int) {
 	}
 }
 
-// unread gives a record a body that has the right digest and is none.
+// unread returns a record a body that has the right digest and is none.
 func unread(r store.Record) store.Record {
 	r.Body = []byte("not a body")
 	r.Turn.BodyDigest = slice.DigestBody(r.Body, r.Salt)

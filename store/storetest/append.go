@@ -87,7 +87,7 @@ func testAppendAgain(t *testing.T, h Harness) {
 	chain := Chain(1, 5, 0)
 	mustAppend(t, s, store.Receipt{Admitted: 5, Edges: 4, Head: 5}, chain)
 	mustAppend(t, s, store.Receipt{Existing: 5, Head: 5}, chain)
-	// A batch that is partly known, and a turn that stands in it twice.
+	// A batch that is partly known, and a turn that is in it twice.
 	longer := append(Chain(1, 7, 0), Arrival(7, 0, "turn 7 of a chain", 6))
 	mustAppend(t, s, store.Receipt{Admitted: 2, Existing: 5, Edges: 2, Head: 7}, longer)
 	// Parents are a set.

@@ -17,21 +17,21 @@ import (
 // Tenant is the tenant that the suite writes as.
 const Tenant dag.Tenant = "storetest"
 
-// TurnID gives the n-th id of a fixed sequence whose order is not that of n.
+// TurnID returns the n-th id of a fixed sequence whose order is not that of n.
 func TurnID(n int) (id dag.TurnID) {
 	binary.BigEndian.PutUint64(id[:], uint64(n+1)*0x9e3779b97f4a7c15)
 	binary.BigEndian.PutUint64(id[8:], uint64(n+1))
 	return id
 }
 
-// ConversationID gives the n-th id of another such sequence.
+// ConversationID returns the n-th id of another such sequence.
 func ConversationID(n int) (id dag.ConversationID) {
 	binary.BigEndian.PutUint64(id[:], uint64(n+1)*0xd1342543de82ef95)
 	binary.BigEndian.PutUint64(id[8:], uint64(n))
 	return id
 }
 
-// SaltOf gives a fixed salt for each number.
+// SaltOf returns a fixed salt for each number.
 func SaltOf(n int) (s dag.Salt) {
 	binary.BigEndian.PutUint64(s[:], uint64(n)+1)
 	binary.BigEndian.PutUint64(s[8:], uint64(n)*0xbf58476d1ce4e5b9)
@@ -70,7 +70,7 @@ func BroughtBy(n int) string {
 	return ""
 }
 
-// WithBody gives the arrival another body, with its digest.
+// WithBody returns the arrival another body, with its digest.
 func WithBody(a store.Arrival, b dag.Body) store.Arrival {
 	a.Body = slice.AppendBody(nil, &b)
 	a.Salt = b.Salt
@@ -79,7 +79,7 @@ func WithBody(a store.Arrival, b dag.Body) store.Arrival {
 	return a
 }
 
-// Named gives the arrival an external id.
+// Named returns the arrival an external id.
 func Named(a store.Arrival, name string) store.Arrival {
 	b, err := slice.ParseBody(a.Body)
 	if err != nil {
@@ -96,7 +96,7 @@ func Withheld(a store.Arrival) store.Arrival {
 	return a
 }
 
-// Drawn gives the arrival a salt as if it had come without one.
+// Drawn returns the arrival a salt as if it had come without one.
 func Drawn(a store.Arrival, n int) store.Arrival {
 	b, err := slice.ParseBody(a.Body)
 	if err != nil {

@@ -72,14 +72,14 @@ func (c *Crew) Begun() {
 	}
 }
 
-// Acknowledged gives how many writes were acknowledged until now.
+// Acknowledged returns how many writes were acknowledged until now.
 func (c *Crew) Acknowledged() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.lines)
 }
 
-// Kill ends the process with SIGKILL and gives what was acknowledged. That it ended by
+// Kill ends the process with SIGKILL and returns what was acknowledged. That it ended by
 // itself before is an error.
 func (c *Crew) Kill(t testing.TB) []string {
 	t.Helper()

@@ -30,7 +30,7 @@ type Write struct {
 	Done   func(context.Context, store.Store) (bool, error)
 }
 
-// Writes gives one write of each kind, each with every step that its method
+// Writes returns one write of each kind, each with every step that its method
 // has. Back ends use it for faults of their own, such as the end of the process.
 func Writes() []Write {
 	before := func(ctx context.Context, s store.Store) error {
@@ -288,7 +288,7 @@ func swap(ctx context.Context, s store.Store) error {
 	return nil
 }
 
-// adoption is a stretch behind the five turns that stand before each write: two
+// adoption is a stretch after the five turns that precede each write: two
 // turns, the erasures of one of them and of a stored one, and seventy turns more.
 func adoption() store.Stretch {
 	return store.Stretch{

@@ -23,7 +23,7 @@ const Filled = 40
 // Fill writes something of every kind to a tenant that has nothing: turns of four
 // conversations with edges between them, named, withheld and erased ones, policies,
 // API keys, slices that were really cut, roots of other logs that were witnessed, and acts
-// of knowledge, between the turns and behind them.
+// of knowledge, between the turns and after them.
 func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	var errs []error
 	did := func(err error) { errs = append(errs, err) }

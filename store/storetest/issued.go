@@ -24,7 +24,7 @@ func testIssuedLists(t *testing.T, h Harness) {
 		first := len(r.leaves)
 		for range size {
 			i := []func(int, int) store.Issued{Issued, IssuedFacts}[next%2](next, next*7%4)
-			if next > 0 && random.IntN(3) == 0 { // one that is recorded, or stands earlier in the list
+			if next > 0 && random.IntN(3) == 0 { // one that is recorded, or is earlier in the list
 				n := random.IntN(next)
 				i = []func(int, int) store.Issued{Issued, IssuedFacts}[n%2](n, n*7%4)
 				i.At, i.KeyID, i.Token = i.At+5, "key-2", strings.Repeat("f", 32)

@@ -23,7 +23,7 @@ import (
 )
 
 // Leaves makes n leaves of kinds by turns, those from number first on of a fixed
-// sequence in which none stands twice.
+// sequence in which none occurs twice.
 func Leaves(first, n int) [][]byte {
 	leaves := make([][]byte, n)
 	for i := range leaves {
@@ -120,7 +120,7 @@ func mustLog(t testing.TB, s store.Store, tenant dag.Tenant) ledger.Root {
 }
 
 // same compares the size, the root and the last leaves of a ledger with the reference,
-// and where those stand.
+// and where those are.
 func (r *reference) same(t testing.TB, s store.Store, from int) {
 	t.Helper()
 	ctx := context.Background()

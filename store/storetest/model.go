@@ -33,7 +33,7 @@ type model struct {
 	keys   map[string]access.Key
 
 	leaves [][]byte
-	logged map[string]uint64 // where a leaf stands
+	logged map[string]uint64 // where a leaf is
 	cells  map[string][]byte
 }
 
@@ -286,7 +286,7 @@ func drawArrival(rt *rapid.T, n int) store.Arrival {
 	return a
 }
 
-// drawStretch makes a stretch behind a head, of the turns that drawBatches makes and
+// drawStretch makes a stretch after a head, of the turns that drawBatches makes and
 // erasures of any. Often enough it is good.
 func drawStretch(rt *rapid.T, head dag.Seq) store.Stretch {
 	next := head + 1

@@ -140,7 +140,7 @@ func testHeadWhile(t *testing.T, h Harness) {
 	}
 }
 
-// testTenantList gives tenants one kind of thing each, and asks for some that have
+// testTenantList returns tenants one kind of thing each, and asks for some that have
 // nothing.
 func testTenantList(t *testing.T, h Harness) {
 	s := open(t, h)
@@ -246,7 +246,7 @@ func testSegment(t *testing.T, h Harness) {
 	check(ask(store.Part{Conversation: ConversationID(77)}), 5, nil, nil)
 	check(ask(store.Part{Conversation: here, After: 5}, store.Part{Conversation: here, After: 2}), 5, []dag.Seq{3, 5}, []dag.Seq{4, 4})
 
-	// A turn elsewhere that leaves these alone is no news but for the head.
+	// A turn elsewhere that leaves these alone is no news except for the head.
 	mustAppend(t, s, store.Receipt{Admitted: 1, Head: 6}, store.Batch{Arrival(6, 3, "elsewhere")})
 	check(ask(store.Part{Conversation: here, After: 5}), 6, nil, nil)
 	// One that continues from here is news here, though it lies elsewhere.

@@ -253,7 +253,7 @@ func testRevoking(t *testing.T, s store.Store, keys []access.Key) {
 		}
 	}
 	k.RevokedAt = RevokedAt(4)
-	for i := range 3 { // the first time stands
+	for i := range 3 { // the first time counts
 		if got, err := (apikeys.Base{History: s}).Revoke(ctx, Tenant, k.ID, RevokedAt(4)+dag.Time(i)); err != nil || got != *k {
 			t.Errorf("RevokeKey, time %d: %+v, %v, want %+v", i, got, err, *k)
 		}
@@ -326,7 +326,7 @@ func keyOf(tenant dag.Tenant, n int) access.Key {
 	return k
 }
 
-// testTenants gives two tenants the same ids with other content.
+// testTenants returns two tenants the same ids with other content.
 func testTenants(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()

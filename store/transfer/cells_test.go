@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/transfer"
 )
 
-// TestWitnessed copies a witness again and again, while it cosigns: the copy stands where the
+// TestWitnessed copies a witness again and again, while it cosigns: the copy is where the
 // source stood at the end of the copy.
 func TestWitnessed(t *testing.T) {
 	ctx := t.Context()

@@ -84,7 +84,7 @@ func root(t *ledger.Tree) ledger.Root { return ledger.Root{Size: t.Size(), Hash:
 
 // leaves brings the target's ledger to where the source's is now. It comes between the
 // reading of acts from the source and the writing of them to the target: then the
-// target has the leaf of each, in the source's order, and appends none of its own, whoever
+// target has the leaf of each, in the source's order, and appends none of its own, anyone who
 // writes to the source meanwhile. The root of what was copied must be the source's.
 func (c *copying) leaves() error {
 	here, err := c.from.Log(c.ctx, c.tenant)

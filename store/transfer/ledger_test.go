@@ -191,7 +191,7 @@ func TestLedgerLong(t *testing.T) {
 	}
 }
 
-// TestLedgerDiffers gives the target a ledger with which the source's does not begin:
+// TestLedgerDiffers returns the target a ledger with which the source's does not begin:
 // nothing is written, for any tenant.
 func TestLedgerDiffers(t *testing.T) {
 	ctx := t.Context()

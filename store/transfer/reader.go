@@ -14,7 +14,7 @@ type reader[T any] struct {
 	read        []T
 }
 
-// events reads a store's events behind a number, up to another.
+// events reads a store's events after a number, up to another.
 func (c *copying) events(s store.Store, after, last dag.Seq) *reader[store.Event] {
 	return &reader[store.Event]{
 		after: after, last: last,
@@ -34,7 +34,7 @@ func (c *copying) entries(s store.Store, after, last dag.Seq) *reader[history.En
 	}
 }
 
-// peek gives the next one, nil if there is none up to the last number.
+// peek returns the next one, nil if there is none up to the last number.
 func (r *reader[T]) peek() (*T, error) {
 	if len(r.read) == 0 && r.after < r.last {
 		list, err := r.list(r.after)

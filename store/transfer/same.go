@@ -180,7 +180,7 @@ func (c *copying) sameTurns() error {
 	return lost.explained()
 }
 
-// records gives a store's records up to a number. If that fails they end, and failed
+// records returns a store's records up to a number. If that fails they end, and failed
 // says why.
 func (c *copying) records(s store.Store, last dag.Seq, failed *error) iter.Seq[*store.Record] {
 	return func(yield func(*store.Record) bool) {

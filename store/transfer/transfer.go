@@ -13,16 +13,16 @@
 // cosigned for the last time, can cosign another history of the same log.
 //
 // The source may be written to meanwhile. For each tenant the number of the newest
-// issued slice is noted first and the head behind it; history is copied up to that
+// issued slice is noted first and the head after it; history is copied up to that
 // head and issued slices up to that number, so every slice that the copy has a record
 // of can be replayed there. If texts up to that head were erased meanwhile, history is
 // copied on until their erasures are in the copy, too: else texts would be missing in
 // it for no reason.
 //
-// A copy that was cut short is taken up by copying again: it goes on behind the head
+// A copy that was cut short is taken up by copying again: it goes on after the head
 // of the target. What the target has already must be the same as in the source, or
 // nothing is written at all. So all of it is read first, in both stores side by side, and
-// compared, but for the ledger, of which a proof says the same: taking up a copy costs two scans of what is there, about a third of the time
+// compared, except for the ledger, of which a proof says the same: taking up a copy costs two scans of what is there, about a third of the time
 // in which it was copied, and an empty target costs nothing.
 package transfer
 
@@ -174,7 +174,7 @@ func (c *copying) run() error {
 	return nil
 }
 
-// history copies turns, events and acts behind the target's head, in the end with the
+// history copies turns, events and acts after the target's head, in the end with the
 // erasures that came meanwhile. If they do not cease, those of the last round are left
 // to the next copy.
 func (c *copying) history() error {

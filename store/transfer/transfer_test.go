@@ -396,7 +396,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestDiffers gives the target something that the source has not, or otherwise: the
+// TestDiffers returns the target something that the source has not, or otherwise: the
 // copy is refused before it writes anything, for any tenant.
 func TestDiffers(t *testing.T) {
 	ctx := t.Context()
@@ -694,7 +694,7 @@ func (g *growing) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c 
 }
 
 // TestLastTurnDiffers makes sure of the turn that history goes on from, however long
-// the history is, and with events behind it.
+// the history is, and with events after it.
 func TestLastTurnDiffers(t *testing.T) {
 	for _, events := range []int{0, 40, 300} {
 		stores := [2]store.Store{inMemory(t), inMemory(t)}
@@ -714,8 +714,8 @@ func TestLastTurnDiffers(t *testing.T) {
 	}
 }
 
-// TestOneTurnDiffers gives the target a history that differs from the source's in one
-// turn, wherever it stands, or in one text that is missing: nothing is written.
+// TestOneTurnDiffers returns the target a history that differs from the source's in one
+// turn, wherever it is, or in one text that is missing: nothing is written.
 func TestOneTurnDiffers(t *testing.T) {
 	const turns = 700
 	fill := func(t *testing.T, turns int, spoil func(store.Batch)) store.Store {

@@ -174,7 +174,7 @@ func tryCase(a *cli.App, ctx context.Context, folder string, command []string, c
 	if c.Secret != "" {
 		verifier.Env = append(verifier.Env, "GRAPHKERNEL_SECRET="+c.Secret, "GRAPHKERNEL_KEY_ID="+c.KeyID)
 	} else {
-		verifier.Env = append(verifier.Env, "XDG_CONFIG_HOME="+at) // no key of the user's own may stand in for one
+		verifier.Env = append(verifier.Env, "XDG_CONFIG_HOME="+at) // no key of the user's own may be in for one
 	}
 	said, err := verifier.CombinedOutput()
 	switch {

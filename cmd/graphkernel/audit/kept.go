@@ -24,7 +24,7 @@ func keptIn(folder, origin string) keptCheckpoint {
 	return keptCheckpoint{filepath.Join(folder, name+".checkpoint")}
 }
 
-// load gives what is kept, nil if nothing is.
+// load returns what is kept, nil if nothing is.
 func (k keptCheckpoint) load() ([]byte, error) {
 	note, err := os.ReadFile(k.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(note) == 0 {
@@ -61,7 +61,7 @@ func (k keptCheckpoint) replace(before, note []byte) (err error) {
 // mostMoves is how often a comparison is made again because another program was faster.
 const mostMoves = 10
 
-// originOf gives the one log of a trust file that is meant: the one that is named, or the one
+// originOf returns the one log of a trust file that is meant: the one that is named, or the one
 // of the tenant that is named, or the only one there is.
 func originOf(a *cli.App, trust *ledger.Trust, file, named string) (string, error) {
 	tenant := dag.Tenant("")

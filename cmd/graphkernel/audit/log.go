@@ -390,7 +390,7 @@ func compareLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger
 	})
 }
 
-// since gives the time from which cosignatures count; the zero time is any.
+// since returns the time from which cosignatures count; the zero time is any.
 func since(a *cli.App, maxAge time.Duration) time.Time {
 	if maxAge == 0 {
 		return time.Time{}

@@ -184,7 +184,7 @@ func (v *verdictJSON) refuse(o evidence.Outcome, reason string) {
 	v.Verdict, v.ExitCode, v.Reason = string(o), outcomeCodes[o], reason
 }
 
-// tenantOf gives the tenant that verified evidence is of.
+// tenantOf returns the tenant that verified evidence is of.
 func tenantOf(f evidence.Files, v *evidence.Verdict) dag.Tenant {
 	switch {
 	case v.Claim.Tenant != "":
@@ -221,7 +221,7 @@ func (f *verifyFlags) asked(p *slice.Provenance) bool {
 	return f.policy == "" || id == string(p.PolicyID) && (!hashed || hash == p.PolicyParamsHash.String())
 }
 
-// judge gives the judge that the flags and the environment ask for.
+// judge returns the judge that the flags and the environment ask for.
 func judge(a *cli.App, ctx context.Context, flags *verifyFlags) (evidence.Judge, error) {
 	judge := evidence.Judge{RequireFull: flags.full}
 	if err := flags.checkPolicy(); err != nil {

@@ -30,7 +30,7 @@ type App struct {
 	Environ        func() []string // all of it, as NAME=VALUE
 	Clock          func() time.Time
 	Commands       func(*App) []*cobra.Command // all that the program has
-	Hangup         <-chan os.Signal            // a terminal that is gone: ends the program, but for serve
+	Hangup         <-chan os.Signal            // a terminal that is gone: ends the program, except for serve
 	OnHangup       *atomic.Pointer[func()]
 
 	started    bool // the command line was understood
@@ -206,7 +206,7 @@ func (a *App) helps(root *cobra.Command) {
 	}
 }
 
-// Tenant gives the tenant that the flags and the environment name.
+// Tenant returns the tenant that the flags and the environment name.
 func (a *App) Tenant() (dag.Tenant, error) {
 	name := a.TenantFlag
 	if name == "" {
@@ -222,7 +222,7 @@ func (a *App) Tenant() (dag.Tenant, error) {
 	return t, nil
 }
 
-// DataFolder gives a folder of the user's for a purpose that XDG has a variable
+// DataFolder returns a folder of the user's for a purpose that XDG has a variable
 // for, or "" if the environment names no home.
 func (a *App) DataFolder(xdg, below string) string {
 	if dir := a.Getenv(xdg); filepath.IsAbs(dir) {

@@ -121,7 +121,7 @@ func (a *App) ReadText(ctx context.Context, path string, most int64) ([]byte, er
 	return data, nil
 }
 
-// OpenEnding opens a file, or gives up when ctx ends: opening a pipe waits for whoever
+// OpenEnding opens a file, or gives up when ctx ends: opening a pipe waits for anyone who
 // writes into it.
 func OpenEnding(ctx context.Context, path string) (*os.File, error) {
 	type result struct {
@@ -145,7 +145,7 @@ func tooLarge(path string, most int64) error {
 	return fmt.Errorf("%w: %s holds more than %d bytes", slice.ErrMalformed, path, most)
 }
 
-// readAll reads up to a bound. It gives up when ctx ends, since whoever
+// readAll reads up to a bound. It returns up when ctx ends, since anyone who
 // interrupts the program must not have to end the input first.
 func readAll(ctx context.Context, in io.Reader, most int64) ([]byte, error) {
 	type result struct {

@@ -27,7 +27,7 @@ func (a *App) IdentityPath() (string, error) {
 	return "", Usagef("no home folder to look for an identity in; give --identity or GRAPHKERNEL_IDENTITY")
 }
 
-// Identity gives who the kernel is: with --dev a random one; else what its file says; nobody
+// Identity returns who the kernel is: with --dev a random one; else what its file says; nobody
 // where there is no file.
 func (a *App) Identity() (identity.Identity, error) {
 	if a.Dev && a.devIdentity.Name() != "" {

@@ -13,7 +13,7 @@ import (
 // ErrNoSecret is wrapped when there is nothing to sign or verify with.
 var ErrNoSecret = errors.New("no key")
 
-// Keyring gives the keys of this run: with --dev a random one; else the file
+// Keyring returns the keys of this run: with --dev a random one; else the file
 // that --keys names; else $GRAPHKERNEL_SECRET; else the file of
 // $GRAPHKERNEL_KEYS or the default one. Without any it says what to do.
 func (a *App) Keyring() (token.Keyring, error) {

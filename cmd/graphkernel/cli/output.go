@@ -84,7 +84,7 @@ func (a *App) Note(format string, args ...any) {
 	fmt.Fprintln(a.Stderr, render.Visible(fmt.Sprintf(format, args...)))
 }
 
-// NewTable gives a plain table that copies well.
+// NewTable returns a plain table that copies well.
 func NewTable(w io.Writer, header ...any) table.Writer {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -116,7 +116,7 @@ func CheckLines(checks []slice.Check) []CheckLine {
 }
 
 // oneLine shows evidence in one line. Characters that would act on the terminal become signs, so that
-// whoever made the evidence cannot write a verdict, and a reader sees that they are there.
+// anyone who made the evidence cannot write a verdict, and a reader sees that they are there.
 func oneLine(s string, most int) string { return render.OneLine(render.Visible(s), most) }
 
 // PrintChecks prints checks for people.

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Registry gives the tenant's policies. Where there is no store yet, that is
+// Registry returns the tenant's policies. Where there is no store yet, that is
 // default@1 and facts@1; looking makes no store.
 func (a *App) Registry(ctx context.Context) (r policy.Registry, err error) {
 	err = a.WithKernel(ctx, token.Keyring{}, func(s *Session) error {

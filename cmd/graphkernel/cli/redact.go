@@ -10,14 +10,14 @@ import (
 const secretSign = "xxxxx"
 
 // WithoutPassword shows a store's name, or another value that may be a URL, without the
-// passwords that may stand in it.
+// passwords that may be in it.
 func WithoutPassword(name string) string {
 	shown, _ := redact(name)
 	return shown
 }
 
 // redact shows a name without passwords, and says whether it could tell where they
-// stand. If not, nothing but the scheme is shown: whoever wrote @ or / into a password as
+// are. If not, nothing but the scheme is shown: anyone who wrote @ or / into a password as
 // it is has a part of it where the host should be.
 func redact(name string) (shown string, sure bool) {
 	if path, ok := strings.CutPrefix(name, "sqlite:"); ok && !strings.HasPrefix(path, "//") {
@@ -50,7 +50,7 @@ func hideKeywords(s string) string {
 	return passwordKeyword.ReplaceAllString(s, "${1}"+secretSign)
 }
 
-// redactURL hides the passwords of what follows a URL's scheme. Several hosts may stand in
+// redactURL hides the passwords of what follows a URL's scheme. Several hosts may be in
 // it, so it is read as libpq does: the user's part ends at the first @ before any slash.
 func redactURL(rest string) (string, bool) {
 	user := ""
@@ -97,7 +97,7 @@ type hiddenError struct {
 func (e *hiddenError) Error() string { return e.text }
 func (e *hiddenError) Unwrap() error { return e.err }
 
-// WithoutName gives an error of opening a store. If a password may stand anywhere in the
+// WithoutName returns an error of opening a store. If a password may be anywhere in the
 // name, what the driver says of it is not shown. Of other names the driver hides it.
 func WithoutName(name string, err error) error {
 	if shown, sure := redact(name); err != nil && !sure {

@@ -165,7 +165,7 @@ func CloseStore(s store.Store, err *error) {
 	}
 }
 
-// PostgresURL gives what the driver takes: nothing, where libpq's variables say it all.
+// PostgresURL returns what the driver takes: nothing, where libpq's variables say it all.
 func PostgresURL(name string) string {
 	if name == "postgres:" {
 		return ""

@@ -60,7 +60,7 @@ func BodyOf(r *store.Record) (*dag.Body, error) {
 	return &body, nil
 }
 
-// ShownIn gives the turns that still hold what models were shown of a turn: prompts, and the
+// ShownIn returns the turns that still hold what models were shown of a turn: prompts, and the
 // responses to them, which may repeat it.
 func (s *Session) ShownIn(ctx context.Context, id dag.TurnID) ([]dag.TurnID, error) {
 	r, err := s.Turns().Get(ctx, s.Tenant, id)

@@ -25,7 +25,7 @@ func (a *App) VersionCommand() *cobra.Command {
 	}
 }
 
-// BuildVersion gives what the toolchain wrote into the binary.
+// BuildVersion returns what the toolchain wrote into the binary.
 func BuildVersion() (program, toolchain string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -102,7 +102,7 @@ func parts(v *canon.Value, path string) []part {
 	return []part{{path, int(v.End) - 1}}
 }
 
-// otherByte gives another byte of the same kind: a digit for a digit, a letter
+// otherByte returns another byte of the same kind: a digit for a digit, a letter
 // for a letter, so that the forged value has its form where that is possible.
 func otherByte(c byte) byte {
 	switch {

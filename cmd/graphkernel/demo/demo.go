@@ -186,7 +186,7 @@ func (d *demo) step(ok bool, name, result string) {
 	fmt.Fprintf(d.out, "  %s %-36s %s\n", mark, name, render.OneLine(result, 108))
 }
 
-// imports admits what the demonstration is about and gives the anchor.
+// imports admits what the demonstration is about and returns the anchor.
 func (d *demo) imports(folder, path string) (dag.TurnID, error) {
 	if path != "" {
 		d.title("Importing %s", path)

@@ -93,7 +93,7 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-// historyAsOf gives what was said of a statement up to a number; 0 is the present.
+// historyAsOf returns what was said of a statement up to a number; 0 is the present.
 func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
 	head, err := s.Turns().Head(ctx, s.Tenant)
 	if err != nil {

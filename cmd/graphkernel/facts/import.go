@@ -244,7 +244,7 @@ func (s *spellings) add(name, written string) {
 	}
 }
 
-// joined gives the first names that are written in several ways.
+// joined returns the first names that are written in several ways.
 func (s *spellings) joined() []joinedJSON {
 	const most = 10
 	names := make([]string, 0, len(s.others))
@@ -301,7 +301,7 @@ func (im *factImport) learn(ctx context.Context, s *cli.Session, bar *cli.Bar, c
 	return err
 }
 
-// nextBatch gives the size of a batch behind one of which so many acts were recorded in some
+// nextBatch returns the size of a batch after one of which so many acts were recorded in some
 // time. Large batches are faster, and other writers wait for them: so they double while they
 // take at most a second and a half, and halve when they take over three. One that was known
 // for the most part says nothing of what recording takes.
@@ -322,7 +322,7 @@ type learner struct {
 	*cli.Session
 	acts   []knowledge.Act
 	counts *outcomeJSON
-	place  func(i int) string // where act i of a batch stands
+	place  func(i int) string // where act i of a batch is
 	after  func()             // is called after a batch
 }
 
@@ -352,7 +352,7 @@ func (l *learner) flush(ctx context.Context) error {
 	return nil
 }
 
-// A placedError is about one act of a batch, and says where it stands.
+// A placedError is about one act of a batch, and says where it is.
 type placedError struct {
 	text string
 	err  error
@@ -361,7 +361,7 @@ type placedError struct {
 func (e *placedError) Error() string { return e.text }
 func (e *placedError) Unwrap() error { return e.err }
 
-// placed says where the act stands that an error is about.
+// placed says where the act is that an error is about.
 func placed(err error, place func(i int) string) error {
 	var which *knowledge.ActError
 	if !errors.As(err, &which) {

@@ -128,7 +128,7 @@ func manyArgs(names string) cobra.PositionalArgs {
 	}
 }
 
-// act gives what is to be learned, but for the turn, which only the store knows.
+// act returns what is to be learned, except for the turn, which only the store knows.
 func (f *addFlags) act(args []string) (act knowledge.Act, err error) {
 	if f.replace && len(f.supersedes) > 0 {
 		return act, cli.Usagef("--replace supersedes what it finds; leave out --supersedes")
@@ -213,7 +213,7 @@ func addFact(a *cli.App, c *cobra.Command, args []string, f *addFlags) error {
 }
 
 // learnOne learns a fact. With replace it supersedes what is believed with the same subject
-// and predicate, whoever changes that meanwhile.
+// and predicate, anyone who changes that meanwhile.
 func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace bool) (knowledge.Outcome, error) {
 	const tries = 8
 	for try := 1; ; try++ {
@@ -237,7 +237,7 @@ func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace b
 	}
 }
 
-// rivals gives the statements that are believed with the subject and the predicate of a
+// rivals returns the statements that are believed with the subject and the predicate of a
 // fact, and whether just this fact is among what counts already.
 func rivals(s *cli.Session, ctx context.Context, fact *knowledge.Fact) (others []knowledge.ID, known bool, err error) {
 	own := fact.ID()

@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// asOfFlag gives a command --as-of.
+// asOfFlag returns a command --as-of.
 func asOfFlag(c *cobra.Command, asOf *uint64) {
 	c.Flags().Uint64Var(asOf, "as-of", 0, "what was believed at this sequence number; 0 is the present")
 	cli.NoFiles(c, "as-of")
@@ -143,7 +143,7 @@ func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf, after uint64, l
 	})
 }
 
-// printFacts prints a table. The statements stand last, where a narrow screen cuts them off.
+// printFacts prints a table. The statements are last, where a narrow screen cuts them off.
 func printFacts(w io.Writer, facts []kernel.Fact) {
 	if len(facts) == 0 {
 		return
@@ -166,7 +166,7 @@ func printFacts(w io.Writer, facts []kernel.Fact) {
 	t.Render()
 }
 
-// firstOf gives the first text that is not empty.
+// firstOf returns the first text that is not empty.
 func firstOf(list ...string) string {
 	for _, s := range list {
 		if s != "" {

@@ -83,7 +83,7 @@ func (f *llmFlags) given(c *cobra.Command) (bool, error) {
 	return true, nil
 }
 
-// extractor gives what asks the model.
+// extractor returns what asks the model.
 func (f *llmFlags) extractor(a *cli.App) (*llm.Extractor, error) {
 	key := a.Getenv(f.keyEnv)
 	if key == "" && f.keyNamed {

@@ -140,7 +140,7 @@ func (l *factList) at(line int, err error) error {
 	return &ingest.LineError{Path: l.path, Line: line, Err: err}
 }
 
-// acts gives the assertions of a line.
+// acts returns the assertions of a line.
 func (l *factList) acts(line int, text []byte) (acts []knowledge.Act, err error) {
 	if acts, err = l.read(text); err != nil {
 		return nil, l.at(line, err)

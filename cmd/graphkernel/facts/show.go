@@ -17,7 +17,7 @@ func (d decimal) MarshalJSON() ([]byte, error) { return dag.PPM(d).AppendDecimal
 
 func (d decimal) String() string { return dag.PPM(d).String() }
 
-// A statementJSON is a statement under the names that stand beside it.
+// A statementJSON is a statement under the names that are beside it.
 type statementJSON struct {
 	Statement  string `json:"statement"`
 	Subject    string `json:"subject"`
@@ -50,7 +50,7 @@ type spelledJSON struct {
 	Object    string `json:"object,omitempty"`
 }
 
-// spelled gives nil if all of it is the same.
+// spelled returns nil if all of it is the same.
 func spelled(subject, predicate, object string) *spelledJSON {
 	if j := (spelledJSON{subject, predicate, object}); j != (spelledJSON{}) {
 		return &j
@@ -58,7 +58,7 @@ func spelled(subject, predicate, object string) *spelledJSON {
 	return nil
 }
 
-// unlike gives a name if it is another than the one beside it.
+// unlike returns a name if it is another than the one beside it.
 func unlike(name, beside string) string {
 	if name == beside {
 		return ""
@@ -66,7 +66,7 @@ func unlike(name, beside string) string {
 	return name
 }
 
-// asserted gives the names that a statement has itself, where aliases give others.
+// asserted returns the names that a statement has itself, where aliases give others.
 func asserted(s *knowledge.Statement, subject, object string) *spelledJSON {
 	return spelled(unlike(s.Subject, subject), "", unlike(s.Object, object))
 }
@@ -214,7 +214,7 @@ func span(s *knowledge.Statement) string {
 // widestName is how much of a name is shown in a line.
 const widestName = 60
 
-// shown gives a name, and behind it how it was written if that differs.
+// shown returns a name, and after it how it was written if that differs.
 func shown(name, written string) string {
 	text := clipped(name)
 	if written != "" && written != name {

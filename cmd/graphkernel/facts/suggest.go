@@ -144,7 +144,7 @@ func printSuggestions(w io.Writer, lines []suggestionJSON, total int, f *fragmen
 	fmt.Fprintf(w, "%d spellings, %d names, %d entities; fragmentation %s as written, %s as named\n", f.Spellings, f.Names, f.Entities, f.Before, f.AfterRule)
 }
 
-// namesAsOf gives the names of entities in the facts that were believed as of a number, in
+// namesAsOf returns the names of entities in the facts that were believed as of a number, in
 // their form and as they were written.
 func namesAsOf(s *cli.Session, ctx context.Context, asOf dag.Seq, bar *cli.Bar) (names, written []string, err error) {
 	forms, spelt := map[string]bool{}, map[string]bool{}

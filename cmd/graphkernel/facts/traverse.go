@@ -41,7 +41,7 @@ func (f *walkFlags) register(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("direction", cobra.FixedCompletions(directions, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
 
-// traversal gives what is asked, but for the entities.
+// traversal returns what is asked, except for the entities.
 func (f *walkFlags) traversal() (t kernel.Traversal, err error) {
 	t = kernel.Traversal{Predicates: f.predicates, Direction: knowledge.Direction(f.direction), MaxHops: f.hops, AsOf: dag.Seq(f.asOf)}
 	if f.hops == 0 || f.direction == "" { // the kernel would take another for it
@@ -291,7 +291,7 @@ func walked(t *kernel.Traversed, written map[dag.Seq]knowledge.Written) walkedJS
 }
 
 // drawn draws a path with names as they were written. Where a fact names an entity by an alias,
-// that stands behind the canonical name.
+// that follows the canonical name.
 func drawn(t *kernel.Traversed, r *knowledge.Reached, written map[dag.Seq]knowledge.Written) string {
 	// ends returns how the near and the far end of an edge were asserted and written.
 	ends := func(e *knowledge.Edge) (near, far [2]string) {
@@ -323,7 +323,7 @@ func drawn(t *kernel.Traversed, r *knowledge.Reached, written map[dag.Seq]knowle
 // writtenAs returns nil if names were written as they are.
 func writtenAs(w knowledge.Written) *spelledJSON { return spelled(w.Subject, w.Predicate, w.Object) }
 
-// entityNamed returns an entity's name as one of the facts beside it writes it, and behind it the
+// entityNamed returns an entity's name as one of the facts beside it writes it, and after it the
 // aliases by which facts name it. Each is given as it was asserted and as it was written.
 func entityNamed(name string, named ...[2]string) string {
 	text := ""

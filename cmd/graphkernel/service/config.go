@@ -37,7 +37,7 @@ type setting struct {
 	Key, Standard, help string
 }
 
-// Settings lists every setting. What stands in the file counts less than the
+// Settings lists every setting. What is in the file counts less than the
 // environment, and that less than a flag.
 var Settings = [...]setting{
 	{"addr", "127.0.0.1:8080", "where to listen, HOST:PORT; port 0 takes a free one"},
@@ -213,10 +213,10 @@ func readSettings(path string) (map[string]any, error) {
 	return values, nil
 }
 
-// text gives a setting's value.
+// text returns a setting's value.
 func (c *configuration) text(key string) string { return c.values.String(key) }
 
-// list gives a setting's value, split at commas.
+// list returns a setting's value, split at commas.
 func (c *configuration) list(key string) []string {
 	var list []string
 	for _, part := range strings.Split(c.text(key), ",") {

@@ -11,7 +11,7 @@ import (
 
 // A lineBuffer gathers the lines of a log and writes many at once: a write for each
 // request costs more than the line. What has gathered is written after at most
-// flushAfter, and at once behind a line of level warn or above. A process that is
+// flushAfter, and at once after a line of level warn or above. A process that is
 // killed loses the rest; nothing that must not be lost is in a log.
 type lineBuffer struct {
 	mu      sync.Mutex
@@ -55,7 +55,7 @@ func (b *lineBuffer) handler(level slog.Level) slog.Handler {
 	return &urgent{slog.NewJSONHandler(b, &slog.HandlerOptions{Level: level}), b}
 }
 
-// urgent flushes behind what somebody should see now.
+// urgent flushes after what somebody should see now.
 type urgent struct {
 	slog.Handler
 	buffer *lineBuffer

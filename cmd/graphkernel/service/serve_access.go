@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/server/oidc"
 )
 
-// tlsConfig gives what the settings ask for; nil is no TLS.
+// tlsConfig returns what the settings ask for; nil is no TLS.
 func tlsConfig(ctx context.Context, r *reading, log *slog.Logger) (*tls.Config, error) {
 	if r.text("tls.cert") == "" {
 		return nil, nil
@@ -32,7 +32,7 @@ func tlsConfig(ctx context.Context, r *reading, log *slog.Logger) (*tls.Config, 
 // lookAtCerts is how often the certificate's files are looked at.
 const lookAtCerts = time.Second
 
-// authenticators gives what says whose a bearer is: the store's API keys, and JWTs
+// authenticators returns what says whose a bearer is: the store's API keys, and JWTs
 // if there is an issuer.
 func authenticators(a *cli.App, ctx context.Context, r *reading, k *kernel.Kernel, log *slog.Logger) (authenticator, error) {
 	if r.text("oidc.issuer") == "" {

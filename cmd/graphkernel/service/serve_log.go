@@ -72,7 +72,7 @@ func (s *ledgerSettings) asker() *witness.Asker {
 	}, asked)
 }
 
-// witness gives the witness that this kernel is; nil if it is none. Its state is the
+// witness returns the witness that this kernel is; nil if it is none. Its state is the
 // store's, below the default tenant, so that all services on one store are one witness.
 func (s *ledgerSettings) witness(id identity.Identity, state store.Store, clock func() time.Time) (*witness.Witness, error) {
 	if s.logs == nil {

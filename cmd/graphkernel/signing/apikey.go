@@ -148,7 +148,7 @@ func apiKeyJSON(k *access.Key) apiKeyLine {
 	return l
 }
 
-// shownAuthors gives the patterns of the authors whose turns a key admits; "" if it admits none.
+// shownAuthors returns the patterns of the authors whose turns a key admits; "" if it admits none.
 func shownAuthors(k *access.Key) string {
 	if k.Admits.Authors == "" && k.Role.May(access.Admit) {
 		return "*"
@@ -210,7 +210,7 @@ func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
 	})
 }
 
-// completeAPIKeys completes the ids of keys that stand, each with what it is for.
+// completeAPIKeys completes the ids of valid keys, each with what it is for.
 func completeAPIKeys(a *cli.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var ids []string

@@ -194,7 +194,7 @@ func inUse(err error) error {
 // is to replace.
 const replaceWait = 10 * time.Second
 
-// TakePlace gives a finished file its name. One that has it must not be in use, since what
+// TakePlace returns a finished file its name. One that has it must not be in use, since what
 // its user wrote afterwards would be lost: the lock on it is held until it is gone.
 func TakePlace(ctx context.Context, from, to string, force bool) error {
 	switch _, err := os.Stat(to); {

@@ -151,7 +151,7 @@ func checkHistory(a *cli.App, ctx context.Context, s store.Store, r *fsck.Report
 	return nil
 }
 
-// chosenTenants gives the tenant that --tenant names, which must have something, or
+// chosenTenants returns the tenant that --tenant names, which must have something, or
 // nil, which stands for all. The variable does not count here: a store is whole, and a
 // part of it must be asked for.
 func chosenTenants(a *cli.App, ctx context.Context, s store.Store) ([]dag.Tenant, error) {

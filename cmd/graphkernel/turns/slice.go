@@ -140,7 +140,7 @@ type writtenJSON struct {
 	Bundle   string `json:"bundle_sha256"`
 }
 
-// rendered gives a slice in a form for people or prompts.
+// rendered returns a slice in a form for people or prompts.
 func rendered(a *cli.App, issued *kernel.Issued, format string, stdout bool) ([]byte, error) {
 	b, err := slice.ParseBundle(issued.Bundle)
 	if err != nil {
