@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/server/view"
 )
 
-func (c *call) listAliases(in api.AliasesOf) (w api.Aliases, err error) {
+func listAliases(c *call, in api.AliasesOf) (w api.Aliases, err error) {
 	after, asOf, err := inView(in.After, in.AsOf)
 	if err != nil {
 		return w, err
@@ -43,7 +43,7 @@ func (c *call) listAliases(in api.AliasesOf) (w api.Aliases, err error) {
 }
 
 // addAliases adds aliases one by one as they were given, or what can be used of a list.
-func (c *call) addAliases() error {
+func addAliases(c *call) error {
 	var acts []knowledge.Act
 	var list *normalize.List
 	place := func(i int) string { return fmt.Sprintf("aliases[%d]", i) }
@@ -70,7 +70,7 @@ func (c *call) addAliases() error {
 	if len(acts) > knowledge.MaxActs {
 		return &problem{code: api.CodeTooLarge, place: "aliases", detail: fmt.Sprintf("%d aliases, at most %d at once", len(acts), knowledge.MaxActs)}
 	}
-	outcomes, err := c.learn(acts, place)
+	outcomes, err := learn(c, acts, place)
 	if err != nil {
 		return err
 	}
@@ -86,14 +86,14 @@ func (c *call) addAliases() error {
 }
 
 // removeAlias ends that a name stands for another. Where it stands for none, nothing changes.
-func (c *call) removeAlias(in api.AliasNamed) (w api.KnowledgeOutcome, err error) {
+func removeAlias(c *call, in api.AliasNamed) (w api.KnowledgeOutcome, err error) {
 	name, _ := normalize.Name(in.Alias) // it was read
 	table, err := c.server.config.Kernel.Facts().Aliases(c.ctx, c.tenant(), 0)
 	if err != nil {
 		return w, err
 	}
 	act := knowledge.Act{Kind: knowledge.Unalias, Alias: name, Canonical: table.Resolve(name), Rule: normalize.Newest}
-	outcomes, err := c.learn([]knowledge.Act{act}, func(int) string { return "path parameter alias" })
+	outcomes, err := learn(c, []knowledge.Act{act}, func(int) string { return "path parameter alias" })
 	if err != nil {
 		return w, err
 	}

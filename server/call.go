@@ -355,7 +355,7 @@ func (c *call) send() error {
 		return nil
 	}
 	if n := int64(len(a.data)); n > uncounted {
-		s, key := c.server, c.streamKey()
+		s, key := c.server, streamKey(c)
 		if !s.bodies.take(key, n) {
 			return errFull
 		}

@@ -39,12 +39,12 @@ const (
 	lastSend   = 100 * time.Millisecond // when the service stops
 )
 
-func (c *call) streamEvents() error {
-	if err := c.openStream(); err != nil {
+func streamEvents(c *call) error {
+	if err := openStream(c); err != nil {
 		return err
 	}
-	defer c.closeStream()
-	at, err := c.startOfStream()
+	defer closeStream(c)
+	at, err := startOfStream(c)
 	if err != nil {
 		return err
 	}
@@ -65,20 +65,20 @@ func (c *call) streamEvents() error {
 }
 
 // openStream notes that a key opens a stream, or refuses it.
-func (c *call) openStream() error {
+func openStream(c *call) error {
 	l := &c.server.config.Limits
-	if !c.server.streams.open(c.streamKey(), l.Streams, l.StreamsTotal) {
+	if !c.server.streams.open(streamKey(c), l.Streams, l.StreamsTotal) {
 		return &problem{code: api.CodeRate, retryAfter: 5, detail: fmt.Sprintf("%d streams are open with this key, or %d in all", l.Streams, l.StreamsTotal)}
 	}
 	return nil
 }
 
-func (c *call) closeStream() { c.server.streams.close(c.streamKey()) }
+func closeStream(c *call) { c.server.streams.close(streamKey(c)) }
 
-func (c *call) streamKey() string { return string(c.tenant()) + "/" + c.who.Subject }
+func streamKey(c *call) string { return string(c.tenant()) + "/" + c.who.Subject }
 
 // startOfStream finds where a stream goes on.
-func (c *call) startOfStream() (position, error) {
+func startOfStream(c *call) (position, error) {
 	k := c.server.config.Kernel
 	head, err := k.Turns().Head(c.ctx, c.tenant())
 	if err != nil {
@@ -142,7 +142,7 @@ func (st *stream) follow() error {
 			return nil
 		case <-changed:
 		case <-tick.C:
-			if err := c.stillAdmitted(); err != nil {
+			if err := stillAdmitted(c); err != nil {
 				return err
 			}
 			if silent += lookAgain; silent >= keepAlive {
@@ -180,7 +180,7 @@ func (st *stream) unlessStopping(err error) error {
 }
 
 // stillAdmitted asks again whose key the stream was opened with.
-func (c *call) stillAdmitted() error {
+func stillAdmitted(c *call) error {
 	bearer, err := bearerOf(c.echo.Request())
 	if err != nil {
 		return err

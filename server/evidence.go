@@ -19,16 +19,16 @@ import (
 )
 
 // attestBundle signs for third parties what was issued here, for anyone who holds it.
-func (c *call) attestBundle() error {
+func attestBundle(c *call) error {
 	if len(c.body) == 0 {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
 	}
-	return c.evidence(func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
+	return evidence(c, func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
 		return k.Ledger().Attest(ctx, c.tenant(), c.body)
 	})
 }
 
-func (c *call) getEvidence() error {
+func getEvidence(c *call) error {
 	id, err := slice.ParseSliceID(c.params["slice_id"])
 	if err != nil {
 		return err
@@ -42,17 +42,17 @@ func (c *call) getEvidence() error {
 		}
 		digest = &d
 	}
-	return c.evidence(func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
+	return evidence(c, func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
 		return k.Ledger().AttestRecorded(ctx, c.tenant(), id, digest)
 	})
 }
 
-func (c *call) evidence(ask func(context.Context, *kernel.Kernel) (*kernel.Evidence, error)) error {
+func evidence(c *call, ask func(context.Context, *kernel.Kernel) (*kernel.Evidence, error)) error {
 	k := c.server.config.Kernel
 	if k.Ledger().Identity().Name() == "" {
 		return identity.ErrNone
 	}
-	ctx, cancel := c.patient()
+	ctx, cancel := patient(c)
 	defer cancel()
 	e, err := ask(ctx, k)
 	if err != nil {
@@ -64,19 +64,19 @@ func (c *call) evidence(ask func(context.Context, *kernel.Kernel) (*kernel.Evide
 }
 
 // getLogKeys shows the caller's tenant's keys.
-func (c *call) getLogKeys() error {
-	return c.keys([]dag.Tenant{c.tenant()}, attest.AppendKeys)
+func getLogKeys(c *call) error {
+	return keys(c, []dag.Tenant{c.tenant()}, attest.AppendKeys)
 }
 
 // wellKnownKeys shows the kernel's name, and the keys of the tenants whose ledger is public.
-func (c *call) wellKnownKeys() error {
-	return c.keys(c.server.config.PublicLogs, attest.AppendKeys)
+func wellKnownKeys(c *call) error {
+	return keys(c, c.server.config.PublicLogs, attest.AppendKeys)
 }
 
 // wellKnownJWKS shows the same attestation keys to programs that know nothing but JWK.
 // Retired ones are among them: what they signed goes on verifying.
-func (c *call) wellKnownJWKS() error {
-	return c.keys(c.server.config.PublicLogs, func(dst []byte, k *attest.Keys) ([]byte, error) {
+func wellKnownJWKS(c *call) error {
+	return keys(c, c.server.config.PublicLogs, func(dst []byte, k *attest.Keys) ([]byte, error) {
 		all := make([]ledger.Key, len(k.Attestation))
 		for i := range all {
 			all[i] = k.Attestation[i].Key
@@ -85,7 +85,7 @@ func (c *call) wellKnownJWKS() error {
 	})
 }
 
-func (c *call) keys(of []dag.Tenant, write func([]byte, *attest.Keys) ([]byte, error)) error {
+func keys(c *call, of []dag.Tenant, write func([]byte, *attest.Keys) ([]byte, error)) error {
 	k, err := keysOf(c.server.config.Kernel.Ledger().Identity(), of)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func keysOf(id identity.Identity, tenants []dag.Tenant) (*attest.Keys, error) {
 
 // addCheckpoint cosigns the checkpoint of another ledger, or says why not, with the
 // statuses that C2SP tlog-witness gives and in plain text, as its clients expect it.
-func (c *call) addCheckpoint() error {
+func addCheckpoint(c *call) error {
 	if c.server.config.Witness == nil {
 		return &problem{code: api.CodeNotFound, detail: "this kernel is no witness"}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-func (c *call) cutFacts() error {
+func cutFacts(c *call) error {
 	in, err := readIn[api.FactSliceRequest](c)
 	if err != nil {
 		return err

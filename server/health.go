@@ -16,7 +16,7 @@ const lookFor = 2 * time.Second
 
 // live says whether a restart is needed: a store that does not know whether its last
 // write was kept answers nothing until it is opened again.
-func (c *call) live() error {
+func live(c *call) error {
 	if c.server.broken.Load() {
 		return c.json(http.StatusServiceUnavailable, api.Health{Status: "unavailable", Checks: map[string]string{"store": "needs a restart"}})
 	}
@@ -24,7 +24,7 @@ func (c *call) live() error {
 }
 
 // startup says whether the store has answered once.
-func (c *call) startup() error {
+func startup(c *call) error {
 	if c.server.started.Load() {
 		return c.json(http.StatusOK, api.Health{Status: "ok"})
 	}
@@ -36,7 +36,7 @@ func (c *call) startup() error {
 
 // ready says whether requests can be taken. It tells what is wrong in two words and
 // leaves the rest to the log: anyone who may ask this may be anybody.
-func (c *call) ready() error {
+func ready(c *call) error {
 	s := c.server
 	checks := map[string]string{"store": "ok", "keys": "ok"}
 	status, code := "ok", http.StatusOK
@@ -84,9 +84,9 @@ func (s *Server) lookAtWrites(ctx context.Context) (fault string) {
 	return "takes no writes"
 }
 
-func (c *call) openapi() error { return c.write(http.StatusOK, jsonType, c.server.contract.json) }
+func openapi(c *call) error { return c.write(http.StatusOK, jsonType, c.server.contract.json) }
 
-func (c *call) docs() error {
+func docs(c *call) error {
 	header := c.echo.Response().Header()
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	return c.write(http.StatusOK, []string{"text/html; charset=utf-8"}, c.server.docsPage)

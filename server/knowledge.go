@@ -22,7 +22,7 @@ const sourceAPI = "api"
 
 // learn records acts. An error says which of them it is about, by the place that the caller
 // gives for its index.
-func (c *call) learn(acts []knowledge.Act, place func(i int) string) ([]knowledge.Outcome, error) {
+func learn(c *call, acts []knowledge.Act, place func(i int) string) ([]knowledge.Outcome, error) {
 	outcomes, err := c.server.config.Kernel.Facts().Learn(c.ctx, c.tenant(), acts)
 	if err == nil {
 		return outcomes, nil
@@ -35,12 +35,12 @@ func (c *call) learn(acts []knowledge.Act, place func(i int) string) ([]knowledg
 	return nil, &p
 }
 
-func (c *call) learnFact(in api.NewFact) (w api.KnowledgeOutcome, err error) {
-	act, err := c.assertion(&in)
+func learnFact(c *call, in api.NewFact) (w api.KnowledgeOutcome, err error) {
+	act, err := assertion(c, &in)
 	if err != nil {
 		return w, err
 	}
-	outcomes, err := c.learn([]knowledge.Act{act}, func(int) string {
+	outcomes, err := learn(c, []knowledge.Act{act}, func(int) string {
 		if len(act.Supersedes) > 0 {
 			return "supersedes"
 		}
@@ -52,9 +52,9 @@ func (c *call) learnFact(in api.NewFact) (w api.KnowledgeOutcome, err error) {
 	return view.Outcome(&outcomes[0]), nil
 }
 
-func (c *call) learnFacts() error {
+func learnFacts(c *call) error {
 	if c.media == typeLines {
-		return c.learnLines()
+		return learnLines(c)
 	}
 	in, err := readIn[api.Knowledge](c)
 	if err != nil {
@@ -78,13 +78,13 @@ func (c *call) learnFacts() error {
 		if i < retractions {
 			acts[i], err = view.Retraction(&in.Retractions[i])
 		} else {
-			acts[i], err = c.assertion(&in.Facts[i-retractions])
+			acts[i], err = assertion(c, &in.Facts[i-retractions])
 		}
 		if err != nil {
 			return within(place(i), err)
 		}
 	}
-	outcomes, err := c.learn(acts, place)
+	outcomes, err := learn(c, acts, place)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func within(place string, err error) error {
 
 // learnLines is learnFacts of lines, in their order. They are all here: what is recorded as a
 // whole is no stream.
-func (c *call) learnLines() error {
+func learnLines(c *call) error {
 	var acts []knowledge.Act
 	var places []string
 	n := 0
@@ -115,7 +115,7 @@ func (c *call) learnLines() error {
 		if len(acts) == knowledge.MaxActs {
 			return &problem{code: api.CodeTooLarge, place: place, detail: fmt.Sprintf("%s: more than %d facts and retractions at once", place, knowledge.MaxActs)}
 		}
-		act, err := c.readLine(line, place)
+		act, err := readLine(c, line, place)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (c *call) learnLines() error {
 	if len(acts) == 0 {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the batch holds no fact and no retraction"}
 	}
-	outcomes, err := c.learn(acts, func(i int) string { return places[i] })
+	outcomes, err := learn(c, acts, func(i int) string { return places[i] })
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (c *call) learnLines() error {
 }
 
 // readLine reads a fact or, if it names a statement, a retraction.
-func (c *call) readLine(line []byte, place string) (knowledge.Act, error) {
+func readLine(c *call, line []byte, place string) (knowledge.Act, error) {
 	v, err := readStrictly(line, place, lineValues)
 	if err != nil {
 		return knowledge.Act{}, err
@@ -156,7 +156,7 @@ func (c *call) readLine(line []byte, place string) (knowledge.Act, error) {
 	if shape == 0 {
 		f := api.Read[api.NewFact](at)
 		if err = at.Err(); err == nil {
-			act, err = c.assertion(&f)
+			act, err = assertion(c, &f)
 		}
 	} else {
 		r := api.Read[api.Retraction](at)
@@ -171,12 +171,12 @@ func (c *call) readLine(line []byte, place string) (knowledge.Act, error) {
 }
 
 // factQuery asks the kernel for facts.
-func (c *call) factQuery(f *api.FactFilter) (kernel.FactQuery, error) {
+func factQuery(c *call, f *api.FactFilter) (kernel.FactQuery, error) {
 	return view.FactQuery(c.ctx, c.server.config.Kernel, c.tenant(), f)
 }
 
 // assertion is the act that records a fact.
-func (c *call) assertion(f *api.NewFact) (knowledge.Act, error) {
+func assertion(c *call, f *api.NewFact) (knowledge.Act, error) {
 	return view.Assertion(c.ctx, c.server.config.Kernel, c.tenant(), f, sourceAPI)
 }
 
@@ -201,8 +201,8 @@ func afterIn(after, asOf dag.Seq) string {
 	return strconv.FormatUint(uint64(after), 10) + "-" + strconv.FormatUint(uint64(asOf), 10)
 }
 
-func (c *call) listFacts(in api.FactQuery) (w api.Facts, err error) {
-	q, err := c.factQuery(&in.FactFilter)
+func listFacts(c *call, in api.FactQuery) (w api.Facts, err error) {
+	q, err := factQuery(c, &in.FactFilter)
 	if err != nil {
 		return w, err
 	}
@@ -224,11 +224,11 @@ func (c *call) listFacts(in api.FactQuery) (w api.Facts, err error) {
 	return w, nil
 }
 
-func (c *call) retractFacts(in api.Retracting) (w api.Retracted, err error) {
+func retractFacts(c *call, in api.Retracting) (w api.Retracted, err error) {
 	if len(in.Reason) > knowledge.MaxReason || !utf8.ValidString(in.Reason) {
 		return w, &problem{code: api.CodeInvalid, place: "query parameter reason", detail: fmt.Sprintf("a reason of %d bytes, want UTF-8 of at most %d", len(in.Reason), knowledge.MaxReason)}
 	}
-	q, err := c.factQuery(&in.FactFilter)
+	q, err := factQuery(c, &in.FactFilter)
 	if err != nil {
 		return w, err
 	}
@@ -239,7 +239,7 @@ func (c *call) retractFacts(in api.Retracting) (w api.Retracted, err error) {
 	return api.Retracted{DryRun: in.DryRun, Total: len(list), Acts: view.Acts(list)}, err
 }
 
-func (c *call) factHistory(in api.HistoryOf) (w api.FactHistory, err error) {
+func factHistory(c *call, in api.HistoryOf) (w api.FactHistory, err error) {
 	after, err := number(in.After)
 	if err != nil {
 		return w, err
@@ -260,7 +260,7 @@ func (c *call) factHistory(in api.HistoryOf) (w api.FactHistory, err error) {
 	return w, nil
 }
 
-func (c *call) knowledgeChanges(in api.Paging) (w api.KnowledgeChanges, err error) {
+func knowledgeChanges(c *call, in api.Paging) (w api.KnowledgeChanges, err error) {
 	after, err := number(in.After)
 	if err != nil {
 		return w, err

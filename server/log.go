@@ -25,7 +25,7 @@ import (
 
 // logTenant finds whose ledger a request is about: the caller's own, or the public one that
 // the path names. Whether a tenant exists whose ledger is not public is not told.
-func (c *call) logTenant() (dag.Tenant, error) {
+func logTenant(c *call) (dag.Tenant, error) {
 	tenant := c.tenant()
 	if c.op.open() {
 		tenant = dag.Tenant(c.params["tenant"])
@@ -42,16 +42,16 @@ func (c *call) logTenant() (dag.Tenant, error) {
 // patient returns a context that does not end when the client goes. The checkpoint that one
 // request has witnesses asked for is kept for others, and must not be one that
 // nobody cosigned because the first one hung up.
-func (c *call) patient() (context.Context, context.CancelFunc) {
+func patient(c *call) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(c.ctx), c.server.config.Limits.Timeout)
 }
 
-func (c *call) getCheckpoint() error {
-	tenant, err := c.logTenant()
+func getCheckpoint(c *call) error {
+	tenant, err := logTenant(c)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := c.patient()
+	ctx, cancel := patient(c)
 	defer cancel()
 	now, err := c.server.config.Kernel.Ledger().Checkpoint(ctx, tenant)
 	if err != nil {
@@ -164,15 +164,15 @@ func (t tile) String() string {
 	return fmt.Sprintf("%d %s from %d on", t.width, what, t.index*ledger.TileWidth)
 }
 
-func (c *call) getTile() error { return c.tile(c.params["tile"]) }
+func getTile(c *call) error { return sendTile(c, c.params["tile"]) }
 
 // getEntries is tile/entries under the name that some clients of logs look for.
-func (c *call) getEntries() error { return c.tile("entries/" + c.params["entries"]) }
+func getEntries(c *call) error { return sendTile(c, "entries/"+c.params["entries"]) }
 
-// tile answers with a tile or a bundle of entries. What it returns never changes: a partial
+// sendTile answers with a tile or a bundle of entries. What it returns never changes: a partial
 // one is the beginning of the full one.
-func (c *call) tile(path string) error {
-	tenant, err := c.logTenant()
+func sendTile(c *call, path string) error {
+	tenant, err := logTenant(c)
 	if err != nil {
 		return err
 	}
@@ -259,8 +259,8 @@ func zipped(data []byte) []byte {
 	return b.Bytes()
 }
 
-// number reads a parameter that the contract has let through.
-func (c *call) number(name string) (uint64, error) {
+// numberOf reads a parameter that the contract has let through.
+func numberOf(c *call, name string) (uint64, error) {
 	n, err := strconv.ParseUint(c.params[name], 10, 64)
 	if err != nil {
 		return 0, &problem{code: api.CodeInvalid, place: "query parameter " + name, detail: fmt.Sprintf("query parameter %s is %.40q, want an integer, written plainly", name, c.params[name])}
@@ -268,16 +268,16 @@ func (c *call) number(name string) (uint64, error) {
 	return n, nil
 }
 
-func (c *call) getProof() error {
-	tenant, err := c.logTenant()
+func getProof(c *call) error {
+	tenant, err := logTenant(c)
 	if err != nil {
 		return err
 	}
-	index, err := c.number("index")
+	index, err := numberOf(c, "index")
 	if err != nil {
 		return err
 	}
-	ctx, cancel := c.patient()
+	ctx, cancel := patient(c)
 	defer cancel()
 	proof, err := c.server.config.Kernel.Ledger().Prove(ctx, tenant, index)
 	if err != nil {
@@ -289,16 +289,16 @@ func (c *call) getProof() error {
 
 // getConsistency proves a step between two sizes that are past. Anyone who reads tiles can make
 // the same proof.
-func (c *call) getConsistency() error {
-	tenant, err := c.logTenant()
+func getConsistency(c *call) error {
+	tenant, err := logTenant(c)
 	if err != nil {
 		return err
 	}
-	from, err := c.number("from")
+	from, err := numberOf(c, "from")
 	if err != nil {
 		return err
 	}
-	to, err := c.number("to")
+	to, err := numberOf(c, "to")
 	if err != nil {
 		return err
 	}

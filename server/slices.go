@@ -48,7 +48,7 @@ func readCutting(v *canon.Value) (cutting, error) {
 }
 
 // cut resolves the anchor and cuts.
-func (c *call) cut(q *cutting) (*kernel.Issued, error) {
+func cut(c *call, q *cutting) (*kernel.Issued, error) {
 	k := c.server.config.Kernel
 	var err error
 	if q.Anchor, err = k.Turns().Resolve(c.ctx, c.tenant(), q.anchor); err != nil {
@@ -73,12 +73,12 @@ func at(place string, err error) error {
 	return &p
 }
 
-func (c *call) cutSlice() error {
+func cutSlice(c *call) error {
 	q, err := readCutting(c.value)
 	if err != nil {
 		return err
 	}
-	issued, err := c.cut(&q)
+	issued, err := cut(c, &q)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func rendered(issued *kernel.Issued, as func(*slice.Bundle) ([]byte, error)) ([]
 
 func markdown(b *slice.Bundle) ([]byte, error) { return render.Markdown(b), nil }
 
-func (c *call) cutSlices() error {
+func cutSlices(c *call) error {
 	items := c.value.Get("requests").Items
 	results := make([]api.BatchResult, len(items))
 	left := atomic.Int64{}
@@ -123,7 +123,7 @@ func (c *call) cutSlices() error {
 	for range min(len(items), runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
 			for i := range work {
-				results[i] = c.cutOne(&items[i], &left)
+				results[i] = cutOne(c, &items[i], &left)
 			}
 		})
 	}
@@ -137,45 +137,45 @@ func (c *call) cutSlices() error {
 
 // cutOne cuts one slice of a batch. What fails is its own problem, and a panic
 // nobody else's.
-func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w api.BatchResult) {
+func cutOne(c *call, v *canon.Value, left *atomic.Int64) (w api.BatchResult) {
 	defer func() {
 		if p := recover(); p != nil {
-			w = c.failed(fmt.Errorf("panic: %v", p))
+			w = failed(c, fmt.Errorf("panic: %v", p))
 		}
 	}()
 	q, err := readCutting(v)
 	if err != nil {
-		return c.failed(err)
+		return failed(c, err)
 	}
 	full := &problem{code: api.CodeTooLarge, detail: fmt.Sprintf("the slices of this batch pass %d bytes; ask for this one alone", c.server.config.Limits.BatchBytes)}
 	if left.Load() < 0 {
-		return c.failed(full)
+		return failed(c, full)
 	}
-	issued, err := c.cut(&q)
+	issued, err := cut(c, &q)
 	if err != nil {
-		return c.failed(err)
+		return failed(c, err)
 	}
 	if left.Add(-int64(len(issued.Bundle))) < 0 {
-		return c.failed(full)
+		return failed(c, full)
 	}
 	w = api.BatchResult{Status: http.StatusOK, SliceID: string(issued.Slice.Provenance.SliceID), BundleSHA256: issued.Record.Bundle.String()}
 	switch q.format {
 	case api.FormatMarkdown:
 		text, err := rendered(issued, markdown)
 		if err != nil {
-			return c.failed(err)
+			return failed(c, err)
 		}
 		w.Markdown = string(text)
 	case api.FormatMessages:
 		text, err := rendered(issued, render.Messages)
 		if err != nil {
-			return c.failed(err)
+			return failed(c, err)
 		}
 		var messages struct {
 			Messages json.RawMessage `json:"messages"`
 		}
 		if err := json.Unmarshal(text, &messages); err != nil {
-			return c.failed(err)
+			return failed(c, err)
 		}
 		w.Messages = messages.Messages
 	default:
@@ -184,7 +184,7 @@ func (c *call) cutOne(v *canon.Value, left *atomic.Int64) (w api.BatchResult) {
 	return w
 }
 
-func (c *call) failed(err error) api.BatchResult {
+func failed(c *call, err error) api.BatchResult {
 	p := problemOf(err)
 	if p.code == api.CodeInternal {
 		c.server.config.Log.ErrorContext(c.ctx, "slice of a batch", "request_id", c.id, "error", p.cause)
@@ -193,7 +193,7 @@ func (c *call) failed(err error) api.BatchResult {
 	return api.BatchResult{Status: w.Status, Problem: w}
 }
 
-func (c *call) listSlices(in api.Paging) (w api.Slices, err error) {
+func listSlices(c *call, in api.Paging) (w api.Slices, err error) {
 	after, err := number(in.After)
 	if err != nil {
 		return w, err
@@ -213,8 +213,8 @@ func (c *call) listSlices(in api.Paging) (w api.Slices, err error) {
 	return w, nil
 }
 
-func (c *call) getSlice(in api.SliceByID) (w api.SliceRecord, err error) {
-	list, err := c.records(&in)
+func getSlice(c *call, in api.SliceByID) (w api.SliceRecord, err error) {
+	list, err := records(c, &in)
 	w = api.SliceRecord{SliceID: c.slice, Issued: make([]api.Issued, len(list))}
 	for i := range list {
 		w.Issued[i] = view.Issued(&list[i])
@@ -223,12 +223,12 @@ func (c *call) getSlice(in api.SliceByID) (w api.SliceRecord, err error) {
 }
 
 // records returns the records of a slice.
-func (c *call) records(of *api.SliceByID) ([]store.Issued, error) {
+func records(c *call, of *api.SliceByID) ([]store.Issued, error) {
 	c.slice = of.SliceID
 	return c.server.config.Kernel.Slices().Issued(c.ctx, c.tenant(), slice.SliceID(of.SliceID))
 }
 
-func (c *call) replaySlice() error {
+func replaySlice(c *call) error {
 	id, err := slice.ParseSliceID(c.params["slice_id"])
 	if err != nil {
 		return err
@@ -252,8 +252,8 @@ func (c *call) replaySlice() error {
 	return c.json(http.StatusOK, view.Replay(replay))
 }
 
-func (c *call) explainTurn(in api.ExplainRequest) (w api.Explanation, err error) {
-	list, err := c.records(&in.SliceByID)
+func explainTurn(c *call, in api.ExplainRequest) (w api.Explanation, err error) {
+	list, err := records(c, &in.SliceByID)
 	if err != nil {
 		return w, err
 	}

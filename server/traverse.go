@@ -14,16 +14,16 @@ import (
 	"github.com/graphkernel/graphkernel/server/view"
 )
 
-func (c *call) traverseKnowledge(in api.TraverseRequest) (api.Traversal, error) {
+func traverseKnowledge(c *call, in api.TraverseRequest) (api.Traversal, error) {
 	found, err := c.server.config.Kernel.Facts().Traverse(c.ctx, c.tenant(), kernel.Traversal{
 		Start: in.Start, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: in.MaxResults,
 		MinConfidence: in.MinConfidence, AsOf: in.AsOf, ValidAt: in.ValidAt,
 	})
-	return c.traversed(found, err)
+	return traversed(c, found, err)
 }
 
 // traversed shows a traversal, or paths.
-func (c *call) traversed(found *kernel.Traversed, err error) (api.Traversal, error) {
+func traversed(c *call, found *kernel.Traversed, err error) (api.Traversal, error) {
 	if err != nil {
 		return api.Traversal{}, err
 	}
@@ -34,8 +34,9 @@ func (c *call) traversed(found *kernel.Traversed, err error) (api.Traversal, err
 	return view.Traversal(found, written), nil
 }
 
-func (c *call) findPaths(in api.PathQuery) (api.Traversal, error) {
-	return c.traversed(c.server.config.Kernel.Facts().Paths(c.ctx, c.tenant(), kernel.PathQuery(in)))
+func findPaths(c *call, in api.PathQuery) (api.Traversal, error) {
+	found, err := c.server.config.Kernel.Facts().Paths(c.ctx, c.tenant(), kernel.PathQuery(in))
+	return traversed(c, found, err)
 }
 
 // Media types of drawings.
@@ -55,7 +56,7 @@ var drawings = map[string]struct {
 	"dot":     {typeGraphviz + "; charset=utf-8", render.DOT},
 }
 
-func (c *call) drawKnowledge() error {
+func drawKnowledge(c *call) error {
 	in, err := readIn[api.Drawing](c)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ const mostCounts = 100
 // statsPage is how many acts are read at once for counts.
 const statsPage = 1000
 
-func (c *call) knowledgeStats(in api.View) (w api.KnowledgeStats, err error) {
+func knowledgeStats(c *call, in api.View) (w api.KnowledgeStats, err error) {
 	asOf := in.AsOf
 	k := c.server.config.Kernel
 	if asOf == 0 {

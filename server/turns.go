@@ -20,9 +20,9 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-func (c *call) admitTurns() error {
+func admitTurns(c *call) error {
 	if c.media == typeLines {
-		return c.admitLines()
+		return admitLines(c)
 	}
 	items := c.value.Get("turns").Items
 	if most := c.server.config.Limits.BatchTurns; len(items) > most {
@@ -35,7 +35,7 @@ func (c *call) admitTurns() error {
 			place := fmt.Sprintf("turns[%d]", i)
 			return &problem{code: api.CodeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
 		}
-		if err := c.mayAdmit(&drafts[i], fmt.Sprintf("turns[%d]", i)); err != nil {
+		if err := mayAdmit(c, &drafts[i], fmt.Sprintf("turns[%d]", i)); err != nil {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ func (c *call) admitTurns() error {
 	if err != nil {
 		return inBatch(err, drafts)
 	}
-	c.counted(receipt)
+	countTurns(c, receipt)
 	return c.json(http.StatusOK, view.Receipt(receipt))
 }
 
@@ -73,7 +73,7 @@ func inBatch(err error, drafts []dag.Draft) error {
 
 // mayAdmit refuses a turn outside the key's scope, and a turn without text from anyone who does
 // not restore: what it says of itself, phase and salience included, nobody can check any more.
-func (c *call) mayAdmit(d *dag.Draft, place string) error {
+func mayAdmit(c *call, d *dag.Draft, place string) error {
 	if d.Redacted && !c.who.Role.May(access.Erase) {
 		return &problem{code: api.CodeForbidden, place: place, detail: fmt.Sprintf("%s: a turn without its text is admitted by an admin alone", place)}
 	}
@@ -83,7 +83,7 @@ func (c *call) mayAdmit(d *dag.Draft, place string) error {
 	return nil
 }
 
-func (c *call) counted(r store.Receipt) {
+func countTurns(c *call, r store.Receipt) {
 	c.turns += r.Admitted
 	c.server.metrics.admitted.Add(float64(r.Admitted))
 	c.server.metrics.existing.Add(float64(r.Existing))
@@ -98,11 +98,11 @@ const (
 
 // admitLines admits a stream of lines, a batch at a time. The client may be slow,
 // but not silent: each line has the request timeout to arrive.
-func (c *call) admitLines() error {
-	if err := c.openStream(); err != nil {
+func admitLines(c *call) error {
+	if err := openStream(c); err != nil {
 		return err
 	}
-	defer c.closeStream()
+	defer closeStream(c)
 	r := c.echo.Request()
 	control := http.NewResponseController(c.echo.Response().Writer)
 	limits := &c.server.config.Limits
@@ -137,7 +137,7 @@ func (c *call) admitLines() error {
 			}
 			return &p
 		}
-		c.counted(receipt)
+		countTurns(c, receipt)
 		sum.Admitted, sum.Existing, sum.Edges, sum.Head = sum.Admitted+receipt.Admitted, sum.Existing+receipt.Existing, sum.Edges+receipt.Edges, receipt.Head
 		clear(drafts)
 		drafts, bytes, first = drafts[:0], 0, n+1
@@ -166,7 +166,7 @@ func (c *call) admitLines() error {
 				return &problem{code: api.CodeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
 			}
 			drafts = append(drafts, d)
-			return c.mayAdmit(&d, place)
+			return mayAdmit(c, &d, place)
 		}
 		var err error
 		if len(line) > largeBody {
@@ -231,7 +231,7 @@ func lineError(err error, n, most int) error {
 	return bodyError(err)
 }
 
-func (c *call) getTurn(in api.TurnByID) (w api.StoredTurn, err error) {
+func getTurn(c *call, in api.TurnByID) (w api.StoredTurn, err error) {
 	record, err := c.server.config.Kernel.Turns().Get(c.ctx, c.tenant(), in.ID)
 	if err != nil {
 		return w, err
@@ -239,7 +239,7 @@ func (c *call) getTurn(in api.TurnByID) (w api.StoredTurn, err error) {
 	return view.Turn(&record)
 }
 
-func (c *call) eraseTurn(in api.Erasure) (w api.Event, err error) {
+func eraseTurn(c *call, in api.Erasure) (w api.Event, err error) {
 	if in.Reason == "" {
 		return w, &problem{code: api.CodeInvalid, place: "reason", detail: `an erasure needs a reason, in the body: {"reason": "…"}`}
 	}
@@ -275,7 +275,7 @@ func badAfter(text string) error {
 	return &problem{code: api.CodeInvalid, place: "query parameter after", detail: fmt.Sprintf("after is %q, which is no next of this list", text)}
 }
 
-func (c *call) listConversations(in api.Paging) (w api.Conversations, err error) {
+func listConversations(c *call, in api.Paging) (w api.Conversations, err error) {
 	var after dag.ConversationID
 	if in.After != "" {
 		if after, err = dag.ParseConversationID(in.After); err != nil {
@@ -297,7 +297,7 @@ func (c *call) listConversations(in api.Paging) (w api.Conversations, err error)
 	return w, nil
 }
 
-func (c *call) getConversation(in api.ConversationByID) (w api.ConversationTurns, err error) {
+func getConversation(c *call, in api.ConversationByID) (w api.ConversationTurns, err error) {
 	id := in.ID
 	after, err := number(in.After)
 	if err != nil {

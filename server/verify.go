@@ -15,14 +15,14 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-func (c *call) verifyToken() error {
-	verdict := c.judgeToken()
+func verifyToken(c *call) error {
+	verdict := judgeToken(c)
 	c.server.metrics.judged(kindToken, verdict.Outcome)
 	return c.json(http.StatusOK, view.TokenVerdict(verdict))
 }
 
 // judgeToken reads the claim. What is absent or malformed is a verdict too.
-func (c *call) judgeToken() token.TokenVerdict {
+func judgeToken(c *call) token.TokenVerdict {
 	claim := claim{value: c.value}
 	p := slice.Provenance{
 		SliceID:           parsed(&claim, "slice_id", slice.ParseSliceID),
@@ -78,7 +78,7 @@ func parsed[T any](r *claim, key string, parse func(string) (T, error)) T {
 	return got
 }
 
-func (c *call) verifyBundle() error {
+func verifyBundle(c *call) error {
 	if len(c.body) == 0 {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
 	}
@@ -88,12 +88,12 @@ func (c *call) verifyBundle() error {
 	return c.json(http.StatusOK, verdict)
 }
 
-func (c *call) listPolicies(api.None) (api.Policies, error) {
+func listPolicies(c *call, _ api.None) (api.Policies, error) {
 	registry, err := c.server.config.Kernel.Policies().All(c.ctx, c.tenant())
 	return view.Policies(registry), err
 }
 
-func (c *call) getPolicy(in api.PolicyByID) (w api.RegisteredPolicy, err error) {
+func getPolicy(c *call, in api.PolicyByID) (w api.RegisteredPolicy, err error) {
 	p, err := c.server.config.Kernel.Policies().Get(c.ctx, c.tenant(), policy.ID(in.PolicyID))
 	if err != nil {
 		return w, err
@@ -101,7 +101,7 @@ func (c *call) getPolicy(in api.PolicyByID) (w api.RegisteredPolicy, err error) 
 	return view.Policy(p), nil
 }
 
-func (c *call) registerPolicy() error {
+func registerPolicy(c *call) error {
 	p, err := standard.Forms().ParseRegistration(c.body)
 	if err != nil {
 		// What has the schema's form and is refused all the same is a number
