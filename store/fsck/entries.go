@@ -35,7 +35,7 @@ type stream struct {
 }
 
 // streams are both, in the order of their numbers.
-func (c *checker) streams() []stream {
+func streams(c *checker) []stream {
 	return []stream{{c, history.Known, c.head}, {c, history.Record, c.size}}
 }
 
@@ -63,10 +63,10 @@ func (s stream) saw(seq dag.Seq, where string) {
 	s.checker.saw(seq, where)
 }
 
-// entryList checks the entries, and sums up the terms that follow from them.
-func (c *checker) entryList() error {
+// checkEntries checks the entries, and sums up the terms that follow from them.
+func checkEntries(c *checker) error {
 	c.allEntries = true
-	for _, s := range c.streams() {
+	for _, s := range streams(c) {
 		whole, err := s.eachPage("entries", func(page []history.Entry) error {
 			for i := range page {
 				if s.of == history.Known {
@@ -169,7 +169,7 @@ func (s stream) sameAt(page []history.Entry) error {
 func (s stream) replan(page []history.Entry) error {
 	p, err := s.planned(page)
 	if err == nil {
-		s.expect(p)
+		expect(s.checker, p)
 		return nil
 	}
 	if passing := s.passing(err); passing != nil {
@@ -280,7 +280,7 @@ func (r asOfReader) ranges(ranges []history.Range) ([][]history.Term, error) {
 }
 
 // bucket is where a term is summed up.
-func (c *checker) bucket(index history.Index, key []byte) uint64 {
+func bucket(c *checker, index history.Index, key []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	h.WriteByte(byte(index))
@@ -289,7 +289,7 @@ func (c *checker) bucket(index history.Index, key []byte) uint64 {
 }
 
 // termSum is of all of a term but its end, endSum of its end.
-func (c *checker) termSum(index history.Index, key []byte, since dag.Seq, value []byte) uint64 {
+func termSum(c *checker, index history.Index, key []byte, since dag.Seq, value []byte) uint64 {
 	return maphash.Comparable(c.seed, struct {
 		index      history.Index
 		key, value string
@@ -297,7 +297,7 @@ func (c *checker) termSum(index history.Index, key []byte, since dag.Seq, value 
 	}{index, string(key), string(value), since})
 }
 
-func (c *checker) endSum(index history.Index, key []byte, since, until dag.Seq) uint64 {
+func endSum(c *checker, index history.Index, key []byte, since, until dag.Seq) uint64 {
 	return maphash.Comparable(c.seed, struct {
 		index        history.Index
 		key          string
@@ -306,10 +306,10 @@ func (c *checker) endSum(index history.Index, key []byte, since, until dag.Seq) 
 }
 
 // expect adds the terms that a plan begins and ends to the sums.
-func (c *checker) expect(p *history.Plan) {
+func expect(c *checker, p *history.Plan) {
 	for i := range p.Begin {
 		t := &p.Begin[i]
-		at := c.bucket(t.Index, t.Key)
+		at := bucket(c, t.Index, t.Key)
 		if c.suspects != nil {
 			if c.suspects[at] && len(c.wanted) < mostListed {
 				c.wanted[termKey(t)] = *t
@@ -317,15 +317,15 @@ func (c *checker) expect(p *history.Plan) {
 			continue
 		}
 		c.counts.Terms++
-		c.terms[at] += c.termSum(t.Index, t.Key, t.Since, t.Value)
+		c.terms[at] += termSum(c, t.Index, t.Key, t.Since, t.Value)
 		if t.Until != history.Forever {
-			c.terms[at] += c.endSum(t.Index, t.Key, t.Since, t.Until)
+			c.terms[at] += endSum(c, t.Index, t.Key, t.Since, t.Until)
 		}
 	}
 	for i := range p.End {
 		e := &p.End[i]
-		if at := c.bucket(e.Index, e.Key); c.suspects == nil {
-			c.terms[at] += c.endSum(e.Index, e.Key, e.Since, e.Until)
+		if at := bucket(c, e.Index, e.Key); c.suspects == nil {
+			c.terms[at] += endSum(c, e.Index, e.Key, e.Since, e.Until)
 		} else if key := termKey(&history.Term{Index: e.Index, Key: e.Key, Since: e.Since}); c.suspects[at] {
 			if t, ok := c.wanted[key]; ok {
 				t.Until = e.Until
@@ -337,13 +337,13 @@ func (c *checker) expect(p *history.Plan) {
 
 func termKey(t *history.Term) string { return fmt.Sprintf("%d %x %d", t.Index, t.Key, t.Since) }
 
-// termList takes from the sums what the store has, and says what is left.
-func (c *checker) termList() error {
-	err := c.eachTerm("terms", func(t *history.Term) {
-		at := c.bucket(t.Index, t.Key)
-		c.terms[at] -= c.termSum(t.Index, t.Key, t.Since, t.Value)
+// checkTerms takes from the sums what the store has, and says what is left.
+func checkTerms(c *checker) error {
+	err := eachTerm(c, "terms", func(t *history.Term) {
+		at := bucket(c, t.Index, t.Key)
+		c.terms[at] -= termSum(c, t.Index, t.Key, t.Since, t.Value)
 		if t.Until != history.Forever {
-			c.terms[at] -= c.endSum(t.Index, t.Key, t.Since, t.Until)
+			c.terms[at] -= endSum(c, t.Index, t.Key, t.Since, t.Until)
 		}
 	})
 	if err != nil {
@@ -360,20 +360,20 @@ func (c *checker) termList() error {
 	}
 	c.suspects, c.wanted = suspects, map[string]history.Term{}
 	defer func() { c.suspects, c.wanted = nil, nil }()
-	return c.explain()
+	return explain(c)
 }
 
 // explain plans all entries once more, and lists what they give in the buckets that differ
 // beside what is there.
-func (c *checker) explain() error {
-	for _, s := range c.streams() {
+func explain(c *checker) error {
+	for _, s := range streams(c) {
 		if _, err := s.eachPage("", s.replan); err != nil {
 			return err
 		}
 	}
 	const rule = "term"
-	err := c.eachTerm("", func(t *history.Term) {
-		if !c.suspects[c.bucket(t.Index, t.Key)] {
+	err := eachTerm(c, "", func(t *history.Term) {
+		if !c.suspects[bucket(c, t.Index, t.Key)] {
 			return
 		}
 		key := termKey(t)
@@ -398,7 +398,7 @@ func (c *checker) explain() error {
 }
 
 // eachTerm calls fn with all terms that began up to the head, as they were at the head.
-func (c *checker) eachTerm(stage string, fn func(*history.Term)) error {
+func eachTerm(c *checker, stage string, fn func(*history.Term)) error {
 	all := make([]history.Range, 256)
 	for i := range all {
 		all[i] = history.Range{Index: history.Index(i), Limit: 1}
@@ -411,7 +411,7 @@ func (c *checker) eachTerm(stage string, fn func(*history.Term)) error {
 		if len(first[i]) == 0 {
 			continue
 		}
-		if err := c.eachOfIndex(history.Index(i), fn); err != nil {
+		if err := eachOfIndex(c, history.Index(i), fn); err != nil {
 			return err
 		}
 		if stage != "" {
@@ -421,9 +421,9 @@ func (c *checker) eachTerm(stage string, fn func(*history.Term)) error {
 	return nil
 }
 
-func (c *checker) eachOfIndex(index history.Index, fn func(*history.Term)) error {
+func eachOfIndex(c *checker, index history.Index, fn func(*history.Term)) error {
 	r := history.Range{Index: index, Limit: max(c.o.Page, 2)}
-	in := c.streams()[index.Stream()]
+	in := streams(c)[index.Stream()]
 	var last *history.Term
 	for {
 		lists, err := c.s.Terms(c.ctx, c.tenant, []history.Range{r})

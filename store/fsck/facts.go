@@ -14,7 +14,7 @@ import (
 )
 
 // recutFacts cuts an issued slice of facts again.
-func (c *checker) recutFacts(where string, i *store.Issued, registry policy.Registry) error {
+func recutFacts(c *checker, where string, i *store.Issued, registry policy.Registry) error {
 	q, err := facts.ParseQuestion(i.Question)
 	if err != nil {
 		c.find(where, "question", "%v", err)
@@ -25,12 +25,12 @@ func (c *checker) recutFacts(where string, i *store.Issued, registry policy.Regi
 		c.find(where, "policy", "%s is not registered", i.Provenance.PolicyID)
 		return nil
 	}
-	b, err := c.cutFacts(q, p, i.AsOf)
+	b, err := cutFacts(c, q, p, i.AsOf)
 	if err != nil {
 		return c.cannot(where, "slice", err)
 	}
 	c.counts.Recut++
-	c.compare(where, &i.Provenance, &b.Provenance)
+	compare(c, where, &i.Provenance, &b.Provenance)
 	b.Seal = slice.Seal{Tenant: c.tenant, KeyID: i.KeyID, Token: i.Token}
 	if again := dag.Digest(sha256.Sum256(b.Append(nil))); again != i.Bundle { // it holds nothing that can be erased
 		c.find(where, "bundle", "recorded is %s, and cutting again gives %s", i.Bundle, again)
@@ -38,12 +38,12 @@ func (c *checker) recutFacts(where string, i *store.Issued, registry policy.Regi
 	return nil
 }
 
-func (c *checker) cutFacts(q facts.Question, p policy.Registered, asOf dag.Seq) (*facts.Bundle, error) {
+func cutFacts(c *checker, q facts.Question, p policy.Registered, asOf dag.Seq) (*facts.Bundle, error) {
 	params, err := facts.PolicyOf(p)
 	if err != nil {
 		return nil, err
 	}
-	aliases, err := c.aliasesAsOf(asOf)
+	aliases, err := aliasesAsOf(c, asOf)
 	if err != nil {
 		return nil, err
 	}
@@ -58,15 +58,15 @@ func (c *checker) cutFacts(q facts.Question, p policy.Registered, asOf dag.Seq) 
 		}
 		return err
 	}
-	known, err := facts.Gather(c.ctx, c.knowledge(), leaves, c.tenant, aliases, &answer)
+	known, err := facts.Gather(c.ctx, knowledgeBase(c), leaves, c.tenant, aliases, &answer)
 	if err != nil {
 		return nil, err
 	}
 	return facts.Cut(q, p, asOf, &answer, known)
 }
 
-// knowledge returns the reader of facts.
-func (c *checker) knowledge() knowledge.Base { return knowledge.Base{History: c.s} }
+// knowledgeBase returns the reader of facts.
+func knowledgeBase(c *checker) knowledge.Base { return knowledge.Base{History: c.s} }
 
 // An aliasTable is the alias table of the number that was last asked for.
 type aliasTable struct {
@@ -78,10 +78,10 @@ type aliasTable struct {
 
 // aliasesAsOf returns the alias table as of a number. Slices were mostly issued in the order of
 // their numbers, so the last table is gone on with if it can be.
-func (c *checker) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
+func aliasesAsOf(c *checker, asOf dag.Seq) (*normalize.Table, error) {
 	a := c.table
 	if a == nil {
-		acts, err := c.knowledge().Aliases(c.ctx, c.tenant, 0)
+		acts, err := knowledgeBase(c).Aliases(c.ctx, c.tenant, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (c *checker) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 type edgesOf struct{ c *checker }
 
 func (e edgesOf) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
-	lists, err := e.c.knowledge().Edges(ctx, e.c.tenant, asks)
+	lists, err := knowledgeBase(e.c).Edges(ctx, e.c.tenant, asks)
 	if err != nil {
 		return nil, err
 	}

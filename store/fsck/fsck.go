@@ -213,28 +213,28 @@ func (c *checker) run() error {
 	}
 	c.head = head
 	for _, stage := range []struct {
-		run   func() error
+		run   func(*checker) error
 		whole *bool // unless what it rests on was read whole, everything would be told as missing
 	}{
-		{c.ledger, nil},
-		{c.scan, nil},
-		{c.entryList, nil},
-		{c.numbers, nil},
-		{c.lookups, &c.whole},
-		{c.matches, &c.whole},
-		{c.conversationList, &c.whole},
-		{c.segments, &c.whole},
-		{c.termList, &c.allEntries},
-		{c.policies, nil},
-		{c.issued, nil},
-		{c.keys, nil},
-		{c.cells, nil},
-		{c.later, nil},
+		{checkLedger, nil},
+		{checkTurns, nil},
+		{checkEntries, nil},
+		{checkNumbers, nil},
+		{checkLookups, &c.whole},
+		{checkMatches, &c.whole},
+		{checkConversations, &c.whole},
+		{checkSegments, &c.whole},
+		{checkTerms, &c.allEntries},
+		{checkPolicies, nil},
+		{checkIssued, nil},
+		{checkKeys, nil},
+		{checkCells, nil},
+		{(*checker).later, nil},
 	} {
 		if stage.whole != nil && !*stage.whole {
 			continue
 		}
-		if err := stage.run(); err != nil {
+		if err := stage.run(c); err != nil {
 			return err
 		}
 	}

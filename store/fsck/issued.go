@@ -25,9 +25,9 @@ func (r *recorded) add(seed maphash.Seed, i *store.Issued) {
 	r.sum += maphash.Comparable(seed, *i)
 }
 
-// issued checks the record of issued slices, and cuts each again.
-func (c *checker) issued() error {
-	registry, err := c.registry().All(c.ctx, c.tenant)
+// checkIssued checks the record of issued slices, and cuts each again.
+func checkIssued(c *checker) error {
+	registry, err := policyBase(c).All(c.ctx, c.tenant)
 	if err != nil {
 		registry = policy.Registry{} // it was told already
 	}
@@ -69,15 +69,15 @@ func (c *checker) issued() error {
 			r.add(c.seed, i)
 			ids[i.Provenance.SliceID] = r
 			c.counts.Issued++
-			if err := c.inLedger(where, store.IssuedLeaf(c.tenant, i)); err != nil {
+			if err := inLedger(c, where, store.IssuedLeaf(c.tenant, i)); err != nil {
 				return err
 			}
 		}
 		if c.whole && readable && !c.o.Uncut {
-			if registry, err = c.registeredFor(page, registry); err != nil {
+			if registry, err = registeredFor(c, page, registry); err != nil {
 				return err
 			}
-			if err := c.recut(page, registry); err != nil {
+			if err := recut(c, page, registry); err != nil {
 				return err
 			}
 		}
@@ -86,13 +86,13 @@ func (c *checker) issued() error {
 			break
 		}
 	}
-	return c.issuedByID(ids, last)
+	return issuedByID(c, ids, last)
 }
 
 func issuedName(number uint64) string { return fmt.Sprintf("issued %d", number) }
 
 // issuedByID asks for the records by their slice ids.
-func (c *checker) issuedByID(ids map[slice.SliceID]recorded, last uint64) error {
+func issuedByID(c *checker, ids map[slice.SliceID]recorded, last uint64) error {
 	for id, want := range ids {
 		list, err := c.s.IssuedByID(c.ctx, c.tenant, id)
 		if err != nil {
@@ -120,7 +120,7 @@ func (c *checker) issuedByID(ids map[slice.SliceID]recorded, last uint64) error 
 // registeredFor returns a registry that has the policies of some slices. One that was
 // registered during the check is in no registry that was read before its slices were:
 // then it is read once more.
-func (c *checker) registeredFor(page []store.Issued, registry policy.Registry) (policy.Registry, error) {
+func registeredFor(c *checker, page []store.Issued, registry policy.Registry) (policy.Registry, error) {
 	unknown := func(i store.Issued) bool {
 		_, err := registry.Get(i.Provenance.PolicyID)
 		return err != nil
@@ -128,7 +128,7 @@ func (c *checker) registeredFor(page []store.Issued, registry policy.Registry) (
 	if !slices.ContainsFunc(page, unknown) {
 		return registry, nil
 	}
-	again, err := c.registry().All(c.ctx, c.tenant)
+	again, err := policyBase(c).All(c.ctx, c.tenant)
 	if err != nil {
 		return registry, c.unreadable("policies", err)
 	}
@@ -136,7 +136,7 @@ func (c *checker) registeredFor(page []store.Issued, registry policy.Registry) (
 }
 
 // recut cuts slices again, those around one conversation together.
-func (c *checker) recut(page []store.Issued, registry policy.Registry) error {
+func recut(c *checker, page []store.Issued, registry policy.Registry) error {
 	var byConv []placed
 	for n := range page {
 		i := &page[n]
@@ -146,7 +146,7 @@ func (c *checker) recut(page []store.Issued, registry policy.Registry) error {
 			continue
 		}
 		if i.Question != "" {
-			if err := c.recutFacts(where, i, registry); err != nil {
+			if err := recutFacts(c, where, i, registry); err != nil {
 				return err
 			}
 			continue
@@ -177,8 +177,8 @@ func (c *checker) recut(page []store.Issued, registry policy.Registry) error {
 			continue
 		}
 		c.counts.Recut++
-		if c.compare(issuedName(p.Number), &p.Provenance, &cut.Provenance) {
-			if err := c.rebundle(p.Issued, cut); err != nil {
+		if compare(c, issuedName(p.Number), &p.Provenance, &cut.Provenance) {
+			if err := rebundle(c, p.Issued, cut); err != nil {
 				return err
 			}
 		}
@@ -194,7 +194,7 @@ type placed struct {
 }
 
 // compare reports whether all fields are the same.
-func (c *checker) compare(where string, stored, cut *slice.Provenance) bool {
+func compare(c *checker, where string, stored, cut *slice.Provenance) bool {
 	same := true
 	for _, f := range []struct{ name, stored, cut string }{
 		{"slice_id", string(stored.SliceID), string(cut.SliceID)},

@@ -24,10 +24,10 @@ const logLevels = 7
 
 func leafName(n uint64) string { return fmt.Sprintf("leaf %d", n) }
 
-// ledger checks the ledger by itself: it derives the hashes of all levels and the right
+// checkLedger checks the ledger by itself: it derives the hashes of all levels and the right
 // edge anew from the leaves, and asks for each leaf by its bytes. Acts are checked with
 // those that keep them, see inLedger.
-func (c *checker) ledger() error {
+func checkLedger(c *checker) error {
 	tree, err := c.s.Log(c.ctx, c.tenant)
 	if err != nil {
 		return c.unreadable("ledger", err)
@@ -45,7 +45,7 @@ func (c *checker) ledger() error {
 			c.find(leafName(first), "number", "it is not there, and the ledger has %d leaves", tree.Size())
 			return nil
 		}
-		if err := c.leafPage(&again, page); errors.Is(err, errEnough) {
+		if err := leafPage(c, &again, page); errors.Is(err, errEnough) {
 			return nil
 		} else if err != nil {
 			return err
@@ -55,11 +55,11 @@ func (c *checker) ledger() error {
 	if !bytes.Equal(again.Edge(), tree.Edge()) {
 		c.find("ledger", "edge", "stored is one of %d leaves with the root %s, and the leaves give %s", tree.Size(), tree.Root(), again.Root())
 	}
-	return c.beyondLedger(tree.Size())
+	return beyondLedger(c, tree.Size())
 }
 
 // leafPage checks the next leaves of the ledger and appends them to the tree.
-func (c *checker) leafPage(tree *ledger.Tree, page []history.Entry) error {
+func leafPage(c *checker, tree *ledger.Tree, page []history.Entry) error {
 	first := tree.Size()
 	var nodes []ledger.Node
 	for i := range page {
@@ -84,15 +84,15 @@ func (c *checker) leafPage(tree *ledger.Tree, page []history.Entry) error {
 			return nil
 		}
 	}
-	if err := c.hashes(nodes); err != nil {
+	if err := hashes(c, nodes); err != nil {
 		return err
 	}
-	return c.indexes(first, page)
+	return indexes(c, first, page)
 }
 
 // hashes compares the hashes that leaves give with the stored ones. Of each level they
 // are consecutive.
-func (c *checker) hashes(nodes []ledger.Node) error {
+func hashes(c *checker, nodes []ledger.Node) error {
 	for len(nodes) > 0 {
 		level, first := nodes[0].Level, nodes[0].Index
 		var row []ledger.Hash
@@ -133,7 +133,7 @@ func hashName(level int, n uint64) string {
 }
 
 // indexes asks for leaves by their bytes, several at once, as askNames does.
-func (c *checker) indexes(first uint64, page []history.Entry) error {
+func indexes(c *checker, first uint64, page []history.Entry) error {
 	at, errs := make([]uint64, len(page)), make([]error, len(page))
 	atOnce(len(page), func(i int) {
 		if page[i].Kind == "" {
@@ -161,7 +161,7 @@ func (c *checker) indexes(first uint64, page []history.Entry) error {
 
 // beyondLedger makes sure that nothing follows the last leaf but what was appended
 // meanwhile.
-func (c *checker) beyondLedger(size uint64) error {
+func beyondLedger(c *checker, size uint64) error {
 	var where []string
 	leaves, err := c.s.Entries(c.ctx, c.tenant, history.Page{Stream: history.Record, After: dag.Seq(size), Limit: 1})
 	if err != nil {
@@ -201,7 +201,7 @@ func (c *checker) beyondLedger(size uint64) error {
 
 // inLedger makes sure that an act has its leaf in the ledger. One of an act that came
 // after the ledger was read is asked for.
-func (c *checker) inLedger(where string, leaves ...[]byte) error {
+func inLedger(c *checker, where string, leaves ...[]byte) error {
 	for _, leaf := range leaves {
 		if _, ok := c.leaves[halfOf(ledger.LeafHash(leaf))]; ok {
 			continue

@@ -23,7 +23,7 @@ const (
 )
 
 // askNames asks for the collected turns by their external ids.
-func (c *checker) askNames() error {
+func askNames(c *checker) error {
 	type answer struct {
 		ids []dag.TurnID
 		err error
@@ -48,7 +48,7 @@ func (c *checker) askNames() error {
 			}
 			continue
 		}
-		if err := c.leads(n, a.ids); err != nil {
+		if err := leads(c, n, a.ids); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func (c *checker) askNames() error {
 
 // leads makes sure that a turn is among those that its name leads to. The others are
 // looked at once, at the first of them.
-func (c *checker) leads(n named, ids []dag.TurnID) error {
+func leads(c *checker, n named, ids []dag.TurnID) error {
 	at, ok := slices.BinarySearchFunc(ids, n.id, dag.TurnID.Compare)
 	if !ok && len(ids) == fewNamed && at == fewNamed {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// numbers checks the events, and that each number up to the head is a turn's, an event's or
+// checkNumbers checks the events, and that each number up to the head is a turn's, an event's or
 // an entry's, and of one of them alone.
-func (c *checker) numbers() error {
+func checkNumbers(c *checker) error {
 	n := numbering{c: c, next: 1}
 	for after := dag.Seq(0); after < c.head; {
 		page, err := c.s.Events(c.ctx, c.tenant, after, c.o.Page)
@@ -34,8 +34,8 @@ func (c *checker) numbers() error {
 				break
 			}
 			n.event(e)
-			c.event(e)
-			if err := c.inLedger(eventName(e), store.EventLeaf(c.tenant, e)); err != nil {
+			event(c, e)
+			if err := inLedger(c, eventName(e), store.EventLeaf(c.tenant, e)); err != nil {
 				return err
 			}
 		}
@@ -55,7 +55,7 @@ type numbering struct {
 
 func (n *numbering) taken(seq dag.Seq) {
 	if seq > n.next && n.c.whole && n.c.allEntries {
-		n.c.missing(n.next, seq-1)
+		missing(n.c, n.next, seq-1)
 	}
 	n.next = max(n.next, seq+1)
 }
@@ -109,7 +109,7 @@ func (n *numbering) event(e *store.Event) {
 
 func eventName(e *store.Event) string { return fmt.Sprintf("event %d", e.Seq) }
 
-func (c *checker) missing(first, last dag.Seq) {
+func missing(c *checker, first, last dag.Seq) {
 	where := fmt.Sprintf("number %d", first)
 	if last > first {
 		where = fmt.Sprintf("numbers %d to %d", first, last)
@@ -117,7 +117,7 @@ func (c *checker) missing(first, last dag.Seq) {
 	c.find(where, "number", "no turn, event or entry has it, and the head is %d", c.head)
 }
 
-func (c *checker) event(e *store.Event) {
+func event(c *checker, e *store.Event) {
 	c.counts.Events++
 	if err := store.CheckEvent(e); err != nil {
 		c.find(eventName(e), "form", "%v", err)

@@ -11,8 +11,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// lookups asks for every turn by its id and by its place.
-func (c *checker) lookups() error {
+// checkLookups asks for every turn by its id and by its place.
+func checkLookups(c *checker) error {
 	for page := range slices.Chunk(c.byConv, c.o.Page) {
 		ids := make([]dag.TurnID, len(page))
 		places := make([]store.Place, len(page))
@@ -22,11 +22,11 @@ func (c *checker) lookups() error {
 			places[i] = store.Place{Conversation: c.conversations[t.conv].ID, Seq: t.seq}
 		}
 		byID, err := c.s.Turns(c.ctx, c.tenant, ids)
-		if err := c.looked(page, byID, "found by id", err); err != nil {
+		if err := looked(c, page, byID, "found by id", err); err != nil {
 			return err
 		}
 		byPlace, err := c.s.Placed(c.ctx, c.tenant, places)
-		if err := c.looked(page, byPlace, "found by place", err); err != nil {
+		if err := looked(c, page, byPlace, "found by place", err); err != nil {
 			return err
 		}
 		c.progress("look-ups", int(page[len(page)-1])+1, c.len())
@@ -35,7 +35,7 @@ func (c *checker) lookups() error {
 }
 
 // looked compares the answer to a look-up of some turns with the scan's.
-func (c *checker) looked(asked []uint32, records []store.Record, rule string, err error) error {
+func looked(c *checker, asked []uint32, records []store.Record, rule string, err error) error {
 	if err != nil {
 		return c.unreadable(turnName(c.turn(asked[0]).id)+" and others", err)
 	}
@@ -56,13 +56,13 @@ func (c *checker) looked(asked []uint32, records []store.Record, rule string, er
 			Seq: r.Seq, ID: r.Turn.ID, Conversation: r.Turn.Conversation, CreatedAt: r.Turn.CreatedAt, Salience: r.Turn.Salience,
 			Role: r.Turn.Role, Phase: r.Turn.Phase, Leaf: r.Leaf, Parents: r.Parents,
 		}
-		if c.skeletonHash(&skeleton) != t.skeleton {
+		if skeletonHash(c, &skeleton) != t.skeleton {
 			c.find(turnName(t.id), rule, "number %d differs from what the scan gave as number %d", r.Seq, t.seq)
 		}
 		if leaf := slice.TurnLeaf(&r.Turn); leaf != r.Leaf {
 			c.find(turnName(t.id), "leaf", "stored is %s, and its fields give %s", r.Leaf, leaf)
 		}
-		switch body := c.bodyHash(r); {
+		switch body := bodyHash(c, r); {
 		case body == t.body:
 		case body == 0:
 			c.vanished = append(c.vanished, i)
@@ -82,10 +82,10 @@ func (c *checker) looked(asked []uint32, records []store.Record, rule string, er
 // fewMatches is how many known turns a prefix may have to be asked for.
 const fewMatches = 1000
 
-// matches asks for all turns by the beginnings of their ids.
-func (c *checker) matches() error { return c.match("") }
+// checkMatches asks for all turns by the beginnings of their ids.
+func checkMatches(c *checker) error { return match(c, "") }
 
-func (c *checker) match(prefix string) error {
+func match(c *checker, prefix string) error {
 	first, last, _ := store.PrefixRange(prefix)
 	byID := func(i uint32, id dag.TurnID) int { return c.turn(i).id.Compare(id) }
 	begin, _ := slices.BinarySearchFunc(c.byID, first, byID)
@@ -95,7 +95,7 @@ func (c *checker) match(prefix string) error {
 	}
 	known := c.byID[begin:end]
 	if len(known) > fewMatches {
-		return c.matchLonger(prefix)
+		return matchLonger(c, prefix)
 	}
 	limit := len(known) + fewMatches
 	got, err := c.s.Match(c.ctx, c.tenant, prefix, limit)
@@ -103,7 +103,7 @@ func (c *checker) match(prefix string) error {
 		return c.unreadable("turns "+prefix+"…", err)
 	}
 	if len(got) == limit && len(prefix) < dag.IDText {
-		return c.matchLonger(prefix)
+		return matchLonger(c, prefix)
 	}
 	var fresh []dag.TurnID
 	for n, id := range got {
@@ -120,24 +120,24 @@ func (c *checker) match(prefix string) error {
 		}
 	}
 	c.progress("prefixes", end, c.len())
-	return c.fresh(fresh)
+	return foundFresh(c, fresh)
 }
 
-func (c *checker) matchLonger(prefix string) error {
+func matchLonger(c *checker, prefix string) error {
 	switch len(prefix) {
 	case 8, 13, 18, 23:
 		prefix += "-"
 	}
 	for _, digit := range "0123456789abcdef" {
-		if err := c.match(prefix + string(digit)); err != nil {
+		if err := match(c, prefix+string(digit)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fresh looks at turns that the scan did not give: they must be newer.
-func (c *checker) fresh(ids []dag.TurnID) error {
+// foundFresh looks at turns that the scan did not give: they must be newer.
+func foundFresh(c *checker, ids []dag.TurnID) error {
 	for ids := range slices.Chunk(ids, c.o.Page) {
 		records, err := c.s.Turns(c.ctx, c.tenant, ids)
 		if err != nil {
@@ -159,8 +159,8 @@ func (c *checker) fresh(ids []dag.TurnID) error {
 	return nil
 }
 
-// conversationList compares the listing with the scan.
-func (c *checker) conversationList() error {
+// checkConversations compares the listing with the scan.
+func checkConversations(c *checker) error {
 	order := make([]uint32, len(c.conversations))
 	for i := range order {
 		order[i] = uint32(i)
@@ -190,7 +190,7 @@ func (c *checker) conversationList() error {
 				want = c.conversations[order[0]].Conversation
 				order = order[1:]
 			}
-			if err := c.listed(got, want); err != nil {
+			if err := listed(c, got, want); err != nil {
 				return err
 			}
 		}
@@ -203,7 +203,7 @@ func (c *checker) conversationList() error {
 
 // listed compares a line of the listing with what the scan gave, and what was added
 // since.
-func (c *checker) listed(got *store.Conversation, want store.Conversation) error {
+func listed(c *checker, got *store.Conversation, want store.Conversation) error {
 	if *got != want && got.Last > c.head {
 		err := c.s.Scan(c.ctx, c.tenant, c.head, &got.ID, func(r *store.Record) error {
 			if r.Seq > got.Last {
@@ -236,9 +236,9 @@ const (
 	groupTurns         = 4096
 )
 
-// segments asks for each conversation alone from its beginning, and for several at
+// checkSegments asks for each conversation alone from its beginning, and for several at
 // once from their middle, their last turn but one, and their end.
-func (c *checker) segments() error {
+func checkSegments(c *checker) error {
 	var group []uint32
 	turns := 0
 	flush := func() error {
@@ -256,7 +256,7 @@ func (c *checker) segments() error {
 				}
 				parts = append(parts, store.Part{Conversation: c.conversations[conv].ID, After: after})
 			}
-			if err := c.segment(group, parts); err != nil {
+			if err := segment(c, group, parts); err != nil {
 				return err
 			}
 		}
@@ -266,7 +266,7 @@ func (c *checker) segments() error {
 	done := 0
 	for i := range c.conversations {
 		conv := uint32(i)
-		if err := c.segment([]uint32{conv}, []store.Part{{Conversation: c.conversations[i].ID}}); err != nil {
+		if err := segment(c, []uint32{conv}, []store.Part{{Conversation: c.conversations[i].ID}}); err != nil {
 			return err
 		}
 		done += c.conversations[i].Turns
@@ -285,7 +285,7 @@ func (c *checker) segments() error {
 }
 
 // segment compares one answer with the scan.
-func (c *checker) segment(convs []uint32, parts []store.Part) error {
+func segment(c *checker, convs []uint32, parts []store.Part) error {
 	if len(parts) == 0 {
 		return nil
 	}
@@ -317,12 +317,12 @@ func (c *checker) segment(convs []uint32, parts []store.Part) error {
 		}
 	}
 	slices.Sort(turns)
-	c.segmentTurns(seg.Turns, turns)
-	c.segmentLinks(where, seg.Links, links)
+	segmentTurns(c, seg.Turns, turns)
+	segmentLinks(c, where, seg.Links, links)
 	return nil
 }
 
-func (c *checker) segmentTurns(got []dag.Skeleton, want []uint32) {
+func segmentTurns(c *checker, got []dag.Skeleton, want []uint32) {
 	missing := func(below dag.Seq) {
 		for len(want) > 0 && c.turn(want[0]).seq < below {
 			c.find(turnName(c.turn(want[0]).id), "segment", "the scan gave it as number %d, and its conversation lacks it", c.turn(want[0]).seq)
@@ -345,7 +345,7 @@ func (c *checker) segmentTurns(got []dag.Skeleton, want []uint32) {
 			c.find(turnName(s.ID), "segment", "its conversation has it as number %d, and the scan did not give it", s.Seq)
 			continue
 		}
-		if t := c.turn(want[0]); c.skeletonHash(s) != t.skeleton {
+		if t := c.turn(want[0]); skeletonHash(c, s) != t.skeleton {
 			c.find(turnName(t.id), "segment", "number %d of its conversation differs from what the scan gave", t.seq)
 		}
 		want = want[1:]
@@ -353,7 +353,7 @@ func (c *checker) segmentTurns(got []dag.Skeleton, want []uint32) {
 	missing(dag.MaxSeq + 1)
 }
 
-func (c *checker) segmentLinks(where string, got []dag.Link, want []link) {
+func segmentLinks(c *checker, where string, got []dag.Link, want []link) {
 	expected := make(map[dag.Link]bool, len(want))
 	for _, l := range want {
 		child := c.turn(l.child)

@@ -8,9 +8,9 @@ import (
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
-// policies reads the registry, in which each policy is hashed anew.
-func (c *checker) policies() error {
-	all, err := c.registry().All(c.ctx, c.tenant)
+// checkPolicies reads the registry, in which each policy is hashed anew.
+func checkPolicies(c *checker) error {
+	all, err := policyBase(c).All(c.ctx, c.tenant)
 	if err != nil {
 		return c.unreadable("policies", err)
 	}
@@ -18,10 +18,10 @@ func (c *checker) policies() error {
 	return nil
 }
 
-func (c *checker) registry() registry.Base { return registry.Base{History: c.s} }
+func policyBase(c *checker) registry.Base { return registry.Base{History: c.s} }
 
-// keys reads each API key, alone and in the list.
-func (c *checker) keys() error {
+// checkKeys reads each API key, alone and in the list.
+func checkKeys(c *checker) error {
 	base := apikeys.Base{History: c.s}
 	list, err := base.All(c.ctx, c.tenant)
 	if err != nil {
@@ -55,8 +55,8 @@ func (c *checker) keys() error {
 	return nil
 }
 
-// cells checks the form of cells.
-func (c *checker) cells() error {
+// checkCells checks the form of cells.
+func checkCells(c *checker) error {
 	list, err := c.s.Cells(c.ctx, c.tenant, "")
 	if err != nil {
 		return c.unreadable("cells", err)

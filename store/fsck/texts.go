@@ -26,7 +26,7 @@ type text struct {
 // rebundle makes the bundle of a record again, with its token. The recorded SHA-256 must come out,
 // unless a text is gone since: that is told of the turn, if no erasure explains it. So it tells a
 // text that was there and is said never to have come, and a token that is not the bundle's.
-func (c *checker) rebundle(i *store.Issued, s *slice.Slice) error {
+func rebundle(c *checker, i *store.Issued, s *slice.Slice) error {
 	where := issuedName(i.Number)
 	var lacking []dag.TurnID
 	if c.texts.size > textsSize {
@@ -39,7 +39,7 @@ func (c *checker) rebundle(i *store.Issued, s *slice.Slice) error {
 		}
 	}
 	for some := range slices.Chunk(lacking, 512) {
-		if err := c.fetch(some); err != nil {
+		if err := fetch(c, some); err != nil {
 			return c.cannot(where, "bundle", err)
 		}
 	}
@@ -64,7 +64,7 @@ func (c *checker) rebundle(i *store.Issued, s *slice.Slice) error {
 }
 
 // fetch encodes turns. A record that cannot be encoded is left out: the scan told of it.
-func (c *checker) fetch(ids []dag.TurnID) error {
+func fetch(c *checker, ids []dag.TurnID) error {
 	records, err := c.s.Turns(c.ctx, c.tenant, ids)
 	if err != nil {
 		return err

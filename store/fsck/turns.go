@@ -95,8 +95,8 @@ func (h *turnRecord) settle() {
 // errEnough ends a scan at the head that was seen first.
 var errEnough = errors.New("the rest was added meanwhile")
 
-// scan reads all records up to the head and checks each by itself.
-func (c *checker) scan() error {
+// checkTurns reads all records up to the head and checks each by itself.
+func checkTurns(c *checker) error {
 	c.index = map[dag.TurnID]uint32{}
 	c.convIndex = map[dag.ConversationID]uint32{}
 	last := dag.Seq(0)
@@ -115,7 +115,7 @@ func (c *checker) scan() error {
 		if c.len()%c.o.Page == 0 {
 			c.progress("turns", int(last), int(c.head))
 		}
-		return c.record(r)
+		return record(c, r)
 	})
 	switch {
 	case err == nil || errors.Is(err, errEnough):
@@ -125,7 +125,7 @@ func (c *checker) scan() error {
 			return err
 		}
 	}
-	if err := c.askNames(); err != nil {
+	if err := askNames(c); err != nil {
 		return err
 	}
 	c.settle()
@@ -133,7 +133,7 @@ func (c *checker) scan() error {
 }
 
 // record checks a record by itself and against those before it.
-func (c *checker) record(r *store.Record) error {
+func record(c *checker, r *store.Record) error {
 	where := turnName(r.Turn.ID)
 	if twin, ok := c.index[r.Turn.ID]; ok {
 		c.find(where, "id", "it has number %d, and also %d", r.Seq, c.turn(twin).seq)
@@ -153,20 +153,20 @@ func (c *checker) record(r *store.Record) error {
 	if leaf := slice.TurnLeaf(&r.Turn); leaf != r.Leaf {
 		c.find(where, "leaf", "stored is %s, and its fields give %s", r.Leaf, leaf)
 	}
-	t := turn{id: r.Turn.ID, seq: r.Seq, conv: c.conversation(r), body: c.bodyHash(r)}
-	t.skeleton = c.skeletonHash(&dag.Skeleton{
+	t := turn{id: r.Turn.ID, seq: r.Seq, conv: conversationOf(c, r), body: bodyHash(c, r)}
+	t.skeleton = skeletonHash(c, &dag.Skeleton{
 		Seq: r.Seq, ID: r.Turn.ID, Conversation: r.Turn.Conversation, CreatedAt: r.Turn.CreatedAt, Salience: r.Turn.Salience,
 		Role: r.Turn.Role, Phase: r.Turn.Phase, Leaf: r.Leaf, Parents: r.Parents,
 	})
 	i := c.turns.add(t)
-	c.parents(r, i)
+	parents(c, r, i)
 	c.index[r.Turn.ID] = i
 	c.counts.Turns++
-	return c.body(r)
+	return body(c, r)
 }
 
-// conversation counts the turn in its conversation.
-func (c *checker) conversation(r *store.Record) uint32 {
+// conversationOf counts the turn in its conversation.
+func conversationOf(c *checker, r *store.Record) uint32 {
 	at, ok := c.convIndex[r.Turn.Conversation]
 	if !ok {
 		at = uint32(len(c.conversations))
@@ -188,7 +188,7 @@ func grow(c *store.Conversation, r *store.Record) {
 	c.LastAt = max(c.LastAt, r.Turn.CreatedAt)
 }
 
-func (c *checker) parents(r *store.Record, child uint32) {
+func parents(c *checker, r *store.Record, child uint32) {
 	where := turnName(r.Turn.ID)
 	c.counts.Edges += len(r.Parents)
 	if len(r.Parents) > dag.MaxParents {
@@ -219,7 +219,7 @@ func (c *checker) parents(r *store.Record, child uint32) {
 }
 
 // body checks the text, and that its external id leads to the turn.
-func (c *checker) body(r *store.Record) error {
+func body(c *checker, r *store.Record) error {
 	where := turnName(r.Turn.ID)
 	if r.Body == nil {
 		c.counts.Bare++
@@ -251,10 +251,10 @@ func (c *checker) body(r *store.Record) error {
 	if len(c.unasked) < namedAtOnce {
 		return nil
 	}
-	return c.askNames()
+	return askNames(c)
 }
 
-func (c *checker) bodyHash(r *store.Record) uint64 {
+func bodyHash(c *checker, r *store.Record) uint64 {
 	if r.Body == nil {
 		return 0
 	}
@@ -267,7 +267,7 @@ func (c *checker) bodyHash(r *store.Record) uint64 {
 	return h.Sum64() | 1
 }
 
-func (c *checker) skeletonHash(s *dag.Skeleton) uint64 {
+func skeletonHash(c *checker, s *dag.Skeleton) uint64 {
 	b := make([]byte, 0, 256)
 	b = binary.BigEndian.AppendUint64(b, uint64(s.Seq))
 	b = append(b, s.ID[:]...)
