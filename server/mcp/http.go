@@ -44,7 +44,7 @@ func (s *Server) Handler(identify func(*http.Request) (access.Identity, bool)) h
 		case s.roles[who.Role] == nil:
 			http.Error(w, "the role may do nothing", http.StatusForbidden)
 			return
-		case !s.mayAsk(r):
+		case !mayAsk(s, r):
 			http.Error(w, "pages of this origin may not ask", http.StatusForbidden)
 			return
 		}
@@ -74,7 +74,7 @@ func (s *Server) Handler(identify func(*http.Request) (access.Identity, bool)) h
 }
 
 // mayAsk reports whether the page that asks, if it is one, may.
-func (s *Server) mayAsk(r *http.Request) bool {
+func mayAsk(s *Server, r *http.Request) bool {
 	origins := r.Header["Origin"]
 	if len(origins) == 0 {
 		return true

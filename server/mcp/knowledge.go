@@ -41,7 +41,7 @@ type assertedFact struct {
 	Seq       uint64 `json:"seq,omitempty"`
 }
 
-func (s *Server) assertFacts(ctx context.Context, who access.Identity, in newFacts, _ position) (answer, error) {
+func assertFacts(ctx context.Context, s *Server, who access.Identity, in newFacts, _ position) (answer, error) {
 	acts := make([]knowledge.Act, len(in.Facts))
 	for i := range acts {
 		var err error
@@ -78,7 +78,7 @@ type found struct {
 	Facts []shownFact `json:"facts"`
 }
 
-func (s *Server) findFacts(ctx context.Context, who access.Identity, in factSearch, from position) (answer, error) {
+func findFacts(ctx context.Context, s *Server, who access.Identity, in factSearch, from position) (answer, error) {
 	q, err := view.FactQuery(ctx, s.kernel, who.Tenant, &in.FactFilter)
 	if err != nil {
 		return answer{}, err
@@ -104,7 +104,7 @@ type retracted struct {
 	Facts     []shownFact `json:"facts"`
 }
 
-func (s *Server) retractFacts(ctx context.Context, who access.Identity, in api.Retracting, _ position) (answer, error) {
+func retractFacts(ctx context.Context, s *Server, who access.Identity, in api.Retracting, _ position) (answer, error) {
 	q, err := view.FactQuery(ctx, s.kernel, who.Tenant, &in.FactFilter)
 	if err != nil {
 		return answer{}, err

@@ -80,7 +80,7 @@ var escapes = regexp.MustCompile(`\\(?:u202[89]|.)`)
 
 // remember waits until no other call of the tenant is between looking at the memory and
 // changing it. The caller calls done.
-func (s *Server) remember(ctx context.Context, tenant dag.Tenant) (done func(), err error) {
+func remember(ctx context.Context, s *Server, tenant dag.Tenant) (done func(), err error) {
 	place := s.remembering[maphash.String(memorySeed, string(tenant))%uint64(len(s.remembering))]
 	select {
 	case place <- struct{}{}:
@@ -94,7 +94,7 @@ var memorySeed = maphash.MakeSeed()
 
 // kept returns up to limit facts that a query matches, from any source, and whether there are
 // more. It reads them in pages.
-func (s *Server) kept(ctx context.Context, who access.Identity, q kernel.FactQuery, limit int) (facts []kernel.Fact, cut bool, err error) {
+func kept(ctx context.Context, s *Server, who access.Identity, q kernel.FactQuery, limit int) (facts []kernel.Fact, cut bool, err error) {
 	q.Limit = kernel.MaxFacts
 	for {
 		page, err := s.kernel.Facts().List(ctx, who.Tenant, q)
@@ -114,12 +114,12 @@ func (s *Server) kept(ctx context.Context, who access.Identity, q kernel.FactQue
 
 // about returns the memory's facts with an entity at either end, by ascending number. That
 // an entity has the name of a type or of an observation says nothing about it. The view 0 is now.
-func (s *Server) about(ctx context.Context, who access.Identity, name string, view dag.Seq) ([]kernel.Fact, error) {
-	facts, _, err := s.kept(ctx, who, kernel.FactQuery{Subject: name, Source: MemorySource, AsOf: view}, 0)
+func about(ctx context.Context, s *Server, who access.Identity, name string, view dag.Seq) ([]kernel.Fact, error) {
+	facts, _, err := kept(ctx, s, who, kernel.FactQuery{Subject: name, Source: MemorySource, AsOf: view}, 0)
 	if err != nil {
 		return nil, err
 	}
-	incoming, _, err := s.kept(ctx, who, kernel.FactQuery{Object: name, Source: MemorySource, AsOf: view}, 0)
+	incoming, _, err := kept(ctx, s, who, kernel.FactQuery{Object: name, Source: MemorySource, AsOf: view}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -214,8 +214,8 @@ func (g *graph) only(fits func(name string, e *memoryEntity) bool) memoryGraph {
 }
 
 // wholeGraph returns the memory of a view as far as MaxGraph facts go.
-func (s *Server) wholeGraph(ctx context.Context, who access.Identity, view dag.Seq) (*graph, error) {
-	facts, cut, err := s.kept(ctx, who, kernel.FactQuery{Source: MemorySource, AsOf: view}, s.mostFacts)
+func wholeGraph(ctx context.Context, s *Server, who access.Identity, view dag.Seq) (*graph, error) {
+	facts, cut, err := kept(ctx, s, who, kernel.FactQuery{Source: MemorySource, AsOf: view}, s.mostFacts)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func (s *Server) wholeGraph(ctx context.Context, who access.Identity, view dag.S
 const cutSentence = "this is not all: the memory has more facts than are looked at in one call, and these are the oldest; open_nodes finds any entity by its name"
 
 // memoryView returns the view that pages of an answer are of.
-func (s *Server) memoryView(ctx context.Context, who access.Identity, from position) (dag.Seq, error) {
+func memoryView(ctx context.Context, s *Server, who access.Identity, from position) (dag.Seq, error) {
 	if from.view != 0 {
 		return from.view, nil
 	}
@@ -237,8 +237,8 @@ func (s *Server) memoryView(ctx context.Context, who access.Identity, from posit
 }
 
 // shownGraph returns what a question about the memory of a view is answered with.
-func (s *Server) shownGraph(ctx context.Context, who access.Identity, from position, ask func(view dag.Seq) (memoryGraph, error)) (answer, error) {
-	view, err := s.memoryView(ctx, who, from)
+func shownGraph(ctx context.Context, s *Server, who access.Identity, from position, ask func(view dag.Seq) (memoryGraph, error)) (answer, error) {
+	view, err := memoryView(ctx, s, who, from)
 	if err != nil {
 		return answer{}, err
 	}
@@ -251,9 +251,9 @@ func (s *Server) shownGraph(ctx context.Context, who access.Identity, from posit
 	return a, err
 }
 
-func (s *Server) readGraph(ctx context.Context, who access.Identity, _ nothing, from position) (answer, error) {
-	return s.shownGraph(ctx, who, from, func(view dag.Seq) (memoryGraph, error) {
-		g, err := s.wholeGraph(ctx, who, view)
+func readGraph(ctx context.Context, s *Server, who access.Identity, _ nothing, from position) (answer, error) {
+	return shownGraph(ctx, s, who, from, func(view dag.Seq) (memoryGraph, error) {
+		g, err := wholeGraph(ctx, s, who, view)
 		if err != nil {
 			return memoryGraph{}, err
 		}
@@ -261,7 +261,7 @@ func (s *Server) readGraph(ctx context.Context, who access.Identity, _ nothing, 
 	})
 }
 
-func (s *Server) searchNodes(ctx context.Context, who access.Identity, in nodeSearch, from position) (answer, error) {
+func searchNodes(ctx context.Context, s *Server, who access.Identity, in nodeSearch, from position) (answer, error) {
 	query := in.Query
 	if n := utf8.RuneCountInString(query); n > maxSearch {
 		return answer{}, refusef("the arguments: query: %d characters, want at most %d", n, maxSearch)
@@ -269,8 +269,8 @@ func (s *Server) searchNodes(ctx context.Context, who access.Identity, in nodeSe
 	lower := cases.Lower(language.Und) // as JavaScript does it
 	query = lower.String(query)
 	has := func(text string) bool { return strings.Contains(lower.String(text), query) }
-	return s.shownGraph(ctx, who, from, func(view dag.Seq) (memoryGraph, error) {
-		g, err := s.wholeGraph(ctx, who, view)
+	return shownGraph(ctx, s, who, from, func(view dag.Seq) (memoryGraph, error) {
+		g, err := wholeGraph(ctx, s, who, view)
 		if err != nil {
 			return memoryGraph{}, err
 		}
@@ -280,8 +280,8 @@ func (s *Server) searchNodes(ctx context.Context, who access.Identity, in nodeSe
 	})
 }
 
-func (s *Server) openNodes(ctx context.Context, who access.Identity, in nodeNames, from position) (answer, error) {
-	return s.shownGraph(ctx, who, from, func(view dag.Seq) (memoryGraph, error) {
+func openNodes(ctx context.Context, s *Server, who access.Identity, in nodeNames, from position) (answer, error) {
+	return shownGraph(ctx, s, who, from, func(view dag.Seq) (memoryGraph, error) {
 		aliases, err := s.kernel.Facts().Aliases(ctx, who.Tenant, view)
 		if err != nil {
 			return memoryGraph{}, err
@@ -294,7 +294,7 @@ func (s *Server) openNodes(ctx context.Context, who access.Identity, in nodeName
 				continue // nothing can have such a name
 			}
 			asked[canonical] = true
-			some, err := s.about(ctx, who, name, view)
+			some, err := about(ctx, s, who, name, view)
 			if err != nil {
 				return memoryGraph{}, err
 			}

@@ -339,7 +339,7 @@ func TestMemoryWaits(t *testing.T) {
 	t.Parallel()
 	s := New(testKernel(t), Options{Tools: every(t), Timeout: 100 * time.Millisecond})
 	c := over(t, s, identity(access.Agent))
-	done, err := s.remember(t.Context(), dag.DefaultTenant)
+	done, err := remember(t.Context(), s, dag.DefaultTenant)
 	if err != nil {
 		t.Fatal(err)
 	}

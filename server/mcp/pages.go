@@ -48,7 +48,7 @@ func readPosition(in *canon.Cursor) (p position) {
 	return p
 }
 
-func (s *Server) readMost(in *canon.Cursor) int {
+func readMost(s *Server, in *canon.Cursor) int {
 	c := in.Optional("max_bytes")
 	if c == nil {
 		return StandardBytes

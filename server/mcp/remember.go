@@ -27,8 +27,8 @@ type change struct {
 // changing runs what changes the memory while no other call does, and records its acts. A call
 // that asserts is recorded as a whole. One that retracts may be recorded in parts: to repeat it
 // is safe.
-func (s *Server) changing(ctx context.Context, who access.Identity, do func(*change) error) error {
-	done, err := s.remember(ctx, who.Tenant)
+func changing(ctx context.Context, s *Server, who access.Identity, do func(*change) error) error {
+	done, err := remember(ctx, s, who.Tenant)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c *change) entity(name string) (*kernel.Fact, error) {
 	if f, ok := c.types[key]; ok || key == "" {
 		return f, nil
 	}
-	facts, _, err := c.s.kept(c.ctx, c.who, kernel.FactQuery{Subject: name, Predicate: TypePredicate, Source: MemorySource}, 0)
+	facts, _, err := kept(c.ctx, c.s, c.who, kernel.FactQuery{Subject: name, Predicate: TypePredicate, Source: MemorySource}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (c *change) entity(name string) (*kernel.Fact, error) {
 
 // observations returns the facts that are the observations of an entity.
 func (c *change) observations(name string) ([]kernel.Fact, error) {
-	facts, _, err := c.s.kept(c.ctx, c.who, kernel.FactQuery{Subject: name, Predicate: ObservedPredicate, Source: MemorySource}, 0)
+	facts, _, err := kept(c.ctx, c.s, c.who, kernel.FactQuery{Subject: name, Predicate: ObservedPredicate, Source: MemorySource}, 0)
 	return slices.DeleteFunc(facts, func(f kernel.Fact) bool { return !isObservation(&f) }), err
 }
 
@@ -179,9 +179,9 @@ func (c *change) retract(reason string, gone map[knowledge.ID]bool, facts ...ker
 
 func missing(name string) error { return refusef("Entity with name %s not found", name) }
 
-func (s *Server) createEntities(ctx context.Context, who access.Identity, in newEntities, _ position) (answer, error) {
+func createEntities(ctx context.Context, s *Server, who access.Identity, in newEntities, _ position) (answer, error) {
 	created := []memoryEntity{}
-	err := s.changing(ctx, who, func(c *change) error {
+	err := changing(ctx, s, who, func(c *change) error {
 		for _, e := range in.Entities {
 			name, kindOf := string(e.Name), string(e.EntityType)
 			if f, err := c.entity(name); err != nil {
@@ -215,9 +215,9 @@ func (s *Server) createEntities(ctx context.Context, who access.Identity, in new
 	return remembered(created)
 }
 
-func (s *Server) createRelations(ctx context.Context, who access.Identity, in newRelations, _ position) (answer, error) {
+func createRelations(ctx context.Context, s *Server, who access.Identity, in newRelations, _ position) (answer, error) {
 	created := []memoryRelation{}
-	err := s.changing(ctx, who, func(c *change) error {
+	err := changing(ctx, s, who, func(c *change) error {
 		seen := map[[3]string]bool{}
 		for _, given := range in.Relations {
 			r := memoryRelation{string(given.From), string(given.To), string(given.RelationType)}
@@ -235,7 +235,7 @@ func (s *Server) createRelations(ctx context.Context, who access.Identity, in ne
 				continue
 			}
 			seen[key] = true
-			facts, _, err := s.kept(ctx, who, relationQuery(&r), 0)
+			facts, _, err := kept(ctx, s, who, relationQuery(&r), 0)
 			if err != nil {
 				return err
 			} else if slices.ContainsFunc(facts, func(f kernel.Fact) bool { return isRelation(&f) }) {
@@ -280,9 +280,9 @@ type addition struct {
 	Added      []string `json:"addedObservations"`
 }
 
-func (s *Server) addObservations(ctx context.Context, who access.Identity, in newObservations, _ position) (answer, error) {
+func addObservations(ctx context.Context, s *Server, who access.Identity, in newObservations, _ position) (answer, error) {
 	added := []addition{}
-	err := s.changing(ctx, who, func(c *change) error {
+	err := changing(ctx, s, who, func(c *change) error {
 		for _, l := range in.Observations {
 			name := string(l.EntityName)
 			if f, err := c.entity(name); err != nil {
@@ -317,10 +317,10 @@ func deleted(what string, n, asked int, rest string) answer {
 	return answer{text: message}
 }
 
-func (s *Server) deleteEntities(ctx context.Context, who access.Identity, in oldEntities, _ position) (answer, error) {
+func deleteEntities(ctx context.Context, s *Server, who access.Identity, in oldEntities, _ position) (answer, error) {
 	names := in.EntityNames
 	var absent []string
-	err := s.changing(ctx, who, func(c *change) error {
+	err := changing(ctx, s, who, func(c *change) error {
 		gone := map[knowledge.ID]bool{}
 		for _, name := range names {
 			if f, err := c.entity(name); err != nil {
@@ -331,7 +331,7 @@ func (s *Server) deleteEntities(ctx context.Context, who access.Identity, in old
 			if c.key(name) == "" {
 				continue
 			}
-			facts, err := s.about(ctx, who, name, 0)
+			facts, err := about(ctx, s, who, name, 0)
 			if err != nil {
 				return err
 			}
@@ -342,10 +342,10 @@ func (s *Server) deleteEntities(ctx context.Context, who access.Identity, in old
 	return deleted("Entities", len(names)-len(absent), len(names), " Not found: "+strings.Join(absent, ", ")), err
 }
 
-func (s *Server) deleteObservations(ctx context.Context, who access.Identity, in oldObservations, _ position) (answer, error) {
+func deleteObservations(ctx context.Context, s *Server, who access.Identity, in oldObservations, _ position) (answer, error) {
 	n, asked, rest := 0, 0, ""
 	var absent []string
-	err := s.changing(ctx, who, func(c *change) error {
+	err := changing(ctx, s, who, func(c *change) error {
 		gone := map[knowledge.ID]bool{}
 		for _, l := range in.Deletions {
 			asked += len(l.Observations)
@@ -376,16 +376,16 @@ func (s *Server) deleteObservations(ctx context.Context, who access.Identity, in
 	return deleted("Observations", n, asked, rest), err
 }
 
-func (s *Server) deleteRelations(ctx context.Context, who access.Identity, in oldRelations, _ position) (answer, error) {
+func deleteRelations(ctx context.Context, s *Server, who access.Identity, in oldRelations, _ position) (answer, error) {
 	n := 0
-	err := s.changing(ctx, who, func(c *change) error {
+	err := changing(ctx, s, who, func(c *change) error {
 		gone := map[knowledge.ID]bool{}
 		for _, r := range in.Relations {
 			r := memoryRelation(r)
 			if _, err := normalize.Name(r.RelationType); err != nil || c.key(r.From) == "" || c.key(r.To) == "" {
 				continue
 			}
-			facts, _, err := s.kept(ctx, who, relationQuery(&r), 0)
+			facts, _, err := kept(ctx, s, who, relationQuery(&r), 0)
 			if err != nil {
 				return err
 			}

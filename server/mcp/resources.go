@@ -28,7 +28,7 @@ const (
 const shownRecords = 100
 
 // addResources adds what can be read by its URI.
-func (s *Server) addResources(server *sdk.Server) {
+func addResources(s *Server, server *sdk.Server) {
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "slice", Title: "Issued slice", MIMEType: mimeJSON, URITemplate: sliceScheme + "{slice_id}",
 		Description: "The record of what was handed out under a slice id (16 hex digits), newest last: the six provenance fields, key, token and the bundle's SHA-256. It holds no text and is no evidence.",

@@ -115,10 +115,10 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 		}
 	}
 	if role.May(access.Read) {
-		s.addResources(server)
+		addResources(s, server)
 	}
 	add(server)
-	server.AddReceivingMiddleware(s.opening, s.selecting(role))
+	server.AddReceivingMiddleware(s.opening, selecting(s, role))
 	return server
 }
 

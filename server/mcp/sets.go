@@ -115,7 +115,7 @@ func (s Selection) has(tool string) bool { return slices.Contains(s.names, tool)
 type selectionKey struct{}
 
 // selecting lets a session see and call the tools alone that were selected when it was opened.
-func (s *Server) selecting(role access.Role) sdk.Middleware {
+func selecting(s *Server, role access.Role) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 			selected, _ := ctx.Value(selectionKey{}).(Selection)

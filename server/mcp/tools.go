@@ -27,18 +27,18 @@ type tool struct {
 	values     int // JSON values that honest arguments hold at most
 	answers    answers
 	arguments  reflect.Type
-	do         func(s *Server, ctx context.Context, who access.Identity, in *canon.Cursor, from position) (answer, error)
+	do         func(ctx context.Context, s *Server, who access.Identity, in *canon.Cursor, from position) (answer, error)
 }
 
 // taking makes a tool of what is done with its arguments, once they are read, and where the answer
 // is to go on.
-func taking[In any](p access.Permission, values int, a answers, do func(*Server, context.Context, access.Identity, In, position) (answer, error)) tool {
-	return tool{p, values, a, reflect.TypeFor[In](), func(s *Server, ctx context.Context, who access.Identity, in *canon.Cursor, from position) (answer, error) {
+func taking[In any](p access.Permission, values int, a answers, do func(context.Context, *Server, access.Identity, In, position) (answer, error)) tool {
+	return tool{p, values, a, reflect.TypeFor[In](), func(ctx context.Context, s *Server, who access.Identity, in *canon.Cursor, from position) (answer, error) {
 		arguments := api.Read[In](in)
 		if err := in.Err(); err != nil {
 			return answer{}, refusef("the arguments: %v", err)
 		}
-		return do(s, ctx, who, arguments, from)
+		return do(ctx, s, who, arguments, from)
 	}}
 }
 
@@ -59,31 +59,31 @@ const fewValues = 64
 const turnValues = 128
 
 var tools = map[string]tool{
-	"admit_turns":   {access.Admit, MaxTurns * turnValues, short, reflect.TypeFor[newTurns](), (*Server).admitTurns},
-	"cut_slice":     taking(access.Cut, fewValues, inPages, (*Server).cutSlice),
-	"verify_bundle": taking(access.Verify, fewValues, inPages, (*Server).verifyBundle),
-	"show_turn":     taking(access.Read, fewValues, inPages, (*Server).showTurn),
-	"replay_slice":  taking(access.Replay, fewValues, inPages, (*Server).replaySlice),
-	"explain_turn":  taking(access.Explain, fewValues, short, (*Server).explainTurn),
-	"list_policies": taking(access.ListPolicies, fewValues, inPages, (*Server).listPolicies),
+	"admit_turns":   {access.Admit, MaxTurns * turnValues, short, reflect.TypeFor[newTurns](), admitTurns},
+	"cut_slice":     taking(access.Cut, fewValues, inPages, cutSlice),
+	"verify_bundle": taking(access.Verify, fewValues, inPages, verifyBundle),
+	"show_turn":     taking(access.Read, fewValues, inPages, showTurn),
+	"replay_slice":  taking(access.Replay, fewValues, inPages, replaySlice),
+	"explain_turn":  taking(access.Explain, fewValues, short, explainTurn),
+	"list_policies": taking(access.ListPolicies, fewValues, inPages, listPolicies),
 
-	"knowledge_assert":   taking(access.Admit, MaxFacts*factValues, atOnce, (*Server).assertFacts),
-	"knowledge_find":     taking(access.Recall, fewValues, inPages, (*Server).findFacts),
-	"knowledge_traverse": taking(access.Recall, listValues, inPages, (*Server).traverse),
-	"knowledge_slice":    taking(access.Cut, listValues, inPages, (*Server).cutFacts),
-	"knowledge_path":     taking(access.Recall, listValues, inPages, (*Server).paths),
-	"knowledge_history":  taking(access.Recall, fewValues, inPages, (*Server).history),
-	"knowledge_retract":  taking(access.Admit, fewValues, atOnce, (*Server).retractFacts),
+	"knowledge_assert":   taking(access.Admit, MaxFacts*factValues, atOnce, assertFacts),
+	"knowledge_find":     taking(access.Recall, fewValues, inPages, findFacts),
+	"knowledge_traverse": taking(access.Recall, listValues, inPages, traverse),
+	"knowledge_slice":    taking(access.Cut, listValues, inPages, cutFacts),
+	"knowledge_path":     taking(access.Recall, listValues, inPages, paths),
+	"knowledge_history":  taking(access.Recall, fewValues, inPages, factHistory),
+	"knowledge_retract":  taking(access.Admit, fewValues, atOnce, retractFacts),
 
-	"create_entities":     taking(access.Admit, memoryValues, atOnce, (*Server).createEntities),
-	"create_relations":    taking(access.Admit, memoryValues, atOnce, (*Server).createRelations),
-	"add_observations":    taking(access.Admit, memoryValues, atOnce, (*Server).addObservations),
-	"delete_entities":     taking(access.Admit, memoryValues, atOnce, (*Server).deleteEntities),
-	"delete_observations": taking(access.Admit, memoryValues, atOnce, (*Server).deleteObservations),
-	"delete_relations":    taking(access.Admit, memoryValues, atOnce, (*Server).deleteRelations),
-	"read_graph":          taking(access.Recall, fewValues, inPages, (*Server).readGraph),
-	"search_nodes":        taking(access.Recall, fewValues, inPages, (*Server).searchNodes),
-	"open_nodes":          taking(access.Recall, memoryValues, inPages, (*Server).openNodes),
+	"create_entities":     taking(access.Admit, memoryValues, atOnce, createEntities),
+	"create_relations":    taking(access.Admit, memoryValues, atOnce, createRelations),
+	"add_observations":    taking(access.Admit, memoryValues, atOnce, addObservations),
+	"delete_entities":     taking(access.Admit, memoryValues, atOnce, deleteEntities),
+	"delete_observations": taking(access.Admit, memoryValues, atOnce, deleteObservations),
+	"delete_relations":    taking(access.Admit, memoryValues, atOnce, deleteRelations),
+	"read_graph":          taking(access.Recall, fewValues, inPages, readGraph),
+	"search_nodes":        taking(access.Recall, fewValues, inPages, searchNodes),
+	"open_nodes":          taking(access.Recall, memoryValues, inPages, openNodes),
 }
 
 // An answer is what a tool returns. It is said once, as text; see
@@ -124,12 +124,12 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 	}
 	in, most, from := canon.Open(v), s.options.MaxMessage/2, position{}
 	if t.answers != short && in.Is(canon.Object) {
-		most = s.readMost(in)
+		most = readMost(s, in)
 	}
 	if t.answers == inPages && in.Is(canon.Object) {
 		from = readPosition(in)
 	}
-	a, err := t.do(s, ctx, who, in, from)
+	a, err := t.do(ctx, s, who, in, from)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func viewOf(asOf dag.Seq, from position) (dag.Seq, error) {
 }
 
 // admitTurns reads turns by package ingest, which keeps their salience and attributes as they are.
-func (s *Server) admitTurns(ctx context.Context, who access.Identity, in *canon.Cursor, _ position) (answer, error) {
+func admitTurns(ctx context.Context, s *Server, who access.Identity, in *canon.Cursor, _ position) (answer, error) {
 	turns := in.Field("turns").Items()
 	in.Close()
 	if err := in.Err(); err != nil {
@@ -193,9 +193,9 @@ type cut struct {
 	BundleSHA256 string `json:"bundle_sha256"`
 }
 
-func (s *Server) cutSlice(ctx context.Context, who access.Identity, in api.SliceRequest, from position) (answer, error) {
+func cutSlice(ctx context.Context, s *Server, who access.Identity, in api.SliceRequest, from position) (answer, error) {
 	format := cmp.Or(in.Format, api.FormatBundle)
-	r, err := s.resolved(ctx, who, in.Anchor, in.Policy, dag.Seq(in.AsOf), from)
+	r, err := resolved(ctx, s, who, in.Anchor, in.Policy, dag.Seq(in.AsOf), from)
 	if err != nil {
 		return answer{}, err
 	}
@@ -228,7 +228,7 @@ func rendered(bundle []byte, format string) ([]byte, error) {
 }
 
 // resolved is a request whose anchor and policy are named.
-func (s *Server) resolved(ctx context.Context, who access.Identity, name, id string, asOf dag.Seq, from position) (kernel.Request, error) {
+func resolved(ctx context.Context, s *Server, who access.Identity, name, id string, asOf dag.Seq, from position) (kernel.Request, error) {
 	view, err := viewOf(asOf, from)
 	if err != nil {
 		return kernel.Request{}, err
@@ -240,11 +240,11 @@ func (s *Server) resolved(ctx context.Context, who access.Identity, name, id str
 	return kernel.Request{Anchor: anchor, Policy: cmp.Or(policy.ID(id), policy.DefaultID), AsOf: view}, nil
 }
 
-func (s *Server) verifyBundle(_ context.Context, who access.Identity, in theBundle, _ position) (answer, error) {
+func verifyBundle(_ context.Context, s *Server, who access.Identity, in theBundle, _ position) (answer, error) {
 	return answer{result: view.Judge(s.kernel, who.Tenant, []byte(in.Bundle))}, nil
 }
 
-func (s *Server) showTurn(ctx context.Context, who access.Identity, in theTurn, _ position) (answer, error) {
+func showTurn(ctx context.Context, s *Server, who access.Identity, in theTurn, _ position) (answer, error) {
 	id, err := s.kernel.Turns().Resolve(ctx, who.Tenant, in.Turn)
 	if err != nil {
 		return answer{}, fmt.Errorf("turn: %w", err)
@@ -253,7 +253,7 @@ func (s *Server) showTurn(ctx context.Context, who access.Identity, in theTurn, 
 	return answer{result: shown}, err
 }
 
-func (s *Server) replaySlice(ctx context.Context, who access.Identity, in theSlice, _ position) (answer, error) {
+func replaySlice(ctx context.Context, s *Server, who access.Identity, in theSlice, _ position) (answer, error) {
 	var r *kernel.Replay
 	var err error
 	switch {
@@ -273,8 +273,8 @@ func (s *Server) replaySlice(ctx context.Context, who access.Identity, in theSli
 	return answer{result: view.Replay(r)}, nil
 }
 
-func (s *Server) explainTurn(ctx context.Context, who access.Identity, in question, from position) (answer, error) {
-	r, err := s.resolved(ctx, who, in.Anchor, in.Policy, in.AsOf, from)
+func explainTurn(ctx context.Context, s *Server, who access.Identity, in question, from position) (answer, error) {
+	r, err := resolved(ctx, s, who, in.Anchor, in.Policy, in.AsOf, from)
 	if err != nil {
 		return answer{}, err
 	}
@@ -294,7 +294,7 @@ func (s *Server) explainTurn(ctx context.Context, who access.Identity, in questi
 	return answer{result: view.Explanation(turn, &r, &e)}, nil
 }
 
-func (s *Server) listPolicies(ctx context.Context, who access.Identity, _ nothing, _ position) (answer, error) {
+func listPolicies(ctx context.Context, s *Server, who access.Identity, _ nothing, _ position) (answer, error) {
 	all, err := s.kernel.Policies().All(ctx, who.Tenant)
 	return answer{result: view.Policies(all)}, err
 }

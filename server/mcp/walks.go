@@ -17,7 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-func (s *Server) traverse(ctx context.Context, who access.Identity, in api.TraverseRequest, from position) (answer, error) {
+func traverse(ctx context.Context, s *Server, who access.Identity, in api.TraverseRequest, from position) (answer, error) {
 	asOf, err := viewOf(in.AsOf, from)
 	if err != nil {
 		return answer{}, err
@@ -30,11 +30,11 @@ func (s *Server) traverse(ctx context.Context, who access.Identity, in api.Trave
 	if err != nil {
 		return answer{}, err
 	}
-	return s.walked(ctx, who, got)
+	return walked(ctx, s, who, got)
 }
 
 // walked shows what was reached.
-func (s *Server) walked(ctx context.Context, who access.Identity, got *kernel.Traversed) (answer, error) {
+func walked(ctx context.Context, s *Server, who access.Identity, got *kernel.Traversed) (answer, error) {
 	written, err := s.kernel.Facts().Written(ctx, who.Tenant, got)
 	if err != nil {
 		return answer{}, err
@@ -56,7 +56,7 @@ type factsCut struct {
 	BundleSHA256 string `json:"bundle_sha256"`
 }
 
-func (s *Server) cutFacts(ctx context.Context, who access.Identity, in api.FactSliceRequest, from position) (answer, error) {
+func cutFacts(ctx context.Context, s *Server, who access.Identity, in api.FactSliceRequest, from position) (answer, error) {
 	asOf, err := viewOf(in.AsOf, from)
 	if err != nil {
 		return answer{}, err
@@ -74,7 +74,7 @@ func (s *Server) cutFacts(ctx context.Context, who access.Identity, in api.FactS
 	}}, nil
 }
 
-func (s *Server) paths(ctx context.Context, who access.Identity, in api.PathQuery, from position) (answer, error) {
+func paths(ctx context.Context, s *Server, who access.Identity, in api.PathQuery, from position) (answer, error) {
 	var err error
 	if in.AsOf, err = viewOf(in.AsOf, from); err != nil {
 		return answer{}, err
@@ -83,7 +83,7 @@ func (s *Server) paths(ctx context.Context, who access.Identity, in api.PathQuer
 	if err != nil {
 		return answer{}, err
 	}
-	return s.walked(ctx, who, got)
+	return walked(ctx, s, who, got)
 }
 
 type history struct {
@@ -146,7 +146,7 @@ func (in *statement) ids() ([]knowledge.ID, error) {
 
 // historyOf returns the history of the first of some statements that has one. All but the first
 // are of earlier rules, and must have been asserted under one.
-func (s *Server) historyOf(ctx context.Context, who access.Identity, ids []knowledge.ID) (knowledge.ID, []knowledge.Recorded, error) {
+func historyOf(ctx context.Context, s *Server, who access.Identity, ids []knowledge.ID) (knowledge.ID, []knowledge.Recorded, error) {
 	var missing error
 	for n, id := range ids {
 		acts, err := s.kernel.Facts().History(ctx, who.Tenant, id)
@@ -164,12 +164,12 @@ func (s *Server) historyOf(ctx context.Context, who access.Identity, ids []knowl
 	return ids[0], nil, missing
 }
 
-func (s *Server) history(ctx context.Context, who access.Identity, in statement, _ position) (answer, error) {
+func factHistory(ctx context.Context, s *Server, who access.Identity, in statement, _ position) (answer, error) {
 	ids, err := in.ids()
 	if err != nil {
 		return answer{}, err
 	}
-	id, acts, err := s.historyOf(ctx, who, ids)
+	id, acts, err := historyOf(ctx, s, who, ids)
 	if err != nil {
 		return answer{}, err
 	}
