@@ -34,7 +34,7 @@ func (s *Server) authenticate(c *call, r *http.Request, now time.Time) (access.I
 	if wait, ok := s.failures.take(c.echo.RealIP(), now); !ok {
 		return access.Identity{}, &problem{code: api.CodeRate, retryAfter: wait, detail: "too many failed authentications from this address"}
 	}
-	return access.Identity{}, &problem{code: api.CodeUnauthenticated, detail: "the key is not one that stands here, or stands no more", cause: err}
+	return access.Identity{}, &problem{code: api.CodeUnauthenticated, detail: "unknown or revoked API key", cause: err}
 }
 
 // bearerOf returns what follows Bearer in the one Authorization header.

@@ -65,7 +65,7 @@ func newMetrics(s *Server) (*metrics, error) {
 		}, []string{"operation"}),
 		refused:         counter("overloaded_total", "Requests refused because too many were at work."),
 		limited:         counter("rate_limited_total", "Requests refused because their key, or their address, had used up its rate."),
-		unauthenticated: counter("unauthenticated_total", "Requests whose key does not stand."),
+		unauthenticated: counter("unauthenticated_total", "Requests whose key is not valid."),
 		unrouted:        counter("unrouted_total", "Requests for routes that do not exist."),
 		slices:          counter("slices_total", "Slices cut and signed."),
 		selected: prometheus.NewHistogram(prometheus.HistogramOpts{

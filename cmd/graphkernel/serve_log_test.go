@@ -171,7 +171,7 @@ func TestServeLedgerSettings(t *testing.T) {
 		want string
 	}{
 		{[]string{"--log-public", "Default"}, "log.public"},
-		{[]string{"--log-public", "default,default"}, "stands twice"},
+		{[]string{"--log-public", "default,default"}, "occurs twice"},
 		{[]string{"--log-witnesses", filepath.Join(folder, "absent")}, "there is no trust file"},
 		{[]string{"--log-witnesses", logs}, "nobody to ask"},
 		{[]string{"--log-witnesses", deaf}, "nobody to ask"},

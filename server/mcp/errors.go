@@ -49,7 +49,7 @@ func sentence(err error) (string, bool) {
 		then string
 	}{
 		{kernel.ErrDamaged, false, ""}, // before those that it may come with
-		{token.ErrNoKey, true, "; nothing can be cut until whoever runs this server makes one (graphkernel keys init)"},
+		{token.ErrNoKey, true, "; nothing can be cut until the operator of this server makes one (graphkernel keys init)"},
 		{kernel.ErrBeyondHead, true, "; leave as_of out for the present"},
 		{kernel.ErrTooLarge, true, "; name a policy that lets in less"},
 		{policy.ErrMismatch, true, "; list_policies shows their types"},

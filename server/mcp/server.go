@@ -197,5 +197,5 @@ func (s *Server) told(ctx context.Context, what string, err error) string {
 	who, _ := ctx.Value(identityKey{}).(access.Identity)
 	s.options.Log.ErrorContext(ctx, "mcp: internal error", "request_id", id, "what", what,
 		"tenant", who.Tenant, "subject", who.Subject, "err", err)
-	return "internal error; whoever runs this server finds it in the log under request id " + id
+	return "internal error; the operator of this server finds it in the log under request id " + id
 }
