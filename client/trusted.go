@@ -67,8 +67,8 @@ type Expect struct {
 	Save func(ctx context.Context, note []byte) error
 
 	// Log reads the tiles of the ledger, wherever it is served: it is not trusted. Nil is
-	// the service's own, which takes a key that permits reading; anyone who has none gives a
-	// public one, such as monitor.NewHTTP(client, URL+"/log/of/TENANT", "").
+	// the service's own, which needs a key that permits reading. Without such a key, set a public
+	// one, such as monitor.NewHTTP(client, URL+"/log/of/TENANT", "").
 	Log ledger.Reader
 
 	// MaxAge is how old the witnesses' cosignatures may be. 0: any age. It has a

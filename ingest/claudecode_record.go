@@ -12,7 +12,7 @@ import (
 type voice uint8
 
 const (
-	voiceUser    voice = iota + 1 // anyone who gives the agent its prompts
+	voiceUser    voice = iota + 1 // writes the prompts of the agent
 	voiceModel                    // the agent
 	voiceTool                     // a tool, through its result
 	voiceHarness                  // Claude Code itself

@@ -59,7 +59,7 @@ func (h hoard) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
 	return runs[0], err == nil
 }
 
-// graph returns a graph of versions: one that answers in full, one that gives what it likes, or
+// graph returns a graph of versions: one that answers in full, one that answers in random parts, or
 // one that has some edges at hand.
 func graph(r *rand.Rand, versions []knowledge.Version) knowledge.Graph {
 	switch r.IntN(3) {

@@ -286,12 +286,11 @@ type Store interface {
 	// is dag.ErrForm.
 	Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
 
-	// Epoch returns a number that changes when the data may be others than before: a
-	// server that took over may lack what the one before it had acknowledged. It
-	// changes before anything of the new data is given out, so an answer is of the
-	// epoch that was before the question and still is behind the answer. Anyone who
-	// keeps what was read releases it then. Back ends whose data are theirs
-	// alone give 0.
+	// Epoch returns a number that changes whenever the database may have lost acknowledged data,
+	// for example after a failover. It changes before any of the new data can be read: if it is
+	// the same before a question and after the answer, the answer is of that epoch. A caller that
+	// caches what it reads drops its cache when the number changes. Back ends whose data no other
+	// server can replace return 0.
 	Epoch() uint64
 
 	// Close releases the store. Closing twice is harmless.
