@@ -74,12 +74,12 @@ func (k *State) AddEntries(of Stream, list []Entry) {
 	}
 }
 
-// An Ending ends a stored term.
+// An Ending ends a stored term, or takes it away.
 type Ending struct {
 	Index Index
 	Key   []byte
 	Since dag.Seq
-	Until dag.Seq
+	Until dag.Seq // 0: the term goes, as one that never counted
 }
 
 // A Plan is what a change writes.
@@ -88,6 +88,13 @@ type Plan struct {
 	Records []Entry // of the record, from State.Size and one on, without a gap
 	Begin   []Term  // some may have ended already, within the plan
 	End     []Ending
+
+	// Forget and ForgetRecords are numbers of entries of either stream whose private halves go.
+	Forget, ForgetRecords []dag.Seq
+
+	// Erases says that nothing which the plan takes away, or an earlier one took, may be left in the
+	// store's own files, even if the plan takes nothing.
+	Erases bool
 }
 
 // Head is the newest number after the plan, if it was that before it.
@@ -99,7 +106,9 @@ func (p *Plan) Head(before dag.Seq) dag.Seq {
 }
 
 // Empty reports whether the plan writes nothing.
-func (p *Plan) Empty() bool { return len(p.Entries)+len(p.Records) == 0 }
+func (p *Plan) Empty() bool {
+	return len(p.Entries)+len(p.Records)+len(p.Begin)+len(p.End)+len(p.Forget)+len(p.ForgetRecords) == 0
+}
 
 // Check reports the first thing about a plan that no store does, given the newest numbers before
 // it. A plan that fails it is a defect of the change.
@@ -110,8 +119,8 @@ func (p *Plan) Check(head, size dag.Seq) error {
 		if err := e.Check(); err != nil {
 			return err
 		}
-		if e.Seq <= last || e.Detail != nil {
-			return fmt.Errorf("%w: number %d comes after %d, or has a detail", dag.ErrForm, e.Seq, last)
+		if e.Seq <= last {
+			return fmt.Errorf("%w: number %d comes after %d", dag.ErrForm, e.Seq, last)
 		}
 		last = e.Seq
 	}

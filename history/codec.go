@@ -113,6 +113,8 @@ func (c changes) Plan(k *State) (*Plan, error) {
 		}
 		all.Entries, all.Records = append(all.Entries, p.Entries...), append(all.Records, p.Records...)
 		all.Begin, all.End = append(all.Begin, p.Begin...), append(all.End, p.End...)
+		all.Forget, all.ForgetRecords = append(all.Forget, p.Forget...), append(all.ForgetRecords, p.ForgetRecords...)
+		all.Erases = all.Erases || p.Erases
 	}
 	bySeq := func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) }
 	slices.SortFunc(all.Entries, bySeq)

@@ -23,7 +23,7 @@ const (
 	Record Stream = 1
 )
 
-// MaxPublic bounds the bytes of an entry's public half. A fact of three texts of 64 KiB, every
+// MaxPublic bounds the bytes of each half of an entry. A fact of three texts of 64 KiB, every
 // byte of them escaped, that supersedes as many statements as one request can assert has 2 MB.
 const MaxPublic = 16 << 20
 
@@ -36,12 +36,16 @@ type Entry struct {
 	Kind   Kind
 	At     dag.Time // when it was recorded, by the recorder's clock; 0 in the record, whose leaves say it
 	Public []byte   // in the canonical form of its kind
-	Detail []byte   // in the record: what is kept beside the leaf and is not in it, in the form of the kind; nil for nothing
+	Detail []byte   // what is kept beside the leaf and is not in it, in the form of the kind; nil for nothing
+
+	// Private is the half that can be erased; nil: there is none, or it was. The public half
+	// binds it by a salted digest, if at all: that is the kind's own.
+	Private []byte
 }
 
 // Same reports whether two entries are the same in all fields.
 func (e *Entry) Same(o *Entry) bool {
-	return e.Seq == o.Seq && e.Kind == o.Kind && e.At == o.At && bytes.Equal(e.Public, o.Public) && bytes.Equal(e.Detail, o.Detail)
+	return e.Seq == o.Seq && e.Kind == o.Kind && e.At == o.At && bytes.Equal(e.Public, o.Public) && bytes.Equal(e.Detail, o.Detail) && bytes.Equal(e.Private, o.Private)
 }
 
 // Leaf is the SHA-256 of a zero byte and the public half: a leaf of a Merkle tree (RFC 6962).
@@ -63,8 +67,10 @@ func (e *Entry) Check() error {
 		return fmt.Errorf("%w: number %d is of the kind %.80q, want 1 to %d bytes", dag.ErrForm, e.Seq, e.Kind, MaxKind)
 	case !e.At.Valid():
 		return fmt.Errorf("%w: number %d was recorded at %d, which is no time", dag.ErrForm, e.Seq, e.At)
-	case len(e.Public) == 0 || len(e.Public) > MaxPublic || len(e.Detail) > MaxPublic:
-		return fmt.Errorf("%w: number %d, of kind %s, has %d bytes and %d beside them, want 1 to %d", dag.ErrForm, e.Seq, e.Kind, len(e.Public), len(e.Detail), MaxPublic)
+	case len(e.Public) == 0 || max(len(e.Public), len(e.Detail), len(e.Private)) > MaxPublic:
+		return fmt.Errorf("%w: number %d, of kind %s, has %d bytes, %d beside them and %d private ones, want 1 to %d", dag.ErrForm, e.Seq, e.Kind, len(e.Public), len(e.Detail), len(e.Private), MaxPublic)
+	case e.Private != nil && len(e.Private) == 0:
+		return fmt.Errorf("%w: number %d, of kind %s, has a private half of no bytes", dag.ErrForm, e.Seq, e.Kind)
 	}
 	return nil
 }

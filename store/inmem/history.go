@@ -44,10 +44,11 @@ func (s *Store) Write(ctx context.Context, name dag.Tenant, c history.Change) er
 	}
 	return s.commit(ctx, func() {
 		t.past.change(p)
+		forget(t.log.leaves, p.ForgetRecords)
 		t.grow(grown)
 		t.head = p.Head(t.head)
 		s.disk.keep(name, t)
-	}, grown.steps("entries", "terms", "head")...)
+	}, grown.steps("entries", "terms", "private halves", "head")...)
 }
 
 // planned lets a change plan.
@@ -89,14 +90,27 @@ func (t *tenant) answer(n *history.Needs, k *history.State) error {
 // change does what was planned.
 func (p *past) change(plan *history.Plan) {
 	for i := range plan.End {
-		p.find(&plan.End[i]).Until = plan.End[i].Until
+		t := p.find(&plan.End[i])
+		if t.Until = plan.End[i].Until; t.Until == 0 {
+			p.terms = slices.DeleteFunc(p.terms, func(o *history.Term) bool { return o == t })
+		}
 	}
+	forget(p.entries, plan.Forget)
 	for i := range plan.Entries {
 		p.entries = append(p.entries, copiedEntry(&plan.Entries[i]))
 	}
 	for i := range plan.Begin {
 		t := copiedTerm(&plan.Begin[i])
 		p.fresh = append(p.fresh, &t)
+	}
+}
+
+// forget takes the private halves of entries away.
+func forget(entries []history.Entry, seqs []dag.Seq) {
+	for i := range entries {
+		if slices.Contains(seqs, entries[i].Seq) {
+			entries[i].Private = nil
+		}
 	}
 }
 
@@ -163,7 +177,7 @@ func at(entries []history.Entry, seqs []dag.Seq) (list []history.Entry) {
 
 func copiedEntry(e *history.Entry) history.Entry {
 	c := *e
-	c.Public, c.Detail = bytes.Clone(e.Public), bytes.Clone(e.Detail)
+	c.Public, c.Detail, c.Private = bytes.Clone(e.Public), bytes.Clone(e.Detail), bytes.Clone(e.Private)
 	return c
 }
 

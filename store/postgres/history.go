@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	entryColumns = `seq, kind, at, leaf, public`
+	entryColumns = `seq, kind, at, leaf, public, detail, private`
 
 	queryEntries = `SELECT ` + entryColumns + ` FROM entries WHERE tenant = $1 AND seq > $2 ORDER BY seq LIMIT $3`
 
@@ -26,7 +26,7 @@ const (
 	queryEntriesAt = `SELECT e.* FROM (SELECT DISTINCT unnest($2::bigint[]) AS seq) a
 		CROSS JOIN LATERAL (SELECT ` + entryColumns + ` FROM entries WHERE tenant = $1 AND seq = a.seq OFFSET 0) e ORDER BY e.seq`
 
-	recordedColumns = `n + 1, kind, leaf, detail`
+	recordedColumns = `n + 1, kind, 0::bigint, 0::bigint, leaf, detail, private`
 
 	queryRecords = `SELECT ` + recordedColumns + ` FROM records WHERE tenant = $1 AND n >= $2 ORDER BY n LIMIT $3`
 
@@ -49,14 +49,20 @@ const (
 	queryNewest = `SELECT a.n, t.* FROM unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY a (indx, key, n)
 		CROSS JOIN LATERAL (SELECT key, since, until, value FROM terms WHERE tenant = $1 AND indx = a.indx AND key = a.key ORDER BY since DESC LIMIT 1) t`
 
-	queryAddEntries = `INSERT INTO entries (tenant, seq, kind, at, leaf, public)
-		SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[])`
+	queryAddEntries = `INSERT INTO entries (tenant, seq, kind, at, leaf, public, detail, private)
+		SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bytea[], $8::bytea[])`
 
 	queryAddTerms = `INSERT INTO terms (tenant, indx, key, since, until, value)
 		SELECT $1, * FROM unnest($2::smallint[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bytea[])`
 
 	// For one, though many may end at once: a join with a list leaves the planner a choice.
 	queryEndTerm = `UPDATE terms SET until = $5 WHERE tenant = $1 AND indx = $2 AND key = $3 AND since = $4 AND until > $5`
+
+	queryTakeTerm = `DELETE FROM terms WHERE tenant = $1 AND indx = $2 AND key = $3 AND since = $4`
+
+	queryForget = `UPDATE entries SET private = NULL WHERE tenant = $1 AND seq = ANY($2::bigint[])`
+
+	queryForgetRecords = `UPDATE records SET private = NULL WHERE tenant = $1 AND n IN (SELECT s - 1 FROM unnest($2::bigint[]) s)`
 
 	// always is the as-of number of a range that takes all terms: greater than every number.
 	always = `9223372036854775807`
@@ -130,13 +136,24 @@ func (t *tx) queuePlan(b *pgx.Batch, p *history.Plan, tree *ledger.Tree) error {
 		}
 		for i := range p.End {
 			e := &p.End[i]
-			b.Queue(queryEndTerm, string(t.name), int16(e.Index), blob(e.Key), int64(e.Since), int64(e.Until)).Exec(func(tag pgconn.CommandTag) error {
+			query, args := queryEndTerm, []any{string(t.name), int16(e.Index), blob(e.Key), int64(e.Since), int64(e.Until)}
+			if e.Until == 0 {
+				query, args = queryTakeTerm, args[:4]
+			}
+			b.Queue(query, args...).Exec(func(tag pgconn.CommandTag) error {
 				if tag.RowsAffected() != 1 {
 					return errors.New("a term that ends is not there; the store is damaged")
 				}
 				return nil
 			})
 		}
+	}
+	if len(p.Forget)+len(p.ForgetRecords) > 0 {
+		if err := t.begin("private halves"); err != nil {
+			return err
+		}
+		b.Queue(queryForget, string(t.name), numbers(p.Forget))
+		b.Queue(queryForgetRecords, string(t.name), numbers(p.ForgetRecords))
 	}
 	if len(p.Entries) > 0 {
 		if err := t.begin("entries"); err != nil {
@@ -157,14 +174,15 @@ func (t *tx) queueEntries(b *pgx.Batch, list []history.Entry) {
 	for from := 0; from < len(list); {
 		var seqs, times, leaves []int64
 		var kinds []string
-		var public [][]byte
+		var public, details, private [][]byte
 		for bytes := 0; from < len(list) && len(seqs) < addedRows && bytes < addedBytes; from++ {
 			e := &list[from]
 			seqs, kinds, times = append(seqs, int64(e.Seq)), append(kinds, string(e.Kind)), append(times, int64(e.At))
 			leaves, public = append(leaves, packed.DigestPrefix(e.Leaf())), append(public, e.Public)
-			bytes += len(e.Public)
+			details, private = append(details, e.Detail), append(private, e.Private)
+			bytes += len(e.Public) + len(e.Detail) + len(e.Private)
 		}
-		b.Queue(queryAddEntries, string(t.name), seqs, kinds, times, leaves, public)
+		b.Queue(queryAddEntries, string(t.name), seqs, kinds, times, leaves, public, details, private)
 	}
 }
 
@@ -345,18 +363,14 @@ func readEntries(of history.Stream, rows pgx.Rows, err error) (list []history.En
 	}
 	var seq, at, leaf int64
 	var kind string
-	var public, detail pgtype.DriverBytes
-	if of == history.Record {
-		_, err = pgx.ForEachRow(rows, []any{&seq, &kind, &public, &detail}, func() error {
-			list = append(list, packed.Record(seq, kind, public, detail))
-			return nil
-		})
-		return list, err
-	}
-	_, err = pgx.ForEachRow(rows, []any{&seq, &kind, &at, &leaf, &public}, func() error {
-		e, err := packed.Entry(seq, at, leaf, kind, public)
+	var public, detail, private pgtype.DriverBytes
+	_, err = pgx.ForEachRow(rows, []any{&seq, &kind, &at, &leaf, &public, &detail, &private}, func() error {
+		e := packed.Entry(seq, at, kind, public, detail, private)
 		list = append(list, e)
-		return err
+		if of == history.Record { // the ledger's hashes say whether the leaf is what it was
+			return nil
+		}
+		return packed.CheckLeaf(&e, leaf)
 	})
 	return list, err
 }

@@ -30,7 +30,8 @@ const (
 		CROSS JOIN LATERAL (SELECT leaf FROM issued WHERE tenant = $1 AND bundle = a.bundle OFFSET 0) i
 		CROSS JOIN LATERAL (SELECT hash FROM log_hashes WHERE tenant = $1 AND level = 0 AND n = i.leaf OFFSET 0) h`
 
-	queryAddRecords = `INSERT INTO records (tenant, n, kind, leaf, detail) SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::bytea[])`
+	queryAddRecords = `INSERT INTO records (tenant, n, kind, leaf, detail, private)
+		SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[])`
 	queryAddHashes  = `INSERT INTO log_hashes (tenant, level, n, hash) SELECT $1, * FROM unnest($2::smallint[], $3::bigint[], $4::bytea[])`
 	queryAddIndex   = `INSERT INTO log_index (tenant, prefix, n) SELECT $1, * FROM unnest($2::bigint[], $3::bigint[])`
 	queryPutLog     = `INSERT INTO logs (tenant, size, edge) VALUES ($1, $2, $3) ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`
@@ -128,14 +129,14 @@ func (t *tx) queueLeaves(b *pgx.Batch, list []history.Entry) {
 	for from := 0; from < len(list); {
 		var numbers []int64
 		var kinds []string
-		var leaves, details [][]byte
+		var leaves, details, private [][]byte
 		for bytes := 0; from < len(list) && len(leaves) < addedRows && bytes < addedBytes; from++ {
 			e := &list[from]
 			numbers, kinds = append(numbers, int64(e.Seq)-1), append(kinds, string(e.Kind))
-			leaves, details = append(leaves, e.Public), append(details, e.Detail)
-			bytes += len(e.Public) + len(e.Detail)
+			leaves, details, private = append(leaves, e.Public), append(details, e.Detail), append(private, e.Private)
+			bytes += len(e.Public) + len(e.Detail) + len(e.Private)
 		}
-		b.Queue(queryAddRecords, string(t.name), numbers, kinds, leaves, details)
+		b.Queue(queryAddRecords, string(t.name), numbers, kinds, leaves, details, private)
 	}
 }
 

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	entryColumns = `e.seq, e.kind, e.at, e.leaf, e.public, NULL`
+	entryColumns = `e.seq, e.kind, e.at, e.leaf, e.public, e.detail, e.private`
 
 	queryEntries = `SELECT ` + entryColumns + ` FROM entries e WHERE e.tenant = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
 
 	queryEntriesAt = `SELECT ` + entryColumns + ` FROM json_each(?) j CROSS JOIN entries e ON e.tenant = ? AND e.seq = j.value ORDER BY e.seq`
 
-	recordedColumns = `r.n + 1, r.kind, 0, 0, r.leaf, r.detail`
+	recordedColumns = `r.n + 1, r.kind, 0, 0, r.leaf, r.detail, r.private`
 
 	queryRecords = `SELECT ` + recordedColumns + ` FROM records r WHERE r.tenant = ? AND r.n >= ? ORDER BY r.n LIMIT ?`
 
@@ -43,57 +43,74 @@ const (
 		ON t.tenant = ?2 AND t.indx = ?3 AND t.key = coalesce(substr(?4, j.key * ?5 + 1, ?5), x'')
 		AND t.since = (SELECT max(n.since) FROM terms n WHERE n.tenant = ?2 AND n.indx = ?3 AND n.key = coalesce(substr(?4, j.key * ?5 + 1, ?5), x''))`
 
+	queryForget = `UPDATE entries SET private = NULL WHERE tenant = ? AND seq = ?`
+
+	queryForgetRecord = `UPDATE records SET private = NULL WHERE tenant = ? AND n = ? - 1`
+
+	queryTakeTerm = `DELETE FROM terms WHERE tenant = ? AND indx = ? AND key = ? AND since = ?`
+
 	queryEndTerm = `UPDATE terms SET until = ?1 WHERE tenant = ?2 AND indx = ?3 AND key = ?4 AND since = ?5 AND until > ?1`
 )
 
-// Write does what a change plans.
+// Write does what a change plans. If it erases, the log is emptied: so repeating an erasure that was
+// cut short finishes it.
 func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
 	if err := s.enter(ctx); err != nil {
 		return fmt.Errorf("sqlite: write: %w", err)
 	}
 	defer s.gate.RUnlock()
+	erases := false
 	err := s.write(ctx, tenant, func(t *tx) error {
-		head, err := t.change(c)
-		if err != nil || head == t.head {
-			return err // what is added to the record alone does not move the head
+		p, err := t.change(c)
+		if err != nil {
+			return err
 		}
-		return t.exec("head", t.writer.head, int64(head), t.tenant)
+		if erases = p.Erases; len(p.Entries) == 0 {
+			return nil // what is added to the record alone does not move the head
+		}
+		return t.exec("head", t.writer.head, int64(p.Head(t.head)), t.tenant)
 	})
+	if err == nil && erases {
+		err = s.emptyLog(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("sqlite: write: %w", err)
 	}
 	return nil
 }
 
-// change carries out what a change plans, except moving the head, and returns the new head.
-func (t *tx) change(c history.Change) (head dag.Seq, err error) {
+// change carries out what a change plans, except moving the head.
+func (t *tx) change(c history.Change) (*history.Plan, error) {
 	var tree ledger.Tree
 	known, err := history.Know(c, t.name, t.head, func(n *history.Needs, k *history.State) error { return t.answer(n, k, &tree) })
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	p, err := c.Plan(known)
 	if err != nil || p.Empty() {
-		return t.head, err
+		return p, err
 	}
 	if err := p.Check(t.head, dag.Seq(tree.Size())); err != nil {
-		return 0, err
+		return nil, err
 	}
 	if err := t.own(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	var sorting sync.WaitGroup
 	sorting.Go(p.Sort) // while entries are inserted
 	err = t.insert("entries", &t.entries, len(p.Entries), func(args []any, i int) []any {
 		e := &p.Entries[i]
-		return append(args, t.tenant, int64(e.Seq), string(e.Kind), int64(e.At), packed.DigestPrefix(e.Leaf()), e.Public)
+		return append(args, t.tenant, int64(e.Seq), string(e.Kind), int64(e.At), packed.DigestPrefix(e.Leaf()), e.Public, e.Detail, e.Private)
 	})
 	sorting.Wait()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if err := t.endTerms(p.End); err != nil {
-		return 0, err
+		return nil, err
+	}
+	if err := t.forget(p); err != nil {
+		return nil, err
 	}
 	err = t.insert("terms", &t.terms, len(p.Begin), func(args []any, i int) []any {
 		b := &p.Begin[i]
@@ -102,7 +119,31 @@ func (t *tx) change(c history.Change) (head dag.Seq, err error) {
 	if err == nil {
 		err = t.addRecords(tree, p.Records)
 	}
-	return p.Head(t.head), err
+	return p, err
+}
+
+// forget takes private halves away.
+func (t *tx) forget(p *history.Plan) error {
+	if len(p.Forget)+len(p.ForgetRecords) == 0 {
+		return nil
+	}
+	if err := t.begin("private halves"); err != nil {
+		return err
+	}
+	for _, of := range []struct {
+		statement *sql.Stmt
+		seqs      []dag.Seq
+	}{{t.writer.forget, p.Forget}, {t.forgetRecord, p.ForgetRecords}} {
+		for _, seq := range of.seqs {
+			if _, err := of.statement.ExecContext(t.ctx, t.tenant, int64(seq)); err != nil {
+				return err
+			}
+			if err := t.ended(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // blob is bytes that are never NULL.
@@ -122,7 +163,11 @@ func (t *tx) endTerms(list []history.Ending) error {
 	}
 	for i := range list {
 		e := &list[i]
-		result, err := t.endTerm.ExecContext(t.ctx, int64(e.Until), t.tenant, int64(e.Index), blob(e.Key), int64(e.Since))
+		statement, args := t.endTerm, []any{int64(e.Until), t.tenant, int64(e.Index), blob(e.Key), int64(e.Since)}
+		if e.Until == 0 {
+			statement, args = t.takeTerm, args[1:]
+		}
+		result, err := statement.ExecContext(t.ctx, args...)
 		if err != nil {
 			return err
 		}
@@ -282,18 +327,15 @@ func readEntries(of history.Stream, rows *sql.Rows, err error) (list []history.E
 	}
 	var seq, at, leaf int64
 	var kind string
-	var public, detail sql.RawBytes
+	var public, detail, private sql.RawBytes
 	err = each(rows, func() error {
-		var e history.Entry
-		var err error
-		if of == history.Record {
-			e = packed.Record(seq, kind, public, detail)
-		} else {
-			e, err = packed.Entry(seq, at, leaf, kind, public)
-		}
+		e := packed.Entry(seq, at, kind, public, detail, private)
 		list = append(list, e)
-		return err
-	}, &seq, &kind, &at, &leaf, &public, &detail)
+		if of == history.Record { // the ledger's hashes say whether the leaf is what it was
+			return nil
+		}
+		return packed.CheckLeaf(&e, leaf)
+	}, &seq, &kind, &at, &leaf, &public, &detail, &private)
 	return list, err
 }
 

@@ -148,7 +148,7 @@ func (t *tx) addRecords(tree ledger.Tree, list []history.Entry) error {
 	}
 	err := t.insert("records", &t.records, len(list), func(args []any, i int) []any {
 		e := &list[i]
-		return append(args, t.tenant, int64(first)+int64(i), string(e.Kind), e.Public, e.Detail)
+		return append(args, t.tenant, int64(first)+int64(i), string(e.Kind), e.Public, e.Detail, e.Private)
 	})
 	if err != nil {
 		return err

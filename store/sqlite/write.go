@@ -62,7 +62,8 @@ type writer struct {
 	cell, putCell, dropCell        *sql.Stmt
 	newest, termsIn, termsLast     *sql.Stmt
 	entriesAt, recordsAt           *sql.Stmt
-	endTerm                        *sql.Stmt
+	endTerm, takeTerm              *sql.Stmt
+	forget, forgetRecord           *sql.Stmt
 	entries, terms                 inserts
 }
 
@@ -135,7 +136,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.issuedRows = insert(`issued (tenant, `+issuedColumns+`)`, 15)
 	w.edge = prepare(queryLog)
 	w.logged = prepare(queryLogged)
-	w.records = insert(`records (tenant, n, kind, leaf, detail)`, 5)
+	w.records = insert(`records (tenant, n, kind, leaf, detail, private)`, 6)
 	w.logHashes = insert(`log_hashes (tenant, level, n, hash)`, 4)
 	w.logIndex = insert(`log_index (tenant, prefix, n)`, 3)
 	w.putEdge = prepare(`INSERT INTO logs (tenant, size, edge) VALUES (?, ?, ?)
@@ -147,7 +148,10 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.entriesAt = prepare(queryEntriesAt)
 	w.recordsAt = prepare(queryRecordsAt)
 	w.endTerm = prepare(queryEndTerm)
-	w.entries = insert(`entries (tenant, seq, kind, at, leaf, public)`, 6)
+	w.takeTerm = prepare(queryTakeTerm)
+	w.forget = prepare(queryForget)
+	w.forgetRecord = prepare(queryForgetRecord)
+	w.entries = insert(`entries (tenant, seq, kind, at, leaf, public, detail, private)`, 8)
 	w.terms = insert(`terms (tenant, indx, key, since, until, value)`, 6)
 	w.putCell = prepare(`INSERT INTO cells (tenant, name, value) VALUES (?, ?, ?) ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value`)
 	w.dropCell = prepare(`DELETE FROM cells WHERE tenant = ? AND name = ?`)

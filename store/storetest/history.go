@@ -59,6 +59,7 @@ func (h *rawHistory) plan(r *rand.Rand) (*history.Plan, *rawHistory) {
 	p := &history.Plan{}
 	for range 1 + r.IntN(3) {
 		e := history.Entry{Seq: dag.Seq(len(next.entries) + 1), Kind: "raw/1", At: dag.Time(r.IntN(9)), Public: []byte(fmt.Sprintf("%d\x00\xff%d", r.IntN(99), len(next.entries)))}
+		e.Detail, e.Private = rawHalf(r), rawHalf(r)
 		p.Entries, next.entries = append(p.Entries, e), append(next.entries, e)
 		for range r.IntN(4) {
 			t := history.Term{Index: history.Index(100 + r.IntN(rawIndexes)), Key: rawKey(r), Since: e.Seq, Until: history.Forever, Value: rawKey(r)}
@@ -79,23 +80,49 @@ func (h *rawHistory) plan(r *rand.Rand) (*history.Plan, *rawHistory) {
 		next.terms[at].Until = p.Entries[0].Seq
 		p.End = append(p.End, history.Ending{Index: t.Index, Key: t.Key, Since: t.Since, Until: p.Entries[0].Seq})
 	}
+	if len(h.terms) > 0 && r.IntN(3) == 0 { // one is taken away, ended or not
+		t := &h.terms[r.IntN(len(h.terms))]
+		e := history.Ending{Index: t.Index, Key: t.Key, Since: t.Since}
+		if !slices.ContainsFunc(p.End, func(o history.Ending) bool { return o.Index == e.Index && o.Since == e.Since && bytes.Equal(o.Key, e.Key) }) {
+			p.End = append(p.End, e)
+			next.terms = slices.DeleteFunc(next.terms, func(o history.Term) bool { return o.Compare(t) == 0 })
+		}
+	}
+	p.Forget, p.ForgetRecords = forgotten(r, next.entries[:len(h.entries)]), forgotten(r, next.records)
+	p.Erases = len(p.Forget) > 0
 	for range r.IntN(3) {
 		e := history.Entry{Seq: dag.Seq(len(next.records) + 1), Kind: history.Kind(fmt.Sprintf("did/%d", r.IntN(3))), Public: fmt.Appendf(nil, "leaf %d", len(next.records))}
-		if r.IntN(2) == 0 {
-			e.Detail = []byte{0, byte(r.IntN(256)), 0xff}
-		}
+		e.Detail, e.Private = rawHalf(r), rawHalf(r)
 		p.Records, next.records = append(p.Records, e), append(next.records, e)
 		t := history.Term{Index: rawRecords, Key: fmt.Appendf(nil, "%d", r.IntN(30)), Since: e.Seq, Until: history.Forever, Value: rawKey(r)}
 		p.Begin, next.terms = append(p.Begin, t), append(next.terms, t)
 	}
 	if r.IntN(3) == 0 && len(p.Records) > 0 && len(p.End) == 0 { // the record alone
-		p.Entries, next.entries = nil, h.entries
+		p.Entries, next.entries = nil, next.entries[:len(h.entries)]
 		keep := func(t history.Term) bool { return t.Index != rawRecords }
 		p.Begin = slices.DeleteFunc(p.Begin, keep)
 		next.terms = append(slices.Clone(h.terms), p.Begin...)
 	}
 	slices.SortFunc(next.terms, func(a, b history.Term) int { return a.Compare(&b) })
 	return p, next
+}
+
+// rawHalf makes a detail or a private half, or none.
+func rawHalf(r *rand.Rand) []byte {
+	if r.IntN(2) == 0 {
+		return nil
+	}
+	return []byte{0, byte(r.IntN(256)), 0xff}
+}
+
+// forgotten takes the private half of one of the entries away, or of none, and returns its number.
+func forgotten(r *rand.Rand, list []history.Entry) []dag.Seq {
+	if len(list) == 0 || r.IntN(2) == 0 {
+		return nil
+	}
+	e := &list[r.IntN(len(list))]
+	e.Private = nil
+	return []dag.Seq{e.Seq}
 }
 
 // randomRange asks for something of it.
@@ -224,7 +251,9 @@ func testHistory(t *testing.T, h Harness) {
 					}
 				}
 				ended += len(plan.End)
-				return &history.Plan{Entries: slices.Clone(plan.Entries), Records: slices.Clone(plan.Records), Begin: slices.Clone(plan.Begin), End: slices.Clone(plan.End)}, nil
+				own := *plan
+				own.Entries, own.Records, own.Begin, own.End = slices.Clone(plan.Entries), slices.Clone(plan.Records), slices.Clone(plan.Begin), slices.Clone(plan.End)
+				return &own, nil
 			},
 		})
 		if err != nil {
@@ -324,7 +353,7 @@ func refusesHistory(t *testing.T, write func(history.Change) error, model *rawHi
 		"no kind":                    {&history.Plan{Entries: []history.Entry{{Seq: next, Public: []byte("x")}}}, dag.ErrForm},
 		"no bytes":                   {&history.Plan{Entries: []history.Entry{{Seq: next, Kind: "raw/1"}}}, dag.ErrForm},
 		"no time":                    {&history.Plan{Entries: []history.Entry{{Seq: next, Kind: "raw/1", At: -1, Public: []byte("x")}}}, dag.ErrForm},
-		"a detail of what is known":  {&history.Plan{Entries: []history.Entry{{Seq: next, Kind: "raw/1", Public: []byte("x"), Detail: []byte("y")}}}, dag.ErrForm},
+		"an empty private half":      {&history.Plan{Entries: []history.Entry{{Seq: next, Kind: "raw/1", Public: []byte("x"), Private: []byte{}}}}, dag.ErrForm},
 		"a gap in the record":        {&history.Plan{Records: []history.Entry{{Seq: dag.Seq(len(model.records) + 2), Kind: "raw/1", Public: []byte("x")}}}, dag.ErrForm},
 		"a record that is taken":     {&history.Plan{Records: []history.Entry{{Seq: dag.Seq(len(model.records)), Kind: "raw/1", Public: []byte("x")}}}, dag.ErrForm},
 		"a record with a time":       {&history.Plan{Records: []history.Entry{{Seq: dag.Seq(len(model.records) + 1), At: 1, Kind: "raw/1", Public: []byte("x")}}}, dag.ErrForm},
@@ -356,8 +385,8 @@ func testHistoryArguments(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
 	plan := &history.Plan{
-		Entries: []history.Entry{{Seq: 1, Kind: "raw/1", Public: []byte("public")}},
-		Records: []history.Entry{{Seq: 1, Kind: "did/1", Public: []byte("leaf"), Detail: []byte("detail")}},
+		Entries: []history.Entry{{Seq: 1, Kind: "raw/1", Public: []byte("public"), Detail: []byte("beside"), Private: []byte("private")}},
+		Records: []history.Entry{{Seq: 1, Kind: "did/1", Public: []byte("leaf"), Detail: []byte("detail"), Private: []byte("secret")}},
 		Begin:   []history.Term{{Index: 100, Key: []byte("key"), Since: 1, Until: history.Forever, Value: []byte("value")}},
 	}
 	needs := func(k *history.State) history.Needs { return history.Needs{Size: k.Round == 0} }
@@ -376,11 +405,19 @@ func testHistoryArguments(t *testing.T, h Harness) {
 		return entries, lists
 	}
 	entries, lists := read()
-	for _, b := range [][]byte{plan.Entries[0].Public, plan.Begin[0].Key, plan.Begin[0].Value, plan.Records[0].Public, plan.Records[0].Detail, entries[0].Public, entries[1].Public, entries[1].Detail, lists[0][0].Key, lists[0][0].Value} {
+	halves := func(list []history.Entry) (all [][]byte) {
+		for _, e := range list {
+			all = append(all, e.Public, e.Detail, e.Private)
+		}
+		return all
+	}
+	term := &lists[0][0]
+	for _, b := range slices.Concat(halves(entries), halves(plan.Entries), halves(plan.Records), [][]byte{plan.Begin[0].Key, plan.Begin[0].Value, term.Key, term.Value}) {
 		clear(b)
 	}
 	entries, lists = read()
-	if string(entries[1].Public) != "leaf" || string(entries[1].Detail) != "detail" || string(entries[0].Public) != "public" || string(lists[0][0].Key) != "key" || string(lists[0][0].Value) != "value" {
-		t.Errorf("spoiled from outside: %+v, %+v", entries, lists)
+	term = &lists[0][0]
+	if got := bytes.Join(append(halves(entries), term.Key, term.Value), []byte(" ")); string(got) != "public beside private leaf detail secret key value" {
+		t.Errorf("spoiled from outside: %q", got)
 	}
 }

@@ -137,6 +137,7 @@ CREATE TABLE records (
     kind   text COLLATE "C" NOT NULL,
     leaf   bytea  NOT NULL, -- canonical JSON, no content in it
     detail bytea,           -- what is kept beside it and is not in it; NULL for nothing
+    private bytea,          -- what can be erased; NULL for nothing
     PRIMARY KEY (tenant, n)
 );
 
@@ -182,6 +183,8 @@ CREATE TABLE entries (
     at     bigint NOT NULL,
     leaf   bigint NOT NULL, -- the first 8 bytes of the leaf
     public bytea  NOT NULL, -- canonical, in the form of its kind
+    detail bytea,           -- what is kept beside it and is not in it; NULL for nothing
+    private bytea,          -- what can be erased; NULL for nothing
     PRIMARY KEY (tenant, seq)
 );
 

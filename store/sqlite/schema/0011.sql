@@ -103,14 +103,17 @@ CREATE TABLE logs (
     edge   BLOB NOT NULL -- 32 bytes for each bit of the size that is set
 );
 
+-- Rows are appended and later only made smaller, as those of turns.
 CREATE TABLE records (
-    tenant INTEGER NOT NULL,
-    n      INTEGER NOT NULL, -- the index of the leaf: from 0 on, without a gap
-    kind   TEXT NOT NULL,
-    leaf   BLOB NOT NULL,    -- canonical JSON, no content in it
-    detail BLOB,             -- what is kept beside it and is not in it; NULL for nothing
-    PRIMARY KEY (tenant, n)
-) WITHOUT ROWID;
+    record  INTEGER PRIMARY KEY,
+    tenant  INTEGER NOT NULL,
+    n       INTEGER NOT NULL, -- the index of the leaf: from 0 on, without a gap
+    kind    TEXT NOT NULL,
+    leaf    BLOB NOT NULL,    -- canonical JSON, no content in it
+    detail  BLOB,             -- what is kept beside it and is not in it; NULL for nothing
+    private BLOB              -- what can be erased; NULL for nothing
+);
+CREATE UNIQUE INDEX records_by_n ON records (tenant, n);
 
 -- The hashes that tiles are made of: of 256^level leaves each.
 CREATE TABLE log_hashes (
@@ -140,17 +143,22 @@ CREATE TABLE cells (
 ) WITHOUT ROWID;
 
 -- What is known beside the turns, by number. See package history.
+-- Rows are appended and later only made smaller, as those of turns.
 CREATE TABLE entries (
-    tenant INTEGER NOT NULL,
-    seq    INTEGER NOT NULL,
-    kind   TEXT NOT NULL,
-    at     INTEGER NOT NULL,
-    leaf   INTEGER NOT NULL, -- the first 8 bytes of the leaf
-    public BLOB NOT NULL,    -- canonical, in the form of its kind
-    PRIMARY KEY (tenant, seq)
-) WITHOUT ROWID;
+    entry   INTEGER PRIMARY KEY,
+    tenant  INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    kind    TEXT NOT NULL,
+    at      INTEGER NOT NULL,
+    leaf    INTEGER NOT NULL, -- the first 8 bytes of the leaf
+    public  BLOB NOT NULL,    -- canonical, in the form of its kind
+    detail  BLOB,             -- what is kept beside it and is not in it; NULL for nothing
+    private BLOB              -- what can be erased; NULL for nothing
+);
+CREATE UNIQUE INDEX entries_by_seq ON entries (tenant, seq);
 
--- The indexes by which entries are found, all of them in one table.
+-- The indexes by which entries are found, all of them in one table. Its rows are moved about, and
+-- copies of them may stay in the file when they are gone: so they hold nothing that can be erased.
 CREATE TABLE terms (
     tenant INTEGER NOT NULL,
     indx   INTEGER NOT NULL,
