@@ -23,6 +23,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	judge "github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/server"
@@ -126,6 +127,18 @@ func TestEveryOperation(t *testing.T) {
 		}
 		for range c.Turns().Each(ctx, talk) {
 			break // an iterator may be left
+		}
+		if w := must(c.Turns().List(ctx, api.TurnQuery{Paging: api.Paging{After: "2", Limit: 3}})); len(w.Turns) != 3 || w.Turns[0].Seq != 3 || w.Next != "5" {
+			t.Errorf("got %d turns, next %q", len(w.Turns), w.Next)
+		}
+		if w := must(c.Turns().LookUp(ctx, []dag.TurnID{ids[1], {1}})); len(w.Turns) != 1 || w.Turns[0].Seq != 2 {
+			t.Errorf("got %+v", w)
+		}
+		if id := must(c.Turns().Resolve(ctx, ids[1].String()[:13])); id != ids[1] {
+			t.Errorf("got %s", id)
+		}
+		if _, err := c.Turns().Resolve(ctx, "nobody's"); !errors.Is(err, api.CodeNotFound) {
+			t.Errorf("got %v", err)
 		}
 	})
 	var b client.Bundle
@@ -231,6 +244,13 @@ func TestEveryOperation(t *testing.T) {
 		}
 	})
 	t.Run("explain", func(t *testing.T) {
+		cutting := api.Cutting{Anchor: ids[3].String(), AsOf: 1504}
+		if w := must(c.Slices().Preview(ctx, cutting)); len(w.Turns) != len(b.Claim.Turns) || w.AsOf != 1504 {
+			t.Errorf("got %+v", w)
+		}
+		if e := must(c.Slices().ExplainCut(ctx, api.ExplainCutting{Cutting: cutting, Turn: ids[0].String()})); !e.Selected || e.Rank == 0 || e.SliceID != "" {
+			t.Errorf("got %+v", e)
+		}
 		if e := must(c.Slices().Explain(ctx, id, ids[0])); !e.Selected || e.Rank == 0 || e.Explanation == "" {
 			t.Errorf("got %+v", e)
 		}
@@ -265,6 +285,42 @@ func TestEveryOperation(t *testing.T) {
 			if _, err := step.New.ProveInclusion(ctx, n, c.Ledger().Source()); err != nil {
 				t.Error(err)
 			}
+		}
+	})
+	t.Run("proofs", func(t *testing.T) {
+		proof := must(c.Ledger().Prove(ctx, 0))
+		checkpoint := must(ledger.ReadCheckpoint(proof.Checkpoint))
+		hashes := must(c.Ledger().Consistency(ctx, 1, checkpoint.Size))
+		first := must(c.Ledger().Source().Hashes(ctx, 0, 0, 1))
+		if err := checkpoint.CheckConsistency(ledger.Root{Size: 1, Hash: first[0]}, hashes); err != nil {
+			t.Error(err)
+		}
+		for to, want := range map[string]int{"prov": 1, "openlineage": 1, "sigstore": 3} {
+			if w := must(c.Ledger().Convert(ctx, b.Bytes, to)); len(w.Files) != want {
+				t.Errorf("%s: got %d files", to, len(w.Files))
+			}
+		}
+	})
+	t.Run("keys", func(t *testing.T) {
+		made := must(c.Keys().Create(ctx, api.NewAPIKey{Role: "agent", Note: "the build farm", Roles: "assistant", Authors: "agent:*"}))
+		if who := must(must(client.New(s.URL, made.Key, client.Options{})).Caller(ctx)); who.Tenant != "default" || who.Role != "agent" || who.Head == 0 {
+			t.Errorf("got %+v", who)
+		}
+		if who := must(c.Caller(ctx)); who.Role != "admin" {
+			t.Errorf("got %+v", who)
+		}
+		list := must(c.Keys().List(ctx))
+		if last := list.Keys[len(list.Keys)-1]; last.ID != made.ID || last.Note != "the build farm" || last.Roles != "assistant" || last.Authors != "agent:*" {
+			t.Errorf("got %+v", last)
+		}
+		if gone := must(c.Keys().Revoke(ctx, made.ID)); gone.Already || gone.RevokedAt == "" {
+			t.Errorf("got %+v", gone)
+		}
+		if again := must(c.Keys().Revoke(ctx, made.ID)); !again.Already {
+			t.Errorf("again: got %+v", again)
+		}
+		if _, err := c.Keys().Create(ctx, api.NewAPIKey{Role: "auditor", Roles: "user"}); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("policies", func(t *testing.T) {
@@ -368,7 +424,7 @@ func TestEveryOperation(t *testing.T) {
 		left = append(left, id)
 	}
 	if slices.Sort(left); !slices.Equal(left, []string{
-		"addCheckpoint", "docs", "getConsistency", "getEntries", "getLogKeys", "getProof", "getPublicCheckpoint", "getPublicTile", "metrics", "openapi", "wellKnownJWKS", "wellKnownKeys",
+		"addCheckpoint", "docs", "getEntries", "getLogKeys", "getPublicCheckpoint", "getPublicTile", "metrics", "openapi", "wellKnownJWKS", "wellKnownKeys",
 	}) {
 		t.Errorf("these operations were not called: %s", left)
 	}

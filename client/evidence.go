@@ -74,6 +74,53 @@ func (c Ledger) Checkpoint(ctx context.Context) ([]byte, error) {
 	return a.body, nil
 }
 
+// Prove reads a proof (C2SP tlog-proof) that the leaf at an index is in the ledger.
+func (c Ledger) Prove(ctx context.Context, index uint64) (*ledger.Proof, error) {
+	text, err := c.text(ctx, api.GetProof.Spec, api.LeafAt{Index: index})
+	if err != nil {
+		return nil, err
+	}
+	proof, err := ledger.ParseProof(text)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w: %w", ErrAnswer, err)
+	}
+	return proof, nil
+}
+
+// Consistency reads the hashes that prove that the ledger of one size begins with the one of
+// another.
+func (c Ledger) Consistency(ctx context.Context, from, to uint64) ([]ledger.Hash, error) {
+	text, err := c.text(ctx, api.GetConsistency.Spec, api.Sizes{From: from, To: to})
+	if err != nil {
+		return nil, err
+	}
+	hashes, err := ledger.ParseHashes(text)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w: %w", ErrAnswer, err)
+	}
+	return hashes, nil
+}
+
+// text asks for an operation whose answer is plain text.
+func (c Ledger) text(ctx context.Context, spec api.Spec, in any) ([]byte, error) {
+	q, err := asking(&spec, in)
+	if err != nil {
+		return nil, err
+	}
+	q.want = typeText
+	a, err := c.do(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return a.body, nil
+}
+
+// Convert has a bundle that was issued written in another form: prov, openlineage or sigstore. The
+// files are to be written as they are.
+func (c Ledger) Convert(ctx context.Context, bundle []byte, to string) (api.Converted, error) {
+	return call(ctx, c.conn, api.ConvertBundle, api.Converting{To: to, Bundle: bytes.Clone(bundle)})
+}
+
 // Source returns the ledger of the key's tenant, for package monitor to follow. The key must
 // permit reading.
 func (c Ledger) Source() monitor.Source {

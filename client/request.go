@@ -31,6 +31,7 @@ type request struct {
 	stream io.Reader // lines, or nil
 	header http.Header
 	want   string // the answer's media type
+	alone  bool   // is sent once
 	health bool   // goes without the key, and 503 is an answer
 }
 
@@ -55,7 +56,7 @@ func (c *conn) do(ctx context.Context, r *request) (*answer, error) {
 			return a, nil
 		}
 		wait, again := c.again(err, attempt)
-		if !again || attempt >= c.options.Attempts || r.stream != nil || r.health || ctx.Err() != nil {
+		if !again || attempt >= c.options.Attempts || r.stream != nil || r.alone || r.health || ctx.Err() != nil {
 			return nil, err
 		}
 		if stopped := c.options.Sleep(ctx, wait); stopped != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
 // A Request asks for a slice.
@@ -167,13 +168,39 @@ func (c Slices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay,
 	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(id)}})
 }
 
-// Replay has a bundle's slice cut again and compared with it, byte for byte.
-func (c Slices) Replay(ctx context.Context, bundle []byte) (api.Replay, error) {
+// sliceOf returns the slice that a bundle of turns or of facts says it is of.
+func sliceOf(bundle []byte) (slice.SliceID, error) {
+	if facts.Is(bundle) {
+		b, err := facts.Parse(bundle)
+		if err != nil {
+			return "", err
+		}
+		return b.Provenance.SliceID, nil
+	}
 	b, err := slice.ParseBundle(bundle)
+	if err != nil {
+		return "", err
+	}
+	return b.Provenance.SliceID, nil
+}
+
+// Replay has the slice of a bundle, of turns or of facts, cut again and compared with it, byte for byte.
+func (c Slices) Replay(ctx context.Context, bundle []byte) (api.Replay, error) {
+	id, err := sliceOf(bundle)
 	if err != nil {
 		return api.Replay{}, fmt.Errorf("client: %w", err)
 	}
-	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(b.Provenance.SliceID)}, Bundle: bundle})
+	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(id)}, Bundle: bundle})
+}
+
+// Preview selects what a slice would hold. Nothing is signed or recorded.
+func (c Slices) Preview(ctx context.Context, r api.Cutting) (api.Preview, error) {
+	return call(ctx, c.conn, api.PreviewSlice, r)
+}
+
+// ExplainCut asks why a turn would be in a slice, or would not. Nothing is signed or recorded.
+func (c Slices) ExplainCut(ctx context.Context, r api.ExplainCutting) (api.Explanation, error) {
+	return call(ctx, c.conn, api.ExplainCut, r)
 }
 
 // Explain asks why a turn is in the newest bundle of a slice, or is not.
