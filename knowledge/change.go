@@ -133,6 +133,15 @@ func (c *change) Plan(k *history.State) (*history.Plan, error) {
 		return nil, err
 	}
 	c.outcomes = planned.Outcomes
+	p := c.plan(planned)
+	if p.End, err = c.endings(known, planned.Ended); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// plan makes entries of what was planned, and the terms that they begin.
+func (c *change) plan(planned *Planned) *history.Plan {
 	p := &history.Plan{Entries: make([]history.Entry, len(planned.Recorded)), Begin: make([]history.Term, 0, 4*len(planned.Recorded))}
 	private := make([]byte, 0, 160*len(planned.Recorded)) // of all of them
 	for i := range planned.Recorded {
@@ -148,10 +157,7 @@ func (c *change) Plan(k *history.State) (*history.Plan, error) {
 		}
 		p.Begin = termsOf(p.Begin, r, &c.ids[which], &c.contents[which])
 	}
-	if p.End, err = c.endings(known, planned.Ended); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p
 }
 
 // known reads what planning asks for out of terms and entries.

@@ -333,24 +333,32 @@ func (w *planner) gone(i int) (Outcome, error) {
 	return Outcome{Result: Erased, Seq: seq}, nil
 }
 
-// recall brings back, of versions that erased acts began, as much as a later act of a history says
-// of them: that its statement, or one that it ended, was believed.
+// recall brings back, of versions that erased acts began, as much as an act of a history says of
+// them: whether its statement, and those that it superseded, were believed by one.
 func (w *planner) recall(i int, a *Act, did *Decision) {
 	believe := func(id ID, b Belief) {
-		if _, ok := w.believed[id]; !ok && w.erased[b.Since] {
+		if now, ok := w.believed[id]; ok && !w.erased[now.Since] {
+			return
+		}
+		if delete(w.believed, id); w.erased[b.Since] {
 			w.believed[id] = b
 		}
 	}
-	if a.Kind == Retract && len(did.Ended) == 1 {
-		believe(a.Statement, Belief{Since: did.Ended[0]})
+	ended := func(k int) (b Belief) {
+		if k < len(did.Ended) {
+			b.Since = did.Ended[k]
+		}
+		return b
 	}
-	if a.Kind != Assert {
+	switch a.Kind {
+	case Retract:
+		believe(a.Statement, ended(0))
+		return
+	case Alias, Unalias:
 		return
 	}
 	for k, old := range a.Supersedes {
-		if k < len(did.Ended) {
-			believe(old, Belief{Since: did.Ended[k]})
-		}
+		believe(old, ended(k))
 	}
 	b := Belief{Since: did.Under, Opened: did.Under, Confidence: a.Fact.Confidence}
 	if did.Opened != 0 && b.Confidence > 0 { // it was believed with less

@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 
@@ -52,15 +51,14 @@ func readVersion(t *history.Term) (b Belief, content dag.Digest, err error) {
 	return b, content, nil
 }
 
-// nameBytes are those of the digest that stands for a name in keys.
-const nameBytes = 16
-
-// edgesPrefix begins the keys of the edges of a name, with the beginning of its SHA-256. It is a
-// digest and not the name, since a database may keep copies of keys that are gone.
+// edgesPrefix begins the keys of the edges of a name.
 func edgesPrefix(name string) []byte {
-	digest := sha256.Sum256([]byte(name))
-	return append(make([]byte, 0, nameBytes+4+32), digest[:nameBytes]...)
+	key := KeyOf(name)
+	return append(make([]byte, 0, edgeKeyBytes), key[:]...)
 }
+
+// edgeKeyBytes are those of a name, of the doubt and of a statement.
+const edgeKeyBytes = len(NameKey{}) + 4 + len(ID{})
 
 // edgeKey puts the edges of a name in their order: 4 bytes of doubt, which is what the confidence
 // lacks to one, and the statement. Terms with the same key are ordered by age.
@@ -78,12 +76,12 @@ func edgesIndex(incoming bool) history.Index {
 // readEdge makes an edge of its term and of the assertion that began it.
 func readEdge(t *history.Term, e *history.Entry) (Edge, error) {
 	a, err := readPrivate(Assert, e.Private)
-	if err != nil || e.Kind != history.Kind(types[Assert]) || len(t.Key) != nameBytes+4+len(ID{}) {
+	if err != nil || e.Kind != history.Kind(types[Assert]) || len(t.Key) != edgeKeyBytes {
 		return Edge{}, fmt.Errorf("an edge of the version that number %d began is damaged", t.Since)
 	}
 	f := &a.Fact
 	edge := Edge{Incoming: t.Index == indexIncoming, Rule: f.Rule}
-	edge.Version = Version{Statement: f.Statement, ID: ID(t.Key[nameBytes+4:]), Confidence: f.Confidence, Source: f.Source, Turn: f.Turn, Since: t.Since, Until: t.Until}
+	edge.Version = Version{Statement: f.Statement, ID: ID(t.Key[edgeKeyBytes-len(ID{}):]), Confidence: f.Confidence, Source: f.Source, Turn: f.Turn, Since: t.Since, Until: t.Until}
 	return edge, nil
 }
 

@@ -32,9 +32,9 @@ const (
 
 	queryAddRecords = `INSERT INTO records (tenant, n, kind, leaf, detail, private)
 		SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[])`
-	queryAddHashes  = `INSERT INTO log_hashes (tenant, level, n, hash) SELECT $1, * FROM unnest($2::smallint[], $3::bigint[], $4::bytea[])`
-	queryAddIndex   = `INSERT INTO log_index (tenant, prefix, n) SELECT $1, * FROM unnest($2::bigint[], $3::bigint[])`
-	queryPutLog     = `INSERT INTO logs (tenant, size, edge) VALUES ($1, $2, $3) ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`
+	queryAddHashes = `INSERT INTO log_hashes (tenant, level, n, hash) SELECT $1, * FROM unnest($2::smallint[], $3::bigint[], $4::bytea[])`
+	queryAddIndex  = `INSERT INTO log_index (tenant, prefix, n) SELECT $1, * FROM unnest($2::bigint[], $3::bigint[])`
+	queryPutLog    = `INSERT INTO logs (tenant, size, edge) VALUES ($1, $2, $3) ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`
 )
 
 // What one statement of a batch takes in.
