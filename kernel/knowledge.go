@@ -96,7 +96,7 @@ func (k *engine) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 		}
 	}
 	for id, i := range cuts {
-		records, err := k.store.IssuedByID(ctx, tenant, slice.SliceID(id))
+		records, err := k.bundles().ByID(ctx, tenant, slice.SliceID(id))
 		if err != nil {
 			return err
 		}
