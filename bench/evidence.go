@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -173,7 +174,7 @@ func appending(ctx context.Context, r *report, y *yard, leaves, rounds int) erro
 			}
 			c := &candidate{name: fmt.Sprintf("%s, %d records into %d leaves", kind, appendedAtOnce, size), burst: 4}
 			c.run = func(ctx context.Context, i int) error {
-				_, err := s.PutIssued(ctx, dag.DefaultTenant, recordsOf(i))
+				_, err := issued.Base{History: s}.Put(ctx, dag.DefaultTenant, recordsOf(i))
 				return err
 			}
 			all = append(all, c)
@@ -206,19 +207,19 @@ func appending(ctx context.Context, r *report, y *yard, leaves, rounds int) erro
 func fill(ctx context.Context, s store.Store, n int) error {
 	const atOnce = 250
 	for from := 0; from < n; from += atOnce {
-		records := make([]store.Issued, 0, atOnce)
+		records := make([]issued.Record, 0, atOnce)
 		for i := from; i < min(from+atOnce, n); i++ {
 			records = append(records, *recordOf("fill", i))
 		}
-		if _, err := s.PutIssued(ctx, dag.DefaultTenant, records); err != nil {
+		if _, err := (issued.Base{History: s}).Put(ctx, dag.DefaultTenant, records); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func recordsOf(i int) []store.Issued {
-	list := make([]store.Issued, appendedAtOnce)
+func recordsOf(i int) []issued.Record {
+	list := make([]issued.Record, appendedAtOnce)
 	for n := range list {
 		list[n] = *recordOf("append", i*appendedAtOnce+n)
 	}
@@ -226,10 +227,10 @@ func recordsOf(i int) []store.Issued {
 }
 
 // recordOf makes up a record that is like no other.
-func recordOf(kind string, i int) *store.Issued {
+func recordOf(kind string, i int) *issued.Record {
 	digest := dag.Digest(sha256.Sum256(binary.BigEndian.AppendUint64([]byte(kind), uint64(i))))
 	p := policy.Default()
-	return &store.Issued{
+	return &issued.Record{
 		Provenance: slice.Provenance{
 			SliceID: slice.SliceID(digest.String()[:16]), Anchor: dag.ExternalTurnID("bench", kind), PolicyID: policy.DefaultID,
 			PolicyParamsHash: p.Hash(), GraphSnapshotHash: digest, SchemaVersion: slice.SchemaVersion,

@@ -9,13 +9,15 @@ import (
 
 	"github.com/graphkernel/graphkernel/bench/plain"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// An unlogged store writes down what is issued in one plain table and keeps no ledger:
-// what issuing costs without.
+// An unlogged store writes down what is issued in one plain table and keeps no ledger: what issuing
+// costs without, and the reading of a leaf for each record.
 type unlogged struct {
 	store.Store
 	records plain.Records
@@ -25,17 +27,35 @@ func (u unlogged) PutLeaves(_ context.Context, _ dag.Tenant, leaves [][]byte) ([
 	return make([]uint64, len(leaves)), nil
 }
 
-func (u unlogged) PutIssued(ctx context.Context, _ dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
-	records := make([]plain.Record, len(issued))
-	for i := range issued {
-		at := &issued[i]
-		p := &at.Provenance
+func (u unlogged) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
+	nothing := func(n *history.Needs, k *history.State) error {
+		k.Ranges = append(k.Ranges, make([][]history.Term, len(n.Ranges))...)
+		return nil
+	}
+	known, err := history.Know(c, tenant, 0, nothing)
+	if err != nil {
+		return err
+	}
+	p, err := c.Plan(known)
+	if err != nil {
+		return err
+	}
+	records := make([]plain.Record, len(p.Records))
+	for i := range records {
+		if p.Records[i].Kind != issued.Kind {
+			return u.Store.Write(ctx, tenant, c)
+		}
+		at, _, err := issued.Read(&p.Records[i])
+		if err != nil {
+			return err
+		}
+		of := &at.Provenance
 		records[i] = plain.Record{
-			Bundle: at.Bundle[:], Anchor: p.Anchor[:], PolicyHash: p.PolicyParamsHash[:], Snapshot: p.GraphSnapshotHash[:],
-			Slice: string(p.SliceID), Policy: string(p.PolicyID), KeyID: at.KeyID, Token: at.Token, AsOf: int64(at.AsOf), At: int64(at.At),
+			Bundle: at.Bundle[:], Anchor: of.Anchor[:], PolicyHash: of.PolicyParamsHash[:], Snapshot: of.GraphSnapshotHash[:],
+			Slice: string(of.SliceID), Policy: string(of.PolicyID), KeyID: at.KeyID, Token: at.Token, AsOf: int64(at.AsOf), At: int64(at.At),
 		}
 	}
-	return issued, u.records.Put(ctx, records)
+	return u.records.Put(ctx, records)
 }
 
 // An issuer is a store of its own, in which every slice is issued for the first time.

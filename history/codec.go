@@ -25,6 +25,13 @@ type Codec interface {
 	Turns(e *Entry) []dag.TurnID
 }
 
+// A Viewer is a Codec of entries that were made from a view.
+type Viewer interface {
+	// AsOf returns the number of the view that an entry was made from: what is known up to it must
+	// be there for the entry to be understood. It is 0 for an entry that is not in its form.
+	AsOf(e *Entry) dag.Seq
+}
+
 // Codecs are those of a program. Each kind is one of one of them.
 type Codecs []Codec
 
@@ -36,6 +43,15 @@ func (c Codecs) Of(k Kind) (Codec, error) {
 		}
 	}
 	return nil, fmt.Errorf("%w: entries of kind %.80q are not known to this version", dag.ErrForm, k)
+}
+
+// AsOf returns the number of the view that an entry was made from, 0 if it was made from none.
+func (c Codecs) AsOf(e *Entry) dag.Seq {
+	codec, err := c.Of(e.Kind)
+	if v, ok := codec.(Viewer); ok && err == nil {
+		return v.AsOf(e)
+	}
+	return 0
 }
 
 // Exactly returns a change that fails if it plans other entries than those of a stream, which

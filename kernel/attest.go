@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -23,7 +24,7 @@ type Evidence struct {
 	KeyID     string // of the key that signed it
 	Proof     []byte // a tlog-proof file; nil from Sign
 	Leaf      []byte
-	Record    store.Issued
+	Record    issued.Record
 }
 
 // Attest signs for third parties what this kernel issued: the bundle with these bytes. One
@@ -61,7 +62,7 @@ func (k Ledger) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Eviden
 	if i.Seal.Tenant != tenant {
 		return nil, fmt.Errorf("the slice is of tenant %q, not %q: %w", i.Seal.Tenant, tenant, ErrTenant)
 	}
-	e := &Evidence{Record: i.Record, Leaf: store.IssuedLeaf(tenant, &i.Record)}
+	e := &Evidence{Record: i.Record, Leaf: issued.Leaf(tenant, &i.Record)}
 	params, err := i.Slice.Policy.Slice()
 	if err != nil {
 		return nil, err
@@ -83,15 +84,15 @@ func (k Ledger) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Eviden
 
 // locate finds the record of a bundle.
 func (k *engine) locate(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (*Evidence, error) {
-	records, err := k.store.IssuedByID(ctx, tenant, id)
+	records, err := k.bundles().ByID(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(records, func(i store.Issued) bool { return i.Bundle == digest })
+	at := slices.IndexFunc(records, func(i issued.Record) bool { return i.Bundle == digest })
 	if at < 0 {
 		return nil, fmt.Errorf("bundle %s of slice %s, tenant %s: %w: it was never issued here", digest, id, tenant, store.ErrNotFound)
 	}
-	return &Evidence{Record: records[at], Leaf: store.IssuedLeaf(tenant, &records[at])}, nil
+	return &Evidence{Record: records[at], Leaf: issued.Leaf(tenant, &records[at])}, nil
 }
 
 // attest completes the evidence of a bundle whose record was found.

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -26,7 +27,7 @@ type cache struct {
 	cuts     *cuts
 	texts    *texts
 	places   *lru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
-	recorded *lru.Cache[handout, store.Issued]       // bundles that are in the store's record
+	recorded *lru.Cache[handout, issued.Record]      // bundles that are in the store's record
 	policies *registries
 	issuing  *issuing
 	facts    *factCache
@@ -39,7 +40,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	recorded, err := lru.New[handout, store.Issued](keptRecorded)
+	recorded, err := lru.New[handout, issued.Record](keptRecorded)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
@@ -161,6 +162,9 @@ func (s steadyStore) Events(ctx context.Context, tenant dag.Tenant, after dag.Se
 // registry returns the reader of policies.
 func (s steadyStore) registry() registry.Base { return registry.Base{History: s} }
 
+// bundles returns the record of issued bundles.
+func (s steadyStore) bundles() issued.Base { return issued.Base{History: s} }
+
 // knowledge returns the reader of facts.
 func (s steadyStore) knowledge() knowledge.Base { return knowledge.Base{History: s} }
 
@@ -181,14 +185,6 @@ func (s steadyStore) Write(ctx context.Context, tenant dag.Tenant, c history.Cha
 	err := s.inner.Write(ctx, tenant, c)
 	_, err = stillOf(s, struct{}{}, err)
 	return err
-}
-
-func (s steadyStore) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
-	if err := s.still(); err != nil {
-		return nil, err
-	}
-	v, err := s.inner.PutIssued(ctx, tenant, issued)
-	return stillOf(s, v, err)
 }
 
 func (s steadyStore) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) ([]uint64, error) {

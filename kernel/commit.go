@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // issuing gathers the records that are written at one time into one transaction: a commit
@@ -23,7 +23,7 @@ type issuing struct {
 type issuingLine struct{ waiting []*toIssue }
 
 type toIssue struct {
-	record store.Issued
+	record issued.Record
 	err    error
 	done   chan struct{} // closed when record or err is set
 }
@@ -33,9 +33,9 @@ const mostTogether = 256
 
 // put writes a record and returns the one that counts. If ctx ends first, the record may be
 // written all the same.
-func (q *issuing) put(ctx context.Context, tenant dag.Tenant, record store.Issued) (store.Issued, error) {
+func (q *issuing) put(ctx context.Context, tenant dag.Tenant, record issued.Record) (issued.Record, error) {
 	if err := ctx.Err(); err != nil {
-		return store.Issued{}, err
+		return issued.Record{}, err
 	}
 	p := &toIssue{record: record, done: make(chan struct{})}
 	q.mu.Lock()
@@ -53,7 +53,7 @@ func (q *issuing) put(ctx context.Context, tenant dag.Tenant, record store.Issue
 	case <-p.done:
 		return p.record, p.err
 	case <-ctx.Done():
-		return store.Issued{}, ctx.Err()
+		return issued.Record{}, ctx.Err()
 	}
 }
 
@@ -75,11 +75,11 @@ func (q *issuing) run(ctx context.Context, tenant dag.Tenant, line *issuingLine)
 }
 
 func (q *issuing) write(ctx context.Context, tenant dag.Tenant, together []*toIssue) {
-	records := make([]store.Issued, len(together))
+	records := make([]issued.Record, len(together))
 	for i, p := range together {
 		records[i] = p.record
 	}
-	stand, err := q.store.PutIssued(ctx, tenant, records)
+	stand, err := q.store.bundles().Put(ctx, tenant, records)
 	for i, p := range together {
 		if p.err = err; err == nil {
 			p.record = stand[i]

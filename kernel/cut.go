@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -26,7 +27,7 @@ type Issued struct {
 	Slice  *slice.Slice
 	Seal   slice.Seal
 	Bundle []byte // canonical bytes, the evidence to hand on
-	Record store.Issued
+	Record issued.Record
 
 	redacted []dag.TurnID // by ascending id
 }
@@ -177,31 +178,31 @@ func handoutOf(s *slice.Slice, seal slice.Seal, texts []text) handout {
 
 // record writes down that a bundle was handed out, before it is. The same bundle
 // is recorded once.
-func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte) (store.Issued, error) {
-	return c.recordAs(ctx, seal.Tenant, handoutOf(s, seal, texts), s.Policy, func(at dag.Time) store.Issued {
-		return store.Issued{Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: at}
+func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte) (issued.Record, error) {
+	return c.recordAs(ctx, seal.Tenant, handoutOf(s, seal, texts), s.Policy, func(at dag.Time) issued.Record {
+		return issued.Record{Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: at}
 	})
 }
 
 // recordAs writes a record, unless it is there. record makes it, for the time at which it is
 // handed out.
-func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, record func(at dag.Time) store.Issued) (store.Issued, error) {
+func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, record func(at dag.Time) issued.Record) (issued.Record, error) {
 	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
 	}
 	if _, err := c.announce(ctx, tenant); err != nil {
-		return store.Issued{}, err
+		return issued.Record{}, err
 	}
 	if err := c.policies.write(ctx, tenant, p); err != nil {
-		return store.Issued{}, err
+		return issued.Record{}, err
 	}
 	now, err := c.k.now()
 	if err != nil {
-		return store.Issued{}, err
+		return issued.Record{}, err
 	}
 	r, err := c.issuing.put(ctx, tenant, record(now))
 	if err != nil {
-		return store.Issued{}, err
+		return issued.Record{}, err
 	}
 	c.recorded.Add(handed, r)
 	c.k.changes.tell(tenant)

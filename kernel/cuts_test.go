@@ -332,10 +332,6 @@ func (s *turning) Write(ctx context.Context, tenant dag.Tenant, c history.Change
 	return s.turn().Write(ctx, tenant, c)
 }
 
-func (s *turning) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
-	return s.turn().PutIssued(ctx, tenant, issued)
-}
-
 // TestOneQuestionForMany lets many ask for slices of one conversation while the store is
 // slow. Those who wait share an answer, but never one to a question that was put before
 // they came.

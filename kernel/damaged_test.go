@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	gkslice "github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -116,7 +117,7 @@ func TestNothingDamagedIsSigned(t *testing.T) {
 			if !errors.Is(err, kernel.ErrDamaged) || !strings.Contains(err.Error(), id.String()) || !strings.Contains(err.Error(), "fsck") {
 				t.Errorf("got %v, want ErrDamaged that names turn %s and fsck", err, id)
 			}
-			if list, err := good.IssuedAfter(t.Context(), tenant, 0, 9); err != nil || len(list) != 0 {
+			if list, err := (issued.Base{History: good}).After(t.Context(), tenant, 0, 9); err != nil || len(list) != 0 {
 				t.Errorf("on record are %v, %v", list, err)
 			}
 		})

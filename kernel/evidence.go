@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -33,7 +34,7 @@ func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.
 	}
 	at := len(records) - 1
 	if digest != nil {
-		at = slices.IndexFunc(records, func(i store.Issued) bool { return i.Bundle == *digest })
+		at = slices.IndexFunc(records, func(i issued.Record) bool { return i.Bundle == *digest })
 	}
 	if at < 0 {
 		return nil, fmt.Errorf("bundle %s of slice %s, tenant %s: %w: it was never issued here", digest, id, tenant, store.ErrNotFound)
@@ -63,6 +64,6 @@ func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.
 		}
 		return nil, fmt.Errorf("bundle %s of slice %s, tenant %s: %w, so its bytes cannot be made again; have the bundle itself attested", i.Bundle, id, tenant, ErrErasedSince)
 	}
-	e := &Evidence{Record: *i, Leaf: store.IssuedLeaf(tenant, i)}
+	e := &Evidence{Record: *i, Leaf: issued.Leaf(tenant, i)}
 	return e, k.attest(ctx, tenant, b, e)
 }

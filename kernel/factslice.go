@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -42,7 +43,7 @@ func (r *FactRequest) question() (q facts.Question, err error) {
 type IssuedFacts struct {
 	Facts  *facts.Bundle
 	Bundle []byte // canonical bytes, the evidence to hand on
-	Record store.Issued
+	Record issued.Record
 }
 
 // Slice cuts, signs and records a slice of facts: what a traversal from some entities finds
@@ -125,8 +126,8 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_results", ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
-	record, err := c.recordAs(ctx, tenant, handed, p, func(at dag.Time) store.Issued {
-		return store.Issued{
+	record, err := c.recordAs(ctx, tenant, handed, p, func(at dag.Time) issued.Record {
+		return issued.Record{
 			Provenance: b.Provenance, Question: q.Text(), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: sha256.Sum256(bundle), At: at,
 		}
 	})
@@ -249,7 +250,7 @@ func (c *cache) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Qu
 }
 
 // compareFactsRecord sets a record, which holds no facts, against what cutting again gave.
-func (r *Replay) compareFactsRecord(i *store.Issued, again []byte) {
+func (r *Replay) compareFactsRecord(i *issued.Record, again []byte) {
 	fresh, err := facts.Parse(again)
 	switch {
 	case err != nil:

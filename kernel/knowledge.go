@@ -20,7 +20,7 @@ var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
 var ErrNoFilter = errors.New("a retraction needs a filter")
 
 // Learn records acts of knowledge, all of them or none, and returns what became of each. Turns
-// and slices that facts name as evidence must be here. An error about one of the acts wraps a
+// and slices that facts name as evidence must be here, and no turn may have been erased. An error about one of the acts wraps a
 // knowledge.ActError.
 func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
 	ctx, observed := k.observe(ctx, "learn")
@@ -32,9 +32,26 @@ func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Ac
 	if err != nil {
 		return nil, err
 	}
+	if acts, err = k.salted(acts); err != nil {
+		return nil, err
+	}
 	outcomes, err := knowledge.Base{History: k.store}.Learn(ctx, tenant, acts, now)
 	k.changes.tell(tenant)
 	return outcomes, err
+}
+
+// salted returns acts with a salt of their own each: that which they bring, or a new one.
+func (k *engine) salted(acts []knowledge.Act) ([]knowledge.Act, error) {
+	acts = slices.Clone(acts)
+	for i := range acts {
+		if acts[i].Salt != (dag.Salt{}) {
+			continue
+		}
+		if err := k.drawSalt(&acts[i].Salt); err != nil {
+			return nil, err
+		}
+	}
+	return acts, nil
 }
 
 // checkEvidence makes sure that what facts name as evidence exists.
@@ -67,7 +84,11 @@ func (k *engine) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 				return err
 			}
 			for i := range records {
-				delete(named, records[i].Turn.ID)
+				r := &records[i]
+				if r.Body == nil && !r.Withheld { // what could be learned from it is to be gone
+					return missing(named[r.Turn.ID], fmt.Sprintf("the text of turn %s, which was erased,", r.Turn.ID))
+				}
+				delete(named, r.Turn.ID)
 			}
 		}
 		if first, id := firstOf(named); first >= 0 {
@@ -75,7 +96,7 @@ func (k *engine) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 		}
 	}
 	for id, i := range cuts {
-		records, err := k.store.IssuedByID(ctx, tenant, slice.SliceID(id))
+		records, err := k.bundles().ByID(ctx, tenant, slice.SliceID(id))
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
-	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -109,13 +109,16 @@ func TestAttestRefuses(t *testing.T) {
 	}
 }
 
-// A misled store says of each issued slice that its leaf is the one before.
+// A misled store says of each entry of the record, when it is asked for, that its leaf is the one
+// before.
 type misled struct{ store.Store }
 
-func (m misled) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
-	list, err := m.Store.IssuedByID(ctx, tenant, id)
+func (m misled) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
+	list, err := m.Store.Entries(ctx, tenant, p)
 	for i := range list {
-		list[i].Leaf--
+		if p.At != nil && p.Stream == history.Record {
+			list[i].Seq--
+		}
 	}
 	return list, err
 }
@@ -247,7 +250,7 @@ func TestWitnessesAreAskedSeldom(t *testing.T) {
 	}
 }
 
-// A gated store holds the first PutIssued back until it is let go, and counts them.
+// A gated store holds the first transaction of issuing back until it is let go, and counts them.
 type gated struct {
 	store.Store
 	gate chan struct{}
@@ -255,15 +258,19 @@ type gated struct {
 	lens []int
 }
 
-func (g *gated) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
+func (g *gated) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
+	needs := c.Needs(&history.State{})
+	if len(needs.Ranges) == 0 { // it is not issuing
+		return g.Store.Write(ctx, tenant, c)
+	}
 	g.mu.Lock()
-	g.lens = append(g.lens, len(issued))
+	g.lens = append(g.lens, len(needs.Newest))
 	first := len(g.lens) == 1
 	g.mu.Unlock()
 	if first {
 		<-g.gate
 	}
-	return g.Store.PutIssued(ctx, tenant, issued)
+	return g.Store.Write(ctx, tenant, c)
 }
 
 // TestIssuedTogether lets one commit take its time: what is issued meanwhile shares the
@@ -275,7 +282,7 @@ func TestIssuedTogether(t *testing.T) {
 		k := must(kernel.Open(kernel.Config{Store: g, Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(1), Clock: standing, Parallel: n}))
 		ids := chain(t, k, n)
 		var wg sync.WaitGroup
-		records := make([]store.Issued, n)
+		records := make([]issued.Record, n)
 		ask := func(i int) {
 			wg.Go(func() {
 				issued := must(k.Slices().Cut(context.Background(), tenant, kernel.Request{Anchor: ids[i]}))
@@ -297,7 +304,7 @@ func TestIssuedTogether(t *testing.T) {
 			t.Errorf("transactions of %v records", g.lens)
 		}
 		for i, r := range records {
-			if want := must(g.IssuedByID(context.Background(), tenant, r.Provenance.SliceID)); len(want) != 1 || want[0] != r || r.Provenance.Anchor != ids[i] {
+			if want := must(issued.Base{History: g}.ByID(context.Background(), tenant, r.Provenance.SliceID)); len(want) != 1 || want[0] != r || r.Provenance.Anchor != ids[i] {
 				t.Errorf("slice %d got the record of %s", i, r.Provenance.Anchor)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -61,10 +62,13 @@ func (k Turns) By(ctx context.Context, tenant dag.Tenant, credential string, aft
 	return records, last, more, nil
 }
 
+// bundles returns the record of issued bundles.
+func (k *engine) bundles() issued.Base { return issued.Base{History: k.store} }
+
 // Issued returns the records of a slice id, by ascending number, or an error that
 // wraps store.ErrNotFound.
-func (k Slices) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
-	records, err := k.store.IssuedByID(ctx, tenant, id)
+func (k Slices) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]issued.Record, error) {
+	records, err := k.bundles().ByID(ctx, tenant, id)
 	if err == nil && len(records) == 0 {
 		err = fmt.Errorf("slice %s of tenant %s: %w: it was never issued here", id, tenant, store.ErrNotFound)
 	}
@@ -73,6 +77,6 @@ func (k Slices) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID)
 
 // After lists up to limit records of issued slices numbered above after,
 // ascending.
-func (k Slices) After(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
-	return k.store.IssuedAfter(ctx, tenant, after, limit)
+func (k Slices) After(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]issued.Record, error) {
+	return k.bundles().After(ctx, tenant, after, limit)
 }

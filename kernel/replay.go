@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -87,8 +88,8 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 
 // wasIssued reports whether a bundle is on record.
 func (k *engine) wasIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (bool, error) {
-	records, err := k.store.IssuedByID(ctx, tenant, id)
-	return slices.ContainsFunc(records, func(i store.Issued) bool { return i.Bundle == digest }), err
+	records, err := k.bundles().ByID(ctx, tenant, id)
+	return slices.ContainsFunc(records, func(i issued.Record) bool { return i.Bundle == digest }), err
 }
 
 // ErrTenant is wrapped when evidence belongs to another tenant.
@@ -99,7 +100,7 @@ var ErrTenant = errors.New("wrong tenant")
 func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (_ *Replay, err error) {
 	ctx, observed := k.observe(ctx, "replay_issued")
 	defer func() { observed(err) }()
-	records, err := k.store.IssuedByID(ctx, tenant, id)
+	records, err := k.bundles().ByID(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
 	r := &Replay{Provenance: i.Provenance, AsOf: i.AsOf}
 	again, err := steady(k.engine, func(c *cache) (*recut, error) {
-		if i.Question == "" {
+		if !i.OfFacts() {
 			return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
 		}
 		q, err := facts.ParseQuestion(i.Question)
@@ -124,7 +125,7 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	case err != nil && !r.noCut(err):
 		return nil, err
 	case err != nil:
-	case i.Question != "":
+	case i.OfFacts():
 		r.compareFactsRecord(&i, again.bundle)
 	default:
 		r.compareRecord(&i, again)
@@ -280,7 +281,7 @@ func withoutTextOnlyIn(a, b *slice.Bundle) []dag.TurnID {
 
 // compareRecord sets a record, which holds no text, against what cutting again
 // gave.
-func (r *Replay) compareRecord(i *store.Issued, cut *recut) {
+func (r *Replay) compareRecord(i *issued.Record, cut *recut) {
 	again := cut.bundle
 	fresh, err := slice.ParseBundle(again)
 	if err != nil {
@@ -365,7 +366,7 @@ func (r *Replay) checkToken(err error) {
 // checkIssued looks the bundle up in the record. A bundle whose slice was issued,
 // but never with these bytes, had a field changed that the token does not cover.
 func (k *engine) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
-	records, err := k.store.IssuedByID(ctx, tenant, r.Provenance.SliceID)
+	records, err := k.bundles().ByID(ctx, tenant, r.Provenance.SliceID)
 	if err != nil {
 		return err
 	}

@@ -25,35 +25,7 @@ func (k Slices) CanSign() bool {
 	return err == nil
 }
 
-// Count returns the number of a tenant's newest issued slice, 0 if there is
-// none. Numbers have no gaps, so it takes a look-up for each binary digit of it.
+// Count returns the number of a tenant's newest issued slice, 0 if there is none.
 func (k Slices) Count(ctx context.Context, tenant dag.Tenant) (uint64, error) {
-	above := func(n uint64) (bool, error) {
-		list, err := k.store.IssuedAfter(ctx, tenant, n, 1)
-		return len(list) > 0, err
-	}
-	low, high := uint64(0), uint64(1) // the count is at least low
-	for {
-		more, err := above(high - 1)
-		if err != nil {
-			return 0, err
-		}
-		if !more {
-			break
-		}
-		low, high = high, high*2
-	}
-	for low+1 < high {
-		middle := low + (high-low)/2
-		more, err := above(middle - 1)
-		if err != nil {
-			return 0, err
-		}
-		if more {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low, nil
+	return k.bundles().Last(ctx, tenant)
 }

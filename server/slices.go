@@ -17,7 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // A cutting is a slice request, read.
@@ -223,7 +223,7 @@ func getSlice(c *call, in api.SliceByID) (w api.SliceRecord, err error) {
 }
 
 // records returns the records of a slice.
-func records(c *call, of *api.SliceByID) ([]store.Issued, error) {
+func records(c *call, of *api.SliceByID) ([]issued.Record, error) {
 	c.slice = of.SliceID
 	return c.server.config.Kernel.Slices().Issued(c.ctx, c.tenant(), slice.SliceID(of.SliceID))
 }

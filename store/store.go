@@ -7,7 +7,6 @@
 //
 //   - turns with their edges, in the order of their sequence numbers;
 //   - bodies, which can be erased, and the erasure events;
-//   - the record of every slice that was issued;
 //   - what is known beside the turns, as package history has it: entries, and the terms by
 //     which they are found;
 //   - the ledger: a leaf for each issued slice, policy, erasure, and for each API key's
@@ -32,7 +31,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/slice"
 )
 
 // An Arrival is a finished turn that asks to be admitted.
@@ -122,20 +120,6 @@ type Event struct {
 	Turn   dag.TurnID
 	Reason string
 	At     dag.Time
-}
-
-// An Issued slice is the record of one bundle that was handed out, of turns or of facts. It
-// holds no text.
-type Issued struct {
-	Number     uint64 // the tenant's first issued slice is 1; set by the store
-	Leaf       uint64 // the index of its leaf in the tenant's ledger; set by the store
-	Provenance slice.Provenance
-	Question   string // of a slice of facts, in canonical form; "" of one of turns, whose anchor says all
-	AsOf       dag.Seq
-	KeyID      string
-	Token      string
-	Bundle     dag.Digest // SHA-256 of the bundle's bytes
-	At         dag.Time   // when it was first issued
 }
 
 // A Conversation is a line of a listing.
@@ -245,19 +229,6 @@ type Store interface {
 	// history.MaxRanges, and a constant number of queries, or one look-up for each where there
 	// is no server to ask.
 	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
-
-	// PutIssued records that bundles were handed out, all of them or none, in this
-	// order. A bundle (by its SHA-256) that is recorded already, or is earlier in
-	// the list, changes nothing; since a bundle says of which slice it is, and as of when,
-	// all that is said of one bundle agrees in these. It returns the record that stands for
-	// each, with its number and its leaf.
-	PutIssued(ctx context.Context, tenant dag.Tenant, issued []Issued) ([]Issued, error)
-
-	// IssuedByID returns the records of a slice id, by ascending number.
-	IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]Issued, error)
-
-	// IssuedAfter lists up to limit records numbered above after, ascending.
-	IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]Issued, error)
 
 	// Log returns the right edge of the tenant's ledger, an empty tree if it has none.
 	Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error)

@@ -165,11 +165,11 @@ func compareBackup(t *testing.T, over func(store.Store) *kernel.Kernel, s store.
 		if err != nil || len(records) > 0 {
 			t.Errorf("%s: %d records too many, %v", tenant, len(records), err)
 		}
-		list, err := copied.IssuedAfter(ctx, tenant, 0, 1<<20)
+		list, err := storetest.Bundles(copied).After(ctx, tenant, 0, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
-		there, err := s.IssuedAfter(ctx, tenant, 0, len(list))
+		there, err := storetest.Bundles(s).After(ctx, tenant, 0, len(list))
 		if err != nil || len(there) != len(list) {
 			t.Fatalf("%s: %d issued slices, %d in the store, %v", tenant, len(list), len(there), err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -65,7 +66,7 @@ func bundleVerdict(bundle []byte, admissible bool, v *token.Verdict) api.BundleV
 }
 
 // Issued shows a record of what was handed out.
-func Issued(i *store.Issued) api.Issued {
+func Issued(i *issued.Record) api.Issued {
 	p := &i.Provenance
 	return api.Issued{
 		Number: i.Number, SliceID: string(p.SliceID), Anchor: p.Anchor.String(), PolicyID: string(p.PolicyID),

@@ -10,11 +10,11 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
-	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // recutFacts cuts an issued slice of facts again.
-func recutFacts(c *checker, where string, i *store.Issued, registry policy.Registry) error {
+func recutFacts(c *checker, where string, i *issued.Record, registry policy.Registry) error {
 	q, err := facts.ParseQuestion(i.Question)
 	if err != nil {
 		c.find(where, "question", "%v", err)

@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -72,7 +73,7 @@ func TestSound(t *testing.T) {
 			t.Errorf("pages of %d: %d findings: %v", page, report.Found, report.Findings)
 		}
 		want := fsck.Counts{
-			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Entries: 44, Terms: 114,
+			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Entries: 44, Terms: 138,
 			Conversations: 8, Policies: 4, Issued: 10, Recut: 10, Keys: 6, Leaves: 28,
 		}
 		if report.Counts != want {
@@ -161,8 +162,8 @@ var damages = []damage{
 	{"body, gone", `UPDATE turns SET body = NULL WHERE tenant = 1 AND seq = 15`, turn(15), "body"},
 	{"body and salt, gone", `UPDATE turns SET body = NULL, salt = NULL WHERE tenant = 1 AND seq = 15`, turn(15), "body"},
 	{"body of an issued turn, said to be withheld", `UPDATE turns SET body = NULL, salt = x'00', external = NULL, name = NULL WHERE tenant = 1
-		AND substr(kept, 49, 16) = (SELECT anchor FROM issued WHERE tenant = 1 AND number = 1)`, "issued", "bundle"},
-	{"token of another bundle", `UPDATE issued SET token = 'ffffffffffffffffffffffffffffffff' WHERE tenant = 1`, "issued", "bundle"},
+		AND substr(kept, 49, 16) = ` + id(15), "issued", "bundle"},
+	{"token of another bundle", `UPDATE records SET detail = CAST(substr(detail, 1, 8) || 'ffffffffffffffffffffffffffffffff' AS BLOB) WHERE tenant = 1 AND kind = 'issued/1'`, "issued", "bundle"},
 	{"body that was erased", `UPDATE turns SET body = CAST('{"attrs":{},"author":"human:guest","content":"back"}' AS BLOB), salt = zeroblob(16)
 		WHERE tenant = 1 AND substr(kept, 49, 16) = ` + id(3), turn(3), "body"},
 
@@ -209,23 +210,17 @@ var damages = []damage{
 	{"policy's parameters", `UPDATE terms SET value = substr(value, 1, 32) || (SELECT substr(value, 33) FROM terms WHERE key = CAST('narrow@2' AS BLOB)) WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "policies", "readable"},
 	{"policy, both", `UPDATE terms SET value = (SELECT value FROM terms WHERE key = CAST('narrow@2' AS BLOB)) WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "issued 1", "policy_params_hash"},
 
-	{"issued gone", `DELETE FROM issued WHERE tenant = 1 AND number = 2`, "issued 3", "number"},
-	{"issued number", `UPDATE issued SET number = 9 WHERE tenant = 1 AND number = 5`, "issued 9", "number"},
-	{"issued slice", `UPDATE issued SET slice = '0123456789abcdef' WHERE tenant = 1 AND number = 2`, "issued 2", "slice_id"},
-	{"issued slice, no id", `UPDATE issued SET slice = 'x' WHERE tenant = 1 AND number = 2`, "issued 2", "form"},
-	{"issued anchor", `UPDATE issued SET anchor = ` + id(16) + ` WHERE tenant = 1 AND number = 2`, "issued 2", "slice_id"},
-	{"issued anchor that is none", `UPDATE issued SET anchor = zeroblob(16) WHERE tenant = 1 AND number = 2`, "issued 2", "anchor"},
-	{"issued anchor of later", `UPDATE issued SET anchor = ` + id(35) + ` WHERE tenant = 1 AND number = 2`, "issued 2", "anchor"},
-	{"issued policy", `UPDATE issued SET policy = 'wide@1' WHERE tenant = 1 AND number = 2`, "issued 2", "policy_params_hash"},
-	{"issued policy that is none", `UPDATE issued SET policy = 'wide@7' WHERE tenant = 1 AND number = 2`, "issued 2", "policy"},
-	{"issued policy's hash", `UPDATE issued SET policy_hash = randomblob(32) WHERE tenant = 1 AND number = 2`, "issued 2", "policy_params_hash"},
-	{"issued snapshot", `UPDATE issued SET snapshot = randomblob(32) WHERE tenant = 1 AND number = 2`, "issued 2", "graph_snapshot_hash"},
-	{"issued snapshot's size", `UPDATE issued SET snapshot = x'00' WHERE tenant = 1 AND number = 2`, "issued 1 and on", "readable"},
-	{"issued version", `UPDATE issued SET version = 'other' WHERE tenant = 1 AND number = 2`, "issued 2", ""},
-	{"issued as of", `UPDATE issued SET as_of = 30 WHERE tenant = 1 AND number = 5`, "issued 5", "anchor"},
-	{"issued as of later", `UPDATE issued SET as_of = 4000 WHERE tenant = 1 AND number = 5`, "issued 5", "head"},
-	{"issued at no time", `UPDATE issued SET at = -1 WHERE tenant = 1 AND number = 2`, "issued 2", "form"},
-	{"bundle twice", `UPDATE issued SET bundle = (SELECT bundle FROM issued WHERE tenant = 1 AND number = 1) WHERE tenant = 1 AND number = 2`, "issued 2", "bundle"},
+	{"issued, of no slice", `DELETE FROM terms WHERE tenant = 1 AND indx = 131 AND since = 6`, "leaf 5", "term"},
+	{"issued, of another slice", `UPDATE terms SET key = CAST(zeroblob(8) || substr(key, 9) AS BLOB) WHERE tenant = 1 AND indx = 131 AND since = 6`, "leaf 5", "term"},
+	{"issued, of another act", `UPDATE terms SET since = 5 WHERE tenant = 1 AND indx = 131 AND since = 6`, "leaf 5", "term"},
+	{"issued, of another record", `UPDATE terms SET since = 7 WHERE tenant = 1 AND indx = 131 AND since = 6`, "leaf 5", "term"},
+	{"issued, of no record", `UPDATE terms SET since = 99 WHERE tenant = 1 AND indx = 131 AND since = 6`, "leaf 98", "size"},
+	{"issued number gone", `DELETE FROM terms WHERE tenant = 1 AND indx = 255 AND since = 6`, "leaf 5", "term"},
+	{"issued number, another", `UPDATE terms SET key = x'0000000000000009' WHERE tenant = 1 AND indx = 255 AND since = 6`, "leaf 5", "term"},
+	{"issued number, of another act", `UPDATE terms SET since = 5 WHERE tenant = 1 AND indx = 255 AND since = 6`, "issued 1 and on", "readable"},
+	{"issued number in the detail", `UPDATE records SET detail = CAST(x'0000000000000009' || substr(detail, 9) AS BLOB) WHERE tenant = 1 AND n = 5`, "leaf 5", "entry"},
+	{"issued without a detail", `UPDATE records SET detail = NULL WHERE tenant = 1 AND n = 5`, "leaf 5", "entry"},
+	{"issued with a question", `UPDATE records SET private = x'61' WHERE tenant = 1 AND n = 5`, "leaf 5", "entry"},
 
 	{"key's id", `UPDATE terms SET key = CAST('X' AS BLOB) WHERE tenant = 1 AND indx = 129 AND key = (SELECT min(key) FROM terms WHERE tenant = 1 AND indx = 129)`, "keys", "readable"},
 	{"key's detail", `UPDATE terms SET value = substr(value, 1, 40) WHERE tenant = 1 AND indx = 129`, "keys", "readable"},
@@ -241,9 +236,6 @@ var damages = []damage{
 
 	// Acts that the ledger does not have so.
 	{"event at another time", `UPDATE events SET at = at + 1 WHERE tenant = 1 AND seq = 21`, "event 21", "ledger"},
-	{"issued at another time", `UPDATE issued SET at = at + 1 WHERE tenant = 1 AND number = 2`, "issued 2", "ledger"},
-	{"issued by another key", `UPDATE issued SET key = 'key-2' WHERE tenant = 1 AND number = 2`, "issued 2", "ledger"},
-	{"issued bundle", `UPDATE issued SET bundle = zeroblob(32) WHERE tenant = 1 AND number = 2`, "issued 2", "ledger"},
 	{"policy that came by another way", `INSERT INTO terms SELECT tenant, indx, CAST('other@1' AS BLOB), since, until, value FROM terms WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "leaf ", "term"},
 	{"policy's detail", `UPDATE records SET detail = (SELECT detail FROM records WHERE kind = 'policy/1' ORDER BY n DESC LIMIT 1) WHERE tenant = 1 AND kind = 'policy/1'`, "leaf ", "entry"},
 	{"record of another kind", `UPDATE records SET kind = 'policy/2' WHERE tenant = 1 AND kind = 'policy/1'`, "leaf ", "entry"},
@@ -280,11 +272,52 @@ var damages = []damage{
 	{"witnessed root of nothing", `UPDATE cells SET value = zeroblob(40) WHERE tenant = 1 AND name = 'cosigned/log1.example'`, `cell "cosigned/log1.example"`, "form"},
 	{"witnessed root gone", `DELETE FROM cells WHERE tenant = 1`, "", ""}, // nothing else tells of it
 
-	{"issued leaf, of another record", `UPDATE issued SET leaf = 7 WHERE tenant = 1 AND leaf = 6`, "leaf 6", "found by leaf"},
-	{"issued leaf, of another act", `UPDATE issued SET leaf = 4 WHERE tenant = 1 AND leaf = 6`, "leaf 6", "found by leaf"},
-	{"issued leaf, that is none", `UPDATE issued SET leaf = 14 WHERE tenant = 1 AND leaf = 6`, "leaf 6", "found by leaf"},
-	{"issued leaf, never set", `UPDATE issued SET leaf = -1 WHERE tenant = 1 AND leaf = 6`, "leaf 6", "found by leaf"},
-	{"issued leaves, changed places", `UPDATE issued SET leaf = 13 - leaf WHERE tenant = 1 AND leaf BETWEEN 6 AND 7`, "leaf 7", "found by leaf"},
+}
+
+// TestNeverCut records slices that no store has cut so, in order and in the ledger: cutting them again
+// finds it out.
+func TestNeverCut(t *testing.T) {
+	ctx := t.Context()
+	for name, c := range map[string]struct {
+		change func(i *issued.Record)
+		rule   string
+	}{
+		"slice":                {func(i *issued.Record) { i.Provenance.SliceID = "0123456789abcdef" }, "slice_id"},
+		"anchor":               {func(i *issued.Record) { i.Provenance.Anchor = storetest.TurnID(16) }, "slice_id"},
+		"anchor that is none":  {func(i *issued.Record) { i.Provenance.Anchor = storetest.TurnID(999) }, "anchor"},
+		"anchor of later":      {func(i *issued.Record) { i.Provenance.Anchor = storetest.TurnID(35) }, "anchor"},
+		"policy":               {func(i *issued.Record) { i.Provenance.PolicyID = "wide@1" }, "policy_params_hash"},
+		"policy that is none":  {func(i *issued.Record) { i.Provenance.PolicyID = "wide@7" }, "policy"},
+		"policy's hash":        {func(i *issued.Record) { i.Provenance.PolicyParamsHash[3]++ }, "policy_params_hash"},
+		"snapshot":             {func(i *issued.Record) { i.Provenance.GraphSnapshotHash[3]++ }, "graph_snapshot_hash"},
+		"as of":                {func(i *issued.Record) { i.AsOf = 9 }, "anchor"},
+		"as of later":          {func(i *issued.Record) { i.AsOf = 4000 }, "head"},
+		"key":                  {func(i *issued.Record) { i.KeyID = "key-2" }, "bundle"},
+		"token":                {func(i *issued.Record) { i.Token = "f" }, "bundle"},
+		"bundle":               {func(i *issued.Record) {}, "bundle"},
+		"bundle of another":    {func(i *issued.Record) { i.Bundle[7]--; i.Provenance.SliceID = "0123456789abcdef" }, "bundle"},
+		"question of no facts": {func(i *issued.Record) { *i = storetest.IssuedFacts(30, 2) }, "question"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := inmem.Open(&inmem.Disk{}, inmem.Options{})
+			if err := storetest.Fill(ctx, s, tenant); err != nil {
+				t.Fatal(err)
+			}
+			list, err := storetest.Bundles(s).After(ctx, tenant, 1, 1)
+			if err != nil || len(list) != 1 {
+				t.Fatal(list, err)
+			}
+			list[0].Bundle[7]++
+			c.change(&list[0])
+			if _, err := storetest.Bundles(s).Put(ctx, tenant, list); err != nil {
+				t.Fatal(err)
+			}
+			report, err := fsck.Tenant(ctx, s, tenant, fsck.Options{})
+			if err != nil || !slices.ContainsFunc(report.Findings, func(f fsck.Finding) bool { return f.Where == "issued 6" && f.Rule == c.rule }) {
+				t.Errorf("found %v, %v, want %q of issued 6", report.Findings, err, c.rule)
+			}
+		})
+	}
 }
 
 // TestDamaged changes one thing by SQL, and expects it to be found, at its place.
@@ -436,17 +469,13 @@ type meanwhile struct {
 	reads int // of the policies
 }
 
-func (m *meanwhile) IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
-	if do := m.do; do != nil {
+func (m *meanwhile) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	if do := m.do; do != nil && len(ranges) == 1 && ranges[0].Index == 255 && m.reads > 0 {
 		m.do = nil
 		if err := do(); err != nil {
 			return nil, err
 		}
 	}
-	return m.Store.IssuedAfter(ctx, tenant, after, limit)
-}
-
-func (m *meanwhile) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
 	if len(ranges) == 1 && ranges[0].Index == 128 && ranges[0].Limit == 0 && ranges[0].Prefix == nil {
 		m.reads++
 	}

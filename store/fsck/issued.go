@@ -4,28 +4,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A recorded slice id: how many records it has, and a hash of them all.
-type recorded struct {
-	first uint64 // a number that has it
-	count int
-	sum   uint64
-}
-
-func (r *recorded) add(seed maphash.Seed, i *store.Issued) {
-	r.count++
-	r.sum += maphash.Comparable(seed, *i)
-}
-
-// checkIssued checks the record of issued slices, and cuts each again.
+// checkIssued cuts each issued slice again. That the record of it is in order the entries and
+// their terms say.
 func checkIssued(c *checker) error {
 	registry, err := policyBase(c).All(c.ctx, c.tenant)
 	if err != nil {
@@ -33,45 +22,24 @@ func checkIssued(c *checker) error {
 	}
 	readable := err == nil
 	bundles := map[[16]byte]struct{}{} // the first half of a SHA-256 tells them apart
-	ids := map[slice.SliceID]recorded{}
-	last := uint64(0)
-	for {
-		page, err := c.s.IssuedAfter(c.ctx, c.tenant, last, c.o.Page)
+	for last := uint64(0); ; {
+		page, err := issued.Base{History: c.s}.After(c.ctx, c.tenant, last, c.o.Page)
 		if err != nil {
-			if err := c.unreadable(fmt.Sprintf("issued %d and on", last+1), err); err != nil {
-				return err
-			}
-			break
+			return c.unreadable(issuedName(last+1)+" and on", err)
 		}
 		for n := range page {
 			i := &page[n]
-			where := issuedName(i.Number)
 			if i.Number <= last {
-				c.find(where, "number", "it is listed behind number %d", last)
+				c.find(issuedName(i.Number), "number", "it is listed behind number %d", last)
 				return nil
 			}
-			if i.Number != last+1 {
-				c.find(where, "number", "it follows number %d", last)
-			}
 			last = i.Number
-			if err := store.CheckIssued(i); err != nil {
-				c.find(where, "form", "%v", err)
-			}
 			half := [16]byte(i.Bundle[:16])
 			if _, twice := bundles[half]; twice {
-				c.find(where, "bundle", "%s is recorded already", i.Bundle)
+				c.find(issuedName(i.Number), "bundle", "%s is recorded already", i.Bundle)
 			}
 			bundles[half] = struct{}{}
-			r, ok := ids[i.Provenance.SliceID]
-			if !ok {
-				r.first = i.Number
-			}
-			r.add(c.seed, i)
-			ids[i.Provenance.SliceID] = r
 			c.counts.Issued++
-			if err := inLedger(c, where, store.IssuedLeaf(c.tenant, i)); err != nil {
-				return err
-			}
 		}
 		if c.whole && readable && !c.o.Uncut {
 			if registry, err = registeredFor(c, page, registry); err != nil {
@@ -83,45 +51,18 @@ func checkIssued(c *checker) error {
 		}
 		c.progress("issued slices", int(last), int(last))
 		if len(page) < c.o.Page {
-			break
+			return nil
 		}
 	}
-	return issuedByID(c, ids, last)
 }
 
 func issuedName(number uint64) string { return fmt.Sprintf("issued %d", number) }
 
-// issuedByID asks for the records by their slice ids.
-func issuedByID(c *checker, ids map[slice.SliceID]recorded, last uint64) error {
-	for id, want := range ids {
-		list, err := c.s.IssuedByID(c.ctx, c.tenant, id)
-		if err != nil {
-			if err := c.unreadable(issuedName(want.first), err); err != nil {
-				return err
-			}
-			continue
-		}
-		var got recorded
-		for n := range list {
-			if n > 0 && list[n-1].Number >= list[n].Number {
-				c.find(issuedName(list[n].Number), "found by slice id", "it is listed behind number %d", list[n-1].Number)
-			}
-			if list[n].Number <= last {
-				got.add(c.seed, &list[n])
-			}
-		}
-		if got.count != want.count || got.sum != want.sum {
-			c.find(issuedName(want.first), "found by slice id", "slice %s leads to %d records that differ from the %d of the list", id, got.count, want.count)
-		}
-	}
-	return nil
-}
-
 // registeredFor returns a registry that has the policies of some slices. One that was
 // registered during the check is in no registry that was read before its slices were:
 // then it is read once more.
-func registeredFor(c *checker, page []store.Issued, registry policy.Registry) (policy.Registry, error) {
-	unknown := func(i store.Issued) bool {
+func registeredFor(c *checker, page []issued.Record, registry policy.Registry) (policy.Registry, error) {
+	unknown := func(i issued.Record) bool {
 		_, err := registry.Get(i.Provenance.PolicyID)
 		return err != nil
 	}
@@ -136,7 +77,7 @@ func registeredFor(c *checker, page []store.Issued, registry policy.Registry) (p
 }
 
 // recut cuts slices again, those around one conversation together.
-func recut(c *checker, page []store.Issued, registry policy.Registry) error {
+func recut(c *checker, page []issued.Record, registry policy.Registry) error {
 	var byConv []placed
 	for n := range page {
 		i := &page[n]
@@ -145,7 +86,7 @@ func recut(c *checker, page []store.Issued, registry policy.Registry) error {
 			c.saw(i.AsOf, where)
 			continue
 		}
-		if i.Question != "" {
+		if i.OfFacts() {
 			if err := recutFacts(c, where, i, registry); err != nil {
 				return err
 			}
@@ -178,7 +119,7 @@ func recut(c *checker, page []store.Issued, registry policy.Registry) error {
 		}
 		c.counts.Recut++
 		if compare(c, issuedName(p.Number), &p.Provenance, &cut.Provenance) {
-			if err := rebundle(c, p.Issued, cut); err != nil {
+			if err := rebundle(c, p.Record, cut); err != nil {
 				return err
 			}
 		}
@@ -188,7 +129,7 @@ func recut(c *checker, page []store.Issued, registry policy.Registry) error {
 
 // A placed slice is one that can be cut again.
 type placed struct {
-	*store.Issued
+	*issued.Record
 	policy policy.Registered
 	conv   uint32 // of the anchor
 }

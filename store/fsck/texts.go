@@ -6,7 +6,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // textsSize is how many bytes of encoded turns are kept before beginning anew.
@@ -26,7 +26,7 @@ type text struct {
 // rebundle makes the bundle of a record again, with its token. The recorded SHA-256 must come out,
 // unless a text is gone since: that is told of the turn, if no erasure explains it. So it tells a
 // text that was there and is said never to have come, and a token that is not the bundle's.
-func rebundle(c *checker, i *store.Issued, s *slice.Slice) error {
+func rebundle(c *checker, i *issued.Record, s *slice.Slice) error {
 	where := issuedName(i.Number)
 	var lacking []dag.TurnID
 	if c.texts.size > textsSize {

@@ -35,8 +35,6 @@ type tenant struct {
 	records []*store.Record // by Seq
 	byID    map[dag.TurnID]*store.Record
 	events  []store.Event
-	issued  []store.Issued
-	bundles map[dag.Digest]int // where a bundle's record is in issued
 	log
 	past
 	cells map[string][]byte
@@ -47,8 +45,8 @@ func (d *Disk) tenant(name dag.Tenant) *tenant {
 		return t
 	}
 	return &tenant{
-		byID: map[dag.TurnID]*store.Record{}, bundles: map[dag.Digest]int{},
-		log: log{index: map[ledger.Hash]uint64{}}, cells: map[string][]byte{},
+		byID: map[dag.TurnID]*store.Record{},
+		log:  log{index: map[ledger.Hash]uint64{}}, cells: map[string][]byte{},
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -225,30 +224,6 @@ func (s *Store) Events(ctx context.Context, name dag.Tenant, after dag.Seq, limi
 	for _, e := range s.disk.tenant(name).events {
 		if e.Seq > after && len(list) < limit {
 			list = append(list, e)
-		}
-	}
-	return list, nil
-}
-
-// IssuedByID returns the records of a slice id.
-func (s *Store) IssuedByID(ctx context.Context, name dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
-	return s.listIssued(ctx, name, func(i *store.Issued, _ int) bool { return i.Provenance.SliceID == id })
-}
-
-// IssuedAfter lists records by ascending number.
-func (s *Store) IssuedAfter(ctx context.Context, name dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
-	return s.listIssued(ctx, name, func(i *store.Issued, n int) bool { return i.Number > after && n < limit })
-}
-
-func (s *Store) listIssued(ctx context.Context, name dag.Tenant, match func(i *store.Issued, n int) bool) ([]store.Issued, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.disk.mu.Unlock()
-	list := empty[store.Issued](s)
-	for _, i := range s.disk.tenant(name).issued {
-		if match(&i, len(list)) {
-			list = append(list, i)
 		}
 	}
 	return list, nil

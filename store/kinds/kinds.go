@@ -12,11 +12,12 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // All are the codecs of every kind of entry.
 func All() history.Codecs {
-	return history.Codecs{knowledge.Codec{}, registry.Codec{}, apikeys.Codec{}}
+	return history.Codecs{knowledge.Codec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}}
 }
 
 // OfCell finds the codec of a cell by its name.

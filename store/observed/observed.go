@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -115,20 +114,6 @@ func (w *watched) Entries(ctx context.Context, tenant dag.Tenant, p history.Page
 
 func (w *watched) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
 	return watch(ctx, w, "terms", func(ctx context.Context) ([][]history.Term, error) { return w.inner.Terms(ctx, tenant, ranges) })
-}
-
-func (w *watched) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
-	return watch(ctx, w, "put_issued", func(ctx context.Context) ([]store.Issued, error) { return w.inner.PutIssued(ctx, tenant, issued) })
-}
-
-func (w *watched) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
-	return watch(ctx, w, "issued_by_id", func(ctx context.Context) ([]store.Issued, error) { return w.inner.IssuedByID(ctx, tenant, id) })
-}
-
-func (w *watched) IssuedAfter(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]store.Issued, error) {
-	return watch(ctx, w, "issued_after", func(ctx context.Context) ([]store.Issued, error) {
-		return w.inner.IssuedAfter(ctx, tenant, after, limit)
-	})
 }
 
 func (w *watched) Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error) {

@@ -6,44 +6,21 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/store"
 )
 
 // LeafPrefix is what the index on leaves holds of one: the first 8 bytes of its hash.
 // Somebody can make leaves of one prefix, so who finds one compares the whole hash.
 func LeafPrefix(h ledger.Hash) int64 { return int64(binary.BigEndian.Uint64(h[:8])) }
 
-// CheckLeaves reports the first leaf that cannot be in a ledger, and returns those that say
-// that a bundle was handed out: the bundle's record may lead to such a leaf already.
-func CheckLeaves(leaves [][]byte) ([]*ledger.SliceLeaf, error) {
-	var issued []*ledger.SliceLeaf
+// CheckLeaves reports the first leaf that cannot be in a ledger.
+func CheckLeaves(leaves [][]byte) error {
 	for i, leaf := range leaves {
-		l, err := ledger.ParseLeaf(leaf)
-		if err != nil {
-			return nil, fmt.Errorf("leaf %d of %d: %w", i+1, len(leaves), err)
-		}
-		if l, ok := l.(*ledger.SliceLeaf); ok {
-			issued = append(issued, l)
+		if err := ledger.CheckLeaf(leaf); err != nil {
+			return fmt.Errorf("leaf %d of %d: %w", i+1, len(leaves), err)
 		}
 	}
-	return issued, nil
+	return nil
 }
-
-// IssuedIn is CheckLeaves for one that is looked up: what is no leaf says nothing.
-func IssuedIn(leaf []byte) []*ledger.SliceLeaf {
-	issued, err := CheckLeaves([][]byte{leaf})
-	if err != nil {
-		return nil
-	}
-	return issued
-}
-
-// Leads reports whether a leaf leads to its record: the leaf of a slice of turns says which
-// that is. Where the leaf of one of facts is the index says.
-func Leads(i *store.Issued) bool { return i.Question == "" }
-
-// Always has the index lead to every leaf.
-func Always(int) bool { return true }
 
 // Unlogged returns the leaves, by their hashes, that a ledger of a size lacks, each once,
 // and where all of them are when those are appended. Stands tells where those are that

@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/internal/faultproxy"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/witness"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/postgres"
@@ -114,8 +116,8 @@ var errAnswer = errors.New("the answer is wrong")
 // listed is how many bundles of one slice issuedList gives.
 const listed = 3
 
-func issuedList(i int) []store.Issued {
-	list := make([]store.Issued, listed)
+func issuedList(i int) []issued.Record {
+	list := make([]issued.Record, listed)
 	for k := range list {
 		list[k] = storetest.Issued(listed*i+k, i)
 		list[k].AsOf = 1 // of as many digits in each leaf
@@ -193,7 +195,7 @@ func sweptWrites() []swept {
 		leaves: listed,
 		do: func(ctx context.Context, s store.Store, i int) error {
 			asked := issuedList(i)
-			got, err := s.PutIssued(ctx, storetest.Tenant, asked)
+			got, err := storetest.Bundles(s).Put(ctx, storetest.Tenant, asked)
 			if err != nil {
 				return err
 			}
@@ -206,24 +208,18 @@ func sweptWrites() []swept {
 			return nil
 		},
 		there: func(ctx context.Context, s store.Store, i int) (bool, error) {
-			if _, err := s.LogIndex(ctx, storetest.Tenant, store.IssuedLeaf(storetest.Tenant, &issuedList(i)[0])); errors.Is(err, store.ErrNotFound) {
-				return false, nil // what is asked afterwards may meet a commit whose answer was lost
-			}
-			list, err := s.IssuedByID(ctx, storetest.Tenant, storetest.Issued(i, i).Provenance.SliceID)
-			logged := 0
+			list, err := storetest.Bundles(s).ByID(ctx, storetest.Tenant, storetest.Issued(i, i).Provenance.SliceID)
 			for k, asked := range issuedList(i) {
-				at, indexErr := s.LogIndex(ctx, storetest.Tenant, store.IssuedLeaf(storetest.Tenant, &asked))
-				if indexErr == nil {
-					logged++
-					if k < len(list) && list[k].Leaf != at {
-						err = errors.Join(err, fmt.Errorf("the record leads to leaf %d, which stands at %d", list[k].Leaf, at))
-					}
-				} else if !errors.Is(indexErr, store.ErrNotFound) {
-					err = errors.Join(err, indexErr)
+				if err != nil || k >= len(list) {
+					break
+				}
+				leaves, leafErr := history.Leaves(ctx, s, storetest.Tenant, list[k].Leaf, 1)
+				if err = leafErr; err == nil && (len(leaves) != 1 || string(leaves[0]) != string(issued.Leaf(storetest.Tenant, &asked))) {
+					err = fmt.Errorf("the record leads to leaf %d, which is %q", list[k].Leaf, leaves)
 				}
 			}
-			if err == nil && (len(list)%listed != 0 || logged != len(list)) {
-				err = fmt.Errorf("%d records and %d leaves of %d are there", len(list), logged, listed)
+			if err == nil && len(list)%listed != 0 {
+				err = fmt.Errorf("%d records of %d are there", len(list), listed)
 			}
 			return len(list) > 0, err
 		},

@@ -12,7 +12,7 @@
 //
 // The ledger is in four tables: logs has its size and right edge, records the leaves with what is
 // kept beside them, log_hashes the hashes that tiles are made of, and log_index where a leaf of no
-// kind is, except for those of issued slices, of which their table says it.
+// kind is.
 // cells holds named values, such as the roots of other logs that were cosigned. They have no partitions, and
 // stay on the server that holds the heads: a leaf belongs to its act's transaction.
 //
@@ -31,8 +31,8 @@
 //
 // An act appends its leaf after the same lock: one round trip looks up the right edge
 // and whether the leaf is there, and one inserts, however many leaves there are.
-// Recording sixteen issued slices takes as many round trips as recording one, which is four,
-// and so does recording ten thousand new facts.
+// Recording sixteen issued slices takes as many round trips as recording one, which is four, or
+// five if some are recorded already; and recording ten thousand new facts takes four.
 //
 // What was acknowledged is as durable as the server is set up: on its disk at least, since
 // connections of this package do not accept synchronous_commit = off; and on a standby's

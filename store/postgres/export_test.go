@@ -37,7 +37,6 @@ var Queries = map[string]string{
 	"Match": queryMatch, "External": queryExternal, "Conversations": queryConversations,
 	"Parents": queryParents, "Tails": queryTails, "TakeRun": queryTakeRun, "Lock": queryLock,
 	"Find": queryFind, "EventOf": queryEventOf, "Events": queryEvents, "Erase": queryErase, "Erased": queryErased,
-	"IssuedBySlice": queryIssuedBySlice, "IssuedBundles": queryIssuedBundles, "IssuedAfter": queryIssuedAfter,
 	"Records": queryRecords, "RecordsAt": queryRecordsAt, "TermsLast": queryTermsLast,
 	"Log": queryLog, "LogHashes": queryLogHashes, "LogIndex": queryLogIndex, "Cell": queryCell, "Cells": queryCells,
 	"Entries": queryEntries, "EntriesAt": queryEntriesAt, "Terms": queryTerms, "Newest": queryNewest, "EndTerm": queryEndTerm,

@@ -22,19 +22,16 @@ const (
 	queryLog       = `SELECT size, edge FROM logs WHERE tenant = $1`
 	queryLogHashes = `SELECT n, hash FROM log_hashes WHERE tenant = $1 AND level = $2 AND n >= $3 ORDER BY n LIMIT $4`
 
-	// The hashes that begin alike, and those of the bundles' records. OFFSET 0 as in queryTurns.
+	// The hashes that begin alike. OFFSET 0 as in queryTurns.
 	queryLogIndex = `SELECT i.n, h.hash FROM (SELECT DISTINCT unnest($2::bigint[]) AS prefix) a
 		CROSS JOIN LATERAL (SELECT n FROM log_index WHERE tenant = $1 AND prefix = a.prefix OFFSET 0) i
-		CROSS JOIN LATERAL (SELECT hash FROM log_hashes WHERE tenant = $1 AND level = 0 AND n = i.n OFFSET 0) h
-		UNION ALL SELECT i.leaf, h.hash FROM (SELECT DISTINCT unnest($3::bytea[]) AS bundle) a
-		CROSS JOIN LATERAL (SELECT leaf FROM issued WHERE tenant = $1 AND bundle = a.bundle OFFSET 0) i
-		CROSS JOIN LATERAL (SELECT hash FROM log_hashes WHERE tenant = $1 AND level = 0 AND n = i.leaf OFFSET 0) h`
+		CROSS JOIN LATERAL (SELECT hash FROM log_hashes WHERE tenant = $1 AND level = 0 AND n = i.n OFFSET 0) h`
 
 	queryAddRecords = `INSERT INTO records (tenant, n, kind, leaf, detail, private)
 		SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[])`
-	queryAddHashes  = `INSERT INTO log_hashes (tenant, level, n, hash) SELECT $1, * FROM unnest($2::smallint[], $3::bigint[], $4::bytea[])`
-	queryAddIndex   = `INSERT INTO log_index (tenant, prefix, n) SELECT $1, * FROM unnest($2::bigint[], $3::bigint[])`
-	queryPutLog     = `INSERT INTO logs (tenant, size, edge) VALUES ($1, $2, $3) ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`
+	queryAddHashes = `INSERT INTO log_hashes (tenant, level, n, hash) SELECT $1, * FROM unnest($2::smallint[], $3::bigint[], $4::bytea[])`
+	queryAddIndex  = `INSERT INTO log_index (tenant, prefix, n) SELECT $1, * FROM unnest($2::bigint[], $3::bigint[])`
+	queryPutLog    = `INSERT INTO logs (tenant, size, edge) VALUES ($1, $2, $3) ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`
 )
 
 // What one statement of a batch takes in.
@@ -60,15 +57,12 @@ func hashesOf(leaves [][]byte) []ledger.Hash {
 }
 
 // readLog queues what has to be known of the ledger before leaves of these hashes are
-// appended, some of which records of these bundles may lead to already. The logbook is
-// filled in when the batch is sent.
-func (t *tx) readLog(b *pgx.Batch, hashes []ledger.Hash, bundles []dag.Digest) *logbook {
+// appended. The logbook is filled in when the batch is sent.
+func (t *tx) readLog(b *pgx.Batch, hashes []ledger.Hash) *logbook {
 	l := &logbook{stands: map[ledger.Hash]uint64{}}
 	b.Queue(queryLog, string(t.name)).QueryRow(func(row pgx.Row) error { return readTree(row, &l.tree) })
-	for len(hashes)+len(bundles) > 0 {
-		some, of := hashes[:min(len(hashes), lookupIDs)], bundles[:min(len(bundles), lookupIDs)]
-		hashes, bundles = hashes[len(some):], bundles[len(of):]
-		b.Queue(queryLogIndex, string(t.name), prefixes(some), digests(of)).Query(func(rows pgx.Rows) error {
+	for some := range slices.Chunk(hashes, lookupIDs) {
+		b.Queue(queryLogIndex, string(t.name), prefixes(some)).Query(func(rows pgx.Rows) error {
 			return eachIndexed(rows, func(n uint64, h ledger.Hash) { l.stands[h] = n })
 		})
 	}
@@ -76,9 +70,8 @@ func (t *tx) readLog(b *pgx.Batch, hashes []ledger.Hash, bundles []dag.Digest) *
 }
 
 // growLog queues the steps that append those leaves that the ledger does not have, and
-// gives the index of each. The index takes in the new ones unless their own records will
-// lead to them.
-func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.Hash, index func(i int) bool) ([]uint64, error) {
+// returns the index of each.
+func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.Hash) ([]uint64, error) {
 	first := l.tree.Size()
 	fresh, at := packed.Unlogged(hashes, l.stands, first)
 	if len(fresh) == 0 {
@@ -88,12 +81,10 @@ func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.
 	for k, i := range fresh {
 		list[k] = history.Entry{Seq: dag.Seq(first) + dag.Seq(k) + 1, Public: leaves[i]}
 	}
-	if indexed := slices.DeleteFunc(fresh, func(i int) bool { return !index(i) }); len(indexed) > 0 {
-		if err := t.begin("log index"); err != nil {
-			return nil, err
-		}
-		t.queueIndex(b, hashes, at, indexed)
+	if err := t.begin("log index"); err != nil {
+		return nil, err
 	}
+	t.queueIndex(b, hashes, at, fresh)
 	return at, t.queueRecords(b, &l.tree, list)
 }
 
@@ -165,27 +156,27 @@ func (t *tx) queueIndex(b *pgx.Batch, hashes []ledger.Hash, at []uint64, fresh [
 }
 
 // log appends those leaves that the ledger does not have, and returns the index of each: two
-// round trips, however many there are. The bundles and index are as in readLog and growLog.
-func (t *tx) log(leaves [][]byte, hashes []ledger.Hash, bundles []dag.Digest, index func(i int) bool) ([]uint64, error) {
+// round trips, however many there are.
+func (t *tx) log(leaves [][]byte, hashes []ledger.Hash) ([]uint64, error) {
 	if len(leaves) == 0 {
 		return nil, nil
 	}
 	b := &pgx.Batch{}
-	l := t.readLog(b, hashes, bundles)
+	l := t.readLog(b, hashes)
 	if err := t.SendBatch(t.ctx, b).Close(); err != nil {
 		return nil, err
 	}
 	b = &pgx.Batch{}
-	at, err := t.growLog(b, l, leaves, hashes, index)
+	at, err := t.growLog(b, l, leaves, hashes)
 	if err != nil || b.Len() == 0 {
 		return at, err
 	}
 	return at, t.SendBatch(t.ctx, b).Close()
 }
 
-// logActs is log for the leaves of acts other than issuing.
+// logActs is log for the leaves of acts.
 func (t *tx) logActs(leaves ...[]byte) error {
-	_, err := t.log(leaves, hashesOf(leaves), nil, packed.Always)
+	_, err := t.log(leaves, hashesOf(leaves))
 	return err
 }
 
@@ -195,22 +186,6 @@ func prefixes(hashes []ledger.Hash) []int64 {
 		list[i] = packed.LeafPrefix(h)
 	}
 	return list
-}
-
-func digests(bundles []dag.Digest) [][]byte {
-	list := make([][]byte, len(bundles))
-	for i := range bundles {
-		list[i] = bundles[i][:]
-	}
-	return list
-}
-
-func bundlesOf(leaves []*ledger.SliceLeaf) []dag.Digest {
-	bundles := make([]dag.Digest, len(leaves))
-	for i, l := range leaves {
-		bundles[i] = l.Bundle
-	}
-	return bundles
 }
 
 // readTree reads the row of queryLog. A tenant without one has an empty ledger.
@@ -304,10 +279,9 @@ func eachNumbered(rows pgx.Rows, err error, from uint64, what string, fn func([]
 // LogIndex finds a leaf by its hash.
 func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error) {
 	want, found := ledger.LeafHash(leaf), false
-	bundles := digests(bundlesOf(packed.IssuedIn(leaf)))
 	var at uint64
 	err := s.read(ctx, "log index", func(ctx context.Context, db *pgxpool.Conn) error {
-		rows, err := db.Query(ctx, queryLogIndex, string(tenant), prefixes([]ledger.Hash{want}), bundles)
+		rows, err := db.Query(ctx, queryLogIndex, string(tenant), prefixes([]ledger.Hash{want}))
 		if err != nil {
 			return err
 		}
@@ -328,8 +302,7 @@ func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (u
 
 // PutLeaves appends leaves; see store.Store. It takes four round trips, however many there are.
 func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) (at []uint64, err error) {
-	issued, err := packed.CheckLeaves(leaves)
-	if err != nil {
+	if err := packed.CheckLeaves(leaves); err != nil {
 		return nil, fmt.Errorf("postgres: put leaves: %w", err)
 	}
 	if err := s.enter(ctx); err != nil {
@@ -338,7 +311,7 @@ func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byt
 	defer s.gate.RUnlock()
 	hashes := hashesOf(leaves)
 	err = s.write(ctx, tenant, func(t *tx) (err error) {
-		at, err = t.log(leaves, hashes, bundlesOf(issued), packed.Always)
+		at, err = t.log(leaves, hashes)
 		return err
 	})
 	if err != nil {

@@ -16,9 +16,8 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/witness"
-	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/postgres"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -66,14 +65,14 @@ func TestRoundTrips(t *testing.T) {
 	s, err := postgres.Open(ctx, pgstore.URL(t), postgres.Options{Connections: 1, Trace: m})
 	must(t, err)
 	defer s.Close()
-	issued := 0
+	bundles := 0
 	putIssued := func(n int) error {
-		list := make([]store.Issued, n)
+		list := make([]issued.Record, n)
 		for i := range list {
-			issued++
-			list[i] = storetest.Issued(issued, issued)
+			bundles++
+			list[i] = storetest.Issued(bundles, bundles)
 		}
-		stands, err := s.PutIssued(ctx, storetest.Tenant, list)
+		stands, err := storetest.Bundles(s).Put(ctx, storetest.Tenant, list)
 		if err == nil && len(stands) != n {
 			err = fmt.Errorf("%d records stand for %d bundles", len(stands), n)
 		}
@@ -87,7 +86,7 @@ func TestRoundTrips(t *testing.T) {
 		most int
 	}{
 		{"PutIssued", putIssued, 4},
-		{"PutIssued of recorded bundles", func(n int) error { issued -= n; return putIssued(n) }, 3},
+		{"PutIssued of recorded bundles", func(n int) error { bundles -= n; return putIssued(n) }, 4},
 		{"PutLeaves", func(n int) error {
 			list := make([][]byte, n)
 			for i := range list {
@@ -177,50 +176,6 @@ func TestPrefix(t *testing.T) {
 	at, err := s.PutLeaves(ctx, storetest.Tenant, [][]byte{filler(4), filler(2), filler(4)})
 	if want := []uint64{3, 1, 3}; err != nil || !slices.Equal(at, want) {
 		t.Errorf("got the indexes %d, %v, want %d", at, err, want)
-	}
-}
-
-// TestIssuedLeaves makes sure that leaves of issued slices are found by their records, so that
-// log_index holds the others alone, and those that came before their records; and that a
-// record that leads to another leaf is found out.
-func TestIssuedLeaves(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	url := pgstore.URL(t)
-	s, err := harness(url).Open(nil)
-	must(t, err)
-	defer s.Close()
-	conn, err := pgx.Connect(ctx, url)
-	must(t, err)
-	defer conn.Close(context.Background())
-	list := []store.Issued{storetest.Issued(1, 1), storetest.Issued(2, 1), storetest.Issued(3, 2)}
-	_, err = s.PutIssued(ctx, storetest.Tenant, list[:1])
-	must(t, err)
-	must(t, registry.Base{History: s}.Put(ctx, storetest.Tenant, storetest.Policy("p@1", 1)))
-	_, err = s.PutLeaves(ctx, storetest.Tenant, [][]byte{store.IssuedLeaf(storetest.Tenant, &list[2]), store.IssuedLeaf(storetest.Tenant, &list[0])})
-	must(t, err)
-	_, err = s.PutIssued(ctx, storetest.Tenant, list)
-	must(t, err)
-	must(t, storetest.Check(ctx, s, storetest.Tenant))
-	for query, want := range map[string]string{
-		`SELECT string_agg(n::text, ' ' ORDER BY n) FROM log_index`:      "2",
-		`SELECT string_agg(leaf::text, ' ' ORDER BY number) FROM issued`: "0 3 2",
-		`SELECT string_agg(n::text, ' ' ORDER BY n) FROM records`:        "0 1 2 3",
-	} {
-		var got string
-		must(t, conn.QueryRow(ctx, query).Scan(&got))
-		if got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
-		}
-	}
-	for _, leaf := range []int{1, 3, 4, -1} { // of another act, of another record, and of none
-		_, err := conn.Exec(ctx, `UPDATE issued SET leaf = $1 WHERE number = 1`, leaf)
-		must(t, err)
-		report, err := fsck.Tenant(ctx, s, storetest.Tenant, fsck.Options{Uncut: true})
-		must(t, err)
-		if report.Found != 1 || report.Findings[0].Where != "leaf 0" || report.Findings[0].Rule != "found by leaf" {
-			t.Errorf("a record that leads to leaf %d: %v", leaf, report.Findings)
-		}
 	}
 }
 

@@ -217,9 +217,8 @@ type tx struct {
 	mine   bool     // an earlier attempt did it all: it was the last one to move the head
 	unsure bool     // an earlier attempt sent a commit, and heard nothing of it
 	head   dag.Seq
-	issued uint64 // the number of the newest issued slice
-	spread bool   // some partitions are on other servers
-	fresh  bool   // the tenant had no row before
+	spread bool // some partitions are on other servers
+	fresh  bool // the tenant had no row before
 	wrote  bool
 }
 
@@ -245,8 +244,8 @@ func (t *tx) exec(step, sql string, args ...any) error {
 }
 
 const (
-	queryLock   = `SELECT head, issued, writer FROM tenants WHERE tenant = $1 FOR UPDATE`
-	queryTenant = `INSERT INTO tenants (tenant, head, issued, writer) VALUES ($1, 0, 0, '00000000-0000-0000-0000-000000000000') ON CONFLICT DO NOTHING`
+	queryLock   = `SELECT head, writer FROM tenants WHERE tenant = $1 FOR UPDATE`
+	queryTenant = `INSERT INTO tenants (tenant, head, writer) VALUES ($1, 0, '00000000-0000-0000-0000-000000000000') ON CONFLICT DO NOTHING`
 
 	// Asked by each write, after the lock, since a partition may be moved while a store
 	// is open. Where there are no foreign tables it costs a look into an empty table.
@@ -384,11 +383,11 @@ func (t *tx) lock() error {
 }
 
 func (t *tx) readRow(row pgx.Row) error {
-	var head, issued int64
+	var head int64
 	var last [16]byte
-	if err := row.Scan(&head, &issued, &last); err != nil {
+	if err := row.Scan(&head, &last); err != nil {
 		return err
 	}
-	t.head, t.issued, t.mine = dag.Seq(head), uint64(issued), last == t.writer
+	t.head, t.mine = dag.Seq(head), last == t.writer
 	return nil
 }

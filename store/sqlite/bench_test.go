@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -178,7 +179,7 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// BenchmarkLedger records sixteen issued slices in each PutIssued, after an empty ledger
+// BenchmarkLedger records sixteen issued slices at a time, after an empty ledger
 // and after one of a million leaves, by turns: so both see the same machine. It returns
 // how much longer the second takes.
 func BenchmarkLedger(b *testing.B) {
@@ -207,14 +208,14 @@ func BenchmarkLedger(b *testing.B) {
 	var took [2]time.Duration
 	n := 0
 	for b.Loop() {
-		issued := make([]store.Issued, list)
-		for i := range issued {
-			issued[i] = storetest.Issued(n*list+i, i)
+		bundles := make([]issued.Record, list)
+		for i := range bundles {
+			bundles[i] = storetest.Issued(n*list+i, i)
 		}
 		for k := range stores {
 			at := (k + n) % 2
 			begin := time.Now()
-			if _, err := stores[at].PutIssued(ctx, storetest.Tenant, issued); err != nil {
+			if _, err := storetest.Bundles(stores[at]).Put(ctx, storetest.Tenant, bundles); err != nil {
 				b.Fatal(err)
 			}
 			took[at] += time.Since(begin)

@@ -91,7 +91,8 @@ func (t *tx) record(events ...store.Event) error {
 	for i := range events {
 		leaves[i] = store.EventLeaf(t.name, &events[i])
 	}
-	return t.log(leaves...)
+	_, err = t.appendLeaves(leaves)
+	return err
 }
 
 // emptyLog takes the writer again: a checkpoint cannot run in a transaction.

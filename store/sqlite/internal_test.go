@@ -18,8 +18,8 @@ func TestQueryPlans(t *testing.T) {
 	defer s.Close()
 	lines := 0
 	for _, query := range []string{queryTenants, queryTurns, queryStored, queryPlaced, queryErased, queryParents, queryScan, queryRuns, queryNumbered, queryTailRun, querySegment, querySegments, queryMatch, queryExternal,
-		queryConversations, queryEvents, queryIssuedBySlice, queryIssuedAfter,
-		queryTenant, queryLastTurn, queryFind, queryEvent, queryIssuedBundles,
+		queryConversations, queryEvents,
+		queryTenant, queryLastTurn, queryFind, queryEvent,
 		queryLog, queryLogHashes, queryLogged, queryCell, queryCells,
 		queryEntries, queryEntriesAt, queryRecords, queryRecordsAt, queryTerms, queryTermsLast, queryNewest, queryEndTerm} {
 		args := make([]any, strings.Count(query, "?"))
@@ -79,7 +79,7 @@ func TestPragmas(t *testing.T) {
 		{"writer", "secure_delete", "1"},
 		{"writer", "page_size", "4096"},
 		{"writer", "application_id", "1196118065"},
-		{"writer", "user_version", "11"},
+		{"writer", "user_version", "12"},
 		{"writer", "busy_timeout", "10000"},
 		{"writer", "temp_store", "2"},
 		{"reader", "query_only", "1"},

@@ -21,27 +21,16 @@ const (
 
 	queryLogHashes = `SELECT n, hash FROM log_hashes WHERE tenant = ? AND level = ? AND n >= ? ORDER BY n LIMIT ?`
 
-	// Of all prefixes and all records at once, with the whole hashes to compare.
+	// Of all prefixes at once, with the whole hashes to compare.
 	queryLogged = `SELECT i.n, h.hash FROM json_each(?1) j
-		CROSS JOIN log_index i ON i.tenant = ?3 AND i.prefix = j.value
-		CROSS JOIN log_hashes h ON h.tenant = i.tenant AND h.level = 0 AND h.n = i.n
-		UNION ALL SELECT i.leaf, h.hash FROM json_each(?2) j
-		CROSS JOIN issued i INDEXED BY issued_by_slice ON i.tenant = ?3 AND ` + recordIsAsked + `
-		CROSS JOIN log_hashes h ON h.tenant = i.tenant AND h.level = 0 AND h.n = i.leaf`
+		CROSS JOIN log_index i ON i.tenant = ?2 AND i.prefix = j.value
+		CROSS JOIN log_hashes h ON h.tenant = i.tenant AND h.level = 0 AND h.n = i.n`
 )
-
-// log appends the leaves of acts other than issuing, as appendLeaves does.
-func (t *tx) log(leaves ...[]byte) error {
-	_, err := t.appendLeaves(leaves, nil, packed.Always)
-	return err
-}
 
 // appendLeaves appends the leaves that are not in the ledger yet, and returns where each
 // is. It reads the ledger's right edge and looks each leaf up, whatever the ledger's
-// size: in the index, and by the bundles of those that a record may lead to already. The
-// index takes in those of the new ones of which index says so, by their places in leaves:
-// not those that their own records will lead to.
-func (t *tx) appendLeaves(leaves [][]byte, issued []record, index func(i int) bool) ([]uint64, error) {
+// size.
+func (t *tx) appendLeaves(leaves [][]byte) ([]uint64, error) {
 	if len(leaves) == 0 {
 		return nil, nil
 	}
@@ -55,7 +44,7 @@ func (t *tx) appendLeaves(leaves [][]byte, issued []record, index func(i int) bo
 		return nil, err
 	}
 	if tree.Size() > 0 {
-		if err := t.lookUp(hashes, issued, stands); err != nil {
+		if err := t.lookUp(hashes, stands); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +55,7 @@ func (t *tx) appendLeaves(leaves [][]byte, issued []record, index func(i int) bo
 	if err := t.own(); err != nil {
 		return nil, err
 	}
-	return at, t.extend(tree, leaves, hashes, fresh, index)
+	return at, t.extend(tree, leaves, hashes, fresh)
 }
 
 // tree reads the ledger's right edge.
@@ -78,15 +67,13 @@ func (t *tx) tree() (ledger.Tree, error) {
 }
 
 // lookUp adds to stands where those of the leaves are that the ledger has.
-func (t *tx) lookUp(hashes []ledger.Hash, issued []record, stands map[ledger.Hash]uint64) error {
+func (t *tx) lookUp(hashes []ledger.Hash, stands map[ledger.Hash]uint64) error {
 	asked := make(map[ledger.Hash]bool, len(hashes))
 	for _, h := range hashes {
 		asked[h] = true
 	}
-	for len(hashes)+len(issued) > 0 {
-		some, of := hashes[:min(len(hashes), lookupIDs)], issued[:min(len(issued), lookupIDs)]
-		hashes, issued = hashes[len(some):], issued[len(of):]
-		err := eachLogged(t.ctx, t.logged, t.tenant, some, of, func(n uint64, h ledger.Hash) {
+	for some := range slices.Chunk(hashes, lookupIDs) {
+		err := eachLogged(t.ctx, t.logged, t.tenant, some, func(n uint64, h ledger.Hash) {
 			if asked[h] {
 				stands[h] = n
 			}
@@ -102,9 +89,9 @@ func (t *tx) lookUp(hashes []ledger.Hash, issued []record, stands map[ledger.Has
 }
 
 // eachLogged runs queryLogged: it calls fn with the leaves whose hashes begin as one of
-// these, and with those that records lead to.
-func eachLogged(ctx context.Context, logged *sql.Stmt, tenant int64, hashes []ledger.Hash, issued []record, fn func(n uint64, h ledger.Hash)) error {
-	rows, err := logged.QueryContext(ctx, prefixList(hashes), recordList(issued), tenant)
+// these.
+func eachLogged(ctx context.Context, logged *sql.Stmt, tenant int64, hashes []ledger.Hash, fn func(n uint64, h ledger.Hash)) error {
+	rows, err := logged.QueryContext(ctx, prefixList(hashes), tenant)
 	if err != nil {
 		return err
 	}
@@ -121,7 +108,7 @@ func eachLogged(ctx context.Context, logged *sql.Stmt, tenant int64, hashes []le
 }
 
 // extend writes the fresh ones of the leaves after a ledger.
-func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fresh []int, index func(i int) bool) error {
+func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fresh []int) error {
 	first := tree.Size()
 	list := make([]history.Entry, len(fresh))
 	for k, i := range fresh {
@@ -130,7 +117,7 @@ func (t *tx) extend(tree ledger.Tree, leaves [][]byte, hashes []ledger.Hash, fre
 	if err := t.addRecords(tree, list); err != nil {
 		return err
 	}
-	return t.index(first, hashes, fresh, index)
+	return t.index(first, hashes, fresh)
 }
 
 // addRecords appends entries of the record to a ledger.
@@ -163,14 +150,12 @@ func (t *tx) addRecords(tree ledger.Tree, list []history.Entry) error {
 	return t.exec("log edge", t.putEdge, t.tenant, int64(tree.Size()), tree.Edge())
 }
 
-// index writes where those of the fresh leaves are that it is to lead to, by ascending
-// prefix, for the sake of the pages, as of ids.
-func (t *tx) index(first uint64, hashes []ledger.Hash, fresh []int, leads func(i int) bool) error {
+// index writes where the fresh leaves are, by ascending prefix, for the sake of the pages, as of
+// ids.
+func (t *tx) index(first uint64, hashes []ledger.Hash, fresh []int) error {
 	var order []indexed
 	for i, at := range fresh {
-		if leads(at) {
-			order = append(order, indexed{packed.LeafPrefix(hashes[at]), int64(first) + int64(i)})
-		}
+		order = append(order, indexed{packed.LeafPrefix(hashes[at]), int64(first) + int64(i)})
 	}
 	slices.SortFunc(order, func(a, b indexed) int { return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.n, b.n)) })
 	return t.insert("log index", &t.logIndex, len(order), func(args []any, i int) []any {
@@ -267,7 +252,7 @@ func eachNumbered(rows *sql.Rows, next uint64, what string, fn func([]byte) erro
 func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (at uint64, err error) {
 	hash, found := ledger.LeafHash(leaf), false
 	err = s.read(ctx, "log index", tenant, func(n int64) error {
-		return eachLogged(ctx, s.queries.logged, n, []ledger.Hash{hash}, recordsOf(packed.IssuedIn(leaf)), func(n uint64, h ledger.Hash) {
+		return eachLogged(ctx, s.queries.logged, n, []ledger.Hash{hash}, func(n uint64, h ledger.Hash) {
 			if h == hash {
 				at, found = n, true
 			}
@@ -284,8 +269,7 @@ func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (a
 
 // PutLeaves appends leaves of acts that this store keeps nothing else of.
 func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) (at []uint64, err error) {
-	issued, err := packed.CheckLeaves(leaves)
-	if err != nil {
+	if err := packed.CheckLeaves(leaves); err != nil {
 		return nil, fmt.Errorf("sqlite: put leaves: %w", err)
 	}
 	if err := s.enter(ctx); err != nil {
@@ -293,7 +277,7 @@ func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byt
 	}
 	defer s.gate.RUnlock()
 	err = s.write(ctx, tenant, func(t *tx) (err error) {
-		at, err = t.appendLeaves(leaves, recordsOf(issued), packed.Always)
+		at, err = t.appendLeaves(leaves)
 		return err
 	})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -173,11 +174,11 @@ func filled(t *testing.T, path string) *Store {
 			{storetest.Named(storetest.Arrival(100, 1, "linked", 3), "name")},
 		})
 		_, erased := s.Erase(ctx, tenant, storetest.Erasure(2))
-		var list []store.Issued
+		var list []issued.Record
 		for n := range 30 {
 			list = append(list, storetest.Issued(n, n%7))
 		}
-		_, issued := s.PutIssued(ctx, tenant, list)
+		_, recorded := storetest.Bundles(s).Put(ctx, tenant, list)
 		_, again := s.Erase(ctx, tenant, storetest.Erasure(5))
 		revoked := storetest.Key(2)
 		revoked.Tenant = tenant
@@ -190,7 +191,7 @@ func filled(t *testing.T, path string) *Store {
 		}
 		_, learnt := storetest.Facts(s).Learn(ctx, tenant, acts, 1)
 		for _, err := range []error{
-			learnt, appended, erased, again, issued, kept, ended, swapped,
+			learnt, appended, erased, again, recorded, kept, ended, swapped,
 			registry.Base{History: s}.Put(ctx, tenant, storetest.Policy("p@2", 2)), registry.Base{History: s}.Put(ctx, tenant, storetest.Policy("p@1", 1)), apikeys.Base{History: s}.Put(ctx, key)} {
 			if err != nil {
 				t.Fatal(err)

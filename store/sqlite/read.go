@@ -60,7 +60,6 @@ type queries struct {
 	segment, segments              *sql.Stmt
 	match, external, conversations *sql.Stmt
 	events                         *sql.Stmt
-	issuedBySlice, issuedAfter     *sql.Stmt
 	entries, entriesAt             *sql.Stmt
 	records, recordsAt             *sql.Stmt
 	terms, termsLast               *sql.Stmt
@@ -87,14 +86,12 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.external, queryExternal},
 		{&q.conversations, queryConversations},
 		{&q.events, queryEvents},
-		{&q.issuedBySlice, queryIssuedBySlice},
 		{&q.entries, queryEntries},
 		{&q.entriesAt, queryEntriesAt},
 		{&q.records, queryRecords},
 		{&q.recordsAt, queryRecordsAt},
 		{&q.terms, queryTerms},
 		{&q.termsLast, queryTermsLast},
-		{&q.issuedAfter, queryIssuedAfter},
 		{&q.log, queryLog},
 		{&q.logHashes, queryLogHashes},
 		{&q.logged, queryLogged},
@@ -110,7 +107,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
-		q.match, q.external, q.conversations, q.events, q.issuedBySlice, q.issuedAfter, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast,
+		q.match, q.external, q.conversations, q.events, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast,
 		q.log, q.logHashes, q.logged, q.cells} {
 		if s != nil {
 			errs = append(errs, s.Close())

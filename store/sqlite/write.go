@@ -55,8 +55,6 @@ type writer struct {
 	conversation, tailRun, dropRun *sql.Stmt
 	find, erase, event, erasures   *sql.Stmt
 	events                         inserts
-	issued, issuedCount            *sql.Stmt
-	issuedRows                     inserts
 	edge, logged, putEdge          *sql.Stmt
 	records, logHashes, logIndex   inserts
 	cell, putCell, dropCell        *sql.Stmt
@@ -112,7 +110,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.stored = prepare(queryStored)
 	w.parents = prepare(queryParents)
 	w.tenant = prepare(queryTenant)
-	w.newTenant = prepare(`INSERT INTO tenants (name, head, issued) VALUES (?, 0, 0) RETURNING tenant`)
+	w.newTenant = prepare(`INSERT INTO tenants (name, head) VALUES (?, 0) RETURNING tenant`)
 	w.head = prepare(`UPDATE tenants SET head = ? WHERE tenant = ?`)
 	w.lastTurn = prepare(queryLastTurn)
 	w.runs = insert(`runs (tenant, conversation, last, turns, run)`, 5)
@@ -131,9 +129,6 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.event = prepare(queryEvent)
 	w.erasures = prepare(queryErased)
 	w.events = insert(`events (tenant, seq, kind, turn, reason, at)`, 6)
-	w.issued = prepare(queryIssuedBundles)
-	w.issuedCount = prepare(`UPDATE tenants SET issued = issued + ? WHERE tenant = ? RETURNING issued`)
-	w.issuedRows = insert(`issued (tenant, `+issuedColumns+`)`, 15)
 	w.edge = prepare(queryLog)
 	w.logged = prepare(queryLogged)
 	w.records = insert(`records (tenant, n, kind, leaf, detail, private)`, 6)

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -173,7 +174,7 @@ func FactPolicy(id policy.ID) policy.Registered {
 }
 
 // IssuedFacts is Issued of a slice of facts.
-func IssuedFacts(n, sliceNumber int) store.Issued {
+func IssuedFacts(n, sliceNumber int) issued.Record {
 	i := Issued(n, sliceNumber)
 	i.Provenance.SchemaVersion, i.Provenance.PolicyID = slice.FactsVersion, facts.PolicyID
 	i.Question = fmt.Sprintf("entity %d, \U0001f464?", sliceNumber)
@@ -182,8 +183,8 @@ func IssuedFacts(n, sliceNumber int) store.Issued {
 }
 
 // Issued makes a record. Each pair has a bundle of its own.
-func Issued(n, sliceNumber int) store.Issued {
-	i := store.Issued{
+func Issued(n, sliceNumber int) issued.Record {
+	i := issued.Record{
 		Provenance: slice.Provenance{
 			SliceID:       slice.SliceID(fmt.Sprintf("%016x", uint64(sliceNumber)*0x9e3779b97f4a7c15)),
 			Anchor:        TurnID(sliceNumber + 1),

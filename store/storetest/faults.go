@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -145,7 +146,7 @@ func Writes() []Write {
 				return err
 			},
 			Done: func(ctx context.Context, s store.Store) (bool, error) {
-				list, err := s.IssuedAfter(ctx, Tenant, 0, 9)
+				list, err := Bundles(s).After(ctx, Tenant, 0, 9)
 				return len(list) == 1, err
 			},
 		},
@@ -183,18 +184,18 @@ func Writes() []Write {
 			Name:   "PutIssued of many",
 			Leaves: [2]uint64{3, 73},
 			Before: func(ctx context.Context, s store.Store) error {
-				_, err := s.PutIssued(ctx, Tenant, manyIssued()[4:7])
+				_, err := Bundles(s).Put(ctx, Tenant, manyIssued()[4:7])
 				return err
 			},
 			Do: func(ctx context.Context, s store.Store) error {
-				stand, err := s.PutIssued(ctx, Tenant, manyIssued())
+				stand, err := Bundles(s).Put(ctx, Tenant, manyIssued())
 				if err == nil && (stand[0].Number != 4 || stand[4].Number != 1 || stand[73] != stand[0]) {
 					err = fmt.Errorf("numbers %d, %d and %d", stand[0].Number, stand[4].Number, stand[73].Number)
 				}
 				return err
 			},
 			Done: func(ctx context.Context, s store.Store) (bool, error) {
-				list, err := s.IssuedAfter(ctx, Tenant, 0, 99)
+				list, err := Bundles(s).After(ctx, Tenant, 0, 99)
 				if err == nil && len(list) != 3 && len(list) != 73 {
 					err = fmt.Errorf("%d records", len(list))
 				}
@@ -243,7 +244,7 @@ func Writes() []Write {
 }
 
 // manyIssued are records of 73 bundles, of which the first comes a second time.
-func manyIssued() (list []store.Issued) {
+func manyIssued() (list []issued.Record) {
 	for n := range 73 {
 		list = append(list, Issued(n, n%5))
 	}

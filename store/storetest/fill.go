@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -198,14 +199,17 @@ func bundleDigest(ctx context.Context, s store.Store, tenant dag.Tenant, cut *sl
 	return sha256.Sum256(slice.AppendBundle(nil, cut, seal, func(i int) slice.EncodedTurn { return encoded[cut.Turns[i].ID] })), nil
 }
 
+// Bundles returns the record of issued bundles of a store.
+func Bundles(s store.Store) issued.Base { return issued.Base{History: s} }
+
 // PutIssued records one bundle.
-func PutIssued(ctx context.Context, s store.Store, tenant dag.Tenant, i store.Issued) (store.Issued, error) {
-	stand, err := s.PutIssued(ctx, tenant, []store.Issued{i})
+func PutIssued(ctx context.Context, s store.Store, tenant dag.Tenant, i issued.Record) (issued.Record, error) {
+	stand, err := Bundles(s).Put(ctx, tenant, []issued.Record{i})
 	if err == nil && len(stand) != 1 {
 		err = fmt.Errorf("%d records stand for one bundle", len(stand))
 	}
 	if err != nil {
-		return store.Issued{}, err
+		return issued.Record{}, err
 	}
 	return stand[0], nil
 }

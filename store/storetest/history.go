@@ -83,7 +83,9 @@ func (h *rawHistory) plan(r *rand.Rand) (*history.Plan, *rawHistory) {
 	if len(h.terms) > 0 && r.IntN(3) == 0 { // one is taken away, ended or not
 		t := &h.terms[r.IntN(len(h.terms))]
 		e := history.Ending{Index: t.Index, Key: t.Key, Since: t.Since}
-		if !slices.ContainsFunc(p.End, func(o history.Ending) bool { return o.Index == e.Index && o.Since == e.Since && bytes.Equal(o.Key, e.Key) }) {
+		if !slices.ContainsFunc(p.End, func(o history.Ending) bool {
+			return o.Index == e.Index && o.Since == e.Since && bytes.Equal(o.Key, e.Key)
+		}) {
 			p.End = append(p.End, e)
 			next.terms = slices.DeleteFunc(next.terms, func(o history.Term) bool { return o.Compare(t) == 0 })
 		}

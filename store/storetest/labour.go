@@ -12,8 +12,10 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -213,7 +215,7 @@ func Acknowledged(ctx context.Context, s store.Store, line string) error {
 		ids = append(ids, TurnID(turn+1), TurnID(turn+2))
 	case "issue":
 		for after := uint64(0); ; {
-			page, err := s.IssuedAfter(ctx, tenant, after, 100)
+			page, err := Bundles(s).After(ctx, tenant, after, 100)
 			if err != nil {
 				return err
 			}
@@ -223,8 +225,9 @@ func Acknowledged(ctx context.Context, s store.Store, line string) error {
 			for _, i := range page {
 				after = i.Number
 				if i.Provenance.Anchor == TurnID(turn) {
-					if _, err := s.LogIndex(ctx, tenant, store.IssuedLeaf(tenant, &i)); err != nil {
-						return fmt.Errorf("%q was acknowledged, and its leaf: %w", line, err)
+					leaves, err := history.Leaves(ctx, s, tenant, i.Leaf, 1)
+					if err != nil || len(leaves) != 1 || string(leaves[0]) != string(issued.Leaf(tenant, &i)) {
+						return fmt.Errorf("%q was acknowledged, and its leaf is %q: %w", line, leaves, err)
 					}
 					return nil
 				}

@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -155,16 +156,16 @@ func testLedger(t *testing.T, h Harness) {
 	ctx := context.Background()
 	var r reference
 	r.same(t, s, 0)
-	at := func(i store.Issued, number uint64) store.Issued { i.Number = number; return i }
+	at := func(i issued.Record, number uint64) issued.Record { i.Number = number; return i }
 	retired := Key(1)
 	retired.RevokedAt = RevokedAt(1)
 	later := Issued(2, 1)
 	later.At++
 	erased := func(seq dag.Seq, n int) []byte { e := Erased(seq, n); return store.EventLeaf(Tenant, &e) }
-	put := func(issued ...store.Issued) func() error {
-		return func() error { _, err := s.PutIssued(ctx, Tenant, issued); return err }
+	put := func(list ...issued.Record) func() error {
+		return func() error { _, err := Bundles(s).Put(ctx, Tenant, list); return err }
 	}
-	leafOf := func(i store.Issued) []byte { return store.IssuedLeaf(Tenant, &i) }
+	leafOf := func(i issued.Record) []byte { return issued.Leaf(Tenant, &i) }
 	revoke := func() error {
 		_, err := apikeys.Base{History: s}.Revoke(ctx, Tenant, Key(1).ID, RevokedAt(1))
 		return err
@@ -215,7 +216,7 @@ func testLedger(t *testing.T, h Harness) {
 		"a policy that differs":          registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 2)),
 		"turns with a question":          put(asked)(),
 		"facts without one":              put(unasked)(),
-		"a list with a malformed record": put(Issued(50, 1), store.Issued{})(),
+		"a list with a malformed record": put(Issued(50, 1), issued.Record{})(),
 		"an unknown turn":                erase(99)(),
 		"a second erasure":               s.Adopt(ctx, Tenant, store.Stretch{Events: []store.Event{Erased(16, 3)}}),
 	} {
@@ -226,48 +227,19 @@ func testLedger(t *testing.T, h Harness) {
 	r.same(t, s, 0)
 }
 
-// testCopied appends the leaves of acts before the acts, as a copy does: they append none.
+// testCopied appends the leaf of an erasure before it, as a copy does: it appends none.
 func testCopied(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
-	issued, other, event := Issued(1, 1), Issued(2, 1), Erased(4, 2)
+	event := Erased(4, 2)
 	var r reference
-	r.add(t, store.IssuedLeaf(Tenant, &issued), store.EventLeaf(Tenant, &event))
+	r.add(t, store.EventLeaf(Tenant, &event))
 	if _, err := s.PutLeaves(ctx, Tenant, r.leaves); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.PutIssued(ctx, Tenant, []store.Issued{other, issued})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.add(t, store.IssuedLeaf(Tenant, &other))
 	if err := s.Adopt(ctx, Tenant, store.Stretch{Records: Records(1, nil, Chain(1, 3, 0)), Events: []store.Event{event}}); err != nil {
 		t.Fatal(err)
 	}
-	r.same(t, s, 0)
-	// And the other way round. A leaf of a bundle that has a record, but not the record's
-	// leaf, is one of its own; so is the record's, if the bundle came with such a leaf.
-	put := func(list [][]byte, want ...uint64) {
-		t.Helper()
-		if at, err := s.PutLeaves(ctx, Tenant, list); err != nil || !sameList(at, want) {
-			t.Fatalf("PutLeaves gave %v, %v, want %v", at, err, want)
-		}
-	}
-	later := func(n int) []byte { i := Issued(n, 1); i.At++; return store.IssuedLeaf(Tenant, &i) }
-	record := Issued(3, 1)
-	leaf := store.IssuedLeaf(Tenant, &record)
-	n := uint64(len(r.leaves))
-	put([][]byte{r.leaves[n-1], later(1), r.leaves[0], later(2), r.leaves[n-1], later(3), later(2)}, n-1, n, 0, n+1, n-1, n+2, n+1)
-	r.add(t, later(1), later(2), later(3))
-	r.same(t, s, 0)
-	if _, err := s.LogIndex(ctx, Tenant, leaf); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a record that is not there yet: %v, want ErrNotFound", err)
-	}
-	if got, err := PutIssued(ctx, s, Tenant, record); err != nil || got.Leaf != n+3 {
-		t.Fatalf("the leaf of the record is number %d, %v, want %d", got.Leaf, err, n+3)
-	}
-	put([][]byte{later(3), leaf}, n+2, n+3)
-	r.add(t, leaf)
 	r.same(t, s, 0)
 }
 
@@ -480,15 +452,15 @@ func testLedgerConcurrent(t *testing.T, h Harness) {
 			for n := range acts {
 				both := n                  // by two sides at once
 				own := 1000*(side+1) + 8*n // by this one
-				list := make([]store.Issued, 0, 5)
+				list := make([]issued.Record, 0, 5)
 				for k := range 4 {
 					list = append(list, Issued(own+k, k))
 				}
-				_, issued := s.PutIssued(ctx, Tenant, append(list, Issued(both, 1)))
+				_, recorded := Bundles(s).Put(ctx, Tenant, append(list, Issued(both, 1)))
 				at, put := s.PutLeaves(ctx, Tenant, append(Leaves(own, 3), Leaves(both, 1)...))
 				_, erased := s.Erase(ctx, Tenant, Erasure(1+(side*acts+n)/2))
 				registered := registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 1))
-				if err := errors.Join(issued, put, erased, registered); err != nil {
+				if err := errors.Join(recorded, put, erased, registered); err != nil {
 					t.Errorf("side %d: %v", side, err)
 					return
 				}

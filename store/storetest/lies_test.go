@@ -17,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -29,30 +28,28 @@ type liar struct {
 	mu    sync.Mutex
 	calls int
 
-	append     func(l *liar, ctx context.Context, tenant dag.Tenant, b []store.Batch) (store.Receipt, error)
-	adopt      func(l *liar, ctx context.Context, tenant dag.Tenant, s store.Stretch) error
-	tenants    func([]dag.Tenant) []dag.Tenant
-	head       func(l *liar, head dag.Seq) dag.Seq
-	turns      func(l *liar, records []store.Record) []store.Record
-	placed     func(records []store.Record) []store.Record
-	segment    func(*store.Segment)
-	scan       func(r *store.Record) bool
-	match      func(ids []dag.TurnID) []dag.TurnID
-	listed     func([]store.Conversation)
-	erase      func(l *liar, ctx context.Context, tenant dag.Tenant, e store.Event) (store.Event, error)
-	events     func([]store.Event) []store.Event
-	write      func(l *liar, ctx context.Context, tenant dag.Tenant, c history.Change) error
-	entries    func(p history.Page, list []history.Entry) []history.Entry
-	terms      func(ranges []history.Range, lists [][]history.Term)
-	putIssued  func([]store.Issued)
-	issuedByID func([]store.Issued) []store.Issued
-	log        func(l *liar, tree ledger.Tree) ledger.Tree
-	logHashes  func([]ledger.Hash) []ledger.Hash
-	logIndex   func(uint64) uint64
-	putLeaves  func([]uint64)
-	swap       func(l *liar, ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
-	cells      func([]history.Cell) []history.Cell
-	close      func(l *liar) error
+	append    func(l *liar, ctx context.Context, tenant dag.Tenant, b []store.Batch) (store.Receipt, error)
+	adopt     func(l *liar, ctx context.Context, tenant dag.Tenant, s store.Stretch) error
+	tenants   func([]dag.Tenant) []dag.Tenant
+	head      func(l *liar, head dag.Seq) dag.Seq
+	turns     func(l *liar, records []store.Record) []store.Record
+	placed    func(records []store.Record) []store.Record
+	segment   func(*store.Segment)
+	scan      func(r *store.Record) bool
+	match     func(ids []dag.TurnID) []dag.TurnID
+	listed    func([]store.Conversation)
+	erase     func(l *liar, ctx context.Context, tenant dag.Tenant, e store.Event) (store.Event, error)
+	events    func([]store.Event) []store.Event
+	write     func(l *liar, ctx context.Context, tenant dag.Tenant, c history.Change) error
+	entries   func(p history.Page, list []history.Entry) []history.Entry
+	terms     func(ranges []history.Range, lists [][]history.Term)
+	log       func(l *liar, tree ledger.Tree) ledger.Tree
+	logHashes func([]ledger.Hash) []ledger.Hash
+	logIndex  func(uint64) uint64
+	putLeaves func([]uint64)
+	swap      func(l *liar, ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
+	cells     func([]history.Cell) []history.Cell
+	close     func(l *liar) error
 }
 
 func (l *liar) call() int {
@@ -177,22 +174,6 @@ func (l *liar) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Ra
 		l.terms(ranges, lists)
 	}
 	return lists, err
-}
-
-func (l *liar) PutIssued(ctx context.Context, tenant dag.Tenant, issued []store.Issued) ([]store.Issued, error) {
-	list, err := l.Store.PutIssued(ctx, tenant, issued)
-	if l.putIssued != nil {
-		l.putIssued(list)
-	}
-	return list, err
-}
-
-func (l *liar) IssuedByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]store.Issued, error) {
-	list, err := l.Store.IssuedByID(ctx, tenant, id)
-	if l.issuedByID != nil {
-		list = l.issuedByID(list)
-	}
-	return list, err
 }
 
 func (l *liar) Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error) {
@@ -467,22 +448,15 @@ var lies = map[string]func() *liar{
 			return l.Store.Write(ctx, tenant, sized{c})
 		}}
 	},
-	"issued under other numbers": func() *liar {
-		return &liar{putIssued: func(list []store.Issued) {
+	"no private halves": func() *liar {
+		return &liar{entries: func(_ history.Page, list []history.Entry) []history.Entry {
 			for i := range list {
-				list[i].Number++
+				list[i].Private = nil
 			}
+			return list
 		}}
 	},
-	"issued with other leaves": func() *liar {
-		return &liar{putIssued: func(list []store.Issued) {
-			for i := range list {
-				list[i].Leaf++
-			}
-		}}
-	},
-	"one issued less": func() *liar { return &liar{issuedByID: less[store.Issued]} },
-	"an empty log":    func() *liar { return &liar{log: func(*liar, ledger.Tree) ledger.Tree { return ledger.Tree{} }} },
+	"an empty log": func() *liar { return &liar{log: func(*liar, ledger.Tree) ledger.Tree { return ledger.Tree{} }} },
 	"other hashes": func() *liar {
 		return &liar{logHashes: func(list []ledger.Hash) []ledger.Hash {
 			for i := range list {

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -30,7 +31,7 @@ func testReopen(t *testing.T, h Harness) {
 	if err := (registry.Base{History: s}).Put(ctx, Tenant, Policy("p@1", 1)); err != nil {
 		t.Fatal(err)
 	}
-	issued, err := PutIssued(ctx, s, Tenant, Issued(1, 1))
+	bundle, err := PutIssued(ctx, s, Tenant, Issued(1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func testReopen(t *testing.T, h Harness) {
 	if r, err := (registry.Base{History: s}).All(ctx, Tenant); err != nil || len(r.All()) != 1 || r.All()[0] != Policy("p@1", 1) {
 		t.Errorf("policies: %v, %v", r.All(), err)
 	}
-	if got, err := s.IssuedAfter(ctx, Tenant, 0, 9); err != nil || !sameList(got, []store.Issued{issued}) {
+	if got, err := Bundles(s).After(ctx, Tenant, 0, 9); err != nil || !sameList(got, []issued.Record{bundle}) {
 		t.Errorf("issued: %v, %v", got, err)
 	}
 	if got, err := (apikeys.Base{History: s}).All(ctx, Tenant); err != nil || !sameList(got, keys) {
@@ -147,8 +148,8 @@ func every(ctx context.Context, s store.Store) map[string]error {
 	errs["PutPolicy"] = registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 1))
 	_, errs["Policies"] = registry.Base{History: s}.All(ctx, Tenant)
 	_, errs["PutIssued"] = PutIssued(ctx, s, Tenant, Issued(1, 1))
-	_, errs["IssuedByID"] = s.IssuedByID(ctx, Tenant, Issued(1, 1).Provenance.SliceID)
-	_, errs["IssuedAfter"] = s.IssuedAfter(ctx, Tenant, 0, 1)
+	_, errs["IssuedByID"] = Bundles(s).ByID(ctx, Tenant, Issued(1, 1).Provenance.SliceID)
+	_, errs["IssuedAfter"] = Bundles(s).After(ctx, Tenant, 0, 1)
 	errs["PutKey"] = apikeys.Base{History: s}.Put(ctx, Key(1))
 	_, errs["Key"] = apikeys.Base{History: s}.Get(ctx, Tenant, Key(1).ID)
 	_, errs["Keys"] = apikeys.Base{History: s}.All(ctx, Tenant)

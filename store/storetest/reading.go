@@ -165,7 +165,7 @@ func testTenantList(t *testing.T, h Harness) {
 	_, _ = s.Log(ctx, "asked")
 	_, _ = s.Cells(ctx, "asked", "cell")
 	_, _ = s.PutLeaves(ctx, "nothing", nil)
-	_, _ = s.PutIssued(ctx, "nothing", nil)
+	_, _ = Bundles(s).Put(ctx, "nothing", nil)
 	_, _ = s.PutLeaves(ctx, "refused", [][]byte{nil})
 	_ = s.Swap(ctx, "refused", "cell", []byte{1}, []byte{2})
 	_ = s.Swap(ctx, "nothing", "cell", nil, nil)
@@ -174,8 +174,8 @@ func testTenantList(t *testing.T, h Harness) {
 	key := Key(1)
 	key.Tenant = "k"
 	_, appended := s.Append(ctx, "a-2", []store.Batch{Chain(1, 1, 0)})
-	_, issued := PutIssued(ctx, s, "a0", Issued(1, 1))
-	err := errors.Join(appended, issued, apikeys.Base{History: s}.Put(ctx, key), registry.Base{History: s}.Put(ctx, "a", Policy("p@1", 1)),
+	_, recorded := PutIssued(ctx, s, "a0", Issued(1, 1))
+	err := errors.Join(appended, recorded, apikeys.Base{History: s}.Put(ctx, key), registry.Base{History: s}.Put(ctx, "a", Policy("p@1", 1)),
 		s.Adopt(ctx, "ab", store.Stretch{Records: Records(1, nil, Chain(1, 1, 0))}),
 		s.Swap(ctx, "w", "cell", nil, []byte{1}))
 	_, logged := s.PutLeaves(ctx, "leaf", Leaves(0, 1))

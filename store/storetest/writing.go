@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -126,7 +127,7 @@ func testPolicies(t *testing.T, h Harness) {
 func testIssued(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
-	var want []store.Issued
+	var want []issued.Record
 	for n := range 10 {
 		i := Issued(n, n%3)
 		i.Number, i.Leaf = 77, 88 // the store's to set
@@ -145,17 +146,17 @@ func testIssued(t *testing.T, h Harness) {
 	for _, c := range []struct {
 		after uint64
 		limit int
-		want  []store.Issued
+		want  []issued.Record
 	}{{0, 99, want}, {0, 4, want[:4]}, {8, 4, want[8:]}, {10, 4, nil}, {1<<64 - 1, 4, nil}, {0, 0, nil}} {
-		got, err := s.IssuedAfter(ctx, Tenant, c.after, c.limit)
+		got, err := Bundles(s).After(ctx, Tenant, c.after, c.limit)
 		if err != nil || !sameList(got, c.want) {
 			t.Errorf("IssuedAfter(%d, %d) gave %d records, %v, want %d", c.after, c.limit, len(got), err, len(c.want))
 		}
 	}
-	if got, err := s.IssuedByID(ctx, Tenant, want[0].Provenance.SliceID); err != nil || len(got) != 4 || got[3] != want[9] {
+	if got, err := Bundles(s).ByID(ctx, Tenant, want[0].Provenance.SliceID); err != nil || len(got) != 4 || got[3] != want[9] {
 		t.Errorf("IssuedByID gave %v, %v", got, err)
 	}
-	if got, err := s.IssuedByID(ctx, Tenant, "ffffffffffffffff"); err != nil || len(got) != 0 {
+	if got, err := Bundles(s).ByID(ctx, Tenant, "ffffffffffffffff"); err != nil || len(got) != 0 {
 		t.Errorf("an unknown slice: %v, %v", got, err)
 	}
 	malformed := Issued(50, 0)

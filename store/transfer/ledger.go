@@ -39,16 +39,21 @@ func (c *copying) sameLedger() error {
 	if old.Size > now.Size {
 		return fmt.Errorf("%w: its ledger has %d leaves, and the source's %d", ErrDiffers, old.Size, now.Size)
 	}
-	proof, err := now.ProveConsistency(c.ctx, old.Size, logReader{c.from, c.tenant})
-	if err != nil {
-		return err
-	}
-	if err := now.CheckConsistency(old, proof); errors.Is(err, ledger.ErrInconsistent) {
+	if err := c.begins(old, now); errors.Is(err, ledger.ErrInconsistent) {
 		return fmt.Errorf("%w: the %d leaves of its ledger are not those with which the source's begins", ErrDiffers, old.Size)
 	} else if err != nil {
 		return err
 	}
 	return c.sameRecord(dag.Seq(old.Size))
+}
+
+// begins reports ledger.ErrInconsistent unless the source's ledger begins with a root.
+func (c *copying) begins(old, now ledger.Root) error {
+	proof, err := now.ProveConsistency(c.ctx, old.Size, logReader{c.from, c.tenant})
+	if err != nil {
+		return err
+	}
+	return now.CheckConsistency(old, proof)
 }
 
 // sameRecord compares what is kept beside the leaves that the target has: no proof is of that.
@@ -82,25 +87,29 @@ func (c *copying) sameRecord(size dag.Seq) error {
 
 func root(t *ledger.Tree) ledger.Root { return ledger.Root{Size: t.Size(), Hash: t.Root()} }
 
-// leaves brings the target's ledger to where the source's is now. It comes between the
-// reading of acts from the source and the writing of them to the target: then the
-// target has the leaf of each, in the source's order, and appends none of its own, anyone who
-// writes to the source meanwhile. The root of what was copied must be the source's.
+// leaves brings the target's record to where the source's is now, or up to what was made from a
+// view that the target does not have yet: then waiting is true. It comes between the reading of
+// erasures from the source and the writing of them to the target: then the target has the leaf of
+// each, in the source's order, and appends none of its own, whoever writes to the source meanwhile.
+// The source's ledger must begin with what was copied.
 func (c *copying) leaves() error {
-	here, err := c.from.Log(c.ctx, c.tenant)
+	tree, err := c.from.Log(c.ctx, c.tenant)
 	if err != nil {
 		return err
 	}
-	if here.Size() < c.ledger.Size() {
-		return fmt.Errorf("%w: its ledger has %d leaves, and had %d", ErrDamaged, here.Size(), c.ledger.Size())
+	now := root(&tree)
+	if now.Size < c.ledger.Size() {
+		return fmt.Errorf("%w: its ledger has %d leaves, and had %d", ErrDamaged, now.Size, c.ledger.Size())
 	}
-	for c.ledger.Size() < here.Size() {
-		if err := c.leafPage(here.Size() - c.ledger.Size()); err != nil {
+	for c.waiting = false; c.ledger.Size() < now.Size && !c.waiting; {
+		if err := c.leafPage(now.Size - c.ledger.Size()); err != nil {
 			return err
 		}
 	}
-	if got, want := root(&c.ledger), root(&here); got != want {
-		return fmt.Errorf("%w: of its %d leaves the root is %s, and it has %s", ErrDamaged, got.Size, got.Hash, want.Hash)
+	if got := root(&c.ledger); got.Size == now.Size && got != now {
+		return fmt.Errorf("%w: of its %d leaves the root is %s, and it has %s", ErrDamaged, got.Size, got.Hash, now.Hash)
+	} else if err := c.begins(got, now); err != nil {
+		return fmt.Errorf("%w: of its first %d leaves the root is %s: %w", ErrDamaged, got.Size, got.Hash, err)
 	}
 	return nil
 }
@@ -113,6 +122,12 @@ func (c *copying) leafPage(most uint64) error {
 	}
 	if len(list) == 0 {
 		return fmt.Errorf("%w: its ledger has no leaf %d", ErrDamaged, first)
+	}
+	for i := range list {
+		if codecs := kinds.All(); codecs.AsOf(&list[i]) > c.report.Head {
+			list, c.waiting = list[:i], true
+			break
+		}
 	}
 	grown := c.ledger
 	for i := range list {
@@ -158,7 +173,7 @@ func (c *copying) record(list []history.Entry) error {
 	}
 	err = c.to.Write(c.ctx, c.tenant, history.Exactly(change, history.Record, list))
 	if errors.Is(err, dag.ErrForm) {
-		return fmt.Errorf("leaf %d and %d others do not follow on what the target has: %w; the source is damaged, or somebody else writes to the target", list[0].Seq-1, len(list)-1, err)
+		return fmt.Errorf("leaf %d and %d others do not follow on what the target has: %w; the source is damaged, an act of it had no leaf, or somebody else writes to the target", list[0].Seq-1, len(list)-1, err)
 	}
 	return err
 }

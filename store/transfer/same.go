@@ -13,9 +13,6 @@ import (
 // prepare notes how far the copy goes, and compares what the target has already.
 func (c *copying) prepare() error {
 	var err error
-	if c.issued, err = c.lastIssued(c.from); err != nil {
-		return err
-	}
 	if c.head, err = c.from.Head(c.ctx, c.tenant); err != nil {
 		return err
 	}
@@ -25,44 +22,12 @@ func (c *copying) prepare() error {
 	if c.report.Head > c.head {
 		return fmt.Errorf("%w: its head is %d, and the source's %d", ErrDiffers, c.report.Head, c.head)
 	}
-	for _, compare := range []func() error{c.sameEvents, c.sameEntries, c.sameTurns, c.sameIssued, c.sameCells, c.sameLedger} {
+	for _, compare := range []func() error{c.sameEvents, c.sameEntries, c.sameTurns, c.sameCells, c.sameLedger} {
 		if err := compare(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// lastIssued finds the number of the newest issued slice. They are consecutive.
-func (c *copying) lastIssued(s store.Store) (uint64, error) {
-	has := func(n uint64) (bool, error) { // a number above n
-		list, err := s.IssuedAfter(c.ctx, c.tenant, n, 1)
-		return len(list) > 0, err
-	}
-	low, high := uint64(0), uint64(1) // low is there, or 0
-	for {
-		above, err := has(high - 1)
-		if err != nil {
-			return 0, err
-		}
-		if !above {
-			break
-		}
-		low, high = high, 2*high
-	}
-	for low+1 < high {
-		middle := low + (high-low)/2
-		there, err := has(middle - 1)
-		if err != nil {
-			return 0, err
-		}
-		if there {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low, nil
 }
 
 // sameEvents compares every event that the target has.
@@ -241,28 +206,4 @@ func (l *lostTexts) explained() error {
 		return fmt.Errorf("%w: number %d, turn %s, has a text in the target, and in the source none and no erasure", ErrDiffers, first, id)
 	}
 	return nil
-}
-
-// sameIssued compares the target's record of issued slices by value.
-func (c *copying) sameIssued() error {
-	for after := uint64(0); ; {
-		there, err := c.to.IssuedAfter(c.ctx, c.tenant, after, page)
-		if err != nil {
-			return err
-		}
-		if len(there) == 0 {
-			c.report.Issued.Existing = int(after)
-			return nil
-		}
-		here, err := c.from.IssuedAfter(c.ctx, c.tenant, after, len(there))
-		if err != nil {
-			return err
-		}
-		for i := range there {
-			if i >= len(here) || here[i] != there[i] || there[i].Number > c.issued {
-				return fmt.Errorf("%w: the target's issued slice %d, %s, is not the source's", ErrDiffers, there[i].Number, there[i].Provenance.SliceID)
-			}
-		}
-		after = there[len(there)-1].Number
-	}
 }

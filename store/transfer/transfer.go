@@ -1,21 +1,18 @@
 // Package transfer copies what one store holds into another, through the storage
-// contract and so between any two back ends: turns, events and acts of knowledge under the
-// numbers that they have, policies, API keys, the record of issued slices, and cells, such as what
-// a tenant cosigned last, as a witness, of the logs of others. The edges of knowledge are made anew
-// from the acts.
+// contract and so between any two back ends: turns, events and entries under the numbers that
+// they have, the record, and cells, such as what a tenant cosigned last, as a witness, of the logs
+// of others. The terms are made anew from the entries.
 //
-// The ledger comes with them, leaf by leaf in its order, and always as far as the source
-// had it when the acts were read that are written next. So the copy's ledger is one with
-// which the source's begins, of the same size and root unless the source goes on. It may
-// hold leaves of acts that came after those that were copied; the next copy brings these.
+// The record comes leaf by leaf in its order, so the copy's ledger is one with which the
+// source's begins, of the same size and root unless the source goes on.
 // A witness goes on where it stood in the source, and it must not go on in both: a copy that
 // serves as a witness while the source does, too, or that was made before the source
 // cosigned for the last time, can cosign another history of the same log.
 //
-// The source may be written to meanwhile. For each tenant the number of the newest
-// issued slice is noted first and the head after it; history is copied up to that
-// head and issued slices up to that number, so every slice that the copy has a record
-// of can be replayed there. If texts up to that head were erased meanwhile, history is
+// The source may be written to meanwhile. For each tenant history is copied up to the head that
+// the source had when the copy began, and the record as far as the entries in it were made from
+// views that the copy has by then. So every slice that the copy has a record of can be replayed
+// there, also when the copy is cut short. If texts up to that head were erased meanwhile, history is
 // copied on until their erasures are in the copy, too: else texts would be missing in
 // it for no reason.
 //
@@ -87,8 +84,7 @@ type Tenant struct {
 	Events  Count
 	Entries Count                  // of package history
 	Record  map[history.Kind]Count // of the ledger, by their kinds
-	Issued  Count
-	Leaves  Count // of the ledger: all of Record
+	Leaves  Count                  // of the ledger: all of Record
 	Cells   Count
 }
 
@@ -154,19 +150,19 @@ type copying struct {
 
 	ledger ledger.Tree // as it was copied
 	head   dag.Seq     // of the source, when the copy began
-	issued uint64      // the number of the source's newest issued slice, before that
+
+	waiting bool // the record goes on with what was made from a view that the target does not have yet
 
 	stretch store.Stretch
 	bytes   int
 	next    dag.Seq // the number that continues the stretch
 }
 
-// run writes. The record comes first, as far as it is there by then: a key that was revoked must
-// not stay live in the target for as long as history takes. Then history, and what refers to it.
-// Before something is written its leaf must be there, so leaves comes after each look at what
-// there is to be copied. Of history and of issued slices there is as much as prepare saw.
+// run writes. The record comes first, as far as it can: a key that was revoked must not stay live
+// in the target for as long as history takes. It goes on with each stretch of history, and before
+// each erasure, whose leaf must be there.
 func (c *copying) run() error {
-	for _, step := range []func() error{c.leaves, c.history, c.issuedSlices, c.leaves, c.cells, c.copiedLedger} {
+	for _, step := range []func() error{c.leaves, c.history, c.leaves, c.cells, c.copiedLedger} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -263,6 +259,11 @@ func (c *copying) othersBefore(events *reader[store.Event], entries *reader[hist
 		}
 		switch {
 		case e != nil && e.Seq < seq && (a == nil || e.Seq < a.Seq):
+			// What the record waits for was known before the erasure, if its leaf is before that
+			// of the erasure.
+			if err := c.flush(c.waiting); err != nil {
+				return err
+			}
 			if err := c.follows(e.Seq); err != nil {
 				return err
 			}
@@ -273,7 +274,7 @@ func (c *copying) othersBefore(events *reader[store.Event], entries *reader[hist
 				return err
 			}
 			c.stretch.Entries = append(c.stretch.Entries, *a)
-			c.bytes += entryBytes + len(a.Public)
+			c.bytes += entryBytes + len(a.Public) + len(a.Private)
 			entries.skip()
 		default:
 			return nil
@@ -293,7 +294,8 @@ func (c *copying) follows(seq dag.Seq) error {
 	return nil
 }
 
-// flush writes the stretch if it is long enough, or is the last one.
+// flush writes the stretch if it is long enough, or is the last one, and what of the record waited
+// for it.
 func (c *copying) flush(last bool) error {
 	numbers := len(c.stretch.Records) + len(c.stretch.Events) + len(c.stretch.Entries)
 	if numbers == 0 || !last && numbers < c.numbers && c.bytes < stretchBytes {
@@ -319,30 +321,8 @@ func (c *copying) flush(last bool) error {
 	if c.progress != nil {
 		c.progress(c.report.Head)
 	}
-	return nil
-}
-
-func (c *copying) issuedSlices() error {
-	for after := uint64(c.report.Issued.Existing); after < c.issued; {
-		list, err := c.from.IssuedAfter(c.ctx, c.tenant, after, page)
-		if err != nil {
-			return err
-		}
-		if len(list) == 0 {
-			return fmt.Errorf("%w: it has no issued slice behind number %d, and had %d", ErrDamaged, after, c.issued)
-		}
-		after = list[len(list)-1].Number
-		list = slices.DeleteFunc(list, func(i store.Issued) bool { return i.Number > c.issued })
-		stand, err := c.to.PutIssued(c.ctx, c.tenant, list)
-		if err != nil {
-			return err
-		}
-		for n, i := range list {
-			if stand[n] != i {
-				return fmt.Errorf("issued slice %d was kept as number %d, or with other fields; somebody else writes to the target", i.Number, stand[n].Number)
-			}
-		}
-		c.report.Issued.Copied += len(list)
+	if c.waiting {
+		return c.leaves()
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/sqlite"
@@ -130,7 +131,7 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 			return
 		}
 		for _, r := range reports {
-			fmt.Fprintf(w, "tenant %s: head %d, issued slices %d\n", r.Name, r.Head, r.Issued.Copied)
+			fmt.Fprintf(w, "tenant %s: head %d, issued slices %d\n", r.Name, r.Head, r.Record[issued.Kind].Copied)
 		}
 		fmt.Fprintf(w, "%s  %s\n", result.SHA256, path)
 	})

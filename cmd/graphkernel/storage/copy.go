@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/transfer"
@@ -72,7 +73,7 @@ func tenantsResult(reports []transfer.Tenant) []tenantJSON {
 		r := &reports[i]
 		list[i] = tenantJSON{
 			string(r.Name), uint64(r.Head), copyCountJSON(r.Turns), copyCountJSON(r.Events), copyCountJSON(r.Entries),
-			copyCountJSON(r.Record[registry.Kind]), copyCountJSON(r.Issued), copyCountJSON(r.Record[apikeys.Created]),
+			copyCountJSON(r.Record[registry.Kind]), copyCountJSON(r.Record[issued.Kind]), copyCountJSON(r.Record[apikeys.Created]),
 		}
 	}
 	return list
@@ -168,7 +169,7 @@ func printCopied(w io.Writer, reports []transfer.Tenant) {
 	for i := range reports {
 		r := &reports[i]
 		fmt.Fprintf(w, "tenant %s: copied turns %d, events %d, entries %d, policies %d, issued slices %d, API keys %d; there already: turns %d, events %d, entries %d, issued slices %d; head %d\n",
-			r.Name, r.Turns.Copied, r.Events.Copied, r.Entries.Copied, r.Record[registry.Kind].Copied, r.Issued.Copied, r.Record[apikeys.Created].Copied,
-			r.Turns.Existing, r.Events.Existing, r.Entries.Existing, r.Issued.Existing, r.Head)
+			r.Name, r.Turns.Copied, r.Events.Copied, r.Entries.Copied, r.Record[registry.Kind].Copied, r.Record[issued.Kind].Copied, r.Record[apikeys.Created].Copied,
+			r.Turns.Existing, r.Events.Existing, r.Entries.Existing, r.Record[issued.Kind].Existing, r.Head)
 	}
 }

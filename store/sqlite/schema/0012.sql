@@ -2,8 +2,7 @@
 CREATE TABLE tenants (
     tenant INTEGER PRIMARY KEY,
     name   TEXT NOT NULL UNIQUE,
-    head   INTEGER NOT NULL, -- the newest sequence number
-    issued INTEGER NOT NULL  -- the number of the newest issued slice
+    head   INTEGER NOT NULL -- the newest sequence number
 );
 
 -- What selection needs, in runs of consecutive turns of a conversation: so a
@@ -73,29 +72,6 @@ CREATE TABLE events (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX events_by_turn ON events (tenant, kind, turn);
 
-CREATE TABLE issued (
-    tenant      INTEGER NOT NULL,
-    number      INTEGER NOT NULL,
-    slice       TEXT NOT NULL,
-    anchor      BLOB NOT NULL,
-    policy      TEXT NOT NULL,
-    policy_hash BLOB NOT NULL,
-    snapshot    BLOB NOT NULL,
-    version     TEXT NOT NULL,
-    as_of       INTEGER NOT NULL,
-    key         TEXT NOT NULL,
-    token       TEXT NOT NULL,
-    bundle      BLOB NOT NULL,
-    at          INTEGER NOT NULL,
-    leaf        INTEGER NOT NULL, -- where its leaf stands in the ledger
-    question    TEXT,             -- of a slice of facts; NULL of one of turns, whose anchor says it
-    PRIMARY KEY (tenant, number)
-) WITHOUT ROWID;
--- One index leads to the records, both by their slices and by their bundles: a bundle says of
--- which slice and as of when it is. Its entries are short, and each record changes one page of
--- it and not two, so that the millionth costs what the first did.
-CREATE INDEX issued_by_slice ON issued (tenant, substr(slice, 1, 8), as_of);
-
 -- The ledger: its size and its right edge, which is all that appending reads.
 CREATE TABLE logs (
     tenant INTEGER PRIMARY KEY,
@@ -124,7 +100,7 @@ CREATE TABLE log_hashes (
     PRIMARY KEY (tenant, level, n)
 ) WITHOUT ROWID;
 
--- Where the other leaves stand, and those that came before their records, as a copy's do. This
+-- Where leaves of no kind stand. This
 -- index grows all over: half of its price is saved by holding a part of the hash; the whole
 -- of it is in log_hashes.
 CREATE TABLE log_index (

@@ -9,7 +9,6 @@
 CREATE TABLE tenants (
     tenant text COLLATE "C" PRIMARY KEY,
     head   bigint NOT NULL, -- the newest sequence number
-    issued bigint NOT NULL, -- the number of the newest issued slice
     writer uuid   NOT NULL  -- the last write that moved the head: whoever lost the answer to a commit finds it here
 ) WITH (fillfactor = 50);   -- the one row that every write changes; its versions fit into its page
 
@@ -99,27 +98,6 @@ CREATE TABLE events (
 );
 CREATE UNIQUE INDEX events_by_turn ON events (tenant, kind, turn);
 
-CREATE TABLE issued (
-    tenant      text COLLATE "C" NOT NULL,
-    number      bigint NOT NULL,
-    slice       text COLLATE "C" NOT NULL,
-    anchor      uuid   NOT NULL,
-    policy      text   NOT NULL,
-    policy_hash bytea  NOT NULL,
-    snapshot    bytea  NOT NULL,
-    version     text   NOT NULL,
-    as_of       bigint NOT NULL,
-    key         text   NOT NULL,
-    token       text   NOT NULL,
-    bundle      bytea  NOT NULL,
-    at          bigint NOT NULL,
-    leaf        bigint NOT NULL, -- where its leaf stands in the ledger
-    question    text,            -- of a slice of facts; NULL of one of turns, whose anchor says it
-    PRIMARY KEY (tenant, number)
-);
-CREATE UNIQUE INDEX issued_by_bundle ON issued (tenant, bundle);
-CREATE INDEX issued_by_slice ON issued (tenant, slice, number);
-
 -- The ledger of each tenant: an append-only Merkle tree, see package ledger. A leaf is
 -- appended in the transaction of its act, so these tables stay with the tenants' rows: on
 -- another server the commit would be an act of its own. They have no partitions: they grow
@@ -151,7 +129,7 @@ CREATE TABLE log_hashes (
     PRIMARY KEY (tenant, level, n)
 );
 
--- Where the other leaves stand, and those that came before their records, as a copy's do.
+-- Where leaves of no kind stand.
 -- Leaves whose hashes begin alike can be made, so whoever finds one here compares the whole
 -- hash.
 CREATE TABLE log_index (

@@ -1,0 +1,189 @@
+package issued
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// Check reports the first thing about a new record that is not in its form, as dag.ErrForm.
+func (r *Record) Check() error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if r.OfFacts() != (r.Question != "") {
+		return fmt.Errorf("%w: issued slice %s of version %s, question %.80q; a slice of facts has one, and no other", dag.ErrForm, r.Provenance.SliceID, r.Provenance.SchemaVersion, r.Question)
+	}
+	return nil
+}
+
+// check is Check of a record whose question may have been erased.
+func (r *Record) check() error {
+	if err := r.Provenance.Check(); err != nil {
+		return err
+	}
+	switch {
+	case !dag.IsLabel(r.KeyID):
+		return fmt.Errorf("%w: issued slice %s, key id %.80q, want [a-z0-9][a-z0-9-]{0,62}", dag.ErrForm, r.Provenance.SliceID, r.KeyID)
+	case !isText(r.Question) || !isText(r.Token):
+		return fmt.Errorf("%w: issued slice %s, question %.80q, token %.80q, want UTF-8 without U+0000", dag.ErrForm, r.Provenance.SliceID, r.Question, r.Token)
+	case r.AsOf > dag.MaxSeq || !r.At.Valid():
+		return fmt.Errorf("%w: issued slice %s, cut at %d, issued at %d", dag.ErrForm, r.Provenance.SliceID, r.AsOf, r.At)
+	}
+	return nil
+}
+
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+// Leaf is what the ledger holds of a record.
+func Leaf(tenant dag.Tenant, r *Record) []byte {
+	if p := &r.Provenance; r.OfFacts() {
+		l := ledger.FactsLeaf{Tenant: tenant, PolicyID: p.PolicyID, PolicyParamsHash: p.PolicyParamsHash, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
+		return l.Append(nil)
+	}
+	l := ledger.SliceLeaf{Tenant: tenant, Provenance: r.Provenance, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
+	return l.Append(nil)
+}
+
+// entry is the entry of a record, which has its number and its leaf.
+func (r *Record) entry(tenant dag.Tenant) history.Entry {
+	e := history.Entry{Seq: dag.Seq(r.Leaf) + 1, Kind: Kind, Public: Leaf(tenant, r), Detail: appendDetail(nil, r)}
+	if r.Question != "" {
+		e.Private = []byte(r.Question)
+	}
+	return e
+}
+
+// The bytes of a detail before the token, of a slice of turns and of one of facts.
+const (
+	detailTurns = 8
+	detailFacts = detailTurns + 8 + len(dag.TurnID{}) + len(dag.Digest{})
+)
+
+// appendDetail appends the number, eight bytes, big-endian; of a slice of facts, whose leaf does
+// not say them, the eight bytes of the slice's id, the anchor and the snapshot's hash; and the token.
+func appendDetail(dst []byte, r *Record) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, r.Number)
+	if p := &r.Provenance; r.OfFacts() {
+		id, _ := sliceBytes(p.SliceID) // it was checked
+		dst = append(dst, id[:]...)
+		dst = append(dst, p.Anchor[:]...)
+		dst = append(dst, p.GraphSnapshotHash[:]...)
+	}
+	return append(dst, r.Token...)
+}
+
+// Read reads the record that an entry of Kind is of, and of which tenant its leaf says that it is.
+// What is not in its form is dag.ErrForm.
+func Read(e *history.Entry) (Record, dag.Tenant, error) {
+	r, of, err := read(e)
+	if err == nil {
+		err = r.check()
+	}
+	if err != nil {
+		return Record{}, "", fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err)
+	}
+	return r, of, nil
+}
+
+func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
+	leaf, err := ledger.ParseLeaf(e.Public)
+	if err != nil {
+		return r, of, err
+	}
+	r.Leaf, r.Question = uint64(e.Seq)-1, string(e.Private)
+	before := detailTurns
+	switch l := leaf.(type) {
+	case *ledger.SliceLeaf:
+		of, r.Provenance, r.AsOf, r.KeyID, r.Bundle, r.At = l.Tenant, l.Provenance, l.AsOf, l.KeyID, l.Bundle, l.At
+	case *ledger.FactsLeaf:
+		of, r.AsOf, r.KeyID, r.Bundle, r.At = l.Tenant, l.AsOf, l.KeyID, l.Bundle, l.At
+		r.Provenance = slice.Provenance{PolicyID: l.PolicyID, PolicyParamsHash: l.PolicyParamsHash, SchemaVersion: slice.FactsVersion}
+		before = detailFacts
+	default:
+		return r, of, errors.New("its leaf is not of a bundle that was handed out")
+	}
+	if len(e.Detail) < before {
+		return r, of, fmt.Errorf("%d bytes beside the leaf, want %d and the token", len(e.Detail), before)
+	}
+	r.Number, r.Token = binary.BigEndian.Uint64(e.Detail), string(e.Detail[before:])
+	if rest := e.Detail[detailTurns:before]; len(rest) > 0 {
+		p := &r.Provenance
+		p.SliceID, rest = slice.SliceID(hex.EncodeToString(rest[:8])), rest[8:]
+		copy(p.GraphSnapshotHash[:], rest[copy(p.Anchor[:], rest):])
+	}
+	if r.Number == 0 || r.Question != "" && !r.OfFacts() {
+		return r, of, fmt.Errorf("issued slice %d, question %.80q", r.Number, r.Question)
+	}
+	return r, of, nil
+}
+
+// sliceBytes are the eight bytes that a slice's id spells.
+func sliceBytes(id slice.SliceID) (b [8]byte, err error) {
+	if _, err := slice.ParseSliceID(string(id)); err != nil {
+		return b, err
+	}
+	_, err = hex.Decode(b[:], []byte(id))
+	return b, err
+}
+
+// key is the key of a record in indexSlice.
+func (r *Record) key() history.Key {
+	id, _ := sliceBytes(r.Provenance.SliceID) // it was checked
+	key := make([]byte, 0, len(id)+8+len(r.Bundle))
+	key = binary.BigEndian.AppendUint64(append(key, id[:]...), uint64(r.AsOf))
+	return history.Key{Index: indexSlice, Key: string(append(key, r.Bundle[:]...))}
+}
+
+// terms are those that a record's entry begins.
+func (r *Record) terms() [2]history.Term {
+	since, key := dag.Seq(r.Leaf)+1, r.key()
+	return [2]history.Term{
+		{Index: key.Index, Key: []byte(key.Key), Since: since, Until: history.Forever},
+		{Index: indexNumber, Key: numberKey(r.Number), Since: since, Until: history.Forever},
+	}
+}
+
+// Codec is the codec of issued bundles.
+type Codec struct{}
+
+// Kinds is Kind.
+func (Codec) Kinds() []history.Kind { return []history.Kind{Kind} }
+
+// Stream is the record.
+func (Codec) Stream() history.Stream { return history.Record }
+
+// Turns returns none: a bundle rests on a view, see AsOf.
+func (Codec) Turns(*history.Entry) []dag.TurnID { return nil }
+
+// AsOf returns the number of the view that a bundle was cut from.
+func (Codec) AsOf(e *history.Entry) dag.Seq {
+	leaf, _ := ledger.ParseLeaf(e.Public)
+	switch l := leaf.(type) {
+	case *ledger.SliceLeaf:
+		return l.AsOf
+	case *ledger.FactsLeaf:
+		return l.AsOf
+	}
+	return 0
+}
+
+// Adopt makes a change of records that another store has.
+func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
+	a := &adoption{entries: entries, records: make([]Record, len(entries)), of: make([]dag.Tenant, len(entries))}
+	for i := range entries {
+		var err error
+		if a.records[i], a.of[i], err = Read(&entries[i]); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}

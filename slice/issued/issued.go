@@ -1,0 +1,155 @@
+// Package issued owns the record of bundles that were handed out, of turns or of facts: their
+// entries, and reading and writing them in a history. The public half of an entry is the leaf of
+// the ledger; the detail is what the leaf does not say, see appendDetail; the private half is the
+// question of a slice of facts, which has names in it. No text of a turn is in any of them.
+package issued
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// Kind is the kind of the entries.
+const Kind history.Kind = "issued/1"
+
+const (
+	// indexSlice leads from a slice's id, an as-of number and a bundle's digest to the entry: see
+	// Record.key. A bundle has one entry, since it says of which slice and as of when it is.
+	indexSlice history.Index = 131
+	// indexNumber leads from a record's number, eight bytes, big-endian, to the entry. It is the
+	// last index of all, so that a B-tree grows at its end.
+	indexNumber history.Index = 255
+)
+
+// ErrDamaged is wrapped when the record does not lead to what it must.
+var ErrDamaged = errors.New("the record of issued bundles is damaged")
+
+// A Record says that one bundle was handed out.
+type Record struct {
+	Number     uint64 // the tenant's first is 1; set by Put
+	Leaf       uint64 // the index of its leaf in the tenant's ledger; set by Put
+	Provenance slice.Provenance
+	Question   string // of a slice of facts, in canonical form; "" of one of turns, or if it was erased
+	AsOf       dag.Seq
+	KeyID      string
+	Token      string
+	Bundle     dag.Digest // SHA-256 of the bundle's bytes
+	At         dag.Time   // when it was first issued
+}
+
+// OfFacts reports whether the bundle is a slice of facts.
+func (r *Record) OfFacts() bool { return r.Provenance.SchemaVersion == slice.FactsVersion }
+
+// A History keeps entries and terms, for each tenant apart. Every store does.
+type History interface {
+	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
+	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
+	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
+}
+
+// A Base is the record of issued bundles in a history.
+type Base struct{ History }
+
+// Put records that bundles were handed out, all of them or none, in this order. A bundle that is
+// recorded already, or is earlier in the list, changes nothing. Put returns the record of each,
+// with its number and its leaf. A record that Check refuses is dag.ErrForm.
+func (b Base) Put(ctx context.Context, tenant dag.Tenant, list []Record) ([]Record, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	for i := range list {
+		if err := list[i].Check(); err != nil {
+			return nil, fmt.Errorf("record %d of %d: %w", i+1, len(list), err)
+		}
+	}
+	c := &issuing{list: list}
+	if err := b.Write(ctx, tenant, c); err != nil {
+		return nil, err
+	}
+	return c.recorded, nil
+}
+
+// ByID returns the records of a slice id, by ascending number.
+func (b Base) ByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]Record, error) {
+	prefix, err := sliceBytes(id)
+	if err != nil {
+		return nil, nil // no slice has it
+	}
+	list, err := b.find(ctx, tenant, history.Range{Index: indexSlice, Prefix: prefix[:]})
+	slices.SortFunc(list, func(a, b Record) int { return cmp.Compare(a.Number, b.Number) })
+	return list, err
+}
+
+// After lists up to limit records numbered above after, by ascending number.
+func (b Base) After(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]Record, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	return b.find(ctx, tenant, history.Range{Index: indexNumber, After: &history.Place{Key: numberKey(after), Since: dag.MaxSeq}, Limit: limit})
+}
+
+// Last returns the number of the newest record, 0 if there is none. Numbers have no gaps.
+func (b Base) Last(ctx context.Context, tenant dag.Tenant) (uint64, error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{lastNumber})
+	if err != nil || len(lists) != 1 || len(lists[0]) == 0 {
+		return 0, err
+	}
+	return readNumber(&lists[0][0])
+}
+
+var lastNumber = history.Range{Index: indexNumber, Last: true, Limit: 1}
+
+// find returns the records to which terms lead.
+func (b Base) find(ctx context.Context, tenant dag.Tenant, r history.Range) ([]Record, error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{r})
+	if err != nil || len(lists) != 1 || len(lists[0]) == 0 {
+		return nil, err
+	}
+	at := make([]dag.Seq, len(lists[0]))
+	for i := range at {
+		at[i] = lists[0][i].Since
+	}
+	entries, err := b.Entries(ctx, tenant, history.Page{Stream: history.Record, At: at})
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) != len(at) {
+		return nil, fmt.Errorf("%w: %d terms lead to %d entries", ErrDamaged, len(at), len(entries))
+	}
+	list := make([]Record, len(entries))
+	for i := range entries {
+		if list[i], err = readOf(tenant, &entries[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// readOf reads the record of an entry that a term of a tenant leads to.
+func readOf(tenant dag.Tenant, e *history.Entry) (Record, error) {
+	r, of, err := Read(e)
+	if err == nil && of != tenant {
+		err = fmt.Errorf("number %d of the record is of tenant %.80q", e.Seq, of)
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return r, nil
+}
+
+func numberKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+func readNumber(t *history.Term) (uint64, error) {
+	if len(t.Key) != 8 {
+		return 0, fmt.Errorf("%w: a number of %d bytes", ErrDamaged, len(t.Key))
+	}
+	return binary.BigEndian.Uint64(t.Key), nil
+}

@@ -1,0 +1,243 @@
+package issued_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/store/storetest"
+)
+
+const tenant = storetest.Tenant
+
+// recorded returns a store with four records, of turns and of facts, and its entries.
+func recorded(t *testing.T) (issued.Base, []history.Entry) {
+	t.Helper()
+	b := issued.Base{History: inmem.Open(&inmem.Disk{}, inmem.Options{Seed: 2})}
+	list := []issued.Record{storetest.Issued(1, 1), storetest.IssuedFacts(2, 1), storetest.Issued(3, 2), storetest.IssuedFacts(4, 2)}
+	if _, err := b.Put(t.Context(), tenant, list); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := b.Entries(t.Context(), tenant, history.Page{Stream: history.Record, Limit: 9})
+	if err != nil || len(entries) != len(list) {
+		t.Fatal(entries, err)
+	}
+	return b, entries
+}
+
+func adopt(s store.Store, of dag.Tenant, entries []history.Entry) error {
+	c, err := issued.Codec{}.Adopt(entries)
+	if err != nil {
+		return err
+	}
+	return s.Write(context.Background(), of, history.Exactly(c, history.Record, entries))
+}
+
+func fresh() store.Store { return inmem.Open(&inmem.Disk{}, inmem.Options{Seed: 3}) }
+
+// TestForms writes the details out, since they are for ever.
+func TestForms(t *testing.T) {
+	_, entries := recorded(t)
+	for i, want := range []struct{ detail, private string }{
+		{"\x00\x00\x00\x00\x00\x00\x00\x01" + "00000000000000000000000000000001", ""},
+		{"\x00\x00\x00\x00\x00\x00\x00\x02" + "\x9e\x37\x79\xb9\x7f\x4a\x7c\x15" +
+			"\xda\xa6\x6d\x2c\x7d\xdf\x74\x3f\x00\x00\x00\x00\x00\x00\x00\x03" + "\x02\x01" + string(make([]byte, 30)) + "00000000000000000000000000000002", "entity 1, \U0001f464?"},
+	} {
+		if e := &entries[i]; e.Kind != "issued/1" || string(e.Detail) != want.detail || string(e.Private) != want.private {
+			t.Errorf("entry %d is of kind %s with the detail %q and the private half %q", i, e.Kind, e.Detail, e.Private)
+		}
+	}
+}
+
+// TestErasedQuestion takes a question away: everything else of the record stays, and it can be copied.
+func TestErasedQuestion(t *testing.T) {
+	b, entries := recorded(t)
+	if err := b.Write(t.Context(), tenant, forgetting{2}); err != nil {
+		t.Fatal(err)
+	}
+	want := storetest.IssuedFacts(2, 1)
+	want.Question, want.Number, want.Leaf = "", 2, 1
+	if got, err := b.After(t.Context(), tenant, 1, 1); err != nil || len(got) != 1 || got[0] != want || !got[0].OfFacts() {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+	entries[1].Private = nil
+	if err := adopt(fresh(), tenant, entries); err != nil {
+		t.Error(err)
+	}
+}
+
+// forgetting takes away the private half of an entry of the record.
+type forgetting struct{ seq dag.Seq }
+
+func (forgetting) Needs(*history.State) history.Needs { return history.Needs{} }
+
+func (f forgetting) Plan(*history.State) (*history.Plan, error) {
+	return &history.Plan{ForgetRecords: []dag.Seq{f.seq}}, nil
+}
+
+// TestLookUps asks for records by slice and by number.
+func TestLookUps(t *testing.T) {
+	ctx := t.Context()
+	b, _ := recorded(t)
+	later := storetest.Issued(0, 1) // of an earlier view than the first one
+	if _, err := b.Put(ctx, tenant, []issued.Record{later}); err != nil {
+		t.Fatal(err)
+	}
+	numbers := func(list []issued.Record, err error) (n []uint64) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+		for i := range list {
+			n = append(n, list[i].Number)
+		}
+		return n
+	}
+	for _, c := range []struct{ got, want []uint64 }{
+		{numbers(b.ByID(ctx, tenant, later.Provenance.SliceID)), []uint64{1, 2, 5}},
+		{numbers(b.ByID(ctx, tenant, "0123456789abcdef")), nil},
+		{numbers(b.ByID(ctx, tenant, "no id")), nil},
+		{numbers(b.ByID(ctx, "other", later.Provenance.SliceID)), nil},
+		{numbers(b.After(ctx, tenant, 1, 2)), []uint64{2, 3}},
+		{numbers(b.After(ctx, tenant, 5, 2)), nil},
+	} {
+		if !slices.Equal(c.got, c.want) {
+			t.Errorf("got the numbers %d, want %d", c.got, c.want)
+		}
+	}
+	for of, want := range map[dag.Tenant]uint64{tenant: 5, "other": 0} {
+		if n, err := b.Last(ctx, of); err != nil || n != want {
+			t.Errorf("the last of %s is %d, %v, want %d", of, n, err, want)
+		}
+	}
+}
+
+// TestCheck refuses records that are not in form.
+func TestCheck(t *testing.T) {
+	for name, change := range map[string]func(r *issued.Record){
+		"no slice":              func(r *issued.Record) { r.Provenance.SliceID = "x" },
+		"no anchor":             func(r *issued.Record) { r.Provenance.Anchor = dag.TurnID{} },
+		"no hash":               func(r *issued.Record) { r.Provenance.PolicyParamsHash = dag.Digest{} },
+		"another version":       func(r *issued.Record) { r.Provenance.SchemaVersion = "other" },
+		"no key":                func(r *issued.Record) { r.KeyID = "" },
+		"a token of no text":    func(r *issued.Record) { r.Token = "\xff" },
+		"turns with question":   func(r *issued.Record) { r.Question = "q" },
+		"facts without one":     func(r *issued.Record) { r.Provenance.SchemaVersion = slice.FactsVersion },
+		"question of no text":   func(r *issued.Record) { *r = storetest.IssuedFacts(1, 1); r.Question = "\x00" },
+		"a view of no number":   func(r *issued.Record) { r.AsOf = dag.MaxSeq + 1 },
+		"handed out at no time": func(r *issued.Record) { r.At = -1 },
+	} {
+		r := storetest.Issued(9, 1)
+		change(&r)
+		if _, err := (issued.Base{History: fresh()}).Put(t.Context(), tenant, []issued.Record{storetest.Issued(1, 1), r}); !errors.Is(err, dag.ErrForm) && !errors.Is(err, slice.ErrVersion) {
+			t.Errorf("%s: %v, want dag.ErrForm", name, err)
+		}
+	}
+}
+
+// TestAdopt takes entries over, whole and in parts, and refuses those that cannot follow.
+func TestAdopt(t *testing.T) {
+	b, entries := recorded(t)
+	want, err := b.After(t.Context(), tenant, 0, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range entries {
+		s := fresh()
+		if err := errors.Join(adopt(s, tenant, entries[:n]), adopt(s, tenant, entries[n:])); err != nil {
+			t.Errorf("after %d: %v", n, err)
+		}
+		if got, err := (issued.Base{History: s}).After(t.Context(), tenant, 0, 9); err != nil || !slices.Equal(got, want) {
+			t.Errorf("after %d: got %+v, %v, want %+v", n, got, err, want)
+		}
+	}
+	changed := func(n int, change func(e *history.Entry)) []history.Entry {
+		list := slices.Clone(entries)
+		list[n].Detail, list[n].Public = bytes.Clone(list[n].Detail), bytes.Clone(list[n].Public)
+		change(&list[n])
+		return list
+	}
+	again := slices.Clone(entries[:1])
+	again[0].Seq = 5
+	for name, list := range map[string][]history.Entry{
+		"without the first":     entries[1:],
+		"without the second":    {entries[0], entries[2]},
+		"in another order":      {entries[1], entries[0]},
+		"a bundle twice":        append(slices.Clone(entries), changed(0, func(e *history.Entry) { e.Seq, e.Detail[7] = 5, 5 })[0]),
+		"a number twice":        changed(1, func(e *history.Entry) { e.Detail[7] = 1 }),
+		"a number left out":     changed(1, func(e *history.Entry) { e.Detail[7] = 3 }),
+		"number 0":              changed(0, func(e *history.Entry) { e.Detail[7] = 0 }),
+		"without a detail":      changed(0, func(e *history.Entry) { e.Detail = nil }),
+		"a detail cut short":    changed(1, func(e *history.Entry) { e.Detail = e.Detail[:63] }),
+		"a question of turns":   changed(0, func(e *history.Entry) { e.Private = []byte("q") }),
+		"a question of no text": changed(1, func(e *history.Entry) { e.Private = []byte{0xff} }),
+		"a token of no text":    changed(0, func(e *history.Entry) { e.Detail[8] = 0 }),
+		"no leaf":               changed(0, func(e *history.Entry) { e.Public = []byte("{}") }),
+		"a leaf of another act": changed(0, func(e *history.Entry) { e.Public = storetest.Leaves(0, 1)[0] }),
+		"a bent leaf":           changed(0, func(e *history.Entry) { e.Public[2] ^= 1 }),
+	} {
+		if err := adopt(fresh(), tenant, list); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("%s: %v, want dag.ErrForm", name, err)
+		}
+	}
+	if err := adopt(fresh(), "other", entries); !errors.Is(err, dag.ErrForm) {
+		t.Errorf("another tenant: %v, want dag.ErrForm", err)
+	}
+	s := fresh()
+	if err := adopt(s, tenant, entries); err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range map[string][]history.Entry{
+		"a bundle that is there": changed(0, func(e *history.Entry) { e.Seq, e.Detail[7] = 5, 5 })[:1],
+		"a number that is there": again,
+	} {
+		if err := adopt(s, tenant, list); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("%s: %v, want dag.ErrForm", name, err)
+		}
+	}
+	for _, number := range []byte{1, 2, 4} {
+		s, list := fresh(), changed(2, func(e *history.Entry) { e.Detail[7] = number })
+		if err := adopt(s, tenant, list[:2]); err != nil {
+			t.Fatal(err)
+		}
+		if err := adopt(s, tenant, list[2:3]); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("number %d after two: %v, want dag.ErrForm", number, err)
+		}
+	}
+	if got := (issued.Codec{}).AsOf(&entries[3]); got != 4 {
+		t.Errorf("it is as of %d, want 4", got)
+	}
+}
+
+// TestDamaged reads what terms lead to that is no record, or that is missing.
+func TestDamaged(t *testing.T) {
+	b, _ := recorded(t)
+	for name, change := range map[string]func([]history.Entry) []history.Entry{
+		"an entry less":       func(list []history.Entry) []history.Entry { return list[1:] },
+		"another leaf":        func(list []history.Entry) []history.Entry { list[0].Public = storetest.Leaves(0, 1)[0]; return list },
+		"without the details": func(list []history.Entry) []history.Entry { list[0].Detail = nil; return list },
+	} {
+		lying := issued.Base{History: lied{b.History, change}}
+		if list, err := lying.After(t.Context(), tenant, 0, 9); !errors.Is(err, issued.ErrDamaged) || list != nil {
+			t.Errorf("%s: %+v, %v, want ErrDamaged", name, list, err)
+		}
+	}
+}
+
+type lied struct {
+	issued.History
+	change func([]history.Entry) []history.Entry
+}
+
+func (l lied) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
+	list, err := l.History.Entries(ctx, tenant, p)
+	return l.change(list), err
+}
