@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -25,10 +24,13 @@ func learn(c *call, acts []knowledge.Act, place func(i int) string) ([]knowledge
 	if err == nil {
 		return outcomes, nil
 	}
-	p := *problemOf(err)
-	if which := (*knowledge.ActError)(nil); errors.As(err, &which) && p.place == "" {
+	which := (*knowledge.ActError)(nil)
+	if !errors.As(err, &which) {
+		return nil, err
+	}
+	p := *problemOf(which.Err)
+	if p.place == "" {
 		p.place = place(which.Index)
-		p.detail = strings.Replace(p.detail, which.Where()+": ", "", 1)
 	}
 	return nil, &p
 }

@@ -229,6 +229,11 @@ func FactQuery(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, f *api.
 // the fact is a *canon.FieldError.
 func Assertion(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, f *api.NewFact, source string) (knowledge.Act, error) {
 	fact, err := knowledge.NewFact(f.Subject, f.Predicate, f.Object, cmp.Or(f.Source, source))
+	if name := fact.Object; err == nil && f.ObjectText != nil {
+		if fact, err = knowledge.NewText(f.Subject, f.Predicate, *f.ObjectText, cmp.Or(f.Source, source)); err == nil && fact.Object != name {
+			return knowledge.Act{}, &canon.FieldError{Path: "object_text", Err: fmt.Errorf("its name is %s, and object is %s", fact.Object, name)}
+		}
+	}
 	if err != nil {
 		return knowledge.Act{}, &canon.FieldError{Err: err}
 	}

@@ -29,6 +29,7 @@ type App struct {
 	Getenv         func(string) string
 	Environ        func() []string // all of it, as NAME=VALUE
 	Clock          func() time.Time
+	Rand           io.Reader                   // draws salts and API keys; nil is the system's randomness
 	Commands       func(*App) []*cobra.Command // all that the program has
 	Hangup         <-chan os.Signal            // a terminal that is gone: ends the program, except for serve
 	OnHangup       *atomic.Pointer[func()]

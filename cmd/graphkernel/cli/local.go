@@ -247,7 +247,11 @@ func (l localFacts) Aliases(ctx context.Context, asOf dag.Seq) (*normalize.Table
 }
 
 func (l localFacts) Learn(ctx context.Context, acts []knowledge.Act) ([]knowledge.Outcome, error) {
-	return l.local.Facts().Learn(ctx, l.tenant, acts)
+	outcomes, err := l.local.Facts().Learn(ctx, l.tenant, acts)
+	if which := (*knowledge.ActError)(nil); errors.As(err, &which) {
+		return nil, which // without what the back end says of where it was
+	}
+	return outcomes, err
 }
 
 func (l localKeys) List(ctx context.Context) (api.APIKeys, error) {

@@ -34,6 +34,18 @@ func UnknownPolicy(err error) error {
 	return err
 }
 
+// PolicyFor finds a policy by its id, which must be one for P.
+func PolicyFor[P policy.Parameters](ctx context.Context, s *Session, id, want string) error {
+	if _, err := policy.ParseID(id); err != nil {
+		return Usage(err)
+	}
+	p, err := s.Policies.Get(ctx, policy.ID(id))
+	if err == nil {
+		_, err = policy.ParametersOf[P](p, want)
+	}
+	return UnknownPolicy(err)
+}
+
 // CompletePolicies completes the ids of the policies of some types, of all if none is given.
 func (a *App) CompletePolicies(types ...string) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"iter"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
@@ -43,11 +44,11 @@ type refusal struct {
 func (r *refusal) Error() string   { return r.text }
 func (r *refusal) Unwrap() []error { return r.is }
 
-// refused returns the error of a service as the kernel's, if it is one that the service answered with.
+// refused returns the error of a service as the kernel's.
 func refused(err error) error {
 	var p *client.Problem
 	if !errors.As(err, &p) {
-		return err
+		return &refusal{strings.TrimPrefix(err.Error(), "client: "), []error{err}}
 	}
 	r := &refusal{text: p.Detail, is: []error{err}}
 	if sentinel, ok := sentinels[api.Code(p.Code)]; ok {

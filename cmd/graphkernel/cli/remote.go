@@ -292,6 +292,9 @@ func newFact(a *knowledge.Act) api.NewFact {
 	f := &a.Fact
 	w := api.NewFact{Confidence: &f.Confidence, Source: f.Source, Slice: f.Slice, Supersedes: a.Supersedes}
 	w.Subject, w.Predicate, w.Object = f.Spelled()
+	if name, err := normalize.Text(f.Written.Object); err == nil && name == f.Object {
+		w.Object, w.ObjectText = name, &f.Written.Object
+	}
 	if f.Turn != (dag.TurnID{}) {
 		w.Turn = f.Turn.String()
 	}

@@ -75,6 +75,9 @@ func (im *remoteImport) last(ctx context.Context) error {
 		return nil
 	}
 	err := im.send(ctx, im.held, im.places)
+	if errors.Is(err, api.CodeParent) {
+		return fmt.Errorf("%w; %d lines were not admitted", err, len(im.held))
+	}
 	if err == nil {
 		im.held, im.places = nil, nil
 	}

@@ -59,7 +59,7 @@ func (a *App) WithStore(ctx context.Context, ring token.Keyring, why purpose, fn
 	if err != nil {
 		return err
 	}
-	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: a.Clock, Identity: id, History: a.History(id), Fleeting: a.Dev})
+	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: a.Clock, Rand: a.Rand, Identity: id, History: a.History(id), Fleeting: a.Dev})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
@@ -50,6 +51,13 @@ func (f *factFlags) filter(c *cobra.Command, s *cli.Session) (api.FactFilter, er
 			return q, cli.Usagef("--%s is empty; leave it out, or name one", name)
 		}
 	}
+	for _, name := range [...]string{"subject", "predicate", "object", "entity"} {
+		if given := c.Flags().Lookup(name); given.Changed {
+			if err := isName("--"+name, given.Value.String()); err != nil {
+				return q, err
+			}
+		}
+	}
 	var err error
 	if q.MinConfidence, err = confidenceOf("min-confidence", f.least); err != nil {
 		return q, err
@@ -76,6 +84,14 @@ func (f *factFlags) filter(c *cobra.Command, s *cli.Session) (api.FactFilter, er
 		q.Turn = id.String()
 	}
 	return q, nil
+}
+
+// isName refuses what can be the name of nothing.
+func isName(what, text string) error {
+	if _, err := normalize.Name(text); err != nil {
+		return cli.Usagef("%s: %w", what, err)
+	}
+	return nil
 }
 
 func knowledgeListCommand(a *cli.App) *cobra.Command {

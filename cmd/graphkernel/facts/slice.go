@@ -66,6 +66,11 @@ have been looked at, and absent if this is all.`,
 			if _, err := policy.ParseID(id); err != nil {
 				return cli.Usage(err)
 			}
+			for _, name := range args {
+				if err := isName("ENTITY", name); err != nil {
+					return err
+				}
+			}
 			if validAt != "" {
 				at, err := timeOf("valid-at", validAt)
 				if err != nil {
@@ -96,6 +101,9 @@ func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) 
 	err = a.WriteTo(out, func(w io.Writer) error {
 		return a.WithKernel(c.Context(), ring, func(s *cli.Session) error {
 			if err := s.HoldsTurns(c.Context()); err != nil {
+				return err
+			}
+			if err := cli.PolicyFor[facts.Policy](c.Context(), s, string(r.Policy), facts.PolicyType); err != nil {
 				return err
 			}
 			if issued, err = s.Facts.Slice(c.Context(), r); err != nil {

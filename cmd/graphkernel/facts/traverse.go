@@ -50,6 +50,11 @@ func (f *walkFlags) traversal() (t api.TraverseRequest, err error) {
 	if !slices.Contains(directions, f.direction) {
 		return t, cli.Usagef("--direction is %q, want outgoing, incoming or both", f.direction)
 	}
+	for _, name := range f.predicates {
+		if err := isName("--predicate", name); err != nil {
+			return t, err
+		}
+	}
 	if t.MinConfidence, err = confidenceOf("min-confidence", f.least); err != nil {
 		return t, err
 	}
@@ -110,6 +115,11 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 	}
 	if results < 1 || results > knowledge.MaxResults {
 		return cli.Usagef("--results is %d, want 1 to %d", results, knowledge.MaxResults)
+	}
+	for _, name := range names {
+		if err := isName("ENTITY", name); err != nil {
+			return err
+		}
 	}
 	t.Start, t.MaxResults = names, results
 	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
@@ -201,6 +211,12 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 	}
 	if count < 1 || count > knowledge.MaxPaths {
 		return cli.Usagef("--count is %d, want 1 to %d", count, knowledge.MaxPaths)
+	}
+	if err := isName("FROM", from); err != nil {
+		return err
+	}
+	if err := isName("TO", to); err != nil {
+		return err
 	}
 	q := api.PathQuery{
 		From: from, To: to, Count: count, Predicates: t.Predicates, Direction: t.Direction, MaxHops: t.MaxHops,

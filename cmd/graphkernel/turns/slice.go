@@ -35,11 +35,8 @@ func (f *cutFlags) request(c *cobra.Command, s *cli.Session, anchor string) (cli
 	if err != nil {
 		return client.Request{}, err
 	}
-	if _, err := policy.ParseID(f.policy); err != nil {
-		return client.Request{}, cli.Usage(err)
-	}
-	if _, err := s.Policies.Get(c.Context(), policy.ID(f.policy)); err != nil {
-		return client.Request{}, cli.UnknownPolicy(err)
+	if err := cli.PolicyFor[policy.SlicePolicyV1](c.Context(), s, f.policy, policy.Type); err != nil {
+		return client.Request{}, err
 	}
 	return client.Request{Anchor: id, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}, nil
 }
