@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"ledger/witness":      {"dag", "history", "ledger"},
 	"client":              {"policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "api"},
-	"server/view":         {"ledger/identity", "access", "dag", "slice/facts", "slice/issued", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "api", "knowledge", "normalize"},
+	"server/view":         {"access/apikeys", "access", "ledger/identity", "dag", "slice/facts", "slice/issued", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "api", "knowledge", "normalize"},
 	"api":                 {"access", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
 	"api/describe":        {"api", "dag", "internal/canon", "knowledge"},
 	"examples/guard":      {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},

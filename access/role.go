@@ -49,11 +49,12 @@ const (
 	Explain                            // ask why a turn is in a slice
 	Register                           // bind a policy's id
 	Erase                              // delete a turn's text for good
+	ManageKeys                         // make, list and revoke API keys of the tenant
 )
 
 var permissions = map[Permission]string{
 	Admit: "admit", Cut: "slice", Verify: "verify", ListPolicies: "list policies", Read: "read", Recall: "recall", Follow: "follow the log",
-	Replay: "replay", Explain: "explain", Register: "register policies", Erase: "erase",
+	Replay: "replay", Explain: "explain", Register: "register policies", Erase: "erase", ManageKeys: "manage API keys",
 }
 
 // String returns the permission as it is in messages.
@@ -63,7 +64,7 @@ var granted = map[Role][]Permission{
 	Verifier: {Verify, Follow},
 	Agent:    {Admit, Cut, Verify, ListPolicies, Recall, Follow},
 	Auditor:  {Verify, ListPolicies, Read, Recall, Follow, Replay, Explain},
-	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Recall, Follow, Replay, Explain, Register, Erase},
+	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Recall, Follow, Replay, Explain, Register, Erase, ManageKeys},
 }
 
 // May reports whether a role has a permission. No other role has any.

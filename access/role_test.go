@@ -29,7 +29,8 @@ func TestMay(t *testing.T) {
 		{access.Register, no, no, no, yes, no},
 		{access.Erase, no, no, no, yes, no},
 		{0, no, no, no, no, no},
-		{access.Erase + 1, no, no, no, no, no},
+		{access.ManageKeys, no, no, no, yes, no},
+		{access.ManageKeys + 1, no, no, no, no, no},
 	} {
 		for role, want := range map[access.Role]bool{
 			access.Verifier: row.verifier, access.Agent: row.agent, access.Auditor: row.auditor, access.Admin: row.admin,
@@ -43,8 +44,8 @@ func TestMay(t *testing.T) {
 			names[row.permission.String()] = true
 		}
 	}
-	if len(names) != 11 || names[""] {
-		t.Errorf("the permissions have the names %v, want eleven different ones", names)
+	if len(names) != 12 || names[""] {
+		t.Errorf("the permissions have the names %v, want twelve different ones", names)
 	}
 }
 

@@ -70,6 +70,8 @@ type Fact struct {
 	Subject       string         `json:"subject" is:"Name"`
 	Predicate     string         `json:"predicate" is:"Name"`
 	Object        string         `json:"object" is:"Name"`
+	Asserted      *Written       `json:"asserted,omitempty" doc:"The names that the statement itself has, where aliases give others."`
+	Written       *Written       `json:"written,omitempty"`
 	Confidence    json.Number    `json:"confidence" is:"Fraction"`
 	Source        string         `json:"source" is:"Source"`
 	Turn          string         `json:"turn,omitempty" is:"UUID"`
@@ -141,6 +143,7 @@ type Step struct {
 	Subject    string      `json:"subject" is:"Name"`
 	Predicate  string      `json:"predicate" is:"Name"`
 	Object     string      `json:"object" is:"Name"`
+	Asserted   *Written    `json:"asserted,omitempty" doc:"The names that the statement itself has, where aliases give others."`
 	Written    *Written    `json:"written,omitempty"`
 	Direction  string      `json:"direction" is:"outgoing|incoming"`
 	Confidence json.Number `json:"confidence" is:"Fraction"`

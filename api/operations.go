@@ -40,6 +40,9 @@ var (
 		Takes: map[string]string{"application/x-ndjson": "Turn"}, Lines: true, Fails: []int{409, 422}})
 	GetTurn           = declare[TurnByID, StoredTurn](Spec{ID: "getTurn", Method: "GET", Path: "/api/turns/{id}", Tag: "turns", May: access.Read, Fails: []int{404}})
 	EraseTurn         = declare[Erasure, Event](Spec{ID: "eraseTurn", Method: "DELETE", Path: "/api/turns/{id}", Tag: "turns", May: access.Erase, Fails: []int{404}})
+	ListTurns         = declare[TurnQuery, StoredTurns](Spec{ID: "listTurns", Method: "GET", Path: "/api/turns", Tag: "turns", May: access.Read})
+	LookUpTurns       = declare[TurnIDs, StoredTurns](Spec{ID: "lookUpTurns", Method: "POST", Path: "/api/turns/lookup", Tag: "turns", May: access.Read})
+	ResolveTurn       = declare[TurnNamed, ResolvedTurn](Spec{ID: "resolveTurn", Method: "GET", Path: "/api/turn", Tag: "turns", May: access.Recall, Fails: []int{404, 409}})
 	ListConversations = declare[Paging, Conversations](Spec{ID: "listConversations", Method: "GET", Path: "/api/conversations", Tag: "turns", May: access.Read})
 	GetConversation   = declare[ConversationByID, ConversationTurns](Spec{ID: "getConversation", Method: "GET", Path: "/api/conversations/{id}", Tag: "turns", May: access.Read, Fails: []int{404}})
 )
@@ -85,6 +88,23 @@ type Erasure struct {
 	Body   ErasureRequest `json:"body,omitempty" in:"body"`
 }
 
+// A TurnQuery asks for a page of turns.
+type TurnQuery struct {
+	Conversation *dag.ConversationID `json:"conversation,omitempty" doc:"Only turns of this conversation."`
+	Key          string              `json:"key,omitempty" is:"Credential" doc:"Only turns that this credential brought. At most 10 000 turns are looked at for one answer, so a page may be empty and still have a next."`
+	Paging
+}
+
+// TurnIDs names turns.
+type TurnIDs struct {
+	IDs []dag.TurnID `json:"ids" min:"1" max:"1000"`
+}
+
+// TurnNamed names a turn in one of several ways.
+type TurnNamed struct {
+	Name string `json:"name" is:"TurnName"`
+}
+
 // ConversationByID asks for turns of a conversation.
 type ConversationByID struct {
 	ID  dag.ConversationID `json:"id"`
@@ -96,20 +116,29 @@ type ConversationByID struct {
 var (
 	CutSlice = declare[SliceRequest, Bundle](Spec{ID: "cutSlice", Method: "POST", Path: "/api/slice", Tag: "slices", Tool: "cut_slice", May: access.Cut, Fails: []int{404, 409, 422, 503}, Headers: sealed,
 		Answers: map[string]string{"application/json": "Rendering", "text/markdown": "Text"}})
-	CutSlices    = declare[SliceRequests, BatchResults](Spec{ID: "cutSlices", Method: "POST", Path: "/api/slice/batch", Tag: "slices", May: access.Cut})
-	VerifyToken  = declare[TokenClaim, TokenVerdict](Spec{ID: "verifyToken", Method: "POST", Path: "/api/verify_token", Tag: "verification", May: access.Verify, Alone: true})
-	VerifyBundle = declare[TheBundle, BundleVerdict](Spec{ID: "verifyBundle", Method: "POST", Path: "/api/verify_bundle", Tag: "verification", Tool: "verify_bundle", May: access.Verify, Alone: true})
-	ListSlices   = declare[Paging, Slices](Spec{ID: "listSlices", Method: "GET", Path: "/api/slices", Tag: "slices", May: access.Read})
-	GetSlice     = declare[SliceByID, SliceRecord](Spec{ID: "getSlice", Method: "GET", Path: "/api/slices/{slice_id}", Tag: "slices", May: access.Read, Fails: []int{404}})
-	ReplaySlice  = declare[Replaying, Replay](Spec{ID: "replaySlice", Method: "POST", Path: "/api/slices/{slice_id}/replay", Tag: "slices", Tool: "replay_slice", May: access.Replay, Fails: []int{404, 422}})
-	ExplainTurn  = declare[ExplainRequest, Explanation](Spec{ID: "explainTurn", Method: "POST", Path: "/api/slices/{slice_id}/explain", Tag: "slices", Tool: "explain_turn", May: access.Explain, Fails: []int{404, 409}})
-	GetEvidence  = declare[EvidenceOf, Evidence](Spec{ID: "getEvidence", Method: "GET", Path: "/api/slices/{slice_id}/evidence", Tag: "ledger", May: access.Read, Fails: []int{404, 410, 503}})
-	AttestBundle = declare[TheBundle, Evidence](Spec{ID: "attestBundle", Method: "POST", Path: "/api/attest", Tag: "ledger", May: access.Verify, Fails: []int{404, 422, 503}})
+	CutSlices     = declare[SliceRequests, BatchResults](Spec{ID: "cutSlices", Method: "POST", Path: "/api/slice/batch", Tag: "slices", May: access.Cut})
+	VerifyToken   = declare[TokenClaim, TokenVerdict](Spec{ID: "verifyToken", Method: "POST", Path: "/api/verify_token", Tag: "verification", May: access.Verify, Alone: true})
+	VerifyBundle  = declare[TheBundle, BundleVerdict](Spec{ID: "verifyBundle", Method: "POST", Path: "/api/verify_bundle", Tag: "verification", Tool: "verify_bundle", May: access.Verify, Alone: true})
+	PreviewSlice  = declare[Cutting, Preview](Spec{ID: "previewSlice", Method: "POST", Path: "/api/slice/preview", Tag: "slices", May: access.Explain, Fails: []int{404, 409, 422}})
+	ExplainCut    = declare[ExplainCutting, Explanation](Spec{ID: "explainCut", Method: "POST", Path: "/api/explain", Tag: "slices", May: access.Explain, Fails: []int{404, 409, 422}})
+	ListSlices    = declare[Paging, Slices](Spec{ID: "listSlices", Method: "GET", Path: "/api/slices", Tag: "slices", May: access.Read})
+	GetSlice      = declare[SliceByID, SliceRecord](Spec{ID: "getSlice", Method: "GET", Path: "/api/slices/{slice_id}", Tag: "slices", May: access.Read, Fails: []int{404}})
+	ReplaySlice   = declare[Replaying, Replay](Spec{ID: "replaySlice", Method: "POST", Path: "/api/slices/{slice_id}/replay", Tag: "slices", Tool: "replay_slice", May: access.Replay, Fails: []int{404, 422}})
+	ExplainTurn   = declare[ExplainRequest, Explanation](Spec{ID: "explainTurn", Method: "POST", Path: "/api/slices/{slice_id}/explain", Tag: "slices", Tool: "explain_turn", May: access.Explain, Fails: []int{404, 409}})
+	GetEvidence   = declare[EvidenceOf, Evidence](Spec{ID: "getEvidence", Method: "GET", Path: "/api/slices/{slice_id}/evidence", Tag: "ledger", May: access.Read, Fails: []int{404, 410, 503}})
+	ConvertBundle = declare[Converting, Converted](Spec{ID: "convertBundle", Method: "POST", Path: "/api/convert", Tag: "ledger", May: access.Verify, Fails: []int{404, 422, 503}})
+	AttestBundle  = declare[TheBundle, Evidence](Spec{ID: "attestBundle", Method: "POST", Path: "/api/attest", Tag: "ledger", May: access.Verify, Fails: []int{404, 422, 503}})
 )
 
 // TheBundle is a bundle, byte for byte. Anything is taken and judged.
 type TheBundle struct {
 	Bundle json.RawMessage `json:"bundle" in:"body" is:"Anything" doc:"The bundle, byte for byte. Anything is taken and judged."`
+}
+
+// Converting says what a bundle is to be written as.
+type Converting struct {
+	To     string          `json:"to" in:"query" is:"prov|openlineage|sigstore"`
+	Bundle json.RawMessage `json:"bundle" in:"body" is:"Anything" doc:"A bundle that was issued here, byte for byte."`
 }
 
 // SliceByID names a slice.
@@ -235,7 +264,30 @@ type PublicTileAt struct {
 	TileAt
 }
 
-// What keepers ask.
+// API keys, for those who may make them.
+var (
+	ListKeys  = declare[None, APIKeys](Spec{ID: "listKeys", Method: "GET", Path: "/api/keys", Tag: "keys", May: access.ManageKeys})
+	CreateKey = declare[NewAPIKey, MadeAPIKey](Spec{ID: "createKey", Method: "POST", Path: "/api/keys", Tag: "keys", May: access.ManageKeys, Fails: []int{409}})
+	RevokeKey = declare[APIKeyByID, RevokedAPIKey](Spec{ID: "revokeKey", Method: "DELETE", Path: "/api/keys/{id}", Tag: "keys", May: access.ManageKeys, Fails: []int{404}})
+)
+
+// NewAPIKey says which key is to be made.
+type NewAPIKey struct {
+	Role    string `json:"role" is:"verifier|agent|auditor|admin"`
+	Note    string `json:"note,omitempty" is:"KeyNote"`
+	Roles   string `json:"admits_roles,omitempty" doc:"The roles of the turns that it may admit, with commas between them; that of its role if absent."`
+	Authors string `json:"admits_authors,omitempty" doc:"Patterns of the authors whose turns it may admit, with commas between them; any if absent."`
+}
+
+// APIKeyByID names a key.
+type APIKeyByID struct {
+	ID string `json:"id" is:"KeyID"`
+}
+
+// GetCaller says who asks.
+var GetCaller = declare[None, Caller](Spec{ID: "getCaller", Method: "GET", Path: "/api/caller", Tag: "keys", May: access.Verify})
+
+// What operators ask.
 var (
 	Live        = declare[None, Health](Spec{ID: "live", Method: "GET", Path: "/health/live", Tag: "operations", Other: unwell})
 	Ready       = declare[None, Health](Spec{ID: "ready", Method: "GET", Path: "/health/ready", Tag: "operations", Other: unwell})

@@ -21,6 +21,17 @@ type StoredTurn struct {
 	Turn       json.RawMessage `json:"turn" is:"Turn"`
 }
 
+// StoredTurns is a page of turns, in the order of admission.
+type StoredTurns struct {
+	Turns []StoredTurn `json:"turns"`
+	Next  string       `json:"next,omitempty" is:"Next"`
+}
+
+// A ResolvedTurn is the turn that a name means.
+type ResolvedTurn struct {
+	ID string `json:"id" is:"UUID"`
+}
+
 // A Conversation is a line of a listing.
 type Conversation struct {
 	ID      string `json:"id" is:"UUID"`
@@ -58,6 +69,25 @@ const (
 	FormatMarkdown = "markdown"
 	FormatMessages = "messages"
 )
+
+// A Cutting says which slice is meant, of which nothing is issued.
+type Cutting struct {
+	Anchor string `json:"anchor" is:"TurnName"`
+	Policy string `json:"policy,omitempty" is:"PolicyID"`
+	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the present."`
+}
+
+// ExplainCutting names a turn beside the slice.
+type ExplainCutting struct {
+	Cutting
+	Turn string `json:"turn" is:"TurnName"`
+}
+
+// A Preview is what a slice would select, in its order.
+type Preview struct {
+	Turns []Rival `json:"turns"`
+	AsOf  uint64  `json:"as_of" is:"Seq"`
+}
 
 // SliceRequests is the body of a batch.
 type SliceRequests struct {
@@ -158,6 +188,11 @@ type Evidence struct {
 	BundleSHA256 string          `json:"bundle_sha256" is:"Digest"`
 }
 
+// Converted is a bundle in another form: files by their names, each to be written as it is.
+type Converted struct {
+	Files map[string]string `json:"files"`
+}
+
 // A Difference is the first place where two bundles part.
 type Difference struct {
 	Offset   int    `json:"offset" doc:"Bytes before the first difference."`
@@ -176,7 +211,18 @@ type Replay struct {
 	Lost       []string    `json:"lost" is:"UUID" doc:"Turns whose text was there and is gone, and no erasure is on record."`
 	Redacted   []string    `json:"redacted" is:"UUID"`
 	Difference *Difference `json:"difference,omitempty"`
+	Provenance Provenance  `json:"provenance"`
 	Checks     []Check     `json:"checks"`
+}
+
+// A Provenance is the six fields of a slice that its token is of.
+type Provenance struct {
+	SliceID           string `json:"slice_id" is:"SliceID"`
+	AnchorTurnID      string `json:"anchor_turn_id" is:"UUID"`
+	PolicyID          string `json:"policy_id" is:"PolicyID"`
+	PolicyParamsHash  string `json:"policy_params_hash"`
+	GraphSnapshotHash string `json:"graph_snapshot_hash"`
+	SchemaVersion     string `json:"schema_version"`
 }
 
 // An ExplainRequest names the turn to explain.
@@ -193,7 +239,7 @@ type Admission struct {
 	From      string `json:"from,omitempty" is:"UUID"`
 }
 
-// A Rival is a turn that took the place of another.
+// A Rival is a turn with the reason why it was let in, where another was not or beside others.
 type Rival struct {
 	ID        string    `json:"id" is:"UUID"`
 	Admission Admission `json:"admission"`
@@ -281,4 +327,45 @@ type Problem struct {
 	Candidates []string `json:"candidates,omitempty" is:"UUID" doc:"With ambiguous, some of the turns that fit."`
 	Admitted   *int     `json:"admitted,omitempty" doc:"Of a stream, what was acknowledged before the fault."`
 	Existing   *int     `json:"existing,omitempty"`
+}
+
+// An APIKey is a key of the tenant, without its secret.
+type APIKey struct {
+	ID        string `json:"id" is:"KeyID"`
+	Role      string `json:"role"`
+	Roles     string `json:"admits_roles" doc:"The roles of the turns that it may admit; empty: none."`
+	Authors   string `json:"admits_authors" doc:"Patterns of the authors whose turns it may admit; empty: none."`
+	CreatedAt string `json:"created_at" is:"Time"`
+	RevokedAt string `json:"revoked_at,omitempty" is:"Time"`
+	Note      string `json:"note,omitempty"`
+}
+
+// APIKeys is every key of a tenant, the oldest first.
+type APIKeys struct {
+	Tenant string   `json:"tenant" is:"Tenant"`
+	Keys   []APIKey `json:"keys"`
+}
+
+// A MadeAPIKey holds the text of a key, which is shown this once.
+type MadeAPIKey struct {
+	Key     string `json:"key" doc:"The key itself. Only its hash is stored."`
+	ID      string `json:"id" is:"KeyID"`
+	Tenant  string `json:"tenant" is:"Tenant"`
+	Role    string `json:"role"`
+	Roles   string `json:"admits_roles"`
+	Authors string `json:"admits_authors"`
+}
+
+// A RevokedAPIKey is a key that has ended.
+type RevokedAPIKey struct {
+	APIKey
+	Tenant  string `json:"tenant" is:"Tenant"`
+	Already bool   `json:"already" doc:"It had ended before."`
+}
+
+// A Caller is who asks, and how far the tenant has come.
+type Caller struct {
+	Tenant string `json:"tenant" is:"Tenant"`
+	Role   string `json:"role"`
+	Head   uint64 `json:"head" is:"Seq" doc:"The newest sequence number of the tenant."`
 }

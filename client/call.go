@@ -14,7 +14,7 @@ import (
 )
 
 // call asks for an operation and decodes the answer.
-func call[In, Out any](ctx context.Context, c *Client, op api.Operation[In, Out], in In) (Out, error) {
+func call[In, Out any](ctx context.Context, c *conn, op api.Operation[In, Out], in In) (Out, error) {
 	q, err := asking(&op.Spec, in)
 	if err != nil {
 		var zero Out

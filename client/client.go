@@ -85,7 +85,41 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // A Client speaks to one service with one key. It is safe for use by many goroutines.
 // It shows the key to no printer, logger or encoder.
-type Client struct {
+//
+// Its operations are in facets, which are named as those of kernel.Kernel and cost nothing to
+// make: Turns, Slices, Policies, Facts, Keys and Ledger.
+type Client struct{ *conn }
+
+// The facets of a client. A zero facet is of no use.
+type (
+	Turns    struct{ *conn } // conversations: admitting, reading, erasing
+	Slices   struct{ *conn } // slices of turns: cutting, verifying, replaying, explaining
+	Policies struct{ *conn } // what slices of turns and of facts are cut under
+	Facts    struct{ *conn } // what is believed, and slices of it
+	Keys     struct{ *conn } // API keys of the tenant
+	Ledger   struct{ *conn } // evidence for third parties, and the log that it is in
+)
+
+// Turns returns the operations on turns.
+func (c *Client) Turns() Turns { return Turns{c.conn} }
+
+// Slices returns the operations on slices of turns.
+func (c *Client) Slices() Slices { return Slices{c.conn} }
+
+// Policies returns the operations on policies.
+func (c *Client) Policies() Policies { return Policies{c.conn} }
+
+// Facts returns the operations on facts.
+func (c *Client) Facts() Facts { return Facts{c.conn} }
+
+// Keys returns the operations on API keys.
+func (c *Client) Keys() Keys { return Keys{c.conn} }
+
+// Ledger returns the operations on the ledger.
+func (c *Client) Ledger() Ledger { return Ledger{c.conn} }
+
+// A conn sends requests to the service.
+type conn struct {
 	base    string        // without a slash at its end
 	key     func() string // a function, because package fmt prints what fields hold
 	http    *http.Client
@@ -111,7 +145,7 @@ func New(baseURL, key string, o Options) (*Client, error) {
 		return nil, errors.New("client: the key is empty, or holds what no key holds")
 	}
 	o.fill()
-	return &Client{
+	return &Client{&conn{
 		base: strings.TrimRight(u.String(), "/"),
 		key:  func() string { return key },
 		http: &http.Client{
@@ -120,7 +154,7 @@ func New(baseURL, key string, o Options) (*Client, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		options: o,
-	}, nil
+	}}, nil
 }
 
 func loopback(host string) bool {
@@ -131,7 +165,7 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// String, GoString and LogValue name the service and hide the key.
-func (c *Client) String() string       { return "client of " + c.base }
-func (c *Client) GoString() string     { return c.String() }
-func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
+// String, GoString and LogValue name the service and hide the key, of the client and of its facets.
+func (c *conn) String() string       { return "client of " + c.base }
+func (c *conn) GoString() string     { return c.String() }
+func (c *conn) LogValue() slog.Value { return slog.StringValue(c.String()) }

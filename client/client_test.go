@@ -23,6 +23,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	judge "github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/server"
@@ -51,15 +52,15 @@ func TestEveryOperation(t *testing.T) {
 	c := s.client(t, "default", access.Admin, client.Options{Transport: seen})
 
 	t.Run("turns", func(t *testing.T) {
-		first := must(c.Admit(ctx, drafts()))
+		first := must(c.Turns().Admit(ctx, drafts()))
 		if first != (api.Receipt{Admitted: 4, Edges: 3, Head: 4}) {
 			t.Errorf("got %+v", first)
 		}
-		if again := must(c.Admit(ctx, drafts())); again != (api.Receipt{Existing: 4, Head: 4}) {
+		if again := must(c.Turns().Admit(ctx, drafts())); again != (api.Receipt{Existing: 4, Head: 4}) {
 			t.Errorf("again: got %+v", again)
 		}
 		for i, want := range drafts() {
-			w := must(c.Turn(ctx, ids[i]))
+			w := must(c.Turns().Get(ctx, ids[i]))
 			got, err := ingest.ReadLine(w.Turn)
 			if err != nil || w.Seq != uint64(i+1) || w.Redacted {
 				t.Fatalf("%+v: %v", w, err)
@@ -73,7 +74,7 @@ func TestEveryOperation(t *testing.T) {
 		}
 		conflict := drafts()[:1]
 		conflict[0].Content = "another text"
-		_, err := c.Admit(ctx, conflict)
+		_, err := c.Turns().Admit(ctx, conflict)
 		var p *client.Problem
 		if !errors.As(err, &p) || !errors.Is(err, api.CodeConflict) || errors.Is(err, api.CodeParent) || p.Turn != ids[0].String() || p.Stored == "" || p.Arriving == "" || p.Status != 409 {
 			t.Errorf("got %v", err)
@@ -92,23 +93,23 @@ func TestEveryOperation(t *testing.T) {
 			lines.Write(must(ingest.AppendLine(nil, &d)))
 		}
 		file := &closing{Reader: strings.NewReader(lines.String())}
-		if got := must(c.AdmitLines(ctx, file)); file.closed || got.Admitted != 1500 || got.Head != 1504 {
+		if got := must(c.Turns().AdmitLines(ctx, file)); file.closed || got.Admitted != 1500 || got.Head != 1504 {
 			t.Errorf("got %+v", got)
 		}
-		_, err := c.AdmitLines(ctx, strings.NewReader(lines.String()+"{}\n"))
+		_, err := c.Turns().AdmitLines(ctx, strings.NewReader(lines.String()+"{}\n"))
 		var p *client.Problem
 		if !errors.As(err, &p) || p.Place != "line 1501" || p.Admitted == nil || *p.Admitted != 0 || *p.Existing != 1000 {
 			t.Errorf("got %v, %+v", err, p)
 		}
 	})
 	t.Run("conversations", func(t *testing.T) {
-		list := collect(t, c.Conversations(ctx))
+		list := collect(t, c.Turns().Conversations(ctx))
 		if len(list) != 2 || !slices.IsSortedFunc(list, func(a, b api.Conversation) int { return strings.Compare(a.ID, b.ID) }) {
 			t.Errorf("got %+v", list)
 		}
 		var paged []api.Conversation
 		for p := (api.Paging{Limit: 1}); ; {
-			w := must(c.ConversationsPage(ctx, p))
+			w := must(c.Turns().ConversationsAfter(ctx, p))
 			paged = append(paged, w.Conversations...)
 			if p.After = w.Next; w.Next == "" {
 				break
@@ -117,69 +118,81 @@ func TestEveryOperation(t *testing.T) {
 		if diff := cmp.Diff(list, paged); diff != "" {
 			t.Error(diff)
 		}
-		turns := collect(t, c.Conversation(ctx, dag.ExternalConversationID("client", "more")))
+		turns := collect(t, c.Turns().Each(ctx, dag.ExternalConversationID("client", "more")))
 		if len(turns) != 1500 || turns[1499].Seq != 1504 {
 			t.Errorf("got %d turns", len(turns))
 		}
-		if w := must(c.ConversationPage(ctx, talk, api.Paging{Limit: 3})); len(w.Turns) != 3 || w.Next != "3" {
+		if w := must(c.Turns().After(ctx, talk, api.Paging{Limit: 3})); len(w.Turns) != 3 || w.Next != "3" {
 			t.Errorf("got %d turns, next %q", len(w.Turns), w.Next)
 		}
-		for range c.Conversation(ctx, talk) {
+		for range c.Turns().Each(ctx, talk) {
 			break // an iterator may be left
+		}
+		if w := must(c.Turns().List(ctx, api.TurnQuery{Paging: api.Paging{After: "2", Limit: 3}})); len(w.Turns) != 3 || w.Turns[0].Seq != 3 || w.Next != "5" {
+			t.Errorf("got %d turns, next %q", len(w.Turns), w.Next)
+		}
+		if w := must(c.Turns().LookUp(ctx, []dag.TurnID{ids[1], {1}})); len(w.Turns) != 1 || w.Turns[0].Seq != 2 {
+			t.Errorf("got %+v", w)
+		}
+		if id := must(c.Turns().Resolve(ctx, ids[1].String()[:13])); id != ids[1] {
+			t.Errorf("got %s", id)
+		}
+		if _, err := c.Turns().Resolve(ctx, "nobody's"); !errors.Is(err, api.CodeNotFound) {
+			t.Errorf("got %v", err)
 		}
 	})
 	var b client.Bundle
 	t.Run("slice", func(t *testing.T) {
-		b = must(c.Slice(ctx, client.Request{Anchor: ids[3]}))
+		b = must(c.Slices().Cut(ctx, client.Request{Anchor: ids[3]}))
 		if b.Claim.Anchor != ids[3] || len(b.Claim.Turns) != 4 || b.Claim.AsOf != 1504 || b.Claim.Provenance.PolicyID != "default@1" {
 			t.Errorf("got %+v", b.Claim)
 		}
-		if again := must(c.Slice(ctx, client.Request{Anchor: ids[3], Policy: "default@1", AsOf: 1504})); string(again.Bytes) != string(b.Bytes) {
+		if again := must(c.Slices().Cut(ctx, client.Request{Anchor: ids[3], Policy: "default@1", AsOf: 1504})); string(again.Bytes) != string(b.Bytes) {
 			t.Error("the same request gives other bytes")
 		}
-		if early := must(c.Slice(ctx, client.Request{Anchor: ids[1], AsOf: 2})); early.Claim.AsOf != 2 || len(early.Claim.Turns) != 2 {
+		if early := must(c.Slices().Cut(ctx, client.Request{Anchor: ids[1], AsOf: 2})); early.Claim.AsOf != 2 || len(early.Claim.Turns) != 2 {
 			t.Errorf("got %+v", early.Claim)
 		}
-		if _, err := c.Slice(ctx, client.Request{Anchor: dag.TurnID{1}}); !errors.Is(err, api.CodeNotFound) {
+		if _, err := c.Slices().Cut(ctx, client.Request{Anchor: dag.TurnID{1}}); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := c.Slice(ctx, client.Request{Anchor: ids[0], AsOf: 9999}); !errors.Is(err, api.CodeBeyondHead) {
+		if _, err := c.Slices().Cut(ctx, client.Request{Anchor: ids[0], AsOf: 9999}); !errors.Is(err, api.CodeBeyondHead) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("batch", func(t *testing.T) {
-		got := must(c.SliceBatch(ctx, []client.Request{{Anchor: ids[3]}, {Anchor: dag.TurnID{1}}, {Anchor: ids[0]}}))
+		got := must(c.Slices().CutBatch(ctx, []client.Request{{Anchor: ids[3]}, {Anchor: dag.TurnID{1}}, {Anchor: ids[0]}}))
 		if string(got[0].Bytes) != string(b.Bytes) || got[0].Err != nil || !errors.Is(got[1].Err, api.CodeNotFound) || got[1].Bytes != nil || got[2].Claim == nil || got[2].Claim.Anchor != ids[0] {
 			t.Errorf("got %+v", got)
 		}
 	})
 	t.Run("renderings", func(t *testing.T) {
-		if text := must(c.Render(ctx, client.Request{Anchor: ids[3]}, api.FormatMarkdown)); !strings.Contains(string(text), texts[0]) {
+		if text := must(c.Slices().Render(ctx, client.Request{Anchor: ids[3]}, api.FormatMarkdown)); !strings.Contains(string(text), texts[0]) {
 			t.Errorf("got %s", text)
 		}
 		var w struct {
 			Messages []struct{ Role, Content string }
 		}
-		if err := json.Unmarshal(must(c.Render(ctx, client.Request{Anchor: ids[3]}, api.FormatMessages)), &w); err != nil || len(w.Messages) < 4 {
+		if err := json.Unmarshal(must(c.Slices().Render(ctx, client.Request{Anchor: ids[3]}, api.FormatMessages)), &w); err != nil || len(w.Messages) < 4 {
 			t.Errorf("got %+v, %v", w, err)
 		}
-		if _, err := c.Render(ctx, client.Request{Anchor: ids[3]}, api.FormatBundle); err == nil {
+		if _, err := c.Slices().Render(ctx, client.Request{Anchor: ids[3]}, api.FormatBundle); err == nil {
 			t.Error("a bundle is rendered")
 		}
 	})
 	id := b.Claim.Provenance.SliceID
 	t.Run("token", func(t *testing.T) {
 		claim := client.ClaimOf(b.Claim)
-		if v := must(c.VerifyToken(ctx, claim)); !v.Admissible || v.KeyID != "k1" {
+		if v := must(c.Slices().VerifyToken(ctx, claim)); !v.Admissible || v.KeyID != "k1" {
 			t.Errorf("got %+v", v)
 		}
 		claim.AnchorTurnID = ids[0].String()
-		if v := must(c.VerifyToken(ctx, claim)); v.Admissible || v.Outcome != "tampered" || v.Reason == "" {
+		if v := must(c.Slices().VerifyToken(ctx, claim)); v.Admissible || v.Outcome != "tampered" || v.Reason == "" {
 			t.Errorf("got %+v", v)
 		}
 	})
 	t.Run("bundle", func(t *testing.T) {
-		verified, verdict, err := c.VerifyBundle(ctx, b.Bytes)
+		verified, verdict, err := c.Slices().Verify(ctx, b.Bytes)
 		if err != nil || !verified.OK() || !verdict.Admissible || string(verified.Bytes()) != string(b.Bytes) {
 			t.Fatalf("got %+v, %v", verdict, err)
 		}
@@ -189,130 +202,173 @@ func TestEveryOperation(t *testing.T) {
 			}
 		}
 		changed := []byte(strings.Replace(string(b.Bytes), "tests pass", "tests fail", 1))
-		if verified, verdict, err := c.VerifyBundle(ctx, changed); err != nil || verified.OK() || verdict.Outcome != "tampered" {
+		if verified, verdict, err := c.Slices().Verify(ctx, changed); err != nil || verified.OK() || verdict.Outcome != "tampered" {
 			t.Errorf("got %+v, %v", verdict, err)
 		}
-		if verified, verdict, err := c.VerifyBundle(ctx, []byte("{}")); err != nil || verified.OK() || verdict.Outcome != "malformed" {
+		if verified, verdict, err := c.Slices().Verify(ctx, []byte("{}")); err != nil || verified.OK() || verdict.Outcome != "malformed" {
 			t.Errorf("got %+v, %v", verdict, err)
 		}
 		other := s.client(t, "other", access.Verifier, client.Options{})
-		if verified, verdict, err := other.VerifyBundle(ctx, b.Bytes); err != nil || verified.OK() || verdict.Outcome != "key_unknown" {
+		if verified, verdict, err := other.Slices().Verify(ctx, b.Bytes); err != nil || verified.OK() || verdict.Outcome != "key_unknown" {
 			t.Errorf("another tenant: got %+v, %v", verdict, err)
 		}
 	})
 	t.Run("records", func(t *testing.T) {
-		list := collect(t, c.Slices(ctx))
+		list := collect(t, c.Slices().All(ctx))
 		if len(list) == 0 || list[0].SliceID != string(id) || list[0].BundleSHA256 != b.SHA256.String() || list[0].Number != 1 {
 			t.Errorf("got %+v", list)
 		}
-		if w := must(c.SlicesPage(ctx, api.Paging{Limit: 1})); len(w.Slices) != 1 || w.Next != "1" {
+		if w := must(c.Slices().After(ctx, api.Paging{Limit: 1})); len(w.Slices) != 1 || w.Next != "1" {
 			t.Errorf("got %+v", w)
 		}
-		if w := must(c.Issued(ctx, id)); w.SliceID != string(id) || len(w.Issued) == 0 || w.Issued[0] != list[0] {
+		if w := must(c.Slices().Issued(ctx, id)); w.SliceID != string(id) || len(w.Issued) == 0 || w.Issued[0] != list[0] {
 			t.Errorf("got %+v", w)
 		}
-		if _, err := c.Issued(ctx, "../policies"); !errors.Is(err, dag.ErrForm) {
+		if _, err := c.Slices().Issued(ctx, "../policies"); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("replay", func(t *testing.T) {
-		if r := must(c.Replay(ctx, id)); r.Outcome != "identical" {
+		if r := must(c.Slices().ReplayIssued(ctx, id)); r.Outcome != "identical" {
 			t.Errorf("got %+v", r)
 		}
-		if r := must(c.ReplayBundle(ctx, b.Bytes)); r.Outcome != "identical" || r.SliceID != string(id) {
+		if r := must(c.Slices().Replay(ctx, b.Bytes)); r.Outcome != "identical" || r.SliceID != string(id) {
 			t.Errorf("got %+v", r)
 		}
 		changed := strings.Replace(string(b.Bytes), "tests pass", "tests fail", 1)
-		if r := must(c.ReplayBundle(ctx, []byte(changed))); r.Outcome != "different" || r.Difference == nil {
+		if r := must(c.Slices().Replay(ctx, []byte(changed))); r.Outcome != "different" || r.Difference == nil {
 			t.Errorf("got %+v", r)
 		}
-		if _, err := c.ReplayBundle(ctx, []byte("{}")); !errors.Is(err, slice.ErrMalformed) {
+		if _, err := c.Slices().Replay(ctx, []byte("{}")); !errors.Is(err, slice.ErrMalformed) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("explain", func(t *testing.T) {
-		if e := must(c.Explain(ctx, id, ids[0])); !e.Selected || e.Rank == 0 || e.Explanation == "" {
+		cutting := api.Cutting{Anchor: ids[3].String(), AsOf: 1504}
+		if w := must(c.Slices().Preview(ctx, cutting)); len(w.Turns) != len(b.Claim.Turns) || w.AsOf != 1504 {
+			t.Errorf("got %+v", w)
+		}
+		if e := must(c.Slices().ExplainCut(ctx, api.ExplainCutting{Cutting: cutting, Turn: ids[0].String()})); !e.Selected || e.Rank == 0 || e.SliceID != "" {
+			t.Errorf("got %+v", e)
+		}
+		if e := must(c.Slices().Explain(ctx, id, ids[0])); !e.Selected || e.Rank == 0 || e.Explanation == "" {
 			t.Errorf("got %+v", e)
 		}
 	})
 	t.Run("evidence", func(t *testing.T) {
-		e := must(c.Attest(ctx, b.Bytes))
-		again := must(c.Evidence(ctx, id, &b.SHA256))
+		e := must(c.Ledger().Attest(ctx, b.Bytes))
+		again := must(c.Ledger().AttestRecorded(ctx, id, &b.SHA256))
 		if diff := cmp.Diff(e, again); diff != "" || e.SHA256 != b.SHA256 || e.Origin != "default.kernel.example" || e.Index == 0 {
 			t.Errorf("got %+v, %s", e, diff)
 		}
-		if newest := must(c.Evidence(ctx, id, nil)); newest.SHA256 != b.SHA256 {
+		if newest := must(c.Ledger().AttestRecorded(ctx, id, nil)); newest.SHA256 != b.SHA256 {
 			t.Errorf("got %+v", newest)
 		}
 		v := judge.Judge{Trust: s.trust(t, "default")}.Judge(judge.Files{Bundle: b.Bytes, Attestation: e.Attestation, Proof: e.Proof})
 		if v.Outcome != judge.Verified {
 			t.Errorf("got %+v", v)
 		}
-		if _, err := c.Attest(ctx, []byte("{}")); !errors.Is(err, api.CodeBundle) {
+		if _, err := c.Ledger().Attest(ctx, []byte("{}")); !errors.Is(err, api.CodeBundle) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := c.Evidence(ctx, "../policies", nil); !errors.Is(err, dag.ErrForm) {
+		if _, err := c.Ledger().AttestRecorded(ctx, "../policies", nil); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("log", func(t *testing.T) {
-		note := must(c.Checkpoint(ctx))
-		step := must(monitor.Compare(ctx, c.Log(), s.trust(t, "default"), nil, note))
+		note := must(c.Ledger().Checkpoint(ctx))
+		step := must(monitor.Compare(ctx, c.Ledger().Source(), s.trust(t, "default"), nil, note))
 		if step.Origin != "default.kernel.example" || step.New.Size < 4 {
 			t.Errorf("got %+v", step)
 		}
 		for n := range step.New.Size {
-			if _, err := step.New.ProveInclusion(ctx, n, c.Log()); err != nil {
+			if _, err := step.New.ProveInclusion(ctx, n, c.Ledger().Source()); err != nil {
 				t.Error(err)
 			}
+		}
+	})
+	t.Run("proofs", func(t *testing.T) {
+		proof := must(c.Ledger().Prove(ctx, 0))
+		checkpoint := must(ledger.ReadCheckpoint(proof.Checkpoint))
+		hashes := must(c.Ledger().Consistency(ctx, 1, checkpoint.Size))
+		first := must(c.Ledger().Source().Hashes(ctx, 0, 0, 1))
+		if err := checkpoint.CheckConsistency(ledger.Root{Size: 1, Hash: first[0]}, hashes); err != nil {
+			t.Error(err)
+		}
+		for to, want := range map[string]int{"prov": 1, "openlineage": 1, "sigstore": 3} {
+			if w := must(c.Ledger().Convert(ctx, b.Bytes, to)); len(w.Files) != want {
+				t.Errorf("%s: got %d files", to, len(w.Files))
+			}
+		}
+	})
+	t.Run("keys", func(t *testing.T) {
+		made := must(c.Keys().Create(ctx, api.NewAPIKey{Role: "agent", Note: "the build farm", Roles: "assistant", Authors: "agent:*"}))
+		if who := must(must(client.New(s.URL, made.Key, client.Options{})).Caller(ctx)); who.Tenant != "default" || who.Role != "agent" || who.Head == 0 {
+			t.Errorf("got %+v", who)
+		}
+		if who := must(c.Caller(ctx)); who.Role != "admin" {
+			t.Errorf("got %+v", who)
+		}
+		list := must(c.Keys().List(ctx))
+		if last := list.Keys[len(list.Keys)-1]; last.ID != made.ID || last.Note != "the build farm" || last.Roles != "assistant" || last.Authors != "agent:*" {
+			t.Errorf("got %+v", last)
+		}
+		if gone := must(c.Keys().Revoke(ctx, made.ID)); gone.Already || gone.RevokedAt == "" {
+			t.Errorf("got %+v", gone)
+		}
+		if again := must(c.Keys().Revoke(ctx, made.ID)); !again.Already {
+			t.Errorf("again: got %+v", again)
+		}
+		if _, err := c.Keys().Create(ctx, api.NewAPIKey{Role: "auditor", Roles: "user"}); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("policies", func(t *testing.T) {
 		narrow := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2,"salience_weight":0.25}}`)))
 		for range 2 {
-			if err := c.RegisterPolicy(ctx, narrow); err != nil {
+			if err := c.Policies().Register(ctx, narrow); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := must(c.Policy(ctx, "narrow@1")); got != narrow {
+		if got := must(c.Policies().Get(ctx, "narrow@1")); got != narrow {
 			t.Errorf("got %+v", got)
 		}
-		if got := must(c.Policies(ctx)).All(); len(got) != 3 || got[1].ID() != facts.PolicyID || got[2] != narrow {
+		if got := must(c.Policies().All(ctx)).All(); len(got) != 3 || got[1].ID() != facts.PolicyID || got[2] != narrow {
 			t.Errorf("got %+v", got)
 		}
 		wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
-		if err := c.RegisterPolicy(ctx, wider); !errors.Is(err, api.CodePolicyConflict) {
+		if err := c.Policies().Register(ctx, wider); !errors.Is(err, api.CodePolicyConflict) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := c.Policy(ctx, "absent@1"); !errors.Is(err, api.CodePolicyUnknown) {
+		if _, err := c.Policies().Get(ctx, "absent@1"); !errors.Is(err, api.CodePolicyUnknown) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := c.Policy(ctx, "../turns"); !errors.Is(err, dag.ErrForm) {
+		if _, err := c.Policies().Get(ctx, "../turns"); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("got %v", err)
 		}
-		if small := must(c.Slice(ctx, client.Request{Anchor: ids[3], Policy: "narrow@1"})); len(small.Claim.Turns) != 2 {
+		if small := must(c.Slices().Cut(ctx, client.Request{Anchor: ids[3], Policy: "narrow@1"})); len(small.Claim.Turns) != 2 {
 			t.Errorf("got %d turns", len(small.Claim.Turns))
 		}
 	})
 	t.Run("erase", func(t *testing.T) {
-		first := must(c.Erase(ctx, ids[2], "the guest asked for it"))
+		first := must(c.Turns().Erase(ctx, ids[2], "the guest asked for it"))
 		if first.Kind != "erasure" || first.Turn != ids[2].String() || first.Reason != "the guest asked for it" {
 			t.Errorf("got %+v", first)
 		}
-		if again := must(c.Erase(ctx, ids[2], "once more")); again != first {
+		if again := must(c.Turns().Erase(ctx, ids[2], "once more")); again != first {
 			t.Errorf("again: got %+v", again)
 		}
-		if w := must(c.Turn(ctx, ids[2])); !w.Redacted {
+		if w := must(c.Turns().Get(ctx, ids[2])); !w.Redacted {
 			t.Errorf("got %+v", w)
 		}
-		if r := must(c.ReplayBundle(ctx, b.Bytes)); r.Outcome != "erased" || !slices.Equal(r.Erased, []string{ids[2].String()}) {
+		if r := must(c.Slices().Replay(ctx, b.Bytes)); r.Outcome != "erased" || !slices.Equal(r.Erased, []string{ids[2].String()}) {
 			t.Errorf("got %+v", r)
 		}
 		// What was erased can be sent elsewhere, without its text.
-		d := must(ingest.ReadLine(must(c.Turn(ctx, ids[2])).Turn))
+		d := must(ingest.ReadLine(must(c.Turns().Get(ctx, ids[2])).Turn))
 		d.Parents = nil
 		other := s.client(t, "other", access.Admin, client.Options{})
-		if r := must(other.Admit(ctx, []dag.Draft{d})); r.Admitted != 1 {
+		if r := must(other.Turns().Admit(ctx, []dag.Draft{d})); r.Admitted != 1 {
 			t.Errorf("got %+v", r)
 		}
 	})
@@ -335,7 +391,7 @@ func TestEveryOperation(t *testing.T) {
 			case e.Knowledge != nil:
 				acts++
 			}
-			if turns == 1504 && erasures == 1 && acts == 7 && issued == len(collect(t, c.Slices(ctx))) {
+			if turns == 1504 && erasures == 1 && acts == 7 && issued == len(collect(t, c.Slices().All(ctx))) {
 				break
 			}
 		}
@@ -368,7 +424,7 @@ func TestEveryOperation(t *testing.T) {
 		left = append(left, id)
 	}
 	if slices.Sort(left); !slices.Equal(left, []string{
-		"addCheckpoint", "docs", "getConsistency", "getEntries", "getLogKeys", "getProof", "getPublicCheckpoint", "getPublicTile", "metrics", "openapi", "wellKnownJWKS", "wellKnownKeys",
+		"addCheckpoint", "docs", "getEntries", "getLogKeys", "getPublicCheckpoint", "getPublicTile", "metrics", "openapi", "wellKnownJWKS", "wellKnownKeys",
 	}) {
 		t.Errorf("these operations were not called: %s", left)
 	}
@@ -423,10 +479,10 @@ func contract(t *testing.T, url string) map[operation]string {
 func TestRoles(t *testing.T) {
 	s := serve(t, server.Limits{})
 	c := s.client(t, "default", access.Verifier, client.Options{})
-	if _, err := c.Admit(t.Context(), drafts()); !errors.Is(err, api.CodeForbidden) {
+	if _, err := c.Turns().Admit(t.Context(), drafts()); !errors.Is(err, api.CodeForbidden) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := c.AdmitLines(t.Context(), strings.NewReader("{}\n")); !errors.Is(err, api.CodeForbidden) {
+	if _, err := c.Turns().AdmitLines(t.Context(), strings.NewReader("{}\n")); !errors.Is(err, api.CodeForbidden) {
 		t.Errorf("got %v", err)
 	}
 	for _, err := range c.Events(t.Context(), client.Present) {
@@ -435,7 +491,7 @@ func TestRoles(t *testing.T) {
 		}
 	}
 	wrong := must(client.New(s.URL, "gk1.default.0123456789abcdef."+strings.Repeat("0", 64), client.Options{}))
-	if _, err := wrong.Turn(t.Context(), ids[0]); !errors.Is(err, api.CodeUnauthenticated) {
+	if _, err := wrong.Turns().Get(t.Context(), ids[0]); !errors.Is(err, api.CodeUnauthenticated) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -450,14 +506,14 @@ func TestInvalidText(t *testing.T) {
 	} {
 		d := drafts()[:1]
 		change(&d[0])
-		if _, err := c.Admit(t.Context(), d); !errors.Is(err, dag.ErrForm) || !strings.Contains(err.Error(), "turns[0]") {
+		if _, err := c.Turns().Admit(t.Context(), d); !errors.Is(err, dag.ErrForm) || !strings.Contains(err.Error(), "turns[0]") {
 			t.Errorf("got %v", err)
 		}
 	}
 	// What JSON can carry is the service's to judge.
 	d := drafts()[:1]
 	d[0].Role = 0
-	if _, err := c.Admit(t.Context(), d); !errors.Is(err, api.CodeInvalid) {
+	if _, err := c.Turns().Admit(t.Context(), d); !errors.Is(err, api.CodeInvalid) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -522,7 +578,7 @@ func TestKeyHidden(t *testing.T) {
 		}
 	}
 	// Neither do errors.
-	_, err = must(client.New("http://127.0.0.1:1", secret, awake(client.Options{}))).Turn(t.Context(), ids[0])
+	_, err = must(client.New("http://127.0.0.1:1", secret, awake(client.Options{}))).Turns().Get(t.Context(), ids[0])
 	if err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "feedface") {
 		t.Errorf("got %v", err)
 	}
@@ -561,7 +617,7 @@ func TestHeaders(t *testing.T) {
 		h.Set("X-Request-Id", "mine")
 		h.Set("Authorization", "Bearer other")
 	}})
-	_, err := c.Turn(t.Context(), ids[0])
+	_, err := c.Turns().Get(t.Context(), ids[0])
 	var p *client.Problem
 	if !errors.As(err, &p) || p.Code != "not_found" && p.Code != "forbidden" || p.RequestID != "mine" {
 		t.Errorf("got %v", err)

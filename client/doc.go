@@ -3,8 +3,8 @@
 // Package api declares its operations.
 //
 //	c, err := client.New("https://kernel.example", key, client.Options{})
-//	bundle, err := c.Slice(ctx, client.Request{Anchor: id})
-//	verified, verdict, err := c.VerifyBundle(ctx, bundle.Bytes)
+//	bundle, err := c.Slices().Cut(ctx, client.Request{Anchor: id})
+//	verified, verdict, err := c.Slices().Verify(ctx, bundle.Bytes)
 //	if !verified.OK() {
 //		return errors.New(verdict.Reason)
 //	}
@@ -29,7 +29,7 @@
 // existing, the same slice of the same view is the same bytes, registering and erasing
 // again change nothing. So a request whose connection broke is sent again, a bounded
 // number of times, and one that was refused for now (429, 503) is sent again after the
-// time that the service gave. The exception is AdmitLines, whose stream can be read
+// time that the service gave. The exceptions are AdmitLines and LearnLines, whose stream can be read
 // only once.
 //
 // Errors that the service answers with are a *[Problem], told apart by [api.Code]. An

@@ -47,7 +47,7 @@ type Event struct {
 // ends with an error too, since something may have been missed.
 func (c *Client) Events(ctx context.Context, after EventID) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		f := follower{client: c, yield: yield}
+		f := follower{client: c.conn, yield: yield}
 		if after != Present {
 			at, err := parsePosition(string(after))
 			if err != nil {
@@ -67,7 +67,7 @@ var errEnough = errors.New("enough")
 
 // A follower reads one stream over as many connections as it takes.
 type follower struct {
-	client   *Client
+	client   *conn
 	yield    func(Event, error) bool
 	at       *position // after the last event; nil: not known
 	stood    bool      // there was a connection

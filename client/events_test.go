@@ -257,7 +257,7 @@ func TestRealStreamCut(t *testing.T) {
 	go func() {
 		for i := range turns {
 			d := dag.Draft{ID: dag.ExternalTurnID("cut", fmt.Sprint(i)), Conversation: talk, Role: dag.RoleUser, CreatedAt: 1, Content: "x"}
-			if _, err := c.Admit(context.WithoutCancel(t.Context()), []dag.Draft{d}); err != nil {
+			if _, err := c.Turns().Admit(context.WithoutCancel(t.Context()), []dag.Draft{d}); err != nil {
 				admitted <- err
 				return
 			}

@@ -26,20 +26,20 @@ type Evidence struct {
 
 // Attest has a bundle signed for third parties that this service issued: exactly these
 // bytes.
-func (c *Client) Attest(ctx context.Context, bundle []byte) (Evidence, error) {
+func (c Ledger) Attest(ctx context.Context, bundle []byte) (Evidence, error) {
 	sum := dag.Digest(sha256.Sum256(bundle))
-	w, err := call(ctx, c, api.AttestBundle, api.TheBundle{Bundle: bytes.Clone(bundle)})
+	w, err := call(ctx, c.conn, api.AttestBundle, api.TheBundle{Bundle: bytes.Clone(bundle)})
 	return evidenceOf(&w, &sum, err)
 }
 
-// Evidence is Attest for anyone who does not hold the bundle: the one with a digest, or if
+// AttestRecorded is Attest for anyone who does not hold the bundle: the one with a digest, or if
 // that is nil the newest of a slice id. Once text was erased it is api.CodeErased.
-func (c *Client) Evidence(ctx context.Context, id slice.SliceID, digest *dag.Digest) (Evidence, error) {
+func (c Ledger) AttestRecorded(ctx context.Context, id slice.SliceID, digest *dag.Digest) (Evidence, error) {
 	of := api.EvidenceOf{SliceByID: api.SliceByID{SliceID: string(id)}}
 	if digest != nil {
 		of.Bundle = digest.String()
 	}
-	w, err := call(ctx, c, api.GetEvidence, of)
+	w, err := call(ctx, c.conn, api.GetEvidence, of)
 	return evidenceOf(&w, digest, err)
 }
 
@@ -63,7 +63,7 @@ func evidenceOf(w *api.Evidence, digest *dag.Digest, err error) (Evidence, error
 
 // Checkpoint reads the newest checkpoint of the ledger of the key's tenant, a signed note
 // that ledger.Trust.Open opens.
-func (c *Client) Checkpoint(ctx context.Context) ([]byte, error) {
+func (c Ledger) Checkpoint(ctx context.Context) ([]byte, error) {
 	a, err := c.do(ctx, &request{method: http.MethodGet, path: "/log/checkpoint", want: typeText})
 	if err != nil {
 		return nil, err
@@ -74,16 +74,63 @@ func (c *Client) Checkpoint(ctx context.Context) ([]byte, error) {
 	return a.body, nil
 }
 
-// Log returns the ledger of the key's tenant, for package monitor to follow. The key must
+// Prove reads a proof (C2SP tlog-proof) that the leaf at an index is in the ledger.
+func (c Ledger) Prove(ctx context.Context, index uint64) (*ledger.Proof, error) {
+	text, err := c.text(ctx, api.GetProof.Spec, api.LeafAt{Index: index})
+	if err != nil {
+		return nil, err
+	}
+	proof, err := ledger.ParseProof(text)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w: %w", ErrAnswer, err)
+	}
+	return proof, nil
+}
+
+// Consistency reads the hashes that prove that the ledger of one size begins with the one of
+// another.
+func (c Ledger) Consistency(ctx context.Context, from, to uint64) ([]ledger.Hash, error) {
+	text, err := c.text(ctx, api.GetConsistency.Spec, api.Sizes{From: from, To: to})
+	if err != nil {
+		return nil, err
+	}
+	hashes, err := ledger.ParseHashes(text)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w: %w", ErrAnswer, err)
+	}
+	return hashes, nil
+}
+
+// text asks for an operation whose answer is plain text.
+func (c Ledger) text(ctx context.Context, spec api.Spec, in any) ([]byte, error) {
+	q, err := asking(&spec, in)
+	if err != nil {
+		return nil, err
+	}
+	q.want = typeText
+	a, err := c.do(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return a.body, nil
+}
+
+// Convert has a bundle that was issued written in another form: prov, openlineage or sigstore. The
+// files are to be written as they are.
+func (c Ledger) Convert(ctx context.Context, bundle []byte, to string) (api.Converted, error) {
+	return call(ctx, c.conn, api.ConvertBundle, api.Converting{To: to, Bundle: bytes.Clone(bundle)})
+}
+
+// Source returns the ledger of the key's tenant, for package monitor to follow. The key must
 // permit reading.
-func (c *Client) Log() monitor.Source {
+func (c Ledger) Source() monitor.Source {
 	keyed := *c.http
-	keyed.Transport = withKey{c}
+	keyed.Transport = withKey{c.conn}
 	return monitor.NewHTTP(&keyed, c.base+"/log", "") // it would show the key to printers
 }
 
 // withKey adds the key to requests.
-type withKey struct{ client *Client }
+type withKey struct{ client *conn }
 
 func (w withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())

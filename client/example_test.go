@@ -37,7 +37,7 @@ func Example() {
 	}
 	question, answer := dag.ExternalTurnID("example", "1"), dag.ExternalTurnID("example", "2")
 	conversation := dag.ExternalConversationID("example", "talk")
-	_, err = c.Admit(ctx, []dag.Draft{
+	_, err = c.Turns().Admit(ctx, []dag.Draft{
 		{ID: question, Conversation: conversation, Role: dag.RoleUser, CreatedAt: 1, Content: "May I deploy?"},
 		{
 			ID: answer, Conversation: conversation, Role: dag.RoleAssistant, CreatedAt: 2, Content: "Not before the tests pass.",
@@ -47,11 +47,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	bundle, err := c.Slice(ctx, client.Request{Anchor: answer})
+	bundle, err := c.Slices().Cut(ctx, client.Request{Anchor: answer})
 	if err != nil {
 		log.Fatal(err)
 	}
-	verified, verdict, err := c.VerifyBundle(ctx, bundle.Bytes)
+	verified, verdict, err := c.Slices().Verify(ctx, bundle.Bytes)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func ExampleTrusted() {
 		log.Fatal(err)
 	}
 	question := dag.ExternalTurnID("example", "1")
-	_, err = c.Admit(ctx, []dag.Draft{{ID: question, Conversation: dag.ExternalConversationID("example", "talk"), Role: dag.RoleUser, CreatedAt: 1, Content: "May I deploy?"}})
+	_, err = c.Turns().Admit(ctx, []dag.Draft{{ID: question, Conversation: dag.ExternalConversationID("example", "talk"), Role: dag.RoleUser, CreatedAt: 1, Content: "May I deploy?"}})
 	if err != nil {
 		log.Fatal(err)
 	}

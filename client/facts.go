@@ -32,9 +32,9 @@ type FactBundle struct {
 	Claim  *facts.Bundle // what Bytes say
 }
 
-// FactSlice has a slice of facts cut and signed. The same question as of the same number gives
+// Slice has a slice of facts cut and signed. The same question as of the same number gives
 // the same bytes.
-func (c *Client) FactSlice(ctx context.Context, r FactRequest) (FactBundle, error) {
+func (c Facts) Slice(ctx context.Context, r FactRequest) (FactBundle, error) {
 	q, err := asking(&api.CutFacts.Spec, api.FactSliceRequest{Start: r.Start, Policy: string(r.Policy), AsOf: r.AsOf, ValidAt: r.ValidAt})
 	if err != nil {
 		return FactBundle{}, err
@@ -107,13 +107,13 @@ func consistentFacts(data []byte) (*facts.Bundle, error) {
 	return b, agree(b.Check())
 }
 
-// VerifyFacts is VerifyBundle for a bundle of facts.
-func (c *Client) VerifyFacts(ctx context.Context, bundle []byte) (VerifiedFacts, api.BundleVerdict, error) {
+// Verify is Slices.Verify for a bundle of facts.
+func (c Facts) Verify(ctx context.Context, bundle []byte) (VerifiedFacts, api.BundleVerdict, error) {
 	if !facts.Is(bundle) {
-		return VerifiedFacts{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are no bundle of facts; VerifyBundle is for those of turns", ErrKind)
+		return VerifiedFacts{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are no bundle of facts; Slices().Verify is for those of turns", ErrKind)
 	}
 	data := bytes.Clone(bundle)
-	v, err := call(ctx, c, api.VerifyBundle, api.TheBundle{Bundle: data})
+	v, err := call(ctx, c.conn, api.VerifyBundle, api.TheBundle{Bundle: data})
 	if err != nil {
 		return VerifiedFacts{}, api.BundleVerdict{}, err
 	}

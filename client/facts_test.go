@@ -22,10 +22,10 @@ func known(t testing.TB) (*client.Client, client.FactBundle) {
 	t.Helper()
 	c := serve(t, server.Limits{}).client(t, "default", access.Admin, client.Options{})
 	cutOf(t, c)
-	must(c.LearnAll(t.Context(), api.Knowledge{Facts: []api.NewFact{
+	must(c.Facts().LearnAll(t.Context(), api.Knowledge{Facts: []api.NewFact{
 		{Subject: "Ada Lovelace", Predicate: "wrote", Object: "Note G", Turn: ids[0].String()}, {Subject: "Note G", Predicate: "about", Object: "numbers"},
 	}}))
-	return c, must(c.FactSlice(t.Context(), client.FactRequest{Start: []string{"Ada Lovelace", "ADA lovelace"}}))
+	return c, must(c.Facts().Slice(t.Context(), client.FactRequest{Start: []string{"Ada Lovelace", "ADA lovelace"}}))
 }
 
 func TestFactSlice(t *testing.T) {
@@ -34,11 +34,11 @@ func TestFactSlice(t *testing.T) {
 	if len(b.Claim.Reached) != 2 || len(b.Claim.Evidence) != 1 || b.Claim.Evidence[0].ID != ids[0] {
 		t.Fatalf("got %s", b.Bytes)
 	}
-	again := must(c.FactSlice(ctx, client.FactRequest{Start: []string{"ada-lovelace"}, Policy: "facts@1", AsOf: b.Claim.AsOf}))
+	again := must(c.Facts().Slice(ctx, client.FactRequest{Start: []string{"ada-lovelace"}, Policy: "facts@1", AsOf: b.Claim.AsOf}))
 	if !bytes.Equal(again.Bytes, b.Bytes) {
 		t.Errorf("got %s", again.Bytes)
 	}
-	v, verdict, err := c.VerifyFacts(ctx, b.Bytes)
+	v, verdict, err := c.Facts().Verify(ctx, b.Bytes)
 	if err != nil || !v.OK() || verdict.Outcome != "verified" || !bytes.Equal(v.Bytes(), b.Bytes) || v.KeyID() != "k1" || v.Tenant() != "default" || v.AsOf() != b.Claim.AsOf || v.Provenance() != b.Claim.Provenance {
 		t.Fatalf("%+v, %v", verdict, err)
 	}
@@ -65,7 +65,7 @@ func TestFactSlice(t *testing.T) {
 		t.Errorf("encoded: %v", err)
 	}
 	changed := bytes.Replace(b.Bytes, []byte(`"confidence":1`), []byte(`"confidence":0`), 1)
-	if v, verdict, err := c.VerifyFacts(ctx, changed); err != nil || v.OK() || verdict.Outcome != "tampered" {
+	if v, verdict, err := c.Facts().Verify(ctx, changed); err != nil || v.OK() || verdict.Outcome != "tampered" {
 		t.Errorf("changed: %+v, %v", verdict, err)
 	}
 	var zero client.VerifiedFacts
@@ -73,11 +73,11 @@ func TestFactSlice(t *testing.T) {
 		t.Error("the zero value holds something")
 	}
 	// Evidence of one kind is not taken for the other.
-	if _, _, err := c.VerifyBundle(ctx, b.Bytes); !errors.Is(err, client.ErrKind) {
+	if _, _, err := c.Slices().Verify(ctx, b.Bytes); !errors.Is(err, client.ErrKind) {
 		t.Errorf("facts as turns: %v", err)
 	}
-	turns := must(c.Slice(ctx, client.Request{Anchor: ids[3]}))
-	if _, _, err := c.VerifyFacts(ctx, turns.Bytes); !errors.Is(err, client.ErrKind) {
+	turns := must(c.Slices().Cut(ctx, client.Request{Anchor: ids[3]}))
+	if _, _, err := c.Facts().Verify(ctx, turns.Bytes); !errors.Is(err, client.ErrKind) {
 		t.Errorf("turns as facts: %v", err)
 	}
 	for want, r := range map[api.Code]client.FactRequest{
@@ -85,7 +85,7 @@ func TestFactSlice(t *testing.T) {
 		api.CodeInvalid:       {Start: []string{"a"}, Policy: "default@1"},
 		api.CodeBeyondHead:    {Start: []string{"a"}, AsOf: 1 << 40},
 	} {
-		if _, err := c.FactSlice(ctx, r); !errors.Is(err, want) {
+		if _, err := c.Facts().Slice(ctx, r); !errors.Is(err, want) {
 			t.Errorf("%+v: %v, want %s", r, err, want)
 		}
 	}
@@ -109,7 +109,7 @@ func TestFactSliceLies(t *testing.T) {
 			a.header["ETag"] = `"` + digest(a.body) + `"`
 		}
 	}
-	if _, err := fake(t, client.Options{}, honest().ServeHTTP).FactSlice(t.Context(), request); err != nil {
+	if _, err := fake(t, client.Options{}, honest().ServeHTTP).Facts().Slice(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
@@ -131,7 +131,7 @@ func TestFactSliceLies(t *testing.T) {
 	} {
 		a := honest()
 		tc.lie(a)
-		if got, err := fake(t, client.Options{}, a.ServeHTTP).FactSlice(t.Context(), tc.request); !errors.Is(err, client.ErrAnswer) || got.Bytes != nil {
+		if got, err := fake(t, client.Options{}, a.ServeHTTP).Facts().Slice(t.Context(), tc.request); !errors.Is(err, client.ErrAnswer) || got.Bytes != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -24,5 +24,5 @@ func (c *Client) Health(ctx context.Context, p Probe) (api.Health, error) {
 	if p != Live && p != Ready && p != Startup {
 		return api.Health{}, fmt.Errorf("client: %.40q is no probe", string(p))
 	}
-	return get[api.Health](ctx, c, &request{method: http.MethodGet, path: "/health/" + string(p), health: true})
+	return get[api.Health](ctx, c.conn, &request{method: http.MethodGet, path: "/health/" + string(p), health: true})
 }

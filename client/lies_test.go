@@ -61,12 +61,12 @@ func digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 func TestSliceLies(t *testing.T) {
 	c := serve(t, server.Limits{}).client(t, "default", access.Admin, client.Options{})
 	true3 := cutOf(t, c)
-	true1 := must(c.Slice(t.Context(), client.Request{Anchor: ids[1]}))
-	early := must(c.Slice(t.Context(), client.Request{Anchor: ids[3], AsOf: 4}))
-	if err := c.RegisterPolicy(t.Context(), must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)))); err != nil {
+	true1 := must(c.Slices().Cut(t.Context(), client.Request{Anchor: ids[1]}))
+	early := must(c.Slices().Cut(t.Context(), client.Request{Anchor: ids[3], AsOf: 4}))
+	if err := c.Policies().Register(t.Context(), must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)))); err != nil {
 		t.Fatal(err)
 	}
-	narrow := must(c.Slice(t.Context(), client.Request{Anchor: ids[3], Policy: "narrow@1"}))
+	narrow := must(c.Slices().Cut(t.Context(), client.Request{Anchor: ids[3], Policy: "narrow@1"}))
 
 	honest := func(b client.Bundle) *told {
 		return &told{header: map[string]string{
@@ -121,7 +121,7 @@ func TestSliceLies(t *testing.T) {
 				asked++
 				a.ServeHTTP(w, r)
 			})
-			b, err := c.Slice(t.Context(), tc.ask)
+			b, err := c.Slices().Cut(t.Context(), tc.ask)
 			switch {
 			case tc.want == "" && (err != nil || !bytes.Equal(b.Bytes, tc.from.Bytes)):
 				t.Errorf("got %v", err)
@@ -145,14 +145,14 @@ func TestSliceLies(t *testing.T) {
 			}
 			body = bytes.Replace(body, []byte(`{"status":200`), append([]byte(`{"status":200,"bundle":`), bundle...), 1)
 			c = fake(t, client.Options{}, told{header: map[string]string{"Content-Type": "application/json"}, body: body}.ServeHTTP)
-			list, err := c.SliceBatch(t.Context(), []client.Request{tc.ask})
+			list, err := c.Slices().CutBatch(t.Context(), []client.Request{tc.ask})
 			if err != nil || len(list) != 1 {
 				t.Fatalf("batch: %v", err)
 			}
 			if got := list[0]; (got.Err == nil) != (tc.want == "") || got.Err != nil && (!errors.Is(got.Err, client.ErrAnswer) || got.Bytes != nil) {
 				t.Errorf("batch: got %v", got.Err)
 			}
-			if _, err := c.SliceBatch(t.Context(), []client.Request{tc.ask, tc.ask}); !errors.Is(err, client.ErrAnswer) {
+			if _, err := c.Slices().CutBatch(t.Context(), []client.Request{tc.ask, tc.ask}); !errors.Is(err, client.ErrAnswer) {
 				t.Errorf("one result for two requests: got %v", err)
 			}
 		})
@@ -175,7 +175,7 @@ func TestMangledSlice(t *testing.T) {
 	c := must(client.New("https://kernel.example", "key", client.Options{Transport: roundTripper(through)}))
 	unsigned := 0
 	for at = range b.Bytes {
-		got, err := c.Slice(t.Context(), client.Request{Anchor: ids[3]})
+		got, err := c.Slices().Cut(t.Context(), client.Request{Anchor: ids[3]})
 		if errors.Is(err, client.ErrAnswer) {
 			continue
 		}
@@ -198,7 +198,7 @@ func (f roundTripper) RoundTrip(q *http.Request) (*http.Response, error) { retur
 func TestVerdictLies(t *testing.T) {
 	c := serve(t, server.Limits{}).client(t, "default", access.Agent, client.Options{})
 	good := cutOf(t, c)
-	_, verdict, err := c.VerifyBundle(t.Context(), good.Bytes)
+	_, verdict, err := c.Slices().Verify(t.Context(), good.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestVerdictLies(t *testing.T) {
 		v.Checks = slices.Clone(verdict.Checks)
 		tc.change(&v)
 		c := fake(t, client.Options{}, told{header: map[string]string{"Content-Type": "application/json"}, body: must(json.Marshal(v))}.ServeHTTP)
-		verified, got, err := c.VerifyBundle(t.Context(), tc.bundle)
+		verified, got, err := c.Slices().Verify(t.Context(), tc.bundle)
 		switch tc.want {
 		case "":
 			if err != nil || !verified.OK() {
@@ -252,14 +252,14 @@ func TestVerdictLies(t *testing.T) {
 	}
 	for _, body := range []string{"", "null", "[]", "true", `{"admissible":"true"}`, `{"admissible":true`, `{}{}`} {
 		c := fake(t, client.Options{}, told{header: map[string]string{"Content-Type": "application/json"}, body: []byte(body)}.ServeHTTP)
-		verified, _, err := c.VerifyBundle(t.Context(), good.Bytes)
+		verified, _, err := c.Slices().Verify(t.Context(), good.Bytes)
 		if !errors.Is(err, client.ErrAnswer) {
 			t.Errorf("%s: got %v", body, err)
 		}
 		empty(t, body, verified)
 	}
 	c = fake(t, client.Options{}, told{header: map[string]string{"Content-Type": "application/json"}, body: []byte(`{"admissible":true,"outcome":"tampered"}`)}.ServeHTTP)
-	if v, err := c.VerifyToken(t.Context(), api.TokenClaim{}); !errors.Is(err, client.ErrAnswer) || v.Admissible {
+	if v, err := c.Slices().VerifyToken(t.Context(), api.TokenClaim{}); !errors.Is(err, client.ErrAnswer) || v.Admissible {
 		t.Errorf("got %+v, %v", v, err)
 	}
 }
@@ -281,15 +281,15 @@ func TestPolicyLies(t *testing.T) {
 			}
 			_ = json.NewEncoder(rw).Encode(w)
 		})
-		_, all := c.Policies(t.Context())
+		_, all := c.Policies().All(t.Context())
 		if !errors.Is(all, client.ErrAnswer) {
 			t.Errorf("%+v: got %v", tc, all)
 		}
 		if tc.fingerprint != "" {
 			continue
 		}
-		_, one := c.Policy(t.Context(), "narrow@1")
-		if bind := c.RegisterPolicy(t.Context(), p); !errors.Is(one, client.ErrAnswer) || !errors.Is(bind, client.ErrAnswer) {
+		_, one := c.Policies().Get(t.Context(), "narrow@1")
+		if bind := c.Policies().Register(t.Context(), p); !errors.Is(one, client.ErrAnswer) || !errors.Is(bind, client.ErrAnswer) {
 			t.Errorf("%+v: got %v, %v", tc, one, bind)
 		}
 	}
@@ -313,7 +313,7 @@ func TestHugeAnswers(t *testing.T) {
 		if announced {
 			want = "1099511627776 bytes, at most 1000"
 		}
-		if _, err := c.Slice(t.Context(), client.Request{Anchor: ids[3]}); !errors.Is(err, client.ErrAnswer) || !strings.Contains(err.Error(), want) {
+		if _, err := c.Slices().Cut(t.Context(), client.Request{Anchor: ids[3]}); !errors.Is(err, client.ErrAnswer) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -330,7 +330,7 @@ func TestHugeAnswers(t *testing.T) {
 func TestHugeRequest(t *testing.T) {
 	asked := false
 	c := fake(t, client.Options{BodyBytes: 1000}, func(http.ResponseWriter, *http.Request) { asked = true })
-	if _, _, err := c.VerifyBundle(t.Context(), make([]byte, 1001)); !errors.Is(err, client.ErrTooLarge) || asked {
+	if _, _, err := c.Slices().Verify(t.Context(), make([]byte, 1001)); !errors.Is(err, client.ErrTooLarge) || asked {
 		t.Errorf("got %v", err)
 	}
 }
@@ -342,8 +342,8 @@ func TestRedirects(t *testing.T) {
 		elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
 		defer elsewhere.Close()
 		c := fake(t, client.Options{}, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL+r.URL.Path, status) })
-		_, err := c.Turn(t.Context(), ids[0])
-		_, post := c.Slice(t.Context(), client.Request{Anchor: ids[0]})
+		_, err := c.Turns().Get(t.Context(), ids[0])
+		_, post := c.Slices().Cut(t.Context(), client.Request{Anchor: ids[0]})
 		var stream error
 		for _, stream = range c.Events(t.Context(), client.Beginning) {
 			break
@@ -401,7 +401,7 @@ func TestRetries(t *testing.T) {
 			asked++
 			a.ServeHTTP(w, r)
 		})
-		_, err := c.Turn(t.Context(), ids[0])
+		_, err := c.Turns().Get(t.Context(), ids[0])
 		var p *client.Problem
 		status := 0
 		if errors.As(err, &p) {
@@ -436,11 +436,11 @@ func TestNothingHeard(t *testing.T) {
 		}
 		return nil, broken
 	})})))
-	if _, err := c.Erase(t.Context(), ids[0], "x"); !errors.Is(err, broken) || tries != 3 {
+	if _, err := c.Turns().Erase(t.Context(), ids[0], "x"); !errors.Is(err, broken) || tries != 3 {
 		t.Errorf("got %v after %d tries", err, tries)
 	}
 	tries = 0
-	if _, err := c.AdmitLines(t.Context(), strings.NewReader("{}\n")); !errors.Is(err, broken) || tries != 1 {
+	if _, err := c.Turns().AdmitLines(t.Context(), strings.NewReader("{}\n")); !errors.Is(err, broken) || tries != 1 {
 		t.Errorf("a stream: got %v after %d tries", err, tries)
 	}
 	tries = 0
@@ -468,12 +468,12 @@ func TestContext(t *testing.T) {
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(429)
 	})
-	_, err := c.Turn(ctx, ids[0])
+	_, err := c.Turns().Get(ctx, ids[0])
 	var p *client.Problem
 	if !errors.Is(err, context.Canceled) || !errors.As(err, &p) || asked != 1 {
 		t.Errorf("got %v after %d requests", err, asked)
 	}
-	if _, err := c.Turn(ctx, ids[0]); !errors.Is(err, context.Canceled) || asked != 1 || slept != 1 {
+	if _, err := c.Turns().Get(ctx, ids[0]); !errors.Is(err, context.Canceled) || asked != 1 || slept != 1 {
 		t.Errorf("got %v after %d requests and %d sleeps", err, asked, slept)
 	}
 }
@@ -482,13 +482,13 @@ func TestContext(t *testing.T) {
 func TestNoAnswer(t *testing.T) {
 	for _, body := range []string{"", "null", " null", "[]", "0", `"x"`} {
 		c := fake(t, client.Options{}, told{header: map[string]string{"Content-Type": "application/json"}, body: []byte(body)}.ServeHTTP)
-		if r, err := c.Admit(t.Context(), drafts()); !errors.Is(err, client.ErrAnswer) {
+		if r, err := c.Turns().Admit(t.Context(), drafts()); !errors.Is(err, client.ErrAnswer) {
 			t.Errorf("%q: got %+v, %v", body, r, err)
 		}
 	}
 	c := fake(t, client.Options{}, told{status: 418, header: map[string]string{"X-Request-Id": "r7"}}.ServeHTTP)
 	var p *client.Problem
-	if _, err := c.Turn(t.Context(), ids[0]); !errors.As(err, &p) || p.RequestID != "r7" || p.Status != 418 {
+	if _, err := c.Turns().Get(t.Context(), ids[0]); !errors.As(err, &p) || p.RequestID != "r7" || p.Status != 418 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -511,7 +511,7 @@ func TestEndlessListing(t *testing.T) {
 	c := fake(t, client.Options{}, told{header: map[string]string{"Content-Type": "application/json"}, body: []byte(`{"conversations":[{"id":"x"}],"next":"7"}`)}.ServeHTTP)
 	n := 0
 	var last error
-	for _, err := range c.Conversations(t.Context()) {
+	for _, err := range c.Turns().Conversations(t.Context()) {
 		n++
 		last = err
 	}
@@ -525,7 +525,7 @@ func TestEarlyRefusal(t *testing.T) {
 	s := serve(t, server.Limits{})
 	c := s.client(t, "default", access.Auditor, client.Options{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}})
 	lines := &endless{}
-	if _, err := c.AdmitLines(t.Context(), lines); !errors.Is(err, api.CodeForbidden) {
+	if _, err := c.Turns().AdmitLines(t.Context(), lines); !errors.Is(err, api.CodeForbidden) {
 		t.Errorf("got %v", err)
 	}
 	if n := lines.read.Load(); n != 0 {

@@ -535,18 +535,18 @@ func TestMaliciousServer(t *testing.T) {
 			cutOf(t, straight)
 			other := real1.client(t, "other", access.Admin, client.Options{})
 			cutOf(t, other)
-			if err := straight.RegisterPolicy(t.Context(), narrow); err != nil {
+			if err := straight.Policies().Register(t.Context(), narrow); err != nil {
 				t.Fatal(err)
 			}
 			more := drafts()[:1] // so that the view of 4 is not the present
 			more[0].ID, more[0].Conversation = dag.ExternalTurnID("client", "5"), dag.ExternalConversationID("client", "else")
-			must(straight.Admit(t.Context(), more))
+			must(straight.Turns().Admit(t.Context(), more))
 
 			s := &scene{liar: lying(t, real1), expect: &client.Expect{Trust: real1.trust(t, "default"), Tenant: "default", Policies: []policy.Registered{standard}, Clock: func() time.Time { return now }}}
-			s.bundle = must(straight.Slice(t.Context(), client.Request{Anchor: ids[3]}))
-			s.first = wireOf(must(straight.Attest(t.Context(), s.bundle.Bytes)))
-			s.other = must(straight.Slice(t.Context(), client.Request{Anchor: ids[1]}))
-			s.second = wireOf(must(straight.Attest(t.Context(), s.other.Bytes)))
+			s.bundle = must(straight.Slices().Cut(t.Context(), client.Request{Anchor: ids[3]}))
+			s.first = wireOf(must(straight.Ledger().Attest(t.Context(), s.bundle.Bytes)))
+			s.other = must(straight.Slices().Cut(t.Context(), client.Request{Anchor: ids[1]}))
+			s.second = wireOf(must(straight.Ledger().Attest(t.Context(), s.other.Bytes)))
 
 			var kept []byte
 			saved := 0
@@ -631,7 +631,7 @@ func TestTrustedTogether(t *testing.T) {
 			for n := range 5 {
 				d := drafts()[:1]
 				d[0].ID, d[0].Conversation = dag.ExternalTurnID("together", fmt.Sprint(i, "/", n)), dag.ExternalConversationID("together", fmt.Sprint(i))
-				if _, err := c.Admit(t.Context(), d); err != nil {
+				if _, err := c.Turns().Admit(t.Context(), d); err != nil {
 					t.Error(err)
 				}
 				if p, err := trusted.Slice(t.Context(), client.Request{Anchor: d[0].ID}); err != nil || !p.OK() {
@@ -665,13 +665,13 @@ func TestNewTrusted(t *testing.T) {
 	full := must(client.NewTrusted(c, client.Expect{Trust: s.trust(t, "default"), Tenant: "default", RequireFull: true}))
 	admin := s.client(t, "default", access.Admin, client.Options{})
 	b := cutOf(t, admin)
-	must(admin.Erase(t.Context(), ids[0], "asked for"))
-	gone := must(admin.Slice(t.Context(), client.Request{Anchor: ids[3]}))
-	if p, err := full.Verify(t.Context(), b.Bytes, must(admin.Attest(t.Context(), b.Bytes))); err != nil || !p.OK() {
+	must(admin.Turns().Erase(t.Context(), ids[0], "asked for"))
+	gone := must(admin.Slices().Cut(t.Context(), client.Request{Anchor: ids[3]}))
+	if p, err := full.Verify(t.Context(), b.Bytes, must(admin.Ledger().Attest(t.Context(), b.Bytes))); err != nil || !p.OK() {
 		t.Errorf("got %v", err)
 	}
 	var doubt *client.Doubt
-	p, err := full.Verify(t.Context(), gone.Bytes, must(admin.Attest(t.Context(), gone.Bytes)))
+	p, err := full.Verify(t.Context(), gone.Bytes, must(admin.Ledger().Attest(t.Context(), gone.Bytes)))
 	if !errors.Is(err, client.ErrRedacted) || !errors.As(err, &doubt) || len(doubt.Verdict.Redacted) != 1 || p.OK() {
 		t.Errorf("got %v", err)
 	}

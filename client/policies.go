@@ -19,9 +19,9 @@ func registered(w *api.RegisteredPolicy) (policy.Registered, error) {
 	return p, err
 }
 
-// Policies reads every policy of the tenant. default@1 is always among them.
-func (c *Client) Policies(ctx context.Context) (policy.Registry, error) {
-	w, err := call(ctx, c, api.ListPolicies, api.None{})
+// All reads every policy of the tenant. default@1 is always among them.
+func (c Policies) All(ctx context.Context) (policy.Registry, error) {
+	w, err := call(ctx, c.conn, api.ListPolicies, api.None{})
 	if err != nil {
 		return policy.Registry{}, err
 	}
@@ -41,9 +41,9 @@ func (c *Client) Policies(ctx context.Context) (policy.Registry, error) {
 	return r, nil
 }
 
-// Policy reads one policy.
-func (c *Client) Policy(ctx context.Context, id policy.ID) (policy.Registered, error) {
-	w, err := call(ctx, c, api.GetPolicy, api.PolicyByID{PolicyID: string(id)})
+// Get reads one policy.
+func (c Policies) Get(ctx context.Context, id policy.ID) (policy.Registered, error) {
+	w, err := call(ctx, c.conn, api.GetPolicy, api.PolicyByID{PolicyID: string(id)})
 	return policyOf(&w, id, err)
 }
 
@@ -62,13 +62,13 @@ func policyOf(w *api.RegisteredPolicy, id policy.ID, err error) (policy.Register
 	return p, nil
 }
 
-// RegisterPolicy binds an id to parameters for ever. The same again changes nothing;
+// Register binds an id to parameters for ever. The same again changes nothing;
 // other parameters are api.CodePolicyConflict.
-func (c *Client) RegisterPolicy(ctx context.Context, p policy.Registered) error {
+func (c Policies) Register(ctx context.Context, p policy.Registered) error {
 	params := p.Params()
 	w := canon.NewWriter(nil)
 	params.AppendWire(w)
-	answer, err := call(ctx, c, api.RegisterPolicy, api.PolicyRegistration{PolicyID: string(p.ID()), Policy: w.Bytes})
+	answer, err := call(ctx, c.conn, api.RegisterPolicy, api.PolicyRegistration{PolicyID: string(p.ID()), Policy: w.Bytes})
 	got, err := policyOf(&answer, p.ID(), err)
 	if err == nil && got.Hash() != p.Hash() {
 		err = fmt.Errorf("client: %w: the hash is %s, want %s", ErrAnswer, got.Hash(), p.Hash())

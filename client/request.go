@@ -31,6 +31,7 @@ type request struct {
 	stream io.Reader // lines, or nil
 	header http.Header
 	want   string // the answer's media type
+	alone  bool   // is sent once
 	health bool   // goes without the key, and 503 is an answer
 }
 
@@ -45,7 +46,7 @@ type brokenError struct{ error }
 func (e brokenError) Unwrap() error { return e.error }
 
 // do sends a request, again if that is safe and may help, and reads the answer.
-func (c *Client) do(ctx context.Context, r *request) (*answer, error) {
+func (c *conn) do(ctx context.Context, r *request) (*answer, error) {
 	if int64(len(r.body)) > c.options.BodyBytes {
 		return nil, fmt.Errorf("client: %w: %d bytes, at most %d", ErrTooLarge, len(r.body), c.options.BodyBytes)
 	}
@@ -55,7 +56,7 @@ func (c *Client) do(ctx context.Context, r *request) (*answer, error) {
 			return a, nil
 		}
 		wait, again := c.again(err, attempt)
-		if !again || attempt >= c.options.Attempts || r.stream != nil || r.health || ctx.Err() != nil {
+		if !again || attempt >= c.options.Attempts || r.stream != nil || r.alone || r.health || ctx.Err() != nil {
 			return nil, err
 		}
 		if stopped := c.options.Sleep(ctx, wait); stopped != nil {
@@ -69,7 +70,7 @@ func (c *Client) do(ctx context.Context, r *request) (*answer, error) {
 const longest = 30 * time.Second
 
 // again says whether a request that failed is worth another attempt, and when.
-func (c *Client) again(err error, attempt int) (time.Duration, bool) {
+func (c *conn) again(err error, attempt int) (time.Duration, bool) {
 	var p *Problem
 	var broken brokenError
 	switch {
@@ -84,7 +85,7 @@ func (c *Client) again(err error, attempt int) (time.Duration, bool) {
 }
 
 // backoff doubles from 100 ms to 5 s, and takes between half of that and all of it.
-func (c *Client) backoff(failures int) time.Duration {
+func (c *conn) backoff(failures int) time.Duration {
 	d := 5 * time.Second
 	if failures < 7 {
 		d = min(d, 100*time.Millisecond<<max(0, failures-1))
@@ -93,7 +94,7 @@ func (c *Client) backoff(failures int) time.Duration {
 }
 
 // once sends a request once and reads the answer.
-func (c *Client) once(ctx context.Context, r *request) (*answer, error) {
+func (c *conn) once(ctx context.Context, r *request) (*answer, error) {
 	resp, err := c.send(ctx, r)
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (c *Client) once(ctx context.Context, r *request) (*answer, error) {
 
 // send sends a request once and looks at the head of the answer. The caller closes
 // its body.
-func (c *Client) send(ctx context.Context, r *request) (_ *http.Response, err error) {
+func (c *conn) send(ctx context.Context, r *request) (_ *http.Response, err error) {
 	body := r.stream
 	if r.body != nil {
 		body = bytes.NewReader(r.body)
@@ -174,7 +175,7 @@ func (c *Client) send(ctx context.Context, r *request) (_ *http.Response, err er
 func (r *request) String() string { return r.method + " " + r.path }
 
 // get sends a request and decodes the answer.
-func get[T any](ctx context.Context, c *Client, r *request) (T, error) {
+func get[T any](ctx context.Context, c *conn, r *request) (T, error) {
 	var value, zero T
 	r.want = typeJSON
 	a, err := c.do(ctx, r)

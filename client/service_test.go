@@ -104,10 +104,10 @@ func drafts() []dag.Draft {
 // cutOf admits the talk and has its end cut.
 func cutOf(t testing.TB, c *client.Client) client.Bundle {
 	t.Helper()
-	if _, err := c.Admit(t.Context(), drafts()); err != nil {
+	if _, err := c.Turns().Admit(t.Context(), drafts()); err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.Slice(t.Context(), client.Request{Anchor: ids[3]})
+	b, err := c.Slices().Cut(t.Context(), client.Request{Anchor: ids[3]})
 	if err != nil {
 		t.Fatal(err)
 	}

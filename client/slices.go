@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
 // A Request asks for a slice.
@@ -33,9 +34,9 @@ type Bundle struct {
 	Claim  *slice.Bundle // what Bytes say
 }
 
-// Slice has a slice cut and signed. The same request on the same view gives the same
+// Cut has a slice cut and signed. The same request on the same view gives the same
 // bytes.
-func (c *Client) Slice(ctx context.Context, r Request) (Bundle, error) {
+func (c Slices) Cut(ctx context.Context, r Request) (Bundle, error) {
 	q := &request{method: http.MethodPost, path: "/api/slice", body: encode(r.wire("")), want: typeJSON}
 	a, err := c.do(ctx, q)
 	if err != nil {
@@ -101,14 +102,14 @@ type BatchResult struct {
 	Err error
 }
 
-// SliceBatch has up to 100 slices cut. The results stand in the order of the requests;
+// CutBatch has up to 100 slices cut. The results stand in the order of the requests;
 // one that fails does not touch the others.
-func (c *Client) SliceBatch(ctx context.Context, requests []Request) ([]BatchResult, error) {
+func (c Slices) CutBatch(ctx context.Context, requests []Request) ([]BatchResult, error) {
 	body := api.SliceRequests{Requests: make([]api.SliceRequest, len(requests))}
 	for i := range requests {
 		body.Requests[i] = requests[i].wire("")
 	}
-	w, err := call(ctx, c, api.CutSlices, body)
+	w, err := call(ctx, c.conn, api.CutSlices, body)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func (c *Client) SliceBatch(ctx context.Context, requests []Request) ([]BatchRes
 
 // Render has a slice cut and written for people or prompts, api.FormatMarkdown or
 // api.FormatMessages. A rendering is no evidence and cannot be verified.
-func (c *Client) Render(ctx context.Context, r Request, format string) ([]byte, error) {
+func (c Slices) Render(ctx context.Context, r Request, format string) ([]byte, error) {
 	want := map[string]string{api.FormatMarkdown: typeMarkdown, api.FormatMessages: typeJSON}[format]
 	if want == "" {
 		return nil, fmt.Errorf("client: %.80q is no format of a rendering", format)
@@ -143,40 +144,66 @@ func (c *Client) Render(ctx context.Context, r Request, format string) ([]byte, 
 	return a.body, nil
 }
 
-// SlicesPage reads a page of the records of what was issued, in the order of issue.
-func (c *Client) SlicesPage(ctx context.Context, p api.Paging) (api.Slices, error) {
-	return call(ctx, c, api.ListSlices, p)
+// After reads a page of the records of what was issued, in the order of issue.
+func (c Slices) After(ctx context.Context, p api.Paging) (api.Slices, error) {
+	return call(ctx, c.conn, api.ListSlices, p)
 }
 
-// Slices returns the record of every bundle that was issued, in the order of issue. An
+// All returns the record of every bundle that was issued, in the order of issue. An
 // error ends it.
-func (c *Client) Slices(ctx context.Context) iter.Seq2[api.Issued, error] {
+func (c Slices) All(ctx context.Context) iter.Seq2[api.Issued, error] {
 	return all(func(p api.Paging) ([]api.Issued, string, error) {
-		w, err := c.SlicesPage(ctx, p)
+		w, err := c.After(ctx, p)
 		return w.Slices, w.Next, err
 	})
 }
 
 // Issued reads every record of one slice id.
-func (c *Client) Issued(ctx context.Context, id slice.SliceID) (api.SliceRecord, error) {
-	return call(ctx, c, api.GetSlice, api.SliceByID{SliceID: string(id)})
+func (c Slices) Issued(ctx context.Context, id slice.SliceID) (api.SliceRecord, error) {
+	return call(ctx, c.conn, api.GetSlice, api.SliceByID{SliceID: string(id)})
 }
 
-// Replay has a slice cut again and compared with the newest bundle on record.
-func (c *Client) Replay(ctx context.Context, id slice.SliceID) (api.Replay, error) {
-	return call(ctx, c, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(id)}})
+// ReplayIssued has a slice cut again and compared with the newest bundle on record.
+func (c Slices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay, error) {
+	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(id)}})
 }
 
-// ReplayBundle has a bundle's slice cut again and compared with it, byte for byte.
-func (c *Client) ReplayBundle(ctx context.Context, bundle []byte) (api.Replay, error) {
+// sliceOf returns the slice that a bundle of turns or of facts says it is of.
+func sliceOf(bundle []byte) (slice.SliceID, error) {
+	if facts.Is(bundle) {
+		b, err := facts.Parse(bundle)
+		if err != nil {
+			return "", err
+		}
+		return b.Provenance.SliceID, nil
+	}
 	b, err := slice.ParseBundle(bundle)
+	if err != nil {
+		return "", err
+	}
+	return b.Provenance.SliceID, nil
+}
+
+// Replay has the slice of a bundle, of turns or of facts, cut again and compared with it, byte for byte.
+func (c Slices) Replay(ctx context.Context, bundle []byte) (api.Replay, error) {
+	id, err := sliceOf(bundle)
 	if err != nil {
 		return api.Replay{}, fmt.Errorf("client: %w", err)
 	}
-	return call(ctx, c, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(b.Provenance.SliceID)}, Bundle: bundle})
+	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(id)}, Bundle: bundle})
+}
+
+// Preview selects what a slice would hold. Nothing is signed or recorded.
+func (c Slices) Preview(ctx context.Context, r api.Cutting) (api.Preview, error) {
+	return call(ctx, c.conn, api.PreviewSlice, r)
+}
+
+// ExplainCut asks why a turn would be in a slice, or would not. Nothing is signed or recorded.
+func (c Slices) ExplainCut(ctx context.Context, r api.ExplainCutting) (api.Explanation, error) {
+	return call(ctx, c.conn, api.ExplainCut, r)
 }
 
 // Explain asks why a turn is in the newest bundle of a slice, or is not.
-func (c *Client) Explain(ctx context.Context, id slice.SliceID, turn dag.TurnID) (api.Explanation, error) {
-	return call(ctx, c, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: string(id)}, Turn: turn.String()})
+func (c Slices) Explain(ctx context.Context, id slice.SliceID, turn dag.TurnID) (api.Explanation, error) {
+	return call(ctx, c.conn, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: string(id)}, Turn: turn.String()})
 }

@@ -107,7 +107,7 @@ func NewTrusted(c *Client, e Expect) (*Trusted, error) {
 		e.Clock = time.Now
 	}
 	if e.Log == nil {
-		e.Log = c.Log()
+		e.Log = c.Ledger().Source()
 	}
 	t := &Trusted{client: c, hashes: map[policy.ID]dag.Digest{}}
 	if e.Policies == nil {
@@ -132,7 +132,7 @@ func NewTrusted(c *Client, e Expect) (*Trusted, error) {
 // the view that were asked for; a listed signer attested exactly these bytes; they are in a
 // ledger of the tenant that a listed log signed and a quorum cosigned; and that ledger
 // continues the one that was kept, which it replaces. Whatever of this does not hold
-// is an error, beside those of Client.Slice: a *Doubt, a *monitor.Split that holds both notes
+// is an error, beside those of Slices.Cut: a *Doubt, a *monitor.Split that holds both notes
 // of a ledger that was rewritten, ErrStale, ErrNoEvidence, or policy.ErrConflict for
 // a policy that has other parameters than it should.
 func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
@@ -148,14 +148,14 @@ func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
 	if err != nil {
 		return Proven{}, err
 	}
-	b, err := t.client.Slice(ctx, r)
+	b, err := t.client.Slices().Cut(ctx, r)
 	if err != nil {
 		return Proven{}, err
 	}
 	if got := b.Claim.Provenance.PolicyParamsHash; got != hash {
 		return Proven{}, fmt.Errorf("client: %w: %s has the hash %s, and should have %s", policy.ErrConflict, want, got, hash)
 	}
-	e, err := t.client.Attest(ctx, b.Bytes)
+	e, err := t.client.Ledger().Attest(ctx, b.Bytes)
 	var p *Problem
 	if errors.As(err, &p) && p.Status == http.StatusNotFound || errors.Is(err, api.CodeNoIdentity) {
 		return Proven{}, fmt.Errorf("%w of what the service has just handed out: %w", ErrNoEvidence, err)

@@ -61,7 +61,7 @@ func turnOf(d *dag.Draft) (turn, error) {
 
 // Admit admits a batch of turns, all of it or nothing, in any order. Admitting again
 // is safe: what is there already with the same content counts as existing.
-func (c *Client) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error) {
+func (c Turns) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error) {
 	body := struct {
 		Turns []turn `json:"turns"`
 	}{make([]turn, len(drafts))}
@@ -71,7 +71,7 @@ func (c *Client) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, er
 			return api.Receipt{}, fmt.Errorf("client: turns[%d]: %w", i, err)
 		}
 	}
-	return get[api.Receipt](ctx, c, &request{method: http.MethodPost, path: "/api/turns", body: encode(body)})
+	return get[api.Receipt](ctx, c.conn, &request{method: http.MethodPost, path: "/api/turns", body: encode(body)})
 }
 
 // AdmitLines admits a stream of turns, one a line, of any length: what
@@ -80,44 +80,68 @@ func (c *Client) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, er
 // Existing what was acknowledged before it, and admitting the same lines again goes on
 // from there. Nothing is sent twice: the stream can be read only once. It may be read
 // for a moment longer than a failed call takes.
-func (c *Client) AdmitLines(ctx context.Context, lines io.Reader) (api.Receipt, error) {
-	return get[api.Receipt](ctx, c, &request{method: http.MethodPost, path: "/api/turns", stream: io.NopCloser(lines)})
+func (c Turns) AdmitLines(ctx context.Context, lines io.Reader) (api.Receipt, error) {
+	return get[api.Receipt](ctx, c.conn, &request{method: http.MethodPost, path: "/api/turns", stream: io.NopCloser(lines)})
 }
 
-// Turn reads one turn. Its text is absent if it was withheld or erased.
-func (c *Client) Turn(ctx context.Context, id dag.TurnID) (api.StoredTurn, error) {
-	return call(ctx, c, api.GetTurn, api.TurnByID{ID: id})
+// Get reads one turn. Its text is absent if it was withheld or erased.
+func (c Turns) Get(ctx context.Context, id dag.TurnID) (api.StoredTurn, error) {
+	return call(ctx, c.conn, api.GetTurn, api.TurnByID{ID: id})
 }
 
 // Erase deletes a turn's text for good and says when and why. Erasing again gives the
 // first event.
-func (c *Client) Erase(ctx context.Context, id dag.TurnID, reason string) (api.Event, error) {
-	return call(ctx, c, api.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
+func (c Turns) Erase(ctx context.Context, id dag.TurnID, reason string) (api.Event, error) {
+	return call(ctx, c.conn, api.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
 }
 
-// ConversationsPage reads a page of the conversations, by ascending id.
-func (c *Client) ConversationsPage(ctx context.Context, p api.Paging) (api.Conversations, error) {
-	return call(ctx, c, api.ListConversations, p)
+// List reads a page of turns, in the order of admission.
+func (c Turns) List(ctx context.Context, q api.TurnQuery) (api.StoredTurns, error) {
+	return call(ctx, c.conn, api.ListTurns, q)
+}
+
+// LookUp reads up to 1 000 turns. Those that are not there are left out.
+func (c Turns) LookUp(ctx context.Context, ids []dag.TurnID) (api.StoredTurns, error) {
+	return call(ctx, c.conn, api.LookUpTurns, api.TurnIDs{IDs: ids})
+}
+
+// Resolve finds the turn that a name means: by its id, by a beginning of its id that no other
+// shares, or by the id that another system gave it.
+func (c Turns) Resolve(ctx context.Context, name string) (dag.TurnID, error) {
+	w, err := call(ctx, c.conn, api.ResolveTurn, api.TurnNamed{Name: name})
+	if err != nil {
+		return dag.TurnID{}, err
+	}
+	id, err := dag.ParseTurnID(w.ID)
+	if err != nil {
+		return dag.TurnID{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
+	}
+	return id, nil
+}
+
+// ConversationsAfter reads a page of the conversations, by ascending id.
+func (c Turns) ConversationsAfter(ctx context.Context, p api.Paging) (api.Conversations, error) {
+	return call(ctx, c.conn, api.ListConversations, p)
 }
 
 // Conversations returns every conversation, by ascending id. An error ends it.
-func (c *Client) Conversations(ctx context.Context) iter.Seq2[api.Conversation, error] {
+func (c Turns) Conversations(ctx context.Context) iter.Seq2[api.Conversation, error] {
 	return all(func(p api.Paging) ([]api.Conversation, string, error) {
-		w, err := c.ConversationsPage(ctx, p)
+		w, err := c.ConversationsAfter(ctx, p)
 		return w.Conversations, w.Next, err
 	})
 }
 
-// ConversationPage reads a page of a conversation's turns, in the order of admission.
-func (c *Client) ConversationPage(ctx context.Context, id dag.ConversationID, p api.Paging) (api.ConversationTurns, error) {
-	return call(ctx, c, api.GetConversation, api.ConversationByID{ID: id, Paging: p})
+// After reads a page of a conversation's turns, in the order of admission.
+func (c Turns) After(ctx context.Context, id dag.ConversationID, p api.Paging) (api.ConversationTurns, error) {
+	return call(ctx, c.conn, api.GetConversation, api.ConversationByID{ID: id, Paging: p})
 }
 
-// Conversation returns every turn of a conversation, in the order of admission. An error
+// Each returns every turn of a conversation, in the order of admission. An error
 // ends it.
-func (c *Client) Conversation(ctx context.Context, id dag.ConversationID) iter.Seq2[api.StoredTurn, error] {
+func (c Turns) Each(ctx context.Context, id dag.ConversationID) iter.Seq2[api.StoredTurn, error] {
 	return all(func(p api.Paging) ([]api.StoredTurn, string, error) {
-		w, err := c.ConversationPage(ctx, id, p)
+		w, err := c.After(ctx, id, p)
 		return w.Turns, w.Next, err
 	})
 }

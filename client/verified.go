@@ -15,7 +15,7 @@ type (
 
 // Verified is evidence that the service verified. Functions that act on evidence take this type,
 // so that nothing unverified can reach them. It is to a program without keys what token.Admissible
-// is to one with them. The zero value holds nothing; only [Client.VerifyBundle] returns one with
+// is to one with them. The zero value holds nothing; only [Slices.Verify] returns one with
 // evidence in it.
 //
 // Its methods are those of [slice.SealedTurns]: OK, Provenance, Tenant, KeyID, AsOf, Turns, Edges
@@ -23,7 +23,7 @@ type (
 type Verified struct{ evidence }
 
 // VerifiedFacts is to a bundle of facts what Verified is to one of turns. Only
-// [Client.VerifyFacts] returns one with evidence in it.
+// [Facts.Verify] returns one with evidence in it.
 //
 // Its methods are those of [facts.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Facts, Reached,
 // Evidence, Claim and Bytes. They return copies.

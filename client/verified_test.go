@@ -29,7 +29,7 @@ func empty(t *testing.T, how string, v client.Verified) {
 func verified(t *testing.T) client.Verified {
 	t.Helper()
 	c := serve(t, server.Limits{}).client(t, "default", access.Agent, client.Options{})
-	v, verdict, err := c.VerifyBundle(t.Context(), cutOf(t, c).Bytes)
+	v, verdict, err := c.Slices().Verify(t.Context(), cutOf(t, c).Bytes)
 	if err != nil || !v.OK() {
 		t.Fatalf("%+v, %v", verdict, err)
 	}
@@ -141,7 +141,7 @@ func second(_ []byte, err error) error { return err }
 func TestVerifiedCopies(t *testing.T) {
 	c := serve(t, server.Limits{}).client(t, "default", access.Agent, client.Options{})
 	data := cutOf(t, c).Bytes
-	v, verdict, err := c.VerifyBundle(t.Context(), data)
+	v, verdict, err := c.Slices().Verify(t.Context(), data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestVerifiedCopies(t *testing.T) {
 	read := func(v client.Verified) all {
 		return all{v.Provenance(), v.Tenant(), v.KeyID(), v.AsOf(), v.Turns(), v.Edges(), v.Bytes()}
 	}
-	other, _, err := c.VerifyBundle(t.Context(), bytes.Clone(data)) // shares nothing with v
+	other, _, err := c.Slices().Verify(t.Context(), bytes.Clone(data)) // shares nothing with v
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,8 @@ func ClaimOf(b *slice.Bundle) api.TokenClaim {
 
 // VerifyToken has a token judged. It speaks for the six fields alone: anyone who acts on
 // the turns verifies the bundle.
-func (c *Client) VerifyToken(ctx context.Context, claim api.TokenClaim) (api.TokenVerdict, error) {
-	v, err := call(ctx, c, api.VerifyToken, claim)
+func (c Slices) VerifyToken(ctx context.Context, claim api.TokenClaim) (api.TokenVerdict, error) {
+	v, err := call(ctx, c.conn, api.VerifyToken, claim)
 	if err == nil && v.Admissible != (v.Outcome == string(token.Verified)) {
 		return api.TokenVerdict{}, fmt.Errorf("client: %w: admissible is %t, and the outcome %.40q", ErrAnswer, v.Admissible, v.Outcome)
 	}
@@ -37,19 +37,19 @@ func (c *Client) VerifyToken(ctx context.Context, claim api.TokenClaim) (api.Tok
 // was asked of the service.
 var ErrKind = errors.New("another kind of bundle")
 
-// VerifyBundle has a bundle's bytes judged. There is evidence in the Verified if and
+// Verify has a bundle's bytes judged. There is evidence in the Verified if and
 // only if the service says, of exactly these bytes, that a key of the caller's tenant
 // signed them, and every check that needs no key was made here too and passed. A bundle
 // that is not admissible is no error: the verdict says what is wrong with it.
 //
 // It trusts the service to know the keys, and the connection to be the service's. A
-// program that has the keys uses token.Verifier. A bundle of facts is for VerifyFacts.
-func (c *Client) VerifyBundle(ctx context.Context, bundle []byte) (Verified, api.BundleVerdict, error) {
+// program that has the keys uses token.Verifier. A bundle of facts is for Facts.Verify.
+func (c Slices) Verify(ctx context.Context, bundle []byte) (Verified, api.BundleVerdict, error) {
 	if facts.Is(bundle) {
-		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a bundle of facts; VerifyFacts is for those", ErrKind)
+		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a bundle of facts; Facts().Verify is for those", ErrKind)
 	}
 	data := bytes.Clone(bundle)
-	v, err := call(ctx, c, api.VerifyBundle, api.TheBundle{Bundle: data})
+	v, err := call(ctx, c.conn, api.VerifyBundle, api.TheBundle{Bundle: data})
 	if err != nil {
 		return Verified{}, api.BundleVerdict{}, err
 	}

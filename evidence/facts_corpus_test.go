@@ -133,7 +133,7 @@ func agree(b *facts.Bundle) {
 func unknownFacts(t testing.TB) []byte {
 	c := &corpus{world: newWorld(t)}
 	c.learn()
-	return once(c.facts("out@1", nil, "pump 4").Bundle, `"gkf/1"`, `"gkf/2"`)
+	return once(c.facts("out@1", nil, "pump 4").Bundle, `"gkf/2"`, `"gkf/3"`)
 }
 
 // makeFactsCorpus makes every case of a bundle of facts. It is the same each time.
@@ -371,8 +371,8 @@ func (c *corpus) factForms(b []byte) {
 	text("predicates_order", "The predicates of a policy do not ascend.", once(b, `"predicates":[]`, `"predicates":["b","a"]`))
 	text("predicates_utf16", "The predicates of a policy ascend by UTF-16, and not by UTF-8.", once(b, `"predicates":[]`, `"predicates":["`+"\U0001F600"+`","﨎"]`))
 	text("predicates_many", "A policy of 65 predicates.", once(b, `"predicates":[]`, fmt.Sprintf(`"predicates":["%s"]`, strings.Join(numbered(65), `","`))))
-	text("fact_type", "A fact of a type that is not known.", swap(`"type":"fact/1"`, `"type":"fact/2"`))
-	text("fact_retracted", "An act that is no assertion.", once(b, `"facts":[`, `"facts":[{"alias":"a","canonical":"b","type":"alias/1"},`))
+	text("fact_type", "A fact of a type that is not known.", swap(`"type":"fact/2"`, `"type":"fact/3"`))
+	text("fact_retracted", "An act that is no assertion.", once(b, `"facts":[`, `"facts":[{"alias":"a","canonical":"b","salt":"00000000000000000000000000000000","type":"alias/2"},`))
 	text("fact_source", "A source with a space.", swap(`"source":"extract/1"`, `"source":"extract 1"`))
 	text("fact_turn", "A turn that is the nil UUID.", swap(`"turn":"`+c.turns[3].String(), `"turn":"00000000-0000-0000-0000-000000000000`))
 	text("fact_supersedes_order", "What a fact supersedes does not ascend.", once(b, `"supersedes":["`, `"supersedes":["`+strings.Repeat("f", 64)+`","`))
@@ -404,8 +404,8 @@ func (c *corpus) factVersions(issued *kernel.IssuedFacts) {
 	version := func(name, why string, data, proof []byte) {
 		c.add("version_"+name+"_fail", evidence.UnknownVersion, why, map[string][]byte{bundleFile: data, proofFile: proof}, c.trustLog(), c.secret)
 	}
-	version("later", "A later version.", once(b, `"gkf/1"`, `"gkf/2"`), proof)
-	version("of_turns", "The version of a bundle of turns.", once(b, `"gkf/1"`, `"gkp/1"`), proof)
+	version("later", "A later version.", once(b, `"gkf/2"`, `"gkf/3"`), proof)
+	version("of_turns", "The version of a bundle of turns.", once(b, `"gkf/2"`, `"gkp/1"`), proof)
 	version("policy", "A later policy.", once(b, `"fact_policy_v1"`, `"fact_policy_v2"`), proof)
 	version("policy_of_turns", "A policy of turns.", once(b, `"fact_policy_v1"`, `"slice_policy_v1"`), proof)
 	version("first_bytes", "It begins in another way, so it is a bundle of turns, and of an unknown version.", slices.Concat([]byte(" "), b), proof)
@@ -439,7 +439,7 @@ func (c *corpus) loggedFacts(issued, second *kernel.IssuedFacts) {
 	leaf("policy", "A leaf of facts whose policy's id has no version.", `@1",`, `",`)
 	leaf("name", "A leaf of facts that names the question.", `,"bundle":`, `,"anchor_turn_id":"00000000-0000-4000-8000-000000000000","bundle":`)
 	c.add("version_leaf_schema_fail", evidence.UnknownVersion, "A leaf of a slice, with the schema version of facts.", map[string][]byte{bundleFile: turns.Bundle,
-		proofFile: proofWith(e.Proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, `"gkp/1"`, `"gkf/1"`) })}, c.trustLog(), "")
+		proofFile: proofWith(e.Proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, `"gkp/1"`, `"gkf/2"`) })}, c.trustLog(), "")
 	leaf("member", "A leaf of facts that has not all of its members.", `"key_id":"k1",`, ``)
 	c.add("malformed_leaf_beside_turns_fail", evidence.Malformed, "A bundle of turns beside a leaf of facts that is not in its form.", map[string][]byte{bundleFile: turns.Bundle,
 		proofFile: proofWith(proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, `"key_id":"k1",`, ``) })}, c.trustLog(), "")

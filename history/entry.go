@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Kind says what an entry is, with a version, such as "fact/1".
+// A Kind says what an entry is, with a version, such as "fact/2".
 type Kind string
 
 // A Stream is one of the two sequences of a tenant's entries. Each numbers its own.

@@ -32,9 +32,26 @@ func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Ac
 	if err != nil {
 		return nil, err
 	}
+	if acts, err = k.salted(acts); err != nil {
+		return nil, err
+	}
 	outcomes, err := knowledge.Base{History: k.store}.Learn(ctx, tenant, acts, now)
 	k.changes.tell(tenant)
 	return outcomes, err
+}
+
+// salted returns acts with a salt of their own each: that which they bring, or a new one.
+func (k *engine) salted(acts []knowledge.Act) ([]knowledge.Act, error) {
+	acts = slices.Clone(acts)
+	for i := range acts {
+		if acts[i].Salt != (dag.Salt{}) {
+			continue
+		}
+		if err := k.drawSalt(&acts[i].Salt); err != nil {
+			return nil, err
+		}
+	}
+	return acts, nil
 }
 
 // checkEvidence makes sure that what facts name as evidence exists.

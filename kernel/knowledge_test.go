@@ -275,6 +275,9 @@ func TestTies(t *testing.T) {
 			for n := range 100 {
 				acts = append(acts, fact(t, "hub", "near", fmt.Sprintf("e%d", n)), fact(t, fmt.Sprintf("f%d", n), "near", "hub"))
 			}
+			for n := range acts {
+				acts[n].Salt = dag.Salt{1, byte(n)}
+			}
 			for n := range 100 {
 				of := dag.Tenant(fmt.Sprintf("order-%d", n))
 				r.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/normalize"
 )
@@ -22,12 +23,13 @@ const (
 )
 
 // types are the kinds as an act's canonical form names them, with its version.
-var types = map[Kind]string{Assert: "fact/1", Retract: "retraction/1", Alias: "alias/1", Unalias: "alias_removal/1"}
+var types = map[Kind]string{Assert: "fact/2", Retract: "retraction/2", Alias: "alias/2", Unalias: "alias_removal/2"}
 
 // An Act is what changes a tenant's knowledge. Which fields count depends on the kind; the
 // others are zero.
 type Act struct {
 	Kind Kind
+	Salt dag.Salt // makes the digest of the act one that cannot be guessed from what it says
 
 	Fact       Fact // of Assert
 	Supersedes []ID // of Assert: believed statements that end with it; ascending
@@ -42,9 +44,13 @@ type Act struct {
 // A Recorded act has a sequence number.
 type Recorded struct {
 	Seq  dag.Seq
-	At   dag.Time // when it was recorded, by the clock of anyone who did
-	Act  Act
+	At   dag.Time   // when it was recorded, by the clock of anyone who did
+	Act  Act        // if Erased its Kind and, of an assertion, its evidence, and nothing else
 	Leaf dag.Digest // Act.Leaf
+	Did  Decision
+
+	// Erased says that the act was erased with the turn that it was learned from. Its leaf stays.
+	Erased bool
 
 	// Until is, of an assertion that began a version, the number before which the version
 	// counts: dag.MaxSeq while it does. Else 0. It is the only thing that ever changes.
@@ -132,9 +138,58 @@ func (a *Act) checkAssert() error {
 	return nil
 }
 
-// Leaf is the SHA-256 of a zero byte and the act's canonical form: a leaf of a Merkle tree
-// (RFC 6962), as a turn has one.
-func (a *Act) Leaf() dag.Digest { return sha256.Sum256(a.Append([]byte{0})) }
+// Leaf is the SHA-256 of a zero byte and the act's public half: a leaf of a Merkle tree
+// (RFC 6962), as a turn has one. It stays when the act is erased.
+func (a *Act) Leaf() dag.Digest { return leafOf(a.AppendPublic(nil)) }
+
+func leafOf(public []byte) dag.Digest { return (&history.Entry{Public: public}).Leaf() }
+
+// AppendPublic appends the half of the act that is never erased: canonical JSON of its type, of the
+// SHA-256 of its canonical form, salt included, and of the turn that is its evidence.
+func (a *Act) AppendPublic(dst []byte) []byte {
+	return a.appendPublic(dst, sha256.Sum256(a.Append(nil)))
+}
+
+func (a *Act) appendPublic(dst []byte, digest dag.Digest) []byte {
+	var buf [40]byte
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	w.Key("digest")
+	w.Hex(digest[:])
+	if a.Fact.Turn != (dag.TurnID{}) {
+		w.Key("turn")
+		w.Text(a.Fact.Turn.AppendText(buf[:0]))
+	}
+	a.writeType(w)
+	w.EndObject()
+	return w.Bytes
+}
+
+// readPublic reads what AppendPublic writes: the digest, and an act of which only kind and
+// evidence are known.
+func readPublic(data []byte) (a Act, digest dag.Digest, err error) {
+	err = canon.Within(data, 16, func(c *canon.Cursor) error {
+		digest = canon.Parsed(c.Field("digest"), dag.ParseDigest)
+		if t := c.Optional("turn"); t != nil {
+			a.Fact.Turn = canon.Parsed(t, dag.ParseTurnID)
+		}
+		a.Kind = readKind(c)
+		c.Close()
+		return c.Err()
+	})
+	if err == nil && string(a.appendPublic(nil, digest)) != string(data) {
+		err = fmt.Errorf("%w: not the canonical spelling", ErrForm)
+	}
+	return a, digest, err
+}
+
+// Content is the SHA-256 of the act's canonical form with a salt of zeros: two acts that say the
+// same have the same.
+func (a *Act) Content() dag.Digest {
+	same := *a
+	same.Salt = dag.Salt{}
+	return sha256.Sum256(same.Append(nil))
+}
 
 // Append appends the act's canonical form, which Parse reads.
 func (a *Act) Append(dst []byte) []byte {
@@ -148,6 +203,7 @@ func (a *Act) Append(dst []byte) []byte {
 			w.Key("reason")
 			w.String(a.Reason)
 		}
+		a.writeSalt(w)
 		w.Key("statement")
 		w.Hex(a.Statement[:])
 		a.writeType(w)
@@ -157,10 +213,16 @@ func (a *Act) Append(dst []byte) []byte {
 		w.Key("canonical")
 		w.String(a.Canonical)
 		writeRule(w, a.Rule)
+		a.writeSalt(w)
 		a.writeType(w)
 	}
 	w.EndObject()
 	return w.Bytes
+}
+
+func (a *Act) writeSalt(w *canon.Writer) {
+	w.Key("salt")
+	w.Hex(a.Salt[:])
 }
 
 func (a *Act) writeType(w *canon.Writer) {
@@ -168,8 +230,7 @@ func (a *Act) writeType(w *canon.Writer) {
 	w.String(types[a.Kind])
 }
 
-// writeRule writes the rule that formed an act's names. normalize/1 is left out, so that acts
-// from before there was another have the leaves that they had.
+// writeRule writes the rule that formed an act's names; normalize/1 is left out.
 func writeRule(w *canon.Writer, r normalize.Rule) {
 	if r != normalize.V1 {
 		w.Key("normalize")
@@ -196,6 +257,7 @@ func (a *Act) writeFact(w *canon.Writer) {
 	writeRule(w, f.Rule)
 	text("object", f.Object)
 	text("predicate", f.Predicate)
+	a.writeSalt(w)
 	if f.Slice != "" {
 		text("slice", f.Slice)
 	}
@@ -245,12 +307,8 @@ func Parse(data []byte) (a Act, err error) {
 // ReadAct reads an act in a document. Another spelling of what Append writes is let through:
 // anyone who reads a document strictly writes it again.
 func ReadAct(c *canon.Cursor) (a Act) {
-	kind := c.Field("type").String()
-	for k, t := range types {
-		if t == kind {
-			a.Kind = k
-		}
-	}
+	a.Kind = readKind(c)
+	a.Salt = canon.Parsed(c.Field("salt"), dag.ParseSalt)
 	switch a.Kind {
 	case Assert:
 		readFact(c, &a)
@@ -259,14 +317,23 @@ func ReadAct(c *canon.Cursor) (a Act) {
 		a.Reason = optional(c, "reason")
 	case Alias, Unalias:
 		a.Alias, a.Canonical, a.Rule = c.Field("alias").String(), c.Field("canonical").String(), readRule(c)
-	default:
-		c.Failf("type %.40q is not known", kind)
 	}
 	c.Close()
 	if err := a.Check(); err != nil && c.Err() == nil {
 		c.Fail(err)
 	}
 	return a
+}
+
+func readKind(c *canon.Cursor) Kind {
+	name := c.Field("type").String()
+	for k, t := range types {
+		if t == name {
+			return k
+		}
+	}
+	c.Failf("type %.40q is not known", name)
+	return ""
 }
 
 func readFact(c *canon.Cursor, a *Act) {

@@ -43,7 +43,7 @@ func (b Base) Learn(ctx context.Context, tenant dag.Tenant, acts []Act, at dag.T
 	return c.outcomes, nil
 }
 
-// Acts returns up to limit acts numbered above after, ascending, without Until and Opened; see
+// Acts returns up to limit acts numbered above after, ascending, erased ones too, without Until and Opened; see
 // [Base.Complete].
 func (b Base) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Recorded, error) {
 	var list []Recorded
@@ -75,8 +75,8 @@ func appendActs(list []Recorded, entries []history.Entry) ([]Recorded, error) {
 	return list, nil
 }
 
-// ActsAt returns the acts of some numbers, ascending, without Until and Opened. A number that is
-// of no act is left out.
+// ActsAt returns the acts of some numbers, ascending, without Until and Opened, erased ones too. A
+// number that is of no act is left out.
 func (b Base) ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]Recorded, error) {
 	if len(seqs) == 0 {
 		return nil, nil
@@ -94,7 +94,7 @@ func (b Base) Complete(ctx context.Context, tenant dag.Tenant, acts []Recorded) 
 		var ranges []history.Range
 		var of []*Recorded
 		for i := range some {
-			if r := &some[i]; r.Act.Kind == Assert {
+			if r := &some[i]; r.Act.Kind == Assert && !r.Erased {
 				id := r.Act.Fact.ID()
 				ranges, of = append(ranges, history.Range{Index: indexVersions, Prefix: id[:], After: &history.Place{Key: id[:], Since: r.Seq - 1}, Limit: 1}), append(of, r)
 			}
@@ -190,6 +190,9 @@ func (b Base) actsIn(ctx context.Context, tenant dag.Tenant, spans []Span, limit
 				return nil, fmt.Errorf("number %d, an act about statement %s, is not there; the store is damaged", t.Since, spans[i].Statement)
 			}
 			r := acts[at]
+			if r.Erased {
+				continue // since the terms were read
+			}
 			if t.Index == indexVersions {
 				v, _, err := readVersion(t)
 				if err != nil {
@@ -216,8 +219,51 @@ func (b Base) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]
 	return b.ActsAt(ctx, tenant, numbers)
 }
 
+// erasures bounds how often edges are read again since some were erased meanwhile.
+const erasures = 10
+
+// edgesOf makes edges of their terms. What they say is in the assertions, which takes one question.
+// Those that were erased between the two questions are left out, and then it is not whole.
+func (b Base) edgesOf(ctx context.Context, tenant dag.Tenant, terms [][]history.Term) (lists [][]Edge, whole bool, _ error) {
+	lists = make([][]Edge, len(terms))
+	var seqs []dag.Seq
+	for _, list := range terms {
+		for i := range list {
+			seqs = append(seqs, list[i].Since)
+		}
+	}
+	if len(seqs) == 0 {
+		return lists, true, nil
+	}
+	entries, err := b.Entries(ctx, tenant, history.Page{At: seqs})
+	if err != nil {
+		return nil, false, err
+	}
+	whole = true
+	for n, list := range terms {
+		lists[n] = make([]Edge, 0, len(list))
+		for i := range list {
+			t := &list[i]
+			at, ok := slices.BinarySearchFunc(entries, t.Since, func(e history.Entry, seq dag.Seq) int { return cmp.Compare(e.Seq, seq) })
+			if !ok {
+				return nil, false, fmt.Errorf("number %d, which began a version, is not there; the store is damaged", t.Since)
+			}
+			if entries[at].Private == nil {
+				whole = false
+				continue
+			}
+			e, err := readEdge(t, &entries[at])
+			if err != nil {
+				return nil, false, err
+			}
+			lists[n] = append(lists[n], e)
+		}
+	}
+	return lists, whole, nil
+}
+
 // Edges answers as [Graph] says, with as many edges as Limit: fewer are all that there are. At
-// most MaxAsks questions, in one to the history.
+// most MaxAsks questions, in two to the history.
 func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edge, error) {
 	if len(asks) > MaxAsks {
 		return nil, fmt.Errorf("%w: %d questions for edges at once, at most %d", dag.ErrForm, len(asks), MaxAsks)
@@ -241,18 +287,21 @@ func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edg
 	if len(ranges) == 0 {
 		return lists, nil
 	}
-	terms, err := b.Terms(ctx, tenant, ranges)
-	if err != nil {
-		return nil, err
-	}
-	for n, list := range terms {
-		edges := make([]Edge, len(list))
-		for i := range list {
-			if edges[i], err = readEdge(&list[i]); err != nil {
-				return nil, err
-			}
+	for range erasures {
+		terms, err := b.Terms(ctx, tenant, ranges)
+		if err != nil {
+			return nil, err
 		}
-		lists[of[n]] = edges
+		edges, whole, err := b.edgesOf(ctx, tenant, terms)
+		if err != nil {
+			return nil, err
+		}
+		if whole {
+			for n := range terms {
+				lists[of[n]] = edges[n]
+			}
+			return lists, nil
+		}
 	}
-	return lists, nil
+	return nil, fmt.Errorf("facts of tenant %s are erased while they are read, %d times over; ask again", tenant, erasures)
 }

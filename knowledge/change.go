@@ -10,6 +10,7 @@ import (
 // A change is prepared acts on their way into a history.
 type change struct {
 	*Prepared
+	adopted  []history.Entry // if not nil, the entries as another store has them
 	at       dag.Time
 	outcomes []Outcome // of the last plan
 }
@@ -36,7 +37,40 @@ func (c *change) firstRound() (n history.Needs) {
 	if c.aliases {
 		n.Ranges = []history.Range{{Index: indexAliases}}
 	}
+	for i := range c.history {
+		if c.history[i].Erased {
+			n.Entries = append(n.Entries, c.history[i].Did.Ended...)
+		}
+	}
 	return n
+}
+
+// recalled are the numbers of versions that adopted acts name and the store does not have: those that
+// erased acts began, if the history is one.
+func (c *change) recalled(k *history.State) (seqs []dag.Seq) {
+	mine := make(map[dag.Seq]bool, len(c.history))
+	for i := range c.history {
+		mine[c.history[i].Seq] = true
+	}
+	name := func(id ID, since dag.Seq) {
+		if t, ok := k.Newest[versionsKey(&id)]; since != 0 && !mine[since] && (!ok || t.Since != since) {
+			seqs = append(seqs, since)
+		}
+	}
+	for i := range c.history {
+		r := &c.history[i]
+		switch a := &r.Act; {
+		case r.Erased:
+		case a.Kind == Retract && len(r.Did.Ended) == 1:
+			name(a.Statement, r.Did.Ended[0])
+		case a.Kind == Assert:
+			name(c.ids[i], r.Did.Under)
+			for n, old := range a.Supersedes[:min(len(a.Supersedes), len(r.Did.Ended))] {
+				name(old, r.Did.Ended[n])
+			}
+		}
+	}
+	return seqs
 }
 
 func (c *change) secondRound(k *history.State) (n history.Needs) {
@@ -46,6 +80,9 @@ func (c *change) secondRound(k *history.State) (n history.Needs) {
 				n.Entries = append(n.Entries, list[i].Since)
 			}
 		}
+	}
+	if c.history != nil {
+		n.Entries = append(n.Entries, c.recalled(k)...)
 	}
 	if len(k.Newest) == 0 {
 		return n
@@ -69,11 +106,11 @@ func (c *change) secondRound(k *history.State) (n history.Needs) {
 			if !ok || t.Until != history.Forever {
 				continue
 			}
-			b, leaf, err := readVersion(&t)
-			if err != nil || leaf == c.leaves[i] {
+			b, content, err := readVersion(&t)
+			if err != nil || content == c.contents[i] {
 				continue // planning says so, or it is the same again
 			}
-			n.Newest = append(n.Newest, history.Key{Index: indexMentions, Key: string(mentionKey(&id, &c.leaves[i]))})
+			n.Newest = append(n.Newest, history.Key{Index: indexMentions, Key: string(mentionKey(&id, &c.contents[i]))})
 			if b.Opened < b.Since && !whole[id] {
 				whole[id] = true
 				n.Ranges = append(n.Ranges, history.Range{Index: indexVersions, Prefix: id[:], After: &history.Place{Key: id[:], Since: b.Opened - 1}})
@@ -96,27 +133,58 @@ func (c *change) Plan(k *history.State) (*history.Plan, error) {
 		return nil, err
 	}
 	c.outcomes = planned.Outcomes
-	p := &history.Plan{Entries: make([]history.Entry, len(planned.Recorded)), Begin: make([]history.Term, 0, 3*len(planned.Recorded))}
-	for i := range planned.Recorded {
-		r, which := &planned.Recorded[i], planned.Which[i]
-		p.Entries[i] = history.Entry{Seq: r.Seq, Kind: history.Kind(types[r.Act.Kind]), At: r.At, Public: c.texts[which]}
-		p.Begin = termsOf(p.Begin, r, &c.ids[which])
-	}
-	if p.End, err = c.endings(k, known.Believed, planned.Ended); err != nil {
+	p := c.plan(planned)
+	if p.End, err = c.endings(known, planned.Ended); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
+// plan makes entries of what was planned, and the terms that they begin.
+func (c *change) plan(planned *Planned) *history.Plan {
+	p := &history.Plan{Entries: make([]history.Entry, len(planned.Recorded)), Begin: make([]history.Term, 0, 4*len(planned.Recorded))}
+	private := make([]byte, 0, 160*len(planned.Recorded)) // of all of them
+	for i := range planned.Recorded {
+		r, which := &planned.Recorded[i], planned.Which[i]
+		e := &p.Entries[i]
+		*e = history.Entry{Seq: r.Seq, Kind: history.Kind(types[r.Act.Kind]), At: r.At, Public: c.publics[which], Detail: r.Did.append(nil)}
+		if r.Erased = c.history != nil && c.history[which].Erased; r.Erased {
+			*e = c.adopted[which]
+		} else {
+			began := len(private)
+			private = r.Act.appendPrivate(private) // what came before it stays where it was if this moves
+			e.Private = private[began:len(private):len(private)]
+		}
+		p.Begin = termsOf(p.Begin, r, &c.ids[which], &c.contents[which])
+	}
+	return p
+}
+
 // known reads what planning asks for out of terms and entries.
 func (c *change) known(k *history.State) (Known, error) {
-	known := Known{Head: k.Head, Believed: make(map[ID]Belief, len(k.Newest)), Recorded: make(map[dag.Digest]dag.Seq, len(k.Newest))}
+	known := Known{
+		Head: k.Head, Believed: make(map[ID]Belief, len(k.Newest)), Recorded: make(map[dag.Digest]dag.Seq, len(k.Newest)),
+		Erased: map[dag.Seq]bool{}, Versions: map[dag.Seq]*Fact{},
+	}
+	for seq, e := range k.Entries {
+		if !IsKind(e.Kind) {
+			continue
+		}
+		switch r, err := FromEntry(&e); {
+		case err != nil:
+			return known, err
+		case r.Erased:
+			known.Erased[seq] = true
+		case r.Act.Kind == Assert:
+			known.Versions[seq] = &r.Act.Fact
+		}
+	}
 	version := func(t *history.Term) error {
-		b, leaf, err := readVersion(t)
+		b, content, err := readVersion(t)
 		if err != nil {
 			return err
 		}
-		known.Recorded[leaf] = max(known.Recorded[leaf], t.Since)
+		known.Recorded[content] = max(known.Recorded[content], t.Since)
 		if t.Until == history.Forever {
 			known.Believed[ID([]byte(t.Key))] = b
 		}
@@ -125,8 +193,8 @@ func (c *change) known(k *history.State) (Known, error) {
 	for key, t := range k.Newest {
 		switch key.Index {
 		case indexMentions:
-			leaf := dag.Digest([]byte(key.Key[len(ID{}):]))
-			known.Recorded[leaf] = max(known.Recorded[leaf], t.Since)
+			content := dag.Digest([]byte(key.Key[len(ID{}):]))
+			known.Recorded[content] = max(known.Recorded[content], t.Since)
 		case indexVersions:
 			if err := version(&t); err != nil {
 				return known, err
@@ -163,8 +231,8 @@ func (c *change) known(k *history.State) (Known, error) {
 	return known, err
 }
 
-// endings returns the terms of stored versions that the plan ends.
-func (c *change) endings(k *history.State, believed map[ID]Belief, ended []Ending) ([]history.Ending, error) {
+// endings returns the terms of stored versions that a plan ends.
+func (c *change) endings(known Known, ended []Ending) ([]history.Ending, error) {
 	if len(ended) == 0 {
 		return nil, nil
 	}
@@ -177,19 +245,14 @@ func (c *change) endings(k *history.State, believed map[ID]Belief, ended []Endin
 	list := make([]history.Ending, 0, 3*len(ended))
 	for i := range ended {
 		e := &ended[i]
-		s := asserted[e.Statement]
-		if s == nil {
-			entry, ok := k.Entries[e.Since]
-			if !ok {
-				return nil, fmt.Errorf("number %d began a version of statement %s, and is not there; the store is damaged", e.Since, e.Statement)
-			}
-			r, err := FromEntry(&entry)
-			if err != nil {
-				return nil, err
-			}
-			s = &r.Act.Fact.Statement
+		f := known.Versions[e.Since]
+		if s := asserted[e.Statement]; f == nil && s != nil {
+			f = &Fact{Statement: *s, Confidence: known.Believed[e.Statement].Confidence}
 		}
-		list = endings(list, e, believed[e.Statement].Confidence, s.Subject, s.Object)
+		if f == nil {
+			return nil, fmt.Errorf("number %d began a version of statement %s, and is not there; the store is damaged", e.Since, e.Statement)
+		}
+		list = endings(list, e.Since, e.Until, f)
 	}
 	return list, nil
 }

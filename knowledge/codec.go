@@ -40,5 +40,5 @@ func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &change{Prepared: p}, nil
+	return &change{Prepared: p, adopted: entries}, nil
 }

@@ -3,8 +3,12 @@ package knowledge
 import (
 	"context"
 
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/normalize"
 )
+
+// Digested returns the public half and the content of a prepared act.
+func (p *Prepared) Digested(i int) ([]byte, dag.Digest) { return p.publics[i], p.contents[i] }
 
 // TraverseWithin is Traverse with other bounds than MaxWork and MaxNewer.
 func TraverseWithin(ctx context.Context, g Graph, aliases *normalize.Table, q Query, work, newer int) (Answer, error) {

@@ -1,10 +1,13 @@
 package knowledge
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -25,24 +28,24 @@ const (
 var ErrNotBelieved = errors.New("the statement is not believed")
 
 // Prepared is the part of recording that depends on nothing stored: the acts checked, and
-// their leaves. It refers to the acts, which must not change meanwhile.
+// their digests. It refers to the acts, which must not change meanwhile.
 type Prepared struct {
-	acts    []Act
-	ids     []ID         // of the statement that each act is about
-	leaves  []dag.Digest // of each act
-	texts   [][]byte     // the canonical form of each
-	touched []ID         // every statement whose state matters, once
-	aliases bool
-	history []Recorded // if not nil, the acts have numbers and times
+	acts     []Act
+	ids      []ID         // of the statement that each act is about
+	contents []dag.Digest // of each act
+	publics  [][]byte     // the public half of each
+	touched  []ID         // every statement whose state matters, once
+	aliases  bool
+	history  []Recorded // if not nil, the acts have numbers and times
 }
 
 // Prepare checks up to MaxBatch acts and computes their digests; an [ActError] names the one
-// that is refused. Its cost is two SHA-256 of about 200 bytes for each.
+// that is refused. Its cost is four SHA-256 of about 200 bytes for each.
 func Prepare(acts []Act) (*Prepared, error) {
 	if len(acts) > MaxBatch {
 		return nil, fmt.Errorf("%w: %d acts at once, at most %d", ErrForm, len(acts), MaxBatch)
 	}
-	p := &Prepared{acts: acts, ids: make([]ID, len(acts)), leaves: make([]dag.Digest, len(acts)), texts: make([][]byte, len(acts))}
+	p := &Prepared{acts: acts, ids: make([]ID, len(acts)), contents: make([]dag.Digest, len(acts)), publics: make([][]byte, len(acts))}
 	if err := p.digest(); err != nil {
 		return nil, err
 	}
@@ -99,16 +102,18 @@ func (p *Prepared) digest() error {
 }
 
 func (p *Prepared) digestPortion(from, to int) error {
-	text := make([]byte, 0, 320*(to-from)) // of all of them
+	publics := make([]byte, 0, 160*(to-from)) // of all of them
+	var text []byte
 	for i := from; i < to; i++ {
 		a := &p.acts[i]
 		if err := a.Check(); err != nil {
 			return &ActError{i, len(p.acts), err}
 		}
-		began := len(text)
-		text = a.Append(append(text, 0)) // what came before it stays where it was if this moves
-		p.texts[i] = text[began+1 : len(text) : len(text)]
-		p.leaves[i] = sha256.Sum256(text[began:])
+		text = a.Append(text[:0])
+		began := len(publics)
+		publics = a.appendPublic(publics, sha256.Sum256(text)) // what came before it stays where it was if this moves
+		p.publics[i] = publics[began:len(publics):len(publics)]
+		p.contents[i] = contentOf(text)
 		switch a.Kind {
 		case Assert:
 			p.ids[i] = a.Fact.ID()
@@ -119,67 +124,66 @@ func (p *Prepared) digestPortion(from, to int) error {
 	return nil
 }
 
+// contentOf is [Act.Content] of the act that has a canonical form, which it changes. No text has the
+// member's name in quotes, which are escaped within texts.
+func contentOf(text []byte) dag.Digest {
+	const salt = `"salt":"`
+	at := bytes.Index(text, []byte(salt)) + len(salt)
+	for i := range 2 * len(dag.Salt{}) {
+		text[at+i] = '0'
+	}
+	return sha256.Sum256(text)
+}
+
 // PrepareHistory is Prepare for acts that another store recorded: they keep their numbers
 // and times.
 func PrepareHistory(recorded []Recorded) (*Prepared, error) {
-	acts := make([]Act, len(recorded))
-	for i := range recorded {
-		acts[i] = recorded[i].Act
+	n := len(recorded)
+	all := &Prepared{
+		acts: make([]Act, n), ids: make([]ID, n), contents: make([]dag.Digest, n), publics: make([][]byte, n), history: recorded,
 	}
-	p := &Prepared{history: recorded}
-	for len(acts) > 0 {
-		some := acts[:min(len(acts), MaxBatch)]
-		acts = acts[len(some):]
-		more, err := Prepare(some)
+	var living []int // those that were not erased
+	for i := range recorded {
+		r := &recorded[i]
+		if all.acts[i] = r.Act; !r.At.Valid() {
+			return nil, fmt.Errorf("%w: number %d was recorded at %d, which is no time", dag.ErrForm, r.Seq, r.At)
+		}
+		if !r.Erased {
+			living = append(living, i)
+		}
+	}
+	for some := range slices.Chunk(living, MaxBatch) {
+		acts := make([]Act, len(some))
+		for k, i := range some {
+			acts[k] = recorded[i].Act
+		}
+		p, err := Prepare(acts)
 		if err != nil {
 			var which *ActError
 			if errors.As(err, &which) {
-				err = &ActError{len(p.acts) + which.Index, len(recorded), which.Err}
+				err = &ActError{some[which.Index], n, which.Err}
 			}
 			return nil, fmt.Errorf("%w: %w", dag.ErrForm, err)
 		}
-		p.acts, p.ids = append(p.acts, more.acts...), append(p.ids, more.ids...)
-		p.leaves, p.texts = append(p.leaves, more.leaves...), append(p.texts, more.texts...)
-		p.touched, p.aliases = append(p.touched, more.touched...), p.aliases || more.aliases
-	}
-	for i := range recorded {
-		if r := &recorded[i]; r.Leaf != p.leaves[i] {
-			return nil, fmt.Errorf("%w: number %d has the leaf %s, and its act gives %s", dag.ErrForm, r.Seq, r.Leaf, p.leaves[i])
-		} else if !r.At.Valid() {
-			return nil, fmt.Errorf("%w: number %d was recorded at %d, which is no time", dag.ErrForm, r.Seq, r.At)
+		for k, i := range some {
+			all.ids[i], all.contents[i], all.publics[i] = p.ids[k], p.contents[k], p.publics[k]
+			if leaf := leafOf(p.publics[k]); leaf != recorded[i].Leaf {
+				return nil, fmt.Errorf("%w: number %d has the leaf %s, and its act gives %s", dag.ErrForm, recorded[i].Seq, recorded[i].Leaf, leaf)
+			}
 		}
+		all.touched, all.aliases = append(all.touched, p.touched...), all.aliases || p.aliases
 	}
-	return p, nil
+	return all, nil
 }
 
 // Touched returns the statements whose believed versions planning must know, some of them more
 // than once.
 func (p *Prepared) Touched() []ID { return p.touched }
 
-// Text returns the canonical form of an act.
-func (p *Prepared) Text(i int) []byte { return p.texts[i] }
-
 // About returns the statement that an act is about, and false if it is about an alias.
 func (p *Prepared) About(i int) (ID, bool) {
 	k := p.acts[i].Kind
 	return p.ids[i], k == Assert || k == Retract
-}
-
-// Version is [Recorded.Version] of what was planned of an act.
-func (p *Prepared) Version(i int, r *Recorded) (Version, bool) {
-	if r.Act.Kind != Assert || r.Until == 0 {
-		return Version{}, false
-	}
-	return r.version(p.ids[i]), true
-}
-
-// Asserted returns the assertions: the statement and the leaf of each.
-func (p *Prepared) Asserted(yield func(ID, dag.Digest) bool) {
-	for i := range p.acts {
-		if p.acts[i].Kind == Assert && !yield(p.ids[i], p.leaves[i]) {
-			return
-		}
-	}
 }
 
 // Aliases reports whether planning must know the alias table.
@@ -189,8 +193,13 @@ func (p *Prepared) Aliases() bool { return p.aliases }
 type Known struct {
 	Head     dag.Seq
 	Believed map[ID]Belief          // of Touched, those that are believed
-	Recorded map[dag.Digest]dag.Seq // by leaf: the newest number under which an assertion is
+	Recorded map[dag.Digest]dag.Seq // by content: the newest number under which an assertion is
 	Aliases  *normalize.Table       // if Prepared.Aliases
+
+	// Of a history: which of the numbers that its decisions name are of erased acts, and the
+	// assertions of the others that were asked for.
+	Erased   map[dag.Seq]bool
+	Versions map[dag.Seq]*Fact
 }
 
 // A Belief is the version in which a statement is believed, and since when it is.
@@ -212,6 +221,7 @@ const (
 	Absent    Result = "absent"    // nothing changed: there was nothing to retract or remove
 	Aliased   Result = "aliased"   // the alias counts from now on
 	Unaliased Result = "unaliased" // and no longer
+	Erased    Result = "erased"    // of a history: what the act was is not known
 )
 
 // An Outcome is the result of an act, and the number that it was recorded under; 0 if it
@@ -228,14 +238,13 @@ type Planned struct {
 	Outcomes []Outcome  // of each act
 	Recorded []Recorded // to insert, by ascending Seq
 	Which    []int      // of the prepared acts each of these is
-	Opened   []dag.Seq  // of each of these that began a version: Belief.Opened; else 0
 	Ended    []Ending   // stored versions to end
 	Aliases  *normalize.Table
 }
 
 // An Ending ends the version that the assertion of a number began.
 type Ending struct {
-	Statement ID
+	Statement ID // zero: that of Known.Versions
 	Since     dag.Seq
 	Until     dag.Seq
 }
@@ -248,21 +257,24 @@ type planner struct {
 	believed map[ID]Belief
 	recorded map[dag.Digest]dag.Seq
 	mine     map[dag.Seq]int // versions that this plan began, by their numbers: indexes of Recorded
+	erased   map[dag.Seq]bool
+	versions map[dag.Seq]*Fact
 }
 
 // Plan decides what recording the acts does, at a time. All are recorded or none: an
 // [ActError] names the act. It is pure.
 func (p *Prepared) Plan(k Known, at dag.Time) (*Planned, error) {
-	n := len(p.acts) // of which most are new, as a rule
+	n := len(p.acts) // most of them are new, as a rule
 	w := &planner{
 		prepared: p, at: at,
 		Planned: &Planned{
 			Head: k.Head, Aliases: k.Aliases, Outcomes: make([]Outcome, 0, n),
-			Recorded: make([]Recorded, 0, n), Which: make([]int, 0, n), Opened: make([]dag.Seq, 0, n),
+			Recorded: make([]Recorded, 0, n), Which: make([]int, 0, n),
 		},
 		believed: make(map[ID]Belief, len(k.Believed)+n), recorded: make(map[dag.Digest]dag.Seq, len(k.Recorded)+n),
-		mine: make(map[dag.Seq]int, n),
+		mine: make(map[dag.Seq]int, n), erased: map[dag.Seq]bool{}, versions: k.Versions,
 	}
+	maps.Copy(w.erased, k.Erased)
 	for id, b := range k.Believed {
 		w.believed[id] = b
 	}
@@ -287,6 +299,12 @@ func (p *Prepared) Plan(k Known, at dag.Time) (*Planned, error) {
 
 func (w *planner) act(i int) (Outcome, error) {
 	a := &w.prepared.acts[i]
+	if h := w.prepared.history; h != nil {
+		if h[i].Erased {
+			return w.gone(i)
+		}
+		w.recall(i, a, &h[i].Did)
+	}
 	switch a.Kind {
 	case Assert:
 		return w.assert(i, a)
@@ -296,10 +314,63 @@ func (w *planner) act(i int) (Outcome, error) {
 	return w.alias(i, a)
 }
 
+// gone records an act that was erased. What it ended stays ended.
+func (w *planner) gone(i int) (Outcome, error) {
+	seq, err := w.record(i)
+	if err != nil {
+		return Outcome{}, err
+	}
+	w.erased[seq] = true
+	for _, since := range w.prepared.history[i].Did.Ended {
+		if n, ok := w.mine[since]; ok {
+			w.Recorded[n].Until = seq
+			delete(w.believed, w.prepared.ids[w.Which[n]])
+		} else if f := w.versions[since]; f != nil {
+			w.Ended = append(w.Ended, Ending{ID{}, since, seq})
+			delete(w.believed, f.ID())
+		}
+	}
+	return Outcome{Result: Erased, Seq: seq}, nil
+}
+
+// recall brings back, of versions that erased acts began, as much as an act of a history says of
+// them: whether its statement, and those that it superseded, were believed by one.
+func (w *planner) recall(i int, a *Act, did *Decision) {
+	believe := func(id ID, b Belief) {
+		if now, ok := w.believed[id]; ok && !w.erased[now.Since] {
+			return
+		}
+		if delete(w.believed, id); w.erased[b.Since] {
+			w.believed[id] = b
+		}
+	}
+	ended := func(k int) (b Belief) {
+		if k < len(did.Ended) {
+			b.Since = did.Ended[k]
+		}
+		return b
+	}
+	switch a.Kind {
+	case Retract:
+		believe(a.Statement, ended(0))
+		return
+	case Alias, Unalias:
+		return
+	}
+	for k, old := range a.Supersedes {
+		believe(old, ended(k))
+	}
+	b := Belief{Since: did.Under, Opened: did.Under, Confidence: a.Fact.Confidence}
+	if did.Opened != 0 && b.Confidence > 0 { // it was believed with less
+		b.Opened, b.Confidence = did.Opened, b.Confidence-1
+	}
+	believe(w.prepared.ids[i], b)
+}
+
 func (w *planner) assert(i int, a *Act) (Outcome, error) {
 	id := w.prepared.ids[i]
 	now, believed := w.believed[id]
-	if seq, ok := w.recorded[w.prepared.leaves[i]]; ok && believed && seq >= now.Opened {
+	if seq, ok := w.recorded[w.prepared.contents[i]]; ok && believed && seq >= now.Opened {
 		return Outcome{Existing, 0, id}, nil
 	}
 	for _, old := range a.Supersedes {
@@ -311,12 +382,14 @@ func (w *planner) assert(i int, a *Act) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	w.recorded[w.prepared.leaves[i]] = seq
+	w.recorded[w.prepared.contents[i]] = seq
+	did := w.did()
 	for _, old := range a.Supersedes {
 		w.end(old, seq)
 	}
 	next, result := Belief{Since: seq, Opened: seq, Confidence: a.Fact.Confidence}, Asserted
 	if believed {
+		did.Under = now.Since
 		if result = Confirmed; a.Fact.Confidence <= now.Confidence {
 			return Outcome{result, seq, id}, nil
 		}
@@ -325,7 +398,8 @@ func (w *planner) assert(i int, a *Act) (Outcome, error) {
 	}
 	w.believed[id] = next
 	last := len(w.Recorded) - 1
-	w.Recorded[last].Until, w.Recorded[last].Opened, w.Opened[last] = dag.MaxSeq, next.Opened, next.Opened
+	did.Opened = next.Opened
+	w.Recorded[last].Until, w.Recorded[last].Opened = dag.MaxSeq, next.Opened
 	w.mine[seq] = last
 	return Outcome{result, seq, id}, nil
 }
@@ -343,12 +417,17 @@ func (w *planner) retract(i int) (Outcome, error) {
 	return Outcome{Retracted, seq, id}, nil
 }
 
+// did returns the decision of the act that was recorded last.
+func (w *planner) did() *Decision { return &w.Recorded[len(w.Recorded)-1].Did }
+
 // end ends what is believed of a statement.
 func (w *planner) end(id ID, until dag.Seq) {
 	b := w.believed[id]
+	did := w.did()
+	did.Ended = append(did.Ended, b.Since)
 	if n, ok := w.mine[b.Since]; ok {
 		w.Recorded[n].Until = until
-	} else {
+	} else if !w.erased[b.Since] {
 		w.Ended = append(w.Ended, Ending{id, b.Since, until})
 	}
 	delete(w.believed, id)
@@ -363,8 +442,7 @@ func (w *planner) record(i int) (dag.Seq, error) {
 	if w.Head++; w.prepared.history != nil {
 		w.Head, at = w.prepared.history[i].Seq, w.prepared.history[i].At
 	}
-	w.Recorded = append(w.Recorded, Recorded{Seq: w.Head, At: at, Act: w.prepared.acts[i], Leaf: w.prepared.leaves[i]})
-	w.Which, w.Opened = append(w.Which, i), append(w.Opened, 0)
+	w.Recorded, w.Which = append(w.Recorded, Recorded{Seq: w.Head, At: at, Act: w.prepared.acts[i]}), append(w.Which, i)
 	return w.Head, nil
 }
 

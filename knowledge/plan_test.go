@@ -31,20 +31,18 @@ func TestPrepareMany(t *testing.T) {
 				acts[i] = knowledge.Act{Kind: knowledge.Alias, Alias: fmt.Sprint("a", i), Canonical: "s"}
 			}
 		}
+		for i := range acts {
+			acts[i].Salt = dag.Salt{byte(r.IntN(256)), byte(i)}
+		}
 		p, err := knowledge.Prepare(acts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		asserted := map[knowledge.ID]dag.Digest{}
-		p.Asserted(func(id knowledge.ID, leaf dag.Digest) bool { asserted[id] = leaf; return true })
 		for i := range acts {
 			id, about := acts[i].About()
 			gotID, gotAbout := p.About(i)
-			if !bytes.Equal(p.Text(i), acts[i].Append(nil)) || gotAbout != about || about && gotID != id {
-				t.Fatalf("act %d of %d: %s about %v, want %s about %v", i, n, p.Text(i), gotID, acts[i].Append(nil), id)
-			}
-			if acts[i].Kind == knowledge.Assert && asserted[id] != acts[i].Leaf() {
-				t.Fatalf("act %d of %d: another leaf", i, n)
+			if public, content := p.Digested(i); !bytes.Equal(public, acts[i].AppendPublic(nil)) || content != acts[i].Content() || gotAbout != about || about && gotID != id {
+				t.Fatalf("act %d of %d: %s with the content %s about %v, want %s with %s about %v", i, n, public, content, gotID, acts[i].AppendPublic(nil), acts[i].Content(), id)
 			}
 		}
 		planned, err := p.Plan(knowledge.Known{}, 1)
@@ -53,11 +51,7 @@ func TestPrepareMany(t *testing.T) {
 		}
 		for i := range planned.Recorded {
 			r := &planned.Recorded[i]
-			want, began := r.Version()
-			if got, ok := p.Version(planned.Which[i], r); ok != began || got != want {
-				t.Fatalf("the version of %d: %+v, %v, want %+v, %v", i, got, ok, want, began)
-			}
-			if r.Leaf != acts[planned.Which[i]].Leaf() {
+			if r.Act.Content() != acts[planned.Which[i]].Content() {
 				t.Fatalf("number %d is said to be act %d", r.Seq, planned.Which[i])
 			}
 		}

@@ -6,17 +6,18 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
-	"github.com/graphkernel/graphkernel/normalize"
 )
 
 // The indexes of knowledge. Each version is a term of three of them, and every other act one of
-// one.
+// one; an assertion with evidence is one of indexEvidence, too. They hold numbers and digests, and
+// no name: what can be erased is in the acts.
 const (
-	indexVersions history.Index = 1 + iota // key: statement; value: see versionValue
-	indexMentions                          // key: statement and leaf of an assertion that began no version, or statement of a retraction
-	indexOutgoing                          // key: see edgeKey, by the subject; value: see edgeValue
+	indexVersions history.Index = 1 + iota // key: statement; value: see versionBytes
+	indexMentions                          // key: statement and content of an assertion that began no version, or statement of a retraction
+	indexOutgoing                          // key: see edgeKey, by the subject
 	indexIncoming                          // the same by the object
 	indexAliases                           // key: nothing; each act about an alias
+	indexEvidence                          // key: the turn that an assertion was learned from
 )
 
 // kinds are the kinds of entries that are acts.
@@ -31,42 +32,33 @@ var kinds = func() map[history.Kind]bool {
 // IsKind reports whether entries of a kind are acts.
 func IsKind(k history.Kind) bool { return kinds[k] }
 
-// FromEntry reads an act that is kept as an entry. Until and Opened are left zero: they follow
-// from terms.
-func FromEntry(e *history.Entry) (Recorded, error) {
-	act, err := Parse(e.Public)
-	if err == nil && history.Kind(types[act.Kind]) != e.Kind {
-		err = fmt.Errorf("%w: an entry of kind %s holds an act of type %s", ErrForm, e.Kind, types[act.Kind])
-	}
-	if err != nil {
-		return Recorded{}, fmt.Errorf("number %d is damaged: %w", e.Seq, err)
-	}
-	return Recorded{Seq: e.Seq, At: e.At, Act: act, Leaf: e.Leaf()}, nil
-}
-
-// A versionValue is what the index of versions holds: 8 bytes of Opened, 4 of the confidence,
-// 32 of the leaf.
+// versionBytes are those of a value of the index of versions: 8 of Opened, 4 of the confidence,
+// 32 of the assertion's content.
 const versionBytes = 8 + 4 + 32
 
-func appendVersion(dst []byte, opened dag.Seq, confidence dag.PPM, leaf *dag.Digest) []byte {
+func appendVersion(dst []byte, opened dag.Seq, confidence dag.PPM, content *dag.Digest) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, uint64(opened))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(confidence))
-	return append(dst, leaf[:]...)
+	return append(dst, content[:]...)
 }
 
-func readVersion(t *history.Term) (b Belief, leaf dag.Digest, err error) {
+func readVersion(t *history.Term) (b Belief, content dag.Digest, err error) {
 	if len(t.Value) != versionBytes || len(t.Key) != len(ID{}) {
-		return b, leaf, fmt.Errorf("the version that number %d began is damaged", t.Since)
+		return b, content, fmt.Errorf("the version that number %d began is damaged", t.Since)
 	}
 	b = Belief{Since: t.Since, Opened: dag.Seq(binary.BigEndian.Uint64(t.Value)), Confidence: dag.PPM(binary.BigEndian.Uint32(t.Value[8:]))}
-	copy(leaf[:], t.Value[12:])
-	return b, leaf, nil
+	copy(content[:], t.Value[12:])
+	return b, content, nil
 }
 
-// edgesPrefix begins the keys of the edges of a name: 2 bytes of its length, and the name.
+// edgesPrefix begins the keys of the edges of a name.
 func edgesPrefix(name string) []byte {
-	return append(binary.BigEndian.AppendUint16(make([]byte, 0, 2+len(name)+4+32), uint16(len(name))), name...)
+	key := KeyOf(name)
+	return append(make([]byte, 0, edgeKeyBytes), key[:]...)
 }
+
+// edgeKeyBytes are those of a name, of the doubt and of a statement.
+const edgeKeyBytes = len(NameKey{}) + 4 + len(ID{})
 
 // edgeKey puts the edges of a name in their order: 4 bytes of doubt, which is what the confidence
 // lacks to one, and the statement. Terms with the same key are ordered by age.
@@ -81,49 +73,16 @@ func edgesIndex(incoming bool) history.Index {
 	return indexOutgoing
 }
 
-// appendEdge is the value of an edge: the rule of the names, the validity, the turn, and with
-// their lengths before them the predicate, the other name and the source.
-func appendEdge(dst []byte, v *Version, rule normalize.Rule, other string) []byte {
-	dst = append(dst, byte(rule))
-	dst = binary.AppendUvarint(dst, uint64(v.From))
-	dst = binary.AppendUvarint(dst, uint64(Forever-v.Statement.Until))
-	if v.Turn == (dag.TurnID{}) {
-		dst = append(dst, 0)
-	} else {
-		dst = append(append(dst, 1), v.Turn[:]...)
-	}
-	for _, s := range [...]string{v.Predicate, other, v.Source} {
-		dst = binary.AppendUvarint(dst, uint64(len(s)))
-		dst = append(dst, s...)
-	}
-	return dst
-}
-
-// readEdge reads a term as an edge.
-func readEdge(t *history.Term) (e Edge, err error) {
-	r := reader{rest: t.Key}
-	n := int(binary.BigEndian.Uint16(r.take(2)))
-	name := string(r.take(n))
-	doubt := binary.BigEndian.Uint32(r.take(4))
-	copy(e.ID[:], r.take(32))
-	r.end()
-	r.rest = t.Value
-	rule := r.take(1)[0]
-	e.From, e.Statement.Until = dag.Time(r.uvarint()), Forever-dag.Time(r.uvarint())
-	if r.take(1)[0] == 1 {
-		copy(e.Turn[:], r.take(16))
-	}
-	predicate, other, source := r.text(), r.text(), r.text()
-	r.end()
-	if r.short || doubt > uint32(dag.One) {
+// readEdge makes an edge of its term and of the assertion that began it.
+func readEdge(t *history.Term, e *history.Entry) (Edge, error) {
+	a, err := readPrivate(Assert, e.Private)
+	if err != nil || e.Kind != history.Kind(types[Assert]) || len(t.Key) != edgeKeyBytes {
 		return Edge{}, fmt.Errorf("an edge of the version that number %d began is damaged", t.Since)
 	}
-	e.Incoming, e.Rule = t.Index == indexIncoming, normalize.Rule(rule)
-	e.Predicate, e.Source, e.Confidence, e.Since, e.Version.Until = predicate, source, dag.One-dag.PPM(doubt), t.Since, t.Until
-	if e.Subject, e.Object = name, other; e.Incoming {
-		e.Subject, e.Object = other, name
-	}
-	return e, nil
+	f := &a.Fact
+	edge := Edge{Incoming: t.Index == indexIncoming, Rule: f.Rule}
+	edge.Version = Version{Statement: f.Statement, ID: ID(t.Key[edgeKeyBytes-len(ID{}):]), Confidence: f.Confidence, Source: f.Source, Turn: f.Turn, Since: t.Since, Until: t.Until}
+	return edge, nil
 }
 
 // A reader takes fields off packed bytes. After the end it returns zeros, and notes it in short.
@@ -170,36 +129,43 @@ func (r *reader) end() {
 	}
 }
 
-// termsOf appends the terms that a recorded act begins, each with its end.
-func termsOf(dst []history.Term, r *Recorded, id *ID) []history.Term {
-	switch {
-	case r.Act.Kind == Alias || r.Act.Kind == Unalias:
-		return append(dst, history.Term{Index: indexAliases, Since: r.Seq, Until: history.Forever})
-	case r.Act.Kind == Retract:
-		return append(dst, history.Term{Index: indexMentions, Key: id[:], Since: r.Seq, Until: history.Forever})
-	case r.Until == 0:
-		return append(dst, history.Term{Index: indexMentions, Key: mentionKey(id, &r.Leaf), Since: r.Seq, Until: history.Forever})
+// termsOf appends the terms that a recorded act begins, each with its end. An erased one begins none.
+func termsOf(dst []history.Term, r *Recorded, id *ID, content *dag.Digest) []history.Term {
+	begin := func(index history.Index, key []byte, until dag.Seq, value []byte) {
+		dst = append(dst, history.Term{Index: index, Key: key, Since: r.Seq, Until: until, Value: value})
 	}
-	v := r.version(*id)
-	begin := func(index history.Index, key, value []byte) {
-		dst = append(dst, history.Term{Index: index, Key: key, Since: r.Seq, Until: r.Until, Value: value})
+	switch a := &r.Act; {
+	case r.Erased:
+		return dst
+	case a.Kind == Alias || a.Kind == Unalias:
+		begin(indexAliases, nil, history.Forever, nil)
+		return dst
+	case a.Kind == Retract:
+		begin(indexMentions, id[:], history.Forever, nil)
+		return dst
+	case r.Opened == 0:
+		begin(indexMentions, mentionKey(id, content), history.Forever, nil)
+	default:
+		f := &a.Fact
+		begin(indexVersions, id[:], r.Until, appendVersion(make([]byte, 0, versionBytes), r.Opened, f.Confidence, content))
+		begin(indexOutgoing, edgeKey(f.Subject, f.Confidence, id), r.Until, nil)
+		begin(indexIncoming, edgeKey(f.Object, f.Confidence, id), r.Until, nil)
 	}
-	begin(indexVersions, id[:], appendVersion(make([]byte, 0, versionBytes), r.Opened, v.Confidence, &r.Leaf))
-	size := 24 + len(v.Predicate) + len(v.Source) + 20
-	begin(indexOutgoing, edgeKey(v.Subject, v.Confidence, id), appendEdge(make([]byte, 0, size+len(v.Object)), &v, r.Act.Fact.Rule, v.Object))
-	begin(indexIncoming, edgeKey(v.Object, v.Confidence, id), appendEdge(make([]byte, 0, size+len(v.Subject)), &v, r.Act.Fact.Rule, v.Subject))
+	if turn := r.Act.Fact.Turn; turn != (dag.TurnID{}) {
+		begin(indexEvidence, turn[:], history.Forever, nil)
+	}
 	return dst
 }
 
-func mentionKey(id *ID, leaf *dag.Digest) []byte {
-	return append(append(make([]byte, 0, 64), id[:]...), leaf[:]...)
+func mentionKey(id *ID, content *dag.Digest) []byte {
+	return append(append(make([]byte, 0, 64), id[:]...), content[:]...)
 }
 
-// endings end the terms of a version, given the statement that it is of.
-func endings(dst []history.Ending, e *Ending, confidence dag.PPM, subject, object string) []history.Ending {
-	id := e.Statement
+// endings end the terms of a version at a number, given the fact that began it.
+func endings(dst []history.Ending, since, until dag.Seq, f *Fact) []history.Ending {
+	id := f.ID()
 	return append(dst,
-		history.Ending{Index: indexVersions, Key: id[:], Since: e.Since, Until: e.Until},
-		history.Ending{Index: indexOutgoing, Key: edgeKey(subject, confidence, &id), Since: e.Since, Until: e.Until},
-		history.Ending{Index: indexIncoming, Key: edgeKey(object, confidence, &id), Since: e.Since, Until: e.Until})
+		history.Ending{Index: indexVersions, Key: id[:], Since: since, Until: until},
+		history.Ending{Index: indexOutgoing, Key: edgeKey(f.Subject, f.Confidence, &id), Since: since, Until: until},
+		history.Ending{Index: indexIncoming, Key: edgeKey(f.Object, f.Confidence, &id), Since: since, Until: until})
 }

@@ -37,6 +37,7 @@ func (b Base) Versions(ctx context.Context, tenant dag.Tenant, f Find) ([]Record
 	if len(list) != len(numbers) {
 		return nil, 0, fmt.Errorf("of %d versions, from number %d on, the acts of %d are there; the store is damaged", len(numbers), numbers[0], len(list))
 	}
+	list = slices.DeleteFunc(list, func(r Recorded) bool { return r.Erased }) // since the edges were read
 	return list, total, b.Complete(ctx, tenant, list)
 }
 
@@ -86,12 +87,12 @@ func (b Base) eachTerm(ctx context.Context, tenant dag.Tenant, r history.Range, 
 			return err
 		}
 		list := lists[0]
-		for i := range list {
-			e, err := readEdge(&list[i])
-			if err != nil {
-				return err
-			}
-			fn(&e)
+		edges, _, err := b.edgesOf(ctx, tenant, lists[:1])
+		if err != nil {
+			return err
+		}
+		for i := range edges[0] {
+			fn(&edges[0][i])
 		}
 		if len(list) < page {
 			return nil

@@ -22,13 +22,13 @@ import (
 
 // permitted is the matrix, written out: the operations that each role may use.
 var permitted = map[access.Role]string{
-	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle",
-	access.Agent: "getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
+	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
+	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
-	access.Auditor: "attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
+	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
-	access.Admin: "attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
+	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut listKeys createKey revokeKey attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases cutFacts",
 }
@@ -39,6 +39,16 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"admitTurns":        {body: map[string]any{"turns": []any{turn(1)}}},
 		"getTurn":           {path: map[string]string{"id": turnID(1)}},
 		"eraseTurn":         {path: map[string]string{"id": turnID(50)}, body: api.ErasureRequest{Reason: "asked for"}},
+		"listTurns":         {query: values("conversation", conversationID(1))},
+		"lookUpTurns":       {body: map[string]any{"ids": []string{turnID(1), turnID(49)}}},
+		"resolveTurn":       {query: values("name", turnID(1))},
+		"previewSlice":      {body: api.Cutting{Anchor: turnID(1)}},
+		"explainCut":        {body: map[string]string{"anchor": turnID(2), "turn": turnID(1)}},
+		"convertBundle":     {body: bundle, query: values("to", "prov")},
+		"getCaller":         {},
+		"listKeys":          {},
+		"createKey":         {body: api.NewAPIKey{Role: "auditor"}},
+		"revokeKey":         {path: map[string]string{"id": s.spare}},
 		"listConversations": {},
 		"getConversation":   {path: map[string]string{"id": conversationID(1)}},
 		"cutSlice":          {body: api.SliceRequest{Anchor: turnID(1)}},
@@ -85,6 +95,11 @@ func TestRoles(t *testing.T) {
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{apart}}})
 	bundle, id := s.cut(s.admin(), 3)
 	s.known = s.learn(s.admin(), triple("ada", "knew", "babbage")).Statement
+	_, spare, err := s.kernel.Keys().Create(t.Context(), tenantA, access.Verifier, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.spare = spare.ID
 	questions := s.questions(id, bundle)
 	allowed, refused := 0, 0
 	for _, item := range s.doc.Paths.Map() {
@@ -128,7 +143,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 7+26+27+38 || refused != 4*38-allowed {
+	if allowed != 9+29+34+48 || refused != 4*48-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

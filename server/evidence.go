@@ -28,6 +28,21 @@ func attestBundle(c *call) error {
 	})
 }
 
+// convertBundle writes what was issued here in another form.
+func convertBundle(c *call) error {
+	k := c.server.config.Kernel
+	if k.Ledger().Identity().Name() == "" {
+		return identity.ErrNone
+	}
+	ctx, cancel := patient(c)
+	defer cancel()
+	w, err := view.Convert(ctx, k, c.tenant(), c.body, c.params["to"])
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, w)
+}
+
 func getEvidence(c *call) error {
 	id, err := slice.ParseSliceID(c.params["slice_id"])
 	if err != nil {

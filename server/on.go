@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/kernel"
 )
 
 // A route is an operation with its handler.
@@ -30,6 +32,11 @@ func on[In, Out any](op api.Operation[In, Out], do func(*call, In) (Out, error))
 		}
 		return c.json(http.StatusOK, out)
 	}}
+}
+
+// of makes the handler of an operation that needs nothing but the kernel.
+func of[In, Out any](do func(context.Context, *kernel.Kernel, dag.Tenant, In) (Out, error)) func(*call, In) (Out, error) {
+	return func(c *call, in In) (Out, error) { return do(c.ctx, c.server.config.Kernel, c.tenant(), in) }
 }
 
 // as is the route of an operation that answers in its own way, or must be fast.

@@ -174,13 +174,17 @@ func TestRandom(t *testing.T) {
 	s.chain(s.admin(), 40)
 	bundle, id := s.cut(s.admin(), 20)
 	statement := s.learn(s.admin(), triple("ada", "wrote", "note g")).Statement
+	_, spare, err := s.kernel.Keys().Create(t.Context(), tenantA, access.Verifier, "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 3)), known: map[string][]string{
 		"AnyUUID":  {turnID(1), strings.ToUpper(turnID(2)), turnID(40), conversationID(1)},
 		"UUID":     {turnID(1), turnID(2), turnID(20), turnID(40), conversationID(1)},
 		"TurnName": {turnID(1), turnID(20), turnID(39), "0b5e0000-0000-4000-8000-00000000001"},
-		"SliceID":  {id}, "PolicyID": {"default@1", "pab@1"},
+		"SliceID":  {id}, "KeyID": {spare.ID}, "PolicyID": {"default@1", "pab@1"},
 		"Time": {"2026-01-02T03:04:05Z"}, "Tile": {"0/000.p/1", "entries/000.p/2", "0/000.p/255", "1/000.p/1", "63/000", "0/x001/000"}, "TileIndex": {"000.p/1", "000.p/2", "001"},
 		"LogSize": {"0", "1", "2", "3", "100"},
 		"Name":    {"ada", "Ada", "babbage", "note g", "wrote", "knew", "countess", "???", "C#", "\"];x["},
@@ -206,7 +210,7 @@ func TestRandom(t *testing.T) {
 	for n := range 10_000 {
 		d := all[n%len(all)]
 		q := g.request(s, d.op, d.item)
-		if (q.op == "verifyBundle" || q.op == "attestBundle") && g.IntN(3) == 0 {
+		if (q.op == "verifyBundle" || q.op == "attestBundle" || q.op == "convertBundle") && g.IntN(3) == 0 {
 			q.body, q.media = bundle, "application/json"
 		}
 		a := s.ask(q)

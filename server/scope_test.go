@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // TestScope admits with keys what is outside of what they may bring, alone and after a
@@ -70,4 +71,20 @@ func TestScope(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestScopedKeyMakesNone holds that a key which may not admit everything cannot make one that may.
+func TestScopedKeyMakesNone(t *testing.T) {
+	s := start(t)
+	narrow, err := access.ParseScope("assistant", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scoped, _, err := s.kernel.Keys().CreateScoped(t.Context(), tenantA, access.Admin, narrow, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := api.NewAPIKey{Role: "admin"}
+	s.refused(403, "forbidden", question{op: "createKey", key: scoped, body: body})
+	s.expect(200, question{op: "createKey", key: s.admin(), body: body})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/server/view"
 )
 
 func (op *operation) streams() bool { return op.ID == api.StreamEvents.ID }
@@ -98,12 +99,17 @@ var routes = []route{
 	as(api.AdmitTurns, admitTurns),
 	on(api.GetTurn, getTurn),
 	on(api.EraseTurn, eraseTurn),
+	on(api.ListTurns, listTurns),
+	on(api.LookUpTurns, lookUpTurns),
+	on(api.ResolveTurn, resolveTurn),
 	on(api.ListConversations, listConversations),
 	on(api.GetConversation, getConversation),
 	as(api.CutSlice, cutSlice),
 	as(api.CutSlices, cutSlices),
 	as(api.VerifyToken, verifyToken),
 	as(api.VerifyBundle, verifyBundle),
+	on(api.PreviewSlice, of(view.Preview)),
+	on(api.ExplainCut, of(view.Explain)),
 	on(api.ListSlices, listSlices),
 	on(api.GetSlice, getSlice),
 	as(api.ReplaySlice, replaySlice),
@@ -113,6 +119,7 @@ var routes = []route{
 	on(api.GetPolicy, getPolicy),
 	as(api.StreamEvents, streamEvents),
 	as(api.AttestBundle, attestBundle),
+	as(api.ConvertBundle, convertBundle),
 	as(api.GetEvidence, getEvidence),
 	as(api.GetCheckpoint, getCheckpoint),
 	as(api.GetTile, getTile),
@@ -139,6 +146,10 @@ var routes = []route{
 	on(api.ListAliases, listAliases),
 	as(api.AddAliases, addAliases),
 	on(api.RemoveAlias, removeAlias),
+	on(api.GetCaller, getCaller),
+	on(api.ListKeys, of(view.Keys)),
+	on(api.CreateKey, createKey),
+	on(api.RevokeKey, of(view.RevokeKey)),
 	as(api.Live, live),
 	as(api.Ready, ready),
 	as(api.Startup, startup),

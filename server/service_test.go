@@ -45,6 +45,7 @@ type service struct {
 	identity  identity.Identity
 	keys      map[dag.Tenant]map[access.Role]string
 	known     string // a statement of tenant A, where a test has recorded one
+	spare     string // the id of a key of tenant A that may be revoked
 }
 
 const (

@@ -12,7 +12,7 @@ import (
 // the bundles of package facts, whose provenance has the same six fields.
 const (
 	SchemaVersion = "gkp/1"
-	FactsVersion  = "gkf/1"
+	FactsVersion  = "gkf/2"
 )
 
 // A SliceID names a slice: xxHash64 of its anchor, turns, edges and policy, as

@@ -78,7 +78,7 @@ func TestGate(t *testing.T) {
 	}
 	gone := say("gone", dag.RoleTool, "", "start")
 	gone.Redacted, gone.BodyDigest, gone.Phase, gone.HasSalience = true, dag.Digest{1}, dag.Exploration, true
-	_, err = c.Admit(t.Context(), []dag.Draft{
+	_, err = c.Turns().Admit(t.Context(), []dag.Draft{
 		gone,
 		say("after it", dag.RoleAssistant, "-> delete build", "gone"),
 		say("start", dag.RoleUser, "Look around."),
@@ -122,11 +122,11 @@ func TestGate(t *testing.T) {
 		}
 		var v client.Verified
 		if tc.slice != "" {
-			bundle, err := c.Slice(t.Context(), client.Request{Anchor: turnID(tc.slice)})
+			bundle, err := c.Slices().Cut(t.Context(), client.Request{Anchor: turnID(tc.slice)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v, _, err = c.VerifyBundle(t.Context(), bundle.Bytes); err != nil || !v.OK() {
+			if v, _, err = c.Slices().Verify(t.Context(), bundle.Bytes); err != nil || !v.OK() {
 				t.Fatal(err)
 			}
 		}

@@ -45,7 +45,7 @@ func guard(ctx context.Context, out io.Writer, url, key string) error {
 		return err
 	}
 	defer removeWorkspace(workspace)
-	if _, err := c.Admit(ctx, conversation()); err != nil {
+	if _, err := c.Turns().Admit(ctx, conversation()); err != nil {
 		return err
 	}
 
@@ -61,7 +61,7 @@ func guard(ctx context.Context, out io.Writer, url, key string) error {
 		{"A file that the agent read asked for it, and the agent obeys.", wipe, false},
 	} {
 		fmt.Fprintf(out, "%d. %s\n", i+1, attempt.title)
-		bundle, err := c.Slice(ctx, client.Request{Anchor: attempt.call.Anchor})
+		bundle, err := c.Slices().Cut(ctx, client.Request{Anchor: attempt.call.Anchor})
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func guard(ctx context.Context, out io.Writer, url, key string) error {
 		if attempt.tamper {
 			received = bytes.Replace(received, []byte("Tidy"), []byte("Tiny"), 1)
 		}
-		verified, verdict, err := c.VerifyBundle(ctx, received)
+		verified, verdict, err := c.Slices().Verify(ctx, received)
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func (l *load) recovery(since time.Time) (after []time.Duration) {
 			}
 			from := l.now()
 			for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-				receipt, err := process.Admit(l.t.Context(), []dag.Draft{d})
+				receipt, err := process.Turns().Admit(l.t.Context(), []dag.Draft{d})
 				if err == nil {
 					after[p] = time.Since(since).Round(time.Millisecond)
 					a := answer{seq: dag.Seq(receipt.Head)}
@@ -131,13 +131,13 @@ func (l *load) lost(process *client.Client) {
 			continue
 		}
 		turns++
-		stored, err := process.Turn(l.t.Context(), turnID(c.conversation, c.turn))
+		stored, err := process.Turns().Get(l.t.Context(), turnID(c.conversation, c.turn))
 		if err != nil || dag.Seq(stored.Seq) != a.seq {
 			l.t.Errorf("turn %d of conversation %d was acknowledged as number %d and is now %d, %v", c.turn, c.conversation, a.seq, stored.Seq, err)
 		}
 	}
 	recorded := map[string]bool{}
-	for issued, err := range process.Slices(l.t.Context()) {
+	for issued, err := range process.Slices().All(l.t.Context()) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
@@ -174,12 +174,12 @@ func (l *load) replay(bundles []client.Bundle) {
 	var identical atomic.Int64
 	each(l.t.Context(), jobs, func(ctx context.Context, j job) {
 		process := l.processes[j.process]
-		verified, verdict, err := process.VerifyBundle(ctx, j.bundle.Bytes)
+		verified, verdict, err := process.Slices().Verify(ctx, j.bundle.Bytes)
 		if err != nil || !verified.OK() {
 			l.t.Errorf("process %d: slice %s does not verify: %v, %s", j.process, j.bundle.Claim.Provenance.SliceID, err, verdict.Reason)
 			return
 		}
-		replay, err := process.ReplayBundle(ctx, j.bundle.Bytes)
+		replay, err := process.Slices().Replay(ctx, j.bundle.Bytes)
 		if err != nil || replay.Outcome != string(kernel.Identical) {
 			l.t.Errorf("process %d: slice %s as of %d replays as %q: %v, %s", j.process, j.bundle.Claim.Provenance.SliceID, j.bundle.Claim.AsOf, replay.Outcome, err, replay.Reason)
 			return

@@ -105,7 +105,7 @@ type load struct {
 func newLoad(t *testing.T, processes []*client.Client) *load {
 	t.Helper()
 	l := &load{t: t, processes: processes, began: time.Now()}
-	if err := processes[0].RegisterPolicy(t.Context(), wide(t)); err != nil {
+	if err := processes[0].Policies().Register(t.Context(), wide(t)); err != nil {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
@@ -174,7 +174,7 @@ func (l *load) admit(id int, process *client.Client, c int, r *rand.Rand) bool {
 	}
 	from := l.now()
 	for deadline := time.Now().Add(2 * time.Minute); ; {
-		receipt, err := process.Admit(l.t.Context(), []dag.Draft{d})
+		receipt, err := process.Turns().Admit(l.t.Context(), []dag.Draft{d})
 		if err == nil {
 			to := l.now()
 			a := answer{seq: dag.Seq(receipt.Head)}
@@ -205,7 +205,7 @@ func passes(err error) bool {
 // number asks for a turn's number, which never changes.
 func (l *load) number(process *client.Client, id dag.TurnID) dag.Seq {
 	for range 100 {
-		if stored, err := process.Turn(l.t.Context(), id); err == nil {
+		if stored, err := process.Turns().Get(l.t.Context(), id); err == nil {
 			return dag.Seq(stored.Seq)
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -222,7 +222,7 @@ func (l *load) slice(id int, process *client.Client, c int, r *rand.Rand) {
 		anchor = l.talks[c].newest()
 	}
 	from := l.now()
-	bundle, err := process.Slice(l.t.Context(), client.Request{Anchor: turnID(c, anchor), Policy: "wide@1"})
+	bundle, err := process.Slices().Cut(l.t.Context(), client.Request{Anchor: turnID(c, anchor), Policy: "wide@1"})
 	if err != nil {
 		l.failures.Add(1)
 		if !passes(err) {

@@ -47,6 +47,18 @@ func written(w knowledge.Written) *api.Written {
 	return &api.Written{Subject: w.Subject, Predicate: w.Predicate, Object: w.Object}
 }
 
+// asserted returns the names that a statement has itself, where aliases give others.
+func asserted(s *knowledge.Statement, subject, object string) *api.Written {
+	var w knowledge.Written
+	if s.Subject != subject {
+		w.Subject = s.Subject
+	}
+	if s.Object != object {
+		w.Object = s.Object
+	}
+	return written(w)
+}
+
 // Outcome shows what became of an act.
 func Outcome(o *knowledge.Outcome) api.KnowledgeOutcome {
 	w := api.KnowledgeOutcome{Result: string(o.Result), Seq: uint64(o.Seq)}
@@ -73,6 +85,12 @@ func Fact(f *kernel.Fact) api.Fact {
 		Source: v.Source, Turn: turnOrNone(v.Turn), Since: uint64(v.Since), EvidenceTotal: len(f.Evidence),
 	}
 	w.ValidFrom, w.ValidUntil = times(&v.Statement)
+	w.Asserted = asserted(&v.Statement, f.Subject, f.Object)
+	for i := range f.Evidence {
+		if f.Evidence[i].Seq == v.Since {
+			w.Written = written(f.Evidence[i].Act.Fact.Written)
+		}
+	}
 	newest := f.Evidence[max(0, len(f.Evidence)-MostEvidence):]
 	w.Evidence = make([]api.FactEvidence, len(newest))
 	for i := range newest {
@@ -150,6 +168,7 @@ func step(e *knowledge.Edge, aliases *normalize.Table) api.Step {
 		Direction: string(e.Direction()), Confidence: decimal(e.Confidence), Source: e.Source, Turn: turnOrNone(e.Turn), Since: uint64(e.Since),
 	}
 	w.ValidFrom, w.ValidUntil = times(&e.Statement)
+	w.Asserted = asserted(&e.Statement, w.Subject, w.Object)
 	return w
 }
 

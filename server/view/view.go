@@ -89,6 +89,11 @@ func Replay(r *kernel.Replay) api.Replay {
 		Outcome: string(r.Outcome), Reason: r.Reason, SliceID: string(r.Provenance.SliceID), AsOf: uint64(r.AsOf),
 		Erased: texts(r.Erased), Lost: texts(r.Lost), Redacted: texts(r.Redacted), Checks: checks(r.Checks),
 	}
+	p := &r.Provenance
+	w.Provenance = api.Provenance{
+		SliceID: string(p.SliceID), AnchorTurnID: p.Anchor.String(), PolicyID: string(p.PolicyID), PolicyParamsHash: p.PolicyParamsHash.String(),
+		GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
+	}
 	if d := r.Difference; d != nil {
 		w.Difference = &api.Difference{Offset: d.Offset, Path: d.Path, Expected: d.Expected, Found: d.Found}
 	}

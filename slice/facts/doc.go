@@ -5,7 +5,7 @@
 //
 // [Cut] makes a [Bundle] of the answer to a traversal; [Parse] reads one back strictly, and
 // [Bundle.Check] recomputes from its body everything that its header claims. The six fields of
-// its provenance are those of a slice, with the schema version gkf/1, so that a token is made,
+// its provenance are those of a slice, with the schema version gkf/2, so that a token is made,
 // verified and written to the ledger in the same way. Signing is package token's.
 //
 // A bundle's bytes are canonical JSON, and nothing else is a bundle:
@@ -17,8 +17,8 @@
 //	"path":[{"entity":NAME,"fact":HEX,"incoming":true},…]},…],
 //	"tenant":"default","token":HEX}
 //
-// facts are the assertions that the paths rest on, in the canonical form of knowledge.Act, by
-// ascending statement; evidence has the leaf hash of every turn that they name; aliases are
+// facts are the assertions that the paths rest on, in the canonical form of knowledge.Act with its salt,
+// by ascending statement; evidence has the leaf hash of every turn that they name; aliases are
 // those that counted for a name in the bundle. No sequence number but as_of is in it, so it
 // does not show in which order things were learned. cut, valid_at and incoming are absent if
 // they do not apply.
@@ -31,7 +31,8 @@
 //     {"start":[…],"type":"question","valid_at":…}, and
 //     {"cut":…,"reached":[[entity,from,min_confidence_ppm,[[fact,incoming,entity],…]],…],"type":"reached"},
 //     in which incoming is always there, true or false, and cut is absent if that is all.
-//     The leaf of a fact is that of its act, and does not depend on the slice.
+//     The leaf of a fact is that of its act, {"digest":HEX,"turn":ID,"type":"fact/2"}, in which digest is
+//     the SHA-256 of its canonical form: so it tells nothing of the fact once the salt is erased.
 //   - policy_params_hash is that of the parameters of fact_policy_v1.
 //   - anchor_turn_id names the question and no turn: the UUIDv5 of
 //     graphkernel:/question/ and the question's leaf.

@@ -179,8 +179,12 @@ func TestFingerprints(t *testing.T) {
 			var leaves [][]byte
 			var statements []any
 			for _, f := range doc["facts"].([]any) {
-				leaves = append(leaves, slowJSON(f))
 				fact := f.(map[string]any)
+				public := object{"digest": fmt.Sprintf("%x", sha256.Sum256(slowJSON(f))), "type": "fact/2"}
+				if turn, ok := fact["turn"]; ok {
+					public["turn"] = turn
+				}
+				leaves = append(leaves, slowJSON(public))
 				statement := object{"subject": fact["subject"], "predicate": fact["predicate"], "object": fact["object"], "type": "statement/1"}
 				for _, key := range []string{"valid_from", "valid_until"} {
 					if v, ok := fact[key]; ok {
@@ -226,10 +230,10 @@ func TestFingerprints(t *testing.T) {
 			params := fmt.Sprintf("%x", sha256.Sum256(slowJSON(object{
 				"direction": "both", "max_hops": 3, "max_results": results, "min_confidence_ppm": 500_000, "predicates": []string{}, "type": "fact_policy_v1",
 			})))
-			name := slowJSON(object{"anchor": anchor, "facts": statements, "policy_id": "p@1", "policy_params_hash": params, "schema_version": "gkf/1"})
+			name := slowJSON(object{"anchor": anchor, "facts": statements, "policy_id": "p@1", "policy_params_hash": params, "schema_version": "gkf/2"})
 			want := object{
 				"anchor_turn_id": anchor, "graph_snapshot_hash": fmt.Sprintf("%x", slowRoot(leaves)), "policy_id": "p@1", "policy_params_hash": params,
-				"schema_version": "gkf/1", "slice_id": fmt.Sprintf("%016x", xxhash.Sum64(name)),
+				"schema_version": "gkf/2", "slice_id": fmt.Sprintf("%016x", xxhash.Sum64(name)),
 			}
 			if got := slowJSON(doc["provenance"]); string(got) != string(slowJSON(want)) {
 				t.Errorf("got  %s\nwant %s", got, slowJSON(want))
@@ -410,8 +414,8 @@ func TestParse(t *testing.T) {
 		"nothing":            {nil, facts.ErrMalformed},
 		"no object":          {[]byte(`[]`), facts.ErrMalformed},
 		"spaces":             {replace(`,"anchor"`, `, "anchor"`), facts.ErrMalformed},
-		"a later version":    {replace(`"gkf/1"`, `"gkf/2"`), slice.ErrVersion},
-		"the other version":  {replace(`"gkf/1"`, `"gkp/1"`), slice.ErrVersion},
+		"a later version":    {replace(`"gkf/2"`, `"gkf/3"`), slice.ErrVersion},
+		"the other version":  {replace(`"gkf/2"`, `"gkp/1"`), slice.ErrVersion},
 		"another policy":     {replace(`"fact_policy_v1"`, `"slice_policy_v1"`), slice.ErrVersion},
 		"another member":     {replace(`"token":`, `"toke":`), facts.ErrMalformed},
 		"a false incoming":   {replace(`"incoming":true`, `"incoming":false`), facts.ErrMalformed},
@@ -421,8 +425,8 @@ func TestParse(t *testing.T) {
 		"no start":           {replace(`"start":["countess-of-lovelace"]`, `"start":[]`), facts.ErrMalformed},
 		"a start twice":      {replace(`"start":["countess-of-lovelace"]`, `"start":["a","a"]`), facts.ErrMalformed},
 		"another cut":        {replace(`"evidence"`, `"cut":"whole","evidence"`), facts.ErrMalformed},
-		"no fact":            {replace(`"type":"fact/1"`, `"type":"fact/2"`), facts.ErrMalformed},
-		"an act of no fact":  {replace(`"facts":[`, `"facts":[{"alias":"a","canonical":"b","type":"alias/1"},`), facts.ErrMalformed},
+		"no fact":            {replace(`"type":"fact/2"`, `"type":"fact/3"`), facts.ErrMalformed},
+		"an act of no fact":  {replace(`"facts":[`, `"facts":[{"alias":"a","canonical":"b","salt":"00000000000000000000000000000000","type":"alias/2"},`), facts.ErrMalformed},
 		"two anchors":        {replace(`"anchor":"`, `"anchor":"00000000-0000-4000-8000-000000000000","x":"`), facts.ErrMalformed},
 		"a bundle of turns":  {[]byte(`{"anchor":"x"}`), facts.ErrMalformed},
 		"something behind":   {append(bytes.Clone(data), '\n'), facts.ErrMalformed},

@@ -274,7 +274,7 @@ func (c *copying) othersBefore(events *reader[store.Event], entries *reader[hist
 				return err
 			}
 			c.stretch.Entries = append(c.stretch.Entries, *a)
-			c.bytes += entryBytes + len(a.Public)
+			c.bytes += entryBytes + len(a.Public) + len(a.Private)
 			entries.skip()
 		default:
 			return nil

@@ -454,7 +454,7 @@ func TestDiffers(t *testing.T) {
 					t.Fatal(err)
 				}
 				r.Act.Fact.Source = "another"
-				e.Public = r.Act.Append(nil)
+				*e = r.Entry()
 			})
 		},
 		"an act of another time": func(to store.Store) error {

@@ -304,11 +304,11 @@ const LEAF = { as_of: INTEGER, at: isTime, bundle: HEX64, key_id: LABEL, provena
   type: /^slice$/, version: /^gkl\/1$/ };
 const FACT_POLICY = { type: /^fact_policy_v1$/, direction: /^(both|incoming|outgoing)$/, max_hops: [1, 8], max_results: [1, 1000],
   min_confidence: isDecimal, predicates: new ArrayOf(isName, 0, 64) };
-const FACT_PROVENANCE = { ...PROVENANCE, schema_version: /^gkf\/1$/ };
+const FACT_PROVENANCE = { ...PROVENANCE, schema_version: /^gkf\/2$/ };
 const isSpelling = (v) => isText(v, MAX_TEXT); // of any other name than a text's it is shorter, or makes no name
 const WRITTEN = (v) => isObject(v) && Object.keys(v).length > 0 && withSome({}, { object: isSpelling, predicate: isSpelling, subject: isSpelling });
 const NAMES_BY = (name) => ({ object: name, predicate: name, subject: name });
-const FACT = (v) => withSome({ confidence: isDecimal, source: /^[!-~]{1,128}$/, type: /^fact\/1$/,
+const FACT = (v) => withSome({ confidence: isDecimal, salt: /^[0-9a-f]{32}$/, source: /^[!-~]{1,128}$/, type: /^fact\/2$/,
   ...NAMES_BY(isObject(v) && Object.hasOwn(v, "normalize") ? isName : isName1) },
   { normalize: /^normalize\/2$/, slice: HASH64, supersedes: new ArrayOf(HEX64, 1), turn: UUID, valid_from: isTime, valid_until: isTime, written: WRITTEN })(v);
 const STEP = withSome({ entity: isName, fact: HEX64 }, { incoming: (v) => v === true });
@@ -331,7 +331,7 @@ const STATEMENT = { _type: (v) => v === STATEMENT_TYPE, predicateType: (v) => v 
   predicate: (v) => ({ ...Object.fromEntries(Object.keys(isObject(v) ? v : {}).map((key) => [key, () => true])), ...PREDICATE }),
   subject: new ArrayOf({ digest: { sha256: HEX64 }, name: /^slice-[0-9a-f]{16}\.json$/ }, 1, 1) };
 const VERSIONS = [[["provenance", "schema_version"], "gkp/1"], [["policy", "type"], "slice_policy_v1"]];
-const FACTS_VERSIONS = [[["provenance", "schema_version"], "gkf/1"], [["policy", "type"], "fact_policy_v1"]];
+const FACTS_VERSIONS = [[["provenance", "schema_version"], "gkf/2"], [["policy", "type"], "fact_policy_v1"]];
 const FACTS_LEAF_VERSIONS = [[["version"], "gkl/1"]];
 const LEAF_VERSIONS = [...FACTS_LEAF_VERSIONS, [["provenance", "schema_version"], "gkp/1"]];
 const STATEMENT_VERSIONS = [[["_type"], STATEMENT_TYPE], [["predicateType"], PREDICATE_TYPE],
@@ -738,6 +738,7 @@ async function readFacts(data) {
   return { v, statements, turns: [], turnCount: 0, edgeCount: 0, bundle: hex(await sha256(data)), isDisclosure: false };
 }
 
+const factLeaf = async (fact) => canonical({ ...pick(fact, ["turn", "type"]), digest: hex(await sha256(canonical(fact))) });
 const statementID = async (fact) => hex(await sha256(canonical({ ...pick(fact, ["object", "predicate", "subject", "valid_from", "valid_until"]), type: "statement/1" })));
 
 async function uuid5(name) {
@@ -765,7 +766,7 @@ async function* checkFacts({ v, statements }) {
   const policy_params_hash = hex(await sha256(canonical({ ...parameters, min_confidence_ppm: ppm(min_confidence) })));
   yield ["policy_hash", policy_params_hash === p.policy_params_hash];
   const ways = reached.map((r) => [r.entity, r.from, ppm(r.min_confidence), r.path.map((step) => [step.fact, step.incoming === true, step.entity])]);
-  const leaves = [...facts.map(canonical), ...evidence.map((turn) => canonical({ ...turn, type: "evidence" })),
+  const leaves = [...(await Promise.all(facts.map(factLeaf))), ...evidence.map((turn) => canonical({ ...turn, type: "evidence" })),
     canonical({ aliases: aliases.map(({ alias, canonical: to }) => [alias, to]), type: "aliases" }), asked,
     canonical({ ...pick(v, ["cut"]), reached: ways, type: "reached" })];
   yield ["snapshot", hex(await treeRoot(await Promise.all(leaves.map(leafHash)))) === p.graph_snapshot_hash];

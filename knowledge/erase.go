@@ -1,0 +1,206 @@
+package knowledge
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// A NameKey stands for a name in the keys of indexes: the beginning of its SHA-256. It is a digest and
+// not the name, since a database may keep copies of keys that are gone.
+type NameKey [16]byte
+
+// KeyOf returns the key of a name.
+func KeyOf(name string) NameKey {
+	digest := sha256.Sum256([]byte(name))
+	return NameKey(digest[:len(NameKey{})])
+}
+
+// An Erasure is the part of the erasure of a turn that is about facts. The assertions that were
+// learned from the turn lose their private halves, and every term that they began goes. It only
+// takes away: what they ended stays ended, so that a slice without them is cut again as it was. A
+// statement that is believed by one of them, and that an assertion from elsewhere supports, is
+// asserted once more by the best of those: so it is believed again, from the erasure on.
+//
+// It is a change that writes entries above State.Head.
+type Erasure struct {
+	Turn dag.TurnID
+	At   dag.Time
+
+	// Adopting says that another store erased the turn. What it asserted once more comes by itself.
+	Adopting bool
+
+	gone []Recorded // the assertions that are erased
+	lost []NameKey
+}
+
+// Lost returns the names that no fact has as its subject or object any more. It counts once all is
+// known that Needs asks for.
+func (c *Erasure) Lost() []NameKey { return c.lost }
+
+// Needs asks for the assertions of the turn; then for what else is found by their names, and for the
+// newest versions of their statements; then for all that was said of those that they are the reason to
+// believe.
+func (c *Erasure) Needs(k *history.State) (n history.Needs) {
+	switch k.Round {
+	case 0:
+		c.gone, c.lost = nil, nil
+		n.Ranges = []history.Range{{Index: indexEvidence, Prefix: c.Turn[:]}}
+	case 1:
+		for t := range termsIn(k, indexEvidence, c.Turn[:]) {
+			n.Entries = append(n.Entries, t.Since)
+		}
+	case 2:
+		c.gone = c.assertions(k)
+		for _, name := range c.names() {
+			for _, index := range [...]history.Index{indexOutgoing, indexIncoming} {
+				n.Ranges = append(n.Ranges, history.Range{Index: index, Prefix: name[:], Limit: len(c.gone) + 1})
+			}
+		}
+		for i := range c.gone {
+			id := c.gone[i].Act.Fact.ID()
+			n.Newest = append(n.Newest, versionsKey(&id))
+		}
+	case 3:
+		c.lost = slices.DeleteFunc(c.names(), func(name NameKey) bool { return c.found(k, name) })
+		for id := range c.orphans(k) {
+			n.Ranges = append(n.Ranges, history.Range{Index: indexVersions, Prefix: id[:]}, history.Range{Index: indexMentions, Prefix: id[:]})
+		}
+	case 4:
+		for id, opened := range c.orphans(k) {
+			for _, index := range [...]history.Index{indexVersions, indexMentions} {
+				for t := range termsIn(k, index, id[:]) {
+					if t.Since >= opened && !c.erases(t.Since) {
+						n.Entries = append(n.Entries, t.Since)
+					}
+				}
+			}
+		}
+	}
+	return n
+}
+
+// termsIn are those that are known of an index whose keys begin with a prefix.
+func termsIn(k *history.State, index history.Index, prefix []byte) func(func(*history.Term) bool) {
+	return func(yield func(*history.Term) bool) {
+		for _, list := range k.Ranges {
+			for i := range list {
+				if t := &list[i]; t.Index == index && bytes.HasPrefix(t.Key, prefix) && !yield(t) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// assertions returns those of the turn that were not erased yet. A damaged one is erased like any
+// other, as far as it can be read.
+func (c *Erasure) assertions(k *history.State) (list []Recorded) {
+	for t := range termsIn(k, indexEvidence, c.Turn[:]) {
+		e := k.Entries[t.Since]
+		if r, err := FromEntry(&e); err == nil && !r.Erased && r.Act.Kind == Assert {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func (c *Erasure) erases(seq dag.Seq) bool {
+	return slices.ContainsFunc(c.gone, func(r Recorded) bool { return r.Seq == seq })
+}
+
+// names returns the keys of the subjects and objects of what is erased, each once.
+func (c *Erasure) names() []NameKey {
+	var keys []NameKey
+	for i := range c.gone {
+		f := &c.gone[i].Act.Fact
+		keys = append(keys, KeyOf(f.Subject), KeyOf(f.Object))
+	}
+	slices.SortFunc(keys, func(a, b NameKey) int { return bytes.Compare(a[:], b[:]) })
+	return slices.Compact(keys)
+}
+
+// found reports whether a fact that stays has the name.
+func (c *Erasure) found(k *history.State, name NameKey) bool {
+	for _, index := range [...]history.Index{indexOutgoing, indexIncoming} {
+		for t := range termsIn(k, index, name[:]) {
+			if !c.erases(t.Since) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// orphans are the statements that are believed by what is erased, with the number that began the
+// belief.
+func (c *Erasure) orphans(k *history.State) map[ID]dag.Seq {
+	orphans := map[ID]dag.Seq{}
+	if c.Adopting {
+		return orphans
+	}
+	for i := range c.gone {
+		id := c.gone[i].Act.Fact.ID()
+		if t, ok := k.Newest[versionsKey(&id)]; ok && t.Since == c.gone[i].Seq && t.Until == history.Forever {
+			orphans[id] = c.gone[i].Did.Opened
+		}
+	}
+	return orphans
+}
+
+// Plan takes away what was found, and asserts once more what is left without a reason.
+func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
+	p := &history.Plan{Erases: true}
+	for i := range c.gone {
+		r := &c.gone[i]
+		p.Forget = append(p.Forget, r.Seq)
+		id, content := r.Act.Fact.ID(), r.Act.Content()
+		r.Opened = r.Did.Opened
+		for _, t := range termsOf(nil, r, &id, &content) {
+			p.End = append(p.End, history.Ending{Index: t.Index, Key: t.Key, Since: t.Since})
+		}
+	}
+	again := c.again(k)
+	if len(again) == 0 {
+		return p, nil
+	}
+	prepared, err := Prepare(again)
+	if err != nil {
+		return nil, err
+	}
+	write := &change{Prepared: prepared, at: c.At}
+	planned, err := prepared.Plan(Known{Head: k.Head}, c.At)
+	if err != nil {
+		return nil, err
+	}
+	more := write.plan(planned)
+	p.Entries, p.Begin = more.Entries, more.Begin
+	return p, nil
+}
+
+// again returns the assertions that are recorded once more: of each orphan the surest from elsewhere,
+// of several the first one.
+func (c *Erasure) again(k *history.State) (acts []Act) {
+	best := map[ID]Recorded{}
+	orphans := c.orphans(k)
+	for _, e := range k.Entries {
+		r, err := FromEntry(&e)
+		if err != nil || r.Erased || r.Act.Kind != Assert || c.erases(r.Seq) {
+			continue
+		}
+		id := r.Act.Fact.ID()
+		opened, ok := orphans[id]
+		if b, has := best[id]; ok && r.Seq >= opened && (!has || cmp.Or(cmp.Compare(b.Act.Fact.Confidence, r.Act.Fact.Confidence), cmp.Compare(r.Seq, b.Seq)) < 0) {
+			best[id] = r
+		}
+	}
+	for _, r := range best {
+		acts = append(acts, Act{Kind: Assert, Salt: r.Act.Salt, Fact: r.Act.Fact})
+	}
+	slices.SortFunc(acts, func(a, b Act) int { x, y := a.Fact.ID(), b.Fact.ID(); return compareIDs(&x, &y) })
+	return acts
+}

@@ -1,0 +1,79 @@
+package view
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// cutting reads which slice is meant.
+func cutting(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in *api.Cutting) (r kernel.Request, err error) {
+	r.Policy, r.AsOf = policy.ID(in.Policy), dag.Seq(in.AsOf)
+	r.Anchor, err = k.Turns().Resolve(ctx, tenant, in.Anchor)
+	return r, err
+}
+
+// Preview selects what a slice would hold. Nothing is signed or recorded.
+func Preview(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Cutting) (w api.Preview, err error) {
+	r, err := cutting(ctx, k, tenant, &in)
+	if err != nil {
+		return w, err
+	}
+	cut, err := k.Slices().Preview(ctx, tenant, r)
+	if err != nil {
+		return w, err
+	}
+	w = api.Preview{AsOf: uint64(cut.AsOf), Turns: make([]api.Rival, len(cut.Turns))}
+	for i := range cut.Turns {
+		w.Turns[i] = api.Rival{ID: cut.Turns[i].ID.String(), Admission: Admission(&cut.Turns[i].Admission)}
+	}
+	return w, nil
+}
+
+// Explain says why a turn would be in a slice, or would not.
+func Explain(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ExplainCutting) (w api.Explanation, err error) {
+	r, err := cutting(ctx, k, tenant, &in.Cutting)
+	if err != nil {
+		return w, err
+	}
+	turn, err := k.Turns().Resolve(ctx, tenant, in.Turn)
+	if err != nil {
+		return w, err
+	}
+	e, err := k.Slices().Explain(ctx, tenant, r, turn)
+	if err != nil {
+		return w, err
+	}
+	return Explanation(turn, &r, &e), nil
+}
+
+// Convert writes a bundle that was issued in another form: prov, openlineage or sigstore. The files
+// are to be written as they are.
+func Convert(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, bundle []byte, to string) (api.Converted, error) {
+	files := map[string]string{}
+	switch to {
+	case "sigstore":
+		export, err := k.Ledger().Sigstore(ctx, tenant, bundle)
+		if err != nil {
+			return api.Converted{}, err
+		}
+		files["bundle.sigstore.json"], files["trusted_root.json"], files["cosign.pub"] = string(export.Bundle), string(export.TrustedRoot), string(export.PublicKey)
+	case "prov", "openlineage":
+		as := k.Ledger().Prov
+		if to == "openlineage" {
+			as = k.Ledger().OpenLineage
+		}
+		text, err := as(ctx, tenant, bundle)
+		if err != nil {
+			return api.Converted{}, err
+		}
+		files[to+".json"] = string(text)
+	default:
+		return api.Converted{}, fmt.Errorf("%w: a bundle is converted to prov, openlineage or sigstore, got %.40q", dag.ErrForm, to)
+	}
+	return api.Converted{Files: files}, nil
+}

@@ -1,0 +1,89 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/access/apikeys"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Keys lists the API keys of a tenant, revoked ones too, the oldest first.
+func Keys(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, _ api.None) (api.APIKeys, error) {
+	keys, err := k.Keys().List(ctx, tenant)
+	if err != nil {
+		return api.APIKeys{}, err
+	}
+	w := api.APIKeys{Tenant: string(tenant), Keys: make([]api.APIKey, len(keys))}
+	for i := range keys {
+		w.Keys[i] = apiKey(&keys[i])
+	}
+	return w, nil
+}
+
+// CreateKey makes an API key. What is wrong with the question is a *canon.FieldError.
+func CreateKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewAPIKey) (api.MadeAPIKey, error) {
+	role, err := access.ParseRole(in.Role)
+	if err != nil {
+		return api.MadeAPIKey{}, &canon.FieldError{Path: "role", Err: err}
+	}
+	if err := access.CheckNote(in.Note); err != nil {
+		return api.MadeAPIKey{}, &canon.FieldError{Path: "note", Err: err}
+	}
+	admits, err := access.ParseScope(in.Roles, in.Authors)
+	if err == nil && admits != (access.Scope{}) && !role.May(access.Admit) {
+		err = fmt.Errorf("a key of role %s admits no turns", role)
+	}
+	if err != nil {
+		return api.MadeAPIKey{}, &canon.FieldError{Path: "admits_roles", Err: err}
+	}
+	text, key, err := k.Keys().CreateScoped(ctx, tenant, role, admits, in.Note)
+	if errors.Is(err, apikeys.ErrTooMany) {
+		err = fmt.Errorf("%w, %d, revoked ones included; give another tenant", err, apikeys.Max)
+	}
+	if err != nil {
+		return api.MadeAPIKey{}, err
+	}
+	return api.MadeAPIKey{Key: text, ID: key.ID, Tenant: string(key.Tenant), Role: string(role), Roles: admits.For(role).Roles, Authors: authors(&key)}, nil
+}
+
+// RevokeKey ends an API key for good.
+func RevokeKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.APIKeyByID) (api.RevokedAPIKey, error) {
+	keys, err := k.Keys().List(ctx, tenant)
+	if err != nil {
+		return api.RevokedAPIKey{}, err
+	}
+	for i := range keys {
+		if keys[i].ID != in.ID {
+			continue
+		}
+		key, err := k.Keys().Revoke(ctx, tenant, in.ID)
+		if err != nil {
+			return api.RevokedAPIKey{}, err
+		}
+		return api.RevokedAPIKey{APIKey: apiKey(&key), Tenant: string(tenant), Already: keys[i].RevokedAt != 0}, nil
+	}
+	return api.RevokedAPIKey{}, fmt.Errorf("API key %s of tenant %s: %w", in.ID, tenant, store.ErrNotFound)
+}
+
+func apiKey(k *access.Key) api.APIKey {
+	w := api.APIKey{ID: k.ID, Role: string(k.Role), Roles: k.Admits.For(k.Role).Roles, Authors: authors(k), CreatedAt: k.CreatedAt.String(), Note: k.Note}
+	if k.RevokedAt != 0 {
+		w.RevokedAt = k.RevokedAt.String()
+	}
+	return w
+}
+
+// authors returns the patterns of the authors whose turns a key admits; "" if it admits none.
+func authors(k *access.Key) string {
+	if k.Admits.Authors == "" && k.Role.May(access.Admit) {
+		return "*"
+	}
+	return k.Admits.Authors
+}
