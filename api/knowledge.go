@@ -187,9 +187,10 @@ type Aliases struct {
 
 // AliasesAdded says what came of adding aliases.
 type AliasesAdded struct {
-	Added    int        `json:"added"`
-	Existing int        `json:"existing"`
-	List     *AliasList `json:"list,omitempty"` // of a list that was read
+	Added    int                `json:"added"`
+	Existing int                `json:"existing"`
+	Outcomes []KnowledgeOutcome `json:"outcomes,omitempty" doc:"In the order of the aliases; not of a list."`
+	List     *AliasList         `json:"list,omitempty"` // of a list that was read
 }
 
 // An AliasList says what of a list was not used. The counts and the changes that it held sum

@@ -35,6 +35,7 @@ type App struct {
 
 	started    bool // the command line was understood
 	StoreFlag  string
+	ServerFlag string
 	TenantFlag string
 	KeysFlag   string
 
@@ -153,6 +154,9 @@ func (a *App) Root() *cobra.Command {
 			if a.Output == "json" && c.HasParent() && c.Parent().Name() == "completion" {
 				return Usagef("%s writes a script for a shell; leave out --output json", c.CommandPath())
 			}
+			if err := a.checkServer(c); err != nil {
+				return err
+			}
 			a.started = true
 			return nil
 		},
@@ -160,13 +164,14 @@ func (a *App) Root() *cobra.Command {
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&a.StoreFlag, "store", "", "where turns are kept, sqlite:PATH or postgres://… ($GRAPHKERNEL_STORE; default sqlite:"+a.Abbreviate(a.defaultStore())+")")
+	f.StringVar(&a.ServerFlag, "server", "", "ask the service at this URL in place of a store, with the API key in GRAPHKERNEL_KEY ($GRAPHKERNEL_SERVER)")
 	f.StringVar(&a.TenantFlag, "tenant", "", "whose graph it is ($GRAPHKERNEL_TENANT; default \"default\")")
 	f.StringVar(&a.KeysFlag, "keys", "", "the keyring's file ($GRAPHKERNEL_KEYS; default "+a.Abbreviate(a.DefaultKeys())+")")
 	f.StringVar(&a.IdentityFlag, "identity", "", "the file of the keys that sign for third parties ($GRAPHKERNEL_IDENTITY; default "+a.Abbreviate(a.DefaultIdentity())+")")
 	f.StringVar(&a.Output, "output", "text", "text for people, json for programs: one object on standard output")
 	f.BoolVar(&a.Dev, "dev", false, "sign with a random key that is gone after this run")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	NoFiles(root, "tenant")
+	NoFiles(root, "tenant", "server")
 	root.AddCommand(a.Commands(a)...)
 	a.helps(root)
 	return root

@@ -16,7 +16,7 @@ import (
 // default@1 and facts@1; looking makes no store.
 func (a *App) Registry(ctx context.Context) (r policy.Registry, err error) {
 	err = a.WithKernel(ctx, token.Keyring{}, func(s *Session) error {
-		r, err = s.Policies().All(ctx, s.Tenant)
+		r, err = s.Policies.All(ctx)
 		return err
 	})
 	if !errors.Is(err, ErrNoStore) {

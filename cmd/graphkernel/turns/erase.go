@@ -46,11 +46,11 @@ func erase(a *cli.App, c *cobra.Command, turn, why string) error {
 		if err != nil {
 			return err
 		}
-		before, err := s.Turns().Head(c.Context(), s.Tenant)
+		before, err := s.Head(c.Context())
 		if err != nil {
 			return err
 		}
-		e, err := s.Turns().Erase(c.Context(), s.Tenant, id, why)
+		e, err := s.Turns.Erase(c.Context(), id, why)
 		if errors.Is(err, dag.ErrForm) {
 			return cli.Usagef("--reason: %w", err)
 		} else if err != nil {
@@ -60,8 +60,8 @@ func erase(a *cli.App, c *cobra.Command, turn, why string) error {
 		if err != nil {
 			return fmt.Errorf("the turn is erased; what models were shown of it cannot be looked for: %w", err)
 		}
-		already := e.Seq <= before
-		result := map[string]any{"turn": id.String(), "seq": uint64(e.Seq), "reason": e.Reason, "at": e.At.String(), "already": already, "shown_in": cli.Texts(shown)}
+		already := dag.Seq(e.Seq) <= before
+		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown)}
 		return a.Print(result, func(w io.Writer) {
 			switch {
 			case e.Seq == 0:
