@@ -80,23 +80,23 @@ var mayImport = map[string][]string{
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel/cli": {
-		"policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
+		"slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/turns": {
-		"slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "internal/canon", "kernel", "policy", "render", "slice", "store", "token",
+		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/facts": {
-		"slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "slice", "store", "token",
+		"server/view", "client", "api", "slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/audit": {
-		"policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/monitor", "policy", "render", "slice", "token",
+		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/monitor", "policy", "render", "slice", "token",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/signing": {
-		"access/apikeys", "access", "cmd/graphkernel/cli", "dag", "kernel", "ledger", "ledger/identity", "render", "slice", "store", "token",
+		"api", "access", "cmd/graphkernel/cli", "dag", "kernel", "ledger", "ledger/identity", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/storage": {
@@ -108,7 +108,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel",
 	},
 	"cmd/graphkernel/demo": {
-		"policy/standard", "cmd/graphkernel/cli", "cmd/graphkernel/turns", "dag", "evidence", "ingest", "internal/canon", "kernel", "ledger", "render", "slice", "store/sqlite", "token",
+		"server/view", "policy/standard", "cmd/graphkernel/cli", "cmd/graphkernel/turns", "dag", "evidence", "ingest", "internal/canon", "kernel", "ledger", "render", "slice", "store/sqlite", "token",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel": {

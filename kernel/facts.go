@@ -22,7 +22,6 @@ type factCache struct {
 	store   steadyStore
 	edges   *byteLRU[edgeKey, knowledge.Run]
 	answers *byteLRU[answerKey, *knowledge.Answer] // nil: it was asked once
-	written *byteLRU[writtenKey, knowledge.Written]
 
 	mu          sync.Mutex
 	tenants     *lru.Cache[dag.Tenant, *tenantFacts] // under mu, so that there is one of each
@@ -68,8 +67,7 @@ func newFactCache(s steadyStore, bytes int) (*factCache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	return &factCache{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4),
-		written: newByteLRU[writtenKey, knowledge.Written](keptWritten), tenants: tenants}, nil
+	return &factCache{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4), tenants: tenants}, nil
 }
 
 func (f *factCache) of(tenant dag.Tenant) *tenantFacts {
