@@ -23,10 +23,6 @@ type unlogged struct {
 	records plain.Records
 }
 
-func (u unlogged) PutLeaves(_ context.Context, _ dag.Tenant, leaves [][]byte) ([]uint64, error) {
-	return make([]uint64, len(leaves)), nil
-}
-
 func (u unlogged) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
 	nothing := func(n *history.Needs, k *history.State) error {
 		k.Ranges = append(k.Ranges, make([][]history.Term, len(n.Ranges))...)

@@ -17,7 +17,7 @@ type Additions struct {
 // An Addition is an entry that may be added.
 type Addition struct {
 	Entry
-	Tenant dag.Tenant // of which its leaf says that it is
+	Tenant dag.Tenant // of which its leaf says that it is; "" if it does not say
 	Key    Key
 	Value  []byte // of the term of Key
 	More   []Term // further terms that begin with the entry; their Since and Until are set
@@ -48,7 +48,7 @@ func (a *Additions) Plan(k *State) (*Plan, error) {
 	next := k.Size
 	for i := range a.List {
 		it := &a.List[i]
-		if it.Tenant != k.Tenant {
+		if it.Tenant != "" && it.Tenant != k.Tenant {
 			return nil, fmt.Errorf("%w: the leaf of number %d is of tenant %.80q", dag.ErrForm, it.Seq, it.Tenant)
 		}
 		known, there := k.Newest[it.Key]

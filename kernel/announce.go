@@ -35,7 +35,7 @@ func (c *cache) announce(ctx context.Context, tenant dag.Tenant) (identity.Ident
 	}
 	leaves := keyLeaves(tenant, c.k.authority.Keyring(), id)
 	if len(leaves) > 0 {
-		if _, err := c.store.PutLeaves(ctx, tenant, leaves); err != nil {
+		if _, err := identity.Announced().Put(ctx, c.store, tenant, leaves); err != nil {
 			return id, err
 		}
 	}

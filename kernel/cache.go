@@ -186,11 +186,3 @@ func (s steadyStore) Write(ctx context.Context, tenant dag.Tenant, c history.Cha
 	_, err = stillOf(s, struct{}{}, err)
 	return err
 }
-
-func (s steadyStore) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) ([]uint64, error) {
-	if err := s.still(); err != nil {
-		return nil, err
-	}
-	v, err := s.inner.PutLeaves(ctx, tenant, leaves)
-	return stillOf(s, v, err)
-}

@@ -66,7 +66,7 @@ func (k Ledger) Sigstore(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	if err != nil {
 		return nil, err
 	}
-	places, err := k.store.PutLeaves(ctx, tenant, [][]byte{leaf})
+	places, err := attest.Recorded().Put(ctx, k.store, tenant, [][]byte{leaf})
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ const (
 // asserted, or somebody else has ended it meanwhile. Look again, and decide anew.
 var ErrNotBelieved = errors.New("the statement is not believed")
 
+// ErrErased is wrapped if a fact that was just found was erased meanwhile. Ask again.
+var ErrErased = errors.New("facts were erased while they were read; ask again")
+
 // Prepared is the part of recording that depends on nothing stored: the acts checked, and
 // their digests. It refers to the acts, which must not change meanwhile.
 type Prepared struct {

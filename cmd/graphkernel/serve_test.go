@@ -626,9 +626,9 @@ func TestServeTraces(t *testing.T) {
 			requests++
 		}
 	}
-	for _, want := range []string{"cutSlice", "kernel.slice", "store.put_issued"} {
-		if spans[want] != 1 {
-			t.Errorf("span %s was seen %d times: %v", want, spans[want], spans)
+	for span, want := range map[string]int{"cutSlice": 1, "kernel.slice": 1, "store.write": 2} { // the policy, and the slice
+		if spans[span] != want {
+			t.Errorf("span %s was seen %d times: %v", span, spans[span], spans)
 		}
 	}
 	if requests != 1 {

@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/ledger"
 )
@@ -280,4 +281,22 @@ func AppendTrustedRoot(dst []byte, log ledger.Key, from dag.Time) ([]byte, error
 	w.EndArray()
 	w.EndObject()
 	return w.Bytes, nil
+}
+
+// Recorded are the entries that cosign looks for: leaves that SigstoreLeaf makes. They do not say of
+// which tenant they are.
+func Recorded() *history.Bare {
+	return &history.Bare{Kind: "sigstore/1", Index: 134, Check: func(leaf []byte) (dag.Tenant, error) {
+		if err := ledger.CheckLeaf(leaf); err != nil {
+			return "", err
+		}
+		doc, err := canon.Parse(leaf)
+		if err != nil {
+			return "", err
+		}
+		if kind := doc.Get("kind"); kind == nil || kind.Text != string(ledger.KindSigstore) {
+			return "", fmt.Errorf("%w: the leaf is not of kind %s", ErrForm, ledger.KindSigstore)
+		}
+		return "", nil
+	}}
 }

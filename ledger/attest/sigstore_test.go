@@ -234,3 +234,15 @@ func TestJWKS(t *testing.T) {
 		t.Errorf("without keys: %s", got)
 	}
 }
+
+// TestRecorded takes entries for cosign, and nothing else.
+func TestRecorded(t *testing.T) {
+	if of, err := attest.Recorded().Check([]byte(`{"apiVersion":"0.0.2","kind":"hashedrekord","spec":{}}`)); err != nil || of != "" {
+		t.Errorf("%q, %v", of, err)
+	}
+	for _, bad := range []string{`{"apiVersion":"0.0.2","kind":"other","spec":{}}`, `{}`, `{"kind": "hashedrekord"}`, ``, `[]`} {
+		if _, err := attest.Recorded().Check([]byte(bad)); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}

@@ -230,3 +230,19 @@ func TestSecretsHide(t *testing.T) {
 		}
 	}
 }
+
+// TestAnnounced takes leaves of keys that sign, and of nothing else.
+func TestAnnounced(t *testing.T) {
+	good := ledger.KeyLeaf{Tenant: "acme", Purpose: ledger.PurposeToken, Event: ledger.KeyCreated, KeyID: "k1"}
+	if of, err := identity.Announced().Check(good.Append(nil)); err != nil || of != "acme" {
+		t.Errorf("%q, %v", of, err)
+	}
+	other := good
+	other.Purpose = ledger.PurposeAPI
+	erasure := ledger.ErasureLeaf{Tenant: "acme", Turn: dag.TurnID{1}, Seq: 1}
+	for _, bad := range [][]byte{other.Append(nil), erasure.Append(nil), []byte("{}"), nil} {
+		if of, err := identity.Announced().Check(bad); err == nil || of != "" {
+			t.Errorf("%s: %q, %v", bad, of, err)
+		}
+	}
+}

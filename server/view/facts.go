@@ -131,23 +131,17 @@ func Traverse(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.T
 		Start: in.Start, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: in.MaxResults,
 		MinConfidence: in.MinConfidence, AsOf: in.AsOf, ValidAt: in.ValidAt,
 	})
-	return traversed(ctx, k, tenant, found, err)
-}
-
-// traversed shows a traversal, or paths.
-func traversed(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, found *kernel.Traversed, err error) (api.Traversal, error) {
 	if err != nil {
 		return api.Traversal{}, err
 	}
-	written, err := k.Facts().Written(ctx, tenant, found)
-	if err != nil {
-		return api.Traversal{}, err
-	}
-	return Traversal(found, written), nil
+	return Traversal(found), nil
 }
 
 // Paths finds ways from one entity to another.
 func Paths(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.PathQuery) (api.Traversal, error) {
 	found, err := k.Facts().Paths(ctx, tenant, kernel.PathQuery(in))
-	return traversed(ctx, k, tenant, found, err)
+	if err != nil {
+		return api.Traversal{}, err
+	}
+	return Traversal(found), nil
 }

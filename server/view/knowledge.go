@@ -148,14 +148,13 @@ func KnowledgeEvent(r *knowledge.Recorded) api.KnowledgeEvent {
 }
 
 // Traversal shows what a traversal returned, in the names that counted and as they were written.
-func Traversal(t *kernel.Traversed, spelled map[dag.Seq]knowledge.Written) api.Traversal {
+func Traversal(t *kernel.Traversed) api.Traversal {
 	w := api.Traversal{Reached: make([]api.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: uint64(t.AsOf)}
 	for i := range t.Reached {
 		r := &t.Reached[i]
 		one := api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: decimal(r.MinConfidence), From: r.From, Path: make([]api.Step, len(r.Path))}
 		for k, e := range r.Path {
 			one.Path[k] = step(e, t.Aliases)
-			one.Path[k].Written = written(spelled[e.Since])
 		}
 		w.Reached[i] = one
 	}
@@ -168,7 +167,7 @@ func step(e *knowledge.Edge, aliases *normalize.Table) api.Step {
 		Direction: string(e.Direction()), Confidence: decimal(e.Confidence), Source: e.Source, Turn: turnOrNone(e.Turn), Since: uint64(e.Since),
 	}
 	w.ValidFrom, w.ValidUntil = times(&e.Statement)
-	w.Asserted = asserted(&e.Statement, w.Subject, w.Object)
+	w.Asserted, w.Written = asserted(&e.Statement, w.Subject, w.Object), written(e.Written)
 	return w
 }
 

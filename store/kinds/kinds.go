@@ -10,6 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -17,7 +19,7 @@ import (
 
 // All are the codecs of every kind of entry.
 func All() history.Codecs {
-	return history.Codecs{knowledge.Codec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}}
+	return history.Codecs{knowledge.Codec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, identity.Announced(), attest.Recorded()}
 }
 
 // OfCell finds the codec of a cell by its name.
