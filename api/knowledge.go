@@ -98,6 +98,7 @@ type KnowledgeAct struct {
 	At         string      `json:"at" is:"Time"`
 	Kind       string      `json:"kind" is:"KnowledgeKind"`
 	Leaf       string      `json:"leaf" is:"Digest"`
+	Erased     bool        `json:"erased,omitempty" doc:"It was erased with its turn: its number, its leaf and the turn are left."`
 	Statement  string      `json:"statement,omitempty" is:"Digest"`
 	Subject    string      `json:"subject,omitempty" is:"Name"`
 	Predicate  string      `json:"predicate,omitempty" is:"Name"`
@@ -235,6 +236,7 @@ type KnowledgeEvent struct {
 	Seq        uint64      `json:"seq"`
 	At         string      `json:"at"`
 	Kind       string      `json:"kind"`
+	Erased     bool        `json:"erased,omitempty"`
 	Statement  string      `json:"statement,omitempty"`
 	Subject    string      `json:"subject,omitempty"`
 	Predicate  string      `json:"predicate,omitempty"`

@@ -108,8 +108,10 @@ func Fact(f *kernel.Fact) api.Fact {
 func Act(r *knowledge.Recorded) api.KnowledgeAct {
 	a := &r.Act
 	w := api.KnowledgeAct{Seq: uint64(r.Seq), At: r.At.String(), Kind: string(a.Kind), Leaf: r.Leaf.String()}
-	switch a.Kind {
-	case knowledge.Assert:
+	switch {
+	case r.Erased:
+		w.Erased, w.Turn = true, turnOrNone(a.Fact.Turn)
+	case a.Kind == knowledge.Assert:
 		f := &a.Fact
 		id := f.ID()
 		w.Statement, w.Subject, w.Predicate, w.Object, w.Written = id.String(), f.Subject, f.Predicate, f.Object, written(f.Written)
@@ -121,7 +123,7 @@ func Act(r *knowledge.Recorded) api.KnowledgeAct {
 		if w.Version = r.Until != 0; r.Until != dag.MaxSeq {
 			w.Until = uint64(r.Until)
 		}
-	case knowledge.Retract:
+	case a.Kind == knowledge.Retract:
 		w.Statement, w.Reason = a.Statement.String(), a.Reason
 	default:
 		w.Alias, w.Canonical = a.Alias, a.Canonical
@@ -142,7 +144,7 @@ func Acts(list []knowledge.Recorded) []api.KnowledgeAct {
 func KnowledgeEvent(r *knowledge.Recorded) api.KnowledgeEvent {
 	a := Act(r)
 	return api.KnowledgeEvent{
-		Seq: a.Seq, At: a.At, Kind: a.Kind, Statement: a.Statement, Subject: a.Subject, Predicate: a.Predicate, Object: a.Object,
+		Seq: a.Seq, At: a.At, Kind: a.Kind, Erased: a.Erased, Statement: a.Statement, Subject: a.Subject, Predicate: a.Predicate, Object: a.Object,
 		Confidence: a.Confidence, Source: a.Source, Alias: a.Alias, Canonical: a.Canonical,
 	}
 }

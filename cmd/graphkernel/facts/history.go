@@ -136,6 +136,8 @@ func endedBy(s *cli.Session, ctx context.Context, id knowledge.ID, seq uint64) (
 		return "", "", err
 	case len(page.Acts) == 0 || page.Acts[0].Seq != seq:
 		return "", "", fmt.Errorf("number %d, with which statement %s ended, is no act; see: graphkernel fsck", seq, id)
+	case page.Acts[0].Erased:
+		return "erased assertion", "", nil
 	case page.Acts[0].Kind == string(knowledge.Retract):
 		return "retraction", "", nil
 	case page.Acts[0].Statement == id.String():
@@ -155,9 +157,9 @@ today. The result, as JSON:
 
   {"acts":[{"seq","at","kind","leaf","statement","subject","predicate","object","written":{…},
     "confidence","source","turn","slice","valid_from","valid_until","supersedes":[STATEMENT],
-    "version","until","reason","alias","canonical"}],"next"}
+    "version","until","reason","alias","canonical","erased"}],"next"}
 
-kind is assert, retract, alias or unalias. Where there are more, next is the --after of the
+kind is assert, retract, alias or unalias. Of what was erased with its turn there are no names. Where there are more, next is the --after of the
 next page.`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -59,6 +59,9 @@ func spelled(w *api.Written) api.Written {
 
 // does says in a line what an act does.
 func does(a *api.KnowledgeAct) string {
+	if a.Erased {
+		return "erased with turn " + a.Turn
+	}
 	switch knowledge.Kind(a.Kind) {
 	case knowledge.Assert:
 		w := spelled(a.Written)
