@@ -5,7 +5,7 @@ FUZZTIME ?= 10m
 DIFFERENTIAL_TIME ?= 1m
 SOAKTIME ?= 3m
 
-.PHONY: demo serve build test check postgres unit race processors conformance verifiers differential interop tidy bench eval-knowledge bench-http soak fuzz clean
+.PHONY: demo serve build test check postgres unit race processors conformance verifiers clients differential interop generate tidy bench eval-knowledge bench-http soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
@@ -16,7 +16,7 @@ serve: ## the service on loopback, with a key for this run
 build: ## the program, at ./bin/graphkernel
 	go build -trimpath -o bin/graphkernel ./cmd/graphkernel
 
-test: check tidy unit race processors conformance verifiers differential interop ## everything that must hold before a change lands
+test: check tidy unit race processors conformance verifiers clients differential interop ## everything that must hold before a change lands
 	@echo "everything holds"
 
 check: bin/staticcheck-$(STATICCHECK_VERSION) ## formatting, vet, staticcheck
@@ -60,6 +60,13 @@ conformance: ## the public suite of the Model Context Protocol, and its memory s
 
 verifiers: conformance ## the three verifiers on the corpus, and the tests of two of them
 	.ci/verifiers
+
+clients: conformance ## the clients in Python and TypeScript, against a service
+	.ci/clients
+
+generate: ## what is made from the declared operations: the description, and the clients
+	go test ./server -run '^TestDescription$$' -update
+	go test ./api/clients -run '^TestClients$$' -update
 
 differential: conformance ## the three verifiers side by side on mutants, for DIFFERENTIAL_TIME
 	.ci/differential $(DIFFERENTIAL_TIME)

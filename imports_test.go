@@ -63,6 +63,7 @@ var mayImport = map[string][]string{
 	"client":              {"policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "api"},
 	"server/view":         {"access", "access/apikeys", "api", "dag", "internal/canon", "kernel", "knowledge", "ledger/identity", "normalize", "policy", "render", "slice", "slice/facts", "slice/issued", "store", "token"},
 	"api":                 {"access", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
+	"api/clients":         {"api"},
 	"api/describe":        {"api", "dag", "internal/canon", "knowledge"},
 	"examples/guard":      {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
 	"render":              {"dag", "policy", "slice", "knowledge"},

@@ -42,6 +42,7 @@ type Spec struct {
 	Limited bool // open, and yet limited by address
 	Alone   bool // computed from what is sent, so it waits for nobody
 	Plain   bool // its errors are plain text: the protocol is not ours
+	Once    bool // clients do not send it again: each time makes something
 
 	Fails   []int                     // statuses that do not follow from the rest
 	Takes   map[string]string         // shapes of bodies of other media types than JSON

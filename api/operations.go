@@ -267,7 +267,7 @@ type PublicTileAt struct {
 // API keys, for those who may make them.
 var (
 	ListKeys  = declare[None, APIKeys](Spec{ID: "listKeys", Method: "GET", Path: "/api/keys", Tag: "keys", May: access.ManageKeys})
-	CreateKey = declare[NewAPIKey, MadeAPIKey](Spec{ID: "createKey", Method: "POST", Path: "/api/keys", Tag: "keys", May: access.ManageKeys, Fails: []int{409}})
+	CreateKey = declare[NewAPIKey, MadeAPIKey](Spec{ID: "createKey", Method: "POST", Path: "/api/keys", Tag: "keys", May: access.ManageKeys, Once: true, Fails: []int{409}})
 	RevokeKey = declare[APIKeyByID, RevokedAPIKey](Spec{ID: "revokeKey", Method: "DELETE", Path: "/api/keys/{id}", Tag: "keys", May: access.ManageKeys, Fails: []int{404}})
 )
 

@@ -26,7 +26,7 @@ func call[In, Out any](ctx context.Context, c *conn, op api.Operation[In, Out], 
 // asking puts the fields of an In where the operation has them. What is the zero value and need
 // not be there is left out.
 func asking(spec *api.Spec, in any) (*request, error) {
-	q := &request{method: spec.Method, path: spec.Path, query: url.Values{}, health: spec.May == 0}
+	q := &request{method: spec.Method, path: spec.Path, query: url.Values{}, health: spec.May == 0, alone: spec.Once}
 	v := reflect.ValueOf(in)
 	if err := whole(v, ""); err != nil {
 		return nil, fmt.Errorf("client: %w", err)

@@ -19,12 +19,7 @@ func (c Keys) List(ctx context.Context) (api.APIKeys, error) {
 // Create makes an API key of the tenant. It is not sent again when the connection breaks: a
 // key whose answer is lost is one that nobody holds, and List shows it.
 func (c Keys) Create(ctx context.Context, k api.NewAPIKey) (api.MadeAPIKey, error) {
-	q, err := asking(&api.CreateKey.Spec, k)
-	if err != nil {
-		return api.MadeAPIKey{}, err
-	}
-	q.alone = true
-	return get[api.MadeAPIKey](ctx, c.conn, q)
+	return call(ctx, c.conn, api.CreateKey, k)
 }
 
 // Revoke ends an API key for good. Revoking again changes nothing.

@@ -237,6 +237,9 @@ func (d *describer) operation(spec *api.Spec, said *text) Schema {
 	if spec.Limited {
 		o["x-limited"] = "address"
 	}
+	if spec.Once {
+		o["x-once"] = true
+	}
 	if parameters := d.parameters(spec); len(parameters) > 0 {
 		o["parameters"] = parameters
 	}

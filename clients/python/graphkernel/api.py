@@ -1,0 +1,1379 @@
+"""The types and the operations of the service. Made from server/openapi.json by package api/clients; not to be edited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NotRequired, TypedDict, Union
+
+from .transport import Event, Transport
+
+#: What kinds of problems there are.
+Code = Literal[
+    "alias_conflict",  # The aliases contradict each other
+    "ambiguous",  # The name fits several turns
+    "beyond_head",  # The view does not exist yet
+    "client_gone",  # The client is gone
+    "conflict",  # The turn was admitted with other content
+    "cycle",  # Turns are each other's ancestors
+    "erased",  # Text was erased since
+    "forbidden",  # The key's role does not permit this
+    "internal",  # Internal error
+    "invalid_request",  # The request does not have its form
+    "keys_unavailable",  # Keys cannot be looked up
+    "malformed_bundle",  # The bytes are no bundle
+    "malformed_json",  # The body is not strict JSON
+    "method_not_allowed",  # The route does not have this method
+    "no_identity",  # The kernel has no identity
+    "no_signing_key",  # No key signs
+    "no_such_route",  # There is no such route
+    "not_believed",  # The statement is not believed
+    "not_found",  # Not found
+    "overloaded",  # The service is busy
+    "policy_conflict",  # The policy id is bound to other parameters
+    "rate_limited",  # Too many requests
+    "slice_too_large",  # The slice is too large
+    "slow_client",  # The body came too slowly
+    "store_unavailable",  # The store is not available
+    "timeout",  # The request took too long
+    "too_large",  # The request is too large
+    "unauthenticated",  # No valid key
+    "unknown_evidence",  # The evidence of a fact is not known
+    "unknown_parent",  # A parent is not known
+    "unknown_policy",  # The policy is not known
+    "unknown_version",  # The bundle is of an unknown version
+    "unsupported_media_type",  # The body is of another media type
+]
+
+
+class APIKey(TypedDict):
+    admits_authors: str
+    """Patterns of the authors whose turns it may admit; empty: none."""
+    admits_roles: str
+    """The roles of the turns that it may admit; empty: none."""
+    created_at: str
+    id: str
+    note: NotRequired[str]
+    revoked_at: NotRequired[str]
+    role: str
+
+
+class APIKeys(TypedDict):
+    keys: list[APIKey]
+    tenant: str
+
+
+Admission = TypedDict(
+    "Admission",
+    {
+        "distance": "int",
+        "from": "NotRequired[str]",
+        "score_nano": "int",
+        "via": "Literal['anchor', 'parent', 'child', 'sibling']",
+    },
+)
+
+
+class Alias(TypedDict):
+    alias: str
+    canonical: str
+
+
+class AliasList(TypedDict):
+    """What of a list was not used. The counts, and what was added or existing, sum up to the entries."""
+
+    ambiguous: int
+    """Several names claim the alias."""
+    chained: int
+    """A name is alias and canonical name at once."""
+    entries: int
+    examples: list[AliasSkip]
+    repeated: int
+    """The same entry came before."""
+    same: int
+    """Alias and canonical name have the same form."""
+    skipped: int
+    """One side has no name."""
+
+
+class AliasSkip(TypedDict):
+    place: str
+    why: str
+
+
+class Aliases(TypedDict):
+    aliases: list[Alias]
+    as_of: int
+    next: NotRequired[str]
+    total: int
+
+
+class AliasesAdded(TypedDict):
+    added: int
+    existing: int
+    list: NotRequired[AliasList]
+    outcomes: NotRequired[list[KnowledgeOutcome]]
+    """In the order of the aliases; not of a list."""
+
+
+class BatchResult(TypedDict):
+    """The bundle with its digest, a rendering, or a problem."""
+
+    bundle: NotRequired[dict[str, Any]]
+    bundle_sha256: NotRequired[str]
+    markdown: NotRequired[str]
+    messages: NotRequired[list[dict[str, Any]]]
+    problem: NotRequired[ProblemDocument]
+    slice_id: NotRequired[str]
+    status: int
+    """The HTTP status that the request alone would have had."""
+
+
+class BatchResults(TypedDict):
+    results: list[BatchResult]
+
+
+class BundleVerdict(TypedDict):
+    admissible: bool
+    bundle_sha256: str
+    checks: list[Check]
+    key_id: str
+    outcome: Literal["verified", "tampered", "key_unknown", "key_retired", "malformed", "unknown_version"]
+    reason: str
+    redacted: list[str]
+    slice_id: NotRequired[str]
+
+
+class Caller(TypedDict):
+    head: int
+    """The newest sequence number of the tenant."""
+    role: str
+    tenant: str
+
+
+class Check(TypedDict):
+    detail: str
+    expected: NotRequired[str]
+    found: NotRequired[str]
+    id: str
+    status: Literal["ok", "fail", "skipped"]
+
+
+class Conversation(TypedDict):
+    first: int
+    first_at: str
+    id: str
+    last: int
+    last_at: str
+    turns: int
+
+
+class ConversationTurns(TypedDict):
+    conversation: str
+    next: NotRequired[str]
+    turns: list[StoredTurn]
+
+
+class Conversations(TypedDict):
+    conversations: list[Conversation]
+    next: NotRequired[str]
+
+
+class Converted(TypedDict):
+    files: dict[str, str]
+
+
+class Cutting(TypedDict):
+    anchor: str
+    as_of: NotRequired[int]
+    """Cut from the graph as it was at this sequence number; 0 is the present."""
+    policy: NotRequired[str]
+
+
+class D3Graph(TypedDict):
+    as_of: int
+    cut: Literal["", "results", "work"]
+    links: list[D3Link]
+    nodes: list[D3Node]
+
+
+class D3Link(TypedDict):
+    confidence: float
+    predicate: str
+    since: int
+    source: str
+    statement: str
+    target: str
+
+
+class D3Node(TypedDict):
+    hops: int
+    id: str
+
+
+class Difference(TypedDict):
+    expected: str
+    found: str
+    offset: int
+    """Bytes before the first difference."""
+    path: str
+
+
+class ErasureRequest(TypedDict):
+    reason: str
+
+
+class Event(TypedDict):
+    at: str
+    kind: Literal["erasure"]
+    reason: str
+    seq: int
+    turn: str
+
+
+class Evidence(TypedDict):
+    """What convinces a third party of a bundle, beside it. docs/evidence.md has the forms."""
+
+    attestation: dict[str, Any]
+    """A DSSE envelope around an in-toto statement. Its bytes as they stand here are canonical."""
+    bundle_sha256: str
+    index: int
+    """Of the leaf in the ledger."""
+    issued_at: str
+    """When the bundle was issued, as the attestation says."""
+    key_id: str
+    """Of the key that signed the attestation."""
+    origin: str
+    """Of the ledger."""
+    proof: str
+    """A file (C2SP tlog-proof) with the leaf, its path and a checkpoint."""
+    slice_id: str
+
+
+class ExplainCutting(TypedDict):
+    anchor: str
+    as_of: NotRequired[int]
+    """Cut from the graph as it was at this sequence number; 0 is the present."""
+    policy: NotRequired[str]
+    turn: str
+
+
+class Explanation(TypedDict):
+    admission: NotRequired[Admission]
+    anchor: str
+    as_of: int
+    beaten_by: NotRequired[Rival]
+    edges_away: int
+    """The fewest edges from the anchor; -1 if no way was found."""
+    explanation: str
+    """The same in a sentence."""
+    policy_id: str
+    rank: NotRequired[int]
+    """Its place in the order of selection, from 1."""
+    selected: bool
+    slice_id: NotRequired[str]
+    standing: Literal["selected", "beaten", "too_far", "unreached", "unconnected", "not_in_view"]
+    turn: str
+    turns_in_slice: int
+
+
+class Fact(TypedDict):
+    """A statement that is believed, in canonical names. Source and turn are those of the assertion that gave the confidence."""
+
+    asserted: NotRequired[Written]
+    """The names that the statement itself has, where aliases give others."""
+    confidence: float
+    evidence: list[FactEvidence]
+    evidence_total: int
+    object: str
+    predicate: str
+    since: int
+    source: str
+    statement: str
+    subject: str
+    turn: NotRequired[str]
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
+    written: NotRequired[Written]
+
+
+class FactEvidence(TypedDict):
+    """An assertion that counts for a fact."""
+
+    at: str
+    confidence: float
+    seq: int
+    slice: NotRequired[str]
+    source: str
+    turn: NotRequired[str]
+    written: NotRequired[Written]
+
+
+class FactHistory(TypedDict):
+    acts: list[KnowledgeAct]
+    next: NotRequired[str]
+    statement: str
+
+
+class FactPolicy(TypedDict):
+    """What a slice of facts is gathered under. Parameters that are left out have the values of facts@1."""
+
+    direction: NotRequired[Literal["outgoing", "incoming", "both"]]
+    max_hops: NotRequired[int]
+    max_results: NotRequired[int]
+    min_confidence: NotRequired[float]
+    predicates: NotRequired[list[str]]
+    """Those that are followed; none: all."""
+    type: Literal["fact_policy_v1"]
+
+
+class FactSliceRequest(TypedDict):
+    as_of: NotRequired[int]
+    policy: NotRequired[str]
+    start: Union[str, list[str]]
+    valid_at: NotRequired[str]
+
+
+class Facts(TypedDict):
+    as_of: int
+    facts: list[Fact]
+    next: NotRequired[str]
+    total: int
+    """Of all pages."""
+
+
+class Health(TypedDict):
+    checks: NotRequired[dict[str, str]]
+    status: Literal["ok", "starting", "unavailable", "stopping"]
+
+
+class Issued(TypedDict):
+    """The record of one bundle that was handed out. It holds no text."""
+
+    anchor: str
+    """Of a slice of facts it names the question and no turn."""
+    as_of: int
+    bundle_sha256: str
+    graph_snapshot_hash: str
+    issued_at: str
+    key_id: str
+    number: int
+    """The tenant's first issued slice is 1."""
+    policy_id: str
+    policy_params_hash: str
+    schema_version: str
+    slice_id: str
+    token: str
+
+
+class JWKS(TypedDict):
+    """RFC 7517, section 5."""
+
+    keys: list[dict[str, Any]]
+
+
+class KernelKeys(TypedDict):
+    """A kernel's public keys, canonical JSON."""
+
+    attestation: list[dict[str, Any]]
+    log: list[str]
+    name: str
+    sigstore: NotRequired[dict[str, Any]]
+    version: Literal["gkk/1"]
+
+
+class Knowledge(TypedDict):
+    facts: NotRequired[list[NewFact]]
+    retractions: NotRequired[list[Retraction]]
+
+
+class KnowledgeAct(TypedDict):
+    """A change of what is known, as it was recorded. Names are as they were asserted, without aliases."""
+
+    alias: NotRequired[str]
+    at: str
+    canonical: NotRequired[str]
+    confidence: NotRequired[float]
+    kind: Literal["assert", "retract", "alias", "unalias"]
+    leaf: str
+    object: NotRequired[str]
+    predicate: NotRequired[str]
+    reason: NotRequired[str]
+    seq: int
+    slice: NotRequired[str]
+    source: NotRequired[str]
+    statement: NotRequired[str]
+    subject: NotRequired[str]
+    supersedes: NotRequired[list[str]]
+    turn: NotRequired[str]
+    until: NotRequired[int]
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
+    version: NotRequired[bool]
+    """It gave the statement its confidence."""
+    written: NotRequired[Written]
+
+
+class KnowledgeChanges(TypedDict):
+    acts: list[KnowledgeAct]
+    next: NotRequired[str]
+
+
+class KnowledgeOutcome(TypedDict):
+    """What became of a fact, a retraction or an alias. Without seq nothing changed."""
+
+    result: Literal["asserted", "confirmed", "existing", "retracted", "absent", "aliased", "unaliased"]
+    seq: NotRequired[int]
+    statement: NotRequired[str]
+
+
+class KnowledgeOutcomes(TypedDict):
+    facts: list[KnowledgeOutcome]
+    retractions: list[KnowledgeOutcome]
+
+
+class KnowledgeStats(TypedDict):
+    aliases: int
+    as_of: int
+    entities: int
+    facts: int
+    predicates: list[NameCount]
+    predicates_total: int
+    sources: list[NameCount]
+    sources_total: int
+
+
+class MadeAPIKey(TypedDict):
+    admits_authors: str
+    admits_roles: str
+    id: str
+    key: str
+    """The key itself. Only its hash is stored."""
+    role: str
+    tenant: str
+
+
+class Messages(TypedDict):
+    messages: list[dict[str, Any]]
+
+
+class NameCount(TypedDict):
+    facts: int
+    name: str
+
+
+class NewAPIKey(TypedDict):
+    admits_authors: NotRequired[str]
+    """Patterns of the authors whose turns it may admit, with commas between them; any if absent."""
+    admits_roles: NotRequired[str]
+    """The roles of the turns that it may admit, with commas between them; that of its role if absent."""
+    note: NotRequired[str]
+    role: Literal["verifier", "agent", "auditor", "admin"]
+
+
+class NewAliases(TypedDict):
+    aliases: list[Alias]
+
+
+class NewFact(TypedDict):
+    """A fact to be recorded. The confidence is 1 if it is absent, the source api. It holds from valid_from on and before valid_until."""
+
+    confidence: NotRequired[float]
+    object: str
+    object_text: NotRequired[str]
+    """A text to be kept byte by byte, of which object is the name: text: and its SHA-256."""
+    predicate: str
+    slice: NotRequired[str]
+    source: NotRequired[str]
+    subject: str
+    supersedes: NotRequired[list[str]]
+    turn: NotRequired[str]
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
+
+
+class Parent(TypedDict):
+    id: str
+    kind: Literal["reply", "spawn", "merge", "reference"]
+
+
+class PhaseWeights(TypedDict):
+    consolidation: NotRequired[float]
+    debugging: NotRequired[float]
+    exploration: NotRequired[float]
+    planning: NotRequired[float]
+    synthesis: NotRequired[float]
+
+
+class Policies(TypedDict):
+    policies: list[RegisteredPolicy]
+    registry_fingerprint: str
+
+
+class PolicyRegistration(TypedDict):
+    policy: Union[SlicePolicy, FactPolicy]
+    policy_id: str
+
+
+class Preview(TypedDict):
+    as_of: int
+    turns: list[Rival]
+
+
+class ProblemDocument(TypedDict):
+    admitted: NotRequired[int]
+    """Of a stream, what was acknowledged before the fault."""
+    arriving: NotRequired[str]
+    """With conflict, the digest of what arrived."""
+    candidates: NotRequired[list[str]]
+    """With ambiguous, some of the turns that fit."""
+    code: str
+    detail: str
+    """The value, the rule and the place, in a sentence."""
+    existing: NotRequired[int]
+    place: NotRequired[str]
+    """Where in the request the fault lies, such as turns[3].salience, a query parameter or a line."""
+    request_id: str
+    status: int
+    stored: NotRequired[str]
+    """With conflict, the digest of what is stored."""
+    title: str
+    turn: NotRequired[str]
+    """With conflict and cycle, the turn; with unknown_parent, the parent."""
+    type: str
+    """Where the code is explained, relative to the service."""
+
+
+class Provenance(TypedDict):
+    anchor_turn_id: str
+    graph_snapshot_hash: str
+    policy_id: str
+    policy_params_hash: str
+    schema_version: str
+    slice_id: str
+
+
+Reached = TypedDict(
+    "Reached",
+    {
+        "entity": "str",
+        "from": "str",
+        "hops": "int",
+        "min_confidence": "float",
+        "path": "list[Step]",
+    },
+)
+
+
+class Receipt(TypedDict):
+    admitted: int
+    """Turns that are new."""
+    edges: int
+    """Edges of the new turns."""
+    existing: int
+    """Turns that were there already."""
+    head: int
+
+
+class RegisteredPolicy(TypedDict):
+    policy: Union[SlicePolicy, FactPolicy]
+    policy_id: str
+    policy_params_hash: str
+
+
+class Replay(TypedDict):
+    as_of: int
+    checks: list[Check]
+    difference: NotRequired[Difference]
+    erased: list[str]
+    lost: list[str]
+    """Turns whose text was there and is gone, and no erasure is on record."""
+    outcome: Literal["identical", "erased", "lost", "different"]
+    provenance: Provenance
+    reason: str
+    redacted: list[str]
+    slice_id: str
+
+
+class ResolvedTurn(TypedDict):
+    id: str
+
+
+class Retracted(TypedDict):
+    """The assertions that gave the facts their confidence."""
+
+    acts: list[KnowledgeAct]
+    dry_run: bool
+    total: int
+
+
+class Retraction(TypedDict):
+    reason: NotRequired[str]
+    statement: str
+
+
+class RevokedAPIKey(TypedDict):
+    admits_authors: str
+    """Patterns of the authors whose turns it may admit; empty: none."""
+    admits_roles: str
+    """The roles of the turns that it may admit; empty: none."""
+    already: bool
+    """It had ended before."""
+    created_at: str
+    id: str
+    note: NotRequired[str]
+    revoked_at: NotRequired[str]
+    role: str
+    tenant: str
+
+
+class Rival(TypedDict):
+    admission: Admission
+    id: str
+
+
+class SlicePolicy(TypedDict):
+    """What a slice of turns is cut under. Parameters that are left out have the values of default@1."""
+
+    distance_decay: NotRequired[float]
+    include_siblings: NotRequired[bool]
+    max_nodes: NotRequired[int]
+    max_radius: NotRequired[int]
+    max_siblings: NotRequired[int]
+    phase_weights: NotRequired[PhaseWeights]
+    salience_weight: NotRequired[float]
+    type: Literal["slice_policy_v1"]
+
+
+class SliceRecord(TypedDict):
+    issued: list[Issued]
+    slice_id: str
+
+
+class SliceRequest(TypedDict):
+    anchor: str
+    as_of: NotRequired[int]
+    """Cut from the graph as it was at this sequence number; 0 is the present."""
+    format: NotRequired[Literal["bundle", "markdown", "messages"]]
+    """bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts."""
+    policy: NotRequired[str]
+
+
+class SliceRequests(TypedDict):
+    requests: list[SliceRequest]
+
+
+class Slices(TypedDict):
+    next: NotRequired[str]
+    slices: list[Issued]
+
+
+class Step(TypedDict):
+    """A fact on a way. An outgoing one leads from its subject to its object."""
+
+    asserted: NotRequired[Written]
+    """The names that the statement itself has, where aliases give others."""
+    confidence: float
+    direction: Literal["outgoing", "incoming"]
+    object: str
+    predicate: str
+    since: int
+    source: str
+    statement: str
+    subject: str
+    turn: NotRequired[str]
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
+    written: NotRequired[Written]
+
+
+class StoredTurn(TypedDict):
+    body_digest: str
+    key: NotRequired[str]
+    leaf: str
+    redacted: bool
+    """The text was withheld or erased."""
+    seq: int
+    turn: Turn
+
+
+class StoredTurns(TypedDict):
+    next: NotRequired[str]
+    turns: list[StoredTurn]
+
+
+class TokenClaim(TypedDict):
+    """The six fields of a slice's provenance, its token, and the key that is said to have signed. Any value is taken and judged. Without `key_id` every live key is tried."""
+
+    anchor_turn_id: NotRequired[Any]
+    """The anchor's id."""
+    graph_snapshot_hash: NotRequired[Any]
+    """As it stands in the bundle."""
+    key_id: NotRequired[Any]
+    """The key's id; optional."""
+    policy_id: NotRequired[Any]
+    """Such as default@1."""
+    policy_params_hash: NotRequired[Any]
+    """As it stands in the bundle."""
+    schema_version: NotRequired[Any]
+    """As it stands in the bundle."""
+    slice_id: NotRequired[Any]
+    """16 lowercase hex digits."""
+    token: NotRequired[Any]
+    """32 lowercase hex digits."""
+
+
+class TokenVerdict(TypedDict):
+    admissible: bool
+    key_id: str
+    """The key that signed; if not admissible, the one that was named."""
+    outcome: Literal["verified", "tampered", "key_unknown", "key_retired", "malformed", "unknown_version"]
+    reason: str
+    """Why it is not admissible; empty if it is."""
+
+
+class Traversal(TypedDict):
+    as_of: int
+    cut: Literal["", "results", "work"]
+    """Why it is not all; empty if it is."""
+    looked: int
+    """At so many edges."""
+    reached: list[Reached]
+
+
+class TraverseRequest(TypedDict):
+    as_of: NotRequired[int]
+    direction: NotRequired[Literal["outgoing", "incoming", "both"]]
+    max_hops: NotRequired[int]
+    max_results: NotRequired[int]
+    min_confidence: NotRequired[float]
+    predicates: NotRequired[list[str]]
+    start: Union[str, list[str]]
+    valid_at: NotRequired[str]
+
+
+class Turn(TypedDict):
+    """A turn as it arrives."""
+
+    attrs: NotRequired[dict[str, str]]
+    author: NotRequired[str]
+    body_digest: NotRequired[str]
+    content: NotRequired[str]
+    conversation: str
+    created_at: str
+    id: str
+    parents: NotRequired[list[Parent]]
+    phase: NotRequired[Literal["exploration", "debugging", "planning", "consolidation", "synthesis"]]
+    redacted: NotRequired[Literal[True]]
+    role: Literal["user", "assistant", "system", "tool"]
+    salience: NotRequired[float]
+    salt: NotRequired[str]
+
+
+class TurnIDs(TypedDict):
+    ids: list[str]
+
+
+class Turns(TypedDict):
+    turns: list[Turn]
+
+
+class Written(TypedDict):
+    """How names were spelled, where that is not the canonical name."""
+
+    object: NotRequired[str]
+    predicate: NotRequired[str]
+    subject: NotRequired[str]
+
+
+class Operations:
+    """One method for each operation."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def add_aliases(self, body: NewAliases) -> AliasesAdded:
+        """Add aliases.
+
+        From now on each stands for its canonical name, all of them or, on an error,
+        none. Facts are kept as they were asserted; names are resolved when they are
+        read. An alias that stands for another name already, or that would make a
+        chain, is an `alias_conflict` that gives both names.
+
+        With `Content-Type: text/csv` the body is a list, `alias,canonical` on each
+        line. What contradicts itself within the list is left out and counted; what
+        contradicts the table is an error. At most 10 000 aliases at once.
+        """
+        return self._transport.json("POST", "/api/knowledge/aliases", body=body, media="application/json")
+
+    def add_aliases_csv(self, body: bytes) -> AliasesAdded:
+        """Add aliases.
+
+        From now on each stands for its canonical name, all of them or, on an error,
+        none. Facts are kept as they were asserted; names are resolved when they are
+        read. An alias that stands for another name already, or that would make a
+        chain, is an `alias_conflict` that gives both names.
+
+        With `Content-Type: text/csv` the body is a list, `alias,canonical` on each
+        line. What contradicts itself within the list is left out and counted; what
+        contradicts the table is an error. At most 10 000 aliases at once.
+
+        The body is text/csv, as it stands.
+        """
+        return self._transport.json("POST", "/api/knowledge/aliases", body=body, media="text/csv")
+
+    def admit_turns(self, body: Turns) -> Receipt:
+        """Admit turns.
+
+        Admits a batch, all of it or nothing, in any order. A turn that is there
+        already with the same content counts as existing, so repeating a request
+        is safe. A batch has at most 10 000 turns, unless the service is set up
+        otherwise. The same id with other content is a conflict that names both
+        digests. A parent that is neither stored nor in the batch is an error.
+
+        With `Content-Type: application/x-ndjson` the body is one turn a line and
+        may be of any length. Lines are admitted in batches of up to 1 000 as they
+        arrive, each batch whole or not at all, so parents stand before their
+        children or within the same batch. Lines that stand after their parents are
+        admitted in their order: what `graphkernel export` wrote gets the same numbers. If a line is refused, the problem says
+        in `admitted` and `existing` what was acknowledged before it.
+        """
+        return self._transport.json("POST", "/api/turns", body=body, media="application/json")
+
+    def admit_turns_lines(self, body: bytes) -> Receipt:
+        """Admit turns.
+
+        Admits a batch, all of it or nothing, in any order. A turn that is there
+        already with the same content counts as existing, so repeating a request
+        is safe. A batch has at most 10 000 turns, unless the service is set up
+        otherwise. The same id with other content is a conflict that names both
+        digests. A parent that is neither stored nor in the batch is an error.
+
+        With `Content-Type: application/x-ndjson` the body is one turn a line and
+        may be of any length. Lines are admitted in batches of up to 1 000 as they
+        arrive, each batch whole or not at all, so parents stand before their
+        children or within the same batch. Lines that stand after their parents are
+        admitted in their order: what `graphkernel export` wrote gets the same numbers. If a line is refused, the problem says
+        in `admitted` and `existing` what was acknowledged before it.
+
+        The body is application/x-ndjson, as it stands.
+        """
+        return self._transport.json("POST", "/api/turns", body=body, media="application/x-ndjson")
+
+    def attest_bundle(self, body: bytes) -> Evidence:
+        """Have a bundle attested.
+
+        Signs for third parties what was issued here, for whoever holds the bundle:
+        exactly these bytes. The attestation is the same each time as long as the
+        key is; the proof's checkpoint moves on with the ledger. A slice is asked
+        for first, with `/api/slice`, and its bytes are sent here as they came.
+        """
+        return self._transport.json("POST", "/api/attest", body=body, media="application/json")
+
+    def convert_bundle(self, body: bytes, *, to: Literal["prov", "openlineage", "sigstore"]) -> Converted:
+        """Write a bundle in another form.
+
+        Writes a bundle that was issued here for other people's tools: W3C PROV-JSON, an
+        OpenLineage event, or what cosign verifies.
+        """
+        return self._transport.json("POST", "/api/convert", query={"to": to}, body=body, media="application/json")
+
+    def create_key(self, body: NewAPIKey) -> MadeAPIKey:
+        """Make an API key."""
+        return self._transport.json("POST", "/api/keys", body=body, media="application/json", once=True)
+
+    def cut_facts(self, body: FactSliceRequest) -> bytes:
+        """Cut and sign a slice of facts.
+
+        Gathers what can be reached from some entities under a policy of the type
+        `fact_policy_v1`, signs it, records that it was handed out, and answers with
+        the bundle: canonical bytes, to be passed on and verified exactly as they are
+        (`/api/verify_bundle`, `/api/slices/{slice_id}/replay`). It holds the paths, the assertions that
+        they rest on, and the leaf hashes of the turns that are the evidence. The same
+        question as of the same number gives the same bytes, and the same `ETag`.
+        """
+        return self._transport.raw("POST", "/api/knowledge/slice", body=body, media="application/json")
+
+    def cut_slice(self, body: SliceRequest) -> bytes:
+        """Cut and sign a slice.
+
+        Selects the turns that may influence the anchor, signs them, records that
+        they were handed out, and answers with the bundle: canonical bytes, to be
+        passed on and verified exactly as they are. The same request on the same
+        view gives the same bytes, and the same `ETag`.
+        """
+        return self._transport.raw("POST", "/api/slice", body=body, media="application/json")
+
+    def cut_slices(self, body: SliceRequests) -> BatchResults:
+        """Cut up to 100 slices.
+
+        Cuts the slices in parallel. Each has its own bundle or its own problem,
+        in the order of the requests; one that fails does not touch the others.
+        What passes 64 MiB of answer in all is `too_large`: ask for it alone.
+        """
+        return self._transport.json("POST", "/api/slice/batch", body=body, media="application/json")
+
+    def draw_knowledge(self, *, entity: str, format: Literal["d3", "mermaid", "dot", "jsonld"] | None = None, max_hops: int | None = None, max_results: int | None = None, direction: Literal["outgoing", "incoming", "both"] | None = None, predicates: Sequence[str] | None = None, min_confidence: float | None = None, as_of: int | None = None, valid_at: str | None = None) -> bytes:
+        """Draw what is around an entity.
+
+        The entity, what can be reached from it, and the facts on the best way to
+        each; facts between them beside these ways are not drawn. `d3` is JSON with
+        nodes and links, `jsonld` JSON-LD 1.1, `mermaid` and `dot` are text. The same
+        question as of the same number gives the same bytes. In drawings for people,
+        names are cut to 200 characters and can do nothing but be read.
+        """
+        return self._transport.raw("GET", "/api/knowledge/graph", query={"entity": entity, "format": format, "max_hops": max_hops, "max_results": max_results, "direction": direction, "predicates": predicates, "min_confidence": min_confidence, "as_of": as_of, "valid_at": valid_at})
+
+    def erase_turn(self, id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> Event:
+        """Erase a turn's text.
+
+        Deletes the turn's text and salt for good and records when and why. The
+        turn's place in the graph stays, and old slices still verify and replay.
+        Erasing again answers with the first event. The reason is given in the
+        body, or as a query parameter where bodies of DELETE are dropped on the
+        way; in an address it may end up in logs.
+        """
+        return self._transport.json("DELETE", f"/api/turns/{self._transport.segment(id)}", query={"reason": reason}, body=body, media="application/json")
+
+    def explain_cut(self, body: ExplainCutting) -> Explanation:
+        """Ask why a turn would be in a slice.
+
+        Says why a turn is in the slice of an anchor, or is not, whether that was issued
+        or not. Nothing is signed or recorded.
+        """
+        return self._transport.json("POST", "/api/explain", body=body, media="application/json")
+
+    def explain_turn(self, slice_id: str, body: dict[str, Any]) -> Explanation:
+        """Explain why a turn is in a slice, or is not.
+
+        Answers for the newest bundle on record: the turn's rank, score and
+        reason, or what stood in its way.
+        """
+        return self._transport.json("POST", f"/api/slices/{self._transport.segment(slice_id)}/explain", body=body, media="application/json")
+
+    def fact_history(self, statement: str, *, after: str | None = None, limit: int | None = None) -> FactHistory:
+        """Read all that was said of a statement.
+
+        Assertions and retractions by ascending number. An assertion that has
+        `version` gave the statement its confidence, from its number on and up to
+        before `until`.
+        """
+        return self._transport.json("GET", f"/api/knowledge/{self._transport.segment(statement)}/history", query={"after": after, "limit": limit})
+
+    def fact_history_all(self, statement: str) -> Iterator[KnowledgeAct]:
+        """Read all that was said of a statement: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.fact_history(statement, after=after, limit=1000)
+            yield from page["acts"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
+    def find_paths(self, *, from_: str, to: str, count: int | None = None, predicates: Sequence[str] | None = None, direction: Literal["outgoing", "incoming", "both"] | None = None, max_hops: int | None = None, min_confidence: float | None = None, as_of: int | None = None, valid_at: str | None = None) -> Traversal:
+        """Find ways from one entity to another.
+
+        The k shortest, of the same length those of the highest minimum confidence
+        first. No entity comes twice on a way. There may be none.
+        """
+        return self._transport.json("GET", "/api/knowledge/path", query={"from": from_, "to": to, "count": count, "predicates": predicates, "direction": direction, "max_hops": max_hops, "min_confidence": min_confidence, "as_of": as_of, "valid_at": valid_at})
+
+    def get_caller(self) -> Caller:
+        """See who asks."""
+        return self._transport.json("GET", "/api/caller")
+
+    def get_checkpoint(self) -> str:
+        """Read the ledger's newest checkpoint.
+
+        The ledger is that of the key's tenant. With witnesses configured the
+        checkpoint may be some seconds old.
+        """
+        return self._transport.text("GET", "/log/checkpoint")
+
+    def get_consistency(self, *, from_: int, to: int) -> str:
+        """Prove that the ledger grew.
+
+        The hashes (RFC 6962, section 2.1.2) that lead from the root at one size to
+        the root at another: that the second begins with the first. There are none
+        if the sizes are equal, or the first is 0. Whoever reads tiles needs no such answer.
+        """
+        return self._transport.text("GET", "/log/consistency", query={"from": from_, "to": to})
+
+    def get_conversation(self, id: str, *, key: str | None = None, after: str | None = None, limit: int | None = None) -> ConversationTurns:
+        """Read the turns of a conversation."""
+        return self._transport.json("GET", f"/api/conversations/{self._transport.segment(id)}", query={"key": key, "after": after, "limit": limit})
+
+    def get_conversation_all(self, id: str, *, key: str | None = None) -> Iterator[StoredTurn]:
+        """Read the turns of a conversation: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.get_conversation(id, key=key, after=after, limit=1000)
+            yield from page["turns"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
+    def get_entries(self, entries: str) -> bytes:
+        """Read a tile of entries.
+
+        The same as `/log/tile/entries/`.
+        """
+        return self._transport.raw("GET", f"/log/entries/{self._transport.segments(entries)}")
+
+    def get_evidence(self, slice_id: str, *, bundle: str | None = None) -> Evidence:
+        """Read what convinces third parties of a slice.
+
+        Makes the bundle again, and if the bytes are those that were issued, signs
+        an attestation and proves that it is in the ledger. If text was erased
+        since, whoever holds the bundle sends it to `/api/attest` instead.
+        """
+        return self._transport.json("GET", f"/api/slices/{self._transport.segment(slice_id)}/evidence", query={"bundle": bundle})
+
+    def get_log_keys(self) -> KernelKeys:
+        """Read the keys that sign for third parties.
+
+        Those of the key's tenant. They tell a person what a trust file should hold; a
+        verifier believes no key that comes with the evidence.
+        """
+        return self._transport.json("GET", "/log/keys")
+
+    def get_policy(self, policy_id: str) -> RegisteredPolicy:
+        """Read a policy."""
+        return self._transport.json("GET", f"/api/policies/{self._transport.segment(policy_id)}")
+
+    def get_proof(self, *, index: int) -> str:
+        """Prove that a leaf is in the ledger."""
+        return self._transport.text("GET", "/log/proof", query={"index": index})
+
+    def get_public_checkpoint(self, tenant: str) -> str:
+        """Read the newest checkpoint of a public ledger.
+
+        Without a key, of the tenants that the setting `log.public` names. Every other
+        one is `not_found`, whether it exists or not.
+        """
+        return self._transport.text("GET", f"/log/of/{self._transport.segment(tenant)}/checkpoint", keyless=True)
+
+    def get_public_tile(self, tenant: str, tile: str) -> bytes:
+        """Read a tile of a public ledger.
+
+        As `/log/tile/`, without a key, and for caches on the way to keep.
+        """
+        return self._transport.raw("GET", f"/log/of/{self._transport.segment(tenant)}/tile/{self._transport.segments(tile)}", keyless=True)
+
+    def get_slice(self, slice_id: str) -> SliceRecord:
+        """Read the record of a slice."""
+        return self._transport.json("GET", f"/api/slices/{self._transport.segment(slice_id)}")
+
+    def get_tile(self, tile: str) -> bytes:
+        """Read a tile of hashes, or of entries.
+
+        As C2SP tlog-tiles has them: `LEVEL/INDEX` or `entries/INDEX`, and for a part
+        of it `.p/WIDTH` behind. The index is written in groups of three digits, all but the
+        last with an x: 1234067 is `x001/x234/067`. No other spelling is read. A tile is served
+        once it is full, a part of it once there is that much. Entries are
+        compressed for those who take gzip, and need the permission `read`.
+        """
+        return self._transport.raw("GET", f"/log/tile/{self._transport.segments(tile)}")
+
+    def get_turn(self, id: str) -> StoredTurn:
+        """Read one turn."""
+        return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}")
+
+    def knowledge_changes(self, *, after: str | None = None, limit: int | None = None) -> KnowledgeChanges:
+        """Read what changed.
+
+        Acts by ascending number: assertions, retractions, aliases and their ends.
+        Without `next` there is no more for now: go on later with the `seq` of the last act
+        as `after`.
+        """
+        return self._transport.json("GET", "/api/knowledge/changes", query={"after": after, "limit": limit})
+
+    def knowledge_changes_all(self) -> Iterator[KnowledgeAct]:
+        """Read what changed: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.knowledge_changes(after=after, limit=1000)
+            yield from page["acts"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
+    def knowledge_stats(self, *, as_of: int | None = None) -> KnowledgeStats:
+        """Count what is believed.
+
+        Reads every act that is on record up to the number, and so takes as long as
+        there are many: some seconds for each million. The 100 predicates and sources
+        with the most facts are named.
+        """
+        return self._transport.json("GET", "/api/knowledge/stats", query={"as_of": as_of})
+
+    def learn_fact(self, body: NewFact) -> KnowledgeOutcome:
+        """Record a fact.
+
+        Asserts a statement: it is believed from now on, or confirmed if it was. Its
+        confidence is the highest that was asserted. The same assertion again changes
+        nothing. Names may have any spelling; what they become is the canonical name.
+        The turn and the slice that are named as evidence must be here. With
+        `supersedes` other statements, which must be believed, end with it.
+        """
+        return self._transport.json("POST", "/api/knowledge", body=body, media="application/json")
+
+    def learn_facts(self, body: Knowledge) -> KnowledgeOutcomes:
+        """Record many facts and retractions.
+
+        Up to 10 000 in all, all of them or, on an error, none. Retractions come
+        first. Each has its own outcome: a retraction of what is not believed is
+        `absent`, a fact that is recorded already `existing`.
+
+        With `Content-Type: application/x-ndjson` the body is one fact or one
+        retraction a line, and they are recorded in the order of the lines, all of
+        them or none. It has the bounds that the other form has. If a line is
+        refused, the problem's place names it.
+        """
+        return self._transport.json("POST", "/api/knowledge/batch", body=body, media="application/json")
+
+    def learn_facts_lines(self, body: bytes) -> KnowledgeOutcomes:
+        """Record many facts and retractions.
+
+        Up to 10 000 in all, all of them or, on an error, none. Retractions come
+        first. Each has its own outcome: a retraction of what is not believed is
+        `absent`, a fact that is recorded already `existing`.
+
+        With `Content-Type: application/x-ndjson` the body is one fact or one
+        retraction a line, and they are recorded in the order of the lines, all of
+        them or none. It has the bounds that the other form has. If a line is
+        refused, the problem's place names it.
+
+        The body is application/x-ndjson, as it stands.
+        """
+        return self._transport.json("POST", "/api/knowledge/batch", body=body, media="application/x-ndjson")
+
+    def list_aliases(self, *, as_of: int | None = None, after: str | None = None, limit: int | None = None) -> Aliases:
+        """List the aliases.
+
+        Ascending, all pages of the view of the first one.
+        """
+        return self._transport.json("GET", "/api/knowledge/aliases", query={"as_of": as_of, "after": after, "limit": limit})
+
+    def list_aliases_all(self, *, as_of: int | None = None) -> Iterator[Alias]:
+        """List the aliases: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_aliases(as_of=as_of, after=after, limit=1000)
+            yield from page["aliases"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
+    def list_conversations(self, *, after: str | None = None, limit: int | None = None) -> Conversations:
+        """List conversations."""
+        return self._transport.json("GET", "/api/conversations", query={"after": after, "limit": limit})
+
+    def list_conversations_all(self) -> Iterator[Conversation]:
+        """List conversations: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_conversations(after=after, limit=1000)
+            yield from page["conversations"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
+    def list_facts(self, *, subject: str | None = None, predicate: str | None = None, object: str | None = None, entity: str | None = None, source: str | None = None, turn: str | None = None, statement: str | None = None, min_confidence: float | None = None, valid_at: str | None = None, as_of: int | None = None, after: str | None = None, limit: int | None = None) -> Facts:
+        """List what is believed.
+
+        Facts by the number since when they are believed as they are. Names are
+        normalized and resolved: every spelling and every alias of an entity finds
+        it. Of each fact the newest 32 assertions that count are given; its history
+        has all. All pages are of the view of the first one.
+        """
+        return self._transport.json("GET", "/api/knowledge", query={"subject": subject, "predicate": predicate, "object": object, "entity": entity, "source": source, "turn": turn, "statement": statement, "min_confidence": min_confidence, "valid_at": valid_at, "as_of": as_of, "after": after, "limit": limit})
+
+    def list_facts_all(self, *, subject: str | None = None, predicate: str | None = None, object: str | None = None, entity: str | None = None, source: str | None = None, turn: str | None = None, statement: str | None = None, min_confidence: float | None = None, valid_at: str | None = None, as_of: int | None = None) -> Iterator[Fact]:
+        """List what is believed: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_facts(subject=subject, predicate=predicate, object=object, entity=entity, source=source, turn=turn, statement=statement, min_confidence=min_confidence, valid_at=valid_at, as_of=as_of, after=after, limit=1000)
+            yield from page["facts"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
+    def list_keys(self) -> APIKeys:
+        """List API keys."""
+        return self._transport.json("GET", "/api/keys")
+
+    def list_policies(self) -> Policies:
+        """List policies."""
+        return self._transport.json("GET", "/api/policies")
+
+    def list_slices(self, *, after: str | None = None, limit: int | None = None) -> Slices:
+        """List what was issued."""
+        return self._transport.json("GET", "/api/slices", query={"after": after, "limit": limit})
+
+    def list_slices_all(self) -> Iterator[Issued]:
+        """List what was issued: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_slices(after=after, limit=1000)
+            yield from page["slices"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
+    def list_turns(self, *, conversation: str | None = None, key: str | None = None, after: str | None = None, limit: int | None = None) -> StoredTurns:
+        """List turns."""
+        return self._transport.json("GET", "/api/turns", query={"conversation": conversation, "key": key, "after": after, "limit": limit})
+
+    def list_turns_all(self, *, conversation: str | None = None, key: str | None = None) -> Iterator[StoredTurn]:
+        """List turns: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_turns(conversation=conversation, key=key, after=after, limit=1000)
+            yield from page["turns"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
+    def live(self) -> Health:
+        """Is the process alive?."""
+        return self._transport.json("GET", "/health/live", keyless=True)
+
+    def look_up_turns(self, body: TurnIDs) -> StoredTurns:
+        """Read several turns.
+
+        Reads up to 1 000 turns by their ids. Those that are not there are left out.
+        """
+        return self._transport.json("POST", "/api/turns/lookup", body=body, media="application/json")
+
+    def metrics(self) -> str:
+        """Metrics in the Prometheus text format.
+
+        No label names a tenant, a key or a turn.
+        """
+        return self._transport.text("GET", "/metrics", keyless=True)
+
+    def preview_slice(self, body: Cutting) -> Preview:
+        """Select, and issue nothing.
+
+        Selects what a slice of the anchor would hold. Nothing is signed or recorded.
+        """
+        return self._transport.json("POST", "/api/slice/preview", body=body, media="application/json")
+
+    def ready(self) -> Health:
+        """Can it take requests?."""
+        return self._transport.json("GET", "/health/ready", keyless=True)
+
+    def register_policy(self, body: PolicyRegistration) -> RegisteredPolicy:
+        """Register a policy.
+
+        Binds an id to parameters for ever. The same again changes nothing; the
+        same id with other parameters is a conflict.
+        """
+        return self._transport.json("POST", "/api/policies", body=body, media="application/json")
+
+    def remove_alias(self, alias: str) -> KnowledgeOutcome:
+        """Remove an alias.
+
+        From now on the name stands for itself. If it does already, nothing changes
+        and the result is `absent`.
+        """
+        return self._transport.json("DELETE", f"/api/knowledge/aliases/{self._transport.segment(alias)}")
+
+    def replay_slice(self, slice_id: str, body: bytes | None = None) -> Replay:
+        """Replay a slice.
+
+        Cuts the slice again from the view that it was cut from and compares:
+        identical, erased (the same but for text erased since), lost (a text is
+        gone and no erasure is on record), or the first difference. With a bundle as the body, that bundle is compared byte for
+        byte; without one, the newest bundle on record.
+        """
+        return self._transport.json("POST", f"/api/slices/{self._transport.segment(slice_id)}/replay", body=body, media="application/json")
+
+    def resolve_turn(self, *, name: str) -> ResolvedTurn:
+        """Find the turn that a name means.
+
+        A name is a turn's id, a beginning of it that no other shares, or the id that
+        another system gave it.
+        """
+        return self._transport.json("GET", "/api/turn", query={"name": name})
+
+    def retract_facts(self, *, subject: str | None = None, predicate: str | None = None, object: str | None = None, entity: str | None = None, source: str | None = None, turn: str | None = None, statement: str | None = None, min_confidence: float | None = None, valid_at: str | None = None, reason: str | None = None, dry_run: bool | None = None) -> Retracted:
+        """Retract facts.
+
+        Ends the belief in every fact that the filters match, all of them or, on an
+        error, none. At least one filter beside min_confidence and valid_at is needed.
+        With dry_run=true it only says what it would end. Nothing is deleted: who asks
+        as of an earlier number still sees it. At most 10 000 facts at once.
+        """
+        return self._transport.json("DELETE", "/api/knowledge", query={"subject": subject, "predicate": predicate, "object": object, "entity": entity, "source": source, "turn": turn, "statement": statement, "min_confidence": min_confidence, "valid_at": valid_at, "reason": reason, "dry_run": dry_run})
+
+    def revoke_key(self, id: str) -> RevokedAPIKey:
+        """End an API key.
+
+        Ends a key for good, here at once and in other processes within a second.
+        Revoking again changes nothing.
+        """
+        return self._transport.json("DELETE", f"/api/keys/{self._transport.segment(id)}")
+
+    def startup(self) -> Health:
+        """Has it started?."""
+        return self._transport.json("GET", "/health/startup", keyless=True)
+
+    def stream_events(self, *, last_event_id: str | None = None, last__event__id: str | None = None) -> Iterator[Event]:
+        """Follow admissions, slices, erasures and knowledge.
+
+        Server-sent events, of four kinds: `turn` (a turn was admitted; without
+        its text), `erasure`, `knowledge` (a fact, a retraction or an alias was
+        recorded), and `slice` (a bundle was issued). The id of each is
+        `SEQ-NUMBER`: the last sequence number and the last number of an issued
+        slice that were sent. Sent back as `Last-Event-ID`, the stream goes on
+        behind it without loss. A lone `SEQ` goes on behind that sequence number
+        and sends every slice on record. Without it the stream begins at the
+        present, and an id without data says where that is. Comments keep an idle stream open. At most a fixed number of
+        streams is open for each key.
+        """
+        return self._transport.events("GET", "/api/events", headers={"Last-Event-ID": last__event__id}, query={"last_event_id": last_event_id})
+
+    def traverse_knowledge(self, body: TraverseRequest) -> Traversal:
+        """Find what can be reached.
+
+        Gives the entities that can be reached from others, each once and by its
+        best way: the fewest hops, of those the highest minimum confidence. They
+        stand in that order, and ties are decided by the statements' digests, so the
+        same question as of the same number has the same answer. What was cut is
+        said: `results` if more can be reached than was asked for, `work` if it would
+        have looked at more than 200 000 edges. Facts that are newer than as_of do
+        not count; if more than 2 000 000 of them are in the way, the question is
+        refused.
+        """
+        return self._transport.json("POST", "/api/knowledge/traverse", body=body, media="application/json")
+
+    def verify_bundle(self, body: bytes) -> BundleVerdict:
+        """Judge a bundle.
+
+        Makes every check on a bundle's bytes, as they were handed out: one
+        verdict each. Only canonical bytes are evidence, so another spelling of the
+        same values is `malformed`. Whatever is wrong is a verdict, not an error.
+        """
+        return self._transport.json("POST", "/api/verify_bundle", body=body, media="application/json")
+
+    def verify_token(self, body: TokenClaim) -> TokenVerdict:
+        """Judge a token.
+
+        Says whether a live key of the caller's tenant signed exactly these six
+        fields. What is absent, malformed or unknown is not admissible, with a
+        reason; it is no error. A token speaks for the six fields alone: whoever
+        acts on the turns verifies the bundle.
+        """
+        return self._transport.json("POST", "/api/verify_token", body=body, media="application/json")
+
+    def well_known_jwks(self) -> JWKS:
+        """Read the keys that sign attestations, as a JSON Web Key Set."""
+        return self._transport.json("GET", "/.well-known/jwks.json", keyless=True)
+
+    def well_known_keys(self) -> KernelKeys:
+        """Read the kernel's name and the keys of public ledgers.
+
+        As `/log/keys`, of the tenants that the setting `log.public` names.
+        """
+        return self._transport.json("GET", "/.well-known/graphkernel-keys.json", keyless=True)

@@ -1,0 +1,1459 @@
+// The types and the operations of the service. Made from server/openapi.json by package api/clients; not to be edited.
+
+import type { ServiceEvent, Transport } from "./transport.js";
+
+/** What kinds of problems there are. */
+export type Code =
+  | "alias_conflict" // The aliases contradict each other
+  | "ambiguous" // The name fits several turns
+  | "beyond_head" // The view does not exist yet
+  | "client_gone" // The client is gone
+  | "conflict" // The turn was admitted with other content
+  | "cycle" // Turns are each other's ancestors
+  | "erased" // Text was erased since
+  | "forbidden" // The key's role does not permit this
+  | "internal" // Internal error
+  | "invalid_request" // The request does not have its form
+  | "keys_unavailable" // Keys cannot be looked up
+  | "malformed_bundle" // The bytes are no bundle
+  | "malformed_json" // The body is not strict JSON
+  | "method_not_allowed" // The route does not have this method
+  | "no_identity" // The kernel has no identity
+  | "no_signing_key" // No key signs
+  | "no_such_route" // There is no such route
+  | "not_believed" // The statement is not believed
+  | "not_found" // Not found
+  | "overloaded" // The service is busy
+  | "policy_conflict" // The policy id is bound to other parameters
+  | "rate_limited" // Too many requests
+  | "slice_too_large" // The slice is too large
+  | "slow_client" // The body came too slowly
+  | "store_unavailable" // The store is not available
+  | "timeout" // The request took too long
+  | "too_large" // The request is too large
+  | "unauthenticated" // No valid key
+  | "unknown_evidence" // The evidence of a fact is not known
+  | "unknown_parent" // A parent is not known
+  | "unknown_policy" // The policy is not known
+  | "unknown_version" // The bundle is of an unknown version
+  | "unsupported_media_type" // The body is of another media type
+  ;
+
+export interface APIKey {
+  /** Patterns of the authors whose turns it may admit; empty: none. */
+  admits_authors: string;
+  /** The roles of the turns that it may admit; empty: none. */
+  admits_roles: string;
+  created_at: string;
+  id: string;
+  note?: string;
+  revoked_at?: string;
+  role: string;
+}
+
+export interface APIKeys {
+  keys: APIKey[];
+  tenant: string;
+}
+
+export interface Admission {
+  distance: number;
+  from?: string;
+  /** In billionths. */
+  score_nano: number;
+  via: "anchor" | "parent" | "child" | "sibling";
+}
+
+export interface Alias {
+  alias: string;
+  canonical: string;
+}
+
+/** What of a list was not used. The counts, and what was added or existing, sum up to the entries. */
+export interface AliasList {
+  /** Several names claim the alias. */
+  ambiguous: number;
+  /** A name is alias and canonical name at once. */
+  chained: number;
+  entries: number;
+  examples: AliasSkip[];
+  /** The same entry came before. */
+  repeated: number;
+  /** Alias and canonical name have the same form. */
+  same: number;
+  /** One side has no name. */
+  skipped: number;
+}
+
+export interface AliasSkip {
+  place: string;
+  why: string;
+}
+
+export interface Aliases {
+  aliases: Alias[];
+  as_of: number;
+  next?: string;
+  total: number;
+}
+
+export interface AliasesAdded {
+  added: number;
+  existing: number;
+  list?: AliasList;
+  /** In the order of the aliases; not of a list. */
+  outcomes?: KnowledgeOutcome[];
+}
+
+/** The bundle with its digest, a rendering, or a problem. */
+export interface BatchResult {
+  bundle?: Record<string, unknown>;
+  bundle_sha256?: string;
+  markdown?: string;
+  messages?: Record<string, unknown>[];
+  problem?: ProblemDocument;
+  slice_id?: string;
+  /** The HTTP status that the request alone would have had. */
+  status: number;
+}
+
+export interface BatchResults {
+  results: BatchResult[];
+}
+
+export interface BundleVerdict {
+  admissible: boolean;
+  bundle_sha256: string;
+  checks: Check[];
+  key_id: string;
+  outcome: "verified" | "tampered" | "key_unknown" | "key_retired" | "malformed" | "unknown_version";
+  reason: string;
+  redacted: string[];
+  slice_id?: string;
+}
+
+export interface Caller {
+  /** The newest sequence number of the tenant. */
+  head: number;
+  role: string;
+  tenant: string;
+}
+
+export interface Check {
+  detail: string;
+  expected?: string;
+  found?: string;
+  id: string;
+  status: "ok" | "fail" | "skipped";
+}
+
+export interface Conversation {
+  first: number;
+  first_at: string;
+  id: string;
+  last: number;
+  last_at: string;
+  turns: number;
+}
+
+export interface ConversationTurns {
+  conversation: string;
+  next?: string;
+  turns: StoredTurn[];
+}
+
+export interface Conversations {
+  conversations: Conversation[];
+  next?: string;
+}
+
+export interface Converted {
+  files: Record<string, string>;
+}
+
+export interface Cutting {
+  anchor: string;
+  /** Cut from the graph as it was at this sequence number; 0 is the present. */
+  as_of?: number;
+  policy?: string;
+}
+
+export interface D3Graph {
+  as_of: number;
+  cut: "" | "results" | "work";
+  links: D3Link[];
+  nodes: D3Node[];
+}
+
+export interface D3Link {
+  confidence: number;
+  predicate: string;
+  since: number;
+  source: string;
+  statement: string;
+  target: string;
+}
+
+export interface D3Node {
+  hops: number;
+  id: string;
+}
+
+export interface Difference {
+  expected: string;
+  found: string;
+  /** Bytes before the first difference. */
+  offset: number;
+  path: string;
+}
+
+export interface ErasureRequest {
+  reason: string;
+}
+
+export interface Event {
+  at: string;
+  kind: "erasure";
+  reason: string;
+  seq: number;
+  turn: string;
+}
+
+/** What convinces a third party of a bundle, beside it. docs/evidence.md has the forms. */
+export interface Evidence {
+  /** A DSSE envelope around an in-toto statement. Its bytes as they stand here are canonical. */
+  attestation: Record<string, unknown>;
+  bundle_sha256: string;
+  /** Of the leaf in the ledger. */
+  index: number;
+  /** When the bundle was issued, as the attestation says. */
+  issued_at: string;
+  /** Of the key that signed the attestation. */
+  key_id: string;
+  /** Of the ledger. */
+  origin: string;
+  /** A file (C2SP tlog-proof) with the leaf, its path and a checkpoint. */
+  proof: string;
+  slice_id: string;
+}
+
+export interface ExplainCutting {
+  anchor: string;
+  /** Cut from the graph as it was at this sequence number; 0 is the present. */
+  as_of?: number;
+  policy?: string;
+  turn: string;
+}
+
+export interface Explanation {
+  admission?: Admission;
+  anchor: string;
+  as_of: number;
+  beaten_by?: Rival;
+  /** The fewest edges from the anchor; -1 if no way was found. */
+  edges_away: number;
+  /** The same in a sentence. */
+  explanation: string;
+  policy_id: string;
+  /** Its place in the order of selection, from 1. */
+  rank?: number;
+  selected: boolean;
+  slice_id?: string;
+  standing: "selected" | "beaten" | "too_far" | "unreached" | "unconnected" | "not_in_view";
+  turn: string;
+  turns_in_slice: number;
+}
+
+/** A statement that is believed, in canonical names. Source and turn are those of the assertion that gave the confidence. */
+export interface Fact {
+  /** The names that the statement itself has, where aliases give others. */
+  asserted?: Written;
+  confidence: number;
+  evidence: FactEvidence[];
+  evidence_total: number;
+  object: string;
+  predicate: string;
+  since: number;
+  source: string;
+  statement: string;
+  subject: string;
+  turn?: string;
+  valid_from?: string;
+  valid_until?: string;
+  written?: Written;
+}
+
+/** An assertion that counts for a fact. */
+export interface FactEvidence {
+  at: string;
+  confidence: number;
+  seq: number;
+  slice?: string;
+  source: string;
+  turn?: string;
+  written?: Written;
+}
+
+export interface FactHistory {
+  acts: KnowledgeAct[];
+  next?: string;
+  statement: string;
+}
+
+/** What a slice of facts is gathered under. Parameters that are left out have the values of facts@1. */
+export interface FactPolicy {
+  direction?: "outgoing" | "incoming" | "both";
+  max_hops?: number;
+  max_results?: number;
+  min_confidence?: number;
+  /** Those that are followed; none: all. */
+  predicates?: string[];
+  type: "fact_policy_v1";
+}
+
+export interface FactSliceRequest {
+  as_of?: number;
+  policy?: string;
+  start: string | string[];
+  valid_at?: string;
+}
+
+export interface Facts {
+  as_of: number;
+  facts: Fact[];
+  next?: string;
+  /** Of all pages. */
+  total: number;
+}
+
+export interface Health {
+  checks?: Record<string, string>;
+  status: "ok" | "starting" | "unavailable" | "stopping";
+}
+
+/** The record of one bundle that was handed out. It holds no text. */
+export interface Issued {
+  /** Of a slice of facts it names the question and no turn. */
+  anchor: string;
+  as_of: number;
+  bundle_sha256: string;
+  graph_snapshot_hash: string;
+  issued_at: string;
+  key_id: string;
+  /** The tenant's first issued slice is 1. */
+  number: number;
+  policy_id: string;
+  policy_params_hash: string;
+  schema_version: string;
+  slice_id: string;
+  token: string;
+}
+
+/** RFC 7517, section 5. */
+export interface JWKS {
+  keys: Record<string, unknown>[];
+}
+
+/** A kernel's public keys, canonical JSON. */
+export interface KernelKeys {
+  attestation: Record<string, unknown>[];
+  log: string[];
+  name: string;
+  sigstore?: Record<string, unknown>;
+  version: "gkk/1";
+}
+
+export interface Knowledge {
+  facts?: NewFact[];
+  retractions?: Retraction[];
+}
+
+/** A change of what is known, as it was recorded. Names are as they were asserted, without aliases. */
+export interface KnowledgeAct {
+  alias?: string;
+  at: string;
+  canonical?: string;
+  confidence?: number;
+  kind: "assert" | "retract" | "alias" | "unalias";
+  leaf: string;
+  object?: string;
+  predicate?: string;
+  reason?: string;
+  seq: number;
+  slice?: string;
+  source?: string;
+  statement?: string;
+  subject?: string;
+  supersedes?: string[];
+  turn?: string;
+  until?: number;
+  valid_from?: string;
+  valid_until?: string;
+  /** It gave the statement its confidence. */
+  version?: boolean;
+  written?: Written;
+}
+
+export interface KnowledgeChanges {
+  acts: KnowledgeAct[];
+  next?: string;
+}
+
+/** What became of a fact, a retraction or an alias. Without seq nothing changed. */
+export interface KnowledgeOutcome {
+  result: "asserted" | "confirmed" | "existing" | "retracted" | "absent" | "aliased" | "unaliased";
+  seq?: number;
+  statement?: string;
+}
+
+export interface KnowledgeOutcomes {
+  facts: KnowledgeOutcome[];
+  retractions: KnowledgeOutcome[];
+}
+
+export interface KnowledgeStats {
+  aliases: number;
+  as_of: number;
+  entities: number;
+  facts: number;
+  predicates: NameCount[];
+  predicates_total: number;
+  sources: NameCount[];
+  sources_total: number;
+}
+
+export interface MadeAPIKey {
+  admits_authors: string;
+  admits_roles: string;
+  id: string;
+  /** The key itself. Only its hash is stored. */
+  key: string;
+  role: string;
+  tenant: string;
+}
+
+export interface Messages {
+  messages: Record<string, unknown>[];
+}
+
+export interface NameCount {
+  facts: number;
+  name: string;
+}
+
+export interface NewAPIKey {
+  /** Patterns of the authors whose turns it may admit, with commas between them; any if absent. */
+  admits_authors?: string;
+  /** The roles of the turns that it may admit, with commas between them; that of its role if absent. */
+  admits_roles?: string;
+  note?: string;
+  role: "verifier" | "agent" | "auditor" | "admin";
+}
+
+export interface NewAliases {
+  aliases: Alias[];
+}
+
+/** A fact to be recorded. The confidence is 1 if it is absent, the source api. It holds from valid_from on and before valid_until. */
+export interface NewFact {
+  confidence?: number;
+  object: string;
+  /** A text to be kept byte by byte, of which object is the name: text: and its SHA-256. */
+  object_text?: string;
+  predicate: string;
+  slice?: string;
+  source?: string;
+  subject: string;
+  supersedes?: string[];
+  turn?: string;
+  valid_from?: string;
+  valid_until?: string;
+}
+
+export interface Parent {
+  id: string;
+  kind: "reply" | "spawn" | "merge" | "reference";
+}
+
+export interface PhaseWeights {
+  consolidation?: number;
+  debugging?: number;
+  exploration?: number;
+  planning?: number;
+  synthesis?: number;
+}
+
+export interface Policies {
+  policies: RegisteredPolicy[];
+  registry_fingerprint: string;
+}
+
+export interface PolicyRegistration {
+  policy: SlicePolicy | FactPolicy;
+  policy_id: string;
+}
+
+export interface Preview {
+  as_of: number;
+  turns: Rival[];
+}
+
+export interface ProblemDocument {
+  /** Of a stream, what was acknowledged before the fault. */
+  admitted?: number;
+  /** With conflict, the digest of what arrived. */
+  arriving?: string;
+  /** With ambiguous, some of the turns that fit. */
+  candidates?: string[];
+  code: string;
+  /** The value, the rule and the place, in a sentence. */
+  detail: string;
+  existing?: number;
+  /** Where in the request the fault lies, such as turns[3].salience, a query parameter or a line. */
+  place?: string;
+  request_id: string;
+  status: number;
+  /** With conflict, the digest of what is stored. */
+  stored?: string;
+  title: string;
+  /** With conflict and cycle, the turn; with unknown_parent, the parent. */
+  turn?: string;
+  /** Where the code is explained, relative to the service. */
+  type: string;
+}
+
+export interface Provenance {
+  anchor_turn_id: string;
+  graph_snapshot_hash: string;
+  policy_id: string;
+  policy_params_hash: string;
+  schema_version: string;
+  slice_id: string;
+}
+
+export interface Reached {
+  entity: string;
+  from: string;
+  hops: number;
+  min_confidence: number;
+  path: Step[];
+}
+
+export interface Receipt {
+  /** Turns that are new. */
+  admitted: number;
+  /** Edges of the new turns. */
+  edges: number;
+  /** Turns that were there already. */
+  existing: number;
+  head: number;
+}
+
+export interface RegisteredPolicy {
+  policy: SlicePolicy | FactPolicy;
+  policy_id: string;
+  policy_params_hash: string;
+}
+
+export interface Replay {
+  as_of: number;
+  checks: Check[];
+  difference?: Difference;
+  erased: string[];
+  /** Turns whose text was there and is gone, and no erasure is on record. */
+  lost: string[];
+  outcome: "identical" | "erased" | "lost" | "different";
+  provenance: Provenance;
+  reason: string;
+  redacted: string[];
+  slice_id: string;
+}
+
+export interface ResolvedTurn {
+  id: string;
+}
+
+/** The assertions that gave the facts their confidence. */
+export interface Retracted {
+  acts: KnowledgeAct[];
+  dry_run: boolean;
+  total: number;
+}
+
+export interface Retraction {
+  reason?: string;
+  statement: string;
+}
+
+export interface RevokedAPIKey {
+  /** Patterns of the authors whose turns it may admit; empty: none. */
+  admits_authors: string;
+  /** The roles of the turns that it may admit; empty: none. */
+  admits_roles: string;
+  /** It had ended before. */
+  already: boolean;
+  created_at: string;
+  id: string;
+  note?: string;
+  revoked_at?: string;
+  role: string;
+  tenant: string;
+}
+
+export interface Rival {
+  admission: Admission;
+  id: string;
+}
+
+/** What a slice of turns is cut under. Parameters that are left out have the values of default@1. */
+export interface SlicePolicy {
+  distance_decay?: number;
+  include_siblings?: boolean;
+  max_nodes?: number;
+  max_radius?: number;
+  max_siblings?: number;
+  phase_weights?: PhaseWeights;
+  salience_weight?: number;
+  type: "slice_policy_v1";
+}
+
+export interface SliceRecord {
+  issued: Issued[];
+  slice_id: string;
+}
+
+export interface SliceRequest {
+  anchor: string;
+  /** Cut from the graph as it was at this sequence number; 0 is the present. */
+  as_of?: number;
+  /** bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts. */
+  format?: "bundle" | "markdown" | "messages";
+  policy?: string;
+}
+
+export interface SliceRequests {
+  requests: SliceRequest[];
+}
+
+export interface Slices {
+  next?: string;
+  slices: Issued[];
+}
+
+/** A fact on a way. An outgoing one leads from its subject to its object. */
+export interface Step {
+  /** The names that the statement itself has, where aliases give others. */
+  asserted?: Written;
+  confidence: number;
+  direction: "outgoing" | "incoming";
+  object: string;
+  predicate: string;
+  since: number;
+  source: string;
+  statement: string;
+  subject: string;
+  turn?: string;
+  valid_from?: string;
+  valid_until?: string;
+  written?: Written;
+}
+
+export interface StoredTurn {
+  body_digest: string;
+  key?: string;
+  leaf: string;
+  /** The text was withheld or erased. */
+  redacted: boolean;
+  seq: number;
+  turn: Turn;
+}
+
+export interface StoredTurns {
+  next?: string;
+  turns: StoredTurn[];
+}
+
+/** The six fields of a slice's provenance, its token, and the key that is said to have signed. Any value is taken and judged. Without `key_id` every live key is tried. */
+export interface TokenClaim {
+  /** The anchor's id. */
+  anchor_turn_id?: unknown;
+  /** As it stands in the bundle. */
+  graph_snapshot_hash?: unknown;
+  /** The key's id; optional. */
+  key_id?: unknown;
+  /** Such as default@1. */
+  policy_id?: unknown;
+  /** As it stands in the bundle. */
+  policy_params_hash?: unknown;
+  /** As it stands in the bundle. */
+  schema_version?: unknown;
+  /** 16 lowercase hex digits. */
+  slice_id?: unknown;
+  /** 32 lowercase hex digits. */
+  token?: unknown;
+}
+
+export interface TokenVerdict {
+  admissible: boolean;
+  /** The key that signed; if not admissible, the one that was named. */
+  key_id: string;
+  outcome: "verified" | "tampered" | "key_unknown" | "key_retired" | "malformed" | "unknown_version";
+  /** Why it is not admissible; empty if it is. */
+  reason: string;
+}
+
+export interface Traversal {
+  as_of: number;
+  /** Why it is not all; empty if it is. */
+  cut: "" | "results" | "work";
+  /** At so many edges. */
+  looked: number;
+  reached: Reached[];
+}
+
+export interface TraverseRequest {
+  as_of?: number;
+  direction?: "outgoing" | "incoming" | "both";
+  max_hops?: number;
+  max_results?: number;
+  min_confidence?: number;
+  predicates?: string[];
+  start: string | string[];
+  valid_at?: string;
+}
+
+/** A turn as it arrives. */
+export interface Turn {
+  attrs?: Record<string, string>;
+  author?: string;
+  body_digest?: string;
+  content?: string;
+  conversation: string;
+  created_at: string;
+  id: string;
+  parents?: Parent[];
+  phase?: "exploration" | "debugging" | "planning" | "consolidation" | "synthesis";
+  redacted?: true;
+  role: "user" | "assistant" | "system" | "tool";
+  salience?: number;
+  salt?: string;
+}
+
+export interface TurnIDs {
+  ids: string[];
+}
+
+export interface Turns {
+  turns: Turn[];
+}
+
+/** How names were spelled, where that is not the canonical name. */
+export interface Written {
+  object?: string;
+  predicate?: string;
+  subject?: string;
+}
+
+/** One method for each operation. */
+export class Operations {
+  constructor(protected readonly transport: Transport) {}
+
+  /**
+   * Add aliases.
+   *
+   * From now on each stands for its canonical name, all of them or, on an error,
+   * none. Facts are kept as they were asserted; names are resolved when they are
+   * read. An alias that stands for another name already, or that would make a
+   * chain, is an `alias_conflict` that gives both names.
+   *
+   * With `Content-Type: text/csv` the body is a list, `alias,canonical` on each
+   * line. What contradicts itself within the list is left out and counted; what
+   * contradicts the table is an error. At most 10 000 aliases at once.
+   */
+  addAliases(body: NewAliases): Promise<AliasesAdded> {
+    return this.transport.json("POST", `/api/knowledge/aliases`, { body, media: "application/json" });
+  }
+
+  /**
+   * Add aliases.
+   *
+   * From now on each stands for its canonical name, all of them or, on an error,
+   * none. Facts are kept as they were asserted; names are resolved when they are
+   * read. An alias that stands for another name already, or that would make a
+   * chain, is an `alias_conflict` that gives both names.
+   *
+   * With `Content-Type: text/csv` the body is a list, `alias,canonical` on each
+   * line. What contradicts itself within the list is left out and counted; what
+   * contradicts the table is an error. At most 10 000 aliases at once.
+   *
+   * The body is text/csv, as it stands.
+   */
+  addAliasesCSV(body: Uint8Array): Promise<AliasesAdded> {
+    return this.transport.json("POST", `/api/knowledge/aliases`, { body, media: "text/csv" });
+  }
+
+  /**
+   * Admit turns.
+   *
+   * Admits a batch, all of it or nothing, in any order. A turn that is there
+   * already with the same content counts as existing, so repeating a request
+   * is safe. A batch has at most 10 000 turns, unless the service is set up
+   * otherwise. The same id with other content is a conflict that names both
+   * digests. A parent that is neither stored nor in the batch is an error.
+   *
+   * With `Content-Type: application/x-ndjson` the body is one turn a line and
+   * may be of any length. Lines are admitted in batches of up to 1 000 as they
+   * arrive, each batch whole or not at all, so parents stand before their
+   * children or within the same batch. Lines that stand after their parents are
+   * admitted in their order: what `graphkernel export` wrote gets the same numbers. If a line is refused, the problem says
+   * in `admitted` and `existing` what was acknowledged before it.
+   */
+  admitTurns(body: Turns): Promise<Receipt> {
+    return this.transport.json("POST", `/api/turns`, { body, media: "application/json" });
+  }
+
+  /**
+   * Admit turns.
+   *
+   * Admits a batch, all of it or nothing, in any order. A turn that is there
+   * already with the same content counts as existing, so repeating a request
+   * is safe. A batch has at most 10 000 turns, unless the service is set up
+   * otherwise. The same id with other content is a conflict that names both
+   * digests. A parent that is neither stored nor in the batch is an error.
+   *
+   * With `Content-Type: application/x-ndjson` the body is one turn a line and
+   * may be of any length. Lines are admitted in batches of up to 1 000 as they
+   * arrive, each batch whole or not at all, so parents stand before their
+   * children or within the same batch. Lines that stand after their parents are
+   * admitted in their order: what `graphkernel export` wrote gets the same numbers. If a line is refused, the problem says
+   * in `admitted` and `existing` what was acknowledged before it.
+   *
+   * The body is application/x-ndjson, as it stands.
+   */
+  admitTurnsLines(body: Uint8Array): Promise<Receipt> {
+    return this.transport.json("POST", `/api/turns`, { body, media: "application/x-ndjson" });
+  }
+
+  /**
+   * Have a bundle attested.
+   *
+   * Signs for third parties what was issued here, for whoever holds the bundle:
+   * exactly these bytes. The attestation is the same each time as long as the
+   * key is; the proof's checkpoint moves on with the ledger. A slice is asked
+   * for first, with `/api/slice`, and its bytes are sent here as they came.
+   */
+  attestBundle(body: Uint8Array): Promise<Evidence> {
+    return this.transport.json("POST", `/api/attest`, { body, media: "application/json" });
+  }
+
+  /**
+   * Write a bundle in another form.
+   *
+   * Writes a bundle that was issued here for other people's tools: W3C PROV-JSON, an
+   * OpenLineage event, or what cosign verifies.
+   */
+  convertBundle(body: Uint8Array, query: { "to": "prov" | "openlineage" | "sigstore" }): Promise<Converted> {
+    return this.transport.json("POST", `/api/convert`, { query, body, media: "application/json" });
+  }
+
+  /** Make an API key. */
+  createKey(body: NewAPIKey): Promise<MadeAPIKey> {
+    return this.transport.json("POST", `/api/keys`, { body, media: "application/json", once: true });
+  }
+
+  /**
+   * Cut and sign a slice of facts.
+   *
+   * Gathers what can be reached from some entities under a policy of the type
+   * `fact_policy_v1`, signs it, records that it was handed out, and answers with
+   * the bundle: canonical bytes, to be passed on and verified exactly as they are
+   * (`/api/verify_bundle`, `/api/slices/{slice_id}/replay`). It holds the paths, the assertions that
+   * they rest on, and the leaf hashes of the turns that are the evidence. The same
+   * question as of the same number gives the same bytes, and the same `ETag`.
+   */
+  cutFacts(body: FactSliceRequest): Promise<Uint8Array> {
+    return this.transport.raw("POST", `/api/knowledge/slice`, { body, media: "application/json" });
+  }
+
+  /**
+   * Cut and sign a slice.
+   *
+   * Selects the turns that may influence the anchor, signs them, records that
+   * they were handed out, and answers with the bundle: canonical bytes, to be
+   * passed on and verified exactly as they are. The same request on the same
+   * view gives the same bytes, and the same `ETag`.
+   */
+  cutSlice(body: SliceRequest): Promise<Uint8Array> {
+    return this.transport.raw("POST", `/api/slice`, { body, media: "application/json" });
+  }
+
+  /**
+   * Cut up to 100 slices.
+   *
+   * Cuts the slices in parallel. Each has its own bundle or its own problem,
+   * in the order of the requests; one that fails does not touch the others.
+   * What passes 64 MiB of answer in all is `too_large`: ask for it alone.
+   */
+  cutSlices(body: SliceRequests): Promise<BatchResults> {
+    return this.transport.json("POST", `/api/slice/batch`, { body, media: "application/json" });
+  }
+
+  /**
+   * Draw what is around an entity.
+   *
+   * The entity, what can be reached from it, and the facts on the best way to
+   * each; facts between them beside these ways are not drawn. `d3` is JSON with
+   * nodes and links, `jsonld` JSON-LD 1.1, `mermaid` and `dot` are text. The same
+   * question as of the same number gives the same bytes. In drawings for people,
+   * names are cut to 200 characters and can do nothing but be read.
+   */
+  drawKnowledge(query: { "entity": string; "format"?: "d3" | "mermaid" | "dot" | "jsonld"; "max_hops"?: number; "max_results"?: number; "direction"?: "outgoing" | "incoming" | "both"; "predicates"?: string[]; "min_confidence"?: number; "as_of"?: number; "valid_at"?: string }): Promise<Uint8Array> {
+    return this.transport.raw("GET", `/api/knowledge/graph`, { query });
+  }
+
+  /**
+   * Erase a turn's text.
+   *
+   * Deletes the turn's text and salt for good and records when and why. The
+   * turn's place in the graph stays, and old slices still verify and replay.
+   * Erasing again answers with the first event. The reason is given in the
+   * body, or as a query parameter where bodies of DELETE are dropped on the
+   * way; in an address it may end up in logs.
+   */
+  eraseTurn(id: string, body?: ErasureRequest, query: { "reason"?: string } = {}): Promise<Event> {
+    return this.transport.json("DELETE", `/api/turns/${this.transport.segment(id)}`, { query, body, media: "application/json" });
+  }
+
+  /**
+   * Ask why a turn would be in a slice.
+   *
+   * Says why a turn is in the slice of an anchor, or is not, whether that was issued
+   * or not. Nothing is signed or recorded.
+   */
+  explainCut(body: ExplainCutting): Promise<Explanation> {
+    return this.transport.json("POST", `/api/explain`, { body, media: "application/json" });
+  }
+
+  /**
+   * Explain why a turn is in a slice, or is not.
+   *
+   * Answers for the newest bundle on record: the turn's rank, score and
+   * reason, or what stood in its way.
+   */
+  explainTurn(slice_id: string, body: Record<string, unknown>): Promise<Explanation> {
+    return this.transport.json("POST", `/api/slices/${this.transport.segment(slice_id)}/explain`, { body, media: "application/json" });
+  }
+
+  /**
+   * Read all that was said of a statement.
+   *
+   * Assertions and retractions by ascending number. An assertion that has
+   * `version` gave the statement its confidence, from its number on and up to
+   * before `until`.
+   */
+  factHistory(statement: string, query: { "after"?: string; "limit"?: number } = {}): Promise<FactHistory> {
+    return this.transport.json("GET", `/api/knowledge/${this.transport.segment(statement)}/history`, { query });
+  }
+
+  /** Read all that was said of a statement: all pages, one item after the other. */
+  async *factHistoryAll(statement: string): AsyncGenerator<KnowledgeAct, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: FactHistory = await this.factHistory(statement, { after, limit: 1000 });
+      yield* page.acts;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
+  /**
+   * Find ways from one entity to another.
+   *
+   * The k shortest, of the same length those of the highest minimum confidence
+   * first. No entity comes twice on a way. There may be none.
+   */
+  findPaths(query: { "from": string; "to": string; "count"?: number; "predicates"?: string[]; "direction"?: "outgoing" | "incoming" | "both"; "max_hops"?: number; "min_confidence"?: number; "as_of"?: number; "valid_at"?: string }): Promise<Traversal> {
+    return this.transport.json("GET", `/api/knowledge/path`, { query });
+  }
+
+  /** See who asks. */
+  getCaller(): Promise<Caller> {
+    return this.transport.json("GET", `/api/caller`, {  });
+  }
+
+  /**
+   * Read the ledger's newest checkpoint.
+   *
+   * The ledger is that of the key's tenant. With witnesses configured the
+   * checkpoint may be some seconds old.
+   */
+  getCheckpoint(): Promise<string> {
+    return this.transport.text("GET", `/log/checkpoint`, {  });
+  }
+
+  /**
+   * Prove that the ledger grew.
+   *
+   * The hashes (RFC 6962, section 2.1.2) that lead from the root at one size to
+   * the root at another: that the second begins with the first. There are none
+   * if the sizes are equal, or the first is 0. Whoever reads tiles needs no such answer.
+   */
+  getConsistency(query: { "from": number; "to": number }): Promise<string> {
+    return this.transport.text("GET", `/log/consistency`, { query });
+  }
+
+  /** Read the turns of a conversation. */
+  getConversation(id: string, query: { "key"?: string; "after"?: string; "limit"?: number } = {}): Promise<ConversationTurns> {
+    return this.transport.json("GET", `/api/conversations/${this.transport.segment(id)}`, { query });
+  }
+
+  /** Read the turns of a conversation: all pages, one item after the other. */
+  async *getConversationAll(id: string, query: { "key"?: string } = {}): AsyncGenerator<StoredTurn, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: ConversationTurns = await this.getConversation(id, { ...query, after, limit: 1000 });
+      yield* page.turns;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
+  /**
+   * Read a tile of entries.
+   *
+   * The same as `/log/tile/entries/`.
+   */
+  getEntries(entries: string): Promise<Uint8Array> {
+    return this.transport.raw("GET", `/log/entries/${this.transport.segments(entries)}`, {  });
+  }
+
+  /**
+   * Read what convinces third parties of a slice.
+   *
+   * Makes the bundle again, and if the bytes are those that were issued, signs
+   * an attestation and proves that it is in the ledger. If text was erased
+   * since, whoever holds the bundle sends it to `/api/attest` instead.
+   */
+  getEvidence(slice_id: string, query: { "bundle"?: string } = {}): Promise<Evidence> {
+    return this.transport.json("GET", `/api/slices/${this.transport.segment(slice_id)}/evidence`, { query });
+  }
+
+  /**
+   * Read the keys that sign for third parties.
+   *
+   * Those of the key's tenant. They tell a person what a trust file should hold; a
+   * verifier believes no key that comes with the evidence.
+   */
+  getLogKeys(): Promise<KernelKeys> {
+    return this.transport.json("GET", `/log/keys`, {  });
+  }
+
+  /** Read a policy. */
+  getPolicy(policy_id: string): Promise<RegisteredPolicy> {
+    return this.transport.json("GET", `/api/policies/${this.transport.segment(policy_id)}`, {  });
+  }
+
+  /** Prove that a leaf is in the ledger. */
+  getProof(query: { "index": number }): Promise<string> {
+    return this.transport.text("GET", `/log/proof`, { query });
+  }
+
+  /**
+   * Read the newest checkpoint of a public ledger.
+   *
+   * Without a key, of the tenants that the setting `log.public` names. Every other
+   * one is `not_found`, whether it exists or not.
+   */
+  getPublicCheckpoint(tenant: string): Promise<string> {
+    return this.transport.text("GET", `/log/of/${this.transport.segment(tenant)}/checkpoint`, { keyless: true });
+  }
+
+  /**
+   * Read a tile of a public ledger.
+   *
+   * As `/log/tile/`, without a key, and for caches on the way to keep.
+   */
+  getPublicTile(tenant: string, tile: string): Promise<Uint8Array> {
+    return this.transport.raw("GET", `/log/of/${this.transport.segment(tenant)}/tile/${this.transport.segments(tile)}`, { keyless: true });
+  }
+
+  /** Read the record of a slice. */
+  getSlice(slice_id: string): Promise<SliceRecord> {
+    return this.transport.json("GET", `/api/slices/${this.transport.segment(slice_id)}`, {  });
+  }
+
+  /**
+   * Read a tile of hashes, or of entries.
+   *
+   * As C2SP tlog-tiles has them: `LEVEL/INDEX` or `entries/INDEX`, and for a part
+   * of it `.p/WIDTH` behind. The index is written in groups of three digits, all but the
+   * last with an x: 1234067 is `x001/x234/067`. No other spelling is read. A tile is served
+   * once it is full, a part of it once there is that much. Entries are
+   * compressed for those who take gzip, and need the permission `read`.
+   */
+  getTile(tile: string): Promise<Uint8Array> {
+    return this.transport.raw("GET", `/log/tile/${this.transport.segments(tile)}`, {  });
+  }
+
+  /** Read one turn. */
+  getTurn(id: string): Promise<StoredTurn> {
+    return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}`, {  });
+  }
+
+  /**
+   * Read what changed.
+   *
+   * Acts by ascending number: assertions, retractions, aliases and their ends.
+   * Without `next` there is no more for now: go on later with the `seq` of the last act
+   * as `after`.
+   */
+  knowledgeChanges(query: { "after"?: string; "limit"?: number } = {}): Promise<KnowledgeChanges> {
+    return this.transport.json("GET", `/api/knowledge/changes`, { query });
+  }
+
+  /** Read what changed: all pages, one item after the other. */
+  async *knowledgeChangesAll(): AsyncGenerator<KnowledgeAct, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: KnowledgeChanges = await this.knowledgeChanges({ after, limit: 1000 });
+      yield* page.acts;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
+  /**
+   * Count what is believed.
+   *
+   * Reads every act that is on record up to the number, and so takes as long as
+   * there are many: some seconds for each million. The 100 predicates and sources
+   * with the most facts are named.
+   */
+  knowledgeStats(query: { "as_of"?: number } = {}): Promise<KnowledgeStats> {
+    return this.transport.json("GET", `/api/knowledge/stats`, { query });
+  }
+
+  /**
+   * Record a fact.
+   *
+   * Asserts a statement: it is believed from now on, or confirmed if it was. Its
+   * confidence is the highest that was asserted. The same assertion again changes
+   * nothing. Names may have any spelling; what they become is the canonical name.
+   * The turn and the slice that are named as evidence must be here. With
+   * `supersedes` other statements, which must be believed, end with it.
+   */
+  learnFact(body: NewFact): Promise<KnowledgeOutcome> {
+    return this.transport.json("POST", `/api/knowledge`, { body, media: "application/json" });
+  }
+
+  /**
+   * Record many facts and retractions.
+   *
+   * Up to 10 000 in all, all of them or, on an error, none. Retractions come
+   * first. Each has its own outcome: a retraction of what is not believed is
+   * `absent`, a fact that is recorded already `existing`.
+   *
+   * With `Content-Type: application/x-ndjson` the body is one fact or one
+   * retraction a line, and they are recorded in the order of the lines, all of
+   * them or none. It has the bounds that the other form has. If a line is
+   * refused, the problem's place names it.
+   */
+  learnFacts(body: Knowledge): Promise<KnowledgeOutcomes> {
+    return this.transport.json("POST", `/api/knowledge/batch`, { body, media: "application/json" });
+  }
+
+  /**
+   * Record many facts and retractions.
+   *
+   * Up to 10 000 in all, all of them or, on an error, none. Retractions come
+   * first. Each has its own outcome: a retraction of what is not believed is
+   * `absent`, a fact that is recorded already `existing`.
+   *
+   * With `Content-Type: application/x-ndjson` the body is one fact or one
+   * retraction a line, and they are recorded in the order of the lines, all of
+   * them or none. It has the bounds that the other form has. If a line is
+   * refused, the problem's place names it.
+   *
+   * The body is application/x-ndjson, as it stands.
+   */
+  learnFactsLines(body: Uint8Array): Promise<KnowledgeOutcomes> {
+    return this.transport.json("POST", `/api/knowledge/batch`, { body, media: "application/x-ndjson" });
+  }
+
+  /**
+   * List the aliases.
+   *
+   * Ascending, all pages of the view of the first one.
+   */
+  listAliases(query: { "as_of"?: number; "after"?: string; "limit"?: number } = {}): Promise<Aliases> {
+    return this.transport.json("GET", `/api/knowledge/aliases`, { query });
+  }
+
+  /** List the aliases: all pages, one item after the other. */
+  async *listAliasesAll(query: { "as_of"?: number } = {}): AsyncGenerator<Alias, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: Aliases = await this.listAliases({ ...query, after, limit: 1000 });
+      yield* page.aliases;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
+  /** List conversations. */
+  listConversations(query: { "after"?: string; "limit"?: number } = {}): Promise<Conversations> {
+    return this.transport.json("GET", `/api/conversations`, { query });
+  }
+
+  /** List conversations: all pages, one item after the other. */
+  async *listConversationsAll(): AsyncGenerator<Conversation, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: Conversations = await this.listConversations({ after, limit: 1000 });
+      yield* page.conversations;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
+  /**
+   * List what is believed.
+   *
+   * Facts by the number since when they are believed as they are. Names are
+   * normalized and resolved: every spelling and every alias of an entity finds
+   * it. Of each fact the newest 32 assertions that count are given; its history
+   * has all. All pages are of the view of the first one.
+   */
+  listFacts(query: { "subject"?: string; "predicate"?: string; "object"?: string; "entity"?: string; "source"?: string; "turn"?: string; "statement"?: string; "min_confidence"?: number; "valid_at"?: string; "as_of"?: number; "after"?: string; "limit"?: number } = {}): Promise<Facts> {
+    return this.transport.json("GET", `/api/knowledge`, { query });
+  }
+
+  /** List what is believed: all pages, one item after the other. */
+  async *listFactsAll(query: { "subject"?: string; "predicate"?: string; "object"?: string; "entity"?: string; "source"?: string; "turn"?: string; "statement"?: string; "min_confidence"?: number; "valid_at"?: string; "as_of"?: number } = {}): AsyncGenerator<Fact, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: Facts = await this.listFacts({ ...query, after, limit: 1000 });
+      yield* page.facts;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
+  /** List API keys. */
+  listKeys(): Promise<APIKeys> {
+    return this.transport.json("GET", `/api/keys`, {  });
+  }
+
+  /** List policies. */
+  listPolicies(): Promise<Policies> {
+    return this.transport.json("GET", `/api/policies`, {  });
+  }
+
+  /** List what was issued. */
+  listSlices(query: { "after"?: string; "limit"?: number } = {}): Promise<Slices> {
+    return this.transport.json("GET", `/api/slices`, { query });
+  }
+
+  /** List what was issued: all pages, one item after the other. */
+  async *listSlicesAll(): AsyncGenerator<Issued, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: Slices = await this.listSlices({ after, limit: 1000 });
+      yield* page.slices;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
+  /** List turns. */
+  listTurns(query: { "conversation"?: string; "key"?: string; "after"?: string; "limit"?: number } = {}): Promise<StoredTurns> {
+    return this.transport.json("GET", `/api/turns`, { query });
+  }
+
+  /** List turns: all pages, one item after the other. */
+  async *listTurnsAll(query: { "conversation"?: string; "key"?: string } = {}): AsyncGenerator<StoredTurn, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: StoredTurns = await this.listTurns({ ...query, after, limit: 1000 });
+      yield* page.turns;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
+  /** Is the process alive?. */
+  live(): Promise<Health> {
+    return this.transport.json("GET", `/health/live`, { keyless: true });
+  }
+
+  /**
+   * Read several turns.
+   *
+   * Reads up to 1 000 turns by their ids. Those that are not there are left out.
+   */
+  lookUpTurns(body: TurnIDs): Promise<StoredTurns> {
+    return this.transport.json("POST", `/api/turns/lookup`, { body, media: "application/json" });
+  }
+
+  /**
+   * Metrics in the Prometheus text format.
+   *
+   * No label names a tenant, a key or a turn.
+   */
+  metrics(): Promise<string> {
+    return this.transport.text("GET", `/metrics`, { keyless: true });
+  }
+
+  /**
+   * Select, and issue nothing.
+   *
+   * Selects what a slice of the anchor would hold. Nothing is signed or recorded.
+   */
+  previewSlice(body: Cutting): Promise<Preview> {
+    return this.transport.json("POST", `/api/slice/preview`, { body, media: "application/json" });
+  }
+
+  /** Can it take requests?. */
+  ready(): Promise<Health> {
+    return this.transport.json("GET", `/health/ready`, { keyless: true });
+  }
+
+  /**
+   * Register a policy.
+   *
+   * Binds an id to parameters for ever. The same again changes nothing; the
+   * same id with other parameters is a conflict.
+   */
+  registerPolicy(body: PolicyRegistration): Promise<RegisteredPolicy> {
+    return this.transport.json("POST", `/api/policies`, { body, media: "application/json" });
+  }
+
+  /**
+   * Remove an alias.
+   *
+   * From now on the name stands for itself. If it does already, nothing changes
+   * and the result is `absent`.
+   */
+  removeAlias(alias: string): Promise<KnowledgeOutcome> {
+    return this.transport.json("DELETE", `/api/knowledge/aliases/${this.transport.segment(alias)}`, {  });
+  }
+
+  /**
+   * Replay a slice.
+   *
+   * Cuts the slice again from the view that it was cut from and compares:
+   * identical, erased (the same but for text erased since), lost (a text is
+   * gone and no erasure is on record), or the first difference. With a bundle as the body, that bundle is compared byte for
+   * byte; without one, the newest bundle on record.
+   */
+  replaySlice(slice_id: string, body?: Uint8Array): Promise<Replay> {
+    return this.transport.json("POST", `/api/slices/${this.transport.segment(slice_id)}/replay`, { body, media: "application/json" });
+  }
+
+  /**
+   * Find the turn that a name means.
+   *
+   * A name is a turn's id, a beginning of it that no other shares, or the id that
+   * another system gave it.
+   */
+  resolveTurn(query: { "name": string }): Promise<ResolvedTurn> {
+    return this.transport.json("GET", `/api/turn`, { query });
+  }
+
+  /**
+   * Retract facts.
+   *
+   * Ends the belief in every fact that the filters match, all of them or, on an
+   * error, none. At least one filter beside min_confidence and valid_at is needed.
+   * With dry_run=true it only says what it would end. Nothing is deleted: who asks
+   * as of an earlier number still sees it. At most 10 000 facts at once.
+   */
+  retractFacts(query: { "subject"?: string; "predicate"?: string; "object"?: string; "entity"?: string; "source"?: string; "turn"?: string; "statement"?: string; "min_confidence"?: number; "valid_at"?: string; "reason"?: string; "dry_run"?: boolean } = {}): Promise<Retracted> {
+    return this.transport.json("DELETE", `/api/knowledge`, { query });
+  }
+
+  /**
+   * End an API key.
+   *
+   * Ends a key for good, here at once and in other processes within a second.
+   * Revoking again changes nothing.
+   */
+  revokeKey(id: string): Promise<RevokedAPIKey> {
+    return this.transport.json("DELETE", `/api/keys/${this.transport.segment(id)}`, {  });
+  }
+
+  /** Has it started?. */
+  startup(): Promise<Health> {
+    return this.transport.json("GET", `/health/startup`, { keyless: true });
+  }
+
+  /**
+   * Follow admissions, slices, erasures and knowledge.
+   *
+   * Server-sent events, of four kinds: `turn` (a turn was admitted; without
+   * its text), `erasure`, `knowledge` (a fact, a retraction or an alias was
+   * recorded), and `slice` (a bundle was issued). The id of each is
+   * `SEQ-NUMBER`: the last sequence number and the last number of an issued
+   * slice that were sent. Sent back as `Last-Event-ID`, the stream goes on
+   * behind it without loss. A lone `SEQ` goes on behind that sequence number
+   * and sends every slice on record. Without it the stream begins at the
+   * present, and an id without data says where that is. Comments keep an idle stream open. At most a fixed number of
+   * streams is open for each key.
+   */
+  streamEvents(query: { "last_event_id"?: string; "Last-Event-ID"?: string } = {}): AsyncGenerator<ServiceEvent, void, undefined> {
+    return this.transport.events("GET", `/api/events`, { headers: { "Last-Event-ID": query["Last-Event-ID"] ?? query.last_event_id } });
+  }
+
+  /**
+   * Find what can be reached.
+   *
+   * Gives the entities that can be reached from others, each once and by its
+   * best way: the fewest hops, of those the highest minimum confidence. They
+   * stand in that order, and ties are decided by the statements' digests, so the
+   * same question as of the same number has the same answer. What was cut is
+   * said: `results` if more can be reached than was asked for, `work` if it would
+   * have looked at more than 200 000 edges. Facts that are newer than as_of do
+   * not count; if more than 2 000 000 of them are in the way, the question is
+   * refused.
+   */
+  traverseKnowledge(body: TraverseRequest): Promise<Traversal> {
+    return this.transport.json("POST", `/api/knowledge/traverse`, { body, media: "application/json" });
+  }
+
+  /**
+   * Judge a bundle.
+   *
+   * Makes every check on a bundle's bytes, as they were handed out: one
+   * verdict each. Only canonical bytes are evidence, so another spelling of the
+   * same values is `malformed`. Whatever is wrong is a verdict, not an error.
+   */
+  verifyBundle(body: Uint8Array): Promise<BundleVerdict> {
+    return this.transport.json("POST", `/api/verify_bundle`, { body, media: "application/json" });
+  }
+
+  /**
+   * Judge a token.
+   *
+   * Says whether a live key of the caller's tenant signed exactly these six
+   * fields. What is absent, malformed or unknown is not admissible, with a
+   * reason; it is no error. A token speaks for the six fields alone: whoever
+   * acts on the turns verifies the bundle.
+   */
+  verifyToken(body: TokenClaim): Promise<TokenVerdict> {
+    return this.transport.json("POST", `/api/verify_token`, { body, media: "application/json" });
+  }
+
+  /** Read the keys that sign attestations, as a JSON Web Key Set. */
+  wellKnownJWKS(): Promise<JWKS> {
+    return this.transport.json("GET", `/.well-known/jwks.json`, { keyless: true });
+  }
+
+  /**
+   * Read the kernel's name and the keys of public ledgers.
+   *
+   * As `/log/keys`, of the tenants that the setting `log.public` names.
+   */
+  wellKnownKeys(): Promise<KernelKeys> {
+    return this.transport.json("GET", `/.well-known/graphkernel-keys.json`, { keyless: true });
+  }
+}
