@@ -129,7 +129,7 @@ func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
 			text = proof.Append(nil)
 			checkpoint, err := ledger.ReadCheckpoint(proof.Checkpoint)
 			said["origin"], said["index"], said["leaf"] = checkpoint.Origin, index, string(proof.Leaf)
-			return nil
+			return err
 		})
 		return text, err
 	})
