@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"policy/standard":     {"policy", "slice/facts"},
 	"policy/registry":     {"policy/standard", "dag", "history", "ledger", "policy"},
 	"slice":               {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
-	"slice/issued":        {"dag", "history", "ledger", "slice"},
+	"slice/issued":        {"knowledge", "slice/facts", "dag", "history", "ledger", "slice"},
 	"token":               {"dag", "slice/facts", "slice", "internal/canon", "internal/mac", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
 	"access":              {"dag"},
 	"access/apikeys":      {"access", "dag", "history", "ledger", "store", "internal/canon"},
@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"ledger/witness":      {"dag", "history", "ledger"},
 	"client":              {"policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "api"},
-	"server/view":         {"access/apikeys", "history/erasures", "access", "ledger/identity", "dag", "slice/facts", "slice/issued", "policy", "slice", "store", "token", "kernel", "internal/canon", "render", "api", "knowledge", "normalize"},
+	"server/view":         {"access", "access/apikeys", "api", "dag", "history/erasures", "internal/canon", "kernel", "knowledge", "ledger/identity", "normalize", "policy", "render", "slice", "slice/facts", "slice/issued", "store", "token"},
 	"api":                 {"access", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
 	"api/describe":        {"api", "dag", "internal/canon", "knowledge"},
 	"examples/guard":      {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
@@ -81,23 +81,23 @@ var mayImport = map[string][]string{
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel/cli": {
-		"policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
+		"slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/turns": {
-		"slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "internal/canon", "kernel", "policy", "render", "slice", "store", "token",
+		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/facts": {
-		"slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "slice", "store", "token",
+		"server/view", "client", "api", "slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/audit": {
-		"policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/monitor", "policy", "render", "slice", "token",
+		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/monitor", "policy", "render", "slice", "token",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/signing": {
-		"access/apikeys", "access", "cmd/graphkernel/cli", "dag", "kernel", "ledger", "ledger/identity", "render", "slice", "store", "token",
+		"api", "access", "cmd/graphkernel/cli", "dag", "kernel", "ledger", "ledger/identity", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/storage": {
@@ -109,7 +109,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel",
 	},
 	"cmd/graphkernel/demo": {
-		"policy/standard", "cmd/graphkernel/cli", "cmd/graphkernel/turns", "dag", "evidence", "ingest", "internal/canon", "kernel", "ledger", "render", "slice", "store/sqlite", "token",
+		"server/view", "policy/standard", "cmd/graphkernel/cli", "cmd/graphkernel/turns", "dag", "evidence", "ingest", "internal/canon", "kernel", "ledger", "render", "slice", "store/sqlite", "token",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel": {

@@ -11,6 +11,7 @@ type NewFact struct {
 	Subject    string       `json:"subject" is:"Name" tool:"What it is about."`
 	Predicate  string       `json:"predicate" is:"Name" tool:"A verb, active voice."`
 	Object     string       `json:"object" is:"Name" tool:"An entity or a value."`
+	ObjectText *string      `json:"object_text,omitempty" is:"MemoryText" doc:"A text to be kept byte by byte, of which object is the name: text: and its SHA-256." tool:"-"`
 	Confidence *dag.PPM     `json:"confidence,omitempty" tool:"1 if left out."`
 	Source     string       `json:"source,omitempty" is:"Source" tool:"Who says so, such as user or llm:x; mcp if left out."` // api if absent
 	Turn       string       `json:"turn,omitempty" is:"TurnName" tool:"The recorded turn that it was learned from."`
@@ -97,6 +98,7 @@ type KnowledgeAct struct {
 	At         string      `json:"at" is:"Time"`
 	Kind       string      `json:"kind" is:"KnowledgeKind"`
 	Leaf       string      `json:"leaf" is:"Digest"`
+	Erased     bool        `json:"erased,omitempty" doc:"It was erased with its turn: its number, its leaf and the turn are left."`
 	Statement  string      `json:"statement,omitempty" is:"Digest"`
 	Subject    string      `json:"subject,omitempty" is:"Name"`
 	Predicate  string      `json:"predicate,omitempty" is:"Name"`
@@ -187,9 +189,10 @@ type Aliases struct {
 
 // AliasesAdded says what came of adding aliases.
 type AliasesAdded struct {
-	Added    int        `json:"added"`
-	Existing int        `json:"existing"`
-	List     *AliasList `json:"list,omitempty"` // of a list that was read
+	Added    int                `json:"added"`
+	Existing int                `json:"existing"`
+	Outcomes []KnowledgeOutcome `json:"outcomes,omitempty" doc:"In the order of the aliases; not of a list."`
+	List     *AliasList         `json:"list,omitempty"` // of a list that was read
 }
 
 // An AliasList says what of a list was not used. The counts and the changes that it held sum
@@ -233,6 +236,7 @@ type KnowledgeEvent struct {
 	Seq        uint64      `json:"seq"`
 	At         string      `json:"at"`
 	Kind       string      `json:"kind"`
+	Erased     bool        `json:"erased,omitempty"`
 	Statement  string      `json:"statement,omitempty"`
 	Subject    string      `json:"subject,omitempty"`
 	Predicate  string      `json:"predicate,omitempty"`

@@ -15,6 +15,7 @@
 //	      integer in a range; without it, the shape of its Go type
 //	min   the fewest items of a list, and max the most
 //	default, doc
+//	tool  what it is to a model; - if no model is told of it
 //
 // Ids and digests are lowercase hex as in GKP/1, times are RFC 3339 in UTC, sequence numbers
 // are integers below 2^53. Bundles and turns have their own canonical form, which passes

@@ -186,6 +186,9 @@ type Evidence struct {
 	Index        uint64          `json:"index" doc:"Of the leaf in the ledger."`
 	Origin       string          `json:"origin" doc:"Of the ledger."`
 	BundleSHA256 string          `json:"bundle_sha256" is:"Digest"`
+	SliceID      string          `json:"slice_id" is:"SliceID"`
+	KeyID        string          `json:"key_id" doc:"Of the key that signed the attestation."`
+	IssuedAt     string          `json:"issued_at" is:"Time" doc:"When the bundle was issued, as the attestation says."`
 }
 
 // Converted is a bundle in another form: files by their names, each to be written as it is.

@@ -22,6 +22,9 @@ type Evidence struct {
 	Index       uint64 // of the leaf in the ledger, as the service says
 	Origin      string // of the ledger, as the service says
 	SHA256      dag.Digest
+	SliceID     slice.SliceID // as the service says
+	KeyID       string        // of the key that signed the attestation, as the service says
+	IssuedAt    string        // as the service says; the attestation has it signed
 }
 
 // Attest has a bundle signed for third parties that this service issued: exactly these
@@ -48,7 +51,7 @@ func evidenceOf(w *api.Evidence, digest *dag.Digest, err error) (Evidence, error
 	if err != nil {
 		return Evidence{}, err
 	}
-	e := Evidence{Attestation: w.Attestation, Proof: []byte(w.Proof), Index: w.Index, Origin: w.Origin}
+	e := Evidence{Attestation: w.Attestation, Proof: []byte(w.Proof), Index: w.Index, Origin: w.Origin, SliceID: slice.SliceID(w.SliceID), KeyID: w.KeyID, IssuedAt: w.IssuedAt}
 	if e.SHA256, err = dag.ParseDigest(w.BundleSHA256); err == nil && digest != nil && e.SHA256 != *digest {
 		err = fmt.Errorf("the evidence is of bundle %s, and %s was asked for", e.SHA256, digest)
 	}

@@ -32,19 +32,46 @@ func (k Turns) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft)
 func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ store.Receipt, err error) {
 	ctx, observed := k.observe(ctx, "admit")
 	defer func() { observed(err) }()
+	batch, err := k.arrivals(credential, drafts)
+	if err != nil {
+		return store.Receipt{}, err
+	}
+	return k.appendJudged(ctx, tenant, []store.Batch{batch})
+}
+
+// AdmitInOrder is AdmitWith for turns that are admitted one after the other, as their lines stand in an
+// export: so they get the same numbers elsewhere. If a turn stands before its parent, the order
+// is that of AdmitWith.
+func (k Turns) AdmitInOrder(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ store.Receipt, err error) {
+	ctx, observed := k.observe(ctx, "admit")
+	defer func() { observed(err) }()
+	batch, err := k.arrivals(credential, drafts)
+	if err != nil {
+		return store.Receipt{}, err
+	}
+	receipt, err := k.appendJudged(ctx, tenant, oneByOne(batch))
+	var orphan *store.ParentError
+	if errors.As(err, &orphan) {
+		return k.appendJudged(ctx, tenant, []store.Batch{batch})
+	}
+	return receipt, err
+}
+
+// arrivals finishes the drafts of one admission.
+func (k *engine) arrivals(credential string, drafts []dag.Draft) (store.Batch, error) {
 	if len(drafts) > MaxBatch {
-		return store.Receipt{}, fmt.Errorf("%w: %d turns, at most %d", ErrBatch, len(drafts), MaxBatch)
+		return nil, fmt.Errorf("%w: %d turns, at most %d", ErrBatch, len(drafts), MaxBatch)
 	}
 	batch := make(store.Batch, len(drafts))
 	for i := range drafts {
 		a, err := k.arrival(&drafts[i])
 		if err != nil {
-			return store.Receipt{}, fmt.Errorf("turns[%d]: %w", i, err)
+			return nil, fmt.Errorf("turns[%d]: %w", i, err)
 		}
 		a.Key = credential
 		batch[i] = a
 	}
-	return k.appendJudged(ctx, tenant, []store.Batch{batch})
+	return batch, nil
 }
 
 // arrival finishes a draft: fills in what is absent, checks every form, and

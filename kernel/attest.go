@@ -21,6 +21,7 @@ import (
 type Evidence struct {
 	Statement *attest.Statement
 	Envelope  []byte // DSSE, canonical
+	KeyID     string // of the key that signed it
 	Proof     []byte // a tlog-proof file; nil from Sign
 	Leaf      []byte
 	Record    issued.Record
@@ -157,6 +158,7 @@ func (k *engine) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statemen
 	}
 	s.Origin = string(id.Origin(tenant))
 	e.Statement = s
+	e.KeyID = signer.KeyID()
 	e.Envelope, err = attest.Seal(s.Append(nil), signer)
 	return err
 }

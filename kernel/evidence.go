@@ -40,7 +40,7 @@ func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.
 		return nil, fmt.Errorf("bundle %s of slice %s, tenant %s: %w: it was never issued here", digest, id, tenant, store.ErrNotFound)
 	}
 	i := &records[at]
-	if i.Question != "" {
+	if i.OfFacts() {
 		return nil, fmt.Errorf("slice %s of tenant %s: %w", id, tenant, ErrNoAttestation)
 	}
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}

@@ -22,7 +22,6 @@ type factCache struct {
 	store   steadyStore
 	edges   *byteLRU[edgeKey, knowledge.Run]
 	answers *byteLRU[answerKey, *knowledge.Answer] // nil: it was asked once
-	written *byteLRU[writtenKey, knowledge.Written]
 
 	mu          sync.Mutex
 	tenants     *lru.Cache[dag.Tenant, *tenantFacts] // under mu, so that there is one of each
@@ -40,12 +39,13 @@ type edgeKey struct {
 	incoming   bool
 }
 
-// An answerKey names an answer: what was asked and as of which number, so that it can never
-// be stale.
+// An answerKey names an answer: what was asked and as of which number, after how many erasures. So it
+// can never be stale.
 type answerKey struct {
-	tenant dag.Tenant
-	asOf   dag.Seq
-	query  string
+	tenant   dag.Tenant
+	erasures uint64
+	asOf     dag.Seq
+	query    string
 }
 
 // tenantFacts is the cached state of one tenant's facts.
@@ -56,6 +56,7 @@ type tenantFacts struct {
 	stands     bool       // it was seen before that, too
 	begun      bool
 	generation uint64
+	erasures   uint64 // the generation that the last erasure began
 	aliasActs  []knowledge.Recorded
 	aliases    *normalize.Table             // of all of them
 	past       map[dag.Seq]*normalize.Table // by the number of the last act about an alias that counts
@@ -66,8 +67,7 @@ func newFactCache(s steadyStore, bytes int) (*factCache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	return &factCache{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4),
-		written: newByteLRU[writtenKey, knowledge.Written](keptWritten), tenants: tenants}, nil
+	return &factCache{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4), tenants: tenants}, nil
 }
 
 func (f *factCache) of(tenant dag.Tenant) *tenantFacts {
@@ -75,7 +75,8 @@ func (f *factCache) of(tenant dag.Tenant) *tenantFacts {
 	defer f.mu.Unlock()
 	k, ok := f.tenants.Get(tenant)
 	if !ok {
-		k = &tenantFacts{past: map[dag.Seq]*normalize.Table{}, generation: f.generations.Add(1)}
+		k = &tenantFacts{past: map[dag.Seq]*normalize.Table{}}
+		f.renew(k)
 		f.tenants.Add(tenant, k)
 	}
 	return k
@@ -87,6 +88,7 @@ type view struct {
 	tenant     dag.Tenant
 	asOf       dag.Seq
 	generation uint64 // of tenantFacts, as of upTo
+	erasures   uint64 // of tenantFacts
 	upTo       dag.Seq
 	aliases    *normalize.Table
 	early      bool // the store is not asked: what is not kept, or too much, is errNotKept
@@ -111,7 +113,7 @@ func (f *factCache) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (
 	if err != nil {
 		return nil, err
 	}
-	return &view{f: f, tenant: tenant, asOf: asOf, generation: k.generation, upTo: k.upTo, aliases: aliases}, nil
+	return &view{f: f, tenant: tenant, asOf: asOf, generation: k.generation, erasures: k.erasures, upTo: k.upTo, aliases: aliases}, nil
 }
 
 // likely returns a view of what is kept as of the number that the head likely has: it had it
@@ -127,7 +129,20 @@ func (f *factCache) likely(tenant dag.Tenant) *view {
 	if err != nil {
 		return nil
 	}
-	return &view{f: f, tenant: tenant, asOf: k.head, generation: k.generation, upTo: k.upTo, aliases: aliases, early: true}
+	return &view{f: f, tenant: tenant, asOf: k.head, generation: k.generation, erasures: k.erasures, upTo: k.upTo, aliases: aliases, early: true}
+}
+
+// erased drops everything that is cached of a tenant's facts, of any number.
+func (f *factCache) erased(tenant dag.Tenant) {
+	k := f.of(tenant)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f.renew(k)
+}
+
+func (f *factCache) renew(k *tenantFacts) {
+	k.generation = f.generations.Add(1)
+	k.erasures = k.generation
 }
 
 // saw takes in a head.
@@ -197,6 +212,8 @@ func (f *factCache) catchUp(ctx context.Context, tenant dag.Tenant, k *tenantFac
 func (f *factCache) invalidate(tenant dag.Tenant, k *tenantFacts, r *knowledge.Recorded) error {
 	a := &r.Act
 	switch {
+	case r.Erased:
+		f.renew(k)
 	case a.Kind == knowledge.Alias || a.Kind == knowledge.Unalias:
 		k.aliasActs = append(k.aliasActs, *r)
 		var err error

@@ -3,7 +3,9 @@ package kernel
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -108,7 +110,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 	if err != nil {
 		return nil, err
 	}
-	b, err := c.cutFacts(ctx, tenant, q, p, given)
+	b, numbers, err := c.cutFacts(ctx, tenant, q, p, given)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +130,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
 	record, err := c.recordAs(ctx, tenant, handed, p, func(at dag.Time) issued.Record {
 		return issued.Record{
-			Provenance: b.Provenance, Question: q.Text(), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: sha256.Sum256(bundle), At: at,
+			Provenance: b.Provenance, Question: q.Text(), Facts: numbers, AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: sha256.Sum256(bundle), At: at,
 		}
 	})
 	if err != nil {
@@ -137,36 +139,39 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 	return &IssuedFacts{Facts: b, Bundle: bundle, Record: record}, nil
 }
 
-// cutFacts cuts a slice of facts, without a seal.
-func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, p policy.Registered, given dag.Seq) (*facts.Bundle, error) {
+// cutFacts cuts a slice of facts, without a seal, and returns the numbers of its assertions.
+func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, p policy.Registered, given dag.Seq) (*facts.Bundle, issued.Numbers, error) {
 	params, err := facts.PolicyOf(p)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	at, err := asOf(ctx, c.store, tenant, given)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if at == 0 {
-		return nil, fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
+		return nil, "", fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
 	}
 	v, err := c.facts.view(ctx, tenant, at)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	answer, err := c.facts.traverse(ctx, v, q.Query(&params, at))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	known, err := facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &answer)
+	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
+		c.facts.erased(tenant)
+	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	b, err := facts.Cut(q, p, at, &answer, known)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err) // an edge without its act, a fact without its evidence
+		return nil, "", fmt.Errorf("%w: %w", ErrDamaged, err) // an edge without its act, a fact without its evidence
 	}
-	return b, nil
+	return b, issued.Pack(slices.Sorted(maps.Keys(known.Acts))), nil
 }
 
 // leavesOf returns the function that looks up the leaf hashes of turns.
@@ -183,7 +188,7 @@ func (c *cache) leavesOf(tenant dag.Tenant) facts.Leaves {
 // traverse answers from memory what was asked twice before, as of the same number: most
 // questions come once, and to keep an answer costs a part of what it took.
 func (f *factCache) traverse(ctx context.Context, v *view, q knowledge.Query) (knowledge.Answer, error) {
-	key := answerKey{v.tenant, v.asOf, queryText(&q)}
+	key := answerKey{v.tenant, v.erasures, v.asOf, queryText(&q)}
 	kept, again := f.answers.get(key)
 	if kept != nil {
 		return *kept, nil
@@ -200,7 +205,7 @@ func (f *factCache) traverse(ctx context.Context, v *view, q knowledge.Query) (k
 }
 
 // replayFacts is Replay for a bundle of facts. All of it follows from what was known as of its
-// number, so it is identical or different, and never erased.
+// number. It is erased if it is on record and an assertion that it holds was erased since.
 func (k *engine) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
 	b, err := facts.Parse(bundle)
 	if err != nil {
@@ -220,8 +225,52 @@ func (k *engine) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []by
 	default:
 		r.compareBytes(again, bundle)
 	}
+	digest := dag.Digest(sha256.Sum256(bundle))
+	if r.Outcome == Different {
+		records, err := k.bundles().ByID(ctx, tenant, b.Provenance.SliceID)
+		if err != nil {
+			return nil, err
+		}
+		for i := range records {
+			if records[i].Bundle != digest {
+				continue
+			}
+			if err := k.accountFacts(ctx, tenant, r, &records[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
 	r.checkToken(k.authority.Check(&b.Provenance, b.Seal))
-	return r, k.checkIssued(ctx, tenant, r, sha256.Sum256(bundle))
+	return r, k.checkIssued(ctx, tenant, r, digest)
+}
+
+// accountFacts says of a recorded slice of facts that could not be made again whether assertions that
+// it holds were erased since: then nothing more can be compared.
+func (k *engine) accountFacts(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
+	numbers := i.Facts.Unpack()
+	acts, err := knowledge.Base{History: k.store}.ActsAt(ctx, tenant, numbers)
+	if err != nil {
+		return err
+	}
+	gone := map[dag.TurnID]bool{}
+	n := 0
+	for a := range acts {
+		if acts[a].Erased {
+			gone[acts[a].Act.Fact.Turn] = true
+			n++
+		}
+	}
+	if n == 0 && i.Question != "" {
+		return nil
+	}
+	r.Erased, r.Difference = slices.SortedFunc(maps.Keys(gone), dag.TurnID.Compare), nil
+	r.Checks = slices.DeleteFunc(r.Checks, func(c slice.Check) bool { return c.ID == CheckReplayed })
+	reason := fmt.Sprintf("of its %d facts %d were erased since, so the bytes cannot be compared", len(numbers), n)
+	if n == 0 {
+		reason = "a name that it starts from was erased since, and its question with it"
+	}
+	r.agree(Erased, reason)
+	return nil
 }
 
 func (r *Replay) compareBytes(again, bundle []byte) {
@@ -241,7 +290,7 @@ func (c *cache) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Qu
 	if err != nil {
 		return nil, err
 	}
-	b, err := c.cutFacts(ctx, tenant, q, p, asOf)
+	b, _, err := c.cutFacts(ctx, tenant, q, p, asOf)
 	if err != nil {
 		return nil, err
 	}

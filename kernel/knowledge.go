@@ -20,7 +20,7 @@ var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
 var ErrNoFilter = errors.New("a retraction needs a filter")
 
 // Learn records acts of knowledge, all of them or none, and returns what became of each. Turns
-// and slices that facts name as evidence must be here. An error about one of the acts wraps a
+// and slices that facts name as evidence must be here, and no turn may have been erased. An error about one of the acts wraps a
 // knowledge.ActError.
 func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
 	ctx, observed := k.observe(ctx, "learn")
@@ -84,7 +84,11 @@ func (k *engine) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 				return err
 			}
 			for i := range records {
-				delete(named, records[i].Turn.ID)
+				r := &records[i]
+				if r.Body == nil && !r.Withheld { // what could be learned from it is to be gone
+					return missing(named[r.Turn.ID], fmt.Sprintf("the text of turn %s, which was erased,", r.Turn.ID))
+				}
+				delete(named, r.Turn.ID)
 			}
 		}
 		if first, id := firstOf(named); first >= 0 {

@@ -22,7 +22,7 @@ type ReplayOutcome string
 // The outcomes.
 const (
 	Identical ReplayOutcome = "identical" // the same bytes came out
-	Erased    ReplayOutcome = "erased"    // the same except for the text of turns erased since
+	Erased    ReplayOutcome = "erased"    // the same except for what was erased since: the text of turns, or facts learned from it
 	Lost      ReplayOutcome = "lost"      // as erased, but of some of these turns no erasure is on record
 	Different ReplayOutcome = "different"
 )
@@ -129,6 +129,11 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 		r.compareFactsRecord(&i, again.bundle)
 	default:
 		r.compareRecord(&i, again)
+	}
+	if i.OfFacts() && r.Outcome == Different {
+		if err := k.accountFacts(ctx, tenant, r, &i); err != nil {
+			return nil, err
+		}
 	}
 	r.checkToken(k.authority.Check(&i.Provenance, seal))
 	return r, k.checkIssued(ctx, tenant, r, i.Bundle)

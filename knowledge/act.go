@@ -193,17 +193,23 @@ func (a *Act) Content() dag.Digest {
 
 // Append appends the act's canonical form, which Parse reads.
 func (a *Act) Append(dst []byte) []byte {
+	dst, _ = a.append(dst)
+	return dst
+}
+
+// append is Append, and tells where the digits of the salt begin.
+func (a *Act) append(dst []byte) (_ []byte, salt int) {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
 	switch a.Kind {
 	case Assert:
-		a.writeFact(w)
+		salt = a.writeFact(w)
 	case Retract:
 		if a.Reason != "" {
 			w.Key("reason")
 			w.String(a.Reason)
 		}
-		a.writeSalt(w)
+		salt = a.writeSalt(w)
 		w.Key("statement")
 		w.Hex(a.Statement[:])
 		a.writeType(w)
@@ -213,16 +219,18 @@ func (a *Act) Append(dst []byte) []byte {
 		w.Key("canonical")
 		w.String(a.Canonical)
 		writeRule(w, a.Rule)
-		a.writeSalt(w)
+		salt = a.writeSalt(w)
 		a.writeType(w)
 	}
 	w.EndObject()
-	return w.Bytes
+	return w.Bytes, salt
 }
 
-func (a *Act) writeSalt(w *canon.Writer) {
+func (a *Act) writeSalt(w *canon.Writer) (at int) {
 	w.Key("salt")
+	at = len(w.Bytes) + 1 // after the quote
 	w.Hex(a.Salt[:])
+	return at
 }
 
 func (a *Act) writeType(w *canon.Writer) {
@@ -245,7 +253,7 @@ func readRule(c *canon.Cursor) normalize.Rule {
 	return normalize.V1
 }
 
-func (a *Act) writeFact(w *canon.Writer) {
+func (a *Act) writeFact(w *canon.Writer) (salt int) {
 	f := &a.Fact
 	text := func(key, s string) {
 		w.Key(key)
@@ -257,7 +265,7 @@ func (a *Act) writeFact(w *canon.Writer) {
 	writeRule(w, f.Rule)
 	text("object", f.Object)
 	text("predicate", f.Predicate)
-	a.writeSalt(w)
+	salt = a.writeSalt(w)
 	if f.Slice != "" {
 		text("slice", f.Slice)
 	}
@@ -287,6 +295,7 @@ func (a *Act) writeFact(w *canon.Writer) {
 		}
 		w.EndObject()
 	}
+	return salt
 }
 
 // Parse reads what Append writes, and nothing else.

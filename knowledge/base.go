@@ -303,5 +303,5 @@ func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edg
 			return lists, nil
 		}
 	}
-	return nil, fmt.Errorf("facts of tenant %s are erased while they are read, %d times over; ask again", tenant, erasures)
+	return nil, fmt.Errorf("%w: %d times over, of tenant %s", ErrErased, erasures, tenant)
 }

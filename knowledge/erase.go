@@ -38,8 +38,10 @@ type Erasure struct {
 	lost []NameKey
 }
 
-// Lost returns the names that no fact has as its subject or object any more. It counts once all is
-// known that Needs asks for.
+// LostRound is the round of questions by which Lost is known.
+const LostRound = 3
+
+// Lost returns the names that no fact has as its subject or object any more, from LostRound on.
 func (c *Erasure) Lost() []NameKey { return c.lost }
 
 // Needs asks for the assertions of the turn; then for what else is found by their names, and for the
@@ -65,7 +67,7 @@ func (c *Erasure) Needs(k *history.State) (n history.Needs) {
 			id := c.gone[i].Act.Fact.ID()
 			n.Newest = append(n.Newest, versionsKey(&id))
 		}
-	case 3:
+	case LostRound:
 		c.lost = slices.DeleteFunc(c.names(), func(name NameKey) bool { return c.found(k, name) })
 		for id := range c.orphans(k) {
 			n.Ranges = append(n.Ranges, history.Range{Index: indexVersions, Prefix: id[:]}, history.Range{Index: indexMentions, Prefix: id[:]})

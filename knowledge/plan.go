@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -26,6 +25,9 @@ const (
 // ErrNotBelieved is wrapped if an act supersedes a statement that is not believed: it was never
 // asserted, or somebody else has ended it meanwhile. Look again, and decide anew.
 var ErrNotBelieved = errors.New("the statement is not believed")
+
+// ErrErased is wrapped if a fact that was just found was erased meanwhile. Ask again.
+var ErrErased = errors.New("facts were erased while they were read; ask again")
 
 // Prepared is the part of recording that depends on nothing stored: the acts checked, and
 // their digests. It refers to the acts, which must not change meanwhile.
@@ -109,11 +111,12 @@ func (p *Prepared) digestPortion(from, to int) error {
 		if err := a.Check(); err != nil {
 			return &ActError{i, len(p.acts), err}
 		}
-		text = a.Append(text[:0])
+		var salt int
+		text, salt = a.append(text[:0])
 		began := len(publics)
 		publics = a.appendPublic(publics, sha256.Sum256(text)) // what came before it stays where it was if this moves
 		p.publics[i] = publics[began:len(publics):len(publics)]
-		p.contents[i] = contentOf(text)
+		p.contents[i] = contentOf(text, salt)
 		switch a.Kind {
 		case Assert:
 			p.ids[i] = a.Fact.ID()
@@ -124,13 +127,11 @@ func (p *Prepared) digestPortion(from, to int) error {
 	return nil
 }
 
-// contentOf is [Act.Content] of the act that has a canonical form, which it changes. No text has the
-// member's name in quotes, which are escaped within texts.
-func contentOf(text []byte) dag.Digest {
-	const salt = `"salt":"`
-	at := bytes.Index(text, []byte(salt)) + len(salt)
+// contentOf is [Act.Content] of the act that has a canonical form, which it changes, with the digits
+// of its salt at a place.
+func contentOf(text []byte, salt int) dag.Digest {
 	for i := range 2 * len(dag.Salt{}) {
-		text[at+i] = '0'
+		text[salt+i] = '0'
 	}
 	return sha256.Sum256(text)
 }

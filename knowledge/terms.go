@@ -81,6 +81,12 @@ func readEdge(t *history.Term, e *history.Entry) (Edge, error) {
 	}
 	f := &a.Fact
 	edge := Edge{Incoming: t.Index == indexIncoming, Rule: f.Rule}
+	for _, n := range f.names() {
+		if len(*n.written) > MaxWritten {
+			*n.written = ""
+		}
+	}
+	edge.Written = f.Written
 	edge.Version = Version{Statement: f.Statement, ID: ID(t.Key[edgeKeyBytes-len(ID{}):]), Confidence: f.Confidence, Source: f.Source, Turn: f.Turn, Since: t.Since, Until: t.Until}
 	return edge, nil
 }

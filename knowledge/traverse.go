@@ -17,6 +17,7 @@ type Edge struct {
 	Version
 	Incoming bool           // it was found from its object, and leads to its subject
 	Rule     normalize.Rule // that formed the names
+	Written  Written        // how they were spelled; one of more than MaxWritten bytes is left out
 }
 
 // Direction is Outgoing if the edge leads from its subject to its object, and else Incoming.

@@ -12,7 +12,7 @@ import (
 )
 
 func listAliases(c *call, in api.AliasesOf) (w api.Aliases, err error) {
-	after, asOf, err := inView(in.After, in.AsOf)
+	after, asOf, err := view.PageInView(in.After, in.AsOf)
 	if err != nil {
 		return w, err
 	}
@@ -27,14 +27,14 @@ func listAliases(c *call, in api.AliasesOf) (w api.Aliases, err error) {
 		return w, err
 	}
 	w = api.Aliases{Aliases: []api.Alias{}, Total: table.Len(), AsOf: uint64(asOf)}
-	limit := pageOf(in.Limit)
+	limit := view.PageOf(in.Limit)
 	n := dag.Seq(0)
 	for alias, canonical := range table.All() {
 		if n++; n <= after {
 			continue
 		}
 		if len(w.Aliases) == limit {
-			w.Next = afterIn(n-1, asOf)
+			w.Next = view.NextInView(n-1, asOf)
 			break
 		}
 		w.Aliases = append(w.Aliases, api.Alias{Alias: alias, Canonical: canonical})
@@ -75,6 +75,9 @@ func addAliases(c *call) error {
 		return err
 	}
 	w := api.AliasesAdded{List: view.AliasList(list)}
+	if list == nil {
+		w.Outcomes = view.Outcomes(outcomes)
+	}
 	for i := range outcomes {
 		if outcomes[i].Result == knowledge.Aliased {
 			w.Added++

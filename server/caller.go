@@ -26,7 +26,7 @@ func resolveTurn(c *call, in api.TurnNamed) (api.ResolvedTurn, error) {
 }
 
 func listTurns(c *call, in api.TurnQuery) (w api.StoredTurns, err error) {
-	after, err := number(in.After)
+	after, err := view.PageAfter(in.After)
 	if err != nil {
 		return w, err
 	}
@@ -35,7 +35,7 @@ func listTurns(c *call, in api.TurnQuery) (w api.StoredTurns, err error) {
 			return w, at("query parameter key", err)
 		}
 	}
-	records, last, more, err := c.server.config.Kernel.Turns().By(c.ctx, c.tenant(), in.Key, dag.Seq(after), in.Conversation, pageOf(in.Limit), c.server.config.Limits.PageBytes)
+	records, last, more, err := c.server.config.Kernel.Turns().By(c.ctx, c.tenant(), in.Key, dag.Seq(after), in.Conversation, view.PageOf(in.Limit), c.server.config.Limits.PageBytes)
 	if err != nil {
 		return w, err
 	}

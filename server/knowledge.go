@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/server/view"
 )
@@ -27,10 +24,13 @@ func learn(c *call, acts []knowledge.Act, place func(i int) string) ([]knowledge
 	if err == nil {
 		return outcomes, nil
 	}
-	p := *problemOf(err)
-	if which := (*knowledge.ActError)(nil); errors.As(err, &which) && p.place == "" {
+	which := (*knowledge.ActError)(nil)
+	if !errors.As(err, &which) {
+		return nil, err
+	}
+	p := *problemOf(which.Err)
+	if p.place == "" {
 		p.place = place(which.Index)
-		p.detail = strings.Replace(p.detail, which.Where()+": ", "", 1)
 	}
 	return nil, &p
 }
@@ -170,77 +170,13 @@ func readLine(c *call, line []byte, place string) (knowledge.Act, error) {
 	return act, nil
 }
 
-// factQuery asks the kernel for facts.
-func factQuery(c *call, f *api.FactFilter) (kernel.FactQuery, error) {
-	return view.FactQuery(c.ctx, c.server.config.Kernel, c.tenant(), f)
-}
-
 // assertion is the act that records a fact.
 func assertion(c *call, f *api.NewFact) (knowledge.Act, error) {
 	return view.Assertion(c.ctx, c.server.config.Kernel, c.tenant(), f, sourceAPI)
 }
 
-// inView reads where a page of a view begins, NUMBER-ASOF: every page is of the view that the first one was.
-func inView(text string, asOf dag.Seq) (after, of dag.Seq, err error) {
-	if text == "" {
-		return 0, asOf, nil
-	}
-	first, second, _ := strings.Cut(text, "-")
-	n, err1 := strconv.ParseUint(first, 10, 64)
-	m, err2 := strconv.ParseUint(second, 10, 64)
-	if err1 != nil || err2 != nil || n > canon.MaxInt || m > canon.MaxInt || m == 0 {
-		return 0, 0, badAfter(text)
-	}
-	if asOf != 0 && asOf != dag.Seq(m) {
-		return 0, 0, &problem{code: api.CodeInvalid, place: "query parameter as_of", detail: fmt.Sprintf("as_of is %d, and after is of a listing as of %d", asOf, m)}
-	}
-	return dag.Seq(n), dag.Seq(m), nil
-}
-
-func afterIn(after, asOf dag.Seq) string {
-	return strconv.FormatUint(uint64(after), 10) + "-" + strconv.FormatUint(uint64(asOf), 10)
-}
-
-func listFacts(c *call, in api.FactQuery) (w api.Facts, err error) {
-	q, err := factQuery(c, &in.FactFilter)
-	if err != nil {
-		return w, err
-	}
-	if q.After, q.AsOf, err = inView(in.After, in.AsOf); err != nil {
-		return w, err
-	}
-	q.Limit = in.Limit
-	page, err := c.server.config.Kernel.Facts().List(c.ctx, c.tenant(), q)
-	if err != nil {
-		return w, err
-	}
-	w = api.Facts{Facts: make([]api.Fact, len(page.Facts)), Total: page.Total, AsOf: uint64(page.AsOf)}
-	for i := range page.Facts {
-		w.Facts[i] = view.Fact(&page.Facts[i])
-	}
-	if page.Next != 0 {
-		w.Next = afterIn(page.Next, page.AsOf)
-	}
-	return w, nil
-}
-
-func retractFacts(c *call, in api.Retracting) (w api.Retracted, err error) {
-	if len(in.Reason) > knowledge.MaxReason || !utf8.ValidString(in.Reason) {
-		return w, &problem{code: api.CodeInvalid, place: "query parameter reason", detail: fmt.Sprintf("a reason of %d bytes, want UTF-8 of at most %d", len(in.Reason), knowledge.MaxReason)}
-	}
-	q, err := factQuery(c, &in.FactFilter)
-	if err != nil {
-		return w, err
-	}
-	list, err := c.server.config.Kernel.Facts().Retract(c.ctx, c.tenant(), q, in.Reason, in.DryRun)
-	if errors.Is(err, kernel.ErrNoFilter) {
-		return w, &problem{code: api.CodeInvalid, place: "query", detail: err.Error(), cause: err}
-	}
-	return api.Retracted{DryRun: in.DryRun, Total: len(list), Acts: view.Acts(list)}, err
-}
-
 func factHistory(c *call, in api.HistoryOf) (w api.FactHistory, err error) {
-	after, err := number(in.After)
+	after, err := view.PageAfter(in.After)
 	if err != nil {
 		return w, err
 	}
@@ -252,25 +188,7 @@ func factHistory(c *call, in api.HistoryOf) (w api.FactHistory, err error) {
 		list = list[1:]
 	}
 	w.Statement = in.Statement.String()
-	if limit := pageOf(in.Limit); len(list) > limit {
-		list = list[:limit]
-		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
-	}
-	w.Acts = view.Acts(list)
-	return w, nil
-}
-
-func knowledgeChanges(c *call, in api.Paging) (w api.KnowledgeChanges, err error) {
-	after, err := number(in.After)
-	if err != nil {
-		return w, err
-	}
-	limit := pageOf(in.Limit)
-	list, err := c.server.config.Kernel.Facts().Acts(c.ctx, c.tenant(), dag.Seq(after), limit+1)
-	if err != nil {
-		return w, err
-	}
-	if len(list) > limit {
+	if limit := view.PageOf(in.Limit); len(list) > limit {
 		list = list[:limit]
 		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
 	}

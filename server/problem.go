@@ -49,6 +49,7 @@ func problemOf(err error) *problem {
 	var cycle *store.CycleError
 	var ambiguous *kernel.AmbiguousError
 	var field *canon.FieldError
+	var query *view.QueryError
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &conflict):
@@ -61,6 +62,10 @@ func problemOf(err error) *problem {
 		return &problem{code: api.CodeCycle, place: cycle.Place, turn: cycle.ID, detail: cycle.Error()}
 	case errors.As(err, &ambiguous):
 		return &problem{code: api.CodeAmbiguous, candidates: ambiguous.Fits, detail: err.Error()}
+	case errors.As(err, &query):
+		return &problem{code: api.CodeInvalid, place: "query parameter " + query.Parameter, detail: query.Detail}
+	case errors.Is(err, kernel.ErrNoFilter):
+		return &problem{code: api.CodeInvalid, place: "query", detail: err.Error(), cause: err}
 	case errors.As(err, &tooLarge):
 		return &problem{code: api.CodeTooLarge, detail: fmt.Sprintf("the body has more than %d bytes (limits.body_bytes); turns can be streamed as %s", tooLarge.Limit, typeLines)}
 	case errors.As(err, &field) && !errors.Is(err, slice.ErrMalformed):
@@ -90,7 +95,6 @@ func problemOf(err error) *problem {
 		{canon.ErrSyntax, api.CodeSyntax},
 		{knowledge.ErrNotBelieved, api.CodeNotBelieved},
 		{kernel.ErrNoEvidence, api.CodeEvidence},
-		{kernel.ErrNoFilter, api.CodeInvalid},
 		{normalize.ErrAmbiguous, api.CodeAlias},
 		{normalize.ErrChain, api.CodeAlias},
 		{normalize.ErrUnknown, api.CodeAlias},

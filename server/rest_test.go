@@ -387,6 +387,9 @@ func mustTurn(t *testing.T, n int) dag.TurnID {
 // TestPagesByBytes reads turns whose text passes what one answer holds, and streams a
 // batch of lines that does.
 func TestPagesByBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much text and one goroutine: nothing for the race detector")
+	}
 	s := start(t, limits(server.Limits{PageBytes: 100_000}))
 	var lines bytes.Buffer
 	for n := 1; n <= 12; n++ {

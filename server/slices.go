@@ -194,11 +194,11 @@ func failed(c *call, err error) api.BatchResult {
 }
 
 func listSlices(c *call, in api.Paging) (w api.Slices, err error) {
-	after, err := number(in.After)
+	after, err := view.PageAfter(in.After)
 	if err != nil {
 		return w, err
 	}
-	limit := pageOf(in.Limit)
+	limit := view.PageOf(in.Limit)
 	list, err := c.server.config.Kernel.Slices().After(c.ctx, c.tenant(), after, limit+1)
 	if err != nil {
 		return w, err

@@ -11,33 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 )
-
-func traverseKnowledge(c *call, in api.TraverseRequest) (api.Traversal, error) {
-	found, err := c.server.config.Kernel.Facts().Traverse(c.ctx, c.tenant(), kernel.Traversal{
-		Start: in.Start, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: in.MaxResults,
-		MinConfidence: in.MinConfidence, AsOf: in.AsOf, ValidAt: in.ValidAt,
-	})
-	return traversed(c, found, err)
-}
-
-// traversed shows a traversal, or paths.
-func traversed(c *call, found *kernel.Traversed, err error) (api.Traversal, error) {
-	if err != nil {
-		return api.Traversal{}, err
-	}
-	written, err := c.server.config.Kernel.Facts().Written(c.ctx, c.tenant(), found)
-	if err != nil {
-		return api.Traversal{}, err
-	}
-	return view.Traversal(found, written), nil
-}
-
-func findPaths(c *call, in api.PathQuery) (api.Traversal, error) {
-	found, err := c.server.config.Kernel.Facts().Paths(c.ctx, c.tenant(), kernel.PathQuery(in))
-	return traversed(c, found, err)
-}
 
 // Media types of drawings.
 const (

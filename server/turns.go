@@ -2,7 +2,6 @@ package server
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
-	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -127,7 +125,7 @@ func admitLines(c *call) error {
 		_ = control.SetReadDeadline(time.Time{}) // see readBody; the next line gets a new one
 		var receipt store.Receipt
 		err := c.atWork(func() (err error) {
-			receipt, err = c.server.config.Kernel.Turns().AdmitWith(c.ctx, c.tenant(), c.who.Credential(), drafts)
+			receipt, err = c.server.config.Kernel.Turns().AdmitInOrder(c.ctx, c.tenant(), c.who.Credential(), drafts)
 			return err
 		})
 		if err != nil {
@@ -256,33 +254,14 @@ func eraseTurn(c *call, in api.Erasure) (w api.Event, err error) {
 	return view.Event(&event), nil
 }
 
-// pageOf returns how many items of a list are asked for.
-func pageOf(limit int) int { return cmp.Or(limit, 100) }
-
-// number reads where a page begins, if that is a number.
-func number(after string) (uint64, error) {
-	if after == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(after, 10, 64)
-	if err != nil || n > canon.MaxInt {
-		return 0, badAfter(after)
-	}
-	return n, nil
-}
-
-func badAfter(text string) error {
-	return &problem{code: api.CodeInvalid, place: "query parameter after", detail: fmt.Sprintf("after is %q, which is no next of this list", text)}
-}
-
 func listConversations(c *call, in api.Paging) (w api.Conversations, err error) {
 	var after dag.ConversationID
 	if in.After != "" {
 		if after, err = dag.ParseConversationID(in.After); err != nil {
-			return w, badAfter(in.After)
+			return w, &view.QueryError{Parameter: "after", Detail: fmt.Sprintf("after is %q, which is no next of this list", in.After)}
 		}
 	}
-	limit := pageOf(in.Limit)
+	limit := view.PageOf(in.Limit)
 	list, err := c.server.config.Kernel.Turns().Conversations(c.ctx, c.tenant(), after, limit+1)
 	if err != nil {
 		return w, err
@@ -299,7 +278,7 @@ func listConversations(c *call, in api.Paging) (w api.Conversations, err error) 
 
 func getConversation(c *call, in api.ConversationByID) (w api.ConversationTurns, err error) {
 	id := in.ID
-	after, err := number(in.After)
+	after, err := view.PageAfter(in.After)
 	if err != nil {
 		return w, err
 	}
@@ -308,7 +287,7 @@ func getConversation(c *call, in api.ConversationByID) (w api.ConversationTurns,
 			return w, at("query parameter key", err)
 		}
 	}
-	records, last, more, err := c.server.config.Kernel.Turns().By(c.ctx, c.tenant(), in.Key, dag.Seq(after), &id, pageOf(in.Limit), c.server.config.Limits.PageBytes)
+	records, last, more, err := c.server.config.Kernel.Turns().By(c.ctx, c.tenant(), in.Key, dag.Seq(after), &id, view.PageOf(in.Limit), c.server.config.Limits.PageBytes)
 	if err != nil {
 		return w, err
 	}

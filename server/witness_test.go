@@ -222,7 +222,11 @@ func forged(request []byte, key ledger.Key) []byte {
 // exactly one is cosigned.
 func TestWitnessRaces(t *testing.T) {
 	log, fork := newForeign(t, 60, -1), newForeign(t, 60, 0)
-	for round := range 20 {
+	rounds := 20
+	if testing.Short() {
+		rounds = 6
+	}
+	for round := range rounds {
 		backing := inmem.Open(&inmem.Disk{}, inmem.Options{})
 		be, _ := witnessing(t, backing, log)
 		s := startOver(t, backing, be, limits(server.Limits{Rate: -1}))

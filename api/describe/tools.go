@@ -88,7 +88,11 @@ func describeMembers(s Schema, t reflect.Type) {
 		}
 		describeMembers(p, f.Type)
 		delete(p, "default")
-		if text := f.Tag.Get("tool"); text != "" {
+		switch text := f.Tag.Get("tool"); text {
+		case "":
+		case "-": // no model is told of it
+			delete(properties, f.Key)
+		default:
 			p["description"] = text
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -162,6 +163,17 @@ var journeys = map[string]func(*journey){
 	},
 	"register a policy": func(j *journey) {
 		j.ask("POST", "/api/policies", `{"policy_id":"small@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)
+	},
+	"make, list and revoke API keys": func(j *journey) {
+		made := j.ask("POST", "/api/keys", `{"role":"verifier"}`)
+		id := regexp.MustCompile(`"id":"([0-9a-f]{16})"`).FindSubmatch(made)
+		if id == nil {
+			j.t.Fatalf("the key is %s", made)
+		}
+		if keys := j.ask("GET", "/api/keys", ""); !bytes.Contains(keys, id[1]) {
+			j.t.Errorf("the keys are %s", keys)
+		}
+		j.ask("DELETE", "/api/keys/"+string(id[1]), "")
 	},
 	"erase a turn's text": func(j *journey) {
 		j.ask("DELETE", "/api/turns/"+j.anchor.String(), `{"reason":"asked for"}`)

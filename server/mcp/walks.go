@@ -30,16 +30,7 @@ func traverse(ctx context.Context, s *Server, who access.Identity, in api.Traver
 	if err != nil {
 		return answer{}, err
 	}
-	return walked(ctx, s, who, got)
-}
-
-// walked shows what was reached.
-func walked(ctx context.Context, s *Server, who access.Identity, got *kernel.Traversed) (answer, error) {
-	written, err := s.kernel.Facts().Written(ctx, who.Tenant, got)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{result: view.Traversal(got, written), view: got.AsOf}, nil
+	return answer{result: view.Traversal(got), view: got.AsOf}, nil
 }
 
 // A factsCut is what knowledge_slice says beside the evidence.
@@ -83,7 +74,7 @@ func paths(ctx context.Context, s *Server, who access.Identity, in api.PathQuery
 	if err != nil {
 		return answer{}, err
 	}
-	return walked(ctx, s, who, got)
+	return answer{result: view.Traversal(got), view: got.AsOf}, nil
 }
 
 type history struct {

@@ -108,8 +108,10 @@ func Fact(f *kernel.Fact) api.Fact {
 func Act(r *knowledge.Recorded) api.KnowledgeAct {
 	a := &r.Act
 	w := api.KnowledgeAct{Seq: uint64(r.Seq), At: r.At.String(), Kind: string(a.Kind), Leaf: r.Leaf.String()}
-	switch a.Kind {
-	case knowledge.Assert:
+	switch {
+	case r.Erased:
+		w.Erased, w.Turn = true, turnOrNone(a.Fact.Turn)
+	case a.Kind == knowledge.Assert:
 		f := &a.Fact
 		id := f.ID()
 		w.Statement, w.Subject, w.Predicate, w.Object, w.Written = id.String(), f.Subject, f.Predicate, f.Object, written(f.Written)
@@ -121,7 +123,7 @@ func Act(r *knowledge.Recorded) api.KnowledgeAct {
 		if w.Version = r.Until != 0; r.Until != dag.MaxSeq {
 			w.Until = uint64(r.Until)
 		}
-	case knowledge.Retract:
+	case a.Kind == knowledge.Retract:
 		w.Statement, w.Reason = a.Statement.String(), a.Reason
 	default:
 		w.Alias, w.Canonical = a.Alias, a.Canonical
@@ -142,20 +144,19 @@ func Acts(list []knowledge.Recorded) []api.KnowledgeAct {
 func KnowledgeEvent(r *knowledge.Recorded) api.KnowledgeEvent {
 	a := Act(r)
 	return api.KnowledgeEvent{
-		Seq: a.Seq, At: a.At, Kind: a.Kind, Statement: a.Statement, Subject: a.Subject, Predicate: a.Predicate, Object: a.Object,
+		Seq: a.Seq, At: a.At, Kind: a.Kind, Erased: a.Erased, Statement: a.Statement, Subject: a.Subject, Predicate: a.Predicate, Object: a.Object,
 		Confidence: a.Confidence, Source: a.Source, Alias: a.Alias, Canonical: a.Canonical,
 	}
 }
 
 // Traversal shows what a traversal returned, in the names that counted and as they were written.
-func Traversal(t *kernel.Traversed, spelled map[dag.Seq]knowledge.Written) api.Traversal {
+func Traversal(t *kernel.Traversed) api.Traversal {
 	w := api.Traversal{Reached: make([]api.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: uint64(t.AsOf)}
 	for i := range t.Reached {
 		r := &t.Reached[i]
 		one := api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: decimal(r.MinConfidence), From: r.From, Path: make([]api.Step, len(r.Path))}
 		for k, e := range r.Path {
 			one.Path[k] = step(e, t.Aliases)
-			one.Path[k].Written = written(spelled[e.Since])
 		}
 		w.Reached[i] = one
 	}
@@ -168,7 +169,7 @@ func step(e *knowledge.Edge, aliases *normalize.Table) api.Step {
 		Direction: string(e.Direction()), Confidence: decimal(e.Confidence), Source: e.Source, Turn: turnOrNone(e.Turn), Since: uint64(e.Since),
 	}
 	w.ValidFrom, w.ValidUntil = times(&e.Statement)
-	w.Asserted = asserted(&e.Statement, w.Subject, w.Object)
+	w.Asserted, w.Written = asserted(&e.Statement, w.Subject, w.Object), written(e.Written)
 	return w
 }
 
@@ -229,6 +230,11 @@ func FactQuery(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, f *api.
 // the fact is a *canon.FieldError.
 func Assertion(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, f *api.NewFact, source string) (knowledge.Act, error) {
 	fact, err := knowledge.NewFact(f.Subject, f.Predicate, f.Object, cmp.Or(f.Source, source))
+	if name := fact.Object; err == nil && f.ObjectText != nil {
+		if fact, err = knowledge.NewText(f.Subject, f.Predicate, *f.ObjectText, cmp.Or(f.Source, source)); err == nil && fact.Object != name {
+			return knowledge.Act{}, &canon.FieldError{Path: "object_text", Err: fmt.Errorf("its name is %s, and object is %s", fact.Object, name)}
+		}
+	}
 	if err != nil {
 		return knowledge.Act{}, &canon.FieldError{Err: err}
 	}

@@ -81,6 +81,7 @@ func Evidence(e *kernel.Evidence) api.Evidence {
 	s := e.Statement
 	return api.Evidence{
 		Attestation: e.Envelope, Proof: string(e.Proof), Index: s.Index, Origin: s.Origin, BundleSHA256: s.Subject.String(),
+		SliceID: string(s.Provenance.SliceID), KeyID: e.KeyID, IssuedAt: s.IssuedAt.String(),
 	}
 }
 

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -31,6 +32,9 @@ func Gather(ctx context.Context, base knowledge.Base, leaves Leaves, tenant dag.
 	var turns []dag.TurnID
 	named := map[dag.TurnID]bool{{}: true}
 	for i := range acts {
+		if acts[i].Erased {
+			return known, fmt.Errorf("number %d: %w", acts[i].Seq, knowledge.ErrErased)
+		}
 		known.Acts[acts[i].Seq] = &acts[i]
 		if turn := acts[i].Act.Fact.Turn; !named[turn] {
 			named[turn] = true

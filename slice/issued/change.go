@@ -56,8 +56,7 @@ func (c *issuing) Plan(k *history.State) (*history.Plan, error) {
 		*r = c.list[i]
 		number++
 		r.Number, r.Leaf = number, uint64(k.Size)+uint64(len(p.Records))
-		terms := r.terms()
-		p.Records, p.Begin = append(p.Records, r.entry(k.Tenant)), append(p.Begin, terms[:]...)
+		p.Records, p.Begin = append(p.Records, r.entry(k.Tenant)), r.terms(p.Begin)
 	}
 	return p, nil
 }
@@ -122,8 +121,7 @@ func (a *adoption) Plan(k *history.State) (*history.Plan, error) {
 		if i > 0 && r.Number != a.records[i-1].Number+1 || i == 0 && !next(k, r.Number) {
 			return nil, refuse("it is issued slice %d, which does not follow on those before", r.Number)
 		}
-		terms := r.terms()
-		p.Begin = append(p.Begin, terms[:]...)
+		p.Begin = r.terms(p.Begin)
 	}
 	return p, nil
 }

@@ -35,6 +35,8 @@ func (r *Record) check() error {
 		return fmt.Errorf("%w: issued slice %s, key id %.80q, want [a-z0-9][a-z0-9-]{0,62}", dag.ErrForm, r.Provenance.SliceID, r.KeyID)
 	case !isText(r.Question) || !isText(r.Token):
 		return fmt.Errorf("%w: issued slice %s, question %.80q, token %.80q, want UTF-8 without U+0000", dag.ErrForm, r.Provenance.SliceID, r.Question, r.Token)
+	case r.Facts != "" && (!r.OfFacts() || r.Facts.Unpack() == nil):
+		return fmt.Errorf("%w: issued slice %s, numbers of facts %x", dag.ErrForm, r.Provenance.SliceID, r.Facts)
 	case r.AsOf > dag.MaxSeq || !r.At.Valid():
 		return fmt.Errorf("%w: issued slice %s, cut at %d, issued at %d", dag.ErrForm, r.Provenance.SliceID, r.AsOf, r.At)
 	}
@@ -69,7 +71,8 @@ const (
 )
 
 // appendDetail appends the number, eight bytes, big-endian; of a slice of facts, whose leaf does
-// not say them, the eight bytes of the slice's id, the anchor and the snapshot's hash; and the token.
+// not say them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts with the
+// count of its bytes, a uvarint, before it; and the token.
 func appendDetail(dst []byte, r *Record) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, r.Number)
 	if p := &r.Provenance; r.OfFacts() {
@@ -77,6 +80,7 @@ func appendDetail(dst []byte, r *Record) []byte {
 		dst = append(dst, id[:]...)
 		dst = append(dst, p.Anchor[:]...)
 		dst = append(dst, p.GraphSnapshotHash[:]...)
+		dst = append(binary.AppendUvarint(dst, uint64(len(r.Facts))), r.Facts...)
 	}
 	return append(dst, r.Token...)
 }
@@ -114,7 +118,16 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 	if len(e.Detail) < before {
 		return r, of, fmt.Errorf("%d bytes beside the leaf, want %d and the token", len(e.Detail), before)
 	}
-	r.Number, r.Token = binary.BigEndian.Uint64(e.Detail), string(e.Detail[before:])
+	r.Number = binary.BigEndian.Uint64(e.Detail)
+	token := e.Detail[before:]
+	if r.OfFacts() {
+		n, size := binary.Uvarint(token)
+		if size <= 0 || n > uint64(len(token)-size) {
+			return r, of, errors.New("the numbers of its facts are damaged")
+		}
+		r.Facts, token = Numbers(token[size:][:n]), token[size:][n:]
+	}
+	r.Token = string(token)
 	if rest := e.Detail[detailTurns:before]; len(rest) > 0 {
 		p := &r.Provenance
 		p.SliceID, rest = slice.SliceID(hex.EncodeToString(rest[:8])), rest[8:]
@@ -144,12 +157,12 @@ func (r *Record) key() history.Key {
 }
 
 // terms are those that a record's entry begins.
-func (r *Record) terms() [2]history.Term {
+func (r *Record) terms(dst []history.Term) []history.Term {
 	since, key := dag.Seq(r.Leaf)+1, r.key()
-	return [2]history.Term{
-		{Index: key.Index, Key: []byte(key.Key), Since: since, Until: history.Forever},
-		{Index: indexNumber, Key: numberKey(r.Number), Since: since, Until: history.Forever},
-	}
+	dst = append(dst,
+		history.Term{Index: key.Index, Key: []byte(key.Key), Since: since, Until: history.Forever},
+		history.Term{Index: indexNumber, Key: numberKey(r.Number), Since: since, Until: history.Forever})
+	return startTerms(dst, r.Question, since)
 }
 
 // Codec is the codec of issued bundles.

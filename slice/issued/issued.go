@@ -24,6 +24,9 @@ const (
 	// indexSlice leads from a slice's id, an as-of number and a bundle's digest to the entry: see
 	// Record.key. A bundle has one entry, since it says of which slice and as of when it is.
 	indexSlice history.Index = 131
+	// indexStart leads from a name that a slice of facts starts from to the entry, while the question
+	// is there: knowledge.NameKey.
+	indexStart history.Index = 140
 	// indexNumber leads from a record's number, eight bytes, big-endian, to the entry. It is the
 	// last index of all, so that a B-tree grows at its end.
 	indexNumber history.Index = 255
@@ -37,12 +40,42 @@ type Record struct {
 	Number     uint64 // the tenant's first is 1; set by Put
 	Leaf       uint64 // the index of its leaf in the tenant's ledger; set by Put
 	Provenance slice.Provenance
-	Question   string // of a slice of facts, in canonical form; "" of one of turns, or if it was erased
+	Question   string  // of a slice of facts, in canonical form; "" of one of turns, or if it was erased
+	Facts      Numbers // of a slice of facts
 	AsOf       dag.Seq
 	KeyID      string
 	Token      string
 	Bundle     dag.Digest // SHA-256 of the bundle's bytes
 	At         dag.Time   // when it was first issued
+}
+
+// Numbers are ascending sequence numbers, packed: those of the assertions that a slice of facts holds.
+// So a record can be compared.
+type Numbers string
+
+// Pack packs ascending numbers.
+func Pack(seqs []dag.Seq) Numbers {
+	var packed []byte
+	before := dag.Seq(0)
+	for _, seq := range seqs {
+		packed = binary.AppendUvarint(packed, uint64(seq-before))
+		before = seq
+	}
+	return Numbers(packed)
+}
+
+// Unpack returns the numbers; none of what Pack did not make.
+func (n Numbers) Unpack() (seqs []dag.Seq) {
+	rest, last := []byte(n), uint64(0)
+	for len(rest) > 0 {
+		step, size := binary.Uvarint(rest)
+		if size <= 0 || step == 0 || step > uint64(dag.MaxSeq)-last {
+			return nil
+		}
+		rest, last = rest[size:], last+step
+		seqs = append(seqs, dag.Seq(last))
+	}
+	return seqs
 }
 
 // OfFacts reports whether the bundle is a slice of facts.

@@ -49,7 +49,7 @@ func TestForms(t *testing.T) {
 	for i, want := range []struct{ detail, private string }{
 		{"\x00\x00\x00\x00\x00\x00\x00\x01" + "00000000000000000000000000000001", ""},
 		{"\x00\x00\x00\x00\x00\x00\x00\x02" + "\x9e\x37\x79\xb9\x7f\x4a\x7c\x15" +
-			"\xda\xa6\x6d\x2c\x7d\xdf\x74\x3f\x00\x00\x00\x00\x00\x00\x00\x03" + "\x02\x01" + string(make([]byte, 30)) + "00000000000000000000000000000002", "entity 1, \U0001f464?"},
+			"\xda\xa6\x6d\x2c\x7d\xdf\x74\x3f\x00\x00\x00\x00\x00\x00\x00\x03" + "\x02\x01" + string(make([]byte, 30)) + "\x00" + "00000000000000000000000000000002", "entity 1, \U0001f464?"},
 	} {
 		if e := &entries[i]; e.Kind != "issued/1" || string(e.Detail) != want.detail || string(e.Private) != want.private {
 			t.Errorf("entry %d is of kind %s with the detail %q and the private half %q", i, e.Kind, e.Detail, e.Private)

@@ -196,7 +196,7 @@ func TestDamagedHistory(t *testing.T) {
 	}
 	tried := 0
 	for name, change := range terms {
-		for i := range whole.terms {
+		for _, i := range storetest.Sampled(t, len(whole.terms)) {
 			d := &damaged{whole.Store, slices.Clone(whole.entries), slices.Clone(whole.terms)}
 			change(d, i)
 			if report := d.check(t, []int{0, 3, 17}[i%3]); report.OK() {
@@ -246,18 +246,17 @@ func TestDamagedHistory(t *testing.T) {
 		},
 	}
 	for name, change := range changes {
-		for i := range whole.entries {
+		for _, i := range storetest.Sampled(t, len(whole.entries)) {
 			d := &damaged{whole.Store, slices.Clone(whole.entries), slices.Clone(whole.terms)}
 			change(&d.entries[i])
-			kind := whole.entries[i].Kind // an alias of another name can be, too, and a retraction for another reason
-			other := strings.HasPrefix(string(kind), "alias") && (name == "another act" || name == "a byte") || false
+			other := strings.HasPrefix(string(whole.entries[i].Kind), "alias") && name == "another act" // an alias of another name can be, too
 			if report := d.check(t, []int{0, 3, 17}[i%3]); report.OK() && !other {
 				t.Errorf("%s: entry %+v, and nothing was found", name, whole.entries[i])
 			}
 			tried++
 		}
 	}
-	if tried < 700 {
+	if tried < 700 && !testing.Short() || tried < 100 {
 		t.Errorf("only %d damages were tried", tried)
 	}
 }

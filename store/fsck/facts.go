@@ -3,6 +3,7 @@ package fsck
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -15,6 +16,9 @@ import (
 
 // recutFacts cuts an issued slice of facts again.
 func recutFacts(c *checker, where string, i *issued.Record, registry policy.Registry) error {
+	if gone, err := erasedFacts(c, i); err != nil || gone {
+		return err
+	}
 	q, err := facts.ParseQuestion(i.Question)
 	if err != nil {
 		c.find(where, "question", "%v", err)
@@ -36,6 +40,20 @@ func recutFacts(c *checker, where string, i *issued.Record, registry policy.Regi
 		c.find(where, "bundle", "recorded is %s, and cutting again gives %s", i.Bundle, again)
 	}
 	return nil
+}
+
+// erasedFacts reports whether assertions that a slice of facts holds, or its question, were erased:
+// then it cannot be made again. A question is erased with a name that facts had, which needs the
+// erasure of a turn.
+func erasedFacts(c *checker, i *issued.Record) (bool, error) {
+	acts, err := knowledgeBase(c).ActsAt(c.ctx, c.tenant, i.Facts.Unpack())
+	if err != nil {
+		return false, c.unreadable(issuedName(i.Number), err)
+	}
+	if slices.ContainsFunc(acts, func(r knowledge.Recorded) bool { return r.Erased }) {
+		return true, nil
+	}
+	return i.Question == "" && c.counts.Events > 0, nil
 }
 
 func cutFacts(c *checker, q facts.Question, p policy.Registered, asOf dag.Seq) (*facts.Bundle, error) {

@@ -252,6 +252,9 @@ func testActs(t *testing.T, h Harness) {
 // testLongActs records the longest fact: three texts, each byte of which is escaped, and as many
 // statements that it supersedes as are asserted at once.
 func testLongActs(t *testing.T, h Harness) {
+	if testing.Short() {
+		t.Skip("much text and one goroutine: nothing for the race detector")
+	}
 	s := open(t, h)
 	ctx := context.Background()
 	var old []knowledge.Act

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/evidence"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -56,33 +56,25 @@ func attest(a *cli.App, c *cobra.Command, path, out string) error {
 	if err != nil {
 		return err
 	}
-	id, err := a.Somebody()
-	if err != nil {
+	if err := a.NeedsIdentity(); err != nil {
 		return err
 	}
 	// What is attested was issued, and the ledger says so; no secret is needed.
-	var e *kernel.Evidence
+	var e client.Evidence
 	err = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		e, err = s.Ledger().Attest(c.Context(), s.Tenant, data)
+		e, err = s.Ledger.Attest(c.Context(), data)
 		return cli.OfTenant(err)
 	})
 	if err != nil {
 		return err
 	}
 	if err := cli.WriteFolder(out, map[string][]byte{
-		evidence.FileBundle: data, evidence.FileAttestation: e.Envelope, evidence.FileProof: e.Proof,
+		evidence.FileBundle: data, evidence.FileAttestation: e.Attestation, evidence.FileProof: e.Proof,
 	}); err != nil {
 		return err
 	}
-	signer, err := id.Attestor(e.Statement.Tenant)
-	if err != nil {
-		return err
-	}
-	said := attestedJSON{
-		Folder: out, Origin: e.Statement.Origin, Index: e.Statement.Index, KeyID: signer.KeyID(),
-		Bundle: e.Record.Bundle.String(), IssuedAt: e.Record.At.String(),
-	}
+	said := attestedJSON{Folder: out, Origin: e.Origin, Index: e.Index, KeyID: e.KeyID, Bundle: e.SHA256.String(), IssuedAt: e.IssuedAt}
 	return a.Print(said, func(w io.Writer) {
-		fmt.Fprintf(w, "slice %s is leaf %d of %s; the evidence is in %s\n", e.Statement.Provenance.SliceID, said.Index, said.Origin, out)
+		fmt.Fprintf(w, "slice %s is leaf %d of %s; the evidence is in %s\n", e.SliceID, said.Index, said.Origin, out)
 	})
 }

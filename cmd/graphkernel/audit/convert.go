@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,7 @@ func convert(a *cli.App, ctx context.Context, path, to, out string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Somebody(); err != nil {
+	if err := a.NeedsIdentity(); err != nil {
 		return err
 	}
 	if to == "sigstore" {
@@ -66,15 +67,11 @@ func convert(a *cli.App, ctx context.Context, path, to, out string) error {
 	}
 	err = a.WriteTo(out, func(w io.Writer) error {
 		return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-			as := s.Ledger().Prov
-			if to == "openlineage" {
-				as = s.Ledger().OpenLineage
-			}
-			text, err := as(ctx, s.Tenant, data)
+			made, err := s.Ledger.Convert(ctx, data, to)
 			if err != nil {
 				return cli.OfTenant(err)
 			}
-			return writeDocument(w, text)
+			return writeDocument(w, []byte(made.Files[to+".json"]))
 		})
 	})
 	if err != nil || a.Output != "json" || cli.ToStdout(out) {
@@ -93,13 +90,15 @@ func writeDocument(w io.Writer, text []byte) error {
 }
 
 func toSigstore(a *cli.App, ctx context.Context, s *cli.Session, data []byte, out string) error {
-	export, err := s.Ledger().Sigstore(ctx, s.Tenant, data)
+	made, err := s.Ledger.Convert(ctx, data, "sigstore")
 	if err != nil {
 		return cli.OfTenant(err)
 	}
-	if err := cli.WriteFolder(out, map[string][]byte{
-		"bundle.json": data, "bundle.sigstore.json": export.Bundle, "trusted_root.json": export.TrustedRoot, "cosign.pub": export.PublicKey,
-	}); err != nil {
+	files := map[string][]byte{"bundle.json": data}
+	for name, text := range made.Files {
+		files[filepath.Base(name)] = []byte(text)
+	}
+	if err := cli.WriteFolder(out, files); err != nil {
 		return err
 	}
 	return a.Print(map[string]string{"folder": out, "format": "sigstore"}, func(w io.Writer) {

@@ -45,7 +45,7 @@ func logCheckpointCommand(a *cli.App) *cobra.Command {
 		Long:  "Writes a checkpoint (C2SP tlog-checkpoint): origin, size and root, signed with the log's key.",
 		Args:  cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if _, err := a.Somebody(); err != nil {
+			if err := a.NeedsIdentity(); err != nil {
 				return err
 			}
 			said := map[string]any{}
@@ -60,9 +60,12 @@ func logCheckpointCommand(a *cli.App) *cobra.Command {
 
 func signedCheckpoint(a *cli.App, ctx context.Context, said map[string]any) (text []byte, err error) {
 	err = a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-		now, err := s.Ledger().Checkpoint(ctx, s.Tenant)
-		text = now.Note
-		said["origin"], said["size"], said["root"] = s.Ledger().Identity().Origin(s.Tenant), now.Size, now.Hash.String()
+		text, err = s.Ledger.Checkpoint(ctx)
+		if err != nil {
+			return err
+		}
+		now, err := ledger.ReadCheckpoint(text)
+		said["origin"], said["size"], said["root"] = now.Origin, now.Size, now.Hash.String()
 		return err
 	})
 	return text, err
@@ -98,7 +101,7 @@ still begins with what it was then; graphkernel verify and log verify read it.`,
 }
 
 func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
-	if _, err := a.Somebody(); err != nil {
+	if err := a.NeedsIdentity(); err != nil {
 		return err
 	}
 	index, err := strconv.ParseUint(what, 10, 64)
@@ -115,16 +118,17 @@ func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
 	return a.WriteSaying(out, "proof", said, func() (text []byte, err error) {
 		err = a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 			if !byIndex {
-				if index, err = s.Ledger().Located(ctx, s.Tenant, data); err != nil {
+				if index, err = s.Ledger.Located(ctx, data); err != nil {
 					return err
 				}
 			}
-			proof, err := s.Ledger().Prove(ctx, s.Tenant, index)
+			proof, err := s.Ledger.Prove(ctx, index)
 			if err != nil {
 				return err
 			}
 			text = proof.Append(nil)
-			said["origin"], said["index"], said["leaf"] = s.Ledger().Identity().Origin(s.Tenant), index, string(proof.Leaf)
+			checkpoint, err := ledger.ReadCheckpoint(proof.Checkpoint)
+			said["origin"], said["index"], said["leaf"] = checkpoint.Origin, index, string(proof.Leaf)
 			return nil
 		})
 		return text, err
@@ -143,18 +147,22 @@ func proveConsistency(a *cli.App, ctx context.Context, since, out string) error 
 	if err != nil {
 		return fmt.Errorf("%s: %w", since, err)
 	}
-	if _, err := a.Somebody(); err != nil {
+	if err := a.NeedsIdentity(); err != nil {
 		return err
 	}
 	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-		now, err := s.Ledger().Checkpoint(ctx, s.Tenant)
+		note, err := s.Ledger.Checkpoint(ctx)
 		if err != nil {
 			return err
 		}
-		if origin := string(s.Ledger().Identity().Origin(s.Tenant)); before.Origin != origin {
-			return cli.Usagef("%s is a checkpoint of %s, this ledger is %s", since, before.Origin, origin)
+		now, err := ledger.ReadCheckpoint(note)
+		if err != nil {
+			return err
 		}
-		proof, err := s.Ledger().ProveConsistency(ctx, s.Tenant, before.Size, now.Root)
+		if before.Origin != now.Origin {
+			return cli.Usagef("%s is a checkpoint of %s, this ledger is %s", since, before.Origin, now.Origin)
+		}
+		proof, err := s.Ledger.Consistency(ctx, before.Size, now.Root)
 		if err == nil {
 			err = now.CheckConsistency(before.Root, proof) // another history at the old size is not to be proved
 		}
@@ -162,7 +170,7 @@ func proveConsistency(a *cli.App, ctx context.Context, since, out string) error 
 			return err
 		}
 		if err := cli.WriteFolder(out, map[string][]byte{
-			evidence.FileCheckpoint: now.Note, evidence.FileOldCheckpoint: old, evidence.FileConsistency: ledger.FormatHashes(proof),
+			evidence.FileCheckpoint: note, evidence.FileOldCheckpoint: old, evidence.FileConsistency: ledger.FormatHashes(proof),
 		}); err != nil {
 			return err
 		}
@@ -290,26 +298,10 @@ func runMonitor(a *cli.App, ctx context.Context, url string, flags *monitorFlags
 		}
 		return watch(monitor.NewHTTP(&http.Client{Timeout: time.Minute}, url, a.Getenv("GRAPHKERNEL_KEY")))
 	}
-	if _, err := a.Somebody(); err != nil {
+	if err := a.NeedsIdentity(); err != nil {
 		return err
 	}
-	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return watch(ownLog{s}) })
-}
-
-// ownLog is the store's ledger, as a monitor sees one.
-type ownLog struct{ s *cli.Session }
-
-func (l ownLog) Checkpoint(ctx context.Context) ([]byte, error) {
-	now, err := l.s.Ledger().Checkpoint(ctx, l.s.Tenant)
-	return now.Note, err
-}
-
-func (l ownLog) Hashes(ctx context.Context, level int, from uint64, n int) ([]ledger.Hash, error) {
-	hashes, err := l.s.Ledger().Hashes(ctx, l.s.Tenant, level, from, n)
-	if err == nil && len(hashes) < n {
-		return nil, fmt.Errorf("%d hashes of level %d from %d on, of which %d are there: %w", n, level, from, len(hashes), monitor.ErrAbsent)
-	}
-	return hashes, err
+	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return watch(s.Ledger) })
 }
 
 // watchLog looks once, or again and again.

@@ -39,17 +39,17 @@ func TestMonitorOfAnOlderView(t *testing.T) {
 	id := must(identity.New(nil, "kernel.example", 1))
 	open := func() *cli.Session {
 		k := must(kernel.Open(kernel.Config{Store: inmem.Open(&inmem.Disk{}, inmem.Options{}), Authority: token.NewAuthority(token.Keyring{}), Clock: time.Now, Identity: id}))
-		return &cli.Session{Kernel: k, Tenant: tenant}
+		return cli.SessionOf(k, tenant)
 	}
 	grow := func(s *cli.Session, name string, n int) {
 		for i := range n {
 			p := must(policy.Bind(policy.ID(fmt.Sprintf("%s-%d@1", name, i)), policy.Default()))
-			if err := s.Policies().Register(t.Context(), tenant, p); err != nil {
+			if err := s.Policies.Register(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	checkpoint := func(s *cli.Session) []byte { return must(s.Ledger().Checkpoint(t.Context(), tenant)).Note }
+	checkpoint := func(s *cli.Session) []byte { return must(s.Ledger.Checkpoint(t.Context())) }
 	ours, theirs := open(), open()
 	grow(ours, "ours", 300)
 	older := checkpoint(ours)
@@ -73,7 +73,7 @@ func TestMonitorOfAnOlderView(t *testing.T) {
 		if err := os.WriteFile(also, c.also, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := lookAtLog(a, t.Context(), late{ownLog{ours}, older}, trust, trust.Logs[0].Name, filepath.Join(folder, "state"), &monitorFlags{also: []string{also}})
+		err := lookAtLog(a, t.Context(), late{ours.Ledger, older}, trust, trust.Logs[0].Name, filepath.Join(folder, "state"), &monitorFlags{also: []string{also}})
 		code := cli.ExitOK
 		if err != nil {
 			code = cli.ExitCode(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/render"
@@ -35,28 +36,15 @@ and the report says so.`,
 	return c
 }
 
-type differenceJSON struct {
-	Offset   int    `json:"offset"`
-	Path     string `json:"path"`
-	Expected string `json:"expected"`
-	Found    string `json:"found"`
-}
-
+// A replayJSON is a replay with what it comes to.
 type replayJSON struct {
-	Verdict    string              `json:"verdict"`
-	Reason     string              `json:"reason,omitempty"`
-	ExitCode   int                 `json:"exit_code"`
-	AsOf       uint64              `json:"as_of"`
-	Erased     []string            `json:"erased"`
-	Lost       []string            `json:"lost"`
-	Redacted   []string            `json:"redacted"`
-	Difference *differenceJSON     `json:"first_difference,omitempty"`
-	Provenance *cli.ProvenanceJSON `json:"provenance,omitempty"`
-	Checks     []cli.CheckLine     `json:"checks"`
+	Verdict  string `json:"verdict"`
+	ExitCode int    `json:"exit_code"`
+	api.Replay
 }
 
 func replay(a *cli.App, c *cobra.Command, what string, full bool) error {
-	ring, err := a.Keyring()
+	ring, err := a.RingToSign()
 	if err != nil {
 		return err
 	}
@@ -66,44 +54,39 @@ func replay(a *cli.App, c *cobra.Command, what string, full bool) error {
 			return err
 		}
 		j := replayResult(r, full)
-		if err := a.Print(j, func(w io.Writer) { printReplay(w, &j, r.Checks) }); err != nil {
+		if err := a.Print(j, func(w io.Writer) { printReplay(w, &j) }); err != nil {
 			return err
 		}
 		return cli.Finish(j.ExitCode)
 	})
 }
 
-func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (*kernel.Replay, error) {
+func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (api.Replay, error) {
 	if id, err := slice.ParseSliceID(what); err == nil {
-		return s.Slices().ReplayIssued(c.Context(), s.Tenant, id)
+		return s.Slices.ReplayIssued(c.Context(), id)
 	}
 	data, err := a.ReadFile(c.Context(), what, slice.MaxBundle)
 	if err != nil {
-		return nil, err
+		return api.Replay{}, err
 	}
-	r, err := s.Slices().Replay(c.Context(), s.Tenant, data)
+	r, err := s.Slices.Replay(c.Context(), data)
 	return r, cli.OfTenant(err)
 }
 
-func replayResult(r *kernel.Replay, full bool) replayJSON {
-	j := replayJSON{
-		Verdict: string(r.Outcome), Reason: r.Reason, AsOf: uint64(r.AsOf),
-		Erased: cli.Texts(r.Erased), Lost: cli.Texts(r.Lost), Redacted: cli.Texts(r.Redacted),
-		Provenance: cli.ProvenanceOf(&r.Provenance), Checks: cli.CheckLines(r.Checks),
-	}
-	if d := r.Difference; d != nil {
-		j.Difference = &differenceJSON{d.Offset, d.Path, d.Expected, d.Found}
-	}
-	forged := false
+func replayResult(r api.Replay, full bool) replayJSON {
+	j := replayJSON{Verdict: r.Outcome, Replay: r}
+	forged := ""
 	for _, c := range r.Checks {
-		forged = forged || c.ID == slice.CheckToken && c.Status == slice.StatusFail
+		if c.ID == string(slice.CheckToken) && c.Status == string(slice.StatusFail) {
+			forged = c.Detail
+		}
 	}
 	switch {
-	case forged:
-		j.Verdict, j.ExitCode, j.Reason = string(token.Tampered), cli.ExitTampered, r.Token.Error()
-	case r.Outcome == kernel.Different:
+	case forged != "":
+		j.Verdict, j.ExitCode, j.Reason = string(token.Tampered), cli.ExitTampered, forged
+	case r.Outcome == string(kernel.Different):
 		j.ExitCode = cli.ExitReplayDiffers
-	case r.Outcome == kernel.Lost:
+	case r.Outcome == string(kernel.Lost):
 		j.ExitCode = cli.ExitReplayLost
 	case full && len(r.Erased)+len(r.Redacted) > 0:
 		j.ExitCode, j.Reason = cli.ExitRedacted, "text is missing, and --require-full was given"
@@ -111,9 +94,9 @@ func replayResult(r *kernel.Replay, full bool) replayJSON {
 	return j
 }
 
-func printReplay(w io.Writer, j *replayJSON, checks []slice.Check) {
-	fmt.Fprintf(w, "%s  slice %s as of %d\n", strings.ToUpper(j.Verdict), j.Provenance.SliceID, j.AsOf)
-	cli.PrintChecks(w, checks)
+func printReplay(w io.Writer, j *replayJSON) {
+	fmt.Fprintf(w, "%s  slice %s as of %d\n", strings.ToUpper(j.Verdict), j.SliceID, j.AsOf)
+	cli.PrintChecks(w, j.Checks)
 	for _, id := range j.Erased {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "erased", id)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
@@ -71,22 +72,22 @@ malformed, 21 unknown version; 1 internal, 2 usage.`,
 }
 
 type verdictJSON struct {
-	Verdict    string              `json:"verdict"`
-	Admissible bool                `json:"admissible"`
-	Reason     string              `json:"reason,omitempty"`
-	ExitCode   int                 `json:"exit_code"`
-	Tenant     string              `json:"tenant,omitempty"`
-	KeyID      string              `json:"key_id,omitempty"`
-	AsOf       uint64              `json:"as_of,omitempty"`
-	Turns      int                 `json:"turns"`
-	Facts      int                 `json:"facts,omitempty"`
-	Redacted   []string            `json:"redacted"`
-	Withheld   []withheldJSON      `json:"withheld,omitempty"`
-	Dropped    int                 `json:"dropped,omitempty"`
-	Ledger     *inclusionJSON      `json:"ledger,omitempty"`
-	Provenance *cli.ProvenanceJSON `json:"provenance,omitempty"`
-	Checks     []cli.CheckLine     `json:"checks"`
-	Bundle     string              `json:"bundle_sha256,omitempty"`
+	Verdict    string          `json:"verdict"`
+	Admissible bool            `json:"admissible"`
+	Reason     string          `json:"reason,omitempty"`
+	ExitCode   int             `json:"exit_code"`
+	Tenant     string          `json:"tenant,omitempty"`
+	KeyID      string          `json:"key_id,omitempty"`
+	AsOf       uint64          `json:"as_of,omitempty"`
+	Turns      int             `json:"turns"`
+	Facts      int             `json:"facts,omitempty"`
+	Redacted   []string        `json:"redacted"`
+	Withheld   []withheldJSON  `json:"withheld,omitempty"`
+	Dropped    int             `json:"dropped,omitempty"`
+	Ledger     *inclusionJSON  `json:"ledger,omitempty"`
+	Provenance *api.Provenance `json:"provenance,omitempty"`
+	Checks     []api.Check     `json:"checks"`
+	Bundle     string          `json:"bundle_sha256,omitempty"`
 }
 
 // A withheldJSON says whose doing it is that a turn has no text.
@@ -152,7 +153,7 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 		Facts:    verdict.Claim.Facts,
 		Redacted: []string{}, Dropped: verdict.Dropped,
 		Provenance: cli.ProvenanceOf(&verdict.Claim.Provenance),
-		Checks:     cli.CheckLines(verdict.Checks),
+		Checks:     cli.Checks(verdict.Checks),
 	}
 	if files.Bundle != nil {
 		v.Bundle = dag.Digest(sha256.Sum256(files.Bundle)).String()
@@ -174,7 +175,7 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 		v.refuse(evidence.Tampered, fmt.Sprintf("the slice was cut under %s=%s, not under %s", p.PolicyID, p.PolicyParamsHash, flags.policy))
 	}
 	v.Admissible = v.ExitCode == cli.ExitOK && (files.Bundle != nil || files.Disclosure != nil)
-	if err := a.Print(v, func(w io.Writer) { printVerdict(w, &v, verdict.Checks) }); err != nil {
+	if err := a.Print(v, func(w io.Writer) { printVerdict(w, &v) }); err != nil {
 		return err
 	}
 	return cli.Finish(v.ExitCode)
@@ -362,7 +363,7 @@ func readOne(a *cli.App, ctx context.Context, path string) (f evidence.Files, er
 	return f, nil
 }
 
-func printVerdict(w io.Writer, v *verdictJSON, checks []slice.Check) {
+func printVerdict(w io.Writer, v *verdictJSON) {
 	fmt.Fprint(w, strings.ToUpper(strings.ReplaceAll(v.Verdict, "_", " ")))
 	if v.Provenance != nil {
 		if fmt.Fprintf(w, "  slice %s, ", v.Provenance.SliceID); v.Provenance.SchemaVersion == slice.FactsVersion {
@@ -375,7 +376,7 @@ func printVerdict(w io.Writer, v *verdictJSON, checks []slice.Check) {
 		}
 	}
 	fmt.Fprintln(w)
-	cli.PrintChecks(w, checks)
+	cli.PrintChecks(w, v.Checks)
 	for _, r := range v.Withheld {
 		fmt.Fprintf(w, "  %-8s turn %s%s\n", "redacted", r.Turn, map[string]string{
 			string(evidence.WhyErased):    ", erased",

@@ -29,12 +29,14 @@ type App struct {
 	Getenv         func(string) string
 	Environ        func() []string // all of it, as NAME=VALUE
 	Clock          func() time.Time
+	Rand           io.Reader                   // draws salts and API keys; nil is the system's randomness
 	Commands       func(*App) []*cobra.Command // all that the program has
 	Hangup         <-chan os.Signal            // a terminal that is gone: ends the program, except for serve
 	OnHangup       *atomic.Pointer[func()]
 
 	started    bool // the command line was understood
 	StoreFlag  string
+	ServerFlag string
 	TenantFlag string
 	KeysFlag   string
 
@@ -153,6 +155,9 @@ func (a *App) Root() *cobra.Command {
 			if a.Output == "json" && c.HasParent() && c.Parent().Name() == "completion" {
 				return Usagef("%s writes a script for a shell; leave out --output json", c.CommandPath())
 			}
+			if err := a.checkServer(c); err != nil {
+				return err
+			}
 			a.started = true
 			return nil
 		},
@@ -160,13 +165,14 @@ func (a *App) Root() *cobra.Command {
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&a.StoreFlag, "store", "", "where turns are kept, sqlite:PATH or postgres://… ($GRAPHKERNEL_STORE; default sqlite:"+a.Abbreviate(a.defaultStore())+")")
+	f.StringVar(&a.ServerFlag, "server", "", "ask the service at this URL in place of a store, with the API key in GRAPHKERNEL_KEY ($GRAPHKERNEL_SERVER)")
 	f.StringVar(&a.TenantFlag, "tenant", "", "whose graph it is ($GRAPHKERNEL_TENANT; default \"default\")")
 	f.StringVar(&a.KeysFlag, "keys", "", "the keyring's file ($GRAPHKERNEL_KEYS; default "+a.Abbreviate(a.DefaultKeys())+")")
 	f.StringVar(&a.IdentityFlag, "identity", "", "the file of the keys that sign for third parties ($GRAPHKERNEL_IDENTITY; default "+a.Abbreviate(a.DefaultIdentity())+")")
 	f.StringVar(&a.Output, "output", "text", "text for people, json for programs: one object on standard output")
 	f.BoolVar(&a.Dev, "dev", false, "sign with a random key that is gone after this run")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	NoFiles(root, "tenant")
+	NoFiles(root, "tenant", "server")
 	root.AddCommand(a.Commands(a)...)
 	a.helps(root)
 	return root

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -97,20 +98,11 @@ func NewTable(w io.Writer, header ...any) table.Writer {
 	return t
 }
 
-// A CheckLine is one check of evidence as --output json prints it.
-type CheckLine struct {
-	ID       string `json:"id"`
-	Status   string `json:"status"`
-	Detail   string `json:"detail,omitempty"`
-	Expected string `json:"expected,omitempty"`
-	Found    string `json:"found,omitempty"`
-}
-
-// CheckLines makes the lines of checks.
-func CheckLines(checks []slice.Check) []CheckLine {
-	lines := make([]CheckLine, len(checks))
+// Checks returns the checks of evidence as they are printed.
+func Checks(checks []slice.Check) []api.Check {
+	lines := make([]api.Check, len(checks))
 	for i, c := range checks {
-		lines[i] = CheckLine{string(c.ID), string(c.Status), c.Detail, c.Expected, c.Found}
+		lines[i] = api.Check{ID: string(c.ID), Status: string(c.Status), Detail: c.Detail, Expected: c.Expected, Found: c.Found}
 	}
 	return lines
 }
@@ -120,7 +112,7 @@ func CheckLines(checks []slice.Check) []CheckLine {
 func oneLine(s string, most int) string { return render.OneLine(render.Visible(s), most) }
 
 // PrintChecks prints checks for people.
-func PrintChecks(w io.Writer, checks []slice.Check) {
+func PrintChecks(w io.Writer, checks []api.Check) {
 	for _, c := range checks {
 		fmt.Fprintf(w, "  %-8s %-16s %s\n", c.Status, c.ID, oneLine(c.Detail, 160))
 		if c.Expected != "" || c.Found != "" {
@@ -129,24 +121,14 @@ func PrintChecks(w io.Writer, checks []slice.Check) {
 	}
 }
 
-// A ProvenanceJSON holds the six provenance fields of a slice as --output json prints them.
-type ProvenanceJSON struct {
-	SliceID           string `json:"slice_id"`
-	AnchorTurnID      string `json:"anchor_turn_id"`
-	PolicyID          string `json:"policy_id"`
-	PolicyParamsHash  string `json:"policy_params_hash"`
-	GraphSnapshotHash string `json:"graph_snapshot_hash"`
-	SchemaVersion     string `json:"schema_version"`
-}
-
 // ProvenanceOf returns the fields to print; nil if there are none.
-func ProvenanceOf(p *slice.Provenance) *ProvenanceJSON {
+func ProvenanceOf(p *slice.Provenance) *api.Provenance {
 	if p.SliceID == "" {
 		return nil
 	}
-	return &ProvenanceJSON{
-		string(p.SliceID), p.Anchor.String(), string(p.PolicyID),
-		p.PolicyParamsHash.String(), p.GraphSnapshotHash.String(), p.SchemaVersion,
+	return &api.Provenance{
+		SliceID: string(p.SliceID), AnchorTurnID: p.Anchor.String(), PolicyID: string(p.PolicyID), PolicyParamsHash: p.PolicyParamsHash.String(),
+		GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
 	}
 }
 

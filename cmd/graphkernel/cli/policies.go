@@ -16,7 +16,7 @@ import (
 // default@1 and facts@1; looking makes no store.
 func (a *App) Registry(ctx context.Context) (r policy.Registry, err error) {
 	err = a.WithKernel(ctx, token.Keyring{}, func(s *Session) error {
-		r, err = s.Policies().All(ctx, s.Tenant)
+		r, err = s.Policies.All(ctx)
 		return err
 	})
 	if !errors.Is(err, ErrNoStore) {
@@ -32,6 +32,18 @@ func UnknownPolicy(err error) error {
 		return Usagef("%v; see: graphkernel policy list", err)
 	}
 	return err
+}
+
+// PolicyFor finds a policy by its id, which must be one for P.
+func PolicyFor[P policy.Parameters](ctx context.Context, s *Session, id, want string) error {
+	if _, err := policy.ParseID(id); err != nil {
+		return Usage(err)
+	}
+	p, err := s.Policies.Get(ctx, policy.ID(id))
+	if err == nil {
+		_, err = policy.ParametersOf[P](p, want)
+	}
+	return UnknownPolicy(err)
 }
 
 // CompletePolicies completes the ids of the policies of some types, of all if none is given.

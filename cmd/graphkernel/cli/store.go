@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/postgres"
@@ -17,40 +16,36 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// A Session is an open store with a kernel over it.
-type Session struct {
-	*kernel.Kernel
-	Tenant dag.Tenant
-	Store  store.Store
-}
-
-// HoldsTurns refuses a tenant that nothing was ever admitted for: a mistyped name
-// must not look like an empty graph. The default tenant may be empty.
-func (s *Session) HoldsTurns(ctx context.Context) error {
-	head, err := s.Turns().Head(ctx, s.Tenant)
-	if err == nil && head == 0 && s.Tenant != dag.DefaultTenant {
-		return fmt.Errorf("tenant %s: %w: nothing was ever admitted for it in this store", s.Tenant, store.ErrNotFound)
-	}
-	return err
-}
-
-// WithKernel opens the store, which must be there, calls fn, and closes it.
+// WithKernel asks the store, which must be there, or the service that the flags and the environment
+// name, and ends with what fn returns.
 func (a *App) WithKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
-	return a.withStore(ctx, ring, ToWrite, fn)
+	return a.with(ctx, ring, ToWrite, fn)
 }
 
 // WithReadKernel is WithKernel for what only reads: the store may be one that cannot be
 // written to, and is not migrated.
 func (a *App) WithReadKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
-	return a.withStore(ctx, ring, ToRead, fn)
+	return a.with(ctx, ring, ToRead, fn)
 }
 
 // WithNewKernel is WithKernel, but makes the store if there is none.
 func (a *App) WithNewKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
-	return a.withStore(ctx, ring, ToMake, fn)
+	return a.with(ctx, ring, ToMake, fn)
 }
 
-func (a *App) withStore(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) (err error) {
+func (a *App) with(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) error {
+	url, err := a.server()
+	if err != nil {
+		return err
+	}
+	if url != "" {
+		return a.withService(ctx, url, fn)
+	}
+	return a.WithStore(ctx, ring, why, fn)
+}
+
+// WithStore opens a store of this machine, whatever service is named, calls fn, and closes it.
+func (a *App) WithStore(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) (err error) {
 	tenant, err := a.Tenant()
 	if err != nil {
 		return err
@@ -59,20 +54,16 @@ func (a *App) withStore(ctx context.Context, ring token.Keyring, why purpose, fn
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if closed := s.Close(); err == nil {
-			err = closed
-		}
-	}()
+	defer CloseStore(s, &err)
 	id, err := a.Identity()
 	if err != nil {
 		return err
 	}
-	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: a.Clock, Identity: id, History: a.History(id), Fleeting: a.Dev})
+	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: a.Clock, Rand: a.Rand, Identity: id, History: a.History(id), Fleeting: a.Dev})
 	if err != nil {
 		return err
 	}
-	return fn(&Session{Kernel: k, Tenant: tenant, Store: s})
+	return fn(SessionOf(k, tenant))
 }
 
 // ErrNoStore is wrapped when nothing was ever stored.

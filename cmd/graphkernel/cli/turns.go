@@ -5,77 +5,59 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/llm"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// EachTurn calls fn with the turns of a conversation, by their numbers. body is nil if it is
-// erased.
-func (s *Session) EachTurn(ctx context.Context, id *dag.ConversationID, after dag.Seq, fn func(*store.Record, *dag.Body) error) error {
-	const page, bytes = 1000, 16 << 20
-	for more := true; more; {
-		var records []store.Record
-		var err error
-		if records, more, err = s.Turns().After(ctx, s.Tenant, after, id, page, bytes); err != nil {
+// EachTurn calls fn with turns by their numbers: of one conversation if that is not nil, and of those that a
+// credential brought if key is not empty.
+func (s *Session) EachTurn(ctx context.Context, conversation *dag.ConversationID, key string, after dag.Seq, fn func(*Turn) error) error {
+	q := api.TurnQuery{Conversation: conversation, Key: key, Paging: api.Paging{Limit: 1000}}
+	if after != 0 {
+		q.After = strconv.FormatUint(uint64(after), 10)
+	}
+	for {
+		turns, next, err := s.Turns.List(ctx, q)
+		if err != nil {
 			return err
 		}
-		for i := range records {
-			r := &records[i]
-			after = r.Seq
-			body, err := BodyOf(r)
-			if err != nil {
-				return err
-			}
-			if err := fn(r, body); err != nil {
+		for i := range turns {
+			if err := fn(&turns[i]); err != nil {
 				return err
 			}
 		}
+		if q.After = next; next == "" {
+			return nil
+		}
 	}
-	return nil
-}
-
-// ParentsOf returns the parents of a record.
-func ParentsOf(r *store.Record) []dag.Parent {
-	parents := make([]dag.Parent, len(r.Parents))
-	for i := range parents {
-		parents[i] = dag.Parent{ID: r.Parents[i].ID, Kind: r.Parents[i].Kind}
-	}
-	return parents
-}
-
-// BodyOf parses a turn's body; nil: it is erased, or was withheld.
-func BodyOf(r *store.Record) (*dag.Body, error) {
-	if r.Body == nil {
-		return nil, nil
-	}
-	body, err := slice.ParseBody(r.Body)
-	if err != nil {
-		return nil, fmt.Errorf("stored turn %s: %w", r.Turn.ID, err)
-	}
-	return &body, nil
 }
 
 // ShownIn returns the turns that still hold what models were shown of a turn: prompts, and the
 // responses to them, which may repeat it.
 func (s *Session) ShownIn(ctx context.Context, id dag.TurnID) ([]dag.TurnID, error) {
-	r, err := s.Turns().Get(ctx, s.Tenant, id)
+	found, err := s.Turns.LookUp(ctx, []dag.TurnID{id})
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("turn %s of tenant %s: %w", id, s.Tenant, store.ErrNotFound)
+	}
 	if err != nil {
 		return nil, err
 	}
 	holds := []dag.TurnID{}
-	exchanges := llm.ConversationOf(r.Turn.Conversation)
-	err = s.EachTurn(ctx, &exchanges, 0, func(r *store.Record, body *dag.Body) error {
+	exchanges := llm.ConversationOf(found[0].Conversation)
+	err = s.EachTurn(ctx, &exchanges, "", 0, func(t *Turn) error {
+		body := t.Body()
 		if !llm.IsExchange(body) {
 			return nil
 		}
 		turns, err := llm.TurnsOf(body)
 		if err == nil && slices.Contains(turns, id) { // else it is none that graphkernel wrote
-			holds = append(holds, r.Turn.ID)
+			holds = append(holds, t.ID)
 		}
 		return nil
 	})
@@ -85,7 +67,7 @@ func (s *Session) ShownIn(ctx context.Context, id dag.TurnID) ([]dag.TurnID, err
 // Resolve finds the turn that a name on the command line stands for: its id, the beginning of it,
 // or an external id.
 func Resolve(c *cobra.Command, s *Session, name string) (dag.TurnID, error) {
-	id, err := s.Turns().Resolve(c.Context(), s.Tenant, name)
+	id, err := s.Turns.Resolve(c.Context(), name)
 	if errors.Is(err, store.ErrNotFound) {
 		return id, fmt.Errorf("%w; see: graphkernel show", err)
 	}

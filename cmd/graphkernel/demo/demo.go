@@ -25,6 +25,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
@@ -117,7 +118,7 @@ func runDemo(a *cli.App, ctx context.Context, path string) (err error) {
 	if err := made.Close(); err != nil {
 		return err
 	}
-	err = inner.WithKernel(ctx, ring, func(s *cli.Session) error {
+	err = inner.WithStore(ctx, ring, cli.ToWrite, func(s *cli.Session) error {
 		d.session, d.k = s, s.Kernel
 		return d.run(folder, path)
 	})
@@ -317,7 +318,8 @@ func (d *demo) printSelected(issued *kernel.Issued) error {
 	for i := range shown {
 		for j := range b.Turns {
 			if t := &b.Turns[j]; t.ID.String() == shown[i].ID {
-				shown[i].Selected = turns.AdmissionJSONOf(&t.Admission)
+				why := view.Admission(&t.Admission)
+				shown[i].Selected = &why
 				shown[i].Why = fmt.Sprintf("score %s, %s", render.Score(t.Admission.Score), render.Reason(&t.Admission))
 			}
 		}
@@ -357,7 +359,7 @@ func (d *demo) explains(issued *kernel.Issued) error {
 func (d *demo) verifies(bundle []byte) {
 	d.title("Verifying it, with the key and nothing else")
 	admissible, verdict := d.k.Slices().Verify(bundle)
-	cli.PrintChecks(d.out, verdict.Checks)
+	cli.PrintChecks(d.out, cli.Checks(verdict.Checks))
 	d.step(admissible.OK(), "verify", string(verdict.Outcome))
 }
 

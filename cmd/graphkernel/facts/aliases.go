@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -52,11 +53,6 @@ func listAliasesCommand(a *cli.App) *cobra.Command {
 	return c
 }
 
-type aliasJSON struct {
-	Alias     string `json:"alias"`
-	Canonical string `json:"canonical"`
-}
-
 func listAliases(a *cli.App, ctx context.Context, of string, asOf dag.Seq) error {
 	only := ""
 	if of != "" {
@@ -69,19 +65,19 @@ func listAliases(a *cli.App, ctx context.Context, of string, asOf dag.Seq) error
 		if err := s.HoldsTurns(ctx); err != nil {
 			return err
 		}
-		t, err := s.Facts().Aliases(ctx, s.Tenant, asOf)
+		t, err := s.Facts.Aliases(ctx, asOf)
 		if err != nil {
 			return err
 		}
-		lines := []aliasJSON{}
+		lines := []api.Alias{}
 		if only != "" {
 			canonical := t.Resolve(only)
 			for _, name := range t.Members(only)[1:] {
-				lines = append(lines, aliasJSON{name, canonical})
+				lines = append(lines, api.Alias{Alias: name, Canonical: canonical})
 			}
 		} else {
 			for alias, canonical := range t.All() {
-				lines = append(lines, aliasJSON{alias, canonical})
+				lines = append(lines, api.Alias{Alias: alias, Canonical: canonical})
 			}
 		}
 		return a.Print(map[string]any{"aliases": lines}, func(w io.Writer) {
@@ -130,7 +126,7 @@ func changeAlias(a *cli.App, ctx context.Context, s *cli.Session, kind knowledge
 	if err != nil {
 		return cli.Usage(err)
 	}
-	outcomes, err := s.Facts().Learn(ctx, s.Tenant, []knowledge.Act{act})
+	outcomes, err := s.Facts.Learn(ctx, []knowledge.Act{act})
 	if err != nil {
 		return err
 	}
@@ -177,7 +173,7 @@ func removeAlias(a *cli.App, ctx context.Context, alias string) error {
 		return cli.Usage(err)
 	}
 	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-		t, err := s.Facts().Aliases(ctx, s.Tenant, 0)
+		t, err := s.Facts.Aliases(ctx, 0)
 		if err != nil {
 			return err
 		}
@@ -196,7 +192,7 @@ func completeAliases(a *cli.App) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		_ = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
-			t, err := s.Facts().Aliases(c.Context(), s.Tenant, 0)
+			t, err := s.Facts.Aliases(c.Context(), 0)
 			if err != nil {
 				return err
 			}

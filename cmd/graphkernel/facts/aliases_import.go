@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -62,7 +63,7 @@ type aliasesJSON struct {
 	Repeated  int             `json:"repeated"`
 	Ambiguous []ambiguousJSON `json:"ambiguous"`
 	Collided  []collidedJSON  `json:"collided"`
-	Chained   []aliasJSON     `json:"chained"`
+	Chained   []api.Alias     `json:"chained"`
 	Skipped   []skippedJSON   `json:"skipped"`
 	DryRun    bool            `json:"dry_run"`
 	Head      uint64          `json:"head"`
@@ -87,7 +88,7 @@ type skippedJSON struct {
 func aliasesResult(l *normalize.List, dry bool) *aliasesJSON {
 	j := &aliasesJSON{
 		Format: string(l.Format), Entries: l.Entries, Same: l.Same, Repeated: l.Repeated, DryRun: dry,
-		Ambiguous: []ambiguousJSON{}, Collided: []collidedJSON{}, Chained: []aliasJSON{}, Skipped: []skippedJSON{},
+		Ambiguous: []ambiguousJSON{}, Collided: []collidedJSON{}, Chained: []api.Alias{}, Skipped: []skippedJSON{},
 	}
 	for _, m := range l.Ambiguous {
 		j.Ambiguous = append(j.Ambiguous, ambiguousJSON(m))
@@ -96,7 +97,7 @@ func aliasesResult(l *normalize.List, dry bool) *aliasesJSON {
 		j.Collided = append(j.Collided, collidedJSON(m))
 	}
 	for _, m := range l.Chained {
-		j.Chained = append(j.Chained, aliasJSON{m.Alias, m.Canonical})
+		j.Chained = append(j.Chained, api.Alias{Alias: m.Alias, Canonical: m.Canonical})
 	}
 	for _, m := range l.Skipped {
 		j.Skipped = append(j.Skipped, skippedJSON{m.Place, m.Err.Error()})
@@ -141,7 +142,7 @@ func importAliases(a *cli.App, ctx context.Context, path, format string, dry boo
 
 // addAliases adds aliases in batches, once it is sure that the present table takes all.
 func addAliases(ctx context.Context, s *cli.Session, changes []normalize.Change, r *aliasesJSON, bar *cli.Bar) error {
-	t, err := s.Facts().Aliases(ctx, s.Tenant, 0)
+	t, err := s.Facts.Aliases(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func addAliases(ctx context.Context, s *cli.Session, changes []normalize.Change,
 	}
 	for done := 0; done < len(acts) && !r.DryRun; {
 		some := acts[done:min(done+knowledge.MaxActs, len(acts))]
-		learned, err := s.Facts().Learn(ctx, s.Tenant, some)
+		learned, err := s.Facts.Learn(ctx, some)
 		if err != nil {
 			return fmt.Errorf("%d aliases were added before this: %w", r.Aliased, err)
 		}
@@ -180,7 +181,7 @@ func addAliases(ctx context.Context, s *cli.Session, changes []normalize.Change,
 	if r.DryRun {
 		r.Aliased = len(acts)
 	}
-	head, err := s.Turns().Head(ctx, s.Tenant)
+	head, err := s.Head(ctx)
 	r.Head = uint64(head)
 	return err
 }

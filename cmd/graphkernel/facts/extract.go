@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/extract"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -122,7 +123,7 @@ func Extract(a *cli.App, ctx context.Context, s *cli.Session, only *dag.Conversa
 	x := &extraction{Session: s, result: &ExtractedJSON{Predicates: map[string]int{}, Skipped: map[string]int{}}}
 	x.learner = learner{Session: s, counts: &x.result.outcomeJSON, after: func() {}}
 	x.learner.place = func(i int) string { return "turn " + x.learner.acts[i].Fact.Turn.String() }
-	head, err := s.Turns().Head(ctx, s.Tenant)
+	head, err := s.Head(ctx)
 	if err != nil {
 		return x.result, err
 	}
@@ -131,24 +132,27 @@ func Extract(a *cli.App, ctx context.Context, s *cli.Session, only *dag.Conversa
 	if x.ended, err = readEnded(s, ctx); err != nil {
 		return x.result, err
 	}
-	const page, bytes = 1000, 16 << 20
-	for more := true; more; {
-		var records []store.Record
-		if records, more, err = s.Turns().After(ctx, s.Tenant, after, only, page, bytes); err != nil {
+	q := api.TurnQuery{Conversation: only, Paging: api.Paging{Limit: 1000}}
+	if after != 0 {
+		q.After = strconv.FormatUint(uint64(after), 10)
+	}
+	for more := true; more; more = q.After != "" {
+		var some []cli.Turn
+		if some, q.After, err = s.Turns.List(ctx, q); err != nil {
 			return x.result, err
 		}
-		if err := x.turns(ctx, records); err != nil {
+		if err := x.turns(ctx, some); err != nil {
 			return x.result, err
 		}
-		if len(records) > 0 {
-			after = records[len(records)-1].Seq
+		if len(some) > 0 {
+			after = some[len(some)-1].Seq
 			bar.Update(int64(after), int64(max(head, after)))
 		}
 	}
 	if err := x.learner.flush(ctx); err != nil {
 		return x.result, err
 	}
-	head, err = s.Turns().Head(ctx, s.Tenant)
+	head, err = s.Head(ctx)
 	x.result.Head = uint64(head)
 	return x.result, err
 }
@@ -164,56 +168,53 @@ type extraction struct {
 // readEnded finds out what was retracted or superseded, so that it is not learned anew.
 func readEnded(s *cli.Session, ctx context.Context) (map[knowledge.ID]bool, error) {
 	ended := map[knowledge.ID]bool{}
-	err := eachAct(s, ctx, func(r *knowledge.Recorded) {
-		switch r.Act.Kind {
+	err := eachAct(s, ctx, func(a *api.KnowledgeAct) {
+		id, _ := dag.ParseDigest(a.Statement) // what was learned has one
+		switch knowledge.Kind(a.Kind) {
 		case knowledge.Assert:
 			if len(ended) > 0 {
-				delete(ended, r.Act.Fact.ID())
+				delete(ended, id)
 			}
-			for _, id := range r.Act.Supersedes {
-				ended[id] = true
+			for _, text := range a.Supersedes {
+				if id, err := dag.ParseDigest(text); err == nil {
+					ended[id] = true
+				}
 			}
 		case knowledge.Retract:
-			ended[r.Act.Statement] = true
+			ended[id] = true
 		}
 	})
 	return ended, err
 }
 
 // eachAct calls fn with every act of the tenant, by its number.
-func eachAct(s *cli.Session, ctx context.Context, fn func(*knowledge.Recorded)) error {
+func eachAct(s *cli.Session, ctx context.Context, fn func(*api.KnowledgeAct)) error {
 	const page = 1000
 	for after := dag.Seq(0); ; {
-		acts, err := s.Facts().Acts(ctx, s.Tenant, after, page)
+		some, err := s.Facts.Acts(ctx, after, page)
 		if err != nil {
 			return err
 		}
-		for i := range acts {
-			fn(&acts[i])
-			after = acts[i].Seq
+		for i := range some.Acts {
+			fn(&some.Acts[i])
+			after = dag.Seq(some.Acts[i].Seq)
 		}
-		if len(acts) < page {
+		if some.Next == "" {
 			return nil
 		}
 	}
 }
 
-// A told turn is one with its text.
-type told struct {
-	turn *dag.Turn
-	body *dag.Body
-}
-
 // turns applies the rules to some turns. Parents that are not among them are read at once.
-func (x *extraction) turns(ctx context.Context, records []store.Record) error {
-	here := make(map[dag.TurnID]told, len(records))
-	if err := tell(here, records); err != nil {
-		return err
+func (x *extraction) turns(ctx context.Context, some []cli.Turn) error {
+	here := make(map[dag.TurnID]*cli.Turn, len(some))
+	for i := range some {
+		here[some[i].ID] = &some[i]
 	}
 	var missing []dag.TurnID
 	asked := map[dag.TurnID]bool{}
-	for i := range records {
-		for _, p := range records[i].Parents {
+	for i := range some {
+		for _, p := range some[i].Parents {
 			if _, ok := here[p.ID]; !ok && !asked[p.ID] {
 				asked[p.ID] = true
 				missing = append(missing, p.ID)
@@ -221,46 +222,34 @@ func (x *extraction) turns(ctx context.Context, records []store.Record) error {
 		}
 	}
 	if len(missing) > 0 {
-		parents, err := x.Store.Turns(ctx, x.Tenant, missing)
+		parents, err := x.Turns.LookUp(ctx, missing)
 		if err != nil {
 			return err
 		}
-		if err := tell(here, parents); err != nil {
-			return err
+		for i := range parents {
+			here[parents[i].ID] = &parents[i]
 		}
 	}
-	for i := range records {
-		if err := x.turn(ctx, &records[i], here); err != nil {
+	for i := range some {
+		if err := x.turn(ctx, &some[i], here); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func tell(here map[dag.TurnID]told, records []store.Record) error {
-	for i := range records {
-		r := &records[i]
-		t := told{turn: &r.Turn}
-		if r.Body != nil {
-			body, err := slice.ParseBody(r.Body)
-			if err != nil {
-				return fmt.Errorf("stored turn %s: %w", r.Turn.ID, err)
-			}
-			t.body = &body
-		}
-		here[r.Turn.ID] = t
-	}
-	return nil
-}
-
-func (x *extraction) turn(ctx context.Context, r *store.Record, here map[dag.TurnID]told) error {
+func (x *extraction) turn(ctx context.Context, t *cli.Turn, here map[dag.TurnID]*cli.Turn) error {
 	x.result.Turns++
-	parents := make([]dag.TurnID, len(r.Parents))
-	for i := range r.Parents {
-		parents[i] = r.Parents[i].ID
+	parents := make([]dag.TurnID, len(t.Parents))
+	for i := range t.Parents {
+		parents[i] = t.Parents[i].ID
 	}
-	own := here[r.Turn.ID]
-	found, skipped := extract.OfCounted(own.turn, own.body, parents, func(id dag.TurnID) (*dag.Turn, *dag.Body) { return here[id].turn, here[id].body })
+	found, skipped := extract.OfCounted(t.Node(), t.Body(), parents, func(id dag.TurnID) (*dag.Turn, *dag.Body) {
+		if parent := here[id]; parent != nil {
+			return parent.Node(), parent.Body()
+		}
+		return nil, nil
+	})
 	x.skip(&skipped)
 	for i := range found {
 		act, err := actOfFinding(&found[i])

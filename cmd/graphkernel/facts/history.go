@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -38,9 +39,9 @@ superseded_by). They are absent while it counts.`,
 	return c
 }
 
+// A historyJSON says of an act what ended it.
 type historyJSON struct {
-	actJSON
-	Until   uint64 `json:"until,omitempty"`
+	api.KnowledgeAct
 	EndedBy string `json:"ended_by,omitempty"`
 	By      string `json:"superseded_by,omitempty"`
 }
@@ -51,29 +52,28 @@ func factHistory(a *cli.App, c *cobra.Command, text string, asOf uint64) error {
 		return err
 	}
 	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		acts, err := historyAsOf(s, c.Context(), id, dag.Seq(asOf))
+		acts, err := historyAsOf(s, c.Context(), id, asOf)
 		if err != nil {
 			return err
 		}
 		lines := []historyJSON{}
 		believed := false
-		for i := range acts {
-			r := &acts[i]
-			line := historyJSON{actJSON: actLine(r)}
-			if r.Until == dag.MaxSeq {
+		for _, act := range acts {
+			line := historyJSON{KnowledgeAct: act}
+			if act.Version && act.Until == 0 {
 				believed = true
-			} else if r.Until != 0 {
-				line.Until = uint64(r.Until)
-				if line.EndedBy, line.By, err = endedBy(s, c.Context(), id, r.Until); err != nil {
+			} else if act.Until != 0 {
+				if line.EndedBy, line.By, err = endedBy(s, c.Context(), id, act.Until); err != nil {
 					return err
 				}
 			}
 			lines = append(lines, line)
 		}
 		return a.Print(map[string]any{"statement": id.String(), "believed": believed, "acts": lines}, func(w io.Writer) {
-			for i := range acts {
-				fmt.Fprintf(w, "%d  %s  %s  %s\n", acts[i].Seq, acts[i].At, acts[i].Act.Kind, does(&acts[i]))
-				if l := &lines[i]; l.Until != 0 {
+			for i := range lines {
+				l := &lines[i]
+				fmt.Fprintf(w, "%d  %s  %s  %s\n", l.Seq, l.At, l.Kind, does(&l.KnowledgeAct))
+				if l.Until != 0 {
 					fmt.Fprintf(w, "    until %d, by %s%s\n", l.Until, l.EndedBy, prefixed(" ", l.By))
 				}
 			}
@@ -94,51 +94,56 @@ func prefixed(prefix, s string) string {
 }
 
 // historyAsOf returns what was said of a statement up to a number; 0 is the present.
-func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
-	head, err := s.Turns().Head(ctx, s.Tenant)
-	if err != nil {
+func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf uint64) (acts []api.KnowledgeAct, err error) {
+	if err := notBeyond(ctx, s, asOf); err != nil {
 		return nil, err
 	}
-	if asOf > head {
-		return nil, fmt.Errorf("%w: %d, and the head of tenant %s is %d", kernel.ErrBeyondHead, asOf, s.Tenant, head)
-	}
-	acts, err := s.Facts().History(ctx, s.Tenant, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("%w; see: graphkernel knowledge list", err)
-	}
-	if err != nil || asOf == 0 {
-		return acts, err
-	}
-	var until []knowledge.Recorded
-	for _, r := range acts {
-		if r.Seq > asOf {
+	for act, err := range s.Facts.History(ctx, id) {
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, fmt.Errorf("%w; see: graphkernel knowledge list", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if asOf != 0 && act.Seq > asOf {
 			break
 		}
-		if r.Until > asOf {
-			r.Until = dag.MaxSeq
+		if asOf != 0 && act.Until > asOf {
+			act.Until = 0
 		}
-		until = append(until, r)
+		acts = append(acts, act)
 	}
-	if len(until) == 0 {
+	if len(acts) == 0 {
 		return nil, fmt.Errorf("statement %s of tenant %s: %w as of %d", id, s.Tenant, store.ErrNotFound, asOf)
 	}
-	return until, nil
+	return acts, nil
+}
+
+// notBeyond refuses a number that the tenant has not come to.
+func notBeyond(ctx context.Context, s *cli.Session, asOf uint64) error {
+	head, err := s.Head(ctx)
+	if err == nil && dag.Seq(asOf) > head {
+		err = fmt.Errorf("%w: %d, and the head of tenant %s is %d", kernel.ErrBeyondHead, asOf, s.Tenant, head)
+	}
+	return err
 }
 
 // endedBy says what the act of a number was to a statement that ended with it.
-func endedBy(s *cli.Session, ctx context.Context, id knowledge.ID, seq dag.Seq) (what, by string, err error) {
-	acts, err := s.Facts().Acts(ctx, s.Tenant, seq-1, 1)
+func endedBy(s *cli.Session, ctx context.Context, id knowledge.ID, seq uint64) (what, by string, err error) {
+	page, err := s.Facts.Acts(ctx, dag.Seq(seq-1), 1)
 	switch {
 	case err != nil:
 		return "", "", err
-	case len(acts) == 0 || acts[0].Seq != seq:
+	case len(page.Acts) == 0 || page.Acts[0].Seq != seq:
 		return "", "", fmt.Errorf("number %d, with which statement %s ended, is no act; see: graphkernel fsck", seq, id)
-	case acts[0].Act.Kind == knowledge.Retract:
+	case page.Acts[0].Erased:
+		return "erased assertion", "", nil
+	case page.Acts[0].Kind == string(knowledge.Retract):
 		return "retraction", "", nil
-	case acts[0].Act.Fact.ID() == id:
+	case page.Acts[0].Statement == id.String():
 		return "confirmation", "", nil
 	}
-	return "supersession", acts[0].Act.Fact.ID().String(), nil
+	return "supersession", page.Acts[0].Statement, nil
 }
 
 func knowledgeChangesCommand(a *cli.App) *cobra.Command {
@@ -150,11 +155,11 @@ func knowledgeChangesCommand(a *cli.App) *cobra.Command {
 		Long: `Lists acts by sequence number. Their names are as they were asserted, whatever aliases say
 today. The result, as JSON:
 
-  {"changes":[{"seq","at","kind","statement","subject","predicate","object","valid_from",
-    "valid_until","written":{…},"confidence","source","turn","slice","supersedes":[STATEMENT],
-    "reason","alias","canonical"}],"next"}
+  {"acts":[{"seq","at","kind","leaf","statement","subject","predicate","object","written":{…},
+    "confidence","source","turn","slice","valid_from","valid_until","supersedes":[STATEMENT],
+    "version","until","reason","alias","canonical","erased"}],"next"}
 
-kind is assert, retract, alias or unalias. Where there are more, next is the --after of the
+kind is assert, retract, alias or unalias. Of what was erased with its turn there are no names. Where there are more, next is the --after of the
 next page.`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -178,37 +183,42 @@ func listChanges(a *cli.App, c *cobra.Command, after, asOf dag.Seq, limit int) e
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		if head, err := s.Turns().Head(c.Context(), s.Tenant); err != nil {
+		if err := notBeyond(c.Context(), s, uint64(asOf)); err != nil {
 			return err
-		} else if asOf > head {
-			return fmt.Errorf("%w: %d, and the head of tenant %s is %d", kernel.ErrBeyondHead, asOf, s.Tenant, head)
 		}
-		acts, err := s.Facts().Acts(c.Context(), s.Tenant, after, limit+1)
+		page, err := s.Facts.Acts(c.Context(), after, limit)
 		if err != nil {
 			return err
 		}
-		for asOf != 0 && len(acts) > 0 && acts[len(acts)-1].Seq > asOf {
-			acts = acts[:len(acts)-1]
+		if err := endAt(c.Context(), s, &page, uint64(asOf)); err != nil {
+			return err
 		}
-		result := map[string]any{}
-		next := dag.Seq(0)
-		if len(acts) > limit {
-			acts = acts[:limit]
-			next = acts[limit-1].Seq
-			result["next"] = uint64(next)
-		}
-		lines := []actJSON{}
-		for i := range acts {
-			lines = append(lines, actLine(&acts[i]))
-		}
-		result["changes"] = lines
-		return a.Print(result, func(w io.Writer) {
-			for i := range acts {
-				fmt.Fprintf(w, "%d  %s  %s  %s\n", acts[i].Seq, acts[i].At, acts[i].Act.Kind, does(&acts[i]))
+		return a.Print(page, func(w io.Writer) {
+			for i := range page.Acts {
+				act := &page.Acts[i]
+				fmt.Fprintf(w, "%d  %s  %s  %s\n", act.Seq, act.At, act.Kind, does(act))
 			}
-			if next != 0 {
-				fmt.Fprintf(w, "there are more: --after %d\n", next)
+			if page.Next != "" {
+				fmt.Fprintf(w, "there are more: --after %s\n", page.Next)
 			}
 		})
 	})
+}
+
+// endAt ends a page at a number, if that is not 0.
+func endAt(ctx context.Context, s *cli.Session, page *api.KnowledgeChanges, asOf uint64) error {
+	if asOf == 0 {
+		return nil
+	}
+	for n := len(page.Acts); n > 0 && page.Acts[n-1].Seq > asOf; n-- {
+		page.Acts, page.Next = page.Acts[:n-1], ""
+	}
+	if page.Next == "" {
+		return nil
+	}
+	further, err := s.Facts.Acts(ctx, dag.Seq(page.Acts[len(page.Acts)-1].Seq), 1)
+	if err == nil && (len(further.Acts) == 0 || further.Acts[0].Seq > asOf) {
+		page.Next = ""
+	}
+	return err
 }

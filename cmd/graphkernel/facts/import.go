@@ -296,7 +296,7 @@ func (im *factImport) learn(ctx context.Context, s *cli.Session, bar *cli.Bar, c
 	if err != nil {
 		return err
 	}
-	head, err := s.Turns().Head(ctx, s.Tenant)
+	head, err := s.Head(ctx)
 	im.result.Head = uint64(head)
 	return err
 }
@@ -333,7 +333,7 @@ func (l *learner) flush(ctx context.Context) error {
 	if len(l.acts) == 0 {
 		return nil
 	}
-	outcomes, err := l.Facts().Learn(ctx, l.Tenant, l.acts)
+	outcomes, err := l.Facts.Learn(ctx, l.acts)
 	if err != nil {
 		return placed(err, l.place)
 	}

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -170,8 +172,8 @@ type addedJSON struct {
 	Result string `json:"result"`
 	Seq    uint64 `json:"seq,omitempty"`
 	statementJSON
-	Confidence decimal  `json:"confidence"`
-	Superseded []string `json:"superseded,omitempty"`
+	Confidence json.Number `json:"confidence"`
+	Superseded []string    `json:"superseded,omitempty"`
 }
 
 func addFact(a *cli.App, c *cobra.Command, args []string, f *addFlags) error {
@@ -227,7 +229,7 @@ func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace b
 			}
 			act.Supersedes = others
 		}
-		outcomes, err := s.Facts().Learn(ctx, s.Tenant, []knowledge.Act{*act})
+		outcomes, err := s.Facts.Learn(ctx, []knowledge.Act{*act})
 		switch {
 		case err == nil:
 			return outcomes[0], nil
@@ -241,28 +243,32 @@ func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace b
 // fact, and whether just this fact is among what counts already.
 func rivals(s *cli.Session, ctx context.Context, fact *knowledge.Fact) (others []knowledge.ID, known bool, err error) {
 	own := fact.ID()
-	err = eachFact(s, ctx, kernel.FactQuery{Subject: fact.Subject, Predicate: fact.Predicate}, func(f *kernel.Fact) {
-		if f.Version.ID != own {
-			others = append(others, f.Version.ID)
-			return
-		}
-		known = slices.ContainsFunc(f.Evidence, func(r knowledge.Recorded) bool { return r.Act.Fact == *fact })
-	})
-	return knowledge.SortIDs(others), known, err
-}
-
-// eachFact calls fn with all facts that a query asks for, as of one number.
-func eachFact(s *cli.Session, ctx context.Context, q kernel.FactQuery, fn func(*kernel.Fact)) error {
-	for q.Limit = kernel.MaxFacts; ; {
-		page, err := s.Facts().List(ctx, s.Tenant, q)
+	for q := (api.FactQuery{FactFilter: api.FactFilter{Subject: fact.Subject, Predicate: fact.Predicate}, Paging: api.Paging{Limit: kernel.MaxFacts}}); ; {
+		page, err := s.Facts.List(ctx, q)
 		if err != nil {
-			return err
+			return nil, false, err
 		}
 		for i := range page.Facts {
-			fn(&page.Facts[i])
+			f := &page.Facts[i]
+			if f.Statement == own.String() {
+				known = slices.ContainsFunc(f.Evidence, func(e api.FactEvidence) bool { return says(&e, fact) })
+				continue
+			}
+			id, err := dag.ParseDigest(f.Statement)
+			if err != nil {
+				return nil, false, err
+			}
+			others = append(others, id)
 		}
-		if q.AsOf, q.After = page.AsOf, page.Next; page.Next == 0 {
-			return nil
+		if q.After = page.Next; page.Next == "" {
+			return knowledge.SortIDs(others), known, nil
 		}
 	}
+}
+
+// says reports whether an assertion of a fact's statement is that very fact.
+func says(e *api.FactEvidence, f *knowledge.Fact) bool {
+	w := spelled(e.Written)
+	return e.Source == f.Source && e.Confidence == decimal(f.Confidence) && e.Turn == turnText(f.Turn) && e.Slice == f.Slice &&
+		f.Written == knowledge.Written{Subject: w.Subject, Predicate: w.Predicate, Object: w.Object}
 }

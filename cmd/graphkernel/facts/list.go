@@ -7,11 +7,14 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -41,11 +44,18 @@ func (f *factFlags) register(c *cobra.Command) {
 	cli.NoFiles(c, "subject", "predicate", "object", "entity", "source", "turn", "statement", "min-confidence", "valid-at")
 }
 
-func (f *factFlags) query(c *cobra.Command, s *cli.Session) (kernel.FactQuery, error) {
-	q := kernel.FactQuery{Subject: f.subject, Predicate: f.predicate, Object: f.object, Entity: f.entity, Source: f.source}
+func (f *factFlags) filter(c *cobra.Command, s *cli.Session) (api.FactFilter, error) {
+	q := api.FactFilter{Subject: f.subject, Predicate: f.predicate, Object: f.object, Entity: f.entity, Source: f.source}
 	for _, name := range [...]string{"subject", "predicate", "object", "entity", "source", "turn", "statement", "valid-at"} {
 		if given := c.Flags().Lookup(name); given.Changed && given.Value.String() == "" { // it would not limit anything
 			return q, cli.Usagef("--%s is empty; leave it out, or name one", name)
+		}
+	}
+	for _, name := range [...]string{"subject", "predicate", "object", "entity"} {
+		if given := c.Flags().Lookup(name); given.Changed {
+			if err := isName("--"+name, given.Value.String()); err != nil {
+				return q, err
+			}
 		}
 	}
 	var err error
@@ -71,14 +81,23 @@ func (f *factFlags) query(c *cobra.Command, s *cli.Session) (kernel.FactQuery, e
 		if err != nil {
 			return q, err
 		}
-		q.Turn = &id
+		q.Turn = id.String()
 	}
 	return q, nil
 }
 
+// isName refuses what can be the name of nothing.
+func isName(what, text string) error {
+	if _, err := normalize.Name(text); err != nil {
+		return cli.Usagef("%s: %w", what, err)
+	}
+	return nil
+}
+
 func knowledgeListCommand(a *cli.App) *cobra.Command {
 	var f factFlags
-	var asOf, after uint64
+	var asOf uint64
+	var after string
 	var limit int
 	c := &cobra.Command{
 		Use:   "list",
@@ -87,13 +106,13 @@ func knowledgeListCommand(a *cli.App) *cobra.Command {
 which they count. Names are canonical, under the aliases of that moment; what was written
 stands behind them where it differs. The result, as JSON:
 
-  {"facts":[{"statement","subject","predicate","object","valid_from","valid_until",
-    "asserted":{…},"written":{…},"confidence","source","turn","since",
-    "evidence":[{"seq","at","confidence","source","turn","slice","written":{…}}]}],
-   "total","next","as_of"}
+  {"facts":[{"statement","subject","predicate","object","asserted":{…},"written":{…},
+    "confidence","source","turn","since","valid_from","valid_until",
+    "evidence":[{"seq","at","source","confidence","turn","slice","written":{…}}],"evidence_total"}],
+   "total","as_of","next"}
 
-Where there are more, next is the --after of the next page; give as_of as its --as-of, so
-that the pages fit together.`,
+Where there are more, next is the --after of the next page, which is as of the same number. Of the
+evidence of a fact the newest are shown, and counted all.`,
 		Example: `  graphkernel knowledge list --subject "Ada Lovelace" --min-confidence 0.8
   graphkernel knowledge list --turn 42fec86c
   graphkernel knowledge list --as-of 120 --valid-at 2026-03-14`,
@@ -102,65 +121,53 @@ that the pages fit together.`,
 	}
 	f.register(c)
 	asOfFlag(c, &asOf)
-	c.Flags().Uint64Var(&after, "after", 0, "facts that are believed since a later number")
+	c.Flags().StringVar(&after, "after", "", "the next page: what next was of the page before")
 	c.Flags().IntVar(&limit, "limit", 100, fmt.Sprintf("how many at most, up to %d", kernel.MaxFacts))
 	cli.NoFiles(c, "after", "limit")
 	return c
 }
 
-func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf, after uint64, limit int) error {
+func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf uint64, after string, limit int) error {
 	if limit < 1 || limit > kernel.MaxFacts {
 		return cli.Usagef("--limit is %d, want 1 to %d", limit, kernel.MaxFacts)
+	}
+	if _, _, err := view.PageInView(after, dag.Seq(asOf)); err != nil {
+		return cli.Usagef("--after, --as-of: %w", err)
 	}
 	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		q, err := f.query(c, s)
+		filter, err := f.filter(c, s)
 		if err != nil {
 			return err
 		}
-		q.AsOf, q.After, q.Limit = dag.Seq(asOf), dag.Seq(after), limit
-		page, err := s.Facts().List(c.Context(), s.Tenant, q)
+		page, err := s.Facts.List(c.Context(), api.FactQuery{FactFilter: filter, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{After: after, Limit: limit}})
 		if err != nil {
 			return err
 		}
-		lines := []factJSON{}
-		for i := range page.Facts {
-			lines = append(lines, factLine(&page.Facts[i]))
-		}
-		result := map[string]any{"facts": lines, "total": page.Total, "as_of": uint64(page.AsOf)}
-		if page.Next != 0 {
-			result["next"] = uint64(page.Next)
-		}
-		return a.Print(result, func(w io.Writer) {
+		return a.Print(page, func(w io.Writer) {
 			printFacts(w, page.Facts)
 			fmt.Fprintf(w, "%d of %d facts, as of %d\n", len(page.Facts), page.Total, page.AsOf)
-			if page.Next != 0 {
-				fmt.Fprintf(w, "there are more: --after %d --as-of %d\n", page.Next, page.AsOf)
+			if page.Next != "" {
+				fmt.Fprintf(w, "there are more: --after %s\n", page.Next)
 			}
 		})
 	})
 }
 
 // printFacts prints a table. The statements are last, where a narrow screen cuts them off.
-func printFacts(w io.Writer, facts []kernel.Fact) {
+func printFacts(w io.Writer, facts []api.Fact) {
 	if len(facts) == 0 {
 		return
 	}
 	t := cli.NewTable(w, "since", "subject", "predicate", "object", "confidence", "source", "holds", "evidence", "statement")
 	for i := range facts {
 		f := &facts[i]
-		v := &f.Version
-		var written knowledge.Written
-		for k := range f.Evidence {
-			if f.Evidence[k].Seq == v.Since {
-				written = f.Evidence[k].Act.Fact.Written
-			}
-		}
+		asserted, written := spelled(f.Asserted), spelled(f.Written)
 		t.AppendRow(table.Row{
-			uint64(v.Since), shown(f.Subject, firstOf(written.Subject, v.Subject)), shown(v.Predicate, written.Predicate), shown(f.Object, firstOf(written.Object, v.Object)),
-			v.Confidence, v.Source, holds(&v.Statement), len(f.Evidence), v.ID,
+			f.Since, shown(f.Subject, firstOf(written.Subject, asserted.Subject)), shown(f.Predicate, written.Predicate), shown(f.Object, firstOf(written.Object, asserted.Object)),
+			sure(f.Confidence), f.Source, holds(f), f.EvidenceTotal, f.Statement,
 		})
 	}
 	t.Render()
@@ -176,19 +183,12 @@ func firstOf(list ...string) string {
 	return ""
 }
 
-// holds tells for when a statement holds, in a column.
-func holds(s *knowledge.Statement) string {
-	from, until := "", ""
-	if s.From != 0 {
-		from = s.From.String()
-	}
-	if s.Until != knowledge.Forever {
-		until = s.Until.String()
-	}
-	if from+until == "" {
+// holds tells for when a fact holds, in a column.
+func holds(f *api.Fact) string {
+	if f.ValidFrom+f.ValidUntil == "" {
 		return ""
 	}
-	return from + "–" + until
+	return f.ValidFrom + "–" + f.ValidUntil
 }
 
 func knowledgeRetractCommand(a *cli.App) *cobra.Command {
@@ -203,7 +203,9 @@ history, and whoever asks as of an earlier number still sees them. At least one 
 --min-confidence and --valid-at is needed; --dry-run only shows what would be retracted. The
 result, as JSON:
 
-  {"retracted":[{"statement","subject","predicate","object",…}],"dry_run"}`,
+  {"dry_run","total","acts":[{"seq","at","kind","statement","subject","predicate","object",…}]}
+
+acts are the assertions that gave the facts their confidence.`,
 		Example: `  graphkernel knowledge retract --source llm:small --dry-run
   graphkernel knowledge retract --turn 42fec86c --reason "the user took it back"`,
 		Args: cli.NoArgs,
@@ -225,28 +227,25 @@ func retractFacts(a *cli.App, c *cobra.Command, f *factFlags, why string, dry bo
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		q, err := f.query(c, s)
+		filter, err := f.filter(c, s)
 		if err != nil {
 			return err
 		}
-		list, err := s.Facts().Retract(c.Context(), s.Tenant, q, why, dry)
+		ended, err := s.Facts.Retract(c.Context(), filter, why, dry)
 		if err != nil {
 			return err
 		}
-		lines := []statementJSON{}
-		for i := range list {
-			lines = append(lines, statementOfFact(&list[i].Act.Fact))
-		}
-		return a.Print(map[string]any{"retracted": lines, "dry_run": dry}, func(w io.Writer) {
-			for i := range list {
-				fact := &list[i].Act.Fact
-				fmt.Fprintf(w, "  %s%s\n", arrow(shown(fact.Subject, fact.Written.Subject), shown(fact.Predicate, ""), shown(fact.Object, fact.Written.Object)), render.OneLine(said(fact), 300))
+		return a.Print(ended, func(w io.Writer) {
+			for i := range ended.Acts {
+				act := &ended.Acts[i]
+				written := spelled(act.Written)
+				fmt.Fprintf(w, "  %s%s\n", arrow(shown(act.Subject, written.Subject), shown(act.Predicate, ""), shown(act.Object, written.Object)), render.OneLine(said(act), 300))
 			}
 			if dry {
-				fmt.Fprintf(w, "%d facts would be retracted\n", len(list))
+				fmt.Fprintf(w, "%d facts would be retracted\n", ended.Total)
 				return
 			}
-			fmt.Fprintf(w, "%d facts are retracted\n", len(list))
+			fmt.Fprintf(w, "%d facts are retracted\n", ended.Total)
 		})
 	})
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -214,39 +215,36 @@ func (x *asking) run(ctx context.Context, only *dag.ConversationID, after dag.Se
 	if err != nil {
 		return err
 	}
-	head, err := x.Turns().Head(ctx, x.Tenant)
+	head, err := x.Head(ctx)
 	x.result.Head = uint64(head)
 	return err
 }
 
 // eachConversation calls fn with the conversations, and how many came before.
 func (x *asking) eachConversation(ctx context.Context, fn func(id dag.ConversationID, done int) error) error {
-	const page = 1000
 	done := 0
-	for after := (dag.ConversationID{}); ; {
-		list, err := x.Turns().Conversations(ctx, x.Tenant, after, page)
+	for c, err := range x.Turns.Conversations(ctx) {
 		if err != nil {
 			return err
 		}
-		for i := range list {
-			after = list[i].ID
-			if err := fn(after, done); err != nil {
-				return err
-			}
-			done++
+		id, err := dag.ParseConversationID(c.ID)
+		if err == nil {
+			err = fn(id, done)
 		}
-		if len(list) < page {
-			return nil
+		if err != nil {
+			return err
 		}
+		done++
 	}
+	return nil
 }
 
 // conversation learns what is told about one conversation already, and asks about the rest.
 func (x *asking) conversation(ctx context.Context, id dag.ConversationID, after dag.Seq) error {
 	x.history = llm.NewHistory(x.model)
 	exchanges := llm.ConversationOf(id)
-	if err := x.EachTurn(ctx, &exchanges, 0, func(r *store.Record, body *dag.Body) error {
-		facts, refused, read := x.history.Add(&r.Turn, body, cli.ParentsOf(r))
+	if err := x.EachTurn(ctx, &exchanges, "", 0, func(t *cli.Turn) error {
+		facts, refused, read := x.history.Add(t.Node(), t.Body(), t.Parents)
 		return x.read(ctx, facts, refused, read)
 	}); err != nil {
 		return err
@@ -255,15 +253,16 @@ func (x *asking) conversation(ctx context.Context, id dag.ConversationID, after 
 		return err
 	}
 	x.question = llm.NewQuestion(x.model, id)
-	if err := x.EachTurn(ctx, &id, after, func(r *store.Record, body *dag.Body) error { return x.turn(ctx, r, body) }); err != nil {
+	if err := x.EachTurn(ctx, &id, "", after, func(t *cli.Turn) error { return x.turn(ctx, t) }); err != nil {
 		return err
 	}
 	return x.ask(ctx, id)
 }
 
 // turn puts a turn into the question, after asking the one that is full.
-func (x *asking) turn(ctx context.Context, r *store.Record, body *dag.Body) error {
+func (x *asking) turn(ctx context.Context, t *cli.Turn) error {
 	x.result.Turns++
+	body := t.Body()
 	switch {
 	case body == nil:
 		x.result.Skipped["erased"]++
@@ -274,17 +273,17 @@ func (x *asking) turn(ctx context.Context, r *store.Record, body *dag.Body) erro
 	case strings.TrimSpace(body.Content) == "":
 		x.result.Skipped["blank"]++
 		return nil
-	case !x.again && x.history.Shown(r.Turn.ID):
+	case !x.again && x.history.Shown(t.ID):
 		x.result.Skipped["shown_before"]++
 		return nil
 	}
-	if x.question.Add(r.Turn.ID, r.Turn.Role, body.Content) {
+	if x.question.Add(t.ID, t.Role, body.Content) {
 		return nil
 	}
-	if err := x.ask(ctx, r.Turn.Conversation); err != nil {
+	if err := x.ask(ctx, t.Conversation); err != nil {
 		return err
 	}
-	x.question.Add(r.Turn.ID, r.Turn.Role, body.Content) // the first always fits
+	x.question.Add(t.ID, t.Role, body.Content) // the first always fits
 	return nil
 }
 
@@ -328,7 +327,7 @@ func (x *asking) ask(ctx context.Context, id dag.ConversationID) error {
 	}
 	drafts := x.history.Keep(q, answer, x.ceiling, asked, came)
 	if len(drafts) > 0 {
-		if _, err := x.Turns().Admit(ctx, x.Tenant, drafts); err != nil {
+		if _, err := x.Turns.Admit(ctx, drafts); err != nil {
 			return err
 		}
 	}
@@ -346,19 +345,15 @@ func (x *asking) ask(ctx context.Context, id dag.ConversationID) error {
 // anew makes a question of the turns as they are now: one may have been erased while a
 // question was being answered, and must not be shown any more, nor be kept.
 func (x *asking) anew(ctx context.Context, id dag.ConversationID, turns []dag.TurnID) (*llm.Question, error) {
-	records, err := x.Store.Turns(ctx, x.Tenant, turns)
+	found, err := x.Turns.LookUp(ctx, turns)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(records, func(a, b store.Record) int { return int(int64(a.Seq) - int64(b.Seq)) })
+	slices.SortFunc(found, func(a, b cli.Turn) int { return cmp.Compare(a.Seq, b.Seq) })
 	q := llm.NewQuestion(x.model, id)
-	for i := range records {
-		body, err := cli.BodyOf(&records[i])
-		if err != nil {
-			return nil, err
-		}
-		if body != nil {
-			q.Add(records[i].Turn.ID, records[i].Turn.Role, body.Content) // it fitted, and labels have only become shorter
+	for i := range found {
+		if body := found[i].Body(); body != nil {
+			q.Add(found[i].ID, found[i].Role, body.Content) // it fitted, and labels have only become shorter
 		}
 	}
 	return q, nil

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice/facts"
@@ -62,9 +62,14 @@ have been looked at, and absent if this is all.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			r := kernel.FactRequest{Start: args, Policy: policy.ID(id), AsOf: dag.Seq(asOf)}
+			r := client.FactRequest{Start: args, Policy: policy.ID(id), AsOf: dag.Seq(asOf)}
 			if _, err := policy.ParseID(id); err != nil {
 				return cli.Usage(err)
+			}
+			for _, name := range args {
+				if err := isName("ENTITY", name); err != nil {
+					return err
+				}
 			}
 			if validAt != "" {
 				at, err := timeOf("valid-at", validAt)
@@ -87,26 +92,29 @@ have been looked at, and absent if this is all.`,
 	return c
 }
 
-func sliceFacts(a *cli.App, c *cobra.Command, r kernel.FactRequest, out string) error {
-	ring, err := a.Keyring()
+func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) error {
+	ring, err := a.RingToSign()
 	if err != nil {
 		return err
 	}
-	var issued *kernel.IssuedFacts
+	var issued client.FactBundle
 	err = a.WriteTo(out, func(w io.Writer) error {
 		return a.WithKernel(c.Context(), ring, func(s *cli.Session) error {
 			if err := s.HoldsTurns(c.Context()); err != nil {
 				return err
 			}
-			if issued, err = s.Facts().Slice(c.Context(), s.Tenant, r); err != nil {
+			if err := cli.PolicyFor[facts.Policy](c.Context(), s, string(r.Policy), facts.PolicyType); err != nil {
+				return err
+			}
+			if issued, err = s.Facts.Slice(c.Context(), r); err != nil {
 				return cli.UnknownPolicy(err)
 			}
-			if len(issued.Facts.Reached) == 0 {
-				if err := noteUnknown(a, c.Context(), s, issued.Facts.AsOf, r.Start...); err != nil {
+			if len(issued.Claim.Reached) == 0 {
+				if err := noteUnknown(a, c.Context(), s, uint64(issued.Claim.AsOf), r.Start...); err != nil {
 					return err
 				}
 			}
-			result := issued.Bundle
+			result := issued.Bytes
 			if cli.IsTerminal(w) { // a file holds the exact bytes, a screen only shows them
 				result = append(render.EscapeJSON(bytes.TrimSuffix(result, []byte("\n"))), '\n')
 			}
@@ -117,7 +125,7 @@ func sliceFacts(a *cli.App, c *cobra.Command, r kernel.FactRequest, out string) 
 	if err != nil {
 		return err
 	}
-	b := issued.Facts
+	b := issued.Claim
 	p := &b.Provenance
 	a.Note("slice %s: %d entities, %d facts, %d turns of evidence, as of %d, key %s", p.SliceID, len(b.Reached), len(b.Facts), len(b.Evidence), b.AsOf, b.Seal.KeyID)
 	if a.Output != "json" || cli.ToStdout(out) {
@@ -125,6 +133,6 @@ func sliceFacts(a *cli.App, c *cobra.Command, r kernel.FactRequest, out string) 
 	}
 	return a.PrintJSON(factsWrittenJSON{
 		SliceID: string(p.SliceID), File: out, Entities: len(b.Reached), Facts: len(b.Facts), Turns: len(b.Evidence), Cut: string(b.Cut),
-		AsOf: uint64(b.AsOf), PolicyID: string(p.PolicyID), KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: issued.Record.Bundle.String(),
+		AsOf: uint64(b.AsOf), PolicyID: string(p.PolicyID), KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: issued.SHA256.String(),
 	})
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/token"
@@ -95,7 +95,7 @@ func suggestAliases(a *cli.App, ctx context.Context, reasons, known []string, li
 		if err := s.HoldsTurns(ctx); err != nil {
 			return err
 		}
-		head, err := s.Turns().Head(ctx, s.Tenant)
+		head, err := s.Head(ctx)
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func suggestAliases(a *cli.App, ctx context.Context, reasons, known []string, li
 		if err != nil {
 			return err
 		}
-		t, err := s.Facts().Aliases(ctx, s.Tenant, asOf)
+		t, err := s.Facts.Aliases(ctx, asOf)
 		if err != nil {
 			return err
 		}
@@ -148,15 +148,14 @@ func printSuggestions(w io.Writer, lines []suggestionJSON, total int, f *fragmen
 // their form and as they were written.
 func namesAsOf(s *cli.Session, ctx context.Context, asOf dag.Seq, bar *cli.Bar) (names, written []string, err error) {
 	forms, spelt := map[string]bool{}, map[string]bool{}
-	err = eachAct(s, ctx, func(r *knowledge.Recorded) {
-		bar.Update(int64(r.Seq), int64(max(asOf, r.Seq)))
-		if v, ok := r.Version(); !ok || !v.Seen(asOf) {
+	err = eachAct(s, ctx, func(a *api.KnowledgeAct) {
+		bar.Update(int64(a.Seq), int64(max(uint64(asOf), a.Seq)))
+		if !a.Version || dag.Seq(a.Seq) > asOf || a.Until != 0 && dag.Seq(a.Until) <= asOf {
 			return
 		}
-		f := &r.Act.Fact
-		subject, _, object := f.Spelled()
-		forms[f.Subject], forms[f.Object] = true, true
-		spelt[subject], spelt[object] = true, true
+		w := spelled(a.Written)
+		forms[a.Subject], forms[a.Object] = true, true
+		spelt[firstOf(w.Subject, a.Subject)], spelt[firstOf(w.Object, a.Object)] = true, true
 	})
 	for name := range forms {
 		names = append(names, name)

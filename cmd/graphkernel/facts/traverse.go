@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,9 +10,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -37,15 +36,24 @@ func (f *walkFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.validAt, "valid-at", "", "follow facts that hold at this date or time; whenever they hold if absent")
 	asOfFlag(c, &f.asOf)
 	cli.NoFiles(c, "predicate", "hops", "min-confidence", "valid-at")
-	directions := []string{string(knowledge.Both), string(knowledge.Outgoing), string(knowledge.Incoming)}
 	_ = c.RegisterFlagCompletionFunc("direction", cobra.FixedCompletions(directions, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
 
+var directions = []string{string(knowledge.Both), string(knowledge.Outgoing), string(knowledge.Incoming)}
+
 // traversal returns what is asked, except for the entities.
-func (f *walkFlags) traversal() (t kernel.Traversal, err error) {
-	t = kernel.Traversal{Predicates: f.predicates, Direction: knowledge.Direction(f.direction), MaxHops: f.hops, AsOf: dag.Seq(f.asOf)}
-	if f.hops == 0 || f.direction == "" { // the kernel would take another for it
-		return t, cli.Usagef("--hops is %d and --direction is %q, want 1 to %d and outgoing, incoming or both", f.hops, f.direction, knowledge.MaxHops)
+func (f *walkFlags) traversal() (t api.TraverseRequest, err error) {
+	t = api.TraverseRequest{Predicates: f.predicates, Direction: knowledge.Direction(f.direction), MaxHops: f.hops, AsOf: dag.Seq(f.asOf)}
+	if f.hops < 1 || f.hops > knowledge.MaxHops {
+		return t, cli.Usagef("--hops is %d, want 1 to %d", f.hops, knowledge.MaxHops)
+	}
+	if !slices.Contains(directions, f.direction) {
+		return t, cli.Usagef("--direction is %q, want outgoing, incoming or both", f.direction)
+	}
+	for _, name := range f.predicates {
+		if err := isName("--predicate", name); err != nil {
+			return t, err
+		}
 	}
 	if t.MinConfidence, err = confidenceOf("min-confidence", f.least); err != nil {
 		return t, err
@@ -60,12 +68,12 @@ func (f *walkFlags) traversal() (t kernel.Traversal, err error) {
 	return t, nil
 }
 
-const walkJSON = `  {"as_of","cut","reached":[{"entity","from","hops","min_confidence",
-    "path":[{"from","predicate","to","direction","statement","confidence","source","turn","since",
-      "valid_from","valid_until","asserted":{…},"written":{…}}]}]}
+const walkJSON = `  {"reached":[{"entity","hops","min_confidence","from",
+    "path":[{"statement","subject","predicate","object","asserted":{…},"written":{…},"direction",
+      "confidence","source","turn","since","valid_from","valid_until"}]}],"cut","looked","as_of"}
 
-direction is incoming where the statement's subject is to, and not from. asserted holds the names that
-the statement has itself, where aliases give others, and written how its names were spelled.`
+An outgoing step leads from its subject to its object. asserted holds the names that the statement has
+itself, where aliases give others, and written how its names were spelled.`
 
 func knowledgeTraverseCommand(a *cli.App) *cobra.Command {
 	var f walkFlags
@@ -80,7 +88,7 @@ of its facts.
 ` + namesHelp + ` The result, as JSON:
 
 ` + walkJSON + ` cut is results if more can be reached than --results
-lets through, work if the search was ended because it had looked at too many facts, and absent
+lets through, work if the search was ended because it had looked at too many facts, and empty
 if this is all.`,
 		Example: `  graphkernel knowledge traverse "Ada Lovelace" --hops 2
   graphkernel knowledge traverse src/redact.go --predicate edited-file --direction incoming`,
@@ -105,15 +113,20 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 	if err != nil {
 		return err
 	}
-	if results == 0 {
-		return cli.Usagef("--results is 0, want 1 to %d", knowledge.MaxResults)
+	if results < 1 || results > knowledge.MaxResults {
+		return cli.Usagef("--results is %d, want 1 to %d", results, knowledge.MaxResults)
+	}
+	for _, name := range names {
+		if err := isName("ENTITY", name); err != nil {
+			return err
+		}
 	}
 	t.Start, t.MaxResults = names, results
 	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		answer, err := s.Facts().Traverse(c.Context(), s.Tenant, t)
+		answer, err := s.Facts.Traverse(c.Context(), t)
 		if err != nil {
 			return err
 		}
@@ -122,16 +135,12 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 				return err
 			}
 		}
-		written, err := s.Facts().Written(c.Context(), s.Tenant, answer)
-		if err != nil {
-			return err
-		}
-		return a.Print(walked(answer, written), func(w io.Writer) {
+		return a.Print(answer, func(w io.Writer) {
 			if len(answer.Reached) > 0 {
 				tab := cli.NewTable(w, "entity", "hops", "confidence", "path")
 				for i := range answer.Reached {
 					r := &answer.Reached[i]
-					tab.AppendRow(table.Row{shown(r.Entity, ""), r.Hops, r.MinConfidence, drawn(answer, r, written)})
+					tab.AppendRow(table.Row{shown(r.Entity, ""), r.Hops, sure(r.MinConfidence), drawn(r)})
 				}
 				tab.Render()
 			}
@@ -143,13 +152,13 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 
 // noteUnknown tells of entities that no fact is about: a mistyped name must not look like
 // one without relations.
-func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf dag.Seq, names ...string) error {
+func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf uint64, names ...string) error {
 	if asOf == 0 {
 		a.Note("nothing is known of anything: no fact was ever learned here")
 		return nil
 	}
 	for _, name := range names {
-		page, err := s.Facts().List(ctx, s.Tenant, kernel.FactQuery{Entity: name, AsOf: asOf, Limit: 1})
+		page, err := s.Facts.List(ctx, api.FactQuery{FactFilter: api.FactFilter{Entity: name}, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{Limit: 1}})
 		if err != nil {
 			return err
 		}
@@ -160,8 +169,8 @@ func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf dag.Seq, 
 	return nil
 }
 
-func printCut(w io.Writer, cut knowledge.Cut, flag string) {
-	switch cut {
+func printCut(w io.Writer, cut, flag string) {
+	switch knowledge.Cut(cut) {
 	case knowledge.CutResults:
 		fmt.Fprintf(w, "there are more: %s\n", flag)
 	case knowledge.CutWork:
@@ -181,7 +190,7 @@ hops, of these the surest. A path is as sure as the least sure of its facts.
 ` + namesHelp + ` The result, as JSON:
 
 ` + walkJSON + ` cut is results if there are more paths than --count
-lets through, work if the search was ended because it had looked at too many facts, and absent
+lets through, work if the search was ended because it had looked at too many facts, and empty
 if this is all.`,
 		Example: `  graphkernel knowledge path "Ada Lovelace" "Bernoulli numbers" -k 3`,
 		Args:    manyArgs("FROM TO"),
@@ -203,7 +212,13 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 	if count < 1 || count > knowledge.MaxPaths {
 		return cli.Usagef("--count is %d, want 1 to %d", count, knowledge.MaxPaths)
 	}
-	q := kernel.PathQuery{
+	if err := isName("FROM", from); err != nil {
+		return err
+	}
+	if err := isName("TO", to); err != nil {
+		return err
+	}
+	q := api.PathQuery{
 		From: from, To: to, Count: count, Predicates: t.Predicates, Direction: t.Direction, MaxHops: t.MaxHops,
 		MinConfidence: t.MinConfidence, AsOf: t.AsOf, ValidAt: t.ValidAt,
 	}
@@ -211,7 +226,7 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		answer, err := s.Facts().Paths(c.Context(), s.Tenant, q)
+		answer, err := s.Facts.Paths(c.Context(), q)
 		if err != nil {
 			return err
 		}
@@ -220,14 +235,10 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 				return err
 			}
 		}
-		written, err := s.Facts().Written(c.Context(), s.Tenant, answer)
-		if err != nil {
-			return err
-		}
-		return a.Print(walked(answer, written), func(w io.Writer) {
+		return a.Print(answer, func(w io.Writer) {
 			for i := range answer.Reached {
 				r := &answer.Reached[i]
-				fmt.Fprintf(w, "%d. %s (%d hops, confidence %s)\n", i+1, drawn(answer, r, written), r.Hops, r.MinConfidence)
+				fmt.Fprintf(w, "%d. %s (%d hops, confidence %s)\n", i+1, drawn(r), r.Hops, r.MinConfidence)
 			}
 			if len(answer.Reached) == 0 {
 				fmt.Fprintf(w, "no path within %d hops, as of %d\n", f.hops, answer.AsOf)
@@ -237,91 +248,29 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 	})
 }
 
-type walkedJSON struct {
-	AsOf    uint64        `json:"as_of"`
-	Cut     string        `json:"cut,omitempty"`
-	Reached []reachedJSON `json:"reached"`
-}
-
-type reachedJSON struct {
-	Entity     string     `json:"entity"`
-	From       string     `json:"from"`
-	Hops       int        `json:"hops"`
-	Confidence decimal    `json:"min_confidence"`
-	Path       []stepJSON `json:"path"`
-}
-
-type stepJSON struct {
-	From       string       `json:"from"`
-	Predicate  string       `json:"predicate"`
-	To         string       `json:"to"`
-	Direction  string       `json:"direction"`
-	Statement  string       `json:"statement"`
-	Confidence decimal      `json:"confidence"`
-	Source     string       `json:"source"`
-	Turn       string       `json:"turn,omitempty"`
-	Since      uint64       `json:"since"`
-	ValidFrom  string       `json:"valid_from,omitempty"`
-	ValidUntil string       `json:"valid_until,omitempty"`
-	Asserted   *spelledJSON `json:"asserted,omitempty"`
-	Written    *spelledJSON `json:"written,omitempty"`
-}
-
-func walked(t *kernel.Traversed, written map[dag.Seq]knowledge.Written) walkedJSON {
-	j := walkedJSON{AsOf: uint64(t.AsOf), Cut: string(t.Cut), Reached: []reachedJSON{}}
-	for i := range t.Reached {
-		r := &t.Reached[i]
-		line := reachedJSON{Entity: r.Entity, From: r.From, Hops: r.Hops, Confidence: decimal(r.MinConfidence), Path: []stepJSON{}}
-		for _, e := range r.Path {
-			subject, object := t.Aliases.Resolve(e.Subject), t.Aliases.Resolve(e.Object)
-			s := statementLine(&e.Statement, e.ID, subject, object)
-			step := stepJSON{
-				From: subject, Predicate: e.Predicate, To: object, Direction: string(e.Direction()), Statement: s.Statement, Confidence: decimal(e.Confidence),
-				Source: e.Source, Turn: turnText(e.Turn), Since: uint64(e.Since), ValidFrom: s.ValidFrom, ValidUntil: s.ValidUntil,
-				Asserted: asserted(&e.Statement, subject, object), Written: writtenAs(written[e.Since]),
-			}
-			if e.Incoming {
-				step.From, step.To = object, subject
-			}
-			line.Path = append(line.Path, step)
-		}
-		j.Reached = append(j.Reached, line)
-	}
-	return j
-}
-
 // drawn draws a path with names as they were written. Where a fact names an entity by an alias,
 // that follows the canonical name.
-func drawn(t *kernel.Traversed, r *knowledge.Reached, written map[dag.Seq]knowledge.Written) string {
-	// ends returns how the near and the far end of an edge were asserted and written.
-	ends := func(e *knowledge.Edge) (near, far [2]string) {
-		f := knowledge.Fact{Statement: e.Statement, Written: written[e.Since]}
-		subject, _, object := f.Spelled()
-		near, far = [2]string{e.Subject, subject}, [2]string{e.Object, object}
-		if e.Incoming {
-			near, far = far, near
-		}
-		return near, far
-	}
+func drawn(r *api.Reached) string {
 	var b strings.Builder
 	name, before := r.From, [2]string{}
-	for _, e := range r.Path {
-		near, far := ends(e)
-		b.WriteString(entityNamed(name, before, near))
-		predicate := clipped(cmp.Or(written[e.Since].Predicate, e.Predicate))
-		if e.Incoming {
-			b.WriteString(" ←" + predicate + "— ")
-		} else {
-			b.WriteString(" —" + predicate + "→ ")
+	for i := range r.Path {
+		e := &r.Path[i]
+		asserted, written := spelled(e.Asserted), spelled(e.Written)
+		subject, object := firstOf(asserted.Subject, e.Subject), firstOf(asserted.Object, e.Object)
+		near, far, other := [2]string{subject, firstOf(written.Subject, subject)}, [2]string{object, firstOf(written.Object, object)}, e.Object
+		predicate := clipped(firstOf(written.Predicate, e.Predicate))
+		arrow := " —" + predicate + "→ "
+		if e.Direction == string(knowledge.Incoming) {
+			near, far, other = far, near, e.Subject
+			arrow = " ←" + predicate + "— "
 		}
-		name, before = t.Aliases.Resolve(e.Other()), far
+		b.WriteString(entityNamed(name, before, near))
+		b.WriteString(arrow)
+		name, before = other, far
 	}
 	b.WriteString(entityNamed(name, before))
 	return b.String()
 }
-
-// writtenAs returns nil if names were written as they are.
-func writtenAs(w knowledge.Written) *spelledJSON { return spelled(w.Subject, w.Predicate, w.Object) }
 
 // entityNamed returns an entity's name as one of the facts beside it writes it, and after it the
 // aliases by which facts name it. Each is given as it was asserted and as it was written.

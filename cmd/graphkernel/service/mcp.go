@@ -105,7 +105,7 @@ func serveMCP(a *cli.App, ctx context.Context, name, tools string) error {
 	if err != nil {
 		return err
 	}
-	return a.WithNewKernel(ctx, ring, func(s *cli.Session) error {
+	return a.WithStore(ctx, ring, cli.ToMake, func(s *cli.Session) error {
 		version, _ := cli.BuildVersion()
 		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.Stderr, nil)), Version: version, Tools: selected})
 		who := access.Identity{Tenant: s.Tenant, Role: role, Subject: "stdio"}

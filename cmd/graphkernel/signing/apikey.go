@@ -10,9 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/access/apikeys"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -115,63 +114,31 @@ func createAPIKey(a *cli.App, c *cobra.Command, role, note, roles, authors strin
 		return cli.Usagef("--admit-roles and --admit-authors are for keys that admit turns, and a key of role %s admits none", r)
 	}
 	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		text, key, err := s.Keys().CreateScoped(c.Context(), s.Tenant, r, admits, note)
-		if errors.Is(err, apikeys.ErrTooMany) {
-			return fmt.Errorf("%w, %d, revoked ones included; give another tenant", err, apikeys.Max)
-		} else if err != nil {
+		made, err := s.Keys.Create(c.Context(), api.NewAPIKey{Role: role, Note: note, Roles: roles, Authors: authors})
+		if err != nil {
 			return err
 		}
 		if a.Output == "json" {
-			return a.PrintJSON(map[string]string{"key": text, "id": key.ID, "tenant": string(key.Tenant), "role": string(key.Role), "admits_roles": admits.For(r).Roles, "admits_authors": shownAuthors(&key)})
+			return a.PrintJSON(made)
 		}
-		a.Note("API key %s of tenant %s, role %s. It is shown this once.", key.ID, key.Tenant, key.Role)
-		fmt.Fprintln(a.Stdout, text)
+		a.Note("API key %s of tenant %s, role %s. It is shown this once.", made.ID, made.Tenant, made.Role)
+		fmt.Fprintln(a.Stdout, made.Key)
 		return nil
 	})
 }
 
-type apiKeyLine struct {
-	ID        string `json:"id"`
-	Role      string `json:"role"`
-	Roles     string `json:"admits_roles"`   // "": none
-	Authors   string `json:"admits_authors"` // "": none
-	CreatedAt string `json:"created_at"`
-	RevokedAt string `json:"revoked_at,omitempty"`
-	Note      string `json:"note,omitempty"`
-}
-
-func apiKeyJSON(k *access.Key) apiKeyLine {
-	l := apiKeyLine{ID: k.ID, Role: string(k.Role), Roles: k.Admits.For(k.Role).Roles, Authors: shownAuthors(k), CreatedAt: k.CreatedAt.String(), Note: k.Note}
-	if k.RevokedAt != 0 {
-		l.RevokedAt = k.RevokedAt.String()
-	}
-	return l
-}
-
-// shownAuthors returns the patterns of the authors whose turns a key admits; "" if it admits none.
-func shownAuthors(k *access.Key) string {
-	if k.Admits.Authors == "" && k.Role.May(access.Admit) {
-		return "*"
-	}
-	return k.Admits.Authors
-}
-
 func listAPIKeys(a *cli.App, c *cobra.Command) error {
 	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		keys, err := s.Keys().List(c.Context(), s.Tenant)
+		keys, err := s.Keys.List(c.Context())
 		if err != nil {
 			return err
 		}
-		if len(keys) == 0 {
+		if len(keys.Keys) == 0 {
 			a.Note("tenant %s has no API key; graphkernel apikey create --tenant %[1]s --role ROLE makes one", s.Tenant)
 		}
-		lines := make([]apiKeyLine, len(keys))
-		for i := range keys {
-			lines[i] = apiKeyJSON(&keys[i])
-		}
-		return a.Print(map[string]any{"tenant": string(s.Tenant), "keys": lines}, func(w io.Writer) {
+		return a.Print(keys, func(w io.Writer) {
 			t := cli.NewTable(w, "id", "role", "admits roles", "authors", "created", "revoked", "note")
-			for _, l := range lines {
+			for _, l := range keys.Keys {
 				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), l.CreatedAt, l.RevokedAt, render.OneLine(l.Note, 80)})
 			}
 			t.Render()
@@ -184,24 +151,14 @@ func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
 		return cli.Usagef("%w; see: graphkernel apikey list", err)
 	}
 	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		before, err := apikeys.Base{History: s.Store}.Get(c.Context(), s.Tenant, id)
+		key, err := s.Keys.Revoke(c.Context(), id)
 		if errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("API key %s of tenant %s: %w; see: graphkernel apikey list --tenant %[2]s", id, s.Tenant, store.ErrNotFound)
+			return fmt.Errorf("%w; see: graphkernel apikey list --tenant %s", err, s.Tenant)
 		} else if err != nil {
 			return err
 		}
-		key, err := s.Keys().Revoke(c.Context(), s.Tenant, id)
-		if err != nil {
-			return err
-		}
-		already := before.RevokedAt != 0
-		result := struct {
-			apiKeyLine
-			Tenant  dag.Tenant `json:"tenant"`
-			Already bool       `json:"already"`
-		}{apiKeyJSON(&key), key.Tenant, already}
-		return a.Print(result, func(w io.Writer) {
-			if already {
+		return a.Print(key, func(w io.Writer) {
+			if key.Already {
 				fmt.Fprintf(w, "API key %s of tenant %s was revoked already, at %s\n", key.ID, key.Tenant, key.RevokedAt)
 				return
 			}
@@ -218,10 +175,10 @@ func completeAPIKeys(a *cli.App) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		_ = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
-			keys, err := s.Keys().List(c.Context(), s.Tenant)
-			for i := range keys {
-				if keys[i].RevokedAt == 0 {
-					ids = append(ids, cobra.CompletionWithDesc(keys[i].ID, render.OneLine(string(keys[i].Role)+" "+keys[i].Note, 60)))
+			keys, err := s.Keys.List(c.Context())
+			for _, k := range keys.Keys {
+				if k.RevokedAt == "" {
+					ids = append(ids, cobra.CompletionWithDesc(k.ID, render.OneLine(k.Role+" "+k.Note, 60)))
 				}
 			}
 			return err

@@ -20,8 +20,8 @@ func eraseCommand(a *cli.App) *cobra.Command {
 		Short: "Delete a turn's text for good; slices that hold it still verify and replay",
 		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery
 from the store, and records when and why. Its place in the graph stays: slices cut
-before still verify, and a replay says that the text was erased. This cannot be
-undone. Bundles that were handed out before still hold the text. (PostgreSQL forgets
+before still verify, and a replay says that the text was erased. Facts that were learned
+from the turn are erased with it. This cannot be undone. Bundles that were handed out before still hold the text. (PostgreSQL forgets
 the bytes themselves only with time: docs/scaling.md.) Other turns stay as they are: if a
 model was asked for facts about the turn, the prompt and the response that keep its text are
 named, to be erased as well.
@@ -46,11 +46,11 @@ func erase(a *cli.App, c *cobra.Command, turn, why string) error {
 		if err != nil {
 			return err
 		}
-		before, err := s.Turns().Head(c.Context(), s.Tenant)
+		before, err := s.Head(c.Context())
 		if err != nil {
 			return err
 		}
-		e, err := s.Turns().Erase(c.Context(), s.Tenant, id, why)
+		e, err := s.Turns.Erase(c.Context(), id, why)
 		if errors.Is(err, dag.ErrForm) {
 			return cli.Usagef("--reason: %w", err)
 		} else if err != nil {
@@ -60,8 +60,8 @@ func erase(a *cli.App, c *cobra.Command, turn, why string) error {
 		if err != nil {
 			return fmt.Errorf("the turn is erased; what models were shown of it cannot be looked for: %w", err)
 		}
-		already := e.Seq <= before
-		result := map[string]any{"turn": id.String(), "seq": uint64(e.Seq), "reason": e.Reason, "at": e.At.String(), "already": already, "shown_in": cli.Texts(shown)}
+		already := dag.Seq(e.Seq) <= before
+		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown)}
 		return a.Print(result, func(w io.Writer) {
 			switch {
 			case e.Seq == 0:

@@ -105,13 +105,13 @@ func importPath(a *cli.App, c *cobra.Command, path, format string, learn bool) e
 		return cli.Usagef("%s does not exist; import takes a file, a folder or a git repository", path)
 	}
 	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		before, err := s.Turns().Head(c.Context(), s.Tenant)
+		before, err := s.Head(c.Context())
 		if err != nil {
 			return err
 		}
 		bar := a.Progress("importing")
 		opts.Progress = bar.Update
-		report, err := s.Turns().Import(c.Context(), s.Tenant, path, opts)
+		report, err := s.Turns.Import(c.Context(), path, opts)
 		bar.Stop()
 		result := importResult(&report)
 		if err == nil && learn {
@@ -198,7 +198,7 @@ func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) 
 			if err := s.HoldsTurns(c.Context()); err != nil {
 				return err
 			}
-			if r, err = s.Turns().Export(c.Context(), s.Tenant, only, w); err == nil && only != nil && r.Turns == 0 {
+			if r, err = s.Turns.Export(c.Context(), only, w); err == nil && only != nil && r.Turns == 0 {
 				err = fmt.Errorf("conversation %s of tenant %s: %w; see: graphkernel show", only, s.Tenant, store.ErrNotFound)
 			}
 			return err

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/standard"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -56,24 +56,6 @@ whole numbers of millionths, such as 0.35 or 1e-06; any other is refused.`,
 	return c
 }
 
-type policyJSON struct {
-	ID         string    `json:"policy_id"`
-	Hash       string    `json:"policy_params_hash"`
-	Parameters rawObject `json:"policy"`
-}
-
-// rawObject is JSON that is ready to be printed.
-type rawObject []byte
-
-func (r rawObject) MarshalJSON() ([]byte, error) { return r, nil }
-
-func policyOf(p policy.Registered) policyJSON {
-	params := p.Params()
-	w := canon.NewWriter(nil)
-	params.AppendWire(w)
-	return policyJSON{string(p.ID()), p.Hash().String(), w.Bytes}
-}
-
 func addPolicy(a *cli.App, c *cobra.Command, path string) error {
 	const largest = 1 << 20
 	data, err := a.ReadFile(c.Context(), path, largest)
@@ -85,10 +67,10 @@ func addPolicy(a *cli.App, c *cobra.Command, path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		if err := s.Policies().Register(c.Context(), s.Tenant, p); err != nil {
+		if err := s.Policies.Register(c.Context(), p); err != nil {
 			return err
 		}
-		return a.Print(policyOf(p), func(w io.Writer) { fmt.Fprintf(w, "%s is registered, hash %s\n", p.ID(), p.Hash()) })
+		return a.Print(view.Policy(p), func(w io.Writer) { fmt.Fprintf(w, "%s is registered, hash %s\n", p.ID(), p.Hash()) })
 	})
 }
 
@@ -97,11 +79,7 @@ func listPolicies(a *cli.App, c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	lines := []policyJSON{}
-	for _, p := range registry.All() {
-		lines = append(lines, policyOf(p))
-	}
-	return a.Print(map[string]any{"policies": lines, "registry_fingerprint": registry.Fingerprint()}, func(w io.Writer) {
+	return a.Print(view.Policies(registry), func(w io.Writer) {
 		t := cli.NewTable(w, "policy", "selects", "at most", "hash")
 		for _, p := range registry.All() {
 			selects, most := policyLimits(p)
@@ -137,5 +115,5 @@ func showPolicy(a *cli.App, c *cobra.Command, id string) error {
 	if err != nil {
 		return cli.UnknownPolicy(err)
 	}
-	return a.PrintJSON(policyOf(p))
+	return a.PrintJSON(view.Policy(p))
 }

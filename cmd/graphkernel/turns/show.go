@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -62,44 +64,26 @@ subject of a JWT.
 	return c
 }
 
-type conversationJSON struct {
-	ID     string `json:"id"`
-	Turns  int    `json:"turns"`
-	First  uint64 `json:"first_seq"`
-	Last   uint64 `json:"last_seq"`
-	Begins string `json:"first_created_at"`
-	Ends   string `json:"last_created_at"`
-}
-
 func listConversations(a *cli.App, c *cobra.Command) error {
 	return a.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		lines := []conversationJSON{}
-		var after dag.ConversationID
-		const page = 500
-		for {
-			some, err := s.Turns().Conversations(c.Context(), s.Tenant, after, page)
+		lines := []api.Conversation{}
+		for v, err := range s.Turns.Conversations(c.Context()) {
 			if err != nil {
 				return err
 			}
-			for _, v := range some {
-				lines = append(lines, conversationJSON{v.ID.String(), v.Turns, uint64(v.First), uint64(v.Last), v.FirstAt.String(), v.LastAt.String()})
-				after = v.ID
-			}
-			if len(some) < page {
-				break
-			}
+			lines = append(lines, v)
 		}
-		head, err := s.Turns().Head(c.Context(), s.Tenant)
+		head, err := s.Head(c.Context())
 		if err != nil {
 			return err
 		}
 		return a.Print(map[string]any{"conversations": lines, "head": uint64(head)}, func(w io.Writer) {
 			t := cli.NewTable(w, "conversation", "turns", "sequence", "from", "to")
 			for _, l := range lines {
-				t.AppendRow(table.Row{l.ID, l.Turns, fmt.Sprintf("%d–%d", l.First, l.Last), l.Begins, l.Ends})
+				t.AppendRow(table.Row{l.ID, l.Turns, fmt.Sprintf("%d–%d", l.First, l.Last), l.FirstAt, l.LastAt})
 			}
 			t.Render()
 			fmt.Fprintf(w, "%d conversations, head %d\n", len(lines), head)
@@ -127,7 +111,7 @@ type ShownTurn struct {
 	Key string `json:"key,omitempty"` // the credential that brought it
 
 	Redacted bool           `json:"redacted,omitempty"`
-	Selected *admissionJSON `json:"selected,omitempty"`
+	Selected *api.Admission `json:"selected,omitempty"`
 
 	Why string
 }
@@ -196,14 +180,14 @@ func conversationOf(c *cobra.Command, s *cli.Session, name string) (dag.Conversa
 	if err != nil {
 		return dag.ConversationID{}, nil, err
 	}
-	records, err := s.Store.Turns(c.Context(), s.Tenant, []dag.TurnID{turn})
+	found, err := s.Turns.LookUp(c.Context(), []dag.TurnID{turn})
 	if err != nil {
 		return dag.ConversationID{}, nil, err
 	}
-	if len(records) == 0 {
+	if len(found) == 0 {
 		return dag.ConversationID{}, nil, fmt.Errorf("turn %s: %w", turn, store.ErrNotFound)
 	}
-	id := records[0].Turn.Conversation
+	id := found[0].Conversation
 	turns, err := ReadTurns(c.Context(), s, &id, "")
 	return id, turns, err
 }
@@ -212,19 +196,14 @@ func conversationOf(c *cobra.Command, s *cli.Session, name string) (dag.Conversa
 // those that it brought.
 func ReadTurns(ctx context.Context, s *cli.Session, id *dag.ConversationID, key string) ([]ShownTurn, error) {
 	turns := []ShownTurn{}
-	err := s.EachTurn(ctx, id, 0, func(r *store.Record, body *dag.Body) error {
-		if key != "" && r.Key != key {
-			return nil
-		}
+	err := s.EachTurn(ctx, id, key, 0, func(r *cli.Turn) error {
 		t := ShownTurn{
-			ID: r.Turn.ID.String(), Seq: uint64(r.Seq), Parents: []shownParent{}, Role: r.Turn.Role.String(), Phase: r.Turn.Phase.String(),
-			Salience: json.Number(r.Turn.Salience.String()), CreatedAt: r.Turn.CreatedAt.String(), Key: r.Key, Redacted: body == nil,
-		}
-		if body != nil {
-			t.Author, t.Content, t.Attrs = body.Author, body.Content, body.Attrs
+			ID: r.ID.String(), Seq: uint64(r.Seq), Parents: []shownParent{}, Role: r.Role.String(), Phase: r.Phase.String(),
+			Salience: json.Number(r.Salience.String()), CreatedAt: r.CreatedAt.String(), Key: r.Key, Redacted: r.Redacted,
+			Author: r.Author, Content: r.Content, Attrs: r.Attrs,
 		}
 		if key != "" {
-			t.Conversation = r.Turn.Conversation.String()
+			t.Conversation = r.Conversation.String()
 		}
 		for _, p := range r.Parents {
 			t.Parents = append(t.Parents, shownParent{p.ID.String(), p.Kind.String()})
@@ -237,25 +216,39 @@ func ReadTurns(ctx context.Context, s *cli.Session, id *dag.ConversationID, key 
 
 // markSelected explains each turn with regard to an anchor's slice.
 func markSelected(c *cobra.Command, s *cli.Session, turns []ShownTurn, anchor string, flags cutFlags) error {
-	request, err := flags.request(c, s, anchor)
+	request, err := flags.cutting(c, s, anchor)
 	if err != nil {
 		return err
 	}
-	cut, err := s.Slices().Preview(c.Context(), s.Tenant, request)
+	cut, err := s.Slices.Preview(c.Context(), request)
 	if err != nil {
 		return err
 	}
-	chosen := map[string]*slice.Admission{}
+	chosen := map[string]*api.Admission{}
 	for i := range cut.Turns {
-		chosen[cut.Turns[i].ID.String()] = &cut.Turns[i].Admission
+		chosen[cut.Turns[i].ID] = &cut.Turns[i].Admission
 	}
 	for i := range turns {
 		if ad := chosen[turns[i].ID]; ad != nil {
-			turns[i].Selected = AdmissionJSONOf(ad)
-			turns[i].Why = fmt.Sprintf("score %s, %s", render.Score(ad.Score), render.Reason(ad))
+			why, err := admissionOf(ad)
+			if err != nil {
+				return err
+			}
+			turns[i].Selected = ad
+			turns[i].Why = fmt.Sprintf("score %s, %s", render.Score(why.Score), render.Reason(why))
 		}
 	}
 	return nil
+}
+
+// admissionOf reads why a turn was let in.
+func admissionOf(ad *api.Admission) (*slice.Admission, error) {
+	via, err := slice.ParseVia(ad.Via)
+	why := &slice.Admission{Score: policy.Score(ad.ScoreNano), Distance: ad.Distance, Via: via}
+	if err == nil && ad.From != "" {
+		why.From, err = dag.ParseTurnID(ad.From)
+	}
+	return why, err
 }
 
 // PrintTree prints each turn under its first parent. Where a turn was reached by

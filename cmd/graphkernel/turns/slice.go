@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/slice"
 )
 
 // A cutFlags says which slice is meant.
@@ -30,18 +30,21 @@ func (f *cutFlags) register(a *cli.App, c *cobra.Command) {
 }
 
 // request finds the anchor that a person names.
-func (f *cutFlags) request(c *cobra.Command, s *cli.Session, anchor string) (kernel.Request, error) {
+func (f *cutFlags) request(c *cobra.Command, s *cli.Session, anchor string) (client.Request, error) {
 	id, err := cli.Resolve(c, s, anchor)
 	if err != nil {
-		return kernel.Request{}, err
+		return client.Request{}, err
 	}
-	if _, err := policy.ParseID(f.policy); err != nil {
-		return kernel.Request{}, cli.Usage(err)
+	if err := cli.PolicyFor[policy.SlicePolicyV1](c.Context(), s, f.policy, policy.Type); err != nil {
+		return client.Request{}, err
 	}
-	if _, err := s.Policies().Get(c.Context(), s.Tenant, policy.ID(f.policy)); err != nil {
-		return kernel.Request{}, cli.UnknownPolicy(err)
-	}
-	return kernel.Request{Anchor: id, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}, nil
+	return client.Request{Anchor: id, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}, nil
+}
+
+// cutting is request for what issues nothing.
+func (f *cutFlags) cutting(c *cobra.Command, s *cli.Session, anchor string) (api.Cutting, error) {
+	r, err := f.request(c, s, anchor)
+	return api.Cutting{Anchor: r.Anchor.String(), Policy: string(r.Policy), AsOf: uint64(r.AsOf)}, err
 }
 
 func sliceCommand(a *cli.App) *cobra.Command {
@@ -81,23 +84,23 @@ func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, forma
 	if !slices.Contains(formats, format) {
 		return cli.Usagef("--format is %q, want bundle, markdown or messages", format)
 	}
-	ring, err := a.Keyring()
+	ring, err := a.RingToSign()
 	if err != nil {
 		return err
 	}
-	var issued *kernel.Issued
+	var issued client.Bundle
 	err = a.WriteTo(out, func(w io.Writer) error {
 		return a.WithKernel(c.Context(), ring, func(s *cli.Session) error {
 			request, err := flags.request(c, s, anchor)
 			if err != nil {
 				return err
 			}
-			if issued, err = s.Slices().Cut(c.Context(), s.Tenant, request); err != nil {
+			if issued, err = s.Slices.Cut(c.Context(), request); err != nil {
 				return cli.UnknownPolicy(err)
 			}
-			result := issued.Bundle
+			result := issued.Bytes
 			if format != "bundle" {
-				if result, err = rendered(a, issued, format, cli.ToStdout(out)); err != nil {
+				if result, err = rendered(a, &issued, format, cli.ToStdout(out)); err != nil {
 					return err
 				}
 			}
@@ -111,15 +114,15 @@ func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, forma
 	if err != nil {
 		return err
 	}
-	p := &issued.Slice.Provenance
-	a.Note("slice %s: %d turns, %d edges, as of %d, key %s", p.SliceID, len(issued.Slice.Turns), len(issued.Slice.Edges), issued.Slice.AsOf, issued.Seal.KeyID)
+	b := issued.Claim
+	p := &b.Provenance
+	a.Note("slice %s: %d turns, %d edges, as of %d, key %s", p.SliceID, len(b.Turns), len(b.Edges), b.AsOf, b.Seal.KeyID)
 	if a.Output != "json" || cli.ToStdout(out) {
 		return nil
 	}
 	return a.PrintJSON(writtenJSON{
-		SliceID: string(p.SliceID), File: out, Format: format, Turns: len(issued.Slice.Turns), Edges: len(issued.Slice.Edges),
-		AsOf: uint64(issued.Slice.AsOf), PolicyID: string(p.PolicyID), KeyID: issued.Seal.KeyID, Token: issued.Seal.Token,
-		Bundle: issued.Record.Bundle.String(),
+		SliceID: string(p.SliceID), File: out, Format: format, Turns: len(b.Turns), Edges: len(b.Edges),
+		AsOf: uint64(b.AsOf), PolicyID: string(p.PolicyID), KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: issued.SHA256.String(),
 	})
 }
 
@@ -141,11 +144,8 @@ type writtenJSON struct {
 }
 
 // rendered returns a slice in a form for people or prompts.
-func rendered(a *cli.App, issued *kernel.Issued, format string, stdout bool) ([]byte, error) {
-	b, err := slice.ParseBundle(issued.Bundle)
-	if err != nil {
-		return nil, err
-	}
+func rendered(a *cli.App, issued *client.Bundle, format string, stdout bool) ([]byte, error) {
+	b := issued.Claim
 	if format == "messages" {
 		return render.Messages(b)
 	}
@@ -153,5 +153,5 @@ func rendered(a *cli.App, issued *kernel.Issued, format string, stdout bool) ([]
 	if a.Output != "json" || !stdout {
 		return result, nil
 	}
-	return json.Marshal(map[string]string{"markdown": string(result), "slice_id": string(issued.Slice.Provenance.SliceID)})
+	return json.Marshal(map[string]string{"markdown": string(result), "slice_id": string(b.Provenance.SliceID)})
 }

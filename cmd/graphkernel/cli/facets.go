@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/monitor"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A Session is what commands ask: the kernel over an open store, or a service. Its facets answer
+// the same to the same question, and their errors wrap the same sentinels.
+type Session struct {
+	Tenant dag.Tenant
+
+	Turns    Turns
+	Slices   Slices
+	Policies Policies
+	Facts    Facts
+	Keys     Keys
+	Ledger   Ledger
+
+	Kernel *kernel.Kernel // nil of a service
+	head   func(context.Context) (dag.Seq, error)
+}
+
+// Head returns the tenant's newest sequence number.
+func (s *Session) Head(ctx context.Context) (dag.Seq, error) { return s.head(ctx) }
+
+// HoldsTurns refuses a tenant that nothing was ever admitted for: a mistyped name
+// must not look like an empty graph. The default tenant may be empty.
+func (s *Session) HoldsTurns(ctx context.Context) error {
+	head, err := s.Head(ctx)
+	if err == nil && head == 0 && s.Tenant != dag.DefaultTenant {
+		return fmt.Errorf("tenant %s: %w: nothing was ever admitted for it in this store", s.Tenant, store.ErrNotFound)
+	}
+	return err
+}
+
+// A Turn is a turn as it is stored. Redacted says that its text is erased, or was withheld.
+type Turn struct {
+	dag.Draft
+	Seq dag.Seq
+	Key string // the credential that brought it
+}
+
+// Body returns the text of a turn; nil: it is erased, or was withheld.
+func (t *Turn) Body() *dag.Body {
+	if t.Redacted {
+		return nil
+	}
+	return &dag.Body{Author: t.Author, Content: t.Content, Attrs: t.Attrs}
+}
+
+// Node returns a turn without its text.
+func (t *Turn) Node() *dag.Turn {
+	return &dag.Turn{ID: t.ID, Conversation: t.Conversation, Role: t.Role, Phase: t.Phase, Salience: t.Salience, CreatedAt: t.CreatedAt, BodyDigest: t.BodyDigest}
+}
+
+// Turns is the part of conversations.
+type Turns interface {
+	// List returns a page of turns in the order of admission, and where the next one begins; "" on the last.
+	List(ctx context.Context, q api.TurnQuery) (turns []Turn, next string, err error)
+	// LookUp returns those of some turns that are stored, in no particular order.
+	LookUp(ctx context.Context, ids []dag.TurnID) ([]Turn, error)
+	Resolve(ctx context.Context, name string) (dag.TurnID, error)
+	Conversations(ctx context.Context) iter.Seq2[api.Conversation, error]
+	Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error)
+	// Erase returns an event whose number is 0 if the turn came without text.
+	Erase(ctx context.Context, id dag.TurnID, reason string) (api.Event, error)
+	Import(ctx context.Context, path string, opts ingest.Options) (kernel.ImportReport, error)
+	Export(ctx context.Context, only *dag.ConversationID, to io.Writer) (kernel.ExportReport, error)
+}
+
+// Slices is the part of slices of turns.
+type Slices interface {
+	Cut(ctx context.Context, r client.Request) (client.Bundle, error)
+	Preview(ctx context.Context, r api.Cutting) (api.Preview, error)
+	ExplainCut(ctx context.Context, r api.ExplainCutting) (api.Explanation, error)
+	Replay(ctx context.Context, bundle []byte) (api.Replay, error)
+	ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay, error)
+}
+
+// Policies is the part of policies.
+type Policies interface {
+	All(ctx context.Context) (policy.Registry, error)
+	Get(ctx context.Context, id policy.ID) (policy.Registered, error)
+	Register(ctx context.Context, p policy.Registered) error
+}
+
+// Facts is the part of facts.
+type Facts interface {
+	List(ctx context.Context, q api.FactQuery) (api.Facts, error)
+	Retract(ctx context.Context, f api.FactFilter, reason string, dry bool) (api.Retracted, error)
+	History(ctx context.Context, id dag.Digest) iter.Seq2[api.KnowledgeAct, error]
+	Acts(ctx context.Context, after dag.Seq, limit int) (api.KnowledgeChanges, error)
+	Traverse(ctx context.Context, t api.TraverseRequest) (api.Traversal, error)
+	Paths(ctx context.Context, q api.PathQuery) (api.Traversal, error)
+	Slice(ctx context.Context, r client.FactRequest) (client.FactBundle, error)
+	Aliases(ctx context.Context, asOf dag.Seq) (*normalize.Table, error)
+	// Learn records acts, at most knowledge.MaxBatch. One that is refused is a *knowledge.ActError.
+	Learn(ctx context.Context, acts []knowledge.Act) ([]knowledge.Outcome, error)
+}
+
+// Keys is the part of API keys.
+type Keys interface {
+	List(ctx context.Context) (api.APIKeys, error)
+	Create(ctx context.Context, k api.NewAPIKey) (api.MadeAPIKey, error)
+	Revoke(ctx context.Context, id string) (api.RevokedAPIKey, error)
+}
+
+// Ledger is the part of evidence for third parties.
+type Ledger interface {
+	Attest(ctx context.Context, bundle []byte) (client.Evidence, error)
+	Convert(ctx context.Context, bundle []byte, to string) (api.Converted, error)
+	Located(ctx context.Context, bundle []byte) (uint64, error)
+	Prove(ctx context.Context, index uint64) (*ledger.Proof, error)
+	Consistency(ctx context.Context, from uint64, to ledger.Root) ([]ledger.Hash, error)
+	monitor.Source // its checkpoint, and the hashes of its tree
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/kernel"
+)
+
+// mostHeld bounds the lines that wait for parents further down in a file: what one request may
+// admit.
+const mostHeld = 10_000
+
+// Import reads a file, a folder or a repository here, and has a service admit what it holds.
+func (r remoteTurns) Import(ctx context.Context, path string, opts ingest.Options) (kernel.ImportReport, error) {
+	im := &remoteImport{client: r, conversations: map[dag.ConversationID]bool{}}
+	read, err := ingest.Read(ctx, path, opts, func(b *ingest.Batch) error { return im.admit(ctx, b) })
+	if err == nil {
+		err = im.last(ctx)
+	}
+	im.report.Read, im.report.Conversations = read, len(im.conversations)
+	who, headErr := told(r.Caller(ctx))
+	if headErr == nil {
+		im.report.Head = dag.Seq(who.Head)
+	} else if err == nil {
+		err = headErr
+	}
+	return im.report, err
+}
+
+// A remoteImport is one Import at work.
+type remoteImport struct {
+	client        remoteTurns
+	held          []dag.Draft // lines that wait for their parents
+	places        []string    // of those
+	report        kernel.ImportReport
+	conversations map[dag.ConversationID]bool
+}
+
+func (im *remoteImport) admit(ctx context.Context, b *ingest.Batch) error {
+	for i := range b.Drafts {
+		im.conversations[b.Drafts[i].Conversation] = true
+	}
+	if b.Repeats {
+		return im.admitRepeating(ctx, b.Drafts, b.Places)
+	}
+	if !b.Ordered {
+		return im.send(ctx, b.Drafts, b.Places)
+	}
+	if len(im.held) == 0 {
+		err := im.sendLines(ctx, b.Drafts, b.Places)
+		if !errors.Is(err, api.CodeParent) {
+			return err
+		}
+	}
+	im.held, im.places = append(im.held, b.Drafts...), append(im.places, b.Places...)
+	if len(im.held) > mostHeld {
+		return im.last(ctx)
+	}
+	if err := im.last(ctx); !errors.Is(err, api.CodeParent) {
+		return err
+	}
+	return nil
+}
+
+// last admits the lines that are held, or says which of them lacks a parent.
+func (im *remoteImport) last(ctx context.Context) error {
+	if len(im.held) == 0 {
+		return nil
+	}
+	err := im.send(ctx, im.held, im.places)
+	if errors.Is(err, api.CodeParent) {
+		return fmt.Errorf("%w; %d lines were not admitted", err, len(im.held))
+	}
+	if err == nil {
+		im.held, im.places = nil, nil
+	}
+	return err
+}
+
+// send admits a batch, whole or not at all.
+func (im *remoteImport) send(ctx context.Context, drafts []dag.Draft, places []string) error {
+	receipt, err := im.client.Turns().Admit(ctx, drafts)
+	return im.count(receipt, err, places)
+}
+
+// sendLines admits lines in their order, whole or not at all.
+func (im *remoteImport) sendLines(ctx context.Context, drafts []dag.Draft, places []string) (err error) {
+	var lines []byte
+	for i := range drafts {
+		if lines, err = ingest.AppendLine(lines, &drafts[i]); err != nil {
+			return fmt.Errorf("%s: %w", places[i], err)
+		}
+	}
+	receipt, err := im.client.Turns().AdmitLines(ctx, bytes.NewReader(lines))
+	return im.count(receipt, err, places)
+}
+
+func (im *remoteImport) count(r api.Receipt, err error, places []string) error {
+	im.report.Admitted += r.Admitted
+	im.report.Existing += r.Existing
+	im.report.Edges += r.Edges
+	var p *client.Problem
+	if !errors.As(err, &p) {
+		return err
+	}
+	var index int
+	for _, form := range [...]string{"turns[%d]", "line %d"} {
+		if n, _ := fmt.Sscanf(p.Place, form, &index); n == 0 {
+			continue
+		}
+		if form == "line %d" {
+			index--
+		}
+		if 0 <= index && index < len(places) {
+			return fmt.Errorf("%s: %w", places[index], refused(err))
+		}
+	}
+	return refused(err)
+}
+
+// admitRepeating admits turns out of which it takes those that are stored with the same text. Anything else that
+// is stored is a record that has changed since: the stored turn stays, and the record is named.
+func (im *remoteImport) admitRepeating(ctx context.Context, drafts []dag.Draft, places []string) error {
+	for len(drafts) > 0 {
+		err := im.send(ctx, drafts, places)
+		if !errors.Is(err, api.CodeConflict) {
+			return err
+		}
+		ids := make([]dag.TurnID, len(drafts))
+		for i := range drafts {
+			ids[i] = drafts[i].ID
+		}
+		here, lookErr := im.client.LookUp(ctx, ids)
+		switch {
+		case errors.Is(lookErr, api.CodeForbidden): // the key may admit and not read
+			return err
+		case lookErr != nil:
+			return lookErr
+		case len(here) == 0:
+			return err
+		}
+		drafts, places = im.dropStored(here, drafts, places)
+	}
+	return nil
+}
+
+func (im *remoteImport) dropStored(here []Turn, drafts []dag.Draft, places []string) (fresh []dag.Draft, at []string) {
+	stored := make(map[dag.TurnID]*Turn, len(here))
+	for i := range here {
+		stored[here[i].ID] = &here[i]
+	}
+	for i := range drafts {
+		d := &drafts[i]
+		was := stored[d.ID]
+		if was == nil {
+			fresh, at = append(fresh, *d), append(at, places[i])
+			continue
+		}
+		changed := ""
+		switch {
+		case was.Redacted || d.Redacted: // erased text does not come back
+		case was.Role != d.Role:
+			changed = "role"
+		case was.Author != d.Author:
+			changed = "author"
+		case was.Content != d.Content:
+			changed = "content"
+		}
+		if changed == "" {
+			im.report.Existing++
+			continue
+		}
+		if im.report.Changed++; im.report.Changed <= kernel.MaxChangedNamed {
+			im.report.ChangedTurns = append(im.report.ChangedTurns, kernel.ChangedTurn{ID: d.ID, Place: places[i], Field: changed})
+		}
+	}
+	return fresh, at
+}

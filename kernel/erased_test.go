@@ -1,0 +1,200 @@
+package kernel_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/pgstore"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/store/postgres"
+	"github.com/graphkernel/graphkernel/store/sqlite"
+	"github.com/graphkernel/graphkernel/store/transfer"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A readable store lets a test read everything that its files hold.
+type readable struct {
+	store.Store
+	read func() [][]byte
+}
+
+// readableStores are the two databases. Of SQLite all files are read, of PostgreSQL all tables, after
+// a vacuum.
+var readableStores = map[string]func(t *testing.T) readable{
+	"sqlite": func(t *testing.T) readable {
+		folder := t.TempDir()
+		s := must(sqlite.Create(t.Context(), filepath.Join(folder, "test.db"), sqlite.Options{}))
+		t.Cleanup(func() { _ = s.Close() })
+		return readable{s, func() (files [][]byte) {
+			for _, f := range must(os.ReadDir(folder)) {
+				files = append(files, must(os.ReadFile(filepath.Join(folder, f.Name()))))
+			}
+			return files
+		}}
+	},
+	"postgres": func(t *testing.T) readable {
+		url := pgstore.URL(t)
+		s := must(postgres.Open(t.Context(), url, postgres.Options{Connections: 8}))
+		t.Cleanup(func() { _ = s.Close() })
+		return readable{s, func() (rows [][]byte) {
+			ctx := context.WithoutCancel(t.Context())
+			conn := must(pgx.Connect(ctx, url))
+			defer func() { _ = conn.Close(ctx) }()
+			must(conn.Exec(ctx, "VACUUM"))
+			tables := must(pgx.CollectRows(must(conn.Query(ctx, `SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)), pgx.RowTo[string]))
+			if len(tables) < 5 {
+				t.Fatalf("tables: %q", tables)
+			}
+			for _, table := range tables {
+				for _, row := range must(pgx.CollectRows(must(conn.Query(ctx, `SELECT t::text FROM `+table+` t`)), pgx.RowTo[string])) {
+					rows = append(rows, []byte(row))
+				}
+			}
+			return rows
+		}}
+	},
+}
+
+// holds reports whether what was read has a word in it, in any case, as text or in hex.
+func holds(read [][]byte, word string) bool {
+	for _, data := range read {
+		data = bytes.ToLower(data)
+		if bytes.Contains(data, []byte(word)) || bytes.Contains(data, []byte(hex.EncodeToString([]byte(word)))) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestErasedFacts erases a turn from which facts were learned. No file has their names any more, and
+// no index anything of them; two kernels that had them in memory show them as of no number; slices
+// that held them replay as erased and others as identical, here and in a copy; what another turn
+// supports is believed still.
+func TestErasedFacts(t *testing.T) {
+	for name, opened := range readableStores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := opened(t)
+			a := token.NewAuthority(ring(t, "k1"))
+			k, other := over(t, s, a), over(t, s, a)
+			turns := chain(t, k, 5)
+			from := func(turn int, confidence dag.PPM, subject, predicate, object string) knowledge.Act {
+				act := fact(t, subject, predicate, object)
+				act.Fact.Turn, act.Fact.Confidence = turns[turn], confidence
+				return act
+			}
+			text := must(knowledge.NewText("team", "noted", "The Okapi text. "+strings.Repeat("long ", 1000), "user"))
+			text.Turn = turns[2]
+			acts := []knowledge.Act{
+				fact(t, "team", "owns", "pump"),
+				from(2, dag.One, "Quillon Okapi", "prefers", "Vermilion"), from(2, dag.One, "team", "knows", "Quillon Okapi"),
+				from(2, dag.One, "deploy", "is", "green"), from(3, 500_000, "deploy", "is", "green"),
+				{Kind: knowledge.Assert, Fact: text},
+			}
+			for n := range 900 { // so many that pages of indexes are split, and in no order
+				turn := 2 + n%3
+				word := []string{"okapi", "zebra", "zebra"}[n%3]
+				acts = append(acts, from(turn, dag.PPM(n*7919%1000)*1000, fmt.Sprintf("%s %d", word, n*104729%1000), "is near", fmt.Sprint("place ", n*7919%50)))
+			}
+			for len(acts) > 0 {
+				n := min(len(acts), 37)
+				must(k.Facts().Learn(ctx, tenant, acts[:n]))
+				acts = acts[n:]
+			}
+			before := must(k.Turns().Head(ctx, tenant))
+			cut := func(start string) *kernel.IssuedFacts {
+				return must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{start}}))
+			}
+			held, asked, without := cut("team"), cut("Quillon Okapi"), cut("zebra 729")
+			reach := func(k *kernel.Kernel, start string, asOf dag.Seq) []string {
+				return entities(must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{start}, AsOf: asOf, MaxHops: 1})).Reached)
+			}
+			for range 3 {
+				for _, k := range []*kernel.Kernel{k, other} {
+					for _, asOf := range []dag.Seq{0, before} {
+						if got := reach(k, "team", asOf); len(got) != 3 {
+							t.Fatalf("before the erasure: %q", got)
+						}
+					}
+				}
+			}
+			if read := s.read(); !holds(read, "okapi") || !holds(read, "zebra") {
+				t.Fatal("the files do not hold what they must: this test cannot fail")
+			}
+
+			must(k.Turns().Erase(ctx, tenant, turns[2], "asked for"))
+
+			read := s.read()
+			if holds(read, "okapi") || holds(read, "vermilion") || !holds(read, "zebra") {
+				t.Errorf("after the erasure a file has okapi: %v, vermilion: %v, zebra: %v", holds(read, "okapi"), holds(read, "vermilion"), holds(read, "zebra"))
+			}
+			for index := range 256 {
+				for _, term := range must(s.Terms(ctx, tenant, []history.Range{{Index: history.Index(index)}}))[0] {
+					for _, gone := range []string{"quillon-okapi", "okapi-0", "vermilion"} {
+						if key := knowledge.KeyOf(gone); bytes.Contains(term.Key, key[:]) || bytes.Contains(term.Value, key[:]) {
+							t.Errorf("index %d has %s still: %+v", index, gone, term)
+						}
+					}
+				}
+			}
+			for _, k := range []*kernel.Kernel{k, other} {
+				for _, asOf := range []dag.Seq{0, before} {
+					if got := reach(k, "team", asOf); fmt.Sprint(got) != "[pump]" {
+						t.Errorf("as of %d: %q", asOf, got)
+					}
+				}
+				if got := reach(k, "deploy", 0); fmt.Sprint(got) != "[green]" {
+					t.Errorf("what turn 3 supports: %q", got)
+				}
+			}
+			if _, err := k.Facts().Learn(ctx, tenant, []knowledge.Act{from(2, dag.One, "x", "y", "z")}); !errors.Is(err, kernel.ErrNoEvidence) {
+				t.Errorf("a fact of an erased turn: %v, want ErrNoEvidence", err)
+			}
+
+			replays := func(where string, k *kernel.Kernel) {
+				for what, c := range map[string]struct {
+					of   *kernel.IssuedFacts
+					want kernel.ReplayOutcome
+				}{"a slice with erased facts": {held, kernel.Erased}, "a question of an erased name": {asked, kernel.Erased}, "a slice without them": {without, kernel.Identical}} {
+					if r, err := k.Slices().Replay(ctx, tenant, c.of.Bundle); err != nil || r.Outcome != c.want {
+						t.Errorf("%s, %s: %+v, %v, want %s", where, what, r, err, c.want)
+					}
+					if r, err := k.Slices().ReplayIssued(ctx, tenant, c.of.Facts.Provenance.SliceID); err != nil || r.Outcome != c.want {
+						t.Errorf("%s, %s, by its record: %+v, %v, want %s", where, what, r, err, c.want)
+					}
+				}
+			}
+			replays("here", k)
+			sound := func(where string, s store.Store) {
+				if report, err := fsck.Store(ctx, s, fsck.Options{}); err != nil || !report.OK() {
+					t.Errorf("%s: %v, %v", where, report.Findings, err)
+				}
+			}
+			sound("here", s)
+			copied := inmem.Open(&inmem.Disk{}, inmem.Options{})
+			must(transfer.Copy(ctx, copied, s, transfer.Options{}))
+			replays("in a copy", over(t, copied, a))
+			sound("in a copy", copied)
+			changed := held.Bundle
+			changed = bytes.Replace(changed, []byte(`"object":"pump"`), []byte(`"object":"bump"`), 1)
+			if r, err := k.Slices().Replay(ctx, tenant, changed); err != nil || r.Outcome != kernel.Different {
+				t.Errorf("a bundle that was changed: %+v, %v, want different", r, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,75 @@
+package issued
+
+import (
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice/facts"
+)
+
+// A Forgetting is the part of an erasure that is about questions: those that start from a lost name
+// lose their private halves. The rest of the records stays.
+type Forgetting struct {
+	Lost func() []knowledge.NameKey // when all is known that the parts before this one ask for
+	at   []dag.Seq
+}
+
+// Needs asks for the records whose questions start from a lost name.
+func (c *Forgetting) Needs(k *history.State) (n history.Needs) {
+	if k.Round == 0 {
+		c.at = nil
+		return n
+	}
+	if c.at == nil {
+		for _, list := range k.Ranges {
+			for i := range list {
+				if list[i].Index == indexStart {
+					c.at = append(c.at, list[i].Since)
+				}
+			}
+		}
+		if c.at != nil {
+			n.Records = c.at
+			return n
+		}
+	}
+	if k.Round != knowledge.LostRound {
+		return n
+	}
+	for _, name := range c.Lost() {
+		n.Ranges = append(n.Ranges, history.Range{Index: indexStart, Prefix: name[:]})
+	}
+	return n
+}
+
+// Plan takes the questions away, and the terms by which they were found.
+func (c *Forgetting) Plan(k *history.State) (*history.Plan, error) {
+	p := &history.Plan{}
+	slices.Sort(c.at)
+	for _, seq := range slices.Compact(c.at) {
+		e := k.Records[seq]
+		p.ForgetRecords = append(p.ForgetRecords, seq)
+		for _, t := range startTerms(nil, string(e.Private), seq) {
+			p.End = append(p.End, history.Ending{Index: t.Index, Key: t.Key, Since: t.Since})
+		}
+	}
+	return p, nil
+}
+
+// startTerms appends the terms of the names that a question starts from, each once.
+func startTerms(dst []history.Term, question string, since dag.Seq) []history.Term {
+	if question == "" {
+		return dst
+	}
+	q, err := facts.ParseQuestion(question)
+	if err != nil {
+		return dst
+	}
+	for _, name := range q.Start {
+		key := knowledge.KeyOf(name)
+		dst = append(dst, history.Term{Index: indexStart, Key: key[:], Since: since, Until: history.Forever})
+	}
+	return dst
+}
