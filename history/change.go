@@ -20,12 +20,12 @@ type Change interface {
 
 // Needs is what a change must know.
 type Needs struct {
-	Newest  []Key     // of each key the term that begins last
-	Ranges  []Range   // all terms of each
-	Entries []dag.Seq // the entries of numbers
-	Records []dag.Seq // those of the record
-	Size    bool      // the newest number of the record
-	Turns   []dag.TurnID
+	Newest  []Key        // of each key the term that begins last
+	Ranges  []Range      // all terms of each
+	Entries []dag.Seq    // the entries of numbers
+	Records []dag.Seq    // those of the record
+	Size    bool         // the newest number of the record
+	Turns   []dag.TurnID // what is known of turns
 }
 
 // None reports whether nothing is needed.
