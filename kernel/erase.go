@@ -7,12 +7,14 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
 // MaxReason bounds the bytes of the reason given for an erasure.
 const MaxReason = 1024
 
-// Erase deletes a turn's text and salt for good, and records when and why.
+// Erase deletes a turn's text and salt for good, with the facts that were learned from it, and
+// records when and why.
 // Everything else of the turn stays: old slices still verify and replay, and say
 // that the text is gone. Erasing twice gives the first event, and finishes the work
 // if the store could not the first time.
@@ -26,8 +28,10 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	if err != nil {
 		return erasures.Erasure{}, err
 	}
-	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now})
-	k.kept.Load().texts.forget(tenant, turn) // whatever came of it: an erasure may be kept and reported as failed
+	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now}, kinds.Erasing(turn, now)...)
+	kept := k.kept.Load()
+	kept.texts.forget(tenant, turn)
+	kept.facts.erased(tenant) // whatever came of it: an erasure may be kept and reported as failed
 	k.changes.tell(tenant)
 	if err != nil {
 		return erasures.Erasure{}, err

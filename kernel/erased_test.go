@@ -101,7 +101,7 @@ func TestErasedFacts(t *testing.T) {
 			text := must(knowledge.NewText("team", "noted", "The Okapi text. "+strings.Repeat("long ", 1000), "user"))
 			text.Turn = turns[2]
 			acts := []knowledge.Act{
-				fact(t, "team", "owns", "pump"),
+				fact(t, "team", "owns", "pump"), fact(t, "valve", "feeds", "tank"),
 				from(2, dag.One, "Quillon Okapi", "prefers", "Vermilion"), from(2, dag.One, "team", "knows", "Quillon Okapi"),
 				from(2, dag.One, "deploy", "is", "green"), from(3, 500_000, "deploy", "is", "green"),
 				{Kind: knowledge.Assert, Fact: text},
@@ -120,7 +120,7 @@ func TestErasedFacts(t *testing.T) {
 			cut := func(start string) *kernel.IssuedFacts {
 				return must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{start}}))
 			}
-			held, asked, without := cut("team"), cut("Quillon Okapi"), cut("zebra 729")
+			held, asked, without := cut("team"), cut("Quillon Okapi"), cut("valve")
 			reach := func(k *kernel.Kernel, start string, asOf dag.Seq) []string {
 				return entities(must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{start}, AsOf: asOf, MaxHops: 1})).Reached)
 			}

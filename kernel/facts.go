@@ -11,6 +11,8 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 )
@@ -53,6 +55,7 @@ type tenantFacts struct {
 	mu         sync.Mutex // held while it is brought up to date
 	upTo       dag.Seq    // acts up to this number are looked at
 	head       dag.Seq    // that was seen last
+	reached    dag.Seq    // a number that the head has reached
 	stands     bool       // it was seen before that, too
 	begun      bool
 	generation uint64
@@ -106,7 +109,7 @@ func (f *factCache) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (
 	k := f.of(tenant)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := f.catchUp(ctx, tenant, k, asOf); err != nil {
+	if err := f.catchUp(ctx, tenant, k, max(asOf, k.reached)); err != nil { // since the facts of any number may have been erased
 		return nil, err
 	}
 	aliases, err := k.aliasesAsOf(asOf)
@@ -130,6 +133,14 @@ func (f *factCache) likely(tenant dag.Tenant) *view {
 		return nil
 	}
 	return &view{f: f, tenant: tenant, asOf: k.head, generation: k.generation, erasures: k.erasures, upTo: k.upTo, aliases: aliases, early: true}
+}
+
+// reach takes in that the head has come to a number.
+func (f *factCache) reach(tenant dag.Tenant, head dag.Seq) {
+	k := f.of(tenant)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.reached = max(k.reached, head)
 }
 
 // erased drops everything that is cached of a tenant's facts, of any number.
@@ -183,40 +194,50 @@ func (f *factCache) catchUp(ctx context.Context, tenant dag.Tenant, k *tenantFac
 		if err != nil {
 			return err
 		}
-		k.aliases, k.aliasActs, k.generation, k.upTo = aliases, append(k.aliasActs, acts...), f.generations.Add(1), to
+		k.aliases, k.aliasActs, k.upTo = aliases, append(k.aliasActs, acts...), to
+		f.renew(k)
 		if n := len(acts); n > 0 {
 			k.upTo = max(to, acts[n-1].Seq)
 		}
 		return nil
 	}
 	for from := k.upTo; ; {
-		acts, err := f.store.knowledge().Acts(ctx, tenant, from, page)
+		entries, err := f.store.Entries(ctx, tenant, history.Page{After: from, Limit: page})
 		if err != nil {
 			return err
 		}
-		for i := range acts {
-			if err := f.invalidate(tenant, k, &acts[i]); err != nil {
+		for i := range entries {
+			if err := f.invalidate(tenant, k, &entries[i]); err != nil {
 				return err
 			}
-			from = acts[i].Seq
+			from = entries[i].Seq
 		}
 		k.upTo = max(k.upTo, from)
-		if len(acts) < page {
+		if len(entries) < page {
 			k.upTo = max(k.upTo, to)
 			return nil
 		}
 	}
 }
 
-// invalidate removes the cached edges that an act changes.
-func (f *factCache) invalidate(tenant dag.Tenant, k *tenantFacts, r *knowledge.Recorded) error {
+// invalidate removes the cached edges that an entry changes.
+func (f *factCache) invalidate(tenant dag.Tenant, k *tenantFacts, e *history.Entry) error {
+	if e.Kind == erasures.Kind {
+		f.renew(k)
+	}
+	if !knowledge.IsKind(e.Kind) {
+		return nil
+	}
+	r, err := knowledge.FromEntry(e)
+	if err != nil {
+		return err
+	}
 	a := &r.Act
 	switch {
 	case r.Erased:
 		f.renew(k)
 	case a.Kind == knowledge.Alias || a.Kind == knowledge.Unalias:
-		k.aliasActs = append(k.aliasActs, *r)
-		var err error
+		k.aliasActs = append(k.aliasActs, r)
 		k.aliases, err = knowledge.AliasesOf(k.aliases, k.aliasActs[len(k.aliasActs)-1:], dag.MaxSeq)
 		return err
 	case a.Kind == knowledge.Retract || len(a.Supersedes) > 0:

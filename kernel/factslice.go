@@ -59,7 +59,7 @@ func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r FactRequest) (_ *
 		return nil, err
 	}
 	return steady(k.engine, func(c *cache) (*IssuedFacts, error) {
-		at, err := asOf(ctx, c.store, tenant, r.AsOf)
+		at, err := c.asOfNumber(ctx, tenant, r.AsOf)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Questio
 	if err != nil {
 		return nil, "", err
 	}
-	at, err := asOf(ctx, c.store, tenant, given)
+	at, err := c.asOfNumber(ctx, tenant, given)
 	if err != nil {
 		return nil, "", err
 	}

@@ -123,12 +123,13 @@ func firstOf[K comparable](m map[K]int) (least int, key K) {
 	return least, key
 }
 
-// asOf returns the number that a question is as of: that of the head if none is given.
-func asOf(ctx context.Context, s steadyStore, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
-	head, err := s.Head(ctx, tenant)
+// asOfNumber returns the number that a question is as of: that of the head if none is given.
+func (c *cache) asOfNumber(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
+	head, err := c.store.Head(ctx, tenant)
 	if err != nil {
 		return 0, err
 	}
+	c.facts.reach(tenant, head)
 	if given == 0 {
 		return head, nil
 	}
@@ -239,7 +240,7 @@ func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ 
 // is kept is walked as of what the head likely is: if it is that, the answer is there already.
 func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at dag.Seq, early *Traversed, err error) {
 	if t.AsOf != 0 {
-		at, err = asOf(ctx, c.store, tenant, t.AsOf)
+		at, err = c.asOfNumber(ctx, tenant, t.AsOf)
 		return at, nil, err
 	}
 	likely := c.facts.likely(tenant)
@@ -366,7 +367,7 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *Fac
 
 // find turns a query into one of stored names.
 func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f knowledge.Find, v *view, err error) {
-	at, err := asOf(ctx, c.store, tenant, q.AsOf)
+	at, err := c.asOfNumber(ctx, tenant, q.AsOf)
 	if err != nil {
 		return f, nil, err
 	}
@@ -530,7 +531,7 @@ func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reas
 // Aliases returns the alias table as of a number; 0 is now.
 func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*normalize.Table, error) {
 	return steady(k.engine, func(c *cache) (*normalize.Table, error) {
-		at, err := asOf(ctx, c.store, tenant, at)
+		at, err := c.asOfNumber(ctx, tenant, at)
 		if err != nil {
 			return nil, err
 		}
@@ -571,7 +572,7 @@ func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *Tr
 		return nil, err
 	}
 	return steady(k.engine, func(c *cache) (*Traversed, error) {
-		at, err := asOf(ctx, c.store, tenant, t.AsOf)
+		at, err := c.asOfNumber(ctx, tenant, t.AsOf)
 		if err != nil {
 			return nil, err
 		}

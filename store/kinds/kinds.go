@@ -20,7 +20,21 @@ import (
 
 // All are the codecs of every kind of entry.
 func All() history.Codecs {
-	return history.Codecs{knowledge.Codec{}, &erasures.Codec{}, erasures.LoggedCodec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, identity.Announced(), attest.Recorded()}
+	return history.Codecs{knowledge.Codec{}, &erasures.Codec{With: adopting}, erasures.LoggedCodec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, identity.Announced(), attest.Recorded()}
+}
+
+// Erasing are the parts of the erasure of a turn at a time: what takes away that which was learned
+// from it.
+func Erasing(turn dag.TurnID, at dag.Time) []history.Change {
+	return erasing(&knowledge.Erasure{Turn: turn, At: at})
+}
+
+func adopting(e *erasures.Erasure) []history.Change {
+	return erasing(&knowledge.Erasure{Turn: e.Turn, At: e.At, Adopting: true})
+}
+
+func erasing(facts *knowledge.Erasure) []history.Change {
+	return []history.Change{facts, &issued.Forgetting{Lost: facts.Lost}}
 }
 
 // OfCell finds the codec of a cell by its name.
