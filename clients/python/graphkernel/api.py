@@ -393,6 +393,8 @@ class KnowledgeAct(TypedDict):
     at: str
     canonical: NotRequired[str]
     confidence: NotRequired[float]
+    erased: NotRequired[bool]
+    """It was erased with its turn: its number, its leaf and the turn are left."""
     kind: Literal["assert", "retract", "alias", "unalias"]
     leaf: str
     object: NotRequired[str]

@@ -374,6 +374,8 @@ export interface KnowledgeAct {
   at: string;
   canonical?: string;
   confidence?: number;
+  /** It was erased with its turn: its number, its leaf and the turn are left. */
+  erased?: boolean;
   kind: "assert" | "retract" | "alias" | "unalias";
   leaf: string;
   object?: string;
