@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -134,7 +135,7 @@ func (w *world) grow(n int) {
 		l := ledger.KeyLeaf{Tenant: tenant, Purpose: ledger.PurposeAPI, Event: ledger.KeyCreated, KeyID: hash.String()[:16], At: w.time()}
 		leaves = append(leaves, l.Append(nil))
 	}
-	must(w.store.PutLeaves(w.ctx(), tenant, leaves))
+	must(storetest.Raw().Put(w.ctx(), w.store, tenant, leaves))
 }
 
 // attest returns the evidence of a slice, under a checkpoint that witnesses cosigned.

@@ -20,16 +20,17 @@ type Change interface {
 
 // Needs is what a change must know.
 type Needs struct {
-	Newest  []Key     // of each key the term that begins last
-	Ranges  []Range   // all terms of each
-	Entries []dag.Seq // the entries of numbers
-	Records []dag.Seq // those of the record
-	Size    bool      // the newest number of the record
+	Newest  []Key        // of each key the term that begins last
+	Ranges  []Range      // all terms of each
+	Entries []dag.Seq    // the entries of numbers
+	Records []dag.Seq    // those of the record
+	Size    bool         // the newest number of the record
+	Turns   []dag.TurnID // what is known of turns
 }
 
 // None reports whether nothing is needed.
 func (n *Needs) None() bool {
-	return len(n.Newest)+len(n.Ranges)+len(n.Entries)+len(n.Records) == 0 && !n.Size
+	return len(n.Newest)+len(n.Ranges)+len(n.Entries)+len(n.Records)+len(n.Turns) == 0 && !n.Size
 }
 
 // State is what was read for a change, at one moment.
@@ -42,12 +43,21 @@ type State struct {
 	Entries map[dag.Seq]Entry // of Needs.Entries, those that there are
 	Records map[dag.Seq]Entry // of Needs.Records
 	Size    dag.Seq           // the newest number of the record, if it was asked for
+
+	Turns map[dag.TurnID]Admitted // of Needs.Turns, those that there are
+}
+
+// Admitted is what a change can know of a turn.
+type Admitted struct {
+	Seq      dag.Seq
+	Body     bool // the store has its body
+	Withheld bool // the body never came
 }
 
 // Know reads until a change needs nothing more. What a reader is asked for it adds with the
 // methods of State.
 func Know(c Change, tenant dag.Tenant, head dag.Seq, read func(n *Needs, k *State) error) (*State, error) {
-	k := &State{Tenant: tenant, Head: head, Newest: map[Key]Term{}, Entries: map[dag.Seq]Entry{}, Records: map[dag.Seq]Entry{}}
+	k := &State{Tenant: tenant, Head: head, Newest: map[Key]Term{}, Entries: map[dag.Seq]Entry{}, Records: map[dag.Seq]Entry{}, Turns: map[dag.TurnID]Admitted{}}
 	for {
 		n := c.Needs(k)
 		if n.None() {
@@ -92,6 +102,9 @@ type Plan struct {
 	// Forget and ForgetRecords are numbers of entries of either stream whose private halves go.
 	Forget, ForgetRecords []dag.Seq
 
+	// Bodies are turns whose bodies, salts and external ids go. Needs.Turns must have asked for them.
+	Bodies []dag.TurnID
+
 	// Erases says that nothing which the plan takes away, or an earlier one took, may be left in the
 	// store's own files, even if the plan takes nothing.
 	Erases bool
@@ -107,7 +120,7 @@ func (p *Plan) Head(before dag.Seq) dag.Seq {
 
 // Empty reports whether the plan writes nothing.
 func (p *Plan) Empty() bool {
-	return len(p.Entries)+len(p.Records)+len(p.Begin)+len(p.End)+len(p.Forget)+len(p.ForgetRecords) == 0
+	return len(p.Entries)+len(p.Records)+len(p.Begin)+len(p.End)+len(p.Forget)+len(p.ForgetRecords)+len(p.Bodies) == 0
 }
 
 // Check reports the first thing about a plan that no store does, given the newest numbers before

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -97,7 +96,7 @@ func (c Codecs) Adopt(stream Stream, entries []Entry) (Change, error) {
 		}
 		of[codec] = append(of[codec], entries[i])
 	}
-	var all changes
+	var all []Change
 	for _, codec := range order {
 		change, err := codec.Adopt(of[codec])
 		if err != nil {
@@ -105,35 +104,5 @@ func (c Codecs) Adopt(stream Stream, entries []Entry) (Change, error) {
 		}
 		all = append(all, change)
 	}
-	return all, nil
-}
-
-// changes is one change of several of different kinds.
-type changes []Change
-
-func (c changes) Needs(k *State) (n Needs) {
-	for _, one := range c {
-		more := one.Needs(k)
-		n.Newest, n.Ranges, n.Size = append(n.Newest, more.Newest...), append(n.Ranges, more.Ranges...), n.Size || more.Size
-		n.Entries, n.Records = append(n.Entries, more.Entries...), append(n.Records, more.Records...)
-	}
-	return n
-}
-
-func (c changes) Plan(k *State) (*Plan, error) {
-	all := &Plan{}
-	for _, one := range c {
-		p, err := one.Plan(k)
-		if err != nil {
-			return nil, err
-		}
-		all.Entries, all.Records = append(all.Entries, p.Entries...), append(all.Records, p.Records...)
-		all.Begin, all.End = append(all.Begin, p.Begin...), append(all.End, p.End...)
-		all.Forget, all.ForgetRecords = append(all.Forget, p.Forget...), append(all.ForgetRecords, p.ForgetRecords...)
-		all.Erases = all.Erases || p.Erases
-	}
-	bySeq := func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) }
-	slices.SortFunc(all.Entries, bySeq)
-	slices.SortFunc(all.Records, bySeq)
-	return all, nil
+	return Join(all...), nil
 }

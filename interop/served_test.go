@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/identity"
@@ -71,7 +72,8 @@ func (s *service) growTo(t *testing.T, size int) {
 			l := ledger.KeyLeaf{Tenant: dag.DefaultTenant, Purpose: ledger.PurposeAPI, Event: ledger.KeyCreated, KeyID: fmt.Sprintf("%016x", root.Size+uint64(i))}
 			leaves[i] = l.Append(nil)
 		}
-		must(s.store.PutLeaves(context.Background(), dag.DefaultTenant, leaves))
+		raw := history.Bare{Kind: "raw/1", Index: 222, Check: func([]byte) (dag.Tenant, error) { return dag.DefaultTenant, nil }}
+		must(raw.Put(context.Background(), s.store, dag.DefaultTenant, leaves))
 	}
 }
 

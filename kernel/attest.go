@@ -119,7 +119,7 @@ func (k *engine) attest(ctx context.Context, tenant dag.Tenant, b *slice.Bundle,
 // is for ever, and what never came cannot be erased. Text that came and is gone without an erasure
 // is ErrDamaged: nothing is stated of it.
 func (k *engine) why(ctx context.Context, tenant dag.Tenant, redacted []dag.TurnID) (func(dag.TurnID) attest.Why, error) {
-	erased, err := erasedAmong(ctx, k.store, tenant, redacted)
+	erased, err := k.erasures().Among(ctx, tenant, redacted)
 	if err != nil {
 		return nil, err
 	}
@@ -130,13 +130,13 @@ func (k *engine) why(ctx context.Context, tenant dag.Tenant, redacted []dag.Turn
 		}
 		for i := range records {
 			r := &records[i]
-			if _, ok := slices.BinarySearchFunc(erased, r.Turn.ID, dag.TurnID.Compare); !ok && r.Body == nil && !r.Withheld {
+			if erased[r.Turn.ID] == 0 && r.Body == nil && !r.Withheld {
 				return nil, fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, r.Turn.ID)
 			}
 		}
 	}
 	return func(t dag.TurnID) attest.Why {
-		if _, ok := slices.BinarySearchFunc(erased, t, dag.TurnID.Compare); ok {
+		if erased[t] != 0 {
 			return attest.Erased
 		}
 		return attest.Withheld

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
@@ -154,13 +155,11 @@ func (s steadyStore) Placed(ctx context.Context, tenant dag.Tenant, places []sto
 	return stillOf(s, v, err)
 }
 
-func (s steadyStore) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
-	v, err := s.inner.Events(ctx, tenant, after, limit)
-	return stillOf(s, v, err)
-}
-
 // registry returns the reader of policies.
 func (s steadyStore) registry() registry.Base { return registry.Base{History: s} }
+
+// erasures returns the record of erasures.
+func (s steadyStore) erasures() erasures.Base { return erasures.Base{History: s} }
 
 // bundles returns the record of issued bundles.
 func (s steadyStore) bundles() issued.Base { return issued.Base{History: s} }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/kernel"
 	gkslice "github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -162,7 +163,7 @@ func TestLost(t *testing.T) {
 				if _, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[4]}); !errors.Is(err, kernel.ErrDamaged) {
 					t.Errorf("a slice of it gave %v", err)
 				}
-				must(good.Erase(t.Context(), tenant, store.Event{Kind: store.Erasure, Turn: ids[2], Reason: "asked for"}))
+				must(erasures.Base{History: good}.Erase(t.Context(), tenant, erasures.Erasure{Turn: ids[2], Reason: "asked for"}))
 				r := must(k.Slices().Replay(t.Context(), tenant, issued.Bundle))
 				if r.Outcome != kernel.Erased || len(r.Lost) != 0 {
 					t.Errorf("after the erasure: %s (%s)", r.Outcome, r.Reason)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/history/erasures"
 )
 
 // MaxReason bounds the bytes of the reason given for an erasure.
@@ -16,26 +16,29 @@ const MaxReason = 1024
 // Everything else of the turn stays: old slices still verify and replay, and say
 // that the text is gone. Erasing twice gives the first event, and finishes the work
 // if the store could not the first time.
-func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, reason string) (_ store.Event, err error) {
+func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, reason string) (_ erasures.Erasure, err error) {
 	ctx, observed := k.observe(ctx, "erase")
 	defer func() { observed(err) }()
 	if reason == "" || len(reason) > MaxReason || !utf8.ValidString(reason) {
-		return store.Event{}, fmt.Errorf("%w: an erasure needs a reason of 1 to %d bytes of UTF-8, got %d", dag.ErrForm, MaxReason, len(reason))
+		return erasures.Erasure{}, fmt.Errorf("%w: an erasure needs a reason of 1 to %d bytes of UTF-8, got %d", dag.ErrForm, MaxReason, len(reason))
 	}
 	now, err := k.now()
 	if err != nil {
-		return store.Event{}, err
+		return erasures.Erasure{}, err
 	}
-	e, err := k.store.Erase(ctx, tenant, store.Event{Kind: store.Erasure, Turn: turn, Reason: reason, At: now})
+	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now})
 	k.kept.Load().texts.forget(tenant, turn) // whatever came of it: an erasure may be kept and reported as failed
 	k.changes.tell(tenant)
 	if err != nil {
-		return store.Event{}, err
+		return erasures.Erasure{}, err
 	}
 	return e, nil
 }
 
+// erasures returns the record of erasures.
+func (k *engine) erasures() erasures.Base { return erasures.Base{History: k.store} }
+
 // Events returns up to limit events numbered above after, ascending.
-func (k Turns) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
-	return k.store.Events(ctx, tenant, after, limit)
+func (k Turns) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]erasures.Erasure, error) {
+	return k.erasures().After(ctx, tenant, after, limit)
 }

@@ -329,33 +329,6 @@ func (r *Replay) accountRecord(cut *recut) {
 	}
 }
 
-// erasedAmong returns those of the turns of which an erasure is on record, by ascending id. It pages
-// through all events of the tenant, unless there are no turns.
-func erasedAmong(ctx context.Context, from interface {
-	Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error)
-}, tenant dag.Tenant, ids []dag.TurnID) ([]dag.TurnID, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	var erased []dag.TurnID
-	const page = 1_000
-	for after := dag.Seq(0); ; {
-		events, err := from.Events(ctx, tenant, after, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range events {
-			if after = e.Seq; e.Kind == store.Erasure && slices.Contains(ids, e.Turn) {
-				erased = append(erased, e.Turn)
-			}
-		}
-		if len(events) < page {
-			slices.SortFunc(erased, dag.TurnID.Compare)
-			return erased, nil
-		}
-	}
-}
-
 func (r *Replay) checkToken(err error) {
 	c := slice.Check{ID: slice.CheckToken, Status: slice.StatusOK, Detail: "the key is live"}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -22,15 +23,15 @@ type texts struct {
 	inside turnstile
 	kept   *byteLRU[turnKey, text]
 
-	mu       sync.Mutex               // guards everything below, and is not held while the store is asked
-	erasures map[dag.Tenant]*erasures // that the kept text knows
-	erased   uint64                   // erasures made through this kernel
+	mu       sync.Mutex              // guards everything below, and is not held while the store is asked
+	erasures map[dag.Tenant]*heardOf // that the kept text knows
+	erased   uint64                  // erasures made through this kernel
 
 	seed maphash.Seed // of fingerprints
 }
 
 // The erasures of a tenant, as far as they are known.
-type erasures struct {
+type heardOf struct {
 	asking turnstile // of one: inside it the store is asked
 	synced dag.Seq   // guarded by texts.mu: all up to here
 }
@@ -62,7 +63,7 @@ type moment struct {
 const entryCost = 160
 
 func newTexts(s steadyStore, inside turnstile, most int) *texts {
-	return &texts{store: s, inside: inside, kept: newByteLRU[turnKey, text](most), erasures: map[dag.Tenant]*erasures{}, seed: maphash.MakeSeed()}
+	return &texts{store: s, inside: inside, kept: newByteLRU[turnKey, text](most), erasures: map[dag.Tenant]*heardOf{}, seed: maphash.MakeSeed()}
 }
 
 // forget releases the text of a turn that is erased through this kernel.
@@ -86,7 +87,7 @@ func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (mome
 			if _, now = x.known(tenant, head); now.synced >= head {
 				return nil
 			}
-			events, err := x.store.Events(ctx, tenant, now.synced, page)
+			events, err := x.store.erasures().MarksAfter(ctx, tenant, now.synced, page)
 			if err != nil {
 				return err
 			}
@@ -97,19 +98,19 @@ func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (mome
 }
 
 // known returns what is known of a tenant's erasures, and when. head was just read.
-func (x *texts) known(tenant dag.Tenant, head dag.Seq) (*erasures, moment) {
+func (x *texts) known(tenant dag.Tenant, head dag.Seq) (*heardOf, moment) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	e := x.erasures[tenant]
 	if e == nil { // no text of the tenant is kept: there is nothing to forget
-		e = &erasures{asking: make(turnstile, 1), synced: head}
+		e = &heardOf{asking: make(turnstile, 1), synced: head}
 		x.erasures[tenant] = e
 	}
 	return e, moment{e.synced, x.erased}
 }
 
 // learn takes events in; if they are all there are, everything up to head is known.
-func (x *texts) learn(tenant dag.Tenant, e *erasures, events []store.Event, all bool, head dag.Seq) {
+func (x *texts) learn(tenant dag.Tenant, e *heardOf, events []erasures.Mark, all bool, head dag.Seq) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, event := range events {
@@ -238,12 +239,12 @@ func (x *texts) explain(ctx context.Context, tenant dag.Tenant, records []store.
 			gone = append(gone, records[i].Turn.ID)
 		}
 	}
-	known, err := erasedAmong(ctx, x.store, tenant, gone)
+	known, err := x.store.erasures().Among(ctx, tenant, gone)
 	if err != nil {
 		return err
 	}
 	for i := range texts {
-		if _, ok := slices.BinarySearchFunc(known, records[i].Turn.ID, dag.TurnID.Compare); ok {
+		if known[records[i].Turn.ID] != 0 {
 			texts[i].state = textErased
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -73,7 +74,7 @@ func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 	}
 	s.meanwhile = func() {
 		s.meanwhile = nil
-		if _, err := s.Erase(ctx, dag.DefaultTenant, store.Event{Kind: store.Erasure, Turn: turn.ID, Reason: "asked for"}); err != nil {
+		if _, err := (erasures.Base{History: s}).Erase(ctx, dag.DefaultTenant, erasures.Erasure{Turn: turn.ID, Reason: "asked for"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := learn(x, turn.ID); err != nil {

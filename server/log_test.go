@@ -28,6 +28,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -65,7 +66,7 @@ func (s *service) grow(tenant dag.Tenant, size uint64) {
 	if len(leaves) == 0 {
 		return
 	}
-	if _, err := s.store.PutLeaves(s.t.Context(), tenant, leaves); err != nil {
+	if _, err := storetest.Raw().Put(s.t.Context(), s.store, tenant, leaves); err != nil {
 		s.t.Fatal(err)
 	}
 }

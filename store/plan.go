@@ -17,7 +17,6 @@ type Known struct {
 	Head    dag.Seq
 	Stored  map[dag.TurnID]*Record            // those of Prepared.Arriving that exist; of the Body they need only say whether there is one
 	Parents map[dag.TurnID]dag.ConversationID // those of Beyond that exist
-	Erased  map[dag.TurnID]bool               // those of PreparedStretch.Erasing that have an event; Append needs none
 }
 
 // Plan decides what Append does: the records to insert, in order and complete,

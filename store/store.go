@@ -6,12 +6,11 @@
 // A store keeps, for each tenant and sharing nothing between tenants:
 //
 //   - turns with their edges, in the order of their sequence numbers;
-//   - bodies, which can be erased, and the erasure events;
+//   - bodies, which can be erased;
 //   - what is known beside the turns, as package history has it: entries, and the terms by
 //     which they are found;
-//   - the ledger: a leaf for each issued slice, policy, erasure, and for each API key's
-//     creation and revocation, appended in the transaction of the act. So whatever is
-//     acknowledged is in it. A leaf is in it once;
+//   - the ledger: the leaves of the entries of the record, appended in the transaction of the act.
+//     So whatever is acknowledged is in it;
 //   - cells: named values that are replaced as a whole, such as what the tenant, as a witness,
 //     cosigned last of the logs of others.
 //
@@ -83,11 +82,10 @@ type Place struct {
 	Seq          dag.Seq
 }
 
-// A Stretch is a part of a tenant's history as another store tells it: the records,
-// the events and the entries of consecutive sequence numbers, each by ascending Seq.
+// A Stretch is a part of a tenant's history as another store tells it: the records and the entries
+// of consecutive sequence numbers, each by ascending Seq.
 type Stretch struct {
 	Records []Record
-	Events  []Event
 	Entries []history.Entry
 	Change  history.Change // that comes to Entries, as the package of their kind makes it; nil without any
 }
@@ -105,21 +103,6 @@ type Segment struct {
 	// Links are the edges into other conversations than the parents' own, whose
 	// children are numbered above the parent's Part.After. By ascending Seq.
 	Links []dag.Link
-}
-
-// An EventKind says what an Event is about.
-type EventKind string
-
-// Erasure is the event of a deleted body.
-const Erasure EventKind = "erasure"
-
-// An Event is an act that takes a sequence number but admits no turn.
-type Event struct {
-	Seq    dag.Seq
-	Kind   EventKind
-	Turn   dag.TurnID
-	Reason string
-	At     dag.Time
 }
 
 // A Conversation is a line of a listing.
@@ -157,10 +140,10 @@ type Store interface {
 	// Adopt takes over a stretch of history from another store, all of it or
 	// nothing, under the numbers that it has there. It must continue this store's
 	// history: the first number is that of the head and one, or ErrGap is
-	// wrapped. Change is planned, and must come to Entries. A body whose erasure is in the stretch is not kept. What cannot be
-	// such a history wraps dag.ErrForm: a gap or a number used twice, a leaf or a
-	// body that is not what its turn has the digest of, a parent that is not
-	// admitted before its child, an erasure of an unknown turn, or a second one.
+	// wrapped. Change is planned, and must come to Entries; it knows the turns of the stretch, too. A
+	// body that it takes away is not kept. What cannot be such a history wraps dag.ErrForm: a gap or a
+	// number used twice, a leaf or a body that is not what its turn has the digest of, or a parent that
+	// is not admitted before its child.
 	Adopt(ctx context.Context, tenant dag.Tenant, s Stretch) error
 
 	// Tenants lists up to limit tenants that have anything stored, with names
@@ -204,21 +187,11 @@ type Store interface {
 	// ascending.
 	Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]Conversation, error)
 
-	// Erase deletes a turn's body, salt and external id beyond recovery from
-	// the store's own files, and records the event under the next sequence
-	// number. The Event's Seq is set by the store. Erasing an erased or
-	// withheld turn changes nothing and returns the event that was recorded (its zero
-	// value if the body never came). A body that was lost is erased like any other: the
-	// event then accounts for it. An unknown turn is ErrNotFound.
-	Erase(ctx context.Context, tenant dag.Tenant, e Event) (Event, error)
-
-	// Events returns up to limit events numbered above after, ascending.
-	Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Event, error)
-
 	// Write does what a change plans, all of it or nothing, with what is stored at the commit:
 	// it appends entries under the next sequence numbers, appends to the record and with it to
-	// the ledger, and begins and ends terms. What is added to the record alone does not move the
-	// head. A change that plans nothing leaves no trace. Errors of Change.Plan come back as they are.
+	// the ledger, begins and ends terms, and takes private halves and bodies away: beyond recovery
+	// from the store's own files, if the plan erases. What is added to the record alone does not move
+	// the head. A change that plans nothing leaves no trace. Errors of Change.Plan come back as they are.
 	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
 
 	// Entries returns the entries of a page, ascending. Numbers in Page.At that are of no entry
@@ -236,16 +209,6 @@ type Store interface {
 	// LogHashes returns n hashes of a level of the ledger from an index on, in order, as
 	// ledger.Reader asks for them. Fewer if there are no more.
 	LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error)
-
-	// LogIndex finds a leaf of no kind by its bytes: terms lead to those that have one. One that
-	// is not in the ledger is ErrNotFound.
-	LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error)
-
-	// PutLeaves appends the leaves that are not in the ledger yet, in this order, all of
-	// them or none, and returns the index of each. It is for acts that this store keeps
-	// nothing else of, and for copying a ledger: a later act whose leaf is there
-	// already appends none. A leaf that ledger.CheckLeaf refuses is an error.
-	PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) ([]uint64, error)
 
 	// Cells returns the cells whose names begin with a prefix, in the order of their names'
 	// bytes. They are few: what there is of them all comes at once.

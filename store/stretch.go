@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -16,10 +17,8 @@ type PreparedStretch struct {
 	stretch Stretch
 	ids     []dag.TurnID            // of the records
 	records map[dag.TurnID]*Record  // those looked at so far; in the end all
-	beyond  []dag.TurnID            // parents and erased turns that are no records of it, each once
+	beyond  []dag.TurnID            // parents that are no records of it, each once
 	seen    map[dag.TurnID]struct{} // those of beyond
-	erased  map[dag.TurnID]dag.Seq  // by the number of the event in the stretch
-	erasing []dag.TurnID            // erased turns that are no records of it
 }
 
 // PrepareStretch checks what can be checked of a stretch alone: that its numbers are
@@ -34,18 +33,9 @@ func PrepareStretch(s Stretch) (*PreparedStretch, error) {
 		ids:     make([]dag.TurnID, 0, len(s.Records)),
 		records: make(map[dag.TurnID]*Record, len(s.Records)),
 		seen:    map[dag.TurnID]struct{}{},
-		erased:  make(map[dag.TurnID]dag.Seq, len(s.Events)),
 	}
-	for records, events := s.Records, s.Events; len(records)+len(events) > 0; {
-		var err error
-		if len(events) == 0 || len(records) > 0 && records[0].Seq < events[0].Seq {
-			err = p.admit(&records[0])
-			records = records[1:]
-		} else {
-			err = p.erase(&events[0])
-			events = events[1:]
-		}
-		if err != nil {
+	for i := range s.Records {
+		if err := p.admit(&s.Records[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -54,7 +44,7 @@ func PrepareStretch(s Stretch) (*PreparedStretch, error) {
 	}
 	for _, id := range p.beyond {
 		if r := p.records[id]; r != nil {
-			return nil, fmt.Errorf("%w: number %d admits turn %s, which it or a smaller number names as a parent or erases", dag.ErrForm, r.Seq, id)
+			return nil, fmt.Errorf("%w: number %d admits turn %s, which it or a smaller number names as a parent", dag.ErrForm, r.Seq, id)
 		}
 	}
 	return p, nil
@@ -81,22 +71,6 @@ func (p *PreparedStretch) admit(r *Record) error {
 	return nil
 }
 
-// erase takes in the event that comes next.
-func (p *PreparedStretch) erase(e *Event) error {
-	if err := CheckEvent(e); err != nil {
-		return fmt.Errorf("number %d: %w", e.Seq, err)
-	}
-	if first, ok := p.erased[e.Turn]; ok {
-		return erasedAgain(e, fmt.Sprintf("number %d", first))
-	}
-	p.erased[e.Turn] = e.Seq
-	if p.records[e.Turn] == nil {
-		p.outside(e.Turn)
-		p.erasing = append(p.erasing, e.Turn)
-	}
-	return nil
-}
-
 func (p *PreparedStretch) outside(id dag.TurnID) {
 	if _, ok := p.seen[id]; !ok {
 		p.seen[id] = struct{}{}
@@ -106,8 +80,8 @@ func (p *PreparedStretch) outside(id dag.TurnID) {
 
 // checkNumbers makes sure that all together have consecutive numbers.
 func (s *Stretch) checkNumbers() error {
-	records, events, entries := s.Records, s.Events, s.Entries
-	for next := s.first(); len(records)+len(events)+len(entries) > 0; next++ {
+	records, entries := s.Records, s.Entries
+	for next := s.first(); len(records)+len(entries) > 0; next++ {
 		switch {
 		case next == 0:
 			return fmt.Errorf("%w: the stretch begins with number 0; the first one is 1", dag.ErrForm)
@@ -115,12 +89,10 @@ func (s *Stretch) checkNumbers() error {
 			return fmt.Errorf("%w: the stretch goes on after %d, the last possible number", dag.ErrForm, dag.MaxSeq)
 		case len(records) > 0 && records[0].Seq == next:
 			records = records[1:]
-		case len(events) > 0 && events[0].Seq == next:
-			events = events[1:]
 		case len(entries) > 0 && entries[0].Seq == next:
 			entries = entries[1:]
 		default:
-			rest := Stretch{Records: records, Events: events, Entries: entries}
+			rest := Stretch{Records: records, Entries: entries}
 			return fmt.Errorf("%w: number %d comes where the stretch must have %d; its numbers are consecutive, and each is used once", dag.ErrForm, rest.first(), next)
 		}
 	}
@@ -138,9 +110,6 @@ func (s *Stretch) first() dag.Seq {
 	if len(s.Records) > 0 {
 		least(s.Records[0].Seq)
 	}
-	if len(s.Events) > 0 {
-		least(s.Events[0].Seq)
-	}
 	if len(s.Entries) > 0 {
 		least(s.Entries[0].Seq)
 	}
@@ -148,7 +117,7 @@ func (s *Stretch) first() dag.Seq {
 }
 
 // len is how many numbers a stretch uses.
-func (s *Stretch) len() int { return len(s.Records) + len(s.Events) + len(s.Entries) }
+func (s *Stretch) len() int { return len(s.Records) + len(s.Entries) }
 
 // check refuses a record that is not what its digests say.
 func (r *Record) check() error {
@@ -189,10 +158,6 @@ func admittedAgain(r, first *Record) error {
 	return fmt.Errorf("%w: number %d is turn %s, and so is number %d; a turn is admitted once", dag.ErrForm, r.Seq, r.Turn.ID, first.Seq)
 }
 
-func erasedAgain(e *Event, first string) error {
-	return fmt.Errorf("%w: number %d erases turn %s, as does %s; a turn is erased once", dag.ErrForm, e.Seq, e.Turn, first)
-}
-
 func otherConversation(r *Record, p *dag.SkeletonParent, of dag.ConversationID) error {
 	return fmt.Errorf("%w: number %d: turn %s has its parent %s in conversation %s, and that turn is of %s", dag.ErrForm, r.Seq, r.Turn.ID, p.ID, p.Conversation, of)
 }
@@ -200,13 +165,9 @@ func otherConversation(r *Record, p *dag.SkeletonParent, of dag.ConversationID) 
 // Arriving returns the ids of the stretch's records. None may be stored.
 func (p *PreparedStretch) Arriving() []dag.TurnID { return p.ids }
 
-// Beyond returns the ids of the turns that must be stored already: the parents and the
-// erased turns that are no records of the stretch, each once.
+// Beyond returns the ids of the parents that are no records of the stretch, each once. They must be
+// stored already.
 func (p *PreparedStretch) Beyond() []dag.TurnID { return p.beyond }
-
-// Erasing returns the ids of those of Beyond that events of the stretch erase. Whatever
-// of them is stored with a body loses it when the stretch is adopted.
-func (p *PreparedStretch) Erasing() []dag.TurnID { return p.erasing }
 
 // Change returns the change that plans the stretch's entries, and fails if it plans others. It is
 // nil if the stretch has none.
@@ -214,7 +175,22 @@ func (p *PreparedStretch) Change() history.Change {
 	if p.stretch.Change == nil {
 		return nil
 	}
-	return history.Exactly(p.stretch.Change, history.Known, p.stretch.Entries)
+	return arriving{history.Exactly(p.stretch.Change, history.Known, p.stretch.Entries), p.records}
+}
+
+// An arriving change knows the turns that arrive with it, too.
+type arriving struct {
+	history.Change
+	records map[dag.TurnID]*Record
+}
+
+func (a arriving) Plan(k *history.State) (*history.Plan, error) {
+	all := *k
+	all.Turns = maps.Clone(k.Turns)
+	for id, r := range a.records {
+		all.Turns[id] = history.Admitted{Seq: r.Seq, Body: r.Body != nil, Withheld: r.Withheld}
+	}
+	return a.Change.Plan(&all)
 }
 
 // Last returns the stretch's last number, which becomes the tenant's head. It is 0
@@ -227,18 +203,30 @@ func (p *PreparedStretch) Last() dag.Seq {
 	return first + dag.Seq(p.stretch.len()) - 1
 }
 
-// Plan decides what Adopt does: the records to insert, complete and without the
-// bodies that the stretch erases, and the events. Known.Erased must be filled. The
-// error wraps ErrGap or dag.ErrForm; then nothing is to be inserted.
+// Follows reports ErrGap unless the stretch continues a history with this head.
+func (p *PreparedStretch) Follows(head dag.Seq) error {
+	if first := p.stretch.first(); first != 0 && first != head+1 {
+		return fmt.Errorf("%w: it begins with number %d, and the head is %d", ErrGap, first, head)
+	}
+	return nil
+}
+
+// Plan decides what Adopt does with the records: it returns those to insert, complete and without the
+// bodies that are taken away, and the ids of the stored turns whose bodies are. bodies is
+// history.Plan.Bodies of Change, if there is one. The error wraps ErrGap or dag.ErrForm; then nothing is
+// to be inserted.
 //
 // Plan is pure. Bodies are those of the stretch, not copies.
-func (p *PreparedStretch) Plan(k Known) ([]Record, []Event, error) {
-	first := p.stretch.first()
-	if p.Last() == 0 {
-		return nil, nil, nil
+func (p *PreparedStretch) Plan(k Known, bodies []dag.TurnID) ([]Record, []dag.TurnID, error) {
+	if err := p.Follows(k.Head); err != nil || p.Last() == 0 {
+		return nil, nil, err
 	}
-	if first != k.Head+1 {
-		return nil, nil, fmt.Errorf("%w: it begins with number %d, and the head is %d", ErrGap, first, k.Head)
+	erased := make(map[dag.TurnID]bool, len(bodies))
+	var stored []dag.TurnID
+	for _, id := range bodies {
+		if erased[id] = true; p.records[id] == nil {
+			stored = append(stored, id)
+		}
 	}
 	records := slices.Clone(p.stretch.Records)
 	for i := range records {
@@ -249,14 +237,11 @@ func (p *PreparedStretch) Plan(k Known) ([]Record, []Event, error) {
 		if err := p.checkParents(r, k); err != nil {
 			return nil, nil, err
 		}
-		if _, erased := p.erased[r.Turn.ID]; erased {
+		if erased[r.Turn.ID] {
 			r.Body, r.Salt, r.External, r.Withheld = nil, dag.Salt{}, "", false
 		}
 	}
-	if err := p.checkErasing(k); err != nil {
-		return nil, nil, err
-	}
-	return records, p.stretch.Events, nil
+	return records, stored, nil
 }
 
 func (p *PreparedStretch) checkParents(r *Record, k Known) error {
@@ -268,20 +253,6 @@ func (p *PreparedStretch) checkParents(r *Record, k Known) error {
 			return fmt.Errorf("%w: number %d: turn %s names the parent %s, which is admitted under no smaller number", dag.ErrForm, r.Seq, r.Turn.ID, parent.ID)
 		case stored && of != parent.Conversation:
 			return otherConversation(r, parent, of)
-		}
-	}
-	return nil
-}
-
-func (p *PreparedStretch) checkErasing(k Known) error {
-	for i := range p.stretch.Events {
-		e := &p.stretch.Events[i]
-		_, stored := k.Parents[e.Turn]
-		switch {
-		case !stored && p.records[e.Turn] == nil:
-			return fmt.Errorf("%w: number %d erases turn %s, which is admitted under no smaller number", dag.ErrForm, e.Seq, e.Turn)
-		case k.Erased[e.Turn]:
-			return erasedAgain(e, "a stored event")
 		}
 	}
 	return nil

@@ -26,8 +26,8 @@ var pool struct {
 // emptied takes everything out of a database but its tables. Deleting few rows is faster
 // than truncating fifty tables.
 const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM guards; DELETE FROM ids; DELETE FROM links;
-	DELETE FROM conversations; DELETE FROM events;
-	DELETE FROM logs; DELETE FROM records; DELETE FROM log_hashes; DELETE FROM log_index; DELETE FROM cells; DELETE FROM entries; DELETE FROM terms`
+	DELETE FROM conversations;
+	DELETE FROM logs; DELETE FROM records; DELETE FROM log_hashes; DELETE FROM cells; DELETE FROM entries; DELETE FROM terms`
 
 // Empty takes everything out of the database at a URL but its tables. Its tests run one
 // after the other on one database that way, since making one costs as much as emptying several.

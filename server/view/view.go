@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
@@ -129,8 +130,8 @@ func Policies(r policy.Registry) api.Policies {
 }
 
 // Event shows an erasure.
-func Event(e *store.Event) api.Event {
-	return api.Event{Seq: uint64(e.Seq), Kind: string(e.Kind), Turn: e.Turn.String(), Reason: e.Reason, At: e.At.String()}
+func Event(e *erasures.Erasure) api.Event {
+	return api.Event{Seq: uint64(e.Seq), Kind: api.EventErasure, Turn: e.Turn.String(), Reason: e.Reason, At: e.At.String()}
 }
 
 // TurnEvent shows an admission.

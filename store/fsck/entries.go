@@ -70,13 +70,17 @@ func checkEntries(c *checker) error {
 		whole, err := s.eachPage("entries", func(page []history.Entry) error {
 			for i := range page {
 				if s.of == history.Known {
-					c.counts.Entries++
 					c.numbered.add(page[i].Seq)
 				}
 				s.evidence(&page[i])
 			}
 			if err := s.sameAt(page); err != nil {
 				return err
+			}
+			if s.of == history.Known {
+				if err := checkErasures(c, page); err != nil {
+					return err
+				}
 			}
 			return s.replan(page)
 		})
@@ -216,6 +220,9 @@ func (r asOfReader) answer(n *history.Needs, k *history.State) error {
 	if err := r.newest(n.Newest, k.AddNewest); err != nil {
 		return err
 	}
+	if err := r.turns(n.Turns, k); err != nil {
+		return err
+	}
 	if len(n.Ranges) > 0 {
 		lists, err := r.ranges(n.Ranges)
 		if err != nil {
@@ -237,6 +244,19 @@ func (r asOfReader) answer(n *history.Needs, k *history.State) error {
 		k.AddEntries(of.stream, list)
 	}
 	return nil
+}
+
+// turns reads what a change must know of turns, up to the head: planning looks at their numbers.
+func (r asOfReader) turns(ids []dag.TurnID, k *history.State) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	records, err := r.s.Turns(r.ctx, r.tenant, ids)
+	for i := range records {
+		t := &records[i]
+		k.Turns[t.Turn.ID] = history.Admitted{Seq: t.Seq, Body: t.Body != nil, Withheld: t.Withheld}
+	}
+	return err
 }
 
 // newest reads all terms of each key, since the newest one may have begun later.

@@ -28,6 +28,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -320,7 +321,7 @@ func (c *checker) later() error {
 		}
 	}
 	for after := c.head; len(gone) > 0; {
-		page, err := c.s.Events(c.ctx, c.tenant, after, c.o.Page)
+		page, err := erasures.Base{History: c.s}.MarksAfter(c.ctx, c.tenant, after, c.o.Page)
 		if err != nil {
 			return c.unreadable("events", err)
 		}

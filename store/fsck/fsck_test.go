@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -73,7 +74,7 @@ func TestSound(t *testing.T) {
 			t.Errorf("pages of %d: %d findings: %v", page, report.Found, report.Findings)
 		}
 		want := fsck.Counts{
-			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Entries: 44, Terms: 138,
+			Tenants: 2, Turns: 80, Edges: 86, Links: 14, Bodies: 68, Bare: 12, Events: 6, Entries: 44, Terms: 156,
 			Conversations: 8, Policies: 4, Issued: 10, Recut: 10, Keys: 6, Leaves: 28,
 		}
 		if report.Counts != want {
@@ -195,14 +196,17 @@ var damages = []damage{
 	{"first time", `UPDATE conversations SET first_at = first_at + 1 WHERE tenant = 1 AND conversation = ` + conv(2), conversation(2), "conversation"},
 	{"last time", `UPDATE conversations SET last_at = last_at - 1 WHERE tenant = 1 AND conversation = ` + conv(2), conversation(2), "conversation"},
 
-	{"event gone", `DELETE FROM events WHERE tenant = 1 AND seq = 21`, "number 21", "number"},
-	{"event of another number", `UPDATE events SET seq = 20 WHERE tenant = 1 AND seq = 21`, "event 20", "number"},
-	{"event of another kind", `UPDATE events SET kind = 'other' WHERE tenant = 1 AND seq = 21`, "event 21", "form"},
-	{"event of no turn", `UPDATE events SET turn = zeroblob(16) WHERE tenant = 1 AND seq = 21`, "event 21", "event"},
-	{"event of another turn", `UPDATE events SET turn = ` + id(4) + ` WHERE tenant = 1 AND seq = 21`, turn(4), "body"},
-	{"event of a later turn", `UPDATE events SET turn = ` + id(38) + ` WHERE tenant = 1 AND seq = 21`, "event 21", "event"},
-	{"event of another size", `UPDATE events SET turn = x'00' WHERE tenant = 1 AND seq = 21`, "event 1 and on", "readable"},
-	{"event at no time", `UPDATE events SET at = -1 WHERE tenant = 1 AND seq = 21`, "event 21", "form"},
+	{"event gone", `DELETE FROM entries WHERE tenant = 1 AND seq = 21`, "number 21", "number"},
+	{"event of another number", `UPDATE entries SET seq = 20 WHERE tenant = 1 AND seq = 21`, "number 20", "number"},
+	{"event of another kind", `UPDATE entries SET kind = 'other/1' WHERE tenant = 1 AND seq = 21`, "number 21", "entry"},
+	{"event of another text", `UPDATE entries SET public = CAST('{}' AS BLOB) WHERE tenant = 1 AND seq = 21`, "number 1 and on", "readable"},
+	{"event recorded at another time", `UPDATE entries SET at = at + 1 WHERE tenant = 1 AND seq = 21`, "number 21", "entry"},
+	{"event at no time", `UPDATE entries SET at = -1 WHERE tenant = 1 AND seq = 21`, "number 21", "entry"},
+	{"event of no turn", `DELETE FROM terms WHERE tenant = 1 AND indx = 120 AND since = 21`, "number 21", "term"},
+	{"event of another turn", `UPDATE terms SET key = ` + id(4) + ` WHERE tenant = 1 AND indx = 120 AND since = 21`, "number 21", "term"},
+	{"event that is not listed", `DELETE FROM terms WHERE tenant = 1 AND indx = 121 AND since = 21`, "number 21", "term"},
+	{"event listed of another turn", `UPDATE terms SET value = ` + id(4) + ` WHERE tenant = 1 AND indx = 121 AND since = 21`, "number 21", "term"},
+	{"leaf of an event of no turn", `DELETE FROM terms WHERE tenant = 1 AND indx = 135 AND since = 4`, "leaf 3", "term"},
 
 	{"policy gone", `DELETE FROM terms WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "issued 1", "policy"},
 	{"policy of another name", `UPDATE terms SET key = CAST('wide@7' AS BLOB) WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "issued 5", "policy"},
@@ -235,7 +239,6 @@ var damages = []damage{
 	{"key's record without its detail", `UPDATE records SET detail = NULL WHERE tenant = 1 AND kind = 'api-key/1'`, "leaf ", "entry"},
 
 	// Acts that the ledger does not have so.
-	{"event at another time", `UPDATE events SET at = at + 1 WHERE tenant = 1 AND seq = 21`, "event 21", "ledger"},
 	{"policy that came by another way", `INSERT INTO terms SELECT tenant, indx, CAST('other@1' AS BLOB), since, until, value FROM terms WHERE tenant = 1 AND key = CAST('wide@1' AS BLOB)`, "leaf ", "term"},
 	{"policy's detail", `UPDATE records SET detail = (SELECT detail FROM records WHERE kind = 'policy/1' ORDER BY n DESC LIMIT 1) WHERE tenant = 1 AND kind = 'policy/1'`, "leaf ", "entry"},
 	{"record of another kind", `UPDATE records SET kind = 'policy/2' WHERE tenant = 1 AND kind = 'policy/1'`, "leaf ", "entry"},
@@ -260,9 +263,6 @@ var damages = []damage{
 	{"leaf's hash of another size", `UPDATE log_hashes SET hash = x'00' WHERE tenant = 1 AND n = 6`, "leaf ", "readable"},
 	{"leaf's hash of another level", `UPDATE log_hashes SET level = 1 WHERE tenant = 1 AND n = 13`, "leaf 13", "hash"},
 	{"hash of a level that is none yet", `INSERT INTO log_hashes VALUES (1, 1, 0, zeroblob(32))`, "hash 0 of level 1", "size"},
-	{"index, prefix", `UPDATE log_index SET prefix = prefix + 1 WHERE tenant = 1 AND n = 4`, "leaf 4", "found by leaf"},
-	{"index, number", `UPDATE log_index SET n = 5 WHERE tenant = 1 AND n = 4`, "leaf 4", "found by leaf"},
-	{"index, gone", `DELETE FROM log_index WHERE tenant = 1 AND n = 4`, "leaf 4", "found by leaf"},
 	{"origin that is none", `UPDATE cells SET name = 'cosigned/' || char(10) WHERE tenant = 1 AND name = 'cosigned/log0.example'`, `cell "cosigned/\n"`, "form"},
 	{"cells in another order", `DROP TABLE cells; CREATE TABLE cells (tenant, name COLLATE NOCASE, value, PRIMARY KEY (tenant, name));
 		INSERT INTO cells VALUES (1, 'cosigned/log', x'0000000000000003' || zeroblob(32)), (1, 'cosigned/Mog', x'0000000000000004' || zeroblob(32))`, `cell "cosigned/Mog"`, "order"},
@@ -272,6 +272,49 @@ var damages = []damage{
 	{"witnessed root of nothing", `UPDATE cells SET value = zeroblob(40) WHERE tenant = 1 AND name = 'cosigned/log1.example'`, `cell "cosigned/log1.example"`, "form"},
 	{"witnessed root gone", `DELETE FROM cells WHERE tenant = 1`, "", ""}, // nothing else tells of it
 
+}
+
+// TestErasures records erasures that do not fit the turns or the ledger.
+func TestErasures(t *testing.T) {
+	ctx := t.Context()
+	for name, c := range map[string]struct {
+		do          func(s store.Store) error
+		where, rule string
+	}{
+		"without a leaf": {func(s store.Store) error {
+			return s.Adopt(ctx, tenant, storetest.Stretch{Events: []erasures.Erasure{storetest.Erased(66, 7)}}.Store())
+		}, "event 66", "ledger"},
+		"with the leaf of another number": {func(s store.Store) error {
+			other := storetest.Erased(67, 7)
+			return errors.Join(storetest.PutErased(ctx, s, tenant, []erasures.Erasure{other}),
+				s.Adopt(ctx, tenant, storetest.Stretch{Events: []erasures.Erasure{storetest.Erased(66, 7)}}.Store()))
+		}, "event 66", "ledger"},
+		"that takes no body": {func(s store.Store) error {
+			stretch := storetest.Stretch{Events: []erasures.Erasure{storetest.Erased(66, 7)}}.Store()
+			stretch.Change = sparing{stretch.Change}
+			return errors.Join(storetest.PutErased(ctx, s, tenant, []erasures.Erasure{storetest.Erased(66, 7)}), s.Adopt(ctx, tenant, stretch))
+		}, turn(7), "body"},
+	} {
+		s := inmem.Open(&inmem.Disk{}, inmem.Options{})
+		if err := errors.Join(storetest.Fill(ctx, s, tenant), c.do(s)); err != nil {
+			t.Fatal(err)
+		}
+		report, err := fsck.Tenant(ctx, s, tenant, fsck.Options{Uncut: true})
+		if err != nil || report.Found != 1 || report.Findings[0].Where != c.where || report.Findings[0].Rule != c.rule {
+			t.Errorf("%s: %v, %v, want %q of %s", name, report.Findings, err, c.rule, c.where)
+		}
+	}
+}
+
+// A sparing change takes no bodies away.
+type sparing struct{ history.Change }
+
+func (s sparing) Plan(k *history.State) (*history.Plan, error) {
+	p, err := s.Change.Plan(k)
+	if err == nil {
+		p.Bodies = nil
+	}
+	return p, err
 }
 
 // TestNeverCut records slices that no store has cut so, in order and in the ledger: cutting them again
@@ -413,7 +456,7 @@ func TestWhileWriting(t *testing.T) {
 			a := storetest.Named(storetest.Arrival(n, n%5, "more", n%40+1), fmt.Sprint("name ", n%2))
 			_, err = s.Append(ctx, tenant, []store.Batch{{a}})
 			if n%3 == 0 && err == nil {
-				_, err = s.Erase(ctx, tenant, storetest.Erasure([]int{n, n%40 + 1}[n%2]))
+				_, err = storetest.Erase(ctx, s, tenant, storetest.Erasure([]int{n, n%40 + 1}[n%2]))
 			}
 			if n%5 == 0 && err == nil {
 				err = storetest.Issue(ctx, s, tenant, storetest.TurnID(n), "wide@1")
@@ -518,7 +561,7 @@ func TestLedgerLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	const leaves = 3*256 + 3
-	_, err = s.PutLeaves(t.Context(), tenant, storetest.Leaves(0, leaves))
+	_, err = storetest.PutLeaves(t.Context(), s, tenant, storetest.Leaves(0, leaves))
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/store"
 )
 
 // A half of a leaf's hash tells it apart from all others.
@@ -25,8 +24,7 @@ const logLevels = 7
 func leafName(n uint64) string { return fmt.Sprintf("leaf %d", n) }
 
 // checkLedger checks the ledger by itself: it derives the hashes of all levels and the right
-// edge anew from the leaves, and asks for each leaf by its bytes. Acts are checked with
-// those that keep them, see inLedger.
+// edge anew from the leaves. What they say of acts is checked with the entries that they are of.
 func checkLedger(c *checker) error {
 	tree, err := c.s.Log(c.ctx, c.tenant)
 	if err != nil {
@@ -84,10 +82,7 @@ func leafPage(c *checker, tree *ledger.Tree, page []history.Entry) error {
 			return nil
 		}
 	}
-	if err := hashes(c, nodes); err != nil {
-		return err
-	}
-	return indexes(c, first, page)
+	return hashes(c, nodes)
 }
 
 // hashes compares the hashes that leaves give with the stored ones. Of each level they
@@ -132,33 +127,6 @@ func hashName(level int, n uint64) string {
 	return fmt.Sprintf("hash %d of level %d", n, level)
 }
 
-// indexes asks for leaves by their bytes, several at once, as askNames does.
-func indexes(c *checker, first uint64, page []history.Entry) error {
-	at, errs := make([]uint64, len(page)), make([]error, len(page))
-	atOnce(len(page), func(i int) {
-		if page[i].Kind == "" {
-			at[i], errs[i] = c.s.LogIndex(c.ctx, c.tenant, page[i].Public)
-		}
-	})
-	for i := range page {
-		if page[i].Kind != "" {
-			continue // its terms lead to it
-		}
-		where := leafName(first + uint64(i))
-		switch {
-		case errors.Is(errs[i], store.ErrNotFound):
-			c.find(where, "found by leaf", "its bytes do not lead to it")
-		case errs[i] != nil:
-			if err := c.unreadable(where, errs[i]); err != nil {
-				return err
-			}
-		case at[i] != first+uint64(i):
-			c.find(where, "found by leaf", "its bytes lead to leaf %d", at[i])
-		}
-	}
-	return nil
-}
-
 // beyondLedger makes sure that nothing follows the last leaf but what was appended
 // meanwhile.
 func beyondLedger(c *checker, size uint64) error {
@@ -195,25 +163,6 @@ func beyondLedger(c *checker, size uint64) error {
 	}
 	for _, where := range where {
 		c.find(where, "size", "it is there, and the ledger has %d leaves", size)
-	}
-	return nil
-}
-
-// inLedger makes sure that an act has its leaf in the ledger. One of an act that came
-// after the ledger was read is asked for.
-func inLedger(c *checker, where string, leaves ...[]byte) error {
-	for _, leaf := range leaves {
-		if _, ok := c.leaves[halfOf(ledger.LeafHash(leaf))]; ok {
-			continue
-		}
-		_, err := c.s.LogIndex(c.ctx, c.tenant, leaf)
-		if errors.Is(err, store.ErrNotFound) {
-			c.find(where, "ledger", "its leaf is not there: %s", leaf)
-		} else if err != nil {
-			if err := c.unreadable(where, err); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

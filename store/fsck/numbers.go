@@ -4,43 +4,15 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// checkNumbers checks the events, and that each number up to the head is a turn's, an event's or
-// an entry's, and of one of them alone.
+// checkNumbers checks that each number up to the head is a turn's or an entry's, and of one of them
+// alone.
 func checkNumbers(c *checker) error {
 	n := numbering{c: c, next: 1}
-	for after := dag.Seq(0); after < c.head; {
-		page, err := c.s.Events(c.ctx, c.tenant, after, c.o.Page)
-		if err != nil {
-			if err := c.unreadable(fmt.Sprintf("event %d and on", after+1), err); err != nil {
-				return err
-			}
-			return nil
-		}
-		if len(page) == 0 {
-			break
-		}
-		for i := range page {
-			e := &page[i]
-			if e.Seq <= after {
-				c.find(eventName(e), "number", "it has number %d, and is listed behind %d", e.Seq, after)
-				after = dag.MaxSeq
-				break
-			}
-			if after = e.Seq; after > c.head {
-				c.saw(e.Seq, eventName(e))
-				break
-			}
-			n.event(e)
-			event(c, e)
-			if err := inLedger(c, eventName(e), store.EventLeaf(c.tenant, e)); err != nil {
-				return err
-			}
-		}
-		c.progress("events", int(min(after, c.head)), int(c.head))
-	}
 	n.below(dag.MaxSeq + 1)
 	n.taken(c.head + 1)
 	return nil
@@ -96,47 +68,54 @@ func (n *numbering) below(seq dag.Seq) {
 	}
 }
 
-func (n *numbering) event(e *store.Event) {
-	n.below(e.Seq)
-	if n.turn() == e.Seq {
-		n.c.find(eventName(e), "number", "turn %s has the same", n.c.turn(n.turns).id)
-	}
-	if n.entry() == e.Seq {
-		n.c.find(eventName(e), "number", "an entry has the same")
-	}
-	n.taken(e.Seq)
-}
-
-func eventName(e *store.Event) string { return fmt.Sprintf("event %d", e.Seq) }
+func eventName(e *erasures.Erasure) string { return fmt.Sprintf("event %d", e.Seq) }
 
 func missing(c *checker, first, last dag.Seq) {
 	where := fmt.Sprintf("number %d", first)
 	if last > first {
 		where = fmt.Sprintf("numbers %d to %d", first, last)
 	}
-	c.find(where, "number", "no turn, event or entry has it, and the head is %d", c.head)
+	c.find(where, "number", "no turn or entry has it, and the head is %d", c.head)
 }
 
-func event(c *checker, e *store.Event) {
-	c.counts.Events++
-	if err := store.CheckEvent(e); err != nil {
-		c.find(eventName(e), "form", "%v", err)
-	}
-	i, known := c.lookup(e.Turn)
-	if !known {
-		if c.whole {
-			c.find(eventName(e), "event", "its turn %s is not there", e.Turn)
+// checkErasures checks erasures against the turns, and makes sure that the ledger has a leaf of each.
+func checkErasures(c *checker, page []history.Entry) error {
+	var leafless []dag.TurnID
+	where := map[dag.TurnID]string{}
+	for i := range page {
+		if page[i].Kind != erasures.Kind {
+			c.counts.Entries++
+			continue
 		}
-		return
+		c.counts.Events++
+		e, err := erasures.Read(&page[i])
+		if err != nil {
+			continue // planning says so
+		}
+		if i, known := c.lookup(e.Turn); known {
+			t := c.turn(i)
+			if t.body != 0 {
+				c.find(turnName(t.id), "body", "event %d erased it, and it is there", e.Seq)
+			}
+			t.erased = true
+		}
+		if _, ok := c.leaves[halfOf(ledger.LeafHash(e.Leaf(c.tenant)))]; !ok {
+			leafless = append(leafless, e.Turn)
+			where[e.Turn] = eventName(&e)
+		}
 	}
-	t := c.turn(i)
-	switch {
-	case t.seq > e.Seq:
-		c.find(eventName(e), "event", "its turn %s has the number %d, which is greater", e.Turn, t.seq)
-	case t.erased:
-		c.find(eventName(e), "event", "turn %s was erased by an event before", e.Turn)
-	case t.body != 0:
-		c.find(turnName(t.id), "body", "event %d erased it, and it is there", e.Seq)
+	if len(leafless) == 0 {
+		return nil
 	}
-	t.erased = true
+	// A leaf may have come after the ledger was read.
+	logged, err := erasures.Base{History: c.s}.LoggedAmong(c.ctx, c.tenant, leafless)
+	if err != nil {
+		return c.unreadable("erasures", err)
+	}
+	for _, id := range leafless {
+		if since := logged[id]; since <= c.size {
+			c.find(where[id], "ledger", "its leaf is not there")
+		}
+	}
+	return nil
 }

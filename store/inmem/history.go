@@ -35,20 +35,16 @@ func (s *Store) Write(ctx context.Context, name dag.Tenant, c history.Change) er
 	if p.Empty() {
 		return nil
 	}
-	grown, err := t.plan()
-	if err == nil {
-		err = grown.record(p.Records)
-	}
+	grown, err := t.plan(p.Records)
 	if err != nil {
 		return err
 	}
 	return s.commit(ctx, func() {
-		t.past.change(p)
-		forget(t.log.leaves, p.ForgetRecords)
+		t.change(p)
 		t.grow(grown)
 		t.head = p.Head(t.head)
 		s.disk.keep(name, t)
-	}, grown.steps("entries", "terms", "private halves", "head")...)
+	}, grown.steps("entries", "terms", "private halves", "bodies", "head")...)
 }
 
 // planned lets a change plan.
@@ -84,6 +80,11 @@ func (t *tenant) answer(n *history.Needs, k *history.State) error {
 	k.AddEntries(history.Known, at(t.past.entries, n.Entries))
 	k.AddEntries(history.Record, at(t.log.leaves, n.Records))
 	k.Size = dag.Seq(t.tree.Size())
+	for _, id := range n.Turns {
+		if r := t.byID[id]; r != nil {
+			k.Turns[id] = history.Admitted{Seq: r.Seq, Body: r.Body != nil, Withheld: r.Withheld}
+		}
+	}
 	return nil
 }
 

@@ -19,7 +19,6 @@ import (
 	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -34,7 +33,6 @@ type tenant struct {
 	head    dag.Seq
 	records []*store.Record // by Seq
 	byID    map[dag.TurnID]*store.Record
-	events  []store.Event
 	log
 	past
 	cells map[string][]byte
@@ -45,8 +43,8 @@ func (d *Disk) tenant(name dag.Tenant) *tenant {
 		return t
 	}
 	return &tenant{
-		byID: map[dag.TurnID]*store.Record{},
-		log:  log{index: map[ledger.Hash]uint64{}}, cells: map[string][]byte{},
+		byID:  map[dag.TurnID]*store.Record{},
+		cells: map[string][]byte{},
 	}
 }
 

@@ -213,18 +213,3 @@ func (s *Store) Conversations(ctx context.Context, name dag.Tenant, after dag.Co
 	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
 	return list[:min(len(list), max(limit, 0))], nil
 }
-
-// Events lists events by ascending number.
-func (s *Store) Events(ctx context.Context, name dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.disk.mu.Unlock()
-	list := empty[store.Event](s)
-	for _, e := range s.disk.tenant(name).events {
-		if e.Seq > after && len(list) < limit {
-			list = append(list, e)
-		}
-	}
-	return list, nil
-}

@@ -3,7 +3,6 @@ package inmem
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -55,18 +54,8 @@ func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretc
 	defer s.disk.mu.Unlock()
 	t := s.disk.tenant(name)
 	known := t.known(prepared.Arriving(), prepared.Beyond())
-	known.Erased = map[dag.TurnID]bool{}
-	for _, id := range prepared.Erasing() {
-		if _, ok := t.event(id); ok {
-			known.Erased[id] = true
-		}
-	}
-	records, events, err := prepared.Plan(known)
-	if err != nil {
+	if err := prepared.Follows(t.head); err != nil {
 		return fmt.Errorf("inmem: adopt: %w", err)
-	}
-	if prepared.Last() == 0 {
-		return nil
 	}
 	plan := &history.Plan{}
 	if c := prepared.Change(); c != nil {
@@ -74,25 +63,25 @@ func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretc
 			return fmt.Errorf("inmem: adopt: %w", err)
 		}
 	}
-	leaves := make([][]byte, len(events))
-	for i := range events {
-		leaves[i] = store.EventLeaf(name, &events[i])
+	records, stored, err := prepared.Plan(known, plan.Bodies)
+	if err != nil {
+		return fmt.Errorf("inmem: adopt: %w", err)
 	}
-	grown, err := t.plan(leaves...)
+	if prepared.Last() == 0 {
+		return nil
+	}
+	plan.Bodies = stored
+	grown, err := t.plan(plan.Records)
 	if err != nil {
 		return err
 	}
 	return s.commit(ctx, func() {
 		t.add(records)
-		for _, id := range prepared.Erasing() {
-			erase(t.byID[id])
-		}
-		t.events = append(t.events, events...)
-		t.past.change(plan)
+		t.change(plan)
 		t.head = prepared.Last()
 		t.grow(grown)
 		s.disk.keep(name, t)
-	}, grown.steps("turns", "bodies", "events", "head")...)
+	}, grown.steps("turns", "bodies", "entries", "head")...)
 }
 
 // known returns what planning a write asks for.
@@ -119,47 +108,12 @@ func (t *tenant) add(records []store.Record) {
 	}
 }
 
-// event finds the erasure of a turn.
-func (t *tenant) event(id dag.TurnID) (store.Event, bool) {
-	at := slices.IndexFunc(t.events, func(e store.Event) bool { return e.Turn == id })
-	if at < 0 {
-		return store.Event{}, false
+// change does what was planned, except for the ledger and the head.
+func (t *tenant) change(p *history.Plan) {
+	t.past.change(p)
+	forget(t.log.leaves, p.ForgetRecords)
+	for _, id := range p.Bodies {
+		r := t.byID[id]
+		r.Body, r.Salt, r.External, r.Withheld = nil, dag.Salt{}, "", false
 	}
-	return t.events[at], true
-}
-
-func erase(r *store.Record) { r.Body, r.Salt, r.External, r.Withheld = nil, dag.Salt{}, "", false }
-
-// Erase deletes a body.
-func (s *Store) Erase(ctx context.Context, name dag.Tenant, e store.Event) (store.Event, error) {
-	if err := store.CheckEvent(&e); err != nil {
-		return store.Event{}, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return store.Event{}, err
-	}
-	defer s.disk.mu.Unlock()
-	t := s.disk.tenant(name)
-	r := t.byID[e.Turn]
-	if r == nil {
-		return store.Event{}, fmt.Errorf("inmem: erase %s: %w", e.Turn, store.ErrNotFound)
-	}
-	if stands, erased := t.event(e.Turn); erased || r.Withheld {
-		return stands, nil
-	}
-	e.Seq = t.head + 1
-	grown, err := t.plan(store.EventLeaf(name, &e))
-	if err != nil {
-		return store.Event{}, err
-	}
-	err = s.commit(ctx, func() {
-		erase(r)
-		t.events = append(t.events, e)
-		t.head = e.Seq
-		t.grow(grown)
-	}, grown.steps("bodies", "events", "head")...)
-	if err != nil {
-		return store.Event{}, err
-	}
-	return e, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
@@ -19,7 +20,7 @@ import (
 
 // All are the codecs of every kind of entry.
 func All() history.Codecs {
-	return history.Codecs{knowledge.Codec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, identity.Announced(), attest.Recorded()}
+	return history.Codecs{knowledge.Codec{}, &erasures.Codec{}, erasures.LoggedCodec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, identity.Announced(), attest.Recorded()}
 }
 
 // OfCell finds the codec of a cell by its name.

@@ -96,14 +96,6 @@ func (w *watched) Conversations(ctx context.Context, tenant dag.Tenant, after da
 	})
 }
 
-func (w *watched) Erase(ctx context.Context, tenant dag.Tenant, e store.Event) (store.Event, error) {
-	return watch(ctx, w, "erase", func(ctx context.Context) (store.Event, error) { return w.inner.Erase(ctx, tenant, e) })
-}
-
-func (w *watched) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
-	return watch(ctx, w, "events", func(ctx context.Context) ([]store.Event, error) { return w.inner.Events(ctx, tenant, after, limit) })
-}
-
 func (w *watched) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
 	return act(ctx, w, "write", func(ctx context.Context) error { return w.inner.Write(ctx, tenant, c) })
 }
@@ -124,14 +116,6 @@ func (w *watched) LogHashes(ctx context.Context, tenant dag.Tenant, level int, f
 	return watch(ctx, w, "log_hashes", func(ctx context.Context) ([]ledger.Hash, error) {
 		return w.inner.LogHashes(ctx, tenant, level, from, n)
 	})
-}
-
-func (w *watched) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error) {
-	return watch(ctx, w, "log_index", func(ctx context.Context) (uint64, error) { return w.inner.LogIndex(ctx, tenant, leaf) })
-}
-
-func (w *watched) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) ([]uint64, error) {
-	return watch(ctx, w, "put_leaves", func(ctx context.Context) ([]uint64, error) { return w.inner.PutLeaves(ctx, tenant, leaves) })
 }
 
 func (w *watched) Cells(ctx context.Context, tenant dag.Tenant, prefix string) ([]history.Cell, error) {

@@ -138,7 +138,8 @@ func superseding(i int) []knowledge.Act {
 
 // filler makes a leaf; all are of one length.
 func filler(n int) []byte {
-	return fmt.Appendf(nil, `{"n":"%012d","type":"filler"}`, n)
+	l := ledger.KeyLeaf{Tenant: storetest.Tenant, Purpose: ledger.PurposeToken, Event: ledger.KeyCreated, KeyID: fmt.Sprintf("%012d", n)}
+	return l.Append(nil)
 }
 
 // rootOf makes up the root of a log.
@@ -162,7 +163,7 @@ func (n *network) level(leaves uint64) {
 	for size := tree.Size(); bits.OnesCount64(size) != ones || bits.OnesCount64(size+leaves) != ones || size>>8 != (size+leaves)>>8; size++ {
 		fill = append(fill, filler(int(size)))
 	}
-	if _, err := n.direct.PutLeaves(n.t.Context(), storetest.Tenant, fill); err != nil {
+	if _, err := storetest.PutLeaves(n.t.Context(), n.direct, storetest.Tenant, fill); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -264,17 +265,17 @@ func sweptWrites() []swept {
 		name:   "PutLeaves",
 		leaves: 2,
 		do: func(ctx context.Context, s store.Store, i int) error {
-			at, err := s.PutLeaves(ctx, storetest.Tenant, [][]byte{filler(1_000_000 + i), filler(2_000_000 + i)})
+			at, err := storetest.PutLeaves(ctx, s, storetest.Tenant, [][]byte{filler(1_000_000 + i), filler(2_000_000 + i)})
 			if err == nil && (len(at) != 2 || at[1] != at[0]+1) {
 				err = fmt.Errorf("%w: %v", errAnswer, at)
 			}
 			return err
 		},
 		there: func(ctx context.Context, s store.Store, i int) (bool, error) {
-			at, err := s.LogIndex(ctx, storetest.Tenant, filler(1_000_000+i))
-			next, nextErr := s.LogIndex(ctx, storetest.Tenant, filler(2_000_000+i))
+			at, err := storetest.LeafIndex(ctx, s, storetest.Tenant, filler(1_000_000+i))
+			next, nextErr := storetest.LeafIndex(ctx, s, storetest.Tenant, filler(2_000_000+i))
 			if nextErr == nil { // a commit whose answer was lost may have come between the two
-				at, err = s.LogIndex(ctx, storetest.Tenant, filler(1_000_000+i))
+				at, err = storetest.LeafIndex(ctx, s, storetest.Tenant, filler(1_000_000+i))
 			}
 			if errors.Is(err, store.ErrNotFound) && errors.Is(nextErr, store.ErrNotFound) {
 				return false, nil
@@ -300,7 +301,7 @@ func sweptWrites() []swept {
 		name:   "Erase",
 		leaves: 1,
 		do: func(ctx context.Context, s store.Store, i int) error {
-			e, err := s.Erase(ctx, storetest.Tenant, storetest.Erasure(1+i))
+			e, err := storetest.Erase(ctx, s, storetest.Tenant, storetest.Erasure(1+i))
 			want := storetest.Erased(e.Seq, 1+i)
 			if err == nil && (e != want || e.Seq == 0) {
 				err = fmt.Errorf("%w: %+v", errAnswer, e)
@@ -488,7 +489,7 @@ func TestDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	tried := 0
-	for i, at := range []string{"", "turns", "events", "head", "commit"} {
+	for i, at := range []string{"", "turns", "entries", "head", "commit"} {
 		for j, fault := range []faultproxy.Fault{faultproxy.HalfOpen(), {ToClient: faultproxy.Path{Swallow: true}}, {ToServer: faultproxy.Path{Swallow: true}}} {
 			armed := false
 			s := n.open(postgres.Options{Connections: 2, Step: func(step string) error {
@@ -503,7 +504,7 @@ func TestDeadline(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), waits)
 			err := timed(t, "an erasure lost at "+at, waits+slack, func() error {
-				_, err := s.Erase(ctx, storetest.Tenant, storetest.Erasure(1+3*i+j))
+				_, err := storetest.Erase(ctx, s, storetest.Tenant, storetest.Erasure(1+3*i+j))
 				return err
 			})
 			if at == "commit" && !errors.Is(err, store.ErrUncertain) || at != "commit" && !errors.Is(err, context.DeadlineExceeded) {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/postgres"
@@ -51,7 +52,7 @@ func TestNoGap(t *testing.T) {
 					t.Error(err)
 				}
 				if i%7 == 6 {
-					if _, err := stores[w%2].Erase(ctx, storetest.Tenant, storetest.Erasure(n)); err != nil {
+					if _, err := storetest.Erase(ctx, stores[w%2], storetest.Tenant, storetest.Erasure(n)); err != nil {
 						t.Error(err)
 					}
 				}
@@ -95,7 +96,7 @@ func TestNoGap(t *testing.T) {
 						note(sk.Seq, sk.ID)
 					}
 				}
-				events, eventsErr := s.Events(ctx, storetest.Tenant, 0, 10_000)
+				events, eventsErr := storetest.Events(ctx, s, storetest.Tenant, 0, 10_000)
 				if err := errors.Join(err, eventsErr); err != nil {
 					t.Error(err)
 					return
@@ -176,13 +177,13 @@ func TestEraseAdopted(t *testing.T) {
 	t.Parallel()
 	s := pgstore.Open(t)
 	want := storetest.Erased(3, 2)
-	stretch := store.Stretch{Records: storetest.Records(1, nil, storetest.Chain(1, 2, 0)), Events: []store.Event{want}}
-	if err := s.Adopt(t.Context(), storetest.Tenant, stretch); err != nil {
+	stretch := storetest.Stretch{Records: storetest.Records(1, nil, storetest.Chain(1, 2, 0)), Events: []erasures.Erasure{want}}
+	if err := storetest.Adopt(t.Context(), s, storetest.Tenant, stretch); err != nil {
 		t.Fatal(err)
 	}
 	again := storetest.Erasure(2)
 	again.At++
-	if got, err := s.Erase(t.Context(), storetest.Tenant, again); err != nil || got != want {
+	if got, err := storetest.Erase(t.Context(), s, storetest.Tenant, again); err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 }

@@ -10,9 +10,8 @@
 // turns and runs by tenant and conversation, so that a slice of one conversation reads
 // one partition, and ids by tenant and id.
 //
-// The ledger is in four tables: logs has its size and right edge, records the leaves with what is
-// kept beside them, log_hashes the hashes that tiles are made of, and log_index where a leaf of no
-// kind is.
+// The ledger is in three tables: logs has its size and right edge, records the leaves with what is
+// kept beside them, and log_hashes the hashes that tiles are made of.
 // cells holds named values, such as the roots of other logs that were cosigned. They have no partitions, and
 // stay on the server that holds the heads: a leaf belongs to its act's transaction.
 //
@@ -29,8 +28,8 @@
 // each other. (A sequence of the database has gaps and is visible out of order;
 // SERIALIZABLE would let writers of one tenant fail in turn instead of wait in turn.)
 //
-// An act appends its leaf after the same lock: one round trip looks up the right edge
-// and whether the leaf is there, and one inserts, however many leaves there are.
+// An act appends its leaf after the same lock: one round trip reads the right edge and what else the
+// act must know, and one inserts, however many leaves there are.
 // Recording sixteen issued slices takes as many round trips as recording one, which is four, or
 // five if some are recorded already; and recording ten thousand new facts takes four.
 //

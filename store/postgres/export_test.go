@@ -36,9 +36,9 @@ var Queries = map[string]string{
 	"Segment": querySegment, "Segments": querySegments,
 	"Match": queryMatch, "External": queryExternal, "Conversations": queryConversations,
 	"Parents": queryParents, "Tails": queryTails, "TakeRun": queryTakeRun, "Lock": queryLock,
-	"Find": queryFind, "EventOf": queryEventOf, "Events": queryEvents, "Erase": queryErase, "Erased": queryErased,
+	"Find": queryFind, "Erase": queryErase,
 	"Records": queryRecords, "RecordsAt": queryRecordsAt, "TermsLast": queryTermsLast,
-	"Log": queryLog, "LogHashes": queryLogHashes, "LogIndex": queryLogIndex, "Cell": queryCell, "Cells": queryCells,
+	"Log": queryLog, "LogHashes": queryLogHashes, "Cell": queryCell, "Cells": queryCells,
 	"Entries": queryEntries, "EntriesAt": queryEntriesAt, "Terms": queryTerms, "Newest": queryNewest, "EndTerm": queryEndTerm,
 }
 

@@ -94,10 +94,13 @@ func (t *tx) change(c history.Change) error {
 		return err
 	}
 	moves := len(p.Entries) > 0 // what is added to the record alone does not move the head
-	if moves {
+	if moves || len(p.Bodies) > 0 {
 		if err := t.sweep(); err != nil {
 			return err
 		}
+	}
+	if err := t.eraseTurns(p.Bodies); err != nil {
+		return err
 	}
 	b := &pgx.Batch{}
 	if err := t.queuePlan(b, p, tree); err != nil {
@@ -220,6 +223,11 @@ func (t *tx) answer(n *history.Needs, k *history.State, tree *ledger.Tree) error
 			err := readTree(row, tree)
 			k.Size = dag.Seq(tree.Size())
 			return err
+		})
+	}
+	if len(n.Turns) > 0 {
+		b.Queue(queryFind, string(t.name), uuids(n.Turns)).Query(func(rows pgx.Rows) error {
+			return eachFound(rows, func(id dag.TurnID, _ [16]byte, a history.Admitted) { k.Turns[id] = a })
 		})
 	}
 	for some := range slices.Chunk(n.Newest, lookupIDs) {

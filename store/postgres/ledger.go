@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,23 +13,15 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 const (
-	queryLog       = `SELECT size, edge FROM logs WHERE tenant = $1`
-	queryLogHashes = `SELECT n, hash FROM log_hashes WHERE tenant = $1 AND level = $2 AND n >= $3 ORDER BY n LIMIT $4`
-
-	// The hashes that begin alike. OFFSET 0 as in queryTurns.
-	queryLogIndex = `SELECT i.n, h.hash FROM (SELECT DISTINCT unnest($2::bigint[]) AS prefix) a
-		CROSS JOIN LATERAL (SELECT n FROM log_index WHERE tenant = $1 AND prefix = a.prefix OFFSET 0) i
-		CROSS JOIN LATERAL (SELECT hash FROM log_hashes WHERE tenant = $1 AND level = 0 AND n = i.n OFFSET 0) h`
-
+	queryLog        = `SELECT size, edge FROM logs WHERE tenant = $1`
+	queryLogHashes  = `SELECT n, hash FROM log_hashes WHERE tenant = $1 AND level = $2 AND n >= $3 ORDER BY n LIMIT $4`
 	queryAddRecords = `INSERT INTO records (tenant, n, kind, leaf, detail, private)
 		SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[])`
 	queryAddHashes = `INSERT INTO log_hashes (tenant, level, n, hash) SELECT $1, * FROM unnest($2::smallint[], $3::bigint[], $4::bytea[])`
-	queryAddIndex  = `INSERT INTO log_index (tenant, prefix, n) SELECT $1, * FROM unnest($2::bigint[], $3::bigint[])`
 	queryPutLog    = `INSERT INTO logs (tenant, size, edge) VALUES ($1, $2, $3) ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`
 )
 
@@ -39,54 +30,6 @@ const (
 	addedRows  = 4096
 	addedBytes = 8 << 20
 )
-
-// A logbook is a ledger as a write finds it.
-type logbook struct {
-	tree   ledger.Tree
-	stands map[ledger.Hash]uint64 // where leaves are, of those that were asked for
-}
-
-// hashesOf returns the hashes of leaves. It is done before the tenant's row is locked where
-// the leaves are known by then.
-func hashesOf(leaves [][]byte) []ledger.Hash {
-	hashes := make([]ledger.Hash, len(leaves))
-	for i, leaf := range leaves {
-		hashes[i] = ledger.LeafHash(leaf)
-	}
-	return hashes
-}
-
-// readLog queues what has to be known of the ledger before leaves of these hashes are
-// appended. The logbook is filled in when the batch is sent.
-func (t *tx) readLog(b *pgx.Batch, hashes []ledger.Hash) *logbook {
-	l := &logbook{stands: map[ledger.Hash]uint64{}}
-	b.Queue(queryLog, string(t.name)).QueryRow(func(row pgx.Row) error { return readTree(row, &l.tree) })
-	for some := range slices.Chunk(hashes, lookupIDs) {
-		b.Queue(queryLogIndex, string(t.name), prefixes(some)).Query(func(rows pgx.Rows) error {
-			return eachIndexed(rows, func(n uint64, h ledger.Hash) { l.stands[h] = n })
-		})
-	}
-	return l
-}
-
-// growLog queues the steps that append those leaves that the ledger does not have, and
-// returns the index of each.
-func (t *tx) growLog(b *pgx.Batch, l *logbook, leaves [][]byte, hashes []ledger.Hash) ([]uint64, error) {
-	first := l.tree.Size()
-	fresh, at := packed.Unlogged(hashes, l.stands, first)
-	if len(fresh) == 0 {
-		return at, nil
-	}
-	list := make([]history.Entry, len(fresh))
-	for k, i := range fresh {
-		list[k] = history.Entry{Seq: dag.Seq(first) + dag.Seq(k) + 1, Public: leaves[i]}
-	}
-	if err := t.begin("log index"); err != nil {
-		return nil, err
-	}
-	t.queueIndex(b, hashes, at, fresh)
-	return at, t.queueRecords(b, &l.tree, list)
-}
 
 // queueRecords queues the steps that append entries of the record to a ledger.
 func (t *tx) queueRecords(b *pgx.Batch, tree *ledger.Tree, list []history.Entry) error {
@@ -141,53 +84,6 @@ func (t *tx) queueHashes(b *pgx.Batch, nodes []ledger.Node) {
 	}
 }
 
-// queueIndex inserts by ascending prefix, as admit does by id: neighbours share pages.
-func (t *tx) queueIndex(b *pgx.Batch, hashes []ledger.Hash, at []uint64, fresh []int) {
-	order := slices.SortedFunc(slices.Values(fresh), func(i, j int) int {
-		return cmp.Or(cmp.Compare(packed.LeafPrefix(hashes[i]), packed.LeafPrefix(hashes[j])), cmp.Compare(i, j))
-	})
-	for chunk := range slices.Chunk(order, addedRows) {
-		begin, numbers := make([]int64, len(chunk)), make([]int64, len(chunk))
-		for k, i := range chunk {
-			begin[k], numbers[k] = packed.LeafPrefix(hashes[i]), int64(at[i])
-		}
-		b.Queue(queryAddIndex, string(t.name), begin, numbers)
-	}
-}
-
-// log appends those leaves that the ledger does not have, and returns the index of each: two
-// round trips, however many there are.
-func (t *tx) log(leaves [][]byte, hashes []ledger.Hash) ([]uint64, error) {
-	if len(leaves) == 0 {
-		return nil, nil
-	}
-	b := &pgx.Batch{}
-	l := t.readLog(b, hashes)
-	if err := t.SendBatch(t.ctx, b).Close(); err != nil {
-		return nil, err
-	}
-	b = &pgx.Batch{}
-	at, err := t.growLog(b, l, leaves, hashes)
-	if err != nil || b.Len() == 0 {
-		return at, err
-	}
-	return at, t.SendBatch(t.ctx, b).Close()
-}
-
-// logActs is log for the leaves of acts.
-func (t *tx) logActs(leaves ...[]byte) error {
-	_, err := t.log(leaves, hashesOf(leaves))
-	return err
-}
-
-func prefixes(hashes []ledger.Hash) []int64 {
-	list := make([]int64, len(hashes))
-	for i, h := range hashes {
-		list[i] = packed.LeafPrefix(h)
-	}
-	return list
-}
-
 // readTree reads the row of queryLog. A tenant without one has an empty ledger.
 func readTree(row pgx.Row, tree *ledger.Tree) error {
 	var size int64
@@ -204,21 +100,6 @@ func readTree(row pgx.Row, tree *ledger.Tree) error {
 		return fmt.Errorf("the database is damaged: %w", err)
 	}
 	return nil
-}
-
-// eachIndexed reads rows of queryLogIndex.
-func eachIndexed(rows pgx.Rows, fn func(n uint64, h ledger.Hash)) error {
-	var n int64
-	var column pgtype.DriverBytes
-	_, err := pgx.ForEachRow(rows, []any{&n, &column}, func() error {
-		var h ledger.Hash
-		if err := packed.Fill(h[:], column, "a leaf's hash"); err != nil {
-			return err
-		}
-		fn(uint64(n), h)
-		return nil
-	})
-	return err
 }
 
 // Log returns the ledger's right edge.
@@ -274,48 +155,4 @@ func eachNumbered(rows pgx.Rows, err error, from uint64, what string, fn func([]
 		return fn(column)
 	})
 	return err
-}
-
-// LogIndex finds a leaf by its hash.
-func (s *Store) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error) {
-	want, found := ledger.LeafHash(leaf), false
-	var at uint64
-	err := s.read(ctx, "log index", func(ctx context.Context, db *pgxpool.Conn) error {
-		rows, err := db.Query(ctx, queryLogIndex, string(tenant), prefixes([]ledger.Hash{want}))
-		if err != nil {
-			return err
-		}
-		return eachIndexed(rows, func(n uint64, h ledger.Hash) {
-			if h == want {
-				at, found = n, true
-			}
-		})
-	})
-	if err != nil {
-		return 0, err
-	}
-	if !found {
-		return 0, fmt.Errorf("postgres: log index: leaf with the hash %s: %w", want, store.ErrNotFound)
-	}
-	return at, nil
-}
-
-// PutLeaves appends leaves; see store.Store. It takes four round trips, however many there are.
-func (s *Store) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) (at []uint64, err error) {
-	if err := packed.CheckLeaves(leaves); err != nil {
-		return nil, fmt.Errorf("postgres: put leaves: %w", err)
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, fmt.Errorf("postgres: put leaves: %w", err)
-	}
-	defer s.gate.RUnlock()
-	hashes := hashesOf(leaves)
-	err = s.write(ctx, tenant, func(t *tx) (err error) {
-		at, err = t.log(leaves, hashes)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("postgres: put leaves: %w", err)
-	}
-	return at, nil
 }

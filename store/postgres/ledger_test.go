@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/packed"
 	"github.com/graphkernel/graphkernel/store/postgres"
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
@@ -93,7 +91,7 @@ func TestRoundTrips(t *testing.T) {
 				leaves++
 				list[i] = filler(leaves)
 			}
-			_, err := s.PutLeaves(ctx, storetest.Tenant, list)
+			_, err := storetest.PutLeaves(ctx, s, storetest.Tenant, list)
 			return err
 		}, 4},
 		{"Swap", func(n int) error {
@@ -145,40 +143,6 @@ func TestRoundTrips(t *testing.T) {
 	must(t, storetest.Check(ctx, s, storetest.Tenant))
 }
 
-// TestPrefix lets the index lead to leaves whose hashes only begin as another's do, as
-// somebody who can make such leaves would.
-func TestPrefix(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	url := pgstore.URL(t)
-	s, err := harness(url).Open(nil)
-	must(t, err)
-	defer s.Close()
-	first := [][]byte{filler(1), filler(2), filler(3)}
-	_, err = s.PutLeaves(ctx, storetest.Tenant, first)
-	must(t, err)
-	conn, err := pgx.Connect(ctx, url)
-	must(t, err)
-	defer conn.Close(context.Background())
-	for _, n := range []int{2, 4} { // one that is in the ledger, too, and one that is not
-		for at := range first {
-			_, err := conn.Exec(ctx, `INSERT INTO log_index VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-				string(storetest.Tenant), packed.LeafPrefix(ledger.LeafHash(filler(n))), at)
-			must(t, err)
-		}
-	}
-	if at, err := s.LogIndex(ctx, storetest.Tenant, filler(2)); err != nil || at != 1 {
-		t.Errorf("the second leaf stands at %d, %v", at, err)
-	}
-	if at, err := s.LogIndex(ctx, storetest.Tenant, filler(4)); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a leaf that is not there stands at %d, %v", at, err)
-	}
-	at, err := s.PutLeaves(ctx, storetest.Tenant, [][]byte{filler(4), filler(2), filler(4)})
-	if want := []uint64{3, 1, 3}; err != nil || !slices.Equal(at, want) {
-		t.Errorf("got the indexes %d, %v, want %d", at, err, want)
-	}
-}
-
 // TestManyLeaves appends more than one statement takes in, some of them twice.
 func TestManyLeaves(t *testing.T) {
 	t.Parallel()
@@ -194,7 +158,7 @@ func TestManyLeaves(t *testing.T) {
 	}
 	list = append(list, list[5], list[n-1])
 	for range 2 {
-		at, err := s.PutLeaves(ctx, storetest.Tenant, list)
+		at, err := storetest.PutLeaves(ctx, s, storetest.Tenant, list)
 		if err != nil || len(at) != n+2 || at[0] != 0 || at[n-1] != n-1 || at[n] != 5 || at[n+1] != n-1 {
 			t.Fatalf("%d indexes, %v", len(at), err)
 		}

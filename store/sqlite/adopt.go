@@ -2,23 +2,18 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/packed"
 )
 
-const queryErased = `SELECT e.turn FROM json_each(?) j
-	CROSS JOIN events e ON e.tenant = ? AND e.kind = ? AND e.turn = unhex(j.value)`
-
-// Adopt takes over a stretch of history. A body that the stretch erases is never
-// written. If it erases one that is stored already, the log is emptied as after an
-// Erase, and also for a stretch that is here already: so repeating an Adopt that was
-// cut short finishes it.
+// Adopt takes over a stretch of history. A body that the stretch takes away is never
+// written. If it erases what is stored already, the log is emptied as in Write, and also for a
+// stretch that is here already: so repeating an Adopt that was cut short finishes it.
 func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stretch) error {
 	prepared, err := store.PrepareStretch(stretch)
 	if err != nil {
@@ -28,8 +23,12 @@ func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stre
 		return fmt.Errorf("sqlite: adopt: %w", err)
 	}
 	defer s.gate.RUnlock()
-	err = s.write(ctx, tenant, func(t *tx) error { return t.adopt(prepared) })
-	if len(prepared.Erasing()) > 0 && (err == nil || errors.Is(err, store.ErrGap)) {
+	erases := false
+	err = s.write(ctx, tenant, func(t *tx) (err error) {
+		erases, err = t.adopt(prepared)
+		return err
+	})
+	if erases && err == nil || errors.Is(err, store.ErrGap) && len(stretch.Entries) > 0 {
 		err = errors.Join(err, s.emptyLog(ctx))
 	}
 	if err != nil {
@@ -38,85 +37,35 @@ func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stre
 	return nil
 }
 
-func (t *tx) adopt(p *store.PreparedStretch) error {
+// adopt reports whether the stretch takes away what is stored.
+func (t *tx) adopt(p *store.PreparedStretch) (erases bool, _ error) {
 	known, err := t.known(p.Arriving(), p.Beyond())
 	if err != nil {
-		return err
+		return false, err
 	}
-	if known.Erased, err = t.erased(p.Erasing()); err != nil {
-		return err
+	if err := p.Follows(known.Head); err != nil {
+		return false, err
 	}
-	records, events, err := p.Plan(known)
+	plan, tree := &history.Plan{}, ledger.Tree{}
+	if c := p.Change(); c != nil {
+		if plan, err = t.plan(c, &tree); err != nil {
+			return false, err
+		}
+	}
+	records, stored, err := p.Plan(known, plan.Bodies)
 	if err != nil || p.Last() == 0 {
-		return err
+		return false, err
 	}
 	if err := t.own(); err != nil {
-		return err
+		return false, err
 	}
 	if err := t.admit(records); err != nil {
-		return err
+		return false, err
 	}
-	if err := t.eraseTurns(p.Erasing()); err != nil {
-		return err
+	plan.Bodies = stored
+	if err := t.carryOut(plan, tree); err != nil {
+		return false, err
 	}
-	if err := t.record(events...); err != nil {
-		return err
-	}
-	if c := p.Change(); c != nil {
-		if _, err := t.change(c); err != nil {
-			return err
-		}
-	}
-	return t.exec("head", t.writer.head, int64(p.Last()), t.tenant)
-}
-
-// erased returns those of the turns that have an event of erasure.
-func (t *tx) erased(ids []dag.TurnID) (map[dag.TurnID]bool, error) {
-	erased := map[dag.TurnID]bool{}
-	for ids := range slices.Chunk(ids, lookupIDs) {
-		rows, err := t.erasures.QueryContext(t.ctx, idList(ids), t.tenant, string(store.Erasure))
-		if err != nil {
-			return nil, err
-		}
-		var id sql.RawBytes
-		err = each(rows, func() error {
-			var turn dag.TurnID
-			if err := packed.Fill(turn[:], id, "a turn's id"); err != nil {
-				return err
-			}
-			erased[turn] = true
-			return nil
-		}, &id)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return erased, nil
-}
-
-// eraseTurns is a step that deletes the bodies of stored turns.
-func (t *tx) eraseTurns(ids []dag.TurnID) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	if err := t.begin("bodies"); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		var turn int64
-		var present, withheld bool
-		if err := t.find.QueryRowContext(t.ctx, t.tenant, id[:]).Scan(&turn, &present, &withheld); err != nil {
-			return err
-		}
-		if !present {
-			continue
-		}
-		if _, err := t.erase.ExecContext(t.ctx, turn); err != nil {
-			return err
-		}
-		if err := t.ended(); err != nil {
-			return err
-		}
-	}
-	return nil
+	erases = plan.Erases && len(stored)+len(plan.End)+len(plan.Forget)+len(plan.ForgetRecords) > 0
+	return erases, t.exec("head", t.writer.head, int64(p.Last()), t.tenant)
 }

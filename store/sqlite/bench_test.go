@@ -193,7 +193,7 @@ func BenchmarkLedger(b *testing.B) {
 			b.Fatal(err)
 		}
 		for first := 0; first < i*leaves; first += 1000 {
-			if _, err := s.PutLeaves(ctx, storetest.Tenant, storetest.Leaves(first, 1000)); err != nil {
+			if _, err := storetest.PutLeaves(ctx, s, storetest.Tenant, storetest.Leaves(first, 1000)); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/sqlite"
@@ -262,7 +263,7 @@ func TestErasedTextIsGone(t *testing.T) {
 	}
 	for n := 1; n <= turns; n++ {
 		if n%2 == 0 || n%5 == 0 {
-			if _, err := s.Erase(ctx, tenants[n%3], storetest.Erasure(n)); err != nil {
+			if _, err := storetest.Erase(ctx, s, tenants[n%3], storetest.Erasure(n)); err != nil {
 				t.Fatal(err)
 			}
 			if n%3 == 0 { // what is freed is used again
@@ -274,7 +275,7 @@ func TestErasedTextIsGone(t *testing.T) {
 	}
 	// Half of the rest go in descending order, with the log emptied last.
 	for n := turns; n > 0; n -= 3 {
-		if _, err := s.Erase(ctx, tenants[n%3], storetest.Erasure(n)); err != nil {
+		if _, err := storetest.Erase(ctx, s, tenants[n%3], storetest.Erasure(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -286,9 +287,9 @@ func TestErasedTextIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = s.Adopt(ctx, tenant, store.Stretch{
+		err = storetest.Adopt(ctx, s, tenant, storetest.Stretch{
 			Records: storetest.Records(head+1, nil, store.Batch{storetest.Named(storetest.Arrival(2000+n, 1, marker(2000+n)), name(2000+n))}),
-			Events:  []store.Event{storetest.Erased(head+2, 2000+n), storetest.Erased(head+3, n)},
+			Events:  []erasures.Erasure{storetest.Erased(head+2, 2000+n), storetest.Erased(head+3, n)},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -350,7 +351,7 @@ func TestLogBusy(t *testing.T) {
 	if err := db.QueryRow(`SELECT head FROM tenants`).Scan(&head); err != nil || head != 1 {
 		t.Fatal(head, err)
 	}
-	if e, err := s.Erase(ctx, storetest.Tenant, storetest.Erasure(1)); !errors.Is(err, sqlite.ErrLogBusy) || errors.Is(err, store.ErrBroken) {
+	if e, err := storetest.Erase(ctx, s, storetest.Tenant, storetest.Erasure(1)); !errors.Is(err, sqlite.ErrLogBusy) || errors.Is(err, store.ErrBroken) {
 		t.Fatalf("with a reader: %+v, %v, want ErrLogBusy", e, err)
 	}
 	if len(in(t, path, []byte("<secret>"))) == 0 {
@@ -359,7 +360,7 @@ func TestLogBusy(t *testing.T) {
 	rawExec(t, db, `COMMIT`)
 	want := storetest.Erasure(1)
 	want.Seq = 2
-	if e, err := s.Erase(ctx, storetest.Tenant, storetest.Erasure(1)); err != nil || e != want {
+	if e, err := storetest.Erase(ctx, s, storetest.Tenant, storetest.Erasure(1)); err != nil || e != want {
 		t.Errorf("without: %+v, %v, want %+v", e, err, want)
 	}
 	if files := in(t, path, []byte("<secret>")); len(files) > 0 {
@@ -409,7 +410,7 @@ func TestDamaged(t *testing.T) {
 		{"a key's missing hash", `UPDATE terms SET value = substr(value, 1, 15) WHERE indx = 129`, key},
 		{"a key's role", `UPDATE terms SET value = CAST(substr(value, 1, 16) || CAST(replace(CAST(substr(value, 17) AS TEXT), '"role":"', '"role":"x') AS BLOB) AS BLOB) WHERE indx = 129`, key},
 		{"a key's revocation", `UPDATE terms SET value = CAST(substr(value, 1, 8) || x'ffffffffffffffff' || substr(value, 17) AS BLOB) WHERE indx = 129`, key},
-		{"a missing event", `DELETE FROM events`, func(s *sqlite.Store) error {
+		{"a missing event", `DELETE FROM entries WHERE kind = 'erasure/1'`, func(s *sqlite.Store) error {
 			return storetest.Check(ctx, s, storetest.Tenant)
 		}},
 	} {
@@ -420,7 +421,7 @@ func TestDamaged(t *testing.T) {
 			if _, err := s.Append(ctx, storetest.Tenant, []store.Batch{batch}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Erase(ctx, storetest.Tenant, storetest.Erasure(3)); err != nil {
+			if _, err := storetest.Erase(ctx, s, storetest.Tenant, storetest.Erasure(3)); err != nil {
 				t.Fatal(err)
 			}
 			if err := (registry.Base{History: s}).Put(ctx, storetest.Tenant, storetest.Policy("p@1", 1)); err != nil {

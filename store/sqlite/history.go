@@ -61,12 +61,20 @@ func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) 
 	defer s.gate.RUnlock()
 	erases := false
 	err := s.write(ctx, tenant, func(t *tx) error {
-		p, err := t.change(c)
+		var tree ledger.Tree
+		p, err := t.plan(c, &tree)
 		if err != nil {
 			return err
 		}
-		if erases = p.Erases; len(p.Entries) == 0 {
-			return nil // what is added to the record alone does not move the head
+		erases = p.Erases
+		if p.Empty() {
+			return nil
+		}
+		if err := t.own(); err != nil {
+			return err
+		}
+		if err := t.carryOut(p, tree); err != nil || len(p.Entries) == 0 {
+			return err // what is added to the record alone does not move the head
 		}
 		return t.exec("head", t.writer.head, int64(p.Head(t.head)), t.tenant)
 	})
@@ -79,38 +87,40 @@ func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) 
 	return nil
 }
 
-// change carries out what a change plans, except moving the head.
-func (t *tx) change(c history.Change) (*history.Plan, error) {
-	var tree ledger.Tree
-	known, err := history.Know(c, t.name, t.head, func(n *history.Needs, k *history.State) error { return t.answer(n, k, &tree) })
+// plan reads what a change needs, and lets it plan. The tree is the ledger's right edge, if the change
+// asked for its size.
+func (t *tx) plan(c history.Change, tree *ledger.Tree) (*history.Plan, error) {
+	known, err := history.Know(c, t.name, t.head, func(n *history.Needs, k *history.State) error { return t.answer(n, k, tree) })
 	if err != nil {
 		return nil, err
 	}
 	p, err := c.Plan(known)
-	if err != nil || p.Empty() {
-		return p, err
-	}
-	if err := p.Check(t.head, dag.Seq(tree.Size())); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if err := t.own(); err != nil {
-		return nil, err
-	}
+	return p, p.Check(t.head, dag.Seq(tree.Size()))
+}
+
+// carryOut does what is planned, except moving the head.
+func (t *tx) carryOut(p *history.Plan, tree ledger.Tree) error {
 	var sorting sync.WaitGroup
 	sorting.Go(p.Sort) // while entries are inserted
-	err = t.insert("entries", &t.entries, len(p.Entries), func(args []any, i int) []any {
+	err := t.insert("entries", &t.entries, len(p.Entries), func(args []any, i int) []any {
 		e := &p.Entries[i]
 		return append(args, t.tenant, int64(e.Seq), string(e.Kind), int64(e.At), packed.DigestPrefix(e.Leaf()), e.Public, e.Detail, e.Private)
 	})
 	sorting.Wait()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := t.endTerms(p.End); err != nil {
-		return nil, err
+		return err
+	}
+	if err := t.eraseTurns(p.Bodies); err != nil {
+		return err
 	}
 	if err := t.forget(p); err != nil {
-		return nil, err
+		return err
 	}
 	err = t.insert("terms", &t.terms, len(p.Begin), func(args []any, i int) []any {
 		b := &p.Begin[i]
@@ -119,7 +129,7 @@ func (t *tx) change(c history.Change) (*history.Plan, error) {
 	if err == nil {
 		err = t.addRecords(tree, p.Records)
 	}
-	return p, err
+	return err
 }
 
 // forget takes private halves away.
@@ -192,6 +202,9 @@ func (t *tx) answer(n *history.Needs, k *history.State, tree *ledger.Tree) (err 
 			return err
 		}
 		k.Size = dag.Seq(tree.Size())
+	}
+	if err := t.admitted(n.Turns, k); err != nil {
+		return err
 	}
 	if err := t.readNewest(n.Newest, k.AddNewest); err != nil {
 		return err

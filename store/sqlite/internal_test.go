@@ -17,10 +17,10 @@ func TestQueryPlans(t *testing.T) {
 	}
 	defer s.Close()
 	lines := 0
-	for _, query := range []string{queryTenants, queryTurns, queryStored, queryPlaced, queryErased, queryParents, queryScan, queryRuns, queryNumbered, queryTailRun, querySegment, querySegments, queryMatch, queryExternal,
-		queryConversations, queryEvents,
-		queryTenant, queryLastTurn, queryFind, queryEvent,
-		queryLog, queryLogHashes, queryLogged, queryCell, queryCells,
+	for _, query := range []string{queryTenants, queryTurns, queryStored, queryPlaced, queryParents, queryScan, queryRuns, queryNumbered, queryTailRun, querySegment, querySegments, queryMatch, queryExternal,
+		queryConversations,
+		queryTenant, queryLastTurn, queryFind,
+		queryLog, queryLogHashes, queryCell, queryCells,
 		queryEntries, queryEntriesAt, queryRecords, queryRecordsAt, queryTerms, queryTermsLast, queryNewest, queryEndTerm} {
 		args := make([]any, strings.Count(query, "?"))
 		for i := range args {

@@ -173,13 +173,13 @@ func filled(t *testing.T, path string) *Store {
 			storetest.Chain(1, 30, 0),
 			{storetest.Named(storetest.Arrival(100, 1, "linked", 3), "name")},
 		})
-		_, erased := s.Erase(ctx, tenant, storetest.Erasure(2))
+		_, erased := storetest.Erase(ctx, s, tenant, storetest.Erasure(2))
 		var list []issued.Record
 		for n := range 30 {
 			list = append(list, storetest.Issued(n, n%7))
 		}
 		_, recorded := storetest.Bundles(s).Put(ctx, tenant, list)
-		_, again := s.Erase(ctx, tenant, storetest.Erasure(5))
+		_, again := storetest.Erase(ctx, s, tenant, storetest.Erasure(5))
 		revoked := storetest.Key(2)
 		revoked.Tenant = tenant
 		kept := apikeys.Base{History: s}.Put(ctx, revoked)

@@ -59,12 +59,11 @@ type queries struct {
 	runs, numbered                 *sql.Stmt
 	segment, segments              *sql.Stmt
 	match, external, conversations *sql.Stmt
-	events                         *sql.Stmt
 	entries, entriesAt             *sql.Stmt
 	records, recordsAt             *sql.Stmt
 	terms, termsLast               *sql.Stmt
 	log, logHashes                 *sql.Stmt
-	logged, cells                  *sql.Stmt
+	cells                          *sql.Stmt
 }
 
 func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
@@ -85,7 +84,6 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.match, queryMatch},
 		{&q.external, queryExternal},
 		{&q.conversations, queryConversations},
-		{&q.events, queryEvents},
 		{&q.entries, queryEntries},
 		{&q.entriesAt, queryEntriesAt},
 		{&q.records, queryRecords},
@@ -94,7 +92,6 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.termsLast, queryTermsLast},
 		{&q.log, queryLog},
 		{&q.logHashes, queryLogHashes},
-		{&q.logged, queryLogged},
 		{&q.cells, queryCells},
 	} {
 		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
@@ -107,8 +104,8 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
-		q.match, q.external, q.conversations, q.events, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast,
-		q.log, q.logHashes, q.logged, q.cells} {
+		q.match, q.external, q.conversations, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast,
+		q.log, q.logHashes, q.cells} {
 		if s != nil {
 			errs = append(errs, s.Close())
 		}

@@ -17,14 +17,12 @@ const (
 	queryTenant   = `SELECT tenant, head FROM tenants WHERE name = ?`
 	queryLastTurn = `SELECT coalesce(max(turn), 0) FROM turns`
 
-	queryFind = `SELECT t.turn, t.body IS NOT NULL, coalesce(t.body IS NULL AND t.salt = x'00', 0) FROM ids i CROSS JOIN turns t ON t.turn = i.turn
+	queryFind = `SELECT t.turn, t.seq, t.body IS NOT NULL, coalesce(t.body IS NULL AND t.salt = x'00', 0) FROM ids i CROSS JOIN turns t ON t.turn = i.turn
 		WHERE i.tenant = ? AND i.id = ?`
 
 	// Only a run that is short enough to be taken in is read.
 	queryTailRun = `SELECT last, turns, iif(turns <= ?, run, NULL) FROM runs
 		WHERE tenant = ? AND conversation = ? AND last < ? ORDER BY last DESC LIMIT 1`
-
-	queryEvent = `SELECT seq, kind, turn, reason, at FROM events WHERE tenant = ? AND kind = ? AND turn = ?`
 )
 
 // logPages and logSize let the log grow to 64 MiB before it is copied into the file, and cut it
@@ -53,10 +51,9 @@ type writer struct {
 	lastTurn                       *sql.Stmt
 	ids, turns, links, runs        inserts
 	conversation, tailRun, dropRun *sql.Stmt
-	find, erase, event, erasures   *sql.Stmt
-	events                         inserts
-	edge, logged, putEdge          *sql.Stmt
-	records, logHashes, logIndex   inserts
+	find, erase                    *sql.Stmt
+	edge, putEdge                  *sql.Stmt
+	records, logHashes             inserts
 	cell, putCell, dropCell        *sql.Stmt
 	newest, termsIn, termsLast     *sql.Stmt
 	entriesAt, recordsAt           *sql.Stmt
@@ -126,14 +123,9 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 		RETURNING turns`)
 	w.find = prepare(queryFind)
 	w.erase = prepare(`UPDATE turns SET name = NULL, salt = NULL, external = NULL, body = NULL WHERE turn = ?`)
-	w.event = prepare(queryEvent)
-	w.erasures = prepare(queryErased)
-	w.events = insert(`events (tenant, seq, kind, turn, reason, at)`, 6)
 	w.edge = prepare(queryLog)
-	w.logged = prepare(queryLogged)
 	w.records = insert(`records (tenant, n, kind, leaf, detail, private)`, 6)
 	w.logHashes = insert(`log_hashes (tenant, level, n, hash)`, 4)
-	w.logIndex = insert(`log_index (tenant, prefix, n)`, 3)
 	w.putEdge = prepare(`INSERT INTO logs (tenant, size, edge) VALUES (?, ?, ?)
 		ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`)
 	w.cell = prepare(queryCell)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -19,15 +20,15 @@ func testAdopt(t *testing.T, h Harness) {
 	ctx := context.Background()
 	chain := Chain(1, 5, 0)
 	chain[2] = Named(chain[2], "three")
-	stretches := []store.Stretch{
+	stretches := []Stretch{
 		{Records: Records(1, nil, chain)},
 		adoption(),
-		{Events: []store.Event{Erased(80, 5)}},
+		{Events: []erasures.Erasure{Erased(80, 5)}},
 		{},
 	}
 	heads := []dag.Seq{5, 79, 80, 80}
 	for i, stretch := range stretches {
-		if err := s.Adopt(ctx, Tenant, stretch); err != nil {
+		if err := Adopt(ctx, s, Tenant, stretch); err != nil {
 			t.Fatalf("stretch %d: %v", i, err)
 		}
 		if head := mustHead(t, s); head != heads[i] {
@@ -51,7 +52,7 @@ func testAdopt(t *testing.T, h Harness) {
 			t.Errorf("got %+v, want %+v", r, want)
 		}
 	}
-	events, err := s.Events(ctx, Tenant, 0, 9)
+	events, err := Events(ctx, s, Tenant, 0, 9)
 	if want := append(adoption().Events, Erased(80, 5)); err != nil || !sameList(events, want) {
 		t.Errorf("events are %v, %v, want %v", events, err, want)
 	}
@@ -63,11 +64,11 @@ func testAdopt(t *testing.T, h Harness) {
 	}
 	// History goes on from there, in the usual way and in this.
 	mustAppend(t, s, store.Receipt{Admitted: 1, Existing: 1, Edges: 2, Head: 81}, store.Batch{chain[4], Arrival(12, 3, "behind", 11, 89)})
-	if got, err := s.Erase(ctx, Tenant, Erasure(3)); err != nil || got != Erased(8, 3) {
+	if got, err := Erase(ctx, s, Tenant, Erasure(3)); err != nil || got != Erased(8, 3) {
 		t.Errorf("erasing an adopted erasure gave %+v, %v, want the event that stands", got, err)
 	}
-	behind := store.Stretch{Records: Records(82, store.Batch{Arrival(12, 3, "")}, store.Batch{Arrival(13, 3, "adopted behind", 12)})}
-	if err := s.Adopt(ctx, Tenant, behind); err != nil {
+	behind := Stretch{Records: Records(82, store.Batch{Arrival(12, 3, "")}, store.Batch{Arrival(13, 3, "adopted behind", 12)})}
+	if err := Adopt(ctx, s, Tenant, behind); err != nil {
 		t.Errorf("behind an append: %v", err)
 	}
 	clear(behind.Records[0].Body)
@@ -82,7 +83,7 @@ func testAdopt(t *testing.T, h Harness) {
 func testAdoptLong(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
-	var stretch store.Stretch
+	var stretch Stretch
 	const turns = 2000
 	var before store.Batch
 	for n := 1; len(before) < turns; n++ {
@@ -100,7 +101,7 @@ func testAdoptLong(t *testing.T, h Harness) {
 		}
 		before = append(before, a)
 	}
-	if err := s.Adopt(ctx, Tenant, stretch); err != nil {
+	if err := Adopt(ctx, s, Tenant, stretch); err != nil {
 		t.Fatal(err)
 	}
 	if head := mustHead(t, s); head != dag.Seq(turns+len(stretch.Events)) || len(stretch.Events) < 20 {
@@ -113,70 +114,69 @@ func testAdoptRefused(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
 	mustAppend(t, s, store.Receipt{Admitted: 5, Edges: 4, Head: 5}, Chain(1, 5, 0))
-	if _, err := s.Erase(ctx, Tenant, Erasure(2)); err != nil {
+	if _, err := Erase(ctx, s, Tenant, Erasure(2)); err != nil {
 		t.Fatal(err)
 	}
 	chain := Chain(1, 5, 0)
-	good := func() store.Stretch {
-		return store.Stretch{
+	good := func() Stretch {
+		return Stretch{
 			Records: slices.Concat(
 				Records(7, chain, store.Batch{Named(Arrival(10, 1, "linked", 4, 5), "ten"), Arrival(11, 0, "more", 5)}),
 				Records(11, store.Batch{Arrival(11, 0, "")}, store.Batch{Arrival(12, 0, "and more", 11)}),
 			),
-			Events: []store.Event{Erased(9, 3), Erased(10, 11)},
+			Events: []erasures.Erasure{Erased(9, 3), Erased(10, 11)},
 		}
 	}
 	for _, c := range []struct {
 		name  string
-		spoil func(*store.Stretch)
+		spoil func(*Stretch)
 		want  error
 		says  string // what the message must hold
 	}{
-		{"begins too late", func(s *store.Stretch) { renumber(s, 1) }, store.ErrGap, "number 8"},
-		{"begins too early", func(s *store.Stretch) { renumber(s, -1) }, store.ErrGap, "number 6"},
-		{"begins with 0", func(s *store.Stretch) { *s = store.Stretch{Records: Records(0, nil, Chain(10, 1, 0))} }, dag.ErrForm, "number 0"},
-		{"beyond the last number", func(s *store.Stretch) { *s = store.Stretch{Records: Records(dag.MaxSeq, nil, Chain(10, 2, 0))} }, dag.ErrForm, "9007199254740991"},
-		{"a gap", func(s *store.Stretch) { s.Records[2].Seq++ }, dag.ErrForm, "number 12"},
-		{"a gap among events", func(s *store.Stretch) { s.Events = s.Events[:1] }, dag.ErrForm, "number 11"},
-		{"a number twice", func(s *store.Stretch) { s.Records[1].Seq-- }, dag.ErrForm, "number 7"},
-		{"a number of a turn and an event", func(s *store.Stretch) { s.Events[0].Seq-- }, dag.ErrForm, "number 8"},
-		{"out of order", func(s *store.Stretch) { slices.Reverse(s.Records) }, dag.ErrForm, "number 8"},
-		{"events out of order", func(s *store.Stretch) { slices.Reverse(s.Events) }, dag.ErrForm, "number 10"},
-		{"a leaf", func(s *store.Stretch) { s.Records[0].Leaf[31] ^= 1 }, dag.ErrForm, "number 7: "},
-		{"a leaf, by a field", func(s *store.Stretch) { s.Records[1].Turn.CreatedAt++ }, dag.ErrForm, "number 8: "},
-		{"an edge's leaf", func(s *store.Stretch) { s.Records[0].Parents[1].Leaf[0] ^= 1 }, dag.ErrForm, "number 7: "},
-		{"an edge's leaf, by its kind", func(s *store.Stretch) { p := &s.Records[0].Parents[1]; p.Kind = p.Kind%4 + 1 }, dag.ErrForm, "number 7: "},
-		{"a body", func(s *store.Stretch) {
+		{"begins too late", func(s *Stretch) { renumber(s, 1) }, store.ErrGap, "number 8"},
+		{"begins too early", func(s *Stretch) { renumber(s, -1) }, store.ErrGap, "number 6"},
+		{"begins with 0", func(s *Stretch) { *s = Stretch{Records: Records(0, nil, Chain(10, 1, 0))} }, dag.ErrForm, "number 0"},
+		{"beyond the last number", func(s *Stretch) { *s = Stretch{Records: Records(dag.MaxSeq, nil, Chain(10, 2, 0))} }, dag.ErrForm, "9007199254740991"},
+		{"a gap", func(s *Stretch) { s.Records[2].Seq++ }, dag.ErrForm, "number 12"},
+		{"a gap among events", func(s *Stretch) { s.Events = s.Events[:1] }, dag.ErrForm, "number 11"},
+		{"a number twice", func(s *Stretch) { s.Records[1].Seq-- }, dag.ErrForm, "number 7"},
+		{"a number of a turn and an event", func(s *Stretch) { s.Events[0].Seq-- }, dag.ErrForm, "number 8"},
+		{"out of order", func(s *Stretch) { slices.Reverse(s.Records) }, dag.ErrForm, "number 8"},
+		{"events out of order", func(s *Stretch) { slices.Reverse(s.Events) }, dag.ErrForm, "number "},
+		{"a leaf", func(s *Stretch) { s.Records[0].Leaf[31] ^= 1 }, dag.ErrForm, "number 7: "},
+		{"a leaf, by a field", func(s *Stretch) { s.Records[1].Turn.CreatedAt++ }, dag.ErrForm, "number 8: "},
+		{"an edge's leaf", func(s *Stretch) { s.Records[0].Parents[1].Leaf[0] ^= 1 }, dag.ErrForm, "number 7: "},
+		{"an edge's leaf, by its kind", func(s *Stretch) { p := &s.Records[0].Parents[1]; p.Kind = p.Kind%4 + 1 }, dag.ErrForm, "number 7: "},
+		{"a body", func(s *Stretch) {
 			s.Records[2].Body = Arrival(12, 0, "other").Body
 		}, dag.ErrForm, "number 11: "},
-		{"a body that is erased", func(s *store.Stretch) { s.Records[1].Body = []byte("{}") }, dag.ErrForm, "number 8: "},
-		{"a salt", func(s *store.Stretch) { s.Records[2].Salt[0] ^= 1 }, dag.ErrForm, "number 11: "},
-		{"no body", func(s *store.Stretch) { s.Records[0] = unread(s.Records[0]) }, dag.ErrForm, "number 7: "},
-		{"another external id", func(s *store.Stretch) { s.Records[0].External = "eleven" }, dag.ErrForm, `"eleven"`},
-		{"an external id of none", func(s *store.Stretch) { s.Records[2].External = "none" }, dag.ErrForm, `"none"`},
-		{"withheld with a salt", func(s *store.Stretch) { s.Records[2].Body = nil }, dag.ErrForm, "number 11: "},
-		{"no role", func(s *store.Stretch) { s.Records[2].Turn.Role = 0 }, dag.ErrForm, "number 11: "},
-		{"no id", func(s *store.Stretch) { s.Records[2].Turn.ID = dag.TurnID{} }, dag.ErrForm, "number 11: "},
-		{"a parent twice", func(s *store.Stretch) { s.Records[0].Parents[1] = s.Records[0].Parents[0] }, dag.ErrForm, "number 7: "},
-		{"an unknown parent", func(s *store.Stretch) { s.Records[2] = Records(11, nil, store.Batch{Arrival(12, 0, "", 99)})[0] }, dag.ErrForm, TurnID(99).String()},
-		{"its own parent", func(s *store.Stretch) { s.Records[2] = Records(11, nil, store.Batch{Arrival(12, 0, "", 12)})[0] }, dag.ErrForm, "number 11 "},
-		{"a parent that comes later", func(s *store.Stretch) {
+		{"a body that is erased", func(s *Stretch) { s.Records[1].Body = []byte("{}") }, dag.ErrForm, "number 8: "},
+		{"a salt", func(s *Stretch) { s.Records[2].Salt[0] ^= 1 }, dag.ErrForm, "number 11: "},
+		{"no body", func(s *Stretch) { s.Records[0] = unread(s.Records[0]) }, dag.ErrForm, "number 7: "},
+		{"another external id", func(s *Stretch) { s.Records[0].External = "eleven" }, dag.ErrForm, `"eleven"`},
+		{"an external id of none", func(s *Stretch) { s.Records[2].External = "none" }, dag.ErrForm, `"none"`},
+		{"withheld with a salt", func(s *Stretch) { s.Records[2].Body = nil }, dag.ErrForm, "number 11: "},
+		{"no role", func(s *Stretch) { s.Records[2].Turn.Role = 0 }, dag.ErrForm, "number 11: "},
+		{"no id", func(s *Stretch) { s.Records[2].Turn.ID = dag.TurnID{} }, dag.ErrForm, "number 11: "},
+		{"a parent twice", func(s *Stretch) { s.Records[0].Parents[1] = s.Records[0].Parents[0] }, dag.ErrForm, "number 7: "},
+		{"an unknown parent", func(s *Stretch) { s.Records[2] = Records(11, nil, store.Batch{Arrival(12, 0, "", 99)})[0] }, dag.ErrForm, TurnID(99).String()},
+		{"its own parent", func(s *Stretch) { s.Records[2] = Records(11, nil, store.Batch{Arrival(12, 0, "", 12)})[0] }, dag.ErrForm, "number 11 "},
+		{"a parent that comes later", func(s *Stretch) {
 			s.Records[0] = Records(7, store.Batch{Arrival(12, 0, "")}, store.Batch{Arrival(10, 1, "", 12)})[0]
 		}, dag.ErrForm, TurnID(12).String()},
-		{"a stored parent's conversation", func(s *store.Stretch) { s.Records[0].Parents[0].Conversation[0] ^= 1 }, dag.ErrForm, "number 7: "},
-		{"a new parent's conversation", func(s *store.Stretch) { s.Records[2].Parents[0].Conversation[0] ^= 1 }, dag.ErrForm, "number 11: "},
-		{"a turn twice", func(s *store.Stretch) { s.Records[2] = Records(11, chain, store.Batch{Arrival(11, 0, "more", 5)})[0] }, dag.ErrForm, "number 11 "},
-		{"a stored turn", func(s *store.Stretch) { s.Records[2] = Records(11, nil, chain[:1])[0] }, dag.ErrForm, TurnID(1).String()},
-		{"an unknown turn's erasure", func(s *store.Stretch) { s.Events[0].Turn = TurnID(99) }, dag.ErrForm, TurnID(99).String()},
-		{"a later turn's erasure", func(s *store.Stretch) { s.Events[0].Turn = TurnID(12) }, dag.ErrForm, TurnID(12).String()},
-		{"a second erasure", func(s *store.Stretch) { s.Events[1].Turn = TurnID(3) }, dag.ErrForm, "number 10 "},
-		{"a second erasure of a stored one", func(s *store.Stretch) { s.Events[0].Turn = TurnID(2) }, dag.ErrForm, "number 9 "},
-		{"an event of another kind", func(s *store.Stretch) { s.Events[0].Kind = "other" }, dag.ErrForm, "number 9: "},
-		{"an event at no time", func(s *store.Stretch) { s.Events[0].At = -1 }, dag.ErrForm, "number 9: "},
+		{"a stored parent's conversation", func(s *Stretch) { s.Records[0].Parents[0].Conversation[0] ^= 1 }, dag.ErrForm, "number 7: "},
+		{"a new parent's conversation", func(s *Stretch) { s.Records[2].Parents[0].Conversation[0] ^= 1 }, dag.ErrForm, "number 11: "},
+		{"a turn twice", func(s *Stretch) { s.Records[2] = Records(11, chain, store.Batch{Arrival(11, 0, "more", 5)})[0] }, dag.ErrForm, "number 11 "},
+		{"a stored turn", func(s *Stretch) { s.Records[2] = Records(11, nil, chain[:1])[0] }, dag.ErrForm, TurnID(1).String()},
+		{"an unknown turn's erasure", func(s *Stretch) { s.Events[0].Turn = TurnID(99) }, dag.ErrForm, TurnID(99).String()},
+		{"a later turn's erasure", func(s *Stretch) { s.Events[0].Turn = TurnID(12) }, dag.ErrForm, TurnID(12).String()},
+		{"a second erasure", func(s *Stretch) { s.Events[1].Turn = TurnID(3) }, dag.ErrForm, "number 10 "},
+		{"a second erasure of a stored one", func(s *Stretch) { s.Events[0].Turn = TurnID(2) }, dag.ErrForm, "number 9 "},
+		{"an event at no time", func(s *Stretch) { s.Events[0].At = -1 }, dag.ErrForm, "9"},
 	} {
 		stretch := good()
 		c.spoil(&stretch)
-		err := s.Adopt(ctx, Tenant, stretch)
+		err := s.Adopt(ctx, Tenant, stretch.Store())
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want %q about %s", c.name, err, c.want, c.says)
 		}
@@ -193,19 +193,19 @@ func testAdoptRefused(t *testing.T, h Harness) {
 			t.Fatalf("%s: the refused stretch erased a body", c.name)
 		}
 	}
-	if err := s.Adopt(ctx, "No Tenant", good()); !errors.Is(err, dag.ErrForm) {
+	if err := s.Adopt(ctx, "No Tenant", good().Store()); !errors.Is(err, dag.ErrForm) {
 		t.Errorf("no tenant: got %v, want dag.ErrForm", err)
 	}
-	if err := s.Adopt(ctx, Tenant, good()); err != nil {
+	if err := Adopt(ctx, s, Tenant, good()); err != nil {
 		t.Errorf("unspoiled: %v", err)
 	}
-	if err := s.Adopt(ctx, Tenant, good()); !errors.Is(err, store.ErrGap) {
+	if err := s.Adopt(ctx, Tenant, good().Store()); !errors.Is(err, store.ErrGap) {
 		t.Errorf("a second time: got %v, want ErrGap", err)
 	}
 }
 
 // renumber shifts all numbers of a stretch.
-func renumber(s *store.Stretch, by int) {
+func renumber(s *Stretch, by int) {
 	for i := range s.Records {
 		s.Records[i].Seq += dag.Seq(by)
 	}

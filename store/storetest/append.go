@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -310,13 +311,13 @@ func testWithheld(t *testing.T, h Harness) {
 	if err := refused(t, s, store.Batch{Withheld(Arrival(2, 0, "another"))}); !errors.As(err, &conflict) {
 		t.Errorf("withheld with another digest: got %v, want a ConflictError", err)
 	}
-	if got, err := s.Erase(context.Background(), Tenant, Erasure(1)); err != nil || got != (store.Event{}) {
+	if got, err := Erase(context.Background(), s, Tenant, Erasure(1)); err != nil || got != (erasures.Erasure{}) {
 		t.Errorf("Erase of a withheld turn gave %+v, %v, want nothing", got, err)
 	}
 	if head := mustHead(t, s); head != 2 {
 		t.Errorf("Erase of a withheld turn moved the head to %d", head)
 	}
-	if _, err := s.Erase(context.Background(), Tenant, Erasure(2)); err != nil {
+	if _, err := Erase(context.Background(), s, Tenant, Erasure(2)); err != nil {
 		t.Fatal(err)
 	}
 	if r := mustTurn(t, s, 2); r.Body != nil || r.Withheld {

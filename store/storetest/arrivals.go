@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -147,7 +148,7 @@ func Records(first dag.Seq, before, arrivals store.Batch) []store.Record {
 }
 
 // Erased is Erasure under a number.
-func Erased(seq dag.Seq, n int) store.Event {
+func Erased(seq dag.Seq, n int) erasures.Erasure {
 	e := Erasure(n)
 	e.Seq = seq
 	return e
@@ -203,8 +204,8 @@ func Issued(n, sliceNumber int) issued.Record {
 }
 
 // Erasure makes the event of deleting a turn's body.
-func Erasure(n int) store.Event {
-	return store.Event{Kind: store.Erasure, Turn: TurnID(n), Reason: "asked by \x00 the person \U0001f464", At: dag.Time(1_800_000_000_000_000 + int64(n))}
+func Erasure(n int) erasures.Erasure {
+	return erasures.Erasure{Turn: TurnID(n), Reason: "asked by \x00 the person \U0001f464", At: dag.Time(1_800_000_000_000_000 + int64(n))}
 }
 
 // Key makes an API key of Tenant; those with the same n have the same id. Its age

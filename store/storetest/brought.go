@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -44,7 +45,7 @@ func testBrought(t *testing.T, h Harness) {
 	expect("at first", first, "", token, second)
 	mustAppend(t, s, store.Receipt{Existing: 4, Head: 4}, batch(second, second, second, ""))
 	expect("brought again", first, "", token, second)
-	if _, err := s.Erase(ctx, Tenant, Erasure(10)); err != nil {
+	if _, err := Erase(ctx, s, Tenant, Erasure(10)); err != nil {
 		t.Fatal(err)
 	}
 	expect("erased", first, "", token, second)
@@ -54,16 +55,16 @@ func testBrought(t *testing.T, h Harness) {
 	}
 
 	// What comes from another store keeps what it has there.
-	stretch := store.Stretch{
+	stretch := Stretch{
 		Records: Records(6, nil, store.Batch{with(token, Arrival(20, 1, "from elsewhere")), with("", Arrival(21, 1, "from elsewhere"))}),
-		Events:  []store.Event{Erased(8, 20)},
+		Events:  []erasures.Erasure{Erased(8, 20)},
 	}
-	if err := s.Adopt(ctx, Tenant, stretch); err != nil {
+	if err := Adopt(ctx, s, Tenant, stretch); err != nil {
 		t.Fatal(err)
 	}
 	expect("adopted", first, "", token, second, token, "")
-	stretch = store.Stretch{Records: Records(9, nil, store.Batch{with("nobody", Arrival(22, 1, "by nobody"))})}
-	if err := s.Adopt(ctx, Tenant, stretch); err == nil {
+	stretch = Stretch{Records: Records(9, nil, store.Batch{with("nobody", Arrival(22, 1, "by nobody"))})}
+	if err := Adopt(ctx, s, Tenant, stretch); err == nil {
 		t.Error("a turn brought by nobody was adopted")
 	}
 	for _, n := range []int{10, 11, 12, 13, 20, 21} { // by their ids, and by their places

@@ -13,10 +13,10 @@ import (
 
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy/registry"
-	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -64,16 +64,18 @@ func Writes() []Write {
 		},
 		{
 			Name:   "Adopt",
-			Leaves: [2]uint64{0, 2},
-			Before: before,
-			Do:     adopt,
-			Done:   adopted,
+			Leaves: [2]uint64{2, 2},
+			Before: func(ctx context.Context, s store.Store) error {
+				return errors.Join(before(ctx, s), PutErased(ctx, s, Tenant, adoption().Events))
+			},
+			Do:   adopt,
+			Done: adopted,
 		},
 		{
 			Name:   "Adopt of a new tenant",
 			Before: fresh,
 			Do: func(ctx context.Context, s store.Store) error {
-				return tolerateGap(ctx, s, 5, s.Adopt(ctx, Tenant, store.Stretch{Records: Records(1, nil, Chain(1, 5, 0))}))
+				return tolerateGap(ctx, s, 5, Adopt(ctx, s, Tenant, Stretch{Records: Records(1, nil, Chain(1, 5, 0))}))
 			},
 			Done: turnsThere([]store.Batch{Chain(1, 5, 0)}),
 		},
@@ -82,7 +84,7 @@ func Writes() []Write {
 			Leaves: [2]uint64{0, 1},
 			Before: before,
 			Do: func(ctx context.Context, s store.Store) error {
-				_, err := s.Erase(ctx, Tenant, Erasure(3))
+				_, err := Erase(ctx, s, Tenant, Erasure(3))
 				return err
 			},
 			Done: func(ctx context.Context, s store.Store) (bool, error) {
@@ -90,7 +92,7 @@ func Writes() []Write {
 				if err != nil || len(records) != 1 {
 					return false, errors.Join(err, fmt.Errorf("%d turns", len(records)))
 				}
-				events, err := s.Events(ctx, Tenant, 0, 9)
+				events, err := Events(ctx, s, Tenant, 0, 9)
 				if err != nil || len(events) > 1 || (records[0].Body == nil) != (len(events) == 1) {
 					return false, errors.Join(err, fmt.Errorf("%d events, body %.20q", len(events), records[0].Body))
 				}
@@ -207,11 +209,11 @@ func Writes() []Write {
 			Name:   "PutLeaves",
 			Leaves: [2]uint64{250, 320},
 			Before: func(ctx context.Context, s store.Store) error {
-				_, err := s.PutLeaves(ctx, Tenant, Leaves(0, 250))
+				_, err := PutLeaves(ctx, s, Tenant, Leaves(0, 250))
 				return err
 			},
 			Do: func(ctx context.Context, s store.Store) error {
-				at, err := s.PutLeaves(ctx, Tenant, Leaves(240, 80))
+				at, err := PutLeaves(ctx, s, Tenant, Leaves(240, 80))
 				if err == nil && (at[0] != 240 || at[79] != 319) {
 					err = fmt.Errorf("the leaves stand from %d to %d", at[0], at[79])
 				}
@@ -224,7 +226,7 @@ func Writes() []Write {
 			Leaves: [2]uint64{0, 5},
 			Before: fresh,
 			Do: func(ctx context.Context, s store.Store) error {
-				_, err := s.PutLeaves(ctx, Tenant, Leaves(0, 5))
+				_, err := PutLeaves(ctx, s, Tenant, Leaves(0, 5))
 				return err
 			},
 			Done: leavesThere(5),
@@ -241,29 +243,6 @@ func Writes() []Write {
 				return bytes.Equal(now, cellRoot(9)), err
 			},
 		},
-	}
-}
-
-// manyIssued are records of 73 bundles, of which the first comes a second time.
-func manyIssued() (list []issued.Record) {
-	for n := range 73 {
-		list = append(list, Issued(n, n%5))
-	}
-	return append(list, Issued(0, 0))
-}
-
-// leavesThere reports whether the ledger has the first n of Leaves.
-func leavesThere(n int) func(context.Context, store.Store) (bool, error) {
-	return func(ctx context.Context, s store.Store) (bool, error) {
-		_, first := s.LogIndex(ctx, Tenant, Leaves(n-4, 1)[0])
-		at, last := s.LogIndex(ctx, Tenant, Leaves(n-1, 1)[0])
-		switch {
-		case errors.Is(first, store.ErrNotFound) && errors.Is(last, store.ErrNotFound):
-			return false, nil
-		case first != nil || last != nil || at != uint64(n-1):
-			return false, errors.Join(first, last, fmt.Errorf("the last leaf stands at %d", at))
-		}
-		return true, nil
 	}
 }
 
@@ -292,18 +271,18 @@ func swap(ctx context.Context, s store.Store) error {
 
 // adoption is a stretch after the five turns that precede each write: two
 // turns, the erasures of one of them and of a stored one, and seventy turns more.
-func adoption() store.Stretch {
-	return store.Stretch{
+func adoption() Stretch {
+	return Stretch{
 		Records: slices.Concat(
 			Records(6, Chain(1, 5, 0), store.Batch{Named(Arrival(10, 1, "linked", 2, 5), "ten"), Arrival(11, 0, "more", 5)}),
 			Records(10, nil, Chain(20, 70, 2)),
 		),
-		Events: []store.Event{Erased(8, 3), Erased(9, 11)},
+		Events: []erasures.Erasure{Erased(8, 3), Erased(9, 11)},
 	}
 }
 
 func adopt(ctx context.Context, s store.Store) error {
-	return tolerateGap(ctx, s, 79, s.Adopt(ctx, Tenant, adoption()))
+	return tolerateGap(ctx, s, 79, s.Adopt(ctx, Tenant, adoption().Store()))
 }
 
 // tolerateGap passes over the error of an Adopt that was kept the first time.
@@ -323,7 +302,7 @@ func adopted(ctx context.Context, s store.Store) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	events, err := s.Events(ctx, Tenant, 0, 9)
+	events, err := Events(ctx, s, Tenant, 0, 9)
 	if err != nil {
 		return false, err
 	}

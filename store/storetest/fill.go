@@ -51,7 +51,7 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 		did(err)
 	}
 	erase := func(n int) {
-		_, err := s.Erase(ctx, tenant, Erasure(n))
+		_, err := Erase(ctx, s, tenant, Erasure(n))
 		did(err)
 	}
 	for i, id := range []policy.ID{"wide@1", "narrow@2"} {

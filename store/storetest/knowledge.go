@@ -621,17 +621,17 @@ func testAdoptActs(t *testing.T, h Harness) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	adopt := func(part store.Stretch) error {
+	adopt := func(part Stretch) error {
 		var err error
 		if len(part.Entries) > 0 {
 			if part.Change, err = kinds.All().Adopt(history.Known, part.Entries); err != nil {
 				return err
 			}
 		}
-		return s.Adopt(ctx, other, part)
+		return Adopt(ctx, s, other, part)
 	}
 	for from := dag.Seq(0); from < head; from += 7 {
-		var part store.Stretch
+		var part Stretch
 		for _, r := range records {
 			if r.Seq > from && r.Seq <= from+7 {
 				part.Records = append(part.Records, r)
@@ -659,7 +659,7 @@ func testAdoptActs(t *testing.T, h Harness) {
 		if len(part.Entries) > 0 {
 			other := part
 			other.Change, _ = kinds.All().Adopt(history.Known, part.Entries[:len(part.Entries)-1])
-			if err := s.Adopt(ctx, "adopting", other); err == nil {
+			if err := Adopt(ctx, s, "adopting", other); err == nil {
 				t.Fatal("entries were adopted that the change does not come to")
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -99,9 +100,9 @@ func (l *labourer) write() error {
 		at := l.rand.IntN(len(l.bare))
 		turn := l.bare[at]
 		l.bare = append(l.bare[:at], l.bare[at+1:]...)
-		var e store.Event
+		var e erasures.Erasure
 		err := l.insist(func() (err error) {
-			e, err = l.s.Erase(l.ctx, l.tenant, Erasure(turn))
+			e, err = Erase(l.ctx, l.s, l.tenant, Erasure(turn))
 			return err
 		})
 		if err != nil {
@@ -154,12 +155,12 @@ func (l *labourer) write() error {
 func (l *labourer) adopt() error {
 	first := l.next
 	l.next += 3
-	stretch := store.Stretch{
+	stretch := Stretch{
 		Records: Records(l.head+1, nil, Chain(first, 3, first/30)),
-		Events:  []store.Event{Erased(l.head+4, first+1)},
+		Events:  []erasures.Erasure{Erased(l.head+4, first+1)},
 	}
 	err := l.insist(func() error {
-		err := l.s.Adopt(l.ctx, l.tenant, stretch)
+		err := Adopt(l.ctx, l.s, l.tenant, stretch)
 		if errors.Is(err, store.ErrGap) { // it was kept, and not acknowledged, before
 			var head dag.Seq
 			if head, err = l.s.Head(l.ctx, l.tenant); err == nil && head != l.head+4 {
@@ -246,7 +247,7 @@ func Acknowledged(ctx context.Context, s store.Store, line string) error {
 	if !some {
 		return nil
 	}
-	events, err := s.Events(ctx, tenant, dag.Seq(number)-1, 1)
+	events, err := Events(ctx, s, tenant, dag.Seq(number)-1, 1)
 	if err != nil {
 		return err
 	}

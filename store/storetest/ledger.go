@@ -17,31 +17,32 @@ import (
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Leaves makes n leaves of kinds by turns, those from number first on of a fixed
+// Leaves makes n leaves of keys that sign by turns, those from number first on of a fixed
 // sequence in which none occurs twice.
-func Leaves(first, n int) [][]byte {
+func Leaves(first, n int) [][]byte { return LeavesOf(Tenant, first, n) }
+
+// LeavesOf is Leaves of any tenant.
+func LeavesOf(tenant dag.Tenant, first, n int) [][]byte {
 	leaves := make([][]byte, n)
 	for i := range leaves {
 		at := first + i
-		switch at % 4 {
-		case 0:
-			l := ledger.KeyLeaf{Tenant: Tenant, Purpose: ledger.PurposeToken, Event: ledger.KeyCreated, KeyID: fmt.Sprint("of leaf ", at), At: dag.Time(at)}
-			leaves[i] = l.Append(nil)
-		case 1:
-			l := ledger.ErasureLeaf{Tenant: Tenant, Turn: TurnID(at), Seq: dag.Seq(at), At: dag.Time(at)}
-			leaves[i] = l.Append(nil)
-		case 2:
-			l := ledger.PolicyLeaf{Tenant: Tenant, ID: "leaf@1", Hash: dag.Digest{byte(at), byte(at >> 8), byte(at >> 16), 1}}
-			leaves[i] = l.Append(nil)
-		default:
-			leaves[i] = fmt.Appendf(nil, `{"number":%d,"type":"of another kind","version":"gkl/1"}`, at)
+		l := ledger.KeyLeaf{Tenant: tenant, Purpose: ledger.PurposeToken, Event: ledger.KeyCreated, KeyID: fmt.Sprint("of leaf ", at), At: dag.Time(at)}
+		if at%2 == 1 {
+			l.Event = ledger.KeyRetired
 		}
+		if at%4 > 1 {
+			l.Purpose, l.KeyID, l.PublicKey = ledger.PurposeAttestation, fmt.Sprintf("%064x", at), make([]byte, 32)
+		}
+		leaves[i] = l.Append(nil)
 	}
 	return leaves
 }
@@ -140,10 +141,10 @@ func (r *reference) same(t testing.TB, s store.Store, from int) {
 		if err != nil || len(record) != 1 || !bytes.Equal(record[0].Public, leaf) {
 			t.Fatalf("leaf %d as an entry of the record: %+v, %v", from+i, record, err)
 		}
-		if record[0].Kind != "" {
+		if record[0].Kind != identity.Announced().Kind {
 			continue // its terms lead to it
 		}
-		if at, err := s.LogIndex(ctx, Tenant, leaf); err != nil || at != uint64(from+i) {
+		if at, err := LeafIndex(ctx, s, Tenant, leaf); err != nil || at != uint64(from+i) {
 			t.Fatalf("LogIndex of leaf %d gave %d, %v", from+i, at, err)
 		}
 	}
@@ -161,7 +162,7 @@ func testLedger(t *testing.T, h Harness) {
 	retired.RevokedAt = RevokedAt(1)
 	later := Issued(2, 1)
 	later.At++
-	erased := func(seq dag.Seq, n int) []byte { e := Erased(seq, n); return store.EventLeaf(Tenant, &e) }
+	erased := func(seq dag.Seq, n int) []byte { e := Erased(seq, n); return e.Leaf(Tenant) }
 	put := func(list ...issued.Record) func() error {
 		return func() error { _, err := Bundles(s).Put(ctx, Tenant, list); return err }
 	}
@@ -171,7 +172,7 @@ func testLedger(t *testing.T, h Harness) {
 		return err
 	}
 	erase := func(n int) func() error {
-		return func() error { _, err := s.Erase(ctx, Tenant, Erasure(n)); return err }
+		return func() error { _, err := Erase(ctx, s, Tenant, Erasure(n)); return err }
 	}
 	for _, act := range []struct {
 		name   string
@@ -194,10 +195,10 @@ func testLedger(t *testing.T, h Harness) {
 		{"RevokeKey again", revoke, nil},
 		{"PutKey of a revoked one", func() error { return apikeys.Base{History: s}.Put(ctx, Key(1)) }, nil},
 		{"Adopt", func() error {
-			return s.Adopt(ctx, Tenant, store.Stretch{Records: Records(7, nil, Chain(20, 3, 1)), Events: []store.Event{Erased(10, 21), Erased(11, 3)}})
+			return Adopt(ctx, s, Tenant, Stretch{Records: Records(7, nil, Chain(20, 3, 1)), Events: []erasures.Erasure{Erased(10, 21), Erased(11, 3)}})
 		}, [][]byte{erased(10, 21), erased(11, 3)}},
-		{"Adopt without events", func() error { return s.Adopt(ctx, Tenant, store.Stretch{Records: Records(12, nil, Chain(30, 3, 2))}) }, nil},
-		{"Adopt of an event alone", func() error { return s.Adopt(ctx, Tenant, store.Stretch{Events: []store.Event{Erased(15, 4)}}) }, [][]byte{erased(15, 4)}},
+		{"Adopt without events", func() error { return Adopt(ctx, s, Tenant, Stretch{Records: Records(12, nil, Chain(30, 3, 2))}) }, nil},
+		{"Adopt of an event alone", func() error { return Adopt(ctx, s, Tenant, Stretch{Events: []erasures.Erasure{Erased(15, 4)}}) }, [][]byte{erased(15, 4)}},
 	} {
 		if err := act.do(); err != nil {
 			t.Fatalf("%s: %v", act.name, err)
@@ -218,27 +219,11 @@ func testLedger(t *testing.T, h Harness) {
 		"facts without one":              put(unasked)(),
 		"a list with a malformed record": put(Issued(50, 1), issued.Record{})(),
 		"an unknown turn":                erase(99)(),
-		"a second erasure":               s.Adopt(ctx, Tenant, store.Stretch{Events: []store.Event{Erased(16, 3)}}),
+		"a second erasure":               s.Adopt(ctx, Tenant, Stretch{Events: []erasures.Erasure{Erased(16, 3)}}.Store()),
 	} {
 		if err == nil {
 			t.Errorf("%s was accepted", name)
 		}
-	}
-	r.same(t, s, 0)
-}
-
-// testCopied appends the leaf of an erasure before it, as a copy does: it appends none.
-func testCopied(t *testing.T, h Harness) {
-	s := open(t, h)
-	ctx := context.Background()
-	event := Erased(4, 2)
-	var r reference
-	r.add(t, store.EventLeaf(Tenant, &event))
-	if _, err := s.PutLeaves(ctx, Tenant, r.leaves); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Adopt(ctx, Tenant, store.Stretch{Records: Records(1, nil, Chain(1, 3, 0)), Events: []store.Event{event}}); err != nil {
-		t.Fatal(err)
 	}
 	r.same(t, s, 0)
 }
@@ -275,7 +260,7 @@ func testLedgerTree(t *testing.T, h Harness) {
 				list, want = append(list, Leaves(old, 1)[0]), append(want, uint64(old))
 			}
 		}
-		at, err := s.PutLeaves(ctx, Tenant, list)
+		at, err := PutLeaves(ctx, s, Tenant, list)
 		if err != nil || !sameList(at, want) {
 			t.Fatalf("PutLeaves of %d leaves behind %d gave %v, %v, want %v", len(list), first, at, err, want)
 		}
@@ -293,7 +278,7 @@ func testLedgerTree(t *testing.T, h Harness) {
 			t.Errorf("from %d leaves: %v", roots[i].Size, err)
 		}
 	}
-	if again, err := s.PutLeaves(ctx, Tenant, r.leaves[:3000]); err != nil || again[0] != 0 || again[2999] != 2999 {
+	if again, err := PutLeaves(ctx, s, Tenant, r.leaves[:3000]); err != nil || again[0] != 0 || again[2999] != 2999 {
 		t.Errorf("leaves that are there: %v", err)
 	}
 	if got := mustLog(t, s, Tenant); got != r.root(t) {
@@ -356,19 +341,19 @@ func testLeaves(t *testing.T, h Harness) {
 		if got := mustLog(t, s, tenant); got != (ledger.Root{Hash: ledger.EmptyRoot()}) {
 			t.Errorf("%s: an empty ledger is %+v", tenant, got)
 		}
-		if at, err := s.LogIndex(ctx, tenant, Leaves(0, 1)[0]); !errors.Is(err, store.ErrNotFound) || at != 0 {
+		if at, err := LeafIndex(ctx, s, tenant, Leaves(0, 1)[0]); !errors.Is(err, store.ErrNotFound) || at != 0 {
 			t.Errorf("%s: LogIndex in an empty ledger gave %d, %v", tenant, at, err)
 		}
 		if got, err := s.LogHashes(ctx, tenant, 0, 0, 5); err != nil || len(got) > 0 {
 			t.Errorf("%s: LogHashes in an empty ledger gave %v, %v", tenant, got, err)
 		}
-		if got, err := s.PutLeaves(ctx, tenant, nil); err != nil || len(got) > 0 {
+		if got, err := PutLeaves(ctx, s, tenant, nil); err != nil || len(got) > 0 {
 			t.Errorf("%s: PutLeaves of none gave %v, %v", tenant, got, err)
 		}
 	}
 	long := func(bytes int) []byte {
 		object := func(n int) []byte {
-			text, err := json.Marshal(map[string]string{"type": strings.Repeat("x", n)})
+			text, err := json.Marshal(map[string]string{"kind": string(ledger.KindSigstore), "pad": strings.Repeat("x", n)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -381,10 +366,13 @@ func testLeaves(t *testing.T, h Harness) {
 	for i := range leaves {
 		given[i] = slices.Clone(leaves[i])
 	}
-	twice := slices.Concat(given[:4], given[2:])
-	want := []uint64{0, 1, 2, 3, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	if at, err := s.PutLeaves(ctx, Tenant, twice); err != nil || !sameList(at, want) {
+	twice := slices.Concat(given[:4], given[2:10])
+	want := []uint64{0, 1, 2, 3, 2, 3, 4, 5, 6, 7, 8, 9}
+	if at, err := PutLeaves(ctx, s, Tenant, twice); err != nil || !sameList(at, want) {
 		t.Errorf("with some twice: %v, %v, want %v", at, err, want)
+	}
+	if at, err := attest.Recorded().Put(ctx, s, Tenant, given[10:]); err != nil || !sameList(at, []uint64{10}) {
+		t.Errorf("the longest one: %v, %v", at, err)
 	}
 	for _, leaf := range given {
 		clear(leaf)
@@ -412,25 +400,28 @@ func testLeaves(t *testing.T, h Harness) {
 		"a byte too long": long(ledger.MaxLeaf + 1),
 		"another field":   bytes.Replace(leaves[1], []byte(`"at"`), []byte(`"aa"`), 1),
 	} {
-		if at, err := s.PutLeaves(ctx, Tenant, append(Leaves(50, 2), leaf)); err == nil || len(at) > 0 {
+		if at, err := PutLeaves(ctx, s, Tenant, append(Leaves(50, 2), leaf)); err == nil || len(at) > 0 {
 			t.Errorf("%s: %v, %v, want a refusal", name, at, err)
 		}
 	}
-	if _, err := s.PutLeaves(ctx, "No Tenant", Leaves(0, 1)); !errors.Is(err, dag.ErrForm) {
+	if _, err := PutLeaves(ctx, s, "No Tenant", Leaves(0, 1)); !errors.Is(err, dag.ErrForm) {
 		t.Errorf("no tenant: %v, want dag.ErrForm", err)
 	}
 	for i := range leaves { // with one bit changed it is another
 		leaf := slices.Clone(leaves[i])
 		leaf[len(leaf)/2] ^= 1
-		if at, err := s.LogIndex(ctx, Tenant, leaf); !errors.Is(err, store.ErrNotFound) {
+		if at, err := LeafIndex(ctx, s, Tenant, leaf); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s is leaf %d, %v", leaf, at, err)
 		}
 	}
 	r.same(t, s, 0)
-	if at, err := s.PutLeaves(ctx, "other", leaves[3:5]); err != nil || !sameList(at, []uint64{0, 1}) {
-		t.Errorf("of another tenant: %v, %v", at, err)
+	if at, err := PutLeaves(ctx, s, "other", leaves[3:5]); !errors.Is(err, dag.ErrForm) || len(at) > 0 {
+		t.Errorf("of another tenant: %v, %v, want dag.ErrForm", at, err)
 	}
-	if _, err := s.LogIndex(ctx, "other", leaves[0]); !errors.Is(err, store.ErrNotFound) {
+	if at, err := attest.Recorded().Put(ctx, s, "other", leaves[10:]); err != nil || !sameList(at, []uint64{0}) {
+		t.Errorf("of another tenant, which the leaf does not say: %v, %v", at, err)
+	}
+	if _, err := LeafIndex(ctx, s, "other", leaves[0]); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("another tenant has a leaf of this one: %v", err)
 	}
 	r.same(t, s, 0)
@@ -457,8 +448,8 @@ func testLedgerConcurrent(t *testing.T, h Harness) {
 					list = append(list, Issued(own+k, k))
 				}
 				_, recorded := Bundles(s).Put(ctx, Tenant, append(list, Issued(both, 1)))
-				at, put := s.PutLeaves(ctx, Tenant, append(Leaves(own, 3), Leaves(both, 1)...))
-				_, erased := s.Erase(ctx, Tenant, Erasure(1+(side*acts+n)/2))
+				at, put := PutLeaves(ctx, s, Tenant, append(Leaves(own, 3), Leaves(both, 1)...))
+				_, erased := Erase(ctx, s, Tenant, Erasure(1+(side*acts+n)/2))
 				registered := registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 1))
 				if err := errors.Join(recorded, put, erased, registered); err != nil {
 					t.Errorf("side %d: %v", side, err)

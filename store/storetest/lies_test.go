@@ -38,15 +38,11 @@ type liar struct {
 	scan      func(r *store.Record) bool
 	match     func(ids []dag.TurnID) []dag.TurnID
 	listed    func([]store.Conversation)
-	erase     func(l *liar, ctx context.Context, tenant dag.Tenant, e store.Event) (store.Event, error)
-	events    func([]store.Event) []store.Event
 	write     func(l *liar, ctx context.Context, tenant dag.Tenant, c history.Change) error
 	entries   func(p history.Page, list []history.Entry) []history.Entry
 	terms     func(ranges []history.Range, lists [][]history.Term)
 	log       func(l *liar, tree ledger.Tree) ledger.Tree
 	logHashes func([]ledger.Hash) []ledger.Hash
-	logIndex  func(uint64) uint64
-	putLeaves func([]uint64)
 	swap      func(l *liar, ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
 	cells     func([]history.Cell) []history.Cell
 	close     func(l *liar) error
@@ -138,21 +134,6 @@ func (l *liar) Conversations(ctx context.Context, tenant dag.Tenant, after dag.C
 	return list, err
 }
 
-func (l *liar) Erase(ctx context.Context, tenant dag.Tenant, e store.Event) (store.Event, error) {
-	if l.erase != nil {
-		return l.erase(l, ctx, tenant, e)
-	}
-	return l.Store.Erase(ctx, tenant, e)
-}
-
-func (l *liar) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
-	list, err := l.Store.Events(ctx, tenant, after, limit)
-	if l.events != nil {
-		list = l.events(list)
-	}
-	return list, err
-}
-
 func (l *liar) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
 	if l.write != nil {
 		return l.write(l, ctx, tenant, c)
@@ -190,22 +171,6 @@ func (l *liar) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from
 		list = l.logHashes(list)
 	}
 	return list, err
-}
-
-func (l *liar) LogIndex(ctx context.Context, tenant dag.Tenant, leaf []byte) (uint64, error) {
-	n, err := l.Store.LogIndex(ctx, tenant, leaf)
-	if l.logIndex != nil && err == nil {
-		n = l.logIndex(n)
-	}
-	return n, err
-}
-
-func (l *liar) PutLeaves(ctx context.Context, tenant dag.Tenant, leaves [][]byte) ([]uint64, error) {
-	at, err := l.Store.PutLeaves(ctx, tenant, leaves)
-	if l.putLeaves != nil {
-		l.putLeaves(at)
-	}
-	return at, err
 }
 
 func (l *liar) Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error {
@@ -283,7 +248,7 @@ var lies = map[string]func() *liar{
 	},
 	"takes over without entries": func() *liar {
 		return &liar{adopt: func(l *liar, ctx context.Context, tenant dag.Tenant, s store.Stretch) error {
-			if s.Change != nil && len(s.Records)+len(s.Events) == 0 {
+			if s.Change != nil && len(s.Records) == 0 {
 				return nil
 			}
 			return l.Store.Adopt(ctx, tenant, s)
@@ -335,17 +300,10 @@ var lies = map[string]func() *liar{
 		}}
 	},
 	"erases nothing": func() *liar {
-		return &liar{erase: func(l *liar, ctx context.Context, tenant dag.Tenant, e store.Event) (store.Event, error) {
-			if r, err := l.Store.Turns(ctx, tenant, []dag.TurnID{e.Turn}); err != nil || len(r) == 0 || r[0].Body == nil {
-				return l.Store.Erase(ctx, tenant, e)
-			}
-			head, err := l.Store.Head(ctx, tenant)
-			e.Seq = head + 1
-			return e, err
+		return &liar{write: func(l *liar, ctx context.Context, tenant dag.Tenant, c history.Change) error {
+			return l.Store.Write(ctx, tenant, sparing{c})
 		}}
 	},
-	"events in disorder": func() *liar { return &liar{events: reversed[store.Event]} },
-	"one event less":     func() *liar { return &liar{events: less[store.Event]} },
 	"loses a change": func() *liar {
 		return &liar{write: func(l *liar, ctx context.Context, tenant dag.Tenant, c history.Change) error {
 			if l.call()%3 == 0 {
@@ -465,8 +423,19 @@ var lies = map[string]func() *liar{
 			return list
 		}}
 	},
-	"a leaf elsewhere":        func() *liar { return &liar{logIndex: func(n uint64) uint64 { return n + 1 }} },
-	"leaves put elsewhere":    func() *liar { return &liar{putLeaves: func(at []uint64) { slices.Reverse(at) }} },
+	"turns that change does not know": func() *liar {
+		return &liar{write: func(l *liar, ctx context.Context, tenant dag.Tenant, c history.Change) error {
+			return l.Store.Write(ctx, tenant, forgetful{c})
+		}}
+	},
+	"leaves in disorder": func() *liar {
+		return &liar{entries: func(p history.Page, list []history.Entry) []history.Entry {
+			if p.Stream == history.Record && p.At == nil {
+				return reversed(list)
+			}
+			return list
+		}}
+	},
 	"cells in disorder":       func() *liar { return &liar{cells: reversed[history.Cell]} },
 	"a cell less":             func() *liar { return &liar{cells: less[history.Cell]} },
 	"open after it is closed": func() *liar { return &liar{close: func(*liar) error { return nil }} },
@@ -479,6 +448,27 @@ var lies = map[string]func() *liar{
 			return l.Store.Swap(ctx, tenant, name, now, next)
 		}}
 	},
+}
+
+// A sparing change takes no bodies away.
+type sparing struct{ history.Change }
+
+func (s sparing) Plan(k *history.State) (*history.Plan, error) {
+	p, err := s.Change.Plan(k)
+	if err == nil {
+		own := *p
+		own.Bodies, p = nil, &own
+	}
+	return p, err
+}
+
+// A forgetful change knows no turns.
+type forgetful struct{ history.Change }
+
+func (f forgetful) Plan(k *history.State) (*history.Plan, error) {
+	own := *k
+	own.Turns = nil
+	return f.Change.Plan(&own)
 }
 
 // A sized change is told that the record has one entry more.

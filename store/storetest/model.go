@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -27,7 +28,7 @@ type model struct {
 	turns  map[dag.TurnID]store.Arrival // as first admitted
 	seqs   map[dag.TurnID]dag.Seq
 	order  []dag.TurnID
-	erased map[dag.TurnID]store.Event
+	erased map[dag.TurnID]erasures.Erasure
 	head   dag.Seq
 	pols   map[policy.ID]policy.Registered
 	issued []issued.Record
@@ -73,7 +74,7 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 		}
 		defer func() { _ = s.Close() }()
 		m := &model{
-			turns: map[dag.TurnID]store.Arrival{}, seqs: map[dag.TurnID]dag.Seq{}, erased: map[dag.TurnID]store.Event{},
+			turns: map[dag.TurnID]store.Arrival{}, seqs: map[dag.TurnID]dag.Seq{}, erased: map[dag.TurnID]erasures.Erasure{},
 			pols: map[policy.ID]policy.Registered{}, keys: map[string]access.Key{},
 			logged: map[string]uint64{}, cells: map[string][]byte{},
 		}
@@ -93,7 +94,11 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 			"adopt": func(rt *rapid.T) {
 				stretch := drawStretch(rt, m.head)
 				ok := m.adopt(stretch)
-				if err := s.Adopt(ctx, Tenant, stretch); (err == nil) != ok {
+				put := s.Adopt(ctx, Tenant, stretch.Store())
+				if ok {
+					put = errors.Join(put, PutErased(ctx, s, Tenant, stretch.Events))
+				}
+				if err := put; (err == nil) != ok {
 					rt.Fatalf("Adopt gave %v, want accepted %v", err, ok)
 				}
 				if ok {
@@ -106,7 +111,7 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 				e := Erasure(rapid.IntRange(0, modelTurns).Draw(rt, "turn"))
 				e.At += dag.Time(rapid.IntRange(0, 3).Draw(rt, "at"))
 				want, wantErr := m.erase(e)
-				got, err := s.Erase(ctx, Tenant, e)
+				got, err := Erase(ctx, s, Tenant, e)
 				if got != want || !errors.Is(err, wantErr) {
 					rt.Fatalf("Erase gave %+v, %v, want %+v, %v", got, err, want, wantErr)
 				}
@@ -143,7 +148,7 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 			"leaves": func(rt *rapid.T) {
 				list := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) []byte { return Leaves(rapid.IntRange(0, 50).Draw(rt, "leaf"), 1)[0] }), 0, 5).Draw(rt, "leaves")
 				want := m.log(list...)
-				if got, err := s.PutLeaves(ctx, Tenant, list); err != nil || !sameList(got, want) {
+				if got, err := PutLeaves(ctx, s, Tenant, list); err != nil || !sameList(got, want) {
 					rt.Fatalf("PutLeaves gave %v, %v, want %v", got, err, want)
 				}
 			},
@@ -282,7 +287,7 @@ func drawArrival(rt *rapid.T, n int) store.Arrival {
 
 // drawStretch makes a stretch after a head, of the turns that drawBatches makes and
 // erasures of any. Often enough it is good.
-func drawStretch(rt *rapid.T, head dag.Seq) store.Stretch {
+func drawStretch(rt *rapid.T, head dag.Seq) Stretch {
 	next := head + 1
 	if seldom(rt, "gap") {
 		next++
@@ -291,7 +296,7 @@ func drawStretch(rt *rapid.T, head dag.Seq) store.Stretch {
 	for n := range modelTurns {
 		every = append(every, Arrival(n, n%modelConversations, ""))
 	}
-	var s store.Stretch
+	var s Stretch
 	for range rapid.IntRange(0, 2).Draw(rt, "parts") {
 		if rapid.Bool().Draw(rt, "erasure") {
 			s.Events = append(s.Events, Erased(next, rapid.IntRange(0, modelTurns-1).Draw(rt, "turn")))
@@ -308,9 +313,9 @@ func drawStretch(rt *rapid.T, head dag.Seq) store.Stretch {
 }
 
 // adopt is Adopt on the page. It reports whether the stretch is accepted.
-func (m *model) adopt(s store.Stretch) bool {
+func (m *model) adopt(s Stretch) bool {
 	added := map[dag.TurnID]store.Arrival{}
-	erased := map[dag.TurnID]store.Event{}
+	erased := map[dag.TurnID]erasures.Erasure{}
 	known := func(id dag.TurnID) bool {
 		_, stored := m.turns[id]
 		_, before := added[id]
@@ -348,7 +353,7 @@ func (m *model) adopt(s store.Stretch) bool {
 		erased[e.Turn] = e
 	}
 	for i := range s.Events {
-		m.log(store.EventLeaf(Tenant, &s.Events[i]))
+		m.log(s.Events[i].Leaf(Tenant))
 	}
 	for i, id := range order {
 		m.turns[id], m.seqs[id] = added[id], s.Records[i].Seq
@@ -420,22 +425,22 @@ func (m *model) append(batches []store.Batch) (store.Receipt, bool) {
 	return receipt, true
 }
 
-func (m *model) erase(e store.Event) (store.Event, error) {
+func (m *model) erase(e erasures.Erasure) (erasures.Erasure, error) {
 	a, known := m.turns[e.Turn]
 	if !known {
-		return store.Event{}, store.ErrNotFound
+		return erasures.Erasure{}, store.ErrNotFound
 	}
 	if old, ok := m.erased[e.Turn]; ok {
 		return old, nil
 	}
 	if a.Body == nil {
-		return store.Event{}, nil
+		return erasures.Erasure{}, nil
 	}
 	m.head++
 	e.Seq = m.head
 	m.erased[e.Turn] = e
 	m.turns[e.Turn] = Withheld(a)
-	m.log(store.EventLeaf(Tenant, &e))
+	m.log(e.Leaf(Tenant))
 	return e, nil
 }
 

@@ -48,7 +48,7 @@ func testPlaced(t *testing.T, h Harness) {
 	first[6] = Named(first[6], "seven")
 	mustAppend(t, s, store.Receipt{Admitted: 600, Edges: 599, Head: 600}, first)
 	mustAppend(t, s, store.Receipt{Admitted: 1, Edges: 2, Head: 601}, store.Batch{Arrival(601, 1, "linked", 3, 9)})
-	if _, err := s.Erase(ctx, Tenant, Erasure(601)); err != nil {
+	if _, err := Erase(ctx, s, Tenant, Erasure(601)); err != nil {
 		t.Fatal(err)
 	}
 	mustAppend(t, s, store.Receipt{Admitted: 1, Edges: 1, Head: 603}, store.Batch{Arrival(603, 1, "behind an event", 601)})
@@ -155,18 +155,18 @@ func testTenantList(t *testing.T, h Harness) {
 	// What is refused or has no effect makes no tenant, and asking makes none.
 	_, _ = s.Append(ctx, "nothing", []store.Batch{{}})
 	_, _ = s.Append(ctx, "refused", []store.Batch{{Arrival(2, 0, "an orphan", 1)}})
-	_ = s.Adopt(ctx, "refused", store.Stretch{Records: Records(2, nil, Chain(1, 1, 0))})
-	_ = s.Adopt(ctx, "nothing", store.Stretch{})
-	_, _ = s.Erase(ctx, "refused", Erasure(1))
+	_ = Adopt(ctx, s, "refused", Stretch{Records: Records(2, nil, Chain(1, 1, 0))})
+	_ = Adopt(ctx, s, "nothing", Stretch{})
+	_, _ = Erase(ctx, s, "refused", Erasure(1))
 	_, _ = apikeys.Base{History: s}.Revoke(ctx, "refused", Key(1).ID, 1)
 	_, _ = s.Head(ctx, "asked")
 	_, _ = store.HeadWhile(ctx, s, "asked", func() {})
 	_, _ = registry.Base{History: s}.All(ctx, "asked")
 	_, _ = s.Log(ctx, "asked")
 	_, _ = s.Cells(ctx, "asked", "cell")
-	_, _ = s.PutLeaves(ctx, "nothing", nil)
+	_, _ = PutLeaves(ctx, s, "nothing", nil)
 	_, _ = Bundles(s).Put(ctx, "nothing", nil)
-	_, _ = s.PutLeaves(ctx, "refused", [][]byte{nil})
+	_, _ = PutLeaves(ctx, s, "refused", [][]byte{nil})
 	_ = s.Swap(ctx, "refused", "cell", []byte{1}, []byte{2})
 	_ = s.Swap(ctx, "nothing", "cell", nil, nil)
 	list("", 9)
@@ -176,9 +176,9 @@ func testTenantList(t *testing.T, h Harness) {
 	_, appended := s.Append(ctx, "a-2", []store.Batch{Chain(1, 1, 0)})
 	_, recorded := PutIssued(ctx, s, "a0", Issued(1, 1))
 	err := errors.Join(appended, recorded, apikeys.Base{History: s}.Put(ctx, key), registry.Base{History: s}.Put(ctx, "a", Policy("p@1", 1)),
-		s.Adopt(ctx, "ab", store.Stretch{Records: Records(1, nil, Chain(1, 1, 0))}),
+		Adopt(ctx, s, "ab", Stretch{Records: Records(1, nil, Chain(1, 1, 0))}),
 		s.Swap(ctx, "w", "cell", nil, []byte{1}))
-	_, logged := s.PutLeaves(ctx, "leaf", Leaves(0, 1))
+	_, logged := Raw().Put(ctx, s, "leaf", Leaves(0, 1))
 	if err := errors.Join(err, logged); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func testSegment(t *testing.T, h Harness) {
 	mustAppend(t, s, store.Receipt{Admitted: 1, Edges: 1, Head: 7}, store.Batch{Arrival(7, 3, "from here", 5)})
 	check(ask(store.Part{Conversation: here, After: 6}), 7, nil, []dag.Seq{7})
 	// An erasure takes a number but is no news.
-	if _, err := s.Erase(ctx, Tenant, Erasure(1)); err != nil {
+	if _, err := Erase(ctx, s, Tenant, Erasure(1)); err != nil {
 		t.Fatal(err)
 	}
 	check(ask(store.Part{Conversation: here, After: 7}), 8, nil, nil)

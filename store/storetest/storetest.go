@@ -84,7 +84,6 @@ func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 		{"Issued", testIssued},
 		{"IssuedLists", testIssuedLists},
 		{"Ledger", testLedger},
-		{"LedgerCopied", testCopied},
 		{"LedgerTree", testLedgerTree},
 		{"LedgerLeaves", testLeaves},
 		{"LedgerConcurrent", testLedgerConcurrent},

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -28,7 +29,7 @@ func testErase(t *testing.T, h Harness) {
 
 	want := Erasure(2)
 	want.Seq = 4
-	got, err := s.Erase(ctx, Tenant, Erasure(2))
+	got, err := Erase(ctx, s, Tenant, Erasure(2))
 	if err != nil || got != want {
 		t.Fatalf("got %+v, %v, want %+v", got, err, want)
 	}
@@ -44,7 +45,7 @@ func testErase(t *testing.T, h Harness) {
 	}
 	later := Erasure(2)
 	later.At, later.Reason = later.At+1, "again"
-	if got, err := s.Erase(ctx, Tenant, later); err != nil || got != want {
+	if got, err := Erase(ctx, s, Tenant, later); err != nil || got != want {
 		t.Errorf("a second time: got %+v, %v, want the event that stands, %+v", got, err, want)
 	}
 	// The turn arrives again in every form, and stays erased.
@@ -58,14 +59,14 @@ func testErase(t *testing.T, h Harness) {
 	if err := refused(t, s, store.Batch{Arrival(2, 0, "another text", 1)}); !errors.As(err, &conflict) {
 		t.Errorf("another text: got %v, want a ConflictError", err)
 	}
-	if _, err := s.Erase(ctx, Tenant, Erasure(99)); !errors.Is(err, store.ErrNotFound) {
+	if _, err := Erase(ctx, s, Tenant, Erasure(99)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown turn: got %v, want ErrNotFound", err)
 	}
-	if _, err := s.Erase(ctx, "nobody", Erasure(2)); !errors.Is(err, store.ErrNotFound) {
+	if _, err := Erase(ctx, s, "nobody", Erasure(2)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown tenant: got %v, want ErrNotFound", err)
 	}
-	if _, err := s.Erase(ctx, Tenant, store.Event{Kind: "other", Turn: TurnID(1)}); !errors.Is(err, dag.ErrForm) {
-		t.Errorf("an unknown kind: got %v, want dag.ErrForm", err)
+	if _, err := Erase(ctx, s, Tenant, erasures.Erasure{Turn: TurnID(1), At: -1}); !errors.Is(err, dag.ErrForm) {
+		t.Errorf("no time: got %v, want dag.ErrForm", err)
 	}
 	// Numbers go on after the event.
 	mustAppend(t, s, store.Receipt{Admitted: 1, Edges: 1, Head: 5}, store.Batch{Arrival(4, 0, "from the erased one", 2)})
@@ -75,9 +76,9 @@ func testEvents(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
 	mustAppend(t, s, store.Receipt{Admitted: 5, Edges: 4, Head: 5}, Chain(1, 5, 0))
-	var want []store.Event
+	var want []erasures.Erasure
 	for _, n := range []int{4, 1, 5} {
-		e, err := s.Erase(ctx, Tenant, Erasure(n))
+		e, err := Erase(ctx, s, Tenant, Erasure(n))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,9 +87,9 @@ func testEvents(t *testing.T, h Harness) {
 	for _, c := range []struct {
 		after dag.Seq
 		limit int
-		want  []store.Event
+		want  []erasures.Erasure
 	}{{0, 9, want}, {0, 2, want[:2]}, {6, 9, want[1:]}, {8, 9, nil}, {dag.MaxSeq, 9, nil}, {0, 0, nil}, {0, -1, nil}} {
-		got, err := s.Events(ctx, Tenant, c.after, c.limit)
+		got, err := Events(ctx, s, Tenant, c.after, c.limit)
 		if err != nil || !sameList(got, c.want) {
 			t.Errorf("Events(%d, %d) gave %v, %v, want %v", c.after, c.limit, got, err, c.want)
 		}
@@ -348,7 +349,7 @@ func testTenants(t *testing.T, h Harness) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Erase(ctx, Tenant, Erasure(1)); err != nil {
+	if _, err := Erase(ctx, s, Tenant, Erasure(1)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := (apikeys.Base{History: s}).Revoke(ctx, Tenant, Key(0).ID, RevokedAt(0)); err != nil {
@@ -384,12 +385,12 @@ func testTenants(t *testing.T, h Harness) {
 			t.Errorf("%s: keys %+v, %v, want %+v", tenant, list, err, key)
 		}
 	}
-	adopted := store.Stretch{Records: Records(4, nil, store.Batch{Arrival(3, 0, "adopted")})}
-	if err := s.Adopt(ctx, Tenant, adopted); err != nil {
+	adopted := Stretch{Records: Records(4, nil, store.Batch{Arrival(3, 0, "adopted")})}
+	if err := Adopt(ctx, s, Tenant, adopted); err != nil {
 		t.Errorf("Adopt: %v", err)
 	}
 	for _, tenant := range tenants[1:] {
-		if err := s.Adopt(ctx, tenant, adopted); !errors.Is(err, store.ErrGap) {
+		if err := Adopt(ctx, s, tenant, adopted); !errors.Is(err, store.ErrGap) {
 			t.Errorf("%s: adopting behind another tenant's head gave %v, want ErrGap", tenant, err)
 		}
 	}
@@ -401,11 +402,11 @@ func testTenants(t *testing.T, h Harness) {
 	if !errors.As(err, &unknown) {
 		t.Errorf("a parent of another tenant: got %v, want a ParentError", err)
 	}
-	err = s.Adopt(ctx, "fresh", store.Stretch{Records: Records(1, store.Batch{Arrival(1, 0, "")}, store.Batch{Arrival(3, 0, "from another tenant's turn", 1)})})
+	err = Adopt(ctx, s, "fresh", Stretch{Records: Records(1, store.Batch{Arrival(1, 0, "")}, store.Batch{Arrival(3, 0, "from another tenant's turn", 1)})})
 	if !errors.Is(err, dag.ErrForm) {
 		t.Errorf("adopting a parent of another tenant: got %v, want dag.ErrForm", err)
 	}
-	if err := s.Adopt(ctx, "fresh", store.Stretch{Events: []store.Event{Erased(1, 2)}}); !errors.Is(err, dag.ErrForm) {
+	if err := s.Adopt(ctx, "fresh", Stretch{Events: []erasures.Erasure{Erased(1, 2)}}.Store()); !errors.Is(err, dag.ErrForm) {
 		t.Errorf("adopting the erasure of another tenant's turn: got %v, want dag.ErrForm", err)
 	}
 	if records, err := s.Placed(ctx, "fresh", []store.Place{{Conversation: ConversationID(0), Seq: 1}}); err != nil || len(records) != 0 {

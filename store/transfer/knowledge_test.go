@@ -51,8 +51,8 @@ type relearning struct {
 
 func (r *relearning) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
 	list, err := r.Store.Entries(ctx, tenant, p)
-	if len(list) > 0 && p.After < list[0].Seq && list[0].Seq == 33 {
-		r.change(list)
+	if at := slices.IndexFunc(list, func(e history.Entry) bool { return e.Seq == 33 }); at >= 0 && p.Stream == history.Known && p.At == nil {
+		r.change(list[at:])
 	}
 	return list, err
 }

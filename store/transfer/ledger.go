@@ -90,8 +90,7 @@ func root(t *ledger.Tree) ledger.Root { return ledger.Root{Size: t.Size(), Hash:
 // leaves brings the target's record to where the source's is now, or up to what was made from a
 // view that the target does not have yet: then waiting is true. It comes between the reading of
 // erasures from the source and the writing of them to the target: then the target has the leaf of
-// each, in the source's order, and appends none of its own, whoever writes to the source meanwhile.
-// The source's ledger must begin with what was copied.
+// each first. The source's ledger must begin with what was copied.
 func (c *copying) leaves() error {
 	tree, err := c.from.Log(c.ctx, c.tenant)
 	if err != nil {
@@ -142,15 +141,8 @@ func (c *copying) leafPage(most uint64) error {
 			return err
 		}
 	}
-	for rest := list; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && (rest[n].Kind == "") == (rest[0].Kind == "") {
-			n++
-		}
-		if err := c.record(rest[:n]); err != nil {
-			return err
-		}
-		rest = rest[n:]
+	if err := c.record(list); err != nil {
+		return err
 	}
 	c.ledger = grown
 	c.report.Leaves.Copied += len(list)
@@ -164,8 +156,8 @@ func (c *copying) leafPage(most uint64) error {
 
 // record copies entries of the record, under the numbers that they have.
 func (c *copying) record(list []history.Entry) error {
-	if list[0].Kind == "" {
-		return c.bareLeaves(list)
+	if len(list) == 0 {
+		return nil
 	}
 	change, err := kinds.All().Adopt(history.Record, list)
 	if err != nil {
@@ -176,23 +168,6 @@ func (c *copying) record(list []history.Entry) error {
 		return fmt.Errorf("leaf %d and %d others do not follow on what the target has: %w; the source is damaged, an act of it had no leaf, or somebody else writes to the target", list[0].Seq-1, len(list)-1, err)
 	}
 	return err
-}
-
-func (c *copying) bareLeaves(list []history.Entry) error {
-	leaves := make([][]byte, len(list))
-	for i := range list {
-		leaves[i] = list[i].Public
-	}
-	at, err := c.to.PutLeaves(c.ctx, c.tenant, leaves)
-	if err != nil {
-		return err
-	}
-	for i, n := range at {
-		if want := uint64(list[i].Seq) - 1; n != want {
-			return fmt.Errorf("leaf %d was kept as leaf %d: it stands twice in the source, an act of the source had no leaf, or somebody else writes to the target", want, n)
-		}
-	}
-	return nil
 }
 
 // copiedLedger makes sure that the target's ledger is what was copied, in the end.

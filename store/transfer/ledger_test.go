@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/store"
@@ -43,12 +44,12 @@ func (b *busy) act(kind string) {
 	b.acts--
 	b.done++
 	ctx, n := b.t.Context(), 2000+b.done
-	_, err := b.PutLeaves(ctx, "a", storetest.Leaves(n, 1))
+	_, err := storetest.PutLeaves(ctx, b, "a", storetest.LeavesOf("a", n, 1))
 	did := func(then error) { err = errors.Join(err, then) }
 	switch kind {
 	case "turn", "event":
 		_, appended := b.Append(ctx, "a", []store.Batch{{storetest.Arrival(n, n%5, "new", n%40+1)}})
-		_, erased := b.Erase(ctx, "a", storetest.Erasure(b.done%40+1))
+		_, erased := storetest.Erase(ctx, b, "a", storetest.Erasure(b.done%40+1))
 		did(errors.Join(appended, erased))
 	case "act":
 		a := storetest.RandomAct(b.random)
@@ -105,8 +106,8 @@ func (b *busy) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c *da
 	})
 }
 
-func (b *busy) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
-	return asked(b, "event", func() ([]store.Event, error) { return b.Store.Events(ctx, tenant, after, limit) })
+func (b *busy) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	return asked(b, "event", func() ([][]history.Term, error) { return b.Store.Terms(ctx, tenant, ranges) })
 }
 
 func (b *busy) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
@@ -169,12 +170,12 @@ func TestLedgerLong(t *testing.T) {
 	ctx := t.Context()
 	from, to := inFile(t), inMemory(t)
 	for first, n := range map[int]int{0: 700} {
-		if _, err := from.PutLeaves(ctx, "a", storetest.Leaves(first, n)); err != nil {
+		if _, err := storetest.PutLeaves(ctx, from, "a", storetest.LeavesOf("a", first, n)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, size := range []int{700, 701, 1700, 1700} {
-		if _, err := from.PutLeaves(ctx, "a", storetest.Leaves(0, size)); err != nil {
+		if _, err := storetest.PutLeaves(ctx, from, "a", storetest.LeavesOf("a", 0, size)); err != nil {
 			t.Fatal(err)
 		}
 		reports, err := transfer.Copy(ctx, to, from, transfer.Options{})
@@ -203,12 +204,6 @@ func TestLedgerDiffers(t *testing.T) {
 		for i := range list {
 			e := list[i : i+1]
 			e[0].Seq = dag.Seq(i + 1)
-			if e[0].Kind == "" {
-				if _, err := s.PutLeaves(ctx, "b", [][]byte{e[0].Public}); err != nil {
-					t.Fatal(err)
-				}
-				continue
-			}
 			c, err := kinds.All().Adopt(history.Record, e)
 			if err == nil {
 				err = s.Write(ctx, "b", c)
@@ -218,7 +213,8 @@ func TestLedgerDiffers(t *testing.T) {
 			}
 		}
 	}
-	other := history.Entry{Public: storetest.Leaves(0, 1)[0]}
+	l := ledger.KeyLeaf{Tenant: "b", Purpose: ledger.PurposeToken, Event: ledger.KeyCreated, KeyID: "other"}
+	other := history.Entry{Kind: identity.Announced().Kind, Public: l.Append(nil)}
 	for name, spoil := range map[string]func([]history.Entry) []history.Entry{
 		"one more":      func(list []history.Entry) []history.Entry { return append(list, other) },
 		"another":       func([]history.Entry) []history.Entry { return []history.Entry{other} },
@@ -253,7 +249,6 @@ func TestLedgerDiffers(t *testing.T) {
 type misled struct {
 	store.Store
 	leaves func(list []history.Entry) []history.Entry
-	events func([]store.Event)
 }
 
 func (m *misled) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
@@ -266,19 +261,11 @@ func (m *misled) Entries(ctx context.Context, tenant dag.Tenant, p history.Page)
 	return list[:min(len(list), p.Limit)], err
 }
 
-func (m *misled) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
-	list, err := m.Store.Events(ctx, tenant, after, limit)
-	if m.events != nil {
-		m.events(list)
-	}
-	return list, err
-}
-
-// changed makes a lie of a leaf of no kind.
+// changed makes a lie of a leaf, which becomes that of a key.
 func changed(n int, leaf []byte) func([]history.Entry) []history.Entry {
 	return func(list []history.Entry) []history.Entry {
 		list = slices.Clone(list)
-		list[n].Kind, list[n].Public, list[n].Detail = "", leaf, nil
+		list[n].Kind, list[n].Public, list[n].Detail = identity.Announced().Kind, leaf, nil
 		return list
 	}
 }
@@ -289,19 +276,20 @@ func TestLedgerDamaged(t *testing.T) {
 		misled
 		want string
 	}{
-		"a leaf is another":     {misled{leaves: changed(3, storetest.Leaves(0, 1)[0])}, "the root is"},
-		"a leaf is none":        {misled{leaves: changed(3, []byte("no leaf"))}, "leaf 3"},
-		"a leaf is there twice": {misled{leaves: func(list []history.Entry) []history.Entry { return changed(5, list[3].Public)(list) }}, "stands twice"},
+		"a leaf is another": {misled{leaves: changed(3, storetest.LeavesOf("a", 0, 1)[0])}, "the root is"},
+		"a leaf is none":    {misled{leaves: changed(3, []byte("no leaf"))}, "leaf 3"},
+		"a leaf is there twice": {misled{leaves: func(list []history.Entry) []history.Entry {
+			list = slices.Clone(list)
+			list[5].Kind, list[5].Public, list[5].Detail = list[3].Kind, list[3].Public, nil
+			return list
+		}}, "is what number 4 is already"},
 		"two changed places": {misled{leaves: func(list []history.Entry) []history.Entry {
-			return changed(4, list[3].Public)(changed(3, list[4].Public)(list))
+			list = slices.Clone(list)
+			list[3].Public, list[4].Public = list[4].Public, list[3].Public
+			return list
 		}}, "the root is"},
 		"another order":      {misled{leaves: func(list []history.Entry) []history.Entry { slices.Reverse(list[3:5]); return list }}, "it must have 3"},
 		"leaves are missing": {misled{leaves: func(list []history.Entry) []history.Entry { return list[:6] }}, "no leaf 6"},
-		"an act has no leaf": {misled{events: func(list []store.Event) {
-			for i := range list {
-				list[i].At++
-			}
-		}}, "had no leaf"},
 	} {
 		from := c.misled
 		from.Store = filled(t, inMemory(t))

@@ -6,36 +6,25 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A reader gives what has numbers one after the other.
-type reader[T any] struct {
+// A reader returns entries one after the other.
+type reader struct {
 	after, last dag.Seq
-	list        func(after dag.Seq) ([]T, error) // up to page of them
-	seq         func(*T) dag.Seq
-	read        []T
-}
-
-// events reads a store's events after a number, up to another.
-func (c *copying) events(s store.Store, after, last dag.Seq) *reader[store.Event] {
-	return &reader[store.Event]{
-		after: after, last: last,
-		list: func(after dag.Seq) ([]store.Event, error) { return s.Events(c.ctx, c.tenant, after, page) },
-		seq:  func(e *store.Event) dag.Seq { return e.Seq },
-	}
+	list        func(after dag.Seq) ([]history.Entry, error) // up to page of them
+	read        []history.Entry
 }
 
 // entries reads a store's entries after one number, up to another.
-func (c *copying) entries(s store.Store, after, last dag.Seq) *reader[history.Entry] {
-	return &reader[history.Entry]{
+func (c *copying) entries(s store.Store, after, last dag.Seq) *reader {
+	return &reader{
 		after: after, last: last,
 		list: func(after dag.Seq) ([]history.Entry, error) {
 			return s.Entries(c.ctx, c.tenant, history.Page{After: after, Limit: page})
 		},
-		seq: func(e *history.Entry) dag.Seq { return e.Seq },
 	}
 }
 
 // peek returns the next one, nil if there is none up to the last number.
-func (r *reader[T]) peek() (*T, error) {
+func (r *reader) peek() (*history.Entry, error) {
 	if len(r.read) == 0 && r.after < r.last {
 		list, err := r.list(r.after)
 		if err != nil {
@@ -43,13 +32,13 @@ func (r *reader[T]) peek() (*T, error) {
 		}
 		r.read = list
 		if r.after = r.last; len(list) == page {
-			r.after = r.seq(&list[page-1])
+			r.after = list[page-1].Seq
 		}
 	}
-	if len(r.read) == 0 || r.seq(&r.read[0]) > r.last {
+	if len(r.read) == 0 || r.read[0].Seq > r.last {
 		return nil, nil
 	}
 	return &r.read[0], nil
 }
 
-func (r *reader[T]) skip() { r.read = r.read[1:] }
+func (r *reader) skip() { r.read = r.read[1:] }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -22,41 +23,12 @@ func (c *copying) prepare() error {
 	if c.report.Head > c.head {
 		return fmt.Errorf("%w: its head is %d, and the source's %d", ErrDiffers, c.report.Head, c.head)
 	}
-	for _, compare := range []func() error{c.sameEvents, c.sameEntries, c.sameTurns, c.sameCells, c.sameLedger} {
+	for _, compare := range []func() error{c.sameEntries, c.sameTurns, c.sameCells, c.sameLedger} {
 		if err := compare(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sameEvents compares every event that the target has.
-func (c *copying) sameEvents() error {
-	if c.report.Head == 0 {
-		return nil
-	}
-	there, here := c.events(c.to, 0, c.report.Head), c.events(c.from, 0, c.report.Head)
-	for {
-		got, err := there.peek()
-		if err != nil {
-			return err
-		}
-		want, err := here.peek()
-		if err != nil {
-			return err
-		}
-		switch {
-		case got == nil && want == nil:
-			return nil
-		case got == nil:
-			return fmt.Errorf("%w: number %d of the source erases turn %s, and of the target does not", ErrDiffers, want.Seq, want.Turn)
-		case want == nil || *got != *want:
-			return fmt.Errorf("%w: number %d of the target erases turn %s, and of the source does not, or otherwise", ErrDiffers, got.Seq, got.Turn)
-		}
-		c.report.Events.Existing++
-		there.skip()
-		here.skip()
-	}
 }
 
 // sameEntries compares every entry that the target has.
@@ -86,7 +58,7 @@ func (c *copying) sameEntries() error {
 		case !got.Same(want):
 			return fmt.Errorf("%w: number %d of the target is an entry of kind %s with the leaf %s, and of the source of kind %s with the leaf %s, or of another time", ErrDiffers, got.Seq, got.Kind, got.Leaf(), want.Kind, want.Leaf())
 		}
-		c.report.Entries.Existing++
+		c.count(got).Existing++
 		there.skip()
 		here.skip()
 	}
@@ -184,7 +156,7 @@ func (l *lostTexts) add(r *store.Record) error {
 
 func (l *lostTexts) explained() error {
 	for after := l.c.report.Head; len(l.turns) > 0; {
-		events, err := l.c.from.Events(l.c.ctx, l.c.tenant, after, page)
+		events, err := erasures.Base{History: l.c.from}.MarksAfter(l.c.ctx, l.c.tenant, after, page)
 		if err != nil {
 			return err
 		}

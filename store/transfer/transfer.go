@@ -31,6 +31,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/kinds"
@@ -81,8 +82,8 @@ type Tenant struct {
 	Name    dag.Tenant
 	Head    dag.Seq // of the target, afterwards
 	Turns   Count
-	Events  Count
-	Entries Count                  // of package history
+	Events  Count                  // erasures
+	Entries Count                  // of package history, except erasures
 	Record  map[history.Kind]Count // of the ledger, by their kinds
 	Leaves  Count                  // of the ledger: all of Record
 	Cells   Count
@@ -199,7 +200,7 @@ const erasureRounds = 10
 // to it.
 func (c *copying) erasedMeanwhile() (bool, error) {
 	for after := c.head; ; {
-		events, err := c.from.Events(c.ctx, c.tenant, after, page)
+		events, err := erasures.Base{History: c.from}.MarksAfter(c.ctx, c.tenant, after, page)
 		if err != nil || len(events) == 0 {
 			return false, err
 		}
@@ -215,13 +216,13 @@ func (c *copying) erasedMeanwhile() (bool, error) {
 }
 
 func (c *copying) upToHead() error {
-	events, entries := c.events(c.from, c.report.Head, c.head), c.entries(c.from, c.report.Head, c.head)
+	entries := c.entries(c.from, c.report.Head, c.head)
 	c.next = c.report.Head + 1
 	err := c.from.Scan(c.ctx, c.tenant, c.report.Head, nil, func(r *store.Record) error {
 		if r.Seq > c.head {
 			return errEnough
 		}
-		if err := c.othersBefore(events, entries, r.Seq); err != nil {
+		if err := c.entriesBefore(entries, r.Seq); err != nil {
 			return err
 		}
 		if err := c.follows(r.Seq); err != nil {
@@ -234,7 +235,7 @@ func (c *copying) upToHead() error {
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	if err := c.othersBefore(events, entries, c.head+1); err != nil {
+	if err := c.entriesBefore(entries, c.head+1); err != nil {
 		return err
 	}
 	if c.next != c.head+1 {
@@ -246,43 +247,36 @@ func (c *copying) upToHead() error {
 // errEnough ends a scan at what was added meanwhile.
 var errEnough = errors.New("the rest was added meanwhile")
 
-// othersBefore takes up the events and the acts with numbers below one, in their order.
-func (c *copying) othersBefore(events *reader[store.Event], entries *reader[history.Entry], seq dag.Seq) error {
+// entriesBefore takes up the entries with numbers below one, in their order.
+func (c *copying) entriesBefore(entries *reader, seq dag.Seq) error {
 	for {
-		e, err := events.peek()
-		if err != nil {
+		e, err := entries.peek()
+		if err != nil || e == nil || e.Seq >= seq {
 			return err
 		}
-		a, err := entries.peek()
-		if err != nil {
+		// What the record waits for was known before an erasure, if its leaf is before that of the
+		// erasure.
+		if err := c.flush(c.waiting && e.Kind == erasures.Kind); err != nil {
 			return err
 		}
-		switch {
-		case e != nil && e.Seq < seq && (a == nil || e.Seq < a.Seq):
-			// What the record waits for was known before the erasure, if its leaf is before that
-			// of the erasure.
-			if err := c.flush(c.waiting); err != nil {
-				return err
-			}
-			if err := c.follows(e.Seq); err != nil {
-				return err
-			}
-			c.stretch.Events = append(c.stretch.Events, *e)
-			events.skip()
-		case a != nil && a.Seq < seq:
-			if err := c.follows(a.Seq); err != nil {
-				return err
-			}
-			c.stretch.Entries = append(c.stretch.Entries, *a)
-			c.bytes += entryBytes + len(a.Public) + len(a.Private)
-			entries.skip()
-		default:
-			return nil
+		if err := c.follows(e.Seq); err != nil {
+			return err
 		}
+		c.stretch.Entries = append(c.stretch.Entries, *e)
+		c.bytes += entryBytes + len(e.Public) + len(e.Detail) + len(e.Private)
+		entries.skip()
 		if err := c.flush(false); err != nil {
 			return err
 		}
 	}
+}
+
+// count returns the count of what an entry is.
+func (c *copying) count(e *history.Entry) *Count {
+	if e.Kind == erasures.Kind {
+		return &c.report.Events
+	}
+	return &c.report.Entries
 }
 
 // follows makes sure that the source leaves no number out.
@@ -297,7 +291,7 @@ func (c *copying) follows(seq dag.Seq) error {
 // flush writes the stretch if it is long enough, or is the last one, and what of the record waited
 // for it.
 func (c *copying) flush(last bool) error {
-	numbers := len(c.stretch.Records) + len(c.stretch.Events) + len(c.stretch.Entries)
+	numbers := len(c.stretch.Records) + len(c.stretch.Entries)
 	if numbers == 0 || !last && numbers < c.numbers && c.bytes < stretchBytes {
 		return nil
 	}
@@ -314,8 +308,9 @@ func (c *copying) flush(last bool) error {
 		return err
 	}
 	c.report.Turns.Copied += len(c.stretch.Records)
-	c.report.Events.Copied += len(c.stretch.Events)
-	c.report.Entries.Copied += len(c.stretch.Entries)
+	for i := range c.stretch.Entries {
+		c.count(&c.stretch.Entries[i]).Copied++
+	}
 	c.report.Head = c.next - 1
 	c.stretch, c.bytes = store.Stretch{}, 0
 	if c.progress != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/witness"
@@ -58,7 +59,7 @@ func contents(t *testing.T, s store.Store, reports []transfer.Tenant) (lines []s
 			}
 			return nil
 		}))
-		events, err := s.Events(ctx, name, 0, 1<<20)
+		events, err := storetest.Events(ctx, s, name, 0, 1<<20)
 		did(err)
 		for _, e := range events {
 			if e.Seq <= head {
@@ -134,8 +135,8 @@ func soundSoFar(t *testing.T, s, from store.Store) {
 		t.Fatal(err)
 	}
 	for _, f := range report.Findings {
-		events, err := from.Events(t.Context(), f.Tenant, 0, 1000)
-		erased := func(e store.Event) bool { return f.Where == "turn "+e.Turn.String() }
+		events, err := storetest.Events(t.Context(), from, f.Tenant, 0, 1000)
+		erased := func(e erasures.Erasure) bool { return f.Where == "turn "+e.Turn.String() }
 		if err != nil || f.Rule != "body" || !strings.Contains(f.Detail, "no erasure is on record") || !slices.ContainsFunc(events, erased) {
 			t.Fatalf("the copy is not sound: %v", f)
 		}
@@ -215,7 +216,7 @@ func TestCopy(t *testing.T) {
 			if err := storetest.Issue(t.Context(), from, "a", storetest.TurnID(33), "wide@1"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := from.Erase(t.Context(), "a", storetest.Erasure(8)); err != nil {
+			if _, err := storetest.Erase(t.Context(), from, "a", storetest.Erasure(8)); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := (apikeys.Base{History: from}).Revoke(t.Context(), "only-a-key", storetest.Key(1).ID, 9); err != nil {
@@ -267,11 +268,11 @@ func long(t *testing.T, s store.Store) {
 	for n := range 5 {
 		b = append(b, storetest.Arrival(3000+n, 1, strings.Repeat("long ", 600_000)))
 	}
-	stretch := store.Stretch{Records: storetest.Records(1, nil, b)}
+	stretch := storetest.Stretch{Records: storetest.Records(1, nil, b)}
 	for n := range 2200 {
 		stretch.Events = append(stretch.Events, storetest.Erased(dag.Seq(len(b)+n+1), n))
 	}
-	if err := s.Adopt(ctx, "long", stretch); err != nil {
+	if err := storetest.Adopt(ctx, s, "long", stretch); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Append(ctx, "long", []store.Batch{storetest.Chain(5000, 3, 2)}); err != nil {
@@ -294,7 +295,7 @@ type counting struct {
 
 func (c *counting) Adopt(ctx context.Context, tenant dag.Tenant, s store.Stretch) error {
 	c.stretches++
-	c.numbers = max(c.numbers, len(s.Records)+len(s.Events)+len(s.Entries))
+	c.numbers = max(c.numbers, len(s.Records)+len(s.Entries))
 	bytes, edges := 0, 0
 	for i := range s.Records {
 		bytes += len(s.Records[i].Body)
@@ -432,22 +433,22 @@ func TestDiffers(t *testing.T) {
 		"another event": func(to store.Store) error {
 			_, err := to.Append(ctx, "b", []store.Batch{{storetest.Arrival(1, 1, "turn 1 of b")}})
 			if err == nil {
-				_, err = to.Erase(ctx, "b", storetest.Erasure(1))
+				_, err = storetest.Erase(ctx, to, "b", storetest.Erasure(1))
 			}
 			return err
 		},
 		"an event with another reason": func(to store.Store) error {
-			return adopted(t, to, 20, func(s *store.Stretch) {
+			return adopted(t, to, 20, func(s *storetest.Stretch) {
 				e := storetest.Erased(21, 3)
 				e.Reason = "another"
 				s.Events = append(s.Events, e)
 			})
 		},
 		"no event": func(to store.Store) error {
-			return to.Adopt(ctx, "b", store.Stretch{Records: storetest.Records(1, nil, storetest.Chain(500, 22, 0))})
+			return storetest.Adopt(ctx, to, "b", storetest.Stretch{Records: storetest.Records(1, nil, storetest.Chain(500, 22, 0))})
 		},
 		"another act": func(to store.Store) error {
-			return adopted(t, to, 40, func(s *store.Stretch) {
+			return adopted(t, to, 40, func(s *storetest.Stretch) {
 				e := &s.Entries[2]
 				r, err := knowledge.FromEntry(e)
 				if err != nil {
@@ -458,15 +459,15 @@ func TestDiffers(t *testing.T) {
 			})
 		},
 		"an act of another time": func(to store.Store) error {
-			return adopted(t, to, 40, func(s *store.Stretch) { s.Entries[2].At++ })
+			return adopted(t, to, 40, func(s *storetest.Stretch) { s.Entries[2].At++ })
 		},
 		"an act where a turn is": func(to store.Store) error {
-			err := adopted(t, to, 31, func(*store.Stretch) {})
+			err := adopted(t, to, 31, func(*storetest.Stretch) {})
 			_, learned := storetest.Facts(to).Learn(ctx, "b", []knowledge.Act{storetest.Assertion(1, 1, 2, 5, "user")}, 1)
 			return errors.Join(err, learned)
 		},
 		"a turn where an act is": func(to store.Store) error {
-			err := adopted(t, to, 32, func(*store.Stretch) {})
+			err := adopted(t, to, 32, func(*storetest.Stretch) {})
 			_, appended := to.Append(ctx, "b", []store.Batch{{storetest.Arrival(90, 0, "ahead")}})
 			return errors.Join(err, appended)
 		},
@@ -517,28 +518,27 @@ func TestDiffers(t *testing.T) {
 
 // adopted brings the history of tenant b up to a number into a store, once it was changed, and
 // all of its ledger.
-func adopted(t *testing.T, to store.Store, last dag.Seq, change func(*store.Stretch)) error {
+func adopted(t *testing.T, to store.Store, last dag.Seq, change func(*storetest.Stretch)) error {
 	t.Helper()
 	ctx, from := t.Context(), filled(t, inMemory(t))
-	var stretch store.Stretch
+	var stretch storetest.Stretch
 	scanned := from.Scan(ctx, "b", 0, nil, func(r *store.Record) error {
 		if r.Seq <= last {
 			stretch.Records = append(stretch.Records, *r)
 		}
 		return nil
 	})
-	events, listed := from.Events(ctx, "b", 0, 1<<20)
-	stretch.Events = slices.DeleteFunc(events, func(e store.Event) bool { return e.Seq > last })
+	events, listed := storetest.Events(ctx, from, "b", 0, 1<<20)
+	stretch.Events = slices.DeleteFunc(events, func(e erasures.Erasure) bool { return e.Seq > last })
 	entries, learned := from.Entries(ctx, "b", history.Page{Limit: 1 << 20})
-	stretch.Entries = slices.DeleteFunc(entries, func(e history.Entry) bool { return e.Seq > last })
-	leaves, logged := history.Leaves(ctx, from, "b", 0, 1<<20)
-	_, put := to.PutLeaves(ctx, "b", leaves)
-	change(&stretch)
-	var planned error
-	if len(stretch.Entries) > 0 {
-		stretch.Change, planned = kinds.All().Adopt(history.Known, stretch.Entries)
+	stretch.Entries = slices.DeleteFunc(entries, func(e history.Entry) bool { return e.Seq > last || e.Kind == erasures.Kind })
+	record, logged := from.Entries(ctx, "b", history.Page{Stream: history.Record, Limit: 1 << 20})
+	leaves, planned := kinds.All().Adopt(history.Record, record)
+	if err := errors.Join(scanned, listed, learned, logged, planned); err != nil {
+		return err
 	}
-	return errors.Join(scanned, listed, learned, logged, put, planned, to.Adopt(ctx, "b", stretch))
+	change(&stretch)
+	return errors.Join(to.Write(ctx, "b", leaves), to.Adopt(ctx, "b", stretch.Store()))
 }
 
 func keyOf(n int) (k access.Key) {
@@ -560,7 +560,7 @@ func TestWhileWriting(t *testing.T) {
 			_, _ = storetest.Facts(from).Learn(ctx, "a", []knowledge.Act{storetest.RandomAct(random)}, dag.Time(n)) // an alias may be refused
 			_, err = from.Append(ctx, "a", []store.Batch{{storetest.Arrival(n, n%5, "more", n%40+1)}})
 			if n%3 == 0 && err == nil {
-				_, err = from.Erase(ctx, "a", storetest.Erasure(n))
+				_, err = storetest.Erase(ctx, from, "a", storetest.Erasure(n))
 			}
 			if n%4 == 0 && err == nil {
 				err = storetest.Issue(ctx, from, "a", storetest.TurnID(n), "wide@1")
@@ -626,11 +626,6 @@ func (h *holed) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c *d
 	})
 }
 
-func (h *holed) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]store.Event, error) {
-	list, err := h.Store.Events(ctx, tenant, after, limit)
-	return slices.DeleteFunc(list, func(e store.Event) bool { return e.Seq == h.hole }), err
-}
-
 func (h *holed) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
 	list, err := h.Store.Entries(ctx, tenant, p)
 	return slices.DeleteFunc(list, func(e history.Entry) bool { return p.Stream == history.Known && e.Seq == h.hole }), err
@@ -658,7 +653,7 @@ func TestGrowing(t *testing.T) {
 		if c.erases[0] == 0 {
 			continue
 		}
-		if events, err := to.Events(t.Context(), "a", 65, 1); err != nil || len(events) != 1 || events[0].Turn != storetest.TurnID(c.erases[0]) {
+		if events, err := storetest.Events(t.Context(), to, "a", 65, 1); err != nil || len(events) != 1 || events[0].Turn != storetest.TurnID(c.erases[0]) {
 			t.Errorf("erasing %v: %v, %v", c.erases, events, err)
 		}
 	}
@@ -687,7 +682,7 @@ func (g *growing) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c 
 		if _, err := storetest.Facts(g).Learn(ctx, tenant, []knowledge.Act{ending}, 1); err != nil {
 			return err
 		}
-		if _, err := g.Erase(ctx, tenant, storetest.Erasure(erase)); err != nil {
+		if _, err := storetest.Erase(ctx, g, tenant, storetest.Erasure(erase)); err != nil {
 			return err
 		}
 	}
@@ -701,11 +696,11 @@ func TestLastTurnDiffers(t *testing.T) {
 		stores := [2]store.Store{inMemory(t), inMemory(t)}
 		for i, s := range stores {
 			b := append(storetest.Chain(1, 999, 0), storetest.Arrival(1000, 0, fmt.Sprint("last of ", i)))
-			stretch := store.Stretch{Records: storetest.Records(1, nil, b)}
+			stretch := storetest.Stretch{Records: storetest.Records(1, nil, b)}
 			for n := range events {
 				stretch.Events = append(stretch.Events, storetest.Erased(dag.Seq(1001+n), n+1))
 			}
-			if err := s.Adopt(t.Context(), "a", stretch); err != nil {
+			if err := storetest.Adopt(t.Context(), s, "a", stretch); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -724,7 +719,7 @@ func TestOneTurnDiffers(t *testing.T) {
 		b := storetest.Chain(1, turns, 0)
 		spoil(b)
 		s := inMemory(t)
-		if err := s.Adopt(t.Context(), "a", store.Stretch{Records: storetest.Records(1, nil, b)}); err != nil {
+		if err := storetest.Adopt(t.Context(), s, "a", storetest.Stretch{Records: storetest.Records(1, nil, b)}); err != nil {
 			t.Fatal(err)
 		}
 		return s
@@ -778,7 +773,7 @@ func TestErasedBetween(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range []int{9, 30} {
-		if _, err := from.Erase(ctx, "a", storetest.Erasure(n)); err != nil {
+		if _, err := storetest.Erase(ctx, from, "a", storetest.Erasure(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -862,7 +857,7 @@ func TestManyParents(t *testing.T) {
 		b = append(b, storetest.Arrival(parents+1+n, 0, "x", all...))
 	}
 	from, to := inMemory(t), &counting{Store: inMemory(t)}
-	if err := from.Adopt(t.Context(), "a", store.Stretch{Records: storetest.Records(1, nil, b)}); err != nil {
+	if err := storetest.Adopt(t.Context(), from, "a", storetest.Stretch{Records: storetest.Records(1, nil, b)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := transfer.Copy(t.Context(), to, from, transfer.Options{}); err != nil {
@@ -939,10 +934,10 @@ type unwilling struct {
 
 func (u *unwilling) Adopt(context.Context, dag.Tenant, store.Stretch) error { return u.fault }
 
-// recorded is what is said of a ledger: of policies, of keys made and revoked, of leaves of no kind,
-// and of issued slices.
+// recorded is what is said of a ledger: of policies, of keys made and revoked, of erasures, and
+// of issued slices.
 func recorded(policies, made, revoked, rest, bundles transfer.Count) map[history.Kind]transfer.Count {
-	counts := map[history.Kind]transfer.Count{registry.Kind: policies, apikeys.Created: made, apikeys.Revoked: revoked, "": rest, issued.Kind: bundles}
+	counts := map[history.Kind]transfer.Count{registry.Kind: policies, apikeys.Created: made, apikeys.Revoked: revoked, erasures.Logged: rest, issued.Kind: bundles}
 	maps.DeleteFunc(counts, func(_ history.Kind, c transfer.Count) bool { return c == transfer.Count{} })
 	return counts
 }

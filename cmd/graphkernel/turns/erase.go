@@ -20,8 +20,8 @@ func eraseCommand(a *cli.App) *cobra.Command {
 		Short: "Delete a turn's text for good; slices that hold it still verify and replay",
 		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery
 from the store, and records when and why. Its place in the graph stays: slices cut
-before still verify, and a replay says that the text was erased. This cannot be
-undone. Bundles that were handed out before still hold the text. (PostgreSQL forgets
+before still verify, and a replay says that the text was erased. Facts that were learned
+from the turn are erased with it. This cannot be undone. Bundles that were handed out before still hold the text. (PostgreSQL forgets
 the bytes themselves only with time: docs/scaling.md.) Other turns stay as they are: if a
 model was asked for facts about the turn, the prompt and the response that keep its text are
 named, to be erased as well.

@@ -87,21 +87,10 @@ CREATE TABLE conversations (
     PRIMARY KEY (tenant, conversation)
 ) WITH (fillfactor = 80);
 
-CREATE TABLE events (
-    tenant text COLLATE "C" NOT NULL,
-    seq    bigint NOT NULL,
-    kind   text   NOT NULL,
-    turn   uuid   NOT NULL,
-    reason bytea  NOT NULL,
-    at     bigint NOT NULL,
-    PRIMARY KEY (tenant, seq)
-);
-CREATE UNIQUE INDEX events_by_turn ON events (tenant, kind, turn);
-
 -- The ledger of each tenant: an append-only Merkle tree, see package ledger. A leaf is
 -- appended in the transaction of its act, so these tables stay with the tenants' rows: on
 -- another server the commit would be an act of its own. They have no partitions: they grow
--- with what is handed out, not with the turns, and but for log_index at their ends alone.
+-- with what is handed out, not with the turns, and at their ends alone.
 
 CREATE TABLE logs (
     tenant text COLLATE "C" PRIMARY KEY,
@@ -127,16 +116,6 @@ CREATE TABLE log_hashes (
     n      bigint   NOT NULL,
     hash   bytea    NOT NULL,
     PRIMARY KEY (tenant, level, n)
-);
-
--- Where leaves of no kind stand.
--- Leaves whose hashes begin alike can be made, so whoever finds one here compares the whole
--- hash.
-CREATE TABLE log_index (
-    tenant text COLLATE "C" NOT NULL,
-    prefix bigint NOT NULL, -- the first 8 bytes of the leaf's hash, big-endian
-    n      bigint NOT NULL,
-    PRIMARY KEY (tenant, prefix, n)
 );
 
 -- Named values that are replaced as a whole, such as what a witness cosigned last of other logs.

@@ -61,17 +61,6 @@ CREATE TABLE conversations (
     PRIMARY KEY (tenant, conversation)
 ) WITHOUT ROWID;
 
-CREATE TABLE events (
-    tenant INTEGER NOT NULL,
-    seq    INTEGER NOT NULL,
-    kind   TEXT NOT NULL,
-    turn   BLOB NOT NULL,
-    reason BLOB NOT NULL,
-    at     INTEGER NOT NULL,
-    PRIMARY KEY (tenant, seq)
-) WITHOUT ROWID;
-CREATE UNIQUE INDEX events_by_turn ON events (tenant, kind, turn);
-
 -- The ledger: its size and its right edge, which is all that appending reads.
 CREATE TABLE logs (
     tenant INTEGER PRIMARY KEY,
@@ -98,16 +87,6 @@ CREATE TABLE log_hashes (
     n      INTEGER NOT NULL,
     hash   BLOB NOT NULL,
     PRIMARY KEY (tenant, level, n)
-) WITHOUT ROWID;
-
--- Where leaves of no kind stand. This
--- index grows all over: half of its price is saved by holding a part of the hash; the whole
--- of it is in log_hashes.
-CREATE TABLE log_index (
-    tenant INTEGER NOT NULL,
-    prefix INTEGER NOT NULL, -- the first 8 bytes of the leaf's hash
-    n      INTEGER NOT NULL,
-    PRIMARY KEY (tenant, prefix, n)
 ) WITHOUT ROWID;
 
 -- Named values that are replaced as a whole, such as what a witness cosigned last of other logs.

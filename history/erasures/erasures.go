@@ -1,0 +1,218 @@
+// Package erasures owns the record of turns whose text was erased: their entries, and reading and
+// writing them in a history. An erasure is an entry of what is known, whose public half says which
+// turn, why and when, and an entry of the record, whose leaf says the same except why. Both come in one
+// change, which takes away the turn's body, and whatever else acts with it.
+package erasures
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/ledger"
+)
+
+// The kinds of entries: of what is known, and of the record.
+const (
+	Kind   history.Kind = "erasure/1"
+	Logged history.Kind = "erased/1"
+)
+
+const (
+	// indexTurn leads from a turn's id to the entry of its erasure.
+	indexTurn history.Index = 120
+	// indexNumber leads from the number of an erasure, eight bytes, big-endian, to the entry. Its value
+	// is the turn's id.
+	indexNumber history.Index = 121
+	// indexLogged leads from a turn's id to the leaf.
+	indexLogged history.Index = 135
+)
+
+// An Erasure says that the text of a turn was erased.
+type Erasure struct {
+	Seq    dag.Seq // its number in what is known; set by Erase
+	Turn   dag.TurnID
+	Reason string // UTF-8
+	At     dag.Time
+}
+
+// Check reports the first thing about an erasure that is not in its form, as dag.ErrForm.
+func (e *Erasure) Check() error {
+	if !e.At.Valid() || !utf8.ValidString(e.Reason) {
+		return fmt.Errorf("%w: an erasure at %d for the reason %.40q", dag.ErrForm, e.At, e.Reason)
+	}
+	return nil
+}
+
+// Leaf is what the ledger holds of an erasure.
+func (e *Erasure) Leaf(tenant dag.Tenant) []byte {
+	l := ledger.ErasureLeaf{Tenant: tenant, Turn: e.Turn, Seq: e.Seq, At: e.At}
+	return l.Append(nil)
+}
+
+// Entry is the entry of an erasure that has its number.
+func (e *Erasure) Entry() history.Entry {
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	w.Key("at")
+	w.String(e.At.String())
+	w.Key("reason")
+	w.String(e.Reason)
+	w.Key("turn")
+	w.String(e.Turn.String())
+	w.EndObject()
+	return history.Entry{Seq: e.Seq, Kind: Kind, At: e.At, Public: w.Bytes}
+}
+
+// Read reads the erasure that an entry of Kind is of. What is not in its form is dag.ErrForm.
+func Read(entry *history.Entry) (Erasure, error) {
+	e := Erasure{Seq: entry.Seq}
+	doc, err := canon.Parse(entry.Public)
+	if err == nil {
+		c := canon.Open(doc)
+		e.At = canon.Parsed(c.Field("at"), dag.ParseTime)
+		e.Reason = c.Field("reason").String()
+		e.Turn = canon.Parsed(c.Field("turn"), dag.ParseTurnID)
+		c.Close()
+		err = c.Err()
+	}
+	if err == nil {
+		err = e.Check()
+	}
+	if want := e.Entry(); err == nil && !want.Same(entry) {
+		err = fmt.Errorf("it is not as it would be written")
+	}
+	if err != nil {
+		return Erasure{}, fmt.Errorf("%w: erasure %d: %w", dag.ErrForm, entry.Seq, err)
+	}
+	return e, nil
+}
+
+// terms are those that an erasure's entry begins.
+func (e *Erasure) terms() []history.Term {
+	return []history.Term{
+		{Index: indexTurn, Key: e.Turn[:], Since: e.Seq, Until: history.Forever},
+		{Index: indexNumber, Key: numberKey(e.Seq), Since: e.Seq, Until: history.Forever, Value: e.Turn[:]},
+	}
+}
+
+func numberKey(seq dag.Seq) []byte { return binary.BigEndian.AppendUint64(nil, uint64(seq)) }
+
+func ofTurn(index history.Index, turn dag.TurnID) history.Key {
+	return history.Key{Index: index, Key: string(turn[:])}
+}
+
+// A History keeps entries and terms, for each tenant apart. Every store does.
+type History interface {
+	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
+	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
+	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
+}
+
+// A Base is the erasures in a history.
+type Base struct{ History }
+
+// Erase takes away a turn's body, salt and external id, beyond recovery from the store's own files,
+// and records that. Further changes act with it, each of which sees the number of the erasure as the
+// head; unless the turn is erased already. Erasing an erased or withheld turn changes nothing and
+// returns the erasure that was recorded (its zero value if the body never came), and finishes what the
+// store could not finish the first time. A body that was lost is erased like any other: the erasure
+// then accounts for it. An unknown turn is store.ErrNotFound.
+func (b Base) Erase(ctx context.Context, tenant dag.Tenant, e Erasure, with ...history.Change) (Erasure, error) {
+	if err := e.Check(); err != nil {
+		return Erasure{}, err
+	}
+	c := &erasing{asked: e}
+	if err := b.Write(ctx, tenant, history.With(c, with...)); err != nil {
+		return Erasure{}, fmt.Errorf("erase %s: %w", e.Turn, err)
+	}
+	return c.recorded, nil
+}
+
+// After returns up to limit erasures numbered above after, by ascending number.
+func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Erasure, error) {
+	marks, err := b.MarksAfter(ctx, tenant, after, limit)
+	if err != nil || len(marks) == 0 {
+		return nil, err
+	}
+	at := make([]dag.Seq, len(marks))
+	for i := range marks {
+		at[i] = marks[i].Seq
+	}
+	entries, err := b.Entries(ctx, tenant, history.Page{At: at})
+	if err == nil && len(entries) != len(at) {
+		err = fmt.Errorf("%d erasures have %d entries; the store is damaged", len(at), len(entries))
+	}
+	list := make([]Erasure, len(entries))
+	for i := range entries {
+		if err == nil {
+			list[i], err = Read(&entries[i])
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// A Mark names an erasure and the turn that it is of.
+type Mark struct {
+	Seq  dag.Seq
+	Turn dag.TurnID
+}
+
+// MarksAfter is After for the number and the turn alone. It takes one question.
+func (b Base) MarksAfter(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Mark, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexNumber, After: &history.Place{Key: numberKey(after), Since: dag.MaxSeq}, Limit: limit}})
+	if err != nil || len(lists) != 1 {
+		return nil, err
+	}
+	marks := make([]Mark, len(lists[0]))
+	for i := range marks {
+		t := &lists[0][i]
+		if marks[i].Seq = t.Since; copy(marks[i].Turn[:], t.Value) != len(t.Value) || len(t.Value) != len(dag.TurnID{}) {
+			return nil, fmt.Errorf("erasure %d is of the turn %x; the store is damaged", t.Since, t.Value)
+		}
+	}
+	return marks, nil
+}
+
+// Among returns the number of the erasure of each of some turns that has one. It takes one question for
+// each history.MaxRanges of them.
+func (b Base) Among(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (map[dag.TurnID]dag.Seq, error) {
+	return b.among(ctx, tenant, indexTurn, turns)
+}
+
+// LoggedAmong is Among for the leaves of erasures: it returns their numbers in the record.
+func (b Base) LoggedAmong(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (map[dag.TurnID]dag.Seq, error) {
+	return b.among(ctx, tenant, indexLogged, turns)
+}
+
+func (b Base) among(ctx context.Context, tenant dag.Tenant, index history.Index, turns []dag.TurnID) (map[dag.TurnID]dag.Seq, error) {
+	found := map[dag.TurnID]dag.Seq{}
+	for len(turns) > 0 {
+		some := turns[:min(len(turns), history.MaxRanges)]
+		turns = turns[len(some):]
+		ranges := make([]history.Range, len(some))
+		for i := range some {
+			ranges[i] = history.Range{Index: index, Prefix: some[i][:], Limit: 1}
+		}
+		lists, err := b.Terms(ctx, tenant, ranges)
+		if err != nil {
+			return nil, err
+		}
+		for i := range lists {
+			if len(lists[i]) > 0 {
+				found[some[i]] = lists[i][0].Since
+			}
+		}
+	}
+	return found, nil
+}
