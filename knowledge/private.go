@@ -135,7 +135,10 @@ func FromEntry(e *history.Entry) (Recorded, error) {
 	if err == nil {
 		r.Did, err = readDecision(e.Detail)
 	}
-	if r.Act = public; err == nil && !r.Erased {
+	if r.Act = public; err == nil && r.Erased && (public.Kind != Assert || public.Fact.Turn == dag.TurnID{}) {
+		err = fmt.Errorf("its private half is gone, and no erasure takes that")
+	}
+	if err == nil && !r.Erased {
 		if r.Act, err = readPrivate(public.Kind, e.Private); err == nil && string(r.Act.AppendPublic(nil)) != string(e.Public) {
 			err = fmt.Errorf("its halves do not belong together: the public one has the digest %s", digest)
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
@@ -78,6 +80,9 @@ func checkEntries(c *checker) error {
 				return err
 			}
 			if s.of == history.Known {
+				if err := checkPrivate(c, page); err != nil {
+					return err
+				}
 				if err := checkErasures(c, page); err != nil {
 					return err
 				}
@@ -142,6 +147,38 @@ func (s stream) evidence(e *history.Entry) {
 	}
 }
 
+// checkPrivate makes sure that the private half of an act is there if and only if the turn that it was
+// learned from was not erased after it.
+func checkPrivate(c *checker, page []history.Entry) error {
+	of := map[int]dag.TurnID{}
+	var turns []dag.TurnID
+	for i := range page {
+		if !knowledge.IsKind(page[i].Kind) {
+			continue
+		}
+		for _, turn := range (knowledge.Codec{}).Turns(&page[i]) {
+			of[i], turns = turn, append(turns, turn)
+		}
+	}
+	if len(turns) == 0 {
+		return nil
+	}
+	erased, err := erasures.Base{History: c.s}.Among(c.ctx, c.tenant, turns)
+	if err != nil {
+		return c.unreadable("erasures", err)
+	}
+	for i, turn := range of {
+		e := &page[i]
+		switch since := erased[turn]; {
+		case e.Private == nil && since == 0:
+			c.find(entryName(e.Seq), "private", "its private half is gone, and no erasure of turn %s is on record", turn)
+		case e.Private != nil && since > e.Seq && since <= c.head:
+			c.find(entryName(e.Seq), "private", "event %d erased turn %s, and what was learned from it is there", since, turn)
+		}
+	}
+	return nil
+}
+
 // sameAt makes sure that entries are the same when they are asked for by their numbers.
 func (s stream) sameAt(page []history.Entry) error {
 	numbers := make([]dag.Seq, len(page))
@@ -160,7 +197,11 @@ func (s stream) sameAt(page []history.Entry) error {
 			continue
 		case again[0].Seq < e.Seq:
 			s.find(s.name(again[0].Seq), "found by number", "it is found, and not listed")
-		case !again[0].Same(e):
+		case again[0].Private == nil && e.Private != nil: // erased meanwhile, or it is told of the entry
+			e.Private = nil
+			fallthrough
+		case again[0].Same(e):
+		default:
 			s.find(s.name(e.Seq), "found by number", "it differs from what the list has")
 		}
 		again = again[1:]
@@ -187,8 +228,28 @@ func (s stream) replan(page []history.Entry) error {
 		}
 		return nil
 	}
+	if again, reread := s.erasedSince(page[0].Seq, page[0].Private); reread != nil {
+		return reread
+	} else if again != nil {
+		return s.replan(again)
+	}
 	s.find(s.name(page[0].Seq), "entry", "%v", err)
 	return nil
+}
+
+// erasedSince reads an entry again, and returns it if its private half was erased since it was read.
+func (s stream) erasedSince(seq dag.Seq, private []byte) ([]history.Entry, error) {
+	if private == nil {
+		return nil, nil
+	}
+	again, err := s.s.Entries(s.ctx, s.tenant, history.Page{Stream: s.of, At: []dag.Seq{seq}})
+	if err != nil {
+		return nil, s.unreadable(s.name(seq), err)
+	}
+	if len(again) == 1 && again[0].Private == nil {
+		return again, nil
+	}
+	return nil, nil
 }
 
 func (s stream) planned(page []history.Entry) (*history.Plan, error) {
@@ -412,6 +473,13 @@ func explain(c *checker) error {
 		return err
 	}
 	for _, t := range c.wanted {
+		gone, err := streams(c)[t.Index.Stream()].erasedSince(t.Since, t.Key)
+		if err != nil {
+			return err
+		}
+		if gone != nil && knowledge.IsKind(gone[0].Kind) {
+			continue // its terms went with it
+		}
 		c.find(nameIn(t.Index.Stream(), t.Since), rule, "index %d lacks %.80q, which follows from it", t.Index, t.Key)
 	}
 	return nil

@@ -15,9 +15,9 @@ import (
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
-// Erase erases a turn's text.
+// Erase erases a turn's text, and what was learned from it.
 func Erase(ctx context.Context, s store.Store, tenant dag.Tenant, e erasures.Erasure) (erasures.Erasure, error) {
-	return erasures.Base{History: s}.Erase(ctx, tenant, e)
+	return erasures.Base{History: s}.Erase(ctx, tenant, e, kinds.Erasing(e.Turn, e.At)...)
 }
 
 // Events lists erasures.

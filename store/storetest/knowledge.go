@@ -95,6 +95,26 @@ func beliefs(acts []knowledge.Recorded, asOf dag.Seq) map[knowledge.ID]dag.PPM {
 	return believed
 }
 
+// decided is beliefs by what each act says that it did: of acts some of which are erased, nothing else
+// tells what they ended.
+func decided(acts []knowledge.Recorded, asOf dag.Seq) map[knowledge.ID]dag.PPM {
+	ended := map[dag.Seq]bool{}
+	for i := range acts {
+		if acts[i].Seq <= asOf {
+			for _, seq := range acts[i].Did.Ended {
+				ended[seq] = true
+			}
+		}
+	}
+	believed := map[knowledge.ID]dag.PPM{}
+	for i := range acts {
+		if r := &acts[i]; r.Seq <= asOf && r.Did.Opened != 0 && !r.Erased && !ended[r.Seq] {
+			believed[r.Act.Fact.ID()] = r.Act.Fact.Confidence
+		}
+	}
+	return believed
+}
+
 // SameKnowledge compares all that a store says of a tenant's knowledge with what its acts say.
 func SameKnowledge(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	acts, err := Acts(ctx, s, tenant, 0, 1<<30)
@@ -107,10 +127,10 @@ func SameKnowledge(ctx context.Context, s store.Store, tenant dag.Tenant) error 
 		if i > 0 && acts[i-1].Seq >= r.Seq {
 			return fmt.Errorf("act %d does not come after %d", r.Seq, acts[i-1].Seq)
 		}
-		if r.Leaf != r.Act.Leaf() {
+		if !r.Erased && r.Leaf != r.Act.Leaf() {
 			return fmt.Errorf("act %d has another leaf", r.Seq)
 		}
-		if r.Act.Kind == knowledge.Assert {
+		if r.Act.Kind == knowledge.Assert && !r.Erased {
 			f := r.Act.Fact
 			names[f.Subject], names[f.Object] = true, true
 			statements[f.ID()] = f.Statement
@@ -126,6 +146,9 @@ func SameKnowledge(ctx context.Context, s store.Store, tenant dag.Tenant) error 
 	}
 	for _, r := range append(acts, knowledge.Recorded{Seq: dag.MaxSeq - 1}) {
 		want := beliefs(acts, r.Seq)
+		if slices.ContainsFunc(acts, func(r knowledge.Recorded) bool { return r.Erased }) {
+			want = decided(acts, r.Seq)
+		}
 		var seen [2]map[knowledge.ID]dag.PPM
 		for i := range seen {
 			seen[i] = map[knowledge.ID]dag.PPM{}
