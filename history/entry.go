@@ -48,6 +48,16 @@ func (e *Entry) Same(o *Entry) bool {
 	return e.Seq == o.Seq && e.Kind == o.Kind && e.At == o.At && bytes.Equal(e.Public, o.Public) && bytes.Equal(e.Detail, o.Detail) && bytes.Equal(e.Private, o.Private)
 }
 
+// SameButErased is Same for entries of which one may have been erased since the other was copied.
+func (e *Entry) SameButErased(o *Entry) bool {
+	if e.Private != nil && o.Private != nil {
+		return e.Same(o)
+	}
+	a, b := *e, *o
+	a.Private, b.Private = nil, nil
+	return a.Same(&b)
+}
+
 // Leaf is the SHA-256 of a zero byte and the public half: a leaf of a Merkle tree (RFC 6962).
 func (e *Entry) Leaf() dag.Digest {
 	const few = 1 << 10

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,6 +138,9 @@ func TestErasedFacts(t *testing.T) {
 				t.Fatal("the files do not hold what they must: this test cannot fail")
 			}
 
+			earlier, later := inmem.Open(&inmem.Disk{}, inmem.Options{}), inmem.Open(&inmem.Disk{}, inmem.Options{})
+			must(transfer.Copy(ctx, earlier, s, transfer.Options{}))
+
 			must(k.Turns().Erase(ctx, tenant, turns[2], "asked for"))
 
 			read := s.read()
@@ -186,10 +190,15 @@ func TestErasedFacts(t *testing.T) {
 				}
 			}
 			sound("here", s)
-			copied := inmem.Open(&inmem.Disk{}, inmem.Options{})
-			must(transfer.Copy(ctx, copied, s, transfer.Options{}))
-			replays("in a copy", over(t, copied, a))
-			sound("in a copy", copied)
+			entries := must(s.Entries(ctx, tenant, history.Page{Limit: 1 << 20}))
+			for where, copied := range map[string]*inmem.Store{"in a copy that was begun before": earlier, "in a copy": later} {
+				must(transfer.Copy(ctx, copied, s, transfer.Options{}))
+				replays(where, over(t, copied, a))
+				sound(where, copied)
+				if got := must(copied.Entries(ctx, tenant, history.Page{Limit: 1 << 20})); !slices.EqualFunc(got, entries, func(a, b history.Entry) bool { return a.Same(&b) }) {
+					t.Errorf("%s: %d entries, want %d, or others", where, len(got), len(entries))
+				}
+			}
 			changed := held.Bundle
 			changed = bytes.Replace(changed, []byte(`"object":"pump"`), []byte(`"object":"bump"`), 1)
 			if r, err := k.Slices().Replay(ctx, tenant, changed); err != nil || r.Outcome != kernel.Different {

@@ -95,7 +95,13 @@ func TestDamagedKnowledge(t *testing.T) {
 	conn, err := pgx.Connect(ctx, url)
 	must(t, err)
 	defer conn.Close(context.Background())
-	_, err = conn.Exec(ctx, `DELETE FROM terms WHERE position('e2'::bytea in key) = 3; DELETE FROM entries WHERE seq = 2`)
+	key := knowledge.KeyOf("e2")
+	deleted, err := conn.Exec(ctx, `DELETE FROM terms WHERE position($1::bytea in key) = 1`, key[:])
+	must(t, err)
+	if deleted.RowsAffected() != 1 {
+		t.Fatalf("%s", deleted)
+	}
+	_, err = conn.Exec(ctx, `DELETE FROM entries WHERE seq = 2`)
 	must(t, err)
 	_, err = storetest.Facts(s).Learn(ctx, storetest.Tenant, []knowledge.Act{{Kind: knowledge.Retract, Statement: one.Fact.ID()}}, 1)
 	if err == nil || !strings.Contains(err.Error(), "damaged") {

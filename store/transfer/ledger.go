@@ -73,7 +73,7 @@ func (c *copying) sameRecord(size dag.Seq) error {
 		}
 		for i := range there {
 			e := &there[i]
-			if !e.Same(&here[i]) {
+			if !e.SameButErased(&here[i]) {
 				return fmt.Errorf("%w: leaf %d, or what is kept beside it, is not the source's", ErrDiffers, e.Seq-1)
 			}
 			n := c.report.Record[e.Kind]
