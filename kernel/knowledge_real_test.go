@@ -67,9 +67,10 @@ func adjacency(acts []knowledge.Recorded, aliases *normalize.Table) adjacent {
 	a := adjacent{}
 	for i := range acts {
 		if v, ok := acts[i].Version(); ok {
+			f := &acts[i].Act.Fact
 			from, to := aliases.Resolve(v.Subject), aliases.Resolve(v.Object)
-			a[from] = append(a[from], knowledge.Edge{Version: v, Rule: acts[i].Act.Fact.Rule})
-			a[to] = append(a[to], knowledge.Edge{Version: v, Incoming: true, Rule: acts[i].Act.Fact.Rule})
+			a[from] = append(a[from], knowledge.Edge{Version: v, Rule: f.Rule, Written: f.Written})
+			a[to] = append(a[to], knowledge.Edge{Version: v, Incoming: true, Rule: f.Rule, Written: f.Written})
 		}
 	}
 	return a

@@ -254,9 +254,11 @@ func (c *copying) entriesBefore(entries *reader, seq dag.Seq) error {
 		if err != nil || e == nil || e.Seq >= seq {
 			return err
 		}
-		// What the record waits for was known before an erasure, if its leaf is before that of the
-		// erasure.
-		if err := c.flush(c.waiting && e.Kind == erasures.Kind); err != nil {
+		// Erasures share no stretch with acts: what comes after them was planned without what they took
+		// away. And what the record waits for was known before, if its leaf is before that of the erasure.
+		erases := e.Kind == erasures.Kind
+		last := len(c.stretch.Entries) > 0 && (c.stretch.Entries[len(c.stretch.Entries)-1].Kind == erasures.Kind) != erases
+		if err := c.flush(last || erases && c.waiting); err != nil {
 			return err
 		}
 		if err := c.follows(e.Seq); err != nil {
