@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -58,7 +59,8 @@ const fewValues = 64
 // as the kernel takes has more, and then fewer fit into a call.
 const turnValues = 128
 
-var tools = map[string]tool{
+// tools are those below, and one for each operation that names a tool and is not among them.
+var tools = operated(map[string]tool{
 	"admit_turns":   {access.Admit, MaxTurns * turnValues, short, reflect.TypeFor[newTurns](), admitTurns},
 	"cut_slice":     taking(access.Cut, fewValues, inPages, cutSlice),
 	"verify_bundle": taking(access.Verify, fewValues, inPages, verifyBundle),
@@ -84,6 +86,29 @@ var tools = map[string]tool{
 	"read_graph":          taking(access.Recall, fewValues, inPages, readGraph),
 	"search_nodes":        taking(access.Recall, fewValues, inPages, searchNodes),
 	"open_nodes":          taking(access.Recall, memoryValues, inPages, openNodes),
+})
+
+// operated adds the tools that answer as the service does.
+func operated(tools map[string]tool) map[string]tool {
+	for _, op := range view.Operations() {
+		spec := op.Declared()
+		if _, own := tools[spec.Tool]; own || spec.Tool == "" {
+			continue
+		}
+		how := inPages
+		if spec.Method != http.MethodGet {
+			how = atOnce
+		}
+		tools[spec.Tool] = tool{spec.May, listValues, how, spec.In, func(ctx context.Context, s *Server, who access.Identity, in *canon.Cursor, _ position) (answer, error) {
+			arguments := op.Read(in)
+			if err := in.Err(); err != nil {
+				return answer{}, refusef("the arguments: %v", err)
+			}
+			out, err := op.Ask(ctx, s.kernel, who.Tenant, arguments)
+			return answer{result: out}, err
+		}}
+	}
+	return tools
 }
 
 // An answer is what a tool returns. It is said once, as text; see
