@@ -36,12 +36,12 @@ func (k Turns) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag
 		_, err := steady(k.engine, func(c *cache) (dag.ConversationID, error) { return c.conversation(ctx, tenant, id) })
 		return id, err
 	}
-	fits, err := k.store.External(ctx, tenant, name, fitsShown)
+	fits, err := k.store.Find(ctx, tenant, store.External(name), fitsShown)
 	if err != nil {
 		return dag.TurnID{}, err
 	}
 	if len(fits) == 0 && isPrefix(name) {
-		if fits, err = k.store.Match(ctx, tenant, name, fitsShown); err != nil {
+		if fits, err = k.store.Find(ctx, tenant, store.Prefix(name), fitsShown); err != nil {
 			return dag.TurnID{}, err
 		}
 	}

@@ -124,7 +124,7 @@ func (k *engine) why(ctx context.Context, tenant dag.Tenant, redacted []dag.Turn
 		return nil, err
 	}
 	if len(erased) < len(redacted) {
-		records, err := k.store.Turns(ctx, tenant, redacted)
+		records, err := k.store.Turns(ctx, tenant, store.IDs(redacted))
 		if err != nil {
 			return nil, err
 		}

@@ -145,13 +145,8 @@ func (s steadyStore) Segment(ctx context.Context, tenant dag.Tenant, parts []sto
 	return stillOf(s, v, err)
 }
 
-func (s steadyStore) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
-	v, err := s.inner.Turns(ctx, tenant, ids)
-	return stillOf(s, v, err)
-}
-
-func (s steadyStore) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) ([]store.Record, error) {
-	v, err := s.inner.Placed(ctx, tenant, places)
+func (s steadyStore) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+	v, err := s.inner.Turns(ctx, tenant, of)
 	return stillOf(s, v, err)
 }
 

@@ -142,7 +142,7 @@ func (c *cache) conversation(ctx context.Context, tenant dag.Tenant, id dag.Turn
 	if of, ok := c.places.Get(key); ok {
 		return of, nil
 	}
-	records, err := c.store.Turns(ctx, tenant, []dag.TurnID{id})
+	records, err := c.store.Turns(ctx, tenant, store.IDs{id})
 	if err != nil {
 		return dag.ConversationID{}, err
 	}

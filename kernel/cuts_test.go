@@ -316,12 +316,8 @@ func (s *turning) turn() store.Store {
 	return s.Store
 }
 
-func (s *turning) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
-	return s.turn().Turns(ctx, tenant, ids)
-}
-
-func (s *turning) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) ([]store.Record, error) {
-	return s.turn().Placed(ctx, tenant, places)
+func (s *turning) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+	return s.turn().Turns(ctx, tenant, of)
 }
 
 func (s *turning) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error) {

@@ -23,14 +23,8 @@ type damagedStore struct {
 	skeleton func(*dag.Skeleton)
 }
 
-func (s *damagedStore) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) ([]store.Record, error) {
-	records, err := s.Store.Placed(ctx, tenant, places)
-	s.change(records)
-	return records, err
-}
-
-func (s *damagedStore) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
-	records, err := s.Store.Turns(ctx, tenant, ids)
+func (s *damagedStore) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+	records, err := s.Store.Turns(ctx, tenant, of)
 	s.change(records)
 	return records, err
 }

@@ -177,7 +177,7 @@ func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Questio
 // leavesOf returns the function that looks up the leaf hashes of turns.
 func (c *cache) leavesOf(tenant dag.Tenant) facts.Leaves {
 	return func(ctx context.Context, turns []dag.TurnID, leaf func(dag.TurnID, dag.Digest)) error {
-		records, err := c.store.Turns(ctx, tenant, turns)
+		records, err := c.store.Turns(ctx, tenant, store.IDs(turns))
 		for i := range records {
 			leaf(records[i].Turn.ID, records[i].Leaf)
 		}

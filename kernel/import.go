@@ -253,7 +253,7 @@ func (im *importing) known(ctx context.Context, all []store.Arrival, index map[d
 	const page = 1_000
 	for len(ask) > 0 {
 		n := min(page, len(ask))
-		records, err := im.k.store.Turns(ctx, im.tenant, ask[:n])
+		records, err := im.k.store.Turns(ctx, im.tenant, store.IDs(ask[:n]))
 		if err != nil {
 			return nil, err
 		}
@@ -319,7 +319,7 @@ func (im *importing) admitRepeating(ctx context.Context, arrivals []store.Arriva
 }
 
 func (im *importing) isStored(ctx context.Context, id dag.TurnID) bool {
-	records, err := im.k.store.Turns(ctx, im.tenant, []dag.TurnID{id})
+	records, err := im.k.store.Turns(ctx, im.tenant, store.IDs{id})
 	return err == nil && len(records) > 0
 }
 
@@ -333,7 +333,7 @@ func (im *importing) dropRepeats(ctx context.Context, arrivals []store.Arrival) 
 	for i := range arrivals {
 		ids[i] = arrivals[i].Turn.ID
 	}
-	records, err := im.k.store.Turns(ctx, im.tenant, ids)
+	records, err := im.k.store.Turns(ctx, im.tenant, store.IDs(ids))
 	if err != nil || len(records) == 0 {
 		return arrivals, err
 	}

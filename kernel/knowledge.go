@@ -79,7 +79,7 @@ func (k *engine) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 			ids = append(ids, id)
 		}
 		for some := range slices.Chunk(ids, knowledge.MaxActs) {
-			records, err := k.store.Turns(ctx, tenant, some)
+			records, err := k.store.Turns(ctx, tenant, store.IDs(some))
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 
 // Get returns the record of one turn, or an error that wraps store.ErrNotFound.
 func (k Turns) Get(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (store.Record, error) {
-	records, err := k.store.Turns(ctx, tenant, []dag.TurnID{id})
+	records, err := k.store.Turns(ctx, tenant, store.IDs{id})
 	if err != nil {
 		return store.Record{}, err
 	}

@@ -56,7 +56,7 @@ func (k *engine) rejudge(ctx context.Context, tenant dag.Tenant, batches []store
 	const page = 1_000
 	for len(ids) > 0 {
 		n := min(page, len(ids))
-		records, err := k.store.Turns(ctx, tenant, ids[:n])
+		records, err := k.store.Turns(ctx, tenant, store.IDs(ids[:n]))
 		if err != nil {
 			return false, err
 		}

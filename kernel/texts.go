@@ -198,7 +198,7 @@ func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, places []store.Pla
 	for i, at := range some {
 		wanted[i] = places[at]
 	}
-	records, err := x.store.Placed(ctx, tenant, wanted)
+	records, err := x.store.Turns(ctx, tenant, store.Places(wanted))
 	if err != nil {
 		return nil, err
 	}

@@ -24,9 +24,9 @@ type slowStore struct {
 	meanwhile func()
 }
 
-func (s *slowStore) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) ([]store.Record, error) {
-	records, err := s.Store.Placed(ctx, tenant, places)
-	if s.meanwhile != nil {
+func (s *slowStore) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+	records, err := s.Store.Turns(ctx, tenant, of)
+	if _, text := of.(store.Places); text && s.meanwhile != nil {
 		s.meanwhile()
 	}
 	return records, err
@@ -64,7 +64,7 @@ func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 		t.Fatal(err)
 	}
 	x := newTexts(steadyStore{inner: s}, make(turnstile, 1), 1<<20)
-	record, err := s.Turns(ctx, dag.DefaultTenant, []dag.TurnID{turn.ID})
+	record, err := s.Turns(ctx, dag.DefaultTenant, store.IDs{turn.ID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,6 +82,31 @@ type Place struct {
 	Seq          dag.Seq
 }
 
+// A Selection says which turns to read: IDs or Places. Nil selects none.
+type Selection interface{ selection() }
+
+// IDs select turns by their ids.
+type IDs []dag.TurnID
+
+// Places select turns by where they are.
+type Places []Place
+
+func (IDs) selection()    {}
+func (Places) selection() {}
+
+// A Name is what a turn may be found by: a Prefix or an External. No turn has nil.
+type Name interface{ name() }
+
+// A Prefix is what the text form of a turn's id begins with: lowercase hex digits and dashes. The
+// empty one is that of every turn.
+type Prefix string
+
+// An External is what another system calls a turn. No turn has the empty one.
+type External string
+
+func (Prefix) name()   {}
+func (External) name() {}
+
 // A Stretch is a part of a tenant's history as another store tells it: the records and the entries
 // of consecutive sequence numbers, each by ascending Seq.
 type Stretch struct {
@@ -153,14 +178,9 @@ type Store interface {
 	// Head returns the tenant's newest sequence number, 0 if it has none.
 	Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error)
 
-	// Turns returns the records of the turns asked for, in any order; what does
-	// not exist is left out. One query.
-	Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]Record, error)
-
-	// Placed returns the records of the turns that are at places, in any order;
-	// where no turn is is left out. One query, and the cheapest way to many
-	// turns.
-	Placed(ctx context.Context, tenant dag.Tenant, places []Place) ([]Record, error)
+	// Turns returns the records of the selected turns, each once and in any order; what does
+	// not exist is left out. One query. Places are the cheapest way to many turns.
+	Turns(ctx context.Context, tenant dag.Tenant, of Selection) ([]Record, error)
 
 	// Segment returns what a reader lacks of the given conversations, at one
 	// moment. If nothing was appended to them it returns an empty segment with
@@ -175,13 +195,8 @@ type Store interface {
 	// nothing open, so fn may call it.
 	Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*Record) error) error
 
-	// Match returns up to limit ids of turns whose text form begins with prefix,
-	// ascending. The prefix holds lowercase hex digits and dashes.
-	Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) ([]dag.TurnID, error)
-
-	// External returns up to limit ids of turns that another system calls by
-	// this name, ascending.
-	External(ctx context.Context, tenant dag.Tenant, name string, limit int) ([]dag.TurnID, error)
+	// Find returns up to limit ids of turns that have a name, ascending.
+	Find(ctx context.Context, tenant dag.Tenant, name Name, limit int) ([]dag.TurnID, error)
 
 	// Conversations lists up to limit conversations with ids above after,
 	// ascending.

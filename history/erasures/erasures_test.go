@@ -95,7 +95,7 @@ func TestWith(t *testing.T) {
 	if _, err := b.Erase(ctx, tenant, storetest.Erasure(3), refusing{refusal}); !errors.Is(err, refusal) {
 		t.Errorf("got %v", err)
 	}
-	if r, err := s.Turns(ctx, tenant, []dag.TurnID{storetest.TurnID(3)}); err != nil || len(r) != 1 || r[0].Body == nil {
+	if r, err := s.Turns(ctx, tenant, store.IDs{storetest.TurnID(3)}); err != nil || len(r) != 1 || r[0].Body == nil {
 		t.Errorf("a refused erasure took the body: %+v, %v", r, err)
 	}
 }
@@ -222,7 +222,7 @@ func TestAdoptWith(t *testing.T) {
 		t.Errorf("saw %d, %v", seen, err)
 	}
 	for _, n := range []int{2, 4} {
-		if r, err := s.Turns(ctx, tenant, []dag.TurnID{storetest.TurnID(n)}); err != nil || len(r) != 1 || r[0].Body != nil {
+		if r, err := s.Turns(ctx, tenant, store.IDs{storetest.TurnID(n)}); err != nil || len(r) != 1 || r[0].Body != nil {
 			t.Errorf("turn %d: %+v, %v", n, r, err)
 		}
 	}

@@ -611,17 +611,17 @@ type faulty struct {
 	fail func() error
 }
 
-func (f *faulty) External(ctx context.Context, tenant dag.Tenant, name string, limit int) ([]dag.TurnID, error) {
+func (f *faulty) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) ([]dag.TurnID, error) {
 	f.mu.Lock()
 	fail := f.fail
 	f.mu.Unlock()
 	if err := fail(); err != nil {
 		return nil, err
 	}
-	return f.Store.External(ctx, tenant, name, limit)
+	return f.Store.Find(ctx, tenant, name, limit)
 }
 
-func (f *faulty) Turns(context.Context, dag.Tenant, []dag.TurnID) ([]store.Record, error) {
+func (f *faulty) Turns(context.Context, dag.Tenant, store.Selection) ([]store.Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return nil, f.fail()

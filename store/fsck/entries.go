@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
@@ -315,7 +316,7 @@ func (r asOfReader) turns(ids []dag.TurnID, k *history.State) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	records, err := r.s.Turns(r.ctx, r.tenant, ids)
+	records, err := r.s.Turns(r.ctx, r.tenant, store.IDs(ids))
 	for i := range records {
 		t := &records[i]
 		k.Turns[t.Turn.ID] = history.Admitted{Seq: t.Seq, Body: t.Body != nil, Withheld: t.Withheld}

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // recutFacts cuts an issued slice of facts again.
@@ -70,7 +71,7 @@ func cutFacts(c *checker, q facts.Question, p policy.Registered, asOf dag.Seq) (
 		return nil, err
 	}
 	leaves := func(ctx context.Context, turns []dag.TurnID, leaf func(dag.TurnID, dag.Digest)) error {
-		records, err := c.s.Turns(ctx, c.tenant, turns)
+		records, err := c.s.Turns(ctx, c.tenant, store.IDs(turns))
 		for i := range records {
 			leaf(records[i].Turn.ID, records[i].Leaf)
 		}

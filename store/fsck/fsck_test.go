@@ -667,7 +667,9 @@ type asking struct {
 	names atomic.Int64
 }
 
-func (a *asking) External(ctx context.Context, tenant dag.Tenant, name string, limit int) ([]dag.TurnID, error) {
-	a.names.Add(1)
-	return a.Store.External(ctx, tenant, name, limit)
+func (a *asking) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) ([]dag.TurnID, error) {
+	if _, ok := name.(store.External); ok {
+		a.names.Add(1)
+	}
+	return a.Store.Find(ctx, tenant, name, limit)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // A named turn is one that another system has a name for, which must lead to it.
@@ -38,7 +39,7 @@ func askNames(c *checker) error {
 	}
 	atOnce(len(names), func(i int) {
 		a := answers[names[i]]
-		a.ids, a.err = c.s.External(c.ctx, c.tenant, names[i], fewNamed)
+		a.ids, a.err = c.s.Find(c.ctx, c.tenant, store.External(names[i]), fewNamed)
 	})
 	for _, n := range c.unasked {
 		a := answers[n.name]
@@ -76,7 +77,7 @@ func leads(c *checker, n named, ids []dag.TurnID) error {
 		return nil
 	}
 	where := turnName(n.id)
-	records, err := c.s.Turns(c.ctx, c.tenant, others)
+	records, err := c.s.Turns(c.ctx, c.tenant, store.IDs(others))
 	if err != nil {
 		return c.unreadable(where, err)
 	}

@@ -21,11 +21,11 @@ func checkLookups(c *checker) error {
 			ids[i] = t.id
 			places[i] = store.Place{Conversation: c.conversations[t.conv].ID, Seq: t.seq}
 		}
-		byID, err := c.s.Turns(c.ctx, c.tenant, ids)
+		byID, err := c.s.Turns(c.ctx, c.tenant, store.IDs(ids))
 		if err := looked(c, page, byID, "found by id", err); err != nil {
 			return err
 		}
-		byPlace, err := c.s.Placed(c.ctx, c.tenant, places)
+		byPlace, err := c.s.Turns(c.ctx, c.tenant, store.Places(places))
 		if err := looked(c, page, byPlace, "found by place", err); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func match(c *checker, prefix string) error {
 		return matchLonger(c, prefix)
 	}
 	limit := len(known) + fewMatches
-	got, err := c.s.Match(c.ctx, c.tenant, prefix, limit)
+	got, err := c.s.Find(c.ctx, c.tenant, store.Prefix(prefix), limit)
 	if err != nil {
 		return c.unreadable("turns "+prefix+"…", err)
 	}
@@ -139,7 +139,7 @@ func matchLonger(c *checker, prefix string) error {
 // foundFresh looks at turns that the scan did not give: they must be newer.
 func foundFresh(c *checker, ids []dag.TurnID) error {
 	for ids := range slices.Chunk(ids, c.o.Page) {
-		records, err := c.s.Turns(c.ctx, c.tenant, ids)
+		records, err := c.s.Turns(c.ctx, c.tenant, store.IDs(ids))
 		if err != nil {
 			return c.unreadable(turnName(ids[0])+" and others", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // textsSize is how many bytes of encoded turns are kept before beginning anew.
@@ -65,7 +66,7 @@ func rebundle(c *checker, i *issued.Record, s *slice.Slice) error {
 
 // fetch encodes turns. A record that cannot be encoded is left out: the scan told of it.
 func fetch(c *checker, ids []dag.TurnID) error {
-	records, err := c.s.Turns(c.ctx, c.tenant, ids)
+	records, err := c.s.Turns(c.ctx, c.tenant, store.IDs(ids))
 	if err != nil {
 		return err
 	}

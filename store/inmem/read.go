@@ -36,17 +36,16 @@ func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) ([]dag
 }
 
 // Turns returns records in an order that depends on the seed.
-func (s *Store) Turns(ctx context.Context, name dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
+func (s *Store) Turns(ctx context.Context, name dag.Tenant, of store.Selection) ([]store.Record, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer s.disk.mu.Unlock()
-	t := s.disk.tenant(name)
 	found := empty[store.Record](s)
 	given := map[dag.TurnID]bool{}
-	for _, id := range ids {
-		if r := t.byID[id]; r != nil && !given[id] {
-			given[id] = true
+	for _, r := range s.disk.tenant(name).selected(of) {
+		if !given[r.Turn.ID] {
+			given[r.Turn.ID] = true
 			found = append(found, clone(r))
 		}
 	}
@@ -54,24 +53,24 @@ func (s *Store) Turns(ctx context.Context, name dag.Tenant, ids []dag.TurnID) ([
 	return found, nil
 }
 
-// Placed returns records in an order that depends on the seed.
-func (s *Store) Placed(ctx context.Context, name dag.Tenant, places []store.Place) ([]store.Record, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.disk.mu.Unlock()
-	t := s.disk.tenant(name)
-	found := empty[store.Record](s)
-	given := map[store.Place]bool{}
-	for _, p := range places {
-		at, ok := slices.BinarySearchFunc(t.records, p.Seq, func(r *store.Record, seq dag.Seq) int { return cmp.Compare(r.Seq, seq) })
-		if ok && t.records[at].Turn.Conversation == p.Conversation && !given[p] {
-			given[p] = true
-			found = append(found, clone(t.records[at]))
+// selected returns the records of the selected turns that exist.
+func (t *tenant) selected(of store.Selection) (records []*store.Record) {
+	switch of := of.(type) {
+	case store.IDs:
+		for _, id := range of {
+			if r := t.byID[id]; r != nil {
+				records = append(records, r)
+			}
+		}
+	case store.Places:
+		for _, p := range of {
+			at, ok := slices.BinarySearchFunc(t.records, p.Seq, func(r *store.Record, seq dag.Seq) int { return cmp.Compare(r.Seq, seq) })
+			if ok && t.records[at].Turn.Conversation == p.Conversation {
+				records = append(records, t.records[at])
+			}
 		}
 	}
-	s.shuffle(found)
-	return found, nil
+	return records
 }
 
 // Segment returns what a reader lacks of some conversations.
@@ -162,29 +161,30 @@ func (s *Store) next(ctx context.Context, name dag.Tenant, after, head dag.Seq, 
 	return nil, nil
 }
 
-// Match returns the ids that begin with a prefix.
-func (s *Store) Match(ctx context.Context, name dag.Tenant, prefix string, limit int) ([]dag.TurnID, error) {
-	return s.find(ctx, name, limit, func(r *store.Record) bool { return strings.HasPrefix(r.Turn.ID.String(), prefix) })
-}
-
-// External returns the ids of the turns that another system calls by a name.
-func (s *Store) External(ctx context.Context, name dag.Tenant, external string, limit int) ([]dag.TurnID, error) {
-	return s.find(ctx, name, limit, func(r *store.Record) bool { return external != "" && r.External == external })
-}
-
-func (s *Store) find(ctx context.Context, name dag.Tenant, limit int, match func(*store.Record) bool) ([]dag.TurnID, error) {
+// Find returns the ids of the turns that have a name.
+func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) ([]dag.TurnID, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer s.disk.mu.Unlock()
 	ids := empty[dag.TurnID](s)
-	for _, r := range s.disk.tenant(name).records {
-		if match(r) {
+	for _, r := range s.disk.tenant(tenant).records {
+		if hasName(r, name) {
 			ids = append(ids, r.Turn.ID)
 		}
 	}
 	slices.SortFunc(ids, dag.TurnID.Compare)
 	return ids[:min(len(ids), max(limit, 0))], nil
+}
+
+func hasName(r *store.Record, name store.Name) bool {
+	switch name := name.(type) {
+	case store.Prefix:
+		return strings.HasPrefix(r.Turn.ID.String(), string(name))
+	case store.External:
+		return name != "" && r.External == string(name)
+	}
+	return false
 }
 
 // Conversations lists conversations by ascending id.

@@ -66,12 +66,13 @@ func (w *watched) HeadWhile(ctx context.Context, tenant dag.Tenant, work func())
 	return watch(ctx, w, "head_while", func(ctx context.Context) (dag.Seq, error) { return store.HeadWhile(ctx, w.inner, tenant, work) })
 }
 
-func (w *watched) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
-	return watch(ctx, w, "turns", func(ctx context.Context) ([]store.Record, error) { return w.inner.Turns(ctx, tenant, ids) })
-}
-
-func (w *watched) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) ([]store.Record, error) {
-	return watch(ctx, w, "placed", func(ctx context.Context) ([]store.Record, error) { return w.inner.Placed(ctx, tenant, places) })
+// Turns is counted as "turns" by ids and as "placed" by places, which cost differently.
+func (w *watched) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+	op := "turns"
+	if _, ok := of.(store.Places); ok {
+		op = "placed"
+	}
+	return watch(ctx, w, op, func(ctx context.Context) ([]store.Record, error) { return w.inner.Turns(ctx, tenant, of) })
 }
 
 func (w *watched) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error) {
@@ -82,12 +83,13 @@ func (w *watched) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, co
 	return act(ctx, w, "scan", func(ctx context.Context) error { return w.inner.Scan(ctx, tenant, after, conversation, fn) })
 }
 
-func (w *watched) Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) ([]dag.TurnID, error) {
-	return watch(ctx, w, "match", func(ctx context.Context) ([]dag.TurnID, error) { return w.inner.Match(ctx, tenant, prefix, limit) })
-}
-
-func (w *watched) External(ctx context.Context, tenant dag.Tenant, name string, limit int) ([]dag.TurnID, error) {
-	return watch(ctx, w, "external", func(ctx context.Context) ([]dag.TurnID, error) { return w.inner.External(ctx, tenant, name, limit) })
+// Find is counted as "match" by a prefix and as "external" by what another system calls a turn.
+func (w *watched) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) ([]dag.TurnID, error) {
+	op := "match"
+	if _, ok := name.(store.External); ok {
+		op = "external"
+	}
+	return watch(ctx, w, op, func(ctx context.Context) ([]dag.TurnID, error) { return w.inner.Find(ctx, tenant, name, limit) })
 }
 
 func (w *watched) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]store.Conversation, error) {

@@ -185,7 +185,7 @@ func sweptWrites() []swept {
 		},
 		there: func(ctx context.Context, s store.Store, i int) (bool, error) {
 			ids := []dag.TurnID{storetest.TurnID(100_000 + step*i), storetest.TurnID(100_001 + step*i), storetest.TurnID(100_002 + step*i)}
-			records, err := s.Turns(ctx, storetest.Tenant, ids)
+			records, err := s.Turns(ctx, storetest.Tenant, store.IDs(ids))
 			if err == nil && len(records)%step != 0 {
 				err = fmt.Errorf("%d turns of %d are there", len(records), step)
 			}
@@ -309,7 +309,7 @@ func sweptWrites() []swept {
 			return err
 		},
 		there: func(_ context.Context, s store.Store, i int) (bool, error) {
-			records, err := s.Turns(ctx, storetest.Tenant, []dag.TurnID{storetest.TurnID(1 + i)})
+			records, err := s.Turns(ctx, storetest.Tenant, store.IDs{storetest.TurnID(1 + i)})
 			if err != nil || len(records) != 1 {
 				return false, errors.Join(err, fmt.Errorf("%d turns", len(records)))
 			}
@@ -830,7 +830,7 @@ func (c *client) admit(ctx context.Context) bool {
 func (c *client) verify(s store.Store, told map[string]int) {
 	c.t.Helper()
 	there := func(ids []dag.TurnID) []store.Record {
-		records, err := s.Turns(context.Background(), storetest.Tenant, ids)
+		records, err := s.Turns(context.Background(), storetest.Tenant, store.IDs(ids))
 		if err != nil {
 			c.t.Error(err)
 		}

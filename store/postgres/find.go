@@ -21,29 +21,32 @@ const (
 		WHERE tenant = $1 AND conversation > $2 ORDER BY conversation LIMIT $3`
 )
 
-// Match returns the ids that begin with a prefix: a range of each index.
-func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) (ids []dag.TurnID, err error) {
-	first, last, some := store.PrefixRange(prefix)
-	err = s.read(ctx, "match", func(ctx context.Context, db *pgxpool.Conn) (err error) {
-		if !some || limit <= 0 {
+// Find returns the ids of the turns that have a name: a range of an index.
+func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) (ids []dag.TurnID, err error) {
+	query, args := nameQuery(tenant, name, limit)
+	err = s.read(ctx, "find", func(ctx context.Context, db *pgxpool.Conn) (err error) {
+		if query == "" || limit <= 0 {
 			return nil
 		}
-		ids, err = readIDs(db.Query(ctx, queryMatch, string(tenant), uuid(first), uuid(last), limit))
+		ids, err = readIDs(db.Query(ctx, query, args...))
 		return err
 	})
 	return ids, err
 }
 
-// External returns the ids of the turns that another system calls by a name.
-func (s *Store) External(ctx context.Context, tenant dag.Tenant, name string, limit int) (ids []dag.TurnID, err error) {
-	err = s.read(ctx, "external", func(ctx context.Context, db *pgxpool.Conn) (err error) {
-		if name == "" || limit <= 0 {
-			return nil
+// nameQuery returns the query for the turns that have a name; "" if there can be none.
+func nameQuery(tenant dag.Tenant, name store.Name, limit int) (query string, args []any) {
+	switch name := name.(type) {
+	case store.Prefix:
+		if first, last, some := store.PrefixRange(string(name)); some {
+			return queryMatch, []any{string(tenant), uuid(first), uuid(last), limit}
 		}
-		ids, err = readIDs(db.Query(ctx, queryExternal, string(tenant), nameKey(name), []byte(name), limit))
-		return err
-	})
-	return ids, err
+	case store.External:
+		if name != "" {
+			return queryExternal, []any{string(tenant), nameKey(string(name)), []byte(name), limit}
+		}
+	}
+	return "", nil
 }
 
 func readIDs(rows pgx.Rows, err error) ([]dag.TurnID, error) {

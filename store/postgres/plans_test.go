@@ -251,7 +251,7 @@ func TestSmallTables(t *testing.T) {
 		defer s.Close()
 		_, err = s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1, 9, 0)})
 		must(t, err)
-		_, err = s.Turns(ctx, storetest.Tenant, []dag.TurnID{storetest.TurnID(1)})
+		_, err = s.Turns(ctx, storetest.Tenant, store.IDs{storetest.TurnID(1)})
 		must(t, err)
 		fact, ending := storetest.Assertion(1, 1, 2, 5, "user"), storetest.Assertion(1, 1, 3, 5, "user")
 		_, err = storetest.Facts(s).Learn(ctx, storetest.Tenant, []knowledge.Act{fact}, 1)

@@ -208,8 +208,11 @@ type unasked struct {
 	err error
 }
 
-func (u unasked) Placed(context.Context, dag.Tenant, []store.Place) ([]store.Record, error) {
-	return nil, u.err
+func (u unasked) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+	if _, places := of.(store.Places); places {
+		return nil, u.err
+	}
+	return u.Store.Turns(ctx, tenant, of)
 }
 
 // TestMisputIsNoFinding provokes what a driver and a server say of queries that cannot be put, and

@@ -99,8 +99,17 @@ func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list 
 	return list, err
 }
 
-// Turns returns the records of turns, each once, in one query.
-func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
+// Turns returns the records of the selected turns.
+func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+	if places, ok := of.(store.Places); ok {
+		return s.placed(ctx, tenant, places)
+	}
+	ids, _ := of.(store.IDs)
+	return s.named(ctx, tenant, ids)
+}
+
+// named returns the records of turns by their ids, each once, in one query.
+func (s *Store) named(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
 	err = s.read(ctx, "turns", func(ctx context.Context, db *pgxpool.Conn) error {
 		if len(ids) == 0 {
 			return nil
@@ -115,9 +124,9 @@ func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) 
 	return records, err
 }
 
-// Placed returns the records of turns by their places: one statement for each
+// placed returns the records of turns by their places: one statement for each
 // conversation, all in one round trip.
-func (s *Store) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
+func (s *Store) placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
 	if len(places) == 0 {
 		return nil, s.read(ctx, "placed", func(context.Context, *pgxpool.Conn) error { return nil })
 	}

@@ -627,7 +627,7 @@ func (s *spread) testTornErasure(t *testing.T, ring token.Keyring) {
 		})
 		st := s.open(postgres.Options{})
 		k := kernelOver(t, st, ring)
-		records, err := st.Turns(t.Context(), dag.DefaultTenant, []dag.TurnID{id})
+		records, err := st.Turns(t.Context(), dag.DefaultTenant, store.IDs{id})
 		if err != nil || len(records) != 1 || records[0].Body != nil {
 			t.Fatalf("the torn erasure left %d records, with text: %t, %v", len(records), len(records) > 0 && records[0].Body != nil, err)
 		}

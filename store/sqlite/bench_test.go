@@ -121,7 +121,7 @@ func BenchmarkRead(b *testing.B) {
 			if seg, err := s.Segment(ctx, tenant, []store.Part{part}); err != nil || len(seg.Turns) != 1000 {
 				b.Fatalf("%d turns, %v", len(seg.Turns), err)
 			}
-			if got, err := s.Turns(ctx, tenant, someIDs(256)); err != nil || len(got) != 256 {
+			if got, err := s.Turns(ctx, tenant, store.IDs(someIDs(256))); err != nil || len(got) != 256 {
 				b.Fatalf("%d turns, %v", len(got), err)
 			}
 			b.StopTimer()
@@ -162,7 +162,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			ids := someIDs(n)
 			for b.Loop() {
-				if got, err := s.Turns(ctx, tenant, ids); err != nil || len(got) != n {
+				if got, err := s.Turns(ctx, tenant, store.IDs(ids)); err != nil || len(got) != n {
 					b.Fatalf("%d turns, %v", len(got), err)
 				}
 			}

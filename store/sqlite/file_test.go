@@ -385,7 +385,7 @@ func TestDamaged(t *testing.T) {
 			return err
 		}},
 		{"a record", `UPDATE turns SET kept = substr(kept, 1, 40)`, func(s *sqlite.Store) error {
-			_, err := s.Turns(ctx, storetest.Tenant, []dag.TurnID{storetest.TurnID(1)})
+			_, err := s.Turns(ctx, storetest.Tenant, store.IDs{storetest.TurnID(1)})
 			return err
 		}},
 		{"a text", `UPDATE turns SET body = CAST(replace(CAST(body AS TEXT), 'turn 2', 'turn X') AS BLOB)`, func(s *sqlite.Store) error {
@@ -468,7 +468,7 @@ func TestLongLists(t *testing.T) {
 	for i := range ids {
 		ids[i] = storetest.TurnID(i + 1)
 	}
-	got, err := s.Turns(ctx, storetest.Tenant, ids)
+	got, err := s.Turns(ctx, storetest.Tenant, store.IDs(ids))
 	if err != nil || len(got) != turns {
 		t.Fatalf("%d turns, %v", len(got), err)
 	}

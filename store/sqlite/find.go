@@ -46,14 +46,15 @@ func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list 
 	return list, nil
 }
 
-// Match returns the ids that begin with a prefix: a range of the primary key.
-func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) (ids []dag.TurnID, err error) {
-	first, last, some := store.PrefixRange(prefix)
-	err = s.read(ctx, "match", tenant, func(n int64) (err error) {
-		if !some || limit <= 0 {
+// Find returns the ids of the turns that have a name: a range of the primary key, or of the index
+// on what other systems call turns.
+func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) (ids []dag.TurnID, err error) {
+	err = s.read(ctx, "find", tenant, func(n int64) (err error) {
+		query, from, to := s.queries.find(name)
+		if query == nil || limit <= 0 {
 			return nil
 		}
-		ids, err = readIDs(s.queries.match.QueryContext(ctx, n, first[:], last[:], limit))
+		ids, err = readIDs(query.QueryContext(ctx, n, from, to, limit))
 		return err
 	})
 	if err != nil {
@@ -62,19 +63,20 @@ func (s *Store) Match(ctx context.Context, tenant dag.Tenant, prefix string, lim
 	return ids, nil
 }
 
-// External returns the ids of the turns that another system calls by a name.
-func (s *Store) External(ctx context.Context, tenant dag.Tenant, name string, limit int) (ids []dag.TurnID, err error) {
-	err = s.read(ctx, "external", tenant, func(n int64) (err error) {
-		if name == "" || limit <= 0 {
-			return nil
+// find returns the query for the turns that have a name, with the first and the last id or with the
+// name's key and the name; nil if there can be none.
+func (q *queries) find(name store.Name) (query *sql.Stmt, from, to []byte) {
+	switch name := name.(type) {
+	case store.Prefix:
+		if first, last, some := store.PrefixRange(string(name)); some {
+			return q.match, first[:], last[:]
 		}
-		ids, err = readIDs(s.queries.external.QueryContext(ctx, n, nameKey(name), []byte(name), limit))
-		return err
-	})
-	if err != nil {
-		return nil, err
+	case store.External:
+		if name != "" {
+			return q.external, nameKey(string(name)), []byte(name)
+		}
 	}
-	return ids, nil
+	return nil, nil, nil
 }
 
 func readIDs(rows *sql.Rows, err error) (ids []dag.TurnID, _ error) {

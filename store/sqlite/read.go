@@ -141,8 +141,17 @@ func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err 
 	return head, nil
 }
 
-// Turns returns the records of turns, each once, in one query.
-func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
+// Turns returns the records of the selected turns.
+func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+	if places, ok := of.(store.Places); ok {
+		return s.placed(ctx, tenant, places)
+	}
+	ids, _ := of.(store.IDs)
+	return s.named(ctx, tenant, ids)
+}
+
+// named returns the records of turns by their ids, each once, in one query.
+func (s *Store) named(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
 	err = s.read(ctx, "turns", tenant, func(n int64) error {
 		if len(ids) == 0 {
 			return nil
@@ -166,9 +175,9 @@ func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) 
 	return records, nil
 }
 
-// Placed returns the records at places, each once, in one query and with one look-up
+// placed returns the records at places, each once, in one query and with one look-up
 // for each run of neighbours. The number alone leads to a turn; the conversation is compared.
-func (s *Store) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
+func (s *Store) placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
 	err = s.read(ctx, "placed", tenant, func(n int64) error {
 		if len(places) == 0 {
 			return nil

@@ -42,7 +42,7 @@ func testAdopt(t *testing.T, h Harness) {
 		if slices.Contains([]dag.TurnID{TurnID(3), TurnID(5), TurnID(11)}, want.Turn.ID) {
 			want.Body, want.Salt, want.External = nil, dag.Salt{}, ""
 		}
-		records, err := s.Turns(ctx, Tenant, []dag.TurnID{want.Turn.ID})
+		records, err := s.Turns(ctx, Tenant, store.IDs{want.Turn.ID})
 		if err != nil || len(records) != 1 {
 			t.Fatalf("turn %s: %d records, %v", want.Turn.ID, len(records), err)
 		}
@@ -56,10 +56,10 @@ func testAdopt(t *testing.T, h Harness) {
 	if want := append(adoption().Events, Erased(80, 5)); err != nil || !sameList(events, want) {
 		t.Errorf("events are %v, %v, want %v", events, err, want)
 	}
-	if ids, err := s.External(ctx, Tenant, "three", 9); err != nil || len(ids) != 0 {
+	if ids, err := s.Find(ctx, Tenant, store.External("three"), 9); err != nil || len(ids) != 0 {
 		t.Errorf("the external id of an erased turn still leads to %v, %v", ids, err)
 	}
-	if ids, err := s.External(ctx, Tenant, "ten", 9); err != nil || !sameList(ids, []dag.TurnID{TurnID(10)}) {
+	if ids, err := s.Find(ctx, Tenant, store.External("ten"), 9); err != nil || !sameList(ids, []dag.TurnID{TurnID(10)}) {
 		t.Errorf("the external id of an adopted turn leads to %v, %v", ids, err)
 	}
 	// History goes on from there, in the usual way and in this.
@@ -186,7 +186,7 @@ func testAdoptRefused(t *testing.T, h Harness) {
 		if head := mustHead(t, s); head != 6 {
 			t.Fatalf("%s: the head went to %d", c.name, head)
 		}
-		if records, err := s.Turns(ctx, Tenant, []dag.TurnID{TurnID(10), TurnID(11), TurnID(12)}); err != nil || len(records) != 0 {
+		if records, err := s.Turns(ctx, Tenant, store.IDs{TurnID(10), TurnID(11), TurnID(12)}); err != nil || len(records) != 0 {
 			t.Fatalf("%s: there are %d of its turns, %v", c.name, len(records), err)
 		}
 		if r := mustTurn(t, s, 3); r.Body == nil {

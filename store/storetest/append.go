@@ -55,7 +55,7 @@ func mustHead(t *testing.T, s store.Store) dag.Seq {
 
 func mustTurn(t *testing.T, s store.Store, n int) store.Record {
 	t.Helper()
-	records, err := s.Turns(context.Background(), Tenant, []dag.TurnID{TurnID(n)})
+	records, err := s.Turns(context.Background(), Tenant, store.IDs{TurnID(n)})
 	if err != nil || len(records) != 1 {
 		t.Fatalf("Turns(%d) gave %d records, %v", n, len(records), err)
 	}
@@ -419,7 +419,7 @@ func testContent(t *testing.T, h Harness) {
 	name := "\U0001f40b\x00/'\"%_"
 	mustAppend(t, s, store.Receipt{Admitted: 1, Head: dag.Seq(len(contents) + 1)}, store.Batch{Named(Arrival(500, 0, "x"), "a'\"%_\U0001f40b")})
 	for external, want := range map[string]int{"a'\"%_\U0001f40b": 1, "a'\"%_": 0, "%": 0, name: 0} {
-		if ids, err := s.External(context.Background(), Tenant, external, 9); err != nil || len(ids) != want {
+		if ids, err := s.Find(context.Background(), Tenant, store.External(external), 9); err != nil || len(ids) != want {
 			t.Errorf("External(%q) gave %v, %v, want %d", external, ids, err, want)
 		}
 	}

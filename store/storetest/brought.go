@@ -69,7 +69,7 @@ func testBrought(t *testing.T, h Harness) {
 	}
 	for _, n := range []int{10, 11, 12, 13, 20, 21} { // by their ids, and by their places
 		r := mustTurn(t, s, n)
-		placed, err := s.Placed(ctx, Tenant, []store.Place{{Conversation: r.Turn.Conversation, Seq: r.Seq}})
+		placed, err := s.Turns(ctx, Tenant, store.Places{{Conversation: r.Turn.Conversation, Seq: r.Seq}})
 		if want := map[int]string{10: first, 12: token, 13: second, 20: token}[n]; err != nil || len(placed) != 1 || r.Key != want || placed[0].Key != want {
 			t.Errorf("turn %d was brought by %q, and by its place %v, %v, want %q", n, r.Key, placed, err, want)
 		}

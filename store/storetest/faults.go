@@ -88,7 +88,7 @@ func Writes() []Write {
 				return err
 			},
 			Done: func(ctx context.Context, s store.Store) (bool, error) {
-				records, err := s.Turns(ctx, Tenant, []dag.TurnID{TurnID(3)})
+				records, err := s.Turns(ctx, Tenant, store.IDs{TurnID(3)})
 				if err != nil || len(records) != 1 {
 					return false, errors.Join(err, fmt.Errorf("%d turns", len(records)))
 				}
@@ -309,7 +309,7 @@ func adopted(ctx context.Context, s store.Store) (bool, error) {
 	if want := adoption().Events; there != (len(events) > 0) || there && !sameList(events, want) {
 		return false, fmt.Errorf("the turns are there: %v; events %v", there, events)
 	}
-	records, err := s.Turns(ctx, Tenant, []dag.TurnID{TurnID(3), TurnID(11)})
+	records, err := s.Turns(ctx, Tenant, store.IDs{TurnID(3), TurnID(11)})
 	for _, r := range records {
 		if (r.Body == nil) != there {
 			return false, fmt.Errorf("the turns are there: %v; the body of %s is %.20q", there, r.Turn.ID, r.Body)
@@ -349,7 +349,7 @@ func turnsThere(batches []store.Batch) func(context.Context, store.Store) (bool,
 		}
 	}
 	return func(ctx context.Context, s store.Store) (bool, error) {
-		records, err := s.Turns(ctx, Tenant, ids)
+		records, err := s.Turns(ctx, Tenant, store.IDs(ids))
 		if err == nil && len(records) != 0 && len(records) != len(ids) {
 			err = fmt.Errorf("%d of %d turns are there", len(records), len(ids))
 		}

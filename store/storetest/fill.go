@@ -185,7 +185,7 @@ func bundleDigest(ctx context.Context, s store.Store, tenant dag.Tenant, cut *sl
 	for i := range ids {
 		ids[i] = cut.Turns[i].ID
 	}
-	records, err := s.Turns(ctx, tenant, ids)
+	records, err := s.Turns(ctx, tenant, store.IDs(ids))
 	if err != nil {
 		return d, err
 	}

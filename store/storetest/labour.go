@@ -235,7 +235,7 @@ func Acknowledged(ctx context.Context, s store.Store, line string) error {
 			}
 		}
 	}
-	records, err := s.Turns(ctx, tenant, ids)
+	records, err := s.Turns(ctx, tenant, store.IDs(ids))
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@ type liar struct {
 	segment   func(*store.Segment)
 	scan      func(r *store.Record) bool
 	match     func(ids []dag.TurnID) []dag.TurnID
+	external  func(ids []dag.TurnID) []dag.TurnID
 	listed    func([]store.Conversation)
 	write     func(l *liar, ctx context.Context, tenant dag.Tenant, c history.Change) error
 	entries   func(p history.Page, list []history.Entry) []history.Entry
@@ -85,18 +86,13 @@ func (l *liar) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
 	return head, err
 }
 
-func (l *liar) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
-	list, err := l.Store.Turns(ctx, tenant, ids)
-	if l.turns != nil {
-		list = l.turns(l, list)
-	}
-	return list, err
-}
-
-func (l *liar) Placed(ctx context.Context, tenant dag.Tenant, places []store.Place) ([]store.Record, error) {
-	list, err := l.Store.Placed(ctx, tenant, places)
-	if l.placed != nil {
+func (l *liar) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+	list, err := l.Store.Turns(ctx, tenant, of)
+	switch _, places := of.(store.Places); {
+	case places && l.placed != nil:
 		list = l.placed(list)
+	case !places && l.turns != nil:
+		list = l.turns(l, list)
 	}
 	return list, err
 }
@@ -118,10 +114,13 @@ func (l *liar) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, c *da
 	})
 }
 
-func (l *liar) Match(ctx context.Context, tenant dag.Tenant, prefix string, limit int) ([]dag.TurnID, error) {
-	list, err := l.Store.Match(ctx, tenant, prefix, limit)
-	if l.match != nil {
+func (l *liar) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) ([]dag.TurnID, error) {
+	list, err := l.Store.Find(ctx, tenant, name, limit)
+	switch _, prefix := name.(store.Prefix); {
+	case prefix && l.match != nil:
 		list = l.match(list)
+	case !prefix && l.external != nil:
+		list = l.external(list)
 	}
 	return list, err
 }
@@ -292,6 +291,7 @@ var lies = map[string]func() *liar{
 	"a segment of before":     func() *liar { return &liar{segment: func(s *store.Segment) { s.Head = max(s.Head, 1) - 1 }} },
 	"a scan that skips":       func() *liar { return &liar{scan: func(r *store.Record) bool { return r.Seq%5 != 4 }} },
 	"matches one less":        func() *liar { return &liar{match: less[dag.TurnID]} },
+	"names one less":          func() *liar { return &liar{external: less[dag.TurnID]} },
 	"conversations, too long": func() *liar {
 		return &liar{listed: func(list []store.Conversation) {
 			for i := range list {

@@ -105,7 +105,7 @@ func testArguments(t *testing.T, h Harness) {
 	}
 	ids := []dag.TurnID{TurnID(3), TurnID(1), TurnID(2)}
 	for range 2 {
-		records, err := s.Turns(ctx, Tenant, ids)
+		records, err := s.Turns(ctx, Tenant, store.IDs(ids))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,12 +137,12 @@ func every(ctx context.Context, s store.Store) map[string]error {
 	_, errs["Tenants"] = s.Tenants(ctx, "", 1)
 	_, errs["Head"] = s.Head(ctx, Tenant)
 	_, errs["HeadWhile"] = store.HeadWhile(ctx, s, Tenant, func() {})
-	_, errs["Turns"] = s.Turns(ctx, Tenant, []dag.TurnID{TurnID(1)})
-	_, errs["Placed"] = s.Placed(ctx, Tenant, []store.Place{{Conversation: ConversationID(0), Seq: 1}})
+	_, errs["Turns"] = s.Turns(ctx, Tenant, store.IDs{TurnID(1)})
+	_, errs["Placed"] = s.Turns(ctx, Tenant, store.Places{{Conversation: ConversationID(0), Seq: 1}})
 	_, errs["Segment"] = s.Segment(ctx, Tenant, []store.Part{{Conversation: ConversationID(0)}})
 	errs["Scan"] = s.Scan(ctx, Tenant, 0, nil, func(*store.Record) error { return nil })
-	_, errs["Match"] = s.Match(ctx, Tenant, "a", 1)
-	_, errs["External"] = s.External(ctx, Tenant, "a", 1)
+	_, errs["Match"] = s.Find(ctx, Tenant, store.Prefix("a"), 1)
+	_, errs["External"] = s.Find(ctx, Tenant, store.External("a"), 1)
 	_, errs["Conversations"] = s.Conversations(ctx, Tenant, dag.ConversationID{}, 1)
 	_, errs["Erase"] = Erase(ctx, s, Tenant, Erasure(1))
 	_, errs["Events"] = Events(ctx, s, Tenant, 0, 1)

@@ -18,7 +18,7 @@ import (
 func testTurns(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
-	if got, err := s.Turns(ctx, Tenant, []dag.TurnID{TurnID(1)}); err != nil || len(got) != 0 {
+	if got, err := s.Turns(ctx, Tenant, store.IDs{TurnID(1)}); err != nil || len(got) != 0 {
 		t.Errorf("of an empty store: %v, %v", got, err)
 	}
 	mustAppend(t, s, store.Receipt{Admitted: 600, Edges: 599, Head: 600}, Chain(1, 600, 0))
@@ -26,12 +26,14 @@ func testTurns(t *testing.T, h Harness) {
 	for n := 600; n > 0; n -= 2 {
 		ids = append(ids, TurnID(n))
 	}
-	got, err := s.Turns(ctx, Tenant, ids)
+	got, err := s.Turns(ctx, Tenant, store.IDs(ids))
 	if err != nil || len(got) != 301 {
 		t.Fatalf("got %d turns, %v, want 301", len(got), err)
 	}
-	if got, err := s.Turns(ctx, Tenant, nil); err != nil || len(got) != 0 {
-		t.Errorf("of no ids: %v, %v", got, err)
+	for _, none := range []store.Selection{store.IDs(nil), nil} {
+		if got, err := s.Turns(ctx, Tenant, none); err != nil || len(got) != 0 {
+			t.Errorf("of %#v: %v, %v", none, got, err)
+		}
 	}
 }
 
@@ -41,7 +43,7 @@ func testPlaced(t *testing.T, h Harness) {
 	at := func(conversation int, seq dag.Seq) store.Place {
 		return store.Place{Conversation: ConversationID(conversation), Seq: seq}
 	}
-	if got, err := s.Placed(ctx, Tenant, []store.Place{at(0, 1)}); err != nil || len(got) != 0 {
+	if got, err := s.Turns(ctx, Tenant, store.Places{at(0, 1)}); err != nil || len(got) != 0 {
 		t.Errorf("of an empty store: %v, %v", got, err)
 	}
 	first := Chain(1, 600, 0)
@@ -54,10 +56,10 @@ func testPlaced(t *testing.T, h Harness) {
 	mustAppend(t, s, store.Receipt{Admitted: 1, Edges: 1, Head: 603}, store.Batch{Arrival(603, 1, "behind an event", 601)})
 
 	none := []store.Place{{}, at(0, 0), at(1, 7), at(0, 601), at(1, 602), at(0, 602), at(1, 604), at(9, 1), at(0, dag.MaxSeq), at(0, dag.MaxSeq+1), at(0, 1<<64-1)}
-	if got, err := s.Placed(ctx, Tenant, none); err != nil || len(got) != 0 {
+	if got, err := s.Turns(ctx, Tenant, store.Places(none)); err != nil || len(got) != 0 {
 		t.Errorf("where no turn stands: %v, %v", got, err)
 	}
-	if got, err := s.Placed(ctx, Tenant, nil); err != nil || len(got) != 0 {
+	if got, err := s.Turns(ctx, Tenant, store.Places(nil)); err != nil || len(got) != 0 {
 		t.Errorf("of no places: %v, %v", got, err)
 	}
 	places := append(none, at(1, 601), at(1, 603), at(0, 7), at(0, 7))
@@ -67,7 +69,7 @@ func testPlaced(t *testing.T, h Harness) {
 		want = append(want, n)
 	}
 	asked := slices.Clone(places)
-	got, err := s.Placed(ctx, Tenant, places)
+	got, err := s.Turns(ctx, Tenant, store.Places(places))
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("got %d turns, %v, want %d", len(got), err, len(want))
 	}
@@ -370,7 +372,7 @@ func testMatch(t *testing.T, h Harness) {
 		{"1", 9, nil},
 		{"%", 9, nil},
 	} {
-		got, err := s.Match(context.Background(), Tenant, c.prefix, c.limit)
+		got, err := s.Find(context.Background(), Tenant, store.Prefix(c.prefix), c.limit)
 		if err != nil {
 			t.Fatalf("Match(%q): %v", c.prefix, err)
 		}
@@ -391,21 +393,24 @@ func testExternal(t *testing.T, h Harness) {
 		b = append(b, Named(Arrival(n, 0, "x"), fmt.Sprintf("name %d", n%3)))
 	}
 	mustAppend(t, s, store.Receipt{Admitted: 13, Head: 13}, append(b, Arrival(100, 0, "no name")))
-	got, err := s.External(context.Background(), Tenant, "name 1", 3)
+	got, err := s.Find(context.Background(), Tenant, store.External("name 1"), 3)
 	if err != nil || len(got) != 3 || !slices.IsSortedFunc(got, dag.TurnID.Compare) {
 		t.Fatalf("got %v, %v, want three ids in order", got, err)
 	}
-	all, err := s.External(context.Background(), Tenant, "name 1", 99)
+	all, err := s.Find(context.Background(), Tenant, store.External("name 1"), 99)
 	if err != nil || len(all) != 4 || !slices.Equal(all[:3], got) {
 		t.Errorf("got %v, %v, want %v and one more", all, err, got)
 	}
 	for _, name := range []string{"", "name", "name 1 ", "NAME 1"} {
-		if got, err := s.External(context.Background(), Tenant, name, 9); err != nil || len(got) != 0 {
+		if got, err := s.Find(context.Background(), Tenant, store.External(name), 9); err != nil || len(got) != 0 {
 			t.Errorf("External(%q) gave %v, %v", name, got, err)
 		}
 	}
-	if got, err := s.External(context.Background(), Tenant, "name 1", 0); err != nil || len(got) != 0 {
+	if got, err := s.Find(context.Background(), Tenant, store.External("name 1"), 0); err != nil || len(got) != 0 {
 		t.Errorf("up to none: %v, %v", got, err)
+	}
+	if got, err := s.Find(context.Background(), Tenant, nil, 9); err != nil || len(got) != 0 {
+		t.Errorf("without a name: %v, %v", got, err)
 	}
 }
 

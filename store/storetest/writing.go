@@ -40,7 +40,7 @@ func testErase(t *testing.T, h Harness) {
 	if r.Turn != before.Turn || r.Leaf != before.Leaf || r.Seq != before.Seq || len(r.Parents) != 1 || r.Parents[0] != before.Parents[0] {
 		t.Errorf("the erasure changed more than the body: %+v, was %+v", r, before)
 	}
-	if ids, err := s.External(ctx, Tenant, "a name", 9); err != nil || len(ids) != 0 {
+	if ids, err := s.Find(ctx, Tenant, store.External("a name"), 9); err != nil || len(ids) != 0 {
 		t.Errorf("the external id still leads to %v, %v", ids, err)
 	}
 	later := Erasure(2)
@@ -363,7 +363,7 @@ func testTenants(t *testing.T, h Harness) {
 		if want := dag.Seq(2 + len(tenants[:1-min(i, 1)])); err != nil || head != want {
 			t.Errorf("%s: head %d, %v, want %d", tenant, head, err, want)
 		}
-		records, err := s.Turns(ctx, tenant, []dag.TurnID{TurnID(1)})
+		records, err := s.Turns(ctx, tenant, store.IDs{TurnID(1)})
 		if err != nil || len(records) != 1 || (records[0].Body == nil) != (i == 0) {
 			t.Fatalf("%s: %v, %v", tenant, records, err)
 		}
@@ -374,7 +374,7 @@ func testTenants(t *testing.T, h Harness) {
 		if r, err := (registry.Base{History: s}).All(ctx, tenant); err != nil || len(r.All()) != 1 || r.All()[0] != Policy("p@1", i) {
 			t.Errorf("%s: policies %v, %v", tenant, r.All(), err)
 		}
-		if ids, err := s.External(ctx, tenant, "name", 9); err != nil || (len(ids) == 0) != (i == 0) {
+		if ids, err := s.Find(ctx, tenant, store.External("name"), 9); err != nil || (len(ids) == 0) != (i == 0) {
 			t.Errorf("%s: external %v, %v", tenant, ids, err)
 		}
 		key := keyOf(tenant, i)
@@ -409,7 +409,7 @@ func testTenants(t *testing.T, h Harness) {
 	if err := s.Adopt(ctx, "fresh", Stretch{Events: []erasures.Erasure{Erased(1, 2)}}.Store()); !errors.Is(err, dag.ErrForm) {
 		t.Errorf("adopting the erasure of another tenant's turn: got %v, want dag.ErrForm", err)
 	}
-	if records, err := s.Placed(ctx, "fresh", []store.Place{{Conversation: ConversationID(0), Seq: 1}}); err != nil || len(records) != 0 {
+	if records, err := s.Turns(ctx, "fresh", store.Places{{Conversation: ConversationID(0), Seq: 1}}); err != nil || len(records) != 0 {
 		t.Errorf("another tenant's place: %v, %v", records, err)
 	}
 	if err := Check(ctx, s, "fresh"); err != nil {

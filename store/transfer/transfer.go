@@ -208,7 +208,7 @@ func (c *copying) erasedMeanwhile() (bool, error) {
 		for i := range events {
 			ids[i], after = events[i].Turn, events[i].Seq
 		}
-		records, err := c.from.Turns(c.ctx, c.tenant, ids)
+		records, err := c.from.Turns(c.ctx, c.tenant, store.IDs(ids))
 		if err != nil || slices.ContainsFunc(records, func(r store.Record) bool { return r.Seq <= c.head }) {
 			return err == nil, err
 		}

@@ -785,7 +785,7 @@ func TestErasedBetween(t *testing.T) {
 	}
 	sound(t, to)
 	for _, n := range []int{9, 30, 16, 33} {
-		r, err := to.Turns(ctx, "a", []dag.TurnID{storetest.TurnID(n)})
+		r, err := to.Turns(ctx, "a", store.IDs{storetest.TurnID(n)})
 		if err != nil || len(r) != 1 || r[0].Body != nil {
 			t.Errorf("turn %d: %v, %v", n, r, err)
 		}
