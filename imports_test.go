@@ -45,12 +45,11 @@ var mayImport = map[string][]string{
 	"ingest/llm":          {"dag", "knowledge", "normalize", "internal/canon"},
 	"normalize":           {"internal/canon", "golang.org/x/text"},
 	"history":             {"dag"},
-	"history/notes":       {"dag", "history", "internal/canon", "store"},
 	"history/erasures":    {"dag", "history", "ledger", "store", "internal/canon"},
 	"knowledge":           {"dag", "history", "normalize", "internal/canon"},
 	"slice/facts":         {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
 	"store":               {"access", "dag", "history", "ledger", "slice"},
-	"store/kinds":         {"access/apikeys", "dag", "history", "knowledge", "history/erasures", "history/notes", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "slice/issued"},
+	"store/kinds":         {"access/apikeys", "dag", "history", "knowledge", "history/erasures", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "slice/issued"},
 	"store/transfer":      {"dag", "history", "history/erasures", "ledger", "store", "store/kinds"},
 	"store/fsck":          {"access/apikeys", "history/erasures", "access", "dag", "policy/registry", "history", "store/kinds", "slice/facts", "slice/issued", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
 	"store/storetest":     {"access/apikeys", "history/erasures", "ledger/attest", "ledger/identity", "slice/facts", "slice/issued", "history", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
@@ -58,12 +57,12 @@ var mayImport = map[string][]string{
 	"store/packed":        {"dag", "history", "store"},
 	"store/postgres":      {"dag", "history", "ledger", "store", "store/packed", "github.com/jackc/pgx/v5"},
 	"store/sqlite":        {"dag", "history", "ledger", "store", "store/packed", "modernc.org/sqlite"},
-	"kernel":              {"store/kinds", "access/apikeys", "history/erasures", "history/notes", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
+	"kernel":              {"store/kinds", "access/apikeys", "history/erasures", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"evidence":            {"ledger/attest", "dag", "slice/facts", "ledger", "slice", "token"},
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"ledger/witness":      {"dag", "history", "ledger"},
 	"client":              {"policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "api"},
-	"server/view":         {"access", "access/apikeys", "api", "dag", "history/erasures", "history/notes", "internal/canon", "kernel", "knowledge", "ledger/identity", "normalize", "policy", "render", "slice", "slice/facts", "slice/issued", "store", "token"},
+	"server/view":         {"access", "access/apikeys", "api", "dag", "history/erasures", "internal/canon", "kernel", "knowledge", "ledger/identity", "normalize", "policy", "render", "slice", "slice/facts", "slice/issued", "store", "token"},
 	"api":                 {"access", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
 	"api/clients":         {"api"},
 	"api/describe":        {"api", "dag", "internal/canon", "knowledge"},
@@ -121,7 +120,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/notes", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "api", "api/describe"}
+var pure = []string{"access", "ledger/attest", "dag", "evidence", "history", "history/erasures", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}
@@ -164,7 +163,7 @@ func TestImports(t *testing.T) {
 
 // namesKinds are the packages of which no back end may know: a kind of entry is a package of its
 // own, and stores keep entries and terms.
-var namesKinds = []string{"access", "access/apikeys", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "history/notes", "token", "kernel"}
+var namesKinds = []string{"access", "access/apikeys", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "token", "kernel"}
 
 // TestBackEndsNameNoKind makes sure that a new kind of entry needs no line in a back end.
 func TestBackEndsNameNoKind(t *testing.T) {

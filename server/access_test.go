@@ -23,12 +23,12 @@ import (
 // permitted is the matrix, written out: the operations that each role may use.
 var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
-	access.Agent: "addNote listNotes convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
+	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
-	access.Auditor: "listNotes convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
+	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases",
-	access.Admin: "addNote listNotes convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut listKeys createKey revokeKey attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
+	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut listKeys createKey revokeKey attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases cutFacts",
 }
@@ -39,8 +39,6 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"admitTurns":        {body: map[string]any{"turns": []any{turn(1)}}},
 		"getTurn":           {path: map[string]string{"id": turnID(1)}},
 		"eraseTurn":         {path: map[string]string{"id": turnID(50)}, body: api.ErasureRequest{Reason: "asked for"}},
-		"addNote":           {body: api.NewNote{Turn: turnID(1), Text: "looked at"}},
-		"listNotes":         {query: values("turn", turnID(1))},
 		"listTurns":         {query: values("conversation", conversationID(1))},
 		"lookUpTurns":       {body: map[string]any{"ids": []string{turnID(1), turnID(49)}}},
 		"resolveTurn":       {query: values("name", turnID(1))},
@@ -145,7 +143,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+31+35+50 || refused != 4*50-allowed {
+	if allowed != 9+29+34+48 || refused != 4*48-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }
@@ -203,8 +201,6 @@ func TestTenants(t *testing.T) {
 	}
 	for _, q := range []question{
 		{op: "getTurn", path: map[string]string{"id": turnID(5)}},
-		{op: "listNotes", query: values("turn", turnID(5))},
-		{op: "addNote", body: api.NewNote{Turn: turnID(5), Text: "x"}},
 		{op: "getSlice", path: map[string]string{"slice_id": sliceA}},
 		{op: "replaySlice", path: map[string]string{"slice_id": sliceA}},
 		{op: "replaySlice", path: map[string]string{"slice_id": sliceA}, body: bundleA},

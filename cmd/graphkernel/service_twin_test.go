@@ -69,13 +69,7 @@ export -o DIR/export.jsonl
 --output json export -o DIR/export.json
 export --conversation 1c1de000-0dc0-4a11-8ca1-0000000000b0
 ~export --conversation 00000000-0000-4000-8000-000000000001
-note WORD --add 'read it twice'
-note WORD
---output json note WORD
-~note absent
 erase WORD --reason 'the person asked'
-note WORD
-~note WORD --add late
 erase WORD --reason again
 --output json erase WORD --reason again
 ~erase absent --reason x

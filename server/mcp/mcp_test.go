@@ -382,15 +382,14 @@ func TestRoles(t *testing.T) {
 	arguments := map[string]map[string]any{
 		"admit_turns": {"turns": []any{said(4, "four")}}, "cut_slice": {"anchor": "ext-3"}, "verify_bundle": {"bundle": bundle},
 		"replay_slice": {"slice_id": cut["slice_id"]}, "explain_turn": {"turn": "ext-1", "anchor": "ext-3"}, "list_policies": {}, "show_turn": {"turn": "ext-1"},
-		"add_note": {"turn": "ext-1", "text": "looked at"}, "list_notes": {"turn": "ext-1"},
 	}
 	for name, in := range knowledgeArguments(t, admin) {
 		arguments[name] = in
 	}
 	learns := []string{
-		"add_note", "add_observations", "create_entities", "create_relations", "delete_entities", "delete_observations", "delete_relations", "knowledge_assert", "knowledge_retract",
+		"add_observations", "create_entities", "create_relations", "delete_entities", "delete_observations", "delete_relations", "knowledge_assert", "knowledge_retract",
 	}
-	asks := []string{"list_notes", "knowledge_find", "knowledge_history", "knowledge_path", "knowledge_traverse", "open_nodes", "read_graph", "search_nodes"}
+	asks := []string{"knowledge_find", "knowledge_history", "knowledge_path", "knowledge_traverse", "open_nodes", "read_graph", "search_nodes"}
 	want := map[access.Role][]string{
 		access.Verifier: {"verify_bundle"},
 		access.Agent:    slices.Concat([]string{"admit_turns", "cut_slice", "knowledge_slice", "list_policies", "verify_bundle"}, learns, asks),

@@ -67,12 +67,7 @@ func fillWild(t *testing.T, r *rand.Rand, c *sdk.ClientSession) map[string]map[s
 		more = append(more, map[string]any{"entityName": fmt.Sprintf("e%d", i), "contents": []any{"new" + wildText(r, 3000)}})
 		gone = append(gone, "gone"+wildText(r, 3000))
 	}
-	for range 250 {
-		must(t, c, "add_note", map[string]any{"turn": turnID(2), "text": "n" + wildText(r, 100)})
-	}
 	return map[string]map[string]any{
-		"add_note":           {"turn": turnID(1), "text": "x" + strings.Repeat("long ", 800)},
-		"list_notes":         {"turn": turnID(2)},
 		"cut_slice":          {"anchor": turnID(n)},
 		"verify_bundle":      {"bundle": bundle},
 		"replay_slice":       {"slice_id": cut["slice_id"]},

@@ -39,7 +39,7 @@ var (
 // Operations lists them. The service has a route for each, and agents have a tool for each that
 // names one, unless package mcp has a tool of that name which answers in its own way.
 func Operations() []Answered {
-	return []Answered{PreviewSlice, ExplainCut, ListFacts, RetractFacts, TraverseKnowledge, FindPaths, KnowledgeSince, ListKeys, CreateKey, RevokeKey, AddNote, ListNotes}
+	return []Answered{PreviewSlice, ExplainCut, ListFacts, RetractFacts, TraverseKnowledge, FindPaths, KnowledgeSince, ListKeys, CreateKey, RevokeKey}
 }
 
 // Answered is an Operation of any types.

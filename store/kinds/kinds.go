@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
-	"github.com/graphkernel/graphkernel/history/notes"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
@@ -21,7 +20,7 @@ import (
 
 // All are the codecs of every kind of entry.
 func All() history.Codecs {
-	return history.Codecs{knowledge.Codec{}, &erasures.Codec{With: adopting}, erasures.LoggedCodec{}, notes.Codec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, identity.Announced(), attest.Recorded()}
+	return history.Codecs{knowledge.Codec{}, &erasures.Codec{With: adopting}, erasures.LoggedCodec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, identity.Announced(), attest.Recorded()}
 }
 
 // Erasing are the parts of the erasure of a turn at a time: what takes away that which was learned
@@ -35,7 +34,7 @@ func adopting(e *erasures.Erasure) []history.Change {
 }
 
 func erasing(facts *knowledge.Erasure) []history.Change {
-	return []history.Change{facts, &issued.Forgetting{Lost: facts.Lost}, &notes.Erasure{Turn: facts.Turn}}
+	return []history.Change{facts, &issued.Forgetting{Lost: facts.Lost}}
 }
 
 // OfCell finds the codec of a cell by its name.

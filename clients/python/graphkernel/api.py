@@ -493,24 +493,6 @@ class NewFact(TypedDict):
     valid_until: NotRequired[str]
 
 
-class NewNote(TypedDict):
-    text: str
-    """1 to 4096 bytes."""
-    turn: str
-
-
-class Note(TypedDict):
-    at: str
-    seq: int
-    text: str
-    turn: str
-
-
-class Notes(TypedDict):
-    next: NotRequired[str]
-    notes: list[Note]
-
-
 class Parent(TypedDict):
     id: str
     kind: Literal["reply", "spawn", "merge", "reference"]
@@ -840,14 +822,6 @@ class Operations:
         The body is text/csv, as it stands.
         """
         return self._transport.json("POST", "/api/knowledge/aliases", body=body, media="text/csv")
-
-    def add_note(self, body: NewNote) -> Note:
-        """Note something about a turn.
-
-        Records a short text about a turn. Notes are no part of slices, and are erased with the
-        turn's text.
-        """
-        return self._transport.json("POST", "/api/notes", body=body, media="application/json", once=True)
 
     def admit_turns(self, body: Turns) -> Receipt:
         """Admit up to 10 000 turns, all or none, or a stream of lines.
@@ -1229,20 +1203,6 @@ class Operations:
     def list_keys(self) -> APIKeys:
         """List API keys."""
         return self._transport.json("GET", "/api/keys")
-
-    def list_notes(self, *, turn: str, after: str | None = None, limit: int | None = None) -> Notes:
-        """List the notes of a turn."""
-        return self._transport.json("GET", "/api/notes", query={"turn": turn, "after": after, "limit": limit})
-
-    def list_notes_all(self, *, turn: str) -> Iterator[Note]:
-        """List the notes of a turn: all pages, one item after the other."""
-        after: str | None = None
-        while True:
-            page = self.list_notes(turn=turn, after=after, limit=1000)
-            yield from page["notes"]
-            last, after = after, page.get("next")
-            if not after or after == last:
-                return
 
     def list_policies(self) -> Policies:
         """List policies."""

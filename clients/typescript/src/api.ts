@@ -472,24 +472,6 @@ export interface NewFact {
   valid_until?: string;
 }
 
-export interface NewNote {
-  /** 1 to 4096 bytes. */
-  text: string;
-  turn: string;
-}
-
-export interface Note {
-  at: string;
-  seq: number;
-  text: string;
-  turn: string;
-}
-
-export interface Notes {
-  next?: string;
-  notes: Note[];
-}
-
 export interface Parent {
   id: string;
   kind: "reply" | "spawn" | "merge" | "reference";
@@ -810,16 +792,6 @@ export class Operations {
    */
   addAliasesCSV(body: Uint8Array): Promise<AliasesAdded> {
     return this.transport.json("POST", `/api/knowledge/aliases`, { body, media: "text/csv" });
-  }
-
-  /**
-   * Note something about a turn.
-   *
-   * Records a short text about a turn. Notes are no part of slices, and are erased with the
-   * turn's text.
-   */
-  addNote(body: NewNote): Promise<Note> {
-    return this.transport.json("POST", `/api/notes`, { body, media: "application/json", once: true });
   }
 
   /**
@@ -1272,22 +1244,6 @@ export class Operations {
   /** List API keys. */
   listKeys(): Promise<APIKeys> {
     return this.transport.json("GET", `/api/keys`, {  });
-  }
-
-  /** List the notes of a turn. */
-  listNotes(query: { "turn": string; "after"?: string; "limit"?: number }): Promise<Notes> {
-    return this.transport.json("GET", `/api/notes`, { query });
-  }
-
-  /** List the notes of a turn: all pages, one item after the other. */
-  async *listNotesAll(query: { "turn": string }): AsyncGenerator<Note, void, undefined> {
-    let after: string | undefined;
-    for (;;) {
-      const page: Notes = await this.listNotes({ ...query, after, limit: 1000 });
-      yield* page.notes;
-      if (!page.next || page.next === after) return;
-      after = page.next;
-    }
   }
 
   /** List policies. */
