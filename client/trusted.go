@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -232,13 +233,13 @@ func (t *Trusted) judge(ctx context.Context, bundle []byte, e Evidence, before [
 	if err != nil {
 		return Proven{}, fmt.Errorf("client: %w", err)
 	}
-	leaf, err := ledger.ParseLeaf(proof.Leaf)
+	leaf, err := ledger.ParseLeaf(proof.Leaf, issued.Forms()...)
 	if err != nil {
 		return Proven{}, fmt.Errorf("client: %w", err)
 	}
 	// Not as the service says, but as was proved. The digest is the whole bundle's, also if
 	// texts were left out of this one since.
-	e.Index, e.Origin, e.SHA256 = v.Inclusion.Index, v.Inclusion.Origin, leaf.(*ledger.SliceLeaf).Bundle //nolint:forcetypeassert // no other leaf matches a bundle
+	e.Index, e.Origin, e.SHA256 = v.Inclusion.Index, v.Inclusion.Origin, leaf.(*issued.SliceLeaf).Bundle //nolint:forcetypeassert // no other leaf matches a bundle
 	return Proven{slice.SealTurns(b, bundle), &proved{e, *v.Inclusion}}, nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -150,7 +151,7 @@ func (c *corpus) single(bundle []byte) map[string][]byte {
 
 func (c *corpus) leafOf(bundle []byte) []byte {
 	b := parsed(bundle)
-	l := ledger.SliceLeaf{Tenant: tenant, Provenance: b.Provenance, AsOf: b.AsOf, KeyID: b.Seal.KeyID, Bundle: sum(bundle), At: c.time()}
+	l := issued.SliceLeaf{Tenant: tenant, Provenance: b.Provenance, AsOf: b.AsOf, KeyID: b.Seal.KeyID, Bundle: sum(bundle), At: c.time()}
 	return l.Append(nil)
 }
 

@@ -11,8 +11,10 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -213,15 +215,15 @@ func (c *court) readLeaf() error {
 	if err != nil {
 		return err
 	}
-	if beside := c.files.Bundle != nil || c.files.Disclosure != nil; beside && kind != ledger.KindSlice && kind != ledger.KindFacts {
-		c.leaf = ledger.Foreign(c.proof.Leaf)
+	if beside := c.files.Bundle != nil || c.files.Disclosure != nil; beside && kind != issued.LeafSlice && kind != issued.LeafFacts {
+		c.leaf = ledger.Foreign{Bytes: c.proof.Leaf}
 		return nil
 	}
-	if c.leaf, err = ledger.ParseLeaf(c.proof.Leaf); err != nil {
+	if c.leaf, err = ledger.ParseLeaf(c.proof.Leaf, append(issued.Forms(), registry.Form())...); err != nil {
 		return err
 	}
 	if foreign, ok := c.leaf.(ledger.Foreign); ok {
-		return foreign.Version()
+		return foreign.Version
 	}
 	return nil
 }
@@ -375,7 +377,7 @@ func (c *court) logged() {
 		c.skip(CheckLogged, "no checkpoint was verified")
 		return
 	}
-	issued, err := c.subject.matchLeaf(c.leaf)
+	at, err := c.subject.matchLeaf(c.leaf)
 	if err != nil {
 		c.fail(CheckLogged, NotInLog, "%v", err)
 		return
@@ -390,7 +392,7 @@ func (c *court) logged() {
 	}
 	c.signed = true
 	c.v.Inclusion = &Inclusion{Origin: c.opened.Origin, Index: c.proof.Index, Size: c.opened.Size}
-	c.pass(CheckLogged, "%s #%d of %d, issued %s", c.opened.Origin, c.proof.Index, c.opened.Size, issued)
+	c.pass(CheckLogged, "%s #%d of %d, issued %s", c.opened.Origin, c.proof.Index, c.opened.Size, at)
 }
 
 func (c *court) witnesses() {

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // A subject is what the evidence is about: a bundle, whole or with texts withheld, or a
@@ -58,7 +59,7 @@ func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
 	p := &s.provenance
 	ofFacts := p.SchemaVersion == slice.FactsVersion
 	switch l := leaf.(type) {
-	case *ledger.SliceLeaf:
+	case *issued.SliceLeaf:
 		if ofFacts {
 			break
 		}
@@ -66,7 +67,7 @@ func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
 			{"tenant", string(l.Tenant), string(s.seal.Tenant)}, {"key_id", l.KeyID, s.seal.KeyID}, {"as_of", fmt.Sprint(l.AsOf), fmt.Sprint(s.asOf)},
 			{"provenance", fmt.Sprint(l.Provenance), fmt.Sprint(*p)}, {"bundle", l.Bundle.String(), s.digest.String()},
 		})
-	case *ledger.FactsLeaf:
+	case *issued.FactsLeaf:
 		if !ofFacts {
 			break
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -103,31 +104,31 @@ func TestFactSlices(t *testing.T) {
 }
 
 // checkFactSlice holds an issued slice of facts against what it should be.
-func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, r kernel.FactRequest, p facts.Policy) *facts.Bundle {
+func checkFactSlice(t *testing.T, k *kernel.Kernel, given *kernel.IssuedFacts, r kernel.FactRequest, p facts.Policy) *facts.Bundle {
 	t.Helper()
 	ctx := t.Context()
-	evidence, verdict := k.Facts().VerifyFor(tenant, issued.Bundle)
+	evidence, verdict := k.Facts().VerifyFor(tenant, given.Bundle)
 	if !evidence.OK() || verdict.Outcome != token.Verified {
-		t.Fatalf("%s\n%+v", issued.Bundle, verdict)
+		t.Fatalf("%s\n%+v", given.Bundle, verdict)
 	}
-	b := must(facts.Parse(issued.Bundle))
+	b := must(facts.Parse(given.Bundle))
 	want := must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{
 		Start: r.Start, Predicates: p.Follows(), Direction: p.Direction, MaxHops: p.MaxHops, MaxResults: p.MaxResults,
 		MinConfidence: p.MinConfidence, AsOf: r.AsOf, ValidAt: r.ValidAt,
 	}))
 	if b.AsOf != want.AsOf || b.Cut != want.Cut || len(b.Reached) != len(want.Reached) {
-		t.Fatalf("%s\nTraverse gives %+v", issued.Bundle, want)
+		t.Fatalf("%s\nTraverse gives %+v", given.Bundle, want)
 	}
 	used := map[knowledge.ID]bool{}
 	for i := range want.Reached {
 		got, of := &b.Reached[i], &want.Reached[i]
 		if got.Entity != of.Entity || got.From != of.From || got.MinConfidence != of.MinConfidence || len(got.Path) != len(of.Path) {
-			t.Fatalf("reached[%d] of\n%s\nTraverse gives %+v", i, issued.Bundle, of)
+			t.Fatalf("reached[%d] of\n%s\nTraverse gives %+v", i, given.Bundle, of)
 		}
 		for j := range of.Path {
 			used[of.Path[j].ID] = true
 			if got.Path[j].Fact != of.Path[j].ID || got.Path[j].Incoming != of.Path[j].Incoming {
-				t.Fatalf("reached[%d].path[%d] of\n%s", i, j, issued.Bundle)
+				t.Fatalf("reached[%d].path[%d] of\n%s", i, j, given.Bundle)
 			}
 		}
 	}
@@ -139,18 +140,18 @@ func checkFactSlice(t *testing.T, k *kernel.Kernel, issued *kernel.IssuedFacts, 
 			t.Fatalf("turn %s has leaf %s", turn.ID, turn.Leaf)
 		}
 	}
-	proof := must(k.Ledger().Prove(ctx, tenant, issued.Record.Leaf))
-	leaf, ok := must(ledger.ParseLeaf(proof.Leaf)).(*ledger.FactsLeaf)
-	if !ok || leaf.Bundle != dag.Digest(sha256.Sum256(issued.Bundle)) || leaf.PolicyID != b.Provenance.PolicyID || leaf.AsOf != b.AsOf {
-		t.Fatalf("leaf %d of the ledger is %s", issued.Record.Leaf, proof.Leaf)
+	proof := must(k.Ledger().Prove(ctx, tenant, given.Record.Leaf))
+	leaf, ok := must(ledger.ParseLeaf(proof.Leaf, issued.Forms()...)).(*issued.FactsLeaf)
+	if !ok || leaf.Bundle != dag.Digest(sha256.Sum256(given.Bundle)) || leaf.PolicyID != b.Provenance.PolicyID || leaf.AsOf != b.AsOf {
+		t.Fatalf("leaf %d of the ledger is %s", given.Record.Leaf, proof.Leaf)
 	}
 	for _, named := range []string{string(b.Provenance.SliceID), b.Provenance.Anchor.String(), b.Provenance.GraphSnapshotHash.String()} {
 		if strings.Contains(string(proof.Leaf), named) {
 			t.Fatalf("the leaf lets questions be tried out by %s: %s", named, proof.Leaf)
 		}
 	}
-	if at := must(k.Ledger().Located(ctx, tenant, issued.Bundle)); at != issued.Record.Leaf {
-		t.Fatalf("the bundle is said to be leaf %d, not %d", at, issued.Record.Leaf)
+	if at := must(k.Ledger().Located(ctx, tenant, given.Bundle)); at != given.Record.Leaf {
+		t.Fatalf("the bundle is said to be leaf %d, not %d", at, given.Record.Leaf)
 	}
 	return b
 }

@@ -22,10 +22,12 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/store/kinds"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -158,16 +160,16 @@ func TestKeysAreAnnounced(t *testing.T) {
 	must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[3]}))
 	var got []string
 	for _, leaf := range must(history.Leaves(ctx, s, tenant, 0, 100)) {
-		switch l := must(ledger.ParseLeaf(leaf)).(type) {
+		switch l := must(ledger.ParseLeaf(leaf, kinds.Leaves()...)).(type) {
 		case *ledger.KeyLeaf:
 			name := l.KeyID
 			if l.Purpose == ledger.PurposeAttestation {
 				name = "attestation"
 			}
 			got = append(got, fmt.Sprintf("%s %s", name, l.Event))
-		case *ledger.SliceLeaf:
+		case *issued.SliceLeaf:
 			got = append(got, "slice by "+l.KeyID)
-		case *ledger.PolicyLeaf:
+		case *registry.Leaf:
 			got = append(got, string(l.ID))
 		}
 	}

@@ -1,9 +1,9 @@
 // Package ledger owns the record of what a kernel did: an append-only Merkle tree
 // for each tenant, whose leaves are the slices that were issued, the policies that
-// were registered, the keys that came and went, and the erasures. It knows the leaves'
-// form, the tree's right edge, checkpoints and who signed them, proofs, and the trust
-// file that says whose signatures count. It is pure: whoever has the hashes hands them
-// in through a Reader, whoever has a key hands in a Signer.
+// were registered, the keys that came and went, and the erasures. It knows the form of the
+// last two kinds of leaves and reads others by a Form of the package that owns them. It knows
+// the tree's right edge, checkpoints and who signed them, proofs, and the trust file that says
+// whose signatures count. It is pure: hashes come from a Reader, signatures from a Signer.
 //
 //	default.kernel.example
 //	70001

@@ -7,8 +7,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
-	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/slice"
 )
 
 // Version is the version of the leaves that this package writes.
@@ -17,96 +15,13 @@ const Version = "gkl/1"
 // A Kind is the type of a leaf, as it is written.
 type Kind string
 
-// The kinds of leaves. A reader skips those that it does not know.
+// The kinds of leaves that every reader of a ledger knows, and that of Sigstore. A reader skips
+// those that it does not know.
 const (
-	KindSlice    Kind = "slice"
-	KindFacts    Kind = "facts"
-	KindPolicy   Kind = "policy"
 	KindErasure  Kind = "erasure"
 	KindKey      Kind = "key"
 	KindSigstore Kind = "hashedrekord" // in Sigstore's own form
 )
-
-// A SliceLeaf says that a bundle was handed out.
-type SliceLeaf struct {
-	Tenant     dag.Tenant
-	Provenance slice.Provenance
-	AsOf       dag.Seq
-	KeyID      string     // of the token; the token itself is nobody's business
-	Bundle     dag.Digest // SHA-256 of the bundle's bytes
-	At         dag.Time   // when it was first issued
-}
-
-// Append appends the leaf's canonical form.
-func (l *SliceLeaf) Append(dst []byte) []byte {
-	w := canon.NewWriter(dst)
-	w.BeginObject()
-	w.Key("as_of")
-	w.Uint(uint64(l.AsOf))
-	w.Key("at")
-	w.String(l.At.String())
-	w.Key("bundle")
-	w.String(l.Bundle.String())
-	w.Key("key_id")
-	w.String(l.KeyID)
-	w.Key("provenance")
-	l.Provenance.AppendWire(w)
-	end(w, l.Tenant, KindSlice)
-	return w.Bytes
-}
-
-// A FactsLeaf says that a bundle of facts was handed out. Beside the bundle's digest it has
-// nothing that follows from what was asked: entities may be people, a ledger forgets nothing,
-// and whoever knew a hash of the question could try out names at it. The digest is of the
-// token too, which nobody guesses.
-type FactsLeaf struct {
-	Tenant           dag.Tenant
-	PolicyID         policy.ID
-	PolicyParamsHash dag.Digest
-	AsOf             dag.Seq
-	KeyID            string     // of the token
-	Bundle           dag.Digest // SHA-256 of the bundle's bytes
-	At               dag.Time   // when it was first issued
-}
-
-// Append appends the leaf's canonical form.
-func (l *FactsLeaf) Append(dst []byte) []byte {
-	w := canon.NewWriter(dst)
-	w.BeginObject()
-	w.Key("as_of")
-	w.Uint(uint64(l.AsOf))
-	w.Key("at")
-	w.String(l.At.String())
-	w.Key("bundle")
-	w.String(l.Bundle.String())
-	w.Key("key_id")
-	w.String(l.KeyID)
-	w.Key("policy_id")
-	w.String(string(l.PolicyID))
-	w.Key("policy_params_hash")
-	w.String(l.PolicyParamsHash.String())
-	end(w, l.Tenant, KindFacts)
-	return w.Bytes
-}
-
-// A PolicyLeaf says that a policy was registered.
-type PolicyLeaf struct {
-	Tenant dag.Tenant
-	ID     policy.ID
-	Hash   dag.Digest
-}
-
-// Append appends the leaf's canonical form.
-func (l *PolicyLeaf) Append(dst []byte) []byte {
-	w := canon.NewWriter(dst)
-	w.BeginObject()
-	w.Key("policy_id")
-	w.String(string(l.ID))
-	w.Key("policy_params_hash")
-	w.String(l.Hash.String())
-	end(w, l.Tenant, KindPolicy)
-	return w.Bytes
-}
 
 // An ErasureLeaf says that a turn's body was deleted. The reason is not in it: it is
 // free text.
@@ -182,12 +97,12 @@ func (l *KeyLeaf) Append(dst []byte) []byte {
 	}
 	w.Key("purpose")
 	w.String(string(l.Purpose))
-	end(w, l.Tenant, KindKey)
+	EndLeaf(w, l.Tenant, KindKey)
 	return w.Bytes
 }
 
-// end ends a leaf with what all of them end with.
-func end(w *canon.Writer, tenant dag.Tenant, kind Kind) {
+// EndLeaf writes the members with which the leaves of a kind end, and ends the object.
+func EndLeaf(w *canon.Writer, tenant dag.Tenant, kind Kind) {
 	w.Key("tenant")
 	w.String(string(tenant))
 	w.Key("type")
@@ -197,47 +112,53 @@ func end(w *canon.Writer, tenant dag.Tenant, kind Kind) {
 	w.EndObject()
 }
 
-// A Leaf is one that was read: a *SliceLeaf, *FactsLeaf, *PolicyLeaf, *ErasureLeaf or *KeyLeaf, or
-// Foreign if it is of a kind or a version that is not known here.
+// A Leaf is one that was read: an *ErasureLeaf or *KeyLeaf, one that a Form read, or Foreign if it
+// is of a kind or a version that is not known.
 type Leaf interface{ Append(dst []byte) []byte }
 
-// Foreign is a leaf that this package does not know.
-type Foreign []byte
+// A Form is how the leaves of one kind are read.
+type Form struct {
+	Kind Kind
+	Read func(c *canon.Cursor) Leaf // reads all members except type and version
+	// Version returns ErrVersion if something within the leaf is of a version that is not known. It
+	// is called before Read, and may be nil.
+	Version func(doc *canon.Value) error
+}
+
+// own are the forms of the leaves of this package.
+func own() []Form {
+	return []Form{{Kind: KindErasure, Read: readErasure}, {Kind: KindKey, Read: readKey}}
+}
+
+// Foreign is a leaf of a kind or of a version that is not known.
+type Foreign struct {
+	Bytes   []byte
+	Version error // ErrVersion if the kind is known and the version is not
+}
 
 // Append appends the leaf as it is.
-func (f Foreign) Append(dst []byte) []byte { return append(dst, f...) }
+func (f Foreign) Append(dst []byte) []byte { return append(dst, f.Bytes...) }
 
-// ParseLeaf reads a leaf's canonical bytes. A known leaf that is not of its form is ErrForm.
-func ParseLeaf(data []byte) (Leaf, error) {
+// ParseLeaf reads a leaf's canonical bytes: canonical JSON of an object. The kinds that are known
+// are those of this package and those of forms. A known leaf that is not of its form is ErrForm.
+func ParseLeaf(data []byte, forms ...Form) (Leaf, error) {
 	doc, kind, err := openLeaf(data)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkLeafVersion(doc, kind); err != nil {
-		return Foreign(data), nil
+	form, ok := formOf(kind, forms)
+	if !ok {
+		return Foreign{Bytes: data}, nil
+	}
+	if err := form.checkVersion(doc); err != nil {
+		return Foreign{data, err}, nil
 	}
 	c := canon.Open(doc)
 	c.Field("type")
 	if f := c.Field("version"); f.String() != Version {
 		f.Failf("want %q", Version)
 	}
-	var l Leaf
-	switch kind {
-	case KindSlice:
-		l = readSlice(c)
-	case KindFacts:
-		l = readFacts(c)
-	case KindPolicy:
-		l = &PolicyLeaf{Tenant: readTenant(c), ID: canon.Parsed(c.Field("policy_id"), policy.ParseID),
-			Hash: canon.Parsed(c.Field("policy_params_hash"), dag.ParseDigest)}
-	case KindErasure:
-		l = &ErasureLeaf{Tenant: readTenant(c), Turn: canon.Parsed(c.Field("turn"), dag.ParseTurnID),
-			Seq: dag.Seq(c.Field("seq").Uint(uint64(dag.MaxSeq))), At: canon.Parsed(c.Field("at"), dag.ParseTime)}
-	case KindKey:
-		l = readKey(c)
-	default:
-		return Foreign(data), nil
-	}
+	l := form.Read(c)
 	c.Close()
 	if err := c.Err(); err != nil {
 		return nil, fmt.Errorf("%w: leaf: %w", ErrForm, err)
@@ -246,6 +167,38 @@ func ParseLeaf(data []byte) (Leaf, error) {
 		return nil, fmt.Errorf("%w: the leaf is not as it would be written", ErrForm)
 	}
 	return l, nil
+}
+
+func formOf(kind Kind, forms []Form) (Form, bool) {
+	for _, list := range [][]Form{own(), forms} {
+		for _, f := range list {
+			if f.Kind == kind {
+				return f, true
+			}
+		}
+	}
+	return Form{}, false
+}
+
+// checkVersion reports ErrVersion if the leaf names another version. The version is looked at before
+// anything else, since a later one may have other members.
+func (f *Form) checkVersion(doc *canon.Value) error {
+	if err := CheckVersion(doc, "version", Version); err != nil || f.Version == nil {
+		return err
+	}
+	return f.Version(doc)
+}
+
+// CheckVersion reports ErrVersion if a member of a leaf, or of an object within it, names another
+// version than the one that is known. A version that is absent is for the reader to refuse.
+func CheckVersion(in *canon.Value, key, known string) error {
+	if in == nil {
+		return nil
+	}
+	if v := in.Get(key); v != nil && v.Kind == canon.String && v.Text != known {
+		return fmt.Errorf("%w: a leaf whose %s is %.40q, this program knows %q", ErrVersion, key, v.Text, known)
+	}
+	return nil
 }
 
 // ParseKind reads the type of a leaf: canonical JSON of an object. A leaf without one is of
@@ -275,59 +228,16 @@ func openLeaf(data []byte) (*canon.Value, Kind, error) {
 	return doc, "", nil
 }
 
-// checkLeafVersion reports ErrVersion if a leaf of a known kind names another version, its own or
-// that of the slice. The version is looked at before anything else, since a later one may have
-// other members. A version that is absent is for the reader to refuse.
-func checkLeafVersion(doc *canon.Value, kind Kind) error {
-	other := func(in *canon.Value, key, known string) error {
-		if in == nil {
-			return nil
-		}
-		if v := in.Get(key); v != nil && v.Kind == canon.String && v.Text != known {
-			return fmt.Errorf("%w: a leaf whose %s is %.40q, this program knows %q", ErrVersion, key, v.Text, known)
-		}
-		return nil
+func readErasure(c *canon.Cursor) Leaf {
+	return &ErasureLeaf{
+		Tenant: readTenant(c), Turn: canon.Parsed(c.Field("turn"), dag.ParseTurnID),
+		Seq: dag.Seq(c.Field("seq").Uint(uint64(dag.MaxSeq))), At: canon.Parsed(c.Field("at"), dag.ParseTime),
 	}
-	switch kind {
-	case KindSlice, KindFacts, KindPolicy, KindErasure, KindKey:
-	default:
-		return nil
-	}
-	if err := other(doc, "version", Version); err != nil || kind != KindSlice {
-		return err
-	}
-	return other(doc.Get("provenance"), "schema_version", slice.SchemaVersion)
 }
 
 func readTenant(c *canon.Cursor) dag.Tenant { return canon.Parsed(c.Field("tenant"), dag.ParseTenant) }
 
-func readSlice(c *canon.Cursor) *SliceLeaf {
-	return &SliceLeaf{
-		Tenant: readTenant(c), AsOf: dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))), KeyID: readKeyID(c),
-		Bundle: canon.Parsed(c.Field("bundle"), dag.ParseDigest), At: canon.Parsed(c.Field("at"), dag.ParseTime),
-		Provenance: slice.ReadProvenance(c.Field("provenance")),
-	}
-}
-
-func readFacts(c *canon.Cursor) *FactsLeaf {
-	return &FactsLeaf{
-		Tenant: readTenant(c), AsOf: dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))), KeyID: readKeyID(c),
-		Bundle: canon.Parsed(c.Field("bundle"), dag.ParseDigest), At: canon.Parsed(c.Field("at"), dag.ParseTime),
-		PolicyID: canon.Parsed(c.Field("policy_id"), policy.ParseID), PolicyParamsHash: canon.Parsed(c.Field("policy_params_hash"), dag.ParseDigest),
-	}
-}
-
-// readKeyID reads the id of a token's key.
-func readKeyID(c *canon.Cursor) string {
-	f := c.Field("key_id")
-	if id := f.String(); dag.IsLabel(id) {
-		return id
-	}
-	f.Failf("want [a-z0-9][a-z0-9-]{0,62}")
-	return ""
-}
-
-func readKey(c *canon.Cursor) *KeyLeaf {
+func readKey(c *canon.Cursor) Leaf {
 	l := &KeyLeaf{
 		Tenant: readTenant(c), Purpose: Purpose(c.Field("purpose").String()), Event: KeyAct(c.Field("event").String()),
 		KeyID: c.Field("key_id").String(), At: canon.Parsed(c.Field("at"), dag.ParseTime),
@@ -353,21 +263,4 @@ func readKey(c *canon.Cursor) *KeyLeaf {
 		c.Field("purpose").Failf("want attestation, api or token")
 	}
 	return l
-}
-
-// CheckLeaf reports ErrForm unless the bytes can stand in a log: canonical JSON of an
-// object, and if of a kind and version that is known, then of its form.
-func CheckLeaf(data []byte) error {
-	_, err := ParseLeaf(data)
-	return err
-}
-
-// Version reports ErrVersion if the leaf is of a kind that is known here and of a version
-// that is not.
-func (f Foreign) Version() error {
-	doc, kind, err := openLeaf(f)
-	if err != nil {
-		return err
-	}
-	return checkLeafVersion(doc, kind)
 }

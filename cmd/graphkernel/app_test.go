@@ -37,7 +37,7 @@ func TestLostOutput(t *testing.T) {
 		a := testApp()
 		var out lossy
 		var messages bytes.Buffer
-		a.Stdout, a.Stderr = &out, &messages
+		a.IO.Stdout, a.IO.Stderr = &out, &messages
 		if code := a.Run(context.Background(), args); code != cli.ExitInternal {
 			t.Errorf("%v: exit code %d, want %d", args, code, cli.ExitInternal)
 		}

@@ -75,7 +75,7 @@ func TestBackupWhileWriting(t *testing.T) {
 		file := filepath.Join(folder, fmt.Sprintf("backup%d.db", n))
 		var out bytes.Buffer
 		a := testApp()
-		a.Stdout, a.Stderr = &out, &out
+		a.IO.Stdout, a.IO.Stderr = &out, &out
 		if code := a.Run(ctx, []string{"--store", "sqlite:" + path, "--output", "json", "backup", file}); code != cli.ExitOK {
 			t.Fatalf("exit code %d: %s", code, &out)
 		}
@@ -214,7 +214,7 @@ func TestBackupOntoOpenStore(t *testing.T) {
 	backup := func(path string) (int, string) {
 		var out bytes.Buffer
 		a := testApp()
-		a.Stdout, a.Stderr = &out, &out
+		a.IO.Stdout, a.IO.Stderr = &out, &out
 		return a.Run(ctx, []string{"--store", "sqlite:" + source, "backup", path, "--force"}), out.String()
 	}
 	for _, path := range []string{source, other} {

@@ -213,7 +213,7 @@ func startVerifiers(t *testing.T) []verifier {
 // verifyHere runs graphkernel verify within the test.
 func verifyHere(args []string, env map[string]string) (code int, out string) {
 	var printed bytes.Buffer
-	a := &cli.App{
+	a := cli.New(cli.Config{
 		Stdin: strings.NewReader(""), Stdout: &printed, Stderr: &printed, Clock: time.Now, Commands: commands,
 		Getenv: func(name string) string { return env[name] },
 		Environ: func() (list []string) {
@@ -222,7 +222,7 @@ func verifyHere(args []string, env map[string]string) (code int, out string) {
 			}
 			return list
 		},
-	}
+	})
 	code = a.Run(context.Background(), append([]string{"verify"}, args...))
 	return code, printed.String()
 }

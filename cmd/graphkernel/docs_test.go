@@ -81,14 +81,14 @@ func (s *docSession) run(t *testing.T, line string) string {
 	}
 	var out bytes.Buffer
 	a := testApp()
-	a.Stdout, a.Stderr = &out, &out
-	a.Getenv = func(name string) string { return env[name] }
+	a.IO.Stdout, a.IO.Stderr = &out, &out
+	a.Settings.Getenv = func(name string) string { return env[name] }
 	if input != "" {
 		data, err := os.ReadFile(input)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.Stdin = bytes.NewReader(data)
+		a.IO.Stdin = bytes.NewReader(data)
 	}
 	s.code = a.Run(context.Background(), args[1:])
 	return strings.ReplaceAll(out.String(), s.home, "~")

@@ -131,9 +131,9 @@ func (f *fetched) fetch(trust string, args ...string) (int, string) {
 	}
 	a := testApp()
 	var out, said bytes.Buffer
-	a.Stdout, a.Stderr = &out, &said
+	a.IO.Stdout, a.IO.Stderr = &out, &said
 	env := map[string]string{"HOME": f.home, "GRAPHKERNEL_KEY": f.key}
-	a.Getenv = func(name string) string { return env[name] }
+	a.Settings.Getenv = func(name string) string { return env[name] }
 	into := filepath.Join(f.t.TempDir(), "evidence")
 	args = append([]string{"fetch", f.url, f.anchor.String(), "--trust", file, "-o", into, "--state", filepath.Join(f.home, "state")}, args...)
 	code := a.Run(context.Background(), args)

@@ -21,9 +21,12 @@ var update = flag.Bool("update", false, "write testdata/help.txt anew")
 
 // testApp returns an app with a home folder of its own and no input, whose clock
 // does not move.
-func testApp() *cli.App {
+func testApp() *cli.App { return cli.New(testConfig()) }
+
+// testConfig is what testApp makes an app of.
+func testConfig() cli.Config {
 	env := map[string]string{"HOME": "/home/user"}
-	return &cli.App{
+	return cli.Config{
 		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard,
 		Getenv: func(name string) string { return env[name] },
 		Clock:  func() time.Time { return time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC) }, Commands: commands,
@@ -57,7 +60,7 @@ func TestHelp(t *testing.T) {
 		}
 		var out bytes.Buffer
 		a := testApp()
-		a.Stdout = &out
+		a.IO.Stdout = &out
 		args := append(strings.Fields(c.CommandPath())[1:], "--help")
 		if code := a.Run(context.Background(), args); code != cli.ExitOK {
 			t.Errorf("%v: exit code %d", args, code)

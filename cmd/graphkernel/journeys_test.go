@@ -114,9 +114,9 @@ var journeys = map[string]func(*journey){
 			j.grow()
 			a := testApp()
 			var said bytes.Buffer
-			a.Stdout, a.Stderr = &said, &said
+			a.IO.Stdout, a.IO.Stderr = &said, &said
 			env := map[string]string{"HOME": j.home, "GRAPHKERNEL_KEY": j.key}
-			a.Getenv = func(name string) string { return env[name] }
+			a.Settings.Getenv = func(name string) string { return env[name] }
 			if code := a.Run(context.Background(), []string{"log", "monitor", j.url + "/log", "--trust", file, "--state", filepath.Join(j.home, "monitor")}); code != 0 {
 				j.t.Errorf("exit code %d: %s", code, said.String())
 			}

@@ -136,7 +136,7 @@ func (s *llmStore) run(code int, args ...string) (object map[string]any, message
 func (s *llmStore) runAs(a *cli.App, code int, args ...string) (object map[string]any, messages string) {
 	s.t.Helper()
 	var out, said bytes.Buffer
-	a.Stdout, a.Stderr = &out, &said
+	a.IO.Stdout, a.IO.Stderr = &out, &said
 	got := a.Run(context.Background(), append([]string{"--store", "sqlite:" + s.db, "--output", "json"}, args...))
 	if got != code {
 		s.t.Fatalf("%v: exit code %d, want %d: %s", args, got, code, said.String())
@@ -422,7 +422,7 @@ func TestAskErasedMeanwhile(t *testing.T) {
 func knowledgeErase(db, turn string) (code int, out, said string) {
 	a := testApp()
 	var stdout, stderr bytes.Buffer
-	a.Stdout, a.Stderr = &stdout, &stderr
+	a.IO.Stdout, a.IO.Stderr = &stdout, &stderr
 	code = a.Run(context.Background(), []string{"--store", "sqlite:" + db, "erase", turn, "--reason", "a secret"})
 	return code, stdout.String(), stderr.String()
 }
@@ -436,8 +436,8 @@ func TestAskKey(t *testing.T) {
 	run := func(code int, variable string, args ...string) string {
 		t.Helper()
 		a := testApp()
-		home := a.Getenv
-		a.Getenv = func(name string) string {
+		home := a.Settings.Getenv
+		a.Settings.Getenv = func(name string) string {
 			if name == variable {
 				return key
 			}
@@ -520,7 +520,7 @@ func TestAskInterrupted(t *testing.T) {
 	}
 	a := testApp()
 	var said bytes.Buffer
-	a.Stdout, a.Stderr = io.Discard, &said
+	a.IO.Stdout, a.IO.Stderr = io.Discard, &said
 	code := a.Run(ctx, []string{"--store", "sqlite:" + s.db, "knowledge", "extract", "--llm-url", m.URL, "--llm-model", "stand-in"})
 	if code != cli.ExitInternal || !strings.Contains(said.String(), "interrupted") {
 		t.Errorf("exit code %d: %s", code, said.String())

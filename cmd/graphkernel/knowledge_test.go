@@ -19,7 +19,7 @@ func knowledgeRun(t *testing.T, path string, args ...string) (code int, stdout, 
 	t.Helper()
 	a := testApp()
 	var out, messages bytes.Buffer
-	a.Stdout, a.Stderr = &out, &messages
+	a.IO.Stdout, a.IO.Stderr = &out, &messages
 	code = a.Run(context.Background(), append([]string{"--store", "sqlite:" + path, "--output", "json", "knowledge"}, args...))
 	return code, out.String(), messages.String()
 }

@@ -40,7 +40,7 @@ func run() int {
 	context.AfterFunc(ctx, stop) // the second interrupt ends the program at once
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	a := &cli.App{
+	a := cli.New(cli.Config{
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
@@ -49,7 +49,7 @@ func run() int {
 		Clock:    time.Now,
 		Hangup:   hangup,
 		Commands: commands,
-	}
+	})
 	return a.Run(ctx, os.Args[1:])
 }
 

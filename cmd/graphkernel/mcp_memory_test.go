@@ -33,7 +33,7 @@ func TestMemoryImported(t *testing.T) {
 		}
 		a := testApp()
 		var messages bytes.Buffer
-		a.Stdout, a.Stderr = &messages, &messages
+		a.IO.Stdout, a.IO.Stderr = &messages, &messages
 		if code := a.Run(t.Context(), append(append(store, "knowledge", "import", file), flags...)); code != cli.ExitOK {
 			t.Fatalf("exit code %d: %s", code, &messages)
 		}
@@ -65,7 +65,7 @@ func mcpSession(t *testing.T, args ...string) *sdk.ClientSession {
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	a := testApp()
-	a.Stdin, a.Stdout, a.Stderr = toServer, fromServer, io.Discard
+	a.IO.Stdin, a.IO.Stdout, a.IO.Stderr = toServer, fromServer, io.Discard
 	ended := make(chan int, 1)
 	go func() {
 		defer fromServer.Close()

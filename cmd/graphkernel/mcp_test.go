@@ -25,7 +25,7 @@ func TestMCP(t *testing.T) {
 		toClient, fromServer := io.Pipe()
 		a := testApp()
 		var messages bytes.Buffer
-		a.Stdin, a.Stdout, a.Stderr = toServer, fromServer, &messages
+		a.IO.Stdin, a.IO.Stdout, a.IO.Stderr = toServer, fromServer, &messages
 		code := make(chan int, 1)
 		go func() {
 			defer fromServer.Close()
@@ -109,7 +109,7 @@ func TestMCPToolsRefused(t *testing.T) {
 	for _, args := range [][]string{{"mcp", "--tools", "everyday,search"}, {"serve", "--mcp-tools", "search"}, {"mcp", "--tools", ""}} {
 		a := testApp()
 		var messages bytes.Buffer
-		a.Stderr = &messages
+		a.IO.Stderr = &messages
 		if code := a.Run(t.Context(), append([]string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db")}, args...)); code != cli.ExitUsage {
 			t.Errorf("%v: exit code %d", args, code)
 		}
@@ -126,7 +126,7 @@ func TestMCPToolsCompletion(t *testing.T) {
 		for _, flag := range [][]string{{"mcp", "--tools"}, {"serve", "--mcp-tools"}} {
 			a := testApp()
 			var out bytes.Buffer
-			a.Stdout = &out
+			a.IO.Stdout = &out
 			if code := a.Run(t.Context(), append(append([]string{"__complete"}, flag...), typed)); code != cli.ExitOK || !strings.HasPrefix(out.String(), want) {
 				t.Errorf("%v %q: exit code %d\n%s", flag, typed, code, &out)
 			}

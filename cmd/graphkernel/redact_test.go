@@ -90,7 +90,7 @@ func TestNoPasswordPrinted(t *testing.T) {
 		} {
 			var out bytes.Buffer
 			a := testApp()
-			a.Stdout, a.Stderr = &out, &out
+			a.IO.Stdout, a.IO.Stderr = &out, &out
 			code := a.Run(t.Context(), args)
 			for _, secret := range []string{"hunter2", "zebra"} {
 				if strings.Contains(out.String(), secret) {

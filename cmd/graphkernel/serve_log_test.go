@@ -182,7 +182,7 @@ func TestServeLedgerSettings(t *testing.T) {
 	} {
 		a := testApp()
 		var stderr bytes.Buffer
-		a.Stderr = &stderr
+		a.IO.Stderr = &stderr
 		if code := a.Run(t.Context(), append([]string{"config"}, tc.args...)); code != cli.ExitUsage || !strings.Contains(stderr.String(), tc.want) {
 			t.Errorf("%q: exit code %d, %s", tc.args, code, stderr.String())
 		}
@@ -191,11 +191,11 @@ func TestServeLedgerSettings(t *testing.T) {
 	nobody := t.TempDir()
 	for _, args := range [][]string{{"--log-public", "default"}, {"--witness-logs", logs}} {
 		a := testApp()
-		a.Getenv = func(name string) string {
+		a.Settings.Getenv = func(name string) string {
 			return map[string]string{"HOME": nobody, "XDG_CONFIG_HOME": filepath.Join(folder), "GRAPHKERNEL_IDENTITY": filepath.Join(nobody, "identity.json")}[name]
 		}
 		var stderr bytes.Buffer
-		a.Stderr = &stderr
+		a.IO.Stderr = &stderr
 		if code := a.Run(t.Context(), append([]string{"serve", "--addr", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(nobody, "k.db")}, args...)); code != cli.ExitInternal || !strings.Contains(stderr.String(), "graphkernel identity init") {
 			t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
 		}

@@ -299,7 +299,7 @@ func TestServiceDocsConfig(t *testing.T) {
 	t.Parallel()
 	a := testApp()
 	var out bytes.Buffer
-	a.Stdout = &out
+	a.IO.Stdout = &out
 	if code := a.Run(t.Context(), []string{"--output", "json", "config"}); code != cli.ExitOK {
 		t.Fatal(code)
 	}

@@ -212,10 +212,10 @@ type twinEnv struct {
 func (e *twinEnv) run(t *testing.T, args ...string) (code int, out string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	a := testApp()
-	a.Getenv = func(name string) string { return e.env[name] }
-	a.Stdout, a.Stderr, a.Rand = &stdout, &stderr, e.rand
-	code = a.Run(t.Context(), args)
+	config := testConfig()
+	config.Getenv = func(name string) string { return e.env[name] }
+	config.Stdout, config.Stderr, config.Rand = &stdout, &stderr, e.rand
+	code = cli.New(config).Run(t.Context(), args)
 	return code, strings.ReplaceAll("stdout:\n"+stdout.String()+"stderr:\n"+stderr.String(), e.dir, "DIR")
 }
 

@@ -46,9 +46,9 @@ func TestShowKey(t *testing.T) {
 		t.Helper()
 		a := testApp()
 		var out, said bytes.Buffer
-		a.Stdout, a.Stderr = &out, &said
+		a.IO.Stdout, a.IO.Stderr = &out, &said
 		env := map[string]string{"HOME": t.TempDir()}
-		a.Getenv = func(name string) string { return env[name] }
+		a.Settings.Getenv = func(name string) string { return env[name] }
 		if code := a.Run(context.Background(), append([]string{"--store", "sqlite:" + path}, args...)); code != want {
 			t.Errorf("%q: exit code %d, want %d: %s", args, code, want, said.String())
 		}

@@ -287,14 +287,15 @@ func AppendTrustedRoot(dst []byte, log ledger.Key, from dag.Time) ([]byte, error
 // which tenant they are.
 func Recorded() *history.Bare {
 	return &history.Bare{Kind: "sigstore/1", Index: 134, Check: func(leaf []byte) (dag.Tenant, error) {
-		if err := ledger.CheckLeaf(leaf); err != nil {
+		kind, err := ledger.ParseKind(leaf)
+		if err != nil {
 			return "", err
 		}
 		doc, err := canon.Parse(leaf)
 		if err != nil {
 			return "", err
 		}
-		if kind := doc.Get("kind"); kind == nil || kind.Text != string(ledger.KindSigstore) {
+		if of := doc.Get("kind"); kind != "" || of == nil || of.Text != string(ledger.KindSigstore) {
 			return "", fmt.Errorf("%w: the leaf is not of kind %s", ErrForm, ledger.KindSigstore)
 		}
 		return "", nil

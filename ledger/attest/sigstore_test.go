@@ -72,7 +72,7 @@ func TestSigstoreLeaf(t *testing.T) {
 	if string(leaf) != want {
 		t.Errorf("got\n%s\nwant\n%s", leaf, want)
 	}
-	if err := ledger.CheckLeaf(leaf); err != nil {
+	if _, err := ledger.ParseLeaf(leaf); err != nil {
 		t.Errorf("no leaf of a ledger: %v", err)
 	}
 	if public, err := x509.ParsePKIXPublicKey(block.Bytes); err != nil || !ecdsa.VerifyASN1(public.(*ecdsa.PublicKey), digest[:], e.Signatures()[0].Sig) {
@@ -240,7 +240,7 @@ func TestRecorded(t *testing.T) {
 	if of, err := attest.Recorded().Check([]byte(`{"apiVersion":"0.0.2","kind":"hashedrekord","spec":{}}`)); err != nil || of != "" {
 		t.Errorf("%q, %v", of, err)
 	}
-	for _, bad := range []string{`{"apiVersion":"0.0.2","kind":"other","spec":{}}`, `{}`, `{"kind": "hashedrekord"}`, ``, `[]`} {
+	for _, bad := range []string{`{"apiVersion":"0.0.2","kind":"other","spec":{}}`, `{}`, `{"kind": "hashedrekord"}`, `{"kind":"hashedrekord","type":"slice","version":"gkl/1"}`, ``, `[]`} {
 		if _, err := attest.Recorded().Check([]byte(bad)); err == nil {
 			t.Errorf("%s was taken", bad)
 		}

@@ -37,14 +37,14 @@ func (b Base) Put(ctx context.Context, tenant dag.Tenant, p policy.Registered) e
 	if _, err := policy.ParseID(string(p.ID())); err != nil {
 		return err
 	}
-	leaf := ledger.PolicyLeaf{Tenant: tenant, ID: p.ID(), Hash: p.Hash()}
+	leaf := Leaf{Tenant: tenant, ID: p.ID(), Hash: p.Hash()}
 	params := p.Params()
 	return b.Write(ctx, tenant, &history.Additions{List: []history.Addition{addition(&leaf, history.Entry{
 		Kind: Kind, Public: leaf.Append(nil), Detail: params.Canonical(),
 	})}})
 }
 
-func addition(leaf *ledger.PolicyLeaf, e history.Entry) history.Addition {
+func addition(leaf *Leaf, e history.Entry) history.Addition {
 	return history.Addition{
 		Entry: e, Tenant: leaf.Tenant, Key: history.Key{Index: index, Key: string(leaf.ID)}, Value: slices.Concat(leaf.Hash[:], e.Detail),
 		Again: func(t *history.Term) error {
@@ -97,11 +97,11 @@ func (Codec) Turns(*history.Entry) []dag.TurnID { return nil }
 func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
 	a := &history.Additions{Adopting: true}
 	for _, e := range entries {
-		l, err := ledger.ParseLeaf(e.Public)
+		l, err := ledger.ParseLeaf(e.Public, Form())
 		if err != nil {
 			return nil, fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err)
 		}
-		leaf, ok := l.(*ledger.PolicyLeaf)
+		leaf, ok := l.(*Leaf)
 		if !ok {
 			return nil, fmt.Errorf("%w: number %d of the record has no leaf of a policy", dag.ErrForm, e.Seq)
 		}

@@ -48,10 +48,10 @@ func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune
 // Leaf is what the ledger holds of a record.
 func Leaf(tenant dag.Tenant, r *Record) []byte {
 	if p := &r.Provenance; r.OfFacts() {
-		l := ledger.FactsLeaf{Tenant: tenant, PolicyID: p.PolicyID, PolicyParamsHash: p.PolicyParamsHash, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
+		l := FactsLeaf{Tenant: tenant, PolicyID: p.PolicyID, PolicyParamsHash: p.PolicyParamsHash, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
 		return l.Append(nil)
 	}
-	l := ledger.SliceLeaf{Tenant: tenant, Provenance: r.Provenance, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
+	l := SliceLeaf{Tenant: tenant, Provenance: r.Provenance, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
 	return l.Append(nil)
 }
 
@@ -99,16 +99,16 @@ func Read(e *history.Entry) (Record, dag.Tenant, error) {
 }
 
 func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
-	leaf, err := ledger.ParseLeaf(e.Public)
+	leaf, err := ledger.ParseLeaf(e.Public, Forms()...)
 	if err != nil {
 		return r, of, err
 	}
 	r.Leaf, r.Question = uint64(e.Seq)-1, string(e.Private)
 	before := detailTurns
 	switch l := leaf.(type) {
-	case *ledger.SliceLeaf:
+	case *SliceLeaf:
 		of, r.Provenance, r.AsOf, r.KeyID, r.Bundle, r.At = l.Tenant, l.Provenance, l.AsOf, l.KeyID, l.Bundle, l.At
-	case *ledger.FactsLeaf:
+	case *FactsLeaf:
 		of, r.AsOf, r.KeyID, r.Bundle, r.At = l.Tenant, l.AsOf, l.KeyID, l.Bundle, l.At
 		r.Provenance = slice.Provenance{PolicyID: l.PolicyID, PolicyParamsHash: l.PolicyParamsHash, SchemaVersion: slice.FactsVersion}
 		before = detailFacts
@@ -179,11 +179,11 @@ func (Codec) Turns(*history.Entry) []dag.TurnID { return nil }
 
 // AsOf returns the number of the view that a bundle was cut from.
 func (Codec) AsOf(e *history.Entry) dag.Seq {
-	leaf, _ := ledger.ParseLeaf(e.Public)
+	leaf, _ := ledger.ParseLeaf(e.Public, Forms()...)
 	switch l := leaf.(type) {
-	case *ledger.SliceLeaf:
+	case *SliceLeaf:
 		return l.AsOf
-	case *ledger.FactsLeaf:
+	case *FactsLeaf:
 		return l.AsOf
 	}
 	return 0

@@ -8,6 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
 // A half of a leaf's hash tells it apart from all others.
@@ -60,6 +61,7 @@ func checkLedger(c *checker) error {
 func leafPage(c *checker, tree *ledger.Tree, page []history.Entry) error {
 	first := tree.Size()
 	var nodes []ledger.Node
+	forms := kinds.Leaves()
 	for i := range page {
 		leaf, n := page[i].Public, first+uint64(i)
 		if page[i].Seq != dag.Seq(n)+1 {
@@ -67,7 +69,7 @@ func leafPage(c *checker, tree *ledger.Tree, page []history.Entry) error {
 			return errEnough
 		}
 		c.counts.Leaves++
-		if err := ledger.CheckLeaf(leaf); err != nil {
+		if _, err := ledger.ParseLeaf(leaf, forms...); err != nil {
 			c.find(leafName(n), "form", "%v", err)
 		}
 		hash := ledger.LeafHash(leaf)

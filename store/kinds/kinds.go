@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
@@ -22,6 +23,9 @@ import (
 func All() history.Codecs {
 	return history.Codecs{knowledge.Codec{}, &erasures.Codec{With: adopting}, erasures.LoggedCodec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, identity.Announced(), attest.Recorded()}
 }
+
+// Leaves are the forms of all leaves, except those of package ledger itself.
+func Leaves() []ledger.Form { return append(issued.Forms(), registry.Form()) }
 
 // Erasing are the parts of the erasure of a turn at a time: what takes away that which was learned
 // from it.

@@ -230,6 +230,6 @@ func everyPart(ctx context.Context, s store.Store, tenant dag.Tenant) (parts []s
 
 // policyLeaf is what the ledger holds of a registered policy.
 func policyLeaf(tenant dag.Tenant, p policy.Registered) []byte {
-	l := ledger.PolicyLeaf{Tenant: tenant, ID: p.ID(), Hash: p.Hash()}
+	l := registry.Leaf{Tenant: tenant, ID: p.ID(), Hash: p.Hash()}
 	return l.Append(nil)
 }

@@ -128,13 +128,13 @@ func (c *copying) leafPage(most uint64) error {
 			break
 		}
 	}
-	grown := c.ledger
+	grown, forms := c.ledger, kinds.Leaves()
 	for i := range list {
 		e := &list[i]
 		if e.Seq != first+dag.Seq(i)+1 {
 			return fmt.Errorf("%w: its ledger has leaf %d where it must have %d", ErrDamaged, e.Seq-1, first+dag.Seq(i))
 		}
-		if err := ledger.CheckLeaf(e.Public); err != nil {
+		if _, err := ledger.ParseLeaf(e.Public, forms...); err != nil {
 			return fmt.Errorf("%w: leaf %d: %w", ErrDamaged, e.Seq-1, err)
 		}
 		if _, err := grown.Append(ledger.Hash(e.Leaf()), nil); err != nil {

@@ -52,16 +52,16 @@ func attest(a *cli.App, c *cobra.Command, path, out string) error {
 	if out == "" {
 		return cli.Usagef("attest needs -o FOLDER")
 	}
-	data, err := a.ReadFile(c.Context(), path, slice.MaxBundle)
+	data, err := a.IO.ReadFile(c.Context(), path, slice.MaxBundle)
 	if err != nil {
 		return err
 	}
-	if err := a.NeedsIdentity(); err != nil {
+	if err := a.Signing.NeedsIdentity(); err != nil {
 		return err
 	}
 	// What is attested was issued, and the ledger says so; no secret is needed.
 	var e client.Evidence
-	err = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	err = a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		e, err = s.Ledger.Attest(c.Context(), data)
 		return cli.OfTenant(err)
 	})
@@ -74,7 +74,7 @@ func attest(a *cli.App, c *cobra.Command, path, out string) error {
 		return err
 	}
 	said := attestedJSON{Folder: out, Origin: e.Origin, Index: e.Index, KeyID: e.KeyID, Bundle: e.SHA256.String(), IssuedAt: e.IssuedAt}
-	return a.Print(said, func(w io.Writer) {
+	return a.IO.Print(said, func(w io.Writer) {
 		fmt.Fprintf(w, "slice %s is leaf %d of %s; the evidence is in %s\n", e.SliceID, said.Index, said.Origin, out)
 	})
 }

@@ -79,7 +79,7 @@ describes. A verifier that does not know these is complete without them.`,
 					return err
 				}
 			}
-			return a.Print(map[string]any{"folder": args[0], "cases": len(cases)}, func(w io.Writer) {
+			return a.IO.Print(map[string]any{"folder": args[0], "cases": len(cases)}, func(w io.Writer) {
 				fmt.Fprintf(w, "%d cases are in %s\n", len(cases), args[0])
 			})
 		},
@@ -136,7 +136,7 @@ func conform(a *cli.App, ctx context.Context, part golden.Part, only string, com
 	if result.Cases == 0 {
 		return cli.Usagef("no case matches %q", only)
 	}
-	err = a.Print(result, func(w io.Writer) {
+	err = a.IO.Print(result, func(w io.Writer) {
 		for _, d := range result.Differ {
 			fmt.Fprintf(w, "%-32s exit code %d, want %d: %s\n", d.Name, d.Found, d.Expected, d.Why)
 			if d.Said != "" {

@@ -55,18 +55,18 @@ func convert(a *cli.App, ctx context.Context, path, to, out string) error {
 	if to == "sigstore" && cli.ToStdout(out) {
 		return cli.Usagef("--to sigstore writes several files and needs -o FOLDER")
 	}
-	data, err := a.ReadFile(ctx, path, slice.MaxBundle)
+	data, err := a.IO.ReadFile(ctx, path, slice.MaxBundle)
 	if err != nil {
 		return err
 	}
-	if err := a.NeedsIdentity(); err != nil {
+	if err := a.Signing.NeedsIdentity(); err != nil {
 		return err
 	}
 	if to == "sigstore" {
-		return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return toSigstore(a, ctx, s, data, out) })
+		return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return toSigstore(a, ctx, s, data, out) })
 	}
-	err = a.WriteTo(out, func(w io.Writer) error {
-		return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+	err = a.IO.WriteTo(out, func(w io.Writer) error {
+		return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 			made, err := s.Ledger.Convert(ctx, data, to)
 			if err != nil {
 				return cli.OfTenant(err)
@@ -74,10 +74,10 @@ func convert(a *cli.App, ctx context.Context, path, to, out string) error {
 			return writeDocument(w, []byte(made.Files[to+".json"]))
 		})
 	})
-	if err != nil || a.Output != "json" || cli.ToStdout(out) {
+	if err != nil || a.IO.Output != "json" || cli.ToStdout(out) {
 		return err
 	}
-	return a.PrintJSON(map[string]string{"file": out, "format": to})
+	return a.IO.PrintJSON(map[string]string{"file": out, "format": to})
 }
 
 // writeDocument writes JSON: a file holds the exact bytes, a screen only shows them.
@@ -101,7 +101,7 @@ func toSigstore(a *cli.App, ctx context.Context, s *cli.Session, data []byte, ou
 	if err := cli.WriteFolder(out, files); err != nil {
 		return err
 	}
-	return a.Print(map[string]string{"folder": out, "format": "sigstore"}, func(w io.Writer) {
+	return a.IO.Print(map[string]string{"folder": out, "format": "sigstore"}, func(w io.Writer) {
 		fmt.Fprintf(w, "in %s; hand trusted_root.json and cosign.pub on by another way than the rest\n", out)
 	})
 }

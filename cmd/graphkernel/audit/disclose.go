@@ -61,7 +61,7 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 	if !flags.drop && (len(flags.named) > 0 || flags.issued != "") {
 		return cli.Usagef("--named and --issued go with --drop")
 	}
-	data, err := a.ReadFile(c.Context(), path, slice.MaxBundle)
+	data, err := a.IO.ReadFile(c.Context(), path, slice.MaxBundle)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 		}
 		written, dropped = d.Append(nil), len(whole.Turns)-len(d.Turns)
 	}
-	if err := a.WriteTo(flags.out, func(w io.Writer) error { return writeDocument(w, written) }); err != nil {
+	if err := a.IO.WriteTo(flags.out, func(w io.Writer) error { return writeDocument(w, written) }); err != nil {
 		return err
 	}
 	said := disclosedJSON{
@@ -108,11 +108,11 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 		Shown: len(whole.Turns) - len(part.Redacted()), Dropped: dropped,
 	}
 	said.Redacted = said.Turns - said.Shown - said.Dropped
-	a.Note("slice %s: of %d turns %d are shown, %d are without text, %d are dropped", said.SliceID, said.Turns, said.Shown, said.Redacted, said.Dropped)
-	if a.Output != "json" || cli.ToStdout(flags.out) {
+	a.IO.Note("slice %s: of %d turns %d are shown, %d are without text, %d are dropped", said.SliceID, said.Turns, said.Shown, said.Redacted, said.Dropped)
+	if a.IO.Output != "json" || cli.ToStdout(flags.out) {
 		return nil
 	}
-	return a.PrintJSON(said)
+	return a.IO.PrintJSON(said)
 }
 
 // A disclosedJSON tells what went into a file.

@@ -56,7 +56,7 @@ is missing, 20 malformed, 21 unknown version; 1 not reachable, 2 usage.`,
 	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
 	c.Flags().StringVar(&flags.policy, "policy", "", "a file with the policy to ask for, and the parameters that it must have (default: default@1)")
 	c.Flags().Uint64Var(&flags.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the present")
-	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.Abbreviate(monitorFolder(a))+")")
+	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.Settings.Abbreviate(monitorFolder(a))+")")
 	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "the quorum's cosignatures may be no older, such as 1h; 0 is any age")
 	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept a slice with texts left out")
 	c.Flags().StringVarP(&flags.out, "out", "o", "", "the folder to write, which is made if it is absent")
@@ -78,7 +78,7 @@ func fetch(a *cli.App, ctx context.Context, url, turn string, flags *fetchFlags)
 	if err != nil {
 		return err
 	}
-	key := a.Getenv("GRAPHKERNEL_KEY")
+	key := a.Settings.Getenv("GRAPHKERNEL_KEY")
 	if key == "" {
 		return cli.Usagef("fetch needs an API key in GRAPHKERNEL_KEY; graphkernel apikey create makes one")
 	}
@@ -110,7 +110,7 @@ func fetch(a *cli.App, ctx context.Context, url, turn string, flags *fetchFlags)
 		return err
 	}
 	at := proven.Inclusion()
-	return a.Print(map[string]any{
+	return a.IO.Print(map[string]any{
 		"folder": flags.out, "slice_id": proven.Provenance().SliceID, "origin": at.Origin, "index": at.Index, "size": at.Size, "bundle_sha256": e.SHA256.String(),
 	}, func(w io.Writer) {
 		fmt.Fprintf(w, "slice %s is leaf %d of %s, and all of it is proved; the evidence is in %s\n", proven.Provenance().SliceID, at.Index, at.Origin, flags.out)
@@ -130,14 +130,14 @@ func expectation(a *cli.App, ctx context.Context, flags *fetchFlags) (*client.Ex
 	if err := checkMaxAge(flags.maxAge, trust); err != nil {
 		return nil, file, err
 	}
-	tenant, err := a.Tenant()
+	tenant, err := a.Settings.Tenant()
 	if err != nil {
 		return nil, file, err
 	}
 	p, err := policy.Bind(policy.DefaultID, policy.Default())
 	if err == nil && flags.policy != "" {
 		var data []byte
-		if data, err = a.ReadFile(ctx, flags.policy, longestText); err == nil {
+		if data, err = a.IO.ReadFile(ctx, flags.policy, longestText); err == nil {
 			p, err = standard.Forms().ParseRegistration(data)
 		}
 	}

@@ -65,9 +65,9 @@ const mostMoves = 10
 // of the tenant that is named, or the only one there is.
 func originOf(a *cli.App, trust *ledger.Trust, file, named string) (string, error) {
 	tenant := dag.Tenant("")
-	if named == "" && (a.NamesTenant() || len(trust.Logs) > 1) {
+	if named == "" && (a.Settings.NamesTenant() || len(trust.Logs) > 1) {
 		var err error
-		if tenant, err = a.Tenant(); err != nil {
+		if tenant, err = a.Settings.Tenant(); err != nil {
 			return "", err
 		}
 	}

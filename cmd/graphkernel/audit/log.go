@@ -45,11 +45,11 @@ func logCheckpointCommand(a *cli.App) *cobra.Command {
 		Long:  "Writes a checkpoint (C2SP tlog-checkpoint): origin, size and root, signed with the log's key.",
 		Args:  cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := a.NeedsIdentity(); err != nil {
+			if err := a.Signing.NeedsIdentity(); err != nil {
 				return err
 			}
 			said := map[string]any{}
-			return a.WriteSaying(out, "checkpoint", said, func() ([]byte, error) {
+			return a.IO.WriteSaying(out, "checkpoint", said, func() ([]byte, error) {
 				return signedCheckpoint(a, c.Context(), said)
 			})
 		},
@@ -59,7 +59,7 @@ func logCheckpointCommand(a *cli.App) *cobra.Command {
 }
 
 func signedCheckpoint(a *cli.App, ctx context.Context, said map[string]any) (text []byte, err error) {
-	err = a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+	err = a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 		text, err = s.Ledger.Checkpoint(ctx)
 		if err != nil {
 			return err
@@ -101,22 +101,22 @@ still begins with what it was then; graphkernel verify and log verify read it.`,
 }
 
 func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
-	if err := a.NeedsIdentity(); err != nil {
+	if err := a.Signing.NeedsIdentity(); err != nil {
 		return err
 	}
 	index, err := strconv.ParseUint(what, 10, 64)
 	byIndex := err == nil
 	var data []byte
 	if !byIndex {
-		if data, err = a.ReadFile(ctx, what, slice.MaxBundle); err != nil {
+		if data, err = a.IO.ReadFile(ctx, what, slice.MaxBundle); err != nil {
 			return err
 		}
 	} else if index >= ledger.MaxSize {
 		return cli.Usagef("INDEX is %d, a ledger has at most %d leaves", index, uint64(ledger.MaxSize))
 	}
 	said := map[string]any{}
-	return a.WriteSaying(out, "proof", said, func() (text []byte, err error) {
-		err = a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+	return a.IO.WriteSaying(out, "proof", said, func() (text []byte, err error) {
+		err = a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 			if !byIndex {
 				if index, err = s.Ledger.Located(ctx, data); err != nil {
 					return err
@@ -139,7 +139,7 @@ func proveConsistency(a *cli.App, ctx context.Context, since, out string) error 
 	if out == "" {
 		return cli.Usagef("log prove --since needs -o FOLDER")
 	}
-	old, err := a.ReadText(ctx, since, longestText)
+	old, err := a.IO.ReadText(ctx, since, longestText)
 	if err != nil {
 		return err
 	}
@@ -147,10 +147,10 @@ func proveConsistency(a *cli.App, ctx context.Context, since, out string) error 
 	if err != nil {
 		return fmt.Errorf("%s: %w", since, err)
 	}
-	if err := a.NeedsIdentity(); err != nil {
+	if err := a.Signing.NeedsIdentity(); err != nil {
 		return err
 	}
-	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 		note, err := s.Ledger.Checkpoint(ctx)
 		if err != nil {
 			return err
@@ -174,7 +174,7 @@ func proveConsistency(a *cli.App, ctx context.Context, since, out string) error 
 		}); err != nil {
 			return err
 		}
-		return a.Print(map[string]any{"folder": out, "old_size": before.Size, "size": now.Size}, func(w io.Writer) {
+		return a.IO.Print(map[string]any{"folder": out, "old_size": before.Size, "size": now.Size}, func(w io.Writer) {
 			fmt.Fprintf(w, "the ledger of %d leaves begins with the %d of %s; the proof is in %s\n", now.Size, before.Size, since, out)
 		})
 	})
@@ -252,7 +252,7 @@ With --output json: {"origin","old_size","size","root","kept"}, one object for e
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
-	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.Abbreviate(monitorFolder(a))+")")
+	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.Settings.Abbreviate(monitorFolder(a))+")")
 	c.Flags().StringVar(&flags.origin, "origin", "", "which log of the trust file is watched (default: the tenant's)")
 	c.Flags().StringSliceVar(&flags.also, "also", nil, "checkpoints or proofs that others got, to be compared")
 	c.Flags().DurationVar(&flags.every, "every", 0, "look again after so long, such as 1m; 0 looks once")
@@ -266,7 +266,7 @@ With --output json: {"origin","old_size","size","root","kept"}, one object for e
 func keptFolder(a *cli.App, named string) string { return cli.First(named, monitorFolder(a)) }
 
 func monitorFolder(a *cli.App) string {
-	return cli.Below(a.DataFolder("XDG_STATE_HOME", filepath.Join(".local", "state")), "monitor")
+	return cli.Below(a.Settings.DataFolder("XDG_STATE_HOME", filepath.Join(".local", "state")), "monitor")
 }
 
 func runMonitor(a *cli.App, ctx context.Context, url string, flags *monitorFlags) error {
@@ -296,12 +296,12 @@ func runMonitor(a *cli.App, ctx context.Context, url string, flags *monitorFlags
 		if !cli.IsURL(url) {
 			return cli.Usagef("URL is %q, want http://… or https://…", cli.WithoutPassword(url))
 		}
-		return watch(monitor.NewHTTP(&http.Client{Timeout: time.Minute}, url, a.Getenv("GRAPHKERNEL_KEY")))
+		return watch(monitor.NewHTTP(&http.Client{Timeout: time.Minute}, url, a.Settings.Getenv("GRAPHKERNEL_KEY")))
 	}
-	if err := a.NeedsIdentity(); err != nil {
+	if err := a.Signing.NeedsIdentity(); err != nil {
 		return err
 	}
-	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return watch(s.Ledger) })
+	return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return watch(s.Ledger) })
 }
 
 // watchLog looks once, or again and again.
@@ -317,7 +317,7 @@ func watchLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.T
 			return nil
 		}
 		if err != nil { // out of reach, or too few witnesses: that may pass
-			a.Note("graphkernel: %v", err)
+			a.IO.Note("graphkernel: %v", err)
 		}
 		timer := time.NewTimer(flags.every)
 		select {
@@ -371,7 +371,7 @@ func compareLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger
 	if err := file.replace(kept, note); err != nil {
 		return err
 	}
-	return a.Print(map[string]any{
+	return a.IO.Print(map[string]any{
 		"origin": step.Origin, "old_size": step.Old.Size, "size": step.New.Size, "root": step.New.Hash.String(), "kept": file.path,
 	}, func(w io.Writer) {
 		if kept == nil {
@@ -392,7 +392,7 @@ func since(a *cli.App, maxAge time.Duration) time.Time {
 
 // compareOther holds a checkpoint that somebody else got against the log.
 func compareOther(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.Trust, file string, step *monitor.Step, path string) error {
-	data, err := a.ReadText(ctx, file, longestText)
+	data, err := a.IO.ReadText(ctx, file, longestText)
 	if err != nil {
 		return err
 	}
@@ -443,7 +443,7 @@ func shout(a *cli.App, path string, err error) error {
 		if failed := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), cli.ReplaceFile(file, half.note)); failed != nil {
 			return errors.Join(err, failed)
 		}
-		a.Note("graphkernel: %s; kept as evidence: %s", what, render.Visible(file))
+		a.IO.Note("graphkernel: %s; kept as evidence: %s", what, render.Visible(file))
 	}
 	return err
 }

@@ -58,7 +58,7 @@ func TestMonitorOfAnOlderView(t *testing.T) {
 
 	folder := t.TempDir()
 	var said bytes.Buffer
-	a := &cli.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &said, Getenv: func(string) string { return "" }, Clock: time.Now}
+	a := cli.New(cli.Config{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &said, Getenv: func(string) string { return "" }, Clock: time.Now})
 	trust := must(ledger.ParseTrust(must(id.Trust(tenant, ""))))
 	for _, c := range []struct {
 		name string

@@ -44,17 +44,17 @@ type replayJSON struct {
 }
 
 func replay(a *cli.App, c *cobra.Command, what string, full bool) error {
-	ring, err := a.RingToSign()
+	ring, err := a.Signing.RingToSign()
 	if err != nil {
 		return err
 	}
-	return a.WithReadKernel(c.Context(), ring, func(s *cli.Session) error {
+	return a.Stores.WithReadKernel(c.Context(), ring, func(s *cli.Session) error {
 		r, err := replayed(a, c, s, what)
 		if err != nil {
 			return err
 		}
 		j := replayResult(r, full)
-		if err := a.Print(j, func(w io.Writer) { printReplay(w, &j) }); err != nil {
+		if err := a.IO.Print(j, func(w io.Writer) { printReplay(w, &j) }); err != nil {
 			return err
 		}
 		return cli.Finish(j.ExitCode)
@@ -65,7 +65,7 @@ func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (api.Re
 	if id, err := slice.ParseSliceID(what); err == nil {
 		return s.Slices.ReplayIssued(c.Context(), id)
 	}
-	data, err := a.ReadFile(c.Context(), what, slice.MaxBundle)
+	data, err := a.IO.ReadFile(c.Context(), what, slice.MaxBundle)
 	if err != nil {
 		return api.Replay{}, err
 	}

@@ -117,7 +117,7 @@ var outcomeCodes = map[evidence.Outcome]int{
 }
 
 func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) error {
-	tenant, err := a.Tenant()
+	tenant, err := a.Settings.Tenant()
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 	if i := verdict.Inclusion; i != nil {
 		v.Ledger = &inclusionJSON{i.Origin, i.Index, i.Size}
 	}
-	if v.ExitCode == cli.ExitOK && a.NamesTenant() {
+	if v.ExitCode == cli.ExitOK && a.Settings.NamesTenant() {
 		if of := tenantOf(files, &verdict); of != tenant {
 			v.refuse(evidence.Tampered, fmt.Sprintf("the evidence is of tenant %q, not of %q", of, tenant))
 		}
@@ -175,7 +175,7 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 		v.refuse(evidence.Tampered, fmt.Sprintf("the slice was cut under %s=%s, not under %s", p.PolicyID, p.PolicyParamsHash, flags.policy))
 	}
 	v.Admissible = v.ExitCode == cli.ExitOK && (files.Bundle != nil || files.Disclosure != nil)
-	if err := a.Print(v, func(w io.Writer) { printVerdict(w, &v) }); err != nil {
+	if err := a.IO.Print(v, func(w io.Writer) { printVerdict(w, &v) }); err != nil {
 		return err
 	}
 	return cli.Finish(v.ExitCode)
@@ -239,12 +239,12 @@ func judge(a *cli.App, ctx context.Context, flags *verifyFlags) (evidence.Judge,
 	if err := checkMaxAge(flags.maxAge, judge.Trust); err != nil {
 		return judge, err
 	}
-	if !namesKeys(a) && (judge.Trust != nil || a.DefaultKeys() == "") {
+	if !namesKeys(a) && (judge.Trust != nil || a.Settings.DefaultKeys() == "") {
 		return judge, nil
 	}
-	ring, err := a.Keyring()
+	ring, err := a.Signing.Keyring()
 	if errors.Is(err, cli.ErrNoSecret) && judge.Trust == nil { // the form and the digests can be checked all the same
-		a.Note("graphkernel: %v", err)
+		a.IO.Note("graphkernel: %v", err)
 		return judge, nil
 	}
 	if err != nil {
@@ -267,14 +267,14 @@ func checkMaxAge(maxAge time.Duration, trust *ledger.Trust) error {
 
 // namesKeys reports whether the user named the keys that are to be used.
 func namesKeys(a *cli.App) bool {
-	return a.Dev || a.KeysFlag != "" || a.Getenv("GRAPHKERNEL_KEYS") != "" || a.Getenv("GRAPHKERNEL_SECRET") != ""
+	return a.Settings.Dev || a.Settings.KeysFlag != "" || a.Settings.Getenv("GRAPHKERNEL_KEYS") != "" || a.Settings.Getenv("GRAPHKERNEL_SECRET") != ""
 }
 
 // longestText bounds files of evidence that are no bundle.
 const longestText = 16 << 20
 
 func trustFile(a *cli.App, ctx context.Context, path string) (*ledger.Trust, error) {
-	data, err := a.ReadFile(ctx, path, longestText)
+	data, err := a.IO.ReadFile(ctx, path, longestText)
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +301,7 @@ func readEvidence(a *cli.App, ctx context.Context, path string, flags *verifyFla
 		if named.path == "" {
 			continue
 		}
-		if *named.into, err = a.ReadText(ctx, named.path, longestText); err != nil {
+		if *named.into, err = a.IO.ReadText(ctx, named.path, longestText); err != nil {
 			return f, err
 		}
 	}
@@ -325,9 +325,9 @@ func readFolder(a *cli.App, ctx context.Context, folder string) (f evidence.File
 		path := filepath.Join(folder, file.name)
 		var data []byte
 		if file.into == &f.Bundle || file.into == &f.Disclosure {
-			data, err = a.ReadFile(ctx, path, slice.MaxBundle)
+			data, err = a.IO.ReadFile(ctx, path, slice.MaxBundle)
 		} else {
-			data, err = a.ReadText(ctx, path, longestText)
+			data, err = a.IO.ReadText(ctx, path, longestText)
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -346,7 +346,7 @@ func readFolder(a *cli.App, ctx context.Context, folder string) (f evidence.File
 
 // readOne reads a single file and tells by its beginning what it is.
 func readOne(a *cli.App, ctx context.Context, path string) (f evidence.Files, err error) {
-	data, err := a.ReadText(ctx, path, slice.MaxBundle+1)
+	data, err := a.IO.ReadText(ctx, path, slice.MaxBundle+1)
 	if err != nil {
 		return f, err
 	}

@@ -9,41 +9,49 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger/identity"
 )
 
-// An App is one run of the program: where it reads and writes, and the flags
-// that every command has.
-type App struct {
+// A Config is what an App is made of.
+type Config struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	Environ        func() []string // all of it, as NAME=VALUE
+	Environ        func() []string // the whole environment, as NAME=VALUE; nil if it cannot be listed
 	Clock          func() time.Time
 	Rand           io.Reader                   // draws salts and API keys; nil is the system's randomness
-	Commands       func(*App) []*cobra.Command // all that the program has
+	Commands       func(*App) []*cobra.Command // all commands of the program
 	Hangup         <-chan os.Signal            // a terminal that is gone: ends the program, except for serve
-	OnHangup       *atomic.Pointer[func()]
+}
 
-	started    bool // the command line was understood
-	StoreFlag  string
-	ServerFlag string
-	TenantFlag string
-	KeysFlag   string
+// An App is one run of the program.
+type App struct {
+	IO       *Streams
+	Settings *Settings
+	Signing  *Signing
+	Stores   *Stores
+	Clock    func() time.Time
+	OnHangup atomic.Pointer[func()] // what to do instead of ending when the terminal is gone
 
-	IdentityFlag string
-	devIdentity  identity.Identity // with --dev, once it was asked for
-	Output       string
-	Dev          bool
+	commands func(*App) []*cobra.Command
+	hangup   <-chan os.Signal
+	started  bool // the command line was understood
+}
+
+// New makes a run of the program.
+func New(c Config) *App {
+	a := &App{
+		IO:       &Streams{Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr},
+		Settings: &Settings{Getenv: c.Getenv, Environ: c.Environ},
+		Clock:    c.Clock, commands: c.Commands, hangup: c.Hangup,
+	}
+	a.Signing = &Signing{io: a.IO, settings: a.Settings, clock: c.Clock}
+	a.Stores = &Stores{io: a.IO, settings: a.Settings, signing: a.Signing, clock: c.Clock, rand: c.Rand}
+	return a
 }
 
 const about = `graphkernel decides, deterministically and under a policy, which turns of a
@@ -66,15 +74,14 @@ var ErrInterrupted = errors.New("interrupted")
 func (a *App) Run(ctx context.Context, args []string) int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a.OnHangup = &atomic.Pointer[func()]{}
 	go a.endOnHangup(ctx, cancel)
-	out := &watched{Writer: a.Stdout}
-	a.Stdout = out
+	out := &watched{Writer: a.IO.Stdout}
+	a.IO.Stdout = out
 	root := a.Root()
 	root.SetArgs(args)
-	root.SetIn(a.Stdin)
-	root.SetOut(a.Stdout)
-	root.SetErr(a.Stderr)
+	root.SetIn(a.IO.Stdin)
+	root.SetOut(a.IO.Stdout)
+	root.SetErr(a.IO.Stderr)
 	command, err := root.ExecuteContextC(ctx)
 	code := ExitOK
 	var done *finished
@@ -97,12 +104,12 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	if err == nil {
 		return code
 	}
-	if !out.wrote && (a.Output == "json" || WantsJSON(args)) {
-		_ = a.PrintJSON(map[string]any{"error": err.Error(), "exit_code": code}) // standard output is gone; the code remains
+	if !out.wrote && (a.IO.Output == "json" || WantsJSON(args)) {
+		_ = a.IO.PrintJSON(map[string]any{"error": err.Error(), "exit_code": code}) // standard output is gone; the code remains
 	}
-	a.Note("graphkernel: %v", err)
+	a.IO.Note("graphkernel: %v", err)
 	if code == ExitUsage {
-		a.Note("Run '%s --help' for how to use it.", command.CommandPath())
+		a.IO.Note("Run '%s --help' for how to use it.", command.CommandPath())
 	}
 	return code
 }
@@ -114,7 +121,7 @@ func (a *App) endOnHangup(ctx context.Context, end func()) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-a.Hangup:
+		case <-a.hangup:
 			if instead := a.OnHangup.Load(); instead != nil {
 				(*instead)()
 				continue
@@ -149,13 +156,13 @@ func (a *App) Root() *cobra.Command {
 		SilenceUsage:  true,
 		Args:          KnownCommand,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if a.Output != "text" && a.Output != "json" {
-				return Usagef("--output is %q, want text or json", a.Output)
+			if a.IO.Output != "text" && a.IO.Output != "json" {
+				return Usagef("--output is %q, want text or json", a.IO.Output)
 			}
-			if a.Output == "json" && c.HasParent() && c.Parent().Name() == "completion" {
+			if a.IO.Output == "json" && c.HasParent() && c.Parent().Name() == "completion" {
 				return Usagef("%s writes a script for a shell; leave out --output json", c.CommandPath())
 			}
-			if err := a.checkServer(c); err != nil {
+			if err := a.Settings.checkServer(c); err != nil {
 				return err
 			}
 			a.started = true
@@ -163,17 +170,10 @@ func (a *App) Root() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	f := root.PersistentFlags()
-	f.StringVar(&a.StoreFlag, "store", "", "where turns are kept, sqlite:PATH or postgres://… ($GRAPHKERNEL_STORE; default sqlite:"+a.Abbreviate(a.defaultStore())+")")
-	f.StringVar(&a.ServerFlag, "server", "", "ask the service at this URL in place of a store, with the API key in GRAPHKERNEL_KEY ($GRAPHKERNEL_SERVER)")
-	f.StringVar(&a.TenantFlag, "tenant", "", "whose graph it is ($GRAPHKERNEL_TENANT; default \"default\")")
-	f.StringVar(&a.KeysFlag, "keys", "", "the keyring's file ($GRAPHKERNEL_KEYS; default "+a.Abbreviate(a.DefaultKeys())+")")
-	f.StringVar(&a.IdentityFlag, "identity", "", "the file of the keys that sign for third parties ($GRAPHKERNEL_IDENTITY; default "+a.Abbreviate(a.DefaultIdentity())+")")
-	f.StringVar(&a.Output, "output", "text", "text for people, json for programs: one object on standard output")
-	f.BoolVar(&a.Dev, "dev", false, "sign with a random key that is gone after this run")
+	a.Settings.register(root)
+	root.PersistentFlags().StringVar(&a.IO.Output, "output", "text", "text for people, json for programs: one object on standard output")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	NoFiles(root, "tenant", "server")
-	root.AddCommand(a.Commands(a)...)
+	root.AddCommand(a.commands(a)...)
 	a.helps(root)
 	return root
 }
@@ -183,14 +183,14 @@ func (a *App) Root() *cobra.Command {
 func (a *App) helps(root *cobra.Command) {
 	plain := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
-		if a.Output != "json" {
+		if a.IO.Output != "json" {
 			plain(c, args)
 			return
 		}
 		var text strings.Builder
 		c.SetOut(&text)
 		plain(c, args)
-		_ = a.PrintJSON(map[string]string{"help": text.String()}) // run reports it
+		_ = a.IO.PrintJSON(map[string]string{"help": text.String()}) // run reports it
 	})
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -210,67 +210,4 @@ func (a *App) helps(root *cobra.Command) {
 			}
 		}
 	}
-}
-
-// Tenant returns the tenant that the flags and the environment name.
-func (a *App) Tenant() (dag.Tenant, error) {
-	name := a.TenantFlag
-	if name == "" {
-		name = a.Getenv("GRAPHKERNEL_TENANT")
-	}
-	if name == "" {
-		return dag.DefaultTenant, nil
-	}
-	t, err := dag.ParseTenant(name)
-	if err != nil {
-		return "", Usage(err)
-	}
-	return t, nil
-}
-
-// DataFolder returns a folder of the user's for a purpose that XDG has a variable
-// for, or "" if the environment names no home.
-func (a *App) DataFolder(xdg, below string) string {
-	if dir := a.Getenv(xdg); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "graphkernel")
-	}
-	home := a.Getenv("HOME")
-	switch runtime.GOOS {
-	case "darwin":
-		below = filepath.Join("Library", "Application Support")
-	case "windows":
-		home, below = a.Getenv("LocalAppData"), ""
-	}
-	if !filepath.IsAbs(home) {
-		return ""
-	}
-	return filepath.Join(home, below, "graphkernel")
-}
-
-func (a *App) defaultStore() string {
-	return Below(a.DataFolder("XDG_DATA_HOME", filepath.Join(".local", "share")), "graphkernel.db")
-}
-
-// DefaultKeys returns where the keyring is kept if nothing says otherwise, or "".
-func (a *App) DefaultKeys() string {
-	return Below(a.DataFolder("XDG_CONFIG_HOME", ".config"), "keys.json")
-}
-
-// Below joins a folder and a name; "" without a folder.
-func Below(folder, name string) string {
-	if folder == "" {
-		return ""
-	}
-	return filepath.Join(folder, name)
-}
-
-// Abbreviate shows a path below the home folder with a tilde, so that help texts
-// are the same for everybody.
-func (a *App) Abbreviate(path string) string {
-	if home := a.Getenv("HOME"); home != "" {
-		if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
-			return filepath.Join("~", rest)
-		}
-	}
-	return path
 }

@@ -66,7 +66,3 @@ func First(texts ...string) string {
 	}
 	return ""
 }
-
-// NamesTenant reports whether the user named a tenant. If none was named, the
-// tenant that a bundle itself names is the one whose key counts.
-func (a *App) NamesTenant() bool { return a.TenantFlag != "" || a.Getenv("GRAPHKERNEL_TENANT") != "" }

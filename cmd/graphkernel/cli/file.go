@@ -72,8 +72,8 @@ var evidenceFiles = []string{
 
 // ReadFile reads a file, or standard input for "-", up to a bound. One line feed
 // at the end belongs to the file and not to what it holds.
-func (a *App) ReadFile(ctx context.Context, path string, most int64) ([]byte, error) {
-	data, err := a.ReadText(ctx, path, most+1)
+func (s *Streams) ReadFile(ctx context.Context, path string, most int64) ([]byte, error) {
+	data, err := s.ReadText(ctx, path, most+1)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,8 @@ func WithoutLineFeed(data []byte) []byte {
 }
 
 // ReadText is ReadFile for what ends with a line feed of its own.
-func (a *App) ReadText(ctx context.Context, path string, most int64) ([]byte, error) {
-	in := a.Stdin
+func (s *Streams) ReadText(ctx context.Context, path string, most int64) ([]byte, error) {
+	in := s.Stdin
 	if path != "-" {
 		f, err := OpenEnding(ctx, path)
 		if err != nil {
@@ -172,9 +172,9 @@ func ToStdout(path string) bool { return path == "" || path == "-" }
 // appears, or takes the place of another, when all of it has been written, with
 // mode 0600. What is no regular file, such as a pipe, is written as it is. That
 // nothing can be written there shows before write is called.
-func (a *App) WriteTo(path string, write func(io.Writer) error) error {
+func (s *Streams) WriteTo(path string, write func(io.Writer) error) error {
 	if ToStdout(path) {
-		return write(a.Stdout)
+		return write(s.Stdout)
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -222,26 +222,26 @@ func CannotWrite(path string, err error) error {
 
 // WriteSaying writes a text where -o says. With --output json it also says in one object
 // what that is, and the object has the file's name, or the text itself under name.
-func (a *App) WriteSaying(out, name string, said map[string]any, make func() ([]byte, error)) error {
-	err := a.WriteTo(out, func(w io.Writer) error {
+func (s *Streams) WriteSaying(out, name string, said map[string]any, make func() ([]byte, error)) error {
+	err := s.WriteTo(out, func(w io.Writer) error {
 		text, err := make()
 		if err != nil {
 			return err
 		}
-		if a.Output == "json" && ToStdout(out) {
+		if s.Output == "json" && ToStdout(out) {
 			said[name] = string(text)
 			return nil
 		}
 		_, err = w.Write(text)
 		return err
 	})
-	if err != nil || a.Output != "json" {
+	if err != nil || s.Output != "json" {
 		return err
 	}
 	if !ToStdout(out) {
 		said["file"] = out
 	}
-	return a.PrintJSON(said)
+	return s.PrintJSON(said)
 }
 
 // IsURL reports whether an argument is a URL of HTTP and not the name of a file.

@@ -12,29 +12,14 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 )
 
-// DefaultIdentity returns where the identity is kept if nothing says otherwise, or "".
-func (a *App) DefaultIdentity() string {
-	return Below(a.DataFolder("XDG_CONFIG_HOME", ".config"), "identity.json")
-}
-
-// IdentityPath returns the file of the identity that the flags and the environment name.
-func (a *App) IdentityPath() (string, error) {
-	for _, path := range []string{a.IdentityFlag, a.Getenv("GRAPHKERNEL_IDENTITY"), a.DefaultIdentity()} {
-		if path != "" {
-			return path, nil
-		}
-	}
-	return "", Usagef("no home folder to look for an identity in; give --identity or GRAPHKERNEL_IDENTITY")
-}
-
 // Identity returns who the kernel is: with --dev a random one; else what its file says; nobody
 // where there is no file.
-func (a *App) Identity() (identity.Identity, error) {
-	if a.Dev && a.devIdentity.Name() != "" {
-		return a.devIdentity, nil
+func (s *Signing) Identity() (identity.Identity, error) {
+	if s.settings.Dev && s.devIdentity.Name() != "" {
+		return s.devIdentity, nil
 	}
-	if a.Dev {
-		now, err := dag.TimeOf(a.Clock())
+	if s.settings.Dev {
+		now, err := dag.TimeOf(s.clock())
 		if err != nil {
 			return identity.Identity{}, err
 		}
@@ -42,16 +27,16 @@ func (a *App) Identity() (identity.Identity, error) {
 		if err != nil {
 			return identity.Identity{}, err
 		}
-		a.devIdentity, err = identity.New(nil, name, now)
-		return a.devIdentity, err
+		s.devIdentity, err = identity.New(nil, name, now)
+		return s.devIdentity, err
 	}
-	path, err := a.IdentityPath()
+	path, err := s.settings.IdentityPath()
 	if err != nil {
 		return identity.Identity{}, nil // nobody: only what needs one says so
 	}
 	id, err := identity.Load(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if a.IdentityFlag != "" || a.Getenv("GRAPHKERNEL_IDENTITY") != "" {
+		if s.settings.IdentityFlag != "" || s.settings.Getenv("GRAPHKERNEL_IDENTITY") != "" {
 			return id, NoIdentity(path)
 		}
 		return identity.Identity{}, nil
@@ -60,22 +45,22 @@ func (a *App) Identity() (identity.Identity, error) {
 }
 
 // History returns where the identity remembers what it signed; nil for one of this run alone.
-func (a *App) History(id identity.Identity) kernel.History {
-	path, err := a.IdentityPath()
-	if a.Dev || id.Name() == "" || err != nil {
+func (s *Signing) History(id identity.Identity) kernel.History {
+	path, err := s.settings.IdentityPath()
+	if s.settings.Dev || id.Name() == "" || err != nil {
 		return nil
 	}
-	if named := a.Getenv("GRAPHKERNEL_HISTORY"); named != "" {
+	if named := s.settings.Getenv("GRAPHKERNEL_HISTORY"); named != "" {
 		return identity.HistoryAt(named)
 	}
 	return identity.HistoryBeside(path)
 }
 
 // Somebody is identity for what cannot be done by nobody.
-func (a *App) Somebody() (identity.Identity, error) {
-	id, err := a.Identity()
+func (s *Signing) Somebody() (identity.Identity, error) {
+	id, err := s.Identity()
 	if err == nil && id.Name() == "" {
-		path, err := a.IdentityPath()
+		path, err := s.settings.IdentityPath()
 		if err != nil {
 			return id, err
 		}
@@ -97,4 +82,13 @@ func DrawName(prefix string) (string, error) {
 		return "", err
 	}
 	return prefix + hex.EncodeToString(b[:]) + ".invalid", nil
+}
+
+// NeedsIdentity refuses a kernel that is nobody. Of a service, the service says so.
+func (s *Signing) NeedsIdentity() error {
+	if s.settings.AsksService() {
+		return nil
+	}
+	_, err := s.Somebody()
+	return err
 }

@@ -5,10 +5,21 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/token"
 )
+
+// Signing finds the keys that this run signs with, and the identity that it signs as.
+type Signing struct {
+	io       *Streams
+	settings *Settings
+	clock    func() time.Time
+
+	devIdentity identity.Identity // with --dev, once it was asked for
+}
 
 // ErrNoSecret is wrapped when there is nothing to sign or verify with.
 var ErrNoSecret = errors.New("no key")
@@ -16,14 +27,14 @@ var ErrNoSecret = errors.New("no key")
 // Keyring returns the keys of this run: with --dev a random one; else the file
 // that --keys names; else $GRAPHKERNEL_SECRET; else the file of
 // $GRAPHKERNEL_KEYS or the default one. Without any it says what to do.
-func (a *App) Keyring() (token.Keyring, error) {
-	if a.Dev {
-		return a.devKeyring()
+func (s *Signing) Keyring() (token.Keyring, error) {
+	if s.settings.Dev {
+		return s.devKeyring()
 	}
-	if secret := a.Getenv("GRAPHKERNEL_SECRET"); secret != "" && a.KeysFlag == "" {
-		return a.secretKeyring(secret)
+	if secret := s.settings.Getenv("GRAPHKERNEL_SECRET"); secret != "" && s.settings.KeysFlag == "" {
+		return s.secretKeyring(secret)
 	}
-	path, err := a.KeysPath()
+	path, err := s.settings.KeysPath()
 	if err != nil {
 		return token.Keyring{}, err
 	}
@@ -37,32 +48,22 @@ func (a *App) Keyring() (token.Keyring, error) {
 	return ring, err
 }
 
-// KeysPath returns the file of the keyring that the flags and the environment name.
-func (a *App) KeysPath() (string, error) {
-	for _, path := range []string{a.KeysFlag, a.Getenv("GRAPHKERNEL_KEYS"), a.DefaultKeys()} {
-		if path != "" {
-			return path, nil
-		}
-	}
-	return "", Usagef("no home folder to look for a keyring in; give --keys or GRAPHKERNEL_KEYS")
-}
-
-func (a *App) devKeyring() (token.Keyring, error) {
+func (s *Signing) devKeyring() (token.Keyring, error) {
 	secret, err := token.DrawSecret(nil)
 	if err != nil {
 		return token.Keyring{}, err
 	}
-	a.Note("graphkernel: --dev: signing with a random key that is gone after this run; nothing signed now will verify later")
+	s.io.Note("graphkernel: --dev: signing with a random key that is gone after this run; nothing signed now will verify later")
 	// An id of its own: what another run signed is then unknown here, not forged.
-	return a.OneKey(fmt.Sprintf("dev-%08x", rand.Uint32()), secret)
+	return s.OneKey(fmt.Sprintf("dev-%08x", rand.Uint32()), secret)
 }
 
-func (a *App) secretKeyring(text string) (token.Keyring, error) {
+func (s *Signing) secretKeyring(text string) (token.Keyring, error) {
 	secret, err := token.ParseSecret(text)
 	if err != nil {
 		return token.Keyring{}, Usagef("GRAPHKERNEL_SECRET: %w", err)
 	}
-	id := a.Getenv("GRAPHKERNEL_KEY_ID")
+	id := s.settings.Getenv("GRAPHKERNEL_KEY_ID")
 	if id == "" {
 		id = "k1"
 	}
@@ -76,10 +77,18 @@ func (a *App) secretKeyring(text string) (token.Keyring, error) {
 }
 
 // OneKey makes a keyring of one key, made now.
-func (a *App) OneKey(id string, secret token.Secret) (token.Keyring, error) {
-	now, err := dag.TimeOf(a.Clock())
+func (s *Signing) OneKey(id string, secret token.Secret) (token.Keyring, error) {
+	now, err := dag.TimeOf(s.clock())
 	if err != nil {
 		return token.Keyring{}, err
 	}
 	return token.Keyring{}.Rotate(token.KeyID(id), secret, now)
+}
+
+// RingToSign returns the keys that a command signs with: those of a service stay there.
+func (s *Signing) RingToSign() (token.Keyring, error) {
+	if s.settings.AsksService() {
+		return token.Keyring{}, nil
+	}
+	return s.Keyring()
 }

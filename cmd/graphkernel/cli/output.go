@@ -16,6 +16,13 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
+// Streams are what the program reads and writes.
+type Streams struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Output         string // the flag: "text" or "json"
+}
+
 // PrintCounts prints what was counted, by name.
 func PrintCounts(w io.Writer, what string, counts map[string]int) {
 	reasons := make([]string, 0, len(counts))
@@ -59,7 +66,7 @@ func IsTerminal(w any) bool {
 }
 
 // PrintJSON writes the one object that --output json promises.
-func (a *App) PrintJSON(v any) error {
+func (s *Streams) PrintJSON(v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -67,22 +74,22 @@ func (a *App) PrintJSON(v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err := a.Stdout.Write(render.EscapeJSON(b.Bytes()))
+	_, err := s.Stdout.Write(render.EscapeJSON(b.Bytes()))
 	return err
 }
 
 // Print writes v as JSON, or calls text.
-func (a *App) Print(v any, text func(w io.Writer)) error {
-	if a.Output == "json" {
-		return a.PrintJSON(v)
+func (s *Streams) Print(v any, text func(w io.Writer)) error {
+	if s.Output == "json" {
+		return s.PrintJSON(v)
 	}
-	text(a.Stdout)
+	text(s.Stdout)
 	return nil
 }
 
 // Note tells a person something beside the result.
-func (a *App) Note(format string, args ...any) {
-	fmt.Fprintln(a.Stderr, render.Visible(fmt.Sprintf(format, args...)))
+func (s *Streams) Note(format string, args ...any) {
+	fmt.Fprintln(s.Stderr, render.Visible(fmt.Sprintf(format, args...)))
 }
 
 // NewTable returns a plain table that copies well.

@@ -14,8 +14,8 @@ import (
 
 // Registry returns the tenant's policies. Where there is no store yet, that is
 // default@1 and facts@1; looking makes no store.
-func (a *App) Registry(ctx context.Context) (r policy.Registry, err error) {
-	err = a.WithKernel(ctx, token.Keyring{}, func(s *Session) error {
+func (st *Stores) Registry(ctx context.Context) (r policy.Registry, err error) {
+	err = st.WithKernel(ctx, token.Keyring{}, func(s *Session) error {
 		r, err = s.Policies.All(ctx)
 		return err
 	})
@@ -47,10 +47,10 @@ func PolicyFor[P policy.Parameters](ctx context.Context, s *Session, id, want st
 }
 
 // CompletePolicies completes the ids of the policies of some types, of all if none is given.
-func (a *App) CompletePolicies(types ...string) cobra.CompletionFunc {
+func (st *Stores) CompletePolicies(types ...string) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var ids []string
-		if registry, err := a.Registry(c.Context()); err == nil { // what cannot be read completes nothing
+		if registry, err := st.Registry(c.Context()); err == nil { // what cannot be read completes nothing
 			for _, p := range registry.All() {
 				if len(types) == 0 || slices.Contains(types, p.Params().Type()) {
 					ids = append(ids, string(p.ID()))

@@ -13,17 +13,17 @@ type Bar struct {
 }
 
 // Progress shows how far something that is measured in bytes has come.
-func (a *App) Progress(what string) *Bar { return a.newBar(what, progress.UnitsBytes) }
+func (s *Streams) Progress(what string) *Bar { return s.newBar(what, progress.UnitsBytes) }
 
 // Counting is a bar for what is counted and not measured.
-func (a *App) Counting(what string) *Bar { return a.newBar(what, progress.UnitsDefault) }
+func (s *Streams) Counting(what string) *Bar { return s.newBar(what, progress.UnitsDefault) }
 
-func (a *App) newBar(what string, units progress.Units) *Bar {
-	if !IsTerminal(a.Stderr) || a.Output == "json" {
+func (s *Streams) newBar(what string, units progress.Units) *Bar {
+	if !IsTerminal(s.Stderr) || s.Output == "json" {
 		return &Bar{}
 	}
 	b := &Bar{writer: progress.NewWriter(), tracker: &progress.Tracker{Message: what, Units: units}}
-	b.writer.SetOutputWriter(a.Stderr)
+	b.writer.SetOutputWriter(s.Stderr)
 	b.writer.SetAutoStop(false)
 	b.writer.SetStyle(progress.StyleBlocks)
 	b.writer.AppendTracker(b.tracker)

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/postgres"
@@ -16,50 +20,67 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
+// Stores opens the stores and asks the services that the settings name.
+type Stores struct {
+	io       *Streams
+	settings *Settings
+	signing  *Signing
+	clock    func() time.Time
+	rand     io.Reader
+}
+
+// For returns the stores that other settings name, with keys and an identity by the same settings.
+func (st *Stores) For(settings *Settings) *Stores {
+	other := *st
+	other.settings = settings
+	other.signing = &Signing{io: st.io, settings: settings, clock: st.clock}
+	return &other
+}
+
 // WithKernel asks the store, which must be there, or the service that the flags and the environment
 // name, and ends with what fn returns.
-func (a *App) WithKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
-	return a.with(ctx, ring, ToWrite, fn)
+func (st *Stores) WithKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
+	return st.with(ctx, ring, ToWrite, fn)
 }
 
 // WithReadKernel is WithKernel for what only reads: the store may be one that cannot be
 // written to, and is not migrated.
-func (a *App) WithReadKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
-	return a.with(ctx, ring, ToRead, fn)
+func (st *Stores) WithReadKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
+	return st.with(ctx, ring, ToRead, fn)
 }
 
 // WithNewKernel is WithKernel, but makes the store if there is none.
-func (a *App) WithNewKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
-	return a.with(ctx, ring, ToMake, fn)
+func (st *Stores) WithNewKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
+	return st.with(ctx, ring, ToMake, fn)
 }
 
-func (a *App) with(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) error {
-	url, err := a.server()
+func (st *Stores) with(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) error {
+	url, err := st.settings.server()
 	if err != nil {
 		return err
 	}
 	if url != "" {
-		return a.withService(ctx, url, fn)
+		return st.withService(ctx, url, fn)
 	}
-	return a.WithStore(ctx, ring, why, fn)
+	return st.WithStore(ctx, ring, why, fn)
 }
 
 // WithStore opens a store of this machine, whatever service is named, calls fn, and closes it.
-func (a *App) WithStore(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) (err error) {
-	tenant, err := a.Tenant()
+func (st *Stores) WithStore(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) (err error) {
+	tenant, err := st.settings.Tenant()
 	if err != nil {
 		return err
 	}
-	s, err := a.OpenStore(ctx, why)
+	s, err := st.OpenStore(ctx, why)
 	if err != nil {
 		return err
 	}
 	defer CloseStore(s, &err)
-	id, err := a.Identity()
+	id, err := st.signing.Identity()
 	if err != nil {
 		return err
 	}
-	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: a.Clock, Rand: a.Rand, Identity: id, History: a.History(id), Fleeting: a.Dev})
+	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: st.clock, Rand: st.rand, Identity: id, History: st.signing.History(id), Fleeting: st.settings.Dev})
 	if err != nil {
 		return err
 	}
@@ -80,14 +101,14 @@ const (
 
 // OpenStore opens the store that the flags and the environment name. The folder of the
 // default one is made with it.
-func (a *App) OpenStore(ctx context.Context, why purpose) (store.Store, error) {
-	name := a.StoreName()
-	if path := a.defaultStore(); why == ToMake && path != "" && name == "sqlite:"+path {
+func (st *Stores) OpenStore(ctx context.Context, why purpose) (store.Store, error) {
+	name := st.settings.StoreName()
+	if path := st.settings.defaultStore(); why == ToMake && path != "" && name == "sqlite:"+path {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
 		}
 	}
-	return a.OpenNamed(ctx, name, why)
+	return st.OpenNamed(ctx, name, why)
 }
 
 // IsPostgres reports whether a store's name is for PostgreSQL: a URL, or "postgres:"
@@ -98,7 +119,7 @@ func IsPostgres(name string) bool {
 
 // OpenNamed opens the store that a name stands for, and to make one says so where there
 // was none. A PostgreSQL database must be there; its tables are made. Folders are not.
-func (a *App) OpenNamed(ctx context.Context, name string, why purpose) (store.Store, error) {
+func (st *Stores) OpenNamed(ctx context.Context, name string, why purpose) (store.Store, error) {
 	if IsPostgres(name) {
 		s, err := postgres.Open(ctx, PostgresURL(name), postgres.Options{ReadOnly: why == ToRead})
 		if err != nil {
@@ -126,26 +147,12 @@ func (a *App) OpenNamed(ctx context.Context, name string, why purpose) (store.St
 	if errors.Is(err, fs.ErrExist) { // another process was faster
 		s, err = sqlite.Open(ctx, path, sqlite.Options{})
 	} else if err == nil {
-		a.Note("graphkernel: made a new store at %s", ShownPath(name))
+		st.io.Note("graphkernel: made a new store at %s", ShownPath(name))
 	}
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-// StoreName returns the name of the store that the flags and the environment name, or of the
-// default one.
-func (a *App) StoreName() string {
-	for _, name := range []string{a.StoreFlag, a.Getenv("GRAPHKERNEL_STORE")} {
-		if name != "" {
-			return name
-		}
-	}
-	if path := a.defaultStore(); path != "" {
-		return "sqlite:" + path
-	}
-	return ""
 }
 
 // CloseStore closes a store at the end of a command, and reports what went wrong if
@@ -171,4 +178,27 @@ func SqlitePath(name string) (string, error) {
 		return "", Usagef("store %q: want sqlite:PATH, postgres://HOST/DATABASE, or postgres: with libpq's variables; give --store or GRAPHKERNEL_STORE", WithoutPassword(name))
 	}
 	return path, nil
+}
+
+// withService calls fn with a service.
+func (st *Stores) withService(ctx context.Context, url string, fn func(*Session) error) error {
+	key := st.settings.Getenv("GRAPHKERNEL_KEY")
+	if key == "" {
+		return Usagef("a service asks for an API key; give it in GRAPHKERNEL_KEY (graphkernel apikey create makes one)")
+	}
+	c, err := client.New(url, key, client.Options{})
+	if err != nil {
+		return Usagef("--server: %w", err)
+	}
+	var named dag.Tenant
+	if st.settings.NamesTenant() {
+		if named, err = st.settings.Tenant(); err != nil {
+			return err
+		}
+	}
+	s, err := remoteSession(ctx, c, named)
+	if err != nil {
+		return err
+	}
+	return fn(s)
 }

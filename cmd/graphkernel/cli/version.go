@@ -18,7 +18,7 @@ func (a *App) VersionCommand() *cobra.Command {
 		Args:  NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			program, toolchain := BuildVersion()
-			return a.Print(map[string]string{"version": program, "protocol": slice.SchemaVersion, "go": toolchain}, func(w io.Writer) {
+			return a.IO.Print(map[string]string{"version": program, "protocol": slice.SchemaVersion, "go": toolchain}, func(w io.Writer) {
 				fmt.Fprintf(w, "graphkernel %s (%s, %s)\n", program, slice.SchemaVersion, toolchain)
 			})
 		},

@@ -100,15 +100,15 @@ func runDemo(a *cli.App, ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	ring, err := a.OneKey("demo", secret)
+	ring, err := a.Signing.OneKey("demo", secret)
 	if err != nil {
 		return err
 	}
-	inner := *a
-	inner.Dev = true // an identity for this run
-	inner.StoreFlag, inner.TenantFlag = "sqlite:"+filepath.Join(folder, "demo.db"), string(dag.DefaultTenant)
-	d := &demo{ctx: ctx, out: a.Stdout, ring: ring}
-	if a.Output == "json" {
+	settings := *a.Settings
+	settings.Dev = true // an identity for this run
+	settings.StoreFlag, settings.TenantFlag = "sqlite:"+filepath.Join(folder, "demo.db"), string(dag.DefaultTenant)
+	d := &demo{ctx: ctx, out: a.IO.Stdout, ring: ring}
+	if a.IO.Output == "json" {
 		d.out = io.Discard
 	}
 	made, err := sqlite.Create(ctx, filepath.Join(folder, "demo.db"), sqlite.Options{})
@@ -118,7 +118,7 @@ func runDemo(a *cli.App, ctx context.Context, path string) (err error) {
 	if err := made.Close(); err != nil {
 		return err
 	}
-	err = inner.WithStore(ctx, ring, cli.ToWrite, func(s *cli.Session) error {
+	err = a.Stores.For(&settings).WithStore(ctx, ring, cli.ToWrite, func(s *cli.Session) error {
 		d.session, d.k = s, s.Kernel
 		return d.run(folder, path)
 	})
@@ -131,13 +131,13 @@ func runDemo(a *cli.App, ctx context.Context, path string) (err error) {
 			failed++
 		}
 	}
-	if a.Output == "json" {
-		if err := a.PrintJSON(map[string]any{"steps": d.steps, "failed": failed}); err != nil {
+	if a.IO.Output == "json" {
+		if err := a.IO.PrintJSON(map[string]any{"steps": d.steps, "failed": failed}); err != nil {
 			return err
 		}
 	}
 	if failed > 0 {
-		a.Note("graphkernel: %d of %d steps did not come out as they must", failed, len(d.steps))
+		a.IO.Note("graphkernel: %d of %d steps did not come out as they must", failed, len(d.steps))
 		return cli.Finish(cli.ExitInternal)
 	}
 	return nil

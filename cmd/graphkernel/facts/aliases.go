@@ -61,7 +61,7 @@ func listAliases(a *cli.App, ctx context.Context, of string, asOf dag.Seq) error
 			return cli.Usagef("--of: %w", err)
 		}
 	}
-	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(ctx); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func listAliases(a *cli.App, ctx context.Context, of string, asOf dag.Seq) error
 				lines = append(lines, api.Alias{Alias: alias, Canonical: canonical})
 			}
 		}
-		return a.Print(map[string]any{"aliases": lines}, func(w io.Writer) {
+		return a.IO.Print(map[string]any{"aliases": lines}, func(w io.Writer) {
 			if len(lines) > 0 {
 				tab := cli.NewTable(w, "alias", "canonical")
 				for _, l := range lines {
@@ -117,7 +117,7 @@ func addAlias(a *cli.App, ctx context.Context, alias, canonical string) error {
 	if _, _, err := (*normalize.Table)(nil).With(change); err != nil { // what no table takes
 		return cli.Usage(err)
 	}
-	return a.WithNewKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return changeAlias(a, ctx, s, knowledge.Alias, change) })
+	return a.Stores.WithNewKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return changeAlias(a, ctx, s, knowledge.Alias, change) })
 }
 
 // changeAlias records one change of the table.
@@ -135,7 +135,7 @@ func changeAlias(a *cli.App, ctx context.Context, s *cli.Session, kind knowledge
 	if o.Seq != 0 {
 		result["seq"] = uint64(o.Seq)
 	}
-	return a.Print(result, func(w io.Writer) {
+	return a.IO.Print(result, func(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s for %s", o.Result, shown(act.Alias, ""), shown(act.Canonical, ""))
 		if o.Seq == 0 {
 			fmt.Fprintln(w, "; nothing changed")
@@ -172,7 +172,7 @@ func removeAlias(a *cli.App, ctx context.Context, alias string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 		t, err := s.Facts.Aliases(ctx, 0)
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func completeAliases(a *cli.App) cobra.CompletionFunc {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		_ = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
+		_ = a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
 			t, err := s.Facts.Aliases(c.Context(), 0)
 			if err != nil {
 				return err

@@ -110,7 +110,7 @@ func importAliases(a *cli.App, ctx context.Context, path, format string, dry boo
 	if format != "" && !slices.Contains(aliasFormats, format) {
 		return cli.Usagef("--format is %q, want one of %v", format, aliasFormats)
 	}
-	data, err := a.ReadText(ctx, path, largest)
+	data, err := a.IO.ReadText(ctx, path, largest)
 	if err != nil {
 		return err
 	}
@@ -125,18 +125,18 @@ func importAliases(a *cli.App, ctx context.Context, path, format string, dry boo
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	result := aliasesResult(list, dry)
-	open := a.WithNewKernel
+	open := a.Stores.WithNewKernel
 	if dry {
-		open = a.WithKernel
+		open = a.Stores.WithKernel
 	}
 	return open(ctx, token.Keyring{}, func(s *cli.Session) error {
-		bar := a.Counting("adding aliases")
+		bar := a.IO.Counting("adding aliases")
 		err := addAliases(ctx, s, list.Changes, result, bar)
 		bar.Stop()
 		if err != nil {
 			return err
 		}
-		return a.Print(result, func(w io.Writer) { printAliases(w, result) })
+		return a.IO.Print(result, func(w io.Writer) { printAliases(w, result) })
 	})
 }
 

@@ -90,21 +90,21 @@ type ExtractedJSON struct {
 }
 
 func extractFacts(a *cli.App, ctx context.Context, only *dag.ConversationID, after dag.Seq) error {
-	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(ctx); err != nil {
 			return err
 		}
 		result, err := Extract(a, ctx, s, only, after)
 		if err != nil {
 			if done := result.Asserted + result.Confirmed; done > 0 {
-				a.Note("%d facts were learned before this; extracting again goes on from there", done)
+				a.IO.Note("%d facts were learned before this; extracting again goes on from there", done)
 			}
 			return err
 		}
 		if only != nil && result.Turns == 0 && after == 0 {
 			return fmt.Errorf("conversation %s of tenant %s: %w; see: graphkernel show", only, s.Tenant, store.ErrNotFound)
 		}
-		return a.Print(result, func(w io.Writer) { PrintExtracted(w, result) })
+		return a.IO.Print(result, func(w io.Writer) { PrintExtracted(w, result) })
 	})
 }
 
@@ -127,7 +127,7 @@ func Extract(a *cli.App, ctx context.Context, s *cli.Session, only *dag.Conversa
 	if err != nil {
 		return x.result, err
 	}
-	bar := a.Counting("extracting")
+	bar := a.IO.Counting("extracting")
 	defer bar.Stop()
 	if x.ended, err = readEnded(s, ctx); err != nil {
 		return x.result, err

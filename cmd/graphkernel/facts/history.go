@@ -51,7 +51,7 @@ func factHistory(a *cli.App, c *cobra.Command, text string, asOf uint64) error {
 	if err != nil {
 		return err
 	}
-	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		acts, err := historyAsOf(s, c.Context(), id, asOf)
 		if err != nil {
 			return err
@@ -69,7 +69,7 @@ func factHistory(a *cli.App, c *cobra.Command, text string, asOf uint64) error {
 			}
 			lines = append(lines, line)
 		}
-		return a.Print(map[string]any{"statement": id.String(), "believed": believed, "acts": lines}, func(w io.Writer) {
+		return a.IO.Print(map[string]any{"statement": id.String(), "believed": believed, "acts": lines}, func(w io.Writer) {
 			for i := range lines {
 				l := &lines[i]
 				fmt.Fprintf(w, "%d  %s  %s  %s\n", l.Seq, l.At, l.Kind, does(&l.KnowledgeAct))
@@ -179,7 +179,7 @@ func listChanges(a *cli.App, c *cobra.Command, after, asOf dag.Seq, limit int) e
 	if limit < 1 || limit > mostChanges {
 		return cli.Usagef("--limit is %d, want 1 to %d", limit, mostChanges)
 	}
-	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
@@ -193,7 +193,7 @@ func listChanges(a *cli.App, c *cobra.Command, after, asOf dag.Seq, limit int) e
 		if err := endAt(c.Context(), s, &page, uint64(asOf)); err != nil {
 			return err
 		}
-		return a.Print(page, func(w io.Writer) {
+		return a.IO.Print(page, func(w io.Writer) {
 			for i := range page.Acts {
 				act := &page.Acts[i]
 				fmt.Fprintf(w, "%d  %s  %s  %s\n", act.Seq, act.At, act.Kind, does(act))

@@ -124,13 +124,13 @@ func importFacts(a *cli.App, ctx context.Context, path, form, source, confidence
 		source = importSource
 	}
 	list.source, list.confidence = source, sure
-	bar := a.Counting("reading")
+	bar := a.IO.Counting("reading")
 	defer bar.Stop()
 	im := &factImport{list: list, skip: skip, result: importedFactsJSON{Form: list.form, Skipped: map[string]int{}, Joined: []joinedJSON{}}}
 	if err := im.check(ctx, bar); err != nil {
 		return err
 	}
-	err = a.WithNewKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+	err = a.Stores.WithNewKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 		bar.Say("learning")
 		return im.learn(ctx, s, bar, a.Clock)
 	})
@@ -138,21 +138,21 @@ func importFacts(a *cli.App, ctx context.Context, path, form, source, confidence
 	if err != nil {
 		return failedImport(a, &im.result, err)
 	}
-	return a.Print(&im.result, func(w io.Writer) { printImportedFacts(w, &im.result) })
+	return a.IO.Print(&im.result, func(w io.Writer) { printImportedFacts(w, &im.result) })
 }
 
 // failedImport tells what was learned before an error.
 func failedImport(a *cli.App, r *importedFactsJSON, err error) error {
-	if a.Output == "json" {
+	if a.IO.Output == "json" {
 		r.Error, r.ExitCode = err.Error(), cli.ExitCode(err)
-		if err := a.PrintJSON(r); err != nil {
+		if err := a.IO.PrintJSON(r); err != nil {
 			return err
 		}
-		a.Note("graphkernel: %v", err)
+		a.IO.Note("graphkernel: %v", err)
 		return cli.Finish(r.ExitCode)
 	}
 	if done := r.Asserted + r.Confirmed; done > 0 {
-		a.Note("%d facts were learned before this; importing again goes on from there", done)
+		a.IO.Note("%d facts were learned before this; importing again goes on from there", done)
 	}
 	return err
 }

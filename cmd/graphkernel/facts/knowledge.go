@@ -182,7 +182,7 @@ func addFact(a *cli.App, c *cobra.Command, args []string, f *addFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if f.turn != "" {
 			if act.Fact.Turn, err = cli.Resolve(c, s, f.turn); err != nil {
 				return err
@@ -201,7 +201,7 @@ func addFact(a *cli.App, c *cobra.Command, args []string, f *addFlags) error {
 		if outcome.Seq != 0 {
 			result.Superseded = cli.Texts(act.Supersedes)
 		}
-		return a.Print(result, func(w io.Writer) {
+		return a.IO.Print(result, func(w io.Writer) {
 			fmt.Fprintf(w, "%s %s\n", result.Result, arrow(act.Fact.Subject, act.Fact.Predicate, act.Fact.Object))
 			if outcome.Seq == 0 {
 				fmt.Fprintf(w, "  nothing changed; statement %s\n", result.Statement)

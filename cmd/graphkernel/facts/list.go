@@ -135,7 +135,7 @@ func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf uint64, after st
 	if _, _, err := view.PageInView(after, dag.Seq(asOf)); err != nil {
 		return cli.Usagef("--after, --as-of: %w", err)
 	}
-	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf uint64, after st
 		if err != nil {
 			return err
 		}
-		return a.Print(page, func(w io.Writer) {
+		return a.IO.Print(page, func(w io.Writer) {
 			printFacts(w, page.Facts)
 			fmt.Fprintf(w, "%d of %d facts, as of %d\n", len(page.Facts), page.Total, page.AsOf)
 			if page.Next != "" {
@@ -224,7 +224,7 @@ func retractFacts(a *cli.App, c *cobra.Command, f *factFlags, why string, dry bo
 	if err := check.Check(); err != nil {
 		return cli.Usagef("--reason: %w", err)
 	}
-	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func retractFacts(a *cli.App, c *cobra.Command, f *factFlags, why string, dry bo
 		if err != nil {
 			return err
 		}
-		return a.Print(ended, func(w io.Writer) {
+		return a.IO.Print(ended, func(w io.Writer) {
 			for i := range ended.Acts {
 				act := &ended.Acts[i]
 				written := spelled(act.Written)

@@ -86,7 +86,7 @@ func (f *llmFlags) given(c *cobra.Command) (bool, error) {
 
 // extractor returns what asks the model.
 func (f *llmFlags) extractor(a *cli.App) (*llm.Extractor, error) {
-	key := a.Getenv(f.keyEnv)
+	key := a.Settings.Getenv(f.keyEnv)
 	if key == "" && f.keyNamed {
 		return nil, cli.Usagef("--llm-key-env names the variable %.80q, which is not set; set it to the endpoint's key", f.keyEnv)
 	}
@@ -133,30 +133,30 @@ func askForFacts(a *cli.App, ctx context.Context, f *llmFlags, only *dag.Convers
 	if err != nil {
 		return err
 	}
-	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(ctx); err != nil {
 			return err
 		}
 		model := llm.Model(f.model)
 		x := &asking{
-			Session: s, extractor: extractor, model: model, ceiling: ceiling, most: f.most, again: f.again, clock: a.Clock, note: a.Note,
+			Session: s, extractor: extractor, model: model, ceiling: ceiling, most: f.most, again: f.again, clock: a.Clock, note: a.IO.Note,
 			result: &askedJSON{Source: model.Source(), Refused: map[string]int{}, Skipped: map[string]int{}},
 		}
 		x.learner = learner{Session: s, counts: &x.result.outcomeJSON, after: func() {}}
 		x.learner.place = func(i int) string { return "answer " + x.learner.acts[i].Fact.Turn.String() }
-		bar := a.Counting("asking")
+		bar := a.IO.Counting("asking")
 		err := x.run(ctx, only, after, bar)
 		bar.Stop()
 		if err != nil {
 			if x.result.Answers > 0 {
-				a.Note("%d answers are kept and %d facts were learned before this; extracting again goes on from there", x.result.Answers, x.result.Asserted+x.result.Confirmed)
+				a.IO.Note("%d answers are kept and %d facts were learned before this; extracting again goes on from there", x.result.Answers, x.result.Asserted+x.result.Confirmed)
 			}
 			return err
 		}
 		if only != nil && x.result.Turns == 0 && after == 0 {
 			return fmt.Errorf("conversation %s of tenant %s: %w; see: graphkernel show", only, s.Tenant, store.ErrNotFound)
 		}
-		return a.Print(x.result, func(w io.Writer) { printAsked(w, x.result) })
+		return a.IO.Print(x.result, func(w io.Writer) { printAsked(w, x.result) })
 	})
 }
 

@@ -58,7 +58,7 @@ func openFactList(a *cli.App, ctx context.Context, path, form string) (*factList
 		l.size = info.Size()
 	default:
 		const largest = 1 << 30
-		if l.data, err = a.ReadText(ctx, path, largest); err != nil {
+		if l.data, err = a.IO.ReadText(ctx, path, largest); err != nil {
 			return nil, err
 		}
 		l.size = int64(len(l.data))

@@ -88,18 +88,18 @@ have been looked at, and absent if this is all.`,
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
 	asOfFlag(c, &asOf)
 	cli.NoFiles(c, "valid-at")
-	_ = c.RegisterFlagCompletionFunc("policy", a.CompletePolicies(facts.PolicyType)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(facts.PolicyType)) // the flag exists
 	return c
 }
 
 func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) error {
-	ring, err := a.RingToSign()
+	ring, err := a.Signing.RingToSign()
 	if err != nil {
 		return err
 	}
 	var issued client.FactBundle
-	err = a.WriteTo(out, func(w io.Writer) error {
-		return a.WithKernel(c.Context(), ring, func(s *cli.Session) error {
+	err = a.IO.WriteTo(out, func(w io.Writer) error {
+		return a.Stores.WithKernel(c.Context(), ring, func(s *cli.Session) error {
 			if err := s.HoldsTurns(c.Context()); err != nil {
 				return err
 			}
@@ -127,11 +127,11 @@ func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) 
 	}
 	b := issued.Claim
 	p := &b.Provenance
-	a.Note("slice %s: %d entities, %d facts, %d turns of evidence, as of %d, key %s", p.SliceID, len(b.Reached), len(b.Facts), len(b.Evidence), b.AsOf, b.Seal.KeyID)
-	if a.Output != "json" || cli.ToStdout(out) {
+	a.IO.Note("slice %s: %d entities, %d facts, %d turns of evidence, as of %d, key %s", p.SliceID, len(b.Reached), len(b.Facts), len(b.Evidence), b.AsOf, b.Seal.KeyID)
+	if a.IO.Output != "json" || cli.ToStdout(out) {
 		return nil
 	}
-	return a.PrintJSON(factsWrittenJSON{
+	return a.IO.PrintJSON(factsWrittenJSON{
 		SliceID: string(p.SliceID), File: out, Entities: len(b.Reached), Facts: len(b.Facts), Turns: len(b.Evidence), Cut: string(b.Cut),
 		AsOf: uint64(b.AsOf), PolicyID: string(p.PolicyID), KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: issued.SHA256.String(),
 	})

@@ -91,7 +91,7 @@ func suggestAliases(a *cli.App, ctx context.Context, reasons, known []string, li
 	if limit < 0 {
 		return cli.Usagef("--limit is %d, want 0 or more", limit)
 	}
-	return a.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(ctx); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func suggestAliases(a *cli.App, ctx context.Context, reasons, known []string, li
 		} else if asOf > head {
 			return fmt.Errorf("%w: %d, and the head of tenant %s is %d", kernel.ErrBeyondHead, asOf, s.Tenant, head)
 		}
-		bar := a.Counting("reading facts")
+		bar := a.IO.Counting("reading facts")
 		defer bar.Stop()
 		names, written, err := namesAsOf(s, ctx, asOf, bar)
 		if err != nil {
@@ -128,7 +128,7 @@ func suggestAliases(a *cli.App, ctx context.Context, reasons, known []string, li
 		}
 		f := fragmentationJSON{m.Spellings, m.Names, m.Entities, ratio(m.Before()), ratio(m.AfterRule())}
 		result := map[string]any{"suggestions": lines, "total": len(all), "fragmentation": f, "as_of": uint64(asOf)}
-		return a.Print(result, func(w io.Writer) { printSuggestions(w, lines, len(all), &f) })
+		return a.IO.Print(result, func(w io.Writer) { printSuggestions(w, lines, len(all), &f) })
 	})
 }
 

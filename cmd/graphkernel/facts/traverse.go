@@ -123,7 +123,7 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 		}
 	}
 	t.Start, t.MaxResults = names, results
-	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 				return err
 			}
 		}
-		return a.Print(answer, func(w io.Writer) {
+		return a.IO.Print(answer, func(w io.Writer) {
 			if len(answer.Reached) > 0 {
 				tab := cli.NewTable(w, "entity", "hops", "confidence", "path")
 				for i := range answer.Reached {
@@ -155,7 +155,7 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 // one without relations.
 func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf uint64, names ...string) error {
 	if asOf == 0 {
-		a.Note("nothing is known of anything: no fact was ever learned here")
+		a.IO.Note("nothing is known of anything: no fact was ever learned here")
 		return nil
 	}
 	for _, name := range names {
@@ -164,7 +164,7 @@ func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf uint64, n
 			return err
 		}
 		if page.Total == 0 {
-			a.Note("nothing is known of %.80q, as of %d; see: graphkernel knowledge list", name, asOf)
+			a.IO.Note("nothing is known of %.80q, as of %d; see: graphkernel knowledge list", name, asOf)
 		}
 	}
 	return nil
@@ -223,7 +223,7 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 		From: from, To: to, Count: count, Predicates: t.Predicates, Direction: t.Direction, MaxHops: t.MaxHops,
 		MinConfidence: t.MinConfidence, AsOf: t.AsOf, ValidAt: t.ValidAt,
 	}
-	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
@@ -236,7 +236,7 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 				return err
 			}
 		}
-		return a.Print(answer, func(w io.Writer) {
+		return a.IO.Print(answer, func(w io.Writer) {
 			for i := range answer.Reached {
 				r := &answer.Reached[i]
 				fmt.Fprintf(w, "%d. %s (%d hops, confidence %s)\n", i+1, drawn(r), r.Hops, r.MinConfidence)

@@ -117,7 +117,7 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 	for i := range Settings {
 		s := &Settings[i]
 		standard[s.Key] = s.Standard
-		if v := a.Getenv(s.variable()); v != "" {
+		if v := a.Settings.Getenv(s.variable()); v != "" {
 			given[s.Key] = v
 		}
 		if f := c.Flags().Lookup(s.flag()); f.Changed {
@@ -125,7 +125,7 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 		}
 	}
 	if file == "" {
-		file = a.Getenv("GRAPHKERNEL_CONFIG")
+		file = a.Settings.Getenv("GRAPHKERNEL_CONFIG")
 	}
 	if err := knownVariables(a); err != nil {
 		return nil, err
@@ -158,10 +158,10 @@ var otherVariables = []string{
 // knownVariables refuses a variable that begins as ours do and is none: it may be a
 // misspelt limit.
 func knownVariables(a *cli.App) error {
-	if a.Environ == nil {
+	if a.Settings.Environ == nil {
 		return nil
 	}
-	for _, v := range a.Environ() {
+	for _, v := range a.Settings.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		known := !strings.HasPrefix(name, "GRAPHKERNEL_") || slices.Contains(otherVariables, name)
 		known = known || slices.ContainsFunc(Settings[:], func(s setting) bool { return s.variable() == name })
@@ -432,9 +432,9 @@ var secretVariables = []string{"GRAPHKERNEL_SECRET", facts.DefaultLLMKey}
 
 func printSettings(a *cli.App, conf *configuration) error {
 	lines := []SettingJSON{
-		{"store", cli.WithoutPassword(a.StoreName()), from(a.StoreFlag, a.Getenv("GRAPHKERNEL_STORE"))},
-		{"keys", cli.First(a.KeysFlag, a.Getenv("GRAPHKERNEL_KEYS"), a.DefaultKeys()), from(a.KeysFlag, a.Getenv("GRAPHKERNEL_KEYS"))},
-		{"identity", cli.First(a.IdentityFlag, a.Getenv("GRAPHKERNEL_IDENTITY"), a.DefaultIdentity()), from(a.IdentityFlag, a.Getenv("GRAPHKERNEL_IDENTITY"))},
+		{"store", cli.WithoutPassword(a.Settings.StoreName()), from(a.Settings.StoreFlag, a.Settings.Getenv("GRAPHKERNEL_STORE"))},
+		{"keys", cli.First(a.Settings.KeysFlag, a.Settings.Getenv("GRAPHKERNEL_KEYS"), a.Settings.DefaultKeys()), from(a.Settings.KeysFlag, a.Settings.Getenv("GRAPHKERNEL_KEYS"))},
+		{"identity", cli.First(a.Settings.IdentityFlag, a.Settings.Getenv("GRAPHKERNEL_IDENTITY"), a.Settings.DefaultIdentity()), from(a.Settings.IdentityFlag, a.Settings.Getenv("GRAPHKERNEL_IDENTITY"))},
 	}
 	for i := range Settings {
 		key := Settings[i].Key
@@ -443,9 +443,9 @@ func printSettings(a *cli.App, conf *configuration) error {
 	}
 	secrets := map[string]bool{}
 	for _, name := range secretVariables {
-		secrets[name] = a.Getenv(name) != ""
+		secrets[name] = a.Settings.Getenv(name) != ""
 	}
-	return a.Print(map[string]any{"settings": lines, "secrets": secrets}, func(w io.Writer) {
+	return a.IO.Print(map[string]any{"settings": lines, "secrets": secrets}, func(w io.Writer) {
 		t := cli.NewTable(w, "setting", "value", "from")
 		for _, l := range lines {
 			t.AppendRow(table.Row{l.Key, l.Value, l.Origin})

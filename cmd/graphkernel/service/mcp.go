@@ -90,7 +90,7 @@ func completeTools(_ *cobra.Command, _ []string, typed string) ([]string, cobra.
 }
 
 func serveMCP(a *cli.App, ctx context.Context, name, tools string) error {
-	if a.Output == "json" {
+	if a.IO.Output == "json" {
 		return cli.Usagef("graphkernel mcp speaks its protocol on standard output; leave out --output json")
 	}
 	role, err := access.ParseRole(name)
@@ -101,15 +101,15 @@ func serveMCP(a *cli.App, ctx context.Context, name, tools string) error {
 	if err != nil {
 		return cli.Usagef("--tools: %v", err)
 	}
-	ring, err := a.Keyring()
+	ring, err := a.Signing.Keyring()
 	if err != nil {
 		return err
 	}
-	return a.WithStore(ctx, ring, cli.ToMake, func(s *cli.Session) error {
+	return a.Stores.WithStore(ctx, ring, cli.ToMake, func(s *cli.Session) error {
 		version, _ := cli.BuildVersion()
-		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.Stderr, nil)), Version: version, Tools: selected})
+		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.IO.Stderr, nil)), Version: version, Tools: selected})
 		who := access.Identity{Tenant: s.Tenant, Role: role, Subject: "stdio"}
-		return server.ServeStdio(ctx, who, io.NopCloser(a.Stdin), keepOpen{a.Stdout})
+		return server.ServeStdio(ctx, who, io.NopCloser(a.IO.Stdin), keepOpen{a.IO.Stdout})
 	})
 }
 

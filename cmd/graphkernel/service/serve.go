@@ -127,25 +127,25 @@ func (r *reading) tools(key string) mcp.Selection {
 const collectAt = 200
 
 func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
-	if a.Getenv("GOGC") == "" {
+	if a.Settings.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	}
 	settings, err := r.service()
 	if err != nil {
 		return err
 	}
-	ring, err := a.Keyring()
+	ring, err := a.Signing.Keyring()
 	if err != nil {
 		return err
 	}
-	id, err := a.Identity()
+	id, err := a.Signing.Identity()
 	if err == nil && settings.ledger.needsIdentity() {
-		id, err = a.Somebody()
+		id, err = a.Signing.Somebody()
 	}
 	if err != nil {
 		return err
 	}
-	tenant, err := a.Tenant()
+	tenant, err := a.Settings.Tenant()
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 		return err
 	}
 	defer removed(&err)
-	backing, err := a.OpenStore(ctx, cli.ToMake)
+	backing, err := a.Stores.OpenStore(ctx, cli.ToMake)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 			err = closed
 		}
 	}()
-	lines := newLineBuffer(a.Stderr)
+	lines := newLineBuffer(a.IO.Stderr)
 	defer lines.flush()
 	log := slog.New(lines.handler(settings.level))
 	ctx, cancel := context.WithCancel(ctx)
@@ -179,7 +179,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	k, err := kernel.Open(kernel.Config{
 		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Identity: id, History: a.History(id), Fleeting: a.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
+		Identity: id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	})
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 		return err
 	}
 	var devKey string
-	if a.Dev {
+	if a.Settings.Dev {
 		if devKey, config.Authenticate, err = devAccess(tenant, a.Clock, config.Authenticate); err != nil {
 			return err
 		}
@@ -225,11 +225,11 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 
 // remindOfKeys says what to do where nobody could ask anything yet.
 func remindOfKeys(a *cli.App, ctx context.Context, r *reading, k *kernel.Kernel, tenant dag.Tenant) {
-	if a.Dev || r.text("oidc.issuer") != "" {
+	if a.Settings.Dev || r.text("oidc.issuer") != "" {
 		return
 	}
 	if keys, err := k.Keys().List(ctx, tenant); err == nil && len(keys) == 0 { // what cannot be read shows itself soon
-		a.Note("graphkernel: tenant %s has no API key yet; graphkernel apikey create --role agent makes one", tenant)
+		a.IO.Note("graphkernel: tenant %s has no API key yet; graphkernel apikey create --role agent makes one", tenant)
 	}
 }
 
@@ -255,20 +255,20 @@ func listen(a *cli.App, ctx context.Context, r *reading, s *server.Server, stopp
 	if devKey != "" {
 		said["key"], said["tenant"] = devKey, string(tenant)
 	}
-	if a.Output == "json" {
-		if err := a.PrintJSON(said); err != nil {
+	if a.IO.Output == "json" {
+		if err := a.IO.PrintJSON(said); err != nil {
 			return errors.Join(err, l.Close())
 		}
 	}
-	a.Note("graphkernel: listening on %s; %s/docs describes it", url, url)
-	if devKey != "" && a.Output != "json" {
-		a.Note("graphkernel: an API key for this run, role admin, tenant %s:", tenant)
-		a.Note("  %s", devKey)
+	a.IO.Note("graphkernel: listening on %s; %s/docs describes it", url, url)
+	if devKey != "" && a.IO.Output != "json" {
+		a.IO.Note("graphkernel: an API key for this run, role admin, tenant %s:", tenant)
+		a.IO.Note("  %s", devKey)
 	}
 	go feedWatchdog(a, ctx, alive, log)
 	err = s.Serve(ctx, l, secure, stopping)
 	if err == nil {
-		a.Note("graphkernel: stopped")
+		a.IO.Note("graphkernel: stopped")
 	}
 	return err
 }

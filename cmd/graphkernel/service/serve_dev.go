@@ -11,15 +11,15 @@ import (
 // devStore puts a store of this run in place with --dev, unless --store names one. What it returns
 // removes it.
 func devStore(a *cli.App) (removed func(*error), err error) {
-	if !a.Dev || a.StoreFlag != "" {
+	if !a.Settings.Dev || a.Settings.StoreFlag != "" {
 		return func(*error) {}, nil
 	}
 	folder, err := os.MkdirTemp("", "graphkernel-dev-")
 	if err != nil {
 		return nil, fmt.Errorf("--dev: a folder for the store of this run: %w", err)
 	}
-	a.StoreFlag = "sqlite:" + filepath.Join(folder, "graphkernel.db")
-	a.Note("graphkernel: --dev: the store is of this run alone; --store names one to keep")
+	a.Settings.StoreFlag = "sqlite:" + filepath.Join(folder, "graphkernel.db")
+	a.IO.Note("graphkernel: --dev: the store is of this run alone; --store names one to keep")
 	return func(err *error) {
 		if gone := os.RemoveAll(folder); *err == nil {
 			*err = gone

@@ -14,7 +14,7 @@ import (
 
 // notifySystemd sends a state to the service manager, if there is one: sd_notify(3).
 func notifySystemd(a *cli.App, state string) error {
-	path := a.Getenv("NOTIFY_SOCKET")
+	path := a.Settings.Getenv("NOTIFY_SOCKET")
 	if path == "" {
 		return nil
 	}
@@ -36,7 +36,7 @@ func feedWatchdog(a *cli.App, ctx context.Context, alive func(context.Context) e
 	if err := notifySystemd(a, "READY=1"); err != nil {
 		log.Warn("the service manager could not be told that the service is ready", "error", err)
 	}
-	period, err := strconv.ParseInt(a.Getenv("WATCHDOG_USEC"), 10, 64)
+	period, err := strconv.ParseInt(a.Settings.Getenv("WATCHDOG_USEC"), 10, 64)
 	if err != nil || period <= 0 {
 		return
 	}

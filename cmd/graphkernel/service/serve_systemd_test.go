@@ -26,9 +26,9 @@ func TestWatchdog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer manager.Close()
-	a := &cli.App{Getenv: func(name string) string {
+	a := cli.New(cli.Config{Getenv: func(name string) string {
 		return map[string]string{"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "2000"}[name]
-	}}
+	}})
 	asked := 0
 	feedWatchdog(a, t.Context(), func(context.Context) error {
 		asked++

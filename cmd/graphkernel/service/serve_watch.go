@@ -30,7 +30,7 @@ func watchFiles(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *to
 	watch := func(path, what string, take func() (int, error)) {
 		files = append(files, &keyFile{path, what, take, make(chan struct{}, 1)})
 	}
-	if path, err := a.KeysPath(); err == nil && !a.Dev && (a.Getenv("GRAPHKERNEL_SECRET") == "" || a.KeysFlag != "") {
+	if path, err := a.Settings.KeysPath(); err == nil && !a.Settings.Dev && (a.Settings.Getenv("GRAPHKERNEL_SECRET") == "" || a.Settings.KeysFlag != "") {
 		watch(path, "keyring", func() (int, error) {
 			ring, err := token.LoadKeyring(path)
 			if err != nil {
@@ -40,7 +40,7 @@ func watchFiles(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *to
 			return len(ring.Keys()), nil
 		})
 	}
-	if path, err := a.IdentityPath(); err == nil && !a.Dev {
+	if path, err := a.Settings.IdentityPath(); err == nil && !a.Settings.Dev {
 		watch(path, "identity", func() (int, error) {
 			id, err := identity.Load(path)
 			if err == nil {

@@ -114,30 +114,30 @@ func createAPIKey(a *cli.App, c *cobra.Command, role, note, roles, authors strin
 	if admits != (access.Scope{}) && !r.May(access.Admit) {
 		return cli.Usagef("--admit-roles and --admit-authors are for keys that admit turns, and a key of role %s admits none", r)
 	}
-	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		made, err := cli.Do(c.Context(), s, view.CreateKey, api.NewAPIKey{Role: role, Note: note, Roles: roles, Authors: authors})
 		if err != nil {
 			return err
 		}
-		if a.Output == "json" {
-			return a.PrintJSON(made)
+		if a.IO.Output == "json" {
+			return a.IO.PrintJSON(made)
 		}
-		a.Note("API key %s of tenant %s, role %s. It is shown this once.", made.ID, made.Tenant, made.Role)
-		fmt.Fprintln(a.Stdout, made.Key)
+		a.IO.Note("API key %s of tenant %s, role %s. It is shown this once.", made.ID, made.Tenant, made.Role)
+		fmt.Fprintln(a.IO.Stdout, made.Key)
 		return nil
 	})
 }
 
 func listAPIKeys(a *cli.App, c *cobra.Command) error {
-	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		keys, err := cli.Do(c.Context(), s, view.ListKeys, api.None{})
 		if err != nil {
 			return err
 		}
 		if len(keys.Keys) == 0 {
-			a.Note("tenant %s has no API key; graphkernel apikey create --tenant %[1]s --role ROLE makes one", s.Tenant)
+			a.IO.Note("tenant %s has no API key; graphkernel apikey create --tenant %[1]s --role ROLE makes one", s.Tenant)
 		}
-		return a.Print(keys, func(w io.Writer) {
+		return a.IO.Print(keys, func(w io.Writer) {
 			t := cli.NewTable(w, "id", "role", "admits roles", "authors", "created", "revoked", "note")
 			for _, l := range keys.Keys {
 				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), l.CreatedAt, l.RevokedAt, render.OneLine(l.Note, 80)})
@@ -151,14 +151,14 @@ func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
 	if err := access.CheckID(id); err != nil {
 		return cli.Usagef("%w; see: graphkernel apikey list", err)
 	}
-	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		key, err := cli.Do(c.Context(), s, view.RevokeKey, api.APIKeyByID{ID: id})
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("%w; see: graphkernel apikey list --tenant %s", err, s.Tenant)
 		} else if err != nil {
 			return err
 		}
-		return a.Print(key, func(w io.Writer) {
+		return a.IO.Print(key, func(w io.Writer) {
 			if key.Already {
 				fmt.Fprintf(w, "API key %s of tenant %s was revoked already, at %s\n", key.ID, key.Tenant, key.RevokedAt)
 				return
@@ -175,7 +175,7 @@ func completeAPIKeys(a *cli.App) cobra.CompletionFunc {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		_ = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
+		_ = a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
 			keys, err := cli.Do(c.Context(), s, view.ListKeys, api.None{})
 			for _, k := range keys.Keys {
 				if k.RevokedAt == "" {

@@ -97,7 +97,7 @@ lines as C2SP tlog-policy has them:
 			if err != nil {
 				return err
 			}
-			return a.WriteSaying(out, "trust", map[string]any{}, func() ([]byte, error) { return id.Trust(tenant, url) })
+			return a.IO.WriteSaying(out, "trust", map[string]any{}, func() ([]byte, error) { return id.Trust(tenant, url) })
 		},
 	}
 	adopt := &cobra.Command{
@@ -125,11 +125,11 @@ for this store: graphkernel identity init --identity FILE.`,
 }
 
 func somebodyFor(a *cli.App) (identity.Identity, dag.Tenant, error) {
-	id, err := a.Somebody()
+	id, err := a.Signing.Somebody()
 	if err != nil {
 		return id, "", err
 	}
-	tenant, err := a.Tenant()
+	tenant, err := a.Settings.Tenant()
 	return id, tenant, err
 }
 
@@ -142,19 +142,19 @@ type rootJSON struct {
 func rootOf(r ledger.Root) rootJSON { return rootJSON{Size: r.Size, Root: dag.Digest(r.Hash).String()} }
 
 func adoptHistory(a *cli.App, ctx context.Context) (err error) {
-	if a.Dev {
+	if a.Settings.Dev {
 		return cli.Usagef("--dev has an identity of this run alone, which is bound to nothing; leave it out")
 	}
 	id, tenant, err := somebodyFor(a)
 	if err != nil {
 		return err
 	}
-	s, err := a.OpenStore(ctx, cli.ToWrite)
+	s, err := a.Stores.OpenStore(ctx, cli.ToWrite)
 	if err != nil {
 		return err
 	}
 	defer cli.CloseStore(s, &err)
-	was, now, err := kernel.AdoptHistory(ctx, s, a.History(id), id, tenant)
+	was, now, err := kernel.AdoptHistory(ctx, s, a.Signing.History(id), id, tenant)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func adoptHistory(a *cli.App, ctx context.Context) (err error) {
 		root.Forked = was.Forked
 		result.Was = &root
 	}
-	return a.Print(result, func(w io.Writer) {
+	return a.IO.Print(result, func(w io.Writer) {
 		if was != nil {
 			fmt.Fprintf(w, "%s had signed %d leaves, root %s\n", result.Origin, was.Root.Size, result.Was.Root)
 		}
@@ -177,10 +177,10 @@ func adoptHistory(a *cli.App, ctx context.Context) (err error) {
 }
 
 func changeIdentity(a *cli.App, change func(identity.Identity, bool, dag.Time) (identity.Identity, error)) error {
-	if a.Dev {
+	if a.Settings.Dev {
 		return cli.Usagef("--dev has an identity of its own and no file to change; leave it out")
 	}
-	path, err := a.IdentityPath()
+	path, err := a.Settings.IdentityPath()
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func showIdentity(a *cli.App) error {
 		}
 		shown.Attestations = append(shown.Attestations, line)
 	}
-	return a.Print(shown, func(w io.Writer) {
+	return a.IO.Print(shown, func(w io.Writer) {
 		fmt.Fprintf(w, "%s, for tenant %s %s\n", shown.Name, shown.Tenant, shown.Origin)
 		t := cli.NewTable(w, "role", "public key", "created", "retired")
 		for _, k := range shown.Attestations {

@@ -119,7 +119,7 @@ func importKey(a *cli.App, ctx context.Context, id, from string) error {
 	if id == "" {
 		return cli.Usagef("keys import needs --id KEY-ID")
 	}
-	text, err := a.ReadFile(ctx, from, longestSecret)
+	text, err := a.IO.ReadFile(ctx, from, longestSecret)
 	if errors.Is(err, slice.ErrMalformed) {
 		return cli.Usagef("the secret in %s has more than %d characters", from, longestSecret)
 	} else if err != nil {
@@ -139,10 +139,10 @@ func importKey(a *cli.App, ctx context.Context, id, from string) error {
 // changeKeys changes the keyring's file. The change gets the ring, and whether
 // there is one.
 func changeKeys(a *cli.App, change func(token.Keyring, bool, dag.Time) (token.Keyring, token.KeyID, error)) error {
-	if a.Dev {
+	if a.Settings.Dev {
 		return cli.Usagef("--dev has a key of its own and no keyring to change; leave it out")
 	}
-	path, err := a.KeysPath()
+	path, err := a.Settings.KeysPath()
 	if err != nil {
 		return err
 	}
@@ -165,12 +165,12 @@ func changeKeys(a *cli.App, change func(token.Keyring, bool, dag.Time) (token.Ke
 	case err != nil:
 		return err
 	}
-	if a.KeysFlag == "" && a.Getenv("GRAPHKERNEL_SECRET") != "" {
-		a.Note("graphkernel: GRAPHKERNEL_SECRET is set and goes before this file; unset it, or name the file with --keys")
+	if a.Settings.KeysFlag == "" && a.Settings.Getenv("GRAPHKERNEL_SECRET") != "" {
+		a.IO.Note("graphkernel: GRAPHKERNEL_SECRET is set and goes before this file; unset it, or name the file with --keys")
 	}
 	for _, k := range next.Keys() {
 		if k.ID == id {
-			return a.Print(keyJSON(k, path), func(w io.Writer) { fmt.Fprintf(w, "key %s is %s, in %s\n", k.ID, k.State, path) })
+			return a.IO.Print(keyJSON(k, path), func(w io.Writer) { fmt.Fprintf(w, "key %s is %s, in %s\n", k.ID, k.State, path) })
 		}
 	}
 	return nil
@@ -193,7 +193,7 @@ func keyJSON(k token.Key, file string) keyLine {
 }
 
 func listKeys(a *cli.App) error {
-	ring, err := a.Keyring()
+	ring, err := a.Signing.Keyring()
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func listKeys(a *cli.App) error {
 	for _, k := range ring.Keys() {
 		lines = append(lines, keyJSON(k, ""))
 	}
-	return a.Print(map[string]any{"keys": lines}, func(w io.Writer) {
+	return a.IO.Print(map[string]any{"keys": lines}, func(w io.Writer) {
 		t := cli.NewTable(w, "key", "state", "created", "retired")
 		for _, l := range lines {
 			t.AppendRow(table.Row{l.ID, l.State, l.CreatedAt, l.RetiredAt})
@@ -212,7 +212,7 @@ func listKeys(a *cli.App) error {
 
 func completeKeys(a *cli.App) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		path, err := a.KeysPath()
+		path, err := a.Settings.KeysPath()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -81,8 +81,8 @@ type BackupJSON struct {
 
 // wholeStore refuses --tenant for what is done with a whole store.
 func wholeStore(a *cli.App, command string) error {
-	if a.TenantFlag != "" {
-		return cli.Usagef("%s takes all tenants; for one there is: graphkernel copy --tenant %s", command, a.TenantFlag)
+	if a.Settings.TenantFlag != "" {
+		return cli.Usagef("%s takes all tenants; for one there is: graphkernel copy --tenant %s", command, a.Settings.TenantFlag)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 	if err != nil {
 		return err
 	}
-	from, err := a.OpenStore(ctx, cli.ToRead)
+	from, err := a.Stores.OpenStore(ctx, cli.ToRead)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 			return cli.CannotWrite(path, err)
 		}
 	}
-	err = a.Print(result, func(w io.Writer) {
+	err = a.IO.Print(result, func(w io.Writer) {
 		printReport(w, &report)
 		if !report.OK() {
 			return
@@ -136,7 +136,7 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 		fmt.Fprintf(w, "%s  %s\n", result.SHA256, path)
 	})
 	if err == nil && !report.OK() {
-		a.Note("the copy is not in order, and was not kept; graphkernel fsck looks at the store itself")
+		a.IO.Note("the copy is not in order, and was not kept; graphkernel fsck looks at the store itself")
 		err = cli.Finish(cli.ExitDamaged)
 	}
 	return err
@@ -156,7 +156,7 @@ func backupTarget(a *cli.App, ctx context.Context, path string, force bool) (tar
 		return path, nil
 	case !info.Mode().IsRegular():
 		return "", cli.Usagef("%s is no regular file", path)
-	case cli.SameStore("sqlite:"+path, a.StoreName()):
+	case cli.SameStore("sqlite:"+path, a.Settings.StoreName()):
 		return "", cli.Usagef("%s is the store itself", path)
 	case !force:
 		return "", cli.Usagef("%s is there already; --force replaces it", path)
@@ -263,10 +263,10 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return cli.Usagef("%s is no file; restore takes one that backup wrote", path)
 	}
-	if cli.SameStore("sqlite:"+path, a.StoreName()) {
+	if cli.SameStore("sqlite:"+path, a.Settings.StoreName()) {
 		return cli.Usagef("%s is the store itself", path)
 	}
-	from, err := a.OpenNamed(ctx, "sqlite:"+path, cli.ToRead)
+	from, err := a.Stores.OpenNamed(ctx, "sqlite:"+path, cli.ToRead)
 	if err != nil {
 		return err
 	}
@@ -276,13 +276,13 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 		return err
 	}
 	if !before.OK() {
-		if err := a.Print(fsckResult(&before), func(w io.Writer) { printReport(w, &before) }); err != nil {
+		if err := a.IO.Print(fsckResult(&before), func(w io.Writer) { printReport(w, &before) }); err != nil {
 			return err
 		}
-		a.Note("%s is not in order, and nothing was restored", path)
+		a.IO.Note("%s is not in order, and nothing was restored", path)
 		return cli.Finish(cli.ExitDamaged)
 	}
-	to, err := a.OpenStore(ctx, cli.ToMake)
+	to, err := a.Stores.OpenStore(ctx, cli.ToMake)
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 	}
 	result.Check = fsckResult(&after)
 	result.ExitCode = result.Check.ExitCode
-	err = a.Print(result, func(w io.Writer) {
+	err = a.IO.Print(result, func(w io.Writer) {
 		printCopied(w, reports)
 		printReport(w, &after)
 		if after.OK() {
@@ -314,7 +314,7 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Note("the store is as it was at the backup: API keys that were revoked after it are live again, and texts that were erased after it are back. " +
+	a.IO.Note("the store is as it was at the backup: API keys that were revoked after it are live again, and texts that were erased after it are back. " +
 		"Revoke them (graphkernel apikey list, apikey revoke) before the service runs on the store, and erase them again (graphkernel erase).")
 	return cli.Finish(result.ExitCode)
 }

@@ -83,10 +83,10 @@ func copyTo(a *cli.App, ctx context.Context, to string, check bool) (err error) 
 	switch {
 	case to == "":
 		return cli.Usagef("copy needs --to STORE")
-	case cli.SameStore(to, a.StoreName()):
+	case cli.SameStore(to, a.Settings.StoreName()):
 		return cli.Usagef("--to is the store itself, %s", cli.WithoutPassword(to))
 	}
-	from, err := a.OpenStore(ctx, cli.ToRead)
+	from, err := a.Stores.OpenStore(ctx, cli.ToRead)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func copyTo(a *cli.App, ctx context.Context, to string, check bool) (err error) 
 	if err != nil {
 		return err
 	}
-	target, err := a.OpenNamed(ctx, to, cli.ToMake)
+	target, err := a.Stores.OpenNamed(ctx, to, cli.ToMake)
 	if err != nil {
 		return fmt.Errorf("the store to copy into: %w", err)
 	}
@@ -114,7 +114,7 @@ func copyTo(a *cli.App, ctx context.Context, to string, check bool) (err error) 
 		report, result.Check = &r, fsckResult(&r)
 		result.ExitCode = result.Check.ExitCode
 	}
-	err = a.Print(result, func(w io.Writer) {
+	err = a.IO.Print(result, func(w io.Writer) {
 		printCopied(w, reports)
 		if report != nil {
 			printReport(w, report)
@@ -128,7 +128,7 @@ func copyTo(a *cli.App, ctx context.Context, to string, check bool) (err error) 
 
 // copyAll copies with a bar.
 func copyAll(a *cli.App, ctx context.Context, to, from store.Store, tenants []dag.Tenant) ([]transfer.Tenant, error) {
-	bar := a.Counting("copying")
+	bar := a.IO.Counting("copying")
 	defer bar.Stop()
 	says := func(doing string) func(dag.Tenant, dag.Seq, dag.Seq) {
 		return func(tenant dag.Tenant, done, total dag.Seq) {
@@ -150,18 +150,18 @@ func cutShort(a *cli.App, result copyJSON, reports []transfer.Tenant, err error)
 	if turns+entries == 0 {
 		return err
 	}
-	if a.Output != "json" {
-		a.Note("%d turns and %d entries were copied before this; copying again goes on from there", turns, entries)
+	if a.IO.Output != "json" {
+		a.IO.Note("%d turns and %d entries were copied before this; copying again goes on from there", turns, entries)
 		return err
 	}
 	result.Error, result.ExitCode = err.Error(), cli.ExitCode(err)
 	if errors.Is(err, context.Canceled) {
 		result.Error, result.ExitCode = cli.ErrInterrupted.Error(), cli.ExitInternal
 	}
-	if err := a.PrintJSON(result); err != nil {
+	if err := a.IO.PrintJSON(result); err != nil {
 		return err
 	}
-	a.Note("graphkernel: %s", result.Error)
+	a.IO.Note("graphkernel: %s", result.Error)
 	return cli.Finish(result.ExitCode)
 }
 

@@ -95,7 +95,7 @@ func runFsck(a *cli.App, ctx context.Context, most int) (err error) {
 	if most < 1 {
 		return cli.Usagef("--findings is %d, want at least 1", most)
 	}
-	s, err := a.OpenStore(ctx, cli.ToRead)
+	s, err := a.Stores.OpenStore(ctx, cli.ToRead)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func runFsck(a *cli.App, ctx context.Context, most int) (err error) {
 	if err := checkHistory(a, ctx, s, &report, most); err != nil {
 		return err
 	}
-	if err := a.Print(fsckResult(&report), func(w io.Writer) { printReport(w, &report) }); err != nil {
+	if err := a.IO.Print(fsckResult(&report), func(w io.Writer) { printReport(w, &report) }); err != nil {
 		return err
 	}
 	if !report.OK() {
@@ -123,11 +123,11 @@ func runFsck(a *cli.App, ctx context.Context, most int) (err error) {
 // checkHistory adds a finding for each tenant whose ledger is not the history that the identity has
 // signed.
 func checkHistory(a *cli.App, ctx context.Context, s store.Store, r *fsck.Report, most int) error {
-	id, err := a.Identity()
+	id, err := a.Signing.Identity()
 	if err != nil {
 		return err
 	}
-	h := a.History(id)
+	h := a.Signing.History(id)
 	if h == nil {
 		return nil
 	}
@@ -155,10 +155,10 @@ func checkHistory(a *cli.App, ctx context.Context, s store.Store, r *fsck.Report
 // nil, which stands for all. The variable does not count here: a store is whole, and a
 // part of it must be asked for.
 func chosenTenants(a *cli.App, ctx context.Context, s store.Store) ([]dag.Tenant, error) {
-	if a.TenantFlag == "" {
+	if a.Settings.TenantFlag == "" {
 		return nil, nil
 	}
-	tenant, err := a.Tenant()
+	tenant, err := a.Settings.Tenant()
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func chosenTenants(a *cli.App, ctx context.Context, s store.Store) ([]dag.Tenant
 
 // checkStore runs the checker over some tenants, nil for all.
 func checkStore(a *cli.App, ctx context.Context, s store.Store, tenants []dag.Tenant, most int) (fsck.Report, error) {
-	bar := a.Counting("checking")
+	bar := a.IO.Counting("checking")
 	defer bar.Stop()
 	o := fsck.Options{Findings: most, Progress: func(p fsck.Progress) {
 		bar.Say(fmt.Sprintf("checking %s: %s", p.Tenant, p.Stage))

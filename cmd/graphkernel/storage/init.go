@@ -21,13 +21,13 @@ it. None makes a folder, except for the store that is used without --store.`,
   graphkernel --store sqlite:/var/lib/graphkernel/graphkernel.db init`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
-			s, err := a.OpenStore(c.Context(), cli.ToMake)
+			s, err := a.Stores.OpenStore(c.Context(), cli.ToMake)
 			if err != nil {
 				return err
 			}
 			defer cli.CloseStore(s, &err)
-			name := cli.WithoutPassword(a.StoreName())
-			return a.Print(map[string]string{"store": name}, func(w io.Writer) { fmt.Fprintln(w, name) })
+			name := cli.WithoutPassword(a.Settings.StoreName())
+			return a.IO.Print(map[string]string{"store": name}, func(w io.Writer) { fmt.Fprintln(w, name) })
 		},
 	}
 }

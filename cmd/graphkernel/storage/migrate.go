@@ -36,12 +36,12 @@ With --output json: {"from":N,"to":N,"applied":bool}; from is 0 if there are no 
 }
 
 func migrate(a *cli.App, ctx context.Context, dry bool) error {
-	m, err := migrateNamed(ctx, a.StoreName(), dry)
+	m, err := migrateNamed(ctx, a.Settings.StoreName(), dry)
 	if err != nil {
 		return err
 	}
 	applied := !dry && m.From != m.To
-	return a.Print(map[string]any{"from": m.From, "to": m.To, "applied": applied}, func(w io.Writer) {
+	return a.IO.Print(map[string]any{"from": m.From, "to": m.To, "applied": applied}, func(w io.Writer) {
 		switch {
 		case m.From == m.To:
 			fmt.Fprintf(w, "the store has schema %d, which is this program's\n", m.To)

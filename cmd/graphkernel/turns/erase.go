@@ -41,7 +41,7 @@ func erase(a *cli.App, c *cobra.Command, turn, why string) error {
 	if why == "" {
 		return cli.Usagef("erase needs --reason TEXT, which goes on record; what is erased does not come back")
 	}
-	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		id, err := cli.Resolve(c, s, turn)
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func erase(a *cli.App, c *cobra.Command, turn, why string) error {
 		}
 		already := dag.Seq(e.Seq) <= before
 		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown)}
-		return a.Print(result, func(w io.Writer) {
+		return a.IO.Print(result, func(w io.Writer) {
 			switch {
 			case e.Seq == 0:
 				fmt.Fprintf(w, "turn %s came without text; there is nothing to erase\n", id)

@@ -33,7 +33,7 @@ func explainCommand(a *cli.App) *cobra.Command {
 }
 
 func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) error {
-	return a.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		request, err := flags.cutting(c, s, anchor)
 		if err != nil {
 			return err
@@ -46,6 +46,6 @@ func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) 
 		if err != nil {
 			return err
 		}
-		return a.Print(e, func(w io.Writer) { fmt.Fprintf(w, "turn %s: %s\n", id, e.Explanation) })
+		return a.IO.Print(e, func(w io.Writer) { fmt.Fprintf(w, "turn %s: %s\n", id, e.Explanation) })
 	})
 }

@@ -104,12 +104,12 @@ func importPath(a *cli.App, c *cobra.Command, path, format string, learn bool) e
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return cli.Usagef("%s does not exist; import takes a file, a folder or a git repository", path)
 	}
-	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		before, err := s.Head(c.Context())
 		if err != nil {
 			return err
 		}
-		bar := a.Progress("importing")
+		bar := a.IO.Progress("importing")
 		opts.Progress = bar.Update
 		report, err := s.Turns.Import(c.Context(), path, opts)
 		bar.Stop()
@@ -122,18 +122,18 @@ func importPath(a *cli.App, c *cobra.Command, path, format string, learn bool) e
 		if err != nil {
 			// What was admitted before stays; say so beside the error. Nothing
 			// else is on standard output then, so run adds nothing to it.
-			if a.Output == "json" {
+			if a.IO.Output == "json" {
 				result.Error, result.ExitCode = err.Error(), cli.ExitCode(err)
-				if err := a.PrintJSON(result); err != nil {
+				if err := a.IO.PrintJSON(result); err != nil {
 					return err
 				}
-				a.Note("graphkernel: %v", err)
+				a.IO.Note("graphkernel: %v", err)
 				return cli.Finish(result.ExitCode)
 			}
-			a.Note("%d turns were admitted before this, and the head is %d; importing again continues from there", report.Admitted, report.Head)
+			a.IO.Note("%d turns were admitted before this, and the head is %d; importing again continues from there", report.Admitted, report.Head)
 			return err
 		}
-		return a.Print(result, func(w io.Writer) {
+		return a.IO.Print(result, func(w io.Writer) {
 			printImport(w, &report)
 			if result.Extracted != nil {
 				facts.PrintExtracted(w, result.Extracted)
@@ -189,12 +189,12 @@ func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) 
 		}
 		only = &id
 	}
-	if cli.ToStdout(out) && a.Output == "json" {
+	if cli.ToStdout(out) && a.IO.Output == "json" {
 		return cli.Usagef("export writes many lines; with --output json give a file with -o")
 	}
 	var r kernel.ExportReport
-	err = a.WriteTo(out, func(w io.Writer) error {
-		return a.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	err = a.IO.WriteTo(out, func(w io.Writer) error {
+		return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 			if err := s.HoldsTurns(c.Context()); err != nil {
 				return err
 			}
@@ -207,9 +207,9 @@ func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) 
 	if err != nil {
 		return err
 	}
-	if a.Output == "json" {
-		return a.PrintJSON(map[string]any{"turns": r.Turns, "redacted": r.Redacted, "parents_outside": r.Outside, "file": out})
+	if a.IO.Output == "json" {
+		return a.IO.PrintJSON(map[string]any{"turns": r.Turns, "redacted": r.Redacted, "parents_outside": r.Outside, "file": out})
 	}
-	a.Note("%d turns, %d of them without text, %d parents outside the export", r.Turns, r.Redacted, r.Outside)
+	a.IO.Note("%d turns, %d of them without text, %d parents outside the export", r.Turns, r.Redacted, r.Outside)
 	return nil
 }

@@ -49,7 +49,7 @@ whole numbers of millionths, such as 0.35 or 1e-06; any other is refused.`,
 		Use:               "show ID",
 		Short:             "Show a policy's parameters and hash",
 		Args:              cli.OneArg("ID"),
-		ValidArgsFunction: a.CompletePolicies(),
+		ValidArgsFunction: a.Stores.CompletePolicies(),
 		RunE:              func(c *cobra.Command, args []string) error { return showPolicy(a, c, args[0]) },
 	}
 	c.AddCommand(add, list, show)
@@ -58,7 +58,7 @@ whole numbers of millionths, such as 0.35 or 1e-06; any other is refused.`,
 
 func addPolicy(a *cli.App, c *cobra.Command, path string) error {
 	const largest = 1 << 20
-	data, err := a.ReadFile(c.Context(), path, largest)
+	data, err := a.IO.ReadFile(c.Context(), path, largest)
 	if err != nil {
 		return err
 	}
@@ -66,20 +66,20 @@ func addPolicy(a *cli.App, c *cobra.Command, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.Policies.Register(c.Context(), p); err != nil {
 			return err
 		}
-		return a.Print(view.Policy(p), func(w io.Writer) { fmt.Fprintf(w, "%s is registered, hash %s\n", p.ID(), p.Hash()) })
+		return a.IO.Print(view.Policy(p), func(w io.Writer) { fmt.Fprintf(w, "%s is registered, hash %s\n", p.ID(), p.Hash()) })
 	})
 }
 
 func listPolicies(a *cli.App, c *cobra.Command) error {
-	registry, err := a.Registry(c.Context())
+	registry, err := a.Stores.Registry(c.Context())
 	if err != nil {
 		return err
 	}
-	return a.Print(view.Policies(registry), func(w io.Writer) {
+	return a.IO.Print(view.Policies(registry), func(w io.Writer) {
 		t := cli.NewTable(w, "policy", "selects", "at most", "hash")
 		for _, p := range registry.All() {
 			selects, most := policyLimits(p)
@@ -107,7 +107,7 @@ func policyLimits(p policy.Registered) (selects, most string) {
 }
 
 func showPolicy(a *cli.App, c *cobra.Command, id string) error {
-	registry, err := a.Registry(c.Context())
+	registry, err := a.Stores.Registry(c.Context())
 	if err != nil {
 		return err
 	}
@@ -115,5 +115,5 @@ func showPolicy(a *cli.App, c *cobra.Command, id string) error {
 	if err != nil {
 		return cli.UnknownPolicy(err)
 	}
-	return a.PrintJSON(view.Policy(p))
+	return a.IO.PrintJSON(view.Policy(p))
 }

@@ -66,7 +66,7 @@ subject of a JWT.
 }
 
 func listConversations(a *cli.App, c *cobra.Command) error {
-	return a.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func listConversations(a *cli.App, c *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		return a.Print(map[string]any{"conversations": lines, "head": uint64(head)}, func(w io.Writer) {
+		return a.IO.Print(map[string]any{"conversations": lines, "head": uint64(head)}, func(w io.Writer) {
 			t := cli.NewTable(w, "conversation", "turns", "sequence", "from", "to")
 			for _, l := range lines {
 				t.AppendRow(table.Row{l.ID, l.Turns, fmt.Sprintf("%d–%d", l.First, l.Last), l.FirstAt, l.LastAt})
@@ -123,7 +123,7 @@ type shownParent struct {
 }
 
 func showTree(a *cli.App, c *cobra.Command, name, anchor string, flags cutFlags) error {
-	return a.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		conversation, turns, err := conversationOf(c, s, name)
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func showTree(a *cli.App, c *cobra.Command, name, anchor string, flags cutFlags)
 				return err
 			}
 		}
-		return a.Print(map[string]any{"conversation": conversation.String(), "turns": turns}, func(w io.Writer) {
+		return a.IO.Print(map[string]any{"conversation": conversation.String(), "turns": turns}, func(w io.Writer) {
 			fmt.Fprintf(w, "conversation %s, %d turns\n", conversation, len(turns))
 			PrintTree(w, turns)
 		})
@@ -145,7 +145,7 @@ func showBrought(a *cli.App, c *cobra.Command, key string, args []string) error 
 	if err := access.CheckCredential(key); err != nil {
 		return cli.Usagef("--key: %v", err)
 	}
-	return a.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		var within *dag.ConversationID
 		if len(args) == 1 {
 			id, _, err := conversationOf(c, s, args[0])
@@ -158,7 +158,7 @@ func showBrought(a *cli.App, c *cobra.Command, key string, args []string) error 
 		if err != nil {
 			return err
 		}
-		return a.Print(map[string]any{"key": key, "turns": turns}, func(w io.Writer) {
+		return a.IO.Print(map[string]any{"key": key, "turns": turns}, func(w io.Writer) {
 			t := cli.NewTable(w, "seq", "turn", "conversation", "role", "created")
 			for i := range turns {
 				t.AppendRow(table.Row{turns[i].Seq, turns[i].ID, turns[i].Conversation, turns[i].Role, turns[i].CreatedAt})

@@ -25,7 +25,7 @@ type cutFlags struct {
 func (f *cutFlags) register(a *cli.App, c *cobra.Command) {
 	c.Flags().StringVar(&f.policy, "policy", string(policy.DefaultID), "the policy to cut under")
 	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the present")
-	_ = c.RegisterFlagCompletionFunc("policy", a.CompletePolicies(policy.Type)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(policy.Type)) // the flag exists
 	cli.NoFiles(c, "as-of")
 }
 
@@ -84,13 +84,13 @@ func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, forma
 	if !slices.Contains(formats, format) {
 		return cli.Usagef("--format is %q, want bundle, markdown or messages", format)
 	}
-	ring, err := a.RingToSign()
+	ring, err := a.Signing.RingToSign()
 	if err != nil {
 		return err
 	}
 	var issued client.Bundle
-	err = a.WriteTo(out, func(w io.Writer) error {
-		return a.WithKernel(c.Context(), ring, func(s *cli.Session) error {
+	err = a.IO.WriteTo(out, func(w io.Writer) error {
+		return a.Stores.WithKernel(c.Context(), ring, func(s *cli.Session) error {
 			request, err := flags.request(c, s, anchor)
 			if err != nil {
 				return err
@@ -116,11 +116,11 @@ func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, forma
 	}
 	b := issued.Claim
 	p := &b.Provenance
-	a.Note("slice %s: %d turns, %d edges, as of %d, key %s", p.SliceID, len(b.Turns), len(b.Edges), b.AsOf, b.Seal.KeyID)
-	if a.Output != "json" || cli.ToStdout(out) {
+	a.IO.Note("slice %s: %d turns, %d edges, as of %d, key %s", p.SliceID, len(b.Turns), len(b.Edges), b.AsOf, b.Seal.KeyID)
+	if a.IO.Output != "json" || cli.ToStdout(out) {
 		return nil
 	}
-	return a.PrintJSON(writtenJSON{
+	return a.IO.PrintJSON(writtenJSON{
 		SliceID: string(p.SliceID), File: out, Format: format, Turns: len(b.Turns), Edges: len(b.Edges),
 		AsOf: uint64(b.AsOf), PolicyID: string(p.PolicyID), KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: issued.SHA256.String(),
 	})
@@ -150,7 +150,7 @@ func rendered(a *cli.App, issued *client.Bundle, format string, stdout bool) ([]
 		return render.Messages(b)
 	}
 	result := render.Markdown(b)
-	if a.Output != "json" || !stdout {
+	if a.IO.Output != "json" || !stdout {
 		return result, nil
 	}
 	return json.Marshal(map[string]string{"markdown": string(result), "slice_id": string(b.Provenance.SliceID)})

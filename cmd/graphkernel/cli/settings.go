@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// Settings are the flags that every command has, and the environment.
+type Settings struct {
+	Getenv  func(string) string
+	Environ func() []string // all of it, as NAME=VALUE; nil if it cannot be listed
+
+	StoreFlag, ServerFlag, TenantFlag, KeysFlag, IdentityFlag string
+	Dev                                                       bool
+}
+
+// register declares the flags for a command and all below it.
+func (s *Settings) register(c *cobra.Command) {
+	f := c.PersistentFlags()
+	f.StringVar(&s.StoreFlag, "store", "", "where turns are kept, sqlite:PATH or postgres://… ($GRAPHKERNEL_STORE; default sqlite:"+s.Abbreviate(s.defaultStore())+")")
+	f.StringVar(&s.ServerFlag, "server", "", "ask the service at this URL in place of a store, with the API key in GRAPHKERNEL_KEY ($GRAPHKERNEL_SERVER)")
+	f.StringVar(&s.TenantFlag, "tenant", "", "whose graph it is ($GRAPHKERNEL_TENANT; default \"default\")")
+	f.StringVar(&s.KeysFlag, "keys", "", "the keyring's file ($GRAPHKERNEL_KEYS; default "+s.Abbreviate(s.DefaultKeys())+")")
+	f.StringVar(&s.IdentityFlag, "identity", "", "the file of the keys that sign for third parties ($GRAPHKERNEL_IDENTITY; default "+s.Abbreviate(s.DefaultIdentity())+")")
+	f.BoolVar(&s.Dev, "dev", false, "sign with a random key that is gone after this run")
+	NoFiles(c, "tenant", "server")
+}
+
+// Tenant returns the tenant that the flags and the environment name.
+func (s *Settings) Tenant() (dag.Tenant, error) {
+	name := s.TenantFlag
+	if name == "" {
+		name = s.Getenv("GRAPHKERNEL_TENANT")
+	}
+	if name == "" {
+		return dag.DefaultTenant, nil
+	}
+	t, err := dag.ParseTenant(name)
+	if err != nil {
+		return "", Usage(err)
+	}
+	return t, nil
+}
+
+// NamesTenant reports whether the user named a tenant. If none was named, the
+// tenant that a bundle itself names is the one whose key counts.
+func (s *Settings) NamesTenant() bool {
+	return s.TenantFlag != "" || s.Getenv("GRAPHKERNEL_TENANT") != ""
+}
+
+// StoreName returns the name of the store that the flags and the environment name, or of the
+// default one.
+func (s *Settings) StoreName() string {
+	for _, name := range []string{s.StoreFlag, s.Getenv("GRAPHKERNEL_STORE")} {
+		if name != "" {
+			return name
+		}
+	}
+	if path := s.defaultStore(); path != "" {
+		return "sqlite:" + path
+	}
+	return ""
+}
+
+// KeysPath returns the file of the keyring that the flags and the environment name.
+func (s *Settings) KeysPath() (string, error) {
+	for _, path := range []string{s.KeysFlag, s.Getenv("GRAPHKERNEL_KEYS"), s.DefaultKeys()} {
+		if path != "" {
+			return path, nil
+		}
+	}
+	return "", Usagef("no home folder to look for a keyring in; give --keys or GRAPHKERNEL_KEYS")
+}
+
+// IdentityPath returns the file of the identity that the flags and the environment name.
+func (s *Settings) IdentityPath() (string, error) {
+	for _, path := range []string{s.IdentityFlag, s.Getenv("GRAPHKERNEL_IDENTITY"), s.DefaultIdentity()} {
+		if path != "" {
+			return path, nil
+		}
+	}
+	return "", Usagef("no home folder to look for an identity in; give --identity or GRAPHKERNEL_IDENTITY")
+}
+
+// server returns the URL of the service that is to be asked, "" for a store of this machine. A store that
+// --store names goes before GRAPHKERNEL_SERVER.
+func (s *Settings) server() (string, error) {
+	url := s.ServerFlag
+	switch {
+	case url != "" && s.StoreFlag != "":
+		return "", Usagef("--server and --store name two places; give one of them")
+	case url == "" && s.StoreFlag != "":
+		return "", nil
+	case url == "":
+		url = s.Getenv("GRAPHKERNEL_SERVER")
+	}
+	if url != "" && (s.Dev || s.KeysFlag != "" || s.IdentityFlag != "") {
+		return "", Usagef("--dev, --keys and --identity are of a kernel that runs here; the service at %s has its own", WithoutPassword(url))
+	}
+	return url, nil
+}
+
+// AsksService reports whether the flags and the environment name a service.
+func (s *Settings) AsksService() bool {
+	url, err := s.server()
+	return err == nil && url != ""
+}
+
+func (s *Settings) defaultStore() string {
+	return Below(s.DataFolder("XDG_DATA_HOME", filepath.Join(".local", "share")), "graphkernel.db")
+}
+
+// DefaultKeys returns where the keyring is kept if nothing says otherwise, or "".
+func (s *Settings) DefaultKeys() string {
+	return Below(s.DataFolder("XDG_CONFIG_HOME", ".config"), "keys.json")
+}
+
+// DefaultIdentity returns where the identity is kept if nothing says otherwise, or "".
+func (s *Settings) DefaultIdentity() string {
+	return Below(s.DataFolder("XDG_CONFIG_HOME", ".config"), "identity.json")
+}
+
+// DataFolder returns a folder of the user's for a purpose that XDG has a variable
+// for, or "" if the environment names no home.
+func (s *Settings) DataFolder(xdg, below string) string {
+	if dir := s.Getenv(xdg); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "graphkernel")
+	}
+	home := s.Getenv("HOME")
+	switch runtime.GOOS {
+	case "darwin":
+		below = filepath.Join("Library", "Application Support")
+	case "windows":
+		home, below = s.Getenv("LocalAppData"), ""
+	}
+	if !filepath.IsAbs(home) {
+		return ""
+	}
+	return filepath.Join(home, below, "graphkernel")
+}
+
+// Below joins a folder and a name; "" without a folder.
+func Below(folder, name string) string {
+	if folder == "" {
+		return ""
+	}
+	return filepath.Join(folder, name)
+}
+
+// Abbreviate shows a path below the home folder with a tilde, so that help texts
+// are the same for everybody.
+func (s *Settings) Abbreviate(path string) string {
+	if home := s.Getenv("HOME"); home != "" {
+		if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
+			return filepath.Join("~", rest)
+		}
+	}
+	return path
+}
