@@ -32,6 +32,7 @@ type cache struct {
 	policies *registries
 	issuing  *issuing
 	facts    *factCache
+	tenants  *followers
 
 	announced *lru.Cache[dag.Tenant, signers] // tenants whose ledger knows the keys
 }
@@ -50,7 +51,8 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
 	s := steadyStore{k.store, epoch}
-	facts, err := newFactCache(s, k.config.FactBytes)
+	facts := newFactCache(s, k.config.FactBytes)
+	tenants, err := newFollowers(s, facts)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +67,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}},
 		issuing:  &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
 		facts:    facts,
+		tenants:  tenants,
 
 		announced: announced,
 	}, nil

@@ -31,7 +31,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now}, kinds.Erasing(turn, now)...)
 	kept := k.kept.Load()
 	kept.texts.forget(tenant, turn)
-	kept.facts.erased(tenant) // whatever came of it: an erasure may be kept and reported as failed
+	kept.factsOf(tenant).erased() // whatever came of it: an erasure may be kept and reported as failed
 	k.changes.tell(tenant)
 	if err != nil {
 		return erasures.Erasure{}, err
