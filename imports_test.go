@@ -99,7 +99,7 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/signing": {
-		"api", "access", "cmd/graphkernel/cli", "dag", "kernel", "ledger", "ledger/identity", "render", "slice", "store", "token",
+		"server/view", "api", "access", "cmd/graphkernel/cli", "dag", "kernel", "ledger", "ledger/identity", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/storage": {

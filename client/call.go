@@ -13,6 +13,11 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
+// Do asks for an operation of package api whose answer is JSON.
+func Do[In, Out any](ctx context.Context, c *Client, op api.Operation[In, Out], in In) (Out, error) {
+	return call(ctx, c.conn, op, in)
+}
+
 // call asks for an operation and decodes the answer.
 func call[In, Out any](ctx context.Context, c *conn, op api.Operation[In, Out], in In) (Out, error) {
 	q, err := asking(&op.Spec, in)

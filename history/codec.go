@@ -31,6 +31,13 @@ type Viewer interface {
 	AsOf(e *Entry) dag.Seq
 }
 
+// A Private is a Codec of entries that have a private half. It goes with the text of a turn that the
+// entry rests on, and each term that the entry began goes with it.
+type Private interface {
+	// Erasable reports whether entries of a kind are such.
+	Erasable(k Kind) bool
+}
+
 // Codecs are those of a program. Each kind is one of one of them.
 type Codecs []Codec
 
@@ -51,6 +58,13 @@ func (c Codecs) AsOf(e *Entry) dag.Seq {
 		return v.AsOf(e)
 	}
 	return 0
+}
+
+// Erasable reports whether entries of a kind have a private half that goes with a turn.
+func (c Codecs) Erasable(k Kind) bool {
+	codec, err := c.Of(k)
+	p, ok := codec.(Private)
+	return err == nil && ok && p.Erasable(k)
 }
 
 // Exactly returns a change that fails if it plans other entries than those of a stream, which

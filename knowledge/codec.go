@@ -18,6 +18,9 @@ func (Codec) Kinds() []history.Kind { return slices.Sorted(maps.Keys(kinds)) }
 // Stream is what is known.
 func (Codec) Stream() history.Stream { return history.Known }
 
+// Erasable is true: an act has a private half.
+func (Codec) Erasable(history.Kind) bool { return true }
+
 // Turns returns the turn that an assertion names as its evidence.
 func (Codec) Turns(e *history.Entry) []dag.TurnID {
 	r, err := FromEntry(e)

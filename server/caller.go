@@ -81,5 +81,5 @@ func createKey(c *call, in api.NewAPIKey) (api.MadeAPIKey, error) {
 	if c.who.Admits != (access.Scope{}) {
 		return api.MadeAPIKey{}, &problem{code: api.CodeForbidden, detail: "a key that is limited in what it admits makes no keys"}
 	}
-	return view.CreateKey(c.ctx, c.server.config.Kernel, c.tenant(), in)
+	return view.CreateKey.Answer(c.ctx, c.server.config.Kernel, c.tenant(), in)
 }

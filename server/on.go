@@ -1,16 +1,16 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // A route is an operation with its handler.
@@ -34,31 +34,50 @@ func on[In, Out any](op api.Operation[In, Out], do func(*call, In) (Out, error))
 	}}
 }
 
-// of makes the handler of an operation that needs nothing but the kernel.
-func of[In, Out any](do func(context.Context, *kernel.Kernel, dag.Tenant, In) (Out, error)) func(*call, In) (Out, error) {
-	return func(c *call, in In) (Out, error) { return do(c.ctx, c.server.config.Kernel, c.tenant(), in) }
+// answering adds a route for each operation that has none.
+func answering(operations []view.Answered, routes []route) []route {
+	for _, op := range operations {
+		spec := op.Declared()
+		if slices.ContainsFunc(routes, func(r route) bool { return r.spec.ID == spec.ID }) {
+			continue
+		}
+		routes = append(routes, route{spec, func(c *call) error {
+			in, err := readAs(c, spec.In, op.Read)
+			if err != nil {
+				return err
+			}
+			out, err := op.Ask(c.ctx, c.server.config.Kernel, c.tenant(), in)
+			if err != nil {
+				return err
+			}
+			return c.json(http.StatusOK, out)
+		}})
+	}
+	return routes
 }
 
 // as is the route of an operation that answers in its own way, or must be fast.
 func as[In, Out any](op api.Operation[In, Out], do handler) route { return route{&op.Spec, do} }
 
 // readIn reads the parameters and the body of a call, which the description has let through.
-func readIn[In any](c *call) (In, error) {
+func readIn[In any](c *call) (In, error) { return readAs(c, reflect.TypeFor[In](), api.Read[In]) }
+
+// readAs reads the fields of a type from where a call has them.
+func readAs[In any](c *call, t reflect.Type, read func(*canon.Cursor) In) (in In, err error) {
 	whole := &canon.Value{Kind: canon.Object}
 	if c.value != nil {
 		whole.Members = c.value.Members[:len(c.value.Members):len(c.value.Members)]
 	}
-	for _, f := range api.Fields(reflect.TypeFor[In]()) {
+	for _, f := range api.Fields(t) {
 		if text, given := c.params[f.Key]; given {
 			if whole.Get(f.Key) != nil {
-				var in In
 				return in, &problem{code: api.CodeInvalid, place: "query parameter " + f.Key, detail: f.Key + " is given in the body and in the query; want one"}
 			}
 			whole.Members = append(whole.Members, canon.Member{Key: f.Key, Value: parameter(f.Type, text)})
 		}
 	}
 	at := canon.Open(whole)
-	in := api.Read[In](at)
+	in = read(at)
 	var fault *canon.FieldError
 	if !errors.As(at.Err(), &fault) {
 		return in, nil

@@ -94,8 +94,8 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	return s, nil
 }
 
-// routes are the operations of the service.
-var routes = []route{
+// routes are the operations of the service: those below, and what needs nothing but the kernel.
+var routes = answering(view.Operations(), []route{
 	as(api.AdmitTurns, admitTurns),
 	on(api.GetTurn, getTurn),
 	on(api.EraseTurn, eraseTurn),
@@ -108,8 +108,6 @@ var routes = []route{
 	as(api.CutSlices, cutSlices),
 	as(api.VerifyToken, verifyToken),
 	as(api.VerifyBundle, verifyBundle),
-	on(api.PreviewSlice, of(view.Preview)),
-	on(api.ExplainCut, of(view.Explain)),
 	on(api.ListSlices, listSlices),
 	on(api.GetSlice, getSlice),
 	as(api.ReplaySlice, replaySlice),
@@ -132,31 +130,24 @@ var routes = []route{
 	as(api.WellKnownKeys, wellKnownKeys),
 	as(api.WellKnownJWKS, wellKnownJWKS),
 	as(api.AddCheckpoint, addCheckpoint),
-	on(api.ListFacts, of(view.Facts)),
 	on(api.LearnFact, learnFact),
 	as(api.LearnFacts, learnFacts),
-	on(api.RetractFacts, of(view.Retract)),
 	on(api.FactsHistory, factHistory),
-	on(api.TraverseKnowledge, of(view.Traverse)),
 	as(api.CutFacts, cutFacts),
-	on(api.FindPaths, of(view.Paths)),
-	on(api.KnowledgeSince, of(view.ChangesAfter)),
 	on(api.CountKnowledge, knowledgeStats),
 	as(api.DrawKnowledge, drawKnowledge),
 	on(api.ListAliases, listAliases),
 	as(api.AddAliases, addAliases),
 	on(api.RemoveAlias, removeAlias),
 	on(api.GetCaller, getCaller),
-	on(api.ListKeys, of(view.Keys)),
 	on(api.CreateKey, createKey),
-	on(api.RevokeKey, of(view.RevokeKey)),
 	as(api.Live, live),
 	as(api.Ready, ready),
 	as(api.Startup, startup),
 	as(api.Metrics, func(c *call) error { return c.server.metrics.handle(c) }),
 	as(api.Description, openapi),
 	as(api.Docs, docs),
-}
+})
 
 // route returns every described operation its handler.
 func (s *Server) route() {

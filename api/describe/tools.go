@@ -24,6 +24,15 @@ func Tools() (names []string, said map[string]string) {
 	return names, said
 }
 
+// Operation returns what operations.md says of an operation in its first lines: the summary and what follows it.
+func Operation(id string) string {
+	t := readTexts().operations[id]
+	if t == nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(t.summary+". "+t.text), " ")
+}
+
 // Arguments is the schema of a tool's arguments. Nothing is referred to, and a member is described
 // by its tag tool: a model reads the schema of every tool it has before anything else.
 func Arguments(t reflect.Type) Schema {

@@ -126,6 +126,12 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 // said here.
 func definitions() []*sdk.Tool {
 	names, said := describe.Tools()
+	for _, op := range view.Operations() {
+		if spec := op.Declared(); spec.Tool != "" && said[spec.Tool] == "" {
+			names = append(names, spec.Tool)
+			said[spec.Tool] = describe.Operation(spec.ID)
+		}
+	}
 	list := make([]*sdk.Tool, len(names))
 	for i, name := range names {
 		t := tools[name]

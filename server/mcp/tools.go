@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
+	"strconv"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -58,7 +60,8 @@ const fewValues = 64
 // as the kernel takes has more, and then fewer fit into a call.
 const turnValues = 128
 
-var tools = map[string]tool{
+// tools are those below, and one for each operation that names a tool and is not among them.
+var tools = operated(map[string]tool{
 	"admit_turns":   {access.Admit, MaxTurns * turnValues, short, reflect.TypeFor[newTurns](), admitTurns},
 	"cut_slice":     taking(access.Cut, fewValues, inPages, cutSlice),
 	"verify_bundle": taking(access.Verify, fewValues, inPages, verifyBundle),
@@ -84,6 +87,67 @@ var tools = map[string]tool{
 	"read_graph":          taking(access.Recall, fewValues, inPages, readGraph),
 	"search_nodes":        taking(access.Recall, fewValues, inPages, searchNodes),
 	"open_nodes":          taking(access.Recall, memoryValues, inPages, openNodes),
+})
+
+// operated adds the tools that answer as the service does.
+func operated(tools map[string]tool) map[string]tool {
+	for _, op := range view.Operations() {
+		spec := op.Declared()
+		if _, own := tools[spec.Tool]; own || spec.Tool == "" {
+			continue
+		}
+		how := inPages
+		if spec.Method != http.MethodGet {
+			how = atOnce
+		}
+		tools[spec.Tool] = tool{spec.May, listValues, how, spec.In, func(ctx context.Context, s *Server, who access.Identity, in *canon.Cursor, from position) (answer, error) {
+			arguments := op.Read(in)
+			if err := in.Err(); err != nil {
+				return answer{}, refusef("the arguments: %v", err)
+			}
+			out, err := op.Ask(ctx, s.kernel, who.Tenant, turnedTo(arguments, from))
+			if err != nil {
+				return answer{}, err
+			}
+			return pageOf(out, from), nil
+		}}
+	}
+	return tools
+}
+
+// turnedTo is the In of an operation on a list, with the page of the list where an answer goes on.
+func turnedTo(in any, from position) any {
+	v := reflect.New(reflect.TypeOf(in)).Elem()
+	v.Set(reflect.ValueOf(in))
+	if after := v.FieldByName("After"); after.IsValid() && after.Kind() == reflect.String {
+		text := ""
+		switch {
+		case from.view != 0 && from.after != 0:
+			text = view.NextInView(dag.Seq(from.after), from.view)
+		case from.after != 0:
+			text = strconv.FormatUint(from.after, 10)
+		}
+		after.SetString(text)
+	}
+	return v.Interface()
+}
+
+// pageOf is the answer of an operation. If it is a page of a list, what the next page comes after is
+// said beside it.
+func pageOf(out any, from position) answer {
+	v := reflect.New(reflect.TypeOf(out)).Elem()
+	v.Set(reflect.ValueOf(out))
+	a := answer{view: from.view, after: from.after}
+	if next := v.FieldByName("Next"); next.IsValid() && next.Kind() == reflect.String && next.String() != "" {
+		if after, asOf, err := view.PageInView(next.String(), 0); err == nil {
+			a.more, a.view = uint64(after), asOf
+		} else if a.more, err = view.PageAfter(next.String()); err != nil {
+			panic("mcp: " + err.Error()) // the answer's own
+		}
+		next.SetString("")
+	}
+	a.result = v.Interface()
+	return a
 }
 
 // An answer is what a tool returns. It is said once, as text; see

@@ -17,8 +17,8 @@ func cutting(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in *api.C
 	return r, err
 }
 
-// Preview selects what a slice would hold. Nothing is signed or recorded.
-func Preview(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Cutting) (w api.Preview, err error) {
+// preview selects what a slice would hold. Nothing is signed or recorded.
+func preview(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Cutting) (w api.Preview, err error) {
 	r, err := cutting(ctx, k, tenant, &in)
 	if err != nil {
 		return w, err
@@ -34,8 +34,8 @@ func Preview(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Cu
 	return w, nil
 }
 
-// Explain says why a turn would be in a slice, or would not.
-func Explain(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ExplainCutting) (w api.Explanation, err error) {
+// explain says why a turn would be in a slice, or would not.
+func explain(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ExplainCutting) (w api.Explanation, err error) {
 	r, err := cutting(ctx, k, tenant, &in.Cutting)
 	if err != nil {
 		return w, err

@@ -65,8 +65,8 @@ func NextInView(after, asOf dag.Seq) string {
 	return strconv.FormatUint(uint64(after), 10) + "-" + strconv.FormatUint(uint64(asOf), 10)
 }
 
-// Facts lists a page of what is believed.
-func Facts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.FactQuery) (w api.Facts, err error) {
+// listFacts lists a page of what is believed.
+func listFacts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.FactQuery) (w api.Facts, err error) {
 	q, err := FactQuery(ctx, k, tenant, &in.FactFilter)
 	if err != nil {
 		return w, err
@@ -89,8 +89,8 @@ func Facts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Fact
 	return w, nil
 }
 
-// Retract ends the belief in facts, or says which those are.
-func Retract(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Retracting) (w api.Retracted, err error) {
+// retractFacts ends the belief in facts, or says which those are.
+func retractFacts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Retracting) (w api.Retracted, err error) {
 	if len(in.Reason) > knowledge.MaxReason || !utf8.ValidString(in.Reason) {
 		return w, &QueryError{"reason", fmt.Sprintf("a reason of %d bytes, want UTF-8 of at most %d", len(in.Reason), knowledge.MaxReason)}
 	}
@@ -102,8 +102,8 @@ func Retract(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Re
 	return api.Retracted{DryRun: in.DryRun, Total: len(list), Acts: Acts(list)}, err
 }
 
-// ChangesAfter is Changes for a page as it is asked for.
-func ChangesAfter(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (api.KnowledgeChanges, error) {
+// changesAfter is Changes for a page as it is asked for.
+func changesAfter(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (api.KnowledgeChanges, error) {
 	after, err := PageAfter(in.After)
 	if err != nil {
 		return api.KnowledgeChanges{}, err
@@ -125,8 +125,8 @@ func Changes(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, after uin
 	return w, nil
 }
 
-// Traverse finds what can be reached.
-func Traverse(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TraverseRequest) (api.Traversal, error) {
+// traverse finds what can be reached.
+func traverse(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TraverseRequest) (api.Traversal, error) {
 	found, err := k.Facts().Traverse(ctx, tenant, kernel.Traversal{
 		Start: in.Start, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: in.MaxResults,
 		MinConfidence: in.MinConfidence, AsOf: in.AsOf, ValidAt: in.ValidAt,
@@ -137,8 +137,8 @@ func Traverse(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.T
 	return Traversal(found), nil
 }
 
-// Paths finds ways from one entity to another.
-func Paths(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.PathQuery) (api.Traversal, error) {
+// paths finds ways from one entity to another.
+func paths(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.PathQuery) (api.Traversal, error) {
 	found, err := k.Facts().Paths(ctx, tenant, kernel.PathQuery(in))
 	if err != nil {
 		return api.Traversal{}, err

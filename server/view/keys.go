@@ -14,8 +14,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Keys lists the API keys of a tenant, revoked ones too, the oldest first.
-func Keys(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, _ api.None) (api.APIKeys, error) {
+// listKeys lists the API keys of a tenant, revoked ones too, the oldest first.
+func listKeys(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, _ api.None) (api.APIKeys, error) {
 	keys, err := k.Keys().List(ctx, tenant)
 	if err != nil {
 		return api.APIKeys{}, err
@@ -27,8 +27,8 @@ func Keys(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, _ api.None) 
 	return w, nil
 }
 
-// CreateKey makes an API key. What is wrong with the question is a *canon.FieldError.
-func CreateKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewAPIKey) (api.MadeAPIKey, error) {
+// createKey makes an API key. What is wrong with the question is a *canon.FieldError.
+func createKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewAPIKey) (api.MadeAPIKey, error) {
 	role, err := access.ParseRole(in.Role)
 	if err != nil {
 		return api.MadeAPIKey{}, &canon.FieldError{Path: "role", Err: err}
@@ -53,8 +53,8 @@ func CreateKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	return api.MadeAPIKey{Key: text, ID: key.ID, Tenant: string(key.Tenant), Role: string(role), Roles: admits.For(role).Roles, Authors: authors(&key)}, nil
 }
 
-// RevokeKey ends an API key for good.
-func RevokeKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.APIKeyByID) (api.RevokedAPIKey, error) {
+// revokeKey ends an API key for good.
+func revokeKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.APIKeyByID) (api.RevokedAPIKey, error) {
 	keys, err := k.Keys().List(ctx, tenant)
 	if err != nil {
 		return api.RevokedAPIKey{}, err

@@ -9,7 +9,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
@@ -147,16 +146,20 @@ func (s stream) evidence(e *history.Entry) {
 	}
 }
 
-// checkPrivate makes sure that the private half of an act is there if and only if the turn that it was
-// learned from was not erased after it.
+// checkPrivate makes sure that the private half of an entry that rests on a turn is there if and only if
+// the turn was not erased after it.
 func checkPrivate(c *checker, page []history.Entry) error {
 	of := map[int]dag.TurnID{}
 	var turns []dag.TurnID
 	for i := range page {
-		if !knowledge.IsKind(page[i].Kind) {
+		if !kinds.All().Erasable(page[i].Kind) {
 			continue
 		}
-		for _, turn := range (knowledge.Codec{}).Turns(&page[i]) {
+		codec, err := kinds.All().Of(page[i].Kind)
+		if err != nil {
+			return err
+		}
+		for _, turn := range codec.Turns(&page[i]) {
 			of[i], turns = turn, append(turns, turn)
 		}
 	}
@@ -173,7 +176,7 @@ func checkPrivate(c *checker, page []history.Entry) error {
 		case e.Private == nil && since == 0:
 			c.find(entryName(e.Seq), "private", "its private half is gone, and no erasure of turn %s is on record", turn)
 		case e.Private != nil && since > e.Seq && since <= c.head:
-			c.find(entryName(e.Seq), "private", "event %d erased turn %s, and what was learned from it is there", since, turn)
+			c.find(entryName(e.Seq), "private", "event %d erased turn %s, and its private half is there", since, turn)
 		}
 	}
 	return nil
@@ -477,7 +480,7 @@ func explain(c *checker) error {
 		if err != nil {
 			return err
 		}
-		if gone != nil && knowledge.IsKind(gone[0].Kind) {
+		if gone != nil && kinds.All().Erasable(gone[0].Kind) {
 			continue // its terms went with it
 		}
 		c.find(nameIn(t.Index.Stream(), t.Since), rule, "index %d lacks %.80q, which follows from it", t.Index, t.Key)

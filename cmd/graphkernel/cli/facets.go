@@ -16,12 +16,13 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
 // A Session is what commands ask: the kernel over an open store, or a service. Its facets answer
-// the same to the same question, and their errors wrap the same sentinels.
+// the same to the same question, and their errors wrap the same sentinels. What needs no facet, Do asks.
 type Session struct {
 	Tenant dag.Tenant
 
@@ -29,11 +30,19 @@ type Session struct {
 	Slices   Slices
 	Policies Policies
 	Facts    Facts
-	Keys     Keys
 	Ledger   Ledger
 
-	Kernel *kernel.Kernel // nil of a service
-	head   func(context.Context) (dag.Seq, error)
+	Kernel  *kernel.Kernel // nil of a service
+	service *client.Client // nil of a kernel
+	head    func(context.Context) (dag.Seq, error)
+}
+
+// Do carries out an operation: by the function that a service answers it with, or by asking one.
+func Do[In, Out any](ctx context.Context, s *Session, op view.Operation[In, Out], in In) (Out, error) {
+	if s.service == nil {
+		return op.Answer(ctx, s.Kernel, s.Tenant, in)
+	}
+	return told(client.Do(ctx, s.service, op.Operation, in))
 }
 
 // Head returns the tenant's newest sequence number.
@@ -87,8 +96,6 @@ type Turns interface {
 // Slices is the part of slices of turns.
 type Slices interface {
 	Cut(ctx context.Context, r client.Request) (client.Bundle, error)
-	Preview(ctx context.Context, r api.Cutting) (api.Preview, error)
-	ExplainCut(ctx context.Context, r api.ExplainCutting) (api.Explanation, error)
 	Replay(ctx context.Context, bundle []byte) (api.Replay, error)
 	ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay, error)
 }
@@ -102,23 +109,12 @@ type Policies interface {
 
 // Facts is the part of facts.
 type Facts interface {
-	List(ctx context.Context, q api.FactQuery) (api.Facts, error)
-	Retract(ctx context.Context, f api.FactFilter, reason string, dry bool) (api.Retracted, error)
 	History(ctx context.Context, id dag.Digest) iter.Seq2[api.KnowledgeAct, error]
 	Acts(ctx context.Context, after dag.Seq, limit int) (api.KnowledgeChanges, error)
-	Traverse(ctx context.Context, t api.TraverseRequest) (api.Traversal, error)
-	Paths(ctx context.Context, q api.PathQuery) (api.Traversal, error)
 	Slice(ctx context.Context, r client.FactRequest) (client.FactBundle, error)
 	Aliases(ctx context.Context, asOf dag.Seq) (*normalize.Table, error)
 	// Learn records acts, at most knowledge.MaxBatch. One that is refused is a *knowledge.ActError.
 	Learn(ctx context.Context, acts []knowledge.Act) ([]knowledge.Outcome, error)
-}
-
-// Keys is the part of API keys.
-type Keys interface {
-	List(ctx context.Context) (api.APIKeys, error)
-	Create(ctx context.Context, k api.NewAPIKey) (api.MadeAPIKey, error)
-	Revoke(ctx context.Context, id string) (api.RevokedAPIKey, error)
 }
 
 // Ledger is the part of evidence for third parties.

@@ -34,7 +34,7 @@ type local struct {
 func SessionOf(k *kernel.Kernel, tenant dag.Tenant) *Session {
 	l := local{k, tenant}
 	return &Session{
-		Tenant: tenant, Kernel: k, Turns: localTurns{l}, Slices: localSlices{l}, Policies: localPolicies{l}, Facts: localFacts{l}, Keys: localKeys{l}, Ledger: localLedger{l},
+		Tenant: tenant, Kernel: k, Turns: localTurns{l}, Slices: localSlices{l}, Policies: localPolicies{l}, Facts: localFacts{l}, Ledger: localLedger{l},
 		head: func(ctx context.Context) (dag.Seq, error) { return k.Turns().Head(ctx, tenant) },
 	}
 }
@@ -44,7 +44,6 @@ type (
 	localSlices   struct{ local }
 	localPolicies struct{ local }
 	localFacts    struct{ local }
-	localKeys     struct{ local }
 	localLedger   struct{ local }
 )
 
@@ -163,14 +162,6 @@ func (l localSlices) Cut(ctx context.Context, r client.Request) (client.Bundle, 
 	return client.Bundle{Bytes: issued.Bundle, SHA256: issued.Record.Bundle, Claim: claim}, err
 }
 
-func (l localSlices) Preview(ctx context.Context, r api.Cutting) (api.Preview, error) {
-	return view.Preview(ctx, l.Kernel, l.tenant, r)
-}
-
-func (l localSlices) ExplainCut(ctx context.Context, r api.ExplainCutting) (api.Explanation, error) {
-	return view.Explain(ctx, l.Kernel, l.tenant, r)
-}
-
 func (l localSlices) Replay(ctx context.Context, bundle []byte) (api.Replay, error) {
 	return replayed(l.local.Slices().Replay(ctx, l.tenant, bundle))
 }
@@ -198,14 +189,6 @@ func (l localPolicies) Register(ctx context.Context, p policy.Registered) error 
 	return l.local.Policies().Register(ctx, l.tenant, p)
 }
 
-func (l localFacts) List(ctx context.Context, q api.FactQuery) (api.Facts, error) {
-	return view.Facts(ctx, l.Kernel, l.tenant, q)
-}
-
-func (l localFacts) Retract(ctx context.Context, f api.FactFilter, reason string, dry bool) (api.Retracted, error) {
-	return view.Retract(ctx, l.Kernel, l.tenant, api.Retracting{FactFilter: f, Reason: reason, DryRun: dry})
-}
-
 func (l localFacts) History(ctx context.Context, id dag.Digest) iter.Seq2[api.KnowledgeAct, error] {
 	return func(yield func(api.KnowledgeAct, error) bool) {
 		list, err := l.local.Facts().History(ctx, l.tenant, id)
@@ -223,14 +206,6 @@ func (l localFacts) History(ctx context.Context, id dag.Digest) iter.Seq2[api.Kn
 
 func (l localFacts) Acts(ctx context.Context, after dag.Seq, limit int) (api.KnowledgeChanges, error) {
 	return view.Changes(ctx, l.Kernel, l.tenant, uint64(after), limit)
-}
-
-func (l localFacts) Traverse(ctx context.Context, t api.TraverseRequest) (api.Traversal, error) {
-	return view.Traverse(ctx, l.Kernel, l.tenant, t)
-}
-
-func (l localFacts) Paths(ctx context.Context, q api.PathQuery) (api.Traversal, error) {
-	return view.Paths(ctx, l.Kernel, l.tenant, q)
 }
 
 func (l localFacts) Slice(ctx context.Context, r client.FactRequest) (client.FactBundle, error) {
@@ -252,18 +227,6 @@ func (l localFacts) Learn(ctx context.Context, acts []knowledge.Act) ([]knowledg
 		return nil, which // without what the back end says of where it was
 	}
 	return outcomes, err
-}
-
-func (l localKeys) List(ctx context.Context) (api.APIKeys, error) {
-	return view.Keys(ctx, l.Kernel, l.tenant, api.None{})
-}
-
-func (l localKeys) Create(ctx context.Context, k api.NewAPIKey) (api.MadeAPIKey, error) {
-	return view.CreateKey(ctx, l.Kernel, l.tenant, k)
-}
-
-func (l localKeys) Revoke(ctx context.Context, id string) (api.RevokedAPIKey, error) {
-	return view.RevokeKey(ctx, l.Kernel, l.tenant, api.APIKeyByID{ID: id})
 }
 
 func (l localLedger) Attest(ctx context.Context, bundle []byte) (client.Evidence, error) {

@@ -33,7 +33,7 @@ func remoteSession(ctx context.Context, c *client.Client, named dag.Tenant) (*Se
 	}
 	return &Session{
 		Tenant: dag.Tenant(who.Tenant), Turns: remoteTurns{c}, Slices: remoteSlices{c.Slices()}, Policies: remotePolicies{c.Policies()}, Facts: remoteFacts{c.Facts()},
-		Keys: remoteKeys{c.Keys()}, Ledger: remoteLedger{c.Ledger()},
+		Ledger: remoteLedger{c.Ledger()}, service: c,
 		head: func(ctx context.Context) (dag.Seq, error) {
 			who, err := told(c.Caller(ctx))
 			return dag.Seq(who.Head), err
@@ -47,7 +47,6 @@ type (
 	remoteSlices   struct{ client.Slices }
 	remotePolicies struct{ client.Policies }
 	remoteFacts    struct{ client.Facts }
-	remoteKeys     struct{ client.Keys }
 	remoteLedger   struct{ client.Ledger }
 )
 
@@ -155,14 +154,6 @@ func (r remoteSlices) Cut(ctx context.Context, q client.Request) (client.Bundle,
 	return told(r.Slices.Cut(ctx, q))
 }
 
-func (r remoteSlices) Preview(ctx context.Context, q api.Cutting) (api.Preview, error) {
-	return told(r.Slices.Preview(ctx, q))
-}
-
-func (r remoteSlices) ExplainCut(ctx context.Context, q api.ExplainCutting) (api.Explanation, error) {
-	return told(r.Slices.ExplainCut(ctx, q))
-}
-
 func (r remoteSlices) Replay(ctx context.Context, bundle []byte) (api.Replay, error) {
 	return told(r.Slices.Replay(ctx, bundle))
 }
@@ -184,14 +175,6 @@ func (r remotePolicies) Register(ctx context.Context, p policy.Registered) error
 	return err
 }
 
-func (r remoteFacts) List(ctx context.Context, q api.FactQuery) (api.Facts, error) {
-	return told(r.Facts.List(ctx, q))
-}
-
-func (r remoteFacts) Retract(ctx context.Context, f api.FactFilter, reason string, dry bool) (api.Retracted, error) {
-	return told(r.Facts.Retract(ctx, f, reason, dry))
-}
-
 func (r remoteFacts) History(ctx context.Context, id dag.Digest) iter.Seq2[api.KnowledgeAct, error] {
 	return each(r.Facts.History(ctx, id))
 }
@@ -211,14 +194,6 @@ func (r remoteFacts) Acts(ctx context.Context, after dag.Seq, limit int) (api.Kn
 		}
 		after = dag.Seq(w.Acts[len(w.Acts)-1].Seq)
 	}
-}
-
-func (r remoteFacts) Traverse(ctx context.Context, t api.TraverseRequest) (api.Traversal, error) {
-	return told(r.Facts.Traverse(ctx, t))
-}
-
-func (r remoteFacts) Paths(ctx context.Context, q api.PathQuery) (api.Traversal, error) {
-	return told(r.Facts.Paths(ctx, q))
 }
 
 func (r remoteFacts) Slice(ctx context.Context, q client.FactRequest) (client.FactBundle, error) {
@@ -319,16 +294,6 @@ func refusedAct(err error, before, of int) error {
 		return &knowledge.ActError{Index: before + n, Of: of, Err: refused(err)}
 	}
 	return refused(err)
-}
-
-func (r remoteKeys) List(ctx context.Context) (api.APIKeys, error) { return told(r.Keys.List(ctx)) }
-
-func (r remoteKeys) Create(ctx context.Context, k api.NewAPIKey) (api.MadeAPIKey, error) {
-	return told(r.Keys.Create(ctx, k))
-}
-
-func (r remoteKeys) Revoke(ctx context.Context, id string) (api.RevokedAPIKey, error) {
-	return told(r.Keys.Revoke(ctx, id))
 }
 
 func (r remoteLedger) Attest(ctx context.Context, bundle []byte) (client.Evidence, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -244,7 +245,7 @@ func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace b
 func rivals(s *cli.Session, ctx context.Context, fact *knowledge.Fact) (others []knowledge.ID, known bool, err error) {
 	own := fact.ID()
 	for q := (api.FactQuery{FactFilter: api.FactFilter{Subject: fact.Subject, Predicate: fact.Predicate}, Paging: api.Paging{Limit: kernel.MaxFacts}}); ; {
-		page, err := s.Facts.List(ctx, q)
+		page, err := cli.Do(ctx, s, view.ListFacts, q)
 		if err != nil {
 			return nil, false, err
 		}

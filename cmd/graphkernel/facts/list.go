@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -142,7 +143,7 @@ func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf uint64, after st
 		if err != nil {
 			return err
 		}
-		page, err := s.Facts.List(c.Context(), api.FactQuery{FactFilter: filter, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{After: after, Limit: limit}})
+		page, err := cli.Do(c.Context(), s, view.ListFacts, api.FactQuery{FactFilter: filter, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{After: after, Limit: limit}})
 		if err != nil {
 			return err
 		}
@@ -231,7 +232,10 @@ func retractFacts(a *cli.App, c *cobra.Command, f *factFlags, why string, dry bo
 		if err != nil {
 			return err
 		}
-		ended, err := s.Facts.Retract(c.Context(), filter, why, dry)
+		ended, err := cli.Do(c.Context(), s, view.RetractFacts, api.Retracting{FactFilter: filter, Reason: why, DryRun: dry})
+		if err == nil && ended.DryRun != dry {
+			err = fmt.Errorf("%w: dry_run is %t, and %t was asked for", client.ErrAnswer, ended.DryRun, dry)
+		}
 		if err != nil {
 			return err
 		}

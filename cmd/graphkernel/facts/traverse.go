@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -126,7 +127,7 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		answer, err := s.Facts.Traverse(c.Context(), t)
+		answer, err := cli.Do(c.Context(), s, view.TraverseKnowledge, t)
 		if err != nil {
 			return err
 		}
@@ -158,7 +159,7 @@ func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf uint64, n
 		return nil
 	}
 	for _, name := range names {
-		page, err := s.Facts.List(ctx, api.FactQuery{FactFilter: api.FactFilter{Entity: name}, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{Limit: 1}})
+		page, err := cli.Do(ctx, s, view.ListFacts, api.FactQuery{FactFilter: api.FactFilter{Entity: name}, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{Limit: 1}})
 		if err != nil {
 			return err
 		}
@@ -226,7 +227,7 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		answer, err := s.Facts.Paths(c.Context(), q)
+		answer, err := cli.Do(c.Context(), s, view.FindPaths, q)
 		if err != nil {
 			return err
 		}

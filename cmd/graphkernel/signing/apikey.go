@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -114,7 +115,7 @@ func createAPIKey(a *cli.App, c *cobra.Command, role, note, roles, authors strin
 		return cli.Usagef("--admit-roles and --admit-authors are for keys that admit turns, and a key of role %s admits none", r)
 	}
 	return a.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		made, err := s.Keys.Create(c.Context(), api.NewAPIKey{Role: role, Note: note, Roles: roles, Authors: authors})
+		made, err := cli.Do(c.Context(), s, view.CreateKey, api.NewAPIKey{Role: role, Note: note, Roles: roles, Authors: authors})
 		if err != nil {
 			return err
 		}
@@ -129,7 +130,7 @@ func createAPIKey(a *cli.App, c *cobra.Command, role, note, roles, authors strin
 
 func listAPIKeys(a *cli.App, c *cobra.Command) error {
 	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		keys, err := s.Keys.List(c.Context())
+		keys, err := cli.Do(c.Context(), s, view.ListKeys, api.None{})
 		if err != nil {
 			return err
 		}
@@ -151,7 +152,7 @@ func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
 		return cli.Usagef("%w; see: graphkernel apikey list", err)
 	}
 	return a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		key, err := s.Keys.Revoke(c.Context(), id)
+		key, err := cli.Do(c.Context(), s, view.RevokeKey, api.APIKeyByID{ID: id})
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("%w; see: graphkernel apikey list --tenant %s", err, s.Tenant)
 		} else if err != nil {
@@ -175,7 +176,7 @@ func completeAPIKeys(a *cli.App) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		_ = a.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
-			keys, err := s.Keys.List(c.Context())
+			keys, err := cli.Do(c.Context(), s, view.ListKeys, api.None{})
 			for _, k := range keys.Keys {
 				if k.RevokedAt == "" {
 					ids = append(ids, cobra.CompletionWithDesc(k.ID, render.OneLine(k.Role+" "+k.Note, 60)))

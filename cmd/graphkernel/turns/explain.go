@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -41,7 +42,7 @@ func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) 
 		if err != nil {
 			return err
 		}
-		e, err := s.Slices.ExplainCut(c.Context(), api.ExplainCutting{Cutting: request, Turn: id.String()})
+		e, err := cli.Do(c.Context(), s, view.ExplainCut, api.ExplainCutting{Cutting: request, Turn: id.String()})
 		if err != nil {
 			return err
 		}

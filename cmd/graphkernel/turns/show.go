@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -220,7 +221,7 @@ func markSelected(c *cobra.Command, s *cli.Session, turns []ShownTurn, anchor st
 	if err != nil {
 		return err
 	}
-	cut, err := s.Slices.Preview(c.Context(), request)
+	cut, err := cli.Do(c.Context(), s, view.PreviewSlice, request)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,68 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/kernel"
+)
+
+// An Operation is an operation with the function that answers it from a kernel. The service, the
+// tools for agents and the commands over an open store call the same one.
+type Operation[In, Out any] struct {
+	api.Operation[In, Out]
+	Answer func(context.Context, *kernel.Kernel, dag.Tenant, In) (Out, error)
+}
+
+func answered[In, Out any](op api.Operation[In, Out], by func(context.Context, *kernel.Kernel, dag.Tenant, In) (Out, error)) Operation[In, Out] {
+	return Operation[In, Out]{op, by}
+}
+
+// The operations that need a kernel and nothing else.
+var (
+	PreviewSlice      = answered(api.PreviewSlice, preview)
+	ExplainCut        = answered(api.ExplainCut, explain)
+	ListFacts         = answered(api.ListFacts, listFacts)
+	RetractFacts      = answered(api.RetractFacts, retractFacts)
+	TraverseKnowledge = answered(api.TraverseKnowledge, traverse)
+	FindPaths         = answered(api.FindPaths, paths)
+	KnowledgeSince    = answered(api.KnowledgeSince, changesAfter)
+	ListKeys          = answered(api.ListKeys, listKeys)
+	CreateKey         = answered(api.CreateKey, createKey)
+	RevokeKey         = answered(api.RevokeKey, revokeKey)
+)
+
+// Operations lists them. The service has a route for each, and agents have a tool for each that
+// names one, unless package mcp has a tool of that name which answers in its own way.
+func Operations() []Answered {
+	return []Answered{PreviewSlice, ExplainCut, ListFacts, RetractFacts, TraverseKnowledge, FindPaths, KnowledgeSince, ListKeys, CreateKey, RevokeKey}
+}
+
+// Answered is an Operation of any types.
+type Answered interface {
+	// Declared is what package api declares of it.
+	Declared() *api.Spec
+	// Read reads an In. What is wrong with it, the cursor says.
+	Read(c *canon.Cursor) any
+	// Ask answers what Read returned.
+	Ask(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in any) (any, error)
+}
+
+// Declared implements Answered.
+func (o Operation[In, Out]) Declared() *api.Spec { return &o.Spec }
+
+// Read implements Answered.
+func (o Operation[In, Out]) Read(c *canon.Cursor) any { return api.Read[In](c) }
+
+// Ask implements Answered.
+func (o Operation[In, Out]) Ask(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in any) (any, error) {
+	its, ok := in.(In)
+	if !ok {
+		return nil, fmt.Errorf("%s takes %s and was given %T", o.ID, reflect.TypeFor[In](), in)
+	}
+	return o.Answer(ctx, k, tenant, its)
+}
