@@ -32,7 +32,7 @@ type cache struct {
 	policies *registries
 	issuing  *issuing
 	facts    *factCache
-	tenants  *followers
+	tenants  *followers // of facts and texts
 
 	announced *lru.Cache[dag.Tenant, signers] // tenants whose ledger knows the keys
 }
@@ -52,11 +52,11 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 	}
 	s := steadyStore{k.store, epoch}
 	facts := newFactCache(s, k.config.FactBytes)
-	tenants, err := newFollowers(s, facts)
+	texts := newTexts(s, k.turnstile, k.config.TextBytes)
+	tenants, err := newFollowers(s, facts, texts)
 	if err != nil {
 		return nil, err
 	}
-	texts := newTexts(s, k.turnstile, k.config.TextBytes)
 	return &cache{
 		k: k, store: s,
 		graphs:   newGraphs(s, places, &k.heads, k.config.SkeletonBytes),

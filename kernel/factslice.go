@@ -81,7 +81,7 @@ func (c *cache) startsEarlier(ctx context.Context, tenant dag.Tenant, r *FactReq
 			if slices.Contains(starts, name) {
 				continue
 			}
-			v, err := c.factsOf(tenant).view(ctx, at)
+			v, err := c.tenants.of(tenant).facts.view(ctx, at)
 			if err != nil {
 				return nil, err
 			}
@@ -152,7 +152,7 @@ func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Questio
 	if at == 0 {
 		return nil, "", fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
 	}
-	v, err := c.factsOf(tenant).view(ctx, at)
+	v, err := c.tenants.of(tenant).facts.view(ctx, at)
 	if err != nil {
 		return nil, "", err
 	}

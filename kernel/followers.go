@@ -19,6 +19,7 @@ const keptFollowed = 10_000
 type followers struct {
 	store steadyStore
 	facts *factCache
+	texts *texts
 
 	mu   sync.Mutex
 	kept *lru.Cache[dag.Tenant, *followed] // under mu, so that there is one of each
@@ -27,14 +28,15 @@ type followers struct {
 // followed is what is derived from one tenant's history.
 type followed struct {
 	facts *tenantFacts
+	texts *tenantTexts
 }
 
-func newFollowers(s steadyStore, facts *factCache) (*followers, error) {
+func newFollowers(s steadyStore, facts *factCache, texts *texts) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	return &followers{store: s, facts: facts, kept: kept}, nil
+	return &followers{store: s, facts: facts, texts: texts, kept: kept}, nil
 }
 
 func (f *followers) of(tenant dag.Tenant) *followed {
@@ -46,10 +48,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 	with := follow.New(func(ctx context.Context, after dag.Seq, limit int) ([]history.Entry, error) {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	})
-	fresh := &followed{facts: f.facts.of(tenant, with)}
+	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with)}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }
-
-// factsOf returns the cached state of a tenant's facts.
-func (c *cache) factsOf(tenant dag.Tenant) *tenantFacts { return c.tenants.of(tenant).facts }

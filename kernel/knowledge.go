@@ -130,7 +130,7 @@ func (c *cache) asOfNumber(ctx context.Context, tenant dag.Tenant, given dag.Seq
 	if err != nil {
 		return 0, err
 	}
-	if err := c.factsOf(tenant).followed.Reach(ctx, head); err != nil {
+	if err := c.tenants.of(tenant).facts.followed.Reach(ctx, head); err != nil {
 		return 0, err
 	}
 	if given == 0 {
@@ -246,7 +246,7 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at 
 		at, err = c.asOfNumber(ctx, tenant, t.AsOf)
 		return at, nil, err
 	}
-	facts := c.factsOf(tenant)
+	facts := c.tenants.of(tenant).facts
 	likely := facts.likely()
 	if likely == nil {
 		at, err = c.store.Head(ctx, tenant)
@@ -280,7 +280,7 @@ func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *Traversal, at da
 	if q, err = t.query(at); err != nil {
 		return q, nil, err
 	}
-	v, err = c.factsOf(tenant).view(ctx, at)
+	v, err = c.tenants.of(tenant).facts.view(ctx, at)
 	return q, v, err
 }
 
@@ -375,7 +375,7 @@ func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f kn
 	if err != nil {
 		return f, nil, err
 	}
-	if v, err = c.factsOf(tenant).view(ctx, at); err != nil {
+	if v, err = c.tenants.of(tenant).facts.view(ctx, at); err != nil {
 		return f, nil, err
 	}
 	f = knowledge.Find{
@@ -539,7 +539,7 @@ func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*nor
 		if err != nil {
 			return nil, err
 		}
-		v, err := c.factsOf(tenant).view(ctx, at)
+		v, err := c.tenants.of(tenant).facts.view(ctx, at)
 		if err != nil {
 			return nil, err
 		}
