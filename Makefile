@@ -66,6 +66,7 @@ clients: conformance ## the clients in Python and TypeScript, against a service
 
 generate: ## what is made from the declared operations: the description, and the clients
 	go test ./server -run '^TestDescription$$' -update
+	go test ./server/mcp -run '^(TestSizes|TestManual)$$' -update
 	go test ./api/clients -run '^TestClients$$' -update
 
 differential: conformance ## the three verifiers side by side on mutants, for DIFFERENTIAL_TIME

@@ -13,7 +13,7 @@
 //	json  its name; it is required unless it is omitempty or omitzero
 //	is    a shape of api/describe/shapes.json, or a|b|c for one of some texts, or 1..8 for an
 //	      integer in a range; without it, the shape of its Go type
-//	min   the fewest items of a list, and max the most
+//	min   the fewest items of a list or bytes of a text, and max the most
 //	default, doc
 //	tool  what it is to a model; - if no model is told of it
 //
@@ -37,6 +37,7 @@ type Spec struct {
 	Path   string            // {name} is a path parameter, and {name...} takes all that is left
 	Tag    string            // the group that it is described in
 	Tool   string            // the tool for agents that does the same; "": none
+	Sets   []string          // the sets of tools that it is in, if package mcp makes the tool of the operation
 	May    access.Permission // 0: open to everybody
 
 	Limited bool // open, and yet limited by address

@@ -31,7 +31,7 @@ var (
 // A Paging says which part of a list is asked for.
 type Paging struct {
 	After string `json:"after,omitempty" is:"After" doc:"The next of the answer before."`
-	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100" doc:"At most so many. An answer may hold fewer and still have a next."`
+	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100" doc:"At most so many. An answer may hold fewer and still have a next." tool:"At most so many; 100 if left out."`
 }
 
 // Turns.

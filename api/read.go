@@ -90,6 +90,10 @@ func read(c *canon.Cursor, v reflect.Value, f *Field) {
 		text := c.String()
 		if c.Is(canon.String) {
 			checkText(c, text, f.Tag.Get("is"))
+			least, most := number(f.Tag.Get("min"), 0), number(f.Tag.Get("max"), uint64(len(text)))
+			if n := uint64(len(text)); f.Type == v.Type() && (n < least || n > most) {
+				c.Failf("%d bytes, want %d to %d", n, least, most)
+			}
 		}
 		v.SetString(text)
 	case reflect.Bool:

@@ -32,6 +32,7 @@ type cache struct {
 	policies *registries
 	issuing  *issuing
 	facts    *factCache
+	tenants  *followers // of facts and texts
 
 	announced *lru.Cache[dag.Tenant, signers] // tenants whose ledger knows the keys
 }
@@ -50,11 +51,12 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
 	s := steadyStore{k.store, epoch}
-	facts, err := newFactCache(s, k.config.FactBytes)
+	facts := newFactCache(s, k.config.FactBytes)
+	texts := newTexts(s, k.turnstile, k.config.TextBytes)
+	tenants, err := newFollowers(s, facts, texts)
 	if err != nil {
 		return nil, err
 	}
-	texts := newTexts(s, k.turnstile, k.config.TextBytes)
 	return &cache{
 		k: k, store: s,
 		graphs:   newGraphs(s, places, &k.heads, k.config.SkeletonBytes),
@@ -65,6 +67,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}},
 		issuing:  &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
 		facts:    facts,
+		tenants:  tenants,
 
 		announced: announced,
 	}, nil

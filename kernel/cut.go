@@ -92,7 +92,7 @@ func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	texts, err := c.texts.encoded(ctx, tenant, head, cut)
+	texts, err := c.tenants.of(tenant).texts.encoded(ctx, head, cut)
 	return cut, s, texts, err
 }
 

@@ -29,9 +29,9 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 		return erasures.Erasure{}, err
 	}
 	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now}, kinds.Erasing(turn, now)...)
-	kept := k.kept.Load()
-	kept.texts.forget(tenant, turn)
-	kept.facts.erased(tenant) // whatever came of it: an erasure may be kept and reported as failed
+	kept := k.kept.Load().tenants.of(tenant)
+	kept.texts.forget(turn)
+	kept.facts.erased() // whatever came of it: an erasure may be kept and reported as failed
 	k.changes.tell(tenant)
 	if err != nil {
 		return erasures.Erasure{}, err

@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -157,7 +158,7 @@ func TestErasedFacts(t *testing.T) {
 				}
 			}
 			for _, k := range []*kernel.Kernel{k, other} {
-				for _, asOf := range []dag.Seq{0, before} {
+				for _, asOf := range []dag.Seq{before, 0} { // the earlier one first, by which nobody hears of the erasure
 					if got := reach(k, "team", asOf); fmt.Sprint(got) != "[pump]" {
 						t.Errorf("as of %d: %q", asOf, got)
 					}
@@ -205,5 +206,35 @@ func TestErasedFacts(t *testing.T) {
 				t.Errorf("a bundle that was changed: %+v, %v, want different", r, err)
 			}
 		})
+	}
+}
+
+// TestErasedFarBehind lets another kernel record more than is gone through one by one, and erase a turn whose
+// text this one has. No slice shows it.
+func TestErasedFarBehind(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, "memory")
+	a := token.NewAuthority(ring(t, "k1"))
+	k, other := over(t, s, a), over(t, s, a)
+	turns := chain(t, k, 3)
+	cut := func() *slice.Bundle {
+		return must(slice.ParseBundle(must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: turns[2]})).Bundle))
+	}
+	for range 2 {
+		if redacted := cut().Redacted(); len(redacted) != 0 {
+			t.Fatalf("before the erasure: %v", redacted)
+		}
+	}
+	var acts []knowledge.Act
+	for n := range 5000 {
+		acts = append(acts, fact(t, "x", "p", fmt.Sprint(n)))
+	}
+	for _, turn := range turns[:2] { // one before all the facts, one after
+		must(other.Turns().Erase(ctx, tenant, turn, "asked for"))
+		must(other.Facts().Learn(ctx, tenant, acts))
+		acts = acts[:1]
+	}
+	if redacted := cut().Redacted(); len(redacted) != 2 {
+		t.Errorf("redacted are %v, want the two that were erased", redacted)
 	}
 }

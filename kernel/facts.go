@@ -3,39 +3,32 @@ package kernel
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/history/follow"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// A factCache caches a tenant's knowledge: the edges of names that were walked, the alias tables,
-// and answers. An edge never changes except for its end, so what is kept is good for
-// every as-of number up to that of the acts it was brought up to.
+// A factCache caches knowledge: the edges of names that were walked, and answers. An edge never
+// changes except for its end, so what is kept is good for every as-of number up to that of the
+// acts that its tenant's facts have.
 type factCache struct {
-	store   steadyStore
-	edges   *byteLRU[edgeKey, knowledge.Run]
-	answers *byteLRU[answerKey, *knowledge.Answer] // nil: it was asked once
-
-	mu          sync.Mutex
-	tenants     *lru.Cache[dag.Tenant, *tenantFacts] // under mu, so that there is one of each
-	generations atomic.Uint64                        // the last one that was given out
+	store       steadyStore
+	edges       *byteLRU[edgeKey, knowledge.Run]
+	answers     *byteLRU[answerKey, *knowledge.Answer] // nil: it was asked once
+	generations atomic.Uint64                          // the last one that was given out
 }
 
 // An edgeKey names the edges of a name in one direction. A tenant gets another generation
 // when edges ended of which the names are not known: all that was kept of it is left to be
-// forgotten. No generation is given out twice, so what is kept of a tenant that was forgotten
-// meanwhile is not taken for news.
+// evicted. No generation is given out twice, so each is of one tenant.
 type edgeKey struct {
-	tenant     dag.Tenant
 	generation uint64
 	name       string
 	incoming   bool
@@ -44,20 +37,26 @@ type edgeKey struct {
 // An answerKey names an answer: what was asked and as of which number, after how many erasures. So it
 // can never be stale.
 type answerKey struct {
-	tenant   dag.Tenant
-	erasures uint64
+	erasures uint64 // a generation
 	asOf     dag.Seq
 	query    string
 }
 
-// tenantFacts is the cached state of one tenant's facts.
+func newFactCache(s steadyStore, bytes int) *factCache {
+	return &factCache{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4)}
+}
+
+// tenantFacts is the cached state of one tenant's facts: a projection of the alias tables, with
+// the edges and answers of factCache, of which it drops what an entry changes.
 type tenantFacts struct {
-	mu         sync.Mutex // held while it is brought up to date
-	upTo       dag.Seq    // acts up to this number are looked at
+	cache    *factCache
+	tenant   dag.Tenant
+	followed *follow.Member
+
+	mu         sync.Mutex // guards everything below, and is not held while the store is asked
+	applied    dag.Seq    // the number of the last entry
 	head       dag.Seq    // that was seen last
-	reached    dag.Seq    // a number that the head has reached
 	stands     bool       // it was seen before that, too
-	begun      bool
 	generation uint64
 	erasures   uint64 // the generation that the last erasure began
 	aliasActs  []knowledge.Recorded
@@ -65,34 +64,20 @@ type tenantFacts struct {
 	past       map[dag.Seq]*normalize.Table // by the number of the last act about an alias that counts
 }
 
-func newFactCache(s steadyStore, bytes int) (*factCache, error) {
-	tenants, err := lru.New[dag.Tenant, *tenantFacts](keptAnnounced)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: %w", err)
-	}
-	return &factCache{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4), tenants: tenants}, nil
-}
-
-func (f *factCache) of(tenant dag.Tenant) *tenantFacts {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	k, ok := f.tenants.Get(tenant)
-	if !ok {
-		k = &tenantFacts{past: map[dag.Seq]*normalize.Table{}}
-		f.renew(k)
-		f.tenants.Add(tenant, k)
-	}
+func (f *factCache) of(tenant dag.Tenant, with *follow.Follower) *tenantFacts {
+	k := &tenantFacts{cache: f, tenant: tenant, past: map[dag.Seq]*normalize.Table{}}
+	k.followed = with.Add(k)
+	k.erased()
 	return k
 }
 
 // A view is a tenant's knowledge as of a number: a knowledge.Keeper and an alias table.
 type view struct {
-	f          *factCache
-	tenant     dag.Tenant
+	of         *tenantFacts
 	asOf       dag.Seq
-	generation uint64 // of tenantFacts, as of upTo
+	generation uint64 // of tenantFacts, as of applied
 	erasures   uint64 // of tenantFacts
-	upTo       dag.Seq
+	applied    dag.Seq
 	aliases    *normalize.Table
 	early      bool // the store is not asked: what is not kept, or too much, is errNotKept
 	taken      int  // edges that an early walk took
@@ -104,126 +89,108 @@ const earlyEdges = 16 << 10
 // errNotKept says that the store would have to be asked.
 var errNotKept = errors.New("kernel: not kept")
 
-// view returns a view as of a number that the head has reached.
-func (f *factCache) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*view, error) {
-	k := f.of(tenant)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err := f.catchUp(ctx, tenant, k, max(asOf, k.reached)); err != nil { // since the facts of any number may have been erased
+// view returns a view as of a number that the head has reached. Anyone who asks for an earlier one than
+// the head calls Reach with the head first, since the facts of any number may have been erased.
+func (k *tenantFacts) view(ctx context.Context, asOf dag.Seq) (*view, error) {
+	if err := k.followed.Reach(ctx, asOf); err != nil {
 		return nil, err
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.viewHere(asOf)
+}
+
+// viewHere is view for a number up to which every entry is applied. The caller holds mu.
+func (k *tenantFacts) viewHere(asOf dag.Seq) (*view, error) {
 	aliases, err := k.aliasesAsOf(asOf)
 	if err != nil {
 		return nil, err
 	}
-	return &view{f: f, tenant: tenant, asOf: asOf, generation: k.generation, erasures: k.erasures, upTo: k.upTo, aliases: aliases}, nil
+	return &view{of: k, asOf: asOf, generation: k.generation, erasures: k.erasures, applied: k.applied, aliases: aliases}, nil
 }
 
 // likely returns a view of what is kept as of the number that the head likely has: it had it
 // when it was seen last, and before that. If there is none it is nil.
-func (f *factCache) likely(tenant dag.Tenant) *view {
-	k := f.of(tenant)
+func (k *tenantFacts) likely() *view {
+	upTo := k.followed.UpTo()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.begun || !k.stands || k.head == 0 || k.head > k.upTo {
+	if !k.stands || k.head == 0 || k.head > upTo {
 		return nil
 	}
-	aliases, err := k.aliasesAsOf(k.head)
+	v, err := k.viewHere(k.head)
 	if err != nil {
 		return nil
 	}
-	return &view{f: f, tenant: tenant, asOf: k.head, generation: k.generation, erasures: k.erasures, upTo: k.upTo, aliases: aliases, early: true}
-}
-
-// reach takes in that the head has come to a number.
-func (f *factCache) reach(tenant dag.Tenant, head dag.Seq) {
-	k := f.of(tenant)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.reached = max(k.reached, head)
-}
-
-// erased drops everything that is cached of a tenant's facts, of any number.
-func (f *factCache) erased(tenant dag.Tenant) {
-	k := f.of(tenant)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	f.renew(k)
-}
-
-func (f *factCache) renew(k *tenantFacts) {
-	k.generation = f.generations.Add(1)
-	k.erasures = k.generation
+	v.early = true
+	return v
 }
 
 // saw takes in a head.
-func (f *factCache) saw(tenant dag.Tenant, head dag.Seq) {
-	k := f.of(tenant)
+func (k *tenantFacts) saw(head dag.Seq) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.head, k.stands = head, k.head == head
 }
 
-// catchUp looks at the acts that came since, up to a number, and releases the edges that
-// they changed. Who begins has none, and reads those about aliases alone.
-func (f *factCache) catchUp(ctx context.Context, tenant dag.Tenant, k *tenantFacts, to dag.Seq) error {
-	if k.begun && to <= k.upTo {
-		return nil
-	}
-	if !k.begun {
-		acts, err := f.store.knowledge().Aliases(ctx, tenant, 0)
-		if err != nil {
-			return err
-		}
-		if k.aliases, err = knowledge.AliasesOf(nil, acts, dag.MaxSeq); err != nil {
-			return err
-		}
-		k.aliasActs, k.begun, k.upTo = acts, true, to
-		if n := len(acts); n > 0 {
-			k.upTo = max(to, acts[n-1].Seq)
-		}
-		return nil
-	}
-	const page, most = 256, 4096
-	if to-k.upTo > most { // reading them all would take longer than reading edges again
-		acts, err := f.store.knowledge().Aliases(ctx, tenant, k.upTo)
-		if err != nil {
-			return err
-		}
-		aliases, err := knowledge.AliasesOf(k.aliases, acts, dag.MaxSeq)
-		if err != nil {
-			return err
-		}
-		k.aliases, k.aliasActs, k.upTo = aliases, append(k.aliasActs, acts...), to
-		f.renew(k)
-		if n := len(acts); n > 0 {
-			k.upTo = max(to, acts[n-1].Seq)
-		}
-		return nil
-	}
-	for from := k.upTo; ; {
-		entries, err := f.store.Entries(ctx, tenant, history.Page{After: from, Limit: page})
-		if err != nil {
-			return err
-		}
-		for i := range entries {
-			if err := f.invalidate(tenant, k, &entries[i]); err != nil {
-				return err
-			}
-			from = entries[i].Seq
-		}
-		k.upTo = max(k.upTo, from)
-		if len(entries) < page {
-			k.upTo = max(k.upTo, to)
-			return nil
-		}
+// erased drops everything that is cached of the tenant's facts, of any number.
+func (k *tenantFacts) erased() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.renew(true)
+}
+
+// renew drops the edges, and the answers as well if something was erased. The caller holds mu.
+func (k *tenantFacts) renew(erased bool) {
+	k.generation = k.cache.generations.Add(1)
+	if erased {
+		k.erasures = k.generation
 	}
 }
 
-// invalidate removes the cached edges that an entry changes.
-func (f *factCache) invalidate(tenant dag.Tenant, k *tenantFacts, e *history.Entry) error {
+// Begin reads the acts about aliases that are not known, which are never erased, and drops everything else.
+func (k *tenantFacts) Begin(ctx context.Context, to dag.Seq) (dag.Seq, error) {
+	k.mu.Lock()
+	after := k.lastAlias()
+	k.mu.Unlock()
+	acts, err := k.cache.store.knowledge().Aliases(ctx, k.tenant, after)
+	if err != nil {
+		return 0, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.renew(true)
+	if err := k.learn(acts); err != nil {
+		return 0, err
+	}
+	k.applied = max(to, k.lastAlias())
+	return k.applied, nil
+}
+
+// lastAlias returns the number of the last act about an alias, 0 if there is none. The caller holds mu.
+func (k *tenantFacts) lastAlias() dag.Seq {
+	if n := len(k.aliasActs); n > 0 {
+		return k.aliasActs[n-1].Seq
+	}
+	return 0
+}
+
+// learn takes in acts about aliases. The caller holds mu.
+func (k *tenantFacts) learn(acts []knowledge.Recorded) error {
+	aliases, err := knowledge.AliasesOf(k.aliases, acts, dag.MaxSeq)
+	if err == nil {
+		k.aliases, k.aliasActs = aliases, append(k.aliasActs, acts...)
+	}
+	return err
+}
+
+// Apply removes the cached edges that an entry changes.
+func (k *tenantFacts) Apply(e *history.Entry) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.applied = e.Seq
 	if e.Kind == erasures.Kind {
-		f.renew(k)
+		k.renew(true)
 	}
 	if !knowledge.IsKind(e.Kind) {
 		return nil
@@ -232,19 +199,16 @@ func (f *factCache) invalidate(tenant dag.Tenant, k *tenantFacts, e *history.Ent
 	if err != nil {
 		return err
 	}
-	a := &r.Act
-	switch {
-	case r.Erased:
-		f.renew(k)
+	switch a := &r.Act; {
+	case r.Erased: // nobody knows which edges it began and ended
+		k.renew(true)
 	case a.Kind == knowledge.Alias || a.Kind == knowledge.Unalias:
-		k.aliasActs = append(k.aliasActs, r)
-		k.aliases, err = knowledge.AliasesOf(k.aliases, k.aliasActs[len(k.aliasActs)-1:], dag.MaxSeq)
-		return err
+		return k.learn([]knowledge.Recorded{r})
 	case a.Kind == knowledge.Retract || len(a.Supersedes) > 0:
-		k.generation = f.generations.Add(1)
+		k.renew(false)
 	default:
-		f.edges.remove(edgeKey{tenant, k.generation, a.Fact.Subject, false})
-		f.edges.remove(edgeKey{tenant, k.generation, a.Fact.Object, true})
+		k.cache.edges.remove(edgeKey{k.generation, a.Fact.Subject, false})
+		k.cache.edges.remove(edgeKey{k.generation, a.Fact.Object, true})
 	}
 	return nil
 }
@@ -308,7 +272,7 @@ func (v *view) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
 	if a.Earlier {
 		return knowledge.Run{}, false // those of the newest rule between them would have to be told apart
 	}
-	first, ok := v.f.edges.glance(edgeKey{v.tenant, v.generation, a.Name, a.Incoming})
+	first, ok := v.of.cache.edges.glance(edgeKey{v.generation, a.Name, a.Incoming})
 	if !ok {
 		return knowledge.Run{}, false
 	}
@@ -346,7 +310,7 @@ func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 	case v.early:
 		return nil, errNotKept
 	}
-	got, err := v.f.store.knowledge().Edges(ctx, v.tenant, missing)
+	got, err := v.of.cache.store.knowledge().Edges(ctx, v.of.tenant, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -361,7 +325,7 @@ func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 func (v *view) edgesEarlier(ctx context.Context, a knowledge.Ask) (knowledge.Run, error) {
 	a.Earlier = false
 	for {
-		lists, err := v.f.store.knowledge().Edges(ctx, v.tenant, []knowledge.Ask{a})
+		lists, err := v.of.cache.store.knowledge().Edges(ctx, v.of.tenant, []knowledge.Ask{a})
 		if err != nil {
 			return knowledge.Run{}, err
 		}
@@ -401,19 +365,19 @@ func following(first knowledge.Run, a *knowledge.Ask) (knowledge.Run, bool) {
 // keep keeps the first edges of a name, or appends those that follow on what is kept. It is
 // of the view's generation: if that ended meanwhile, nobody will look there.
 func (v *view) keep(a *knowledge.Ask, run knowledge.Run) {
-	key := edgeKey{v.tenant, v.generation, a.Name, a.Incoming}
+	key := edgeKey{v.generation, a.Name, a.Incoming}
 	if a.After.Since != 0 {
-		kept, ok := v.f.edges.get(key)
+		kept, ok := v.of.cache.edges.get(key)
 		if n := len(kept.Edges); !ok || n == 0 || kept.Edges[n-1].Mark() != a.After {
 			return
 		}
 		run.Edges = slices.Concat(kept.Edges, run.Edges)
 	}
-	k := v.f.of(v.tenant)
+	k := v.of
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.generation != v.generation || k.upTo != v.upTo {
+	if k.generation != v.generation || k.applied != v.applied {
 		return // acts were looked at meanwhile, which may be of this name and not in what was read
 	}
-	v.f.edges.put(key, run, len(key.name)+128+bytesEach*len(run.Edges))
+	v.of.cache.edges.put(key, run, len(key.name)+128+bytesEach*len(run.Edges))
 }

@@ -11,13 +11,10 @@ import (
 // a connection waits for comes to an end, and any other does not.
 func TestEarlyWalkIsBounded(t *testing.T) {
 	const each = 1000
-	f, err := newFactCache(steadyStore{}, 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := newFactCache(steadyStore{}, 1<<30)
 	for _, early := range []bool{true, false} {
-		v := &view{f: f, tenant: "t", early: early}
-		f.edges.put(edgeKey{"t", 0, "hub", false}, knowledge.Run{Edges: make([]knowledge.Edge, each), Whole: true}, 1)
+		v := &view{of: &tenantFacts{cache: f}, early: early}
+		f.edges.put(edgeKey{0, "hub", false}, knowledge.Run{Edges: make([]knowledge.Edge, each), Whole: true}, 1)
 		ask := knowledge.Ask{Name: "hub", Limit: each}
 		taken := 0
 		for taken < 2*earlyEdges {

@@ -81,7 +81,7 @@ func (c *cache) startsEarlier(ctx context.Context, tenant dag.Tenant, r *FactReq
 			if slices.Contains(starts, name) {
 				continue
 			}
-			v, err := c.facts.view(ctx, tenant, at)
+			v, err := c.tenants.of(tenant).facts.view(ctx, at)
 			if err != nil {
 				return nil, err
 			}
@@ -152,7 +152,7 @@ func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Questio
 	if at == 0 {
 		return nil, "", fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
 	}
-	v, err := c.facts.view(ctx, tenant, at)
+	v, err := c.tenants.of(tenant).facts.view(ctx, at)
 	if err != nil {
 		return nil, "", err
 	}
@@ -162,7 +162,7 @@ func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Questio
 	}
 	known, err := facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
-		c.facts.erased(tenant)
+		v.of.erased()
 	}
 	if err != nil {
 		return nil, "", err
@@ -188,7 +188,7 @@ func (c *cache) leavesOf(tenant dag.Tenant) facts.Leaves {
 // traverse answers from memory what was asked twice before, as of the same number: most
 // questions come once, and to keep an answer costs a part of what it took.
 func (f *factCache) traverse(ctx context.Context, v *view, q knowledge.Query) (knowledge.Answer, error) {
-	key := answerKey{v.tenant, v.erasures, v.asOf, queryText(&q)}
+	key := answerKey{v.erasures, v.asOf, queryText(&q)}
 	kept, again := f.answers.get(key)
 	if kept != nil {
 		return *kept, nil

@@ -123,13 +123,16 @@ func firstOf[K comparable](m map[K]int) (least int, key K) {
 	return least, key
 }
 
-// asOfNumber returns the number that a question is as of: that of the head if none is given.
+// asOfNumber returns the number that a question is as of: that of the head if none is given. The
+// cached facts are those of the head then.
 func (c *cache) asOfNumber(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
 	head, err := c.store.Head(ctx, tenant)
 	if err != nil {
 		return 0, err
 	}
-	c.facts.reach(tenant, head)
+	if err := c.tenants.of(tenant).facts.followed.Reach(ctx, head); err != nil {
+		return 0, err
+	}
 	if given == 0 {
 		return head, nil
 	}
@@ -243,7 +246,8 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at 
 		at, err = c.asOfNumber(ctx, tenant, t.AsOf)
 		return at, nil, err
 	}
-	likely := c.facts.likely(tenant)
+	facts := c.tenants.of(tenant).facts
+	likely := facts.likely()
 	if likely == nil {
 		at, err = c.store.Head(ctx, tenant)
 	} else {
@@ -256,7 +260,7 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at 
 	if err != nil {
 		return 0, nil, err
 	}
-	c.facts.saw(tenant, at)
+	facts.saw(at)
 	if early != nil && early.AsOf != at {
 		early = nil
 	}
@@ -276,7 +280,7 @@ func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *Traversal, at da
 	if q, err = t.query(at); err != nil {
 		return q, nil, err
 	}
-	v, err = c.facts.view(ctx, tenant, at)
+	v, err = c.tenants.of(tenant).facts.view(ctx, at)
 	return q, v, err
 }
 
@@ -371,7 +375,7 @@ func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f kn
 	if err != nil {
 		return f, nil, err
 	}
-	if v, err = c.facts.view(ctx, tenant, at); err != nil {
+	if v, err = c.tenants.of(tenant).facts.view(ctx, at); err != nil {
 		return f, nil, err
 	}
 	f = knowledge.Find{
@@ -535,7 +539,7 @@ func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*nor
 		if err != nil {
 			return nil, err
 		}
-		v, err := c.facts.view(ctx, tenant, at)
+		v, err := c.tenants.of(tenant).facts.view(ctx, at)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice"
@@ -378,4 +379,54 @@ func TestFactsConcurrent(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A talkativeStore lets something happen between the reading of edges and their return.
+type talkativeStore struct {
+	store.Store
+	meanwhile func()
+}
+
+func (s *talkativeStore) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	lists, err := s.Store.Terms(ctx, tenant, ranges)
+	if then := s.meanwhile; then != nil && ranges[0].Limit > 0 { // those for aliases have none
+		s.meanwhile = nil
+		then()
+	}
+	return lists, err
+}
+
+// TestFactsLearnedInMidRead learns or retracts a fact after the edges of its name were read and before they are
+// kept. They must not stay.
+func TestFactsLearnedInMidRead(t *testing.T) {
+	gone := fact(t, "a", "p", "b")
+	for what, c := range map[string]struct {
+		act  knowledge.Act
+		want []string
+	}{
+		"learned":   {fact(t, "a", "p", "c"), []string{"b", "c"}},
+		"retracted": {knowledge.Act{Kind: knowledge.Retract, Statement: gone.Fact.ID()}, []string{}},
+	} {
+		ctx := t.Context()
+		inner := open(t, "memory")
+		s := &talkativeStore{Store: inner}
+		a := token.NewAuthority(ring(t, "k1"))
+		k, other := over(t, s, a), over(t, inner, a)
+		must(other.Facts().Learn(ctx, tenant, []knowledge.Act{gone}))
+		reach := func() []string {
+			return append([]string{}, entities(must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"a"}, MaxHops: 1})).Reached)...)
+		}
+		s.meanwhile = func() {
+			must(other.Facts().Learn(ctx, tenant, []knowledge.Act{c.act}))
+			if got := reach(); !slices.Equal(got, c.want) {
+				t.Errorf("%s, asked meanwhile: %q, want %q", what, got, c.want)
+			}
+		}
+		if got := reach(); !slices.Equal(got, []string{"b"}) || s.meanwhile != nil {
+			t.Errorf("%s, asked before: %q", what, got)
+		}
+		if got := reach(); !slices.Equal(got, c.want) {
+			t.Errorf("%s, asked after: %q, want %q", what, got, c.want)
+		}
+	}
 }

@@ -8,32 +8,48 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/history/follow"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
 // texts keeps encoded turns, so that a turn that is handed out often is fetched
-// and encoded once. Text can be erased, by other processes too: before the kept
-// text is used, it is brought up to a head that was just read.
+// and encoded once.
 type texts struct {
-	store  steadyStore
-	inside turnstile
-	kept   *byteLRU[turnKey, text]
-
-	mu       sync.Mutex              // guards everything below, and is not held while the store is asked
-	erasures map[dag.Tenant]*heardOf // that the kept text knows
-	erased   uint64                  // erasures made through this kernel
-
-	seed maphash.Seed // of fingerprints
+	store       steadyStore
+	inside      turnstile
+	kept        *byteLRU[textKey, text]
+	generations atomic.Uint64 // the last one that was given out
+	seed        maphash.Seed  // of fingerprints
 }
 
-// The erasures of a tenant, as far as they are known.
-type heardOf struct {
-	asking turnstile // of one: inside it the store is asked
-	synced dag.Seq   // guarded by texts.mu: all up to here
+// A textKey names the text of a turn. Each generation is of one tenant, which gets another one when
+// nobody knows which of its texts were erased.
+type textKey struct {
+	generation uint64
+	turn       dag.TurnID
+}
+
+// tenantTexts is the projection of one tenant's erasures: it drops the text of turns that were erased,
+// by other processes too.
+type tenantTexts struct {
+	*texts
+	tenant   dag.Tenant
+	followed *follow.Member
+
+	mu    sync.Mutex // not held while the store is asked
+	known moment     // guarded by mu
+}
+
+// A moment says which erasures are known.
+type moment struct {
+	generation uint64
+	erased     int // since the generation began, or the same ones again
 }
 
 // A text is an encoded turn.
@@ -53,89 +69,72 @@ const (
 	textLost               // it came, it is gone, and no erasure says why
 )
 
-// A moment says which erasures are known.
-type moment struct {
-	synced dag.Seq
-	erased uint64
-}
-
 // entryCost is what an entry of the cache takes beside its text.
 const entryCost = 160
 
 func newTexts(s steadyStore, inside turnstile, most int) *texts {
-	return &texts{store: s, inside: inside, kept: newByteLRU[turnKey, text](most), erasures: map[dag.Tenant]*heardOf{}, seed: maphash.MakeSeed()}
+	return &texts{store: s, inside: inside, kept: newByteLRU[textKey, text](most), seed: maphash.MakeSeed()}
 }
 
-// forget releases the text of a turn that is erased through this kernel.
-func (x *texts) forget(tenant dag.Tenant, turn dag.TurnID) {
+func (x *texts) of(tenant dag.Tenant, with *follow.Follower) *tenantTexts {
+	t := &tenantTexts{texts: x, tenant: tenant}
+	t.followed = with.Add(t)
+	return t
+}
+
+// Begin drops all texts. None is kept that was read before.
+func (x *tenantTexts) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.erased++
-	x.kept.remove(turnKey{tenant, turn})
+	x.known = moment{generation: x.generations.Add(1)}
+	return to, nil
 }
 
-// sync forgets the text of turns that were erased up to head. It returns the moment
-// up to which the kept text knows every erasure.
-func (x *texts) sync(ctx context.Context, tenant dag.Tenant, head dag.Seq) (moment, error) {
-	e, now := x.known(tenant, head)
-	if now.synced >= head {
-		return now, nil
+// Apply drops the text of a turn that was erased.
+func (x *tenantTexts) Apply(e *history.Entry) error {
+	if e.Kind != erasures.Kind {
+		return nil
 	}
-	err := e.asking.pass(ctx, func() error {
-		const page = 1_000
-		for {
-			if _, now = x.known(tenant, head); now.synced >= head {
-				return nil
-			}
-			events, err := x.store.erasures().MarksAfter(ctx, tenant, now.synced, page)
-			if err != nil {
-				return err
-			}
-			x.learn(tenant, e, events, len(events) < page, head)
-		}
-	})
-	return now, err
+	erasure, err := erasures.Read(e)
+	if err == nil {
+		x.forget(erasure.Turn)
+	}
+	return err
 }
 
-// known returns what is known of a tenant's erasures, and when. head was just read.
-func (x *texts) known(tenant dag.Tenant, head dag.Seq) (*heardOf, moment) {
+// forget drops the text of a turn.
+func (x *tenantTexts) forget(turn dag.TurnID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	e := x.erasures[tenant]
-	if e == nil { // no text of the tenant is kept: there is nothing to forget
-		e = &heardOf{asking: make(turnstile, 1), synced: head}
-		x.erasures[tenant] = e
-	}
-	return e, moment{e.synced, x.erased}
+	x.known.erased++
+	x.kept.remove(textKey{x.known.generation, turn})
 }
 
-// learn takes events in; if they are all there are, everything up to head is known.
-func (x *texts) learn(tenant dag.Tenant, e *heardOf, events []erasures.Mark, all bool, head dag.Seq) {
+// sync drops the text of turns that were erased up to head, which was just read. It returns
+// which erasures are known then.
+func (x *tenantTexts) sync(ctx context.Context, head dag.Seq) (moment, error) {
+	if err := x.followed.Reach(ctx, head); err != nil {
+		return moment{}, err
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, event := range events {
-		x.kept.remove(turnKey{tenant, event.Turn})
-		e.synced = max(e.synced, event.Seq)
-	}
-	if all {
-		e.synced = max(e.synced, head)
-	}
+	return x.known, nil
 }
 
 // keep keeps text that was fetched after a moment. If more erasures are known by
 // now the text may be of a turn that was erased in between, and nobody would
 // forget it any more: then it is not kept.
-func (x *texts) keep(tenant dag.Tenant, known moment, fetched map[dag.TurnID]text) {
+func (x *tenantTexts) keep(known moment, fetched map[dag.TurnID]text) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if e := x.erasures[tenant]; e == nil || (moment{e.synced, x.erased}) != known {
+	if x.known != known {
 		return
 	}
 	for id, e := range fetched {
 		if e.state == textLost { // it may be restored, or its erasure recorded
 			continue
 		}
-		x.kept.put(turnKey{tenant, id}, e, len(e.encoded)+entryCost)
+		x.kept.put(textKey{known.generation, id}, e, len(e.encoded)+entryCost)
 	}
 }
 
@@ -146,15 +145,15 @@ const fetchedAtOnce = 512
 // up to 512 turns that are not cached. Nothing damaged is returned: a text must match its digest, a
 // record its leaf, and the skeleton that the turn was selected by its record. Otherwise the error
 // wraps ErrDamaged and names the turn. A text that is lost is returned as such.
-func (x *texts) encoded(ctx context.Context, tenant dag.Tenant, head dag.Seq, cut *cutting) ([]text, error) {
+func (x *tenantTexts) encoded(ctx context.Context, head dag.Seq, cut *cutting) ([]text, error) {
 	turns, places := cut.slice.Turns, cut.places
-	known, err := x.sync(ctx, tenant, head)
+	known, err := x.sync(ctx, head)
 	if err != nil {
 		return nil, err
 	}
 	given := make([]text, len(turns))
 	size := 0
-	x.kept.getAll(len(turns), func(i int) turnKey { return turnKey{tenant, turns[i].ID} }, func(i int, t text) {
+	x.kept.getAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i].ID} }, func(i int, t text) {
 		given[i] = t
 		size += len(t.encoded)
 	})
@@ -165,7 +164,7 @@ func (x *texts) encoded(ctx context.Context, tenant dag.Tenant, head dag.Seq, cu
 		}
 	}
 	for some := range slices.Chunk(lacking, fetchedAtOnce) {
-		fetched, err := x.fetch(ctx, tenant, places, some)
+		fetched, err := x.fetch(ctx, places, some)
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +178,7 @@ func (x *texts) encoded(ctx context.Context, tenant dag.Tenant, head dag.Seq, cu
 				return nil, fmt.Errorf("%w: the text of %d turns has more than %d bytes; lower max_nodes", ErrTooLarge, len(turns), slice.MaxBundle)
 			}
 		}
-		x.keep(tenant, known, fetched)
+		x.keep(known, fetched)
 	}
 	for i := range given {
 		if given[i].print != cut.prints[i] {
@@ -193,12 +192,12 @@ func (x *texts) encoded(ctx context.Context, tenant dag.Tenant, head dag.Seq, cu
 // an edge without its act.
 var ErrDamaged = errors.New("the store is damaged: run graphkernel fsck")
 
-func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, places []store.Place, some []int) (map[dag.TurnID]text, error) {
+func (x *tenantTexts) fetch(ctx context.Context, places []store.Place, some []int) (map[dag.TurnID]text, error) {
 	wanted := make([]store.Place, len(some))
 	for i, at := range some {
 		wanted[i] = places[at]
 	}
-	records, err := x.store.Turns(ctx, tenant, store.Places(wanted))
+	records, err := x.store.Turns(ctx, x.tenant, store.Places(wanted))
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +220,7 @@ func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, places []store.Pla
 	if err != nil {
 		return nil, err
 	}
-	if err := x.explain(ctx, tenant, records, encoded); err != nil {
+	if err := x.explain(ctx, records, encoded); err != nil {
 		return nil, err
 	}
 	fetched := make(map[dag.TurnID]text, len(records))
@@ -232,14 +231,14 @@ func (x *texts) fetch(ctx context.Context, tenant dag.Tenant, places []store.Pla
 }
 
 // explain looks up which of the texts that are gone were erased.
-func (x *texts) explain(ctx context.Context, tenant dag.Tenant, records []store.Record, texts []text) error {
+func (x *tenantTexts) explain(ctx context.Context, records []store.Record, texts []text) error {
 	var gone []dag.TurnID
 	for i := range texts {
 		if texts[i].state == textLost {
 			gone = append(gone, records[i].Turn.ID)
 		}
 	}
-	known, err := x.store.erasures().Among(ctx, tenant, gone)
+	known, err := x.store.erasures().Among(ctx, x.tenant, gone)
 	if err != nil {
 		return err
 	}

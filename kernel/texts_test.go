@@ -37,20 +37,20 @@ func (s *slowStore) Turns(ctx context.Context, tenant dag.Tenant, of store.Selec
 // not stay.
 func TestTextErasedInMidFetch(t *testing.T) {
 	t.Run("elsewhere", func(t *testing.T) {
-		erasedInMidFetch(t, func(x *texts, _ dag.TurnID) error {
-			_, err := x.sync(t.Context(), dag.DefaultTenant, 2)
+		erasedInMidFetch(t, func(x *tenantTexts, _ dag.TurnID) error {
+			_, err := x.sync(t.Context(), 2)
 			return err
 		})
 	})
 	t.Run("here", func(t *testing.T) {
-		erasedInMidFetch(t, func(x *texts, turn dag.TurnID) error {
-			x.forget(dag.DefaultTenant, turn)
+		erasedInMidFetch(t, func(x *tenantTexts, turn dag.TurnID) error {
+			x.forget(turn)
 			return nil
 		})
 	})
 }
 
-func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
+func erasedInMidFetch(t *testing.T, learn func(*tenantTexts, dag.TurnID) error) {
 	ctx := t.Context()
 	disk := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	defer disk.Close()
@@ -63,7 +63,12 @@ func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 	if _, err := s.Append(ctx, dag.DefaultTenant, []store.Batch{{{Turn: turn, Body: body, Salt: dag.Salt{1}}}}); err != nil {
 		t.Fatal(err)
 	}
-	x := newTexts(steadyStore{inner: s}, make(turnstile, 1), 1<<20)
+	steady := steadyStore{inner: s}
+	tenants, err := newFollowers(steady, newFactCache(steady, 1), newTexts(steady, make(turnstile, 1), 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := tenants.of(dag.DefaultTenant).texts
 	record, err := s.Turns(ctx, dag.DefaultTenant, store.IDs{turn.ID})
 	if err != nil {
 		t.Fatal(err)
@@ -81,13 +86,13 @@ func erasedInMidFetch(t *testing.T, learn func(*texts, dag.TurnID) error) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := x.encoded(ctx, dag.DefaultTenant, 1, want); err != nil {
+	if _, err := x.encoded(ctx, 1, want); err != nil {
 		t.Fatal(err)
 	}
 	if s.meanwhile != nil {
 		t.Fatal("nothing happened meanwhile")
 	}
-	if _, kept := x.kept.get(turnKey{dag.DefaultTenant, turn.ID}); kept {
+	if n := x.kept.stats().Entries; n != 0 {
 		t.Error("the erased text is kept")
 	}
 }

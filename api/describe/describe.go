@@ -163,10 +163,12 @@ func (d *describer) field(f *api.Field) Schema {
 	if list && is != "" {
 		s = Schema{"type": "array", "items": s}
 	}
+	of := "Length"
 	if list {
-		setNumber(s, "minItems", f.Tag.Get("min"))
-		setNumber(s, "maxItems", f.Tag.Get("max"))
+		of = "Items"
 	}
+	setNumber(s, "min"+of, f.Tag.Get("min"))
+	setNumber(s, "max"+of, f.Tag.Get("max"))
 	if text := f.Tag.Get("default"); text != "" {
 		s["default"] = text
 		setNumber(s, "default", text)

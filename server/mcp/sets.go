@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // A Set is a group of tools under one name. A model reads the definition of every tool it has
@@ -28,8 +29,9 @@ const (
 	All       = "all"
 )
 
-// Sets lists the sets. Every tool is in one of them besides All.
-var Sets = []Set{
+// Sets lists the sets. Every tool is in one of them besides All: it is listed here, or the operation
+// that it is made of names the set.
+var Sets = operatedSets([]Set{
 	{Everyday, "what an agent needs every day: record turns, get context, verify, remember facts, ask for them", []string{
 		"admit_turns", "cut_slice", "verify_bundle", "show_turn", "list_policies", "knowledge_assert", "knowledge_find", "knowledge_traverse",
 	}},
@@ -44,6 +46,19 @@ var Sets = []Set{
 		"read_graph", "search_nodes", "open_nodes",
 	}},
 	{All, "all that there are", toolNames()},
+})
+
+// operatedSets adds the tools that are made of operations.
+func operatedSets(sets []Set) []Set {
+	for _, op := range view.Operations() {
+		spec := op.Declared()
+		for i := range sets {
+			if slices.Contains(spec.Sets, sets[i].Name) {
+				sets[i].Tools = append(sets[i].Tools, spec.Tool)
+			}
+		}
+	}
+	return sets
 }
 
 // toolNames returns the name of every tool, in the order in which they are defined.

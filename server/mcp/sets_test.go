@@ -1,19 +1,22 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
+	"flag"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/api/describe"
 )
 
 func toolsOf(t testing.TB, c *sdk.ClientSession) (names []string, size int) {
@@ -39,17 +42,16 @@ func TestSizes(t *testing.T) {
 	t.Parallel()
 	const most = 10_000 // 12 KB, less 2 KB for two tools more
 	s := New(testKernel(t), Options{})
-	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "mcp.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	var table strings.Builder
 	for _, set := range Sets {
 		s := New(testKernel(t), Options{Tools: selected(t, set.Name)})
 		names, size := toolsOf(t, over(t, s, identity(access.Admin)))
 		t.Logf("%-8s %2d tools, %6d bytes", set.Name, len(names), size)
-		if row := regexp.MustCompile("(?m)^\\| `" + set.Name + "` .* (\\d+) \\|$").FindSubmatch(manual); row == nil || string(row[1]) != strconv.Itoa(size) {
-			t.Errorf("docs/mcp.md says %s of the set %s, which has %d bytes", row, set.Name, size)
+		tools := backquoted(set.Tools)
+		if set.Name == All {
+			tools = set.For
 		}
+		fmt.Fprintf(&table, "| `%s` | %s | %d |\n", set.Name, tools, size)
 		if set.Name != All && size > most {
 			t.Errorf("%s: %d bytes, at most %d are allowed", set.Name, size, most)
 		}
@@ -61,6 +63,83 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%s: %d bytes, at most %d are allowed", role, size, most)
 		}
 	}
+	inManual(t, "| set | tools | bytes of `tools/list` |\n| --- | --- | --- |\n", table.String())
+}
+
+var update = flag.Bool("update", false, "write the tables of docs/mcp.md")
+
+// inManual holds a table of docs/mcp.md to its rows.
+func inManual(t *testing.T, head, rows string) {
+	t.Helper()
+	name := filepath.Join("..", "..", "docs", "mcp.md")
+	manual, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(manual), head)
+	_, after, ends := strings.Cut(rest, "\n\n")
+	if !found || !ends {
+		t.Fatalf("docs/mcp.md has no table %q", head)
+	}
+	want := before + head + rows + "\n" + after
+	if want == string(manual) {
+		return
+	}
+	if !*update {
+		t.Errorf("docs/mcp.md has another table than\n%s%swrite it with -update", head, rows)
+	} else if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+		t.Error(err)
+	}
+}
+
+func backquoted(names []string) string { return "`" + strings.Join(names, "` `") + "`" }
+
+// TestManual holds the tables of tools and of roles in docs/mcp.md to the tools.
+func TestManual(t *testing.T) {
+	var list, roles strings.Builder
+	memory := setNamed(MemorySet).Tools
+	for _, d := range definitions() {
+		if slices.Contains(memory, d.Name) {
+			continue
+		}
+		input, _ := d.InputSchema.(describe.Schema)
+		required, _ := input["required"].([]string)
+		var arguments []string
+		for _, f := range api.Fields(tools[d.Name].arguments) {
+			if properties, _ := input["properties"].(describe.Schema); properties[f.Key] == nil {
+				continue
+			}
+			name := "`" + f.Key + "`"
+			if !slices.Contains(required, f.Key) {
+				name += "?"
+			}
+			arguments = append(arguments, name)
+		}
+		fmt.Fprintf(&list, "| `%s` | %s | %s |\n", d.Name, tools[d.Name].permission, cmp.Or(strings.Join(arguments, ", "), "none"))
+	}
+	for _, role := range access.Roles {
+		var may, nine []string
+		for _, name := range toolNames() {
+			switch {
+			case !role.May(tools[name].permission):
+			case slices.Contains(memory, name):
+				nine = append(nine, name)
+			default:
+				may = append(may, name)
+			}
+		}
+		text := backquoted(may)
+		switch len(nine) {
+		case 0:
+		case len(memory):
+			text += ", all of the memory"
+		default:
+			text += ", of the memory " + backquoted(nine)
+		}
+		fmt.Fprintf(&roles, "| `%s` | %s | %s |\n", role, text, map[bool]string{true: "both"}[role.May(access.Read)])
+	}
+	inManual(t, "| tool | permission | arguments |\n| --- | --- | --- |\n", list.String())
+	inManual(t, "| role | tools | resources |\n| --- | --- | --- |\n", roles.String())
 }
 
 // TestSets holds the table of sets against the tools: each tool is in a set besides All, and each

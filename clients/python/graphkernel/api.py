@@ -794,7 +794,7 @@ class Operations:
         self._transport = transport
 
     def add_aliases(self, body: NewAliases) -> AliasesAdded:
-        """Add aliases.
+        """Add aliases, or a CSV list of them.
 
         From now on each stands for its canonical name, all of them or, on an error,
         none. Facts are kept as they were asserted; names are resolved when they are
@@ -808,7 +808,7 @@ class Operations:
         return self._transport.json("POST", "/api/knowledge/aliases", body=body, media="application/json")
 
     def add_aliases_csv(self, body: bytes) -> AliasesAdded:
-        """Add aliases.
+        """Add aliases, or a CSV list of them.
 
         From now on each stands for its canonical name, all of them or, on an error,
         none. Facts are kept as they were asserted; names are resolved when they are
@@ -824,7 +824,7 @@ class Operations:
         return self._transport.json("POST", "/api/knowledge/aliases", body=body, media="text/csv")
 
     def admit_turns(self, body: Turns) -> Receipt:
-        """Admit turns.
+        """Admit up to 10 000 turns, all or none, or a stream of lines.
 
         Admits a batch, all of it or nothing, in any order. A turn that is there
         already with the same content counts as existing, so repeating a request
@@ -842,7 +842,7 @@ class Operations:
         return self._transport.json("POST", "/api/turns", body=body, media="application/json")
 
     def admit_turns_lines(self, body: bytes) -> Receipt:
-        """Admit turns.
+        """Admit up to 10 000 turns, all or none, or a stream of lines.
 
         Admits a batch, all of it or nothing, in any order. A turn that is there
         already with the same content counts as existing, so repeating a request
@@ -872,7 +872,7 @@ class Operations:
         return self._transport.json("POST", "/api/attest", body=body, media="application/json")
 
     def convert_bundle(self, body: bytes, *, to: Literal["prov", "openlineage", "sigstore"]) -> Converted:
-        """Write a bundle in another form.
+        """Write a bundle as W3C PROV, OpenLineage, or for cosign.
 
         Writes a bundle that was issued here for other people's tools: W3C PROV-JSON, an
         OpenLineage event, or what cosign verifies.
@@ -880,7 +880,7 @@ class Operations:
         return self._transport.json("POST", "/api/convert", query={"to": to}, body=body, media="application/json")
 
     def create_key(self, body: NewAPIKey) -> MadeAPIKey:
-        """Make an API key."""
+        """Make an API key, whose text is shown this once."""
         return self._transport.json("POST", "/api/keys", body=body, media="application/json", once=True)
 
     def cut_facts(self, body: FactSliceRequest) -> bytes:
@@ -926,7 +926,7 @@ class Operations:
         return self._transport.raw("GET", "/api/knowledge/graph", query={"entity": entity, "format": format, "max_hops": max_hops, "max_results": max_results, "direction": direction, "predicates": predicates, "min_confidence": min_confidence, "as_of": as_of, "valid_at": valid_at})
 
     def erase_turn(self, id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> Event:
-        """Erase a turn's text.
+        """Erase a turn's text for good, with a reason.
 
         Deletes the turn's text and salt for good and records when and why. The
         turn's place in the graph stays, and old slices still verify and replay.
@@ -937,7 +937,7 @@ class Operations:
         return self._transport.json("DELETE", f"/api/turns/{self._transport.segment(id)}", query={"reason": reason}, body=body, media="application/json")
 
     def explain_cut(self, body: ExplainCutting) -> Explanation:
-        """Ask why a turn would be in a slice.
+        """Say why a turn would be in a slice, or would not.
 
         Says why a turn is in the slice of an anchor, or is not, whether that was issued
         or not. Nothing is signed or recorded.
@@ -980,7 +980,7 @@ class Operations:
         return self._transport.json("GET", "/api/knowledge/path", query={"from": from_, "to": to, "count": count, "predicates": predicates, "direction": direction, "max_hops": max_hops, "min_confidence": min_confidence, "as_of": as_of, "valid_at": valid_at})
 
     def get_caller(self) -> Caller:
-        """See who asks."""
+        """Say who asks, and how far the tenant has come."""
         return self._transport.json("GET", "/api/caller")
 
     def get_checkpoint(self) -> str:
@@ -992,7 +992,7 @@ class Operations:
         return self._transport.text("GET", "/log/checkpoint")
 
     def get_consistency(self, *, from_: int, to: int) -> str:
-        """Prove that the ledger grew.
+        """Prove that the ledger grew from one size to another.
 
         The hashes (RFC 6962, section 2.1.2) that lead from the root at one size to
         the root at another: that the second begins with the first. There are none
@@ -1015,7 +1015,7 @@ class Operations:
                 return
 
     def get_entries(self, entries: str) -> bytes:
-        """Read a tile of entries.
+        """Read a tile of the ledger's entries, under another name.
 
         The same as `/log/tile/entries/`.
         """
@@ -1100,7 +1100,7 @@ class Operations:
                 return
 
     def knowledge_stats(self, *, as_of: int | None = None) -> KnowledgeStats:
-        """Count what is believed.
+        """Count facts, entities, predicates, sources and aliases.
 
         Reads every act that is on record up to the number, and so takes as long as
         there are many: some seconds for each million. The 100 predicates and sources
@@ -1120,7 +1120,7 @@ class Operations:
         return self._transport.json("POST", "/api/knowledge", body=body, media="application/json")
 
     def learn_facts(self, body: Knowledge) -> KnowledgeOutcomes:
-        """Record many facts and retractions.
+        """Record up to 10 000 facts and retractions, all or none.
 
         Up to 10 000 in all, all of them or, on an error, none. Retractions come
         first. Each has its own outcome: a retraction of what is not believed is
@@ -1134,7 +1134,7 @@ class Operations:
         return self._transport.json("POST", "/api/knowledge/batch", body=body, media="application/json")
 
     def learn_facts_lines(self, body: bytes) -> KnowledgeOutcomes:
-        """Record many facts and retractions.
+        """Record up to 10 000 facts and retractions, all or none.
 
         Up to 10 000 in all, all of them or, on an error, none. Retractions come
         first. Each has its own outcome: a retraction of what is not believed is
@@ -1223,11 +1223,11 @@ class Operations:
                 return
 
     def list_turns(self, *, conversation: str | None = None, key: str | None = None, after: str | None = None, limit: int | None = None) -> StoredTurns:
-        """List turns."""
+        """List turns, of one conversation, of one key, or all."""
         return self._transport.json("GET", "/api/turns", query={"conversation": conversation, "key": key, "after": after, "limit": limit})
 
     def list_turns_all(self, *, conversation: str | None = None, key: str | None = None) -> Iterator[StoredTurn]:
-        """List turns: all pages, one item after the other."""
+        """List turns, of one conversation, of one key, or all: all pages, one item after the other."""
         after: str | None = None
         while True:
             page = self.list_turns(conversation=conversation, key=key, after=after, limit=1000)
@@ -1241,7 +1241,7 @@ class Operations:
         return self._transport.json("GET", "/health/live", keyless=True)
 
     def look_up_turns(self, body: TurnIDs) -> StoredTurns:
-        """Read several turns.
+        """Read up to 1 000 turns by their ids.
 
         Reads up to 1 000 turns by their ids. Those that are not there are left out.
         """
@@ -1255,7 +1255,7 @@ class Operations:
         return self._transport.text("GET", "/metrics", keyless=True)
 
     def preview_slice(self, body: Cutting) -> Preview:
-        """Select, and issue nothing.
+        """Select what a slice would hold, and issue nothing.
 
         Selects what a slice of the anchor would hold. Nothing is signed or recorded.
         """
@@ -1266,7 +1266,7 @@ class Operations:
         return self._transport.json("GET", "/health/ready", keyless=True)
 
     def register_policy(self, body: PolicyRegistration) -> RegisteredPolicy:
-        """Register a policy.
+        """Bind a policy's id to parameters for ever.
 
         Binds an id to parameters for ever. The same again changes nothing; the
         same id with other parameters is a conflict.
@@ -1282,7 +1282,7 @@ class Operations:
         return self._transport.json("DELETE", f"/api/knowledge/aliases/{self._transport.segment(alias)}")
 
     def replay_slice(self, slice_id: str, body: bytes | None = None) -> Replay:
-        """Replay a slice.
+        """Cut a slice again and compare every byte.
 
         Cuts the slice again from the view that it was cut from and compares:
         identical, erased (the same but for text erased since), lost (a text is
@@ -1300,7 +1300,7 @@ class Operations:
         return self._transport.json("GET", "/api/turn", query={"name": name})
 
     def retract_facts(self, *, subject: str | None = None, predicate: str | None = None, object: str | None = None, entity: str | None = None, source: str | None = None, turn: str | None = None, statement: str | None = None, min_confidence: float | None = None, valid_at: str | None = None, reason: str | None = None, dry_run: bool | None = None) -> Retracted:
-        """Retract facts.
+        """End the belief in all facts that filters match, or say which those are.
 
         Ends the belief in every fact that the filters match, all of them or, on an
         error, none. At least one filter beside min_confidence and valid_at is needed.
@@ -1310,7 +1310,7 @@ class Operations:
         return self._transport.json("DELETE", "/api/knowledge", query={"subject": subject, "predicate": predicate, "object": object, "entity": entity, "source": source, "turn": turn, "statement": statement, "min_confidence": min_confidence, "valid_at": valid_at, "reason": reason, "dry_run": dry_run})
 
     def revoke_key(self, id: str) -> RevokedAPIKey:
-        """End an API key.
+        """End an API key for good.
 
         Ends a key for good, here at once and in other processes within a second.
         Revoking again changes nothing.
@@ -1337,7 +1337,7 @@ class Operations:
         return self._transport.events("GET", "/api/events", headers={"Last-Event-ID": last__event__id}, query={"last_event_id": last_event_id})
 
     def traverse_knowledge(self, body: TraverseRequest) -> Traversal:
-        """Find what can be reached.
+        """Find what can be reached from entities, with a way to each.
 
         Gives the entities that can be reached from others, each once and by its
         best way: the fewest hops, of those the highest minimum confidence. They
@@ -1351,7 +1351,7 @@ class Operations:
         return self._transport.json("POST", "/api/knowledge/traverse", body=body, media="application/json")
 
     def verify_bundle(self, body: bytes) -> BundleVerdict:
-        """Judge a bundle.
+        """Judge a bundle: every check.
 
         Makes every check on a bundle's bytes, as they were handed out: one
         verdict each. Only canonical bytes are evidence, so another spelling of the
@@ -1360,7 +1360,7 @@ class Operations:
         return self._transport.json("POST", "/api/verify_bundle", body=body, media="application/json")
 
     def verify_token(self, body: TokenClaim) -> TokenVerdict:
-        """Judge a token.
+        """Judge the six fields that a token covers.
 
         Says whether a live key of the caller's tenant signed exactly these six
         fields. What is absent, malformed or unknown is not admissible, with a

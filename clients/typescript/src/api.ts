@@ -761,7 +761,7 @@ export class Operations {
   constructor(protected readonly transport: Transport) {}
 
   /**
-   * Add aliases.
+   * Add aliases, or a CSV list of them.
    *
    * From now on each stands for its canonical name, all of them or, on an error,
    * none. Facts are kept as they were asserted; names are resolved when they are
@@ -777,7 +777,7 @@ export class Operations {
   }
 
   /**
-   * Add aliases.
+   * Add aliases, or a CSV list of them.
    *
    * From now on each stands for its canonical name, all of them or, on an error,
    * none. Facts are kept as they were asserted; names are resolved when they are
@@ -795,7 +795,7 @@ export class Operations {
   }
 
   /**
-   * Admit turns.
+   * Admit up to 10 000 turns, all or none, or a stream of lines.
    *
    * Admits a batch, all of it or nothing, in any order. A turn that is there
    * already with the same content counts as existing, so repeating a request
@@ -815,7 +815,7 @@ export class Operations {
   }
 
   /**
-   * Admit turns.
+   * Admit up to 10 000 turns, all or none, or a stream of lines.
    *
    * Admits a batch, all of it or nothing, in any order. A turn that is there
    * already with the same content counts as existing, so repeating a request
@@ -849,7 +849,7 @@ export class Operations {
   }
 
   /**
-   * Write a bundle in another form.
+   * Write a bundle as W3C PROV, OpenLineage, or for cosign.
    *
    * Writes a bundle that was issued here for other people's tools: W3C PROV-JSON, an
    * OpenLineage event, or what cosign verifies.
@@ -858,7 +858,7 @@ export class Operations {
     return this.transport.json("POST", `/api/convert`, { query, body, media: "application/json" });
   }
 
-  /** Make an API key. */
+  /** Make an API key, whose text is shown this once. */
   createKey(body: NewAPIKey): Promise<MadeAPIKey> {
     return this.transport.json("POST", `/api/keys`, { body, media: "application/json", once: true });
   }
@@ -914,7 +914,7 @@ export class Operations {
   }
 
   /**
-   * Erase a turn's text.
+   * Erase a turn's text for good, with a reason.
    *
    * Deletes the turn's text and salt for good and records when and why. The
    * turn's place in the graph stays, and old slices still verify and replay.
@@ -927,7 +927,7 @@ export class Operations {
   }
 
   /**
-   * Ask why a turn would be in a slice.
+   * Say why a turn would be in a slice, or would not.
    *
    * Says why a turn is in the slice of an anchor, or is not, whether that was issued
    * or not. Nothing is signed or recorded.
@@ -978,7 +978,7 @@ export class Operations {
     return this.transport.json("GET", `/api/knowledge/path`, { query });
   }
 
-  /** See who asks. */
+  /** Say who asks, and how far the tenant has come. */
   getCaller(): Promise<Caller> {
     return this.transport.json("GET", `/api/caller`, {  });
   }
@@ -994,7 +994,7 @@ export class Operations {
   }
 
   /**
-   * Prove that the ledger grew.
+   * Prove that the ledger grew from one size to another.
    *
    * The hashes (RFC 6962, section 2.1.2) that lead from the root at one size to
    * the root at another: that the second begins with the first. There are none
@@ -1021,7 +1021,7 @@ export class Operations {
   }
 
   /**
-   * Read a tile of entries.
+   * Read a tile of the ledger's entries, under another name.
    *
    * The same as `/log/tile/entries/`.
    */
@@ -1125,7 +1125,7 @@ export class Operations {
   }
 
   /**
-   * Count what is believed.
+   * Count facts, entities, predicates, sources and aliases.
    *
    * Reads every act that is on record up to the number, and so takes as long as
    * there are many: some seconds for each million. The 100 predicates and sources
@@ -1149,7 +1149,7 @@ export class Operations {
   }
 
   /**
-   * Record many facts and retractions.
+   * Record up to 10 000 facts and retractions, all or none.
    *
    * Up to 10 000 in all, all of them or, on an error, none. Retractions come
    * first. Each has its own outcome: a retraction of what is not believed is
@@ -1165,7 +1165,7 @@ export class Operations {
   }
 
   /**
-   * Record many facts and retractions.
+   * Record up to 10 000 facts and retractions, all or none.
    *
    * Up to 10 000 in all, all of them or, on an error, none. Retractions come
    * first. Each has its own outcome: a retraction of what is not believed is
@@ -1267,12 +1267,12 @@ export class Operations {
     }
   }
 
-  /** List turns. */
+  /** List turns, of one conversation, of one key, or all. */
   listTurns(query: { "conversation"?: string; "key"?: string; "after"?: string; "limit"?: number } = {}): Promise<StoredTurns> {
     return this.transport.json("GET", `/api/turns`, { query });
   }
 
-  /** List turns: all pages, one item after the other. */
+  /** List turns, of one conversation, of one key, or all: all pages, one item after the other. */
   async *listTurnsAll(query: { "conversation"?: string; "key"?: string } = {}): AsyncGenerator<StoredTurn, void, undefined> {
     let after: string | undefined;
     for (;;) {
@@ -1289,7 +1289,7 @@ export class Operations {
   }
 
   /**
-   * Read several turns.
+   * Read up to 1 000 turns by their ids.
    *
    * Reads up to 1 000 turns by their ids. Those that are not there are left out.
    */
@@ -1307,7 +1307,7 @@ export class Operations {
   }
 
   /**
-   * Select, and issue nothing.
+   * Select what a slice would hold, and issue nothing.
    *
    * Selects what a slice of the anchor would hold. Nothing is signed or recorded.
    */
@@ -1321,7 +1321,7 @@ export class Operations {
   }
 
   /**
-   * Register a policy.
+   * Bind a policy's id to parameters for ever.
    *
    * Binds an id to parameters for ever. The same again changes nothing; the
    * same id with other parameters is a conflict.
@@ -1341,7 +1341,7 @@ export class Operations {
   }
 
   /**
-   * Replay a slice.
+   * Cut a slice again and compare every byte.
    *
    * Cuts the slice again from the view that it was cut from and compares:
    * identical, erased (the same but for text erased since), lost (a text is
@@ -1363,7 +1363,7 @@ export class Operations {
   }
 
   /**
-   * Retract facts.
+   * End the belief in all facts that filters match, or say which those are.
    *
    * Ends the belief in every fact that the filters match, all of them or, on an
    * error, none. At least one filter beside min_confidence and valid_at is needed.
@@ -1375,7 +1375,7 @@ export class Operations {
   }
 
   /**
-   * End an API key.
+   * End an API key for good.
    *
    * Ends a key for good, here at once and in other processes within a second.
    * Revoking again changes nothing.
@@ -1407,7 +1407,7 @@ export class Operations {
   }
 
   /**
-   * Find what can be reached.
+   * Find what can be reached from entities, with a way to each.
    *
    * Gives the entities that can be reached from others, each once and by its
    * best way: the fewest hops, of those the highest minimum confidence. They
@@ -1423,7 +1423,7 @@ export class Operations {
   }
 
   /**
-   * Judge a bundle.
+   * Judge a bundle: every check.
    *
    * Makes every check on a bundle's bytes, as they were handed out: one
    * verdict each. Only canonical bytes are evidence, so another spelling of the
@@ -1434,7 +1434,7 @@ export class Operations {
   }
 
   /**
-   * Judge a token.
+   * Judge the six fields that a token covers.
    *
    * Says whether a live key of the caller's tenant signed exactly these six
    * fields. What is absent, malformed or unknown is not admissible, with a

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -40,7 +41,11 @@ type Session struct {
 // Do carries out an operation: by the function that a service answers it with, or by asking one.
 func Do[In, Out any](ctx context.Context, s *Session, op view.Operation[In, Out], in In) (Out, error) {
 	if s.service == nil {
-		return op.Answer(ctx, s.Kernel, s.Tenant, in)
+		out, err := op.Answer(ctx, s.Kernel, s.Tenant, in)
+		if errors.Is(err, dag.ErrForm) { // a service calls the question invalid
+			err = &refusal{err.Error(), []error{err, sentinels[api.CodeInvalid]}}
+		}
+		return out, err
 	}
 	return told(client.Do(ctx, s.service, op.Operation, in))
 }

@@ -1,0 +1,54 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/follow"
+)
+
+// keptFollowed bounds the tenants whose histories are followed.
+const keptFollowed = 10_000
+
+// followers follow the histories of the tenants that were asked for last.
+type followers struct {
+	store steadyStore
+	facts *factCache
+	texts *texts
+
+	mu   sync.Mutex
+	kept *lru.Cache[dag.Tenant, *followed] // under mu, so that there is one of each
+}
+
+// followed is what is derived from one tenant's history.
+type followed struct {
+	facts *tenantFacts
+	texts *tenantTexts
+}
+
+func newFollowers(s steadyStore, facts *factCache, texts *texts) (*followers, error) {
+	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
+	}
+	return &followers{store: s, facts: facts, texts: texts, kept: kept}, nil
+}
+
+func (f *followers) of(tenant dag.Tenant) *followed {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known, ok := f.kept.Get(tenant); ok {
+		return known
+	}
+	with := follow.New(func(ctx context.Context, after dag.Seq, limit int) ([]history.Entry, error) {
+		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
+	})
+	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with)}
+	f.kept.Add(tenant, fresh)
+	return fresh
+}
