@@ -1,13 +1,13 @@
 // Package follow owns how a process keeps what it derives from a tenant's history up to date. A
 // [Follower] reads the entries that are new, each once, and hands them to its projections, such as a
-// table of aliases or a cache of texts that an erasure empties.
+// table of aliases, or a cache of texts that forgets those that are erased.
 //
 //	f := follow.New(source)
 //	aliases := f.Add(table)
 //	err := aliases.Reach(ctx, head) // now table has every entry up to head
 //
-// A follower lives as long as the history that it reads is one and the same. Whoever hands it the
-// source makes a new one, with new projections, when that may be another, as after a failover.
+// A follower is of one history. When that may be another, as after a failover, its owner makes a new
+// one with new projections.
 package follow
 
 import (
@@ -20,19 +20,16 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// A Projection is derived from entries. Its follower calls it from one goroutine at a time; what
-// others read of it is for the projection to guard. It bounds what it holds.
+// A Projection is derived from entries, and bounds what it holds. Its follower calls it from one
+// goroutine at a time; what others read of it is for the projection to guard.
 type Projection interface {
-	// Begin forgets what the projection holds and makes it one of all entries up to a number, by
-	// whatever means is faster than reading them all. It returns the number, which is to or any
-	// other that the history has reached; from there on entries are applied. It is called before
-	// the first entry, and again when so many are new that this is faster. If there is an error it
-	// is called again before anything else.
+	// Begin makes the projection one of all entries up to a number, whatever it held, by other means than
+	// reading them all. It returns the number, which is to or another one that the history has reached.
+	// It is called before the first Apply, after an error, and when too many entries are new.
 	Begin(ctx context.Context, to dag.Seq) (dag.Seq, error)
 
-	// Apply takes in the next entry, which it may keep and must not change. Turns are no entries, so there are
-	// gaps between the numbers. An entry that takes something away, such as an erasure, comes like any
-	// other, and what it takes away is to be forgotten. After an error Begin is called before anything else.
+	// Apply takes in the next entry, which it may keep and must not change. Turns are no entries, so
+	// there are gaps between the numbers. What an entry takes away, as an erasure does, Apply forgets.
 	Apply(e *history.Entry) error
 }
 
@@ -48,7 +45,7 @@ const (
 	firstPage = 64      // entries of the first page; most catch-ups have no second one
 	mostPage  = 256     // entries of any
 	pageBytes = 4 << 20 // aimed at, by the largest entry of the page before
-	mostPages = 16      // after so many it is faster to begin again
+	mostPages = 16      // after which a projection begins again
 )
 
 // A Follower reads what is new in a tenant's history on behalf of all who wait for it.
@@ -63,16 +60,15 @@ type Follower struct {
 type Member struct {
 	follower *Follower
 	of       Projection
-	begun    bool          // guarded by reading, as is err
-	err      error         // of the projection, for whoever asks next
-	upTo     atomic.Uint64 // written inside reading
+	begun    bool          // guarded by reading
+	upTo     atomic.Uint64 // written inside reading; 0 unless begun
 }
 
 // New returns a follower of a source. It reads nothing yet.
 func New(source Source) *Follower { return &Follower{source: source, reading: make(chan struct{}, 1)} }
 
 // Add adds a projection. All are added before the first call of Reach. A projection that nobody
-// asks for is never begun.
+// asks for never begins.
 func (f *Follower) Add(p Projection) *Member {
 	m := &Member{follower: f, of: p}
 	f.members = append(f.members, m)
@@ -83,60 +79,51 @@ func (f *Follower) Add(p Projection) *Member {
 func (m *Member) UpTo() dag.Seq { return dag.Seq(m.upTo.Load()) }
 
 // Reach returns when the projection has every entry up to a number, which the history has
-// reached. It costs nothing if it has them already. One of those who wait reads, as far as any of them wants; if its
-// context ends, the next one reads on. All projections that have begun get what is read. If one of
-// them fails, the others go on, and whoever asks for that one next gets the error.
+// reached. If it has them already that costs nothing. Else one of those who wait reads on behalf of
+// all; if its context ends, the next one reads on. What is read all projections get that have begun. If
+// another one than this fails, it begins again when it is asked for.
 func (m *Member) Reach(ctx context.Context, to dag.Seq) error {
 	if m.UpTo() >= to {
 		return nil
 	}
 	f := m.follower
-	f.want(to)
+	for was := f.wanted.Load(); was < uint64(to) && !f.wanted.CompareAndSwap(was, uint64(to)); was = f.wanted.Load() {
+	}
 	select {
 	case f.reading <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	defer func() { <-f.reading }()
-	if err := m.failed(); err != nil || m.UpTo() >= to {
-		return err
-	}
-	if !m.begun {
-		if err := m.begin(ctx); err != nil {
+	limit := firstPage
+	for pages := 0; m.UpTo() < to; pages++ {
+		if pages == mostPages {
+			for _, each := range f.members {
+				each.end()
+			}
+		}
+		if !m.begun {
+			if err := m.begin(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		largest, err := m.read(ctx, limit)
+		if err != nil {
 			return err
 		}
+		limit = max(1, min(mostPage, pageBytes/max(1, largest)))
 	}
-	if err := f.read(ctx, to); err != nil {
-		return err
-	}
-	return m.failed()
-}
-
-func (f *Follower) want(to dag.Seq) {
-	for {
-		was := f.wanted.Load()
-		if was >= uint64(to) || f.wanted.CompareAndSwap(was, uint64(to)) {
-			return
-		}
-	}
-}
-
-// failed returns the error of the last Apply or Begin, once.
-func (m *Member) failed() error {
-	err := m.err
-	m.err = nil
-	return err
+	return nil
 }
 
 func (m *Member) begin(ctx context.Context) error {
-	m.end()
 	upTo, err := m.of.Begin(ctx, dag.Seq(m.follower.wanted.Load()))
-	if err != nil {
-		return err
+	if err == nil {
+		m.begun = true
+		m.upTo.Store(uint64(upTo))
 	}
-	m.begun = true
-	m.upTo.Store(uint64(upTo))
-	return nil
+	return err
 }
 
 // end makes a member one that has not begun.
@@ -145,79 +132,36 @@ func (m *Member) end() {
 	m.upTo.Store(0)
 }
 
-// read brings all members that have begun up to a number, and further if others want that.
-func (f *Follower) read(ctx context.Context, least dag.Seq) error {
-	limit := firstPage
-	for pages := 1; ; pages++ {
-		after := f.least(least)
-		if after >= least {
-			return nil
-		}
-		to := dag.Seq(f.wanted.Load()) // before the source is read: a short page lacks nothing up to it
-		page, err := f.source(ctx, after, limit)
-		if err != nil {
-			return err
-		}
-		largest, err := check(page, after, limit)
-		if err != nil {
-			return err
-		}
-		if len(page) == limit {
-			to = 0 // more may follow
-		}
-		for _, m := range f.members {
-			if m.begun {
-				m.apply(page, to)
-			}
-		}
-		limit = max(1, min(mostPage, pageBytes/max(1, largest)))
-		if pages == mostPages {
-			if err := f.beginAgain(ctx); err != nil {
-				return err
-			}
+// read reads a page, from where the last of the projections is. It returns the size of the page's
+// largest entry in bytes, and the error of this projection or of the source.
+func (m *Member) read(ctx context.Context, limit int) (largest int, err error) {
+	f := m.follower
+	to := dag.Seq(f.wanted.Load()) // before the source is read: a short page lacks nothing up to it
+	after := m.UpTo()
+	for _, each := range f.members {
+		if each.begun {
+			after = min(after, each.UpTo())
 		}
 	}
-}
-
-// apply hands a page to a projection; if to is not 0, nothing else comes up to that number.
-func (m *Member) apply(page []history.Entry, to dag.Seq) {
-	for i := range page {
-		if e := &page[i]; e.Seq > m.UpTo() {
-			if m.err = m.of.Apply(e); m.err != nil {
-				m.end()
-				return
-			}
-			m.upTo.Store(uint64(e.Seq))
+	page, err := f.source(ctx, after, limit)
+	if err != nil {
+		return 0, err
+	}
+	if largest, err = check(page, after, limit); err != nil {
+		return 0, err
+	}
+	if len(page) == limit {
+		to = 0 // more may follow
+	}
+	for _, each := range f.members {
+		if failed := each.apply(page, to); failed != nil && each == m {
+			err = failed
 		}
 	}
-	m.upTo.Store(uint64(max(m.UpTo(), to)))
+	return largest, err
 }
 
-// beginAgain lets projections that lack much begin again.
-func (f *Follower) beginAgain(ctx context.Context) error {
-	for _, m := range f.members {
-		if m.begun && uint64(m.UpTo()) < f.wanted.Load() {
-			m.err = m.begin(ctx)
-		}
-		if ctx.Err() != nil { // which is the reader's own
-			m.err = nil
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// least returns the smallest number that a begun member is at, or to.
-func (f *Follower) least(to dag.Seq) dag.Seq {
-	for _, m := range f.members {
-		if m.begun {
-			to = min(to, m.UpTo())
-		}
-	}
-	return to
-}
-
-// check refuses what is no page of a history, and returns the size of its largest entry in bytes.
+// check refuses what is no page of a history, and returns the size of its largest entry.
 func check(page []history.Entry, after dag.Seq, limit int) (largest int, err error) {
 	if len(page) > limit {
 		return 0, fmt.Errorf("%w: %d of them, asked for were %d", ErrSource, len(page), limit)
@@ -231,4 +175,22 @@ func check(page []history.Entry, after dag.Seq, limit int) (largest int, err err
 		largest = max(largest, len(e.Public)+len(e.Detail)+len(e.Private))
 	}
 	return largest, nil
+}
+
+// apply hands a page to a projection that has begun. Up to the number to nothing else comes.
+func (m *Member) apply(page []history.Entry, to dag.Seq) error {
+	if !m.begun {
+		return nil
+	}
+	for i := range page {
+		if e := &page[i]; e.Seq > m.UpTo() {
+			if err := m.of.Apply(e); err != nil {
+				m.end()
+				return err
+			}
+			m.upTo.Store(uint64(e.Seq))
+		}
+	}
+	m.upTo.Store(max(m.upTo.Load(), uint64(to)))
+	return nil
 }

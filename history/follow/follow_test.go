@@ -253,28 +253,35 @@ func TestSourceLies(t *testing.T) {
 	}
 }
 
-// TestFailureIsOnesOwn lets one of two projections fail while the other one reads. The other does not notice; the
-// first says so once, and begins again.
+// TestFailureIsOnesOwn lets one of two projections fail, when the other one reads and when it is asked for
+// itself. The other does not notice; the one that failed begins again.
 func TestFailureIsOnesOwn(t *testing.T) {
 	p := &past{}
-	p.notes(3)
 	f, sound, broken := follow.New(p.read), &table{of: p}, &table{of: p}
 	reads, fails := f.Add(sound), f.Add(broken)
-	for _, m := range []*follow.Member{reads, fails} {
-		if err := m.Reach(t.Context(), 3); err != nil {
-			t.Fatal(err)
+	reach := func(m *follow.Member, of *table, want error) {
+		t.Helper()
+		if err := m.Reach(t.Context(), p.head); !errors.Is(err, want) || err == nil && of.differs(p.head) != "" || err != nil && m.UpTo() != 0 {
+			t.Errorf("%v, want %v, at %d: %s", err, want, m.UpTo(), of.differs(p.head))
 		}
 	}
 	p.notes(3)
+	reach(reads, sound, nil)
+	reach(fails, broken, nil)
+	p.notes(3)
 	broken.fail = errFault
-	if err := reads.Reach(t.Context(), 6); err != nil || sound.differs(6) != "" || broken.fail != nil {
-		t.Fatalf("the sound one: %v, %s", err, sound.differs(6))
+	reach(reads, sound, nil)
+	if broken.fail != nil || fails.UpTo() != 0 {
+		t.Errorf("it did not fail: it is at %d", fails.UpTo())
 	}
-	if err := fails.Reach(t.Context(), 6); !errors.Is(err, errFault) || fails.UpTo() != 0 {
-		t.Errorf("the broken one: %v, at %d", err, fails.UpTo())
-	}
-	if err := fails.Reach(t.Context(), 6); err != nil || broken.differs(6) != "" || broken.begun != 2 {
-		t.Errorf("the broken one again: %v, %s, begun %d times", err, broken.differs(6), broken.begun)
+	reach(fails, broken, nil)
+	p.notes(3)
+	broken.fail = errFault
+	reach(fails, broken, errFault)
+	reach(reads, sound, nil)
+	reach(fails, broken, nil)
+	if sound.begun != 1 || broken.begun != 3 {
+		t.Errorf("begun %d and %d times", sound.begun, broken.begun)
 	}
 }
 
@@ -283,9 +290,12 @@ func TestFailureIsOnesOwn(t *testing.T) {
 func TestPages(t *testing.T) {
 	p := &past{}
 	p.note("first")
-	f, one, idle := follow.New(p.read), &table{of: p}, &table{of: p}
-	m := f.Add(one)
+	f, one, beside, idle := follow.New(p.read), &table{of: p}, &table{of: p}, &table{of: p}
+	m, other := f.Add(one), f.Add(beside)
 	f.Add(idle)
+	if err := other.Reach(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
 	reach := func(what string, reads, begun int) {
 		t.Helper()
 		p.reads = 0
@@ -306,6 +316,8 @@ func TestPages(t *testing.T) {
 	reach("two pages", 2, 1)
 	p.notes(5000)
 	reach("much", 16, 2)
+	p.notes(1)
+	reach("one more, with the other one far away", 1, 2)
 	if p.most != 256 {
 		t.Errorf("a page of %d entries was asked for", p.most)
 	}
