@@ -133,55 +133,36 @@ func (b Base) Erase(ctx context.Context, tenant dag.Tenant, e Erasure, with ...h
 	return c.recorded, nil
 }
 
-// After returns up to limit erasures numbered above after, by ascending number.
+// After returns up to limit erasures numbered above after, by ascending number. It takes two questions.
 func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Erasure, error) {
-	marks, err := b.MarksAfter(ctx, tenant, after, limit)
-	if err != nil || len(marks) == 0 {
+	if limit <= 0 {
+		return nil, nil
+	}
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexNumber, After: &history.Place{Key: numberKey(after), Since: dag.MaxSeq}, Limit: limit}})
+	if err != nil || len(lists) != 1 || len(lists[0]) == 0 {
 		return nil, err
 	}
-	at := make([]dag.Seq, len(marks))
-	for i := range marks {
-		at[i] = marks[i].Seq
+	at := make([]dag.Seq, len(lists[0]))
+	for i := range at {
+		at[i] = lists[0][i].Since
 	}
 	entries, err := b.Entries(ctx, tenant, history.Page{At: at})
 	if err == nil && len(entries) != len(at) {
 		err = fmt.Errorf("%d erasures have %d entries; the store is damaged", len(at), len(entries))
 	}
-	list := make([]Erasure, len(entries))
-	for i := range entries {
-		if err == nil {
-			list[i], err = Read(&entries[i])
-		}
-	}
 	if err != nil {
 		return nil, err
 	}
-	return list, nil
-}
-
-// A Mark names an erasure and the turn that it is of.
-type Mark struct {
-	Seq  dag.Seq
-	Turn dag.TurnID
-}
-
-// MarksAfter is After for the number and the turn alone. It takes one question.
-func (b Base) MarksAfter(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Mark, error) {
-	if limit <= 0 {
-		return nil, nil
-	}
-	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexNumber, After: &history.Place{Key: numberKey(after), Since: dag.MaxSeq}, Limit: limit}})
-	if err != nil || len(lists) != 1 {
-		return nil, err
-	}
-	marks := make([]Mark, len(lists[0]))
-	for i := range marks {
-		t := &lists[0][i]
-		if marks[i].Seq = t.Since; copy(marks[i].Turn[:], t.Value) != len(t.Value) || len(t.Value) != len(dag.TurnID{}) {
-			return nil, fmt.Errorf("erasure %d is of the turn %x; the store is damaged", t.Since, t.Value)
+	list := make([]Erasure, len(entries))
+	for i := range entries {
+		if list[i], err = Read(&entries[i]); err != nil {
+			return nil, err
+		}
+		if of := lists[0][i].Value; string(list[i].Turn[:]) != string(of) {
+			return nil, fmt.Errorf("erasure %d is of turn %s, and its term says %x; the store is damaged", at[i], list[i].Turn, of)
 		}
 	}
-	return marks, nil
+	return list, nil
 }
 
 // Among returns the number of the erasure of each of some turns that has one. It takes one question for

@@ -111,19 +111,18 @@ func TestLookUps(t *testing.T) {
 	ctx := t.Context()
 	s, b := filled(t)
 	var want []erasures.Erasure
-	var marks []erasures.Mark
 	for _, n := range []int{4, 1} {
 		e, err := b.Erase(ctx, tenant, storetest.Erasure(n))
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, marks = append(want, e), append(marks, erasures.Mark{Seq: e.Seq, Turn: e.Turn})
+		want = append(want, e)
 	}
 	if got, err := b.After(ctx, tenant, 6, 9); err != nil || !slices.Equal(got, want[1:]) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if got, err := b.MarksAfter(ctx, tenant, 0, 9); err != nil || !slices.Equal(got, marks) {
-		t.Errorf("got %+v, %v, want %+v", got, err, marks)
+	if got, err := b.After(ctx, tenant, 0, 9); err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 	ids := []dag.TurnID{storetest.TurnID(1), storetest.TurnID(2), storetest.TurnID(4)}
 	for _, c := range []struct {
@@ -138,6 +137,19 @@ func TestLookUps(t *testing.T) {
 	if got, err := lying.After(ctx, tenant, 0, 9); err == nil || got != nil {
 		t.Errorf("with an entry less: %+v, %v", got, err)
 	}
+	other := erasures.Base{History: liedTerms{s}}
+	if got, err := other.After(ctx, tenant, 0, 9); err == nil || got != nil {
+		t.Errorf("with a term of another turn: %+v, %v", got, err)
+	}
+}
+
+// liedTerms has terms of other turns.
+type liedTerms struct{ store.Store }
+
+func (l liedTerms) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	lists, err := l.Store.Terms(ctx, tenant, ranges)
+	lists[0][0].Value = lists[0][1].Value
+	return lists, err
 }
 
 // lied lacks the first entry of each answer.

@@ -320,17 +320,13 @@ func (c *checker) later() error {
 			gone[t.id] = true
 		}
 	}
-	for after := c.head; len(gone) > 0; {
-		page, err := erasures.Base{History: c.s}.MarksAfter(c.ctx, c.tenant, after, c.o.Page)
-		if err != nil {
-			return c.unreadable("events", err)
-		}
-		for _, e := range page {
-			after = e.Seq
-			delete(gone, e.Turn)
-		}
-		if len(page) < c.o.Page {
-			break
+	erased, err := erasures.Base{History: c.s}.Among(c.ctx, c.tenant, slices.Collect(maps.Keys(gone)))
+	if err != nil {
+		return c.unreadable("events", err)
+	}
+	for turn, at := range erased {
+		if at > c.head { // since this check began
+			delete(gone, turn)
 		}
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(gone), dag.TurnID.Compare) {

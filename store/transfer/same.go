@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -155,17 +156,13 @@ func (l *lostTexts) add(r *store.Record) error {
 }
 
 func (l *lostTexts) explained() error {
-	for after := l.c.report.Head; len(l.turns) > 0; {
-		events, err := erasures.Base{History: l.c.from}.MarksAfter(l.c.ctx, l.c.tenant, after, page)
-		if err != nil {
-			return err
-		}
-		if len(events) == 0 {
-			break
-		}
-		for _, e := range events {
-			after = e.Seq
-			delete(l.turns, e.Turn)
+	erased, err := erasures.Base{History: l.c.from}.Among(l.c.ctx, l.c.tenant, slices.Collect(maps.Keys(l.turns)))
+	if err != nil {
+		return err
+	}
+	for turn, at := range erased {
+		if at > l.c.report.Head {
+			delete(l.turns, turn)
 		}
 	}
 	first, id := dag.MaxSeq+1, dag.TurnID{}

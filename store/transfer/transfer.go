@@ -200,7 +200,7 @@ const erasureRounds = 10
 // to it.
 func (c *copying) erasedMeanwhile() (bool, error) {
 	for after := c.head; ; {
-		events, err := erasures.Base{History: c.from}.MarksAfter(c.ctx, c.tenant, after, page)
+		events, err := erasures.Base{History: c.from}.After(c.ctx, c.tenant, after, page)
 		if err != nil || len(events) == 0 {
 			return false, err
 		}
