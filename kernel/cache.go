@@ -31,7 +31,6 @@ type cache struct {
 	recorded *lru.Cache[handout, issued.Record]      // bundles that are in the store's record
 	policies *registries
 	issuing  *issuing
-	facts    *factCache
 	tenants  *followers // of facts and texts
 
 	announced *lru.Cache[dag.Tenant, signers] // tenants whose ledger knows the keys
@@ -51,9 +50,8 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
 	s := steadyStore{k.store, epoch}
-	facts := newFactCache(s, k.config.FactBytes)
 	texts := newTexts(s, k.turnstile, k.config.TextBytes)
-	tenants, err := newFollowers(s, facts, texts)
+	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), texts)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +64,6 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		recorded: recorded,
 		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}},
 		issuing:  &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
-		facts:    facts,
 		tenants:  tenants,
 
 		announced: announced,

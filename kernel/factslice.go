@@ -156,7 +156,7 @@ func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Questio
 	if err != nil {
 		return nil, "", err
 	}
-	answer, err := c.facts.traverse(ctx, v, q.Query(&params, at))
+	answer, err := v.answer(ctx, q.Query(&params, at))
 	if err != nil {
 		return nil, "", err
 	}
@@ -185,9 +185,10 @@ func (c *cache) leavesOf(tenant dag.Tenant) facts.Leaves {
 	}
 }
 
-// traverse answers from memory what was asked twice before, as of the same number: most
+// answer answers from memory what was asked twice before, as of the same number: most
 // questions come once, and to keep an answer costs a part of what it took.
-func (f *factCache) traverse(ctx context.Context, v *view, q knowledge.Query) (knowledge.Answer, error) {
+func (v *view) answer(ctx context.Context, q knowledge.Query) (knowledge.Answer, error) {
+	f := v.of.cache
 	key := answerKey{v.erasures, v.asOf, queryText(&q)}
 	kept, again := f.answers.get(key)
 	if kept != nil {

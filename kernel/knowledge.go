@@ -235,7 +235,7 @@ func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ 
 		if err != nil {
 			return nil, err
 		}
-		return c.traverse(ctx, v, q)
+		return v.traverse(ctx, q)
 	})
 }
 
@@ -253,7 +253,7 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at 
 	} else {
 		at, err = c.store.HeadWhile(ctx, tenant, func() {
 			if q, err := t.query(likely.asOf); err == nil {
-				early, _ = c.traverse(ctx, likely, q) // what failed is done again
+				early, _ = likely.traverse(ctx, q) // what failed is done again
 			}
 		})
 	}
@@ -267,8 +267,8 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at 
 	return at, early, nil
 }
 
-func (c *cache) traverse(ctx context.Context, v *view, q knowledge.Query) (*Traversed, error) {
-	answer, err := c.facts.traverse(ctx, v, q)
+func (v *view) traverse(ctx context.Context, q knowledge.Query) (*Traversed, error) {
+	answer, err := v.answer(ctx, q)
 	if err != nil {
 		return nil, err
 	}
