@@ -145,7 +145,7 @@ var errFault = errors.New("a fault")
 // a projection holds is what a fold from the beginning gives.
 func TestAnyInterleaving(t *testing.T) {
 	asked, failed, epochs := 0, 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	interleaved := func(t *rapid.T) {
 		p := &past{}
 		var tables []*table
 		var members []*follow.Member
@@ -213,7 +213,10 @@ func TestAnyInterleaving(t *testing.T) {
 				epoch()
 			},
 		})
-	})
+	}
+	for range 5 { // rapid makes few runs with -short
+		rapid.Check(t, interleaved)
+	}
 	if asked < 100 || failed < 10 || epochs < 10 {
 		t.Errorf("asked %d times, failed %d times, %d epochs", asked, failed, epochs)
 	}
