@@ -214,7 +214,7 @@ func TestAnyInterleaving(t *testing.T) {
 			},
 		})
 	}
-	for range 5 { // rapid makes few runs with -short
+	for range 15 { // rapid makes few runs with -short
 		rapid.Check(t, interleaved)
 	}
 	if asked < 100 || failed < 10 || epochs < 10 {
