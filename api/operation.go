@@ -41,7 +41,7 @@ type Spec struct {
 	May    access.Permission // 0: open to everybody
 
 	Limited bool // open, and yet limited by address
-	Alone   bool // computed from what is sent, so it waits for nobody
+	Alone   bool // computed from the request alone, so it does not wait for others
 	Plain   bool // its errors are plain text: the protocol is not ours
 	Once    bool // clients do not send it again: each time makes something
 

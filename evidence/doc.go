@@ -44,7 +44,7 @@ const (
 	Verified        Outcome = "verified"
 	WellFormed      Outcome = "well_formed"      // nothing failed, and no signature was checked
 	Tampered        Outcome = "tampered"         // something does not match what was signed
-	KeyUnknown      Outcome = "key_unknown"      // nobody that is trusted signed it
+	KeyUnknown      Outcome = "key_unknown"      // no trusted key signed it
 	KeyRetired      Outcome = "key_retired"      // signed outside a key's time
 	NotInLog        Outcome = "not_in_log"       // no proof leads to a trusted checkpoint
 	LogInconsistent Outcome = "log_inconsistent" // the log showed two histories

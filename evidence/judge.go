@@ -353,7 +353,7 @@ func (c *court) log() {
 	}
 }
 
-// open checks who signed a checkpoint, and records it if it is nobody.
+// open checks who signed a checkpoint, and records it if no trusted key did.
 func (c *court) open(id slice.CheckID, opening func() (*ledger.Opened, error)) *ledger.Opened {
 	o, err := opening()
 	switch {

@@ -235,7 +235,7 @@ func resultText(v *canon.Value, lost *counts) string {
 	return c.text.String()
 }
 
-// media describes an image or a document, whose data is left behind.
+// media describes an image or a document, whose data is left out.
 func media(b *canon.Value, kind string, lost *counts) string {
 	source := object(b, "source")
 	if source == nil {

@@ -46,7 +46,7 @@ type Options struct {
 
 	// Progress is called now and then with the bytes read so far and the bytes
 	// there are, 0 if that is not known (git). It is called on the goroutine
-	// that called Read. Nil: nobody is told.
+	// that called Read. Nil: it is not reported.
 	Progress func(doneBytes, totalBytes int64)
 }
 

@@ -9,7 +9,7 @@ type lineRecord struct {
 }
 
 // recordsOf reads a line of another program. It holds one value, or several with
-// nothing between them: a program that is stopped before it wrote the line feed goes on behind
+// nothing between them: a program that is stopped before it wrote the line feed goes on after
 // its last record. What is no JSON ends the line, as one record.
 func recordsOf(line []byte) []lineRecord {
 	v, replaced, err := parseLenient(line)

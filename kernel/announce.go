@@ -20,7 +20,7 @@ type signers struct{ ring, identity uint64 }
 // those that are retired, before anything is recorded that one of them signed. It asks
 // the store once for each tenant and change of keys. It returns the identity that the ledger
 // knows then: anyone who signs with another one must ask again. Keys of one run alone
-// (Config.Fleeting) are nobody's business.
+// (Config.Fleeting) are not announced.
 func (c *cache) announce(ctx context.Context, tenant dag.Tenant) (identity.Identity, error) {
 	id, version := c.k.identity.get()
 	if c.k.config.Fleeting {

@@ -29,7 +29,7 @@ type cutKey struct {
 	settled dag.Seq // the newest change that the view shows
 }
 
-// A cutting is a cut and where its turns are. Nobody changes it.
+// A cutting is a cut and where its turns are. It is never changed.
 type cutting struct {
 	slice  *slice.Slice
 	places []store.Place

@@ -56,7 +56,7 @@ func (h *heads) least(tenant dag.Tenant) dag.Seq {
 // ErrWentBack is wrapped when the store holds less than it held. A kernel whose store was
 // put back to an earlier state must be opened again: what it keeps is of a history that
 // is no more.
-var ErrWentBack = errors.New("the store went back behind what it had acknowledged")
+var ErrWentBack = errors.New("the store lacks what it had acknowledged")
 
 type graphKey struct {
 	tenant       dag.Tenant

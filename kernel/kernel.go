@@ -54,7 +54,7 @@ type Config struct {
 	// outside of it. 0 is the number of processors.
 	Parallel int
 
-	// Identity signs for third parties; the zero value is nobody, and what would need a
+	// Identity signs for third parties; the zero value is none, and what would need a
 	// signature is identity.ErrNone then. ReplaceIdentity puts another in place.
 	Identity identity.Identity
 
@@ -73,7 +73,7 @@ type Config struct {
 
 	// Observe is called before each operation with its name, and what it returns is
 	// called after it with the error. The operation, and its calls of the store, get
-	// Observe's context: where traces hook in. Nil: nobody watches.
+	// Observe's context: where traces hook in. Nil: nothing is traced.
 	Observe func(ctx context.Context, operation string) (context.Context, func(error))
 }
 

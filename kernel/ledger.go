@@ -29,7 +29,7 @@ func (r *replaceable) get() (identity.Identity, uint64) {
 	return r.id, r.version
 }
 
-// Identity returns the identity in place, nobody if there is none.
+// Identity returns the identity in place, or its zero value.
 func (k Ledger) Identity() identity.Identity {
 	id, _ := k.identity.get()
 	return id

@@ -78,7 +78,7 @@ func (f *fan) look() {
 				f.next, f.starved, f.from = e, false, i
 			}
 		case !s.whole:
-			// What may come is behind the mark, and the mark itself has been taken.
+			// What may come is after the mark, and the mark itself has been read.
 			if f.next == nil || s.ask.After.Before(f.next) {
 				if !f.starved || s.ask.After.less(f.streams[f.from].ask.After) {
 					f.next, f.starved, f.from = nil, true, i

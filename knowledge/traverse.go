@@ -89,7 +89,7 @@ type Reached struct {
 	Entity        string  // the canonical name
 	Hops          int     // 1 or more
 	MinConfidence dag.PPM // the lowest of the path's
-	Path          []*Edge // from a start to the entity; none has an end, which would be behind AsOf. They are the graph's
+	Path          []*Edge // from a start to the entity; none has an end, which would be after AsOf. They are the graph's
 	From          string  // the start
 }
 

@@ -45,7 +45,7 @@ func (c Checkpoint) Sign(by note.Signer) ([]byte, error) {
 	return signed, nil
 }
 
-// parseText reads the text of a checkpoint. Lines behind the third are passed over.
+// parseText reads the text of a checkpoint. Lines after the third are ignored.
 func parseText(text string) (c Checkpoint, err error) {
 	lines := strings.SplitN(text, "\n", 4)
 	if len(lines) < 4 {
@@ -98,7 +98,7 @@ const maxLines = 100
 type line struct {
 	name string
 	hash uint32
-	sig  []byte // behind the hash
+	sig  []byte // after the hash
 }
 
 // split takes a note apart. There is one empty line in it, between the text and the

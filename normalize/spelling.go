@@ -162,7 +162,7 @@ func sameNumbers(a, b []rune) bool {
 	}
 }
 
-// number returns the first group of digits, and what is behind it.
+// number returns the first group of digits, and what follows it.
 func number(s []rune) (digits, rest []rune) {
 	from := slices.IndexFunc(s, isDigit)
 	if from < 0 {

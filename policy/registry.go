@@ -87,7 +87,7 @@ func (f Forms) Restore(id ID, hash, canonical []byte) (Registered, error) {
 // ID is the policy's id; "" for the zero value.
 func (r Registered) ID() ID { return r.id }
 
-// Params returns the parameters; nil for the zero value. Nobody changes them.
+// Params returns the parameters; nil for the zero value. They are never changed.
 func (r Registered) Params() Parameters { return r.params }
 
 // Slice returns the parameters of a policy that slices are cut under. Of another type, it is

@@ -140,7 +140,7 @@ func (s *Server) pass(c *call, now time.Time) (err error) {
 	if c.params, err = c.op.checkParams(r, c.echo.Param); err != nil {
 		return err
 	}
-	// The body comes before the place: a client that sends slowly keeps nobody waiting.
+	// The body comes before the place: a client that sends slowly does not hold a place.
 	release, err := c.readBody(r)
 	defer release()
 	if err != nil {

@@ -50,7 +50,7 @@ type Config struct {
 
 	Limits         Limits
 	CORS           []string       // origins that browsers may ask from, "*" for any; none: CORS is off
-	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed; none: nobody's
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed; none: no header is believed
 
 	Registry *prometheus.Registry // gets the metrics; nil is a new one
 	Tracer   trace.TracerProvider // nil: no spans

@@ -14,7 +14,7 @@ type drained struct {
 	mu     sync.Mutex    // orders drain's deadline before those of Accept
 	begun  chan struct{} // closed by drain
 	until  time.Time     // valid once begun
-	empty  chan struct{} // closed when nobody is queued and the listener is closed
+	empty  chan struct{} // closed when no request is queued and the listener is closed
 	closed chan struct{} // closed by Close
 	begin  sync.Once
 	end    sync.Once
@@ -24,7 +24,7 @@ func newDrained(l *net.TCPListener) *drained {
 	return &drained{TCPListener: l, begun: make(chan struct{}), empty: make(chan struct{}), closed: make(chan struct{})}
 }
 
-// Times of a drain. The queue is taken for empty when nobody comes within lastLook,
+// Times of a drain. The queue is considered empty when no request comes within lastLook,
 // looks times; under a load of new connections that never happens, and drainWithin ends
 // it. (A look can miss who is queued if the process does not get a processor within it.)
 const (

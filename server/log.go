@@ -104,7 +104,7 @@ func (s *Server) show(ctx context.Context, tenant dag.Tenant, now *kernel.Checkp
 }
 
 // showProven counts a proof, and the checkpoint that it was made under if witnesses were
-// asked about it: that one is kept, so looking at it asks nobody.
+// asked about it: that one is kept, so looking at it costs no request.
 func (s *Server) showProven(ctx context.Context, tenant dag.Tenant) {
 	s.metrics.proofs.Inc()
 	if s.config.Asked == 0 {

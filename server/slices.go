@@ -106,7 +106,7 @@ func cutSlice(c *call) error {
 func rendered(issued *kernel.Issued, as func(*slice.Bundle) ([]byte, error)) ([]byte, error) {
 	b, err := slice.ParseBundle(issued.Bundle)
 	if err != nil {
-		return nil, fmt.Errorf("reading an own bundle: %v", err) // not %w: it is nobody else's fault
+		return nil, fmt.Errorf("reading an own bundle: %v", err) // not %w: the fault is ours
 	}
 	return as(b)
 }

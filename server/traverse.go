@@ -52,7 +52,7 @@ func drawKnowledge(c *call) error {
 	g.AsOf = found.AsOf
 	data, err := as.draw(g)
 	if err != nil {
-		return fmt.Errorf("drawing: %v", err) // not %w: it is nobody else's fault
+		return fmt.Errorf("drawing: %v", err) // not %w: the fault is ours
 	}
 	return c.write(http.StatusOK, []string{as.media}, data)
 }

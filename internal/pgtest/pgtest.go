@@ -15,7 +15,7 @@
 // whose disk keeps what was written in order. Pages that only the system's cache held
 // are not lost, so a server without fsync recovers from Kill like one with it.
 //
-// # What is left behind
+// # What is left over
 //
 // Nothing. All servers of a process are in one folder, and a shell watches over it:
 // when the process ends, by whatever means, it stops the servers that still run and

@@ -43,7 +43,7 @@ func Load(path string) (Identity, error) {
 
 // Change reads an identity's file, changes it, and saves it, mode 0600, whole or not at all,
 // while other callers wait. The change is told whether there is a file; if there is
-// none, it is given nobody.
+// none, it has no identity.
 func Change(path string, change func(id Identity, exists bool) (Identity, error)) (next Identity, err error) {
 	var changing error // of the identity or the change, not of the file
 	err = secretfile.Change(path, maxFile, func(data []byte, exists bool) ([]byte, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// An Identity is a kernel's name with its keys. The zero Identity is nobody: it signs
+// An Identity is a kernel's name with its keys. The zero Identity is none: it signs
 // nothing. It shows no secret to a printer: the keys are behind functions, as package fmt
 // calls no methods on unexported fields.
 type Identity struct {
@@ -127,7 +127,7 @@ func (id Identity) Succeeds(next Identity) bool {
 	return id.name != "" && id.name == next.name && id.log().Equal(next.log()) && id.witness().Equal(next.witness()) && id.sigstore().Equal(next.sigstore())
 }
 
-// Name is the kernel's name, or "" for nobody.
+// Name is the kernel's name, or "" for none.
 func (id Identity) Name() string { return id.name }
 
 // Origin is what the kernel signs as for a tenant.

@@ -25,7 +25,7 @@ import (
 // Options say how a server serves. The zero of each field is the default that
 // is beside it.
 type Options struct {
-	Log     *slog.Logger // gets what callers are not told; nil: nobody does
+	Log     *slog.Logger // of what callers are not told; nil: it is not logged
 	Version string       // of the program, which clients show; "dev"
 
 	// Tools are those of a session whose client selects none; the zero value is what is usual

@@ -29,7 +29,7 @@ type SliceLeaf struct {
 	Tenant     dag.Tenant
 	Provenance slice.Provenance
 	AsOf       dag.Seq
-	KeyID      string     // of the token; the token itself is nobody's business
+	KeyID      string     // of the token; the token itself is not public
 	Bundle     dag.Digest // SHA-256 of the bundle's bytes
 	At         dag.Time   // when it was first issued
 }

@@ -108,7 +108,7 @@ func (s stream) eachPage(stage string, fn func([]history.Entry) error) (whole bo
 		for i := range page {
 			e := &page[i]
 			if e.Seq <= after || s.of == history.Record && e.Seq != after+1 {
-				s.find(s.name(e.Seq), "number", "it is listed behind %d", after)
+				s.find(s.name(e.Seq), "number", "it is listed after %d", after)
 				return false, nil
 			}
 			if after = e.Seq; after > s.last {

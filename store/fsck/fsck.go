@@ -106,7 +106,7 @@ func (r *Report) Err() error {
 	return fmt.Errorf("%s; and %d more", r.Findings[0], r.Found-1)
 }
 
-// DefaultFindings is how many findings a report holds if nobody says otherwise.
+// DefaultFindings is how many findings a report holds unless Options says otherwise.
 const DefaultFindings = 100
 
 // Options of a check. The zero value checks everything.
@@ -122,7 +122,7 @@ type Options struct {
 	// Page is how many of anything the store is asked for at once. 0 means 500.
 	Page int
 
-	// Progress is told how far a stage of a tenant's check has come. Nil means nobody.
+	// Progress is told how far a stage of a tenant's check has come. Nil: it is not reported.
 	Progress func(Progress)
 }
 
@@ -147,7 +147,7 @@ func Store(ctx context.Context, s store.Store, o Options) (Report, error) {
 		}
 		for _, tenant := range page {
 			if tenant <= after {
-				return all, fmt.Errorf("fsck: the list of tenants has %q behind %q", tenant, after)
+				return all, fmt.Errorf("fsck: the list of tenants has %q after %q", tenant, after)
 			}
 			after = tenant
 			if err := all.tenant(ctx, s, tenant, o); err != nil {

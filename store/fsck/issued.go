@@ -30,7 +30,7 @@ func checkIssued(c *checker) error {
 		for n := range page {
 			i := &page[n]
 			if i.Number <= last {
-				c.find(issuedName(i.Number), "number", "it is listed behind number %d", last)
+				c.find(issuedName(i.Number), "number", "it is listed after number %d", last)
 				return nil
 			}
 			last = i.Number

@@ -108,7 +108,7 @@ func match(c *checker, prefix string) error {
 	var fresh []dag.TurnID
 	for n, id := range got {
 		if n > 0 && got[n-1].Compare(id) >= 0 {
-			c.find(turnName(id), "found by prefix", "it is listed behind %s", got[n-1])
+			c.find(turnName(id), "found by prefix", "it is listed after %s", got[n-1])
 		}
 		if _, ok := c.lookup(id); !ok {
 			fresh = append(fresh, id)
@@ -180,7 +180,7 @@ func checkConversations(c *checker) error {
 		for i := range page {
 			got := &page[i]
 			if got.ID.Compare(after) <= 0 {
-				c.find(conversationName(got.ID), "conversation", "it is listed behind %s", after)
+				c.find(conversationName(got.ID), "conversation", "it is listed after %s", after)
 				return nil
 			}
 			after = got.ID
@@ -333,7 +333,7 @@ func segmentTurns(c *checker, got []dag.Skeleton, want []uint32) {
 	for i := range got {
 		s := &got[i]
 		if s.Seq <= last {
-			c.find(turnName(s.ID), "segment", "number %d stands behind number %d", s.Seq, last)
+			c.find(turnName(s.ID), "segment", "number %d comes after number %d", s.Seq, last)
 			continue
 		}
 		if last = s.Seq; last > c.head {
@@ -362,7 +362,7 @@ func segmentLinks(c *checker, where string, got []dag.Link, want []link) {
 	last := dag.Seq(0)
 	for _, l := range got {
 		if l.Seq < last {
-			c.find(where, "link", "the link of number %d stands behind number %d", l.Seq, last)
+			c.find(where, "link", "the link of number %d comes after number %d", l.Seq, last)
 		}
 		last = max(last, l.Seq)
 		switch {

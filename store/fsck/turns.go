@@ -108,7 +108,7 @@ func checkTurns(c *checker) error {
 			return errEnough
 		}
 		if r.Seq <= last {
-			c.find(turnName(r.Turn.ID), "number", "it has number %d, and the scan gave it behind %d", r.Seq, last)
+			c.find(turnName(r.Turn.ID), "number", "it has number %d, and the scan returned it after %d", r.Seq, last)
 			return nil
 		}
 		last = r.Seq

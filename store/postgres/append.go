@@ -325,7 +325,7 @@ func (t *tx) tails(conversations [][16]byte) (map[dag.ConversationID][]packed.Ru
 //
 // A lock (FOR UPDATE, an advisory one) would wait, too, but go on with its old snapshot.
 const (
-	// The servers of partitions, and whether they have guards. Behind the tenant's lock:
+	// The servers of partitions, and whether they have guards. Under the tenant's lock:
 	// partitions are moved while nobody has one.
 	queryGuarded = `SELECT DISTINCT s.srvname::text, EXISTS (SELECT FROM pg_inherits g JOIN pg_foreign_table o ON o.ftrelid = g.inhrelid
 			WHERE g.inhparent = 'guards'::regclass AND o.ftserver = s.oid)

@@ -1397,7 +1397,7 @@ export class Operations {
    * recorded), and `slice` (a bundle was issued). The id of each is
    * `SEQ-NUMBER`: the last sequence number and the last number of an issued
    * slice that were sent. Sent back as `Last-Event-ID`, the stream goes on
-   * behind it without loss. A lone `SEQ` goes on behind that sequence number
+   * behind it without loss. A lone `SEQ` goes on after that sequence number
    * and sends every slice on record. Without it the stream begins at the
    * present, and an id without data says where that is. Comments keep an idle stream open. At most a fixed number of
    * streams is open for each key.

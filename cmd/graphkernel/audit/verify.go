@@ -254,7 +254,7 @@ func judge(a *cli.App, ctx context.Context, flags *verifyFlags) (evidence.Judge,
 	return judge, nil
 }
 
-// checkMaxAge refuses an age of cosignatures where nobody asks for any: it would be passed over.
+// checkMaxAge refuses an age of cosignatures where nobody asks for any: it would be ignored.
 func checkMaxAge(maxAge time.Duration, trust *ledger.Trust) error {
 	if maxAge < 0 {
 		return cli.Usagef("--max-age is %s, want a duration from 0 on", maxAge)

@@ -32,7 +32,7 @@ func (s *Signing) Identity() (identity.Identity, error) {
 	}
 	path, err := s.settings.IdentityPath()
 	if err != nil {
-		return identity.Identity{}, nil // nobody: only what needs one says so
+		return identity.Identity{}, nil // none: only what needs one says so
 	}
 	id, err := identity.Load(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +56,7 @@ func (s *Signing) History(id identity.Identity) kernel.History {
 	return identity.HistoryBeside(path)
 }
 
-// Somebody is identity for what cannot be done by nobody.
+// Somebody is identity for what cannot be done without one.
 func (s *Signing) Somebody() (identity.Identity, error) {
 	id, err := s.Identity()
 	if err == nil && id.Name() == "" {
@@ -84,7 +84,7 @@ func DrawName(prefix string) (string, error) {
 	return prefix + hex.EncodeToString(b[:]) + ".invalid", nil
 }
 
-// NeedsIdentity refuses a kernel that is nobody. Of a service, the service says so.
+// NeedsIdentity refuses a kernel without an identity. Of a service, the service says so.
 func (s *Signing) NeedsIdentity() error {
 	if s.settings.AsksService() {
 		return nil

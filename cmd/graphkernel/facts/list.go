@@ -105,7 +105,7 @@ func knowledgeListCommand(a *cli.App) *cobra.Command {
 		Short: "List facts that are believed, with their evidence",
 		Long: `Lists the facts that are believed, or that were at a sequence number, by the number since
 which they count. Names are canonical, under the aliases of that moment; what was written
-stands behind them where it differs. The result, as JSON:
+is after them where it differs. The result, as JSON:
 
   {"facts":[{"statement","subject","predicate","object","asserted":{…},"written":{…},
     "confidence","source","turn","since","valid_from","valid_until",

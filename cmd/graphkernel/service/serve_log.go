@@ -36,7 +36,7 @@ func (r *reading) ledger() ledgerSettings {
 	return s
 }
 
-// needsIdentity reports whether a setting makes no sense for a kernel that is nobody.
+// needsIdentity reports whether a setting makes no sense for a kernel without an identity.
 func (s *ledgerSettings) needsIdentity() bool {
 	return s.public != nil || s.witnesses != nil || s.logs != nil
 }

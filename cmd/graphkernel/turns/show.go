@@ -30,7 +30,7 @@ func showCommand(a *cli.App) *cobra.Command {
 		Short: "List the conversations, or show one as a tree",
 		Long: `Without an argument, lists the conversations. With a conversation's id, or a turn in
 it, shows its turns as a tree: each under its first parent, further parents named
-behind it, and the first one too where another turn stands between. A line of
+after it, and the first one too where another turn is between. A line of
 replies is not indented. With --slice, the turns that the slice of that anchor
 selects are marked and say why.
 
