@@ -101,6 +101,28 @@ func TestExactly(t *testing.T) {
 	}
 }
 
+// TestOnce plans nothing where all entries are already, and plans as before where one is not or is another.
+func TestOnce(t *testing.T) {
+	list := []history.Entry{addition("a", 10).Entry, addition("c", 11).Entry}
+	a := &history.Additions{Adopting: true, List: []history.Addition{addition("a", 10), addition("c", 11)}}
+	once := history.Once(history.Exactly(a, history.Record, list), list)
+	if n := once.Needs(&history.State{}); !slices.Equal(n.Records, []dag.Seq{10, 11}) || !n.Size {
+		t.Errorf("it needs %+v", n)
+	}
+	another := list[1]
+	another.Detail = []byte("x")
+	for name, c := range map[string]struct {
+		there []history.Entry
+		plans int
+	}{"none": {nil, 2}, "one": {list[:1], 2}, "another": {[]history.Entry{list[0], another}, 2}, "all": {list, 0}} {
+		state := &history.State{Tenant: tenant, Size: 9, Records: map[dag.Seq]history.Entry{}}
+		state.AddEntries(history.Record, c.there)
+		if p, err := once.Plan(state); err != nil || len(p.Records) != c.plans {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+}
+
 type gapped []history.Entry
 
 func (g gapped) Entries(context.Context, dag.Tenant, history.Page) ([]history.Entry, error) {

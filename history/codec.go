@@ -93,6 +93,34 @@ func (e exactly) Plan(k *State) (*Plan, error) {
 	return p, nil
 }
 
+// Once returns a change of entries of the record that another store has, which plans nothing if all of
+// them are there already: a store that did not hear what became of a commit plans the change anew.
+func Once(c Change, entries []Entry) Change { return once{c, entries} }
+
+type once struct {
+	Change
+	entries []Entry
+}
+
+func (o once) Needs(k *State) Needs {
+	n := o.Change.Needs(k)
+	if k.Round == 0 {
+		for i := range o.entries {
+			n.Records = append(n.Records, o.entries[i].Seq)
+		}
+	}
+	return n
+}
+
+func (o once) Plan(k *State) (*Plan, error) {
+	for i := range o.entries {
+		if e, ok := k.Records[o.entries[i].Seq]; !ok || !e.SameButErased(&o.entries[i]) {
+			return o.Change.Plan(k)
+		}
+	}
+	return &Plan{}, nil
+}
+
 // Adopt makes one change of entries of any kinds of a stream, by ascending number.
 func (c Codecs) Adopt(stream Stream, entries []Entry) (Change, error) {
 	of := map[Codec][]Entry{}

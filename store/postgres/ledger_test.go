@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -256,6 +257,28 @@ func TestWitnessedMeanwhile(t *testing.T) {
 	}
 	if stands, err := (witness.Roots{Cells: s}).Last(ctx, storetest.Tenant, "log.example"); err != nil || stands != third {
 		t.Errorf("%+v stands, %v, want %+v", stands, err, third)
+	}
+}
+
+// TestRecordedUnheard lets the answer to a commit of copied leaves be lost. The change is planned again
+// where they are, and that is no fault of the source.
+func TestRecordedUnheard(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	fired := 0
+	s := n.open(postgres.Options{Connections: 1, Step: func(step string) error {
+		if step != "committed" || fired > 0 {
+			return nil
+		}
+		fired++
+		return lostAnswer{}
+	}})
+	err := storetest.PutErased(t.Context(), s, storetest.Tenant, []erasures.Erasure{storetest.Erased(4, 1), storetest.Erased(5, 2)})
+	if err != nil || fired != 1 {
+		t.Errorf("put, and the answer lost %d times: %v", fired, err)
+	}
+	if tree, err := s.Log(t.Context(), storetest.Tenant); err != nil || tree.Size() != 2 {
+		t.Errorf("%d leaves, %v", tree.Size(), err)
 	}
 }
 

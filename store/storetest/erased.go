@@ -97,7 +97,7 @@ func PutErased(ctx context.Context, s store.Store, tenant dag.Tenant, list []era
 	if err != nil {
 		return err
 	}
-	return s.Write(ctx, tenant, c)
+	return s.Write(ctx, tenant, history.Once(c, entries))
 }
 
 // PutLeaves appends leaves of announced keys, see Leaves, those that are not there.

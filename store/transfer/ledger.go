@@ -163,7 +163,7 @@ func (c *copying) record(list []history.Entry) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	err = c.to.Write(c.ctx, c.tenant, history.Exactly(change, history.Record, list))
+	err = c.to.Write(c.ctx, c.tenant, history.Once(history.Exactly(change, history.Record, list), list))
 	if errors.Is(err, dag.ErrForm) {
 		return fmt.Errorf("leaf %d and %d others do not follow on what the target has: %w; the source is damaged, an act of it had no leaf, or somebody else writes to the target", list[0].Seq-1, len(list)-1, err)
 	}
