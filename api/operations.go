@@ -92,6 +92,7 @@ type Erasure struct {
 type TurnQuery struct {
 	Conversation *dag.ConversationID `json:"conversation,omitempty" doc:"Only turns of this conversation."`
 	Key          string              `json:"key,omitempty" is:"Credential" doc:"Only turns that this credential brought. At most 10 000 turns are looked at for one answer, so a page may be empty and still have a next."`
+	Role         string              `json:"role,omitempty" is:"Role" doc:"Only turns of this role. At most 10 000 turns are looked at for one answer, as for key."`
 	Paging
 }
 

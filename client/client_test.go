@@ -129,6 +129,23 @@ func TestEveryOperation(t *testing.T) {
 		if w := must(c.Turns().List(ctx, api.TurnQuery{Paging: api.Paging{After: "2", Limit: 3}})); len(w.Turns) != 3 || w.Turns[0].Seq != 3 || w.Next != "5" {
 			t.Errorf("got %d turns, next %q", len(w.Turns), w.Next)
 		}
+		for _, want := range drafts() {
+			w := must(c.Turns().List(ctx, api.TurnQuery{Conversation: &talk, Role: want.Role.String()}))
+			if len(w.Turns) == 0 || len(w.Turns) == len(ids) || w.Next != "" || !slices.ContainsFunc(w.Turns, func(s api.StoredTurn) bool {
+				got := must(ingest.ReadLine(s.Turn))
+				return got.ID == want.ID
+			}) {
+				t.Errorf("of role %s there are %+v", want.Role, w)
+			}
+			for i := range w.Turns {
+				if got := must(ingest.ReadLine(w.Turns[i].Turn)); got.Role != want.Role {
+					t.Errorf("the listing of role %s has a turn of %s", want.Role, got.Role)
+				}
+			}
+		}
+		if _, err := c.Turns().List(ctx, api.TurnQuery{Role: "nobody"}); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("got %v", err)
+		}
 		if w := must(c.Turns().LookUp(ctx, []dag.TurnID{ids[1], {1}})); len(w.Turns) != 1 || w.Turns[0].Seq != 2 {
 			t.Errorf("got %+v", w)
 		}

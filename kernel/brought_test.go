@@ -74,24 +74,35 @@ func TestBroughtIsNoEvidence(t *testing.T) {
 	}
 }
 
-// TestTurnsBy pages through the turns of each key, with every size of page, and compares with
-// a listing that is filtered by the test.
+// TestTurnsBy pages through the turns of each key, of each role and of both, with every size of
+// page, and compares with a listing that is filtered by the test.
 func TestTurnsBy(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		ctx := t.Context()
 		keys := []string{"0123456789abcdef", "jwt:ci", "fedcba9876543210"}
-		want := map[string][]dag.TurnID{}
+		roles := []dag.Role{dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem}
+		want := map[kernel.TurnFilter][]dag.TurnID{}
+		for _, key := range append(keys, "") {
+			for _, role := range append(roles, 0) {
+				want[kernel.TurnFilter{Credential: key, Role: role}] = nil
+			}
+		}
 		for i, d := range conversationDrafts(20) {
-			key := keys[i*i%len(keys)] // the last brings none
+			key := keys[i*i%len(keys)]         // the last brings none
+			d.Role = roles[i/2%(len(roles)-1)] // and of the last there is none
 			must(k.Turns().AdmitWith(ctx, tenant, key, []dag.Draft{d}))
-			want[key] = append(want[key], d.ID)
+			for only := range want {
+				if (only.Credential == "" || only.Credential == key) && (only.Role == 0 || only.Role == d.Role) {
+					want[only] = append(want[only], d.ID)
+				}
+			}
 		}
 		conversation := dag.ExternalConversationID("brought", "c")
-		for _, key := range keys {
+		for only := range want {
 			for limit := 1; limit < 22; limit++ {
 				var got []dag.TurnID
 				for after, more := dag.Seq(0), true; more; {
-					records, last, goesOn, err := k.Turns().By(ctx, tenant, key, after, &conversation, limit, 1<<20)
+					records, last, goesOn, err := k.Turns().By(ctx, tenant, only, after, &conversation, limit, 1<<20)
 					if err != nil || len(records) > limit || goesOn && last <= after {
 						t.Fatalf("after %d: %d turns, up to %d, %v", after, len(records), last, err)
 					}
@@ -100,13 +111,34 @@ func TestTurnsBy(t *testing.T) {
 					}
 					after, more = last, goesOn
 				}
-				if !slices.Equal(got, want[key]) {
-					t.Errorf("%s, %d a page: got %v, want %v", key, limit, got, want[key])
+				if !slices.Equal(got, want[only]) {
+					t.Errorf("%+v, %d a page: got %v, want %v", only, limit, got, want[only])
 				}
 			}
 		}
-		if len(want[keys[0]]) == 0 || len(want[keys[1]]) == 0 || len(want[keys[2]]) != 0 {
+		of := func(key string, role dag.Role) int { return len(want[kernel.TurnFilter{Credential: key, Role: role}]) }
+		if of(keys[0], 0) == 0 || of(keys[1], 0) == 0 || of(keys[2], 0) != 0 || of("", dag.RoleTool) == 0 || of("", dag.RoleSystem) != 0 || of("", 0) != 20 ||
+			of(keys[0], dag.RoleUser) == 0 || of(keys[0], dag.RoleUser) == of("", dag.RoleUser) {
 			t.Errorf("this test shows nothing: %v", want)
 		}
 	})
+}
+
+// TestTurnsByLooksAtSoMany asks a long conversation for what is not in it: an answer comes after
+// 10 000 turns, and says where to go on.
+func TestTurnsByLooksAtSoMany(t *testing.T) {
+	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	ctx := t.Context()
+	const amount = 10_001
+	must(k.Turns().Admit(ctx, tenant, conversationDrafts(amount)))
+	only := kernel.TurnFilter{Role: dag.RoleTool}
+	for _, c := range []struct {
+		after, last dag.Seq
+		more        bool
+	}{{0, amount - 1, true}, {amount - 1, amount, false}} {
+		records, last, more, err := k.Turns().By(ctx, tenant, only, c.after, nil, 10, 1<<20)
+		if err != nil || len(records) != 0 || last != c.last || more != c.more {
+			t.Errorf("after %d: %d turns, up to %d, more %v, %v", c.after, len(records), last, more, err)
+		}
+	}
 }

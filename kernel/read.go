@@ -30,26 +30,36 @@ var errEnough = errors.New("enough")
 // whether there are more. If conversation is not nil, of that conversation only. It
 // stops early after a record with which their text passes most bytes.
 func (k Turns) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, more bool, err error) {
-	records, _, more, err = k.turns().By(ctx, tenant, "", after, conversation, limit, most)
+	records, _, more, err = k.turns().By(ctx, tenant, TurnFilter{}, after, conversation, limit, most)
 	return records, more, err
 }
 
-// mostLooked bounds the turns that one listing looks at for those of a credential.
+// mostLooked bounds the turns that one listing looks at for those that a filter lets through.
 const mostLooked = 10_000
 
-// By is TurnsAfter for the turns that a credential brought; "" stands for any turn. last
-// is the number of the last turn that was looked at, 0 if there was none: the listing goes
-// on after it. At most 10 000 are looked at for one credential.
-func (k Turns) By(ctx context.Context, tenant dag.Tenant, credential string, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, last dag.Seq, more bool, err error) {
+// A TurnFilter says which turns a listing is to have. The zero value lets every turn through.
+type TurnFilter struct {
+	Credential string   // that brought them, see [access.Identity.Credential]; "" stands for any, and for none
+	Role       dag.Role // 0 stands for any
+}
+
+func (f TurnFilter) lets(r *store.Record) bool {
+	return (f.Credential == "" || r.Key == f.Credential) && (f.Role == 0 || r.Turn.Role == f.Role)
+}
+
+// By is After for the turns that a filter lets through. last is the number of the last turn
+// that was looked at, 0 if there was none: the listing goes on after it. At most 10 000 are
+// looked at for a filter.
+func (k Turns) By(ctx context.Context, tenant dag.Tenant, only TurnFilter, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, last dag.Seq, more bool, err error) {
 	size, looked := 0, 0
 	err = k.store.Scan(ctx, tenant, after, conversation, func(r *store.Record) error {
-		if len(records) >= limit || size > most || credential != "" && looked == mostLooked {
+		if len(records) >= limit || size > most || only != (TurnFilter{}) && looked == mostLooked {
 			more = true
 			return errEnough
 		}
 		looked++
 		last = r.Seq
-		if credential != "" && r.Key != credential {
+		if !only.lets(r) {
 			return nil
 		}
 		size += len(r.Body)

@@ -2,7 +2,9 @@ package server_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/url"
+	"slices"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
@@ -57,5 +59,58 @@ func TestBrought(t *testing.T) {
 		if a.status != status {
 			t.Errorf("of key %q: %d, want %d\n%s", key, a.status, status, a.body)
 		}
+	}
+}
+
+// TestListByRole lists the turns of each role, of one key and of both, page by page.
+func TestListByRole(t *testing.T) {
+	s := start(t)
+	s.chain(s.admin(), 9) // user is said by even ones, assistant by odd ones
+	listed := func(query url.Values) (ids []string) {
+		t.Helper()
+		query.Set("limit", "2")
+		for {
+			var page api.StoredTurns
+			s.expect(200, question{op: "listTurns", key: s.admin(), query: query}).decode(t, &page)
+			for _, stored := range page.Turns {
+				var turn api.Turn
+				if err := json.Unmarshal(stored.Turn, &turn); err != nil {
+					t.Fatal(err)
+				}
+				if want := query.Get("role"); want != "" && turn.Role != want {
+					t.Errorf("the listing of role %s has a turn of %s", want, turn.Role)
+				}
+				ids = append(ids, turn.ID)
+			}
+			if page.Next == "" {
+				return ids
+			}
+			query.Set("after", page.Next)
+		}
+	}
+	admin, err := access.Parse(s.admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	even := []string{turnID(2), turnID(4), turnID(6), turnID(8)}
+	odd := []string{turnID(1), turnID(3), turnID(5), turnID(7), turnID(9)}
+	for _, c := range []struct {
+		query url.Values
+		want  []string
+	}{
+		{url.Values{"role": {"user"}}, even},
+		{url.Values{"role": {"assistant"}}, odd},
+		{url.Values{"role": {"tool"}}, nil},
+		{url.Values{"role": {"user"}, "conversation": {conversationID(1)}}, even},
+		{url.Values{"role": {"user"}, "conversation": {conversationID(9)}}, nil},
+		{url.Values{"role": {"assistant"}, "key": {admin.ID}}, odd},
+		{url.Values{"role": {"assistant"}, "key": {"jwt:nobody"}}, nil},
+	} {
+		if got := listed(c.query); !slices.Equal(got, c.want) {
+			t.Errorf("%v: got %v, want %v", c.query, got, c.want)
+		}
+	}
+	for _, role := range []string{"", "nobody", "User", "user,tool"} {
+		s.refused(400, "invalid_request", question{op: "listTurns", key: s.admin(), query: url.Values{"role": {role}}})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -35,7 +36,13 @@ func listTurns(c *call, in api.TurnQuery) (w api.StoredTurns, err error) {
 			return w, at("query parameter key", err)
 		}
 	}
-	records, last, more, err := c.server.config.Kernel.Turns().By(c.ctx, c.tenant(), in.Key, dag.Seq(after), in.Conversation, view.PageOf(in.Limit), c.server.config.Limits.PageBytes)
+	only := kernel.TurnFilter{Credential: in.Key}
+	if in.Role != "" {
+		if only.Role, err = dag.ParseRole(in.Role); err != nil {
+			return w, at("query parameter role", err)
+		}
+	}
+	records, last, more, err := c.server.config.Kernel.Turns().By(c.ctx, c.tenant(), only, dag.Seq(after), in.Conversation, view.PageOf(in.Limit), c.server.config.Limits.PageBytes)
 	if err != nil {
 		return w, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -287,7 +288,7 @@ func getConversation(c *call, in api.ConversationByID) (w api.ConversationTurns,
 			return w, at("query parameter key", err)
 		}
 	}
-	records, last, more, err := c.server.config.Kernel.Turns().By(c.ctx, c.tenant(), in.Key, dag.Seq(after), &id, view.PageOf(in.Limit), c.server.config.Limits.PageBytes)
+	records, last, more, err := c.server.config.Kernel.Turns().By(c.ctx, c.tenant(), kernel.TurnFilter{Credential: in.Key}, dag.Seq(after), &id, view.PageOf(in.Limit), c.server.config.Limits.PageBytes)
 	if err != nil {
 		return w, err
 	}

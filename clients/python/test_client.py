@@ -45,6 +45,7 @@ class Service(unittest.TestCase):
         self.assertEqual(self.client.get_turn(ANSWER)["turn"]["content"], "Not before the tests pass.")
         self.assertEqual(self.client.resolve_turn(name=ANSWER)["id"], ANSWER)
         self.assertEqual([t["turn"]["id"] for t in self.client.get_conversation_all(TALK)], [QUESTION, ANSWER])
+        self.assertEqual([t["turn"]["id"] for t in self.client.list_turns_all(conversation=TALK, role="assistant")], [ANSWER])
 
     def test_slice(self) -> None:
         bundle = self.client.cut_slice({"anchor": ANSWER})

@@ -42,6 +42,10 @@ show ANCHOR --slice ANCHOR
 ~show 00
 show --key jwt:nobody
 --output json show --key jwt:nobody 1c1de000-0dc0-4a11-8ca1-0000000000a0
+show --role system
+--output json show --role assistant 1c1de000-0dc0-4a11-8ca1-0000000000a0
+--output json show --role user --key jwt:nobody
+~show --role nobody
 slice ANCHOR -o DIR/slice.json
 --output json slice ANCHOR -o DIR/json.json
 slice ANCHOR

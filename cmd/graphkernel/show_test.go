@@ -17,7 +17,7 @@ import (
 )
 
 // TestShowKey lists the turns that a key brought, of one conversation and of all, beside a tree
-// that says of each turn what brought it.
+// that says of each turn what brought it; and those of a role, alone and with a key.
 func TestShowKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s, err := sqlite.Create(t.Context(), path, sqlite.Options{})
@@ -27,6 +27,7 @@ func TestShowKey(t *testing.T) {
 	const amount = 40
 	brought := map[string][]string{}           // ids by key
 	within := map[string]map[string][]string{} // and by conversation
+	said := map[string]map[string][]string{}   // ids by role and key; by "" for any key
 	for n := range amount {
 		a := storetest.Arrival(n, n%2, "a turn")
 		if _, err := s.Append(t.Context(), "default", []store.Batch{{a}}); err != nil {
@@ -38,6 +39,14 @@ func TestShowKey(t *testing.T) {
 			within[of] = map[string][]string{}
 		}
 		within[of][a.Key] = append(within[of][a.Key], id)
+		role := a.Turn.Role.String()
+		if said[role] == nil {
+			said[role] = map[string][]string{}
+		}
+		said[role][""] = append(said[role][""], id)
+		if a.Key != "" {
+			said[role][a.Key] = append(said[role][a.Key], id)
+		}
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -107,7 +116,32 @@ func TestShowKey(t *testing.T) {
 		}
 	}
 	expect(shown("--key", "0123456789abcdef"), "0123456789abcdef", nil)
-	for _, args := range [][]string{{"--key", ""}, {"--key", "nobody"}, {"--key", "0123456789abcdef", "--slice", "a"}, {"--key", "jwt:a", "--as-of", "3"}} {
+	for role, keys := range said {
+		for key, want := range keys {
+			args, says := []string{"--role", role}, " turns of role "+role
+			if key != "" {
+				args, says = append(args, "--key", key), says+" brought by "+key
+			}
+			var got []string
+			for _, turn := range shown(args...).Turns {
+				got = append(got, turn.ID)
+				if turn.Role != role || turn.Conversation == "" {
+					t.Errorf("turn %s of %q is listed as of role %s", turn.ID, turn.Conversation, turn.Role)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%v: got %v, want %v", args, got, want)
+			}
+			if text := run(0, append([]string{"show"}, args...)...); !strings.HasSuffix(text, says+"\n") {
+				t.Errorf("the listing is\n%s", text)
+			}
+		}
+	}
+	if len(said) < 2 {
+		t.Errorf("this test shows nothing: %v", said)
+	}
+	for _, args := range [][]string{{"--key", ""}, {"--key", "nobody"}, {"--key", "0123456789abcdef", "--slice", "a"}, {"--key", "jwt:a", "--as-of", "3"},
+		{"--role", ""}, {"--role", "nobody"}, {"--role", "user", "--slice", "a"}} {
 		run(cli.ExitUsage, append([]string{"show"}, args...)...)
 	}
 }

@@ -1222,15 +1222,15 @@ class Operations:
             if not after or after == last:
                 return
 
-    def list_turns(self, *, conversation: str | None = None, key: str | None = None, after: str | None = None, limit: int | None = None) -> StoredTurns:
-        """List turns, of one conversation, of one key, or all."""
-        return self._transport.json("GET", "/api/turns", query={"conversation": conversation, "key": key, "after": after, "limit": limit})
+    def list_turns(self, *, conversation: str | None = None, key: str | None = None, role: Literal["user", "assistant", "system", "tool"] | None = None, after: str | None = None, limit: int | None = None) -> StoredTurns:
+        """List turns, of one conversation, of one key, of one role, or all."""
+        return self._transport.json("GET", "/api/turns", query={"conversation": conversation, "key": key, "role": role, "after": after, "limit": limit})
 
-    def list_turns_all(self, *, conversation: str | None = None, key: str | None = None) -> Iterator[StoredTurn]:
-        """List turns, of one conversation, of one key, or all: all pages, one item after the other."""
+    def list_turns_all(self, *, conversation: str | None = None, key: str | None = None, role: Literal["user", "assistant", "system", "tool"] | None = None) -> Iterator[StoredTurn]:
+        """List turns, of one conversation, of one key, of one role, or all: all pages, one item after the other."""
         after: str | None = None
         while True:
-            page = self.list_turns(conversation=conversation, key=key, after=after, limit=1000)
+            page = self.list_turns(conversation=conversation, key=key, role=role, after=after, limit=1000)
             yield from page["turns"]
             last, after = after, page.get("next")
             if not after or after == last:

@@ -1267,13 +1267,13 @@ export class Operations {
     }
   }
 
-  /** List turns, of one conversation, of one key, or all. */
-  listTurns(query: { "conversation"?: string; "key"?: string; "after"?: string; "limit"?: number } = {}): Promise<StoredTurns> {
+  /** List turns, of one conversation, of one key, of one role, or all. */
+  listTurns(query: { "conversation"?: string; "key"?: string; "role"?: "user" | "assistant" | "system" | "tool"; "after"?: string; "limit"?: number } = {}): Promise<StoredTurns> {
     return this.transport.json("GET", `/api/turns`, { query });
   }
 
-  /** List turns, of one conversation, of one key, or all: all pages, one item after the other. */
-  async *listTurnsAll(query: { "conversation"?: string; "key"?: string } = {}): AsyncGenerator<StoredTurn, void, undefined> {
+  /** List turns, of one conversation, of one key, of one role, or all: all pages, one item after the other. */
+  async *listTurnsAll(query: { "conversation"?: string; "key"?: string; "role"?: "user" | "assistant" | "system" | "tool" } = {}): AsyncGenerator<StoredTurn, void, undefined> {
     let after: string | undefined;
     for (;;) {
       const page: StoredTurns = await this.listTurns({ ...query, after, limit: 1000 });

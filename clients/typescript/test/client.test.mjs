@@ -30,6 +30,7 @@ test("turns", async () => {
   assert.equal((await client.admitTurnsLines(new TextEncoder().encode(lines))).existing, 2);
   assert.equal((await client.resolveTurn({ name: answer })).id, answer);
   assert.deepEqual((await collect(client.getConversationAll(talk))).map((t) => t.turn.id), [question, answer]);
+  assert.deepEqual((await collect(client.listTurnsAll({ conversation: talk, role: "assistant" }))).map((t) => t.turn.id), [answer]);
 });
 
 test("slice, and the verifier that has no part in it", async () => {

@@ -57,7 +57,13 @@ func (l localTurns) List(ctx context.Context, q api.TurnQuery) (turns []Turn, ne
 			return nil, "", fmt.Errorf("where a page begins: %w", err)
 		}
 	}
-	records, last, more, err := l.local.Turns().By(ctx, l.tenant, q.Key, dag.Seq(after), q.Conversation, q.Limit, pageBytes)
+	only := kernel.TurnFilter{Credential: q.Key}
+	if q.Role != "" {
+		if only.Role, err = dag.ParseRole(q.Role); err != nil {
+			return nil, "", err
+		}
+	}
+	records, last, more, err := l.local.Turns().By(ctx, l.tenant, only, dag.Seq(after), q.Conversation, q.Limit, pageBytes)
 	if err != nil {
 		return nil, "", err
 	}

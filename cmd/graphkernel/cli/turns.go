@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -15,13 +14,9 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// EachTurn calls fn with turns by their numbers: of one conversation if that is not nil, and of those that a
-// credential brought if key is not empty.
-func (s *Session) EachTurn(ctx context.Context, conversation *dag.ConversationID, key string, after dag.Seq, fn func(*Turn) error) error {
-	q := api.TurnQuery{Conversation: conversation, Key: key, Paging: api.Paging{Limit: 1000}}
-	if after != 0 {
-		q.After = strconv.FormatUint(uint64(after), 10)
-	}
+// EachTurn calls fn with the turns that a query asks for, by their numbers, through all of its pages.
+func (s *Session) EachTurn(ctx context.Context, q api.TurnQuery, fn func(*Turn) error) error {
+	q.Limit = 1000
 	for {
 		turns, next, err := s.Turns.List(ctx, q)
 		if err != nil {
@@ -50,7 +45,7 @@ func (s *Session) ShownIn(ctx context.Context, id dag.TurnID) ([]dag.TurnID, err
 	}
 	holds := []dag.TurnID{}
 	exchanges := llm.ConversationOf(found[0].Conversation)
-	err = s.EachTurn(ctx, &exchanges, "", 0, func(t *Turn) error {
+	err = s.EachTurn(ctx, api.TurnQuery{Conversation: &exchanges}, func(t *Turn) error {
 		body := t.Body()
 		if !llm.IsExchange(body) {
 			return nil

@@ -309,7 +309,7 @@ func (d *demo) printSelected(issued *kernel.Issued) error {
 			continue
 		}
 		seen[t.Conversation] = true
-		some, err := turns.ReadTurns(d.ctx, d.session, &t.Conversation, "")
+		some, err := turns.ReadConversation(d.ctx, d.session, t.Conversation)
 		if err != nil {
 			return err
 		}

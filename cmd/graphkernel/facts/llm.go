@@ -8,11 +8,13 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/llm"
@@ -243,7 +245,7 @@ func (x *asking) eachConversation(ctx context.Context, fn func(id dag.Conversati
 func (x *asking) conversation(ctx context.Context, id dag.ConversationID, after dag.Seq) error {
 	x.history = llm.NewHistory(x.model)
 	exchanges := llm.ConversationOf(id)
-	if err := x.EachTurn(ctx, &exchanges, "", 0, func(t *cli.Turn) error {
+	if err := x.EachTurn(ctx, api.TurnQuery{Conversation: &exchanges}, func(t *cli.Turn) error {
 		facts, refused, read := x.history.Add(t.Node(), t.Body(), t.Parents)
 		return x.read(ctx, facts, refused, read)
 	}); err != nil {
@@ -253,7 +255,8 @@ func (x *asking) conversation(ctx context.Context, id dag.ConversationID, after 
 		return err
 	}
 	x.question = llm.NewQuestion(x.model, id)
-	if err := x.EachTurn(ctx, &id, "", after, func(t *cli.Turn) error { return x.turn(ctx, t) }); err != nil {
+	rest := api.TurnQuery{Conversation: &id, Paging: api.Paging{After: strconv.FormatUint(uint64(after), 10)}}
+	if err := x.EachTurn(ctx, rest, func(t *cli.Turn) error { return x.turn(ctx, t) }); err != nil {
 		return err
 	}
 	return x.ask(ctx, id)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/list"
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -22,8 +23,11 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
+// turnRoles are the roles that --role takes.
+var turnRoles = []string{dag.RoleUser.String(), dag.RoleAssistant.String(), dag.RoleSystem.String(), dag.RoleTool.String()}
+
 func showCommand(a *cli.App) *cobra.Command {
-	var anchor, key string
+	var anchor, key, role string
 	var flags cutFlags
 	c := &cobra.Command{
 		Use:   "show [CONVERSATION|TURN]",
@@ -36,18 +40,20 @@ selects are marked and say why.
 
 With --key, lists the turns that an API key brought, in the order of admission, of all
 conversations or of the one that is named. KEY is the id of an API key, or jwt: and the
-subject of a JWT.
+subject of a JWT. With --role, lists the turns of that role; with both, those that are
+both.
 
 ` + cli.AnchorHelp,
 		Args: cli.AtMostOneArg("CONVERSATION or TURN"),
 		RunE: func(c *cobra.Command, args []string) error {
+			listed := c.Flags().Changed("key") || c.Flags().Changed("role")
 			switch {
-			case c.Flags().Changed("key") && anchor != "":
-				return cli.Usagef("--key lists the turns that a key brought, and --slice marks a tree; give one of them")
+			case listed && anchor != "":
+				return cli.Usagef("--key and --role list turns, and --slice marks a tree; give one or the other")
 			case anchor == "" && (c.Flags().Changed("policy") || c.Flags().Changed("as-of")):
 				return cli.Usagef("--policy and --as-of say which slice is meant; give its anchor with --slice")
-			case c.Flags().Changed("key"):
-				return showBrought(a, c, key, args)
+			case listed:
+				return showListed(a, c, key, role, args)
 			case len(args) == 1:
 				return showTree(a, c, args[0], anchor, flags)
 			case anchor != "":
@@ -62,6 +68,8 @@ subject of a JWT.
 	c.Flags().StringVar(&key, "key", "", "list the turns that the API key with this id brought")
 	cli.NoFiles(c, "slice")
 	cli.NoFiles(c, "key")
+	c.Flags().StringVar(&role, "role", "", "list the turns of this role: "+strings.Join(turnRoles, ", "))
+	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }
 
@@ -140,31 +148,41 @@ func showTree(a *cli.App, c *cobra.Command, name, anchor string, flags cutFlags)
 	})
 }
 
-// showBrought lists the turns that a credential brought.
-func showBrought(a *cli.App, c *cobra.Command, key string, args []string) error {
-	if err := access.CheckCredential(key); err != nil {
-		return cli.Usagef("--key: %v", err)
+// showListed lists the turns that a credential brought, those of a role, or those that are both.
+func showListed(a *cli.App, c *cobra.Command, key, role string, args []string) error {
+	q, object, which := api.TurnQuery{Key: key, Role: role}, map[string]any{}, ""
+	if c.Flags().Changed("role") {
+		if _, err := dag.ParseRole(role); err != nil {
+			return cli.Usagef("--role: %v", err)
+		}
+		object["role"], which = role, " of role "+role
+	}
+	if c.Flags().Changed("key") {
+		if err := access.CheckCredential(key); err != nil {
+			return cli.Usagef("--key: %v", err)
+		}
+		object["key"], which = key, which+" brought by "+key
 	}
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		var within *dag.ConversationID
 		if len(args) == 1 {
 			id, _, err := conversationOf(c, s, args[0])
 			if err != nil {
 				return err
 			}
-			within = &id
+			q.Conversation = &id
 		}
-		turns, err := ReadTurns(c.Context(), s, within, key)
+		turns, err := readTurns(c.Context(), s, q)
 		if err != nil {
 			return err
 		}
-		return a.IO.Print(map[string]any{"key": key, "turns": turns}, func(w io.Writer) {
+		object["turns"] = turns
+		return a.IO.Print(object, func(w io.Writer) {
 			t := cli.NewTable(w, "seq", "turn", "conversation", "role", "created")
 			for i := range turns {
 				t.AppendRow(table.Row{turns[i].Seq, turns[i].ID, turns[i].Conversation, turns[i].Role, turns[i].CreatedAt})
 			}
 			t.Render()
-			fmt.Fprintf(w, "%d turns brought by %s\n", len(turns), key)
+			fmt.Fprintf(w, "%d turns%s\n", len(turns), which)
 		})
 	})
 }
@@ -173,7 +191,7 @@ func showBrought(a *cli.App, c *cobra.Command, key string, args []string) error 
 // its turns.
 func conversationOf(c *cobra.Command, s *cli.Session, name string) (dag.ConversationID, []ShownTurn, error) {
 	if id, err := dag.ParseConversationID(name); err == nil {
-		if turns, err := ReadTurns(c.Context(), s, &id, ""); err != nil || len(turns) > 0 {
+		if turns, err := ReadConversation(c.Context(), s, id); err != nil || len(turns) > 0 {
 			return id, turns, err
 		}
 	}
@@ -189,21 +207,26 @@ func conversationOf(c *cobra.Command, s *cli.Session, name string) (dag.Conversa
 		return dag.ConversationID{}, nil, fmt.Errorf("turn %s: %w", turn, store.ErrNotFound)
 	}
 	id := found[0].Conversation
-	turns, err := ReadTurns(c.Context(), s, &id, "")
+	turns, err := ReadConversation(c.Context(), s, id)
 	return id, turns, err
 }
 
-// ReadTurns reads the turns of a conversation, or of all if id is nil. If key is not empty,
-// those that it brought.
-func ReadTurns(ctx context.Context, s *cli.Session, id *dag.ConversationID, key string) ([]ShownTurn, error) {
+// ReadConversation reads the turns of a conversation.
+func ReadConversation(ctx context.Context, s *cli.Session, id dag.ConversationID) ([]ShownTurn, error) {
+	return readTurns(ctx, s, api.TurnQuery{Conversation: &id})
+}
+
+// readTurns reads the turns that a query asks for. Where it asks by key or role, each says which
+// conversation it is in.
+func readTurns(ctx context.Context, s *cli.Session, q api.TurnQuery) ([]ShownTurn, error) {
 	turns := []ShownTurn{}
-	err := s.EachTurn(ctx, id, key, 0, func(r *cli.Turn) error {
+	err := s.EachTurn(ctx, q, func(r *cli.Turn) error {
 		t := ShownTurn{
 			ID: r.ID.String(), Seq: uint64(r.Seq), Parents: []shownParent{}, Role: r.Role.String(), Phase: r.Phase.String(),
 			Salience: json.Number(r.Salience.String()), CreatedAt: r.CreatedAt.String(), Key: r.Key, Redacted: r.Redacted,
 			Author: r.Author, Content: r.Content, Attrs: r.Attrs,
 		}
-		if key != "" {
+		if q.Key != "" || q.Role != "" {
 			t.Conversation = r.Conversation.String()
 		}
 		for _, p := range r.Parents {
