@@ -64,10 +64,11 @@ verifiers: conformance ## the three verifiers on the corpus, and the tests of tw
 clients: conformance ## the clients in Python and TypeScript, against a service
 	.ci/clients
 
-generate: ## what is made from the declared operations: the description, and the clients
+generate: ## what is made from the declarations: the description, the clients, tables of the docs, the help that tests hold
 	go test ./server -run '^TestDescription$$' -update
 	go test ./server/mcp -run '^(TestSizes|TestManual)$$' -update
 	go test ./api/clients -run '^TestClients$$' -update
+	go test ./cmd/graphkernel -run '^TestHelp$$' -update
 
 differential: conformance ## the three verifiers side by side on mutants, for DIFFERENTIAL_TIME
 	.ci/differential $(DIFFERENTIAL_TIME)

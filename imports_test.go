@@ -151,7 +151,7 @@ func TestImports(t *testing.T) {
 				own = name
 			}
 			if !slices.ContainsFunc(allowed, func(a string) bool { return own == a || !ours && strings.HasPrefix(own, a+"/") }) {
-				t.Errorf("%s imports %s, which %s may not", path, own, folder)
+				t.Errorf("%s imports %s, which %s may not: go through a package that it may import, or, if that is meant, add it to the table in imports_test.go", path, own, folder)
 			}
 		}
 	})

@@ -165,7 +165,7 @@ func (op *operation) checkParams(r *http.Request, path func(string) string) (map
 			return nil, &problem{code: api.CodeInvalid, place: place, detail: place + " is given twice"}
 		}
 		if err := checkText(p.Schema.Value, values[0]); err != nil {
-			return nil, &problem{code: api.CodeInvalid, place: place, detail: fmt.Sprintf("%s is %.80q: %s", place, values[0], schemaFault(err, ""))}
+			return nil, &problem{code: api.CodeInvalid, place: place, detail: fmt.Sprintf("%s is %.80q: %s", place, values[0], strings.TrimPrefix(schemaFault(err, ""), "the body: "))}
 		}
 		given[p.Name] = values[0]
 	}

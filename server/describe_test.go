@@ -36,8 +36,10 @@ func TestDescription(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if kept, err := os.ReadFile(name); err != nil || !bytes.Equal(kept, want) {
-			t.Errorf("%s is not what the operations make (%v); write it with -update", name, err)
+		if kept, err := os.ReadFile(name); err != nil {
+			t.Error(err)
+		} else if !bytes.Equal(kept, want) {
+			t.Errorf("%s is not what the operations make; write it with: make generate", name)
 		}
 	}
 }

@@ -126,6 +126,9 @@ func TestDeadline(t *testing.T) {
 				t.Errorf("lost at %q: %v", at, err)
 			}
 			cancel()
+			if armed { // the time was up before the step
+				n.proxy.Set(fault)
+			}
 			ctx, cancel = context.WithTimeout(t.Context(), waits)
 			err = timed(t, "a look-up", waits+slack, func() error {
 				_, err := s.Head(ctx, storetest.Tenant)
