@@ -38,7 +38,7 @@ func conversation() []dag.Draft {
 	for i, t := range turns {
 		drafts[i] = dag.Draft{
 			ID: turnID(t.name), Conversation: dag.ExternalConversationID("guard", "tidy"), Role: t.role, Author: t.author,
-			CreatedAt: dag.Time(1_780_000_000_000_000 + 1_000_000*i), Content: t.text,
+			CreatedAt: dag.Time(1_780_000_000_000_000 + 1_000_000*int64(i)), Content: t.text,
 		}
 		if t.after != "" {
 			drafts[i].Parents = []dag.Parent{{ID: turnID(t.after), Kind: dag.Reply}}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -326,7 +327,7 @@ func (r *reference) tiles(t testing.TB, s store.Store) {
 			t.Errorf("LogHashes(%d, %d, %d) gave %d hashes, %v, want %d", c.level, c.from, c.n, len(got), err, c.want)
 		}
 	}
-	for _, level := range []int{-1, 7, 1 << 40} {
+	for _, level := range []int{-1, 7, math.MaxInt} {
 		if got, err := s.LogHashes(ctx, Tenant, level, 0, 1); !errors.Is(err, dag.ErrForm) || len(got) > 0 {
 			t.Errorf("level %d: %d hashes, %v, want dag.ErrForm", level, len(got), err)
 		}
