@@ -204,7 +204,7 @@ func sameEntries(a, b []history.Entry) bool {
 	})
 }
 
-// testHistory writes random entries and terms, of which it keeps a model, and compares what a
+// testHistory writes random entries and terms beside a model of them, and compares what a
 // change is given to know and what the store answers with it.
 func testHistory(t *testing.T, h Harness) {
 	s := open(t, h)
