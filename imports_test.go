@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"token":               {"dag", "slice/facts", "slice", "internal/canon", "internal/mac", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
 	"access":              {"dag"},
 	"access/apikeys":      {"access", "dag", "history", "ledger", "store", "internal/canon"},
-	"ledger/attest":       {"dag", "history", "ledger", "policy", "slice", "internal/canon", "github.com/google/uuid"},
+	"ledger/attest":       {"dag", "history", "ledger", "policy", "slice", "slice/facts", "internal/canon", "github.com/google/uuid"},
 	"ledger":              {"dag", "internal/canon", "golang.org/x/mod/sumdb"},
 	"golden":              {"dag", "policy", "slice", "token"},
 	"ingest":              {"dag", "internal/canon"},

@@ -44,7 +44,7 @@ func (c *corpusCase) folder() map[string][]byte {
 // made to be, byte for byte, and judges them.
 func TestCorpus(t *testing.T) {
 	t.Run("turns", func(t *testing.T) { checkCorpus(t, corpusFolder, makeCorpus(t), len(codes)) })
-	t.Run("facts", func(t *testing.T) { checkCorpus(t, factsFolder, makeFactsCorpus(t), 8) })
+	t.Run("facts", func(t *testing.T) { checkCorpus(t, factsFolder, makeFactsCorpus(t), 9) })
 }
 
 func checkCorpus(t *testing.T, folder string, cases []corpusCase, kinds int) {

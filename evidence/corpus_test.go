@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
@@ -287,10 +288,10 @@ func (c *corpus) signers(files map[string][]byte, other *kernel.Evidence) {
 		change func(*attest.Statement)
 	}{
 		{"as_of", func(s *attest.Statement) { s.AsOf++ }},
-		{"edges", func(s *attest.Statement) { s.Edges++ }},
-		{"turns", func(s *attest.Statement) { s.Turns++ }},
+		{"edges", func(s *attest.Statement) { s.Counts[0].N++ }},
+		{"turns", func(s *attest.Statement) { s.Counts[1].N++ }},
 		{"policy_id", func(s *attest.Statement) { s.Provenance.PolicyID = "other@1" }},
-		{"policy", func(s *attest.Statement) { s.Policy.MaxNodes = 7 }},
+		{"policy", func(s *attest.Statement) { p := policy.Default(); p.MaxNodes = 7; s.Policy = p }},
 		{"snapshot", func(s *attest.Statement) { s.Provenance.GraphSnapshotHash[0] ^= 1 }},
 		{"anchor", func(s *attest.Statement) { s.Provenance.Anchor = c.turns[0] }},
 		{"token_key", func(s *attest.Statement) { s.TokenKeyID = "k2" }},

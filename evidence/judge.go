@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -447,11 +448,20 @@ func (c *court) redactions() {
 	if part && c.statement == nil {
 		c.skip(CheckCounts, "how many turns the slice has only an attestation says; the part itself says %d", c.subject.turns)
 	} else if part {
-		c.pass(CheckCounts, "%d turns and %d edges", c.statement.Turns, c.statement.Edges)
+		c.pass(CheckCounts, "%s", counted(c.statement.Counts))
 	}
 	if n := len(c.v.Redacted) + c.v.Dropped; c.RequireFull && (n > 0 || part && c.statement == nil) && c.v.Outcome == "" {
 		c.v.Outcome, c.v.Reason = Redacted, fmt.Sprintf("%d of %d turns have no text, and the whole was asked for", n, c.subject.turns)
 	}
+}
+
+// counted names counts for people.
+func counted(counts []slice.Count) string {
+	texts := make([]string, len(counts))
+	for i, n := range counts {
+		texts[i] = fmt.Sprintf("%d %s", n.N, n.Name)
+	}
+	return strings.Join(texts, ", ")
 }
 
 func (c *court) why(id dag.TurnID) Why {

@@ -41,8 +41,15 @@ func readBundle(data []byte) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.provenance, s.seal, s.asOf, s.turns, s.named = b.Provenance, b.Seal, b.AsOf, len(b.Turns), len(b.Turns)
-	s.redacted, s.checks = b.Redacted(), checks
+	s.whole(b, checks)
+	s.turns, s.named = len(b.Turns), len(b.Turns)
+	return s, nil
+}
+
+// whole fills in what bundles of all kinds have. The digest is known already.
+func (s *subject) whole(b slice.Body, checks []slice.Check) {
+	h := b.Head()
+	s.provenance, s.seal, s.asOf, s.redacted, s.checks = h.Provenance, h.Seal, h.AsOf, b.Redacted(), checks
 	s.match = func(st *attest.Statement) (string, error) {
 		withheld, err := st.Match(b, s.digest)
 		if err != nil || len(withheld) == 0 {
@@ -51,7 +58,6 @@ func readBundle(data []byte) (*subject, error) {
 		s.digest = st.Subject // what is shown is a part of that one
 		return fmt.Sprintf("a disclosure of sha256:%s without the text of %d turns", st.Subject, len(withheld)), nil
 	}
-	return s, nil
 }
 
 // matchLeaf compares a leaf with what it should be the leaf of, and returns when that was issued.
@@ -95,16 +101,14 @@ func (s *subject) same(members []compared) error {
 	return nil
 }
 
-// readFacts reads a bundle of facts. There are no attestations of those.
+// readFacts reads a bundle of facts.
 func readFacts(data []byte) (*subject, error) {
 	b, err := facts.Parse(data)
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{provenance: b.Provenance, seal: b.Seal, asOf: b.AsOf, facts: len(b.Facts), checks: b.Check(), digest: digestOf(data)}
-	s.match = func(*attest.Statement) (string, error) {
-		return "", errors.New("the attestation is of a slice of turns, and this is one of facts")
-	}
+	s := &subject{facts: len(b.Facts), digest: digestOf(data)}
+	s.whole(b, b.Check())
 	return s, nil
 }
 

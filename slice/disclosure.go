@@ -280,6 +280,11 @@ func readDisclosedTurn(c *canon.Cursor) DisclosedTurn {
 	return t
 }
 
+// Head returns what the disclosure says of its bundle.
+func (d *Disclosure) Head() Head {
+	return Head{d.Anchor, d.AsOf, d.Provenance, d.Seal, d.Policy, turnCounts(d.TurnCount, d.EdgeCount)}
+}
+
 // Redacted lists the turns that are shown without their text, by ascending id. Of those
 // that are not shown nothing is known, this neither.
 func (d *Disclosure) Redacted() []dag.TurnID {

@@ -12,8 +12,7 @@ import (
 // part does not show cannot differ. The error is a *MismatchError. The disclosure must
 // have passed its own Check.
 func (s *Statement) MatchDisclosure(d *slice.Disclosure) error {
-	whole := slice.Bundle{Anchor: d.Anchor, AsOf: d.AsOf, Provenance: d.Provenance, Seal: d.Seal, Policy: d.Policy}
-	if err := s.matchHeader(&whole, d.TurnCount, d.EdgeCount); err != nil {
+	if err := s.matchHead(d.Head()); err != nil {
 		return err
 	}
 	if s.Subject != d.Bundle {

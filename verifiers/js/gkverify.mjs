@@ -1,6 +1,6 @@
 // gkverify: checks evidence of a Graph Kernel. No imports; Web Crypto only; runs in Node >= 20 and in a page.
 //
-// Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, and what is about facts (GKF/1) from docs/knowledge.md
+// Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, and what is about facts (GKF/2) from docs/knowledge.md
 // with the kernel's code beside it; "P n", "E n" and "K" below name their sections. To be read from top to bottom: JSON, names, forms, hashes, Ed25519, notes, trust, bundle, facts,
 // attestation, verdict.
 
@@ -320,22 +320,28 @@ const FACTS_LEAF = { as_of: INTEGER, at: isTime, bundle: HEX64, key_id: LABEL, p
   tenant: LABEL, type: /^facts$/, version: /^gkl\/1$/ };
 const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
-const PREDICATE_TYPE = "https://github.com/graphkernel/graphkernel/attestation/slice/v1";
 const ENVELOPE = { payload: isBase64, payloadType: (v) => v === PAYLOAD_TYPE,
   signatures: new ArrayOf({ keyid: (v) => typeof v === "string", sig: isBase64 }, 0, 16) };
-const PREDICATE = { anchorTurnId: UUID, asOf: INTEGER, edges: INTEGER, graphSnapshotHash: HEX64, issuedAt: isTime,
-  ledger: { index: INTEGER, origin: new RegExp(`^${NAME}$`) }, policy: POLICY, policyId: POLICY_ID, policyParamsHash: HEX64,
-  redacted: new ArrayOf({ turn: UUID, why: /^(erased|withheld)$/ }), schemaVersion: /^gkp\/1$/, sliceId: HASH64,
-  tenant: LABEL, tokenKeyId: LABEL, turns: INTEGER };
-const STATEMENT = { _type: (v) => v === STATEMENT_TYPE, predicateType: (v) => v === PREDICATE_TYPE,
-  predicate: (v) => ({ ...Object.fromEntries(Object.keys(isObject(v) ? v : {}).map((key) => [key, () => true])), ...PREDICATE }),
-  subject: new ArrayOf({ digest: { sha256: HEX64 }, name: /^slice-[0-9a-f]{16}\.json$/ }, 1, 1) };
+// What statements about each kind of bundle have of their own, by their predicateType: the versions that they name, the
+// form of the policy, the counts, and whether redacted is among the members. The first is that of a type that is no text.
+const KINDS = new Map([
+  ["slice/v1", { schema: "gkp/1", policy: POLICY, policyType: "slice_policy_v1", counts: ["edges", "turns"],
+    more: { redacted: new ArrayOf({ turn: UUID, why: /^(erased|withheld)$/ }) } }],
+  ["facts/v1", { schema: "gkf/2", policy: FACT_POLICY, policyType: "fact_policy_v1", counts: ["aliases", "evidence", "facts", "reached"], more: {} }],
+].map(([type, kind]) => ["https://github.com/graphkernel/graphkernel/attestation/" + type, kind]));
+const PREDICATE = ({ schema, policy, counts, more }) => ({ anchorTurnId: UUID, asOf: INTEGER, graphSnapshotHash: HEX64, issuedAt: isTime,
+  ledger: { index: INTEGER, origin: new RegExp(`^${NAME}$`) }, policy, policyId: POLICY_ID, policyParamsHash: HEX64,
+  schemaVersion: (v) => v === schema, sliceId: HASH64, tenant: LABEL, tokenKeyId: LABEL,
+  ...Object.fromEntries(counts.map((name) => [name, INTEGER])), ...more });
+const STATEMENT = (kind) => ({ _type: (v) => v === STATEMENT_TYPE, predicateType: (v) => KINDS.get(v) === kind,
+  predicate: (v) => ({ ...Object.fromEntries(Object.keys(isObject(v) ? v : {}).map((key) => [key, () => true])), ...PREDICATE(kind) }),
+  subject: new ArrayOf({ digest: { sha256: HEX64 }, name: /^slice-[0-9a-f]{16}\.json$/ }, 1, 1) });
 const VERSIONS = [[["provenance", "schema_version"], "gkp/1"], [["policy", "type"], "slice_policy_v1"]];
 const FACTS_VERSIONS = [[["provenance", "schema_version"], "gkf/2"], [["policy", "type"], "fact_policy_v1"]];
 const FACTS_LEAF_VERSIONS = [[["version"], "gkl/1"]];
 const LEAF_VERSIONS = [...FACTS_LEAF_VERSIONS, [["provenance", "schema_version"], "gkp/1"]];
-const STATEMENT_VERSIONS = [[["_type"], STATEMENT_TYPE], [["predicateType"], PREDICATE_TYPE],
-  [["predicate", "schemaVersion"], "gkp/1"], [["predicate", "policy", "type"], "slice_policy_v1"]];
+const STATEMENT_VERSIONS = ({ schema, policyType }) => [[["_type"], STATEMENT_TYPE], [["predicateType"], [...KINDS.keys()].join(" ")],
+  [["predicate", "schemaVersion"], schema], [["predicate", "policy", "type"], policyType]];
 
 // ---- Hashes and trees (P 6.2, 6.3, appendix B; RFC 6962, 2.1) ---------------------------------------------------
 
@@ -583,17 +589,17 @@ async function knownLines(c, keys) {
 
 // ---- Bundle and disclosure (P 2.3, 3.2, 4, 6, 7, 8, 10; E 7) ----------------------------------------------------
 
-// A slice: what was read, its turns as far as they are shown, their count and that of the edges, the bundle's digest as issued.
+// A slice: what was read, its turns as far as they are shown, their count, the counts that a statement has, the bundle's digest as issued.
 async function readBundle(data) {
   if (hex(data.subarray(0, FACTS_BEGIN.length)) === hex(FACTS_BEGIN)) return readFacts(data);
   const v = readJSON(data, "bundle", BUNDLE, VERSIONS);
-  return { v, turns: v.turns, turnCount: v.turns.length, edgeCount: v.edges.length, bundle: hex(await sha256(data)), isDisclosure: false };
+  return { v, turns: v.turns, turnCount: v.turns.length, counts: { edges: v.edges.length, turns: v.turns.length }, bundle: hex(await sha256(data)), isDisclosure: false };
 }
 
 function readDisclosure(data) {
   const v = readJSON(data, "disclosure", DISCLOSURE, [[["version"], "gkd/1"], ...VERSIONS]);
   need(v.edges <= v.turn_count ** 2, "more edges than so many turns can have");
-  return { v, turns: v.turns.map(({ turn }) => turn), turnCount: v.turn_count, edgeCount: v.edges, bundle: v.bundle, isDisclosure: true };
+  return { v, turns: v.turns.map(({ turn }) => turn), turnCount: v.turn_count, counts: { edges: v.edges, turns: v.turn_count }, bundle: v.bundle, isDisclosure: true };
 }
 
 // P 3.2: the policy as it is hashed.
@@ -713,7 +719,7 @@ async function* checkDisclosure(v) {
   yield ["slice_id", null];
 }
 
-// ---- Bundle of facts (K "Slices of facts: GKF/1") ---------------------------------------------------------------
+// ---- Bundle of facts (K "Slices of facts: GKF/2") ---------------------------------------------------------------
 
 const FACTS_BEGIN = utf8('{"aliases":[');
 const [FIRST_TIME, LAST_TIME] = ["1970-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999999Z"]; // what limits nothing is absent
@@ -735,7 +741,8 @@ async function readFacts(data) {
       need(text !== fact[key] && (await rule(text)) === fact[key], `facts[${i}].written has what is no other spelling`);
     }
   }
-  return { v, statements, turns: [], turnCount: 0, edgeCount: 0, bundle: hex(await sha256(data)), isDisclosure: false };
+  const counts = { aliases: v.aliases.length, evidence: v.evidence.length, facts: v.facts.length, reached: v.reached.length };
+  return { v, statements, turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
 }
 
 const factLeaf = async (fact) => canonical({ ...pick(fact, ["turn", "type"]), digest: hex(await sha256(canonical(fact))) });
@@ -830,22 +837,24 @@ const sameBytes = (a, b) => a.length === b.length && a.reduce((seen, x, i) => se
 function readAttestation(data) {
   const envelope = readJSON(data, "envelope", ENVELOPE);
   const payload = unbase64(envelope.payload);
-  const { predicate, subject: [subject] } = readJSON(payload, "statement", STATEMENT, STATEMENT_VERSIONS);
+  const kind = KINDS.get(parse(payload)[0]?.predicateType) ?? [...KINDS.values()][0];
+  const { predicate, subject: [subject] } = readJSON(payload, "statement", STATEMENT(kind), STATEMENT_VERSIONS(kind));
   need(subject.name === `slice-${predicate.sliceId}.json`, "the subject is named after another slice");
-  need(ascending(predicate.redacted.map(({ turn }) => turn)), "redacted does not ascend");
+  need(!kind.more.redacted || ascending(predicate.redacted.map(({ turn }) => turn)), "redacted does not ascend");
+  need(kind.policy !== FACT_POLICY || ascending(byBytes(predicate.policy.predicates)), "the policy's predicates do not ascend");
   const message = concat(utf8(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `), payload);
   const signatures = envelope.signatures.map(({ keyid, sig }) => ({ keyid, signature: unbase64(sig) }));
-  return { message, signatures, digest: subject.digest.sha256, predicate };
+  return { message, signatures, digest: subject.digest.sha256, predicate, kind };
 }
 
 // Whether it matches the slice, whole or as a disclosure.
-function statementMatches({ digest, predicate: said }, { v, turns, turnCount, edgeCount, bundle, isDisclosure }) {
+function statementMatches({ digest, predicate: said, kind }, { v, counts, turns, bundle, isDisclosure }) {
   const p = v.provenance;
-  const same = { anchorTurnId: p.anchor_turn_id, asOf: v.as_of, edges: edgeCount, graphSnapshotHash: p.graph_snapshot_hash, policy: v.policy,
+  const same = { anchorTurnId: p.anchor_turn_id, asOf: v.as_of, graphSnapshotHash: p.graph_snapshot_hash, policy: v.policy,
     policyId: p.policy_id, policyParamsHash: p.policy_params_hash, schemaVersion: p.schema_version, sliceId: p.slice_id, tenant: v.tenant,
-    tokenKeyId: v.key_id, turns: turnCount };
-  if (!Object.keys(same).every((key) => write(said[key]) === write(same[key]))) return false;
-  const named = said.redacted.map(({ turn }) => turn);
+    tokenKeyId: v.key_id, ...counts };
+  if (kind.schema !== p.schema_version || !Object.keys(same).every((key) => write(said[key]) === write(same[key]))) return false;
+  const named = (kind.more.redacted ? said.redacted : []).map(({ turn }) => turn);
   const redacted = new Set(turns.filter((t) => t.redacted).map((t) => t.id));
   if (isDisclosure) return digest === bundle && !turns.some((t) => !t.redacted && named.includes(t.id));
   return named.every((id) => redacted.has(id)) && (digest === bundle) === (named.length === redacted.size);
