@@ -154,6 +154,7 @@ func makeFactsCorpus(t testing.TB) []corpusCase {
 	c.factVersions(issued)
 	c.loggedFacts(issued, second)
 	c.attestedFacts(issued, second)
+	c.disclosedFacts(issued)
 	c.cases = append(c.cases, namedFacts(t)...)
 	for i := range c.cases {
 		c.cases[i].namesFails(t)
@@ -168,7 +169,7 @@ func (c *corpusCase) namesFails(t testing.TB) {
 		return
 	}
 	for _, check := range c.judge(t).Checks {
-		if check.Status == slice.StatusFail && (check.ID == slice.CheckToken || slices.Contains(facts.Checks[:], check.ID)) {
+		if check.Status == slice.StatusFail && (check.ID == slice.CheckToken || check.ID == slice.CheckInclusion || slices.Contains(facts.Checks[:], check.ID)) {
 			c.fails = append(c.fails, string(check.ID))
 		}
 	}

@@ -20,8 +20,11 @@ type subject struct {
 	seal       slice.Seal
 	asOf       dag.Seq
 	turns      int // of the slice
-	named      int // of those, in the evidence
 	facts      int // of a slice of facts, which has no turns
+	counts     []slice.Count
+	all        int    // turns of the slice, or leaves of a part of one of facts
+	dropped    int    // what of the slice is not shown at all: turns, or leaves of facts
+	lacks      string // what somebody asks for in vain who wants the whole, as in 3 of 8 turns have no text
 	redacted   []dag.TurnID
 	checks     []slice.Check
 	digest     dag.Digest // of the whole bundle, as far as is known: see match
@@ -42,7 +45,7 @@ func readBundle(data []byte) (*subject, error) {
 		return nil, err
 	}
 	s.whole(b, checks)
-	s.turns, s.named = len(b.Turns), len(b.Turns)
+	s.turns, s.all, s.lacks = len(b.Turns), len(b.Turns), "turns have no text"
 	return s, nil
 }
 
@@ -113,19 +116,26 @@ func readFacts(data []byte) (*subject, error) {
 }
 
 func readDisclosure(data []byte) (*subject, error) {
-	d, err := slice.ParseDisclosure(data)
+	d, err := slice.ParseDisclosure(data, slice.TurnDisclosures, facts.Disclosures)
 	if err != nil {
 		return nil, err
 	}
+	h := d.Head()
 	s := &subject{
-		provenance: d.Provenance, seal: d.Seal, asOf: d.AsOf, turns: d.TurnCount, named: len(d.Turns),
-		redacted: d.Redacted(), checks: d.Check(), digest: d.Bundle,
+		provenance: h.Provenance, seal: h.Seal, asOf: h.AsOf, redacted: d.Redacted(), checks: d.Check(), digest: d.Bundle, counts: h.Counts,
+		turns: int(h.Count("turns")), facts: int(h.Count("facts")),
 	}
+	all, of := s.turns, "turns"
+	s.lacks = "turns have no text"
+	if h.Provenance.SchemaVersion == facts.SchemaVersion {
+		all, of, s.lacks = d.Size(), "leaves", "leaves are not shown"
+	}
+	s.all, s.dropped = all, all-len(d.Shown)
 	s.match = func(st *attest.Statement) (string, error) {
 		if err := st.MatchDisclosure(d); err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("%d of %d turns of sha256:%s", s.named, s.turns, d.Bundle), nil
+		return fmt.Sprintf("%d of %d %s of sha256:%s", len(d.Shown), all, of, d.Bundle), nil
 	}
 	return s, nil
 }

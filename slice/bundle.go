@@ -356,7 +356,7 @@ func OpenBundle(data []byte) (*Bundle, []Check, error) {
 func parseStrict[T interface {
 	*Bundle | *Disclosure
 	Append([]byte) []byte
-}](what string, data []byte, versions []knownVersion, read func(*canon.Cursor) T, beside func(T)) (T, error) {
+}](what string, data []byte, versions func(*canon.Value) []knownVersion, read func(*canon.Cursor) T, beside func(T)) (T, error) {
 	malformed := func(err error) (T, error) { return nil, &malformedError{what, err} }
 	if len(data) > MaxBundle {
 		return malformed(fmt.Errorf("%d bytes, at most %d", len(data), MaxBundle))
@@ -365,7 +365,7 @@ func parseStrict[T interface {
 	var v T
 	var version error
 	err := canon.Within(data, len(data)/bytesOfValue+64, func(c *canon.Cursor) error {
-		if version = checkVersion(c.Value(), versions); version != nil {
+		if version = checkVersion(c.Value(), versions(c.Value())); version != nil {
 			if !c.Value().PlainKeys() { // no version has such keys
 				version = nil
 				return errKeys
@@ -401,9 +401,8 @@ var errKeys = errors.New("a key is not printable ASCII, or is empty")
 // A knownVersion is a version that a document says it is of, and where.
 type knownVersion struct{ in, key, version string }
 
-var bundleVersions = []knownVersion{
-	{"provenance", "schema_version", SchemaVersion},
-	{"policy", "type", policy.Type},
+func bundleVersions(*canon.Value) []knownVersion {
+	return []knownVersion{{"provenance", "schema_version", SchemaVersion}, {"policy", "type", policy.Type}}
 }
 
 // checkVersion looks at the versions before anything else, since a later one may

@@ -97,35 +97,27 @@ func (s *Statement) Append(dst []byte) []byte {
 	return w.Bytes
 }
 
-// A member is one of a predicate: its key, and what writes its value.
-type member struct {
-	key   string
-	write func(*canon.Writer)
-}
-
 func (s *Statement) appendPredicate(w *canon.Writer, k *kind) {
-	text := func(key, value string) member { return member{key, func(w *canon.Writer) { w.String(value) }} }
-	number := func(key string, n uint64) member { return member{key, func(w *canon.Writer) { w.Uint(n) }} }
+	text := func(key, value string) canon.Field {
+		return canon.Field{Key: key, Write: func(w *canon.Writer) { w.String(value) }}
+	}
+	number := func(key string, n uint64) canon.Field {
+		return canon.Field{Key: key, Write: func(w *canon.Writer) { w.Uint(n) }}
+	}
 	p := &s.Provenance
-	members := []member{
+	fields := []canon.Field{
 		text("anchorTurnId", p.Anchor.String()), number("asOf", uint64(s.AsOf)), text("graphSnapshotHash", p.GraphSnapshotHash.String()),
-		text("issuedAt", s.IssuedAt.String()), {"ledger", s.writeLedger}, {"policy", s.Policy.AppendWire},
+		text("issuedAt", s.IssuedAt.String()), {Key: "ledger", Write: s.writeLedger}, {Key: "policy", Write: s.Policy.AppendWire},
 		text("policyId", string(p.PolicyID)), text("policyParamsHash", p.PolicyParamsHash.String()), text("schemaVersion", p.SchemaVersion),
 		text("sliceId", string(p.SliceID)), text("tenant", string(s.Tenant)), text("tokenKeyId", s.TokenKeyID),
 	}
 	for _, c := range s.Counts {
-		members = append(members, number(c.Name, c.N))
+		fields = append(fields, number(c.Name, c.N))
 	}
 	if k.redacts {
-		members = append(members, member{"redacted", s.writeRedacted})
+		fields = append(fields, canon.Field{Key: "redacted", Write: s.writeRedacted})
 	}
-	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
-	w.BeginObject()
-	for _, m := range members {
-		w.Key(m.key)
-		m.write(w)
-	}
-	w.EndObject()
+	w.Object(fields)
 }
 
 func (s *Statement) writeLedger(w *canon.Writer) {

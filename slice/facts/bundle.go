@@ -119,16 +119,7 @@ func (b *Bundle) Append(dst []byte) []byte {
 	var text [40]byte
 	w.BeginObject()
 	w.Key("aliases")
-	w.BeginArray()
-	for _, a := range b.Aliases {
-		w.BeginObject()
-		w.Key("alias")
-		w.String(a.Alias)
-		w.Key("canonical")
-		w.String(a.Canonical)
-		w.EndObject()
-	}
-	w.EndArray()
+	writeAliases(w, b.Aliases)
 	w.Key("anchor")
 	w.Text(b.Provenance.Anchor.AppendText(text[:0]))
 	w.Key("as_of")
@@ -160,17 +151,34 @@ func (b *Bundle) Append(dst []byte) []byte {
 	w.Key("question")
 	b.Question.write(w, "")
 	w.Key("reached")
-	w.BeginArray()
-	for i := range b.Reached {
-		b.Reached[i].write(w)
-	}
-	w.EndArray()
+	writeReached(w, b.Reached)
 	w.Key("tenant")
 	w.String(string(b.Seal.Tenant))
 	w.Key("token")
 	w.String(b.Seal.Token)
 	w.EndObject()
 	return w.Bytes
+}
+
+func writeAliases(w *canon.Writer, aliases []Alias) {
+	w.BeginArray()
+	for _, a := range aliases {
+		w.BeginObject()
+		w.Key("alias")
+		w.String(a.Alias)
+		w.Key("canonical")
+		w.String(a.Canonical)
+		w.EndObject()
+	}
+	w.EndArray()
+}
+
+func writeReached(w *canon.Writer, reached []Reached) {
+	w.BeginArray()
+	for i := range reached {
+		reached[i].write(w)
+	}
+	w.EndArray()
 }
 
 // write writes a turn of the evidence; with a type it is a leaf.
@@ -298,29 +306,54 @@ func read(c *canon.Cursor) *Bundle {
 	if anchor := c.Field("anchor"); canon.Parsed(anchor, dag.ParseTurnID) != b.Provenance.Anchor {
 		anchor.Failf("it is not provenance.anchor_turn_id")
 	}
-	if f := c.Optional("cut"); f != nil {
-		b.Cut = canon.Parsed(f, parseCut)
-	}
+	b.Cut = readCut(c)
 	for _, f := range c.Field("facts").Items() {
-		act := knowledge.ReadAct(f)
-		if act.Kind != knowledge.Assert {
-			f.Failf("an act of kind %s is no fact", act.Kind)
-		}
-		b.Facts = append(b.Facts, act)
+		b.Facts = append(b.Facts, readFact(f))
 	}
-	for _, a := range c.Field("aliases").Items() {
-		b.Aliases = append(b.Aliases, Alias{readName(a.Field("alias")), readName(a.Field("canonical"))})
-		a.Close()
-	}
+	b.Aliases = readAliases(c.Field("aliases"))
 	for _, e := range c.Field("evidence").Items() {
-		b.Evidence = append(b.Evidence, Turn{canon.Parsed(e.Field("turn"), dag.ParseTurnID), canon.Parsed(e.Field("leaf"), dag.ParseDigest)})
-		e.Close()
+		b.Evidence = append(b.Evidence, readTurn(e))
 	}
-	for _, r := range c.Field("reached").Items() {
-		b.Reached = append(b.Reached, readReached(r))
-	}
+	b.Reached = readReachedList(c.Field("reached"))
 	c.Close()
 	return b
+}
+
+// readCut reads the member cut, if it is there.
+func readCut(c *canon.Cursor) knowledge.Cut {
+	if f := c.Optional("cut"); f != nil {
+		return canon.Parsed(f, parseCut)
+	}
+	return knowledge.Whole
+}
+
+func readFact(c *canon.Cursor) knowledge.Act {
+	act := knowledge.ReadAct(c)
+	if act.Kind != knowledge.Assert {
+		c.Failf("an act of kind %s is no fact", act.Kind)
+	}
+	return act
+}
+
+func readTurn(c *canon.Cursor) Turn {
+	t := Turn{canon.Parsed(c.Field("turn"), dag.ParseTurnID), canon.Parsed(c.Field("leaf"), dag.ParseDigest)}
+	c.Close()
+	return t
+}
+
+func readAliases(c *canon.Cursor) (list []Alias) {
+	for _, a := range c.Items() {
+		list = append(list, Alias{readName(a.Field("alias")), readName(a.Field("canonical"))})
+		a.Close()
+	}
+	return list
+}
+
+func readReachedList(c *canon.Cursor) (list []Reached) {
+	for _, r := range c.Items() {
+		list = append(list, readReached(r))
+	}
+	return list
 }
 
 func readReached(c *canon.Cursor) Reached {
