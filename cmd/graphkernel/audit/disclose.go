@@ -52,8 +52,8 @@ the attestation. What was cut without --drop can be cut again.
 
 Of a bundle of facts some facts are shown, and if wished the turns that are their evidence (id
 and leaf hash), the question, the aliases, and what was reached on which paths. Nothing
-of the rest is left but hashes. Who does not see a fact cannot guess it from its hash; who
-guesses a turn of the evidence, the question, all aliases or all paths can confirm it.
+of the rest is left but hashes. A hash of a fact is salted, others are not: docs/evidence.md,
+section 7, says what a receiver who guesses can confirm.
 
 With --output json and -o: {"file","slice_id","turns","shown","redacted","dropped"}, of a bundle
 of facts {"file","slice_id","leaves","shown","dropped"}`,
