@@ -228,7 +228,7 @@ func (s *Shown) writePath(w *canon.Writer) {
 // every field, and nothing that needs computing; that is Disclosure.Check.
 func ParseDisclosure(data []byte, forms ...*DisclosureForm) (*Disclosure, error) {
 	f := forms[0] // also of one whose version is no string, which is malformed
-	versions := func(doc *canon.Value) []knownVersion {
+	versions := func(doc *canon.Value) []KnownVersion {
 		if v := doc.Get("version"); v != nil && v.Kind == canon.String {
 			for _, known := range forms {
 				if known.Version == v.Text {
@@ -236,9 +236,9 @@ func ParseDisclosure(data []byte, forms ...*DisclosureForm) (*Disclosure, error)
 				}
 			}
 		}
-		return []knownVersion{{"", "version", f.Version}, {"provenance", "schema_version", f.Schema}, {"policy", "type", f.Policy.Type}}
+		return []KnownVersion{{"", "version", f.Version}, {"provenance", "schema_version", f.Schema}, {"policy", "type", f.Policy.Type}}
 	}
-	return parseStrict("disclosure", data, versions, func(c *canon.Cursor) *Disclosure { return f.read(c) }, nil)
+	return ReadStrict("disclosure", data, versions, func(c *canon.Cursor) *Disclosure { return f.read(c) }, nil)
 }
 
 func (f *DisclosureForm) read(c *canon.Cursor) *Disclosure {
@@ -310,20 +310,22 @@ func (d *Disclosure) Check() []Check { return d.form.Check(d) }
 
 // CheckOrder reports whether indexes and ids ascend, and each leaf is of the section that its index is in.
 func (d *Disclosure) CheckOrder() Check {
+	var id, before string
 	for i := range d.Shown {
 		s := &d.Shown[i]
+		before, id = id, s.Leaf.ID()
 		if in := d.form.at(&d.claims, s.Index); in != s.Leaf.Member() {
 			return Failed(CheckCanonicalOrder, "", fmt.Sprint(s.Index), "%s[%d]: the leaf at index %d is of %q, not of %q", d.form.ShownIn, i, s.Index, in, s.Leaf.Member())
 		}
 		if i == 0 {
 			continue
 		}
-		before := &d.Shown[i-1]
-		if before.Index >= s.Index {
-			return Failed(CheckCanonicalOrder, "", fmt.Sprint(s.Index), "%s[%d]: index %d does not come after %d", d.form.ShownIn, i, s.Index, before.Index)
+		last := &d.Shown[i-1]
+		if last.Index >= s.Index {
+			return Failed(CheckCanonicalOrder, "", fmt.Sprint(s.Index), "%s[%d]: index %d does not come after %d", d.form.ShownIn, i, s.Index, last.Index)
 		}
-		if before.Leaf.Member() == s.Leaf.Member() && before.Leaf.ID() >= s.Leaf.ID() {
-			return Failed(CheckCanonicalOrder, "", s.Leaf.ID(), "%s[%d]: %s does not come after %s", d.form.ShownIn, i, s.Leaf.ID(), before.Leaf.ID())
+		if last.Leaf.Member() == s.Leaf.Member() && before >= id {
+			return Failed(CheckCanonicalOrder, "", id, "%s[%d]: %s does not come after %s", d.form.ShownIn, i, id, before)
 		}
 	}
 	return Passed(CheckCanonicalOrder, "%d of %d leaves", len(d.Shown), d.Size())

@@ -96,10 +96,6 @@ func (b *Bundle) OwnReached() []Reached {
 	return reached
 }
 
-// ErrMalformed is wrapped by every error of Parse but slice.ErrVersion: the bytes are no
-// bundle of facts. It wraps that of package slice. The message says where.
-var ErrMalformed = fmt.Errorf("%w of facts", slice.ErrMalformed)
-
 // prefix is what the bytes of every bundle begin with, and those of no bundle of turns.
 var prefix = func() []byte {
 	w := canon.NewWriter(nil)
@@ -248,51 +244,14 @@ func (r *Reached) write(w *canon.Writer) {
 }
 
 // Parse reads a bundle's canonical bytes and nothing else: another spelling of the same values
-// is ErrMalformed. It checks the form of every field, and nothing that needs computing; that
+// is slice.ErrMalformed. It checks the form of every field, and nothing that needs computing; that
 // is Bundle.Check.
 func Parse(data []byte) (*Bundle, error) {
-	malformed := func(err error) (*Bundle, error) { return nil, fmt.Errorf("%w: %w", ErrMalformed, err) }
-	if len(data) > slice.MaxBundle {
-		return malformed(fmt.Errorf("%d bytes, at most %d", len(data), slice.MaxBundle))
-	}
-	const bytesOfValue = 12 // every value has more, on average, with its key
-	var b *Bundle
-	var version error
-	err := canon.Within(data, len(data)/bytesOfValue+256, func(c *canon.Cursor) error {
-		if version = checkVersion(c.Value()); version != nil {
-			return version
-		}
-		b = read(c)
-		return c.Err()
-	})
-	switch {
-	case version != nil:
-		return nil, version
-	case err != nil:
-		return malformed(err)
-	}
-	if d := slice.Differ(b.Append(nil), data); d != nil {
-		return malformed(fmt.Errorf("byte %d, at %s: not the canonical spelling: got %q, want %q", d.Offset, d.Path, d.Found, d.Expected))
-	}
-	return b, nil
+	return slice.ReadStrict("bundle of facts", data, versions, read, nil)
 }
 
-// checkVersion looks at the versions before anything else, since a later one may have other
-// fields.
-func checkVersion(doc *canon.Value) error {
-	for _, known := range [...]struct{ in, key, version string }{{"provenance", "schema_version", SchemaVersion}, {"policy", "type", PolicyType}} {
-		v := doc.Get(known.in)
-		if v != nil {
-			v = v.Get(known.key)
-		}
-		if v != nil && v.Kind == canon.String && v.Text != known.version {
-			if !doc.PlainKeys() { // no version has such keys
-				return errors.New("a key is not printable ASCII, or is empty")
-			}
-			return fmt.Errorf("%w: %s.%s is %.40q, want %q in a bundle of facts", slice.ErrVersion, known.in, known.key, v.Text, known.version)
-		}
-	}
-	return nil
+func versions(*canon.Value) []slice.KnownVersion {
+	return []slice.KnownVersion{{In: "provenance", Key: "schema_version", Version: SchemaVersion}, {In: "policy", Key: "type", Version: PolicyType}}
 }
 
 func read(c *canon.Cursor) *Bundle {
@@ -384,7 +343,7 @@ func ParseQuestion(text string) (q Question, err error) {
 		err = errors.New("not the canonical spelling")
 	}
 	if err != nil {
-		return Question{}, fmt.Errorf("%w: question: %w", ErrMalformed, err)
+		return Question{}, fmt.Errorf("%w of facts: question: %w", slice.ErrMalformed, err)
 	}
 	return q, nil
 }

@@ -740,7 +740,7 @@ const byBytes = (names) => names.map((name) => hex(utf8(name))); // UTF-16 has a
 async function readFacts(data) {
   const v = readJSON(data, "bundle of facts", FACTS, FACTS_VERSIONS);
   need(v.anchor === v.provenance.anchor_turn_id, "anchor is not provenance.anchor_turn_id");
-  const statements = await readFactParts(v);
+  const statements = await readFactParts(v, [v.question], [v]);
   const counts = { aliases: v.aliases.length, evidence: v.evidence.length, facts: v.facts.length, reached: v.reached.length };
   return { v, statements, turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
 }
@@ -751,19 +751,16 @@ async function readFactsDisclosure(data) {
   const of = (member) => v.shown.filter((item) => leafMember(item) === member).map((item) => item[member]);
   const [aliases, question, reached] = ["aliases", "question", "reached"].map((member) => of(member).at(-1));
   const part = { ...v, facts: of("fact"), evidence: of("evidence"), aliases: aliases ?? [], question: question ?? {}, ...(reached ?? { reached: [] }) };
-  for (const item of of("question")) need(new Set(item.start).size === item.start.length, "it starts from an entity twice");
-  for (const item of of("reached")) need(item.reached.every(({ hops, path }) => hops === path.length), "hops is not the number of steps");
-  const statements = await readFactParts(part);
+  const statements = await readFactParts(part, of("question"), of("reached"));
   const has = { aliases: aliases !== undefined, question: question !== undefined, reached: reached !== undefined };
   return { v, part, has, statements, turns: [], turnCount: 0, leaves: v.counts.facts + v.counts.evidence + 3, counts: v.counts, bundle: v.bundle, isDisclosure: true };
 }
 
 // Checks what no form says of the parts of a slice of facts; resolves to the ids of the statements.
-async function readFactParts(v) {
+async function readFactParts(v, questions, lists) {
   need(ascending(byBytes(v.policy.predicates)), "the policy's predicates do not ascend");
-  const start = v.question.start ?? [];
-  need(new Set(start).size === start.length, "it starts from an entity twice");
-  need(v.reached.every(({ hops, path }) => hops === path.length), "hops is not the number of steps");
+  need(questions.every(({ start }) => new Set(start).size === start.length), "it starts from an entity twice");
+  need(lists.every(({ reached }) => reached.every(({ hops, path }) => hops === path.length)), "hops is not the number of steps");
   const statements = await Promise.all(v.facts.map(statementID));
   for (const [i, { valid_from: from, valid_until: until, supersedes = [], written = {}, ...fact }] of v.facts.entries()) {
     need(from !== FIRST_TIME && until !== LAST_TIME && (from ?? FIRST_TIME) < (until ?? LAST_TIME), `facts[${i}] holds at no time, or is limited by what is no limit`);
