@@ -22,7 +22,7 @@ func failing(checks []slice.Check) (ids []slice.CheckID) {
 	return ids
 }
 
-// TestDiscloseParts shows every eleventh choice among the leaves of a slice: each passes its checks, is read as it was
+// TestDiscloseParts shows every 37th choice among the leaves of a slice: each passes its checks, is read as it was
 // written, says what the slice says, and holds nothing of what it does not show.
 func TestDiscloseParts(t *testing.T) {
 	b, _ := sample(t)
@@ -30,7 +30,7 @@ func TestDiscloseParts(t *testing.T) {
 	if len(b.Facts) < 2 || len(b.Evidence) < 1 || n > 16 {
 		t.Fatalf("the sample has %d facts and %d turns", len(b.Facts), len(b.Evidence))
 	}
-	for some := 1; some < 1<<n; some += 11 {
+	for some := 1; some < 1<<n; some += 37 {
 		has := func(i int) bool { return some>>i&1 == 1 }
 		var show facts.Choice
 		for i := range b.Facts {
@@ -99,7 +99,7 @@ func TestDisclosureMangled(t *testing.T) {
 	data := good.Append(nil)
 	refused, failed := 0, 0
 	for i := range data {
-		for _, c := range []byte{data[i] ^ 1, data[i] ^ 0x20, '0', '"', 0xff} {
+		for _, c := range []byte{data[i] ^ 1, '0', '"'} {
 			bad := bytes.Clone(data)
 			bad[i] = c
 			d, err := slice.ParseDisclosure(bad, slice.TurnDisclosures, facts.Disclosures)
