@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"token":               {"dag", "slice/facts", "slice", "internal/canon", "internal/mac", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
 	"access":              {"dag"},
 	"access/apikeys":      {"access", "dag", "history", "ledger", "store", "internal/canon"},
-	"ledger/attest":       {"dag", "history", "ledger", "policy", "slice", "internal/canon", "github.com/google/uuid"},
+	"ledger/attest":       {"dag", "history", "ledger", "policy", "slice", "slice/facts", "internal/canon", "github.com/google/uuid"},
 	"ledger":              {"dag", "internal/canon", "golang.org/x/mod/sumdb"},
 	"golden":              {"dag", "policy", "slice", "token"},
 	"ingest":              {"dag", "internal/canon"},
@@ -96,7 +96,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/audit": {
-		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/monitor", "policy", "render", "slice", "token",
+		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/signing": {

@@ -223,7 +223,7 @@ func TestMaliciousServer(t *testing.T) {
 		}},
 		{name: "an attestation that says more turns", want: ledger.ErrSignature, lie: func(s *scene) {
 			tell(s, evidence(func(e *api.Evidence) {
-				resealed(e, must(s.real.id.Attestor("default")), func(st *attest.Statement) { st.Turns++ })
+				resealed(e, must(s.real.id.Attestor("default")), func(st *attest.Statement) { st.Counts[1].N++ })
 			}))
 		}},
 		{name: "a key past its time", quiet: true, want: token.ErrKeyRetired, lie: func(s *scene) {

@@ -44,7 +44,7 @@ func (c *corpusCase) folder() map[string][]byte {
 // made to be, byte for byte, and judges them.
 func TestCorpus(t *testing.T) {
 	t.Run("turns", func(t *testing.T) { checkCorpus(t, corpusFolder, makeCorpus(t), len(codes)) })
-	t.Run("facts", func(t *testing.T) { checkCorpus(t, factsFolder, makeFactsCorpus(t), 8) })
+	t.Run("facts", func(t *testing.T) { checkCorpus(t, factsFolder, makeFactsCorpus(t), 10) })
 }
 
 func checkCorpus(t *testing.T, folder string, cases []corpusCase, kinds int) {
@@ -112,11 +112,14 @@ func (c *corpusCase) judge(t testing.TB) evidence.Verdict {
 		j.Keys = token.NewAuthority(ring)
 	}
 	f := evidence.Files{
-		Bundle: bytes.TrimSuffix(c.files[bundleFile], []byte("\n")), Disclosure: c.files[partFile], Attestation: c.files[attestFile], Proof: c.files[proofFile],
+		Bundle: bytes.TrimSuffix(c.files[bundleFile], []byte("\n")), Disclosure: bytes.TrimSuffix(c.files[partFile], []byte("\n")), Attestation: c.files[attestFile], Proof: c.files[proofFile],
 		Checkpoint: c.files[nowFile], OldCheckpoint: c.files[oldFile], Consistency: c.files[stepFile],
 	}
 	if c.files[bundleFile] == nil {
 		f.Bundle = nil
+	}
+	if c.files[partFile] == nil {
+		f.Disclosure = nil
 	}
 	return j.Judge(f)
 }

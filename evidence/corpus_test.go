@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
@@ -287,10 +288,10 @@ func (c *corpus) signers(files map[string][]byte, other *kernel.Evidence) {
 		change func(*attest.Statement)
 	}{
 		{"as_of", func(s *attest.Statement) { s.AsOf++ }},
-		{"edges", func(s *attest.Statement) { s.Edges++ }},
-		{"turns", func(s *attest.Statement) { s.Turns++ }},
+		{"edges", func(s *attest.Statement) { s.Counts[0].N++ }},
+		{"turns", func(s *attest.Statement) { s.Counts[1].N++ }},
 		{"policy_id", func(s *attest.Statement) { s.Provenance.PolicyID = "other@1" }},
-		{"policy", func(s *attest.Statement) { s.Policy.MaxNodes = 7 }},
+		{"policy", func(s *attest.Statement) { p := policy.Default(); p.MaxNodes = 7; s.Policy = p }},
 		{"snapshot", func(s *attest.Statement) { s.Provenance.GraphSnapshotHash[0] ^= 1 }},
 		{"anchor", func(s *attest.Statement) { s.Provenance.Anchor = c.turns[0] }},
 		{"token_key", func(s *attest.Statement) { s.TokenKeyID = "k2" }},
@@ -358,33 +359,37 @@ func (c *corpus) parts(files map[string][]byte, first *kernel.Issued) {
 	spoken := must(whole.Disclose(sum(first.Bundle), shown))
 	c.add("dropped_spoken_full_fail", evidence.Redacted, "Every turn that is shown has its text, others were dropped, and the whole was asked for.", with(dropped, partFile, spoken.Append(nil)), c.trustAll(), "", "--require-full")
 	c.add("dropped_unattested_fail", evidence.KeyUnknown, "A disclosure without the attestation, which alone says how many turns there are; the trust file names a signer.", with(dropped, attestFile, nil), c.trustAll(), "")
-	forged := must(slice.ParseDisclosure(must(whole.Disclose(sum(first.Bundle), c.firstTurns(whole, 4))).Append(nil)))
-	forged.TurnCount, forged.EdgeCount = 4, len(whole.Turns)+len(whole.Edges)-4
+	forged := must(parseTurns(must(whole.Disclose(sum(first.Bundle), c.firstTurns(whole, 4))).Append(nil)))
+	setCounts(forged, 4, len(whole.Turns)+len(whole.Edges)-4)
 	c.add("dropped_count_unattested", evidence.Verified, "A disclosure that claims to be the whole: without an attestation its counts are claims, and said to be.", with(dropped, partFile, forged.Append(nil), attestFile, nil), c.trustLog(), "")
 	c.add("dropped_count_unattested_full_fail", evidence.Redacted, "The same, and the whole was asked for: nobody can say that it is.", with(dropped, partFile, forged.Append(nil), attestFile, nil), c.trustLog(), "", "--require-full")
 	c.add("dropped_count_forged_fail", evidence.Tampered, "The same with the attestation.", with(dropped, partFile, forged.Append(nil)), c.trustAll(), "")
 	edit := func(name string, o evidence.Outcome, why string, change func(*slice.Disclosure)) {
-		d := must(slice.ParseDisclosure(d.Append(nil)))
+		d := must(parseTurns(d.Append(nil)))
 		change(d)
 		c.add("dropped_"+name+"_fail", o, why, with(dropped, partFile, d.Append(nil)), c.trustAll(), "")
 	}
 	edit("text", evidence.Tampered, "A text was changed.", func(d *slice.Disclosure) {
-		for i := range d.Turns {
-			if d.Turns[i].Body != nil {
-				d.Turns[i].Body.Content += "!"
+		for i := range d.Shown {
+			if t := d.Shown[i].Leaf.(*slice.ShownTurn); t.Body != nil {
+				t.Body.Content += "!"
 				return
 			}
 		}
 	})
-	edit("role", evidence.Tampered, "A role was changed: the leaf is another.", func(d *slice.Disclosure) { d.Turns[0].Role = dag.RoleSystem })
-	edit("path", evidence.Tampered, "A hash of a path was changed.", func(d *slice.Disclosure) { d.Turns[0].Path[0][0] ^= 1 })
-	edit("path_swapped", evidence.Tampered, "Two turns have each other's paths.", func(d *slice.Disclosure) { d.Turns[0].Path, d.Turns[1].Path = d.Turns[1].Path, d.Turns[0].Path })
-	edit("index", evidence.Tampered, "An index is beyond the turns.", func(d *slice.Disclosure) { d.Turns[len(d.Turns)-1].Index = d.TurnCount })
-	edit("count", evidence.Tampered, "The slice is said to have fewer turns; the attestation knows.", func(d *slice.Disclosure) { d.TurnCount, d.EdgeCount = d.TurnCount-1, d.EdgeCount+1 })
-	edit("policy", evidence.Tampered, "Another policy is shown.", func(d *slice.Disclosure) { d.Policy.MaxNodes = 9 })
+	edit("role", evidence.Tampered, "A role was changed: the leaf is another.", func(d *slice.Disclosure) { d.Shown[0].Leaf.(*slice.ShownTurn).Role = dag.RoleSystem })
+	edit("path", evidence.Tampered, "A hash of a path was changed.", func(d *slice.Disclosure) { d.Shown[0].Path[0][0] ^= 1 })
+	edit("path_swapped", evidence.Tampered, "Two turns have each other's paths.", func(d *slice.Disclosure) { d.Shown[0].Path, d.Shown[1].Path = d.Shown[1].Path, d.Shown[0].Path })
+	edit("index", evidence.Tampered, "An index is beyond the turns.", func(d *slice.Disclosure) { d.Shown[len(d.Shown)-1].Index = int(d.Count("turns")) })
+	edit("count", evidence.Tampered, "The slice is said to have fewer turns; the attestation knows.", func(d *slice.Disclosure) { setCounts(d, int(d.Count("turns"))-1, int(d.Count("edges"))+1) })
+	edit("policy", evidence.Tampered, "Another policy is shown.", func(d *slice.Disclosure) {
+		p := d.Policy.(policy.SlicePolicyV1)
+		p.MaxNodes = 9
+		d.Policy = p
+	})
 	edit("digest", evidence.Tampered, "It is said to be a part of another bundle.", func(d *slice.Disclosure) { d.Bundle[0] ^= 1 })
 	edit("as_of", evidence.Tampered, "as_of was changed.", func(d *slice.Disclosure) { d.AsOf++ })
-	edit("order", evidence.Tampered, "The turns do not ascend.", func(d *slice.Disclosure) { d.Turns[0], d.Turns[1] = d.Turns[1], d.Turns[0] })
+	edit("order", evidence.Tampered, "The turns do not ascend.", func(d *slice.Disclosure) { d.Shown[0], d.Shown[1] = d.Shown[1], d.Shown[0] })
 	c.add("dropped_empty_fail", evidence.Malformed, "A disclosure that shows nothing.", with(dropped, partFile, c.noTurns(d)), c.trustAll(), "")
 }
 
@@ -393,6 +398,14 @@ func (c *corpus) firstTurns(b *slice.Bundle, n int) (ids []dag.TurnID) {
 		ids = append(ids, b.Turns[i].ID)
 	}
 	return ids
+}
+
+func parseTurns(data []byte) (*slice.Disclosure, error) {
+	return slice.ParseDisclosure(data, slice.TurnDisclosures)
+}
+
+func setCounts(d *slice.Disclosure, turns, edges int) {
+	d.Counts = []slice.Count{{Name: "edges", N: uint64(edges)}, {Name: "turns", N: uint64(turns)}}
 }
 
 func (c *corpus) noTurns(d *slice.Disclosure) []byte {

@@ -75,7 +75,7 @@ type Verdict struct {
 
 	Claim     Claim       // what the evidence says of itself; true only if verified
 	Redacted  []Redaction // turns that are named and have no text, by ascending id
-	Dropped   int         // turns of the slice that are not named at all, by its own count if counts was skipped
+	Dropped   int         // turns of the slice that are not named at all, and leaves of one of facts that are not shown, by its own count if counts was skipped
 	Inclusion *Inclusion  // of the leaf; nil if it was not proved
 }
 

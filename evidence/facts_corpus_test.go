@@ -153,6 +153,8 @@ func makeFactsCorpus(t testing.TB) []corpusCase {
 	c.factForms(issued.Bundle)
 	c.factVersions(issued)
 	c.loggedFacts(issued, second)
+	c.attestedFacts(issued, second)
+	c.disclosedFacts(issued)
 	c.cases = append(c.cases, namedFacts(t)...)
 	for i := range c.cases {
 		c.cases[i].namesFails(t)
@@ -167,7 +169,7 @@ func (c *corpusCase) namesFails(t testing.TB) {
 		return
 	}
 	for _, check := range c.judge(t).Checks {
-		if check.Status == slice.StatusFail && (check.ID == slice.CheckToken || slices.Contains(facts.Checks[:], check.ID)) {
+		if check.Status == slice.StatusFail && (check.ID == slice.CheckToken || check.ID == slice.CheckInclusion || slices.Contains(facts.Checks[:], check.ID)) {
 			c.fails = append(c.fails, string(check.ID))
 		}
 	}
@@ -420,7 +422,7 @@ func (c *corpus) loggedFacts(issued, second *kernel.IssuedFacts) {
 	turns := c.slice(7)
 	e := c.attest(turns, 0, 1)
 	c.add("log", evidence.Verified, "It is in a trusted log.", files, c.trustLog(), "")
-	c.add("log_all", evidence.Verified, "Token, log, and two of three witnesses; signers are listed, and of facts there are no attestations.", files, c.trustAll(), c.secret)
+	c.add("log_all", evidence.Verified, "Token, log, and two of three witnesses; signers are listed, and the attestation was left out.", files, c.trustAll(), c.secret)
 	c.add("log_one_witness_fail", evidence.QuorumNotMet, "One of three witnesses cosigned, two are needed.", with(files, proofFile, c.proofOf(issued, 2)), c.trustAll(), "")
 	c.add("log_no_proof_fail", evidence.NotInLog, "The trust file names a log, and there is no proof.", with(files, proofFile, nil), c.trustLog(), c.secret)
 	c.add("log_bent_fail", evidence.NotInLog, "A hash of the path was changed.", with(files, proofFile, proofWith(proof, func(p *ledger.Proof) { p.Path[1][5] ^= 1 })), c.trustLog(), "")
@@ -443,11 +445,11 @@ func (c *corpus) loggedFacts(issued, second *kernel.IssuedFacts) {
 	leaf("member", "A leaf of facts that has not all of its members.", `"key_id":"k1",`, ``)
 	c.add("malformed_leaf_beside_turns_fail", evidence.Malformed, "A bundle of turns beside a leaf of facts that is not in its form.", map[string][]byte{bundleFile: turns.Bundle,
 		proofFile: proofWith(proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, `"key_id":"k1",`, ``) })}, c.trustLog(), "")
-	c.add("attestation_none_fail", evidence.KeyUnknown, "The trust file names a signer and no log, and of facts there are no attestations.", with(files, proofFile, nil), c.trustSigner(), c.secret)
+	c.add("attestation_none_fail", evidence.KeyUnknown, "The trust file names a signer and no log, and there is no attestation.", with(files, proofFile, nil), c.trustSigner(), c.secret)
 	c.add("attestation_of_turns_fail", evidence.Tampered, "A good attestation, of a slice of turns.", with(files, attestFile, e.Envelope), c.trustBoth(), "")
 	c.add("attestation_unjudged", evidence.Verified, "An attestation of a slice of turns, and the trust file names no signer: nobody judges it.", with(files, attestFile, e.Envelope), c.trustLog(), "")
 	lying := c.reseal(e.Envelope, func(s *attest.Statement) {
 		s.Subject, s.Provenance.SliceID, s.AsOf = sum(b), issued.Facts.Provenance.SliceID, issued.Facts.AsOf
 	})
-	c.add("attestation_digest_fail", evidence.Tampered, "A signed statement with the bundle's digest; statements are of turns.", with(files, attestFile, lying), c.trustBoth(), "")
+	c.add("attestation_digest_fail", evidence.Tampered, "A signed statement of turns, with the digest of the bundle of facts.", with(files, attestFile, lying), c.trustBoth(), "")
 }

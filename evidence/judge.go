@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -442,16 +443,25 @@ func (c *court) redactions() {
 	for _, id := range c.subject.redacted {
 		c.v.Redacted = append(c.v.Redacted, Redaction{id, c.why(id)})
 	}
-	c.v.Dropped = c.subject.turns - c.subject.named
+	c.v.Dropped = c.subject.dropped
 	part := c.files.Disclosure != nil
 	if part && c.statement == nil {
-		c.skip(CheckCounts, "how many turns the slice has only an attestation says; the part itself says %d", c.subject.turns)
+		c.skip(CheckCounts, "how much the slice holds only an attestation says; the part itself says %s", counted(c.subject.counts))
 	} else if part {
-		c.pass(CheckCounts, "%d turns and %d edges", c.statement.Turns, c.statement.Edges)
+		c.pass(CheckCounts, "%s", counted(c.statement.Counts))
 	}
 	if n := len(c.v.Redacted) + c.v.Dropped; c.RequireFull && (n > 0 || part && c.statement == nil) && c.v.Outcome == "" {
-		c.v.Outcome, c.v.Reason = Redacted, fmt.Sprintf("%d of %d turns have no text, and the whole was asked for", n, c.subject.turns)
+		c.v.Outcome, c.v.Reason = Redacted, fmt.Sprintf("%d of %d %s, and the whole was asked for", n, c.subject.all, c.subject.lacks)
 	}
+}
+
+// counted names counts for people.
+func counted(counts []slice.Count) string {
+	texts := make([]string, len(counts))
+	for i, n := range counts {
+		texts[i] = fmt.Sprintf("%d %s", n.N, n.Name)
+	}
+	return strings.Join(texts, ", ")
 }
 
 func (c *court) why(id dag.TurnID) Why {

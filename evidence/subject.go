@@ -20,8 +20,11 @@ type subject struct {
 	seal       slice.Seal
 	asOf       dag.Seq
 	turns      int // of the slice
-	named      int // of those, in the evidence
 	facts      int // of a slice of facts, which has no turns
+	counts     []slice.Count
+	all        int    // turns of the slice, or leaves of a part of one of facts
+	dropped    int    // what of the slice is not shown at all: turns, or leaves of facts
+	lacks      string // what somebody asks for in vain who wants the whole, as in 3 of 8 turns have no text
 	redacted   []dag.TurnID
 	checks     []slice.Check
 	digest     dag.Digest // of the whole bundle, as far as is known: see match
@@ -41,8 +44,15 @@ func readBundle(data []byte) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.provenance, s.seal, s.asOf, s.turns, s.named = b.Provenance, b.Seal, b.AsOf, len(b.Turns), len(b.Turns)
-	s.redacted, s.checks = b.Redacted(), checks
+	s.whole(b, checks)
+	s.turns, s.all, s.lacks = len(b.Turns), len(b.Turns), "turns have no text"
+	return s, nil
+}
+
+// whole fills in what bundles of all kinds have. The digest is known already.
+func (s *subject) whole(b slice.Body, checks []slice.Check) {
+	h := b.Head()
+	s.provenance, s.seal, s.asOf, s.redacted, s.checks = h.Provenance, h.Seal, h.AsOf, b.Redacted(), checks
 	s.match = func(st *attest.Statement) (string, error) {
 		withheld, err := st.Match(b, s.digest)
 		if err != nil || len(withheld) == 0 {
@@ -51,7 +61,6 @@ func readBundle(data []byte) (*subject, error) {
 		s.digest = st.Subject // what is shown is a part of that one
 		return fmt.Sprintf("a disclosure of sha256:%s without the text of %d turns", st.Subject, len(withheld)), nil
 	}
-	return s, nil
 }
 
 // matchLeaf compares a leaf with what it should be the leaf of, and returns when that was issued.
@@ -95,33 +104,38 @@ func (s *subject) same(members []compared) error {
 	return nil
 }
 
-// readFacts reads a bundle of facts. There are no attestations of those.
+// readFacts reads a bundle of facts.
 func readFacts(data []byte) (*subject, error) {
 	b, err := facts.Parse(data)
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{provenance: b.Provenance, seal: b.Seal, asOf: b.AsOf, facts: len(b.Facts), checks: b.Check(), digest: digestOf(data)}
-	s.match = func(*attest.Statement) (string, error) {
-		return "", errors.New("the attestation is of a slice of turns, and this is one of facts")
-	}
+	s := &subject{facts: len(b.Facts), digest: digestOf(data)}
+	s.whole(b, b.Check())
 	return s, nil
 }
 
 func readDisclosure(data []byte) (*subject, error) {
-	d, err := slice.ParseDisclosure(data)
+	d, err := slice.ParseDisclosure(data, slice.TurnDisclosures, facts.Disclosures)
 	if err != nil {
 		return nil, err
 	}
+	h := d.Head()
 	s := &subject{
-		provenance: d.Provenance, seal: d.Seal, asOf: d.AsOf, turns: d.TurnCount, named: len(d.Turns),
-		redacted: d.Redacted(), checks: d.Check(), digest: d.Bundle,
+		provenance: h.Provenance, seal: h.Seal, asOf: h.AsOf, redacted: d.Redacted(), checks: d.Check(), digest: d.Bundle, counts: h.Counts,
+		turns: int(h.Count("turns")), facts: int(h.Count("facts")),
 	}
+	all, of := s.turns, "turns"
+	s.lacks = "turns have no text"
+	if h.Provenance.SchemaVersion == facts.SchemaVersion {
+		all, of, s.lacks = d.Size(), "leaves", "leaves are not shown"
+	}
+	s.all, s.dropped = all, all-len(d.Shown)
 	s.match = func(st *attest.Statement) (string, error) {
 		if err := st.MatchDisclosure(d); err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("%d of %d turns of sha256:%s", s.named, s.turns, d.Bundle), nil
+		return fmt.Sprintf("%d of %d %s of sha256:%s", len(d.Shown), all, of, d.Bundle), nil
 	}
 	return s, nil
 }

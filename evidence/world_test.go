@@ -140,7 +140,12 @@ func (w *world) grow(n int) {
 
 // attest returns the evidence of a slice, under a checkpoint that witnesses cosigned.
 func (w *world) attest(i *kernel.Issued, witnesses ...int) *kernel.Evidence {
-	e := must(w.kernel.Ledger().Attest(w.ctx(), tenant, i.Bundle))
+	return w.attested(i.Bundle, witnesses...)
+}
+
+// attested is attest for a bundle of any kind.
+func (w *world) attested(bundle []byte, witnesses ...int) *kernel.Evidence {
+	e := must(w.kernel.Ledger().Attest(w.ctx(), tenant, bundle))
 	p := must(ledger.ParseProof(e.Proof))
 	p.Checkpoint = w.cosign(p.Checkpoint, w.now, witnesses...)
 	e.Proof = p.Append(nil)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -27,33 +26,35 @@ type Evidence struct {
 	Record    issued.Record
 }
 
-// Attest signs for third parties what this kernel issued: the bundle with these bytes. One
+// Attest signs for third parties what this kernel issued: the bundle of turns or of facts with these bytes. One
 // that was never issued here is store.ErrNotFound, and another tenant's ErrTenant.
 // The envelope is the same each time as long as the attestation key is; the proof's
 // checkpoint moves on with the ledger. Without an identity it is identity.ErrNone.
 func (k Ledger) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Evidence, err error) {
 	ctx, observed := k.observe(ctx, "attest")
 	defer func() { observed(err) }()
-	if facts.Is(bundle) {
-		return nil, ErrNoAttestation
-	}
-	b, err := slice.ParseBundle(bundle)
+	b, err := parseBundle(bundle)
 	if err != nil {
 		return nil, err
 	}
-	if b.Seal.Tenant != tenant {
-		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
+	h := b.Head()
+	if h.Seal.Tenant != tenant {
+		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", h.Seal.Tenant, tenant, ErrTenant)
 	}
-	e, err := k.locate(ctx, tenant, b.Provenance.SliceID, sha256.Sum256(bundle))
+	e, err := k.locate(ctx, tenant, h.Provenance.SliceID, sha256.Sum256(bundle))
 	if err != nil {
 		return nil, err
 	}
 	return e, k.attest(ctx, tenant, b, e)
 }
 
-// ErrNoAttestation is wrapped when a slice of facts is to be attested. Its token and a proof of
-// inclusion (see Located and Prove) are what there is.
-var ErrNoAttestation = errors.New("slices of facts have no attestation; prove that the bundle is in the ledger instead")
+// parseBundle reads a bundle of turns or of facts.
+func parseBundle(bundle []byte) (slice.Body, error) {
+	if facts.Is(bundle) {
+		return facts.Parse(bundle)
+	}
+	return slice.ParseBundle(bundle)
+}
 
 // Sign is the envelope of Attest, for a slice that Slice just gave: what is stated of it is
 // known already, so the store is not asked again. The proof can be had
@@ -63,24 +64,19 @@ func (k Ledger) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Eviden
 		return nil, fmt.Errorf("the slice is of tenant %q, not %q: %w", i.Seal.Tenant, tenant, ErrTenant)
 	}
 	e := &Evidence{Record: i.Record, Leaf: issued.Leaf(tenant, &i.Record)}
-	params, err := i.Slice.Policy.Slice()
-	if err != nil {
-		return nil, err
-	}
-	s := &attest.Statement{
-		Tenant: tenant, Provenance: i.Slice.Provenance, Policy: params, AsOf: i.Slice.AsOf, TokenKeyID: i.Seal.KeyID,
-		Turns: uint64(len(i.Slice.Turns)), Edges: uint64(len(i.Slice.Edges)), IssuedAt: i.Record.At, Subject: i.Record.Bundle,
-		Index: i.Record.Leaf,
-	}
 	why, err := k.why(ctx, tenant, i.redacted)
 	if err != nil {
 		return nil, err
 	}
-	for _, turn := range i.redacted {
-		s.Redacted = append(s.Redacted, attest.Redaction{Turn: turn, Why: why(turn)})
-	}
+	s := attest.NewStatement(handed{i}, i.Record.Bundle, i.Record.At, i.Record.Leaf, "", why)
 	return e, k.seal(ctx, tenant, s, e)
 }
+
+// handed is a slice that was just handed out, as a body: its bundle need not be read.
+type handed struct{ *Issued }
+
+func (h handed) Head() slice.Head       { return h.Slice.Head(h.Seal) }
+func (h handed) Redacted() []dag.TurnID { return h.redacted }
 
 // locate finds the record of a bundle.
 func (k *engine) locate(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (*Evidence, error) {
@@ -96,7 +92,7 @@ func (k *engine) locate(ctx context.Context, tenant dag.Tenant, id slice.SliceID
 }
 
 // attest completes the evidence of a bundle whose record was found.
-func (k *engine) attest(ctx context.Context, tenant dag.Tenant, b *slice.Bundle, e *Evidence) error {
+func (k *engine) attest(ctx context.Context, tenant dag.Tenant, b slice.Body, e *Evidence) error {
 	if k.ledger().Identity().Name() == "" { // before the work
 		return identity.ErrNone
 	}
@@ -163,30 +159,14 @@ func (k *engine) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statemen
 	return err
 }
 
-// sliceOf returns the slice that a bundle of turns or of facts says it is of.
-func sliceOf(bundle []byte) (slice.SliceID, error) {
-	if facts.Is(bundle) {
-		b, err := facts.Parse(bundle)
-		if err != nil {
-			return "", err
-		}
-		return b.Provenance.SliceID, nil
-	}
-	b, err := slice.ParseBundle(bundle)
-	if err != nil {
-		return "", err
-	}
-	return b.Provenance.SliceID, nil
-}
-
 // Located returns the index in the ledger of a bundle that was issued, of turns or of facts. One that never was is
 // store.ErrNotFound.
 func (k Ledger) Located(ctx context.Context, tenant dag.Tenant, bundle []byte) (uint64, error) {
-	id, err := sliceOf(bundle)
+	b, err := parseBundle(bundle)
 	if err != nil {
 		return 0, err
 	}
-	e, err := k.locate(ctx, tenant, id, sha256.Sum256(bundle))
+	e, err := k.locate(ctx, tenant, b.Head().Provenance.SliceID, sha256.Sum256(bundle))
 	if err != nil {
 		return 0, err
 	}

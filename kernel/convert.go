@@ -2,10 +2,12 @@ package kernel
 
 import (
 	"context"
+	"errors"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
 // Prov returns an issued bundle as W3C PROV-JSON. Errors are those of Attest.
@@ -18,7 +20,14 @@ func (k Ledger) OpenLineage(ctx context.Context, tenant dag.Tenant, bundle []byt
 	return k.convert(ctx, tenant, bundle, attest.AppendOpenLineage)
 }
 
+// ErrNoExport is wrapped when a slice of facts is to be converted to a format that has a form for turns
+// alone. There is an export to Sigstore of either.
+var ErrNoExport = errors.New("slices of facts have no form in PROV and OpenLineage; attest the bundle, or convert it to sigstore")
+
 func (k *engine) convert(ctx context.Context, tenant dag.Tenant, bundle []byte, as func([]byte, *attest.Statement, *slice.Bundle) ([]byte, error)) ([]byte, error) {
+	if facts.Is(bundle) {
+		return nil, ErrNoExport
+	}
 	e, err := k.ledger().Attest(ctx, tenant, bundle)
 	if err != nil {
 		return nil, err

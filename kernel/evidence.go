@@ -40,30 +40,57 @@ func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.
 		return nil, fmt.Errorf("bundle %s of slice %s, tenant %s: %w: it was never issued here", digest, id, tenant, store.ErrNotFound)
 	}
 	i := &records[at]
-	if i.OfFacts() {
-		return nil, fmt.Errorf("slice %s of tenant %s: %w", id, tenant, ErrNoAttestation)
+	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutRecorded(ctx, tenant, i) })
+	var b slice.Body
+	if err == nil {
+		if b, err = parseBundle(again.bundle); err != nil {
+			err = fmt.Errorf("%w: what was cut again: %w", ErrDamaged, err)
+		}
 	}
-	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
-	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal) })
-	if err != nil {
+	switch {
+	case err == nil && dag.Digest(sha256.Sum256(again.bundle)) == i.Bundle:
+	case i.OfFacts():
+		return nil, k.notTheFacts(ctx, tenant, i, err)
+	case err != nil:
 		return nil, err
-	}
-	bundle := again.bundle
-	b, err := slice.ParseBundle(bundle)
-	if err != nil {
-		return nil, fmt.Errorf("%w: what was cut again: %w", ErrDamaged, err)
-	}
-	if dag.Digest(sha256.Sum256(bundle)) != i.Bundle {
-		if b.Provenance != i.Provenance || len(b.Redacted()) == 0 {
-			return nil, fmt.Errorf("%w: slice %s of tenant %s, cut again, is not what was issued", ErrDamaged, id, tenant)
-		}
-		for _, id := range b.Redacted() {
-			if again.gone[id] == textLost {
-				return nil, fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, id)
-			}
-		}
-		return nil, fmt.Errorf("bundle %s of slice %s, tenant %s: %w, so its bytes cannot be made again; have the bundle itself attested", i.Bundle, id, tenant, ErrErasedSince)
+	default:
+		return nil, notTheTurns(tenant, i, b, again)
 	}
 	e := &Evidence{Record: *i, Leaf: issued.Leaf(tenant, i)}
 	return e, k.attest(ctx, tenant, b, e)
+}
+
+// notTheTurns says why a slice of turns, cut again, is not what was issued.
+func notTheTurns(tenant dag.Tenant, i *issued.Record, b slice.Body, again *recut) error {
+	if b.Head().Provenance != i.Provenance || len(b.Redacted()) == 0 {
+		return notIssued(tenant, i)
+	}
+	for _, id := range b.Redacted() {
+		if again.gone[id] == textLost {
+			return fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, id)
+		}
+	}
+	return erasedSince(tenant, i)
+}
+
+// notTheFacts says why a slice of facts cannot be cut again, or is not what was issued.
+func (k *engine) notTheFacts(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
+	gone, wrong := k.factsGone(ctx, tenant, i)
+	switch {
+	case wrong != nil:
+		return wrong
+	case gone.any():
+		return erasedSince(tenant, i)
+	case err != nil:
+		return err
+	}
+	return notIssued(tenant, i)
+}
+
+func notIssued(tenant dag.Tenant, i *issued.Record) error {
+	return fmt.Errorf("%w: slice %s of tenant %s, cut again, is not what was issued", ErrDamaged, i.Provenance.SliceID, tenant)
+}
+
+func erasedSince(tenant dag.Tenant, i *issued.Record) error {
+	return fmt.Errorf("bundle %s of slice %s, tenant %s: %w, so its bytes cannot be made again; have the bundle itself attested", i.Bundle, i.Provenance.SliceID, tenant, ErrErasedSince)
 }

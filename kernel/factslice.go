@@ -248,30 +248,45 @@ func (k *engine) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []by
 // accountFacts says of a recorded slice of facts that could not be made again whether assertions that
 // it holds were erased since: then nothing more can be compared.
 func (k *engine) accountFacts(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
-	numbers := i.Facts.Unpack()
-	acts, err := knowledge.Base{History: k.store}.ActsAt(ctx, tenant, numbers)
-	if err != nil {
+	gone, err := k.factsGone(ctx, tenant, i)
+	if err != nil || !gone.any() {
 		return err
 	}
-	gone := map[dag.TurnID]bool{}
-	n := 0
-	for a := range acts {
-		if acts[a].Erased {
-			gone[acts[a].Act.Fact.Turn] = true
-			n++
-		}
-	}
-	if n == 0 && i.Question != "" {
-		return nil
-	}
-	r.Erased, r.Difference = slices.SortedFunc(maps.Keys(gone), dag.TurnID.Compare), nil
+	r.Erased, r.Difference = gone.turns, nil
 	r.Checks = slices.DeleteFunc(r.Checks, func(c slice.Check) bool { return c.ID == CheckReplayed })
-	reason := fmt.Sprintf("of its %d facts %d were erased since, so the bytes cannot be compared", len(numbers), n)
-	if n == 0 {
+	reason := fmt.Sprintf("of its %d facts %d were erased since, so the bytes cannot be compared", gone.of, gone.facts)
+	if gone.facts == 0 {
 		reason = "a name that it starts from was erased since, and its question with it"
 	}
 	r.agree(Erased, reason)
 	return nil
+}
+
+// factsGone says what of a recorded slice of facts was erased since.
+type factsGone struct {
+	of, facts int          // assertions that it holds, and those that were erased
+	turns     []dag.TurnID // which these were taken from, by ascending id
+	question  bool         // a name that it starts from was erased
+}
+
+func (g *factsGone) any() bool { return g.facts > 0 || g.question }
+
+func (k *engine) factsGone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*factsGone, error) {
+	numbers := i.Facts.Unpack()
+	acts, err := knowledge.Base{History: k.store}.ActsAt(ctx, tenant, numbers)
+	if err != nil {
+		return nil, err
+	}
+	turns := map[dag.TurnID]bool{}
+	g := &factsGone{of: len(numbers), question: i.Question == ""}
+	for a := range acts {
+		if acts[a].Erased {
+			turns[acts[a].Act.Fact.Turn] = true
+			g.facts++
+		}
+	}
+	g.turns = slices.SortedFunc(maps.Keys(turns), dag.TurnID.Compare)
+	return g, nil
 }
 
 func (r *Replay) compareBytes(again, bundle []byte) {

@@ -216,7 +216,7 @@ func TestFactSliceReplays(t *testing.T) {
 	if report := must(fsck.Store(ctx, s, fsck.Options{})); report.Err() != nil || report.Counts.Recut != 3 {
 		t.Errorf("%+v: %v", report.Counts, report.Err())
 	}
-	// A third party finds it in the ledger, and no attestation of it.
+	// A third party finds it in the ledger.
 	signed := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
 	proof := must(signed.Ledger().Prove(ctx, tenant, issued.Record.Leaf)).Append(nil)
 	judge := trusting(t, somebody(t))
@@ -226,12 +226,6 @@ func TestFactSliceReplays(t *testing.T) {
 	other := must(signed.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"Ada"}}))
 	if v := judge.Judge(evidence.Files{Bundle: other.Bundle, Proof: proof}); v.Outcome != evidence.NotInLog {
 		t.Errorf("with the proof of another: %+v", v)
-	}
-	if _, err := signed.Ledger().Attest(ctx, tenant, issued.Bundle); !errors.Is(err, kernel.ErrNoAttestation) {
-		t.Errorf("attested: %v", err)
-	}
-	if _, err := signed.Ledger().AttestRecorded(ctx, tenant, issued.Facts.Provenance.SliceID, nil); !errors.Is(err, kernel.ErrNoAttestation) {
-		t.Errorf("attested as it was recorded: %v", err)
 	}
 	if _, err := signed.Ledger().Located(ctx, tenant, again.Bundle[:9]); !errors.Is(err, slice.ErrMalformed) {
 		t.Errorf("located: %v", err)

@@ -110,17 +110,7 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	i := records[len(records)-1]
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
 	r := &Replay{Provenance: i.Provenance, AsOf: i.AsOf}
-	again, err := steady(k.engine, func(c *cache) (*recut, error) {
-		if !i.OfFacts() {
-			return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
-		}
-		q, err := facts.ParseQuestion(i.Question)
-		if err != nil {
-			return nil, fmt.Errorf("%w: the question of issued slice %d: %w", ErrDamaged, i.Number, err)
-		}
-		facts, err := c.cutFactsAgain(ctx, tenant, q, i.Provenance.PolicyID, i.AsOf, seal)
-		return &recut{bundle: facts}, err
-	})
+	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutRecorded(ctx, tenant, &i) })
 	switch {
 	case err != nil && !r.noCut(err):
 		return nil, err
@@ -143,6 +133,20 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 type recut struct {
 	bundle []byte
 	gone   map[dag.TurnID]textState
+}
+
+// cutRecorded makes the bundle of a record again.
+func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*recut, error) {
+	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
+	if !i.OfFacts() {
+		return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
+	}
+	q, err := facts.ParseQuestion(i.Question)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the question of issued slice %d: %w", ErrDamaged, i.Number, err)
+	}
+	facts, err := c.cutFactsAgain(ctx, tenant, q, i.Provenance.PolicyID, i.AsOf, seal)
+	return &recut{bundle: facts}, err
 }
 
 // cutAgain makes the bundle that a claim leads to.

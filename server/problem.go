@@ -91,7 +91,7 @@ func problemOf(err error) *problem {
 		{kernel.ErrBatch, api.CodeTooLarge},
 		{token.ErrNoKey, api.CodeNoKey},
 		{kernel.ErrErasedSince, api.CodeErased},
-		{kernel.ErrNoAttestation, api.CodeInvalid},
+		{kernel.ErrNoExport, api.CodeInvalid},
 		{canon.ErrSyntax, api.CodeSyntax},
 		{knowledge.ErrNotBelieved, api.CodeNotBelieved},
 		{kernel.ErrNoEvidence, api.CodeEvidence},

@@ -322,7 +322,7 @@ var ErrMalformed = errors.New("malformed bundle")
 
 // A malformedError says what the bytes should have been.
 type malformedError struct {
-	what string // bundle or disclosure
+	what string // such as bundle or disclosure
 	err  error
 }
 
@@ -337,35 +337,34 @@ const MaxBundle = 512 << 20
 // spelling of the same values is ErrMalformed. It checks the form of every
 // field, and nothing that needs computing; that is Bundle.Check.
 func ParseBundle(data []byte) (*Bundle, error) {
-	return parseStrict("bundle", data, bundleVersions, readBundle, nil)
+	return ReadStrict("bundle", data, bundleVersions, readBundle, nil)
 }
 
 // OpenBundle is ParseBundle and then Bundle.Check. It waits for less, since much of the
 // one does not need the other, and there are several processors.
 func OpenBundle(data []byte) (*Bundle, []Check, error) {
 	var checks []Check
-	b, err := parseStrict("bundle", data, bundleVersions, readBundle, func(b *Bundle) { checks = b.Check() })
+	b, err := ReadStrict("bundle", data, bundleVersions, readBundle, func(b *Bundle) { checks = b.Check() })
 	if err != nil {
 		return nil, nil, err
 	}
 	return b, checks, nil
 }
 
-// parseStrict reads a document and writes it again: it must be the same bytes. beside, if
-// not nil, is called with what was read while it is not yet known whether it is.
-func parseStrict[T interface {
-	*Bundle | *Disclosure
-	Append([]byte) []byte
-}](what string, data []byte, versions []knownVersion, read func(*canon.Cursor) T, beside func(T)) (T, error) {
-	malformed := func(err error) (T, error) { return nil, &malformedError{what, err} }
+// ReadStrict reads a document and writes it again: it must be the same bytes, or it is ErrMalformed, as everything
+// is that read fails. what names it in errors. versions returns what the document must say of its versions, which
+// are looked at first: another one is ErrVersion. beside, if not nil, is called with what was read while it is not yet
+// known whether it is. At most MaxBundle bytes are read.
+func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, versions func(*canon.Value) []KnownVersion, read func(*canon.Cursor) T, beside func(T)) (T, error) {
+	malformed := func(err error) (none T, _ error) { return none, &malformedError{what, err} }
 	if len(data) > MaxBundle {
 		return malformed(fmt.Errorf("%d bytes, at most %d", len(data), MaxBundle))
 	}
 	const bytesOfValue = 12 // the shortest turn, edge, hash and line of the order have more for each value
 	var v T
 	var version error
-	err := canon.Within(data, len(data)/bytesOfValue+64, func(c *canon.Cursor) error {
-		if version = checkVersion(c.Value(), versions); version != nil {
+	err := canon.Within(data, len(data)/bytesOfValue+256, func(c *canon.Cursor) error {
+		if version = checkVersion(c.Value(), versions(c.Value())); version != nil {
 			if !c.Value().PlainKeys() { // no version has such keys
 				version = nil
 				return errKeys
@@ -377,7 +376,8 @@ func parseStrict[T interface {
 	})
 	switch {
 	case version != nil:
-		return nil, version
+		var none T
+		return none, version
 	case err != nil:
 		return malformed(err)
 	}
@@ -398,27 +398,30 @@ func parseStrict[T interface {
 
 var errKeys = errors.New("a key is not printable ASCII, or is empty")
 
-// A knownVersion is a version that a document says it is of, and where.
-type knownVersion struct{ in, key, version string }
+// A KnownVersion is a version that a document must say it is of, and where.
+type KnownVersion struct {
+	In      string // the member that says it; "": the document itself
+	Key     string // of the version in it
+	Version string
+}
 
-var bundleVersions = []knownVersion{
-	{"provenance", "schema_version", SchemaVersion},
-	{"policy", "type", policy.Type},
+func bundleVersions(*canon.Value) []KnownVersion {
+	return []KnownVersion{{"provenance", "schema_version", SchemaVersion}, {"policy", "type", policy.Type}}
 }
 
 // checkVersion looks at the versions before anything else, since a later one may
 // have other fields.
-func checkVersion(doc *canon.Value, versions []knownVersion) error {
+func checkVersion(doc *canon.Value, versions []KnownVersion) error {
 	for _, known := range versions {
-		part, path := doc, known.key
-		if known.in != "" {
-			part, path = doc.Get(known.in), known.in+"."+known.key
+		part, path := doc, known.Key
+		if known.In != "" {
+			part, path = doc.Get(known.In), known.In+"."+known.Key
 		}
 		if part == nil {
 			continue // malformed, as the reader will say
 		}
-		if v := part.Get(known.key); v != nil && v.Kind == canon.String && v.Text != known.version {
-			return fmt.Errorf("%w: %s is %.40q, this program knows %q", ErrVersion, path, v.Text, known.version)
+		if v := part.Get(known.Key); v != nil && v.Kind == canon.String && v.Text != known.Version {
+			return fmt.Errorf("%w: %s is %.40q, this program knows %q", ErrVersion, path, v.Text, known.Version)
 		}
 	}
 	return nil

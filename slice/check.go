@@ -89,7 +89,8 @@ func Passed(id CheckID, format string, args ...any) Check {
 	return Check{ID: id, Status: StatusOK, Detail: fmt.Sprintf(format, args...)}
 }
 
-func skipped(id CheckID, reason string) Check {
+// Skipped is the verdict of a check that was not made.
+func Skipped(id CheckID, reason string) Check {
 	return Check{ID: id, Status: StatusSkipped, Detail: reason}
 }
 

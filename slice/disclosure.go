@@ -2,7 +2,6 @@ package slice
 
 import (
 	"fmt"
-	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -11,345 +10,347 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// DisclosureVersion is the version of disclosures that this package implements.
-const DisclosureVersion = "gkd/1"
-
 // disclosureType tells a disclosure from the other documents that have a version.
 const disclosureType = "disclosure"
 
-// Bounds of a disclosure's form. A tree of maxEdges edges is 27 levels high.
-const (
-	maxTurns = policy.LimitNodes
-	maxPath  = 63 // as in a C2SP tlog-proof
-)
+// maxPath bounds the hashes of a path, as in a C2SP tlog-proof.
+const maxPath = 63
 
-// maxEdges bounds the edges among some turns, roughly. It is below 2^31.
-func maxEdges(turns int) int { return turns * turns }
-
-// A Disclosure is a part of a bundle that still leads to the bundle's
-// graph_snapshot_hash: some of its turns, and of the other leaves nothing but hashes
+// A Disclosure is a part of a bundle, of whichever kind, that still leads to the bundle's
+// graph_snapshot_hash: some of the leaves of its tree, and of the others nothing but hashes
 // on the way to the root.
 //
-// The paths bind the turns, and their text by body_digest. They do not bind how many
-// leaves there are: where a path would be the same in a tree of another size, or with
-// one turn more and one edge less, Check cannot tell TurnCount, EdgeCount and Index from
-// others. AsOf, Bundle, the seal, and slice_id and policy_id of the provenance are claims
-// to it as well. The token binds the seal and the provenance; an attestation binds all of
-// these but the token, and with the two counts every index.
+// The paths bind what is shown. They do not bind how many leaves there are: where a path would be
+// the same in a tree of another size, or with one leaf more of one sort and one less of another,
+// Check cannot tell Counts and Index from others. AsOf, Bundle, the seal, and slice_id and
+// policy_id of the provenance are claims to it as well. The token binds the seal and the
+// provenance; an attestation binds all of these but the token, and with the counts every index.
 type Disclosure struct {
-	Anchor     dag.TurnID
-	AsOf       dag.Seq
-	Bundle     dag.Digest // SHA-256 of the bundle's bytes as it was issued
-	Provenance Provenance
-	Seal       Seal
-	Policy     policy.SlicePolicyV1
-	TurnCount  int // of the bundle
-	EdgeCount  int
-	Turns      []DisclosedTurn // by ascending index, which is by ascending id too
+	claims            // what the bundle says of itself
+	Bundle dag.Digest // SHA-256 of the bundle's bytes as it was issued
+	Shown  []Shown    // by ascending index; at least one
+	form   *DisclosureForm
 }
 
-// A DisclosedTurn is one turn of a disclosure. The reason why it was let in is not
-// shown: that of all turns is a single leaf.
-type DisclosedTurn struct {
-	dag.Turn
-	Body  *dag.Body    // nil: redacted
-	Index int          // its place among the bundle's turns
+type claims = Head // embedded under a name that is not that of the method
+
+// A Shown is a leaf that is shown.
+type Shown struct {
+	Index int          // of the leaf in the tree
 	Path  []dag.Digest // from its leaf's sibling to the root's child
+	Leaf  Leaf
 }
 
-// Withhold returns the bundle without the text of all turns but some. It is a bundle like
-// any other: its header, its token and every check hold as before, and Redacted lists the
-// turns whose text is gone. A turn to be shown whose text was missing before still has
-// none. Showing all turns gives the same bytes, showing none is allowed. It is an error
-// to show a turn that is not in the bundle.
-//
-// Neither bundle may be changed afterwards: they share texts, edges and order.
-func (b *Bundle) Withhold(shown []dag.TurnID) (*Bundle, error) {
-	places, err := b.places(shown)
-	if err != nil {
-		return nil, err
+// A Leaf is what a leaf of a bundle's tree was made of.
+type Leaf interface {
+	// Member is the name of the section that it is of.
+	Member() string
+
+	// ID names it. The leaves of a section ascend by it, each once. It is "" if the section is one leaf.
+	ID() string
+
+	// Hash is the leaf's hash (RFC 6962, section 2.1).
+	Hash() dag.Digest
+
+	// Write writes it as disclosures show it.
+	Write(*canon.Writer)
+}
+
+// A Section is a run of leaves of one sort in the tree of a bundle.
+type Section struct {
+	Member string                   // under which one of its leaves is shown
+	Count  string                   // the name of the count that says how many it has; "": one
+	Read   func(*canon.Cursor) Leaf // reads what Leaf.Write writes, and closes it; nil: none of them is shown
+}
+
+// A CountForm is how a count is written in disclosures.
+type CountForm struct {
+	Name string // as in Head.Counts
+	Key  string // of its member
+	Most uint64
+}
+
+// A DisclosureForm is what disclosures of one kind of bundle have of their own.
+type DisclosureForm struct {
+	Version  string                     // of the disclosures
+	Schema   string                     // the schema version of the bundles
+	Policy   policy.Form                // of their parameters
+	CountsIn string                     // the member that holds the counts; "": they are members of the disclosure
+	ShownIn  string                     // the member that holds what is shown
+	Counts   []CountForm                // by ascending name
+	Bound    func(counts []Count) error // further bounds of the counts; may be nil
+	MaxIndex uint64
+	Sections []Section // in the order of the tree
+
+	// Check makes the checks of the kind, in the order in which those of a whole bundle are made,
+	// with those of Disclosure.Common among them.
+	Check func(*Disclosure) []Check
+
+	// Redacted is Disclosure.Redacted; nil: bundles of the kind hold no texts.
+	Redacted func(*Disclosure) []dag.TurnID
+}
+
+// size is the number of leaves of a tree. The counts are bounded.
+func (f *DisclosureForm) size(h *Head) int {
+	n := 0
+	for _, s := range f.Sections {
+		n += s.size(h)
 	}
-	part := *b
-	part.Turns = slices.Clone(b.Turns)
-	for i := range part.Turns {
-		if len(places) > 0 && places[0] == i {
-			places = places[1:]
-			continue
+	return n
+}
+
+func (s *Section) size(h *Head) int {
+	if s.Count == "" {
+		return 1
+	}
+	return int(min(h.Count(s.Count), 1<<30)) // made by hand, it may be any number
+}
+
+// at returns the member of the section that an index is in, or "" for one outside the tree.
+func (f *DisclosureForm) at(h *Head, index int) string {
+	for _, s := range f.Sections {
+		n := s.size(h)
+		if index >= 0 && index < n {
+			return s.Member
 		}
-		part.Turns[i].Body = nil
+		index -= n
 	}
-	return &part, nil
+	return ""
 }
 
-// places returns the indexes of some turns, ascending, each once.
-func (b *Bundle) places(of []dag.TurnID) ([]int, error) {
-	index := b.index()
-	places := make([]int, len(of))
-	for i, id := range of {
-		at, ok := index[id]
-		if !ok {
-			return nil, fmt.Errorf("slice: turn %s is not among the %d turns of the bundle, so it cannot be shown", id, len(b.Turns))
+// checkCounts bounds the size of the tree, before anything is computed with it.
+func (f *DisclosureForm) checkCounts(h *Head) error {
+	for _, c := range f.Counts {
+		if n := h.Count(c.Name); n > c.Most {
+			return fmt.Errorf("%d %s, at most %d", n, c.Name, c.Most)
 		}
-		places[i] = at
 	}
-	slices.Sort(places)
-	return slices.Compact(places), nil
+	if f.Bound == nil {
+		return nil
+	}
+	return f.Bound(h.Counts)
 }
 
-// Disclose returns some turns of the bundle and drops the others. A turn is shown as it
-// is in the bundle: with its text, or redacted. To show a turn without its text,
-// Withhold that first:
+// NewDisclosure shows the leaves of a bundle at some indexes, which ascend, each once. leaves
+// are the hashes of all leaves, and leaf returns what one of them was made of. issued is the
+// SHA-256 of the bundle's bytes as the kernel issued it.
 //
-//	part, err := whole.Withhold(spoken)
-//	d, err := part.Disclose(sha256.Sum256(bytes), shown) // spoken, and more
-//
-// issued is the SHA-256 of the bundle's bytes as the kernel issued it, which an attestation
-// and the ledger name. Where texts have been withheld since, it is not that of b's bytes.
-//
-// The bundle must have passed its own Check. It is an error to show no turn, or one that
-// is not in the bundle, and to take a part of a bundle that does not lead to its own
-// graph_snapshot_hash. That costs as much as hashing all turns and edges once, without
-// their text. Texts are shared with the bundle, as by Withhold. A disclosure of all turns is
-// larger than its bundle, and of a bundle near MaxBundle nobody reads it.
+// It is an error to show nothing, and to take a part of a bundle that does not lead to its own
+// graph_snapshot_hash. Every node is hashed once, however much is shown.
 //
 // Source: RFC 6962, section 2.1.1; docs/evidence.md, section 7.
-func (b *Bundle) Disclose(issued dag.Digest, shown []dag.TurnID) (*Disclosure, error) {
+func NewDisclosure(f *DisclosureForm, h Head, issued dag.Digest, leaves []dag.Digest, shown []int, leaf func(int) Leaf) (*Disclosure, error) {
 	if len(shown) == 0 {
-		return nil, fmt.Errorf("slice: a disclosure shows at least one turn")
+		return nil, fmt.Errorf("slice: a disclosure shows at least one leaf")
 	}
-	places, err := b.places(shown)
-	if err != nil {
-		return nil, err
-	}
-	d := &Disclosure{
-		Anchor:     b.Anchor,
-		AsOf:       b.AsOf,
-		Bundle:     issued,
-		Provenance: b.Provenance,
-		Seal:       b.Seal,
-		Policy:     b.Policy,
-		TurnCount:  len(b.Turns),
-		EdgeCount:  len(b.Edges),
-		Turns:      make([]DisclosedTurn, len(places)),
-	}
-	if err := checkCounts(d.TurnCount, d.EdgeCount); err != nil {
+	d := &Disclosure{claims: h, Bundle: issued, Shown: make([]Shown, len(shown)), form: f}
+	if err := f.checkCounts(&h); err != nil {
 		return nil, fmt.Errorf("slice: disclosing a part of a bundle: %w", err)
 	}
-	root, paths := auditPaths(b.leaves(), places)
-	if want := b.Provenance.GraphSnapshotHash; dag.Digest(root) != want {
-		return nil, fmt.Errorf("slice: disclosing a part of a bundle: its turns, edges and reasons lead to %s, and graph_snapshot_hash is %s", root, want)
+	hashes := make([]tlog.Hash, len(leaves))
+	for i := range leaves {
+		hashes[i] = tlog.Hash(leaves[i])
 	}
-	for i, at := range places {
-		d.Turns[i] = DisclosedTurn{Turn: b.Turns[at].Turn, Body: b.Turns[at].Body, Index: at, Path: paths[i]}
+	root, paths := auditPaths(hashes, shown)
+	if want := h.Provenance.GraphSnapshotHash; dag.Digest(root) != want {
+		return nil, fmt.Errorf("slice: disclosing a part of a bundle: its leaves lead to %s, and graph_snapshot_hash is %s", root, want)
+	}
+	for i, at := range shown {
+		d.Shown[i] = Shown{Index: at, Path: paths[i], Leaf: leaf(at)}
 	}
 	return d, nil
 }
 
-// leaves returns the hashes of all leaves, in the order of the tree.
-func (b *Bundle) leaves() []tlog.Hash {
-	leaves := make([]tlog.Hash, 0, len(b.Turns)+len(b.Edges)+1)
-	for i := range b.Turns {
-		leaves = append(leaves, tlog.Hash(TurnLeaf(&b.Turns[i].Turn)))
+// Head returns what the disclosure says of its bundle.
+func (d *Disclosure) Head() Head { return d.claims }
+
+// Redacted lists the turns that are shown without their text, by ascending id. Of those
+// that are not shown nothing is known, this neither.
+func (d *Disclosure) Redacted() []dag.TurnID {
+	if d.form.Redacted == nil {
+		return nil
 	}
-	for _, e := range b.Edges {
-		leaves = append(leaves, tlog.Hash(EdgeLeaf(e)))
-	}
-	return append(leaves, tlog.RecordHash(AppendAdmissionsLeaf(nil, b.selected())))
+	return d.form.Redacted(d)
 }
 
-// checkCounts bounds the size of the tree, before anything is computed with it.
-func checkCounts(turns, edges int) error {
-	if turns < 1 || turns > maxTurns {
-		return fmt.Errorf("%d turns, want 1 to %d", turns, maxTurns)
-	}
-	if most := maxEdges(turns); edges < 0 || edges > most {
-		return fmt.Errorf("%d edges among %d turns, want 0 to %d", edges, turns, most)
-	}
-	return nil
-}
+// Size returns the number of leaves of the bundle's tree, by the disclosure's own counts.
+func (d *Disclosure) Size() int { return d.form.size(&d.claims) }
 
 // Append appends the disclosure's canonical bytes. For one that ParseDisclosure read,
 // they are the bytes it was read from.
 func (d *Disclosure) Append(dst []byte) []byte {
-	w := canon.NewWriter(dst)
-	w.BeginObject()
-	w.Key("anchor")
-	w.String(d.Anchor.String())
-	w.Key("as_of")
-	w.Uint(uint64(d.AsOf))
-	w.Key("bundle")
-	w.Hex(d.Bundle[:])
-	w.Key("edges")
-	w.Uint(uint64(d.EdgeCount))
-	w.Key("key_id")
-	w.String(d.Seal.KeyID)
-	w.Key("policy")
-	d.Policy.AppendWire(w)
-	w.Key("provenance")
-	d.Provenance.AppendWire(w)
-	w.Key("tenant")
-	w.String(string(d.Seal.Tenant))
-	w.Key("token")
-	w.String(d.Seal.Token)
-	w.Key("turn_count")
-	w.Uint(uint64(d.TurnCount))
-	w.Key("turns")
-	w.BeginArray()
-	for i := range d.Turns {
-		d.Turns[i].appendWire(w)
+	f := d.form
+	text := func(key, value string) canon.Field {
+		return canon.Field{Key: key, Write: func(w *canon.Writer) { w.String(value) }}
 	}
-	w.EndArray()
-	w.Key("type")
-	w.String(disclosureType)
-	w.Key("version")
-	w.String(DisclosureVersion)
-	w.EndObject()
+	var counts []canon.Field
+	for _, c := range f.Counts {
+		counts = append(counts, canon.Field{Key: c.Key, Write: func(w *canon.Writer) { w.Uint(d.Count(c.Name)) }})
+	}
+	fields := []canon.Field{
+		text("anchor", d.Anchor.String()), {Key: "as_of", Write: func(w *canon.Writer) { w.Uint(uint64(d.AsOf)) }},
+		text("bundle", d.Bundle.String()), text("key_id", d.Seal.KeyID), {Key: "policy", Write: d.Policy.AppendWire},
+		{Key: "provenance", Write: d.Provenance.AppendWire}, {Key: f.ShownIn, Write: d.writeShown}, text("tenant", string(d.Seal.Tenant)),
+		text("token", d.Seal.Token), text("type", disclosureType), text("version", f.Version),
+	}
+	if f.CountsIn == "" {
+		fields = append(fields, counts...)
+	} else {
+		fields = append(fields, canon.Field{Key: f.CountsIn, Write: func(w *canon.Writer) { w.Object(counts) }})
+	}
+	w := canon.NewWriter(dst)
+	w.Object(fields)
 	return w.Bytes
 }
 
-func (t *DisclosedTurn) appendWire(w *canon.Writer) {
-	w.BeginObject()
-	w.Key("index")
-	w.Uint(uint64(t.Index))
-	w.Key("path")
+func (d *Disclosure) writeShown(w *canon.Writer) {
 	w.BeginArray()
-	for i := range t.Path {
-		w.Hex(t.Path[i][:])
+	for i := range d.Shown {
+		s := &d.Shown[i]
+		w.Object([]canon.Field{
+			{Key: "index", Write: func(w *canon.Writer) { w.Uint(uint64(s.Index)) }}, {Key: "path", Write: s.writePath}, {Key: s.Leaf.Member(), Write: s.Leaf.Write},
+		})
 	}
 	w.EndArray()
-	w.Key("turn")
-	w.BeginObject()
-	writeTurn(w, &t.Turn, bodyOf(w, t.Body))
-	w.EndObject()
-	w.EndObject()
 }
 
-// ParseDisclosure reads a disclosure's canonical bytes and nothing else, as ParseBundle
-// does a bundle's: another spelling is ErrMalformed, another version of it, of its schema
-// or of its policy ErrVersion. At most MaxBundle bytes are read. It checks the form of
+func (s *Shown) writePath(w *canon.Writer) {
+	w.BeginArray()
+	for i := range s.Path {
+		w.Hex(s.Path[i][:])
+	}
+	w.EndArray()
+}
+
+// ParseDisclosure reads the canonical bytes of a disclosure of one of some forms and nothing else,
+// as ParseBundle does a bundle's: another spelling is ErrMalformed, another version of it, of its
+// schema or of its policy ErrVersion. At most MaxBundle bytes are read. It checks the form of
 // every field, and nothing that needs computing; that is Disclosure.Check.
-func ParseDisclosure(data []byte) (*Disclosure, error) {
-	return parseStrict("disclosure", data, disclosureVersions, readDisclosure, nil)
+func ParseDisclosure(data []byte, forms ...*DisclosureForm) (*Disclosure, error) {
+	f := forms[0] // also of one whose version is no string, which is malformed
+	versions := func(doc *canon.Value) []KnownVersion {
+		if v := doc.Get("version"); v != nil && v.Kind == canon.String {
+			for _, known := range forms {
+				if known.Version == v.Text {
+					f = known
+				}
+			}
+		}
+		return []KnownVersion{{"", "version", f.Version}, {"provenance", "schema_version", f.Schema}, {"policy", "type", f.Policy.Type}}
+	}
+	return ReadStrict("disclosure", data, versions, func(c *canon.Cursor) *Disclosure { return f.read(c) }, nil)
 }
 
-var disclosureVersions = append([]knownVersion{{"", "version", DisclosureVersion}}, bundleVersions...)
-
-func readDisclosure(c *canon.Cursor) *Disclosure {
+func (f *DisclosureForm) read(c *canon.Cursor) *Disclosure {
 	if t := c.Field("type"); t.String() != disclosureType {
 		t.Failf("%.40q, want %q", t.String(), disclosureType)
 	}
 	_ = c.Field("version").String() // its value was looked at before
-	d := &Disclosure{
+	d := &Disclosure{form: f, Bundle: canon.Parsed(c.Field("bundle"), dag.ParseDigest), claims: Head{
 		Anchor:     canon.Parsed(c.Field("anchor"), dag.ParseTurnID),
 		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
-		Bundle:     canon.Parsed(c.Field("bundle"), dag.ParseDigest),
 		Provenance: ReadProvenance(c.Field("provenance")),
 		Seal:       ReadSeal(c),
-		Policy:     policy.ReadWire(c.Field("policy")),
-		TurnCount:  int(c.Field("turn_count").Uint(maxTurns)),
-		EdgeCount:  int(c.Field("edges").Uint(uint64(maxEdges(maxTurns)))),
+		Policy:     f.Policy.Read(c.Field("policy"), policy.Wire),
+	}}
+	in := c
+	if f.CountsIn != "" {
+		in = c.Field(f.CountsIn)
 	}
-	if err := checkCounts(d.TurnCount, d.EdgeCount); err != nil {
+	for _, count := range f.Counts {
+		d.Counts = append(d.Counts, Count{count.Name, in.Field(count.Key).Uint(count.Most)})
+	}
+	if in != c {
+		in.Close()
+	}
+	if err := f.checkCounts(&d.claims); err != nil {
 		c.Fail(err)
 	}
-	turns := c.Field("turns")
-	for _, t := range turns.Items() {
-		d.Turns = append(d.Turns, readDisclosedTurn(t))
+	list := c.Field(f.ShownIn)
+	for _, item := range list.Items() {
+		d.Shown = append(d.Shown, f.readShown(item))
 	}
-	if len(d.Turns) == 0 {
-		turns.Failf("want at least one turn")
+	if len(d.Shown) == 0 {
+		list.Failf("want at least one")
 	}
 	c.Close()
 	return d
 }
 
-func readDisclosedTurn(c *canon.Cursor) DisclosedTurn {
-	t := DisclosedTurn{Index: int(c.Field("index").Uint(maxTurns - 1))}
+func (f *DisclosureForm) readShown(c *canon.Cursor) Shown {
+	s := Shown{Index: int(c.Field("index").Uint(f.MaxIndex))}
 	path := c.Field("path")
 	hashes := path.Items()
 	if len(hashes) > maxPath {
 		path.Failf("%d hashes, at most %d", len(hashes), maxPath)
 	}
 	for _, h := range hashes {
-		t.Path = append(t.Path, canon.Parsed(h, dag.ParseDigest))
+		s.Path = append(s.Path, canon.Parsed(h, dag.ParseDigest))
 	}
-	turn := c.Field("turn")
-	t.Turn, t.Body = readTurn(turn)
-	turn.Close()
-	c.Close()
-	return t
-}
-
-// Redacted lists the turns that are shown without their text, by ascending id. Of those
-// that are not shown nothing is known, this neither.
-func (d *Disclosure) Redacted() []dag.TurnID {
-	var ids []dag.TurnID
-	for i := range d.Turns {
-		if d.Turns[i].Body == nil {
-			ids = append(ids, d.Turns[i].ID)
+	for _, section := range f.Sections {
+		if section.Read == nil || s.Leaf != nil {
+			continue
+		}
+		if member := c.Optional(section.Member); member != nil {
+			s.Leaf = section.Read(member)
 		}
 	}
-	return ids
+	if s.Leaf == nil {
+		c.Failf("nothing is shown at the index")
+	}
+	c.Close()
+	return s
 }
 
 // Check makes the checks that a part allows and returns one verdict for each, in the order
-// in which Bundle.Check has them, with CheckInclusion in the place of CheckSnapshot. Those
-// that need the whole are skipped, with the reason; of CheckAdmissions it remains that the
-// anchor is the header's. Neither the token nor Bundle is looked at. It costs one hash for
-// each hash of a path, and hashing the texts that are shown.
-func (d *Disclosure) Check() []Check {
-	return []Check{
-		checkBodies(len(d.Turns), func(i int) (*dag.Turn, *dag.Body) { return &d.Turns[i].Turn, d.Turns[i].Body }),
-		d.checkCanonicalOrder(),
-		skipped(CheckEdges, "a disclosure does not show the edges"),
-		d.checkAdmissions(),
-		skipped(CheckOrder, "a disclosure shows neither the edges nor all turns, which the reading order follows from"),
-		checkPolicyHash(&d.Policy, &d.Provenance),
-		d.checkInclusion(),
-		skipped(CheckSliceID, "a disclosure does not show all turns and edges, which slice_id is computed of"),
-	}
-}
+// in which those of the bundle are made, with CheckInclusion in the place of CheckSnapshot. Those
+// that need the whole are skipped, with the reason. Neither the token nor Bundle is looked at. It costs
+// one hash for each hash of a path, and what the leaves that are shown cost.
+func (d *Disclosure) Check() []Check { return d.form.Check(d) }
 
-func (d *Disclosure) checkCanonicalOrder() Check {
-	for i := range d.Turns {
-		t := &d.Turns[i]
-		if t.Index < 0 || t.Index >= d.TurnCount {
-			return Failed(CheckCanonicalOrder, "", fmt.Sprint(t.Index), "turns[%d]: turn %s has index %d among %d turns", i, t.ID, t.Index, d.TurnCount)
+// CheckOrder reports whether indexes and ids ascend, and each leaf is of the section that its index is in.
+func (d *Disclosure) CheckOrder() Check {
+	var id, before string
+	for i := range d.Shown {
+		s := &d.Shown[i]
+		before, id = id, s.Leaf.ID()
+		if in := d.form.at(&d.claims, s.Index); in != s.Leaf.Member() {
+			return Failed(CheckCanonicalOrder, "", fmt.Sprint(s.Index), "%s[%d]: the leaf at index %d is of %q, not of %q", d.form.ShownIn, i, s.Index, in, s.Leaf.Member())
 		}
 		if i == 0 {
 			continue
 		}
-		before := &d.Turns[i-1]
-		if before.Index >= t.Index {
-			return Failed(CheckCanonicalOrder, "", fmt.Sprint(t.Index), "turns[%d]: index %d does not come after %d", i, t.Index, before.Index)
+		last := &d.Shown[i-1]
+		if last.Index >= s.Index {
+			return Failed(CheckCanonicalOrder, "", fmt.Sprint(s.Index), "%s[%d]: index %d does not come after %d", d.form.ShownIn, i, s.Index, last.Index)
 		}
-		if before.ID.Compare(t.ID) >= 0 {
-			return Failed(CheckCanonicalOrder, "", t.ID.String(), "turns[%d]: %s does not come after %s", i, t.ID, before.ID)
+		if last.Leaf.Member() == s.Leaf.Member() && before >= id {
+			return Failed(CheckCanonicalOrder, "", id, "%s[%d]: %s does not come after %s", d.form.ShownIn, i, id, before)
 		}
 	}
-	return Passed(CheckCanonicalOrder, "%d of %d turns", len(d.Turns), d.TurnCount)
+	return Passed(CheckCanonicalOrder, "%d of %d leaves", len(d.Shown), d.Size())
 }
 
-func (d *Disclosure) checkAdmissions() Check {
-	if d.Anchor != d.Provenance.Anchor {
-		return otherAnchor(d.Anchor, d.Provenance.Anchor)
-	}
-	return skipped(CheckAdmissions, "a disclosure does not show the reasons")
+// CheckPolicy reports whether policy_params_hash is that of the policy shown.
+func (d *Disclosure) CheckPolicy() Check {
+	want, got := d.Policy.Hash(), d.Provenance.PolicyParamsHash
+	return compared(CheckPolicyHash, want, got, want == got)
 }
 
-func (d *Disclosure) checkInclusion() Check {
-	if err := checkCounts(d.TurnCount, d.EdgeCount); err != nil {
+// CheckPaths reports whether every path leads to graph_snapshot_hash.
+func (d *Disclosure) CheckPaths() Check {
+	if err := d.form.checkCounts(&d.claims); err != nil {
 		return Failed(CheckInclusion, "", "", "%v", err)
 	}
-	if len(d.Turns) == 0 {
-		return Failed(CheckInclusion, "", "", "no turn is shown, so nothing leads to graph_snapshot_hash")
+	if len(d.Shown) == 0 {
+		return Failed(CheckInclusion, "", "", "nothing is shown, so nothing leads to graph_snapshot_hash")
 	}
-	size, root := d.TurnCount+d.EdgeCount+1, d.Provenance.GraphSnapshotHash
-	for i := range d.Turns {
-		t := &d.Turns[i]
-		if !leads(t.Path, size, t.Index, TurnLeaf(&t.Turn), root) {
-			return Failed(CheckInclusion, root.String(), "", "turns[%d]: the path of %d hashes does not lead from turn %s at index %d to the root of %d leaves", i, len(t.Path), t.ID, t.Index, size)
+	size, root := d.Size(), d.Provenance.GraphSnapshotHash
+	for i := range d.Shown {
+		s := &d.Shown[i]
+		if !leads(s.Path, size, s.Index, s.Leaf.Hash(), root) {
+			return Failed(CheckInclusion, root.String(), "", "%s[%d]: the path of %d hashes does not lead from %s %s at index %d to the root of %d leaves", d.form.ShownIn, i, len(s.Path), s.Leaf.Member(), s.Leaf.ID(), s.Index, size)
 		}
 	}
-	return Passed(CheckInclusion, "%d of %d leaves", len(d.Turns), size)
+	return Passed(CheckInclusion, "%d of %d leaves", len(d.Shown), size)
 }

@@ -26,20 +26,20 @@ var disclosureChanges = []disclosureChange{
 	// What nothing but an attestation or the ledger binds.
 	{"as_of", func(d *slice.Disclosure) { d.AsOf++ }, checks()},
 	{"bundle", func(d *slice.Disclosure) { d.Bundle[0] ^= 1 }, checks()},
-	{"edges, of 15 leaves 16", func(d *slice.Disclosure) { d.EdgeCount = 8 }, checks()},
-	{"edges, of 15 leaves 9", func(d *slice.Disclosure) { d.EdgeCount = 1 }, checks()},
-	{"one turn more, one edge less", func(d *slice.Disclosure) { d.TurnCount++; d.EdgeCount-- }, checks()},
-	{"turn_count, of 15 leaves 16", func(d *slice.Disclosure) { d.TurnCount = 8 }, checks()},
-	{"a turn less", func(d *slice.Disclosure) { d.Turns = d.Turns[1:] }, checks()},
-	{"redacted", func(d *slice.Disclosure) { d.Turns[0].Body = nil }, checks()},
+	{"edges, of 15 leaves 16", func(d *slice.Disclosure) { setCounts(d, turnCount(d), 8) }, checks()},
+	{"edges, of 15 leaves 9", func(d *slice.Disclosure) { setCounts(d, turnCount(d), 1) }, checks()},
+	{"one turn more, one edge less", func(d *slice.Disclosure) { setCounts(d, turnCount(d)+1, edgeCount(d)-1) }, checks()},
+	{"turn_count, of 15 leaves 16", func(d *slice.Disclosure) { setCounts(d, 8, edgeCount(d)) }, checks()},
+	{"a turn less", func(d *slice.Disclosure) { d.Shown = d.Shown[1:] }, checks()},
+	{"redacted", func(d *slice.Disclosure) { shown(d, 0).Body = nil }, checks()},
 	// The counts, where the tree would have another shape.
-	{"edges, of 15 leaves 17", func(d *slice.Disclosure) { d.EdgeCount = 9 }, checks(included)},
-	{"edges, of 15 leaves 8", func(d *slice.Disclosure) { d.EdgeCount = 0 }, checks(included)},
-	{"turn_count, of 15 leaves 1007", func(d *slice.Disclosure) { d.TurnCount = 999 }, checks(included)},
-	{"turn_count, below an index", func(d *slice.Disclosure) { d.TurnCount = 4 }, checks(sorted)},
-	{"turn_count, below an index, and more edges", func(d *slice.Disclosure) { d.TurnCount, d.EdgeCount = 4, 10 }, checks(sorted)},
+	{"edges, of 15 leaves 17", func(d *slice.Disclosure) { setCounts(d, turnCount(d), 9) }, checks(included)},
+	{"edges, of 15 leaves 8", func(d *slice.Disclosure) { setCounts(d, turnCount(d), 0) }, checks(included)},
+	{"turn_count, of 15 leaves 1007", func(d *slice.Disclosure) { setCounts(d, 999, edgeCount(d)) }, checks(included)},
+	{"turn_count, below an index", func(d *slice.Disclosure) { setCounts(d, 4, edgeCount(d)) }, checks(sorted)},
+	{"turn_count, below an index, and more edges", func(d *slice.Disclosure) { setCounts(d, 4, 10) }, checks(sorted)},
 	// The envelope and the header.
-	{"anchor", func(d *slice.Disclosure) { d.Anchor = d.Turns[0].ID }, checks(reasons)},
+	{"anchor", func(d *slice.Disclosure) { d.Anchor = shown(d, 0).Turn.ID }, checks(reasons)},
 	{"anchor_turn_id", func(d *slice.Disclosure) { d.Provenance.Anchor = other }, checks(reasons, signed)},
 	{"both anchors", func(d *slice.Disclosure) { d.Provenance.Anchor = other; d.Anchor = other }, checks(signed)},
 	{"key_id", func(d *slice.Disclosure) { d.Seal.KeyID = "k2" }, checks(signed)},
@@ -50,73 +50,95 @@ var disclosureChanges = []disclosureChange{
 	{"policy_params_hash", func(d *slice.Disclosure) { d.Provenance.PolicyParamsHash[0] ^= 1 }, checks(params, signed)},
 	{"graph_snapshot_hash", func(d *slice.Disclosure) { d.Provenance.GraphSnapshotHash[0] ^= 1 }, checks(included, signed)},
 	// The policy.
-	{"max_nodes", func(d *slice.Disclosure) { d.Policy.MaxNodes++ }, checks(params)},
-	{"max_radius", func(d *slice.Disclosure) { d.Policy.MaxRadius++ }, checks(params)},
-	{"max_siblings", func(d *slice.Disclosure) { d.Policy.MaxSiblings++ }, checks(params)},
-	{"include_siblings", func(d *slice.Disclosure) { d.Policy.IncludeSiblings = false }, checks(params)},
-	{"salience_weight", func(d *slice.Disclosure) { d.Policy.SalienceWeight++ }, checks(params)},
-	{"distance_decay", func(d *slice.Disclosure) { d.Policy.DistanceDecay++ }, checks(params)},
-	{"phase_weights.synthesis", func(d *slice.Disclosure) { d.Policy.Weights[dag.Synthesis]-- }, checks(params)},
-	{"phase_weights.planning", func(d *slice.Disclosure) { d.Policy.Weights[dag.Planning]-- }, checks(params)},
-	{"phase_weights.consolidation", func(d *slice.Disclosure) { d.Policy.Weights[dag.Consolidation]-- }, checks(params)},
-	{"phase_weights.debugging", func(d *slice.Disclosure) { d.Policy.Weights[dag.Debugging]-- }, checks(params)},
-	{"phase_weights.exploration", func(d *slice.Disclosure) { d.Policy.Weights[dag.Exploration]-- }, checks(params)},
+	{"max_nodes", func(d *slice.Disclosure) {
+		d.Policy = changed(d.Policy, func(p *policy.SlicePolicyV1) { p.MaxNodes++ })
+	}, checks(params)},
+	{"max_radius", func(d *slice.Disclosure) {
+		d.Policy = changed(d.Policy, func(p *policy.SlicePolicyV1) { p.MaxRadius++ })
+	}, checks(params)},
+	{"max_siblings", func(d *slice.Disclosure) {
+		d.Policy = changed(d.Policy, func(p *policy.SlicePolicyV1) { p.MaxSiblings++ })
+	}, checks(params)},
+	{"include_siblings", func(d *slice.Disclosure) {
+		d.Policy = changed(d.Policy, func(p *policy.SlicePolicyV1) { p.IncludeSiblings = false })
+	}, checks(params)},
+	{"salience_weight", func(d *slice.Disclosure) {
+		d.Policy = changed(d.Policy, func(p *policy.SlicePolicyV1) { p.SalienceWeight++ })
+	}, checks(params)},
+	{"distance_decay", func(d *slice.Disclosure) {
+		d.Policy = changed(d.Policy, func(p *policy.SlicePolicyV1) { p.DistanceDecay++ })
+	}, checks(params)},
+	{"phase_weights.synthesis", func(d *slice.Disclosure) {
+		d.Policy = changed(d.Policy, func(p *policy.SlicePolicyV1) { p.Weights[dag.Synthesis]-- })
+	}, checks(params)},
+	{"phase_weights.planning", func(d *slice.Disclosure) {
+		d.Policy = changed(d.Policy, func(p *policy.SlicePolicyV1) { p.Weights[dag.Planning]-- })
+	}, checks(params)},
+	{"phase_weights.consolidation", func(d *slice.Disclosure) {
+		d.Policy = changed(d.Policy, func(p *policy.SlicePolicyV1) { p.Weights[dag.Consolidation]-- })
+	}, checks(params)},
+	{"phase_weights.debugging", func(d *slice.Disclosure) {
+		d.Policy = changed(d.Policy, func(p *policy.SlicePolicyV1) { p.Weights[dag.Debugging]-- })
+	}, checks(params)},
+	{"phase_weights.exploration", func(d *slice.Disclosure) {
+		d.Policy = changed(d.Policy, func(p *policy.SlicePolicyV1) { p.Weights[dag.Exploration]-- })
+	}, checks(params)},
 	// The fields of a turn.
-	{"id", func(d *slice.Disclosure) { d.Turns[1].ID[14] ^= 1 }, checks(included)},
-	{"conversation", func(d *slice.Disclosure) { d.Turns[1].Conversation[0] ^= 1 }, checks(included)},
-	{"role", func(d *slice.Disclosure) { d.Turns[1].Role = dag.RoleUser }, checks(included)},
-	{"phase", func(d *slice.Disclosure) { d.Turns[1].Phase = dag.Synthesis }, checks(included)},
-	{"salience", func(d *slice.Disclosure) { d.Turns[1].Salience++ }, checks(included)},
-	{"created_at", func(d *slice.Disclosure) { d.Turns[1].CreatedAt++ }, checks(included)},
-	{"body_digest", func(d *slice.Disclosure) { d.Turns[1].BodyDigest[0] ^= 1 }, checks(bodies, included)},
-	{"body_digest, of a redacted turn", func(d *slice.Disclosure) { d.Turns[2].BodyDigest[0] ^= 1 }, checks(included)},
-	{"author", func(d *slice.Disclosure) { d.Turns[1].Body.Author = "tool:other" }, checks(bodies)},
-	{"content", func(d *slice.Disclosure) { d.Turns[1].Body.Content = "a route" }, checks(bodies)},
-	{"attrs", func(d *slice.Disclosure) { d.Turns[1].Body.Attrs = nil }, checks(bodies)},
-	{"salt", func(d *slice.Disclosure) { d.Turns[1].Body.Salt[0] ^= 1 }, checks(bodies)},
-	{"a text for a redacted turn", func(d *slice.Disclosure) { d.Turns[2].Body = &dag.Body{Content: "a"} }, checks(bodies)},
+	{"id", func(d *slice.Disclosure) { shown(d, 1).Turn.ID[14] ^= 1 }, checks(included)},
+	{"conversation", func(d *slice.Disclosure) { shown(d, 1).Conversation[0] ^= 1 }, checks(included)},
+	{"role", func(d *slice.Disclosure) { shown(d, 1).Role = dag.RoleUser }, checks(included)},
+	{"phase", func(d *slice.Disclosure) { shown(d, 1).Phase = dag.Synthesis }, checks(included)},
+	{"salience", func(d *slice.Disclosure) { shown(d, 1).Salience++ }, checks(included)},
+	{"created_at", func(d *slice.Disclosure) { shown(d, 1).CreatedAt++ }, checks(included)},
+	{"body_digest", func(d *slice.Disclosure) { shown(d, 1).BodyDigest[0] ^= 1 }, checks(bodies, included)},
+	{"body_digest, of a redacted turn", func(d *slice.Disclosure) { shown(d, 2).BodyDigest[0] ^= 1 }, checks(included)},
+	{"author", func(d *slice.Disclosure) { shown(d, 1).Body.Author = "tool:other" }, checks(bodies)},
+	{"content", func(d *slice.Disclosure) { shown(d, 1).Body.Content = "a route" }, checks(bodies)},
+	{"attrs", func(d *slice.Disclosure) { shown(d, 1).Body.Attrs = nil }, checks(bodies)},
+	{"salt", func(d *slice.Disclosure) { shown(d, 1).Body.Salt[0] ^= 1 }, checks(bodies)},
+	{"a text for a redacted turn", func(d *slice.Disclosure) { shown(d, 2).Body = &dag.Body{Content: "a"} }, checks(bodies)},
 	{"content and digest", func(d *slice.Disclosure) {
-		x := &d.Turns[1]
+		x := shown(d, 1)
 		x.Body.Content = "a route"
 		x.BodyDigest = slice.DigestBody(slice.AppendBody(nil, x.Body), x.Body.Salt)
 	}, checks(included)},
-	{"texts swapped", func(d *slice.Disclosure) { d.Turns[0].Body, d.Turns[1].Body = d.Turns[1].Body, d.Turns[0].Body }, checks(bodies)},
+	{"texts swapped", func(d *slice.Disclosure) { shown(d, 0).Body, shown(d, 1).Body = shown(d, 1).Body, shown(d, 0).Body }, checks(bodies)},
 	// The places.
-	{"index, one more", func(d *slice.Disclosure) { d.Turns[2].Index++ }, checks(included)},
-	{"index, one less", func(d *slice.Disclosure) { d.Turns[0].Index-- }, checks(included)},
-	{"index, the same twice", func(d *slice.Disclosure) { d.Turns[1].Index = 1 }, checks(sorted, included)},
-	{"index, that of an edge", func(d *slice.Disclosure) { d.Turns[2].Index = 9 }, checks(sorted, included)},
-	{"index, that of the reasons", func(d *slice.Disclosure) { d.Turns[2].Index = 14 }, checks(sorted, included)},
-	{"index, behind the tree", func(d *slice.Disclosure) { d.Turns[2].Index = 9_999 }, checks(sorted, included)},
+	{"index, one more", func(d *slice.Disclosure) { d.Shown[2].Index++ }, checks(included)},
+	{"index, one less", func(d *slice.Disclosure) { d.Shown[0].Index-- }, checks(included)},
+	{"index, the same twice", func(d *slice.Disclosure) { d.Shown[1].Index = 1 }, checks(sorted, included)},
+	{"index, that of an edge", func(d *slice.Disclosure) { d.Shown[2].Index = 9 }, checks(sorted, included)},
+	{"index, that of the reasons", func(d *slice.Disclosure) { d.Shown[2].Index = 14 }, checks(sorted, included)},
+	{"index, behind the tree", func(d *slice.Disclosure) { d.Shown[2].Index = 9_999 }, checks(sorted, included)},
 	{"indexes swapped", func(d *slice.Disclosure) {
-		d.Turns[0].Index, d.Turns[1].Index = d.Turns[1].Index, d.Turns[0].Index
+		d.Shown[0].Index, d.Shown[1].Index = d.Shown[1].Index, d.Shown[0].Index
 	}, checks(sorted, included)},
-	{"turns swapped", func(d *slice.Disclosure) { d.Turns[0], d.Turns[1] = d.Turns[1], d.Turns[0] }, checks(sorted)},
+	{"turns swapped", func(d *slice.Disclosure) { d.Shown[0], d.Shown[1] = d.Shown[1], d.Shown[0] }, checks(sorted)},
 	{"turns swapped, not their indexes", func(d *slice.Disclosure) {
-		d.Turns[0], d.Turns[1] = d.Turns[1], d.Turns[0]
-		d.Turns[0].Index, d.Turns[1].Index = d.Turns[1].Index, d.Turns[0].Index
+		d.Shown[0], d.Shown[1] = d.Shown[1], d.Shown[0]
+		d.Shown[0].Index, d.Shown[1].Index = d.Shown[1].Index, d.Shown[0].Index
 	}, checks(sorted, included)},
-	{"a turn twice", func(d *slice.Disclosure) { d.Turns = slices.Insert(d.Turns, 1, d.Turns[0]) }, checks(sorted)},
+	{"a turn twice", func(d *slice.Disclosure) { d.Shown = slices.Insert(d.Shown, 1, d.Shown[0]) }, checks(sorted)},
 	{"a turn twice, at two indexes", func(d *slice.Disclosure) {
-		d.Turns = slices.Insert(d.Turns, 1, d.Turns[0])
-		d.Turns[1].Index++
+		d.Shown = slices.Insert(d.Shown, 1, d.Shown[0])
+		d.Shown[1].Index++
 	}, checks(sorted, included)},
 	// The paths.
-	{"path, one bit", func(d *slice.Disclosure) { d.Turns[2].Path[0][0] ^= 1 }, checks(included)},
-	{"path, the last bit", func(d *slice.Disclosure) { d.Turns[2].Path[3][31] ^= 1 }, checks(included)},
+	{"path, one bit", func(d *slice.Disclosure) { d.Shown[2].Path[0][0] ^= 1 }, checks(included)},
+	{"path, the last bit", func(d *slice.Disclosure) { d.Shown[2].Path[3][31] ^= 1 }, checks(included)},
 	{"path, two hashes swapped", func(d *slice.Disclosure) {
-		p := d.Turns[0].Path
+		p := d.Shown[0].Path
 		p[0], p[1] = p[1], p[0]
 	}, checks(included)},
-	{"path of another turn", func(d *slice.Disclosure) { d.Turns[0].Path = d.Turns[1].Path }, checks(included)},
-	{"path, a hash more", func(d *slice.Disclosure) { d.Turns[0].Path = append(d.Turns[0].Path, dag.Digest{}) }, checks(included)},
-	{"path, the most hashes", func(d *slice.Disclosure) { d.Turns[0].Path = make([]dag.Digest, 63) }, checks(included)},
-	{"path, a hash less", func(d *slice.Disclosure) { d.Turns[0].Path = d.Turns[0].Path[1:] }, checks(included)},
-	{"path, none", func(d *slice.Disclosure) { d.Turns[0].Path = nil }, checks(included)},
+	{"path of another turn", func(d *slice.Disclosure) { d.Shown[0].Path = d.Shown[1].Path }, checks(included)},
+	{"path, a hash more", func(d *slice.Disclosure) { d.Shown[0].Path = append(d.Shown[0].Path, dag.Digest{}) }, checks(included)},
+	{"path, the most hashes", func(d *slice.Disclosure) { d.Shown[0].Path = make([]dag.Digest, 63) }, checks(included)},
+	{"path, a hash less", func(d *slice.Disclosure) { d.Shown[0].Path = d.Shown[0].Path[1:] }, checks(included)},
+	{"path, none", func(d *slice.Disclosure) { d.Shown[0].Path = nil }, checks(included)},
 	{"a shorter path in a smaller tree", func(d *slice.Disclosure) {
-		d.Turns = d.Turns[:1] // 3 hashes, as from a node of the first level, in a tree of as many leaves as it has nodes there
-		d.Turns[0].Path, d.Turns[0].Index = d.Turns[0].Path[1:], 0
-		d.EdgeCount = 0
+		d.Shown = d.Shown[:1] // 3 hashes, as from a node of the first level, in a tree of as many leaves as it has nodes there
+		d.Shown[0].Path, d.Shown[0].Index = d.Shown[0].Path[1:], 0
+		setCounts(d, turnCount(d), 0)
 	}, checks(included)},
 }
 
@@ -177,7 +199,7 @@ func TestMangleDisclosure(t *testing.T) {
 	for i := range data {
 		for _, bit := range turned() {
 			bad[i] = data[i] ^ 1<<bit
-			d, err := slice.ParseDisclosure(bad)
+			d, err := parseDisclosure(bad)
 			if err != nil {
 				if d != nil || !errors.Is(err, slice.ErrMalformed) && !errors.Is(err, slice.ErrVersion) {
 					t.Fatalf("byte %d: %v, %v", i, d, err)
@@ -199,7 +221,7 @@ func TestMangleDisclosure(t *testing.T) {
 				t.Errorf("byte %d of %s: the token says %t, want %t", i, path, !noticed, !byToken)
 			}
 			if (path == "edges" || path == "turn_count") && !sameShapes(good, d) {
-				t.Errorf("%s: %d turns and %d edges make another tree, and nobody says so", path, d.TurnCount, d.EdgeCount)
+				t.Errorf("%s: %d turns and %d edges make another tree, and nobody says so", path, turnCount(d), edgeCount(d))
 			}
 		}
 		bad[i] = data[i]
@@ -231,8 +253,8 @@ func shape(size, index int) string {
 }
 
 func sameShapes(a, b *slice.Disclosure) bool {
-	for i := range a.Turns {
-		if shape(a.TurnCount+a.EdgeCount+1, a.Turns[i].Index) != shape(b.TurnCount+b.EdgeCount+1, b.Turns[i].Index) {
+	for i := range a.Shown {
+		if shape(turnCount(a)+edgeCount(a)+1, a.Shown[i].Index) != shape(turnCount(b)+edgeCount(b)+1, b.Shown[i].Index) {
 			return false
 		}
 	}
@@ -246,7 +268,7 @@ func only(t *testing.T, rightOfRoot bool) *slice.Disclosure {
 	if !rightOfRoot {
 		_, data := disclosed(t)
 		d := parsedDisclosure(t, data)
-		d.Turns = d.Turns[2:]
+		d.Shown = d.Shown[2:]
 		return d
 	}
 	w := &world{}
@@ -271,7 +293,7 @@ func only(t *testing.T, rightOfRoot bool) *slice.Disclosure {
 func TestDisclosureCounts(t *testing.T) {
 	for _, right := range []bool{false, true} {
 		good := only(t, right)
-		size, index := good.TurnCount+good.EdgeCount+1, good.Turns[0].Index
+		size, index := turnCount(good)+edgeCount(good)+1, good.Shown[0].Index
 		way := shape(size, index)
 		if (way[0] == 'R') != right {
 			t.Fatalf("leaf %d of %d is reached by %s", index, size, way)
@@ -281,9 +303,9 @@ func TestDisclosureCounts(t *testing.T) {
 			for links := 0; links <= min(20, turns*turns); links++ {
 				for at := range turns {
 					d := *good
-					d.TurnCount, d.EdgeCount = turns, links
-					d.Turns = slices.Clone(good.Turns)
-					d.Turns[0].Index = at
+					setCounts(&d, turns, links)
+					d.Shown = slices.Clone(good.Shown)
+					d.Shown[0].Index = at
 					holds := len(judge(t, &d)) == 0
 					if want := shape(turns+links+1, at) == way; holds != want {
 						t.Fatalf("%d turns, %d edges, index %d: holds is %t, want %t", turns, links, at, holds, want)
@@ -316,13 +338,17 @@ func TestDisclosureByHand(t *testing.T) {
 		do     func(d *slice.Disclosure)
 		failed []slice.CheckID
 	}{
-		{"nothing at all", func(d *slice.Disclosure) { *d = slice.Disclosure{} }, checks(params, included)},
-		{"no turn", func(d *slice.Disclosure) { d.Turns = nil }, checks(included)},
-		{"no turns", func(d *slice.Disclosure) { d.TurnCount = 0 }, checks(sorted, included)},
-		{"edges below 0", func(d *slice.Disclosure) { d.TurnCount, d.EdgeCount = 15, -1 }, checks(included)},
-		{"turns below 0", func(d *slice.Disclosure) { d.TurnCount = -1 }, checks(sorted, included)},
-		{"huge counts", func(d *slice.Disclosure) { d.TurnCount, d.EdgeCount = 1<<31-1, 1<<31-1 }, checks(included)},
-		{"an index below 0", func(d *slice.Disclosure) { d.Turns[0].Index = -1 }, checks(sorted, included)},
+		{"nothing at all", func(d *slice.Disclosure) {
+			d.Shown, d.Counts, d.Provenance, d.Policy = nil, nil, slice.Provenance{}, policy.SlicePolicyV1{}
+			d.Anchor = dag.TurnID{}
+		}, checks(params, included)},
+		{"no turn", func(d *slice.Disclosure) { d.Shown = nil }, checks(included)},
+		{"no turns", func(d *slice.Disclosure) { setCounts(d, 0, edgeCount(d)) }, checks(sorted, included)},
+		{"huge edges", func(d *slice.Disclosure) { setCounts(d, 15, -1) }, checks(included)},
+		{"huge turns", func(d *slice.Disclosure) { setCounts(d, -1, 7) }, checks(included)},
+		{"huge counts", func(d *slice.Disclosure) { setCounts(d, 1<<31-1, 1<<31-1) }, checks(included)},
+		{"huge counts of both", func(d *slice.Disclosure) { setCounts(d, -1, -1) }, checks(included)},
+		{"an index below 0", func(d *slice.Disclosure) { d.Shown[0].Index = -1 }, checks(sorted, included)},
 	} {
 		d := parsedDisclosure(t, data)
 		c.do(d)

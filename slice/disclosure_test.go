@@ -58,9 +58,13 @@ func parsedBundle(t fataler, data []byte) *slice.Bundle {
 	return b
 }
 
+func parseDisclosure(data []byte) (*slice.Disclosure, error) {
+	return slice.ParseDisclosure(data, slice.TurnDisclosures)
+}
+
 func parsedDisclosure(t fataler, data []byte) *slice.Disclosure {
 	t.Helper()
-	d, err := slice.ParseDisclosure(data)
+	d, err := parseDisclosure(data)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -83,6 +87,22 @@ func disclosed(t fataler) (*slice.Bundle, []byte) {
 		t.Fatalf("%v", err)
 	}
 	return whole, d.Append(nil)
+}
+
+// shown is a turn of a disclosure.
+func shown(d *slice.Disclosure, i int) *slice.ShownTurn { return d.Shown[i].Leaf.(*slice.ShownTurn) }
+
+func turnCount(d *slice.Disclosure) int { return int(d.Count("turns")) }
+func edgeCount(d *slice.Disclosure) int { return int(d.Count("edges")) }
+
+func setCounts(d *slice.Disclosure, turns, edges int) {
+	d.Counts = []slice.Count{{Name: "edges", N: uint64(edges)}, {Name: "turns", N: uint64(turns)}}
+}
+
+func changed(p policy.Parameters, change func(*policy.SlicePolicyV1)) policy.SlicePolicyV1 {
+	params := p.(policy.SlicePolicyV1)
+	change(&params)
+	return params
 }
 
 func drawSome(t *rapid.T, name string, from []dag.TurnID) []dag.TurnID {
@@ -177,7 +197,7 @@ func checkWithheld(t fataler, a *token.Authority, whole *slice.Bundle, data []by
 			t.Fatalf("turn %s changed", x.ID)
 		}
 		if x.Body == nil || !slices.Contains(shown, x.ID) {
-			redacted = append(redacted, x.ID)
+			redacted = append(redacted, x.Turn.ID)
 		} else if y.Body == nil || !sameBody(x.Body, y.Body) {
 			t.Fatalf("the text of turn %s changed", x.ID)
 		}
@@ -188,7 +208,7 @@ func checkWithheld(t fataler, a *token.Authority, whole *slice.Bundle, data []by
 }
 
 // checkDropped compares a bundle with a disclosure of some of its turns.
-func checkDropped(t fataler, a *token.Authority, b *slice.Bundle, d *slice.Disclosure, shown []dag.TurnID) {
+func checkDropped(t fataler, a *token.Authority, b *slice.Bundle, d *slice.Disclosure, wanted []dag.TurnID) {
 	t.Helper()
 	if wrong := judge(t, d); len(wrong) > 0 {
 		t.Fatalf("%v failed", wrong)
@@ -196,18 +216,18 @@ func checkDropped(t fataler, a *token.Authority, b *slice.Bundle, d *slice.Discl
 	if err := a.Check(&d.Provenance, d.Seal); err != nil {
 		t.Fatalf("%v", err)
 	}
-	if d.Anchor != b.Anchor || d.AsOf != b.AsOf || d.Provenance != b.Provenance || d.Seal != b.Seal || d.Policy != b.Policy ||
-		d.TurnCount != len(b.Turns) || d.EdgeCount != len(b.Edges) || len(d.Turns) != len(shown) {
+	if d.Anchor != b.Anchor || d.AsOf != b.AsOf || d.Provenance != b.Provenance || d.Seal != b.Seal || d.Policy != policy.Parameters(b.Policy) ||
+		turnCount(d) != len(b.Turns) || edgeCount(d) != len(b.Edges) || len(d.Shown) != len(wanted) {
 		t.Fatalf("the disclosure says %+v", d)
 	}
 	var redacted []dag.TurnID
-	for i := range d.Turns {
-		x, y := &d.Turns[i], &b.Turns[d.Turns[i].Index]
-		if x.ID != shown[i] || x.Turn != y.Turn || (x.Body == nil) != (y.Body == nil) || x.Body != nil && !sameBody(x.Body, y.Body) {
-			t.Fatalf("turn %d of the disclosure is %s, want %s as it stands in the bundle", i, x.ID, shown[i])
+	for i := range d.Shown {
+		x, y := shown(d, i), &b.Turns[d.Shown[i].Index]
+		if x.Turn.ID != wanted[i] || x.Turn != y.Turn || (x.Body == nil) != (y.Body == nil) || x.Body != nil && !sameBody(x.Body, y.Body) {
+			t.Fatalf("turn %d of the disclosure is %s, want %s as it stands in the bundle", i, x.Turn.ID, wanted[i])
 		}
 		if x.Body == nil {
-			redacted = append(redacted, x.ID)
+			redacted = append(redacted, x.Turn.ID)
 		}
 	}
 	if !slices.Equal(d.Redacted(), redacted) {
@@ -293,23 +313,23 @@ func TestParseDisclosureRefuses(t *testing.T) {
 		if bytes.Count(good, []byte(tc.old)) == 0 {
 			t.Fatalf("%s: %q is not in the disclosure", tc.name, tc.old)
 		}
-		d, err := slice.ParseDisclosure(bytes.Replace(good, []byte(tc.old), []byte(tc.new), 1))
+		d, err := parseDisclosure(bytes.Replace(good, []byte(tc.old), []byte(tc.new), 1))
 		if !errors.Is(err, slice.ErrMalformed) || !strings.Contains(err.Error(), "malformed disclosure: ") || !strings.Contains(err.Error(), tc.place) || d != nil {
 			t.Errorf("%s: got %v, want ErrMalformed naming %q", tc.name, err, tc.place)
 		}
 	}
 	d := parsedDisclosure(t, good)
-	d.Turns = nil
-	if _, err := slice.ParseDisclosure(d.Append(nil)); !errors.Is(err, slice.ErrMalformed) || !strings.Contains(err.Error(), "turns: want at least one turn") {
+	d.Shown = nil
+	if _, err := parseDisclosure(d.Append(nil)); !errors.Is(err, slice.ErrMalformed) || !strings.Contains(err.Error(), "turns: want at least one") {
 		t.Errorf("no turn shown: %v", err)
 	}
 	for _, s := range []string{``, `{}`, `[]`, `null`, `{"version":1}`, "[" + strings.Repeat("0,", 10_000) + "0]"} {
-		if d, err := slice.ParseDisclosure([]byte(s)); !errors.Is(err, slice.ErrMalformed) || d != nil {
+		if d, err := parseDisclosure([]byte(s)); !errors.Is(err, slice.ErrMalformed) || d != nil {
 			t.Errorf("%.20q: got %v, want ErrMalformed", s, err)
 		}
 	}
 	whole, _ := disclosed(t)
-	if _, err := slice.ParseDisclosure(whole.Append(nil)); !errors.Is(err, slice.ErrMalformed) {
+	if _, err := parseDisclosure(whole.Append(nil)); !errors.Is(err, slice.ErrMalformed) {
 		t.Errorf("a bundle: %v", err)
 	}
 	if _, err := slice.ParseBundle(good); !errors.Is(err, slice.ErrMalformed) || !strings.Contains(err.Error(), "malformed bundle: ") {
@@ -317,7 +337,7 @@ func TestParseDisclosureRefuses(t *testing.T) {
 	}
 	for _, s := range [][2]string{{`"gkd/1"`, `"gkd/2"`}, {`"gkd/1"`, `""`}, {`"gkp/1"`, `"gkp/2"`}, {`slice_policy_v1`, `slice_policy_v2`}, {`"version":"gkd/1"`, `"version":"gkd/2","way":1`}} {
 		bad := bytes.Replace(good, []byte(s[0]), []byte(s[1]), 1)
-		if d, err := slice.ParseDisclosure(bad); !errors.Is(err, slice.ErrVersion) || errors.Is(err, slice.ErrMalformed) || d != nil {
+		if d, err := parseDisclosure(bad); !errors.Is(err, slice.ErrVersion) || errors.Is(err, slice.ErrMalformed) || d != nil {
 			t.Errorf("%s: got %v, want ErrVersion", s[1], err)
 		}
 	}
@@ -331,7 +351,7 @@ func TestTooLong(t *testing.T) {
 	}
 	data := make([]byte, slice.MaxBundle+1)
 	_, ofBundle := slice.ParseBundle(data)
-	_, ofDisclosure := slice.ParseDisclosure(data)
+	_, ofDisclosure := parseDisclosure(data)
 	for _, err := range []error{ofBundle, ofDisclosure} {
 		if !errors.Is(err, slice.ErrMalformed) || !strings.Contains(err.Error(), "536870913 bytes, at most 536870912") {
 			t.Errorf("got %v, want ErrMalformed with the size", err)
@@ -349,7 +369,7 @@ func FuzzParseDisclosure(f *testing.F) {
 		f.Add(bytes.Replace(data, []byte(s[0]), []byte(s[1]), 1))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := slice.ParseDisclosure(data)
+		d, err := parseDisclosure(data)
 		if err != nil {
 			if d != nil || !errors.Is(err, slice.ErrMalformed) && !errors.Is(err, slice.ErrVersion) {
 				t.Fatalf("got %v, %v", d, err)
@@ -360,8 +380,8 @@ func FuzzParseDisclosure(f *testing.F) {
 			t.Fatalf("written again it differs: %+v", slice.Differ(data, again))
 		}
 		judge(t, d)
-		if len(d.Redacted()) > len(d.Turns) {
-			t.Fatalf("%d redacted of %d", len(d.Redacted()), len(d.Turns))
+		if len(d.Redacted()) > len(d.Shown) {
+			t.Fatalf("%d redacted of %d", len(d.Redacted()), len(d.Shown))
 		}
 	})
 }
@@ -394,12 +414,12 @@ func ExampleBundle_Disclose() {
 	}
 
 	// The reader has these bytes and no others.
-	d, err = slice.ParseDisclosure(d.Append(nil))
+	d, err = parseDisclosure(d.Append(nil))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%d of %d turns, %d of them without text\n", len(d.Turns), d.TurnCount, len(d.Redacted()))
+	fmt.Printf("%d of %d turns, %d of them without text\n", len(d.Shown), turnCount(d), len(d.Redacted()))
 	for _, c := range d.Check() {
 		fmt.Println(c.ID, c.Status)
 	}

@@ -5,17 +5,58 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
 )
 
 // A Body is what bundles of some kind hold. Their heads are alike.
 type Body interface {
-	// Head returns the six provenance fields, the seal, and the sequence number of the view that
-	// the body was made from, which the token does not cover.
-	Head() (Provenance, Seal, dag.Seq)
+	// Head returns what all kinds of bundles say of themselves.
+	Head() Head
+
+	// Redacted lists the turns whose text is missing, by ascending id: none where a kind of
+	// bundle holds no texts.
+	Redacted() []dag.TurnID
 }
 
-// Head returns what all kinds of bundles have.
-func (b *Bundle) Head() (Provenance, Seal, dag.Seq) { return b.Provenance, b.Seal, b.AsOf }
+// A Head is what a bundle of any kind says of itself. Nothing in it may be changed.
+type Head struct {
+	Anchor     dag.TurnID // outside the provenance, whose anchor it must be
+	AsOf       dag.Seq    // of the view that the body was made from; the token does not cover it
+	Provenance Provenance
+	Seal       Seal
+	Policy     policy.Parameters
+	Counts     []Count // of what the body holds, by ascending name
+}
+
+// Count returns the count with a name, or 0.
+func (h *Head) Count(name string) uint64 {
+	for _, c := range h.Counts {
+		if c.Name == name {
+			return c.N
+		}
+	}
+	return 0
+}
+
+// A Count says how many things of one sort a bundle holds. Its name is that in attestations.
+type Count struct {
+	Name string
+	N    uint64
+}
+
+// Head returns what all kinds of bundles say of themselves.
+func (b *Bundle) Head() Head {
+	return Head{b.Anchor, b.AsOf, b.Provenance, b.Seal, b.Policy, turnCounts(len(b.Turns), len(b.Edges))}
+}
+
+// Head is the head of the bundle that a seal makes of the slice.
+func (s *Slice) Head(seal Seal) Head {
+	return Head{s.Provenance.Anchor, s.AsOf, s.Provenance, seal, s.Policy.Params(), turnCounts(len(s.Turns), len(s.Edges))}
+}
+
+func turnCounts(turns, edges int) []Count {
+	return []Count{{"edges", uint64(edges)}, {"turns", uint64(turns)}}
+}
 
 // A Sealed holds the body of a bundle that was verified, and the bytes that it was read from. The
 // zero value holds nothing. What was verified, and by whom, is said by the types that are made of
@@ -50,25 +91,25 @@ func Unsealed[B Body](s Sealed[B]) (body B) {
 func (s Sealed[B]) OK() bool { return s.content != nil }
 
 // head is that of the body, or of none.
-func (s Sealed[B]) head() (p Provenance, seal Seal, asOf dag.Seq) {
+func (s Sealed[B]) head() (h Head) {
 	if s.OK() {
-		p, seal, asOf = s.content.body.Head()
+		h = s.content.body.Head()
 	}
-	return p, seal, asOf
+	return h
 }
 
 // Provenance returns the six fields, or their zero value.
-func (s Sealed[B]) Provenance() Provenance { p, _, _ := s.head(); return p }
+func (s Sealed[B]) Provenance() Provenance { return s.head().Provenance }
 
 // Tenant returns the tenant whose evidence it is, or "".
-func (s Sealed[B]) Tenant() dag.Tenant { _, seal, _ := s.head(); return seal.Tenant }
+func (s Sealed[B]) Tenant() dag.Tenant { return s.head().Seal.Tenant }
 
 // KeyID returns the id of the key whose token seals the evidence, or "".
-func (s Sealed[B]) KeyID() string { _, seal, _ := s.head(); return seal.KeyID }
+func (s Sealed[B]) KeyID() string { return s.head().Seal.KeyID }
 
 // AsOf returns the sequence number of the view that the body was made from. It is the one thing
 // here that the token does not cover.
-func (s Sealed[B]) AsOf() dag.Seq { _, _, asOf := s.head(); return asOf }
+func (s Sealed[B]) AsOf() dag.Seq { return s.head().AsOf }
 
 // Bytes returns a copy of the very bytes that were verified, or nil.
 func (s Sealed[B]) Bytes() []byte {

@@ -18,11 +18,13 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -34,7 +36,8 @@ type forge struct {
 	id        identity.Identity
 	secret    string // hex
 	witnesses []ed25519.PrivateKey
-	made      []specimen
+	made      []specimen // of turns
+	learned   []specimen // of facts
 }
 
 // signed is what a forge signs: the payload of an attestation, and the parts of a proof.
@@ -115,6 +118,9 @@ func (f *forge) fill(ctx context.Context, k *kernel.Kernel, at dag.Time) error {
 	if err := k.Policies().Register(ctx, dag.DefaultTenant, bound); err != nil {
 		return err
 	}
+	if err := f.learn(ctx, k, turns); err != nil { // before a turn is erased, which facts cannot name then
+		return err
+	}
 	for n := range 4 {
 		if n == 2 {
 			if _, err := k.Turns().Erase(ctx, dag.DefaultTenant, turns[r.IntN(len(turns))], "asked for"); err != nil {
@@ -132,32 +138,116 @@ func (f *forge) fill(ctx context.Context, k *kernel.Kernel, at dag.Time) error {
 	return nil
 }
 
-// handOut makes a specimen of a slice: whole, with texts withheld, or with turns dropped.
-func (f *forge) handOut(ctx context.Context, k *kernel.Kernel, request kernel.Request) error {
-	issued, err := k.Slices().Cut(ctx, dag.DefaultTenant, request)
+// learn returns random facts to the kernel and hands out evidence of them.
+func (f *forge) learn(ctx context.Context, k *kernel.Kernel, turns []dag.TurnID) error {
+	r := f.random
+	names := []string{"Pump 4", "Tank B", "valve", "\U0001F600", "\ufa0e", "C++", "limit < 5", "file:/src/a.go"}
+	name := func() string { return names[r.IntN(len(names))] }
+	for range 4 + r.IntN(12) {
+		fact, err := knowledge.NewFact(name(), []string{"feeds", "is near", "\ufa0e of"}[r.IntN(3)], name(), "user")
+		if err != nil {
+			return err
+		}
+		fact.Confidence = dag.PPM(r.IntN(1_000_001))
+		if r.IntN(2) == 0 {
+			fact.Turn = turns[r.IntN(len(turns))]
+		}
+		if r.IntN(4) == 0 {
+			fact.From, fact.Until = dag.Time(r.IntN(5)), dag.Time(6+r.IntN(5))
+		}
+		if _, err := k.Facts().Learn(ctx, dag.DefaultTenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: fact}}); err != nil {
+			return err
+		}
+	}
+	alias := knowledge.Act{Kind: knowledge.Alias, Alias: "valve", Canonical: "tank-b"}
+	if _, err := k.Facts().Learn(ctx, dag.DefaultTenant, []knowledge.Act{alias}); err != nil {
+		return err
+	}
+	for range 4 {
+		request := kernel.FactRequest{Start: []string{name(), name()}}
+		if at := dag.Time(r.IntN(12)); at < 9 {
+			request.ValidAt = &at
+		}
+		issued, err := k.Facts().Slice(ctx, dag.DefaultTenant, request)
+		if err != nil {
+			return err
+		}
+		if err := f.handOutFacts(ctx, k, issued); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handOutFacts makes a specimen of a slice of facts: whole, or a part of it.
+func (f *forge) handOutFacts(ctx context.Context, k *kernel.Kernel, issued *kernel.IssuedFacts) error {
+	s, err := f.attested(ctx, k, issued.Bundle)
 	if err != nil {
 		return err
 	}
-	e, err := k.Ledger().Attest(ctx, dag.DefaultTenant, issued.Bundle)
+	r, b := f.random, issued.Facts
+	if r.IntN(3) > 0 {
+		show := facts.Choice{Question: r.IntN(3) == 0, Aliases: r.IntN(3) == 0, Reached: r.IntN(3) == 0}
+		for i := range b.Facts {
+			if r.IntN(2) == 0 {
+				show.Facts = append(show.Facts, b.Facts[i].Fact.ID())
+			}
+		}
+		for i := range b.Evidence {
+			if r.IntN(2) == 0 {
+				show.Evidence = append(show.Evidence, b.Evidence[i].ID)
+			}
+		}
+		show.Question = show.Question || len(show.Facts)+len(show.Evidence) == 0
+		part, err := b.Disclose(sha256.Sum256(issued.Bundle), show)
+		if err != nil {
+			return err
+		}
+		delete(s.files, evidence.FileBundle)
+		s.files[evidence.FileDisclosure] = part.Append(nil)
+	}
+	s.name = fmt.Sprintf("fresh facts %d", len(f.learned))
+	f.learned = append(f.learned, s)
+	return nil
+}
+
+// attested is a specimen of a bundle that the kernel attests.
+func (f *forge) attested(ctx context.Context, k *kernel.Kernel, bundle []byte) (s specimen, err error) {
+	e, err := k.Ledger().Attest(ctx, dag.DefaultTenant, bundle)
 	if err != nil {
-		return err
+		return s, err
 	}
 	proof, err := ledger.ParseProof(e.Proof)
 	if err != nil {
-		return err
+		return s, err
 	}
 	checkpoint, err := ledger.ReadCheckpoint(proof.Checkpoint)
 	if err != nil {
-		return err
+		return s, err
 	}
 	for w := range f.witnesses {
 		proof.Checkpoint = append(proof.Checkpoint, f.cosignature(w, checkpoint.Text(), uint64(f.now.Unix()))...)
 	}
 	envelope, err := attest.ParseEnvelope(e.Envelope)
 	if err != nil {
+		return s, err
+	}
+	return specimen{
+		files: map[string][]byte{evidence.FileBundle: bundle, evidence.FileAttestation: e.Envelope, evidence.FileProof: proof.Append(nil)},
+		trust: f.trust(), keyID: "k1", secret: f.secret, forge: f, of: signed{payload: envelope.Unverified(), leaf: proof.Leaf},
+	}, nil
+}
+
+// handOut makes a specimen of a slice: whole, with texts withheld, or with turns dropped.
+func (f *forge) handOut(ctx context.Context, k *kernel.Kernel, request kernel.Request) error {
+	issued, err := k.Slices().Cut(ctx, dag.DefaultTenant, request)
+	if err != nil {
 		return err
 	}
-	files := map[string][]byte{evidence.FileBundle: issued.Bundle, evidence.FileAttestation: e.Envelope, evidence.FileProof: proof.Append(nil)}
+	s, err := f.attested(ctx, k, issued.Bundle)
+	if err != nil {
+		return err
+	}
 	b, err := slice.ParseBundle(issued.Bundle)
 	if err != nil {
 		return err
@@ -169,23 +259,19 @@ func (f *forge) handOut(ctx context.Context, k *kernel.Kernel, request kernel.Re
 		if err != nil {
 			return err
 		}
-		files[evidence.FileBundle] = part.Append(nil)
+		s.files[evidence.FileBundle] = part.Append(nil)
 	case 1:
 		part, err := b.Disclose(sha256.Sum256(issued.Bundle), shown)
 		if err != nil {
 			return err
 		}
-		delete(files, evidence.FileBundle)
-		files[evidence.FileDisclosure] = part.Append(nil)
+		delete(s.files, evidence.FileBundle)
+		s.files[evidence.FileDisclosure] = part.Append(nil)
 	}
-	f.made = append(f.made, specimen{
-		name: fmt.Sprintf("fresh %d", len(f.made)), files: files, trust: f.trust(), keyID: "k1", secret: f.secret,
-		forge: f, of: signed{payload: envelope.Unverified(), leaf: proof.Leaf},
-	})
+	s.name = fmt.Sprintf("fresh %d", len(f.made))
+	f.made = append(f.made, s)
 	return nil
 }
-
-func (f *forge) specimens() []specimen { return f.made }
 
 func (f *forge) origin() string { return string(f.id.Origin(dag.DefaultTenant)) }
 

@@ -287,7 +287,7 @@ func strangeString(r *rand.Rand, was string) any {
 		return "x"
 	}
 	strange := []string{
-		"", "x", strings.ToUpper(was), was + " ", was[:len(was)-1], was + "0", "é", "\x1b[2J", "\u0085", "\u202e", "gkp/1", "gkp/2", "gkl/1", "gkl/2", "gkd/2", "gkf/2",
+		"", "x", strings.ToUpper(was), was + " ", was[:len(was)-1], was + "0", "é", "\x1b[2J", "\u0085", "\u202e", "gkp/1", "gkp/2", "gkl/1", "gkl/2", "gkd/3", "gkf/2",
 		"slice", "policy", "slice_policy_v1", "slice_policy_v2", "other", "other.kernel.example", "default.elsewhere.example", "default", "k2", "parent", "child", "sibling", "anchor",
 		"1970-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999999Z", "2026-03-14T03:00:00Z", "00000000-0000-0000-0000-000000000000", "erased", "withheld", "spawn", "merge", "tool",
 		strings.Repeat("0", 64), strings.Repeat("x", 300), "synthesis", "Default", "slice-0123456789abcdef.json", "default@1", "default@01", "AA==", "AB==",

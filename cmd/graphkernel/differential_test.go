@@ -33,7 +33,7 @@ var (
 
 // TestDifferential compares the three verifiers on mutants of the corpus and of fresh evidence. Some
 // mutants are changed as bytes, and some are changed by somebody who holds every key and signs them
-// anew. The verifiers must answer each with the same exit code, and print nothing that acts on a
+// anew. The verifiers that know the kind of bundle must answer each with the same exit code, and print nothing that acts on a
 // terminal. It needs Python and Node.js, so it runs on request: make differential.
 func TestDifferential(t *testing.T) {
 	if *differentialFor == 0 {
@@ -44,7 +44,7 @@ func TestDifferential(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	t.Logf("seed %d", seed)
-	originals := corpusSpecimens(t)
+	turns, facts := corpusSpecimens(t, golden.Turns), corpusSpecimens(t, golden.Facts)
 	tally := &tally{codes: map[int]int{}, left: *differentialMutants}
 	end := time.Now().Add(*differentialFor)
 	var group sync.WaitGroup
@@ -53,17 +53,18 @@ func TestDifferential(t *testing.T) {
 		group.Go(func() {
 			random := rand.New(rand.NewPCG(seed, worker))
 			folder := filepath.Join(t.TempDir(), "case")
-			var fresh []specimen
+			var fresh *forge
 			for n := 0; time.Now().Before(end) && tally.take(); n++ {
 				if n%200 == 0 {
-					fresh = newForge(t, random).specimens()
+					fresh = newForge(t, random)
 				}
-				from := originals
+				lists, by := [][]specimen{turns, fresh.made}, verifiers
 				if random.IntN(2) == 0 {
-					from = fresh
+					lists, by = [][]specimen{facts, fresh.learned}, knowFacts(verifiers)
 				}
+				from := lists[random.IntN(2)]
 				m, how := from[random.IntN(len(from))].mutant(random, from)
-				tally.add(compare(t, verifiers, folder, &m, how))
+				tally.add(compare(t, by, folder, &m, how))
 			}
 		})
 	}
@@ -112,9 +113,14 @@ type specimen struct {
 	of     signed // what it signs
 }
 
-func corpusSpecimens(t *testing.T) (list []specimen) {
+// knowFacts are the verifiers that know bundles of facts. The one in Python knows turns alone.
+func knowFacts(verifiers []verifier) []verifier {
+	return slices.DeleteFunc(slices.Clone(verifiers), func(v verifier) bool { return v.name == "python" })
+}
+
+func corpusSpecimens(t *testing.T, part golden.Part) (list []specimen) {
 	t.Helper()
-	cases, err := golden.EvidenceCases(golden.Turns)
+	cases, err := golden.EvidenceCases(part)
 	if err != nil || len(cases) < 100 {
 		t.Fatalf("%d cases, %v", len(cases), err)
 	}

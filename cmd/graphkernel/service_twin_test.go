@@ -168,6 +168,10 @@ log prove --since DIR/old.checkpoint -o DIR/history
 log monitor --trust DIR/trust --state DIR/state
 --output json log monitor --trust DIR/trust --state DIR/state
 convert DIR/slice.json --to sigstore -o DIR/sigstore
+knowledge add 'Ada Lovelace' wrote 'Note G'
+knowledge slice 'Ada Lovelace' -o DIR/facts.json
+attest DIR/facts.json -o DIR/facts-evidence
+~convert DIR/facts.json --to prov
 erase WORD --reason 'the person asked'
 replay DIR/slice.json
 ~--output json replay DIR/slice.json --require-full

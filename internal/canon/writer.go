@@ -3,7 +3,9 @@ package canon
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -52,6 +54,23 @@ func (w *Writer) BeginArray() {
 func (w *Writer) EndArray() {
 	w.Bytes = append(w.Bytes, ']')
 	w.comma = true
+}
+
+// A Field is a member of an object that is to be written: its key, and what writes its value.
+type Field struct {
+	Key   string
+	Write func(*Writer)
+}
+
+// Object writes an object of some members in the order of their keys, whatever theirs is.
+func (w *Writer) Object(fields []Field) {
+	slices.SortFunc(fields, func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
+	w.BeginObject()
+	for _, f := range fields {
+		w.Key(f.Key)
+		f.Write(w)
+	}
+	w.EndObject()
 }
 
 // Key writes the key of the next value. Keys are printable ASCII without '"'

@@ -12,17 +12,19 @@ import (
 // part does not show cannot differ. The error is a *MismatchError. The disclosure must
 // have passed its own Check.
 func (s *Statement) MatchDisclosure(d *slice.Disclosure) error {
-	whole := slice.Bundle{Anchor: d.Anchor, AsOf: d.AsOf, Provenance: d.Provenance, Seal: d.Seal, Policy: d.Policy}
-	if err := s.matchHeader(&whole, d.TurnCount, d.EdgeCount); err != nil {
+	if err := s.matchHead(d.Head()); err != nil {
 		return err
 	}
 	if s.Subject != d.Bundle {
 		return &MismatchError{"subject[0].digest.sha256", s.Subject.String(), d.Bundle.String()}
 	}
-	for _, r := range s.Redacted {
-		at, shown := slices.BinarySearchFunc(d.Turns, r.Turn, func(t slice.DisclosedTurn, id dag.TurnID) int { return t.ID.Compare(id) })
-		if shown && d.Turns[at].Body != nil {
-			return &MismatchError{"predicate.redacted", fmt.Sprintf("turn %s is redacted (%s)", r.Turn, r.Why), "that it is not"}
+	for i := range d.Shown {
+		t, ok := d.Shown[i].Leaf.(*slice.ShownTurn)
+		if !ok || t.Body == nil {
+			continue
+		}
+		if at, stated := slices.BinarySearchFunc(s.Redacted, t.Turn.ID, func(r Redaction, id dag.TurnID) int { return r.Turn.Compare(id) }); stated {
+			return &MismatchError{"predicate.redacted", fmt.Sprintf("turn %s is redacted (%s)", t.Turn.ID, s.Redacted[at].Why), "that it is not"}
 		}
 	}
 	return nil

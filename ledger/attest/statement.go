@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -12,13 +13,9 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Versions of what is written here. A statement that says another one is ErrVersion: by
-// the rules of in-toto a member whose absence would change the meaning of the others
-// takes a new predicate type.
-const (
-	StatementType = "https://in-toto.io/Statement/v1"
-	PredicateType = "https://github.com/graphkernel/graphkernel/attestation/slice/v1"
-)
+// StatementType is the version of the statements that are written here. One that says another
+// is ErrVersion.
+const StatementType = "https://in-toto.io/Statement/v1"
 
 // A Why says why a turn's text is not in a bundle.
 type Why string
@@ -35,29 +32,30 @@ type Redaction struct {
 	Why  Why
 }
 
-// A Statement is what a kernel says of a bundle that it handed out.
+// A Statement is what a kernel says of a bundle that it handed out. Of which kind the bundle is follows
+// from the schema version of its provenance.
 type Statement struct {
 	Tenant     dag.Tenant
 	Provenance slice.Provenance
-	Policy     policy.SlicePolicyV1
+	Policy     policy.Parameters
 	AsOf       dag.Seq
-	TokenKeyID string // of the bundle's token
-	Turns      uint64 // of the bundle
-	Edges      uint64
-	Redacted   []Redaction // by ascending id
-	IssuedAt   dag.Time    // as the signer claims
-	Origin     string      // of the log that holds the bundle's leaf
-	Index      uint64      // of that leaf
-	Subject    dag.Digest  // SHA-256 of the bundle's bytes
+	TokenKeyID string        // of the bundle's token
+	Counts     []slice.Count // of the bundle, by ascending name
+	Redacted   []Redaction   // of the bundle, by ascending id
+	IssuedAt   dag.Time      // as the signer claims
+	Origin     string        // of the log that holds the bundle's leaf
+	Index      uint64        // of that leaf
+	Subject    dag.Digest    // SHA-256 of the bundle's bytes
 }
 
 // NewStatement states of a bundle what it says of itself, and what the kernel knows
 // besides: the digest of its bytes, when it was issued, and where its leaf is in which
 // log. why is asked for each redacted turn, by ascending id.
-func NewStatement(b *slice.Bundle, digest dag.Digest, at dag.Time, index uint64, origin string, why func(dag.TurnID) Why) *Statement {
+func NewStatement(b slice.Body, digest dag.Digest, at dag.Time, index uint64, origin string, why func(dag.TurnID) Why) *Statement {
+	h := b.Head()
 	s := &Statement{
-		Tenant: b.Seal.Tenant, Provenance: b.Provenance, Policy: b.Policy, AsOf: b.AsOf, TokenKeyID: b.Seal.KeyID,
-		Turns: uint64(len(b.Turns)), Edges: uint64(len(b.Edges)), IssuedAt: at, Origin: origin, Index: index, Subject: digest,
+		Tenant: h.Seal.Tenant, Provenance: h.Provenance, Policy: h.Policy, AsOf: h.AsOf, TokenKeyID: h.Seal.KeyID,
+		Counts: h.Counts, IssuedAt: at, Origin: origin, Index: index, Subject: digest,
 	}
 	for _, id := range b.Redacted() {
 		s.Redacted = append(s.Redacted, Redaction{id, why(id)})
@@ -68,16 +66,21 @@ func NewStatement(b *slice.Bundle, digest dag.Digest, at dag.Time, index uint64,
 // Name is the file name that the statement gives its subject.
 func (s *Statement) Name() string { return "slice-" + string(s.Provenance.SliceID) + ".json" }
 
-// Append appends the statement's canonical form.
+// Append appends the statement's canonical form. It panics if no kind of bundle has the statement's
+// schema version, which no statement has that was read or is about a bundle that was.
 func (s *Statement) Append(dst []byte) []byte {
+	k := kindOf(s.Provenance.SchemaVersion)
+	if k == nil {
+		panic("attest: a statement about a bundle of version " + s.Provenance.SchemaVersion)
+	}
 	w := canon.NewWriter(dst)
 	w.BeginObject()
 	w.Key("_type")
 	w.String(StatementType)
 	w.Key("predicate")
-	s.appendPredicate(w)
+	s.appendPredicate(w, k)
 	w.Key("predicateType")
-	w.String(PredicateType)
+	w.String(k.predicateType)
 	w.Key("subject")
 	w.BeginArray()
 	w.BeginObject()
@@ -94,32 +97,39 @@ func (s *Statement) Append(dst []byte) []byte {
 	return w.Bytes
 }
 
-func (s *Statement) appendPredicate(w *canon.Writer) {
-	w.BeginObject()
-	w.Key("anchorTurnId")
-	w.String(s.Provenance.Anchor.String())
-	w.Key("asOf")
-	w.Uint(uint64(s.AsOf))
-	w.Key("edges")
-	w.Uint(s.Edges)
-	w.Key("graphSnapshotHash")
-	w.Hex(s.Provenance.GraphSnapshotHash[:])
-	w.Key("issuedAt")
-	w.String(s.IssuedAt.String())
-	w.Key("ledger")
+func (s *Statement) appendPredicate(w *canon.Writer, k *kind) {
+	text := func(key, value string) canon.Field {
+		return canon.Field{Key: key, Write: func(w *canon.Writer) { w.String(value) }}
+	}
+	number := func(key string, n uint64) canon.Field {
+		return canon.Field{Key: key, Write: func(w *canon.Writer) { w.Uint(n) }}
+	}
+	p := &s.Provenance
+	fields := []canon.Field{
+		text("anchorTurnId", p.Anchor.String()), number("asOf", uint64(s.AsOf)), text("graphSnapshotHash", p.GraphSnapshotHash.String()),
+		text("issuedAt", s.IssuedAt.String()), {Key: "ledger", Write: s.writeLedger}, {Key: "policy", Write: s.Policy.AppendWire},
+		text("policyId", string(p.PolicyID)), text("policyParamsHash", p.PolicyParamsHash.String()), text("schemaVersion", p.SchemaVersion),
+		text("sliceId", string(p.SliceID)), text("tenant", string(s.Tenant)), text("tokenKeyId", s.TokenKeyID),
+	}
+	for _, c := range s.Counts {
+		fields = append(fields, number(c.Name, c.N))
+	}
+	if k.redacts {
+		fields = append(fields, canon.Field{Key: "redacted", Write: s.writeRedacted})
+	}
+	w.Object(fields)
+}
+
+func (s *Statement) writeLedger(w *canon.Writer) {
 	w.BeginObject()
 	w.Key("index")
 	w.Uint(s.Index)
 	w.Key("origin")
 	w.String(s.Origin)
 	w.EndObject()
-	w.Key("policy")
-	s.Policy.AppendWire(w)
-	w.Key("policyId")
-	w.String(string(s.Provenance.PolicyID))
-	w.Key("policyParamsHash")
-	w.Hex(s.Provenance.PolicyParamsHash[:])
-	w.Key("redacted")
+}
+
+func (s *Statement) writeRedacted(w *canon.Writer) {
 	w.BeginArray()
 	for _, r := range s.Redacted {
 		w.BeginObject()
@@ -130,17 +140,6 @@ func (s *Statement) appendPredicate(w *canon.Writer) {
 		w.EndObject()
 	}
 	w.EndArray()
-	w.Key("schemaVersion")
-	w.String(s.Provenance.SchemaVersion)
-	w.Key("sliceId")
-	w.String(string(s.Provenance.SliceID))
-	w.Key("tenant")
-	w.String(string(s.Tenant))
-	w.Key("tokenKeyId")
-	w.String(s.TokenKeyID)
-	w.Key("turns")
-	w.Uint(s.Turns)
-	w.EndObject()
 }
 
 // ParseStatement reads a statement's canonical bytes; another spelling of the same values
@@ -154,7 +153,8 @@ func ParseStatement(data []byte) (*Statement, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: statement: %w", ErrForm, err)
 	}
-	if err := checkVersion(doc); err != nil {
+	k, err := checkVersion(doc)
+	if err != nil {
 		if !doc.PlainKeys() { // no version has such keys
 			return nil, fmt.Errorf("%w: statement: a key is not printable ASCII, or is empty", ErrForm)
 		}
@@ -164,7 +164,7 @@ func ParseStatement(data []byte) (*Statement, error) {
 		return nil, fmt.Errorf("%w: statement: %w", ErrForm, err)
 	}
 	c := canon.Open(doc)
-	s := readStatement(c)
+	s := readStatement(c, k, data)
 	if err := c.Err(); err != nil {
 		return nil, fmt.Errorf("%w: statement: %w", ErrForm, err)
 	}
@@ -175,43 +175,15 @@ func ParseStatement(data []byte) (*Statement, error) {
 // text of shorter ones would take a hundred times its size of memory.
 const bytesOfValue = 8
 
-// checkVersion looks at the versions before anything else, since a later one may
-// have other members.
-func checkVersion(doc *canon.Value) error {
-	known := func(in *canon.Value, path, key, version string) error {
-		if in == nil {
-			return nil // malformed, as the reader will say
-		}
-		if v := in.Get(key); v != nil && v.Kind == canon.String && v.Text != version {
-			return fmt.Errorf("%w: %s is %.100q, this program knows %q", ErrVersion, path+key, v.Text, version)
-		}
-		return nil
-	}
-	if err := known(doc, "", "_type", StatementType); err != nil {
-		return err
-	}
-	if err := known(doc, "", "predicateType", PredicateType); err != nil {
-		return err
-	}
-	predicate := doc.Get("predicate")
-	if err := known(predicate, "predicate.", "schemaVersion", slice.SchemaVersion); err != nil {
-		return err
-	}
-	if predicate == nil {
-		return nil
-	}
-	return known(predicate.Get("policy"), "predicate.policy.", "type", policy.Type)
-}
-
-func readStatement(c *canon.Cursor) *Statement {
+func readStatement(c *canon.Cursor, k *kind, data []byte) *Statement {
 	want := func(key, value string) {
 		if f := c.Field(key); f.String() != value {
 			f.Failf("want %q", value)
 		}
 	}
 	want("_type", StatementType)
-	want("predicateType", PredicateType)
-	s := readPredicate(c.Field("predicate"))
+	want("predicateType", k.predicateType)
+	s := readPredicate(c.Field("predicate"), k, data)
 	subjects := c.Field("subject")
 	items := subjects.Items()
 	if len(items) != 1 {
@@ -229,7 +201,7 @@ func readStatement(c *canon.Cursor) *Statement {
 	return s
 }
 
-func readPredicate(c *canon.Cursor) *Statement {
+func readPredicate(c *canon.Cursor, k *kind, data []byte) *Statement {
 	s := &Statement{
 		Tenant: canon.Parsed(c.Field("tenant"), dag.ParseTenant),
 		Provenance: slice.Provenance{
@@ -240,11 +212,9 @@ func readPredicate(c *canon.Cursor) *Statement {
 			GraphSnapshotHash: canon.Parsed(c.Field("graphSnapshotHash"), dag.ParseDigest),
 			SchemaVersion:     c.Field("schemaVersion").String(),
 		},
-		Policy:     policy.ReadWire(c.Field("policy")),
+		Policy:     k.readPolicy(c.Field("policy"), data),
 		AsOf:       dag.Seq(c.Field("asOf").Uint(uint64(dag.MaxSeq))),
 		TokenKeyID: c.Field("tokenKeyId").String(),
-		Turns:      c.Field("turns").Uint(canon.MaxInt),
-		Edges:      c.Field("edges").Uint(canon.MaxInt),
 		IssuedAt:   canon.Parsed(c.Field("issuedAt"), dag.ParseTime),
 	}
 	if !dag.IsLabel(s.TokenKeyID) {
@@ -254,18 +224,29 @@ func readPredicate(c *canon.Cursor) *Statement {
 	s.Index = log.Field("index").Uint(canon.MaxInt)
 	s.Origin = canon.Parsed(log.Field("origin"), parseOrigin)
 	log.Close()
-	for _, item := range c.Field("redacted").Items() {
+	for _, name := range k.counts {
+		s.Counts = append(s.Counts, slice.Count{Name: name, N: c.Field(name).Uint(canon.MaxInt)})
+	}
+	if k.redacts {
+		s.Redacted = readRedacted(c.Field("redacted"))
+	}
+	return s
+}
+
+// readRedacted reads what writeRedacted writes.
+func readRedacted(c *canon.Cursor) (list []Redaction) {
+	for _, item := range c.Items() {
 		r := Redaction{canon.Parsed(item.Field("turn"), dag.ParseTurnID), Why(item.Field("why").String())}
 		if r.Why != Erased && r.Why != Withheld {
 			item.Field("why").Failf("want %q or %q", Erased, Withheld)
 		}
-		if n := len(s.Redacted); n > 0 && s.Redacted[n-1].Turn.Compare(r.Turn) >= 0 {
+		if n := len(list); n > 0 && list[n-1].Turn.Compare(r.Turn) >= 0 {
 			item.Field("turn").Failf("redacted turns are by ascending id, each once")
 		}
 		item.Close()
-		s.Redacted = append(s.Redacted, r)
+		list = append(list, r)
 	}
-	return s
+	return list
 }
 
 func parseOrigin(s string) (string, error) {
@@ -292,8 +273,8 @@ func (e *MismatchError) Error() string {
 // somebody took out after the bundle was issued. If it matches in neither way the error
 // is a *MismatchError. The bundle must have passed its own Check: what the texts say is
 // bound by the digests there.
-func (s *Statement) Match(b *slice.Bundle, digest dag.Digest) (withheld []dag.TurnID, err error) {
-	if err := s.matchMembers(b); err != nil {
+func (s *Statement) Match(b slice.Body, digest dag.Digest) (withheld []dag.TurnID, err error) {
+	if err := s.matchHead(b.Head()); err != nil {
 		return nil, err
 	}
 	withheld, err = s.matchRedacted(b.Redacted())
@@ -325,30 +306,32 @@ func (s *Statement) matchRedacted(redacted []dag.TurnID) (more []dag.TurnID, err
 	return more, nil
 }
 
-// matchMembers compares the members that a bundle shows in full even if texts are
-// withheld.
-func (s *Statement) matchMembers(b *slice.Bundle) error {
-	return s.matchHeader(b, len(b.Turns), len(b.Edges))
-}
-
-// matchHeader compares the members that follow from a bundle's header and its counts.
-func (s *Statement) matchHeader(b *slice.Bundle, turns, edges int) error {
-	p, q := &s.Provenance, &b.Provenance
-	for _, m := range [...]struct{ name, expected, found string }{
+// matchHead compares the members that follow from what a bundle says of itself, which it shows in full
+// even if texts are withheld.
+func (s *Statement) matchHead(h slice.Head) error {
+	if mine, its := kindOf(s.Provenance.SchemaVersion), kindOf(h.Provenance.SchemaVersion); its != nil && mine != its {
+		return &MismatchError{"predicateType", mine.predicateType, its.predicateType}
+	}
+	p, q := &s.Provenance, &h.Provenance
+	type compared struct{ name, expected, found string }
+	members := []compared{
 		{"anchorTurnId", p.Anchor.String(), q.Anchor.String()},
-		{"anchorTurnId", p.Anchor.String(), b.Anchor.String()},
-		{"asOf", number(s.AsOf), number(b.AsOf)},
-		{"edges", number(s.Edges), number(edges)},
+		{"anchorTurnId", p.Anchor.String(), h.Anchor.String()},
+		{"asOf", number(s.AsOf), number(h.AsOf)},
 		{"graphSnapshotHash", p.GraphSnapshotHash.String(), q.GraphSnapshotHash.String()},
-		{"policy", wirePolicy(&s.Policy), wirePolicy(&b.Policy)},
+		{"policy", wirePolicy(s.Policy), wirePolicy(h.Policy)},
 		{"policyId", string(p.PolicyID), string(q.PolicyID)},
 		{"policyParamsHash", p.PolicyParamsHash.String(), q.PolicyParamsHash.String()},
 		{"schemaVersion", p.SchemaVersion, q.SchemaVersion},
 		{"sliceId", string(p.SliceID), string(q.SliceID)},
-		{"tenant", string(s.Tenant), string(b.Seal.Tenant)},
-		{"tokenKeyId", s.TokenKeyID, b.Seal.KeyID},
-		{"turns", number(s.Turns), number(turns)},
-	} {
+		{"tenant", string(s.Tenant), string(h.Seal.Tenant)},
+		{"tokenKeyId", s.TokenKeyID, h.Seal.KeyID},
+	}
+	for _, c := range s.Counts {
+		members = append(members, compared{c.Name, number(c.N), number(h.Count(c.Name))})
+	}
+	slices.SortStableFunc(members, func(a, b compared) int { return strings.Compare(a.name, b.name) })
+	for _, m := range members {
 		if m.expected != m.found {
 			return &MismatchError{"predicate." + m.name, m.expected, m.found}
 		}
@@ -362,9 +345,3 @@ func within(ascending []dag.TurnID, id dag.TurnID) bool {
 }
 
 func number[N ~int | ~uint64](n N) string { return strconv.FormatUint(uint64(n), 10) }
-
-func wirePolicy(p *policy.SlicePolicyV1) string {
-	w := canon.NewWriter(nil)
-	p.AppendWire(w)
-	return string(w.Bytes)
-}

@@ -96,10 +96,6 @@ func (b *Bundle) OwnReached() []Reached {
 	return reached
 }
 
-// ErrMalformed is wrapped by every error of Parse but slice.ErrVersion: the bytes are no
-// bundle of facts. It wraps that of package slice. The message says where.
-var ErrMalformed = fmt.Errorf("%w of facts", slice.ErrMalformed)
-
 // prefix is what the bytes of every bundle begin with, and those of no bundle of turns.
 var prefix = func() []byte {
 	w := canon.NewWriter(nil)
@@ -119,16 +115,7 @@ func (b *Bundle) Append(dst []byte) []byte {
 	var text [40]byte
 	w.BeginObject()
 	w.Key("aliases")
-	w.BeginArray()
-	for _, a := range b.Aliases {
-		w.BeginObject()
-		w.Key("alias")
-		w.String(a.Alias)
-		w.Key("canonical")
-		w.String(a.Canonical)
-		w.EndObject()
-	}
-	w.EndArray()
+	writeAliases(w, b.Aliases)
 	w.Key("anchor")
 	w.Text(b.Provenance.Anchor.AppendText(text[:0]))
 	w.Key("as_of")
@@ -160,17 +147,34 @@ func (b *Bundle) Append(dst []byte) []byte {
 	w.Key("question")
 	b.Question.write(w, "")
 	w.Key("reached")
-	w.BeginArray()
-	for i := range b.Reached {
-		b.Reached[i].write(w)
-	}
-	w.EndArray()
+	writeReached(w, b.Reached)
 	w.Key("tenant")
 	w.String(string(b.Seal.Tenant))
 	w.Key("token")
 	w.String(b.Seal.Token)
 	w.EndObject()
 	return w.Bytes
+}
+
+func writeAliases(w *canon.Writer, aliases []Alias) {
+	w.BeginArray()
+	for _, a := range aliases {
+		w.BeginObject()
+		w.Key("alias")
+		w.String(a.Alias)
+		w.Key("canonical")
+		w.String(a.Canonical)
+		w.EndObject()
+	}
+	w.EndArray()
+}
+
+func writeReached(w *canon.Writer, reached []Reached) {
+	w.BeginArray()
+	for i := range reached {
+		reached[i].write(w)
+	}
+	w.EndArray()
 }
 
 // write writes a turn of the evidence; with a type it is a leaf.
@@ -240,51 +244,14 @@ func (r *Reached) write(w *canon.Writer) {
 }
 
 // Parse reads a bundle's canonical bytes and nothing else: another spelling of the same values
-// is ErrMalformed. It checks the form of every field, and nothing that needs computing; that
+// is slice.ErrMalformed. It checks the form of every field, and nothing that needs computing; that
 // is Bundle.Check.
 func Parse(data []byte) (*Bundle, error) {
-	malformed := func(err error) (*Bundle, error) { return nil, fmt.Errorf("%w: %w", ErrMalformed, err) }
-	if len(data) > slice.MaxBundle {
-		return malformed(fmt.Errorf("%d bytes, at most %d", len(data), slice.MaxBundle))
-	}
-	const bytesOfValue = 12 // every value has more, on average, with its key
-	var b *Bundle
-	var version error
-	err := canon.Within(data, len(data)/bytesOfValue+256, func(c *canon.Cursor) error {
-		if version = checkVersion(c.Value()); version != nil {
-			return version
-		}
-		b = read(c)
-		return c.Err()
-	})
-	switch {
-	case version != nil:
-		return nil, version
-	case err != nil:
-		return malformed(err)
-	}
-	if d := slice.Differ(b.Append(nil), data); d != nil {
-		return malformed(fmt.Errorf("byte %d, at %s: not the canonical spelling: got %q, want %q", d.Offset, d.Path, d.Found, d.Expected))
-	}
-	return b, nil
+	return slice.ReadStrict("bundle of facts", data, versions, read, nil)
 }
 
-// checkVersion looks at the versions before anything else, since a later one may have other
-// fields.
-func checkVersion(doc *canon.Value) error {
-	for _, known := range [...]struct{ in, key, version string }{{"provenance", "schema_version", SchemaVersion}, {"policy", "type", PolicyType}} {
-		v := doc.Get(known.in)
-		if v != nil {
-			v = v.Get(known.key)
-		}
-		if v != nil && v.Kind == canon.String && v.Text != known.version {
-			if !doc.PlainKeys() { // no version has such keys
-				return errors.New("a key is not printable ASCII, or is empty")
-			}
-			return fmt.Errorf("%w: %s.%s is %.40q, want %q in a bundle of facts", slice.ErrVersion, known.in, known.key, v.Text, known.version)
-		}
-	}
-	return nil
+func versions(*canon.Value) []slice.KnownVersion {
+	return []slice.KnownVersion{{In: "provenance", Key: "schema_version", Version: SchemaVersion}, {In: "policy", Key: "type", Version: PolicyType}}
 }
 
 func read(c *canon.Cursor) *Bundle {
@@ -298,29 +265,54 @@ func read(c *canon.Cursor) *Bundle {
 	if anchor := c.Field("anchor"); canon.Parsed(anchor, dag.ParseTurnID) != b.Provenance.Anchor {
 		anchor.Failf("it is not provenance.anchor_turn_id")
 	}
-	if f := c.Optional("cut"); f != nil {
-		b.Cut = canon.Parsed(f, parseCut)
-	}
+	b.Cut = readCut(c)
 	for _, f := range c.Field("facts").Items() {
-		act := knowledge.ReadAct(f)
-		if act.Kind != knowledge.Assert {
-			f.Failf("an act of kind %s is no fact", act.Kind)
-		}
-		b.Facts = append(b.Facts, act)
+		b.Facts = append(b.Facts, readFact(f))
 	}
-	for _, a := range c.Field("aliases").Items() {
-		b.Aliases = append(b.Aliases, Alias{readName(a.Field("alias")), readName(a.Field("canonical"))})
-		a.Close()
-	}
+	b.Aliases = readAliases(c.Field("aliases"))
 	for _, e := range c.Field("evidence").Items() {
-		b.Evidence = append(b.Evidence, Turn{canon.Parsed(e.Field("turn"), dag.ParseTurnID), canon.Parsed(e.Field("leaf"), dag.ParseDigest)})
-		e.Close()
+		b.Evidence = append(b.Evidence, readTurn(e))
 	}
-	for _, r := range c.Field("reached").Items() {
-		b.Reached = append(b.Reached, readReached(r))
-	}
+	b.Reached = readReachedList(c.Field("reached"))
 	c.Close()
 	return b
+}
+
+// readCut reads the member cut, if it is there.
+func readCut(c *canon.Cursor) knowledge.Cut {
+	if f := c.Optional("cut"); f != nil {
+		return canon.Parsed(f, parseCut)
+	}
+	return knowledge.Whole
+}
+
+func readFact(c *canon.Cursor) knowledge.Act {
+	act := knowledge.ReadAct(c)
+	if act.Kind != knowledge.Assert {
+		c.Failf("an act of kind %s is no fact", act.Kind)
+	}
+	return act
+}
+
+func readTurn(c *canon.Cursor) Turn {
+	t := Turn{canon.Parsed(c.Field("turn"), dag.ParseTurnID), canon.Parsed(c.Field("leaf"), dag.ParseDigest)}
+	c.Close()
+	return t
+}
+
+func readAliases(c *canon.Cursor) (list []Alias) {
+	for _, a := range c.Items() {
+		list = append(list, Alias{readName(a.Field("alias")), readName(a.Field("canonical"))})
+		a.Close()
+	}
+	return list
+}
+
+func readReachedList(c *canon.Cursor) (list []Reached) {
+	for _, r := range c.Items() {
+		list = append(list, readReached(r))
+	}
+	return list
 }
 
 func readReached(c *canon.Cursor) Reached {
@@ -351,7 +343,7 @@ func ParseQuestion(text string) (q Question, err error) {
 		err = errors.New("not the canonical spelling")
 	}
 	if err != nil {
-		return Question{}, fmt.Errorf("%w: question: %w", ErrMalformed, err)
+		return Question{}, fmt.Errorf("%w of facts: question: %w", slice.ErrMalformed, err)
 	}
 	return q, nil
 }

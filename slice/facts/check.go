@@ -81,16 +81,9 @@ func (b *Bundle) checkFacts() slice.Check {
 	follows := b.Policy.Follows()
 	for i := range b.Facts {
 		f := &b.Facts[i].Fact
-		var wrong string
-		switch {
-		case !used[f.ID()]:
+		wrong := b.keptOut(f, follows)
+		if !used[f.ID()] {
 			wrong = "no path leads along it"
-		case f.Confidence < b.Policy.MinConfidence:
-			wrong = fmt.Sprintf("its confidence %s is below min_confidence %s", f.Confidence, b.Policy.MinConfidence)
-		case len(follows) > 0 && !slices.Contains(follows, f.Predicate):
-			wrong = fmt.Sprintf("the policy does not follow %.80q", f.Predicate)
-		case b.Question.ValidAt != nil && !f.Holds(*b.Question.ValidAt):
-			wrong = fmt.Sprintf("it does not hold at %s", b.Question.ValidAt)
 		}
 		if wrong != "" {
 			return slice.Failed(CheckFacts, "", "", "facts[%d], statement %s: %s", i, f.ID(), wrong)
@@ -99,24 +92,42 @@ func (b *Bundle) checkFacts() slice.Check {
 	return slice.Passed(CheckFacts, "%d", len(b.Facts))
 }
 
+// keptOut says why the policy or the question does not let a fact in, or "".
+func (b *Bundle) keptOut(f *knowledge.Fact, follows []string) string {
+	switch {
+	case f.Confidence < b.Policy.MinConfidence:
+		return fmt.Sprintf("its confidence %s is below min_confidence %s", f.Confidence, b.Policy.MinConfidence)
+	case len(follows) > 0 && !slices.Contains(follows, f.Predicate):
+		return fmt.Sprintf("the policy does not follow %.80q", f.Predicate)
+	case b.Question.ValidAt != nil && !f.Holds(*b.Question.ValidAt):
+		return fmt.Sprintf("it does not hold at %s", b.Question.ValidAt)
+	}
+	return ""
+}
+
 func (b *Bundle) checkAliases() slice.Check {
 	names := b.names()
 	for i, a := range b.Aliases {
-		_, chain := b.alias(a.Canonical)
-		var wrong string
-		switch {
-		case !names[a.Alias]:
+		wrong := b.chained(a)
+		if !names[a.Alias] {
 			wrong = "it occurs nowhere"
-		case a.Alias == a.Canonical:
-			wrong = "it stands for itself"
-		case chain:
-			wrong = fmt.Sprintf("%.80q, for which it stands, stands for another", a.Canonical)
-		default:
-			continue
 		}
-		return slice.Failed(CheckAliases, "", "", "aliases[%d], %.80q: %s", i, a.Alias, wrong)
+		if wrong != "" {
+			return slice.Failed(CheckAliases, "", "", "aliases[%d], %.80q: %s", i, a.Alias, wrong)
+		}
 	}
 	return slice.Passed(CheckAliases, "%d", len(b.Aliases))
+}
+
+// chained says why an alias does not lead to a name that is none, or "".
+func (b *Bundle) chained(a Alias) string {
+	if a.Alias == a.Canonical {
+		return "it stands for itself"
+	}
+	if _, chain := b.alias(a.Canonical); chain {
+		return fmt.Sprintf("%.80q, for which it stands, stands for another", a.Canonical)
+	}
+	return ""
 }
 
 // alias returns what a name stands for.

@@ -101,17 +101,16 @@ func (b *Bundle) names() map[string]bool {
 
 // fingerprint computes the six fields from the body, except for the policy's id.
 func (b *Bundle) fingerprint() slice.Provenance {
-	question := leafOf(func(w *canon.Writer) { b.Question.write(w, "question") })
 	leaves := make([]dag.Digest, 0, len(b.Facts)+len(b.Evidence)+3)
 	for i := range b.Facts {
 		leaves = append(leaves, b.Facts[i].Leaf())
 	}
 	for i := range b.Evidence {
-		leaves = append(leaves, hashed(leafOf(func(w *canon.Writer) { b.Evidence[i].write(w, "evidence") })))
+		leaves = append(leaves, evidenceLeaf(&b.Evidence[i]))
 	}
-	leaves = append(leaves, hashed(leafOf(b.writeAliases)), hashed(question), hashed(leafOf(b.writeReached)))
+	leaves = append(leaves, aliasesLeaf(b.Aliases), hashed(b.Question.leaf()), reachedLeaf(b.Cut, b.Reached))
 	p := slice.Provenance{
-		Anchor:            dag.ExternalTurnID("question", string(question[1:])),
+		Anchor:            b.Question.anchor(),
 		PolicyID:          b.Provenance.PolicyID,
 		PolicyParamsHash:  b.Policy.Hash(),
 		GraphSnapshotHash: slice.TreeHash(leaves),
@@ -130,11 +129,30 @@ func leafOf(write func(*canon.Writer)) []byte {
 
 func hashed(leaf []byte) dag.Digest { return sha256.Sum256(leaf) }
 
-func (b *Bundle) writeAliases(w *canon.Writer) {
+func evidenceLeaf(t *Turn) dag.Digest {
+	return hashed(leafOf(func(w *canon.Writer) { t.write(w, "evidence") }))
+}
+
+func (q *Question) leaf() []byte {
+	return leafOf(func(w *canon.Writer) { q.write(w, "question") })
+}
+
+// anchor is the anchor of the slices that answer the question.
+func (q *Question) anchor() dag.TurnID { return dag.ExternalTurnID("question", string(q.leaf()[1:])) }
+
+func aliasesLeaf(aliases []Alias) dag.Digest {
+	return hashed(leafOf(func(w *canon.Writer) { writeAliasesLeaf(w, aliases) }))
+}
+
+func reachedLeaf(cut knowledge.Cut, reached []Reached) dag.Digest {
+	return hashed(leafOf(func(w *canon.Writer) { writeReachedLeaf(w, cut, reached) }))
+}
+
+func writeAliasesLeaf(w *canon.Writer, aliases []Alias) {
 	w.BeginObject()
 	w.Key("aliases")
 	w.BeginArray()
-	for _, a := range b.Aliases {
+	for _, a := range aliases {
 		w.BeginArray()
 		w.String(a.Alias)
 		w.String(a.Canonical)
@@ -145,16 +163,16 @@ func (b *Bundle) writeAliases(w *canon.Writer) {
 	w.EndObject()
 }
 
-func (b *Bundle) writeReached(w *canon.Writer) {
+func writeReachedLeaf(w *canon.Writer, cut knowledge.Cut, reached []Reached) {
 	w.BeginObject()
-	if b.Cut != knowledge.Whole {
+	if cut != knowledge.Whole {
 		w.Key("cut")
-		w.String(string(b.Cut))
+		w.String(string(cut))
 	}
 	w.Key("reached")
 	w.BeginArray()
-	for i := range b.Reached {
-		r := &b.Reached[i]
+	for i := range reached {
+		r := &reached[i]
 		w.BeginArray()
 		w.String(r.Entity)
 		w.String(r.From)

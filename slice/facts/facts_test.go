@@ -411,30 +411,30 @@ func TestParse(t *testing.T) {
 		data []byte
 		want error
 	}{
-		"nothing":            {nil, facts.ErrMalformed},
-		"no object":          {[]byte(`[]`), facts.ErrMalformed},
-		"spaces":             {replace(`,"anchor"`, `, "anchor"`), facts.ErrMalformed},
+		"nothing":            {nil, slice.ErrMalformed},
+		"no object":          {[]byte(`[]`), slice.ErrMalformed},
+		"spaces":             {replace(`,"anchor"`, `, "anchor"`), slice.ErrMalformed},
 		"a later version":    {replace(`"gkf/2"`, `"gkf/3"`), slice.ErrVersion},
 		"the other version":  {replace(`"gkf/2"`, `"gkp/1"`), slice.ErrVersion},
 		"another policy":     {replace(`"fact_policy_v1"`, `"slice_policy_v1"`), slice.ErrVersion},
-		"another member":     {replace(`"token":`, `"toke":`), facts.ErrMalformed},
-		"a false incoming":   {replace(`"incoming":true`, `"incoming":false`), facts.ErrMalformed},
-		"another decimal":    {replace(`"min_confidence":0.8`, `"min_confidence":0.80`), facts.ErrMalformed},
-		"other hops":         {replace(`"hops":2`, `"hops":3`), facts.ErrMalformed},
-		"no name":            {replace(`"start":["countess-of-lovelace"]`, `"start":["Countess of Lovelace"]`), facts.ErrMalformed},
-		"no start":           {replace(`"start":["countess-of-lovelace"]`, `"start":[]`), facts.ErrMalformed},
-		"a start twice":      {replace(`"start":["countess-of-lovelace"]`, `"start":["a","a"]`), facts.ErrMalformed},
-		"another cut":        {replace(`"evidence"`, `"cut":"whole","evidence"`), facts.ErrMalformed},
-		"no fact":            {replace(`"type":"fact/2"`, `"type":"fact/3"`), facts.ErrMalformed},
-		"an act of no fact":  {replace(`"facts":[`, `"facts":[{"alias":"a","canonical":"b","salt":"00000000000000000000000000000000","type":"alias/2"},`), facts.ErrMalformed},
-		"two anchors":        {replace(`"anchor":"`, `"anchor":"00000000-0000-4000-8000-000000000000","x":"`), facts.ErrMalformed},
-		"a bundle of turns":  {[]byte(`{"anchor":"x"}`), facts.ErrMalformed},
-		"something behind":   {append(bytes.Clone(data), '\n'), facts.ErrMalformed},
-		"too many bytes":     {make([]byte, slice.MaxBundle+1), facts.ErrMalformed},
-		"a null":             {replace(`"aliases":[`, `"aliases":[null,`), facts.ErrMalformed},
-		"an empty path":      {replace(`"hops":1`, `"hops":0`), facts.ErrMalformed},
-		"a repeated member":  {replace(`"as_of":`, `"as_of":1,"as_of":`), facts.ErrMalformed},
-		"names left unasked": {replace(`"question":{`, `"question":{"limit":1,`), facts.ErrMalformed},
+		"another member":     {replace(`"token":`, `"toke":`), slice.ErrMalformed},
+		"a false incoming":   {replace(`"incoming":true`, `"incoming":false`), slice.ErrMalformed},
+		"another decimal":    {replace(`"min_confidence":0.8`, `"min_confidence":0.80`), slice.ErrMalformed},
+		"other hops":         {replace(`"hops":2`, `"hops":3`), slice.ErrMalformed},
+		"no name":            {replace(`"start":["countess-of-lovelace"]`, `"start":["Countess of Lovelace"]`), slice.ErrMalformed},
+		"no start":           {replace(`"start":["countess-of-lovelace"]`, `"start":[]`), slice.ErrMalformed},
+		"a start twice":      {replace(`"start":["countess-of-lovelace"]`, `"start":["a","a"]`), slice.ErrMalformed},
+		"another cut":        {replace(`"evidence"`, `"cut":"whole","evidence"`), slice.ErrMalformed},
+		"no fact":            {replace(`"type":"fact/2"`, `"type":"fact/3"`), slice.ErrMalformed},
+		"an act of no fact":  {replace(`"facts":[`, `"facts":[{"alias":"a","canonical":"b","salt":"00000000000000000000000000000000","type":"alias/2"},`), slice.ErrMalformed},
+		"two anchors":        {replace(`"anchor":"`, `"anchor":"00000000-0000-4000-8000-000000000000","x":"`), slice.ErrMalformed},
+		"a bundle of turns":  {[]byte(`{"anchor":"x"}`), slice.ErrMalformed},
+		"something behind":   {append(bytes.Clone(data), '\n'), slice.ErrMalformed},
+		"too many bytes":     {make([]byte, slice.MaxBundle+1), slice.ErrMalformed},
+		"a null":             {replace(`"aliases":[`, `"aliases":[null,`), slice.ErrMalformed},
+		"an empty path":      {replace(`"hops":1`, `"hops":0`), slice.ErrMalformed},
+		"a repeated member":  {replace(`"as_of":`, `"as_of":1,"as_of":`), slice.ErrMalformed},
+		"names left unasked": {replace(`"question":{`, `"question":{"limit":1,`), slice.ErrMalformed},
 	} {
 		if b, err := facts.Parse(tc.data); !errors.Is(err, tc.want) || b != nil || len(err.Error()) > 1000 {
 			t.Errorf("%s: %v, want %v", name, err, tc.want)
@@ -444,7 +444,7 @@ func TestParse(t *testing.T) {
 	if again, err := facts.ParseQuestion(q.Text()); err != nil || again.Text() != q.Text() {
 		t.Errorf("the question %s is read as %+v, %v", q.Text(), again, err)
 	}
-	if _, err := facts.ParseQuestion(" " + q.Text()); !errors.Is(err, facts.ErrMalformed) {
+	if _, err := facts.ParseQuestion(" " + q.Text()); !errors.Is(err, slice.ErrMalformed) {
 		t.Errorf("another spelling of a question: %v", err)
 	}
 }

@@ -8,10 +8,16 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Head returns what all kinds of bundles have.
-func (b *Bundle) Head() (slice.Provenance, slice.Seal, dag.Seq) {
-	return b.Provenance, b.Seal, b.AsOf
+// Head returns what all kinds of bundles say of themselves.
+func (b *Bundle) Head() slice.Head {
+	return slice.Head{Anchor: b.Provenance.Anchor, AsOf: b.AsOf, Provenance: b.Provenance, Seal: b.Seal, Policy: b.Policy, Counts: []slice.Count{
+		{Name: "aliases", N: uint64(len(b.Aliases))}, {Name: "evidence", N: uint64(len(b.Evidence))},
+		{Name: "facts", N: uint64(len(b.Facts))}, {Name: "reached", N: uint64(len(b.Reached))},
+	}}
 }
+
+// Redacted returns none: a bundle of facts holds no texts.
+func (b *Bundle) Redacted() []dag.TurnID { return nil }
 
 type sealed = slice.Sealed[*Bundle]
 

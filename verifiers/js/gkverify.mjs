@@ -1,6 +1,6 @@
 // gkverify: checks evidence of a Graph Kernel. No imports; Web Crypto only; runs in Node >= 20 and in a page.
 //
-// Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, and what is about facts (GKF/1) from docs/knowledge.md
+// Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, and what is about facts (GKF/2) from docs/knowledge.md
 // with the kernel's code beside it; "P n", "E n" and "K" below name their sections. To be read from top to bottom: JSON, names, forms, hashes, Ed25519, notes, trust, bundle, facts,
 // attestation, verdict.
 
@@ -313,29 +313,45 @@ const FACT = (v) => withSome({ confidence: isDecimal, salt: /^[0-9a-f]{32}$/, so
   { normalize: /^normalize\/2$/, slice: HASH64, supersedes: new ArrayOf(HEX64, 1), turn: UUID, valid_from: isTime, valid_until: isTime, written: WRITTEN })(v);
 const STEP = withSome({ entity: isName, fact: HEX64 }, { incoming: (v) => v === true });
 const REACHED = { entity: isName, from: isName, hops: [1, 8], min_confidence: isDecimal, path: new ArrayOf(STEP, 1, 8) };
-const FACTS = withSome({ ...HEADER, policy: FACT_POLICY, provenance: FACT_PROVENANCE, aliases: new ArrayOf({ alias: isName, canonical: isName }),
-  evidence: new ArrayOf({ leaf: HEX64, turn: UUID }), facts: new ArrayOf(FACT), reached: new ArrayOf(REACHED),
-  question: withSome({ start: new ArrayOf(isName, 1, 64) }, { valid_at: isTime }) }, { cut: /^(results|work)$/ });
+const QUESTION = withSome({ start: new ArrayOf(isName, 1, 64) }, { valid_at: isTime });
+const ALIASES = new ArrayOf({ alias: isName, canonical: isName });
+const EVIDENCE = { leaf: HEX64, turn: UUID };
+const CUT = { cut: /^(results|work)$/ };
+const FACTS = withSome({ ...HEADER, policy: FACT_POLICY, provenance: FACT_PROVENANCE, aliases: ALIASES, evidence: new ArrayOf(EVIDENCE),
+  facts: new ArrayOf(FACT), reached: new ArrayOf(REACHED), question: QUESTION }, CUT);
+// What the leaves of a slice of facts are shown as in a disclosure, in the order of the tree; each has one of these members.
+const FACT_LEAVES = { fact: FACT, evidence: EVIDENCE, aliases: ALIASES, question: QUESTION, reached: withSome({ reached: new ArrayOf(REACHED) }, CUT) };
+const leafMember = (v) => Object.keys(FACT_LEAVES).find((member) => isObject(v) && Object.hasOwn(v, member));
+const COUNT = [0, 16384];
+const FACTS_DISCLOSURE = { ...HEADER, policy: FACT_POLICY, provenance: FACT_PROVENANCE, bundle: HEX64, counts: { aliases: COUNT, evidence: COUNT, facts: COUNT, reached: COUNT },
+  shown: new ArrayOf((v) => ({ index: [0, 32770], path: new ArrayOf(HEX64, 0, 63), ...pick(FACT_LEAVES, [leafMember(v) ?? "fact"]) }), 1),
+  type: /^disclosure$/, version: /^gkd\/2$/ };
 const FACTS_LEAF = { as_of: INTEGER, at: isTime, bundle: HEX64, key_id: LABEL, policy_id: PROVENANCE.policy_id, policy_params_hash: HEX64,
   tenant: LABEL, type: /^facts$/, version: /^gkl\/1$/ };
 const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
-const PREDICATE_TYPE = "https://github.com/graphkernel/graphkernel/attestation/slice/v1";
 const ENVELOPE = { payload: isBase64, payloadType: (v) => v === PAYLOAD_TYPE,
   signatures: new ArrayOf({ keyid: (v) => typeof v === "string", sig: isBase64 }, 0, 16) };
-const PREDICATE = { anchorTurnId: UUID, asOf: INTEGER, edges: INTEGER, graphSnapshotHash: HEX64, issuedAt: isTime,
-  ledger: { index: INTEGER, origin: new RegExp(`^${NAME}$`) }, policy: POLICY, policyId: POLICY_ID, policyParamsHash: HEX64,
-  redacted: new ArrayOf({ turn: UUID, why: /^(erased|withheld)$/ }), schemaVersion: /^gkp\/1$/, sliceId: HASH64,
-  tenant: LABEL, tokenKeyId: LABEL, turns: INTEGER };
-const STATEMENT = { _type: (v) => v === STATEMENT_TYPE, predicateType: (v) => v === PREDICATE_TYPE,
-  predicate: (v) => ({ ...Object.fromEntries(Object.keys(isObject(v) ? v : {}).map((key) => [key, () => true])), ...PREDICATE }),
-  subject: new ArrayOf({ digest: { sha256: HEX64 }, name: /^slice-[0-9a-f]{16}\.json$/ }, 1, 1) };
+// What statements about each kind of bundle have of their own, by their predicateType: the versions that they name, the
+// form of the policy, the counts, and whether redacted is among the members. The first is that of a type that is no text.
+const KINDS = new Map([
+  ["slice/v1", { schema: "gkp/1", policy: POLICY, policyType: "slice_policy_v1", counts: ["edges", "turns"],
+    more: { redacted: new ArrayOf({ turn: UUID, why: /^(erased|withheld)$/ }) } }],
+  ["facts/v1", { schema: "gkf/2", policy: FACT_POLICY, policyType: "fact_policy_v1", counts: ["aliases", "evidence", "facts", "reached"], more: {} }],
+].map(([type, kind]) => ["https://github.com/graphkernel/graphkernel/attestation/" + type, kind]));
+const PREDICATE = ({ schema, policy, counts, more }) => ({ anchorTurnId: UUID, asOf: INTEGER, graphSnapshotHash: HEX64, issuedAt: isTime,
+  ledger: { index: INTEGER, origin: new RegExp(`^${NAME}$`) }, policy, policyId: POLICY_ID, policyParamsHash: HEX64,
+  schemaVersion: (v) => v === schema, sliceId: HASH64, tenant: LABEL, tokenKeyId: LABEL,
+  ...Object.fromEntries(counts.map((name) => [name, INTEGER])), ...more });
+const STATEMENT = (kind) => ({ _type: (v) => v === STATEMENT_TYPE, predicateType: (v) => KINDS.get(v) === kind,
+  predicate: (v) => ({ ...Object.fromEntries(Object.keys(isObject(v) ? v : {}).map((key) => [key, () => true])), ...PREDICATE(kind) }),
+  subject: new ArrayOf({ digest: { sha256: HEX64 }, name: /^slice-[0-9a-f]{16}\.json$/ }, 1, 1) });
 const VERSIONS = [[["provenance", "schema_version"], "gkp/1"], [["policy", "type"], "slice_policy_v1"]];
 const FACTS_VERSIONS = [[["provenance", "schema_version"], "gkf/2"], [["policy", "type"], "fact_policy_v1"]];
 const FACTS_LEAF_VERSIONS = [[["version"], "gkl/1"]];
 const LEAF_VERSIONS = [...FACTS_LEAF_VERSIONS, [["provenance", "schema_version"], "gkp/1"]];
-const STATEMENT_VERSIONS = [[["_type"], STATEMENT_TYPE], [["predicateType"], PREDICATE_TYPE],
-  [["predicate", "schemaVersion"], "gkp/1"], [["predicate", "policy", "type"], "slice_policy_v1"]];
+const STATEMENT_VERSIONS = ({ schema, policyType }) => [[["_type"], STATEMENT_TYPE], [["predicateType"], [...KINDS.keys()].join(" ")],
+  [["predicate", "schemaVersion"], schema], [["predicate", "policy", "type"], policyType]];
 
 // ---- Hashes and trees (P 6.2, 6.3, appendix B; RFC 6962, 2.1) ---------------------------------------------------
 
@@ -583,17 +599,18 @@ async function knownLines(c, keys) {
 
 // ---- Bundle and disclosure (P 2.3, 3.2, 4, 6, 7, 8, 10; E 7) ----------------------------------------------------
 
-// A slice: what was read, its turns as far as they are shown, their count and that of the edges, the bundle's digest as issued.
+// A slice: what was read, its turns as far as they are shown, their count, the counts that a statement has, the bundle's digest as issued.
 async function readBundle(data) {
   if (hex(data.subarray(0, FACTS_BEGIN.length)) === hex(FACTS_BEGIN)) return readFacts(data);
   const v = readJSON(data, "bundle", BUNDLE, VERSIONS);
-  return { v, turns: v.turns, turnCount: v.turns.length, edgeCount: v.edges.length, bundle: hex(await sha256(data)), isDisclosure: false };
+  return { v, turns: v.turns, turnCount: v.turns.length, counts: { edges: v.edges.length, turns: v.turns.length }, bundle: hex(await sha256(data)), isDisclosure: false };
 }
 
 function readDisclosure(data) {
+  if (parse(data)[0]?.version === "gkd/2") return readFactsDisclosure(data);
   const v = readJSON(data, "disclosure", DISCLOSURE, [[["version"], "gkd/1"], ...VERSIONS]);
   need(v.edges <= v.turn_count ** 2, "more edges than so many turns can have");
-  return { v, turns: v.turns.map(({ turn }) => turn), turnCount: v.turn_count, edgeCount: v.edges, bundle: v.bundle, isDisclosure: true };
+  return { v, turns: v.turns.map(({ turn }) => turn), turnCount: v.turn_count, counts: { edges: v.edges, turns: v.turn_count }, bundle: v.bundle, isDisclosure: true };
 }
 
 // P 3.2: the policy as it is hashed.
@@ -713,7 +730,7 @@ async function* checkDisclosure(v) {
   yield ["slice_id", null];
 }
 
-// ---- Bundle of facts (K "Slices of facts: GKF/1") ---------------------------------------------------------------
+// ---- Bundle of facts (K "Slices of facts: GKF/2") ---------------------------------------------------------------
 
 const FACTS_BEGIN = utf8('{"aliases":[');
 const [FIRST_TIME, LAST_TIME] = ["1970-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999999Z"]; // what limits nothing is absent
@@ -723,9 +740,27 @@ const byBytes = (names) => names.map((name) => hex(utf8(name))); // UTF-16 has a
 async function readFacts(data) {
   const v = readJSON(data, "bundle of facts", FACTS, FACTS_VERSIONS);
   need(v.anchor === v.provenance.anchor_turn_id, "anchor is not provenance.anchor_turn_id");
+  const statements = await readFactParts(v, [v.question], [v]);
+  const counts = { aliases: v.aliases.length, evidence: v.evidence.length, facts: v.facts.length, reached: v.reached.length };
+  return { v, statements, turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
+}
+
+// As readFacts; what is shown is joined to a bundle that lacks the rest.
+async function readFactsDisclosure(data) {
+  const v = readJSON(data, "disclosure", FACTS_DISCLOSURE, [[["version"], "gkd/2"], ...FACTS_VERSIONS]);
+  const of = (member) => v.shown.filter((item) => leafMember(item) === member).map((item) => item[member]);
+  const [aliases, question, reached] = ["aliases", "question", "reached"].map((member) => of(member).at(-1));
+  const part = { ...v, facts: of("fact"), evidence: of("evidence"), aliases: aliases ?? [], question: question ?? {}, ...(reached ?? { reached: [] }) };
+  const statements = await readFactParts(part, of("question"), of("reached"));
+  const has = { aliases: aliases !== undefined, question: question !== undefined, reached: reached !== undefined };
+  return { v, part, has, statements, turns: [], turnCount: 0, leaves: v.counts.facts + v.counts.evidence + 3, counts: v.counts, bundle: v.bundle, isDisclosure: true };
+}
+
+// Checks what no form says of the parts of a slice of facts; resolves to the ids of the statements.
+async function readFactParts(v, questions, lists) {
   need(ascending(byBytes(v.policy.predicates)), "the policy's predicates do not ascend");
-  need(new Set(v.question.start).size === v.question.start.length, "it starts from an entity twice");
-  need(v.reached.every(({ hops, path }) => hops === path.length), "hops is not the number of steps");
+  need(questions.every(({ start }) => new Set(start).size === start.length), "it starts from an entity twice");
+  need(lists.every(({ reached }) => reached.every(({ hops, path }) => hops === path.length)), "hops is not the number of steps");
   const statements = await Promise.all(v.facts.map(statementID));
   for (const [i, { valid_from: from, valid_until: until, supersedes = [], written = {}, ...fact }] of v.facts.entries()) {
     need(from !== FIRST_TIME && until !== LAST_TIME && (from ?? FIRST_TIME) < (until ?? LAST_TIME), `facts[${i}] holds at no time, or is limited by what is no limit`);
@@ -735,10 +770,19 @@ async function readFacts(data) {
       need(text !== fact[key] && (await rule(text)) === fact[key], `facts[${i}].written has what is no other spelling`);
     }
   }
-  return { v, statements, turns: [], turnCount: 0, edgeCount: 0, bundle: hex(await sha256(data)), isDisclosure: false };
+  return statements;
 }
 
-const factLeaf = async (fact) => canonical({ ...pick(fact, ["turn", "type"]), digest: hex(await sha256(canonical(fact))) });
+// The leaves of the tree, by what they are shown as.
+const FACT_LEAF = {
+  fact: async (fact) => canonical({ ...pick(fact, ["turn", "type"]), digest: hex(await sha256(canonical(fact))) }),
+  evidence: (turn) => canonical({ ...turn, type: "evidence" }),
+  aliases: (aliases) => canonical({ aliases: aliases.map(({ alias, canonical: to }) => [alias, to]), type: "aliases" }),
+  question: (question) => canonical({ ...question, type: "question" }),
+  reached: (v) => canonical({ ...pick(v, ["cut"]), type: "reached",
+    reached: v.reached.map((r) => [r.entity, r.from, ppm(r.min_confidence), r.path.map((step) => [step.fact, step.incoming === true, step.entity])]) }),
+};
+const factPolicyHash = async ({ min_confidence, ...parameters }) => hex(await sha256(canonical({ ...parameters, min_confidence_ppm: ppm(min_confidence) })));
 const statementID = async (fact) => hex(await sha256(canonical({ ...pick(fact, ["object", "predicate", "subject", "valid_from", "valid_until"]), type: "statement/1" })));
 
 async function uuid5(name) {
@@ -759,20 +803,40 @@ async function* checkFacts({ v, statements }) {
   yield ["aliases", aliasesHold(v)];
   yield ["evidence", evidence.every(({ turn }) => named.has(turn)) && evidence.length === named.size];
   yield ["reached", pathsHold(v, statements)];
-  const asked = canonical({ ...question, type: "question" });
-  const anchor = await uuid5(asked);
+  const anchor = await uuid5(FACT_LEAF.question(question));
   yield ["question", anchor === p.anchor_turn_id];
-  const { min_confidence, ...parameters } = policy;
-  const policy_params_hash = hex(await sha256(canonical({ ...parameters, min_confidence_ppm: ppm(min_confidence) })));
+  const policy_params_hash = await factPolicyHash(policy);
   yield ["policy_hash", policy_params_hash === p.policy_params_hash];
-  const ways = reached.map((r) => [r.entity, r.from, ppm(r.min_confidence), r.path.map((step) => [step.fact, step.incoming === true, step.entity])]);
-  const leaves = [...(await Promise.all(facts.map(factLeaf))), ...evidence.map((turn) => canonical({ ...turn, type: "evidence" })),
-    canonical({ aliases: aliases.map(({ alias, canonical: to }) => [alias, to]), type: "aliases" }), asked,
-    canonical({ ...pick(v, ["cut"]), reached: ways, type: "reached" })];
+  const leaves = [...(await Promise.all(facts.map(FACT_LEAF.fact))), ...evidence.map(FACT_LEAF.evidence),
+    FACT_LEAF.aliases(aliases), FACT_LEAF.question(question), FACT_LEAF.reached(v)];
   yield ["snapshot", hex(await treeRoot(await Promise.all(leaves.map(leafHash)))) === p.graph_snapshot_hash];
   const { policy_id, schema_version } = p;
   const text = { anchor, facts: statements, policy_id, policy_params_hash, schema_version };
   yield ["slice_id", xxhash64(canonical(text)) === p.slice_id];
+}
+
+// E 7: as above, of a part; null is a check of something that it does not show.
+async function* checkFactsDisclosure({ v, part, has, statements, leaves }) {
+  const { counts, shown, provenance: p } = v;
+  const sort = (index) => (index < counts.facts ? "fact" : index < counts.facts + counts.evidence ? "evidence" : ["aliases", "question", "reached"][index - counts.facts - counts.evidence]);
+  yield ["canonical_order", ascending(shown.map(({ index }) => index)) && shown.every((item) => leafMember(item) === sort(item.index))
+    && ascending(statements) && ascending(part.evidence.map(({ turn }) => turn)) && ascending(byBytes(part.aliases.map(({ alias }) => alias)))
+    && (!has.aliases || part.aliases.length === counts.aliases) && (!has.reached || part.reached.length === counts.reached)];
+  yield ["facts", part.facts.length ? part.facts.every((fact) => letIn(fact, v.policy, part.question)) : null];
+  const known = new Set(part.aliases.map(({ alias }) => alias));
+  yield ["aliases", has.aliases ? part.aliases.every(({ canonical: to }) => !known.has(to)) : null];
+  yield ["evidence", null];
+  yield ["reached", null];
+  yield ["question", v.anchor !== p.anchor_turn_id ? false : has.question ? (await uuid5(FACT_LEAF.question(part.question))) === p.anchor_turn_id : null];
+  yield ["policy_hash", (await factPolicyHash(v.policy)) === p.policy_params_hash];
+  let holds = true;
+  for (const item of shown) {
+    const member = leafMember(item);
+    const root = await rootFromPath(await leafHash(await FACT_LEAF[member](item[member])), item.index, leaves, item.path.map(unhex));
+    holds &&= root !== null && hex(root) === p.graph_snapshot_hash;
+  }
+  yield ["inclusion", holds];
+  yield ["slice_id", null];
 }
 
 // The written forms of times order as the times do.
@@ -830,22 +894,24 @@ const sameBytes = (a, b) => a.length === b.length && a.reduce((seen, x, i) => se
 function readAttestation(data) {
   const envelope = readJSON(data, "envelope", ENVELOPE);
   const payload = unbase64(envelope.payload);
-  const { predicate, subject: [subject] } = readJSON(payload, "statement", STATEMENT, STATEMENT_VERSIONS);
+  const kind = KINDS.get(parse(payload)[0]?.predicateType) ?? [...KINDS.values()][0];
+  const { predicate, subject: [subject] } = readJSON(payload, "statement", STATEMENT(kind), STATEMENT_VERSIONS(kind));
   need(subject.name === `slice-${predicate.sliceId}.json`, "the subject is named after another slice");
-  need(ascending(predicate.redacted.map(({ turn }) => turn)), "redacted does not ascend");
+  need(!kind.more.redacted || ascending(predicate.redacted.map(({ turn }) => turn)), "redacted does not ascend");
+  need(kind.policy !== FACT_POLICY || ascending(byBytes(predicate.policy.predicates)), "the policy's predicates do not ascend");
   const message = concat(utf8(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `), payload);
   const signatures = envelope.signatures.map(({ keyid, sig }) => ({ keyid, signature: unbase64(sig) }));
-  return { message, signatures, digest: subject.digest.sha256, predicate };
+  return { message, signatures, digest: subject.digest.sha256, predicate, kind };
 }
 
 // Whether it matches the slice, whole or as a disclosure.
-function statementMatches({ digest, predicate: said }, { v, turns, turnCount, edgeCount, bundle, isDisclosure }) {
+function statementMatches({ digest, predicate: said, kind }, { v, counts, turns, bundle, isDisclosure }) {
   const p = v.provenance;
-  const same = { anchorTurnId: p.anchor_turn_id, asOf: v.as_of, edges: edgeCount, graphSnapshotHash: p.graph_snapshot_hash, policy: v.policy,
+  const same = { anchorTurnId: p.anchor_turn_id, asOf: v.as_of, graphSnapshotHash: p.graph_snapshot_hash, policy: v.policy,
     policyId: p.policy_id, policyParamsHash: p.policy_params_hash, schemaVersion: p.schema_version, sliceId: p.slice_id, tenant: v.tenant,
-    tokenKeyId: v.key_id, turns: turnCount };
-  if (!Object.keys(same).every((key) => write(said[key]) === write(same[key]))) return false;
-  const named = said.redacted.map(({ turn }) => turn);
+    tokenKeyId: v.key_id, ...counts };
+  if (kind.schema !== p.schema_version || !Object.keys(same).every((key) => write(said[key]) === write(same[key]))) return false;
+  const named = (kind.more.redacted ? said.redacted : []).map(({ turn }) => turn);
   const redacted = new Set(turns.filter((t) => t.redacted).map((t) => t.id));
   if (isDisclosure) return digest === bundle && !turns.some((t) => !t.redacted && named.includes(t.id));
   return named.every((id) => redacted.has(id)) && (digest === bundle) === (named.length === redacted.size);
@@ -912,10 +978,10 @@ export async function verify(evidence, { trust: trustFile, secret, keyID = "k1",
     const [attestation, signers] = await verifyAttestation(report, trust, s, read["attestation.json"]);
     const quorumTime = await verifyProof(report, trust, s, attestation, read["slice.tlog-proof"]);
     verifyTime(report, attestation, signers, quorumTime);
-    const missing = s.turnCount - s.turns.filter((t) => !t.redacted).length;
+    const missing = s.part ? s.leaves - s.v.shown.length : s.turnCount - s.turns.filter((t) => !t.redacted).length;
     const text = s.statements ? `${s.statements.length} facts` : `${missing} of ${s.turnCount} turns redacted`;
     const uncounted = s.isDisclosure && !attestation; // its counts are its own word then
-    if (!s.statements) { // facts have no texts, and no part of them is shown without the others
+    if (s.part || !s.statements) { // a bundle of facts has no texts that could be missing
       report.check("counts", uncounted ? null : true, "", uncounted ? "no attestation says them" : "");
       report.check("text", !(requireFull && (missing || uncounted)), "redacted", text);
     }
@@ -927,7 +993,7 @@ export async function verify(evidence, { trust: trustFile, secret, keyID = "k1",
 
 async function verifySlice(report, s, secret, keyID) {
   if (!s.statements) report.check("bodies", await bodiesHold(s.turns), "tampered");
-  for await (const [id, holds] of s.statements ? checkFacts(s) : s.isDisclosure ? checkDisclosure(s.v) : checkBundle(s.v)) {
+  for await (const [id, holds] of s.part ? checkFactsDisclosure(s) : s.statements ? checkFacts(s) : s.isDisclosure ? checkDisclosure(s.v) : checkBundle(s.v)) {
     report.check(id, holds, "tampered", holds === null ? "a disclosure does not show what it is computed of" : "");
   }
   const known = s.v.key_id === keyID;

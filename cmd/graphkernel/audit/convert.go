@@ -35,8 +35,9 @@ func convertCommand(a *cli.App) *cobra.Command {
   cosign verify-blob-attestation --key cosign.pub --bundle bundle.sigstore.json \
     --trusted-root trusted_root.json --type TYPE bundle.json
 
-TYPE is https://github.com/graphkernel/graphkernel/attestation/slice/v1. The bundle must have
-been issued from this store.`,
+TYPE is https://github.com/graphkernel/graphkernel/attestation/slice/v1, and of a slice of
+facts, which sigstore alone has a form for, it ends in facts/v1. The bundle must have been
+issued from this store.`,
 		Example: `  graphkernel convert slice.json --to prov -o slice.prov.json
   graphkernel convert slice.json --to sigstore -o sigstore`,
 		Args: cli.OneArg("BUNDLE"),

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
 // A discloseFlags says what of a bundle is shown.
@@ -20,13 +21,24 @@ type discloseFlags struct {
 	drop   bool
 	issued string
 	out    string
+
+	// Of a bundle of facts.
+	facts                      []string
+	evidence                   []string
+	aliases, question, reached bool
+}
+
+// ofTurns reports whether a flag was given that is about turns, and ofFacts one that is about facts.
+func (f *discloseFlags) ofTurns() bool { return len(f.turns) > 0 || len(f.named) > 0 || f.drop }
+func (f *discloseFlags) ofFacts() bool {
+	return len(f.facts) > 0 || len(f.evidence) > 0 || f.aliases || f.question || f.reached
 }
 
 func discloseCommand(a *cli.App) *cobra.Command {
 	var flags discloseFlags
 	c := &cobra.Command{
-		Use:   "disclose BUNDLE --turns TURN,…",
-		Short: "Show some turns of a bundle and withhold the others",
+		Use:   "disclose BUNDLE --turns TURN,… | --facts STATEMENT,…",
+		Short: "Show some turns or facts of a bundle and withhold the others",
 		Long: `Writes a part of a bundle that still verifies: against the same snapshot hash, the same
 token and the same attestation. It needs no store and no keys.
 
@@ -38,25 +50,40 @@ TURN is a turn's id or a beginning of it that no other turn of the bundle shares
 Verify tells what was left out here from what was erased in the store, if it is given
 the attestation. What was cut without --drop can be cut again.
 
-With --output json and -o: {"file","slice_id","turns","shown","redacted","dropped"}`,
+Of a bundle of facts some facts are shown, and if wished the turns that are their evidence (id
+and leaf hash), the question, the aliases, and what was reached on which paths. Nothing
+of the rest is left but hashes. A hash of a fact is salted, others are not: docs/evidence.md,
+section 7, says what a receiver who guesses can confirm.
+
+With --output json and -o: {"file","slice_id","turns","shown","redacted","dropped"}, of a bundle
+of facts {"file","slice_id","leaves","shown","dropped"}`,
 		Example: `  graphkernel disclose slice.json --turns 079a02ab,5d1f -o part.json
   graphkernel disclose slice.json --turns 079a02ab --drop -o part.json
+  graphkernel disclose facts.json --facts 5c1b,90ee --question -o part.json
   graphkernel verify part.json --trust trust.policy --attestation attestation.json`,
 		Args: cli.OneArg("BUNDLE"),
 		RunE: func(c *cobra.Command, args []string) error { return disclose(a, c, args[0], &flags) },
 	}
 	c.Flags().StringSliceVar(&flags.turns, "turns", nil, "the turns to show, with commas")
+	c.Flags().StringSliceVar(&flags.facts, "facts", nil, "of a bundle of facts: the statements to show, with commas")
+	c.Flags().StringSliceVar(&flags.evidence, "evidence", nil, "of a bundle of facts: the turns of the evidence to show")
+	c.Flags().BoolVar(&flags.question, "question", false, "of a bundle of facts: show what was asked")
+	c.Flags().BoolVar(&flags.aliases, "aliases", false, "of a bundle of facts: show the aliases")
+	c.Flags().BoolVar(&flags.reached, "reached", false, "of a bundle of facts: show what was reached, and the paths")
 	c.Flags().BoolVar(&flags.drop, "drop", false, "leave the other turns out altogether")
 	c.Flags().StringSliceVar(&flags.named, "named", nil, "with --drop: turns to show without their text")
 	c.Flags().StringVar(&flags.issued, "issued", "", "with --drop: the SHA-256 of the bundle as it was issued, if texts were withheld from BUNDLE since (default: that of BUNDLE)")
 	c.Flags().StringVarP(&flags.out, "out", "o", "", "the file to write; standard output if absent")
-	cli.NoFiles(c, "turns", "named", "issued")
+	cli.NoFiles(c, "turns", "named", "issued", "facts", "evidence")
 	return c
 }
 
 func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) error {
-	if len(flags.turns) == 0 && !flags.drop {
-		return cli.Usagef("disclose needs --turns TURN,…: which turns are shown")
+	if flags.ofTurns() && flags.ofFacts() {
+		return cli.Usagef("a bundle is of turns or of facts: --turns, --named and --drop do not go with --facts, --evidence, --question, --aliases and --reached")
+	}
+	if !flags.ofFacts() && len(flags.turns) == 0 && !flags.drop {
+		return cli.Usagef("disclose needs --turns TURN,… or --facts STATEMENT,…: what is shown")
 	}
 	if !flags.drop && (len(flags.named) > 0 || flags.issued != "") {
 		return cli.Usagef("--named and --issued go with --drop")
@@ -65,14 +92,18 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 	if err != nil {
 		return err
 	}
+	if facts.Is(data) {
+		return discloseFacts(a, path, data, flags)
+	}
+	if flags.ofFacts() {
+		return cli.Usagef("%s is a bundle of turns: show some with --turns", path)
+	}
 	whole, err := slice.ParseBundle(data)
+	if err == nil {
+		err = untampered(path, whole.Check())
+	}
 	if err != nil {
 		return err
-	}
-	for _, check := range whole.Check() {
-		if check.Status == slice.StatusFail { // a part would say so too, and nobody could tell why
-			return fmt.Errorf("%w: %s: %s: %s", cli.ErrTampered, path, check.ID, check.Detail)
-		}
 	}
 	shown, err := turnsOf(whole, flags.turns)
 	if err != nil {
@@ -98,7 +129,7 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 		if err != nil {
 			return cli.Usage(err)
 		}
-		written, dropped = d.Append(nil), len(whole.Turns)-len(d.Turns)
+		written, dropped = d.Append(nil), len(whole.Turns)-len(d.Shown)
 	}
 	if err := a.IO.WriteTo(flags.out, func(w io.Writer) error { return writeDocument(w, written) }); err != nil {
 		return err
@@ -115,6 +146,67 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 	return a.IO.PrintJSON(said)
 }
 
+// untampered refuses a bundle that a check found a fault in: a part would have it too, and nobody could
+// tell why.
+func untampered(path string, checks []slice.Check) error {
+	for _, check := range checks {
+		if check.Status == slice.StatusFail {
+			return fmt.Errorf("%w: %s: %s: %s", cli.ErrTampered, path, check.ID, check.Detail)
+		}
+	}
+	return nil
+}
+
+func discloseFacts(a *cli.App, path string, data []byte, flags *discloseFlags) error {
+	if !flags.ofFacts() {
+		return cli.Usagef("%s is a bundle of facts: show some with --facts", path)
+	}
+	whole, err := facts.Parse(data)
+	if err == nil {
+		err = untampered(path, whole.Check())
+	}
+	if err != nil {
+		return err
+	}
+	show := facts.Choice{Aliases: flags.aliases, Question: flags.question, Reached: flags.reached}
+	statements := make([]dag.Digest, len(whole.Facts))
+	for i := range whole.Facts {
+		statements[i] = whole.Facts[i].Fact.ID()
+	}
+	turns := make([]dag.TurnID, len(whole.Evidence))
+	for i := range whole.Evidence {
+		turns[i] = whole.Evidence[i].ID
+	}
+	if show.Facts, err = idsOf("statement", statements, flags.facts); err != nil {
+		return err
+	}
+	if show.Evidence, err = idsOf("turn", turns, flags.evidence); err != nil {
+		return err
+	}
+	d, err := whole.Disclose(sha256.Sum256(data), show)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if err := a.IO.WriteTo(flags.out, func(w io.Writer) error { return writeDocument(w, d.Append(nil)) }); err != nil {
+		return err
+	}
+	said := disclosedFactsJSON{flags.out, string(whole.Provenance.SliceID), d.Size(), len(d.Shown), d.Size() - len(d.Shown)}
+	a.IO.Note("slice %s: of %d leaves %d are shown, %d are dropped", said.SliceID, said.Leaves, said.Shown, said.Dropped)
+	if a.IO.Output != "json" || cli.ToStdout(flags.out) {
+		return nil
+	}
+	return a.IO.PrintJSON(said)
+}
+
+// A disclosedFactsJSON tells what of a bundle of facts went into a file.
+type disclosedFactsJSON struct {
+	File    string `json:"file"`
+	SliceID string `json:"slice_id"`
+	Leaves  int    `json:"leaves"` // of the slice: those below together
+	Shown   int    `json:"shown"`
+	Dropped int    `json:"dropped"`
+}
+
 // A disclosedJSON tells what went into a file.
 type disclosedJSON struct {
 	File     string `json:"file"`
@@ -127,20 +219,29 @@ type disclosedJSON struct {
 
 // turnsOf finds the turns of a bundle that a person names.
 func turnsOf(b *slice.Bundle, names []string) ([]dag.TurnID, error) {
-	ids := make([]dag.TurnID, len(names))
+	turns := make([]dag.TurnID, len(b.Turns))
+	for i := range b.Turns {
+		turns[i] = b.Turns[i].ID
+	}
+	return idsOf("turn", turns, names)
+}
+
+// idsOf finds the ids that a person names by their beginnings.
+func idsOf[T fmt.Stringer](what string, of []T, names []string) ([]T, error) {
+	ids := make([]T, len(names))
 	for i, name := range names {
 		found := 0
-		for j := range b.Turns {
-			if id := b.Turns[j].ID; name != "" && strings.HasPrefix(id.String(), name) {
+		for _, id := range of {
+			if name != "" && strings.HasPrefix(id.String(), name) {
 				ids[i] = id
 				found++
 			}
 		}
 		switch {
 		case found == 0:
-			return nil, cli.Usagef("no turn of the bundle has an id that begins with %q", name)
+			return nil, cli.Usagef("no %s of the bundle has an id that begins with %q", what, name)
 		case found > 1:
-			return nil, cli.Usagef("%d turns of the bundle have ids that begin with %q; give more of it", found, name)
+			return nil, cli.Usagef("%d %ss of the bundle have ids that begin with %q; give more of it", found, what, name)
 		}
 	}
 	return ids, nil

@@ -385,7 +385,11 @@ func printVerdict(w io.Writer, v *verdictJSON) {
 		}[r.Why])
 	}
 	if v.Dropped > 0 {
-		fmt.Fprintf(w, "  %-8s %d turns, left out by who handed this on\n", "dropped", v.Dropped)
+		of := "turns"
+		if v.Provenance.SchemaVersion == slice.FactsVersion {
+			of = "leaves"
+		}
+		fmt.Fprintf(w, "  %-8s %d %s, left out by who handed this on\n", "dropped", v.Dropped, of)
 	}
 	if v.Reason != "" {
 		fmt.Fprintln(w, render.Visible(v.Reason))

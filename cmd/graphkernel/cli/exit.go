@@ -78,7 +78,7 @@ func ExitCode(err error) int {
 		code int
 	}{
 		{errors.As(err, &usage) || errors.As(err, &ambiguous) || errors.Is(err, kernel.ErrBeyondHead), ExitUsage},
-		{errors.Is(err, knowledge.ErrQuery) || errors.Is(err, kernel.ErrNoFilter), ExitUsage},
+		{errors.Is(err, knowledge.ErrQuery) || errors.Is(err, kernel.ErrNoFilter) || errors.Is(err, kernel.ErrNoExport), ExitUsage},
 		{errors.Is(err, ledger.ErrTrust), ExitUsage},                                         // it is the verifier's own
 		{errors.Is(err, token.ErrKeyFile) || errors.Is(err, identity.ErrFile), ExitInternal}, // however malformed it is, the evidence is not
 		{errors.Is(err, transfer.ErrDamaged), ExitDamaged},                                   // not evidence, either

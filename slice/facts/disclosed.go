@@ -1,0 +1,253 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// DisclosureVersion is the version of disclosures of facts.
+const DisclosureVersion = "gkd/2"
+
+// maxCount bounds the counts of a disclosure. It is above what a policy lets in: the facts of
+// knowledge.MaxResults paths of knowledge.MaxHops steps each, and the names of these facts.
+const maxCount = 1 << 14
+
+// Disclosures is the form of disclosures of facts. Every leaf can be shown.
+var Disclosures = &slice.DisclosureForm{
+	Version: DisclosureVersion, Schema: SchemaVersion, Policy: PolicyForm, CountsIn: "counts", ShownIn: "shown",
+	Counts: []slice.CountForm{
+		{Name: "aliases", Key: "aliases", Most: maxCount}, {Name: "evidence", Key: "evidence", Most: maxCount},
+		{Name: "facts", Key: "facts", Most: maxCount}, {Name: "reached", Key: "reached", Most: maxCount},
+	},
+	MaxIndex: 2*maxCount + 2,
+	Sections: []slice.Section{
+		{Member: "fact", Count: "facts", Read: readShownFact}, {Member: "evidence", Count: "evidence", Read: readShownTurn},
+		{Member: "aliases", Read: readShownAliases}, {Member: "question", Read: readShownQuestion}, {Member: "reached", Read: readShownReached},
+	},
+	Check: checkShown,
+}
+
+// What the leaves of a slice of facts were made of.
+type (
+	ShownFact     struct{ knowledge.Act }
+	ShownTurn     struct{ Turn }
+	ShownAliases  struct{ Aliases []Alias }
+	ShownQuestion struct{ Question }
+	ShownReached  struct {
+		Cut     knowledge.Cut
+		Reached []Reached
+	}
+)
+
+// Member is the name of the section, see [slice.Leaf].
+func (*ShownFact) Member() string     { return "fact" }
+func (*ShownTurn) Member() string     { return "evidence" }
+func (*ShownAliases) Member() string  { return "aliases" }
+func (*ShownQuestion) Member() string { return "question" }
+func (*ShownReached) Member() string  { return "reached" }
+
+// ID is the statement or the turn.
+func (f *ShownFact) ID() string   { return f.Fact.ID().String() }
+func (t *ShownTurn) ID() string   { return t.Turn.ID.String() }
+func (*ShownAliases) ID() string  { return "" }
+func (*ShownQuestion) ID() string { return "" }
+func (*ShownReached) ID() string  { return "" }
+
+// Hash is the leaf's.
+func (f *ShownFact) Hash() dag.Digest     { return f.Leaf() }
+func (t *ShownTurn) Hash() dag.Digest     { return evidenceLeaf(&t.Turn) }
+func (a *ShownAliases) Hash() dag.Digest  { return aliasesLeaf(a.Aliases) }
+func (q *ShownQuestion) Hash() dag.Digest { return hashed(q.leaf()) }
+func (r *ShownReached) Hash() dag.Digest  { return reachedLeaf(r.Cut, r.Reached) }
+
+// Write writes it as a bundle does.
+func (f *ShownFact) Write(w *canon.Writer)     { w.Raw(f.Append(nil)) }
+func (t *ShownTurn) Write(w *canon.Writer)     { t.write(w, "") }
+func (a *ShownAliases) Write(w *canon.Writer)  { writeAliases(w, a.Aliases) }
+func (q *ShownQuestion) Write(w *canon.Writer) { q.write(w, "") }
+
+// Write writes the entities with what says whether there would be more.
+func (r *ShownReached) Write(w *canon.Writer) {
+	w.BeginObject()
+	if r.Cut != knowledge.Whole {
+		w.Key("cut")
+		w.String(string(r.Cut))
+	}
+	w.Key("reached")
+	writeReached(w, r.Reached)
+	w.EndObject()
+}
+
+func readShownFact(c *canon.Cursor) slice.Leaf     { return &ShownFact{readFact(c)} }
+func readShownTurn(c *canon.Cursor) slice.Leaf     { return &ShownTurn{readTurn(c)} }
+func readShownAliases(c *canon.Cursor) slice.Leaf  { return &ShownAliases{readAliases(c)} }
+func readShownQuestion(c *canon.Cursor) slice.Leaf { return &ShownQuestion{readQuestion(c)} }
+
+func readShownReached(c *canon.Cursor) slice.Leaf {
+	r := &ShownReached{Cut: readCut(c), Reached: readReachedList(c.Field("reached"))}
+	c.Close()
+	return r
+}
+
+// A Choice says what of a bundle a disclosure shows.
+type Choice struct {
+	Facts                      []knowledge.ID
+	Evidence                   []dag.TurnID
+	Aliases, Question, Reached bool
+}
+
+// Disclose shows a part of the bundle, which must have passed its own Check. issued is the
+// SHA-256 of its bytes. Errors are those of [slice.NewDisclosure], and it is one to show a fact or a turn
+// that is not in the bundle. What is shown is shared with the bundle.
+//
+// A leaf of a fact is salted: nobody who does not see the fact can tell what it is. The others are not:
+// anyone who guesses one finds its hash on the paths.
+func (b *Bundle) Disclose(issued dag.Digest, show Choice) (*slice.Disclosure, error) {
+	leaves := []slice.Leaf{}
+	places := map[[2]string]int{} // by member and id
+	add := func(l slice.Leaf) {
+		places[[2]string{l.Member(), l.ID()}] = len(leaves)
+		leaves = append(leaves, l)
+	}
+	for i := range b.Facts {
+		add(&ShownFact{b.Facts[i]})
+	}
+	for i := range b.Evidence {
+		add(&ShownTurn{b.Evidence[i]})
+	}
+	add(&ShownAliases{b.Aliases})
+	add(&ShownQuestion{b.Question})
+	add(&ShownReached{b.Cut, b.Reached})
+	var shown []int
+	var missing error
+	choose := func(member, id string) {
+		at, ok := places[[2]string{member, id}]
+		if !ok {
+			missing = fmt.Errorf("facts: %s %s is not in the bundle, so it cannot be shown", member, id)
+		}
+		shown = append(shown, at)
+	}
+	for _, id := range show.Facts {
+		choose("fact", id.String())
+	}
+	for _, id := range show.Evidence {
+		choose("evidence", id.String())
+	}
+	for member, chosen := range map[string]bool{"aliases": show.Aliases, "question": show.Question, "reached": show.Reached} {
+		if chosen {
+			choose(member, "")
+		}
+	}
+	if missing != nil {
+		return nil, missing
+	}
+	slices.Sort(shown)
+	hashes := make([]dag.Digest, len(leaves))
+	for i := range leaves {
+		hashes[i] = leaves[i].Hash()
+	}
+	return slice.NewDisclosure(Disclosures, b.Head(), issued, hashes, slices.Compact(shown), func(i int) slice.Leaf { return leaves[i] })
+}
+
+// part is what a disclosure shows, as a bundle that lacks the rest.
+type part struct {
+	Bundle
+	has map[string]bool // sections of which something is shown
+}
+
+func partOf(d *slice.Disclosure) *part {
+	p := &part{has: map[string]bool{}}
+	p.Policy, _ = d.Policy.(Policy) // Disclosures reads no other
+	for i := range d.Shown {
+		p.has[d.Shown[i].Leaf.Member()] = true
+		switch l := d.Shown[i].Leaf.(type) {
+		case *ShownFact:
+			p.Facts = append(p.Facts, l.Act)
+		case *ShownTurn:
+			p.Evidence = append(p.Evidence, l.Turn)
+		case *ShownAliases:
+			p.Aliases = l.Aliases
+		case *ShownQuestion:
+			p.Question = l.Question
+		case *ShownReached:
+			p.Cut, p.Reached = l.Cut, l.Reached
+		}
+	}
+	return p
+}
+
+// checkShown makes the checks of Bundle.Check as far as what they need is shown.
+func checkShown(d *slice.Disclosure) []slice.Check {
+	p := partOf(d)
+	return []slice.Check{
+		p.order(d), p.facts(), p.aliases(),
+		slice.Skipped(CheckEvidence, "a disclosure does not show all facts, which name the turns"),
+		slice.Skipped(CheckReached, "a disclosure does not show all facts, which the paths lead along"),
+		p.question(d), d.CheckPolicy(), d.CheckPaths(),
+		slice.Skipped(slice.CheckSliceID, "a disclosure does not show all facts, which slice_id is computed of"),
+	}
+}
+
+// order is the order of the leaves, of the aliases if they are shown, and how many there are of what one
+// leaf holds.
+func (p *part) order(d *slice.Disclosure) slice.Check {
+	if c := d.CheckOrder(); c.Status == slice.StatusFail {
+		return c
+	}
+	if c := p.checkCanonicalOrder(); c.Status == slice.StatusFail {
+		return c
+	}
+	for _, list := range [...]struct {
+		name string
+		n    int
+	}{{"aliases", len(p.Aliases)}, {"reached", len(p.Reached)}} {
+		if said := d.Count(list.name); p.has[list.name] && uint64(list.n) != said {
+			return slice.Failed(slice.CheckCanonicalOrder, fmt.Sprint(said), fmt.Sprint(list.n), "%s has another number of them than the counts say", list.name)
+		}
+	}
+	return d.CheckOrder()
+}
+
+// facts are let in by the policy, and by the time that was asked for if the question is shown.
+func (p *part) facts() slice.Check {
+	if !p.has["fact"] {
+		return slice.Skipped(CheckFacts, "no fact is shown")
+	}
+	follows := p.Policy.Follows()
+	for i := range p.Facts {
+		if wrong := p.keptOut(&p.Facts[i].Fact, follows); wrong != "" {
+			return slice.Failed(CheckFacts, "", "", "statement %s: %s", p.Facts[i].Fact.ID(), wrong)
+		}
+	}
+	return slice.Passed(CheckFacts, "%d shown", len(p.Facts))
+}
+
+// aliases, if they are shown, lead to names that are none.
+func (p *part) aliases() slice.Check {
+	if !p.has["aliases"] {
+		return slice.Skipped(CheckAliases, "the aliases are not shown")
+	}
+	for i, a := range p.Aliases {
+		if wrong := p.chained(a); wrong != "" {
+			return slice.Failed(CheckAliases, "", "", "aliases[%d], %.80q: %s", i, a.Alias, wrong)
+		}
+	}
+	return slice.Passed(CheckAliases, "%d", len(p.Aliases))
+}
+
+// question, if it is shown, is the anchor.
+func (p *part) question(d *slice.Disclosure) slice.Check {
+	switch got := d.Provenance.Anchor; {
+	case d.Anchor != got:
+		return slice.Failed(CheckQuestion, got.String(), d.Anchor.String(), "anchor differs from provenance.anchor_turn_id")
+	case !p.has["question"]:
+		return slice.Skipped(CheckQuestion, "the question is not shown")
+	default:
+		return compared(CheckQuestion, p.Question.anchor(), got)
+	}
+}

@@ -1,0 +1,179 @@
+package slice
+
+import (
+	"fmt"
+	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// DisclosureVersion is the version of disclosures of turns.
+const DisclosureVersion = "gkd/1"
+
+// maxTurns and maxEdges bound the counts of a disclosure of turns. A tree of maxEdges edges is 27
+// levels high.
+const (
+	maxTurns = policy.LimitNodes
+	maxEdges = maxTurns * maxTurns
+)
+
+// TurnDisclosures is the form of disclosures of turns. Edges and reasons are not shown.
+var TurnDisclosures = &DisclosureForm{
+	Version: DisclosureVersion, Schema: SchemaVersion, Policy: policy.SliceForm, ShownIn: "turns",
+	Counts: []CountForm{{"edges", "edges", maxEdges}, {"turns", "turn_count", maxTurns}}, Bound: boundTurns, MaxIndex: maxTurns - 1,
+	Sections: []Section{{"turn", "turns", readShownTurn}, {"edge", "edges", nil}, {"admissions", "", nil}},
+	Check:    checkShownTurns, Redacted: redactedShown,
+}
+
+// boundTurns bounds the edges among some turns, roughly.
+func boundTurns(counts []Count) error {
+	h := Head{Counts: counts}
+	turns, edges := h.Count("turns"), h.Count("edges")
+	if turns < 1 {
+		return fmt.Errorf("0 turns, want 1 to %d", maxTurns)
+	}
+	if most := turns * turns; edges > most {
+		return fmt.Errorf("%d edges among %d turns, want 0 to %d", edges, turns, most)
+	}
+	return nil
+}
+
+// A ShownTurn is a turn of a disclosure. The reason why it was let in is not
+// shown: that of all turns is a single leaf.
+type ShownTurn struct {
+	dag.Turn
+	Body *dag.Body // nil: redacted
+}
+
+// Member, ID, Hash and Write make it a Leaf.
+func (t *ShownTurn) Member() string   { return "turn" }
+func (t *ShownTurn) ID() string       { return t.Turn.ID.String() }
+func (t *ShownTurn) Hash() dag.Digest { return TurnLeaf(&t.Turn) }
+
+func (t *ShownTurn) Write(w *canon.Writer) {
+	w.BeginObject()
+	writeTurn(w, &t.Turn, bodyOf(w, t.Body))
+	w.EndObject()
+}
+
+func readShownTurn(c *canon.Cursor) Leaf {
+	t := &ShownTurn{}
+	t.Turn, t.Body = readTurn(c)
+	c.Close()
+	return t
+}
+
+// Withhold returns the bundle without the text of all turns but some. It is a bundle like
+// any other: its header, its token and every check hold as before, and Redacted lists the
+// turns whose text is gone. A turn to be shown whose text was missing before still has
+// none. Showing all turns gives the same bytes, showing none is allowed. It is an error
+// to show a turn that is not in the bundle.
+//
+// Neither bundle may be changed afterwards: they share texts, edges and order.
+func (b *Bundle) Withhold(shown []dag.TurnID) (*Bundle, error) {
+	places, err := b.places(shown)
+	if err != nil {
+		return nil, err
+	}
+	part := *b
+	part.Turns = slices.Clone(b.Turns)
+	for i := range part.Turns {
+		if len(places) > 0 && places[0] == i {
+			places = places[1:]
+			continue
+		}
+		part.Turns[i].Body = nil
+	}
+	return &part, nil
+}
+
+// places returns the indexes of some turns, ascending, each once.
+func (b *Bundle) places(of []dag.TurnID) ([]int, error) {
+	index := b.index()
+	places := make([]int, len(of))
+	for i, id := range of {
+		at, ok := index[id]
+		if !ok {
+			return nil, fmt.Errorf("slice: turn %s is not among the %d turns of the bundle, so it cannot be shown", id, len(b.Turns))
+		}
+		places[i] = at
+	}
+	slices.Sort(places)
+	return slices.Compact(places), nil
+}
+
+// Disclose returns some turns of the bundle and drops the others. A turn is shown as it
+// is in the bundle: with its text, or redacted. To show a turn without its text,
+// Withhold that first:
+//
+//	part, err := whole.Withhold(spoken)
+//	d, err := part.Disclose(sha256.Sum256(bytes), shown) // spoken, and more
+//
+// issued is the SHA-256 of the bundle's bytes as the kernel issued it, which an attestation
+// and the ledger name. Where texts have been withheld since, it is not that of b's bytes.
+//
+// The bundle must have passed its own Check. Errors are those of NewDisclosure, and it is one to show a turn
+// that is not in the bundle. Texts are shared with the bundle, as by Withhold. A disclosure of all turns is
+// larger than its bundle, and of a bundle near MaxBundle nobody reads it.
+func (b *Bundle) Disclose(issued dag.Digest, shown []dag.TurnID) (*Disclosure, error) {
+	places, err := b.places(shown)
+	if err != nil {
+		return nil, err
+	}
+	return NewDisclosure(TurnDisclosures, b.Head(), issued, b.leaves(), places, func(i int) Leaf {
+		return &ShownTurn{Turn: b.Turns[i].Turn, Body: b.Turns[i].Body}
+	})
+}
+
+// leaves returns the hashes of all leaves, in the order of the tree.
+func (b *Bundle) leaves() []dag.Digest {
+	leaves := make([]dag.Digest, 0, len(b.Turns)+len(b.Edges)+1)
+	for i := range b.Turns {
+		leaves = append(leaves, TurnLeaf(&b.Turns[i].Turn))
+	}
+	for _, e := range b.Edges {
+		leaves = append(leaves, EdgeLeaf(e))
+	}
+	return append(leaves, dag.Digest(tlog.RecordHash(AppendAdmissionsLeaf(nil, b.selected()))))
+}
+
+// shownTurns are the turns that are shown.
+func shownTurns(d *Disclosure) []*ShownTurn {
+	turns := make([]*ShownTurn, len(d.Shown))
+	for i := range d.Shown {
+		turns[i] = d.Shown[i].Leaf.(*ShownTurn) // the one leaf that TurnDisclosures reads
+	}
+	return turns
+}
+
+func redactedShown(d *Disclosure) (ids []dag.TurnID) {
+	for _, t := range shownTurns(d) {
+		if t.Body == nil {
+			ids = append(ids, t.Turn.ID)
+		}
+	}
+	return ids
+}
+
+// checkShownTurns makes the checks of Bundle.Check. Of CheckAdmissions it remains that the anchor is the header's.
+func checkShownTurns(d *Disclosure) []Check {
+	turns := shownTurns(d)
+	admissions := Skipped(CheckAdmissions, "a disclosure does not show the reasons")
+	if d.Anchor != d.Provenance.Anchor {
+		admissions = otherAnchor(d.Anchor, d.Provenance.Anchor)
+	}
+	return []Check{
+		checkBodies(len(turns), func(i int) (*dag.Turn, *dag.Body) { return &turns[i].Turn, turns[i].Body }),
+		d.CheckOrder(),
+		Skipped(CheckEdges, "a disclosure does not show the edges"),
+		admissions,
+		Skipped(CheckOrder, "a disclosure shows neither the edges nor all turns, which the reading order follows from"),
+		d.CheckPolicy(),
+		d.CheckPaths(),
+		Skipped(CheckSliceID, "a disclosure does not show all turns and edges, which slice_id is computed of"),
+	}
+}
