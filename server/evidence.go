@@ -148,19 +148,6 @@ func addCheckpoint(c *call) error {
 	if errors.As(err, &stale) {
 		return c.write(http.StatusConflict, sizeType, append(strconv.AppendUint(nil, stale.Size, 10), '\n'))
 	}
-	for _, row := range [...]struct {
-		is     error
-		status int
-	}{
-		{witness.ErrRequest, http.StatusBadRequest},
-		{witness.ErrUnsigned, http.StatusForbidden},
-		{witness.ErrUnknownLog, http.StatusNotFound},
-		{witness.ErrProof, http.StatusUnprocessableEntity},
-	} {
-		if errors.Is(err, row.is) {
-			return c.write(row.status, textType, []byte(err.Error()+"\n"))
-		}
-	}
 	if err != nil {
 		return err
 	}

@@ -259,7 +259,7 @@ func listConversations(c *call, in api.Paging) (w api.Conversations, err error) 
 	var after dag.ConversationID
 	if in.After != "" {
 		if after, err = dag.ParseConversationID(in.After); err != nil {
-			return w, &view.QueryError{Parameter: "after", Detail: fmt.Sprintf("after is %q, which is no next of this list", in.After)}
+			return w, view.BadParameter("after", "after is %q, which is no next of this list", in.After)
 		}
 	}
 	limit := view.PageOf(in.Limit)

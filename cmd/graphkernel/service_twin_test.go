@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/demo"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -411,7 +412,7 @@ func TestServerFlag(t *testing.T) {
 		isRefused := false
 		for args := []string{"--server", "https://kernel.example"}; len(args) < 5 && !isRefused; args = append(args, "x") {
 			code, out := e.run(t, append(strings.Fields(name), args...)...)
-			isRefused = code == cli.ExitUsage && strings.Contains(out, path+" takes no --server: ")
+			isRefused = code == api.ExitUsage && strings.Contains(out, path+" takes no --server: ")
 		}
 		ran := slices.ContainsFunc(slices.Collect(strings.Lines(strings.Join([]string{twinScripts["turns"], twinScripts["facts"], twinScripts["audit"], twinScripts["signing"]}, "\n"))), func(line string) bool {
 			return regexp.MustCompile(`^~?(--output json )?` + regexp.QuoteMeta(name) + `\b`).MatchString(line)
@@ -442,14 +443,14 @@ func TestServerSettings(t *testing.T) {
 		says string
 	}{
 		"flag":         {map[string]string{"GRAPHKERNEL_KEY": key}, []string{"--server", url, "show"}, 0, "3 conversations"},
-		"both flags":   {nil, []string{"--server", url, "--store", "sqlite:x.db", "show"}, cli.ExitUsage, "name two places"},
+		"both flags":   {nil, []string{"--server", url, "--store", "sqlite:x.db", "show"}, api.ExitUsage, "name two places"},
 		"store first":  {map[string]string{"GRAPHKERNEL_SERVER": "https://nowhere.invalid"}, []string{"--store", here.env["GRAPHKERNEL_STORE"], "show"}, 0, "3 conversations"},
-		"no key":       {map[string]string{"GRAPHKERNEL_SERVER": url}, []string{"show"}, cli.ExitUsage, "GRAPHKERNEL_KEY"},
-		"wrong key":    {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": "gk1.x"}, []string{"show"}, cli.ExitInternal, "the service refused: "},
-		"other tenant": {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--tenant", "other", "show"}, cli.ExitUsage, "the API key is of tenant default"},
+		"no key":       {map[string]string{"GRAPHKERNEL_SERVER": url}, []string{"show"}, api.ExitUsage, "GRAPHKERNEL_KEY"},
+		"wrong key":    {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": "gk1.x"}, []string{"show"}, api.ExitInternal, "the service refused: "},
+		"other tenant": {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--tenant", "other", "show"}, api.ExitUsage, "the API key is of tenant default"},
 		"this tenant":  {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--tenant", "default", "show"}, 0, "3 conversations"},
-		"own keys":     {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--dev", "show"}, cli.ExitUsage, "--dev"},
-		"plaintext":    {map[string]string{"GRAPHKERNEL_KEY": key}, []string{"--server", "http://kernel.example", "show"}, cli.ExitUsage, "in the clear"},
+		"own keys":     {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--dev", "show"}, api.ExitUsage, "--dev"},
+		"plaintext":    {map[string]string{"GRAPHKERNEL_KEY": key}, []string{"--server", "http://kernel.example", "show"}, api.ExitUsage, "in the clear"},
 	} {
 		e := &twinEnv{dir: t.TempDir(), env: c.env}
 		if code, out := e.run(t, c.args...); code != c.code || !strings.Contains(out, c.says) || strings.Contains(out, key) {

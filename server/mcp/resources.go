@@ -62,7 +62,7 @@ func (s *Server) resource(scheme string, get func(ctx context.Context, who acces
 			return nil, sdk.ResourceNotFoundError(r.Params.URI)
 		case err != nil:
 			code := int64(jsonrpc.CodeInternalError)
-			if _, ok := sentence(err); ok {
+			if _, _, ok := sentence(err); ok {
 				code = jsonrpc.CodeInvalidParams
 			}
 			return nil, &jsonrpc.Error{Code: code, Message: s.told(ctx, scheme, err)}

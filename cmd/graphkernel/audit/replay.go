@@ -83,13 +83,13 @@ func replayResult(r api.Replay, full bool) replayJSON {
 	}
 	switch {
 	case forged != "":
-		j.Verdict, j.ExitCode, j.Reason = string(token.Tampered), cli.ExitTampered, forged
+		j.Verdict, j.ExitCode, j.Reason = string(token.Tampered), api.ExitTampered, forged
 	case r.Outcome == string(kernel.Different):
-		j.ExitCode = cli.ExitReplayDiffers
+		j.ExitCode = api.ExitReplayDiffers
 	case r.Outcome == string(kernel.Lost):
-		j.ExitCode = cli.ExitReplayLost
+		j.ExitCode = api.ExitReplayLost
 	case full && len(r.Erased)+len(r.Redacted) > 0:
-		j.ExitCode, j.Reason = cli.ExitRedacted, "text is missing, and --require-full was given"
+		j.ExitCode, j.Reason = api.ExitRedacted, "text is missing, and --require-full was given"
 	}
 	return j
 }
@@ -103,7 +103,7 @@ func printReplay(w io.Writer, j *replayJSON) {
 	for _, id := range j.Lost {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "lost", id)
 	}
-	if j.ExitCode != cli.ExitOK {
+	if j.ExitCode != api.ExitOK {
 		fmt.Fprintln(w, render.Visible(j.Reason))
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -42,10 +41,7 @@ type Session struct {
 func Do[In, Out any](ctx context.Context, s *Session, op view.Operation[In, Out], in In) (Out, error) {
 	if s.service == nil {
 		out, err := op.Answer(ctx, s.Kernel, s.Tenant, in)
-		if errors.Is(err, dag.ErrForm) { // a service calls the question invalid
-			err = &refusal{err.Error(), []error{err, sentinels[api.CodeInvalid]}}
-		}
-		return out, err
+		return out, answered(err)
 	}
 	return told(client.Do(ctx, s.service, op.Operation, in))
 }

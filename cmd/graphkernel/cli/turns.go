@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -63,7 +62,7 @@ func (s *Session) ShownIn(ctx context.Context, id dag.TurnID) ([]dag.TurnID, err
 // or an external id.
 func Resolve(c *cobra.Command, s *Session, name string) (dag.TurnID, error) {
 	id, err := s.Turns.Resolve(c.Context(), name)
-	if errors.Is(err, store.ErrNotFound) {
+	if Is(err, api.CodeNotFound) {
 		return id, fmt.Errorf("%w; see: graphkernel show", err)
 	}
 	return id, err

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -99,7 +98,7 @@ func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf uint
 		return nil, err
 	}
 	for act, err := range s.Facts.History(ctx, id) {
-		if errors.Is(err, store.ErrNotFound) {
+		if cli.Is(err, api.CodeNotFound) {
 			return nil, fmt.Errorf("%w; see: graphkernel knowledge list", err)
 		}
 		if err != nil {

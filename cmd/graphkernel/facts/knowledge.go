@@ -3,7 +3,6 @@ package facts
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -189,7 +188,7 @@ func addFact(a *cli.App, c *cobra.Command, args []string, f *addFlags) error {
 			}
 		}
 		outcome, err := learnOne(s, c.Context(), &act, f.replace)
-		if errors.Is(err, knowledge.ErrNotBelieved) {
+		if cli.Is(err, api.CodeNotBelieved) {
 			return fmt.Errorf("%w; see: graphkernel knowledge history STATEMENT", err)
 		} else if err != nil {
 			return err
@@ -234,7 +233,7 @@ func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace b
 		switch {
 		case err == nil:
 			return outcomes[0], nil
-		case !replace || try == tries || !errors.Is(err, knowledge.ErrNotBelieved):
+		case !replace || try == tries || !cli.Is(err, api.CodeNotBelieved):
 			return knowledge.Outcome{}, err
 		}
 	}
