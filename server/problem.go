@@ -60,12 +60,13 @@ func problemOf(err error) *problem {
 		p.place, p.turn, p.detail = cycle.Place, cycle.ID, cycle.Error()
 	case errors.As(err, &ambiguous):
 		p.candidates = ambiguous.Fits
-	case errors.As(err, &own):
-		p.place = own.Place
 	case errors.Is(err, kernel.ErrNoFilter):
 		p.place = "query"
 	case p.code == api.CodeInvalid && errors.As(err, &field):
 		p.place = field.Path
+	}
+	if errors.As(err, &own) && own.Place != "" {
+		p.place = own.Place
 	}
 	return p
 }
