@@ -44,14 +44,14 @@ func convertBundle(c *call) error {
 }
 
 func getEvidence(c *call) error {
-	id, err := slice.ParseSliceID(c.params["slice_id"])
+	id, err := dag.AnyCase(slice.ParseSliceID)(c.params["slice_id"])
 	if err != nil {
 		return err
 	}
 	c.slice = string(id)
 	var digest *dag.Digest // nil: the newest
 	if text, ok := c.params["bundle"]; ok {
-		d, err := dag.ParseDigest(text)
+		d, err := dag.AnyCase(dag.ParseDigest)(text)
 		if err != nil {
 			return err
 		}

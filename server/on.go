@@ -46,7 +46,7 @@ func answering(operations []view.Answered, routes []route) []route {
 			if err != nil {
 				return err
 			}
-			c.slice = c.params["slice_id"]
+			c.slice = strings.ToLower(c.params["slice_id"])
 			out, err := op.Ask(c.ctx, c.server.config.Kernel, c.tenant(), in)
 			if err != nil {
 				return err

@@ -193,7 +193,7 @@ func failed(c *call, err error) api.BatchResult {
 }
 
 func replaySlice(c *call) error {
-	id, err := slice.ParseSliceID(c.params["slice_id"])
+	id, err := dag.AnyCase(slice.ParseSliceID)(c.params["slice_id"])
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,10 @@ import DIR/more.jsonl
 show
 --output json show
 show 1c1de000-0dc0-4a11-8ca1-0000000000a0
+show 1C1DE000-0DC0-4A11-8CA1-0000000000A0
+show D93A7ABE --slice ANCHOR
+export --conversation 1C1DE000-0DC0-4A11-8CA1-0000000000B0
+import DIR/capitals.jsonl
 show ANCHOR --slice ANCHOR
 --output json show --slice ANCHOR --policy default@1 --as-of 20
 ~show absent
@@ -88,6 +92,7 @@ import DIR/claude-edited.jsonl
 knowledge add 'Ada Lovelace' wrote 'Note G' --confidence 0.9 --turn ANCHOR
 --output json knowledge add 'Ada Lovelace' wrote 'Note G' --confidence 0.9 --turn ANCHOR
 --output json knowledge add 'Ada Lovelace' 'lives in' London --from 2026-01-01
+--output json knowledge import DIR/capital-facts.jsonl
 knowledge add 'Ada Lovelace' 'lives in' Ockham --replace
 --output json knowledge add 'Ada Lovelace' 'lives in' Ockham --replace
 ~knowledge add a b c --supersedes 0000000000000000000000000000000000000000000000000000000000000000
@@ -191,6 +196,8 @@ apikey create --role agent --admit-roles assistant --admit-authors agent:* --not
 var twinFiles = map[string]string{
 	"more.jsonl":          `{"attrs":{},"author":"human:b","content":"one","conversation":"1c1de000-0dc0-4a11-8ca1-0000000000b0","created_at":"2026-03-15T02:00:01.000000Z","id":"b0000000-0dc0-4a11-8ca1-000000000002","parents":[],"role":"user","salt":"be4c218bc9f7c482d7f6c0d170d2ea17"}` + "\n" + `{"attrs":{},"author":"human:b","content":"two","conversation":"1c1de000-0dc0-4a11-8ca1-0000000000b0","created_at":"2026-03-15T02:00:00.000000Z","id":"b0000000-0dc0-4a11-8ca1-000000000001","parents":[{"id":"` + demo.IncidentAnchor + `","kind":"reply"}],"role":"assistant","salt":"be4c218bc9f7c482d7f6c0d170d2ea18"}` + "\n",
 	"orphan.jsonl":        `{"attrs":{},"author":"human:b","content":"one","conversation":"1c1de000-0dc0-4a11-8ca1-0000000000b0","created_at":"2026-03-15T02:00:01.000000Z","id":"b0000000-0dc0-4a11-8ca1-000000000009","parents":[{"id":"b0000000-0dc0-4a11-8ca1-000000000008","kind":"reply"}],"role":"user","salt":"be4c218bc9f7c482d7f6c0d170d2ea17"}` + "\n",
+	"capitals.jsonl":      `{"attrs":{},"author":"human:b","content":"three","conversation":"1C1DE000-0DC0-4A11-8CA1-0000000000B0","created_at":"2026-03-15T02:00:01.000000Z","id":"B0000000-0DC0-4A11-8CA1-000000000003","parents":[{"id":"B0000000-0DC0-4A11-8CA1-000000000002","kind":"reply"}],"role":"user","salt":"be4c218bc9f7c482d7f6c0d170d2ea17"}` + "\n",
+	"capital-facts.jsonl": `{"subject":"a","predicate":"spells","object":"b","turn":"D93A7ABE-0DC0-4A11-8CA1-000000000012"}` + "\n",
 	"narrow.json":         `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`,
 	"wider.json":          `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":4}}`,
 	"broken.json":         `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":0}}`,

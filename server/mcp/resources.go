@@ -72,7 +72,7 @@ func (s *Server) resource(scheme string, get func(ctx context.Context, who acces
 }
 
 func (s *Server) issued(ctx context.Context, who access.Identity, id string) (any, error) {
-	name, err := slice.ParseSliceID(id)
+	name, err := dag.AnyCase(slice.ParseSliceID)(id)
 	if err != nil {
 		return nil, store.ErrNotFound
 	}
@@ -88,7 +88,7 @@ func (s *Server) issued(ctx context.Context, who access.Identity, id string) (an
 }
 
 func (s *Server) turn(ctx context.Context, who access.Identity, id string) (any, error) {
-	name, err := dag.ParseTurnID(id)
+	name, err := dag.AnyCase(dag.ParseTurnID)(id)
 	if err != nil {
 		return nil, store.ErrNotFound
 	}

@@ -140,7 +140,7 @@ func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (w api.Conversations, err error) {
 	var after dag.ConversationID
 	if in.After != "" {
-		if after, err = dag.ParseConversationID(in.After); err != nil {
+		if after, err = dag.AnyCase(dag.ParseConversationID)(in.After); err != nil {
 			return w, badAfter(in.After)
 		}
 	}

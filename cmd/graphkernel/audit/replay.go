@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
@@ -62,7 +63,7 @@ func replay(a *cli.App, c *cobra.Command, what string, full bool) error {
 }
 
 func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (api.Replay, error) {
-	if id, err := slice.ParseSliceID(what); err == nil {
+	if id, err := dag.AnyCase(slice.ParseSliceID)(what); err == nil {
 		return s.Slices.ReplayIssued(c.Context(), id)
 	}
 	data, err := a.IO.ReadFile(c.Context(), what, slice.MaxBundle)

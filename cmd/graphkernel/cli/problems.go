@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"iter"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -54,15 +53,4 @@ func told[T any](v T, err error) (T, error) {
 		err = refused(err)
 	}
 	return v, err
-}
-
-// each is told for a sequence.
-func each[T any](seq iter.Seq2[T, error]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for v, err := range seq {
-			if !yield(told(v, err)) {
-				return
-			}
-		}
-	}
 }

@@ -71,7 +71,7 @@ func onlyConversation(text string) (*dag.ConversationID, error) {
 	if text == "" {
 		return nil, nil
 	}
-	id, err := dag.ParseConversationID(text)
+	id, err := dag.AnyCase(dag.ParseConversationID)(text)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}

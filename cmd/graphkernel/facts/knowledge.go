@@ -67,7 +67,7 @@ func timeOf(flag, text string) (dag.Time, error) {
 
 // statementOf reads the name of a statement.
 func statementOf(what, text string) (knowledge.ID, error) {
-	id, err := dag.ParseDigest(text)
+	id, err := dag.AnyCase(dag.ParseDigest)(text)
 	if err != nil {
 		return id, cli.Usagef("%s: %w; a statement is named by 64 hex digits, see: graphkernel knowledge list", what, err)
 	}
@@ -140,7 +140,7 @@ func (f *addFlags) act(args []string) (act knowledge.Act, err error) {
 		return act, cli.Usage(err)
 	}
 	fact := &act.Fact
-	fact.Slice = f.slice
+	fact.Slice = strings.ToLower(f.slice)
 	if fact.Confidence, err = confidenceOf("confidence", f.confidence); err != nil {
 		return act, err
 	}

@@ -187,7 +187,7 @@ func showListed(a *cli.App, c *cobra.Command, key, role string, args []string) e
 // conversationOf reads the conversation that a person names, itself or by one of
 // its turns.
 func conversationOf(c *cobra.Command, s *cli.Session, name string) (dag.ConversationID, []ShownTurn, error) {
-	if id, err := dag.ParseConversationID(name); err == nil {
+	if id, err := dag.AnyCase(dag.ParseConversationID)(name); err == nil {
 		if turns, err := ReadConversation(c.Context(), s, id); err != nil || len(turns) > 0 {
 			return id, turns, err
 		}
