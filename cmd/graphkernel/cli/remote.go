@@ -30,7 +30,7 @@ func remoteSession(ctx context.Context, c *client.Client, named dag.Tenant) (*Se
 		return nil, Usagef("the API key is of tenant %s, and tenant %s is named", who.Tenant, named)
 	}
 	s := &Session{
-		Tenant: dag.Tenant(who.Tenant), Slices: remoteSlices{c.Slices()}, Policies: remotePolicies{c.Policies()}, Facts: remoteFacts{c.Facts()},
+		Tenant: dag.Tenant(who.Tenant), Slices: remoteSlices{c.Slices()}, Policies: remotePolicies{c.Policies()}, Facts: remoteFacts{c.Facts(), c},
 		Ledger: remoteLedger{c.Ledger()}, service: c,
 		head: func(ctx context.Context) (dag.Seq, error) {
 			who, err := told(c.Caller(ctx))
@@ -49,8 +49,11 @@ type (
 	}
 	remoteSlices   struct{ client.Slices }
 	remotePolicies struct{ client.Policies }
-	remoteFacts    struct{ client.Facts }
-	remoteLedger   struct{ client.Ledger }
+	remoteFacts    struct {
+		client.Facts
+		client *client.Client
+	}
+	remoteLedger struct{ client.Ledger }
 )
 
 func (r remoteTurns) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error) {
@@ -60,7 +63,7 @@ func (r remoteTurns) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt
 func (r remoteTurns) Export(ctx context.Context, only *dag.ConversationID, to io.Writer) (report kernel.ExportReport, err error) {
 	here := map[dag.TurnID]bool{} // parents come before their children
 	for q := (api.TurnQuery{Conversation: only, Paging: api.Paging{Limit: 1000}}); ; {
-		page, err := told(r.Turns().List(ctx, q))
+		page, err := told(client.Do(ctx, r.Client, api.ListTurns, q))
 		if err != nil {
 			return report, err
 		}
@@ -162,7 +165,7 @@ func (r remoteFacts) learn(ctx context.Context, acts []knowledge.Act) ([]api.Kno
 		w, err := r.AddAliases(ctx, aliases)
 		return w.Outcomes, err
 	case knowledge.Unalias:
-		w, err := r.RemoveAlias(ctx, acts[0].Alias)
+		w, err := client.Do(ctx, r.client, api.RemoveAlias, api.AliasNamed{Alias: acts[0].Alias})
 		return []api.KnowledgeOutcome{w}, err
 	}
 	panic("graphkernel: no command records acts of the kind " + string(acts[0].Kind))
