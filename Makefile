@@ -38,13 +38,14 @@ postgres: ## a PostgreSQL server's programs for the tests, where there are none
 # The package whose tests take longest begins first, so that the others run beside it.
 LONGEST := ./store/postgres
 
-unit: postgres ## every test at its full length and in a random order; fuzz seeds and the README's session included
-	GKTEST_POSTGRES=required go test -shuffle=on -timeout 30m $(LONGEST) ./...
+# Random and exhaustive runs have a short form, which draws other cases each time and logs its seed. "make soak"
+# has their length.
+unit: postgres ## every test, in a random order and the short form of random runs; fuzz seeds and the README's session included
+	GKTEST_POSTGRES=required go test -short -shuffle=on -timeout 30m $(LONGEST) ./...
 	GKTEST_POSTGRES=required go -C bench test -shuffle=on ./...
 
 # The race detector makes tests about ten times as slow, so it watches packages that use more than
-# one goroutine (those that import sync, by their code or their tests), with random runs in their
-# short form. SQLite and its libc are C turned into Go; watching them would take half of the time.
+# one goroutine (those that import sync, by their code or their tests). SQLite and its libc are C turned into Go; watching them would take half of the time.
 SYNCHRONIZED = $$(go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}} ' ./... | \
 	grep -E ' (sync|sync/atomic|golang.org/x/sync/errgroup) ' | cut -d ' ' -f 1)
 UNWATCHED := -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
@@ -85,7 +86,8 @@ eval-knowledge: ## how far facts lead to the passages that answer questions, bes
 bench-http: ## the service under load, beside a bare handler and the library
 	go -C bench run ./http
 
-soak: ## the service under full load for SOAKTIME: memory, goroutines, errors
+soak: postgres ## every test at its full length, and the service under full load for SOAKTIME: memory, goroutines, errors
+	GKTEST_POSTGRES=required go test -count=1 -shuffle=on -timeout 2h $(LONGEST) ./...
 	go -C bench run ./http -soak $(SOAKTIME)
 
 fuzz: ## each parser for FUZZTIME

@@ -33,7 +33,7 @@ var (
 // value does not limit.
 type FactFilter struct {
 	Subject       string      `json:"subject,omitempty" is:"Name" tool:"What the fact is about."`
-	Predicate     string      `json:"predicate,omitempty" is:"Name" tool:"How it stands to the object."`
+	Predicate     string      `json:"predicate,omitempty" is:"Name" tool:"How the subject relates to the object."`
 	Object        string      `json:"object,omitempty" is:"Name" tool:"The other end."`
 	Entity        string      `json:"entity,omitempty" is:"Name" doc:"The subject or the object." tool:"Subject or object."`
 	Source        string      `json:"source,omitempty" is:"Source" doc:"That of the assertion that gave the confidence." tool:"Who says so."`

@@ -11,7 +11,7 @@ type NewFact struct {
 	Subject    string       `json:"subject" is:"Name" tool:"What it is about."`
 	Predicate  string       `json:"predicate" is:"Name" tool:"A verb, active voice."`
 	Object     string       `json:"object" is:"Name" tool:"An entity or a value."`
-	ObjectText *string      `json:"object_text,omitempty" is:"MemoryText" doc:"A text to be kept byte by byte, of which object is the name: text: and its SHA-256." tool:"-"`
+	ObjectText *string      `json:"object_text,omitempty" is:"MemoryText" doc:"A text to be kept byte by byte. Its name is object: text: and its SHA-256." tool:"-"`
 	Confidence *dag.PPM     `json:"confidence,omitempty" tool:"1 if left out."`
 	Source     string       `json:"source,omitempty" is:"Source" tool:"Who says so, such as user or llm:x; mcp if left out."` // api if absent
 	Turn       string       `json:"turn,omitempty" is:"TurnName" tool:"The recorded turn that it was learned from."`

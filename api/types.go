@@ -70,7 +70,7 @@ const (
 	FormatMessages = "messages"
 )
 
-// A Cutting says which slice is meant, of which nothing is issued.
+// A Cutting says which slice is meant; nothing is issued.
 type Cutting struct {
 	Anchor string `json:"anchor" is:"TurnName"`
 	Policy string `json:"policy,omitempty" is:"PolicyID"`
@@ -181,7 +181,7 @@ type SliceRecord struct {
 
 // Evidence is what convinces a third party of a bundle, beside the bundle.
 type Evidence struct {
-	Attestation  json.RawMessage `json:"attestation" is:"Envelope" doc:"A DSSE envelope around an in-toto statement. Its bytes as they stand here are canonical."`
+	Attestation  json.RawMessage `json:"attestation" is:"Envelope" doc:"A DSSE envelope around an in-toto statement. The bytes given here are canonical."`
 	Proof        string          `json:"proof" doc:"A file (C2SP tlog-proof) with the leaf, its path and a checkpoint."`
 	Index        uint64          `json:"index" doc:"Of the leaf in the ledger."`
 	Origin       string          `json:"origin" doc:"Of the ledger."`

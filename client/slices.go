@@ -102,7 +102,7 @@ type BatchResult struct {
 	Err error
 }
 
-// CutBatch has up to 100 slices cut. The results stand in the order of the requests;
+// CutBatch has up to 100 slices cut. The results are in the order of the requests;
 // one that fails does not touch the others.
 func (c Slices) CutBatch(ctx context.Context, requests []Request) ([]BatchResult, error) {
 	body := api.SliceRequests{Requests: make([]api.SliceRequest, len(requests))}

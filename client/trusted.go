@@ -24,7 +24,7 @@ import (
 // ErrStale is wrapped, with ledger.ErrInconsistent, when the service shows its ledger as it
 // was before what it has shown already. It did not rewrite it, yet somebody is held
 // back in the past. Where several processes with witnesses answer for one ledger, one
-// may be behind another by their setting log.every: ask again.
+// may lag another by as much as the setting log.every: ask again.
 var ErrStale = errors.New("the ledger is shown as it was before")
 
 // ErrNoEvidence is wrapped when the service gives a bundle without what proves it.
@@ -77,7 +77,7 @@ type Expect struct {
 	MaxAge time.Duration
 	Clock  func() time.Time // nil: time.Now
 
-	// RequireFull refuses slices of which a text is missing.
+	// RequireFull refuses slices in which a text is missing.
 	RequireFull bool
 }
 

@@ -17,7 +17,7 @@ type Additions struct {
 // An Addition is an entry that may be added.
 type Addition struct {
 	Entry
-	Tenant dag.Tenant // of which its leaf says that it is; "" if it does not say
+	Tenant dag.Tenant // that its leaf names; "" if it names none
 	Key    Key
 	Value  []byte // of the term of Key
 	More   []Term // further terms that begin with the entry; their Since and Until are set

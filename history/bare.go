@@ -7,13 +7,13 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Bare are entries of the record that are their leaf alone, each of which is there once. It is the
+// Bare are entries of the record that consist of their leaf alone. Each leaf is there at most once. It is the
 // codec of their kind.
 type Bare struct {
 	Kind  Kind
 	Index Index // leads from an entry's Leaf to the entry
 
-	// Check refuses a leaf that is not of the kind, and returns the tenant of which it says that it
+	// Check refuses a leaf that is not of the kind, and returns the tenant that it says it
 	// is, "" if it does not say.
 	Check func(leaf []byte) (dag.Tenant, error)
 }

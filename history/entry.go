@@ -48,7 +48,7 @@ func (e *Entry) Same(o *Entry) bool {
 	return e.Seq == o.Seq && e.Kind == o.Kind && e.At == o.At && bytes.Equal(e.Public, o.Public) && bytes.Equal(e.Detail, o.Detail) && bytes.Equal(e.Private, o.Private)
 }
 
-// SameButErased is Same for entries of which one may have been erased since the other was copied.
+// SameButErased is Same for two entries, one of which may have been erased since the other was copied.
 func (e *Entry) SameButErased(o *Entry) bool {
 	if e.Private != nil && o.Private != nil {
 		return e.Same(o)

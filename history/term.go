@@ -40,6 +40,7 @@ type Term struct {
 	Since dag.Seq // the number of the entry that began it
 	Until dag.Seq // before which it counts: that of the entry that ended it, or Forever
 	Value []byte
+	Entry *Entry // that began it; nil unless Range.Entries asked for it
 }
 
 // Compare is the order of terms: by index, key and Since.
@@ -82,6 +83,10 @@ type Range struct {
 	AsOf   dag.Seq // those that count as of it; 0: all, including those that have ended
 	Limit  int     // so many at most; 0: all
 	Last   bool    // the last ones, in descending order; without After, and for all ranges of a call or none
+
+	// Entries asks for the entry that began each term, as it was at the same moment. It is for all ranges
+	// of a call or none, without Last, and for indexes of what is known.
+	Entries bool
 }
 
 // Lower is the place after which the range begins.
@@ -125,6 +130,8 @@ func CheckRanges(ranges []Range) error {
 			return fmt.Errorf("%w: range %d of terms: prefix %.40x, limit %d", dag.ErrForm, i+1, r.Prefix, r.Limit)
 		case r.Last != ranges[0].Last || r.Last && r.After != nil:
 			return fmt.Errorf("%w: range %d of terms asks for the last ones otherwise than all of the call, or after a place", dag.ErrForm, i+1)
+		case r.Entries != ranges[0].Entries || r.Entries && (r.Last || r.Index.Stream() != Known):
+			return fmt.Errorf("%w: range %d of terms, of index %d, asks for entries otherwise than all of the call, or for the last ones, or for those of the record", dag.ErrForm, i+1, r.Index)
 		case r.After != nil && !bytes.HasPrefix(r.After.Key, r.Prefix):
 			return fmt.Errorf("%w: range %d of terms: it goes on after the key %.40x, which does not begin with its prefix %.40x", dag.ErrForm, i+1, r.After.Key, r.Prefix)
 		}

@@ -39,8 +39,8 @@ func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential stri
 	return k.appendJudged(ctx, tenant, []store.Batch{batch})
 }
 
-// AdmitInOrder is AdmitWith for turns that are admitted one after the other, as their lines stand in an
-// export: so they get the same numbers elsewhere. If a turn stands before its parent, the order
+// AdmitInOrder is AdmitWith for turns that are admitted one after the other, in the order of their lines in an
+// export: so they get the same numbers elsewhere. If a turn comes before its parent, the order
 // is that of AdmitWith.
 func (k Turns) AdmitInOrder(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ store.Receipt, err error) {
 	ctx, observed := k.observe(ctx, "admit")

@@ -68,7 +68,7 @@ func (c *byteLRU[K, V]) onward() bool {
 	return c.dice>>61 == 0
 }
 
-// glance is get for values of which many are looked for.
+// glance is get for values that are looked up in large numbers.
 func (c *byteLRU[K, V]) glance(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

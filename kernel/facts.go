@@ -26,7 +26,7 @@ type factCache struct {
 }
 
 // An edgeKey names the edges of a name in one direction. A tenant gets another generation
-// when edges ended of which the names are not known: all that was kept of it is left to be
+// when edges ended whose names are not known: all that was kept of it is left to be
 // evicted. No generation is given out twice, so each is of one tenant.
 type edgeKey struct {
 	generation uint64
@@ -47,7 +47,7 @@ func newFactCache(s steadyStore, bytes int) *factCache {
 }
 
 // tenantFacts is the cached state of one tenant's facts: a projection of the alias tables, with
-// the edges and answers of factCache, of which it drops what an entry changes.
+// the edges and answers of factCache. It drops those that an entry changes.
 type tenantFacts struct {
 	cache    *factCache
 	tenant   dag.Tenant
@@ -56,7 +56,7 @@ type tenantFacts struct {
 	mu         sync.Mutex // guards everything below, and is not held while the store is asked
 	applied    dag.Seq    // the number of the last entry
 	head       dag.Seq    // that was seen last
-	stands     bool       // it was seen before that, too
+	settled    bool       // it was seen before that, too
 	generation uint64
 	erasures   uint64 // the generation that the last erasure began
 	aliasActs  []knowledge.Recorded
@@ -115,7 +115,7 @@ func (k *tenantFacts) likely() *view {
 	upTo := k.followed.UpTo()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.stands || k.head == 0 || k.head > upTo {
+	if !k.settled || k.head == 0 || k.head > upTo {
 		return nil
 	}
 	v, err := k.viewHere(k.head)
@@ -130,7 +130,7 @@ func (k *tenantFacts) likely() *view {
 func (k *tenantFacts) saw(head dag.Seq) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.head, k.stands = head, k.head == head
+	k.head, k.settled = head, k.head == head
 }
 
 // erased drops everything that is cached of the tenant's facts, of any number.

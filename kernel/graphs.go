@@ -55,7 +55,7 @@ func (h *heads) least(tenant dag.Tenant) dag.Seq {
 
 // ErrWentBack is wrapped when the store holds less than it held. A kernel whose store was
 // put back to an earlier state must be opened again: what it keeps is of a history that
-// is no more.
+// no longer exists.
 var ErrWentBack = errors.New("the store lacks what it had acknowledged")
 
 type graphKey struct {

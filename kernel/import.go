@@ -299,7 +299,7 @@ func (im *importing) orphan(held []store.Arrival) error {
 	return &store.CycleError{ID: held[0].Turn.ID, Place: held[0].Place}
 }
 
-// admitRepeating admits a batch out of which it takes what is stored. If somebody
+// admitRepeating admits a batch without what is stored already. If somebody
 // else admits one of its turns in between, it looks again.
 func (im *importing) admitRepeating(ctx context.Context, arrivals []store.Arrival) error {
 	for {

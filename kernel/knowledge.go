@@ -409,7 +409,7 @@ func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f kn
 }
 
 // beliefs returns of each version the acts that count for it as of a number: those since its
-// statement is believed, all of which are assertions.
+// statement is believed, which are all assertions.
 func beliefs(list []knowledge.Recorded, asOf dag.Seq) []knowledge.Span {
 	spans := make([]knowledge.Span, len(list))
 	for i := range list {

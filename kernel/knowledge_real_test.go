@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -117,12 +118,11 @@ func (a adjacent) reach(aliases *normalize.Table, q kernel.Traversal, asOf dag.S
 	return reached, knowledge.Whole
 }
 
-// lengthy skips a test of one goroutine on much data in the short form of the suite, which
-// is the one under the race detector: there it has nothing to find.
+// lengthy skips a test of one goroutine on much data under the race detector, which has nothing to find there.
 func lengthy(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("long, and on one goroutine: see make unit")
+	if race.Enabled {
+		t.Skip("long, and on one goroutine")
 	}
 }
 
@@ -144,6 +144,9 @@ func TestFreebase(t *testing.T) {
 		ambiguous[a.Name] = true
 	}
 	queries := 10_000 / len(stores)
+	if testing.Short() {
+		queries /= 5
+	}
 	for name := range stores {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
@@ -168,7 +171,7 @@ func TestFreebase(t *testing.T) {
 			recorded := must(storetest.Acts(ctx, s, tenant, 0, len(acts)))
 			tables := map[dag.Seq]*normalize.Table{before: must(k.Facts().Aliases(ctx, tenant, before)), head: aliases}
 			graphs := map[dag.Seq]adjacent{before: adjacency(recorded, tables[before]), head: adjacency(recorded, aliases)}
-			r := rand.New(rand.NewPCG(3, uint64(len(name))))
+			r := seeded(t)
 			reached, deep := 0, 0
 			for range queries {
 				f := &acts[r.IntN(len(acts))].Fact
@@ -210,4 +213,12 @@ func firstOther(got, want []knowledge.Reached) string {
 		}
 	}
 	return "one is longer"
+}
+
+// seeded returns a source of random numbers with a seed of its own, which the log names.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
 }

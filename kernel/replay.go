@@ -232,7 +232,7 @@ func (r *Replay) compare(b *slice.Bundle, bundle []byte, cut *recut, issued bool
 }
 
 // account says of turns that were shown and whose text is gone whether it was erased or lost, and
-// reports whether there is any of either. Text of which the store says that it never came was lost
+// reports whether there is any of either. Text that the store says never came was lost
 // if a bundle with it was issued here.
 func (r *Replay) account(gone []dag.TurnID, cut *recut, issued bool) bool {
 	for _, id := range gone {

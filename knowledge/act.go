@@ -165,7 +165,7 @@ func (a *Act) appendPublic(dst []byte, digest dag.Digest) []byte {
 	return w.Bytes
 }
 
-// readPublic reads what AppendPublic writes: the digest, and an act of which only kind and
+// readPublic reads what AppendPublic writes: the digest, and an act with only kind and
 // evidence are known.
 func readPublic(data []byte) (a Act, digest dag.Digest, err error) {
 	err = canon.Within(data, 16, func(c *canon.Cursor) error {

@@ -219,51 +219,8 @@ func (b Base) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]
 	return b.ActsAt(ctx, tenant, numbers)
 }
 
-// erasures bounds how often edges are read again since some were erased meanwhile.
-const erasures = 10
-
-// edgesOf makes edges of their terms. What they say is in the assertions, which takes one question.
-// Those that were erased between the two questions are left out, and then it is not whole.
-func (b Base) edgesOf(ctx context.Context, tenant dag.Tenant, terms [][]history.Term) (lists [][]Edge, whole bool, _ error) {
-	lists = make([][]Edge, len(terms))
-	var seqs []dag.Seq
-	for _, list := range terms {
-		for i := range list {
-			seqs = append(seqs, list[i].Since)
-		}
-	}
-	if len(seqs) == 0 {
-		return lists, true, nil
-	}
-	entries, err := b.Entries(ctx, tenant, history.Page{At: seqs})
-	if err != nil {
-		return nil, false, err
-	}
-	whole = true
-	for n, list := range terms {
-		lists[n] = make([]Edge, 0, len(list))
-		for i := range list {
-			t := &list[i]
-			at, ok := slices.BinarySearchFunc(entries, t.Since, func(e history.Entry, seq dag.Seq) int { return cmp.Compare(e.Seq, seq) })
-			if !ok {
-				return nil, false, fmt.Errorf("number %d, which began a version, is not there; the store is damaged", t.Since)
-			}
-			if entries[at].Private == nil {
-				whole = false
-				continue
-			}
-			e, err := readEdge(t, &entries[at])
-			if err != nil {
-				return nil, false, err
-			}
-			lists[n] = append(lists[n], e)
-		}
-	}
-	return lists, whole, nil
-}
-
 // Edges answers as [Graph] says, with as many edges as Limit: fewer are all that there are. At
-// most MaxAsks questions, in two to the history.
+// most MaxAsks questions, in one to the history.
 func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edge, error) {
 	if len(asks) > MaxAsks {
 		return nil, fmt.Errorf("%w: %d questions for edges at once, at most %d", dag.ErrForm, len(asks), MaxAsks)
@@ -278,7 +235,7 @@ func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edg
 		if len(a.Name) > normalize.MaxName {
 			continue // nothing has such a name
 		}
-		r := history.Range{Index: edgesIndex(a.Incoming), Prefix: edgesPrefix(a.Name), Limit: a.Limit}
+		r := history.Range{Index: edgesIndex(a.Incoming), Prefix: edgesPrefix(a.Name), Limit: a.Limit, Entries: true}
 		if m := &a.After; m.Since != 0 {
 			r.After = &history.Place{Key: edgeKey(a.Name, min(m.Confidence, dag.One), &m.ID), Since: m.Since}
 		}
@@ -287,21 +244,18 @@ func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edg
 	if len(ranges) == 0 {
 		return lists, nil
 	}
-	for range erasures {
-		terms, err := b.Terms(ctx, tenant, ranges)
-		if err != nil {
-			return nil, err
-		}
-		edges, whole, err := b.edgesOf(ctx, tenant, terms)
-		if err != nil {
-			return nil, err
-		}
-		if whole {
-			for n := range terms {
-				lists[of[n]] = edges[n]
-			}
-			return lists, nil
-		}
+	terms, err := b.Terms(ctx, tenant, ranges)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%w: %d times over, of tenant %s", ErrErased, erasures, tenant)
+	for n, list := range terms {
+		edges := make([]Edge, len(list))
+		for i := range list {
+			if edges[i], err = readEdge(&list[i]); err != nil {
+				return nil, err
+			}
+		}
+		lists[of[n]] = edges
+	}
+	return lists, nil
 }

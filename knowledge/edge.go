@@ -89,8 +89,7 @@ func (a *Ask) Of(v *Version) bool {
 	return v.Subject == a.Name
 }
 
-// Runs returns lists as runs, each of which has all edges that there are if it has fewer than its
-// question's Limit.
+// Runs returns lists as runs. A run is whole if it has fewer edges than its question's Limit.
 func Runs(asks []Ask, lists [][]Edge) []Run {
 	runs := make([]Run, len(asks))
 	for i := range asks {

@@ -15,8 +15,8 @@ type fan struct {
 	streams []stream
 
 	next    *Edge   // the next edge; nil: there is none, or it is not known
-	min     dag.PPM // of the way on by it; if the fan is starved, of the best that may come
-	starved bool    // a stream must be asked before the next edge is known
+	min     dag.PPM // of the way on by it; if the fan is pending, of the best that may come
+	pending bool    // a stream must be asked before the next edge is known
 	from    int     // the stream that next is of, or that must be asked
 }
 
@@ -30,12 +30,12 @@ type stream struct {
 // empty reports whether it must be asked for more.
 func (s *stream) empty() bool { return len(s.edges) == 0 && !s.whole }
 
-// fans returns a fan of each node from first on, as a heap. All of them are starved.
+// fans returns a fan of each node from first on, as a heap. All of them are pending.
 func (w *walk) fans(first int) fanHeap {
 	nodes := w.nodes[first:]
 	h, fans := make(fanHeap, len(nodes)), make([]fan, len(nodes))
 	for i := range nodes {
-		fans[i] = fan{node: first + i, low: nodes[i].min, min: nodes[i].min, starved: true}
+		fans[i] = fan{node: first + i, low: nodes[i].min, min: nodes[i].min, pending: true}
 		h[i] = &fans[i]
 	}
 	heap.Init(&h)
@@ -68,26 +68,26 @@ func (w *walk) open(f *fan) {
 // look finds the next edge. A stream that must be asked comes before an edge unless the edge
 // is better than all that can come.
 func (f *fan) look() {
-	f.next, f.starved, f.min = nil, false, 0
+	f.next, f.pending, f.min = nil, false, 0
 	for i := range f.streams {
 		s := &f.streams[i]
 		switch {
 		case len(s.edges) > 0:
 			e := &s.edges[0]
-			if f.next == nil && !f.starved || f.next != nil && compareEdges(e, f.next) < 0 || f.starved && !f.streams[f.from].ask.After.Before(e) {
-				f.next, f.starved, f.from = e, false, i
+			if f.next == nil && !f.pending || f.next != nil && compareEdges(e, f.next) < 0 || f.pending && !f.streams[f.from].ask.After.Before(e) {
+				f.next, f.pending, f.from = e, false, i
 			}
 		case !s.whole:
 			// What may come is after the mark, and the mark itself has been read.
 			if f.next == nil || s.ask.After.Before(f.next) {
-				if !f.starved || s.ask.After.less(f.streams[f.from].ask.After) {
-					f.next, f.starved, f.from = nil, true, i
+				if !f.pending || s.ask.After.less(f.streams[f.from].ask.After) {
+					f.next, f.pending, f.from = nil, true, i
 				}
 			}
 		}
 	}
 	switch {
-	case f.starved:
+	case f.pending:
 		f.min = f.low
 		if m := f.streams[f.from].ask.After; m.Since != 0 {
 			f.min = min(f.low, m.Confidence)
@@ -112,7 +112,7 @@ func (m Mark) less(o Mark) bool {
 	return cmp.Or(cmp.Compare(o.Confidence, m.Confidence), compareIDs(&m.ID, &o.ID), cmp.Compare(m.Since, o.Since)) < 0
 }
 
-// A fanHeap has the fan with the best way on at its front; one that is starved counts for
+// A fanHeap has the fan with the best way on at its front; one that is pending counts for
 // the best that may come.
 type fanHeap []*fan
 
@@ -141,7 +141,7 @@ func (w *walk) take(s *stream, run Run) {
 	}
 }
 
-// fromKept returns a starved fan what it lacks if that is at hand, and reports whether it was.
+// fromKept returns a pending fan what it lacks if that is at hand, and reports whether it was.
 func (w *walk) fromKept(f *fan) bool {
 	if w.keeper == nil {
 		return false
@@ -160,7 +160,7 @@ func (w *walk) fromKept(f *fan) bool {
 	return true
 }
 
-// feed asks for what starved fans lack, all at once: of those that may come before the best
+// feed asks for what pending fans lack, all at once: of those that may come before the best
 // edge that is known, or, where that was not enough twice, of all.
 func (w *walk) feed(h fanHeap, all bool) error {
 	best := dag.PPM(0)
@@ -170,7 +170,7 @@ func (w *walk) feed(h fanHeap, all bool) error {
 		}
 	}
 	asks, of := make([]Ask, 0, 2*len(h)), make([]*stream, 0, 2*len(h))
-	hungry := func(f *fan) bool { return f.starved && (f.min >= best || all) }
+	hungry := func(f *fan) bool { return f.pending && (f.min >= best || all) }
 	for _, f := range h {
 		if !hungry(f) {
 			continue

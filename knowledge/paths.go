@@ -50,7 +50,7 @@ func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 	if len(q.Start) != 1 || q.MaxResults > MaxPaths {
 		return Answer{}, fmt.Errorf("%w: %d paths from %d entities, want 1 to %d from 1", ErrQuery, q.MaxResults, len(q.Start), MaxPaths)
 	}
-	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}, stands: map[end]string{}}
+	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}, meant: map[end]string{}}
 	p.resolveEarlier(q.Start[0], to)
 	from, to := aliases.Resolve(q.Start[0]), aliases.Resolve(to)
 	if from == to {
@@ -100,7 +100,7 @@ func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 
 type pathfinder struct {
 	walk
-	stands map[end]string // ends of facts of earlier rules: the entity, of the two asked about, that is meant
+	meant map[end]string // ends of facts of earlier rules: the entity, of the two asked about, that is meant
 }
 
 // An end is one of the two names of a version, resolved.
@@ -112,7 +112,7 @@ type end struct {
 // other returns the entity at the far end of an edge.
 func (p *pathfinder) other(e *Edge) string {
 	name := p.aliases.Resolve(e.Other())
-	if asked, ok := p.stands[end{e.Since, name}]; ok {
+	if asked, ok := p.meant[end{e.Since, name}]; ok {
 		return asked
 	}
 	return name
@@ -158,7 +158,7 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 					return nil, err
 				}
 				if asks[i].Earlier {
-					p.stands[end{edges[k].Since, p.aliases.Resolve(asks[i].Name)}] = names[of[i]]
+					p.meant[end{edges[k].Since, p.aliases.Resolve(asks[i].Name)}] = names[of[i]]
 				}
 				if admitted {
 					lists[of[i]] = append(lists[of[i]], edges[k])

@@ -73,8 +73,9 @@ func edgesIndex(incoming bool) history.Index {
 	return indexOutgoing
 }
 
-// readEdge makes an edge of its term and of the assertion that began it.
-func readEdge(t *history.Term, e *history.Entry) (Edge, error) {
+// readEdge makes an edge of its term, with the assertion that began it.
+func readEdge(t *history.Term) (Edge, error) {
+	e := t.Entry
 	a, err := readPrivate(Assert, e.Private)
 	if err != nil || e.Kind != history.Kind(types[Assert]) || len(t.Key) != edgeKeyBytes {
 		return Edge{}, fmt.Errorf("an edge of the version that number %d began is damaged", t.Since)

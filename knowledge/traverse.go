@@ -286,7 +286,7 @@ func (w *walk) level(first, hop, need int) error {
 	for calls := 0; need > 0 && len(h) > 0; {
 		f := h[0]
 		switch {
-		case f.starved:
+		case f.pending:
 			if w.fromKept(f) {
 				heap.Fix(&h, 0)
 				continue

@@ -81,18 +81,18 @@ func (b Base) eachTerm(ctx context.Context, tenant dag.Tenant, r history.Range, 
 	if asOf == 0 { // nothing counts as of it, and in a range it stands for all
 		return nil
 	}
-	for r.AsOf, r.Limit = asOf, page; ; {
+	for r.AsOf, r.Limit, r.Entries = asOf, page, true; ; {
 		lists, err := b.Terms(ctx, tenant, []history.Range{r})
 		if err != nil {
 			return err
 		}
 		list := lists[0]
-		edges, _, err := b.edgesOf(ctx, tenant, lists[:1])
-		if err != nil {
-			return err
-		}
-		for i := range edges[0] {
-			fn(&edges[0][i])
+		for i := range list {
+			e, err := readEdge(&list[i])
+			if err != nil {
+				return err
+			}
+			fn(&e)
 		}
 		if len(list) < page {
 			return nil

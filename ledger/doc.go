@@ -11,7 +11,7 @@
 //
 //	— default.kernel.example Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+Z…
 //
-// A leaf holds hashes and names, no content, and stands in a log once. So an act that
+// A leaf holds hashes and names, no content, and is in a log at most once. So an act that
 // is repeated changes nothing, and a log can be copied by appending its leaves in order.
 //
 // Sizes are capped at MaxSize before anything is computed with them: the arithmetic of

@@ -18,7 +18,7 @@ const (
 	MaxProof = MaxCheckpoint + 2*MaxLeaf + 8<<10
 )
 
-// A Proof says where a leaf stands in a checkpoint, offline and in one file
+// A Proof says where a leaf is in a checkpoint, offline and in one file
 // (C2SP tlog-proof).
 type Proof struct {
 	Leaf       []byte // the file's extra line: believed since its hash leads to the root

@@ -8,7 +8,7 @@ import (
 )
 
 // A Reader gives the hashes of a log: n of a level from an index on, in order. See Node.
-// What does not exist (yet) is an error. It need not be trusted: whoever reads through
+// What does not exist (yet) is an error. It need not be trusted: a caller that reads through
 // a Reader checks what comes against the root that it was told.
 type Reader interface {
 	Hashes(ctx context.Context, level int, from uint64, n int) ([]Hash, error)

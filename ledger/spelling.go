@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// CheckSpelling reports an error unless data, of which doc was parsed, is canonical JSON
+// CheckSpelling reports an error unless data, from which doc was parsed, is canonical JSON
 // as GKP/1 has it: keys of printable ASCII that ascend, integers below 2^53 and decimals of
 // up to six digits after the point, no null. It writes the values again, those
 // that the reader does not know too, so that two spellings of one statement cannot exist.

@@ -6,7 +6,7 @@
 //
 // # normalize/2
 //
-// A name is a literal, of which every byte counts, or words.
+// A name is a literal, in which every byte counts, or words.
 //
 // A literal is TYPE:VALUE, where TYPE is one of [Types] and VALUE does not begin with white
 // space: "file:/src/a-b.go", "pkg:npm:@scope/name", "cmd:rm -rf x". A name without white space
@@ -41,7 +41,7 @@
 //	      and the symbols < = > ^ ` | ~ separate words
 //	5     + and # stay, except where a word would begin with them    "C++" → "c++", "#12" → "12"
 //	6     every other symbol stays                                   "A$AP" → "a$ap", "🎉" → "🎉"
-//	7     a combining mark that has no character to stand on goes
+//	7     a combining mark that follows no character goes
 //	8     words are joined with one '-'; "-" itself separates words  "--New  York-" → "new-york"
 //	9     nothing left is ErrEmpty, more than 2048 bytes ErrForm     "???" is refused
 //

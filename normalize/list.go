@@ -50,7 +50,7 @@ type Collision struct {
 	Entries int
 }
 
-// A Skip is an entry of which one side has no name. Err wraps ErrEmpty or ErrForm.
+// A Skip is an entry with a side that has no name. Err wraps ErrEmpty or ErrForm.
 type Skip struct {
 	Place string // such as: line 12
 	Err   error

@@ -13,7 +13,7 @@ const (
 	mostTwice  = 40
 )
 
-// edits is how many edits two names may be apart, of which n is the shorter one's
+// edits is how many edits two names may be apart; n is the shorter one's
 // length, leastOnce or more, and m the longer one's.
 func edits(n, m int) int {
 	if n < leastTwice || m > mostTwice {
@@ -72,7 +72,7 @@ func powers(most int) []uint64 {
 	return p
 }
 
-// compare finds the pairs of which the longer name has n characters.
+// compare finds the pairs whose longer name has n characters.
 func (b *blocks) compare(n int, lengths map[int][]int) {
 	power := powers(n)
 	b.keys = b.keys[:0]

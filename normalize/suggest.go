@@ -55,7 +55,7 @@ type SuggestOptions struct {
 
 // Suggest looks for likely duplicates among names, which have the form of [Name]; any
 // order, and repeated names count once. Literals are never suggested. Names that t resolves to one entity are not
-// suggested, and initials of which t knows the entity are not expanded. t may be nil.
+// suggested, and initials whose entity t knows are not expanded. t may be nil.
 //
 // A pair is suggested once, for its strongest reason of those that are looked for. The order is total: by reason,
 // then name, then others. The cost is about that of sorting the names, except for

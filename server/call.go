@@ -249,7 +249,7 @@ func (c *call) check() (err error) {
 }
 
 // readBody reads what the operation takes, up to the bound. A stream is left to its
-// handler. What it returns is to be called when the body is needed no more.
+// handler. What it returns is to be called when the body is no longer needed.
 func (c *call) readBody(r *http.Request) (release func(), err error) {
 	release = func() {}
 	if c.op.bodies == nil || r.ContentLength == 0 && !c.op.bodyRequired {

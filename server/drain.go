@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A drained listener can be told to take no more connections. First it hands out
+// A drained listener can be told to stop taking connections. First it hands out
 // those that its clients hold established already: the system queues them, and
 // closing the queue would cut them off with their requests unread.
 type drained struct {
@@ -73,7 +73,7 @@ func (d *drained) draining() bool {
 	}
 }
 
-// drain takes no more connections and returns when the queue has been handed out.
+// drain stops taking connections and returns when the queue has been handed out.
 // Accept must be at work.
 func (d *drained) drain() {
 	d.begin.Do(func() {

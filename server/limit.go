@@ -209,7 +209,7 @@ func (r *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// done returns everything back, since what was read is needed no more.
+// done gives everything back, since what was read is no longer needed.
 func (r *counted) done() {
 	if r.taken > 0 {
 		r.budget.give(r.key, r.taken)

@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/server/mcp"
@@ -387,7 +388,7 @@ func mustTurn(t *testing.T, n int) dag.TurnID {
 // TestPagesByBytes reads turns whose text passes what one answer holds, and streams a
 // batch of lines that does.
 func TestPagesByBytes(t *testing.T) {
-	if testing.Short() {
+	if race.Enabled {
 		t.Skip("much text and one goroutine: nothing for the race detector")
 	}
 	s := start(t, limits(server.Limits{PageBytes: 100_000}))

@@ -357,7 +357,7 @@ func (a *Admission) fill(v dag.View, p *Pick) {
 // Order returns the indexes of turns in the order for readers and prompts: a
 // topological order along edges; among the turns that are ready, the earliest
 // (CreatedAt, ID) comes first. Turns are by ascending id. Turns on a cycle, and after one, are left
-// out. An edge of which an end is not among the turns orders nothing.
+// out. An edge with an end that is not among the turns orders nothing.
 func Order(turns []Selected, edges []dag.Edge) []int32 {
 	index := make(map[dag.TurnID]int32, len(turns))
 	for i := range turns {

@@ -26,7 +26,7 @@ const (
 // maxEdges bounds the edges among some turns, roughly. It is below 2^31.
 func maxEdges(turns int) int { return turns * turns }
 
-// A Disclosure is a part of a bundle that still stands under the bundle's
+// A Disclosure is a part of a bundle that still leads to the bundle's
 // graph_snapshot_hash: some of its turns, and of the other leaves nothing but hashes
 // on the way to the root.
 //

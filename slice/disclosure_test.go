@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/golden"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
@@ -325,7 +326,7 @@ func TestParseDisclosureRefuses(t *testing.T) {
 // TestTooLong hands over more bytes than anybody has to read. They are zeros, so the memory
 // is never touched; the race detector would.
 func TestTooLong(t *testing.T) {
-	if underRace || strconv.IntSize < 64 {
+	if race.Enabled || strconv.IntSize < 64 {
 		t.Skip("half a gigabyte")
 	}
 	data := make([]byte, slice.MaxBundle+1)

@@ -213,7 +213,8 @@ type Store interface {
 	// are left out.
 	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
 
-	// Terms returns the terms of each range, in their order, as they were at one moment. At most
+	// Terms returns the terms of each range, in their order, as they were at one moment, and with their
+	// entries where a range asks for them. At most
 	// history.MaxRanges, and a constant number of queries, or one look-up for each where there
 	// is no server to ask.
 	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)

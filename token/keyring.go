@@ -109,7 +109,7 @@ func (r Keyring) add(id KeyID, secret Secret, state State, now dag.Time) (Keyrin
 	return Keyring{append(slices.Clone(r.keys), ringKey{Key{ID: id, State: state, CreatedAt: now}, secret})}, nil
 }
 
-// Retire ends a key for good: its tokens verify no more, and its secret is
+// Retire ends a key for good: its tokens no longer verify, and its secret is
 // dropped. The key that signs cannot be retired; rotate first.
 func (r Keyring) Retire(id KeyID, now dag.Time) (Keyring, error) {
 	i := r.find(id)

@@ -208,7 +208,7 @@ func (o *operation) sentences() []string {
 		text += "\n\n" + o.Description
 	}
 	if o.suffix != "" {
-		text += "\n\nThe body is " + o.media + ", as it stands."
+		text += "\n\nThe body is " + o.media + ", unchanged."
 	}
 	return strings.Split(text, "\n")
 }

@@ -98,7 +98,7 @@ func (d *Document) pythonResult(o *operation) string {
 	return "bytes"
 }
 
-// pythonSignature writes the parameters of a method, but for some.
+// pythonSignature writes the parameters of a method, except for some.
 func (d *Document) pythonSignature(o *operation, without ...string) string {
 	args := []string{"self"}
 	for _, p := range o.in("path") {

@@ -84,7 +84,7 @@ func (d *Document) typescriptResult(o *operation) string {
 	return "Promise<Uint8Array>"
 }
 
-// typescriptSignature writes the parameters of a method: those of the path, the body, the query but for some.
+// typescriptSignature writes the parameters of a method: those of the path, the body, and most of the query.
 func (d *Document) typescriptSignature(o *operation, without ...string) string {
 	var args []string
 	for _, p := range o.in("path") {

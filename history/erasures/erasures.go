@@ -117,7 +117,7 @@ type History interface {
 type Base struct{ History }
 
 // Erase takes away a turn's body, salt and external id, beyond recovery from the store's own files,
-// and records that. Further changes act with it, each of which sees the number of the erasure as the
+// and records that. Further changes act with it, and each sees the number of the erasure as the
 // head; unless the turn is erased already. Erasing an erased or withheld turn changes nothing and
 // returns the erasure that was recorded (its zero value if the body never came), and finishes what the
 // store could not finish the first time. A body that was lost is erased like any other: the erasure

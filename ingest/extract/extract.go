@@ -209,7 +209,7 @@ func (x *extraction) add(subject *said, predicate, object string, c dag.PPM) {
 }
 
 // finish joins each subject to its conversation and its branch, and orders what
-// was found. A turn of which nothing else is known gets neither: every turn has
+// was found. A turn about which nothing else is known gets neither: every turn has
 // a conversation, and saying so of all of them would drown the rest.
 func (x *extraction) finish() []Finding {
 	for _, s := range slices.Clone(x.acted) {

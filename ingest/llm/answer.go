@@ -30,7 +30,7 @@ const (
 
 	NoFact        Reason = "no_fact"        // not an object of the members that were asked for
 	UnknownLabel  Reason = "unknown_label"  // of a turn that was not shown
-	EmptyName     Reason = "empty_name"     // of which normalize.Name leaves nothing
+	EmptyName     Reason = "empty_name"     // normalize.Name leaves nothing of it
 	LongName      Reason = "long_name"      // of more than MaxName bytes
 	BadConfidence Reason = "bad_confidence" // no number from 0 to 1 that is a whole number of millionths
 	TooMany       Reason = "too_many"       // after MaxFacts others

@@ -157,7 +157,7 @@ func labelOf(i int) string { return "t" + strconv.Itoa(i+1) }
 // Turns returns the turns that the question shows, in the order of their labels.
 func (q *Question) Turns() []dag.TurnID { return q.turns }
 
-// Cut returns the number of turns of which it shows the beginning alone.
+// Cut returns the number of turns that it shows only the beginning of.
 func (q *Question) Cut() int { return q.cut }
 
 // What is around the turns of the data.

@@ -205,7 +205,7 @@ func (p *Proxy) deliver(c *connection, d Direction, bytes []byte, lost bool) boo
 func other(d Direction) Direction { return ToServer + ToClient - d }
 
 // hold waits until a time that depends on the fault. It says whether the connection
-// still stands.
+// still holds.
 func (p *Proxy) hold(c *connection, d Direction, due func(Path) time.Time) bool {
 	for {
 		path, changed := p.path(d)

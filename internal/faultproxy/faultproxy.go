@@ -12,7 +12,7 @@
 // A change holds for open connections, for those to come, and for bytes that
 // are under way: what waits for a delay goes on when the delay is taken away.
 //
-// As on a network, a stream has no holes. A connection of which a byte was swallowed
+// As on a network, a stream has no holes. A connection that lost a byte
 // delivers nothing in that direction any more, not even its end, whatever is set
 // later; it stays open until Cut or Close.
 package faultproxy

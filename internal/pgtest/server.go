@@ -394,7 +394,7 @@ func (s *Server) Stop() error {
 // discard removes a server that did not come up, for the reason given.
 func (s *Server) discard(reason error) error { return errors.Join(reason, s.Stop()) }
 
-// Freeze stops all processes of the server where they stand, like a machine that
+// Freeze stops all processes of the server at once, like a machine that
 // hangs: connections stay open, new ones are taken by the system, and nothing
 // answers. Standbys notice nothing before their timeout.
 func (s *Server) Freeze() error {

@@ -122,7 +122,7 @@ func Change(path string, most int64, change func(data []byte, exists bool) ([]by
 }
 
 // A change takes milliseconds, so anyone who finds the lock taken tries again for
-// two seconds before taking it for left behind.
+// two seconds before taking it for abandoned.
 const (
 	lockTries = 100
 	lockPause = 20 * time.Millisecond

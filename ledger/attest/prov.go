@@ -34,7 +34,7 @@ const ProvNamespace = "https://github.com/graphkernel/graphkernel/prov#"
 // one of Match: what is exported is what was signed.
 //
 // Source: W3C PROV-DM; PROV-JSON (member submission of 24 April 2013), sections 2 and 3;
-// PROV-N, section 3.7.1 for names, of which everything odd is percent-encoded.
+// PROV-N, section 3.7.1 for names, in which everything odd is percent-encoded.
 func AppendProv(dst []byte, s *Statement, b *slice.Bundle) ([]byte, error) {
 	withheld, err := s.Match(b, sha256.Sum256(b.Append(nil)))
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package identity owns who a kernel is: its name, and the private keys that sign what
 // third parties verify. Each role has a key of its own, see docs/evidence.md, section 1:
-// the log's, those of attestations, of which one signs and the others are history,
+// the log's, those of attestations (one signs, the others are history),
 // Sigstore's, and a witness's.
 //
 // An Identity is a value that never changes; New, Rotate and Parse give new ones. Like a

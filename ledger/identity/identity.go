@@ -17,7 +17,7 @@ import (
 )
 
 // An Identity is a kernel's name with its keys. The zero Identity is none: it signs
-// nothing. It shows no secret to a printer: the keys are behind functions, as package fmt
+// nothing. It shows no secret to a printer: the keys are held in functions, as package fmt
 // calls no methods on unexported fields.
 type Identity struct {
 	name     string

@@ -22,7 +22,7 @@ type Source interface {
 
 // ErrStale is wrapped, with ledger.ErrInconsistent, when a log is shown as it was before: it
 // was not rewritten, but somebody is held back in the past. Where several processes
-// answer for one log, one may be behind another for a moment.
+// answer for one log, one may lag another for a moment.
 var ErrStale = errors.New("the log is shown as it was before")
 
 // A Split is the error of a log that is not what it was. It wraps ledger.ErrInconsistent. Two

@@ -18,7 +18,7 @@ import (
 type HTTP struct {
 	client *http.Client
 	prefix string
-	key    func() string // behind a function: no printer shows it
+	key    func() string // in a function: no printer shows it
 }
 
 // NewHTTP returns the log below a URL. key is an API key for a log that is not public, or

@@ -117,7 +117,7 @@ func (CellCodec) Check(c *history.Cell) error {
 	return err
 }
 
-// Follows refuses a root of no more leaves than an older one has, unless it is the same. Whether
+// Follows refuses a root with at most as many leaves as an older one, unless they are the same. Whether
 // the larger log begins with the smaller is not to be seen from the roots; the witness judged that.
 func (CellCodec) Follows(old, next *history.Cell) error {
 	if old == nil {

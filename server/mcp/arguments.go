@@ -63,7 +63,7 @@ type (
 	statement struct {
 		Statement  *dag.Digest `json:"statement,omitempty" tool:"Its id."`
 		Subject    *string     `json:"subject,omitempty" is:"Name" tool:"What it is about."`
-		Predicate  *string     `json:"predicate,omitempty" is:"Name" tool:"How it stands to the object."`
+		Predicate  *string     `json:"predicate,omitempty" is:"Name" tool:"How the subject relates to the object."`
 		Object     *string     `json:"object,omitempty" is:"Name" tool:"The other end."`
 		ValidFrom  *dag.Time   `json:"valid_from,omitempty" tool:"As it was asserted."`
 		ValidUntil *dag.Time   `json:"valid_until,omitempty" tool:"As it was asserted."`

@@ -12,9 +12,9 @@
 // the request. The tenant is the identity's and comes from nowhere else. A tool that
 // its role does not permit is not listed, and a call of it is refused.
 //
-// All that a session brings into a model's window is bounded: Sets are the tools of which it
-// has a Selection, and an answer is text, said once, of which a part is left for another
-// call where there is much of it.
+// All that a session brings into a model's window is bounded: the tools are those of a
+// Selection of Sets, and an answer is text, said once; where it is long, a part of it is left for another
+// call.
 //
 // The schemas of arguments are made from the types that the arguments are read into, those of
 // package api where a tool is an operation of the service; api/describe/tools.md says what each tool

@@ -21,7 +21,7 @@ const (
 )
 
 // A position is where a page of an answer begins. As text it is four numbers with dots between
-// them, of which the caller knows nothing but that they come back as after.
+// them, which mean nothing to the caller, who sends them back as after.
 type position struct {
 	view   dag.Seq // what is asked about; 0 where no view is
 	after  uint64  // the part of a longer list; see answer

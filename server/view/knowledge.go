@@ -195,7 +195,7 @@ func AliasList(l *normalize.List) *api.AliasList {
 		add("alias "+a.Name, "it is said to stand for "+strings.Join(a.Claims[:min(len(a.Claims), 8)], " and for "))
 	}
 	for _, c := range l.Chained {
-		add("alias "+c.Alias, "it, or "+c.Canonical+", for which it is said to stand, is alias and canonical name at once")
+		add("alias "+c.Alias, "it, or "+c.Canonical+", the name it stands for, is both an alias and a canonical name")
 	}
 	return w
 }

@@ -85,7 +85,7 @@ func appendDetail(dst []byte, r *Record) []byte {
 	return append(dst, r.Token...)
 }
 
-// Read reads the record that an entry of Kind is of, and of which tenant its leaf says that it is.
+// Read reads the record that an entry of Kind holds, and returns it with the tenant that its leaf names.
 // What is not in its form is dag.ErrForm.
 func Read(e *history.Entry) (Record, dag.Tenant, error) {
 	r, of, err := read(e)

@@ -54,7 +54,7 @@ func (l *SliceLeaf) Append(dst []byte) []byte {
 
 // A FactsLeaf says that a bundle of facts was handed out. Beside the bundle's digest it has
 // nothing that follows from what was asked: entities may be people, a ledger forgets nothing,
-// and whoever knew a hash of the question could try out names at it. The digest is of the
+// and a hash of the question would let anyone try out names against it. The digest is of the
 // token too, which nobody guesses.
 type FactsLeaf struct {
 	Tenant           dag.Tenant

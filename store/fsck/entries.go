@@ -525,7 +525,7 @@ func eachOfIndex(c *checker, index history.Index, fn func(*history.Term)) error 
 		for i := range lists[0] {
 			t := &lists[0][i]
 			if t.Index != index || last != nil && last.Compare(t) >= 0 {
-				c.find(in.name(t.Since), "order", "%.80q of it stands in index %d out of order", t.Key, index)
+				c.find(in.name(t.Since), "order", "%.80q of it is out of order in index %d", t.Key, index)
 				return nil
 			}
 			if last = t; t.Since > in.last {

@@ -201,7 +201,7 @@ func parents(c *checker, r *store.Record, child uint32) {
 		case !known:
 			c.find(where, "parent", "its parent %s has no smaller number", p.ID)
 		case seen[p.ID]:
-			c.find(where, "parent", "its parent %s stands twice", p.ID)
+			c.find(where, "parent", "its parent %s is listed twice", p.ID)
 		case c.conversations[c.turn(i).conv].ID != p.Conversation:
 			c.find(where, "parent", "its parent %s is stored as of conversation %s, and is of %s", p.ID, p.Conversation, c.conversations[c.turn(i).conv].ID)
 		case p.Kind.String() == "":

@@ -224,6 +224,12 @@ func (s *Store) Terms(ctx context.Context, name dag.Tenant, ranges []history.Ran
 	lists := make([][]history.Term, len(ranges))
 	for i := range ranges {
 		lists[i] = p.rangeOf(&ranges[i], empty[history.Term](s))
+		for n := range lists[i] {
+			if t := &lists[i][n]; ranges[i].Entries {
+				began := at(p.entries, []dag.Seq{t.Since})
+				t.Entry = &began[0]
+			}
+		}
 	}
 	return lists, nil
 }

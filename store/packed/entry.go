@@ -13,7 +13,7 @@ import (
 // compared whole.
 func DigestPrefix(d dag.Digest) int64 { return int64(binary.BigEndian.Uint64(d[:8])) }
 
-// Entry reads a stored entry, of which it copies the bytes.
+// Entry reads a stored entry and copies its bytes.
 func Entry(seq, at int64, kind string, public, detail, private []byte) history.Entry {
 	return history.Entry{
 		Seq: dag.Seq(seq), Kind: history.Kind(kind), At: dag.Time(at),

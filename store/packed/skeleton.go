@@ -131,7 +131,7 @@ func Key(r *store.Record) []byte {
 	return []byte(r.Key)
 }
 
-// ReadText fills in a record's text from its columns, of which nil is NULL. It copies them.
+// ReadText fills in a record's text from its columns; nil is NULL. It copies them.
 func ReadText(r *store.Record, salt, external, body []byte) error {
 	if body == nil {
 		r.Withheld = bytes.Equal(salt, withheld)

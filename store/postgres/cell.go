@@ -73,7 +73,7 @@ func (t *tx) swap(name string, old, next []byte) error {
 		return t.exec("cell", queryDropCell, string(t.name), name)
 	case bytes.Equal(now, old):
 		return t.exec("cell", queryPutCell, string(t.name), name, next)
-	case t.unsure && bytes.Equal(now, next): // by an earlier attempt, of which only the answer was lost
+	case t.unsure && bytes.Equal(now, next): // by an earlier attempt whose answer was lost
 		return nil
 	}
 	err = fmt.Errorf("the cell %q: %w", name, store.ErrMoved)

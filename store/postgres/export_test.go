@@ -39,7 +39,7 @@ var Queries = map[string]string{
 	"Find": queryFind, "Erase": queryErase,
 	"Records": queryRecords, "RecordsAt": queryRecordsAt, "TermsLast": queryTermsLast,
 	"Log": queryLog, "LogHashes": queryLogHashes, "Cell": queryCell, "Cells": queryCells,
-	"Entries": queryEntries, "EntriesAt": queryEntriesAt, "Terms": queryTerms, "Newest": queryNewest, "EndTerm": queryEndTerm,
+	"Entries": queryEntries, "EntriesAt": queryEntriesAt, "Terms": queryTerms, "TermsEntries": queryTermsEntries, "Newest": queryNewest, "EndTerm": queryEndTerm,
 }
 
 // Lost returns an error its place among those that callers branch on.

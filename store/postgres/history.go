@@ -36,14 +36,20 @@ const (
 
 	// All ranges at once. The limit leaves the server no other way than to descend the primary
 	// key for each, one after the other, and to stop: so the rows come in order.
-	queryTerms = termsIn + ` ORDER BY key, since LIMIT a.most) t`
+	queryTerms = termsOf + `t.key, t.since, t.until, t.value FROM terms t` + termsIn + `t.key, t.since LIMIT a.most) t`
 
-	queryTermsLast = termsIn + ` ORDER BY key DESC, since DESC LIMIT a.most) t`
+	queryTermsLast = termsOf + `t.key, t.since, t.until, t.value FROM terms t` + termsIn + `t.key DESC, t.since DESC LIMIT a.most) t`
 
-	termsIn = `SELECT a.n, t.* FROM unnest($2::smallint[], $3::bytea[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bigint[])
+	queryTermsEntries = termsOf + `t.key, t.since, t.until, t.value, coalesce(e.kind, ''), coalesce(e.at, 0), coalesce(e.leaf, 0), e.public, e.detail, e.private
+			FROM terms t LEFT JOIN LATERAL (SELECT * FROM entries WHERE tenant = $1 AND seq = t.since LIMIT 1) e ON true` + termsIn + `t.key, t.since LIMIT a.most) t`
+
+	termsOf = `SELECT a.n, t.* FROM unnest($2::smallint[], $3::bytea[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bigint[])
 			WITH ORDINALITY a (indx, key, since, upper, as_of, most, n)
-		CROSS JOIN LATERAL (SELECT key, since, until, value FROM terms
-			WHERE tenant = $1 AND indx = a.indx AND (key, since) > (a.key, a.since) AND key < a.upper AND since <= a.as_of AND (until > a.as_of OR a.as_of = ` + always + `)`
+		CROSS JOIN LATERAL (SELECT `
+
+	termsIn = `
+			WHERE t.tenant = $1 AND t.indx = a.indx AND (t.key, t.since) > (a.key, a.since) AND t.key < a.upper
+				AND t.since <= a.as_of AND (t.until > a.as_of OR a.as_of = ` + always + `) ORDER BY `
 
 	// The newest term of each key.
 	queryNewest = `SELECT a.n, t.* FROM unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY a (indx, key, n)
@@ -236,7 +242,7 @@ func (t *tx) answer(n *history.Needs, k *history.State, tree *ledger.Tree) error
 			indexes[i], names[i] = int16(some[i].Index), []byte(some[i].Key)
 		}
 		b.Queue(queryNewest, string(t.name), indexes, names).Query(func(rows pgx.Rows) error {
-			return eachTerm(rows, func(n int, t *history.Term) {
+			return eachTerm(rows, false, func(n int, t *history.Term) {
 				t.Index = some[n].Index
 				k.AddNewest(*t)
 			})
@@ -270,8 +276,11 @@ func entryQueries(of history.Stream) (after, at string) {
 
 // rangesQuery returns the query for ranges.
 func rangesQuery(ranges []history.Range) string {
-	if ranges[0].Last {
+	switch {
+	case ranges[0].Last:
 		return queryTermsLast
+	case ranges[0].Entries:
+		return queryTermsEntries
 	}
 	return queryTerms
 }
@@ -346,39 +355,69 @@ func rangeArrays(tenant dag.Tenant, ranges []history.Range) []any {
 }
 
 func readRanges(rows pgx.Rows, ranges []history.Range, lists [][]history.Term) error {
-	return eachTerm(rows, func(n int, t *history.Term) {
+	return eachTerm(rows, len(ranges) > 0 && ranges[0].Entries, func(n int, t *history.Term) {
 		t.Index = ranges[n].Index
 		lists[n] = append(lists[n], *t)
 	})
 }
 
-// eachTerm reads rows of queryTerms and its like, each with the number of what was asked for.
-func eachTerm(rows pgx.Rows, fn func(n int, t *history.Term)) error {
+// eachTerm reads rows of queryTerms and its like, each with the number of what was asked for, and with
+// its entry if the query has that.
+func eachTerm(rows pgx.Rows, entries bool, fn func(n int, t *history.Term)) error {
 	var n, since, until int64
 	var key, value pgtype.DriverBytes
-	_, err := pgx.ForEachRow(rows, []any{&n, &key, &since, &until, &value}, func() error {
+	var e entryRow
+	columns := []any{&n, &key, &since, &until, &value}
+	if entries {
+		columns = append(columns, &e.kind, &e.at, &e.leaf, &e.public, &e.detail, &e.private)
+	}
+	_, err := pgx.ForEachRow(rows, columns, func() (err error) {
 		// One allocation for both.
 		both := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
-		fn(int(n-1), &history.Term{Key: both[:len(key):len(key)], Since: dag.Seq(since), Until: dag.Seq(until), Value: both[len(key):]})
+		t := history.Term{Key: both[:len(key):len(key)], Since: dag.Seq(since), Until: dag.Seq(until), Value: both[len(key):]}
+		if entries {
+			e.seq = since
+			if t.Entry, err = e.checked(); err != nil {
+				return err
+			}
+		}
+		fn(int(n-1), &t)
 		return nil
 	})
 	return err
+}
+
+// An entryRow is a row of entries or of the record.
+type entryRow struct {
+	seq, at, leaf           int64
+	kind                    string
+	public, detail, private pgtype.DriverBytes
+}
+
+func (r *entryRow) entry() history.Entry {
+	return packed.Entry(r.seq, r.at, r.kind, r.public, r.detail, r.private)
+}
+
+// checked returns the entry of a row of entries, if it is there and its leaf is what it was.
+func (r *entryRow) checked() (*history.Entry, error) {
+	e := r.entry()
+	if err := packed.CheckLeaf(&e, r.leaf); err != nil {
+		return nil, err
+	}
+	return &e, nil
 }
 
 func readEntries(of history.Stream, rows pgx.Rows, err error) (list []history.Entry, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	var seq, at, leaf int64
-	var kind string
-	var public, detail, private pgtype.DriverBytes
-	_, err = pgx.ForEachRow(rows, []any{&seq, &kind, &at, &leaf, &public, &detail, &private}, func() error {
-		e := packed.Entry(seq, at, kind, public, detail, private)
-		list = append(list, e)
+	var r entryRow
+	_, err = pgx.ForEachRow(rows, []any{&r.seq, &r.kind, &r.at, &r.leaf, &r.public, &r.detail, &r.private}, func() error {
+		list = append(list, r.entry())
 		if of == history.Record { // the ledger's hashes say whether the leaf is what it was
 			return nil
 		}
-		return packed.CheckLeaf(&e, leaf)
+		return packed.CheckLeaf(&list[len(list)-1], r.leaf)
 	})
 	return list, err
 }

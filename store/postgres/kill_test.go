@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/internal/pgtest"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/postgres"
@@ -23,8 +24,8 @@ import (
 // sent up to then, the database holds all of the write or nothing.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts a process for each step")
+	if race.Enabled {
+		t.Skip("starts a process for each step, which is not watched")
 	}
 	for i, w := range storetest.Writes() {
 		t.Run(w.Name, func(t *testing.T) {
@@ -33,7 +34,7 @@ func TestKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			kept := 0
-			for n := range steps {
+			for _, n := range storetest.Sampled(t, len(steps)) {
 				t.Run(fmt.Sprintf("%d %s", n, steps[n]), func(t *testing.T) { // gives its database back
 					url := pgstore.URL(t)
 					storetest.KillAt(t, url, i, n)
@@ -42,7 +43,7 @@ func TestKill(t *testing.T) {
 					}
 				})
 			}
-			if kept == 0 || kept == len(steps) {
+			if !testing.Short() && (kept == 0 || kept == len(steps)) {
 				t.Errorf("of %d killed processes %d had finished their write; want some on each side of the commit", len(steps), kept)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/internal/pgtest"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
@@ -128,7 +129,7 @@ func TestSpread(t *testing.T) {
 	t.Run("Late", func(t *testing.T) { s.testLate(t, ring, bundles) })
 	t.Run("Torn", func(t *testing.T) { s.testTorn(t, ring, bundles) })
 	t.Run("Contract", func(t *testing.T) {
-		if testing.Short() {
+		if race.Enabled {
 			t.Skip("TestContract runs it under the race detector; what differs here is SQL")
 		}
 		fewerModels(t)

@@ -30,12 +30,19 @@ const (
 
 	queryRecordsAt = `SELECT ` + recordedColumns + ` FROM json_each(?) j CROSS JOIN records r ON r.tenant = ? AND r.n = j.value - 1 ORDER BY r.n`
 
-	queryTerms = termsIn + ` ORDER BY key, since LIMIT ?7`
+	queryTerms = `SELECT t.indx, t.key, t.since, t.until, t.value FROM terms t` + termsIn + `t.key, t.since` + termsLimit
 
-	queryTermsLast = termsIn + ` ORDER BY key DESC, since DESC LIMIT ?7`
+	queryTermsLast = `SELECT t.indx, t.key, t.since, t.until, t.value FROM terms t` + termsIn + `t.key DESC, t.since DESC` + termsLimit
 
-	termsIn = `SELECT indx, key, since, until, value FROM terms
-		WHERE tenant = ?1 AND indx = ?2 AND (key, since) > (?3, ?4) AND key < ?5 AND (?6 = 0 OR since <= ?6 AND until > ?6)`
+	queryTermsEntries = `SELECT t.indx, t.key, t.since, t.until, t.value, coalesce(e.kind, ''), coalesce(e.at, 0), coalesce(e.leaf, 0), e.public, e.detail, e.private
+		FROM terms t LEFT JOIN entries e ON e.tenant = ?1 AND e.seq = t.since` + termsIn + `t.key, t.since` + termsLimit
+
+	termsIn = `
+		WHERE t.tenant = ?1 AND t.indx = ?2 AND (t.key, t.since) > (?3, ?4) AND t.key < ?5 AND (?6 = 0 OR t.since <= ?6 AND t.until > ?6) ORDER BY `
+
+	// SQLite plans a statement anew whenever a limit that is a bare parameter changes, which takes as long
+	// as running it.
+	termsLimit = ` LIMIT ?7 + 0`
 
 	// The keys all have the same length and are concatenated; the list has one element for each.
 	// Of an empty key substr makes NULL.
@@ -248,7 +255,7 @@ func (t *tx) readNewest(keys []history.Key, fn func(history.Term)) error {
 			all = append(all, keys[n].Key...)
 		}
 		rows, err := t.newest.QueryContext(t.ctx, "["+strings.Repeat("0,", n-1)+"0]", t.tenant, int64(first.Index), blob(all), len(first.Key))
-		if err := eachTerm(rows, err, fn); err != nil {
+		if err := eachTerm(rows, err, false, fn); err != nil {
 			return err
 		}
 		if err := t.ended(); err != nil {
@@ -289,8 +296,12 @@ func (s *Store) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.R
 	lists = make([][]history.Term, len(ranges))
 	err = s.read(ctx, "terms", tenant, func(n int64) error {
 		query := s.queries.terms
-		if len(ranges) > 0 && ranges[0].Last {
+		switch {
+		case len(ranges) == 0:
+		case ranges[0].Last:
 			query = s.queries.termsLast
+		case ranges[0].Entries:
+			query = s.queries.termsEntries
 		}
 		lists, err = readRanges(ctx, query, n, ranges)
 		return err
@@ -310,45 +321,75 @@ func readRanges(ctx context.Context, query *sql.Stmt, tenant int64, ranges []his
 			limit = -1
 		}
 		rows, err := query.QueryContext(ctx, tenant, int64(r.Index), blob(lower.Key), clipped(lower.Since), r.Upper(), clipped(r.AsOf), limit)
-		if err := eachTerm(rows, err, func(t history.Term) { lists[i] = append(lists[i], t) }); err != nil {
+		if err := eachTerm(rows, err, r.Entries, func(t history.Term) { lists[i] = append(lists[i], t) }); err != nil {
 			return nil, err
 		}
 	}
 	return lists, nil
 }
 
-func eachTerm(rows *sql.Rows, err error, fn func(history.Term)) error {
+// eachTerm reads terms, each with its entry if the query has that.
+func eachTerm(rows *sql.Rows, err error, entries bool, fn func(history.Term)) error {
 	if err != nil {
 		return err
 	}
 	var index, since, until int64
 	var key, value sql.RawBytes
+	var e entryRow
+	columns := []any{&index, &key, &since, &until, &value}
+	if entries {
+		columns = append(columns, &e.kind, &e.at, &e.leaf, &e.public, &e.detail, &e.private)
+	}
 	return each(rows, func() error {
 		// One allocation for both.
 		both := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
-		fn(history.Term{
+		t := history.Term{
 			Index: history.Index(index), Since: dag.Seq(since), Until: dag.Seq(until),
 			Key: both[:len(key):len(key)], Value: both[len(key):],
-		})
+		}
+		if entries {
+			e.seq = since
+			if t.Entry, err = e.checked(); err != nil {
+				return err
+			}
+		}
+		fn(t)
 		return nil
-	}, &index, &key, &since, &until, &value)
+	}, columns...)
+}
+
+// An entryRow is a row of entries or of the record.
+type entryRow struct {
+	seq, at, leaf           int64
+	kind                    string
+	public, detail, private sql.RawBytes
+}
+
+func (r *entryRow) entry() history.Entry {
+	return packed.Entry(r.seq, r.at, r.kind, r.public, r.detail, r.private)
+}
+
+// checked returns the entry of a row of entries, if it is there and its leaf is what it was.
+func (r *entryRow) checked() (*history.Entry, error) {
+	e := r.entry()
+	if err := packed.CheckLeaf(&e, r.leaf); err != nil {
+		return nil, err
+	}
+	return &e, nil
 }
 
 func readEntries(of history.Stream, rows *sql.Rows, err error) (list []history.Entry, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	var seq, at, leaf int64
-	var kind string
-	var public, detail, private sql.RawBytes
+	var r entryRow
 	err = each(rows, func() error {
-		e := packed.Entry(seq, at, kind, public, detail, private)
-		list = append(list, e)
+		list = append(list, r.entry())
 		if of == history.Record { // the ledger's hashes say whether the leaf is what it was
 			return nil
 		}
-		return packed.CheckLeaf(&e, leaf)
-	}, &seq, &kind, &at, &leaf, &public, &detail, &private)
+		return packed.CheckLeaf(&list[len(list)-1], r.leaf)
+	}, &r.seq, &r.kind, &r.at, &r.leaf, &r.public, &r.detail, &r.private)
 	return list, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
@@ -16,8 +17,8 @@ import (
 // it wrote up to then, the file is sound and holds all of the write or nothing.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts a process for each step")
+	if race.Enabled {
+		t.Skip("starts a process for each step, which is not watched")
 	}
 	for i, w := range storetest.Writes() {
 		t.Run(w.Name, func(t *testing.T) {
@@ -26,14 +27,14 @@ func TestKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			kept := 0
-			for n := range steps {
+			for _, n := range storetest.Sampled(t, len(steps)) {
 				path := filepath.Join(t.TempDir(), "store.db")
 				killAt(t, path, i, n)
 				if storetest.Reopened(t, harness(path), w, steps[n]) {
 					kept++
 				}
 			}
-			if kept == 0 || kept == len(steps) {
+			if !testing.Short() && (kept == 0 || kept == len(steps)) {
 				t.Errorf("of %d killed processes %d had finished their write; want some on each side of the commit", len(steps), kept)
 			}
 		})

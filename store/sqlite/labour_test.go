@@ -6,24 +6,23 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
-// rounds is how often a test kills: fifty times, if there is time.
+// rounds is how often a test kills: fifty times at full length.
 func rounds() int {
-	if testing.Short() {
+	switch {
+	case race.Enabled:
 		return 5
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	case testing.Short():
 		return 10
 	}
 	return 50

@@ -61,7 +61,7 @@ type queries struct {
 	match, external, conversations *sql.Stmt
 	entries, entriesAt             *sql.Stmt
 	records, recordsAt             *sql.Stmt
-	terms, termsLast               *sql.Stmt
+	terms, termsLast, termsEntries *sql.Stmt
 	log, logHashes                 *sql.Stmt
 	cells                          *sql.Stmt
 }
@@ -90,6 +90,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.recordsAt, queryRecordsAt},
 		{&q.terms, queryTerms},
 		{&q.termsLast, queryTermsLast},
+		{&q.termsEntries, queryTermsEntries},
 		{&q.log, queryLog},
 		{&q.logHashes, queryLogHashes},
 		{&q.cells, queryCells},
@@ -104,7 +105,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
-		q.match, q.external, q.conversations, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast,
+		q.match, q.external, q.conversations, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast, q.termsEntries,
 		q.log, q.logHashes, q.cells} {
 		if s != nil {
 			errs = append(errs, s.Close())

@@ -65,7 +65,7 @@ func testAdopt(t *testing.T, h Harness) {
 	// History goes on from there, in the usual way and in this.
 	mustAppend(t, s, store.Receipt{Admitted: 1, Existing: 1, Edges: 2, Head: 81}, store.Batch{chain[4], Arrival(12, 3, "behind", 11, 89)})
 	if got, err := Erase(ctx, s, Tenant, Erasure(3)); err != nil || got != Erased(8, 3) {
-		t.Errorf("erasing an adopted erasure gave %+v, %v, want the event that stands", got, err)
+		t.Errorf("erasing an adopted erasure gave %+v, %v, want the event that was there", got, err)
 	}
 	behind := Stretch{Records: Records(82, store.Batch{Arrival(12, 3, "")}, store.Batch{Arrival(13, 3, "adopted behind", 12)})}
 	if err := Adopt(ctx, s, Tenant, behind); err != nil {

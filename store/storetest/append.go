@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -392,7 +393,7 @@ func expectedOrder(b store.Batch) (order []dag.TurnID) {
 }
 
 func testContent(t *testing.T, h Harness) {
-	if testing.Short() {
+	if race.Enabled {
 		t.Skip("much text and one goroutine: nothing for the race detector")
 	}
 	s := open(t, h)

@@ -99,7 +99,7 @@ func learnFirst(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 		Assertion(4, 2, 4, dag.One, "user"), knowledge.Act{Kind: knowledge.Assert, Fact: wide}, Assertion(1, 1, 2, 900_000, "user"))
 }
 
-// learnMore adds aliases, of which one goes, and ends what is believed in both ways.
+// learnMore adds aliases, removes one of them, and ends what is believed in both ways.
 func learnMore(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	retracted := Assertion(4, 2, 4, dag.One, "user")
 	replacing := Assertion(1, 1, 5, 500_000, "user")

@@ -145,18 +145,26 @@ func (h *rawHistory) randomRange(r *rand.Rand) history.Range {
 	return q
 }
 
-// randomRanges asks for several, one in four times for the last ones of each.
-func (h *rawHistory) randomRanges(r *rand.Rand, n int) []history.Range {
+// randomRanges asks for several, one in four times for the last ones of each, and where entries can be
+// asked for one in two times with theirs.
+func (h *rawHistory) randomRanges(r *rand.Rand, n int, entries bool) []history.Range {
 	last := r.IntN(4) == 0
-	ranges := make([]history.Range, n)
-	for i := range ranges {
-		if ranges[i] = h.randomRange(r); last {
-			ranges[i].Last, ranges[i].After = true, nil
+	entries = entries && !last && r.IntN(2) == 0
+	ranges := make([]history.Range, 0, n)
+	for range n {
+		q := h.randomRange(r)
+		if last {
+			q.Last, q.After = true, nil
 		}
+		if q.Entries = entries; entries && q.Index.Stream() != history.Known {
+			continue
+		}
+		ranges = append(ranges, q)
 	}
 	return ranges
 }
 
+// in returns what a range selects.
 func (h *rawHistory) in(q *history.Range) (list []history.Term) {
 	terms := h.terms
 	if q.Last {
@@ -164,8 +172,11 @@ func (h *rawHistory) in(q *history.Range) (list []history.Term) {
 		slices.Reverse(terms)
 	}
 	for i := range terms {
-		if h := &terms[i]; q.Holds(h) && (q.Limit == 0 || len(list) < q.Limit) {
-			list = append(list, *h)
+		if t := terms[i]; q.Holds(&t) && (q.Limit == 0 || len(list) < q.Limit) {
+			if q.Entries {
+				t.Entry = &h.entries[t.Since-1]
+			}
+			list = append(list, t)
 		}
 	}
 	return list
@@ -182,7 +193,8 @@ func (h *rawHistory) newest(k history.Key) (newest history.Term, ok bool) {
 
 func sameTerms(a, b []history.Term) bool {
 	return slices.EqualFunc(a, b, func(x, y history.Term) bool {
-		return x.Compare(&y) == 0 && x.Until == y.Until && bytes.Equal(x.Value, y.Value)
+		return x.Compare(&y) == 0 && x.Until == y.Until && bytes.Equal(x.Value, y.Value) && (x.Entry == nil) == (y.Entry == nil) &&
+			(x.Entry == nil || x.Entry.Same(y.Entry))
 	})
 }
 
@@ -192,14 +204,14 @@ func sameEntries(a, b []history.Entry) bool {
 	})
 }
 
-// testHistory writes random entries and terms, of which it keeps a model, and compares what a
+// testHistory writes random entries and terms beside a model of them, and compares what a
 // change is given to know and what the store answers with it.
 func testHistory(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(11, 12))
 	model := &rawHistory{}
-	found, newest, ended := 0, 0, 0
+	found, with, newest, ended := 0, 0, 0, 0
 	for n := range 60 {
 		plan, next := model.plan(r)
 		var keys []history.Key
@@ -209,7 +221,7 @@ func testHistory(t *testing.T, h Harness) {
 			keys = append(keys, history.Key{Index: history.Index(100 + r.IntN(rawIndexes+1)), Key: string(rawKey(r))})
 			seqs = append(seqs, dag.Seq(r.IntN(len(model.entries)+2)))
 		}
-		ranges = model.randomRanges(r, len(keys))
+		ranges = model.randomRanges(r, len(keys), false)
 		rounds := 0
 		err := s.Write(ctx, rawTenant, rawChange{
 			needs: func(k *history.State) history.Needs {
@@ -262,7 +274,7 @@ func testHistory(t *testing.T, h Harness) {
 			t.Fatalf("change %d: %v", n, err)
 		}
 		model = next
-		asked := model.randomRanges(r, r.IntN(12))
+		asked := model.randomRanges(r, r.IntN(12), true)
 		lists, err := s.Terms(ctx, rawTenant, asked)
 		if err != nil || len(lists) != len(asked) {
 			t.Fatalf("%d lists of %d ranges, %v", len(lists), len(asked), err)
@@ -272,7 +284,9 @@ func testHistory(t *testing.T, h Harness) {
 			if !sameTerms(lists[i], want) {
 				t.Fatalf("%+v, after %+v: %+v, want %+v", asked[i], asked[i].After, lists[i], want)
 			}
-			found += len(want)
+			if found += len(want); asked[i].Entries {
+				with += len(want)
+			}
 		}
 		for stream, entries := range map[history.Stream][]history.Entry{history.Known: model.entries, history.Record: model.records} {
 			page := history.Page{Stream: stream, After: dag.Seq(r.IntN(len(entries) + 1)), Limit: r.IntN(5)}
@@ -294,8 +308,8 @@ func testHistory(t *testing.T, h Harness) {
 			t.Fatalf("the head is %d, %v, want %d", head, err, len(model.entries))
 		}
 	}
-	if found < 300 || newest < 30 || ended < 20 {
-		t.Errorf("%d terms were found, %d were the newest, %d ended: this test shows less than it should", found, newest, ended)
+	if found < 300 || with < 100 || newest < 30 || ended < 20 {
+		t.Errorf("%d terms were found, %d of them with their entries, %d were the newest, %d ended: this test shows less than it should", found, with, newest, ended)
 	}
 	refusesHistory(t, func(c history.Change) error { return s.Write(ctx, rawTenant, c) }, model)
 	lists, err := s.Terms(ctx, rawTenant, []history.Range{{Index: 100}, {Index: 101}, {Index: 102}, {Index: rawRecords}})
@@ -312,12 +326,15 @@ func testHistory(t *testing.T, h Harness) {
 		t.Errorf("another tenant: %+v, %v", lists, err)
 	}
 	for name, ranges := range map[string][]history.Range{
-		"too many":           make([]history.Range, history.MaxRanges+1),
-		"below no terms":     {{Index: 100, Limit: -1}},
-		"outside the prefix": {{Index: 100, Prefix: []byte("b"), After: &history.Place{Key: []byte("a")}}},
-		"last after a place": {{Index: 100, Last: true, After: &history.Place{}}},
-		"last and first":     {{Index: 100, Last: true}, {Index: 100}},
-		"a long prefix":      {{Index: 100, Prefix: make([]byte, history.MaxKey+1)}},
+		"too many":                 make([]history.Range, history.MaxRanges+1),
+		"below no terms":           {{Index: 100, Limit: -1}},
+		"outside the prefix":       {{Index: 100, Prefix: []byte("b"), After: &history.Place{Key: []byte("a")}}},
+		"last after a place":       {{Index: 100, Last: true, After: &history.Place{}}},
+		"last and first":           {{Index: 100, Last: true}, {Index: 100}},
+		"the last, with entries":   {{Index: 100, Last: true, Entries: true}},
+		"with entries and without": {{Index: 100, Entries: true}, {Index: 100}},
+		"with those of the record": {{Index: rawRecords, Entries: true}},
+		"a long prefix":            {{Index: 100, Prefix: make([]byte, history.MaxKey+1)}},
 	} {
 		if _, err := s.Terms(ctx, rawTenant, ranges); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("%s: %v, want dag.ErrForm", name, err)

@@ -88,7 +88,7 @@ func beliefs(acts []knowledge.Recorded, asOf dag.Seq) map[knowledge.ID]dag.PPM {
 	return believed
 }
 
-// decided is beliefs by what each act says that it did: of acts some of which are erased, nothing else
+// decided is beliefs by what each act says that it did: if some acts are erased, nothing else
 // tells what they ended.
 func decided(acts []knowledge.Recorded, asOf dag.Seq) map[knowledge.ID]dag.PPM {
 	ended := map[dag.Seq]bool{}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -514,8 +515,8 @@ func TestLie(t *testing.T) {
 // TestLies runs the suite, in a process of its own, on a store that tells the truth through the
 // same wrapper, which passes, and then on each that lies, which must fail.
 func TestLies(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the suite is the same in its short form")
+	if race.Enabled {
+		t.Skip("its processes are not watched")
 	}
 	run := func(lie string) (string, error) {
 		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLie$", "-test.failfast", "-test.short", "-test.timeout=2m")

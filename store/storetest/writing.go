@@ -46,7 +46,7 @@ func testErase(t *testing.T, h Harness) {
 	later := Erasure(2)
 	later.At, later.Reason = later.At+1, "again"
 	if got, err := Erase(ctx, s, Tenant, later); err != nil || got != want {
-		t.Errorf("a second time: got %+v, %v, want the event that stands, %+v", got, err, want)
+		t.Errorf("a second time: got %+v, %v, want the event that was there, %+v", got, err, want)
 	}
 	// The turn arrives again in every form, and stays erased.
 	mustAppend(t, s, store.Receipt{Existing: 1, Head: 4}, store.Batch{b[1]})

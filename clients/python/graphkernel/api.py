@@ -236,7 +236,7 @@ class Evidence(TypedDict):
     """What convinces a third party of a bundle, beside it. docs/evidence.md has the forms."""
 
     attestation: dict[str, Any]
-    """A DSSE envelope around an in-toto statement. Its bytes as they stand here are canonical."""
+    """A DSSE envelope around an in-toto statement. The bytes given here are canonical."""
     bundle_sha256: str
     index: int
     """Of the leaf in the ledger."""
@@ -484,7 +484,7 @@ class NewFact(TypedDict):
     confidence: NotRequired[float]
     object: str
     object_text: NotRequired[str]
-    """A text to be kept byte by byte, of which object is the name: text: and its SHA-256."""
+    """A text to be kept byte by byte. Its name is object: text: and its SHA-256."""
     predicate: str
     slice: NotRequired[str]
     source: NotRequired[str]
@@ -821,7 +821,7 @@ class Operations:
         line. What contradicts itself within the list is left out and counted; what
         contradicts the table is an error. At most 10 000 aliases at once.
 
-        The body is text/csv, as it stands.
+        The body is text/csv, unchanged.
         """
         return self._transport.json("POST", "/api/knowledge/aliases", body=body, media="text/csv")
 
@@ -859,7 +859,7 @@ class Operations:
         admitted in their order: what `graphkernel export` wrote gets the same numbers. If a line is refused, the problem says
         in `admitted` and `existing` what was acknowledged before it.
 
-        The body is application/x-ndjson, as it stands.
+        The body is application/x-ndjson, unchanged.
         """
         return self._transport.json("POST", "/api/turns", body=body, media="application/x-ndjson")
 
@@ -1147,7 +1147,7 @@ class Operations:
         them or none. It has the bounds that the other form has. If a line is
         refused, the problem's place names it.
 
-        The body is application/x-ndjson, as it stands.
+        The body is application/x-ndjson, unchanged.
         """
         return self._transport.json("POST", "/api/knowledge/batch", body=body, media="application/x-ndjson")
 

@@ -223,7 +223,7 @@ export interface Event {
 
 /** What convinces a third party of a bundle, beside it. docs/evidence.md has the forms. */
 export interface Evidence {
-  /** A DSSE envelope around an in-toto statement. Its bytes as they stand here are canonical. */
+  /** A DSSE envelope around an in-toto statement. The bytes given here are canonical. */
   attestation: Record<string, unknown>;
   bundle_sha256: string;
   /** Of the leaf in the ledger. */
@@ -462,7 +462,7 @@ export interface NewAliases {
 export interface NewFact {
   confidence?: number;
   object: string;
-  /** A text to be kept byte by byte, of which object is the name: text: and its SHA-256. */
+  /** A text to be kept byte by byte. Its name is object: text: and its SHA-256. */
   object_text?: string;
   predicate: string;
   slice?: string;
@@ -790,7 +790,7 @@ export class Operations {
    * line. What contradicts itself within the list is left out and counted; what
    * contradicts the table is an error. At most 10 000 aliases at once.
    *
-   * The body is text/csv, as it stands.
+   * The body is text/csv, unchanged.
    */
   addAliasesCSV(body: Uint8Array): Promise<AliasesAdded> {
     return this.transport.json("POST", `/api/knowledge/aliases`, { body, media: "text/csv" });
@@ -832,7 +832,7 @@ export class Operations {
    * admitted in their order: what `graphkernel export` wrote gets the same numbers. If a line is refused, the problem says
    * in `admitted` and `existing` what was acknowledged before it.
    *
-   * The body is application/x-ndjson, as it stands.
+   * The body is application/x-ndjson, unchanged.
    */
   admitTurnsLines(body: Uint8Array): Promise<Receipt> {
     return this.transport.json("POST", `/api/turns`, { body, media: "application/x-ndjson" });
@@ -1178,7 +1178,7 @@ export class Operations {
    * them or none. It has the bounds that the other form has. If a line is
    * refused, the problem's place names it.
    *
-   * The body is application/x-ndjson, as it stands.
+   * The body is application/x-ndjson, unchanged.
    */
   learnFactsLines(body: Uint8Array): Promise<KnowledgeOutcomes> {
     return this.transport.json("POST", `/api/knowledge/batch`, { body, media: "application/x-ndjson" });

@@ -22,9 +22,9 @@ func attestCommand(a *cli.App) *cobra.Command {
 
   bundle.json        the bundle, as it was issued
   attestation.json   a DSSE envelope with an in-toto statement, signed by the kernel
-  slice.tlog-proof   where the slice stands in the ledger, under a signed checkpoint
+  slice.tlog-proof   where the slice is in the ledger, under a signed checkpoint
 
-The bundle must have been issued from this store. Whoever verifies needs a trust file
+The bundle must have been issued from this store. A verifier needs a trust file
 (graphkernel identity trust), which they get by another way than the evidence:
 
   graphkernel verify FOLDER --trust trust.policy

@@ -29,7 +29,7 @@ func logCommand(a *cli.App) *cobra.Command {
 		Short: "Prove what is in the ledger, and watch that it is not rewritten",
 		Long: `Every slice that was issued, every policy, key and erasure is a leaf of the tenant's
 ledger, an append-only Merkle tree. A checkpoint is its size and root, signed; a proof
-says where a leaf stands under a checkpoint.`,
+says where a leaf is under a checkpoint.`,
 		Args: cli.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -23,7 +23,7 @@ func aliasesCommand(a *cli.App) *cobra.Command {
 		Use:   "aliases",
 		Short: "Say which names stand for one entity, and look for such names",
 		Long: `An alias lets a name stand for another from now on. Facts keep the names that they were
-asserted with; aliases count when they are read, and whoever asks as of an earlier number
+asserted with; aliases count when they are read, and a question as of an earlier number
 sees the aliases of that moment. So an alias that was wrong can be removed without a trace
 in the facts.
 

@@ -39,7 +39,7 @@ func knowledgeImportCommand(a *cli.App) *cobra.Command {
           which shows what has that source and nothing else
 
 The form is found by looking at the first line. The whole list is read before anything is
-learned, so that a line that cannot be read, which is told, leaves nothing behind. Facts are
+learned, so that nothing is learned if a line cannot be read; the error names the line. Facts are
 then learned in batches, each whole or not at all. Importing again changes nothing.
 With --skip, lines that cannot be facts are left out and counted.
 
@@ -301,7 +301,7 @@ func (im *factImport) learn(ctx context.Context, s *cli.Session, bar *cli.Bar, c
 	return err
 }
 
-// nextBatch returns the size of a batch after one of which so many acts were recorded in some
+// nextBatch returns the size of a batch after one in which so many acts were recorded in some
 // time. Large batches are faster, and other writers wait for them: so they double while they
 // take at most a second and a half, and halve when they take over three. One that was known
 // for the most part says nothing of what recording takes.

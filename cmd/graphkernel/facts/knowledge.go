@@ -27,7 +27,7 @@ func knowledgeCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "knowledge",
 		Short: "Learn facts about entities, ask what leads where, and what was believed when",
-		Long: `A fact says that a subject stands in a relation to an object: with a confidence, a source,
+		Long: `A fact says that a subject has a relation to an object: with a confidence, a source,
 the turn or the slice that it was learned from, and the time for which it holds. Nothing is
 overwritten: what is believed no longer is still there for those who ask as of an earlier
 number.
@@ -87,7 +87,7 @@ func knowledgeAddCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add SUBJECT PREDICATE OBJECT",
 		Short: "Learn one fact",
-		Long: `Records that a subject stands in a relation to an object. The same fact once more changes
+		Long: `Records that a subject has a relation to an object. The same fact once more changes
 nothing; the same statement with another confidence, source or evidence is added to the
 evidence, and counts with the highest confidence.
 

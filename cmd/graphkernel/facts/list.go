@@ -200,7 +200,7 @@ func knowledgeRetractCommand(a *cli.App) *cobra.Command {
 		Use:   "retract",
 		Short: "End the belief in facts",
 		Long: `Ends the belief in all facts that the filters match, all at once or none. They stay in the
-history, and whoever asks as of an earlier number still sees them. At least one filter beside
+history, and a question as of an earlier number still finds them. At least one filter beside
 --min-confidence and --valid-at is needed; --dry-run only shows what would be retracted. The
 result, as JSON:
 

@@ -116,7 +116,7 @@ type askedJSON struct {
 	Retries  int    `json:"retries"`
 	Unusable int    `json:"unusable"` // questions that got no answer that could be kept
 	Shown    int    `json:"shown"`    // turns, in questions that were answered
-	Cut      int    `json:"cut"`      // of these, of which the beginning was shown
+	Cut      int    `json:"cut"`      // of these, those shown only in part
 	Left     int    `json:"questions_left"`
 	Answers  int    `json:"answers"` // that were read, those that had been asked for before too
 	outcomeJSON

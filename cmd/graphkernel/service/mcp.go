@@ -32,7 +32,7 @@ A model reads the definitions of its tools before anything else, so it has few o
 ` + toolSets() + `
 If --tools is left out, it is everyday, or audit with --role auditor.
 
---role says what the client may do, whoever may read the store. Tools that the role does not
+--role says what the client may do, whatever the permissions of the store's file. Tools that the role does not
 permit are not there, whatever --tools says:
 
   agent     records turns and facts, gets slices, verifies, asks for facts

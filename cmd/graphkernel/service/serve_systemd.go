@@ -49,7 +49,7 @@ func feedWatchdog(a *cli.App, ctx context.Context, alive func(context.Context) e
 		case <-tick.C:
 		}
 		if err := alive(ctx); errors.Is(err, store.ErrBroken) {
-			log.Error("the store must be opened again; the watchdog is fed no more", "error", err)
+			log.Error("the store must be opened again; the watchdog is no longer notified", "error", err)
 			return
 		}
 		if err := notifySystemd(a, "WATCHDOG=1"); err != nil {

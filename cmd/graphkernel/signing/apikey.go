@@ -40,7 +40,7 @@ keys that sign; see: graphkernel keys.`,
 		Use:   "create --role ROLE [--admit-roles LIST] [--admit-authors LIST] [--note TEXT]",
 		Short: "Make an API key and print it, this once",
 		Long: `Makes a key for the tenant that --tenant names and prints it alone on standard output.
-It is shown this once; whoever loses it makes another and revokes this one. The
+It is shown only this once. If you lose it, make another and revoke this one. The
 roles:
 
 ` + roleHelp + `

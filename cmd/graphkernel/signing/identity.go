@@ -23,9 +23,9 @@ func identityCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "identity",
 		Short: "Make and show what signs for third parties",
-		Long: `Tokens convince whoever shares their secret. An identity convinces everybody: it has
+		Long: `Tokens convince only those who share their secret. An identity convinces everybody: it has
 a name and private keys, in a file of mode 0600, which sign checkpoints of the ledger
-and attestations of bundles. Whoever verifies needs a trust file with its public
+and attestations of bundles. A verifier needs a trust file with its public
 keys: graphkernel identity trust writes it.
 
 The name is for ever: each tenant's ledger is called TENANT.NAME. The log's key does
@@ -58,9 +58,9 @@ not rotate, as it is the log's identity; the attestation key does.`,
 	initialise.Flags().StringVar(&name, "name", "", "the kernel's name, a host name that is yours (default: a random one that ends in .invalid)")
 	rotate := &cobra.Command{
 		Use:   "rotate",
-		Short: "Make a new attestation key; the old one signs no more",
+		Short: "Make a new attestation key; the old one no longer signs",
 		Long: `Makes a new attestation key, and destroys the private half of the old one. What it
-signed goes on verifying: hand out the trust file again, in which both stand with the
+signed goes on verifying: hand out the trust file again, which lists both with the
 times in which they sign.`,
 		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -104,12 +104,12 @@ lines as C2SP tlog-policy has them:
 		Use:   "adopt",
 		Short: "Let the identity go on with the history of this store",
 		Long: `An identity is bound to the history that it signed: each tenant's ledger may only grow.
-A store that does not continue it is refused, and so is one of which a witness says that
+A store that does not continue it is refused, and so is one if a witness says that
 it has cosigned another history. That is what a second store under the same identity looks
 like, or a store that was restored from an older backup.
 
 This command makes the store's ledger, as it is, the history that the identity continues.
-Whoever kept a checkpoint of the other one will see two histories under one name, and can
+Anyone who kept a checkpoint of the other one will see two histories under one name, and can
 prove it. Where that is not meant, restore the store that was signed, or make an identity
 for this store: graphkernel identity init --identity FILE.`,
 		Example: "  graphkernel identity adopt --store sqlite:restored.db",
