@@ -51,6 +51,7 @@ show --role system
 --output json show --role assistant 1c1de000-0dc0-4a11-8ca1-0000000000a0
 --output json show --role user --key jwt:nobody
 ~show --role nobody
+~show --key 'no key'
 slice ANCHOR -o DIR/slice.json
 --output json slice ANCHOR -o DIR/json.json
 slice ANCHOR
@@ -114,6 +115,8 @@ knowledge list --turn ANCHOR
 ~knowledge list --as-of 9999
 ~knowledge list --after nonsense
 ~knowledge list --subject ???
+~knowledge traverse ???
+~knowledge path ??? b
 knowledge aliases add 'Countess of Lovelace' 'Ada Lovelace'
 --output json knowledge aliases add 'Countess of Lovelace' 'Ada Lovelace'
 ~knowledge aliases add 'Countess of Lovelace' 'Charles Babbage'
