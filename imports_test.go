@@ -64,8 +64,9 @@ var mayImport = map[string][]string{
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"ledger/witness":      {"dag", "history", "ledger"},
 	"client":              {"slice/issued", "policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "api"},
-	"server/view":         {"access", "access/apikeys", "api", "dag", "history/erasures", "internal/canon", "kernel", "knowledge", "ledger/identity", "normalize", "policy", "render", "slice", "slice/facts", "slice/issued", "store", "token"},
+	"server/view":         {"api/fault", "access", "access/apikeys", "api", "dag", "history/erasures", "internal/canon", "kernel", "knowledge", "ledger/identity", "normalize", "policy", "render", "slice", "slice/facts", "slice/issued", "store", "token"},
 	"api":                 {"access", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
+	"api/fault":           {"access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "slice", "store", "store/transfer", "token"},
 	"api/clients":         {"api"},
 	"api/describe":        {"api", "dag", "internal/canon", "knowledge"},
 	"examples/guard":      {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
@@ -73,18 +74,18 @@ var mayImport = map[string][]string{
 	"store/observed":      {"dag", "history", "ledger", "store"},
 	"server/certs":        {},
 	"server": {
-		"api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "slice/issued", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "api", "server/view",
+		"api/fault", "api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "slice/issued", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "api", "server/view",
 		"github.com/labstack/echo/v4", "github.com/getkin/kin-openapi/openapi3", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "go.opentelemetry.io/otel",
 	},
 	"server/oidc": {"access", "dag", "internal/canon", "github.com/lestrrat-go/jwx/v3"},
 	"server/mcp": {
-		"access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "render", "api", "api/describe", "server/view",
+		"api/fault", "access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "render", "api", "api/describe", "server/view",
 		"github.com/modelcontextprotocol/go-sdk", "golang.org/x/text",
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel/cli": {
-		"slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
+		"api/fault", "slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/turns": {
@@ -104,7 +105,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/storage": {
-		"access/apikeys", "cmd/graphkernel/cli", "dag", "kernel", "policy/registry", "render", "slice/issued", "store", "store/fsck", "store/postgres", "store/sqlite", "store/transfer",
+		"api", "access/apikeys", "cmd/graphkernel/cli", "dag", "kernel", "policy/registry", "render", "slice/issued", "store", "store/fsck", "store/postgres", "store/sqlite", "store/transfer",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/service": {
@@ -112,7 +113,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel",
 	},
 	"cmd/graphkernel/demo": {
-		"server/view", "policy/standard", "cmd/graphkernel/cli", "cmd/graphkernel/turns", "dag", "evidence", "ingest", "internal/canon", "kernel", "ledger", "render", "slice", "store/sqlite", "token",
+		"api", "server/view", "policy/standard", "cmd/graphkernel/cli", "cmd/graphkernel/turns", "dag", "evidence", "ingest", "internal/canon", "kernel", "ledger", "render", "slice", "store/sqlite", "token",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel": {

@@ -15,7 +15,7 @@ type NewFact struct {
 	Confidence *dag.PPM     `json:"confidence,omitempty" tool:"1 if left out."`
 	Source     string       `json:"source,omitempty" is:"Source" tool:"Who says so, such as user or llm:x; mcp if left out."` // api if absent
 	Turn       string       `json:"turn,omitempty" is:"TurnName" tool:"The recorded turn that it was learned from."`
-	Slice      string       `json:"slice,omitempty" is:"SliceID" tool:"The slice that it was learned from."`
+	Slice      string       `json:"slice,omitempty" is:"AnySliceID" tool:"The slice that it was learned from."`
 	ValidFrom  *dag.Time    `json:"valid_from,omitempty" tool:"Holds from then: a date or RFC 3339."`
 	ValidUntil *dag.Time    `json:"valid_until,omitempty" tool:"Holds before then."`
 	Supersedes []dag.Digest `json:"supersedes,omitempty" max:"1000" tool:"Statements that it replaces."`

@@ -17,7 +17,7 @@
 //	default, doc
 //	tool  what it is to a model; - if no model is told of it
 //
-// Ids and digests are lowercase hex as in GKP/1, times are RFC 3339 in UTC, sequence numbers
+// Ids and digests are lowercase hex as in GKP/1, and are read in any case; times are RFC 3339 in UTC, sequence numbers
 // are integers below 2^53. Bundles and turns have their own canonical form, which passes
 // through as raw bytes.
 package api

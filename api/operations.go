@@ -55,8 +55,8 @@ type Turns struct {
 // A Turn is a turn as it arrives. It has author and content, or it came without its text and has
 // redacted, body_digest, phase and salience. Package ingest reads it.
 type Turn struct {
-	ID           string            `json:"id" is:"UUID"`
-	Conversation string            `json:"conversation" is:"UUID"`
+	ID           string            `json:"id" is:"AnyUUID"`
+	Conversation string            `json:"conversation" is:"AnyUUID"`
 	Parents      []Parent          `json:"parents,omitempty"`
 	Role         string            `json:"role" is:"Role"`
 	Phase        string            `json:"phase,omitempty" is:"Phase"`
@@ -67,12 +67,12 @@ type Turn struct {
 	Salt         string            `json:"salt,omitempty" is:"Salt"`
 	Attrs        map[string]string `json:"attrs,omitempty"`
 	Redacted     bool              `json:"redacted,omitempty" is:"True"`
-	BodyDigest   string            `json:"body_digest,omitempty" is:"Digest"`
+	BodyDigest   string            `json:"body_digest,omitempty" is:"AnyDigest"`
 }
 
 // A Parent is a turn that another continues from.
 type Parent struct {
-	ID   string `json:"id" is:"UUID"`
+	ID   string `json:"id" is:"AnyUUID"`
 	Kind string `json:"kind" is:"reply|spawn|merge|reference"`
 }
 
@@ -144,7 +144,7 @@ type Converting struct {
 
 // SliceByID names a slice.
 type SliceByID struct {
-	SliceID string `json:"slice_id" is:"SliceID"`
+	SliceID string `json:"slice_id" is:"AnySliceID"`
 }
 
 // Replaying says what is cut again.
@@ -156,7 +156,7 @@ type Replaying struct {
 // EvidenceOf names a slice and, if there are several, its bundle.
 type EvidenceOf struct {
 	SliceByID
-	Bundle string `json:"bundle,omitempty" is:"Digest" doc:"The SHA-256 of the bundle, if not the newest one of this slice id."`
+	Bundle string `json:"bundle,omitempty" is:"AnyDigest" doc:"The SHA-256 of the bundle, if not the newest one of this slice id."`
 }
 
 // Policies.

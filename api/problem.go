@@ -1,5 +1,11 @@
 package api
 
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
 // A Code names a kind of problem. It is stable, and callers branch on it: it is an error so that
 // errors.Is finds it.
 //
@@ -42,48 +48,141 @@ const (
 	CodeNotBelieved     Code = "not_believed"
 	CodeEvidence        Code = "unknown_evidence"
 	CodeAlias           Code = "alias_conflict"
+	CodeForked          Code = "ledger_forked"
+	CodeNotContinued    Code = "not_continued"
 	CodeInternal        Code = "internal"
 )
 
-// A Kind is the HTTP status of a code, and a title.
+// Codes of errors that the service sends under another code.
+const (
+	CodeMalformed Code = "malformed"
+	CodeMismatch  Code = "policy_mismatch"
+	CodeAnchor    Code = "anchor_not_in_view"
+)
+
+// Codes of errors of a command, which no service answers with.
+const (
+	CodeUsage           Code = "usage"
+	CodeTampered        Code = "tampered"
+	CodeKeyUnknown      Code = "key_unknown"
+	CodeKeyRetired      Code = "key_retired"
+	CodeNotInLog        Code = "not_in_log"
+	CodeInconsistent    Code = "log_inconsistent"
+	CodeQuorum          Code = "quorum_not_met"
+	CodeRedacted        Code = "redacted"
+	CodeDamaged         Code = "damaged"
+	CodeEvidenceVersion Code = "unknown_evidence_version"
+)
+
+// The exit codes of commands. They are stable; docs/cli.md lists them.
+const (
+	ExitOK             = 0
+	ExitInternal       = 1  // something failed: I/O, a conflict, a turn that is not there
+	ExitUsage          = 2  // the command line or an argument is wrong
+	ExitTampered       = 10 // evidence does not match what was signed
+	ExitKeyUnknown     = 11 // nobody here can say who signed it
+	ExitKeyRetired     = 12 // the key verifies nothing any more
+	ExitNotInLog       = 13 // no proof leads to a checkpoint of a trusted log
+	ExitInconsistent   = 14 // a log showed two histories
+	ExitQuorumNotMet   = 15 // too few witnesses cosigned
+	ExitRedacted       = 16 // text is missing, and --require-full was given
+	ExitReplayDiffers  = 17
+	ExitDamaged        = 18 // a store is not in order
+	ExitReplayLost     = 19 // a replay lacks text that was there, and no erasure is on record
+	ExitMalformed      = 20 // the bytes are not what they should be
+	ExitUnknownVersion = 21
+)
+
+// A Kind says how the errors of a code are reported over HTTP, by a command and to an agent.
 type Kind struct {
-	Status int
-	Title  string
+	Status   int    // of an answer over HTTP; 0: the service has no such answer
+	Title    string // of a problem
+	Exit     int    // of a command
+	Sent     Code   // the code that the service answers with in its place; "": the code itself
+	Advice   string // follows what an agent is told
+	Withheld bool   // an agent is not told: the error is of this program, or of what it has stored
 }
 
-// Kinds lists every code. docs/service.md repeats it, and a test compares.
+// Kinds lists every code. docs/service.md repeats those that have a status, and a test compares.
 var Kinds = map[Code]Kind{
-	CodeSyntax:          {400, "The body is not strict JSON"},
-	CodeInvalid:         {400, "The request does not have its form"},
-	CodeMediaType:       {415, "The body is of another media type"},
-	CodeUnauthenticated: {401, "No valid key"},
-	CodeForbidden:       {403, "The key's role does not permit this"},
-	CodeNoRoute:         {404, "There is no such route"},
-	CodeMethod:          {405, "The route does not have this method"},
-	CodeNotFound:        {404, "Not found"},
-	CodeAmbiguous:       {409, "The name fits several turns"},
-	CodeConflict:        {409, "The turn was admitted with other content"},
-	CodeParent:          {422, "A parent is not known"},
-	CodeCycle:           {422, "Turns are each other's ancestors"},
-	CodePolicyConflict:  {409, "The policy id is bound to other parameters"},
-	CodePolicyUnknown:   {404, "The policy is not known"},
-	CodeBeyondHead:      {422, "The view does not exist yet"},
-	CodeBundle:          {422, "The bytes are no bundle"},
-	CodeVersion:         {422, "The bundle is of an unknown version"},
-	CodeTooLarge:        {413, "The request is too large"},
-	CodeSliceTooLarge:   {422, "The slice is too large"},
-	CodeRate:            {429, "Too many requests"},
-	CodeOverloaded:      {503, "The service is busy"},
-	CodeTimeout:         {504, "The request took too long"},
-	CodeSlowClient:      {408, "The body came too slowly"},
-	CodeNoKey:           {503, "No key signs"},
-	CodeGone:            {499, "The client is gone"},
-	CodeStore:           {503, "The store is not available"},
-	CodeKeys:            {503, "Keys cannot be looked up"},
-	CodeNoIdentity:      {503, "The kernel has no identity"},
-	CodeErased:          {410, "Text was erased since"},
-	CodeNotBelieved:     {409, "The statement is not believed"},
-	CodeEvidence:        {422, "The evidence of a fact is not known"},
-	CodeAlias:           {409, "The aliases contradict each other"},
-	CodeInternal:        {500, "Internal error"},
+	CodeSyntax:          {Status: 400, Title: "The body is not strict JSON", Exit: ExitMalformed, Withheld: true},
+	CodeInvalid:         {Status: 400, Title: "The request does not have its form", Exit: ExitUsage},
+	CodeMediaType:       {Status: 415, Title: "The body is of another media type", Exit: ExitInternal},
+	CodeUnauthenticated: {Status: 401, Title: "No valid key", Exit: ExitInternal, Withheld: true},
+	CodeForbidden:       {Status: 403, Title: "The key's role does not permit this", Exit: ExitInternal},
+	CodeNoRoute:         {Status: 404, Title: "There is no such route", Exit: ExitInternal},
+	CodeMethod:          {Status: 405, Title: "The route does not have this method", Exit: ExitInternal},
+	CodeNotFound:        {Status: 404, Title: "Not found", Exit: ExitInternal},
+	CodeAmbiguous:       {Status: 409, Title: "The name fits several turns", Exit: ExitUsage},
+	CodeConflict:        {Status: 409, Title: "The turn was admitted with other content", Exit: ExitInternal, Advice: "; a turn never changes, so give the new one an id of its own"},
+	CodeParent:          {Status: 422, Title: "A parent is not known", Exit: ExitInternal, Advice: "; admit it first, or in the same call"},
+	CodeCycle:           {Status: 422, Title: "Turns are each other's ancestors", Exit: ExitInternal, Advice: "; leave out one of the edges"},
+	CodePolicyConflict:  {Status: 409, Title: "The policy id is bound to other parameters", Exit: ExitInternal},
+	CodePolicyUnknown:   {Status: 404, Title: "The policy is not known", Exit: ExitInternal, Advice: "; list_policies names those that there are"},
+	CodeBeyondHead:      {Status: 422, Title: "The view does not exist yet", Exit: ExitUsage, Advice: "; leave as_of out for the present"},
+	CodeBundle:          {Status: 422, Title: "The bytes are no bundle", Exit: ExitMalformed, Withheld: true},
+	CodeVersion:         {Status: 422, Title: "The bundle is of an unknown version", Exit: ExitUnknownVersion, Withheld: true},
+	CodeTooLarge:        {Status: 413, Title: "The request is too large", Exit: ExitInternal},
+	CodeSliceTooLarge:   {Status: 422, Title: "The slice is too large", Exit: ExitInternal, Advice: "; name a policy that lets in less"},
+	CodeRate:            {Status: 429, Title: "Too many requests", Exit: ExitInternal},
+	CodeOverloaded:      {Status: 503, Title: "The service is busy", Exit: ExitInternal},
+	CodeTimeout:         {Status: 504, Title: "The request took too long", Exit: ExitInternal},
+	CodeSlowClient:      {Status: 408, Title: "The body came too slowly", Exit: ExitInternal},
+	CodeNoKey:           {Status: 503, Title: "No key signs", Exit: ExitInternal, Advice: "; nothing can be cut until the operator of this server makes one (graphkernel keys init)"},
+	CodeGone:            {Status: 499, Title: "The client is gone", Exit: ExitInternal},
+	CodeStore:           {Status: 503, Title: "The store is not available", Exit: ExitInternal},
+	CodeKeys:            {Status: 503, Title: "Keys cannot be looked up", Exit: ExitInternal},
+	CodeNoIdentity:      {Status: 503, Title: "The kernel has no identity", Exit: ExitInternal},
+	CodeErased:          {Status: 410, Title: "Text was erased since", Exit: ExitInternal},
+	CodeNotBelieved:     {Status: 409, Title: "The statement is not believed", Exit: ExitInternal, Advice: "; nothing was changed; knowledge_find says what is believed now"},
+	CodeEvidence:        {Status: 422, Title: "The evidence of a fact is not known", Exit: ExitInternal, Advice: "; nothing was changed"},
+	CodeAlias:           {Status: 409, Title: "The aliases contradict each other", Exit: ExitInternal},
+	CodeInternal:        {Status: 500, Title: "Internal error", Exit: ExitInternal, Withheld: true},
+
+	CodeForked:       {Status: 503, Title: "The ledger is not the history that was signed", Exit: ExitInconsistent},
+	CodeNotContinued: {Status: 422, Title: "The log does not continue what was signed", Exit: ExitInconsistent, Withheld: true},
+
+	CodeMalformed: {Status: 400, Title: "Not of its form", Exit: ExitMalformed, Sent: CodeInvalid, Withheld: true},
+	CodeMismatch:  {Status: 400, Title: "The policy is of another type", Exit: ExitUsage, Sent: CodeInvalid, Advice: "; list_policies shows their types"},
+	CodeAnchor:    {Status: 404, Title: "The anchor is not in the view", Exit: ExitInternal, Sent: CodeNotFound, Advice: "; it was admitted later, so give a higher as_of or leave it out"},
+
+	CodeUsage:           {Title: "The command line is wrong", Exit: ExitUsage, Withheld: true},
+	CodeTampered:        {Title: "Evidence does not match what was signed", Exit: ExitTampered, Withheld: true},
+	CodeKeyUnknown:      {Title: "Nobody here can say who signed it", Exit: ExitKeyUnknown, Withheld: true},
+	CodeKeyRetired:      {Title: "The key verifies nothing any more", Exit: ExitKeyRetired, Withheld: true},
+	CodeNotInLog:        {Title: "No proof leads to a checkpoint of a trusted log", Exit: ExitNotInLog, Withheld: true},
+	CodeInconsistent:    {Title: "A log showed two histories", Exit: ExitInconsistent, Withheld: true},
+	CodeQuorum:          {Title: "Too few witnesses cosigned", Exit: ExitQuorumNotMet, Withheld: true},
+	CodeRedacted:        {Title: "Text is missing", Exit: ExitRedacted, Withheld: true},
+	CodeDamaged:         {Title: "A store is not in order", Exit: ExitDamaged, Withheld: true},
+	CodeEvidenceVersion: {Title: "Evidence of an unknown version", Exit: ExitUnknownVersion, Withheld: true},
 }
+
+// Problems lists the codes that the service answers with, by status and name.
+func Problems() []Code {
+	var list []Code
+	for code, kind := range Kinds {
+		if kind.Status != 0 && kind.Sent == "" {
+			list = append(list, code)
+		}
+	}
+	slices.SortFunc(list, func(a, b Code) int { return cmp.Or(cmp.Compare(Kinds[a].Status, Kinds[b].Status), cmp.Compare(a, b)) })
+	return list
+}
+
+// A Fault is an error that has its code with it, whatever it wraps.
+type Fault struct {
+	Code  Code
+	Place string // in a request, such as query parameter as_of; "": none
+	Err   error  // what it says
+}
+
+// Faultf makes a Fault with a message.
+func Faultf(code Code, place, format string, args ...any) *Fault {
+	return &Fault{code, place, fmt.Errorf(format, args...)}
+}
+
+func (f *Fault) Error() string { return f.Err.Error() }
+
+// Unwrap returns the error below.
+func (f *Fault) Unwrap() error { return f.Err }

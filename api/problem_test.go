@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 )
 
-// TestKinds makes sure that every code has a status and a title.
+// TestKinds makes sure that every code has a kind that is whole.
 func TestKinds(t *testing.T) {
 	src, err := os.ReadFile("problem.go")
 	if err != nil {
@@ -19,8 +19,21 @@ func TestKinds(t *testing.T) {
 		t.Errorf("%d codes, and %d kinds", len(codes), len(api.Kinds))
 	}
 	for _, m := range codes {
-		if k := api.Kinds[api.Code(m[1])]; k.Status < 400 || k.Status > 599 || k.Title == "" {
-			t.Errorf("%s: %+v", m[1], k)
+		k := api.Kinds[api.Code(m[1])]
+		sent := k
+		if k.Sent != "" {
+			sent = api.Kinds[k.Sent]
 		}
+		switch {
+		case k.Title == "", k.Exit == api.ExitOK, k.Status != 0 && (k.Status < 400 || k.Status > 599):
+			t.Errorf("%s: %+v", m[1], k)
+		case sent.Status != k.Status || sent.Sent != "":
+			t.Errorf("%s is %+v, and is sent as %+v", m[1], k, sent)
+		case k.Status == 0 && !k.Withheld:
+			t.Errorf("%s is no answer of the service, and agents are told", m[1])
+		}
+	}
+	if n := len(api.Problems()); n < 20 || n >= len(codes) {
+		t.Errorf("the service answers with %d codes", n)
 	}
 }

@@ -88,6 +88,9 @@ func read(c *canon.Cursor, v reflect.Value, f *Field) {
 		}
 	case reflect.String:
 		text := c.String()
+		if f.Tag.Get("is") == "AnySliceID" {
+			text = strings.ToLower(text)
+		}
 		if c.Is(canon.String) {
 			checkText(c, text, f.Tag.Get("is"))
 			least, most := number(f.Tag.Get("min"), 0), number(f.Tag.Get("max"), uint64(len(text)))
@@ -124,7 +127,7 @@ func checkText(c *canon.Cursor, text, is string) {
 	switch is {
 	case "Name":
 		_, err = normalize.Name(text)
-	case "SliceID":
+	case "AnySliceID":
 		_, err = slice.ParseSliceID(text)
 	case "PolicyID":
 		_, err = policy.ParseID(text)

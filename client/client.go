@@ -87,7 +87,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 // It shows the key to no printer, logger or encoder.
 //
 // Its operations are in facets, which are named as those of kernel.Kernel and cost nothing to
-// make: Turns, Slices, Policies, Facts, Keys and Ledger.
+// make: Turns, Slices, Policies, Facts and Ledger. They have the operations of which they check the answer,
+// read all pages, or take and return the nouns of the kernel. Do asks for any other, such as [api.CreateKey].
 type Client struct{ *conn }
 
 // The facets of a client. A zero facet is of no use.
@@ -96,7 +97,6 @@ type (
 	Slices   struct{ *conn } // slices of turns: cutting, verifying, replaying, explaining
 	Policies struct{ *conn } // what slices of turns and of facts are cut under
 	Facts    struct{ *conn } // what is believed, and slices of it
-	Keys     struct{ *conn } // API keys of the tenant
 	Ledger   struct{ *conn } // evidence for third parties, and the log that it is in
 )
 
@@ -111,9 +111,6 @@ func (c *Client) Policies() Policies { return Policies{c.conn} }
 
 // Facts returns the operations on facts.
 func (c *Client) Facts() Facts { return Facts{c.conn} }
-
-// Keys returns the operations on API keys.
-func (c *Client) Keys() Keys { return Keys{c.conn} }
 
 // Ledger returns the operations on the ledger.
 func (c *Client) Ledger() Ledger { return Ledger{c.conn} }

@@ -107,7 +107,7 @@ func TestEveryOperation(t *testing.T) {
 		}
 		var paged []api.Conversation
 		for p := (api.Paging{Limit: 1}); ; {
-			w := must(c.Turns().ConversationsAfter(ctx, p))
+			w := must(client.Do(ctx, c, api.ListConversations, p))
 			paged = append(paged, w.Conversations...)
 			if p.After = w.Next; w.Next == "" {
 				break
@@ -120,17 +120,17 @@ func TestEveryOperation(t *testing.T) {
 		if len(turns) != 1500 || turns[1499].Seq != 1504 {
 			t.Errorf("got %d turns", len(turns))
 		}
-		if w := must(c.Turns().After(ctx, talk, api.Paging{Limit: 3})); len(w.Turns) != 3 || w.Next != "3" {
+		if w := must(client.Do(ctx, c, api.GetConversation, api.ConversationByID{ID: talk, Paging: api.Paging{Limit: 3}})); len(w.Turns) != 3 || w.Next != "3" {
 			t.Errorf("got %d turns, next %q", len(w.Turns), w.Next)
 		}
 		for range c.Turns().Each(ctx, talk) {
 			break // an iterator may be left
 		}
-		if w := must(c.Turns().List(ctx, api.TurnQuery{Paging: api.Paging{After: "2", Limit: 3}})); len(w.Turns) != 3 || w.Turns[0].Seq != 3 || w.Next != "5" {
+		if w := must(client.Do(ctx, c, api.ListTurns, api.TurnQuery{Paging: api.Paging{After: "2", Limit: 3}})); len(w.Turns) != 3 || w.Turns[0].Seq != 3 || w.Next != "5" {
 			t.Errorf("got %d turns, next %q", len(w.Turns), w.Next)
 		}
 		for _, want := range drafts() {
-			w := must(c.Turns().List(ctx, api.TurnQuery{Conversation: &talk, Role: want.Role.String()}))
+			w := must(client.Do(ctx, c, api.ListTurns, api.TurnQuery{Conversation: &talk, Role: want.Role.String()}))
 			if len(w.Turns) == 0 || len(w.Turns) == len(ids) || w.Next != "" || !slices.ContainsFunc(w.Turns, func(s api.StoredTurn) bool {
 				got := must(ingest.ReadLine(s.Turn))
 				return got.ID == want.ID
@@ -143,16 +143,16 @@ func TestEveryOperation(t *testing.T) {
 				}
 			}
 		}
-		if _, err := c.Turns().List(ctx, api.TurnQuery{Role: "nobody"}); !errors.Is(err, api.CodeInvalid) {
+		if _, err := client.Do(ctx, c, api.ListTurns, api.TurnQuery{Role: "nobody"}); !errors.Is(err, api.CodeInvalid) {
 			t.Errorf("got %v", err)
 		}
-		if w := must(c.Turns().LookUp(ctx, []dag.TurnID{ids[1], {1}})); len(w.Turns) != 1 || w.Turns[0].Seq != 2 {
+		if w := must(client.Do(ctx, c, api.LookUpTurns, api.TurnIDs{IDs: []dag.TurnID{ids[1], {1}}})); len(w.Turns) != 1 || w.Turns[0].Seq != 2 {
 			t.Errorf("got %+v", w)
 		}
-		if id := must(c.Turns().Resolve(ctx, ids[1].String()[:13])); id != ids[1] {
+		if id := must(client.Do(ctx, c, api.ResolveTurn, api.TurnNamed{Name: ids[1].String()[:13]})); id.ID != ids[1].String() {
 			t.Errorf("got %s", id)
 		}
-		if _, err := c.Turns().Resolve(ctx, "nobody's"); !errors.Is(err, api.CodeNotFound) {
+		if _, err := client.Do(ctx, c, api.ResolveTurn, api.TurnNamed{Name: "nobody's"}); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -233,13 +233,13 @@ func TestEveryOperation(t *testing.T) {
 		if len(list) == 0 || list[0].SliceID != string(id) || list[0].BundleSHA256 != b.SHA256.String() || list[0].Number != 1 {
 			t.Errorf("got %+v", list)
 		}
-		if w := must(c.Slices().After(ctx, api.Paging{Limit: 1})); len(w.Slices) != 1 || w.Next != "1" {
+		if w := must(client.Do(ctx, c, api.ListSlices, api.Paging{Limit: 1})); len(w.Slices) != 1 || w.Next != "1" {
 			t.Errorf("got %+v", w)
 		}
-		if w := must(c.Slices().Issued(ctx, id)); w.SliceID != string(id) || len(w.Issued) == 0 || w.Issued[0] != list[0] {
+		if w := must(client.Do(ctx, c, api.GetSlice, api.SliceByID{SliceID: string(id)})); w.SliceID != string(id) || len(w.Issued) == 0 || w.Issued[0] != list[0] {
 			t.Errorf("got %+v", w)
 		}
-		if _, err := c.Slices().Issued(ctx, "../policies"); !errors.Is(err, dag.ErrForm) {
+		if _, err := client.Do(ctx, c, api.GetSlice, api.SliceByID{SliceID: "../policies"}); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -260,13 +260,13 @@ func TestEveryOperation(t *testing.T) {
 	})
 	t.Run("explain", func(t *testing.T) {
 		cutting := api.Cutting{Anchor: ids[3].String(), AsOf: 1504}
-		if w := must(c.Slices().Preview(ctx, cutting)); len(w.Turns) != len(b.Claim.Turns) || w.AsOf != 1504 {
+		if w := must(client.Do(ctx, c, api.PreviewSlice, cutting)); len(w.Turns) != len(b.Claim.Turns) || w.AsOf != 1504 {
 			t.Errorf("got %+v", w)
 		}
-		if e := must(c.Slices().ExplainCut(ctx, api.ExplainCutting{Cutting: cutting, Turn: ids[0].String()})); !e.Selected || e.Rank == 0 || e.SliceID != "" {
+		if e := must(client.Do(ctx, c, api.ExplainCut, api.ExplainCutting{Cutting: cutting, Turn: ids[0].String()})); !e.Selected || e.Rank == 0 || e.SliceID != "" {
 			t.Errorf("got %+v", e)
 		}
-		if e := must(c.Slices().Explain(ctx, id, ids[0])); !e.Selected || e.Rank == 0 || e.Explanation == "" {
+		if e := must(client.Do(ctx, c, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: string(id)}, Turn: ids[0].String()})); !e.Selected || e.Rank == 0 || e.Explanation == "" {
 			t.Errorf("got %+v", e)
 		}
 	})
@@ -317,24 +317,24 @@ func TestEveryOperation(t *testing.T) {
 		}
 	})
 	t.Run("keys", func(t *testing.T) {
-		made := must(c.Keys().Create(ctx, api.NewAPIKey{Role: "agent", Note: "the build farm", Roles: "assistant", Authors: "agent:*"}))
+		made := must(client.Do(ctx, c, api.CreateKey, api.NewAPIKey{Role: "agent", Note: "the build farm", Roles: "assistant", Authors: "agent:*"}))
 		if who := must(must(client.New(s.URL, made.Key, client.Options{})).Caller(ctx)); who.Tenant != "default" || who.Role != "agent" || who.Head == 0 {
 			t.Errorf("got %+v", who)
 		}
 		if who := must(c.Caller(ctx)); who.Role != "admin" {
 			t.Errorf("got %+v", who)
 		}
-		list := must(c.Keys().List(ctx))
+		list := must(client.Do(ctx, c, api.ListKeys, api.None{}))
 		if last := list.Keys[len(list.Keys)-1]; last.ID != made.ID || last.Note != "the build farm" || last.Roles != "assistant" || last.Authors != "agent:*" {
 			t.Errorf("got %+v", last)
 		}
-		if gone := must(c.Keys().Revoke(ctx, made.ID)); gone.Already || gone.RevokedAt == "" {
+		if gone := must(client.Do(ctx, c, api.RevokeKey, api.APIKeyByID{ID: made.ID})); gone.Already || gone.RevokedAt == "" {
 			t.Errorf("got %+v", gone)
 		}
-		if again := must(c.Keys().Revoke(ctx, made.ID)); !again.Already {
+		if again := must(client.Do(ctx, c, api.RevokeKey, api.APIKeyByID{ID: made.ID})); !again.Already {
 			t.Errorf("again: got %+v", again)
 		}
-		if _, err := c.Keys().Create(ctx, api.NewAPIKey{Role: "auditor", Roles: "user"}); !errors.Is(err, api.CodeInvalid) {
+		if _, err := client.Do(ctx, c, api.CreateKey, api.NewAPIKey{Role: "auditor", Roles: "user"}); !errors.Is(err, api.CodeInvalid) {
 			t.Errorf("got %v", err)
 		}
 	})

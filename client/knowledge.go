@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -35,16 +34,11 @@ func (c Facts) LearnLines(ctx context.Context, lines io.Reader) (api.KnowledgeOu
 	return get[api.KnowledgeOutcomes](ctx, c.conn, &request{method: http.MethodPost, path: "/api/knowledge/batch", stream: io.NopCloser(lines)})
 }
 
-// List reads a page of what is believed.
-func (c Facts) List(ctx context.Context, q api.FactQuery) (api.Facts, error) {
-	return call(ctx, c.conn, api.ListFacts, q)
-}
-
 // All returns every fact that is meant as of a sequence number, all of one view; 0 is the
 // present. An error ends it.
 func (c Facts) All(ctx context.Context, f api.FactFilter, asOf dag.Seq) iter.Seq2[api.Fact, error] {
 	return all(func(p api.Paging) ([]api.Fact, string, error) {
-		w, err := c.List(ctx, api.FactQuery{FactFilter: f, View: api.View{AsOf: asOf}, Paging: p})
+		w, err := call(ctx, c.conn, api.ListFacts, api.FactQuery{FactFilter: f, View: api.View{AsOf: asOf}, Paging: p})
 		return w.Facts, w.Next, err
 	})
 }
@@ -68,26 +62,6 @@ func (c Facts) History(ctx context.Context, statement dag.Digest) iter.Seq2[api.
 	})
 }
 
-// Traverse returns what can be reached, each with a way to it.
-func (c Facts) Traverse(ctx context.Context, t api.TraverseRequest) (api.Traversal, error) {
-	return call(ctx, c.conn, api.TraverseKnowledge, t)
-}
-
-// Acts reads up to limit acts numbered above after. If there is a Next, there are more.
-func (c Facts) Acts(ctx context.Context, after dag.Seq, limit int) (api.KnowledgeChanges, error) {
-	return call(ctx, c.conn, api.KnowledgeSince, api.Paging{After: strconv.FormatUint(uint64(after), 10), Limit: limit})
-}
-
-// Paths returns the best ways from one entity to another, each as something that was reached.
-func (c Facts) Paths(ctx context.Context, q api.PathQuery) (api.Traversal, error) {
-	return call(ctx, c.conn, api.FindPaths, q)
-}
-
-// Stats counts what is believed; 0 is the present.
-func (c Facts) Stats(ctx context.Context, asOf dag.Seq) (api.KnowledgeStats, error) {
-	return call(ctx, c.conn, api.CountKnowledge, api.View{AsOf: asOf})
-}
-
 // Aliases returns the alias table, ascending; 0 is the present. An error ends it.
 func (c Facts) Aliases(ctx context.Context, asOf dag.Seq) iter.Seq2[api.Alias, error] {
 	return all(func(p api.Paging) ([]api.Alias, string, error) {
@@ -99,15 +73,4 @@ func (c Facts) Aliases(ctx context.Context, asOf dag.Seq) iter.Seq2[api.Alias, e
 // AddAliases adds aliases, all of them or none. One that stands for another name is api.CodeAlias.
 func (c Facts) AddAliases(ctx context.Context, aliases []api.Alias) (api.AliasesAdded, error) {
 	return call(ctx, c.conn, api.AddAliases, api.NewAliases{Aliases: aliases})
-}
-
-// RemoveAlias ends that a name stands for another.
-func (c Facts) RemoveAlias(ctx context.Context, alias string) (api.KnowledgeOutcome, error) {
-	return call(ctx, c.conn, api.RemoveAlias, api.AliasNamed{Alias: alias})
-}
-
-// Graph draws what is around an entity as nodes and links, in the JSON that d3 takes.
-func (c Facts) Graph(ctx context.Context, d api.Drawing) (api.D3Graph, error) {
-	d.Format = ""
-	return call(ctx, c.conn, api.DrawKnowledge, d)
 }

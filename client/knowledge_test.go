@@ -3,6 +3,7 @@ package client_test
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	if list := collect(t, c.Facts().Aliases(ctx, 0)); len(list) != 2 || list[1] != (api.Alias{Alias: "countess", Canonical: "ada-lovelace"}) {
 		t.Errorf("got %+v", list)
 	}
-	if o := must(c.Facts().RemoveAlias(ctx, "100%41 x")); o.Result != "unaliased" { // 6
+	if o := must(client.Do(ctx, c, api.RemoveAlias, api.AliasNamed{Alias: "100%41 x"})); o.Result != "unaliased" { // 6
 		t.Errorf("got %+v", o)
 	}
 	now := dag.Time(1_780_000_000_000_000)
@@ -60,18 +61,18 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	if list := collect(t, c.Facts().All(ctx, api.FactFilter{Turn: ids[0].String(), Source: "user", Predicate: "Wrote", Object: "note g", Subject: "ada lovelace", Statement: &statement}, dag.Seq(first.Seq))); len(list) != 1 {
 		t.Errorf("got %+v", list)
 	}
-	w := must(c.Facts().Traverse(ctx, api.TraverseRequest{Start: []string{"Countess"}, MaxHops: 2, Direction: "outgoing"}))
+	w := must(client.Do(ctx, c, api.TraverseKnowledge, api.TraverseRequest{Start: []string{"Countess"}, MaxHops: 2, Direction: "outgoing"}))
 	if len(w.Reached) != 3 || w.Reached[0].Entity != "london" {
 		t.Errorf("got %+v", w)
 	}
-	w = must(c.Facts().Paths(ctx, api.PathQuery{From: "countess", To: "bernoulli numbers", Count: 2, MaxHops: 4, Predicates: []string{"wrote", "about"}, MinConfidence: 700_000}))
+	w = must(client.Do(ctx, c, api.FindPaths, api.PathQuery{From: "countess", To: "bernoulli numbers", Count: 2, MaxHops: 4, Predicates: []string{"wrote", "about"}, MinConfidence: 700_000}))
 	if len(w.Reached) != 1 || w.Reached[0].Hops != 2 {
 		t.Errorf("got %+v", w)
 	}
-	if n := must(c.Facts().Stats(ctx, 0)); n.Facts != 3 || n.Aliases != 1 || n.Entities != 4 {
+	if n := must(client.Do(ctx, c, api.CountKnowledge, api.View{AsOf: 0})); n.Facts != 3 || n.Aliases != 1 || n.Entities != 4 {
 		t.Errorf("got %+v", n)
 	}
-	g := must(c.Facts().Graph(ctx, api.Drawing{Entity: "Countess", MaxHops: 1, MaxResults: 10}))
+	g := must(client.Do(ctx, c, api.DrawKnowledge, api.Drawing{Entity: "Countess", MaxHops: 1, MaxResults: 10}))
 	if !slices.ContainsFunc(g.Nodes, func(n api.D3Node) bool { return n.ID == "london" }) {
 		t.Errorf("got %+v", g)
 	}
@@ -81,7 +82,7 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	if r := must(c.Facts().Retract(ctx, api.FactFilter{Entity: "london"}, "she moved", false)); r.Total != 1 || r.DryRun { // 7
 		t.Errorf("got %+v", r)
 	}
-	changes := must(c.Facts().Acts(ctx, dag.Seq(first.Seq), 100))
+	changes := must(client.Do(ctx, c, api.KnowledgeSince, api.Paging{After: strconv.FormatUint(first.Seq, 10), Limit: 100}))
 	if len(changes.Acts) != 6 || changes.Next != "" || changes.Acts[5].Reason != "she moved" {
 		t.Errorf("got %+v", changes)
 	}
@@ -102,7 +103,7 @@ func callKnowledge(t *testing.T, c *client.Client) {
 			return err
 		},
 		api.CodeInvalid:    func() error { _, err := c.Facts().Retract(ctx, api.FactFilter{}, "", false); return err },
-		api.CodeBeyondHead: func() error { _, err := c.Facts().Stats(ctx, 1<<40); return err },
+		api.CodeBeyondHead: func() error { _, err := client.Do(ctx, c, api.CountKnowledge, api.View{AsOf: 1 << 40}); return err },
 	} {
 		if err := f(); !errors.Is(err, want) {
 			t.Errorf("want %v, got %v", want, err)
@@ -113,13 +114,13 @@ func callKnowledge(t *testing.T, c *client.Client) {
 		"batch":    errOf(c.Facts().LearnAll(ctx, api.Knowledge{Facts: []api.NewFact{{Subject: "a", Predicate: "\xff", Object: "c"}}})),
 		"reason":   errOf(c.Facts().LearnAll(ctx, api.Knowledge{Retractions: []api.Retraction{{Statement: never, Reason: "\xff"}}})),
 		"alias":    errOf(c.Facts().AddAliases(ctx, []api.Alias{{Alias: "a", Canonical: "\xff"}})),
-		"traverse": errOf(c.Facts().Traverse(ctx, api.TraverseRequest{Start: []string{"\xff"}})),
+		"traverse": errOf(client.Do(ctx, c, api.TraverseKnowledge, api.TraverseRequest{Start: []string{"\xff"}})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "not UTF-8") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if _, err := c.Facts().RemoveAlias(ctx, ".."); err == nil {
+	if _, err := client.Do(ctx, c, api.RemoveAlias, api.AliasNamed{Alias: ".."}); err == nil {
 		t.Error("an alias that leads elsewhere was sent")
 	}
 }

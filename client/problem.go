@@ -46,11 +46,8 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Is reports whether target is the problem's code, an api.Code.
-func (p *Problem) Is(target error) bool {
-	code, ok := target.(api.Code)
-	return ok && string(code) == p.Code
-}
+// Unwrap returns the problem's code, an api.Code.
+func (p *Problem) Unwrap() error { return api.Code(p.Code) }
 
 // problemBytes bounds a problem document.
 const problemBytes = 1 << 20

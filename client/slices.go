@@ -144,23 +144,13 @@ func (c Slices) Render(ctx context.Context, r Request, format string) ([]byte, e
 	return a.body, nil
 }
 
-// After reads a page of the records of what was issued, in the order of issue.
-func (c Slices) After(ctx context.Context, p api.Paging) (api.Slices, error) {
-	return call(ctx, c.conn, api.ListSlices, p)
-}
-
 // All returns the record of every bundle that was issued, in the order of issue. An
 // error ends it.
 func (c Slices) All(ctx context.Context) iter.Seq2[api.Issued, error] {
 	return all(func(p api.Paging) ([]api.Issued, string, error) {
-		w, err := c.After(ctx, p)
+		w, err := call(ctx, c.conn, api.ListSlices, p)
 		return w.Slices, w.Next, err
 	})
-}
-
-// Issued reads every record of one slice id.
-func (c Slices) Issued(ctx context.Context, id slice.SliceID) (api.SliceRecord, error) {
-	return call(ctx, c.conn, api.GetSlice, api.SliceByID{SliceID: string(id)})
 }
 
 // ReplayIssued has a slice cut again and compared with the newest bundle on record.
@@ -191,19 +181,4 @@ func (c Slices) Replay(ctx context.Context, bundle []byte) (api.Replay, error) {
 		return api.Replay{}, fmt.Errorf("client: %w", err)
 	}
 	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(id)}, Bundle: bundle})
-}
-
-// Preview selects what a slice would hold. Nothing is signed or recorded.
-func (c Slices) Preview(ctx context.Context, r api.Cutting) (api.Preview, error) {
-	return call(ctx, c.conn, api.PreviewSlice, r)
-}
-
-// ExplainCut asks why a turn would be in a slice, or would not. Nothing is signed or recorded.
-func (c Slices) ExplainCut(ctx context.Context, r api.ExplainCutting) (api.Explanation, error) {
-	return call(ctx, c.conn, api.ExplainCut, r)
-}
-
-// Explain asks why a turn is in the newest bundle of a slice, or is not.
-func (c Slices) Explain(ctx context.Context, id slice.SliceID, turn dag.TurnID) (api.Explanation, error) {
-	return call(ctx, c.conn, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: string(id)}, Turn: turn.String()})
 }

@@ -28,7 +28,7 @@ import (
 var ErrStale = errors.New("the ledger is shown as it was before")
 
 // ErrNoEvidence is wrapped when the service gives a bundle without what proves it.
-var ErrNoEvidence = errors.New("there is no evidence")
+var ErrNoEvidence error = api.Faultf(api.CodeNotInLog, "", "there is no evidence")
 
 // A Doubt is the error of evidence that does not convince. It wraps what was wrong:
 // ledger.ErrSignature, ledger.ErrOrigin (no listed log of the tenant signed),
@@ -335,4 +335,4 @@ func sentinelOf(v *judge.Verdict) error {
 }
 
 // ErrRedacted is wrapped when text is missing, and Expect.RequireFull is set.
-var ErrRedacted = errors.New("text is missing")
+var ErrRedacted error = api.Faultf(api.CodeRedacted, "", "text is missing")

@@ -95,53 +95,19 @@ func (c Turns) Erase(ctx context.Context, id dag.TurnID, reason string) (api.Eve
 	return call(ctx, c.conn, api.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
 }
 
-// List reads a page of turns, in the order of admission.
-func (c Turns) List(ctx context.Context, q api.TurnQuery) (api.StoredTurns, error) {
-	return call(ctx, c.conn, api.ListTurns, q)
-}
-
-// LookUp reads up to 1 000 turns. Those that are not there are left out.
-func (c Turns) LookUp(ctx context.Context, ids []dag.TurnID) (api.StoredTurns, error) {
-	return call(ctx, c.conn, api.LookUpTurns, api.TurnIDs{IDs: ids})
-}
-
-// Resolve finds the turn that a name means: by its id, by a beginning of its id that no other
-// shares, or by the id that another system gave it.
-func (c Turns) Resolve(ctx context.Context, name string) (dag.TurnID, error) {
-	w, err := call(ctx, c.conn, api.ResolveTurn, api.TurnNamed{Name: name})
-	if err != nil {
-		return dag.TurnID{}, err
-	}
-	id, err := dag.ParseTurnID(w.ID)
-	if err != nil {
-		return dag.TurnID{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
-	}
-	return id, nil
-}
-
-// ConversationsAfter reads a page of the conversations, by ascending id.
-func (c Turns) ConversationsAfter(ctx context.Context, p api.Paging) (api.Conversations, error) {
-	return call(ctx, c.conn, api.ListConversations, p)
-}
-
 // Conversations returns every conversation, by ascending id. An error ends it.
 func (c Turns) Conversations(ctx context.Context) iter.Seq2[api.Conversation, error] {
 	return all(func(p api.Paging) ([]api.Conversation, string, error) {
-		w, err := c.ConversationsAfter(ctx, p)
+		w, err := call(ctx, c.conn, api.ListConversations, p)
 		return w.Conversations, w.Next, err
 	})
-}
-
-// After reads a page of a conversation's turns, in the order of admission.
-func (c Turns) After(ctx context.Context, id dag.ConversationID, p api.Paging) (api.ConversationTurns, error) {
-	return call(ctx, c.conn, api.GetConversation, api.ConversationByID{ID: id, Paging: p})
 }
 
 // Each returns every turn of a conversation, in the order of admission. An error
 // ends it.
 func (c Turns) Each(ctx context.Context, id dag.ConversationID) iter.Seq2[api.StoredTurn, error] {
 	return all(func(p api.Paging) ([]api.StoredTurn, string, error) {
-		w, err := c.After(ctx, id, p)
+		w, err := call(ctx, c.conn, api.GetConversation, api.ConversationByID{ID: id, Paging: p})
 		return w.Turns, w.Next, err
 	})
 }

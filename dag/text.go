@@ -6,15 +6,21 @@ import (
 )
 
 // Ids, digests and times are texts in JSON, and a PPM is a number. What is read may have any
-// spelling that means the same: UUIDs in any case, any RFC 3339 time, any JSON number that is
+// spelling that means the same: ids and digests in any case, any RFC 3339 time, any JSON number that is
 // exactly a number of millionths. Readers of evidence use the parsers, which take one spelling.
+
+// AnyCase reads what a parser of lowercase text reads, in any case. It is for what callers and files
+// name; evidence has one spelling.
+func AnyCase[T any](parse func(string) (T, error)) func(string) (T, error) {
+	return func(text string) (T, error) { return parse(strings.ToLower(text)) }
+}
 
 // MarshalText writes what String returns.
 func (id TurnID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
 // UnmarshalText reads a UUID in any case.
 func (id *TurnID) UnmarshalText(text []byte) (err error) {
-	*id, err = ParseTurnID(strings.ToLower(string(text)))
+	*id, err = AnyCase(ParseTurnID)(string(text))
 	return err
 }
 
@@ -23,16 +29,16 @@ func (id ConversationID) MarshalText() ([]byte, error) { return []byte(id.String
 
 // UnmarshalText reads a UUID in any case.
 func (id *ConversationID) UnmarshalText(text []byte) (err error) {
-	*id, err = ParseConversationID(strings.ToLower(string(text)))
+	*id, err = AnyCase(ParseConversationID)(string(text))
 	return err
 }
 
 // MarshalText writes what String returns.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText reads 64 hex digits in any case.
 func (d *Digest) UnmarshalText(text []byte) (err error) {
-	*d, err = ParseDigest(string(text))
+	*d, err = AnyCase(ParseDigest)(string(text))
 	return err
 }
 

@@ -175,12 +175,12 @@ func decodeField(d *dag.Draft, key string, v *canon.Value) (bit int, err error) 
 	case "id":
 		bit = hasID
 		if v.Kind == want {
-			d.ID, err = dag.ParseTurnID(v.Text)
+			d.ID, err = dag.AnyCase(dag.ParseTurnID)(v.Text)
 		}
 	case "conversation":
 		bit = hasConversation
 		if v.Kind == want {
-			d.Conversation, err = dag.ParseConversationID(v.Text)
+			d.Conversation, err = dag.AnyCase(dag.ParseConversationID)(v.Text)
 		}
 	case "role":
 		bit = hasRole
@@ -218,7 +218,7 @@ func decodeField(d *dag.Draft, key string, v *canon.Value) (bit int, err error) 
 	case "body_digest":
 		bit = hasDigest
 		if v.Kind == want {
-			d.BodyDigest, err = dag.ParseDigest(v.Text)
+			d.BodyDigest, err = dag.AnyCase(dag.ParseDigest)(v.Text)
 		}
 	case "redacted":
 		bit, want = hasRedacted, canon.Bool
@@ -296,7 +296,7 @@ func decodeParent(p *dag.Parent, v *canon.Value) (err error) {
 			return fmt.Errorf("%s: want %s, got %s", m.Key, canon.String, m.Value.Kind)
 		case m.Key == "id":
 			id = true
-			p.ID, err = dag.ParseTurnID(m.Value.Text)
+			p.ID, err = dag.AnyCase(dag.ParseTurnID)(m.Value.Text)
 		default:
 			kind = true
 			p.Kind, err = dag.ParseEdgeKind(m.Value.Text)

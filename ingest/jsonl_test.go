@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -59,6 +61,25 @@ func TestLineReadsOtherSpellings(t *testing.T) {
 	}
 }
 
+// TestLineInAnyCase reads ids and digests in upper case.
+func TestLineInAnyCase(t *testing.T) {
+	for _, line := range []string{lineTurn, lineRedacted} {
+		upper := anyHex.ReplaceAllStringFunc(line, strings.ToUpper)
+		if upper == line {
+			t.Fatalf("no id in %s", line)
+		}
+		want, err := ReadLine([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ReadLine([]byte(upper)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, %v, want %+v", upper, got, err, want)
+		}
+	}
+}
+
+var anyHex = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}`)
+
 func TestLineRefuses(t *testing.T) {
 	change := func(old, new string) string {
 		changed := strings.Replace(lineTurn, old, new, 1)
@@ -74,7 +95,7 @@ func TestLineRefuses(t *testing.T) {
 		{"repeated field", change(`"role":"user"`, `"role":"user","role":"tool"`), `"role" is repeated`},
 		{"missing id", change(`"id":"0b5e0000-0000-4000-8000-000000000002",`, ``), `"id" is missing`},
 		{"missing content", change(`"content":"ship it?\n",`, ``), `"content" is missing`},
-		{"upper-case id", change(`"0b5e0000`, `"0B5E0000`), "id: malformed"},
+		{"id", change(`"0b5e0000`, `"0g5e0000`), "id: malformed"},
 		{"role", change(`"user"`, `"robot"`), `role: malformed: role "robot"`},
 		{"phase", change(`"planning"`, `"dreaming"`), `phase: malformed: phase "dreaming"`},
 		{"seven digits", change(`0.35`, `0.3500001`), `salience: malformed: "0.3500001" is not a whole number of millionths`},
@@ -91,6 +112,7 @@ func TestLineRefuses(t *testing.T) {
 		{"parent field", change(`"kind":"reply"`, `"kind":"reply","x":1`), `parents: [0]: unknown field "x"`},
 		{"own parent", change(`77aa0000-0000-4000-8000-000000000003`, `0b5e0000-0000-4000-8000-000000000002`), "its own parent"},
 		{"parent twice", change(`[{`, `[{"id":"77aa0000-0000-4000-8000-000000000003","kind":"merge"},{`), "a parent twice"},
+		{"parent in two spellings", change(`[{`, `[{"id":"77AA0000-0000-4000-8000-000000000003","kind":"merge"},{`), "a parent twice"},
 		{"null", change(`0.35`, `null`), "salience: want a number, got null"},
 		{"redacted false", change(`"role"`, `"redacted":false,"role"`), "redacted: want true"},
 		{"digest with body", change(`"content"`, `"body_digest":"`+hex64+`","content"`), `"body_digest" is in a line without`},

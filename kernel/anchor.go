@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,16 +33,19 @@ const fitsShown = 5
 // Resolve finds the turn that a person means: by its id, by the beginning of its
 // id if no other begins so, or by the id that another system gave it.
 func (k Turns) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag.TurnID, error) {
-	if id, err := dag.ParseTurnID(name); err == nil {
+	lower := strings.ToLower(name)
+	if id, err := dag.ParseTurnID(lower); err == nil {
 		_, err := steady(k.engine, func(c *cache) (dag.ConversationID, error) { return c.conversation(ctx, tenant, id) })
-		return id, err
+		if name == lower || !errors.Is(err, store.ErrNotFound) {
+			return id, err
+		} // else another system may write its ids so
 	}
 	fits, err := k.store.Find(ctx, tenant, store.External(name), fitsShown)
 	if err != nil {
 		return dag.TurnID{}, err
 	}
-	if len(fits) == 0 && isPrefix(name) {
-		if fits, err = k.store.Find(ctx, tenant, store.Prefix(name), fitsShown); err != nil {
+	if len(fits) == 0 && isPrefix(lower) {
+		if fits, err = k.store.Find(ctx, tenant, store.Prefix(lower), fitsShown); err != nil {
 			return dag.TurnID{}, err
 		}
 	}

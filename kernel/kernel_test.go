@@ -516,7 +516,7 @@ func TestAdmitSaysWhatIsWrong(t *testing.T) {
 func TestResolve(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		ids := chain(t, k, 200)
-		for _, name := range []string{ids[7].String(), ids[7].String()[:13], "chain/7"} {
+		for _, name := range []string{ids[7].String(), ids[7].String()[:13], "chain/7", strings.ToUpper(ids[7].String()), strings.ToUpper(ids[7].String()[:13])} {
 			if got, err := k.Turns().Resolve(t.Context(), tenant, name); err != nil || got != ids[7] {
 				t.Errorf("%q: %s, %v, want %s", name, got, err, ids[7])
 			}
@@ -525,6 +525,12 @@ func TestResolve(t *testing.T) {
 			if _, err := k.Turns().Resolve(t.Context(), tenant, name); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%q: %v, want %v", name, err, store.ErrNotFound)
 			}
+		}
+		elsewhere := dag.Draft{ID: dag.ExternalTurnID("test", "upper"), Conversation: dag.ExternalConversationID("test", "upper"), Role: dag.RoleUser, CreatedAt: 1, Content: "x",
+			Attrs: map[string]string{dag.AttrExternalID: "F0000000-0000-4000-8000-00000000000A"}}
+		must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{elsewhere}))
+		if got, err := k.Turns().Resolve(t.Context(), tenant, "F0000000-0000-4000-8000-00000000000A"); err != nil || got != elsewhere.ID {
+			t.Errorf("an external id in capitals: %s, %v, want %s", got, err, elsewhere.ID)
 		}
 		var twins []dag.Draft
 		for i := range 2 {

@@ -5,42 +5,10 @@ import (
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/server/view"
 )
-
-func listAliases(c *call, in api.AliasesOf) (w api.Aliases, err error) {
-	after, asOf, err := view.PageInView(in.After, in.AsOf)
-	if err != nil {
-		return w, err
-	}
-	k := c.server.config.Kernel
-	if asOf == 0 {
-		if asOf, err = k.Turns().Head(c.ctx, c.tenant()); err != nil {
-			return w, err
-		}
-	}
-	table, err := k.Facts().Aliases(c.ctx, c.tenant(), asOf)
-	if err != nil {
-		return w, err
-	}
-	w = api.Aliases{Aliases: []api.Alias{}, Total: table.Len(), AsOf: uint64(asOf)}
-	limit := view.PageOf(in.Limit)
-	n := dag.Seq(0)
-	for alias, canonical := range table.All() {
-		if n++; n <= after {
-			continue
-		}
-		if len(w.Aliases) == limit {
-			w.Next = view.NextInView(n-1, asOf)
-			break
-		}
-		w.Aliases = append(w.Aliases, api.Alias{Alias: alias, Canonical: canonical})
-	}
-	return w, nil
-}
 
 // addAliases adds aliases one by one as they were given, or what can be used of a list.
 func addAliases(c *call) error {

@@ -33,15 +33,9 @@ func renderDocs(c *contract, version string) ([]byte, error) {
 		}
 		page.Sections = append(page.Sections, section)
 	}
-	for code, kind := range api.Kinds {
-		page.Problems = append(page.Problems, docsProblem{string(code), kind.Status, kind.Title})
+	for _, code := range api.Problems() {
+		page.Problems = append(page.Problems, docsProblem{string(code), api.Kinds[code].Status, api.Kinds[code].Title})
 	}
-	slices.SortFunc(page.Problems, func(a, b docsProblem) int {
-		if a.Status != b.Status {
-			return a.Status - b.Status
-		}
-		return strings.Compare(a.Code, b.Code)
-	})
 	names := make([]string, 0, len(c.doc.Components.Schemas))
 	for name := range c.doc.Components.Schemas {
 		names = append(names, name)

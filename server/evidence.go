@@ -44,14 +44,14 @@ func convertBundle(c *call) error {
 }
 
 func getEvidence(c *call) error {
-	id, err := slice.ParseSliceID(c.params["slice_id"])
+	id, err := dag.AnyCase(slice.ParseSliceID)(c.params["slice_id"])
 	if err != nil {
 		return err
 	}
 	c.slice = string(id)
 	var digest *dag.Digest // nil: the newest
 	if text, ok := c.params["bundle"]; ok {
-		d, err := dag.ParseDigest(text)
+		d, err := dag.AnyCase(dag.ParseDigest)(text)
 		if err != nil {
 			return err
 		}
@@ -147,19 +147,6 @@ func addCheckpoint(c *call) error {
 	var stale *witness.StaleError
 	if errors.As(err, &stale) {
 		return c.write(http.StatusConflict, sizeType, append(strconv.AppendUint(nil, stale.Size, 10), '\n'))
-	}
-	for _, row := range [...]struct {
-		is     error
-		status int
-	}{
-		{witness.ErrRequest, http.StatusBadRequest},
-		{witness.ErrUnsigned, http.StatusForbidden},
-		{witness.ErrUnknownLog, http.StatusNotFound},
-		{witness.ErrProof, http.StatusUnprocessableEntity},
-	} {
-		if errors.Is(err, row.is) {
-			return c.write(row.status, textType, []byte(err.Error()+"\n"))
-		}
 	}
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/server/view"
@@ -173,25 +172,4 @@ func readLine(c *call, line []byte, place string) (knowledge.Act, error) {
 // assertion is the act that records a fact.
 func assertion(c *call, f *api.NewFact) (knowledge.Act, error) {
 	return view.Assertion(c.ctx, c.server.config.Kernel, c.tenant(), f, sourceAPI)
-}
-
-func factHistory(c *call, in api.HistoryOf) (w api.FactHistory, err error) {
-	after, err := view.PageAfter(in.After)
-	if err != nil {
-		return w, err
-	}
-	list, err := c.server.config.Kernel.Facts().History(c.ctx, c.tenant(), in.Statement)
-	if err != nil {
-		return w, err
-	}
-	for len(list) > 0 && list[0].Seq <= dag.Seq(after) {
-		list = list[1:]
-	}
-	w.Statement = in.Statement.String()
-	if limit := view.PageOf(in.Limit); len(list) > limit {
-		list = list[:limit]
-		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
-	}
-	w.Acts = view.Acts(list)
-	return w, nil
 }

@@ -46,6 +46,7 @@ func answering(operations []view.Answered, routes []route) []route {
 			if err != nil {
 				return err
 			}
+			c.slice = strings.ToLower(c.params["slice_id"])
 			out, err := op.Ask(c.ctx, c.server.config.Kernel, c.tenant(), in)
 			if err != nil {
 				return err

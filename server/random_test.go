@@ -184,13 +184,13 @@ func TestRandom(t *testing.T) {
 		"AnyUUID":  {turnID(1), strings.ToUpper(turnID(2)), turnID(40), conversationID(1)},
 		"UUID":     {turnID(1), turnID(2), turnID(20), turnID(40), conversationID(1)},
 		"TurnName": {turnID(1), turnID(20), turnID(39), "0b5e0000-0000-4000-8000-00000000001"},
-		"SliceID":  {id}, "KeyID": {spare.ID}, "PolicyID": {"default@1", "pab@1"},
+		"SliceID":  {id}, "AnySliceID": {id, strings.ToUpper(id)}, "KeyID": {spare.ID}, "PolicyID": {"default@1", "pab@1"},
 		"Time": {"2026-01-02T03:04:05Z"}, "Tile": {"0/000.p/1", "entries/000.p/2", "0/000.p/255", "1/000.p/1", "63/000", "0/x001/000"}, "TileIndex": {"000.p/1", "000.p/2", "001"},
 		"LogSize": {"0", "1", "2", "3", "100"},
 		"Name":    {"ada", "Ada", "babbage", "note g", "wrote", "knew", "countess", "???", "C#", "\"];x["},
 		"Decimal": {"0", "0.5", "1", "1.0", "0.999999"},
 		"Source":  {"user", "api", "llm:m"},
-		"Digest":  {statement},
+		"Digest":  {statement}, "AnyDigest": {statement, strings.ToUpper(statement)},
 	}}
 	type described struct {
 		op   *openapi3.Operation

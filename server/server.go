@@ -97,24 +97,22 @@ func New(ctx context.Context, c Config) (*Server, error) {
 // routes are the operations of the service: those below, and what needs nothing but the kernel.
 var routes = answering(view.Operations(), []route{
 	as(api.AdmitTurns, admitTurns),
-	on(api.GetTurn, getTurn),
-	on(api.EraseTurn, eraseTurn),
-	on(api.ListTurns, listTurns),
-	on(api.LookUpTurns, lookUpTurns),
-	on(api.ResolveTurn, resolveTurn),
-	on(api.ListConversations, listConversations),
-	on(api.GetConversation, getConversation),
+	on(api.ListTurns, func(c *call, in api.TurnQuery) (api.StoredTurns, error) {
+		w, _, err := view.Turns(c.ctx, c.server.config.Kernel, c.tenant(), in, c.server.config.Limits.PageBytes)
+		return w, err
+	}),
+	on(api.LookUpTurns, func(c *call, in api.TurnIDs) (api.StoredTurns, error) {
+		return view.LookUp(c.ctx, c.server.config.Kernel, c.tenant(), in, c.server.config.Limits.BatchBytes)
+	}),
+	on(api.GetConversation, func(c *call, in api.ConversationByID) (api.ConversationTurns, error) {
+		return view.Conversation(c.ctx, c.server.config.Kernel, c.tenant(), in, c.server.config.Limits.PageBytes)
+	}),
 	as(api.CutSlice, cutSlice),
 	as(api.CutSlices, cutSlices),
 	as(api.VerifyToken, verifyToken),
 	as(api.VerifyBundle, verifyBundle),
-	on(api.ListSlices, listSlices),
-	on(api.GetSlice, getSlice),
 	as(api.ReplaySlice, replaySlice),
-	on(api.ExplainTurn, explainTurn),
-	on(api.ListPolicies, listPolicies),
 	as(api.RegisterPolicy, registerPolicy),
-	on(api.GetPolicy, getPolicy),
 	as(api.StreamEvents, streamEvents),
 	as(api.AttestBundle, attestBundle),
 	as(api.ConvertBundle, convertBundle),
@@ -132,11 +130,8 @@ var routes = answering(view.Operations(), []route{
 	as(api.AddCheckpoint, addCheckpoint),
 	on(api.LearnFact, learnFact),
 	as(api.LearnFacts, learnFacts),
-	on(api.FactsHistory, factHistory),
 	as(api.CutFacts, cutFacts),
-	on(api.CountKnowledge, knowledgeStats),
 	as(api.DrawKnowledge, drawKnowledge),
-	on(api.ListAliases, listAliases),
 	as(api.AddAliases, addAliases),
 	on(api.RemoveAlias, removeAlias),
 	on(api.GetCaller, getCaller),

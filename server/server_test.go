@@ -43,7 +43,7 @@ func TestAdmit(t *testing.T) {
 		t.Errorf("the cycle is at %q", p.Turn)
 	}
 	for place, change := range map[string]func(map[string]any){
-		"turns[1].id":         func(m map[string]any) { m["id"] = strings.ToUpper(turnID(7)) },
+		"turns[1].id":         func(m map[string]any) { m["id"] = turnID(7)[1:] },
 		"turns[1].role":       func(m map[string]any) { m["role"] = "robot" },
 		"turns[1].salience":   func(m map[string]any) { m["salience"] = 1.5 },
 		"turns[1].parents[0]": func(m map[string]any) { m["parents"] = []any{7} },

@@ -17,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // A cutting is a slice request, read.
@@ -193,43 +192,8 @@ func failed(c *call, err error) api.BatchResult {
 	return api.BatchResult{Status: w.Status, Problem: w}
 }
 
-func listSlices(c *call, in api.Paging) (w api.Slices, err error) {
-	after, err := view.PageAfter(in.After)
-	if err != nil {
-		return w, err
-	}
-	limit := view.PageOf(in.Limit)
-	list, err := c.server.config.Kernel.Slices().After(c.ctx, c.tenant(), after, limit+1)
-	if err != nil {
-		return w, err
-	}
-	w.Slices = []api.Issued{}
-	for i := range list[:min(limit, len(list))] {
-		w.Slices = append(w.Slices, view.Issued(&list[i]))
-	}
-	if len(list) > limit {
-		w.Next = strconv.FormatUint(list[limit-1].Number, 10)
-	}
-	return w, nil
-}
-
-func getSlice(c *call, in api.SliceByID) (w api.SliceRecord, err error) {
-	list, err := records(c, &in)
-	w = api.SliceRecord{SliceID: c.slice, Issued: make([]api.Issued, len(list))}
-	for i := range list {
-		w.Issued[i] = view.Issued(&list[i])
-	}
-	return w, err
-}
-
-// records returns the records of a slice.
-func records(c *call, of *api.SliceByID) ([]issued.Record, error) {
-	c.slice = of.SliceID
-	return c.server.config.Kernel.Slices().Issued(c.ctx, c.tenant(), slice.SliceID(of.SliceID))
-}
-
 func replaySlice(c *call) error {
-	id, err := slice.ParseSliceID(c.params["slice_id"])
+	id, err := dag.AnyCase(slice.ParseSliceID)(c.params["slice_id"])
 	if err != nil {
 		return err
 	}
@@ -250,26 +214,4 @@ func replaySlice(c *call) error {
 		return &problem{code: api.CodeInvalid, place: "body", detail: fmt.Sprintf("the bundle is of slice %s, and the path names %s", replay.Provenance.SliceID, id)}
 	}
 	return c.json(http.StatusOK, view.Replay(replay))
-}
-
-func explainTurn(c *call, in api.ExplainRequest) (w api.Explanation, err error) {
-	list, err := records(c, &in.SliceByID)
-	if err != nil {
-		return w, err
-	}
-	newest := &list[len(list)-1]
-	k := c.server.config.Kernel
-	turn, err := k.Turns().Resolve(c.ctx, c.tenant(), in.Turn)
-	if err != nil {
-		return w, at("turn", err)
-	}
-	p := &newest.Provenance
-	request := kernel.Request{Anchor: p.Anchor, Policy: p.PolicyID, AsOf: newest.AsOf}
-	e, err := k.Slices().Explain(c.ctx, c.tenant(), request, turn)
-	if err != nil {
-		return w, err
-	}
-	w = view.Explanation(turn, &request, &e)
-	w.SliceID = c.slice
-	return w, nil
 }

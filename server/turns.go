@@ -14,7 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -228,81 +227,4 @@ func lineError(err error, n, most int) error {
 		return &problem{code: api.CodeSlowClient, place: place, detail: place + " did not come in time", cause: err}
 	}
 	return bodyError(err)
-}
-
-func getTurn(c *call, in api.TurnByID) (w api.StoredTurn, err error) {
-	record, err := c.server.config.Kernel.Turns().Get(c.ctx, c.tenant(), in.ID)
-	if err != nil {
-		return w, err
-	}
-	return view.Turn(&record)
-}
-
-func eraseTurn(c *call, in api.Erasure) (w api.Event, err error) {
-	if in.Reason == "" {
-		return w, &problem{code: api.CodeInvalid, place: "reason", detail: `an erasure needs a reason, in the body: {"reason": "…"}`}
-	}
-	event, err := c.server.config.Kernel.Turns().Erase(c.ctx, c.tenant(), in.ID, in.Reason)
-	if errors.Is(err, store.ErrNotFound) {
-		return w, &problem{code: api.CodeNotFound, detail: fmt.Sprintf("turn %s: not found", in.ID), cause: err}
-	}
-	if err != nil {
-		return w, err
-	}
-	if event.Seq == 0 {
-		return w, &problem{code: api.CodeNotFound, detail: fmt.Sprintf("turn %s came without text, so there is none to erase", in.ID)}
-	}
-	return view.Event(&event), nil
-}
-
-func listConversations(c *call, in api.Paging) (w api.Conversations, err error) {
-	var after dag.ConversationID
-	if in.After != "" {
-		if after, err = dag.ParseConversationID(in.After); err != nil {
-			return w, &view.QueryError{Parameter: "after", Detail: fmt.Sprintf("after is %q, which is no next of this list", in.After)}
-		}
-	}
-	limit := view.PageOf(in.Limit)
-	list, err := c.server.config.Kernel.Turns().Conversations(c.ctx, c.tenant(), after, limit+1)
-	if err != nil {
-		return w, err
-	}
-	w.Conversations = []api.Conversation{}
-	for i := range list[:min(limit, len(list))] {
-		w.Conversations = append(w.Conversations, view.Conversation(&list[i]))
-	}
-	if len(list) > limit {
-		w.Next = list[limit-1].ID.String()
-	}
-	return w, nil
-}
-
-func getConversation(c *call, in api.ConversationByID) (w api.ConversationTurns, err error) {
-	id := in.ID
-	after, err := view.PageAfter(in.After)
-	if err != nil {
-		return w, err
-	}
-	if in.Key != "" {
-		if err := access.CheckCredential(in.Key); err != nil {
-			return w, at("query parameter key", err)
-		}
-	}
-	records, last, more, err := c.server.config.Kernel.Turns().By(c.ctx, c.tenant(), kernel.TurnFilter{Credential: in.Key}, dag.Seq(after), &id, view.PageOf(in.Limit), c.server.config.Limits.PageBytes)
-	if err != nil {
-		return w, err
-	}
-	if last == 0 && after == 0 {
-		return w, fmt.Errorf("conversation %s: %w", id, store.ErrNotFound)
-	}
-	w = api.ConversationTurns{Conversation: id.String(), Turns: make([]api.StoredTurn, len(records))}
-	for i := range records {
-		if w.Turns[i], err = view.Turn(&records[i]); err != nil {
-			return w, err
-		}
-	}
-	if more {
-		w.Next = strconv.FormatUint(uint64(last), 10)
-	}
-	return w, nil
 }

@@ -88,19 +88,6 @@ func verifyBundle(c *call) error {
 	return c.json(http.StatusOK, verdict)
 }
 
-func listPolicies(c *call, _ api.None) (api.Policies, error) {
-	registry, err := c.server.config.Kernel.Policies().All(c.ctx, c.tenant())
-	return view.Policies(registry), err
-}
-
-func getPolicy(c *call, in api.PolicyByID) (w api.RegisteredPolicy, err error) {
-	p, err := c.server.config.Kernel.Policies().Get(c.ctx, c.tenant(), policy.ID(in.PolicyID))
-	if err != nil {
-		return w, err
-	}
-	return view.Policy(p), nil
-}
-
 func registerPolicy(c *call) error {
 	p, err := standard.Forms().ParseRegistration(c.body)
 	if err != nil {

@@ -37,7 +37,7 @@ func (d *Document) Python() []byte {
 		"from __future__ import annotations\n\nfrom collections.abc import Iterator, Sequence\nfrom typing import Any, Literal, NotRequired, TypedDict, Union\n\n" +
 		"from .transport import Event, Transport\n\n")
 	b.WriteString("#: What kinds of problems there are.\nCode = Literal[\n")
-	for _, code := range slices.Sorted(maps.Keys(api.Kinds)) {
+	for _, code := range api.Problems() {
 		fmt.Fprintf(&b, "    %q,  # %s\n", string(code), api.Kinds[code].Title)
 	}
 	b.WriteString("]\n")

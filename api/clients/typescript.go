@@ -27,7 +27,7 @@ func (d *Document) TypeScript() []byte {
 	var b strings.Builder
 	b.WriteString("// The types and the operations of the service. Made from server/openapi.json by package api/clients; not to be edited.\n\n" +
 		"import type { ServiceEvent, Transport } from \"./transport.js\";\n\n/** What kinds of problems there are. */\nexport type Code =\n")
-	for _, code := range slices.Sorted(maps.Keys(api.Kinds)) {
+	for _, code := range api.Problems() {
 		fmt.Fprintf(&b, "  | %q // %s\n", string(code), api.Kinds[code].Title)
 	}
 	b.WriteString("  ;\n")

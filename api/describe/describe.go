@@ -36,7 +36,7 @@ var shapes = func() (list map[string]Schema) {
 var shapeOf = map[reflect.Type]string{
 	reflect.TypeFor[dag.TurnID]():          "AnyUUID",
 	reflect.TypeFor[dag.ConversationID]():  "AnyUUID",
-	reflect.TypeFor[dag.Digest]():          "Digest",
+	reflect.TypeFor[dag.Digest]():          "AnyDigest",
 	reflect.TypeFor[dag.Seq]():             "Seq",
 	reflect.TypeFor[dag.PPM]():             "Fraction",
 	reflect.TypeFor[dag.Time]():            "Time",

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -38,8 +38,8 @@ func TestLostOutput(t *testing.T) {
 		var out lossy
 		var messages bytes.Buffer
 		a.IO.Stdout, a.IO.Stderr = &out, &messages
-		if code := a.Run(context.Background(), args); code != cli.ExitInternal {
-			t.Errorf("%v: exit code %d, want %d", args, code, cli.ExitInternal)
+		if code := a.Run(context.Background(), args); code != api.ExitInternal {
+			t.Errorf("%v: exit code %d, want %d", args, code, api.ExitInternal)
 		}
 		if !bytes.Contains(messages.Bytes(), []byte(errLossy.Error())) {
 			t.Errorf("%v: the error is not told: %s", args, &messages)
@@ -55,7 +55,7 @@ func TestKeysAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.json")
 	keys := func(args ...string) {
-		if code := testApp().Run(context.Background(), append([]string{"--keys", path, "keys"}, args...)); code != cli.ExitOK {
+		if code := testApp().Run(context.Background(), append([]string{"--keys", path, "keys"}, args...)); code != api.ExitOK {
 			t.Errorf("keys %v: exit code %d", args, code)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/storage"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -76,7 +76,7 @@ func TestBackupWhileWriting(t *testing.T) {
 		var out bytes.Buffer
 		a := testApp()
 		a.IO.Stdout, a.IO.Stderr = &out, &out
-		if code := a.Run(ctx, []string{"--store", "sqlite:" + path, "--output", "json", "backup", file}); code != cli.ExitOK {
+		if code := a.Run(ctx, []string{"--store", "sqlite:" + path, "--output", "json", "backup", file}); code != api.ExitOK {
 			t.Fatalf("exit code %d: %s", code, &out)
 		}
 		var result storage.BackupJSON
@@ -226,7 +226,7 @@ func TestBackupOntoOpenStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if code, out := backup(path); code == cli.ExitOK || !strings.Contains(out, map[string]string{source: "is the store itself", other: "it is in use as a store"}[path]) {
+		if code, out := backup(path); code == api.ExitOK || !strings.Contains(out, map[string]string{source: "is the store itself", other: "it is in use as a store"}[path]) {
 			t.Errorf("exit code %d: %s", code, out)
 		}
 		if _, err := open.Append(ctx, "a", []store.Batch{storetest.Chain(100, 1, 0)}); err != nil {

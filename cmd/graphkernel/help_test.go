@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
@@ -62,7 +63,7 @@ func TestHelp(t *testing.T) {
 		a := testApp()
 		a.IO.Stdout = &out
 		args := append(strings.Fields(c.CommandPath())[1:], "--help")
-		if code := a.Run(context.Background(), args); code != cli.ExitOK {
+		if code := a.Run(context.Background(), args); code != api.ExitOK {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 		got.WriteString("==> " + c.CommandPath() + " --help\n" + out.String() + "\n")

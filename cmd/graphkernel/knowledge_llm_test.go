@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/demo"
 	"github.com/graphkernel/graphkernel/ingest/llm"
@@ -124,7 +125,7 @@ func (s *llmStore) add(from int, contents ...string) {
 	if err := os.WriteFile(file, lines.Bytes(), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	s.run(cli.ExitOK, "import", file)
+	s.run(api.ExitOK, "import", file)
 }
 
 // run returns the object that a command prints, and what it says beside it.
@@ -171,7 +172,7 @@ func (s *llmStore) want(object map[string]any, members map[string]any) {
 // turn returns what show says of a turn.
 func (s *llmStore) turn(id string) map[string]any {
 	s.t.Helper()
-	object, _ := s.run(cli.ExitOK, "show", id)
+	object, _ := s.run(api.ExitOK, "show", id)
 	for _, t := range object["turns"].([]any) {
 		if turn := t.(map[string]any); turn["id"] == id {
 			return turn
@@ -195,11 +196,11 @@ func TestAskWalk(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	s := newLLMStore(t, "Checkout uses Redis", "hello", "   ", "Search uses Lucene")
-	result, _ := s.ask(m, cli.ExitOK)
+	result, _ := s.ask(m, api.ExitOK)
 	s.want(result, map[string]any{"source": "llm:stand-in", "turns": 4, "requests": 1, "shown": 3, "answers": 1, "asserted": 2,
 		"refused.unknown_label": 1, "skipped.blank": 1, "questions_left": 0, "head": 8})
 
-	list, _ := s.run(cli.ExitOK, "knowledge", "list", "--predicate", "uses")
+	list, _ := s.run(api.ExitOK, "knowledge", "list", "--predicate", "uses")
 	facts := list["facts"].([]any)
 	if len(facts) != 2 {
 		t.Fatalf("%d facts: %v", len(facts), list)
@@ -225,32 +226,32 @@ func TestAskWalk(t *testing.T) {
 	}
 
 	// The same again asks nothing, says nothing, and shows no model its own words.
-	again, _ := s.ask(m, cli.ExitOK)
+	again, _ := s.ask(m, api.ExitOK)
 	s.want(again, map[string]any{"requests": 0, "asserted": 0, "existing": 2, "answers": 1, "skipped.shown_before": 3, "skipped.model_exchange": 2, "head": 8})
 	if m.requests() != 1 {
 		t.Errorf("asked %d times", m.requests())
 	}
 	// Nor do the rules read them.
-	rules, _ := s.run(cli.ExitOK, "knowledge", "extract")
+	rules, _ := s.run(api.ExitOK, "knowledge", "extract")
 	s.want(rules, map[string]any{"findings": 0, "skipped.model_exchange": 2})
 
 	// What came since is asked about, and that alone.
 	s.add(4, "Search uses Zookeeper")
-	more, _ := s.ask(m, cli.ExitOK)
+	more, _ := s.ask(m, api.ExitOK)
 	s.want(more, map[string]any{"requests": 1, "shown": 1, "asserted": 1})
 	if m.requests() != 2 || strings.Contains(m.shown[1], "Lucene") {
 		t.Errorf("the second question is %s", m.shown[1])
 	}
 
 	// What is retracted stays so.
-	s.run(cli.ExitOK, "knowledge", "retract", "--subject", "Checkout")
-	retracted, _ := s.ask(m, cli.ExitOK)
+	s.run(api.ExitOK, "knowledge", "retract", "--subject", "Checkout")
+	retracted, _ := s.ask(m, api.ExitOK)
 	s.want(retracted, map[string]any{"requests": 0, "retracted": 1, "existing": 2, "asserted": 0})
 
 	// All of it once more: the first question is another now, since it shows what came since.
-	all, _ := s.ask(m, cli.ExitOK, "--llm-again", "--llm-confidence", "0.6")
+	all, _ := s.ask(m, api.ExitOK, "--llm-again", "--llm-confidence", "0.6")
 	s.want(all, map[string]any{"requests": 1, "shown": 4, "confirmed": 2})
-	s.run(cli.ExitOK, "fsck")
+	s.run(api.ExitOK, "fsck")
 }
 
 // TestAskSlices holds that asking a model brings nothing into a slice: neither a turn that was
@@ -259,21 +260,21 @@ func TestAskSlices(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	s := &llmStore{t, filepath.Join(t.TempDir(), "llm.db")}
-	s.run(cli.ExitOK, "import", filepath.Join("demo", "incident.jsonl"))
+	s.run(api.ExitOK, "import", filepath.Join("demo", "incident.jsonl"))
 	near := filepath.Join(t.TempDir(), "near.json")
 	if err := os.WriteFile(near, []byte(`{"policy_id":"near@1","policy":{"type":"slice_policy_v1","max_radius":6}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.run(cli.ExitOK, "policy", "add", near)
+	s.run(api.ExitOK, "policy", "add", near)
 	slice := func() (turns []string) {
-		object, _ := s.run(cli.ExitOK, "slice", demo.IncidentAnchor, "--policy", "near@1", "--dev")
+		object, _ := s.run(api.ExitOK, "slice", demo.IncidentAnchor, "--policy", "near@1", "--dev")
 		for _, t := range object["turns"].([]any) {
 			turns = append(turns, t.(map[string]any)["id"].(string))
 		}
 		return turns
 	}
 	before := slice()
-	result, _ := s.ask(m, cli.ExitOK)
+	result, _ := s.ask(m, api.ExitOK)
 	s.want(result, map[string]any{"shown": 25})
 	if after := slice(); len(before) < 10 || !slices.Equal(before, after) {
 		t.Errorf("the slice was %v and is %v", before, after)
@@ -290,7 +291,7 @@ func TestAskFailures(t *testing.T) {
 	}
 	s := newLLMStore(t, contents...)
 
-	none, _ := s.ask(m, cli.ExitOK, "--llm-max-requests", "0")
+	none, _ := s.ask(m, api.ExitOK, "--llm-max-requests", "0")
 	s.want(none, map[string]any{"requests": 0, "questions_left": 3, "asserted": 0})
 
 	m.answer = func(n int, shown []string) (int, string) {
@@ -299,7 +300,7 @@ func TestAskFailures(t *testing.T) {
 		}
 		return http.StatusOK, usesOf(shown)
 	}
-	failed, said := s.ask(m, cli.ExitInternal)
+	failed, said := s.ask(m, api.ExitInternal)
 	if !strings.Contains(failed["error"].(string), "is it the right key?") || !strings.Contains(said, fmt.Sprintf("1 answers are kept and %d facts were learned before this", llm.MaxTurns)) {
 		t.Errorf("%v\n%s", failed, said)
 	}
@@ -311,7 +312,7 @@ func TestAskFailures(t *testing.T) {
 		}
 		return http.StatusOK, usesOf(shown)
 	}
-	some, said := s.ask(m, cli.ExitOK)
+	some, said := s.ask(m, api.ExitOK)
 	s.want(some, map[string]any{"requests": 2, "unusable": 1, "asserted": llm.MaxTurns, "existing": llm.MaxTurns})
 	if !strings.Contains(said, "answers 400") {
 		t.Errorf("said %s", said)
@@ -319,13 +320,13 @@ func TestAskFailures(t *testing.T) {
 
 	// What cannot be read is kept, counted, and not asked for again.
 	m.answer = func(int, []string) (int, string) { return http.StatusOK, "```json\n{}\n```" }
-	bad, _ := s.ask(m, cli.ExitOK)
+	bad, _ := s.ask(m, api.ExitOK)
 	s.want(bad, map[string]any{"requests": 1, "asserted": 0, "refused.no_json": 1})
-	last, _ := s.ask(m, cli.ExitOK)
+	last, _ := s.ask(m, api.ExitOK)
 	s.want(last, map[string]any{"requests": 0, "refused.no_json": 1, "answers": 3})
 
 	m.answer = func(int, []string) (int, string) { return http.StatusUnprocessableEntity, "" }
-	always, _ := s.ask(m, cli.ExitInternal, "--llm-again")
+	always, _ := s.ask(m, api.ExitInternal, "--llm-again")
 	if !strings.Contains(always["error"].(string), "3 questions in a row") {
 		t.Errorf("%v", always)
 	}
@@ -336,12 +337,12 @@ func TestAskUnlearned(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	s := newLLMStore(t, "Checkout uses Redis")
-	s.ask(m, cli.ExitOK)
+	s.ask(m, api.ExitOK)
 	file := filepath.Join(t.TempDir(), "all.jsonl")
-	s.run(cli.ExitOK, "export", "-o", file)
+	s.run(api.ExitOK, "export", "-o", file)
 	other := &llmStore{t, filepath.Join(t.TempDir(), "other.db")} // turns alone: no fact was learned there
-	other.run(cli.ExitOK, "import", file)
-	result, _ := other.ask(m, cli.ExitOK)
+	other.run(api.ExitOK, "import", file)
+	result, _ := other.ask(m, api.ExitOK)
 	other.want(result, map[string]any{"requests": 0, "asserted": 1, "answers": 1})
 	if m.requests() != 1 {
 		t.Errorf("asked %d times", m.requests())
@@ -359,16 +360,16 @@ func TestAskErased(t *testing.T) {
 	}
 	contents = append(contents, "the other password is hunter3", "Search uses Lucene")
 	s := newLLMStore(t, contents...)
-	s.run(cli.ExitOK, "erase", askedTurn(1), "--reason", "a secret")
+	s.run(api.ExitOK, "erase", askedTurn(1), "--reason", "a secret")
 	m.answer = func(n int, shown []string) (int, string) {
 		if n == 1 {
-			if code, _, said := knowledgeErase(s.db, askedTurn(len(contents)-1)); code != cli.ExitOK {
+			if code, _, said := knowledgeErase(s.db, askedTurn(len(contents)-1)); code != api.ExitOK {
 				t.Error(said)
 			}
 		}
 		return http.StatusOK, usesOf(shown)
 	}
-	result, _ := s.ask(m, cli.ExitOK)
+	result, _ := s.ask(m, api.ExitOK)
 	s.want(result, map[string]any{"skipped.erased": 1})
 	if m.saw("hunter2") {
 		t.Error("an erased turn was shown")
@@ -378,7 +379,7 @@ func TestAskErased(t *testing.T) {
 	}
 
 	// Anyone who erases what was shown is told what keeps it.
-	erased, _ := s.run(cli.ExitOK, "erase", askedTurn(len(contents)), "--reason", "a secret")
+	erased, _ := s.run(api.ExitOK, "erase", askedTurn(len(contents)), "--reason", "a secret")
 	keeps, _ := erased["shown_in"].([]any)
 	if len(keeps) != 2 {
 		t.Fatalf("erased %v", erased)
@@ -389,11 +390,11 @@ func TestAskErased(t *testing.T) {
 			t.Errorf("turn %s is said to keep it: %s", id, content)
 		}
 	}
-	prompt, _ := s.run(cli.ExitOK, "erase", keeps[0].(string), "--reason", "a secret")
+	prompt, _ := s.run(api.ExitOK, "erase", keeps[0].(string), "--reason", "a secret")
 	s.want(prompt, map[string]any{"shown_in": "[]"})
-	rest, _ := s.run(cli.ExitOK, "erase", askedTurn(len(contents)), "--reason", "a secret")
+	rest, _ := s.run(api.ExitOK, "erase", askedTurn(len(contents)), "--reason", "a secret")
 	s.want(rest, map[string]any{"already": true, "shown_in": []any{keeps[1]}})
-	after, _ := s.ask(m, cli.ExitOK) // the response that is left is read as before
+	after, _ := s.ask(m, api.ExitOK) // the response that is left is read as before
 	s.want(after, map[string]any{"requests": 0, "answers": 2, "asserted": 0, "existing": llm.MaxTurns + 1})
 }
 
@@ -405,17 +406,17 @@ func TestAskErasedMeanwhile(t *testing.T) {
 	s := newLLMStore(t, "the password is hunter2", "Search uses Lucene")
 	m.answer = func(n int, shown []string) (int, string) {
 		if n == 1 {
-			if code, _, said := knowledgeErase(s.db, askedTurn(1)); code != cli.ExitOK {
+			if code, _, said := knowledgeErase(s.db, askedTurn(1)); code != api.ExitOK {
 				t.Error(said)
 			}
 		}
 		return http.StatusOK, usesOf(shown)
 	}
-	result, _ := s.ask(m, cli.ExitOK)
+	result, _ := s.ask(m, api.ExitOK)
 	s.want(result, map[string]any{"requests": 1, "unusable": 1, "shown": 0, "asserted": 0})
-	again, _ := s.run(cli.ExitOK, "erase", askedTurn(1), "--reason", "a secret")
+	again, _ := s.run(api.ExitOK, "erase", askedTurn(1), "--reason", "a secret")
 	s.want(again, map[string]any{"already": true, "shown_in": "[]"})
-	result, _ = s.ask(m, cli.ExitOK)
+	result, _ = s.ask(m, api.ExitOK)
 	s.want(result, map[string]any{"requests": 1, "unusable": 0, "shown": 1, "asserted": 1})
 }
 
@@ -449,17 +450,17 @@ func TestAskKey(t *testing.T) {
 		}
 		return fmt.Sprint(object["error"])
 	}
-	run(cli.ExitOK, "GRAPHKERNEL_LLM_KEY")
-	run(cli.ExitOK, "OTHER_KEY", "--llm-key-env", "OTHER_KEY", "--llm-again")
-	run(cli.ExitOK, "", "--llm-again")
-	if err := run(cli.ExitUsage, "", "--llm-key-env", "OTHER_KEY"); !strings.Contains(err, `"OTHER_KEY", which is not set`) {
+	run(api.ExitOK, "GRAPHKERNEL_LLM_KEY")
+	run(api.ExitOK, "OTHER_KEY", "--llm-key-env", "OTHER_KEY", "--llm-again")
+	run(api.ExitOK, "", "--llm-again")
+	if err := run(api.ExitUsage, "", "--llm-key-env", "OTHER_KEY"); !strings.Contains(err, `"OTHER_KEY", which is not set`) {
 		t.Error(err)
 	}
 	if want := []string{"Bearer " + key, "Bearer " + key, ""}; !slices.Equal(m.keys, want) {
 		t.Errorf("keys %q, want %q", m.keys, want)
 	}
 	file := filepath.Join(t.TempDir(), "all.jsonl")
-	s.run(cli.ExitOK, "export", "-o", file)
+	s.run(api.ExitOK, "export", "-o", file)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -486,17 +487,17 @@ func TestAskUsage(t *testing.T) {
 		"--llm-url https://models.example --llm-model m --llm-timeout 0s":      "want more than nothing",
 		"--llm-url https://models.example --llm-model m --conversation x":      "is not a UUID",
 	} {
-		object, _ := s.run(cli.ExitUsage, append([]string{"knowledge", "extract"}, strings.Split(line, " ")...)...)
+		object, _ := s.run(api.ExitUsage, append([]string{"knowledge", "extract"}, strings.Split(line, " ")...)...)
 		if got := fmt.Sprint(object["error"]); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
 	m := newModel(t)
-	missing, _ := s.ask(m, cli.ExitInternal, "--conversation", "c0000000-0000-4000-8000-0000000000c9")
+	missing, _ := s.ask(m, api.ExitInternal, "--conversation", "c0000000-0000-4000-8000-0000000000c9")
 	if !strings.Contains(fmt.Sprint(missing["error"]), "see: graphkernel show") {
 		t.Errorf("%v", missing)
 	}
-	s.ask(m, cli.ExitOK, "--conversation", askedConversation)
+	s.ask(m, api.ExitOK, "--conversation", askedConversation)
 	if m.requests() != 1 {
 		t.Errorf("asked %d times about one conversation", m.requests())
 	}
@@ -522,9 +523,9 @@ func TestAskInterrupted(t *testing.T) {
 	var said bytes.Buffer
 	a.IO.Stdout, a.IO.Stderr = io.Discard, &said
 	code := a.Run(ctx, []string{"--store", "sqlite:" + s.db, "knowledge", "extract", "--llm-url", m.URL, "--llm-model", "stand-in"})
-	if code != cli.ExitInternal || !strings.Contains(said.String(), "interrupted") {
+	if code != api.ExitInternal || !strings.Contains(said.String(), "interrupted") {
 		t.Errorf("exit code %d: %s", code, said.String())
 	}
-	shown, _ := s.run(cli.ExitOK, "show")
+	shown, _ := s.run(api.ExitOK, "show")
 	s.want(shown, map[string]any{"head": 1})
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
 	"github.com/graphkernel/graphkernel/knowledge"
 )
@@ -56,9 +56,9 @@ func TestKnowledgeImportBatches(t *testing.T) {
 		}
 	}
 	write(text.String())
-	want(cli.ExitInternal, fmt.Sprintf(`"asserted": %d,`, knowledge.MaxActs), fmt.Sprintf("facts.jsonl:%d: ", knowledge.MaxActs+8))
+	want(api.ExitInternal, fmt.Sprintf(`"asserted": %d,`, knowledge.MaxActs), fmt.Sprintf("facts.jsonl:%d: ", knowledge.MaxActs+8))
 	write(strings.ReplaceAll(text.String(), `,"turn":"00000000-0000-4000-8000-000000000001"`, ""))
-	want(cli.ExitOK, `"asserted": 20,`, fmt.Sprintf(`"existing": %d,`, knowledge.MaxActs), fmt.Sprintf(`"head": %d`, knowledge.MaxActs+20))
+	want(api.ExitOK, `"asserted": 20,`, fmt.Sprintf(`"existing": %d,`, knowledge.MaxActs), fmt.Sprintf(`"head": %d`, knowledge.MaxActs+20))
 	write(text.String() + strings.Repeat("x", facts.MostLine+1))
-	want(cli.ExitMalformed, "facts.jsonl:10021: the line has more than")
+	want(api.ExitMalformed, "facts.jsonl:10021: the line has more than")
 }

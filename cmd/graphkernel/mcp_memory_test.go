@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
 const memoryFile = `{"type":"entity","name":"John_Smith","entityType":"person","observations":["Speaks fluent Spanish.","limit -5","limit 5","","!!!"]}
@@ -34,7 +33,7 @@ func TestMemoryImported(t *testing.T) {
 		a := testApp()
 		var messages bytes.Buffer
 		a.IO.Stdout, a.IO.Stderr = &messages, &messages
-		if code := a.Run(t.Context(), append(append(store, "knowledge", "import", file), flags...)); code != cli.ExitOK {
+		if code := a.Run(t.Context(), append(append(store, "knowledge", "import", file), flags...)); code != api.ExitOK {
 			t.Fatalf("exit code %d: %s", code, &messages)
 		}
 		call := memoryOf(t, store)
@@ -79,7 +78,7 @@ func mcpSession(t *testing.T, args ...string) *sdk.ClientSession {
 		if err := session.Close(); err != nil {
 			t.Error(err)
 		}
-		if code := <-ended; code != cli.ExitOK {
+		if code := <-ended; code != api.ExitOK {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 	})

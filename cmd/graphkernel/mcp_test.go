@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
 // TestMCP speaks to graphkernel mcp with the SDK's own client: within the process,
@@ -32,7 +31,7 @@ func TestMCP(t *testing.T) {
 			code <- a.Run(context.Background(), []string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db"), "mcp"})
 		}()
 		useMCP(t, &sdk.IOTransport{Reader: toClient, Writer: fromClient})
-		if got := <-code; got != cli.ExitOK {
+		if got := <-code; got != api.ExitOK {
 			t.Errorf("exit code %d: %s", got, &messages)
 		}
 	})
@@ -41,7 +40,7 @@ func TestMCP(t *testing.T) {
 		c := exec.CommandContext(t.Context(), "graphkernel", "--dev", "--store", "sqlite:"+filepath.Join(t.TempDir(), "s.db"), "mcp")
 		c.Env = append(os.Environ(), "HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
 		useMCP(t, &sdk.CommandTransport{Command: c})
-		if c.ProcessState == nil || c.ProcessState.ExitCode() != cli.ExitOK {
+		if c.ProcessState == nil || c.ProcessState.ExitCode() != api.ExitOK {
 			t.Errorf("the child ended with %v", c.ProcessState)
 		}
 	})
@@ -110,7 +109,7 @@ func TestMCPToolsRefused(t *testing.T) {
 		a := testApp()
 		var messages bytes.Buffer
 		a.IO.Stderr = &messages
-		if code := a.Run(t.Context(), append([]string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db")}, args...)); code != cli.ExitUsage {
+		if code := a.Run(t.Context(), append([]string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db")}, args...)); code != api.ExitUsage {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 		if said := messages.String(); args[len(args)-1] != "" && !strings.Contains(said, `"search"; the sets are everyday, facts, audit, memory, all, and the tools are admit_turns, `) {
@@ -127,7 +126,7 @@ func TestMCPToolsCompletion(t *testing.T) {
 			a := testApp()
 			var out bytes.Buffer
 			a.IO.Stdout = &out
-			if code := a.Run(t.Context(), append(append([]string{"__complete"}, flag...), typed)); code != cli.ExitOK || !strings.HasPrefix(out.String(), want) {
+			if code := a.Run(t.Context(), append(append([]string{"__complete"}, flag...), typed)); code != api.ExitOK || !strings.HasPrefix(out.String(), want) {
 				t.Errorf("%v %q: exit code %d\n%s", flag, typed, code, &out)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/signing"
 	"github.com/graphkernel/graphkernel/ledger"
 )
@@ -183,7 +183,7 @@ func TestServeLedgerSettings(t *testing.T) {
 		a := testApp()
 		var stderr bytes.Buffer
 		a.IO.Stderr = &stderr
-		if code := a.Run(t.Context(), append([]string{"config"}, tc.args...)); code != cli.ExitUsage || !strings.Contains(stderr.String(), tc.want) {
+		if code := a.Run(t.Context(), append([]string{"config"}, tc.args...)); code != api.ExitUsage || !strings.Contains(stderr.String(), tc.want) {
 			t.Errorf("%q: exit code %d, %s", tc.args, code, stderr.String())
 		}
 	}
@@ -196,7 +196,7 @@ func TestServeLedgerSettings(t *testing.T) {
 		}
 		var stderr bytes.Buffer
 		a.IO.Stderr = &stderr
-		if code := a.Run(t.Context(), append([]string{"serve", "--addr", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(nobody, "k.db")}, args...)); code != cli.ExitInternal || !strings.Contains(stderr.String(), "graphkernel identity init") {
+		if code := a.Run(t.Context(), append([]string{"serve", "--addr", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(nobody, "k.db")}, args...)); code != api.ExitInternal || !strings.Contains(stderr.String(), "graphkernel identity init") {
 			t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
 		}
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/service"
 )
 
@@ -300,7 +300,7 @@ func TestServiceDocsConfig(t *testing.T) {
 	a := testApp()
 	var out bytes.Buffer
 	a.IO.Stdout = &out
-	if code := a.Run(t.Context(), []string{"--output", "json", "config"}); code != cli.ExitOK {
+	if code := a.Run(t.Context(), []string{"--output", "json", "config"}); code != api.ExitOK {
 		t.Fatal(code)
 	}
 	var got map[string]any

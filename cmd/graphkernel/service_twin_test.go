@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/demo"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -36,6 +37,10 @@ import DIR/more.jsonl
 show
 --output json show
 show 1c1de000-0dc0-4a11-8ca1-0000000000a0
+show 1C1DE000-0DC0-4A11-8CA1-0000000000A0
+show D93A7ABE --slice ANCHOR
+export --conversation 1C1DE000-0DC0-4A11-8CA1-0000000000B0
+import DIR/capitals.jsonl
 show ANCHOR --slice ANCHOR
 --output json show --slice ANCHOR --policy default@1 --as-of 20
 ~show absent
@@ -46,6 +51,7 @@ show --role system
 --output json show --role assistant 1c1de000-0dc0-4a11-8ca1-0000000000a0
 --output json show --role user --key jwt:nobody
 ~show --role nobody
+~show --key 'no key'
 slice ANCHOR -o DIR/slice.json
 --output json slice ANCHOR -o DIR/json.json
 slice ANCHOR
@@ -87,6 +93,7 @@ import DIR/claude-edited.jsonl
 knowledge add 'Ada Lovelace' wrote 'Note G' --confidence 0.9 --turn ANCHOR
 --output json knowledge add 'Ada Lovelace' wrote 'Note G' --confidence 0.9 --turn ANCHOR
 --output json knowledge add 'Ada Lovelace' 'lives in' London --from 2026-01-01
+--output json knowledge import DIR/capital-facts.jsonl
 knowledge add 'Ada Lovelace' 'lives in' Ockham --replace
 --output json knowledge add 'Ada Lovelace' 'lives in' Ockham --replace
 ~knowledge add a b c --supersedes 0000000000000000000000000000000000000000000000000000000000000000
@@ -108,6 +115,8 @@ knowledge list --turn ANCHOR
 ~knowledge list --as-of 9999
 ~knowledge list --after nonsense
 ~knowledge list --subject ???
+~knowledge traverse ???
+~knowledge path ??? b
 knowledge aliases add 'Countess of Lovelace' 'Ada Lovelace'
 --output json knowledge aliases add 'Countess of Lovelace' 'Ada Lovelace'
 ~knowledge aliases add 'Countess of Lovelace' 'Charles Babbage'
@@ -194,6 +203,8 @@ apikey create --role agent --admit-roles assistant --admit-authors agent:* --not
 var twinFiles = map[string]string{
 	"more.jsonl":          `{"attrs":{},"author":"human:b","content":"one","conversation":"1c1de000-0dc0-4a11-8ca1-0000000000b0","created_at":"2026-03-15T02:00:01.000000Z","id":"b0000000-0dc0-4a11-8ca1-000000000002","parents":[],"role":"user","salt":"be4c218bc9f7c482d7f6c0d170d2ea17"}` + "\n" + `{"attrs":{},"author":"human:b","content":"two","conversation":"1c1de000-0dc0-4a11-8ca1-0000000000b0","created_at":"2026-03-15T02:00:00.000000Z","id":"b0000000-0dc0-4a11-8ca1-000000000001","parents":[{"id":"` + demo.IncidentAnchor + `","kind":"reply"}],"role":"assistant","salt":"be4c218bc9f7c482d7f6c0d170d2ea18"}` + "\n",
 	"orphan.jsonl":        `{"attrs":{},"author":"human:b","content":"one","conversation":"1c1de000-0dc0-4a11-8ca1-0000000000b0","created_at":"2026-03-15T02:00:01.000000Z","id":"b0000000-0dc0-4a11-8ca1-000000000009","parents":[{"id":"b0000000-0dc0-4a11-8ca1-000000000008","kind":"reply"}],"role":"user","salt":"be4c218bc9f7c482d7f6c0d170d2ea17"}` + "\n",
+	"capitals.jsonl":      `{"attrs":{},"author":"human:b","content":"three","conversation":"1C1DE000-0DC0-4A11-8CA1-0000000000B0","created_at":"2026-03-15T02:00:01.000000Z","id":"B0000000-0DC0-4A11-8CA1-000000000003","parents":[{"id":"B0000000-0DC0-4A11-8CA1-000000000002","kind":"reply"}],"role":"user","salt":"be4c218bc9f7c482d7f6c0d170d2ea17"}` + "\n",
+	"capital-facts.jsonl": `{"subject":"a","predicate":"spells","object":"b","turn":"D93A7ABE-0DC0-4A11-8CA1-000000000012"}` + "\n",
 	"narrow.json":         `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`,
 	"wider.json":          `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":4}}`,
 	"broken.json":         `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":0}}`,
@@ -415,7 +426,7 @@ func TestServerFlag(t *testing.T) {
 		isRefused := false
 		for args := []string{"--server", "https://kernel.example"}; len(args) < 5 && !isRefused; args = append(args, "x") {
 			code, out := e.run(t, append(strings.Fields(name), args...)...)
-			isRefused = code == cli.ExitUsage && strings.Contains(out, path+" takes no --server: ")
+			isRefused = code == api.ExitUsage && strings.Contains(out, path+" takes no --server: ")
 		}
 		ran := slices.ContainsFunc(slices.Collect(strings.Lines(strings.Join([]string{twinScripts["turns"], twinScripts["facts"], twinScripts["audit"], twinScripts["signing"]}, "\n"))), func(line string) bool {
 			return regexp.MustCompile(`^~?(--output json )?` + regexp.QuoteMeta(name) + `\b`).MatchString(line)
@@ -446,14 +457,14 @@ func TestServerSettings(t *testing.T) {
 		says string
 	}{
 		"flag":         {map[string]string{"GRAPHKERNEL_KEY": key}, []string{"--server", url, "show"}, 0, "3 conversations"},
-		"both flags":   {nil, []string{"--server", url, "--store", "sqlite:x.db", "show"}, cli.ExitUsage, "name two places"},
+		"both flags":   {nil, []string{"--server", url, "--store", "sqlite:x.db", "show"}, api.ExitUsage, "name two places"},
 		"store first":  {map[string]string{"GRAPHKERNEL_SERVER": "https://nowhere.invalid"}, []string{"--store", here.env["GRAPHKERNEL_STORE"], "show"}, 0, "3 conversations"},
-		"no key":       {map[string]string{"GRAPHKERNEL_SERVER": url}, []string{"show"}, cli.ExitUsage, "GRAPHKERNEL_KEY"},
-		"wrong key":    {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": "gk1.x"}, []string{"show"}, cli.ExitInternal, "the service refused: "},
-		"other tenant": {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--tenant", "other", "show"}, cli.ExitUsage, "the API key is of tenant default"},
+		"no key":       {map[string]string{"GRAPHKERNEL_SERVER": url}, []string{"show"}, api.ExitUsage, "GRAPHKERNEL_KEY"},
+		"wrong key":    {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": "gk1.x"}, []string{"show"}, api.ExitInternal, "the service refused: "},
+		"other tenant": {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--tenant", "other", "show"}, api.ExitUsage, "the API key is of tenant default"},
 		"this tenant":  {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--tenant", "default", "show"}, 0, "3 conversations"},
-		"own keys":     {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--dev", "show"}, cli.ExitUsage, "--dev"},
-		"plaintext":    {map[string]string{"GRAPHKERNEL_KEY": key}, []string{"--server", "http://kernel.example", "show"}, cli.ExitUsage, "in the clear"},
+		"own keys":     {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--dev", "show"}, api.ExitUsage, "--dev"},
+		"plaintext":    {map[string]string{"GRAPHKERNEL_KEY": key}, []string{"--server", "http://kernel.example", "show"}, api.ExitUsage, "in the clear"},
 	} {
 		e := &twinEnv{dir: t.TempDir(), env: c.env}
 		if code, out := e.run(t, c.args...); code != c.code || !strings.Contains(out, c.says) || strings.Contains(out, key) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/turns"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/sqlite"
@@ -142,6 +142,6 @@ func TestShowKey(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--key", ""}, {"--key", "nobody"}, {"--key", "0123456789abcdef", "--slice", "a"}, {"--key", "jwt:a", "--as-of", "3"},
 		{"--role", ""}, {"--role", "nobody"}, {"--role", "user", "--slice", "a"}} {
-		run(cli.ExitUsage, append([]string{"show"}, args...)...)
+		run(api.ExitUsage, append([]string{"show"}, args...)...)
 	}
 }

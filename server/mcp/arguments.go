@@ -18,8 +18,8 @@ type (
 		Turns []newTurn `json:"turns" min:"1" max:"1000" tool:"In any order."`
 	}
 	newTurn struct {
-		ID           string      `json:"id" is:"UUID" tool:"A new UUID."`
-		Conversation string      `json:"conversation" is:"UUID" tool:"A UUID."`
+		ID           string      `json:"id" is:"AnyUUID" tool:"A new UUID."`
+		Conversation string      `json:"conversation" is:"AnyUUID" tool:"A UUID."`
 		Parents      []newParent `json:"parents,omitempty" tool:"The turns that this one continues from."`
 		Role         string      `json:"role" is:"Role" tool:"Who spoke."`
 		Author       string      `json:"author" is:"Author" tool:"Such as human:ada or model:x; ASCII."`
@@ -30,7 +30,7 @@ type (
 		Attrs        string      `json:"attrs,omitempty" is:"Attrs" tool:"external_id is the turn's id elsewhere."`
 	}
 	newParent struct {
-		ID   string `json:"id" is:"UUID" tool:"Recorded before, or in this call."`
+		ID   string `json:"id" is:"AnyUUID" tool:"Recorded before, or in this call."`
 		Kind string `json:"kind" is:"reply|spawn|merge|reference" tool:"spawn starts a sub-agent, merge brings its result back."`
 	}
 
@@ -41,7 +41,7 @@ type (
 		Turn string `json:"turn" is:"TurnName" tool:"Its id, at least 4 characters that begin it, or its external_id."`
 	}
 	theSlice struct {
-		SliceID *string `json:"slice_id,omitempty" is:"SliceID" tool:"16 hex digits."`
+		SliceID *string `json:"slice_id,omitempty" is:"AnySliceID" tool:"16 hex digits."`
 		Bundle  *string `json:"bundle,omitempty" tool:"The bundle, byte for byte."`
 	}
 	question struct {

@@ -358,7 +358,13 @@ func TestRefused(t *testing.T) {
 	if _, head := must(t, c, "admit_turns", chain(3)); head["head"] != 3.0 {
 		t.Errorf("something was admitted: %v", head)
 	}
-	for _, uri := range []string{"turn://", "turn://x", "turn://" + strings.ToUpper(turnID(10)), "turn://" + turnID(99), "slice://x", "slice://" + strings.Repeat("0", 16), "file:///etc/passwd", "turn://" + turnID(1) + "/../" + turnID(2)} {
+	if r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "turn://" + strings.ToUpper(turnID(1))}); err != nil || !strings.Contains(r.Contents[0].Text, turnID(1)) {
+		t.Errorf("an id in capitals: %v, %v", r, err)
+	}
+	if _, w := must(t, c, "show_turn", map[string]any{"turn": strings.ToUpper(turnID(1))}); w["seq"] != 1.0 {
+		t.Errorf("an id in capitals: %v", w)
+	}
+	for _, uri := range []string{"turn://", "turn://x", "turn://" + turnID(99), "slice://x", "slice://" + strings.Repeat("0", 16), "file:///etc/passwd", "turn://" + turnID(1) + "/../" + turnID(2)} {
 		if r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil || strings.Contains(err.Error(), "internal") {
 			t.Errorf("%s: %v, %v", uri, r, err)
 		}

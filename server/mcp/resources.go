@@ -62,7 +62,7 @@ func (s *Server) resource(scheme string, get func(ctx context.Context, who acces
 			return nil, sdk.ResourceNotFoundError(r.Params.URI)
 		case err != nil:
 			code := int64(jsonrpc.CodeInternalError)
-			if _, ok := sentence(err); ok {
+			if _, _, ok := sentence(err); ok {
 				code = jsonrpc.CodeInvalidParams
 			}
 			return nil, &jsonrpc.Error{Code: code, Message: s.told(ctx, scheme, err)}
@@ -72,7 +72,7 @@ func (s *Server) resource(scheme string, get func(ctx context.Context, who acces
 }
 
 func (s *Server) issued(ctx context.Context, who access.Identity, id string) (any, error) {
-	name, err := slice.ParseSliceID(id)
+	name, err := dag.AnyCase(slice.ParseSliceID)(id)
 	if err != nil {
 		return nil, store.ErrNotFound
 	}
@@ -88,7 +88,7 @@ func (s *Server) issued(ctx context.Context, who access.Identity, id string) (an
 }
 
 func (s *Server) turn(ctx context.Context, who access.Identity, id string) (any, error) {
-	name, err := dag.ParseTurnID(id)
+	name, err := dag.AnyCase(dag.ParseTurnID)(id)
 	if err != nil {
 		return nil, store.ErrNotFound
 	}

@@ -166,7 +166,7 @@ func with(ctx context.Context, who access.Identity) context.Context {
 func may(ctx context.Context, p access.Permission) (access.Identity, error) {
 	who, _ := ctx.Value(identityKey{}).(access.Identity)
 	if !who.Role.May(p) {
-		return access.Identity{}, &refusal{fmt.Sprintf("the role %q may not %s", who.Role, p)}
+		return access.Identity{}, refusef("the role %q may not %s", who.Role, p)
 	}
 	return who, nil
 }
@@ -193,8 +193,8 @@ func guarded[T any](ctx context.Context, s *Server, do func(context.Context) (T,
 // told returns what a caller is told of an error. What is no fault of theirs is logged
 // under a number, and they learn the number.
 func (s *Server) told(ctx context.Context, what string, err error) string {
-	if text, ok := sentence(err); ok {
-		if state, is := view.StateOf(err); is && state.Code == api.CodeStore { // the keeper has to know, too
+	if text, code, ok := sentence(err); ok {
+		if code == api.CodeStore || code == api.CodeForked { // the keeper has to know, too
 			s.options.Log.WarnContext(ctx, "mcp: the store", "what", what, "err", err)
 		}
 		return text

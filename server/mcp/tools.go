@@ -68,7 +68,6 @@ var tools = operated(map[string]tool{
 	"show_turn":     taking(access.Read, fewValues, inPages, showTurn),
 	"replay_slice":  taking(access.Replay, fewValues, inPages, replaySlice),
 	"explain_turn":  taking(access.Explain, fewValues, short, explainTurn),
-	"list_policies": taking(access.ListPolicies, fewValues, inPages, listPolicies),
 
 	"knowledge_assert":   taking(access.Admit, MaxFacts*factValues, atOnce, assertFacts),
 	"knowledge_find":     taking(access.Recall, fewValues, inPages, findFacts),
@@ -356,9 +355,4 @@ func explainTurn(ctx context.Context, s *Server, who access.Identity, in questio
 		return answer{}, err
 	}
 	return answer{result: view.Explanation(turn, &r, &e)}, nil
-}
-
-func listPolicies(ctx context.Context, s *Server, who access.Identity, _ nothing, _ position) (answer, error) {
-	all, err := s.kernel.Policies().All(ctx, who.Tenant)
-	return answer{result: view.Policies(all)}, err
 }

@@ -3,11 +3,14 @@ package view
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // cutting reads which slice is meant.
@@ -76,4 +79,70 @@ func Convert(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, bundle []
 		return api.Converted{}, fmt.Errorf("%w: a bundle is converted to prov, openlineage or sigstore, got %.40q", dag.ErrForm, to)
 	}
 	return api.Converted{Files: files}, nil
+}
+
+func listSlices(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (w api.Slices, err error) {
+	after, err := PageAfter(in.After)
+	if err != nil {
+		return w, err
+	}
+	limit := PageOf(in.Limit)
+	list, err := k.Slices().After(ctx, tenant, after, limit+1)
+	if err != nil {
+		return w, err
+	}
+	if len(list) > limit {
+		list = list[:limit]
+		w.Next = strconv.FormatUint(list[limit-1].Number, 10)
+	}
+	w.Slices = records(list)
+	return w, nil
+}
+
+func getSlice(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.SliceByID) (api.SliceRecord, error) {
+	list, err := k.Slices().Issued(ctx, tenant, slice.SliceID(in.SliceID))
+	return api.SliceRecord{SliceID: in.SliceID, Issued: records(list)}, err
+}
+
+func records(list []issued.Record) []api.Issued {
+	w := make([]api.Issued, len(list))
+	for i := range list {
+		w[i] = Issued(&list[i])
+	}
+	return w
+}
+
+// explainTurn says why a turn is in a slice that was issued, or is not.
+func explainTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ExplainRequest) (w api.Explanation, err error) {
+	list, err := k.Slices().Issued(ctx, tenant, slice.SliceID(in.SliceID))
+	if err != nil {
+		return w, err
+	}
+	newest := &list[len(list)-1]
+	turn, err := k.Turns().Resolve(ctx, tenant, in.Turn)
+	if err != nil {
+		return w, placed("turn", err)
+	}
+	p := &newest.Provenance
+	request := kernel.Request{Anchor: p.Anchor, Policy: p.PolicyID, AsOf: newest.AsOf}
+	e, err := k.Slices().Explain(ctx, tenant, request, turn)
+	if err != nil {
+		return w, err
+	}
+	w = Explanation(turn, &request, &e)
+	w.SliceID = in.SliceID
+	return w, nil
+}
+
+func listPolicies(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, _ api.None) (api.Policies, error) {
+	registry, err := k.Policies().All(ctx, tenant)
+	return Policies(registry), err
+}
+
+func getPolicy(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.PolicyByID) (w api.RegisteredPolicy, err error) {
+	p, err := k.Policies().Get(ctx, tenant, policy.ID(in.PolicyID))
+	if err != nil {
+		return w, err
+	}
+	return Policy(p), nil
 }

@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,16 +14,13 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-// A QueryError says which parameter of a question is wrong, and why.
-type QueryError struct {
-	Parameter string
-	Detail    string
+// BadParameter says which parameter of a question is wrong, and why.
+func BadParameter(name, format string, args ...any) error {
+	return api.Faultf(api.CodeInvalid, "query parameter "+name, format, args...)
 }
 
-func (e *QueryError) Error() string { return e.Detail }
-
 func badAfter(text string) error {
-	return &QueryError{"after", fmt.Sprintf("after is %q, which is no next of this list", text)}
+	return BadParameter("after", "after is %q, which is no next of this list", text)
 }
 
 // PageAfter reads where a page begins, if that is a number; "" is the beginning.
@@ -55,7 +51,7 @@ func PageInView(text string, asOf dag.Seq) (after, of dag.Seq, err error) {
 		return 0, 0, badAfter(text)
 	}
 	if asOf != 0 && asOf != dag.Seq(m) {
-		return 0, 0, &QueryError{"as_of", fmt.Sprintf("as_of is %d, and after is of a listing as of %d", asOf, m)}
+		return 0, 0, BadParameter("as_of", "as_of is %d, and after is of a listing as of %d", asOf, m)
 	}
 	return dag.Seq(n), dag.Seq(m), nil
 }
@@ -92,7 +88,7 @@ func listFacts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 // retractFacts ends the belief in facts, or says which those are.
 func retractFacts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Retracting) (w api.Retracted, err error) {
 	if len(in.Reason) > knowledge.MaxReason || !utf8.ValidString(in.Reason) {
-		return w, &QueryError{"reason", fmt.Sprintf("a reason of %d bytes, want UTF-8 of at most %d", len(in.Reason), knowledge.MaxReason)}
+		return w, BadParameter("reason", "a reason of %d bytes, want UTF-8 of at most %d", len(in.Reason), knowledge.MaxReason)
 	}
 	q, err := FactQuery(ctx, k, tenant, &in.FactFilter)
 	if err != nil {

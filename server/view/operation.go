@@ -24,6 +24,20 @@ func answered[In, Out any](op api.Operation[In, Out], by func(context.Context, *
 
 // The operations that need a kernel and nothing else.
 var (
+	GetTurn           = answered(api.GetTurn, getTurn)
+	ListTurns         = answered(api.ListTurns, listTurns)
+	LookUpTurns       = answered(api.LookUpTurns, lookUpTurns)
+	ResolveTurn       = answered(api.ResolveTurn, resolveTurn)
+	EraseTurn         = answered(api.EraseTurn, eraseTurn)
+	ListConversations = answered(api.ListConversations, listConversations)
+	ListSlices        = answered(api.ListSlices, listSlices)
+	GetSlice          = answered(api.GetSlice, getSlice)
+	ExplainTurn       = answered(api.ExplainTurn, explainTurn)
+	ListPolicies      = answered(api.ListPolicies, listPolicies)
+	GetPolicy         = answered(api.GetPolicy, getPolicy)
+	FactsHistory      = answered(api.FactsHistory, factHistory)
+	ListAliases       = answered(api.ListAliases, listAliases)
+	CountKnowledge    = answered(api.CountKnowledge, knowledgeStats)
 	PreviewSlice      = answered(api.PreviewSlice, preview)
 	ExplainCut        = answered(api.ExplainCut, explain)
 	ListFacts         = answered(api.ListFacts, listFacts)
@@ -39,7 +53,12 @@ var (
 // Operations lists them. The service has a route for each, and agents have a tool for each that
 // names one, unless package mcp has a tool of that name which answers in its own way.
 func Operations() []Answered {
-	return []Answered{PreviewSlice, ExplainCut, ListFacts, RetractFacts, TraverseKnowledge, FindPaths, KnowledgeSince, ListKeys, CreateKey, RevokeKey}
+	return []Answered{
+		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListConversations,
+		PreviewSlice, ExplainCut, ListSlices, GetSlice, ExplainTurn, ListPolicies, GetPolicy,
+		ListFacts, RetractFacts, FactsHistory, TraverseKnowledge, FindPaths, CountKnowledge, KnowledgeSince, ListAliases,
+		ListKeys, CreateKey, RevokeKey,
+	}
 }
 
 // Answered is an Operation of any types.

@@ -35,8 +35,8 @@ func Turn(r *store.Record) (api.StoredTurn, error) {
 	}, nil
 }
 
-// Conversation shows a line of a listing.
-func Conversation(c *store.Conversation) api.Conversation {
+// conversation shows a line of a listing.
+func conversation(c *store.Conversation) api.Conversation {
 	return api.Conversation{
 		ID: c.ID.String(), Turns: c.Turns, First: uint64(c.First), Last: uint64(c.Last), FirstAt: c.FirstAt.String(), LastAt: c.LastAt.String(),
 	}

@@ -9,39 +9,41 @@ from .transport import Event, Transport
 
 #: What kinds of problems there are.
 Code = Literal[
+    "invalid_request",  # The request does not have its form
+    "malformed_json",  # The body is not strict JSON
+    "unauthenticated",  # No valid key
+    "forbidden",  # The key's role does not permit this
+    "no_such_route",  # There is no such route
+    "not_found",  # Not found
+    "unknown_policy",  # The policy is not known
+    "method_not_allowed",  # The route does not have this method
+    "slow_client",  # The body came too slowly
     "alias_conflict",  # The aliases contradict each other
     "ambiguous",  # The name fits several turns
-    "beyond_head",  # The view does not exist yet
-    "client_gone",  # The client is gone
     "conflict",  # The turn was admitted with other content
-    "cycle",  # Turns are each other's ancestors
-    "erased",  # Text was erased since
-    "forbidden",  # The key's role does not permit this
-    "internal",  # Internal error
-    "invalid_request",  # The request does not have its form
-    "keys_unavailable",  # Keys cannot be looked up
-    "malformed_bundle",  # The bytes are no bundle
-    "malformed_json",  # The body is not strict JSON
-    "method_not_allowed",  # The route does not have this method
-    "no_identity",  # The kernel has no identity
-    "no_signing_key",  # No key signs
-    "no_such_route",  # There is no such route
     "not_believed",  # The statement is not believed
-    "not_found",  # Not found
-    "overloaded",  # The service is busy
     "policy_conflict",  # The policy id is bound to other parameters
-    "rate_limited",  # Too many requests
-    "slice_too_large",  # The slice is too large
-    "slow_client",  # The body came too slowly
-    "store_unavailable",  # The store is not available
-    "timeout",  # The request took too long
+    "erased",  # Text was erased since
     "too_large",  # The request is too large
-    "unauthenticated",  # No valid key
+    "unsupported_media_type",  # The body is of another media type
+    "beyond_head",  # The view does not exist yet
+    "cycle",  # Turns are each other's ancestors
+    "malformed_bundle",  # The bytes are no bundle
+    "not_continued",  # The log does not continue what was signed
+    "slice_too_large",  # The slice is too large
     "unknown_evidence",  # The evidence of a fact is not known
     "unknown_parent",  # A parent is not known
-    "unknown_policy",  # The policy is not known
     "unknown_version",  # The bundle is of an unknown version
-    "unsupported_media_type",  # The body is of another media type
+    "rate_limited",  # Too many requests
+    "client_gone",  # The client is gone
+    "internal",  # Internal error
+    "keys_unavailable",  # Keys cannot be looked up
+    "ledger_forked",  # The ledger is not the history that was signed
+    "no_identity",  # The kernel has no identity
+    "no_signing_key",  # No key signs
+    "overloaded",  # The service is busy
+    "store_unavailable",  # The store is not available
+    "timeout",  # The request took too long
 ]
 
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/golden"
 	"github.com/graphkernel/graphkernel/render"
@@ -146,7 +147,7 @@ func conform(a *cli.App, ctx context.Context, part golden.Part, only string, com
 		fmt.Fprintf(w, "%d of %d cases as expected\n", result.Cases-len(result.Differ), result.Cases)
 	})
 	if err == nil && len(result.Differ) > 0 {
-		return cli.Finish(cli.ExitInternal)
+		return cli.Finish(api.ExitInternal)
 	}
 	return err
 }

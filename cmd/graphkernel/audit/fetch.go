@@ -70,7 +70,7 @@ func fetch(a *cli.App, ctx context.Context, url, turn string, flags *fetchFlags)
 	if flags.trust == "" || flags.out == "" {
 		return cli.Usagef("fetch needs --trust FILE and -o FOLDER")
 	}
-	anchor, err := dag.ParseTurnID(turn)
+	anchor, err := dag.AnyCase(dag.ParseTurnID)(turn)
 	if err != nil {
 		return cli.Usage(err)
 	}

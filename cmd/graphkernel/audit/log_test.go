@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -65,20 +66,20 @@ func TestMonitorOfAnOlderView(t *testing.T) {
 		also []byte
 		code int
 	}{
-		{"same", older, cli.ExitOK},
-		{"newer", checkpoint(ours), cli.ExitOK},
-		{"another", checkpoint(theirs), cli.ExitInconsistent},
+		{"same", older, api.ExitOK},
+		{"newer", checkpoint(ours), api.ExitOK},
+		{"another", checkpoint(theirs), api.ExitInconsistent},
 	} {
 		also := filepath.Join(folder, c.name)
 		if err := os.WriteFile(also, c.also, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		err := lookAtLog(a, t.Context(), late{ours.Ledger, older}, trust, trust.Logs[0].Name, filepath.Join(folder, "state"), &monitorFlags{also: []string{also}})
-		code := cli.ExitOK
+		code := api.ExitOK
 		if err != nil {
 			code = cli.ExitCode(err)
 		}
-		if shouted := bytes.Contains(said.Bytes(), []byte("kept as evidence")); code != c.code || shouted != (code == cli.ExitInconsistent) {
+		if shouted := bytes.Contains(said.Bytes(), []byte("kept as evidence")); code != c.code || shouted != (code == api.ExitInconsistent) {
 			t.Errorf("%s: exit code %d, want %d: %v\n%s", c.name, code, c.code, err, &said)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
@@ -62,7 +63,7 @@ func replay(a *cli.App, c *cobra.Command, what string, full bool) error {
 }
 
 func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (api.Replay, error) {
-	if id, err := slice.ParseSliceID(what); err == nil {
+	if id, err := dag.AnyCase(slice.ParseSliceID)(what); err == nil {
 		return s.Slices.ReplayIssued(c.Context(), id)
 	}
 	data, err := a.IO.ReadFile(c.Context(), what, slice.MaxBundle)
@@ -83,13 +84,13 @@ func replayResult(r api.Replay, full bool) replayJSON {
 	}
 	switch {
 	case forged != "":
-		j.Verdict, j.ExitCode, j.Reason = string(token.Tampered), cli.ExitTampered, forged
+		j.Verdict, j.ExitCode, j.Reason = string(token.Tampered), api.ExitTampered, forged
 	case r.Outcome == string(kernel.Different):
-		j.ExitCode = cli.ExitReplayDiffers
+		j.ExitCode = api.ExitReplayDiffers
 	case r.Outcome == string(kernel.Lost):
-		j.ExitCode = cli.ExitReplayLost
+		j.ExitCode = api.ExitReplayLost
 	case full && len(r.Erased)+len(r.Redacted) > 0:
-		j.ExitCode, j.Reason = cli.ExitRedacted, "text is missing, and --require-full was given"
+		j.ExitCode, j.Reason = api.ExitRedacted, "text is missing, and --require-full was given"
 	}
 	return j
 }
@@ -103,7 +104,7 @@ func printReplay(w io.Writer, j *replayJSON) {
 	for _, id := range j.Lost {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "lost", id)
 	}
-	if j.ExitCode != cli.ExitOK {
+	if j.ExitCode != api.ExitOK {
 		fmt.Fprintln(w, render.Visible(j.Reason))
 	}
 }

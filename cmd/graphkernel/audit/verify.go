@@ -103,17 +103,17 @@ type inclusionJSON struct {
 }
 
 var outcomeCodes = map[evidence.Outcome]int{
-	evidence.Verified:        cli.ExitOK,
-	evidence.WellFormed:      cli.ExitKeyUnknown,
-	evidence.Tampered:        cli.ExitTampered,
-	evidence.KeyUnknown:      cli.ExitKeyUnknown,
-	evidence.KeyRetired:      cli.ExitKeyRetired,
-	evidence.NotInLog:        cli.ExitNotInLog,
-	evidence.LogInconsistent: cli.ExitInconsistent,
-	evidence.QuorumNotMet:    cli.ExitQuorumNotMet,
-	evidence.Redacted:        cli.ExitRedacted,
-	evidence.Malformed:       cli.ExitMalformed,
-	evidence.UnknownVersion:  cli.ExitUnknownVersion,
+	evidence.Verified:        api.ExitOK,
+	evidence.WellFormed:      api.ExitKeyUnknown,
+	evidence.Tampered:        api.ExitTampered,
+	evidence.KeyUnknown:      api.ExitKeyUnknown,
+	evidence.KeyRetired:      api.ExitKeyRetired,
+	evidence.NotInLog:        api.ExitNotInLog,
+	evidence.LogInconsistent: api.ExitInconsistent,
+	evidence.QuorumNotMet:    api.ExitQuorumNotMet,
+	evidence.Redacted:        api.ExitRedacted,
+	evidence.Malformed:       api.ExitMalformed,
+	evidence.UnknownVersion:  api.ExitUnknownVersion,
 }
 
 func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) error {
@@ -165,16 +165,16 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 	if i := verdict.Inclusion; i != nil {
 		v.Ledger = &inclusionJSON{i.Origin, i.Index, i.Size}
 	}
-	if v.ExitCode == cli.ExitOK && a.Settings.NamesTenant() {
+	if v.ExitCode == api.ExitOK && a.Settings.NamesTenant() {
 		if of := tenantOf(files, &verdict); of != tenant {
 			v.refuse(evidence.Tampered, fmt.Sprintf("the evidence is of tenant %q, not of %q", of, tenant))
 		}
 	}
-	if v.ExitCode == cli.ExitOK && !flags.asked(&verdict.Claim.Provenance) {
+	if v.ExitCode == api.ExitOK && !flags.asked(&verdict.Claim.Provenance) {
 		p := &verdict.Claim.Provenance
 		v.refuse(evidence.Tampered, fmt.Sprintf("the slice was cut under %s=%s, not under %s", p.PolicyID, p.PolicyParamsHash, flags.policy))
 	}
-	v.Admissible = v.ExitCode == cli.ExitOK && (files.Bundle != nil || files.Disclosure != nil)
+	v.Admissible = v.ExitCode == api.ExitOK && (files.Bundle != nil || files.Disclosure != nil)
 	if err := a.IO.Print(v, func(w io.Writer) { printVerdict(w, &v) }); err != nil {
 		return err
 	}

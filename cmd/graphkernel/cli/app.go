@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/spf13/cobra"
 )
 
@@ -83,22 +84,22 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	root.SetOut(a.IO.Stdout)
 	root.SetErr(a.IO.Stderr)
 	command, err := root.ExecuteContextC(ctx)
-	code := ExitOK
+	code := api.ExitOK
 	var done *finished
 	switch {
 	case errors.As(err, &done): // the verdict has been printed
 		code, err = done.code, nil
 	case err != nil && !a.started:
-		code = ExitUsage
+		code = api.ExitUsage
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		code, err = ExitInternal, ErrInterrupted
+		code, err = api.ExitInternal, ErrInterrupted
 	case err != nil:
 		code = ExitCode(err)
 	}
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("the result could not be written: %w", out.err)
-		if code == ExitOK {
-			code = ExitInternal
+		if code == api.ExitOK {
+			code = api.ExitInternal
 		}
 	}
 	if err == nil {
@@ -108,7 +109,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 		_ = a.IO.PrintJSON(map[string]any{"error": err.Error(), "exit_code": code}) // standard output is gone; the code remains
 	}
 	a.IO.Note("graphkernel: %v", err)
-	if code == ExitUsage {
+	if code == api.ExitUsage {
 		a.IO.Note("Run '%s --help' for how to use it.", command.CommandPath())
 	}
 	return code

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"iter"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
@@ -15,7 +13,6 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
-	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
@@ -42,10 +39,7 @@ type Session struct {
 func Do[In, Out any](ctx context.Context, s *Session, op view.Operation[In, Out], in In) (Out, error) {
 	if s.service == nil {
 		out, err := op.Answer(ctx, s.Kernel, s.Tenant, in)
-		if errors.Is(err, dag.ErrForm) { // a service calls the question invalid
-			err = &refusal{err.Error(), []error{err, sentinels[api.CodeInvalid]}}
-		}
-		return out, err
+		return out, answered(err)
 	}
 	return told(client.Do(ctx, s.service, op.Operation, in))
 }
@@ -83,17 +77,9 @@ func (t *Turn) Node() *dag.Turn {
 	return &dag.Turn{ID: t.ID, Conversation: t.Conversation, Role: t.Role, Phase: t.Phase, Salience: t.Salience, CreatedAt: t.CreatedAt, BodyDigest: t.BodyDigest}
 }
 
-// Turns is the part of conversations.
+// Turns is the part of conversations that moves many turns.
 type Turns interface {
-	// List returns a page of turns in the order of admission, and where the next one begins; "" on the last.
-	List(ctx context.Context, q api.TurnQuery) (turns []Turn, next string, err error)
-	// LookUp returns those of some turns that are stored, in no particular order.
-	LookUp(ctx context.Context, ids []dag.TurnID) ([]Turn, error)
-	Resolve(ctx context.Context, name string) (dag.TurnID, error)
-	Conversations(ctx context.Context) iter.Seq2[api.Conversation, error]
 	Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error)
-	// Erase returns an event whose number is 0 if the turn came without text.
-	Erase(ctx context.Context, id dag.TurnID, reason string) (api.Event, error)
 	Import(ctx context.Context, path string, opts ingest.Options) (kernel.ImportReport, error)
 	Export(ctx context.Context, only *dag.ConversationID, to io.Writer) (kernel.ExportReport, error)
 }
@@ -114,10 +100,7 @@ type Policies interface {
 
 // Facts is the part of facts.
 type Facts interface {
-	History(ctx context.Context, id dag.Digest) iter.Seq2[api.KnowledgeAct, error]
-	Acts(ctx context.Context, after dag.Seq, limit int) (api.KnowledgeChanges, error)
 	Slice(ctx context.Context, r client.FactRequest) (client.FactBundle, error)
-	Aliases(ctx context.Context, asOf dag.Seq) (*normalize.Table, error)
 	// Learn records acts, at most knowledge.MaxBatch. One that is refused is a *knowledge.ActError.
 	Learn(ctx context.Context, acts []knowledge.Act) ([]knowledge.Outcome, error)
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/token"
@@ -22,7 +23,7 @@ type Signing struct {
 }
 
 // ErrNoSecret is wrapped when there is nothing to sign or verify with.
-var ErrNoSecret = errors.New("no key")
+var ErrNoSecret error = api.Faultf(api.CodeKeyUnknown, "", "no key")
 
 // Keyring returns the keys of this run: with --dev a random one; else the file
 // that --keys names; else $GRAPHKERNEL_SECRET; else the file of

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
@@ -16,12 +14,10 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
-	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
-	"github.com/graphkernel/graphkernel/store"
 )
 
 // A local is a tenant of the kernel over an open store. Each facet of it answers as the client's does.
@@ -47,108 +43,9 @@ type (
 	localLedger   struct{ local }
 )
 
-// pageBytes is after how many bytes of text a page of turns ends.
-const pageBytes = 16 << 20
-
-func (l localTurns) List(ctx context.Context, q api.TurnQuery) (turns []Turn, next string, err error) {
-	after := uint64(0)
-	if q.After != "" {
-		if after, err = strconv.ParseUint(q.After, 10, 64); err != nil {
-			return nil, "", fmt.Errorf("where a page begins: %w", err)
-		}
-	}
-	only := kernel.TurnFilter{Credential: q.Key}
-	if q.Role != "" {
-		if only.Role, err = dag.ParseRole(q.Role); err != nil {
-			return nil, "", err
-		}
-	}
-	records, last, more, err := l.local.Turns().By(ctx, l.tenant, only, dag.Seq(after), q.Conversation, q.Limit, pageBytes)
-	if err != nil {
-		return nil, "", err
-	}
-	if more {
-		next = strconv.FormatUint(uint64(last), 10)
-	}
-	turns = make([]Turn, len(records))
-	for i := range records {
-		if turns[i], err = turnOf(&records[i]); err != nil {
-			return nil, "", err
-		}
-	}
-	return turns, next, nil
-}
-
-// turnOf returns a record as commands see it.
-func turnOf(r *store.Record) (Turn, error) {
-	n := &r.Turn
-	t := Turn{Seq: r.Seq, Key: r.Key, Draft: dag.Draft{
-		ID: n.ID, Conversation: n.Conversation, Role: n.Role, Phase: n.Phase, Salience: n.Salience, HasSalience: true, CreatedAt: n.CreatedAt,
-		Redacted: r.Body == nil, BodyDigest: n.BodyDigest, Parents: make([]dag.Parent, len(r.Parents)),
-	}}
-	for i := range r.Parents {
-		t.Parents[i] = dag.Parent{ID: r.Parents[i].ID, Kind: r.Parents[i].Kind}
-	}
-	if r.Body != nil {
-		body, err := slice.ParseBody(r.Body)
-		if err != nil {
-			return t, fmt.Errorf("stored turn %s: %w", n.ID, err)
-		}
-		t.Author, t.Content, t.Attrs = body.Author, body.Content, body.Attrs
-	}
-	return t, nil
-}
-
-func (l localTurns) LookUp(ctx context.Context, ids []dag.TurnID) (turns []Turn, err error) {
-	for _, id := range ids {
-		r, err := l.local.Turns().Get(ctx, l.tenant, id)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		} else if err != nil {
-			return nil, err
-		}
-		t, err := turnOf(&r)
-		if err != nil {
-			return nil, err
-		}
-		turns = append(turns, t)
-	}
-	return turns, nil
-}
-
-func (l localTurns) Resolve(ctx context.Context, name string) (dag.TurnID, error) {
-	return l.local.Turns().Resolve(ctx, l.tenant, name)
-}
-
-func (l localTurns) Conversations(ctx context.Context) iter.Seq2[api.Conversation, error] {
-	return func(yield func(api.Conversation, error) bool) {
-		const page = 500
-		for after := (dag.ConversationID{}); ; {
-			some, err := l.local.Turns().Conversations(ctx, l.tenant, after, page)
-			if err != nil {
-				yield(api.Conversation{}, err)
-				return
-			}
-			for i := range some {
-				if after = some[i].ID; !yield(view.Conversation(&some[i]), nil) {
-					return
-				}
-			}
-			if len(some) < page {
-				return
-			}
-		}
-	}
-}
-
 func (l localTurns) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error) {
 	r, err := l.local.Turns().Admit(ctx, l.tenant, drafts)
 	return view.Receipt(r), err
-}
-
-func (l localTurns) Erase(ctx context.Context, id dag.TurnID, reason string) (api.Event, error) {
-	e, err := l.local.Turns().Erase(ctx, l.tenant, id, reason)
-	return view.Event(&e), err
 }
 
 func (l localTurns) Import(ctx context.Context, path string, opts ingest.Options) (kernel.ImportReport, error) {
@@ -195,25 +92,6 @@ func (l localPolicies) Register(ctx context.Context, p policy.Registered) error 
 	return l.local.Policies().Register(ctx, l.tenant, p)
 }
 
-func (l localFacts) History(ctx context.Context, id dag.Digest) iter.Seq2[api.KnowledgeAct, error] {
-	return func(yield func(api.KnowledgeAct, error) bool) {
-		list, err := l.local.Facts().History(ctx, l.tenant, id)
-		if err != nil {
-			yield(api.KnowledgeAct{}, err)
-			return
-		}
-		for i := range list {
-			if !yield(view.Act(&list[i]), nil) {
-				return
-			}
-		}
-	}
-}
-
-func (l localFacts) Acts(ctx context.Context, after dag.Seq, limit int) (api.KnowledgeChanges, error) {
-	return view.Changes(ctx, l.Kernel, l.tenant, uint64(after), limit)
-}
-
 func (l localFacts) Slice(ctx context.Context, r client.FactRequest) (client.FactBundle, error) {
 	issued, err := l.local.Facts().Slice(ctx, l.tenant, kernel.FactRequest(r))
 	if err != nil {
@@ -221,10 +99,6 @@ func (l localFacts) Slice(ctx context.Context, r client.FactRequest) (client.Fac
 	}
 	claim, err := facts.Parse(issued.Bundle)
 	return client.FactBundle{Bytes: issued.Bundle, SHA256: issued.Record.Bundle, Claim: claim}, err
-}
-
-func (l localFacts) Aliases(ctx context.Context, asOf dag.Seq) (*normalize.Table, error) {
-	return l.local.Facts().Aliases(ctx, l.tenant, asOf)
 }
 
 func (l localFacts) Learn(ctx context.Context, acts []knowledge.Act) ([]knowledge.Outcome, error) {

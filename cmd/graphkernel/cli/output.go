@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -146,4 +147,25 @@ func Texts[T fmt.Stringer](values []T) []string {
 		out[i] = v.String()
 	}
 	return out
+}
+
+// Issue writes where -o says what is cut and signed with the keyring.
+func (a *App) Issue(ctx context.Context, out string, cut func(s *Session) ([]byte, error)) error {
+	ring, err := a.Signing.RingToSign()
+	if err != nil {
+		return err
+	}
+	return a.IO.WriteTo(out, func(w io.Writer) error {
+		return a.Stores.WithKernel(ctx, ring, func(s *Session) error {
+			result, err := cut(s)
+			if err != nil {
+				return err
+			}
+			if IsTerminal(w) { // a file holds the exact bytes, a screen only shows them
+				result = append(render.EscapeJSON(bytes.TrimSuffix(result, []byte("\n"))), '\n')
+			}
+			_, err = w.Write(result)
+			return err
+		})
+	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/token"
@@ -28,7 +29,7 @@ func (st *Stores) Registry(ctx context.Context) (r policy.Registry, err error) {
 // UnknownPolicy makes an id that is mistyped, or of a policy for something else, a fault of the
 // command line.
 func UnknownPolicy(err error) error {
-	if errors.Is(err, policy.ErrUnknown) || errors.Is(err, policy.ErrMismatch) {
+	if Is(err, api.CodePolicyUnknown) || Is(err, api.CodeMismatch) {
 		return Usagef("%v; see: graphkernel policy list", err)
 	}
 	return err

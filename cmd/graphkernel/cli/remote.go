@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strconv"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -31,94 +29,41 @@ func remoteSession(ctx context.Context, c *client.Client, named dag.Tenant) (*Se
 	if named != "" && string(named) != who.Tenant {
 		return nil, Usagef("the API key is of tenant %s, and tenant %s is named", who.Tenant, named)
 	}
-	return &Session{
-		Tenant: dag.Tenant(who.Tenant), Turns: remoteTurns{c}, Slices: remoteSlices{c.Slices()}, Policies: remotePolicies{c.Policies()}, Facts: remoteFacts{c.Facts()},
+	s := &Session{
+		Tenant: dag.Tenant(who.Tenant), Slices: remoteSlices{c.Slices()}, Policies: remotePolicies{c.Policies()}, Facts: remoteFacts{c.Facts(), c},
 		Ledger: remoteLedger{c.Ledger()}, service: c,
 		head: func(ctx context.Context) (dag.Seq, error) {
 			who, err := told(c.Caller(ctx))
 			return dag.Seq(who.Head), err
 		},
-	}, nil
+	}
+	s.Turns = remoteTurns{c, s}
+	return s, nil
 }
 
 // The facets of a service: the client's, whose errors are the kernel's.
 type (
-	remoteTurns    struct{ *client.Client }
+	remoteTurns struct {
+		*client.Client
+		session *Session
+	}
 	remoteSlices   struct{ client.Slices }
 	remotePolicies struct{ client.Policies }
-	remoteFacts    struct{ client.Facts }
-	remoteLedger   struct{ client.Ledger }
+	remoteFacts    struct {
+		client.Facts
+		client *client.Client
+	}
+	remoteLedger struct{ client.Ledger }
 )
-
-func (r remoteTurns) List(ctx context.Context, q api.TurnQuery) ([]Turn, string, error) {
-	page, err := told(r.Turns().List(ctx, q))
-	if err != nil {
-		return nil, "", err
-	}
-	turns, err := readTurns(page.Turns)
-	return turns, page.Next, err
-}
-
-func (r remoteTurns) LookUp(ctx context.Context, ids []dag.TurnID) (turns []Turn, err error) {
-	for len(ids) > 0 {
-		n := min(len(ids), 1000)
-		page, err := told(r.Turns().LookUp(ctx, ids[:n]))
-		if err != nil {
-			return nil, err
-		}
-		some, err := readTurns(page.Turns)
-		if err != nil {
-			return nil, err
-		}
-		turns, ids = append(turns, some...), ids[n:]
-	}
-	return turns, nil
-}
-
-// readTurns reads turns as a service shows them.
-func readTurns(list []api.StoredTurn) ([]Turn, error) {
-	turns := make([]Turn, len(list))
-	for i := range list {
-		d, err := ingest.ReadLine(list[i].Turn)
-		if err != nil {
-			return nil, fmt.Errorf("turn %d of the service: %w: %w", list[i].Seq, client.ErrAnswer, err)
-		}
-		if d.BodyDigest, err = dag.ParseDigest(list[i].BodyDigest); err != nil {
-			return nil, fmt.Errorf("turn %s of the service: %w: %w", d.ID, client.ErrAnswer, err)
-		}
-		turns[i] = Turn{Draft: d, Seq: dag.Seq(list[i].Seq), Key: list[i].Key}
-	}
-	return turns, nil
-}
-
-func (r remoteTurns) Resolve(ctx context.Context, name string) (dag.TurnID, error) {
-	return told(r.Turns().Resolve(ctx, name))
-}
-
-func (r remoteTurns) Conversations(ctx context.Context) iter.Seq2[api.Conversation, error] {
-	return each(r.Turns().Conversations(ctx))
-}
 
 func (r remoteTurns) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error) {
 	return told(r.Turns().Admit(ctx, drafts))
 }
 
-// Erase says of a turn that came without text what a kernel says of it, where a service says that
-// there is nothing to erase.
-func (r remoteTurns) Erase(ctx context.Context, id dag.TurnID, reason string) (api.Event, error) {
-	e, err := r.Turns().Erase(ctx, id, reason)
-	if errors.Is(err, api.CodeNotFound) {
-		if here, lookErr := r.LookUp(ctx, []dag.TurnID{id}); lookErr == nil && len(here) == 1 && here[0].Redacted {
-			return api.Event{At: dag.Time(0).String()}, nil
-		}
-	}
-	return told(e, err)
-}
-
 func (r remoteTurns) Export(ctx context.Context, only *dag.ConversationID, to io.Writer) (report kernel.ExportReport, err error) {
 	here := map[dag.TurnID]bool{} // parents come before their children
 	for q := (api.TurnQuery{Conversation: only, Paging: api.Paging{Limit: 1000}}); ; {
-		page, err := told(r.Turns().List(ctx, q))
+		page, err := told(client.Do(ctx, r.Client, api.ListTurns, q))
 		if err != nil {
 			return report, err
 		}
@@ -175,44 +120,8 @@ func (r remotePolicies) Register(ctx context.Context, p policy.Registered) error
 	return err
 }
 
-func (r remoteFacts) History(ctx context.Context, id dag.Digest) iter.Seq2[api.KnowledgeAct, error] {
-	return each(r.Facts.History(ctx, id))
-}
-
-// Acts reads as many pages as a limit takes.
-func (r remoteFacts) Acts(ctx context.Context, after dag.Seq, limit int) (api.KnowledgeChanges, error) {
-	const most = 1000
-	var w api.KnowledgeChanges
-	for {
-		page, err := told(r.Facts.Acts(ctx, after, min(most, limit-len(w.Acts))))
-		if err != nil {
-			return w, err
-		}
-		w.Acts, w.Next = append(w.Acts, page.Acts...), page.Next
-		if w.Next == "" || len(w.Acts) >= limit {
-			return w, nil
-		}
-		after = dag.Seq(w.Acts[len(w.Acts)-1].Seq)
-	}
-}
-
 func (r remoteFacts) Slice(ctx context.Context, q client.FactRequest) (client.FactBundle, error) {
 	return told(r.Facts.Slice(ctx, q))
-}
-
-func (r remoteFacts) Aliases(ctx context.Context, asOf dag.Seq) (*normalize.Table, error) {
-	var changes []normalize.Change
-	for a, err := range each(r.Facts.Aliases(ctx, asOf)) {
-		if err != nil {
-			return nil, err
-		}
-		changes = append(changes, normalize.Change{Alias: a.Alias, Canonical: a.Canonical})
-	}
-	t, _, err := (*normalize.Table)(nil).With(changes...)
-	if err != nil {
-		return nil, fmt.Errorf("the service's aliases: %w: %w", client.ErrAnswer, err)
-	}
-	return t, nil
 }
 
 // Learn sends acts of one kind, which is what commands have, a request for each knowledge.MaxActs of them.
@@ -256,7 +165,7 @@ func (r remoteFacts) learn(ctx context.Context, acts []knowledge.Act) ([]api.Kno
 		w, err := r.AddAliases(ctx, aliases)
 		return w.Outcomes, err
 	case knowledge.Unalias:
-		w, err := r.RemoveAlias(ctx, acts[0].Alias)
+		w, err := client.Do(ctx, r.client, api.RemoveAlias, api.AliasNamed{Alias: acts[0].Alias})
 		return []api.KnowledgeOutcome{w}, err
 	}
 	panic("graphkernel: no command records acts of the kind " + string(acts[0].Kind))

@@ -137,7 +137,7 @@ func (im *remoteImport) admitRepeating(ctx context.Context, drafts []dag.Draft, 
 		for i := range drafts {
 			ids[i] = drafts[i].ID
 		}
-		here, lookErr := im.client.LookUp(ctx, ids)
+		here, lookErr := im.client.session.LookUp(ctx, ids)
 		switch {
 		case errors.Is(lookErr, api.CodeForbidden): // the key may admit and not read
 			return err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/llm"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -18,7 +18,7 @@ import (
 func (s *Session) EachTurn(ctx context.Context, q api.TurnQuery, fn func(*Turn) error) error {
 	q.Limit = 1000
 	for {
-		turns, next, err := s.Turns.List(ctx, q)
+		turns, next, err := s.ListTurns(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (s *Session) EachTurn(ctx context.Context, q api.TurnQuery, fn func(*Turn) 
 // ShownIn returns the turns that still hold what models were shown of a turn: prompts, and the
 // responses to them, which may repeat it.
 func (s *Session) ShownIn(ctx context.Context, id dag.TurnID) ([]dag.TurnID, error) {
-	found, err := s.Turns.LookUp(ctx, []dag.TurnID{id})
+	found, err := s.LookUp(ctx, []dag.TurnID{id})
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("turn %s of tenant %s: %w", id, s.Tenant, store.ErrNotFound)
 	}
@@ -61,12 +61,14 @@ func (s *Session) ShownIn(ctx context.Context, id dag.TurnID) ([]dag.TurnID, err
 
 // Resolve finds the turn that a name on the command line stands for: its id, the beginning of it,
 // or an external id.
-func Resolve(c *cobra.Command, s *Session, name string) (dag.TurnID, error) {
-	id, err := s.Turns.Resolve(c.Context(), name)
-	if errors.Is(err, store.ErrNotFound) {
+func Resolve(c *cobra.Command, s *Session, name string) (id dag.TurnID, err error) {
+	w, err := Do(c.Context(), s, view.ResolveTurn, api.TurnNamed{Name: name})
+	if Is(err, api.CodeNotFound) {
 		return id, fmt.Errorf("%w; see: graphkernel show", err)
+	} else if err != nil {
+		return id, err
 	}
-	return id, err
+	return dag.ParseTurnID(w.ID)
 }
 
 // AnchorHelp says how a turn is named.

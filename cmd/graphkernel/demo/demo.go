@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/turns"
 	"github.com/graphkernel/graphkernel/dag"
@@ -138,7 +139,7 @@ func runDemo(a *cli.App, ctx context.Context, path string) (err error) {
 	}
 	if failed > 0 {
 		a.IO.Note("graphkernel: %d of %d steps did not come out as they must", failed, len(d.steps))
-		return cli.Finish(cli.ExitInternal)
+		return cli.Finish(api.ExitInternal)
 	}
 	return nil
 }

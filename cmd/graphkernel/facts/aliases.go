@@ -65,7 +65,7 @@ func listAliases(a *cli.App, ctx context.Context, of string, asOf dag.Seq) error
 		if err := s.HoldsTurns(ctx); err != nil {
 			return err
 		}
-		t, err := s.Facts.Aliases(ctx, asOf)
+		t, err := s.Aliases(ctx, asOf)
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func removeAlias(a *cli.App, ctx context.Context, alias string) error {
 		return cli.Usage(err)
 	}
 	return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-		t, err := s.Facts.Aliases(ctx, 0)
+		t, err := s.Aliases(ctx, 0)
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func completeAliases(a *cli.App) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		_ = a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
-			t, err := s.Facts.Aliases(c.Context(), 0)
+			t, err := s.Aliases(c.Context(), 0)
 			if err != nil {
 				return err
 			}

@@ -142,7 +142,7 @@ func importAliases(a *cli.App, ctx context.Context, path, format string, dry boo
 
 // addAliases adds aliases in batches, once it is sure that the present table takes all.
 func addAliases(ctx context.Context, s *cli.Session, changes []normalize.Change, r *aliasesJSON, bar *cli.Bar) error {
-	t, err := s.Facts.Aliases(ctx, 0)
+	t, err := s.Aliases(ctx, 0)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func onlyConversation(text string) (*dag.ConversationID, error) {
 	if text == "" {
 		return nil, nil
 	}
-	id, err := dag.ParseConversationID(text)
+	id, err := dag.AnyCase(dag.ParseConversationID)(text)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -138,7 +138,7 @@ func Extract(a *cli.App, ctx context.Context, s *cli.Session, only *dag.Conversa
 	}
 	for more := true; more; more = q.After != "" {
 		var some []cli.Turn
-		if some, q.After, err = s.Turns.List(ctx, q); err != nil {
+		if some, q.After, err = s.ListTurns(ctx, q); err != nil {
 			return x.result, err
 		}
 		if err := x.turns(ctx, some); err != nil {
@@ -191,7 +191,7 @@ func readEnded(s *cli.Session, ctx context.Context) (map[knowledge.ID]bool, erro
 func eachAct(s *cli.Session, ctx context.Context, fn func(*api.KnowledgeAct)) error {
 	const page = 1000
 	for after := dag.Seq(0); ; {
-		some, err := s.Facts.Acts(ctx, after, page)
+		some, err := s.Acts(ctx, after, page)
 		if err != nil {
 			return err
 		}
@@ -222,7 +222,7 @@ func (x *extraction) turns(ctx context.Context, some []cli.Turn) error {
 		}
 	}
 	if len(missing) > 0 {
-		parents, err := x.Turns.LookUp(ctx, missing)
+		parents, err := x.LookUp(ctx, missing)
 		if err != nil {
 			return err
 		}

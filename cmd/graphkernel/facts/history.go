@@ -2,7 +2,6 @@ package facts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -98,13 +97,13 @@ func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf uint
 	if err := notBeyond(ctx, s, asOf); err != nil {
 		return nil, err
 	}
-	for act, err := range s.Facts.History(ctx, id) {
-		if errors.Is(err, store.ErrNotFound) {
-			return nil, fmt.Errorf("%w; see: graphkernel knowledge list", err)
-		}
-		if err != nil {
-			return nil, err
-		}
+	list, err := s.History(ctx, id)
+	if cli.Is(err, api.CodeNotFound) {
+		return nil, fmt.Errorf("%w; see: graphkernel knowledge list", err)
+	} else if err != nil {
+		return nil, err
+	}
+	for _, act := range list {
 		if asOf != 0 && act.Seq > asOf {
 			break
 		}
@@ -130,7 +129,7 @@ func notBeyond(ctx context.Context, s *cli.Session, asOf uint64) error {
 
 // endedBy says what the act of a number was to a statement that ended with it.
 func endedBy(s *cli.Session, ctx context.Context, id knowledge.ID, seq uint64) (what, by string, err error) {
-	page, err := s.Facts.Acts(ctx, dag.Seq(seq-1), 1)
+	page, err := s.Acts(ctx, dag.Seq(seq-1), 1)
 	switch {
 	case err != nil:
 		return "", "", err
@@ -186,7 +185,7 @@ func listChanges(a *cli.App, c *cobra.Command, after, asOf dag.Seq, limit int) e
 		if err := notBeyond(c.Context(), s, uint64(asOf)); err != nil {
 			return err
 		}
-		page, err := s.Facts.Acts(c.Context(), after, limit)
+		page, err := s.Acts(c.Context(), after, limit)
 		if err != nil {
 			return err
 		}
@@ -216,7 +215,7 @@ func endAt(ctx context.Context, s *cli.Session, page *api.KnowledgeChanges, asOf
 	if page.Next == "" {
 		return nil
 	}
-	further, err := s.Facts.Acts(ctx, dag.Seq(page.Acts[len(page.Acts)-1].Seq), 1)
+	further, err := s.Acts(ctx, dag.Seq(page.Acts[len(page.Acts)-1].Seq), 1)
 	if err == nil && (len(further.Acts) == 0 || further.Acts[0].Seq > asOf) {
 		page.Next = ""
 	}

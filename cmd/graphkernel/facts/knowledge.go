@@ -3,7 +3,6 @@ package facts
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -68,7 +67,7 @@ func timeOf(flag, text string) (dag.Time, error) {
 
 // statementOf reads the name of a statement.
 func statementOf(what, text string) (knowledge.ID, error) {
-	id, err := dag.ParseDigest(text)
+	id, err := dag.AnyCase(dag.ParseDigest)(text)
 	if err != nil {
 		return id, cli.Usagef("%s: %w; a statement is named by 64 hex digits, see: graphkernel knowledge list", what, err)
 	}
@@ -141,7 +140,7 @@ func (f *addFlags) act(args []string) (act knowledge.Act, err error) {
 		return act, cli.Usage(err)
 	}
 	fact := &act.Fact
-	fact.Slice = f.slice
+	fact.Slice = strings.ToLower(f.slice)
 	if fact.Confidence, err = confidenceOf("confidence", f.confidence); err != nil {
 		return act, err
 	}
@@ -189,7 +188,7 @@ func addFact(a *cli.App, c *cobra.Command, args []string, f *addFlags) error {
 			}
 		}
 		outcome, err := learnOne(s, c.Context(), &act, f.replace)
-		if errors.Is(err, knowledge.ErrNotBelieved) {
+		if cli.Is(err, api.CodeNotBelieved) {
 			return fmt.Errorf("%w; see: graphkernel knowledge history STATEMENT", err)
 		} else if err != nil {
 			return err
@@ -234,7 +233,7 @@ func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace b
 		switch {
 		case err == nil:
 			return outcomes[0], nil
-		case !replace || try == tries || !errors.Is(err, knowledge.ErrNotBelieved):
+		case !replace || try == tries || !cli.Is(err, api.CodeNotBelieved):
 			return knowledge.Outcome{}, err
 		}
 	}

@@ -224,11 +224,11 @@ func (x *asking) run(ctx context.Context, only *dag.ConversationID, after dag.Se
 
 // eachConversation calls fn with the conversations, and how many came before.
 func (x *asking) eachConversation(ctx context.Context, fn func(id dag.ConversationID, done int) error) error {
-	done := 0
-	for c, err := range x.Turns.Conversations(ctx) {
-		if err != nil {
-			return err
-		}
+	list, err := x.Conversations(ctx)
+	if err != nil {
+		return err
+	}
+	for done, c := range list {
 		id, err := dag.ParseConversationID(c.ID)
 		if err == nil {
 			err = fn(id, done)
@@ -236,7 +236,6 @@ func (x *asking) eachConversation(ctx context.Context, fn func(id dag.Conversati
 		if err != nil {
 			return err
 		}
-		done++
 	}
 	return nil
 }
@@ -348,7 +347,7 @@ func (x *asking) ask(ctx context.Context, id dag.ConversationID) error {
 // anew makes a question of the turns as they are now: one may have been erased while a
 // question was being answered, and must not be shown any more, nor be kept.
 func (x *asking) anew(ctx context.Context, id dag.ConversationID, turns []dag.TurnID) (*llm.Question, error) {
-	found, err := x.Turns.LookUp(ctx, turns)
+	found, err := x.LookUp(ctx, turns)
 	if err != nil {
 		return nil, err
 	}

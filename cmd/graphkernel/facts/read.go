@@ -237,9 +237,9 @@ func (l *factList) readFact(text []byte) (act knowledge.Act, err error) {
 	}
 	var turn dag.TurnID
 	if f := c.Optional("turn"); f != nil {
-		turn = canon.Parsed(f, dag.ParseTurnID)
+		turn = canon.Parsed(f, dag.AnyCase(dag.ParseTurnID))
 	}
-	cut := optional("slice", "")
+	cut := strings.ToLower(optional("slice", ""))
 	from, until := dag.Time(0), knowledge.Forever
 	if f := c.Optional("valid_from"); f != nil {
 		from = canon.Parsed(f, knowledge.ReadTime)
@@ -250,7 +250,7 @@ func (l *factList) readFact(text []byte) (act knowledge.Act, err error) {
 	var supersedes []knowledge.ID
 	if f := c.Optional("supersedes"); f != nil {
 		for _, id := range f.Items() {
-			supersedes = append(supersedes, canon.Parsed(id, dag.ParseDigest))
+			supersedes = append(supersedes, canon.Parsed(id, dag.AnyCase(dag.ParseDigest)))
 		}
 	}
 	c.Close()

@@ -1,16 +1,12 @@
 package facts
 
 import (
-	"bytes"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
@@ -93,34 +89,21 @@ have been looked at, and absent if this is all.`,
 }
 
 func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) error {
-	ring, err := a.Signing.RingToSign()
-	if err != nil {
-		return err
-	}
 	var issued client.FactBundle
-	err = a.IO.WriteTo(out, func(w io.Writer) error {
-		return a.Stores.WithKernel(c.Context(), ring, func(s *cli.Session) error {
-			if err := s.HoldsTurns(c.Context()); err != nil {
-				return err
-			}
-			if err := cli.PolicyFor[facts.Policy](c.Context(), s, string(r.Policy), facts.PolicyType); err != nil {
-				return err
-			}
-			if issued, err = s.Facts.Slice(c.Context(), r); err != nil {
-				return cli.UnknownPolicy(err)
-			}
-			if len(issued.Claim.Reached) == 0 {
-				if err := noteUnknown(a, c.Context(), s, uint64(issued.Claim.AsOf), r.Start...); err != nil {
-					return err
-				}
-			}
-			result := issued.Bytes
-			if cli.IsTerminal(w) { // a file holds the exact bytes, a screen only shows them
-				result = append(render.EscapeJSON(bytes.TrimSuffix(result, []byte("\n"))), '\n')
-			}
-			_, err = w.Write(result)
-			return err
-		})
+	err := a.Issue(c.Context(), out, func(s *cli.Session) (_ []byte, err error) {
+		if err := s.HoldsTurns(c.Context()); err != nil {
+			return nil, err
+		}
+		if err := cli.PolicyFor[facts.Policy](c.Context(), s, string(r.Policy), facts.PolicyType); err != nil {
+			return nil, err
+		}
+		if issued, err = s.Facts.Slice(c.Context(), r); err != nil {
+			return nil, cli.UnknownPolicy(err)
+		}
+		if len(issued.Claim.Reached) == 0 {
+			err = noteUnknown(a, c.Context(), s, uint64(issued.Claim.AsOf), r.Start...)
+		}
+		return issued.Bytes, err
 	})
 	if err != nil {
 		return err

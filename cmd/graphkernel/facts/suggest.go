@@ -110,7 +110,7 @@ func suggestAliases(a *cli.App, ctx context.Context, reasons, known []string, li
 		if err != nil {
 			return err
 		}
-		t, err := s.Facts.Aliases(ctx, asOf)
+		t, err := s.Aliases(ctx, asOf)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package signing
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
-	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -153,7 +151,7 @@ func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		key, err := cli.Do(c.Context(), s, view.RevokeKey, api.APIKeyByID{ID: id})
-		if errors.Is(err, store.ErrNotFound) {
+		if cli.Is(err, api.CodeNotFound) {
 			return fmt.Errorf("%w; see: graphkernel apikey list --tenant %s", err, s.Tenant)
 		} else if err != nil {
 			return err

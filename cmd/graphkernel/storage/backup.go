@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -137,7 +138,7 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 	})
 	if err == nil && !report.OK() {
 		a.IO.Note("the copy is not in order, and was not kept; graphkernel fsck looks at the store itself")
-		err = cli.Finish(cli.ExitDamaged)
+		err = cli.Finish(api.ExitDamaged)
 	}
 	return err
 }
@@ -280,7 +281,7 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 			return err
 		}
 		a.IO.Note("%s is not in order, and nothing was restored", path)
-		return cli.Finish(cli.ExitDamaged)
+		return cli.Finish(api.ExitDamaged)
 	}
 	to, err := a.Stores.OpenStore(ctx, cli.ToMake)
 	if err != nil {

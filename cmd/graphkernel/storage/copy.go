@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/access/apikeys"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy/registry"
@@ -156,7 +157,7 @@ func cutShort(a *cli.App, result copyJSON, reports []transfer.Tenant, err error)
 	}
 	result.Error, result.ExitCode = err.Error(), cli.ExitCode(err)
 	if errors.Is(err, context.Canceled) {
-		result.Error, result.ExitCode = cli.ErrInterrupted.Error(), cli.ExitInternal
+		result.Error, result.ExitCode = cli.ErrInterrupted.Error(), api.ExitInternal
 	}
 	if err := a.IO.PrintJSON(result); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -86,7 +87,7 @@ func fsckResult(r *fsck.Report) *fsckJSON {
 		j.Heads[string(tenant)] = uint64(head)
 	}
 	if !j.OK {
-		j.ExitCode = cli.ExitDamaged
+		j.ExitCode = api.ExitDamaged
 	}
 	return j
 }
@@ -115,7 +116,7 @@ func runFsck(a *cli.App, ctx context.Context, most int) (err error) {
 		return err
 	}
 	if !report.OK() {
-		return cli.Finish(cli.ExitDamaged)
+		return cli.Finish(api.ExitDamaged)
 	}
 	return nil
 }

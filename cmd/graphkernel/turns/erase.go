@@ -1,12 +1,12 @@
 package turns
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
@@ -50,8 +50,8 @@ func erase(a *cli.App, c *cobra.Command, turn, why string) error {
 		if err != nil {
 			return err
 		}
-		e, err := s.Turns.Erase(c.Context(), id, why)
-		if errors.Is(err, dag.ErrForm) {
+		e, err := s.EraseTurn(c.Context(), id, why)
+		if cli.Is(err, api.CodeInvalid) {
 			return cli.Usagef("--reason: %w", err)
 		} else if err != nil {
 			return err

@@ -183,7 +183,7 @@ smaller numbers elsewhere, and bundles cut after one replay only here.`,
 func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) {
 	var only *dag.ConversationID
 	if conversation != "" {
-		id, err := dag.ParseConversationID(conversation)
+		id, err := dag.AnyCase(dag.ParseConversationID)(conversation)
 		if err != nil {
 			return cli.Usage(err)
 		}

@@ -78,12 +78,9 @@ func listConversations(a *cli.App, c *cobra.Command) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		lines := []api.Conversation{}
-		for v, err := range s.Turns.Conversations(c.Context()) {
-			if err != nil {
-				return err
-			}
-			lines = append(lines, v)
+		lines, err := s.Conversations(c.Context())
+		if err != nil {
+			return err
 		}
 		head, err := s.Head(c.Context())
 		if err != nil {
@@ -190,7 +187,7 @@ func showListed(a *cli.App, c *cobra.Command, key, role string, args []string) e
 // conversationOf reads the conversation that a person names, itself or by one of
 // its turns.
 func conversationOf(c *cobra.Command, s *cli.Session, name string) (dag.ConversationID, []ShownTurn, error) {
-	if id, err := dag.ParseConversationID(name); err == nil {
+	if id, err := dag.AnyCase(dag.ParseConversationID)(name); err == nil {
 		if turns, err := ReadConversation(c.Context(), s, id); err != nil || len(turns) > 0 {
 			return id, turns, err
 		}
@@ -199,7 +196,7 @@ func conversationOf(c *cobra.Command, s *cli.Session, name string) (dag.Conversa
 	if err != nil {
 		return dag.ConversationID{}, nil, err
 	}
-	found, err := s.Turns.LookUp(c.Context(), []dag.TurnID{turn})
+	found, err := s.LookUp(c.Context(), []dag.TurnID{turn})
 	if err != nil {
 		return dag.ConversationID{}, nil, err
 	}

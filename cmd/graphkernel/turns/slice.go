@@ -1,9 +1,7 @@
 package turns
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -84,32 +82,19 @@ func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, forma
 	if !slices.Contains(formats, format) {
 		return cli.Usagef("--format is %q, want bundle, markdown or messages", format)
 	}
-	ring, err := a.Signing.RingToSign()
-	if err != nil {
-		return err
-	}
 	var issued client.Bundle
-	err = a.IO.WriteTo(out, func(w io.Writer) error {
-		return a.Stores.WithKernel(c.Context(), ring, func(s *cli.Session) error {
-			request, err := flags.request(c, s, anchor)
-			if err != nil {
-				return err
-			}
-			if issued, err = s.Slices.Cut(c.Context(), request); err != nil {
-				return cli.UnknownPolicy(err)
-			}
-			result := issued.Bytes
-			if format != "bundle" {
-				if result, err = rendered(a, &issued, format, cli.ToStdout(out)); err != nil {
-					return err
-				}
-			}
-			if cli.IsTerminal(w) { // a file holds the exact bytes, a screen only shows them
-				result = append(render.EscapeJSON(bytes.TrimSuffix(result, []byte("\n"))), '\n')
-			}
-			_, err = w.Write(result)
-			return err
-		})
+	err := a.Issue(c.Context(), out, func(s *cli.Session) ([]byte, error) {
+		request, err := flags.request(c, s, anchor)
+		if err != nil {
+			return nil, err
+		}
+		if issued, err = s.Slices.Cut(c.Context(), request); err != nil {
+			return nil, cli.UnknownPolicy(err)
+		}
+		if format != "bundle" {
+			return rendered(a, &issued, format, cli.ToStdout(out))
+		}
+		return issued.Bytes, nil
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,205 @@
+// Package fault is the table from errors to their codes. Of a code, package api says which status,
+// which exit code and which advice it has.
+package fault
+
+import (
+	"context"
+	"errors"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/witness"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/transfer"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A Report is what a caller is told of an error. The error itself is for the log.
+type Report struct {
+	Code       api.Code
+	Detail     string
+	RetryAfter int // seconds; 0: none
+}
+
+// Kind says how the report is made.
+func (r *Report) Kind() api.Kind { return api.Kinds[r.Code] }
+
+// Sent returns the code that the service answers with.
+func (r *Report) Sent() api.Code {
+	switch kind := r.Kind(); {
+	case kind.Sent != "":
+		return kind.Sent
+	case kind.Status == 0:
+		return api.CodeInternal
+	}
+	return r.Code
+}
+
+// Of reports an error. One that the table does not have is api.CodeInternal.
+func Of(err error) Report {
+	var own *api.Fault
+	if errors.As(err, &own) {
+		return Report{Code: own.Code, Detail: err.Error()}
+	}
+	for i := range table {
+		row := &table[i]
+		if !row.matches(err) {
+			continue
+		}
+		r := Report{row.code, row.detail, row.retryAfter}
+		if r.Detail == "" {
+			r.Detail = err.Error()
+		}
+		return r
+	}
+	var code api.Code // of a service that was asked
+	if !errors.As(err, &code) || api.Kinds[code].Title == "" {
+		code = api.CodeInternal
+	}
+	return Report{Code: code, Detail: err.Error()}
+}
+
+// A row is an error with its code. Without a detail, the error says what is wrong.
+type row struct {
+	is         error
+	code       api.Code
+	detail     string
+	retryAfter int
+	as         func(error) bool // in place of is, for errors of a type
+}
+
+func (r *row) matches(err error) bool {
+	if r.as != nil {
+		return r.as(err)
+	}
+	return errors.Is(err, r.is)
+}
+
+// typed is the row of the errors of a type.
+func typed[E error](code api.Code) row {
+	return row{code: code, as: func(err error) bool {
+		var e E
+		return errors.As(err, &e)
+	}}
+}
+
+const (
+	again  = "the store is not available; what was asked may be repeated"
+	absent = "there is no such slice" // another tenant's evidence does not exist here
+)
+
+// table has the first match first: an error may wrap several of these.
+var table = []row{
+	typed[*store.ConflictError](api.CodeConflict),
+	typed[*store.ParentError](api.CodeParent),
+	typed[*store.CycleError](api.CodeCycle),
+	typed[*kernel.AmbiguousError](api.CodeAmbiguous),
+
+	// What a witness is asked. These wrap what is wrong with the signature or the proof.
+	{is: witness.ErrRequest, code: api.CodeInvalid},
+	{is: witness.ErrUnsigned, code: api.CodeForbidden},
+	{is: witness.ErrUnknownLog, code: api.CodeNotFound},
+	{is: witness.ErrProof, code: api.CodeNotContinued},
+
+	// Files of this program, however malformed they are, and what it has stored.
+	{is: ledger.ErrTrust, code: api.CodeUsage},
+	{is: token.ErrKeyFile, code: api.CodeInternal},
+	{is: identity.ErrFile, code: api.CodeInternal},
+	{is: transfer.ErrDamaged, code: api.CodeDamaged},
+	{is: kernel.ErrDamaged, code: api.CodeInternal},
+
+	// What was asked, or given.
+	{is: kernel.ErrNoFilter, code: api.CodeInvalid},
+	{is: knowledge.ErrQuery, code: api.CodeInvalid},
+	{is: kernel.ErrBeyondHead, code: api.CodeBeyondHead},
+	{is: access.ErrKey, code: api.CodeUnauthenticated},
+	{is: store.ErrNotFound, code: api.CodeNotFound},
+	{is: policy.ErrConflict, code: api.CodePolicyConflict},
+	{is: policy.ErrUnknown, code: api.CodePolicyUnknown},
+	{is: policy.ErrMismatch, code: api.CodeMismatch},
+	{is: policy.ErrType, code: api.CodeVersion},
+	{is: slice.ErrVersion, code: api.CodeVersion},
+	{is: ledger.ErrVersion, code: api.CodeEvidenceVersion},
+	{is: attest.ErrVersion, code: api.CodeEvidenceVersion},
+	{is: token.ErrKeyRetired, code: api.CodeKeyRetired},
+	{is: token.ErrKeyUnknown, code: api.CodeKeyUnknown},
+	{is: attest.ErrKeyUnknown, code: api.CodeKeyUnknown},
+	{is: ledger.ErrOrigin, code: api.CodeKeyUnknown},
+	{is: ledger.ErrSignature, code: api.CodeTampered},
+	{is: ledger.ErrNotIncluded, code: api.CodeNotInLog},
+	{is: kernel.ErrForked, code: api.CodeForked, retryAfter: 300, detail: "the ledger is not the history that this kernel has signed, so nothing is issued until its keeper has decided which one goes on (graphkernel fsck, identity adopt)"},
+	{is: ledger.ErrInconsistent, code: api.CodeInconsistent},
+	{is: ledger.ErrQuorum, code: api.CodeQuorum},
+	{is: slice.ErrMalformed, code: api.CodeBundle},
+	{is: slice.ErrAnchor, code: api.CodeAnchor},
+	{is: kernel.ErrTooLarge, code: api.CodeSliceTooLarge},
+	{is: kernel.ErrBatch, code: api.CodeTooLarge},
+	{is: canon.ErrMany, code: api.CodeTooLarge},
+	{is: token.ErrNoKey, code: api.CodeNoKey},
+	{is: kernel.ErrErasedSince, code: api.CodeErased},
+	{is: kernel.ErrNoExport, code: api.CodeInvalid},
+	{is: knowledge.ErrNotBelieved, code: api.CodeNotBelieved},
+	{is: kernel.ErrNoEvidence, code: api.CodeEvidence},
+	{is: normalize.ErrAmbiguous, code: api.CodeAlias},
+	{is: normalize.ErrChain, code: api.CodeAlias},
+	{is: normalize.ErrUnknown, code: api.CodeAlias},
+	{is: normalize.ErrSelf, code: api.CodeInvalid},
+
+	// What is not of its form.
+	{is: canon.ErrSyntax, code: api.CodeSyntax},
+	{is: policy.ErrRange, code: api.CodeMalformed},
+	{is: normalize.ErrEmpty, code: api.CodeMalformed},
+	{is: normalize.ErrForm, code: api.CodeMalformed},
+	{is: ingest.ErrFormat, code: api.CodeMalformed},
+	{is: dag.ErrForm, code: api.CodeMalformed},
+	{is: ledger.ErrForm, code: api.CodeMalformed},
+	{is: ledger.ErrEmptyRoot, code: api.CodeMalformed},
+	{is: attest.ErrForm, code: api.CodeMalformed},
+	typed[*canon.FieldError](api.CodeMalformed),
+	typed[*ingest.LineError](api.CodeMalformed),
+
+	// How the service is.
+	{is: identity.ErrNone, code: api.CodeNoIdentity, detail: "the kernel has no identity, so it signs nothing for third parties; its keeper runs graphkernel identity init"},
+	{is: kernel.ErrTenant, code: api.CodeNotFound, detail: absent},
+	{is: access.ErrUnavailable, code: api.CodeKeys, retryAfter: 5, detail: "whose key it is cannot be found out now; try again"},
+	{is: kernel.ErrWentBack, code: api.CodeStore, retryAfter: 60, detail: "the store holds less of this tenant than it did; its keeper has to look into it and to restart the service"},
+	{is: store.ErrUncertain, code: api.CodeStore, retryAfter: 1, detail: "the store did not answer, and whether this was kept is not known; repeating it is safe, and the way to find out"},
+	{is: store.ErrUnwritable, code: api.CodeStore, retryAfter: 10, detail: "the store's disk is full or takes no writes; nothing was changed, and what only reads goes on"},
+	{is: store.ErrLost, code: api.CodeStore, retryAfter: 1, detail: "the store cannot be reached; nothing was changed"},
+	{is: store.ErrBusy, code: api.CodeStore, retryAfter: 1, detail: "others are at work on the store; repeating the request is safe"},
+	{is: store.ErrClosed, code: api.CodeStore, retryAfter: 5, detail: again},
+	{is: store.ErrBroken, code: api.CodeStore, retryAfter: 5, detail: again},
+	{is: context.DeadlineExceeded, code: api.CodeTimeout, detail: "the request took too long; if it was to change something, repeating it is safe"},
+	{is: context.Canceled, code: api.CodeGone, detail: "the client cancelled the call"},
+
+	// What callers are not told: they have done nothing wrong.
+	{is: dag.ErrDuplicate, code: api.CodeInternal},
+	{is: dag.ErrParent, code: api.CodeInternal},
+	{is: dag.ErrFull, code: api.CodeInternal},
+	{is: slice.ErrDecode, code: api.CodeInternal},
+	{is: token.ErrKeyExists, code: api.CodeInternal},
+	{is: token.ErrSecret, code: api.CodeInternal},
+	{is: token.ErrDecode, code: api.CodeInternal},
+	{is: token.ErrToken, code: api.CodeInternal},
+	{is: identity.ErrName, code: api.CodeInternal},
+	{is: knowledge.ErrForm, code: api.CodeInternal},
+	{is: knowledge.ErrErased, code: api.CodeInternal},
+	{is: store.ErrQuery, code: api.CodeInternal},
+	{is: store.ErrGap, code: api.CodeInternal},
+	{is: store.ErrMoved, code: api.CodeInternal},
+	{is: store.ErrSchema, code: api.CodeInternal},
+	{is: transfer.ErrDiffers, code: api.CodeInternal},
+	{is: witness.ErrFork, code: api.CodeInternal},
+	{is: witness.ErrAhead, code: api.CodeInternal},
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/server/view"
+)
+
+// most bounds the items of a page, and the turns that are looked up at once.
+const most = 1000
+
+// all reads every page of a list, or as many as limit takes; 0: no limit. A list that goes on has a next.
+func all[T any](from api.Paging, limit int, read func(api.Paging) (items []T, next string, err error)) ([]T, string, error) {
+	list := []T{}
+	for {
+		if from.Limit = most; limit != 0 {
+			from.Limit = min(most, limit-len(list))
+		}
+		items, next, err := read(from)
+		if err == nil && next != "" && next == from.After {
+			err = fmt.Errorf("%w: page %.80q leads to itself", client.ErrAnswer, next)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		if list, from.After = append(list, items...), next; next == "" || limit != 0 && len(list) >= limit {
+			return list, next, nil
+		}
+	}
+}
+
+// ListTurns returns a page of turns in the order of admission, and where the next one begins; "" on the last.
+func (s *Session) ListTurns(ctx context.Context, q api.TurnQuery) (turns []Turn, next string, err error) {
+	page, err := Do(ctx, s, view.ListTurns, q)
+	if err != nil {
+		return nil, "", err
+	}
+	turns, err = readTurns(page.Turns)
+	return turns, page.Next, err
+}
+
+// LookUp returns those of some turns that are stored, in no particular order.
+func (s *Session) LookUp(ctx context.Context, ids []dag.TurnID) (turns []Turn, err error) {
+	for len(ids) > 0 {
+		n := min(len(ids), most)
+		page, err := Do(ctx, s, view.LookUpTurns, api.TurnIDs{IDs: ids[:n]})
+		if err != nil {
+			return nil, err
+		}
+		some, err := readTurns(page.Turns)
+		if err != nil {
+			return nil, err
+		}
+		turns, ids = append(turns, some...), ids[n:]
+	}
+	return turns, nil
+}
+
+// readTurns reads turns as they are shown.
+func readTurns(list []api.StoredTurn) ([]Turn, error) {
+	turns := make([]Turn, len(list))
+	for i := range list {
+		d, err := ingest.ReadLine(list[i].Turn)
+		if err != nil {
+			return nil, fmt.Errorf("turn %d: %w: %w", list[i].Seq, client.ErrAnswer, err)
+		}
+		if d.BodyDigest, err = dag.ParseDigest(list[i].BodyDigest); err != nil {
+			return nil, fmt.Errorf("turn %s: %w: %w", d.ID, client.ErrAnswer, err)
+		}
+		turns[i] = Turn{Draft: d, Seq: dag.Seq(list[i].Seq), Key: list[i].Key}
+	}
+	return turns, nil
+}
+
+// Conversations returns every conversation, by ascending id.
+func (s *Session) Conversations(ctx context.Context) ([]api.Conversation, error) {
+	list, _, err := all(api.Paging{}, 0, func(p api.Paging) ([]api.Conversation, string, error) {
+		page, err := Do(ctx, s, view.ListConversations, p)
+		return page.Conversations, page.Next, err
+	})
+	return list, err
+}
+
+// EraseTurn returns an event whose number is 0 if the turn came without text.
+func (s *Session) EraseTurn(ctx context.Context, id dag.TurnID, reason string) (api.Event, error) {
+	e, err := Do(ctx, s, view.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
+	if Is(err, api.CodeNotFound) {
+		if here, lookErr := s.LookUp(ctx, []dag.TurnID{id}); lookErr == nil && len(here) == 1 && here[0].Redacted {
+			return api.Event{At: dag.Time(0).String()}, nil
+		}
+	}
+	return e, err
+}
+
+// History returns what was said of a statement, by ascending number.
+func (s *Session) History(ctx context.Context, id dag.Digest) ([]api.KnowledgeAct, error) {
+	list, _, err := all(api.Paging{}, 0, func(p api.Paging) ([]api.KnowledgeAct, string, error) {
+		page, err := Do(ctx, s, view.FactsHistory, api.HistoryOf{Statement: id, Paging: p})
+		return page.Acts, page.Next, err
+	})
+	return list, err
+}
+
+// Acts returns up to limit acts with a number above after.
+func (s *Session) Acts(ctx context.Context, after dag.Seq, limit int) (w api.KnowledgeChanges, err error) {
+	from := api.Paging{After: strconv.FormatUint(uint64(after), 10)}
+	w.Acts, w.Next, err = all(from, limit, func(p api.Paging) ([]api.KnowledgeAct, string, error) {
+		page, err := Do(ctx, s, view.KnowledgeSince, p)
+		return page.Acts, page.Next, err
+	})
+	return w, err
+}
+
+// Aliases returns the alias table as of a number; 0 is the present.
+func (s *Session) Aliases(ctx context.Context, asOf dag.Seq) (*normalize.Table, error) {
+	list, _, err := all(api.Paging{}, 0, func(p api.Paging) ([]api.Alias, string, error) {
+		page, err := Do(ctx, s, view.ListAliases, api.AliasesOf{View: api.View{AsOf: asOf}, Paging: p})
+		return page.Aliases, page.Next, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	changes := make([]normalize.Change, len(list))
+	for i, a := range list {
+		changes[i] = normalize.Change{Alias: a.Alias, Canonical: a.Canonical}
+	}
+	t, _, err := (*normalize.Table)(nil).With(changes...)
+	if err != nil {
+		return nil, fmt.Errorf("aliases: %w: %w", client.ErrAnswer, err)
+	}
+	return t, nil
+}

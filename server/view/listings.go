@@ -1,0 +1,121 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+)
+
+// factHistory lists what was said of a statement.
+func factHistory(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.HistoryOf) (w api.FactHistory, err error) {
+	after, err := PageAfter(in.After)
+	if err != nil {
+		return w, err
+	}
+	list, err := k.Facts().History(ctx, tenant, in.Statement)
+	if err != nil {
+		return w, err
+	}
+	for len(list) > 0 && list[0].Seq <= dag.Seq(after) {
+		list = list[1:]
+	}
+	w.Statement = in.Statement.String()
+	if limit := PageOf(in.Limit); len(list) > limit {
+		list = list[:limit]
+		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
+	}
+	w.Acts = Acts(list)
+	return w, nil
+}
+
+func listAliases(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AliasesOf) (w api.Aliases, err error) {
+	after, asOf, err := PageInView(in.After, in.AsOf)
+	if err != nil {
+		return w, err
+	}
+	if asOf == 0 {
+		if asOf, err = k.Turns().Head(ctx, tenant); err != nil {
+			return w, err
+		}
+	}
+	table, err := k.Facts().Aliases(ctx, tenant, asOf)
+	if err != nil {
+		return w, err
+	}
+	w = api.Aliases{Aliases: []api.Alias{}, Total: table.Len(), AsOf: uint64(asOf)}
+	limit := PageOf(in.Limit)
+	n := dag.Seq(0)
+	for alias, canonical := range table.All() {
+		if n++; n <= after {
+			continue
+		}
+		if len(w.Aliases) == limit {
+			w.Next = NextInView(n-1, asOf)
+			break
+		}
+		w.Aliases = append(w.Aliases, api.Alias{Alias: alias, Canonical: canonical})
+	}
+	return w, nil
+}
+
+// mostCounts bounds the names of a count.
+const mostCounts = 100
+
+// statsPage is how many acts are read at once for counts.
+const statsPage = 1000
+
+func knowledgeStats(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.View) (w api.KnowledgeStats, err error) {
+	asOf := in.AsOf
+	if asOf == 0 {
+		head, err := k.Turns().Head(ctx, tenant)
+		if err != nil {
+			return w, err
+		}
+		asOf = head
+	}
+	aliases, err := k.Facts().Aliases(ctx, tenant, asOf)
+	if err != nil {
+		return w, err
+	}
+	w = api.KnowledgeStats{Aliases: aliases.Len(), AsOf: uint64(asOf)}
+	entities, predicates, sources := map[string]bool{}, map[string]int{}, map[string]int{}
+	for after := dag.Seq(0); after < asOf; {
+		list, err := k.Facts().Acts(ctx, tenant, after, statsPage)
+		if err != nil {
+			return w, err
+		}
+		for i := range list {
+			if v, ok := list[i].Version(); ok && v.Seen(asOf) {
+				w.Facts++
+				entities[aliases.Resolve(v.Subject)], entities[aliases.Resolve(v.Object)] = true, true
+				predicates[v.Predicate]++
+				sources[v.Source]++
+			}
+		}
+		if len(list) < statsPage {
+			break
+		}
+		after = list[len(list)-1].Seq
+	}
+	w.Entities = len(entities)
+	w.Predicates, w.PredicatesTotal = counts(predicates), len(predicates)
+	w.Sources, w.SourcesTotal = counts(sources), len(sources)
+	return w, nil
+}
+
+// counts returns the names with the most facts, the most first.
+func counts(of map[string]int) []api.NameCount {
+	list := make([]api.NameCount, 0, len(of))
+	for name, n := range of {
+		list = append(list, api.NameCount{Name: name, Facts: n})
+	}
+	slices.SortFunc(list, func(a, b api.NameCount) int {
+		return cmp.Or(cmp.Compare(b.Facts, a.Facts), cmp.Compare(a.Name, b.Name))
+	})
+	return list[:min(len(list), mostCounts)]
+}

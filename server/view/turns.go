@@ -1,0 +1,160 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/api/fault"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// pageBytes is about how much text a page of turns has, unless a service has a limit of its own.
+const pageBytes = 16 << 20
+
+// placed says where in a question a fault of the caller's is.
+func placed(place string, err error) error {
+	report := fault.Of(err)
+	if status := report.Kind().Status; status < 400 || status >= 500 {
+		return err
+	}
+	return &api.Fault{Code: report.Code, Place: place, Err: err}
+}
+
+func resolveTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnNamed) (api.ResolvedTurn, error) {
+	id, err := k.Turns().Resolve(ctx, tenant, in.Name)
+	if err != nil {
+		return api.ResolvedTurn{}, placed("query parameter name", err)
+	}
+	return api.ResolvedTurn{ID: id.String()}, nil
+}
+
+func getTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnByID) (w api.StoredTurn, err error) {
+	record, err := k.Turns().Get(ctx, tenant, in.ID)
+	if err != nil {
+		return w, err
+	}
+	return Turn(&record)
+}
+
+// Turns lists a page of turns with about so many bytes of text. It reports whether there was any turn
+// to look at.
+func Turns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnQuery, bytes int) (w api.StoredTurns, found bool, err error) {
+	after, err := PageAfter(in.After)
+	if err != nil {
+		return w, false, err
+	}
+	only := kernel.TurnFilter{Credential: in.Key}
+	if in.Key != "" {
+		if err := access.CheckCredential(in.Key); err != nil {
+			return w, false, placed("query parameter key", err)
+		}
+	}
+	if in.Role != "" {
+		if only.Role, err = dag.ParseRole(in.Role); err != nil {
+			return w, false, placed("query parameter role", err)
+		}
+	}
+	records, last, more, err := k.Turns().By(ctx, tenant, only, dag.Seq(after), in.Conversation, PageOf(in.Limit), bytes)
+	if err != nil {
+		return w, false, err
+	}
+	if more {
+		w.Next = strconv.FormatUint(uint64(last), 10)
+	}
+	w.Turns, err = stored(records)
+	return w, last != 0, err
+}
+
+func listTurns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnQuery) (api.StoredTurns, error) {
+	w, _, err := Turns(ctx, k, tenant, in, pageBytes)
+	return w, err
+}
+
+// Conversation lists a page of a conversation's turns with about so many bytes of text.
+func Conversation(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConversationByID, bytes int) (w api.ConversationTurns, err error) {
+	page, found, err := Turns(ctx, k, tenant, api.TurnQuery{Conversation: &in.ID, Key: in.Key, Paging: in.Paging}, bytes)
+	if err == nil && !found && in.After == "" {
+		err = fmt.Errorf("conversation %s: %w", in.ID, store.ErrNotFound)
+	}
+	return api.ConversationTurns{Conversation: in.ID.String(), Turns: page.Turns, Next: page.Next}, err
+}
+
+// LookUp reads those of some turns that are stored, with at most so many bytes of text.
+func LookUp(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnIDs, bytes int) (w api.StoredTurns, err error) {
+	var records []store.Record
+	for _, id := range in.IDs {
+		r, err := k.Turns().Get(ctx, tenant, id)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		} else if err != nil {
+			return w, err
+		}
+		if bytes -= len(r.Body); bytes < 0 {
+			return w, api.Faultf(api.CodeTooLarge, "ids", "the turns hold more text than an answer may; ask for fewer at once")
+		}
+		records = append(records, r)
+	}
+	w.Turns, err = stored(records)
+	return w, err
+}
+
+func lookUpTurns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnIDs) (api.StoredTurns, error) {
+	return LookUp(ctx, k, tenant, in, math.MaxInt)
+}
+
+func stored(records []store.Record) (list []api.StoredTurn, err error) {
+	list = make([]api.StoredTurn, len(records))
+	for i := range records {
+		if list[i], err = Turn(&records[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Erasure) (w api.Event, err error) {
+	reason := cmp.Or(in.Reason, in.Body.Reason)
+	if reason == "" {
+		return w, api.Faultf(api.CodeInvalid, "reason", `an erasure needs a reason, in the body: {"reason": "…"}`)
+	}
+	event, err := k.Turns().Erase(ctx, tenant, in.ID, reason)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return w, &api.Fault{Code: api.CodeNotFound, Err: fmt.Errorf("turn %s: %w", in.ID, store.ErrNotFound)}
+	case err != nil:
+		return w, err
+	case event.Seq == 0:
+		return w, api.Faultf(api.CodeNotFound, "", "turn %s came without text, so there is none to erase", in.ID)
+	}
+	return Event(&event), nil
+}
+
+func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (w api.Conversations, err error) {
+	var after dag.ConversationID
+	if in.After != "" {
+		if after, err = dag.AnyCase(dag.ParseConversationID)(in.After); err != nil {
+			return w, badAfter(in.After)
+		}
+	}
+	limit := PageOf(in.Limit)
+	list, err := k.Turns().Conversations(ctx, tenant, after, limit+1)
+	if err != nil {
+		return w, err
+	}
+	w.Conversations = []api.Conversation{}
+	for i := range list[:min(limit, len(list))] {
+		w.Conversations = append(w.Conversations, conversation(&list[i]))
+	}
+	if len(list) > limit {
+		w.Next = list[limit-1].ID.String()
+	}
+	return w, nil
+}
