@@ -77,11 +77,11 @@ func TestLoCoMo(t *testing.T) {
 			}
 			questions++
 			begun := time.Now()
-			hits := x.Search(q.Question, seq, 10)
+			hits := x.Search(&retrieval.Query{Text: q.Question, AsOf: seq, Limit: 10})
 			took += time.Since(begun)
 			found := 0
 			for _, h := range hits {
-				if gold[h.Turn] {
+				if gold[h.Turn.ID] {
 					found++
 				}
 			}

@@ -131,6 +131,9 @@ func (x *Index) At(asOf dag.Seq) View {
 	return View{x, int32(cut)}
 }
 
+// Has reports whether a turn is in the view.
+func (v View) Has(turn int32) bool { return turn < v.cut }
+
 // counted returns how many turns count, and their length.
 func (v View) counted() sums {
 	if v.cut == 0 {

@@ -24,6 +24,7 @@ func answered[In, Out any](op api.Operation[In, Out], by func(context.Context, *
 
 // The operations that need a kernel and nothing else.
 var (
+	SearchTurns       = answered(api.SearchTurns, search)
 	PreviewSlice      = answered(api.PreviewSlice, preview)
 	ExplainCut        = answered(api.ExplainCut, explain)
 	ListFacts         = answered(api.ListFacts, listFacts)
@@ -39,7 +40,7 @@ var (
 // Operations lists them. The service has a route for each, and agents have a tool for each that
 // names one, unless package mcp has a tool of that name which answers in its own way.
 func Operations() []Answered {
-	return []Answered{PreviewSlice, ExplainCut, ListFacts, RetractFacts, TraverseKnowledge, FindPaths, KnowledgeSince, ListKeys, CreateKey, RevokeKey}
+	return []Answered{SearchTurns, PreviewSlice, ExplainCut, ListFacts, RetractFacts, TraverseKnowledge, FindPaths, KnowledgeSince, ListKeys, CreateKey, RevokeKey}
 }
 
 // Answered is an Operation of any types.
