@@ -150,6 +150,17 @@ func (s steadyStore) Turns(ctx context.Context, tenant dag.Tenant, of store.Sele
 	return stillOf(s, v, err)
 }
 
+func (s steadyStore) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, fn func(*store.Record) error) error {
+	err := s.inner.Scan(ctx, tenant, after, nil, func(r *store.Record) error {
+		if err := s.still(); err != nil {
+			return err
+		}
+		return fn(r)
+	})
+	_, err = stillOf(s, struct{}{}, err)
+	return err
+}
+
 // registry returns the reader of policies.
 func (s steadyStore) registry() registry.Base { return registry.Base{History: s} }
 

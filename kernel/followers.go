@@ -29,6 +29,7 @@ type followers struct {
 type followed struct {
 	facts *tenantFacts
 	texts *tenantTexts
+	words *tenantWords
 }
 
 func newFollowers(s steadyStore, facts *factCache, texts *texts) (*followers, error) {
@@ -48,7 +49,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 	with := follow.New(func(ctx context.Context, after dag.Seq, limit int) ([]history.Entry, error) {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	})
-	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with)}
+	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: wordsOf(f.store, tenant, with)}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

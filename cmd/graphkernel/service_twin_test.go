@@ -62,6 +62,13 @@ slice ANCHOR --format messages --as-of 22
 ~slice ANCHOR --policy facts@1
 ~slice ANCHOR --as-of 999
 ~slice absent
+search table deleted
+--output json search why was the table deleted --explain --as-of 22
+search --role user -n 2 backup
+--output json search nothing-has-this-word
+~search --limit 0 table
+~search ...
+~search table --as-of 999
 explain ANCHOR VISITOR
 --output json explain ANCHOR VISITOR
 --output json explain ANCHOR ANCHOR --as-of 22

@@ -38,6 +38,7 @@ var (
 	FactsHistory      = answered(api.FactsHistory, factHistory)
 	ListAliases       = answered(api.ListAliases, listAliases)
 	CountKnowledge    = answered(api.CountKnowledge, knowledgeStats)
+	SearchTurns       = answered(api.SearchTurns, search)
 	PreviewSlice      = answered(api.PreviewSlice, preview)
 	ExplainCut        = answered(api.ExplainCut, explain)
 	ListFacts         = answered(api.ListFacts, listFacts)
@@ -54,7 +55,7 @@ var (
 // names one, unless package mcp has a tool of that name which answers in its own way.
 func Operations() []Answered {
 	return []Answered{
-		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListConversations,
+		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListConversations, SearchTurns,
 		PreviewSlice, ExplainCut, ListSlices, GetSlice, ExplainTurn, ListPolicies, GetPolicy,
 		ListFacts, RetractFacts, FactsHistory, TraverseKnowledge, FindPaths, CountKnowledge, KnowledgeSince, ListAliases,
 		ListKeys, CreateKey, RevokeKey,

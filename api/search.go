@@ -1,0 +1,50 @@
+package api
+
+import (
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// SearchTurns finds turns by words.
+var SearchTurns = declare[Search, Found](Spec{ID: "searchTurns", Method: "POST", Path: "/api/search", Tag: "turns", Tool: "find", Sets: []string{"everyday"}, May: access.Recall, Fails: []int{422}})
+
+// A Search asks for turns by words.
+type Search struct {
+	Query        string              `json:"query" min:"1" max:"4096" tool:"Words, or a question."`
+	Limit        int                 `json:"limit,omitempty" is:"1..1000" default:"10" doc:"At most so many hits." tool:"At most so many hits; 10 if left out."`
+	Conversation *dag.ConversationID `json:"conversation,omitempty" doc:"Only turns of this conversation." tool:"Only turns of this conversation."`
+	Role         string              `json:"role,omitempty" is:"Role" doc:"Only turns of this role." tool:"Only turns of this role."`
+	Author       string              `json:"author,omitempty" doc:"Only turns of this author, written as in the turns." tool:"Only turns of this author, such as human:anna."`
+	Since        *dag.Time           `json:"since,omitempty" doc:"Only turns that were created then or later." tool:"Only turns that were created then or later, RFC 3339."`
+	Until        *dag.Time           `json:"until,omitempty" doc:"Only turns that were created before." tool:"Only turns that were created before, RFC 3339."`
+	AsOf         uint64              `json:"as_of,omitempty" is:"Seq" doc:"Search what was there at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	Explain      bool                `json:"explain,omitempty" doc:"Say what each score is made of." tool:"-"`
+}
+
+// Found is what a search found.
+type Found struct {
+	AsOf uint64 `json:"as_of" is:"Seq"`
+	Hits []Hit  `json:"hits" doc:"The best first."`
+}
+
+// A Hit is a turn that was found.
+type Hit struct {
+	Turn         string    `json:"turn" is:"UUID"`
+	Conversation string    `json:"conversation" is:"UUID"`
+	Seq          uint64    `json:"seq" is:"Seq"`
+	Score        int       `json:"score" doc:"Of this query's hits; those of another query are not comparable."`
+	Role         string    `json:"role" is:"Role"`
+	Author       string    `json:"author"`
+	CreatedAt    string    `json:"created_at" is:"Time"`
+	Content      string    `json:"content" doc:"The text of the turn."`
+	Parts        *HitParts `json:"parts,omitempty" doc:"What the score is the sum of, if explain was asked for."`
+}
+
+// HitParts are what a score is the sum of.
+type HitParts struct {
+	Words        int `json:"words" doc:"For words in the turn and its neighbours: BM25, 1000000 for the best turn."`
+	Conversation int `json:"conversation" doc:"For words in the conversation: BM25, 100000 for the best."`
+	Dates        int `json:"dates" doc:"For dates in the turn, and of it: 300000 for the best."`
+	When         int `json:"when" doc:"200000 if the query asks when and the turn has an expression of time."`
+	Author       int `json:"author" doc:"Half of the sum of the others if the query names the turn's author, and no other."`
+}

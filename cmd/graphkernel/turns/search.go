@@ -1,0 +1,108 @@
+package turns
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A searchFlags says which turns a search may find.
+type searchFlags struct {
+	api.Search
+	conversation, since, until string
+}
+
+func searchCommand(a *cli.App) *cobra.Command {
+	var f searchFlags
+	c := &cobra.Command{
+		Use:   "search WORDS...",
+		Short: "Find turns by what was said",
+		Long: `Finds the turns that fit words or a question best, and shows a line of each. Words near each
+other in a conversation count together, the date of a turn is a part of it, and a question that
+names one author prefers what that author said.
+
+A hit is no evidence: cut a slice around it for that.`,
+		Example: "  graphkernel search why was the table deleted\n  graphkernel search 'when did anna report the outage' --since 2026-05-01 --explain",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usagef("%s takes WORDS to search for, got none", c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			f.Query = strings.Join(args, " ")
+			return search(a, c, &f)
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	flags := c.Flags()
+	flags.IntVarP(&f.Limit, "limit", "n", 10, "show at most so many hits, up to 1000")
+	flags.StringVar(&f.conversation, "conversation", "", "only turns of the conversation with this id, or that this turn is in")
+	flags.StringVar(&f.Role, "role", "", "only turns of this role: "+strings.Join(turnRoles, ", "))
+	flags.StringVar(&f.Author, "author", "", "only turns of this author, such as human:anna")
+	flags.StringVar(&f.since, "since", "", "only turns created at this date or time, or later")
+	flags.StringVar(&f.until, "until", "", "only turns created before this date or time")
+	flags.Uint64Var(&f.AsOf, "as-of", 0, "search what was there at this sequence number; 0 is the present")
+	flags.BoolVar(&f.Explain, "explain", false, "say what each score is made of")
+	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	cli.NoFiles(c, "limit", "conversation", "author", "since", "until", "as-of")
+	return c
+}
+
+func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
+	if f.Limit < 1 || f.Limit > 1000 {
+		return cli.Usagef("--limit is %d, want 1 to 1000", f.Limit)
+	}
+	for _, bound := range [...]struct {
+		flag, text string
+		into       **dag.Time
+	}{{"since", f.since, &f.Since}, {"until", f.until, &f.Until}} {
+		if bound.text == "" {
+			continue
+		}
+		at, err := knowledge.ReadTime(bound.text)
+		if err != nil {
+			return cli.Usagef("--%s: %w", bound.flag, err)
+		}
+		*bound.into = &at
+	}
+	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		if f.conversation != "" {
+			id, _, err := conversationOf(c, s, f.conversation)
+			if err != nil {
+				return err
+			}
+			f.Conversation = &id
+		}
+		found, err := cli.Do(c.Context(), s, view.SearchTurns, f.Search)
+		if err != nil {
+			return err
+		}
+		return a.IO.Print(found, func(w io.Writer) { printHits(w, &found) })
+	})
+}
+
+// printHits prints a line of each hit, which says when, who and what, and ends with the id.
+func printHits(w io.Writer, found *api.Found) {
+	const most = 96
+	for i := range found.Hits {
+		h := &found.Hits[i]
+		fmt.Fprintf(w, "%2d. %.16s  %s: %s  %s\n", i+1, h.CreatedAt, render.Visible(h.Author), render.OneLine(render.Visible(h.Content), most), h.Turn)
+		if p := h.Parts; p != nil {
+			fmt.Fprintf(w, "    score %d = words %d + conversation %d + dates %d + when %d + author %d\n", h.Score, p.Words, p.Conversation, p.Dates, p.When, p.Author)
+		}
+	}
+	if len(found.Hits) == 0 {
+		fmt.Fprintln(w, "no turn has any of these words")
+	}
+}

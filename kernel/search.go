@@ -1,0 +1,214 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// MaxHits bounds the hits of a search.
+const MaxHits = 1000
+
+// ErrNoWords is wrapped when a search asks for nothing. It wraps dag.ErrForm.
+var ErrNoWords = fmt.Errorf("%w: a search needs words", dag.ErrForm)
+
+// A Found is what a search found.
+type Found struct {
+	AsOf dag.Seq
+	Hits []FoundTurn // the best first
+}
+
+// A FoundTurn is a hit with the text that was found.
+type FoundTurn struct {
+	retrieval.Hit
+	Content string
+}
+
+// Search finds turns by words, and changes nothing. What it finds follows from the query and from the turns that are
+// numbered up to AsOf, 0 for all, without the texts that were erased since. The first search of a tenant reads all of
+// its turns, later ones those that are new.
+func (k Turns) Search(ctx context.Context, tenant dag.Tenant, q retrieval.Query) (Found, error) {
+	switch {
+	case q.Limit < 1 || q.Limit > MaxHits:
+		return Found{}, fmt.Errorf("%w: %d hits, want 1 to %d", dag.ErrForm, q.Limit, MaxHits)
+	case len(analysis.None.Terms(nil, q.Text)) == 0:
+		return Found{}, fmt.Errorf("%w, and %.80q has none", ErrNoWords, q.Text)
+	}
+	ctx, observed := k.observe(ctx, "search")
+	f, err := steady(k.engine, func(c *cache) (Found, error) { return c.search(ctx, tenant, q) })
+	observed(err)
+	return f, err
+}
+
+func (c *cache) search(ctx context.Context, tenant dag.Tenant, q retrieval.Query) (f Found, err error) {
+	head, err := c.store.Head(ctx, tenant)
+	if err != nil {
+		return f, err
+	}
+	if q.AsOf > head {
+		return f, fmt.Errorf("%w: %d, and the head is %d", ErrBeyondHead, q.AsOf, head)
+	}
+	if q.AsOf == 0 {
+		q.AsOf = head
+	}
+	f.AsOf = q.AsOf
+	var hits []retrieval.Hit
+	if err := c.tenants.of(tenant).words.read(ctx, head, func(x *retrieval.Index) { hits = x.Search(&q) }); err != nil {
+		return f, err
+	}
+	ids := make(store.IDs, len(hits))
+	for i := range hits {
+		ids[i] = hits[i].Turn.ID
+	}
+	records, err := c.store.Turns(ctx, tenant, ids)
+	if err != nil {
+		return f, err
+	}
+	texts := make(map[dag.TurnID]string, len(records))
+	for i := range records {
+		if records[i].Body == nil {
+			continue // erased since
+		}
+		body, err := slice.ParseBody(records[i].Body)
+		if err != nil {
+			return f, fmt.Errorf("turn %s: %w: %w", records[i].Turn.ID, ErrDamaged, err)
+		}
+		texts[records[i].Turn.ID] = body.Content
+	}
+	for i := range hits {
+		if text, ok := texts[hits[i].Turn.ID]; ok {
+			f.Hits = append(f.Hits, FoundTurn{hits[i], text})
+		}
+	}
+	return f, nil
+}
+
+// tenantWords is the projection of one tenant's texts by which they are found.
+type tenantWords struct {
+	store    steadyStore
+	tenant   dag.Tenant
+	followed *follow.Member
+	filling  turnstile // of one: inside it the store is read
+
+	mu     sync.RWMutex        // guards everything below, and is not held while the store is read
+	index  *retrieval.Index    // of the turns up to filled
+	filled dag.Seq             // 0: of none
+	gone   map[dag.TurnID]bool // turns that were erased before they came into the index
+}
+
+func wordsOf(s steadyStore, tenant dag.Tenant, with *follow.Follower) *tenantWords {
+	w := &tenantWords{store: s, tenant: tenant, filling: make(turnstile, 1)}
+	w.followed = with.Add(w)
+	w.clear()
+	return w
+}
+
+func (w *tenantWords) clear() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.index, w.filled, w.gone = retrieval.New(analysis.English), 0, map[dag.TurnID]bool{}
+}
+
+// Begin drops the index, which is filled again when it is asked.
+func (w *tenantWords) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
+	w.clear()
+	return to, nil
+}
+
+// Apply takes the text of an erased turn out.
+func (w *tenantWords) Apply(e *history.Entry) error {
+	if e.Kind != erasures.Kind {
+		return nil
+	}
+	erasure, err := erasures.Read(e)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.index.Erase(erasure.Turn) {
+		w.gone[erasure.Turn] = true
+	}
+	return nil
+}
+
+// read calls fn with an index that has every turn up to head, and no text that was erased by then.
+func (w *tenantWords) read(ctx context.Context, head dag.Seq, fn func(*retrieval.Index)) error {
+	for {
+		if err := w.followed.Reach(ctx, head); err != nil {
+			return err
+		}
+		w.mu.RLock()
+		if w.filled >= head {
+			fn(w.index)
+			w.mu.RUnlock()
+			return nil
+		}
+		w.mu.RUnlock()
+		if err := w.filling.pass(ctx, func() error { return w.fill(ctx, head) }); err != nil {
+			return err
+		}
+	}
+}
+
+// fill adds the turns that are new up to head, in batches.
+func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
+	w.mu.RLock()
+	into, after := w.index, w.filled
+	w.mu.RUnlock()
+	var batch []retrieval.Turn
+	add := func(filled dag.Seq) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.index != into {
+			return errEnough // it was dropped meanwhile
+		}
+		for i := range batch {
+			t := &batch[i]
+			if w.gone[t.ID] {
+				delete(w.gone, t.ID)
+				t.Author, t.Content = "", ""
+			}
+			if err := w.index.Add(*t); err != nil {
+				return err
+			}
+		}
+		batch, w.filled = batch[:0], filled
+		return nil
+	}
+	const most = 256
+	err := w.store.Scan(ctx, w.tenant, after, func(r *store.Record) error {
+		if r.Seq > head {
+			return errEnough
+		}
+		t := retrieval.Turn{ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, CreatedAt: r.Turn.CreatedAt}
+		if r.Body != nil {
+			body, err := slice.ParseBody(r.Body)
+			if err != nil {
+				return fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
+			}
+			t.Author, t.Content = body.Author, body.Content
+		}
+		if batch = append(batch, t); len(batch) == most {
+			return add(r.Seq)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	if err := add(head); err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	return nil
+}

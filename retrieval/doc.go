@@ -1,0 +1,2 @@
+// Package retrieval owns the search of turns by words.
+package retrieval

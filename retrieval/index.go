@@ -1,0 +1,204 @@
+package retrieval
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/bm25"
+)
+
+// A Turn is what an index is made of.
+type Turn struct {
+	ID           dag.TurnID
+	Conversation dag.ConversationID
+	Seq          dag.Seq
+	Role         dag.Role
+	CreatedAt    dag.Time
+	Author       string // "" and no Content if the text is withheld or erased
+	Content      string
+}
+
+// An Index finds a tenant's turns by words. It must not be changed while it is read.
+type Index struct {
+	analyzer analysis.Analyzer
+	words    *bm25.Index
+	dates    *bm25.Index
+	turns    []indexed
+	places   map[dag.TurnID]int32
+	authors  map[string][]int32 // by a word of an author's name, in lower case: the turns by such authors, ascending
+	size     int
+}
+
+// indexed is a turn without its content.
+type indexed struct {
+	Turn
+	when bool // it says when
+}
+
+// New returns an empty index.
+func New(a analysis.Analyzer) *Index {
+	return &Index{analyzer: a, words: bm25.New(), dates: bm25.New(), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
+}
+
+// Size estimates the bytes of the index.
+func (x *Index) Size() int { return x.size }
+
+// Last returns the number of the last turn, 0 if there is none.
+func (x *Index) Last() dag.Seq {
+	if len(x.turns) == 0 {
+		return 0
+	}
+	return x.turns[len(x.turns)-1].Seq
+}
+
+// Add adds a turn after all others.
+func (x *Index) Add(t Turn) error {
+	terms := x.analyzer.Terms(nil, t.Content)
+	n, err := x.words.Add(t.Seq, t.Conversation, terms)
+	if err != nil {
+		return err
+	}
+	if _, err := x.dates.Add(t.Seq, t.Conversation, ownDate(dateWords(nil, t.Content), t.CreatedAt)); err != nil {
+		return err
+	}
+	for _, w := range nameWords(t.Author) {
+		if list := x.authors[w]; len(list) == 0 || list[len(list)-1] != int32(n) {
+			x.authors[w] = append(list, int32(n))
+		}
+	}
+	x.places[t.ID] = int32(n)
+	when := saysWhen(t.Content)
+	t.Content = ""
+	x.turns = append(x.turns, indexed{t, when})
+	const each, ofTerm = 320, 16
+	x.size += each + ofTerm*len(terms)
+	return nil
+}
+
+// Erase takes out what followed from a turn's text, and reports whether the turn is in the index.
+func (x *Index) Erase(id dag.TurnID) bool {
+	n, ok := x.places[id]
+	if !ok {
+		return false
+	}
+	t := &x.turns[n]
+	for _, w := range nameWords(t.Author) {
+		list := x.authors[w]
+		if at, ok := slices.BinarySearch(list, n); ok {
+			x.authors[w] = slices.Delete(list, at, at+1)
+		}
+		if len(x.authors[w]) == 0 {
+			delete(x.authors, w)
+		}
+	}
+	x.words.Erase(int(n))
+	x.dates.Erase(int(n))
+	t.Author, t.when = "", false
+	return true
+}
+
+// nameWords returns the words of an author's name in lower case: human:Anna is anna.
+func nameWords(author string) []string {
+	if at := strings.LastIndexByte(author, ':'); at >= 0 {
+		author = author[at+1:]
+	}
+	return plainWords(author)
+}
+
+// A Query asks for turns. What the filters leave out counts in the statistics all the same.
+type Query struct {
+	Text  string
+	AsOf  dag.Seq
+	Limit int
+
+	Conversation *dag.ConversationID // nil: any
+	Role         dag.Role            // 0: any
+	Author       string              // "": any
+	Since, Until *dag.Time           // created at Since or later, and before Until; nil: whenever
+}
+
+func (q *Query) lets(t *Turn) bool {
+	return (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
+		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until)
+}
+
+// A Hit is a turn that was found. Its parts add up to Score, in ppm of the best that there could be.
+type Hit struct {
+	Turn  Turn // without Content
+	Score int64
+	Words int64 // by the turn's words, and its neighbours'
+	Whole int64 // by those of the conversation
+	Dates int64
+	When  int64 // the query asks when, and the turn says it
+	Named int64 // the query names the turn's author, and no other
+}
+
+// Search returns the best hits, the best first, and of equal ones the one with the lower id first.
+func (x *Index) Search(q *Query) []Hit {
+	const one = int64(dag.One)
+	view := x.words.At(q.AsOf)
+	terms, named := x.termsOf(q.Text, view)
+	b := view.Score(terms, bm25.Params{K1: 900_000, B: 400_000, Reach: 3})
+	z, mostZ := view.ScoreConversations(terms, bm25.Params{K1: 1_200_000, B: 750_000})
+	d := x.dates.At(q.AsOf).Score(dateWords(nil, q.Text), bm25.Params{K1: 900_000})
+	when := asksWhen(q.Text)
+	var hits []Hit
+	for _, n := range merged(b.Turns, d.Turns) {
+		t := &x.turns[n]
+		if !q.lets(&t.Turn) {
+			continue
+		}
+		h := Hit{Turn: t.Turn, Words: part(b.Of(n), b.Most(), one), Whole: part(z[x.words.Conversation(int(n))], mostZ, one/10), Dates: part(d.Of(n), d.Most(), 3*one/10)}
+		if when && t.when {
+			h.When = one / 5
+		}
+		h.Score = h.Words + h.Whole + h.Dates + h.When
+		if named != "" && slices.Contains(nameWords(t.Author), named) {
+			h.Named = h.Score / 2
+			h.Score += h.Named
+		}
+		hits = append(hits, h)
+	}
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), a.Turn.ID.Compare(b.Turn.ID)) })
+	return hits[:min(len(hits), q.Limit)]
+}
+
+// merged returns the numbers of two ascending lists, ascending, each once.
+func merged(a, b []int32) []int32 {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// part is weight · score/most.
+func part(score, most, weight int64) int64 {
+	if most == 0 {
+		return 0
+	}
+	return weight * score / most
+}
+
+// termsOf returns the terms of a query without authors' names, and the name if it has one alone.
+func (x *Index) termsOf(query string, view bm25.View) (terms []string, named string) {
+	var rest []string
+	names := map[string]bool{}
+	for _, w := range strings.Fields(query) {
+		bare := strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
+		bare = strings.TrimSuffix(strings.TrimSuffix(bare, "'s"), "\u2019s")
+		if list := x.authors[bare]; len(list) > 0 && view.Has(list[0]) {
+			names[bare] = true
+			continue
+		}
+		rest = append(rest, w)
+	}
+	if len(names) == 1 {
+		for n := range names {
+			named = n
+		}
+	}
+	return x.analyzer.Terms(nil, strings.Join(rest, " ")), named
+}

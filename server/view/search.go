@@ -1,0 +1,44 @@
+package view
+
+import (
+	"context"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/retrieval"
+)
+
+// search finds turns by words.
+func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Search) (w api.Found, err error) {
+	q := retrieval.Query{Text: in.Query, AsOf: dag.Seq(in.AsOf), Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Since: in.Since, Until: in.Until}
+	if q.Limit == 0 {
+		q.Limit = 10
+	}
+	if in.Role != "" {
+		if q.Role, err = dag.ParseRole(in.Role); err != nil {
+			return w, err
+		}
+	}
+	found, err := k.Turns().Search(ctx, tenant, q)
+	if err != nil {
+		return w, err
+	}
+	w = api.Found{AsOf: uint64(found.AsOf), Hits: make([]api.Hit, len(found.Hits))}
+	for i := range found.Hits {
+		w.Hits[i] = hit(&found.Hits[i], in.Explain)
+	}
+	return w, nil
+}
+
+func hit(f *kernel.FoundTurn, explain bool) api.Hit {
+	t := &f.Turn
+	h := api.Hit{
+		Turn: t.ID.String(), Conversation: t.Conversation.String(), Seq: uint64(t.Seq), Score: int(f.Score),
+		Role: t.Role.String(), Author: t.Author, CreatedAt: t.CreatedAt.String(), Content: f.Content,
+	}
+	if explain {
+		h.Parts = &api.HitParts{Words: int(f.Words), Conversation: int(f.Whole), Dates: int(f.Dates), When: int(f.When), Author: int(f.Named)}
+	}
+	return h
+}
