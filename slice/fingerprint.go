@@ -9,10 +9,12 @@ import (
 )
 
 // SchemaVersion is the version of GKP that this package implements. FactsVersion is that of
-// the bundles of package facts, whose provenance has the same six fields.
+// the bundles of package facts, and ContextVersion that of package contexts; their provenance has the
+// same six fields.
 const (
-	SchemaVersion = "gkp/1"
-	FactsVersion  = "gkf/2"
+	SchemaVersion  = "gkp/1"
+	FactsVersion   = "gkf/2"
+	ContextVersion = "gkc/1"
 )
 
 // A SliceID names a slice: xxHash64 of its anchor, turns, edges and policy, as
