@@ -116,12 +116,12 @@ func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, cut *
 	}
 }
 
-// turn returns the candidate of a turn, nil if it has no text.
+// turn returns the candidate of a turn, nil if it has no text, or none with words in it.
 func (g *gatherer) turn(t *retrieval.Turn) *contexts.Candidate {
 	if c, ok := g.turns[t.ID]; ok {
 		return c
 	}
-	if t.Withheld || t.Seq > g.asOf {
+	if t.Withheld || t.Silent || t.Seq > g.asOf {
 		return nil
 	}
 	c := &contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Leaf: t.Leaf, Seq: t.Seq, Cost: (t.Size + 3) / 4}

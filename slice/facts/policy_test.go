@@ -12,7 +12,6 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
@@ -143,21 +142,6 @@ func TestFactPolicyFaults(t *testing.T) {
 		if p, err := standard.Forms().Restore("p@1", hash[:], []byte(text)); err == nil {
 			t.Errorf("%s is restored as %+v", text, p)
 		}
-	}
-}
-
-// TestStandard holds what every tenant begins with.
-func TestStandard(t *testing.T) {
-	r, err := standard.Registry()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := r.All()
-	if len(all) != 2 || all[0].ID() != policy.DefaultID || all[1].ID() != facts.PolicyID || all[0].Params() != policy.Parameters(policy.Default()) || all[1].Params() != policy.Parameters(facts.DefaultPolicy()) {
-		t.Errorf("got %+v", all)
-	}
-	if got := r.Fingerprint(); got != "a30c1b6c1b6cbb8e" {
-		t.Errorf("fingerprint %s", got)
 	}
 }
 
