@@ -65,7 +65,10 @@ func sessions(ctx context.Context, e *Evaluation) error {
 		bySession[c.Session] = append(bySession[c.Session], c)
 	}
 	var all sessionScores
-	for _, session := range sorted(bySession) {
+	for place, session := range sorted(bySession) {
+		if !e.mine(place) {
+			continue
+		}
 		if err := all.session(ctx, e, filepath.Join(folder, "claude-"+session+".jsonl"), bySession[session], first); err != nil {
 			return err
 		}

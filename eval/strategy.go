@@ -85,8 +85,8 @@ func search(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
 
 // assembling returns the turns of a context under a policy with room for any budget, in the order in which they were chosen.
 func assembling(p contexts.Policy) func(context.Context, *Corpus, Question) ([]dag.TurnID, error) {
-	const id policy.ID = "eval@1"
 	p.Budget = contexts.LimitBudget
+	id := policy.ID("eval-" + p.Hash().String()[:8] + "@1")
 	return func(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
 		registered, err := policy.Bind(id, p)
 		if err != nil {
@@ -95,11 +95,10 @@ func assembling(p contexts.Policy) func(context.Context, *Corpus, Question) ([]d
 		if err := c.kernel.Policies().Register(ctx, c.tenant, registered); err != nil {
 			return nil, err
 		}
-		made, err := c.kernel.Contexts().Assemble(ctx, c.tenant, kernel.ContextRequest{Task: q.Text, Anchor: &q.Anchor, Policy: id, AsOf: q.AsOf, Budget: q.Budget})
+		b, err := c.kernel.Contexts().Preview(ctx, c.tenant, kernel.ContextRequest{Task: q.Text, Anchor: &q.Anchor, Policy: id, AsOf: q.AsOf, Budget: q.Budget})
 		if err != nil {
 			return nil, err
 		}
-		b := made.Context
 		var ids []dag.TurnID
 		for _, i := range contexts.Select(&b.Policy, b.Request.Budget, b.Candidates, b.Overlaps) {
 			if b.Candidates[i].Kind != contexts.KindTurn {

@@ -58,6 +58,18 @@ func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequ
 	})
 }
 
+// Preview is Assemble without a salt and a seal, and nothing is recorded. It is no evidence; it shows what would be chosen.
+func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, r ContextRequest) (*contexts.Bundle, error) {
+	asked := contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}
+	return steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
+		p, err := c.policies.get(ctx, tenant, cmp.Or(r.Policy, contexts.DefaultID))
+		if err != nil {
+			return nil, err
+		}
+		return c.assemble(ctx, tenant, asked, p, r.AsOf, nil)
+	})
+}
+
 // issueContext seals and records a context.
 func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, p policy.Registered) (*IssuedContext, error) {
 	i := &IssuedContext{Context: b, Prompt: b.Render()}

@@ -138,17 +138,35 @@ func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PP
 	}
 }
 
+// others is the share of a conversation's text that was not said by a person. In an agent's session people say little, and
+// what they say decides what the rest is about; in talk among people it says nothing that one of them said it, and the last
+// turns say as much as any others.
+func others(turns []retrieval.Turn) dag.PPM {
+	all, persons := 0, 0
+	for i := range turns {
+		all += turns[i].Size
+		if turns[i].Role == dag.RoleUser {
+			persons += turns[i].Size
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return dag.PPM(uint64(dag.One) * uint64(all-persons) / uint64(all))
+}
+
 // fromConversation takes the last turns of the anchor's conversation, and what a person said in it.
 func (g *gatherer) fromConversation(turns []retrieval.Turn) {
+	weight := uint64(others(turns))
 	last, prompts := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
 	for _, t := range slices.Backward(turns) {
 		if last > 0 {
-			share := dag.PPM(uint64(dag.One) * uint64(last) / uint64(g.policy.Quotas[contexts.FromRecent]))
+			share := dag.PPM(weight * uint64(last) / uint64(g.policy.Quotas[contexts.FromRecent]))
 			from(g.turn(&t), contexts.FromRecent, contexts.FeatureRecent, share)
 			last--
 		}
 		if prompts > 0 && t.Role == dag.RoleUser {
-			from(g.turn(&t), contexts.FromPrompts, contexts.FeaturePrompt, dag.One)
+			from(g.turn(&t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
 			prompts--
 		}
 	}

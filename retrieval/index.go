@@ -80,7 +80,7 @@ func (x *Index) Add(t Turn) error {
 	}
 	x.places[t.ID] = int32(n)
 	when := saysWhen(t.Content)
-	t.Size, t.Silent, t.Content = len(t.Content), len(terms) == 0, ""
+	t.Size, t.Silent, t.Content = len(t.Content), len(analysis.Words(t.Content)) == 0, ""
 	x.turns = append(x.turns, indexed{t, when})
 	const each, ofTerm = 320, 16
 	x.size += each + ofTerm*len(terms)

@@ -145,8 +145,9 @@ func (r *reference) search(q *Query) (hits []Hit) {
 	for _, t := range r.turns {
 		if t.Seq <= q.AsOf {
 			if r.erased[t.ID] {
-				t.Author, t.Content = "", ""
+				t.Author, t.Content, t.Withheld = "", "", true
 			}
+			t.Size, t.Silent = len(t.Content), len(analysis.Words(t.Content)) == 0
 			past = append(past, t)
 		}
 	}
@@ -174,7 +175,7 @@ func (r *reference) search(q *Query) (hits []Hit) {
 	z := r.score(slices.Clone(terms), whole, whole, 1_200_000, 750_000)
 	d := r.score(dateWords(nil, q.Text), dated, dated, 900_000, 0)
 	for i := range past {
-		if b[i] == 0 && d[i] == 0 || !q.lets(&past[i]) {
+		if past[i].Silent || b[i] == 0 && d[i] == 0 || !q.lets(&past[i]) {
 			continue
 		}
 		h := Hit{Turn: past[i], Words: part(b[i], most(b), one), Whole: part(z[place[past[i].Conversation]], most(z), one/10), Dates: part(d[i], most(d), 3*one/10)}

@@ -34,9 +34,9 @@ type Feature int
 const (
 	FeatureConfidence Feature = iota // of a fact
 	FeatureEvidence                  // of a fact: 1 if a turn is named, half if not
-	FeaturePrompt                    // 1 for what a person said in the conversation
+	FeaturePrompt                    // of what a person said in the conversation: the share of its text that others said
 	FeatureRecency                   // 1 halved for each half-life between the turn and the newest of the view
-	FeatureRecent                    // of the last turns of the conversation, from 1 down to 0
+	FeatureRecent                    // of the last turns of the conversation, from that share down to 0
 	FeatureSalience                  // of a turn
 	FeatureSlice                     // the score in the slice around the anchor, of the anchor's
 	FeatureTask                      // the score of the search for the task, of the best hit's
