@@ -116,7 +116,7 @@ func readFacts(data []byte) (*subject, error) {
 }
 
 func readDisclosure(data []byte) (*subject, error) {
-	d, err := slice.ParseDisclosure(data, slice.TurnDisclosures, facts.Disclosures)
+	d, err := slice.ParseDisclosure(data, slice.TurnDisclosures, slice.TurnDisclosuresV2, facts.Disclosures)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// Type is the type that canonical forms and bundles name.
+// Type is the type of a SlicePolicyV1, as canonical forms and bundles name it.
 const Type = "slice_policy_v1"
 
 // Type is the constant of that name.
@@ -20,6 +20,15 @@ const (
 	LimitRadius   = 64
 	LimitSiblings = 100
 )
+
+// A SlicePolicy is a policy that slices of turns are cut under: a SlicePolicyV1 or a SlicePolicyV2.
+type SlicePolicy interface {
+	Parameters
+
+	// Walk returns the parameters that selection goes by. One selection serves both types: a
+	// SlicePolicyV1 is a case of the other.
+	Walk() SlicePolicyV2
+}
 
 // A SlicePolicyV1 is a set of parameters. Its zero value is not valid; start
 // from Default.
@@ -39,15 +48,9 @@ type PhaseTable [len(dag.Phases) + 1]dag.PPM
 // Default returns the parameters of the policy default@1.
 func Default() SlicePolicyV1 {
 	return SlicePolicyV1{
-		MaxNodes:  256,
-		MaxRadius: 10,
-		Weights: PhaseTable{
-			dag.Synthesis:     1_000_000,
-			dag.Planning:      900_000,
-			dag.Consolidation: 600_000,
-			dag.Debugging:     500_000,
-			dag.Exploration:   300_000,
-		},
+		MaxNodes:        256,
+		MaxRadius:       10,
+		Weights:         defaultWeights(),
 		SalienceWeight:  300_000,
 		DistanceDecay:   900_000,
 		IncludeSiblings: true,
@@ -55,147 +58,88 @@ func Default() SlicePolicyV1 {
 	}
 }
 
+func defaultWeights() PhaseTable {
+	return PhaseTable{
+		dag.Synthesis:     1_000_000,
+		dag.Planning:      900_000,
+		dag.Consolidation: 600_000,
+		dag.Debugging:     500_000,
+		dag.Exploration:   300_000,
+	}
+}
+
+// members lists the parameters of p.
+func (p *SlicePolicyV1) members() members {
+	return members{
+		fraction("distance_decay", &p.DistanceDecay),
+		{key: "include_siblings", flag: &p.IncludeSiblings},
+		number("max_nodes", &p.MaxNodes, 1, LimitNodes),
+		number("max_radius", &p.MaxRadius, 0, LimitRadius),
+		number("max_siblings", &p.MaxSiblings, 0, LimitSiblings),
+		phases(&p.Weights),
+		fraction("salience_weight", &p.SalienceWeight),
+		{key: "type", text: Type},
+	}
+}
+
 // Check reports the first parameter that is out of range.
 func (p SlicePolicyV1) Check() error {
-	for _, f := range [...]struct {
-		name       string
-		value      int
-		least, top int
-	}{
-		{"max_nodes", p.MaxNodes, 1, LimitNodes},
-		{"max_radius", p.MaxRadius, 0, LimitRadius},
-		{"max_siblings", p.MaxSiblings, 0, LimitSiblings},
-	} {
-		if f.value < f.least || f.value > f.top {
-			return fmt.Errorf("%w: %s is %d, want %d to %d", ErrRange, f.name, f.value, f.least, f.top)
-		}
-	}
 	if p.Weights[0] != 0 {
 		return fmt.Errorf("%w: a weight for no phase", ErrRange)
 	}
-	for _, ph := range dag.Phases {
-		if p.Weights[ph] > dag.One {
-			return fmt.Errorf("%w: phase_weights.%s is above 1", ErrRange, ph)
-		}
-	}
-	if p.SalienceWeight > dag.One {
-		return fmt.Errorf("%w: salience_weight is above 1", ErrRange)
-	}
-	if p.DistanceDecay > dag.One {
-		return fmt.Errorf("%w: distance_decay is above 1", ErrRange)
-	}
-	return nil
+	return p.members().check()
 }
 
 // Canonical returns the canonical form, which Hash is taken of.
-func (p SlicePolicyV1) Canonical() []byte {
-	w := canon.NewWriter(make([]byte, 0, 320))
-	p.write(w, "_ppm", func(f dag.PPM) { w.Uint(uint64(f)) })
-	return w.Bytes
-}
+func (p SlicePolicyV1) Canonical() []byte { return p.members().canonical() }
 
 // Hash is policy_params_hash: SHA-256 of the canonical form.
 func (p SlicePolicyV1) Hash() dag.Digest { return sha256.Sum256(p.Canonical()) }
 
 // AppendWire writes the parameters as bundles and people do, as decimals.
-func (p SlicePolicyV1) AppendWire(w *canon.Writer) {
-	var digits [8]byte
-	p.write(w, "", func(f dag.PPM) { w.Raw(f.AppendDecimal(digits[:0])) })
-}
+func (p SlicePolicyV1) AppendWire(w *canon.Writer) { p.members().appendWire(w) }
 
-// write writes the members in order; fractions carry a suffix in their key and
-// are written by fraction. The suffix does not change the order of the keys.
-func (p SlicePolicyV1) write(w *canon.Writer, suffix string, fraction func(dag.PPM)) {
-	w.BeginObject()
-	w.Key("distance_decay" + suffix)
-	fraction(p.DistanceDecay)
-	w.Key("include_siblings")
-	w.Bool(p.IncludeSiblings)
-	w.Key("max_nodes")
-	w.Uint(uint64(p.MaxNodes))
-	w.Key("max_radius")
-	w.Uint(uint64(p.MaxRadius))
-	w.Key("max_siblings")
-	w.Uint(uint64(p.MaxSiblings))
-	w.Key("phase_weights" + suffix)
-	w.BeginObject()
-	for _, ph := range [...]dag.Phase{dag.Consolidation, dag.Debugging, dag.Exploration, dag.Planning, dag.Synthesis} {
-		w.Key(ph.String())
-		fraction(p.Weights[ph])
+// Walk returns parameters of the other type that select the same turns: in both directions, by
+// parents, children and siblings alone, whatever they cost and whoever speaks.
+func (p SlicePolicyV1) Walk() SlicePolicyV2 {
+	w := SlicePolicyV2{
+		MaxNodes: p.MaxNodes, MaxRadius: p.MaxRadius, Direction: Both,
+		Weights: p.Weights, SalienceWeight: p.SalienceWeight, DistanceDecay: p.DistanceDecay,
 	}
-	w.EndObject()
-	w.Key("salience_weight" + suffix)
-	fraction(p.SalienceWeight)
-	w.Key("type")
-	w.String(Type)
-	w.EndObject()
+	if p.IncludeSiblings {
+		w.MaxSiblings = p.MaxSiblings
+	}
+	for i := range w.Voices {
+		w.Voices[i] = dag.One
+	}
+	return w
 }
 
-// ParseCanonical reads what Canonical writes and nothing else.
+// SliceForm is how policies of the first type are read.
+var SliceForm = Form{Type: Type, Read: func(c *canon.Cursor, n Notation) Parameters {
+	p := Default()
+	p.members().read(c, n)
+	return p
+}}
+
+// ParseCanonical reads what SlicePolicyV1.Canonical writes and nothing else.
 func ParseCanonical(data []byte) (SlicePolicyV1, error) {
 	p, err := Forms{SliceForm}.parseCanonical(data)
 	if err != nil {
 		return SlicePolicyV1{}, err
 	}
-	s, ok := p.(SlicePolicyV1)
-	if !ok {
-		return SlicePolicyV1{}, fmt.Errorf("policy: %w: %s, want %q", ErrType, p.Type(), Type)
-	}
-	return s, nil
+	return p.(SlicePolicyV1), nil // the one form that was given
 }
 
-// Read reads the parameters as decimals in a document that people wrote: a
-// parameter that is absent has its default.
-func Read(c *canon.Cursor) SlicePolicyV1 { return read(c, Wire) }
-
-// SliceForm is how policies for slices are read.
-var SliceForm = Form{Type: Type, Read: func(c *canon.Cursor, n Notation) Parameters { return read(c, n) }}
-
-// ReadWire reads what AppendWire writes: every parameter must be there, since a default
-// would put words into a signer's mouth.
-func ReadWire(c *canon.Cursor) SlicePolicyV1 {
-	for _, key := range [...]string{"distance_decay", "include_siblings", "max_nodes", "max_radius", "max_siblings", "salience_weight"} {
-		c.Field(key)
+// ReadWire reads what AppendWire writes of either type, which must be the one given: every parameter
+// must be there, since a default would put words into a signer's mouth.
+func ReadWire(c *canon.Cursor, f Form) SlicePolicy {
+	var first SlicePolicyV1
+	var second SlicePolicyV2
+	if f.Type == Type {
+		first.members().demand(c)
+	} else {
+		second.members().demand(c)
 	}
-	weights := c.Field("phase_weights")
-	for _, phase := range dag.Phases {
-		weights.Field(phase.String())
-	}
-	return Read(c)
-}
-
-func read(c *canon.Cursor, n Notation) SlicePolicyV1 {
-	p := Default()
-	if t := c.Field("type"); t.String() != Type && c.Err() == nil {
-		t.Fail(fmt.Errorf("%w: %.80q, want %q", ErrType, t.String(), Type))
-	}
-	number := func(key string, into *int, most uint64) {
-		if f := c.Optional(key); f != nil {
-			*into = int(f.Uint(most))
-		}
-	}
-	part := func(of *canon.Cursor, key string, into *dag.PPM) {
-		if f := of.Optional(key); f != nil {
-			*into = n.Fraction(f)
-		}
-	}
-	number("max_nodes", &p.MaxNodes, LimitNodes)
-	number("max_radius", &p.MaxRadius, LimitRadius)
-	number("max_siblings", &p.MaxSiblings, LimitSiblings)
-	if f := c.Optional("include_siblings"); f != nil {
-		p.IncludeSiblings = f.Bool()
-	}
-	part(c, "salience_weight"+n.Suffix, &p.SalienceWeight)
-	part(c, "distance_decay"+n.Suffix, &p.DistanceDecay)
-	if f := c.Optional("phase_weights" + n.Suffix); f != nil {
-		for _, ph := range dag.Phases {
-			part(f, ph.String(), &p.Weights[ph])
-		}
-		f.Close()
-	}
-	c.Close()
-	if err := p.Check(); err != nil {
-		c.Fail(err)
-	}
-	return p
+	return f.Read(c, Wire).(SlicePolicy) // as both forms read
 }

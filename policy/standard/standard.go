@@ -10,13 +10,19 @@ import (
 )
 
 // Forms returns the types of parameters.
-func Forms() policy.Forms { return policy.Forms{policy.SliceForm, facts.PolicyForm} }
+func Forms() policy.Forms {
+	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm}
+}
 
-// Registry returns the registry that every tenant begins with: default@1 and facts@1.
+// Registry returns the registry that every tenant begins with: default@1, default@2 and facts@1.
 func Registry() (policy.Registry, error) { return registry() }
 
+var first = map[policy.ID]policy.Parameters{
+	policy.DefaultID: policy.Default(), policy.DefaultV2ID: policy.DefaultV2(), facts.PolicyID: facts.DefaultPolicy(),
+}
+
 var registry = sync.OnceValues(func() (r policy.Registry, err error) {
-	for id, params := range map[policy.ID]policy.Parameters{policy.DefaultID: policy.Default(), facts.PolicyID: facts.DefaultPolicy()} {
+	for id, params := range first {
 		p, err := policy.Bind(id, params)
 		if err != nil {
 			return policy.Registry{}, err
@@ -29,4 +35,4 @@ var registry = sync.OnceValues(func() (r policy.Registry, err error) {
 })
 
 // Has reports whether every tenant begins with the policy of an id.
-func Has(id policy.ID) bool { return id == policy.DefaultID || id == facts.PolicyID }
+func Has(id policy.ID) bool { return first[id] != nil }

@@ -153,10 +153,11 @@ func TestStandard(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := r.All()
-	if len(all) != 2 || all[0].ID() != policy.DefaultID || all[1].ID() != facts.PolicyID || all[0].Params() != policy.Parameters(policy.Default()) || all[1].Params() != policy.Parameters(facts.DefaultPolicy()) {
+	if len(all) != 3 || all[0].ID() != policy.DefaultID || all[1].ID() != policy.DefaultV2ID || all[2].ID() != facts.PolicyID ||
+		all[0].Params() != policy.Parameters(policy.Default()) || all[1].Params() != policy.Parameters(policy.DefaultV2()) || all[2].Params() != policy.Parameters(facts.DefaultPolicy()) {
 		t.Errorf("got %+v", all)
 	}
-	if got := r.Fingerprint(); got != "a30c1b6c1b6cbb8e" {
+	if got := r.Fingerprint(); got != "7cef8048c623c062" {
 		t.Errorf("fingerprint %s", got)
 	}
 }
