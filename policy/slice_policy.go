@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"crypto/sha256"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -68,36 +67,49 @@ func defaultWeights() PhaseTable {
 	}
 }
 
-// members lists the parameters of p.
-func (p *SlicePolicyV1) members() members {
-	return members{
-		fraction("distance_decay", &p.DistanceDecay),
-		{key: "include_siblings", flag: &p.IncludeSiblings},
-		number("max_nodes", &p.MaxNodes, 1, LimitNodes),
-		number("max_radius", &p.MaxRadius, 0, LimitRadius),
-		number("max_siblings", &p.MaxSiblings, 0, LimitSiblings),
-		phases(&p.Weights),
-		fraction("salience_weight", &p.SalienceWeight),
-		{key: "type", text: Type},
+var tableV1 = Table[SlicePolicyV1]{
+	Type: Type, Default: Default(),
+	Fields: []Field[SlicePolicyV1]{
+		Fraction("distance_decay", dag.One, func(p *SlicePolicyV1) *dag.PPM { return &p.DistanceDecay }),
+		Switch("include_siblings", func(p *SlicePolicyV1) *bool { return &p.IncludeSiblings }),
+		Int("max_nodes", 1, LimitNodes, func(p *SlicePolicyV1) *int { return &p.MaxNodes }),
+		Int("max_radius", 0, LimitRadius, func(p *SlicePolicyV1) *int { return &p.MaxRadius }),
+		Int("max_siblings", 0, LimitSiblings, func(p *SlicePolicyV1) *int { return &p.MaxSiblings }),
+		phases(func(p *SlicePolicyV1) *PhaseTable { return &p.Weights }),
+		Fraction("salience_weight", dag.One, func(p *SlicePolicyV1) *dag.PPM { return &p.SalienceWeight }),
+	},
+	Further: func(p *SlicePolicyV1) error { return noPhase(p.Weights[0]) },
+}
+
+// phases is the table of the weights of phases.
+func phases[P any](at func(*P) *PhaseTable) Field[P] {
+	all := [...]dag.Phase{dag.Consolidation, dag.Debugging, dag.Exploration, dag.Planning, dag.Synthesis}
+	names := make([]string, len(all))
+	for i, ph := range all {
+		names[i] = ph.String()
 	}
+	return Fractions("phase_weights", func(p *P, i int) *dag.PPM { return &at(p)[all[i]] }, names...)
+}
+
+// noPhase reports a weight for what is no phase, or no voice.
+func noPhase(weight dag.PPM) error {
+	if weight != 0 {
+		return fmt.Errorf("%w: a weight for no phase or no voice", ErrRange)
+	}
+	return nil
 }
 
 // Check reports the first parameter that is out of range.
-func (p SlicePolicyV1) Check() error {
-	if p.Weights[0] != 0 {
-		return fmt.Errorf("%w: a weight for no phase", ErrRange)
-	}
-	return p.members().check()
-}
+func (p SlicePolicyV1) Check() error { return tableV1.Check(p) }
 
 // Canonical returns the canonical form, which Hash is taken of.
-func (p SlicePolicyV1) Canonical() []byte { return p.members().canonical() }
+func (p SlicePolicyV1) Canonical() []byte { return tableV1.Canonical(p) }
 
 // Hash is policy_params_hash: SHA-256 of the canonical form.
-func (p SlicePolicyV1) Hash() dag.Digest { return sha256.Sum256(p.Canonical()) }
+func (p SlicePolicyV1) Hash() dag.Digest { return tableV1.Hash(p) }
 
 // AppendWire writes the parameters as bundles and people do, as decimals.
-func (p SlicePolicyV1) AppendWire(w *canon.Writer) { p.members().appendWire(w) }
+func (p SlicePolicyV1) AppendWire(w *canon.Writer) { tableV1.AppendWire(w, p) }
 
 // Walk returns parameters of the other type that select the same turns: in both directions, by
 // parents, children and siblings alone, whatever they cost and whoever speaks.
@@ -116,11 +128,7 @@ func (p SlicePolicyV1) Walk() SlicePolicyV2 {
 }
 
 // SliceForm is how policies of the first type are read.
-var SliceForm = Form{Type: Type, Read: func(c *canon.Cursor, n Notation) Parameters {
-	p := Default()
-	p.members().read(c, n)
-	return p
-}}
+var SliceForm = Form{Type: Type, Read: func(c *canon.Cursor, n Notation) Parameters { return tableV1.Read(c, n) }}
 
 // ParseCanonical reads what SlicePolicyV1.Canonical writes and nothing else.
 func ParseCanonical(data []byte) (SlicePolicyV1, error) {
@@ -131,15 +139,11 @@ func ParseCanonical(data []byte) (SlicePolicyV1, error) {
 	return p.(SlicePolicyV1), nil // the one form that was given
 }
 
-// ReadWire reads what AppendWire writes of either type, which must be the one given: every parameter
-// must be there, since a default would put words into a signer's mouth.
-func ReadWire(c *canon.Cursor, f Form) SlicePolicy {
-	var first SlicePolicyV1
-	var second SlicePolicyV2
-	if f.Type == Type {
-		first.members().demand(c)
-	} else {
-		second.members().demand(c)
+// ReadWire reads what AppendWire writes of the type that is named: every parameter must be there, since a
+// default would put words into a signer's mouth.
+func ReadWire(c *canon.Cursor, typ string) SlicePolicy {
+	if typ == TypeV2 {
+		return tableV2.ReadWhole(c)
 	}
-	return f.Read(c, Wire).(SlicePolicy) // as both forms read
+	return tableV1.ReadWhole(c)
 }

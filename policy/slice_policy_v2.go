@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"crypto/sha256"
+	"cmp"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -20,33 +20,14 @@ const (
 	LimitTouching = 100
 )
 
-// A Direction says which turns a slice may hold. The zero value is none.
-type Direction uint8
+// A Direction says which turns a slice may hold.
+type Direction string
 
 // The directions.
 const (
-	Past Direction = 1 // the anchor, and what was admitted before it
-	Both Direction = 2 // what came after it, too
+	Past Direction = "past" // the anchor, and what was admitted before it
+	Both Direction = "both" // what came after it, too
 )
-
-var directionNames = [...]string{Past: "past", Both: "both"}
-
-// String returns the direction's name on the wire, or "" if it is not one.
-func (d Direction) String() string {
-	if int(d) < len(directionNames) {
-		return directionNames[d]
-	}
-	return ""
-}
-
-func parseDirection(s string) (Direction, error) {
-	for d := Past; d <= Both; d++ {
-		if d.String() == s {
-			return d, nil
-		}
-	}
-	return 0, fmt.Errorf("%w: direction %.40q, want past or both", dag.ErrForm, s)
-}
 
 // A SlicePolicyV2 goes by the marks of turns (dag.Marks), beside what a SlicePolicyV1 goes by. Its
 // zero value is not valid; start from DefaultV2.
@@ -85,47 +66,62 @@ func DefaultV2() SlicePolicyV2 {
 	}
 }
 
-// members lists the parameters of p.
-func (p *SlicePolicyV2) members() members {
-	return members{
-		{key: "direction", direction: &p.Direction},
-		fraction("distance_decay", &p.DistanceDecay),
-		number("max_cost", &p.MaxCost, 0, LimitCost),
-		number("max_nodes", &p.MaxNodes, 1, LimitNodes),
-		number("max_radius", &p.MaxRadius, 0, LimitRadius),
-		number("max_siblings", &p.MaxSiblings, 0, LimitSiblings),
-		number("max_touching", &p.MaxTouching, 0, LimitTouching),
-		phases(&p.Weights),
-		fraction("salience_weight", &p.SalienceWeight),
-		{key: "spine", flag: &p.Spine},
-		{key: "type", text: TypeV2},
-		voices(&p.Voices),
-	}
+var tableV2 = Table[SlicePolicyV2]{
+	Type: TypeV2, Default: DefaultV2(),
+	Fields: []Field[SlicePolicyV2]{
+		direction(),
+		Fraction("distance_decay", dag.One, func(p *SlicePolicyV2) *dag.PPM { return &p.DistanceDecay }),
+		Int("max_cost", 0, LimitCost, func(p *SlicePolicyV2) *int { return &p.MaxCost }),
+		Int("max_nodes", 1, LimitNodes, func(p *SlicePolicyV2) *int { return &p.MaxNodes }),
+		Int("max_radius", 0, LimitRadius, func(p *SlicePolicyV2) *int { return &p.MaxRadius }),
+		Int("max_siblings", 0, LimitSiblings, func(p *SlicePolicyV2) *int { return &p.MaxSiblings }),
+		Int("max_touching", 0, LimitTouching, func(p *SlicePolicyV2) *int { return &p.MaxTouching }),
+		phases(func(p *SlicePolicyV2) *PhaseTable { return &p.Weights }),
+		Fraction("salience_weight", dag.One, func(p *SlicePolicyV2) *dag.PPM { return &p.SalienceWeight }),
+		Switch("spine", func(p *SlicePolicyV2) *bool { return &p.Spine }),
+		voices(),
+	},
+	Further: func(p *SlicePolicyV2) error { return cmp.Or(noPhase(p.Weights[0]), noPhase(p.Voices[0])) },
 }
+
+func direction() Field[SlicePolicyV2] {
+	f := Text("direction", func(p *SlicePolicyV2) *Direction { return &p.Direction }, func(d Direction) error {
+		if d != Past && d != Both {
+			return fmt.Errorf("%.40q, want past or both", d)
+		}
+		return nil
+	})
+	f.shape.Values = []string{string(Past), string(Both)}
+	return f
+}
+
+// voices is the table of the weights of voices.
+func voices() Field[SlicePolicyV2] {
+	all := [...]dag.Voice{dag.VoiceAgent, dag.VoiceHarness, dag.VoicePerson, dag.VoiceTool}
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = v.String()
+	}
+	return Fractions("voice_weights", func(p *SlicePolicyV2, i int) *dag.PPM { return &p.Voices[all[i]] }, names...)
+}
+
+// ShapesV2 describes the parameters of a SlicePolicyV2.
+func ShapesV2() []Shape { return tableV2.Shapes() }
 
 // Check reports the first parameter that is out of range.
-func (p SlicePolicyV2) Check() error {
-	if p.Weights[0] != 0 || p.Voices[0] != 0 {
-		return fmt.Errorf("%w: a weight for no phase or no voice", ErrRange)
-	}
-	return p.members().check()
-}
+func (p SlicePolicyV2) Check() error { return tableV2.Check(p) }
 
 // Canonical returns the canonical form, which Hash is taken of.
-func (p SlicePolicyV2) Canonical() []byte { return p.members().canonical() }
+func (p SlicePolicyV2) Canonical() []byte { return tableV2.Canonical(p) }
 
 // Hash is policy_params_hash: SHA-256 of the canonical form.
-func (p SlicePolicyV2) Hash() dag.Digest { return sha256.Sum256(p.Canonical()) }
+func (p SlicePolicyV2) Hash() dag.Digest { return tableV2.Hash(p) }
 
 // AppendWire writes the parameters as bundles and people do, as decimals.
-func (p SlicePolicyV2) AppendWire(w *canon.Writer) { p.members().appendWire(w) }
+func (p SlicePolicyV2) AppendWire(w *canon.Writer) { tableV2.AppendWire(w, p) }
 
 // Walk returns the parameters as they are.
 func (p SlicePolicyV2) Walk() SlicePolicyV2 { return p }
 
 // SliceFormV2 is how policies of the second type are read.
-var SliceFormV2 = Form{Type: TypeV2, Read: func(c *canon.Cursor, n Notation) Parameters {
-	p := DefaultV2()
-	p.members().read(c, n)
-	return p
-}}
+var SliceFormV2 = Form{Type: TypeV2, Read: func(c *canon.Cursor, n Notation) Parameters { return tableV2.Read(c, n) }}

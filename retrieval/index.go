@@ -17,9 +17,13 @@ type Turn struct {
 	Conversation dag.ConversationID
 	Seq          dag.Seq
 	Role         dag.Role
+	Salience     dag.PPM
 	CreatedAt    dag.Time
-	Author       string // "" and no Content if the text is withheld or erased
+	Leaf         dag.Digest
+	Withheld     bool   // its text is: it has no Author and no Content; erased ones are too
+	Author       string
 	Content      string
+	Size         int // bytes of Content
 }
 
 // An Index finds a tenant's turns by words. It must not be changed while it is read.
@@ -57,12 +61,15 @@ func (x *Index) Last() dag.Seq {
 
 // Add adds a turn after all others.
 func (x *Index) Add(t Turn) error {
-	terms := x.analyzer.Terms(nil, t.Content)
+	var terms, dates []string
+	if !t.Withheld {
+		terms, dates = x.analyzer.Terms([]string{}, t.Content), ownDate(dateWords([]string{}, t.Content), t.CreatedAt)
+	}
 	n, err := x.words.Add(t.Seq, t.Conversation, terms)
 	if err != nil {
 		return err
 	}
-	if _, err := x.dates.Add(t.Seq, t.Conversation, ownDate(dateWords(nil, t.Content), t.CreatedAt)); err != nil {
+	if _, err := x.dates.Add(t.Seq, t.Conversation, dates); err != nil {
 		return err
 	}
 	for _, w := range nameWords(t.Author) {
@@ -72,7 +79,7 @@ func (x *Index) Add(t Turn) error {
 	}
 	x.places[t.ID] = int32(n)
 	when := saysWhen(t.Content)
-	t.Content = ""
+	t.Size, t.Content = len(t.Content), ""
 	x.turns = append(x.turns, indexed{t, when})
 	const each, ofTerm = 320, 16
 	x.size += each + ofTerm*len(terms)
@@ -97,8 +104,36 @@ func (x *Index) Erase(id dag.TurnID) bool {
 	}
 	x.words.Erase(int(n))
 	x.dates.Erase(int(n))
-	t.Author, t.when = "", false
+	t.Author, t.when, t.Size, t.Withheld = "", false, 0, true
 	return true
+}
+
+// Turn returns a turn without its content, and reports whether the index has it.
+func (x *Index) Turn(id dag.TurnID) (Turn, bool) {
+	n, ok := x.places[id]
+	if !ok {
+		return Turn{}, false
+	}
+	return x.turns[n].Turn, true
+}
+
+// Conversation returns the turns of a conversation up to a number, without their content, in their order.
+func (x *Index) Conversation(id dag.ConversationID, asOf dag.Seq) (turns []Turn) {
+	for _, n := range x.words.Turns(id) {
+		if t := &x.turns[n]; t.Seq <= asOf {
+			turns = append(turns, t.Turn)
+		}
+	}
+	return turns
+}
+
+// Newest returns the newest turn up to a number, without its content.
+func (x *Index) Newest(asOf dag.Seq) (Turn, bool) {
+	n, _ := slices.BinarySearchFunc(x.turns, asOf+1, func(t indexed, seq dag.Seq) int { return cmp.Compare(t.Seq, seq) })
+	if n == 0 {
+		return Turn{}, false
+	}
+	return x.turns[n-1].Turn, true
 }
 
 // nameWords returns the words of an author's name in lower case: human:Anna is anna.
@@ -137,14 +172,14 @@ type Hit struct {
 	Named int64 // the query names the turn's author, and no other
 }
 
-// Search returns the best hits, the best first, and of equal ones the one with the lower id first.
-func (x *Index) Search(q *Query) []Hit {
-	const one = int64(dag.One)
+// Search returns the best hits under a policy, the best first, and of equal ones the one with the lower id
+// first. The policy's analyzer must be that of the index.
+func (x *Index) Search(p *Policy, q *Query) []Hit {
 	view := x.words.At(q.AsOf)
 	terms, named := x.termsOf(q.Text, view)
-	b := view.Score(terms, bm25.Params{K1: 900_000, B: 400_000, Reach: 3})
-	z, mostZ := view.ScoreConversations(terms, bm25.Params{K1: 1_200_000, B: 750_000})
-	d := x.dates.At(q.AsOf).Score(dateWords(nil, q.Text), bm25.Params{K1: 900_000})
+	b := view.Score(terms, p.Words.params(p.Reach))
+	z, mostZ := view.ScoreConversations(terms, p.Conversation.params(0))
+	d := x.dates.At(q.AsOf).Score(dateWords(nil, q.Text), p.Dates.params(0))
 	when := asksWhen(q.Text)
 	var hits []Hit
 	for _, n := range merged(b.Turns, d.Turns) {
@@ -152,19 +187,24 @@ func (x *Index) Search(q *Query) []Hit {
 		if !q.lets(&t.Turn) {
 			continue
 		}
-		h := Hit{Turn: t.Turn, Words: part(b.Of(n), b.Most(), one), Whole: part(z[x.words.Conversation(int(n))], mostZ, one/10), Dates: part(d.Of(n), d.Most(), 3*one/10)}
+		h := Hit{
+			Turn: t.Turn, Words: part(b.Of(n), b.Most(), p.Words.Weight), Dates: part(d.Of(n), d.Most(), p.Dates.Weight),
+			Whole: part(z[x.words.Conversation(int(n))], mostZ, p.Conversation.Weight),
+		}
 		if when && t.when {
-			h.When = one / 5
+			h.When = int64(p.When)
 		}
 		h.Score = h.Words + h.Whole + h.Dates + h.When
 		if named != "" && slices.Contains(nameWords(t.Author), named) {
-			h.Named = h.Score / 2
+			h.Named = h.Score * int64(p.Author) / int64(dag.One)
 			h.Score += h.Named
 		}
-		hits = append(hits, h)
+		if h.Score > 0 {
+			hits = append(hits, h)
+		}
 	}
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), a.Turn.ID.Compare(b.Turn.ID)) })
-	return hits[:min(len(hits), q.Limit)]
+	return hits[:min(len(hits), q.Limit, p.MaxHits)]
 }
 
 // merged returns the numbers of two ascending lists, ascending, each once.
@@ -175,11 +215,11 @@ func merged(a, b []int32) []int32 {
 }
 
 // part is weight · score/most.
-func part(score, most, weight int64) int64 {
+func part(score, most int64, weight dag.PPM) int64 {
 	if most == 0 {
 		return 0
 	}
-	return weight * score / most
+	return int64(weight) * score / most
 }
 
 // termsOf returns the terms of a query without authors' names, and the name if it has one alone.

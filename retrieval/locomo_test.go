@@ -29,6 +29,7 @@ func TestLoCoMo(t *testing.T) {
 	if err := json.Unmarshal(data, &all); err != nil {
 		t.Fatal(err)
 	}
+	policy := retrieval.DefaultPolicy()
 	questions, recall := 0, 0.0
 	var took time.Duration
 	for n, c := range all {
@@ -77,7 +78,7 @@ func TestLoCoMo(t *testing.T) {
 			}
 			questions++
 			begun := time.Now()
-			hits := x.Search(&retrieval.Query{Text: q.Question, AsOf: seq, Limit: 10})
+			hits := x.Search(&policy, &retrieval.Query{Text: q.Question, AsOf: seq, Limit: 10})
 			took += time.Since(begun)
 			found := 0
 			for _, h := range hits {

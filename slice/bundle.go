@@ -137,6 +137,17 @@ func writeTurn(w *canon.Writer, t *dag.Turn, body *bodyWriter) {
 	}
 }
 
+// WriteTurn writes a turn with its text as bundles of other kinds have it: without an admission. Without a body it is
+// redacted.
+func WriteTurn(w *canon.Writer, t *dag.Turn, body *dag.Body) {
+	w.BeginObject()
+	writeTurn(w, t, bodyOf(w, body))
+	w.EndObject()
+}
+
+// ReadTurn reads what WriteTurn writes. Anyone who calls it closes the object.
+func ReadTurn(c *canon.Cursor) (dag.Turn, *dag.Body) { return readTurn(c) }
+
 // AppendBundle appends the bundle of a slice: its canonical bytes. encoded gives
 // the turns' text by the index into s.Turns.
 func AppendBundle(dst []byte, s *Slice, seal Seal, encoded func(i int) EncodedTurn) []byte {
@@ -443,7 +454,7 @@ func readBundle(c *canon.Cursor) *Bundle {
 		Anchor:     canon.Parsed(c.Field("anchor"), dag.ParseTurnID),
 		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
 		Provenance: ReadProvenance(c.Field("provenance")),
-		Policy:     policy.ReadWire(c.Field("policy"), schema.Policy),
+		Policy:     policy.ReadWire(c.Field("policy"), schema.Policy.Type),
 		Seal:       ReadSeal(c),
 	}
 	for _, t := range c.Field("turns").Items() {
@@ -493,8 +504,8 @@ func parseToken(s string) (string, error) {
 }
 
 func parseVersion(s string) (string, error) {
-	if s != SchemaVersion && s != SchemaVersionV2 && s != FactsVersion {
-		return "", fmt.Errorf("%w: schema_version %.40q, want %q, %q or %q", ErrVersion, s, SchemaVersion, SchemaVersionV2, FactsVersion)
+	if s != SchemaVersion && s != SchemaVersionV2 && s != FactsVersion && s != ContextVersion {
+		return "", fmt.Errorf("%w: schema_version %.40q, want %q, %q, %q or %q", ErrVersion, s, SchemaVersion, SchemaVersionV2, FactsVersion, ContextVersion)
 	}
 	return s, nil
 }

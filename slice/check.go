@@ -184,8 +184,12 @@ func (b *Bundle) checkOrder(turns []Selected) Check {
 	return Passed(CheckOrder, "%d", len(order))
 }
 
-func compared[T fmt.Stringer](id CheckID, want, got T, equal bool) Check {
-	if !equal {
+// Compared is the verdict of a check that computes a field of the header again.
+func Compared[T interface {
+	comparable
+	fmt.Stringer
+}](id CheckID, want, got T) Check {
+	if want != got {
 		return Failed(id, want.String(), got.String(), "the header does not match the body")
 	}
 	return Passed(id, "%s", want)
@@ -193,17 +197,17 @@ func compared[T fmt.Stringer](id CheckID, want, got T, equal bool) Check {
 
 func checkPolicyHash(p policy.SlicePolicy, header *Provenance) Check {
 	want := p.Hash()
-	return compared(CheckPolicyHash, want, header.PolicyParamsHash, want == header.PolicyParamsHash)
+	return Compared(CheckPolicyHash, want, header.PolicyParamsHash)
 }
 
 func (b *Bundle) checkSnapshot(want *Provenance) Check {
 	got := b.Provenance.GraphSnapshotHash
-	return compared(CheckSnapshot, want.GraphSnapshotHash, got, want.GraphSnapshotHash == got)
+	return Compared(CheckSnapshot, want.GraphSnapshotHash, got)
 }
 
 func (b *Bundle) checkSliceID(want *Provenance) Check {
 	got := b.Provenance.SliceID
-	return compared(CheckSliceID, want.SliceID, got, want.SliceID == got)
+	return Compared(CheckSliceID, want.SliceID, got)
 }
 
 // fingerprint recomputes the snapshot hash and the slice id from the body.

@@ -6,23 +6,30 @@ import (
 	"sync"
 
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
+// given are the policies that every tenant begins with.
+var given = map[policy.ID]policy.Parameters{
+	policy.DefaultID:   policy.Default(),
+	policy.DefaultV2ID: policy.DefaultV2(),
+	facts.PolicyID:     facts.DefaultPolicy(),
+	retrieval.PolicyID: retrieval.DefaultPolicy(),
+	contexts.DefaultID: contexts.Default(),
+}
+
 // Forms returns the types of parameters.
 func Forms() policy.Forms {
-	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm}
+	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm}
 }
 
-// Registry returns the registry that every tenant begins with: default@1, default@2 and facts@1.
+// Registry returns the registry that every tenant begins with.
 func Registry() (policy.Registry, error) { return registry() }
 
-var first = map[policy.ID]policy.Parameters{
-	policy.DefaultID: policy.Default(), policy.DefaultV2ID: policy.DefaultV2(), facts.PolicyID: facts.DefaultPolicy(),
-}
-
 var registry = sync.OnceValues(func() (r policy.Registry, err error) {
-	for id, params := range first {
+	for id, params := range given {
 		p, err := policy.Bind(id, params)
 		if err != nil {
 			return policy.Registry{}, err
@@ -35,4 +42,4 @@ var registry = sync.OnceValues(func() (r policy.Registry, err error) {
 })
 
 // Has reports whether every tenant begins with the policy of an id.
-func Has(id policy.ID) bool { return first[id] != nil }
+func Has(id policy.ID) bool { return given[id] != nil }

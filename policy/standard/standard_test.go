@@ -12,7 +12,7 @@ import (
 // TestStandard makes sure that every tenant begins with policies that this program can read again.
 func TestStandard(t *testing.T) {
 	r, err := standard.Registry()
-	if err != nil || len(r.All()) != 3 {
+	if err != nil || len(r.All()) != 5 {
 		t.Fatalf("%v, %v", r.All(), err)
 	}
 	for _, p := range r.All() {

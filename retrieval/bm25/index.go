@@ -47,7 +47,17 @@ func (x *Index) Len() int { return len(x.turns) }
 // Conversation returns the place of a turn's conversation among those of [View.Conversations].
 func (x *Index) Conversation(turn int) int { return int(x.turns[turn].conversation) }
 
-// Add adds a turn after all others, and returns its place. A turn without text has no terms, and counts.
+// Turns returns the places of a conversation's turns, ascending. They must not be changed.
+func (x *Index) Turns(of dag.ConversationID) []int32 {
+	at, ok := x.placed[of]
+	if !ok {
+		return nil
+	}
+	return x.conversations[at].turns
+}
+
+// Add adds a turn after all others, and returns its place. If terms is nil its text is not known: then it counts
+// nowhere, as if it had been erased.
 func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string) (int, error) {
 	n := int32(len(x.turns))
 	if n > 0 && x.turns[n-1].seq >= seq {
@@ -59,7 +69,7 @@ func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string) (int, er
 		x.placed[of], x.conversations = at, append(x.conversations, conversation{})
 	}
 	c := &x.conversations[at]
-	x.turns = append(x.turns, turn{seq: seq, conversation: at, place: int32(len(c.turns)), length: int32(len(terms)), counted: true})
+	x.turns = append(x.turns, turn{seq: seq, conversation: at, place: int32(len(c.turns)), length: int32(len(terms)), counted: terms != nil})
 	c.turns = append(c.turns, n)
 	for _, term := range terms {
 		id, ok := x.terms[term]

@@ -152,12 +152,12 @@ func TestStandard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := r.All()
-	if len(all) != 3 || all[0].ID() != policy.DefaultID || all[1].ID() != policy.DefaultV2ID || all[2].ID() != facts.PolicyID ||
-		all[0].Params() != policy.Parameters(policy.Default()) || all[1].Params() != policy.Parameters(policy.DefaultV2()) || all[2].Params() != policy.Parameters(facts.DefaultPolicy()) {
-		t.Errorf("got %+v", all)
+	for id, want := range map[policy.ID]policy.Parameters{policy.DefaultID: policy.Default(), policy.DefaultV2ID: policy.DefaultV2(), facts.PolicyID: facts.DefaultPolicy()} {
+		if p, err := r.Get(id); err != nil || p.Params() != want {
+			t.Errorf("%s: got %+v, %v", id, p, err)
+		}
 	}
-	if got := r.Fingerprint(); got != "7cef8048c623c062" {
+	if got := r.Fingerprint(); got != "b4fd4f61949463bb" {
 		t.Errorf("fingerprint %s", got)
 	}
 }

@@ -39,7 +39,7 @@ func adopting(e *erasures.Erasure) []history.Change {
 }
 
 func erasing(facts *knowledge.Erasure) []history.Change {
-	return []history.Change{facts, &issued.Forgetting{Lost: facts.Lost}}
+	return []history.Change{facts, &issued.Forgetting{Turn: facts.Turn, Lost: facts.Lost}}
 }
 
 // OfCell finds the codec of a cell by its name.
