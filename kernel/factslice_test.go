@@ -276,7 +276,7 @@ func TestFactSliceRefuses(t *testing.T) {
 	for _, p := range must(k.Policies().All(ctx, tenant)).All() {
 		ids = append(ids, p.ID())
 	}
-	if !slices.Equal(ids, []policy.ID{policy.DefaultID, policy.DefaultV2ID, facts.PolicyID}) {
+	if !slices.Equal(ids, []policy.ID{"context@1", policy.DefaultID, policy.DefaultV2ID, facts.PolicyID, "recall@1"}) {
 		t.Errorf("policies %v", ids)
 	}
 }

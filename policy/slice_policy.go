@@ -47,23 +47,19 @@ type PhaseTable [len(dag.Phases) + 1]dag.PPM
 // Default returns the parameters of the policy default@1.
 func Default() SlicePolicyV1 {
 	return SlicePolicyV1{
-		MaxNodes:        256,
-		MaxRadius:       10,
-		Weights:         defaultWeights(),
+		MaxNodes:  256,
+		MaxRadius: 10,
+		Weights: PhaseTable{
+			dag.Synthesis:     1_000_000,
+			dag.Planning:      900_000,
+			dag.Consolidation: 600_000,
+			dag.Debugging:     500_000,
+			dag.Exploration:   300_000,
+		},
 		SalienceWeight:  300_000,
 		DistanceDecay:   900_000,
 		IncludeSiblings: true,
 		MaxSiblings:     5,
-	}
-}
-
-func defaultWeights() PhaseTable {
-	return PhaseTable{
-		dag.Synthesis:     1_000_000,
-		dag.Planning:      900_000,
-		dag.Consolidation: 600_000,
-		dag.Debugging:     500_000,
-		dag.Exploration:   300_000,
 	}
 }
 

@@ -57,12 +57,12 @@ func DefaultV2() SlicePolicyV2 {
 		MaxCost:        32_000,
 		Direction:      Past,
 		Spine:          true,
-		MaxTouching:    3,
+		MaxTouching:    2,
 		MaxSiblings:    5,
-		Weights:        defaultWeights(),
-		Voices:         VoiceTable{dag.VoicePerson: 1_000_000, dag.VoiceAgent: 600_000, dag.VoiceTool: 400_000, dag.VoiceHarness: 200_000},
+		Weights:        PhaseTable{dag.Synthesis: 1_000_000, dag.Planning: 900_000, dag.Consolidation: 800_000, dag.Debugging: 800_000, dag.Exploration: 800_000},
+		Voices:         VoiceTable{dag.VoicePerson: 1_000_000, dag.VoiceAgent: 700_000, dag.VoiceTool: 300_000, dag.VoiceHarness: 200_000},
 		SalienceWeight: 300_000,
-		DistanceDecay:  900_000,
+		DistanceDecay:  950_000,
 	}
 }
 

@@ -42,7 +42,7 @@ func marked() (*world, dag.TurnID, policy.SlicePolicyV2) {
 	add(7, dag.VoiceTool, dag.RoleTool, "also done", "", 5)
 	add(8, dag.VoiceAgent, dag.RoleAssistant, "[edit a]", "a", 6)
 	add(9, dag.VoicePerson, dag.RoleUser, "Later.", "", 8)
-	p := policy.DefaultV2()
+	p := policy.SlicePolicyV2{Direction: policy.Past, Spine: true, Weights: policy.Default().Weights, SalienceWeight: 300_000, DistanceDecay: 950_000}
 	p.MaxNodes, p.MaxRadius, p.MaxSiblings, p.MaxTouching, p.MaxCost = 7, 4, 2, 1, 60
 	p.Voices = policy.VoiceTable{dag.VoicePerson: 1_000_000, dag.VoiceAgent: 900_000, dag.VoiceTool: 800_000, dag.VoiceHarness: 100_000}
 	return w, id(8), p
@@ -95,7 +95,7 @@ var markedChanges = []change{
 	{"number, in order", reason(4, func(a *slice.Admission) { a.Number = 3 }), checks(snapshot)},
 	{"number of another", reason(7, func(a *slice.Admission) { a.Number = 6 }), checks(reasons, snapshot)},
 	{"number above the anchor's", reason(7, func(a *slice.Admission) { a.Number = 9 }), checks(reasons, snapshot)},
-	{"number below a parent's", reason(6, func(a *slice.Admission) { a.Number = 3 }), checks(reasons, snapshot)},
+	{"number below a parent's", reason(7, func(a *slice.Admission) { a.Number = 3 }), checks(reasons, snapshot)},
 	{"number of the anchor, beyond as_of", reason(8, func(a *slice.Admission) { a.Number = 10 }), checks(reasons, snapshot)},
 	{"voice, of a turn that is a prompt", reason(4, func(a *slice.Admission) { a.Voice = dag.VoiceAgent }), checks(reasons, snapshot)},
 	{"voice and score, of a turn that is a prompt", func(b *slice.Bundle) {
@@ -129,6 +129,16 @@ var markedChanges = []change{
 		x.Admission.Score = scoreOf(b, x)
 	}, checks(reasons, snapshot)},
 	{"via touch, of another conversation", func(b *slice.Bundle) { turnOf(b, 2).Conversation[0] = 9 }, checks(reasons, snapshot)},
+	{"via prompt, from an earlier turn", func(b *slice.Bundle) {
+		x := turnOf(b, 4)
+		x.Admission.From, x.Admission.Distance = turnID(2), turnOf(b, 2).Admission.Distance+1
+		x.Admission.Score = scoreOf(b, x)
+	}, checks(reasons, snapshot)},
+	{"via child, under a policy that looks at the past", func(b *slice.Bundle) {
+		x := turnOf(b, 7)
+		x.Admission.Via, x.Admission.From, x.Admission.Distance = slice.ViaChild, turnID(5), turnOf(b, 5).Admission.Distance+1
+		x.Admission.Score = scoreOf(b, x)
+	}, checks(reasons, snapshot)},
 	{"via child", reason(6, func(a *slice.Admission) { a.Via, a.From, a.Distance = slice.ViaChild, turnID(5), 2 }), checks(reasons, snapshot)},
 	{"a step too few", reason(1, func(a *slice.Admission) { a.Distance = 1 }), checks(reasons, snapshot)},
 	{"direction", ruled(func(p *policy.SlicePolicyV2) { p.Direction = policy.Both }), checks(params)},

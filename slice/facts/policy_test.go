@@ -157,7 +157,7 @@ func TestStandard(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", id, p, err)
 		}
 	}
-	if got := r.Fingerprint(); got != "b4fd4f61949463bb" {
+	if got := r.Fingerprint(); got != "655e464c3ea53409" {
 		t.Errorf("fingerprint %s", got)
 	}
 }
