@@ -226,8 +226,13 @@ func (c *court) readLeaf() error {
 	if c.leaf, err = ledger.ParseLeaf(c.proof.Leaf, append(issued.Forms(), registry.Form())...); err != nil {
 		return err
 	}
-	if foreign, ok := c.leaf.(ledger.Foreign); ok {
-		return foreign.Version
+	switch leaf := c.leaf.(type) {
+	case ledger.Foreign:
+		return leaf.Version
+	case *issued.SliceLeaf: // beside a bundle of turns, its version is the one that counts
+		if s := c.subject; s != nil && s.provenance.SchemaVersion != slice.FactsVersion && leaf.Provenance.SchemaVersion != s.provenance.SchemaVersion {
+			return fmt.Errorf("%w: a leaf whose schema_version is %q, beside a slice of %q", slice.ErrVersion, leaf.Provenance.SchemaVersion, s.provenance.SchemaVersion)
+		}
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func readContext(data []byte) (*subject, error) {
 }
 
 func readDisclosure(data []byte) (*subject, error) {
-	d, err := slice.ParseDisclosure(data, slice.TurnDisclosures, facts.Disclosures)
+	d, err := slice.ParseDisclosure(data, slice.TurnDisclosures, slice.TurnDisclosuresV2, facts.Disclosures)
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
@@ -278,7 +276,7 @@ func TestFactSliceRefuses(t *testing.T) {
 	for _, p := range must(k.Policies().All(ctx, tenant)).All() {
 		ids = append(ids, p.ID())
 	}
-	if !slices.Equal(ids, []policy.ID{contexts.DefaultID, policy.DefaultID, facts.PolicyID, retrieval.PolicyID}) {
+	if !slices.Equal(ids, []policy.ID{"context@1", policy.DefaultID, policy.DefaultV2ID, facts.PolicyID, "recall@1"}) {
 		t.Errorf("policies %v", ids)
 	}
 }

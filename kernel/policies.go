@@ -38,7 +38,7 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 	}
 	// It is the same everywhere, and a store that says otherwise refuses it at write. No other policy is taken
 	// for granted: a store of before there was one may have another of the name.
-	if id == policy.DefaultID {
+	if id == policy.DefaultID || id == policy.DefaultV2ID {
 		first, err := standard.Registry()
 		if err != nil {
 			return policy.Registered{}, err

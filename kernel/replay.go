@@ -189,7 +189,7 @@ func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Pr
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
 	known := false
-	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, policy.ErrUnknown, policy.ErrMismatch, ErrDamaged} {
+	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
 	if !known {

@@ -173,6 +173,45 @@ func Group[P any](name string, fields ...Field[P]) Field[P] {
 	}
 }
 
+// Fractions is an object of fractions under names, which ascend: at returns that of a name, by its index. Its own key carries the suffix, and
+// the names do not.
+func Fractions[P any](name string, at func(*P, int) *dag.PPM, names ...string) Field[P] {
+	shape := Shape{Kind: "object"}
+	for _, n := range names {
+		shape.Members = append(shape.Members, Shape{Name: n, Kind: "number", Most: 1})
+	}
+	return Field[P]{
+		name: name, fraction: true, shape: shape,
+		write: func(w *canon.Writer, p *P, canonical bool) {
+			w.BeginObject()
+			for i, n := range names {
+				w.Key(n)
+				writeFraction(w, *at(p, i), canonical)
+			}
+			w.EndObject()
+		},
+		read: func(c *canon.Cursor, p *P, n Notation, whole bool) {
+			for i, name := range names {
+				if whole {
+					c.Field(name)
+				}
+				if f := c.Optional(name); f != nil {
+					*at(p, i) = n.Fraction(f)
+				}
+			}
+			c.Close()
+		},
+		check: func(p *P, name string) error {
+			for i, n := range names {
+				if *at(p, i) > dag.One {
+					return fmt.Errorf("%w: %s.%s is above 1", ErrRange, name, n)
+				}
+			}
+			return nil
+		},
+	}
+}
+
 func suffixOf(canonical bool) string {
 	if canonical {
 		return Canonical.Suffix

@@ -16,6 +16,7 @@ import (
 // whose absence would change the meaning of the others takes a new predicate type.
 const (
 	PredicateType      = "https://github.com/graphkernel/graphkernel/attestation/slice/v1" // of a slice of turns
+	PredicateTypeV2    = "https://github.com/graphkernel/graphkernel/attestation/slice/v2" // of one under slice_policy_v2
 	FactsPredicateType = "https://github.com/graphkernel/graphkernel/attestation/facts/v1" // of a slice of facts
 
 	ContextPredicateType = "https://github.com/graphkernel/graphkernel/attestation/context/v1" // of a context
@@ -34,6 +35,7 @@ type kind struct {
 // whose predicateType is no string, which is malformed.
 var kinds = []kind{
 	{PredicateType, slice.SchemaVersion, policy.SliceForm, []string{"edges", "turns"}, true},
+	{PredicateTypeV2, slice.SchemaVersionV2, policy.SliceFormV2, []string{"edges", "turns"}, true},
 	{FactsPredicateType, facts.SchemaVersion, facts.PolicyForm, []string{"aliases", "evidence", "facts", "reached"}, false},
 	{ContextPredicateType, contexts.SchemaVersion, contexts.PolicyForm, []string{"candidates", "facts", "turns"}, false},
 }
@@ -57,7 +59,7 @@ func checkVersion(doc *canon.Value) (*kind, error) {
 	if said := stringAt(doc, "predicateType"); said != nil {
 		at := slices.IndexFunc(kinds, func(k kind) bool { return k.predicateType == *said })
 		if at < 0 {
-			return nil, unknown("predicateType", *said, PredicateType, FactsPredicateType, ContextPredicateType)
+			return nil, unknown("predicateType", *said, PredicateType, PredicateTypeV2, FactsPredicateType, ContextPredicateType)
 		}
 		k = &kinds[at]
 	}

@@ -14,6 +14,7 @@ import (
 // given are the policies that every tenant begins with.
 var given = map[policy.ID]policy.Parameters{
 	policy.DefaultID:   policy.Default(),
+	policy.DefaultV2ID: policy.DefaultV2(),
 	facts.PolicyID:     facts.DefaultPolicy(),
 	retrieval.PolicyID: retrieval.DefaultPolicy(),
 	contexts.DefaultID: contexts.Default(),
@@ -21,7 +22,7 @@ var given = map[policy.ID]policy.Parameters{
 
 // Forms returns the types of parameters.
 func Forms() policy.Forms {
-	return policy.Forms{policy.SliceForm, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm}
+	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm}
 }
 
 // Registry returns the registry that every tenant begins with.

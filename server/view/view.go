@@ -108,7 +108,7 @@ func Replay(r *kernel.Replay) api.Replay {
 
 // Admission shows why a turn was let in.
 func Admission(a *slice.Admission) api.Admission {
-	w := api.Admission{ScoreNano: uint64(a.Score), Distance: a.Distance, Via: a.Via.String()}
+	w := api.Admission{ScoreNano: uint64(a.Score), Distance: a.Distance, Via: a.Via.String(), Number: uint64(a.Number), Voice: a.Voice.String(), Cost: a.Cost}
 	if a.Via != slice.ViaAnchor {
 		w.From = a.From.String()
 	}

@@ -19,7 +19,7 @@ const (
 func Forms() []ledger.Form {
 	return []ledger.Form{
 		{Kind: LeafSlice, Read: readSlice, Version: func(doc *canon.Value) error {
-			return ledger.CheckVersion(doc.Get("provenance"), "schema_version", slice.SchemaVersion)
+			return ledger.CheckVersion(doc.Get("provenance"), "schema_version", slice.SchemaVersion, slice.SchemaVersionV2)
 		}},
 		{Kind: LeafFacts, Read: func(c *canon.Cursor) ledger.Leaf { return readFacts(c) }},
 		{Kind: LeafContext, Read: func(c *canon.Cursor) ledger.Leaf { return &ContextLeaf{*readFacts(c)} }},

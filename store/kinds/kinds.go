@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/ingest/marks"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
@@ -43,7 +44,7 @@ func erasing(facts *knowledge.Erasure) []history.Change {
 
 // OfCell finds the codec of a cell by its name.
 func OfCell(name string) (history.CellCodec, error) {
-	for _, c := range []history.CellCodec{witness.CellCodec{}} {
+	for _, c := range []history.CellCodec{witness.CellCodec{}, marks.CellCodec{}} {
 		if strings.HasPrefix(name, c.Prefix()) {
 			return c, nil
 		}
