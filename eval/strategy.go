@@ -37,6 +37,7 @@ var strategies = []Strategy{
 	{Name: "recency", Choose: recency},
 	{Name: "BM25", Choose: plainBM25},
 	{Name: "slice default@1", Choose: slicing("default@1")},
+	{Name: "slice default@2", Choose: slicing("default@2")},
 	{Name: "search", Choose: search},
 	{Name: "context@1", Choose: assembling(contexts.Default()), Sized: true},
 	{Name: "facts", Choose: walk, Facts: true},

@@ -27,6 +27,7 @@ type gatherer struct {
 	asked  *contexts.Request
 	asOf   dag.Seq
 	anchor *store.Record // nil: none
+	others dag.PPM       // see the function of that name; of the anchor's conversation
 
 	turns map[dag.TurnID]*contexts.Candidate
 	acts  map[knowledge.ID]*knowledge.Recorded
@@ -157,7 +158,8 @@ func others(turns []retrieval.Turn) dag.PPM {
 
 // fromConversation takes the last turns of the anchor's conversation, and what a person said in it.
 func (g *gatherer) fromConversation(turns []retrieval.Turn) {
-	weight := uint64(others(turns))
+	g.others = others(turns)
+	weight := uint64(g.others)
 	last, prompts := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
 	for _, t := range slices.Backward(turns) {
 		if last > 0 {
@@ -184,9 +186,9 @@ func (g *gatherer) fromSlice(x *retrieval.Index, cut *slice.Slice) {
 		if !ok {
 			continue
 		}
-		share := dag.One
+		share := g.others
 		if most > 0 {
-			share = dag.PPM(uint64(turns[i].Admission.Score) * uint64(dag.One) / uint64(most))
+			share = dag.PPM(uint64(turns[i].Admission.Score) * uint64(g.others) / uint64(most))
 		}
 		from(g.turn(&t), contexts.FromSlice, contexts.FeatureSlice, share)
 	}
