@@ -11,6 +11,7 @@ var tabled = map[string]struct {
 	typ    string
 	shapes func() []policy.Shape
 }{
+	"SlicePolicyV2":   {policy.TypeV2, policy.ShapesV2},
 	"RetrievalPolicy": {retrieval.PolicyType, retrieval.PolicyShapes},
 	"ContextPolicy":   {contexts.PolicyType, contexts.PolicyShapes},
 }

@@ -297,7 +297,7 @@ const BARE_TURN = { body_digest: HEX64, conversation: UUID, created_at: isTime, 
 const BODY = { attrs: isAttributes, author: /^[ -~]{0,128}$/, salt: HEX32, content: (v) => isText(v, 8388608) };
 const FIRST = { distance: [0, 64], score_nano: [0, 1e9], via: /^anchor$/ };
 const REASON = { distance: [0, 64], score_nano: [0, 1e9], via: /^(parent|child|sibling)$/, from: UUID };
-// Of gkp/2 (P 16): what a turn was marked with, and the thing by which it was touched.
+// Of gkp/2 (P 19): what a turn was marked with, and the thing by which it was touched.
 const isThings = (v) => Array.isArray(v) && v.length <= 16 && v.every((thing) => typeof thing === "string" && HEX32.test(thing)) && ascending(v);
 const MARKS = { cost: [0, 2097152], number: [1, 2 ** 53 - 1], things: isThings, voice: (v) => VOICES.includes(v) };
 const REASON2 = (a) => (!isObject(a) || !Object.hasOwn(a, "from") ? { ...FIRST, ...MARKS }
@@ -654,7 +654,7 @@ async function bodiesHold(turns) {
 const ascending = (values) => values.every((x, i) => i === 0 || values[i - 1] < x);
 const pair = (parent, child) => parent + " " + child; // ids have one length, so pairs compare as texts
 
-// P 4 and 16, all in integers.
+// P 4 and 19, all in integers.
 function score(policy, voice, phase, salience, distance) {
   const alpha = BigInt(policy.salience_weight_ppm);
   const f = (10n ** 12n - alpha * 10n ** 6n + alpha * BigInt(salience)) / 1000n;
@@ -664,7 +664,7 @@ function score(policy, voice, phase, salience, distance) {
   return (((weight * f) / 10n ** 6n) * d) / 10n ** 9n;
 }
 
-// P 10.2, and P 16 for gkp/2.
+// P 10.2, and P 19 for gkp/2.
 function reasonsAgree(v) {
   const policy = inPPM(v.policy);
   const turns = new Map(v.turns.map((t) => [t.id, t]));
@@ -687,7 +687,7 @@ function reasonsAgree(v) {
     && v.turns.filter((t) => t.admission.via === "anchor").length === 1 && marks.holds && v.turns.every(agrees);
 }
 
-// P 16: whether the marks agree with one another, and what prompts and touches are checked against.
+// P 19: whether the marks agree with one another, and what prompts and touches are checked against.
 function marksOf(v, policy, turns) {
   const number = (t) => t.admission.number;
   const anchor = turns.get(v.anchor);
@@ -765,7 +765,7 @@ async function* checkBundle(v) {
   yield ["admissions", reasonsAgree(v)];
   yield ["order", v.order.length === turns.length && write(readingOrder(v)) === write(v.order)];
   yield ["policy_hash", await policyHolds(v)];
-  const marked = p.schema_version === "gkp/2"; // P 16
+  const marked = p.schema_version === "gkp/2"; // P 19
   const reasons = turns.map(({ id, admission: a }) => [id, ...(marked ? [a.number, a.voice, a.cost, a.things] : []), a.distance, a.score_nano, a.via, a.from ?? "",
     ...(marked ? [a.thing ?? ""] : [])]);
   const leaves = [...turns.map(turnLeaf), ...edges.map((e) => canonical({ ...e, type: "edge" })), canonical({ admissions: reasons, ...(marked ? { as_of: v.as_of } : {}), type: "admissions" })];

@@ -149,7 +149,7 @@ FIRST = {"distance": range(65), "score_nano": range(10**9 + 1), "via": "anchor"}
 
 TURN = lambda v: {**BARE_TURN, **({"redacted": lambda x: x is True} if isinstance(v, dict) and "redacted" in v else BODY)}
 REASON1 = lambda a: REASON if isinstance(a, dict) and "from" in a else FIRST  # noqa: E731
-# Of gkp/2 (P 16): what a turn was marked with, and the thing by which it was touched.
+# Of gkp/2 (P 19): what a turn was marked with, and the thing by which it was touched.
 MARKS = {"cost": range(2**21 + 1), "number": range(1, 2**53), "voice": "|".join(VOICES), "things": lambda v: is_things(v)}
 REASON2 = lambda a: ({**FIRST, **MARKS} if not isinstance(a, dict) or "from" not in a  # noqa: E731
                      else {**REASON, **MARKS, "via": "touch", "thing": HEX32} if a.get("via") == "touch"
@@ -456,7 +456,7 @@ def body_digest(t):
 def ascending(values): return all(a < b for a, b in zip(values, values[1:]))
 
 def score(policy, voice, phase, salience, distance):
-    """P 4 and 16, all in integers."""
+    """P 4 and 19, all in integers."""
     alpha = policy["salience_weight_ppm"]
     f = (10**12 - alpha * 10**6 + alpha * salience) // 10**3
     d = 10**9
@@ -466,7 +466,7 @@ def score(policy, voice, phase, salience, distance):
     return weight * f // 10**6 * d // 10**9
 
 def reasons_agree(v, edges):
-    """P 10.2, and P 16 for gkp/2."""
+    """P 10.2, and P 19 for gkp/2."""
     policy, turns = in_ppm(v["policy"]), {t["id"]: t for t in v["turns"]}
     marks = Marks(v, policy, turns, edges) if v["provenance"]["schema_version"] == "gkp/2" else None
 
@@ -486,7 +486,7 @@ def reasons_agree(v, edges):
             and all(map(agrees, v["turns"])) and max(t["admission"]["distance"] for t in v["turns"]) <= policy["max_radius"])
 
 class Marks:
-    """P 16: whether the marks of gkp/2 agree with one another, and what prompts and touches are checked against."""
+    """P 19: whether the marks of gkp/2 agree with one another, and what prompts and touches are checked against."""
     def __init__(self, v, policy, turns, edges):
         self.policy, self.said, self.touched = policy, {}, {}  # numbers by turn, and by conversation and thing
         last = number_of(turns[v["anchor"]]) if policy["direction"] == "past" and v["anchor"] in turns else v["as_of"]
@@ -542,7 +542,7 @@ def check_bundle(v, turns, p):
     yield "admissions", reasons_agree(v, set(edges))
     yield "order", reading_order(v, edges) == v["order"] and len(v["order"]) == len(turns)
     yield "policy_hash", sha256(canonical(in_ppm(v["policy"]))).hex() == p["policy_params_hash"]
-    marked = p["schema_version"] == "gkp/2"  # P 16
+    marked = p["schema_version"] == "gkp/2"  # P 19
     reasons = [(t["id"], t["admission"]) for t in turns]
     reasons = [[id_, *(map(a.get, ("number", "voice", "cost", "things")) if marked else ()), a["distance"], a["score_nano"],
                 a["via"], a.get("from", ""), *([a.get("thing", "")] if marked else [])] for id_, a in reasons]

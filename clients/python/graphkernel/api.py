@@ -67,10 +67,13 @@ class APIKeys(TypedDict):
 Admission = TypedDict(
     "Admission",
     {
+        "cost": "NotRequired[int]",
         "distance": "int",
         "from": "NotRequired[str]",
+        "number": "NotRequired[int]",
         "score_nano": "int",
-        "via": "Literal['anchor', 'parent', 'child', 'sibling']",
+        "via": "Literal['anchor', 'parent', 'child', 'sibling', 'prompt', 'touch']",
+        "voice": "NotRequired[Literal['person', 'agent', 'tool', 'harness']]",
     },
 )
 
@@ -328,7 +331,7 @@ class Explanation(TypedDict):
     """Its place in the order of selection, from 1."""
     selected: bool
     slice_id: NotRequired[str]
-    standing: Literal["selected", "beaten", "too_far", "unreached", "unconnected", "not_in_view"]
+    standing: Literal["selected", "beaten", "too_costly", "too_far", "later", "unreached", "unconnected", "not_in_view"]
     turn: str
     turns_in_slice: int
 
@@ -604,7 +607,7 @@ class Policies(TypedDict):
 
 
 class PolicyRegistration(TypedDict):
-    policy: Union[SlicePolicy, FactPolicy, RetrievalPolicy, ContextPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy]
     policy_id: str
 
 
@@ -669,7 +672,7 @@ class Receipt(TypedDict):
 
 
 class RegisteredPolicy(TypedDict):
-    policy: Union[SlicePolicy, FactPolicy, RetrievalPolicy, ContextPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy]
     policy_id: str
     policy_params_hash: str
 
@@ -772,6 +775,23 @@ class SlicePolicy(TypedDict):
     phase_weights: NotRequired[PhaseWeights]
     salience_weight: NotRequired[float]
     type: Literal["slice_policy_v1"]
+
+
+class SlicePolicyV2(TypedDict):
+    """What a slice of turns is cut under, by what they were marked with: voice, cost and things touched. Parameters that are left out have the values of default@2. A max_cost of 0 is none."""
+
+    direction: NotRequired[Literal["past", "both"]]
+    distance_decay: NotRequired[float]
+    max_cost: NotRequired[int]
+    max_nodes: NotRequired[int]
+    max_radius: NotRequired[int]
+    max_siblings: NotRequired[int]
+    max_touching: NotRequired[int]
+    phase_weights: NotRequired[dict[str, Any]]
+    salience_weight: NotRequired[float]
+    spine: NotRequired[bool]
+    type: Literal["slice_policy_v2"]
+    voice_weights: NotRequired[dict[str, Any]]
 
 
 class SliceRecord(TypedDict):

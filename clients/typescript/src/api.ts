@@ -59,11 +59,17 @@ export interface APIKeys {
 }
 
 export interface Admission {
+  /** Under slice_policy_v2, in tokens of bytes/4@1. */
+  cost?: number;
   distance: number;
   from?: string;
+  /** Under slice_policy_v2: the number of the turn. */
+  number?: number;
   /** In billionths. */
   score_nano: number;
-  via: "anchor" | "parent" | "child" | "sibling";
+  via: "anchor" | "parent" | "child" | "sibling" | "prompt" | "touch";
+  /** Under slice_policy_v2: whose words it holds. */
+  voice?: "person" | "agent" | "tool" | "harness";
 }
 
 export interface Alias {
@@ -315,7 +321,7 @@ export interface Explanation {
   rank?: number;
   selected: boolean;
   slice_id?: string;
-  standing: "selected" | "beaten" | "too_far" | "unreached" | "unconnected" | "not_in_view";
+  standing: "selected" | "beaten" | "too_costly" | "too_far" | "later" | "unreached" | "unconnected" | "not_in_view";
   turn: string;
   turns_in_slice: number;
 }
@@ -582,7 +588,7 @@ export interface Policies {
 }
 
 export interface PolicyRegistration {
-  policy: SlicePolicy | FactPolicy | RetrievalPolicy | ContextPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy;
   policy_id: string;
 }
 
@@ -643,7 +649,7 @@ export interface Receipt {
 }
 
 export interface RegisteredPolicy {
-  policy: SlicePolicy | FactPolicy | RetrievalPolicy | ContextPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy;
   policy_id: string;
   policy_params_hash: string;
 }
@@ -743,6 +749,22 @@ export interface SlicePolicy {
   phase_weights?: PhaseWeights;
   salience_weight?: number;
   type: "slice_policy_v1";
+}
+
+/** What a slice of turns is cut under, by what they were marked with: voice, cost and things touched. Parameters that are left out have the values of default@2. A max_cost of 0 is none. */
+export interface SlicePolicyV2 {
+  direction?: "past" | "both";
+  distance_decay?: number;
+  max_cost?: number;
+  max_nodes?: number;
+  max_radius?: number;
+  max_siblings?: number;
+  max_touching?: number;
+  phase_weights?: Record<string, unknown>;
+  salience_weight?: number;
+  spine?: boolean;
+  type: "slice_policy_v2";
+  voice_weights?: Record<string, unknown>;
 }
 
 export interface SliceRecord {
