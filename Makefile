@@ -5,7 +5,7 @@ FUZZTIME ?= 10m
 DIFFERENTIAL_TIME ?= 1m
 SOAKTIME ?= 3m
 
-.PHONY: demo serve build test check postgres unit race processors conformance verifiers clients differential interop generate tidy bench eval-knowledge bench-http soak fuzz clean
+.PHONY: demo serve build test check postgres unit race processors conformance verifiers clients differential interop generate tidy bench bench-http eval soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
@@ -23,13 +23,16 @@ check: bin/staticcheck-$(STATICCHECK_VERSION) ## formatting, vet, staticcheck
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted:"; echo "$$unformatted"; exit 1; fi
 	go vet ./...
 	go -C bench vet ./...
+	go -C eval vet ./...
 	go vet -tags otlp ./cmd/graphkernel/...
 	bin/staticcheck-$(STATICCHECK_VERSION) ./...
 	cd bench && ../bin/staticcheck-$(STATICCHECK_VERSION) ./...
+	cd eval && ../bin/staticcheck-$(STATICCHECK_VERSION) ./...
 
 tidy: ## go.mod and go.sum say what is used, and no more
 	go mod tidy -diff
 	go -C bench mod tidy -diff
+	go -C eval mod tidy -diff
 	go mod verify
 
 postgres: ## a PostgreSQL server's programs for the tests, where there are none
@@ -43,6 +46,7 @@ LONGEST := ./store/postgres
 unit: postgres ## every test, in a random order and the short form of random runs; fuzz seeds and the README's session included
 	GKTEST_POSTGRES=required go test -short -shuffle=on -timeout 30m $(LONGEST) ./...
 	GKTEST_POSTGRES=required go -C bench test -shuffle=on ./...
+	go -C eval test -shuffle=on ./...
 
 # The race detector makes tests about ten times as slow, so it watches packages that use more than
 # one goroutine (those that import sync, by their code or their tests). SQLite and its libc are C turned into Go; watching them would take half of the time.
@@ -80,11 +84,11 @@ interop: ## what others wrote judges ours: DSSE, in-toto, Merkle trees, tiles, P
 bench: ## times and ratios, beside what they are compared with
 	go -C bench run .
 
-eval-knowledge: ## how far facts lead to the passages that answer questions, beside BM25
-	go -C bench run ./eval
-
 bench-http: ## the service under load, beside a bare handler and the library
 	go -C bench run ./http
+
+eval: ## what is chosen for an agent, beside simpler ways to choose it, on data that others wrote
+	go -C eval run .
 
 soak: postgres ## every test at its full length, and the service under full load for SOAKTIME: memory, goroutines, errors
 	GKTEST_POSTGRES=required go test -count=1 -shuffle=on -timeout 2h $(LONGEST) ./...

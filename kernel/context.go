@@ -36,14 +36,12 @@ type IssuedContext struct {
 
 // Assemble chooses, signs and records a context: what an agent may be given for a task, under a policy and a budget.
 // What it chooses follows from the request, the policy and what is numbered up to AsOf, without the texts that were
-// erased since. Each call is recorded, for each time something was shown.
+// erased since. The same request as of the same number gives the same bytes unless a text was erased or the
+// signing key changed in between, and is recorded once.
 func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequest) (_ *IssuedContext, err error) {
 	ctx, observed := k.observe(ctx, "context")
 	defer func() { observed(err) }()
 	asked := contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}
-	if err := k.draw(asked.Salt[:]); err != nil {
-		return nil, err
-	}
 	return steady(k.engine, func(c *cache) (*IssuedContext, error) {
 		if err := k.mayIssue(tenant); err != nil {
 			return nil, err
@@ -52,11 +50,23 @@ func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequ
 		if err != nil {
 			return nil, err
 		}
-		b, err := c.assemble(ctx, tenant, asked, p, r.AsOf)
+		b, err := c.assemble(ctx, tenant, asked, p, r.AsOf, c.k.saltOf(tenant))
 		if err != nil {
 			return nil, err
 		}
 		return c.issueContext(ctx, tenant, b, p)
+	})
+}
+
+// Preview is Assemble without a salt and a seal, and nothing is recorded. It is no evidence; it shows what would be chosen.
+func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, r ContextRequest) (*contexts.Bundle, error) {
+	asked := contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}
+	return steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
+		p, err := c.policies.get(ctx, tenant, cmp.Or(r.Policy, contexts.DefaultID))
+		if err != nil {
+			return nil, err
+		}
+		return c.assemble(ctx, tenant, asked, p, r.AsOf, nil)
 	})
 }
 
@@ -88,8 +98,17 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 	return i, nil
 }
 
-// assemble gathers candidates and chooses, without a seal.
-func (c *cache) assemble(ctx context.Context, tenant dag.Tenant, r contexts.Request, registered policy.Registered, given dag.Seq) (*contexts.Bundle, error) {
+// saltOf returns what salts a tenant's requests: it follows from what is asked, as of when, and from the signing key.
+func (k *engine) saltOf(tenant dag.Tenant) func(*contexts.Request, policy.ID, dag.Seq) error {
+	return func(r *contexts.Request, id policy.ID, asOf dag.Seq) (err error) {
+		r.Salt, err = k.authority.Salt(tenant, fmt.Appendf(nil, "%s %s %d", r.Text(), id, asOf))
+		return err
+	}
+}
+
+// assemble gathers candidates and chooses, without a seal. salted, unless it is nil, gives the request its salt.
+func (c *cache) assemble(ctx context.Context, tenant dag.Tenant, r contexts.Request, registered policy.Registered, given dag.Seq,
+	salted func(*contexts.Request, policy.ID, dag.Seq) error) (*contexts.Bundle, error) {
 	p, err := contexts.PolicyOf(registered)
 	if err != nil {
 		return nil, err
@@ -99,11 +118,16 @@ func (c *cache) assemble(ctx context.Context, tenant dag.Tenant, r contexts.Requ
 		return nil, err
 	}
 	if r.Budget > p.Budget {
-		return nil, fmt.Errorf("%w: a budget of %d tokens, and policy %s has %d", policy.ErrRange, r.Budget, registered.ID(), p.Budget)
+		return nil, fmt.Errorf("%w: a budget of %d tokens, and policy %s has %d", contexts.ErrRequest, r.Budget, registered.ID(), p.Budget)
 	}
 	g, err := c.gatherer(ctx, tenant, &p, &r, given)
 	if err != nil {
 		return nil, err
+	}
+	if salted != nil {
+		if err := salted(&r, registered.ID(), g.asOf); err != nil {
+			return nil, err
+		}
 	}
 	if err := g.gather(ctx); err != nil {
 		return nil, err
@@ -264,7 +288,7 @@ func (c *cache) assembleAgain(ctx context.Context, tenant dag.Tenant, r contexts
 	if err != nil {
 		return nil, err
 	}
-	b, err := c.assemble(ctx, tenant, r, p, asOf)
+	b, err := c.assemble(ctx, tenant, r, p, asOf, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ type gatherer struct {
 	asked  *contexts.Request
 	asOf   dag.Seq
 	anchor *store.Record // nil: none
+	others dag.PPM       // see the function of that name; of the anchor's conversation
 
 	turns map[dag.TurnID]*contexts.Candidate
 	acts  map[knowledge.ID]*knowledge.Recorded
@@ -116,12 +117,12 @@ func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, cut *
 	}
 }
 
-// turn returns the candidate of a turn, nil if it has no text.
+// turn returns the candidate of a turn, nil if it has no text, or none with words in it.
 func (g *gatherer) turn(t *retrieval.Turn) *contexts.Candidate {
 	if c, ok := g.turns[t.ID]; ok {
 		return c
 	}
-	if t.Withheld || t.Seq > g.asOf {
+	if t.Withheld || t.Silent || t.Seq > g.asOf {
 		return nil
 	}
 	c := &contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Leaf: t.Leaf, Seq: t.Seq, Cost: (t.Size + 3) / 4}
@@ -138,17 +139,36 @@ func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PP
 	}
 }
 
+// others is the share of a conversation's text that was not said by a person. In an agent's session people say little, and
+// what they say decides what the rest is about; in talk among people it says nothing that one of them said it, and the last
+// turns say as much as any others.
+func others(turns []retrieval.Turn) dag.PPM {
+	all, persons := 0, 0
+	for i := range turns {
+		all += turns[i].Size
+		if turns[i].Role == dag.RoleUser {
+			persons += turns[i].Size
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return dag.PPM(uint64(dag.One) * uint64(all-persons) / uint64(all))
+}
+
 // fromConversation takes the last turns of the anchor's conversation, and what a person said in it.
 func (g *gatherer) fromConversation(turns []retrieval.Turn) {
+	g.others = others(turns)
+	weight := uint64(g.others)
 	last, prompts := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
 	for _, t := range slices.Backward(turns) {
 		if last > 0 {
-			share := dag.PPM(uint64(dag.One) * uint64(last) / uint64(g.policy.Quotas[contexts.FromRecent]))
+			share := dag.PPM(weight * uint64(last) / uint64(g.policy.Quotas[contexts.FromRecent]))
 			from(g.turn(&t), contexts.FromRecent, contexts.FeatureRecent, share)
 			last--
 		}
 		if prompts > 0 && t.Role == dag.RoleUser {
-			from(g.turn(&t), contexts.FromPrompts, contexts.FeaturePrompt, dag.One)
+			from(g.turn(&t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
 			prompts--
 		}
 	}
@@ -166,9 +186,9 @@ func (g *gatherer) fromSlice(x *retrieval.Index, cut *slice.Slice) {
 		if !ok {
 			continue
 		}
-		share := dag.One
+		share := g.others
 		if most > 0 {
-			share = dag.PPM(uint64(turns[i].Admission.Score) * uint64(dag.One) / uint64(most))
+			share = dag.PPM(uint64(turns[i].Admission.Score) * uint64(g.others) / uint64(most))
 		}
 		from(g.turn(&t), contexts.FromSlice, contexts.FeatureSlice, share)
 	}

@@ -23,7 +23,8 @@ type Turn struct {
 	Withheld     bool   // its text is: it has no Author and no Content; erased ones are too
 	Author       string
 	Content      string
-	Size         int // bytes of Content
+	Size         int  // bytes of Content
+	Silent       bool // Content has no words
 }
 
 // An Index finds a tenant's turns by words. It must not be changed while it is read.
@@ -79,7 +80,7 @@ func (x *Index) Add(t Turn) error {
 	}
 	x.places[t.ID] = int32(n)
 	when := saysWhen(t.Content)
-	t.Size, t.Content = len(t.Content), ""
+	t.Size, t.Silent, t.Content = len(t.Content), len(analysis.Words(t.Content)) == 0, ""
 	x.turns = append(x.turns, indexed{t, when})
 	const each, ofTerm = 320, 16
 	x.size += each + ofTerm*len(terms)
@@ -104,7 +105,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 	}
 	x.words.Erase(int(n))
 	x.dates.Erase(int(n))
-	t.Author, t.when, t.Size, t.Withheld = "", false, 0, true
+	t.Author, t.when, t.Size, t.Silent, t.Withheld = "", false, 0, true, true
 	return true
 }
 
@@ -184,7 +185,7 @@ func (x *Index) Search(p *Policy, q *Query) []Hit {
 	var hits []Hit
 	for _, n := range merged(b.Turns, d.Turns) {
 		t := &x.turns[n]
-		if !q.lets(&t.Turn) {
+		if t.Silent || !q.lets(&t.Turn) {
 			continue
 		}
 		h := Hit{

@@ -12,13 +12,19 @@ import (
 )
 
 // given are the policies that every tenant begins with.
-var given = map[policy.ID]policy.Parameters{
-	policy.DefaultID:   policy.Default(),
-	policy.DefaultV2ID: policy.DefaultV2(),
-	facts.PolicyID:     facts.DefaultPolicy(),
-	retrieval.PolicyID: retrieval.DefaultPolicy(),
-	contexts.DefaultID: contexts.Default(),
-}
+var given = func() map[policy.ID]policy.Parameters {
+	all := map[policy.ID]policy.Parameters{
+		policy.DefaultID:   policy.Default(),
+		policy.DefaultV2ID: policy.DefaultV2(),
+		facts.PolicyID:     facts.DefaultPolicy(),
+		retrieval.PolicyID: retrieval.DefaultPolicy(),
+		contexts.DefaultID: contexts.Default(),
+	}
+	for id, p := range contexts.Profiles() {
+		all[id] = p
+	}
+	return all
+}()
 
 // Forms returns the types of parameters.
 func Forms() policy.Forms {

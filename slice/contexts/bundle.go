@@ -89,17 +89,24 @@ func (b *Bundle) prompt(text []byte) Prompt {
 	return Prompt{Tokens(string(text)), b.Request.digest("prompt", text)}
 }
 
-// prefix is what the bytes of every bundle begin with, and those of no bundle of another kind: theirs have no member
-// of this name, and this one comes first.
-var prefix = func() []byte {
+// begins are what the bytes of every bundle begin with, before and after the number of the view. Those of no bundle of
+// another kind do.
+var begins = func() [2][]byte {
 	w := canon.NewWriter(nil)
 	w.BeginObject()
 	w.Key("as_of")
-	return w.Bytes
+	before := len(w.Bytes)
+	w.Uint(0)
+	after := len(w.Bytes)
+	w.Key("candidates")
+	return [2][]byte{w.Bytes[:before], w.Bytes[after:]}
 }()
 
 // Is reports whether bytes claim to be a context, by how they begin.
-func Is(data []byte) bool { return bytes.HasPrefix(data, prefix) }
+func Is(data []byte) bool {
+	rest, ok := bytes.CutPrefix(data, begins[0])
+	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, "0123456789"), begins[1])
+}
 
 // Append appends the bundle's canonical bytes. For a bundle that Parse read, they are the
 // bytes it was read from.

@@ -115,7 +115,7 @@ func (b *Bundle) outside(c *Candidate) string {
 		case f == 0:
 		case c.Kind == KindFact && !ofFacts[feature], c.Kind == KindTurn && (feature == FeatureConfidence || feature == FeatureEvidence):
 			return fmt.Sprintf("it has the feature %s, and nothing of its kind has", feature)
-		case feature == FeaturePrompt && (f != dag.One || !c.From[FromPrompts]), feature == FeatureSlice && !c.From[FromSlice], feature == FeatureRecent && !c.From[FromRecent]:
+		case feature == FeaturePrompt && !c.From[FromPrompts], feature == FeatureSlice && !c.From[FromSlice], feature == FeatureRecent && !c.From[FromRecent]:
 			return fmt.Sprintf("it has the feature %s, %d ppm, and is not of that source", feature, f)
 		}
 	}

@@ -34,9 +34,9 @@ type Feature int
 const (
 	FeatureConfidence Feature = iota // of a fact
 	FeatureEvidence                  // of a fact: 1 if a turn is named, half if not
-	FeaturePrompt                    // 1 for what a person said in the conversation
+	FeaturePrompt                    // of what a person said in the conversation: the share of its text that others said
 	FeatureRecency                   // 1 halved for each half-life between the turn and the newest of the view
-	FeatureRecent                    // of the last turns of the conversation, from 1 down to 0
+	FeatureRecent                    // of the last turns of the conversation, from that share down to 0
 	FeatureSalience                  // of a turn
 	FeatureSlice                     // the score in the slice around the anchor, of the anchor's
 	FeatureTask                      // the score of the search for the task, of the best hit's
@@ -87,11 +87,41 @@ type Policy struct {
 func Default() Policy {
 	return Policy{
 		Budget: 8000, HalfLife: 69,
-		Quotas:  [Sources]int{FromFacts: 32, FromPrompts: 500, FromRecent: 64, FromSearch: 500, FromSlice: 500},
-		Weights: [Features]dag.PPM{FeatureConfidence: 100_000, FeatureEvidence: 100_000, FeaturePrompt: 500_000, FeatureRecent: 200_000, FeatureSlice: 300_000, FeatureTask: 1_000_000},
+		Quotas:  [Sources]int{FromFacts: 32, FromPrompts: 500, FromSearch: 500, FromSlice: LimitQuota},
+		Weights: [Features]dag.PPM{FeatureConfidence: 100_000, FeatureEvidence: 100_000, FeaturePrompt: 4_000_000, FeatureSlice: 2_000_000, FeatureTask: 1_000_000},
+		Cost:    3_000_000,
 		Alike:   850_000,
-		Slice:   policy.DefaultID, Search: retrieval.PolicyID, Facts: facts.PolicyID,
+		Slice:   policy.DefaultV2ID, Search: retrieval.PolicyID, Facts: facts.PolicyID,
 	}
+}
+
+// Profiles returns what ships beside the default, for kinds of work. What they say of goals, of use and of contradiction
+// waits for sources that have these.
+func Profiles() map[policy.ID]Policy {
+	type row struct {
+		task, recency, confidence, evidence, novelty, overlap, cost dag.PPM // in tenths
+		halfLife                                                    int
+		alike                                                       dag.PPM // in hundredths
+		budget                                                      int
+	}
+	const tenth, hundredth = dag.One / 10, dag.One / 100
+	profiles := map[policy.ID]Policy{}
+	for id, r := range map[policy.ID]row{
+		"base@1":       {10, 8, 4, 3, 5, 7, 3, 69, 85, 8000},
+		"coding@1":     {15, 12, 3, 2, 6, 8, 4, 24, 85, 8000},
+		"research@1":   {8, 5, 8, 9, 7, 5, 2, 168, 80, 12000},
+		"managerial@1": {7, 6, 5, 7, 4, 9, 5, 72, 90, 8000},
+		"worker@1":     {13, 13, 4, 3, 5, 7, 4, 12, 85, 8000},
+		"personal@1":   {10, 9, 3, 2, 5, 6, 3, 720, 85, 8000},
+	} {
+		p := Default()
+		p.Weights[FeatureTask], p.Weights[FeatureRecency] = r.task*tenth, r.recency*tenth
+		p.Weights[FeatureConfidence], p.Weights[FeatureEvidence] = r.confidence*tenth, r.evidence*tenth
+		p.Novelty, p.Overlap, p.Cost, p.Alike = r.novelty*tenth, r.overlap*tenth, r.cost*tenth, r.alike*hundredth
+		p.HalfLife, p.Budget = r.halfLife, r.budget
+		profiles[id] = p
+	}
+	return profiles
 }
 
 func eachOf(names []string, field func(name string, i int) policy.Field[Policy]) []policy.Field[Policy] {

@@ -95,6 +95,9 @@ func (b *Bundle) Render() []byte {
 func day(t *ChosenTurn) string   { return t.CreatedAt.String()[:10] }
 func clock(t *ChosenTurn) string { return t.CreatedAt.String()[11:16] }
 
+// short is the beginning of an id, by which a person or a tool can ask for the whole.
+func short(id fmt.Stringer) string { return id.String()[:8] }
+
 // Untrusted reports whether a turn's text came in by a tool.
 func (t *ChosenTurn) Untrusted() bool { return t.Role == dag.RoleTool }
 
@@ -112,14 +115,14 @@ func (s *sheet) markdown() string {
 		}
 	}
 	for _, c := range s.conversations {
-		fmt.Fprintf(&b, "\n## Conversation %s\n", c.id)
+		fmt.Fprintf(&b, "\n## Conversation %s\n", short(c.id))
 		for date := ""; len(c.turns) > 0; c.turns = c.turns[1:] {
 			t := c.turns[0]
 			if d := day(t); d != date {
 				date = d
 				b.WriteString("\n### " + d + "\n")
 			}
-			fmt.Fprintf(&b, "\n%s %s %s, turn %s%s\n\n", t.Role, codeSpan(t.Body.Author), clock(t), t.ID, mark(t))
+			fmt.Fprintf(&b, "\n%s %s %s %s%s\n", t.Role, codeSpan(t.Body.Author), clock(t), short(t.ID), mark(t))
 			fenced(&b, t.Body.Content)
 		}
 	}
@@ -128,7 +131,7 @@ func (s *sheet) markdown() string {
 
 func mark(t *ChosenTurn) string {
 	if t.Untrusted() {
-		return ", untrusted"
+		return " untrusted"
 	}
 	return ""
 }
@@ -147,7 +150,10 @@ func fenced(b *strings.Builder, text string) {
 // codeSpan writes a line of text between more backticks than it has in a row (section 6.1).
 func codeSpan(text string) string {
 	fence := strings.Repeat("`", longestRun(text)+1)
-	return fence + " " + text + " " + fence
+	if strings.Contains(text, "`") || strings.TrimSpace(text) != text {
+		text = " " + text + " "
+	}
+	return fence + text + fence
 }
 
 func longestRun(text string) int {
@@ -177,9 +183,9 @@ func (s *sheet) text() string {
 		}
 	}
 	for _, c := range s.conversations {
-		fmt.Fprintf(&b, "\nCONVERSATION %s\n", c.id)
+		fmt.Fprintf(&b, "\nCONVERSATION %s\n", short(c.id))
 		for _, t := range c.turns {
-			fmt.Fprintf(&b, "\n%s %s %s %s, turn %s%s\n", day(t), clock(t), t.Role, t.Body.Author, t.ID, mark(t))
+			fmt.Fprintf(&b, "\n%s %s %s %s %s%s\n", day(t), clock(t), t.Role, t.Body.Author, short(t.ID), mark(t))
 			marked(&b, t.Body.Content)
 		}
 	}
@@ -212,13 +218,13 @@ func (s *sheet) xml(rules bool) string {
 		b.WriteString("</knowledge>\n")
 	}
 	for _, c := range s.conversations {
-		fmt.Fprintf(&b, "<conversation id=%q>\n", c.id)
+		fmt.Fprintf(&b, "<conversation id=%q>\n", short(c.id))
 		for _, t := range c.turns {
 			trust := ""
 			if t.Untrusted() {
 				trust = ` trust="untrusted"`
 			}
-			fmt.Fprintf(&b, `<turn id="%s" at="%s" role="%s" author="%s"%s>%s</turn>`+"\n", t.ID, t.CreatedAt, t.Role, escaped(t.Body.Author), trust, escaped(t.Body.Content))
+			fmt.Fprintf(&b, `<turn id="%s" at="%s" role="%s" author="%s"%s>%s</turn>`+"\n", short(t.ID), t.CreatedAt.String()[:16], t.Role, escaped(t.Body.Author), trust, escaped(t.Body.Content))
 		}
 		b.WriteString("</conversation>\n")
 	}

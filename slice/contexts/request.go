@@ -17,6 +17,9 @@ import (
 // MaxTask bounds the bytes of a task.
 const MaxTask = 64 << 10
 
+// ErrRequest is wrapped when a context is asked for in a way that cannot be answered.
+var ErrRequest = errors.New("request for a context")
+
 // A Request asks for a context.
 type Request struct {
 	Task   string      // what the agent is about to do, in words
@@ -30,15 +33,15 @@ type Request struct {
 func (r *Request) Check() error {
 	switch {
 	case len(r.Task) > MaxTask:
-		return fmt.Errorf("%w: a task of %d bytes, at most %d", dag.ErrForm, len(r.Task), MaxTask)
+		return fmt.Errorf("%w: a task of %d bytes, at most %d", ErrRequest, len(r.Task), MaxTask)
 	case !utf8.ValidString(r.Task) || strings.ContainsRune(r.Task, 0):
-		return fmt.Errorf("%w: the task is not UTF-8 without U+0000", dag.ErrForm)
+		return fmt.Errorf("%w: the task is not UTF-8 without U+0000", ErrRequest)
 	case r.Task == "" && r.Anchor == nil:
-		return fmt.Errorf("%w: a context needs a task or an anchor", dag.ErrForm)
+		return fmt.Errorf("%w: a context needs a task or an anchor", ErrRequest)
 	case r.Budget < 1 || r.Budget > LimitBudget:
-		return fmt.Errorf("%w: a budget of %d tokens, want 1 to %d", dag.ErrForm, r.Budget, LimitBudget)
+		return fmt.Errorf("%w: a budget of %d tokens, want 1 to %d", ErrRequest, r.Budget, LimitBudget)
 	case !slices.Contains(Formats(), r.Format):
-		return fmt.Errorf("%w: format %.40q, want %s", dag.ErrForm, string(r.Format), join(Formats()))
+		return fmt.Errorf("%w: format %.40q, want %s", ErrRequest, string(r.Format), join(Formats()))
 	}
 	return nil
 }

@@ -146,22 +146,6 @@ func TestFactPolicyFaults(t *testing.T) {
 	}
 }
 
-// TestStandard holds what every tenant begins with.
-func TestStandard(t *testing.T) {
-	r, err := standard.Registry()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for id, want := range map[policy.ID]policy.Parameters{policy.DefaultID: policy.Default(), policy.DefaultV2ID: policy.DefaultV2(), facts.PolicyID: facts.DefaultPolicy()} {
-		if p, err := r.Get(id); err != nil || p.Params() != want {
-			t.Errorf("%s: got %+v, %v", id, p, err)
-		}
-	}
-	if got := r.Fingerprint(); got != "655e464c3ea53409" {
-		t.Errorf("fingerprint %s", got)
-	}
-}
-
 func wire(p policy.Parameters) string {
 	w := canon.NewWriter(nil)
 	p.AppendWire(w)

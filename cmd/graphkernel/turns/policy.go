@@ -10,7 +10,9 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/standard"
+	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -104,6 +106,10 @@ func policyLimits(p policy.Registered) (selects, most string) {
 		return "turns", fmt.Sprintf("%d nodes, cost %d, radius %d, %d siblings", params.MaxNodes, params.MaxCost, params.MaxRadius, params.MaxSiblings)
 	case facts.Policy:
 		return "facts", fmt.Sprintf("%d results, %d hops, %s", params.MaxResults, params.MaxHops, params.Direction)
+	case retrieval.Policy:
+		return "hits", fmt.Sprintf("%d hits, reach %d, %s", params.MaxHits, params.Reach, params.Analyzer)
+	case contexts.Policy:
+		return "contexts", fmt.Sprintf("%d tokens", params.Budget)
 	default:
 		return params.Type(), ""
 	}

@@ -1,0 +1,62 @@
+// Command eval measures what is chosen for an agent, beside simpler ways to choose it, on data that others wrote:
+//
+//	make eval
+//	go -C eval run . -data folder -only LoCoMo
+//
+// It prints one table in Markdown. Each row is a measure, each column a [Strategy]; a strategy is asked only for what was
+// said before the question. The same program and data give the same bytes. Data that are absent are an error, and their row says
+// so. docs/evaluation.md says what each row counts, and what was seen.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "eval:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	e := &Evaluation{strategies: strategies}
+	flags := flag.NewFlagSet("eval", flag.ContinueOnError)
+	flags.StringVar(&e.data, "data", cmp.Or(os.Getenv("GRAPHKERNEL_DATA"), filepath.Join("..", "..", "shared", "data")), "the folder of the data")
+	flags.BoolVar(&e.dev, "dev", false, "run what may be tuned on in place of what is reported: LoCoMo, and the other half of QMSum and of the questions")
+	only := flags.String("only", "", "one task: "+taskNames())
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if e.instance, err = newInstance(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.instance.close()) }()
+	var failed error
+	done := 0
+	for _, t := range tasks {
+		if (*only == "" || *only == t.name) && (t.tuned || !e.dev) {
+			failed = errors.Join(failed, e.run(ctx, t))
+			done++
+		}
+	}
+	if done == 0 {
+		return fmt.Errorf("there is no task %q, or nothing of it may be tuned on; there are %s", *only, taskNames())
+	}
+	return errors.Join(failed, e.table(out))
+}
+
+func taskNames() string {
+	names := ""
+	for _, t := range tasks {
+		names += ", " + t.name
+	}
+	return names[2:]
+}

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A checkpoint says which session led to a commit, and which files the commit touched. The commit's trailer names it.
+type checkpoint struct {
+	ID        string    `json:"checkpoint_id"`
+	Session   string    `json:"session_id"`
+	CreatedAt time.Time `json:"created_at"`
+	Files     []string  `json:"files_touched"`
+}
+
+// A commit of the repository.
+type commit struct {
+	ID          string
+	Time        time.Time
+	Text        string
+	Checkpoints []string
+}
+
+// A change is a commit that a session led to: the last turn before it is the anchor.
+type change struct {
+	checkpoint
+	commit commit
+	before time.Time // the commit
+	gold   map[string]map[dag.TurnID]bool
+	q      Question
+}
+
+// sessions measures which of the turns that led to a commit are chosen before it.
+func sessions(ctx context.Context, e *Evaluation) error {
+	folder := filepath.Join(e.data, "entire")
+	checkpoints, err := readLines[checkpoint](filepath.Join(folder, "checkpoints.jsonl"))
+	if err != nil {
+		return err
+	}
+	commits, err := readLines[commit](filepath.Join(folder, "commits-main.jsonl"))
+	if err != nil {
+		return err
+	}
+	first := map[string]commit{} // by checkpoint: several commits may name one
+	for _, c := range commits {
+		for _, id := range c.Checkpoints {
+			if known, ok := first[id]; !ok || c.Time.Before(known.Time) {
+				first[id] = c
+			}
+		}
+	}
+	bySession := map[string][]checkpoint{}
+	for _, c := range checkpoints {
+		bySession[c.Session] = append(bySession[c.Session], c)
+	}
+	var all sessionScores
+	for place, session := range sorted(bySession) {
+		if !e.mine(place) {
+			continue
+		}
+		if err := all.session(ctx, e, filepath.Join(folder, "claude-"+session+".jsonl"), bySession[session], first); err != nil {
+			return err
+		}
+	}
+	all.rows(e)
+	return nil
+}
+
+// session asks all strategies before each commit of one session.
+func (s *sessionScores) session(ctx context.Context, e *Evaluation, path string, list []checkpoint, first map[string]commit) error {
+	events, err := readTranscript(path)
+	if err != nil {
+		return err
+	}
+	c, err := e.instance.imported(ctx, dag.Tenant("session-"+list[0].Session), path)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		of, ok := first[list[i].ID]
+		if !ok {
+			continue // it is in no commit of the main branch, so it has no message to ask with
+		}
+		ch := change{checkpoint: list[i], commit: of, before: list[i].CreatedAt}
+		if of.Time.Before(ch.before) { // a commit that was squashed is younger than its work
+			ch.before = of.Time
+		}
+		if err := ch.find(c, events); err != nil {
+			return fmt.Errorf("%s: commit %.10s: %w", path, of.ID, err)
+		}
+		if err := s.ask(ctx, e, c, &ch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find finds the anchor and the gold.
+func (ch *change) find(c *Corpus, events []event) error {
+	at, err := dag.TimeOf(ch.before)
+	if err != nil {
+		return err
+	}
+	var anchor *Turn
+	for i := range c.Turns {
+		if t := &c.Turns[i]; t.CreatedAt <= at && (anchor == nil || t.CreatedAt >= anchor.CreatedAt) {
+			anchor = t
+		}
+	}
+	if anchor == nil {
+		return fmt.Errorf("no turn is before %s", ch.before)
+	}
+	ch.q = Question{Text: message(ch.commit.Text), Anchor: anchor.ID, AsOf: anchor.Seq}
+	ch.gold = map[string]map[dag.TurnID]bool{prompted: {}, edited: {}, readFile: {}, result: {}}
+	var asking []*event // the prompt that is worked for, and what was said since
+	for i := range events {
+		e := &events[i]
+		if e.at.After(ch.before) {
+			continue
+		}
+		if e.kind == prompted {
+			if !e.aside {
+				asking = nil
+			}
+			asking = append(asking, e)
+			continue
+		}
+		if !touches(ch.Files, e) {
+			continue
+		}
+		gold := []*event{e}
+		if e.kind == edited {
+			gold = append(gold, asking...)
+		}
+		for _, g := range gold {
+			if err := ch.add(c, g); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// touches reports whether an event is of one of some files, which are named from the root of the repository. The session works in the root or below it.
+func touches(files []string, e *event) bool {
+	return slices.ContainsFunc(files, func(file string) bool {
+		root, ok := strings.CutSuffix(e.file, "/"+file)
+		return ok && (e.cwd == root || strings.HasPrefix(e.cwd, root+"/"))
+	})
+}
+
+// add counts the turn of an event as gold.
+func (ch *change) add(c *Corpus, e *event) error {
+	if e.uuid == "" {
+		for i := range c.Turns {
+			if t := &c.Turns[i]; t.Content == e.text && t.Seq <= ch.q.AsOf {
+				ch.gold[e.kind][t.ID] = true
+				return nil
+			}
+		}
+		return fmt.Errorf("the queued prompt %.40q is no turn", e.text)
+	}
+	id, err := dag.ParseTurnID(e.uuid)
+	if err != nil {
+		return err
+	}
+	at, ok := c.places[id]
+	if !ok {
+		return fmt.Errorf("record %s is no turn", e.uuid)
+	}
+	if c.Turns[at].Seq <= ch.q.AsOf {
+		ch.gold[e.kind][id] = true
+	}
+	return nil
+}
+
+// message returns a commit's message without its trailers.
+func message(text string) string {
+	lines := strings.Split(text, "\n")
+	lines = slices.DeleteFunc(lines, func(l string) bool {
+		return strings.HasPrefix(l, "Entire-Checkpoint:") || strings.HasPrefix(l, "Co-Authored-By:") || strings.HasPrefix(l, "Co-authored-by:")
+	})
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// sessionBudgets are in tokens; 0 stands for what the slice under default@1 takes.
+var sessionBudgets = []int{0, 8_000, 32_000}
+
+// sessionKinds are the kinds of gold.
+var sessionKinds = []struct{ kind, name string }{{prompted, "prompts"}, {edited, "edits"}, {readFile, "reads"}, {result, "what was read"}}
+
+// sessionScores has the recall of each budget, kind and strategy.
+type sessionScores map[sessionKey]*scores
+
+type sessionKey struct {
+	budget int
+	kind   string
+}
+
+func (s *sessionScores) ask(ctx context.Context, e *Evaluation, c *Corpus, ch *change) error {
+	if *s == nil {
+		*s = sessionScores{}
+	}
+	slice, err := slicing("default@1")(ctx, c, ch.q)
+	if err != nil {
+		return err
+	}
+	taken := c.cost(slice)
+	asked := e.ask(ctx, c, ch.q)
+	for _, budget := range sessionBudgets {
+		for _, kind := range sessionKinds {
+			gold := ch.gold[kind.kind]
+			if len(gold) == 0 {
+				continue
+			}
+			key := sessionKey{budget, kind.kind}
+			if (*s)[key] == nil {
+				(*s)[key] = &scores{}
+			}
+			if err := (*s)[key].add(asked, asked.within(cmp.Or(budget, taken), gold)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *sessionScores) rows(e *Evaluation) {
+	for _, budget := range sessionBudgets {
+		for _, kind := range sessionKinds {
+			within := fmt.Sprintf("%d tokens", budget)
+			if budget == 0 {
+				within = "the slice's tokens"
+			}
+			e.row("sessions", kind.name+" within "+within, (*s)[sessionKey{budget, kind.kind}])
+		}
+	}
+}
+
+// readLines reads a file of JSON lines.
+func readLines[T any](path string) ([]T, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []T
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 64<<20)
+	for n := 1; lines.Scan(); n++ {
+		var one T
+		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		all = append(all, one)
+	}
+	return all, lines.Err()
+}

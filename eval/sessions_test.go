@@ -1,0 +1,115 @@
+package main
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// TestGold compares the gold of the small session with what a reader of its lines says.
+func TestGold(t *testing.T) {
+	path := filepath.Join("testdata", "data", "entire", "claude-11111111-0000-4000-8000-000000000001.jsonl")
+	events, err := readTranscript(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := instance(t).imported(t.Context(), "small", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(text string) time.Time {
+		when, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return when
+	}
+	first := checkpoint{Files: []string{"store/store.go"}, CreatedAt: at("2026-02-01T10:01:01Z")}
+	second := checkpoint{Files: []string{"store/store.go", "store/store_test.go"}, CreatedAt: at("2026-02-01T10:03:05Z")}
+	for _, test := range []struct {
+		of     checkpoint
+		anchor string
+		want   map[string]string // by kind: the last two digits of the turns' names, or "queued"
+	}{
+		{checkpoint{Files: first.Files, CreatedAt: at("2026-02-01T10:00:15Z")}, "03", map[string]string{prompted: "", edited: "", readFile: "02", result: "03"}},
+		{first, "05", map[string]string{prompted: "01", edited: "04", readFile: "02", result: "03"}},
+		{second, "15", map[string]string{prompted: "01 07 09 queued", edited: "04 10 12", readFile: "02", result: "03"}},
+	} {
+		ch := change{checkpoint: test.of, commit: commit{Text: "x"}, before: test.of.CreatedAt}
+		if err := ch.find(c, events); err != nil {
+			t.Fatal(err)
+		}
+		if got := short(c, ch.q.Anchor); got != test.anchor {
+			t.Errorf("the anchor is %s, want %s", got, test.anchor)
+		}
+		for kind, want := range test.want {
+			var ids []string
+			for id := range ch.gold[kind] {
+				ids = append(ids, short(c, id))
+			}
+			slices.Sort(ids)
+			if got := strings.Join(ids, " "); got != want {
+				t.Errorf("%s: got %q, want %q", kind, got, want)
+			}
+		}
+	}
+	none := change{before: at("2026-02-01T09:00:00Z")}
+	if err := none.find(c, events); err == nil {
+		t.Error("a commit before the session has an anchor")
+	}
+}
+
+func short(c *Corpus, id dag.TurnID) string {
+	if c.turn(id).Attrs["queued_at"] != "" {
+		return "queued"
+	}
+	name := id.String()
+	return name[len(name)-2:]
+}
+
+// TestKnownCommit has a case whose answer a person has looked up.
+func TestKnownCommit(t *testing.T) {
+	folder := filepath.Join(cmp.Or(os.Getenv("GRAPHKERNEL_DATA"), filepath.Join("..", "..", "shared", "data")), "entire")
+	path := filepath.Join(folder, "claude-768de5d6-9fad-475b-8a4f-dfa7ddc01bb0.jsonl")
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("SKIPPED: %v; $GRAPHKERNEL_DATA names the folder of the data", err)
+	}
+	events, err := readTranscript(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := instance(t).imported(t.Context(), "known", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := readLines[checkpoint](filepath.Join(folder, "checkpoints.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(list, func(c checkpoint) bool { return c.ID == "6e06350ae701" })
+	ch := change{checkpoint: list[at], before: time.Date(2026, 2, 6, 10, 5, 28, 0, time.UTC)}
+	if err := ch.find(c, events); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"079a02ab-9d1d-470e-ba78-3c5ce3b9b75d": true, "18d70008-591f-4604-9bb3-abd26df866c6": false} {
+		id, err := dag.ParseTurnID(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ch.gold[prompted][id] != want {
+			t.Errorf("prompt %s: %t, want %t", name, ch.gold[prompted][id], want)
+		}
+	}
+}
+
+func TestMessage(t *testing.T) {
+	if got := message("Do it\n\nWith care.\n\nEntire-Checkpoint: 0123\nCo-Authored-By: A model"); got != "Do it\n\nWith care." {
+		t.Errorf("got %q", got)
+	}
+}

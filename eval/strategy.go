@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+)
+
+// A Question is what a strategy is asked.
+type Question struct {
+	Text   string     // the words that turns are wanted for
+	Anchor dag.TurnID // the last turn there is; what is numbered above it has not been said yet
+	AsOf   dag.Seq    // the anchor's number
+	Budget int        // tokens; 0 unless the strategy is Sized
+}
+
+// A Strategy chooses turns of a corpus. Each is a column of the table.
+type Strategy struct {
+	Name string
+
+	// Choose returns the turns that the strategy would show, the most wanted first, each once. Those
+	// that do not fit into the budget are skipped, so a set that fits may come in any order.
+	Choose func(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error)
+
+	Sized bool // what it chooses depends on the budget, so it is asked again for each
+	Facts bool // it needs facts; a corpus without them has no figure for it
+}
+
+// strategies are the columns of the table.
+var strategies = []Strategy{
+	{Name: "recency", Choose: recency},
+	{Name: "BM25", Choose: plainBM25},
+	{Name: "slice default@1", Choose: slicing("default@1")},
+	{Name: "slice default@2", Choose: slicing("default@2")},
+	{Name: "search", Choose: search},
+	{Name: "context@1", Choose: assembling(contexts.Default()), Sized: true},
+	{Name: "facts", Choose: walk, Facts: true},
+	{Name: "search + facts", Choose: both, Facts: true},
+}
+
+// recency prefers the last turns.
+func recency(_ context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
+	var ids []dag.TurnID
+	for _, t := range slices.Backward(c.until(q.AsOf)) {
+		ids = append(ids, t.ID)
+	}
+	return ids, nil
+}
+
+// slicing returns the slice around the anchor under a policy, in the order in which the policy chose.
+func slicing(id policy.ID) func(context.Context, *Corpus, Question) ([]dag.TurnID, error) {
+	return func(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
+		s, err := c.kernel.Slices().Preview(ctx, c.tenant, kernel.Request{Anchor: q.Anchor, Policy: id, AsOf: q.AsOf})
+		if err != nil {
+			return nil, err
+		}
+		ids := make([]dag.TurnID, len(s.Picked))
+		for i, at := range s.Picked {
+			ids[i] = s.Turns[at].ID
+		}
+		return ids, nil
+	}
+}
+
+// search asks the kernel's index of words.
+func search(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
+	found, err := c.kernel.Turns().Search(ctx, c.tenant, kernel.SearchRequest{Query: retrieval.Query{Text: q.Text, AsOf: q.AsOf, Limit: retrieval.LimitHits}})
+	if errors.Is(err, kernel.ErrNoWords) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]dag.TurnID, len(found.Hits))
+	for i := range found.Hits {
+		ids[i] = found.Hits[i].Turn.ID
+	}
+	return ids, nil
+}
+
+// assembling returns the turns of a context under a policy with room for any budget, in the order in which they were chosen.
+func assembling(p contexts.Policy) func(context.Context, *Corpus, Question) ([]dag.TurnID, error) {
+	p.Budget = contexts.LimitBudget
+	id := policy.ID("eval-" + p.Hash().String()[:8] + "@1")
+	return func(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
+		registered, err := policy.Bind(id, p)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.kernel.Policies().Register(ctx, c.tenant, registered); err != nil {
+			return nil, err
+		}
+		b, err := c.kernel.Contexts().Preview(ctx, c.tenant, kernel.ContextRequest{Task: q.Text, Anchor: &q.Anchor, Policy: id, AsOf: q.AsOf, Budget: q.Budget})
+		if err != nil {
+			return nil, err
+		}
+		var ids []dag.TurnID
+		for _, i := range contexts.Select(&b.Policy, b.Request.Budget, b.Candidates, b.Overlaps) {
+			if b.Candidates[i].Kind != contexts.KindTurn {
+				continue
+			}
+			turn, err := dag.ParseTurnID(b.Candidates[i].ID)
+			if err != nil {
+				return nil, err
+			}
+			ids = append(ids, turn)
+		}
+		return ids, nil
+	}
+}
+
+// both takes the turns of search and those of facts by turns.
+func both(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
+	byWords, err := search(ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	byFacts, err := walk(ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	return byTurns(byWords, byFacts), nil
+}
+
+// byTurns returns the elements of two lists, the first of each, then the second of each, without repetitions.
+func byTurns(a, b []dag.TurnID) []dag.TurnID {
+	var ids []dag.TurnID
+	for i := range max(len(a), len(b)) {
+		for _, list := range [...][]dag.TurnID{a, b} {
+			if i < len(list) {
+				ids = append(ids, list[i])
+			}
+		}
+	}
+	return distinct(ids)
+}
+
+// distinct drops repetitions, and keeps the order.
+func distinct(ids []dag.TurnID) []dag.TurnID {
+	seen := make(map[dag.TurnID]bool, len(ids))
+	return slices.DeleteFunc(ids, func(id dag.TurnID) bool {
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
+}
+
+// pack returns the turns that fit into a budget of tokens, in the order of preference; one that does not fit is skipped.
+func (c *Corpus) pack(ids []dag.TurnID, budget int) map[dag.TurnID]bool {
+	packed := map[dag.TurnID]bool{}
+	for _, id := range ids {
+		if cost := c.turn(id).Cost; cost <= budget && !packed[id] {
+			packed[id] = true
+			budget -= cost
+		}
+	}
+	return packed
+}

@@ -1,0 +1,346 @@
+package retrieval
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+)
+
+// A reference searches as the package says, turn by turn: each score is counted from the texts, and nothing is kept.
+type reference struct {
+	turns  []Turn
+	erased map[dag.TurnID]bool
+}
+
+// A text is a turn of the reference, or a conversation, with what is counted of it.
+type text struct {
+	words  map[string]int64 // in units
+	length int64            // in units
+}
+
+const refUnit = 8 << 8
+
+// refLn is ln(num/den) in 2^-16, rounded down, by squaring the mantissa for each of 30 bits.
+func refLn(num, den int64) int64 {
+	whole := int64(0)
+	for num>>(whole+1) >= den {
+		whole++
+	}
+	x := new(big.Int).Lsh(big.NewInt(num), 31)
+	x.Quo(x, big.NewInt(den)).Rsh(x, uint(whole))
+	log := big.NewInt(whole)
+	for range 30 {
+		x.Mul(x, x).Rsh(x, 31)
+		log.Lsh(log, 1)
+		if x.BitLen() > 32 {
+			x.Rsh(x, 1)
+			log.Add(log, big.NewInt(1))
+		}
+	}
+	return log.Mul(log, big.NewInt(744261118)).Rsh(log, 44).Int64()
+}
+
+// score is BM25 of texts by distinct terms; with a term are the texts of bare that have it.
+func (r *reference) score(terms []string, bare, counted []text, k1, b int64) []int64 {
+	const one = 1_000_000
+	n, total := int64(0), big.NewInt(0)
+	for _, t := range counted {
+		if t.words != nil {
+			n++
+			total.Add(total, big.NewInt(t.length))
+		}
+	}
+	scores := make([]int64, len(counted))
+	slices.Sort(terms)
+	for _, term := range slices.Compact(terms) {
+		with := int64(0)
+		for _, t := range bare {
+			if t.words[term] > 0 {
+				with++
+			}
+		}
+		if with == 0 {
+			continue
+		}
+		weight := refLn(2*n+2, 2*with+1)
+		for i, t := range counted {
+			count := t.words[term]
+			if count == 0 {
+				continue
+			}
+			relative := int64(one)
+			if total.Sign() > 0 {
+				q := new(big.Int).Mul(big.NewInt(t.length), big.NewInt(n*one))
+				relative = min(q.Quo(q, total).Int64(), 1000*one)
+			}
+			norm := k1 * (one - b + b*relative/one) / one
+			scores[i] += weight * count / refUnit * (k1 + one) / (count*one/refUnit + norm)
+		}
+	}
+	return scores
+}
+
+// texts counts each turn's terms.
+func (r *reference) texts(turns []Turn, terms func(*Turn) []string) (all []text) {
+	for i := range turns {
+		t := text{}
+		if !r.erased[turns[i].ID] {
+			t.words = map[string]int64{}
+			for _, w := range terms(&turns[i]) {
+				t.words[w] += refUnit
+				t.length += refUnit
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// windowed adds to each turn what counts of its neighbours in the conversation.
+func windowed(turns []Turn, bare []text, reach int) (all []text) {
+	of := map[dag.ConversationID][]int{}
+	for i := range turns {
+		of[turns[i].Conversation] = append(of[turns[i].Conversation], i)
+	}
+	for i := range turns {
+		t := text{length: bare[i].length}
+		if bare[i].words != nil {
+			t.words = map[string]int64{}
+			for w, n := range bare[i].words {
+				t.words[w] = n
+			}
+		}
+		list := of[turns[i].Conversation]
+		place := slices.Index(list, i)
+		for k := 1; k <= reach; k++ {
+			for _, near := range [...]struct{ at, num int64 }{{int64(place - k), 4}, {int64(place + k), 3}} {
+				if near.at < 0 || near.at >= int64(len(list)) {
+					continue
+				}
+				other := bare[list[near.at]]
+				t.length += other.length * near.num >> (k + 2)
+				for w, n := range other.words {
+					if t.words != nil {
+						t.words[w] += n * near.num >> (k + 2)
+					}
+				}
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// search returns all that Search could return, by the rules of the package.
+func (r *reference) search(q *Query) (hits []Hit) {
+	const one = 1_000_000
+	var past []Turn
+	for _, t := range r.turns {
+		if t.Seq <= q.AsOf {
+			if r.erased[t.ID] {
+				t.Author, t.Content, t.Withheld = "", "", true
+			}
+			t.Size, t.Silent = len(t.Content), len(analysis.Words(t.Content)) == 0
+			past = append(past, t)
+		}
+	}
+	bare := r.texts(past, func(t *Turn) []string { return analysis.English.Terms(nil, t.Content) })
+	dated := r.texts(past, func(t *Turn) []string { return ownDate(dateWords(nil, t.Content), t.CreatedAt) })
+	place := map[dag.ConversationID]int{}
+	var whole []text
+	for i := range past {
+		c, ok := place[past[i].Conversation]
+		if !ok {
+			c = len(whole)
+			place[past[i].Conversation] = c
+			whole = append(whole, text{})
+		}
+		whole[c].length += bare[i].length
+		for w, n := range bare[i].words {
+			if whole[c].words == nil {
+				whole[c].words = map[string]int64{}
+			}
+			whole[c].words[w] += n
+		}
+	}
+	terms, name := r.terms(q.Text, past)
+	b := r.score(slices.Clone(terms), bare, windowed(past, bare, 3), 900_000, 400_000)
+	z := r.score(slices.Clone(terms), whole, whole, 1_200_000, 750_000)
+	d := r.score(dateWords(nil, q.Text), dated, dated, 900_000, 0)
+	for i := range past {
+		if past[i].Silent || b[i] == 0 && d[i] == 0 || !q.lets(&past[i]) {
+			continue
+		}
+		h := Hit{Turn: past[i], Words: part(b[i], most(b), one), Whole: part(z[place[past[i].Conversation]], most(z), one/10), Dates: part(d[i], most(d), 3*one/10)}
+		if asksWhen(q.Text) && saysWhen(past[i].Content) {
+			h.When = one / 5
+		}
+		h.Score = h.Words + h.Whole + h.Dates + h.When
+		if name != "" && slices.Contains(nameWords(past[i].Author), name) {
+			h.Named = h.Score / 2
+			h.Score += h.Named
+		}
+		h.Turn.Content = ""
+		hits = append(hits, h)
+	}
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), a.Turn.ID.Compare(b.Turn.ID)) })
+	return hits
+}
+
+func most(scores []int64) int64 {
+	if len(scores) == 0 {
+		return 0
+	}
+	return slices.Max(scores)
+}
+
+// terms returns those of a query without authors' names, and the name if there is one alone.
+func (r *reference) terms(query string, past []Turn) ([]string, string) {
+	authors := map[string]bool{}
+	for i := range past {
+		for _, w := range nameWords(past[i].Author) {
+			authors[w] = true
+		}
+	}
+	var rest, names []string
+	for _, w := range strings.Fields(query) {
+		if bare := strings.ToLower(strings.Trim(w, "?,.'s")); authors[bare] {
+			names = append(names, bare)
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) != 1 {
+		names = []string{""}
+	}
+	return analysis.English.Terms(nil, strings.Join(rest, " ")), names[0]
+}
+
+// A scene draws turns and queries in which words, dates, names and conversations meet often.
+type scene struct{ *rand.Rand }
+
+var (
+	sceneWords   = strings.Fields("cache table query index merge branch ledger proof slice budget store write read error retry deploy agent tool file test rain garden violin bread marathon kiln harbour lantern willow compass")
+	sceneAuthors = []string{"human:Anna", "human:Ben", "agent:claude", "tool:Bash", ""}
+	sceneDates   = []string{"in May 2023", "on 7 June", "yesterday", "last week", "2022", "next month"}
+)
+
+// word draws the earlier words more often than the later ones.
+func (s *scene) word() string {
+	return sceneWords[min(s.IntN(len(sceneWords)), s.IntN(len(sceneWords)))]
+}
+
+func (s *scene) text(words int) string {
+	var all []string
+	for range words {
+		all = append(all, s.word())
+	}
+	if s.IntN(4) == 0 {
+		all = append(all, sceneDates[s.IntN(len(sceneDates))])
+	}
+	return strings.Join(all, " ")
+}
+
+func (s *scene) turn(n int, conversations int) Turn {
+	id := dag.ExternalTurnID("scene", fmt.Sprint(s.Uint64()))
+	return Turn{
+		ID: id, Conversation: dag.ExternalConversationID("scene", fmt.Sprint(s.IntN(conversations))), Seq: dag.Seq(1 + 2*n),
+		Role: dag.Role(1 + s.IntN(4)), CreatedAt: dag.Time(1_670_000_000_000_000 + int64(n)*86_400_000_000), Author: sceneAuthors[s.IntN(len(sceneAuthors))],
+		Content: s.text(s.IntN(12)),
+	}
+}
+
+func (s *scene) query(r *reference, last dag.Seq) *Query {
+	q := &Query{Text: s.text(1 + s.IntN(6)), AsOf: last, Limit: []int{1, 3, 10, 1000}[s.IntN(4)]}
+	if s.IntN(4) == 0 {
+		q.Text = "When did " + []string{"Anna", "Ben", "Anna and Ben"}[s.IntN(3)] + " " + q.Text + "?"
+	}
+	if s.IntN(2) == 0 {
+		q.AsOf = dag.Seq(1 + s.IntN(int(last)))
+	}
+	some := r.turns[s.IntN(len(r.turns))]
+	switch s.IntN(6) {
+	case 0:
+		q.Conversation = &some.Conversation
+	case 1:
+		q.Role = some.Role
+	case 2:
+		q.Author = some.Author
+	case 3:
+		q.Since = &some.CreatedAt
+	case 4:
+		q.Until = &some.CreatedAt
+	}
+	return q
+}
+
+// TestSearch compares the answers of the index with those of the reference, while it grows and texts are erased.
+func TestSearch(t *testing.T) {
+	seeds := 60
+	if testing.Short() {
+		seeds = 15
+	}
+	found, whens, named, dated, filtered := 0, 0, 0, 0, 0
+	policy := DefaultPolicy()
+	for seed := range seeds {
+		s := &scene{rand.New(rand.NewPCG(uint64(seed), 1))}
+		x, r := New(analysis.English), &reference{erased: map[dag.TurnID]bool{}}
+		conversations := 1 + s.IntN(9)
+		for n := range 40 + s.IntN(160) {
+			turn := s.turn(n, conversations)
+			if s.IntN(3) > 0 && n > 0 {
+				turn.Conversation = r.turns[n-1].Conversation
+			}
+			if err := x.Add(turn); err != nil {
+				t.Fatal(err)
+			}
+			r.turns = append(r.turns, turn)
+			if s.IntN(15) == 0 {
+				gone := r.turns[s.IntN(len(r.turns))].ID
+				x.Erase(gone)
+				r.erased[gone] = true
+			}
+			if s.IntN(10) > 0 {
+				continue
+			}
+			q := s.query(r, turn.Seq)
+			want := r.search(q)
+			if len(want) > q.Limit {
+				want = want[:q.Limit]
+			}
+			got := x.Search(&policy, q)
+			if !slices.Equal(got, want) {
+				t.Fatalf("seed %d, %d turns, %q as of %d, limit %d: got %d hits, want %d\n%s", seed, n+1, q.Text, q.AsOf, q.Limit, len(got), len(want), difference(got, want))
+			}
+			if len(want) > 0 {
+				found++
+			}
+			for _, h := range want {
+				whens, named, dated = whens+int(min(h.When, 1)), named+int(min(h.Named, 1)), dated+int(min(h.Dates, 1))
+			}
+			if q.Role != 0 || q.Conversation != nil || q.Since != nil {
+				filtered++
+			}
+		}
+	}
+	if found < 2*seeds || whens == 0 || named == 0 || dated == 0 || filtered == 0 {
+		t.Errorf("%d answers, %d with a time, %d with a name, %d with a date, %d filtered: too few to say anything", found, whens, named, dated, filtered)
+	}
+}
+
+func difference(got, want []Hit) string {
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			return fmt.Sprintf("from hit %d on: got %+v\nwant %+v", i, got[i:min(i+1, len(got))], want[i:min(i+1, len(want))])
+		}
+	}
+	return ""
+}
