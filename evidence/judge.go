@@ -230,7 +230,7 @@ func (c *court) readLeaf() error {
 	case ledger.Foreign:
 		return leaf.Version
 	case *issued.SliceLeaf: // beside a bundle of turns, its version is the one that counts
-		if s := c.subject; s != nil && s.provenance.SchemaVersion != slice.FactsVersion && leaf.Provenance.SchemaVersion != s.provenance.SchemaVersion {
+		if s := c.subject; s != nil && slice.IsSchema(s.provenance.SchemaVersion) && leaf.Provenance.SchemaVersion != s.provenance.SchemaVersion {
 			return fmt.Errorf("%w: a leaf whose schema_version is %q, beside a slice of %q", slice.ErrVersion, leaf.Provenance.SchemaVersion, s.provenance.SchemaVersion)
 		}
 	}

@@ -76,7 +76,7 @@ func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
 	}
 	switch l := leaf.(type) {
 	case *issued.SliceLeaf:
-		if p.SchemaVersion != slice.SchemaVersion {
+		if !slice.IsSchema(p.SchemaVersion) {
 			break
 		}
 		return l.At, s.same([]compared{

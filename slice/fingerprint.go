@@ -27,6 +27,16 @@ type Schema struct {
 // Schemas are all of them.
 var Schemas = [...]Schema{{SchemaVersion, policy.SliceForm}, {SchemaVersionV2, policy.SliceFormV2}}
 
+// IsSchema reports whether a version is one of bundles of turns.
+func IsSchema(version string) bool {
+	for _, s := range Schemas {
+		if s.Version == version {
+			return true
+		}
+	}
+	return false
+}
+
 // schemaOf returns the schema version of the slices that are cut under a policy.
 func schemaOf(p policy.SlicePolicy) string {
 	for _, s := range Schemas {

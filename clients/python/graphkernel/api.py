@@ -778,7 +778,7 @@ class SlicePolicy(TypedDict):
 
 
 class SlicePolicyV2(TypedDict):
-    """What a slice of what came before is cut under. Parameters that are left out have the values of default@2."""
+    """What a slice of turns is cut under, by what they were marked with: voice, cost and things touched. Parameters that are left out have the values of default@2. A max_cost of 0 is none."""
 
     direction: NotRequired[Literal["past", "both"]]
     distance_decay: NotRequired[float]

@@ -751,7 +751,7 @@ export interface SlicePolicy {
   type: "slice_policy_v1";
 }
 
-/** What a slice of what came before is cut under. Parameters that are left out have the values of default@2. */
+/** What a slice of turns is cut under, by what they were marked with: voice, cost and things touched. Parameters that are left out have the values of default@2. A max_cost of 0 is none. */
 export interface SlicePolicyV2 {
   direction?: "past" | "both";
   distance_decay?: number;
