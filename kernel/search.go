@@ -177,7 +177,7 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 			t := &batch[i]
 			if w.gone[t.ID] {
 				delete(w.gone, t.ID)
-				t.Author, t.Content = "", ""
+				t.Author, t.Content, t.Gone = "", "", true
 			}
 			if err := w.index.Add(*t); err != nil {
 				return err
@@ -191,7 +191,7 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 		if r.Seq > head {
 			return errEnough
 		}
-		t := retrieval.Turn{ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, CreatedAt: r.Turn.CreatedAt}
+		t := retrieval.Turn{ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, CreatedAt: r.Turn.CreatedAt, Gone: r.Body == nil}
 		if r.Body != nil {
 			body, err := slice.ParseBody(r.Body)
 			if err != nil {

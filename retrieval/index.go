@@ -18,13 +18,16 @@ type Turn struct {
 	Seq          dag.Seq
 	Role         dag.Role
 	CreatedAt    dag.Time
-	Author       string // "" and no Content if the text is withheld or erased
+	Author       string
 	Content      string
+	Gone         bool // the text was erased, or never came: no Author, no Content, and the turn counts nowhere
 }
 
 // An Index finds a tenant's turns by words. It must not be changed while it is read.
 type Index struct {
 	analyzer analysis.Analyzer
+	adding   analysis.Analyzer // the same with a memory, for Add
+	memory   map[string]string // of adding; without a word of an erased text
 	words    *bm25.Index
 	dates    *bm25.Index
 	turns    []indexed
@@ -39,9 +42,13 @@ type indexed struct {
 	when bool // it says when
 }
 
+// reach is how many neighbours on either side count as a part of a turn.
+const reach = 3
+
 // New returns an empty index.
 func New(a analysis.Analyzer) *Index {
-	return &Index{analyzer: a, words: bm25.New(), dates: bm25.New(), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
+	memory := map[string]string{}
+	return &Index{analyzer: a, adding: a.Remembering(memory), memory: memory, words: bm25.New(reach), dates: bm25.New(0), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
 }
 
 // Size estimates the bytes of the index.
@@ -57,12 +64,16 @@ func (x *Index) Last() dag.Seq {
 
 // Add adds a turn after all others.
 func (x *Index) Add(t Turn) error {
-	terms := x.analyzer.Terms(nil, t.Content)
-	n, err := x.words.Add(t.Seq, t.Conversation, terms)
+	terms, words := x.adding.Terms(nil, t.Content), plainWords(t.Content)
+	n, err := x.words.Add(t.Seq, t.Conversation, terms, !t.Gone)
 	if err != nil {
 		return err
 	}
-	if _, err := x.dates.Add(t.Seq, t.Conversation, ownDate(dateWords(nil, t.Content), t.CreatedAt)); err != nil {
+	var dates []string
+	if !t.Gone {
+		dates = ownDate(dateWords(nil, words), t.CreatedAt)
+	}
+	if _, err := x.dates.Add(t.Seq, t.Conversation, dates, !t.Gone); err != nil {
 		return err
 	}
 	for _, w := range nameWords(t.Author) {
@@ -71,7 +82,7 @@ func (x *Index) Add(t Turn) error {
 		}
 	}
 	x.places[t.ID] = int32(n)
-	when := saysWhen(t.Content)
+	when := saysWhen(words)
 	t.Content = ""
 	x.turns = append(x.turns, indexed{t, when})
 	const each, ofTerm = 320, 16
@@ -86,6 +97,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 		return false
 	}
 	t := &x.turns[n]
+	clear(x.memory)
 	for _, w := range nameWords(t.Author) {
 		list := x.authors[w]
 		if at, ok := slices.BinarySearch(list, n); ok {
@@ -139,36 +151,114 @@ type Hit struct {
 
 // Search returns the best hits, the best first, and of equal ones the one with the lower id first.
 func (x *Index) Search(q *Query) []Hit {
-	const one = int64(dag.One)
 	view := x.words.At(q.AsOf)
 	terms, named := x.termsOf(q.Text, view)
-	b := view.Score(terms, bm25.Params{K1: 900_000, B: 400_000, Reach: 3})
-	z, mostZ := view.ScoreConversations(terms, bm25.Params{K1: 1_200_000, B: 750_000})
-	d := x.dates.At(q.AsOf).Score(dateWords(nil, q.Text), bm25.Params{K1: 900_000})
-	when := asksWhen(q.Text)
-	var hits []Hit
-	for _, n := range merged(b.Turns, d.Turns) {
-		t := &x.turns[n]
-		if !q.lets(&t.Turn) {
+	words := plainWords(q.Text)
+	s := search{x: x, when: asksWhen(words), named: x.authors[named]}
+	s.dates = x.dates.At(q.AsOf).Score(dateWords(nil, words), bm25.Params{K1: 900_000}, bm25.Need{})
+	s.whole = view.ScoreConversations(terms, bm25.Params{K1: 1_200_000, B: 750_000})
+	need := bm25.Need{Best: q.Limit, Most: s.highest, Rank: func(n int32, share int64) int64 {
+		if !q.lets(&x.turns[n].Turn) {
+			return -1
+		}
+		return s.hit(n, share).Score
+	}}
+	if len(s.dates.Places) > 0 { // any of these may be among the best
+		need.Best = 0
+	}
+	s.words = view.Score(terms, bm25.Params{K1: 900_000, B: 400_000}, need)
+	return s.best(q)
+}
+
+// The parts of a score, in ppm of the part of the words.
+const (
+	one       = int64(dag.One)
+	partWhole = one / 10
+	partDates = 3 * one / 10
+	partWhen  = one / 5
+)
+
+// A search has the scores of a query.
+type search struct {
+	x                   *Index
+	words, whole, dates *bm25.Scores
+	when                bool
+	named               []int32 // the turns by the author whom the query names
+}
+
+// A ranked turn has its place in the index.
+type ranked struct {
+	score int64
+	place int32
+}
+
+// best returns the best hits.
+func (s *search) best(q *Query) []Hit {
+	limit := q.Limit
+	var best []ranked
+	compare := func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), s.x.turns[a.place].ID.Compare(s.x.turns[b.place].ID))
+	}
+	floor := int64(-1)
+	for _, n := range merged(s.words.Places, s.dates.Places) {
+		if !q.lets(&s.x.turns[n].Turn) {
 			continue
 		}
-		h := Hit{Turn: t.Turn, Words: part(b.Of(n), b.Most(), one), Whole: part(z[x.words.Conversation(int(n))], mostZ, one/10), Dates: part(d.Of(n), d.Most(), 3*one/10)}
-		if when && t.when {
-			h.When = one / 5
+		h := s.hit(n, part(s.words.At(n), s.words.Most, one))
+		if h.Score < floor {
+			continue
 		}
-		h.Score = h.Words + h.Whole + h.Dates + h.When
-		if named != "" && slices.Contains(nameWords(t.Author), named) {
-			h.Named = h.Score / 2
-			h.Score += h.Named
+		if best = append(best, ranked{h.Score, n}); len(best) >= 2*limit+64 {
+			slices.SortFunc(best, compare)
+			best, floor = best[:limit], best[limit-1].score
 		}
-		hits = append(hits, h)
 	}
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), a.Turn.ID.Compare(b.Turn.ID)) })
-	return hits[:min(len(hits), q.Limit)]
+	slices.SortFunc(best, compare)
+	hits := make([]Hit, min(len(best), limit))
+	for i := range hits {
+		n := best[i].place
+		hits[i] = s.hit(n, part(s.words.At(n), s.words.Most, one))
+		hits[i].Turn = s.x.turns[n].Turn
+	}
+	return hits
+}
+
+// highest returns the highest score that a turn without a date can have with such a part of the words.
+func (s *search) highest(words int64) int64 {
+	score := words
+	if s.whole.Most > 0 {
+		score += partWhole
+	}
+	if s.when {
+		score += partWhen
+	}
+	if len(s.named) > 0 {
+		score += score / 2
+	}
+	return score
+}
+
+// hit returns the score of a turn that has such a part of the words, without the turn.
+func (s *search) hit(n int32, words int64) (h Hit) {
+	h.Words = words
+	h.Whole = part(s.whole.At(s.x.words.Conversation(n)), s.whole.Most, partWhole)
+	h.Dates = part(s.dates.At(n), s.dates.Most, partDates)
+	if s.when && s.x.turns[n].when {
+		h.When = partWhen
+	}
+	h.Score = h.Words + h.Whole + h.Dates + h.When
+	if _, ok := slices.BinarySearch(s.named, n); ok {
+		h.Named = h.Score / 2
+		h.Score += h.Named
+	}
+	return h
 }
 
 // merged returns the numbers of two ascending lists, ascending, each once.
 func merged(a, b []int32) []int32 {
+	if len(b) == 0 {
+		return a
+	}
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
