@@ -88,7 +88,7 @@ func TestTableRefuses(t *testing.T) {
 		`{"type":"example_v1","count":10}`:                   "count",
 		`{"type":"example_v1","part":1.5}`:                   "part",
 		`{"type":"example_v1","scale":10.5}`:                 "scale is 10.5",
-		`{"type":"example_v1","scale":01}`:                   "scale",
+		`{"type":"example_v1","scale":5000}`:                 "scale",
 		`{"type":"example_v1","scale":1.0000001}`:            "scale",
 		`{"type":"example_v1","kind":"blue"}`:                "red, green",
 		`{"type":"example_v1","inner":{"c":1}}`:              "inner",

@@ -122,6 +122,8 @@ var table = []row{
 
 	// What was asked, or given.
 	{is: contexts.ErrRequest, code: api.CodeInvalid},
+	{is: kernel.ErrNoWords, code: api.CodeInvalid},
+	{is: slice.ErrCost, code: api.CodeSliceTooLarge},
 	{is: kernel.ErrNoFilter, code: api.CodeInvalid},
 	{is: knowledge.ErrQuery, code: api.CodeInvalid},
 	{is: kernel.ErrBeyondHead, code: api.CodeBeyondHead},
