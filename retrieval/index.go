@@ -20,7 +20,7 @@ type Turn struct {
 	Salience     dag.PPM
 	CreatedAt    dag.Time
 	Leaf         dag.Digest
-	Withheld     bool   // its text is: it has no Author and no Content; erased ones are too
+	Withheld     bool // its text is: it has no Author and no Content; erased ones are too
 	Author       string
 	Content      string
 	Size         int  // bytes of Content
