@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -106,8 +107,19 @@ func (k *engine) saltOf(tenant dag.Tenant) func(*contexts.Request, policy.ID, da
 	}
 }
 
-// assemble gathers candidates and chooses, without a seal. salted, unless it is nil, gives the request its salt.
+// assemble gathers candidates and chooses, without a seal. salted, unless it is nil, gives the request its salt. It begins
+// again if a text was erased meanwhile.
 func (c *cache) assemble(ctx context.Context, tenant dag.Tenant, r contexts.Request, registered policy.Registered, given dag.Seq,
+	salted func(*contexts.Request, policy.ID, dag.Seq) error) (b *contexts.Bundle, err error) {
+	for range 4 {
+		if b, err = c.assembleOnce(ctx, tenant, r, registered, given, salted); !errors.Is(err, errGoneMeanwhile) {
+			break
+		}
+	}
+	return b, err
+}
+
+func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, r contexts.Request, registered policy.Registered, given dag.Seq,
 	salted func(*contexts.Request, policy.ID, dag.Seq) error) (*contexts.Bundle, error) {
 	p, err := contexts.PolicyOf(registered)
 	if err != nil {

@@ -29,7 +29,7 @@ type followers struct {
 type followed struct {
 	facts *tenantFacts
 	texts *tenantTexts
-	words map[string]*tenantWords // by analyzer
+	words *allWords
 }
 
 func newFollowers(s steadyStore, facts *factCache, texts *texts) (*followers, error) {
@@ -46,10 +46,11 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 	if known, ok := f.kept.Get(tenant); ok {
 		return known
 	}
-	with := follow.New(func(ctx context.Context, after dag.Seq, limit int) ([]history.Entry, error) {
+	source := func(ctx context.Context, after dag.Seq, limit int) ([]history.Entry, error) {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
-	})
-	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: wordsOf(f.store, tenant, with)}
+	}
+	with := follow.New(source)
+	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, made: map[wordsKind]*tenantWords{}}}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

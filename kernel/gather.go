@@ -81,8 +81,8 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	words := g.c.tenants.of(g.tenant).words[search.Analyzer]
-	if err := words.read(ctx, g.asOf, func(x *retrieval.Index) { g.fromIndex(x, search, cut) }); err != nil {
+	words := g.c.tenants.of(g.tenant).words.of(search)
+	if err := words.read(ctx, func(x *retrieval.Index) { g.fromIndex(x, search, cut) }); err != nil {
 		return err
 	}
 	return g.fromFacts(ctx)
@@ -122,7 +122,7 @@ func (g *gatherer) turn(t *retrieval.Turn) *contexts.Candidate {
 	if c, ok := g.turns[t.ID]; ok {
 		return c
 	}
-	if t.Withheld || t.Silent || t.Seq > g.asOf {
+	if t.Gone || t.Silent || t.Seq > g.asOf {
 		return nil
 	}
 	c := &contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Leaf: t.Leaf, Seq: t.Seq, Cost: (t.Size + 3) / 4}

@@ -102,8 +102,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 
 // hits searches the index of a tenant's texts.
 func (c *cache) hits(ctx context.Context, tenant dag.Tenant, p *retrieval.Policy, q *retrieval.Query) (hits []retrieval.Hit, err error) {
-	words := c.tenants.of(tenant).words[p.Analyzer]
-	err = words.read(ctx, q.AsOf, func(x *retrieval.Index) { hits = x.Search(p, q) })
+	err = c.tenants.of(tenant).words.of(p).read(ctx, func(x *retrieval.Index) { hits = x.Search(p, q) })
 	return hits, err
 }
 
@@ -111,7 +110,7 @@ func (c *cache) hits(ctx context.Context, tenant dag.Tenant, p *retrieval.Policy
 type tenantWords struct {
 	store    steadyStore
 	tenant   dag.Tenant
-	analyzer analysis.Analyzer
+	kind     wordsKind
 	followed *follow.Member
 	filling  turnstile // of one: inside it the store is read
 
@@ -121,22 +120,41 @@ type tenantWords struct {
 	gone   map[dag.TurnID]bool // turns that were erased before they came into the index
 }
 
-// wordsOf returns the projections by the names of the analyzers. One that nobody asks for is empty.
-func wordsOf(s steadyStore, tenant dag.Tenant, with *follow.Follower) map[string]*tenantWords {
-	all := map[string]*tenantWords{}
-	for _, a := range analysis.All() {
-		w := &tenantWords{store: s, tenant: tenant, analyzer: a, filling: make(turnstile, 1)}
+// A wordsKind says how texts are indexed.
+type wordsKind struct {
+	analyzer string
+	reach    int
+}
+
+// allWords are the projections of one tenant's texts, by how policies have them indexed. One is made when it is asked for.
+type allWords struct {
+	store  steadyStore
+	tenant dag.Tenant
+	source follow.Source
+
+	mu   sync.Mutex
+	made map[wordsKind]*tenantWords
+}
+
+// of returns the projection that a policy needs.
+func (a *allWords) of(p *retrieval.Policy) *tenantWords {
+	kind := wordsKind{p.Analyzer, p.Reach}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w, ok := a.made[kind]
+	if !ok {
+		w = &tenantWords{store: a.store, tenant: a.tenant, kind: kind, filling: make(turnstile, 1)}
 		w.clear()
-		w.followed = with.Add(w)
-		all[a.String()] = w
+		w.followed = follow.New(a.source).Add(w) // of its own, since it may come when the others are read already
+		a.made[kind] = w
 	}
-	return all
+	return w
 }
 
 func (w *tenantWords) clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.index, w.filled, w.gone = retrieval.New(w.analyzer), 0, map[dag.TurnID]bool{}
+	w.index, w.filled, w.gone = retrieval.New(analysis.Of(w.kind.analyzer), w.kind.reach), 0, map[dag.TurnID]bool{}
 }
 
 // Begin drops the index, which is filled again when it is asked.
@@ -162,8 +180,13 @@ func (w *tenantWords) Apply(e *history.Entry) error {
 	return nil
 }
 
-// read calls fn with an index that has every turn up to head, and no text that was erased by then.
-func (w *tenantWords) read(ctx context.Context, head dag.Seq, fn func(*retrieval.Index)) error {
+// read calls fn with an index that has every turn up to the head, and no text that was erased by then, whatever number is asked
+// about: an erasure has a number above the turn's.
+func (w *tenantWords) read(ctx context.Context, fn func(*retrieval.Index)) error {
+	head, err := w.store.Head(ctx, w.tenant)
+	if err != nil {
+		return err
+	}
 	for {
 		if err := w.followed.Reach(ctx, head); err != nil {
 			return err
@@ -197,7 +220,7 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 			t := &batch[i]
 			if w.gone[t.ID] {
 				delete(w.gone, t.ID)
-				t.Author, t.Content, t.Withheld = "", "", true
+				t.Author, t.Content, t.Gone = "", "", true
 			}
 			if err := w.index.Add(*t); err != nil {
 				return err
@@ -212,7 +235,7 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 			return errEnough
 		}
 		t := retrieval.Turn{
-			ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Withheld: r.Body == nil,
+			ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Gone: r.Body == nil,
 		}
 		if r.Body != nil {
 			body, err := slice.ParseBody(r.Body)

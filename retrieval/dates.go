@@ -19,9 +19,8 @@ var months = map[string]string{
 
 var weekdays = map[string]bool{"monday": true, "tuesday": true, "wednesday": true, "thursday": true, "friday": true, "saturday": true, "sunday": true}
 
-// dateWords appends the dates that a text has: months, years, and days beside a month.
-func dateWords(dst []string, text string) []string {
-	words := plainWords(text)
+// dateWords appends the dates that the words of a text have: months, years, and days beside a month.
+func dateWords(dst, words []string) []string {
 	for i, w := range words {
 		if m, ok := months[w]; ok && (w != "may" || near(words, i, isNumber)) {
 			dst = append(dst, m)
@@ -65,9 +64,8 @@ func plainWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 }
 
-// asksWhen reports whether a question asks for a time.
-func asksWhen(query string) bool {
-	words := plainWords(query)
+// asksWhen reports whether the words of a question ask for a time.
+func asksWhen(words []string) bool {
 	for i, w := range words {
 		switch {
 		case w == "when":
@@ -90,9 +88,8 @@ var relative = map[string]bool{
 
 var spans = map[string]bool{"week": true, "month": true, "year": true, "night": true, "summer": true, "winter": true, "spring": true, "fall": true, "autumn": true, "weekend": true, "days": true, "weeks": true, "months": true, "years": true}
 
-// saysWhen reports whether a text has an expression of time.
-func saysWhen(text string) bool {
-	words := plainWords(text)
+// saysWhen reports whether the words of a text have an expression of time.
+func saysWhen(words []string) bool {
 	for i, w := range words {
 		switch {
 		case relative[w], weekdays[w]:
@@ -101,5 +98,5 @@ func saysWhen(text string) bool {
 			return true
 		}
 	}
-	return len(dateWords(nil, text)) > 0
+	return len(dateWords(nil, words)) > 0
 }

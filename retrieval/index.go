@@ -20,16 +20,18 @@ type Turn struct {
 	Salience     dag.PPM
 	CreatedAt    dag.Time
 	Leaf         dag.Digest
-	Withheld     bool // its text is: it has no Author and no Content; erased ones are too
 	Author       string
 	Content      string
-	Size         int  // bytes of Content
+	Gone         bool // the text was erased, or never came: no Author, no Content, and the turn counts nowhere
 	Silent       bool // Content has no words
+	Size         int  // bytes of Content
 }
 
 // An Index finds a tenant's turns by words. It must not be changed while it is read.
 type Index struct {
 	analyzer analysis.Analyzer
+	adding   analysis.Analyzer // the same with a memory, for Add
+	memory   map[string]string // of adding; without a word of an erased text
 	words    *bm25.Index
 	dates    *bm25.Index
 	turns    []indexed
@@ -44,9 +46,10 @@ type indexed struct {
 	when bool // it says when
 }
 
-// New returns an empty index.
-func New(a analysis.Analyzer) *Index {
-	return &Index{analyzer: a, words: bm25.New(), dates: bm25.New(), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
+// New returns an empty index of which so many neighbours on either side count as a part of a turn, up to bm25.MaxReach.
+func New(a analysis.Analyzer, reach int) *Index {
+	memory := map[string]string{}
+	return &Index{analyzer: a, adding: a.Remembering(memory), memory: memory, words: bm25.New(reach), dates: bm25.New(0), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
 }
 
 // Size estimates the bytes of the index.
@@ -62,15 +65,16 @@ func (x *Index) Last() dag.Seq {
 
 // Add adds a turn after all others.
 func (x *Index) Add(t Turn) error {
-	var terms, dates []string
-	if !t.Withheld {
-		terms, dates = x.analyzer.Terms([]string{}, t.Content), ownDate(dateWords([]string{}, t.Content), t.CreatedAt)
-	}
-	n, err := x.words.Add(t.Seq, t.Conversation, terms)
+	terms, words := x.adding.Terms(nil, t.Content), plainWords(t.Content)
+	n, err := x.words.Add(t.Seq, t.Conversation, terms, !t.Gone)
 	if err != nil {
 		return err
 	}
-	if _, err := x.dates.Add(t.Seq, t.Conversation, dates); err != nil {
+	var dates []string
+	if !t.Gone {
+		dates = ownDate(dateWords(nil, words), t.CreatedAt)
+	}
+	if _, err := x.dates.Add(t.Seq, t.Conversation, dates, !t.Gone); err != nil {
 		return err
 	}
 	for _, w := range nameWords(t.Author) {
@@ -79,7 +83,7 @@ func (x *Index) Add(t Turn) error {
 		}
 	}
 	x.places[t.ID] = int32(n)
-	when := saysWhen(t.Content)
+	when := saysWhen(words)
 	t.Size, t.Silent, t.Content = len(t.Content), len(analysis.Words(t.Content)) == 0, ""
 	x.turns = append(x.turns, indexed{t, when})
 	const each, ofTerm = 320, 16
@@ -94,6 +98,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 		return false
 	}
 	t := &x.turns[n]
+	clear(x.memory)
 	for _, w := range nameWords(t.Author) {
 		list := x.authors[w]
 		if at, ok := slices.BinarySearch(list, n); ok {
@@ -105,7 +110,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 	}
 	x.words.Erase(int(n))
 	x.dates.Erase(int(n))
-	t.Author, t.when, t.Size, t.Silent, t.Withheld = "", false, 0, true, true
+	t.Author, t.when, t.Size, t.Silent, t.Gone = "", false, 0, true, true
 	return true
 }
 
@@ -158,7 +163,7 @@ type Query struct {
 }
 
 func (q *Query) lets(t *Turn) bool {
-	return (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
+	return !t.Silent && (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
 		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until)
 }
 
@@ -173,54 +178,127 @@ type Hit struct {
 	Named int64 // the query names the turn's author, and no other
 }
 
-// Search returns the best hits under a policy, the best first, and of equal ones the one with the lower id
-// first. The policy's analyzer must be that of the index.
+// Search returns the best hits under a policy, the best first, and of equal ones the one with the lower id first. The
+// policy's analyzer and reach must be those of the index.
 func (x *Index) Search(p *Policy, q *Query) []Hit {
 	view := x.words.At(q.AsOf)
 	terms, named := x.termsOf(q.Text, view)
-	b := view.Score(terms, p.Words.params(p.Reach))
-	z, mostZ := view.ScoreConversations(terms, p.Conversation.params(0))
-	d := x.dates.At(q.AsOf).Score(dateWords(nil, q.Text), p.Dates.params(0))
-	when := asksWhen(q.Text)
-	var hits []Hit
-	for _, n := range merged(b.Turns, d.Turns) {
-		t := &x.turns[n]
-		if t.Silent || !q.lets(&t.Turn) {
+	words := plainWords(q.Text)
+	s := search{x: x, policy: p, limit: min(q.Limit, p.MaxHits), when: asksWhen(words), named: x.authors[named]}
+	s.dates = x.dates.At(q.AsOf).Score(dateWords(nil, words), p.Dates.params(), bm25.Need{})
+	s.whole = view.ScoreConversations(terms, p.Conversation.params())
+	need := bm25.Need{Best: s.limit, Most: s.highest, Rank: func(n int32, share int64) int64 {
+		if !q.lets(&x.turns[n].Turn) {
+			return -1
+		}
+		return s.hit(n, share).Score
+	}}
+	if len(s.dates.Places) > 0 { // any of these may be among the best
+		need.Best = 0
+	}
+	s.words = view.Score(terms, p.Words.params(), need)
+	return s.best(q)
+}
+
+const one = int64(dag.One)
+
+// weighed is a weight's part of a share, in ppm.
+func weighed(share int64, weight dag.PPM) int64 { return share * int64(weight) / one }
+
+// A search has the scores of a query.
+type search struct {
+	x                   *Index
+	policy              *Policy
+	limit               int
+	words, whole, dates *bm25.Scores
+	when                bool
+	named               []int32 // the turns by the author whom the query names
+}
+
+// A ranked turn has its place in the index.
+type ranked struct {
+	score int64
+	place int32
+}
+
+// best returns the best hits.
+func (s *search) best(q *Query) []Hit {
+	limit := s.limit
+	var best []ranked
+	compare := func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), s.x.turns[a.place].ID.Compare(s.x.turns[b.place].ID))
+	}
+	floor := int64(-1)
+	for _, n := range merged(s.words.Places, s.dates.Places) {
+		if !q.lets(&s.x.turns[n].Turn) {
 			continue
 		}
-		h := Hit{
-			Turn: t.Turn, Words: part(b.Of(n), b.Most(), p.Words.Weight), Dates: part(d.Of(n), d.Most(), p.Dates.Weight),
-			Whole: part(z[x.words.Conversation(int(n))], mostZ, p.Conversation.Weight),
+		h := s.hit(n, part(s.words.At(n), s.words.Most, one))
+		if h.Score < floor {
+			continue
 		}
-		if when && t.when {
-			h.When = int64(p.When)
-		}
-		h.Score = h.Words + h.Whole + h.Dates + h.When
-		if named != "" && slices.Contains(nameWords(t.Author), named) {
-			h.Named = h.Score * int64(p.Author) / int64(dag.One)
-			h.Score += h.Named
-		}
-		if h.Score > 0 {
-			hits = append(hits, h)
+		if best = append(best, ranked{h.Score, n}); len(best) >= 2*limit+64 {
+			slices.SortFunc(best, compare)
+			best, floor = best[:limit], best[limit-1].score
 		}
 	}
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), a.Turn.ID.Compare(b.Turn.ID)) })
-	return hits[:min(len(hits), q.Limit, p.MaxHits)]
+	slices.SortFunc(best, compare)
+	hits := make([]Hit, min(len(best), limit))
+	for i := range hits {
+		n := best[i].place
+		hits[i] = s.hit(n, part(s.words.At(n), s.words.Most, one))
+		hits[i].Turn = s.x.turns[n].Turn
+	}
+	return hits
+}
+
+// highest returns the highest score that a turn without a date can have with such a part of the words.
+func (s *search) highest(words int64) int64 {
+	score := weighed(words, s.policy.Words.Weight)
+	if s.whole.Most > 0 {
+		score += int64(s.policy.Conversation.Weight)
+	}
+	if s.when {
+		score += int64(s.policy.When)
+	}
+	if len(s.named) > 0 {
+		score += weighed(score, s.policy.Author)
+	}
+	return score
+}
+
+// hit returns the score of a turn that has such a part of the words, without the turn.
+func (s *search) hit(n int32, words int64) (h Hit) {
+	h.Words = weighed(words, s.policy.Words.Weight)
+	h.Whole = part(s.whole.At(s.x.words.Conversation(n)), s.whole.Most, int64(s.policy.Conversation.Weight))
+	h.Dates = part(s.dates.At(n), s.dates.Most, int64(s.policy.Dates.Weight))
+	if s.when && s.x.turns[n].when {
+		h.When = int64(s.policy.When)
+	}
+	h.Score = h.Words + h.Whole + h.Dates + h.When
+	if _, ok := slices.BinarySearch(s.named, n); ok {
+		h.Named = weighed(h.Score, s.policy.Author)
+		h.Score += h.Named
+	}
+	return h
 }
 
 // merged returns the numbers of two ascending lists, ascending, each once.
 func merged(a, b []int32) []int32 {
+	if len(b) == 0 {
+		return a
+	}
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
 // part is weight · score/most.
-func part(score, most int64, weight dag.PPM) int64 {
+func part(score, most, weight int64) int64 {
 	if most == 0 {
 		return 0
 	}
-	return int64(weight) * score / most
+	return weight * score / most
 }
 
 // termsOf returns the terms of a query without authors' names, and the name if it has one alone.

@@ -145,14 +145,14 @@ func (r *reference) search(q *Query) (hits []Hit) {
 	for _, t := range r.turns {
 		if t.Seq <= q.AsOf {
 			if r.erased[t.ID] {
-				t.Author, t.Content, t.Withheld = "", "", true
+				t.Author, t.Content, t.Gone = "", "", true
 			}
 			t.Size, t.Silent = len(t.Content), len(analysis.Words(t.Content)) == 0
 			past = append(past, t)
 		}
 	}
 	bare := r.texts(past, func(t *Turn) []string { return analysis.English.Terms(nil, t.Content) })
-	dated := r.texts(past, func(t *Turn) []string { return ownDate(dateWords(nil, t.Content), t.CreatedAt) })
+	dated := r.texts(past, func(t *Turn) []string { return ownDate(dateWords(nil, plainWords(t.Content)), t.CreatedAt) })
 	place := map[dag.ConversationID]int{}
 	var whole []text
 	for i := range past {
@@ -173,13 +173,13 @@ func (r *reference) search(q *Query) (hits []Hit) {
 	terms, name := r.terms(q.Text, past)
 	b := r.score(slices.Clone(terms), bare, windowed(past, bare, 3), 900_000, 400_000)
 	z := r.score(slices.Clone(terms), whole, whole, 1_200_000, 750_000)
-	d := r.score(dateWords(nil, q.Text), dated, dated, 900_000, 0)
+	d := r.score(dateWords(nil, plainWords(q.Text)), dated, dated, 900_000, 0)
 	for i := range past {
 		if past[i].Silent || b[i] == 0 && d[i] == 0 || !q.lets(&past[i]) {
 			continue
 		}
 		h := Hit{Turn: past[i], Words: part(b[i], most(b), one), Whole: part(z[place[past[i].Conversation]], most(z), one/10), Dates: part(d[i], most(d), 3*one/10)}
-		if asksWhen(q.Text) && saysWhen(past[i].Content) {
+		if asksWhen(plainWords(q.Text)) && saysWhen(plainWords(past[i].Content)) {
 			h.When = one / 5
 		}
 		h.Score = h.Words + h.Whole + h.Dates + h.When
@@ -292,12 +292,19 @@ func TestSearch(t *testing.T) {
 	policy := DefaultPolicy()
 	for seed := range seeds {
 		s := &scene{rand.New(rand.NewPCG(uint64(seed), 1))}
-		x, r := New(analysis.English), &reference{erased: map[dag.TurnID]bool{}}
+		x, r := New(analysis.English, DefaultPolicy().Reach), &reference{erased: map[dag.TurnID]bool{}}
 		conversations := 1 + s.IntN(9)
 		for n := range 40 + s.IntN(160) {
 			turn := s.turn(n, conversations)
-			if s.IntN(3) > 0 && n > 0 {
+			switch { // conversations one after the other, or at the same time
+			case seed%2 == 0:
+				turn.Conversation = dag.ExternalConversationID("scene", fmt.Sprint(n/(5*conversations)))
+			case n > 0 && s.IntN(3) > 0:
 				turn.Conversation = r.turns[n-1].Conversation
+			}
+			if turn.Gone = s.IntN(15) == 0; turn.Gone {
+				turn.Author, turn.Content = "", ""
+				r.erased[turn.ID] = true
 			}
 			if err := x.Add(turn); err != nil {
 				t.Fatal(err)

@@ -16,15 +16,21 @@ const MaxTerm = 64
 // An Analyzer makes terms of texts. The zero Analyzer is not one.
 type Analyzer struct {
 	name string
-	stem func(word string) string
-	stop map[string]bool
+	stem func(word string) string // of a word in lower case; "" if it is none
 }
 
 // The analyzers.
 var (
-	English = Analyzer{"english", func(w string) string { return english.Stem(w, true) }, stopWords} // Porter2 stems, without words of grammar
-	None    = Analyzer{"none", func(w string) string { return w }, nil}                              // words as they are, for texts of several languages
+	English = Analyzer{"english", stemEnglish}                           // Porter2 stems, without words of grammar
+	None    = Analyzer{"none", func(word string) string { return word }} // words as they are, for texts of several languages
 )
+
+func stemEnglish(word string) string {
+	if stopWords[word] {
+		return ""
+	}
+	return english.Stem(word, true)
+}
 
 // All returns the analyzers.
 func All() []Analyzer { return []Analyzer{English, None} }
@@ -37,18 +43,52 @@ func Names() (names []string) {
 	return names
 }
 
+// Of returns the analyzer of a name, which must be one of Names.
+func Of(name string) Analyzer {
+	for _, a := range All() {
+		if a.name == name {
+			return a
+		}
+	}
+	panic("analysis: there is no analyzer " + name)
+}
+
 // String returns the name.
 func (a Analyzer) String() string { return a.name }
+
+const maxRemembered = 1 << 16
+
+// Remembering returns the same analyzer with a memory for the terms of words, which take most of the time. The memory holds words of
+// the texts that the analyzer was given, and up to 65 536 of them. The analyzer must not be used by two goroutines at once.
+func (a Analyzer) Remembering(memory map[string]string) Analyzer {
+	stem := a.stem
+	a.stem = func(word string) string {
+		s, ok := memory[word]
+		if !ok {
+			if len(memory) >= maxRemembered {
+				clear(memory)
+			}
+			word = strings.Clone(word) // which may be a part of a text
+			s = stem(word)
+			memory[word] = s
+		}
+		return s
+	}
+	return a
+}
 
 // Terms appends the terms of a text, in its order, each as often as it occurs.
 func (a Analyzer) Terms(dst []string, text string) []string {
 	for chunk := range strings.FieldsFuncSeq(norm.NFC.String(text), unicode.IsSpace) {
 		chunk = strings.TrimFunc(chunk, isEdge)
-		if isCompound(chunk) {
+		switch {
+		case isPlain(chunk):
+			dst = a.term(dst, strings.ToLower(chunk))
+		case isCompound(chunk):
 			dst = a.compound(dst, chunk)
-			continue
+		default:
+			dst = a.words(dst, chunk)
 		}
-		dst = a.words(dst, chunk)
 	}
 	return dst
 }
@@ -70,19 +110,21 @@ func Words(text string) (spans []Span) {
 func (a Analyzer) words(dst []string, text string) []string {
 	for cut := words.FromString(text); cut.Next(); {
 		if w := cut.Value(); isWord(w) {
-			dst = a.term(dst, strings.ToLower(w))
+			dst = a.term(dst, strings.ReplaceAll(strings.ToLower(w), "\u2019", "'"))
 		}
 	}
 	return dst
 }
 
-// term appends the term of a word in lower case, unless it is a word of grammar or too long.
+// term appends the term of a word in lower case, unless it has none or is too long.
 func (a Analyzer) term(dst []string, word string) []string {
-	word = strings.ReplaceAll(word, "\u2019", "'")
-	if a.stop[word] || len(word) > MaxTerm {
+	if len(word) > MaxTerm {
 		return dst
 	}
-	return append(dst, a.stem(word))
+	if stem := a.stem(word); stem != "" {
+		dst = append(dst, stem)
+	}
+	return dst
 }
 
 // compound appends what is written in one piece as a whole, and its parts.
@@ -96,6 +138,17 @@ func (a Analyzer) compound(dst []string, chunk string) []string {
 		}
 	}
 	return dst
+}
+
+// isPlain reports whether a piece of text is one word of ASCII letters, of which the first alone may be a capital. Most are, and need not be looked at
+// more closely.
+func isPlain(chunk string) bool {
+	for i := range len(chunk) {
+		if c := chunk[i]; (c < 'a' || c > 'z') && (i > 0 || c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return chunk != ""
 }
 
 // isEdge reports whether a character does not count at either end of a piece of text.

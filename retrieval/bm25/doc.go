@@ -7,7 +7,8 @@
 //	tf'(t) = tf(t) + Σ 2^-(k-1) · (1/2 tf(t-k) + 3/8 tf(t+k)),  k = 1 … n
 //
 // and its length likewise. How many turns there are, and how many have the term, are counted without neighbours.
-// They are added while postings are read, so the index does not grow.
+// They are added while postings are read, so the index does not grow. A search for the best turns reads the postings of its terms, and
+// scores only turns that may be among the best; which those are changes no answer.
 //
 // Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009.
 package bm25

@@ -3,49 +3,64 @@ package bm25
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
 
 // MaxReach bounds the neighbours on either side that count as a part of a turn.
-const MaxReach = 8
+const MaxReach = 3
 
-// An Index holds the terms of a tenant's turns. It must not be changed while it is read.
+// An Index holds the terms of a tenant's turns. It must not be changed while it is read, which several may do at once.
 type Index struct {
+	reach         int // neighbours on either side that count
 	terms         map[string]int32
 	postings      [][]posting // by term; ascending
+	peaks         []int32     // by term: no turn has it more often
 	turns         []turn      // ascending by number
+	of            []int32     // by turn: its place in conversations
+	apart         bool        // the turns of some conversation are not next to one another
+	windows       []int32     // by turn: its length and what counts of its neighbours', in units; -1 if it does not count
 	conversations []conversation
 	placed        map[dag.ConversationID]int32
 	sums          []sums // by turn: of it and those before it
+	scratch       sync.Pool
 }
 
 // A posting says how often a term is in a turn.
 type posting struct{ turn, count int32 }
 
 type turn struct {
-	seq          dag.Seq
-	conversation int32 // in Index.conversations
-	place        int32 // among the conversation's turns
-	length       int32 // in terms; 0 if it was erased
-	counted      bool  // it was not erased
+	seq     dag.Seq
+	earlier int64 // the length of the turns before it in its conversation, in terms
+	place   int32 // among the conversation's turns
+	length  int32 // in terms; 0 if it was erased
+	counted bool  // its text is there
 }
 
-type conversation struct{ turns []int32 }
+type conversation struct {
+	turns []int32
+	first int32 // the first turn that has a length; -1: none
+}
 
 // sums are of what is counted up to a turn.
-type sums struct{ turns, length int64 }
-
-// New returns an empty index.
-func New() *Index {
-	return &Index{terms: map[string]int32{}, placed: map[dag.ConversationID]int32{}}
+type sums struct {
+	turns, length, window int64
+	begun                 int64 // conversations that have a length
 }
 
-// Len returns the number of turns, erased ones included.
-func (x *Index) Len() int { return len(x.turns) }
+// New returns an empty index of which so many neighbours on either side count as a part of a turn, up to MaxReach.
+func New(reach int) *Index {
+	if reach < 0 || reach > MaxReach {
+		panic(fmt.Sprintf("bm25: a reach of %d turns", reach))
+	}
+	x := &Index{reach: reach, terms: map[string]int32{}, placed: map[dag.ConversationID]int32{}}
+	x.scratch.New = func() any { return &scratch{} }
+	return x
+}
 
-// Conversation returns the place of a turn's conversation among those of [View.Conversations].
-func (x *Index) Conversation(turn int) int { return int(x.turns[turn].conversation) }
+// Conversation returns the place of a turn's conversation among all, as [View.ScoreConversations] has it.
+func (x *Index) Conversation(turn int32) int32 { return x.of[turn] }
 
 // Turns returns the places of a conversation's turns, ascending. They must not be changed.
 func (x *Index) Turns(of dag.ConversationID) []int32 {
@@ -56,9 +71,9 @@ func (x *Index) Turns(of dag.ConversationID) []int32 {
 	return x.conversations[at].turns
 }
 
-// Add adds a turn after all others, and returns its place. If terms is nil its text is not known: then it counts
-// nowhere, as if it had been erased.
-func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string) (int, error) {
+// Add adds a turn after all others, and returns its place. A turn whose text is empty has no terms, and counts; one whose text is not
+// there does not count, as if it had been erased.
+func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string, counted bool) (int, error) {
 	n := int32(len(x.turns))
 	if n > 0 && x.turns[n-1].seq >= seq {
 		return 0, fmt.Errorf("bm25: turn number %d after number %d", seq, x.turns[n-1].seq)
@@ -66,31 +81,69 @@ func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string) (int, er
 	at, ok := x.placed[of]
 	if !ok {
 		at = int32(len(x.conversations))
-		x.placed[of], x.conversations = at, append(x.conversations, conversation{})
+		x.placed[of], x.conversations = at, append(x.conversations, conversation{first: -1})
 	}
 	c := &x.conversations[at]
-	x.turns = append(x.turns, turn{seq: seq, conversation: at, place: int32(len(c.turns)), length: int32(len(terms)), counted: terms != nil})
+	t := turn{seq: seq, place: int32(len(c.turns)), length: int32(len(terms)), counted: counted}
+	if t.place > 0 {
+		before := &x.turns[c.turns[t.place-1]]
+		t.earlier = before.earlier + int64(before.length)
+		x.apart = x.apart || c.turns[t.place-1] != n-1
+	}
+	x.turns, x.of, x.sums = append(x.turns, t), append(x.of, at), append(x.sums, sums{})
 	c.turns = append(c.turns, n)
-	for _, term := range terms {
-		id, ok := x.terms[term]
-		if !ok {
-			id = int32(len(x.postings))
-			x.terms[term], x.postings = id, append(x.postings, nil)
-		}
-		list := &x.postings[id]
-		if last := len(*list) - 1; last >= 0 && (*list)[last].turn == n {
-			(*list)[last].count++
-		} else {
-			*list = append(*list, posting{n, 1})
-		}
+	if c.first < 0 && t.length > 0 {
+		c.first = n
 	}
-	before := sums{}
-	if n > 0 {
-		before = x.sums[n-1]
-	}
-	x.sums = append(x.sums, before)
+	x.join(n)
 	x.sum(n)
+	for _, term := range terms {
+		x.post(n, term)
+	}
 	return int(n), nil
+}
+
+// post counts a term of the last turn.
+func (x *Index) post(n int32, term string) {
+	id, ok := x.terms[term]
+	if !ok {
+		id = int32(len(x.postings))
+		x.terms[term], x.postings, x.peaks = id, append(x.postings, nil), append(x.peaks, 1)
+	}
+	list := &x.postings[id]
+	if last := len(*list) - 1; last >= 0 && (*list)[last].turn == n {
+		(*list)[last].count++
+		x.peaks[id] = max(x.peaks[id], (*list)[last].count)
+	} else {
+		*list = append(*list, posting{n, 1})
+	}
+}
+
+// unpost takes a turn out of the postings of a term, and the term out of the index if no other turn has it.
+func (x *Index) unpost(n int32, term string, id int32) {
+	list := x.postings[id]
+	at, ok := slices.BinarySearchFunc(list, n, func(p posting, n int32) int { return int(p.turn) - int(n) })
+	if !ok {
+		return
+	}
+	list = slices.Delete(list, at, at+1)
+	x.postings[id], x.peaks[id] = list, 1
+	for _, p := range list {
+		x.peaks[id] = max(x.peaks[id], p.count)
+	}
+	if len(list) == 0 {
+		x.postings[id] = nil
+		delete(x.terms, term)
+	}
+}
+
+// widest returns a count of a term, in units, that it exceeds in no turn with its neighbours.
+func (x *Index) widest(term string) int64 {
+	weight := int64(unit)
+	for k := 1; k <= x.reach; k++ {
+		weight += int64(before(k) + after(k))
+	}
+	return weight * int64(x.peaks[x.terms[term]])
 }
 
 // sum sets the sums of a turn, given those of the turn before.
@@ -99,26 +152,40 @@ func (x *Index) sum(n int32) {
 	if n > 0 {
 		s = x.sums[n-1]
 	}
-	if t := &x.turns[n]; t.counted {
+	t := &x.turns[n]
+	if t.counted {
 		s.turns++
 		s.length += int64(t.length)
 	}
+	if x.conversations[x.of[n]].first == n {
+		s.begun++
+	}
+	s.window += x.brought(n)
 	x.sums[n] = s
 }
 
 // Erase takes a turn's terms out. What is found later is what would be found if the turn had never had a
-// text, and no posting of it is left. It costs a look at every posting from the turn on.
+// text, and neither a posting of it is left nor a term that no other turn has. It costs a look at every term and at every turn from it on.
 func (x *Index) Erase(n int) {
 	t := &x.turns[n]
 	if !t.counted {
 		return
 	}
-	for i, list := range x.postings {
-		if at, ok := slices.BinarySearchFunc(list, int32(n), func(p posting, n int32) int { return int(p.turn) - int(n) }); ok {
-			x.postings[i] = slices.Delete(list, at, at+1)
-		}
+	for term, id := range x.terms {
+		x.unpost(int32(n), term, id)
+	}
+	x.part(int32(n))
+	c := &x.conversations[x.of[n]]
+	for _, later := range c.turns[t.place+1:] {
+		x.turns[later].earlier -= int64(t.length)
 	}
 	t.length, t.counted = 0, false
+	if c.first == int32(n) {
+		c.first = -1
+		if at := slices.IndexFunc(c.turns, func(n int32) bool { return x.turns[n].length > 0 }); at >= 0 {
+			c.first = c.turns[at]
+		}
+	}
 	for i := n; i < len(x.turns); i++ {
 		x.sum(int32(i))
 	}
@@ -141,19 +208,19 @@ func (x *Index) At(asOf dag.Seq) View {
 	return View{x, int32(cut)}
 }
 
+// whole reports whether the view has all turns of the index.
+func (v View) whole() bool { return int(v.cut) == len(v.x.turns) }
+
 // Has reports whether a turn is in the view.
 func (v View) Has(turn int32) bool { return turn < v.cut }
 
-// counted returns how many turns count, and their length.
+// counted returns the sums of the view.
 func (v View) counted() sums {
 	if v.cut == 0 {
 		return sums{}
 	}
 	return v.x.sums[v.cut-1]
 }
-
-// Conversations returns the number of conversations in the index, begun in the view or later.
-func (v View) Conversations() int { return len(v.x.conversations) }
 
 // having returns the postings of a term in the view.
 func (v View) having(term string) []posting {

@@ -7,122 +7,104 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Params are those of BM25, and of the window.
+// Params are those of BM25.
 type Params struct {
 	K1, B dag.PPM // K1 up to 10
-	Reach int     // neighbours on either side that count; at most MaxReach
 }
 
-// Scores are those of the turns that have any of some terms, in 2^-16.
+// Scores are those of the turns or conversations that have any of some terms, in 2^-16.
 type Scores struct {
-	Turns []int32 // those with a score above 0, ascending
-	of    []int64 // by turn
-	most  int64
+	Places []int32 // of turns, or of conversations; ascending
+	Of     []int64 // parallel to Places
+	Most   int64   // the greatest score of all
 }
 
-// Of returns the score of a turn, 0 if it has none of the terms.
-func (s *Scores) Of(turn int32) int64 {
-	if int(turn) < len(s.of) {
-		return s.of[turn]
+// At returns the score of a place, 0 if it is not among them.
+func (s *Scores) At(place int32) int64 {
+	if i, ok := slices.BinarySearch(s.Places, place); ok {
+		return s.Of[i]
 	}
 	return 0
 }
 
-// Most returns the greatest score.
-func (s *Scores) Most() int64 { return s.most }
-
-// unit is what a term counts that is in a turn itself. A neighbour at distance k counts 1/2 or 3/8 of 2^-(k-1) of it.
-const unit = 8 << MaxReach
-
-// before and after are what counts of a neighbour k turns before and after.
-func before(k int) int64 { return unit >> k }
-func after(k int) int64  { return unit * 3 / 4 >> k }
-
-// Score scores the turns by terms, each of which counts once.
-func (v View) Score(terms []string, p Params) *Scores {
-	s := &Scores{of: make([]int64, v.cut)}
-	w := newWindow(v, p.Reach)
-	all := v.counted()
-	length := v.windowed(all, p.Reach)
-	for _, term := range distinct(terms) {
-		list := v.having(term)
-		if len(list) == 0 {
-			continue
-		}
-		weight := idf(all.turns, int64(len(list)))
-		for _, hit := range w.spread(list) {
-			if s.of[hit.turn] == 0 {
-				s.Turns = append(s.Turns, hit.turn)
-			}
-			s.of[hit.turn] += saturated(weight, hit.count, w.length(hit.turn), length, all.turns, p)
-		}
-		w.reset()
-	}
-	slices.Sort(s.Turns)
-	for _, t := range s.Turns {
-		s.most = max(s.most, s.of[t])
-	}
-	return s
+// A Need says which turns are wanted, by the rank that follows from a turn's share: its score over the greatest one, in ppm, rounded
+// down.
+type Need struct {
+	Best int                                 // so many turns of the highest ranks; 0: all that have any of the terms
+	Rank func(turn int32, share int64) int64 // of a turn; -1: it is not wanted at all
+	Most func(share int64) int64             // the highest rank of any turn with a share, which grows with the share
 }
 
-// ScoreConversations scores conversations as if each were one text, by their place.
-func (v View) ScoreConversations(terms []string, p Params) (scores []int64, most int64) {
-	x := v.x
-	scores = make([]int64, len(x.conversations))
-	lengths := make([]int64, len(x.conversations))
-	begun, total := int64(0), int64(0)
-	for i := range x.conversations {
-		for _, n := range x.conversations[i].turns {
-			if n >= v.cut {
-				break
-			}
-			lengths[i] += int64(x.turns[n].length)
-		}
-		if lengths[i] > 0 {
-			begun++
-			total += lengths[i]
-		}
+// share is a score over the greatest one, in ppm.
+func share(score, most int64) int64 {
+	if most == 0 {
+		return 0
 	}
+	return int64(dag.One) * score / most
+}
+
+// A list is the postings of a term in a view, with what a turn gets for it.
+type list struct {
+	postings []posting
+	weight   int64
+	most     int64 // no turn gets more
+}
+
+// lists returns those of the terms that are in the view, each once.
+func (v View) lists(terms []string, p Params) (all []list) {
 	for _, term := range distinct(terms) {
-		counts := map[int32]int64{}
-		var in []int32
-		for _, hit := range v.having(term) {
-			c := x.turns[hit.turn].conversation
-			if counts[c] == 0 {
-				in = append(in, c)
-			}
-			counts[c] += int64(hit.count)
-		}
-		if len(in) == 0 {
-			continue
-		}
-		weight := idf(begun, int64(len(in)))
-		for _, c := range in {
-			scores[c] += saturated(weight, counts[c]*unit, lengths[c]*unit, total*unit, begun, p)
+		if had := v.having(term); len(had) > 0 {
+			l := list{postings: had, weight: idf(v.counted().turns, int64(len(had)))}
+			l.most = saturatedMost(l.weight, v.x.widest(term), p)
+			all = append(all, l)
 		}
 	}
-	for _, s := range scores {
-		most = max(most, s)
+	return all
+}
+
+// Score scores the turns by terms, each of which counts once. Beside those that it has to return it may return others.
+func (v View) Score(terms []string, p Params, need Need) *Scores {
+	lists := v.lists(terms, p)
+	if len(lists) == 0 {
+		return &Scores{}
 	}
-	return scores, most
+	s := v.scoring(p)
+	defer s.end()
+	if need.Best > 0 {
+		return s.scores(s.best(lists, &need))
+	}
+	for i := range lists {
+		s.everywhere(&lists[i])
+	}
+	return s.scores(slices.Clone(s.seen))
 }
 
 // idf is ln(1 + (n - with + 1/2)/(with + 1/2)) in 2^-16.
 func idf(n, with int64) int64 { return ln(uint64(2*n+2), uint64(2*with+1)) }
 
-// saturated is weight · tf · (k1 + 1) / (tf + k1 · (1 - b + b · length/average)), with the frequency and the lengths in
-// units; the average is total over turns.
-func saturated(weight, count, length, total, turns int64, p Params) int64 {
+// saturatedMost is no less than saturated for any length, and for any frequency up to one in units.
+func saturatedMost(weight, count int64, p Params) int64 {
 	const one = int64(dag.One)
-	k1, b := int64(p.K1), int64(p.B)
+	least := max(int64(p.K1)*(one-int64(p.B))/one-2, 0)
+	return (weight*count/unit+1)*(int64(p.K1)+one)/(count*one/unit+least) + 1
+}
+
+// norm is k1 · (1 - b + b · length/average) in ppm, with lengths in units; the average is total over turns.
+func norm(length, total, turns int64, p Params) int64 {
+	const one = int64(dag.One)
 	relative := one // length over the average, in ppm
 	if total > 0 {
 		high, low := bits.Mul64(uint64(length), uint64(turns)*uint64(one))
 		quotient, _ := bits.Div64(min(high, uint64(total)-1), low, uint64(total))
 		relative = int64(min(quotient, uint64(1000*one)))
 	}
-	norm := k1 * (one - b + b*relative/one) / one // in ppm
-	return weight * count / unit * (k1 + one) / (count*one/unit + norm)
+	return int64(p.K1) * (one - int64(p.B) + int64(p.B)*relative/one) / one
+}
+
+// saturated is weight · tf · (k1 + 1) / (tf + norm), with the frequency in units.
+func saturated(weight, count, norm int64, p Params) int64 {
+	const one = int64(dag.One)
+	return weight * count / unit * (int64(p.K1) + one) / (count*one/unit + norm)
 }
 
 func distinct(terms []string) []string {

@@ -1,92 +1,116 @@
 package bm25
 
-// A window adds what is in a turn's neighbours to the turn.
-type window struct {
-	v       View
-	reach   int
-	counts  []int64 // by turn, in units; 0 outside touched
-	touched []spread
+// unit is what a term counts that is in a turn itself. A neighbour at distance k counts 1/2 or 3/8 of 2^-(k-1) of it. A turn has
+// at most 8 MiB, so that what counts in it with its neighbours is below 2^31.
+const unit = 8 << MaxReach
+
+// before and after are what counts of a neighbour k turns before and after.
+func before(k int) int32 { return unit >> k }
+func after(k int) int32  { return unit * 3 / 4 >> k }
+
+// weights has what counts of a term in the turns from MaxReach before to MaxReach after the one that has it.
+var weights = func() (w [2*MaxReach + 1]int32) {
+	w[MaxReach] = unit
+	for k := 1; k <= MaxReach; k++ {
+		w[MaxReach-k], w[MaxReach+k] = after(k), before(k)
+	}
+	return w
+}()
+
+// join makes the last turn of a conversation a neighbour of those before it.
+func (x *Index) join(n int32) {
+	t := &x.turns[n]
+	all := x.conversations[x.of[n]].turns
+	window := t.length * unit
+	for k := 1; k <= x.reach && k <= int(t.place); k++ {
+		at := all[int(t.place)-k]
+		window += x.turns[at].length * before(k)
+		x.widen(at, t.length*after(k))
+	}
+	if !t.counted {
+		window = -1
+	}
+	x.windows = append(x.windows, window)
 }
 
-// A spread is how often a term is in a turn and its neighbours, in units.
-type spread struct {
-	turn  int32
-	count int64
+// widen adds to the length of a turn with its neighbours.
+func (x *Index) widen(n, length int32) {
+	if x.windows[n] >= 0 {
+		x.windows[n] += length
+	}
 }
 
-func newWindow(v View, reach int) *window {
-	return &window{v: v, reach: min(reach, MaxReach), counts: make([]int64, v.cut)}
+// part takes the length of a turn away from its neighbours.
+func (x *Index) part(n int32) {
+	t := &x.turns[n]
+	all := x.conversations[x.of[n]].turns
+	for k := 1; k <= x.reach; k++ {
+		if at := int(t.place) - k; at >= 0 {
+			x.widen(all[at], -t.length*after(k))
+		}
+		if at := int(t.place) + k; at < len(all) {
+			x.widen(all[at], -t.length*before(k))
+		}
+	}
+	x.windows[n] = -1
 }
 
-// neighbours calls fn with the turns of the view that are within reach of a turn, and what counts of the turn at
-// each.
-func (w *window) neighbours(n int32, fn func(other int32, weight int64)) {
-	t := &w.v.x.turns[n]
-	all := w.v.x.conversations[t.conversation].turns
-	for k := 1; k <= w.reach; k++ {
-		if at := int(t.place) + k; at < len(all) && all[at] < w.v.cut {
+// brought returns what a turn adds to the sum of the windows of the turns up to it: its own, as far as its neighbours come
+// before it, and what it gives to those.
+func (x *Index) brought(n int32) (length int64) {
+	t := &x.turns[n]
+	all := x.conversations[x.of[n]].turns
+	if t.counted {
+		length = int64(t.length * unit)
+	}
+	for k := 1; k <= x.reach && k <= int(t.place); k++ {
+		other := &x.turns[all[int(t.place)-k]]
+		if t.counted {
+			length += int64(other.length * before(k))
+		}
+		if other.counted {
+			length += int64(t.length * after(k))
+		}
+	}
+	return length
+}
+
+// window returns the length of a turn with its neighbours that are in the view, in units; -1 if it does not count.
+func (v View) window(n int32) int32 {
+	length := v.x.windows[n]
+	if length < 0 || v.whole() {
+		return length
+	}
+	place, all := int(v.x.turns[n].place), v.x.conversations[v.x.of[n]].turns
+	for k := min(v.x.reach, len(all)-1-place); k > 0 && all[place+k] >= v.cut; k-- {
+		length -= v.x.turns[all[place+k]].length * after(k)
+	}
+	return length
+}
+
+// A run is the turns of one conversation in an index in which they are next to one another.
+type run struct{ from, to int32 } // to is not of it
+
+// within returns the first and the last of a turn and its neighbours in the view. The run is that of a turn before, and becomes the
+// turn's own.
+func (v View) within(r *run, n int32) (from, to int32) {
+	if n >= r.to {
+		all := v.x.conversations[v.x.of[n]].turns
+		*r = run{all[0], min(all[0]+int32(len(all)), v.cut)}
+	}
+	return max(n-int32(v.x.reach), r.from), min(n+int32(v.x.reach), r.to-1)
+}
+
+// around calls fn with the neighbours of a turn in the view, and what a term of the turn counts in each.
+func (v View) around(n int32, fn func(other, weight int32)) {
+	t := &v.x.turns[n]
+	all := v.x.conversations[v.x.of[n]].turns
+	for k := 1; k <= v.x.reach; k++ {
+		if at := int(t.place) + k; at < len(all) && all[at] < v.cut {
 			fn(all[at], before(k))
 		}
 		if at := int(t.place) - k; at >= 0 {
 			fn(all[at], after(k))
 		}
 	}
-}
-
-// spread returns the turns that have a term, or are near one that has, until reset.
-func (w *window) spread(list []posting) []spread {
-	add := func(n int32, count int64) {
-		if w.counts[n] == 0 {
-			w.touched = append(w.touched, spread{turn: n})
-		}
-		w.counts[n] += count
-	}
-	for _, p := range list {
-		add(p.turn, int64(p.count)*unit)
-		w.neighbours(p.turn, func(other int32, weight int64) {
-			if w.v.x.turns[other].counted {
-				add(other, int64(p.count)*weight)
-			}
-		})
-	}
-	for i := range w.touched {
-		w.touched[i].count = w.counts[w.touched[i].turn]
-	}
-	return w.touched
-}
-
-func (w *window) reset() {
-	for i := range w.touched {
-		w.counts[w.touched[i].turn] = 0
-	}
-	w.touched = w.touched[:0]
-}
-
-// length returns that of a turn with its neighbours, in units.
-func (w *window) length(n int32) int64 {
-	v := w.v
-	t := &v.x.turns[n]
-	all := v.x.conversations[t.conversation].turns
-	length := int64(t.length) * unit
-	for k := 1; k <= w.reach; k++ {
-		if at := int(t.place) + k; at < len(all) && all[at] < v.cut {
-			length += int64(v.x.turns[all[at]].length) * after(k)
-		}
-		if at := int(t.place) - k; at >= 0 {
-			length += int64(v.x.turns[all[at]].length) * before(k)
-		}
-	}
-	return length
-}
-
-// windowed returns the sum of the lengths of all turns with their neighbours, in units.
-func (v View) windowed(all sums, reach int) int64 {
-	w := newWindow(v, reach)
-	total := int64(0)
-	for n := range v.cut {
-		if v.x.turns[n].counted {
-			total += w.length(n)
-		}
-	}
-	return total
 }

@@ -1,0 +1,73 @@
+package bm25
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// TestBounds holds that no turn scores more than its block's sum, and that narrow drops no turn with the least score or more.
+func TestBounds(t *testing.T) {
+	p := Params{K1: 900_000, B: 400_000}
+	looked, tight := 0, 0
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		x := New(MaxReach)
+		for n := range 200 {
+			var terms []string
+			for range r.IntN(4) {
+				term := fmt.Sprint("t", r.IntN(6))
+				for range 1 + max(0, r.IntN(12)-8)*3 {
+					terms = append(terms, term)
+				}
+			}
+			conversation := n / 23
+			if seed%2 == 1 {
+				conversation = r.IntN(4)
+			}
+			if _, err := x.Add(dag.Seq(n+1), dag.ExternalConversationID("bounds", fmt.Sprint(conversation)), terms, true); err != nil {
+				t.Fatal(err)
+			}
+			if r.IntN(20) == 0 {
+				x.Erase(r.IntN(n + 1))
+			}
+		}
+		v := x.At(dag.Seq(100 + r.IntN(101)))
+		lists := v.lists([]string{"t0", "t1", "t2"}[:1+r.IntN(3)], p)
+		exact := scored(v, p, lists)
+		s := v.scoring(p)
+		for b, sum := range s.sum(lists) {
+			for n := b * blockSize; n < min((b+1)*blockSize, int(v.cut)); n++ {
+				if score := exact.At(int32(n)); score > sum {
+					t.Fatalf("seed %d: turn %d scores %d, and its block has %d", seed, n, score, sum)
+				} else if score > sum*9/10 {
+					tight++
+				}
+			}
+		}
+		for i, n := range exact.Places {
+			looked++
+			s.live[n>>6] |= 1 << (n & 63)
+			s.narrow(lists, exact.Of[i])
+			if !s.isLive(n) {
+				t.Fatalf("seed %d: turn %d scores %d, and was dropped at that", seed, n, exact.Of[i])
+			}
+			clear(s.live)
+		}
+	}
+	if looked < 1_000 || tight == 0 {
+		t.Errorf("%d turns, %d near their bounds: too few to say anything", looked, tight)
+	}
+}
+
+// scored scores all turns.
+func scored(v View, p Params, lists []list) *Scores {
+	s := v.scoring(p)
+	defer s.end()
+	for i := range lists {
+		s.everywhere(&lists[i])
+	}
+	return s.scores(append([]int32(nil), s.seen...))
+}

@@ -1,0 +1,172 @@
+package bm25
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// A scratch is memory in which turns or conversations are scored. Between two uses all of it is zero.
+type scratch struct {
+	cells   []cell   // by turn
+	live    []uint64 // a bit by turn: it is scored now
+	blocks  []int64  // by block of turns: the sum of what its turns can get at most
+	touched []int32  // turns or conversations in which the term at hand counts
+	seen    []int32  // turns that were scored
+	high    []int64  // some of the highest scores
+	totals  []total  // by conversation
+}
+
+// A cell is the score of a turn.
+type cell struct {
+	score int64
+	count int32 // of the term at hand, in units
+	norm  int32 // one more than it is; 0: the turn is not seen yet
+}
+
+// A total is the score of a conversation.
+type total struct{ score, count, norm int64 }
+
+// A scoring is a score of a view under way.
+type scoring struct {
+	*scratch
+	v    View
+	p    Params
+	sums sums
+	most int64 // the greatest score, once it is known
+}
+
+// scoring begins a score. It must be ended.
+func (v View) scoring(p Params) *scoring {
+	s := &scoring{scratch: v.x.scratch.Get().(*scratch), v: v, p: p, sums: v.counted()}
+	if len(s.cells) < int(v.cut) {
+		s.cells = make([]cell, v.cut+v.cut/4)
+		s.live = make([]uint64, len(s.cells)/64+2)
+		s.blocks = make([]int64, len(s.cells)/blockSize+1)
+	}
+	return s
+}
+
+// end gives the memory back.
+func (s *scoring) end() {
+	for _, n := range s.seen {
+		s.cells[n] = cell{}
+	}
+	s.seen = s.seen[:0]
+	s.v.x.scratch.Put(s.scratch)
+}
+
+// see begins the score of a turn. It returns nil for one that does not count.
+func (s *scoring) see(n int32) *cell {
+	c := &s.cells[n]
+	if c.norm == 0 {
+		window := s.v.window(n)
+		if window < 0 {
+			return nil
+		}
+		c.norm = 1 + int32(norm(int64(window), s.sums.window, s.sums.turns, s.p))
+		s.seen = append(s.seen, n)
+	}
+	return c
+}
+
+// count adds to what the term at hand counts in a place.
+func (s *scoring) count(n, count int32) {
+	c := &s.cells[n]
+	if c.count == 0 {
+		s.touched = append(s.touched, n)
+	}
+	c.count += count
+}
+
+// everywhere scores all turns by a term.
+func (s *scoring) everywhere(l *list) {
+	for _, p := range l.postings {
+		s.count(p.turn, p.count*unit)
+		s.v.around(p.turn, func(other, weight int32) { s.count(other, p.count*weight) })
+	}
+	s.add(l.weight)
+}
+
+// where calls fn with each live turn that has a term or is near one that has, how often that has it, and what counts of it.
+func (s *scoring) where(l *list, fn func(n, count, weight int32)) {
+	if s.v.x.apart {
+		s.whereApart(l, fn)
+		return
+	}
+	var r run
+	for i := 0; i < len(l.postings); i++ {
+		p := l.postings[i]
+		from, to := s.v.within(&r, p.turn)
+		word, shift := from>>6, from&63
+		some := s.live[word]>>shift | s.live[word+1]<<(64-shift)
+		if some == 0 {
+			if i = s.skip(l.postings, i, int(word)); i < 0 {
+				return
+			}
+			continue
+		}
+		for some &= uint64(1)<<(to-from+1) - 1; some != 0; some &= some - 1 {
+			at := from + int32(bits.TrailingZeros64(some))
+			fn(at, p.count, weights[MaxReach+at-p.turn])
+		}
+	}
+}
+
+// skip returns the place of the last posting before those that can have a live turn near them, given that there is none near the posting at
+// a place; -1 if no other can.
+func (s *scoring) skip(postings []posting, at, word int) int {
+	live := s.live[:s.v.cut/64+1]
+	for word++; word < len(live) && live[word] == 0; word++ {
+	}
+	if word == len(live) {
+		return -1
+	}
+	first := int32(word*64 - MaxReach)
+	step := 1
+	for at+step < len(postings) && postings[at+step].turn < first {
+		at, step = at+step, 2*step
+	}
+	rest := postings[at+1 : min(at+step, len(postings))]
+	n, _ := slices.BinarySearchFunc(rest, first, func(p posting, first int32) int { return cmp.Compare(p.turn, first) })
+	return at + n
+}
+
+// whereApart is where for an index in which neighbours are not always next to one another.
+func (s *scoring) whereApart(l *list, fn func(n, count, weight int32)) {
+	for _, p := range l.postings {
+		if s.isLive(p.turn) {
+			fn(p.turn, p.count, unit)
+		}
+		s.v.around(p.turn, func(other, weight int32) {
+			if s.isLive(other) {
+				fn(other, p.count, weight)
+			}
+		})
+	}
+}
+
+func (s *scoring) isLive(n int32) bool { return s.live[n>>6]>>(n&63)&1 != 0 }
+
+// add turns what the term at hand counts into scores.
+func (s *scoring) add(weight int64) {
+	for _, n := range s.touched {
+		count := s.cells[n].count
+		s.cells[n].count = 0
+		if c := s.see(n); c != nil {
+			c.score += saturated(weight, int64(count), int64(c.norm-1), s.p)
+		}
+	}
+	s.touched = s.touched[:0]
+}
+
+// scores returns the scores of some turns, whose places it takes.
+func (s *scoring) scores(places []int32) *Scores {
+	slices.Sort(places)
+	r := &Scores{Places: places, Of: make([]int64, len(places))}
+	for i, n := range r.Places {
+		r.Of[i] = s.cells[n].score
+		r.Most = max(r.Most, r.Of[i])
+	}
+	return r
+}
