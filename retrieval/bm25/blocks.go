@@ -135,16 +135,16 @@ func (s *scoring) narrow(lists []list, least int64) {
 	for i := range lists {
 		gives := givenBy(&lists[i], s.p)
 		s.where(&lists[i], func(n, count, weight int32) {
-			s.cells[n].count += gives[min(count, int32(len(gives)))-1][weight]
+			s.bounds[n] += gives[min(count, int32(len(gives)))-1][weight]
 		})
 	}
 	for w := range s.live[:s.v.cut/64+1] {
 		for rest := s.live[w]; rest != 0; rest &= rest - 1 {
 			n := int32(w*64 + bits.TrailingZeros64(rest))
-			if int64(s.cells[n].count) < least {
+			if int64(s.bounds[n]) < least {
 				s.live[w] &^= rest & -rest
 			}
-			s.cells[n].count = 0
+			s.bounds[n] = 0
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 // A scratch is memory in which turns or conversations are scored. Between two uses all of it is zero.
 type scratch struct {
 	cells   []cell   // by turn
+	bounds  []int32  // by turn: what it can get at most
 	live    []uint64 // a bit by turn: it is scored now
 	blocks  []int64  // by block of turns: the sum of what its turns can get at most
 	touched []int32  // turns or conversations in which the term at hand counts
@@ -41,6 +42,7 @@ func (v View) scoring(p Params) *scoring {
 	s := &scoring{scratch: v.x.scratch.Get().(*scratch), v: v, p: p, sums: v.counted()}
 	if len(s.cells) < int(v.cut) {
 		s.cells = make([]cell, v.cut+v.cut/4)
+		s.bounds = make([]int32, len(s.cells))
 		s.live = make([]uint64, len(s.cells)/64+2)
 		s.blocks = make([]int64, len(s.cells)/blockSize+1)
 	}
