@@ -10,21 +10,23 @@ var SearchTurns = declare[Search, Found](Spec{ID: "searchTurns", Method: "POST",
 
 // A Search asks for turns by words.
 type Search struct {
-	Query        string              `json:"query" min:"1" max:"4096" tool:"Words, or a question."`
-	Limit        int                 `json:"limit,omitempty" is:"1..1000" default:"10" doc:"At most so many hits." tool:"At most so many hits; 10 if left out."`
+	Query        string              `json:"query" min:"1" max:"4096" tool:"Words or a question."`
+	Limit        int                 `json:"limit,omitempty" is:"1..10000" default:"10" doc:"At most so many hits." tool:"At most so many hits; 10 if left out."`
 	Conversation *dag.ConversationID `json:"conversation,omitempty" doc:"Only turns of this conversation." tool:"Only turns of this conversation."`
 	Role         string              `json:"role,omitempty" is:"Role" doc:"Only turns of this role." tool:"Only turns of this role."`
-	Author       string              `json:"author,omitempty" doc:"Only turns of this author, written as in the turns." tool:"Only turns of this author, such as human:anna."`
+	Author       string              `json:"author,omitempty" max:"128" doc:"Only turns of this author, written as in the turns." tool:"Such as human:anna."`
 	Since        *dag.Time           `json:"since,omitempty" doc:"Only turns that were created then or later." tool:"Only turns that were created then or later, RFC 3339."`
 	Until        *dag.Time           `json:"until,omitempty" doc:"Only turns that were created before." tool:"Only turns that were created before, RFC 3339."`
-	AsOf         uint64              `json:"as_of,omitempty" is:"Seq" doc:"Search what was there at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	AsOf         uint64              `json:"as_of,omitempty" is:"Seq" doc:"Search what was there at this sequence number; 0 is the present." tool:"-"`
+	Policy       string              `json:"policy,omitempty" is:"PolicyID" doc:"How turns are found; recall@1 if left out." tool:"-"`
 	Explain      bool                `json:"explain,omitempty" doc:"Say what each score is made of." tool:"-"`
 }
 
 // Found is what a search found.
 type Found struct {
-	AsOf uint64 `json:"as_of" is:"Seq"`
-	Hits []Hit  `json:"hits" doc:"The best first."`
+	AsOf   uint64 `json:"as_of" is:"Seq"`
+	Policy string `json:"policy" is:"PolicyID"`
+	Hits   []Hit  `json:"hits" doc:"The best first."`
 }
 
 // A Hit is a turn that was found.

@@ -238,8 +238,11 @@ type ExplainRequest struct {
 type Admission struct {
 	ScoreNano uint64 `json:"score_nano" doc:"In billionths."`
 	Distance  int    `json:"distance"`
-	Via       string `json:"via" is:"anchor|parent|child|sibling"`
+	Via       string `json:"via" is:"anchor|parent|child|sibling|prompt|touch"`
 	From      string `json:"from,omitempty" is:"UUID"`
+	Number    uint64 `json:"number,omitempty" doc:"Under slice_policy_v2: the number of the turn."`
+	Voice     string `json:"voice,omitempty" is:"person|agent|tool|harness" doc:"Under slice_policy_v2: whose words it holds."`
+	Cost      int    `json:"cost,omitempty" doc:"Under slice_policy_v2, in tokens of bytes/4@1."`
 }
 
 // A Rival is a turn with the reason why it was let in, where another was not or beside others.
@@ -256,7 +259,7 @@ type Explanation struct {
 	PolicyID     string     `json:"policy_id" is:"PolicyID"`
 	AsOf         uint64     `json:"as_of" is:"Seq"`
 	Selected     bool       `json:"selected"`
-	Standing     string     `json:"standing" is:"selected|beaten|too_far|unreached|unconnected|not_in_view"`
+	Standing     string     `json:"standing" is:"selected|beaten|too_costly|too_far|later|unreached|unconnected|not_in_view"`
 	Rank         int        `json:"rank,omitempty" is:"1.." doc:"Its place in the order of selection, from 1."`
 	TurnsInSlice int        `json:"turns_in_slice"`
 	EdgesAway    int        `json:"edges_away" is:"-1.." doc:"The fewest edges from the anchor; -1 if no way was found."`

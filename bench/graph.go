@@ -137,7 +137,7 @@ func (g *graph) prune(ctx context.Context, s store.Store) error {
 			if err != nil {
 				return nil, err
 			}
-			if len(preview.Turns) == params.MaxNodes && len(kept) < most {
+			if len(preview.Turns) == params.Walk().MaxNodes && len(kept) < most {
 				kept = append(kept, id)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest/marks"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -107,9 +108,10 @@ func batchesOf(drafts []dag.Draft) ([]store.Batch, error) {
 		if err := body.Check(); err != nil {
 			return nil, err
 		}
+		marked, _ := marks.Of(d)
 		arrivals[i] = store.Arrival{
 			Turn:    dag.Turn{ID: d.ID, Conversation: d.Conversation, Role: d.Role, Phase: d.Phase, Salience: d.Salience, CreatedAt: d.CreatedAt},
-			Parents: d.Parents, Body: slice.AppendBody(nil, &body), Salt: *d.Salt,
+			Parents: d.Parents, Body: slice.AppendBody(nil, &body), Salt: *d.Salt, Marks: marked,
 		}
 		arrivals[i].Turn.BodyDigest = slice.DigestBody(arrivals[i].Body, *d.Salt)
 		batches[i] = arrivals[i : i+1 : i+1]

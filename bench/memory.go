@@ -94,8 +94,8 @@ func (w *world) measure(ctx context.Context, r *report, rounds int, a *token.Aut
 		return err
 	}
 	picks, err := slice.Select(w.view, w.anchor, params)
-	if err != nil || len(picks) != params.MaxNodes {
-		return fmt.Errorf("the slice has %d turns, want %d: %w", len(picks), params.MaxNodes, err)
+	if err != nil || len(picks) != params.Walk().MaxNodes {
+		return fmt.Errorf("the slice has %d turns, want %d: %w", len(picks), params.Walk().MaxNodes, err)
 	}
 	buf := make([]byte, 0, 1<<20)
 	sign := func() (*slice.Slice, slice.Seal, error) {

@@ -84,7 +84,7 @@ type searcher struct {
 }
 
 func ours() *searcher {
-	x := retrieval.New(analysis.English)
+	x, policy := retrieval.New(analysis.English), retrieval.DefaultPolicy()
 	return &searcher{
 		name: "retrieval, with neighbours",
 		fill: func(_ context.Context, l *library) error {
@@ -96,7 +96,7 @@ func ours() *searcher {
 			return nil
 		},
 		search: func(_ context.Context, query string) (int, error) {
-			return len(x.Search(&retrieval.Query{Text: query, AsOf: x.Last(), Limit: searchHits})), nil
+			return len(x.Search(&policy, &retrieval.Query{Text: query, AsOf: x.Last(), Limit: searchHits})), nil
 		},
 		close: func() error { return nil },
 	}

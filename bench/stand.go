@@ -155,7 +155,7 @@ type picker func(context.Context, plain.Database, dag.TurnID, policy.SlicePolicy
 func (s *stand) alternative(name string, pick picker) *candidate {
 	db := s.plain.Tenant(s.tenant)
 	return &candidate{name: s.kind + ", " + name, run: func(ctx context.Context, i int) error {
-		params, err := s.policy.Slice()
+		params, err := policy.ParametersOf[policy.SlicePolicyV1](s.policy, policy.Type)
 		if err != nil {
 			return err
 		}

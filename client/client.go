@@ -97,6 +97,7 @@ type (
 	Slices   struct{ *conn } // slices of turns: cutting, verifying, replaying, explaining
 	Policies struct{ *conn } // what slices of turns and of facts are cut under
 	Facts    struct{ *conn } // what is believed, and slices of it
+	Contexts struct{ *conn } // what agents are given for their tasks
 	Ledger   struct{ *conn } // evidence for third parties, and the log that it is in
 )
 
@@ -111,6 +112,9 @@ func (c *Client) Policies() Policies { return Policies{c.conn} }
 
 // Facts returns the operations on facts.
 func (c *Client) Facts() Facts { return Facts{c.conn} }
+
+// Contexts returns the operations on contexts.
+func (c *Client) Contexts() Contexts { return Contexts{c.conn} }
 
 // Ledger returns the operations on the ledger.
 func (c *Client) Ledger() Ledger { return Ledger{c.conn} }

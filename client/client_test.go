@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
@@ -348,7 +350,7 @@ func TestEveryOperation(t *testing.T) {
 		if got := must(c.Policies().Get(ctx, "narrow@1")); got != narrow {
 			t.Errorf("got %+v", got)
 		}
-		if got := must(c.Policies().All(ctx)).All(); len(got) != 3 || got[1].ID() != facts.PolicyID || got[2] != narrow {
+		if got := must(c.Policies().All(ctx)).All(); len(got) != 12 || got[5].ID() != facts.PolicyID || got[7] != narrow {
 			t.Errorf("got %+v", got)
 		}
 		wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
@@ -422,6 +424,39 @@ func TestEveryOperation(t *testing.T) {
 		}
 		if _, err := c.Health(ctx, "../metrics"); err == nil {
 			t.Error("a probe that is none")
+		}
+	})
+	t.Run("contexts", func(t *testing.T) {
+		found := must(client.Do(ctx, c, api.SearchTurns, api.Search{Query: "turn", Limit: 1}))
+		asked := client.ContextRequest{Task: "what was said", Anchor: &ids[3], Budget: 500, Format: contexts.XML}
+		made := must(c.Contexts().Assemble(ctx, asked))
+		if again := must(c.Contexts().Assemble(ctx, asked)); !bytes.Equal(again.Bytes, made.Bytes) {
+			t.Error("the same request gives other bytes")
+		}
+		v, verdict, err := c.Contexts().Verify(ctx, made.Bytes)
+		if err != nil || !v.OK() || !bytes.Equal(v.Prompt(), made.Claim.Render()) || len(v.Turns()) != len(made.Claim.Turns) {
+			t.Errorf("%+v, %v", verdict, err)
+		}
+		if task, anchor := v.Task(); task != asked.Task || *anchor != ids[3] {
+			t.Errorf("task %q, anchor %s", task, anchor)
+		}
+		if r := must(c.Slices().Replay(ctx, made.Bytes)); r.Outcome != "identical" {
+			t.Errorf("replay: %+v", r)
+		}
+		changed := bytes.Replace(made.Bytes, []byte("what was said"), []byte("what is said!"), 1)
+		if v, verdict, err := c.Contexts().Verify(ctx, changed); err != nil || v.OK() || verdict.Outcome != "tampered" {
+			t.Errorf("changed: %+v, %v", verdict, err)
+		}
+		if _, _, err := c.Slices().Verify(ctx, made.Bytes); !errors.Is(err, client.ErrKind) {
+			t.Errorf("a context as turns: %v", err)
+		}
+		var decoded client.VerifiedContext
+		if err := json.Unmarshal(made.Bytes, &decoded); !errors.Is(err, client.ErrDecode) || decoded.OK() || decoded.Turns() != nil || decoded.Prompt() != nil {
+			t.Errorf("decoded: %v", err)
+		}
+		shown := must(client.Do(ctx, c, api.AssembleContext, api.ContextRequest{Task: "what was said", Format: "openai"}))
+		if shown.Prompt != "" || !bytes.HasPrefix(shown.Body, []byte(`{"messages":[`)) || len(found.Hits) > 1 {
+			t.Errorf("%+v, %+v", shown, found)
 		}
 	})
 

@@ -19,7 +19,7 @@ func registered(w *api.RegisteredPolicy) (policy.Registered, error) {
 	return p, err
 }
 
-// All reads every policy of the tenant. default@1 is always among them.
+// All reads every policy of the tenant. Those that every tenant begins with are always among them.
 func (c Policies) All(ctx context.Context) (policy.Registry, error) {
 	w, err := call(ctx, c.conn, api.ListPolicies, api.None{})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
@@ -158,23 +159,28 @@ func (c Slices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay,
 	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(id)}})
 }
 
-// sliceOf returns the slice that a bundle of turns or of facts says it is of.
+// sliceOf returns the slice that a bundle of any kind says it is of.
 func sliceOf(bundle []byte) (slice.SliceID, error) {
-	if facts.Is(bundle) {
-		b, err := facts.Parse(bundle)
-		if err != nil {
-			return "", err
-		}
-		return b.Provenance.SliceID, nil
-	}
-	b, err := slice.ParseBundle(bundle)
+	b, err := open(bundle)
 	if err != nil {
 		return "", err
 	}
-	return b.Provenance.SliceID, nil
+	h := b.Head()
+	return h.Provenance.SliceID, nil
 }
 
-// Replay has the slice of a bundle, of turns or of facts, cut again and compared with it, byte for byte.
+// open reads a bundle of any kind.
+func open(bundle []byte) (slice.Body, error) {
+	switch {
+	case facts.Is(bundle):
+		return facts.Parse(bundle)
+	case contexts.Is(bundle):
+		return contexts.Parse(bundle)
+	}
+	return slice.ParseBundle(bundle)
+}
+
+// Replay has the slice of a bundle, of any kind, cut again and compared with it, byte for byte.
 func (c Slices) Replay(ctx context.Context, bundle []byte) (api.Replay, error) {
 	id, err := sliceOf(bundle)
 	if err != nil {

@@ -5,12 +5,15 @@ import (
 
 	judge "github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
 type (
 	evidence     = slice.SealedTurns
 	factEvidence = facts.Sealed
+
+	contextEvidence = contexts.Sealed
 )
 
 // Verified is evidence that the service verified. Functions that act on evidence take this type,
@@ -28,6 +31,13 @@ type Verified struct{ evidence }
 // Its methods are those of [facts.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Facts, Reached,
 // Evidence, Claim and Bytes. They return copies.
 type VerifiedFacts struct{ factEvidence }
+
+// VerifiedContext is to a context what Verified is to a slice of turns. Only
+// [Contexts.Verify] returns one with evidence in it.
+//
+// Its methods are those of [contexts.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Turns, Prompt, Task and Bytes. They
+// return copies.
+type VerifiedContext struct{ contextEvidence }
 
 // Proven is evidence that convinces a program which trusts what a Trusted was given, and not the
 // service. Functions that act on evidence take this type, or Verified, so that nothing else can
@@ -80,6 +90,11 @@ func (v *VerifiedFacts) UnmarshalJSON([]byte) error   { return ErrDecode }
 func (v *VerifiedFacts) UnmarshalText([]byte) error   { return ErrDecode }
 func (v *VerifiedFacts) UnmarshalBinary([]byte) error { return ErrDecode }
 func (v *VerifiedFacts) GobDecode([]byte) error       { return ErrDecode }
+
+func (v *VerifiedContext) UnmarshalJSON([]byte) error   { return ErrDecode }
+func (v *VerifiedContext) UnmarshalText([]byte) error   { return ErrDecode }
+func (v *VerifiedContext) UnmarshalBinary([]byte) error { return ErrDecode }
+func (v *VerifiedContext) GobDecode([]byte) error       { return ErrDecode }
 
 func (p *Proven) UnmarshalJSON([]byte) error   { return ErrDecode }
 func (p *Proven) UnmarshalText([]byte) error   { return ErrDecode }

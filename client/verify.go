@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -45,8 +46,11 @@ var ErrKind = errors.New("another kind of bundle")
 // It trusts the service to know the keys, and the connection to be the service's. A
 // program that has the keys uses token.Verifier. A bundle of facts is for Facts.Verify.
 func (c Slices) Verify(ctx context.Context, bundle []byte) (Verified, api.BundleVerdict, error) {
-	if facts.Is(bundle) {
+	switch {
+	case facts.Is(bundle):
 		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a bundle of facts; Facts().Verify is for those", ErrKind)
+	case contexts.Is(bundle):
+		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a context; Contexts().Verify is for those", ErrKind)
 	}
 	data := bytes.Clone(bundle)
 	v, err := call(ctx, c.conn, api.VerifyBundle, api.TheBundle{Bundle: data})

@@ -17,6 +17,7 @@ type Skeleton struct {
 	Role         Role
 	Phase        Phase
 	Leaf         Digest // RFC 6962 leaf hash of the turn
+	Marks        Marks  // outside the leaf
 	Parents      []SkeletonParent
 }
 
@@ -50,19 +51,22 @@ type Node uint32
 // once. Finding a turn by id costs one hash and a few looks into a table, everything
 // else is an array access.
 //
-// A turn with one parent takes 80 bytes, 44 for the edge and 6 in the table: at
-// most 140 after [Graph.Grow], and at most 160 if the graph grew turn by turn. What
+// A turn with one parent takes 88 bytes, 44 for the edge and 6 in the table: at
+// most 148 after [Graph.Grow], and at most 170 if the graph grew turn by turn, and 24 more for each
+// thing that it touched, with as many as the map takes for a thing that is new to the conversation. What
 // selection reads of a turn is together, apart from what only a cut asks for.
 type Graph struct {
 	index   index
 	nodes   []node
-	details []detail   // by node
-	edges   []halfEdge // those of a child together, in order of admission
-	leaves  []Digest   // by edge
+	details []detail            // by node
+	edges   []halfEdge          // those of a child together, in order of admission
+	leaves  []Digest            // by edge
+	touches []touch             // those of a node together
+	newest  map[touchKey]uint32 // into touches: the newest turn of a conversation that touched a thing
 	convs   []ConversationID
 	conv    map[ConversationID]uint32
 	found   []Node // the parents of the turn being added
-	limit   int    // on nodes and on edges: most, which a test cannot reach
+	limit   int    // on nodes, on edges and on touches: most, which a test cannot reach
 }
 
 // unfound stands for a parent that is not in the graph.
@@ -75,6 +79,8 @@ type node struct {
 	firstChild uint32 // into edges: the newest edge that has this node as parent, or none
 	conv       uint32 // into convs
 	traits     traits
+	mark       mark
+	firstTouch uint32 // into touches: this node's things
 }
 
 type detail struct {
@@ -114,7 +120,7 @@ const (
 
 // NewGraph returns a graph with no turns.
 func NewGraph() *Graph {
-	return &Graph{index: newIndex(), conv: map[ConversationID]uint32{}, limit: most}
+	return &Graph{index: newIndex(), conv: map[ConversationID]uint32{}, newest: map[touchKey]uint32{}, limit: most}
 }
 
 // Errors of Graph.Add and Graph.AddLink.
@@ -142,7 +148,7 @@ func (g *Graph) Add(s *Skeleton) error {
 	if !known {
 		fresh++
 	}
-	if err := g.room(fresh, len(s.Parents)); err != nil {
+	if err := g.room(fresh, len(s.Parents), len(s.Marks.Things)); err != nil {
 		return err
 	}
 	if !known {
@@ -157,8 +163,9 @@ func (g *Graph) Add(s *Skeleton) error {
 		g.join(parent, n, p.Kind, &p.Leaf)
 	}
 	at := &g.nodes[n]
-	at.seq, at.firstEdge, at.traits = s.Seq, first, s.traits()
+	at.seq, at.firstEdge, at.traits, at.mark, at.firstTouch = s.Seq, first, s.traits(), s.Marks.mark(), uint32(len(g.touches))
 	g.details[n] = detail{leaf: s.Leaf, created: s.CreatedAt}
+	g.touch(n, s.Marks.Things)
 	return nil
 }
 
@@ -170,6 +177,9 @@ func (s *Skeleton) check() error {
 	}
 	if len(s.Parents) > MaxParents {
 		return fmt.Errorf("dag: %w: turn %s has %d parents, at most %d", ErrForm, s.ID, len(s.Parents), MaxParents)
+	}
+	if m := &s.Marks; m.Cost > costMask || m.Voice > VoiceHarness || len(m.Things) > MaxThings {
+		return fmt.Errorf("dag: %w: turn %s has voice %d, cost %d and %d things", ErrForm, s.ID, m.Voice, m.Cost, len(m.Things))
 	}
 	for i := range s.Parents {
 		if kind := s.Parents[i].Kind; kind > nameMask {
@@ -245,7 +255,7 @@ func (g *Graph) AddLink(l Link) error {
 	if !known {
 		fresh = 1
 	}
-	if err := g.room(fresh, 1); err != nil {
+	if err := g.room(fresh, 1, 0); err != nil {
 		return err
 	}
 	if !known {
@@ -258,9 +268,9 @@ func (g *Graph) AddLink(l Link) error {
 	return nil
 }
 
-// room reports whether so many nodes and edges can be numbered.
-func (g *Graph) room(nodes, edges int) error {
-	if nodes > g.limit-len(g.nodes) || edges > g.limit-len(g.edges) {
+// room reports whether so many nodes, edges and touches can be numbered.
+func (g *Graph) room(nodes, edges, touches int) error {
+	if nodes > g.limit-len(g.nodes) || edges > g.limit-len(g.edges) || touches > g.limit-len(g.touches) {
 		return fmt.Errorf("dag: %w: it has %d turns and %d edges", ErrFull, len(g.nodes), len(g.edges))
 	}
 	return nil
@@ -316,6 +326,7 @@ func (g *Graph) Len() int { return len(g.nodes) }
 func (g *Graph) Size() int {
 	return cap(g.nodes)*int(unsafe.Sizeof(node{})) + cap(g.details)*int(unsafe.Sizeof(detail{})) +
 		cap(g.edges)*int(unsafe.Sizeof(halfEdge{})) + cap(g.leaves)*int(unsafe.Sizeof(Digest{})) +
+		cap(g.touches)*int(unsafe.Sizeof(touch{})) + len(g.newest)*touchKeySize +
 		g.index.size() + cap(g.found)*int(unsafe.Sizeof(Node(0))) + len(g.convs)*64
 }
 
@@ -328,6 +339,9 @@ type View struct {
 	g   *Graph
 	seq Seq
 }
+
+// Until returns the view as it was at a sequence number, if that is smaller than its own.
+func (v View) Until(seq Seq) View { return View{g: v.g, seq: min(v.seq, seq)} }
 
 // Seq is the sequence number the view is at.
 func (v View) Seq() Seq { return v.seq }

@@ -65,7 +65,10 @@ func sessions(ctx context.Context, e *Evaluation) error {
 		bySession[c.Session] = append(bySession[c.Session], c)
 	}
 	var all sessionScores
-	for _, session := range sorted(bySession) {
+	for place, session := range sorted(bySession) {
+		if !e.mine(place) {
+			continue
+		}
 		if err := all.session(ctx, e, filepath.Join(folder, "claude-"+session+".jsonl"), bySession[session], first); err != nil {
 			return err
 		}
@@ -240,7 +243,11 @@ func (s *sessionScores) rows(e *Evaluation) {
 			if budget == 0 {
 				within = "the slice's tokens"
 			}
-			e.row("sessions", kind.name+" within "+within, (*s)[sessionKey{budget, kind.kind}])
+			of, ok := (*s)[sessionKey{budget, kind.kind}]
+			if !ok {
+				of = &scores{} // nothing to find, which is not absent
+			}
+			e.row("sessions", kind.name+" within "+within, of)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
 // A Question is what a strategy is asked.
@@ -36,7 +37,9 @@ var strategies = []Strategy{
 	{Name: "recency", Choose: recency},
 	{Name: "BM25", Choose: plainBM25},
 	{Name: "slice default@1", Choose: slicing("default@1")},
+	{Name: "slice default@2", Choose: slicing("default@2")},
 	{Name: "search", Choose: search},
+	{Name: "context@1", Choose: assembling(contexts.Default()), Sized: true},
 	{Name: "facts", Choose: walk, Facts: true},
 	{Name: "search + facts", Choose: both, Facts: true},
 }
@@ -67,7 +70,7 @@ func slicing(id policy.ID) func(context.Context, *Corpus, Question) ([]dag.TurnI
 
 // search asks the kernel's index of words.
 func search(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
-	found, err := c.kernel.Turns().Search(ctx, c.tenant, retrieval.Query{Text: q.Text, AsOf: q.AsOf, Limit: kernel.MaxHits})
+	found, err := c.kernel.Turns().Search(ctx, c.tenant, kernel.SearchRequest{Query: retrieval.Query{Text: q.Text, AsOf: q.AsOf, Limit: retrieval.LimitHits}})
 	if errors.Is(err, kernel.ErrNoWords) {
 		return nil, nil
 	}
@@ -79,6 +82,37 @@ func search(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
 		ids[i] = found.Hits[i].Turn.ID
 	}
 	return ids, nil
+}
+
+// assembling returns the turns of a context under a policy with room for any budget, in the order in which they were chosen.
+func assembling(p contexts.Policy) func(context.Context, *Corpus, Question) ([]dag.TurnID, error) {
+	p.Budget = contexts.LimitBudget
+	id := policy.ID("eval-" + p.Hash().String()[:8] + "@1")
+	return func(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
+		registered, err := policy.Bind(id, p)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.kernel.Policies().Register(ctx, c.tenant, registered); err != nil {
+			return nil, err
+		}
+		b, err := c.kernel.Contexts().Preview(ctx, c.tenant, kernel.ContextRequest{Task: q.Text, Anchor: &q.Anchor, Policy: id, AsOf: q.AsOf, Budget: q.Budget})
+		if err != nil {
+			return nil, err
+		}
+		var ids []dag.TurnID
+		for _, i := range contexts.Select(&b.Policy, b.Request.Budget, b.Candidates, b.Overlaps) {
+			if b.Candidates[i].Kind != contexts.KindTurn {
+				continue
+			}
+			turn, err := dag.ParseTurnID(b.Candidates[i].ID)
+			if err != nil {
+				return nil, err
+			}
+			ids = append(ids, turn)
+		}
+		return ids, nil
+	}
 }
 
 // both takes the turns of search and those of facts by turns.

@@ -119,7 +119,7 @@ func makeCorpus(t testing.TB) []corpusCase {
 	c.histories()
 	c.erased()
 	c.add("version_facts_fail", evidence.UnknownVersion, "A bundle of facts of another version: unknown to those who know facts, and to those who know turns alone.", map[string][]byte{bundleFile: unknownFacts(t)}, "", c.secret)
-	return c.cases
+	return append(c.cases, markedCorpus(t)...)
 }
 
 // whole are cases in which all is well, or nothing was checked.

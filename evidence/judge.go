@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/token"
@@ -146,6 +147,8 @@ func (c *court) read() bool {
 	switch {
 	case facts.Is(c.files.Bundle):
 		c.subject, err = readFacts(c.files.Bundle)
+	case contexts.Is(c.files.Bundle):
+		c.subject, err = readContext(c.files.Bundle)
 	case c.files.Bundle != nil:
 		c.subject, err = readBundle(c.files.Bundle)
 	default:
@@ -216,15 +219,20 @@ func (c *court) readLeaf() error {
 	if err != nil {
 		return err
 	}
-	if beside := c.files.Bundle != nil || c.files.Disclosure != nil; beside && kind != issued.LeafSlice && kind != issued.LeafFacts {
+	if beside := c.files.Bundle != nil || c.files.Disclosure != nil; beside && kind != issued.LeafSlice && kind != issued.LeafFacts && kind != issued.LeafContext {
 		c.leaf = ledger.Foreign{Bytes: c.proof.Leaf}
 		return nil
 	}
 	if c.leaf, err = ledger.ParseLeaf(c.proof.Leaf, append(issued.Forms(), registry.Form())...); err != nil {
 		return err
 	}
-	if foreign, ok := c.leaf.(ledger.Foreign); ok {
-		return foreign.Version
+	switch leaf := c.leaf.(type) {
+	case ledger.Foreign:
+		return leaf.Version
+	case *issued.SliceLeaf: // beside a bundle of turns, its version is the one that counts
+		if s := c.subject; s != nil && slice.IsSchema(s.provenance.SchemaVersion) && leaf.Provenance.SchemaVersion != s.provenance.SchemaVersion {
+			return fmt.Errorf("%w: a leaf whose schema_version is %q, beside a slice of %q", slice.ErrVersion, leaf.Provenance.SchemaVersion, s.provenance.SchemaVersion)
+		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
@@ -66,10 +67,16 @@ func (s *subject) whole(b slice.Body, checks []slice.Check) {
 // matchLeaf compares a leaf with what it should be the leaf of, and returns when that was issued.
 func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
 	p := &s.provenance
-	ofFacts := p.SchemaVersion == slice.FactsVersion
+	asked := func(l *issued.FactsLeaf) (dag.Time, error) {
+		return l.At, s.same([]compared{
+			{"tenant", string(l.Tenant), string(s.seal.Tenant)}, {"key_id", l.KeyID, s.seal.KeyID}, {"as_of", fmt.Sprint(l.AsOf), fmt.Sprint(s.asOf)},
+			{"policy_id", string(l.PolicyID), string(p.PolicyID)}, {"policy_params_hash", l.PolicyParamsHash.String(), p.PolicyParamsHash.String()},
+			{"bundle", l.Bundle.String(), s.digest.String()},
+		})
+	}
 	switch l := leaf.(type) {
 	case *issued.SliceLeaf:
-		if ofFacts {
+		if !slice.IsSchema(p.SchemaVersion) {
 			break
 		}
 		return l.At, s.same([]compared{
@@ -77,17 +84,19 @@ func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
 			{"provenance", fmt.Sprint(l.Provenance), fmt.Sprint(*p)}, {"bundle", l.Bundle.String(), s.digest.String()},
 		})
 	case *issued.FactsLeaf:
-		if !ofFacts {
-			break
+		if p.SchemaVersion == slice.FactsVersion {
+			return asked(l)
 		}
-		return l.At, s.same([]compared{
-			{"tenant", string(l.Tenant), string(s.seal.Tenant)}, {"key_id", l.KeyID, s.seal.KeyID}, {"as_of", fmt.Sprint(l.AsOf), fmt.Sprint(s.asOf)},
-			{"policy_id", string(l.PolicyID), string(p.PolicyID)}, {"policy_params_hash", l.PolicyParamsHash.String(), p.PolicyParamsHash.String()},
-			{"bundle", l.Bundle.String(), s.digest.String()},
-		})
+	case *issued.ContextLeaf:
+		if p.SchemaVersion == slice.ContextVersion {
+			return asked(&l.FactsLeaf)
+		}
 	}
-	if ofFacts {
+	switch p.SchemaVersion {
+	case slice.FactsVersion:
 		return 0, errors.New("the proof is not of an issued slice of facts")
+	case slice.ContextVersion:
+		return 0, errors.New("the proof is not of an issued context")
 	}
 	return 0, errors.New("the proof is not of an issued slice")
 }
@@ -115,8 +124,19 @@ func readFacts(data []byte) (*subject, error) {
 	return s, nil
 }
 
+// readContext reads a context.
+func readContext(data []byte) (*subject, error) {
+	b, err := contexts.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{turns: len(b.Turns), facts: len(b.Facts), all: len(b.Turns), digest: digestOf(data)}
+	s.whole(b, b.Check())
+	return s, nil
+}
+
 func readDisclosure(data []byte) (*subject, error) {
-	d, err := slice.ParseDisclosure(data, slice.TurnDisclosures, facts.Disclosures)
+	d, err := slice.ParseDisclosure(data, slice.TurnDisclosures, slice.TurnDisclosuresV2, facts.Disclosures)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,8 @@ type features struct {
 	isError  bool
 	commit   bool
 	merge    bool
-	thinking bool // nothing but thinking
+	thinking bool   // nothing but thinking
+	front    string // the first 64 bytes after white space, folded
 	tool     toolKind
 	words    wordCount
 	failure  bool // a line of the content reports one

@@ -71,12 +71,11 @@ func kindOfTool(attr string) toolKind {
 	return toolOther
 }
 
-// featuresOf looks at a turn.
-func featuresOf(d *dag.Draft) *features {
+// outsideOf looks at what tells who speaks in a turn: attributes, and how the content begins.
+func outsideOf(d *dag.Draft) *features {
 	f := &features{
 		role:     d.Role,
 		length:   len(d.Content),
-		blank:    strings.Trim(d.Content, " \t\r\n") == "",
 		compact:  d.Attrs[attrCompact],
 		meta:     d.Attrs[attrMeta] == "true",
 		isError:  d.Attrs[attrIsError] == "true",
@@ -87,6 +86,21 @@ func featuresOf(d *dag.Draft) *features {
 	if d.Role == dag.RoleAssistant || d.Role == dag.RoleTool {
 		f.tool = kindOfTool(d.Attrs[attrTool])
 	}
+	f.front = beginning(d.Content)
+	f.notice = hasAnyPrefix(f.front, notices)
+	return f
+}
+
+// beginning returns the first 64 bytes after white space, folded.
+func beginning(content string) string {
+	content = strings.TrimLeft(content[:min(len(content), rulesHead)], " \t\r\n")
+	return foldASCII(content[:min(len(content), 64)])
+}
+
+// featuresOf looks at a turn.
+func featuresOf(d *dag.Draft) *features {
+	f := outsideOf(d)
+	f.blank = strings.Trim(d.Content, " \t\r\n") == ""
 	head, tail := d.Content, ""
 	if len(head) > rulesHead {
 		head, tail = d.Content[:rulesHead], d.Content[max(rulesHead, len(d.Content)-rulesTail):]
@@ -96,12 +110,8 @@ func featuresOf(d *dag.Draft) *features {
 	f.words.countWords(&seen, tail, true, false)
 	f.failure = reportsFailure(head) || reportsFailure(tail)
 	f.fence = strings.Contains(head, "```")
-
-	trimmed := strings.TrimLeft(head, " \t\r\n")
-	begins := foldASCII(trimmed[:min(len(trimmed), 64)])
-	f.opening = hasAnyPrefix(begins, openings)
-	f.notice = hasAnyPrefix(begins, notices)
-	f.question = asksSomething(begins, strings.TrimRight(d.Content[max(0, len(d.Content)-rulesTail):], " \t\r\n"))
+	f.opening = hasAnyPrefix(f.front, openings)
+	f.question = asksSomething(f.front, strings.TrimRight(d.Content[max(0, len(d.Content)-rulesTail):], " \t\r\n"))
 	f.ack = d.Role == dag.RoleUser && isAck(d.Content)
 	return f
 }

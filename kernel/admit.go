@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/marks"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -32,7 +32,7 @@ func (k Turns) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft)
 func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ store.Receipt, err error) {
 	ctx, observed := k.observe(ctx, "admit")
 	defer func() { observed(err) }()
-	batch, err := k.arrivals(credential, drafts)
+	batch, err := k.arrivals(ctx, tenant, credential, drafts)
 	if err != nil {
 		return store.Receipt{}, err
 	}
@@ -45,7 +45,7 @@ func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential stri
 func (k Turns) AdmitInOrder(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ store.Receipt, err error) {
 	ctx, observed := k.observe(ctx, "admit")
 	defer func() { observed(err) }()
-	batch, err := k.arrivals(credential, drafts)
+	batch, err := k.arrivals(ctx, tenant, credential, drafts)
 	if err != nil {
 		return store.Receipt{}, err
 	}
@@ -58,36 +58,37 @@ func (k Turns) AdmitInOrder(ctx context.Context, tenant dag.Tenant, credential s
 }
 
 // arrivals finishes the drafts of one admission.
-func (k *engine) arrivals(credential string, drafts []dag.Draft) (store.Batch, error) {
+func (k *engine) arrivals(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (store.Batch, error) {
 	if len(drafts) > MaxBatch {
 		return nil, fmt.Errorf("%w: %d turns, at most %d", ErrBatch, len(drafts), MaxBatch)
 	}
-	batch := make(store.Batch, len(drafts))
+	batch, touched := make(store.Batch, len(drafts)), make([][]string, len(drafts))
 	for i := range drafts {
-		a, err := k.arrival(&drafts[i])
+		a, names, err := k.arrival(&drafts[i])
 		if err != nil {
 			return nil, fmt.Errorf("turns[%d]: %w", i, err)
 		}
 		a.Key = credential
-		batch[i] = a
+		batch[i], touched[i] = a, names
 	}
-	return batch, nil
+	return batch, k.mark(ctx, tenant, batch, touched)
 }
 
 // arrival finishes a draft: fills in what is absent, checks every form, and
-// computes the digest.
-func (k *engine) arrival(d *dag.Draft) (store.Arrival, error) {
+// computes the digest and the marks, except for the things that the turn touched, which it names.
+func (k *engine) arrival(d *dag.Draft) (a store.Arrival, touched []string, err error) {
 	if d.Redacted {
-		return withheld(d)
+		a, err = withheld(d)
+		return a, nil, err
 	}
 	if err := ingest.Assign(d); err != nil {
-		return store.Arrival{}, fmt.Errorf("turn %s: %w", d.ID, err)
+		return store.Arrival{}, nil, fmt.Errorf("turn %s: %w", d.ID, err)
 	}
 	body := dag.Body{Author: d.Author, Content: d.Content, Attrs: d.Attrs}
 	if err := body.Check(); err != nil {
-		return store.Arrival{}, fmt.Errorf("turn %s: %w", d.ID, err)
+		return store.Arrival{}, nil, fmt.Errorf("turn %s: %w", d.ID, err)
 	}
-	a := store.Arrival{
+	a = store.Arrival{
 		Turn:     turnOf(d),
 		Parents:  d.Parents,
 		Body:     slice.AppendBody(make([]byte, 0, len(d.Content)+len(d.Content)/16+len(d.Author)+64*len(d.Attrs)+64), &body),
@@ -97,12 +98,13 @@ func (k *engine) arrival(d *dag.Draft) (store.Arrival, error) {
 		a.Salt = *d.Salt
 	} else {
 		a.SaltDrawn = true
-		if err := k.drawSalt(&a.Salt); err != nil {
-			return store.Arrival{}, err
+		if err := k.draw(a.Salt[:]); err != nil {
+			return store.Arrival{}, nil, err
 		}
 	}
 	a.Turn.BodyDigest = slice.DigestBody(a.Body, a.Salt)
-	return a, a.Turn.Check()
+	a.Marks, touched = marks.Of(d)
+	return a, touched, a.Turn.Check()
 }
 
 func withheld(d *dag.Draft) (store.Arrival, error) {
@@ -111,18 +113,10 @@ func withheld(d *dag.Draft) (store.Arrival, error) {
 	}
 	a := store.Arrival{Turn: turnOf(d), Parents: d.Parents}
 	a.Turn.BodyDigest = d.BodyDigest
+	a.Marks, _ = marks.Of(d)
 	return a, a.Turn.Check()
 }
 
 func turnOf(d *dag.Draft) dag.Turn {
 	return dag.Turn{ID: d.ID, Conversation: d.Conversation, Role: d.Role, Phase: d.Phase, Salience: d.Salience, CreatedAt: d.CreatedAt}
-}
-
-func (k *engine) drawSalt(salt *dag.Salt) error {
-	k.random.Lock()
-	defer k.random.Unlock()
-	if _, err := io.ReadFull(k.salts, salt[:]); err != nil {
-		return fmt.Errorf("kernel: drawing a salt: %w", err)
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
@@ -48,10 +49,13 @@ func (k Ledger) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 	return e, k.attest(ctx, tenant, b, e)
 }
 
-// parseBundle reads a bundle of turns or of facts.
+// parseBundle reads a bundle of any kind.
 func parseBundle(bundle []byte) (slice.Body, error) {
-	if facts.Is(bundle) {
+	switch {
+	case facts.Is(bundle):
 		return facts.Parse(bundle)
+	case contexts.Is(bundle):
+		return contexts.Parse(bundle)
 	}
 	return slice.ParseBundle(bundle)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/ingest/marks"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
@@ -33,7 +34,8 @@ type cache struct {
 	issuing  *issuing
 	tenants  *followers // of facts and texts
 
-	announced *lru.Cache[dag.Tenant, signers] // tenants whose ledger knows the keys
+	announced *lru.Cache[dag.Tenant, signers]   // tenants whose ledger knows the keys
+	markKeys  *lru.Cache[dag.Tenant, marks.Key] // under which their turns are marked
 }
 
 func (k *engine) newCache(epoch uint64) (*cache, error) {
@@ -46,6 +48,10 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
 	announced, err := lru.New[dag.Tenant, signers](keptAnnounced)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
+	}
+	markKeys, err := lru.New[dag.Tenant, marks.Key](keptAnnounced)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
@@ -67,6 +73,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		tenants:  tenants,
 
 		announced: announced,
+		markKeys:  markKeys,
 	}, nil
 }
 

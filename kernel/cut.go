@@ -18,7 +18,7 @@ import (
 type Request struct {
 	Anchor dag.TurnID
 	Policy policy.ID // "" is default@1
-	AsOf   dag.Seq   // 0 is the present
+	AsOf   dag.Seq   // 0 is the present, or the anchor's own number under a policy that looks at the past
 }
 
 // An Issued slice is what a request is answered with. What it points to may be shared
@@ -114,6 +114,7 @@ func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.Turn
 	}
 	var at dag.Seq
 	head, err = c.graphs.view(ctx, tenant, conversation, asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
+		v = then(v, anchor, p, asOf)
 		at = v.Seq()
 		cut, err = c.cuts.cut(ctx, c.k.turnstile, v, settled, tenant, anchor, p)
 		return err
@@ -124,6 +125,16 @@ func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.Turn
 	own := *cut.slice
 	own.AsOf = at
 	return cut, &own, head, nil
+}
+
+// then returns the view from which a slice is cut: where nobody asked for another number, a policy that looks at the past asks for that of
+// the anchor, so that the slice is the same however much comes later.
+func then(v dag.View, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) dag.View {
+	params, err := p.Slice()
+	if n, found := v.Find(anchor); asOf == 0 && err == nil && found && params.Walk().Direction == policy.Past {
+		return v.Until(v.Admitted(n))
+	}
+	return v
 }
 
 // bundle writes the bundle of a cut.

@@ -27,6 +27,7 @@ type cutKey struct {
 	policy  policy.ID
 	hash    dag.Digest
 	settled dag.Seq // the newest change that the view shows
+	asOf    dag.Seq // under gkp/2, which says in the slice as of which number it was cut; else 0
 }
 
 // A cutting is a cut and where its turns are. It is never changed.
@@ -52,7 +53,10 @@ func newCuts(texts *texts, most int) *cuts { return &cuts{texts, newByteLRU[cutK
 // cut cuts inside the turnstile, unless it has been done. settled is the newest change of
 // the graph.
 func (c *cuts) cut(ctx context.Context, inside turnstile, v dag.View, settled dag.Seq, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered) (*cutting, error) {
-	key := cutKey{tenant, anchor, p.ID(), p.Hash(), min(settled, v.Seq())}
+	key := cutKey{tenant: tenant, anchor: anchor, policy: p.ID(), hash: p.Hash(), settled: min(settled, v.Seq())}
+	if p.Params().Type() == policy.TypeV2 {
+		key.asOf = v.Seq()
+	}
 	if kept, ok := c.kept.get(key); ok {
 		return kept, nil
 	}
@@ -78,6 +82,6 @@ func (c *cuts) cut(ctx context.Context, inside turnstile, v dag.View, settled da
 
 // size estimates the bytes that a cutting holds on to, with its frame.
 func (c *cutting) size() int {
-	return 512 + slice.FrameSize(len(c.slice.Turns), len(c.slice.Edges)) + len(c.slice.Turns)*int(unsafe.Sizeof(slice.Selected{})+unsafe.Sizeof(uint64(0))) +
+	return 512 + c.slice.FrameSize() + len(c.slice.Turns)*int(unsafe.Sizeof(slice.Selected{})+unsafe.Sizeof(uint64(0))) +
 		len(c.slice.Edges)*int(unsafe.Sizeof(dag.Edge{})) + len(c.places)*int(unsafe.Sizeof(store.Place{}))
 }

@@ -49,6 +49,8 @@ func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.
 	}
 	switch {
 	case err == nil && dag.Digest(sha256.Sum256(again.bundle)) == i.Bundle:
+	case i.OfContext():
+		return nil, k.notTheContext(ctx, tenant, i, err)
 	case i.OfFacts():
 		return nil, k.notTheFacts(ctx, tenant, i, err)
 	case err != nil:

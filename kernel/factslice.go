@@ -227,22 +227,39 @@ func (k *engine) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []by
 		r.compareBytes(again, bundle)
 	}
 	digest := dag.Digest(sha256.Sum256(bundle))
-	if r.Outcome == Different {
-		records, err := k.bundles().ByID(ctx, tenant, b.Provenance.SliceID)
-		if err != nil {
-			return nil, err
-		}
-		for i := range records {
-			if records[i].Bundle != digest {
-				continue
-			}
-			if err := k.accountFacts(ctx, tenant, r, &records[i]); err != nil {
-				return nil, err
-			}
-		}
+	if err := k.accountBundle(ctx, tenant, r, digest); err != nil {
+		return nil, err
 	}
 	r.checkToken(k.authority.Check(&b.Provenance, b.Seal))
 	return r, k.checkIssued(ctx, tenant, r, digest)
+}
+
+// accountBundle looks whether erasures explain that a bundle on record could not be made again.
+func (k *engine) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
+	if r.Outcome != Different {
+		return nil
+	}
+	records, err := k.bundles().ByID(ctx, tenant, r.Provenance.SliceID)
+	if err != nil {
+		return err
+	}
+	for i := range records {
+		if records[i].Bundle == digest {
+			return k.accountErased(ctx, tenant, r, &records[i])
+		}
+	}
+	return nil
+}
+
+// accountErased looks whether erasures explain that what is on record could not be made again.
+func (k *engine) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
+	switch {
+	case i.OfFacts():
+		return k.accountFacts(ctx, tenant, r, i)
+	case i.OfContext():
+		return k.accountContext(ctx, tenant, r, i)
+	}
+	return nil
 }
 
 // accountFacts says of a recorded slice of facts that could not be made again whether assertions that

@@ -29,7 +29,7 @@ type followers struct {
 type followed struct {
 	facts *tenantFacts
 	texts *tenantTexts
-	words *tenantWords
+	words map[string]*tenantWords // by analyzer
 }
 
 func newFollowers(s steadyStore, facts *factCache, texts *texts) (*followers, error) {

@@ -107,13 +107,17 @@ const (
 
 func (im *importing) prepare(ctx context.Context, b *ingest.Batch) error {
 	w := work{arrivals: make([]store.Arrival, len(b.Drafts)), ordered: b.Ordered, repeats: b.Repeats}
+	touched := make([][]string, len(b.Drafts))
 	for i := range b.Drafts {
-		a, err := im.k.arrival(&b.Drafts[i])
+		a, names, err := im.k.arrival(&b.Drafts[i])
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.Places[i], err)
 		}
 		a.Place = b.Places[i]
-		w.arrivals[i] = a
+		w.arrivals[i], touched[i] = a, names
+	}
+	if err := im.k.mark(ctx, im.tenant, w.arrivals, touched); err != nil {
+		return err
 	}
 	select {
 	case im.work <- w:

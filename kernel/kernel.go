@@ -97,6 +97,9 @@ func (k *Kernel) Policies() Policies { return Policies(*k) }
 // Facts returns the facet of what is known beside the turns, and of signed slices of it.
 func (k *Kernel) Facts() Facts { return Facts(*k) }
 
+// Contexts returns the facet of contexts: they are assembled, verified and replayed.
+func (k *Kernel) Contexts() Contexts { return Contexts(*k) }
+
 // Keys returns the facet of the API keys that open a service.
 func (k *Kernel) Keys() Keys { return Keys(*k) }
 
@@ -114,6 +117,9 @@ type Policies struct{ *engine }
 
 // Facts are a kernel's facts.
 type Facts struct{ *engine }
+
+// Contexts are a kernel's contexts.
+type Contexts struct{ *engine }
 
 // Keys are a kernel's API keys.
 type Keys struct{ *engine }

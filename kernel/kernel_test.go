@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -578,7 +579,7 @@ func TestExplainAgreesWithSlice(t *testing.T) {
 				t.Fatal(err)
 			}
 			standings[e.Standing]++
-			if in := chosen[id]; (in != nil) != (e.Standing == slice.Chosen) || in != nil && in.Admission != e.Admission {
+			if in := chosen[id]; (in != nil) != (e.Standing == slice.Chosen) || in != nil && !reflect.DeepEqual(in.Admission, e.Admission) {
 				t.Errorf("turn %s: %+v, slice says %+v", id, e, in)
 			}
 		}

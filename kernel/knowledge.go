@@ -47,7 +47,7 @@ func (k *engine) salted(acts []knowledge.Act) ([]knowledge.Act, error) {
 		if acts[i].Salt != (dag.Salt{}) {
 			continue
 		}
-		if err := k.drawSalt(&acts[i].Salt); err != nil {
+		if err := k.draw(acts[i].Salt[:]); err != nil {
 			return nil, err
 		}
 	}

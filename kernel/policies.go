@@ -36,9 +36,9 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 	if p, err := kept.Get(id); err == nil {
 		return p, nil
 	}
-	// It is the same everywhere, and a store that says otherwise refuses it at write. facts@1 is not taken for
-	// granted: a store of before there was one may have another policy of the name.
-	if id == policy.DefaultID {
+	// It is the same everywhere, and a store that says otherwise refuses it at write. No other policy is taken
+	// for granted: a store of before there was one may have another of the name.
+	if id == policy.DefaultID || id == policy.DefaultV2ID {
 		first, err := standard.Registry()
 		if err != nil {
 			return policy.Registered{}, err
@@ -52,7 +52,7 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 	return fresh.Get(id)
 }
 
-// load reads the tenant's policies. default@1 and facts@1 are always among them; each is
+// load reads the tenant's policies. Those of package standard are always among them; each is
 // written down with the first act that rests on it, so that asking for a tenant does not
 // make one.
 func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
@@ -105,7 +105,7 @@ func (r *registries) write(ctx context.Context, tenant dag.Tenant, p policy.Regi
 	return nil
 }
 
-// All returns every policy of a tenant. default@1 and facts@1 are always among them.
+// All returns every policy of a tenant. Those that every tenant begins with are always among them.
 func (k Policies) All(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
 	return steady(k.engine, func(c *cache) (policy.Registry, error) { return c.policies.load(ctx, tenant) })
 }
@@ -130,7 +130,7 @@ func (k Policies) Register(ctx context.Context, tenant dag.Tenant, p policy.Regi
 }
 
 func (c *cache) register(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
-	known, err := c.policies.load(ctx, tenant) // so that default@1 and facts@1 are taken
+	known, err := c.policies.load(ctx, tenant) // so that the names of those that every tenant begins with are taken
 	if err != nil {
 		return err
 	}

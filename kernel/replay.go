@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
@@ -56,8 +57,11 @@ type Replay struct {
 func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Replay, err error) {
 	ctx, observed := k.observe(ctx, "replay")
 	defer func() { observed(err) }()
-	if facts.Is(bundle) {
+	switch {
+	case facts.Is(bundle):
 		return k.replayFacts(ctx, tenant, bundle)
+	case contexts.Is(bundle):
+		return k.replayContext(ctx, tenant, bundle)
 	}
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
@@ -117,11 +121,13 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	case err != nil:
 	case i.OfFacts():
 		r.compareFactsRecord(&i, again.bundle)
+	case i.OfContext():
+		r.compareContextRecord(&i, again.bundle)
 	default:
 		r.compareRecord(&i, again)
 	}
-	if i.OfFacts() && r.Outcome == Different {
-		if err := k.accountFacts(ctx, tenant, r, &i); err != nil {
+	if r.Outcome == Different {
+		if err := k.accountErased(ctx, tenant, r, &i); err != nil {
 			return nil, err
 		}
 	}
@@ -138,7 +144,15 @@ type recut struct {
 // cutRecorded makes the bundle of a record again.
 func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*recut, error) {
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
-	if !i.OfFacts() {
+	switch {
+	case i.OfContext():
+		r, err := contexts.ParseRequest(i.Question)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the request of issued context %d: %w", ErrDamaged, i.Number, err)
+		}
+		again, err := c.assembleAgain(ctx, tenant, r, i.Provenance.PolicyID, i.AsOf, seal)
+		return &recut{bundle: again}, err
+	case !i.OfFacts():
 		return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
 	}
 	q, err := facts.ParseQuestion(i.Question)
@@ -175,7 +189,7 @@ func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Pr
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
 	known := false
-	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, policy.ErrUnknown, policy.ErrMismatch, ErrDamaged} {
+	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
 	if !known {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,22 +11,27 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// MaxHits bounds the hits of a search.
-const MaxHits = 1000
-
 // ErrNoWords is wrapped when a search asks for nothing. It wraps dag.ErrForm.
 var ErrNoWords = fmt.Errorf("%w: a search needs words", dag.ErrForm)
 
+// A SearchRequest asks for turns by words.
+type SearchRequest struct {
+	retrieval.Query
+	Policy policy.ID // "" is recall@1
+}
+
 // A Found is what a search found.
 type Found struct {
-	AsOf dag.Seq
-	Hits []FoundTurn // the best first
+	AsOf   dag.Seq
+	Policy policy.ID
+	Hits   []FoundTurn // the best first
 }
 
 // A FoundTurn is a hit with the text that was found.
@@ -34,36 +40,37 @@ type FoundTurn struct {
 	Content string
 }
 
-// Search finds turns by words, and changes nothing. What it finds follows from the query and from the turns that are
-// numbered up to AsOf, 0 for all, without the texts that were erased since. The first search of a tenant reads all of
-// its turns, later ones those that are new.
-func (k Turns) Search(ctx context.Context, tenant dag.Tenant, q retrieval.Query) (Found, error) {
+// Search finds turns by words, and changes nothing. What it finds follows from the query, from the policy and from the
+// turns that are numbered up to AsOf, 0 for all, without the texts that were erased since. The first search of a tenant
+// reads all of its turns, later ones those that are new.
+func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (Found, error) {
 	switch {
-	case q.Limit < 1 || q.Limit > MaxHits:
-		return Found{}, fmt.Errorf("%w: %d hits, want 1 to %d", dag.ErrForm, q.Limit, MaxHits)
-	case len(analysis.None.Terms(nil, q.Text)) == 0:
-		return Found{}, fmt.Errorf("%w, and %.80q has none", ErrNoWords, q.Text)
+	case r.Limit < 1 || r.Limit > retrieval.LimitHits:
+		return Found{}, fmt.Errorf("%w: %d hits, want 1 to %d", dag.ErrForm, r.Limit, retrieval.LimitHits)
+	case len(analysis.None.Terms(nil, r.Text)) == 0:
+		return Found{}, fmt.Errorf("%w, and %.80q has none", ErrNoWords, r.Text)
 	}
 	ctx, observed := k.observe(ctx, "search")
-	f, err := steady(k.engine, func(c *cache) (Found, error) { return c.search(ctx, tenant, q) })
+	f, err := steady(k.engine, func(c *cache) (Found, error) { return c.search(ctx, tenant, r) })
 	observed(err)
 	return f, err
 }
 
-func (c *cache) search(ctx context.Context, tenant dag.Tenant, q retrieval.Query) (f Found, err error) {
-	head, err := c.store.Head(ctx, tenant)
+func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (f Found, err error) {
+	if r.AsOf, err = c.asOfNumber(ctx, tenant, r.AsOf); err != nil {
+		return f, err
+	}
+	f.AsOf, f.Policy = r.AsOf, cmp.Or(r.Policy, retrieval.PolicyID)
+	p, err := c.policies.get(ctx, tenant, f.Policy)
 	if err != nil {
 		return f, err
 	}
-	if q.AsOf > head {
-		return f, fmt.Errorf("%w: %d, and the head is %d", ErrBeyondHead, q.AsOf, head)
+	params, err := retrieval.PolicyOf(p)
+	if err != nil {
+		return f, err
 	}
-	if q.AsOf == 0 {
-		q.AsOf = head
-	}
-	f.AsOf = q.AsOf
-	var hits []retrieval.Hit
-	if err := c.tenants.of(tenant).words.read(ctx, head, func(x *retrieval.Index) { hits = x.Search(&q) }); err != nil {
+	hits, err := c.hits(ctx, tenant, &params, &r.Query)
+	if err != nil {
 		return f, err
 	}
 	ids := make(store.IDs, len(hits))
@@ -93,10 +100,18 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, q retrieval.Query
 	return f, nil
 }
 
+// hits searches the index of a tenant's texts.
+func (c *cache) hits(ctx context.Context, tenant dag.Tenant, p *retrieval.Policy, q *retrieval.Query) (hits []retrieval.Hit, err error) {
+	words := c.tenants.of(tenant).words[p.Analyzer]
+	err = words.read(ctx, q.AsOf, func(x *retrieval.Index) { hits = x.Search(p, q) })
+	return hits, err
+}
+
 // tenantWords is the projection of one tenant's texts by which they are found.
 type tenantWords struct {
 	store    steadyStore
 	tenant   dag.Tenant
+	analyzer analysis.Analyzer
 	followed *follow.Member
 	filling  turnstile // of one: inside it the store is read
 
@@ -106,17 +121,22 @@ type tenantWords struct {
 	gone   map[dag.TurnID]bool // turns that were erased before they came into the index
 }
 
-func wordsOf(s steadyStore, tenant dag.Tenant, with *follow.Follower) *tenantWords {
-	w := &tenantWords{store: s, tenant: tenant, filling: make(turnstile, 1)}
-	w.followed = with.Add(w)
-	w.clear()
-	return w
+// wordsOf returns the projections by the names of the analyzers. One that nobody asks for is empty.
+func wordsOf(s steadyStore, tenant dag.Tenant, with *follow.Follower) map[string]*tenantWords {
+	all := map[string]*tenantWords{}
+	for _, a := range analysis.All() {
+		w := &tenantWords{store: s, tenant: tenant, analyzer: a, filling: make(turnstile, 1)}
+		w.clear()
+		w.followed = with.Add(w)
+		all[a.String()] = w
+	}
+	return all
 }
 
 func (w *tenantWords) clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.index, w.filled, w.gone = retrieval.New(analysis.English), 0, map[dag.TurnID]bool{}
+	w.index, w.filled, w.gone = retrieval.New(w.analyzer), 0, map[dag.TurnID]bool{}
 }
 
 // Begin drops the index, which is filled again when it is asked.
@@ -177,7 +197,7 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 			t := &batch[i]
 			if w.gone[t.ID] {
 				delete(w.gone, t.ID)
-				t.Author, t.Content, t.Gone = "", "", true
+				t.Author, t.Content, t.Withheld = "", "", true
 			}
 			if err := w.index.Add(*t); err != nil {
 				return err
@@ -191,7 +211,9 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 		if r.Seq > head {
 			return errEnough
 		}
-		t := retrieval.Turn{ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, CreatedAt: r.Turn.CreatedAt, Gone: r.Body == nil}
+		t := retrieval.Turn{
+			ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Withheld: r.Body == nil,
+		}
 		if r.Body != nil {
 			body, err := slice.ParseBody(r.Body)
 			if err != nil {

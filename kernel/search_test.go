@@ -31,7 +31,7 @@ func TestSearchAsOf(t *testing.T) {
 			var erased []dag.TurnID
 			stops := map[int]bool{}
 			rounds, found := 12, 0
-			for round := range rounds {
+			for range rounds {
 				for range 1 + r.IntN(8) {
 					d := spoken(r, len(drafts))
 					must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{d}))
@@ -46,7 +46,6 @@ func TestSearchAsOf(t *testing.T) {
 					erased = append(erased, id)
 				}
 				must(k.Turns().Search(t.Context(), tenant, question(r, 0))) // so that the index grows with the store
-				_ = round
 			}
 			late := over(t, s, a)
 			for stop := range stops {
@@ -81,7 +80,7 @@ func TestSearchAsOf(t *testing.T) {
 }
 
 // numberless searches, and leaves sequence numbers out, which erasures take some of.
-func numberless(ctx context.Context, t *testing.T, k *kernel.Kernel, q retrieval.Query, asOf dag.Seq) []kernel.FoundTurn {
+func numberless(ctx context.Context, t *testing.T, k *kernel.Kernel, q kernel.SearchRequest, asOf dag.Seq) []kernel.FoundTurn {
 	t.Helper()
 	q.AsOf = asOf
 	hits := must(k.Turns().Search(ctx, tenant, q)).Hits
@@ -102,10 +101,10 @@ func spoken(r *rand.Rand, n int) dag.Draft {
 	}
 }
 
-func question(r *rand.Rand, asOf dag.Seq) retrieval.Query {
+func question(r *rand.Rand, asOf dag.Seq) kernel.SearchRequest {
 	words := []string{"when", "did", "anna"}[:r.IntN(4)]
 	for range 1 + r.IntN(4) {
 		words = append(words, vocabulary[r.IntN(len(vocabulary))])
 	}
-	return retrieval.Query{Text: strings.Join(words, " "), AsOf: asOf, Limit: 1 + r.IntN(20)}
+	return kernel.SearchRequest{Query: retrieval.Query{Text: strings.Join(words, " "), AsOf: asOf, Limit: 1 + r.IntN(20)}}
 }

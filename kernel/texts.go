@@ -276,13 +276,16 @@ type fingerprint struct {
 	seed  maphash.Seed
 }
 
-func (f *fingerprint) turn(id dag.TurnID, created dag.Time, salience dag.PPM, role dag.Role, phase dag.Phase, leaf dag.Digest) {
+func (f *fingerprint) turn(id dag.TurnID, created dag.Time, salience dag.PPM, role dag.Role, phase dag.Phase, leaf dag.Digest, voice dag.Voice, cost int) {
 	f.bytes = append(f.bytes[:0], id[:]...)
 	f.bytes = binary.LittleEndian.AppendUint64(f.bytes, uint64(created))
 	f.bytes = binary.LittleEndian.AppendUint32(f.bytes, uint32(salience))
-	f.bytes = append(f.bytes, byte(role), byte(phase))
+	f.bytes = append(f.bytes, byte(role), byte(phase), byte(voice))
 	f.bytes = append(f.bytes, leaf[:]...)
+	f.bytes = binary.LittleEndian.AppendUint32(f.bytes, uint32(cost))
 }
+
+func (f *fingerprint) thing(t dag.Thing) { f.bytes = append(f.bytes, t[:]...) }
 
 func (f *fingerprint) parent(id dag.TurnID, kind dag.EdgeKind, leaf *dag.Digest) {
 	f.bytes = append(append(append(f.bytes, id[:]...), byte(kind)), leaf[:]...)
@@ -293,7 +296,10 @@ func (f *fingerprint) sum() uint64 { return maphash.Bytes(f.seed, f.bytes) }
 func (x *texts) recordPrint(r *store.Record) uint64 {
 	f := fingerprint{seed: x.seed}
 	t := &r.Turn
-	f.turn(t.ID, t.CreatedAt, t.Salience, t.Role, t.Phase, r.Leaf)
+	f.turn(t.ID, t.CreatedAt, t.Salience, t.Role, t.Phase, r.Leaf, r.Marks.Voice, int(r.Marks.Cost))
+	for _, thing := range r.Marks.Things {
+		f.thing(thing)
+	}
 	for i := range r.Parents {
 		f.parent(r.Parents[i].ID, r.Parents[i].Kind, &r.Parents[i].Leaf)
 	}
@@ -306,7 +312,10 @@ func (x *texts) viewPrints(v dag.View, turns []slice.Selected) []uint64 {
 	f := fingerprint{seed: x.seed}
 	for i := range turns {
 		n, _ := v.Find(turns[i].ID) // it was selected from there
-		f.turn(v.ID(n), v.CreatedAt(n), v.Salience(n), v.Role(n), v.Phase(n), v.Leaf(n))
+		f.turn(v.ID(n), v.CreatedAt(n), v.Salience(n), v.Role(n), v.Phase(n), v.Leaf(n), v.Voice(n), v.Cost(n))
+		for t := range v.ThingCount(n) {
+			f.thing(v.Thing(n, t))
+		}
 		for p := range v.ParentCount(n) {
 			parent, kind, leaf := v.Parent(n, p)
 			f.parent(v.ID(parent), kind, leaf)

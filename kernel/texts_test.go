@@ -60,7 +60,7 @@ func erasedInMidFetch(t *testing.T, learn func(*tenantTexts, dag.TurnID) error) 
 		ID: dag.ExternalTurnID("test", "1"), Conversation: dag.ExternalConversationID("test", "1"),
 		Role: dag.RoleUser, Phase: dag.Planning, BodyDigest: slice.DigestBody(body, dag.Salt{1}),
 	}
-	if _, err := s.Append(ctx, dag.DefaultTenant, []store.Batch{{{Turn: turn, Body: body, Salt: dag.Salt{1}}}}); err != nil {
+	if _, err := s.Append(ctx, dag.DefaultTenant, []store.Batch{{{Turn: turn, Body: body, Salt: dag.Salt{1}, Marks: dag.Marks{Rules: dag.Marks1, Voice: dag.VoicePerson}}}}); err != nil {
 		t.Fatal(err)
 	}
 	steady := steadyStore{inner: s}

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -190,13 +192,13 @@ func (f *Form) checkVersion(doc *canon.Value) error {
 }
 
 // CheckVersion reports ErrVersion if a member of a leaf, or of an object within it, names another
-// version than the one that is known. A version that is absent is for the reader to refuse.
-func CheckVersion(in *canon.Value, key, known string) error {
+// version than those that are known. A version that is absent is for the reader to refuse.
+func CheckVersion(in *canon.Value, key string, known ...string) error {
 	if in == nil {
 		return nil
 	}
-	if v := in.Get(key); v != nil && v.Kind == canon.String && v.Text != known {
-		return fmt.Errorf("%w: a leaf whose %s is %.40q, this program knows %q", ErrVersion, key, v.Text, known)
+	if v := in.Get(key); v != nil && v.Kind == canon.String && !slices.Contains(known, v.Text) {
+		return fmt.Errorf("%w: a leaf whose %s is %.40q, this program knows %q", ErrVersion, key, v.Text, strings.Join(known, ", "))
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package policy owns what decides a slice: parameters of any type, their one canonical form and
-// its hash, the registry that binds a policy's id to its parameters for ever, and slice_policy_v1,
-// the type for turns. Types of parameters are handed in, as [Forms]: each package that selects
+// its hash, the registry that binds a policy's id to its parameters for ever, and slice_policy_v1 and
+// slice_policy_v2, the types for turns. Types of parameters are handed in, as [Forms]: each package that selects
 // something declares its own, and policy/standard lists those of this program.
 //
 // The canonical form of the default policy, which the hash is taken of:

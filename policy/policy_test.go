@@ -256,7 +256,7 @@ func TestRegistrationDocuments(t *testing.T) {
 		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v1","type":"slice_policy_v1"}}`, "repeated", canon.ErrSyntax},
 		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v1","phase_weights":{"planning":1,"planning":1}}}`, "repeated", canon.ErrSyntax},
 		{`{"policy_id":"p@1","policy":{}}`, "type", nil},
-		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v2"}}`, "policy.type", policy.ErrType},
+		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v3"}}`, "policy.type", policy.ErrType},
 		{`{"policy_id":"p@1","policy":{"type":1}}`, "policy.type", nil},
 		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v1","max_modes":1}}`, "max_modes", nil},
 		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v1","max_nodes":0}}`, "max_nodes", policy.ErrRange},
@@ -384,15 +384,15 @@ func TestFractionsOfPeopleAndOfEvidence(t *testing.T) {
 			t.Errorf("%s: %v", tc.value, err)
 			continue
 		}
-		if s, err := p.Slice(); err != nil || s.SalienceWeight != tc.want {
-			t.Errorf("%s: got %s, %v, want %s", tc.value, s.SalienceWeight, err, tc.want)
+		if s, err := p.Slice(); err != nil || s.Walk().SalienceWeight != tc.want {
+			t.Errorf("%s: got %+v, %v, want %s", tc.value, s, err, tc.want)
 		}
 		doc, err := canon.Parse([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := canon.Open(doc)
-		if policy.Read(c); (c.Err() == nil) != tc.evidence {
+		if policy.SliceForm.Read(c, policy.Wire); (c.Err() == nil) != tc.evidence {
 			t.Errorf("%s as evidence: %v", tc.value, c.Err())
 		}
 	}

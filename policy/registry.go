@@ -15,8 +15,11 @@ import (
 // An ID names a policy: NAME@VERSION, [a-z0-9][a-z0-9._-]{0,62}@[1-9][0-9]{0,5}.
 type ID string
 
-// DefaultID is the id of the policy for slices that every tenant begins with: Default.
-const DefaultID ID = "default@1"
+// The policies for slices that every tenant begins with.
+const (
+	DefaultID   ID = "default@1" // Default, under which a slice is cut if none is named
+	DefaultV2ID ID = "default@2" // DefaultV2
+)
 
 // ParseID checks the form of a policy's id.
 func ParseID(s string) (ID, error) {
@@ -92,7 +95,10 @@ func (r Registered) Params() Parameters { return r.params }
 
 // Slice returns the parameters of a policy that slices are cut under. Of another type, it is
 // ErrMismatch.
-func (r Registered) Slice() (SlicePolicyV1, error) { return ParametersOf[SlicePolicyV1](r, Type) }
+func (r Registered) Slice() (SlicePolicy, error) { return ParametersOf[SlicePolicy](r, SliceTypes) }
+
+// SliceTypes names the types of policies that slices are cut under, for messages.
+const SliceTypes = Type + " or " + TypeV2
 
 // ParametersOf returns the parameters of a registered policy, which must be of a type. Of another,
 // it is ErrMismatch; without any, ErrUnknown.

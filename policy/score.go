@@ -11,20 +11,32 @@ const MaxScore Score = 1_000_000_000
 
 // A Scorer holds what of equation 1 does not depend on the turn.
 //
+//	U     = W·V div 10^6               the weights of the turn's phase and voice
 //	F(s)  = (10^12 − α·10^6 + α·s) div 10^3
 //	D(0)  = 10^9,  D(d+1) = D(d)·β div 10^6
-//	score = ((W·F div 10^6)·D) div 10^9
+//	score = ((U·F div 10^6)·D) div 10^9
 //
-// Every product fits in 63 bits: W·F ≤ 10^15, (W·F div 10^6)·D ≤ 10^18.
+// Under a SlicePolicyV1, V is 10^6. Every product fits in 63 bits: U·F ≤ 10^15, (U·F div 10^6)·D ≤ 10^18.
 type Scorer struct {
-	weights PhaseTable
+	weights [len(dag.Voices) + 1]PhaseTable // U
 	alpha   uint64
 	decay   [LimitRadius + 1]uint64
 }
 
 // Scorer prepares the scores of a policy.
-func (p *SlicePolicyV1) Scorer() *Scorer {
-	s := &Scorer{weights: p.Weights, alpha: uint64(p.SalienceWeight)}
+func (p SlicePolicyV1) Scorer() *Scorer {
+	w := p.Walk()
+	return w.Scorer()
+}
+
+// Scorer prepares the scores of a policy.
+func (p *SlicePolicyV2) Scorer() *Scorer {
+	s := &Scorer{alpha: uint64(p.SalienceWeight)}
+	for voice, v := range p.Voices {
+		for phase, w := range p.Weights {
+			s.weights[voice][phase] = dag.PPM(uint64(w) * uint64(v) / uint64(dag.One))
+		}
+	}
 	d := uint64(MaxScore)
 	for i := range s.decay {
 		s.decay[i] = d
@@ -33,10 +45,11 @@ func (p *SlicePolicyV1) Scorer() *Scorer {
 	return s
 }
 
-// Score returns a turn's score at a distance from 0 to LimitRadius.
-func (s *Scorer) Score(phase dag.Phase, salience dag.PPM, distance int) Score {
+// Score returns a turn's score at a distance from 0 to LimitRadius. Under a SlicePolicyV1 the
+// voice makes no difference, and may be 0.
+func (s *Scorer) Score(voice dag.Voice, phase dag.Phase, salience dag.PPM, distance int) Score {
 	const one = uint64(dag.One)
 	factor := (one*one - s.alpha*one + s.alpha*uint64(salience)) / 1000
-	base := uint64(s.weights[phase]) * factor / one
+	base := uint64(s.weights[voice][phase]) * factor / one
 	return Score(base * s.decay[distance] / uint64(MaxScore))
 }

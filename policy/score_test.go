@@ -39,7 +39,7 @@ func TestScoreWorkedExample(t *testing.T) {
 	// GKP/1, section 4.
 	p := policy.Default()
 	p.Weights[dag.Debugging], p.SalienceWeight, p.DistanceDecay = 333_333, 300_000, 870_001
-	if got := p.Scorer().Score(dag.Debugging, 100_001, 6); got != 105_516_373 {
+	if got := p.Scorer().Score(0, dag.Debugging, 100_001, 6); got != 105_516_373 {
 		t.Errorf("got %d, want 105516373", got)
 	}
 	// Appendix A.3.
@@ -55,7 +55,7 @@ func TestScoreWorkedExample(t *testing.T) {
 		{dag.Debugging, 100_000, [2]policy.Score{243_333_090, 211_699_788}},
 	} {
 		for d, want := range tc.want {
-			if got := p.Scorer().Score(tc.phase, tc.salience, d); got != want {
+			if got := p.Scorer().Score(dag.VoiceTool, tc.phase, tc.salience, d); got != want {
 				t.Errorf("%s at %d: got %d, want %d", tc.phase, d, got, want)
 			}
 		}
@@ -75,7 +75,7 @@ func TestScoreAgainstBig(t *testing.T) {
 				for _, s := range corners {
 					for _, d := range []int{0, 1, 2, 63, 64} {
 						ran++
-						got, want := uint64(scorer.Score(dag.Planning, s, d)), bigScore(&p, dag.Planning, s, d)
+						got, want := uint64(scorer.Score(dag.VoicePerson, dag.Planning, s, d)), bigScore(&p, dag.Planning, s, d)
 						if got != want {
 							t.Fatalf("%+v, salience %d, distance %d: got %d, want %d", p, uint32(s), d, got, want)
 						}
@@ -95,7 +95,7 @@ func TestScoreAgainstBig(t *testing.T) {
 		for range 20 {
 			phase := rapid.SampledFrom(dag.Phases[:]).Draw(t, "phase")
 			s, d := dag.PPM(ppm.Draw(t, "salience")), rapid.IntRange(0, policy.LimitRadius).Draw(t, "distance")
-			got := scorer.Score(phase, s, d)
+			got := scorer.Score(dag.VoiceAgent, phase, s, d)
 			if want := bigScore(&p, phase, s, d); uint64(got) != want {
 				t.Fatalf("%+v, %s, salience %d, distance %d: got %d, want %d", p, phase, uint32(s), d, got, want)
 			}
@@ -129,10 +129,10 @@ func TestScoreMonotone(t *testing.T) {
 			low, high = high, low
 		}
 		for d := range policy.LimitRadius + 1 {
-			if scorer.Score(phase, low, d) > scorer.Score(phase, high, d) {
+			if scorer.Score(dag.VoiceAgent, phase, low, d) > scorer.Score(dag.VoiceAgent, phase, high, d) {
 				t.Fatalf("at %d salience %d scores above %d", d, uint32(low), uint32(high))
 			}
-			if d > 0 && scorer.Score(phase, low, d) > scorer.Score(phase, low, d-1) {
+			if d > 0 && scorer.Score(dag.VoiceAgent, phase, low, d) > scorer.Score(dag.VoiceAgent, phase, low, d-1) {
 				t.Fatalf("the score rises from distance %d to %d", d-1, d)
 			}
 		}

@@ -1,14 +1,13 @@
 package policy
 
 import (
-	"crypto/sha256"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// Type is the type that canonical forms and bundles name.
+// Type is the type of a SlicePolicyV1, as canonical forms and bundles name it.
 const Type = "slice_policy_v1"
 
 // Type is the constant of that name.
@@ -20,6 +19,15 @@ const (
 	LimitRadius   = 64
 	LimitSiblings = 100
 )
+
+// A SlicePolicy is a policy that slices of turns are cut under: a SlicePolicyV1 or a SlicePolicyV2.
+type SlicePolicy interface {
+	Parameters
+
+	// Walk returns the parameters that selection goes by. One selection serves both types: a
+	// SlicePolicyV1 is a case of the other.
+	Walk() SlicePolicyV2
+}
 
 // A SlicePolicyV1 is a set of parameters. Its zero value is not valid; start
 // from Default.
@@ -55,147 +63,83 @@ func Default() SlicePolicyV1 {
 	}
 }
 
-// Check reports the first parameter that is out of range.
-func (p SlicePolicyV1) Check() error {
-	for _, f := range [...]struct {
-		name       string
-		value      int
-		least, top int
-	}{
-		{"max_nodes", p.MaxNodes, 1, LimitNodes},
-		{"max_radius", p.MaxRadius, 0, LimitRadius},
-		{"max_siblings", p.MaxSiblings, 0, LimitSiblings},
-	} {
-		if f.value < f.least || f.value > f.top {
-			return fmt.Errorf("%w: %s is %d, want %d to %d", ErrRange, f.name, f.value, f.least, f.top)
-		}
+var tableV1 = Table[SlicePolicyV1]{
+	Type: Type, Default: Default(),
+	Fields: []Field[SlicePolicyV1]{
+		Fraction("distance_decay", dag.One, func(p *SlicePolicyV1) *dag.PPM { return &p.DistanceDecay }),
+		Switch("include_siblings", func(p *SlicePolicyV1) *bool { return &p.IncludeSiblings }),
+		Int("max_nodes", 1, LimitNodes, func(p *SlicePolicyV1) *int { return &p.MaxNodes }),
+		Int("max_radius", 0, LimitRadius, func(p *SlicePolicyV1) *int { return &p.MaxRadius }),
+		Int("max_siblings", 0, LimitSiblings, func(p *SlicePolicyV1) *int { return &p.MaxSiblings }),
+		phases(func(p *SlicePolicyV1) *PhaseTable { return &p.Weights }),
+		Fraction("salience_weight", dag.One, func(p *SlicePolicyV1) *dag.PPM { return &p.SalienceWeight }),
+	},
+	Further: func(p *SlicePolicyV1) error { return noPhase(p.Weights[0]) },
+}
+
+// phases is the table of the weights of phases.
+func phases[P any](at func(*P) *PhaseTable) Field[P] {
+	all := [...]dag.Phase{dag.Consolidation, dag.Debugging, dag.Exploration, dag.Planning, dag.Synthesis}
+	names := make([]string, len(all))
+	for i, ph := range all {
+		names[i] = ph.String()
 	}
-	if p.Weights[0] != 0 {
-		return fmt.Errorf("%w: a weight for no phase", ErrRange)
-	}
-	for _, ph := range dag.Phases {
-		if p.Weights[ph] > dag.One {
-			return fmt.Errorf("%w: phase_weights.%s is above 1", ErrRange, ph)
-		}
-	}
-	if p.SalienceWeight > dag.One {
-		return fmt.Errorf("%w: salience_weight is above 1", ErrRange)
-	}
-	if p.DistanceDecay > dag.One {
-		return fmt.Errorf("%w: distance_decay is above 1", ErrRange)
+	return Fractions("phase_weights", func(p *P, i int) *dag.PPM { return &at(p)[all[i]] }, names...)
+}
+
+// noPhase reports a weight for what is no phase, or no voice.
+func noPhase(weight dag.PPM) error {
+	if weight != 0 {
+		return fmt.Errorf("%w: a weight for no phase or no voice", ErrRange)
 	}
 	return nil
 }
 
+// Check reports the first parameter that is out of range.
+func (p SlicePolicyV1) Check() error { return tableV1.Check(p) }
+
 // Canonical returns the canonical form, which Hash is taken of.
-func (p SlicePolicyV1) Canonical() []byte {
-	w := canon.NewWriter(make([]byte, 0, 320))
-	p.write(w, "_ppm", func(f dag.PPM) { w.Uint(uint64(f)) })
-	return w.Bytes
-}
+func (p SlicePolicyV1) Canonical() []byte { return tableV1.Canonical(p) }
 
 // Hash is policy_params_hash: SHA-256 of the canonical form.
-func (p SlicePolicyV1) Hash() dag.Digest { return sha256.Sum256(p.Canonical()) }
+func (p SlicePolicyV1) Hash() dag.Digest { return tableV1.Hash(p) }
 
 // AppendWire writes the parameters as bundles and people do, as decimals.
-func (p SlicePolicyV1) AppendWire(w *canon.Writer) {
-	var digits [8]byte
-	p.write(w, "", func(f dag.PPM) { w.Raw(f.AppendDecimal(digits[:0])) })
-}
+func (p SlicePolicyV1) AppendWire(w *canon.Writer) { tableV1.AppendWire(w, p) }
 
-// write writes the members in order; fractions carry a suffix in their key and
-// are written by fraction. The suffix does not change the order of the keys.
-func (p SlicePolicyV1) write(w *canon.Writer, suffix string, fraction func(dag.PPM)) {
-	w.BeginObject()
-	w.Key("distance_decay" + suffix)
-	fraction(p.DistanceDecay)
-	w.Key("include_siblings")
-	w.Bool(p.IncludeSiblings)
-	w.Key("max_nodes")
-	w.Uint(uint64(p.MaxNodes))
-	w.Key("max_radius")
-	w.Uint(uint64(p.MaxRadius))
-	w.Key("max_siblings")
-	w.Uint(uint64(p.MaxSiblings))
-	w.Key("phase_weights" + suffix)
-	w.BeginObject()
-	for _, ph := range [...]dag.Phase{dag.Consolidation, dag.Debugging, dag.Exploration, dag.Planning, dag.Synthesis} {
-		w.Key(ph.String())
-		fraction(p.Weights[ph])
+// Walk returns parameters of the other type that select the same turns: in both directions, by
+// parents, children and siblings alone, whatever they cost and whoever speaks.
+func (p SlicePolicyV1) Walk() SlicePolicyV2 {
+	w := SlicePolicyV2{
+		MaxNodes: p.MaxNodes, MaxRadius: p.MaxRadius, Direction: Both,
+		Weights: p.Weights, SalienceWeight: p.SalienceWeight, DistanceDecay: p.DistanceDecay,
 	}
-	w.EndObject()
-	w.Key("salience_weight" + suffix)
-	fraction(p.SalienceWeight)
-	w.Key("type")
-	w.String(Type)
-	w.EndObject()
+	if p.IncludeSiblings {
+		w.MaxSiblings = p.MaxSiblings
+	}
+	for i := range w.Voices {
+		w.Voices[i] = dag.One
+	}
+	return w
 }
 
-// ParseCanonical reads what Canonical writes and nothing else.
+// SliceForm is how policies of the first type are read.
+var SliceForm = Form{Type: Type, Read: func(c *canon.Cursor, n Notation) Parameters { return tableV1.Read(c, n) }}
+
+// ParseCanonical reads what SlicePolicyV1.Canonical writes and nothing else.
 func ParseCanonical(data []byte) (SlicePolicyV1, error) {
 	p, err := Forms{SliceForm}.parseCanonical(data)
 	if err != nil {
 		return SlicePolicyV1{}, err
 	}
-	s, ok := p.(SlicePolicyV1)
-	if !ok {
-		return SlicePolicyV1{}, fmt.Errorf("policy: %w: %s, want %q", ErrType, p.Type(), Type)
-	}
-	return s, nil
+	return p.(SlicePolicyV1), nil // the one form that was given
 }
 
-// Read reads the parameters as decimals in a document that people wrote: a
-// parameter that is absent has its default.
-func Read(c *canon.Cursor) SlicePolicyV1 { return read(c, Wire) }
-
-// SliceForm is how policies for slices are read.
-var SliceForm = Form{Type: Type, Read: func(c *canon.Cursor, n Notation) Parameters { return read(c, n) }}
-
-// ReadWire reads what AppendWire writes: every parameter must be there, since a default
-// would put words into a signer's mouth.
-func ReadWire(c *canon.Cursor) SlicePolicyV1 {
-	for _, key := range [...]string{"distance_decay", "include_siblings", "max_nodes", "max_radius", "max_siblings", "salience_weight"} {
-		c.Field(key)
+// ReadWire reads what AppendWire writes of the type that is named: every parameter must be there, since a
+// default would put words into a signer's mouth.
+func ReadWire(c *canon.Cursor, typ string) SlicePolicy {
+	if typ == TypeV2 {
+		return tableV2.ReadWhole(c)
 	}
-	weights := c.Field("phase_weights")
-	for _, phase := range dag.Phases {
-		weights.Field(phase.String())
-	}
-	return Read(c)
-}
-
-func read(c *canon.Cursor, n Notation) SlicePolicyV1 {
-	p := Default()
-	if t := c.Field("type"); t.String() != Type && c.Err() == nil {
-		t.Fail(fmt.Errorf("%w: %.80q, want %q", ErrType, t.String(), Type))
-	}
-	number := func(key string, into *int, most uint64) {
-		if f := c.Optional(key); f != nil {
-			*into = int(f.Uint(most))
-		}
-	}
-	part := func(of *canon.Cursor, key string, into *dag.PPM) {
-		if f := of.Optional(key); f != nil {
-			*into = n.Fraction(f)
-		}
-	}
-	number("max_nodes", &p.MaxNodes, LimitNodes)
-	number("max_radius", &p.MaxRadius, LimitRadius)
-	number("max_siblings", &p.MaxSiblings, LimitSiblings)
-	if f := c.Optional("include_siblings"); f != nil {
-		p.IncludeSiblings = f.Bool()
-	}
-	part(c, "salience_weight"+n.Suffix, &p.SalienceWeight)
-	part(c, "distance_decay"+n.Suffix, &p.DistanceDecay)
-	if f := c.Optional("phase_weights" + n.Suffix); f != nil {
-		for _, ph := range dag.Phases {
-			part(f, ph.String(), &p.Weights[ph])
-		}
-		f.Close()
-	}
-	c.Close()
-	if err := p.Check(); err != nil {
-		c.Fail(err)
-	}
-	return p
+	return tableV1.ReadWhole(c)
 }

@@ -22,6 +22,10 @@ func Explanation(e *slice.Explanation, policyID policy.ID, asOf dag.Seq) string 
 		return fmt.Sprintf("not selected: %s has room for %d turns; its score %s (%s) was beaten by %s with %s (%s), the last one let in",
 			policyID, e.Selected, Score(e.Admission.Score), Reason(&e.Admission),
 			Short(e.BeatenBy.ID), Score(e.BeatenBy.Admission.Score), Reason(&e.BeatenBy.Admission))
+	case slice.TooCostly:
+		return fmt.Sprintf("not selected: it costs %d (%s, score %s), and that did not fit into max_cost of %s any more", e.Admission.Cost, Reason(&e.Admission), Score(e.Admission.Score), policyID)
+	case slice.Later:
+		return fmt.Sprintf("not selected: it came after the anchor, and %s looks at the past", policyID)
 	case slice.TooFar:
 		return fmt.Sprintf("not selected: it is %d edges away, beyond max_radius of %s", e.Edges, policyID)
 	case slice.Unreached:

@@ -70,6 +70,10 @@ func Reason(ad *slice.Admission) string {
 		return "the anchor"
 	case slice.ViaSibling:
 		return fmt.Sprintf("a sibling of %s, distance %d", Short(ad.From), ad.Distance)
+	case slice.ViaPrompt:
+		return fmt.Sprintf("the last that a person said before %s, distance %d", Short(ad.From), ad.Distance)
+	case slice.ViaTouch:
+		return fmt.Sprintf("touched what %s touched, distance %d", Short(ad.From), ad.Distance)
 	}
 	return fmt.Sprintf("a %s of %s, distance %d", ad.Via, Short(ad.From), ad.Distance)
 }

@@ -19,6 +19,10 @@ func TestBest(t *testing.T) {
 		turns = 1_500
 	}
 	for seed := range uint64(6) {
+		policy := DefaultPolicy()
+		if seed == 3 {
+			policy.Reach, policy.Words.Weight, policy.Words.K1, policy.Conversation.Weight = 8, 700_000, 5_000_000, 400_000
+		}
 		r := rand.New(rand.NewPCG(seed, 2))
 		zipf := rand.NewZipf(r, 1.1, 10, 3_000)
 		s := &scene{r}
@@ -41,7 +45,7 @@ func TestBest(t *testing.T) {
 			}
 		}
 		for n := range 150 {
-			q := Query{Text: longText(r, zipf), AsOf: x.Last(), Limit: 1 << 20}
+			q := Query{Text: longText(r, zipf), AsOf: x.Last(), Limit: LimitHits}
 			if words := strings.Fields(q.Text); n%10 > 0 {
 				q.Text = strings.Join(words[:min(len(words), 1+r.IntN(6))], " ")
 			}
@@ -56,9 +60,10 @@ func TestBest(t *testing.T) {
 			case 3:
 				q.Author = "human:Ben"
 			}
-			all := x.Search(&q)
+			policy.MaxHits = LimitHits
+			all := x.Search(&policy, &q)
 			q.Limit = 1 + r.IntN(12)
-			if got, want := x.Search(&q), all[:min(len(all), q.Limit)]; !slices.Equal(got, want) {
+			if got, want := x.Search(&policy, &q), all[:min(len(all), q.Limit)]; !slices.Equal(got, want) {
 				t.Fatalf("seed %d, %q as of %d, limit %d: %s", seed, q.Text, q.AsOf, q.Limit, difference(got, want))
 			}
 		}
@@ -79,6 +84,7 @@ func longText(r *rand.Rand, zipf *rand.Zipf) string {
 
 // TestTies holds that of equal hits those with the lowest ids are returned.
 func TestTies(t *testing.T) {
+	policy := DefaultPolicy()
 	x := New(analysis.English)
 	var ids []dag.TurnID
 	for n := range 300 {
@@ -89,7 +95,7 @@ func TestTies(t *testing.T) {
 		}
 	}
 	slices.SortFunc(ids, dag.TurnID.Compare)
-	for i, h := range x.Search(&Query{Text: "kiln", AsOf: x.Last(), Limit: 7}) {
+	for i, h := range x.Search(&policy, &Query{Text: "kiln", AsOf: x.Last(), Limit: 7}) {
 		if h.Turn.ID != ids[i] {
 			t.Errorf("hit %d is not the one with the lowest id", i)
 		}
@@ -98,6 +104,7 @@ func TestTies(t *testing.T) {
 
 // TestErased holds that nothing in the index has a word of an erased text.
 func TestErased(t *testing.T) {
+	policy := DefaultPolicy()
 	x := New(analysis.English)
 	s := &scene{rand.New(rand.NewPCG(1, 1))}
 	secret := s.turn(0, 1)
@@ -118,7 +125,7 @@ func TestErased(t *testing.T) {
 	if text := fmt.Sprintf("%+v", x.words); strings.Contains(text, "xylophon") || !strings.Contains(text, "quagga") {
 		t.Errorf("the words are %s", text)
 	}
-	if hits := x.Search(&Query{Text: "quagga xylophone", AsOf: x.Last(), Limit: 10}); len(hits) != 1 || hits[0].Turn.ID != other.ID {
+	if hits := x.Search(&policy, &Query{Text: "quagga xylophone", AsOf: x.Last(), Limit: 10}); len(hits) != 1 || hits[0].Turn.ID != other.ID {
 		t.Errorf("found %v", hits)
 	}
 }

@@ -109,6 +109,7 @@ var routes = answering(view.Operations(), []route{
 	}),
 	as(api.CutSlice, cutSlice),
 	as(api.CutSlices, cutSlices),
+	as(api.AssembleContext, assembleContext),
 	as(api.VerifyToken, verifyToken),
 	as(api.VerifyBundle, verifyBundle),
 	as(api.ReplaySlice, replaySlice),

@@ -388,11 +388,18 @@ func TestRecords(t *testing.T) {
 	}
 }
 
+func policyIDs(list *api.Policies) (ids []string) {
+	for i := range list.Policies {
+		ids = append(ids, list.Policies[i].PolicyID)
+	}
+	return ids
+}
+
 func TestPolicies(t *testing.T) {
 	s := start(t)
 	var list api.Policies
 	s.expect(200, question{op: "listPolicies", key: s.admin()}).decode(t, &list)
-	if len(list.Policies) != 2 || list.Policies[0].PolicyID != "default@1" || list.Policies[1].PolicyID != "facts@1" {
+	if ids := policyIDs(&list); !slices.Equal(ids, []string{"base@1", "coding@1", "context@1", "default@1", "default@2", "facts@1", "managerial@1", "personal@1", "recall@1", "research@1", "worker@1"}) {
 		t.Errorf("got %+v", list)
 	}
 	narrow := `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2,"max_radius":4,"phase_weights":{"synthesis":1,"planning":0.9,"consolidation":0.6,"debugging":0.5,"exploration":0.3},"salience_weight":0.3,"distance_decay":0.9,"include_siblings":true,"max_siblings":2}}`
@@ -414,18 +421,18 @@ func TestPolicies(t *testing.T) {
 			t.Errorf("%s: got %d", bad, a.status)
 		}
 	}
-	s.refused(400, "invalid_request", question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"new@1","policy":{"type":"slice_policy_v2"}}`})
+	s.refused(400, "invalid_request", question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"new@1","policy":{"type":"slice_policy_v3"}}`})
 	// What is left out is default@1's.
 	var brief api.RegisteredPolicy
 	s.expect(200, question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"brief@1","policy":{"type":"slice_policy_v1"}}`}).decode(t, &brief)
-	if brief.PolicyParamsHash != list.Policies[0].PolicyParamsHash {
+	if brief.PolicyParamsHash != list.Policies[3].PolicyParamsHash {
 		t.Errorf("got %+v", brief)
 	}
 	s.refused(404, "unknown_policy", question{op: "getPolicy", key: s.admin(), path: map[string]string{"policy_id": "none@1"}})
 	s.refused(400, "invalid_request", question{op: "getPolicy", key: s.admin(), path: map[string]string{"policy_id": "none"}})
 	before := list.RegistryFingerprint
 	s.expect(200, question{op: "listPolicies", key: s.admin()}).decode(t, &list)
-	if len(list.Policies) != 4 || list.RegistryFingerprint == before {
+	if len(list.Policies) != 13 || list.RegistryFingerprint == before {
 		t.Errorf("got %+v", list)
 	}
 	s.chain(s.admin(), 5)

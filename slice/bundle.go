@@ -27,7 +27,7 @@ type Bundle struct {
 	AsOf       dag.Seq
 	Provenance Provenance
 	Seal       Seal
-	Policy     policy.SlicePolicyV1
+	Policy     policy.SlicePolicy
 	Turns      []BundleTurn // by ascending id
 	Edges      []dag.Edge   // by ascending (parent, child)
 	Order      []dag.TurnID
@@ -137,6 +137,17 @@ func writeTurn(w *canon.Writer, t *dag.Turn, body *bodyWriter) {
 	}
 }
 
+// WriteTurn writes a turn with its text as bundles of other kinds have it: without an admission. Without a body it is
+// redacted.
+func WriteTurn(w *canon.Writer, t *dag.Turn, body *dag.Body) {
+	w.BeginObject()
+	writeTurn(w, t, bodyOf(w, body))
+	w.EndObject()
+}
+
+// ReadTurn reads what WriteTurn writes. Anyone who calls it closes the object.
+func ReadTurn(c *canon.Cursor) (dag.Turn, *dag.Body) { return readTurn(c) }
+
 // AppendBundle appends the bundle of a slice: its canonical bytes. encoded gives
 // the turns' text by the index into s.Turns.
 func AppendBundle(dst []byte, s *Slice, seal Seal, encoded func(i int) EncodedTurn) []byte {
@@ -153,7 +164,7 @@ func (s *Slice) wire() *wire {
 	return &wire{
 		anchor:     s.Provenance.Anchor,
 		provenance: &s.Provenance,
-		policy:     &params,
+		policy:     params,
 		edges:      s.Edges,
 		turns:      len(s.Turns),
 		order:      len(order),
@@ -194,7 +205,7 @@ func (b *Bundle) Append(dst []byte) []byte {
 		asOf:       b.AsOf,
 		provenance: &b.Provenance,
 		seal:       b.Seal,
-		policy:     &b.Policy,
+		policy:     b.Policy,
 		edges:      b.Edges,
 		turns:      len(b.Turns),
 		turn: func(i int) (*Admission, EncodedTurn) {
@@ -212,7 +223,7 @@ type wire struct {
 	asOf       dag.Seq
 	provenance *Provenance
 	seal       Seal
-	policy     *policy.SlicePolicyV1
+	policy     policy.SlicePolicy
 	edges      []dag.Edge
 	turns      int
 	turn       func(i int) (*Admission, EncodedTurn)
@@ -269,11 +280,16 @@ func appendWire(dst []byte, b *wire) []byte {
 	given(func() { w.String(b.seal.Token) })
 	w.Key("turns")
 	w.BeginArray()
+	marked := b.provenance.SchemaVersion == SchemaVersionV2
 	for i := range b.turns {
 		admission, encoded := b.turn(i)
 		w.BeginObject()
 		w.Key("admission")
-		admission.appendWire(w)
+		if marked {
+			admission.appendMarkedWire(w)
+		} else {
+			admission.appendWire(w)
+		}
 		given(func() { w.Raw(encoded) })
 		w.EndObject()
 	}
@@ -302,13 +318,7 @@ func (p *Provenance) AppendWire(w *canon.Writer) {
 
 func (a *Admission) appendWire(w *canon.Writer) {
 	w.BeginObject()
-	w.Key("distance")
-	w.Uint(uint64(a.Distance))
-	if a.Via != ViaAnchor {
-		var id [dag.IDText]byte
-		w.Key("from")
-		w.Text(a.From.AppendText(id[:0]))
-	}
+	a.writeWay(w)
 	w.Key("score_nano")
 	w.Uint(uint64(a.Score))
 	w.Key("via")
@@ -405,8 +415,19 @@ type KnownVersion struct {
 	Version string
 }
 
-func bundleVersions(*canon.Value) []KnownVersion {
-	return []KnownVersion{{"provenance", "schema_version", SchemaVersion}, {"policy", "type", policy.Type}}
+func bundleVersions(doc *canon.Value) []KnownVersion {
+	s := schemaAt(doc)
+	return []KnownVersion{{"provenance", "schema_version", s.Version}, {"policy", "type", s.Policy.Type}}
+}
+
+// schemaAt returns the schema that a bundle says it is of; the first if it says no known one.
+func schemaAt(doc *canon.Value) Schema {
+	if p := doc.Get("provenance"); p != nil {
+		if v := p.Get("schema_version"); v != nil && v.Kind == canon.String && v.Text == SchemaVersionV2 {
+			return Schemas[1]
+		}
+	}
+	return Schemas[0]
 }
 
 // checkVersion looks at the versions before anything else, since a later one may
@@ -428,15 +449,16 @@ func checkVersion(doc *canon.Value, versions []KnownVersion) error {
 }
 
 func readBundle(c *canon.Cursor) *Bundle {
+	schema := schemaAt(c.Value())
 	b := &Bundle{
 		Anchor:     canon.Parsed(c.Field("anchor"), dag.ParseTurnID),
 		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
 		Provenance: ReadProvenance(c.Field("provenance")),
-		Policy:     policy.ReadWire(c.Field("policy")),
+		Policy:     policy.ReadWire(c.Field("policy"), schema.Policy.Type),
 		Seal:       ReadSeal(c),
 	}
 	for _, t := range c.Field("turns").Items() {
-		turn := BundleTurn{Admission: readAdmission(t.Field("admission"))}
+		turn := BundleTurn{Admission: readAdmission(t.Field("admission"), schema.Version == SchemaVersionV2)}
 		turn.Turn, turn.Body = readTurn(t)
 		t.Close()
 		b.Turns = append(b.Turns, turn)
@@ -482,8 +504,8 @@ func parseToken(s string) (string, error) {
 }
 
 func parseVersion(s string) (string, error) {
-	if s != SchemaVersion && s != FactsVersion {
-		return "", fmt.Errorf("%w: schema_version %.40q, want %q or %q", ErrVersion, s, SchemaVersion, FactsVersion)
+	if s != SchemaVersion && s != SchemaVersionV2 && s != FactsVersion && s != ContextVersion {
+		return "", fmt.Errorf("%w: schema_version %.40q, want %q, %q, %q or %q", ErrVersion, s, SchemaVersion, SchemaVersionV2, FactsVersion, ContextVersion)
 	}
 	return s, nil
 }
@@ -532,7 +554,7 @@ func readTurn(c *canon.Cursor) (dag.Turn, *dag.Body) {
 	return t, body
 }
 
-func readAdmission(c *canon.Cursor) Admission {
+func readAdmission(c *canon.Cursor, marked bool) Admission {
 	a := Admission{
 		Score:    policy.Score(c.Field("score_nano").Uint(uint64(policy.MaxScore))),
 		Distance: int(c.Field("distance").Uint(policy.LimitRadius)),
@@ -545,6 +567,11 @@ func readAdmission(c *canon.Cursor) Admission {
 		}
 	} else if a.Via != ViaAnchor {
 		c.Failf("\"from\" is missing")
+	}
+	if marked {
+		a.readMarks(c)
+	} else if a.Via > ViaSibling {
+		c.Field("via").Failf("%s is no way of %s", a.Via, SchemaVersion)
 	}
 	c.Close()
 	return a

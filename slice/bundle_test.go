@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -19,13 +20,13 @@ import (
 )
 
 // checkCut holds what a Slice says of itself against the reference.
-func checkCut(t *rapid.T, w *world, s *slice.Slice, params *policy.SlicePolicyV1) {
-	picks, _ := slowSelect(w, s.Provenance.Anchor, params)
+func checkCut(t *rapid.T, w *world, s *slice.Slice, params policy.SlicePolicy) {
+	picks, _, _ := slowSelect(w, s.Provenance.Anchor, params)
 	if len(s.Picked) != len(picks) || int(s.AsOf) != len(w.turns) {
 		t.Fatalf("%d picked as of %d", len(s.Picked), s.AsOf)
 	}
 	for i, at := range s.Picked {
-		if got := s.Turns[at]; got.ID != picks[i].ID || got.Admission != admission(picks[i]) || got.CreatedAt != w.turns[w.find(got.ID)].CreatedAt {
+		if got := s.Turns[at]; got.ID != picks[i].ID || !reflect.DeepEqual(got.Admission, w.admission(picks[i], params)) || got.CreatedAt != w.turns[w.find(got.ID)].CreatedAt {
 			t.Fatalf("pick %d is %+v, want %+v", i, got, picks[i])
 		}
 	}
@@ -40,7 +41,7 @@ func checkCut(t *rapid.T, w *world, s *slice.Slice, params *policy.SlicePolicyV1
 		}
 	}
 	slices.SortFunc(picks, func(a, b slowPick) int { return a.ID.Compare(b.ID) })
-	if got, want := string(slice.AppendAdmissionsLeaf([]byte("x"), s.Turns)), "x"+slowAdmissionsLeaf(t, picks); got != want {
+	if got, want := string(slice.AppendAdmissionsLeaf([]byte("x"), s.Provenance.SchemaVersion, s.AsOf, s.Turns)), "x"+slowAdmissionsLeaf(t, w, params.Type() == policy.TypeV2, len(w.turns), picks); got != want {
 		t.Fatalf("admissions: got %s, want %s", got, want)
 	}
 }
@@ -63,7 +64,7 @@ func checkParsed(t *rapid.T, w *world, data []byte, s *slice.Slice, redacted []d
 	var hidden []dag.TurnID
 	for i := range b.Turns {
 		at := w.find(b.Turns[i].ID)
-		if b.Turns[i].Turn != w.turns[at] || b.Turns[i].Admission != s.Turns[i].Admission {
+		if b.Turns[i].Turn != w.turns[at] || !reflect.DeepEqual(b.Turns[i].Admission, s.Turns[i].Admission) {
 			t.Fatalf("turns[%d] is %+v, want %+v", i, b.Turns[i].Turn, w.turns[at])
 		}
 		if slices.Contains(redacted, b.Turns[i].ID) {
@@ -271,7 +272,7 @@ func TestProvenanceCheck(t *testing.T) {
 		"policy id with |":   func(p *slice.Provenance) { p.PolicyID = "a|b@1" },
 		"policy id, no @":    func(p *slice.Provenance) { p.PolicyID = "a" },
 		"no schema version":  func(p *slice.Provenance) { p.SchemaVersion = "" },
-		"a later version":    func(p *slice.Provenance) { p.SchemaVersion = "gkp/2" },
+		"a later version":    func(p *slice.Provenance) { p.SchemaVersion = "gkp/3" },
 		"version with |":     func(p *slice.Provenance) { p.SchemaVersion = "gkp/1|" },
 		"version, line feed": func(p *slice.Provenance) { p.SchemaVersion = "gkp/1\n" },
 		"all":                func(p *slice.Provenance) { *p = slice.Provenance{} },
@@ -287,8 +288,8 @@ func TestProvenanceCheck(t *testing.T) {
 func TestParseVia(t *testing.T) {
 	for n := range 256 {
 		want := ""
-		if n >= 1 && n <= 4 {
-			want = []string{"", "anchor", "parent", "child", "sibling"}[n]
+		if n >= 1 && n <= 6 {
+			want = []string{"", "anchor", "parent", "child", "sibling", "prompt", "touch"}[n]
 			if got, err := slice.ParseVia(want); err != nil || int(got) != n {
 				t.Errorf("%q: got %d, %v", want, got, err)
 			}
@@ -428,14 +429,14 @@ func TestParseBundleVersion(t *testing.T) {
 	w, anchor, p := meeting(t)
 	_, good := w.bundle(t, anchor, p, authority(t))
 	for _, s := range []string{
-		strings.Replace(string(good), `"gkp/1"`, `"gkp/2"`, 1), strings.Replace(string(good), `"gkp/1"`, `""`, 1), strings.Replace(string(good), `"gkp/1"`, `"GKP/1"`, 1),
-		strings.Replace(string(good), `slice_policy_v1`, `slice_policy_v2`, 1), `{"provenance":{"schema_version":"gkp/2"}}`, ` {"more":1,"policy":{"type":"x"}}`,
+		strings.Replace(string(good), `"gkp/1"`, `"gkp/2"`, 1), strings.Replace(string(good), `"gkp/1"`, `"gkp/3"`, 1), strings.Replace(string(good), `"gkp/1"`, `""`, 1), strings.Replace(string(good), `"gkp/1"`, `"GKP/1"`, 1),
+		strings.Replace(string(good), `slice_policy_v1`, `slice_policy_v2`, 1), `{"provenance":{"schema_version":"gkp/3"}}`, ` {"more":1,"policy":{"type":"x"}}`,
 	} {
 		if b, err := slice.ParseBundle([]byte(s)); !errors.Is(err, slice.ErrVersion) || b != nil {
 			t.Errorf("%.60q: got %v, want ErrVersion", s, err)
 		}
 	}
-	if _, err := slice.ParseBundle([]byte(`{"provenance":{"schema_version":"gkp/2"}} x`)); errors.Is(err, slice.ErrVersion) || !errors.Is(err, slice.ErrMalformed) {
+	if _, err := slice.ParseBundle([]byte(`{"provenance":{"schema_version":"gkp/3"}} x`)); errors.Is(err, slice.ErrVersion) || !errors.Is(err, slice.ErrMalformed) {
 		t.Errorf("no JSON: got %v, want ErrMalformed", err)
 	}
 }

@@ -64,7 +64,7 @@ func (b *Bundle) Check() []Check {
 		b.checkEdges(),
 		b.checkAdmissions(),
 		b.checkOrder(turns),
-		checkPolicyHash(&b.Policy, &b.Provenance),
+		checkPolicyHash(b.Policy, &b.Provenance),
 		b.checkSnapshot(want),
 		b.checkSliceID(want),
 	}
@@ -159,78 +159,6 @@ func (b *Bundle) checkEdges() Check {
 	return Passed(CheckEdges, "%d", len(b.Edges))
 }
 
-// checkAdmissions recomputes each score, and each reason as far as the bundle
-// shows what it rests on: the parent that siblings have in common need not be
-// selected.
-func (b *Bundle) checkAdmissions() Check {
-	if b.Anchor != b.Provenance.Anchor {
-		return otherAnchor(b.Anchor, b.Provenance.Anchor)
-	}
-	if len(b.Turns) > b.Policy.MaxNodes {
-		return Failed(CheckAdmissions, fmt.Sprint(b.Policy.MaxNodes), fmt.Sprint(len(b.Turns)), "more turns than max_nodes")
-	}
-	index := b.index()
-	if _, ok := index[b.Anchor]; !ok {
-		return Failed(CheckAdmissions, b.Anchor.String(), "", "the anchor %s is not among the turns", b.Anchor)
-	}
-	joined := make(map[[2]dag.TurnID]bool, len(b.Edges))
-	for _, e := range b.Edges {
-		joined[[2]dag.TurnID{e.Parent, e.Child}] = true
-	}
-	scorer := b.Policy.Scorer()
-	for i := range b.Turns {
-		t := &b.Turns[i]
-		if want := scorer.Score(t.Phase, t.Salience, t.Admission.Distance); want != t.Admission.Score {
-			return Failed(CheckAdmissions, fmt.Sprint(want), fmt.Sprint(t.Admission.Score), "the score of turn %s does not follow from the policy", t.ID)
-		}
-		if wrong := b.checkReason(t, index, joined); wrong != "" {
-			return Failed(CheckAdmissions, "", "", "turn %s: %s", t.ID, wrong)
-		}
-	}
-	return Passed(CheckAdmissions, "%d scores and reasons", len(b.Turns))
-}
-
-func otherAnchor(anchor, header dag.TurnID) Check {
-	return Failed(CheckAdmissions, header.String(), anchor.String(), "anchor differs from provenance.anchor_turn_id")
-}
-
-func (b *Bundle) checkReason(t *BundleTurn, index map[dag.TurnID]int, joined map[[2]dag.TurnID]bool) string {
-	a := &t.Admission
-	if a.Distance > b.Policy.MaxRadius {
-		return fmt.Sprintf("distance %d is beyond max_radius %d", a.Distance, b.Policy.MaxRadius)
-	}
-	if (a.Via == ViaAnchor) != (t.ID == b.Anchor) {
-		return fmt.Sprintf("via %s, and the anchor is %s", a.Via, b.Anchor)
-	}
-	if a.Via == ViaAnchor {
-		if a.Distance != 0 {
-			return fmt.Sprintf("the anchor is at distance %d", a.Distance)
-		}
-		return ""
-	}
-	at, ok := index[a.From]
-	if !ok {
-		return fmt.Sprintf("reached from %s, which is not among the turns", a.From)
-	}
-	step := 1
-	switch a.Via {
-	case ViaParent:
-		ok = joined[[2]dag.TurnID{t.ID, a.From}]
-	case ViaChild:
-		ok = joined[[2]dag.TurnID{a.From, t.ID}]
-	case ViaSibling:
-		ok = b.Policy.IncludeSiblings && b.Policy.MaxSiblings > 0 && t.ID != a.From
-		step = 0
-	}
-	if !ok {
-		return fmt.Sprintf("it is not a %s of %s", a.Via, a.From)
-	}
-	if want := b.Turns[at].Admission.Distance + step; a.Distance != want {
-		return fmt.Sprintf("a %s of a turn at distance %d is at distance %d, not %d", a.Via, b.Turns[at].Admission.Distance, want, a.Distance)
-	}
-	return ""
-}
-
 // selected returns the turns as a cut knows them.
 func (b *Bundle) selected() []Selected {
 	turns := make([]Selected, len(b.Turns))
@@ -256,26 +184,30 @@ func (b *Bundle) checkOrder(turns []Selected) Check {
 	return Passed(CheckOrder, "%d", len(order))
 }
 
-func compared[T fmt.Stringer](id CheckID, want, got T, equal bool) Check {
-	if !equal {
+// Compared is the verdict of a check that computes a field of the header again.
+func Compared[T interface {
+	comparable
+	fmt.Stringer
+}](id CheckID, want, got T) Check {
+	if want != got {
 		return Failed(id, want.String(), got.String(), "the header does not match the body")
 	}
 	return Passed(id, "%s", want)
 }
 
-func checkPolicyHash(p *policy.SlicePolicyV1, header *Provenance) Check {
+func checkPolicyHash(p policy.SlicePolicy, header *Provenance) Check {
 	want := p.Hash()
-	return compared(CheckPolicyHash, want, header.PolicyParamsHash, want == header.PolicyParamsHash)
+	return Compared(CheckPolicyHash, want, header.PolicyParamsHash)
 }
 
 func (b *Bundle) checkSnapshot(want *Provenance) Check {
 	got := b.Provenance.GraphSnapshotHash
-	return compared(CheckSnapshot, want.GraphSnapshotHash, got, want.GraphSnapshotHash == got)
+	return Compared(CheckSnapshot, want.GraphSnapshotHash, got)
 }
 
 func (b *Bundle) checkSliceID(want *Provenance) Check {
 	got := b.Provenance.SliceID
-	return compared(CheckSliceID, want.SliceID, got, want.SliceID == got)
+	return Compared(CheckSliceID, want.SliceID, got)
 }
 
 // fingerprint recomputes the snapshot hash and the slice id from the body.
@@ -298,6 +230,6 @@ func (b *Bundle) fingerprint(turns []Selected) *Provenance {
 	}
 	p := b.Provenance
 	p.Anchor = b.Anchor
-	c.fingerprint(&p, turns, b.Edges)
+	c.fingerprint(&p, b.AsOf, turns, b.Edges)
 	return &p
 }

@@ -22,6 +22,14 @@ type Admission struct {
 	Distance int
 	Via      Via
 	From     dag.TurnID // the turn it was reached from; zero for the anchor
+	Thing    dag.Thing  // what it touched as From did; zero unless via ViaTouch
+
+	// Under gkp/2: what the reasons rest on beside the turn itself, as it was marked at admission. Number is
+	// 0 under gkp/1, and the others are then as absent.
+	Number dag.Seq
+	Voice  dag.Voice
+	Cost   int
+	Things []dag.Thing // ascending
 }
 
 // A Selected turn, as far as a slice knows it without its text.
@@ -55,7 +63,7 @@ func Cut(v dag.View, anchor dag.TurnID, p policy.Registered) (*Slice, error) {
 	sel := selections.Get().(*selection)
 	defer selections.Put(sel)
 	defer sel.reset()
-	picks, err := sel.run(v, anchor, params, nil)
+	picks, err := sel.run(v, anchor, params.Walk(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -63,15 +71,15 @@ func Cut(v dag.View, anchor dag.TurnID, p policy.Registered) (*Slice, error) {
 	defer cuts.Put(c)
 	defer c.reset()
 	s := &Slice{AsOf: v.Seq(), Policy: p}
-	c.turns(s, v, picks)
+	c.turns(s, v, picks, schemaOf(params) == SchemaVersionV2)
 	c.edges(s, v, picks)
 	s.Provenance = Provenance{
 		Anchor:           anchor,
 		PolicyID:         p.ID(),
 		PolicyParamsHash: p.Hash(),
-		SchemaVersion:    SchemaVersion,
+		SchemaVersion:    schemaOf(params),
 	}
-	c.fingerprint(&s.Provenance, s.Turns, s.Edges)
+	c.fingerprint(&s.Provenance, s.AsOf, s.Turns, s.Edges)
 	return s, nil
 }
 
@@ -133,7 +141,7 @@ func (c *cut) reset() {
 
 // turns fills in the selected turns by ascending id, their leaves and the order
 // of selection.
-func (c *cut) turns(s *Slice, v dag.View, picks []Pick) {
+func (c *cut) turns(s *Slice, v dag.View, picks []Pick, marked bool) {
 	for i, p := range picks {
 		id := v.ID(p.Node)
 		c.order = append(c.order, sortable{binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:]), i})
@@ -148,6 +156,9 @@ func (c *cut) turns(s *Slice, v dag.View, picks []Pick) {
 		p, t := &picks[o.pick], &s.Turns[at]
 		t.ID, t.CreatedAt = v.ID(p.Node), v.CreatedAt(p.Node)
 		t.Admission.fill(v, p)
+		if marked {
+			t.Admission.mark(v, p.Node)
+		}
 		s.Picked[o.pick] = at
 		c.rank[p.Node] = int32(at) + 1
 		c.ranked = append(c.ranked, p.Node)
@@ -227,9 +238,9 @@ func (c *cut) sortPairs(turns int) []pair {
 // (Hashing the tree's inner nodes, half of the work of a cut, on another
 // processor was tried: it saves a fifth of the time on an idle machine and
 // doubles it on a busy one.)
-func (c *cut) fingerprint(p *Provenance, turns []Selected, edges []dag.Edge) {
+func (c *cut) fingerprint(p *Provenance, asOf dag.Seq, turns []Selected, edges []dag.Edge) {
 	c.json.Reset(append(c.json.Bytes[:0], 0)) // RFC 6962: a leaf is hashed after a zero byte
-	c.appendAdmissions(turns)
+	c.appendAdmissions(p.SchemaVersion, asOf, turns)
 	reasons := sha256.Sum256(c.json.Bytes)
 	c.tree.add(&reasons)
 	p.GraphSnapshotHash = dag.Digest(c.tree.root())
@@ -237,7 +248,8 @@ func (c *cut) fingerprint(p *Provenance, turns []Selected, edges []dag.Edge) {
 }
 
 // appendAdmissions writes the leaf of the reasons.
-func (c *cut) appendAdmissions(turns []Selected) {
+func (c *cut) appendAdmissions(schema string, asOf dag.Seq, turns []Selected) {
+	marked := schema == SchemaVersionV2
 	w := &c.json
 	w.BeginObject()
 	w.Key("admissions")
@@ -246,6 +258,9 @@ func (c *cut) appendAdmissions(turns []Selected) {
 		a := &turns[i].Admission
 		w.BeginArray()
 		w.UUID(&c.text[i])
+		if marked {
+			a.writeMarks(w)
+		}
 		w.Uint(uint64(a.Distance))
 		w.Uint(uint64(a.Score))
 		w.Text(viaTexts[a.Via])
@@ -257,21 +272,28 @@ func (c *cut) appendAdmissions(turns []Selected) {
 		default:
 			w.UUID(&c.text[from])
 		}
+		if marked {
+			a.writeThing(w)
+		}
 		w.EndArray()
 	}
 	w.EndArray()
+	if marked {
+		w.Key("as_of")
+		w.Uint(uint64(asOf))
+	}
 	w.Key("type")
 	w.String("admissions")
 	w.EndObject()
 }
 
 // AppendAdmissionsLeaf appends the leaf of the reasons of a slice whose turns
-// are by ascending id.
-func AppendAdmissionsLeaf(dst []byte, turns []Selected) []byte {
+// are by ascending id. Under gkp/2 it also says as of which number the slice was cut.
+func AppendAdmissionsLeaf(dst []byte, schema string, asOf dag.Seq, turns []Selected) []byte {
 	c := &cut{}
 	c.read(turns, nil)
 	c.json.Reset(dst)
-	c.appendAdmissions(turns)
+	c.appendAdmissions(schema, asOf, turns)
 	return c.json.Bytes
 }
 
@@ -339,9 +361,12 @@ func (c *cut) writeEnd(at int32, id dag.TurnID) {
 	c.json.UUID(&c.text[at])
 }
 
-func admissionOf(v dag.View, p Pick) Admission {
+func admissionOf(v dag.View, p Pick, marked bool) Admission {
 	var a Admission
 	a.fill(v, &p)
+	if marked {
+		a.mark(v, p.Node)
+	}
 	return a
 }
 
@@ -351,6 +376,9 @@ func (a *Admission) fill(v dag.View, p *Pick) {
 	a.Score, a.Distance, a.Via = p.Score, p.Distance, p.Via
 	if p.Via != ViaAnchor {
 		a.From = v.ID(p.From)
+	}
+	if p.Via == ViaTouch {
+		a.Thing = v.Thing(p.From, int(p.Thing))
 	}
 }
 

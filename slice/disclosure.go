@@ -334,7 +334,7 @@ func (d *Disclosure) CheckOrder() Check {
 // CheckPolicy reports whether policy_params_hash is that of the policy shown.
 func (d *Disclosure) CheckPolicy() Check {
 	want, got := d.Policy.Hash(), d.Provenance.PolicyParamsHash
-	return compared(CheckPolicyHash, want, got, want == got)
+	return Compared(CheckPolicyHash, want, got)
 }
 
 // CheckPaths reports whether every path leads to graph_snapshot_hash.

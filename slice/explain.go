@@ -15,9 +15,11 @@ type Standing string
 const (
 	Chosen    Standing = "selected"
 	Beaten    Standing = "beaten"      // it was a candidate when max_nodes was reached
+	TooCostly Standing = "too_costly"  // it was a candidate, and what it costs did not fit into max_cost any more
 	TooFar    Standing = "too_far"     // it is connected, but further away than max_radius
 	Unreached Standing = "unreached"   // it is near enough, but the selected turns did not lead to it
 	Apart     Standing = "unconnected" // no way of at most 64 edges leads to it
+	Later     Standing = "later"       // it was admitted after the anchor, and the policy looks at the past
 	NotYet    Standing = "not_in_view" // the view does not show it: not admitted yet, or unknown
 )
 
@@ -25,7 +27,7 @@ const (
 type Explanation struct {
 	Standing  Standing
 	Rank      int       // of a Chosen turn: its place in the order of selection, from 1
-	Admission Admission // of a Chosen or Beaten turn
+	Admission Admission // of a Chosen, Beaten or TooCostly turn
 	Edges     int       // the fewest edges between it and the anchor, either way; -1 if none or over 64
 	BeatenBy  *Rival    // of a Beaten turn: the one selected last, which may be the very one it was reached from
 	Selected  int       // turns in the slice
@@ -40,7 +42,7 @@ type Rival struct {
 // Explain cuts again and says what became of one turn. It costs a selection,
 // and for a turn that never was a candidate a walk over the turns around the
 // anchor.
-func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1, turn dag.TurnID) (Explanation, error) {
+func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicy, turn dag.TurnID) (Explanation, error) {
 	if err := params.Check(); err != nil {
 		return Explanation{}, err
 	}
@@ -49,7 +51,8 @@ func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1, turn da
 	defer s.reset()
 	n, shown := v.Find(turn)
 	var candidacy *candidate
-	picks, err := s.run(v, anchor, params, func(c candidate) {
+	walk := params.Walk()
+	picks, err := s.run(v, anchor, walk, func(c candidate) {
 		if shown && c.node == n {
 			candidacy = &c
 		}
@@ -63,6 +66,11 @@ func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1, turn da
 		return e, nil
 	}
 	start, _ := v.Find(anchor)
+	if walk.Direction == policy.Past && v.Admitted(n) > v.Admitted(start) {
+		e.Standing = Later
+		return e, nil
+	}
+	v = s.view // which does not show what came later
 	if e.Edges, err = edgesBetween(v, start, n); err != nil {
 		return Explanation{}, err
 	}
@@ -70,22 +78,27 @@ func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1, turn da
 		switch {
 		case e.Edges < 0:
 			e.Standing = Apart
-		case e.Edges > params.MaxRadius:
+		case e.Edges > walk.MaxRadius:
 			e.Standing = TooFar
 		default:
 			e.Standing = Unreached
 		}
 		return e, nil
 	}
-	e.Admission = admissionOf(v, Pick{From: candidacy.from, Score: candidacy.score(), Distance: candidacy.distance(), Via: candidacy.via})
+	marked := schemaOf(params) == SchemaVersionV2
+	e.Admission = admissionOf(v, Pick{Node: n, From: candidacy.from, Score: candidacy.score(), Distance: candidacy.distance(), Via: candidacy.via, Thing: candidacy.thing}, marked)
 	at := slices.IndexFunc(picks, func(p Pick) bool { return p.Node == n })
 	if at >= 0 {
 		e.Standing, e.Rank = Chosen, at+1
 		return e, nil
 	}
+	if slices.Contains(s.skipped, n) {
+		e.Standing = TooCostly
+		return e, nil
+	}
 	last := picks[len(picks)-1]
 	e.Standing = Beaten
-	e.BeatenBy = &Rival{ID: v.ID(last.Node), Admission: admissionOf(v, last)}
+	e.BeatenBy = &Rival{ID: v.ID(last.Node), Admission: admissionOf(v, last, marked)}
 	return e, nil
 }
 

@@ -8,12 +8,44 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// SchemaVersion is the version of GKP that this package implements. FactsVersion is that of
-// the bundles of package facts, whose provenance has the same six fields.
+// The schema versions. The type of its policy decides that of a bundle of turns. FactsVersion is that of
+// the bundles of package facts, and ContextVersion that of package contexts; their provenance has the
+// same six fields.
 const (
-	SchemaVersion = "gkp/1"
-	FactsVersion  = "gkf/2"
+	SchemaVersion   = "gkp/1" // under slice_policy_v1
+	SchemaVersionV2 = "gkp/2" // under slice_policy_v2: the reasons hold the turns' marks, too
+	FactsVersion    = "gkf/2"
+	ContextVersion  = "gkc/1"
 )
+
+// A Schema is a version of the bundles of turns, with the form of its policies.
+type Schema struct {
+	Version string
+	Policy  policy.Form
+}
+
+// Schemas are all of them.
+var Schemas = [...]Schema{{SchemaVersion, policy.SliceForm}, {SchemaVersionV2, policy.SliceFormV2}}
+
+// IsSchema reports whether a version is one of bundles of turns.
+func IsSchema(version string) bool {
+	for _, s := range Schemas {
+		if s.Version == version {
+			return true
+		}
+	}
+	return false
+}
+
+// schemaOf returns the schema version of the slices that are cut under a policy.
+func schemaOf(p policy.SlicePolicy) string {
+	for _, s := range Schemas {
+		if s.Policy.Type == p.Type() {
+			return s.Version
+		}
+	}
+	panic("slice: a policy of type " + p.Type() + " has no schema")
+}
 
 // A SliceID names a slice: xxHash64 of its anchor, turns, edges and policy, as
 // 16 hex digits. It names and indexes; it binds nothing.

@@ -23,12 +23,21 @@ func NewFrame(s *Slice) *Frame {
 	w := s.wire()
 	w.gap = func(at int) { f.gaps = append(f.gaps, at) }
 	w.turn = func(i int) (*Admission, EncodedTurn) { return &s.Turns[i].Admission, nil }
-	f.bytes = appendWire(make([]byte, 0, FrameSize(len(s.Turns), len(s.Edges))), w)
+	f.bytes = appendWire(make([]byte, 0, s.FrameSize()), w)
 	return f
 }
 
 // FrameSize estimates the bytes of the frame of a slice.
-func FrameSize(turns, edges int) int { return 1024 + turns*(160+39+8) + edges*120 }
+func (s *Slice) FrameSize() int {
+	size := 1024 + len(s.Turns)*(160+39+8) + len(s.Edges)*120
+	if s.Provenance.SchemaVersion == SchemaVersionV2 {
+		size += 512
+		for i := range s.Turns {
+			size += 130 + 35*len(s.Turns[i].Admission.Things)
+		}
+	}
+	return size
+}
 
 // AppendBundle appends what the function of that name does for the slice, cut at asOf.
 func (f *Frame) AppendBundle(dst []byte, asOf dag.Seq, seal Seal, encoded func(i int) EncodedTurn) []byte {

@@ -248,20 +248,40 @@ var changes = []change{
 	{"policy_params_hash", func(b *slice.Bundle) { b.Provenance.PolicyParamsHash[0] ^= 1 }, checks(params, name, signed)},
 	{"graph_snapshot_hash", func(b *slice.Bundle) { b.Provenance.GraphSnapshotHash[31] ^= 1 }, checks(snapshot, signed)},
 	// The policy.
-	{"max_nodes", func(b *slice.Bundle) { b.Policy.MaxNodes = 8 }, checks(params)},
-	{"max_nodes, too few", func(b *slice.Bundle) { b.Policy.MaxNodes = 6 }, checks(reasons, params)},
-	{"max_radius", func(b *slice.Bundle) { b.Policy.MaxRadius = 4 }, checks(params)},
-	{"max_radius, too small", func(b *slice.Bundle) { b.Policy.MaxRadius = 1 }, checks(reasons, params)},
-	{"max_siblings", func(b *slice.Bundle) { b.Policy.MaxSiblings = 3 }, checks(params)},
-	{"max_siblings 0", func(b *slice.Bundle) { b.Policy.MaxSiblings = 0 }, checks(reasons, params)},
-	{"include_siblings", func(b *slice.Bundle) { b.Policy.IncludeSiblings = false }, checks(reasons, params)},
-	{"salience_weight", func(b *slice.Bundle) { b.Policy.SalienceWeight++ }, checks(reasons, params)},
-	{"distance_decay", func(b *slice.Bundle) { b.Policy.DistanceDecay++ }, checks(reasons, params)},
-	{"phase_weights.synthesis", func(b *slice.Bundle) { b.Policy.Weights[dag.Synthesis]-- }, checks(reasons, params)},
-	{"phase_weights.planning", func(b *slice.Bundle) { b.Policy.Weights[dag.Planning]-- }, checks(reasons, params)},
-	{"phase_weights.consolidation", func(b *slice.Bundle) { b.Policy.Weights[dag.Consolidation]++ }, checks(reasons, params)},
-	{"phase_weights.debugging", func(b *slice.Bundle) { b.Policy.Weights[dag.Debugging]++ }, checks(reasons, params)},
-	{"phase_weights.exploration", func(b *slice.Bundle) { b.Policy.Weights[dag.Exploration]++ }, checks(reasons, params)},
+	{"max_nodes", func(b *slice.Bundle) { b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.MaxNodes = 8 }) }, checks(params)},
+	{"max_nodes, too few", func(b *slice.Bundle) { b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.MaxNodes = 6 }) }, checks(reasons, params)},
+	{"max_radius", func(b *slice.Bundle) { b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.MaxRadius = 4 }) }, checks(params)},
+	{"max_radius, too small", func(b *slice.Bundle) { b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.MaxRadius = 1 }) }, checks(reasons, params)},
+	{"max_siblings", func(b *slice.Bundle) {
+		b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.MaxSiblings = 3 })
+	}, checks(params)},
+	{"max_siblings 0", func(b *slice.Bundle) {
+		b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.MaxSiblings = 0 })
+	}, checks(reasons, params)},
+	{"include_siblings", func(b *slice.Bundle) {
+		b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.IncludeSiblings = false })
+	}, checks(reasons, params)},
+	{"salience_weight", func(b *slice.Bundle) {
+		b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.SalienceWeight++ })
+	}, checks(reasons, params)},
+	{"distance_decay", func(b *slice.Bundle) {
+		b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.DistanceDecay++ })
+	}, checks(reasons, params)},
+	{"phase_weights.synthesis", func(b *slice.Bundle) {
+		b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.Weights[dag.Synthesis]-- })
+	}, checks(reasons, params)},
+	{"phase_weights.planning", func(b *slice.Bundle) {
+		b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.Weights[dag.Planning]-- })
+	}, checks(reasons, params)},
+	{"phase_weights.consolidation", func(b *slice.Bundle) {
+		b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.Weights[dag.Consolidation]++ })
+	}, checks(reasons, params)},
+	{"phase_weights.debugging", func(b *slice.Bundle) {
+		b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.Weights[dag.Debugging]++ })
+	}, checks(reasons, params)},
+	{"phase_weights.exploration", func(b *slice.Bundle) {
+		b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.Weights[dag.Exploration]++ })
+	}, checks(reasons, params)},
 	// The fields of a turn.
 	{"id", func(b *slice.Bundle) { turnOf(b, 7).ID[14] = 1 }, checks(edges, reasons, order, snapshot, name)},
 	{"conversation", func(b *slice.Bundle) { turnOf(b, 3).Conversation[0] = 1 }, checks(snapshot)},
@@ -303,7 +323,7 @@ var changes = []change{
 	{"distance and score", func(b *slice.Bundle) {
 		x := turnOf(b, 7)
 		x.Admission.Distance++
-		x.Admission.Score = b.Policy.Scorer().Score(x.Phase, x.Salience, x.Admission.Distance)
+		x.Admission.Score = scoreOf(b, x)
 	}, checks(reasons, snapshot)},
 	{"via, a child as a parent", func(b *slice.Bundle) { turnOf(b, 7).Admission.Via = slice.ViaParent }, checks(reasons, snapshot)},
 	{"via, a child as a sibling", func(b *slice.Bundle) { turnOf(b, 7).Admission.Via = slice.ViaSibling }, checks(reasons, snapshot)},
@@ -379,7 +399,10 @@ var changes = []change{
 		headed(b)
 	}, checks(signed)},
 	{"kind, and the header", func(b *slice.Bundle) { edgeOf(b, 4, 6).Kind = dag.Merge; headed(b) }, checks(signed)},
-	{"max_nodes, and the header", func(b *slice.Bundle) { b.Policy.MaxNodes = 8; headed(b) }, checks(signed)},
+	{"max_nodes, and the header", func(b *slice.Bundle) {
+		b.Policy = changed(b.Policy, func(p *policy.SlicePolicyV1) { p.MaxNodes = 8 })
+		headed(b)
+	}, checks(signed)},
 	{"a leaf of the graph less, and the header", func(b *slice.Bundle) {
 		id := turnOf(b, 5).ID
 		without(b, 5)
@@ -411,9 +434,20 @@ func TestChanges(t *testing.T) {
 	w, anchor, p := rigged()
 	a := authority(t)
 	_, data := w.bundle(t, anchor, bind(t, "rigged@1", p), a)
+	noticed := applied(t, a, data, changes)
+	for _, id := range allChecks[2:] {
+		if noticed[id] == 0 {
+			t.Errorf("nothing made %s fail", id)
+		}
+	}
+}
+
+// applied makes each change to a good bundle, compares the checks that fail with those that should, and counts them.
+func applied(t *testing.T, a *token.Authority, data []byte, list []change) map[slice.CheckID]int {
+	t.Helper()
 	v := token.NewVerifier(a)
 	noticed := map[slice.CheckID]int{}
-	for _, c := range changes {
+	for _, c := range list {
 		b, err := slice.ParseBundle(data)
 		if err != nil {
 			t.Fatal(err)
@@ -442,11 +476,7 @@ func TestChanges(t *testing.T) {
 			noticed[id]++
 		}
 	}
-	for _, id := range allChecks[2:] {
-		if noticed[id] == 0 {
-			t.Errorf("nothing made %s fail", id)
-		}
-	}
+	return noticed
 }
 
 // TestHeaderOfAnother puts the header and the token of one slice over the turns
@@ -460,7 +490,7 @@ func TestHeaderOfAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := &world{turns: slices.Clone(w.turns), bodies: slices.Clone(w.bodies), edges: w.edges}
+	other := &world{turns: slices.Clone(w.turns), bodies: slices.Clone(w.bodies), marks: w.marks, edges: w.edges}
 	at := other.find(anchor)
 	other.bodies[at].Content = "a route"
 	other.turns[at].BodyDigest = slice.DigestBody(slice.AppendBody(nil, &other.bodies[at]), other.bodies[at].Salt)
@@ -586,4 +616,10 @@ func TestForgery(t *testing.T) {
 	if outcome, failed := verify(t, token.NewVerifier(a), parsed[0].Append(nil)); outcome != token.Tampered || !slices.Equal(failed, checks(bodies)) {
 		t.Errorf("one text for the other: %s, %v failed, want bodies", outcome, failed)
 	}
+}
+
+// scoreOf is what the policy gives a turn of a bundle.
+func scoreOf(b *slice.Bundle, t *slice.BundleTurn) policy.Score {
+	w := b.Policy.Walk()
+	return w.Scorer().Score(t.Admission.Voice, t.Phase, t.Salience, t.Admission.Distance)
 }

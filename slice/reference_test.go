@@ -48,14 +48,35 @@ func slowEdgeLeaf(t fataler, e dag.Edge) string {
 	return canonical(t, object{"child": e.Child.String(), "kind": e.Kind.String(), "parent": e.Parent.String(), "type": "edge"})
 }
 
-func slowAdmissionsLeaf(t fataler, picks []slowPick) string {
+// slowThings are the things of a turn, as hex.
+func slowThings(m *dag.Marks) []any {
+	things := []any{}
+	for _, thing := range m.Things {
+		things = append(things, thing.String())
+	}
+	return things
+}
+
+func slowAdmissionsLeaf(t fataler, w *world, marked bool, asOf int, picks []slowPick) string {
 	rows := []any{}
 	for _, p := range picks {
 		from := p.From.String()
 		if p.Via == slice.ViaAnchor {
 			from = ""
 		}
-		rows = append(rows, []any{p.ID.String(), p.Distance, p.Score, p.Via.String(), from})
+		if !marked {
+			rows = append(rows, []any{p.ID.String(), p.Distance, p.Score, p.Via.String(), from})
+			continue
+		}
+		at, thing := w.find(p.ID), ""
+		if p.Via == slice.ViaTouch {
+			thing = p.Thing.String()
+		}
+		m := &w.marks[at]
+		rows = append(rows, []any{p.ID.String(), at + 1, m.Voice.String(), m.Cost, slowThings(m), p.Distance, p.Score, p.Via.String(), from, thing})
+	}
+	if marked {
+		return canonical(t, object{"admissions": rows, "as_of": asOf, "type": "admissions"})
 	}
 	return canonical(t, object{"admissions": rows, "type": "admissions"})
 }
@@ -97,7 +118,13 @@ func slowOrder(turns []*dag.Turn, edges []dag.Edge) []dag.TurnID {
 // provenance too.
 func slowBundle(t fataler, w *world, anchor dag.TurnID, p policy.Registered, seal slice.Seal, redacted []dag.TurnID) (string, object) {
 	params, _ := p.Slice()
-	picks, _ := slowSelect(w, anchor, &params)
+	asOf := len(w.turns)
+	marked := params.Type() == policy.TypeV2
+	schema := "gkp/1"
+	if marked {
+		schema = "gkp/2"
+	}
+	picks, _, _ := slowSelect(w, anchor, params)
 	slices.SortFunc(picks, func(a, b slowPick) int { return a.ID.Compare(b.ID) })
 	chosen := map[dag.TurnID]bool{}
 	var turns []*dag.Turn
@@ -113,6 +140,13 @@ func slowBundle(t fataler, w *world, anchor dag.TurnID, p policy.Registered, sea
 		admission := object{"distance": pick.Distance, "score_nano": pick.Score, "via": pick.Via.String()}
 		if pick.Via != slice.ViaAnchor {
 			admission["from"] = pick.From.String()
+		}
+		if marked {
+			m := &w.marks[at]
+			admission["number"], admission["voice"], admission["cost"], admission["things"] = at+1, m.Voice.String(), m.Cost, slowThings(m)
+			if pick.Via == slice.ViaTouch {
+				admission["thing"] = pick.Thing.String()
+			}
 		}
 		row := object{
 			"id": turn.ID.String(), "conversation": turn.Conversation.String(), "role": turn.Role.String(), "phase": turn.Phase.String(),
@@ -143,22 +177,22 @@ func slowBundle(t fataler, w *world, anchor dag.TurnID, p policy.Registered, sea
 		edgeIDs = append(edgeIDs, []any{e.Parent.String(), e.Child.String(), e.Kind.String()})
 		edgeRows = append(edgeRows, object{"parent": e.Parent.String(), "child": e.Child.String(), "kind": e.Kind.String()})
 	}
-	leaves = append(leaves, slowAdmissionsLeaf(t, picks))
+	leaves = append(leaves, slowAdmissionsLeaf(t, w, marked, asOf, picks))
 	for _, id := range slowOrder(turns, edges) {
 		order = append(order, id.String())
 	}
 	root := slowRoot(leaves)
 	name := canonical(t, object{
-		"anchor": anchor.String(), "edges": edgeIDs, "policy_id": string(p.ID()), "policy_params_hash": p.Hash().String(), "schema_version": "gkp/1", "turns": ids,
+		"anchor": anchor.String(), "edges": edgeIDs, "policy_id": string(p.ID()), "policy_params_hash": p.Hash().String(), "schema_version": schema, "turns": ids,
 	})
 	provenance := object{
 		"slice_id": fmt.Sprintf("%016x", xxhash.Sum64String(name)), "anchor_turn_id": anchor.String(), "policy_id": string(p.ID()),
-		"policy_params_hash": p.Hash().String(), "graph_snapshot_hash": hex.EncodeToString(root[:]), "schema_version": "gkp/1",
+		"policy_params_hash": p.Hash().String(), "graph_snapshot_hash": hex.EncodeToString(root[:]), "schema_version": schema,
 	}
 	wire := canon.NewWriter(nil)
 	params.AppendWire(wire)
 	return canonical(t, object{
-		"anchor": anchor.String(), "as_of": len(w.turns), "provenance": provenance, "key_id": seal.KeyID, "token": seal.Token, "tenant": string(seal.Tenant),
+		"anchor": anchor.String(), "as_of": asOf, "provenance": provenance, "key_id": seal.KeyID, "token": seal.Token, "tenant": string(seal.Tenant),
 		"policy": json.RawMessage(wire.Bytes), "turns": rows, "edges": edgeRows, "order": order,
 	}), provenance
 }
@@ -171,8 +205,7 @@ func TestBundleAgainstReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		anchor := w.turns[rapid.IntRange(0, len(w.turns)-1).Draw(t, "anchor")].ID
-		params := drawParams(t, len(w.turns))
-		params.MaxNodes = min(params.MaxNodes, 40) // the reference is slow
+		params := drawEither(t, w, w.find(anchor), 40) // the reference is slow
 		p := bind(t, "p@1", params)
 		var redacted []dag.TurnID
 		for i := range w.turns {
@@ -200,7 +233,7 @@ func TestBundleAgainstReference(t *testing.T) {
 		if want := strings.Join(fields, "|") + "|admissibility_token_v2_hmac"; text != want {
 			t.Fatalf("token text: got %s, want %s", text, want)
 		}
-		checkCut(t, w, s, &params)
+		checkCut(t, w, s, params)
 		checkParsed(t, w, got, s, redacted)
 		if len(s.Edges) > 1 {
 			withEdges++

@@ -21,9 +21,11 @@ const (
 	ViaParent  Via = 2 // it is a parent of the turn it was reached from
 	ViaChild   Via = 3 // it is a child of that turn
 	ViaSibling Via = 4 // it has a parent in common with that turn
+	ViaPrompt  Via = 5 // it is the nearest ancestor of that turn in a person's voice
+	ViaTouch   Via = 6 // it touched something before that turn did
 )
 
-var viaNames = [...]string{ViaAnchor: "anchor", ViaParent: "parent", ViaChild: "child", ViaSibling: "sibling"}
+var viaNames = [...]string{ViaAnchor: "anchor", ViaParent: "parent", ViaChild: "child", ViaSibling: "sibling", ViaPrompt: "prompt", ViaTouch: "touch"}
 
 // String returns the way's name on the wire, or "" if it is not one.
 func (v Via) String() string {
@@ -46,12 +48,17 @@ type Pick struct {
 	Node     dag.Node
 	From     dag.Node // the turn it was reached from; the anchor's is itself
 	Score    policy.Score
-	Distance int // edges on the way by which it was first reached
+	Distance int // steps on the way by which it was first reached
 	Via      Via
+	Thing    uint8 // of ViaTouch: which of the things of From
 }
 
-// ErrAnchor is wrapped when the view does not show the anchor.
-var ErrAnchor = errors.New("anchor is not in the view")
+// ErrAnchor is wrapped when the view does not show the anchor, ErrCost when it alone costs more than
+// the policy allows.
+var (
+	ErrAnchor = errors.New("anchor is not in the view")
+	ErrCost   = errors.New("the anchor costs more than max_cost")
+)
 
 // A MissingError says that selection reached turns of conversations that the
 // graph does not hold. Add them and select again.
@@ -68,17 +75,18 @@ func (e *MissingError) Error() string {
 //
 // It looks at the selected turns, their parents and children, and their parents'
 // children: O(n log n) steps in their number, and for each selected turn as many
-// as its parents' children that rank among the first. The children of one parent
+// as its parents' children that rank among the first. Under a policy that asks for it, at what is marked too:
+// the ancestors up to the nearest that a person said, each once, and for each thing so many earlier turns. The children of one parent
 // are ranked once for each distance, so a turn with ten thousand children does not
 // make each of them look at all the others.
-func Select(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1) ([]Pick, error) {
+func Select(v dag.View, anchor dag.TurnID, params policy.SlicePolicy) ([]Pick, error) {
 	if err := params.Check(); err != nil {
 		return nil, err
 	}
 	s := selections.Get().(*selection)
 	defer selections.Put(s)
 	defer s.reset()
-	picks, err := s.run(v, anchor, params, nil)
+	picks, err := s.run(v, anchor, params.Walk(), nil)
 	return slices.Clone(picks), err
 }
 
@@ -89,6 +97,7 @@ type candidate struct {
 	node  dag.Node
 	from  dag.Node
 	via   Via
+	thing uint8
 }
 
 // merit orders by the highest score, then the smallest distance. A score has 30
@@ -112,6 +121,8 @@ type selection struct {
 	ranking  uint32
 	missing  map[dag.ConversationID]struct{}
 	picks    []Pick
+	skipped  []dag.Node // candidates that did not fit
+	spine    spine
 }
 
 // A hub is a turn with many children, ranked at one distance.
@@ -124,14 +135,15 @@ type hub struct {
 const hubSize = 64
 
 var selections = sync.Pool{New: func() any {
-	return &selection{hubs: map[hub][]candidate{}, missing: map[dag.ConversationID]struct{}{}}
+	return &selection{hubs: map[hub][]candidate{}, missing: map[dag.ConversationID]struct{}{}, spine: spine{known: map[dag.Node]dag.Node{}}}
 }}
 
 func (s *selection) reset() {
 	for _, n := range s.touched {
 		s.marked[n] = false
 	}
-	s.touched, s.frontier = s.touched[:0], s.frontier[:0]
+	s.touched, s.frontier, s.skipped = s.touched[:0], s.frontier[:0], s.skipped[:0]
+	clear(s.spine.known)
 	clear(s.hubs)
 	clear(s.missing)
 	s.view, s.scorer = dag.View{}, nil
@@ -139,26 +151,39 @@ func (s *selection) reset() {
 
 // run selects. If watch is not nil it is told of every candidate as it enters
 // the frontier. The picks are good until reset.
-func (s *selection) run(v dag.View, anchor dag.TurnID, params policy.SlicePolicyV1, watch func(candidate)) ([]Pick, error) {
+func (s *selection) run(v dag.View, anchor dag.TurnID, p policy.SlicePolicyV2, watch func(candidate)) ([]Pick, error) {
 	start, ok := v.Find(anchor)
 	if !ok {
 		return nil, fmt.Errorf("%w: turn %s, as of sequence number %d", ErrAnchor, anchor, v.Seq())
 	}
-	s.view, s.scorer = v, params.Scorer()
+	if p.Direction == policy.Past {
+		v = v.Until(v.Admitted(start))
+	}
+	if p.MaxCost > 0 && v.Cost(start) > p.MaxCost {
+		return nil, fmt.Errorf("%w: %d, and the policy allows %d", ErrCost, v.Cost(start), p.MaxCost)
+	}
+	s.view, s.scorer = v, p.Scorer()
 	if len(s.marked) < v.Len() {
 		s.marked = make([]bool, v.Len()+v.Len()/4)
 		s.stamps, s.ranking = make([]uint32, len(s.marked)), 0
 	}
-	picks := s.picks[:0]
+	picks, cost := s.picks[:0], 0
 	s.visit(start, start, 0, ViaAnchor, watch)
-	for len(s.frontier) > 0 && len(picks) < params.MaxNodes {
+	for len(s.frontier) > 0 && len(picks) < p.MaxNodes {
 		c := s.pop()
-		picks = append(picks, Pick{Node: c.node, From: c.from, Score: c.score(), Distance: c.distance(), Via: c.via})
-		if c.distance() < params.MaxRadius {
-			s.visitNeighbours(&c, watch)
+		if p.MaxCost > 0 {
+			if cost += v.Cost(c.node); cost > p.MaxCost {
+				cost -= v.Cost(c.node)
+				s.skipped = append(s.skipped, c.node)
+				continue
+			}
 		}
-		if params.IncludeSiblings && params.MaxSiblings > 0 {
-			s.visitSiblings(&c, params.MaxSiblings, watch)
+		picks = append(picks, Pick{Node: c.node, From: c.from, Score: c.score(), Distance: c.distance(), Via: c.via, Thing: c.thing})
+		if c.distance() < p.MaxRadius {
+			s.visitNeighbours(&c, &p, watch)
+		}
+		if p.MaxSiblings > 0 {
+			s.visitSiblings(&c, p.MaxSiblings, watch)
 		}
 	}
 	s.picks = picks
@@ -169,6 +194,11 @@ func (s *selection) run(v dag.View, anchor dag.TurnID, params policy.SlicePolicy
 }
 
 func (s *selection) visit(n, from dag.Node, distance int, via Via, watch func(candidate)) {
+	s.visitBy(n, candidate{from: from, via: via}, distance, watch)
+}
+
+// visitBy is visit with the way as a candidate has it.
+func (s *selection) visitBy(n dag.Node, way candidate, distance int, watch func(candidate)) {
 	if s.marked[n] {
 		return
 	}
@@ -179,7 +209,7 @@ func (s *selection) visit(n, from dag.Node, distance int, via Via, watch func(ca
 		return
 	}
 	c := s.candidate(n, distance)
-	c.from, c.via = from, via
+	c.from, c.via, c.thing = way.from, way.via, way.thing
 	if watch != nil {
 		watch(c)
 	}
@@ -189,7 +219,7 @@ func (s *selection) visit(n, from dag.Node, distance int, via Via, watch func(ca
 func (s *selection) candidate(n dag.Node, distance int) candidate {
 	id := s.view.ID(n)
 	return candidate{
-		merit: merit(s.scorer.Score(s.view.Phase(n), s.view.Salience(n), distance), distance),
+		merit: merit(s.scorer.Score(s.view.Voice(n), s.view.Phase(n), s.view.Salience(n), distance), distance),
 		key:   binary.BigEndian.Uint64(id[:8]),
 		node:  n,
 	}
@@ -199,17 +229,27 @@ func (s *selection) miss(n dag.Node) {
 	s.missing[s.view.Conversation(n)] = struct{}{}
 }
 
-// visitNeighbours visits parents and children. The frontier orders candidates
+// visitNeighbours visits parents, and children if the policy looks at what came later. The frontier orders candidates
 // totally and no turn is both, so the order of visiting does not matter and
-// nothing is sorted here.
-func (s *selection) visitNeighbours(c *candidate, watch func(candidate)) {
+// nothing is sorted here. What is marked comes afterwards: of two ways to a turn, an edge is the reason.
+func (s *selection) visitNeighbours(c *candidate, p *policy.SlicePolicyV2, watch func(candidate)) {
 	for i := range s.view.ParentCount(c.node) {
 		parent, _, _ := s.view.Parent(c.node, i)
 		s.visit(parent, c.node, c.distance()+1, ViaParent, watch)
 	}
-	s.near = s.view.AppendChildren(s.near[:0], c.node)
-	for _, child := range s.near {
-		s.visit(child, c.node, c.distance()+1, ViaChild, watch)
+	if p.Direction != policy.Past {
+		s.near = s.view.AppendChildren(s.near[:0], c.node)
+		for _, child := range s.near {
+			s.visit(child, c.node, c.distance()+1, ViaChild, watch)
+		}
+	}
+	if p.Spine {
+		if prompt := s.prompt(c.node); prompt != noNode {
+			s.visit(prompt, c.node, c.distance()+1, ViaPrompt, watch)
+		}
+	}
+	if p.MaxTouching > 0 {
+		s.visitTouching(c, p.MaxTouching, watch)
 	}
 }
 

@@ -21,11 +21,29 @@ type slowPick struct {
 	Distance int
 	Via      slice.Via
 	From     dag.TurnID
+	Thing    dag.Thing
+}
+
+// walkOf returns the parameters of either type as those of the second.
+func walkOf(p policy.SlicePolicy) policy.SlicePolicyV2 {
+	v1, first := p.(policy.SlicePolicyV1)
+	if !first {
+		return p.(policy.SlicePolicyV2)
+	}
+	const one = 1_000_000
+	w := policy.SlicePolicyV2{
+		MaxNodes: v1.MaxNodes, MaxRadius: v1.MaxRadius, MaxSiblings: v1.MaxSiblings, Direction: policy.Both, Weights: v1.Weights,
+		Voices: policy.VoiceTable{one, one, one, one, one}, SalienceWeight: v1.SalienceWeight, DistanceDecay: v1.DistanceDecay,
+	}
+	if !v1.IncludeSiblings {
+		w.MaxSiblings = 0
+	}
+	return w
 }
 
 // slowScore is section 4 of GKP/1 (docs/protocol.md).
-func slowScore(t *dag.Turn, distance int, p *policy.SlicePolicyV1) uint64 {
-	alpha, beta, s, weight := uint64(p.SalienceWeight), uint64(p.DistanceDecay), uint64(t.Salience), uint64(p.Weights[t.Phase])
+func slowScore(t *dag.Turn, voice dag.Voice, distance int, p *policy.SlicePolicyV2) uint64 {
+	alpha, beta, s, weight := uint64(p.SalienceWeight), uint64(p.DistanceDecay), uint64(t.Salience), uint64(p.Weights[t.Phase])*uint64(p.Voices[voice])/1_000_000
 	f := (1_000_000_000_000 - alpha*1_000_000 + alpha*s) / 1000
 	d := uint64(1_000_000_000)
 	for range distance {
@@ -44,44 +62,72 @@ func slowCompare(a, b slowPick) int {
 	return a.ID.Compare(b.ID)
 }
 
-// slowSelect is section 5 of GKP/1, line by line, with maps, and with a frontier
-// that is sorted anew each time. It also gives what was left in the frontier.
-func slowSelect(w *world, anchor dag.TurnID, p *policy.SlicePolicyV1) (selected, frontier []slowPick) {
-	byID := map[dag.TurnID]*dag.Turn{}
+// slowSelect is section 5 of GKP/1, and what GKP/2 adds to it, line by line, with maps, and with a frontier
+// that is sorted anew each time. It also gives what was left in the frontier, and what did not fit.
+func slowSelect(w *world, anchor dag.TurnID, params policy.SlicePolicy) (selected, frontier, skipped []slowPick) {
+	p := walkOf(params)
+	if p.Direction == policy.Past {
+		w = w.until(w.find(anchor) + 1)
+	}
+	at := map[dag.TurnID]int{}
 	parents, children := map[dag.TurnID][]dag.TurnID{}, map[dag.TurnID][]dag.TurnID{}
 	for i := range w.turns {
-		byID[w.turns[i].ID] = &w.turns[i]
+		at[w.turns[i].ID] = i
 	}
 	for _, e := range w.edges {
 		parents[e.Child] = append(parents[e.Child], e.Parent)
 		children[e.Parent] = append(children[e.Parent], e.Child)
 	}
+	score := func(id dag.TurnID, distance int) uint64 {
+		return slowScore(&w.turns[at[id]], w.marks[at[id]].Voice, distance, &p)
+	}
 	visited := map[dag.TurnID]bool{}
-	push := func(id dag.TurnID, distance int, via slice.Via, from dag.TurnID) {
+	push := func(id dag.TurnID, distance int, via slice.Via, from dag.TurnID, thing dag.Thing) {
 		if !visited[id] {
 			visited[id] = true
-			frontier = append(frontier, slowPick{id, slowScore(byID[id], distance, p), distance, via, from})
+			frontier = append(frontier, slowPick{id, score(id, distance), distance, via, from, thing})
 		}
 	}
-	push(anchor, 0, slice.ViaAnchor, dag.TurnID{})
+	cost := 0
+	push(anchor, 0, slice.ViaAnchor, dag.TurnID{}, dag.Thing{})
 	for len(frontier) > 0 && len(selected) < p.MaxNodes {
 		slices.SortFunc(frontier, slowCompare)
 		c := frontier[0]
 		frontier = frontier[1:]
+		own := int(w.marks[at[c.ID]].Cost)
+		if p.MaxCost > 0 && cost+own > p.MaxCost {
+			skipped = append(skipped, c)
+			continue
+		}
+		cost += own
 		selected = append(selected, c)
 		if c.Distance < p.MaxRadius {
 			near := map[dag.TurnID]slice.Via{}
 			for _, n := range children[c.ID] {
-				near[n] = slice.ViaChild
+				if p.Direction == policy.Both {
+					near[n] = slice.ViaChild
+				}
 			}
 			for _, n := range parents[c.ID] {
 				near[n] = slice.ViaParent
 			}
 			for _, n := range sortedIDs(near) {
-				push(n, c.Distance+1, near[n], c.ID)
+				push(n, c.Distance+1, near[n], c.ID, dag.Thing{})
+			}
+			if prompt := w.slowPrompt(c.ID); p.Spine && prompt >= 0 {
+				push(w.turns[prompt].ID, c.Distance+1, slice.ViaPrompt, c.ID, dag.Thing{})
+			}
+			for _, thing := range w.marks[at[c.ID]].Things {
+				found := 0
+				for j := at[c.ID] - 1; j >= 0 && found < p.MaxTouching; j-- {
+					if w.turns[j].Conversation == w.turns[at[c.ID]].Conversation && slices.Contains(w.marks[j].Things, thing) {
+						push(w.turns[j].ID, c.Distance+1, slice.ViaTouch, c.ID, thing)
+						found++
+					}
+				}
 			}
 		}
-		if p.IncludeSiblings && p.MaxSiblings > 0 {
+		if p.MaxSiblings > 0 {
 			siblings := map[dag.TurnID]slice.Via{}
 			for _, parent := range parents[c.ID] {
 				for _, n := range children[parent] {
@@ -91,18 +137,35 @@ func slowSelect(w *world, anchor dag.TurnID, p *policy.SlicePolicyV1) (selected,
 			delete(siblings, c.ID)
 			ranked := sortedIDs(siblings)
 			slices.SortStableFunc(ranked, func(a, b dag.TurnID) int {
-				x, y := slowScore(byID[a], c.Distance, p), slowScore(byID[b], c.Distance, p)
+				x, y := score(a, c.Distance), score(b, c.Distance)
 				if x != y {
 					return map[bool]int{true: -1, false: 1}[x > y]
 				}
 				return 0
 			})
 			for _, n := range ranked[:min(len(ranked), p.MaxSiblings)] {
-				push(n, c.Distance, slice.ViaSibling, c.ID)
+				push(n, c.Distance, slice.ViaSibling, c.ID, dag.Thing{})
 			}
 		}
 	}
-	return selected, frontier
+	return selected, frontier, skipped
+}
+
+// slowPrompt looks at all ancestors of a turn for the last that a person said, or gives -1.
+func (w *world) slowPrompt(of dag.TurnID) int {
+	last, ancestors := -1, map[dag.TurnID]bool{of: true}
+	for i := len(w.turns) - 1; i >= 0; i-- { // children come after their parents
+		if !ancestors[w.turns[i].ID] {
+			continue
+		}
+		if w.turns[i].ID != of && w.marks[i].Voice == dag.VoicePerson {
+			last = max(last, i)
+		}
+		for _, p := range w.parents(w.turns[i].ID) {
+			ancestors[p] = true
+		}
+	}
+	return last
 }
 
 func sortedIDs(set map[dag.TurnID]slice.Via) []dag.TurnID {
@@ -121,6 +184,9 @@ func picksOf(v dag.View, picks []slice.Pick) []slowPick {
 		if p.Via != slice.ViaAnchor {
 			g.From = v.ID(p.From)
 		}
+		if p.Via == slice.ViaTouch {
+			g.Thing = v.Thing(p.From, int(p.Thing))
+		}
 		got = append(got, g)
 	}
 	return got
@@ -129,7 +195,7 @@ func picksOf(v dag.View, picks []slice.Pick) []slowPick {
 // TestSelectAgainstReference compares with the reference on random graphs, for
 // views of the past too.
 func TestSelectAgainstReference(t *testing.T) {
-	ways, full, cut, hubbed := map[slice.Via]int{}, 0, 0, 0
+	ways, full, cut, hubbed, skipped := map[slice.Via]int{}, 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		g := w.load(t, func(dag.ConversationID) bool { return true })
@@ -139,14 +205,18 @@ func TestSelectAgainstReference(t *testing.T) {
 				n = len(w.turns)
 			}
 			past := w.until(n)
-			anchor := w.turns[rapid.IntRange(0, n-1).Draw(t, "anchor")].ID
-			p := drawParams(t, n)
+			first := rapid.IntRange(0, n-1).Draw(t, "anchor")
+			anchor := w.turns[first].ID
+			p := drawEither(t, past, first, policy.LimitNodes)
 			v := g.At(dag.Seq(n))
 			picks, err := slice.Select(v, anchor, p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, left := slowSelect(past, anchor, &p)
+			want, left, tooCostly := slowSelect(past, anchor, p)
+			if len(tooCostly) > 0 {
+				skipped++
+			}
 			if got := picksOf(v, picks); !slices.Equal(got, want) {
 				t.Fatalf("%d turns, policy %+v: -want +got:\n%s", n, p, cmp.Diff(want, got))
 			}
@@ -163,7 +233,7 @@ func TestSelectAgainstReference(t *testing.T) {
 			}
 		}
 	})
-	if !testing.Short() && (len(ways) != 4 || full == 0 || cut == 0 || hubbed == 0) { // the short form draws too few for all of them
+	if !testing.Short() && (len(ways) != 6 || skipped == 0 || full == 0 || cut == 0 || hubbed == 0) { // the short form draws too few for all of them
 		t.Errorf("ways %v, %d selections took everything, %d did not, %d siblings by a hub", ways, full, cut, hubbed)
 	}
 }
@@ -192,7 +262,7 @@ func TestSelectLoadsWhatItNeeds(t *testing.T) {
 		w := drawWorld(t)
 		at := rapid.IntRange(0, len(w.turns)-1).Draw(t, "anchor")
 		anchor := w.turns[at].ID
-		p := drawParams(t, len(w.turns))
+		p := drawEither(t, w, at, policy.LimitNodes)
 		held := map[dag.ConversationID]bool{w.turns[at].Conversation: true}
 		for {
 			v := w.load(t, func(c dag.ConversationID) bool { return held[c] }).At(dag.Seq(len(w.turns)))
@@ -214,7 +284,7 @@ func TestSelectLoadsWhatItNeeds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, _ := slowSelect(w, anchor, &p)
+			want, _, _ := slowSelect(w, anchor, p)
 			if got := picksOf(v, picks); !slices.Equal(got, want) {
 				t.Fatalf("-want +got:\n%s", cmp.Diff(want, got))
 			}
@@ -285,10 +355,16 @@ func TestExplain(t *testing.T) {
 		n := rapid.IntRange(1, len(w.turns)).Draw(t, "seq")
 		past := w.until(n)
 		v := w.load(t, func(dag.ConversationID) bool { return true }).At(dag.Seq(n))
-		anchor := w.turns[rapid.IntRange(0, n-1).Draw(t, "anchor")].ID
-		p := drawParams(t, n)
-		picks, left := slowSelect(past, anchor, &p)
-		last := picks[len(picks)-1]
+		first := rapid.IntRange(0, n-1).Draw(t, "anchor")
+		anchor := w.turns[first].ID
+		p := drawEither(t, past, first, policy.LimitNodes)
+		walk := walkOf(p)
+		last, seen := n, past
+		if walk.Direction == policy.Past {
+			last, seen = first+1, w.until(first+1)
+		}
+		picks, left, skipped := slowSelect(past, anchor, p)
+		worst := picks[len(picks)-1]
 		for i := range w.turns {
 			id := w.turns[i].ID
 			got, err := slice.Explain(v, anchor, p, id)
@@ -297,27 +373,31 @@ func TestExplain(t *testing.T) {
 			}
 			standings[got.Standing]++
 			want := slice.Explanation{Edges: -1, Selected: len(picks)}
-			if i < n {
-				want.Edges = past.between(anchor, id)
+			if i < last {
+				want.Edges = seen.between(anchor, id)
 			}
 			same := func(p slowPick) bool { return p.ID == id }
 			switch {
 			case i >= n:
 				want.Standing = slice.NotYet
+			case i >= last:
+				want.Standing = slice.Later
+			case slices.ContainsFunc(skipped, same):
+				want.Standing, want.Admission = slice.TooCostly, w.admission(skipped[slices.IndexFunc(skipped, same)], p)
 			case slices.ContainsFunc(picks, same):
 				at := slices.IndexFunc(picks, same)
-				want.Standing, want.Rank, want.Admission = slice.Chosen, at+1, admission(picks[at])
+				want.Standing, want.Rank, want.Admission = slice.Chosen, at+1, w.admission(picks[at], p)
 			case slices.ContainsFunc(left, same):
 				c := left[slices.IndexFunc(left, same)]
-				want.Standing, want.Admission = slice.Beaten, admission(c)
-				want.BeatenBy = &slice.Rival{ID: last.ID, Admission: admission(last)}
+				want.Standing, want.Admission = slice.Beaten, w.admission(c, p)
+				want.BeatenBy = &slice.Rival{ID: worst.ID, Admission: w.admission(worst, p)}
 				// What the last pick itself brought in may be better than it.
-				if slowCompare(last, c) > 0 && c.From != last.ID {
-					t.Fatalf("%+v was beaten by %+v", c, last)
+				if slowCompare(worst, c) > 0 && c.From != worst.ID {
+					t.Fatalf("%+v was beaten by %+v", c, worst)
 				}
 			case want.Edges < 0:
 				want.Standing = slice.Apart
-			case want.Edges > p.MaxRadius:
+			case want.Edges > walk.MaxRadius:
 				want.Standing = slice.TooFar
 			default:
 				want.Standing = slice.Unreached
@@ -328,15 +408,21 @@ func TestExplain(t *testing.T) {
 		}
 	})
 	// The rare standings are TestExplainEach's: a run of a hundred worlds may lack one.
-	for _, s := range []slice.Standing{slice.Chosen, slice.Beaten, slice.TooFar, slice.NotYet} {
+	for _, s := range []slice.Standing{slice.Chosen, slice.Beaten, slice.TooCostly, slice.TooFar, slice.Later, slice.NotYet} {
 		if standings[s] == 0 {
 			t.Errorf("nothing stood %s", s)
 		}
 	}
 }
 
-func admission(p slowPick) slice.Admission {
-	return slice.Admission{Score: policy.Score(p.Score), Distance: p.Distance, Via: p.Via, From: p.From}
+func (w *world) admission(p slowPick, params policy.SlicePolicy) slice.Admission {
+	a := slice.Admission{Score: policy.Score(p.Score), Distance: p.Distance, Via: p.Via, From: p.From, Thing: p.Thing}
+	if params.Type() == policy.TypeV2 {
+		at := w.find(p.ID)
+		m := &w.marks[at]
+		a.Number, a.Voice, a.Cost, a.Things = dag.Seq(at+1), m.Voice, int(m.Cost), m.Things
+	}
+	return a
 }
 
 // TestExplainEach builds each standing once.

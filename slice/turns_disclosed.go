@@ -11,8 +11,11 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// DisclosureVersion is the version of disclosures of turns.
-const DisclosureVersion = "gkd/1"
+// The versions of disclosures of turns, by the schema of the bundle. (gkd/2 is that of disclosures of facts.)
+const (
+	DisclosureVersion   = "gkd/1" // of gkp/1
+	DisclosureVersionV2 = "gkd/3" // of gkp/2
+)
 
 // maxTurns and maxEdges bound the counts of a disclosure of turns. A tree of maxEdges edges is 27
 // levels high.
@@ -21,12 +24,20 @@ const (
 	maxEdges = maxTurns * maxTurns
 )
 
-// TurnDisclosures is the form of disclosures of turns. Edges and reasons are not shown.
-var TurnDisclosures = &DisclosureForm{
-	Version: DisclosureVersion, Schema: SchemaVersion, Policy: policy.SliceForm, ShownIn: "turns",
-	Counts: []CountForm{{"edges", "edges", maxEdges}, {"turns", "turn_count", maxTurns}}, Bound: boundTurns, MaxIndex: maxTurns - 1,
-	Sections: []Section{{"turn", "turns", readShownTurn}, {"edge", "edges", nil}, {"admissions", "", nil}},
-	Check:    checkShownTurns, Redacted: redactedShown,
+// TurnDisclosures is the form of disclosures of turns, TurnDisclosuresV2 that for bundles of gkp/2. Edges and reasons
+// are not shown.
+var (
+	TurnDisclosures   = turnDisclosures(DisclosureVersion, Schemas[0])
+	TurnDisclosuresV2 = turnDisclosures(DisclosureVersionV2, Schemas[1])
+)
+
+func turnDisclosures(version string, of Schema) *DisclosureForm {
+	return &DisclosureForm{
+		Version: version, Schema: of.Version, Policy: of.Policy, ShownIn: "turns",
+		Counts: []CountForm{{"edges", "edges", maxEdges}, {"turns", "turn_count", maxTurns}}, Bound: boundTurns, MaxIndex: maxTurns - 1,
+		Sections: []Section{{"turn", "turns", readShownTurn}, {"edge", "edges", nil}, {"admissions", "", nil}},
+		Check:    checkShownTurns, Redacted: redactedShown,
+	}
 }
 
 // boundTurns bounds the edges among some turns, roughly.
@@ -124,7 +135,11 @@ func (b *Bundle) Disclose(issued dag.Digest, shown []dag.TurnID) (*Disclosure, e
 	if err != nil {
 		return nil, err
 	}
-	return NewDisclosure(TurnDisclosures, b.Head(), issued, b.leaves(), places, func(i int) Leaf {
+	form := TurnDisclosures
+	if b.Provenance.SchemaVersion == SchemaVersionV2 {
+		form = TurnDisclosuresV2
+	}
+	return NewDisclosure(form, b.Head(), issued, b.leaves(), places, func(i int) Leaf {
 		return &ShownTurn{Turn: b.Turns[i].Turn, Body: b.Turns[i].Body}
 	})
 }
@@ -138,7 +153,7 @@ func (b *Bundle) leaves() []dag.Digest {
 	for _, e := range b.Edges {
 		leaves = append(leaves, EdgeLeaf(e))
 	}
-	return append(leaves, dag.Digest(tlog.RecordHash(AppendAdmissionsLeaf(nil, b.selected()))))
+	return append(leaves, dag.Digest(tlog.RecordHash(AppendAdmissionsLeaf(nil, b.Provenance.SchemaVersion, b.AsOf, b.selected()))))
 }
 
 // shownTurns are the turns that are shown.

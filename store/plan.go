@@ -144,7 +144,7 @@ func (w *planner) conversation(id dag.TurnID) (dag.ConversationID, bool) {
 }
 
 func (w *planner) admit(c *candidate) {
-	r := Record{Seq: w.receipt.Head + 1, Turn: c.Turn, Leaf: c.leaf, Body: c.Body, Salt: c.Salt, External: c.External, Withheld: c.Body == nil, Key: c.Key}
+	r := Record{Seq: w.receipt.Head + 1, Turn: c.Turn, Leaf: c.leaf, Body: c.Body, Salt: c.Salt, External: c.External, Withheld: c.Body == nil, Key: c.Key, Marks: c.Marks}
 	if len(c.Parents) > 0 {
 		r.Parents = make([]dag.SkeletonParent, len(c.Parents))
 	}

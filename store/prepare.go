@@ -173,6 +173,9 @@ func (a *Arrival) check() error {
 	case len(a.Parents) > dag.MaxParents:
 		return fmt.Errorf("%w: turn %s has %d parents, at most %d", dag.ErrForm, t.ID, len(a.Parents), dag.MaxParents)
 	}
+	if err := a.Marks.Check(); err != nil {
+		return fmt.Errorf("turn %s: %w", t.ID, err)
+	}
 	if a.Key != "" {
 		if err := access.CheckCredential(a.Key); err != nil {
 			return fmt.Errorf("turn %s: the key that brought it: %w", t.ID, err)

@@ -43,6 +43,7 @@ type Arrival struct {
 	// bodies are the same.
 	SaltDrawn bool
 	External  string // the value of the attribute external_id, or ""
+	Marks     dag.Marks
 	Key       string // the credential that brings the turn, as access.CheckCredential has it; "" without one
 	Place     string // where it came from ("line 17"), for error messages; or ""
 }
@@ -70,6 +71,7 @@ type Record struct {
 	Salt     dag.Salt             // zero without a body
 	External string               // "" without a body
 	Withheld bool                 // the body never came; false with a body that is gone since
+	Marks    dag.Marks            // of the arrival that was admitted; outside the leaf, and kept when the body is erased
 
 	// Key is the credential that brought the turn first, "" if none did. The same turn again
 	// does not change it, nor does an erasure. It is outside the leaf.

@@ -121,7 +121,7 @@ func (s *Stretch) len() int { return len(s.Records) + len(s.Entries) }
 
 // check refuses a record that is not what its digests say.
 func (r *Record) check() error {
-	a := Arrival{Turn: r.Turn, Parents: r.known().parents, Body: r.Body, Salt: r.Salt, External: r.External, Key: r.Key}
+	a := Arrival{Turn: r.Turn, Parents: r.known().parents, Body: r.Body, Salt: r.Salt, External: r.External, Key: r.Key, Marks: r.Marks}
 	if err := a.check(); err != nil {
 		return err
 	}

@@ -2,12 +2,15 @@ package token
 
 import (
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
 type (
 	evidence     = slice.SealedTurns
 	factEvidence = facts.Sealed
+
+	contextEvidence = contexts.Sealed
 )
 
 // Admissible is evidence that was verified. Functions that act on evidence take this type, so that
@@ -25,6 +28,13 @@ type Admissible struct{ evidence }
 // Evidence, Claim and Bytes. They return copies.
 type AdmissibleFacts struct{ factEvidence }
 
+// AdmissibleContext is to a context what [Admissible] is to a slice of turns. Only [Verifier.VerifyContext] returns one
+// with evidence in it.
+//
+// Its methods are those of [contexts.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Turns, Prompt, Task and Bytes. They
+// return copies.
+type AdmissibleContext struct{ contextEvidence }
+
 // ErrDecode is returned by every decoder and encoder of an Admissible.
 var ErrDecode = slice.ErrDecode
 
@@ -35,6 +45,11 @@ func (a *Admissible) UnmarshalJSON([]byte) error   { return ErrDecode }
 func (a *Admissible) UnmarshalText([]byte) error   { return ErrDecode }
 func (a *Admissible) UnmarshalBinary([]byte) error { return ErrDecode }
 func (a *Admissible) GobDecode([]byte) error       { return ErrDecode }
+
+func (a *AdmissibleContext) UnmarshalJSON([]byte) error   { return ErrDecode }
+func (a *AdmissibleContext) UnmarshalText([]byte) error   { return ErrDecode }
+func (a *AdmissibleContext) UnmarshalBinary([]byte) error { return ErrDecode }
+func (a *AdmissibleContext) GobDecode([]byte) error       { return ErrDecode }
 
 func (a *AdmissibleFacts) UnmarshalJSON([]byte) error   { return ErrDecode }
 func (a *AdmissibleFacts) UnmarshalText([]byte) error   { return ErrDecode }

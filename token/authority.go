@@ -9,6 +9,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/mac"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -110,6 +111,22 @@ func (a *Authority) SealProvenance(tenant dag.Tenant, p *slice.Provenance) (slic
 		return slice.Seal{}, err
 	}
 	return state.seal(tenant, id, p)
+}
+
+// Salt returns the salt of something that a tenant was asked, for digests of it that only those who know the salt can try
+// out. It follows from the key that signs and from what was asked, so that the same question has the same salt as
+// long as that key signs. No text that a token is taken of begins as this does: theirs begin with a slice's id.
+func (a *Authority) Salt(tenant dag.Tenant, asked []byte) (salt dag.Salt, err error) {
+	state := a.now()
+	id, err := state.ring.Signer()
+	if err != nil {
+		return salt, err
+	}
+	k, err := state.key(tenant, id)
+	if err != nil {
+		return salt, err
+	}
+	return dag.Salt(mac.Sum(k[:], append([]byte("salt\x00"), asked...))), nil
 }
 
 func (s *authorityState) seal(tenant dag.Tenant, id KeyID, p *slice.Provenance) (slice.Seal, error) {

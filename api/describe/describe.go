@@ -69,7 +69,7 @@ func (d *describer) shape(name string) Schema {
 
 // named are the types that only shapes refer to.
 var named = map[string]reflect.Type{
-	"SlicePolicy": reflect.TypeFor[api.SlicePolicy](), "FactPolicy": reflect.TypeFor[api.FactPolicy](), "Retraction": reflect.TypeFor[api.Retraction](),
+	"SlicePolicy": reflect.TypeFor[api.SlicePolicy](), "FactPolicy": reflect.TypeFor[api.FactPolicy](), "Retraction": reflect.TypeFor[api.Retraction](), "Context": reflect.TypeFor[api.Context](),
 	"NewFact": reflect.TypeFor[api.NewFact](), "Turn": reflect.TypeFor[api.Turn](), "Health": reflect.TypeFor[api.Health](), "D3Graph": reflect.TypeFor[api.D3Graph](), "Problem": reflect.TypeFor[api.Problem](),
 }
 
@@ -77,6 +77,12 @@ var named = map[string]reflect.Type{
 func (d *describer) by(name string) Schema {
 	if t, ok := named[name]; ok {
 		return d.of(t)
+	}
+	if t, ok := tabled[name]; ok {
+		s := policySchema(t.typ, t.shapes())
+		maps.Copy(s, shapes[name])
+		d.components[name] = s
+		return Schema{"$ref": inComponents + name}
 	}
 	return d.shape(name)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/transfer"
 	"github.com/graphkernel/graphkernel/token"
@@ -120,6 +121,9 @@ var table = []row{
 	{is: kernel.ErrDamaged, code: api.CodeInternal},
 
 	// What was asked, or given.
+	{is: contexts.ErrRequest, code: api.CodeInvalid},
+	{is: kernel.ErrNoWords, code: api.CodeInvalid},
+	{is: slice.ErrCost, code: api.CodeSliceTooLarge},
 	{is: kernel.ErrNoFilter, code: api.CodeInvalid},
 	{is: knowledge.ErrQuery, code: api.CodeInvalid},
 	{is: kernel.ErrBeyondHead, code: api.CodeBeyondHead},

@@ -23,7 +23,7 @@ func choose(ctx context.Context, r Reader, anchor dag.TurnID, p policy.SlicePoli
 		for _, t := range turns {
 			if !seen[t.ID] {
 				seen[t.ID] = true
-				heap.Push(&waiting, candidate{t.ID, scorer.Score(t.Phase, t.Salience, distance), distance})
+				heap.Push(&waiting, candidate{t.ID, scorer.Score(0, t.Phase, t.Salience, distance), distance})
 			}
 		}
 	}
@@ -61,7 +61,7 @@ func firstOf(siblings []Turn, most int, s *policy.Scorer, distance int) []Turn {
 		return siblings
 	}
 	slices.SortFunc(siblings, func(a, b Turn) int {
-		return cmp.Or(cmp.Compare(s.Score(b.Phase, b.Salience, distance), s.Score(a.Phase, a.Salience, distance)), a.ID.Compare(b.ID))
+		return cmp.Or(cmp.Compare(s.Score(0, b.Phase, b.Salience, distance), s.Score(0, a.Phase, a.Salience, distance)), a.ID.Compare(b.ID))
 	})
 	return siblings[:most]
 }

@@ -72,8 +72,8 @@ func useMCP(t *testing.T, transport sdk.Transport) {
 	if verdict := call("verify_bundle", map[string]any{"bundle": bundle}); !strings.Contains(verdict, `"admissible":true`) {
 		t.Errorf("verdict %s", verdict)
 	}
-	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 7 {
-		t.Errorf("the role agent has 7 tools, got %v, %v", list, err)
+	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 9 {
+		t.Errorf("the role agent has 9 tools, got %v, %v", list, err)
 	}
 	if err := session.Close(); err != nil {
 		t.Error(err)
@@ -89,10 +89,10 @@ func TestMCPTools(t *testing.T) {
 	}{
 		{[]string{"--memory"}, 9},
 		{[]string{"--memory", "--tools", "memory"}, 9},
-		{[]string{"--memory", "--tools", "everyday"}, 9 + 8},
+		{[]string{"--memory", "--tools", "everyday"}, 9 + 10},
 		{[]string{"--tools", "cut_slice,list_policies"}, 2},
-		{[]string{"--tools", "all"}, 23},
-		{nil, 8},
+		{[]string{"--tools", "all"}, 25},
+		{nil, 10},
 	} {
 		session := mcpSession(t, append([]string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db"), "mcp", "--role", "admin"}, test.flags...)...)
 		list, err := session.ListTools(t.Context(), nil)

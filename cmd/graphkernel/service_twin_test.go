@@ -69,6 +69,19 @@ search --role user -n 2 backup
 ~search --limit 0 table
 ~search ...
 ~search table --as-of 999
+~search table --policy facts@1
+context why was the table deleted
+context why was the table deleted --anchor ANCHOR --budget 300 --format xml
+--output json context why was the table deleted -o DIR/context.json --format bundle
+--output json context table --format openai
+context --anchor ANCHOR --format text --as-of 22
+~context
+~context table --budget 9000
+~context table --policy default@1
+~context table --policy absent@1
+~context table --format html
+~context table --as-of 999
+~context table --anchor absent
 explain ANCHOR VISITOR
 --output json explain ANCHOR VISITOR
 --output json explain ANCHOR ANCHOR --as-of 22

@@ -8,6 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
@@ -15,7 +16,10 @@ import (
 // whose absence would change the meaning of the others takes a new predicate type.
 const (
 	PredicateType      = "https://github.com/graphkernel/graphkernel/attestation/slice/v1" // of a slice of turns
+	PredicateTypeV2    = "https://github.com/graphkernel/graphkernel/attestation/slice/v2" // of one under slice_policy_v2
 	FactsPredicateType = "https://github.com/graphkernel/graphkernel/attestation/facts/v1" // of a slice of facts
+
+	ContextPredicateType = "https://github.com/graphkernel/graphkernel/attestation/context/v1" // of a context
 )
 
 // A kind is what the statements about one kind of bundle have of their own.
@@ -31,7 +35,9 @@ type kind struct {
 // whose predicateType is no string, which is malformed.
 var kinds = []kind{
 	{PredicateType, slice.SchemaVersion, policy.SliceForm, []string{"edges", "turns"}, true},
+	{PredicateTypeV2, slice.SchemaVersionV2, policy.SliceFormV2, []string{"edges", "turns"}, true},
 	{FactsPredicateType, facts.SchemaVersion, facts.PolicyForm, []string{"aliases", "evidence", "facts", "reached"}, false},
+	{ContextPredicateType, contexts.SchemaVersion, contexts.PolicyForm, []string{"candidates", "facts", "turns"}, false},
 }
 
 // kindOf returns the kind of bundles of a schema version, or nil.
@@ -53,7 +59,7 @@ func checkVersion(doc *canon.Value) (*kind, error) {
 	if said := stringAt(doc, "predicateType"); said != nil {
 		at := slices.IndexFunc(kinds, func(k kind) bool { return k.predicateType == *said })
 		if at < 0 {
-			return nil, unknown("predicateType", *said, PredicateType, FactsPredicateType)
+			return nil, unknown("predicateType", *said, PredicateType, PredicateTypeV2, FactsPredicateType, ContextPredicateType)
 		}
 		k = &kinds[at]
 	}

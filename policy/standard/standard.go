@@ -6,17 +6,36 @@ import (
 	"sync"
 
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// Forms returns the types of parameters.
-func Forms() policy.Forms { return policy.Forms{policy.SliceForm, facts.PolicyForm} }
+// given are the policies that every tenant begins with.
+var given = func() map[policy.ID]policy.Parameters {
+	all := map[policy.ID]policy.Parameters{
+		policy.DefaultID:   policy.Default(),
+		policy.DefaultV2ID: policy.DefaultV2(),
+		facts.PolicyID:     facts.DefaultPolicy(),
+		retrieval.PolicyID: retrieval.DefaultPolicy(),
+		contexts.DefaultID: contexts.Default(),
+	}
+	for id, p := range contexts.Profiles() {
+		all[id] = p
+	}
+	return all
+}()
 
-// Registry returns the registry that every tenant begins with: default@1 and facts@1.
+// Forms returns the types of parameters.
+func Forms() policy.Forms {
+	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm}
+}
+
+// Registry returns the registry that every tenant begins with.
 func Registry() (policy.Registry, error) { return registry() }
 
 var registry = sync.OnceValues(func() (r policy.Registry, err error) {
-	for id, params := range map[policy.ID]policy.Parameters{policy.DefaultID: policy.Default(), facts.PolicyID: facts.DefaultPolicy()} {
+	for id, params := range given {
 		p, err := policy.Bind(id, params)
 		if err != nil {
 			return policy.Registry{}, err
@@ -29,4 +48,4 @@ var registry = sync.OnceValues(func() (r policy.Registry, err error) {
 })
 
 // Has reports whether every tenant begins with the policy of an id.
-func Has(id policy.ID) bool { return id == policy.DefaultID || id == facts.PolicyID }
+func Has(id policy.ID) bool { return given[id] != nil }

@@ -12,8 +12,11 @@ import (
 // TestStandard makes sure that every tenant begins with policies that this program can read again.
 func TestStandard(t *testing.T) {
 	r, err := standard.Registry()
-	if err != nil || len(r.All()) != 2 {
+	if err != nil || len(r.All()) != 11 {
 		t.Fatalf("%v, %v", r.All(), err)
+	}
+	if got := r.Fingerprint(); got != "9a83c079a2c10d2d" {
+		t.Errorf("fingerprint %s", got)
 	}
 	for _, p := range r.All() {
 		hash, params := p.Hash(), p.Params()
@@ -33,7 +36,7 @@ func TestStandard(t *testing.T) {
 // TestUnknownType makes sure that the error names the types that are known.
 func TestUnknownType(t *testing.T) {
 	_, err := standard.Forms().ParseRegistration([]byte(`{"policy_id":"p@1","policy":{"type":"other_policy_v1"}}`))
-	if !errors.Is(err, policy.ErrType) || !strings.Contains(err.Error(), `"other_policy_v1", want "slice_policy_v1" or "fact_policy_v1"`) {
+	if !errors.Is(err, policy.ErrType) || !strings.Contains(err.Error(), `"other_policy_v1", want "slice_policy_v1" or "slice_policy_v2" or "fact_policy_v1" or "retrieval_policy_v1" or "context_policy_v1"`) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,14 +32,15 @@ func stemEnglish(word string) string {
 	return english.Stem(word, true)
 }
 
-// Parse returns the analyzer of a name.
-func Parse(name string) (Analyzer, error) {
-	for _, a := range [...]Analyzer{English, None} {
-		if a.name == name {
-			return a, nil
-		}
+// All returns the analyzers.
+func All() []Analyzer { return []Analyzer{English, None} }
+
+// Names returns the names of the analyzers.
+func Names() (names []string) {
+	for _, a := range All() {
+		names = append(names, a.name)
 	}
-	return Analyzer{}, fmt.Errorf("%.40q is no analyzer; there are english and none", name)
+	return names
 }
 
 // String returns the name.
@@ -81,6 +81,19 @@ func (a Analyzer) Terms(dst []string, text string) []string {
 		}
 	}
 	return dst
+}
+
+// A Span is where a word is in a text, in bytes.
+type Span struct{ From, To int }
+
+// Words returns where the words of a text are (UAX 29).
+func Words(text string) (spans []Span) {
+	for cut := words.FromString(text); cut.Next(); {
+		if isWord(cut.Value()) {
+			spans = append(spans, Span{cut.Start(), cut.End()})
+		}
+	}
+	return spans
 }
 
 // words appends the words of a piece of text.

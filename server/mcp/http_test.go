@@ -195,7 +195,7 @@ func TestIdentityOfCalls(t *testing.T) {
 		t.Errorf("another tenant's bundle: %v", v)
 	}
 	list, err := b.ListTools(t.Context(), nil)
-	if err != nil || len(list.Tools) != 7 {
+	if err != nil || len(list.Tools) != 9 {
 		t.Errorf("an agent sees %d tools, %v", len(list.Tools), err)
 	}
 	for c, want := range map[*sdk.ClientSession]string{a: `{"resources":{},"tools":{}}`, b: `{"tools":{}}`} {

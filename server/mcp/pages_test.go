@@ -73,6 +73,8 @@ func fillWild(t *testing.T, r *rand.Rand, c *sdk.ClientSession) map[string]map[s
 		"replay_slice":       {"slice_id": cut["slice_id"]},
 		"show_turn":          {"turn": turnID(1 + r.IntN(n))},
 		"list_policies":      {},
+		"find":               {"query": "turn", "limit": n},
+		"recall":             {"task": "turn", "budget": 8000},
 		"knowledge_assert":   facts(list...),
 		"knowledge_find":     {},
 		"knowledge_traverse": {"start": []any{"hub", "E2 " + long}},
@@ -194,7 +196,7 @@ func once(t testing.TB, c *sdk.ClientSession, name string, in map[string]any, mo
 	for _, beside := range r.Content[1:] {
 		var said rest
 		data := beside.(*sdk.TextContent).Text
-		if strings.HasPrefix(data, `{"slice_id"`) {
+		if strings.HasPrefix(data, `{"slice_id"`) || strings.HasPrefix(data, `{"context_id"`) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(data), &said); err != nil || said.Cut == "" {

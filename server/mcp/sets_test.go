@@ -40,7 +40,7 @@ func toolsOf(t testing.TB, c *sdk.ClientSession) (names []string, size int) {
 // set that is smaller than All to a bound, and docs/mcp.md to the figures.
 func TestSizes(t *testing.T) {
 	t.Parallel()
-	const most = 10_000 // 12 KB, less 2 KB for two tools more
+	const most = 12 << 10
 	s := New(testKernel(t), Options{})
 	var table strings.Builder
 	for _, set := range Sets {

@@ -68,6 +68,7 @@ var tools = operated(map[string]tool{
 	"show_turn":     taking(access.Read, fewValues, inPages, showTurn),
 	"replay_slice":  taking(access.Replay, fewValues, inPages, replaySlice),
 	"explain_turn":  taking(access.Explain, fewValues, short, explainTurn),
+	"recall":        taking(access.Recall, fewValues, atOnce, recall),
 
 	"knowledge_assert":   taking(access.Admit, MaxFacts*factValues, atOnce, assertFacts),
 	"knowledge_find":     taking(access.Recall, fewValues, inPages, findFacts),
@@ -273,6 +274,32 @@ func cutSlice(ctx context.Context, s *Server, who access.Identity, in api.SliceR
 		AsOf: uint64(issued.Slice.AsOf), PolicyID: string(p.PolicyID), KeyID: issued.Seal.KeyID, Token: issued.Seal.Token,
 		BundleSHA256: issued.Record.Bundle.String(),
 	}}, err
+}
+
+// recallBudget is the budget of a context if none is asked for. Its prompt fits into an answer.
+const recallBudget = 1500
+
+// recalled is what is said beside a prompt.
+type recalled struct {
+	ContextID   string          `json:"context_id"`
+	AsOf        uint64          `json:"as_of"`
+	PolicyID    string          `json:"policy_id"`
+	Turns       int             `json:"turns"`
+	Facts       int             `json:"facts"`
+	Candidates  int             `json:"candidates"`
+	Sufficiency api.Sufficiency `json:"sufficiency"`
+}
+
+func recall(ctx context.Context, s *Server, who access.Identity, in api.ContextRequest, _ position) (answer, error) {
+	in.Budget = cmp.Or(in.Budget, recallBudget)
+	issued, err := view.Assemble(ctx, s.kernel, who.Tenant, in)
+	if err != nil {
+		return answer{}, err
+	}
+	w := view.Context(issued)
+	return answer{text: string(issued.Prompt), view: issued.Context.AsOf, about: recalled{
+		ContextID: w.ContextID, AsOf: w.AsOf, PolicyID: w.PolicyID, Turns: len(w.Turns), Facts: len(w.Facts), Candidates: w.Candidates, Sufficiency: w.Sufficiency,
+	}}, nil
 }
 
 // rendered returns a bundle in a format.

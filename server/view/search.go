@@ -6,12 +6,15 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
 )
 
 // search finds turns by words.
 func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Search) (w api.Found, err error) {
-	q := retrieval.Query{Text: in.Query, AsOf: dag.Seq(in.AsOf), Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Since: in.Since, Until: in.Until}
+	q := kernel.SearchRequest{Policy: policy.ID(in.Policy), Query: retrieval.Query{
+		Text: in.Query, AsOf: dag.Seq(in.AsOf), Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Since: in.Since, Until: in.Until,
+	}}
 	if q.Limit == 0 {
 		q.Limit = 10
 	}
@@ -24,7 +27,7 @@ func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Sea
 	if err != nil {
 		return w, err
 	}
-	w = api.Found{AsOf: uint64(found.AsOf), Hits: make([]api.Hit, len(found.Hits))}
+	w = api.Found{AsOf: uint64(found.AsOf), Policy: string(found.Policy), Hits: make([]api.Hit, len(found.Hits))}
 	for i := range found.Hits {
 		w.Hits[i] = hit(&found.Hits[i], in.Explain)
 	}

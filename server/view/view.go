@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
@@ -47,11 +48,14 @@ func TokenVerdict(v token.TokenVerdict) api.TokenVerdict {
 	return api.TokenVerdict{Admissible: v.Outcome == token.Verified, Outcome: string(v.Outcome), KeyID: string(v.KeyID), Reason: v.Reason}
 }
 
-// Judge has the bytes of a bundle judged for a tenant, one of turns or of facts, and shows
-// the verdict.
+// Judge has the bytes of a bundle of any kind judged for a tenant, and shows the verdict.
 func Judge(k *kernel.Kernel, tenant dag.Tenant, bundle []byte) api.BundleVerdict {
-	if facts.Is(bundle) {
+	switch {
+	case facts.Is(bundle):
 		evidence, verdict := k.Facts().VerifyFor(tenant, bundle)
+		return bundleVerdict(bundle, evidence.OK(), &verdict)
+	case contexts.Is(bundle):
+		evidence, verdict := k.Contexts().VerifyFor(tenant, bundle)
 		return bundleVerdict(bundle, evidence.OK(), &verdict)
 	}
 	evidence, verdict := k.Slices().VerifyFor(tenant, bundle)
@@ -104,7 +108,7 @@ func Replay(r *kernel.Replay) api.Replay {
 
 // Admission shows why a turn was let in.
 func Admission(a *slice.Admission) api.Admission {
-	w := api.Admission{ScoreNano: uint64(a.Score), Distance: a.Distance, Via: a.Via.String()}
+	w := api.Admission{ScoreNano: uint64(a.Score), Distance: a.Distance, Via: a.Via.String(), Number: uint64(a.Number), Voice: a.Voice.String(), Cost: a.Cost}
 	if a.Via != slice.ViaAnchor {
 		w.From = a.From.String()
 	}

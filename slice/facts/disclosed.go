@@ -248,6 +248,6 @@ func (p *part) question(d *slice.Disclosure) slice.Check {
 	case !p.has["question"]:
 		return slice.Skipped(CheckQuestion, "the question is not shown")
 	default:
-		return compared(CheckQuestion, p.Question.anchor(), got)
+		return slice.Compared(CheckQuestion, p.Question.anchor(), got)
 	}
 }

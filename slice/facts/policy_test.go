@@ -146,21 +146,6 @@ func TestFactPolicyFaults(t *testing.T) {
 	}
 }
 
-// TestStandard holds what every tenant begins with.
-func TestStandard(t *testing.T) {
-	r, err := standard.Registry()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := r.All()
-	if len(all) != 2 || all[0].ID() != policy.DefaultID || all[1].ID() != facts.PolicyID || all[0].Params() != policy.Parameters(policy.Default()) || all[1].Params() != policy.Parameters(facts.DefaultPolicy()) {
-		t.Errorf("got %+v", all)
-	}
-	if got := r.Fingerprint(); got != "a30c1b6c1b6cbb8e" {
-		t.Errorf("fingerprint %s", got)
-	}
-}
-
 func wire(p policy.Parameters) string {
 	w := canon.NewWriter(nil)
 	p.AppendWire(w)

@@ -19,8 +19,8 @@ func (r *Record) Check() error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	if r.OfFacts() != (r.Question != "") {
-		return fmt.Errorf("%w: issued slice %s of version %s, question %.80q; a slice of facts has one, and no other", dag.ErrForm, r.Provenance.SliceID, r.Provenance.SchemaVersion, r.Question)
+	if r.asked() != (r.Question != "") {
+		return fmt.Errorf("%w: issued slice %s of version %s, question %.80q; slices of facts and contexts have one, and no other", dag.ErrForm, r.Provenance.SliceID, r.Provenance.SchemaVersion, r.Question)
 	}
 	return nil
 }
@@ -37,6 +37,8 @@ func (r *Record) check() error {
 		return fmt.Errorf("%w: issued slice %s, question %.80q, token %.80q, want UTF-8 without U+0000", dag.ErrForm, r.Provenance.SliceID, r.Question, r.Token)
 	case r.Facts != "" && (!r.OfFacts() || r.Facts.Unpack() == nil):
 		return fmt.Errorf("%w: issued slice %s, numbers of facts %x", dag.ErrForm, r.Provenance.SliceID, r.Facts)
+	case r.Shown != "" && (!r.OfContext() || r.Shown.Unpack() == nil):
+		return fmt.Errorf("%w: issued slice %s, turns %x", dag.ErrForm, r.Provenance.SliceID, r.Shown)
 	case r.AsOf > dag.MaxSeq || !r.At.Valid():
 		return fmt.Errorf("%w: issued slice %s, cut at %d, issued at %d", dag.ErrForm, r.Provenance.SliceID, r.AsOf, r.At)
 	}
@@ -47,12 +49,16 @@ func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune
 
 // Leaf is what the ledger holds of a record.
 func Leaf(tenant dag.Tenant, r *Record) []byte {
-	if p := &r.Provenance; r.OfFacts() {
-		l := FactsLeaf{Tenant: tenant, PolicyID: p.PolicyID, PolicyParamsHash: p.PolicyParamsHash, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
+	p := &r.Provenance
+	l := FactsLeaf{Tenant: tenant, PolicyID: p.PolicyID, PolicyParamsHash: p.PolicyParamsHash, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
+	switch {
+	case r.OfFacts():
 		return l.Append(nil)
+	case r.OfContext():
+		return (&ContextLeaf{l}).Append(nil)
 	}
-	l := SliceLeaf{Tenant: tenant, Provenance: r.Provenance, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
-	return l.Append(nil)
+	s := SliceLeaf{Tenant: tenant, Provenance: r.Provenance, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
+	return s.Append(nil)
 }
 
 // entry is the entry of a record, which has its number and its leaf.
@@ -64,23 +70,24 @@ func (r *Record) entry(tenant dag.Tenant) history.Entry {
 	return e
 }
 
-// The bytes of a detail before the token, of a slice of turns and of one of facts.
+// The bytes of a detail before the token, of a slice of turns and of a bundle that answers a question.
 const (
 	detailTurns = 8
-	detailFacts = detailTurns + 8 + len(dag.TurnID{}) + len(dag.Digest{})
+	detailAsked = detailTurns + 8 + len(dag.TurnID{}) + len(dag.Digest{})
 )
 
-// appendDetail appends the number, eight bytes, big-endian; of a slice of facts, whose leaf does
-// not say them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts with the
+// appendDetail appends the number, eight bytes, big-endian; of a slice of facts and of a context, whose leaf does
+// not say them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts or Shown with the
 // count of its bytes, a uvarint, before it; and the token.
 func appendDetail(dst []byte, r *Record) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, r.Number)
-	if p := &r.Provenance; r.OfFacts() {
+	if p := &r.Provenance; r.asked() {
 		id, _ := sliceBytes(p.SliceID) // it was checked
 		dst = append(dst, id[:]...)
 		dst = append(dst, p.Anchor[:]...)
 		dst = append(dst, p.GraphSnapshotHash[:]...)
-		dst = append(binary.AppendUvarint(dst, uint64(len(r.Facts))), r.Facts...)
+		packed := string(r.Facts) + string(r.Shown) // of which one is empty
+		dst = append(binary.AppendUvarint(dst, uint64(len(packed))), packed...)
 	}
 	return append(dst, r.Token...)
 }
@@ -105,13 +112,18 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 	}
 	r.Leaf, r.Question = uint64(e.Seq)-1, string(e.Private)
 	before := detailTurns
+	asked := func(l *FactsLeaf, version string) {
+		of, r.AsOf, r.KeyID, r.Bundle, r.At = l.Tenant, l.AsOf, l.KeyID, l.Bundle, l.At
+		r.Provenance = slice.Provenance{PolicyID: l.PolicyID, PolicyParamsHash: l.PolicyParamsHash, SchemaVersion: version}
+		before = detailAsked
+	}
 	switch l := leaf.(type) {
 	case *SliceLeaf:
 		of, r.Provenance, r.AsOf, r.KeyID, r.Bundle, r.At = l.Tenant, l.Provenance, l.AsOf, l.KeyID, l.Bundle, l.At
 	case *FactsLeaf:
-		of, r.AsOf, r.KeyID, r.Bundle, r.At = l.Tenant, l.AsOf, l.KeyID, l.Bundle, l.At
-		r.Provenance = slice.Provenance{PolicyID: l.PolicyID, PolicyParamsHash: l.PolicyParamsHash, SchemaVersion: slice.FactsVersion}
-		before = detailFacts
+		asked(l, slice.FactsVersion)
+	case *ContextLeaf:
+		asked(&l.FactsLeaf, slice.ContextVersion)
 	default:
 		return r, of, errors.New("its leaf is not of a bundle that was handed out")
 	}
@@ -120,12 +132,17 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 	}
 	r.Number = binary.BigEndian.Uint64(e.Detail)
 	token := e.Detail[before:]
-	if r.OfFacts() {
+	if r.asked() {
 		n, size := binary.Uvarint(token)
 		if size <= 0 || n > uint64(len(token)-size) {
-			return r, of, errors.New("the numbers of its facts are damaged")
+			return r, of, errors.New("what it holds is damaged")
 		}
-		r.Facts, token = Numbers(token[size:][:n]), token[size:][n:]
+		packed := string(token[size:][:n])
+		if token = token[size:][n:]; r.OfFacts() {
+			r.Facts = Numbers(packed)
+		} else {
+			r.Shown = Turns(packed)
+		}
 	}
 	r.Token = string(token)
 	if rest := e.Detail[detailTurns:before]; len(rest) > 0 {
@@ -133,7 +150,7 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 		p.SliceID, rest = slice.SliceID(hex.EncodeToString(rest[:8])), rest[8:]
 		copy(p.GraphSnapshotHash[:], rest[copy(p.Anchor[:], rest):])
 	}
-	if r.Number == 0 || r.Question != "" && !r.OfFacts() {
+	if r.Number == 0 || r.Question != "" && !r.asked() {
 		return r, of, fmt.Errorf("issued slice %d, question %.80q", r.Number, r.Question)
 	}
 	return r, of, nil
@@ -162,6 +179,12 @@ func (r *Record) terms(dst []history.Term) []history.Term {
 	dst = append(dst,
 		history.Term{Index: key.Index, Key: []byte(key.Key), Since: since, Until: history.Forever},
 		history.Term{Index: indexNumber, Key: numberKey(r.Number), Since: since, Until: history.Forever})
+	for _, turn := range r.Shown.Unpack() {
+		dst = append(dst, history.Term{Index: indexShown, Key: turn[:], Since: since, Until: history.Forever})
+	}
+	if r.OfContext() {
+		return dst
+	}
 	return startTerms(dst, r.Question, since)
 }
 
@@ -184,6 +207,8 @@ func (Codec) AsOf(e *history.Entry) dag.Seq {
 	case *SliceLeaf:
 		return l.AsOf
 	case *FactsLeaf:
+		return l.AsOf
+	case *ContextLeaf:
 		return l.AsOf
 	}
 	return 0

@@ -9,37 +9,34 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// A Forgetting is the part of an erasure that is about questions: those that start from a lost name
-// lose their private halves. The rest of the records stays.
+// A Forgetting is the part of an erasure that is about questions: those that start from a lost name, and requests for
+// contexts that showed the turn, lose their private halves. The rest of the records stays.
 type Forgetting struct {
+	Turn dag.TurnID
 	Lost func() []knowledge.NameKey // when all is known that the parts before this one ask for
 	at   []dag.Seq
 }
 
-// Needs asks for the records whose questions start from a lost name.
+// Needs asks for the records whose questions start from a lost name, and for those of contexts that showed the turn.
 func (c *Forgetting) Needs(k *history.State) (n history.Needs) {
 	if k.Round == 0 {
 		c.at = nil
+		n.Ranges = []history.Range{{Index: indexShown, Prefix: c.Turn[:]}}
 		return n
 	}
-	if c.at == nil {
-		for _, list := range k.Ranges {
-			for i := range list {
-				if list[i].Index == indexStart {
-					c.at = append(c.at, list[i].Since)
-				}
+	for _, list := range k.Ranges {
+		for i := range list {
+			if list[i].Index != indexStart && list[i].Index != indexShown || slices.Contains(c.at, list[i].Since) {
+				continue
 			}
-		}
-		if c.at != nil {
-			n.Records = c.at
-			return n
+			c.at = append(c.at, list[i].Since)
+			n.Records = append(n.Records, list[i].Since)
 		}
 	}
-	if k.Round != knowledge.LostRound {
-		return n
-	}
-	for _, name := range c.Lost() {
-		n.Ranges = append(n.Ranges, history.Range{Index: indexStart, Prefix: name[:]})
+	if k.Round == knowledge.LostRound {
+		for _, name := range c.Lost() {
+			n.Ranges = append(n.Ranges, history.Range{Index: indexStart, Prefix: name[:]})
+		}
 	}
 	return n
 }
@@ -50,6 +47,9 @@ func (c *Forgetting) Plan(k *history.State) (*history.Plan, error) {
 	slices.Sort(c.at)
 	for _, seq := range slices.Compact(c.at) {
 		e := k.Records[seq]
+		if len(e.Private) == 0 {
+			continue // it was forgotten with another turn
+		}
 		p.ForgetRecords = append(p.ForgetRecords, seq)
 		for _, t := range startTerms(nil, string(e.Private), seq) {
 			p.End = append(p.End, history.Ending{Index: t.Index, Key: t.Key, Since: t.Since})

@@ -1,7 +1,8 @@
-// Package issued owns the record of bundles that were handed out, of turns or of facts: their
+// Package issued owns the record of bundles that were handed out, of turns, of facts or of contexts: their
 // entries, and reading and writing them in a history. The public half of an entry is the leaf of
 // the ledger; the detail is what the leaf does not say, see appendDetail; the private half is the
-// question of a slice of facts, which has names in it. No text of a turn is in any of them.
+// question of a slice of facts, which has names in it, or the request for a context, which has the task in it.
+// No text of a turn is in any of them.
 package issued
 
 import (
@@ -27,6 +28,8 @@ const (
 	// indexStart leads from a name that a slice of facts starts from to the entry, while the question
 	// is there: knowledge.NameKey.
 	indexStart history.Index = 140
+	// indexShown leads from a turn to the contexts that showed it.
+	indexShown history.Index = 141
 	// indexNumber leads from a record's number, eight bytes, big-endian, to the entry. It is the
 	// last index of all, so that a B-tree grows at its end.
 	indexNumber history.Index = 255
@@ -40,8 +43,9 @@ type Record struct {
 	Number     uint64 // the tenant's first is 1; set by Put
 	Leaf       uint64 // the index of its leaf in the tenant's ledger; set by Put
 	Provenance slice.Provenance
-	Question   string  // of a slice of facts, in canonical form; "" of one of turns, or if it was erased
+	Question   string  // of a slice of facts or of a context, in canonical form; "" of a slice of turns, or if it was erased
 	Facts      Numbers // of a slice of facts
+	Shown      Turns   // of a context
 	AsOf       dag.Seq
 	KeyID      string
 	Token      string
@@ -77,6 +81,40 @@ func (n Numbers) Unpack() (seqs []dag.Seq) {
 	}
 	return seqs
 }
+
+// Turns are the ids of turns, ascending, 16 bytes each.
+type Turns string
+
+// PackTurns packs ascending ids.
+func PackTurns(ids []dag.TurnID) Turns {
+	packed := make([]byte, 0, len(ids)*len(dag.TurnID{}))
+	for i := range ids {
+		packed = append(packed, ids[i][:]...)
+	}
+	return Turns(packed)
+}
+
+// Unpack returns the ids; none of what PackTurns did not make.
+func (t Turns) Unpack() (ids []dag.TurnID) {
+	const size = len(dag.TurnID{})
+	if len(t)%size != 0 {
+		return nil
+	}
+	for rest := []byte(t); len(rest) > 0; rest = rest[size:] {
+		id := dag.TurnID(rest[:size])
+		if n := len(ids); n > 0 && ids[n-1].Compare(id) >= 0 {
+			return nil
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// OfContext reports whether the bundle is a context.
+func (r *Record) OfContext() bool { return r.Provenance.SchemaVersion == slice.ContextVersion }
+
+// asked reports whether the bundle answers a question that its anchor does not say.
+func (r *Record) asked() bool { return r.OfFacts() || r.OfContext() }
 
 // OfFacts reports whether the bundle is a slice of facts.
 func (r *Record) OfFacts() bool { return r.Provenance.SchemaVersion == slice.FactsVersion }
@@ -127,6 +165,13 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after uint64, limit 
 		return nil, nil
 	}
 	return b.find(ctx, tenant, history.Range{Index: indexNumber, After: &history.Place{Key: numberKey(after), Since: dag.MaxSeq}, Limit: limit})
+}
+
+// Showing lists the contexts that showed a turn, by ascending number.
+func (b Base) Showing(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) ([]Record, error) {
+	list, err := b.find(ctx, tenant, history.Range{Index: indexShown, Prefix: turn[:]})
+	slices.SortFunc(list, func(a, b Record) int { return cmp.Compare(a.Number, b.Number) })
+	return list, err
 }
 
 // Last returns the number of the newest record, 0 if there is none. Numbers have no gaps.

@@ -10,17 +10,19 @@ import (
 
 // The kinds of the leaves.
 const (
-	LeafSlice ledger.Kind = "slice"
-	LeafFacts ledger.Kind = "facts"
+	LeafSlice   ledger.Kind = "slice"
+	LeafFacts   ledger.Kind = "facts"
+	LeafContext ledger.Kind = "context"
 )
 
-// Forms are the forms of the leaves: *SliceLeaf and *FactsLeaf.
+// Forms are the forms of the leaves: *SliceLeaf, *FactsLeaf and *ContextLeaf.
 func Forms() []ledger.Form {
 	return []ledger.Form{
 		{Kind: LeafSlice, Read: readSlice, Version: func(doc *canon.Value) error {
-			return ledger.CheckVersion(doc.Get("provenance"), "schema_version", slice.SchemaVersion)
+			return ledger.CheckVersion(doc.Get("provenance"), "schema_version", slice.SchemaVersion, slice.SchemaVersionV2)
 		}},
-		{Kind: LeafFacts, Read: readFacts},
+		{Kind: LeafFacts, Read: func(c *canon.Cursor) ledger.Leaf { return readFacts(c) }},
+		{Kind: LeafContext, Read: func(c *canon.Cursor) ledger.Leaf { return &ContextLeaf{*readFacts(c)} }},
 	}
 }
 
@@ -66,8 +68,17 @@ type FactsLeaf struct {
 	At               dag.Time   // when it was first issued
 }
 
+// A ContextLeaf says that a context was handed out. It has what a FactsLeaf has, and for the same reason nothing of the
+// task and of the turns that were shown.
+type ContextLeaf struct{ FactsLeaf }
+
 // Append appends the leaf's canonical form.
-func (l *FactsLeaf) Append(dst []byte) []byte {
+func (l *FactsLeaf) Append(dst []byte) []byte { return l.append(dst, LeafFacts) }
+
+// Append appends the leaf's canonical form.
+func (l *ContextLeaf) Append(dst []byte) []byte { return l.append(dst, LeafContext) }
+
+func (l *FactsLeaf) append(dst []byte, kind ledger.Kind) []byte {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
 	w.Key("as_of")
@@ -82,7 +93,7 @@ func (l *FactsLeaf) Append(dst []byte) []byte {
 	w.String(string(l.PolicyID))
 	w.Key("policy_params_hash")
 	w.String(l.PolicyParamsHash.String())
-	ledger.EndLeaf(w, l.Tenant, LeafFacts)
+	ledger.EndLeaf(w, l.Tenant, kind)
 	return w.Bytes
 }
 
@@ -96,7 +107,7 @@ func readSlice(c *canon.Cursor) ledger.Leaf {
 	}
 }
 
-func readFacts(c *canon.Cursor) ledger.Leaf {
+func readFacts(c *canon.Cursor) *FactsLeaf {
 	return &FactsLeaf{
 		Tenant: readTenant(c), AsOf: dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))), KeyID: readKeyID(c),
 		Bundle: canon.Parsed(c.Field("bundle"), dag.ParseDigest), At: canon.Parsed(c.Field("at"), dag.ParseTime),

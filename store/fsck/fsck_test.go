@@ -119,10 +119,12 @@ const (
 	atRole         = 76
 	atPhase        = 77
 	atLeaf         = 78
-	atParent       = 110
-	atParentConv   = 126
-	atKind         = 142
-	atEdgeLeaf     = 143
+	atMarks        = 110
+	atThings       = 117 // two, of turn 17
+	atParent       = 149
+	atParentConv   = 165
+	atKind         = 181
+	atEdgeLeaf     = 182
 )
 
 // TestErasures records erasures that do not fit the turns or the ledger.

@@ -76,6 +76,16 @@ func registeredFor(c *checker, page []issued.Record, registry policy.Registry) (
 	return again, nil
 }
 
+// checkShown looks for the turns that a context showed. It is not assembled again: that takes an index of all texts, and
+// replay does it.
+func checkShown(c *checker, where string, i *issued.Record) {
+	for _, id := range i.Shown.Unpack() {
+		if at, ok := c.lookup(id); !ok || c.turn(at).seq > i.AsOf {
+			c.find(where, "shown", "turn %s does not exist at number %d", id, i.AsOf)
+		}
+	}
+}
+
 // recut cuts slices again, those around one conversation together.
 func recut(c *checker, page []issued.Record, registry policy.Registry) error {
 	var byConv []placed
@@ -84,6 +94,10 @@ func recut(c *checker, page []issued.Record, registry policy.Registry) error {
 		where := issuedName(i.Number)
 		if i.AsOf > c.head {
 			c.saw(i.AsOf, where)
+			continue
+		}
+		if i.OfContext() {
+			checkShown(c, where, i)
 			continue
 		}
 		if i.OfFacts() {

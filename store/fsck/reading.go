@@ -52,11 +52,7 @@ func looked(c *checker, asked []uint32, records []store.Record, rule string, err
 		}
 		delete(missing, i)
 		t := c.turn(i)
-		skeleton := dag.Skeleton{
-			Seq: r.Seq, ID: r.Turn.ID, Conversation: r.Turn.Conversation, CreatedAt: r.Turn.CreatedAt, Salience: r.Turn.Salience,
-			Role: r.Turn.Role, Phase: r.Turn.Phase, Leaf: r.Leaf, Parents: r.Parents,
-		}
-		if skeletonHash(c, &skeleton) != t.skeleton {
+		if skeletonHash(c, skeletonOf(r)) != t.skeleton {
 			c.find(turnName(t.id), rule, "number %d differs from what the scan gave as number %d", r.Seq, t.seq)
 		}
 		if leaf := slice.TurnLeaf(&r.Turn); leaf != r.Leaf {

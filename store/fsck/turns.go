@@ -145,6 +145,9 @@ func record(c *checker, r *store.Record) error {
 	if r.Turn.ID == (dag.TurnID{}) || r.Turn.Conversation == (dag.ConversationID{}) {
 		c.find(where, "form", "it has number %d, and the nil UUID names nothing", r.Seq)
 	}
+	if err := r.Marks.Check(); err != nil {
+		c.find(where, "marks", "%v", err)
+	}
 	if r.Key != "" {
 		if err := access.CheckCredential(r.Key); err != nil {
 			c.find(where, "key", "what brought it is no API key and no JWT: %v", err)
@@ -154,10 +157,7 @@ func record(c *checker, r *store.Record) error {
 		c.find(where, "leaf", "stored is %s, and its fields give %s", r.Leaf, leaf)
 	}
 	t := turn{id: r.Turn.ID, seq: r.Seq, conv: conversationOf(c, r), body: bodyHash(c, r)}
-	t.skeleton = skeletonHash(c, &dag.Skeleton{
-		Seq: r.Seq, ID: r.Turn.ID, Conversation: r.Turn.Conversation, CreatedAt: r.Turn.CreatedAt, Salience: r.Turn.Salience,
-		Role: r.Turn.Role, Phase: r.Turn.Phase, Leaf: r.Leaf, Parents: r.Parents,
-	})
+	t.skeleton = skeletonHash(c, skeletonOf(r))
 	i := c.turns.add(t)
 	parents(c, r, i)
 	c.index[r.Turn.ID] = i
@@ -267,6 +267,14 @@ func bodyHash(c *checker, r *store.Record) uint64 {
 	return h.Sum64() | 1
 }
 
+// skeletonOf returns what Segment must say of a record.
+func skeletonOf(r *store.Record) *dag.Skeleton {
+	return &dag.Skeleton{
+		Seq: r.Seq, ID: r.Turn.ID, Conversation: r.Turn.Conversation, CreatedAt: r.Turn.CreatedAt, Salience: r.Turn.Salience,
+		Role: r.Turn.Role, Phase: r.Turn.Phase, Leaf: r.Leaf, Marks: r.Marks, Parents: r.Parents,
+	}
+}
+
 func skeletonHash(c *checker, s *dag.Skeleton) uint64 {
 	b := make([]byte, 0, 256)
 	b = binary.BigEndian.AppendUint64(b, uint64(s.Seq))
@@ -276,6 +284,11 @@ func skeletonHash(c *checker, s *dag.Skeleton) uint64 {
 	b = binary.BigEndian.AppendUint32(b, uint32(s.Salience))
 	b = append(b, byte(s.Role), byte(s.Phase))
 	b = append(b, s.Leaf[:]...)
+	b = append(b, byte(s.Marks.Rules), byte(s.Marks.Voice))
+	b = binary.BigEndian.AppendUint32(b, s.Marks.Cost)
+	for i := range s.Marks.Things {
+		b = append(b, s.Marks.Things[i][:]...)
+	}
 	for i := range s.Parents {
 		p := &s.Parents[i]
 		b = append(b, p.ID[:]...)

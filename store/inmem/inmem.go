@@ -165,5 +165,6 @@ func clone(r *store.Record) store.Record {
 	c := *r
 	c.Body = slices.Clone(r.Body)
 	c.Parents = slices.Clone(r.Parents)
+	c.Marks.Things = slices.Clone(r.Marks.Things)
 	return c
 }

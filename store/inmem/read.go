@@ -99,9 +99,10 @@ func (s *Store) Segment(ctx context.Context, name dag.Tenant, parts []store.Part
 }
 
 func skeleton(r *store.Record) dag.Skeleton {
+	c := clone(r)
 	return dag.Skeleton{
 		Seq: r.Seq, ID: r.Turn.ID, Conversation: r.Turn.Conversation, CreatedAt: r.Turn.CreatedAt, Salience: r.Turn.Salience,
-		Role: r.Turn.Role, Phase: r.Turn.Phase, Leaf: r.Leaf, Parents: slices.Clone(r.Parents),
+		Role: r.Turn.Role, Phase: r.Turn.Phase, Leaf: r.Leaf, Marks: c.Marks, Parents: c.Parents,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/ingest/marks"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
@@ -38,12 +39,12 @@ func adopting(e *erasures.Erasure) []history.Change {
 }
 
 func erasing(facts *knowledge.Erasure) []history.Change {
-	return []history.Change{facts, &issued.Forgetting{Lost: facts.Lost}}
+	return []history.Change{facts, &issued.Forgetting{Turn: facts.Turn, Lost: facts.Lost}}
 }
 
 // OfCell finds the codec of a cell by its name.
 func OfCell(name string) (history.CellCodec, error) {
-	for _, c := range []history.CellCodec{witness.CellCodec{}} {
+	for _, c := range []history.CellCodec{witness.CellCodec{}, marks.CellCodec{}} {
 		if strings.HasPrefix(name, c.Prefix()) {
 			return c, nil
 		}

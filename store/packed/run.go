@@ -54,14 +54,14 @@ func (r Run) Extend(fresh []NewTurn) []Run {
 // EachSkeleton calls fn with the skeletons of a packed run that are numbered
 // above after, without their conversation.
 func EachSkeleton(packed []byte, after dag.Seq, fn func(dag.Skeleton) error) error {
-	parents := make([]dag.SkeletonParent, 0, len(packed)/(runPrefix+skeletonSize)) // for all: an allocation a turn is most of the time
+	lists := room{parents: make([]dag.SkeletonParent, 0, len(packed)/(runPrefix+skeletonSize))} // for all: an allocation a turn is most of the time
 	for len(packed) > 0 {
 		seq, skeleton, rest, err := next(packed)
 		if err != nil {
 			return err
 		}
 		if s := (dag.Skeleton{Seq: seq}); seq > after {
-			if err := readSkeleton(&s, skeleton, &parents); err != nil {
+			if err := readSkeleton(&s, skeleton, &lists); err != nil {
 				return err
 			}
 			if err := fn(s); err != nil {

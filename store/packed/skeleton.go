@@ -11,7 +11,9 @@ import (
 
 // Sizes of the packed forms; see the package documentation.
 const (
-	skeletonSize = 16 + 8 + 4 + 1 + 1 + 32
+	skeletonSize = 16 + 8 + 4 + 1 + 1 + 32 + marksSize
+	marksSize    = 1 + 1 + 4 + 1 // without the things
+	thingSize    = 16
 	parentSize   = 16 + 16 + 1 + 32
 	linkSize     = 16 + 16 + 16
 	keptPrefix   = 16 + 32
@@ -19,7 +21,7 @@ const (
 
 // Kept packs what remains of a turn for ever, whatever is erased.
 func Kept(r *store.Record) []byte {
-	b := make([]byte, 0, keptPrefix+skeletonSize+len(r.Parents)*parentSize)
+	b := make([]byte, 0, keptPrefix+skeletonSize+len(r.Marks.Things)*thingSize+len(r.Parents)*parentSize)
 	b = append(b, r.Turn.Conversation[:]...)
 	b = append(b, r.Turn.BodyDigest[:]...)
 	b = append(b, r.Turn.ID[:]...)
@@ -27,12 +29,23 @@ func Kept(r *store.Record) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(r.Turn.Salience))
 	b = append(b, byte(r.Turn.Role), byte(r.Turn.Phase))
 	b = append(b, r.Leaf[:]...)
+	b = appendMarks(b, &r.Marks)
 	for i := range r.Parents {
 		p := &r.Parents[i]
 		b = append(b, p.ID[:]...)
 		b = append(b, p.Conversation[:]...)
 		b = append(b, byte(p.Kind))
 		b = append(b, p.Leaf[:]...)
+	}
+	return b
+}
+
+func appendMarks(b []byte, m *dag.Marks) []byte {
+	b = append(b, byte(m.Rules), byte(m.Voice))
+	b = binary.BigEndian.AppendUint32(b, m.Cost)
+	b = append(b, byte(len(m.Things)))
+	for i := range m.Things {
+		b = append(b, m.Things[i][:]...)
 	}
 	return b
 }
@@ -46,21 +59,42 @@ func ReadKept(r *store.Record, b []byte) error {
 		return fmt.Errorf("turn %d has %d bytes; the store is damaged", r.Seq, len(b))
 	}
 	s := dag.Skeleton{Seq: r.Seq}
-	var parents []dag.SkeletonParent
-	if err := readSkeleton(&s, b[keptPrefix:], &parents); err != nil {
+	if err := readSkeleton(&s, b[keptPrefix:], &room{}); err != nil {
 		return err
 	}
 	r.Turn = dag.Turn{ID: s.ID, Role: s.Role, Phase: s.Phase, Salience: s.Salience, CreatedAt: s.CreatedAt}
 	copy(r.Turn.Conversation[:], b)
 	copy(r.Turn.BodyDigest[:], b[16:])
-	r.Leaf, r.Parents = s.Leaf, s.Parents
+	r.Leaf, r.Marks, r.Parents = s.Leaf, s.Marks, s.Parents
 	return nil
 }
 
-// readSkeleton fills all but Seq and Conversation. It copies. The parents are
-// put after those in room, if there is any.
-func readSkeleton(s *dag.Skeleton, b []byte, room *[]dag.SkeletonParent) error {
-	if len(b) < skeletonSize || (len(b)-skeletonSize)%parentSize != 0 {
+// A room is where the lists of many skeletons are put one after the other.
+type room struct {
+	parents []dag.SkeletonParent
+	things  []dag.Thing
+}
+
+// take returns n elements after those in list, which has more room than it needs now if it has none left.
+func take[T any](list *[]T, n int) []T {
+	if n == 0 {
+		return nil
+	}
+	if cap(*list)-len(*list) < n {
+		*list = make([]T, 0, max(n, min(cap(*list), 64)))
+	}
+	*list = (*list)[:len(*list)+n]
+	return (*list)[len(*list)-n : len(*list) : len(*list)]
+}
+
+// readSkeleton fills all but Seq and Conversation. It copies. Parents and things are
+// put after those in the room, if there is any.
+func readSkeleton(s *dag.Skeleton, b []byte, room *room) error {
+	things := 0
+	if len(b) >= skeletonSize {
+		things = int(b[skeletonSize-1])
+	}
+	if size := skeletonSize + things*thingSize; len(b) < size || (len(b)-size)%parentSize != 0 {
 		return fmt.Errorf("the skeleton of turn %d has %d bytes; the store is damaged", s.Seq, len(b))
 	}
 	copy(s.ID[:], b)
@@ -68,16 +102,15 @@ func readSkeleton(s *dag.Skeleton, b []byte, room *[]dag.SkeletonParent) error {
 	s.Salience = dag.PPM(binary.BigEndian.Uint32(b[24:]))
 	s.Role, s.Phase = dag.Role(b[28]), dag.Phase(b[29])
 	copy(s.Leaf[:], b[30:])
+	s.Marks.Rules, s.Marks.Voice = dag.MarkRules(b[62]), dag.Voice(b[63])
+	s.Marks.Cost = binary.BigEndian.Uint32(b[64:])
 	b = b[skeletonSize:]
-	if len(b) == 0 {
-		return nil
+	s.Marks.Things = take(&room.things, things)
+	for i := range s.Marks.Things {
+		copy(s.Marks.Things[i][:], b)
+		b = b[thingSize:]
 	}
-	n := len(b) / parentSize
-	if cap(*room)-len(*room) < n {
-		*room = make([]dag.SkeletonParent, 0, max(n, min(cap(*room), 64)))
-	}
-	*room = (*room)[:len(*room)+n]
-	s.Parents = (*room)[len(*room)-n : len(*room) : len(*room)]
+	s.Parents = take(&room.parents, len(b)/parentSize)
 	for i := range s.Parents {
 		p := &s.Parents[i]
 		copy(p.ID[:], b)

@@ -53,12 +53,22 @@ func Arrival(n, conversation int, content string, parents ...int) store.Arrival 
 			CreatedAt:    dag.Time(1_700_000_000_000_000 + int64(n)*1_000_003),
 		},
 		Key:   BroughtBy(n),
+		Marks: MarksOf(n),
 		Place: fmt.Sprintf("line %d", n),
 	}
 	for i, p := range parents {
 		a.Parents = append(a.Parents, dag.Parent{ID: TurnID(p), Kind: dag.EdgeKind(1 + (n+i)%4)})
 	}
 	return WithBody(a, dag.Body{Author: "human:guest", Content: content, Salt: SaltOf(n)})
+}
+
+// MarksOf returns the marks of turn n: up to four things, of which other turns have some, too.
+func MarksOf(n int) dag.Marks {
+	m := dag.Marks{Rules: dag.Marks1, Voice: dag.Voices[n%len(dag.Voices)], Cost: uint32(n * 31)}
+	for i := range n % 5 {
+		m.Things = append(m.Things, dag.Thing{0: byte(i), 15: byte(n % 3)})
+	}
+	return m
 }
 
 // BroughtBy returns the credential that brings turn n: an API key, a JWT, or none.
@@ -137,7 +147,7 @@ func Records(first dag.Seq, before, arrivals store.Batch) []store.Record {
 	records := make([]store.Record, len(arrivals))
 	for i := range arrivals {
 		a := &arrivals[i]
-		r := store.Record{Seq: first + dag.Seq(i), Turn: a.Turn, Leaf: slice.TurnLeaf(&a.Turn), Body: a.Body, Salt: a.Salt, External: a.External, Withheld: a.Body == nil, Key: a.Key}
+		r := store.Record{Seq: first + dag.Seq(i), Turn: a.Turn, Leaf: slice.TurnLeaf(&a.Turn), Body: a.Body, Salt: a.Salt, External: a.External, Withheld: a.Body == nil, Key: a.Key, Marks: a.Marks}
 		for _, p := range a.Parents {
 			leaf := slice.EdgeLeaf(dag.Edge{Parent: p.ID, Child: a.Turn.ID, Kind: p.Kind})
 			r.Parents = append(r.Parents, dag.SkeletonParent{ID: p.ID, Conversation: conversations[p.ID], Kind: p.Kind, Leaf: leaf})

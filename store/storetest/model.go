@@ -329,7 +329,7 @@ func (m *model) adopt(s Stretch) bool {
 		if len(events) == 0 || len(records) > 0 && records[0].Seq < events[0].Seq {
 			r := records[0]
 			records = records[1:]
-			a := store.Arrival{Turn: r.Turn, Body: r.Body, Salt: r.Salt, External: r.External, Key: r.Key}
+			a := store.Arrival{Turn: r.Turn, Body: r.Body, Salt: r.Salt, External: r.External, Key: r.Key, Marks: r.Marks}
 			for _, p := range r.Parents {
 				if !known(p.ID) {
 					return false
@@ -500,7 +500,7 @@ func (m *model) compare(ctx context.Context, s store.Store) error {
 		for i, p := range r.Parents {
 			parents[i] = dag.Parent{ID: p.ID, Kind: p.Kind}
 		}
-		if r.Seq != m.seqs[r.Turn.ID] || r.Turn != want.Turn || string(r.Body) != string(want.Body) || r.Salt != want.Salt || r.External != want.External || r.Key != want.Key || !slices.Equal(parents, want.Parents) {
+		if r.Seq != m.seqs[r.Turn.ID] || r.Turn != want.Turn || string(r.Body) != string(want.Body) || r.Salt != want.Salt || r.External != want.External || r.Key != want.Key || !r.Marks.Equal(&want.Marks) || !slices.Equal(parents, want.Parents) {
 			return fmt.Errorf("got %+v, want %+v with number %d", r, want, m.seqs[r.Turn.ID])
 		}
 		return nil

@@ -83,7 +83,7 @@ func testPlaced(t *testing.T, h Harness) {
 	for _, n := range want {
 		r, same := byID[TurnID(n)], mustTurn(t, s, n)
 		if r.Seq != same.Seq || r.Turn != same.Turn || r.Leaf != same.Leaf || !sameList(r.Parents, same.Parents) ||
-			(r.Body == nil) != (same.Body == nil) || string(r.Body) != string(same.Body) || r.Salt != same.Salt || r.External != same.External || r.Key != same.Key {
+			(r.Body == nil) != (same.Body == nil) || string(r.Body) != string(same.Body) || r.Salt != same.Salt || r.External != same.External || r.Key != same.Key || !r.Marks.Equal(&same.Marks) {
 			t.Errorf("turn %d: Placed gave %+v, Turns %+v", n, r, same)
 		}
 	}

@@ -56,6 +56,7 @@ func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 		{"DrawnSalt", testDrawnSalt},
 		{"Withheld", testWithheld},
 		{"Brought", testBrought},
+		{"Marks", testMarks},
 		{"Order", testOrder},
 		{"Content", testContent},
 		{"Concurrent", testConcurrent},

@@ -94,6 +94,8 @@ func (c *copying) sameTurns() error {
 				ErrDiffers, there.Seq, there.Turn.ID, there.Leaf, here.Turn.ID, here.Leaf)
 		case here.Key != there.Key:
 			return fmt.Errorf("%w: number %d, turn %s, was brought by the key %q in the target, and by %q in the source", ErrDiffers, there.Seq, there.Turn.ID, there.Key, here.Key)
+		case !here.Marks.Equal(&there.Marks):
+			return fmt.Errorf("%w: number %d, turn %s, has other marks in the target than in the source", ErrDiffers, there.Seq, there.Turn.ID)
 		case there.Body == nil && here.Body != nil:
 			return fmt.Errorf("%w: number %d, turn %s, has a text in the source, and none in the target", ErrDiffers, there.Seq, there.Turn.ID)
 		case there.Body != nil && here.Body == nil:

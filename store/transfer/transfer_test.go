@@ -1,6 +1,7 @@
 package transfer_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/ingest/marks"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/witness"
@@ -281,6 +283,21 @@ func TestDiffers(t *testing.T) {
 			a.Key = ""
 			_, err := to.Append(ctx, "b", []store.Batch{{a}})
 			return err
+		},
+		"a turn with another cost": func(to store.Store) error {
+			a := storetest.Arrival(1, 1, "turn 1 of b")
+			a.Marks.Cost++
+			_, err := to.Append(ctx, "b", []store.Batch{{a}})
+			return err
+		},
+		"a turn with another thing": func(to store.Store) error {
+			a := storetest.Arrival(1, 1, "turn 1 of b")
+			a.Marks.Things = []dag.Thing{{9}}
+			_, err := to.Append(ctx, "b", []store.Batch{{a}})
+			return err
+		},
+		"another key of marks": func(to store.Store) error {
+			return to.Swap(ctx, "b", marks.Cell, nil, bytes.Repeat([]byte{1}, 32))
 		},
 		"another event": func(to store.Store) error {
 			_, err := to.Append(ctx, "b", []store.Batch{{storetest.Arrival(1, 1, "turn 1 of b")}})

@@ -283,23 +283,37 @@ const LINE_NAME = "[^+\\p{White_Space}]+"; // on a signature line, which may be 
 const MAX_SECONDS = 253402300799n; // the end of the year 9999
 const PHASES = ["synthesis", "planning", "consolidation", "debugging", "exploration"];
 const PROVENANCE = { slice_id: HASH64, anchor_turn_id: UUID, policy_id: POLICY_ID, policy_params_hash: HEX64,
-  graph_snapshot_hash: HEX64, schema_version: /^gkp\/1$/ }; // in the order of the token's text
+  graph_snapshot_hash: HEX64, schema_version: /^gkp\/[12]$/ }; // in the order of the token's text
 const POLICY = { type: /^slice_policy_v1$/, max_nodes: [1, 10000], max_radius: [0, 64], max_siblings: [0, 100],
   include_siblings: (v) => typeof v === "boolean", salience_weight: isDecimal, distance_decay: isDecimal,
   phase_weights: Object.fromEntries(PHASES.map((phase) => [phase, isDecimal])) };
-const HEADER = { anchor: UUID, as_of: INTEGER, key_id: LABEL, policy: POLICY, provenance: PROVENANCE, tenant: LABEL, token: HEX32 };
+const VOICES = ["person", "agent", "tool", "harness"];
+const POLICY2 = { type: /^slice_policy_v2$/, direction: /^(past|both)$/, max_cost: [0, 2 ** 30], max_nodes: [1, 10000], max_radius: [0, 64],
+  max_siblings: [0, 100], max_touching: [0, 100], spine: (v) => typeof v === "boolean", salience_weight: isDecimal, distance_decay: isDecimal,
+  phase_weights: POLICY.phase_weights, voice_weights: Object.fromEntries(VOICES.map((voice) => [voice, isDecimal])) };
+const HEADER = { anchor: UUID, as_of: INTEGER, key_id: LABEL, provenance: PROVENANCE, tenant: LABEL, token: HEX32 };
 const BARE_TURN = { body_digest: HEX64, conversation: UUID, created_at: isTime, id: UUID, phase: (v) => PHASES.includes(v),
   role: /^(system|user|assistant|tool)$/, salience: isDecimal };
 const BODY = { attrs: isAttributes, author: /^[ -~]{0,128}$/, salt: HEX32, content: (v) => isText(v, 8388608) };
 const FIRST = { distance: [0, 64], score_nano: [0, 1e9], via: /^anchor$/ };
 const REASON = { distance: [0, 64], score_nano: [0, 1e9], via: /^(parent|child|sibling)$/, from: UUID };
+// Of gkp/2 (P 19): what a turn was marked with, and the thing by which it was touched.
+const isThings = (v) => Array.isArray(v) && v.length <= 16 && v.every((thing) => typeof thing === "string" && HEX32.test(thing)) && ascending(v);
+const MARKS = { cost: [0, 2097152], number: [1, 2 ** 53 - 1], things: isThings, voice: (v) => VOICES.includes(v) };
+const REASON2 = (a) => (!isObject(a) || !Object.hasOwn(a, "from") ? { ...FIRST, ...MARKS }
+  : a.via === "touch" ? { ...REASON, ...MARKS, via: /^touch$/, thing: HEX32 } : { ...REASON, ...MARKS, via: /^(parent|child|sibling|prompt)$/ });
 const TURN = (v) => ({ ...BARE_TURN, ...(isObject(v) && Object.hasOwn(v, "redacted") ? { redacted: (x) => x === true } : BODY) });
-const ADMITTED_TURN = (v) => ({ ...TURN(v), admission: (a) => (isObject(a) && Object.hasOwn(a, "from") ? REASON : FIRST) });
 const EDGE = { child: UUID, kind: /^(reply|spawn|merge|reference)$/, parent: UUID };
-const BUNDLE = { ...HEADER, edges: new ArrayOf(EDGE), order: new ArrayOf(UUID), turns: new ArrayOf(ADMITTED_TURN, 0, 10000) };
+// What bundles of turns of each schema have of their own.
+const SCHEMAS = [
+  { schema: "gkp/1", policy: POLICY, policyType: "slice_policy_v1", disclosure: "gkd/1", admission: (a) => (isObject(a) && Object.hasOwn(a, "from") ? REASON : FIRST) },
+  { schema: "gkp/2", policy: POLICY2, policyType: "slice_policy_v2", disclosure: "gkd/3", admission: REASON2 },
+];
+const BUNDLE = ({ policy, admission }) => ({ ...HEADER, policy, edges: new ArrayOf(EDGE), order: new ArrayOf(UUID),
+  turns: new ArrayOf((v) => ({ ...TURN(v), admission }), 0, 10000) });
 const SHOWN = { index: [0, 9999], path: new ArrayOf(HEX64, 0, 63), turn: TURN };
-const DISCLOSURE = { ...HEADER, bundle: HEX64, edges: INTEGER, turn_count: [1, 10000], turns: new ArrayOf(SHOWN, 1),
-  type: /^disclosure$/, version: /^gkd\/1$/ };
+const DISCLOSURE = ({ policy, disclosure }) => ({ ...HEADER, policy, bundle: HEX64, edges: INTEGER, turn_count: [1, 10000], turns: new ArrayOf(SHOWN, 1),
+  type: /^disclosure$/, version: (v) => v === disclosure });
 const LEAF = { as_of: INTEGER, at: isTime, bundle: HEX64, key_id: LABEL, provenance: PROVENANCE, tenant: LABEL,
   type: /^slice$/, version: /^gkl\/1$/ };
 const FACT_POLICY = { type: /^fact_policy_v1$/, direction: /^(both|incoming|outgoing)$/, max_hops: [1, 8], max_results: [1, 1000],
@@ -335,8 +349,8 @@ const ENVELOPE = { payload: isBase64, payloadType: (v) => v === PAYLOAD_TYPE,
 // What statements about each kind of bundle have of their own, by their predicateType: the versions that they name, the
 // form of the policy, the counts, and whether redacted is among the members. The first is that of a type that is no text.
 const KINDS = new Map([
-  ["slice/v1", { schema: "gkp/1", policy: POLICY, policyType: "slice_policy_v1", counts: ["edges", "turns"],
-    more: { redacted: new ArrayOf({ turn: UUID, why: /^(erased|withheld)$/ }) } }],
+  ...SCHEMAS.map(({ schema, policy, policyType }, i) => ["slice/v" + (i + 1), { schema, policy, policyType, counts: ["edges", "turns"],
+    more: { redacted: new ArrayOf({ turn: UUID, why: /^(erased|withheld)$/ }) } }]),
   ["facts/v1", { schema: "gkf/2", policy: FACT_POLICY, policyType: "fact_policy_v1", counts: ["aliases", "evidence", "facts", "reached"], more: {} }],
 ].map(([type, kind]) => ["https://github.com/graphkernel/graphkernel/attestation/" + type, kind]));
 const PREDICATE = ({ schema, policy, counts, more }) => ({ anchorTurnId: UUID, asOf: INTEGER, graphSnapshotHash: HEX64, issuedAt: isTime,
@@ -346,10 +360,10 @@ const PREDICATE = ({ schema, policy, counts, more }) => ({ anchorTurnId: UUID, a
 const STATEMENT = (kind) => ({ _type: (v) => v === STATEMENT_TYPE, predicateType: (v) => KINDS.get(v) === kind,
   predicate: (v) => ({ ...Object.fromEntries(Object.keys(isObject(v) ? v : {}).map((key) => [key, () => true])), ...PREDICATE(kind) }),
   subject: new ArrayOf({ digest: { sha256: HEX64 }, name: /^slice-[0-9a-f]{16}\.json$/ }, 1, 1) });
-const VERSIONS = [[["provenance", "schema_version"], "gkp/1"], [["policy", "type"], "slice_policy_v1"]];
+const VERSIONS = ({ schema, policyType }) => [[["provenance", "schema_version"], schema], [["policy", "type"], policyType]];
 const FACTS_VERSIONS = [[["provenance", "schema_version"], "gkf/2"], [["policy", "type"], "fact_policy_v1"]];
 const FACTS_LEAF_VERSIONS = [[["version"], "gkl/1"]];
-const LEAF_VERSIONS = [...FACTS_LEAF_VERSIONS, [["provenance", "schema_version"], "gkp/1"]];
+const LEAF_VERSIONS = [...FACTS_LEAF_VERSIONS, [["provenance", "schema_version"], "gkp/1 gkp/2"]];
 const STATEMENT_VERSIONS = ({ schema, policyType }) => [[["_type"], STATEMENT_TYPE], [["predicateType"], [...KINDS.keys()].join(" ")],
   [["predicate", "schemaVersion"], schema], [["predicate", "policy", "type"], policyType]];
 
@@ -602,21 +616,25 @@ async function knownLines(c, keys) {
 // A slice: what was read, its turns as far as they are shown, their count, the counts that a statement has, the bundle's digest as issued.
 async function readBundle(data) {
   if (hex(data.subarray(0, FACTS_BEGIN.length)) === hex(FACTS_BEGIN)) return readFacts(data);
-  const v = readJSON(data, "bundle", BUNDLE, VERSIONS);
+  const of = SCHEMAS.find(({ schema }) => schema === parse(data)[0]?.provenance?.schema_version) ?? SCHEMAS[0];
+  const v = readJSON(data, "bundle", BUNDLE(of), VERSIONS(of));
   return { v, turns: v.turns, turnCount: v.turns.length, counts: { edges: v.edges.length, turns: v.turns.length }, bundle: hex(await sha256(data)), isDisclosure: false };
 }
 
 function readDisclosure(data) {
-  if (parse(data)[0]?.version === "gkd/2") return readFactsDisclosure(data);
-  const v = readJSON(data, "disclosure", DISCLOSURE, [[["version"], "gkd/1"], ...VERSIONS]);
+  const version = parse(data)[0]?.version;
+  if (version === "gkd/2") return readFactsDisclosure(data);
+  const of = SCHEMAS.find(({ disclosure }) => disclosure === version) ?? SCHEMAS[0];
+  const v = readJSON(data, "disclosure", DISCLOSURE(of), [[["version"], of.disclosure], ...VERSIONS(of)]);
   need(v.edges <= v.turn_count ** 2, "more edges than so many turns can have");
   return { v, turns: v.turns.map(({ turn }) => turn), turnCount: v.turn_count, counts: { edges: v.edges, turns: v.turn_count }, bundle: v.bundle, isDisclosure: true };
 }
 
 // P 3.2: the policy as it is hashed.
-function inPPM({ phase_weights, salience_weight, distance_decay, ...plain }) {
-  const weights = Object.fromEntries(Object.entries(phase_weights).map(([phase, weight]) => [phase, ppm(weight)]));
-  return { ...plain, phase_weights_ppm: weights, salience_weight_ppm: ppm(salience_weight), distance_decay_ppm: ppm(distance_decay) };
+const inMillionths = (table) => Object.fromEntries(Object.entries(table).map(([key, weight]) => [key, ppm(weight)]));
+function inPPM({ phase_weights, voice_weights, salience_weight, distance_decay, ...plain }) {
+  const voices = voice_weights ? { voice_weights_ppm: inMillionths(voice_weights) } : {};
+  return { ...plain, ...voices, phase_weights_ppm: inMillionths(phase_weights), salience_weight_ppm: ppm(salience_weight), distance_decay_ppm: ppm(distance_decay) };
 }
 
 const policyHolds = async (v) => hex(await sha256(canonical(inPPM(v.policy)))) === v.provenance.policy_params_hash;
@@ -636,30 +654,73 @@ async function bodiesHold(turns) {
 const ascending = (values) => values.every((x, i) => i === 0 || values[i - 1] < x);
 const pair = (parent, child) => parent + " " + child; // ids have one length, so pairs compare as texts
 
-// P 4, all in integers.
-function score(policy, phase, salience, distance) {
+// P 4 and 19, all in integers.
+function score(policy, voice, phase, salience, distance) {
   const alpha = BigInt(policy.salience_weight_ppm);
   const f = (10n ** 12n - alpha * 10n ** 6n + alpha * BigInt(salience)) / 1000n;
   let d = 10n ** 9n;
   for (let i = 0; i < distance; i++) d = (d * BigInt(policy.distance_decay_ppm)) / 10n ** 6n;
-  return (((BigInt(policy.phase_weights_ppm[phase]) * f) / 10n ** 6n) * d) / 10n ** 9n;
+  const weight = (BigInt(policy.phase_weights_ppm[phase]) * BigInt(voice ? policy.voice_weights_ppm[voice] : 1e6)) / 10n ** 6n;
+  return (((weight * f) / 10n ** 6n) * d) / 10n ** 9n;
 }
 
-// P 10.2.
+// P 10.2, and P 19 for gkp/2.
 function reasonsAgree(v) {
   const policy = inPPM(v.policy);
   const turns = new Map(v.turns.map((t) => [t.id, t]));
   const edges = new Set(v.edges.map((e) => pair(e.parent, e.child)));
-  const agrees = ({ id, phase, salience, admission: { distance, score_nano, via, from } }) => {
-    if (distance > policy.max_radius || BigInt(score_nano) !== score(policy, phase, ppm(salience), distance)) return false;
+  const marks = v.provenance.schema_version === "gkp/2" ? marksOf(v, policy, turns) : { holds: true };
+  const siblings = policy.include_siblings !== false && policy.max_siblings > 0;
+  const agrees = (t) => {
+    const { id, phase, salience, admission: { distance, score_nano, via, from, voice } } = t;
+    if (distance > policy.max_radius || BigInt(score_nano) !== score(policy, voice, phase, ppm(salience), distance)) return false;
     if (via === "anchor") return id === v.anchor && distance === 0;
     if (from === id || !turns.has(from)) return false;
     const step = distance - turns.get(from).admission.distance;
-    if (via === "sibling") return step === 0 && policy.include_siblings && policy.max_siblings > 0;
-    return step === 1 && edges.has(via === "parent" ? pair(id, from) : pair(from, id));
+    if (via === "sibling") return step === 0 && siblings;
+    if (step !== 1) return false;
+    if (via === "prompt") return marks.isPrompt(t, turns.get(from));
+    if (via === "touch") return marks.isTouch(t, turns.get(from));
+    return via === "parent" ? edges.has(pair(id, from)) : edges.has(pair(from, id)) && policy.direction !== "past";
   };
   return v.anchor === v.provenance.anchor_turn_id && v.turns.length <= policy.max_nodes
-    && v.turns.filter((t) => t.admission.via === "anchor").length === 1 && v.turns.every(agrees);
+    && v.turns.filter((t) => t.admission.via === "anchor").length === 1 && marks.holds && v.turns.every(agrees);
+}
+
+// P 19: whether the marks agree with one another, and what prompts and touches are checked against.
+function marksOf(v, policy, turns) {
+  const number = (t) => t.admission.number;
+  const anchor = turns.get(v.anchor);
+  const last = policy.direction === "past" && anchor ? number(anchor) : v.as_of;
+  const cost = ({ redacted, content, admission }) => redacted || admission.cost === Math.ceil(utf8(content).length / 4);
+  const parents = new Map(v.turns.map((t) => [t.id, []]));
+  let rises = true;
+  for (const { parent, child } of v.edges) {
+    if (!turns.has(parent) || !turns.has(child)) continue;
+    rises &&= number(turns.get(parent)) < number(turns.get(child));
+    parents.get(child).push(turns.get(parent));
+  }
+  const said = new Map(); // of each turn: the greatest number of an ancestor in a person's voice, or 0
+  const touched = new Map(); // by conversation and thing: the numbers, ascending
+  for (const t of [...v.turns].sort((a, b) => number(a) - number(b))) {
+    said.set(t.id, Math.max(0, ...parents.get(t.id).map((p) => (p.admission.voice === "person" ? number(p) : said.get(p.id) ?? 0))));
+    for (const thing of t.admission.things) {
+      const key = t.conversation + thing;
+      if (!touched.has(key)) touched.set(key, []);
+      touched.get(key).push(number(t));
+    }
+  }
+  const holds = last <= v.as_of && rises && v.turns.every((t) => number(t) <= last && cost(t)) && new Set(v.turns.map(number)).size === v.turns.length
+    && (!policy.max_cost || v.turns.reduce((sum, t) => sum + t.admission.cost, 0) <= policy.max_cost);
+  return {
+    holds,
+    isPrompt: (t, from) => policy.spine && t.admission.voice === "person" && number(t) < number(from) && said.get(from.id) <= number(t),
+    isTouch: (t, from) => {
+      const { thing, things } = t.admission;
+      return t.conversation === from.conversation && number(t) < number(from) && things.includes(thing) && from.admission.things.includes(thing)
+        && touched.get(t.conversation + thing).filter((n) => n >= number(t) && n < number(from)).length <= policy.max_touching;
+    },
+  };
 }
 
 // P 7; shorter than the turns if the edges hold a cycle. The written forms of times order as the times do.
@@ -704,8 +765,10 @@ async function* checkBundle(v) {
   yield ["admissions", reasonsAgree(v)];
   yield ["order", v.order.length === turns.length && write(readingOrder(v)) === write(v.order)];
   yield ["policy_hash", await policyHolds(v)];
-  const reasons = turns.map(({ id, admission: a }) => [id, a.distance, a.score_nano, a.via, a.from ?? ""]);
-  const leaves = [...turns.map(turnLeaf), ...edges.map((e) => canonical({ ...e, type: "edge" })), canonical({ admissions: reasons, type: "admissions" })];
+  const marked = p.schema_version === "gkp/2"; // P 19
+  const reasons = turns.map(({ id, admission: a }) => [id, ...(marked ? [a.number, a.voice, a.cost, a.things] : []), a.distance, a.score_nano, a.via, a.from ?? "",
+    ...(marked ? [a.thing ?? ""] : [])]);
+  const leaves = [...turns.map(turnLeaf), ...edges.map((e) => canonical({ ...e, type: "edge" })), canonical({ admissions: reasons, ...(marked ? { as_of: v.as_of } : {}), type: "admissions" })];
   yield ["snapshot", hex(await treeRoot(await Promise.all(leaves.map(leafHash)))) === p.graph_snapshot_hash];
   const { policy_id, policy_params_hash, schema_version } = p;
   const text = { anchor: v.anchor, edges: edges.map((e) => [e.parent, e.child, e.kind]), policy_id, policy_params_hash, schema_version, turns: ids };
@@ -965,6 +1028,10 @@ export async function verify(evidence, { trust: trustFile, secret, keyID = "k1",
       if (!(fault instanceof Malformed)) throw fault;
       faults[fault.verdict].push(`${name}: ${fault.message}`);
     }
+  }
+  const [leaf, of] = [read["slice.tlog-proof"]?.leaf, read[main]?.v?.provenance?.schema_version]; // beside a bundle of turns, its version is the one that counts
+  if (leaf?.type === "slice" && SCHEMAS.some(({ schema }) => schema === of) && leaf.provenance.schema_version !== of) {
+    faults.unknown_version.push(`slice.tlog-proof: schema_version is '${leaf.provenance.schema_version}', not '${of}'`);
   }
   report.check("form", !faults.malformed.length, "malformed", faults.malformed.join("; "));
   report.check("version", !faults.unknown_version.length, "unknown_version", faults.unknown_version.join("; "));

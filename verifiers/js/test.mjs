@@ -240,9 +240,9 @@ test("strict and canonical JSON", async () => {
     await expect("malformed", { "bundle.json": bad }, { failing: "form" });
   }
   await expect("malformed", { "bundle.json": Buffer.from(good.replace('"content":"', '"content":"\u00ff'), "latin1") }, { failing: "form" });
-  await expect("unknown_version", { "bundle.json": ' {"provenance":{"schema_version":"gkp/2"}}' });
-  for (const bad of ['{"a":1,"a":1,"provenance":{"schema_version":"gkp/2"}}', '{"a":"\\udc00","provenance":{"schema_version":"gkp/2"}}', '{"a":01,"provenance":{"schema_version":"gkp/2"}}',
-    '{"a":NaN,"provenance":{"schema_version":"gkp/2"}}', '{"a":1,"provenance":{"schema_version":"gkp/2"}} 1', '{"a":"\\x","provenance":{"schema_version":"gkp/2"}}', '{"a":.5,"provenance":{"schema_version":"gkp/2"}}']) {
+  await expect("unknown_version", { "bundle.json": ' {"provenance":{"schema_version":"gkp/3"}}' });
+  for (const bad of ['{"a":1,"a":1,"provenance":{"schema_version":"gkp/3"}}', '{"a":"\\udc00","provenance":{"schema_version":"gkp/3"}}', '{"a":01,"provenance":{"schema_version":"gkp/2"}}',
+    '{"a":NaN,"provenance":{"schema_version":"gkp/3"}}', '{"a":1,"provenance":{"schema_version":"gkp/3"}} 1', '{"a":"\\x","provenance":{"schema_version":"gkp/2"}}', '{"a":.5,"provenance":{"schema_version":"gkp/2"}}']) {
     await expect("malformed", { "bundle.json": bad });
   }
 });

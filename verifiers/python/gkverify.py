@@ -4,7 +4,7 @@
 Written from docs/protocol.md (GKP/1) and docs/evidence.md alone; "P n" and "E n" below name their sections. To be
 read from top to bottom: JSON, forms, hashes, Ed25519, notes, trust, bundle, attestation, verdict, command line.
 """
-import base64, datetime, getopt, hashlib, heapq, hmac, json, os, re, sys, unicodedata
+import base64, bisect, datetime, getopt, hashlib, heapq, hmac, json, os, re, sys, unicodedata
 from collections import namedtuple
 
 class Malformed(Exception): verdict = "malformed"
@@ -114,6 +114,10 @@ def is_attributes(v):
     return isinstance(v, dict) and len(v) <= 32 and all(
         re.fullmatch("[a-z0-9][a-z0-9_.-]{0,63}", key) and is_text(v[key], 1024, "[^\0-\x1f]*") for key in v)
 
+def is_things(v):
+    return (isinstance(v, list) and len(v) <= 16 and all(isinstance(x, str) and re.fullmatch(HEX32, x) for x in v)
+            and ascending(v))
+
 def is_time(v): return microseconds(v) is not None
 def is_decimal(v): return ppm(v) is not None
 def is_base64(v): return unbase64(v) is not None
@@ -127,12 +131,16 @@ LINE_NAME = r"[^+\s]+"  # on a signature line, which may be anybody's (C2SP sign
 MAX_SECONDS = 253402300799  # the end of the year 9999
 PHASES = ("synthesis", "planning", "consolidation", "debugging", "exploration")
 PROVENANCE = {"slice_id": HASH64, "anchor_turn_id": UUID, "policy_id": POLICY_ID, "policy_params_hash": HEX64,
-              "graph_snapshot_hash": HEX64, "schema_version": "gkp/1"}  # in the order of the token's text
+              "graph_snapshot_hash": HEX64, "schema_version": "gkp/[12]"}  # in the order of the token's text
 POLICY = {"type": "slice_policy_v1", "max_nodes": range(1, 10001), "max_radius": range(65), "max_siblings": range(101),
           "include_siblings": lambda v: isinstance(v, bool), "salience_weight": is_decimal,
           "distance_decay": is_decimal, "phase_weights": dict.fromkeys(PHASES, is_decimal)}
+VOICES = ("person", "agent", "tool", "harness")
+POLICY2 = {**{key: POLICY[key] for key in POLICY if key not in ("include_siblings", "type")}, "type": "slice_policy_v2",
+           "direction": "past|both", "max_cost": range(2**30 + 1), "max_touching": range(101),
+           "spine": lambda v: isinstance(v, bool), "voice_weights": dict.fromkeys(VOICES, is_decimal)}
 OWNER = {"as_of": INTEGER, "key_id": LABEL, "provenance": PROVENANCE, "tenant": LABEL}
-HEADER = {**OWNER, "anchor": UUID, "policy": POLICY, "token": HEX32}
+HEADER = {**OWNER, "anchor": UUID, "token": HEX32}
 BARE_TURN = {"body_digest": HEX64, "conversation": UUID, "created_at": is_time, "id": UUID, "phase": "|".join(PHASES),
              "role": "system|user|assistant|tool", "salience": is_decimal}
 BODY = {"attrs": is_attributes, "author": "[ -~]{0,128}", "salt": HEX32, "content": lambda v: is_text(v, 8388608)}
@@ -140,27 +148,48 @@ REASON = {"distance": range(65), "score_nano": range(10**9 + 1), "via": "parent|
 FIRST = {"distance": range(65), "score_nano": range(10**9 + 1), "via": "anchor"}
 
 TURN = lambda v: {**BARE_TURN, **({"redacted": lambda x: x is True} if isinstance(v, dict) and "redacted" in v else BODY)}
-ADMITTED = lambda v: {**TURN(v), "admission": lambda a: REASON if isinstance(a, dict) and "from" in a else FIRST}
+REASON1 = lambda a: REASON if isinstance(a, dict) and "from" in a else FIRST  # noqa: E731
+# Of gkp/2 (P 19): what a turn was marked with, and the thing by which it was touched.
+MARKS = {"cost": range(2**21 + 1), "number": range(1, 2**53), "voice": "|".join(VOICES), "things": lambda v: is_things(v)}
+REASON2 = lambda a: ({**FIRST, **MARKS} if not isinstance(a, dict) or "from" not in a  # noqa: E731
+                     else {**REASON, **MARKS, "via": "touch", "thing": HEX32} if a.get("via") == "touch"
+                     else {**REASON, **MARKS, "via": "parent|child|sibling|prompt"})
 EDGE = {"child": UUID, "kind": "reply|spawn|merge|reference", "parent": UUID}
-BUNDLE = {**HEADER, "edges": array(EDGE), "order": array(UUID), "turns": array(ADMITTED, 0, 10000)}
+# What bundles of turns of each schema have of their own.
+Schema = namedtuple("Schema", "version policy admission disclosure predicate_type")
+ATTESTATION = "https://github.com/graphkernel/graphkernel/attestation/slice/"
+SCHEMAS = (Schema("gkp/1", POLICY, REASON1, "gkd/1", ATTESTATION + "v1"),
+           Schema("gkp/2", POLICY2, REASON2, "gkd/3", ATTESTATION + "v2"))
+
+def schema_by(field, value):
+    """The schema of which a field has a value; the first if none has."""
+    return next((s for s in SCHEMAS if getattr(s, field) == value), SCHEMAS[0])
+
+def member(v, *path):
+    for key in path:
+        v = v.get(key) if isinstance(v, dict) else None
+    return v
+
+BUNDLE = lambda s: {**HEADER, "policy": s.policy, "edges": array(EDGE), "order": array(UUID),  # noqa: E731
+                    "turns": array(lambda v: {**TURN(v), "admission": s.admission}, 0, 10000)}
 SHOWN = {"index": range(10000), "path": array(HEX64, 0, 63), "turn": TURN}
-DISCLOSURE = {**HEADER, "bundle": HEX64, "edges": INTEGER, "turn_count": range(1, 10001), "turns": array(SHOWN, 1),
-              "type": "disclosure", "version": "gkd/1"}
+DISCLOSURE = lambda s: {**HEADER, "policy": s.policy, "bundle": HEX64, "edges": INTEGER,  # noqa: E731
+                        "turn_count": range(1, 10001), "turns": array(SHOWN, 1), "type": "disclosure", "version": s.disclosure}
 LEAF = {**OWNER, "at": is_time, "bundle": HEX64, "type": "slice", "version": "gkl/1"}
 PAYLOAD_TYPE, STATEMENT_TYPE = "application/vnd.in-toto+json", "https://in-toto.io/Statement/v1"
-PREDICATE_TYPE = "https://github.com/graphkernel/graphkernel/attestation/slice/v1"
 ENVELOPE = {"payload": is_base64, "payloadType": lambda v: v == PAYLOAD_TYPE,
             "signatures": array({"keyid": lambda v: isinstance(v, str), "sig": is_base64}, 0, 16)}
-PREDICATE = {"anchorTurnId": UUID, "asOf": INTEGER, "edges": INTEGER, "graphSnapshotHash": HEX64, "issuedAt": is_time,
-             "ledger": {"index": INTEGER, "origin": NAME}, "policy": POLICY, "policyId": POLICY_ID,
+PREDICATE = lambda s: {"anchorTurnId": UUID, "asOf": INTEGER, "edges": INTEGER, "graphSnapshotHash": HEX64, "issuedAt": is_time,
+             "ledger": {"index": INTEGER, "origin": NAME}, "policy": s.policy, "policyId": POLICY_ID,
              "policyParamsHash": HEX64, "redacted": array({"turn": UUID, "why": "erased|withheld"}),
-             "schemaVersion": "gkp/1", "sliceId": HASH64, "tenant": LABEL, "tokenKeyId": LABEL, "turns": INTEGER}
-STATEMENT = {"_type": lambda v: v == STATEMENT_TYPE, "predicateType": lambda v: v == PREDICATE_TYPE,
-             "predicate": lambda v: {**dict.fromkeys(v if isinstance(v, dict) else (), lambda x: True), **PREDICATE},
+             "schemaVersion": s.version, "sliceId": HASH64, "tenant": LABEL, "tokenKeyId": LABEL, "turns": INTEGER}  # noqa: E731
+STATEMENT = lambda s: {"_type": lambda v: v == STATEMENT_TYPE, "predicateType": lambda v: v == s.predicate_type,
+             "predicate": lambda v: {**dict.fromkeys(v if isinstance(v, dict) else (), lambda x: True), **PREDICATE(s)},
              "subject": array({"digest": {"sha256": HEX64}, "name": "slice-[0-9a-f]{16}[.]json"}, 1, 1)}
-VERSIONS = (("provenance", "schema_version", "gkp/1"), ("policy", "type", "slice_policy_v1"))
-STATEMENT_VERSIONS = (("_type", STATEMENT_TYPE), ("predicateType", PREDICATE_TYPE),
-                      ("predicate", "schemaVersion", "gkp/1"), ("predicate", "policy", "type", "slice_policy_v1"))
+VERSIONS = lambda s: (("provenance", "schema_version", s.version), ("policy", "type", s.policy["type"]))  # noqa: E731
+STATEMENT_VERSIONS = lambda s: (  # noqa: E731
+    ("_type", STATEMENT_TYPE), ("predicateType", s.predicate_type),
+    ("predicate", "schemaVersion", s.version), ("predicate", "policy", "type", s.policy["type"]))
 
 # ---- Hashes and trees (P 6.2, 6.3, appendix B; RFC 6962, 2.1) ---------------------------------------------------
 
@@ -318,7 +347,8 @@ def read_proof(data):
     path, c = [hash_line(line) for line in lines[2:]], read_checkpoint(checkpoint.encode())
     v = read_json(leaf, "leaf", lambda v: isinstance(v, dict))
     if v.get("type") == "slice":
-        read_json(leaf, "leaf", LEAF, (("version", "gkl/1"), ("provenance", "schema_version", "gkp/1")))
+        known = schema_by("version", member(v, "provenance", "schema_version")).version
+        read_json(leaf, "leaf", LEAF, (("version", "gkl/1"), ("provenance", "schema_version", known)))
     return Proof(leaf, v, index, path, c)
 
 def read_consistency(data):
@@ -397,20 +427,22 @@ def known_lines(c, keys):
 Slice = namedtuple("Slice", "v turns turn_count edge_count bundle is_disclosure")  # bundle: the digest as issued
 
 def read_bundle(data):
-    v = read_json(data, "bundle", BUNDLE, VERSIONS)
+    s = schema_by("version", member(parse(data)[0], "provenance", "schema_version"))
+    v = read_json(data, "bundle", BUNDLE(s), VERSIONS(s))
     return Slice(v, v["turns"], len(v["turns"]), len(v["edges"]), sha256(data).hex(), False)
 
 def read_disclosure(data):
-    v = read_json(data, "disclosure", DISCLOSURE, (("version", "gkd/1"),) + VERSIONS)
+    s = schema_by("disclosure", member(parse(data)[0], "version"))
+    v = read_json(data, "disclosure", DISCLOSURE(s), (("version", s.disclosure),) + VERSIONS(s))
     need(v["edges"] <= v["turn_count"]**2, "more edges than so many turns can have")
     return Slice(v, [shown["turn"] for shown in v["turns"]], v["turn_count"], v["edges"], v["bundle"], True)
 
 def in_ppm(policy):
     """P 3.2: the policy as it is hashed."""
-    plain = {key: policy[key] for key in ("type", "max_nodes", "max_radius", "max_siblings", "include_siblings")}
-    weights = {phase: ppm(weight) for phase, weight in policy["phase_weights"].items()}
-    return {**plain, "phase_weights_ppm": weights, "salience_weight_ppm": ppm(policy["salience_weight"]),
-            "distance_decay_ppm": ppm(policy["distance_decay"])}
+    tables = {key + "_ppm": {name: ppm(weight) for name, weight in policy[key].items()}
+              for key in ("phase_weights", "voice_weights") if key in policy}
+    fractions = {key + "_ppm": ppm(policy[key]) for key in ("salience_weight", "distance_decay")}
+    return {**{key: v for key, v in policy.items() if key + "_ppm" not in {**tables, **fractions}}, **tables, **fractions}
 
 def turn_leaf(t):
     """P 6.1."""
@@ -423,31 +455,67 @@ def body_digest(t):
 
 def ascending(values): return all(a < b for a, b in zip(values, values[1:]))
 
-def score(policy, phase, salience, distance):
-    """P 4, all in integers."""
+def score(policy, voice, phase, salience, distance):
+    """P 4 and 19, all in integers."""
     alpha = policy["salience_weight_ppm"]
     f = (10**12 - alpha * 10**6 + alpha * salience) // 10**3
     d = 10**9
     for _ in range(distance):
         d = d * policy["distance_decay_ppm"] // 10**6
-    return policy["phase_weights_ppm"][phase] * f // 10**6 * d // 10**9
+    weight = policy["phase_weights_ppm"][phase] * (policy["voice_weights_ppm"][voice] if voice else 10**6) // 10**6
+    return weight * f // 10**6 * d // 10**9
 
 def reasons_agree(v, edges):
-    """P 10.2."""
+    """P 10.2, and P 19 for gkp/2."""
     policy, turns = in_ppm(v["policy"]), {t["id"]: t for t in v["turns"]}
+    marks = Marks(v, policy, turns, edges) if v["provenance"]["schema_version"] == "gkp/2" else None
 
     def agrees(t):
-        id_, (distance, via, origin) = t["id"], map(t["admission"].get, ("distance", "via", "from"))
-        if t["admission"]["score_nano"] != score(policy, t["phase"], ppm(t["salience"]), distance): return False
+        id_, (distance, via, origin, voice) = t["id"], map(t["admission"].get, ("distance", "via", "from", "voice"))
+        if t["admission"]["score_nano"] != score(policy, voice, t["phase"], ppm(t["salience"]), distance): return False
         if via == "anchor": return id_ == v["anchor"] and distance == 0
         if origin == id_ or origin not in turns: return False
         step = distance - turns[origin]["admission"]["distance"]
-        return {"parent": step == 1 and (id_, origin) in edges, "child": step == 1 and (origin, id_) in edges,
-                "sibling": step == 0 and policy["include_siblings"] and policy["max_siblings"] > 0}[via]
+        if via in ("prompt", "touch"): return step == 1 and getattr(marks, "is_" + via)(t, turns[origin])
+        return {"parent": step == 1 and (id_, origin) in edges,
+                "child": step == 1 and (origin, id_) in edges and policy.get("direction") != "past",
+                "sibling": step == 0 and policy.get("include_siblings", True) and policy["max_siblings"] > 0}[via]
 
     return (v["anchor"] == v["provenance"]["anchor_turn_id"] and len(v["turns"]) <= policy["max_nodes"]
-            and [t["admission"]["via"] for t in v["turns"]].count("anchor") == 1 and all(map(agrees, v["turns"]))
-            and max(t["admission"]["distance"] for t in v["turns"]) <= policy["max_radius"])
+            and [t["admission"]["via"] for t in v["turns"]].count("anchor") == 1 and (marks is None or marks.hold)
+            and all(map(agrees, v["turns"])) and max(t["admission"]["distance"] for t in v["turns"]) <= policy["max_radius"])
+
+class Marks:
+    """P 19: whether the marks of gkp/2 agree with one another, and what prompts and touches are checked against."""
+    def __init__(self, v, policy, turns, edges):
+        self.policy, self.said, self.touched = policy, {}, {}  # numbers by turn, and by conversation and thing
+        last = number_of(turns[v["anchor"]]) if policy["direction"] == "past" and v["anchor"] in turns else v["as_of"]
+        inside = [(turns[p], turns[c]) for p, c in edges if p in turns and c in turns]
+        parents = {id_: [] for id_ in turns}
+        for p, c in inside:
+            parents[c["id"]].append(p)
+        for t in sorted(v["turns"], key=number_of):
+            people = [number_of(p) if p["admission"]["voice"] == "person" else self.said.get(p["id"], 0) for p in parents[t["id"]]]
+            self.said[t["id"]] = max(people, default=0)
+            for thing in t["admission"]["things"]:
+                self.touched.setdefault((t["conversation"], thing), []).append(number_of(t))
+        costs = [t["admission"]["cost"] for t in v["turns"]]
+        self.hold = (last <= v["as_of"] and all(number_of(p) < number_of(c) for p, c in inside)
+                     and all(number_of(t) <= last for t in v["turns"]) and len(set(map(number_of, v["turns"]))) == len(v["turns"])
+                     and all("redacted" in t or t["admission"]["cost"] == (len(t["content"].encode()) + 3) // 4 for t in v["turns"])
+                     and (not policy["max_cost"] or sum(costs) <= policy["max_cost"]))
+
+    def is_prompt(self, t, origin):
+        return (self.policy["spine"] and t["admission"]["voice"] == "person" and number_of(t) < number_of(origin)
+                and self.said[origin["id"]] <= number_of(t))
+
+    def is_touch(self, t, origin):
+        thing, found = t["admission"]["thing"], self.touched.get((t["conversation"], t["admission"]["thing"]), [])
+        newer = bisect.bisect_left(found, number_of(origin)) - bisect.bisect_left(found, number_of(t))
+        return (t["conversation"] == origin["conversation"] and number_of(t) < number_of(origin) and thing in t["admission"]["things"]
+                and thing in origin["admission"]["things"] and newer <= self.policy["max_touching"])
+
+def number_of(t): return t["admission"]["number"]
 
 def reading_order(v, edges):
     """P 7; shorter than the turns if the edges hold a cycle. The written forms of times order as the times do."""
@@ -474,10 +542,12 @@ def check_bundle(v, turns, p):
     yield "admissions", reasons_agree(v, set(edges))
     yield "order", reading_order(v, edges) == v["order"] and len(v["order"]) == len(turns)
     yield "policy_hash", sha256(canonical(in_ppm(v["policy"]))).hex() == p["policy_params_hash"]
+    marked = p["schema_version"] == "gkp/2"  # P 19
     reasons = [(t["id"], t["admission"]) for t in turns]
-    reasons = [[id_, a["distance"], a["score_nano"], a["via"], a.get("from", "")] for id_, a in reasons]
+    reasons = [[id_, *(map(a.get, ("number", "voice", "cost", "things")) if marked else ()), a["distance"], a["score_nano"],
+                a["via"], a.get("from", ""), *([a.get("thing", "")] if marked else [])] for id_, a in reasons]
     leaves = [turn_leaf(t) for t in turns] + [canonical({**e, "type": "edge"}) for e in v["edges"]]
-    leaves.append(canonical({"admissions": reasons, "type": "admissions"}))
+    leaves.append(canonical({"admissions": reasons, "type": "admissions", **({"as_of": v["as_of"]} if marked else {})}))
     yield "snapshot", tree_root(list(map(leaf_hash, leaves))).hex() == p["graph_snapshot_hash"]
     text = {"anchor": v["anchor"], "edges": [[e["parent"], e["child"], e["kind"]] for e in v["edges"]], "turns": ids,
             **{key: p[key] for key in ("policy_id", "policy_params_hash", "schema_version")}}
@@ -509,7 +579,8 @@ Attestation = namedtuple("Attestation", "message signatures digest predicate")
 def read_attestation(data):
     envelope = read_json(data, "envelope", ENVELOPE)
     payload = unbase64(envelope["payload"])
-    statement = read_json(payload, "statement", STATEMENT, STATEMENT_VERSIONS)
+    s = schema_by("predicate_type", member(parse(payload)[0], "predicateType"))
+    statement = read_json(payload, "statement", STATEMENT(s), STATEMENT_VERSIONS(s))
     predicate, subject = statement["predicate"], statement["subject"][0]
     need(subject["name"] == f"slice-{predicate['sliceId']}.json", "the subject is named after another slice")
     need(ascending([r["turn"] for r in predicate["redacted"]]), "redacted does not ascend")
@@ -567,6 +638,9 @@ def verify(files, trust=None, secret=None, key_id="k1", require_full=False):
             read[name] = READERS[name](data[:-1] if name.endswith(".json") and data.endswith(b"\n") else data)
         except Malformed as fault:
             faults.append((fault.verdict, f"{name}: {fault}"))
+    leaf, of = getattr(read.get("slice.tlog-proof"), "leaf", {}), member(getattr(read.get(main), "v", None), "provenance", "schema_version")
+    if leaf.get("type") == "slice" and of and leaf["provenance"]["schema_version"] != of:  # the version of the bundle counts
+        faults.append(("unknown_version", f"slice.tlog-proof: schema_version is not {of!r}"))
     for id_, verdict in (("form", "malformed"), ("version", "unknown_version")):
         found = [text for kind, text in faults if kind == verdict]
         report.check(id_, not found, verdict, "; ".join(found))

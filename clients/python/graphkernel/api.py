@@ -67,10 +67,13 @@ class APIKeys(TypedDict):
 Admission = TypedDict(
     "Admission",
     {
+        "cost": "NotRequired[int]",
         "distance": "int",
         "from": "NotRequired[str]",
+        "number": "NotRequired[int]",
         "score_nano": "int",
-        "via": "Literal['anchor', 'parent', 'child', 'sibling']",
+        "via": "Literal['anchor', 'parent', 'child', 'sibling', 'prompt', 'touch']",
+        "voice": "NotRequired[Literal['person', 'agent', 'tool', 'harness']]",
     },
 )
 
@@ -158,6 +161,61 @@ class Check(TypedDict):
     found: NotRequired[str]
     id: str
     status: Literal["ok", "fail", "skipped"]
+
+
+class Context(TypedDict):
+    as_of: int
+    body: NotRequired[dict[str, Any]]
+    """The prompt, in the formats openai and anthropic (members of a request to these APIs) and json."""
+    bundle_sha256: str
+    candidates: int
+    """How many turns and facts it was chosen from."""
+    context_id: str
+    cost: int
+    """Tokens of the prompt, markup included."""
+    facts: list[str]
+    """The statements that were chosen, ascending."""
+    format: str
+    policy_id: str
+    prompt: NotRequired[str]
+    """The prompt, in the formats markdown, xml and text."""
+    sufficiency: Sufficiency
+    turns: list[str]
+    """The turns that were chosen, by ascending id."""
+
+
+class ContextPolicy(TypedDict):
+    """What a context is chosen by. Parameters that are left out have the values of context@1. Weights are of features, quotas of sources."""
+
+    alike: NotRequired[float]
+    budget: NotRequired[int]
+    facts: NotRequired[str]
+    half_life_hours: NotRequired[int]
+    novelty: NotRequired[float]
+    penalties: NotRequired[dict[str, Any]]
+    quotas: NotRequired[dict[str, Any]]
+    rules: NotRequired[str]
+    search: NotRequired[str]
+    slice: NotRequired[str]
+    type: Literal["context_policy_v1"]
+    weights: NotRequired[dict[str, Any]]
+
+
+class ContextRequest(TypedDict):
+    anchor: NotRequired[str]
+    """The turn that the agent goes on from."""
+    as_of: NotRequired[int]
+    """Choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor."""
+    budget: NotRequired[int]
+    """Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has."""
+    format: NotRequired[Literal["bundle", "markdown", "xml", "text", "openai", "anthropic", "json"]]
+    """bundle is evidence; the others are prompts. markdown if left out."""
+    policy: NotRequired[str]
+    """context@1 if left out."""
+    prompt: NotRequired[Literal["markdown", "xml", "text", "openai", "anthropic", "json"]]
+    """The format of the prompt that a bundle is evidence of; markdown if left out."""
+    task: NotRequired[str]
+    """What the agent is about to do, in words. It may be absent if there is an anchor."""
 
 
 class Conversation(TypedDict):
@@ -273,7 +331,7 @@ class Explanation(TypedDict):
     """Its place in the order of selection, from 1."""
     selected: bool
     slice_id: NotRequired[str]
-    standing: Literal["selected", "beaten", "too_far", "unreached", "unconnected", "not_in_view"]
+    standing: Literal["selected", "beaten", "too_costly", "too_far", "later", "unreached", "unconnected", "not_in_view"]
     turn: str
     turns_in_slice: int
 
@@ -343,9 +401,44 @@ class Facts(TypedDict):
     """Of all pages."""
 
 
+class Found(TypedDict):
+    as_of: int
+    hits: list[Hit]
+    """The best first."""
+    policy: str
+
+
 class Health(TypedDict):
     checks: NotRequired[dict[str, str]]
     status: Literal["ok", "starting", "unavailable", "stopping"]
+
+
+class Hit(TypedDict):
+    author: str
+    content: str
+    """The text of the turn."""
+    conversation: str
+    created_at: str
+    parts: NotRequired[HitParts]
+    """What the score is the sum of, if explain was asked for."""
+    role: Literal["user", "assistant", "system", "tool"]
+    score: int
+    """Of this query's hits; those of another query are not comparable."""
+    seq: int
+    turn: str
+
+
+class HitParts(TypedDict):
+    author: int
+    """Half of the sum of the others if the query names the turn's author, and no other."""
+    conversation: int
+    """For words in the conversation: BM25, 100000 for the best."""
+    dates: int
+    """For dates in the turn, and of it: 300000 for the best."""
+    when: int
+    """200000 if the query asks when and the turn has an expression of time."""
+    words: int
+    """For words in the turn and its neighbours: BM25, 1000000 for the best turn."""
 
 
 class Issued(TypedDict):
@@ -514,7 +607,7 @@ class Policies(TypedDict):
 
 
 class PolicyRegistration(TypedDict):
-    policy: Union[SlicePolicy, FactPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy]
     policy_id: str
 
 
@@ -579,7 +672,7 @@ class Receipt(TypedDict):
 
 
 class RegisteredPolicy(TypedDict):
-    policy: Union[SlicePolicy, FactPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy]
     policy_id: str
     policy_params_hash: str
 
@@ -615,6 +708,20 @@ class Retraction(TypedDict):
     statement: str
 
 
+class RetrievalPolicy(TypedDict):
+    """How turns are found by words. Parameters that are left out have the values of recall@1."""
+
+    analyzer: NotRequired[Literal["english", "none"]]
+    author: NotRequired[float]
+    conversation: NotRequired[dict[str, Any]]
+    dates: NotRequired[dict[str, Any]]
+    max_hits: NotRequired[int]
+    reach: NotRequired[int]
+    type: Literal["retrieval_policy_v1"]
+    when: NotRequired[float]
+    words: NotRequired[dict[str, Any]]
+
+
 class RevokedAPIKey(TypedDict):
     admits_authors: str
     """Patterns of the authors whose turns it may admit; empty: none."""
@@ -635,6 +742,28 @@ class Rival(TypedDict):
     id: str
 
 
+class Search(TypedDict):
+    as_of: NotRequired[int]
+    """Search what was there at this sequence number; 0 is the present."""
+    author: NotRequired[str]
+    """Only turns of this author, written as in the turns."""
+    conversation: NotRequired[str]
+    """Only turns of this conversation."""
+    explain: NotRequired[bool]
+    """Say what each score is made of."""
+    limit: NotRequired[int]
+    """At most so many hits."""
+    policy: NotRequired[str]
+    """How turns are found; recall@1 if left out."""
+    query: str
+    role: NotRequired[Literal["user", "assistant", "system", "tool"]]
+    """Only turns of this role."""
+    since: NotRequired[str]
+    """Only turns that were created then or later."""
+    until: NotRequired[str]
+    """Only turns that were created before."""
+
+
 class SlicePolicy(TypedDict):
     """What a slice of turns is cut under. Parameters that are left out have the values of default@1."""
 
@@ -646,6 +775,23 @@ class SlicePolicy(TypedDict):
     phase_weights: NotRequired[PhaseWeights]
     salience_weight: NotRequired[float]
     type: Literal["slice_policy_v1"]
+
+
+class SlicePolicyV2(TypedDict):
+    """What a slice of turns is cut under, by what they were marked with: voice, cost and things touched. Parameters that are left out have the values of default@2. A max_cost of 0 is none."""
+
+    direction: NotRequired[Literal["past", "both"]]
+    distance_decay: NotRequired[float]
+    max_cost: NotRequired[int]
+    max_nodes: NotRequired[int]
+    max_radius: NotRequired[int]
+    max_siblings: NotRequired[int]
+    max_touching: NotRequired[int]
+    phase_weights: NotRequired[dict[str, Any]]
+    salience_weight: NotRequired[float]
+    spine: NotRequired[bool]
+    type: Literal["slice_policy_v2"]
+    voice_weights: NotRequired[dict[str, Any]]
 
 
 class SliceRecord(TypedDict):
@@ -703,6 +849,15 @@ class StoredTurn(TypedDict):
 class StoredTurns(TypedDict):
     next: NotRequired[str]
     turns: list[StoredTurn]
+
+
+class Sufficiency(TypedDict):
+    level: Literal["healthy", "low", "critical"]
+    """healthy above 700000, low above 400000, critical below."""
+    missing: list[str]
+    """Words of the task for which nothing was found."""
+    ppm: int
+    """The share of the task's words that occur in what was chosen, in millionths."""
 
 
 class TokenClaim(TypedDict):
@@ -862,6 +1017,18 @@ class Operations:
         The body is application/x-ndjson, unchanged.
         """
         return self._transport.json("POST", "/api/turns", body=body, media="application/x-ndjson")
+
+    def assemble_context(self, body: ContextRequest) -> Union[Context, dict[str, Any]]:
+        """Assemble a context for a task.
+
+        Chooses what an agent may be given: turns that fit the words of the task, the slice around the anchor, what a person said
+        and what was said last in its conversation, and what is known of the names in the task. The policy weighs them, and the
+        budget bounds them. The choice is signed, and recorded as shown. With `"format":"bundle"` the answer is the evidence:
+        canonical bytes, to be passed on and verified exactly as they are (`/api/verify_bundle`,
+        `/api/slices/{slice_id}/replay`), whose `turns` are the chosen ones; anyone can recompute the choice and the prompt from it. In
+        the other formats the answer has the prompt. What it says was recorded earlier, and gives no orders.
+        """
+        return self._transport.json("POST", "/api/context", body=body, media="application/json")
 
     def attest_bundle(self, body: bytes) -> Evidence:
         """Have a bundle attested.
@@ -1318,6 +1485,14 @@ class Operations:
         Revoking again changes nothing.
         """
         return self._transport.json("DELETE", f"/api/keys/{self._transport.segment(id)}")
+
+    def search_turns(self, body: Search) -> Found:
+        """Find turns by words.
+
+        Finds the turns that fit words or a question best. Filters choose among the hits; what they leave out counts in the
+        statistics that scores rest on. An erased text counts nowhere, whatever `as_of` says. A hit is no evidence: cut a slice around it for that.
+        """
+        return self._transport.json("POST", "/api/search", body=body, media="application/json")
 
     def startup(self) -> Health:
         """Has it started?."""

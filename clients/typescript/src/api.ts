@@ -59,11 +59,17 @@ export interface APIKeys {
 }
 
 export interface Admission {
+  /** Under slice_policy_v2, in tokens of bytes/4@1. */
+  cost?: number;
   distance: number;
   from?: string;
+  /** Under slice_policy_v2: the number of the turn. */
+  number?: number;
   /** In billionths. */
   score_nano: number;
-  via: "anchor" | "parent" | "child" | "sibling";
+  via: "anchor" | "parent" | "child" | "sibling" | "prompt" | "touch";
+  /** Under slice_policy_v2: whose words it holds. */
+  voice?: "person" | "agent" | "tool" | "harness";
 }
 
 export interface Alias {
@@ -147,6 +153,60 @@ export interface Check {
   found?: string;
   id: string;
   status: "ok" | "fail" | "skipped";
+}
+
+export interface Context {
+  as_of: number;
+  /** The prompt, in the formats openai and anthropic (members of a request to these APIs) and json. */
+  body?: Record<string, unknown>;
+  bundle_sha256: string;
+  /** How many turns and facts it was chosen from. */
+  candidates: number;
+  context_id: string;
+  /** Tokens of the prompt, markup included. */
+  cost: number;
+  /** The statements that were chosen, ascending. */
+  facts: string[];
+  format: string;
+  policy_id: string;
+  /** The prompt, in the formats markdown, xml and text. */
+  prompt?: string;
+  sufficiency: Sufficiency;
+  /** The turns that were chosen, by ascending id. */
+  turns: string[];
+}
+
+/** What a context is chosen by. Parameters that are left out have the values of context@1. Weights are of features, quotas of sources. */
+export interface ContextPolicy {
+  alike?: number;
+  budget?: number;
+  facts?: string;
+  half_life_hours?: number;
+  novelty?: number;
+  penalties?: Record<string, unknown>;
+  quotas?: Record<string, unknown>;
+  rules?: string;
+  search?: string;
+  slice?: string;
+  type: "context_policy_v1";
+  weights?: Record<string, unknown>;
+}
+
+export interface ContextRequest {
+  /** The turn that the agent goes on from. */
+  anchor?: string;
+  /** Choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor. */
+  as_of?: number;
+  /** Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has. */
+  budget?: number;
+  /** bundle is evidence; the others are prompts. markdown if left out. */
+  format?: "bundle" | "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
+  /** context@1 if left out. */
+  policy?: string;
+  /** The format of the prompt that a bundle is evidence of; markdown if left out. */
+  prompt?: "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
+  /** What the agent is about to do, in words. It may be absent if there is an anchor. */
+  task?: string;
 }
 
 export interface Conversation {
@@ -261,7 +321,7 @@ export interface Explanation {
   rank?: number;
   selected: boolean;
   slice_id?: string;
-  standing: "selected" | "beaten" | "too_far" | "unreached" | "unconnected" | "not_in_view";
+  standing: "selected" | "beaten" | "too_costly" | "too_far" | "later" | "unreached" | "unconnected" | "not_in_view";
   turn: string;
   turns_in_slice: number;
 }
@@ -328,9 +388,44 @@ export interface Facts {
   total: number;
 }
 
+export interface Found {
+  as_of: number;
+  /** The best first. */
+  hits: Hit[];
+  policy: string;
+}
+
 export interface Health {
   checks?: Record<string, string>;
   status: "ok" | "starting" | "unavailable" | "stopping";
+}
+
+export interface Hit {
+  author: string;
+  /** The text of the turn. */
+  content: string;
+  conversation: string;
+  created_at: string;
+  /** What the score is the sum of, if explain was asked for. */
+  parts?: HitParts;
+  role: "user" | "assistant" | "system" | "tool";
+  /** Of this query's hits; those of another query are not comparable. */
+  score: number;
+  seq: number;
+  turn: string;
+}
+
+export interface HitParts {
+  /** Half of the sum of the others if the query names the turn's author, and no other. */
+  author: number;
+  /** For words in the conversation: BM25, 100000 for the best. */
+  conversation: number;
+  /** For dates in the turn, and of it: 300000 for the best. */
+  dates: number;
+  /** 200000 if the query asks when and the turn has an expression of time. */
+  when: number;
+  /** For words in the turn and its neighbours: BM25, 1000000 for the best turn. */
+  words: number;
 }
 
 /** The record of one bundle that was handed out. It holds no text. */
@@ -493,7 +588,7 @@ export interface Policies {
 }
 
 export interface PolicyRegistration {
-  policy: SlicePolicy | FactPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy;
   policy_id: string;
 }
 
@@ -554,7 +649,7 @@ export interface Receipt {
 }
 
 export interface RegisteredPolicy {
-  policy: SlicePolicy | FactPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy;
   policy_id: string;
   policy_params_hash: string;
 }
@@ -589,6 +684,19 @@ export interface Retraction {
   statement: string;
 }
 
+/** How turns are found by words. Parameters that are left out have the values of recall@1. */
+export interface RetrievalPolicy {
+  analyzer?: "english" | "none";
+  author?: number;
+  conversation?: Record<string, unknown>;
+  dates?: Record<string, unknown>;
+  max_hits?: number;
+  reach?: number;
+  type: "retrieval_policy_v1";
+  when?: number;
+  words?: Record<string, unknown>;
+}
+
 export interface RevokedAPIKey {
   /** Patterns of the authors whose turns it may admit; empty: none. */
   admits_authors: string;
@@ -609,6 +717,28 @@ export interface Rival {
   id: string;
 }
 
+export interface Search {
+  /** Search what was there at this sequence number; 0 is the present. */
+  as_of?: number;
+  /** Only turns of this author, written as in the turns. */
+  author?: string;
+  /** Only turns of this conversation. */
+  conversation?: string;
+  /** Say what each score is made of. */
+  explain?: boolean;
+  /** At most so many hits. */
+  limit?: number;
+  /** How turns are found; recall@1 if left out. */
+  policy?: string;
+  query: string;
+  /** Only turns of this role. */
+  role?: "user" | "assistant" | "system" | "tool";
+  /** Only turns that were created then or later. */
+  since?: string;
+  /** Only turns that were created before. */
+  until?: string;
+}
+
 /** What a slice of turns is cut under. Parameters that are left out have the values of default@1. */
 export interface SlicePolicy {
   distance_decay?: number;
@@ -619,6 +749,22 @@ export interface SlicePolicy {
   phase_weights?: PhaseWeights;
   salience_weight?: number;
   type: "slice_policy_v1";
+}
+
+/** What a slice of turns is cut under, by what they were marked with: voice, cost and things touched. Parameters that are left out have the values of default@2. A max_cost of 0 is none. */
+export interface SlicePolicyV2 {
+  direction?: "past" | "both";
+  distance_decay?: number;
+  max_cost?: number;
+  max_nodes?: number;
+  max_radius?: number;
+  max_siblings?: number;
+  max_touching?: number;
+  phase_weights?: Record<string, unknown>;
+  salience_weight?: number;
+  spine?: boolean;
+  type: "slice_policy_v2";
+  voice_weights?: Record<string, unknown>;
 }
 
 export interface SliceRecord {
@@ -675,6 +821,15 @@ export interface StoredTurn {
 export interface StoredTurns {
   next?: string;
   turns: StoredTurn[];
+}
+
+export interface Sufficiency {
+  /** healthy above 700000, low above 400000, critical below. */
+  level: "healthy" | "low" | "critical";
+  /** Words of the task for which nothing was found. */
+  missing: string[];
+  /** The share of the task's words that occur in what was chosen, in millionths. */
+  ppm: number;
 }
 
 /** The six fields of a slice's provenance, its token, and the key that is said to have signed. Any value is taken and judged. Without `key_id` every live key is tried. */
@@ -836,6 +991,20 @@ export class Operations {
    */
   admitTurnsLines(body: Uint8Array): Promise<Receipt> {
     return this.transport.json("POST", `/api/turns`, { body, media: "application/x-ndjson" });
+  }
+
+  /**
+   * Assemble a context for a task.
+   *
+   * Chooses what an agent may be given: turns that fit the words of the task, the slice around the anchor, what a person said
+   * and what was said last in its conversation, and what is known of the names in the task. The policy weighs them, and the
+   * budget bounds them. The choice is signed, and recorded as shown. With `"format":"bundle"` the answer is the evidence:
+   * canonical bytes, to be passed on and verified exactly as they are (`/api/verify_bundle`,
+   * `/api/slices/{slice_id}/replay`), whose `turns` are the chosen ones; anyone can recompute the choice and the prompt from it. In
+   * the other formats the answer has the prompt. What it says was recorded earlier, and gives no orders.
+   */
+  assembleContext(body: ContextRequest): Promise<Context | Record<string, unknown>> {
+    return this.transport.json("POST", `/api/context`, { body, media: "application/json" });
   }
 
   /**
@@ -1384,6 +1553,16 @@ export class Operations {
    */
   revokeKey(id: string): Promise<RevokedAPIKey> {
     return this.transport.json("DELETE", `/api/keys/${this.transport.segment(id)}`, {  });
+  }
+
+  /**
+   * Find turns by words.
+   *
+   * Finds the turns that fit words or a question best. Filters choose among the hits; what they leave out counts in the
+   * statistics that scores rest on. An erased text counts nowhere, whatever `as_of` says. A hit is no evidence: cut a slice around it for that.
+   */
+  searchTurns(body: Search): Promise<Found> {
+    return this.transport.json("POST", `/api/search`, { body, media: "application/json" });
   }
 
   /** Has it started?. */

@@ -28,6 +28,7 @@ type Session struct {
 	Slices   Slices
 	Policies Policies
 	Facts    Facts
+	Contexts Contexts
 	Ledger   Ledger
 
 	Kernel  *kernel.Kernel // nil of a service
@@ -103,6 +104,11 @@ type Facts interface {
 	Slice(ctx context.Context, r client.FactRequest) (client.FactBundle, error)
 	// Learn records acts, at most knowledge.MaxBatch. One that is refused is a *knowledge.ActError.
 	Learn(ctx context.Context, acts []knowledge.Act) ([]knowledge.Outcome, error)
+}
+
+// Contexts is the part of contexts.
+type Contexts interface {
+	Assemble(ctx context.Context, r client.ContextRequest) (client.Context, error)
 }
 
 // Ledger is the part of evidence for third parties.

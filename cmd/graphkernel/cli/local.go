@@ -30,7 +30,7 @@ type local struct {
 func SessionOf(k *kernel.Kernel, tenant dag.Tenant) *Session {
 	l := local{k, tenant}
 	return &Session{
-		Tenant: tenant, Kernel: k, Turns: localTurns{l}, Slices: localSlices{l}, Policies: localPolicies{l}, Facts: localFacts{l}, Ledger: localLedger{l},
+		Tenant: tenant, Kernel: k, Turns: localTurns{l}, Slices: localSlices{l}, Policies: localPolicies{l}, Facts: localFacts{l}, Contexts: localContexts{l}, Ledger: localLedger{l},
 		head: func(ctx context.Context) (dag.Seq, error) { return k.Turns().Head(ctx, tenant) },
 	}
 }
@@ -40,6 +40,7 @@ type (
 	localSlices   struct{ local }
 	localPolicies struct{ local }
 	localFacts    struct{ local }
+	localContexts struct{ local }
 	localLedger   struct{ local }
 )
 
@@ -99,6 +100,14 @@ func (l localFacts) Slice(ctx context.Context, r client.FactRequest) (client.Fac
 	}
 	claim, err := facts.Parse(issued.Bundle)
 	return client.FactBundle{Bytes: issued.Bundle, SHA256: issued.Record.Bundle, Claim: claim}, err
+}
+
+func (l localContexts) Assemble(ctx context.Context, r client.ContextRequest) (client.Context, error) {
+	issued, err := l.local.Contexts().Assemble(ctx, l.tenant, kernel.ContextRequest(r))
+	if err != nil {
+		return client.Context{}, err
+	}
+	return client.Context{Bytes: issued.Bundle, SHA256: issued.Record.Bundle, Claim: issued.Context}, nil
 }
 
 func (l localFacts) Learn(ctx context.Context, acts []knowledge.Act) ([]knowledge.Outcome, error) {

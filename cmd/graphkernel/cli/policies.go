@@ -14,7 +14,7 @@ import (
 )
 
 // Registry returns the tenant's policies. Where there is no store yet, that is
-// default@1 and facts@1; looking makes no store.
+// those that every tenant begins with; looking makes no store.
 func (st *Stores) Registry(ctx context.Context) (r policy.Registry, err error) {
 	err = st.WithKernel(ctx, token.Keyring{}, func(s *Session) error {
 		r, err = s.Policies.All(ctx)

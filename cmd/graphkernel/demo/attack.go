@@ -7,6 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -200,7 +201,14 @@ var tricks = []struct {
 		return false
 	}},
 	{"widen the policy", func(b *slice.Bundle) bool {
-		b.Policy.MaxNodes++
+		switch p := b.Policy.(type) {
+		case policy.SlicePolicyV1:
+			p.MaxNodes++
+			b.Policy = p
+		case policy.SlicePolicyV2:
+			p.MaxNodes++
+			b.Policy = p
+		}
 		return true
 	}},
 	{"claim another policy's name", func(b *slice.Bundle) bool {

@@ -10,7 +10,9 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/standard"
+	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -20,9 +22,10 @@ func policyCommand(a *cli.App) *cobra.Command {
 		Use:   "policy",
 		Short: "Register, list and show policies",
 		Long: `A policy says how far, how much and by what weights a slice of turns is cut
-(slice_policy_v1), or which facts may be gathered around entities (fact_policy_v1).
-Its id, NAME@VERSION, is bound to its parameters for ever: another set of parameters
-needs the next version. default@1, for turns, and facts@1 are there from the start.`,
+(slice_policy_v1 and slice_policy_v2), or which facts may be gathered around entities
+(fact_policy_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
+of parameters needs the next version. default@1 and default@2, for turns, facts@1 and recall@1,
+for searches, are there from the start.`,
 		Args: cli.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -30,7 +33,7 @@ needs the next version. default@1, for turns, and facts@1 are there from the sta
 		Use:   "add FILE",
 		Short: "Register a policy",
 		Long: `Reads {"policy_id":"NAME@V","policy":{"type":"slice_policy_v1", …}}, or with the type
-fact_policy_v1, from a file or, for -, from standard input. A parameter that is left out has its default. Fractions are
+slice_policy_v2 or fact_policy_v1, from a file or, for -, from standard input. A parameter that is left out has its default. Fractions are
 whole numbers of millionths, such as 0.35 or 1e-06; any other is refused.`,
 		Example: `  echo '{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":32,"distance_decay":0.7}}' |
     graphkernel policy add -
@@ -99,8 +102,14 @@ func policyLimits(p policy.Registered) (selects, most string) {
 			siblings = params.MaxSiblings
 		}
 		return "turns", fmt.Sprintf("%d nodes, radius %d, %d siblings", params.MaxNodes, params.MaxRadius, siblings)
+	case policy.SlicePolicyV2:
+		return "turns", fmt.Sprintf("%d nodes, cost %d, radius %d, %d siblings", params.MaxNodes, params.MaxCost, params.MaxRadius, params.MaxSiblings)
 	case facts.Policy:
 		return "facts", fmt.Sprintf("%d results, %d hops, %s", params.MaxResults, params.MaxHops, params.Direction)
+	case retrieval.Policy:
+		return "hits", fmt.Sprintf("%d hits, reach %d, %s", params.MaxHits, params.Reach, params.Analyzer)
+	case contexts.Policy:
+		return "contexts", fmt.Sprintf("%d tokens", params.Budget)
 	default:
 		return params.Type(), ""
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -46,22 +47,23 @@ A hit is no evidence: cut a slice around it for that.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := c.Flags()
-	flags.IntVarP(&f.Limit, "limit", "n", 10, "show at most so many hits, up to 1000")
+	flags.IntVarP(&f.Limit, "limit", "n", 10, "show at most so many hits, up to 10000")
 	flags.StringVar(&f.conversation, "conversation", "", "only turns of the conversation with this id, or that this turn is in")
 	flags.StringVar(&f.Role, "role", "", "only turns of this role: "+strings.Join(turnRoles, ", "))
 	flags.StringVar(&f.Author, "author", "", "only turns of this author, such as human:anna")
 	flags.StringVar(&f.since, "since", "", "only turns created at this date or time, or later")
 	flags.StringVar(&f.until, "until", "", "only turns created before this date or time")
 	flags.Uint64Var(&f.AsOf, "as-of", 0, "search what was there at this sequence number; 0 is the present")
+	flags.StringVar(&f.Policy, "policy", "", "find turns under this policy (default: recall@1)")
 	flags.BoolVar(&f.Explain, "explain", false, "say what each score is made of")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	cli.NoFiles(c, "limit", "conversation", "author", "since", "until", "as-of")
+	cli.NoFiles(c, "limit", "conversation", "author", "since", "until", "as-of", "policy")
 	return c
 }
 
 func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
-	if f.Limit < 1 || f.Limit > 1000 {
-		return cli.Usagef("--limit is %d, want 1 to 1000", f.Limit)
+	if f.Limit < 1 || f.Limit > retrieval.LimitHits {
+		return cli.Usagef("--limit is %d, want 1 to %d", f.Limit, retrieval.LimitHits)
 	}
 	for _, bound := range [...]struct {
 		flag, text string

@@ -22,8 +22,8 @@ type cutFlags struct {
 
 func (f *cutFlags) register(a *cli.App, c *cobra.Command) {
 	c.Flags().StringVar(&f.policy, "policy", string(policy.DefaultID), "the policy to cut under")
-	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the present")
-	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(policy.Type)) // the flag exists
+	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the present, or the anchor's own number under a policy that looks at the past")
+	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(policy.Type, policy.TypeV2)) // the flag exists
 	cli.NoFiles(c, "as-of")
 }
 
@@ -33,7 +33,7 @@ func (f *cutFlags) request(c *cobra.Command, s *cli.Session, anchor string) (cli
 	if err != nil {
 		return client.Request{}, err
 	}
-	if err := cli.PolicyFor[policy.SlicePolicyV1](c.Context(), s, f.policy, policy.Type); err != nil {
+	if err := cli.PolicyFor[policy.SlicePolicy](c.Context(), s, f.policy, policy.SliceTypes); err != nil {
 		return client.Request{}, err
 	}
 	return client.Request{Anchor: id, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}, nil

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"encoding/json"
+
+	"github.com/graphkernel/graphkernel/access"
+)
+
+// AssembleContext chooses what an agent is given for a task.
+var AssembleContext = declare[ContextRequest, Context](Spec{ID: "assembleContext", Method: "POST", Path: "/api/context", Tag: "contexts", Tool: "recall", Sets: []string{"everyday"},
+	May: access.Recall, Fails: []int{404, 409, 422, 503}, Headers: sealed, Answers: map[string]string{"application/json": "ContextAnswer"}})
+
+// A ContextRequest asks for a context.
+type ContextRequest struct {
+	Task   string `json:"task,omitempty" max:"65536" doc:"What the agent is about to do, in words. It may be absent if there is an anchor." tool:"What you are about to do, or the question to answer, in words."`
+	Anchor string `json:"anchor,omitempty" is:"TurnName" doc:"The turn that the agent goes on from." tool:"The turn to go on from: its id, at least 4 characters that begin it, or its external_id."`
+	Budget int    `json:"budget,omitempty" is:"1..1000000" doc:"Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has." tool:"Tokens of text; 1500 if left out."`
+	Policy string `json:"policy,omitempty" is:"PolicyID" doc:"context@1 if left out." tool:"-"`
+	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"Choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor." tool:"-"`
+	Format string `json:"format,omitempty" is:"bundle|markdown|xml|text|openai|anthropic|json" doc:"bundle is evidence; the others are prompts. markdown if left out." tool:"-"`
+	Prompt string `json:"prompt,omitempty" is:"markdown|xml|text|openai|anthropic|json" doc:"The format of the prompt that a bundle is evidence of; markdown if left out." tool:"-"`
+}
+
+// A Context is what an agent is given for a task, and what is known of it.
+type Context struct {
+	ContextID    string          `json:"context_id" is:"SliceID"`
+	BundleSHA256 string          `json:"bundle_sha256" is:"Digest"`
+	PolicyID     string          `json:"policy_id" is:"PolicyID"`
+	AsOf         uint64          `json:"as_of" is:"Seq"`
+	Format       string          `json:"format"`
+	Prompt       string          `json:"prompt,omitempty" doc:"The prompt, in the formats markdown, xml and text."`
+	Body         json.RawMessage `json:"body,omitempty" is:"Object" doc:"The prompt, in the formats openai and anthropic (members of a request to these APIs) and json."`
+	Cost         int             `json:"cost" doc:"Tokens of the prompt, markup included."`
+	Candidates   int             `json:"candidates" doc:"How many turns and facts it was chosen from."`
+	Turns        []string        `json:"turns" is:"UUID" doc:"The turns that were chosen, by ascending id."`
+	Facts        []string        `json:"facts" is:"Digest" doc:"The statements that were chosen, ascending."`
+	Sufficiency  Sufficiency     `json:"sufficiency"`
+}
+
+// A Sufficiency says how far a context answers to its task.
+type Sufficiency struct {
+	PPM     int      `json:"ppm" doc:"The share of the task's words that occur in what was chosen, in millionths."`
+	Level   string   `json:"level" is:"healthy|low|critical" doc:"healthy above 700000, low above 400000, critical below."`
+	Missing []string `json:"missing" doc:"Words of the task for which nothing was found."`
+}

@@ -1,0 +1,121 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+)
+
+// A ContextRequest asks for a context.
+type ContextRequest struct {
+	Task   string          // what the agent is about to do, in words; may be "" if there is an anchor
+	Anchor *dag.TurnID     // the turn that it goes on from; nil: none
+	Budget int             // tokens of text; 0: the policy's
+	Policy policy.ID       // "" is context@1
+	AsOf   dag.Seq         // 0: the anchor's own number, or the present if there is no anchor
+	Format contexts.Format // of the prompt; "" is Markdown
+}
+
+// A Context is a context as it was handed out. It is the one that was asked for and agrees with itself. It is no evidence
+// yet: who signed it, only verification tells.
+type Context struct {
+	Bytes  []byte           // to be passed on and verified exactly as they are
+	SHA256 dag.Digest       // of Bytes
+	Claim  *contexts.Bundle // what Bytes say; its Render is the prompt
+}
+
+// Assemble has a context assembled and signed.
+func (c Contexts) Assemble(ctx context.Context, r ContextRequest) (Context, error) {
+	in := api.ContextRequest{Task: r.Task, Budget: r.Budget, Policy: string(r.Policy), AsOf: uint64(r.AsOf), Format: "bundle", Prompt: string(r.Format)}
+	if r.Anchor != nil {
+		in.Anchor = r.Anchor.String()
+	}
+	q, err := asking(&api.AssembleContext.Spec, in)
+	if err != nil {
+		return Context{}, err
+	}
+	q.want = typeJSON
+	a, err := c.do(ctx, q)
+	if err != nil {
+		return Context{}, err
+	}
+	b, err := r.bundle(a.body, strings.Trim(a.header.Get("ETag"), `"`), a.header.Get("Slice-Id"))
+	if err != nil {
+		return Context{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
+	}
+	return b, nil
+}
+
+// bundle makes every check that needs no key on what came for a request.
+func (r *ContextRequest) bundle(data []byte, digest, id string) (Context, error) {
+	b := Context{Bytes: data, SHA256: sha256.Sum256(data)}
+	if digest != b.SHA256.String() {
+		return Context{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
+	}
+	var err error
+	if b.Claim, err = consistentContext(data); err != nil {
+		return Context{}, err
+	}
+	p, asked := &b.Claim.Provenance, &b.Claim.Request
+	want := r.Policy
+	if want == "" {
+		want = contexts.DefaultID
+	}
+	switch {
+	case id != string(p.SliceID):
+		return Context{}, fmt.Errorf("it was announced as %.80q, and is %s", id, p.SliceID)
+	case asked.Task != r.Task || (asked.Anchor == nil) != (r.Anchor == nil) || asked.Anchor != nil && *asked.Anchor != *r.Anchor:
+		return Context{}, fmt.Errorf("it is of another task or anchor than was asked for")
+	case r.Budget != 0 && asked.Budget != r.Budget:
+		return Context{}, fmt.Errorf("its budget is %d, and %d was asked for", asked.Budget, r.Budget)
+	case p.PolicyID != want:
+		return Context{}, fmt.Errorf("its policy is %s, and %s was asked for", p.PolicyID, want)
+	case r.AsOf != 0 && b.Claim.AsOf != r.AsOf:
+		return Context{}, fmt.Errorf("it is as of %d, and %d was asked for", b.Claim.AsOf, r.AsOf)
+	}
+	return b, nil
+}
+
+// consistentContext reads a context and recomputes what its header claims of its body.
+func consistentContext(data []byte) (*contexts.Bundle, error) {
+	b, err := contexts.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return b, agree(b.Check())
+}
+
+// Verify is Slices.Verify for a context.
+func (c Contexts) Verify(ctx context.Context, bundle []byte) (VerifiedContext, api.BundleVerdict, error) {
+	if !contexts.Is(bundle) {
+		return VerifiedContext{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are no context", ErrKind)
+	}
+	data := bytes.Clone(bundle)
+	v, err := call(ctx, c.conn, api.VerifyBundle, api.TheBundle{Bundle: data})
+	if err != nil {
+		return VerifiedContext{}, api.BundleVerdict{}, err
+	}
+	var b *contexts.Bundle
+	admissible, err := judged(data, &v, func() (*slice.Provenance, *slice.Seal, error) {
+		var err error
+		if b, err = consistentContext(data); err != nil {
+			return nil, nil, err
+		}
+		return &b.Provenance, &b.Seal, nil
+	})
+	if err != nil {
+		return VerifiedContext{}, api.BundleVerdict{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
+	}
+	if !admissible {
+		return VerifiedContext{}, v, nil
+	}
+	return VerifiedContext{contexts.Seal(b, data)}, v, nil
+}

@@ -1,0 +1,152 @@
+package turns
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+)
+
+// A contextFlags says which context is asked for.
+type contextFlags struct {
+	anchor, policy, format, out string
+	budget                      int
+	asOf                        uint64
+}
+
+func contextCommand(a *cli.App) *cobra.Command {
+	var f contextFlags
+	c := &cobra.Command{
+		Use:   "context TASK...",
+		Short: "Assemble what an agent should know for a task",
+		Long: `Chooses turns and facts for a task, under a policy and a budget of tokens, and prints them as a
+prompt: turns that fit the words of the task, the slice around the anchor, what a person said and what was said last in
+its conversation, and what is known of the names in the task. The choice is signed, and recorded as shown.
+
+The budget counts text, as UTF-8 bytes over four; headings and markup come on top.
+
+Formats: markdown, xml and text are prompts; openai and anthropic are members of a request to these APIs; json is for
+programs; bundle is the evidence, canonical JSON, to be handed on and verified. From a bundle anyone can recompute the
+choice, and the prompt byte for byte, without the store.
+
+With --output json and -o, standard output tells what was written:
+
+  {"context_id","file","format","turns","facts","candidates","cost","sufficiency_ppm","missing",
+   "as_of","policy_id","key_id","bundle_sha256"}`,
+		Example: "  graphkernel context mend the migration that deleted the table\n" +
+			"  graphkernel context 'which flags does the export take' --anchor 079a02ab --budget 2000 --format bundle -o context.json",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 && f.anchor == "" {
+				return cli.Usagef("%s takes the TASK in words, or --anchor, got none", c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return assemble(a, c, strings.Join(args, " "), &f)
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.anchor, "anchor", "", "the turn that the agent goes on from: its id, at least 4 characters that begin it, or its external_id")
+	flags.IntVar(&f.budget, "budget", 0, "tokens of text (default: the policy's, which is also the most)")
+	flags.StringVar(&f.policy, "policy", string(contexts.DefaultID), "the policy to choose by")
+	flags.Uint64Var(&f.asOf, "as-of", 0, "choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor")
+	flags.StringVar(&f.format, "format", string(contexts.Markdown), strings.Join(contextFormats(), ", "))
+	flags.StringVarP(&f.out, "out", "o", "", "the file to write; standard output if absent")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(contextFormats(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(contexts.PolicyType))                               // the flag exists
+	cli.NoFiles(c, "anchor", "budget", "as-of")
+	return c
+}
+
+const formatBundle = "bundle"
+
+func contextFormats() []string {
+	names := []string{formatBundle}
+	for _, f := range contexts.Formats() {
+		names = append(names, string(f))
+	}
+	return names
+}
+
+// A contextJSON tells what went into a file.
+type contextJSON struct {
+	ContextID   string   `json:"context_id"`
+	File        string   `json:"file"`
+	Format      string   `json:"format"`
+	Turns       int      `json:"turns"`
+	Facts       int      `json:"facts"`
+	Candidates  int      `json:"candidates"`
+	Cost        int      `json:"cost"`
+	Sufficiency int      `json:"sufficiency_ppm"`
+	Missing     []string `json:"missing"`
+	AsOf        uint64   `json:"as_of"`
+	PolicyID    string   `json:"policy_id"`
+	KeyID       string   `json:"key_id"`
+	Bundle      string   `json:"bundle_sha256"`
+}
+
+func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error {
+	if !slices.Contains(contextFormats(), f.format) {
+		return cli.Usagef("--format is %q, want %s", f.format, strings.Join(contextFormats(), ", "))
+	}
+	r := client.ContextRequest{Task: task, Budget: f.budget, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}
+	if f.format != formatBundle {
+		r.Format = contexts.Format(f.format)
+	}
+	var issued client.Context
+	err := a.Issue(c.Context(), f.out, func(s *cli.Session) (_ []byte, err error) {
+		if err := s.HoldsTurns(c.Context()); err != nil {
+			return nil, err
+		}
+		if f.anchor != "" {
+			id, err := cli.Resolve(c, s, f.anchor)
+			if err != nil {
+				return nil, err
+			}
+			r.Anchor = &id
+		}
+		if err := cli.PolicyFor[contexts.Policy](c.Context(), s, f.policy, contexts.PolicyType); err != nil {
+			return nil, err
+		}
+		if issued, err = s.Contexts.Assemble(c.Context(), r); err != nil {
+			return nil, cli.UnknownPolicy(err)
+		}
+		return written(&issued, f), nil
+	})
+	if err != nil {
+		return err
+	}
+	b := issued.Claim
+	p, enough := &b.Provenance, b.Sufficiency()
+	a.IO.Note("context %s: %d turns and %d facts of %d candidates, %d tokens, as of %d, key %s", p.SliceID, len(b.Turns), len(b.Facts), len(b.Candidates), b.Prompt.Cost, b.AsOf, b.Seal.KeyID)
+	if len(enough.Missing) > 0 {
+		a.IO.Note("nothing was found for: %s", render.OneLine(render.Visible(strings.Join(enough.Missing, ", ")), 200))
+	}
+	if a.IO.Output != "json" || cli.ToStdout(f.out) {
+		return nil
+	}
+	return a.IO.PrintJSON(contextJSON{
+		ContextID: string(p.SliceID), File: f.out, Format: f.format, Turns: len(b.Turns), Facts: len(b.Facts), Candidates: len(b.Candidates), Cost: b.Prompt.Cost,
+		Sufficiency: int(enough.Share), Missing: append([]string{}, enough.Missing...), AsOf: uint64(b.AsOf), PolicyID: string(p.PolicyID), KeyID: b.Seal.KeyID, Bundle: fmt.Sprint(issued.SHA256),
+	})
+}
+
+// written returns what is asked for: the evidence, or the prompt.
+func written(issued *client.Context, f *contextFlags) []byte {
+	switch f.format {
+	case formatBundle:
+		return issued.Bytes
+	case string(contexts.OpenAI), string(contexts.Anthropic), string(contexts.JSON):
+		return append(render.EscapeJSON(issued.Claim.Render()), '\n')
+	}
+	return issued.Claim.Render()
+}

@@ -1,0 +1,184 @@
+package dag
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"slices"
+)
+
+// A Voice says whose words a turn holds, whatever its role: what a person says in a rejected
+// tool's result is a person's. The zero value is no voice.
+type Voice uint8
+
+// The voices, with the numbers that stores keep.
+const (
+	VoicePerson  Voice = 1
+	VoiceAgent   Voice = 2
+	VoiceTool    Voice = 3
+	VoiceHarness Voice = 4 // the program around the agent
+)
+
+// Voices lists every voice.
+var Voices = [...]Voice{VoicePerson, VoiceAgent, VoiceTool, VoiceHarness}
+
+var voiceNames = [...]string{VoicePerson: "person", VoiceAgent: "agent", VoiceTool: "tool", VoiceHarness: "harness"}
+
+// String returns the voice's name on the wire, or "" if it is not one.
+func (v Voice) String() string { return name(voiceNames[:], uint8(v)) }
+
+// ParseVoice reads a voice's name.
+func ParseVoice(s string) (Voice, error) {
+	n, err := number(voiceNames[:], "voice", s)
+	return Voice(n), err
+}
+
+// A Thing stands for something that a turn touched, such as a file: the first 16 bytes of an HMAC
+// of its canonical name under a key of the tenant. Two turns of a tenant that touched the same
+// have the same Thing, and nobody without the key can tell what it is.
+type Thing [16]byte
+
+// String writes the thing as 32 lowercase hex digits.
+func (t Thing) String() string { return hex.EncodeToString(t[:]) }
+
+// Compare orders things by their bytes.
+func (t Thing) Compare(o Thing) int { return bytes.Compare(t[:], o[:]) }
+
+// ParseThing reads 32 lowercase hex digits.
+func ParseThing(s string) (t Thing, err error) {
+	return t, ParseHex(t[:], s)
+}
+
+// MarkRules are the rules by which a turn was marked. The zero value is none.
+type MarkRules uint8
+
+// Marks1 are the rules marks/1 (docs/phases.md).
+const Marks1 MarkRules = 1
+
+var markNames = [...]string{Marks1: "marks/1"}
+
+// String returns the name of the rules, or "".
+func (r MarkRules) String() string { return name(markNames[:], uint8(r)) }
+
+// Bounds of marks.
+const (
+	MaxThings = 16                   // of one turn
+	MaxCost   = (MaxContent + 3) / 4 // of one turn
+)
+
+// Marks are what selection knows of a turn's text without reading it. They are derived from the
+// text once, at admission, are outside the turn's leaf, and stay when the text is erased.
+type Marks struct {
+	Rules  MarkRules
+	Voice  Voice
+	Cost   uint32  // tokens of the content, as the rules count them: UTF-8 bytes / 4, rounded up
+	Things []Thing // ascending, each once, at most MaxThings
+}
+
+// Check reports the first thing about marks that is not in their form.
+func (m *Marks) Check() error {
+	switch {
+	case m.Rules.String() == "":
+		return fmt.Errorf("%w: marks by no known rules (%d)", ErrForm, m.Rules)
+	case m.Voice.String() == "":
+		return fmt.Errorf("%w: marks with no known voice (%d)", ErrForm, m.Voice)
+	case m.Cost > MaxCost:
+		return fmt.Errorf("%w: marks with a cost of %d, at most %d", ErrForm, m.Cost, MaxCost)
+	}
+	return CheckThings(m.Things)
+}
+
+// CheckThings reports things that are too many, or do not ascend.
+func CheckThings(things []Thing) error {
+	if len(things) > MaxThings {
+		return fmt.Errorf("%w: %d things, at most %d", ErrForm, len(things), MaxThings)
+	}
+	for i := 1; i < len(things); i++ {
+		if things[i-1].Compare(things[i]) >= 0 {
+			return fmt.Errorf("%w: the thing %s does not come after %s", ErrForm, things[i], things[i-1])
+		}
+	}
+	return nil
+}
+
+// Equal reports whether two turns have the same marks.
+func (m *Marks) Equal(o *Marks) bool {
+	return m.Rules == o.Rules && m.Voice == o.Voice && m.Cost == o.Cost && slices.Equal(m.Things, o.Things)
+}
+
+// A mark is what a Graph holds of a turn's marks, but for the things:
+//
+//	bits  0–23  cost
+//	bits 24–26  voice
+//	bits 27–31  number of things
+type mark uint32
+
+const (
+	costMask    = 1<<24 - 1
+	voiceShift  = 24
+	thingsShift = 27
+)
+
+func (m *Marks) mark() mark {
+	return mark(m.Cost) | mark(m.Voice)<<voiceShift | mark(len(m.Things))<<thingsShift
+}
+
+// A touch is a thing of a turn. The touches of a turn are together.
+type touch struct {
+	thing Thing
+	node  Node
+	older uint32 // the touch of the same thing by the next older turn of the conversation, or none
+}
+
+// A touchKey names a list of touches.
+type touchKey struct {
+	conv  uint32
+	thing Thing
+}
+
+// touchKeySize is about what an entry of the map takes.
+const touchKeySize = 48
+
+// touch adds the things of a node, which has its number.
+func (g *Graph) touch(n Node, things []Thing) {
+	g.touches = grow(g.touches, len(things))
+	for _, thing := range things {
+		key, at := touchKey{g.nodes[n].conv, thing}, uint32(len(g.touches))
+		g.touches = append(g.touches, touch{thing: thing, node: n, older: none})
+		newest, known := g.newest[key]
+		switch {
+		case !known:
+			g.newest[key] = at
+		case g.touchSeq(newest) < g.nodes[n].seq:
+			g.touches[at].older, g.newest[key] = newest, at
+		default: // turns may be added in another order than that of their numbers
+			for g.touches[newest].older != none && g.touchSeq(g.touches[newest].older) > g.nodes[n].seq {
+				newest = g.touches[newest].older
+			}
+			g.touches[at].older, g.touches[newest].older = g.touches[newest].older, at
+		}
+	}
+}
+
+func (g *Graph) touchSeq(at uint32) Seq { return g.nodes[g.touches[at].node].seq }
+
+// Voice and Cost return the parts of a node's marks. An absent node has none.
+func (v View) Voice(n Node) Voice { return Voice(v.g.nodes[n].mark >> voiceShift & nameMask) }
+func (v View) Cost(n Node) int    { return int(v.g.nodes[n].mark & costMask) }
+
+// ThingCount is the number of things that a node's turn touched.
+func (v View) ThingCount(n Node) int { return int(v.g.nodes[n].mark >> thingsShift) }
+
+// Thing returns a node's i-th thing.
+func (v View) Thing(n Node, i int) Thing { return v.g.touches[v.g.nodes[n].firstTouch+uint32(i)].thing }
+
+// AppendTouching appends the newest turns that are numbered below a node, of its conversation, and
+// touched its i-th thing, too: at most so many, the newest first.
+func (v View) AppendTouching(dst []Node, n Node, i, most int) []Node {
+	for at := v.g.touches[v.g.nodes[n].firstTouch+uint32(i)].older; at != none && most > 0; most-- {
+		t := &v.g.touches[at]
+		dst = append(dst, t.node)
+		at = t.older
+	}
+	return dst
+}

@@ -1,0 +1,297 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A ContextRequest asks for a context.
+type ContextRequest struct {
+	Task   string          // what the agent is about to do, in words; may be "" if there is an anchor
+	Anchor *dag.TurnID     // the turn that it goes on from; nil: none
+	Budget int             // tokens of text; 0: the policy's
+	Policy policy.ID       // "" is contexts.DefaultID
+	AsOf   dag.Seq         // 0: the anchor's own number, or the present if there is no anchor
+	Format contexts.Format // of the prompt; "" is Markdown
+}
+
+// An IssuedContext is what a request for a context is answered with.
+type IssuedContext struct {
+	Context *contexts.Bundle
+	Bundle  []byte // canonical bytes, the evidence to hand on
+	Prompt  []byte
+	Record  issued.Record
+}
+
+// Assemble chooses, signs and records a context: what an agent may be given for a task, under a policy and a budget.
+// What it chooses follows from the request, the policy and what is numbered up to AsOf, without the texts that were
+// erased since. The same request as of the same number gives the same bytes unless a text was erased or the
+// signing key changed in between, and is recorded once.
+func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequest) (_ *IssuedContext, err error) {
+	ctx, observed := k.observe(ctx, "context")
+	defer func() { observed(err) }()
+	asked := contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}
+	return steady(k.engine, func(c *cache) (*IssuedContext, error) {
+		if err := k.mayIssue(tenant); err != nil {
+			return nil, err
+		}
+		p, err := c.policies.get(ctx, tenant, cmp.Or(r.Policy, contexts.DefaultID))
+		if err != nil {
+			return nil, err
+		}
+		b, err := c.assemble(ctx, tenant, asked, p, r.AsOf, c.k.saltOf(tenant))
+		if err != nil {
+			return nil, err
+		}
+		return c.issueContext(ctx, tenant, b, p)
+	})
+}
+
+// Preview is Assemble without a salt and a seal, and nothing is recorded. It is no evidence; it shows what would be chosen.
+func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, r ContextRequest) (*contexts.Bundle, error) {
+	asked := contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}
+	return steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
+		p, err := c.policies.get(ctx, tenant, cmp.Or(r.Policy, contexts.DefaultID))
+		if err != nil {
+			return nil, err
+		}
+		return c.assemble(ctx, tenant, asked, p, r.AsOf, nil)
+	})
+}
+
+// issueContext seals and records a context.
+func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, p policy.Registered) (*IssuedContext, error) {
+	i := &IssuedContext{Context: b, Prompt: b.Render()}
+	err := c.k.turnstile.pass(ctx, func() (err error) {
+		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
+			i.Bundle = b.Append(nil)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(i.Bundle) > slice.MaxBundle {
+		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", ErrTooLarge, len(i.Bundle), slice.MaxBundle)
+	}
+	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
+	i.Record, err = c.recordAs(ctx, tenant, handed, p, func(at dag.Time) issued.Record {
+		return issued.Record{
+			Provenance: b.Provenance, Question: b.Request.Text(), Shown: issued.PackTurns(b.Shown()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
+			Bundle: sha256.Sum256(i.Bundle), At: at,
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// saltOf returns what salts a tenant's requests: it follows from what is asked, as of when, and from the signing key.
+func (k *engine) saltOf(tenant dag.Tenant) func(*contexts.Request, policy.ID, dag.Seq) error {
+	return func(r *contexts.Request, id policy.ID, asOf dag.Seq) (err error) {
+		r.Salt, err = k.authority.Salt(tenant, fmt.Appendf(nil, "%s %s %d", r.Text(), id, asOf))
+		return err
+	}
+}
+
+// assemble gathers candidates and chooses, without a seal. salted, unless it is nil, gives the request its salt.
+func (c *cache) assemble(ctx context.Context, tenant dag.Tenant, r contexts.Request, registered policy.Registered, given dag.Seq,
+	salted func(*contexts.Request, policy.ID, dag.Seq) error) (*contexts.Bundle, error) {
+	p, err := contexts.PolicyOf(registered)
+	if err != nil {
+		return nil, err
+	}
+	r.Budget = cmp.Or(r.Budget, p.Budget)
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	if r.Budget > p.Budget {
+		return nil, fmt.Errorf("%w: a budget of %d tokens, and policy %s has %d", contexts.ErrRequest, r.Budget, registered.ID(), p.Budget)
+	}
+	g, err := c.gatherer(ctx, tenant, &p, &r, given)
+	if err != nil {
+		return nil, err
+	}
+	if salted != nil {
+		if err := salted(&r, registered.ID(), g.asOf); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.gather(ctx); err != nil {
+		return nil, err
+	}
+	candidates, overlaps := g.sorted(), []contexts.Overlap(nil)
+	if p.Novelty > 0 || p.Overlap > 0 {
+		if overlaps, err = g.overlaps(ctx, candidates); err != nil {
+			return nil, err
+		}
+	}
+	chosen := contexts.Select(&p, r.Budget, candidates, overlaps)
+	texts, err := g.texts(ctx, candidates, chosen)
+	if err != nil {
+		return nil, err
+	}
+	return contexts.New(r, g.asOf, registered, candidates, overlaps, texts)
+}
+
+// chosenText returns the record of a chosen turn as a context has it.
+func chosenText(r *store.Record) (t contexts.ChosenTurn, err error) {
+	if r.Body == nil {
+		return t, fmt.Errorf("turn %s: %w", r.Turn.ID, errGoneMeanwhile)
+	}
+	if err := checkRecord(r); err != nil {
+		return t, err
+	}
+	if t.Body, err = slice.ParseBody(r.Body); err != nil {
+		return t, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
+	}
+	t.Turn, t.Body.Salt = r.Turn, r.Salt
+	return t, nil
+}
+
+// errGoneMeanwhile says that a text was erased while a context was made. It wraps ErrErasedSince.
+var errGoneMeanwhile = fmt.Errorf("its text was erased while the context was made: %w", ErrErasedSince)
+
+// replayContext is Replay for a context.
+func (k *engine) replayContext(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
+	b, err := contexts.Parse(bundle)
+	if err != nil {
+		return nil, err
+	}
+	if b.Seal.Tenant != tenant {
+		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
+	}
+	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf}
+	again, err := steady(k, func(c *cache) ([]byte, error) {
+		return c.assembleAgain(ctx, tenant, b.Request, b.Provenance.PolicyID, b.AsOf, b.Seal)
+	})
+	switch {
+	case err != nil && !r.noCut(err):
+		return nil, err
+	case err != nil:
+	default:
+		r.compareBytes(again, bundle)
+	}
+	digest := dag.Digest(sha256.Sum256(bundle))
+	if err := k.accountBundle(ctx, tenant, r, digest); err != nil {
+		return nil, err
+	}
+	r.checkToken(k.authority.Check(&b.Provenance, b.Seal))
+	return r, k.checkIssued(ctx, tenant, r, digest)
+}
+
+// compareContextRecord sets a record, which holds no texts, against what assembling again gave.
+func (r *Replay) compareContextRecord(i *issued.Record, again []byte) {
+	fresh, err := contexts.Parse(again)
+	switch {
+	case err != nil:
+		r.differ(nil, err.Error())
+	case dag.Digest(sha256.Sum256(again)) == i.Bundle:
+		r.agree(Identical, fmt.Sprintf("%d bytes with the recorded SHA-256", len(again)))
+	case fresh.Provenance != i.Provenance:
+		r.differ(nil, fmt.Sprintf("assembling again gives context %s with snapshot %s", fresh.Provenance.SliceID, fresh.Provenance.GraphSnapshotHash))
+	default:
+		r.differ(nil, "the same six fields, but other bytes than those recorded")
+	}
+}
+
+// accountContext says of a recorded context that could not be made again which texts were erased since it was handed out, of
+// the turns that it showed or of others of its view: these counted in the statistics of its search.
+func (k *engine) accountContext(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
+	gone, err := k.erasedSince(ctx, tenant, i)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	shown := i.Shown.Unpack()
+	for _, turn := range gone {
+		if slices.Contains(shown, turn) {
+			r.Erased = append(r.Erased, turn)
+		}
+	}
+	r.Difference = nil
+	r.Checks = slices.DeleteFunc(r.Checks, func(c slice.Check) bool { return c.ID == CheckReplayed })
+	reason := fmt.Sprintf("%d of the turns that it showed were erased since, so the bytes cannot be compared", len(r.Erased))
+	if len(r.Erased) == 0 {
+		reason = fmt.Sprintf("%d turns of its view were erased since, which counted in the statistics of its search", len(gone))
+	}
+	r.agree(Erased, reason)
+	return nil
+}
+
+// erasedSince lists the turns of a context's view that were erased after it was handed out.
+func (k *engine) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, err error) {
+	for after := i.AsOf; ; {
+		page, err := k.erasures().After(ctx, tenant, after, 256)
+		if err != nil || len(page) == 0 {
+			return gone, err
+		}
+		for e := range page {
+			records, err := k.store.Turns(ctx, tenant, store.IDs{page[e].Turn})
+			if err != nil {
+				return nil, err
+			}
+			if len(records) == 1 && records[0].Seq <= i.AsOf && page[e].At >= i.At {
+				gone = append(gone, page[e].Turn)
+			}
+			after = page[e].Seq
+		}
+	}
+}
+
+// notTheContext says why a context cannot be assembled again, or is not what was issued.
+func (k *engine) notTheContext(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
+	gone, wrong := k.erasedSince(ctx, tenant, i)
+	switch {
+	case wrong != nil:
+		return wrong
+	case len(gone) > 0:
+		return erasedSince(tenant, i)
+	case err != nil:
+		return err
+	}
+	return notIssued(tenant, i)
+}
+
+// Verify judges the bytes of a context, as Slices.Verify does those of a slice.
+func (k Contexts) Verify(bundle []byte) (token.AdmissibleContext, token.Verdict) {
+	return token.NewVerifier(k.authority).VerifyContext(bundle)
+}
+
+// VerifyFor is Verify on behalf of a tenant.
+func (k Contexts) VerifyFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleContext, token.Verdict) {
+	return token.NewVerifier(k.authority).VerifyContextFor(tenant, bundle)
+}
+
+// Showing lists the contexts that showed a turn: what an agent that was given them has seen.
+func (k Contexts) Showing(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) ([]issued.Record, error) {
+	return k.bundles().Showing(ctx, tenant, turn)
+}
+
+// assembleAgain makes the bundle that a claim leads to.
+func (c *cache) assembleAgain(ctx context.Context, tenant dag.Tenant, r contexts.Request, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
+	if asOf == 0 {
+		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
+	}
+	p, err := c.policies.get(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.assemble(ctx, tenant, r, p, asOf, nil)
+	if err != nil {
+		return nil, err
+	}
+	b.Seal = seal
+	return b.Append(nil), nil
+}

@@ -1,0 +1,192 @@
+package kernel_test
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// talk admits a conversation about an outage, and returns its turns in order.
+func talk(t *testing.T, k *kernel.Kernel, conversation string) (ids []dag.TurnID) {
+	t.Helper()
+	said := []struct{ role, author, content string }{
+		{"user", "human:anna", "The migration deleted the orders table last night. What happened?"},
+		{"assistant", "model:agent", "I will read the migration and the logs of the deploy."},
+		{"tool", "tool:shell", "migration 042: DROP TABLE orders; -- cleanup"},
+		{"assistant", "model:agent", "Migration 042 drops the orders table. It was meant for staging alone."},
+		{"user", "human:anna", "Write a check that refuses DROP TABLE outside of staging."},
+		{"assistant", "model:agent", "The check is in store/migrations/check.go, with a test."},
+	}
+	var drafts []dag.Draft
+	for i, s := range said {
+		role := must(dag.ParseRole(s.role))
+		d := dag.Draft{
+			ID: dag.ExternalTurnID("context", fmt.Sprint(conversation, i)), Conversation: dag.ExternalConversationID("context", conversation), Role: role, Author: s.author,
+			CreatedAt: dag.Time(1_780_000_000_000_000 + int64(i)*60_000_000), Content: s.content,
+		}
+		if i > 0 {
+			d.Parents = []dag.Parent{{ID: ids[i-1], Kind: dag.Reply}}
+		}
+		drafts, ids = append(drafts, d), append(ids, d.ID)
+	}
+	must(k.Turns().Admit(t.Context(), tenant, drafts))
+	return ids
+}
+
+func TestContext(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			k := named(t, open(t, name), token.NewAuthority(ring(t, "k1")), somebody(t))
+			ids := talk(t, k, "one")
+			fact := must(knowledge.NewFact("migration 042", "drops", "orders", "user"))
+			fact.Turn = ids[3]
+			must(k.Facts().Learn(ctx, tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: fact}}))
+			last := ids[len(ids)-1]
+			head := must(k.Turns().Head(ctx, tenant))
+			issued := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: &last, AsOf: head}))
+			b := issued.Context
+			if len(b.Turns) != len(ids) || len(b.Facts) != 1 {
+				t.Errorf("%d turns and %d facts, want all of them:\n%s", len(b.Turns), len(b.Facts), issued.Prompt)
+			}
+			evidence, verdict := k.Contexts().VerifyFor(tenant, issued.Bundle)
+			if !evidence.OK() || verdict.Outcome != token.Verified || !bytes.Equal(evidence.Prompt(), issued.Prompt) {
+				t.Fatalf("verification: %+v", verdict)
+			}
+			if _, verdict := k.Contexts().VerifyFor("other", issued.Bundle); verdict.Outcome == token.Verified {
+				t.Error("it is evidence for another tenant")
+			}
+			for what, replay := range map[string]*kernel.Replay{
+				"bundle": must(k.Slices().Replay(ctx, tenant, issued.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, b.Provenance.SliceID)),
+			} {
+				if replay.Outcome != kernel.Identical || replay.Token != nil {
+					t.Errorf("replay by %s: %s, %s, %+v", what, replay.Outcome, replay.Reason, replay.Difference)
+				}
+			}
+			must(k.Ledger().Attest(ctx, tenant, issued.Bundle))
+			if list := must(k.Contexts().Showing(ctx, tenant, ids[2])); len(list) != 1 || list[0].Bundle != issued.Record.Bundle {
+				t.Errorf("contexts that showed the turn: %+v", list)
+			}
+
+			must(k.Turns().Erase(ctx, tenant, ids[2], "asked to"))
+			if r := must(k.Slices().Replay(ctx, tenant, issued.Bundle)); r.Outcome != kernel.Erased || len(r.Erased) != 1 || r.Erased[0] != ids[2] {
+				t.Errorf("replay after an erasure: %s, %s, erased %s", r.Outcome, r.Reason, r.Erased)
+			}
+			for _, r := range must(k.Slices().Issued(ctx, tenant, b.Provenance.SliceID)) {
+				if r.Question != "" {
+					t.Errorf("the task of a context that showed an erased turn is still on record: %s", r.Question)
+				}
+			}
+			again := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: &last}))
+			if bytes.Contains(again.Bundle, []byte("DROP TABLE orders")) {
+				t.Error("an erased text is in a context")
+			}
+		})
+	}
+}
+
+// TestContextPast shows that nothing above the view is in a context, and that a context without an as-of ends at its anchor.
+func TestContextPast(t *testing.T) {
+	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	ids := talk(t, k, "one")
+	talk(t, k, "two")
+	anchor := must(k.Turns().Get(t.Context(), tenant, ids[3]))
+	b := must(k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "staging check", Anchor: &ids[3]})).Context
+	if b.AsOf != anchor.Seq {
+		t.Errorf("as of %d, want the anchor's number %d", b.AsOf, anchor.Seq)
+	}
+	for _, c := range b.Candidates {
+		if c.Seq > anchor.Seq {
+			t.Errorf("%s has number %d, above the anchor's %d", c.ID, c.Seq, anchor.Seq)
+		}
+	}
+	if _, err := k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "x", Anchor: &ids[3], AsOf: 1}); err == nil {
+		t.Error("an anchor above the view was taken")
+	}
+}
+
+// TestContextAsOf is TestSearchAsOf for contexts: what is chosen as of a number, and why, is what is chosen in a store that
+// stopped there and saw the same erasures.
+func TestContextAsOf(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			r := seeded(t)
+			a := token.NewAuthority(ring(t, "k1"))
+			k := over(t, open(t, name), a)
+			var drafts []dag.Draft
+			last := map[dag.ConversationID]dag.TurnID{}
+			for n := range 60 {
+				d := spoken(r, n)
+				if p, ok := last[d.Conversation]; ok {
+					d.Parents = []dag.Parent{{ID: p, Kind: dag.Reply}}
+				}
+				last[d.Conversation] = d.ID
+				drafts = append(drafts, d)
+			}
+			stop := 10 + r.IntN(40)
+			must(k.Turns().Admit(t.Context(), tenant, drafts[:stop]))
+			head := must(k.Turns().Head(t.Context(), tenant))
+			must(k.Turns().Search(t.Context(), tenant, question(r, 0)))
+			must(k.Turns().Admit(t.Context(), tenant, drafts[stop:]))
+			small := over(t, open(t, "memory"), a)
+			must(small.Turns().Admit(t.Context(), tenant, drafts[:stop]))
+			for range r.IntN(5) {
+				id := drafts[r.IntN(stop)].ID
+				must(k.Turns().Erase(t.Context(), tenant, id, "asked to"))
+				must(small.Turns().Erase(t.Context(), tenant, id, "asked to"))
+			}
+			for range 12 {
+				anchor := drafts[r.IntN(stop)].ID
+				q := kernel.ContextRequest{Task: question(r, 0).Text, Anchor: &anchor, AsOf: head, Budget: 1 + r.IntN(60)}
+				got, want := bare(must(k.Contexts().Assemble(t.Context(), tenant, q)).Context), bare(must(small.Contexts().Assemble(t.Context(), tenant, q)).Context)
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("%q around %s as of %d:\ngot  %+v\nwant %+v", q.Task, anchor, head, got, want)
+				}
+			}
+		})
+	}
+}
+
+// bare is what was chosen from what, without leaves, which rest on random salts.
+func bare(b *contexts.Bundle) (all []any) {
+	for _, c := range b.Candidates {
+		c.Leaf = dag.Digest{}
+		all = append(all, c)
+	}
+	for _, t := range b.Turns {
+		all = append(all, t.ID, t.Body.Content)
+	}
+	return all
+}
+
+func TestContextRefuses(t *testing.T) {
+	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	talk(t, k, "one")
+	unknown := dag.ExternalTurnID("context", "unknown")
+	for what, q := range map[string]kernel.ContextRequest{
+		"no task and no anchor":   {},
+		"an unknown anchor":       {Task: "x", Anchor: &unknown},
+		"a budget above":          {Task: "x", Budget: 8001},
+		"an unknown policy":       {Task: "x", Policy: "nothing@1"},
+		"a policy for slices":     {Task: "x", Policy: "default@1"},
+		"a number above the head": {Task: "x", AsOf: 1000},
+		"an unknown format":       {Task: "x", Format: "html"},
+	} {
+		if _, err := k.Contexts().Assemble(t.Context(), tenant, q); err == nil {
+			t.Errorf("%s was taken", what)
+		}
+	}
+	if n := must(k.Slices().Count(t.Context(), tenant)); n != 0 {
+		t.Errorf("%d were recorded", n)
+	}
+	if _, err := k.Contexts().Assemble(t.Context(), "nobody", kernel.ContextRequest{Task: "x"}); err == nil {
+		t.Error("a tenant without a history was answered")
+	}
+}

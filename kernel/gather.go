@@ -1,0 +1,421 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A gatherer collects what may come into a context.
+type gatherer struct {
+	c      *cache
+	tenant dag.Tenant
+	policy *contexts.Policy
+	asked  *contexts.Request
+	asOf   dag.Seq
+	anchor *store.Record // nil: none
+	others dag.PPM       // see the function of that name; of the anchor's conversation
+
+	turns map[dag.TurnID]*contexts.Candidate
+	acts  map[knowledge.ID]*knowledge.Recorded
+	facts map[knowledge.ID]*contexts.Candidate
+}
+
+func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Policy, r *contexts.Request, given dag.Seq) (*gatherer, error) {
+	g := &gatherer{
+		c: c, tenant: tenant, policy: p, asked: r,
+		turns: map[dag.TurnID]*contexts.Candidate{}, acts: map[knowledge.ID]*knowledge.Recorded{}, facts: map[knowledge.ID]*contexts.Candidate{},
+	}
+	if r.Anchor != nil {
+		records, err := c.store.Turns(ctx, tenant, store.IDs{*r.Anchor})
+		if err != nil {
+			return nil, err
+		}
+		if len(records) == 0 {
+			return nil, fmt.Errorf("turn %s of tenant %s: %w", r.Anchor, tenant, store.ErrNotFound)
+		}
+		g.anchor = &records[0]
+		if given == 0 {
+			given = g.anchor.Seq
+		}
+	}
+	var err error
+	if g.asOf, err = c.asOfNumber(ctx, tenant, given); err != nil {
+		return nil, err
+	}
+	if g.asOf == 0 {
+		return nil, fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
+	}
+	if g.anchor != nil && g.anchor.Seq > g.asOf {
+		return nil, fmt.Errorf("turn %s has number %d, and the view ends at %d: %w", g.anchor.Turn.ID, g.anchor.Seq, g.asOf, slice.ErrAnchor)
+	}
+	return g, nil
+}
+
+// gather asks every source that is on.
+func (g *gatherer) gather(ctx context.Context) error {
+	var cut *slice.Slice
+	if g.anchor != nil && g.policy.Quotas[contexts.FromSlice] > 0 {
+		p, err := g.c.policies.get(ctx, g.tenant, g.policy.Slice)
+		if err != nil {
+			return err
+		}
+		if _, cut, _, err = g.c.selected(ctx, g.tenant, g.anchor.Turn.ID, p, g.asOf); err != nil {
+			return err
+		}
+	}
+	search, err := g.searchPolicy(ctx)
+	if err != nil {
+		return err
+	}
+	words := g.c.tenants.of(g.tenant).words[search.Analyzer]
+	if err := words.read(ctx, g.asOf, func(x *retrieval.Index) { g.fromIndex(x, search, cut) }); err != nil {
+		return err
+	}
+	return g.fromFacts(ctx)
+}
+
+func (g *gatherer) searchPolicy(ctx context.Context) (*retrieval.Policy, error) {
+	registered, err := g.c.policies.get(ctx, g.tenant, g.policy.Search)
+	if err != nil {
+		return nil, err
+	}
+	p, err := retrieval.PolicyOf(registered)
+	return &p, err
+}
+
+// fromIndex takes the candidates that are turns.
+func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, cut *slice.Slice) {
+	if g.anchor != nil {
+		g.fromConversation(x.Conversation(g.anchor.Turn.Conversation, g.asOf))
+	}
+	if cut != nil {
+		g.fromSlice(x, cut)
+	}
+	g.fromSearch(x, search)
+	newest, _ := x.Newest(g.asOf)
+	reference := newest.CreatedAt
+	if g.anchor != nil {
+		reference = g.anchor.Turn.CreatedAt
+	}
+	for id, c := range g.turns {
+		t, _ := x.Turn(id)
+		c.Features[contexts.FeatureRecency] = halved(int64(reference)-int64(t.CreatedAt), g.policy.HalfLife)
+	}
+}
+
+// turn returns the candidate of a turn, nil if it has no text, or none with words in it.
+func (g *gatherer) turn(t *retrieval.Turn) *contexts.Candidate {
+	if c, ok := g.turns[t.ID]; ok {
+		return c
+	}
+	if t.Withheld || t.Silent || t.Seq > g.asOf {
+		return nil
+	}
+	c := &contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Leaf: t.Leaf, Seq: t.Seq, Cost: (t.Size + 3) / 4}
+	c.Features[contexts.FeatureSalience] = t.Salience
+	g.turns[t.ID] = c
+	return c
+}
+
+// from adds a source to a candidate, with the feature that it gives.
+func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PPM) {
+	if c != nil {
+		c.From[s] = true
+		c.Features[f] = v
+	}
+}
+
+// others is the share of a conversation's text that was not said by a person. In an agent's session people say little, and
+// what they say decides what the rest is about; in talk among people it says nothing that one of them said it, and the last
+// turns say as much as any others.
+func others(turns []retrieval.Turn) dag.PPM {
+	all, persons := 0, 0
+	for i := range turns {
+		all += turns[i].Size
+		if turns[i].Role == dag.RoleUser {
+			persons += turns[i].Size
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return dag.PPM(uint64(dag.One) * uint64(all-persons) / uint64(all))
+}
+
+// fromConversation takes the last turns of the anchor's conversation, and what a person said in it.
+func (g *gatherer) fromConversation(turns []retrieval.Turn) {
+	g.others = others(turns)
+	weight := uint64(g.others)
+	last, prompts := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
+	for _, t := range slices.Backward(turns) {
+		if last > 0 {
+			share := dag.PPM(weight * uint64(last) / uint64(g.policy.Quotas[contexts.FromRecent]))
+			from(g.turn(&t), contexts.FromRecent, contexts.FeatureRecent, share)
+			last--
+		}
+		if prompts > 0 && t.Role == dag.RoleUser {
+			from(g.turn(&t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
+			prompts--
+		}
+	}
+}
+
+// fromSlice takes the turns of the slice around the anchor, the best first.
+func (g *gatherer) fromSlice(x *retrieval.Index, cut *slice.Slice) {
+	turns := slices.Clone(cut.Turns)
+	slices.SortFunc(turns, func(a, b slice.Selected) int {
+		return cmp.Or(cmp.Compare(b.Admission.Score, a.Admission.Score), a.ID.Compare(b.ID))
+	})
+	most := turns[0].Admission.Score
+	for i := range turns[:min(len(turns), g.policy.Quotas[contexts.FromSlice])] {
+		t, ok := x.Turn(turns[i].ID)
+		if !ok {
+			continue
+		}
+		share := g.others
+		if most > 0 {
+			share = dag.PPM(uint64(turns[i].Admission.Score) * uint64(g.others) / uint64(most))
+		}
+		from(g.turn(&t), contexts.FromSlice, contexts.FeatureSlice, share)
+	}
+}
+
+// fromSearch takes the best hits. The score of a hit counts for every candidate, whatever source it is of.
+func (g *gatherer) fromSearch(x *retrieval.Index, p *retrieval.Policy) {
+	if g.asked.Task == "" {
+		return
+	}
+	q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf, Limit: retrieval.LimitHits}
+	hits := x.Search(p, &q)
+	for i := range hits {
+		share := dag.PPM(uint64(hits[i].Score) * uint64(dag.One) / uint64(hits[0].Score))
+		if i < g.policy.Quotas[contexts.FromSearch] {
+			from(g.turn(&hits[i].Turn), contexts.FromSearch, contexts.FeatureTask, share)
+		} else if c, ok := g.turns[hits[i].Turn.ID]; ok {
+			c.Features[contexts.FeatureTask] = share
+		}
+	}
+}
+
+// halved is 1 halved for each half-life, in hours, that an age in microseconds has: exactly at whole half-lives, and on
+// a line between them.
+func halved(age int64, hours int) dag.PPM {
+	if age <= 0 {
+		return dag.One
+	}
+	life := int64(hours) * 3_600_000_000
+	whole, rest := age/life, age%life
+	if whole > 20 {
+		return 0
+	}
+	high := int64(dag.One) >> whole
+	return dag.PPM(high - high/2*(rest/1_000_000)/(life/1_000_000))
+}
+
+// The bounds on names that are looked for in a task.
+const (
+	mostWords = 64 // of the task
+	mostRun   = 4  // words of a name
+	mostNames = 8  // that are found
+)
+
+// fromFacts takes what is known of the names in the task.
+func (g *gatherer) fromFacts(ctx context.Context) error {
+	if g.policy.Quotas[contexts.FromFacts] == 0 || g.asked.Task == "" {
+		return nil
+	}
+	names, err := g.names(ctx)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	registered, err := g.c.policies.get(ctx, g.tenant, g.policy.Facts)
+	if err != nil {
+		return err
+	}
+	params, err := facts.PolicyOf(registered)
+	if err != nil {
+		return err
+	}
+	for _, name := range names { // one by one, since a traversal leaves out what joins its starts
+		if err := g.around(ctx, name, &params); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// around takes what is known around a name.
+func (g *gatherer) around(ctx context.Context, name string, p *facts.Policy) error {
+	v, err := g.c.tenants.of(g.tenant).facts.view(ctx, g.asOf)
+	if err != nil {
+		return err
+	}
+	q := facts.Question{Start: []string{name}}
+	answer, err := v.answer(ctx, q.Query(p, g.asOf))
+	if err != nil {
+		return err
+	}
+	known, err := facts.Gather(ctx, g.c.store.knowledge(), g.c.leavesOf(g.tenant), g.tenant, v.aliases, &answer)
+	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
+		v.of.erased()
+	}
+	if err != nil {
+		return err
+	}
+	for i := range answer.Reached {
+		for at, e := range answer.Reached[i].Path {
+			if len(g.facts) == g.policy.Quotas[contexts.FromFacts] {
+				return nil
+			}
+			g.fact(known.Acts[e.Since], at+1)
+		}
+	}
+	return nil
+}
+
+// fact adds an assertion that was reached in so many steps.
+func (g *gatherer) fact(r *knowledge.Recorded, hops int) {
+	f := &r.Act.Fact
+	if g.facts[f.ID()] != nil {
+		return
+	}
+	c := &contexts.Candidate{
+		Kind: contexts.KindFact, ID: f.ID().String(), Leaf: r.Act.Leaf(), Seq: r.Seq, Cost: contexts.Tokens(contexts.FactText(&r.Act)),
+	}
+	c.From[contexts.FromFacts] = true
+	c.Features[contexts.FeatureConfidence] = f.Confidence
+	c.Features[contexts.FeatureEvidence] = dag.One / 2
+	if f.Turn != (dag.TurnID{}) {
+		c.Features[contexts.FeatureEvidence] = dag.One
+	}
+	c.Features[contexts.FeatureTask] = dag.One / dag.PPM(hops)
+	g.facts[f.ID()], g.acts[f.ID()] = c, r
+}
+
+// names returns the names in the task of which something is known.
+func (g *gatherer) names(ctx context.Context) (names []string, err error) {
+	v, err := g.c.tenants.of(g.tenant).facts.view(ctx, g.asOf)
+	if err != nil {
+		return nil, err
+	}
+	words := analysis.Words(g.asked.Task)
+	words = words[:min(len(words), mostWords)]
+	var asks []knowledge.Ask
+	for run := mostRun; run >= 1; run-- {
+		for at := 0; at+run <= len(words); at++ {
+			name, err := normalize.Name(g.asked.Task[words[at].From:words[at+run-1].To])
+			if err != nil {
+				continue
+			}
+			name = v.aliases.Resolve(name)
+			asks = append(asks, knowledge.Ask{Name: name, Limit: 1}, knowledge.Ask{Name: name, Incoming: true, Limit: 1})
+		}
+	}
+	if len(asks) == 0 {
+		return nil, nil
+	}
+	runs, err := v.Edges(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+	for i := range asks {
+		if len(runs[i].Edges) > 0 && !slices.Contains(names, asks[i].Name) && len(names) < mostNames {
+			names = append(names, asks[i].Name)
+		}
+	}
+	return names, nil
+}
+
+// sorted returns the candidates in the order of bundles.
+func (g *gatherer) sorted() []contexts.Candidate {
+	var all []contexts.Candidate
+	for _, id := range slices.SortedFunc(maps.Keys(g.facts), func(a, b knowledge.ID) int { return cmp.Compare(a.String(), b.String()) }) {
+		all = append(all, *g.facts[id])
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(g.turns), dag.TurnID.Compare) {
+		if c := g.turns[id]; c.From != [contexts.Sources]bool{} {
+			all = append(all, *c)
+		}
+	}
+	return all
+}
+
+// texts reads the chosen turns and facts.
+func (g *gatherer) texts(ctx context.Context, candidates []contexts.Candidate, chosen []int) (t contexts.Texts, err error) {
+	var ids store.IDs
+	for _, i := range chosen {
+		switch c := &candidates[i]; c.Kind {
+		case contexts.KindTurn:
+			id, err := dag.ParseTurnID(c.ID)
+			if err != nil {
+				return t, err
+			}
+			ids = append(ids, id)
+		case contexts.KindFact:
+			id, err := dag.ParseDigest(c.ID)
+			if err != nil {
+				return t, err
+			}
+			t.Facts = append(t.Facts, g.acts[id].Act)
+		}
+	}
+	records, err := g.c.store.Turns(ctx, g.tenant, ids)
+	if err != nil {
+		return t, err
+	}
+	if len(records) != len(ids) {
+		return t, fmt.Errorf("%w: %d of %d turns that are in the index are not in the store", ErrDamaged, len(ids)-len(records), len(ids))
+	}
+	for i := range records {
+		turn, err := chosenText(&records[i])
+		if err != nil {
+			return t, err
+		}
+		t.Turns = append(t.Turns, turn)
+	}
+	return t, nil
+}
+
+// overlaps compares all turns among the candidates.
+func (g *gatherer) overlaps(ctx context.Context, candidates []contexts.Candidate) ([]contexts.Overlap, error) {
+	var ids store.IDs
+	for i := range candidates {
+		if candidates[i].Kind == contexts.KindTurn {
+			id, err := dag.ParseTurnID(candidates[i].ID)
+			if err != nil {
+				return nil, err
+			}
+			ids = append(ids, id)
+		}
+	}
+	records, err := g.c.store.Turns(ctx, g.tenant, ids)
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[string]string, len(records))
+	for i := range records {
+		if records[i].Body == nil {
+			continue
+		}
+		body, err := slice.ParseBody(records[i].Body)
+		if err != nil {
+			return nil, fmt.Errorf("turn %s: %w: %w", records[i].Turn.ID, ErrDamaged, err)
+		}
+		texts[records[i].Turn.ID.String()] = body.Content
+	}
+	return contexts.Compare(len(candidates), func(i int) string { return texts[candidates[i].ID] }), nil
+}

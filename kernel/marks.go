@@ -1,0 +1,90 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/ingest/marks"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// mark fills in what the turns that the names are of touched. The tenant's key is asked for, and made, only if
+// there is a name, so that nothing is made for what cannot be admitted.
+func (k *engine) mark(ctx context.Context, tenant dag.Tenant, arrivals []store.Arrival, names [][]string) error {
+	for i := range arrivals {
+		if len(names[i]) == 0 {
+			continue
+		}
+		key, err := steady(k, func(c *cache) (marks.Key, error) { return c.markKey(ctx, tenant) })
+		if err != nil {
+			return err
+		}
+		for ; i < len(arrivals); i++ {
+			arrivals[i].Marks.Things = key.Things(names[i])
+		}
+		return nil
+	}
+	return nil
+}
+
+// markKey returns the key under which the tenant's turns are marked. The first who asks for it makes it.
+func (c *cache) markKey(ctx context.Context, tenant dag.Tenant) (marks.Key, error) {
+	if key, ok := c.markKeys.Get(tenant); ok {
+		return key, nil
+	}
+	for {
+		key, err := c.storedMarkKey(ctx, tenant)
+		if err != nil {
+			return marks.Key{}, err
+		}
+		if key != (marks.Key{}) {
+			c.markKeys.Add(tenant, key)
+			return key, nil
+		}
+		if err := c.k.draw(key[:]); err != nil {
+			return marks.Key{}, err
+		}
+		if err := c.store.Swap(ctx, tenant, marks.Cell, nil, key[:]); err != nil && !errors.Is(err, store.ErrMoved) {
+			return marks.Key{}, err
+		} // else another process was faster; what is stored counts
+	}
+}
+
+// storedMarkKey returns the key that is stored, or none.
+func (c *cache) storedMarkKey(ctx context.Context, tenant dag.Tenant) (marks.Key, error) {
+	cells, err := c.store.Cells(ctx, tenant, marks.Cell)
+	if err != nil {
+		return marks.Key{}, err
+	}
+	for i := range cells {
+		if cells[i].Name == marks.Cell {
+			return marks.ParseKey(cells[i].Value)
+		}
+	}
+	return marks.Key{}, nil
+}
+
+// draw fills b from the kernel's randomness.
+func (k *engine) draw(b []byte) error {
+	k.random.Lock()
+	defer k.random.Unlock()
+	if _, err := io.ReadFull(k.salts, b); err != nil {
+		return fmt.Errorf("kernel: drawing at random: %w", err)
+	}
+	return nil
+}
+
+func (s steadyStore) Cells(ctx context.Context, tenant dag.Tenant, prefix string) ([]history.Cell, error) {
+	v, err := s.inner.Cells(ctx, tenant, prefix)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error {
+	err := s.inner.Swap(ctx, tenant, name, old, next)
+	_, err = stillOf(s, struct{}{}, err)
+	return err
+}

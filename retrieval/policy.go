@@ -1,0 +1,104 @@
+package retrieval
+
+import (
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/bm25"
+)
+
+// PolicyType is the type that canonical forms name.
+const PolicyType = "retrieval_policy_v1"
+
+// PolicyID is the id of the policy that every tenant begins with: DefaultPolicy.
+const PolicyID policy.ID = "recall@1"
+
+// A Policy says how turns are found. Its zero value is not valid; start from DefaultPolicy. It is
+// comparable, as every policy's parameters are.
+type Policy struct {
+	Analyzer     string // see package analysis
+	MaxHits      int
+	Words        Channel
+	Reach        int // neighbours on either side that count as a part of a turn
+	Conversation Channel
+	Dates        Channel
+	When         dag.PPM // what a turn gains that says when, if the query asks when
+	Author       dag.PPM // what is added, of its score, to a turn whose author alone the query names
+}
+
+// A Channel is BM25 over some terms, and what it counts: so much for the turn that scores best.
+type Channel struct{ Weight, K1, B dag.PPM }
+
+func (c *Channel) params(reach int) bm25.Params { return bm25.Params{K1: c.K1, B: c.B, Reach: reach} }
+
+// DefaultPolicy returns the parameters of the policy recall@1. docs/retrieval.md says what each is
+// worth.
+func DefaultPolicy() Policy {
+	return Policy{
+		Analyzer:     analysis.English.String(),
+		MaxHits:      1000,
+		Words:        Channel{1_000_000, 900_000, 400_000},
+		Reach:        3,
+		Conversation: Channel{100_000, 1_200_000, 750_000},
+		Dates:        Channel{300_000, 900_000, 0},
+		When:         200_000,
+		Author:       500_000,
+	}
+}
+
+// mostWeight and mostK1 bound weights and BM25's k1.
+const (
+	mostWeight = 10 * dag.One
+	mostK1     = 10 * dag.One
+)
+
+func channel(name string, at func(*Policy) *Channel) policy.Field[Policy] {
+	return policy.Group(name,
+		policy.Fraction("b", dag.One, func(p *Policy) *dag.PPM { return &at(p).B }),
+		policy.Fraction("k1", mostK1, func(p *Policy) *dag.PPM { return &at(p).K1 }),
+		policy.Fraction("weight", mostWeight, func(p *Policy) *dag.PPM { return &at(p).Weight }),
+	)
+}
+
+var table = policy.Table[Policy]{
+	Type: PolicyType, Default: DefaultPolicy(),
+	Fields: []policy.Field[Policy]{
+		policy.Word("analyzer", func(p *Policy) *string { return &p.Analyzer }, analysis.Names()...),
+		policy.Fraction("author", mostWeight, func(p *Policy) *dag.PPM { return &p.Author }),
+		channel("conversation", func(p *Policy) *Channel { return &p.Conversation }),
+		channel("dates", func(p *Policy) *Channel { return &p.Dates }),
+		policy.Int("max_hits", 1, LimitHits, func(p *Policy) *int { return &p.MaxHits }),
+		policy.Int("reach", 0, bm25.MaxReach, func(p *Policy) *int { return &p.Reach }),
+		policy.Fraction("when", mostWeight, func(p *Policy) *dag.PPM { return &p.When }),
+		channel("words", func(p *Policy) *Channel { return &p.Words }),
+	},
+}
+
+// LimitHits bounds the hits of a search.
+const LimitHits = 10_000
+
+// Type is PolicyType.
+func (Policy) Type() string { return PolicyType }
+
+// Check reports the first parameter that is out of range.
+func (p Policy) Check() error { return table.Check(p) }
+
+// Canonical returns the canonical form, which Hash is taken of.
+func (p Policy) Canonical() []byte { return table.Canonical(p) }
+
+// Hash is policy_params_hash: SHA-256 of the canonical form.
+func (p Policy) Hash() dag.Digest { return table.Hash(p) }
+
+// AppendWire writes the parameters as bundles and people do, as decimals.
+func (p Policy) AppendWire(w *canon.Writer) { table.AppendWire(w, p) }
+
+// PolicyShapes describes the parameters.
+func PolicyShapes() []policy.Shape { return table.Shapes() }
+
+// PolicyForm is how policies for retrieval are read.
+var PolicyForm = policy.Form{Type: PolicyType, Read: func(c *canon.Cursor, n policy.Notation) policy.Parameters { return table.Read(c, n) }}
+
+// PolicyOf returns the parameters of a registered policy for retrieval. Of another type, it is
+// policy.ErrMismatch.
+func PolicyOf(r policy.Registered) (Policy, error) { return policy.ParametersOf[Policy](r, PolicyType) }

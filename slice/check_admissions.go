@@ -1,0 +1,201 @@
+package slice
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// A reasoning is what the reasons of a bundle's turns are checked against.
+type reasoning struct {
+	*Bundle
+	walk    policy.SlicePolicyV2
+	marked  bool // of gkp/2
+	index   map[dag.TurnID]int
+	joined  map[[2]dag.TurnID]bool
+	said    []int                  // by turn: the newest ancestor in a person's voice that the bundle shows, or -1
+	touched map[touching][]dag.Seq // the numbers of the turns of a conversation that touched a thing, ascending
+}
+
+// A touching names the turns of a conversation that touched a thing.
+type touching struct {
+	conversation dag.ConversationID
+	thing        dag.Thing
+}
+
+// checkAdmissions recomputes each score, and each reason as far as the bundle
+// shows what it rests on: the parent that siblings have in common need not be
+// selected. Under gkp/2 numbers, voices and things are the kernel's word, and what follows from them is recomputed.
+func (b *Bundle) checkAdmissions() Check {
+	if b.Anchor != b.Provenance.Anchor {
+		return otherAnchor(b.Anchor, b.Provenance.Anchor)
+	}
+	r := reasoning{Bundle: b, walk: b.Policy.Walk(), marked: b.Policy.Type() == policy.TypeV2, index: b.index()}
+	if len(b.Turns) > r.walk.MaxNodes {
+		return Failed(CheckAdmissions, fmt.Sprint(r.walk.MaxNodes), fmt.Sprint(len(b.Turns)), "more turns than max_nodes")
+	}
+	if _, ok := r.index[b.Anchor]; !ok {
+		return Failed(CheckAdmissions, b.Anchor.String(), "", "the anchor %s is not among the turns", b.Anchor)
+	}
+	r.joined = make(map[[2]dag.TurnID]bool, len(b.Edges))
+	for _, e := range b.Edges {
+		r.joined[[2]dag.TurnID{e.Parent, e.Child}] = true
+	}
+	if wrong := r.checkMarks(); wrong != "" {
+		return Failed(CheckAdmissions, "", "", "%s", wrong)
+	}
+	scorer := r.walk.Scorer()
+	for i := range b.Turns {
+		t := &b.Turns[i]
+		if want := scorer.Score(t.Admission.Voice, t.Phase, t.Salience, t.Admission.Distance); want != t.Admission.Score {
+			return Failed(CheckAdmissions, fmt.Sprint(want), fmt.Sprint(t.Admission.Score), "the score of turn %s does not follow from the policy", t.ID)
+		}
+		if wrong := r.checkReason(t); wrong != "" {
+			return Failed(CheckAdmissions, "", "", "turn %s: %s", t.ID, wrong)
+		}
+	}
+	return Passed(CheckAdmissions, "%d scores and reasons", len(b.Turns))
+}
+
+func otherAnchor(anchor, header dag.TurnID) Check {
+	return Failed(CheckAdmissions, header.String(), anchor.String(), "anchor differs from provenance.anchor_turn_id")
+}
+
+func (r *reasoning) checkReason(t *BundleTurn) string {
+	a := &t.Admission
+	if a.Distance > r.walk.MaxRadius {
+		return fmt.Sprintf("distance %d is beyond max_radius %d", a.Distance, r.walk.MaxRadius)
+	}
+	if (a.Via == ViaAnchor) != (t.ID == r.Anchor) {
+		return fmt.Sprintf("via %s, and the anchor is %s", a.Via, r.Anchor)
+	}
+	if a.Via == ViaAnchor {
+		if a.Distance != 0 {
+			return fmt.Sprintf("the anchor is at distance %d", a.Distance)
+		}
+		return ""
+	}
+	at, ok := r.index[a.From]
+	if !ok {
+		return fmt.Sprintf("reached from %s, which is not among the turns", a.From)
+	}
+	from := &r.Turns[at]
+	step := 1
+	switch a.Via {
+	case ViaParent:
+		ok = r.joined[[2]dag.TurnID{t.ID, a.From}]
+	case ViaChild:
+		ok = r.joined[[2]dag.TurnID{a.From, t.ID}] && r.walk.Direction == policy.Both
+	case ViaSibling:
+		ok = r.walk.MaxSiblings > 0 && t.ID != a.From
+		step = 0
+	case ViaPrompt:
+		ok = r.isPrompt(t, at)
+	case ViaTouch:
+		ok = r.isTouch(t, from)
+	}
+	if !ok {
+		return fmt.Sprintf("it is not a %s of %s", a.Via, a.From)
+	}
+	if want := from.Admission.Distance + step; a.Distance != want {
+		return fmt.Sprintf("a %s of a turn at distance %d is at distance %d, not %d", a.Via, from.Admission.Distance, want, a.Distance)
+	}
+	return ""
+}
+
+// checkMarks checks what the marks of gkp/2 say of one another: numbers, which no turn has twice and which rise along
+// edges; costs, where the text is there to be counted, and their sum.
+func (r *reasoning) checkMarks() string {
+	if !r.marked {
+		return ""
+	}
+	last := r.AsOf
+	if r.walk.Direction == policy.Past {
+		last = r.Turns[r.index[r.Anchor]].Admission.Number
+	}
+	if last > r.AsOf {
+		return fmt.Sprintf("the anchor has the number %d, and the slice was cut as of %d", last, r.AsOf)
+	}
+	numbers, cost := make(map[dag.Seq]bool, len(r.Turns)), 0
+	for i := range r.Turns {
+		t, a := &r.Turns[i], &r.Turns[i].Admission
+		switch {
+		case a.Number > last:
+			return fmt.Sprintf("turn %s has the number %d, and the greatest that may be there is %d", t.ID, a.Number, last)
+		case numbers[a.Number]:
+			return fmt.Sprintf("turn %s has the number %d, as another one has", t.ID, a.Number)
+		case t.Body != nil && a.Cost != (len(t.Body.Content)+3)/4:
+			return fmt.Sprintf("turn %s costs %d, and its content %d", t.ID, a.Cost, (len(t.Body.Content)+3)/4)
+		}
+		numbers[a.Number] = true
+		cost += a.Cost
+	}
+	if r.walk.MaxCost > 0 && cost > r.walk.MaxCost {
+		return fmt.Sprintf("the turns cost %d, more than max_cost %d", cost, r.walk.MaxCost)
+	}
+	return r.checkNumbers()
+}
+
+// checkNumbers checks that parents have smaller numbers than their children, and notes what prompts and touches are checked against.
+func (r *reasoning) checkNumbers() string {
+	parents := make([][]int, len(r.Turns))
+	for _, e := range r.Edges {
+		p, hasParent := r.index[e.Parent]
+		c, hasChild := r.index[e.Child]
+		if !hasParent || !hasChild { // as the check of edges says
+			continue
+		}
+		if r.Turns[p].Admission.Number >= r.Turns[c].Admission.Number {
+			return fmt.Sprintf("the edge from %s leads to a smaller number", e.Parent)
+		}
+		parents[c] = append(parents[c], p)
+	}
+	r.said = make([]int, len(r.Turns))
+	byNumber := make([]int, len(r.Turns))
+	for i := range byNumber {
+		byNumber[i] = i
+	}
+	number := func(i int) dag.Seq { return r.Turns[i].Admission.Number }
+	slices.SortFunc(byNumber, func(a, b int) int { return cmp.Compare(number(a), number(b)) })
+	r.touched = map[touching][]dag.Seq{}
+	for _, c := range byNumber {
+		for _, thing := range r.Turns[c].Admission.Things {
+			key := touching{r.Turns[c].Conversation, thing}
+			r.touched[key] = append(r.touched[key], number(c))
+		}
+		r.said[c] = -1
+		for _, p := range parents[c] {
+			if r.Turns[p].Admission.Voice != dag.VoicePerson {
+				p = r.said[p]
+			}
+			if p >= 0 && (r.said[c] < 0 || number(p) > number(r.said[c])) {
+				r.said[c] = p
+			}
+		}
+	}
+	return ""
+}
+
+// isPrompt reports whether a turn may be the nearest that a person said before another: the bundle shows no
+// nearer one. That none was left out is the kernel's word.
+func (r *reasoning) isPrompt(t *BundleTurn, from int) bool {
+	n := t.Admission.Number
+	known := r.said[from]
+	return r.walk.Spine && t.Admission.Voice == dag.VoicePerson && n < r.Turns[from].Admission.Number &&
+		(known < 0 || r.Turns[known].Admission.Number <= n)
+}
+
+// isTouch reports whether a turn is among the newest that touched what a later one did, as far as the bundle shows them.
+func (r *reasoning) isTouch(t, from *BundleTurn) bool {
+	a := &t.Admission
+	if t.Conversation != from.Conversation || a.Number >= from.Admission.Number || !slices.Contains(a.Things, a.Thing) || !slices.Contains(from.Admission.Things, a.Thing) {
+		return false
+	}
+	all := r.touched[touching{t.Conversation, a.Thing}]
+	at, _ := slices.BinarySearch(all, a.Number)
+	before, _ := slices.BinarySearch(all, from.Admission.Number)
+	return before-at <= r.walk.MaxTouching
+}

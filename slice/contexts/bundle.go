@@ -1,0 +1,315 @@
+package contexts
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// SchemaVersion is the version of the bundles of this package.
+const SchemaVersion = slice.ContextVersion
+
+// A Bundle is a context with what it was chosen from. One that was read is what somebody claims; only
+// package token says whether it is admissible.
+type Bundle struct {
+	AsOf       dag.Seq
+	Provenance slice.Provenance
+	Seal       slice.Seal
+	Policy     Policy
+	Request    Request
+	Candidates []Candidate     // by kind, then by id
+	Overlaps   []Overlap       // of candidates, by First, then by Second
+	Turns      []ChosenTurn    // by ascending id
+	Facts      []knowledge.Act // chosen assertions, by ascending statement
+	Prompt     Prompt
+}
+
+// A ChosenTurn is a turn with its text.
+type ChosenTurn struct {
+	dag.Turn
+	Body dag.Body
+}
+
+// A Prompt is what is said of the rendered prompt.
+type Prompt struct {
+	Cost int        // in tokens, see Tokens
+	HMAC dag.Digest // under the request's salt
+}
+
+// Texts are the chosen turns and facts, in any order.
+type Texts struct {
+	Turns []ChosenTurn
+	Facts []knowledge.Act
+}
+
+// New makes a bundle, not yet sealed, of candidates in their order and the texts of those that Select chooses among them.
+func New(r Request, asOf dag.Seq, registered policy.Registered, candidates []Candidate, overlaps []Overlap, texts Texts) (*Bundle, error) {
+	p, err := PolicyOf(registered)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bundle{AsOf: asOf, Policy: p, Request: r, Candidates: candidates, Overlaps: overlaps, Turns: texts.Turns, Facts: texts.Facts}
+	slices.SortFunc(b.Turns, func(x, y ChosenTurn) int { return x.ID.Compare(y.ID) })
+	slices.SortFunc(b.Facts, func(x, y knowledge.Act) int { return cmp.Compare(x.Fact.ID().String(), y.Fact.ID().String()) })
+	b.Prompt = b.prompt(b.Render())
+	b.Provenance = slice.Provenance{PolicyID: registered.ID()}
+	b.Provenance = b.fingerprint()
+	return b, nil
+}
+
+// Shown returns the turns that whoever asked has seen with this context: those that were chosen, the anchor, and the
+// evidence of facts. They ascend, each once.
+func (b *Bundle) Shown() []dag.TurnID {
+	var shown []dag.TurnID
+	for i := range b.Turns {
+		shown = append(shown, b.Turns[i].ID)
+	}
+	if b.Request.Anchor != nil {
+		shown = append(shown, *b.Request.Anchor)
+	}
+	for i := range b.Facts {
+		if turn := b.Facts[i].Fact.Turn; turn != (dag.TurnID{}) {
+			shown = append(shown, turn)
+		}
+	}
+	slices.SortFunc(shown, dag.TurnID.Compare)
+	return slices.Compact(shown)
+}
+
+func (b *Bundle) prompt(text []byte) Prompt {
+	return Prompt{Tokens(string(text)), b.Request.digest("prompt", text)}
+}
+
+// begins are what the bytes of every bundle begin with, before and after the number of the view. Those of no bundle of
+// another kind do.
+var begins = func() [2][]byte {
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	w.Key("as_of")
+	before := len(w.Bytes)
+	w.Uint(0)
+	after := len(w.Bytes)
+	w.Key("candidates")
+	return [2][]byte{w.Bytes[:before], w.Bytes[after:]}
+}()
+
+// Is reports whether bytes claim to be a context, by how they begin.
+func Is(data []byte) bool {
+	rest, ok := bytes.CutPrefix(data, begins[0])
+	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, "0123456789"), begins[1])
+}
+
+// Append appends the bundle's canonical bytes. For a bundle that Parse read, they are the
+// bytes it was read from.
+func (b *Bundle) Append(dst []byte) []byte {
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	w.Key("as_of")
+	w.Uint(uint64(b.AsOf))
+	w.Key("candidates")
+	w.BeginArray()
+	for i := range b.Candidates {
+		b.Candidates[i].write(w, "")
+	}
+	w.EndArray()
+	w.Key("facts")
+	w.BeginArray()
+	var act []byte
+	for i := range b.Facts {
+		act = b.Facts[i].Append(act[:0])
+		w.Raw(act)
+	}
+	w.EndArray()
+	w.Key("key_id")
+	w.String(b.Seal.KeyID)
+	w.Key("overlaps")
+	writeOverlaps(w, b.Overlaps)
+	w.Key("policy")
+	b.Policy.AppendWire(w)
+	w.Key("prompt")
+	b.Prompt.write(w, "")
+	w.Key("provenance")
+	b.Provenance.AppendWire(w)
+	w.Key("request")
+	b.Request.write(w, false, 0)
+	w.Key("tenant")
+	w.String(string(b.Seal.Tenant))
+	w.Key("token")
+	w.String(b.Seal.Token)
+	w.Key("turns")
+	w.BeginArray()
+	for i := range b.Turns {
+		slice.WriteTurn(w, &b.Turns[i].Turn, &b.Turns[i].Body)
+	}
+	w.EndArray()
+	w.EndObject()
+	return w.Bytes
+}
+
+func writeOverlaps(w *canon.Writer, overlaps []Overlap) {
+	w.BeginArray()
+	for _, o := range overlaps {
+		w.BeginArray()
+		w.Uint(uint64(o.First))
+		w.Uint(uint64(o.Second))
+		w.Uint(uint64(o.Share))
+		w.EndArray()
+	}
+	w.EndArray()
+}
+
+// write writes what is said of the prompt; with a type it is a leaf.
+func (p *Prompt) write(w *canon.Writer, leafType string) {
+	w.BeginObject()
+	w.Key("cost")
+	w.Uint(uint64(p.Cost))
+	w.Key("counter")
+	w.String(Counter)
+	w.Key("hmac")
+	w.Hex(p.HMAC[:])
+	if leafType != "" {
+		w.Key("type")
+		w.String(leafType)
+	}
+	w.EndObject()
+}
+
+// Parse reads a bundle's canonical bytes and nothing else: another spelling of the same values
+// is slice.ErrMalformed. It checks the form of every field, and nothing that needs computing; that
+// is Bundle.Check.
+func Parse(data []byte) (*Bundle, error) {
+	return slice.ReadStrict("context", data, versions, read, nil)
+}
+
+func versions(*canon.Value) []slice.KnownVersion {
+	return []slice.KnownVersion{{In: "provenance", Key: "schema_version", Version: SchemaVersion}, {In: "policy", Key: "type", Version: PolicyType}}
+}
+
+func read(c *canon.Cursor) *Bundle {
+	b := &Bundle{
+		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
+		Provenance: slice.ReadProvenance(c.Field("provenance")),
+		Seal:       slice.ReadSeal(c),
+		Policy:     table.ReadWhole(c.Field("policy")),
+		Request:    readRequest(c.Field("request")),
+		Prompt:     readPrompt(c.Field("prompt")),
+	}
+	for _, f := range c.Field("candidates").Items() {
+		b.Candidates = append(b.Candidates, readCandidate(f))
+	}
+	for _, f := range c.Field("overlaps").Items() {
+		b.Overlaps = append(b.Overlaps, readOverlap(f, len(b.Candidates)))
+	}
+	for _, f := range c.Field("facts").Items() {
+		act := knowledge.ReadAct(f)
+		if act.Kind != knowledge.Assert {
+			f.Failf("an act of kind %s is no fact", act.Kind)
+		}
+		b.Facts = append(b.Facts, act)
+	}
+	for _, f := range c.Field("turns").Items() {
+		t, body := slice.ReadTurn(f)
+		if body == nil {
+			f.Failf("a context holds no turn without its text")
+			body = &dag.Body{}
+		}
+		f.Close()
+		b.Turns = append(b.Turns, ChosenTurn{t, *body})
+	}
+	c.Close()
+	return b
+}
+
+func readOverlap(c *canon.Cursor, candidates int) (o Overlap) {
+	items := c.Items()
+	if len(items) != 3 || candidates == 0 {
+		c.Failf("want two indexes of candidates and a share")
+		return o
+	}
+	most := uint64(candidates - 1)
+	return Overlap{int(items[0].Uint(most)), int(items[1].Uint(most)), dag.PPM(items[2].Uint(uint64(dag.One)))}
+}
+
+func readPrompt(c *canon.Cursor) Prompt {
+	p := Prompt{Cost: int(c.Field("cost").Uint(slice.MaxBundle)), HMAC: canon.Parsed(c.Field("hmac"), dag.ParseDigest)}
+	if f := c.Field("counter"); f.String() != Counter && c.Err() == nil {
+		f.Failf("%.40q, want %s", f.String(), Counter)
+	}
+	c.Close()
+	return p
+}
+
+// fingerprint computes the six fields from the body, except for the policy's id.
+func (b *Bundle) fingerprint() slice.Provenance {
+	p := slice.Provenance{
+		Anchor:            b.Request.anchor(b.AsOf),
+		PolicyID:          b.Provenance.PolicyID,
+		PolicyParamsHash:  b.Policy.Hash(),
+		GraphSnapshotHash: slice.TreeHash(b.leaves()),
+		SchemaVersion:     SchemaVersion,
+	}
+	p.SliceID = b.sliceID(&p)
+	return p
+}
+
+// leaves are those of the tree, in their order.
+func (b *Bundle) leaves() []dag.Digest {
+	leaves := make([]dag.Digest, 0, len(b.Turns)+len(b.Facts)+len(b.Candidates)+3)
+	for i := range b.Turns {
+		leaves = append(leaves, slice.TurnLeaf(&b.Turns[i].Turn))
+	}
+	for i := range b.Facts {
+		leaves = append(leaves, b.Facts[i].Leaf())
+	}
+	for i := range b.Candidates {
+		leaves = append(leaves, b.Candidates[i].hash())
+	}
+	return append(leaves,
+		hashed(leafOf(func(w *canon.Writer) {
+			w.BeginObject()
+			w.Key("overlaps")
+			writeOverlaps(w, b.Overlaps)
+			w.Key("type")
+			w.String("overlaps")
+			w.EndObject()
+		})),
+		hashed(b.Request.leaf(b.AsOf)),
+		hashed(leafOf(func(w *canon.Writer) { b.Prompt.write(w, "prompt") })))
+}
+
+func (b *Bundle) sliceID(p *slice.Provenance) slice.SliceID {
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	w.Key("anchor")
+	w.String(p.Anchor.String())
+	w.Key("facts")
+	w.BeginArray()
+	for i := range b.Facts {
+		id := b.Facts[i].Fact.ID()
+		w.Hex(id[:])
+	}
+	w.EndArray()
+	w.Key("policy_id")
+	w.String(string(p.PolicyID))
+	w.Key("policy_params_hash")
+	w.Hex(p.PolicyParamsHash[:])
+	w.Key("schema_version")
+	w.String(p.SchemaVersion)
+	w.Key("turns")
+	w.BeginArray()
+	for i := range b.Turns {
+		w.String(b.Turns[i].ID.String())
+	}
+	w.EndArray()
+	w.EndObject()
+	return slice.SliceID(fmt.Sprintf("%016x", xxhash.Sum64(w.Bytes)))
+}

@@ -1,0 +1,132 @@
+package contexts
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// A Kind says what a candidate is.
+type Kind string
+
+// The kinds.
+const (
+	KindFact Kind = "fact"
+	KindTurn Kind = "turn"
+)
+
+// A Candidate is what a source gave, and what speaks for it.
+type Candidate struct {
+	Kind     Kind
+	ID       string     // of a turn, or of a fact its statement
+	Leaf     dag.Digest // as in the ledger: it binds the text
+	Seq      dag.Seq    // the number under which it was admitted or learned
+	Cost     int        // tokens of its text, see Tokens
+	From     [Sources]bool
+	Features [Features]dag.PPM
+}
+
+func (c *Candidate) compare(d *Candidate) int {
+	return cmp.Or(cmp.Compare(c.Kind, d.Kind), cmp.Compare(c.ID, d.ID))
+}
+
+// Counter names the rule by which tokens are counted.
+const Counter = "bytes/4@1"
+
+// Tokens counts the tokens of a text by the rule Counter: its bytes in UTF-8 over four, rounded up.
+func Tokens(text string) int { return (len(text) + 3) / 4 }
+
+// write writes a candidate; with a type it is a leaf. Features of 0 are absent.
+func (c *Candidate) write(w *canon.Writer, leafType string) {
+	w.BeginObject()
+	w.Key("cost")
+	w.Uint(uint64(c.Cost))
+	w.Key("features")
+	w.BeginObject()
+	for i, f := range c.Features {
+		if f > 0 {
+			w.Key(features[i])
+			w.Uint(uint64(f))
+		}
+	}
+	w.EndObject()
+	w.Key("from")
+	w.BeginArray()
+	for i, from := range c.From {
+		if from {
+			w.String(sources[i])
+		}
+	}
+	w.EndArray()
+	w.Key("id")
+	w.String(c.ID)
+	w.Key("kind")
+	w.String(string(c.Kind))
+	w.Key("leaf")
+	w.Hex(c.Leaf[:])
+	w.Key("seq")
+	w.Uint(uint64(c.Seq))
+	if leafType != "" {
+		w.Key("type")
+		w.String(leafType)
+	}
+	w.EndObject()
+}
+
+func (c *Candidate) hash() dag.Digest {
+	return hashed(leafOf(func(w *canon.Writer) { c.write(w, "candidate") }))
+}
+
+func readCandidate(c *canon.Cursor) Candidate {
+	x := Candidate{
+		Kind: canon.Parsed(c.Field("kind"), parseKind), Leaf: canon.Parsed(c.Field("leaf"), dag.ParseDigest),
+		Seq: dag.Seq(c.Field("seq").Uint(uint64(dag.MaxSeq))), Cost: int(c.Field("cost").Uint(dag.MaxContent)),
+	}
+	id := c.Field("id")
+	switch x.Kind {
+	case KindFact:
+		x.ID = canon.Parsed(id, dag.ParseDigest).String()
+	default:
+		x.ID = canon.Parsed(id, dag.ParseTurnID).String()
+	}
+	f := c.Field("features")
+	for i, name := range features {
+		if v := f.Optional(name); v != nil {
+			x.Features[i] = dag.PPM(v.Uint(uint64(dag.One)))
+		}
+	}
+	f.Close()
+	for _, from := range c.Field("from").Items() {
+		x.From[canon.Parsed(from, parseSource)] = true
+	}
+	c.Close()
+	return x
+}
+
+func parseKind(s string) (Kind, error) {
+	if k := Kind(s); k == KindFact || k == KindTurn {
+		return k, nil
+	}
+	return "", fmt.Errorf("%.40q, want %s or %s", s, KindFact, KindTurn)
+}
+
+func parseSource(s string) (Source, error) {
+	for i, name := range sources {
+		if s == name {
+			return Source(i), nil
+		}
+	}
+	return 0, fmt.Errorf("%.40q is no source", s)
+}
+
+// leafOf returns a leaf as it is hashed: after a zero byte (RFC 6962, section 2.1).
+func leafOf(write func(*canon.Writer)) []byte {
+	w := canon.NewWriter([]byte{0})
+	write(w)
+	return w.Bytes
+}
+
+func hashed(leaf []byte) dag.Digest { return sha256.Sum256(leaf) }

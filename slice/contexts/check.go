@@ -1,0 +1,214 @@
+package contexts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// The checks of a context that a slice has not. The others have the names and the meaning that they
+// have in package slice.
+const (
+	CheckCandidates slice.CheckID = "candidates" // every candidate is of the view, has a source that is on, and no source more than its quota
+	CheckTexts      slice.CheckID = "texts"      // every turn has the text that its leaf binds, and the candidate's leaf and cost
+	CheckSelection  slice.CheckID = "selection"  // choosing again from the candidates gives the same turns and facts
+	CheckPrompt     slice.CheckID = "prompt"     // rendering again gives the prompt that was counted and whose HMAC is there
+	CheckRequest    slice.CheckID = "request"    // anchor_turn_id is that of the request
+)
+
+// Checks are the checks that Bundle.Check makes, in their order.
+var Checks = [...]slice.CheckID{
+	slice.CheckCanonicalOrder, CheckCandidates, CheckTexts, CheckSelection, CheckPrompt, CheckRequest,
+	slice.CheckPolicyHash, slice.CheckSnapshot, slice.CheckSliceID,
+}
+
+// Check recomputes from the bundle's body everything that its header claims and returns one
+// verdict for each of Checks, whatever fails. It does not look at the token. That no candidate is missing, and
+// that the features are what a search and a slice gave, is the kernel's word until replay.
+func (b *Bundle) Check() []slice.Check {
+	want, got := b.fingerprint(), &b.Provenance
+	return []slice.Check{
+		b.checkCanonicalOrder(), b.checkCandidates(), b.checkTexts(), b.checkSelection(), b.checkPrompt(),
+		slice.Compared(CheckRequest, want.Anchor, got.Anchor),
+		slice.Compared(slice.CheckPolicyHash, want.PolicyParamsHash, got.PolicyParamsHash),
+		slice.Compared(slice.CheckSnapshot, want.GraphSnapshotHash, got.GraphSnapshotHash),
+		slice.Compared(slice.CheckSliceID, want.SliceID, got.SliceID),
+	}
+}
+
+func (b *Bundle) checkCanonicalOrder() slice.Check {
+	bad := func(format string, args ...any) slice.Check {
+		return slice.Failed(slice.CheckCanonicalOrder, "", "", format, args...)
+	}
+	for i := 1; i < len(b.Candidates); i++ {
+		if b.Candidates[i-1].compare(&b.Candidates[i]) >= 0 {
+			return bad("candidates[%d]: %s %s does not come after %s", i, b.Candidates[i].Kind, b.Candidates[i].ID, b.Candidates[i-1].ID)
+		}
+	}
+	for i, o := range b.Overlaps {
+		if o.First >= o.Second {
+			return bad("overlaps[%d]: %d is not below %d", i, o.First, o.Second)
+		}
+		if i > 0 {
+			if p := b.Overlaps[i-1]; p.First > o.First || p.First == o.First && p.Second >= o.Second {
+				return bad("overlaps[%d] does not come after the one before", i)
+			}
+		}
+	}
+	for i := 1; i < len(b.Turns); i++ {
+		if b.Turns[i-1].ID.Compare(b.Turns[i].ID) >= 0 {
+			return bad("turns[%d]: %s does not come after %s", i, b.Turns[i].ID, b.Turns[i-1].ID)
+		}
+	}
+	for i := 1; i < len(b.Facts); i++ {
+		if x, y := b.Facts[i-1].Fact.ID().String(), b.Facts[i].Fact.ID().String(); x >= y {
+			return bad("facts[%d]: statement %s does not come after %s", i, y, x)
+		}
+	}
+	return slice.Passed(slice.CheckCanonicalOrder, "%d candidates, %d turns, %d facts", len(b.Candidates), len(b.Turns), len(b.Facts))
+}
+
+// ofFacts are the features that facts can have; turns can have the others, and Task both.
+var ofFacts = map[Feature]bool{FeatureConfidence: true, FeatureEvidence: true, FeatureTask: true}
+
+func (b *Bundle) checkCandidates() slice.Check {
+	var given [Sources]int
+	for i := range b.Candidates {
+		c := &b.Candidates[i]
+		if wrong := b.outside(c); wrong != "" {
+			return slice.Failed(CheckCandidates, "", "", "candidates[%d], %s %s: %s", i, c.Kind, c.ID, wrong)
+		}
+		for s, from := range c.From {
+			if from {
+				given[s]++
+			}
+		}
+	}
+	for s, n := range given {
+		if quota := b.Policy.Quotas[s]; n > quota {
+			return slice.Failed(CheckCandidates, fmt.Sprint(quota), fmt.Sprint(n), "more candidates of source %s than its quota", Source(s))
+		}
+	}
+	return slice.Passed(CheckCandidates, "%d", len(b.Candidates))
+}
+
+// outside says why a candidate cannot be one, or "".
+func (b *Bundle) outside(c *Candidate) string {
+	if c.Seq == 0 || c.Seq > b.AsOf {
+		return fmt.Sprintf("it has number %d, and the view ends at %d", c.Seq, b.AsOf)
+	}
+	if c.From == [Sources]bool{} {
+		return "no source gave it"
+	}
+	for s, from := range c.From {
+		if from && (Source(s) == FromFacts) != (c.Kind == KindFact) {
+			return fmt.Sprintf("source %s gives none of its kind", Source(s))
+		}
+	}
+	for i, f := range c.Features {
+		feature := Feature(i)
+		switch {
+		case f == 0:
+		case c.Kind == KindFact && !ofFacts[feature], c.Kind == KindTurn && (feature == FeatureConfidence || feature == FeatureEvidence):
+			return fmt.Sprintf("it has the feature %s, and nothing of its kind has", feature)
+		case feature == FeaturePrompt && !c.From[FromPrompts], feature == FeatureSlice && !c.From[FromSlice], feature == FeatureRecent && !c.From[FromRecent]:
+			return fmt.Sprintf("it has the feature %s, %d ppm, and is not of that source", feature, f)
+		}
+	}
+	return ""
+}
+
+// candidate returns the candidate of an id.
+func (b *Bundle) candidate(k Kind, id string) *Candidate {
+	want := Candidate{Kind: k, ID: id}
+	at, ok := slices.BinarySearchFunc(b.Candidates, want, func(c, d Candidate) int { return c.compare(&d) })
+	if !ok {
+		return nil
+	}
+	return &b.Candidates[at]
+}
+
+func (b *Bundle) checkTexts() slice.Check {
+	bad := func(where, id, wrong string) slice.Check {
+		return slice.Failed(CheckTexts, "", "", "%s %s: %s", where, id, wrong)
+	}
+	var canonical []byte
+	for i := range b.Turns {
+		t := &b.Turns[i]
+		id := t.ID.String()
+		c := b.candidate(KindTurn, id)
+		canonical = slice.AppendBody(canonical[:0], &t.Body)
+		switch {
+		case slice.DigestBody(canonical, t.Body.Salt) != t.BodyDigest:
+			return bad("turn", id, "its text is not the one that body_digest binds")
+		case c == nil:
+			return bad("turn", id, "it is no candidate")
+		case c.Leaf != slice.TurnLeaf(&t.Turn):
+			return bad("turn", id, "its leaf is not the candidate's")
+		case c.Cost != Tokens(t.Body.Content):
+			return bad("turn", id, fmt.Sprintf("its text costs %d tokens, and the candidate %d", Tokens(t.Body.Content), c.Cost))
+		case c.Features[FeaturePrompt] > 0 && t.Role != dag.RoleUser:
+			return bad("turn", id, "it is no prompt")
+		case c.Features[FeatureSalience] != t.Salience:
+			return bad("turn", id, "its salience is not the candidate's")
+		}
+	}
+	for i := range b.Facts {
+		act := &b.Facts[i]
+		id := act.Fact.ID().String()
+		c := b.candidate(KindFact, id)
+		switch text := FactText(act); {
+		case c == nil:
+			return bad("fact", id, "it is no candidate")
+		case c.Leaf != act.Leaf():
+			return bad("fact", id, "its leaf is not the candidate's")
+		case c.Cost != Tokens(text):
+			return bad("fact", id, fmt.Sprintf("its text costs %d tokens, and the candidate %d", Tokens(text), c.Cost))
+		case c.Features[FeatureConfidence] != act.Fact.Confidence:
+			return bad("fact", id, "its confidence is not the candidate's")
+		}
+	}
+	return slice.Passed(CheckTexts, "%d turns, %d facts", len(b.Turns), len(b.Facts))
+}
+
+func (b *Bundle) checkSelection() slice.Check {
+	chosen := map[string]bool{}
+	for i := range b.Turns {
+		chosen[string(KindTurn)+b.Turns[i].ID.String()] = true
+	}
+	for i := range b.Facts {
+		chosen[string(KindFact)+b.Facts[i].Fact.ID().String()] = true
+	}
+	if most := b.Policy.Budget; b.Request.Budget > most {
+		return slice.Failed(CheckSelection, fmt.Sprint(most), fmt.Sprint(b.Request.Budget), "the budget that was asked for is above the policy's")
+	}
+	again := Select(&b.Policy, b.Request.Budget, b.Candidates, b.Overlaps)
+	for _, i := range again {
+		c := &b.Candidates[i]
+		if !chosen[string(c.Kind)+c.ID] {
+			return slice.Failed(CheckSelection, "", "", "%s %s is to be chosen, and is not there", c.Kind, c.ID)
+		}
+	}
+	if len(again) != len(chosen) {
+		return slice.Failed(CheckSelection, fmt.Sprint(len(again)), fmt.Sprint(len(chosen)), "more was chosen than the policy lets in")
+	}
+	return slice.Passed(CheckSelection, "%d of %d candidates", len(again), len(b.Candidates))
+}
+
+func (b *Bundle) checkPrompt() slice.Check {
+	want, got := b.prompt(b.Render()), b.Prompt
+	if want != got {
+		return slice.Failed(CheckPrompt, want.HMAC.String(), got.HMAC.String(), "the prompt has %d tokens, and another HMAC or count is claimed", want.Cost)
+	}
+	return slice.Passed(CheckPrompt, "%d tokens", want.Cost)
+}
+
+// FactText is the text of a fact, which is counted and shown: its names, each quoted.
+func FactText(a *knowledge.Act) string {
+	subject, predicate, object := a.Fact.Spelled()
+	return strings.Join([]string{quoted(subject), quoted(predicate), quoted(object)}, " ")
+}

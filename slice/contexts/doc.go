@@ -1,0 +1,36 @@
+// Package contexts owns the context: what an agent is given for a task under a budget of tokens, what it was
+// chosen from, and the fingerprints that bind all of it. It is pure: no I/O, no clock, and the same
+// request, policy and candidates give the same bytes.
+//
+// [New] makes a [Bundle] of candidates; [Parse] reads one back strictly, and [Bundle.Check] recomputes from its
+// body everything that its header claims: the choice, and the prompt byte for byte. The six fields of
+// its provenance are those of a slice, with the schema version gkc/1, so that a token is made,
+// verified and written to the ledger in the same way. Signing is package token's; what the candidates are is
+// package kernel's to find.
+//
+// A bundle's bytes are canonical JSON, and nothing else is a bundle:
+//
+//	{"as_of":SEQ,"candidates":[{"cost":TOKENS,"features":{NAME:PPM,…},"from":[SOURCE,…],"id":ID,
+//	"kind":"turn","leaf":HEX,"seq":SEQ},…],"facts":[ACT,…],"key_id":"k1","overlaps":[[i,j,PPM],…],
+//	"policy":{…},"prompt":{"cost":TOKENS,"counter":"bytes/4@1","hmac":HEX},"provenance":{…},
+//	"request":{"anchor":ID,"budget":TOKENS,"format":FORMAT,"salt":HEX,"task":TEXT},
+//	"tenant":"default","token":HEX,"turns":[TURN,…]}
+//
+// turns and facts are the chosen ones, with their text; candidates are all there were, without it.
+// anchor is absent if there was none, and so are features of 0.
+//
+// What is bound, and by what (hashes as in RFC 6962, section 2.1):
+//
+//   - graph_snapshot_hash is the tree over the leaves of the chosen turns, by id, and of the chosen facts, by
+//     statement, as they are in slices; then one {…,"type":"candidate"} for each candidate; then
+//     {"overlaps":[…],"type":"overlaps"}; the request's {"anchor":…,"as_of":…,"budget":…,"format":…,"task":HEX,
+//     "type":"request"}, in which task is the HMAC-SHA256 of "task", a zero byte and the text, under the salt;
+//     and {"cost":…,"counter":…,"hmac":HEX,"type":"prompt"}, in which hmac is that of "prompt", a zero byte and
+//     the rendered prompt. So the leaves tell nothing of the task and of the prompt once the salt is erased.
+//   - policy_params_hash is that of the parameters of context_policy_v1.
+//   - anchor_turn_id names the request and no turn: the UUIDv5 of graphkernel:/context/ and the request's leaf.
+//   - slice_id is xxHash64 of {"anchor":…,"facts":[HEX,…],"policy_id":…,"policy_params_hash":…,
+//     "schema_version":…,"turns":[ID,…]}.
+//
+// Source: Graph Kernel paper, section IV, of whose slice this is the counterpart; docs/contexts.md.
+package contexts

@@ -1,0 +1,198 @@
+package contexts
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/slice/facts"
+)
+
+// PolicyType is the type that canonical forms and bundles of contexts name.
+const PolicyType = "context_policy_v1"
+
+// DefaultID is the id of the policy that a request without one gets.
+const DefaultID policy.ID = "context@1"
+
+// Bounds of the parameters.
+const (
+	LimitBudget   = 1_000_000 // tokens
+	LimitQuota    = 2_000     // candidates of one source
+	LimitHalfLife = 100_000   // hours
+	LimitRules    = 16 << 10  // bytes
+	mostWeight    = 10 * dag.One
+)
+
+// A Feature is something that speaks for a candidate: a fraction in ppm.
+type Feature int
+
+// The features. Their names are in features, in the same order.
+const (
+	FeatureConfidence Feature = iota // of a fact
+	FeatureEvidence                  // of a fact: 1 if a turn is named, half if not
+	FeaturePrompt                    // of what a person said in the conversation: the share of its text that others said
+	FeatureRecency                   // 1 halved for each half-life between the turn and the newest of the view
+	FeatureRecent                    // of the last turns of the conversation, from that share down to 0
+	FeatureSalience                  // of a turn
+	FeatureSlice                     // the score in the slice around the anchor, of the anchor's
+	FeatureTask                      // the score of the search for the task, of the best hit's
+	Features                         // how many there are
+)
+
+var features = [Features]string{"confidence", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"}
+
+// String returns the name.
+func (f Feature) String() string { return features[f] }
+
+// A Source is where candidates come from.
+type Source int
+
+// The sources. Their names are in sources, in the same order.
+const (
+	FromFacts   Source = iota // what is known of the names in the task
+	FromPrompts               // what a person said in the conversation, the newest first
+	FromRecent                // the last turns of the conversation
+	FromSearch                // the best hits of a search for the task
+	FromSlice                 // the slice around the anchor
+	Sources                   // how many there are
+)
+
+var sources = [Sources]string{"facts", "prompts", "recent", "search", "slice"}
+
+// String returns the name.
+func (s Source) String() string { return sources[s] }
+
+// A Policy says what a context may hold. Its zero value is not valid; start from Default. It is
+// comparable, as every policy's parameters are.
+type Policy struct {
+	Budget   int               // tokens of text; a request may ask for fewer
+	HalfLife int               // hours, of Recency
+	Quotas   [Sources]int      // candidates of each source; 0: the source is off
+	Weights  [Features]dag.PPM // what the features count
+	Novelty  dag.PPM           // what it counts that nothing chosen is alike
+	Cost     dag.PPM           // what is taken away for the share of the budget
+	Overlap  dag.PPM           // what is taken away for being like something chosen
+	Alike    dag.PPM           // the least share of words that two turns have in common to be alike
+	Slice    policy.ID         // that the slice is cut under
+	Search   policy.ID         // that turns are found under
+	Facts    policy.ID         // that facts are gathered under
+	Rules    string            // what always stands first; lines
+}
+
+// Default returns the parameters of the policy context@1. docs/evaluation.md says what they are worth.
+func Default() Policy {
+	return Policy{
+		Budget: 8000, HalfLife: 69,
+		Quotas:  [Sources]int{FromFacts: 32, FromPrompts: 500, FromSearch: 500, FromSlice: LimitQuota},
+		Weights: [Features]dag.PPM{FeatureConfidence: 100_000, FeatureEvidence: 100_000, FeaturePrompt: 4_000_000, FeatureSlice: 2_000_000, FeatureTask: 1_000_000},
+		Cost:    3_000_000,
+		Alike:   850_000,
+		Slice:   policy.DefaultV2ID, Search: retrieval.PolicyID, Facts: facts.PolicyID,
+	}
+}
+
+// Profiles returns what ships beside the default, for kinds of work. What they say of goals, of use and of contradiction
+// waits for sources that have these.
+func Profiles() map[policy.ID]Policy {
+	type row struct {
+		task, recency, confidence, evidence, novelty, overlap, cost dag.PPM // in tenths
+		halfLife                                                    int
+		alike                                                       dag.PPM // in hundredths
+		budget                                                      int
+	}
+	const tenth, hundredth = dag.One / 10, dag.One / 100
+	profiles := map[policy.ID]Policy{}
+	for id, r := range map[policy.ID]row{
+		"base@1":       {10, 8, 4, 3, 5, 7, 3, 69, 85, 8000},
+		"coding@1":     {15, 12, 3, 2, 6, 8, 4, 24, 85, 8000},
+		"research@1":   {8, 5, 8, 9, 7, 5, 2, 168, 80, 12000},
+		"managerial@1": {7, 6, 5, 7, 4, 9, 5, 72, 90, 8000},
+		"worker@1":     {13, 13, 4, 3, 5, 7, 4, 12, 85, 8000},
+		"personal@1":   {10, 9, 3, 2, 5, 6, 3, 720, 85, 8000},
+	} {
+		p := Default()
+		p.Weights[FeatureTask], p.Weights[FeatureRecency] = r.task*tenth, r.recency*tenth
+		p.Weights[FeatureConfidence], p.Weights[FeatureEvidence] = r.confidence*tenth, r.evidence*tenth
+		p.Novelty, p.Overlap, p.Cost, p.Alike = r.novelty*tenth, r.overlap*tenth, r.cost*tenth, r.alike*hundredth
+		p.HalfLife, p.Budget = r.halfLife, r.budget
+		profiles[id] = p
+	}
+	return profiles
+}
+
+func eachOf(names []string, field func(name string, i int) policy.Field[Policy]) []policy.Field[Policy] {
+	all := make([]policy.Field[Policy], len(names))
+	for i, name := range names {
+		all[i] = field(name, i)
+	}
+	return all
+}
+
+func policyName(name string, at func(*Policy) *policy.ID) policy.Field[Policy] {
+	return policy.Text(name, at, func(id policy.ID) error {
+		_, err := policy.ParseID(string(id))
+		return err
+	})
+}
+
+var table = policy.Table[Policy]{
+	Type: PolicyType, Default: Default(),
+	Fields: []policy.Field[Policy]{
+		policy.Fraction("alike", dag.One, func(p *Policy) *dag.PPM { return &p.Alike }),
+		policy.Int("budget", 1, LimitBudget, func(p *Policy) *int { return &p.Budget }),
+		policyName("facts", func(p *Policy) *policy.ID { return &p.Facts }),
+		policy.Int("half_life_hours", 1, LimitHalfLife, func(p *Policy) *int { return &p.HalfLife }),
+		policy.Fraction("novelty", mostWeight, func(p *Policy) *dag.PPM { return &p.Novelty }),
+		policy.Group("penalties",
+			policy.Fraction("cost", mostWeight, func(p *Policy) *dag.PPM { return &p.Cost }),
+			policy.Fraction("overlap", mostWeight, func(p *Policy) *dag.PPM { return &p.Overlap })),
+		policy.Group("quotas", eachOf(sources[:], func(name string, i int) policy.Field[Policy] {
+			return policy.Int(name, 0, LimitQuota, func(p *Policy) *int { return &p.Quotas[i] })
+		})...),
+		policy.Text("rules", func(p *Policy) *string { return &p.Rules }, checkRules),
+		policyName("search", func(p *Policy) *policy.ID { return &p.Search }),
+		policyName("slice", func(p *Policy) *policy.ID { return &p.Slice }),
+		policy.Group("weights", eachOf(features[:], func(name string, i int) policy.Field[Policy] {
+			return policy.Fraction(name, mostWeight, func(p *Policy) *dag.PPM { return &p.Weights[i] })
+		})...),
+	},
+}
+
+func checkRules(s string) error {
+	switch {
+	case len(s) > LimitRules:
+		return fmt.Errorf("%d bytes, at most %d", len(s), LimitRules)
+	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
+		return fmt.Errorf("%w: want UTF-8 without U+0000", dag.ErrForm)
+	}
+	return nil
+}
+
+// Type is PolicyType.
+func (Policy) Type() string { return PolicyType }
+
+// Check reports the first parameter that is out of range.
+func (p Policy) Check() error { return table.Check(p) }
+
+// Canonical returns the canonical form, which Hash is taken of.
+func (p Policy) Canonical() []byte { return table.Canonical(p) }
+
+// Hash is policy_params_hash: SHA-256 of the canonical form.
+func (p Policy) Hash() dag.Digest { return table.Hash(p) }
+
+// AppendWire writes the parameters as bundles and people do, as decimals.
+func (p Policy) AppendWire(w *canon.Writer) { table.AppendWire(w, p) }
+
+// PolicyShapes describes the parameters.
+func PolicyShapes() []policy.Shape { return table.Shapes() }
+
+// PolicyForm is how policies for contexts are read.
+var PolicyForm = policy.Form{Type: PolicyType, Read: func(c *canon.Cursor, n policy.Notation) policy.Parameters { return table.Read(c, n) }}
+
+// PolicyOf returns the parameters of a registered policy for contexts. Of another type, it is
+// policy.ErrMismatch.
+func PolicyOf(r policy.Registered) (Policy, error) { return policy.ParametersOf[Policy](r, PolicyType) }

@@ -1,0 +1,144 @@
+package contexts
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// MaxTask bounds the bytes of a task.
+const MaxTask = 64 << 10
+
+// ErrRequest is wrapped when a context is asked for in a way that cannot be answered.
+var ErrRequest = errors.New("request for a context")
+
+// A Request asks for a context.
+type Request struct {
+	Task   string      // what the agent is about to do, in words
+	Anchor *dag.TurnID // the turn that it goes on from; nil: none
+	Budget int         // tokens of text
+	Format Format      // of the prompt
+	Salt   dag.Salt    // the key of the digests of the task and of the prompt
+}
+
+// Check reports what cannot be asked.
+func (r *Request) Check() error {
+	switch {
+	case len(r.Task) > MaxTask:
+		return fmt.Errorf("%w: a task of %d bytes, at most %d", ErrRequest, len(r.Task), MaxTask)
+	case !utf8.ValidString(r.Task) || strings.ContainsRune(r.Task, 0):
+		return fmt.Errorf("%w: the task is not UTF-8 without U+0000", ErrRequest)
+	case r.Task == "" && r.Anchor == nil:
+		return fmt.Errorf("%w: a context needs a task or an anchor", ErrRequest)
+	case r.Budget < 1 || r.Budget > LimitBudget:
+		return fmt.Errorf("%w: a budget of %d tokens, want 1 to %d", ErrRequest, r.Budget, LimitBudget)
+	case !slices.Contains(Formats(), r.Format):
+		return fmt.Errorf("%w: format %.40q, want %s", ErrRequest, string(r.Format), join(Formats()))
+	}
+	return nil
+}
+
+func join(formats []Format) string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = string(f)
+	}
+	return strings.Join(names, ", ")
+}
+
+// digest is HMAC-SHA256 of a text under the request's salt. what keeps the texts apart.
+func (r *Request) digest(what string, text []byte) dag.Digest {
+	h := hmac.New(sha256.New, r.Salt[:])
+	_, _ = h.Write([]byte(what)) // a hash never fails
+	_, _ = h.Write([]byte{0})
+	_, _ = h.Write(text)
+	return dag.Digest(h.Sum(nil))
+}
+
+// write writes a request as a bundle has it, or, with the digest of the task in place of its text,
+// as the leaf has it.
+func (r *Request) write(w *canon.Writer, leaf bool, asOf dag.Seq) {
+	w.BeginObject()
+	if r.Anchor != nil {
+		w.Key("anchor")
+		w.String(r.Anchor.String())
+	}
+	if leaf {
+		w.Key("as_of")
+		w.Uint(uint64(asOf))
+	}
+	w.Key("budget")
+	w.Uint(uint64(r.Budget))
+	w.Key("format")
+	w.String(string(r.Format))
+	if leaf {
+		digest := r.digest("task", []byte(r.Task))
+		w.Key("task")
+		w.Hex(digest[:])
+		w.Key("type")
+		w.String("request")
+	} else {
+		w.Key("salt")
+		w.Hex(r.Salt[:])
+		w.Key("task")
+		w.String(r.Task)
+	}
+	w.EndObject()
+}
+
+// Text returns the request as a bundle has it.
+func (r *Request) Text() string {
+	w := canon.NewWriter(nil)
+	r.write(w, false, 0)
+	return string(w.Bytes)
+}
+
+// leaf returns the leaf as it is hashed.
+func (r *Request) leaf(asOf dag.Seq) []byte {
+	return leafOf(func(w *canon.Writer) { r.write(w, true, asOf) })
+}
+
+// anchor is the anchor of the provenance: it names the request.
+func (r *Request) anchor(asOf dag.Seq) dag.TurnID {
+	return dag.ExternalTurnID("context", string(r.leaf(asOf)[1:]))
+}
+
+// ParseRequest reads a request as [Request.Text] returns it.
+func ParseRequest(text string) (r Request, err error) {
+	doc, err := canon.Parse([]byte(text))
+	if err == nil {
+		c := canon.Open(doc)
+		r, err = readRequest(c), c.Err()
+	}
+	if err == nil && r.Text() != text {
+		err = errors.New("not the canonical spelling")
+	}
+	if err != nil {
+		return Request{}, fmt.Errorf("%w context: request: %w", slice.ErrMalformed, err)
+	}
+	return r, nil
+}
+
+func readRequest(c *canon.Cursor) Request {
+	r := Request{
+		Task: c.Field("task").String(), Budget: int(c.Field("budget").Uint(LimitBudget)), Format: Format(c.Field("format").String()),
+		Salt: canon.Parsed(c.Field("salt"), dag.ParseSalt),
+	}
+	if f := c.Optional("anchor"); f != nil {
+		anchor := canon.Parsed(f, dag.ParseTurnID)
+		r.Anchor = &anchor
+	}
+	c.Close()
+	if err := r.Check(); err != nil {
+		c.Fail(err)
+	}
+	return r
+}

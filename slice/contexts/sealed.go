@@ -1,0 +1,60 @@
+package contexts
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// Head returns what all kinds of bundles say of themselves.
+func (b *Bundle) Head() slice.Head {
+	return slice.Head{Anchor: b.Provenance.Anchor, AsOf: b.AsOf, Provenance: b.Provenance, Seal: b.Seal, Policy: b.Policy, Counts: []slice.Count{
+		{Name: "candidates", N: uint64(len(b.Candidates))}, {Name: "facts", N: uint64(len(b.Facts))}, {Name: "turns", N: uint64(len(b.Turns))},
+	}}
+}
+
+// Redacted returns none: a context holds no turn without its text.
+func (b *Bundle) Redacted() []dag.TurnID { return nil }
+
+type sealed = slice.Sealed[*Bundle]
+
+// Sealed is a [slice.Sealed] context.
+type Sealed struct{ sealed }
+
+// Seal seals a context with its bytes. Both belong to the Sealed from then on.
+func Seal(b *Bundle, text []byte) Sealed { return Sealed{slice.NewSealed(b, text)} }
+
+// Turns returns a copy of the chosen turns, by ascending id, or nil.
+func (s Sealed) Turns() []ChosenTurn {
+	if !s.OK() {
+		return nil
+	}
+	turns := slices.Clone(slice.Unsealed(s.sealed).Turns)
+	for i := range turns {
+		turns[i].Body.Attrs = maps.Clone(turns[i].Body.Attrs)
+	}
+	return turns
+}
+
+// Prompt returns the prompt in the format that was asked for, or nil.
+func (s Sealed) Prompt() []byte {
+	if !s.OK() {
+		return nil
+	}
+	return slice.Unsealed(s.sealed).Render()
+}
+
+// Task returns the task and the anchor that were asked for.
+func (s Sealed) Task() (task string, anchor *dag.TurnID) {
+	if !s.OK() {
+		return "", nil
+	}
+	r := &slice.Unsealed(s.sealed).Request
+	if r.Anchor != nil {
+		own := *r.Anchor
+		anchor = &own
+	}
+	return r.Task, anchor
+}

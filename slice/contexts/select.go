@@ -1,0 +1,102 @@
+package contexts
+
+import (
+	"container/heap"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// An Overlap says how alike two candidates are, in ppm. First and Second are their indexes.
+type Overlap struct {
+	First, Second int // First < Second
+	Share         dag.PPM
+}
+
+// Select chooses candidates: the best first, each if its score is above 0 and it fits into what is
+// left of the budget. What a score owes to those chosen before is computed anew with each choice. Of
+// equal scores the earlier candidate is taken. It returns their indexes in the order of the choice.
+//
+// Scores only fall as more is chosen, so a candidate whose score is up to date and the highest is the
+// best (lazy greedy, Minoux 1978). The cost is O(n log n) and one step for each overlap.
+func Select(p *Policy, budget int, candidates []Candidate, overlaps []Overlap) (chosen []int) {
+	s := &selection{policy: p, budget: budget, candidates: candidates, alike: map[int][]Overlap{}, most: make([]dag.PPM, len(candidates))}
+	for _, o := range overlaps {
+		s.alike[o.First] = append(s.alike[o.First], o)
+		s.alike[o.Second] = append(s.alike[o.Second], Overlap{o.Second, o.First, o.Share})
+	}
+	for i := range candidates {
+		s.queue = append(s.queue, waiting{i, s.score(i)})
+	}
+	heap.Init(s)
+	left := budget
+	for len(s.queue) > 0 {
+		next := s.queue[0]
+		if now := s.score(next.index); now != next.score {
+			s.queue[0].score = now
+			heap.Fix(s, 0)
+			continue
+		}
+		heap.Pop(s)
+		cost := candidates[next.index].Cost
+		if next.score <= 0 {
+			break // so are all others
+		}
+		if cost > left {
+			continue
+		}
+		left -= cost
+		chosen = append(chosen, next.index)
+		for _, o := range s.alike[next.index] {
+			s.most[o.Second] = max(s.most[o.Second], o.Share)
+		}
+	}
+	return chosen
+}
+
+// A selection is a heap of those that wait, the best first.
+type selection struct {
+	policy     *Policy
+	budget     int
+	candidates []Candidate
+	alike      map[int][]Overlap
+	most       []dag.PPM // the share in common with what is chosen and most alike
+	queue      []waiting
+}
+
+type waiting struct {
+	index int
+	score int64
+}
+
+// score is the score now, in 10^-12.
+func (s *selection) score(i int) int64 {
+	return s.policy.Score(&s.candidates[i], s.budget, s.most[i])
+}
+
+// Score is what speaks for a candidate less what speaks against it, in 10^-12. alike is the share of words
+// that it has in common with what was chosen and is most like it.
+func (p *Policy) Score(c *Candidate, budget int, alike dag.PPM) int64 {
+	score := int64(0)
+	for i, f := range c.Features {
+		score += int64(p.Weights[i]) * int64(f)
+	}
+	score += int64(p.Novelty) * int64(dag.One-alike)
+	if alike >= p.Alike {
+		score -= int64(p.Overlap) * int64(alike)
+	}
+	return score - int64(p.Cost)*(int64(c.Cost)*int64(dag.One)/int64(budget))
+}
+
+// Len, Less, Swap, Push and Pop make it a heap.
+func (s *selection) Len() int { return len(s.queue) }
+func (s *selection) Less(i, j int) bool {
+	a, b := s.queue[i], s.queue[j]
+	return a.score > b.score || a.score == b.score && a.index < b.index
+}
+func (s *selection) Swap(i, j int) { s.queue[i], s.queue[j] = s.queue[j], s.queue[i] }
+func (s *selection) Push(x any)    { s.queue = append(s.queue, x.(waiting)) }
+func (s *selection) Pop() any {
+	last := s.queue[len(s.queue)-1]
+	s.queue = s.queue[:len(s.queue)-1]
+	return last
+}

@@ -1,0 +1,73 @@
+package contexts
+
+import (
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+)
+
+// The levels of sufficiency, and what is above them in ppm.
+const (
+	Healthy  = "healthy"
+	Low      = "low"
+	Critical = "critical"
+
+	aboveHealthy = 700_000
+	aboveLow     = 400_000
+)
+
+// A Sufficiency says how far what was chosen answers to the task.
+type Sufficiency struct {
+	Share   dag.PPM // of the task's different words, those that occur in a chosen text
+	Level   string
+	Missing []string // the words that do not, as they are written, in the order of the task
+}
+
+// Sufficiency looks for the words of the task in the chosen texts. Words of grammar do not count, and forms of a word
+// count as one. A task without words is answered.
+func (b *Bundle) Sufficiency() Sufficiency {
+	a := analysis.English
+	there := map[string]bool{}
+	for i := range b.Turns {
+		for _, term := range a.Terms(nil, b.Turns[i].Body.Content) {
+			there[term] = true
+		}
+		for _, term := range a.Terms(nil, b.Turns[i].Body.Author) {
+			there[term] = true
+		}
+	}
+	for i := range b.Facts {
+		for _, term := range a.Terms(nil, FactText(&b.Facts[i])) {
+			there[term] = true
+		}
+	}
+	s := Sufficiency{Share: dag.One, Level: Healthy}
+	all, found := 0, 0
+	seen := map[string]bool{}
+	for _, at := range analysis.Words(b.Request.Task) {
+		word := b.Request.Task[at.From:at.To]
+		terms := a.Terms(nil, word)
+		if len(terms) == 0 || seen[terms[0]] {
+			continue
+		}
+		seen[terms[0]] = true
+		all++
+		if slices.ContainsFunc(terms, func(t string) bool { return there[t] }) {
+			found++
+		} else {
+			s.Missing = append(s.Missing, word)
+		}
+	}
+	if all > 0 {
+		s.Share = dag.PPM(found * int(dag.One) / all)
+	}
+	switch {
+	case s.Share > aboveHealthy:
+	case s.Share > aboveLow:
+		s.Level = Low
+	default:
+		s.Level = Critical
+	}
+	return s
+}

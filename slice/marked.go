@@ -1,0 +1,161 @@
+package slice
+
+import (
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// noNode is no turn.
+const noNode = ^dag.Node(0)
+
+// A spine knows which turn a person said last before others.
+type spine struct {
+	known map[dag.Node]dag.Node // the nearest ancestor in a person's voice, or noNode
+	path  []dag.Node
+}
+
+// prompt returns the nearest of a turn's ancestors in a person's voice, or noNode: of all that parents
+// lead to, that with the greatest number. What is known of an ancestor is used again, so a selection looks
+// at each ancestor once, however many turns it selects.
+func (s *selection) prompt(n dag.Node) dag.Node {
+	x := &s.spine
+	x.path = append(x.path[:0], n)
+	for len(x.path) > 0 {
+		top := x.path[len(x.path)-1]
+		if _, known := x.known[top]; known {
+			x.path = x.path[:len(x.path)-1]
+			continue
+		}
+		if nearest, whole := s.nearest(top); whole {
+			x.known[top] = nearest
+			x.path = x.path[:len(x.path)-1]
+		}
+	}
+	return x.known[n]
+}
+
+// nearest returns the answer of prompt for a turn, if it is known for its parents. If it is not, those of which it is
+// not are added to the path.
+func (s *selection) nearest(n dag.Node) (nearest dag.Node, whole bool) {
+	nearest, whole = noNode, true
+	for i := range s.view.ParentCount(n) {
+		parent, _, _ := s.view.Parent(n, i)
+		if !s.view.Present(parent) {
+			s.miss(parent)
+			continue
+		}
+		found := parent
+		if s.view.Voice(parent) != dag.VoicePerson {
+			var known bool
+			if found, known = s.spine.known[parent]; !known {
+				s.spine.path = append(s.spine.path, parent)
+				whole = false
+				continue
+			}
+		}
+		if found != noNode && (nearest == noNode || s.view.Admitted(found) > s.view.Admitted(nearest)) {
+			nearest = found
+		}
+	}
+	return nearest, whole
+}
+
+// visitTouching visits earlier turns of c's conversation that touched what c did: thing by thing, the newest first.
+func (s *selection) visitTouching(c *candidate, most int, watch func(candidate)) {
+	for i := range s.view.ThingCount(c.node) {
+		s.near = s.view.AppendTouching(s.near[:0], c.node, i, most)
+		for _, n := range s.near {
+			s.visitBy(n, candidate{from: c.node, via: ViaTouch, thing: uint8(i)}, c.distance()+1, watch)
+		}
+	}
+}
+
+// mark fills in what a node was marked with.
+func (a *Admission) mark(v dag.View, n dag.Node) {
+	a.Number, a.Voice, a.Cost = v.Admitted(n), v.Voice(n), v.Cost(n)
+	if count := v.ThingCount(n); count > 0 {
+		a.Things = make([]dag.Thing, count)
+		for i := range a.Things {
+			a.Things[i] = v.Thing(n, i)
+		}
+	}
+}
+
+// writeMarks writes number, voice, cost and things as values of an array.
+func (a *Admission) writeMarks(w *canon.Writer) {
+	w.Uint(uint64(a.Number))
+	w.String(a.Voice.String())
+	w.Uint(uint64(a.Cost))
+	a.writeThings(w)
+}
+
+func (a *Admission) writeThings(w *canon.Writer) {
+	w.BeginArray()
+	for i := range a.Things {
+		w.Hex(a.Things[i][:])
+	}
+	w.EndArray()
+}
+
+// writeThing writes the thing by which a turn was reached, or "".
+func (a *Admission) writeThing(w *canon.Writer) {
+	if a.Via != ViaTouch {
+		w.Text(nil)
+		return
+	}
+	w.Hex(a.Thing[:])
+}
+
+// appendMarkedWire writes an admission of gkp/2 as bundles show it.
+func (a *Admission) appendMarkedWire(w *canon.Writer) {
+	w.BeginObject()
+	w.Key("cost")
+	w.Uint(uint64(a.Cost))
+	a.writeWay(w)
+	w.Key("number")
+	w.Uint(uint64(a.Number))
+	w.Key("score_nano")
+	w.Uint(uint64(a.Score))
+	if a.Via == ViaTouch {
+		w.Key("thing")
+		w.Hex(a.Thing[:])
+	}
+	w.Key("things")
+	a.writeThings(w)
+	w.Key("via")
+	w.String(a.Via.String())
+	w.Key("voice")
+	w.String(a.Voice.String())
+	w.EndObject()
+}
+
+// writeWay writes the members distance and from.
+func (a *Admission) writeWay(w *canon.Writer) {
+	w.Key("distance")
+	w.Uint(uint64(a.Distance))
+	if a.Via != ViaAnchor {
+		var id [dag.IDText]byte
+		w.Key("from")
+		w.Text(a.From.AppendText(id[:0]))
+	}
+}
+
+// readMarks reads the members that an admission has under gkp/2 alone.
+func (a *Admission) readMarks(c *canon.Cursor) {
+	number := c.Field("number")
+	if a.Number = dag.Seq(number.Uint(uint64(dag.MaxSeq))); a.Number == 0 {
+		number.Failf("no turn has the number 0")
+	}
+	a.Voice = canon.Parsed(c.Field("voice"), dag.ParseVoice)
+	a.Cost = int(c.Field("cost").Uint(dag.MaxCost))
+	things := c.Field("things")
+	for _, t := range things.Items() {
+		a.Things = append(a.Things, canon.Parsed(t, dag.ParseThing))
+	}
+	if err := dag.CheckThings(a.Things); err != nil {
+		things.Fail(err)
+	}
+	if a.Via == ViaTouch {
+		a.Thing = canon.Parsed(c.Field("thing"), dag.ParseThing)
+	}
+}
