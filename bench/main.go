@@ -69,6 +69,7 @@ func run(ctx context.Context, args []string) (err error) {
 		}
 	}
 	s.imported, s.crossing = min(s.sizes[0], 100_000), min(s.sizes[0], 50_000)
+	s.searched = append([]int{10_000}, s.sizes...)
 	folder, err := os.MkdirTemp("", "graphkernel-bench-")
 	if err != nil {
 		return err

@@ -16,12 +16,13 @@ type suite struct {
 	length   int   // turns of a conversation
 	nodes    int   // turns of a slice
 	rounds   int
-	memory   int // turns of the graph in memory
-	imported int // turns of the files that are imported
-	crossing int // turns of the graph of conversations that cross
-	hub      int // children of a turn
-	leaves   int // of the ledger that is appended to
-	facts    int // of the graph of facts
+	memory   int   // turns of the graph in memory
+	imported int   // turns of the files that are imported
+	crossing int   // turns of the graph of conversations that cross
+	hub      int   // children of a turn
+	leaves   int   // of the ledger that is appended to
+	facts    int   // of the graph of facts
+	searched []int // turns whose words are indexed, ascending
 	clients  []int
 	each     time.Duration // for which clients run at once
 	irc      string        // a file, or nothing
@@ -30,7 +31,7 @@ type suite struct {
 }
 
 // The groups, by the names that -only takes.
-var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
+var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
 
 func (s *suite) wants(group string) bool { return len(s.only) == 0 || slices.Contains(s.only, group) }
 
@@ -69,7 +70,12 @@ func (s *suite) run(ctx context.Context, r *report, folder string) (err error) {
 			return err
 		}
 	}
-	if !slices.ContainsFunc(groups[5:], s.wants) {
+	if s.wants("search") {
+		if err := searching(ctx, r, folder, s.searched, s.length, s.rounds); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(groups[6:], s.wants) {
 		return nil
 	}
 	var sizes [][]*bed

@@ -30,17 +30,16 @@ type row struct {
 
 // A task is a part of the evaluation.
 type task struct {
-	name  string
-	tuned bool // -dev runs it: a part of it, or all, may be tuned on
-	run   func(ctx context.Context, e *Evaluation) error
+	name string
+	run  func(ctx context.Context, e *Evaluation) error
 }
 
 // tasks are the parts, in the order of the table.
 var tasks = []task{
-	{"sessions", true, sessions},
-	{"LoCoMo", true, locomo},
-	{"QMSum", true, qmsum},
-	{"questions", true, questions},
+	{"sessions", sessions},
+	{"LoCoMo", locomo},
+	{"QMSum", qmsum},
+	{"questions", questions},
 }
 
 // ErrAbsent is wrapped when data are absent.

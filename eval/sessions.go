@@ -243,7 +243,11 @@ func (s *sessionScores) rows(e *Evaluation) {
 			if budget == 0 {
 				within = "the slice's tokens"
 			}
-			e.row("sessions", kind.name+" within "+within, (*s)[sessionKey{budget, kind.kind}])
+			of, ok := (*s)[sessionKey{budget, kind.kind}]
+			if !ok {
+				of = &scores{} // nothing to find, which is not absent
+			}
+			e.row("sessions", kind.name+" within "+within, of)
 		}
 	}
 }

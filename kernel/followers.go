@@ -50,7 +50,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, made: map[wordsKind]*tenantWords{}}}
+	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, made: map[string]*tenantWords{}}}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

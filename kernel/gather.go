@@ -122,7 +122,7 @@ func (g *gatherer) turn(t *retrieval.Turn) *contexts.Candidate {
 	if c, ok := g.turns[t.ID]; ok {
 		return c
 	}
-	if t.Gone || t.Silent || t.Seq > g.asOf {
+	if t.Withheld || t.Silent || t.Seq > g.asOf {
 		return nil
 	}
 	c := &contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Leaf: t.Leaf, Seq: t.Seq, Cost: (t.Size + 3) / 4}

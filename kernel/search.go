@@ -110,7 +110,7 @@ func (c *cache) hits(ctx context.Context, tenant dag.Tenant, p *retrieval.Policy
 type tenantWords struct {
 	store    steadyStore
 	tenant   dag.Tenant
-	kind     wordsKind
+	analyzer analysis.Analyzer
 	followed *follow.Member
 	filling  turnstile // of one: inside it the store is read
 
@@ -120,33 +120,26 @@ type tenantWords struct {
 	gone   map[dag.TurnID]bool // turns that were erased before they came into the index
 }
 
-// A wordsKind says how texts are indexed.
-type wordsKind struct {
-	analyzer string
-	reach    int
-}
-
-// allWords are the projections of one tenant's texts, by how policies have them indexed. One is made when it is asked for.
+// allWords are the projections of one tenant's texts, by the names of analyzers. One is made when it is asked for.
 type allWords struct {
 	store  steadyStore
 	tenant dag.Tenant
 	source follow.Source
 
 	mu   sync.Mutex
-	made map[wordsKind]*tenantWords
+	made map[string]*tenantWords
 }
 
 // of returns the projection that a policy needs.
 func (a *allWords) of(p *retrieval.Policy) *tenantWords {
-	kind := wordsKind{p.Analyzer, p.Reach}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w, ok := a.made[kind]
+	w, ok := a.made[p.Analyzer]
 	if !ok {
-		w = &tenantWords{store: a.store, tenant: a.tenant, kind: kind, filling: make(turnstile, 1)}
+		w = &tenantWords{store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), filling: make(turnstile, 1)}
 		w.clear()
 		w.followed = follow.New(a.source).Add(w) // of its own, since it may come when the others are read already
-		a.made[kind] = w
+		a.made[p.Analyzer] = w
 	}
 	return w
 }
@@ -154,7 +147,7 @@ func (a *allWords) of(p *retrieval.Policy) *tenantWords {
 func (w *tenantWords) clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.index, w.filled, w.gone = retrieval.New(analysis.Of(w.kind.analyzer), w.kind.reach), 0, map[dag.TurnID]bool{}
+	w.index, w.filled, w.gone = retrieval.New(w.analyzer), 0, map[dag.TurnID]bool{}
 }
 
 // Begin drops the index, which is filled again when it is asked.
@@ -220,7 +213,7 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 			t := &batch[i]
 			if w.gone[t.ID] {
 				delete(w.gone, t.ID)
-				t.Author, t.Content, t.Gone = "", "", true
+				t.Author, t.Content, t.Withheld = "", "", true
 			}
 			if err := w.index.Add(*t); err != nil {
 				return err
@@ -235,7 +228,7 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 			return errEnough
 		}
 		t := retrieval.Turn{
-			ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Gone: r.Body == nil,
+			ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Withheld: r.Body == nil,
 		}
 		if r.Body != nil {
 			body, err := slice.ParseBody(r.Body)

@@ -20,11 +20,11 @@ type Turn struct {
 	Salience     dag.PPM
 	CreatedAt    dag.Time
 	Leaf         dag.Digest
+	Withheld     bool // its text is: it has no Author and no Content; erased ones are too
 	Author       string
 	Content      string
-	Gone         bool // the text was erased, or never came: no Author, no Content, and the turn counts nowhere
-	Silent       bool // Content has no words
 	Size         int  // bytes of Content
+	Silent       bool // Content has no words
 }
 
 // An Index finds a tenant's turns by words. It must not be changed while it is read.
@@ -46,10 +46,10 @@ type indexed struct {
 	when bool // it says when
 }
 
-// New returns an empty index of which so many neighbours on either side count as a part of a turn, up to bm25.MaxReach.
-func New(a analysis.Analyzer, reach int) *Index {
+// New returns an empty index.
+func New(a analysis.Analyzer) *Index {
 	memory := map[string]string{}
-	return &Index{analyzer: a, adding: a.Remembering(memory), memory: memory, words: bm25.New(reach), dates: bm25.New(0), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
+	return &Index{analyzer: a, adding: a.Remembering(memory), memory: memory, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
 }
 
 // Size estimates the bytes of the index.
@@ -65,16 +65,16 @@ func (x *Index) Last() dag.Seq {
 
 // Add adds a turn after all others.
 func (x *Index) Add(t Turn) error {
-	terms, words := x.adding.Terms(nil, t.Content), plainWords(t.Content)
-	n, err := x.words.Add(t.Seq, t.Conversation, terms, !t.Gone)
+	var terms, dates []string
+	words := plainWords(t.Content)
+	if !t.Withheld {
+		terms, dates = x.adding.Terms([]string{}, t.Content), ownDate(dateWords([]string{}, words), t.CreatedAt)
+	}
+	n, err := x.words.Add(t.Seq, t.Conversation, terms)
 	if err != nil {
 		return err
 	}
-	var dates []string
-	if !t.Gone {
-		dates = ownDate(dateWords(nil, words), t.CreatedAt)
-	}
-	if _, err := x.dates.Add(t.Seq, t.Conversation, dates, !t.Gone); err != nil {
+	if _, err := x.dates.Add(t.Seq, t.Conversation, dates); err != nil {
 		return err
 	}
 	for _, w := range nameWords(t.Author) {
@@ -110,7 +110,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 	}
 	x.words.Erase(int(n))
 	x.dates.Erase(int(n))
-	t.Author, t.when, t.Size, t.Silent, t.Gone = "", false, 0, true, true
+	t.Author, t.when, t.Size, t.Silent, t.Withheld = "", false, 0, true, true
 	return true
 }
 
@@ -163,7 +163,7 @@ type Query struct {
 }
 
 func (q *Query) lets(t *Turn) bool {
-	return !t.Silent && (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
+	return (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
 		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until)
 }
 
@@ -178,38 +178,29 @@ type Hit struct {
 	Named int64 // the query names the turn's author, and no other
 }
 
-// Search returns the best hits under a policy, the best first, and of equal ones the one with the lower id first. The
-// policy's analyzer and reach must be those of the index.
+// Search returns the best hits under a policy, the best first, and of equal ones the one with the lower id
+// first. The policy's analyzer must be that of the index.
 func (x *Index) Search(p *Policy, q *Query) []Hit {
 	view := x.words.At(q.AsOf)
 	terms, named := x.termsOf(q.Text, view)
 	words := plainWords(q.Text)
-	s := search{x: x, policy: p, limit: min(q.Limit, p.MaxHits), when: asksWhen(words), named: x.authors[named]}
-	s.dates = x.dates.At(q.AsOf).Score(dateWords(nil, words), p.Dates.params(), bm25.Need{})
-	s.whole = view.ScoreConversations(terms, p.Conversation.params())
-	need := bm25.Need{Best: s.limit, Most: s.highest, Rank: func(n int32, share int64) int64 {
-		if !q.lets(&x.turns[n].Turn) {
-			return -1
-		}
-		return s.hit(n, share).Score
-	}}
+	s := search{x: x, p: p, q: q, when: asksWhen(words), named: x.authors[named]}
+	s.dates = x.dates.At(q.AsOf).Score(dateWords(nil, words), p.Dates.params(0), bm25.Need{})
+	s.whole = view.ScoreConversations(terms, p.Conversation.params(0))
+	limit := min(q.Limit, p.MaxHits)
+	need := bm25.Need{Best: limit, Most: s.highest, Rank: s.rank}
 	if len(s.dates.Places) > 0 { // any of these may be among the best
 		need.Best = 0
 	}
-	s.words = view.Score(terms, p.Words.params(), need)
-	return s.best(q)
+	s.words = view.Score(terms, p.Words.params(p.Reach), need)
+	return s.best(limit)
 }
-
-const one = int64(dag.One)
-
-// weighed is a weight's part of a share, in ppm.
-func weighed(share int64, weight dag.PPM) int64 { return share * int64(weight) / one }
 
 // A search has the scores of a query.
 type search struct {
 	x                   *Index
-	policy              *Policy
-	limit               int
+	p                   *Policy
+	q                   *Query
 	words, whole, dates *bm25.Scores
 	when                bool
 	named               []int32 // the turns by the author whom the query names
@@ -221,19 +212,24 @@ type ranked struct {
 	place int32
 }
 
+// lets reports whether a turn may be found.
+func (s *search) lets(n int32) bool {
+	t := &s.x.turns[n]
+	return !t.Silent && s.q.lets(&t.Turn)
+}
+
 // best returns the best hits.
-func (s *search) best(q *Query) []Hit {
-	limit := s.limit
+func (s *search) best(limit int) []Hit {
 	var best []ranked
 	compare := func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), s.x.turns[a.place].ID.Compare(s.x.turns[b.place].ID))
 	}
-	floor := int64(-1)
+	floor := int64(1)
 	for _, n := range merged(s.words.Places, s.dates.Places) {
-		if !q.lets(&s.x.turns[n].Turn) {
+		if !s.lets(n) {
 			continue
 		}
-		h := s.hit(n, part(s.words.At(n), s.words.Most, one))
+		h := s.hit(n, s.words.At(n), s.words.Most)
 		if h.Score < floor {
 			continue
 		}
@@ -246,42 +242,53 @@ func (s *search) best(q *Query) []Hit {
 	hits := make([]Hit, min(len(best), limit))
 	for i := range hits {
 		n := best[i].place
-		hits[i] = s.hit(n, part(s.words.At(n), s.words.Most, one))
+		hits[i] = s.hit(n, s.words.At(n), s.words.Most)
 		hits[i].Turn = s.x.turns[n].Turn
 	}
 	return hits
 }
 
-// highest returns the highest score that a turn without a date can have with such a part of the words.
-func (s *search) highest(words int64) int64 {
-	score := weighed(words, s.policy.Words.Weight)
+// rank returns the score of a turn by that of its words, of which most is the greatest; -1 if it must not be found.
+func (s *search) rank(n int32, words, most int64) int64 {
+	if !s.lets(n) {
+		return -1
+	}
+	return s.hit(n, words, most).Score
+}
+
+// highest returns the highest score of a turn without a date by that of its words.
+func (s *search) highest(words, most int64) int64 {
+	score := part(words, most, s.p.Words.Weight)
 	if s.whole.Most > 0 {
-		score += int64(s.policy.Conversation.Weight)
+		score += int64(s.p.Conversation.Weight)
 	}
 	if s.when {
-		score += int64(s.policy.When)
+		score += int64(s.p.When)
 	}
 	if len(s.named) > 0 {
-		score += weighed(score, s.policy.Author)
+		score += s.author(score)
 	}
 	return score
 }
 
-// hit returns the score of a turn that has such a part of the words, without the turn.
-func (s *search) hit(n int32, words int64) (h Hit) {
-	h.Words = weighed(words, s.policy.Words.Weight)
-	h.Whole = part(s.whole.At(s.x.words.Conversation(n)), s.whole.Most, int64(s.policy.Conversation.Weight))
-	h.Dates = part(s.dates.At(n), s.dates.Most, int64(s.policy.Dates.Weight))
+// hit returns the score of a turn by that of its words, without the turn.
+func (s *search) hit(n int32, words, most int64) (h Hit) {
+	h.Words = part(words, most, s.p.Words.Weight)
+	h.Whole = part(s.whole.At(s.x.words.Conversation(n)), s.whole.Most, s.p.Conversation.Weight)
+	h.Dates = part(s.dates.At(n), s.dates.Most, s.p.Dates.Weight)
 	if s.when && s.x.turns[n].when {
-		h.When = int64(s.policy.When)
+		h.When = int64(s.p.When)
 	}
 	h.Score = h.Words + h.Whole + h.Dates + h.When
 	if _, ok := slices.BinarySearch(s.named, n); ok {
-		h.Named = weighed(h.Score, s.policy.Author)
+		h.Named = s.author(h.Score)
 		h.Score += h.Named
 	}
 	return h
 }
+
+// author returns what a turn gains whose author alone the query names.
+func (s *search) author(score int64) int64 { return score * int64(s.p.Author) / int64(dag.One) }
 
 // merged returns the numbers of two ascending lists, ascending, each once.
 func merged(a, b []int32) []int32 {
@@ -294,11 +301,11 @@ func merged(a, b []int32) []int32 {
 }
 
 // part is weight · score/most.
-func part(score, most, weight int64) int64 {
+func part(score, most int64, weight dag.PPM) int64 {
 	if most == 0 {
 		return 0
 	}
-	return weight * score / most
+	return int64(weight) * score / most
 }
 
 // termsOf returns the terms of a query without authors' names, and the name if it has one alone.

@@ -30,7 +30,7 @@ type Policy struct {
 // A Channel is BM25 over some terms, and what it counts: so much for the turn that scores best.
 type Channel struct{ Weight, K1, B dag.PPM }
 
-func (c *Channel) params() bm25.Params { return bm25.Params{K1: c.K1, B: c.B} }
+func (c *Channel) params(reach int) bm25.Params { return bm25.Params{K1: c.K1, B: c.B, Reach: reach} }
 
 // DefaultPolicy returns the parameters of the policy recall@1. docs/retrieval.md says what each is
 // worth.

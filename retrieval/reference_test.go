@@ -15,6 +15,7 @@ import (
 
 // A reference searches as the package says, turn by turn: each score is counted from the texts, and nothing is kept.
 type reference struct {
+	p      *Policy
 	turns  []Turn
 	erased map[dag.TurnID]bool
 }
@@ -145,7 +146,7 @@ func (r *reference) search(q *Query) (hits []Hit) {
 	for _, t := range r.turns {
 		if t.Seq <= q.AsOf {
 			if r.erased[t.ID] {
-				t.Author, t.Content, t.Gone = "", "", true
+				t.Author, t.Content, t.Withheld = "", "", true
 			}
 			t.Size, t.Silent = len(t.Content), len(analysis.Words(t.Content)) == 0
 			past = append(past, t)
@@ -171,20 +172,20 @@ func (r *reference) search(q *Query) (hits []Hit) {
 		}
 	}
 	terms, name := r.terms(q.Text, past)
-	b := r.score(slices.Clone(terms), bare, windowed(past, bare, 3), 900_000, 400_000)
-	z := r.score(slices.Clone(terms), whole, whole, 1_200_000, 750_000)
-	d := r.score(dateWords(nil, plainWords(q.Text)), dated, dated, 900_000, 0)
+	b := r.score(slices.Clone(terms), bare, windowed(past, bare, r.p.Reach), int64(r.p.Words.K1), int64(r.p.Words.B))
+	z := r.score(slices.Clone(terms), whole, whole, int64(r.p.Conversation.K1), int64(r.p.Conversation.B))
+	d := r.score(dateWords(nil, plainWords(q.Text)), dated, dated, int64(r.p.Dates.K1), int64(r.p.Dates.B))
 	for i := range past {
 		if past[i].Silent || b[i] == 0 && d[i] == 0 || !q.lets(&past[i]) {
 			continue
 		}
-		h := Hit{Turn: past[i], Words: part(b[i], most(b), one), Whole: part(z[place[past[i].Conversation]], most(z), one/10), Dates: part(d[i], most(d), 3*one/10)}
+		h := Hit{Turn: past[i], Words: part(b[i], most(b), r.p.Words.Weight), Whole: part(z[place[past[i].Conversation]], most(z), r.p.Conversation.Weight), Dates: part(d[i], most(d), r.p.Dates.Weight)}
 		if asksWhen(plainWords(q.Text)) && saysWhen(plainWords(past[i].Content)) {
-			h.When = one / 5
+			h.When = int64(r.p.When)
 		}
 		h.Score = h.Words + h.Whole + h.Dates + h.When
 		if name != "" && slices.Contains(nameWords(past[i].Author), name) {
-			h.Named = h.Score / 2
+			h.Named = h.Score * int64(r.p.Author) / one
 			h.Score += h.Named
 		}
 		h.Turn.Content = ""
@@ -289,10 +290,13 @@ func TestSearch(t *testing.T) {
 		seeds = 15
 	}
 	found, whens, named, dated, filtered := 0, 0, 0, 0, 0
-	policy := DefaultPolicy()
 	for seed := range seeds {
+		policy := DefaultPolicy()
+		if seed%3 == 2 { // another one, and another reach than the index is made for
+			policy.Reach, policy.Words, policy.Author, policy.When = 1+seed%8, Channel{600_000, 2_000_000, 900_000}, 300_000, 100_000
+		}
 		s := &scene{rand.New(rand.NewPCG(uint64(seed), 1))}
-		x, r := New(analysis.English, DefaultPolicy().Reach), &reference{erased: map[dag.TurnID]bool{}}
+		x, r := New(analysis.English), &reference{p: &policy, erased: map[dag.TurnID]bool{}}
 		conversations := 1 + s.IntN(9)
 		for n := range 40 + s.IntN(160) {
 			turn := s.turn(n, conversations)
@@ -302,7 +306,7 @@ func TestSearch(t *testing.T) {
 			case n > 0 && s.IntN(3) > 0:
 				turn.Conversation = r.turns[n-1].Conversation
 			}
-			if turn.Gone = s.IntN(15) == 0; turn.Gone {
+			if turn.Withheld = s.IntN(15) == 0; turn.Withheld {
 				turn.Author, turn.Content = "", ""
 				r.erased[turn.ID] = true
 			}

@@ -2,21 +2,17 @@ package bm25
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
-	"sort"
-
-	"github.com/graphkernel/graphkernel/dag"
 )
 
 // Turns that surely are not among the best are passed over. For each block of turns, what the terms in it and near it can give at most is
 // added up. The blocks with the highest sums are scored, and show what the best have at least. Of the other blocks those are looked at whose
 // sums reach that, and of their turns those are scored to which the terms around them can give as much.
 const (
-	blockSize  = 16 // turns; a part of 64, and more than twice MaxReach
-	leastFirst = 16 // blocks that are scored first, so that it is known what the best have
-
-	maxNarrowed = 100 // terms; what more of them can give may have more than 31 bits
+	blockSize  = 2 * MaxReach // turns; a part of 64. What is near a turn is in at most two blocks
+	leastFirst = 16           // blocks that are scored first, so that it is known what the best have
 )
 
 // best scores the turns that may be among the best, and returns them.
@@ -37,7 +33,7 @@ func (s *scoring) best(lists []list, need *Need) []int32 {
 	}
 	least := s.least(need)
 	if s.choose(blocks, least) {
-		s.narrow(lists, least)
+		s.narrow(lists, total, least)
 		s.score(lists)
 		least = s.least(need)
 	}
@@ -52,7 +48,7 @@ func (s *scoring) sum(lists []list) []int64 {
 		if s.v.x.apart {
 			for _, p := range l.postings {
 				blocks[p.turn/blockSize] += l.most
-				s.v.around(p.turn, func(other, _ int32) { blocks[other/blockSize] += l.most })
+				s.v.around(p.turn, s.p.Reach, func(other int32, _ int) { blocks[other/blockSize] += l.most })
 			}
 			continue
 		}
@@ -73,7 +69,7 @@ func (s *scoring) sumRuns(l *list, blocks []int64) {
 	var counts [2]int32 // of the last block but one, and of the last
 	last := int32(-1)
 	for _, p := range l.postings {
-		from, to := s.v.within(&r, p.turn)
+		from, to := s.v.within(&r, p.turn, s.p.Reach)
 		for b := from / blockSize; b <= to/blockSize; b++ {
 			if b > last {
 				counts[0], counts[1] = counts[1], 0
@@ -120,7 +116,7 @@ func (s *scoring) choose(blocks []int64, least int64) (some bool) {
 func (s *scoring) score(lists []list) {
 	for i := range lists {
 		l := &lists[i]
-		s.where(l, func(n, count, weight int32) { s.count(n, count*weight) })
+		s.where(l, func(n, count int32, at int) { s.count(n, int64(count)*weights[at]) })
 		s.add(l.weight)
 	}
 	clear(s.live[:s.v.cut/64+1])
@@ -128,35 +124,35 @@ func (s *scoring) score(lists []list) {
 
 // narrow drops live turns whose neighbours are too far from the terms: what each occurrence of a term near a turn can give at most is
 // added up, which is no less than what all can give together.
-func (s *scoring) narrow(lists []list, least int64) {
-	if len(lists) > maxNarrowed {
-		return
+func (s *scoring) narrow(lists []list, total, least int64) {
+	if total*(2*MaxReach+1) > math.MaxInt32 {
+		return // so many terms may add up to more than the bounds can hold
 	}
 	for i := range lists {
 		gives := givenBy(&lists[i], s.p)
-		s.where(&lists[i], func(n, count, weight int32) {
-			s.cells[n].count += gives[min(count, int32(len(gives)))-1][weight]
+		s.where(&lists[i], func(n, count int32, at int) {
+			s.bounds[n] += gives[min(count, int32(len(gives)))-1][at]
 		})
 	}
 	for w := range s.live[:s.v.cut/64+1] {
 		for rest := s.live[w]; rest != 0; rest &= rest - 1 {
 			n := int32(w*64 + bits.TrailingZeros64(rest))
-			if int64(s.cells[n].count) < least {
+			if int64(s.bounds[n]) < least {
 				s.live[w] &^= rest & -rest
 			}
-			s.cells[n].count = 0
+			s.bounds[n] = 0
 		}
 	}
 }
 
-// givenBy returns what a posting of a term gives at most to a turn, by its count and by what of it counts there. The last count
+// givenBy returns what a posting of a term gives at most to a turn, by its count and by the place in weights of what counts there. The last count
 // stands for all above it.
-func givenBy(l *list, p Params) (gives [4][unit + 1]int32) {
+func givenBy(l *list, p Params) (gives [4][len(weights)]int32) {
 	for i := range gives {
-		for _, weight := range weights {
-			gives[i][weight] = int32(l.most)
+		for at, weight := range weights {
+			gives[i][at] = int32(l.most)
 			if i+1 < len(gives) {
-				gives[i][weight] = int32(min(l.most, saturatedMost(l.weight, int64(i+1)*int64(weight), p)))
+				gives[i][at] = int32(min(l.most, saturatedMost(l.weight, int64(i+1)*weight, p)))
 			}
 		}
 	}
@@ -180,7 +176,7 @@ func (s *scoring) least(need *Need) int64 {
 		if score < least {
 			continue
 		}
-		rank := need.Rank(n, share(score, s.most))
+		rank := need.Rank(n, score, s.most)
 		if rank < 0 {
 			continue
 		}
@@ -199,6 +195,13 @@ func (s *scoring) scoreOf(need *Need) int64 {
 	slices.SortFunc(s.high, func(a, b int64) int { return cmp.Compare(b, a) })
 	s.high = s.high[:need.Best]
 	low := s.high[need.Best-1]
-	least := sort.Search(int(dag.One)+1, func(share int) bool { return need.Most(int64(share)) >= low })
-	return (int64(least)*s.most + int64(dag.One) - 1) / int64(dag.One)
+	from, to := int64(0), s.most // the least score is among these
+	for from < to {
+		if middle := (from + to) / 2; need.Most(middle, s.most) >= low {
+			to = middle
+		} else {
+			from = middle + 1
+		}
+	}
+	return from
 }

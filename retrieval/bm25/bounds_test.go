@@ -10,13 +10,13 @@ import (
 
 // TestBounds holds that no turn scores more than its block's sum, and that narrow drops no turn with the least score or more.
 func TestBounds(t *testing.T) {
-	p := Params{K1: 900_000, B: 400_000}
+	p := Params{K1: 900_000, B: 400_000, Reach: 3}
 	looked, tight := 0, 0
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		x := New(MaxReach)
+		x := New(3)
 		for n := range 200 {
-			var terms []string
+			terms := []string{}
 			for range r.IntN(4) {
 				term := fmt.Sprint("t", r.IntN(6))
 				for range 1 + max(0, r.IntN(12)-8)*3 {
@@ -27,7 +27,7 @@ func TestBounds(t *testing.T) {
 			if seed%2 == 1 {
 				conversation = r.IntN(4)
 			}
-			if _, err := x.Add(dag.Seq(n+1), dag.ExternalConversationID("bounds", fmt.Sprint(conversation)), terms, true); err != nil {
+			if _, err := x.Add(dag.Seq(n+1), dag.ExternalConversationID("bounds", fmt.Sprint(conversation)), terms); err != nil {
 				t.Fatal(err)
 			}
 			if r.IntN(20) == 0 {
@@ -35,9 +35,11 @@ func TestBounds(t *testing.T) {
 			}
 		}
 		v := x.At(dag.Seq(100 + r.IntN(101)))
+		p.Reach = []int{0, 3, MaxReach}[seed%3]
 		lists := v.lists([]string{"t0", "t1", "t2"}[:1+r.IntN(3)], p)
 		exact := scored(v, p, lists)
 		s := v.scoring(p)
+		s.all = v.windowed(p.Reach)
 		for b, sum := range s.sum(lists) {
 			for n := b * blockSize; n < min((b+1)*blockSize, int(v.cut)); n++ {
 				if score := exact.At(int32(n)); score > sum {
@@ -50,7 +52,7 @@ func TestBounds(t *testing.T) {
 		for i, n := range exact.Places {
 			looked++
 			s.live[n>>6] |= 1 << (n & 63)
-			s.narrow(lists, exact.Of[i])
+			s.narrow(lists, 1<<20, exact.Of[i])
 			if !s.isLive(n) {
 				t.Fatalf("seed %d: turn %d scores %d, and was dropped at that", seed, n, exact.Of[i])
 			}
@@ -66,6 +68,7 @@ func TestBounds(t *testing.T) {
 func scored(v View, p Params, lists []list) *Scores {
 	s := v.scoring(p)
 	defer s.end()
+	s.all = v.windowed(p.Reach)
 	for i := range lists {
 		s.everywhere(&lists[i])
 	}

@@ -16,6 +16,17 @@ func (v View) length(conversation int32) int64 {
 	return last.earlier + int64(last.length)
 }
 
+// total adds to how often the term at hand is in a conversation.
+func (s *scoring) total(conversation int32, count int64) {
+	if count == 0 {
+		return
+	}
+	if s.totals[conversation].count == 0 {
+		s.touched = append(s.touched, conversation)
+	}
+	s.totals[conversation].count += count
+}
+
 // ScoreConversations scores the conversations that have any of some terms, as if each were one text.
 func (v View) ScoreConversations(terms []string, p Params) *Scores {
 	s := v.scoring(p)
@@ -25,13 +36,19 @@ func (v View) ScoreConversations(terms []string, p Params) *Scores {
 	}
 	r := &Scores{}
 	for _, term := range distinct(terms) {
-		for _, posting := range v.having(term) {
-			of := v.x.of[posting.turn]
-			if s.totals[of].count == 0 {
-				s.touched = append(s.touched, of)
+		of, to, count := int32(-1), int32(0), int64(0) // turns up to to are of the conversation
+		for _, p := range v.having(term) {
+			if p.turn >= to {
+				s.total(of, count)
+				of, to, count = v.x.of[p.turn], p.turn+1, 0
+				if !v.x.apart {
+					all := v.x.conversations[of].turns
+					to = all[len(all)-1] + 1
+				}
 			}
-			s.totals[of].count += int64(posting.count)
+			count += int64(p.count)
 		}
+		s.total(of, count)
 		weight := idf(s.sums.begun, int64(len(s.touched)))
 		for _, n := range s.touched {
 			t := &s.totals[n]

@@ -9,18 +9,18 @@ import (
 )
 
 // MaxReach bounds the neighbours on either side that count as a part of a turn.
-const MaxReach = 3
+const MaxReach = 8
 
 // An Index holds the terms of a tenant's turns. It must not be changed while it is read, which several may do at once.
 type Index struct {
-	reach         int // neighbours on either side that count
+	reach         int // that windows and sums are of
 	terms         map[string]int32
 	postings      [][]posting // by term; ascending
 	peaks         []int32     // by term: no turn has it more often
 	turns         []turn      // ascending by number
 	of            []int32     // by turn: its place in conversations
 	apart         bool        // the turns of some conversation are not next to one another
-	windows       []int32     // by turn: its length and what counts of its neighbours', in units; -1 if it does not count
+	windows       []int64     // by turn: its length and what counts of its neighbours', in units; -1 if it does not count
 	conversations []conversation
 	placed        map[dag.ConversationID]int32
 	sums          []sums // by turn: of it and those before it
@@ -49,7 +49,8 @@ type sums struct {
 	begun                 int64 // conversations that have a length
 }
 
-// New returns an empty index of which so many neighbours on either side count as a part of a turn, up to MaxReach.
+// New returns an empty index. Searches in which so many neighbours on either side count as a part of a turn, up to MaxReach, are fast;
+// others look at all turns.
 func New(reach int) *Index {
 	if reach < 0 || reach > MaxReach {
 		panic(fmt.Sprintf("bm25: a reach of %d turns", reach))
@@ -71,9 +72,9 @@ func (x *Index) Turns(of dag.ConversationID) []int32 {
 	return x.conversations[at].turns
 }
 
-// Add adds a turn after all others, and returns its place. A turn whose text is empty has no terms, and counts; one whose text is not
-// there does not count, as if it had been erased.
-func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string, counted bool) (int, error) {
+// Add adds a turn after all others, and returns its place. If terms is nil its text is not known: then it counts
+// nowhere, as if it had been erased.
+func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string) (int, error) {
 	n := int32(len(x.turns))
 	if n > 0 && x.turns[n-1].seq >= seq {
 		return 0, fmt.Errorf("bm25: turn number %d after number %d", seq, x.turns[n-1].seq)
@@ -84,7 +85,7 @@ func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string, counted 
 		x.placed[of], x.conversations = at, append(x.conversations, conversation{first: -1})
 	}
 	c := &x.conversations[at]
-	t := turn{seq: seq, place: int32(len(c.turns)), length: int32(len(terms)), counted: counted}
+	t := turn{seq: seq, place: int32(len(c.turns)), length: int32(len(terms)), counted: terms != nil}
 	if t.place > 0 {
 		before := &x.turns[c.turns[t.place-1]]
 		t.earlier = before.earlier + int64(before.length)
@@ -138,10 +139,10 @@ func (x *Index) unpost(n int32, term string, id int32) {
 }
 
 // widest returns a count of a term, in units, that it exceeds in no turn with its neighbours.
-func (x *Index) widest(term string) int64 {
-	weight := int64(unit)
-	for k := 1; k <= x.reach; k++ {
-		weight += int64(before(k) + after(k))
+func (x *Index) widest(term string, reach int) int64 {
+	weight := int64(0)
+	for _, w := range weights[MaxReach-reach : MaxReach+reach+1] {
+		weight += w
 	}
 	return weight * int64(x.peaks[x.terms[term]])
 }
@@ -160,7 +161,7 @@ func (x *Index) sum(n int32) {
 	if x.conversations[x.of[n]].first == n {
 		s.begun++
 	}
-	s.window += x.brought(n)
+	s.window += x.brought(n, x.reach)
 	x.sums[n] = s
 }
 

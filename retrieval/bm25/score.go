@@ -10,6 +10,7 @@ import (
 // Params are those of BM25.
 type Params struct {
 	K1, B dag.PPM // K1 up to 10
+	Reach int     // neighbours on either side that count, up to MaxReach; conversations have none
 }
 
 // Scores are those of the turns or conversations that have any of some terms, in 2^-16.
@@ -27,20 +28,11 @@ func (s *Scores) At(place int32) int64 {
 	return 0
 }
 
-// A Need says which turns are wanted, by the rank that follows from a turn's share: its score over the greatest one, in ppm, rounded
-// down.
+// A Need says which turns are wanted, by the rank that follows from a turn's score and from the greatest one.
 type Need struct {
-	Best int                                 // so many turns of the highest ranks; 0: all that have any of the terms
-	Rank func(turn int32, share int64) int64 // of a turn; -1: it is not wanted at all
-	Most func(share int64) int64             // the highest rank of any turn with a share, which grows with the share
-}
-
-// share is a score over the greatest one, in ppm.
-func share(score, most int64) int64 {
-	if most == 0 {
-		return 0
-	}
-	return int64(dag.One) * score / most
+	Best int                                       // so many turns of the highest ranks; 0: all that have any of the terms
+	Rank func(turn int32, score, most int64) int64 // of a turn; -1: it is not wanted at all
+	Most func(score, most int64) int64             // the highest rank of any turn with a score, which grows with the score
 }
 
 // A list is the postings of a term in a view, with what a turn gets for it.
@@ -55,7 +47,7 @@ func (v View) lists(terms []string, p Params) (all []list) {
 	for _, term := range distinct(terms) {
 		if had := v.having(term); len(had) > 0 {
 			l := list{postings: had, weight: idf(v.counted().turns, int64(len(had)))}
-			l.most = saturatedMost(l.weight, v.x.widest(term), p)
+			l.most = saturatedMost(l.weight, v.x.widest(term, p.Reach), p)
 			all = append(all, l)
 		}
 	}
@@ -70,6 +62,7 @@ func (v View) Score(terms []string, p Params, need Need) *Scores {
 	}
 	s := v.scoring(p)
 	defer s.end()
+	s.all = v.windowed(p.Reach)
 	if need.Best > 0 {
 		return s.scores(s.best(lists, &need))
 	}

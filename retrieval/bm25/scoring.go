@@ -9,6 +9,7 @@ import (
 // A scratch is memory in which turns or conversations are scored. Between two uses all of it is zero.
 type scratch struct {
 	cells   []cell   // by turn
+	bounds  []int32  // by turn: what it can get at most
 	live    []uint64 // a bit by turn: it is scored now
 	blocks  []int64  // by block of turns: the sum of what its turns can get at most
 	touched []int32  // turns or conversations in which the term at hand counts
@@ -20,8 +21,8 @@ type scratch struct {
 // A cell is the score of a turn.
 type cell struct {
 	score int64
-	count int32 // of the term at hand, in units
-	norm  int32 // one more than it is; 0: the turn is not seen yet
+	count int64 // of the term at hand, in units
+	norm  int64 // one more than it is; 0: the turn is not seen yet
 }
 
 // A total is the score of a conversation.
@@ -33,6 +34,7 @@ type scoring struct {
 	v    View
 	p    Params
 	sums sums
+	all  int64 // the length of all turns with their neighbours, in units
 	most int64 // the greatest score, once it is known
 }
 
@@ -41,6 +43,7 @@ func (v View) scoring(p Params) *scoring {
 	s := &scoring{scratch: v.x.scratch.Get().(*scratch), v: v, p: p, sums: v.counted()}
 	if len(s.cells) < int(v.cut) {
 		s.cells = make([]cell, v.cut+v.cut/4)
+		s.bounds = make([]int32, len(s.cells))
 		s.live = make([]uint64, len(s.cells)/64+2)
 		s.blocks = make([]int64, len(s.cells)/blockSize+1)
 	}
@@ -60,18 +63,18 @@ func (s *scoring) end() {
 func (s *scoring) see(n int32) *cell {
 	c := &s.cells[n]
 	if c.norm == 0 {
-		window := s.v.window(n)
+		window := s.v.window(n, s.p.Reach)
 		if window < 0 {
 			return nil
 		}
-		c.norm = 1 + int32(norm(int64(window), s.sums.window, s.sums.turns, s.p))
+		c.norm = 1 + norm(window, s.all, s.sums.turns, s.p)
 		s.seen = append(s.seen, n)
 	}
 	return c
 }
 
 // count adds to what the term at hand counts in a place.
-func (s *scoring) count(n, count int32) {
+func (s *scoring) count(n int32, count int64) {
 	c := &s.cells[n]
 	if c.count == 0 {
 		s.touched = append(s.touched, n)
@@ -82,14 +85,15 @@ func (s *scoring) count(n, count int32) {
 // everywhere scores all turns by a term.
 func (s *scoring) everywhere(l *list) {
 	for _, p := range l.postings {
-		s.count(p.turn, p.count*unit)
-		s.v.around(p.turn, func(other, weight int32) { s.count(other, p.count*weight) })
+		s.count(p.turn, int64(p.count)*unit)
+		s.v.around(p.turn, s.p.Reach, func(other int32, at int) { s.count(other, int64(p.count)*weights[at]) })
 	}
 	s.add(l.weight)
 }
 
-// where calls fn with each live turn that has a term or is near one that has, how often that has it, and what counts of it.
-func (s *scoring) where(l *list, fn func(n, count, weight int32)) {
+// where calls fn with each live turn that has a term or is near one that has, with how often that has it, and with the place in weights of
+// what counts of it.
+func (s *scoring) where(l *list, fn func(n, count int32, at int)) {
 	if s.v.x.apart {
 		s.whereApart(l, fn)
 		return
@@ -97,7 +101,7 @@ func (s *scoring) where(l *list, fn func(n, count, weight int32)) {
 	var r run
 	for i := 0; i < len(l.postings); i++ {
 		p := l.postings[i]
-		from, to := s.v.within(&r, p.turn)
+		from, to := s.v.within(&r, p.turn, s.p.Reach)
 		word, shift := from>>6, from&63
 		some := s.live[word]>>shift | s.live[word+1]<<(64-shift)
 		if some == 0 {
@@ -107,8 +111,8 @@ func (s *scoring) where(l *list, fn func(n, count, weight int32)) {
 			continue
 		}
 		for some &= uint64(1)<<(to-from+1) - 1; some != 0; some &= some - 1 {
-			at := from + int32(bits.TrailingZeros64(some))
-			fn(at, p.count, weights[MaxReach+at-p.turn])
+			n := from + int32(bits.TrailingZeros64(some))
+			fn(n, p.count, MaxReach+int(n-p.turn))
 		}
 	}
 }
@@ -133,14 +137,14 @@ func (s *scoring) skip(postings []posting, at, word int) int {
 }
 
 // whereApart is where for an index in which neighbours are not always next to one another.
-func (s *scoring) whereApart(l *list, fn func(n, count, weight int32)) {
+func (s *scoring) whereApart(l *list, fn func(n, count int32, at int)) {
 	for _, p := range l.postings {
 		if s.isLive(p.turn) {
-			fn(p.turn, p.count, unit)
+			fn(p.turn, p.count, MaxReach)
 		}
-		s.v.around(p.turn, func(other, weight int32) {
+		s.v.around(p.turn, s.p.Reach, func(other int32, at int) {
 			if s.isLive(other) {
-				fn(other, p.count, weight)
+				fn(other, p.count, at)
 			}
 		})
 	}
@@ -154,7 +158,7 @@ func (s *scoring) add(weight int64) {
 		count := s.cells[n].count
 		s.cells[n].count = 0
 		if c := s.see(n); c != nil {
-			c.score += saturated(weight, int64(count), int64(c.norm-1), s.p)
+			c.score += saturated(weight, count, c.norm-1, s.p)
 		}
 	}
 	s.touched = s.touched[:0]

@@ -1,15 +1,14 @@
 package bm25
 
-// unit is what a term counts that is in a turn itself. A neighbour at distance k counts 1/2 or 3/8 of 2^-(k-1) of it. A turn has
-// at most 8 MiB, so that what counts in it with its neighbours is below 2^31.
+// unit is what a term counts that is in a turn itself. A neighbour at distance k counts 1/2 or 3/8 of 2^-(k-1) of it.
 const unit = 8 << MaxReach
 
 // before and after are what counts of a neighbour k turns before and after.
-func before(k int) int32 { return unit >> k }
-func after(k int) int32  { return unit * 3 / 4 >> k }
+func before(k int) int64 { return unit >> k }
+func after(k int) int64  { return unit * 3 / 4 >> k }
 
 // weights has what counts of a term in the turns from MaxReach before to MaxReach after the one that has it.
-var weights = func() (w [2*MaxReach + 1]int32) {
+var weights = func() (w [2*MaxReach + 1]int64) {
 	w[MaxReach] = unit
 	for k := 1; k <= MaxReach; k++ {
 		w[MaxReach-k], w[MaxReach+k] = after(k), before(k)
@@ -21,11 +20,11 @@ var weights = func() (w [2*MaxReach + 1]int32) {
 func (x *Index) join(n int32) {
 	t := &x.turns[n]
 	all := x.conversations[x.of[n]].turns
-	window := t.length * unit
+	window := int64(t.length) * unit
 	for k := 1; k <= x.reach && k <= int(t.place); k++ {
 		at := all[int(t.place)-k]
-		window += x.turns[at].length * before(k)
-		x.widen(at, t.length*after(k))
+		window += int64(x.turns[at].length) * before(k)
+		x.widen(at, int64(t.length)*after(k))
 	}
 	if !t.counted {
 		window = -1
@@ -34,7 +33,7 @@ func (x *Index) join(n int32) {
 }
 
 // widen adds to the length of a turn with its neighbours.
-func (x *Index) widen(n, length int32) {
+func (x *Index) widen(n int32, length int64) {
 	if x.windows[n] >= 0 {
 		x.windows[n] += length
 	}
@@ -46,10 +45,10 @@ func (x *Index) part(n int32) {
 	all := x.conversations[x.of[n]].turns
 	for k := 1; k <= x.reach; k++ {
 		if at := int(t.place) - k; at >= 0 {
-			x.widen(all[at], -t.length*after(k))
+			x.widen(all[at], -int64(t.length)*after(k))
 		}
 		if at := int(t.place) + k; at < len(all) {
-			x.widen(all[at], -t.length*before(k))
+			x.widen(all[at], -int64(t.length)*before(k))
 		}
 	}
 	x.windows[n] = -1
@@ -57,34 +56,44 @@ func (x *Index) part(n int32) {
 
 // brought returns what a turn adds to the sum of the windows of the turns up to it: its own, as far as its neighbours come
 // before it, and what it gives to those.
-func (x *Index) brought(n int32) (length int64) {
+func (x *Index) brought(n int32, reach int) (length int64) {
 	t := &x.turns[n]
 	all := x.conversations[x.of[n]].turns
 	if t.counted {
-		length = int64(t.length * unit)
+		length = int64(t.length) * unit
 	}
-	for k := 1; k <= x.reach && k <= int(t.place); k++ {
+	for k := 1; k <= reach && k <= int(t.place); k++ {
 		other := &x.turns[all[int(t.place)-k]]
 		if t.counted {
-			length += int64(other.length * before(k))
+			length += int64(other.length) * before(k)
 		}
 		if other.counted {
-			length += int64(t.length * after(k))
+			length += int64(t.length) * after(k)
 		}
 	}
 	return length
 }
 
+// windowed returns the sum of the lengths of the turns with their neighbours, in units.
+func (v View) windowed(reach int) (length int64) {
+	if reach == v.x.reach {
+		return v.counted().window
+	}
+	for n := range v.cut {
+		length += v.x.brought(n, reach)
+	}
+	return length
+}
+
 // window returns the length of a turn with its neighbours that are in the view, in units; -1 if it does not count.
-func (v View) window(n int32) int32 {
+func (v View) window(n int32, reach int) int64 {
 	length := v.x.windows[n]
-	if length < 0 || v.whole() {
+	if length < 0 || reach == v.x.reach && v.whole() {
 		return length
 	}
-	place, all := int(v.x.turns[n].place), v.x.conversations[v.x.of[n]].turns
-	for k := min(v.x.reach, len(all)-1-place); k > 0 && all[place+k] >= v.cut; k-- {
-		length -= v.x.turns[all[place+k]].length * after(k)
-	}
+	t := &v.x.turns[n]
+	length = int64(t.length) * unit
+	v.around(n, reach, func(other int32, at int) { length += int64(v.x.turns[other].length) * weights[2*MaxReach-at] })
 	return length
 }
 
@@ -93,24 +102,24 @@ type run struct{ from, to int32 } // to is not of it
 
 // within returns the first and the last of a turn and its neighbours in the view. The run is that of a turn before, and becomes the
 // turn's own.
-func (v View) within(r *run, n int32) (from, to int32) {
+func (v View) within(r *run, n int32, reach int) (from, to int32) {
 	if n >= r.to {
 		all := v.x.conversations[v.x.of[n]].turns
 		*r = run{all[0], min(all[0]+int32(len(all)), v.cut)}
 	}
-	return max(n-int32(v.x.reach), r.from), min(n+int32(v.x.reach), r.to-1)
+	return max(n-int32(reach), r.from), min(n+int32(reach), r.to-1)
 }
 
-// around calls fn with the neighbours of a turn in the view, and what a term of the turn counts in each.
-func (v View) around(n int32, fn func(other, weight int32)) {
+// around calls fn with the neighbours of a turn in the view, and with the place in weights of what a term of the turn counts in each.
+func (v View) around(n int32, reach int, fn func(other int32, at int)) {
 	t := &v.x.turns[n]
 	all := v.x.conversations[v.x.of[n]].turns
-	for k := 1; k <= v.x.reach; k++ {
+	for k := 1; k <= reach; k++ {
 		if at := int(t.place) + k; at < len(all) && all[at] < v.cut {
-			fn(all[at], before(k))
+			fn(all[at], MaxReach+k)
 		}
 		if at := int(t.place) - k; at >= 0 {
-			fn(all[at], after(k))
+			fn(all[at], MaxReach-k)
 		}
 	}
 }
