@@ -218,10 +218,7 @@ func TestHostile(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, seed %d: %v\n%s", format, seed, err, b.Render())
 			}
-			var want []string
-			for i := range texts { // by conversation, then by number
-				want = append(want, texts[i])
-			}
+			want := slices.Clone(texts) // by conversation, then by number
 			slices.SortStableFunc(want, func(a, b string) int { return slices.Index(texts, a)%3 - slices.Index(texts, b)%3 })
 			if len(got) != len(want) {
 				t.Fatalf("%s, seed %d: %d texts, want %d\n%s", format, seed, len(got), len(want), b.Render())
