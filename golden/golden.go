@@ -1,4 +1,4 @@
-// Package golden carries the test vectors of GKP/1, for this kernel and for
+// Package golden carries the test vectors of GKP/1 and GKP/2, for this kernel and for
 // anybody else's, and says what a conforming kernel makes of each.
 //
 // A [Case] is a graph, an anchor, a policy and a secret, and what must come out:
@@ -12,6 +12,7 @@ package golden
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -51,6 +52,7 @@ type Turn struct {
 	Content      string            `json:"content"`
 	Attrs        map[string]string `json:"attrs"`
 	Salt         string            `json:"salt"`
+	Marks        *Marks            `json:"marks,omitempty"` // in GKP/2
 }
 
 // An Expect is what a conforming kernel computes. What is empty in a vector is
@@ -83,7 +85,7 @@ type Selected struct {
 //go:embed testdata/gkp-1.jsonl
 var shipped []byte
 
-// Cases returns the vectors that ship with the project.
+// Cases returns the vectors of GKP/1 that ship with the project.
 func Cases() ([]Case, error) { return Read(bytes.NewReader(shipped)) }
 
 // Read reads vectors, one JSON object a line.
@@ -148,9 +150,13 @@ func (c *Case) Load() (*Graph, error) {
 	graph := dag.NewGraph()
 	for n, i := range dag.Topological(len(ids), pairs, before) {
 		t := g.Turns[ids[i]]
+		marks, err := c.Turns[i].Marks.parse()
+		if err != nil {
+			return nil, fmt.Errorf("golden: %s: turns[%d]: %w", c.Name, i, err)
+		}
 		if err := graph.Add(&dag.Skeleton{
 			Seq: dag.Seq(n + 1), ID: t.ID, Conversation: t.Conversation, CreatedAt: t.CreatedAt, Salience: t.Salience,
-			Role: t.Role, Phase: t.Phase, Leaf: slice.TurnLeaf(t), Parents: parents[t.ID],
+			Role: t.Role, Phase: t.Phase, Leaf: slice.TurnLeaf(t), Parents: parents[t.ID], Marks: marks,
 		}); err != nil {
 			return nil, fmt.Errorf("golden: %s: %w", c.Name, err)
 		}
@@ -210,11 +216,12 @@ func (c *Case) Registered() (policy.Registered, error) {
 	if err := json.Compact(&canonical, c.Policy); err != nil {
 		return policy.Registered{}, fmt.Errorf("golden: %s: %w", c.Name, err)
 	}
-	params, err := policy.ParseCanonical(canonical.Bytes())
+	hash := sha256.Sum256(canonical.Bytes())
+	p, err := policy.Forms{policy.SliceForm, policy.SliceFormV2}.Restore(policy.ID(c.PolicyID), hash[:], canonical.Bytes())
 	if err != nil {
 		return policy.Registered{}, fmt.Errorf("golden: %s: %w", c.Name, err)
 	}
-	return policy.Bind(policy.ID(c.PolicyID), params)
+	return p, nil
 }
 
 // Authority returns an authority with the secret of a case.

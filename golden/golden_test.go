@@ -26,23 +26,34 @@ var update = flag.Bool("update", false, "write the shipped vectors anew; a chang
 var shippedSizes = []int{1, 2, 4, 8, 24, 64, 300}
 
 func TestShippedVectors(t *testing.T) {
-	if *update {
-		writeShipped(t)
+	for _, v := range []struct {
+		name   string
+		random func(uint64, int) golden.Case
+		read   func() ([]golden.Case, error)
+	}{
+		{"gkp-1.jsonl", golden.Random, golden.Cases},
+		{"gkp-2.jsonl", golden.RandomMarked, golden.MarkedCases},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			if *update {
+				writeShipped(t, v.name, v.random)
+			}
+			cases, err := v.read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, cases)
+		})
 	}
-	cases, err := golden.Cases()
-	if err != nil {
-		t.Fatal(err)
-	}
-	compare(t, cases)
 }
 
-func writeShipped(t *testing.T) {
+func writeShipped(t *testing.T, name string, random func(seed uint64, most int) golden.Case) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	for i, most := range shippedSizes {
 		for seed := range uint64(8) {
-			c := golden.Random(uint64(i)*100+seed, most)
+			c := random(uint64(i)*100+seed, most)
 			var err error
 			if c.Expect, err = golden.Compute(&c); err != nil {
 				t.Fatal(err)
@@ -52,7 +63,7 @@ func writeShipped(t *testing.T) {
 			}
 		}
 	}
-	if err := os.WriteFile(filepath.Join("testdata", "gkp-1.jsonl"), out.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join("testdata", name), out.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	t.Fatal("written; run again without -update")
@@ -135,8 +146,12 @@ func TestAccumulated(t *testing.T) {
 // TestEveryBundleVerifies checks that what is cut is accepted, redacted or not.
 func TestEveryBundleVerifies(t *testing.T) {
 	redacted := 0
-	for seed := range uint64(400) {
-		c := golden.Random(2_000_000+seed, 60)
+	for seed := range uint64(800) {
+		random := golden.Random
+		if seed%2 > 0 {
+			random = golden.RandomMarked
+		}
+		c := random(2_000_000+seed, 60)
 		_, bundle, err := c.Bundle()
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)

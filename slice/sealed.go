@@ -21,7 +21,7 @@ type Body interface {
 // A Head is what a bundle of any kind says of itself. Nothing in it may be changed.
 type Head struct {
 	Anchor     dag.TurnID // outside the provenance, whose anchor it must be
-	AsOf       dag.Seq    // of the view that the body was made from; the token does not cover it
+	AsOf       dag.Seq    // of the view that the body was made from; the token of gkp/2 covers it, that of gkp/1 does not
 	Provenance Provenance
 	Seal       Seal
 	Policy     policy.Parameters
@@ -108,7 +108,7 @@ func (s Sealed[B]) Tenant() dag.Tenant { return s.head().Seal.Tenant }
 func (s Sealed[B]) KeyID() string { return s.head().Seal.KeyID }
 
 // AsOf returns the sequence number of the view that the body was made from. It is the one thing
-// here that the token does not cover.
+// here that not every token covers: that of gkp/2 does, that of gkp/1 does not.
 func (s Sealed[B]) AsOf() dag.Seq { return s.head().AsOf }
 
 // Bytes returns a copy of the very bytes that were verified, or nil.

@@ -7,6 +7,7 @@ sys.path.insert(0, HERE)
 import gkverify as gk  # noqa: E402
 
 VECTORS = os.path.join(ROOT, "golden", "testdata", "gkp-1.jsonl")
+MARKED = os.path.join(ROOT, "golden", "testdata", "gkp-2.jsonl")
 CASES = os.path.join(ROOT, "golden", "verify")
 FACTS = os.path.join(ROOT, "golden", "verify-facts")
 SECRET = bytes(range(32))
@@ -103,8 +104,8 @@ NOW = 1767323045  # 2026-01-02T03:04:05Z
 ISSUED = "2026-01-02T03:04:05.000006Z"
 
 
-def vectors():
-    with open(VECTORS, encoding="utf-8") as f:
+def vectors(path=VECTORS):
+    with open(path, encoding="utf-8") as f:
         return [json.loads(line) for line in f]
 
 
@@ -367,13 +368,24 @@ class Vectors(Base):
                 self.assertEqual(sha(bundle), e["bundle_sha256"])
                 if "bundle" in e:
                     self.assertEqual(bundle.decode(), e["bundle"])
-                secret = bytes.fromhex(case["secret"])
-                self.verdict("verified", {"bundle.json": bundle}, secret=secret, key_id=case["key_id"])
-                self.verdict("tampered", {"bundle.json": bundle}, secret=secret + b"x", key_id=case["key_id"], failing="token")
-                self.verdict("key_unknown", {"bundle.json": bundle}, secret=secret, key_id="another", failing="token")
-                self.verdict("well_formed", {"bundle.json": bundle})
-                shown = [t for t in turns if "redacted" not in t]
-                self.verdict("verified" if len(shown) == len(turns) else "redacted", {"bundle.json": bundle}, secret=secret, key_id=case["key_id"], require_full=True)
+                self.all_verdicts(case, bundle, all("redacted" not in t for t in turns))
+
+    def test_marked(self):
+        """Each bundle of the vectors of GKP/2 verifies with its token."""
+        given = [c for c in vectors(MARKED) if "bundle" in c["expect"]]
+        self.assertGreater(len(given), 40)
+        for case in given:
+            with self.subTest(case["name"]):
+                bundle = case["expect"]["bundle"]
+                self.all_verdicts(case, bundle.encode(), '"redacted":true' not in bundle)
+
+    def all_verdicts(self, case, bundle, whole):
+        secret, files = bytes.fromhex(case["secret"]), {"bundle.json": bundle}
+        self.verdict("verified", files, secret=secret, key_id=case["key_id"])
+        self.verdict("tampered", files, secret=secret + b"x", key_id=case["key_id"], failing="token")
+        self.verdict("key_unknown", files, secret=secret, key_id="another", failing="token")
+        self.verdict("well_formed", files)
+        self.verdict("verified" if whole else "redacted", files, secret=secret, key_id=case["key_id"], require_full=True)
 
 
 def spell(ppm):
