@@ -82,6 +82,10 @@ context --anchor ANCHOR --format text --as-of 22
 ~context table --format html
 ~context table --as-of 999
 ~context table --anchor absent
+context --find 'why was the table deleted' --budget 300
+slice --find 'why was the table deleted' --format markdown
+show --find 'table deleted'
+~slice --find xyzzy
 explain ANCHOR VISITOR
 --output json explain ANCHOR VISITOR
 --output json explain ANCHOR ANCHOR --as-of 22

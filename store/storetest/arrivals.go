@@ -64,7 +64,7 @@ func Arrival(n, conversation int, content string, parents ...int) store.Arrival 
 
 // MarksOf returns the marks of turn n: up to four things, of which other turns have some, too.
 func MarksOf(n int) dag.Marks {
-	m := dag.Marks{Rules: dag.Marks1, Voice: dag.Voices[n%len(dag.Voices)], Cost: uint32(n * 31)}
+	m := dag.Marks{Rules: dag.Marks1, Voice: dag.Voices[n%len(dag.Voices)], Cost: uint32(n * 31 % dag.MaxCost)}
 	for i := range n % 5 {
 		m.Things = append(m.Things, dag.Thing{0: byte(i), 15: byte(n % 3)})
 	}

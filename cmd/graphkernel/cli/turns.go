@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/llm"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -69,6 +70,34 @@ func Resolve(c *cobra.Command, s *Session, name string) (id dag.TurnID, err erro
 		return id, err
 	}
 	return dag.ParseTurnID(w.ID)
+}
+
+// Find finds the turn that fits words best, up to a number, 0 for all, and says which one it is.
+func Find(a *App, c *cobra.Command, s *Session, words string, asOf uint64) (id dag.TurnID, err error) {
+	found, err := Do(c.Context(), s, view.SearchTurns, api.Search{Query: words, Limit: 1, AsOf: asOf})
+	if err != nil {
+		return id, err
+	}
+	if len(found.Hits) == 0 {
+		return id, fmt.Errorf("no turn has any of the words %.80q: %w; see: graphkernel search", words, store.ErrNotFound)
+	}
+	h := &found.Hits[0]
+	a.IO.Note("found turn %s: %s: %s", h.Turn, render.Visible(h.Author), render.OneLine(render.Visible(h.Content), 72))
+	return dag.ParseTurnID(h.Turn)
+}
+
+// Named finds the turn that a person means, by its name or by words: one of the two is given.
+func Named(a *App, c *cobra.Command, s *Session, name, words string, asOf uint64) (dag.TurnID, error) {
+	if words != "" {
+		return Find(a, c, s, words, asOf)
+	}
+	return Resolve(c, s, name)
+}
+
+// FindFlag is the flag by which a turn is named by words.
+func FindFlag(c *cobra.Command, words *string) {
+	c.Flags().StringVar(words, "find", "", "take the turn that fits these words best, and say which one that is")
+	NoFiles(c, "find")
 }
 
 // AnchorHelp says how a turn is named.

@@ -17,9 +17,9 @@ import (
 
 // A contextFlags says which context is asked for.
 type contextFlags struct {
-	anchor, policy, format, out string
-	budget                      int
-	asOf                        uint64
+	anchor, find, policy, format, out string
+	budget                            int
+	asOf                              uint64
 }
 
 func contextCommand(a *cli.App) *cobra.Command {
@@ -44,8 +44,11 @@ With --output json and -o, standard output tells what was written:
 		Example: "  graphkernel context mend the migration that deleted the table\n" +
 			"  graphkernel context 'which flags does the export take' --anchor 079a02ab --budget 2000 --format bundle -o context.json",
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 && f.anchor == "" {
-				return cli.Usagef("%s takes the TASK in words, or --anchor, got none", c.CommandPath())
+			if f.anchor != "" && f.find != "" {
+				return cli.Usagef("--anchor names the turn, and --find looks for it; give one or the other")
+			}
+			if len(args) == 0 && f.anchor == "" && f.find == "" {
+				return cli.Usagef("%s takes the TASK in words, --anchor or --find, got none", c.CommandPath())
 			}
 			return nil
 		},
@@ -56,6 +59,7 @@ With --output json and -o, standard output tells what was written:
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.anchor, "anchor", "", "the turn that the agent goes on from: its id, at least 4 characters that begin it, or its external_id")
+	cli.FindFlag(c, &f.find)
 	flags.IntVar(&f.budget, "budget", 0, "tokens of text (default: the policy's, which is also the most)")
 	flags.StringVar(&f.policy, "policy", string(contexts.DefaultID), "the policy to choose by")
 	flags.Uint64Var(&f.asOf, "as-of", 0, "choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor")
@@ -107,8 +111,8 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return nil, err
 		}
-		if f.anchor != "" {
-			id, err := cli.Resolve(c, s, f.anchor)
+		if f.anchor != "" || f.find != "" {
+			id, err := cli.Named(a, c, s, f.anchor, f.find, f.asOf)
 			if err != nil {
 				return nil, err
 			}

@@ -34,7 +34,7 @@ func explainCommand(a *cli.App) *cobra.Command {
 
 func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) error {
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		request, err := flags.cutting(c, s, anchor)
+		request, err := flags.cutting(a, c, s, anchor)
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ import (
 var turnRoles = []string{dag.RoleUser.String(), dag.RoleAssistant.String(), dag.RoleSystem.String(), dag.RoleTool.String()}
 
 func showCommand(a *cli.App) *cobra.Command {
-	var anchor, key, role string
+	var anchor, key, role, find string
 	var flags cutFlags
 	c := &cobra.Command{
 		Use:   "show [CONVERSATION|TURN]",
@@ -52,12 +52,16 @@ both.
 				return cli.Usagef("--key and --role list turns, and --slice marks a tree; give one or the other")
 			case anchor == "" && (c.Flags().Changed("policy") || c.Flags().Changed("as-of")):
 				return cli.Usagef("--policy and --as-of say which slice is meant; give its anchor with --slice")
+			case find != "" && (listed || len(args) == 1):
+				return cli.Usagef("--find looks for the turn that is shown; give it alone, or name the turn")
+			case find != "":
+				return showTree(a, c, "", find, anchor, flags)
 			case listed:
 				return showListed(a, c, key, role, args)
 			case len(args) == 1:
-				return showTree(a, c, args[0], anchor, flags)
+				return showTree(a, c, args[0], "", anchor, flags)
 			case anchor != "":
-				return showTree(a, c, anchor, anchor, flags)
+				return showTree(a, c, anchor, "", anchor, flags)
 			}
 			return listConversations(a, c)
 		},
@@ -65,6 +69,7 @@ both.
 	}
 	c.Flags().StringVar(&anchor, "slice", "", "mark what the slice of this turn selects")
 	flags.register(a, c)
+	cli.FindFlag(c, &find)
 	c.Flags().StringVar(&key, "key", "", "list the turns that the API key with this id brought")
 	cli.NoFiles(c, "slice")
 	cli.NoFiles(c, "key")
@@ -127,14 +132,21 @@ type shownParent struct {
 	Kind string `json:"kind"`
 }
 
-func showTree(a *cli.App, c *cobra.Command, name, anchor string, flags cutFlags) error {
+func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cutFlags) error {
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		if find != "" {
+			id, err := cli.Find(a, c, s, find, 0)
+			if err != nil {
+				return err
+			}
+			name = id.String()
+		}
 		conversation, turns, err := conversationOf(c, s, name)
 		if err != nil {
 			return err
 		}
 		if anchor != "" {
-			if err := markSelected(c, s, turns, anchor, flags); err != nil {
+			if err := markSelected(a, c, s, turns, anchor, flags); err != nil {
 				return err
 			}
 		}
@@ -236,8 +248,8 @@ func readTurns(ctx context.Context, s *cli.Session, q api.TurnQuery) ([]ShownTur
 }
 
 // markSelected explains each turn with regard to an anchor's slice.
-func markSelected(c *cobra.Command, s *cli.Session, turns []ShownTurn, anchor string, flags cutFlags) error {
-	request, err := flags.cutting(c, s, anchor)
+func markSelected(a *cli.App, c *cobra.Command, s *cli.Session, turns []ShownTurn, anchor string, flags cutFlags) error {
+	request, err := flags.cutting(a, c, s, anchor)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package turns
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ import (
 type cutFlags struct {
 	policy string
 	asOf   uint64
+	find   string // words in place of a name
 }
 
 func (f *cutFlags) register(a *cli.App, c *cobra.Command) {
@@ -28,8 +30,8 @@ func (f *cutFlags) register(a *cli.App, c *cobra.Command) {
 }
 
 // request finds the anchor that a person names.
-func (f *cutFlags) request(c *cobra.Command, s *cli.Session, anchor string) (client.Request, error) {
-	id, err := cli.Resolve(c, s, anchor)
+func (f *cutFlags) request(a *cli.App, c *cobra.Command, s *cli.Session, anchor string) (client.Request, error) {
+	id, err := cli.Named(a, c, s, anchor, f.find, f.asOf)
 	if err != nil {
 		return client.Request{}, err
 	}
@@ -40,8 +42,8 @@ func (f *cutFlags) request(c *cobra.Command, s *cli.Session, anchor string) (cli
 }
 
 // cutting is request for what issues nothing.
-func (f *cutFlags) cutting(c *cobra.Command, s *cli.Session, anchor string) (api.Cutting, error) {
-	r, err := f.request(c, s, anchor)
+func (f *cutFlags) cutting(a *cli.App, c *cobra.Command, s *cli.Session, anchor string) (api.Cutting, error) {
+	r, err := f.request(a, c, s, anchor)
 	return api.Cutting{Anchor: r.Anchor.String(), Policy: string(r.Policy), AsOf: uint64(r.AsOf)}, err
 }
 
@@ -49,7 +51,7 @@ func sliceCommand(a *cli.App) *cobra.Command {
 	var flags cutFlags
 	var format, out string
 	c := &cobra.Command{
-		Use:   "slice ANCHOR",
+		Use:   "slice [ANCHOR]",
 		Short: "Cut and sign the turns that may influence an anchor",
 		Long: `Selects the turns around the anchor under a policy, signs them, records that they
 were handed out, and writes the bundle.
@@ -65,13 +67,22 @@ With --output json and -o, standard output tells what was written:
 
   {"slice_id","file","format","turns","edges","as_of","policy_id","key_id","token","bundle_sha256"}`,
 		Example: `  graphkernel slice 079a02ab -o slice.json
-  graphkernel slice 079a02ab --policy narrow@1 --as-of 120 --format markdown`,
-		Args: cli.OneArg("ANCHOR"),
-		RunE: func(c *cobra.Command, args []string) error { return cutSlice(a, c, args[0], flags, format, out) },
+  graphkernel slice 079a02ab --policy narrow@1 --as-of 120 --format markdown
+  graphkernel slice --find "why was the table deleted" --format markdown`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 || (len(args) == 1) == (flags.find != "") {
+				return cli.Usagef("%s takes one ANCHOR, or words with --find, got %d arguments", c.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return cutSlice(a, c, strings.Join(args, ""), flags, format, out)
+		},
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags.register(a, c)
+	cli.FindFlag(c, &flags.find)
 	c.Flags().StringVar(&format, "format", "bundle", "bundle, markdown or messages")
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -84,7 +95,7 @@ func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, forma
 	}
 	var issued client.Bundle
 	err := a.Issue(c.Context(), out, func(s *cli.Session) ([]byte, error) {
-		request, err := flags.request(c, s, anchor)
+		request, err := flags.request(a, c, s, anchor)
 		if err != nil {
 			return nil, err
 		}
