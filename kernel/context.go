@@ -51,7 +51,7 @@ func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequ
 		if err != nil {
 			return nil, err
 		}
-		b, err := c.assemble(ctx, tenant, asked, p, r.AsOf, c.k.saltOf(tenant))
+		b, err := c.assemble(ctx, tenant, asked, p, r.AsOf, k.saltOf(tenant))
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 }
 
 // saltOf returns what salts a tenant's requests: it follows from what is asked, as of when, and from the signing key.
-func (k *engine) saltOf(tenant dag.Tenant) func(*contexts.Request, policy.ID, dag.Seq) error {
+func (k Contexts) saltOf(tenant dag.Tenant) func(*contexts.Request, policy.ID, dag.Seq) error {
 	return func(r *contexts.Request, id policy.ID, asOf dag.Seq) (err error) {
 		r.Salt, err = k.authority.Salt(tenant, fmt.Appendf(nil, "%s %s %d", r.Text(), id, asOf))
 		return err
@@ -176,8 +176,8 @@ func chosenText(r *store.Record) (t contexts.ChosenTurn, err error) {
 // errGoneMeanwhile says that a text was erased while a context was made. It wraps ErrErasedSince.
 var errGoneMeanwhile = fmt.Errorf("its text was erased while the context was made: %w", ErrErasedSince)
 
-// replayContext is Replay for a context.
-func (k *engine) replayContext(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
+// replay is Replay for a context.
+func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
 	b, err := contexts.Parse(bundle)
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (k *engine) replayContext(ctx context.Context, tenant dag.Tenant, bundle []
 		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
 	}
 	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf}
-	again, err := steady(k, func(c *cache) ([]byte, error) {
+	again, err := steady(k.engine, func(c *cache) ([]byte, error) {
 		return c.assembleAgain(ctx, tenant, b.Request, b.Provenance.PolicyID, b.AsOf, b.Seal)
 	})
 	switch {
@@ -197,7 +197,7 @@ func (k *engine) replayContext(ctx context.Context, tenant dag.Tenant, bundle []
 		r.compareBytes(again, bundle)
 	}
 	digest := dag.Digest(sha256.Sum256(bundle))
-	if err := k.accountBundle(ctx, tenant, r, digest); err != nil {
+	if err := k.slices().accountBundle(ctx, tenant, r, digest); err != nil {
 		return nil, err
 	}
 	r.checkToken(k.authority.Check(&b.Provenance, b.Seal))
@@ -219,9 +219,9 @@ func (r *Replay) compareContextRecord(i *issued.Record, again []byte) {
 	}
 }
 
-// accountContext says of a recorded context that could not be made again which texts were erased since it was handed out, of
+// account says of a recorded context that could not be made again which texts were erased since it was handed out, of
 // the turns that it showed or of others of its view: these counted in the statistics of its search.
-func (k *engine) accountContext(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
+func (k Contexts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
 	gone, err := k.erasedSince(ctx, tenant, i)
 	if err != nil || len(gone) == 0 {
 		return err
@@ -243,7 +243,7 @@ func (k *engine) accountContext(ctx context.Context, tenant dag.Tenant, r *Repla
 }
 
 // erasedSince lists the turns of a context's view that were erased after it was handed out.
-func (k *engine) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, err error) {
+func (k Contexts) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, err error) {
 	for after := i.AsOf; ; {
 		page, err := k.erasures().After(ctx, tenant, after, 256)
 		if err != nil || len(page) == 0 {
@@ -262,8 +262,8 @@ func (k *engine) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.R
 	}
 }
 
-// notTheContext says why a context cannot be assembled again, or is not what was issued.
-func (k *engine) notTheContext(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
+// notIssued says why a context cannot be assembled again, or is not what was issued.
+func (k Contexts) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
 	gone, wrong := k.erasedSince(ctx, tenant, i)
 	switch {
 	case wrong != nil:

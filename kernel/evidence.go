@@ -50,9 +50,9 @@ func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.
 	switch {
 	case err == nil && dag.Digest(sha256.Sum256(again.bundle)) == i.Bundle:
 	case i.OfContext():
-		return nil, k.notTheContext(ctx, tenant, i, err)
+		return nil, k.contexts().notIssued(ctx, tenant, i, err)
 	case i.OfFacts():
-		return nil, k.notTheFacts(ctx, tenant, i, err)
+		return nil, k.facts().notIssued(ctx, tenant, i, err)
 	case err != nil:
 		return nil, err
 	default:
@@ -75,9 +75,9 @@ func notTheTurns(tenant dag.Tenant, i *issued.Record, b slice.Body, again *recut
 	return erasedSince(tenant, i)
 }
 
-// notTheFacts says why a slice of facts cannot be cut again, or is not what was issued.
-func (k *engine) notTheFacts(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
-	gone, wrong := k.factsGone(ctx, tenant, i)
+// notIssued says why a slice of facts cannot be cut again, or is not what was issued.
+func (k Facts) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
+	gone, wrong := k.gone(ctx, tenant, i)
 	switch {
 	case wrong != nil:
 		return wrong

@@ -205,9 +205,9 @@ func (v *view) answer(ctx context.Context, q knowledge.Query) (knowledge.Answer,
 	return answer, err
 }
 
-// replayFacts is Replay for a bundle of facts. All of it follows from what was known as of its
+// replay is Replay for a bundle of facts. All of it follows from what was known as of its
 // number. It is erased if it is on record and an assertion that it holds was erased since.
-func (k *engine) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
+func (k Facts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
 	b, err := facts.Parse(bundle)
 	if err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (k *engine) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []by
 		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
 	}
 	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf}
-	again, err := steady(k, func(c *cache) ([]byte, error) {
+	again, err := steady(k.engine, func(c *cache) ([]byte, error) {
 		return c.cutFactsAgain(ctx, tenant, b.Question, b.Provenance.PolicyID, b.AsOf, b.Seal)
 	})
 	switch {
@@ -227,7 +227,7 @@ func (k *engine) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []by
 		r.compareBytes(again, bundle)
 	}
 	digest := dag.Digest(sha256.Sum256(bundle))
-	if err := k.accountBundle(ctx, tenant, r, digest); err != nil {
+	if err := k.slices().accountBundle(ctx, tenant, r, digest); err != nil {
 		return nil, err
 	}
 	r.checkToken(k.authority.Check(&b.Provenance, b.Seal))
@@ -235,7 +235,7 @@ func (k *engine) replayFacts(ctx context.Context, tenant dag.Tenant, bundle []by
 }
 
 // accountBundle looks whether erasures explain that a bundle on record could not be made again.
-func (k *engine) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
+func (k Slices) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
 	if r.Outcome != Different {
 		return nil
 	}
@@ -252,20 +252,20 @@ func (k *engine) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay
 }
 
 // accountErased looks whether erasures explain that what is on record could not be made again.
-func (k *engine) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
+func (k Slices) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
 	switch {
 	case i.OfFacts():
-		return k.accountFacts(ctx, tenant, r, i)
+		return k.facts().account(ctx, tenant, r, i)
 	case i.OfContext():
-		return k.accountContext(ctx, tenant, r, i)
+		return k.contexts().account(ctx, tenant, r, i)
 	}
 	return nil
 }
 
-// accountFacts says of a recorded slice of facts that could not be made again whether assertions that
+// account says of a recorded slice of facts that could not be made again whether assertions that
 // it holds were erased since: then nothing more can be compared.
-func (k *engine) accountFacts(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
-	gone, err := k.factsGone(ctx, tenant, i)
+func (k Facts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
+	gone, err := k.gone(ctx, tenant, i)
 	if err != nil || !gone.any() {
 		return err
 	}
@@ -288,7 +288,7 @@ type factsGone struct {
 
 func (g *factsGone) any() bool { return g.facts > 0 || g.question }
 
-func (k *engine) factsGone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*factsGone, error) {
+func (k Facts) gone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*factsGone, error) {
 	numbers := i.Facts.Unpack()
 	acts, err := knowledge.Base{History: k.store}.ActsAt(ctx, tenant, numbers)
 	if err != nil {

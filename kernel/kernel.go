@@ -127,11 +127,12 @@ type Keys struct{ *engine }
 // Ledger is a kernel's log, with the identity that signs it.
 type Ledger struct{ *engine }
 
-func (k *engine) turns() Turns   { return Turns{k} }
-func (k *engine) slices() Slices { return Slices{k} }
-func (k *engine) keys() Keys     { return Keys{k} }
-func (k *engine) facts() Facts   { return Facts{k} }
-func (k *engine) ledger() Ledger { return Ledger{k} }
+func (k *engine) turns() Turns       { return Turns{k} }
+func (k *engine) slices() Slices     { return Slices{k} }
+func (k *engine) keys() Keys         { return Keys{k} }
+func (k *engine) facts() Facts       { return Facts{k} }
+func (k *engine) ledger() Ledger     { return Ledger{k} }
+func (k *engine) contexts() Contexts { return Contexts{k} }
 
 // An engine is what the facets share.
 type engine struct {

@@ -59,9 +59,9 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 	defer func() { observed(err) }()
 	switch {
 	case facts.Is(bundle):
-		return k.replayFacts(ctx, tenant, bundle)
+		return k.facts().replay(ctx, tenant, bundle)
 	case contexts.Is(bundle):
-		return k.replayContext(ctx, tenant, bundle)
+		return k.contexts().replay(ctx, tenant, bundle)
 	}
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
