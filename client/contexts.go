@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -42,16 +41,7 @@ func (c Contexts) Assemble(ctx context.Context, r ContextRequest) (Context, erro
 	if err != nil {
 		return Context{}, err
 	}
-	q.want = typeJSON
-	a, err := c.do(ctx, q)
-	if err != nil {
-		return Context{}, err
-	}
-	b, err := r.bundle(a.body, strings.Trim(a.header.Get("ETag"), `"`), a.header.Get("Slice-Id"))
-	if err != nil {
-		return Context{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
-	}
-	return b, nil
+	return handed(ctx, c.conn, q, r.bundle)
 }
 
 // bundle makes every check that needs no key on what came for a request.

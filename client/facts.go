@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -39,16 +38,7 @@ func (c Facts) Slice(ctx context.Context, r FactRequest) (FactBundle, error) {
 	if err != nil {
 		return FactBundle{}, err
 	}
-	q.want = typeJSON
-	a, err := c.do(ctx, q)
-	if err != nil {
-		return FactBundle{}, err
-	}
-	b, err := r.bundle(a.body, strings.Trim(a.header.Get("ETag"), `"`), a.header.Get("Slice-Id"))
-	if err != nil {
-		return FactBundle{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
-	}
-	return b, nil
+	return handed(ctx, c.conn, q, r.bundle)
 }
 
 func instant(t *dag.Time) string {

@@ -10,10 +10,9 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
 // A Request asks for a slice.
@@ -38,14 +37,21 @@ type Bundle struct {
 // Cut has a slice cut and signed. The same request on the same view gives the same
 // bytes.
 func (c Slices) Cut(ctx context.Context, r Request) (Bundle, error) {
-	q := &request{method: http.MethodPost, path: "/api/slice", body: encode(r.wire("")), want: typeJSON}
+	q := &request{method: http.MethodPost, path: "/api/slice", body: encode(r.wire(""))}
+	return handed(ctx, c.conn, q, r.bundle)
+}
+
+// handed has a bundle made, and reads it together with the digest and the id that it was announced with.
+func handed[T any](ctx context.Context, c *conn, q *request, read func(data []byte, digest, id string) (T, error)) (T, error) {
+	var none T
+	q.want = typeJSON
 	a, err := c.do(ctx, q)
 	if err != nil {
-		return Bundle{}, err
+		return none, err
 	}
-	b, err := r.bundle(a.body, strings.Trim(a.header.Get("ETag"), `"`), a.header.Get("Slice-Id"))
+	b, err := read(a.body, strings.Trim(a.header.Get("ETag"), `"`), a.header.Get("Slice-Id"))
 	if err != nil {
-		return Bundle{}, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
+		return none, fmt.Errorf("client: %s: %w: %w", q, ErrAnswer, err)
 	}
 	return b, nil
 }
@@ -161,23 +167,12 @@ func (c Slices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay,
 
 // sliceOf returns the slice that a bundle of any kind says it is of.
 func sliceOf(bundle []byte) (slice.SliceID, error) {
-	b, err := open(bundle)
+	b, err := attest.ParseBundle(bundle)
 	if err != nil {
 		return "", err
 	}
 	h := b.Head()
 	return h.Provenance.SliceID, nil
-}
-
-// open reads a bundle of any kind.
-func open(bundle []byte) (slice.Body, error) {
-	switch {
-	case facts.Is(bundle):
-		return facts.Parse(bundle)
-	case contexts.Is(bundle):
-		return contexts.Parse(bundle)
-	}
-	return slice.ParseBundle(bundle)
 }
 
 // Replay has the slice of a bundle, of any kind, cut again and compared with it, byte for byte.

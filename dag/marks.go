@@ -106,7 +106,7 @@ func (m *Marks) Equal(o *Marks) bool {
 	return m.Rules == o.Rules && m.Voice == o.Voice && m.Cost == o.Cost && slices.Equal(m.Things, o.Things)
 }
 
-// A mark is what a Graph holds of a turn's marks, but for the things:
+// A mark packs the cost, the voice and the number of things of a turn, as a Graph keeps them:
 //
 //	bits  0–23  cost
 //	bits 24–26  voice

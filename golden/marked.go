@@ -26,7 +26,7 @@ var shippedMarked []byte
 func MarkedCases() ([]Case, error) { return Read(bytes.NewReader(shippedMarked)) }
 
 // RandomMarked makes the input of a case of GKP/2: the graph of Random with marks, and a policy that
-// selects by them. The same seed gives the same case. Expect is left empty.
+// selects by them. The same seed makes the same case. Expect is empty.
 func RandomMarked(seed uint64, most int) Case {
 	c := Random(seed, most)
 	c.Name = "marked-" + c.Name

@@ -11,7 +11,7 @@ import (
 
 // Random makes the input of a case: a graph of up to most turns in one of six
 // shapes, an anchor in it and a policy somewhere between the bounds. The same
-// seed gives the same case. Expect is left empty.
+// seed makes the same case. Expect is empty.
 func Random(seed uint64, most int) Case {
 	r := &source{rand.New(rand.NewPCG(seed, 0x676b702f31))}
 	shape := r.IntN(len(shapes))

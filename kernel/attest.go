@@ -11,8 +11,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -34,7 +32,7 @@ type Evidence struct {
 func (k Ledger) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Evidence, err error) {
 	ctx, observed := k.observe(ctx, "attest")
 	defer func() { observed(err) }()
-	b, err := parseBundle(bundle)
+	b, err := attest.ParseBundle(bundle)
 	if err != nil {
 		return nil, err
 	}
@@ -47,17 +45,6 @@ func (k Ledger) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 		return nil, err
 	}
 	return e, k.attest(ctx, tenant, b, e)
-}
-
-// parseBundle reads a bundle of any kind.
-func parseBundle(bundle []byte) (slice.Body, error) {
-	switch {
-	case facts.Is(bundle):
-		return facts.Parse(bundle)
-	case contexts.Is(bundle):
-		return contexts.Parse(bundle)
-	}
-	return slice.ParseBundle(bundle)
 }
 
 // Sign is the envelope of Attest, for a slice that Slice just gave: what is stated of it is
@@ -166,7 +153,7 @@ func (k *engine) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statemen
 // Located returns the index in the ledger of a bundle that was issued, of turns or of facts. One that never was is
 // store.ErrNotFound.
 func (k Ledger) Located(ctx context.Context, tenant dag.Tenant, bundle []byte) (uint64, error) {
-	b, err := parseBundle(bundle)
+	b, err := attest.ParseBundle(bundle)
 	if err != nil {
 		return 0, err
 	}

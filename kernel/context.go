@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -37,7 +38,7 @@ type IssuedContext struct {
 
 // Assemble chooses, signs and records a context: what an agent may be given for a task, under a policy and a budget.
 // What it chooses follows from the request, the policy and what is numbered up to AsOf, without the texts that were
-// erased since. The same request as of the same number gives the same bytes unless a text was erased or the
+// erased since. The same request as of the same number makes the same bytes unless a text was erased or the
 // signing key changed in between, and is recorded once.
 func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequest) (_ *IssuedContext, err error) {
 	ctx, observed := k.observe(ctx, "context")
@@ -107,12 +108,12 @@ func (k Contexts) saltOf(tenant dag.Tenant) func(*contexts.Request, policy.ID, d
 	}
 }
 
-// assemble gathers candidates and chooses, without a seal. salted, unless it is nil, gives the request its salt. It begins
-// again if a text was erased meanwhile.
+// assemble gathers candidates and chooses, without a seal. salted, unless it is nil, sets the salt of the request. It begins
+// again if a text or a fact was erased meanwhile.
 func (c *cache) assemble(ctx context.Context, tenant dag.Tenant, r contexts.Request, registered policy.Registered, given dag.Seq,
 	salted func(*contexts.Request, policy.ID, dag.Seq) error) (b *contexts.Bundle, err error) {
 	for range 4 {
-		if b, err = c.assembleOnce(ctx, tenant, r, registered, given, salted); !errors.Is(err, errGoneMeanwhile) {
+		if b, err = c.assembleOnce(ctx, tenant, r, registered, given, salted); !errors.Is(err, errGoneMeanwhile) && !errors.Is(err, knowledge.ErrErased) {
 			break
 		}
 	}
@@ -158,11 +159,8 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, r contexts.
 	return contexts.New(r, g.asOf, registered, candidates, overlaps, texts)
 }
 
-// chosenText returns the record of a chosen turn as a context has it.
+// chosenText returns the record of a chosen turn, which has a text, as a context has it.
 func chosenText(r *store.Record) (t contexts.ChosenTurn, err error) {
-	if r.Body == nil {
-		return t, fmt.Errorf("turn %s: %w", r.Turn.ID, errGoneMeanwhile)
-	}
 	if err := checkRecord(r); err != nil {
 		return t, err
 	}
@@ -173,50 +171,32 @@ func chosenText(r *store.Record) (t contexts.ChosenTurn, err error) {
 	return t, nil
 }
 
+// gone says why turns of an index have no text in the store: they were erased while the context was made, or it is damaged.
+func (c *cache) gone(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) error {
+	erased, err := c.store.erasures().Among(ctx, tenant, turns)
+	if err != nil {
+		return err
+	}
+	for _, id := range turns {
+		if erased[id] == 0 {
+			return fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, id)
+		}
+	}
+	return fmt.Errorf("turn %s: %w", turns[0], errGoneMeanwhile)
+}
+
 // errGoneMeanwhile says that a text was erased while a context was made. It wraps ErrErasedSince.
 var errGoneMeanwhile = fmt.Errorf("its text was erased while the context was made: %w", ErrErasedSince)
 
-// replay is Replay for a context.
+// replay is Replay for a context. It is erased if a text of its view was erased since.
 func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
 	b, err := contexts.Parse(bundle)
 	if err != nil {
 		return nil, err
 	}
-	if b.Seal.Tenant != tenant {
-		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
-	}
-	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf}
-	again, err := steady(k.engine, func(c *cache) ([]byte, error) {
+	return k.slices().replayAsked(ctx, tenant, b, bundle, func(c *cache) ([]byte, error) {
 		return c.assembleAgain(ctx, tenant, b.Request, b.Provenance.PolicyID, b.AsOf, b.Seal)
 	})
-	switch {
-	case err != nil && !r.noCut(err):
-		return nil, err
-	case err != nil:
-	default:
-		r.compareBytes(again, bundle)
-	}
-	digest := dag.Digest(sha256.Sum256(bundle))
-	if err := k.slices().accountBundle(ctx, tenant, r, digest); err != nil {
-		return nil, err
-	}
-	r.checkToken(k.authority.Check(&b.Provenance, b.Seal))
-	return r, k.checkIssued(ctx, tenant, r, digest)
-}
-
-// compareContextRecord sets a record, which holds no texts, against what assembling again gave.
-func (r *Replay) compareContextRecord(i *issued.Record, again []byte) {
-	fresh, err := contexts.Parse(again)
-	switch {
-	case err != nil:
-		r.differ(nil, err.Error())
-	case dag.Digest(sha256.Sum256(again)) == i.Bundle:
-		r.agree(Identical, fmt.Sprintf("%d bytes with the recorded SHA-256", len(again)))
-	case fresh.Provenance != i.Provenance:
-		r.differ(nil, fmt.Sprintf("assembling again gives context %s with snapshot %s", fresh.Provenance.SliceID, fresh.Provenance.GraphSnapshotHash))
-	default:
-		r.differ(nil, "the same six fields, but other bytes than those recorded")
-	}
 }
 
 // account says of a recorded context that could not be made again which texts were erased since it was handed out, of
@@ -249,15 +229,20 @@ func (k Contexts) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.
 		if err != nil || len(page) == 0 {
 			return gone, err
 		}
+		var later store.IDs
 		for e := range page {
-			records, err := k.store.Turns(ctx, tenant, store.IDs{page[e].Turn})
-			if err != nil {
-				return nil, err
+			if after = page[e].Seq; page[e].At >= i.At {
+				later = append(later, page[e].Turn)
 			}
-			if len(records) == 1 && records[0].Seq <= i.AsOf && page[e].At >= i.At {
-				gone = append(gone, page[e].Turn)
+		}
+		records, err := k.store.Turns(ctx, tenant, later)
+		if err != nil {
+			return nil, err
+		}
+		for n := range records {
+			if records[n].Seq <= i.AsOf {
+				gone = append(gone, records[n].Turn.ID)
 			}
-			after = page[e].Seq
 		}
 	}
 }

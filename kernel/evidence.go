@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -43,7 +44,7 @@ func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.
 	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutRecorded(ctx, tenant, i) })
 	var b slice.Body
 	if err == nil {
-		if b, err = parseBundle(again.bundle); err != nil {
+		if b, err = attest.ParseBundle(again.bundle); err != nil {
 			err = fmt.Errorf("%w: what was cut again: %w", ErrDamaged, err)
 		}
 	}

@@ -205,61 +205,15 @@ func (v *view) answer(ctx context.Context, q knowledge.Query) (knowledge.Answer,
 	return answer, err
 }
 
-// replay is Replay for a bundle of facts. All of it follows from what was known as of its
-// number. It is erased if it is on record and an assertion that it holds was erased since.
+// replay is Replay for a bundle of facts. It is erased if it is on record and an assertion that it holds was erased since.
 func (k Facts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
 	b, err := facts.Parse(bundle)
 	if err != nil {
 		return nil, err
 	}
-	if b.Seal.Tenant != tenant {
-		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
-	}
-	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf}
-	again, err := steady(k.engine, func(c *cache) ([]byte, error) {
+	return k.slices().replayAsked(ctx, tenant, b, bundle, func(c *cache) ([]byte, error) {
 		return c.cutFactsAgain(ctx, tenant, b.Question, b.Provenance.PolicyID, b.AsOf, b.Seal)
 	})
-	switch {
-	case err != nil && !r.noCut(err):
-		return nil, err
-	case err != nil:
-	default:
-		r.compareBytes(again, bundle)
-	}
-	digest := dag.Digest(sha256.Sum256(bundle))
-	if err := k.slices().accountBundle(ctx, tenant, r, digest); err != nil {
-		return nil, err
-	}
-	r.checkToken(k.authority.Check(&b.Provenance, b.Seal))
-	return r, k.checkIssued(ctx, tenant, r, digest)
-}
-
-// accountBundle looks whether erasures explain that a bundle on record could not be made again.
-func (k Slices) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
-	if r.Outcome != Different {
-		return nil
-	}
-	records, err := k.bundles().ByID(ctx, tenant, r.Provenance.SliceID)
-	if err != nil {
-		return err
-	}
-	for i := range records {
-		if records[i].Bundle == digest {
-			return k.accountErased(ctx, tenant, r, &records[i])
-		}
-	}
-	return nil
-}
-
-// accountErased looks whether erasures explain that what is on record could not be made again.
-func (k Slices) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
-	switch {
-	case i.OfFacts():
-		return k.facts().account(ctx, tenant, r, i)
-	case i.OfContext():
-		return k.contexts().account(ctx, tenant, r, i)
-	}
-	return nil
 }
 
 // account says of a recorded slice of facts that could not be made again whether assertions that
@@ -306,14 +260,6 @@ func (k Facts) gone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*
 	return g, nil
 }
 
-func (r *Replay) compareBytes(again, bundle []byte) {
-	if d := slice.Differ(again, bundle); d != nil {
-		r.differ(d, fmt.Sprintf("byte %d, at %s", d.Offset, d.Path))
-		return
-	}
-	r.agree(Identical, fmt.Sprintf("%d bytes", len(bundle)))
-}
-
 // cutFactsAgain makes the bundle that a claim leads to.
 func (c *cache) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
 	if asOf == 0 {
@@ -329,19 +275,4 @@ func (c *cache) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Qu
 	}
 	b.Seal = seal
 	return b.Append(nil), nil
-}
-
-// compareFactsRecord sets a record, which holds no facts, against what cutting again gave.
-func (r *Replay) compareFactsRecord(i *issued.Record, again []byte) {
-	fresh, err := facts.Parse(again)
-	switch {
-	case err != nil:
-		r.differ(nil, err.Error())
-	case dag.Digest(sha256.Sum256(again)) == i.Bundle:
-		r.agree(Identical, fmt.Sprintf("%d bytes with the recorded SHA-256", len(again)))
-	case fresh.Provenance != i.Provenance:
-		r.differ(nil, fmt.Sprintf("cutting again gives slice %s with snapshot %s", fresh.Provenance.SliceID, fresh.Provenance.GraphSnapshotHash))
-	default:
-		r.differ(nil, "the same six fields, but other bytes than those recorded")
-	}
 }

@@ -20,6 +20,7 @@ type followers struct {
 	store steadyStore
 	facts *factCache
 	texts *texts
+	words *heldWords
 
 	mu   sync.Mutex
 	kept *lru.Cache[dag.Tenant, *followed] // under mu, so that there is one of each
@@ -32,12 +33,16 @@ type followed struct {
 	words *allWords
 }
 
-func newFollowers(s steadyStore, facts *factCache, texts *texts) (*followers, error) {
+func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	return &followers{store: s, facts: facts, texts: texts, kept: kept}, nil
+	words, err := newHeldWords(wordBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &followers{store: s, facts: facts, texts: texts, words: words, kept: kept}, nil
 }
 
 func (f *followers) of(tenant dag.Tenant) *followed {
@@ -50,7 +55,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, made: map[string]*tenantWords{}}}
+	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, made: map[string]*tenantWords{}}}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

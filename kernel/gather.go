@@ -380,6 +380,15 @@ func (g *gatherer) texts(ctx context.Context, candidates []contexts.Candidate, c
 	if len(records) != len(ids) {
 		return t, fmt.Errorf("%w: %d of %d turns that are in the index are not in the store", ErrDamaged, len(ids)-len(records), len(ids))
 	}
+	var gone []dag.TurnID
+	for i := range records {
+		if records[i].Body == nil {
+			gone = append(gone, records[i].Turn.ID)
+		}
+	}
+	if len(gone) > 0 {
+		return t, g.c.gone(ctx, g.tenant, gone)
+	}
 	for i := range records {
 		turn, err := chosenText(&records[i])
 		if err != nil {

@@ -47,6 +47,7 @@ type Config struct {
 	TextBytes     int // bound of the encoded turns kept; 0 is 64 MiB
 	CutBytes      int // bound of the finished cuts kept, without text; 0 is 32 MiB
 	FactBytes     int // bound of the edges between entities kept; 0 is 64 MiB
+	WordBytes     int // bound of the indexes of words kept; 0 is 256 MiB, and the one that was asked last stays, whatever its size
 
 	// Parallel bounds how many slices are computed at once; others wait in the order of
 	// arrival. Selecting, hashing and encoding are nothing but computing: more at once than
@@ -187,6 +188,9 @@ func Open(c Config) (*Kernel, error) {
 	}
 	if c.FactBytes == 0 {
 		c.FactBytes = 64 << 20
+	}
+	if c.WordBytes == 0 {
+		c.WordBytes = 256 << 20
 	}
 	if c.Parallel <= 0 {
 		c.Parallel = runtime.GOMAXPROCS(0)

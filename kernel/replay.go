@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -90,6 +91,83 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 	return r, k.checkIssued(ctx, tenant, r, digest)
 }
 
+// replayAsked is Replay for a bundle that answers a question which it holds: all of it follows from what was known as of its
+// number.
+func (k Slices) replayAsked(ctx context.Context, tenant dag.Tenant, b slice.Body, bundle []byte, again func(*cache) ([]byte, error)) (*Replay, error) {
+	h := b.Head()
+	if h.Seal.Tenant != tenant {
+		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", h.Seal.Tenant, tenant, ErrTenant)
+	}
+	r := &Replay{Provenance: h.Provenance, AsOf: h.AsOf}
+	made, err := steady(k.engine, again)
+	switch {
+	case err != nil && !r.noCut(err):
+		return nil, err
+	case err == nil:
+		r.compareBytes(made, bundle)
+	}
+	digest := dag.Digest(sha256.Sum256(bundle))
+	if err := k.accountBundle(ctx, tenant, r, digest); err != nil {
+		return nil, err
+	}
+	r.checkToken(k.authority.Check(&h.Provenance, h.Seal))
+	return r, k.checkIssued(ctx, tenant, r, digest)
+}
+
+func (r *Replay) compareBytes(again, bundle []byte) {
+	if d := slice.Differ(again, bundle); d != nil {
+		r.differ(d, fmt.Sprintf("byte %d, at %s", d.Offset, d.Path))
+		return
+	}
+	r.agree(Identical, fmt.Sprintf("%d bytes", len(bundle)))
+}
+
+// compareAsked sets a record, which holds no text, against what answering its question again gave.
+func (r *Replay) compareAsked(i *issued.Record, again []byte) {
+	fresh, err := attest.ParseBundle(again)
+	if err != nil {
+		r.differ(nil, err.Error())
+		return
+	}
+	h := fresh.Head()
+	switch {
+	case dag.Digest(sha256.Sum256(again)) == i.Bundle:
+		r.agree(Identical, fmt.Sprintf("%d bytes with the recorded SHA-256", len(again)))
+	case h.Provenance != i.Provenance:
+		r.differ(nil, fmt.Sprintf("answering again gives slice %s with snapshot %s", h.Provenance.SliceID, h.Provenance.GraphSnapshotHash))
+	default:
+		r.differ(nil, "the same six fields, but other bytes than those recorded")
+	}
+}
+
+// accountBundle looks whether erasures explain that a bundle on record could not be made again.
+func (k Slices) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
+	if r.Outcome != Different {
+		return nil
+	}
+	records, err := k.bundles().ByID(ctx, tenant, r.Provenance.SliceID)
+	if err != nil {
+		return err
+	}
+	for i := range records {
+		if records[i].Bundle == digest {
+			return k.accountErased(ctx, tenant, r, &records[i])
+		}
+	}
+	return nil
+}
+
+// accountErased looks whether erasures explain that what is on record could not be made again.
+func (k Slices) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
+	switch {
+	case i.OfFacts():
+		return k.facts().account(ctx, tenant, r, i)
+	case i.OfContext():
+		return k.contexts().account(ctx, tenant, r, i)
+	}
+	return nil
+}
+
 // wasIssued reports whether a bundle is on record.
 func (k *engine) wasIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (bool, error) {
 	records, err := k.bundles().ByID(ctx, tenant, id)
@@ -119,10 +197,8 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	case err != nil && !r.noCut(err):
 		return nil, err
 	case err != nil:
-	case i.OfFacts():
-		r.compareFactsRecord(&i, again.bundle)
-	case i.OfContext():
-		r.compareContextRecord(&i, again.bundle)
+	case i.OfFacts() || i.OfContext():
+		r.compareAsked(&i, again.bundle)
 	default:
 		r.compareRecord(&i, again)
 	}
@@ -189,7 +265,7 @@ func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Pr
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
 	known := false
-	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, ErrDamaged} {
+	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, contexts.ErrRequest, ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
 	if !known {

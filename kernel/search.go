@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
@@ -113,6 +115,7 @@ type tenantWords struct {
 	analyzer analysis.Analyzer
 	followed *follow.Member
 	filling  turnstile // of one: inside it the store is read
+	held     *heldWords
 
 	mu     sync.RWMutex        // guards everything below, and is not held while the store is read
 	index  *retrieval.Index    // of the turns up to filled
@@ -120,11 +123,46 @@ type tenantWords struct {
 	gone   map[dag.TurnID]bool // turns that were erased before they came into the index
 }
 
+// heldWords bounds the bytes of all indexes. The one that was asked last stays, whatever its size.
+type heldWords struct {
+	most int
+
+	mu    sync.Mutex
+	items *simplelru.LRU[*tenantWords, int]
+	bytes int
+}
+
+func newHeldWords(most int) (*heldWords, error) {
+	h := &heldWords{most: most}
+	items, err := simplelru.NewLRU[*tenantWords, int](1<<31-1, func(w *tenantWords, size int) {
+		h.bytes -= size
+		w.clear() // it is filled again when it is asked
+	})
+	if err != nil {
+		return nil, fmt.Errorf("kernel: %w", err)
+	}
+	h.items = items
+	return h, nil
+}
+
+// used notes that an index was asked, and drops those that were not asked for longest while there are too many bytes.
+func (h *heldWords) used(w *tenantWords, size int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before, _ := h.items.Peek(w)
+	h.items.Add(w, size)
+	h.bytes += size - before
+	for h.bytes > h.most && h.items.Len() > 1 {
+		h.items.RemoveOldest()
+	}
+}
+
 // allWords are the projections of one tenant's texts, by the names of analyzers. One is made when it is asked for.
 type allWords struct {
 	store  steadyStore
 	tenant dag.Tenant
 	source follow.Source
+	held   *heldWords
 
 	mu   sync.Mutex
 	made map[string]*tenantWords
@@ -136,7 +174,7 @@ func (a *allWords) of(p *retrieval.Policy) *tenantWords {
 	defer a.mu.Unlock()
 	w, ok := a.made[p.Analyzer]
 	if !ok {
-		w = &tenantWords{store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), filling: make(turnstile, 1)}
+		w = &tenantWords{store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), filling: make(turnstile, 1), held: a.held}
 		w.clear()
 		w.followed = follow.New(a.source).Add(w) // of its own, since it may come when the others are read already
 		a.made[p.Analyzer] = w
@@ -187,7 +225,9 @@ func (w *tenantWords) read(ctx context.Context, fn func(*retrieval.Index)) error
 		w.mu.RLock()
 		if w.filled >= head {
 			fn(w.index)
+			size := w.index.Size()
 			w.mu.RUnlock()
+			w.held.used(w, size)
 			return nil
 		}
 		w.mu.RUnlock()

@@ -18,8 +18,8 @@ import (
 var vocabulary = strings.Fields("build server table deleted anna outage report deploy backup migration schema error timeout yesterday may 2026 store/sqlite/write.go HTTPServer")
 
 // TestSearchAsOf lets a store grow at random while texts are erased. What a search finds as of any number is what it
-// finds in a store that stopped there and saw the same erasures, whoever asks: a kernel that followed, one that comes
-// later, and one over the other store.
+// finds in a store that stopped there and saw the same erasures. A kernel that followed, one that is opened later, and one
+// over the other store all agree.
 func TestSearchAsOf(t *testing.T) {
 	for name := range stores {
 		t.Run(name, func(t *testing.T) {

@@ -108,7 +108,7 @@ func (p SlicePolicyV1) Hash() dag.Digest { return tableV1.Hash(p) }
 func (p SlicePolicyV1) AppendWire(w *canon.Writer) { tableV1.AppendWire(w, p) }
 
 // Walk returns parameters of the other type that select the same turns: in both directions, by
-// parents, children and siblings alone, whatever they cost and whoever speaks.
+// parents, children and siblings alone, without regard to cost and voice.
 func (p SlicePolicyV1) Walk() SlicePolicyV2 {
 	w := SlicePolicyV2{
 		MaxNodes: p.MaxNodes, MaxRadius: p.MaxRadius, Direction: Both,

@@ -2,9 +2,14 @@ package slice
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
 )
 
@@ -106,4 +111,30 @@ func (p *Provenance) Check() error {
 	}
 	_, err := parseVersion(p.SchemaVersion)
 	return err
+}
+
+// NameOf returns the id of a bundle that answers a question: xxHash64 of the object that has the anchor, the
+// policy, the schema version and the ids of what the bundle holds, each sort under a key of its own.
+func NameOf(p *Provenance, holds map[string][]string) SliceID {
+	texts := map[string]string{
+		"anchor": p.Anchor.String(), "policy_id": string(p.PolicyID), "policy_params_hash": p.PolicyParamsHash.String(), "schema_version": p.SchemaVersion,
+	}
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(texts)), maps.Keys(holds))
+	slices.Sort(keys)
+	for _, key := range keys {
+		w.Key(key)
+		if text, ok := texts[key]; ok {
+			w.String(text)
+			continue
+		}
+		w.BeginArray()
+		for _, id := range holds[key] {
+			w.String(id)
+		}
+		w.EndArray()
+	}
+	w.EndObject()
+	return SliceID(fmt.Sprintf("%016x", xxhash.Sum64(w.Bytes)))
 }

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
 // A tree computes the Merkle tree hash of RFC 6962, section 2.1, as leaf hashes
@@ -66,3 +67,13 @@ func (t *tree) join() {
 	t.hash.Sum(left[:0])
 	t.roots = t.roots[:len(t.roots)-1]
 }
+
+// LeafBytes returns a leaf as it is hashed: after a zero byte (RFC 6962, section 2.1).
+func LeafBytes(write func(*canon.Writer)) []byte {
+	w := canon.NewWriter([]byte{0})
+	write(w)
+	return w.Bytes
+}
+
+// HashLeaf returns the hash of a leaf.
+func HashLeaf(write func(*canon.Writer)) dag.Digest { return sha256.Sum256(LeafBytes(write)) }

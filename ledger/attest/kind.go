@@ -40,6 +40,17 @@ var kinds = []kind{
 	{ContextPredicateType, contexts.SchemaVersion, contexts.PolicyForm, []string{"candidates", "facts", "turns"}, false},
 }
 
+// ParseBundle reads a bundle of any of the kinds.
+func ParseBundle(data []byte) (slice.Body, error) {
+	switch {
+	case facts.Is(data):
+		return facts.Parse(data)
+	case contexts.Is(data):
+		return contexts.Parse(data)
+	}
+	return slice.ParseBundle(data)
+}
+
 // kindOf returns the kind of bundles of a schema version, or nil.
 func kindOf(schema string) *kind {
 	at := slices.IndexFunc(kinds, func(k kind) bool { return k.schema == schema })

@@ -2,7 +2,7 @@ package bm25
 
 import "math/bits"
 
-// fraction is the number of bits behind the point of a logarithm and of a score.
+// fraction is the number of fractional bits of a logarithm and of a score.
 const fraction = 16
 
 // ln2 is the natural logarithm of 2 in 2^-30.

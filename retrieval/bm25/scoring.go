@@ -50,7 +50,7 @@ func (v View) scoring(p Params) *scoring {
 	return s
 }
 
-// end gives the memory back.
+// end clears what was used and returns it to the pool.
 func (s *scoring) end() {
 	for _, n := range s.seen {
 		s.cells[n] = cell{}

@@ -1,7 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -16,8 +18,11 @@ const FormatBundle = "bundle"
 // Assemble has a context assembled.
 func Assemble(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ContextRequest) (*kernel.IssuedContext, error) {
 	r := kernel.ContextRequest{Task: in.Task, Budget: in.Budget, Policy: policy.ID(in.Policy), AsOf: dag.Seq(in.AsOf), Format: contexts.Format(in.Format)}
-	if in.Format == FormatBundle {
+	switch {
+	case in.Format == FormatBundle:
 		r.Format = contexts.Format(in.Prompt)
+	case in.Prompt != "":
+		return nil, fmt.Errorf("%w: prompt is %s, which is of the evidence; with format %s it says nothing", contexts.ErrRequest, in.Prompt, cmp.Or(in.Format, string(contexts.Markdown)))
 	}
 	if in.Anchor != "" {
 		id, err := k.Turns().Resolve(ctx, tenant, in.Anchor)

@@ -3,10 +3,8 @@ package contexts
 import (
 	"bytes"
 	"cmp"
-	"fmt"
+	"crypto/sha256"
 	"slices"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -66,7 +64,7 @@ func New(r Request, asOf dag.Seq, registered policy.Registered, candidates []Can
 	return b, nil
 }
 
-// Shown returns the turns that whoever asked has seen with this context: those that were chosen, the anchor, and the
+// Shown returns the turns that this context showed to the agent: those that were chosen, the anchor, and the
 // evidence of facts. They ascend, each once.
 func (b *Bundle) Shown() []dag.TurnID {
 	var shown []dag.TurnID
@@ -257,7 +255,14 @@ func (b *Bundle) fingerprint() slice.Provenance {
 		GraphSnapshotHash: slice.TreeHash(b.leaves()),
 		SchemaVersion:     SchemaVersion,
 	}
-	p.SliceID = b.sliceID(&p)
+	holds := map[string][]string{"facts": {}, "turns": {}}
+	for i := range b.Facts {
+		holds["facts"] = append(holds["facts"], b.Facts[i].Fact.ID().String())
+	}
+	for i := range b.Turns {
+		holds["turns"] = append(holds["turns"], b.Turns[i].ID.String())
+	}
+	p.SliceID = slice.NameOf(&p, holds)
 	return p
 }
 
@@ -274,42 +279,14 @@ func (b *Bundle) leaves() []dag.Digest {
 		leaves = append(leaves, b.Candidates[i].hash())
 	}
 	return append(leaves,
-		hashed(leafOf(func(w *canon.Writer) {
+		slice.HashLeaf(func(w *canon.Writer) {
 			w.BeginObject()
 			w.Key("overlaps")
 			writeOverlaps(w, b.Overlaps)
 			w.Key("type")
 			w.String("overlaps")
 			w.EndObject()
-		})),
-		hashed(b.Request.leaf(b.AsOf)),
-		hashed(leafOf(func(w *canon.Writer) { b.Prompt.write(w, "prompt") })))
-}
-
-func (b *Bundle) sliceID(p *slice.Provenance) slice.SliceID {
-	w := canon.NewWriter(nil)
-	w.BeginObject()
-	w.Key("anchor")
-	w.String(p.Anchor.String())
-	w.Key("facts")
-	w.BeginArray()
-	for i := range b.Facts {
-		id := b.Facts[i].Fact.ID()
-		w.Hex(id[:])
-	}
-	w.EndArray()
-	w.Key("policy_id")
-	w.String(string(p.PolicyID))
-	w.Key("policy_params_hash")
-	w.Hex(p.PolicyParamsHash[:])
-	w.Key("schema_version")
-	w.String(p.SchemaVersion)
-	w.Key("turns")
-	w.BeginArray()
-	for i := range b.Turns {
-		w.String(b.Turns[i].ID.String())
-	}
-	w.EndArray()
-	w.EndObject()
-	return slice.SliceID(fmt.Sprintf("%016x", xxhash.Sum64(w.Bytes)))
+		}),
+		sha256.Sum256(b.Request.leaf(b.AsOf)),
+		slice.HashLeaf(func(w *canon.Writer) { b.Prompt.write(w, "prompt") }))
 }

@@ -2,11 +2,11 @@ package contexts
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/slice"
 )
 
 // A Kind says what a candidate is.
@@ -77,7 +77,7 @@ func (c *Candidate) write(w *canon.Writer, leafType string) {
 }
 
 func (c *Candidate) hash() dag.Digest {
-	return hashed(leafOf(func(w *canon.Writer) { c.write(w, "candidate") }))
+	return slice.HashLeaf(func(w *canon.Writer) { c.write(w, "candidate") })
 }
 
 func readCandidate(c *canon.Cursor) Candidate {
@@ -121,12 +121,3 @@ func parseSource(s string) (Source, error) {
 	}
 	return 0, fmt.Errorf("%.40q is no source", s)
 }
-
-// leafOf returns a leaf as it is hashed: after a zero byte (RFC 6962, section 2.1).
-func leafOf(write func(*canon.Writer)) []byte {
-	w := canon.NewWriter([]byte{0})
-	write(w)
-	return w.Bytes
-}
-
-func hashed(leaf []byte) dag.Digest { return sha256.Sum256(leaf) }

@@ -15,8 +15,8 @@ import (
 const (
 	CheckCandidates slice.CheckID = "candidates" // every candidate is of the view, has a source that is on, and no source more than its quota
 	CheckTexts      slice.CheckID = "texts"      // every turn has the text that its leaf binds, and the candidate's leaf and cost
-	CheckSelection  slice.CheckID = "selection"  // choosing again from the candidates gives the same turns and facts
-	CheckPrompt     slice.CheckID = "prompt"     // rendering again gives the prompt that was counted and whose HMAC is there
+	CheckSelection  slice.CheckID = "selection"  // choosing again from the candidates returns the same turns and facts
+	CheckPrompt     slice.CheckID = "prompt"     // rendering again makes the prompt that was counted and whose HMAC is there
 	CheckRequest    slice.CheckID = "request"    // anchor_turn_id is that of the request
 )
 

@@ -103,7 +103,7 @@ func (r *Request) Text() string {
 
 // leaf returns the leaf as it is hashed.
 func (r *Request) leaf(asOf dag.Seq) []byte {
-	return leafOf(func(w *canon.Writer) { r.write(w, true, asOf) })
+	return slice.LeafBytes(func(w *canon.Writer) { r.write(w, true, asOf) })
 }
 
 // anchor is the anchor of the provenance: it names the request.

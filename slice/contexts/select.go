@@ -84,7 +84,8 @@ func (p *Policy) Score(c *Candidate, budget int, alike dag.PPM) int64 {
 	if alike >= p.Alike {
 		score -= int64(p.Overlap) * int64(alike)
 	}
-	return score - int64(p.Cost)*(int64(c.Cost)*int64(dag.One)/int64(budget))
+	share := min(int64(c.Cost)*int64(dag.One)/int64(budget), int64(dag.One)) // what costs more is never chosen
+	return score - int64(p.Cost)*share
 }
 
 // Len, Less, Swap, Push and Pop make it a heap.

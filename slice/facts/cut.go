@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -108,7 +106,7 @@ func (b *Bundle) fingerprint() slice.Provenance {
 	for i := range b.Evidence {
 		leaves = append(leaves, evidenceLeaf(&b.Evidence[i]))
 	}
-	leaves = append(leaves, aliasesLeaf(b.Aliases), hashed(b.Question.leaf()), reachedLeaf(b.Cut, b.Reached))
+	leaves = append(leaves, aliasesLeaf(b.Aliases), sha256.Sum256(b.Question.leaf()), reachedLeaf(b.Cut, b.Reached))
 	p := slice.Provenance{
 		Anchor:            b.Question.anchor(),
 		PolicyID:          b.Provenance.PolicyID,
@@ -116,36 +114,27 @@ func (b *Bundle) fingerprint() slice.Provenance {
 		GraphSnapshotHash: slice.TreeHash(leaves),
 		SchemaVersion:     SchemaVersion,
 	}
-	p.SliceID = b.sliceID(&p)
+	p.SliceID = slice.NameOf(&p, map[string][]string{"facts": factIDs(b.Facts)})
 	return p
 }
 
-// leafOf returns a leaf as it is hashed: after a zero byte (RFC 6962, section 2.1).
-func leafOf(write func(*canon.Writer)) []byte {
-	w := canon.NewWriter([]byte{0})
-	write(w)
-	return w.Bytes
-}
-
-func hashed(leaf []byte) dag.Digest { return sha256.Sum256(leaf) }
-
 func evidenceLeaf(t *Turn) dag.Digest {
-	return hashed(leafOf(func(w *canon.Writer) { t.write(w, "evidence") }))
+	return slice.HashLeaf(func(w *canon.Writer) { t.write(w, "evidence") })
 }
 
 func (q *Question) leaf() []byte {
-	return leafOf(func(w *canon.Writer) { q.write(w, "question") })
+	return slice.LeafBytes(func(w *canon.Writer) { q.write(w, "question") })
 }
 
 // anchor is the anchor of the slices that answer the question.
 func (q *Question) anchor() dag.TurnID { return dag.ExternalTurnID("question", string(q.leaf()[1:])) }
 
 func aliasesLeaf(aliases []Alias) dag.Digest {
-	return hashed(leafOf(func(w *canon.Writer) { writeAliasesLeaf(w, aliases) }))
+	return slice.HashLeaf(func(w *canon.Writer) { writeAliasesLeaf(w, aliases) })
 }
 
 func reachedLeaf(cut knowledge.Cut, reached []Reached) dag.Digest {
-	return hashed(leafOf(func(w *canon.Writer) { writeReachedLeaf(w, cut, reached) }))
+	return slice.HashLeaf(func(w *canon.Writer) { writeReachedLeaf(w, cut, reached) })
 }
 
 func writeAliasesLeaf(w *canon.Writer, aliases []Alias) {
@@ -194,24 +183,10 @@ func writeReachedLeaf(w *canon.Writer, cut knowledge.Cut, reached []Reached) {
 	w.EndObject()
 }
 
-func (b *Bundle) sliceID(p *slice.Provenance) slice.SliceID {
-	w := canon.NewWriter(nil)
-	w.BeginObject()
-	w.Key("anchor")
-	w.String(p.Anchor.String())
-	w.Key("facts")
-	w.BeginArray()
-	for i := range b.Facts {
-		id := b.Facts[i].Fact.ID()
-		w.Hex(id[:])
+func factIDs(acts []knowledge.Act) []string {
+	ids := make([]string, len(acts))
+	for i := range acts {
+		ids[i] = acts[i].Fact.ID().String()
 	}
-	w.EndArray()
-	w.Key("policy_id")
-	w.String(string(p.PolicyID))
-	w.Key("policy_params_hash")
-	w.Hex(p.PolicyParamsHash[:])
-	w.Key("schema_version")
-	w.String(p.SchemaVersion)
-	w.EndObject()
-	return slice.SliceID(fmt.Sprintf("%016x", xxhash.Sum64(w.Bytes)))
+	return ids
 }

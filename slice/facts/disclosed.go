@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -62,7 +63,7 @@ func (*ShownReached) ID() string  { return "" }
 func (f *ShownFact) Hash() dag.Digest     { return f.Leaf() }
 func (t *ShownTurn) Hash() dag.Digest     { return evidenceLeaf(&t.Turn) }
 func (a *ShownAliases) Hash() dag.Digest  { return aliasesLeaf(a.Aliases) }
-func (q *ShownQuestion) Hash() dag.Digest { return hashed(q.leaf()) }
+func (q *ShownQuestion) Hash() dag.Digest { return sha256.Sum256(q.leaf()) }
 func (r *ShownReached) Hash() dag.Digest  { return reachedLeaf(r.Cut, r.Reached) }
 
 // Write writes it as a bundle does.

@@ -89,7 +89,7 @@ func TestDiscloseRefuses(t *testing.T) {
 }
 
 // TestDisclosureMangled changes each byte of a disclosure of facts in several ways: it is not read, or a check fails,
-// but for what a token or an attestation alone binds.
+// except where only a token or an attestation binds the byte.
 func TestDisclosureMangled(t *testing.T) {
 	b, _ := sample(t)
 	good, err := b.Disclose(dag.Digest{7}, facts.Choice{Facts: []knowledge.ID{b.Facts[1].Fact.ID()}, Aliases: true, Question: true, Reached: true})

@@ -28,3 +28,11 @@ func CheckLeaf(e *history.Entry, leaf int64) error {
 	}
 	return nil
 }
+
+// Checked returns a stored entry if CheckLeaf finds nothing.
+func Checked(e history.Entry, leaf int64) (*history.Entry, error) {
+	if err := CheckLeaf(&e, leaf); err != nil {
+		return nil, err
+	}
+	return &e, nil
+}

@@ -399,13 +399,7 @@ func (r *entryRow) entry() history.Entry {
 }
 
 // checked returns the entry of a row of entries, if it is there and its leaf is what it was.
-func (r *entryRow) checked() (*history.Entry, error) {
-	e := r.entry()
-	if err := packed.CheckLeaf(&e, r.leaf); err != nil {
-		return nil, err
-	}
-	return &e, nil
-}
+func (r *entryRow) checked() (*history.Entry, error) { return packed.Checked(r.entry(), r.leaf) }
 
 func readEntries(of history.Stream, rows pgx.Rows, err error) (list []history.Entry, _ error) {
 	if err != nil {
