@@ -64,6 +64,7 @@ var mayImport = map[string][]string{
 	"kernel":              {"ingest/marks", "slice/contexts", "retrieval", "retrieval/analysis", "store/kinds", "access/apikeys", "history/erasures", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"retrieval/analysis":  {"github.com/clipperhouse/uax29/v2", "github.com/kljensen/snowball", "golang.org/x/text/unicode/norm"},
 	"retrieval/bm25":      {"dag"},
+	"retrieval/vector":    {"dag"},
 	"retrieval":           {"dag", "internal/canon", "policy", "retrieval/analysis", "retrieval/bm25"},
 	"evidence":            {"slice/contexts", "policy/registry", "slice/issued", "ledger/attest", "dag", "slice/facts", "ledger", "slice", "token"},
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
