@@ -190,6 +190,10 @@ func (p *Prompt) write(w *canon.Writer, leafType string) {
 	w.EndObject()
 }
 
+func (p *Prompt) hash() dag.Digest {
+	return slice.HashLeaf(func(w *canon.Writer) { p.write(w, "prompt") })
+}
+
 // Parse reads a bundle's canonical bytes and nothing else: another spelling of the same values
 // is slice.ErrMalformed. It checks the form of every field, and nothing that needs computing; that
 // is Bundle.Check.
@@ -223,24 +227,39 @@ func read(c *canon.Cursor) *Bundle {
 		b.Overlaps = append(b.Overlaps, readOverlap(f, len(b.Candidates)))
 	}
 	for _, f := range c.Field("facts").Items() {
-		act := knowledge.ReadAct(f)
-		if act.Kind != knowledge.Assert {
-			f.Failf("an act of kind %s is no fact", act.Kind)
-		}
-		b.Facts = append(b.Facts, act)
+		b.Facts = append(b.Facts, readFact(f))
 	}
 	for _, f := range c.Field("turns").Items() {
-		t, body := slice.ReadTurn(f)
-		if body == nil {
-			f.Failf("a context holds no turn without its text")
-			body = &dag.Body{}
-		}
-		f.Close()
-		b.Turns = append(b.Turns, ChosenTurn{t, *body})
+		b.Turns = append(b.Turns, readChosen(f))
 	}
 	c.Close()
 	return b
 }
+
+func readFact(c *canon.Cursor) knowledge.Act {
+	act := knowledge.ReadAct(c)
+	if act.Kind != knowledge.Assert {
+		c.Failf("an act of kind %s is no fact", act.Kind)
+	}
+	return act
+}
+
+func readChosen(c *canon.Cursor) ChosenTurn {
+	t, body := slice.ReadTurn(c)
+	if body == nil {
+		c.Failf("a context holds no turn without its text")
+		body = &dag.Body{}
+	}
+	c.Close()
+	return ChosenTurn{t, *body}
+}
+
+// bound reports whether the text is the one that the turn's leaf binds.
+func (t *ChosenTurn) bound() bool {
+	return slice.DigestBody(slice.AppendBody(nil, &t.Body), t.Body.Salt) == t.BodyDigest
+}
+
+const notBound = "its text is not the one that body_digest binds"
 
 func readOverlap(c *canon.Cursor, candidates int) (o Overlap) {
 	items := c.Items()
@@ -293,7 +312,7 @@ func (b *Bundle) leaves() []dag.Digest {
 	for i := range b.Candidates {
 		leaves = append(leaves, b.Candidates[i].hash())
 	}
-	leaves = append(leaves,
+	return append(leaves,
 		slice.HashLeaf(func(w *canon.Writer) {
 			w.BeginObject()
 			w.Key("overlaps")
@@ -303,9 +322,6 @@ func (b *Bundle) leaves() []dag.Digest {
 			w.EndObject()
 		}),
 		sha256.Sum256(b.Request.leaf(b.AsOf)),
-		slice.HashLeaf(func(w *canon.Writer) { b.Prompt.write(w, "prompt") }))
-	if b.Statistics != nil {
-		leaves = append(leaves, slice.HashLeaf(b.writeStatisticsLeaf))
-	}
-	return leaves
+		b.Prompt.hash(),
+		slice.HashLeaf(b.writeStatisticsLeaf))
 }

@@ -32,8 +32,8 @@
 //     {"overlaps":[…],"type":"overlaps"}; the request's {"anchor":…,"as_of":…,"budget":…,"format":…,"task":HEX,
 //     "type":"request"}, in which task is the HMAC-SHA256 of "task", a zero byte and the text, under the salt;
 //     {"cost":…,"counter":…,"hmac":HEX,"type":"prompt"}, in which hmac is that of "prompt", a zero byte and
-//     the rendered prompt; and unless the task is empty {"hmac":HEX,"type":"statistics"}, in which hmac is that of "statistics", a zero
-//     byte and the statistics as they are in the bundle. So the leaves tell nothing of the task, of the prompt and of the
+//     the rendered prompt; and {"hmac":HEX,"type":"statistics"}, in which hmac is that of "statistics", a zero
+//     byte and the statistics as they are in the bundle, or nothing. So the leaves tell nothing of the task, of the prompt and of the
 //     statistics once the salt is erased.
 //   - policy_params_hash is that of the parameters of context_policy_v1.
 //   - anchor_turn_id names the request and no turn: the UUIDv5 of graphkernel:/context/ and the request's leaf.

@@ -53,10 +53,12 @@ func writeCounts(w *canon.Writer, s *bm25.Statistics) {
 	w.EndObject()
 }
 
-// writeStatisticsLeaf writes the leaf, which tells nothing of them once the salt is erased.
+// writeStatisticsLeaf writes the leaf, which tells nothing of them once the salt is erased, not even whether there are any.
 func (b *Bundle) writeStatisticsLeaf(w *canon.Writer) {
 	text := canon.NewWriter(nil)
-	writeStatistics(text, b.Statistics)
+	if b.Statistics != nil {
+		writeStatistics(text, b.Statistics)
+	}
 	digest := b.Request.digest("statistics", text.Bytes)
 	w.BeginObject()
 	w.Key("hmac")
