@@ -31,7 +31,7 @@ type suite struct {
 }
 
 // The groups, by the names that -only takes.
-var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
+var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "vectors", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
 
 func (s *suite) wants(group string) bool { return len(s.only) == 0 || slices.Contains(s.only, group) }
 
@@ -75,7 +75,12 @@ func (s *suite) run(ctx context.Context, r *report, folder string) (err error) {
 			return err
 		}
 	}
-	if !slices.ContainsFunc(groups[6:], s.wants) {
+	if s.wants("vectors") && s.irc != "" {
+		if err := vectors(ctx, r, s.irc, vectorsMost, s.rounds); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(groups[7:], s.wants) {
 		return nil
 	}
 	var sizes [][]*bed

@@ -8,6 +8,7 @@ package embed
 
 import (
 	"context"
+	"fmt"
 	"math/bits"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -15,6 +16,9 @@ import (
 
 // RMS is the root of the mean square of a vector's components.
 const RMS = 16
+
+// StaticID is the id of the table that ships.
+const StaticID = "minilm-static@1"
 
 // A Model says what makes vectors. Vectors of different models are never compared.
 type Model struct {
@@ -30,6 +34,24 @@ type Embedder interface {
 	// Embed returns a vector for each text, nil for a text without anything to embed. The vector of a text does not depend on
 	// the other texts. Either all texts have been embedded by the model, or there is an error.
 	Embed(ctx context.Context, texts []string) ([][]int8, error)
+}
+
+// All is Embed with a check of what is returned.
+func All(ctx context.Context, e Embedder, texts []string) ([][]int8, error) {
+	vectors, err := e.Embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	m := e.Model()
+	if len(vectors) != len(texts) {
+		return nil, fmt.Errorf("%s: %d vectors for %d texts", m.ID, len(vectors), len(texts))
+	}
+	for _, v := range vectors {
+		if v != nil && len(v) != m.Dimensions {
+			return nil, fmt.Errorf("%s: %d components, want %d", m.ID, len(v), m.Dimensions)
+		}
+	}
+	return vectors, nil
 }
 
 // Normalize returns a vector in the direction of the given one, nil for the zero vector. The magnitudes of components must be below 2^43.

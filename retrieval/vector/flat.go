@@ -3,6 +3,7 @@ package vector
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -72,11 +73,12 @@ func (f *Flat) Add(id dag.TurnID, seq dag.Seq, vector []int8) (place int, err er
 
 // Erase overwrites the vector of a place.
 func (f *Flat) Erase(place int) {
-	clear(f.at(place))
+	clear(f.At(place))
 	f.turns[place].has = false
 }
 
-func (f *Flat) at(place int) []int8 {
+// At returns the vector of a place, zero if it has none. It must not be changed.
+func (f *Flat) At(place int) []int8 {
 	return f.vectors[place*f.dimensions : (place+1)*f.dimensions]
 }
 
@@ -87,7 +89,7 @@ func (f *Flat) Scan(query []int8, asOf dag.Seq, fn func(place int, score int64))
 			return
 		}
 		if f.turns[n].has {
-			fn(n, Dot(query, f.at(n)))
+			fn(n, Dot(query, f.At(n)))
 		}
 	}
 }
@@ -96,7 +98,16 @@ func (f *Flat) Scan(query []int8, asOf dag.Seq, fn func(place int, score int64))
 // id first.
 func (f *Flat) Search(query []int8, asOf dag.Seq, limit int) []Hit {
 	var hits []Hit
-	f.Scan(query, asOf, func(n int, score int64) { hits = append(hits, Hit{n, f.turns[n].id, score}) })
+	floor := int64(math.MinInt64)
+	f.Scan(query, asOf, func(n int, score int64) {
+		if score < floor {
+			return
+		}
+		if hits = append(hits, Hit{n, f.turns[n].id, score}); limit > 0 && len(hits) >= 2*limit+64 {
+			slices.SortFunc(hits, better)
+			hits, floor = hits[:limit], hits[limit-1].Score
+		}
+	})
 	slices.SortFunc(hits, better)
 	return hits[:min(limit, len(hits))]
 }

@@ -17,7 +17,7 @@ const (
 	linksMost    = 32  // that it has on the lowest level
 	linksAbove   = 16  // that it has on each other level
 	branchesMost = 8   // children in the tree
-	widthBuild   = 128 // candidates for links
+	widthBuild   = 200 // candidates for links
 	widthAbove   = 8   // candidates while a search goes down
 	batch        = 256 // vectors that are linked together
 	levelBits    = 4   // one vector in 16 of each level is on the next one too

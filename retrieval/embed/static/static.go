@@ -15,9 +15,6 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 )
 
-// ID is the id of the table that ships.
-const ID = "minilm-static@1"
-
 //go:embed vocabulary.txt
 var pieces string
 
@@ -36,7 +33,7 @@ var _ embed.Embedder = (*Table)(nil)
 var Load = sync.OnceValue(func() *Table {
 	lines := strings.Split(strings.TrimSuffix(pieces, "\n"), "\n")
 	return &Table{
-		model:      embed.Model{ID: ID, Dimensions: len(table) / len(lines), Digest: dag.Digest(sha256.Sum256([]byte(pieces + table)))},
+		model:      embed.Model{ID: embed.StaticID, Dimensions: len(table) / len(lines), Digest: dag.Digest(sha256.Sum256([]byte(pieces + table)))},
 		vocabulary: newVocabulary(lines),
 	}
 })

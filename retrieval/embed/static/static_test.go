@@ -45,7 +45,7 @@ func TestGolden(t *testing.T) {
 func TestModel(t *testing.T) {
 	m := Load().Model()
 	const digest = "4820cf8571840a8927cb8977d2ef88fe737bc3b5c7d6b9a2cf959d6ab1be6e60"
-	if m.ID != ID || m.Dimensions != 128 || m.Digest.String() != digest {
+	if m.ID != embed.StaticID || m.Dimensions != 128 || m.Digest.String() != digest {
 		t.Errorf("the model is %+v, want %s", m, digest)
 	}
 	if want := m.Dimensions * strings.Count(pieces, "\n"); len(table) != want {
