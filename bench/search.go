@@ -84,12 +84,12 @@ type searcher struct {
 }
 
 func ours() *searcher {
-	x, policy := retrieval.New(analysis.English), retrieval.DefaultPolicy()
+	x, policy := retrieval.New(analysis.English, 0), retrieval.DefaultPolicy()
 	return &searcher{
 		name: "retrieval, with neighbours",
 		fill: func(_ context.Context, l *library) error {
 			for i := range l.turns {
-				if err := x.Add(l.turns[i]); err != nil {
+				if err := x.Add(l.turns[i], nil); err != nil {
 					return err
 				}
 			}

@@ -10,6 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
+	"github.com/graphkernel/graphkernel/retrieval/embed/static"
 )
 
 // keptFollowed bounds the tenants whose histories are followed.
@@ -17,10 +19,11 @@ const keptFollowed = 10_000
 
 // followers follow the histories of the tenants that were asked for last.
 type followers struct {
-	store steadyStore
-	facts *factCache
-	texts *texts
-	words *heldWords
+	store     steadyStore
+	facts     *factCache
+	texts     *texts
+	words     *heldWords
+	embedders map[string]embed.Embedder
 
 	mu   sync.Mutex
 	kept *lru.Cache[dag.Tenant, *followed] // under mu, so that there is one of each
@@ -33,7 +36,7 @@ type followed struct {
 	words *allWords
 }
 
-func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int) (*followers, error) {
+func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int, embedders []embed.Embedder) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
@@ -42,7 +45,11 @@ func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int) 
 	if err != nil {
 		return nil, err
 	}
-	return &followers{store: s, facts: facts, texts: texts, words: words, kept: kept}, nil
+	byID := map[string]embed.Embedder{}
+	for _, e := range append([]embed.Embedder{static.Load()}, embedders...) {
+		byID[e.Model().ID] = e
+	}
+	return &followers{store: s, facts: facts, texts: texts, words: words, embedders: byID, kept: kept}, nil
 }
 
 func (f *followers) of(tenant dag.Tenant) *followed {
@@ -55,7 +62,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, made: map[string]*tenantWords{}}}
+	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders}}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

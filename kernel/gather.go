@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/slice"
@@ -83,7 +84,10 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	words := g.c.tenants.of(g.tenant).words.of(search)
+	words, err := g.c.tenants.of(g.tenant).words.of(search)
+	if err != nil {
+		return err
+	}
 	if err := words.read(ctx, func(x *retrieval.Index) { g.fromIndex(x, search, cut) }); err != nil {
 		return err
 	}
@@ -96,6 +100,9 @@ func (g *gatherer) searchPolicy(ctx context.Context) (*retrieval.Policy, error) 
 		return nil, err
 	}
 	p, err := retrieval.PolicyOf(registered)
+	if err == nil && p.Dense.Embedder != retrieval.NoEmbedder {
+		err = fmt.Errorf("%w: %s searches by vectors, and a context's statistics are of words alone", policy.ErrMismatch, g.policy.Search)
+	}
 	return &p, err
 }
 
@@ -115,7 +122,7 @@ func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, cut *
 	}
 	for id, c := range g.turns {
 		t, _ := x.Turn(id)
-		c.Features[contexts.FeatureRecency] = halved(int64(reference)-int64(t.CreatedAt), g.policy.HalfLife)
+		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(reference)-int64(t.CreatedAt), g.policy.HalfLife)
 	}
 }
 
@@ -215,21 +222,6 @@ func (g *gatherer) fromSearch(x *retrieval.Index, p *retrieval.Policy) {
 			c.Features[contexts.FeatureTask] = share
 		}
 	}
-}
-
-// halved is 1 halved for each half-life, in hours, that an age in microseconds has: exactly at whole half-lives, and on
-// a line between them.
-func halved(age int64, hours int) dag.PPM {
-	if age <= 0 {
-		return dag.One
-	}
-	life := int64(hours) * 3_600_000_000
-	whole, rest := age/life, age%life
-	if whole > 20 {
-		return 0
-	}
-	high := int64(dag.One) >> whole
-	return dag.PPM(high - high/2*(rest/1_000_000)/(life/1_000_000))
 }
 
 // The bounds on names that are looked for in a task.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -16,12 +17,16 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
 // ErrNoWords is wrapped when a search asks for nothing. It wraps dag.ErrForm.
 var ErrNoWords = fmt.Errorf("%w: a search needs words", dag.ErrForm)
+
+// ErrEmbedder is wrapped if a policy asks for vectors of a model that the kernel was not opened with. It wraps dag.ErrForm.
+var ErrEmbedder = fmt.Errorf("%w: this kernel has no embedder", dag.ErrForm)
 
 // A SearchRequest asks for turns by words.
 type SearchRequest struct {
@@ -104,8 +109,34 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 
 // hits searches the index of a tenant's texts.
 func (c *cache) hits(ctx context.Context, tenant dag.Tenant, p *retrieval.Policy, q *retrieval.Query) (hits []retrieval.Hit, err error) {
-	err = c.tenants.of(tenant).words.of(p).read(ctx, func(x *retrieval.Index) { hits = x.Search(p, q) })
-	return hits, err
+	w, err := c.tenants.of(tenant).words.of(p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Dense.Embedder == retrieval.NoEmbedder {
+		err := w.read(ctx, func(x *retrieval.Index) { hits = x.Search(p, q) })
+		return hits, err
+	}
+	for { // an embedder may take long, so the index may change meanwhile
+		var bare string
+		if err := w.read(ctx, func(x *retrieval.Index) { bare = x.Bare(q) }); err != nil {
+			return nil, err
+		}
+		vectors, err := embed.All(ctx, w.embedder, []string{bare})
+		if err != nil {
+			return nil, err
+		}
+		same := false
+		q.Vector = vectors[0]
+		err = w.read(ctx, func(x *retrieval.Index) {
+			if same = x.Bare(q) == bare; same {
+				hits = x.Search(p, q)
+			}
+		})
+		if err != nil || same {
+			return hits, err
+		}
+	}
 }
 
 // tenantWords is the projection of one tenant's texts by which they are found.
@@ -113,6 +144,7 @@ type tenantWords struct {
 	store    steadyStore
 	tenant   dag.Tenant
 	analyzer analysis.Analyzer
+	embedder embed.Embedder // nil: none
 	followed *follow.Member
 	filling  turnstile // of one: inside it the store is read
 	held     *heldWords
@@ -157,35 +189,63 @@ func (h *heldWords) used(w *tenantWords, size int) {
 	}
 }
 
-// allWords are the projections of one tenant's texts, by the names of analyzers. One is made when it is asked for.
-type allWords struct {
-	store  steadyStore
-	tenant dag.Tenant
-	source follow.Source
-	held   *heldWords
-
-	mu   sync.Mutex
-	made map[string]*tenantWords
+// drop drops an index.
+func (h *heldWords) drop(w *tenantWords) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.items.Remove(w)
 }
 
-// of returns the projection that a policy needs.
-func (a *allWords) of(p *retrieval.Policy) *tenantWords {
+// allWords are the projections of one tenant's texts. One is made when it is asked for.
+type allWords struct {
+	store     steadyStore
+	tenant    dag.Tenant
+	source    follow.Source
+	held      *heldWords
+	embedders map[string]embed.Embedder
+
+	mu   sync.Mutex
+	made []*tenantWords
+}
+
+// of returns the projection that a policy needs. One with vectors serves searches by words as well, so beside it there is none without.
+func (a *allWords) of(p *retrieval.Policy) (*tenantWords, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w, ok := a.made[p.Analyzer]
-	if !ok {
-		w = &tenantWords{store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), filling: make(turnstile, 1), held: a.held}
-		w.clear()
-		w.followed = follow.New(a.source).Add(w) // of its own, since it may come when the others are read already
-		a.made[p.Analyzer] = w
+	var embedder embed.Embedder
+	if id := p.Dense.Embedder; id != retrieval.NoEmbedder {
+		if embedder = a.embedders[id]; embedder == nil {
+			return nil, fmt.Errorf("%w %q", ErrEmbedder, id)
+		}
 	}
-	return w
+	analyzer := analysis.Of(p.Analyzer)
+	for _, w := range a.made {
+		if w.analyzer.String() == p.Analyzer && (embedder == nil || w.embedder == embedder) {
+			return w, nil
+		}
+	}
+	a.made = slices.DeleteFunc(a.made, func(w *tenantWords) bool {
+		plain := w.analyzer.String() == p.Analyzer && w.embedder == nil
+		if plain {
+			a.held.drop(w)
+		}
+		return plain
+	})
+	w := &tenantWords{store: a.store, tenant: a.tenant, analyzer: analyzer, embedder: embedder, filling: make(turnstile, 1), held: a.held}
+	w.clear()
+	w.followed = follow.New(a.source).Add(w) // of its own, since it may come when the others are read already
+	a.made = append(a.made, w)
+	return w, nil
 }
 
 func (w *tenantWords) clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.index, w.filled, w.gone = retrieval.New(w.analyzer), 0, map[dag.TurnID]bool{}
+	dimensions := 0
+	if w.embedder != nil {
+		dimensions = w.embedder.Model().Dimensions
+	}
+	w.index, w.filled, w.gone = retrieval.New(w.analyzer, dimensions), 0, map[dag.TurnID]bool{}
 }
 
 // Begin drops the index, which is filled again when it is asked.
@@ -244,6 +304,10 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 	w.mu.RUnlock()
 	var batch []retrieval.Turn
 	add := func(filled dag.Seq) error {
+		vectors, err := w.vectors(ctx, batch)
+		if err != nil {
+			return err
+		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.index != into {
@@ -255,7 +319,7 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 				delete(w.gone, t.ID)
 				t.Author, t.Content, t.Withheld = "", "", true
 			}
-			if err := w.index.Add(*t); err != nil {
+			if err := w.index.Add(*t, vectors[i]); err != nil {
 				return err
 			}
 		}
@@ -289,4 +353,16 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 		return err
 	}
 	return nil
+}
+
+// vectors returns the vectors of turns, nil for each if the index has none.
+func (w *tenantWords) vectors(ctx context.Context, turns []retrieval.Turn) ([][]int8, error) {
+	if w.embedder == nil {
+		return make([][]int8, len(turns)), nil
+	}
+	texts := make([]string, len(turns))
+	for i := range turns {
+		texts[i] = turns[i].Content
+	}
+	return embed.All(ctx, w.embedder, texts)
 }

@@ -420,7 +420,7 @@ class Hit(TypedDict):
     conversation: str
     created_at: str
     parts: NotRequired[HitParts]
-    """What the score is the sum of, if explain was asked for."""
+    """What the score is made of, if explain was asked for."""
     role: Literal["user", "assistant", "system", "tool"]
     score: int
     """Of this query's hits; those of another query are not comparable."""
@@ -435,8 +435,14 @@ class HitParts(TypedDict):
     """For words in the conversation: BM25, 100000 for the best."""
     dates: int
     """For dates in the turn, and of it: 300000 for the best."""
+    like: NotRequired[int]
+    """For the likeness of the turn's vector to the query's, if the policy asks for it."""
+    like_rank: NotRequired[int]
+    """The turn's place by likeness, the same."""
     when: int
     """200000 if the query asks when and the turn has an expression of time."""
+    word_rank: NotRequired[int]
+    """The turn's place by words, from 1 on, where the policy joins lists by it."""
     words: int
     """For words in the turn and its neighbours: BM25, 1000000 for the best turn."""
 
@@ -715,8 +721,11 @@ class RetrievalPolicy(TypedDict):
     author: NotRequired[float]
     conversation: NotRequired[dict[str, Any]]
     dates: NotRequired[dict[str, Any]]
+    dense: NotRequired[dict[str, Any]]
+    fusion: NotRequired[dict[str, Any]]
     max_hits: NotRequired[int]
     reach: NotRequired[int]
+    rerank: NotRequired[dict[str, Any]]
     type: Literal["retrieval_policy_v1"]
     when: NotRequired[float]
     words: NotRequired[dict[str, Any]]

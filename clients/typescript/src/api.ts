@@ -406,7 +406,7 @@ export interface Hit {
   content: string;
   conversation: string;
   created_at: string;
-  /** What the score is the sum of, if explain was asked for. */
+  /** What the score is made of, if explain was asked for. */
   parts?: HitParts;
   role: "user" | "assistant" | "system" | "tool";
   /** Of this query's hits; those of another query are not comparable. */
@@ -422,8 +422,14 @@ export interface HitParts {
   conversation: number;
   /** For dates in the turn, and of it: 300000 for the best. */
   dates: number;
+  /** For the likeness of the turn's vector to the query's, if the policy asks for it. */
+  like?: number;
+  /** The turn's place by likeness, the same. */
+  like_rank?: number;
   /** 200000 if the query asks when and the turn has an expression of time. */
   when: number;
+  /** The turn's place by words, from 1 on, where the policy joins lists by it. */
+  word_rank?: number;
   /** For words in the turn and its neighbours: BM25, 1000000 for the best turn. */
   words: number;
 }
@@ -690,8 +696,11 @@ export interface RetrievalPolicy {
   author?: number;
   conversation?: Record<string, unknown>;
   dates?: Record<string, unknown>;
+  dense?: Record<string, unknown>;
+  fusion?: Record<string, unknown>;
   max_hits?: number;
   reach?: number;
+  rerank?: Record<string, unknown>;
   type: "retrieval_policy_v1";
   when?: number;
   words?: Record<string, unknown>;

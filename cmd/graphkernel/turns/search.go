@@ -101,10 +101,27 @@ func printHits(w io.Writer, found *api.Found) {
 		h := &found.Hits[i]
 		fmt.Fprintf(w, "%2d. %.16s  %s: %s  %s\n", i+1, h.CreatedAt, render.Visible(h.Author), render.OneLine(render.Visible(h.Content), most), h.Turn)
 		if p := h.Parts; p != nil {
-			fmt.Fprintf(w, "    score %d = words %d + conversation %d + dates %d + when %d + author %d\n", h.Score, p.Words, p.Conversation, p.Dates, p.When, p.Author)
+			fmt.Fprintln(w, "    "+explained(h.Score, p))
 		}
 	}
 	if len(found.Hits) == 0 {
 		fmt.Fprintln(w, "no turn has any of these words")
 	}
+}
+
+// explained says what a score is made of.
+func explained(score int, p *api.HitParts) string {
+	sum := fmt.Sprintf("words %d + conversation %d + dates %d + when %d", p.Words, p.Conversation, p.Dates, p.When)
+	if p.Like > 0 {
+		sum += fmt.Sprintf(" + like %d", p.Like)
+	}
+	sum += fmt.Sprintf(" + author %d", p.Author)
+	if p.Words+p.Conversation+p.Dates+p.When+p.Like+p.Author == score {
+		return fmt.Sprintf("score %d = %s", score, sum)
+	}
+	text := fmt.Sprintf("score %d, of %s", score, sum)
+	if p.WordRank > 0 || p.LikeRank > 0 {
+		text += fmt.Sprintf("; place %d by words, %d by likeness", p.WordRank, p.LikeRank)
+	}
+	return text
 }
