@@ -443,6 +443,14 @@ func TestEveryOperation(t *testing.T) {
 		if r := must(c.Slices().Replay(ctx, made.Bytes)); r.Outcome != "identical" {
 			t.Errorf("replay: %+v", r)
 		}
+		spelled := must(c.Contexts().Assemble(ctx, client.ContextRequest{Task: "what was said of <b> & \u2028", Anchor: &ids[3], Budget: 500}))
+		within := must(client.Do(ctx, c, api.SearchTurns, api.Search{Query: "safe to ship", Limit: 1000, Within: spelled.Bytes}))
+		if n := len(within.Hits); n == 0 || n > len(spelled.Claim.Turns) || within.AsOf != uint64(spelled.Claim.AsOf) {
+			t.Errorf("within %d turns of a context %d were found, as of %d", len(spelled.Claim.Turns), n, within.AsOf)
+		}
+		if _, err := client.Do(ctx, c, api.SearchTurns, api.Search{Query: "turn", Within: []byte(`{}`)}); err == nil || !strings.Contains(err.Error(), "not admissible") {
+			t.Errorf("within no evidence: %v", err)
+		}
 		changed := bytes.Replace(made.Bytes, []byte("what was said"), []byte("what is said!"), 1)
 		if v, verdict, err := c.Contexts().Verify(ctx, changed); err != nil || v.OK() || verdict.Outcome != "tampered" {
 			t.Errorf("changed: %+v, %v", verdict, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 // ErrNoWords is wrapped when a search asks for nothing. It wraps dag.ErrForm.
@@ -26,7 +27,8 @@ var ErrNoWords = fmt.Errorf("%w: a search needs words", dag.ErrForm)
 // A SearchRequest asks for turns by words.
 type SearchRequest struct {
 	retrieval.Query
-	Policy policy.ID // "" is recall@1
+	Policy policy.ID       // "" is recall@1
+	Within *token.Boundary // nil: all turns. The view is that of the evidence unless another is asked for
 }
 
 // A Found is what a search found.
@@ -59,7 +61,10 @@ func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (
 }
 
 func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (f Found, err error) {
-	if r.AsOf, err = c.asOfNumber(ctx, tenant, r.AsOf); err != nil {
+	if r.AsOf, err = held(tenant, r.Within, r.AsOf); err == nil {
+		r.AsOf, err = c.asOfNumber(ctx, tenant, r.AsOf)
+	}
+	if err != nil {
 		return f, err
 	}
 	f.AsOf, f.Policy = r.AsOf, cmp.Or(r.Policy, retrieval.PolicyID)
@@ -71,7 +76,12 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	if err != nil {
 		return f, err
 	}
-	hits, err := c.hits(ctx, tenant, &params, &r.Query)
+	var hits []retrieval.Hit
+	if r.Within != nil {
+		hits, err = c.hitsWithin(ctx, r.Within, &params, &r.Query)
+	} else {
+		hits, err = c.hits(ctx, tenant, &params, &r.Query)
+	}
 	if err != nil {
 		return f, err
 	}
@@ -237,6 +247,22 @@ func (w *tenantWords) read(ctx context.Context, fn func(*retrieval.Index)) error
 	}
 }
 
+// searchable returns a turn as an index takes it.
+func searchable(r *store.Record) (retrieval.Turn, error) {
+	t := retrieval.Turn{
+		ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Withheld: r.Body == nil,
+	}
+	if r.Body == nil {
+		return t, nil
+	}
+	body, err := slice.ParseBody(r.Body)
+	if err != nil {
+		return t, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
+	}
+	t.Author, t.Content = body.Author, body.Content
+	return t, nil
+}
+
 // fill adds the turns that are new up to head, in batches.
 func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 	w.mu.RLock()
@@ -267,15 +293,9 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 		if r.Seq > head {
 			return errEnough
 		}
-		t := retrieval.Turn{
-			ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Withheld: r.Body == nil,
-		}
-		if r.Body != nil {
-			body, err := slice.ParseBody(r.Body)
-			if err != nil {
-				return fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
-			}
-			t.Author, t.Content = body.Author, body.Content
+		t, err := searchable(r)
+		if err != nil {
+			return err
 		}
 		if batch = append(batch, t); len(batch) == most {
 			return add(r.Seq)

@@ -762,6 +762,8 @@ class Search(TypedDict):
     """Only turns that were created then or later."""
     until: NotRequired[str]
     """Only turns that were created before."""
+    within: NotRequired[Any]
+    """A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless another is given."""
 
 
 class SlicePolicy(TypedDict):
@@ -908,6 +910,8 @@ class TraverseRequest(TypedDict):
     predicates: NotRequired[list[str]]
     start: Union[str, list[str]]
     valid_at: NotRequired[str]
+    within: NotRequired[Any]
+    """A bundle that the kernel handed out, byte for byte. The traversal goes along facts that are in it or were learned from its turns, as of its number unless another is given."""
 
 
 class Turn(TypedDict):

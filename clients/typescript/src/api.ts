@@ -737,6 +737,8 @@ export interface Search {
   since?: string;
   /** Only turns that were created before. */
   until?: string;
+  /** A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless another is given. */
+  within?: unknown;
 }
 
 /** What a slice of turns is cut under. Parameters that are left out have the values of default@1. */
@@ -879,6 +881,8 @@ export interface TraverseRequest {
   predicates?: string[];
   start: string | string[];
   valid_at?: string;
+  /** A bundle that the kernel handed out, byte for byte. The traversal goes along facts that are in it or were learned from its turns, as of its number unless another is given. */
+  within?: unknown;
 }
 
 /** A turn as it arrives. */
