@@ -181,7 +181,7 @@ func TestFactSliceReplays(t *testing.T) {
 		"number 0":           func(b *facts.Bundle) { b.AsOf = 0 },
 		"beyond the head":    func(b *facts.Bundle) { b.AsOf = 99 },
 		"an unknown policy":  func(b *facts.Bundle) { b.Provenance.PolicyID = "none@1" },
-		"a policy of turns":  func(b *facts.Bundle) { b.Provenance.PolicyID = policy.DefaultID },
+		"a policy of turns":  func(b *facts.Bundle) { b.Provenance.PolicyID = policy.DefaultV1ID },
 		"another confidence": func(b *facts.Bundle) { b.Facts[0].Fact.Confidence-- },
 		"a fact left out":    func(b *facts.Bundle) { b.Facts = b.Facts[1:] },
 		"another question":   func(b *facts.Bundle) { b.Question.Start = []string{"numbers"} },
@@ -255,7 +255,7 @@ func TestFactSliceRefuses(t *testing.T) {
 		"no name":            {kernel.FactRequest{Start: []string{"?!"}}, knowledge.ErrQuery},
 		"beyond the head":    {kernel.FactRequest{Start: ada, AsOf: 2}, kernel.ErrBeyondHead},
 		"an unknown policy":  {kernel.FactRequest{Start: ada, Policy: "none@1"}, policy.ErrUnknown},
-		"a policy of turns":  {kernel.FactRequest{Start: ada, Policy: policy.DefaultID}, policy.ErrMismatch},
+		"a policy of turns":  {kernel.FactRequest{Start: ada, Policy: policy.DefaultV1ID}, policy.ErrMismatch},
 		"a time before all":  {kernel.FactRequest{Start: ada, ValidAt: at(-1)}, knowledge.ErrQuery},
 		"a time after all":   {kernel.FactRequest{Start: ada, ValidAt: at(int64(dag.MaxTime) + 1)}, knowledge.ErrQuery},
 		"another's defaults": {kernel.FactRequest{Start: ada, Policy: "facts@2"}, policy.ErrUnknown},
@@ -276,7 +276,7 @@ func TestFactSliceRefuses(t *testing.T) {
 	for _, p := range must(k.Policies().All(ctx, tenant)).All() {
 		ids = append(ids, p.ID())
 	}
-	if !slices.Equal(ids, []policy.ID{"base@1", "coding@1", "context@1", policy.DefaultID, policy.DefaultV2ID, facts.PolicyID, "managerial@1", "personal@1", "recall@1", "research@1", "worker@1"}) {
+	if !slices.Equal(ids, []policy.ID{"base@1", "coding@1", "context@1", policy.DefaultV1ID, policy.DefaultV2ID, facts.PolicyID, "managerial@1", "personal@1", "recall@1", "research@1", "worker@1"}) {
 		t.Errorf("policies %v", ids)
 	}
 }
