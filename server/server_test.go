@@ -216,12 +216,20 @@ func TestSlice(t *testing.T) {
 	if later := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5)}}); !bytes.Equal(later.body, a.body) {
 		t.Error("of the past, other bytes came after a later turn")
 	}
+	// The cost of an anchor is bounded by the policy: a byte more than default@2 allows.
+	long := turn(11, 10)
+	long["content"] = strings.Repeat("x", 4*policy.DefaultV2().MaxCost+1)
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{long}}})
+	if p := s.refused(422, "slice_too_large", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(11)}}); !strings.Contains(p.Detail, "max_cost") {
+		t.Errorf("got %s", p.Detail)
+	}
+	s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(11), Policy: "default@1"}})
 	// The beginning of an id is enough if no other begins so.
 	s.refused(409, "ambiguous", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: "0b5e"}})
 	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: "ffff"}})
 	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(99)}})
 	s.refused(404, "unknown_policy", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), Policy: "none@1"}})
-	s.refused(422, "beyond_head", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 11}})
+	s.refused(422, "beyond_head", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 12}})
 	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 4}})
 	s.refused(400, "invalid_request", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), Format: "pdf"}})
 	s.refused(400, "invalid_request", question{op: "cutSlice", key: s.admin(), body: `{"anchor":"` + turnID(5) + `","as_of":1.0}`})

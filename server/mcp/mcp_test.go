@@ -324,6 +324,8 @@ func TestRefused(t *testing.T) {
 		{"cut_slice", map[string]any{"anchor": "ext-3", "max_nodes": 5}, "max_nodes", true},
 		{"cut_slice", json.RawMessage(`[]`), "", true},
 		{"cut_slice", json.RawMessage(`"ext-3"`), "", true},
+		{"recall", map[string]any{}, "task", false},
+		{"recall", map[string]any{"task": "x", "prompt": "xml"}, "prompt", true},
 		{"verify_bundle", map[string]any{}, "bundle", true},
 		{"verify_bundle", map[string]any{"bundle": map[string]any{"anchor": 1}}, "bundle", true},
 		{"verify_bundle", map[string]any{"bundle": "", "tenant": "other"}, "tenant", true},
