@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"history/erasures":    {"dag", "history", "ledger", "store", "internal/canon"},
 	"knowledge":           {"dag", "history", "normalize", "internal/canon"},
 	"slice/facts":         {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
-	"slice/contexts":      {"dag", "internal/canon", "knowledge", "policy", "render", "retrieval", "retrieval/analysis", "slice", "slice/facts", "github.com/cespare/xxhash/v2"},
+	"slice/contexts":      {"dag", "internal/canon", "knowledge", "policy", "render", "retrieval", "retrieval/analysis", "retrieval/bm25", "slice", "slice/facts", "github.com/cespare/xxhash/v2"},
 	"store":               {"access", "dag", "history", "ledger", "slice"},
 	"store/kinds":         {"ingest/marks", "ledger", "access/apikeys", "dag", "history", "knowledge", "history/erasures", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "slice/issued"},
 	"store/transfer":      {"dag", "history", "history/erasures", "ledger", "store", "store/kinds"},
@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 		"server/view", "client", "api", "slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
-	"cmd/graphkernel/audit": {
+	"cmd/graphkernel/audit": {"slice/contexts",
 		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
 		"github.com/spf13/cobra",
 	},

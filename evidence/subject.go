@@ -136,7 +136,7 @@ func readContext(data []byte) (*subject, error) {
 }
 
 func readDisclosure(data []byte) (*subject, error) {
-	d, err := slice.ParseDisclosure(data, slice.TurnDisclosures, slice.TurnDisclosuresV2, facts.Disclosures)
+	d, err := slice.ParseDisclosure(data, slice.TurnDisclosures, slice.TurnDisclosuresV2, facts.Disclosures, contexts.Disclosures)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func readDisclosure(data []byte) (*subject, error) {
 	}
 	all, of := s.turns, "turns"
 	s.lacks = "turns have no text"
-	if h.Provenance.SchemaVersion == facts.SchemaVersion {
+	if !slice.IsSchema(h.Provenance.SchemaVersion) {
 		all, of, s.lacks = d.Size(), "leaves", "leaves are not shown"
 	}
 	s.all, s.dropped = all, all-len(d.Shown)

@@ -6,11 +6,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -43,7 +43,6 @@ type IssuedContext struct {
 func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequest) (_ *IssuedContext, err error) {
 	ctx, observed := k.observe(ctx, "context")
 	defer func() { observed(err) }()
-	asked := contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}
 	return steady(k.engine, func(c *cache) (*IssuedContext, error) {
 		if err := k.mayIssue(tenant); err != nil {
 			return nil, err
@@ -52,7 +51,9 @@ func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequ
 		if err != nil {
 			return nil, err
 		}
-		b, err := c.assemble(ctx, tenant, asked, p, r.AsOf, k.saltOf(tenant))
+		a := r.assembly(p)
+		a.salted = k.saltOf(tenant)
+		b, err := c.assemble(ctx, tenant, &a)
 		if err != nil {
 			return nil, err
 		}
@@ -62,13 +63,13 @@ func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequ
 
 // Preview is Assemble without a salt and a seal, and nothing is recorded. It is no evidence; it shows what would be chosen.
 func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, r ContextRequest) (*contexts.Bundle, error) {
-	asked := contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}
 	return steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
 		p, err := c.policies.get(ctx, tenant, cmp.Or(r.Policy, contexts.DefaultID))
 		if err != nil {
 			return nil, err
 		}
-		return c.assemble(ctx, tenant, asked, p, r.AsOf, nil)
+		a := r.assembly(p)
+		return c.assemble(ctx, tenant, &a)
 	})
 }
 
@@ -108,55 +109,60 @@ func (k Contexts) saltOf(tenant dag.Tenant) func(*contexts.Request, policy.ID, d
 	}
 }
 
-// assemble gathers candidates and chooses, without a seal. salted, unless it is nil, sets the salt of the request. It begins
-// again if a text or a fact was erased meanwhile.
-func (c *cache) assemble(ctx context.Context, tenant dag.Tenant, r contexts.Request, registered policy.Registered, given dag.Seq,
-	salted func(*contexts.Request, policy.ID, dag.Seq) error) (b *contexts.Bundle, err error) {
+// An assembly is what a context follows from, beside the history.
+type assembly struct {
+	asked      contexts.Request
+	policy     policy.Registered
+	asOf       dag.Seq                                           // 0: see ContextRequest
+	salted     func(*contexts.Request, policy.ID, dag.Seq) error // sets the salt of the request; nil: it has one, or needs none
+	statistics *retrieval.Statistics                             // that the scores of the search rest on; nil: those of now
+}
+
+func (r *ContextRequest) assembly(p policy.Registered) assembly {
+	return assembly{asked: contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}, policy: p, asOf: r.AsOf}
+}
+
+// assemble gathers candidates and chooses, without a seal. It begins again if a text or a fact was erased meanwhile.
+func (c *cache) assemble(ctx context.Context, tenant dag.Tenant, a *assembly) (b *contexts.Bundle, err error) {
 	for range 4 {
-		if b, err = c.assembleOnce(ctx, tenant, r, registered, given, salted); !errors.Is(err, errGoneMeanwhile) && !errors.Is(err, knowledge.ErrErased) {
+		if b, err = c.assembleOnce(ctx, tenant, a); !errors.Is(err, errGoneMeanwhile) && !errors.Is(err, knowledge.ErrErased) {
 			break
 		}
 	}
 	return b, err
 }
 
-func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, r contexts.Request, registered policy.Registered, given dag.Seq,
-	salted func(*contexts.Request, policy.ID, dag.Seq) error) (*contexts.Bundle, error) {
-	p, err := contexts.PolicyOf(registered)
+func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly) (*contexts.Bundle, error) {
+	p, err := contexts.PolicyOf(a.policy)
 	if err != nil {
 		return nil, err
 	}
+	r := a.asked
 	r.Budget = cmp.Or(r.Budget, p.Budget)
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
 	if r.Budget > p.Budget {
-		return nil, fmt.Errorf("%w: a budget of %d tokens, and policy %s has %d", contexts.ErrRequest, r.Budget, registered.ID(), p.Budget)
+		return nil, fmt.Errorf("%w: a budget of %d tokens, and policy %s has %d", contexts.ErrRequest, r.Budget, a.policy.ID(), p.Budget)
 	}
-	g, err := c.gatherer(ctx, tenant, &p, &r, given)
+	g, err := c.gatherer(ctx, tenant, &p, &r, a.asOf)
 	if err != nil {
 		return nil, err
 	}
-	if salted != nil {
-		if err := salted(&r, registered.ID(), g.asOf); err != nil {
+	g.given = a.statistics
+	if a.salted != nil {
+		if err := a.salted(&r, a.policy.ID(), g.asOf); err != nil {
 			return nil, err
 		}
 	}
 	if err := g.gather(ctx); err != nil {
 		return nil, err
 	}
-	candidates, overlaps := g.sorted(), []contexts.Overlap(nil)
-	if p.Novelty > 0 || p.Overlap > 0 {
-		if overlaps, err = g.overlaps(ctx, candidates); err != nil {
-			return nil, err
-		}
-	}
-	chosen := contexts.Select(&p, r.Budget, candidates, overlaps)
-	texts, err := g.texts(ctx, candidates, chosen)
+	choice, err := g.choose(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return contexts.New(r, g.asOf, registered, candidates, overlaps, texts)
+	return contexts.New(r, g.asOf, a.policy, choice)
 }
 
 // chosenText returns the record of a chosen turn, which has a text, as a context has it.
@@ -188,79 +194,6 @@ func (c *cache) gone(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID)
 // errGoneMeanwhile says that a text was erased while a context was made. It wraps ErrErasedSince.
 var errGoneMeanwhile = fmt.Errorf("its text was erased while the context was made: %w", ErrErasedSince)
 
-// replay is Replay for a context. It is erased if a text of its view was erased since.
-func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
-	b, err := contexts.Parse(bundle)
-	if err != nil {
-		return nil, err
-	}
-	return k.slices().replayAsked(ctx, tenant, b, bundle, func(c *cache) ([]byte, error) {
-		return c.assembleAgain(ctx, tenant, b.Request, b.Provenance.PolicyID, b.AsOf, b.Seal)
-	})
-}
-
-// account says of a recorded context that could not be made again which texts were erased since it was handed out, of
-// the turns that it showed or of others of its view: these counted in the statistics of its search.
-func (k Contexts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
-	gone, err := k.erasedSince(ctx, tenant, i)
-	if err != nil || len(gone) == 0 {
-		return err
-	}
-	shown := i.Shown.Unpack()
-	for _, turn := range gone {
-		if slices.Contains(shown, turn) {
-			r.Erased = append(r.Erased, turn)
-		}
-	}
-	r.Difference = nil
-	r.Checks = slices.DeleteFunc(r.Checks, func(c slice.Check) bool { return c.ID == CheckReplayed })
-	reason := fmt.Sprintf("%d of the turns that it showed were erased since, so the bytes cannot be compared", len(r.Erased))
-	if len(r.Erased) == 0 {
-		reason = fmt.Sprintf("%d turns of its view were erased since, which counted in the statistics of its search", len(gone))
-	}
-	r.agree(Erased, reason)
-	return nil
-}
-
-// erasedSince lists the turns of a context's view that were erased after it was handed out.
-func (k Contexts) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, err error) {
-	for after := i.AsOf; ; {
-		page, err := k.erasures().After(ctx, tenant, after, 256)
-		if err != nil || len(page) == 0 {
-			return gone, err
-		}
-		var later store.IDs
-		for e := range page {
-			if after = page[e].Seq; page[e].At >= i.At {
-				later = append(later, page[e].Turn)
-			}
-		}
-		records, err := k.store.Turns(ctx, tenant, later)
-		if err != nil {
-			return nil, err
-		}
-		for n := range records {
-			if records[n].Seq <= i.AsOf {
-				gone = append(gone, records[n].Turn.ID)
-			}
-		}
-	}
-}
-
-// notIssued says why a context cannot be assembled again, or is not what was issued.
-func (k Contexts) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
-	gone, wrong := k.erasedSince(ctx, tenant, i)
-	switch {
-	case wrong != nil:
-		return wrong
-	case len(gone) > 0:
-		return erasedSince(tenant, i)
-	case err != nil:
-		return err
-	}
-	return notIssued(tenant, i)
-}
-
 // Verify judges the bytes of a context, as Slices.Verify does those of a slice.
 func (k Contexts) Verify(bundle []byte) (token.AdmissibleContext, token.Verdict) {
 	return token.NewVerifier(k.authority).VerifyContext(bundle)
@@ -274,21 +207,4 @@ func (k Contexts) VerifyFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleC
 // Showing lists the contexts that showed a turn: what an agent that was given them has seen.
 func (k Contexts) Showing(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) ([]issued.Record, error) {
 	return k.bundles().Showing(ctx, tenant, turn)
-}
-
-// assembleAgain makes the bundle that a claim leads to.
-func (c *cache) assembleAgain(ctx context.Context, tenant dag.Tenant, r contexts.Request, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
-	if asOf == 0 {
-		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
-	}
-	p, err := c.policies.get(ctx, tenant, id)
-	if err != nil {
-		return nil, err
-	}
-	b, err := c.assemble(ctx, tenant, r, p, asOf, nil)
-	if err != nil {
-		return nil, err
-	}
-	b.Seal = seal
-	return b.Append(nil), nil
 }

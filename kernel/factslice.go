@@ -223,8 +223,8 @@ func (k Facts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *iss
 	if err != nil || !gone.any() {
 		return err
 	}
-	r.Erased, r.Difference = gone.turns, nil
-	r.Checks = slices.DeleteFunc(r.Checks, func(c slice.Check) bool { return c.ID == CheckReplayed })
+	r.Erased = gone.turns
+	r.judgeAnew()
 	reason := fmt.Sprintf("of its %d facts %d were erased since, so the bytes cannot be compared", gone.of, gone.facts)
 	if gone.facts == 0 {
 		reason = "a name that it starts from was erased since, and its question with it"

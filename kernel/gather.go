@@ -26,8 +26,10 @@ type gatherer struct {
 	policy *contexts.Policy
 	asked  *contexts.Request
 	asOf   dag.Seq
-	anchor *store.Record // nil: none
-	others dag.PPM       // see the function of that name; of the anchor's conversation
+	anchor *store.Record         // nil: none
+	given  *retrieval.Statistics // of the search, in place of those of now; nil: none
+	took   *retrieval.Statistics // of the search; nil: there was none
+	others dag.PPM               // see the function of that name; of the anchor's conversation
 
 	turns map[dag.TurnID]*contexts.Candidate
 	acts  map[knowledge.ID]*knowledge.Recorded
@@ -200,9 +202,13 @@ func (g *gatherer) fromSearch(x *retrieval.Index, p *retrieval.Policy) {
 		return
 	}
 	q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf, Limit: retrieval.LimitHits}
-	hits := x.Search(p, &q)
+	hits, took := x.SearchWith(p, &q, g.given)
+	g.took = &took
 	for i := range hits {
-		share := dag.PPM(uint64(hits[i].Score) * uint64(dag.One) / uint64(hits[0].Score))
+		share := dag.One
+		if most := max(took.Best, 1); hits[i].Score < most {
+			share = dag.PPM(uint64(hits[i].Score) * uint64(dag.One) / uint64(most))
+		}
 		if i < g.policy.Quotas[contexts.FromSearch] {
 			from(g.turn(&hits[i].Turn), contexts.FromSearch, contexts.FeatureTask, share)
 		} else if c, ok := g.turns[hits[i].Turn.ID]; ok {
@@ -354,31 +360,37 @@ func (g *gatherer) sorted() []contexts.Candidate {
 	return all
 }
 
-// texts reads the chosen turns and facts.
-func (g *gatherer) texts(ctx context.Context, candidates []contexts.Candidate, chosen []int) (t contexts.Texts, err error) {
+// choose chooses among the candidates, and reads what was chosen.
+func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
+	c.Candidates, c.Statistics = g.sorted(), g.took
+	if g.policy.Novelty > 0 || g.policy.Overlap > 0 {
+		if c.Overlaps, err = g.overlaps(ctx, c.Candidates); err != nil {
+			return c, err
+		}
+	}
 	var ids store.IDs
-	for _, i := range chosen {
-		switch c := &candidates[i]; c.Kind {
+	for _, i := range contexts.Select(g.policy, g.asked.Budget, c.Candidates, c.Overlaps) {
+		switch chosen := &c.Candidates[i]; chosen.Kind {
 		case contexts.KindTurn:
-			id, err := dag.ParseTurnID(c.ID)
+			id, err := dag.ParseTurnID(chosen.ID)
 			if err != nil {
-				return t, err
+				return c, err
 			}
 			ids = append(ids, id)
 		case contexts.KindFact:
-			id, err := dag.ParseDigest(c.ID)
+			id, err := dag.ParseDigest(chosen.ID)
 			if err != nil {
-				return t, err
+				return c, err
 			}
-			t.Facts = append(t.Facts, g.acts[id].Act)
+			c.Facts = append(c.Facts, g.acts[id].Act)
 		}
 	}
 	records, err := g.c.store.Turns(ctx, g.tenant, ids)
 	if err != nil {
-		return t, err
+		return c, err
 	}
 	if len(records) != len(ids) {
-		return t, fmt.Errorf("%w: %d of %d turns that are in the index are not in the store", ErrDamaged, len(ids)-len(records), len(ids))
+		return c, fmt.Errorf("%w: %d of %d turns that are in the index are not in the store", ErrDamaged, len(ids)-len(records), len(ids))
 	}
 	var gone []dag.TurnID
 	for i := range records {
@@ -387,16 +399,16 @@ func (g *gatherer) texts(ctx context.Context, candidates []contexts.Candidate, c
 		}
 	}
 	if len(gone) > 0 {
-		return t, g.c.gone(ctx, g.tenant, gone)
+		return c, g.c.gone(ctx, g.tenant, gone)
 	}
 	for i := range records {
 		turn, err := chosenText(&records[i])
 		if err != nil {
-			return t, err
+			return c, err
 		}
-		t.Turns = append(t.Turns, turn)
+		c.Turns = append(c.Turns, turn)
 	}
-	return t, nil
+	return c, nil
 }
 
 // overlaps compares all turns among the candidates.

@@ -79,11 +79,11 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 			return nil, err
 		}
 	} else {
-		issued, err := k.wasIssued(ctx, tenant, b.Provenance.SliceID, digest)
+		record, err := k.recordOf(ctx, tenant, b.Provenance.SliceID, digest)
 		if err != nil {
 			return nil, err
 		}
-		if err := r.compare(b, bundle, again, issued); err != nil {
+		if err := r.compare(b, bundle, again, record != nil); err != nil {
 			return nil, err
 		}
 	}
@@ -145,16 +145,11 @@ func (k Slices) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay,
 	if r.Outcome != Different {
 		return nil
 	}
-	records, err := k.bundles().ByID(ctx, tenant, r.Provenance.SliceID)
-	if err != nil {
+	i, err := k.recordOf(ctx, tenant, r.Provenance.SliceID, digest)
+	if err != nil || i == nil {
 		return err
 	}
-	for i := range records {
-		if records[i].Bundle == digest {
-			return k.accountErased(ctx, tenant, r, &records[i])
-		}
-	}
-	return nil
+	return k.accountErased(ctx, tenant, r, i)
 }
 
 // accountErased looks whether erasures explain that what is on record could not be made again.
@@ -168,10 +163,13 @@ func (k Slices) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay,
 	return nil
 }
 
-// wasIssued reports whether a bundle is on record.
-func (k *engine) wasIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (bool, error) {
+// recordOf returns the record of a bundle by its digest, nil if there is none.
+func (k *engine) recordOf(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (*issued.Record, error) {
 	records, err := k.bundles().ByID(ctx, tenant, id)
-	return slices.ContainsFunc(records, func(i issued.Record) bool { return i.Bundle == digest }), err
+	if at := slices.IndexFunc(records, func(i issued.Record) bool { return i.Bundle == digest }); at >= 0 {
+		return &records[at], err
+	}
+	return nil, err
 }
 
 // ErrTenant is wrapped when evidence belongs to another tenant.
@@ -226,7 +224,7 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 		if err != nil {
 			return nil, fmt.Errorf("%w: the request of issued context %d: %w", ErrDamaged, i.Number, err)
 		}
-		again, err := c.assembleAgain(ctx, tenant, r, i.Provenance.PolicyID, i.AsOf, seal)
+		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, i.AsOf, nil}, seal)
 		return &recut{bundle: again}, err
 	case !i.OfFacts():
 		return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
@@ -404,6 +402,12 @@ func (r *Replay) compareRecord(i *issued.Record, cut *recut) {
 	default:
 		r.differ(nil, "the same six fields, but other bytes than those recorded")
 	}
+}
+
+// judgeAnew takes back what was said of the comparison.
+func (r *Replay) judgeAnew() {
+	r.Difference = nil
+	r.Checks = slices.DeleteFunc(r.Checks, func(c slice.Check) bool { return c.ID == CheckReplayed })
 }
 
 // accountRecord says of turns without text whether it was erased or lost since the record was made.

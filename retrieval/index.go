@@ -181,19 +181,39 @@ type Hit struct {
 // Search returns the best hits under a policy, the best first, and of equal ones the one with the lower id
 // first. The policy's analyzer must be that of the index.
 func (x *Index) Search(p *Policy, q *Query) []Hit {
+	hits, _ := x.SearchWith(p, q, nil)
+	return hits
+}
+
+// SearchWith is Search that also returns the statistics on which the scores rest. Those that are given are taken in place
+// of the index's own: then a turn has the score that it had when they were taken, if no turn of its conversation was erased since.
+func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) ([]Hit, Statistics) {
 	view := x.words.At(q.AsOf)
-	terms, named := x.termsOf(q.Text, view)
+	st := Statistics{}
+	if given == nil {
+		given = &st
+		st.Terms, st.Named = x.termsOf(q.Text, view)
+	} else {
+		st = *given
+	}
 	words := plainWords(q.Text)
-	s := search{x: x, p: p, q: q, when: asksWhen(words), named: x.authors[named]}
-	s.dates = x.dates.At(q.AsOf).Score(dateWords(nil, words), p.Dates.params(0), bm25.Need{})
-	s.whole = view.ScoreConversations(terms, p.Conversation.params(0))
+	s := search{x: x, p: p, q: q, when: asksWhen(words), named: x.authors[st.Named]}
+	s.dates = x.dates.At(q.AsOf).Score(dateWords(nil, words), p.Dates.params(0), bm25.Need{}, given.Dates)
+	s.whole = view.ScoreConversations(st.Terms, p.Conversation.params(0), given.Conversations)
 	limit := min(q.Limit, p.MaxHits)
 	need := bm25.Need{Best: limit, Most: s.highest, Rank: s.rank}
 	if len(s.dates.Places) > 0 { // any of these may be among the best
 		need.Best = 0
 	}
-	s.words = view.Score(terms, p.Words.params(p.Reach), need)
-	return s.best(limit)
+	s.words = view.Score(st.Terms, p.Words.params(p.Reach), need, given.Words)
+	hits := s.best(limit)
+	if given == &st {
+		st.Words, st.Conversations, st.Dates = &s.words.Statistics, &s.whole.Statistics, &s.dates.Statistics
+		if len(hits) > 0 {
+			st.Best = hits[0].Score
+		}
+	}
+	return hits, st
 }
 
 // A search has the scores of a query.
@@ -326,5 +346,7 @@ func (x *Index) termsOf(query string, view bm25.View) (terms []string, named str
 			named = n
 		}
 	}
-	return x.analyzer.Terms(nil, strings.Join(rest, " ")), named
+	terms = x.analyzer.Terms(nil, strings.Join(rest, " "))
+	slices.Sort(terms)
+	return slices.Compact(terms), named
 }

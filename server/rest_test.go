@@ -244,7 +244,7 @@ func TestAuthorizationTwice(t *testing.T) {
 func TestAdmissionTimeouts(t *testing.T) {
 	f := newFaulty()
 	f.appending = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-	s := startOver(t, f, limits(server.Limits{Timeout: 20 * time.Millisecond}))
+	s := startOver(t, f, limits(server.Limits{Timeout: 200 * time.Millisecond}))
 	s.refused(504, "timeout", question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(1)}}})
 	p := s.refused(504, "timeout", question{op: "admitTurns", key: s.admin(), media: "application/x-ndjson", body: mustJSON(t, turn(1))})
 	if p.Place != "lines 1 to 1" || p.Admitted == nil || *p.Admitted != 0 {

@@ -2,6 +2,7 @@ package slice
 
 import (
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -159,6 +160,28 @@ func NewDisclosure(f *DisclosureForm, h Head, issued dag.Digest, leaves []dag.Di
 		d.Shown[i] = Shown{Index: at, Path: paths[i], Leaf: leaf(at)}
 	}
 	return d, nil
+}
+
+// A Place names a leaf: by the member that it is shown under, and by its ID.
+type Place struct{ Member, ID string }
+
+// Disclose is NewDisclosure for a kind of bundle of which all leaves are at hand. It is an error to show one that there is not.
+func Disclose(f *DisclosureForm, h Head, issued dag.Digest, leaves []Leaf, show []Place) (*Disclosure, error) {
+	places := make(map[Place]int, len(leaves))
+	hashes := make([]dag.Digest, len(leaves))
+	for i, l := range leaves {
+		places[Place{l.Member(), l.ID()}], hashes[i] = i, l.Hash()
+	}
+	shown := make([]int, len(show))
+	for i, p := range show {
+		at, ok := places[p]
+		if !ok {
+			return nil, fmt.Errorf("slice: %s %s is not in the bundle, so it cannot be shown", p.Member, p.ID)
+		}
+		shown[i] = at
+	}
+	slices.Sort(shown)
+	return NewDisclosure(f, h, issued, hashes, slices.Compact(shown), func(i int) Leaf { return leaves[i] })
 }
 
 // Head returns what the disclosure says of its bundle.

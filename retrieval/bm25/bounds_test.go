@@ -38,10 +38,11 @@ func TestBounds(t *testing.T) {
 		if seed%4 == 3 { // the highest that a policy may have
 			p.K1, p.B = 10_000_000, 1_000_000
 		}
-		lists := v.lists([]string{"t0", "t1", "t2"}[:1+r.IntN(3)], p)
-		exact := scored(v, p, lists)
-		s := v.scoring(p)
-		s.all = v.windowed(p.Reach)
+		terms := []string{"t0", "t1", "t2"}[:1+r.IntN(3)]
+		st := v.statistics(terms, p)
+		lists := v.lists(terms, p, &st)
+		exact := v.Score(terms, p, Need{}, nil)
+		s := v.scoring(p, &st)
 		for b, sum := range s.sum(lists) {
 			for n := b * blockSize; n < min((b+1)*blockSize, int(v.cut)); n++ {
 				if score := exact.At(int32(n)); score > sum {
@@ -64,15 +65,4 @@ func TestBounds(t *testing.T) {
 	if looked < 1_000 || tight == 0 {
 		t.Errorf("%d turns, %d near their bounds: too few to say anything", looked, tight)
 	}
-}
-
-// scored scores all turns.
-func scored(v View, p Params, lists []list) *Scores {
-	s := v.scoring(p)
-	defer s.end()
-	s.all = v.windowed(p.Reach)
-	for i := range lists {
-		s.everywhere(&lists[i])
-	}
-	return s.scores(append([]int32(nil), s.seen...))
 }

@@ -27,15 +27,22 @@ func (s *scoring) total(conversation int32, count int64) {
 	s.totals[conversation].count += count
 }
 
-// ScoreConversations scores the conversations that have any of some terms, as if each were one text.
-func (v View) ScoreConversations(terms []string, p Params) *Scores {
-	s := v.scoring(p)
+// ScoreConversations scores the conversations that have any of some terms, as if each were one text. Statistics that are given
+// are taken in place of the view's own.
+func (v View) ScoreConversations(terms []string, p Params, given *Statistics) *Scores {
+	terms = distinct(terms)
+	st := given
+	if st == nil {
+		sums := v.counted()
+		st = &Statistics{Turns: sums.begun, Length: sums.length, With: make([]int64, len(terms))}
+	}
+	s := v.scoring(p, st)
 	defer s.end()
 	if need := len(v.x.conversations); len(s.totals) < need {
 		s.totals = make([]total, need+need/4)
 	}
 	r := &Scores{}
-	for _, term := range distinct(terms) {
+	for i, term := range terms {
 		of, to, count := int32(-1), int32(0), int64(0) // turns up to to are of the conversation
 		for _, p := range v.having(term) {
 			if p.turn >= to {
@@ -49,11 +56,14 @@ func (v View) ScoreConversations(terms []string, p Params) *Scores {
 			count += int64(p.count)
 		}
 		s.total(of, count)
-		weight := idf(s.sums.begun, int64(len(s.touched)))
+		if given == nil {
+			st.With[i] = int64(len(s.touched))
+		}
+		weight := idf(st.Turns, st.With[i])
 		for _, n := range s.touched {
 			t := &s.totals[n]
 			if t.norm == 0 {
-				t.norm = 1 + norm(v.length(n), s.sums.length, s.sums.begun, p)
+				t.norm = 1 + norm(v.length(n), st.Length, st.Turns, p)
 				r.Places = append(r.Places, n)
 			}
 			t.score += saturated(weight, t.count*unit, t.norm-1, p)
@@ -65,6 +75,10 @@ func (v View) ScoreConversations(terms []string, p Params) *Scores {
 	for _, n := range r.Places {
 		r.Of, r.Most = append(r.Of, s.totals[n].score), max(r.Most, s.totals[n].score)
 		s.totals[n] = total{}
+	}
+	most := r.Most
+	if r.Statistics = *st; given == nil {
+		r.Most = most
 	}
 	return r
 }

@@ -1,6 +1,7 @@
 package bm25
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -17,7 +18,25 @@ type Params struct {
 type Scores struct {
 	Places []int32 // of turns, or of conversations; ascending
 	Of     []int64 // parallel to Places
-	Most   int64   // the greatest score of all
+	Statistics
+}
+
+// Statistics are what scores rest on beside the terms of each turn or conversation.
+type Statistics struct {
+	Turns  int64   // or conversations, that count; below 2^40
+	Length int64   // of all of them: in terms, or where neighbours count in 2^-11 of a term
+	With   []int64 // by distinct term, ascending: how many have it
+	Most   int64   // the greatest score of all, in 2^-16
+}
+
+// Check reports statistics that no index has.
+func (s *Statistics) Check() error {
+	for i, n := range s.With {
+		if n > s.Turns {
+			return fmt.Errorf("%d have term %d, of %d", n, i, s.Turns)
+		}
+	}
+	return nil
 }
 
 // At returns the score of a place, 0 if it is not among them.
@@ -42,11 +61,20 @@ type list struct {
 	most     int64 // no turn gets more
 }
 
-// lists returns those of the terms that are in the view, each once.
-func (v View) lists(terms []string, p Params) (all []list) {
-	for _, term := range distinct(terms) {
+// statistics are those of the view for distinct terms. Most is not known yet.
+func (v View) statistics(terms []string, p Params) Statistics {
+	s := Statistics{Turns: v.counted().turns, Length: v.windowed(p.Reach), With: make([]int64, len(terms))}
+	for i, term := range terms {
+		s.With[i] = int64(len(v.having(term)))
+	}
+	return s
+}
+
+// lists returns those of the distinct terms that are in the view.
+func (v View) lists(terms []string, p Params, st *Statistics) (all []list) {
+	for i, term := range terms {
 		if had := v.having(term); len(had) > 0 {
-			l := list{postings: had, weight: idf(v.counted().turns, int64(len(had)))}
+			l := list{postings: had, weight: idf(st.Turns, st.With[i])}
 			l.most = saturatedMost(l.weight, v.x.widest(term, p.Reach), p)
 			all = append(all, l)
 		}
@@ -55,21 +83,31 @@ func (v View) lists(terms []string, p Params) (all []list) {
 }
 
 // Score scores the turns by terms, each of which counts once. Beside those that it has to return it may return others.
-func (v View) Score(terms []string, p Params, need Need) *Scores {
-	lists := v.lists(terms, p)
-	if len(lists) == 0 {
-		return &Scores{}
+// Statistics that are given are taken in place of the view's own, and then all turns are scored.
+func (v View) Score(terms []string, p Params, need Need, given *Statistics) *Scores {
+	terms = distinct(terms)
+	st := given
+	if st == nil {
+		own := v.statistics(terms, p)
+		st = &own
 	}
-	s := v.scoring(p)
+	lists := v.lists(terms, p, st)
+	if len(lists) == 0 {
+		return &Scores{Statistics: *st}
+	}
+	s := v.scoring(p, st)
 	defer s.end()
-	s.all = v.windowed(p.Reach)
-	if need.Best > 0 {
+	if need.Best > 0 && given == nil {
 		return s.scores(s.best(lists, &need))
 	}
 	for i := range lists {
 		s.everywhere(&lists[i])
 	}
-	return s.scores(slices.Clone(s.seen))
+	scores := s.scores(slices.Clone(s.seen))
+	if given != nil {
+		scores.Most = given.Most
+	}
+	return scores
 }
 
 // idf is ln(1 + (n - with + 1/2)/(with + 1/2)) in 2^-16.

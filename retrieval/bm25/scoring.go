@@ -33,14 +33,13 @@ type scoring struct {
 	*scratch
 	v    View
 	p    Params
-	sums sums
-	all  int64 // the length of all turns with their neighbours, in units
+	of   *Statistics
 	most int64 // the greatest score, once it is known
 }
 
 // scoring begins a score. It must be ended.
-func (v View) scoring(p Params) *scoring {
-	s := &scoring{scratch: v.x.scratch.Get().(*scratch), v: v, p: p, sums: v.counted()}
+func (v View) scoring(p Params, of *Statistics) *scoring {
+	s := &scoring{scratch: v.x.scratch.Get().(*scratch), v: v, p: p, of: of}
 	if len(s.cells) < int(v.cut) {
 		s.cells = make([]cell, v.cut+v.cut/4)
 		s.bounds = make([]int32, len(s.cells))
@@ -67,7 +66,7 @@ func (s *scoring) see(n int32) *cell {
 		if window < 0 {
 			return nil
 		}
-		c.norm = 1 + norm(window, s.all, s.sums.turns, s.p)
+		c.norm = 1 + norm(window, s.of.Length, s.of.Turns, s.p)
 		s.seen = append(s.seen, n)
 	}
 	return c
@@ -167,7 +166,7 @@ func (s *scoring) add(weight int64) {
 // scores returns the scores of some turns, whose places it takes.
 func (s *scoring) scores(places []int32) *Scores {
 	slices.Sort(places)
-	r := &Scores{Places: places, Of: make([]int64, len(places))}
+	r := &Scores{Places: places, Of: make([]int64, len(places)), Statistics: *s.of}
 	for i, n := range r.Places {
 		r.Of[i] = s.cells[n].score
 		r.Most = max(r.Most, r.Of[i])

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -24,10 +25,11 @@ type Bundle struct {
 	Seal       slice.Seal
 	Policy     Policy
 	Request    Request
-	Candidates []Candidate     // by kind, then by id
-	Overlaps   []Overlap       // of candidates, by First, then by Second
-	Turns      []ChosenTurn    // by ascending id
-	Facts      []knowledge.Act // chosen assertions, by ascending statement
+	Candidates []Candidate           // by kind, then by id
+	Overlaps   []Overlap             // of candidates, by First, then by Second
+	Statistics *retrieval.Statistics // that the scores of the search rest on; nil: there was no task to search for
+	Turns      []ChosenTurn          // by ascending id
+	Facts      []knowledge.Act       // chosen assertions, by ascending statement
 	Prompt     Prompt
 }
 
@@ -43,19 +45,22 @@ type Prompt struct {
 	HMAC dag.Digest // under the request's salt
 }
 
-// Texts are the chosen turns and facts, in any order.
-type Texts struct {
-	Turns []ChosenTurn
-	Facts []knowledge.Act
+// A Choice is what was chosen from what.
+type Choice struct {
+	Candidates []Candidate // in the order of bundles
+	Overlaps   []Overlap
+	Statistics *retrieval.Statistics
+	Turns      []ChosenTurn    // that Select chooses, in any order
+	Facts      []knowledge.Act // likewise
 }
 
-// New makes a bundle, not yet sealed, of candidates in their order and the texts of those that Select chooses among them.
-func New(r Request, asOf dag.Seq, registered policy.Registered, candidates []Candidate, overlaps []Overlap, texts Texts) (*Bundle, error) {
+// New makes a bundle, not yet sealed.
+func New(r Request, asOf dag.Seq, registered policy.Registered, c Choice) (*Bundle, error) {
 	p, err := PolicyOf(registered)
 	if err != nil {
 		return nil, err
 	}
-	b := &Bundle{AsOf: asOf, Policy: p, Request: r, Candidates: candidates, Overlaps: overlaps, Turns: texts.Turns, Facts: texts.Facts}
+	b := &Bundle{AsOf: asOf, Policy: p, Request: r, Candidates: c.Candidates, Overlaps: c.Overlaps, Statistics: c.Statistics, Turns: c.Turns, Facts: c.Facts}
 	slices.SortFunc(b.Turns, func(x, y ChosenTurn) int { return x.ID.Compare(y.ID) })
 	slices.SortFunc(b.Facts, func(x, y knowledge.Act) int { return cmp.Compare(x.Fact.ID().String(), y.Fact.ID().String()) })
 	b.Prompt = b.prompt(b.Render())
@@ -139,6 +144,10 @@ func (b *Bundle) Append(dst []byte) []byte {
 	b.Provenance.AppendWire(w)
 	w.Key("request")
 	b.Request.write(w, false, 0)
+	if b.Statistics != nil {
+		w.Key("statistics")
+		writeStatistics(w, b.Statistics)
+	}
 	w.Key("tenant")
 	w.String(string(b.Seal.Tenant))
 	w.Key("token")
@@ -181,6 +190,10 @@ func (p *Prompt) write(w *canon.Writer, leafType string) {
 	w.EndObject()
 }
 
+func (p *Prompt) hash() dag.Digest {
+	return slice.HashLeaf(func(w *canon.Writer) { p.write(w, "prompt") })
+}
+
 // Parse reads a bundle's canonical bytes and nothing else: another spelling of the same values
 // is slice.ErrMalformed. It checks the form of every field, and nothing that needs computing; that
 // is Bundle.Check.
@@ -201,6 +214,12 @@ func read(c *canon.Cursor) *Bundle {
 		Request:    readRequest(c.Field("request")),
 		Prompt:     readPrompt(c.Field("prompt")),
 	}
+	if f := c.Optional("statistics"); f != nil {
+		b.Statistics = readStatistics(f)
+	}
+	if (b.Statistics == nil) != (b.Request.Task == "") && c.Err() == nil {
+		c.Failf("statistics are there if and only if there is a task")
+	}
 	for _, f := range c.Field("candidates").Items() {
 		b.Candidates = append(b.Candidates, readCandidate(f))
 	}
@@ -208,24 +227,39 @@ func read(c *canon.Cursor) *Bundle {
 		b.Overlaps = append(b.Overlaps, readOverlap(f, len(b.Candidates)))
 	}
 	for _, f := range c.Field("facts").Items() {
-		act := knowledge.ReadAct(f)
-		if act.Kind != knowledge.Assert {
-			f.Failf("an act of kind %s is no fact", act.Kind)
-		}
-		b.Facts = append(b.Facts, act)
+		b.Facts = append(b.Facts, readFact(f))
 	}
 	for _, f := range c.Field("turns").Items() {
-		t, body := slice.ReadTurn(f)
-		if body == nil {
-			f.Failf("a context holds no turn without its text")
-			body = &dag.Body{}
-		}
-		f.Close()
-		b.Turns = append(b.Turns, ChosenTurn{t, *body})
+		b.Turns = append(b.Turns, readChosen(f))
 	}
 	c.Close()
 	return b
 }
+
+func readFact(c *canon.Cursor) knowledge.Act {
+	act := knowledge.ReadAct(c)
+	if act.Kind != knowledge.Assert {
+		c.Failf("an act of kind %s is no fact", act.Kind)
+	}
+	return act
+}
+
+func readChosen(c *canon.Cursor) ChosenTurn {
+	t, body := slice.ReadTurn(c)
+	if body == nil {
+		c.Failf("a context holds no turn without its text")
+		body = &dag.Body{}
+	}
+	c.Close()
+	return ChosenTurn{t, *body}
+}
+
+// bound reports whether the text is the one that the turn's leaf binds.
+func (t *ChosenTurn) bound() bool {
+	return slice.DigestBody(slice.AppendBody(nil, &t.Body), t.Body.Salt) == t.BodyDigest
+}
+
+const notBound = "its text is not the one that body_digest binds"
 
 func readOverlap(c *canon.Cursor, candidates int) (o Overlap) {
 	items := c.Items()
@@ -268,7 +302,7 @@ func (b *Bundle) fingerprint() slice.Provenance {
 
 // leaves are those of the tree, in their order.
 func (b *Bundle) leaves() []dag.Digest {
-	leaves := make([]dag.Digest, 0, len(b.Turns)+len(b.Facts)+len(b.Candidates)+3)
+	leaves := make([]dag.Digest, 0, len(b.Turns)+len(b.Facts)+len(b.Candidates)+4)
 	for i := range b.Turns {
 		leaves = append(leaves, slice.TurnLeaf(&b.Turns[i].Turn))
 	}
@@ -288,5 +322,6 @@ func (b *Bundle) leaves() []dag.Digest {
 			w.EndObject()
 		}),
 		sha256.Sum256(b.Request.leaf(b.AsOf)),
-		slice.HashLeaf(func(w *canon.Writer) { b.Prompt.write(w, "prompt") }))
+		b.Prompt.hash(),
+		slice.HashLeaf(b.writeStatisticsLeaf))
 }

@@ -136,15 +136,13 @@ func (b *Bundle) checkTexts() slice.Check {
 	bad := func(where, id, wrong string) slice.Check {
 		return slice.Failed(CheckTexts, "", "", "%s %s: %s", where, id, wrong)
 	}
-	var canonical []byte
 	for i := range b.Turns {
 		t := &b.Turns[i]
 		id := t.ID.String()
 		c := b.candidate(KindTurn, id)
-		canonical = slice.AppendBody(canonical[:0], &t.Body)
 		switch {
-		case slice.DigestBody(canonical, t.Body.Salt) != t.BodyDigest:
-			return bad("turn", id, "its text is not the one that body_digest binds")
+		case !t.bound():
+			return bad("turn", id, notBound)
 		case c == nil:
 			return bad("turn", id, "it is no candidate")
 		case c.Leaf != slice.TurnLeaf(&t.Turn):

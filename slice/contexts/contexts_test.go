@@ -15,6 +15,8 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/bm25"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
@@ -31,12 +33,12 @@ func made(t testing.TB, p contexts.Policy, format contexts.Format, texts ...stri
 	t.Helper()
 	p.Budget = contexts.LimitBudget
 	r := contexts.Request{Task: "what was said", Budget: contexts.LimitBudget, Format: format, Salt: dag.Salt{1}}
-	var candidates []contexts.Candidate
-	var chosen contexts.Texts
+	counts := &bm25.Statistics{Turns: 9, Length: 99, With: []int64{3, 4}, Most: 5}
+	c := contexts.Choice{Statistics: &retrieval.Statistics{Terms: []string{"said", "what"}, Words: counts, Conversations: counts, Dates: &bm25.Statistics{Turns: 9}, Best: 7}}
 	act := knowledge.Act{Kind: knowledge.Assert, Salt: dag.Salt{9}, Fact: must(knowledge.NewFact("Ada\" | `x`", "wrote", "</context> Notes", "user"))}
 	fact := contexts.Candidate{Kind: contexts.KindFact, ID: act.Fact.ID().String(), Leaf: act.Leaf(), Seq: 1, Cost: contexts.Tokens(contexts.FactText(&act))}
 	fact.From[contexts.FromFacts], fact.Features[contexts.FeatureConfidence], fact.Features[contexts.FeatureTask] = true, act.Fact.Confidence, dag.One
-	candidates, chosen.Facts = append(candidates, fact), append(chosen.Facts, act)
+	c.Candidates, c.Facts = append(c.Candidates, fact), append(c.Facts, act)
 	roles := []dag.Role{dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem}
 	for i, text := range texts {
 		turn := contexts.ChosenTurn{
@@ -47,15 +49,15 @@ func made(t testing.TB, p contexts.Policy, format contexts.Format, texts ...stri
 			Body: dag.Body{Author: []string{"human:anna", "model:`x`", "tool:\"<&>\""}[i%3], Content: text, Salt: dag.Salt{byte(i)}},
 		}
 		turn.BodyDigest = slice.DigestBody(slice.AppendBody(nil, &turn.Body), turn.Body.Salt)
-		c := contexts.Candidate{Kind: contexts.KindTurn, ID: turn.ID.String(), Leaf: slice.TurnLeaf(&turn.Turn), Seq: dag.Seq(i + 2), Cost: contexts.Tokens(text)}
-		c.From[contexts.FromSearch], c.Features[contexts.FeatureSalience], c.Features[contexts.FeatureTask] = true, turn.Salience, dag.One
-		candidates, chosen.Turns = append(candidates, c), append(chosen.Turns, turn)
+		of := contexts.Candidate{Kind: contexts.KindTurn, ID: turn.ID.String(), Leaf: slice.TurnLeaf(&turn.Turn), Seq: dag.Seq(i + 2), Cost: contexts.Tokens(text)}
+		of.From[contexts.FromSearch], of.Features[contexts.FeatureSalience], of.Features[contexts.FeatureTask] = true, turn.Salience, dag.One
+		c.Candidates, c.Turns = append(c.Candidates, of), append(c.Turns, turn)
 	}
-	slices.SortFunc(candidates, func(a, b contexts.Candidate) int {
+	slices.SortFunc(c.Candidates, func(a, b contexts.Candidate) int {
 		return strings.Compare(string(a.Kind)+a.ID, string(b.Kind)+b.ID)
 	})
 	p.Cost = 0
-	b := must(contexts.New(r, dag.Seq(len(texts)+1), must(policy.Bind("test@1", p)), candidates, nil, chosen))
+	b := must(contexts.New(r, dag.Seq(len(texts)+1), must(policy.Bind("test@1", p)), c))
 	b.Seal = slice.Seal{Tenant: "default", KeyID: "k1", Token: strings.Repeat("0", 32)}
 	return b
 }
@@ -102,23 +104,48 @@ func TestEveryByte(t *testing.T) {
 	}
 }
 
-// TestForged changes one thing, and makes the header anew as somebody would who has no key: what the body claims is refused by
-// the check of that name.
+// TestForged changes one thing. If the prompt and the header are made anew of what was changed, as somebody would who has the key, the check of
+// that name alone fails; else so do those of the header.
 func TestForged(t *testing.T) {
-	for name, forge := range map[slice.CheckID]func(b *contexts.Bundle){
-		contexts.CheckCandidates:  func(b *contexts.Bundle) { b.Candidates[1].Seq = b.AsOf + 1 },
-		contexts.CheckTexts:       func(b *contexts.Bundle) { b.Turns[0].Body.Content += "!" },
-		contexts.CheckSelection:   func(b *contexts.Bundle) { b.Turns = b.Turns[1:] },
-		contexts.CheckPrompt:      func(b *contexts.Bundle) { b.Request.Format = contexts.JSON },
-		contexts.CheckRequest:     func(b *contexts.Bundle) { b.Request.Task = "something else" },
-		slice.CheckPolicyHash:     func(b *contexts.Bundle) { b.Policy.HalfLife++ },
-		slice.CheckSnapshot:       func(b *contexts.Bundle) { b.Candidates[1].Features[contexts.FeatureTask]-- },
-		slice.CheckCanonicalOrder: func(b *contexts.Bundle) { b.Turns[0], b.Turns[1] = b.Turns[1], b.Turns[0] },
+	header := []slice.CheckID{slice.CheckSnapshot}
+	for _, tc := range []struct {
+		check slice.CheckID
+		anew  bool
+		also  []slice.CheckID
+		forge func(b *contexts.Bundle)
+	}{
+		{check: contexts.CheckCandidates, anew: true, forge: func(b *contexts.Bundle) { b.Candidates[1].Seq = b.AsOf + 1 }},
+		{check: contexts.CheckCandidates, anew: true, forge: func(b *contexts.Bundle) { b.Policy.Quotas[contexts.FromSearch] = 2 }},
+		{check: contexts.CheckTexts, anew: true, forge: func(b *contexts.Bundle) { b.Turns[0].Body.Content += "!" }},
+		{check: contexts.CheckTexts, anew: true, forge: func(b *contexts.Bundle) { b.Candidates[1].Cost++ }},
+		{check: contexts.CheckSelection, anew: true, forge: func(b *contexts.Bundle) { b.Turns = b.Turns[1:] }},
+		{check: contexts.CheckSelection, anew: true, forge: func(b *contexts.Bundle) {
+			b.Candidates[1].Features = [contexts.Features]dag.PPM{contexts.FeatureSalience: 500_000}
+			b.Policy.Weights[contexts.FeatureSalience] = 0
+		}},
+		{check: contexts.CheckPrompt, forge: func(b *contexts.Bundle) { b.Prompt.HMAC[0]++ }, also: header},
+		{check: contexts.CheckPrompt, forge: func(b *contexts.Bundle) { b.Prompt.Cost++ }, also: header},
+		{check: contexts.CheckRequest, forge: func(b *contexts.Bundle) { b.Request.Task = "something else" }, also: []slice.CheckID{slice.CheckSnapshot, slice.CheckSliceID}},
+		{check: slice.CheckPolicyHash, forge: func(b *contexts.Bundle) { b.Policy.HalfLife++ }, also: []slice.CheckID{slice.CheckSliceID}},
+		{check: slice.CheckSnapshot, forge: func(b *contexts.Bundle) { b.Candidates[1].Features[contexts.FeatureTask]-- }, also: header},
+		{check: slice.CheckSnapshot, forge: func(b *contexts.Bundle) { b.Statistics.Words.With[0]++ }, also: header},
+		{check: slice.CheckSnapshot, forge: func(b *contexts.Bundle) {
+			b.Overlaps = append(b.Overlaps, contexts.Overlap{First: 0, Second: 1, Share: 400_000})
+		}, also: header},
+		{check: slice.CheckCanonicalOrder, forge: func(b *contexts.Bundle) { b.Turns[0], b.Turns[1] = b.Turns[1], b.Turns[0] }, also: append(header, slice.CheckSliceID)},
 	} {
 		b := made(t, contexts.Default(), contexts.Markdown, "one", "two", "three")
-		forge(b)
-		if ids := failed(b.Check()); !slices.Contains(ids, name) {
-			t.Errorf("%s: failed are %s", name, ids)
+		tc.forge(b)
+		if tc.anew {
+			b = must(contexts.New(b.Request, b.AsOf, must(policy.Bind("test@1", b.Policy)), contexts.Choice{
+				Candidates: b.Candidates, Overlaps: b.Overlaps, Statistics: b.Statistics, Turns: b.Turns, Facts: b.Facts,
+			}))
+		}
+		got, want := failed(b.Check()), append([]slice.CheckID{tc.check}, tc.also...)
+		slices.Sort(got)
+		slices.Sort(want)
+		if want = slices.Compact(want); !slices.Equal(got, want) {
+			t.Errorf("%s: failed are %s, want %s", tc.check, got, want)
 		}
 	}
 }

@@ -14,10 +14,16 @@
 //	"kind":"turn","leaf":HEX,"seq":SEQ},…],"facts":[ACT,…],"key_id":"k1","overlaps":[[i,j,PPM],…],
 //	"policy":{…},"prompt":{"cost":TOKENS,"counter":"bytes/4@1","hmac":HEX},"provenance":{…},
 //	"request":{"anchor":ID,"budget":TOKENS,"format":FORMAT,"salt":HEX,"task":TEXT},
+//	"statistics":{"best":SCORE,"conversations":COUNTS,"dates":COUNTS,"named":NAME,"terms":[TEXT,…],"words":COUNTS},
 //	"tenant":"default","token":HEX,"turns":[TURN,…]}
 //
 // turns and facts are the chosen ones, with their text; candidates are all there were, without it.
-// anchor is absent if there was none, and so are features of 0.
+// anchor is absent if there was none, and so are features of 0. statistics are absent if the task is empty; they have what the
+// scores of the search rest on beside the turns themselves: the query's terms, ascending by their bytes, without authors' names; named, the
+// author whom it names, absent if there is not exactly one; the highest score; and for each part of the score COUNTS, which are
+// {"length":SUM,"most":SCORE,"turns":N,"with":[N,…]}: so many turns or conversations count, of such a length together, as many have each
+// term, and this is the greatest score. with has as many members as terms in conversations and words, each at most turns; in dates, as many as
+// the query has words that are dates. Counts are at most 2^40, lengths and scores 2^52.
 //
 // What is bound, and by what (hashes as in RFC 6962, section 2.1):
 //
@@ -25,8 +31,10 @@
 //     statement, as they are in slices; then one {…,"type":"candidate"} for each candidate; then
 //     {"overlaps":[…],"type":"overlaps"}; the request's {"anchor":…,"as_of":…,"budget":…,"format":…,"task":HEX,
 //     "type":"request"}, in which task is the HMAC-SHA256 of "task", a zero byte and the text, under the salt;
-//     and {"cost":…,"counter":…,"hmac":HEX,"type":"prompt"}, in which hmac is that of "prompt", a zero byte and
-//     the rendered prompt. So the leaves tell nothing of the task and of the prompt once the salt is erased.
+//     {"cost":…,"counter":…,"hmac":HEX,"type":"prompt"}, in which hmac is that of "prompt", a zero byte and
+//     the rendered prompt; and {"hmac":HEX,"type":"statistics"}, in which hmac is that of "statistics", a zero
+//     byte and the statistics as they are in the bundle, or nothing. So the leaves tell nothing of the task, of the prompt and of the
+//     statistics once the salt is erased.
 //   - policy_params_hash is that of the parameters of context_policy_v1.
 //   - anchor_turn_id names the request and no turn: the UUIDv5 of graphkernel:/context/ and the request's leaf.
 //   - slice_id is xxHash64 of {"anchor":…,"facts":[HEX,…],"policy_id":…,"policy_params_hash":…,

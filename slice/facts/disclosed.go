@@ -3,7 +3,6 @@ package facts
 import (
 	"crypto/sha256"
 	"fmt"
-	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -103,56 +102,32 @@ type Choice struct {
 }
 
 // Disclose shows a part of the bundle, which must have passed its own Check. issued is the
-// SHA-256 of its bytes. Errors are those of [slice.NewDisclosure], and it is one to show a fact or a turn
-// that is not in the bundle. What is shown is shared with the bundle.
+// SHA-256 of its bytes. Errors are those of [slice.Disclose]. What is shown is shared with the bundle.
 //
 // A leaf of a fact is salted: nobody who does not see the fact can tell what it is. The others are not:
 // anyone who guesses one finds its hash on the paths.
 func (b *Bundle) Disclose(issued dag.Digest, show Choice) (*slice.Disclosure, error) {
-	leaves := []slice.Leaf{}
-	places := map[[2]string]int{} // by member and id
-	add := func(l slice.Leaf) {
-		places[[2]string{l.Member(), l.ID()}] = len(leaves)
-		leaves = append(leaves, l)
-	}
+	var leaves []slice.Leaf
 	for i := range b.Facts {
-		add(&ShownFact{b.Facts[i]})
+		leaves = append(leaves, &ShownFact{b.Facts[i]})
 	}
 	for i := range b.Evidence {
-		add(&ShownTurn{b.Evidence[i]})
+		leaves = append(leaves, &ShownTurn{b.Evidence[i]})
 	}
-	add(&ShownAliases{b.Aliases})
-	add(&ShownQuestion{b.Question})
-	add(&ShownReached{b.Cut, b.Reached})
-	var shown []int
-	var missing error
-	choose := func(member, id string) {
-		at, ok := places[[2]string{member, id}]
-		if !ok {
-			missing = fmt.Errorf("facts: %s %s is not in the bundle, so it cannot be shown", member, id)
-		}
-		shown = append(shown, at)
-	}
+	leaves = append(leaves, &ShownAliases{b.Aliases}, &ShownQuestion{b.Question}, &ShownReached{b.Cut, b.Reached})
+	var chosen []slice.Place
 	for _, id := range show.Facts {
-		choose("fact", id.String())
+		chosen = append(chosen, slice.Place{Member: "fact", ID: id.String()})
 	}
 	for _, id := range show.Evidence {
-		choose("evidence", id.String())
+		chosen = append(chosen, slice.Place{Member: "evidence", ID: id.String()})
 	}
-	for member, chosen := range map[string]bool{"aliases": show.Aliases, "question": show.Question, "reached": show.Reached} {
-		if chosen {
-			choose(member, "")
+	for member, wanted := range map[string]bool{"aliases": show.Aliases, "question": show.Question, "reached": show.Reached} {
+		if wanted {
+			chosen = append(chosen, slice.Place{Member: member})
 		}
 	}
-	if missing != nil {
-		return nil, missing
-	}
-	slices.Sort(shown)
-	hashes := make([]dag.Digest, len(leaves))
-	for i := range leaves {
-		hashes[i] = leaves[i].Hash()
-	}
-	return slice.NewDisclosure(Disclosures, b.Head(), issued, hashes, slices.Compact(shown), func(i int) slice.Leaf { return leaves[i] })
+	return slice.Disclose(Disclosures, b.Head(), issued, leaves, chosen)
 }
 
 // part is what a disclosure shows, as a bundle that lacks the rest.

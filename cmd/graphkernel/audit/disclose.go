@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
@@ -22,16 +24,36 @@ type discloseFlags struct {
 	issued string
 	out    string
 
-	// Of a bundle of facts.
-	facts                      []string
-	evidence                   []string
+	facts, evidence            []string
 	aliases, question, reached bool
+	candidates, prompt         bool
 }
 
-// ofTurns reports whether a flag was given that is about turns, and ofFacts one that is about facts.
-func (f *discloseFlags) ofTurns() bool { return len(f.turns) > 0 || len(f.named) > 0 || f.drop }
-func (f *discloseFlags) ofFacts() bool {
-	return len(f.facts) > 0 || len(f.evidence) > 0 || f.aliases || f.question || f.reached
+// disclosable has, for each kind of bundle, the flags that say what is shown and those that go with them.
+var disclosable = map[string]struct{ showing, with []string }{
+	"a bundle of turns": {[]string{"turns", "drop"}, []string{"named", "issued"}},
+	"a bundle of facts": {[]string{"facts", "evidence", "aliases", "question", "reached"}, nil},
+	"a context":         {[]string{"turns", "facts", "candidates", "question", "prompt"}, nil},
+}
+
+// fit refuses flags that say nothing about a kind of bundle, and none at all.
+func (f *discloseFlags) fit(c *cobra.Command, path, kind string) error {
+	of := disclosable[kind]
+	some := false
+	for _, other := range disclosable {
+		for _, name := range slices.Concat(other.showing, other.with) {
+			switch given := c.Flags().Changed(name); {
+			case given && !slices.Contains(of.showing, name) && !slices.Contains(of.with, name):
+				return cli.Usagef("%s is %s: --%s says nothing about it", path, kind, name)
+			case given && slices.Contains(of.showing, name):
+				some = true
+			}
+		}
+	}
+	if !some {
+		return cli.Usagef("%s is %s: say with --%s what of it is shown", path, kind, strings.Join(of.showing, ", --"))
+	}
+	return nil
 }
 
 func discloseCommand(a *cli.App) *cobra.Command {
@@ -55,21 +77,27 @@ and leaf hash), the question, the aliases, and what was reached on which paths. 
 of the rest is left but hashes. A hash of a fact is salted, others are not: docs/evidence.md,
 section 7, says what a receiver who guesses can confirm.
 
+Of a context some turns and facts are shown, and if wished the request with its salt, all candidates
+without their texts, and the cost and the HMAC of the prompt. Nothing of the rest is left but hashes.
+
 With --output json and -o: {"file","slice_id","turns","shown","redacted","dropped"}, of a bundle
-of facts {"file","slice_id","leaves","shown","dropped"}`,
+of facts or a context {"file","slice_id","leaves","shown","dropped"}`,
 		Example: `  graphkernel disclose slice.json --turns 079a02ab,5d1f -o part.json
   graphkernel disclose slice.json --turns 079a02ab --drop -o part.json
   graphkernel disclose facts.json --facts 5c1b,90ee --question -o part.json
+  graphkernel disclose context.json --turns 079a02ab --candidates -o part.json
   graphkernel verify part.json --trust trust.policy --attestation attestation.json`,
 		Args: cli.OneArg("BUNDLE"),
 		RunE: func(c *cobra.Command, args []string) error { return disclose(a, c, args[0], &flags) },
 	}
 	c.Flags().StringSliceVar(&flags.turns, "turns", nil, "the turns to show, with commas")
-	c.Flags().StringSliceVar(&flags.facts, "facts", nil, "of a bundle of facts: the statements to show, with commas")
+	c.Flags().StringSliceVar(&flags.facts, "facts", nil, "of a bundle of facts or a context: the statements to show, with commas")
 	c.Flags().StringSliceVar(&flags.evidence, "evidence", nil, "of a bundle of facts: the turns of the evidence to show")
-	c.Flags().BoolVar(&flags.question, "question", false, "of a bundle of facts: show what was asked")
+	c.Flags().BoolVar(&flags.question, "question", false, "of a bundle of facts or a context: show what was asked")
 	c.Flags().BoolVar(&flags.aliases, "aliases", false, "of a bundle of facts: show the aliases")
 	c.Flags().BoolVar(&flags.reached, "reached", false, "of a bundle of facts: show what was reached, and the paths")
+	c.Flags().BoolVar(&flags.candidates, "candidates", false, "of a context: show all candidates, without their texts")
+	c.Flags().BoolVar(&flags.prompt, "prompt", false, "of a context: show the cost and the HMAC of the prompt")
 	c.Flags().BoolVar(&flags.drop, "drop", false, "leave the other turns out altogether")
 	c.Flags().StringSliceVar(&flags.named, "named", nil, "with --drop: turns to show without their text")
 	c.Flags().StringVar(&flags.issued, "issued", "", "with --drop: the SHA-256 of the bundle as it was issued, if texts were withheld from BUNDLE since (default: that of BUNDLE)")
@@ -79,24 +107,21 @@ of facts {"file","slice_id","leaves","shown","dropped"}`,
 }
 
 func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) error {
-	if flags.ofTurns() && flags.ofFacts() {
-		return cli.Usagef("a bundle is of turns or of facts: --turns, --named and --drop do not go with --facts, --evidence, --question, --aliases and --reached")
-	}
-	if !flags.ofFacts() && len(flags.turns) == 0 && !flags.drop {
-		return cli.Usagef("disclose needs --turns TURN,… or --facts STATEMENT,…: what is shown")
-	}
-	if !flags.drop && (len(flags.named) > 0 || flags.issued != "") {
-		return cli.Usagef("--named and --issued go with --drop")
-	}
 	data, err := a.IO.ReadFile(c.Context(), path, slice.MaxBundle)
 	if err != nil {
 		return err
 	}
-	if facts.Is(data) {
-		return discloseFacts(a, path, data, flags)
+	switch {
+	case facts.Is(data):
+		return discloseFacts(a, c, path, data, flags)
+	case contexts.Is(data):
+		return discloseContext(a, c, path, data, flags)
 	}
-	if flags.ofFacts() {
-		return cli.Usagef("%s is a bundle of turns: show some with --turns", path)
+	if err := flags.fit(c, path, "a bundle of turns"); err != nil {
+		return err
+	}
+	if !flags.drop && (len(flags.named) > 0 || flags.issued != "") {
+		return cli.Usagef("--named and --issued go with --drop")
 	}
 	whole, err := slice.ParseBundle(data)
 	if err == nil {
@@ -157,9 +182,9 @@ func untampered(path string, checks []slice.Check) error {
 	return nil
 }
 
-func discloseFacts(a *cli.App, path string, data []byte, flags *discloseFlags) error {
-	if !flags.ofFacts() {
-		return cli.Usagef("%s is a bundle of facts: show some with --facts", path)
+func discloseFacts(a *cli.App, c *cobra.Command, path string, data []byte, flags *discloseFlags) error {
+	if err := flags.fit(c, path, "a bundle of facts"); err != nil {
+		return err
 	}
 	whole, err := facts.Parse(data)
 	if err == nil {
@@ -187,10 +212,48 @@ func discloseFacts(a *cli.App, path string, data []byte, flags *discloseFlags) e
 	if err != nil {
 		return cli.Usage(err)
 	}
+	return writePart(a, flags, d)
+}
+
+func discloseContext(a *cli.App, c *cobra.Command, path string, data []byte, flags *discloseFlags) error {
+	if err := flags.fit(c, path, "a context"); err != nil {
+		return err
+	}
+	whole, err := contexts.Parse(data)
+	if err == nil {
+		err = untampered(path, whole.Check())
+	}
+	if err != nil {
+		return err
+	}
+	show := contexts.Part{Candidates: flags.candidates, Request: flags.question, Prompt: flags.prompt}
+	statements := make([]dag.Digest, len(whole.Facts))
+	for i := range whole.Facts {
+		statements[i] = whole.Facts[i].Fact.ID()
+	}
+	turns := make([]dag.TurnID, len(whole.Turns))
+	for i := range whole.Turns {
+		turns[i] = whole.Turns[i].ID
+	}
+	if show.Facts, err = idsOf("statement", statements, flags.facts); err != nil {
+		return err
+	}
+	if show.Turns, err = idsOf("turn", turns, flags.turns); err != nil {
+		return err
+	}
+	d, err := whole.Disclose(sha256.Sum256(data), show)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	return writePart(a, flags, d)
+}
+
+// writePart writes a disclosure of leaves of any kind, and says how many there are.
+func writePart(a *cli.App, flags *discloseFlags, d *slice.Disclosure) error {
 	if err := a.IO.WriteTo(flags.out, func(w io.Writer) error { return writeDocument(w, d.Append(nil)) }); err != nil {
 		return err
 	}
-	said := disclosedFactsJSON{flags.out, string(whole.Provenance.SliceID), d.Size(), len(d.Shown), d.Size() - len(d.Shown)}
+	said := disclosedLeavesJSON{flags.out, string(d.Provenance.SliceID), d.Size(), len(d.Shown), d.Size() - len(d.Shown)}
 	a.IO.Note("slice %s: of %d leaves %d are shown, %d are dropped", said.SliceID, said.Leaves, said.Shown, said.Dropped)
 	if a.IO.Output != "json" || cli.ToStdout(flags.out) {
 		return nil
@@ -198,8 +261,8 @@ func discloseFacts(a *cli.App, path string, data []byte, flags *discloseFlags) e
 	return a.IO.PrintJSON(said)
 }
 
-// A disclosedFactsJSON tells what of a bundle of facts went into a file.
-type disclosedFactsJSON struct {
+// A disclosedLeavesJSON tells what of a bundle of facts or a context went into a file.
+type disclosedLeavesJSON struct {
 	File    string `json:"file"`
 	SliceID string `json:"slice_id"`
 	Leaves  int    `json:"leaves"` // of the slice: those below together

@@ -1,0 +1,185 @@
+package kernel
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// replay is Replay for a context. It is erased if texts of its view were erased since, and all else is as it was.
+func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
+	b, err := contexts.Parse(bundle)
+	if err != nil {
+		return nil, err
+	}
+	claim := claimed{b.Request, b.Provenance.PolicyID, b.AsOf, nil}
+	r, err := k.slices().replayAsked(ctx, tenant, b, bundle, func(c *cache) ([]byte, error) {
+		return c.assembleAgain(ctx, tenant, claim, b.Seal)
+	})
+	if err != nil || r.Outcome != Erased {
+		return r, err
+	}
+	wrong, err := k.unexplained(ctx, tenant, b, sha256.Sum256(bundle))
+	if err == nil && wrong != "" {
+		r.judgeAnew()
+		r.differ(nil, wrong)
+	}
+	return r, err
+}
+
+// unexplained says what is otherwise than it was and cannot be the effect of erasures; "" if nothing is. The context is assembled again with the
+// statistics that are in the bundle, so that erasures reach the conversations that they are in, and no others.
+func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, digest dag.Digest) (string, error) {
+	record, err := k.recordOf(ctx, tenant, b.Provenance.SliceID, digest)
+	if err != nil || record == nil {
+		return "", err
+	}
+	gone, err := k.erasedSince(ctx, tenant, record)
+	if err != nil {
+		return "", err
+	}
+	if st := b.Statistics; st != nil && !st.Fits(b.Request.Task) {
+		return "its statistics are not those of its task", nil
+	}
+	again, err := steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
+		return c.again(ctx, tenant, claimed{b.Request, b.Provenance.PolicyID, b.AsOf, b.Statistics})
+	})
+	if err != nil {
+		return "", err
+	}
+	ids := store.IDs(gone)
+	if b.Request.Anchor != nil {
+		ids = append(ids, *b.Request.Anchor)
+	}
+	for _, from := range [...]*contexts.Bundle{b, again} {
+		for i := range from.Candidates {
+			if c := &from.Candidates[i]; c.Kind == contexts.KindTurn {
+				id, err := dag.ParseTurnID(c.ID)
+				if err != nil {
+					return "", err
+				}
+				ids = append(ids, id)
+			}
+		}
+	}
+	records, err := k.store.Turns(ctx, tenant, ids)
+	if err != nil {
+		return "", err
+	}
+	of := map[string]dag.ConversationID{}
+	for i := range records {
+		of[records[i].Turn.ID.String()] = records[i].Turn.Conversation
+	}
+	touched := contexts.Touched{Turns: map[string]bool{}, Anchor: false}
+	in := map[dag.ConversationID]bool{}
+	for _, id := range gone {
+		in[of[id.String()]] = true
+	}
+	for id, conversation := range of {
+		touched.Turns[id] = in[conversation]
+	}
+	if b.Request.Anchor != nil {
+		touched.Anchor = touched.Turns[b.Request.Anchor.String()]
+	}
+	return b.Unlike(again, &touched), nil
+}
+
+// account says of a recorded context that could not be made again which texts were erased since it was handed out, of
+// the turns that it showed or of others of its view: these counted in the statistics of its search.
+func (k Contexts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
+	gone, err := k.erasedSince(ctx, tenant, i)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	shown := i.Shown.Unpack()
+	for _, turn := range gone {
+		if slices.Contains(shown, turn) {
+			r.Erased = append(r.Erased, turn)
+		}
+	}
+	r.judgeAnew()
+	reason := fmt.Sprintf("%d of the turns that it showed were erased since, so the bytes cannot be compared", len(r.Erased))
+	if len(r.Erased) == 0 {
+		reason = fmt.Sprintf("%d turns of its view were erased since, which counted in the statistics of its search", len(gone))
+	}
+	r.agree(Erased, reason)
+	return nil
+}
+
+// erasedSince lists the turns of a context's view that were erased after it was handed out.
+func (k Contexts) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, err error) {
+	for after := i.AsOf; ; {
+		page, err := k.erasures().After(ctx, tenant, after, 256)
+		if err != nil || len(page) == 0 {
+			return gone, err
+		}
+		var later store.IDs
+		for e := range page {
+			if after = page[e].Seq; page[e].At >= i.At {
+				later = append(later, page[e].Turn)
+			}
+		}
+		records, err := k.store.Turns(ctx, tenant, later)
+		if err != nil {
+			return nil, err
+		}
+		for n := range records {
+			if records[n].Seq <= i.AsOf {
+				gone = append(gone, records[n].Turn.ID)
+			}
+		}
+	}
+}
+
+// notIssued says why a context cannot be assembled again, or is not what was issued.
+func (k Contexts) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
+	gone, wrong := k.erasedSince(ctx, tenant, i)
+	switch {
+	case wrong != nil:
+		return wrong
+	case len(gone) > 0:
+		return erasedSince(tenant, i)
+	case err != nil:
+		return err
+	}
+	return notIssued(tenant, i)
+}
+
+// claimed is what a context says that it follows from. statistics are those of the search, nil for those of now.
+type claimed struct {
+	request    contexts.Request
+	policy     policy.ID
+	asOf       dag.Seq
+	statistics *retrieval.Statistics
+}
+
+// again assembles what a claim leads to, without a seal.
+func (c *cache) again(ctx context.Context, tenant dag.Tenant, claim claimed) (*contexts.Bundle, error) {
+	if claim.asOf == 0 {
+		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
+	}
+	p, err := c.policies.get(ctx, tenant, claim.policy)
+	if err != nil {
+		return nil, err
+	}
+	return c.assemble(ctx, tenant, &assembly{asked: claim.request, policy: p, asOf: claim.asOf, statistics: claim.statistics})
+}
+
+// assembleAgain makes the bundle that a claim leads to.
+func (c *cache) assembleAgain(ctx context.Context, tenant dag.Tenant, claim claimed, seal slice.Seal) ([]byte, error) {
+	b, err := c.again(ctx, tenant, claim)
+	if err != nil {
+		return nil, err
+	}
+	b.Seal = seal
+	return b.Append(nil), nil
+}

@@ -1,0 +1,218 @@
+package contexts
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// DisclosureVersion is the version of disclosures of contexts.
+const DisclosureVersion = "gkd/4"
+
+// maxCount bounds the counts of a disclosure: no policy has more candidates.
+const maxCount = int(Sources) * LimitQuota
+
+// Disclosures is the form of disclosures of contexts. What turns have in common and the statistics are not shown.
+var Disclosures = &slice.DisclosureForm{
+	Version: DisclosureVersion, Schema: SchemaVersion, Policy: PolicyForm, CountsIn: "counts", ShownIn: "shown",
+	Counts: []slice.CountForm{
+		{Name: "candidates", Key: "candidates", Most: uint64(maxCount)}, {Name: "facts", Key: "facts", Most: uint64(maxCount)}, {Name: "turns", Key: "turns", Most: uint64(maxCount)},
+	},
+	MaxIndex: uint64(3*maxCount + 3),
+	Sections: []slice.Section{
+		{Member: "turn", Count: "turns", Read: readShownTurn}, {Member: "fact", Count: "facts", Read: readShownFact}, {Member: "candidate", Count: "candidates", Read: readShownCandidate},
+		{Member: "overlaps"}, {Member: "request", Read: readShownRequest}, {Member: "prompt", Read: readShownPrompt}, {Member: "statistics"},
+	},
+	Check: checkShown,
+}
+
+// What the leaves of a context were made of.
+type (
+	ShownTurn      struct{ ChosenTurn }
+	ShownFact      struct{ knowledge.Act }
+	ShownCandidate struct{ Candidate }
+	ShownPrompt    struct{ Prompt }
+	ShownRequest   struct {
+		Request
+		AsOf dag.Seq // of the bundle
+	}
+	hidden struct {
+		member string
+		hash   dag.Digest
+	}
+)
+
+// Member is the name of the section, see [slice.Leaf].
+func (*ShownTurn) Member() string      { return "turn" }
+func (*ShownFact) Member() string      { return "fact" }
+func (*ShownCandidate) Member() string { return "candidate" }
+func (*ShownPrompt) Member() string    { return "prompt" }
+func (*ShownRequest) Member() string   { return "request" }
+func (h *hidden) Member() string       { return h.member }
+
+// ID is that of the turn, of the fact's statement, or of the candidate after its kind.
+func (t *ShownTurn) ID() string      { return t.Turn.ID.String() }
+func (f *ShownFact) ID() string      { return f.Fact.ID().String() }
+func (c *ShownCandidate) ID() string { return string(c.Kind) + " " + c.Candidate.ID }
+func (*ShownPrompt) ID() string      { return "" }
+func (*ShownRequest) ID() string     { return "" }
+func (*hidden) ID() string           { return "" }
+
+// Hash is the leaf's.
+func (t *ShownTurn) Hash() dag.Digest      { return slice.TurnLeaf(&t.Turn) }
+func (f *ShownFact) Hash() dag.Digest      { return f.Leaf() }
+func (c *ShownCandidate) Hash() dag.Digest { return c.hash() }
+func (p *ShownPrompt) Hash() dag.Digest    { return p.hash() }
+func (r *ShownRequest) Hash() dag.Digest   { return sha256.Sum256(r.leaf(r.AsOf)) }
+func (h *hidden) Hash() dag.Digest         { return h.hash }
+
+// Write writes it as a bundle does.
+func (t *ShownTurn) Write(w *canon.Writer)      { slice.WriteTurn(w, &t.Turn, &t.Body) }
+func (f *ShownFact) Write(w *canon.Writer)      { w.Raw(f.Append(nil)) }
+func (c *ShownCandidate) Write(w *canon.Writer) { c.write(w, "") }
+func (p *ShownPrompt) Write(w *canon.Writer)    { p.write(w, "") }
+func (*hidden) Write(*canon.Writer)             {}
+
+// Write writes the request with the number of the view, which is a part of its leaf.
+func (r *ShownRequest) Write(w *canon.Writer) {
+	w.BeginObject()
+	w.Key("as_of")
+	w.Uint(uint64(r.AsOf))
+	w.Key("request")
+	r.write(w, false, 0)
+	w.EndObject()
+}
+
+func readShownTurn(c *canon.Cursor) slice.Leaf      { return &ShownTurn{readChosen(c)} }
+func readShownFact(c *canon.Cursor) slice.Leaf      { return &ShownFact{readFact(c)} }
+func readShownCandidate(c *canon.Cursor) slice.Leaf { return &ShownCandidate{readCandidate(c)} }
+func readShownPrompt(c *canon.Cursor) slice.Leaf    { return &ShownPrompt{readPrompt(c)} }
+
+func readShownRequest(c *canon.Cursor) slice.Leaf {
+	r := &ShownRequest{readRequest(c.Field("request")), dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq)))}
+	c.Close()
+	return r
+}
+
+// A Part says what of a context a disclosure shows.
+type Part struct {
+	Turns               []dag.TurnID
+	Facts               []knowledge.ID
+	Candidates, Request bool // all candidates; the task with its salt
+	Prompt              bool // its cost and its HMAC
+}
+
+// Disclose shows a part of the context, which must have passed its own Check. issued is the SHA-256 of its bytes. Errors are
+// those of [slice.Disclose]. What is shown is shared with the bundle.
+//
+// Leaves of turns, of facts, and of the request, the prompt and the statistics are salted. Those of candidates are not: whoever guesses
+// all features of one finds its hash on the paths.
+func (b *Bundle) Disclose(issued dag.Digest, show Part) (*slice.Disclosure, error) {
+	var leaves []slice.Leaf
+	var chosen []slice.Place
+	for i := range b.Turns {
+		leaves = append(leaves, &ShownTurn{b.Turns[i]})
+	}
+	for i := range b.Facts {
+		leaves = append(leaves, &ShownFact{b.Facts[i]})
+	}
+	for i := range b.Candidates {
+		c := &ShownCandidate{b.Candidates[i]}
+		if leaves = append(leaves, c); show.Candidates {
+			chosen = append(chosen, slice.Place{Member: c.Member(), ID: c.ID()})
+		}
+	}
+	rest := b.leaves()[len(leaves):]
+	leaves = append(leaves, &hidden{"overlaps", rest[0]}, &ShownRequest{b.Request, b.AsOf}, &ShownPrompt{b.Prompt}, &hidden{"statistics", rest[3]})
+	for _, id := range show.Turns {
+		chosen = append(chosen, slice.Place{Member: "turn", ID: id.String()})
+	}
+	for _, id := range show.Facts {
+		chosen = append(chosen, slice.Place{Member: "fact", ID: id.String()})
+	}
+	if show.Request {
+		chosen = append(chosen, slice.Place{Member: "request"})
+	}
+	if show.Prompt {
+		chosen = append(chosen, slice.Place{Member: "prompt"})
+	}
+	return slice.Disclose(Disclosures, b.Head(), issued, leaves, chosen)
+}
+
+// part is what a disclosure shows, as a bundle that lacks the rest.
+type part struct {
+	Bundle
+	request *ShownRequest // nil: it is not shown
+}
+
+func partOf(d *slice.Disclosure) *part {
+	p := &part{}
+	p.AsOf = d.AsOf
+	p.Policy, _ = d.Policy.(Policy) // Disclosures reads no other
+	for i := range d.Shown {
+		switch l := d.Shown[i].Leaf.(type) {
+		case *ShownTurn:
+			p.Turns = append(p.Turns, l.ChosenTurn)
+		case *ShownFact:
+			p.Facts = append(p.Facts, l.Act)
+		case *ShownCandidate:
+			p.Candidates = append(p.Candidates, l.Candidate)
+		case *ShownRequest:
+			p.request = l
+		}
+	}
+	return p
+}
+
+// checkShown makes the checks of Bundle.Check as far as what they need is shown.
+func checkShown(d *slice.Disclosure) []slice.Check {
+	p := partOf(d)
+	return []slice.Check{
+		d.CheckOrder(), p.shownCandidates(), p.shownTexts(),
+		slice.Skipped(CheckSelection, "a disclosure does not show all that was chosen, and from what"),
+		slice.Skipped(CheckPrompt, "a disclosure does not show all texts of the prompt"),
+		p.shownRequest(d), d.CheckPolicy(), d.CheckPaths(),
+		slice.Skipped(slice.CheckSliceID, "a disclosure does not show all turns and facts, which slice_id is computed of"),
+	}
+}
+
+func (p *part) shownCandidates() slice.Check {
+	if len(p.Candidates) == 0 {
+		return slice.Skipped(CheckCandidates, "no candidate is shown")
+	}
+	return p.checkCandidates()
+}
+
+// shownTexts are those that their leaves bind, and if the candidates are shown, too, have their leaves and costs.
+func (p *part) shownTexts() slice.Check {
+	if len(p.Turns)+len(p.Facts) == 0 {
+		return slice.Skipped(CheckTexts, "no turn and no fact is shown")
+	}
+	for i := range p.Turns {
+		if t := &p.Turns[i]; !t.bound() {
+			return slice.Failed(CheckTexts, "", "", "turn %s: %s", t.ID, notBound)
+		}
+	}
+	if len(p.Candidates) > 0 {
+		return p.checkTexts()
+	}
+	return slice.Passed(CheckTexts, "%d turns, %d facts", len(p.Turns), len(p.Facts))
+}
+
+// shownRequest, if it is shown, is the anchor.
+func (p *part) shownRequest(d *slice.Disclosure) slice.Check {
+	switch got := d.Provenance.Anchor; {
+	case d.Anchor != got:
+		return slice.Failed(CheckRequest, got.String(), d.Anchor.String(), "anchor differs from provenance.anchor_turn_id")
+	case p.request == nil:
+		return slice.Skipped(CheckRequest, "the request is not shown")
+	case p.request.AsOf != d.AsOf:
+		return slice.Failed(CheckRequest, fmt.Sprint(d.AsOf), fmt.Sprint(p.request.AsOf), "the request is of another number than the disclosure")
+	default:
+		return slice.Compared(CheckRequest, p.request.anchor(d.AsOf), got)
+	}
+}

@@ -1,0 +1,75 @@
+package contexts
+
+import (
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// Touched says which turns are of a conversation in which a text was erased since a context was made. Their scores rest on their
+// neighbours, and on how much of the conversation persons said.
+type Touched struct {
+	Turns  map[string]bool // by id, of the candidates of both
+	Anchor bool            // the anchor's conversation is one
+}
+
+// Unlike says what a context that was assembled again, with the statistics of the first, has otherwise and no erasure explains; "" if there is
+// nothing. An erasure takes away the turn, facts that rest on it or were reached over them, and it moves up others that the
+// search found; it changes the features of turns of its conversation alone.
+func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
+	for i := range b.Candidates {
+		c := &b.Candidates[i]
+		d := again.candidate(c.Kind, c.ID)
+		switch {
+		case c.Kind == KindFact && d == nil || c.Kind == KindTurn && touched.Turns[c.ID]:
+		case d == nil:
+			return fmt.Sprintf("%s %s is no candidate when the context is assembled again", c.Kind, c.ID)
+		case !c.explains(d, touched):
+			return fmt.Sprintf("%s %s has other features when the context is assembled again", c.Kind, c.ID)
+		}
+	}
+	for i := range again.Candidates {
+		c := &again.Candidates[i]
+		alone := [Sources]bool{FromSearch: true}
+		if c.Kind == KindTurn && c.From != alone && !touched.Turns[c.ID] && b.candidate(c.Kind, c.ID) == nil {
+			return fmt.Sprintf("%s %s is a candidate only when the context is assembled again", c.Kind, c.ID)
+		}
+	}
+	first, second := b.alike(again), again.alike(b)
+	for pair, share := range first {
+		if second[pair] != share {
+			return fmt.Sprintf("turns %s and %s have other words in common when the context is assembled again", pair[0], pair[1])
+		}
+	}
+	if len(first) != len(second) {
+		return "other turns are alike when the context is assembled again"
+	}
+	return ""
+}
+
+// explains reports whether d is what a candidate may be after erasures elsewhere.
+func (c *Candidate) explains(d *Candidate, touched *Touched) bool {
+	x, y := *c, *d
+	if !x.From[FromSearch] { // it may have moved up
+		y.From[FromSearch] = false
+	}
+	if touched.Anchor {
+		x.Features[FeatureSlice], y.Features[FeatureSlice] = 0, 0
+	}
+	if c.Kind == KindFact && y.Features[FeatureTask] < x.Features[FeatureTask] { // a shorter path may be gone
+		x.Features[FeatureTask], y.Features[FeatureTask] = 0, 0
+	}
+	return x == y
+}
+
+// alike returns how alike candidates are that another context has, too, by their ids.
+func (b *Bundle) alike(other *Bundle) map[[2]string]dag.PPM {
+	pairs := map[[2]string]dag.PPM{}
+	for _, o := range b.Overlaps {
+		c, d := &b.Candidates[o.First], &b.Candidates[o.Second]
+		if other.candidate(c.Kind, c.ID) != nil && other.candidate(d.Kind, d.ID) != nil {
+			pairs[[2]string{c.ID, d.ID}] = o.Share
+		}
+	}
+	return pairs
+}
