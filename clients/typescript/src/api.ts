@@ -235,7 +235,7 @@ export interface Converted {
 
 export interface Cutting {
   anchor: string;
-  /** Cut from the graph as it was at this sequence number; 0 is the present. */
+  /** Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present. */
   as_of?: number;
   policy?: string;
 }
@@ -301,7 +301,7 @@ export interface Evidence {
 
 export interface ExplainCutting {
   anchor: string;
-  /** Cut from the graph as it was at this sequence number; 0 is the present. */
+  /** Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present. */
   as_of?: number;
   policy?: string;
   turn: string;
@@ -776,7 +776,7 @@ export interface SliceRecord {
 
 export interface SliceRequest {
   anchor: string;
-  /** Cut from the graph as it was at this sequence number; 0 is the present. */
+  /** Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present. */
   as_of?: number;
   /** bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts. */
   format?: "bundle" | "markdown" | "messages";
@@ -1058,7 +1058,10 @@ export class Operations {
    * Selects the turns that may influence the anchor, signs them, records that
    * they were handed out, and answers with the bundle: canonical bytes, to be
    * passed on and verified exactly as they are. The same request on the same
-   * view gives the same bytes, and the same `ETag`.
+   * view gives the same bytes, and the same `ETag`. Without `policy` the turns are
+   * chosen under `default@2`: none that came after the anchor, at most 256 and
+   * 32 000 tokens. An anchor that alone costs more is `slice_too_large`; name a
+   * policy without such a bound, such as `default@1`.
    */
   cutSlice(body: SliceRequest): Promise<Uint8Array> {
     return this.transport.raw("POST", `/api/slice`, { body, media: "application/json" });
