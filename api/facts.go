@@ -78,6 +78,7 @@ type TraverseRequest struct {
 	MinConfidence dag.PPM             `json:"min_confidence,omitempty" tool:"Of each fact."`
 	AsOf          dag.Seq             `json:"as_of,omitempty" tool:"As of this sequence number; 0 is now."`
 	ValidAt       *dag.Time           `json:"valid_at,omitempty" tool:"Holds then: a date or RFC 3339."`
+	Within        json.RawMessage     `json:"within,omitempty" is:"Anything" doc:"A bundle that the kernel handed out, byte for byte. The traversal goes along facts that are in it or were learned from its turns, as of its number unless another is given." tool:"-"`
 }
 
 // A FactSliceRequest asks for a slice of facts.

@@ -123,7 +123,7 @@ var Kinds = map[Code]Kind{
 	CodeBundle:          {Status: 422, Title: "The bytes are no bundle", Exit: ExitMalformed, Withheld: true},
 	CodeVersion:         {Status: 422, Title: "The bundle is of an unknown version", Exit: ExitUnknownVersion, Withheld: true},
 	CodeTooLarge:        {Status: 413, Title: "The request is too large", Exit: ExitInternal},
-	CodeSliceTooLarge:   {Status: 422, Title: "The slice is too large", Exit: ExitInternal, Advice: "; name a policy that lets in less"},
+	CodeSliceTooLarge:   {Status: 422, Title: "The slice is too large", Exit: ExitInternal, Advice: "; name another policy"},
 	CodeRate:            {Status: 429, Title: "Too many requests", Exit: ExitInternal},
 	CodeOverloaded:      {Status: 503, Title: "The service is busy", Exit: ExitInternal},
 	CodeTimeout:         {Status: 504, Title: "The request took too long", Exit: ExitInternal},

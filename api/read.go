@@ -50,6 +50,9 @@ func read(c *canon.Cursor, v reflect.Value, f *Field) {
 		return
 	case *knowledge.Direction:
 		checkText(c, c.String(), "outgoing|incoming|both")
+	case *json.RawMessage:
+		*noun = canon.AppendValue(nil, c.Value())
+		return
 	case *json.Number:
 		*noun = json.Number(c.Number())
 		return

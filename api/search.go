@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -20,6 +22,7 @@ type Search struct {
 	AsOf         uint64              `json:"as_of,omitempty" is:"Seq" doc:"Search what was there at this sequence number; 0 is the present." tool:"-"`
 	Policy       string              `json:"policy,omitempty" is:"PolicyID" doc:"How turns are found; recall@1 if left out." tool:"-"`
 	Explain      bool                `json:"explain,omitempty" doc:"Say what each score is made of." tool:"-"`
+	Within       json.RawMessage     `json:"within,omitempty" is:"Anything" doc:"A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless another is given." tool:"-"`
 }
 
 // Found is what a search found.

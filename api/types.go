@@ -58,8 +58,8 @@ type ConversationTurns struct {
 // A SliceRequest asks for a slice.
 type SliceRequest struct {
 	Anchor string `json:"anchor" is:"TurnName" tool:"The turn, usually the one to answer: its id, at least 4 characters that begin it, or its external_id."`
-	Policy string `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, default@1 if left out."`
-	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	Policy string `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, default@2 if left out."`
+	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present." tool:"As of this number; 0: the anchor's (default@1: now)."`
 	Format string `json:"format,omitempty" is:"bundle|markdown|messages" doc:"bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts." tool:"What the text is; bundle by default."`
 }
 
@@ -74,7 +74,7 @@ const (
 type Cutting struct {
 	Anchor string `json:"anchor" is:"TurnName"`
 	Policy string `json:"policy,omitempty" is:"PolicyID"`
-	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the present."`
+	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present."`
 }
 
 // ExplainCutting names a turn beside the slice.

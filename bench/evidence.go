@@ -229,10 +229,10 @@ func recordsOf(i int) []issued.Record {
 // recordOf makes up a record that is like no other.
 func recordOf(kind string, i int) *issued.Record {
 	digest := dag.Digest(sha256.Sum256(binary.BigEndian.AppendUint64([]byte(kind), uint64(i))))
-	p := policy.Default()
+	p := policy.DefaultV1()
 	return &issued.Record{
 		Provenance: slice.Provenance{
-			SliceID: slice.SliceID(digest.String()[:16]), Anchor: dag.ExternalTurnID("bench", kind), PolicyID: policy.DefaultID,
+			SliceID: slice.SliceID(digest.String()[:16]), Anchor: dag.ExternalTurnID("bench", kind), PolicyID: policy.DefaultV1ID,
 			PolicyParamsHash: p.Hash(), GraphSnapshotHash: digest, SchemaVersion: slice.SchemaVersion,
 		},
 		AsOf: dag.Seq(i + 1), KeyID: "bench", Token: digest.String()[:32], Bundle: digest, At: dag.Time(i),

@@ -44,7 +44,7 @@ const (
 
 // sized is a policy that lets in so many turns from as far as there are.
 func sized(nodes int) (policy.Registered, error) {
-	p := policy.Default()
+	p := policy.DefaultV1()
 	p.MaxNodes, p.MaxRadius = nodes, policy.LimitRadius
 	return policy.Bind(policy.ID(fmt.Sprintf("bench-%d@1", nodes)), p)
 }
@@ -194,7 +194,7 @@ func hubs(children, nodes int) (*graph, error) {
 
 // channel is a graph that people have made, see readIRC. Its policy is the default.
 func channel(path string) (*graph, error) {
-	p, err := policy.Bind(policy.DefaultID, policy.Default())
+	p, err := policy.Bind(policy.DefaultV1ID, policy.DefaultV1())
 	if err != nil {
 		return nil, err
 	}

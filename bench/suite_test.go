@@ -73,19 +73,19 @@ func plainDatabases(t *testing.T) map[string]plain.Database {
 // that are wide, narrow, without siblings, and without a radius.
 func TestAlternatives(t *testing.T) {
 	t.Parallel()
-	wide := policy.Default()
+	wide := policy.DefaultV1()
 	wide.MaxNodes, wide.MaxRadius = 64, policy.LimitRadius
 	whole := wide
 	whole.MaxNodes = policy.LimitNodes
-	near := policy.Default()
+	near := policy.DefaultV1()
 	near.MaxNodes, near.MaxRadius, near.MaxSiblings = 40, 2, 2
-	alone := policy.Default()
+	alone := policy.DefaultV1()
 	alone.IncludeSiblings = false
-	still := policy.Default()
+	still := policy.DefaultV1()
 	still.MaxRadius = 0
 	flat := wide // all scores alike: ids decide
 	flat.DistanceDecay, flat.SalienceWeight, flat.Weights = 1_000_000, 0, policy.PhaseTable{1: 1, 2: 1, 3: 1, 4: 1, 5: 1}
-	policies := []policy.SlicePolicyV1{policy.Default(), wide, whole, near, alone, still, flat}
+	policies := []policy.SlicePolicyV1{policy.DefaultV1(), wide, whole, near, alone, still, flat}
 	pickers := map[string]picker{byTurn: plain.PerTurn, byRecursion: plain.Nearby}
 
 	dbs := plainDatabases(t)

@@ -24,6 +24,7 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/slice"
@@ -161,11 +162,19 @@ func TestEveryOperation(t *testing.T) {
 	var b client.Bundle
 	t.Run("slice", func(t *testing.T) {
 		b = must(c.Slices().Cut(ctx, client.Request{Anchor: ids[3]}))
-		if b.Claim.Anchor != ids[3] || len(b.Claim.Turns) != 4 || b.Claim.AsOf != 1504 || b.Claim.Provenance.PolicyID != "default@1" {
-			t.Errorf("got %+v", b.Claim)
-		}
-		if again := must(c.Slices().Cut(ctx, client.Request{Anchor: ids[3], Policy: "default@1", AsOf: 1504})); string(again.Bytes) != string(b.Bytes) {
-			t.Error("the same request gives other bytes")
+		now := must(c.Slices().Cut(ctx, client.Request{Anchor: ids[3], Policy: "default@1"}))
+		for _, is := range []struct {
+			bundle client.Bundle
+			policy policy.ID
+			asOf   dag.Seq
+		}{{b, "default@2", 4}, {now, "default@1", 1504}} {
+			got := is.bundle.Claim
+			if got.Anchor != ids[3] || len(got.Turns) != 4 || got.AsOf != is.asOf || got.Provenance.PolicyID != is.policy {
+				t.Errorf("got %+v", got)
+			}
+			if again := must(c.Slices().Cut(ctx, client.Request{Anchor: ids[3], Policy: is.policy, AsOf: is.asOf})); string(again.Bytes) != string(is.bundle.Bytes) {
+				t.Errorf("%s: the same request gives other bytes", is.policy)
+			}
 		}
 		if early := must(c.Slices().Cut(ctx, client.Request{Anchor: ids[1], AsOf: 2})); early.Claim.AsOf != 2 || len(early.Claim.Turns) != 2 {
 			t.Errorf("got %+v", early.Claim)
@@ -442,6 +451,14 @@ func TestEveryOperation(t *testing.T) {
 		}
 		if r := must(c.Slices().Replay(ctx, made.Bytes)); r.Outcome != "identical" {
 			t.Errorf("replay: %+v", r)
+		}
+		spelled := must(c.Contexts().Assemble(ctx, client.ContextRequest{Task: "what was said of <b> & \u2028", Anchor: &ids[3], Budget: 500}))
+		within := must(client.Do(ctx, c, api.SearchTurns, api.Search{Query: "safe to ship", Limit: 1000, Within: spelled.Bytes}))
+		if n := len(within.Hits); n == 0 || n > len(spelled.Claim.Turns) || within.AsOf != uint64(spelled.Claim.AsOf) {
+			t.Errorf("within %d turns of a context %d were found, as of %d", len(spelled.Claim.Turns), n, within.AsOf)
+		}
+		if _, err := client.Do(ctx, c, api.SearchTurns, api.Search{Query: "turn", Within: []byte(`{}`)}); err == nil || !strings.Contains(err.Error(), "not admissible") {
+			t.Errorf("within no evidence: %v", err)
 		}
 		changed := bytes.Replace(made.Bytes, []byte("what was said"), []byte("what is said!"), 1)
 		if v, verdict, err := c.Contexts().Verify(ctx, changed); err != nil || v.OK() || verdict.Outcome != "tampered" {

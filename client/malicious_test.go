@@ -34,7 +34,7 @@ import (
 func TestMaliciousServer(t *testing.T) {
 	narrow := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2}}`)))
 	wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
-	standard := must(policy.Bind(policy.DefaultID, policy.Default()))
+	standard := policy.Default()
 	impostor := must(identity.New(rand.NewChaCha8([32]byte{66}), "kernel.example", 1)) // the same name, other keys
 	hand := must(must(identity.New(rand.NewChaCha8([32]byte{67}), "witness.example", 1)).Witness())
 	now := time.Unix(1_780_000_000, 0)
@@ -265,7 +265,7 @@ func TestMaliciousServer(t *testing.T) {
 		{name: "a bundle of another anchor", quiet: true, want: client.ErrAnswer, lie: func(s *scene) {
 			another(s, func(q *api.SliceRequest) { q.Anchor = ids[1].String() })
 		}},
-		{name: "a bundle of an older view", quiet: true, ask: client.Request{AsOf: 4}, want: client.ErrAnswer, lie: func(s *scene) {
+		{name: "a bundle of an older view", quiet: true, ask: client.Request{AsOf: 5}, want: client.ErrAnswer, lie: func(s *scene) { // 0 is the anchor's number, 4
 			another(s, func(q *api.SliceRequest) { q.AsOf = 0 })
 		}},
 		{name: "another tenant's bundle, all of it true, to a newcomer", fresh: true, quiet: true, want: ledger.ErrOrigin, lie: func(s *scene) {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -18,8 +19,8 @@ import (
 // A Request asks for a slice.
 type Request struct {
 	Anchor dag.TurnID
-	Policy policy.ID // "" is default@1
-	AsOf   dag.Seq   // 0 is the present
+	Policy policy.ID // "" is policy.DefaultID
+	AsOf   dag.Seq   // 0 is the anchor's own under a policy of direction past, else the present
 }
 
 func (r *Request) wire(format string) api.SliceRequest {
@@ -67,10 +68,7 @@ func (r *Request) bundle(data []byte, digest, id string) (Bundle, error) {
 		return Bundle{}, err
 	}
 	p := &b.Claim.Provenance
-	want := r.Policy
-	if want == "" {
-		want = policy.DefaultID
-	}
+	want := cmp.Or(r.Policy, policy.DefaultID)
 	switch {
 	case id != string(p.SliceID):
 		return Bundle{}, fmt.Errorf("it was announced as slice %.80q, and is slice %s", id, p.SliceID)

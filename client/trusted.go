@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ type Expect struct {
 	Tenant dag.Tenant
 
 	// Policies are those that slices may be asked for under, with the parameters that
-	// they are to have. Nil is default@1 alone.
+	// they are to have. Nil is policy.Default alone.
 	Policies []policy.Registered
 
 	// Load gives the checkpoint that was kept last, nil if there is none, and Save keeps
@@ -112,11 +113,7 @@ func NewTrusted(c *Client, e Expect) (*Trusted, error) {
 	}
 	t := &Trusted{client: c, hashes: map[policy.ID]dag.Digest{}}
 	if e.Policies == nil {
-		standard, err := policy.Bind(policy.DefaultID, policy.Default())
-		if err != nil {
-			return nil, fmt.Errorf("client: %w", err)
-		}
-		e.Policies = []policy.Registered{standard}
+		e.Policies = []policy.Registered{policy.Default()}
 	}
 	for _, p := range e.Policies {
 		t.hashes[p.ID()] = p.Hash()
@@ -137,10 +134,7 @@ func NewTrusted(c *Client, e Expect) (*Trusted, error) {
 // of a ledger that was rewritten, ErrStale, ErrNoEvidence, or policy.ErrConflict for
 // a policy that has other parameters than it should.
 func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
-	want := r.Policy
-	if want == "" {
-		want = policy.DefaultID
-	}
+	want := cmp.Or(r.Policy, policy.DefaultID)
 	hash, known := t.hashes[want]
 	if !known {
 		return Proven{}, fmt.Errorf("client: %w: %s is not among those that are expected", policy.ErrUnknown, want)

@@ -291,7 +291,7 @@ func (c *corpus) signers(files map[string][]byte, other *kernel.Evidence) {
 		{"edges", func(s *attest.Statement) { s.Counts[0].N++ }},
 		{"turns", func(s *attest.Statement) { s.Counts[1].N++ }},
 		{"policy_id", func(s *attest.Statement) { s.Provenance.PolicyID = "other@1" }},
-		{"policy", func(s *attest.Statement) { p := policy.Default(); p.MaxNodes = 7; s.Policy = p }},
+		{"policy", func(s *attest.Statement) { p := policy.DefaultV1(); p.MaxNodes = 7; s.Policy = p }},
 		{"snapshot", func(s *attest.Statement) { s.Provenance.GraphSnapshotHash[0] ^= 1 }},
 		{"anchor", func(s *attest.Statement) { s.Provenance.Anchor = c.turns[0] }},
 		{"token_key", func(s *attest.Statement) { s.TokenKeyID = "k2" }},

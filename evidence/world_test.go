@@ -18,6 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -121,9 +122,9 @@ func (w *world) talk() {
 
 func (w *world) ctx() context.Context { return context.Background() }
 
-// slice issues a slice around a turn.
+// slice issues a slice of GKP/1 around a turn.
 func (w *world) slice(anchor int) *kernel.Issued {
-	return must(w.kernel.Slices().Cut(w.ctx(), tenant, kernel.Request{Anchor: w.turns[anchor]}))
+	return must(w.kernel.Slices().Cut(w.ctx(), tenant, kernel.Request{Anchor: w.turns[anchor], Policy: policy.DefaultV1ID}))
 }
 
 // grow adds leaves of other acts to the ledger.

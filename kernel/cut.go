@@ -17,8 +17,8 @@ import (
 // A Request asks for a slice.
 type Request struct {
 	Anchor dag.TurnID
-	Policy policy.ID // "" is default@1
-	AsOf   dag.Seq   // 0 is the present, or the anchor's own number under a policy that looks at the past
+	Policy policy.ID // "" is policy.DefaultID
+	AsOf   dag.Seq   // 0 is the anchor's own under a policy of direction past, else the present
 }
 
 // An Issued slice is what a request is answered with. What it points to may be shared

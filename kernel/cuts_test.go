@@ -22,6 +22,15 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
+// defaults are the policies for slices that every tenant begins with.
+var defaults = []policy.ID{policy.DefaultV1ID, policy.DefaultV2ID}
+
+// growing asks for a slice that changes when its anchor is answered, for tests of what a kernel remembers. Under
+// default@2 nothing numbered above the anchor enters.
+func growing(anchor dag.TurnID) kernel.Request {
+	return kernel.Request{Anchor: anchor, Policy: policy.DefaultV1ID}
+}
+
 // A step is one operation on a kernel. It returns all that a caller sees of it, as bytes.
 type step func(t *rapid.T, k *kernel.Kernel) []byte
 
@@ -54,10 +63,10 @@ func drawStep(t *rapid.T, number int, admitted *[]dag.TurnID) step {
 			return fmt.Appendf(nil, "%+v %v", r, err)
 		}
 	case "slice":
-		r := kernel.Request{Anchor: anchor(), Policy: rapid.SampledFrom([]policy.ID{"", "narrow@1"}).Draw(t, "policy")}
+		r := kernel.Request{Anchor: anchor(), Policy: rapid.SampledFrom([]policy.ID{"", policy.DefaultV1ID, "narrow@1"}).Draw(t, "policy")}
 		return func(t *rapid.T, k *kernel.Kernel) []byte { return sliced(t, k, r) }
 	case "past":
-		r := kernel.Request{Anchor: anchor(), AsOf: dag.Seq(rapid.IntRange(1, 40).Draw(t, "as of"))}
+		r := kernel.Request{Anchor: anchor(), Policy: rapid.SampledFrom(defaults).Draw(t, "policy"), AsOf: dag.Seq(rapid.IntRange(1, 40).Draw(t, "as of"))}
 		return func(t *rapid.T, k *kernel.Kernel) []byte { return sliced(t, k, r) }
 	case "erase":
 		id := anchor()
@@ -66,14 +75,14 @@ func drawStep(t *rapid.T, number int, admitted *[]dag.TurnID) step {
 			return fmt.Appendf(nil, "%+v %v", e, errors.Is(err, store.ErrNotFound))
 		}
 	case "policy":
-		p := policy.Default()
+		p := policy.DefaultV1()
 		p.MaxNodes = 3
 		return func(t *rapid.T, k *kernel.Kernel) []byte {
 			err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("narrow@1", p)))
 			return fmt.Appendf(nil, "%v", err)
 		}
 	case "replay":
-		r := kernel.Request{Anchor: anchor()}
+		r := kernel.Request{Anchor: anchor(), Policy: rapid.SampledFrom(defaults).Draw(t, "policy")}
 		return func(t *rapid.T, k *kernel.Kernel) []byte {
 			issued, err := k.Slices().Cut(t.Context(), tenant, r)
 			if err != nil {
@@ -154,11 +163,11 @@ func TestStoresAgree(t *testing.T) {
 func open(t testing.TB, name string) store.Store { return stores[name](t) }
 
 // TestCutsAreKept counts what a kernel remembers: the same request again cuts nothing, also
-// after another conversation has grown, and cuts anew after its own has.
+// after another conversation has grown, and cuts anew after its own has, unless the policy looks at the past alone.
 func TestCutsAreKept(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		ids := chain(t, k, 12)
-		request := kernel.Request{Anchor: ids[11]}
+		request := growing(ids[11])
 		grow := func(i int, parent dag.TurnID, conversation string) dag.TurnID {
 			d := dag.Draft{
 				ID: dag.ExternalTurnID("test", fmt.Sprint("more/", i)), Conversation: dag.ExternalConversationID("test", conversation),
@@ -195,6 +204,13 @@ func TestCutsAreKept(t *testing.T) {
 		}
 		if s := k.Stats().Cuts; s.Entries != 2 || s.Bytes < 1_000 {
 			t.Errorf("%+v kept, want two cuts", s)
+		}
+		request.Policy = policy.DefaultV2ID
+		misses("of the past, at first", 1)
+		grow(2, ids[11], "chain")
+		misses("of the past, its own conversation grew", 0)
+		if asOf := must(k.Slices().Cut(t.Context(), tenant, request)).Slice.AsOf; asOf != 12 {
+			t.Errorf("of the past: as of %d, want 12", asOf)
 		}
 	})
 }
@@ -245,12 +261,12 @@ func TestNewEpoch(t *testing.T) {
 		s := &swapped{Store: late}
 		k := over(t, s, a)
 		lost := chain(t, k, 12)
-		narrow := policy.Default()
+		narrow := policy.DefaultV1()
 		narrow.MaxNodes = 3
 		if err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("p@1", narrow))); err != nil {
 			t.Fatal(err)
 		}
-		requests := []kernel.Request{{Anchor: ids[7]}, {Anchor: ids[7], Policy: "p@1"}, {Anchor: lost[11]}}
+		requests := []kernel.Request{growing(ids[7]), {Anchor: ids[7]}, {Anchor: ids[7], Policy: "p@1"}, {Anchor: lost[11]}}
 		for _, r := range requests {
 			must(k.Slices().Cut(t.Context(), tenant, r))
 		}
@@ -288,8 +304,8 @@ func TestEpochEndsMeanwhile(t *testing.T) {
 		chain(t, over(t, late, a), 8)
 		ids := chain(t, over(t, early, a), 12) // so that nothing went back
 		s := &turning{swapped: swapped{Store: late}, next: early, at: question}
-		got := must(over(t, s, a).Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
-		want := must(over(t, early, a).Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+		got := must(over(t, s, a).Slices().Cut(t.Context(), tenant, growing(ids[7])))
+		want := must(over(t, early, a).Slices().Cut(t.Context(), tenant, growing(ids[7])))
 		if s.at > 0 {
 			if question < 4 {
 				t.Errorf("a slice put %d questions", question-1)
@@ -338,7 +354,7 @@ func TestOneQuestionForMany(t *testing.T) {
 		s := &countedStore{Store: disk}
 		k := over(t, s, token.NewAuthority(ring(t, "k1")))
 		ids := chain(t, k, 12)
-		request := kernel.Request{Anchor: ids[11]}
+		request := growing(ids[11])
 		must(k.Slices().Cut(t.Context(), tenant, request))
 		for round := range 20 {
 			asked := s.asked.Load()

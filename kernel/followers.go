@@ -11,7 +11,6 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/follow"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
-	"github.com/graphkernel/graphkernel/retrieval/embed/static"
 )
 
 // keptFollowed bounds the tenants whose histories are followed.
@@ -23,7 +22,7 @@ type followers struct {
 	facts     *factCache
 	texts     *texts
 	words     *heldWords
-	embedders map[string]embed.Embedder
+	embedders embedders
 
 	mu   sync.Mutex
 	kept *lru.Cache[dag.Tenant, *followed] // under mu, so that there is one of each
@@ -36,7 +35,7 @@ type followed struct {
 	words *allWords
 }
 
-func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int, embedders []embed.Embedder) (*followers, error) {
+func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int, others []embed.Embedder) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
@@ -45,11 +44,7 @@ func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int, 
 	if err != nil {
 		return nil, err
 	}
-	byID := map[string]embed.Embedder{}
-	for _, e := range append([]embed.Embedder{static.Load()}, embedders...) {
-		byID[e.Model().ID] = e
-	}
-	return &followers{store: s, facts: facts, texts: texts, words: words, embedders: byID, kept: kept}, nil
+	return &followers{store: s, facts: facts, texts: texts, words: words, embedders: newEmbedders(others), kept: kept}, nil
 }
 
 func (f *followers) of(tenant dag.Tenant) *followed {

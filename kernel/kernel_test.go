@@ -207,81 +207,85 @@ func chain(t testing.TB, k *kernel.Kernel, n int) []dag.TurnID {
 
 func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {
 	for name, open := range stores {
-		t.Run(name, func(t *testing.T) {
-			authority := token.NewAuthority(ring(t, "k1"))
-			k := over(t, open(t), authority)
-			ids := chain(t, k, 30)
-			issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[20]}))
-			outcome := func(bundle []byte, want kernel.ReplayOutcome) *kernel.Replay {
-				t.Helper()
-				r, err := k.Slices().Replay(t.Context(), tenant, bundle)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if r.Outcome != want {
-					t.Fatalf("replay: %s (%s), want %s", r.Outcome, r.Reason, want)
-				}
-				return r
-			}
-			outcome(issued.Bundle, kernel.Identical)
-			withheld := must(slice.ParseBundle(issued.Bundle))
-			withheld.Turns[2].Body = nil
-			outcome(withheld.Append(nil), kernel.Identical)
-			grow := []dag.Draft{{
-				ID: dag.ExternalTurnID("test", "later"), Conversation: dag.ExternalConversationID("test", "elsewhere"),
-				Parents: []dag.Parent{{ID: ids[20], Kind: dag.Spawn}}, Role: dag.RoleAssistant, CreatedAt: 1, Content: "later",
-			}}
-			if _, err := k.Turns().Admit(t.Context(), tenant, grow); err != nil {
-				t.Fatal(err)
-			}
-			outcome(issued.Bundle, kernel.Identical)
-			now := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[20]}))
-			if now.Slice.Provenance == issued.Slice.Provenance {
-				t.Error("a child in another conversation did not change the slice")
-			}
+		for _, id := range defaults {
+			t.Run(name+" "+string(id), func(t *testing.T) { replaySurvives(t, open(t), id) })
+		}
+	}
+}
 
-			// The key goes; the evidence still replays.
-			rotated := must(ring(t, "k1", "k2").Retire("k1", 5))
-			authority.Replace(rotated)
-			r := outcome(issued.Bundle, kernel.Identical)
-			if !errors.Is(r.Token, token.ErrKeyRetired) {
-				t.Errorf("token: %v, want %v", r.Token, token.ErrKeyRetired)
-			}
-			if e, v := k.Slices().Verify(issued.Bundle); e.OK() || v.Outcome != token.KeyRetired {
-				t.Errorf("verify: %s, want %s", v.Outcome, token.KeyRetired)
-			}
+func replaySurvives(t *testing.T, s store.Store, id policy.ID) {
+	authority := token.NewAuthority(ring(t, "k1"))
+	k := over(t, s, authority)
+	ids := chain(t, k, 30)
+	issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[20], Policy: id}))
+	outcome := func(bundle []byte, want kernel.ReplayOutcome) *kernel.Replay {
+		t.Helper()
+		r, err := k.Slices().Replay(t.Context(), tenant, bundle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Outcome != want {
+			t.Fatalf("replay: %s (%s), want %s", r.Outcome, r.Reason, want)
+		}
+		return r
+	}
+	outcome(issued.Bundle, kernel.Identical)
+	withheld := must(slice.ParseBundle(issued.Bundle))
+	withheld.Turns[2].Body = nil
+	outcome(withheld.Append(nil), kernel.Identical)
+	grow := []dag.Draft{{
+		ID: dag.ExternalTurnID("test", "later"), Conversation: dag.ExternalConversationID("test", "elsewhere"),
+		Parents: []dag.Parent{{ID: ids[20], Kind: dag.Spawn}}, Role: dag.RoleAssistant, CreatedAt: 1, Content: "later",
+	}}
+	if _, err := k.Turns().Admit(t.Context(), tenant, grow); err != nil {
+		t.Fatal(err)
+	}
+	outcome(issued.Bundle, kernel.Identical)
+	now := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[20], Policy: id}))
+	if same := now.Slice.Provenance == issued.Slice.Provenance; same != (id == policy.DefaultV2ID) {
+		t.Errorf("after a child in another conversation the slice is the same: %t", same)
+	}
 
-			// Text goes; the selection stays.
-			event := must(k.Turns().Erase(t.Context(), tenant, ids[18], "asked for"))
-			again := must(k.Turns().Erase(t.Context(), tenant, ids[18], "asked again"))
-			if event.Seq == 0 || again != event {
-				t.Errorf("erasing twice: %+v, then %+v", event, again)
-			}
-			r = outcome(issued.Bundle, kernel.Erased)
-			if len(r.Erased) != 1 || r.Erased[0] != ids[18] {
-				t.Errorf("erased: %v, want %s", r.Erased, ids[18])
-			}
-			if r := must(k.Slices().ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)); r.Outcome != kernel.Erased {
-				t.Errorf("replay by slice id: %s (%s)", r.Outcome, r.Reason)
-			}
-			forged := must(slice.ParseBundle(issued.Bundle))
-			for i := range forged.Turns {
-				if forged.Turns[i].ID == ids[18] {
-					forged.Turns[i].Body.Content = "what was never said"
-				}
-			}
-			outcome(forged.Append(nil), kernel.Different) // though the store cannot say any more what was
-			short := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[20], AsOf: issued.Slice.AsOf}))
-			if short.Slice.Provenance != issued.Slice.Provenance {
-				t.Error("erasure changed the six fields")
-			}
-			if bytes.Contains(short.Bundle, []byte(`"turn 18"`)) {
-				t.Error("the bundle shows erased text")
-			}
-			if e, v := k.Slices().Verify(short.Bundle); !e.OK() || len(v.Redacted) != 1 {
-				t.Errorf("verify the redacted bundle: %s, %v", v.Outcome, v.Redacted)
-			}
-		})
+	// The key goes; the evidence still replays.
+	rotated := must(ring(t, "k1", "k2").Retire("k1", 5))
+	authority.Replace(rotated)
+	r := outcome(issued.Bundle, kernel.Identical)
+	if !errors.Is(r.Token, token.ErrKeyRetired) {
+		t.Errorf("token: %v, want %v", r.Token, token.ErrKeyRetired)
+	}
+	if e, v := k.Slices().Verify(issued.Bundle); e.OK() || v.Outcome != token.KeyRetired {
+		t.Errorf("verify: %s, want %s", v.Outcome, token.KeyRetired)
+	}
+
+	// Text goes; the selection stays.
+	event := must(k.Turns().Erase(t.Context(), tenant, ids[18], "asked for"))
+	again := must(k.Turns().Erase(t.Context(), tenant, ids[18], "asked again"))
+	if event.Seq == 0 || again != event {
+		t.Errorf("erasing twice: %+v, then %+v", event, again)
+	}
+	r = outcome(issued.Bundle, kernel.Erased)
+	if len(r.Erased) != 1 || r.Erased[0] != ids[18] {
+		t.Errorf("erased: %v, want %s", r.Erased, ids[18])
+	}
+	if r := must(k.Slices().ReplayIssued(t.Context(), tenant, issued.Slice.Provenance.SliceID)); r.Outcome != kernel.Erased {
+		t.Errorf("replay by slice id: %s (%s)", r.Outcome, r.Reason)
+	}
+	forged := must(slice.ParseBundle(issued.Bundle))
+	for i := range forged.Turns {
+		if forged.Turns[i].ID == ids[18] {
+			forged.Turns[i].Body.Content = "what was never said"
+		}
+	}
+	outcome(forged.Append(nil), kernel.Different) // though the store cannot say any more what was
+	short := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[20], Policy: id, AsOf: issued.Slice.AsOf}))
+	if short.Slice.Provenance != issued.Slice.Provenance {
+		t.Error("erasure changed the six fields")
+	}
+	if bytes.Contains(short.Bundle, []byte(`"turn 18"`)) {
+		t.Error("the bundle shows erased text")
+	}
+	if e, v := k.Slices().Verify(short.Bundle); !e.OK() || len(v.Redacted) != 1 {
+		t.Errorf("verify the redacted bundle: %s, %v", v.Outcome, v.Redacted)
 	}
 }
 
@@ -290,43 +294,48 @@ func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {
 func TestReplayRefuses(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		ids := chain(t, k, 30)
-		issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[10], AsOf: 25}))
-		forge := func(name string, change func(*slice.Bundle)) {
-			b := must(slice.ParseBundle(issued.Bundle))
-			change(b)
-			r, err := k.Slices().Replay(t.Context(), tenant, b.Append(nil))
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				return
-			}
-			if r.Outcome != kernel.Different || r.Reason == "" {
-				t.Errorf("%s: %s (%s), want different", name, r.Outcome, r.Reason)
-			}
-		}
-		forge("as_of to where the slice is the same", func(b *slice.Bundle) { b.AsOf = 24 })
-		forge("as_of to where it is not", func(b *slice.Bundle) { b.AsOf = 15 })
-		forge("as_of before the anchor", func(b *slice.Bundle) { b.AsOf = 3 })
-		forge("as_of 0", func(b *slice.Bundle) { b.AsOf = 0 })
-		forge("as_of beyond the head", func(b *slice.Bundle) { b.AsOf = 99 })
-		forge("a body", func(b *slice.Bundle) { b.Turns[3].Body.Content += "!" })
-		forge("an author", func(b *slice.Bundle) { b.Turns[3].Body.Author = "human:other" })
-		forge("a reason", func(b *slice.Bundle) { b.Turns[3].Admission.Distance++ })
-		forge("an unknown policy", func(b *slice.Bundle) { b.Provenance.PolicyID = "none@1" })
-		forge("an unknown anchor", func(b *slice.Bundle) { b.Anchor[0] ^= 1; b.Provenance.Anchor = b.Anchor })
-
-		b := must(slice.ParseBundle(issued.Bundle))
-		b.Seal.Token = strings.Repeat("0", 32)
-		r := must(k.Slices().Replay(t.Context(), tenant, b.Append(nil)))
-		if !errors.Is(r.Token, token.ErrToken) {
-			t.Errorf("a forged token: %v, want %v", r.Token, token.ErrToken)
-		}
-		if _, err := k.Slices().Replay(t.Context(), "other", issued.Bundle); !errors.Is(err, kernel.ErrTenant) {
-			t.Errorf("another tenant: %v, want %v", err, kernel.ErrTenant)
-		}
-		if _, err := k.Slices().Replay(t.Context(), tenant, issued.Bundle[1:]); !errors.Is(err, slice.ErrMalformed) {
-			t.Errorf("no bundle: %v, want %v", err, slice.ErrMalformed)
+		for _, id := range defaults {
+			replayRefuses(t, k, must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[10], Policy: id, AsOf: 25})))
 		}
 	})
+}
+
+func replayRefuses(t *testing.T, k *kernel.Kernel, issued *kernel.Issued) {
+	forge := func(name string, change func(*slice.Bundle)) {
+		b := must(slice.ParseBundle(issued.Bundle))
+		change(b)
+		r, err := k.Slices().Replay(t.Context(), tenant, b.Append(nil))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return
+		}
+		if r.Outcome != kernel.Different || r.Reason == "" {
+			t.Errorf("%s: %s (%s), want different", name, r.Outcome, r.Reason)
+		}
+	}
+	forge("as_of to where the slice is the same", func(b *slice.Bundle) { b.AsOf = 24 })
+	forge("as_of to where it is not", func(b *slice.Bundle) { b.AsOf = 15 })
+	forge("as_of before the anchor", func(b *slice.Bundle) { b.AsOf = 3 })
+	forge("as_of 0", func(b *slice.Bundle) { b.AsOf = 0 })
+	forge("as_of beyond the head", func(b *slice.Bundle) { b.AsOf = 99 })
+	forge("a body", func(b *slice.Bundle) { b.Turns[3].Body.Content += "!" })
+	forge("an author", func(b *slice.Bundle) { b.Turns[3].Body.Author = "human:other" })
+	forge("a reason", func(b *slice.Bundle) { b.Turns[3].Admission.Distance++ })
+	forge("an unknown policy", func(b *slice.Bundle) { b.Provenance.PolicyID = "none@1" })
+	forge("an unknown anchor", func(b *slice.Bundle) { b.Anchor[0] ^= 1; b.Provenance.Anchor = b.Anchor })
+
+	b := must(slice.ParseBundle(issued.Bundle))
+	b.Seal.Token = strings.Repeat("0", 32)
+	r := must(k.Slices().Replay(t.Context(), tenant, b.Append(nil)))
+	if !errors.Is(r.Token, token.ErrToken) {
+		t.Errorf("a forged token: %v, want %v", r.Token, token.ErrToken)
+	}
+	if _, err := k.Slices().Replay(t.Context(), "other", issued.Bundle); !errors.Is(err, kernel.ErrTenant) {
+		t.Errorf("another tenant: %v, want %v", err, kernel.ErrTenant)
+	}
+	if _, err := k.Slices().Replay(t.Context(), tenant, issued.Bundle[1:]); !errors.Is(err, slice.ErrMalformed) {
+		t.Errorf("no bundle: %v, want %v", err, slice.ErrMalformed)
+	}
 }
 
 // TestNeverStale lets two kernels work on one store, each with caches of its own.
@@ -337,7 +346,7 @@ func TestNeverStale(t *testing.T) {
 			a := token.NewAuthority(ring(t, "k1"))
 			one, two := over(t, s, a), over(t, s, a)
 			ids := chain(t, one, 12)
-			request := kernel.Request{Anchor: ids[11]}
+			request := growing(ids[11])
 			for _, k := range []*kernel.Kernel{one, two} { // warm both
 				must(k.Slices().Cut(t.Context(), tenant, request))
 			}
@@ -422,7 +431,7 @@ func TestAtOnce(t *testing.T) {
 		for reader := range 3 {
 			all.Go(func() {
 				for i := range 25 {
-					issued, err := k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[(reader*7+i)%40]})
+					issued, err := k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[(reader*7+i)%40], Policy: defaults[i%2]})
 					if err != nil {
 						fail("slice: %v", err)
 						continue
@@ -551,7 +560,7 @@ func TestExplainAgreesWithSlice(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		c := golden.Random(7, 300)
 		must(k.Turns().Admit(t.Context(), tenant, drafts(t, &c)))
-		narrow := policy.Default()
+		narrow := policy.DefaultV1()
 		narrow.MaxNodes, narrow.MaxRadius, narrow.MaxSiblings = 12, 3, 1
 		p := must(policy.Bind("narrow@1", narrow))
 		if err := k.Policies().Register(t.Context(), tenant, p); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 // ErrNoEvidence is wrapped if a fact names a turn or a slice that is not here.
@@ -152,6 +153,10 @@ type Traversal struct {
 	MinConfidence dag.PPM
 	AsOf          dag.Seq   // 0: now
 	ValidAt       *dag.Time // nil: whenever it held
+
+	// Within holds the traversal within evidence: it goes along facts that this lets through and no others. The view is that of the
+	// evidence unless another is asked for. Aliases count as they do elsewhere. Nil: all facts.
+	Within *token.Boundary
 }
 
 // query returns what is asked, in canonical names and without defaults.
@@ -226,6 +231,9 @@ func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ 
 	if _, err := t.query(0); err != nil {
 		return nil, err
 	}
+	if t.AsOf, err = held(tenant, t.Within, t.AsOf); err != nil {
+		return nil, err
+	}
 	return steady(k.engine, func(c *cache) (*Traversed, error) {
 		at, early, err := c.begin(ctx, tenant, &t)
 		if err != nil || early != nil {
@@ -234,6 +242,14 @@ func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ 
 		q, v, err := c.walk(ctx, tenant, &t, at)
 		if err != nil {
 			return nil, err
+		}
+		if t.Within != nil {
+			within, err := c.restingOn(ctx, t.Within, v.asOf)
+			if err != nil {
+				return nil, err
+			}
+			answer, err := knowledge.Traverse(ctx, boundedGraph{v, within}, v.aliases, q)
+			return &Traversed{answer, v.asOf, v.aliases}, err
 		}
 		return v.traverse(ctx, q)
 	})
@@ -432,16 +448,18 @@ func (k Facts) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID,
 
 func (c *cache) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
 	acts, err := c.store.knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
-	if err != nil {
-		return nil, err
-	}
+	return counting(acts, asOf), err
+}
+
+// counting returns those of the acts about a statement that count as of a number: the assertions of the belief that it is in.
+func counting(acts []knowledge.Recorded, asOf dag.Seq) []knowledge.Recorded {
 	var counting []knowledge.Recorded
 	ended := dag.Seq(0) // the version that was the last one ended before this number, with nothing in its place
 	for i := range acts {
 		r := &acts[i]
 		switch {
 		case r.Seq > asOf:
-			return believedOnly(counting, ended, asOf), nil
+			return believedOnly(counting, ended, asOf)
 		case r.Act.Kind != knowledge.Assert:
 			counting, ended = nil, 0
 			continue
@@ -453,7 +471,7 @@ func (c *cache) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID
 			ended = r.Until
 		}
 	}
-	return believedOnly(counting, ended, asOf), nil
+	return believedOnly(counting, ended, asOf)
 }
 
 func believedOnly(acts []knowledge.Recorded, until, asOf dag.Seq) []knowledge.Recorded {

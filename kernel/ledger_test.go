@@ -22,6 +22,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
@@ -174,7 +175,7 @@ func TestKeysAreAnnounced(t *testing.T) {
 		}
 	}
 	want := []string{
-		"k1 created", "attestation created", "default@1", "slice by k1",
+		"k1 created", "attestation created", string(policy.DefaultID), "slice by k1",
 		"k1 retired", "k2 created", "attestation retired", "attestation created", "slice by k2", "slice by k2",
 	}
 	if !slices.Equal(got, want) {

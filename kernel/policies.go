@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -38,7 +39,7 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 	}
 	// It is the same everywhere, and a store that says otherwise refuses it at write. No other policy is taken
 	// for granted: a store of before there was one may have another of the name.
-	if id == policy.DefaultID || id == policy.DefaultV2ID {
+	if id == policy.DefaultV1ID || id == policy.DefaultV2ID {
 		first, err := standard.Registry()
 		if err != nil {
 			return policy.Registered{}, err
@@ -110,16 +111,13 @@ func (k Policies) All(ctx context.Context, tenant dag.Tenant) (policy.Registry, 
 	return steady(k.engine, func(c *cache) (policy.Registry, error) { return c.policies.load(ctx, tenant) })
 }
 
-// Get returns one policy of a tenant; "" is default@1.
+// Get returns one policy of a tenant; "" is policy.DefaultID.
 func (k Policies) Get(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
 	return steady(k.engine, func(c *cache) (policy.Registered, error) { return c.policy(ctx, tenant, id) })
 }
 
 func (c *cache) policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
-	if id == "" {
-		id = policy.DefaultID
-	}
-	return c.policies.get(ctx, tenant, id)
+	return c.policies.get(ctx, tenant, cmp.Or(id, policy.DefaultID))
 }
 
 // Register binds an id to parameters for ever. The same again changes
@@ -137,7 +135,7 @@ func (c *cache) register(ctx context.Context, tenant dag.Tenant, p policy.Regist
 	if _, err := known.With(p); err != nil {
 		return err
 	}
-	first, err := known.Get(policy.DefaultID)
+	first, err := known.Get(policy.DefaultV1ID) // in a tenant's ledger it precedes the policies that the tenant registers
 	if err != nil {
 		return err
 	}

@@ -20,18 +20,17 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 // ErrNoWords is wrapped when a search asks for nothing. It wraps dag.ErrForm.
 var ErrNoWords = fmt.Errorf("%w: a search needs words", dag.ErrForm)
 
-// ErrEmbedder is wrapped if a policy asks for vectors of a model that the kernel was not opened with. It wraps dag.ErrForm.
-var ErrEmbedder = fmt.Errorf("%w: this kernel has no embedder", dag.ErrForm)
-
 // A SearchRequest asks for turns by words.
 type SearchRequest struct {
 	retrieval.Query
-	Policy policy.ID // "" is recall@1
+	Policy policy.ID       // "" is recall@1
+	Within *token.Boundary // nil: all turns. The view is that of the evidence unless another is asked for
 }
 
 // A Found is what a search found.
@@ -64,7 +63,10 @@ func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (
 }
 
 func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (f Found, err error) {
-	if r.AsOf, err = c.asOfNumber(ctx, tenant, r.AsOf); err != nil {
+	if r.AsOf, err = held(tenant, r.Within, r.AsOf); err == nil {
+		r.AsOf, err = c.asOfNumber(ctx, tenant, r.AsOf)
+	}
+	if err != nil {
 		return f, err
 	}
 	f.AsOf, f.Policy = r.AsOf, cmp.Or(r.Policy, retrieval.PolicyID)
@@ -76,7 +78,12 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	if err != nil {
 		return f, err
 	}
-	hits, err := c.hits(ctx, tenant, &params, &r.Query)
+	var hits []retrieval.Hit
+	if r.Within != nil {
+		hits, err = c.hitsWithin(ctx, r.Within, &params, &r.Query)
+	} else {
+		hits, err = c.hits(ctx, tenant, &params, &r.Query)
+	}
 	if err != nil {
 		return f, err
 	}
@@ -122,12 +129,10 @@ func (c *cache) hits(ctx context.Context, tenant dag.Tenant, p *retrieval.Policy
 		if err := w.read(ctx, func(x *retrieval.Index) { bare = x.Bare(q) }); err != nil {
 			return nil, err
 		}
-		vectors, err := embed.All(ctx, w.embedder, []string{bare})
-		if err != nil {
+		if q.Vector, err = vectorOf(ctx, w.embedder, bare); err != nil {
 			return nil, err
 		}
 		same := false
-		q.Vector = vectors[0]
 		err = w.read(ctx, func(x *retrieval.Index) {
 			if same = x.Bare(q) == bare; same {
 				hits = x.Search(p, q)
@@ -144,6 +149,7 @@ type tenantWords struct {
 	store    steadyStore
 	tenant   dag.Tenant
 	analyzer analysis.Analyzer
+	model    string         // of the vectors; retrieval.NoEmbedder: there are none
 	embedder embed.Embedder // nil: none
 	followed *follow.Member
 	filling  turnstile // of one: inside it the store is read
@@ -202,38 +208,41 @@ type allWords struct {
 	tenant    dag.Tenant
 	source    follow.Source
 	held      *heldWords
-	embedders map[string]embed.Embedder
+	embedders embedders
 
 	mu   sync.Mutex
 	made []*tenantWords
 }
 
-// of returns the projection that a policy needs. One with vectors serves searches by words as well, so beside it there is none without.
+// of returns the projection that a policy needs. One with vectors of the table that ships serves searches by words as well, so beside it there
+// is none without. One whose vectors come from elsewhere does not, since they may fail to come.
 func (a *allWords) of(p *retrieval.Policy) (*tenantWords, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var embedder embed.Embedder
-	if id := p.Dense.Embedder; id != retrieval.NoEmbedder {
-		if embedder = a.embedders[id]; embedder == nil {
-			return nil, fmt.Errorf("%w %q", ErrEmbedder, id)
-		}
+	embedder, err := a.embedders.of(p)
+	if err != nil {
+		return nil, err
 	}
-	analyzer := analysis.Of(p.Analyzer)
+	const without, shipped = retrieval.NoEmbedder, embed.StaticID
 	for _, w := range a.made {
-		if w.analyzer.String() == p.Analyzer && (embedder == nil || w.embedder == embedder) {
+		if w.analyzer.String() == p.Analyzer && (w.model == p.Dense.Embedder || p.Dense.Embedder == without && w.model == shipped) {
 			return w, nil
 		}
 	}
-	a.made = slices.DeleteFunc(a.made, func(w *tenantWords) bool {
-		plain := w.analyzer.String() == p.Analyzer && w.embedder == nil
-		if plain {
-			a.held.drop(w)
-		}
-		return plain
-	})
-	w := &tenantWords{store: a.store, tenant: a.tenant, analyzer: analyzer, embedder: embedder, filling: make(turnstile, 1), held: a.held}
+	w := &tenantWords{
+		store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), model: p.Dense.Embedder, embedder: embedder, filling: make(turnstile, 1), held: a.held,
+	}
 	w.clear()
 	w.followed = follow.New(a.source).Add(w) // of its own, since it may come when the others are read already
+	if w.model == shipped {
+		a.made = slices.DeleteFunc(a.made, func(o *tenantWords) bool {
+			beside := o.analyzer.String() == p.Analyzer && o.model == without
+			if beside {
+				a.held.drop(o)
+			}
+			return beside
+		})
+	}
 	a.made = append(a.made, w)
 	return w, nil
 }
@@ -241,11 +250,7 @@ func (a *allWords) of(p *retrieval.Policy) (*tenantWords, error) {
 func (w *tenantWords) clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	dimensions := 0
-	if w.embedder != nil {
-		dimensions = w.embedder.Model().Dimensions
-	}
-	w.index, w.filled, w.gone = retrieval.New(w.analyzer, dimensions), 0, map[dag.TurnID]bool{}
+	w.index, w.filled, w.gone = newIndex(w.analyzer, w.embedder), 0, map[dag.TurnID]bool{}
 }
 
 // Begin drops the index, which is filled again when it is asked.
@@ -297,6 +302,22 @@ func (w *tenantWords) read(ctx context.Context, fn func(*retrieval.Index)) error
 	}
 }
 
+// searchable returns a turn as an index takes it.
+func searchable(r *store.Record) (retrieval.Turn, error) {
+	t := retrieval.Turn{
+		ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Withheld: r.Body == nil,
+	}
+	if r.Body == nil {
+		return t, nil
+	}
+	body, err := slice.ParseBody(r.Body)
+	if err != nil {
+		return t, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
+	}
+	t.Author, t.Content = body.Author, body.Content
+	return t, nil
+}
+
 // fill adds the turns that are new up to head, in batches.
 func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 	w.mu.RLock()
@@ -304,7 +325,7 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 	w.mu.RUnlock()
 	var batch []retrieval.Turn
 	add := func(filled dag.Seq) error {
-		vectors, err := w.vectors(ctx, batch)
+		vectors, err := vectorsOf(ctx, w.embedder, batch)
 		if err != nil {
 			return err
 		}
@@ -331,15 +352,9 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 		if r.Seq > head {
 			return errEnough
 		}
-		t := retrieval.Turn{
-			ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Withheld: r.Body == nil,
-		}
-		if r.Body != nil {
-			body, err := slice.ParseBody(r.Body)
-			if err != nil {
-				return fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
-			}
-			t.Author, t.Content = body.Author, body.Content
+		t, err := searchable(r)
+		if err != nil {
+			return err
 		}
 		if batch = append(batch, t); len(batch) == most {
 			return add(r.Seq)
@@ -353,16 +368,4 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 		return err
 	}
 	return nil
-}
-
-// vectors returns the vectors of turns, nil for each if the index has none.
-func (w *tenantWords) vectors(ctx context.Context, turns []retrieval.Turn) ([][]int8, error) {
-	if w.embedder == nil {
-		return make([][]int8, len(turns)), nil
-	}
-	texts := make([]string, len(turns))
-	for i := range turns {
-		texts[i] = turns[i].Content
-	}
-	return embed.All(ctx, w.embedder, texts)
 }

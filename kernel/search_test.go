@@ -169,6 +169,12 @@ func TestSearchByVectors(t *testing.T) {
 		t.Errorf("after an erasure: %q, %v", got, err)
 	}
 	if got, err := find("recall@1", "bbb"); err != nil || !slices.Equal(got, []string{"bbb", "abab", "bbbb"}) { // the neighbours of the one that has the word
+		t.Errorf("by words again: %q, %v", got, err)
+	}
+	if got, err := find("recall-dense@1", "bbb"); err != nil || len(got) != 3 || got[0] != "bbb" {
+		t.Errorf("by the table that ships: %q, %v", got, err)
+	}
+	if got, err := find("recall@1", "bbb"); err != nil || !slices.Equal(got, []string{"bbb", "abab", "bbbb"}) {
 		t.Errorf("by words, in the index with vectors: %q, %v", got, err)
 	}
 	if _, err := find("wrong@1", "a"); err == nil || !strings.Contains(err.Error(), "1 components, want 2") {

@@ -137,6 +137,28 @@ func (b Base) ActsOf(ctx context.Context, tenant dag.Tenant, id ID, after dag.Se
 	return lists[0], nil
 }
 
+// ActsFrom returns the assertions that name turns as their evidence, ascending. It takes two questions for every MaxAsks turns.
+func (b Base) ActsFrom(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) ([]Recorded, error) {
+	var numbers []dag.Seq
+	for some := range slices.Chunk(turns, MaxAsks) {
+		ranges := make([]history.Range, len(some))
+		for i := range some {
+			ranges[i] = history.Range{Index: indexEvidence, Prefix: some[i][:]}
+		}
+		lists, err := b.Terms(ctx, tenant, ranges)
+		if err != nil {
+			return nil, err
+		}
+		for _, list := range lists {
+			for i := range list {
+				numbers = append(numbers, list[i].Since)
+			}
+		}
+	}
+	slices.Sort(numbers)
+	return b.ActsAt(ctx, tenant, numbers)
+}
+
 // ActsIn returns the acts of spans, of each ascending and all of them. At most MaxAsks spans. It
 // takes two questions.
 func (b Base) ActsIn(ctx context.Context, tenant dag.Tenant, spans []Span) ([][]Recorded, error) {

@@ -28,7 +28,7 @@ const (
 )
 
 func meeting() policy.SlicePolicyV1 {
-	p := policy.Default()
+	p := policy.DefaultV1()
 	p.MaxNodes, p.MaxRadius, p.MaxSiblings, p.DistanceDecay = 3, 2, 1, 870_000
 	p.Weights[dag.Debugging], p.Weights[dag.Exploration] = 333_333, 350_000
 	return p
@@ -49,7 +49,7 @@ func TestPinned(t *testing.T) {
 		params          policy.SlicePolicyV1
 		canonical, hash string
 	}{
-		{policy.Default(), defaultCanonical, defaultHash},
+		{policy.DefaultV1(), defaultCanonical, defaultHash},
 		{meeting(), meetingCanonical, meetingHash},
 	} {
 		if got := string(tc.params.Canonical()); got != tc.canonical {
@@ -62,7 +62,7 @@ func TestPinned(t *testing.T) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	}
-	if got := wire(policy.Default()); got != defaultWire {
+	if got := wire(policy.DefaultV1()); got != defaultWire {
 		t.Errorf("got  %s\nwant %s", got, defaultWire)
 	}
 }
@@ -233,7 +233,7 @@ func TestRegistrationBounds(t *testing.T) {
 		}
 	}
 	r, err := standard.Forms().ParseRegistration(registration(`{"phase_weights":{"planning":0.25},"type":"slice_policy_v1","max_nodes":32}`))
-	want := policy.Default()
+	want := policy.DefaultV1()
 	want.MaxNodes, want.Weights[dag.Planning] = 32, 250_000
 	if err != nil || r.Params() != want {
 		t.Errorf("got %+v, %v, want what is absent to have its default: %+v", r, err, want)
@@ -295,7 +295,7 @@ func TestCheck(t *testing.T) {
 		{"debugging", func(p *policy.SlicePolicyV1) { p.Weights[dag.Debugging] = 1_000_001 }},
 		{"exploration", func(p *policy.SlicePolicyV1) { p.Weights[dag.Exploration] = 1_000_001 }},
 	} {
-		p := policy.Default()
+		p := policy.DefaultV1()
 		tc.change(&p)
 		if err := p.Check(); !errors.Is(err, policy.ErrRange) || !strings.Contains(err.Error(), tc.field) {
 			t.Errorf("got %v, want ErrRange naming %s", err, tc.field)
@@ -323,7 +323,7 @@ func TestParseID(t *testing.T) {
 		if id, err := policy.ParseID(s); !errors.Is(err, dag.ErrForm) || id != "" {
 			t.Errorf("%q: got %q, %v, want ErrForm", s, id, err)
 		}
-		if _, err := policy.Bind(policy.ID(s), policy.Default()); !errors.Is(err, dag.ErrForm) {
+		if _, err := policy.Bind(policy.ID(s), policy.DefaultV1()); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("Bind %q: got %v, want ErrForm", s, err)
 		}
 	}

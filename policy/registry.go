@@ -17,9 +17,18 @@ type ID string
 
 // The policies for slices that every tenant begins with.
 const (
-	DefaultID   ID = "default@1" // Default, under which a slice is cut if none is named
+	DefaultV1ID ID = "default@1" // DefaultV1
 	DefaultV2ID ID = "default@2" // DefaultV2
 )
+
+// DefaultID is the policy of a request for a slice that names none. Its parameters are those of Default.
+const DefaultID = DefaultV2ID
+
+// Default returns the policy of DefaultID, as every tenant begins with it.
+func Default() Registered {
+	p := DefaultV2()
+	return Registered{id: DefaultID, params: p, hash: p.Hash()}
+}
 
 // ParseID checks the form of a policy's id.
 func ParseID(s string) (ID, error) {

@@ -14,7 +14,7 @@ import (
 )
 
 func bound(t interface{ Fatal(...any) }, id policy.ID, nodes int) policy.Registered {
-	p := policy.Default()
+	p := policy.DefaultV1()
 	p.MaxNodes = nodes
 	r, err := policy.Bind(id, p)
 	if err != nil {
@@ -28,7 +28,7 @@ func TestFingerprintPinned(t *testing.T) {
 	if got, want := r.Fingerprint(), "ef46db3751d8e999"; got != want {
 		t.Errorf("empty: got %s, want %s", got, want)
 	}
-	first, err := policy.Bind(policy.DefaultID, policy.Default())
+	first, err := policy.Bind(policy.DefaultV1ID, policy.DefaultV1())
 	if err != nil {
 		t.Fatal(err)
 	}

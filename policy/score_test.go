@@ -37,7 +37,7 @@ func equation1(p *policy.SlicePolicyV1, phase dag.Phase, salience dag.PPM, dista
 
 func TestScoreWorkedExample(t *testing.T) {
 	// GKP/1, section 4.
-	p := policy.Default()
+	p := policy.DefaultV1()
 	p.Weights[dag.Debugging], p.SalienceWeight, p.DistanceDecay = 333_333, 300_000, 870_001
 	if got := p.Scorer().Score(0, dag.Debugging, 100_001, 6); got != 105_516_373 {
 		t.Errorf("got %d, want 105516373", got)
@@ -67,7 +67,7 @@ func TestScoreWorkedExample(t *testing.T) {
 func TestScoreAgainstBig(t *testing.T) {
 	corners := []dag.PPM{0, 1, 999_999, 1_000_000}
 	ran := 0
-	p := policy.Default()
+	p := policy.DefaultV1()
 	for _, p.Weights[dag.Planning] = range corners {
 		for _, p.SalienceWeight = range corners {
 			for _, p.DistanceDecay = range corners {

@@ -44,8 +44,8 @@ type SlicePolicyV1 struct {
 // A PhaseTable holds a fraction for each phase, at the phase's number.
 type PhaseTable [len(dag.Phases) + 1]dag.PPM
 
-// Default returns the parameters of the policy default@1.
-func Default() SlicePolicyV1 {
+// DefaultV1 returns the parameters of the policy default@1.
+func DefaultV1() SlicePolicyV1 {
 	return SlicePolicyV1{
 		MaxNodes:  256,
 		MaxRadius: 10,
@@ -64,7 +64,7 @@ func Default() SlicePolicyV1 {
 }
 
 var tableV1 = Table[SlicePolicyV1]{
-	Type: Type, Default: Default(),
+	Type: Type, Default: DefaultV1(),
 	Fields: []Field[SlicePolicyV1]{
 		Fraction("distance_decay", dag.One, func(p *SlicePolicyV1) *dag.PPM { return &p.DistanceDecay }),
 		Switch("include_siblings", func(p *SlicePolicyV1) *bool { return &p.IncludeSiblings }),

@@ -16,7 +16,7 @@ func testBundle() *slice.Bundle {
 	first, second, third := dag.TurnID{3}, dag.TurnID{1}, dag.TurnID{2}
 	return &slice.Bundle{
 		Anchor: third, AsOf: 3,
-		Provenance: slice.Provenance{SliceID: "0123456789abcdef", PolicyID: policy.DefaultID},
+		Provenance: slice.Provenance{SliceID: "0123456789abcdef", PolicyID: policy.DefaultV1ID},
 		Seal:       slice.Seal{Tenant: "default", KeyID: "k1", Token: strings.Repeat("0", 32)},
 		Turns: []slice.BundleTurn{
 			{

@@ -364,7 +364,7 @@ func TestSlowReadersHoldNoPlace(t *testing.T) {
 	long := turn(1)
 	long["content"] = strings.Repeat("x", 8<<20)
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{long}}})
-	body := mustJSON(t, api.SliceRequest{Anchor: turnID(1)})
+	body := mustJSON(t, api.SliceRequest{Anchor: turnID(1), Policy: "default@1"}) // which has no max_cost
 	request := fmt.Sprintf("POST /api/slice HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", s.admin(), len(body), body)
 	var slow []net.Conn
 	for range 2 { // of more than 8 MiB each; a third passes the key's share of 20 MiB

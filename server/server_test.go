@@ -14,6 +14,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -194,30 +195,47 @@ func TestSlice(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the answer is not canonical: %v", err)
 	}
-	if string(b.Provenance.SliceID) != a.header.Get("Slice-Id") || b.AsOf != 9 || b.Seal.Tenant != tenantA {
+	if string(b.Provenance.SliceID) != a.header.Get("Slice-Id") || b.AsOf != 5 || b.Provenance.PolicyID != "default@2" || b.Seal.Tenant != tenantA {
 		t.Errorf("got %+v", b.Provenance)
 	}
-	again := s.expect(200, question{op: "cutSlice", key: s.keys[tenantA][access.Agent], body: api.SliceRequest{Anchor: turnID(5), Policy: "default@1", Format: "bundle"}})
-	if !bytes.Equal(again.body, a.body) {
-		t.Error("the same request gave other bytes")
+	both := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), Policy: "default@1"}})
+	if b, err := slice.ParseBundle(both.body); err != nil || b.AsOf != 9 {
+		t.Errorf("default@1: as of %d, %v", b.AsOf, err)
+	}
+	for name, first := range map[policy.ID]*answer{"default@1": both, "default@2": a} {
+		again := s.expect(200, question{op: "cutSlice", key: s.keys[tenantA][access.Agent], body: api.SliceRequest{Anchor: turnID(5), Policy: string(name), Format: "bundle"}})
+		if !bytes.Equal(again.body, first.body) {
+			t.Errorf("%s: the same request gave other bytes", name)
+		}
 	}
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(10, 9)}}})
-	old := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 9}})
-	if !bytes.Equal(old.body, a.body) {
+	old := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), Policy: "default@1", AsOf: 9}})
+	if !bytes.Equal(old.body, both.body) {
 		t.Error("as of then, other bytes came")
 	}
+	if later := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5)}}); !bytes.Equal(later.body, a.body) {
+		t.Error("of the past, other bytes came after a later turn")
+	}
+	// The cost of an anchor is bounded by the policy: a byte more than default@2 allows.
+	long := turn(11, 10)
+	long["content"] = strings.Repeat("x", 4*policy.DefaultV2().MaxCost+1)
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{long}}})
+	if p := s.refused(422, "slice_too_large", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(11)}}); !strings.Contains(p.Detail, "max_cost") {
+		t.Errorf("got %s", p.Detail)
+	}
+	s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(11), Policy: "default@1"}})
 	// The beginning of an id is enough if no other begins so.
 	s.refused(409, "ambiguous", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: "0b5e"}})
 	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: "ffff"}})
 	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(99)}})
 	s.refused(404, "unknown_policy", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), Policy: "none@1"}})
-	s.refused(422, "beyond_head", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 11}})
+	s.refused(422, "beyond_head", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 12}})
 	s.refused(404, "not_found", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 4}})
 	s.refused(400, "invalid_request", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), Format: "pdf"}})
 	s.refused(400, "invalid_request", question{op: "cutSlice", key: s.admin(), body: `{"anchor":"` + turnID(5) + `","as_of":1.0}`})
 	s.refused(400, "invalid_request", question{op: "cutSlice", key: s.admin(), body: `{"anchor":"` + turnID(5) + `","as_of":-1}`})
 
-	md := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 9, Format: "markdown"}})
+	md := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 5, Format: "markdown"}})
 	if !strings.HasPrefix(string(md.body), "# Slice "+a.header.Get("Slice-Id")) || md.header.Get("ETag") == a.header.Get("ETag") {
 		t.Errorf("got %s\n%s", md.header.Get("ETag"), md.body)
 	}
@@ -225,7 +243,7 @@ func TestSlice(t *testing.T) {
 		Messages []struct{ Role, Content string } `json:"messages"`
 	}
 	s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), AsOf: 9, Format: "messages"}}).decode(t, &m)
-	if len(m.Messages) != 9 || m.Messages[0].Content != "turn 1" {
+	if len(m.Messages) != 5 || m.Messages[0].Content != "turn 1" {
 		t.Errorf("got %+v", m)
 	}
 }

@@ -123,7 +123,7 @@ func meeting(t fataler) (*world, dag.TurnID, policy.Registered) {
 	add("2c9e8d41-6f3b-4b7a-8e12-7f0a1b2c3d03", dag.RoleAssistant, dag.Exploration, 123_457, "2026-03-04T09:00:05.000001Z", "a0b1c2d3e4f5061728394a5b6c7d8e9f", "agent:guide", "The harbour?", nil, dag.Parent{ID: a, Kind: dag.Reply})
 	b := add("a7d3e2f0-1c44-4e0a-9f0b-3d5f6e8a9b02", dag.RoleAssistant, dag.Synthesis, 654_321, "2026-03-04T09:00:07.250000Z", "0f1e2d3c4b5a69788796a5b4c3d2e1f0", "agent:guide", "Café Nord, 19:00 ☕", map[string]string{"lang": "en", "model": "m-7"}, dag.Parent{ID: a, Kind: dag.Reply})
 	add("e05b7a93-0b8d-4c26-a1f4-5c6d7e8f9004", dag.RoleTool, dag.Debugging, 100_000, "2026-03-04T09:00:09.000000Z", "123456789abcdef0123456789abcdef0", "tool:maps", "no route", nil, dag.Parent{ID: b, Kind: dag.Spawn})
-	p := policy.Default()
+	p := policy.DefaultV1()
 	p.MaxNodes, p.MaxRadius, p.MaxSiblings, p.DistanceDecay = 3, 2, 1, 870_000
 	p.Weights[dag.Debugging], p.Weights[dag.Exploration] = 333_333, 350_000
 	return w, b, bind(t, "meeting@1", p)

@@ -277,7 +277,7 @@ func only(t *testing.T, rightOfRoot bool) *slice.Disclosure {
 		turn := dag.Turn{ID: dag.TurnID{n + 1}, Conversation: dag.ConversationID{1}, Role: dag.RoleUser, Phase: dag.Synthesis, Salience: dag.One}
 		w.add(turn, dag.Body{}, dag.Parent{ID: dag.TurnID{9}, Kind: dag.Reply})
 	}
-	p := policy.Default()
+	p := policy.DefaultV1()
 	p.MaxNodes = 5
 	_, data := w.bundle(t, dag.TurnID{1}, bind(t, "siblings@1", p), authority(t))
 	d, err := parsedBundle(t, data).Disclose(sha256.Sum256(data), []dag.TurnID{{5}})

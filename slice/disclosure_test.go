@@ -451,7 +451,7 @@ func BenchmarkDisclosure(b *testing.B) {
 			shown = append(shown, turn.ID)
 		}
 	}
-	p := policy.Default()
+	p := policy.DefaultV1()
 	p.MaxRadius = policy.LimitRadius
 	p.MaxNodes = policy.LimitNodes
 	_, data := w.bundle(b, w.turns[100].ID, bind(b, "p@1", p), authority(b))

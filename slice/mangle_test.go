@@ -72,7 +72,7 @@ func TestLateTimes(t *testing.T) {
 				return // refused openly
 			}
 			w.add(turn, dag.Body{})
-			_, data := w.bundle(t, turn.ID, bind(t, "p@1", policy.Default()), a)
+			_, data := w.bundle(t, turn.ID, bind(t, "p@1", policy.DefaultV1()), a)
 			if outcome, failed := verify(t, token.NewVerifier(a), data); outcome != token.Verified {
 				t.Errorf("a turn created at %s: %s, %v failed", created, outcome, failed)
 			}
@@ -589,7 +589,7 @@ func TestForgery(t *testing.T) {
 		w := &world{}
 		w.add(dag.Turn{ID: id, Conversation: dag.ConversationID{1}, Role: dag.RoleAssistant, Phase: dag.Synthesis}, dag.Body{Content: text, Salt: dag.Salt{7}})
 		turns[i] = w.turns[0]
-		cut[i], bundles[i] = w.bundle(t, id, bind(t, policy.DefaultID, policy.Default()), a)
+		cut[i], bundles[i] = w.bundle(t, id, bind(t, policy.DefaultV1ID, policy.DefaultV1()), a)
 		if outcome, _ := verify(t, token.NewVerifier(a), bundles[i]); outcome != token.Verified {
 			t.Fatalf("text %d: %s", i, outcome)
 		}

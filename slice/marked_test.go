@@ -42,7 +42,7 @@ func marked() (*world, dag.TurnID, policy.SlicePolicyV2) {
 	add(7, dag.VoiceTool, dag.RoleTool, "also done", "", 5)
 	add(8, dag.VoiceAgent, dag.RoleAssistant, "[edit a]", "a", 6)
 	add(9, dag.VoicePerson, dag.RoleUser, "Later.", "", 8)
-	p := policy.SlicePolicyV2{Direction: policy.Past, Spine: true, Weights: policy.Default().Weights, SalienceWeight: 300_000, DistanceDecay: 950_000}
+	p := policy.SlicePolicyV2{Direction: policy.Past, Spine: true, Weights: policy.DefaultV1().Weights, SalienceWeight: 300_000, DistanceDecay: 950_000}
 	p.MaxNodes, p.MaxRadius, p.MaxSiblings, p.MaxTouching, p.MaxCost = 7, 4, 2, 1, 60
 	p.Voices = policy.VoiceTable{dag.VoicePerson: 1_000_000, dag.VoiceAgent: 900_000, dag.VoiceTool: 800_000, dag.VoiceHarness: 100_000}
 	return w, id(8), p

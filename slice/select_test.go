@@ -452,7 +452,7 @@ func TestExplainEach(t *testing.T) {
 	w.add(turn(200), dag.Body{}) // nobody's
 	w.add(turn(300), dag.Body{}, dag.Parent{ID: id(0), Kind: dag.Reply})
 	v := w.load(t, func(dag.ConversationID) bool { return true }).At(dag.Seq(len(w.turns) - 1))
-	p := policy.Default()
+	p := policy.DefaultV1()
 	p.MaxNodes, p.MaxRadius, p.MaxSiblings = 2, 3, 0
 	for _, tc := range []struct {
 		turn     dag.TurnID

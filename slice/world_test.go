@@ -306,7 +306,7 @@ func rigged() (*world, dag.TurnID, policy.SlicePolicyV1) {
 	w.add(turn(6, dag.RoleSystem, dag.Planning, 700_000, 1), body(6, "", "six", nil), from(4, dag.Reference))
 	w.add(turn(7, dag.RoleUser, dag.Synthesis, 1_000_000, 1), body(7, "human:user", "seven", nil), from(4, dag.Reply), from(3, dag.Merge))
 	w.add(turn(8, dag.RoleUser, dag.Exploration, 0, 1), body(8, "human:user", "eight", nil), from(6, dag.Reply))
-	p := policy.Default()
+	p := policy.DefaultV1()
 	p.MaxNodes, p.MaxRadius, p.MaxSiblings, p.DistanceDecay = 7, 3, 2, 870_000
 	return w, id(4), p
 }

@@ -108,7 +108,7 @@ func (f *forge) fill(ctx context.Context, k *kernel.Kernel, at dag.Time) error {
 	if _, err := k.Turns().Admit(ctx, dag.DefaultTenant, drafts); err != nil {
 		return err
 	}
-	p := policy.Default()
+	p := policy.DefaultV1()
 	p.MaxRadius, p.MaxNodes, p.SalienceWeight = r.IntN(6), 1+r.IntN(9), dag.PPM(r.IntN(1_000_001))
 	const id = "forge@1"
 	bound, err := policy.Bind(id, p)

@@ -13,10 +13,10 @@ import (
 )
 
 const printed = `1. The user asked for it, and the context is as it was signed.
-   context: 5 turns, verified
+   context: 2 turns, verified
    delete build: done
 2. The same call, and one byte of the context was changed on the way.
-   context: 5 turns, tampered
+   context: 2 turns, tampered
    delete build: refused: there is no verified context
 3. A file that the agent read asked for it, and the agent obeys.
    context: 5 turns, verified

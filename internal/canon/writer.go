@@ -156,6 +156,38 @@ func (w *Writer) separate() {
 	w.comma = true
 }
 
+// AppendValue appends a parsed value without spaces, with strings in their canonical spelling and members in the order of
+// their text. Of a canonical text these are its bytes.
+func AppendValue(dst []byte, v *Value) []byte {
+	switch v.Kind {
+	case String:
+		return AppendString(dst, v.Text)
+	case Array:
+		dst = append(dst, '[')
+		for i := range v.Items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendValue(dst, &v.Items[i])
+		}
+		return append(dst, ']')
+	case Object:
+		dst = append(dst, '{')
+		for i := range v.Members {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(AppendString(dst, v.Members[i].Key), ':')
+			dst = AppendValue(dst, &v.Members[i].Value)
+		}
+		return append(dst, '}')
+	case Null:
+		return append(dst, "null"...)
+	default:
+		return append(dst, v.Text...)
+	}
+}
+
 // plain are the bytes that stand for themselves in a JSON string and are a
 // character each. A table decides faster than four comparisons, and strings are
 // most of what is read and written here.

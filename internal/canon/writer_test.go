@@ -142,6 +142,9 @@ func TestWriterAgainstJCS(t *testing.T) {
 		if want := "before " + transform(t, v.value); got != want {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
+		if parsed, err := canon.Parse([]byte(" " + got[len("before "):])); err != nil || string(canon.AppendValue(nil, parsed)) != got[len("before "):] {
+			t.Fatalf("parsed and appended it is %s, want %s", canon.AppendValue(nil, parsed), got)
+		}
 		again.Reset(again.Bytes[:0])
 		v.write(&again)
 		if string(again.Bytes) != got[len("before "):] {

@@ -59,7 +59,7 @@ func newPair(t *testing.T) (p *pair, key string, id string) {
 	}
 	for _, k := range []*kernel.Kernel{p.here, p.there} {
 		for range 2 { // the second time from what is kept
-			if issued := p.cut(k, ""); len(issued.Slice.Turns) != 2 {
+			if issued := p.cut(k, policy.DefaultV1ID); len(issued.Slice.Turns) != 2 {
 				t.Fatalf("the slice has %d turns, want 2", len(issued.Slice.Turns))
 			}
 			if _, err := k.Keys().Authenticate(t.Context(), key); err != nil {
@@ -83,6 +83,7 @@ func (p *pair) admit(k *kernel.Kernel, turn int) store.Receipt {
 	return receipt
 }
 
+// cut asks for the slice around the second turn. Under default@1 the turns that come later are in it.
 func (p *pair) cut(k *kernel.Kernel, id policy.ID) *kernel.Issued {
 	p.t.Helper()
 	issued, err := k.Slices().Cut(p.t.Context(), tenant, kernel.Request{Anchor: turnID(0, 1), Policy: id})
@@ -94,7 +95,7 @@ func (p *pair) cut(k *kernel.Kernel, id policy.ID) *kernel.Issued {
 
 func bound(t *testing.T, id policy.ID, nodes int) policy.Registered {
 	t.Helper()
-	params := policy.Default()
+	params := policy.DefaultV1()
 	params.MaxNodes = nodes
 	p, err := policy.Bind(id, params)
 	if err != nil {
@@ -112,7 +113,7 @@ func TestCaches(t *testing.T) {
 	}{
 		{"a turn is in the next slice", func(t *testing.T, p *pair, _, _ string) {
 			receipt := p.admit(p.here, 2)
-			issued := p.cut(p.there, "")
+			issued := p.cut(p.there, policy.DefaultV1ID)
 			if len(issued.Slice.Turns) != 3 || issued.Slice.AsOf != receipt.Head {
 				t.Errorf("the slice has %d turns as of %d, want 3 as of %d", len(issued.Slice.Turns), issued.Slice.AsOf, receipt.Head)
 			}
@@ -124,20 +125,27 @@ func TestCaches(t *testing.T) {
 			}
 		}},
 		{"an erased text is in no slice", func(t *testing.T, p *pair, _, _ string) {
-			before := p.cut(p.there, "")
-			if !bytes.Contains(before.Bundle, []byte("turn 0")) {
-				t.Fatal("the slice lacks the text before it is erased")
+			ids := []policy.ID{policy.DefaultV1ID, policy.DefaultV2ID}
+			var before []*kernel.Issued
+			for _, id := range ids {
+				issued := p.cut(p.there, id)
+				if !bytes.Contains(issued.Bundle, []byte("turn 0")) {
+					t.Fatal("the slice lacks the text before it is erased")
+				}
+				before = append(before, issued)
 			}
 			e, err := p.here.Turns().Erase(t.Context(), tenant, turnID(0, 0), "asked")
 			if err != nil {
 				t.Fatal(err)
 			}
-			after := p.cut(p.there, "")
-			if bytes.Contains(after.Bundle, []byte("turn 0")) || after.Slice.AsOf != e.Seq {
-				t.Errorf("the slice as of %d shows the erased text: %t", after.Slice.AsOf, bytes.Contains(after.Bundle, []byte("turn 0")))
-			}
-			if r, err := p.there.Slices().Replay(t.Context(), tenant, before.Bundle); err != nil || r.Outcome != kernel.Erased {
-				t.Errorf("the replay is %+v, %v", r, err)
+			for i, at := range []dag.Seq{e.Seq, before[1].Slice.AsOf} {
+				after := p.cut(p.there, ids[i])
+				if bytes.Contains(after.Bundle, []byte("turn 0")) || after.Slice.AsOf != at {
+					t.Errorf("%s: the slice as of %d shows the erased text: %t", ids[i], after.Slice.AsOf, bytes.Contains(after.Bundle, []byte("turn 0")))
+				}
+				if r, err := p.there.Slices().Replay(t.Context(), tenant, before[i].Bundle); err != nil || r.Outcome != kernel.Erased {
+					t.Errorf("%s: the replay is %+v, %v", ids[i], r, err)
+				}
 			}
 		}},
 		{"a policy decides at once", func(t *testing.T, p *pair, _, _ string) {
@@ -193,7 +201,7 @@ func TestCaches(t *testing.T) {
 		}},
 		{"a bundle is on record", func(t *testing.T, p *pair, _, _ string) {
 			p.admit(p.here, 2)
-			first, again := p.cut(p.here, ""), p.cut(p.there, "")
+			first, again := p.cut(p.here, policy.DefaultV1ID), p.cut(p.there, policy.DefaultV1ID)
 			if !bytes.Equal(first.Bundle, again.Bundle) || first.Record != again.Record {
 				t.Errorf("the same slice was recorded as %+v and as %+v", first.Record, again.Record)
 			}

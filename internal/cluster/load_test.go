@@ -38,7 +38,7 @@ func turnID(c, turn int) dag.TurnID {
 // wide is a policy whose slices hold a whole conversation.
 func wide(t *testing.T) policy.Registered {
 	t.Helper()
-	params := policy.Default()
+	params := policy.DefaultV1()
 	params.MaxNodes, params.MaxRadius, params.IncludeSiblings, params.MaxSiblings = 1024, policy.LimitRadius, false, 0
 	p, err := policy.Bind("wide@1", params)
 	if err != nil {

@@ -25,7 +25,7 @@ func recorded(t *testing.T) (registry.Base, []history.Entry) {
 	t.Helper()
 	s := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	b := registry.Base{History: s}
-	for id, params := range map[policy.ID]policy.Parameters{"narrow@1": policy.Default(), "owners@1": facts.DefaultPolicy()} {
+	for id, params := range map[policy.ID]policy.Parameters{"narrow@1": policy.DefaultV1(), "owners@1": facts.DefaultPolicy()} {
 		p, err := policy.Bind(id, params)
 		if err := errors.Join(err, b.Put(t.Context(), tenant, p), b.Put(t.Context(), tenant, p)); err != nil {
 			t.Fatal(err)

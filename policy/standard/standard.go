@@ -14,7 +14,7 @@ import (
 // given are the policies that every tenant begins with.
 var given = func() map[policy.ID]policy.Parameters {
 	all := map[policy.ID]policy.Parameters{
-		policy.DefaultID:   policy.Default(),
+		policy.DefaultV1ID: policy.DefaultV1(),
 		policy.DefaultV2ID: policy.DefaultV2(),
 		facts.PolicyID:     facts.DefaultPolicy(),
 		retrieval.PolicyID: retrieval.DefaultPolicy(), retrieval.DensePolicyID: retrieval.DensePolicy(),

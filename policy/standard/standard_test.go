@@ -28,6 +28,9 @@ func TestStandard(t *testing.T) {
 			t.Errorf("%s, read by a program that knows no type: %v", p.ID(), err)
 		}
 	}
+	if p, err := r.Get(policy.DefaultID); err != nil || p != policy.Default() {
+		t.Errorf("a request without a policy gets %+v, %v, which is not policy.Default", p, err)
+	}
 	if standard.Has("other@1") {
 		t.Error("a policy of a tenant's own is there from the start")
 	}

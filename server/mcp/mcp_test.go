@@ -59,7 +59,7 @@ func TestWay(t *testing.T) {
 		t.Errorf("cut %v", cut)
 	}
 	for _, name := range []string{"ext-5", turnID(5)} {
-		if same, _ := must(t, c, "cut_slice", map[string]any{"anchor": name, "policy": "default@1", "as_of": 5, "format": "bundle"}); same != bundle {
+		if same, _ := must(t, c, "cut_slice", map[string]any{"anchor": name, "policy": "default@2", "as_of": 5, "format": "bundle"}); same != bundle {
 			t.Errorf("anchor %s gave other bytes", name)
 		}
 	}
@@ -237,7 +237,7 @@ func TestTenants(t *testing.T) {
 	yours := over(t, s, access.Identity{Tenant: "yours", Role: access.Admin, Subject: "a"})
 	must(t, mine, "admit_turns", map[string]any{"turns": []any{said(1, "my secret"), said(2, "more of it")}})
 	must(t, yours, "admit_turns", map[string]any{"turns": []any{said(1, "your own")}})
-	bundle, cut := must(t, mine, "cut_slice", map[string]any{"anchor": turnID(1)})
+	bundle, cut := must(t, mine, "cut_slice", map[string]any{"anchor": turnID(2)})
 	other, _ := must(t, yours, "cut_slice", map[string]any{"anchor": turnID(1)})
 	if !strings.Contains(bundle, "my secret") || strings.Contains(other, "secret") || !strings.Contains(other, "your own") {
 		t.Errorf("the tenants' turns are mixed:\n%s\n%s", bundle, other)
@@ -324,6 +324,8 @@ func TestRefused(t *testing.T) {
 		{"cut_slice", map[string]any{"anchor": "ext-3", "max_nodes": 5}, "max_nodes", true},
 		{"cut_slice", json.RawMessage(`[]`), "", true},
 		{"cut_slice", json.RawMessage(`"ext-3"`), "", true},
+		{"recall", map[string]any{}, "task", false},
+		{"recall", map[string]any{"task": "x", "prompt": "xml"}, "prompt", true},
 		{"verify_bundle", map[string]any{}, "bundle", true},
 		{"verify_bundle", map[string]any{"bundle": map[string]any{"anchor": 1}}, "bundle", true},
 		{"verify_bundle", map[string]any{"bundle": "", "tenant": "other"}, "tenant", true},

@@ -2,12 +2,14 @@ package view
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 // search finds turns by words.
@@ -23,6 +25,9 @@ func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Sea
 			return w, err
 		}
 	}
+	if q.Within, err = within(k, tenant, in.Within); err != nil {
+		return w, err
+	}
 	found, err := k.Turns().Search(ctx, tenant, q)
 	if err != nil {
 		return w, err
@@ -32,6 +37,14 @@ func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Sea
 		w.Hits[i] = hit(&found.Hits[i], in.Explain)
 	}
 	return w, nil
+}
+
+// within verifies the bundle that a question is to be held within; nil if none was given.
+func within(k *kernel.Kernel, tenant dag.Tenant, bundle json.RawMessage) (*token.Boundary, error) {
+	if bundle == nil {
+		return nil, nil
+	}
+	return k.Slices().Boundary(tenant, bundle)
 }
 
 func hit(f *kernel.FoundTurn, explain bool) api.Hit {

@@ -3,6 +3,7 @@
 package view
 
 import (
+	"cmp"
 	"crypto/sha256"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -163,10 +164,7 @@ func checks(from []slice.Check) []api.Check {
 
 // Explanation shows why a turn is in the slice of a request, or is not.
 func Explanation(turn dag.TurnID, r *kernel.Request, e *slice.Explanation) api.Explanation {
-	id := r.Policy
-	if id == "" {
-		id = policy.DefaultID
-	}
+	id := cmp.Or(r.Policy, policy.DefaultID)
 	w := api.Explanation{
 		Turn: turn.String(), Anchor: r.Anchor.String(), PolicyID: string(id), AsOf: uint64(r.AsOf),
 		Selected: e.Standing == slice.Chosen, Standing: string(e.Standing), Rank: e.Rank, TurnsInSlice: e.Selected, EdgesAway: e.Edges,

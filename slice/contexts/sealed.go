@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -36,6 +37,14 @@ func (s Sealed) Turns() []ChosenTurn {
 		turns[i].Body.Attrs = maps.Clone(turns[i].Body.Attrs)
 	}
 	return turns
+}
+
+// Facts returns a copy of the chosen assertions, by ascending statement, or nil.
+func (s Sealed) Facts() []knowledge.Act {
+	if !s.OK() {
+		return nil
+	}
+	return slices.Clone(slice.Unsealed(s.sealed).Facts)
 }
 
 // Prompt returns the prompt in the format that was asked for, or nil.

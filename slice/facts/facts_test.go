@@ -474,7 +474,7 @@ func TestCutRefuses(t *testing.T) {
 	if _, err := facts.Cut(q, bound, 9, &answer, bare); err == nil {
 		t.Error("without the evidence")
 	}
-	if _, err := facts.Cut(q, must(policy.Bind("default@1", policy.Default())), 9, &answer, w.known(aliases)); !errors.Is(err, policy.ErrMismatch) {
+	if _, err := facts.Cut(q, must(policy.Bind("default@1", policy.DefaultV1())), 9, &answer, w.known(aliases)); !errors.Is(err, policy.ErrMismatch) {
 		t.Errorf("under a policy of turns: %v", err)
 	}
 	if _, err := facts.Cut(facts.Question{}, bound, 9, &answer, w.known(aliases)); !errors.Is(err, knowledge.ErrQuery) {

@@ -68,7 +68,7 @@ func TestFactPolicy(t *testing.T) {
 	if brief, err := standard.Forms().ParseRegistration(registration(`{"type":"fact_policy_v1"}`)); err != nil || brief.Hash() != facts.DefaultPolicy().Hash() {
 		t.Errorf("got %+v, %v", brief, err)
 	}
-	turns, err := policy.Bind("p@1", policy.Default())
+	turns, err := policy.Bind("p@1", policy.DefaultV1())
 	if err != nil {
 		t.Fatal(err)
 	}

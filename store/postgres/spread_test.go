@@ -349,7 +349,7 @@ func (s *spread) testOneServer(t *testing.T, ring token.Keyring) {
 // narrow registers a policy whose slices at a conversation's beginning do not leave it.
 func narrow(t *testing.T, k *kernel.Kernel) policy.ID {
 	t.Helper()
-	params := policy.Default()
+	params := policy.DefaultV1()
 	params.MaxRadius = 1
 	p, err := policy.Bind("narrow@1", params)
 	if err != nil {

@@ -166,7 +166,7 @@ func Erased(seq dag.Seq, n int) erasures.Erasure {
 
 // Policy binds parameters that differ by n.
 func Policy(id policy.ID, n int) policy.Registered {
-	params := policy.Default()
+	params := policy.DefaultV1()
 	params.MaxNodes = 1 + n
 	p, err := policy.Bind(id, params)
 	if err != nil {
@@ -199,7 +199,7 @@ func Issued(n, sliceNumber int) issued.Record {
 		Provenance: slice.Provenance{
 			SliceID:       slice.SliceID(fmt.Sprintf("%016x", uint64(sliceNumber)*0x9e3779b97f4a7c15)),
 			Anchor:        TurnID(sliceNumber + 1),
-			PolicyID:      policy.DefaultID,
+			PolicyID:      policy.DefaultV1ID,
 			SchemaVersion: slice.SchemaVersion,
 		},
 		AsOf:  dag.Seq(n),

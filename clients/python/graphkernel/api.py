@@ -245,7 +245,7 @@ class Converted(TypedDict):
 class Cutting(TypedDict):
     anchor: str
     as_of: NotRequired[int]
-    """Cut from the graph as it was at this sequence number; 0 is the present."""
+    """Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present."""
     policy: NotRequired[str]
 
 
@@ -312,7 +312,7 @@ class Evidence(TypedDict):
 class ExplainCutting(TypedDict):
     anchor: str
     as_of: NotRequired[int]
-    """Cut from the graph as it was at this sequence number; 0 is the present."""
+    """Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present."""
     policy: NotRequired[str]
     turn: str
 
@@ -771,6 +771,8 @@ class Search(TypedDict):
     """Only turns that were created then or later."""
     until: NotRequired[str]
     """Only turns that were created before."""
+    within: NotRequired[Any]
+    """A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless another is given."""
 
 
 class SlicePolicy(TypedDict):
@@ -811,7 +813,7 @@ class SliceRecord(TypedDict):
 class SliceRequest(TypedDict):
     anchor: str
     as_of: NotRequired[int]
-    """Cut from the graph as it was at this sequence number; 0 is the present."""
+    """Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present."""
     format: NotRequired[Literal["bundle", "markdown", "messages"]]
     """bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts."""
     policy: NotRequired[str]
@@ -917,6 +919,8 @@ class TraverseRequest(TypedDict):
     predicates: NotRequired[list[str]]
     start: Union[str, list[str]]
     valid_at: NotRequired[str]
+    within: NotRequired[Any]
+    """A bundle that the kernel handed out, byte for byte. The traversal goes along facts that are in it or were learned from its turns, as of its number unless another is given."""
 
 
 class Turn(TypedDict):
@@ -1079,7 +1083,10 @@ class Operations:
         Selects the turns that may influence the anchor, signs them, records that
         they were handed out, and answers with the bundle: canonical bytes, to be
         passed on and verified exactly as they are. The same request on the same
-        view gives the same bytes, and the same `ETag`.
+        view gives the same bytes, and the same `ETag`. Without `policy` the turns are
+        chosen under `default@2`: none that came after the anchor, at most 256 and
+        32 000 tokens. An anchor that alone costs more is `slice_too_large`; name a
+        policy without such a bound, such as `default@1`.
         """
         return self._transport.raw("POST", "/api/slice", body=body, media="application/json")
 

@@ -235,7 +235,7 @@ export interface Converted {
 
 export interface Cutting {
   anchor: string;
-  /** Cut from the graph as it was at this sequence number; 0 is the present. */
+  /** Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present. */
   as_of?: number;
   policy?: string;
 }
@@ -301,7 +301,7 @@ export interface Evidence {
 
 export interface ExplainCutting {
   anchor: string;
-  /** Cut from the graph as it was at this sequence number; 0 is the present. */
+  /** Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present. */
   as_of?: number;
   policy?: string;
   turn: string;
@@ -746,6 +746,8 @@ export interface Search {
   since?: string;
   /** Only turns that were created before. */
   until?: string;
+  /** A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless another is given. */
+  within?: unknown;
 }
 
 /** What a slice of turns is cut under. Parameters that are left out have the values of default@1. */
@@ -783,7 +785,7 @@ export interface SliceRecord {
 
 export interface SliceRequest {
   anchor: string;
-  /** Cut from the graph as it was at this sequence number; 0 is the present. */
+  /** Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present. */
   as_of?: number;
   /** bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts. */
   format?: "bundle" | "markdown" | "messages";
@@ -888,6 +890,8 @@ export interface TraverseRequest {
   predicates?: string[];
   start: string | string[];
   valid_at?: string;
+  /** A bundle that the kernel handed out, byte for byte. The traversal goes along facts that are in it or were learned from its turns, as of its number unless another is given. */
+  within?: unknown;
 }
 
 /** A turn as it arrives. */
@@ -1063,7 +1067,10 @@ export class Operations {
    * Selects the turns that may influence the anchor, signs them, records that
    * they were handed out, and answers with the bundle: canonical bytes, to be
    * passed on and verified exactly as they are. The same request on the same
-   * view gives the same bytes, and the same `ETag`.
+   * view gives the same bytes, and the same `ETag`. Without `policy` the turns are
+   * chosen under `default@2`: none that came after the anchor, at most 256 and
+   * 32 000 tokens. An anchor that alone costs more is `slice_too_large`; name a
+   * policy without such a bound, such as `default@1`.
    */
   cutSlice(body: SliceRequest): Promise<Uint8Array> {
     return this.transport.raw("POST", `/api/slice`, { body, media: "application/json" });

@@ -36,7 +36,7 @@ it is proved: it is of the turn, the tenant and the policy that were asked for, 
 signer attested these bytes, they are in the tenant's ledger, and the ledger continues what
 this machine was shown before (log monitor keeps that in the same place).
 
-GRAPHKERNEL_KEY holds the API key, of role agent. TURN is a turn's whole id. The policy is default@1 with
+GRAPHKERNEL_KEY holds the API key, of role agent. TURN is a turn's whole id. The policy is default@2 with
 the parameters that this program knows, or the one in --policy FILE, as policy
 add takes it.
 
@@ -54,8 +54,8 @@ is missing, 20 malformed, 21 unknown version; 1 not reachable, 2 usage.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
-	c.Flags().StringVar(&flags.policy, "policy", "", "a file with the policy to ask for, and the parameters that it must have (default: default@1)")
-	c.Flags().Uint64Var(&flags.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the present")
+	c.Flags().StringVar(&flags.policy, "policy", "", "a file with the policy to ask for, and the parameters that it must have (default: default@2)")
+	c.Flags().Uint64Var(&flags.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present")
 	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.Settings.Abbreviate(monitorFolder(a))+")")
 	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "the quorum's cosignatures may be no older, such as 1h; 0 is any age")
 	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept a slice with texts left out")
@@ -134,15 +134,15 @@ func expectation(a *cli.App, ctx context.Context, flags *fetchFlags) (*client.Ex
 	if err != nil {
 		return nil, file, err
 	}
-	p, err := policy.Bind(policy.DefaultID, policy.Default())
-	if err == nil && flags.policy != "" {
-		var data []byte
-		if data, err = a.IO.ReadFile(ctx, flags.policy, longestText); err == nil {
-			p, err = standard.Forms().ParseRegistration(data)
+	p := policy.Default()
+	if flags.policy != "" {
+		data, err := a.IO.ReadFile(ctx, flags.policy, longestText)
+		if err != nil {
+			return nil, file, err
 		}
-	}
-	if err != nil {
-		return nil, file, err
+		if p, err = standard.Forms().ParseRegistration(data); err != nil {
+			return nil, file, err
+		}
 	}
 	folder := keptFolder(a, flags.state)
 	if folder == "" {

@@ -44,7 +44,7 @@ func TestMonitorOfAnOlderView(t *testing.T) {
 	}
 	grow := func(s *cli.Session, name string, n int) {
 		for i := range n {
-			p := must(policy.Bind(policy.ID(fmt.Sprintf("%s-%d@1", name, i)), policy.Default()))
+			p := must(policy.Bind(policy.ID(fmt.Sprintf("%s-%d@1", name, i)), policy.DefaultV1()))
 			if err := s.Policies.Register(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}

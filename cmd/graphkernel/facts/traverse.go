@@ -79,6 +79,7 @@ itself, where aliases give others, and written how its names were spelled.`
 func knowledgeTraverseCommand(a *cli.App) *cobra.Command {
 	var f walkFlags
 	var results int
+	var within string
 	c := &cobra.Command{
 		Use:   "traverse ENTITY…",
 		Short: "Tell which entities can be reached from others, each with its best path",
@@ -90,7 +91,10 @@ of its facts.
 
 ` + walkJSON + ` cut is results if more can be reached than --results
 lets through, work if the search was ended because it had looked at too many facts, and empty
-if this is all.`,
+if this is all.
+
+--within holds it within a bundle that the kernel handed out: it goes along facts that are in the
+bundle or were learned from its turns, as of its number.`,
 		Example: `  graphkernel knowledge traverse "Ada Lovelace" --hops 2
   graphkernel knowledge traverse src/redact.go --predicate edited-file --direction incoming`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -99,17 +103,18 @@ if this is all.`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return traverse(a, c, args, &f, results) },
+		RunE: func(c *cobra.Command, args []string) error { return traverse(a, c, args, &f, results, within) },
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	f.register(c)
 	c.Flags().IntVar(&results, "results", 100, fmt.Sprintf("how many entities at most, 1 to %d", knowledge.MaxResults))
 	cli.NoFiles(c, "results")
+	cli.WithinFlag(c, &within)
 	return c
 }
 
-func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, results int) error {
+func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, results int, within string) error {
 	t, err := f.traversal()
 	if err != nil {
 		return err
@@ -123,7 +128,12 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 		}
 	}
 	t.Start, t.MaxResults = names, results
-	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	bundle, keys, err := a.Within(c.Context(), within)
+	if err != nil {
+		return err
+	}
+	t.Within = bundle
+	return a.Stores.WithKernel(c.Context(), keys, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}

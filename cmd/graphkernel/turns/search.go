@@ -14,13 +14,13 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/server/view"
-	"github.com/graphkernel/graphkernel/token"
 )
 
 // A searchFlags says which turns a search may find.
 type searchFlags struct {
 	api.Search
 	conversation, since, until string
+	within                     string
 }
 
 func searchCommand(a *cli.App) *cobra.Command {
@@ -31,6 +31,9 @@ func searchCommand(a *cli.App) *cobra.Command {
 		Long: `Finds the turns that fit words or a question best, and shows a line of each. Words near each
 other in a conversation count together, the date of a turn is a part of it, and a question that
 names one author prefers what that author said.
+
+--within holds the search within a bundle that the kernel handed out: only its turns are there, as
+of its number.
 
 A hit is no evidence: cut a slice around it for that.`,
 		Example: "  graphkernel search why was the table deleted\n  graphkernel search 'when did anna report the outage' --since 2026-05-01 --explain",
@@ -55,6 +58,7 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.StringVar(&f.until, "until", "", "only turns created before this date or time")
 	flags.Uint64Var(&f.AsOf, "as-of", 0, "search what was there at this sequence number; 0 is the present")
 	flags.StringVar(&f.Policy, "policy", "", "find turns under this policy (default: recall@1)")
+	cli.WithinFlag(c, &f.within)
 	flags.BoolVar(&f.Explain, "explain", false, "say what each score is made of")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "limit", "conversation", "author", "since", "until", "as-of", "policy")
@@ -78,7 +82,12 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 		}
 		*bound.into = &at
 	}
-	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	within, keys, err := a.Within(c.Context(), f.within)
+	if err != nil {
+		return err
+	}
+	f.Within = within
+	return a.Stores.WithReadKernel(c.Context(), keys, func(s *cli.Session) error {
 		if f.conversation != "" {
 			id, _, err := conversationOf(c, s, f.conversation)
 			if err != nil {

@@ -24,7 +24,7 @@ type cutFlags struct {
 
 func (f *cutFlags) register(a *cli.App, c *cobra.Command) {
 	c.Flags().StringVar(&f.policy, "policy", string(policy.DefaultID), "the policy to cut under")
-	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the present, or the anchor's own number under a policy that looks at the past")
+	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present")
 	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(policy.Type, policy.TypeV2)) // the flag exists
 	cli.NoFiles(c, "as-of")
 }

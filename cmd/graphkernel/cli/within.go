@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// WithinFlag gives a command the flag --within, which Within reads.
+func WithinFlag(c *cobra.Command, path *string) {
+	c.Flags().StringVar(path, "within", "", "the file of a bundle that holds the question: see nothing but its turns and what rests on them")
+}
+
+// Within returns the bundle of the flag and the keys that verify it; neither if path is empty.
+func (a *App) Within(ctx context.Context, path string) (json.RawMessage, token.Keyring, error) {
+	if path == "" {
+		return nil, token.Keyring{}, nil
+	}
+	data, err := a.IO.ReadFile(ctx, path, slice.MaxBundle)
+	if err != nil {
+		return nil, token.Keyring{}, err
+	}
+	data = WithoutLineFeed(data)
+	if !json.Valid(data) {
+		return nil, token.Keyring{}, Usagef("--within: %s is no bundle", path)
+	}
+	keys, err := a.Signing.RingToSign()
+	return data, keys, err
+}

@@ -1,0 +1,160 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// held holds a question within a boundary, if there is one: it returns the number of the view, which unless one was given is that of the
+// evidence. A boundary of another tenant, or of evidence that was not verified, is ErrTenant or ErrNotAdmissible.
+func held(tenant dag.Tenant, b *token.Boundary, asOf dag.Seq) (dag.Seq, error) {
+	switch {
+	case b == nil:
+		return asOf, nil
+	case !b.OK():
+		return 0, ErrNotAdmissible
+	case b.Tenant() != tenant:
+		return 0, fmt.Errorf("the question is held within evidence of tenant %q, not %q: %w", b.Tenant(), tenant, ErrTenant)
+	}
+	return cmp.Or(asOf, b.AsOf()), nil
+}
+
+// ErrNotAdmissible is wrapped when a question is to be held within evidence that was not verified.
+var ErrNotAdmissible = fmt.Errorf("%w: the question is to be held within evidence that is not admissible", dag.ErrForm)
+
+// Boundary verifies a bundle of any kind, and returns the boundary that holds a question within it. It is ErrNotAdmissible if the bundle is
+// not admissible for the tenant.
+func (k Slices) Boundary(tenant dag.Tenant, bundle []byte) (*token.Boundary, error) {
+	var b token.Boundary
+	var verdict token.Verdict
+	switch v := token.NewVerifier(k.authority); {
+	case facts.Is(bundle):
+		var a token.AdmissibleFacts
+		a, verdict = v.VerifyFactsFor(tenant, bundle)
+		b = a.Boundary()
+	case contexts.Is(bundle):
+		var a token.AdmissibleContext
+		a, verdict = v.VerifyContextFor(tenant, bundle)
+		b = a.Boundary()
+	default:
+		var a token.Admissible
+		a, verdict = v.VerifyFor(tenant, bundle)
+		b = a.Boundary()
+	}
+	if !b.OK() {
+		return nil, fmt.Errorf("%w: %s, %s", ErrNotAdmissible, verdict.Outcome, verdict.Reason)
+	}
+	return &b, nil
+}
+
+// hitsWithin searches the turns of a boundary, as if there were no others.
+func (c *cache) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.Policy, q *retrieval.Query) ([]retrieval.Hit, error) {
+	records, err := c.store.Turns(ctx, b.Tenant(), store.IDs(b.Turns()))
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(records, func(x, y store.Record) int { return cmp.Compare(x.Seq, y.Seq) })
+	turns := make([]retrieval.Turn, len(records))
+	for i := range records {
+		if turns[i], err = searchable(&records[i]); err != nil {
+			return nil, err
+		}
+	}
+	embedder, err := c.tenants.embedders.of(p)
+	if err != nil {
+		return nil, err
+	}
+	vectors, err := vectorsOf(ctx, embedder, turns)
+	if err != nil {
+		return nil, err
+	}
+	x := newIndex(analysis.Of(p.Analyzer), embedder)
+	for i := range turns {
+		if err := x.Add(turns[i], vectors[i]); err != nil {
+			return nil, err
+		}
+	}
+	if q.Vector, err = vectorOf(ctx, embedder, x.Bare(q)); err != nil {
+		return nil, err
+	}
+	return x.Search(p, q), nil
+}
+
+// restingOn returns the statements that a boundary lets through: those of the evidence, and those for which an assertion counts that names one
+// of its turns.
+func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) (map[knowledge.ID]bool, error) {
+	base := c.store.knowledge()
+	acts, err := base.ActsFrom(ctx, b.Tenant(), b.Turns())
+	if err != nil {
+		return nil, err
+	}
+	var ids []knowledge.ID
+	for i := range acts {
+		if id, ok := acts[i].Act.About(); ok && !acts[i].Erased {
+			ids = append(ids, id)
+		}
+	}
+	through := map[knowledge.ID]bool{}
+	for _, id := range b.Facts() {
+		through[id] = true
+	}
+	for some := range slices.Chunk(knowledge.SortIDs(ids), knowledge.MaxAsks) {
+		spans := make([]knowledge.Span, len(some))
+		for i, id := range some {
+			spans[i] = knowledge.Span{Statement: id, UpTo: asOf}
+		}
+		lists, err := base.ActsIn(ctx, b.Tenant(), spans)
+		if err != nil {
+			return nil, err
+		}
+		for i, id := range some {
+			if slices.ContainsFunc(counting(lists[i], asOf), func(r knowledge.Recorded) bool { return b.HasTurn(r.Act.Fact.Turn) }) {
+				through[id] = true
+			}
+		}
+	}
+	return through, nil
+}
+
+// A boundedGraph has the edges of some statements.
+type boundedGraph struct {
+	knowledge.Graph
+	of map[knowledge.ID]bool
+}
+
+func (g boundedGraph) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
+	runs, err := g.Graph.Edges(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		ask := asks[i]
+		for {
+			run := &runs[i]
+			if n := len(run.Edges); n > 0 {
+				ask.After = run.Edges[n-1].Mark()
+			}
+			run.Edges = slices.DeleteFunc(slices.Clone(run.Edges), func(e knowledge.Edge) bool { return !g.of[e.ID] })
+			if len(run.Edges) > 0 || run.Whole {
+				break
+			}
+			more, err := g.Graph.Edges(ctx, []knowledge.Ask{ask})
+			if err != nil {
+				return nil, err
+			}
+			runs[i] = more[0]
+		}
+	}
+	return runs, nil
+}

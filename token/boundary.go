@@ -1,0 +1,89 @@
+package token
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A Boundary holds a question within admissible evidence: it sees the turns of the evidence and the facts that are in it or rest on
+// these turns, and nothing else. Only the Boundary methods of [Admissible], [AdmissibleFacts] and [AdmissibleContext] return one that
+// lets anything through; the zero value lets nothing through, and no question is answered within it.
+//
+// Source: Graph Kernel paper, SliceBoundaryGuard.
+type Boundary struct {
+	tenant dag.Tenant
+	asOf   dag.Seq
+	turns  map[dag.TurnID]bool
+	facts  map[dag.Digest]bool // statements
+}
+
+type admitted interface {
+	OK() bool
+	Tenant() dag.Tenant
+	AsOf() dag.Seq
+}
+
+func boundary(of admitted) Boundary {
+	if !of.OK() {
+		return Boundary{}
+	}
+	return Boundary{of.Tenant(), of.AsOf(), map[dag.TurnID]bool{}, map[dag.Digest]bool{}}
+}
+
+// Boundary lets the turns of the slice through, and the facts that rest on them.
+func (a Admissible) Boundary() Boundary {
+	b := boundary(a)
+	for _, t := range a.Turns() {
+		b.turns[t.ID] = true
+	}
+	return b
+}
+
+// Boundary lets the facts through, the turns that are their evidence, and other facts that rest on these.
+func (a AdmissibleFacts) Boundary() Boundary {
+	b := boundary(a)
+	for _, act := range a.Facts() {
+		b.facts[act.Fact.ID()] = true
+	}
+	for _, t := range a.Evidence() {
+		b.turns[t.ID] = true
+	}
+	return b
+}
+
+// Boundary lets the chosen turns and facts through, and other facts that rest on these turns.
+func (a AdmissibleContext) Boundary() Boundary {
+	b := boundary(a)
+	for _, t := range a.Turns() {
+		b.turns[t.ID] = true
+	}
+	for _, act := range a.Facts() {
+		b.facts[act.Fact.ID()] = true
+	}
+	return b
+}
+
+// OK reports whether the boundary is that of admissible evidence.
+func (b *Boundary) OK() bool { return b.turns != nil }
+
+// Tenant is that of the evidence.
+func (b *Boundary) Tenant() dag.Tenant { return b.tenant }
+
+// AsOf is the number of the view that the evidence is of.
+func (b *Boundary) AsOf() dag.Seq { return b.asOf }
+
+// Turns returns the turns that are let through, ascending.
+func (b *Boundary) Turns() []dag.TurnID {
+	return slices.SortedFunc(maps.Keys(b.turns), dag.TurnID.Compare)
+}
+
+// HasTurn reports whether a turn is let through.
+func (b *Boundary) HasTurn(id dag.TurnID) bool { return b.turns[id] }
+
+// Facts returns the statements that are in the evidence itself, ascending.
+func (b *Boundary) Facts() []dag.Digest {
+	return slices.SortedFunc(maps.Keys(b.facts), func(x, y dag.Digest) int { return bytes.Compare(x[:], y[:]) })
+}
