@@ -457,6 +457,10 @@ func TestEveryOperation(t *testing.T) {
 		if n := len(within.Hits); n == 0 || n > len(spelled.Claim.Turns) || within.AsOf != uint64(spelled.Claim.AsOf) {
 			t.Errorf("within %d turns of a context %d were found, as of %d", len(spelled.Claim.Turns), n, within.AsOf)
 		}
+		enriched := must(client.Do(ctx, c, api.EnrichHits, api.EnrichRequest{Hits: []api.HitScore{{Turn: ids[1], Score: 1}, {Turn: ids[2], Score: 3}}}))
+		if len(enriched.Hits) != 2 || enriched.Hits[0].Turn != ids[2].String() {
+			t.Errorf("%+v", enriched)
+		}
 		if _, err := client.Do(ctx, c, api.SearchTurns, api.Search{Query: "turn", Within: []byte(`{}`)}); err == nil || !strings.Contains(err.Error(), "not admissible") {
 			t.Errorf("within no evidence: %v", err)
 		}

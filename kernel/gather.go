@@ -10,10 +10,8 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
-	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
@@ -224,19 +222,16 @@ func (g *gatherer) fromSearch(x *retrieval.Index, p *retrieval.Policy) {
 	}
 }
 
-// The bounds on names that are looked for in a task.
-const (
-	mostWords = 64 // of the task
-	mostRun   = 4  // words of a name
-	mostNames = 8  // that are found
-)
-
 // fromFacts takes what is known of the names in the task.
 func (g *gatherer) fromFacts(ctx context.Context) error {
 	if g.policy.Quotas[contexts.FromFacts] == 0 || g.asked.Task == "" {
 		return nil
 	}
-	names, err := g.names(ctx)
+	v, err := g.c.tenants.of(g.tenant).facts.view(ctx, g.asOf)
+	if err != nil {
+		return err
+	}
+	names, err := v.namesIn(ctx, g.asked.Task)
 	if err != nil || len(names) == 0 {
 		return err
 	}
@@ -302,40 +297,6 @@ func (g *gatherer) fact(r *knowledge.Recorded, hops int) {
 	}
 	c.Features[contexts.FeatureTask] = dag.One / dag.PPM(hops)
 	g.facts[f.ID()], g.acts[f.ID()] = c, r
-}
-
-// names returns the names in the task of which something is known.
-func (g *gatherer) names(ctx context.Context) (names []string, err error) {
-	v, err := g.c.tenants.of(g.tenant).facts.view(ctx, g.asOf)
-	if err != nil {
-		return nil, err
-	}
-	words := analysis.Words(g.asked.Task)
-	words = words[:min(len(words), mostWords)]
-	var asks []knowledge.Ask
-	for run := mostRun; run >= 1; run-- {
-		for at := 0; at+run <= len(words); at++ {
-			name, err := normalize.Name(g.asked.Task[words[at].From:words[at+run-1].To])
-			if err != nil {
-				continue
-			}
-			name = v.aliases.Resolve(name)
-			asks = append(asks, knowledge.Ask{Name: name, Limit: 1}, knowledge.Ask{Name: name, Incoming: true, Limit: 1})
-		}
-	}
-	if len(asks) == 0 {
-		return nil, nil
-	}
-	runs, err := v.Edges(ctx, asks)
-	if err != nil {
-		return nil, err
-	}
-	for i := range asks {
-		if len(runs[i].Edges) > 0 && !slices.Contains(names, asks[i].Name) && len(names) < mostNames {
-			names = append(names, asks[i].Name)
-		}
-	}
-	return names, nil
 }
 
 // sorted returns the candidates in the order of bundles.

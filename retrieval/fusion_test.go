@@ -170,10 +170,10 @@ func (r *reference) rerank(hits []Hit, newest dag.Time) []Hit {
 				loses := int64(0)
 				for _, o := range order {
 					if a, b := r.vectors[h.Turn.ID], r.vectors[o.Turn.ID]; a != nil && b != nil {
-						loses = max(loses, w*dot(a, b)/(16*16*sceneDimensions))
+						loses = min(w, max(loses, w*dot(a, b)/(16*16*sceneDimensions)))
 					}
 				}
-				score -= loses
+				score += w - loses
 			}
 			if score > most || score == most && h.Turn.ID.Compare(hits[at].Turn.ID) < 0 {
 				at, most = i, score

@@ -20,7 +20,7 @@ type Rerank struct {
 const (
 	RerankNone      = "none"      // as they are
 	RerankRecency   = "recency"   // (1 − w) · s + w · r
-	RerankMMR       = "mmr"       // one after the other, the one whose (1 − w) · s − w · likeness to the most like of those before is greatest
+	RerankMMR       = "mmr"       // one after the other, the one whose (1 − w) · s + w · (1 − likeness to the most like of those before) is greatest
 	RerankComposite = "composite" // (1 − w) · s + w · (r + salience)/2
 )
 
@@ -80,10 +80,10 @@ func (s *search) diversify(hits []Hit, weight int64) {
 		at := n + slices.IndexFunc(rest[n:], func(w waiting) bool { return w.Turn.ID == next.Turn.ID })
 		rest[n], rest[at] = rest[at], rest[n]
 		hits[n] = next.Hit
-		hits[n].Score -= next.loses
+		hits[n].Score += weight - next.loses
 		same := int64(len(next.vector)) * embed.RMS * embed.RMS
 		for i := n + 1; i < len(rest); i++ {
-			rest[i].loses = max(rest[i].loses, weight*vector.Dot(rest[i].vector, next.vector)/same)
+			rest[i].loses = max(rest[i].loses, min(weight, weight*vector.Dot(rest[i].vector, next.vector)/same))
 		}
 	}
 }

@@ -278,6 +278,41 @@ class Difference(TypedDict):
     path: str
 
 
+class EnrichRequest(TypedDict):
+    alpha: NotRequired[float]
+    """The share of what the facts say in the combined score, from 0 to 1; 0.5 if left out."""
+    as_of: NotRequired[int]
+    """The knowledge as it was at this sequence number; 0 is the present."""
+    facts: NotRequired[int]
+    """At most so many facts of each hit."""
+    hits: list[HitScore]
+    """Turns with their scores, as a search has them or any other; each turn once."""
+    hops: NotRequired[int]
+    """How far from the entities of a hit."""
+    query: NotRequired[str]
+    """What was searched for. A fact counts by the share of these words that its names have; without it all facts count alike."""
+
+
+class Enriched(TypedDict):
+    as_of: int
+    hits: list[EnrichedHit]
+    """The best first, by the combined score."""
+
+
+class EnrichedHit(TypedDict):
+    combined: float
+    """The share of the best score times 1 - alpha, and graph times alpha."""
+    entities: list[str]
+    """What the turn speaks of: the ends of facts that were learned from it, and names known in its first words."""
+    facts: list[NearFact]
+    """What is known around these entities, the nearest first."""
+    graph: float
+    """What its facts say for it, as a share of the best hit's."""
+    score: int
+    """As it was given."""
+    turn: str
+
+
 class ErasureRequest(TypedDict):
     reason: str
 
@@ -447,6 +482,12 @@ class HitParts(TypedDict):
     """For words in the turn and its neighbours: BM25, 1000000 for the best turn."""
 
 
+class HitScore(TypedDict):
+    score: int
+    """At most 2^40."""
+    turn: str
+
+
 class Issued(TypedDict):
     """The record of one bundle that was handed out. It holds no text."""
 
@@ -562,6 +603,11 @@ class Messages(TypedDict):
 class NameCount(TypedDict):
     facts: int
     name: str
+
+
+class NearFact(TypedDict):
+    fact: Step
+    hops: int
 
 
 class NewAPIKey(TypedDict):
@@ -1109,6 +1155,15 @@ class Operations:
         names are cut to 200 characters and can do nothing but be read.
         """
         return self._transport.raw("GET", "/api/knowledge/graph", query={"entity": entity, "format": format, "max_hops": max_hops, "max_results": max_results, "direction": direction, "predicates": predicates, "min_confidence": min_confidence, "as_of": as_of, "valid_at": valid_at})
+
+    def enrich_hits(self, body: EnrichRequest) -> Enriched:
+        """Add what is known to turns that were found.
+
+        Turns that were found, by a search or in any other way, come back with what is known around the entities that they speak of, and with a score that weighs both:
+        a turn about things of which much is known that fits the query moves up. The facts around an entity count by confidence and nearness, and of many
+        the best few decide.
+        """
+        return self._transport.json("POST", "/api/enrich", body=body, media="application/json")
 
     def erase_turn(self, id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> Event:
         """Erase a turn's text for good, with a reason.
