@@ -359,7 +359,7 @@ func TestEveryOperation(t *testing.T) {
 		if got := must(c.Policies().Get(ctx, "narrow@1")); got != narrow {
 			t.Errorf("got %+v", got)
 		}
-		if got := must(c.Policies().All(ctx)).All(); len(got) != 12 || got[5].ID() != facts.PolicyID || got[7] != narrow {
+		if got := must(c.Policies().All(ctx)).All(); len(got) != 13 || got[5].ID() != facts.PolicyID || got[7] != narrow {
 			t.Errorf("got %+v", got)
 		}
 		wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
