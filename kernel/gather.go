@@ -365,31 +365,25 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 }
 
 // overlaps compares all turns among the candidates.
-func (g *gatherer) overlaps(ctx context.Context, candidates []contexts.Candidate) ([]contexts.Overlap, error) {
-	var ids store.IDs
+func (g *gatherer) overlaps(ctx context.Context, candidates []contexts.Candidate) (overlaps []contexts.Overlap, err error) {
+	ids := make([]dag.TurnID, len(candidates))
 	for i := range candidates {
 		if candidates[i].Kind == contexts.KindTurn {
-			id, err := dag.ParseTurnID(candidates[i].ID)
-			if err != nil {
+			if ids[i], err = dag.ParseTurnID(candidates[i].ID); err != nil {
 				return nil, err
 			}
-			ids = append(ids, id)
 		}
 	}
-	records, err := g.c.store.Turns(ctx, g.tenant, ids)
+	search, err := g.searchPolicy(ctx)
 	if err != nil {
 		return nil, err
 	}
-	texts := make(map[string]string, len(records))
-	for i := range records {
-		if records[i].Body == nil {
-			continue
-		}
-		body, err := slice.ParseBody(records[i].Body)
-		if err != nil {
-			return nil, fmt.Errorf("turn %s: %w: %w", records[i].Turn.ID, ErrDamaged, err)
-		}
-		texts[records[i].Turn.ID.String()] = body.Content
+	words, err := g.c.tenants.of(g.tenant).words.of(search)
+	if err != nil {
+		return nil, err
 	}
-	return contexts.Compare(len(candidates), func(i int) string { return texts[candidates[i].ID] }), nil
+	err = words.read(ctx, func(x *retrieval.Index) {
+		overlaps = contexts.Compare(len(ids), func(i int) []int32 { return x.Terms(ids[i]) })
+	})
+	return overlaps, err
 }

@@ -142,6 +142,16 @@ func (x *Index) Turn(id dag.TurnID) (Turn, bool) {
 	return x.turns[n].Turn, true
 }
 
+// Terms returns the distinct terms of a turn as numbers that this index gave them, ascending; none of one that the index does not have. They
+// must not be changed.
+func (x *Index) Terms(id dag.TurnID) []int32 {
+	n, ok := x.places[id]
+	if !ok {
+		return nil
+	}
+	return x.words.Terms(n)
+}
+
 // Conversation returns the turns of a conversation up to a number, without their content, in their order.
 func (x *Index) Conversation(id dag.ConversationID, asOf dag.Seq) (turns []Turn) {
 	for _, n := range x.words.Turns(id) {
