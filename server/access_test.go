@@ -146,7 +146,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+31+36+50 || refused != 4*50-allowed {
+	if allowed != 9+32+37+51 || refused != 4*51-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }
