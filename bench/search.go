@@ -88,8 +88,8 @@ func ours() *searcher {
 	return &searcher{
 		name: "retrieval, with neighbours",
 		fill: func(_ context.Context, l *library) error {
-			for i := range l.turns {
-				if err := x.Add(l.turns[i], nil); err != nil {
+			for some := range slices.Chunk(l.turns, 256) {
+				if err := x.Add(some, nil); err != nil {
 					return err
 				}
 			}

@@ -18,7 +18,7 @@ func TestHeldWords(t *testing.T) {
 	for range 3 {
 		w := &tenantWords{analyzer: analysis.English}
 		w.clear()
-		if err := w.index.Add(retrieval.Turn{ID: dag.TurnID{1}, Seq: 1, Content: "word"}, nil); err != nil {
+		if err := w.index.Add([]retrieval.Turn{{ID: dag.TurnID{1}, Seq: 1, Content: "word"}}, nil); err != nil {
 			t.Fatal(err)
 		}
 		w.filled = 1

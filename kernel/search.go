@@ -340,9 +340,9 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 				delete(w.gone, t.ID)
 				t.Author, t.Content, t.Withheld = "", "", true
 			}
-			if err := w.index.Add(*t, vectors[i]); err != nil {
-				return err
-			}
+		}
+		if err := w.index.Add(batch, vectors); err != nil {
+			return err
 		}
 		batch, w.filled = batch[:0], filled
 		return nil

@@ -80,10 +80,8 @@ func (c *cache) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.
 		return nil, err
 	}
 	x := newIndex(analysis.Of(p.Analyzer), embedder)
-	for i := range turns {
-		if err := x.Add(turns[i], vectors[i]); err != nil {
-			return nil, err
-		}
+	if err := x.Add(turns, vectors); err != nil {
+		return nil, err
 	}
 	if q.Vector, err = vectorOf(ctx, embedder, x.Bare(q)); err != nil {
 		return nil, err

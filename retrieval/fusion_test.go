@@ -219,7 +219,7 @@ func TestFusion(t *testing.T) {
 				turn.Author, turn.Content = "", ""
 				r.erased[turn.ID] = true
 			}
-			if err := x.Add(turn, v); err != nil {
+			if err := x.Add([]Turn{turn}, [][]int8{v}); err != nil {
 				t.Fatal(err)
 			}
 			r.turns, r.vectors[turn.ID] = append(r.turns, turn), v
@@ -282,7 +282,7 @@ func TestErasedVector(t *testing.T) {
 	s := &scene{rand.New(rand.NewPCG(1, 1))}
 	secret := s.turn(0, 1)
 	secret.Content = "one"
-	if err := x.Add(secret, []int8{113, 101}); err != nil {
+	if err := x.Add([]Turn{secret}, [][]int8{{113, 101}}); err != nil {
 		t.Fatal(err)
 	}
 	if text := fmt.Sprintf("%+v", x.vectors); !strings.Contains(text, "113 101") {
@@ -294,7 +294,7 @@ func TestErasedVector(t *testing.T) {
 	}
 	withheld := s.turn(1, 1)
 	withheld.Withheld, withheld.Content, withheld.Author = true, "", ""
-	if err := x.Add(withheld, []int8{113, 101}); err != nil {
+	if err := x.Add([]Turn{withheld}, [][]int8{{113, 101}}); err != nil {
 		t.Fatal(err)
 	}
 	p := DensePolicy()

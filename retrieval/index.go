@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,8 +32,7 @@ type Turn struct {
 // An Index finds a tenant's turns by words. It must not be changed while it is read.
 type Index struct {
 	analyzer analysis.Analyzer
-	adding   analysis.Analyzer // the same with a memory, for Add
-	memory   map[string]string // of adding; without a word of an erased text
+	readers  []reader // of new texts, each for one goroutine
 	words    *bm25.Index
 	dates    *bm25.Index
 	vectors  *vector.Flat // nil: there are none
@@ -50,8 +50,10 @@ type indexed struct {
 
 // New returns an empty index, without vectors if they have no dimensions.
 func New(a analysis.Analyzer, dimensions int) *Index {
-	memory := map[string]string{}
-	x := &Index{analyzer: a, adding: a.Remembering(memory), memory: memory, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
+	x := &Index{analyzer: a, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
+	for range runtime.GOMAXPROCS(0) {
+		x.readers = append(x.readers, newReader(a))
+	}
 	if dimensions > 0 {
 		x.vectors = vector.NewFlat(dimensions)
 	}
@@ -72,14 +74,26 @@ func (x *Index) Last() dag.Seq {
 // What an index has, in bytes, beside vectors: of each turn, of each of its terms, and of its vector.
 const each, ofTerm, ofVector = 320, 16, 32
 
-// Add adds a turn after all others. The vector is that of its Content, for an index with vectors; nil: it has none.
-func (x *Index) Add(t Turn, v []int8) error {
-	var terms, dates []string
-	words := plainWords(t.Content)
+// Add adds turns after all others, in their order. vectors are those of their Content, for an index with vectors, nil for a turn that has none;
+// without vectors it may be nil. Texts are read on every processor. The result does not depend on how many there are, nor on how
+// turns are spread over calls.
+func (x *Index) Add(turns []Turn, vectors [][]int8) error {
+	parsed := x.read(turns)
+	for i := range turns {
+		var v []int8
+		if vectors != nil {
+			v = vectors[i]
+		}
+		if err := x.add(turns[i], v, &parsed[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *Index) add(t Turn, v []int8, p *parsed) error {
 	if t.Withheld {
 		v = nil
-	} else {
-		terms, dates = x.adding.Terms([]string{}, t.Content), ownDate(dateWords([]string{}, words), t.CreatedAt)
 	}
 	if x.vectors != nil {
 		if _, err := x.vectors.Add(t.ID, t.Seq, v); err != nil {
@@ -87,11 +101,11 @@ func (x *Index) Add(t Turn, v []int8) error {
 		}
 		x.size += ofVector + len(v)
 	}
-	n, err := x.words.Add(t.Seq, t.Conversation, terms)
+	n, err := x.words.Add(t.Seq, t.Conversation, p.terms)
 	if err != nil {
 		return err
 	}
-	if _, err := x.dates.Add(t.Seq, t.Conversation, dates); err != nil {
+	if _, err := x.dates.Add(t.Seq, t.Conversation, p.dates); err != nil {
 		return err
 	}
 	for _, w := range nameWords(t.Author) {
@@ -100,10 +114,9 @@ func (x *Index) Add(t Turn, v []int8) error {
 		}
 	}
 	x.places[t.ID] = int32(n)
-	when := saysWhen(words)
-	t.Size, t.Silent, t.Content = len(t.Content), len(analysis.Words(t.Content)) == 0, ""
-	x.turns = append(x.turns, indexed{t, when})
-	x.size += each + ofTerm*len(terms)
+	t.Size, t.Silent, t.Content = len(t.Content), p.silent, ""
+	x.turns = append(x.turns, indexed{t, p.when})
+	x.size += each + ofTerm*len(p.terms)
 	return nil
 }
 
@@ -114,7 +127,9 @@ func (x *Index) Erase(id dag.TurnID) bool {
 		return false
 	}
 	t := &x.turns[n]
-	clear(x.memory)
+	for i := range x.readers {
+		clear(x.readers[i].memory)
+	}
 	for _, w := range nameWords(t.Author) {
 		list := x.authors[w]
 		if at, ok := slices.BinarySearch(list, n); ok {

@@ -334,7 +334,7 @@ func TestSearch(t *testing.T) {
 				turn.Author, turn.Content = "", ""
 				r.erased[turn.ID] = true
 			}
-			if err := x.Add(turn, nil); err != nil {
+			if err := x.Add([]Turn{turn}, nil); err != nil {
 				t.Fatal(err)
 			}
 			r.turns = append(r.turns, turn)

@@ -20,7 +20,7 @@ func TestStatistics(t *testing.T) {
 		add := func(n int) {
 			turn := s.turn(n, 9)
 			r.turns = append(r.turns, turn)
-			if err := x.Add(turn, nil); err != nil {
+			if err := x.Add([]Turn{turn}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
