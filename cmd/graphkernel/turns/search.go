@@ -60,7 +60,7 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.StringVar(&f.since, "since", "", "only turns created at this date or time, or later")
 	flags.StringVar(&f.until, "until", "", "only turns created before this date or time")
 	flags.Uint64Var(&f.AsOf, "as-of", 0, "search what was there at this sequence number; 0 is the present")
-	flags.StringVar(&f.Policy, "policy", "", "find turns under this policy (default: recall@1)")
+	flags.StringVar(&f.Policy, "policy", "", "find turns under this policy (default: recall@1; recall-dense@1 also finds what is said in other words)")
 	cli.WithinFlag(c, &f.within)
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around what each hit speaks of, and rank by both; at most 200 hits")
 	flags.BoolVar(&f.Explain, "explain", false, "say what each score is made of")
@@ -106,7 +106,7 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 		if f.enrich && len(found.Hits) > 0 {
 			return enrich(a, c, s, f, &found)
 		}
-		return a.IO.Print(found, func(w io.Writer) { printHits(w, &found) })
+		return a.IO.Print(found, func(w io.Writer) { printHits(w, &found, f.Query) })
 	})
 }
 
@@ -130,7 +130,7 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 	return a.IO.Print(enriched, func(w io.Writer) {
 		for i := range enriched.Hits {
 			e := &enriched.Hits[i]
-			printHit(w, i+1, hits[e.Turn])
+			printHit(w, i+1, hits[e.Turn], f.Query)
 			for _, n := range e.Facts {
 				fmt.Fprintf(w, "      %s %s %s (%s)\n", render.Visible(n.Fact.Subject), render.Visible(n.Fact.Predicate), render.Visible(n.Fact.Object), n.Fact.Confidence)
 			}
@@ -139,18 +139,18 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 }
 
 // printHit prints a line of a hit, which says when, who and what, and ends with the id.
-func printHit(w io.Writer, place int, h *api.Hit) {
+func printHit(w io.Writer, place int, h *api.Hit, query string) {
 	const most = 96
-	fmt.Fprintf(w, "%2d. %.16s  %s: %s  %s\n", place, h.CreatedAt, render.Visible(h.Author), render.OneLine(render.Visible(h.Content), most), h.Turn)
+	fmt.Fprintf(w, "%2d. %.16s  %s: %s  %s\n", place, h.CreatedAt, render.Visible(h.Author), render.OneLine(render.Visible(excerpt(h.Content, query, most)), most), h.Turn)
 	if p := h.Parts; p != nil {
 		fmt.Fprintln(w, "    "+explained(h.Score, p))
 	}
 }
 
 // printHits prints a line of each hit.
-func printHits(w io.Writer, found *api.Found) {
+func printHits(w io.Writer, found *api.Found, query string) {
 	for i := range found.Hits {
-		printHit(w, i+1, &found.Hits[i])
+		printHit(w, i+1, &found.Hits[i], query)
 	}
 	if len(found.Hits) == 0 {
 		fmt.Fprintln(w, "no turn has any of these words")
