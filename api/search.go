@@ -42,14 +42,17 @@ type Hit struct {
 	Author       string    `json:"author"`
 	CreatedAt    string    `json:"created_at" is:"Time"`
 	Content      string    `json:"content" doc:"The text of the turn."`
-	Parts        *HitParts `json:"parts,omitempty" doc:"What the score is the sum of, if explain was asked for."`
+	Parts        *HitParts `json:"parts,omitempty" doc:"What the score is made of, if explain was asked for."`
 }
 
-// HitParts are what a score is the sum of.
+// HitParts are what a score is made of: their sum, unless the policy has another fusion than sum, or reranks.
 type HitParts struct {
 	Words        int `json:"words" doc:"For words in the turn and its neighbours: BM25, 1000000 for the best turn."`
 	Conversation int `json:"conversation" doc:"For words in the conversation: BM25, 100000 for the best."`
 	Dates        int `json:"dates" doc:"For dates in the turn, and of it: 300000 for the best."`
 	When         int `json:"when" doc:"200000 if the query asks when and the turn has an expression of time."`
+	Like         int `json:"like,omitempty" doc:"For the likeness of the turn's vector to the query's, if the policy asks for it."`
 	Author       int `json:"author" doc:"Half of the sum of the others if the query names the turn's author, and no other."`
+	WordRank     int `json:"word_rank,omitempty" doc:"The turn's place by words, from 1 on, where the policy joins lists by it."`
+	LikeRank     int `json:"like_rank,omitempty" doc:"The turn's place by likeness, the same."`
 }

@@ -84,12 +84,12 @@ type searcher struct {
 }
 
 func ours() *searcher {
-	x, policy := retrieval.New(analysis.English), retrieval.DefaultPolicy()
+	x, policy := retrieval.New(analysis.English, 0), retrieval.DefaultPolicy()
 	return &searcher{
 		name: "retrieval, with neighbours",
 		fill: func(_ context.Context, l *library) error {
-			for i := range l.turns {
-				if err := x.Add(l.turns[i]); err != nil {
+			for some := range slices.Chunk(l.turns, 256) {
+				if err := x.Add(some, nil); err != nil {
 					return err
 				}
 			}
@@ -219,11 +219,11 @@ func (s *searcher) candidate(l *library) *candidate {
 }
 
 // searching measures the building of indexes of words and their searches, at each size.
-func searching(ctx context.Context, r *report, folder string, sizes []int, length, rounds int) error {
+func searching(ctx context.Context, r *report, y *yard, sizes []int, length, rounds int) error {
 	var smallest *candidate
 	for _, turns := range sizes {
 		l := newLibrary(turns, length)
-		own, err := searchingAt(ctx, r, filepath.Join(folder, fmt.Sprintf("search%d", turns)), l, rounds)
+		own, err := searchingAt(ctx, r, y, l, rounds)
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,9 @@ func searching(ctx context.Context, r *report, folder string, sizes []int, lengt
 }
 
 // searchingAt is searching at one size. It returns the kernel's searches.
-func searchingAt(ctx context.Context, r *report, folder string, l *library, rounds int) (own *candidate, err error) {
+func searchingAt(ctx context.Context, r *report, y *yard, l *library, rounds int) (own *candidate, err error) {
+	name := fmt.Sprintf("search%d", len(l.turns))
+	folder := filepath.Join(y.folder, name)
 	if err := os.Mkdir(folder, 0o777); err != nil {
 		return nil, err
 	}
@@ -252,6 +254,13 @@ func searchingAt(ctx context.Context, r *report, folder string, l *library, roun
 		return nil, errors.Join(err, b.close())
 	}
 	all := []*searcher{ours(), b, f}
+	if y.server != nil {
+		p, err := fulltext(ctx, y, name)
+		if err != nil {
+			return nil, errors.Join(err, b.close(), f.close())
+		}
+		all = append(all, p)
+	}
 	defer func() {
 		for _, s := range all {
 			err = errors.Join(err, s.close())
@@ -283,8 +292,10 @@ func searchingAt(ctx context.Context, r *report, folder string, l *library, roun
 	if len(l.turns) <= 100_000 {
 		bounds = append(bounds, atMost(own.sample.p50(), boundSearched))
 	}
-	r.table(fmt.Sprintf("The best %d of %d turns that have any of %d words", searchHits, len(l.turns), searchWords), []row{
-		rowOf(own, candidates[1], bounds...), rowOf(candidates[1], candidates[1]), rowOf(candidates[2], candidates[1]),
-	})
+	searched := []row{rowOf(own, candidates[1], bounds...)}
+	for _, c := range candidates[1:] {
+		searched = append(searched, rowOf(c, candidates[1]))
+	}
+	r.table(fmt.Sprintf("The best %d of %d turns that have any of %d words", searchHits, len(l.turns), searchWords), searched)
 	return own, nil
 }

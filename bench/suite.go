@@ -31,7 +31,7 @@ type suite struct {
 }
 
 // The groups, by the names that -only takes.
-var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
+var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "vectors", "contexts", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
 
 func (s *suite) wants(group string) bool { return len(s.only) == 0 || slices.Contains(s.only, group) }
 
@@ -71,11 +71,21 @@ func (s *suite) run(ctx context.Context, r *report, folder string) (err error) {
 		}
 	}
 	if s.wants("search") {
-		if err := searching(ctx, r, folder, s.searched, s.length, s.rounds); err != nil {
+		if err := searching(ctx, r, y, s.searched, s.length, s.rounds); err != nil {
 			return err
 		}
 	}
-	if !slices.ContainsFunc(groups[6:], s.wants) {
+	if s.wants("vectors") && s.irc != "" {
+		if err := vectors(ctx, r, s.irc, vectorsMost, s.rounds); err != nil {
+			return err
+		}
+	}
+	if s.wants("contexts") {
+		if err := agents(ctx, r, y, s.searched[len(s.searched)-1], s.length, s.rounds, s.clients, s.each); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(groups[slices.Index(groups, "load"):], s.wants) {
 		return nil
 	}
 	var sizes [][]*bed

@@ -359,7 +359,7 @@ func TestEveryOperation(t *testing.T) {
 		if got := must(c.Policies().Get(ctx, "narrow@1")); got != narrow {
 			t.Errorf("got %+v", got)
 		}
-		if got := must(c.Policies().All(ctx)).All(); len(got) != 12 || got[5].ID() != facts.PolicyID || got[7] != narrow {
+		if got := must(c.Policies().All(ctx)).All(); len(got) != 13 || got[5].ID() != facts.PolicyID || got[7] != narrow {
 			t.Errorf("got %+v", got)
 		}
 		wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
@@ -456,6 +456,10 @@ func TestEveryOperation(t *testing.T) {
 		within := must(client.Do(ctx, c, api.SearchTurns, api.Search{Query: "safe to ship", Limit: 1000, Within: spelled.Bytes}))
 		if n := len(within.Hits); n == 0 || n > len(spelled.Claim.Turns) || within.AsOf != uint64(spelled.Claim.AsOf) {
 			t.Errorf("within %d turns of a context %d were found, as of %d", len(spelled.Claim.Turns), n, within.AsOf)
+		}
+		enriched := must(client.Do(ctx, c, api.EnrichHits, api.EnrichRequest{Hits: []api.HitScore{{Turn: ids[1], Score: 1}, {Turn: ids[2], Score: 3}}}))
+		if len(enriched.Hits) != 2 || enriched.Hits[0].Turn != ids[2].String() {
+			t.Errorf("%+v", enriched)
 		}
 		if _, err := client.Do(ctx, c, api.SearchTurns, api.Search{Query: "turn", Within: []byte(`{}`)}); err == nil || !strings.Contains(err.Error(), "not admissible") {
 			t.Errorf("within no evidence: %v", err)

@@ -38,7 +38,8 @@ var strategies = []Strategy{
 	{Name: "BM25", Choose: plainBM25},
 	{Name: "slice default@1", Choose: slicing("default@1")},
 	{Name: "slice default@2", Choose: slicing("default@2")},
-	{Name: "search", Choose: search},
+	{Name: "search", Choose: searching(retrieval.PolicyID)},
+	{Name: "search + vectors", Choose: searching(retrieval.DensePolicyID)},
 	{Name: "context@1", Choose: assembling(contexts.Default()), Sized: true},
 	{Name: "facts", Choose: walk, Facts: true},
 	{Name: "search + facts", Choose: both, Facts: true},
@@ -68,9 +69,15 @@ func slicing(id policy.ID) func(context.Context, *Corpus, Question) ([]dag.TurnI
 	}
 }
 
-// search asks the kernel's index of words.
-func search(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
-	found, err := c.kernel.Turns().Search(ctx, c.tenant, kernel.SearchRequest{Query: retrieval.Query{Text: q.Text, AsOf: q.AsOf, Limit: retrieval.LimitHits}})
+// searching asks the kernel's search under a policy.
+func searching(id policy.ID) func(context.Context, *Corpus, Question) ([]dag.TurnID, error) {
+	return func(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
+		return search(ctx, c, q, id)
+	}
+}
+
+func search(ctx context.Context, c *Corpus, q Question, id policy.ID) ([]dag.TurnID, error) {
+	found, err := c.kernel.Turns().Search(ctx, c.tenant, kernel.SearchRequest{Policy: id, Query: retrieval.Query{Text: q.Text, AsOf: q.AsOf, Limit: retrieval.LimitHits}})
 	if errors.Is(err, kernel.ErrNoWords) {
 		return nil, nil
 	}
@@ -117,7 +124,7 @@ func assembling(p contexts.Policy) func(context.Context, *Corpus, Question) ([]d
 
 // both takes the turns of search and those of facts by turns.
 func both(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
-	byWords, err := search(ctx, c, q)
+	byWords, err := search(ctx, c, q, retrieval.PolicyID)
 	if err != nil {
 		return nil, err
 	}

@@ -2,14 +2,18 @@ package kernel_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -79,6 +83,9 @@ func TestContext(t *testing.T) {
 			if r := must(k.Slices().Replay(ctx, tenant, issued.Bundle)); r.Outcome != kernel.Erased || len(r.Erased) != 1 || r.Erased[0] != ids[2] {
 				t.Errorf("replay after an erasure: %s, %s, erased %s", r.Outcome, r.Reason, r.Erased)
 			}
+			if r := must(k.Slices().ReplayIssued(ctx, tenant, b.Provenance.SliceID)); r.Outcome != kernel.Erased || !slices.Contains(r.Erased, ids[2]) {
+				t.Errorf("replay of the record after an erasure: %s, %s, erased %s", r.Outcome, r.Reason, r.Erased)
+			}
 			for _, r := range must(k.Slices().Issued(ctx, tenant, b.Provenance.SliceID)) {
 				if r.Question != "" {
 					t.Errorf("the task of a context that showed an erased turn is still on record: %s", r.Question)
@@ -101,6 +108,9 @@ func TestContextPast(t *testing.T) {
 	b := must(k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "staging check", Anchor: &ids[3]})).Context
 	if b.AsOf != anchor.Seq {
 		t.Errorf("as of %d, want the anchor's number %d", b.AsOf, anchor.Seq)
+	}
+	if len(b.Candidates) < 3 {
+		t.Errorf("%d candidates", len(b.Candidates))
 	}
 	for _, c := range b.Candidates {
 		if c.Seq > anchor.Seq {
@@ -142,6 +152,7 @@ func TestContextAsOf(t *testing.T) {
 				must(k.Turns().Erase(t.Context(), tenant, id, "asked to"))
 				must(small.Turns().Erase(t.Context(), tenant, id, "asked to"))
 			}
+			chosen := 0
 			for range 12 {
 				anchor := drafts[r.IntN(stop)].ID
 				q := kernel.ContextRequest{Task: question(r, 0).Text, Anchor: &anchor, AsOf: head, Budget: 1 + r.IntN(60)}
@@ -149,6 +160,10 @@ func TestContextAsOf(t *testing.T) {
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%q around %s as of %d:\ngot  %+v\nwant %+v", q.Task, anchor, head, got, want)
 				}
+				chosen += len(got)
+			}
+			if chosen < 12 {
+				t.Errorf("%d candidates and turns: too few to say anything", chosen)
 			}
 		})
 	}
@@ -188,5 +203,27 @@ func TestContextRefuses(t *testing.T) {
 	}
 	if _, err := k.Contexts().Assemble(t.Context(), "nobody", kernel.ContextRequest{Task: "x"}); err == nil {
 		t.Error("a tenant without a history was answered")
+	}
+}
+
+// TestContextLost takes a text away without an erasure on record. No context is made of the turn, and replay of one that showed it does not call
+// it erased.
+func TestContextLost(t *testing.T) {
+	inner := open(t, "memory")
+	a := token.NewAuthority(ring(t, "k1"))
+	k := over(t, inner, a)
+	ids := talk(t, k, "one")
+	q := kernel.ContextRequest{Task: "which migration dropped the table", Anchor: &ids[5]}
+	made := must(k.Contexts().Assemble(t.Context(), tenant, q))
+	lost := over(t, &damagedStore{Store: inner, record: func(r *store.Record) {
+		if r.Turn.ID == ids[2] {
+			r.Body, r.Salt, r.External = nil, dag.Salt{}, ""
+		}
+	}}, a)
+	if _, err := lost.Contexts().Assemble(t.Context(), tenant, q); !errors.Is(err, kernel.ErrDamaged) || !strings.Contains(err.Error(), ids[2].String()) {
+		t.Errorf("a context: %v", err)
+	}
+	if r := must(lost.Slices().Replay(t.Context(), tenant, made.Bundle)); r.Outcome != kernel.Different || !strings.Contains(r.Reason, ids[2].String()) {
+		t.Errorf("replay: %s, %s", r.Outcome, r.Reason)
 	}
 }

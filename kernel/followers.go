@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
 )
 
 // keptFollowed bounds the tenants whose histories are followed.
@@ -17,10 +18,11 @@ const keptFollowed = 10_000
 
 // followers follow the histories of the tenants that were asked for last.
 type followers struct {
-	store steadyStore
-	facts *factCache
-	texts *texts
-	words *heldWords
+	store     steadyStore
+	facts     *factCache
+	texts     *texts
+	words     *heldWords
+	embedders embedders
 
 	mu   sync.Mutex
 	kept *lru.Cache[dag.Tenant, *followed] // under mu, so that there is one of each
@@ -33,7 +35,7 @@ type followed struct {
 	words *allWords
 }
 
-func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int) (*followers, error) {
+func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int, others []embed.Embedder) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
@@ -42,7 +44,7 @@ func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int) 
 	if err != nil {
 		return nil, err
 	}
-	return &followers{store: s, facts: facts, texts: texts, words: words, kept: kept}, nil
+	return &followers{store: s, facts: facts, texts: texts, words: words, embedders: newEmbedders(others), kept: kept}, nil
 }
 
 func (f *followers) of(tenant dag.Tenant) *followed {
@@ -55,7 +57,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, made: map[string]*tenantWords{}}}
+	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders}}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

@@ -10,9 +10,8 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
-	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
@@ -83,7 +82,10 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	words := g.c.tenants.of(g.tenant).words.of(search)
+	words, err := g.c.tenants.of(g.tenant).words.of(search)
+	if err != nil {
+		return err
+	}
 	if err := words.read(ctx, func(x *retrieval.Index) { g.fromIndex(x, search, cut) }); err != nil {
 		return err
 	}
@@ -96,6 +98,9 @@ func (g *gatherer) searchPolicy(ctx context.Context) (*retrieval.Policy, error) 
 		return nil, err
 	}
 	p, err := retrieval.PolicyOf(registered)
+	if err == nil && p.Dense.Embedder != retrieval.NoEmbedder {
+		err = fmt.Errorf("%w: %s searches by vectors, and a context's statistics are of words alone", policy.ErrMismatch, g.policy.Search)
+	}
 	return &p, err
 }
 
@@ -115,7 +120,7 @@ func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, cut *
 	}
 	for id, c := range g.turns {
 		t, _ := x.Turn(id)
-		c.Features[contexts.FeatureRecency] = halved(int64(reference)-int64(t.CreatedAt), g.policy.HalfLife)
+		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(reference)-int64(t.CreatedAt), g.policy.HalfLife)
 	}
 }
 
@@ -217,34 +222,16 @@ func (g *gatherer) fromSearch(x *retrieval.Index, p *retrieval.Policy) {
 	}
 }
 
-// halved is 1 halved for each half-life, in hours, that an age in microseconds has: exactly at whole half-lives, and on
-// a line between them.
-func halved(age int64, hours int) dag.PPM {
-	if age <= 0 {
-		return dag.One
-	}
-	life := int64(hours) * 3_600_000_000
-	whole, rest := age/life, age%life
-	if whole > 20 {
-		return 0
-	}
-	high := int64(dag.One) >> whole
-	return dag.PPM(high - high/2*(rest/1_000_000)/(life/1_000_000))
-}
-
-// The bounds on names that are looked for in a task.
-const (
-	mostWords = 64 // of the task
-	mostRun   = 4  // words of a name
-	mostNames = 8  // that are found
-)
-
 // fromFacts takes what is known of the names in the task.
 func (g *gatherer) fromFacts(ctx context.Context) error {
 	if g.policy.Quotas[contexts.FromFacts] == 0 || g.asked.Task == "" {
 		return nil
 	}
-	names, err := g.names(ctx)
+	v, err := g.c.tenants.of(g.tenant).facts.view(ctx, g.asOf)
+	if err != nil {
+		return err
+	}
+	names, err := v.namesIn(ctx, g.asked.Task)
 	if err != nil || len(names) == 0 {
 		return err
 	}
@@ -310,40 +297,6 @@ func (g *gatherer) fact(r *knowledge.Recorded, hops int) {
 	}
 	c.Features[contexts.FeatureTask] = dag.One / dag.PPM(hops)
 	g.facts[f.ID()], g.acts[f.ID()] = c, r
-}
-
-// names returns the names in the task of which something is known.
-func (g *gatherer) names(ctx context.Context) (names []string, err error) {
-	v, err := g.c.tenants.of(g.tenant).facts.view(ctx, g.asOf)
-	if err != nil {
-		return nil, err
-	}
-	words := analysis.Words(g.asked.Task)
-	words = words[:min(len(words), mostWords)]
-	var asks []knowledge.Ask
-	for run := mostRun; run >= 1; run-- {
-		for at := 0; at+run <= len(words); at++ {
-			name, err := normalize.Name(g.asked.Task[words[at].From:words[at+run-1].To])
-			if err != nil {
-				continue
-			}
-			name = v.aliases.Resolve(name)
-			asks = append(asks, knowledge.Ask{Name: name, Limit: 1}, knowledge.Ask{Name: name, Incoming: true, Limit: 1})
-		}
-	}
-	if len(asks) == 0 {
-		return nil, nil
-	}
-	runs, err := v.Edges(ctx, asks)
-	if err != nil {
-		return nil, err
-	}
-	for i := range asks {
-		if len(runs[i].Edges) > 0 && !slices.Contains(names, asks[i].Name) && len(names) < mostNames {
-			names = append(names, asks[i].Name)
-		}
-	}
-	return names, nil
 }
 
 // sorted returns the candidates in the order of bundles.
@@ -412,31 +365,25 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 }
 
 // overlaps compares all turns among the candidates.
-func (g *gatherer) overlaps(ctx context.Context, candidates []contexts.Candidate) ([]contexts.Overlap, error) {
-	var ids store.IDs
+func (g *gatherer) overlaps(ctx context.Context, candidates []contexts.Candidate) (overlaps []contexts.Overlap, err error) {
+	ids := make([]dag.TurnID, len(candidates))
 	for i := range candidates {
 		if candidates[i].Kind == contexts.KindTurn {
-			id, err := dag.ParseTurnID(candidates[i].ID)
-			if err != nil {
+			if ids[i], err = dag.ParseTurnID(candidates[i].ID); err != nil {
 				return nil, err
 			}
-			ids = append(ids, id)
 		}
 	}
-	records, err := g.c.store.Turns(ctx, g.tenant, ids)
+	search, err := g.searchPolicy(ctx)
 	if err != nil {
 		return nil, err
 	}
-	texts := make(map[string]string, len(records))
-	for i := range records {
-		if records[i].Body == nil {
-			continue
-		}
-		body, err := slice.ParseBody(records[i].Body)
-		if err != nil {
-			return nil, fmt.Errorf("turn %s: %w: %w", records[i].Turn.ID, ErrDamaged, err)
-		}
-		texts[records[i].Turn.ID.String()] = body.Content
+	words, err := g.c.tenants.of(g.tenant).words.of(search)
+	if err != nil {
+		return nil, err
 	}
-	return contexts.Compare(len(candidates), func(i int) string { return texts[candidates[i].ID] }), nil
+	err = words.read(ctx, func(x *retrieval.Index) {
+		overlaps = contexts.Compare(len(ids), func(i int) []int32 { return x.Terms(ids[i]) })
+	})
+	return overlaps, err
 }

@@ -32,6 +32,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -48,6 +49,10 @@ type Config struct {
 	CutBytes      int // bound of the finished cuts kept, without text; 0 is 32 MiB
 	FactBytes     int // bound of the edges between entities kept; 0 is 64 MiB
 	WordBytes     int // bound of the indexes of words kept; 0 is 256 MiB, and the one that was asked last stays, whatever its size
+
+	// Embedders make vectors for policies that ask for them by the id of the model, beside the table that ships. Vectors are made again by each
+	// process, of all texts, when a policy first asks.
+	Embedders []embed.Embedder
 
 	// Parallel bounds how many slices are computed at once; others wait in the order of
 	// arrival. Selecting, hashing and encoding are nothing but computing: more at once than

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -16,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -114,8 +116,32 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 
 // hits searches the index of a tenant's texts.
 func (c *cache) hits(ctx context.Context, tenant dag.Tenant, p *retrieval.Policy, q *retrieval.Query) (hits []retrieval.Hit, err error) {
-	err = c.tenants.of(tenant).words.of(p).read(ctx, func(x *retrieval.Index) { hits = x.Search(p, q) })
-	return hits, err
+	w, err := c.tenants.of(tenant).words.of(p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Dense.Embedder == retrieval.NoEmbedder {
+		err := w.read(ctx, func(x *retrieval.Index) { hits = x.Search(p, q) })
+		return hits, err
+	}
+	for { // an embedder may take long, so the index may change meanwhile
+		var bare string
+		if err := w.read(ctx, func(x *retrieval.Index) { bare = x.Bare(q) }); err != nil {
+			return nil, err
+		}
+		if q.Vector, err = vectorOf(ctx, w.embedder, bare); err != nil {
+			return nil, err
+		}
+		same := false
+		err = w.read(ctx, func(x *retrieval.Index) {
+			if same = x.Bare(q) == bare; same {
+				hits = x.Search(p, q)
+			}
+		})
+		if err != nil || same {
+			return hits, err
+		}
+	}
 }
 
 // tenantWords is the projection of one tenant's texts by which they are found.
@@ -123,6 +149,8 @@ type tenantWords struct {
 	store    steadyStore
 	tenant   dag.Tenant
 	analyzer analysis.Analyzer
+	model    string         // of the vectors; retrieval.NoEmbedder: there are none
+	embedder embed.Embedder // nil: none
 	followed *follow.Member
 	filling  turnstile // of one: inside it the store is read
 	held     *heldWords
@@ -167,35 +195,62 @@ func (h *heldWords) used(w *tenantWords, size int) {
 	}
 }
 
-// allWords are the projections of one tenant's texts, by the names of analyzers. One is made when it is asked for.
-type allWords struct {
-	store  steadyStore
-	tenant dag.Tenant
-	source follow.Source
-	held   *heldWords
-
-	mu   sync.Mutex
-	made map[string]*tenantWords
+// drop drops an index.
+func (h *heldWords) drop(w *tenantWords) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.items.Remove(w)
 }
 
-// of returns the projection that a policy needs.
-func (a *allWords) of(p *retrieval.Policy) *tenantWords {
+// allWords are the projections of one tenant's texts. One is made when it is asked for.
+type allWords struct {
+	store     steadyStore
+	tenant    dag.Tenant
+	source    follow.Source
+	held      *heldWords
+	embedders embedders
+
+	mu   sync.Mutex
+	made []*tenantWords
+}
+
+// of returns the projection that a policy needs. One with vectors of the table that ships serves searches by words as well, so beside it there
+// is none without. One whose vectors come from elsewhere does not, since they may fail to come.
+func (a *allWords) of(p *retrieval.Policy) (*tenantWords, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w, ok := a.made[p.Analyzer]
-	if !ok {
-		w = &tenantWords{store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), filling: make(turnstile, 1), held: a.held}
-		w.clear()
-		w.followed = follow.New(a.source).Add(w) // of its own, since it may come when the others are read already
-		a.made[p.Analyzer] = w
+	embedder, err := a.embedders.of(p)
+	if err != nil {
+		return nil, err
 	}
-	return w
+	const without, shipped = retrieval.NoEmbedder, embed.StaticID
+	for _, w := range a.made {
+		if w.analyzer.String() == p.Analyzer && (w.model == p.Dense.Embedder || p.Dense.Embedder == without && w.model == shipped) {
+			return w, nil
+		}
+	}
+	w := &tenantWords{
+		store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), model: p.Dense.Embedder, embedder: embedder, filling: make(turnstile, 1), held: a.held,
+	}
+	w.clear()
+	w.followed = follow.New(a.source).Add(w) // of its own, since it may come when the others are read already
+	if w.model == shipped {
+		a.made = slices.DeleteFunc(a.made, func(o *tenantWords) bool {
+			beside := o.analyzer.String() == p.Analyzer && o.model == without
+			if beside {
+				a.held.drop(o)
+			}
+			return beside
+		})
+	}
+	a.made = append(a.made, w)
+	return w, nil
 }
 
 func (w *tenantWords) clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.index, w.filled, w.gone = retrieval.New(w.analyzer), 0, map[dag.TurnID]bool{}
+	w.index, w.filled, w.gone = newIndex(w.analyzer, w.embedder), 0, map[dag.TurnID]bool{}
 }
 
 // Begin drops the index, which is filled again when it is asked.
@@ -270,6 +325,10 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 	w.mu.RUnlock()
 	var batch []retrieval.Turn
 	add := func(filled dag.Seq) error {
+		vectors, err := vectorsOf(ctx, w.embedder, batch)
+		if err != nil {
+			return err
+		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.index != into {
@@ -281,9 +340,9 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 				delete(w.gone, t.ID)
 				t.Author, t.Content, t.Withheld = "", "", true
 			}
-			if err := w.index.Add(*t); err != nil {
-				return err
-			}
+		}
+		if err := w.index.Add(batch, vectors); err != nil {
+			return err
 		}
 		batch, w.filled = batch[:0], filled
 		return nil

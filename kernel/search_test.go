@@ -2,15 +2,20 @@ package kernel_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -106,5 +111,84 @@ func question(r *rand.Rand, asOf dag.Seq) kernel.SearchRequest {
 	for range 1 + r.IntN(4) {
 		words = append(words, vocabulary[r.IntN(len(vocabulary))])
 	}
-	return kernel.SearchRequest{Query: retrieval.Query{Text: strings.Join(words, " "), AsOf: asOf, Limit: 1 + r.IntN(20)}}
+	return kernel.SearchRequest{Policy: []policy.ID{"", retrieval.DensePolicyID}[r.IntN(2)], Query: retrieval.Query{Text: strings.Join(words, " "), AsOf: asOf, Limit: 1 + r.IntN(20)}}
+}
+
+// A letters embedder counts the letters a and b.
+type letters struct {
+	id    string
+	wrong bool // the vectors have a component too few
+}
+
+func (l letters) Model() embed.Model { return embed.Model{ID: l.id, Dimensions: 2} }
+
+func (l letters) Embed(_ context.Context, texts []string) ([][]int8, error) {
+	vectors := make([][]int8, len(texts))
+	for i, text := range texts {
+		vectors[i] = embed.Normalize([]int64{int64(strings.Count(text, "a")), int64(strings.Count(text, "b"))})
+		if l.wrong && vectors[i] != nil {
+			vectors[i] = vectors[i][:1]
+		}
+	}
+	return vectors, nil
+}
+
+// TestSearchByVectors holds that a policy's embedder finds turns without a word of the query, that an erasure takes their vectors, and what is refused.
+func TestSearchByVectors(t *testing.T) {
+	k := must(kernel.Open(kernel.Config{
+		Store: open(t, "memory"), Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(1), Clock: standing,
+		Embedders: []embed.Embedder{letters{id: "letters"}, letters{id: "wrong", wrong: true}},
+	}))
+	var drafts []dag.Draft
+	for i, text := range []string{"aaaa", "abab", "bbbb", "bbb"} {
+		drafts = append(drafts, dag.Draft{ID: dag.ExternalTurnID("vectors", fmt.Sprint(i)), Conversation: dag.ExternalConversationID("vectors", "c"), Role: dag.RoleUser, Content: text})
+	}
+	must(k.Turns().Admit(t.Context(), tenant, drafts))
+	for _, embedder := range []string{"letters", "wrong", "absent"} {
+		p := retrieval.DensePolicy()
+		p.Dense.Embedder = embedder
+		if err := k.Policies().Register(t.Context(), tenant, must(policy.Bind(policy.ID(embedder+"@1"), p))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	find := func(id policy.ID, text string) (contents []string, err error) {
+		found, err := k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Policy: id, Query: retrieval.Query{Text: text, Limit: 10}})
+		for _, h := range found.Hits {
+			contents = append(contents, h.Content)
+		}
+		return contents, err
+	}
+	if got, err := find("recall@1", "aaaaaa"); err != nil || len(got) > 0 {
+		t.Errorf("by words: %q, %v", got, err)
+	}
+	if got, err := find("letters@1", "aaaaaa"); err != nil || !slices.Equal(got, []string{"aaaa", "abab"}) { // the others are least like it
+		t.Errorf("by vectors: %q, %v", got, err)
+	}
+	must(k.Turns().Erase(t.Context(), tenant, drafts[0].ID, "asked to"))
+	if got, err := find("letters@1", "aaaaaa"); err != nil || !slices.Equal(got, []string{"abab"}) {
+		t.Errorf("after an erasure: %q, %v", got, err)
+	}
+	if got, err := find("recall@1", "bbb"); err != nil || !slices.Equal(got, []string{"bbb", "abab", "bbbb"}) { // the neighbours of the one that has the word
+		t.Errorf("by words again: %q, %v", got, err)
+	}
+	if got, err := find("recall-dense@1", "bbb"); err != nil || len(got) != 3 || got[0] != "bbb" {
+		t.Errorf("by the table that ships: %q, %v", got, err)
+	}
+	if got, err := find("recall@1", "bbb"); err != nil || !slices.Equal(got, []string{"bbb", "abab", "bbbb"}) {
+		t.Errorf("by words, in the index with vectors: %q, %v", got, err)
+	}
+	if _, err := find("wrong@1", "a"); err == nil || !strings.Contains(err.Error(), "1 components, want 2") {
+		t.Errorf("vectors of another dimension: %v", err)
+	}
+	if _, err := find("absent@1", "a"); !errors.Is(err, kernel.ErrEmbedder) || !errors.Is(err, dag.ErrForm) {
+		t.Errorf("an absent embedder: %v", err)
+	}
+	p := contexts.Default()
+	p.Search = "letters@1"
+	if err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("dense-context@1", p))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Contexts().Preview(t.Context(), tenant, kernel.ContextRequest{Task: "a", Policy: "dense-context@1"}); !errors.Is(err, policy.ErrMismatch) || !strings.Contains(err.Error(), "statistics are of words alone") {
+		t.Errorf("a context by vectors: %v", err)
+	}
 }

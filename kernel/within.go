@@ -65,15 +65,26 @@ func (c *cache) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.
 		return nil, err
 	}
 	slices.SortFunc(records, func(x, y store.Record) int { return cmp.Compare(x.Seq, y.Seq) })
-	x := retrieval.New(analysis.Of(p.Analyzer))
+	turns := make([]retrieval.Turn, len(records))
 	for i := range records {
-		t, err := searchable(&records[i])
-		if err != nil {
+		if turns[i], err = searchable(&records[i]); err != nil {
 			return nil, err
 		}
-		if err := x.Add(t); err != nil {
-			return nil, err
-		}
+	}
+	embedder, err := c.tenants.embedders.of(p)
+	if err != nil {
+		return nil, err
+	}
+	vectors, err := vectorsOf(ctx, embedder, turns)
+	if err != nil {
+		return nil, err
+	}
+	x := newIndex(analysis.Of(p.Analyzer), embedder)
+	if err := x.Add(turns, vectors); err != nil {
+		return nil, err
+	}
+	if q.Vector, err = vectorOf(ctx, embedder, x.Bare(q)); err != nil {
+		return nil, err
 	}
 	return x.Search(p, q), nil
 }

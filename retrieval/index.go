@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/bm25"
+	"github.com/graphkernel/graphkernel/retrieval/vector"
 )
 
 // A Turn is what an index is made of.
@@ -30,10 +32,10 @@ type Turn struct {
 // An Index finds a tenant's turns by words. It must not be changed while it is read.
 type Index struct {
 	analyzer analysis.Analyzer
-	adding   analysis.Analyzer // the same with a memory, for Add
-	memory   map[string]string // of adding; without a word of an erased text
+	readers  []reader // of new texts, each for one goroutine
 	words    *bm25.Index
 	dates    *bm25.Index
+	vectors  *vector.Flat // nil: there are none
 	turns    []indexed
 	places   map[dag.TurnID]int32
 	authors  map[string][]int32 // by a word of an author's name, in lower case: the turns by such authors, ascending
@@ -46,10 +48,16 @@ type indexed struct {
 	when bool // it says when
 }
 
-// New returns an empty index.
-func New(a analysis.Analyzer) *Index {
-	memory := map[string]string{}
-	return &Index{analyzer: a, adding: a.Remembering(memory), memory: memory, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
+// New returns an empty index, without vectors if they have no dimensions.
+func New(a analysis.Analyzer, dimensions int) *Index {
+	x := &Index{analyzer: a, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
+	for range runtime.GOMAXPROCS(0) {
+		x.readers = append(x.readers, newReader(a))
+	}
+	if dimensions > 0 {
+		x.vectors = vector.NewFlat(dimensions)
+	}
+	return x
 }
 
 // Size estimates the bytes of the index.
@@ -63,18 +71,41 @@ func (x *Index) Last() dag.Seq {
 	return x.turns[len(x.turns)-1].Seq
 }
 
-// Add adds a turn after all others.
-func (x *Index) Add(t Turn) error {
-	var terms, dates []string
-	words := plainWords(t.Content)
-	if !t.Withheld {
-		terms, dates = x.adding.Terms([]string{}, t.Content), ownDate(dateWords([]string{}, words), t.CreatedAt)
+// What an index has, in bytes, beside vectors: of each turn, of each of its terms, and of its vector.
+const each, ofTerm, ofVector = 320, 16, 32
+
+// Add adds turns after all others, in their order. vectors are those of their Content, for an index with vectors, nil for a turn that has none;
+// without vectors it may be nil. Texts are read on every processor. The result does not depend on how many there are, nor on how
+// turns are spread over calls.
+func (x *Index) Add(turns []Turn, vectors [][]int8) error {
+	parsed := x.read(turns)
+	for i := range turns {
+		var v []int8
+		if vectors != nil {
+			v = vectors[i]
+		}
+		if err := x.add(turns[i], v, &parsed[i]); err != nil {
+			return err
+		}
 	}
-	n, err := x.words.Add(t.Seq, t.Conversation, terms)
+	return nil
+}
+
+func (x *Index) add(t Turn, v []int8, p *parsed) error {
+	if t.Withheld {
+		v = nil
+	}
+	if x.vectors != nil {
+		if _, err := x.vectors.Add(t.ID, t.Seq, v); err != nil {
+			return err
+		}
+		x.size += ofVector + len(v)
+	}
+	n, err := x.words.Add(t.Seq, t.Conversation, p.terms)
 	if err != nil {
 		return err
 	}
-	if _, err := x.dates.Add(t.Seq, t.Conversation, dates); err != nil {
+	if _, err := x.dates.Add(t.Seq, t.Conversation, p.dates); err != nil {
 		return err
 	}
 	for _, w := range nameWords(t.Author) {
@@ -83,11 +114,9 @@ func (x *Index) Add(t Turn) error {
 		}
 	}
 	x.places[t.ID] = int32(n)
-	when := saysWhen(words)
-	t.Size, t.Silent, t.Content = len(t.Content), len(analysis.Words(t.Content)) == 0, ""
-	x.turns = append(x.turns, indexed{t, when})
-	const each, ofTerm = 320, 16
-	x.size += each + ofTerm*len(terms)
+	t.Size, t.Silent, t.Content = len(t.Content), p.silent, ""
+	x.turns = append(x.turns, indexed{t, p.when})
+	x.size += each + ofTerm*len(p.terms)
 	return nil
 }
 
@@ -98,7 +127,9 @@ func (x *Index) Erase(id dag.TurnID) bool {
 		return false
 	}
 	t := &x.turns[n]
-	clear(x.memory)
+	for i := range x.readers {
+		clear(x.readers[i].memory)
+	}
 	for _, w := range nameWords(t.Author) {
 		list := x.authors[w]
 		if at, ok := slices.BinarySearch(list, n); ok {
@@ -110,6 +141,9 @@ func (x *Index) Erase(id dag.TurnID) bool {
 	}
 	x.words.Erase(int(n))
 	x.dates.Erase(int(n))
+	if x.vectors != nil {
+		x.vectors.Erase(int(n))
+	}
 	t.Author, t.when, t.Size, t.Silent, t.Withheld = "", false, 0, true, true
 	return true
 }
@@ -121,6 +155,16 @@ func (x *Index) Turn(id dag.TurnID) (Turn, bool) {
 		return Turn{}, false
 	}
 	return x.turns[n].Turn, true
+}
+
+// Terms returns the distinct terms of a turn as numbers that this index gave them, ascending; none of one that the index does not have. They
+// must not be changed.
+func (x *Index) Terms(id dag.TurnID) []int32 {
+	n, ok := x.places[id]
+	if !ok {
+		return nil
+	}
+	return x.words.Terms(n)
 }
 
 // Conversation returns the turns of a conversation up to a number, without their content, in their order.
@@ -152,9 +196,10 @@ func nameWords(author string) []string {
 
 // A Query asks for turns. What the filters leave out counts in the statistics all the same.
 type Query struct {
-	Text  string
-	AsOf  dag.Seq
-	Limit int
+	Text   string
+	Vector []int8 // of what Bare returns of Text, if the policy asks for vectors; nil: no turn is like it
+	AsOf   dag.Seq
+	Limit  int
 
 	Conversation *dag.ConversationID // nil: any
 	Role         dag.Role            // 0: any
@@ -167,7 +212,7 @@ func (q *Query) lets(t *Turn) bool {
 		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until)
 }
 
-// A Hit is a turn that was found. Its parts add up to Score, in ppm of the best that there could be.
+// A Hit is a turn that was found. Its parts add up to Score under the fusion FusionSum, in ppm of the best that there could be by words.
 type Hit struct {
 	Turn  Turn // without Content
 	Score int64
@@ -175,7 +220,12 @@ type Hit struct {
 	Whole int64 // by those of the conversation
 	Dates int64
 	When  int64 // the query asks when, and the turn says it
+	Like  int64 // by the likeness of the turn's vector
 	Named int64 // the query names the turn's author, and no other
+
+	// The parts do not add up to Score where fusion goes by ranks, or after a reranker. Then these are the turn's places in the lists by words
+	// and by likeness, from 1 on; 0 if it is not in them.
+	WordRank, LikeRank int
 }
 
 // Search returns the best hits under a policy, the best first, and of equal ones the one with the lower id
@@ -202,11 +252,14 @@ func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) ([]Hit, Stati
 	s.whole = view.ScoreConversations(st.Terms, p.Conversation.params(0), given.Conversations)
 	limit := min(q.Limit, p.MaxHits)
 	need := bm25.Need{Best: limit, Most: s.highest, Rank: s.rank}
-	if len(s.dates.Places) > 0 { // any of these may be among the best
+	if p.Dense.on() {
+		s.like = x.likeness(q, p.Dense.Weight)
+	}
+	if len(s.dates.Places) > 0 || s.like != nil || p.Rerank.Method != RerankNone { // any turn may be among the best
 		need.Best = 0
 	}
 	s.words = view.Score(st.Terms, p.Words.params(p.Reach), need, given.Words)
-	hits := s.best(limit)
+	hits := s.fused(limit)
 	if given == &st {
 		st.Words, st.Conversations, st.Dates = &s.words.Statistics, &s.whole.Statistics, &s.dates.Statistics
 		if len(hits) > 0 {
@@ -222,6 +275,7 @@ type search struct {
 	p                   *Policy
 	q                   *Query
 	words, whole, dates *bm25.Scores
+	like                *likeness // nil: the policy asks for none
 	when                bool
 	named               []int32 // the turns by the author whom the query names
 }
@@ -238,22 +292,23 @@ func (s *search) lets(n int32) bool {
 	return !t.Silent && s.q.lets(&t.Turn)
 }
 
-// best returns the best hits.
-func (s *search) best(limit int) []Hit {
+// best returns the best hits by some score of them, which they have then.
+func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 	var best []ranked
 	compare := func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), s.x.turns[a.place].ID.Compare(s.x.turns[b.place].ID))
 	}
 	floor := int64(1)
-	for _, n := range merged(s.words.Places, s.dates.Places) {
+	for _, n := range s.found() {
 		if !s.lets(n) {
 			continue
 		}
 		h := s.hit(n, s.words.At(n), s.words.Most)
-		if h.Score < floor {
+		score := by(&h)
+		if score < floor {
 			continue
 		}
-		if best = append(best, ranked{h.Score, n}); len(best) >= 2*limit+64 {
+		if best = append(best, ranked{score, n}); len(best) >= 2*limit+64 {
 			slices.SortFunc(best, compare)
 			best, floor = best[:limit], best[limit-1].score
 		}
@@ -263,9 +318,17 @@ func (s *search) best(limit int) []Hit {
 	for i := range hits {
 		n := best[i].place
 		hits[i] = s.hit(n, s.words.At(n), s.words.Most)
-		hits[i].Turn = s.x.turns[n].Turn
+		hits[i].Turn, hits[i].Score = s.x.turns[n].Turn, best[i].score
 	}
 	return hits
+}
+
+// found returns the turns that have a score for anything, ascending.
+func (s *search) found() []int32 {
+	if s.like == nil {
+		return merged(s.words.Places, s.dates.Places)
+	}
+	return merged(s.words.Places, merged(s.dates.Places, s.like.places))
 }
 
 // rank returns the score of a turn by that of its words, of which most is the greatest; -1 if it must not be found.
@@ -299,7 +362,10 @@ func (s *search) hit(n int32, words, most int64) (h Hit) {
 	if s.when && s.x.turns[n].when {
 		h.When = int64(s.p.When)
 	}
-	h.Score = h.Words + h.Whole + h.Dates + h.When
+	if s.like != nil {
+		h.Like = s.like.at(n)
+	}
+	h.Score = h.Words + h.Whole + h.Dates + h.When + h.Like
 	if _, ok := slices.BinarySearch(s.named, n); ok {
 		h.Named = s.author(h.Score)
 		h.Score += h.Named
@@ -330,6 +396,20 @@ func part(score, most int64, weight dag.PPM) int64 {
 
 // termsOf returns the terms of a query without authors' names, and the name if it has one alone.
 func (x *Index) termsOf(query string, view bm25.View) (terms []string, named string) {
+	rest, named := x.withoutNames(query, view)
+	terms = x.analyzer.Terms(nil, rest)
+	slices.Sort(terms)
+	return slices.Compact(terms), named
+}
+
+// Bare returns the text of a query without authors' names, of which its vector is made.
+func (x *Index) Bare(q *Query) string {
+	rest, _ := x.withoutNames(q.Text, x.words.At(q.AsOf))
+	return rest
+}
+
+// withoutNames returns a query without authors' names, and the name if it has one alone.
+func (x *Index) withoutNames(query string, view bm25.View) (bare, named string) {
 	var rest []string
 	names := map[string]bool{}
 	for _, w := range strings.Fields(query) {
@@ -346,7 +426,5 @@ func (x *Index) termsOf(query string, view bm25.View) (terms []string, named str
 			named = n
 		}
 	}
-	terms = x.analyzer.Terms(nil, strings.Join(rest, " "))
-	slices.Sort(terms)
-	return slices.Compact(terms), named
+	return strings.Join(rest, " "), named
 }

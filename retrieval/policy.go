@@ -6,13 +6,17 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/bm25"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
 )
 
 // PolicyType is the type that canonical forms name.
 const PolicyType = "retrieval_policy_v1"
 
-// PolicyID is the id of the policy that every tenant begins with: DefaultPolicy.
-const PolicyID policy.ID = "recall@1"
+// The ids of the policies that every tenant begins with.
+const (
+	PolicyID      policy.ID = "recall@1"       // DefaultPolicy
+	DensePolicyID policy.ID = "recall-dense@1" // DensePolicy
+)
 
 // A Policy says how turns are found. Its zero value is not valid; start from DefaultPolicy. It is
 // comparable, as every policy's parameters are.
@@ -25,6 +29,9 @@ type Policy struct {
 	Dates        Channel
 	When         dag.PPM // what a turn gains that says when, if the query asks when
 	Author       dag.PPM // what is added, of its score, to a turn whose author alone the query names
+	Dense        Dense
+	Fusion       Fusion
+	Rerank       Rerank
 }
 
 // A Channel is BM25 over some terms, and what it counts: so much for the turn that scores best.
@@ -44,7 +51,17 @@ func DefaultPolicy() Policy {
 		Dates:        Channel{300_000, 900_000, 0},
 		When:         200_000,
 		Author:       500_000,
+		Dense:        Dense{Embedder: NoEmbedder},
+		Fusion:       Fusion{Method: FusionSum},
+		Rerank:       Rerank{Method: RerankNone, HalfLife: 720},
 	}
+}
+
+// DensePolicy returns the parameters of the policy recall-dense@1: those of recall@1, with the vectors of the table that ships.
+func DensePolicy() Policy {
+	p := DefaultPolicy()
+	p.Dense = Dense{Embedder: embed.StaticID, Weight: 250_000}
+	return p
 }
 
 // mostWeight and mostK1 bound weights and BM25's k1.
@@ -68,11 +85,25 @@ var table = policy.Table[Policy]{
 		policy.Fraction("author", mostWeight, func(p *Policy) *dag.PPM { return &p.Author }),
 		channel("conversation", func(p *Policy) *Channel { return &p.Conversation }),
 		channel("dates", func(p *Policy) *Channel { return &p.Dates }),
+		policy.Group("dense",
+			policy.Text("embedder", func(p *Policy) *string { return &p.Dense.Embedder }, checkEmbedder),
+			policy.Fraction("weight", mostWeight, func(p *Policy) *dag.PPM { return &p.Dense.Weight }),
+		),
+		policy.Group("fusion",
+			policy.Fraction("interleave_below", dag.One, func(p *Policy) *dag.PPM { return &p.Fusion.InterleaveBelow }),
+			policy.Word("method", func(p *Policy) *string { return &p.Fusion.Method }, fusions...),
+		),
 		policy.Int("max_hits", 1, LimitHits, func(p *Policy) *int { return &p.MaxHits }),
 		policy.Int("reach", 0, bm25.MaxReach, func(p *Policy) *int { return &p.Reach }),
+		policy.Group("rerank",
+			policy.Int("half_life_hours", 1, limitHalfLife, func(p *Policy) *int { return &p.Rerank.HalfLife }),
+			policy.Word("method", func(p *Policy) *string { return &p.Rerank.Method }, rerankers...),
+			policy.Fraction("weight", dag.One, func(p *Policy) *dag.PPM { return &p.Rerank.Weight }),
+		),
 		policy.Fraction("when", mostWeight, func(p *Policy) *dag.PPM { return &p.When }),
 		channel("words", func(p *Policy) *Channel { return &p.Words }),
 	},
+	Further: apart,
 }
 
 // LimitHits bounds the hits of a search.

@@ -1,7 +1,6 @@
 package retrieval
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -15,9 +14,10 @@ import (
 
 // A reference searches as the package says, turn by turn: each score is counted from the texts, and nothing is kept.
 type reference struct {
-	p      *Policy
-	turns  []Turn
-	erased map[dag.TurnID]bool
+	p       *Policy
+	turns   []Turn
+	erased  map[dag.TurnID]bool
+	vectors map[dag.TurnID][]int8
 }
 
 // A text is a turn of the reference, or a conversation, with what is counted of it.
@@ -175,15 +175,17 @@ func (r *reference) search(q *Query) (hits []Hit) {
 	b := r.score(slices.Clone(terms), bare, windowed(past, bare, r.p.Reach), int64(r.p.Words.K1), int64(r.p.Words.B))
 	z := r.score(slices.Clone(terms), whole, whole, int64(r.p.Conversation.K1), int64(r.p.Conversation.B))
 	d := r.score(dateWords(nil, plainWords(q.Text)), dated, dated, int64(r.p.Dates.K1), int64(r.p.Dates.B))
+	like := r.like(past, q)
 	for i := range past {
-		if past[i].Silent || b[i] == 0 && d[i] == 0 || !q.lets(&past[i]) {
+		if past[i].Silent || b[i] == 0 && d[i] == 0 && (q.Vector == nil || r.vectors[past[i].ID] == nil) || !q.lets(&past[i]) {
 			continue
 		}
 		h := Hit{Turn: past[i], Words: part(b[i], most(b), r.p.Words.Weight), Whole: part(z[place[past[i].Conversation]], most(z), r.p.Conversation.Weight), Dates: part(d[i], most(d), r.p.Dates.Weight)}
 		if asksWhen(plainWords(q.Text)) && saysWhen(plainWords(past[i].Content)) {
 			h.When = int64(r.p.When)
 		}
-		h.Score = h.Words + h.Whole + h.Dates + h.When
+		h.Like = like[i]
+		h.Score = h.Words + h.Whole + h.Dates + h.When + h.Like
 		if name != "" && slices.Contains(nameWords(past[i].Author), name) {
 			h.Named = h.Score * int64(r.p.Author) / one
 			h.Score += h.Named
@@ -191,8 +193,30 @@ func (r *reference) search(q *Query) (hits []Hit) {
 		h.Turn.Content = ""
 		hits = append(hits, h)
 	}
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), a.Turn.ID.Compare(b.Turn.ID)) })
-	return hits
+	method := r.p.Fusion.Method
+	if r.p.Fusion.InterleaveBelow > 0 {
+		highest := int64(0)
+		for _, term := range slices.Compact(slices.Sorted(slices.Values(terms))) {
+			n, with := int64(0), int64(0)
+			for _, t := range bare {
+				if t.words != nil {
+					n++
+				}
+				if t.words[term] > 0 {
+					with++
+				}
+			}
+			highest += refLn(2*n+2, 2*with+1) * (int64(r.p.Words.K1) + one) / one
+		}
+		if highest == 0 || one*most(b)/highest < int64(r.p.Fusion.InterleaveBelow) {
+			method = FusionInterleave
+		}
+	}
+	newest := dag.Time(0)
+	if len(past) > 0 {
+		newest = past[len(past)-1].CreatedAt
+	}
+	return r.rerank(r.fuse(hits, method), newest)
 }
 
 func most(scores []int64) int64 {
@@ -296,7 +320,7 @@ func TestSearch(t *testing.T) {
 			policy.Reach, policy.Words, policy.Author, policy.When = 1+seed%8, Channel{600_000, 2_000_000, 900_000}, 300_000, 100_000
 		}
 		s := &scene{rand.New(rand.NewPCG(uint64(seed), 1))}
-		x, r := New(analysis.English), &reference{p: &policy, erased: map[dag.TurnID]bool{}}
+		x, r := New(analysis.English, 0), &reference{p: &policy, erased: map[dag.TurnID]bool{}}
 		conversations := 1 + s.IntN(9)
 		for n := range 40 + s.IntN(160) {
 			turn := s.turn(n, conversations)
@@ -310,7 +334,7 @@ func TestSearch(t *testing.T) {
 				turn.Author, turn.Content = "", ""
 				r.erased[turn.ID] = true
 			}
-			if err := x.Add(turn); err != nil {
+			if err := x.Add([]Turn{turn}, nil); err != nil {
 				t.Fatal(err)
 			}
 			r.turns = append(r.turns, turn)

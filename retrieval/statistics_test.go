@@ -16,11 +16,11 @@ func TestStatistics(t *testing.T) {
 	for seed := range 40 {
 		s := &scene{rand.New(rand.NewPCG(uint64(seed), 2))}
 		p := DefaultPolicy()
-		x, r := New(analysis.English), &reference{p: &p, erased: map[dag.TurnID]bool{}}
+		x, r := New(analysis.English, 0), &reference{p: &p, erased: map[dag.TurnID]bool{}}
 		add := func(n int) {
 			turn := s.turn(n, 9)
 			r.turns = append(r.turns, turn)
-			if err := x.Add(turn); err != nil {
+			if err := x.Add([]Turn{turn}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

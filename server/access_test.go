@@ -24,13 +24,13 @@ import (
 var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
-		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns assembleContext",
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext",
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
-		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns assembleContext",
+		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut listKeys createKey revokeKey attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
-		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns assembleContext cutFacts",
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts",
 }
 
 // questions returns a good request for every operation that needs a key.
@@ -44,6 +44,7 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"resolveTurn":       {query: values("name", turnID(1))},
 		"previewSlice":      {body: api.Cutting{Anchor: turnID(1)}},
 		"searchTurns":       {body: api.Search{Query: "turn"}},
+		"enrichHits":        {body: map[string]any{"hits": []any{map[string]any{"turn": turnID(1), "score": 1}}}},
 		"assembleContext":   {body: api.ContextRequest{Task: "turn"}},
 		"explainCut":        {body: map[string]string{"anchor": turnID(2), "turn": turnID(1)}},
 		"convertBundle":     {body: bundle, query: values("to", "prov")},
@@ -145,7 +146,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+31+36+50 || refused != 4*50-allowed {
+	if allowed != 9+32+37+51 || refused != 4*51-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

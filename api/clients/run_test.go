@@ -1,12 +1,16 @@
 package clients_test
 
 import (
+	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,13 +18,14 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// service starts a service, and returns what tests of clients find in their environment.
-func service(t *testing.T) []string {
+// service starts a service, and returns its kernel, and what tests of clients find in their environment.
+func service(t *testing.T) (*kernel.Kernel, []string) {
 	t.Helper()
 	secret, err := token.DrawSecret(nil)
 	if err != nil {
@@ -61,7 +66,7 @@ func service(t *testing.T) []string {
 	if err := os.WriteFile(file, trust, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return append(os.Environ(), "GRAPHKERNEL_URL="+web.URL, "GRAPHKERNEL_KEY="+key, "GRAPHKERNEL_TRUST="+file, "PYTHONDONTWRITEBYTECODE=1", "NO_PROXY=127.0.0.1")
+	return k, append(os.Environ(), "GRAPHKERNEL_URL="+web.URL, "GRAPHKERNEL_KEY="+key, "GRAPHKERNEL_TRUST="+file, "PYTHONDONTWRITEBYTECODE=1", "NO_PROXY=127.0.0.1")
 }
 
 // lacking skips a test, unless all that it needs must be there.
@@ -76,7 +81,8 @@ func lacking(t *testing.T, what string) {
 func run(t *testing.T, folder string, command ...string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), command[0], command[1:]...)
-	c.Dir, c.Env, c.WaitDelay = filepath.Join("..", "..", filepath.FromSlash(folder)), service(t), time.Second
+	_, env := service(t)
+	c.Dir, c.Env, c.WaitDelay = filepath.Join("..", "..", filepath.FromSlash(folder)), env, time.Second
 	said, err := c.CombinedOutput()
 	t.Logf("%s", said)
 	if err != nil {
@@ -110,4 +116,77 @@ func TestTypeScript(t *testing.T) {
 		lacking(t, "the client in TypeScript is not compiled: run make clients")
 	}
 	run(t, "clients/typescript", node, "--test", "test/client.test.mjs")
+}
+
+// A standIn answers as models do, with one sentence, and remembers what it was asked.
+type standIn struct {
+	mu    sync.Mutex
+	asked []string // the bodies of requests
+}
+
+const said = "The cleanup job deleted it; a backup is in the vault."
+
+func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	s.asked = append(s.asked, string(body))
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	switch r.URL.Path {
+	case "/v1/chat/completions":
+		_, _ = fmt.Fprintf(w, `{"id":"c1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%q}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`, said)
+	case "/v1/messages":
+		_, _ = fmt.Fprintf(w, `{"id":"m1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":%q}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}`, said)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// TestAgents runs the programs of examples/agents, with the SDKs that .ci/clients installs, against a service and a model that stands in. Each
+// gives the model what the kernel has for the question, and what was said is in the kernel afterwards.
+func TestAgents(t *testing.T) {
+	python, node := os.Getenv("GKTEST_AGENTS_PYTHON"), os.Getenv("GKTEST_NODE")
+	if python == "" || node == "" {
+		lacking(t, "the SDKs of models are not installed: run make clients")
+	}
+	for _, program := range []string{"python/openai_chat.py", "python/anthropic_chat.py", "python/langgraph_chat.py", "node/openai_chat.mjs", "node/anthropic_chat.mjs", "node/langgraph_chat.mjs"} {
+		t.Run(program, func(t *testing.T) {
+			t.Parallel()
+			model := &standIn{}
+			web := httptest.NewServer(model)
+			defer web.Close()
+			k, env := service(t)
+			drafts := []dag.Draft{{
+				ID: dag.ExternalTurnID("agents", program), Conversation: dag.ExternalConversationID("agents", program), Role: dag.RoleTool, Author: "tool:shell",
+				CreatedAt: 1_780_000_000_000_000, Content: "the cleanup job ran: DROP TABLE vouchers",
+			}}
+			if _, err := k.Turns().Admit(t.Context(), dag.DefaultTenant, drafts); err != nil {
+				t.Fatal(err)
+			}
+			interpreter := python
+			if strings.HasPrefix(program, "node/") {
+				interpreter = node
+			}
+			c := exec.CommandContext(t.Context(), interpreter, filepath.Base(program), "Who deleted the table vouchers?")
+			c.Dir, c.WaitDelay = filepath.Join("..", "..", "examples", "agents", filepath.Dir(program)), time.Second
+			c.Env = append(env, "OPENAI_BASE_URL="+web.URL+"/v1", "OPENAI_API_KEY=none", "ANTHROPIC_BASE_URL="+web.URL, "ANTHROPIC_API_KEY=none", "USER=anna", "MODEL=stand-in", "LANGSMITH_TRACING=false")
+			output, err := c.CombinedOutput()
+			if err != nil || !strings.Contains(string(output), said) {
+				t.Fatalf("%v\n%s", err, output)
+			}
+			model.mu.Lock()
+			defer model.mu.Unlock()
+			if len(model.asked) != 1 || !strings.Contains(model.asked[0], "DROP TABLE vouchers") || !strings.Contains(model.asked[0], "Who deleted") {
+				t.Errorf("the model was asked %q", model.asked)
+			}
+			found, err := k.Turns().Search(t.Context(), dag.DefaultTenant, kernel.SearchRequest{Query: retrieval.Query{Text: "backup vault", Limit: 5}})
+			if err != nil || len(found.Hits) == 0 || found.Hits[0].Turn.Author != "model:stand-in" || found.Hits[0].Content != said {
+				t.Errorf("of what was said is found: %+v, %v", found.Hits, err)
+			}
+		})
+	}
 }

@@ -57,6 +57,30 @@ class Service(unittest.TestCase):
         self.assertEqual(self.client.replay_slice(slice_id, bundle)["outcome"], "identical")
         self.assertIn(slice_id, [s["slice_id"] for s in self.client.list_slices_all()])
 
+    def test_context(self) -> None:
+        talk = self.client.conversation()
+        first = talk.add("user", "The lantern of the lighthouse broke. What now?", author="human:keeper")
+        talk.add("assistant", "The spare lantern is in the shed.", author="model:m")
+        context = self.client.context("where is the spare lantern", anchor=talk.last, budget=200)
+        self.assertEqual({m["role"] for m in context.messages}, {"user"})
+        self.assertIn("in the shed", context.messages[-1]["content"])
+        self.assertIn(first, context.answer["turns"])
+        self.assertEqual(context.missing, [])
+        bundle = context.evidence()
+        self.assertEqual(hashlib.sha256(bundle).hexdigest(), context.answer["bundle_sha256"])
+        self.assertTrue(self.client.verify_bundle(bundle)["admissible"])
+        for format in ("markdown", "xml", "text"):
+            self.assertIn("in the shed", self.client.context("the spare lantern", format=format).text)
+        rules = {"policy_id": "ruled@1", "policy": {"type": "context_policy_v1", "rules": "Never leave the lighthouse.", "budget": 300}}
+        self.client.register_policy(rules)
+        asked = self.client.context("the spare lantern", format="anthropic", policy="ruled@1").request({"role": "user", "content": "Go on."})
+        self.assertEqual((asked["system"], asked["messages"][-1]["content"]), ("Never leave the lighthouse.", "Go on."))
+        with self.assertRaises(ValueError):
+            _ = context.text
+        self.client.erase_turn(first, {"reason": "asked to"})
+        with self.assertRaises(AnswerError):
+            context.evidence()
+
     def test_verifier(self) -> None:
         """What the service hands out convinces the verifier that has no part in it."""
         bundle = self.client.cut_slice({"anchor": ANSWER})

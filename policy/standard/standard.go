@@ -17,7 +17,7 @@ var given = func() map[policy.ID]policy.Parameters {
 		policy.DefaultV1ID: policy.DefaultV1(),
 		policy.DefaultV2ID: policy.DefaultV2(),
 		facts.PolicyID:     facts.DefaultPolicy(),
-		retrieval.PolicyID: retrieval.DefaultPolicy(),
+		retrieval.PolicyID: retrieval.DefaultPolicy(), retrieval.DensePolicyID: retrieval.DensePolicy(),
 		contexts.DefaultID: contexts.Default(),
 	}
 	for id, p := range contexts.Profiles() {

@@ -15,8 +15,10 @@ const MaxReach = 8
 type Index struct {
 	reach         int // that windows and sums are of
 	terms         map[string]int32
+	names         []string    // by term
 	postings      [][]posting // by term; ascending
 	peaks         []int32     // by term: no turn has it more often
+	forward       []int32     // the distinct terms of each turn, ascending, one turn after the other
 	turns         []turn      // ascending by number
 	of            []int32     // by turn: its place in conversations
 	apart         bool        // the turns of some conversation are not next to one another
@@ -35,6 +37,8 @@ type turn struct {
 	earlier int64 // the length of the turns before it in its conversation, in terms
 	place   int32 // among the conversation's turns
 	length  int32 // in terms; 0 if it was erased
+	from    int   // where its terms begin in forward
+	kinds   int32 // how many distinct terms it has
 	counted bool  // its text is there
 }
 
@@ -98,10 +102,19 @@ func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string) (int, er
 	}
 	x.join(n)
 	x.sum(n)
+	from := len(x.forward)
 	for _, term := range terms {
 		x.post(n, term)
 	}
+	slices.Sort(x.forward[from:])
+	x.turns[n].from, x.turns[n].kinds = from, int32(len(x.forward)-from)
 	return int(n), nil
+}
+
+// Terms returns the distinct terms of a turn as numbers that this index gave them, ascending. They must not be changed.
+func (x *Index) Terms(turn int32) []int32 {
+	t := &x.turns[turn]
+	return x.forward[t.from : t.from+int(t.kinds)]
 }
 
 // post counts a term of the last turn.
@@ -109,7 +122,8 @@ func (x *Index) post(n int32, term string) {
 	id, ok := x.terms[term]
 	if !ok {
 		id = int32(len(x.postings))
-		x.terms[term], x.postings, x.peaks = id, append(x.postings, nil), append(x.peaks, 1)
+		x.terms[term], x.names = id, append(x.names, term)
+		x.postings, x.peaks = append(x.postings, nil), append(x.peaks, 1)
 	}
 	list := &x.postings[id]
 	if last := len(*list) - 1; last >= 0 && (*list)[last].turn == n {
@@ -117,11 +131,12 @@ func (x *Index) post(n int32, term string) {
 		x.peaks[id] = max(x.peaks[id], (*list)[last].count)
 	} else {
 		*list = append(*list, posting{n, 1})
+		x.forward = append(x.forward, id)
 	}
 }
 
 // unpost takes a turn out of the postings of a term, and the term out of the index if no other turn has it.
-func (x *Index) unpost(n int32, term string, id int32) {
+func (x *Index) unpost(n, id int32) {
 	list := x.postings[id]
 	at, ok := slices.BinarySearchFunc(list, n, func(p posting, n int32) int { return int(p.turn) - int(n) })
 	if !ok {
@@ -134,7 +149,8 @@ func (x *Index) unpost(n int32, term string, id int32) {
 	}
 	if len(list) == 0 {
 		x.postings[id] = nil
-		delete(x.terms, term)
+		delete(x.terms, x.names[id])
+		x.names[id] = ""
 	}
 }
 
@@ -166,15 +182,18 @@ func (x *Index) sum(n int32) {
 }
 
 // Erase takes a turn's terms out. What is found later is what would be found if the turn had never had a
-// text, and neither a posting of it is left nor a term that no other turn has. It costs a look at every term and at every turn from it on.
+// text, and neither a posting of it is left nor a term that no other turn has. It costs a look at the postings of its terms and at every turn
+// from it on.
 func (x *Index) Erase(n int) {
 	t := &x.turns[n]
 	if !t.counted {
 		return
 	}
-	for term, id := range x.terms {
-		x.unpost(int32(n), term, id)
+	for _, id := range x.Terms(int32(n)) {
+		x.unpost(int32(n), id)
 	}
+	clear(x.Terms(int32(n)))
+	t.kinds = 0
 	x.part(int32(n))
 	c := &x.conversations[x.of[n]]
 	for _, later := range c.turns[t.place+1:] {

@@ -39,6 +39,14 @@ func (s *Statistics) Check() error {
 	return nil
 }
 
+// Highest returns what the score of a turn by words cannot reach, however often it has them.
+func (s *Statistics) Highest(k1 dag.PPM) (score int64) {
+	for _, with := range s.With {
+		score += idf(s.Turns, with) * int64(k1+dag.One) / int64(dag.One)
+	}
+	return score
+}
+
 // At returns the score of a place, 0 if it is not among them.
 func (s *Scores) At(place int32) int64 {
 	if i, ok := slices.BinarySearch(s.Places, place); ok {

@@ -39,6 +39,7 @@ var (
 	ListAliases       = answered(api.ListAliases, listAliases)
 	CountKnowledge    = answered(api.CountKnowledge, knowledgeStats)
 	SearchTurns       = answered(api.SearchTurns, search)
+	EnrichHits        = answered(api.EnrichHits, enrich)
 	AssembleContext   = answered(api.AssembleContext, assemble)
 	PreviewSlice      = answered(api.PreviewSlice, preview)
 	ExplainCut        = answered(api.ExplainCut, explain)
@@ -56,7 +57,7 @@ var (
 // names one, unless package mcp has a tool of that name which answers in its own way.
 func Operations() []Answered {
 	return []Answered{
-		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListConversations, SearchTurns, AssembleContext,
+		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListConversations, SearchTurns, EnrichHits, AssembleContext,
 		PreviewSlice, ExplainCut, ListSlices, GetSlice, ExplainTurn, ListPolicies, GetPolicy,
 		ListFacts, RetractFacts, FactsHistory, TraverseKnowledge, FindPaths, CountKnowledge, KnowledgeSince, ListAliases,
 		ListKeys, CreateKey, RevokeKey,

@@ -54,7 +54,7 @@ func hit(f *kernel.FoundTurn, explain bool) api.Hit {
 		Role: t.Role.String(), Author: t.Author, CreatedAt: t.CreatedAt.String(), Content: f.Content,
 	}
 	if explain {
-		h.Parts = &api.HitParts{Words: int(f.Words), Conversation: int(f.Whole), Dates: int(f.Dates), When: int(f.When), Author: int(f.Named)}
+		h.Parts = &api.HitParts{Words: int(f.Words), Conversation: int(f.Whole), Dates: int(f.Dates), When: int(f.When), Like: int(f.Like), Author: int(f.Named), WordRank: f.WordRank, LikeRank: f.LikeRank}
 	}
 	return h
 }

@@ -2,78 +2,54 @@ package contexts
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
 
 const (
-	// leastShare is the least share of words that is written down. Below it nothing is alike.
+	// leastShare is the least share of terms that is written down. Below it nothing is alike.
 	leastShare = 300_000
-	// leastWords is the number of different words that a text needs to be like another.
-	leastWords = 8
+	// leastTerms is the number of distinct terms that a text needs to be like another.
+	leastTerms = 8
 )
 
-// Compare returns how alike texts are, from leastShare on: the words that both have, of those that the shorter one
-// has, each counted once. A word is a run of letters and digits of ASCII, in lower case, and of bytes beyond
-// ASCII. text returns a candidate's text, "" for one that is not compared. The cost is one step for each word that
-// two texts have in common.
-func Compare(n int, text func(i int) string) (overlaps []Overlap) {
-	sizes := make([]int, n)
-	having := map[string][]int{}
+// Compare returns how alike texts are, from leastShare on: the terms that both have, of those that the shorter one has, each counted once.
+// terms returns the distinct terms of a candidate's text as numbers, none for one that is not compared. The cost is one step for each term
+// that two texts have in common.
+func Compare(n int, terms func(i int) []int32) (overlaps []Overlap) {
+	having := map[int32][]int32{} // ascending
+	all := make([][]int32, n)
 	for i := range n {
-		words := map[string]bool{}
-		for w := range wordsOf(text(i)) {
-			words[w] = true
-		}
-		if sizes[i] = len(words); sizes[i] < leastWords {
-			continue
-		}
-		for w := range words {
-			having[w] = append(having[w], i)
-		}
-	}
-	common := map[[2]int]int{}
-	for w := range having {
-		in := having[w]
-		slices.Sort(in)
-		for at, i := range in {
-			for _, j := range in[at+1:] {
-				common[[2]int{i, j}]++
+		if t := terms(i); len(t) >= leastTerms {
+			all[i] = t
+			for _, term := range t {
+				having[term] = append(having[term], int32(i))
 			}
 		}
 	}
-	for _, pair := range slices.SortedFunc(maps.Keys(common), func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
-		share := common[pair] * int(dag.One) / min(sizes[pair[0]], sizes[pair[1]])
-		if share >= leastShare {
-			overlaps = append(overlaps, Overlap{pair[0], pair[1], dag.PPM(share)})
+	common := make([]int32, n)
+	var seen []int32
+	for i := range n {
+		for _, term := range all[i] {
+			list := having[term][1:] // the first is i itself: those below it were taken out
+			having[term] = list
+			for _, j := range list {
+				if common[j] == 0 {
+					seen = append(seen, j)
+				}
+				common[j]++
+			}
 		}
+		first := len(overlaps)
+		for _, j := range seen {
+			if share := dag.PPM(int(common[j]) * int(dag.One) / min(len(all[i]), len(all[j]))); share >= leastShare {
+				overlaps = append(overlaps, Overlap{i, int(j), share})
+			}
+			common[j] = 0
+		}
+		seen = seen[:0]
+		slices.SortFunc(overlaps[first:], func(a, b Overlap) int { return cmp.Compare(a.Second, b.Second) })
 	}
 	return overlaps
-}
-
-// wordsOf yields the words of a text, as often as they occur.
-func wordsOf(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		var word []byte
-		for i := 0; i <= len(text); i++ {
-			if i < len(text) {
-				switch b := text[i]; {
-				case 'A' <= b && b <= 'Z':
-					word = append(word, b+'a'-'A')
-					continue
-				case 'a' <= b && b <= 'z', '0' <= b && b <= '9', b >= 0x80:
-					word = append(word, b)
-					continue
-				}
-			}
-			if len(word) > 0 {
-				if !yield(string(word)) {
-					return
-				}
-				word = word[:0]
-			}
-		}
-	}
 }

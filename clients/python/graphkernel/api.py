@@ -278,6 +278,41 @@ class Difference(TypedDict):
     path: str
 
 
+class EnrichRequest(TypedDict):
+    alpha: NotRequired[float]
+    """The share of what the facts say in the combined score, from 0 to 1; 0.5 if left out."""
+    as_of: NotRequired[int]
+    """The knowledge as it was at this sequence number; 0 is the present."""
+    facts: NotRequired[int]
+    """At most so many facts of each hit."""
+    hits: list[HitScore]
+    """Turns with their scores, as a search has them or any other; each turn once."""
+    hops: NotRequired[int]
+    """How far from the entities of a hit."""
+    query: NotRequired[str]
+    """What was searched for. A fact counts by the share of these words that its names have; without it all facts count alike."""
+
+
+class Enriched(TypedDict):
+    as_of: int
+    hits: list[EnrichedHit]
+    """The best first, by the combined score."""
+
+
+class EnrichedHit(TypedDict):
+    combined: float
+    """The share of the best score times 1 - alpha, and graph times alpha."""
+    entities: list[str]
+    """What the turn speaks of: the ends of facts that were learned from it, and names known in its first words."""
+    facts: list[NearFact]
+    """What is known around these entities, the nearest first."""
+    graph: float
+    """What its facts say for it, as a share of the best hit's."""
+    score: int
+    """As it was given."""
+    turn: str
+
+
 class ErasureRequest(TypedDict):
     reason: str
 
@@ -420,7 +455,7 @@ class Hit(TypedDict):
     conversation: str
     created_at: str
     parts: NotRequired[HitParts]
-    """What the score is the sum of, if explain was asked for."""
+    """What the score is made of, if explain was asked for."""
     role: Literal["user", "assistant", "system", "tool"]
     score: int
     """Of this query's hits; those of another query are not comparable."""
@@ -435,10 +470,22 @@ class HitParts(TypedDict):
     """For words in the conversation: BM25, 100000 for the best."""
     dates: int
     """For dates in the turn, and of it: 300000 for the best."""
+    like: NotRequired[int]
+    """For the likeness of the turn's vector to the query's, if the policy asks for it."""
+    like_rank: NotRequired[int]
+    """The turn's place by likeness, the same."""
     when: int
     """200000 if the query asks when and the turn has an expression of time."""
+    word_rank: NotRequired[int]
+    """The turn's place by words, from 1 on, where the policy joins lists by it."""
     words: int
     """For words in the turn and its neighbours: BM25, 1000000 for the best turn."""
+
+
+class HitScore(TypedDict):
+    score: int
+    """At most 2^40."""
+    turn: str
 
 
 class Issued(TypedDict):
@@ -556,6 +603,11 @@ class Messages(TypedDict):
 class NameCount(TypedDict):
     facts: int
     name: str
+
+
+class NearFact(TypedDict):
+    fact: Step
+    hops: int
 
 
 class NewAPIKey(TypedDict):
@@ -715,8 +767,11 @@ class RetrievalPolicy(TypedDict):
     author: NotRequired[float]
     conversation: NotRequired[dict[str, Any]]
     dates: NotRequired[dict[str, Any]]
+    dense: NotRequired[dict[str, Any]]
+    fusion: NotRequired[dict[str, Any]]
     max_hits: NotRequired[int]
     reach: NotRequired[int]
+    rerank: NotRequired[dict[str, Any]]
     type: Literal["retrieval_policy_v1"]
     when: NotRequired[float]
     words: NotRequired[dict[str, Any]]
@@ -1100,6 +1155,15 @@ class Operations:
         names are cut to 200 characters and can do nothing but be read.
         """
         return self._transport.raw("GET", "/api/knowledge/graph", query={"entity": entity, "format": format, "max_hops": max_hops, "max_results": max_results, "direction": direction, "predicates": predicates, "min_confidence": min_confidence, "as_of": as_of, "valid_at": valid_at})
+
+    def enrich_hits(self, body: EnrichRequest) -> Enriched:
+        """Add what is known to turns that were found.
+
+        Turns that were found, by a search or in any other way, come back with what is known around the entities that they speak of, and with a score that weighs both:
+        a turn about things of which much is known that fits the query moves up. The facts around an entity count by confidence and nearness, and of many
+        the best few decide.
+        """
+        return self._transport.json("POST", "/api/enrich", body=body, media="application/json")
 
     def erase_turn(self, id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> Event:
         """Erase a turn's text for good, with a reason.

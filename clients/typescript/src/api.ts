@@ -269,6 +269,41 @@ export interface Difference {
   path: string;
 }
 
+export interface EnrichRequest {
+  /** The share of what the facts say in the combined score, from 0 to 1; 0.5 if left out. */
+  alpha?: number;
+  /** The knowledge as it was at this sequence number; 0 is the present. */
+  as_of?: number;
+  /** At most so many facts of each hit. */
+  facts?: number;
+  /** Turns with their scores, as a search has them or any other; each turn once. */
+  hits: HitScore[];
+  /** How far from the entities of a hit. */
+  hops?: number;
+  /** What was searched for. A fact counts by the share of these words that its names have; without it all facts count alike. */
+  query?: string;
+}
+
+export interface Enriched {
+  as_of: number;
+  /** The best first, by the combined score. */
+  hits: EnrichedHit[];
+}
+
+export interface EnrichedHit {
+  /** The share of the best score times 1 - alpha, and graph times alpha. */
+  combined: number;
+  /** What the turn speaks of: the ends of facts that were learned from it, and names known in its first words. */
+  entities: string[];
+  /** What is known around these entities, the nearest first. */
+  facts: NearFact[];
+  /** What its facts say for it, as a share of the best hit's. */
+  graph: number;
+  /** As it was given. */
+  score: number;
+  turn: string;
+}
+
 export interface ErasureRequest {
   reason: string;
 }
@@ -406,7 +441,7 @@ export interface Hit {
   content: string;
   conversation: string;
   created_at: string;
-  /** What the score is the sum of, if explain was asked for. */
+  /** What the score is made of, if explain was asked for. */
   parts?: HitParts;
   role: "user" | "assistant" | "system" | "tool";
   /** Of this query's hits; those of another query are not comparable. */
@@ -422,10 +457,22 @@ export interface HitParts {
   conversation: number;
   /** For dates in the turn, and of it: 300000 for the best. */
   dates: number;
+  /** For the likeness of the turn's vector to the query's, if the policy asks for it. */
+  like?: number;
+  /** The turn's place by likeness, the same. */
+  like_rank?: number;
   /** 200000 if the query asks when and the turn has an expression of time. */
   when: number;
+  /** The turn's place by words, from 1 on, where the policy joins lists by it. */
+  word_rank?: number;
   /** For words in the turn and its neighbours: BM25, 1000000 for the best turn. */
   words: number;
+}
+
+export interface HitScore {
+  /** At most 2^40. */
+  score: number;
+  turn: string;
 }
 
 /** The record of one bundle that was handed out. It holds no text. */
@@ -538,6 +585,11 @@ export interface Messages {
 export interface NameCount {
   facts: number;
   name: string;
+}
+
+export interface NearFact {
+  fact: Step;
+  hops: number;
 }
 
 export interface NewAPIKey {
@@ -690,8 +742,11 @@ export interface RetrievalPolicy {
   author?: number;
   conversation?: Record<string, unknown>;
   dates?: Record<string, unknown>;
+  dense?: Record<string, unknown>;
+  fusion?: Record<string, unknown>;
   max_hits?: number;
   reach?: number;
+  rerank?: Record<string, unknown>;
   type: "retrieval_policy_v1";
   when?: number;
   words?: Record<string, unknown>;
@@ -1089,6 +1144,17 @@ export class Operations {
    */
   drawKnowledge(query: { "entity": string; "format"?: "d3" | "mermaid" | "dot" | "jsonld"; "max_hops"?: number; "max_results"?: number; "direction"?: "outgoing" | "incoming" | "both"; "predicates"?: string[]; "min_confidence"?: number; "as_of"?: number; "valid_at"?: string }): Promise<Uint8Array> {
     return this.transport.raw("GET", `/api/knowledge/graph`, { query });
+  }
+
+  /**
+   * Add what is known to turns that were found.
+   *
+   * Turns that were found, by a search or in any other way, come back with what is known around the entities that they speak of, and with a score that weighs both:
+   * a turn about things of which much is known that fits the query moves up. The facts around an entity count by confidence and nearness, and of many
+   * the best few decide.
+   */
+  enrichHits(body: EnrichRequest): Promise<Enriched> {
+    return this.transport.json("POST", `/api/enrich`, { body, media: "application/json" });
   }
 
   /**

@@ -56,6 +56,26 @@ test("slice, and the verifier that has no part in it", async () => {
   }
 });
 
+test("context", async () => {
+  const talk = client.conversation();
+  const first = await talk.add("user", "The anchor of the harbour boat is lost. What now?", { author: "human:pilot" });
+  await talk.add("assistant", "The spare anchor is under the bench.", { author: "model:m" });
+  const context = await client.context("where is the spare anchor", { anchor: talk.last, budget: 200 });
+  assert.match(context.messages.at(-1).content, /under the bench/);
+  assert.ok(context.answer.turns.includes(first));
+  assert.deepEqual(context.missing, []);
+  const bundle = await context.evidence();
+  assert.equal((await client.verifyBundle(bundle)).admissible, true);
+  for (const format of ["markdown", "xml", "text"]) assert.match((await client.context("the spare anchor", { format })).text, /under the bench/);
+  await client.registerPolicy({ policy_id: "ruled-ts@1", policy: { type: "context_policy_v1", rules: "Never leave the boat.", budget: 300 } });
+  const asked = (await client.context("the spare anchor", { format: "anthropic", policy: "ruled-ts@1" })).request({ role: "user", content: "Go on." });
+  assert.equal(asked.system, "Never leave the boat.");
+  assert.equal(asked.messages.at(-1).content, "Go on.");
+  assert.throws(() => context.text, TypeError);
+  await client.eraseTurn(first, { reason: "asked to" });
+  await assert.rejects(context.evidence(), AnswerError);
+});
+
 test("facts", async () => {
   for (let n = 0; n < 5; n++) await client.learnFact({ subject: `queue ${n}`, predicate: "is read by", object: "mailer", confidence: 0.75 });
   assert.equal((await collect(client.listFactsAll({ object: "mailer", min_confidence: 0.75 }))).length, 5);

@@ -24,8 +24,8 @@ func policyCommand(a *cli.App) *cobra.Command {
 		Long: `A policy says how far, how much and by what weights a slice of turns is cut
 (slice_policy_v1 and slice_policy_v2), or which facts may be gathered around entities
 (fact_policy_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
-of parameters needs the next version. default@1 and default@2, for turns, facts@1 and recall@1,
-for searches, are there from the start.`,
+of parameters needs the next version. default@1 and default@2, for turns, facts@1, and recall@1
+and recall-dense@1, for searches, are there from the start.`,
 		Args: cli.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -107,7 +107,11 @@ func policyLimits(p policy.Registered) (selects, most string) {
 	case facts.Policy:
 		return "facts", fmt.Sprintf("%d results, %d hops, %s", params.MaxResults, params.MaxHops, params.Direction)
 	case retrieval.Policy:
-		return "hits", fmt.Sprintf("%d hits, reach %d, %s", params.MaxHits, params.Reach, params.Analyzer)
+		most := fmt.Sprintf("%d hits, reach %d, %s", params.MaxHits, params.Reach, params.Analyzer)
+		if params.Dense.Embedder != retrieval.NoEmbedder {
+			most += ", " + params.Dense.Embedder
+		}
+		return "hits", most
 	case contexts.Policy:
 		return "contexts", fmt.Sprintf("%d tokens", params.Budget)
 	default:

@@ -21,6 +21,7 @@ type searchFlags struct {
 	api.Search
 	conversation, since, until string
 	within                     string
+	enrich                     bool
 }
 
 func searchCommand(a *cli.App) *cobra.Command {
@@ -34,6 +35,8 @@ names one author prefers what that author said.
 
 --within holds the search within a bundle that the kernel handed out: only its turns are there, as
 of its number.
+
+--enrich adds the facts around what each hit speaks of, and ranks the hits by both.
 
 A hit is no evidence: cut a slice around it for that.`,
 		Example: "  graphkernel search why was the table deleted\n  graphkernel search 'when did anna report the outage' --since 2026-05-01 --explain",
@@ -59,6 +62,7 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.Uint64Var(&f.AsOf, "as-of", 0, "search what was there at this sequence number; 0 is the present")
 	flags.StringVar(&f.Policy, "policy", "", "find turns under this policy (default: recall@1)")
 	cli.WithinFlag(c, &f.within)
+	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around what each hit speaks of, and rank by both; at most 200 hits")
 	flags.BoolVar(&f.Explain, "explain", false, "say what each score is made of")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "limit", "conversation", "author", "since", "until", "as-of", "policy")
@@ -99,21 +103,73 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 		if err != nil {
 			return err
 		}
+		if f.enrich && len(found.Hits) > 0 {
+			return enrich(a, c, s, f, &found)
+		}
 		return a.IO.Print(found, func(w io.Writer) { printHits(w, &found) })
 	})
 }
 
-// printHits prints a line of each hit, which says when, who and what, and ends with the id.
-func printHits(w io.Writer, found *api.Found) {
-	const most = 96
+// enrich prints hits with what is known around them, the best first by both.
+func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found *api.Found) error {
+	ask := api.EnrichRequest{Query: f.Query, AsOf: found.AsOf}
+	hits := map[string]*api.Hit{}
 	for i := range found.Hits {
 		h := &found.Hits[i]
-		fmt.Fprintf(w, "%2d. %.16s  %s: %s  %s\n", i+1, h.CreatedAt, render.Visible(h.Author), render.OneLine(render.Visible(h.Content), most), h.Turn)
-		if p := h.Parts; p != nil {
-			fmt.Fprintf(w, "    score %d = words %d + conversation %d + dates %d + when %d + author %d\n", h.Score, p.Words, p.Conversation, p.Dates, p.When, p.Author)
+		hits[h.Turn] = h
+		id, err := dag.ParseTurnID(h.Turn)
+		if err != nil {
+			return err
 		}
+		ask.Hits = append(ask.Hits, api.HitScore{Turn: id, Score: uint64(h.Score)})
+	}
+	enriched, err := cli.Do(c.Context(), s, view.EnrichHits, ask)
+	if err != nil {
+		return err
+	}
+	return a.IO.Print(enriched, func(w io.Writer) {
+		for i := range enriched.Hits {
+			e := &enriched.Hits[i]
+			printHit(w, i+1, hits[e.Turn])
+			for _, n := range e.Facts {
+				fmt.Fprintf(w, "      %s %s %s (%s)\n", render.Visible(n.Fact.Subject), render.Visible(n.Fact.Predicate), render.Visible(n.Fact.Object), n.Fact.Confidence)
+			}
+		}
+	})
+}
+
+// printHit prints a line of a hit, which says when, who and what, and ends with the id.
+func printHit(w io.Writer, place int, h *api.Hit) {
+	const most = 96
+	fmt.Fprintf(w, "%2d. %.16s  %s: %s  %s\n", place, h.CreatedAt, render.Visible(h.Author), render.OneLine(render.Visible(h.Content), most), h.Turn)
+	if p := h.Parts; p != nil {
+		fmt.Fprintln(w, "    "+explained(h.Score, p))
+	}
+}
+
+// printHits prints a line of each hit.
+func printHits(w io.Writer, found *api.Found) {
+	for i := range found.Hits {
+		printHit(w, i+1, &found.Hits[i])
 	}
 	if len(found.Hits) == 0 {
 		fmt.Fprintln(w, "no turn has any of these words")
 	}
+}
+
+// explained says what a score is made of.
+func explained(score int, p *api.HitParts) string {
+	sum := fmt.Sprintf("words %d + conversation %d + dates %d + when %d", p.Words, p.Conversation, p.Dates, p.When)
+	if p.Like > 0 {
+		sum += fmt.Sprintf(" + like %d", p.Like)
+	}
+	sum += fmt.Sprintf(" + author %d", p.Author)
+	if p.Words+p.Conversation+p.Dates+p.When+p.Like+p.Author == score {
+		return fmt.Sprintf("score %d = %s", score, sum)
+	}
+	text := fmt.Sprintf("score %d, of %s", score, sum)
+	if p.WordRank > 0 || p.LikeRank > 0 {
+		text += fmt.Sprintf("; place %d by words, %d by likeness", p.WordRank, p.LikeRank)
+	}
+	return text
 }

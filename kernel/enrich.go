@@ -1,0 +1,273 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/enrich"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// The bounds of an enrichment.
+const (
+	MaxEnriched      = 200 // hits
+	MaxEnrichedHops  = 2
+	MaxEnrichedFacts = 100 // of one hit
+	MaxFound         = 1 << 40
+)
+
+// An EnrichRequest asks what is known around turns that were found.
+type EnrichRequest struct {
+	Hits  []FoundHit
+	Query string  // what was searched for; "" lets every fact count alike
+	Alpha dag.PPM // the share of what the facts say, up to 1
+	Hops  int     // from the entities of a hit, 1 or 2
+	Facts int     // of one hit, at most
+	AsOf  dag.Seq // 0: now
+}
+
+// A FoundHit is a turn that was found, with its score.
+type FoundHit struct {
+	Turn  dag.TurnID
+	Score int64
+}
+
+func (r *EnrichRequest) check() error {
+	seen := map[dag.TurnID]bool{}
+	for _, h := range r.Hits {
+		switch {
+		case h.Score < 0 || h.Score > MaxFound:
+			return fmt.Errorf("%w: the score %d of turn %s, want 0 to %d", dag.ErrForm, h.Score, h.Turn, MaxFound)
+		case seen[h.Turn]:
+			return fmt.Errorf("%w: turn %s comes twice", dag.ErrForm, h.Turn)
+		}
+		seen[h.Turn] = true
+	}
+	switch {
+	case len(r.Hits) < 1 || len(r.Hits) > MaxEnriched:
+		return fmt.Errorf("%w: %d hits, want 1 to %d", dag.ErrForm, len(r.Hits), MaxEnriched)
+	case r.Alpha > dag.One:
+		return fmt.Errorf("%w: alpha is %s, at most 1", dag.ErrForm, r.Alpha)
+	case r.Hops < 1 || r.Hops > MaxEnrichedHops:
+		return fmt.Errorf("%w: %d hops, want 1 to %d", dag.ErrForm, r.Hops, MaxEnrichedHops)
+	case r.Facts < 1 || r.Facts > MaxEnrichedFacts:
+		return fmt.Errorf("%w: %d facts for each hit, want 1 to %d", dag.ErrForm, r.Facts, MaxEnrichedFacts)
+	}
+	return nil
+}
+
+// An EnrichedHit is a hit with what is known around it.
+type EnrichedHit struct {
+	enrich.Hit
+	Entities []string          // canonical names, ascending
+	Around   []*knowledge.Edge // parallel to Facts. They are the cache's and must not be changed
+}
+
+// Enriched is the answer to an EnrichRequest.
+type Enriched struct {
+	AsOf    dag.Seq
+	Aliases *normalize.Table // that counted
+	Hits    []EnrichedHit    // the best first
+}
+
+// Enrich returns hits with the facts around the entities that they speak of, the best first by both. The entities of a turn are those of the facts
+// that were learned from it, and the names known in its first words. Nothing is changed.
+func (k Turns) Enrich(ctx context.Context, tenant dag.Tenant, r EnrichRequest) (_ *Enriched, err error) {
+	ctx, observed := k.observe(ctx, "enrich")
+	defer func() { observed(err) }()
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	return steady(k.engine, func(c *cache) (*Enriched, error) { return c.enrich(ctx, tenant, &r) })
+}
+
+func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *EnrichRequest) (*Enriched, error) {
+	asOf, err := c.asOfNumber(ctx, tenant, r.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.tenants.of(tenant).facts.view(ctx, asOf)
+	if err != nil {
+		return nil, err
+	}
+	entities, err := c.entitiesOf(ctx, tenant, v, r.Hits)
+	if err != nil {
+		return nil, err
+	}
+	words := analysis.English.Terms(nil, r.Query)
+	around := map[dag.TurnID][]*knowledge.Edge{}
+	hits := make([]enrich.Hit, len(r.Hits))
+	for i, found := range r.Hits {
+		hits[i] = enrich.Hit{Turn: found.Turn, Found: found.Score}
+		near, err := v.near(ctx, entities[found.Turn], r)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range near {
+			around[found.Turn] = append(around[found.Turn], n.edge)
+			hits[i].Facts = append(hits[i].Facts, enrich.Fact{Confidence: n.edge.Confidence, Hops: n.hops, Fit: fit(words, n.edge)})
+		}
+	}
+	enrich.Combine(hits, r.Alpha)
+	answer := &Enriched{AsOf: asOf, Aliases: v.aliases}
+	for _, h := range hits {
+		answer.Hits = append(answer.Hits, EnrichedHit{h, entities[h.Turn], around[h.Turn]})
+	}
+	return answer, nil
+}
+
+// A nearEdge is a fact some steps from an entity.
+type nearEdge struct {
+	edge *knowledge.Edge
+	hops int
+}
+
+// near returns the facts around entities, each once, the nearest first. The entities are asked one by one, since a traversal leaves out what
+// joins its starts.
+func (v *view) near(ctx context.Context, names []string, r *EnrichRequest) (all []nearEdge, err error) {
+	at := map[knowledge.ID]int{}
+	for _, name := range names {
+		q := knowledge.Query{Filter: knowledge.Filter{AsOf: v.asOf}, Start: []string{name}, Direction: knowledge.Both, MaxHops: r.Hops, MaxResults: r.Facts}
+		answer, err := v.answer(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, reached := range answer.Reached {
+			for hop, e := range reached.Path {
+				place, seen := at[e.ID]
+				if !seen {
+					at[e.ID] = len(all)
+					all = append(all, nearEdge{e, hop + 1})
+				} else if hop+1 < all[place].hops {
+					all[place] = nearEdge{e, hop + 1}
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b nearEdge) int { return cmp.Compare(a.hops, b.hops) })
+	return all[:min(len(all), r.Facts)], nil
+}
+
+// fit is the share of a query's words that the names of a fact have.
+func fit(words []string, e *knowledge.Edge) dag.PPM {
+	if len(words) == 0 {
+		return dag.One
+	}
+	there := map[string]bool{}
+	for _, name := range [...]string{e.Subject, e.Predicate, e.Object} {
+		for _, term := range analysis.English.Terms(nil, name) {
+			there[term] = true
+		}
+	}
+	n := 0
+	for _, w := range words {
+		if there[w] {
+			n++
+		}
+	}
+	return dag.PPM(n * int(dag.One) / len(words))
+}
+
+// entitiesOf returns the names that turns speak of, ascending, at most mostNames of each.
+func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *view, hits []FoundHit) (map[dag.TurnID][]string, error) {
+	ids := make(store.IDs, len(hits))
+	for i := range hits {
+		ids[i] = hits[i].Turn
+	}
+	records, err := c.store.Turns(ctx, tenant, ids)
+	if err != nil {
+		return nil, err
+	}
+	sets := map[dag.TurnID]map[string]bool{}
+	add := func(of dag.TurnID, name string) {
+		if set := sets[of]; len(set) < mostNames {
+			set[v.aliases.Resolve(name)] = true
+		}
+	}
+	for i := range records {
+		if records[i].Seq <= v.asOf {
+			sets[records[i].Turn.ID] = map[string]bool{}
+		}
+	}
+	for _, id := range ids {
+		if sets[id] == nil {
+			return nil, fmt.Errorf("turn %s of tenant %s as of %d: %w", id, tenant, v.asOf, store.ErrNotFound)
+		}
+	}
+	acts, err := c.store.knowledge().ActsFrom(ctx, tenant, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i := range acts {
+		if f := &acts[i].Act.Fact; !acts[i].Erased && acts[i].Seq <= v.asOf {
+			add(f.Turn, f.Subject)
+			add(f.Turn, f.Object)
+		}
+	}
+	for i := range records {
+		if records[i].Body == nil {
+			continue
+		}
+		body, err := slice.ParseBody(records[i].Body)
+		if err != nil {
+			return nil, fmt.Errorf("turn %s: %w: %w", records[i].Turn.ID, ErrDamaged, err)
+		}
+		names, err := v.namesIn(ctx, body.Content)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			add(records[i].Turn.ID, name)
+		}
+	}
+	all := map[dag.TurnID][]string{}
+	for id, set := range sets {
+		all[id] = slices.Sorted(maps.Keys(set))
+	}
+	return all, nil
+}
+
+// The bounds on names that are looked for in a text.
+const (
+	mostWords = 64 // of the text
+	mostRun   = 4  // words of a name
+	mostNames = 8  // that are found
+)
+
+// namesIn returns the names in a text of which something is known, the longer ones first.
+func (v *view) namesIn(ctx context.Context, text string) (names []string, err error) {
+	words := analysis.Words(text)
+	words = words[:min(len(words), mostWords)]
+	var asks []knowledge.Ask
+	for run := mostRun; run >= 1; run-- {
+		for at := 0; at+run <= len(words); at++ {
+			name, err := normalize.Name(text[words[at].From:words[at+run-1].To])
+			if err != nil {
+				continue
+			}
+			name = v.aliases.Resolve(name)
+			asks = append(asks, knowledge.Ask{Name: name, Limit: 1}, knowledge.Ask{Name: name, Incoming: true, Limit: 1})
+		}
+	}
+	if len(asks) == 0 {
+		return nil, nil
+	}
+	runs, err := v.Edges(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+	for i := range asks {
+		if len(runs[i].Edges) > 0 && !slices.Contains(names, asks[i].Name) && len(names) < mostNames {
+			names = append(names, asks[i].Name)
+		}
+	}
+	return names, nil
+}

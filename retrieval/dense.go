@@ -1,0 +1,74 @@
+package retrieval
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// NoEmbedder is the embedder of a policy that goes by words alone.
+const NoEmbedder = "none"
+
+// Dense is the channel of vectors: which model makes them, and what the turn counts whose vector is most like the query's.
+type Dense struct {
+	Embedder string // the id of a model, or NoEmbedder
+	Weight   dag.PPM
+}
+
+func (d *Dense) on() bool { return d.Embedder != NoEmbedder }
+
+func checkEmbedder(id string) error {
+	if id == "" || len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("%.40q, want %s or the id of a model, of 1 to 128 printable characters of ASCII", id, NoEmbedder)
+	}
+	return nil
+}
+
+// A likeness has what each turn's vector counts: nothing for the one that is least like the query's, the weight for the one that is most like it.
+type likeness struct {
+	places      []int32 // with a vector; ascending
+	of          []int64 // by place
+	least, most int64
+	weight      dag.PPM
+}
+
+// likeness compares a query with every vector of the view, whatever the filters let through.
+func (x *Index) likeness(q *Query, weight dag.PPM) *likeness {
+	l := &likeness{least: math.MaxInt64, most: math.MinInt64, weight: weight}
+	if x.vectors == nil || q.Vector == nil {
+		return l
+	}
+	l.of = slices.Repeat([]int64{math.MinInt64}, len(x.turns))
+	x.vectors.Scan(q.Vector, q.AsOf, func(n int, score int64) {
+		l.places, l.of[n] = append(l.places, int32(n)), score
+		l.least, l.most = min(l.least, score), max(l.most, score)
+	})
+	for n := range l.of { // those without a vector are as unlike as any
+		l.of[n] = max(l.of[n], l.least)
+	}
+	return l
+}
+
+// at returns what a turn's vector counts.
+func (l *likeness) at(n int32) int64 {
+	if l.most <= l.least {
+		return 0
+	}
+	return int64(l.weight) * (l.of[n] - l.least) / (l.most - l.least)
+}
+
+// apart reports parameters of which one needs another.
+func apart(p *Policy) error {
+	switch {
+	case !p.Dense.on() && p.Fusion.Method != FusionSum:
+		return fmt.Errorf("fusion.method: %s needs a dense.embedder", p.Fusion.Method)
+	case !p.Dense.on() && p.Rerank.Method == RerankMMR:
+		return fmt.Errorf("rerank.method: %s needs a dense.embedder", p.Rerank.Method)
+	case p.Rerank.Method == RerankMMR && p.MaxHits > limitMMR:
+		return fmt.Errorf("rerank.method: %s needs max_hits of at most %d", p.Rerank.Method, limitMMR)
+	}
+	return nil
+}

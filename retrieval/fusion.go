@@ -1,0 +1,145 @@
+package retrieval
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// Fusion says how the list of turns by words and the list by likeness become one.
+type Fusion struct {
+	Method string
+
+	// InterleaveBelow is the share of the best score by words that any turn could have, below which the lists are interleaved whatever Method
+	// says: then no turn has the query's words. 0: never.
+	InterleaveBelow dag.PPM
+}
+
+// The fusions. The lists are the best turns by words, dates and conversations, and the best by likeness; each has at most max_hits, and turns by the
+// author who is named gain in both. In the formulas l and d are a turn's scores in them, in parts of the best, and 0 if it is not in
+// the list; w is the weight of likeness.
+const (
+	FusionSum        = "sum"        // the sum of all parts, of all turns
+	FusionRRF        = "rrf"        // 61/(60 + rank in the first list) + w · 61/(60 + rank in the second)
+	FusionCombSum    = "combsum"    // l + w · d
+	FusionCombMNZ    = "combmnz"    // (l + w · d) · the number of lists that have the turn
+	FusionCombMax    = "combmax"    // the greater of l and w · d
+	FusionInterleave = "interleave" // the first of each list, the second of each, and so on; the score is 1000000 less the place
+)
+
+var fusions = []string{FusionSum, FusionRRF, FusionCombSum, FusionCombMNZ, FusionCombMax, FusionInterleave}
+
+// rrfRank is added to ranks, so that the first do not count for far more than the next.
+//
+// Source: Cormack, Clarke and Büttcher, Reciprocal Rank Fusion Outperforms Condorcet, 2009.
+const rrfRank = 60
+
+// fused returns the best hits under the policy.
+func (s *search) fused(limit int) []Hit {
+	method := s.p.Fusion.Method
+	if s.like != nil && s.weak() {
+		method = FusionInterleave
+	}
+	whole := limit
+	if s.p.Rerank.Method != RerankNone {
+		whole = s.p.MaxHits
+	}
+	var hits []Hit
+	if method == FusionSum {
+		hits = s.best(whole, func(h *Hit) int64 { return h.Score })
+	} else {
+		hits = s.lists(method)
+	}
+	if hits = hits[:min(len(hits), whole)]; s.p.Rerank.Method != RerankNone {
+		hits = s.reranked(hits)
+	}
+	return hits[:min(len(hits), limit)]
+}
+
+// weak reports whether no turn has as much of the query's words as the policy wants.
+func (s *search) weak() bool {
+	share := int64(0)
+	if most := s.words.Highest(s.p.Words.K1); most > 0 {
+		share = int64(dag.One) * s.words.Most / most
+	}
+	return share < int64(s.p.Fusion.InterleaveBelow)
+}
+
+// lists returns the turns of two lists, the best by a fusion of them first.
+func (s *search) lists(method string) []Hit {
+	byWords := s.best(s.p.MaxHits, func(h *Hit) int64 {
+		if h.Words+h.Dates == 0 {
+			return 0
+		}
+		return s.gained(h, h.Words+h.Whole+h.Dates+h.When)
+	})
+	byLikeness := s.best(s.p.MaxHits, func(h *Hit) int64 { return s.gained(h, h.Like) })
+	type entry struct {
+		Hit
+		of [2]int64 // the scores in the lists, in ppm of the best
+	}
+	var all []*entry
+	of := map[dag.TurnID]*entry{}
+	for list, hits := range [...][]Hit{byWords, byLikeness} {
+		for i := range hits {
+			e := of[hits[i].Turn.ID]
+			if e == nil {
+				e = &entry{Hit: hits[i]}
+				of[hits[i].Turn.ID], all = e, append(all, e)
+			}
+			*[...]*int{&e.WordRank, &e.LikeRank}[list] = i + 1
+			e.of[list] = int64(dag.One) * hits[i].Score / hits[0].Score
+		}
+	}
+	weight := int64(s.p.Dense.Weight)
+	for _, e := range all {
+		l, d := e.of[0], e.of[1]*weight/int64(dag.One)
+		switch method {
+		case FusionRRF:
+			e.Score = reciprocal(e.WordRank, int64(dag.One)) + reciprocal(e.LikeRank, weight)
+		case FusionCombSum:
+			e.Score = l + d
+		case FusionCombMNZ:
+			e.Score = (l + d) * int64(min(e.WordRank, 1)+min(e.LikeRank, 1))
+		case FusionCombMax:
+			e.Score = max(l, d)
+		case FusionInterleave:
+			e.Score = int64(dag.One) - turnOf(e.WordRank, e.LikeRank)
+		}
+	}
+	slices.SortFunc(all, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), a.Turn.ID.Compare(b.Turn.ID))
+	})
+	hits := make([]Hit, len(all))
+	for i, e := range all {
+		hits[i] = e.Hit
+	}
+	return hits
+}
+
+// gained returns a score with what the turn gains by its author.
+func (s *search) gained(h *Hit, score int64) int64 {
+	if h.Named > 0 {
+		score += s.author(score)
+	}
+	return score
+}
+
+// reciprocal is weight · 61/(60 + rank), 0 if there is no rank.
+func reciprocal(rank int, weight int64) int64 {
+	if rank == 0 {
+		return 0
+	}
+	return weight * (rrfRank + 1) / int64(rrfRank+rank)
+}
+
+// turnOf returns when a turn's turn comes among those of two lists, from 0 on: the n-th of the first list is before the n-th of the second.
+func turnOf(first, second int) int64 {
+	switch {
+	case second == 0 || first > 0 && first <= second:
+		return 2 * int64(first-1)
+	default:
+		return 2*int64(second-1) + 1
+	}
+}

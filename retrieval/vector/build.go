@@ -1,0 +1,174 @@
+package vector
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// link links the nodes that wait. Goroutines read the graph as it was and write what is theirs alone.
+func (h *HNSW) link() {
+	var fresh []int32
+	for n := h.linked; n < len(h.nodes); n++ {
+		if h.nodes[n].vector != nil {
+			fresh = append(fresh, int32(n))
+		}
+	}
+	h.each(len(fresh), func(i int) { h.choose(fresh[i], fresh[:i]) })
+	type end struct {
+		node  int32
+		level int
+	}
+	var ends []end
+	back := map[end][]int32{}
+	for _, n := range fresh {
+		for level, list := range h.nodes[n].links {
+			for _, to := range list {
+				e := end{to, level}
+				if back[e] == nil {
+					ends = append(ends, e)
+				}
+				back[e] = append(back[e], n)
+			}
+		}
+		h.grow(n)
+		if h.entry == none || h.nodes[n].level() > h.nodes[h.entry].level() {
+			h.entry = n
+		}
+	}
+	h.each(len(ends), func(i int) { h.relink(ends[i].node, ends[i].level, back[ends[i]]) })
+	h.linked = len(h.nodes)
+}
+
+// each calls fn with 0 … n-1, in any order.
+func (h *HNSW) each(n int, fn func(i int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(h.workers, n) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				fn(i)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// choose picks the links of a node, out of the graph and of nodes that come before it in its batch.
+func (h *HNSW) choose(n int32, earlier []int32) {
+	m := h.marks.Get().(*marks)
+	defer h.marks.Put(m)
+	at := &h.nodes[n]
+	beside := h.candidates(at.vector, earlier)
+	var found []candidate
+	top := none
+	if h.entry != none {
+		found, top = h.start(at.vector), h.nodes[h.entry].level()
+	}
+	for level := max(top, at.level()); level >= 0; level-- {
+		if level <= top {
+			width := widthBuild
+			if level > at.level() {
+				width = widthAbove
+			}
+			found = h.beam(m, at.vector, found, level, width)
+		}
+		if level > at.level() {
+			continue
+		}
+		var near []candidate
+		if level <= top {
+			near = slices.Clone(found)
+		}
+		for _, c := range beside {
+			if h.nodes[c.place].level() >= level {
+				near = append(near, c)
+			}
+		}
+		slices.SortFunc(near, nearer)
+		near = near[:min(len(near), widthBuild)]
+		at.links[level] = h.pick(near, linksPicked)
+		if level == 0 && len(near) > 0 {
+			at.parent = near[0].place
+		}
+	}
+}
+
+// relink adds links to a node, and drops what is too many.
+func (h *HNSW) relink(n int32, level int, more []int32) {
+	at := &h.nodes[n]
+	links := slices.Clone(at.links[level])
+	for _, m := range more {
+		if m != n && !slices.Contains(links, m) {
+			links = append(links, m)
+		}
+	}
+	most := linksAbove
+	if level == 0 {
+		most = linksMost
+	}
+	if len(links) > most {
+		links = h.pick(h.candidates(at.vector, links), most)
+	}
+	at.links[level] = links
+}
+
+// grow puts a node into the tree: under its nearest, or where that has no room, under the nearest of its children, and so on.
+func (h *HNSW) grow(n int32) {
+	at := &h.nodes[n]
+	for at.parent != none && len(h.nodes[at.parent].children) == branchesMost {
+		at.parent = h.candidates(at.vector, h.nodes[at.parent].children)[0].place
+	}
+	if at.parent != none {
+		above := &h.nodes[at.parent]
+		above.children = append(above.children, n)
+	}
+}
+
+// Erase overwrites the vector of a place and takes it out of the graph. What was linked to it is linked to what it was linked to.
+func (h *HNSW) Erase(place int) {
+	gone := int32(place)
+	at := &h.nodes[gone]
+	if at.vector == nil {
+		return
+	}
+	clear(at.vector)
+	left := *at
+	*at = node{parent: none}
+	if place >= h.linked {
+		return
+	}
+	h.cut(gone, &left)
+	for n := range h.linked {
+		for level, links := range h.nodes[n].links {
+			if i := slices.Index(links, gone); i >= 0 {
+				h.nodes[n].links[level] = slices.Delete(slices.Clone(links), i, i+1)
+				h.relink(int32(n), level, left.links[level])
+			}
+		}
+	}
+	if h.entry == gone {
+		h.entry = none
+		for n := range h.linked {
+			if at := &h.nodes[n]; at.vector != nil && (h.entry == none || at.level() > h.nodes[h.entry].level()) {
+				h.entry = int32(n)
+			}
+		}
+	}
+}
+
+// cut takes a node out of the tree. Its first child takes its place, and the others come under that one.
+func (h *HNSW) cut(gone int32, left *node) {
+	if left.parent != none {
+		above := &h.nodes[left.parent]
+		above.children = slices.DeleteFunc(above.children, func(n int32) bool { return n == gone })
+	}
+	heir := left.parent
+	for i, n := range left.children {
+		h.nodes[n].parent = heir
+		h.grow(n)
+		if i == 0 {
+			heir = n
+		}
+	}
+}

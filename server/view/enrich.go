@@ -1,0 +1,40 @@
+package view
+
+import (
+	"context"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+)
+
+// enrich adds what is known to turns that were found.
+func enrich(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.EnrichRequest) (w api.Enriched, err error) {
+	r := kernel.EnrichRequest{Query: in.Query, Alpha: dag.One / 2, Hops: max(in.Hops, 1), Facts: in.Facts, AsOf: dag.Seq(in.AsOf)}
+	if in.Alpha != nil {
+		r.Alpha = *in.Alpha
+	}
+	if r.Facts == 0 {
+		r.Facts = 10
+	}
+	for _, h := range in.Hits {
+		r.Hits = append(r.Hits, kernel.FoundHit{Turn: h.Turn, Score: int64(min(h.Score, kernel.MaxFound+1))}) // above it is refused
+	}
+	found, err := k.Turns().Enrich(ctx, tenant, r)
+	if err != nil {
+		return w, err
+	}
+	w = api.Enriched{AsOf: uint64(found.AsOf), Hits: make([]api.EnrichedHit, len(found.Hits))}
+	for i := range found.Hits {
+		h := &found.Hits[i]
+		one := api.EnrichedHit{
+			Turn: h.Turn.String(), Score: uint64(h.Found), Graph: decimal(h.Graph), Combined: decimal(h.Combined), Entities: append([]string{}, h.Entities...),
+			Facts: make([]api.NearFact, len(h.Around)),
+		}
+		for n, e := range h.Around {
+			one.Facts[n] = api.NearFact{Hops: h.Facts[n].Hops, Fact: step(e, found.Aliases)}
+		}
+		w.Hits[i] = one
+	}
+	return w, nil
+}
