@@ -48,7 +48,7 @@ func candidateOf(b *contexts.Bundle, id fmt.Stringer) *contexts.Candidate {
 	return &b.Candidates[slices.IndexFunc(b.Candidates, func(c contexts.Candidate) bool { return c.ID == id.String() })]
 }
 
-// told returns a chosen turn of the sample, with its candidate.
+// toldIn returns a turn of the sample, with its candidate. The turn is nil if it was not chosen.
 func toldIn(b *contexts.Bundle, n int) (*contexts.ChosenTurn, *contexts.Candidate) {
 	id := dag.ExternalTurnID("corpus", fmt.Sprintf("context %d", n))
 	at := slices.IndexFunc(b.Turns, func(t contexts.ChosenTurn) bool { return t.ID == id })
@@ -56,12 +56,6 @@ func toldIn(b *contexts.Bundle, n int) (*contexts.ChosenTurn, *contexts.Candidat
 		return nil, candidateOf(b, id)
 	}
 	return &b.Turns[at], candidateOf(b, id)
-}
-
-// rebind makes a turn's digest, leaf and candidate anew after its text was changed.
-func rebind(t *contexts.ChosenTurn, c *contexts.Candidate) {
-	t.BodyDigest = slice.DigestBody(slice.AppendBody(nil, &t.Body), t.Body.Salt)
-	c.Leaf = slice.TurnLeaf(&t.Turn)
 }
 
 // forgedContexts changes what a context says, with a header, a prompt and a token that agree: only one check is left to find it. Its name
