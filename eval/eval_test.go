@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -205,5 +206,17 @@ func TestSized(t *testing.T) {
 	}
 	if _, asked := s.mean(2); asked || s.questions != 2 {
 		t.Errorf("without facts: asked %t, %d questions", asked, s.questions)
+	}
+}
+
+// TestAblate asks the search without its parts on the small set of data.
+func TestAblate(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-data", filepath.Join("testdata", "data"), "-ablate", "-only", "LoCoMo"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(out.String(), "\n")
+	if n := strings.Count(head, "| without "); n != len(ablations())-1 || !strings.Contains(out.String(), "| LoCoMo | evidence among the first 10 | 2 |") {
+		t.Errorf("%d parts:\n%s", n, out.String())
 	}
 }

@@ -21,7 +21,7 @@ const (
 	MaxEnriched      = 200 // hits
 	MaxEnrichedHops  = 2
 	MaxEnrichedFacts = 100 // of one hit
-	MaxFound         = 1 << 40
+	MaxFound         = int64(1) << 40
 )
 
 // An EnrichRequest asks what is known around turns that were found.
@@ -173,7 +173,7 @@ func fit(words []string, e *knowledge.Edge) dag.PPM {
 			n++
 		}
 	}
-	return dag.PPM(n * int(dag.One) / len(words))
+	return dag.PPM(int64(n) * int64(dag.One) / int64(len(words)))
 }
 
 // entitiesOf returns the names that turns speak of, ascending, at most mostNames of each.

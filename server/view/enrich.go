@@ -18,7 +18,7 @@ func enrich(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Enr
 		r.Facts = 10
 	}
 	for _, h := range in.Hits {
-		r.Hits = append(r.Hits, kernel.FoundHit{Turn: h.Turn, Score: int64(min(h.Score, kernel.MaxFound+1))}) // above it is refused
+		r.Hits = append(r.Hits, kernel.FoundHit{Turn: h.Turn, Score: int64(min(h.Score, uint64(kernel.MaxFound)+1))}) // above it is refused
 	}
 	found, err := k.Turns().Enrich(ctx, tenant, r)
 	if err != nil {

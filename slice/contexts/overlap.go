@@ -43,7 +43,7 @@ func Compare(n int, terms func(i int) []int32) (overlaps []Overlap) {
 		}
 		first := len(overlaps)
 		for _, j := range seen {
-			if share := dag.PPM(int(common[j]) * int(dag.One) / min(len(all[i]), len(all[j]))); share >= leastShare {
+			if share := dag.PPM(int64(common[j]) * int64(dag.One) / int64(min(len(all[i]), len(all[j])))); share >= leastShare {
 				overlaps = append(overlaps, Overlap{i, int(j), share})
 			}
 			common[j] = 0

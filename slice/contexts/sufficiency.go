@@ -60,7 +60,7 @@ func (b *Bundle) Sufficiency() Sufficiency {
 		}
 	}
 	if all > 0 {
-		s.Share = dag.PPM(found * int(dag.One) / all)
+		s.Share = dag.PPM(int64(found) * int64(dag.One) / int64(all))
 	}
 	switch {
 	case s.Share > aboveHealthy:
