@@ -243,6 +243,9 @@ func (c *corpus) goodContexts(t testing.TB, first []byte) {
 	otherwise("alike_less", "Texts are alike from a smaller share on.", func(s *sample) { s.policy.Alike, s.policy.Overlap = 300_000, 10_000_000 })
 	otherwise("alike_everything", "Every text is alike, also one that has nothing in common: its share is 0, and so is the penalty.", func(s *sample) { s.policy.Alike, s.policy.Overlap, s.policy.Novelty = 0, 10_000_000, 0 })
 	otherwise("cost_most", "The greatest penalty for the cost: scores below 0.", func(s *sample) { s.policy.Cost, s.policy.Novelty = 10_000_000, 0 })
+	otherwise("score_of_zero", "A candidate that costs nothing and has a score of 0: it is not chosen.", func(s *sample) {
+		s.policy.Novelty, s.policy.Cost, s.policy.Weights[contexts.FeatureSlice] = 0, 0, 0
+	})
 	otherwise("no_overlaps", "What turns have in common is not written down.", func(s *sample) { s.overlaps = nil })
 	c.add("good_full", evidence.Verified, "The whole is asked for, and a context holds no turn without its text.", map[string][]byte{bundleFile: first}, "", c.secret, "--require-full")
 	c.add("nothing_to_check_fail", evidence.WellFormed, "Neither a secret nor a trust file.", map[string][]byte{bundleFile: first}, "", "")
