@@ -21,7 +21,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-var update = flag.Bool("update", false, "write golden/verify and golden/verify-facts anew")
+var update = flag.Bool("update", false, "write the folders of cases in golden anew")
 
 // corpusFolder is where the cases for everybody's verifiers are.
 const corpusFolder = "../golden/verify"

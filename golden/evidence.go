@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-//go:embed verify verify-facts
+//go:embed verify verify-facts verify-contexts
 var verify embed.FS
 
 // An EvidenceCase is a folder of evidence, with what a verifier must make of it
-// (docs/evidence.md, section 8, docs/knowledge.md for those of facts).
+// (docs/evidence.md, section 8, docs/knowledge.md for those of facts, docs/contexts.md for those of contexts).
 type EvidenceCase struct {
 	Name     string // ends in _fail unless the exit code is 0
 	Why      string
@@ -31,10 +31,11 @@ type EvidenceCase struct {
 // A Part is the folder of one part of the cases.
 type Part string
 
-// The parts. Who knows bundles of turns alone is measured by the first.
+// The parts. A verifier that knows bundles of turns alone is measured by the first.
 const (
-	Turns Part = "verify"
-	Facts Part = "verify-facts"
+	Turns    Part = "verify"
+	Facts    Part = "verify-facts"
+	Contexts Part = "verify-contexts"
 )
 
 // EvidenceCases returns the cases of a part that ship with the project, by name.

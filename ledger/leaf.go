@@ -221,7 +221,7 @@ func openLeaf(data []byte) (*canon.Value, Kind, error) {
 	if doc.Kind != canon.Object {
 		return nil, "", fmt.Errorf("%w: a leaf is an object", ErrForm)
 	}
-	if err := CheckSpelling(doc, data); err != nil {
+	if err := CheckSpelling(doc, data, 1); err != nil {
 		return nil, "", fmt.Errorf("%w: leaf: %w", ErrForm, err)
 	}
 	if kind := doc.Get("type"); kind != nil && kind.Kind == canon.String {

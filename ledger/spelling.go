@@ -3,18 +3,19 @@ package ledger
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
 // CheckSpelling reports an error unless data, from which doc was parsed, is canonical JSON
-// as GKP/1 has it: keys of printable ASCII that ascend, integers below 2^53 and decimals of
-// up to six digits after the point, no null. It writes the values again, those
+// as GKP/1 has it: keys of printable ASCII that ascend, integers below 2^53 and decimals below
+// a bound (at most 10) with up to six digits after the point, no null. It writes the values again, those
 // that the reader does not know too, so that two spellings of one statement cannot exist.
-func CheckSpelling(doc *canon.Value, data []byte) error {
+func CheckSpelling(doc *canon.Value, data []byte, below uint) error {
 	w := canon.NewWriter(make([]byte, 0, len(data)))
-	if err := rewrite(w, doc); err != nil {
+	if err := rewrite(w, doc, below); err != nil {
 		return err
 	}
 	if bytes.Equal(w.Bytes, data) {
@@ -27,18 +28,18 @@ func CheckSpelling(doc *canon.Value, data []byte) error {
 	return fmt.Errorf("byte %d: not the canonical spelling", at)
 }
 
-func rewrite(w *canon.Writer, v *canon.Value) error {
+func rewrite(w *canon.Writer, v *canon.Value, below uint) error {
 	switch v.Kind {
 	case canon.Bool:
 		w.Bool(v.Text == "true")
 	case canon.String:
 		w.String(v.Text)
 	case canon.Number:
-		return rewriteNumber(w, v)
+		return rewriteNumber(w, v, below)
 	case canon.Array:
 		w.BeginArray()
 		for i := range v.Items {
-			if err := rewrite(w, &v.Items[i]); err != nil {
+			if err := rewrite(w, &v.Items[i], below); err != nil {
 				return err
 			}
 		}
@@ -53,7 +54,7 @@ func rewrite(w *canon.Writer, v *canon.Value) error {
 			}
 			last = m.Key
 			w.Key(m.Key)
-			if err := rewrite(w, &m.Value); err != nil {
+			if err := rewrite(w, &m.Value, below); err != nil {
 				return err
 			}
 		}
@@ -66,15 +67,17 @@ func rewrite(w *canon.Writer, v *canon.Value) error {
 
 // rewriteNumber writes what canonical JSON holds of numbers here. Of all others
 // (floating point, in the end) a reader need not know how RFC 8785 spells them.
-func rewriteNumber(w *canon.Writer, v *canon.Value) error {
-	if p, err := dag.ParsePPM(v.Text); err == nil {
-		w.Raw(p.AppendDecimal(nil))
-		return nil
+func rewriteNumber(w *canon.Writer, v *canon.Value, below uint) error {
+	if whole, frac, point := strings.Cut(v.Text, "."); point && len(whole) == 1 && '0' <= whole[0] && uint(whole[0]-'0') < below {
+		if p, err := dag.ParsePPM("0." + frac); err == nil {
+			w.Raw((dag.PPM(whole[0]-'0')*dag.One + p).AppendDecimal(nil))
+			return nil
+		}
 	}
 	n := uint64(0)
 	for _, c := range []byte(v.Text) {
 		if c < '0' || c > '9' || n > canon.MaxInt {
-			return fmt.Errorf("byte %d: number %.40s, want an integer below 2^53 or a decimal up to 1 with six digits", v.Offset, v.Text)
+			return fmt.Errorf("byte %d: number %.40s, want an integer below 2^53 or a decimal below %d with six digits", v.Offset, v.Text, below)
 		}
 		n = 10*n + uint64(c-'0')
 	}

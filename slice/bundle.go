@@ -347,33 +347,36 @@ const MaxBundle = 512 << 20
 // spelling of the same values is ErrMalformed. It checks the form of every
 // field, and nothing that needs computing; that is Bundle.Check.
 func ParseBundle(data []byte) (*Bundle, error) {
-	return ReadStrict("bundle", data, bundleVersions, readBundle, nil)
+	return ReadStrict("bundle", data, BytesOfValue, bundleVersions, readBundle, nil)
 }
 
 // OpenBundle is ParseBundle and then Bundle.Check. It waits for less, since much of the
 // one does not need the other, and there are several processors.
 func OpenBundle(data []byte) (*Bundle, []Check, error) {
 	var checks []Check
-	b, err := ReadStrict("bundle", data, bundleVersions, readBundle, func(b *Bundle) { checks = b.Check() })
+	b, err := ReadStrict("bundle", data, BytesOfValue, bundleVersions, readBundle, func(b *Bundle) { checks = b.Check() })
 	if err != nil {
 		return nil, nil, err
 	}
 	return b, checks, nil
 }
 
+// BytesOfValue is what the shortest turn, edge, hash and line of an order have at least for each value.
+const BytesOfValue = 12
+
 // ReadStrict reads a document and writes it again: it must be the same bytes, or it is ErrMalformed, as everything
 // is that read fails. what names it in errors. versions returns what the document must say of its versions, which
 // are looked at first: another one is ErrVersion. beside, if not nil, is called with what was read while it is not yet
-// known whether it is. At most MaxBundle bytes are read.
-func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, versions func(*canon.Value) []KnownVersion, read func(*canon.Cursor) T, beside func(T)) (T, error) {
+// known whether it is. At most MaxBundle bytes are read, and as many values as they hold if each takes bytesOfValue, but no more than
+// the larger of canon.MaxValues and what BytesOfValue lets through: a value takes a hundred times its text in memory.
+func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, bytesOfValue int, versions func(*canon.Value) []KnownVersion, read func(*canon.Cursor) T, beside func(T)) (T, error) {
 	malformed := func(err error) (none T, _ error) { return none, &malformedError{what, err} }
 	if len(data) > MaxBundle {
 		return malformed(fmt.Errorf("%d bytes, at most %d", len(data), MaxBundle))
 	}
-	const bytesOfValue = 12 // the shortest turn, edge, hash and line of the order have more for each value
 	var v T
 	var version error
-	err := canon.Within(data, len(data)/bytesOfValue+256, func(c *canon.Cursor) error {
+	err := canon.Within(data, min(len(data)/bytesOfValue, max(len(data)/BytesOfValue, canon.MaxValues))+256, func(c *canon.Cursor) error {
 		if version = checkVersion(c.Value(), versions(c.Value())); version != nil {
 			if !c.Value().PlainKeys() { // no version has such keys
 				version = nil

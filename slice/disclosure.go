@@ -261,7 +261,7 @@ func ParseDisclosure(data []byte, forms ...*DisclosureForm) (*Disclosure, error)
 		}
 		return []KnownVersion{{"", "version", f.Version}, {"provenance", "schema_version", f.Schema}, {"policy", "type", f.Policy.Type}}
 	}
-	return ReadStrict("disclosure", data, versions, func(c *canon.Cursor) *Disclosure { return f.read(c) }, nil)
+	return ReadStrict("disclosure", data, BytesOfValue, versions, func(c *canon.Cursor) *Disclosure { return f.read(c) }, nil)
 }
 
 func (f *DisclosureForm) read(c *canon.Cursor) *Disclosure {

@@ -38,6 +38,7 @@ type forge struct {
 	witnesses []ed25519.PrivateKey
 	made      []specimen // of turns
 	learned   []specimen // of facts
+	assembled []specimen // of contexts
 }
 
 // signed is what a forge signs: the payload of an attestation, and the parts of a proof.
@@ -119,6 +120,9 @@ func (f *forge) fill(ctx context.Context, k *kernel.Kernel, at dag.Time) error {
 		return err
 	}
 	if err := f.learn(ctx, k, turns); err != nil { // before a turn is erased, which facts cannot name then
+		return err
+	}
+	if err := f.assemble(ctx, k, turns); err != nil {
 		return err
 	}
 	for n := range 4 {

@@ -20,15 +20,17 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/golden"
 	"github.com/graphkernel/graphkernel/render"
 )
 
 var (
-	differentialFor     = flag.Duration("differential.for", 0, "how long TestDifferential compares the verifiers; 0 skips it")
-	differentialMutants = flag.Int("differential.mutants", 0, "after how many mutants TestDifferential ends; 0 is no bound")
-	differentialSeed    = flag.Uint64("differential.seed", 0, "of its random numbers; 0 draws one")
-	differentialNode    = flag.String("differential.node", "node", "the Node.js that runs the verifier in JavaScript")
+	differentialFor      = flag.Duration("differential.for", 0, "how long TestDifferential compares the verifiers; 0 skips it")
+	differentialMutants  = flag.Int("differential.mutants", 0, "after how many mutants TestDifferential ends; 0 is no bound")
+	differentialSeed     = flag.Uint64("differential.seed", 0, "of its random numbers; 0 draws one")
+	differentialContexts = flag.Bool("differential.contexts", false, "mutants of contexts alone")
+	differentialNode     = flag.String("differential.node", "node", "the Node.js that runs the verifier in JavaScript")
 )
 
 // TestDifferential compares the three verifiers on mutants of the corpus and of fresh evidence. Some
@@ -44,7 +46,10 @@ func TestDifferential(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	t.Logf("seed %d", seed)
-	turns, facts := corpusSpecimens(t, golden.Turns), corpusSpecimens(t, golden.Facts)
+	turns, facts, contexts := corpusSpecimens(t, golden.Turns), corpusSpecimens(t, golden.Facts), corpusSpecimens(t, golden.Contexts)
+	for i := range contexts {
+		contexts[i].remakes = contexts[i].secret != "" && contexts[i].files[evidence.FileBundle] != nil
+	}
 	tally := &tally{codes: map[int]int{}, left: *differentialMutants}
 	end := time.Now().Add(*differentialFor)
 	var group sync.WaitGroup
@@ -54,16 +59,23 @@ func TestDifferential(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, worker))
 			folder := filepath.Join(t.TempDir(), "case")
 			var fresh *forge
+			var names nameBook
 			for n := 0; time.Now().Before(end) && tally.take(); n++ {
 				if n%200 == 0 {
-					fresh = newForge(t, random)
+					fresh, names = newForge(t, random), nameBook{}
+					names.add(contexts)
+					names.add(fresh.assembled)
 				}
-				lists, by := [][]specimen{turns, fresh.made}, verifiers
-				if random.IntN(2) == 0 {
-					lists, by = [][]specimen{facts, fresh.learned}, knowFacts(verifiers)
+				of := random.IntN(3)
+				if *differentialContexts {
+					of = 2
 				}
-				from := lists[random.IntN(2)]
+				from := [][][]specimen{{turns, fresh.made}, {facts, fresh.learned}, {contexts, fresh.assembled}}[of][random.IntN(2)]
 				m, how := from[random.IntN(len(from))].mutant(random, from)
+				by := verifiers
+				if of == 1 || of == 2 && !names.knows(&m) {
+					by = knowFacts(verifiers)
+				}
 				tally.add(compare(t, by, folder, &m, how))
 			}
 		})
@@ -103,17 +115,18 @@ func (c *tally) add(code int, agree bool) {
 
 // A specimen is evidence, and how a verifier is called on it.
 type specimen struct {
-	name   string
-	files  map[string][]byte
-	trust  []byte // nil: none
-	keyID  string
-	secret string // hex; "": none
-	full   bool
-	forge  *forge // signs anew; nil: nobody can
-	of     signed // what it signs
+	name    string
+	files   map[string][]byte
+	trust   []byte // nil: none
+	keyID   string
+	secret  string // hex; "": none
+	full    bool
+	forge   *forge // signs anew; nil: nobody can
+	remakes bool   // it is a context that is made anew with its secret
+	of      signed // what it signs
 }
 
-// knowFacts are the verifiers that know bundles of facts. The one in Python knows turns alone.
+// knowFacts are the verifiers that know bundles of facts, and the normal form of names. The one in Python does not.
 func knowFacts(verifiers []verifier) []verifier {
 	return slices.DeleteFunc(slices.Clone(verifiers), func(v verifier) bool { return v.name == "python" })
 }
@@ -140,12 +153,12 @@ func (s *specimen) write(folder string) (args []string, env map[string]string, e
 	if err := os.RemoveAll(folder); err != nil {
 		return nil, nil, err
 	}
-	evidence := filepath.Join(folder, "evidence")
-	if err := os.MkdirAll(evidence, 0o700); err != nil {
+	at := filepath.Join(folder, "evidence")
+	if err := os.MkdirAll(at, 0o700); err != nil {
 		return nil, nil, err
 	}
 	for name, data := range s.files {
-		if err := os.WriteFile(filepath.Join(evidence, name), data, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(at, name), data, 0o600); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -163,7 +176,7 @@ func (s *specimen) write(folder string) (args []string, env map[string]string, e
 	if s.full {
 		args = append(args, "--require-full")
 	}
-	return append(args, evidence), env, nil
+	return append(args, at), env, nil
 }
 
 func compare(t *testing.T, verifiers []verifier, folder string, s *specimen, how string) (code int, agree bool) {

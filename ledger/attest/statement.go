@@ -160,7 +160,7 @@ func ParseStatement(data []byte) (*Statement, error) {
 		}
 		return nil, err
 	}
-	if err := ledger.CheckSpelling(doc, data); err != nil {
+	if err := ledger.CheckSpelling(doc, data, belowDecimal); err != nil {
 		return nil, fmt.Errorf("%w: statement: %w", ErrForm, err)
 	}
 	c := canon.Open(doc)
@@ -174,6 +174,9 @@ func ParseStatement(data []byte) (*Statement, error) {
 // bytesOfValue is less than a value takes in any statement that is worth its bytes: a
 // text of shorter ones would take a hundred times its size of memory.
 const bytesOfValue = 8
+
+// belowDecimal bounds the decimals of a statement: no weight of a policy is above 10, which is an integer.
+const belowDecimal = 10
 
 func readStatement(c *canon.Cursor, k *kind, data []byte) *Statement {
 	want := func(key, value string) {

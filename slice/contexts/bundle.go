@@ -198,8 +198,11 @@ func (p *Prompt) hash() dag.Digest {
 // is slice.ErrMalformed. It checks the form of every field, and nothing that needs computing; that
 // is Bundle.Check.
 func Parse(data []byte) (*Bundle, error) {
-	return slice.ReadStrict("context", data, versions, read, nil)
+	return slice.ReadStrict("context", data, bytesOfValue, versions, read, nil)
 }
+
+// bytesOfValue is fewer than a value takes where most are numbers: in overlaps and in counts.
+const bytesOfValue = 3
 
 func versions(*canon.Value) []slice.KnownVersion {
 	return []slice.KnownVersion{{In: "provenance", Key: "schema_version", Version: SchemaVersion}, {In: "policy", Key: "type", Version: PolicyType}}

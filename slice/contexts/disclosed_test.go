@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
@@ -103,5 +104,28 @@ func TestDisclosureMangled(t *testing.T) {
 	}
 	if refused < 1000 || wrong < 200 {
 		t.Errorf("%d refused, %d failed; both should be many", refused, wrong)
+	}
+}
+
+// TestManyOverlaps reads a context of turns that are all alike: most of its values are numbers of few digits.
+func TestManyOverlaps(t *testing.T) {
+	p := contexts.Default()
+	p.Novelty = dag.One
+	texts := make([]string, 120)
+	for i := range texts {
+		texts[i] = "the same"
+	}
+	b := made(t, p, contexts.Text, texts...)
+	for i := 1; i < len(b.Candidates); i++ {
+		for j := i + 1; j < len(b.Candidates); j++ {
+			b.Overlaps = append(b.Overlaps, contexts.Overlap{First: i, Second: j, Share: dag.One})
+		}
+	}
+	b = must(contexts.New(b.Request, b.AsOf, must(policy.Bind("test@1", b.Policy)), contexts.Choice{
+		Candidates: b.Candidates, Overlaps: b.Overlaps, Statistics: b.Statistics, Turns: b.Turns, Facts: b.Facts,
+	}))
+	b.Seal = slice.Seal{Tenant: "default", KeyID: "k1", Token: strings.Repeat("0", 32)}
+	if ids := failed(must(contexts.Parse(b.Append(nil))).Check()); len(ids) > 0 {
+		t.Errorf("%s fail", ids)
 	}
 }

@@ -247,7 +247,7 @@ func (r *Reached) write(w *canon.Writer) {
 // is slice.ErrMalformed. It checks the form of every field, and nothing that needs computing; that
 // is Bundle.Check.
 func Parse(data []byte) (*Bundle, error) {
-	return slice.ReadStrict("bundle of facts", data, versions, read, nil)
+	return slice.ReadStrict("bundle of facts", data, slice.BytesOfValue, versions, read, nil)
 }
 
 func versions(*canon.Value) []slice.KnownVersion {

@@ -15,6 +15,7 @@ const VECTORS = here("../../golden/testdata/gkp-1.jsonl");
 const MARKED = here("../../golden/testdata/gkp-2.jsonl");
 const CASES = here("../../golden/verify");
 const FACTS = here("../../golden/verify-facts");
+const CONTEXTS = here("../../golden/verify-contexts");
 const SECRET = Uint8Array.from({ length: 32 }, (_, i) => i);
 const bytes = (data) => new Uint8Array(Buffer.from(data));
 const sha = (data) => createHash("sha256").update(data).digest();
@@ -451,46 +452,22 @@ test("every value of a bundle of facts, changed or left out", { skip: existsSync
     const report = await expect("verified", { "bundle.json": dump(good) }, { ...options, requireFull: true });
     assert.deepEqual(report.checks.map((c) => c.id), ["form", "version", "canonical_order", "facts", "aliases", "evidence", "reached", "question", "policy_hash", "snapshot", "slice_id", "token",
       "attestation", "statement", "log", "log_inclusion", "signer_time"]);
-    const paths = [];
-    (function walk(node, path) {
-      for (const key of Object.keys(node)) {
-        paths.push([...path, key]);
-        if (typeof node[key] === "object") walk(node[key], [...path, key]);
-      }
-    })(good, []);
-    const other = (x) => (typeof x === "number" ? (x === 1 ? 0 : 1) : typeof x === "boolean" ? !x : typeof x !== "string" ? 7 : /^[0-9a-f]/.test(x) ? (x[0] === "1" ? "2" : "1") + x.slice(1) : x + "x");
-    for (const path of paths) {
-      for (const change of [(at, key) => (at[key] = other(at[key])), (at, key) => (Array.isArray(at) ? at.splice(key, 1) : delete at[key])]) {
-        const v = changed((v) => change(path.slice(0, -1).reduce((at, key) => at[key], v), path.at(-1)), good);
-        const { verdict } = await verify({ "bundle.json": bytes(dump(v)) }, options);
-        const allowed = path[0] === "as_of" ? ["verified", "malformed"] : path[0] === "key_id" ? ["key_unknown", "malformed"] : ["tampered", "malformed", "unknown_version"];
-        assert.ok(allowed.includes(verdict), `${verdict}: ${path.join(".")}`);
-      }
-    }
+    await everyValue(good, async (v, path) => {
+      const { verdict } = await verify({ "bundle.json": bytes(dump(v)) }, options);
+      const allowed = path[0] === "as_of" ? ["verified", "malformed"] : path[0] === "key_id" ? ["key_unknown", "malformed"] : ["tampered", "malformed", "unknown_version"];
+      assert.ok(allowed.includes(verdict), `${verdict}: ${path.join(".")}`);
+    });
   }
 });
 
 // With the token, the attestation and the proof nothing in a disclosure can be another.
 test("every value of a disclosure of facts, changed or left out", { skip: existsSync(FACTS) ? false : "golden/verify-facts does not exist" }, async () => {
   const { files, options } = readCase(join(FACTS, "dropped_every_leaf"));
-  const good = JSON.parse(Buffer.from(files["disclosure.json"]));
-  const paths = [];
-  (function walk(node, path) {
-    for (const key of Object.keys(node)) {
-      paths.push([...path, key]);
-      if (typeof node[key] === "object") walk(node[key], [...path, key]);
-    }
-  })(good, []);
-  assert.ok(paths.length > 300, `${paths.length} values`);
-  const other = (x) => (typeof x === "number" ? (x === 1 ? 0 : 1) : typeof x === "boolean" ? !x : typeof x !== "string" ? 7 : /^[0-9a-f]/.test(x) ? (x[0] === "1" ? "2" : "1") + x.slice(1) : x + "x");
-  for (const path of paths) {
-    for (const change of [(at, key) => (at[key] = other(at[key])), (at, key) => (Array.isArray(at) ? at.splice(key, 1) : delete at[key])]) {
-      const v = changed((v) => change(path.slice(0, -1).reduce((at, key) => at[key], v), path.at(-1)), good);
-      const { verdict } = await verify({ ...files, "disclosure.json": bytes(dump(v)) }, options);
-      const allowed = path[0] === "key_id" ? ["key_unknown", "malformed"] : ["tampered", "malformed", "unknown_version", "redacted"];
-      assert.ok(allowed.includes(verdict), `${verdict}: ${path.join(".")}`);
-    }
-  }
+  await everyValue(JSON.parse(Buffer.from(files["disclosure.json"])), async (v, path) => {
+    const { verdict } = await verify({ ...files, "disclosure.json": bytes(dump(v)) }, options);
+    const allowed = path[0] === "key_id" ? ["key_unknown", "malformed"] : ["tampered", "malformed", "unknown_version", "redacted"];
+    assert.ok(allowed.includes(verdict), `${verdict}: ${path.join(".")}`);
+  });
 });
 
 test("evidence about two things", async () => {
@@ -560,12 +537,13 @@ function readCase(folder) {
   return { want, files, options: { trust: given("trust") ? bytes(read("trust")) : undefined, keyID, secret: secret && fromHex(secret), requireFull: (want.args ?? []).includes("--require-full") } };
 }
 
-test("cases of facts made by the kernel", { skip: existsSync(FACTS) ? false : "golden/verify-facts does not exist: no cases of facts made by the kernel were run" }, async () => {
-  const names = readdirSync(FACTS).filter((name) => statSync(join(FACTS, name)).isDirectory());
-  assert.ok(names.length > 100, "golden/verify-facts holds few cases");
+// Judges the cases of a folder that name their checks; resolves to those that fail in some case.
+async function judgeNamed(at) {
+  const names = readdirSync(at).filter((name) => statSync(join(at, name)).isDirectory());
+  assert.ok(names.length > 100, `${at} holds few cases`);
   const failed = new Set();
   for (const name of names) {
-    const { want, files, options } = readCase(join(FACTS, name));
+    const { want, files, options } = readCase(join(at, name));
     const report = await verify(files, options);
     assert.equal(`${report.exitCode} ${report.verdict}`, `${want.exit_code} ${want.verdict}`, `${name}: ${JSON.stringify(report.checks)}`);
     const own = report.checks.slice(0, report.checks.findIndex((c) => c.id === "token") + 1); // of the bundle or the disclosure
@@ -573,8 +551,68 @@ test("cases of facts made by the kernel", { skip: existsSync(FACTS) ? false : "g
     if (want.fails) assert.deepEqual(fails, want.fails, name);
     for (const id of want.fails ?? []) failed.add(id);
   }
-  assert.deepEqual([...failed].sort(), ["aliases", "canonical_order", "evidence", "facts", "inclusion", "policy_hash", "question", "reached", "slice_id", "snapshot", "token"]);
+  return [...failed].sort();
+}
+
+test("cases of facts made by the kernel", { skip: existsSync(FACTS) ? false : "golden/verify-facts does not exist: no cases of facts made by the kernel were run" }, async () => {
+  assert.deepEqual(await judgeNamed(FACTS), ["aliases", "canonical_order", "evidence", "facts", "inclusion", "policy_hash", "question", "reached", "slice_id", "snapshot", "token"]);
 });
+
+test("cases of contexts made by the kernel", { skip: existsSync(CONTEXTS) ? false : "golden/verify-contexts does not exist: no contexts were verified" }, async () => {
+  assert.deepEqual(await judgeNamed(CONTEXTS), ["candidates", "canonical_order", "inclusion", "policy_hash", "prompt", "request", "selection", "slice_id", "snapshot", "texts", "token"]);
+});
+
+// Nothing in a context can be another: each byte, each value. The seal is the token's to find, and whose key it is.
+test("every byte and value of a context, changed or left out", { skip: existsSync(CONTEXTS) ? false : "golden/verify-contexts does not exist" }, async () => {
+  const { files, options } = readCase(join(CONTEXTS, "good_format_markdown"));
+  const good = Buffer.from(files["bundle.json"]);
+  const report = await expect("verified", { "bundle.json": good }, { ...options, requireFull: true });
+  assert.deepEqual(report.checks.map((c) => c.id), ["form", "version", "canonical_order", "candidates", "texts", "selection", "prompt", "request", "policy_hash", "snapshot", "slice_id", "token",
+    "attestation", "statement", "log", "log_inclusion", "signer_time"]);
+  assert.ok(report.prompt.startsWith("# Context\n\nWhat follows"), report.prompt);
+  const seen = {};
+  const judge = async (data, where) => {
+    const { verdict } = await verify({ "bundle.json": bytes(data) }, options);
+    assert.ok(["tampered", "malformed", "unknown_version", "key_unknown"].includes(verdict), `${verdict}: ${where}`);
+    assert.ok(verdict !== "key_unknown" || String(where).startsWith("key_id") || good.subarray(where - 12, where).includes("key_id"), `${verdict}: ${where}`);
+    seen[verdict] = (seen[verdict] ?? 0) + 1;
+  };
+  for (let at = 0; at < good.length; at++) {
+    const flipped = Buffer.from(good);
+    flipped[at] ^= 1;
+    await judge(flipped, at);
+  }
+  await everyValue(JSON.parse(good), (v, path) => judge(dump(v), path.join(".")));
+  assert.ok(seen.tampered > 1000 && seen.malformed > 1000 && seen.unknown_version > 10 && seen.key_unknown > 1, JSON.stringify(seen));
+});
+
+test("every value of a disclosure of a context, changed or left out", { skip: existsSync(CONTEXTS) ? false : "golden/verify-contexts does not exist" }, async () => {
+  const { files, options } = readCase(join(CONTEXTS, "dropped_every"));
+  await everyValue(JSON.parse(Buffer.from(files["disclosure.json"])), async (v, path) => {
+    const { verdict } = await verify({ ...files, "disclosure.json": bytes(dump(v)) }, options);
+    const allowed = path[0] === "key_id" ? ["key_unknown", "malformed"] : ["tampered", "malformed", "unknown_version"];
+    if (path[0] === "shown" && path.length === 2) allowed.push("verified"); // a leaf less is a smaller part
+    assert.ok(allowed.includes(verdict), `${verdict}: ${path.join(".")}`);
+  });
+});
+
+// Calls judge with the document, with each of its values changed and each left out.
+async function everyValue(good, judge) {
+  const paths = [];
+  (function walk(node, path) {
+    for (const key of Object.keys(node)) {
+      paths.push([...path, key]);
+      if (typeof node[key] === "object") walk(node[key], [...path, key]);
+    }
+  })(good, []);
+  assert.ok(paths.length > 50, `${paths.length} values`);
+  const other = (x) => (typeof x === "number" ? (x === 1 ? 0 : 1) : typeof x === "boolean" ? !x : typeof x !== "string" ? 7 : /^[0-9a-f]/.test(x) ? (x[0] === "1" ? "2" : "1") + x.slice(1) : x + "x");
+  for (const path of paths) {
+    for (const change of [(at, key) => (at[key] = other(at[key])), (at, key) => (Array.isArray(at) ? at.splice(key, 1) : delete at[key])]) {
+      await judge(changed((v) => change(path.slice(0, -1).reduce((at, key) => at[key], v), path.at(-1)), good), path);
+    }
+  }
+}
 
 // The core judges the cases. The command line runs for the first of each exit code and for those that
 // end without a verdict; "graphkernel conformance run" starts it for every case (.ci/verifiers).

@@ -10,6 +10,7 @@ VECTORS = os.path.join(ROOT, "golden", "testdata", "gkp-1.jsonl")
 MARKED = os.path.join(ROOT, "golden", "testdata", "gkp-2.jsonl")
 CASES = os.path.join(ROOT, "golden", "verify")
 FACTS = os.path.join(ROOT, "golden", "verify-facts")
+CONTEXTS = os.path.join(ROOT, "golden", "verify-contexts")
 SECRET = bytes(range(32))
 
 
@@ -313,9 +314,9 @@ class Primitives(unittest.TestCase):
                         self.assertFalse(gk.is_consistent(m, older, n, root, path[:i] + [b"x" * 32] + path[i + 1:]))
 
     def test_canonical(self):
-        for same in (b'{"a":1,"b":[true,false,"\\u0001\\b\\t\\n\\f\\r\\"\\\\/\x7f"]}', "\"é☕\u2028🧭\"".encode(), b'{" ":2,"!~":1}', b"0.000001", b"9007199254740991"):
+        for same in (b'{"a":1,"b":[true,false,"\\u0001\\b\\t\\n\\f\\r\\"\\\\/\x7f"]}', "\"é☕\u2028🧭\"".encode(), b'{" ":2,"!~":1}', b"0.000001", b"9.999999", b"9007199254740991"):
             self.assertTrue(gk.parse(same)[1], same)
-        for other in (b' 1', b'1\n', b'{"b":1,"a":1}', b'"\\/"', b'"\\u0041"', b'"\\u000A"', b'"\\u001F"', b"1.0", b"0.10", b"1e2", b"-1", b"-0", b"1.5",
+        for other in (b' 1', b'1\n', b'{"b":1,"a":1}', b'"\\/"', b'"\\u0041"', b'"\\u000A"', b'"\\u001F"', b"1.0", b"0.10", b"1e2", b"-1", b"-0", b"10.5", b"1.50",
                       b"0.0000001", b"9007199254740992", b"null", b'"\\u00e9"'):
             self.assertFalse(gk.parse(other)[1], other)
         for broken in (b"", b'{"a":1,"a":1}', b'{"a":1,"\\u0061":1}', b'"\xff"', b'"\xed\xa0\x80"', b'\xef\xbb\xbf1', b'"\\ud800"', b'"\\udc00\\ud800"', b'{"\\ud800":1}', b'"\x01"', b"01", b".5", b"1.", b"+1", b"NaN",
@@ -885,6 +886,51 @@ class Corpus(unittest.TestCase):
                 seen[verdict] += 1
                 self.assertTrue(verdict == "unknown_version" or name.startswith("malformed_"), name)
         self.assertGreater(seen["unknown_version"], 80)
+
+    @unittest.skipUnless(os.path.isdir(CONTEXTS), "golden/verify-contexts does not exist: no contexts were tried")
+    def test_contexts(self):
+        failed = set()
+        for name in sorted(os.listdir(CONTEXTS)):
+            expect, files, options = read_case(os.path.join(CONTEXTS, name))
+            report = gk.verify(files, **options)
+            self.assertEqual((gk.EXIT[report.verdict], report.verdict), (expect["exit_code"], expect["verdict"]), (name, report.checks))
+            if "fails" in expect:
+                ids = [c["id"] for c in report.checks]
+                own = report.checks[:ids.index("token") + 1]
+                self.assertEqual([c["id"] for c in own if c["status"] == "fail"], expect["fails"], name)
+                failed.update(expect["fails"])
+        self.assertEqual(failed, {"candidates", "canonical_order", "inclusion", "policy_hash", "prompt", "request", "selection", "slice_id",
+                                  "snapshot", "texts", "token"})
+
+    @unittest.skipUnless(os.path.isdir(CONTEXTS), "golden/verify-contexts does not exist: no contexts were tried")
+    def test_every_byte_of_a_context(self):
+        """Each byte, changed: something finds it. The seal is the token's to find, and whose key it is."""
+        _, files, options = read_case(os.path.join(CONTEXTS, "good_format_markdown"))
+        good, seen = files["bundle.json"], {}
+        self.assertEqual(gk.verify(files, **options).verdict, "verified")
+        for at in range(len(good)):
+            flipped = bytearray(good)
+            flipped[at] ^= 1
+            verdict = gk.verify({"bundle.json": bytes(flipped)}, **options).verdict
+            self.assertIn(verdict, ("tampered", "malformed", "unknown_version", "key_unknown"), at)
+            self.assertTrue(verdict != "key_unknown" or b"key_id" in good[at - 12:at], at)
+            seen[verdict] = seen.get(verdict, 0) + 1
+        self.assertTrue(seen["tampered"] > 1000 and seen["malformed"] > 1000 and seen["unknown_version"] > 10 and seen["key_unknown"] > 0, seen)
+
+
+def read_case(folder):
+    """What is expected, the evidence, and the options of a call."""
+    def read(*path):
+        with open(os.path.join(folder, *path), "rb") as f:
+            return f.read()
+    expect, options = json.loads(read("expect.json")), {}
+    options["require_full"] = "--require-full" in expect.get("args", [])
+    if os.path.exists(os.path.join(folder, "trust")):
+        options["trust"] = read("trust")
+    if os.path.exists(os.path.join(folder, "secret")):
+        key_id, secret = read("secret").decode().split()
+        options.update(key_id=key_id, secret=bytes.fromhex(secret))
+    return expect, {name: read("evidence", name) for name in os.listdir(os.path.join(folder, "evidence"))}, options
 
 
 if __name__ == "__main__":

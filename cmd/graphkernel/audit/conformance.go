@@ -29,15 +29,20 @@ func conformanceCommand(a *cli.App) *cobra.Command {
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var only string
-	var facts bool
-	part := func() golden.Part {
-		if facts {
-			return golden.Facts
+	var facts, contexts bool
+	part := func() (golden.Part, error) {
+		switch {
+		case facts && contexts:
+			return "", cli.Usagef("--facts and --contexts: give one of them")
+		case facts:
+			return golden.Facts, nil
+		case contexts:
+			return golden.Contexts, nil
 		}
-		return golden.Turns
+		return golden.Turns, nil
 	}
 	run := &cobra.Command{
-		Use:   "run [--facts] [--only PATTERN] COMMAND [ARGUMENT…]",
+		Use:   "run [--facts|--contexts] [--only PATTERN] COMMAND [ARGUMENT…]",
 		Short: "Run a verifier on every case and compare its exit codes",
 		Long: `Calls the verifier once for each case:
 
@@ -47,11 +52,13 @@ with the token's secret in GRAPHKERNEL_SECRET and its key's id in GRAPHKERNEL_KE
 case has them. What is expected is the exit code. docs/conformance.md has the rules,
 docs/evidence.md what a verifier checks. The exit code is 1 if any case differs.
 
-With --facts the cases are those of bundles of facts, GKF/1, which docs/knowledge.md
-describes. A verifier that does not know these is complete without them.`,
+With --facts the cases are those of bundles of facts, GKF/2, which docs/knowledge.md
+describes, with --contexts those of contexts, GKC/1, which docs/contexts.md describes.
+A verifier that does not know these is complete without them.`,
 		Example: `  graphkernel conformance run python3 verifiers/python/gkverify.py
   graphkernel conformance run graphkernel verify
   graphkernel conformance run --facts node verifiers/js/cli.mjs
+  graphkernel conformance run --contexts python3 verifiers/python/gkverify.py
   graphkernel conformance run --only 'proof_*' ./my-verifier --strict`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -59,19 +66,27 @@ describes. A verifier that does not know these is complete without them.`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return conform(a, c.Context(), part(), only, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := part()
+			if err != nil {
+				return err
+			}
+			return conform(a, c.Context(), p, only, args)
+		},
 	}
 	run.Flags().SetInterspersed(false)
 	run.Flags().StringVar(&only, "only", "*", "the cases whose names match this pattern")
 	cli.NoFiles(run, "only")
-	const cases = "the cases of bundles of facts, in place of those of turns"
-	run.Flags().BoolVar(&facts, "facts", false, cases)
 	write := &cobra.Command{
-		Use:   "write [--facts] FOLDER",
+		Use:   "write [--facts|--contexts] FOLDER",
 		Short: "Write the cases to a folder",
 		Args:  cli.OneArg("FOLDER"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			cases, err := golden.EvidenceCases(part())
+			p, err := part()
+			if err != nil {
+				return err
+			}
+			cases, err := golden.EvidenceCases(p)
 			if err != nil {
 				return err
 			}
@@ -85,7 +100,10 @@ describes. A verifier that does not know these is complete without them.`,
 			})
 		},
 	}
-	write.Flags().BoolVar(&facts, "facts", false, cases)
+	for _, of := range []*cobra.Command{run, write} {
+		of.Flags().BoolVar(&facts, "facts", false, "the cases of bundles of facts, in place of those of turns")
+		of.Flags().BoolVar(&contexts, "contexts", false, "the cases of contexts, in place of those of turns")
+	}
 	c.AddCommand(run, write)
 	return c
 }
