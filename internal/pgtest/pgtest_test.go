@@ -208,6 +208,15 @@ func TestPortTaken(t *testing.T) {
 	value(t, s, "SELECT 1", "1")
 }
 
+// TestEmptyPidFile starts a server whose process was killed before it wrote down which one it is.
+func TestEmptyPidFile(t *testing.T) {
+	s := Run(t, Options{})
+	must(t, s.Kill())
+	must(t, os.WriteFile(s.pidFile(), nil, 0o600))
+	must(t, s.Restart(t.Context()))
+	value(t, s, "SELECT 1", "1")
+}
+
 // TestEndedByItself kills the server behind the package's back.
 func TestEndedByItself(t *testing.T) {
 	s := Run(t, Options{})

@@ -218,6 +218,10 @@ func freePort() (int, error) {
 // launch starts the process and waits until it accepts connections. The caller
 // holds mu, and ctx has an end.
 func (s *Server) launch(ctx context.Context) error {
+	// A process that was killed before it wrote its pid has left an empty file, which stops every start.
+	if state, err := readFirst(s.pidFile()); err == nil && state == "" {
+		_ = os.Remove(s.pidFile())
+	}
 	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
