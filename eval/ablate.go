@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 )
 
-// ablations are the search, and the search without one part of its policy each.
+// ablations are the search, the search without one part of its policy each, and with what its policy leaves out.
 func ablations() []Strategy {
 	all := []Strategy{{Name: "search", Choose: searching(retrieval.PolicyID)}}
 	for _, a := range []struct {
@@ -27,6 +27,22 @@ func ablations() []Strategy {
 		p := retrieval.DefaultPolicy()
 		a.change(&p)
 		all = append(all, Strategy{Name: "without " + a.name, Choose: searchingUnder(p)})
+	}
+	for _, a := range []struct {
+		name   string
+		change func(*retrieval.Policy)
+	}{
+		{"vectors", func(p *retrieval.Policy) {}},
+		{"vectors, rrf", func(p *retrieval.Policy) { p.Fusion.Method, p.Dense.Weight = retrieval.FusionRRF, dag.One }},
+		{"vectors, combmnz", func(p *retrieval.Policy) { p.Fusion.Method, p.Dense.Weight = retrieval.FusionCombMNZ, dag.One }},
+		{"vectors, interleaved", func(p *retrieval.Policy) { p.Fusion.Method = retrieval.FusionInterleave }},
+		{"vectors, mmr", func(p *retrieval.Policy) {
+			p.Rerank.Method, p.Rerank.Weight, p.MaxHits = retrieval.RerankMMR, 300_000, 100
+		}},
+	} {
+		p := retrieval.DensePolicy()
+		a.change(&p)
+		all = append(all, Strategy{Name: "with " + a.name, Choose: searchingUnder(p)})
 	}
 	return all
 }

@@ -216,7 +216,7 @@ func TestAblate(t *testing.T) {
 		t.Fatal(err)
 	}
 	head, _, _ := strings.Cut(out.String(), "\n")
-	if n := strings.Count(head, "| without "); n != len(ablations())-1 || !strings.Contains(out.String(), "| LoCoMo | evidence among the first 10 | 2 |") {
+	if n := strings.Count(head, "| without ") + strings.Count(head, "| with "); n != len(ablations())-1 || !strings.Contains(out.String(), "| LoCoMo | evidence among the first 10 | 2 |") {
 		t.Errorf("%d parts:\n%s", n, out.String())
 	}
 }

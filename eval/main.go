@@ -32,7 +32,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags.StringVar(&e.data, "data", cmp.Or(os.Getenv("GRAPHKERNEL_DATA"), filepath.Join("..", "..", "shared", "data")), "the folder of the data")
 	flags.BoolVar(&e.dev, "dev", false, "ask the halves that may be tuned on in place of those that are reported; LoCoMo is in both")
 	only := flags.String("only", "", "one task: "+taskNames())
-	ablate := flags.Bool("ablate", false, "ask the search, and the search without one part of its policy each, in place of all strategies")
+	ablate := flags.Bool("ablate", false, "ask the search, without one part of its policy each, and with what it leaves out, in place of all strategies")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
