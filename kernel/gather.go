@@ -201,24 +201,24 @@ func (g *gatherer) fromSlice(x *retrieval.Index, cut *slice.Slice) {
 	}
 }
 
-// fromSearch takes the best hits. The score of a hit counts for every candidate, whatever source it is of.
+// fromSearch takes the best hits. The score in the search counts for every candidate, whatever source it is of.
 func (g *gatherer) fromSearch(x *retrieval.Index, p *retrieval.Policy) {
 	if g.asked.Task == "" {
 		return
 	}
-	q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf, Limit: retrieval.LimitHits}
-	hits, took := x.SearchWith(p, &q, g.given)
-	g.took = &took
-	for i := range hits {
-		share := dag.One
-		if most := max(took.Best, 1); hits[i].Score < most {
-			share = dag.PPM(uint64(hits[i].Score) * uint64(dag.One) / uint64(most))
-		}
-		if i < g.policy.Quotas[contexts.FromSearch] {
-			from(g.turn(&hits[i].Turn), contexts.FromSearch, contexts.FeatureTask, share)
-		} else if c, ok := g.turns[hits[i].Turn.ID]; ok {
-			c.Features[contexts.FeatureTask] = share
-		}
+	quota := g.policy.Quotas[contexts.FromSearch]
+	q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf, Limit: max(quota, 1)}
+	q.Also = slices.Collect(maps.Keys(g.turns))
+	found := x.SearchWith(p, &q, g.given)
+	g.took = &found.Statistics
+	most := max(found.Statistics.Best, 1)
+	share := func(score int64) dag.PPM { return dag.PPM(uint64(min(score, most)) * uint64(dag.One) / uint64(most)) }
+	for i, id := range q.Also {
+		g.turns[id].Features[contexts.FeatureTask] = share(found.Also[i])
+	}
+	for i := range found.Hits[:min(len(found.Hits), quota)] {
+		h := &found.Hits[i]
+		from(g.turn(&h.Turn), contexts.FromSearch, contexts.FeatureTask, share(h.Score))
 	}
 }
 

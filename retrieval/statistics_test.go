@@ -29,7 +29,8 @@ func TestStatistics(t *testing.T) {
 		}
 		q := s.query(r, r.turns[79].Seq)
 		q.Limit, q.Conversation, q.Role, q.Author, q.Since, q.Until = LimitHits, nil, 0, "", nil, nil
-		before, st := x.SearchWith(&p, q, nil)
+		found := x.SearchWith(&p, q, nil)
+		before, st := found.Hits, found.Statistics
 		if err := st.Check(); err != nil || !st.Fits(q.Text) {
 			t.Fatalf("seed %d: they do not fit: %v", seed, err)
 		}
@@ -46,11 +47,11 @@ func TestStatistics(t *testing.T) {
 			touched[gone.Conversation] = true
 		}
 		after := map[dag.TurnID]Hit{}
-		hits, again := x.SearchWith(&p, q, &st)
-		if fmt.Sprint(again) != fmt.Sprint(st) {
+		found = x.SearchWith(&p, q, &st)
+		if fmt.Sprint(found.Statistics) != fmt.Sprint(st) {
 			t.Fatalf("seed %d: the statistics that were given came back as others", seed)
 		}
-		for _, h := range hits {
+		for _, h := range found.Hits {
 			after[h.Turn.ID] = h
 		}
 		own := map[dag.TurnID]int64{}
