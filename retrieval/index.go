@@ -261,7 +261,7 @@ func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 		}
 	}
 	if p.Dense.on() {
-		s.like = x.likeness(q, p.Dense.Weight)
+		s.like = x.likeness(q, p.Dense.Weight, given.Likeness)
 	}
 	if len(s.dates.Places) > 0 || s.like != nil || p.Rerank.Method != RerankNone { // any turn may be among the best
 		need.Best = 0
@@ -271,6 +271,9 @@ func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 	r.Hits, r.Also = s.fused(limit)
 	if own {
 		r.Statistics.Words, r.Statistics.Conversations, r.Statistics.Dates = &s.words.Statistics, &s.whole.Statistics, &s.dates.Statistics
+		if s.like != nil && len(s.like.places) > 0 {
+			r.Statistics.Likeness = &s.like.Likenesses
+		}
 		if len(r.Hits) > 0 {
 			r.Statistics.Best = r.Hits[0].Score
 		}
