@@ -43,3 +43,45 @@ type Sufficiency struct {
 	Level   string   `json:"level" is:"healthy|low|critical" doc:"healthy above 700000, low above 400000, critical below."`
 	Missing []string `json:"missing" doc:"Words of the task for which nothing was found."`
 }
+
+// ExplainContext says why a turn or a fact is in a context, or is not.
+var ExplainContext = declare[ExplainContextRequest, ContextExplanation](Spec{ID: "explainContext", Method: "POST", Path: "/api/contexts/{context_id}/explain", Tag: "contexts", May: access.Explain, Fails: []int{404, 409, 410}})
+
+// An ExplainContextRequest names what to explain: a turn or a fact.
+type ExplainContextRequest struct {
+	ContextID string `json:"context_id" is:"AnySliceID"`
+	Turn      string `json:"turn,omitempty" is:"TurnName"`
+	Fact      string `json:"fact,omitempty" is:"AnyDigest" doc:"The statement of a fact, in place of a turn."`
+}
+
+// A ContextExplanation says why a turn or a fact is in a context, or is not. Scores are in millionths.
+type ContextExplanation struct {
+	ContextID   string        `json:"context_id" is:"SliceID"`
+	Turn        string        `json:"turn,omitempty" is:"UUID"`
+	Fact        string        `json:"fact,omitempty" is:"Digest"`
+	Standing    string        `json:"standing" is:"chosen|too_costly|worthless|no_candidate"`
+	Rank        int           `json:"rank,omitempty" is:"1.." doc:"Its place in the order of the choice, from 1."`
+	Chosen      int           `json:"chosen" doc:"How many turns and facts were chosen."`
+	Candidates  int           `json:"candidates" doc:"From how many."`
+	Score       int           `json:"score,omitempty" doc:"When it was chosen or passed over, in millionths."`
+	Cost        int           `json:"cost,omitempty" doc:"Tokens of its text."`
+	Left        int           `json:"left,omitempty" doc:"Tokens of the budget that those before it had left."`
+	From        []string      `json:"from,omitempty" is:"facts|prompts|recent|search|slice" doc:"The sources that found it."`
+	Features    []Feature     `json:"features,omitempty"`
+	BeatenBy    *ChosenBefore `json:"beaten_by,omitempty"`
+	Explanation string        `json:"explanation" doc:"The same in a sentence."`
+}
+
+// A Feature is what speaks for a turn or a fact.
+type Feature struct {
+	Name  string `json:"name" is:"confidence|evidence|prompt|recency|recent|salience|slice|task"`
+	Value int    `json:"value" is:"1..1000000" doc:"In millionths."`
+}
+
+// A ChosenBefore is the last turn or fact that was chosen before another, for which it left no room.
+type ChosenBefore struct {
+	Turn  string `json:"turn,omitempty" is:"UUID"`
+	Fact  string `json:"fact,omitempty" is:"Digest"`
+	Score int    `json:"score" doc:"In millionths."`
+	Cost  int    `json:"cost" doc:"Tokens of its text."`
+}

@@ -126,6 +126,8 @@ var (
 	GetSlice      = declare[SliceByID, SliceRecord](Spec{ID: "getSlice", Method: "GET", Path: "/api/slices/{slice_id}", Tag: "slices", May: access.Read, Fails: []int{404}})
 	ReplaySlice   = declare[Replaying, Replay](Spec{ID: "replaySlice", Method: "POST", Path: "/api/slices/{slice_id}/replay", Tag: "slices", Tool: "replay_slice", May: access.Replay, Fails: []int{404, 422}})
 	ExplainTurn   = declare[ExplainRequest, Explanation](Spec{ID: "explainTurn", Method: "POST", Path: "/api/slices/{slice_id}/explain", Tag: "slices", Tool: "explain_turn", May: access.Explain, Fails: []int{404, 409}})
+	GetBundle     = declare[EvidenceOf, Bundle](Spec{ID: "getBundle", Method: "GET", Path: "/api/slices/{slice_id}/bundle", Tag: "slices", May: access.Read, Fails: []int{404, 410}, Headers: sealed,
+		Answers: map[string]string{"application/json": "AnyBundle"}})
 	GetEvidence   = declare[EvidenceOf, Evidence](Spec{ID: "getEvidence", Method: "GET", Path: "/api/slices/{slice_id}/evidence", Tag: "ledger", May: access.Read, Fails: []int{404, 410, 503}})
 	ConvertBundle = declare[Converting, Converted](Spec{ID: "convertBundle", Method: "POST", Path: "/api/convert", Tag: "ledger", May: access.Verify, Fails: []int{404, 422, 503}})
 	AttestBundle  = declare[TheBundle, Evidence](Spec{ID: "attestBundle", Method: "POST", Path: "/api/attest", Tag: "ledger", May: access.Verify, Fails: []int{404, 422, 503}})

@@ -91,7 +91,7 @@ func read(c *canon.Cursor, v reflect.Value, f *Field) {
 		}
 	case reflect.String:
 		text := c.String()
-		if f.Tag.Get("is") == "AnySliceID" {
+		if is := f.Tag.Get("is"); is == "AnySliceID" || is == "AnyDigest" {
 			text = strings.ToLower(text)
 		}
 		if c.Is(canon.String) {

@@ -359,7 +359,7 @@ func TestEveryOperation(t *testing.T) {
 		if got := must(c.Policies().Get(ctx, "narrow@1")); got != narrow {
 			t.Errorf("got %+v", got)
 		}
-		if got := must(c.Policies().All(ctx)).All(); len(got) != 13 || got[5].ID() != facts.PolicyID || got[7] != narrow {
+		if got := must(c.Policies().All(ctx)).All(); len(got) != 14 || got[6].ID() != facts.PolicyID || got[8] != narrow {
 			t.Errorf("got %+v", got)
 		}
 		wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
@@ -451,6 +451,17 @@ func TestEveryOperation(t *testing.T) {
 		}
 		if r := must(c.Slices().Replay(ctx, made.Bytes)); r.Outcome != "identical" {
 			t.Errorf("replay: %+v", r)
+		}
+		id := made.Claim.Provenance.SliceID
+		if again := must(c.Slices().Bundle(ctx, id, nil)); !bytes.Equal(again, made.Bytes) {
+			t.Error("the bundle on record has other bytes")
+		}
+		if _, err := c.Slices().Bundle(ctx, id, &dag.Digest{1}); !errors.Is(err, api.CodeNotFound) {
+			t.Errorf("a bundle that was never issued: %v", err)
+		}
+		why := must(client.Do(ctx, c, api.ExplainContext, api.ExplainContextRequest{ContextID: string(id), Turn: made.Claim.Turns[0].ID.String()}))
+		if why.Standing != "chosen" || why.Rank == 0 || why.Chosen != len(made.Claim.Turns)+len(made.Claim.Facts) || why.Candidates != len(made.Claim.Candidates) || why.Explanation == "" {
+			t.Errorf("%+v", why)
 		}
 		spelled := must(c.Contexts().Assemble(ctx, client.ContextRequest{Task: "what was said of <b> & \u2028", Anchor: &ids[3], Budget: 500}))
 		within := must(client.Do(ctx, c, api.SearchTurns, api.Search{Query: "safe to ship", Limit: 1000, Within: spelled.Bytes}))

@@ -38,12 +38,17 @@ func (c Ledger) Attest(ctx context.Context, bundle []byte) (Evidence, error) {
 // AttestRecorded is Attest for anyone who does not hold the bundle: the one with a digest, or if
 // that is nil the newest of a slice id. Once text was erased it is api.CodeErased.
 func (c Ledger) AttestRecorded(ctx context.Context, id slice.SliceID, digest *dag.Digest) (Evidence, error) {
+	w, err := call(ctx, c.conn, api.GetEvidence, evidenceIn(id, digest))
+	return evidenceOf(&w, digest, err)
+}
+
+// evidenceIn names the bundle with a digest, or if that is nil the newest of a slice id.
+func evidenceIn(id slice.SliceID, digest *dag.Digest) api.EvidenceOf {
 	of := api.EvidenceOf{SliceByID: api.SliceByID{SliceID: string(id)}}
 	if digest != nil {
 		of.Bundle = digest.String()
 	}
-	w, err := call(ctx, c.conn, api.GetEvidence, of)
-	return evidenceOf(&w, digest, err)
+	return of
 }
 
 // evidenceOf checks that evidence is complete and of the bundle that was asked for.

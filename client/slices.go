@@ -158,6 +158,25 @@ func (c Slices) All(ctx context.Context) iter.Seq2[api.Issued, error] {
 	})
 }
 
+// Bundle returns a bundle that was issued, of turns, of facts or a context, byte for byte: the one with a digest, or if that is nil the newest of
+// a slice id. Once text was erased it is api.CodeErased. It is as anyone claims it to be until it was verified.
+func (c Slices) Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest) ([]byte, error) {
+	q, err := asking(&api.GetBundle.Spec, evidenceIn(id, digest))
+	if err != nil {
+		return nil, err
+	}
+	return handed(ctx, c.conn, q, func(data []byte, announced, of string) ([]byte, error) {
+		sum := dag.Digest(sha256.Sum256(data))
+		switch {
+		case announced != sum.String() || digest != nil && sum != *digest:
+			return nil, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", announced, sum)
+		case of != string(id):
+			return nil, fmt.Errorf("it is of slice %.80q, and %s was asked for", of, id)
+		}
+		return data, nil
+	})
+}
+
 // ReplayIssued has a slice cut again and compared with the newest bundle on record.
 func (c Slices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay, error) {
 	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(id)}})

@@ -29,16 +29,35 @@ func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.
 	if k.ledger().Identity().Name() == "" { // before the work
 		return nil, identity.ErrNone
 	}
-	records, err := k.slices().Issued(ctx, tenant, id)
+	i, b, _, err := k.slices().again(ctx, tenant, id, digest)
 	if err != nil {
 		return nil, err
+	}
+	e := &Evidence{Record: *i, Leaf: issued.Leaf(tenant, i)}
+	return e, k.attest(ctx, tenant, b, e)
+}
+
+// Bundle makes the bytes of a recorded bundle again: the newest of a slice id, or the one with a SHA-256. Where texts were erased since, they cannot
+// be made, and ErrErasedSince is wrapped; a bundle that was never issued is store.ErrNotFound.
+func (k Slices) Bundle(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (_ []byte, err error) {
+	ctx, observed := k.observe(ctx, "bundle")
+	defer func() { observed(err) }()
+	_, _, bundle, err := k.again(ctx, tenant, id, digest)
+	return bundle, err
+}
+
+// again finds a recorded bundle, and makes it again.
+func (k Slices) again(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (*issued.Record, slice.Body, []byte, error) {
+	records, err := k.Issued(ctx, tenant, id)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	at := len(records) - 1
 	if digest != nil {
 		at = slices.IndexFunc(records, func(i issued.Record) bool { return i.Bundle == *digest })
 	}
 	if at < 0 {
-		return nil, fmt.Errorf("bundle %s of slice %s, tenant %s: %w: it was never issued here", digest, id, tenant, store.ErrNotFound)
+		return nil, nil, nil, fmt.Errorf("bundle %s of slice %s, tenant %s: %w: it was never issued here", digest, id, tenant, store.ErrNotFound)
 	}
 	i := &records[at]
 	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutRecorded(ctx, tenant, i) })
@@ -50,17 +69,15 @@ func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.
 	}
 	switch {
 	case err == nil && dag.Digest(sha256.Sum256(again.bundle)) == i.Bundle:
+		return i, b, again.bundle, nil
 	case i.OfContext():
-		return nil, k.contexts().notIssued(ctx, tenant, i, err)
+		err = k.contexts().notIssued(ctx, tenant, i, err)
 	case i.OfFacts():
-		return nil, k.facts().notIssued(ctx, tenant, i, err)
-	case err != nil:
-		return nil, err
-	default:
-		return nil, notTheTurns(tenant, i, b, again)
+		err = k.facts().notIssued(ctx, tenant, i, err)
+	case err == nil:
+		err = notTheTurns(tenant, i, b, again)
 	}
-	e := &Evidence{Record: *i, Leaf: issued.Leaf(tenant, i)}
-	return e, k.attest(ctx, tenant, b, e)
+	return nil, nil, nil, err
 }
 
 // notTheTurns says why a slice of turns, cut again, is not what was issued.

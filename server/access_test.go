@@ -25,16 +25,18 @@ var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext",
-	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
+	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext",
-	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut listKeys createKey revokeKey attestBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
+	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts",
 }
 
 // questions returns a good request for every operation that needs a key.
 func (s *service) questions(slice string, bundle []byte) map[string]question {
+	var context api.Context
+	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "turn", AsOf: 1}}).decode(s.t, &context) // before the turn that is erased
 	return map[string]question{
 		"admitTurns":        {body: map[string]any{"turns": []any{turn(1)}}},
 		"getTurn":           {path: map[string]string{"id": turnID(1)}},
@@ -59,6 +61,8 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"verifyToken":       {body: claimOf(s.t, bundle)},
 		"verifyBundle":      {body: bundle},
 		"attestBundle":      {body: bundle},
+		"getBundle":         {path: map[string]string{"slice_id": slice}},
+		"explainContext":    {path: map[string]string{"context_id": context.ContextID}, body: map[string]string{"turn": turnID(1)}},
 		"getEvidence":       {path: map[string]string{"slice_id": slice}},
 		"getCheckpoint":     {},
 		"getTile":           {path: map[string]string{"tile": "0/000.p/1"}},
@@ -146,7 +150,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+32+37+51 || refused != 4*51-allowed {
+	if allowed != 9+32+39+53 || refused != 4*53-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }
@@ -208,6 +212,8 @@ func TestTenants(t *testing.T) {
 		{op: "replaySlice", path: map[string]string{"slice_id": sliceA}},
 		{op: "replaySlice", path: map[string]string{"slice_id": sliceA}, body: bundleA},
 		{op: "explainTurn", path: map[string]string{"slice_id": sliceA}, body: map[string]string{"turn": turnID(1)}},
+		{op: "explainContext", path: map[string]string{"context_id": sliceA}, body: map[string]string{"fact": strings.Repeat("0", 64)}},
+		{op: "getBundle", path: map[string]string{"slice_id": sliceA}},
 		{op: "cutSlice", body: api.SliceRequest{Anchor: turnID(5)}},
 		{op: "eraseTurn", path: map[string]string{"id": turnID(5)}, body: api.ErasureRequest{Reason: "x"}},
 	} {

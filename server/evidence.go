@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"errors"
 	"net/http"
 	"slices"
@@ -43,19 +45,41 @@ func convertBundle(c *call) error {
 	return c.json(http.StatusOK, w)
 }
 
-func getEvidence(c *call) error {
+// recorded reads which bundle is meant; without a digest it is the newest.
+func recorded(c *call) (slice.SliceID, *dag.Digest, error) {
 	id, err := dag.AnyCase(slice.ParseSliceID)(c.params["slice_id"])
+	if err != nil {
+		return "", nil, err
+	}
+	c.slice = string(id)
+	text, ok := c.params["bundle"]
+	if !ok {
+		return id, nil, nil
+	}
+	digest, err := dag.AnyCase(dag.ParseDigest)(text)
+	return id, &digest, err
+}
+
+// getBundle makes a bundle that was issued again, byte for byte.
+func getBundle(c *call) error {
+	id, digest, err := recorded(c)
 	if err != nil {
 		return err
 	}
-	c.slice = string(id)
-	var digest *dag.Digest // nil: the newest
-	if text, ok := c.params["bundle"]; ok {
-		d, err := dag.AnyCase(dag.ParseDigest)(text)
-		if err != nil {
-			return err
-		}
-		digest = &d
+	bundle, err := c.server.config.Kernel.Slices().Bundle(c.ctx, c.tenant(), id, digest)
+	if err != nil {
+		return err
+	}
+	header := c.echo.Response().Header()
+	header["Slice-Id"] = []string{c.slice}
+	header["Etag"] = []string{fmt.Sprintf("%q", dag.Digest(sha256.Sum256(bundle)).String())}
+	return c.write(http.StatusOK, jsonType, bundle)
+}
+
+func getEvidence(c *call) error {
+	id, digest, err := recorded(c)
+	if err != nil {
+		return err
 	}
 	return evidence(c, func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
 		return k.Ledger().AttestRecorded(ctx, c.tenant(), id, digest)

@@ -117,6 +117,7 @@ var routes = answering(view.Operations(), []route{
 	as(api.StreamEvents, streamEvents),
 	as(api.AttestBundle, attestBundle),
 	as(api.ConvertBundle, convertBundle),
+	as(api.GetBundle, getBundle),
 	as(api.GetEvidence, getEvidence),
 	as(api.GetCheckpoint, getCheckpoint),
 	as(api.GetTile, getTile),

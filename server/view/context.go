@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
@@ -64,4 +65,55 @@ func Context(i *kernel.IssuedContext) api.Context {
 		w.Prompt = string(i.Prompt)
 	}
 	return w
+}
+
+// explainContext says why a turn or a fact is in a context that was issued, or is not.
+func explainContext(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ExplainContextRequest) (w api.ContextExplanation, err error) {
+	kind, id := contexts.KindFact, in.Fact
+	switch {
+	case (in.Turn == "") == (in.Fact == ""):
+		return w, fmt.Errorf("%w: name a turn or a fact, one of them", dag.ErrForm)
+	case in.Turn != "":
+		turn, err := k.Turns().Resolve(ctx, tenant, in.Turn)
+		if err != nil {
+			return w, placed("turn", err)
+		}
+		kind, id = contexts.KindTurn, turn.String()
+	}
+	e, b, err := k.Contexts().Explain(ctx, tenant, slice.SliceID(in.ContextID), kind, id)
+	if err != nil {
+		return w, err
+	}
+	return ContextExplanation(b, kind, id, &e), nil
+}
+
+// ContextExplanation shows an explanation of what became of a turn or a fact in a context.
+func ContextExplanation(b *contexts.Bundle, kind contexts.Kind, id string, e *contexts.Explanation) api.ContextExplanation {
+	const millionth = 1_000_000
+	w := api.ContextExplanation{
+		ContextID: string(b.Provenance.SliceID), Standing: string(e.Standing), Rank: e.Rank, Chosen: e.Chosen, Candidates: e.Candidates, Score: int(e.Score / millionth), Left: e.Left,
+		Explanation: e.Sentence(string(kind)+" "+id, &b.Policy),
+	}
+	w.Turn, w.Fact = turnOrFact(kind, id)
+	if c := e.Candidate; c != nil {
+		w.Cost, w.From = c.Cost, c.Names()
+		for i, f := range c.Features {
+			if f > 0 {
+				w.Features = append(w.Features, api.Feature{Name: contexts.Feature(i).String(), Value: int(f)})
+			}
+		}
+	}
+	if n := len(e.Before); n > 0 {
+		last := &e.Before[n-1]
+		w.BeatenBy = &api.ChosenBefore{Score: int(last.Score / millionth), Cost: last.Cost}
+		w.BeatenBy.Turn, w.BeatenBy.Fact = turnOrFact(last.Kind, last.ID)
+	}
+	return w
+}
+
+func turnOrFact(kind contexts.Kind, id string) (turn, fact string) {
+	if kind == contexts.KindTurn {
+		return id, ""
+	}
+	return "", id
 }

@@ -41,6 +41,7 @@ var (
 	SearchTurns       = answered(api.SearchTurns, search)
 	EnrichHits        = answered(api.EnrichHits, enrich)
 	AssembleContext   = answered(api.AssembleContext, assemble)
+	ExplainContext    = answered(api.ExplainContext, explainContext)
 	PreviewSlice      = answered(api.PreviewSlice, preview)
 	ExplainCut        = answered(api.ExplainCut, explain)
 	ListFacts         = answered(api.ListFacts, listFacts)
@@ -57,7 +58,7 @@ var (
 // names one, unless package mcp has a tool of that name which answers in its own way.
 func Operations() []Answered {
 	return []Answered{
-		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListConversations, SearchTurns, EnrichHits, AssembleContext,
+		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListConversations, SearchTurns, EnrichHits, AssembleContext, ExplainContext,
 		PreviewSlice, ExplainCut, ListSlices, GetSlice, ExplainTurn, ListPolicies, GetPolicy,
 		ListFacts, RetractFacts, FactsHistory, TraverseKnowledge, FindPaths, CountKnowledge, KnowledgeSince, ListAliases,
 		ListKeys, CreateKey, RevokeKey,

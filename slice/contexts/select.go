@@ -19,6 +19,25 @@ type Overlap struct {
 // Scores only fall as more is chosen, so a candidate whose score is up to date and the highest is the
 // best (lazy greedy, Minoux 1978). The cost is O(n log n) and one step for each overlap.
 func Select(p *Policy, budget int, candidates []Candidate, overlaps []Overlap) (chosen []int) {
+	selectWith(p, budget, candidates, overlaps, func(d decision) {
+		if d.fits {
+			chosen = append(chosen, d.index)
+		}
+	})
+	return chosen
+}
+
+// A decision says what became of a candidate whose turn came.
+type decision struct {
+	index int
+	score int64
+	alike dag.PPM // the share in common with what was chosen before and is most alike
+	left  int     // of the budget, before it
+	fits  bool    // so it was chosen
+}
+
+// selectWith is Select that calls decided for each candidate, those of a score that is not above 0 included.
+func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overlap, decided func(decision)) {
 	s := &selection{policy: p, budget: budget, candidates: candidates, alike: map[int][]Overlap{}, most: make([]dag.PPM, len(candidates))}
 	for _, o := range overlaps {
 		s.alike[o.First] = append(s.alike[o.First], o)
@@ -38,19 +57,16 @@ func Select(p *Policy, budget int, candidates []Candidate, overlaps []Overlap) (
 		}
 		heap.Pop(s)
 		cost := candidates[next.index].Cost
-		if next.score <= 0 {
-			break // so are all others
-		}
-		if cost > left {
+		fits := next.score > 0 && cost <= left
+		decided(decision{next.index, next.score, s.most[next.index], left, fits})
+		if !fits {
 			continue
 		}
 		left -= cost
-		chosen = append(chosen, next.index)
 		for _, o := range s.alike[next.index] {
 			s.most[o.Second] = max(s.most[o.Second], o.Share)
 		}
 	}
-	return chosen
 }
 
 // A selection is a heap of those that wait, the best first.

@@ -163,6 +163,15 @@ class Check(TypedDict):
     status: Literal["ok", "fail", "skipped"]
 
 
+class ChosenBefore(TypedDict):
+    cost: int
+    """Tokens of its text."""
+    fact: NotRequired[str]
+    score: int
+    """In millionths."""
+    turn: NotRequired[str]
+
+
 class Context(TypedDict):
     as_of: int
     body: NotRequired[dict[str, Any]]
@@ -182,6 +191,27 @@ class Context(TypedDict):
     sufficiency: Sufficiency
     turns: list[str]
     """The turns that were chosen, by ascending id."""
+
+
+ContextExplanation = TypedDict(
+    "ContextExplanation",
+    {
+        "beaten_by": "NotRequired[ChosenBefore]",
+        "candidates": "int",
+        "chosen": "int",
+        "context_id": "str",
+        "cost": "NotRequired[int]",
+        "explanation": "str",
+        "fact": "NotRequired[str]",
+        "features": "NotRequired[list[Feature]]",
+        "from": "NotRequired[list[Literal['facts', 'prompts', 'recent', 'search', 'slice']]]",
+        "left": "NotRequired[int]",
+        "rank": "NotRequired[int]",
+        "score": "NotRequired[int]",
+        "standing": "Literal['chosen', 'too_costly', 'worthless', 'no_candidate']",
+        "turn": "NotRequired[str]",
+    },
+)
 
 
 class ContextPolicy(TypedDict):
@@ -434,6 +464,12 @@ class Facts(TypedDict):
     next: NotRequired[str]
     total: int
     """Of all pages."""
+
+
+class Feature(TypedDict):
+    name: Literal["confidence", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"]
+    value: int
+    """In millionths."""
 
 
 class Found(TypedDict):
@@ -1176,6 +1212,14 @@ class Operations:
         """
         return self._transport.json("DELETE", f"/api/turns/{self._transport.segment(id)}", query={"reason": reason}, body=body, media="application/json")
 
+    def explain_context(self, context_id: str, body: dict[str, Any]) -> ContextExplanation:
+        """Say why a turn or a fact is in a context.
+
+        Assembles a context that was issued again, and says of a turn or of a fact (by its statement) whether it was chosen, with
+        its rank and what its score is made of, or what it lacked: room, a score above 0, or a source that found it.
+        """
+        return self._transport.json("POST", f"/api/contexts/{self._transport.segment(context_id)}/explain", body=body, media="application/json")
+
     def explain_cut(self, body: ExplainCutting) -> Explanation:
         """Say why a turn would be in a slice, or would not.
 
@@ -1218,6 +1262,14 @@ class Operations:
         first. No entity comes twice on a way. There may be none.
         """
         return self._transport.json("GET", "/api/knowledge/path", query={"from": from_, "to": to, "count": count, "predicates": predicates, "direction": direction, "max_hops": max_hops, "min_confidence": min_confidence, "as_of": as_of, "valid_at": valid_at})
+
+    def get_bundle(self, slice_id: str, *, bundle: str | None = None) -> Union[dict[str, Any]]:
+        """Read a bundle that was issued, once more.
+
+        Makes the newest bundle of a slice id again, of turns, of facts or a context, or the one whose SHA-256 is `bundle`, and
+        answers with it if the bytes are those that were issued. Where a text was erased since, the answer is 410.
+        """
+        return self._transport.json("GET", f"/api/slices/{self._transport.segment(slice_id)}/bundle", query={"bundle": bundle})
 
     def get_caller(self) -> Caller:
         """Say who asks, and how far the tenant has come."""

@@ -155,6 +155,15 @@ export interface Check {
   status: "ok" | "fail" | "skipped";
 }
 
+export interface ChosenBefore {
+  /** Tokens of its text. */
+  cost: number;
+  fact?: string;
+  /** In millionths. */
+  score: number;
+  turn?: string;
+}
+
 export interface Context {
   as_of: number;
   /** The prompt, in the formats openai and anthropic (members of a request to these APIs) and json. */
@@ -174,6 +183,31 @@ export interface Context {
   sufficiency: Sufficiency;
   /** The turns that were chosen, by ascending id. */
   turns: string[];
+}
+
+export interface ContextExplanation {
+  beaten_by?: ChosenBefore;
+  /** From how many. */
+  candidates: number;
+  /** How many turns and facts were chosen. */
+  chosen: number;
+  context_id: string;
+  /** Tokens of its text. */
+  cost?: number;
+  /** The same in a sentence. */
+  explanation: string;
+  fact?: string;
+  features?: Feature[];
+  /** The sources that found it. */
+  from?: ("facts" | "prompts" | "recent" | "search" | "slice")[];
+  /** Tokens of the budget that those before it had left. */
+  left?: number;
+  /** Its place in the order of the choice, from 1. */
+  rank?: number;
+  /** When it was chosen or passed over, in millionths. */
+  score?: number;
+  standing: "chosen" | "too_costly" | "worthless" | "no_candidate";
+  turn?: string;
 }
 
 /** What a context is chosen by. Parameters that are left out have the values of context@1. Weights are of features, quotas of sources. */
@@ -421,6 +455,12 @@ export interface Facts {
   next?: string;
   /** Of all pages. */
   total: number;
+}
+
+export interface Feature {
+  name: "confidence" | "evidence" | "prompt" | "recency" | "recent" | "salience" | "slice" | "task";
+  /** In millionths. */
+  value: number;
 }
 
 export interface Found {
@@ -1171,6 +1211,16 @@ export class Operations {
   }
 
   /**
+   * Say why a turn or a fact is in a context.
+   *
+   * Assembles a context that was issued again, and says of a turn or of a fact (by its statement) whether it was chosen, with
+   * its rank and what its score is made of, or what it lacked: room, a score above 0, or a source that found it.
+   */
+  explainContext(context_id: string, body: Record<string, unknown>): Promise<ContextExplanation> {
+    return this.transport.json("POST", `/api/contexts/${this.transport.segment(context_id)}/explain`, { body, media: "application/json" });
+  }
+
+  /**
    * Say why a turn would be in a slice, or would not.
    *
    * Says why a turn is in the slice of an anchor, or is not, whether that was issued
@@ -1220,6 +1270,16 @@ export class Operations {
    */
   findPaths(query: { "from": string; "to": string; "count"?: number; "predicates"?: string[]; "direction"?: "outgoing" | "incoming" | "both"; "max_hops"?: number; "min_confidence"?: number; "as_of"?: number; "valid_at"?: string }): Promise<Traversal> {
     return this.transport.json("GET", `/api/knowledge/path`, { query });
+  }
+
+  /**
+   * Read a bundle that was issued, once more.
+   *
+   * Makes the newest bundle of a slice id again, of turns, of facts or a context, or the one whose SHA-256 is `bundle`, and
+   * answers with it if the bytes are those that were issued. Where a text was erased since, the answer is 410.
+   */
+  getBundle(slice_id: string, query: { "bundle"?: string } = {}): Promise<Record<string, unknown>> {
+    return this.transport.json("GET", `/api/slices/${this.transport.segment(slice_id)}/bundle`, { query });
   }
 
   /** Say who asks, and how far the tenant has come. */

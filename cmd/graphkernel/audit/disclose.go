@@ -125,7 +125,7 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 	}
 	whole, err := slice.ParseBundle(data)
 	if err == nil {
-		err = untampered(path, whole.Check())
+		err = cli.Untampered(path, whole.Check())
 	}
 	if err != nil {
 		return err
@@ -171,24 +171,13 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 	return a.IO.PrintJSON(said)
 }
 
-// untampered refuses a bundle that a check found a fault in: a part would have it too, and nobody could
-// tell why.
-func untampered(path string, checks []slice.Check) error {
-	for _, check := range checks {
-		if check.Status == slice.StatusFail {
-			return fmt.Errorf("%w: %s: %s: %s", cli.ErrTampered, path, check.ID, check.Detail)
-		}
-	}
-	return nil
-}
-
 func discloseFacts(a *cli.App, c *cobra.Command, path string, data []byte, flags *discloseFlags) error {
 	if err := flags.fit(c, path, "a bundle of facts"); err != nil {
 		return err
 	}
 	whole, err := facts.Parse(data)
 	if err == nil {
-		err = untampered(path, whole.Check())
+		err = cli.Untampered(path, whole.Check())
 	}
 	if err != nil {
 		return err
@@ -221,7 +210,7 @@ func discloseContext(a *cli.App, c *cobra.Command, path string, data []byte, fla
 	}
 	whole, err := contexts.Parse(data)
 	if err == nil {
-		err = untampered(path, whole.Check())
+		err = cli.Untampered(path, whole.Check())
 	}
 	if err != nil {
 		return err

@@ -5,10 +5,22 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/api/fault"
+	"github.com/graphkernel/graphkernel/slice"
 )
 
 // ErrTampered is wrapped when a bundle that should be worked with is not what was signed.
 var ErrTampered error = api.Faultf(api.CodeTampered, "", "tampered")
+
+// Untampered refuses a bundle that a check found a fault in: what is made of it would have the fault, too, and nobody could
+// tell why.
+func Untampered(path string, checks []slice.Check) error {
+	for _, check := range checks {
+		if check.Status == slice.StatusFail {
+			return fmt.Errorf("%w: %s: %s: %s", ErrTampered, path, check.ID, check.Detail)
+		}
+	}
+	return nil
+}
 
 // A finished ends the program with a code after its verdict has been printed.
 type finished struct{ code int }

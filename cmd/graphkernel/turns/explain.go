@@ -1,32 +1,59 @@
 package turns
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 func explainCommand(a *cli.App) *cobra.Command {
 	var flags cutFlags
 	c := &cobra.Command{
-		Use:   "explain ANCHOR TURN",
-		Short: "Say why a turn is in an anchor's slice, or why it is not",
-		Long:  "Cuts the slice again, signs nothing, and says what became of the turn: its score, its\ndistance, by which way it was reached, and what beat it.\n\n" + cli.AnchorHelp,
+		Use:   "explain {ANCHOR|CONTEXT} TURN",
+		Short: "Say why a turn is in a slice or a context, or why it is not",
+		Long: `Chooses again, signs nothing, and says what became of the turn.
+
+With an ANCHOR, the slice around it is cut: the answer is the turn's score, its distance, by which way it was reached,
+and what beat it. With a CONTEXT, the answer is what its score is made of, and whether others left room for it. A context
+is named by its id, or by the file of its bundle, which needs no store; in place of a turn a fact can be named by its
+statement.
+
+` + cli.AnchorHelp,
+		Example: "  graphkernel explain d93a7abe 42fec86c\n  graphkernel explain context.json 42fec86c",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return cli.Usagef("%s takes an ANCHOR and a TURN, got %d arguments", c.CommandPath(), len(args))
+				return cli.Usagef("%s takes an ANCHOR or a CONTEXT, and a TURN, got %d arguments", c.CommandPath(), len(args))
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return explain(a, c, args[0], args[1], flags) },
-
-		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, args []string) error {
+			_, notFile := os.Stat(args[0])
+			id, notID := dag.AnyCase(slice.ParseSliceID)(args[0])
+			asked := c.Flags().Changed("policy") || c.Flags().Changed("as-of")
+			switch {
+			case notFile == nil && asked, notID == nil && asked:
+				return cli.Usagef("%s is a context, which has its policy and its view; --policy and --as-of are for slices", args[0])
+			case notFile == nil:
+				return explainFile(a, c, args[0], args[1])
+			case notID == nil:
+				return explainIssued(a, c, id, args[1])
+			}
+			return explain(a, c, args[0], args[1], flags)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault
+		},
 	}
 	flags.register(a, c)
 	return c
@@ -48,4 +75,56 @@ func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) 
 		}
 		return a.IO.Print(e, func(w io.Writer) { fmt.Fprintf(w, "turn %s: %s\n", id, e.Explanation) })
 	})
+}
+
+// explainIssued explains a context on record.
+func explainIssued(a *cli.App, c *cobra.Command, id slice.SliceID, of string) error {
+	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		in := api.ExplainContextRequest{ContextID: string(id), Turn: of}
+		if digest, err := dag.AnyCase(dag.ParseDigest)(of); err == nil {
+			in.Turn, in.Fact = "", digest.String()
+		}
+		e, err := cli.Do(c.Context(), s, view.ExplainContext, in)
+		if err != nil {
+			return err
+		}
+		return a.IO.Print(e, func(w io.Writer) { fmt.Fprintln(w, e.Explanation) })
+	})
+}
+
+// explainFile explains the context in a file, by what it says of itself.
+func explainFile(a *cli.App, c *cobra.Command, path, of string) error {
+	data, err := a.IO.ReadFile(c.Context(), path, slice.MaxBundle)
+	if err != nil {
+		return err
+	}
+	b, err := contexts.Parse(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := cli.Untampered(path, b.Check()); err != nil {
+		return err
+	}
+	kind, id, err := candidateOf(b, of)
+	if err != nil {
+		return err
+	}
+	e := b.Explain(kind, id)
+	w := view.ContextExplanation(b, kind, id, &e)
+	return a.IO.Print(w, func(out io.Writer) { fmt.Fprintln(out, w.Explanation) })
+}
+
+// candidateOf finds a turn by its id or the beginning of it, or a fact by its statement.
+func candidateOf(b *contexts.Bundle, of string) (contexts.Kind, string, error) {
+	if digest, err := dag.AnyCase(dag.ParseDigest)(of); err == nil {
+		return contexts.KindFact, digest.String(), nil
+	}
+	if id, err := dag.AnyCase(dag.ParseTurnID)(of); err == nil {
+		return contexts.KindTurn, id.String(), nil
+	}
+	found, err := b.Named(of)
+	if errors.Is(err, contexts.ErrNoCandidate) {
+		return "", "", fmt.Errorf("%w; give the whole id to be told why", err)
+	}
+	return contexts.KindTurn, found, err
 }

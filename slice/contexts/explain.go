@@ -1,0 +1,153 @@
+package contexts
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A Standing says what became of a turn or a fact in a context.
+type Standing string
+
+// The standings.
+const (
+	Chosen      Standing = "chosen"
+	TooCostly   Standing = "too_costly"   // it cost more than those before it had left of the budget
+	Worthless   Standing = "worthless"    // its score was not above 0
+	NoCandidate Standing = "no_candidate" // no source found it
+)
+
+// An Explanation says why a turn or a fact is in a context, or why it is not. Scores are in 10^-12.
+type Explanation struct {
+	Standing   Standing
+	Rank       int        // of what was chosen: its place in the order of the choice, from 1
+	Candidate  *Candidate // nil: none
+	Score      int64      // when it was chosen or passed over
+	Alike      dag.PPM    // the share of words in common with what was chosen before and is most alike
+	Left       int        // tokens of the budget, before it
+	Before     []Rival    // of what was too costly: all that was chosen before it, in order
+	Chosen     int        // how many were
+	Candidates int
+}
+
+// A Rival was chosen before another candidate.
+type Rival struct {
+	Kind  Kind
+	ID    string
+	Score int64
+	Cost  int
+}
+
+// Explain chooses again, and says what became of a turn, by its id, or of a fact, by its statement. It costs a selection.
+func (b *Bundle) Explain(kind Kind, id string) Explanation {
+	e := Explanation{Standing: NoCandidate, Candidates: len(b.Candidates), Candidate: b.candidate(kind, id)}
+	var before []Rival
+	selectWith(&b.Policy, b.Request.Budget, b.Candidates, b.Overlaps, func(d decision) {
+		c := &b.Candidates[d.index]
+		if c == e.Candidate {
+			e.Score, e.Alike, e.Left = d.score, d.alike, d.left
+			switch {
+			case d.fits:
+				e.Standing, e.Rank = Chosen, len(before)+1
+			case d.score > 0:
+				e.Standing, e.Before = TooCostly, slices.Clone(before)
+			default:
+				e.Standing = Worthless
+			}
+		}
+		if d.fits {
+			before = append(before, Rival{c.Kind, c.ID, d.score, c.Cost})
+		}
+	})
+	e.Chosen = len(before)
+	return e
+}
+
+// Sentence says it in words. subject names what is explained.
+func (e *Explanation) Sentence(subject string, p *Policy) string {
+	switch e.Standing {
+	case Chosen:
+		return fmt.Sprintf("%s was chosen as number %d of %d, with a score of %s: %s", subject, e.Rank, e.Chosen, decimal(e.Score), e.reasons(p))
+	case TooCostly:
+		if len(e.Before) == 0 {
+			return fmt.Sprintf("%s was left out: it costs %d tokens, and the budget is %d: %s", subject, e.Candidate.Cost, e.Left, e.reasons(p))
+		}
+		last := e.Before[len(e.Before)-1]
+		return fmt.Sprintf("%s was left out: it costs %d tokens, and the %d chosen before it left %d, the last of them %s %s with a score of %s against %s: %s",
+			subject, e.Candidate.Cost, len(e.Before), e.Left, last.Kind, last.ID, decimal(last.Score), decimal(e.Score), e.reasons(p))
+	case Worthless:
+		return fmt.Sprintf("%s was left out: its score of %s is not above 0: %s", subject, decimal(e.Score), e.reasons(p))
+	}
+	return fmt.Sprintf("%s was no candidate: no source of the policy found it among the best as of then", subject)
+}
+
+// ErrNoCandidate is wrapped if no turn among the candidates is meant.
+var ErrNoCandidate = errors.New("no turn among the candidates")
+
+// leastPrefix is how many characters of an id name a turn.
+const leastPrefix = 4
+
+// Named returns the id of the turn among the candidates that begins so, in any case.
+func (b *Bundle) Named(prefix string) (id string, err error) {
+	for i := range b.Candidates {
+		c := &b.Candidates[i]
+		if c.Kind != KindTurn || len(prefix) < leastPrefix || !strings.HasPrefix(c.ID, strings.ToLower(prefix)) {
+			continue
+		}
+		if id != "" {
+			return "", fmt.Errorf("%w: %s and %s both begin with %.40q", dag.ErrForm, id, c.ID, prefix)
+		}
+		id = c.ID
+	}
+	if id == "" {
+		return "", fmt.Errorf("%w begins with %.40q (at least %d characters)", ErrNoCandidate, prefix, leastPrefix)
+	}
+	return id, nil
+}
+
+// Names returns the names of the sources that found a candidate, ascending.
+func (c *Candidate) Names() (from []string) {
+	for i, is := range c.From {
+		if is {
+			from = append(from, sources[i])
+		}
+	}
+	return from
+}
+
+// reasons lists what the score is made of, and where the candidate is from.
+func (e *Explanation) reasons(p *Policy) string {
+	var parts []string
+	for i, f := range e.Candidate.Features {
+		if worth := int64(p.Weights[i]) * int64(f); worth > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", features[i], decimal(worth)))
+		}
+	}
+	if p.Novelty > 0 {
+		parts = append(parts, "novelty "+decimal(int64(p.Novelty)*int64(dag.One-e.Alike)))
+	}
+	if e.Alike >= p.Alike && p.Overlap > 0 {
+		parts = append(parts, "overlap -"+decimal(int64(p.Overlap)*int64(e.Alike)))
+	}
+	if p.Cost > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens", e.Candidate.Cost))
+	}
+	from := e.Candidate.Names()
+	if len(from) == 0 {
+		from = []string{"no source within its quota"}
+	}
+	return strings.Join(append(parts, "from "+strings.Join(from, ", ")), "; ")
+}
+
+// decimal writes a score with three digits after the point.
+func decimal(score int64) string {
+	sign := ""
+	if score < 0 {
+		sign, score = "-", -score
+	}
+	const thousandth = 1_000_000_000
+	return fmt.Sprintf("%s%d.%03d", sign, score/(1000*thousandth), score/thousandth%1000)
+}
