@@ -117,16 +117,16 @@ type ConversationByID struct {
 var (
 	CutSlice = declare[SliceRequest, Bundle](Spec{ID: "cutSlice", Method: "POST", Path: "/api/slice", Tag: "slices", Tool: "cut_slice", May: access.Cut, Fails: []int{404, 409, 422, 503}, Headers: sealed,
 		Answers: map[string]string{"application/json": "Rendering", "text/markdown": "Text"}})
-	CutSlices     = declare[SliceRequests, BatchResults](Spec{ID: "cutSlices", Method: "POST", Path: "/api/slice/batch", Tag: "slices", May: access.Cut})
-	VerifyToken   = declare[TokenClaim, TokenVerdict](Spec{ID: "verifyToken", Method: "POST", Path: "/api/verify_token", Tag: "verification", May: access.Verify, Alone: true})
-	VerifyBundle  = declare[TheBundle, BundleVerdict](Spec{ID: "verifyBundle", Method: "POST", Path: "/api/verify_bundle", Tag: "verification", Tool: "verify_bundle", May: access.Verify, Alone: true})
-	PreviewSlice  = declare[Cutting, Preview](Spec{ID: "previewSlice", Method: "POST", Path: "/api/slice/preview", Tag: "slices", May: access.Explain, Fails: []int{404, 409, 422}})
-	ExplainCut    = declare[ExplainCutting, Explanation](Spec{ID: "explainCut", Method: "POST", Path: "/api/explain", Tag: "slices", May: access.Explain, Fails: []int{404, 409, 422}})
-	ListSlices    = declare[Paging, Slices](Spec{ID: "listSlices", Method: "GET", Path: "/api/slices", Tag: "slices", May: access.Read})
-	GetSlice      = declare[SliceByID, SliceRecord](Spec{ID: "getSlice", Method: "GET", Path: "/api/slices/{slice_id}", Tag: "slices", May: access.Read, Fails: []int{404}})
-	ReplaySlice   = declare[Replaying, Replay](Spec{ID: "replaySlice", Method: "POST", Path: "/api/slices/{slice_id}/replay", Tag: "slices", Tool: "replay_slice", May: access.Replay, Fails: []int{404, 422}})
-	ExplainTurn   = declare[ExplainRequest, Explanation](Spec{ID: "explainTurn", Method: "POST", Path: "/api/slices/{slice_id}/explain", Tag: "slices", Tool: "explain_turn", May: access.Explain, Fails: []int{404, 409}})
-	GetBundle     = declare[EvidenceOf, Bundle](Spec{ID: "getBundle", Method: "GET", Path: "/api/slices/{slice_id}/bundle", Tag: "slices", May: access.Read, Fails: []int{404, 410}, Headers: sealed,
+	CutSlices    = declare[SliceRequests, BatchResults](Spec{ID: "cutSlices", Method: "POST", Path: "/api/slice/batch", Tag: "slices", May: access.Cut})
+	VerifyToken  = declare[TokenClaim, TokenVerdict](Spec{ID: "verifyToken", Method: "POST", Path: "/api/verify_token", Tag: "verification", May: access.Verify, Alone: true})
+	VerifyBundle = declare[TheBundle, BundleVerdict](Spec{ID: "verifyBundle", Method: "POST", Path: "/api/verify_bundle", Tag: "verification", Tool: "verify_bundle", May: access.Verify, Alone: true})
+	PreviewSlice = declare[Cutting, Preview](Spec{ID: "previewSlice", Method: "POST", Path: "/api/slice/preview", Tag: "slices", May: access.Explain, Fails: []int{404, 409, 422}})
+	ExplainCut   = declare[ExplainCutting, Explanation](Spec{ID: "explainCut", Method: "POST", Path: "/api/explain", Tag: "slices", May: access.Explain, Fails: []int{404, 409, 422}})
+	ListSlices   = declare[Paging, Slices](Spec{ID: "listSlices", Method: "GET", Path: "/api/slices", Tag: "slices", May: access.Read})
+	GetSlice     = declare[SliceByID, SliceRecord](Spec{ID: "getSlice", Method: "GET", Path: "/api/slices/{slice_id}", Tag: "slices", May: access.Read, Fails: []int{404}})
+	ReplaySlice  = declare[Replaying, Replay](Spec{ID: "replaySlice", Method: "POST", Path: "/api/slices/{slice_id}/replay", Tag: "slices", Tool: "replay_slice", May: access.Replay, Fails: []int{404, 422}})
+	ExplainTurn  = declare[ExplainRequest, Explanation](Spec{ID: "explainTurn", Method: "POST", Path: "/api/slices/{slice_id}/explain", Tag: "slices", Tool: "explain_turn", May: access.Explain, Fails: []int{404, 409}})
+	GetBundle    = declare[EvidenceOf, Bundle](Spec{ID: "getBundle", Method: "GET", Path: "/api/slices/{slice_id}/bundle", Tag: "slices", May: access.Read, Fails: []int{404, 410}, Headers: sealed,
 		Answers: map[string]string{"application/json": "AnyBundle"}})
 	GetEvidence   = declare[EvidenceOf, Evidence](Spec{ID: "getEvidence", Method: "GET", Path: "/api/slices/{slice_id}/evidence", Tag: "ledger", May: access.Read, Fails: []int{404, 410, 503}})
 	ConvertBundle = declare[Converting, Converted](Spec{ID: "convertBundle", Method: "POST", Path: "/api/convert", Tag: "ledger", May: access.Verify, Fails: []int{404, 422, 503}})

@@ -125,31 +125,41 @@ func TestContextPast(t *testing.T) {
 }
 
 // TestContextAsOf is TestSearchAsOf for contexts: what is chosen as of a number, and why, is what is chosen in a store that
-// stopped there and saw the same erasures.
+// stopped there and saw the same erasures. Several kernels on the grown store, of which any erases, assemble the same bytes.
 func TestContextAsOf(t *testing.T) {
 	for name := range stores {
 		t.Run(name, func(t *testing.T) {
 			r := seeded(t)
 			a := token.NewAuthority(ring(t, "k1"))
-			k := over(t, open(t, name), a)
+			shared := open(t, name)
+			k, beside := over(t, shared, a), over(t, shared, a) // as two processes on one store
 			drafts := chat(r, 60)
 			stop := 10 + r.IntN(40)
 			must(k.Turns().Admit(t.Context(), tenant, drafts[:stop]))
 			head := must(k.Turns().Head(t.Context(), tenant))
-			must(k.Turns().Search(t.Context(), tenant, question(r, 0)))
+			for _, asked := range []*kernel.Kernel{k, beside} {
+				must(asked.Turns().Search(t.Context(), tenant, question(r, 0)))
+			}
 			must(k.Turns().Admit(t.Context(), tenant, drafts[stop:]))
 			small := over(t, open(t, "memory"), a)
 			must(small.Turns().Admit(t.Context(), tenant, drafts[:stop]))
 			for range r.IntN(5) {
 				id := drafts[r.IntN(stop)].ID
-				must(k.Turns().Erase(t.Context(), tenant, id, "asked to"))
+				eraser := []*kernel.Kernel{k, beside}[r.IntN(2)]
+				must(eraser.Turns().Erase(t.Context(), tenant, id, "asked to"))
 				must(small.Turns().Erase(t.Context(), tenant, id, "asked to"))
 			}
-			chosen := 0
+			chosen, late := 0, over(t, shared, a)
 			for range 12 {
 				anchor := drafts[r.IntN(stop)].ID
 				q := kernel.ContextRequest{Task: question(r, 0).Text, Anchor: &anchor, AsOf: head, Budget: 1 + r.IntN(60), Policy: eitherContext(r)}
-				got, want := bare(must(k.Contexts().Assemble(t.Context(), tenant, q)).Context), bare(must(small.Contexts().Assemble(t.Context(), tenant, q)).Context)
+				first := must(k.Contexts().Assemble(t.Context(), tenant, q))
+				for _, asked := range []*kernel.Kernel{beside, late} {
+					if again := must(asked.Contexts().Assemble(t.Context(), tenant, q)); !bytes.Equal(again.Bundle, first.Bundle) {
+						t.Fatalf("%q around %s as of %d: two kernels on one store:\n%s\n%s", q.Task, anchor, head, again.Bundle, first.Bundle)
+					}
+				}
+				got, want := bare(first.Context), bare(must(small.Contexts().Assemble(t.Context(), tenant, q)).Context)
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%q around %s as of %d:\ngot  %+v\nwant %+v", q.Task, anchor, head, got, want)
 				}

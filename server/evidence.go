@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
