@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"store/kinds":         {"ingest/marks", "ledger", "access/apikeys", "dag", "history", "knowledge", "history/erasures", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "slice/issued"},
 	"store/transfer":      {"dag", "history", "history/erasures", "ledger", "store", "store/kinds"},
 	"store/fsck":          {"access/apikeys", "history/erasures", "access", "dag", "policy/registry", "history", "store/kinds", "slice/facts", "slice/issued", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
-	"store/storetest":     {"access/apikeys", "history/erasures", "ledger/attest", "ledger/identity", "slice/facts", "slice/issued", "history", "internal/race", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
+	"store/storetest":     {"access/apikeys", "history/erasures", "ledger/attest", "ledger/identity", "slice/facts", "slice/issued", "history", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
 	"store/inmem":         {"dag", "history", "ledger", "store"},
 	"store/packed":        {"dag", "history", "store"},
 	"store/postgres":      {"dag", "history", "ledger", "store", "store/packed", "github.com/jackc/pgx/v5"},

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/golden"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -168,7 +169,9 @@ func data(t testing.TB, name string) string {
 // TestRealTranscripts imports real transcripts: every record is accounted for,
 // and importing twice changes nothing.
 func TestRealTranscripts(t *testing.T) {
-	lengthy(t)
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	for _, folder := range []string{"entire", "claude-code", "tau-bench"} {
 		t.Run(folder, func(t *testing.T) {
 			path := data(t, folder)
@@ -236,7 +239,9 @@ func TestKnownAnswer(t *testing.T) {
 // TestIRC imports real conversations with several parents, and slices and
 // replays some hundred of them.
 func TestIRC(t *testing.T) {
-	lengthy(t)
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	source := data(t, filepath.Join("irc", "irc-ubuntu-gold.jsonl"))
 	path, n := ircLines(t, source)
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {

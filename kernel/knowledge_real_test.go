@@ -118,18 +118,12 @@ func (a adjacent) reach(aliases *normalize.Table, q kernel.Traversal, asOf dag.S
 	return reached, knowledge.Whole
 }
 
-// lengthy skips a test of one goroutine on much data under the race detector, which has nothing to find there.
-func lengthy(t *testing.T) {
-	t.Helper()
-	if race.Enabled {
-		t.Skip("long, and on one goroutine")
-	}
-}
-
 // TestFreebase loads FB15k-237 with its aliases into each store, and holds 10 000 random
 // traversals against the reference, over all stores together.
 func TestFreebase(t *testing.T) {
-	lengthy(t)
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	acts, list := freebase(t)
 	t.Logf("%d triples; %d aliases, %d names that are claimed by several", len(acts), len(list.Changes), len(list.Ambiguous))
 	if len(acts) < 30_000 || len(list.Changes) < 15_000 || len(list.Ambiguous) == 0 {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -81,7 +82,27 @@ func takesAnyObject(s *openapi3.Schema) bool {
 // takesAnything reports whether a schema asks for nothing.
 func takesAnything(s *openapi3.Schema) bool { return s.Type == nil && s.OneOf == nil }
 
+// described is the contract of all servers of this process. The first one makes it: that takes longer than
+// everything else in New.
+var described struct {
+	sync.Mutex
+	contract *contract
+}
+
 func readContract(ctx context.Context) (*contract, error) {
+	described.Lock()
+	defer described.Unlock()
+	if described.contract == nil {
+		c, err := makeContract(ctx)
+		if err != nil {
+			return nil, err
+		}
+		described.contract = c
+	}
+	return described.contract, nil
+}
+
+func makeContract(ctx context.Context) (*contract, error) {
 	specs := make([]*api.Spec, len(routes))
 	for i := range routes {
 		specs[i] = routes[i].spec

@@ -15,7 +15,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/golden"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
@@ -80,10 +79,10 @@ func TestLateTimes(t *testing.T) {
 	}
 }
 
-// turned returns the bits of a byte that mangling turns around: all of them, or under the race
-// detector and in the short form (on emulated processors) one, drawn anew for each byte.
+// turned returns the bits of a byte that mangling turns around: all of them, or in the short
+// form one, drawn anew for each byte.
 func turned() []int {
-	if race.Enabled || testing.Short() {
+	if testing.Short() {
 		return []int{rand.IntN(8)}
 	}
 	return []int{0, 1, 2, 3, 4, 5, 6, 7}

@@ -445,10 +445,16 @@ func TestTogether(t *testing.T) {
 	})
 	whole, broken := 0, 0
 	var mu sync.Mutex
+	everything := func() bool { // has happened at least once
+		mu.Lock()
+		defer mu.Unlock()
+		got := b.Counts()
+		return whole > 0 && broken > 0 && got.Accepted > 0 && got.Refused > 0 && got.Cut > 0
+	}
 	var clients sync.WaitGroup
 	for range 8 {
 		clients.Go(func() {
-			for range 20 {
+			for n := 0; n < 20 || n < 2000 && !everything(); n++ {
 				conn, err := net.Dial("tcp4", b.Address())
 				if err != nil {
 					continue

@@ -63,7 +63,23 @@ func processes(ctx context.Context) ([]process, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []process
+	return readStats(names)
+}
+
+// those lists the processes with these pids. Where there is no /proc it lists others too.
+func those(ctx context.Context, some []process) ([]process, error) {
+	if runtime.GOOS != "linux" {
+		return psProcesses(ctx)
+	}
+	names := make([]string, len(some))
+	for i, p := range some {
+		names[i] = strconv.Itoa(p.pid)
+	}
+	return readStats(names)
+}
+
+// readStats reads what /proc has on the processes among these names.
+func readStats(names []string) (all []process, err error) {
 	for _, name := range names {
 		if name[0] < '0' || name[0] > '9' {
 			continue // not a process
@@ -165,11 +181,11 @@ func resume(ctx context.Context, pid int) error {
 // buried waits until the processes have ended.
 func buried(ctx context.Context, dead []process) error {
 	return until(ctx, func() (bool, error) {
-		all, err := processes(ctx)
+		left, err := those(ctx, dead)
 		if err != nil {
 			return false, err
 		}
-		for _, p := range all {
+		for _, p := range left {
 			for _, d := range dead {
 				if p.pid == d.pid && p.began == d.began && !p.ended() {
 					return false, nil

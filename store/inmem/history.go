@@ -130,15 +130,12 @@ func (p *past) sorted() []*history.Term {
 	}
 	slices.SortFunc(p.fresh, (*history.Term).Compare)
 	merged := make([]*history.Term, 0, len(p.terms)+len(p.fresh))
-	old, fresh := p.terms, p.fresh
-	for len(old) > 0 && len(fresh) > 0 {
-		if old[0].Compare(fresh[0]) < 0 {
-			merged, old = append(merged, old[0]), old[1:]
-		} else {
-			merged, fresh = append(merged, fresh[0]), fresh[1:]
-		}
+	old := p.terms
+	for _, t := range p.fresh {
+		at, _ := slices.BinarySearchFunc(old, t, (*history.Term).Compare)
+		merged, old = append(append(merged, old[:at]...), t), old[at:]
 	}
-	p.terms, p.fresh = append(append(merged, old...), fresh...), nil
+	p.terms, p.fresh = append(merged, old...), nil
 	return p.terms
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/sqlite"
@@ -19,10 +18,7 @@ import (
 
 // rounds is how often a test kills: fifty times at full length.
 func rounds() int {
-	switch {
-	case race.Enabled:
-		return 5
-	case testing.Short():
+	if testing.Short() {
 		return 10
 	}
 	return 50

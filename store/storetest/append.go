@@ -12,7 +12,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -393,9 +392,6 @@ func expectedOrder(b store.Batch) (order []dag.TurnID) {
 }
 
 func testContent(t *testing.T, h Harness) {
-	if race.Enabled {
-		t.Skip("much text and one goroutine: nothing for the race detector")
-	}
 	s := open(t, h)
 	contents := []string{"", "\x00", "a\x00b", "\U0001f9ea astral \U0010ffff", "é and e\u0301 stay as they are", "\u2028 \x7f \\ \" /", strings.Repeat("\x00", 100_000)}
 	for i, content := range contents {

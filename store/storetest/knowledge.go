@@ -14,7 +14,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/store"
@@ -111,9 +110,6 @@ func testActs(t *testing.T, h Harness) {
 // testLongActs records the longest fact: three texts, each byte of which is escaped, and as many
 // statements that it supersedes as are asserted at once.
 func testLongActs(t *testing.T, h Harness) {
-	if race.Enabled {
-		t.Skip("much text and one goroutine: nothing for the race detector")
-	}
 	s := open(t, h)
 	ctx := context.Background()
 	var old []knowledge.Act

@@ -487,11 +487,10 @@ function power(base, exponent) {
   return result;
 }
 
+const D = ((Q - 121665n) * power(121666n, Q - 2n)) % Q;
+
 // x² of a point with this y on -x² + y² = 1 + d·x²·y²; there is such a point if x² is a square.
-function xSquared(y) {
-  const d = (Q - 121665n) * power(121666n, Q - 2n);
-  return ((y * y + Q - 1n) * power(d * y * y + 1n, Q - 2n)) % Q;
-}
+const xSquared = (y) => ((y * y + Q - 1n) * power(D * y * y + 1n, Q - 2n)) % Q;
 const isSquare = (xx) => power(xx, (Q - 1n) / 2n) <= 1n;
 const yOf = (key) => littleEndian(key) & (2n ** 255n - 1n);
 
@@ -499,7 +498,8 @@ const yOf = (key) => littleEndian(key) & (2n ** 255n - 1n);
 // Of low order are (0, 1), (0, -1), (x, 0), and the four whose double is (x, 0), which is where x² + y² = 0.
 export function refusedKey(key) {
   const y = yOf(key);
-  return y >= Q || xSquared(y) === 0n || y === 0n || (xSquared(y) + y * y) % Q === 0n;
+  const xx = xSquared(y);
+  return y >= Q || xx === 0n || y === 0n || (xx + y * y) % Q === 0n;
 }
 
 export async function ed25519(key, message, signature) {

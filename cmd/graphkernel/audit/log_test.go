@@ -3,7 +3,6 @@ package audit
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,8 +17,8 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -38,24 +37,21 @@ func TestMonitorOfAnOlderView(t *testing.T) {
 	t.Parallel()
 	const tenant = dag.DefaultTenant
 	id := must(identity.New(nil, "kernel.example", 1))
-	open := func() *cli.Session {
-		k := must(kernel.Open(kernel.Config{Store: inmem.Open(&inmem.Disk{}, inmem.Options{}), Authority: token.NewAuthority(token.Keyring{}), Clock: time.Now, Identity: id}))
-		return cli.SessionOf(k, tenant)
+	open := func() (*cli.Session, *inmem.Store) {
+		s := inmem.Open(&inmem.Disk{}, inmem.Options{})
+		k := must(kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(token.Keyring{}), Clock: time.Now, Identity: id}))
+		return cli.SessionOf(k, tenant), s
 	}
-	grow := func(s *cli.Session, name string, n int) {
-		for i := range n {
-			p := must(policy.Bind(policy.ID(fmt.Sprintf("%s-%d@1", name, i)), policy.DefaultV1()))
-			if err := s.Policies.Register(t.Context(), p); err != nil {
-				t.Fatal(err)
-			}
-		}
+	grow := func(s *inmem.Store, first, n int) {
+		must(storetest.PutLeaves(t.Context(), s, tenant, storetest.LeavesOf(tenant, first, n)))
 	}
 	checkpoint := func(s *cli.Session) []byte { return must(s.Ledger.Checkpoint(t.Context())) }
-	ours, theirs := open(), open()
-	grow(ours, "ours", 300)
+	ours, ourStore := open()
+	theirs, theirStore := open()
+	grow(ourStore, 0, 300)
 	older := checkpoint(ours)
-	grow(ours, "more", 300)
-	grow(theirs, "theirs", 700)
+	grow(ourStore, 300, 300)
+	grow(theirStore, 600, 700)
 
 	folder := t.TempDir()
 	var said bytes.Buffer
