@@ -65,7 +65,7 @@ var mayImport = map[string][]string{
 	"kernel":              {"retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"retrieval/analysis":  {"github.com/clipperhouse/uax29/v2", "github.com/kljensen/snowball", "golang.org/x/text/unicode/norm"},
 	"retrieval/enrich":    {"dag"},
-	"retrieval/segments":  {"dag", "history"},
+	"retrieval/segments":  {"dag", "history", "retrieval", "slice", "store"},
 	"internal/cursor":     {},
 	"retrieval/bm25":      {"dag", "internal/cursor"},
 	"retrieval/vector":    {"dag"},

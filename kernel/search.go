@@ -308,22 +308,6 @@ func (w *tenantWords) read(ctx context.Context, fn func(*retrieval.Index)) error
 	}
 }
 
-// searchable returns a turn as an index takes it.
-func searchable(r *store.Record) (retrieval.Turn, error) {
-	t := retrieval.Turn{
-		ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Withheld: r.Body == nil,
-	}
-	if r.Body == nil {
-		return t, nil
-	}
-	body, err := slice.ParseBody(r.Body)
-	if err != nil {
-		return t, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
-	}
-	t.Author, t.Content = body.Author, body.Content
-	return t, nil
-}
-
 // fill adds the turns that are new up to head. An index with vectors has no segments.
 func (w *tenantWords) fill(ctx context.Context, head dag.Seq) (err error) {
 	w.mu.RLock()
@@ -381,9 +365,9 @@ func (w *tenantWords) readTexts(ctx context.Context, into *retrieval.Index, upTo
 		if r.Seq > upTo {
 			return errEnough
 		}
-		t, err := searchable(r)
+		t, err := segments.TurnOf(r)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		if batch = append(batch, t); len(batch) == most {
 			return add(r.Seq)

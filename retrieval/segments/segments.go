@@ -25,10 +25,11 @@ const (
 // A Range is the numbers above After up to UpTo.
 type Range struct{ After, UpTo dag.Seq }
 
-const prefix = "words/"
+// All is what the names of all segments begin with.
+const All = "words/"
 
 // Prefix is what the names of an analyzer's segments begin with.
-func Prefix(analyzer string) string { return prefix + analyzer + "/" }
+func Prefix(analyzer string) string { return All + analyzer + "/" }
 
 // Name returns the name of a segment.
 func (r Range) Name(analyzer string) string {
@@ -37,7 +38,7 @@ func (r Range) Name(analyzer string) string {
 
 // Parse reads a name, and reports whether it is one of a segment.
 func Parse(name string) (analyzer string, r Range, ok bool) {
-	analyzer, numbers, _ := strings.Cut(strings.TrimPrefix(name, prefix), "/")
+	analyzer, numbers, _ := strings.Cut(strings.TrimPrefix(name, All), "/")
 	if n, err := fmt.Sscanf(numbers, "%x-%x", (*uint64)(&r.After), (*uint64)(&r.UpTo)); err != nil || n != 2 || r.Name(analyzer) != name {
 		return "", Range{}, false
 	}
