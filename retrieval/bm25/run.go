@@ -161,8 +161,9 @@ type Placed struct {
 func (x *Index) AddRuns(runs []*Run, turns func(run int) []Placed) (int, error) {
 	first := len(x.turns)
 	x.reserve(runs)
+	of := make([]int32, len(x.names))
 	for i, r := range runs {
-		if err := x.addRun(r, turns(i)); err != nil {
+		if err := x.addRun(r, turns(i), of); err != nil {
 			return 0, err
 		}
 	}
@@ -174,6 +175,13 @@ const slab = 1 << 16
 
 // reserve gives the terms of runs their places, and room for their postings.
 func (x *Index) reserve(runs []*Run) {
+	if len(x.terms) == 0 {
+		most := 0
+		for _, r := range runs {
+			most = max(most, len(r.names))
+		}
+		x.terms = make(map[string]int32, 2*most)
+	}
 	more := make([]int32, len(x.names))
 	turns, forward := 0, 0
 	for _, r := range runs {
@@ -212,7 +220,8 @@ func (x *Index) reserve(runs []*Run) {
 	x.forward = slices.Grow(x.forward, forward)
 }
 
-func (x *Index) addRun(r *Run, turns []Placed) error {
+// addRun adds a run. of is zero for each term of the index, and is so again afterwards.
+func (x *Index) addRun(r *Run, turns []Placed, of []int32) error {
 	first := int32(len(x.turns))
 	if len(turns) != len(r.lengths) {
 		return fmt.Errorf("bm25: a run of %d turns, and %d of them", len(r.lengths), len(turns))
@@ -230,23 +239,27 @@ func (x *Index) addRun(r *Run, turns []Placed) error {
 	}
 	forward := x.forward[len(x.forward):from]
 	x.forward = x.forward[:from]
-	order := make([]int64, len(r.ids)) // of the terms in the index, each with its place in the run
 	for i, id := range r.ids {
-		order[i] = int64(id)<<32 | int64(i)
+		of[id] = int32(i) + 1
 	}
-	slices.Sort(order)
-	for _, o := range order {
-		id, i := int32(o>>32), int32(o)
-		begin := int32(0)
-		if i > 0 {
-			begin = r.ends[i-1]
+	for id, i := range of { // in the order of the index, so that the terms of each turn ascend
+		if i == 0 {
+			continue
 		}
+		of[id] = 0
+		begin := int32(0)
+		if i > 1 {
+			begin = r.ends[i-2]
+		}
+		added := r.postings[begin:r.ends[i-1]]
 		list, peak := x.postings[id], x.peaks[id]
-		for _, p := range r.postings[begin:r.ends[i]] {
-			forward[next[p.turn]] = id
+		at := len(list)
+		list = list[:at+len(added)]
+		for k, p := range added {
+			forward[next[p.turn]] = int32(id)
 			next[p.turn]++
 			peak = max(peak, p.count)
-			list = append(list, posting{first + p.turn, p.count})
+			list[at+k] = posting{first + p.turn, p.count}
 		}
 		x.postings[id], x.peaks[id] = list, peak
 	}
