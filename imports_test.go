@@ -230,7 +230,7 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestLightCore makes sure that whoever embeds the core gets no database and no
+// TestLightCore makes sure that a program that embeds the core links no database and no
 // web framework with it.
 func TestLightCore(t *testing.T) {
 	for _, folder := range []string{"slice", "policy", "token"} {

@@ -41,6 +41,7 @@ var strategies = []Strategy{
 	{Name: "search", Choose: searching(retrieval.PolicyID)},
 	{Name: "search + vectors", Choose: searching(retrieval.DensePolicyID)},
 	{Name: "context@1", Choose: assembling(contexts.Default()), Sized: true},
+	{Name: "context-dense@1", Choose: assembling(contexts.Profiles()[contexts.DensePolicyID]), Sized: true},
 	{Name: "facts", Choose: walk, Facts: true},
 	{Name: "search + facts", Choose: both, Facts: true},
 }

@@ -236,6 +236,11 @@ func (c *corpus) goodContexts(t testing.TB, first []byte) {
 		none := &bm25.Statistics{}
 		s.request.Task, s.statistics = "the", &retrieval.Statistics{Words: none, Conversations: none, Dates: none}
 	}))
+	good("likeness", "A search that compared vectors.", c.context(func(s *sample) {
+		st := *s.statistics
+		st.Likeness = &retrieval.Likenesses{Least: -retrieval.MostLikeness, Most: retrieval.MostLikeness}
+		s.statistics = &st
+	}))
 	good("nothing", "No candidates, which is an answer.", c.context(func(s *sample) { s.candidates, s.overlaps = nil, nil }))
 	otherwise("budget_of_one", "A budget of one token: what costs nothing is chosen all the same.", func(s *sample) { s.request.Budget = 1 })
 	otherwise("budget_large", "Room for everything.", func(s *sample) { s.request.Budget = 4000 })

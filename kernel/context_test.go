@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -130,16 +132,7 @@ func TestContextAsOf(t *testing.T) {
 			r := seeded(t)
 			a := token.NewAuthority(ring(t, "k1"))
 			k := over(t, open(t, name), a)
-			var drafts []dag.Draft
-			last := map[dag.ConversationID]dag.TurnID{}
-			for n := range 60 {
-				d := spoken(r, n)
-				if p, ok := last[d.Conversation]; ok {
-					d.Parents = []dag.Parent{{ID: p, Kind: dag.Reply}}
-				}
-				last[d.Conversation] = d.ID
-				drafts = append(drafts, d)
-			}
+			drafts := chat(r, 60)
 			stop := 10 + r.IntN(40)
 			must(k.Turns().Admit(t.Context(), tenant, drafts[:stop]))
 			head := must(k.Turns().Head(t.Context(), tenant))
@@ -155,7 +148,7 @@ func TestContextAsOf(t *testing.T) {
 			chosen := 0
 			for range 12 {
 				anchor := drafts[r.IntN(stop)].ID
-				q := kernel.ContextRequest{Task: question(r, 0).Text, Anchor: &anchor, AsOf: head, Budget: 1 + r.IntN(60)}
+				q := kernel.ContextRequest{Task: question(r, 0).Text, Anchor: &anchor, AsOf: head, Budget: 1 + r.IntN(60), Policy: eitherContext(r)}
 				got, want := bare(must(k.Contexts().Assemble(t.Context(), tenant, q)).Context), bare(must(small.Contexts().Assemble(t.Context(), tenant, q)).Context)
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%q around %s as of %d:\ngot  %+v\nwant %+v", q.Task, anchor, head, got, want)
@@ -167,6 +160,11 @@ func TestContextAsOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// eitherContext draws a policy for contexts, with or without vectors.
+func eitherContext(r *rand.Rand) policy.ID {
+	return []policy.ID{contexts.DefaultID, contexts.DensePolicyID}[r.IntN(2)]
 }
 
 // bare is what was chosen from what, without leaves, which rest on random salts.

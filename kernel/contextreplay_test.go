@@ -38,20 +38,11 @@ func TestContextReplayErased(t *testing.T) {
 			a := token.NewAuthority(ring(t, "k1"))
 			s := open(t, name)
 			k := over(t, s, a)
-			var drafts []dag.Draft
-			last := map[dag.ConversationID]dag.TurnID{}
-			for n := range 80 {
-				d := spoken(r, n)
-				if p, ok := last[d.Conversation]; ok {
-					d.Parents = []dag.Parent{{ID: p, Kind: dag.Reply}}
-				}
-				last[d.Conversation] = d.ID
-				drafts = append(drafts, d)
-			}
+			drafts := chat(r, 80)
 			must(k.Turns().Admit(t.Context(), tenant, drafts))
 			var bundles []*kernel.IssuedContext
 			for i := range 12 {
-				q := kernel.ContextRequest{Task: question(r, 0).Text, Budget: 1 + r.IntN(60)}
+				q := kernel.ContextRequest{Task: question(r, 0).Text, Budget: 1 + r.IntN(60), Policy: eitherContext(r)}
 				if i%3 > 0 {
 					q.Anchor = &drafts[40+r.IntN(40)].ID
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
@@ -86,7 +87,17 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := words.read(ctx, func(x *retrieval.Index) { g.fromIndex(x, search, cut) }); err != nil {
+	var wrong error
+	err = words.read(ctx, func(x *retrieval.Index) {
+		q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf}
+		if search.Dense.Embedder != retrieval.NoEmbedder {
+			q.Vector, wrong = vectorOf(ctx, words.embedder, x.Bare(&q))
+		}
+		if wrong == nil {
+			g.fromIndex(x, search, &q, cut)
+		}
+	})
+	if err = cmp.Or(err, wrong); err != nil {
 		return err
 	}
 	return g.fromFacts(ctx)
@@ -98,21 +109,27 @@ func (g *gatherer) searchPolicy(ctx context.Context) (*retrieval.Policy, error) 
 		return nil, err
 	}
 	p, err := retrieval.PolicyOf(registered)
-	if err == nil && p.Dense.Embedder != retrieval.NoEmbedder {
-		err = fmt.Errorf("%w: %s searches by vectors, and a context's statistics are of words alone", policy.ErrMismatch, g.policy.Search)
+	if err != nil {
+		return nil, err
 	}
-	return &p, err
+	switch {
+	case p.Dense.Embedder != retrieval.NoEmbedder && p.Dense.Embedder != embed.StaticID:
+		return nil, fmt.Errorf("%w: %s has vectors of %s, which nobody could make again to replay a context; want %s", policy.ErrMismatch, g.policy.Search, p.Dense.Embedder, embed.StaticID)
+	case !p.Sums():
+		return nil, fmt.Errorf("%w: %s goes by ranks, which erasures change; a context needs fusion %s and rerank %s", policy.ErrMismatch, g.policy.Search, retrieval.FusionSum, retrieval.RerankNone)
+	}
+	return &p, nil
 }
 
 // fromIndex takes the candidates that are turns.
-func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, cut *slice.Slice) {
+func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *retrieval.Query, cut *slice.Slice) {
 	if g.anchor != nil {
 		g.fromConversation(x.Conversation(g.anchor.Turn.Conversation, g.asOf))
 	}
 	if cut != nil {
 		g.fromSlice(x, cut)
 	}
-	g.fromSearch(x, search)
+	g.fromSearch(x, search, q)
 	newest, _ := x.Newest(g.asOf)
 	reference := newest.CreatedAt
 	if g.anchor != nil {
@@ -201,24 +218,23 @@ func (g *gatherer) fromSlice(x *retrieval.Index, cut *slice.Slice) {
 	}
 }
 
-// fromSearch takes the best hits. The score of a hit counts for every candidate, whatever source it is of.
-func (g *gatherer) fromSearch(x *retrieval.Index, p *retrieval.Policy) {
+// fromSearch takes the best hits. The score in the search counts for every candidate, whatever source it is of.
+func (g *gatherer) fromSearch(x *retrieval.Index, p *retrieval.Policy, q *retrieval.Query) {
 	if g.asked.Task == "" {
 		return
 	}
-	q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf, Limit: retrieval.LimitHits}
-	hits, took := x.SearchWith(p, &q, g.given)
-	g.took = &took
-	for i := range hits {
-		share := dag.One
-		if most := max(took.Best, 1); hits[i].Score < most {
-			share = dag.PPM(uint64(hits[i].Score) * uint64(dag.One) / uint64(most))
-		}
-		if i < g.policy.Quotas[contexts.FromSearch] {
-			from(g.turn(&hits[i].Turn), contexts.FromSearch, contexts.FeatureTask, share)
-		} else if c, ok := g.turns[hits[i].Turn.ID]; ok {
-			c.Features[contexts.FeatureTask] = share
-		}
+	quota := g.policy.Quotas[contexts.FromSearch]
+	q.Limit, q.Also = max(quota, 1), slices.Collect(maps.Keys(g.turns))
+	found := x.SearchWith(p, q, g.given)
+	g.took = &found.Statistics
+	most := max(found.Statistics.Best, 1)
+	share := func(score int64) dag.PPM { return dag.PPM(uint64(min(score, most)) * uint64(dag.One) / uint64(most)) }
+	for i, id := range q.Also {
+		g.turns[id].Features[contexts.FeatureTask] = share(found.Also[i])
+	}
+	for i := range found.Hits[:min(len(found.Hits), quota)] {
+		h := &found.Hits[i]
+		from(g.turn(&h.Turn), contexts.FromSearch, contexts.FeatureTask, share(h.Score))
 	}
 }
 

@@ -106,6 +106,20 @@ func spoken(r *rand.Rand, n int) dag.Draft {
 	}
 }
 
+// chat draws so many turns, each of which replies to the one before it in its conversation.
+func chat(r *rand.Rand, turns int) (drafts []dag.Draft) {
+	last := map[dag.ConversationID]dag.TurnID{}
+	for n := range turns {
+		d := spoken(r, n)
+		if p, ok := last[d.Conversation]; ok {
+			d.Parents = []dag.Parent{{ID: p, Kind: dag.Reply}}
+		}
+		last[d.Conversation] = d.ID
+		drafts = append(drafts, d)
+	}
+	return drafts
+}
+
 func question(r *rand.Rand, asOf dag.Seq) kernel.SearchRequest {
 	words := []string{"when", "did", "anna"}[:r.IntN(4)]
 	for range 1 + r.IntN(4) {
@@ -188,7 +202,7 @@ func TestSearchByVectors(t *testing.T) {
 	if err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("dense-context@1", p))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Contexts().Preview(t.Context(), tenant, kernel.ContextRequest{Task: "a", Policy: "dense-context@1"}); !errors.Is(err, policy.ErrMismatch) || !strings.Contains(err.Error(), "statistics are of words alone") {
+	if _, err := k.Contexts().Preview(t.Context(), tenant, kernel.ContextRequest{Task: "a", Policy: "dense-context@1"}); !errors.Is(err, policy.ErrMismatch) || !strings.Contains(err.Error(), "nobody could make again") {
 		t.Errorf("a context by vectors: %v", err)
 	}
 }

@@ -20,16 +20,7 @@ func TestWithin(t *testing.T) {
 			ctx, r := t.Context(), seeded(t)
 			a := token.NewAuthority(ring(t, "k1"))
 			k := over(t, open(t, name), a)
-			var drafts []dag.Draft
-			last := map[dag.ConversationID]dag.TurnID{}
-			for n := range 60 {
-				d := spoken(r, n)
-				if p, ok := last[d.Conversation]; ok {
-					d.Parents = []dag.Parent{{ID: p, Kind: dag.Reply}}
-				}
-				last[d.Conversation] = d.ID
-				drafts = append(drafts, d)
-			}
+			drafts := chat(r, 60)
 			must(k.Turns().Admit(ctx, tenant, drafts))
 			var acts []knowledge.Act
 			for n := range 60 {

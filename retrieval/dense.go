@@ -27,37 +27,43 @@ func checkEmbedder(id string) error {
 	return nil
 }
 
-// A likeness has what each turn's vector counts: nothing for the one that is least like the query's, the weight for the one that is most like it.
-type likeness struct {
-	places      []int32 // with a vector; ascending
-	of          []int64 // by place
-	least, most int64
-	weight      dag.PPM
+// Sums reports whether a score is a sum of parts, so that other turns matter to it through the statistics alone.
+func (p *Policy) Sums() bool {
+	return p.Fusion.Method == FusionSum && p.Fusion.InterleaveBelow == 0 && p.Rerank.Method == RerankNone
 }
 
-// likeness compares a query with every vector of the view, whatever the filters let through.
-func (x *Index) likeness(q *Query, weight dag.PPM) *likeness {
-	l := &likeness{least: math.MaxInt64, most: math.MinInt64, weight: weight}
+// A likeness has what each turn's vector counts: nothing for the one that is least like the query's, the weight for the one that is most like it.
+type likeness struct {
+	places []int32 // with a vector; ascending
+	of     []int64 // by place; math.MinInt64 for those without
+	Likenesses
+	weight dag.PPM
+}
+
+// likeness compares a query with every vector of the view, whatever the filters let through. The range that is given is taken in place of
+// the view's own.
+func (x *Index) likeness(q *Query, weight dag.PPM, given *Likenesses) *likeness {
+	l := &likeness{Likenesses: Likenesses{Least: math.MaxInt64, Most: math.MinInt64}, weight: weight}
 	if x.vectors == nil || q.Vector == nil {
 		return l
 	}
 	l.of = slices.Repeat([]int64{math.MinInt64}, len(x.turns))
 	x.vectors.Scan(q.Vector, q.AsOf, func(n int, score int64) {
 		l.places, l.of[n] = append(l.places, int32(n)), score
-		l.least, l.most = min(l.least, score), max(l.most, score)
+		l.Least, l.Most = min(l.Least, score), max(l.Most, score)
 	})
-	for n := range l.of { // those without a vector are as unlike as any
-		l.of[n] = max(l.of[n], l.least)
+	if given != nil {
+		l.Likenesses = *given
 	}
 	return l
 }
 
-// at returns what a turn's vector counts.
+// at returns what a turn's vector counts: nothing for a turn without one.
 func (l *likeness) at(n int32) int64 {
-	if l.most <= l.least {
+	if l.Most <= l.Least {
 		return 0
 	}
-	return int64(l.weight) * (l.of[n] - l.least) / (l.most - l.least)
+	return int64(l.weight) * (min(max(l.of[n], l.Least), l.Most) - l.Least) / (l.Most - l.Least)
 }
 
 // apart reports parameters of which one needs another.

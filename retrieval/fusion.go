@@ -35,14 +35,15 @@ var fusions = []string{FusionSum, FusionRRF, FusionCombSum, FusionCombMNZ, Fusio
 // Source: Cormack, Clarke and Büttcher, Reciprocal Rank Fusion Outperforms Condorcet, 2009.
 const rrfRank = 60
 
-// fused returns the best hits under the policy.
-func (s *search) fused(limit int) []Hit {
+// fused returns the best hits under the policy, and the scores of the turns in Query.Also.
+func (s *search) fused(limit int) ([]Hit, []int64) {
 	method := s.p.Fusion.Method
 	if s.like != nil && s.weak() {
 		method = FusionInterleave
 	}
+	reranks := s.p.Rerank.Method != RerankNone
 	whole := limit
-	if s.p.Rerank.Method != RerankNone {
+	if reranks {
 		whole = s.p.MaxHits
 	}
 	var hits []Hit
@@ -51,10 +52,27 @@ func (s *search) fused(limit int) []Hit {
 	} else {
 		hits = s.lists(method)
 	}
-	if hits = hits[:min(len(hits), whole)]; s.p.Rerank.Method != RerankNone {
-		hits = s.reranked(hits)
+	if reranks {
+		hits = s.reranked(hits[:min(len(hits), whole)])
 	}
-	return hits[:min(len(hits), limit)]
+	also := make([]int64, len(s.q.Also))
+	if method == FusionSum && !reranks {
+		for i, id := range s.q.Also {
+			if n, ok := s.x.places[id]; ok && s.lets(n) && s.finds(n) {
+				h := s.hit(n, s.words.At(n), s.words.Most)
+				also[i] = h.Score
+			}
+		}
+	} else if len(also) > 0 {
+		of := make(map[dag.TurnID]int64, len(hits))
+		for i := range hits {
+			of[hits[i].Turn.ID] = hits[i].Score
+		}
+		for i, id := range s.q.Also {
+			also[i] = of[id]
+		}
+	}
+	return hits[:min(len(hits), limit)], also
 }
 
 // weak reports whether no turn has as much of the query's words as the policy wants.

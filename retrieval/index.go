@@ -205,6 +205,7 @@ type Query struct {
 	Vector []int8 // of what Bare returns of Text, if the policy asks for vectors; nil: no turn is like it
 	AsOf   dag.Seq
 	Limit  int
+	Also   []dag.TurnID // distinct turns whose scores are wanted whatever they are
 
 	Conversation *dag.ConversationID // nil: any
 	Role         dag.Role            // 0: any
@@ -233,45 +234,56 @@ type Hit struct {
 	WordRank, LikeRank int
 }
 
+// Results are what a search returns beside the index.
+type Results struct {
+	Hits       []Hit   // the best first, and of equal ones the one with the lower id first
+	Also       []int64 // the scores of the turns that were asked for, parallel to Query.Also; 0 for one that must not be found, or would not be
+	Statistics Statistics
+}
+
 // Search returns the best hits under a policy, the best first, and of equal ones the one with the lower id
 // first. The policy's analyzer must be that of the index.
-func (x *Index) Search(p *Policy, q *Query) []Hit {
-	hits, _ := x.SearchWith(p, q, nil)
-	return hits
-}
+func (x *Index) Search(p *Policy, q *Query) []Hit { return x.SearchWith(p, q, nil).Hits }
 
 // SearchWith is Search that also returns the statistics on which the scores rest. Those that are given are taken in place
 // of the index's own: then a turn has the score that it had when they were taken, if no turn of its conversation was erased since.
-func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) ([]Hit, Statistics) {
+func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 	view := x.words.At(q.AsOf)
-	st := Statistics{}
-	if given == nil {
-		given = &st
-		st.Terms, st.Named = x.termsOf(q.Text, view)
-	} else {
-		st = *given
+	own := given == nil
+	if own {
+		given = &Statistics{}
+		given.Terms, given.Named = x.termsOf(q.Text, view)
 	}
 	words := plainWords(q.Text)
-	s := search{x: x, p: p, q: q, when: asksWhen(words), named: x.authors[st.Named]}
+	s := search{x: x, p: p, q: q, when: asksWhen(words), named: x.authors[given.Named]}
 	s.dates = x.dates.At(q.AsOf).Score(dateWords(nil, words), p.Dates.params(0), bm25.Need{}, given.Dates)
-	s.whole = view.ScoreConversations(st.Terms, p.Conversation.params(0), given.Conversations)
+	s.whole = view.ScoreConversations(given.Terms, p.Conversation.params(0), given.Conversations)
 	limit := min(q.Limit, p.MaxHits)
 	need := bm25.Need{Best: limit, Most: s.highest, Rank: s.rank}
+	for _, id := range q.Also {
+		if n, ok := x.places[id]; ok {
+			need.Also = append(need.Also, n)
+		}
+	}
 	if p.Dense.on() {
-		s.like = x.likeness(q, p.Dense.Weight)
+		s.like = x.likeness(q, p.Dense.Weight, given.Likeness)
 	}
 	if len(s.dates.Places) > 0 || s.like != nil || p.Rerank.Method != RerankNone { // any turn may be among the best
 		need.Best = 0
 	}
-	s.words = view.Score(st.Terms, p.Words.params(p.Reach), need, given.Words)
-	hits := s.fused(limit)
-	if given == &st {
-		st.Words, st.Conversations, st.Dates = &s.words.Statistics, &s.whole.Statistics, &s.dates.Statistics
-		if len(hits) > 0 {
-			st.Best = hits[0].Score
+	s.words = view.Score(given.Terms, p.Words.params(p.Reach), need, given.Words)
+	r := Results{Statistics: *given}
+	r.Hits, r.Also = s.fused(limit)
+	if own {
+		r.Statistics.Words, r.Statistics.Conversations, r.Statistics.Dates = &s.words.Statistics, &s.whole.Statistics, &s.dates.Statistics
+		if s.like != nil && len(s.like.places) > 0 {
+			r.Statistics.Likeness = &s.like.Likenesses
+		}
+		if len(r.Hits) > 0 {
+			r.Statistics.Best = r.Hits[0].Score
 		}
 	}
-	return hits, st
+	return r
 }
 
 // A search has the scores of a query.
@@ -334,6 +346,18 @@ func (s *search) found() []int32 {
 		return merged(s.words.Places, s.dates.Places)
 	}
 	return merged(s.words.Places, merged(s.dates.Places, s.like.places))
+}
+
+// finds reports whether a turn has a score for anything.
+func (s *search) finds(n int32) bool {
+	if s.words.At(n) > 0 || s.dates.At(n) > 0 {
+		return true
+	}
+	if s.like == nil {
+		return false
+	}
+	_, has := slices.BinarySearch(s.like.places, n)
+	return has
 }
 
 // rank returns the score of a turn by that of its words, of which most is the greatest; -1 if it must not be found.

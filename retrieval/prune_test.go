@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 )
 
-// TestBest holds that the best hits are the first ones of all hits, on indexes in which most turns are passed over: with many rare words, some
+// TestBest holds that the best hits are the first ones of all hits, and that turns asked for by id have their scores among all, on indexes in which most turns are passed over: with many rare words, some
 // of them often in one turn, with conversations one after the other and at the same time, and with terms that occur almost everywhere.
 func TestBest(t *testing.T) {
 	turns := 4_000
@@ -65,6 +65,24 @@ func TestBest(t *testing.T) {
 			q.Limit = 1 + r.IntN(12)
 			if got, want := x.Search(&policy, &q), all[:min(len(all), q.Limit)]; !slices.Equal(got, want) {
 				t.Fatalf("seed %d, %q as of %d, limit %d: %s", seed, q.Text, q.AsOf, q.Limit, difference(got, want))
+			}
+			for range 20 {
+				if id := ids[r.IntN(len(ids))]; !slices.Contains(q.Also, id) {
+					q.Also = append(q.Also, id)
+				}
+			}
+			found := x.SearchWith(&policy, &q, nil)
+			if got, want := found.Hits, all[:min(len(all), q.Limit)]; !slices.Equal(got, want) {
+				t.Fatalf("seed %d, %q as of %d, limit %d, with %d others: %s", seed, q.Text, q.AsOf, q.Limit, len(q.Also), difference(got, want))
+			}
+			for i, id := range q.Also {
+				want := int64(0)
+				if at := slices.IndexFunc(all, func(h Hit) bool { return h.Turn.ID == id }); at >= 0 {
+					want = all[at].Score
+				}
+				if found.Also[i] != want {
+					t.Fatalf("seed %d, %q as of %d: turn %s scores %d, want %d", seed, q.Text, q.AsOf, id, found.Also[i], want)
+				}
 			}
 		}
 	}

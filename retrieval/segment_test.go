@@ -135,12 +135,11 @@ func TestSegments(t *testing.T) {
 func compare(t *testing.T, s *scene, r *reference, x, y *Index, found *int) {
 	t.Helper()
 	q := s.query(r, x.Last())
-	got, gotStatistics := y.SearchWith(r.p, q, nil)
-	want, wantStatistics := x.SearchWith(r.p, q, nil)
-	if !slices.Equal(got, want) || !reflect.DeepEqual(gotStatistics, wantStatistics) {
-		t.Fatalf("%q as of %d: %s\n%+v, want %+v", q.Text, q.AsOf, difference(got, want), gotStatistics, wantStatistics)
+	got, want := y.SearchWith(r.p, q, nil), x.SearchWith(r.p, q, nil)
+	if !slices.Equal(got.Hits, want.Hits) || !reflect.DeepEqual(got.Statistics, want.Statistics) {
+		t.Fatalf("%q as of %d: %s\n%+v, want %+v", q.Text, q.AsOf, difference(got.Hits, want.Hits), got.Statistics, want.Statistics)
 	}
-	*found += len(want)
+	*found += len(want.Hits)
 	of := r.turns[s.IntN(len(r.turns))]
 	if got, want := y.Conversation(of.Conversation, q.AsOf), x.Conversation(of.Conversation, q.AsOf); !slices.Equal(got, want) {
 		t.Fatalf("a conversation as of %d: %+v, want %+v", q.AsOf, got, want)

@@ -13,8 +13,15 @@ type Statistics struct {
 	Terms                       []string // of the query, ascending, without authors' names
 	Named                       string   // the author whom it names, in lower case; "" if there is not exactly one
 	Words, Conversations, Dates *bm25.Statistics
-	Best                        int64 // the highest score
+	Best                        int64       // the highest score
+	Likeness                    *Likenesses // of the vectors of the view to the query's; nil: there were none to compare
 }
+
+// Likenesses are the least and the most that vectors are like a query's. A likeness is their dot product, of components between -127 and 127.
+type Likenesses struct{ Least, Most int64 }
+
+// MostLikeness bounds a likeness, below and above.
+const MostLikeness = 1 << 31
 
 // Fits reports whether statistics are of the form that those of a query have.
 func (s *Statistics) Fits(query string) bool {
@@ -31,6 +38,9 @@ func (s *Statistics) Check() error {
 	}
 	if n := len(s.Terms); len(s.Words.With) != n || len(s.Conversations.With) != n {
 		return fmt.Errorf("%d terms, and counts of %d and %d", n, len(s.Words.With), len(s.Conversations.With))
+	}
+	if l := s.Likeness; l != nil && (l.Least > l.Most || l.Least < -MostLikeness || l.Most > MostLikeness) {
+		return fmt.Errorf("likeness: from %d to %d", l.Least, l.Most)
 	}
 	return cmp.Or(s.Words.Check(), s.Conversations.Check(), s.Dates.Check())
 }

@@ -1,8 +1,8 @@
 package retrieval
 
 import (
-	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -15,12 +15,15 @@ func TestStatistics(t *testing.T) {
 	same, others := 0, 0
 	for seed := range 40 {
 		s := &scene{rand.New(rand.NewPCG(uint64(seed), 2))}
-		p := DefaultPolicy()
-		x, r := New(analysis.English, 0), &reference{p: &p, erased: map[dag.TurnID]bool{}}
+		p, dimensions := DefaultPolicy(), 0
+		if seed%2 == 1 {
+			p, dimensions = DensePolicy(), sceneDimensions
+		}
+		x, r := New(analysis.English, dimensions), &reference{p: &p, erased: map[dag.TurnID]bool{}}
 		add := func(n int) {
 			turn := s.turn(n, 9)
 			r.turns = append(r.turns, turn)
-			if err := x.Add([]Turn{turn}, nil); err != nil {
+			if err := x.Add([]Turn{turn}, [][]int8{s.vector()}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -29,7 +32,11 @@ func TestStatistics(t *testing.T) {
 		}
 		q := s.query(r, r.turns[79].Seq)
 		q.Limit, q.Conversation, q.Role, q.Author, q.Since, q.Until = LimitHits, nil, 0, "", nil, nil
-		before, st := x.SearchWith(&p, q, nil)
+		if dimensions > 0 {
+			q.Vector = s.vector()
+		}
+		found := x.SearchWith(&p, q, nil)
+		before, st := found.Hits, found.Statistics
 		if err := st.Check(); err != nil || !st.Fits(q.Text) {
 			t.Fatalf("seed %d: they do not fit: %v", seed, err)
 		}
@@ -46,11 +53,11 @@ func TestStatistics(t *testing.T) {
 			touched[gone.Conversation] = true
 		}
 		after := map[dag.TurnID]Hit{}
-		hits, again := x.SearchWith(&p, q, &st)
-		if fmt.Sprint(again) != fmt.Sprint(st) {
+		found = x.SearchWith(&p, q, &st)
+		if (st.Likeness != nil) != (dimensions > 0) || !reflect.DeepEqual(found.Statistics, st) {
 			t.Fatalf("seed %d: the statistics that were given came back as others", seed)
 		}
-		for _, h := range hits {
+		for _, h := range found.Hits {
 			after[h.Turn.ID] = h
 		}
 		own := map[dag.TurnID]int64{}

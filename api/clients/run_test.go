@@ -147,7 +147,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestAgents runs the programs of examples/agents, with the SDKs that .ci/clients installs, against a service and a model that stands in. Each
-// gives the model what the kernel has for the question, and what was said is in the kernel afterwards.
+// passes what the kernel has for the question to the model, and what was said is in the kernel afterwards.
 func TestAgents(t *testing.T) {
 	python, node := os.Getenv("GKTEST_AGENTS_PYTHON"), os.Getenv("GKTEST_NODE")
 	if python == "" || node == "" {

@@ -23,7 +23,12 @@ func (s *scoring) best(lists []list, need *Need) []int32 {
 	for i := range lists {
 		total += lists[i].most
 	}
-	for many := max(leastFirst, need.Best/2); ; many *= 4 {
+	for _, n := range need.Also {
+		if n < s.v.cut {
+			blocks[n/blockSize] = max(blocks[n/blockSize], total)
+		}
+	}
+	for many := max(leastFirst, need.Best/2) + len(need.Also); ; many *= 4 {
 		first := highest(blocks, total, many)
 		s.choose(blocks, first)
 		s.score(lists)
@@ -37,7 +42,13 @@ func (s *scoring) best(lists []list, need *Need) []int32 {
 		s.score(lists)
 		least = s.least(need)
 	}
-	return slices.DeleteFunc(slices.Clone(s.seen), func(n int32) bool { return s.cells[n].score < least })
+	wanted := slices.DeleteFunc(slices.Clone(s.seen), func(n int32) bool { return s.cells[n].score < least })
+	for _, n := range need.Also {
+		if n < s.v.cut && s.cells[n].norm != 0 && s.cells[n].score < least {
+			wanted = append(wanted, n)
+		}
+	}
+	return wanted
 }
 
 // sum returns, for each block, a sum that the score of none of its turns exceeds.

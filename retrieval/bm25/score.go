@@ -60,6 +60,7 @@ type Need struct {
 	Best int                                       // so many turns of the highest ranks; 0: all that have any of the terms
 	Rank func(turn int32, score, most int64) int64 // of a turn; -1: it is not wanted at all
 	Most func(score, most int64) int64             // the highest rank of any turn with a score, which grows with the score
+	Also []int32                                   // turns that are wanted whatever their rank
 }
 
 // A list is the postings of a term in a view, with what a turn gets for it.

@@ -328,7 +328,7 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// TestRecall compares the graph with Flat on clouds that overlap, on one of vectors that are equal but for a bit, and after erasures.
+// TestRecall compares the graph with Flat on overlapping clouds, on a cloud of vectors that differ in one bit, and after erasures.
 func TestRecall(t *testing.T) {
 	if race.Enabled {
 		t.Skip("one goroutine")

@@ -109,7 +109,7 @@ type Part struct {
 // Disclose shows a part of the context, which must have passed its own Check. issued is the SHA-256 of its bytes. Errors are
 // those of [slice.Disclose]. What is shown is shared with the bundle.
 //
-// Leaves of turns, of facts, and of the request, the prompt and the statistics are salted. Those of candidates are not: whoever guesses
+// Leaves of turns, of facts, and of the request, the prompt and the statistics are salted. Those of candidates are not: anyone who guesses
 // all features of one finds its hash on the paths.
 func (b *Bundle) Disclose(issued dag.Digest, show Part) (*slice.Disclosure, error) {
 	var leaves []slice.Leaf

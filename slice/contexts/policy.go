@@ -95,7 +95,10 @@ func Default() Policy {
 	}
 }
 
-// Profiles returns what ships beside the default, for kinds of work. What they say of goals, of use and of contradiction
+// DensePolicyID is the policy context@1 with a search that also finds what is said in other words.
+const DensePolicyID policy.ID = "context-dense@1"
+
+// Profiles returns what ships beside the default: DensePolicyID, and policies for kinds of work. What they say of goals, of use and of contradiction
 // waits for sources that have these.
 func Profiles() map[policy.ID]Policy {
 	type row struct {
@@ -121,6 +124,9 @@ func Profiles() map[policy.ID]Policy {
 		p.HalfLife, p.Budget = r.halfLife, r.budget
 		profiles[id] = p
 	}
+	p := Default()
+	p.Search = retrieval.DensePolicyID
+	profiles[DensePolicyID] = p
 	return profiles
 }
 

@@ -21,6 +21,15 @@ func writeStatistics(w *canon.Writer, s *retrieval.Statistics) {
 	writeCounts(w, s.Conversations)
 	w.Key("dates")
 	writeCounts(w, s.Dates)
+	if l := s.Likeness; l != nil {
+		w.Key("likeness")
+		w.BeginObject()
+		w.Key("least")
+		w.Uint(uint64(l.Least + retrieval.MostLikeness))
+		w.Key("most")
+		w.Uint(uint64(l.Most + retrieval.MostLikeness))
+		w.EndObject()
+	}
 	if s.Named != "" {
 		w.Key("named")
 		w.String(s.Named)
@@ -77,6 +86,10 @@ func readStatistics(c *canon.Cursor) *retrieval.Statistics {
 			f.Failf("a name of no letters")
 		}
 	}
+	if f := c.Optional("likeness"); f != nil {
+		s.Likeness = &retrieval.Likenesses{Least: readLikeness(f.Field("least")), Most: readLikeness(f.Field("most"))}
+		f.Close()
+	}
 	for _, f := range c.Field("terms").Items() {
 		s.Terms = append(s.Terms, f.String())
 	}
@@ -87,6 +100,11 @@ func readStatistics(c *canon.Cursor) *retrieval.Statistics {
 		}
 	}
 	return s
+}
+
+// readLikeness reads a likeness, which is written so much larger that none is below 0.
+func readLikeness(c *canon.Cursor) int64 {
+	return int64(c.Uint(2*retrieval.MostLikeness)) - retrieval.MostLikeness
 }
 
 func readCounts(c *canon.Cursor) *bm25.Statistics {

@@ -356,7 +356,7 @@ const REQUEST_FORM = withSome({ budget: [1, 1e6], format: /^(markdown|xml|text|o
 const REQUEST = (v) => (isObject(v) && v.task === "" && !Object.hasOwn(v, "anchor") ? false : REQUEST_FORM(v));
 const COUNTS = { length: [0, 2 ** 52], most: [0, 2 ** 52], turns: [0, 2 ** 40], with: new ArrayOf([0, 2 ** 40]) };
 const isString = (v) => typeof v === "string";
-const STATISTICS = withSome({ best: [0, 2 ** 52], conversations: COUNTS, dates: COUNTS, terms: new ArrayOf(isString), words: COUNTS }, { named: (v) => isString(v) && v !== "" });
+const STATISTICS = withSome({ best: [0, 2 ** 52], conversations: COUNTS, dates: COUNTS, terms: new ArrayOf(isString), words: COUNTS }, { likeness: each(["least", "most"], [0, 2 ** 32]), named: (v) => isString(v) && v !== "" });
 const PROMPT = { cost: [0, 536870912], counter: /^bytes\/4@1$/, hmac: HEX64 };
 const SPOKEN = { ...BARE_TURN, ...BODY };
 const CONTEXT_PROVENANCE = { ...PROVENANCE, schema_version: /^gkc\/1$/ };
@@ -1008,7 +1008,8 @@ async function readContext(data) {
   return { v, context: v, text, statements: await readStatements(v.facts), turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
 }
 
-function checkStatistics({ terms, words, conversations, dates }) {
+function checkStatistics({ terms, words, conversations, dates, likeness }) {
+  need(!likeness || likeness.least <= likeness.most, "the least likeness is above the most");
   need(ascending(byBytes(terms)), "the terms do not ascend");
   need(words.with.length === terms.length && conversations.with.length === terms.length, "not as many counts as terms");
   need([words, conversations, dates].every((counts) => counts.with.every((n) => n <= counts.turns)), "more have a term than there are");

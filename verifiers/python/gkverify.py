@@ -201,7 +201,7 @@ ASKED = with_some({"budget": range(1, 10**6 + 1), "format": "markdown|xml|text|o
 REQUEST = lambda v: False if member(v, "task") == "" and "anchor" not in v else ASKED(v)  # noqa: E731
 COUNTS = {"length": range(2**52 + 1), "most": range(2**52 + 1), "turns": range(2**40 + 1), "with": array(range(2**40 + 1))}
 STATISTICS = with_some({"best": range(2**52 + 1), "conversations": COUNTS, "dates": COUNTS, "terms": array(is_string),
-                        "words": COUNTS}, {"named": lambda v: is_string(v) and v != ""})
+                        "words": COUNTS}, {"likeness": each("least most", range(2**32 + 1)), "named": lambda v: is_string(v) and v != ""})
 PROMPT = {"cost": range(2**29 + 1), "counter": "bytes/4@1", "hmac": HEX64}
 def is_name(v): return is_text(v, 2048) and v != ""  # that it is in normal form is not checked here
 def is_spelling(v): return is_text(v, 65536) and v != ""
@@ -641,6 +641,8 @@ def read_context(data):
     need(all(max(i, j) < most and share <= 10**6 for i, j, share in v["overlaps"]), "overlaps of what is no candidate, or above 1")
     if statistics:
         terms, counts = statistics["terms"], [statistics[key] for key in ("words", "conversations", "dates")]
+        likeness = statistics.get("likeness", {"least": 0, "most": 0})
+        need(likeness["least"] <= likeness["most"], "the least likeness is above the most")
         need(ascending(terms), "the terms do not ascend")  # as the bytes of their UTF-8 do
         need(all(len(c["with"]) == len(terms) for c in counts[:2]), "not as many counts as terms")
         need(all(n <= c["turns"] for c in counts for n in c["with"]), "more have a term than there are")

@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// WithinFlag gives a command the flag --within, which Within reads.
+// WithinFlag adds the flag --within to a command. Within reads the file that it names.
 func WithinFlag(c *cobra.Command, path *string) {
 	c.Flags().StringVar(path, "within", "", "the file of a bundle that holds the question: see nothing but its turns and what rests on them")
 }
