@@ -17,6 +17,7 @@ import (
 // Bounds of contexts among 100 000 turns.
 const (
 	boundAssembled = 3 * time.Millisecond // under 8 000 tokens, with all sources, without the durable record
+	boundOpened    = 200 * time.Millisecond
 	contextFacts   = 2_000
 )
 
@@ -59,7 +60,22 @@ func agents(ctx context.Context, r *report, y *yard, turns, length, rounds int, 
 		return err
 	}
 	filled := time.Since(began)
-	r.table(fmt.Sprintf("The first search of a process, %d turns in SQLite", turns), []row{{name: "texts read and indexed", rate: float64(turns) / filled.Seconds(), unit: "turns"}})
+	opened := &candidate{name: "opened from segments", run: func(ctx context.Context, i int) error {
+		fresh, err := newKernel(s, a, 0)
+		if err != nil {
+			return err
+		}
+		_, err = fresh.Turns().Search(ctx, dag.DefaultTenant, kernel.SearchRequest{Query: retrieval.Query{Text: l.queries[i%len(l.queries)], Limit: searchHits}})
+		return err
+	}}
+	if err := inTurn(ctx, min(rounds, 10), []*candidate{opened}); err != nil {
+		return err
+	}
+	open := row{name: opened.name, p50: opened.sample.p50(), p99: opened.sample.p99()}
+	if turns <= 100_000 {
+		open.bounds = []bound{atMost(open.p50, boundOpened)}
+	}
+	r.table(fmt.Sprintf("The first search of a process, %d turns in SQLite", turns), []row{{name: "texts read and indexed, and segments kept", rate: float64(turns) / filled.Seconds(), unit: "turns"}, open})
 
 	request := func(i int, id policy.ID) kernel.ContextRequest {
 		anchor := l.turns[(i*7919+turns/2)%turns].ID

@@ -105,6 +105,9 @@ type Plan struct {
 	// Bodies are turns whose bodies, salts and external ids go. Needs.Turns must have asked for them.
 	Bodies []dag.TurnID
 
+	// Snapshots replace those of their names, whether or not there are any. One without a value drops what is there.
+	Snapshots []Snapshot
+
 	// Erases says that nothing which the plan takes away, or an earlier one took, may be left in the
 	// store's own files, even if the plan takes nothing.
 	Erases bool
@@ -120,7 +123,7 @@ func (p *Plan) Head(before dag.Seq) dag.Seq {
 
 // Empty reports whether the plan writes nothing.
 func (p *Plan) Empty() bool {
-	return len(p.Entries)+len(p.Records)+len(p.Begin)+len(p.End)+len(p.Forget)+len(p.ForgetRecords)+len(p.Bodies) == 0
+	return len(p.Entries)+len(p.Records)+len(p.Begin)+len(p.End)+len(p.Forget)+len(p.ForgetRecords)+len(p.Bodies)+len(p.Snapshots) == 0
 }
 
 // Check reports the first thing about a plan that no store does, given the newest numbers before
@@ -148,6 +151,11 @@ func (p *Plan) Check(head, size dag.Seq) error {
 	}
 	for i := range p.Begin {
 		if err := p.Begin[i].Check(); err != nil {
+			return err
+		}
+	}
+	for i := range p.Snapshots {
+		if err := p.Snapshots[i].Check(); err != nil {
 			return err
 		}
 	}

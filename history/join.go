@@ -85,5 +85,6 @@ func (p *Plan) add(o *Plan) {
 	p.Entries, p.Records = append(p.Entries, o.Entries...), append(p.Records, o.Records...)
 	p.Begin, p.End = append(p.Begin, o.Begin...), append(p.End, o.End...)
 	p.Forget, p.ForgetRecords = append(p.Forget, o.Forget...), append(p.ForgetRecords, o.ForgetRecords...)
+	p.Snapshots = append(p.Snapshots, o.Snapshots...)
 	p.Bodies, p.Erases = append(p.Bodies, o.Bodies...), p.Erases || o.Erases
 }

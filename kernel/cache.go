@@ -57,7 +57,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 	}
 	s := steadyStore{k.store, epoch}
 	texts := newTexts(s, k.turnstile, k.config.TextBytes)
-	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), texts, k.config.WordBytes, k.config.Embedders)
+	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), texts, k.config.WordBytes, k.config.Embedders, k.observe)
 	if err != nil {
 		return nil, err
 	}
@@ -187,6 +187,11 @@ func (s steadyStore) Entries(ctx context.Context, tenant dag.Tenant, p history.P
 
 func (s steadyStore) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
 	v, err := s.inner.Terms(ctx, tenant, ranges)
+	return stillOf(s, v, err)
+}
+
+func (s steadyStore) Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) ([]history.Snapshot, error) {
+	v, err := s.inner.Snapshots(ctx, tenant, p)
 	return stillOf(s, v, err)
 }
 

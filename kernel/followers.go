@@ -35,7 +35,7 @@ type followed struct {
 	words *allWords
 }
 
-func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int, others []embed.Embedder) (*followers, error) {
+func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int, others []embed.Embedder, observe func(context.Context, string) (context.Context, func(error))) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
@@ -44,6 +44,7 @@ func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int, 
 	if err != nil {
 		return nil, err
 	}
+	words.observe = observe
 	return &followers{store: s, facts: facts, texts: texts, words: words, embedders: newEmbedders(others), kept: kept}, nil
 }
 

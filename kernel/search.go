@@ -18,6 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
+	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -46,9 +47,10 @@ type FoundTurn struct {
 	Content string
 }
 
-// Search finds turns by words, and changes nothing. What it finds follows from the query, from the policy and from the
+// Search finds turns by words, and changes no history. What it finds follows from the query, from the policy and from the
 // turns that are numbered up to AsOf, 0 for all, without the texts that were erased since. The first search of a tenant
-// reads all of its turns, later ones those that are new.
+// reads the segments of the index that the store keeps, and the turns of which it keeps none; later ones read the turns that are new. What fills a segment
+// keeps it.
 func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (Found, error) {
 	switch {
 	case r.Limit < 1 || r.Limit > retrieval.LimitHits:
@@ -155,15 +157,18 @@ type tenantWords struct {
 	filling  turnstile // of one: inside it the store is read
 	held     *heldWords
 
-	mu     sync.RWMutex        // guards everything below, and is not held while the store is read
-	index  *retrieval.Index    // of the turns up to filled
-	filled dag.Seq             // 0: of none
-	gone   map[dag.TurnID]bool // turns that were erased before they came into the index
+	mu     sync.RWMutex            // guards everything below, and is not held while the store is read
+	index  *retrieval.Index        // of the turns up to filled
+	filled dag.Seq                 // 0: of none
+	gone   map[dag.TurnID]bool     // turns that were erased before they came into the index
+	kept   map[segments.Range]bool // that are in the store, as far as is known
+	again  dag.Seq                 // keeping segments failed: it is tried again when the index is filled so far
 }
 
 // heldWords bounds the bytes of all indexes. The one that was asked last stays, whatever its size.
 type heldWords struct {
-	most int
+	most    int
+	observe func(context.Context, string) (context.Context, func(error))
 
 	mu    sync.Mutex
 	items *simplelru.LRU[*tenantWords, int]
@@ -171,7 +176,7 @@ type heldWords struct {
 }
 
 func newHeldWords(most int) (*heldWords, error) {
-	h := &heldWords{most: most}
+	h := &heldWords{most: most, observe: unobserved}
 	items, err := simplelru.NewLRU[*tenantWords, int](1<<31-1, func(w *tenantWords, size int) {
 		h.bytes -= size
 		w.clear() // it is filled again when it is asked
@@ -251,6 +256,7 @@ func (w *tenantWords) clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.index, w.filled, w.gone = newIndex(w.analyzer, w.embedder), 0, map[dag.TurnID]bool{}
+	w.kept, w.again = map[segments.Range]bool{}, 0
 }
 
 // Begin drops the index, which is filled again when it is asked.
@@ -270,7 +276,7 @@ func (w *tenantWords) Apply(e *history.Entry) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.index.Erase(erasure.Turn) {
+	if !w.erase(erasure.Turn) {
 		w.gone[erasure.Turn] = true
 	}
 	return nil
@@ -302,27 +308,34 @@ func (w *tenantWords) read(ctx context.Context, fn func(*retrieval.Index)) error
 	}
 }
 
-// searchable returns a turn as an index takes it.
-func searchable(r *store.Record) (retrieval.Turn, error) {
-	t := retrieval.Turn{
-		ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Withheld: r.Body == nil,
+// fill adds the turns that are new up to head. An index with vectors has no segments.
+func (w *tenantWords) fill(ctx context.Context, head dag.Seq) (err error) {
+	w.mu.RLock()
+	into, filled := w.index, w.filled
+	w.mu.RUnlock()
+	if w.embedder == nil && filled == 0 {
+		err = w.open(ctx, into, head)
 	}
-	if r.Body == nil {
-		return t, nil
+	if err == nil {
+		err = w.readTexts(ctx, into, head)
 	}
-	body, err := slice.ParseBody(r.Body)
-	if err != nil {
-		return t, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
+	if errors.Is(err, errDropped) {
+		return nil // it is filled again
 	}
-	t.Author, t.Content = body.Author, body.Content
-	return t, nil
+	if err == nil && w.embedder == nil {
+		w.keep(ctx, into)
+	}
+	return err
 }
 
-// fill adds the turns that are new up to head, in batches.
-func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
+// readTexts adds the turns that are new up to a number, in batches.
+func (w *tenantWords) readTexts(ctx context.Context, into *retrieval.Index, upTo dag.Seq) error {
 	w.mu.RLock()
-	into, after := w.index, w.filled
+	after := w.filled
 	w.mu.RUnlock()
+	if after >= upTo {
+		return nil
+	}
 	var batch []retrieval.Turn
 	add := func(filled dag.Seq) error {
 		vectors, err := vectorsOf(ctx, w.embedder, batch)
@@ -332,7 +345,7 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.index != into {
-			return errEnough // it was dropped meanwhile
+			return errDropped
 		}
 		for i := range batch {
 			t := &batch[i]
@@ -349,12 +362,12 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 	}
 	const most = 256
 	err := w.store.Scan(ctx, w.tenant, after, func(r *store.Record) error {
-		if r.Seq > head {
+		if r.Seq > upTo {
 			return errEnough
 		}
-		t, err := searchable(r)
+		t, err := segments.TurnOf(r)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		if batch = append(batch, t); len(batch) == most {
 			return add(r.Seq)
@@ -364,8 +377,5 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) error {
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	if err := add(head); err != nil && !errors.Is(err, errEnough) {
-		return err
-	}
-	return nil
+	return add(upTo)
 }

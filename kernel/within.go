@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
@@ -67,8 +68,8 @@ func (c *cache) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.
 	slices.SortFunc(records, func(x, y store.Record) int { return cmp.Compare(x.Seq, y.Seq) })
 	turns := make([]retrieval.Turn, len(records))
 	for i := range records {
-		if turns[i], err = searchable(&records[i]); err != nil {
-			return nil, err
+		if turns[i], err = segments.TurnOf(&records[i]); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 	}
 	embedder, err := c.tenants.embedders.of(p)

@@ -108,16 +108,21 @@ func (x *Index) add(t Turn, v []int8, p *parsed) error {
 	if _, err := x.dates.Add(t.Seq, t.Conversation, p.dates); err != nil {
 		return err
 	}
-	for _, w := range nameWords(t.Author) {
-		if list := x.authors[w]; len(list) == 0 || list[len(list)-1] != int32(n) {
-			x.authors[w] = append(list, int32(n))
-		}
-	}
+	x.name(int32(n), nameWords(t.Author))
 	x.places[t.ID] = int32(n)
 	t.Size, t.Silent, t.Content = len(t.Content), p.silent, ""
 	x.turns = append(x.turns, indexed{t, p.when})
 	x.size += each + ofTerm*len(p.terms)
 	return nil
+}
+
+// name adds the last turn to those of an author, by the words of the name.
+func (x *Index) name(n int32, words []string) {
+	for _, w := range words {
+		if list := x.authors[w]; len(list) == 0 || list[len(list)-1] != n {
+			x.authors[w] = append(list, n)
+		}
+	}
 }
 
 // Erase takes out what followed from a turn's text, and reports whether the turn is in the index.
@@ -179,7 +184,7 @@ func (x *Index) Conversation(id dag.ConversationID, asOf dag.Seq) (turns []Turn)
 
 // Newest returns the newest turn up to a number, without its content.
 func (x *Index) Newest(asOf dag.Seq) (Turn, bool) {
-	n, _ := slices.BinarySearchFunc(x.turns, asOf+1, func(t indexed, seq dag.Seq) int { return cmp.Compare(t.Seq, seq) })
+	n := x.before(asOf)
 	if n == 0 {
 		return Turn{}, false
 	}

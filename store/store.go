@@ -12,7 +12,8 @@
 //   - the ledger: the leaves of the entries of the record, appended in the transaction of the act.
 //     So whatever is acknowledged is in it;
 //   - cells: named values that are replaced as a whole, such as what the tenant, as a witness,
-//     cosigned last of the logs of others.
+//     cosigned last of the logs of others;
+//   - snapshots: what is derived from all that, and may be dropped at any time.
 //
 // It parses no text and knows no policy's meaning: callers hand over finished
 // bytes. What it does own is order, and the leaves that follow from a turn's
@@ -206,8 +207,8 @@ type Store interface {
 
 	// Write does what a change plans, all of it or nothing, with what is stored at the commit:
 	// it appends entries under the next sequence numbers, appends to the record and with it to
-	// the ledger, begins and ends terms, and takes private halves and bodies away: beyond recovery
-	// from the store's own files, if the plan erases. What is added to the record alone does not move
+	// the ledger, begins and ends terms, replaces snapshots, and takes private halves and bodies away: beyond
+	// recovery from the store's own files, as is a snapshot that is dropped, if the plan erases. What is added to the record alone does not move
 	// the head. A change that plans nothing leaves no trace. Errors of Change.Plan come back as they are.
 	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
 
@@ -237,6 +238,10 @@ type Store interface {
 	// empty value is that of a cell that is not there. A name or value that Cell.Check refuses
 	// is dag.ErrForm.
 	Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
+
+	// Snapshots returns the snapshots of a page, in the order of their names' bytes. A change writes and drops
+	// them; see history.Plan.
+	Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) ([]history.Snapshot, error)
 
 	// Epoch returns a number that changes whenever the database may have lost acknowledged data,
 	// for example after a failover. It changes before any of the new data can be read: if it is

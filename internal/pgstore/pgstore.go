@@ -27,7 +27,7 @@ var pool struct {
 // than truncating fifty tables.
 const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM guards; DELETE FROM ids; DELETE FROM links;
 	DELETE FROM conversations;
-	DELETE FROM logs; DELETE FROM records; DELETE FROM log_hashes; DELETE FROM cells; DELETE FROM entries; DELETE FROM terms`
+	DELETE FROM logs; DELETE FROM records; DELETE FROM log_hashes; DELETE FROM cells; DELETE FROM entries; DELETE FROM terms; DELETE FROM snapshots`
 
 // Empty takes everything out of the database at a URL but its tables. Its tests run one
 // after the other on one database that way, since making one costs as much as emptying several.

@@ -79,6 +79,21 @@ func (x *Index) Turns(of dag.ConversationID) []int32 {
 // Add adds a turn after all others, and returns its place. If terms is nil its text is not known: then it counts
 // nowhere, as if it had been erased.
 func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string) (int, error) {
+	n, err := x.place(seq, of, int32(len(terms)), terms != nil)
+	if err != nil {
+		return 0, err
+	}
+	from := len(x.forward)
+	for _, term := range terms {
+		x.post(n, term)
+	}
+	slices.Sort(x.forward[from:])
+	x.turns[n].from, x.turns[n].kinds = from, int32(len(x.forward)-from)
+	return int(n), nil
+}
+
+// place adds a turn after all others, without its terms.
+func (x *Index) place(seq dag.Seq, of dag.ConversationID, length int32, counted bool) (int32, error) {
 	n := int32(len(x.turns))
 	if n > 0 && x.turns[n-1].seq >= seq {
 		return 0, fmt.Errorf("bm25: turn number %d after number %d", seq, x.turns[n-1].seq)
@@ -89,7 +104,7 @@ func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string) (int, er
 		x.placed[of], x.conversations = at, append(x.conversations, conversation{first: -1})
 	}
 	c := &x.conversations[at]
-	t := turn{seq: seq, place: int32(len(c.turns)), length: int32(len(terms)), counted: terms != nil}
+	t := turn{seq: seq, place: int32(len(c.turns)), length: length, counted: counted}
 	if t.place > 0 {
 		before := &x.turns[c.turns[t.place-1]]
 		t.earlier = before.earlier + int64(before.length)
@@ -102,13 +117,7 @@ func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string) (int, er
 	}
 	x.join(n)
 	x.sum(n)
-	from := len(x.forward)
-	for _, term := range terms {
-		x.post(n, term)
-	}
-	slices.Sort(x.forward[from:])
-	x.turns[n].from, x.turns[n].kinds = from, int32(len(x.forward)-from)
-	return int(n), nil
+	return n, nil
 }
 
 // Terms returns the distinct terms of a turn as numbers that this index gave them, ascending. They must not be changed.

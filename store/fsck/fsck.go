@@ -13,10 +13,10 @@
 //
 // What is known beside the turns it plans anew, page by page, and compares all terms. When an
 // entry was recorded it cannot check. That an entry has its leaf is for the back end to see,
-// which has a part of that.
+// which has a part of that. The segments of an index of words it makes anew from the texts.
 //
 // For each turn it holds some 90 bytes in memory, for each leaf of the ledger some 50, and for
-// each entry 8; and no text.
+// each entry 8; and no text, except those of the segment at hand.
 package fsck
 
 import (
@@ -37,7 +37,7 @@ type Finding struct {
 	Tenant dag.Tenant
 	// "turn 0f…", "event 9", "number 12", "conversation 0f…", "terms", "index 3",
 	// "issued 17", "policy p@1", "key 0f…", "head", "leaf 8",
-	// "hash 2 of level 1", "ledger", `cell "cosigned/log.example"`
+	// "hash 2 of level 1", "ledger", `cell "cosigned/log.example"`, `snapshot "words/…"`
 	Where  string
 	Rule   string // what it breaks, in a word or two
 	Detail string // what was found, and what was expected
@@ -230,6 +230,7 @@ func (c *checker) run() error {
 		{checkIssued, nil},
 		{checkKeys, nil},
 		{checkCells, nil},
+		{checkWords, &c.whole},
 		{(*checker).later, nil},
 	} {
 		if stage.whole != nil && !*stage.whole {

@@ -44,7 +44,7 @@ func (s *Store) Write(ctx context.Context, name dag.Tenant, c history.Change) er
 		t.grow(grown)
 		t.head = p.Head(t.head)
 		s.disk.keep(name, t)
-	}, grown.steps("entries", "terms", "private halves", "bodies", "head")...)
+	}, grown.steps("entries", "terms", "private halves", "snapshots", "bodies", "head")...)
 }
 
 // planned lets a change plan.

@@ -36,6 +36,8 @@ type tenant struct {
 	log
 	past
 	cells map[string][]byte
+
+	snapshots map[string][]byte
 }
 
 func (d *Disk) tenant(name dag.Tenant) *tenant {
@@ -45,6 +47,8 @@ func (d *Disk) tenant(name dag.Tenant) *tenant {
 	return &tenant{
 		byID:  map[dag.TurnID]*store.Record{},
 		cells: map[string][]byte{},
+
+		snapshots: map[string][]byte{},
 	}
 }
 

@@ -112,6 +112,7 @@ func (t *tenant) add(records []store.Record) {
 func (t *tenant) change(p *history.Plan) {
 	t.past.change(p)
 	forget(t.log.leaves, p.ForgetRecords)
+	t.snap(p.Snapshots)
 	for _, id := range p.Bodies {
 		r := t.byID[id]
 		r.Body, r.Salt, r.External, r.Withheld = nil, dag.Salt{}, "", false

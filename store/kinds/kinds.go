@@ -17,6 +17,8 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
@@ -29,7 +31,7 @@ func All() history.Codecs {
 func Leaves() []ledger.Form { return append(issued.Forms(), registry.Form()) }
 
 // Erasing are the parts of the erasure of a turn at a time: what takes away that which was learned
-// from it.
+// from it, and the segments of indexes that have its words.
 func Erasing(turn dag.TurnID, at dag.Time) []history.Change {
 	return erasing(&knowledge.Erasure{Turn: turn, At: at})
 }
@@ -39,7 +41,7 @@ func adopting(e *erasures.Erasure) []history.Change {
 }
 
 func erasing(facts *knowledge.Erasure) []history.Change {
-	return []history.Change{facts, &issued.Forgetting{Turn: facts.Turn, Lost: facts.Lost}}
+	return []history.Change{facts, &issued.Forgetting{Turn: facts.Turn, Lost: facts.Lost}, &segments.Erasure{Turn: facts.Turn, Analyzers: analysis.Names()}}
 }
 
 // OfCell finds the codec of a cell by its name.

@@ -128,6 +128,10 @@ func (w *watched) Swap(ctx context.Context, tenant dag.Tenant, name string, old,
 	return act(ctx, w, "swap", func(ctx context.Context) error { return w.inner.Swap(ctx, tenant, name, old, next) })
 }
 
+func (w *watched) Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) ([]history.Snapshot, error) {
+	return watch(ctx, w, "snapshots", func(ctx context.Context) ([]history.Snapshot, error) { return w.inner.Snapshots(ctx, tenant, p) })
+}
+
 func (w *watched) Epoch() uint64 { return w.inner.Epoch() }
 
 func (w *watched) Close() error { return w.inner.Close() }

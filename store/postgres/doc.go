@@ -12,7 +12,7 @@
 //
 // The ledger is in three tables: logs has its size and right edge, records the leaves with what is
 // kept beside them, and log_hashes the hashes that tiles are made of.
-// cells holds named values, such as the roots of other logs that were cosigned. They have no partitions, and
+// cells holds named values, such as the roots of other logs that were cosigned, and snapshots what is derived. They have no partitions, and
 // stay on the server that holds the heads: a leaf belongs to its act's transaction.
 //
 // What is known beside the turns is in two more, entries and terms, whatever it is; see package
@@ -67,8 +67,8 @@
 // but its bytes stay in the table's file until vacuum has freed them and another row has taken their
 // place, and in the write-ahead log until that is recycled, on every standby and in
 // every archive. The tables of turns are set so that one erasure is enough for
-// autovacuum to come by. Where the bytes themselves must be gone at a known time, run
-// VACUUM FULL on turns, and expire archives and base backups by that time; or keep
+// autovacuum to come by, and so is that of snapshots. Where the bytes themselves must be gone at a known time, run
+// VACUUM FULL on turns and snapshots, and expire archives and base backups by that time; or keep
 // the cluster's disks encrypted with a key that can be destroyed. Package sqlite has no such gap.
 //
 // # Several servers

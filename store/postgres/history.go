@@ -176,6 +176,9 @@ func (t *tx) queuePlan(b *pgx.Batch, p *history.Plan, tree *ledger.Tree) error {
 		}
 		t.queueTerms(b, p.Begin)
 	}
+	if err := t.queueSnapshots(b, p.Snapshots); err != nil {
+		return err
+	}
 	return t.queueRecords(b, tree, p.Records)
 }
 

@@ -29,7 +29,7 @@
 // clean the place they came from, but a row of such a table is never moved. (A
 // table ordered by tenant and number is five per cent slower, and was seen to
 // leave copies. An index on the external id could leave them too, so the index
-// holds 8 bytes of its hash.) And a write that erases ends with a checkpoint that empties the write-ahead log. A
+// holds 8 bytes of its hash.) Snapshots are in such a table, too. And a write that erases ends with a checkpoint that empties the write-ahead log. A
 // reader in another process that holds an old snapshot can delay that; it
 // then reports an error, and repeating it finishes the work. After a crash, Open does.
 //

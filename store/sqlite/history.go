@@ -129,6 +129,9 @@ func (t *tx) carryOut(p *history.Plan, tree ledger.Tree) error {
 	if err := t.forget(p); err != nil {
 		return err
 	}
+	if err := t.snap(p.Snapshots); err != nil {
+		return err
+	}
 	err = t.insert("terms", &t.terms, len(p.Begin), func(args []any, i int) []any {
 		b := &p.Begin[i]
 		return append(args, t.tenant, int64(b.Index), blob(b.Key), int64(b.Since), int64(b.Until), blob(b.Value))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -185,13 +186,14 @@ func filled(t *testing.T, path string) *Store {
 		kept := apikeys.Base{History: s}.Put(ctx, revoked)
 		_, ended := apikeys.Base{History: s}.Revoke(ctx, tenant, revoked.ID, storetest.RevokedAt(2))
 		swapped := s.Swap(ctx, tenant, "cosigned/log.example", nil, append([]byte{0, 0, 0, 0, 0, 0, 0, 3}, make([]byte, 32)...))
+		snapped := storetest.Snap(ctx, s, tenant, []history.Snapshot{{Name: "test/1", Value: []byte("derived")}}, false)
 		var acts []knowledge.Act
 		for n := range filledActs {
 			acts = append(acts, storetest.Assertion(n, 1, n+1, dag.One, "user"))
 		}
 		_, learnt := storetest.Facts(s).Learn(ctx, tenant, acts, 1)
 		for _, err := range []error{
-			learnt, appended, erased, again, recorded, kept, ended, swapped,
+			learnt, appended, erased, again, recorded, kept, ended, swapped, snapped,
 			registry.Base{History: s}.Put(ctx, tenant, storetest.Policy("p@2", 2)), registry.Base{History: s}.Put(ctx, tenant, storetest.Policy("p@1", 1)), apikeys.Base{History: s}.Put(ctx, key)} {
 			if err != nil {
 				t.Fatal(err)

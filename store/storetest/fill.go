@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/witness"
@@ -80,6 +81,7 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	did(err)
 	for n := range 2 {
 		did(witness.Roots{Cells: s}.Replace(ctx, tenant, fmt.Sprintf("log%d.example", n), ledger.Root{}, ledger.Root{Size: uint64(7 + n), Hash: ledger.Hash{byte(n)}}))
+		did(Snap(ctx, s, tenant, []history.Snapshot{{Name: fmt.Sprintf("test/%d", n), Value: []byte("derived")}}, false))
 	}
 	return errors.Join(errs...)
 }

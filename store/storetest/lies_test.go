@@ -47,6 +47,7 @@ type liar struct {
 	logHashes func([]ledger.Hash) []ledger.Hash
 	swap      func(l *liar, ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
 	cells     func([]history.Cell) []history.Cell
+	snapshots func([]history.Snapshot) []history.Snapshot
 	close     func(l *liar) error
 }
 
@@ -184,6 +185,14 @@ func (l *liar) Cells(ctx context.Context, tenant dag.Tenant, prefix string) ([]h
 	list, err := l.Store.Cells(ctx, tenant, prefix)
 	if l.cells != nil {
 		list = l.cells(list)
+	}
+	return list, err
+}
+
+func (l *liar) Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) ([]history.Snapshot, error) {
+	list, err := l.Store.Snapshots(ctx, tenant, p)
+	if l.snapshots != nil {
+		list = l.snapshots(list)
 	}
 	return list, err
 }
@@ -438,6 +447,8 @@ var lies = map[string]func() *liar{
 		}}
 	},
 	"cells in disorder":       func() *liar { return &liar{cells: reversed[history.Cell]} },
+	"snapshots in disorder":   func() *liar { return &liar{snapshots: reversed[history.Snapshot]} },
+	"a snapshot less":         func() *liar { return &liar{snapshots: less[history.Snapshot]} },
 	"a cell less":             func() *liar { return &liar{cells: less[history.Cell]} },
 	"open after it is closed": func() *liar { return &liar{close: func(*liar) error { return nil }} },
 	"a cell that is replaced whatever it is": func() *liar {

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -160,6 +161,7 @@ func every(ctx context.Context, s store.Store) map[string]error {
 	_, errs["LogIndex"] = LeafIndex(ctx, s, Tenant, Leaves(0, 1)[0])
 	_, errs["PutLeaves"] = PutLeaves(ctx, s, Tenant, Leaves(0, 1))
 	_, errs["Cells"] = s.Cells(ctx, Tenant, "")
+	_, errs["Snapshots"] = s.Snapshots(ctx, Tenant, history.SnapshotPage{Limit: 1})
 	errs["Swap"] = s.Swap(ctx, Tenant, "cell", nil, []byte{1})
 	return errs
 }

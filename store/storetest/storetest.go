@@ -90,6 +90,7 @@ func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 		{"LedgerConcurrent", testLedgerConcurrent},
 		{"Cells", testCells},
 		{"CellsConcurrent", testCellsConcurrent},
+		{"Snapshots", testSnapshots},
 		{"Keys", testKeys},
 		{"KeysConcurrent", testKeysConcurrent},
 		{"Tenants", testTenants},

@@ -239,6 +239,7 @@ func Writes() []Write {
 				return bytes.Equal(now, cellRoot(9)), err
 			},
 		},
+		snapshotWrite(),
 	}
 }
 

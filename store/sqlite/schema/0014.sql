@@ -123,3 +123,13 @@ CREATE TABLE terms (
     value  BLOB NOT NULL,
     PRIMARY KEY (tenant, indx, key, since)
 ) WITHOUT ROWID;
+
+-- What is derived from the rest, and may be dropped. Rows are appended and later only emptied, as those of turns: what
+-- replaces a value has a row of its own.
+CREATE TABLE snapshots (
+    snapshot INTEGER PRIMARY KEY,
+    tenant   INTEGER NOT NULL,
+    name     TEXT,         -- NULL: it was dropped
+    value    BLOB NOT NULL -- empty if it was
+);
+CREATE UNIQUE INDEX snapshots_by_name ON snapshots (tenant, name) WHERE name IS NOT NULL;

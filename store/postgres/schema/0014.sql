@@ -156,3 +156,13 @@ CREATE TABLE terms (
     value  bytea    NOT NULL,
     PRIMARY KEY (tenant, indx, key, since)
 ) WITH (fillfactor = 90);
+
+-- What is derived from the rest, and may be dropped. It is written packed. A snapshot may hold what follows from a text: so one
+-- dead row is enough to be cleaned away, as it is with turns.
+CREATE TABLE snapshots (
+    tenant text COLLATE "C" NOT NULL,
+    name   text COLLATE "C" NOT NULL,
+    value  bytea NOT NULL,
+    PRIMARY KEY (tenant, name)
+) WITH (autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 0, toast.autovacuum_vacuum_scale_factor = 0);
+ALTER TABLE snapshots ALTER COLUMN value SET STORAGE EXTERNAL;

@@ -1,0 +1,249 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/segments"
+)
+
+const (
+	segmentPage  = 16               // segments that are read from the store at once
+	mostKept     = 256              // segments that one filling writes
+	keepingTakes = 10 * time.Second // at most: a search waits for it
+)
+
+// errDropped says that an index was dropped while it was filled.
+var errDropped = errors.New("the index was dropped meanwhile")
+
+// A segmentsPage is what a page of snapshots holds.
+type segmentsPage struct {
+	segments []*retrieval.Segment // ascending; those that cannot be used are left out
+	err      error
+}
+
+// open adds what the store keeps of the turns up to head, and reads the texts of those in between.
+func (w *tenantWords) open(ctx context.Context, into *retrieval.Index, head dag.Seq) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	pages := make(chan segmentsPage, 1) // so that one is read while another is added
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer cancel()
+	reading.Go(func() { w.pages(ctx, pages) })
+	for page := range pages {
+		if page.err != nil {
+			return page.err
+		}
+		if err := w.load(ctx, into, page.segments, head); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pages reads all segments.
+func (w *tenantWords) pages(ctx context.Context, into chan<- segmentsPage) {
+	defer close(into)
+	at := history.SnapshotPage{Prefix: segments.Prefix(w.analyzer.String()), Limit: segmentPage}
+	for {
+		list, err := w.store.Snapshots(ctx, w.tenant, at)
+		select {
+		case into <- segmentsPage{w.parse(ctx, list), err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil || len(list) < at.Limit {
+			return
+		}
+		at.After = list[len(list)-1].Name
+	}
+}
+
+// parse reads segments on every processor. One that is damaged, or of another version, is as one that is not there, and is observed.
+func (w *tenantWords) parse(ctx context.Context, list []history.Snapshot) (all []*retrieval.Segment) {
+	parsed := make([]*retrieval.Segment, len(list))
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for first := range workers {
+		wg.Go(func() {
+			for i := first; i < len(list); i += workers {
+				parsed[i] = w.parseOne(ctx, &list[i])
+			}
+		})
+	}
+	wg.Wait()
+	for _, s := range parsed {
+		if s != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func (w *tenantWords) parseOne(ctx context.Context, s *history.Snapshot) *retrieval.Segment {
+	_, r, ok := segments.Parse(s.Name)
+	if !ok {
+		return nil
+	}
+	parsed, err := retrieval.ParseSegment(s.Value, w.analyzer, r.After, r.UpTo)
+	if err != nil {
+		_, observed := w.held.observe(ctx, "read segment")
+		observed(fmt.Errorf("segment %s of tenant %s: %w; it is derived anew", s.Name, w.tenant, err))
+		return nil
+	}
+	return parsed
+}
+
+// load adds segments up to head, and the texts of the turns between them.
+func (w *tenantWords) load(ctx context.Context, into *retrieval.Index, list []*retrieval.Segment, head dag.Seq) error {
+	w.mu.RLock()
+	filled := w.filled
+	w.mu.RUnlock()
+	var pending []*retrieval.Segment
+	for _, s := range list {
+		after, upTo := s.Covers()
+		if after < filled || upTo > head {
+			continue
+		}
+		if after > filled {
+			if err := w.add(into, pending); err != nil {
+				return err
+			}
+			pending = nil
+			if err := w.readTexts(ctx, into, after); err != nil {
+				return err
+			}
+		}
+		pending, filled = append(pending, s), upTo
+	}
+	return w.add(into, pending)
+}
+
+// add adds segments to the index, without the texts that were erased after they were read.
+func (w *tenantWords) add(into *retrieval.Index, list []*retrieval.Segment) error {
+	if len(list) == 0 {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.index != into {
+		return errDropped
+	}
+	if err := into.Load(list); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	for _, s := range list {
+		after, upTo := s.Covers()
+		w.kept[segments.Range{After: after, UpTo: upTo}], w.filled = true, upTo
+	}
+	for id := range w.gone {
+		if w.erase(id) {
+			delete(w.gone, id)
+		}
+	}
+	return nil
+}
+
+// erase takes a turn's text out of the index, and reports whether it has the turn. The store has no segment with it any more. It is called with the lock held.
+func (w *tenantWords) erase(id dag.TurnID) bool {
+	t, ok := w.index.Turn(id)
+	if !ok {
+		return false
+	}
+	for _, r := range segments.Of(t.Seq) {
+		delete(w.kept, r)
+	}
+	return w.index.Erase(id)
+}
+
+// keep writes the segments of the index that the store does not have. What fails is observed, and tried again after some more turns: no search fails for it.
+func (w *tenantWords) keep(ctx context.Context, into *retrieval.Index) {
+	missing := w.missing()
+	if len(missing) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, keepingTakes)
+	defer cancel()
+	ctx, observed := w.held.observe(ctx, "keep segments")
+	var err error
+	for _, r := range missing {
+		if err = w.keepOne(ctx, into, r); err != nil {
+			w.mu.Lock()
+			w.again = w.filled + segments.Most
+			w.mu.Unlock()
+			break
+		}
+	}
+	observed(err)
+}
+
+// missing lists segments that are not known to be kept.
+func (w *tenantWords) missing() (list []segments.Range) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.filled < w.again {
+		return nil
+	}
+	for _, r := range segments.Within(w.filled) {
+		if !w.kept[r] && len(list) < mostKept {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// keepOne writes a segment, unless another process did. If a text is erased meanwhile it writes nothing, and the segment is written with a later filling.
+func (w *tenantWords) keepOne(ctx context.Context, into *retrieval.Index, r segments.Range) error {
+	name := r.Name(w.analyzer.String())
+	there, err := w.store.Snapshots(ctx, w.tenant, history.SnapshotPage{Prefix: name, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(there) == 0 || w.parseOne(ctx, &there[0]) == nil {
+		c := &erasures.Keeping{Known: w.followed.UpTo(), Still: w.store.still} // the number before the segment
+		value, ok := w.segment(into, r)
+		if !ok {
+			return nil
+		}
+		if len(value) > history.MaxSnapshot {
+			for _, part := range r.Parts() {
+				if err := w.keepOne(ctx, into, part); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		c.Snapshots = append(c.Snapshots, history.Snapshot{Name: name, Value: value})
+		for _, part := range r.Parts() {
+			c.Snapshots = append(c.Snapshots, history.Snapshot{Name: part.Name(w.analyzer.String())})
+		}
+		if err := w.store.Write(ctx, w.tenant, c); err != nil || !c.Kept {
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.index == into {
+		w.kept[r] = true
+	}
+	return nil
+}
+
+// segment returns the bytes of a segment of the index, unless that was dropped.
+func (w *tenantWords) segment(of *retrieval.Index, r segments.Range) ([]byte, bool) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.index != of {
+		return nil, false
+	}
+	return of.AppendSegment(nil, r.After, r.UpTo), true
+}

@@ -1,0 +1,266 @@
+package retrieval
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/cursor"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/bm25"
+)
+
+// segmentForm is what a segment begins with. The number changes with the form, and whenever some text has other terms, date words or
+// expressions of time than before: then segments of the other number are derived anew.
+const segmentForm = "graphkernel words 1\n"
+
+// A Segment is what an index without vectors has of the turns with consecutive numbers, apart from the index.
+type Segment struct {
+	after, upTo  dag.Seq
+	turns        []indexed
+	words, dates *bm25.Run
+}
+
+// Covers returns the numbers of the segment: those above the first up to the second.
+func (s *Segment) Covers() (after, upTo dag.Seq) { return s.after, s.upTo }
+
+// ErrSegment is wrapped by what ParseSegment refuses.
+var ErrSegment = errors.New("no segment of this version")
+
+// AppendSegment appends the segment of the turns numbered above after up to another number. Its bytes follow from these turns and from
+// the analyzer: not from other turns, nor from how the index was made. The index has no vectors.
+func (x *Index) AppendSegment(dst []byte, after, upTo dag.Seq) []byte {
+	from, to := x.before(after), x.before(upTo)
+	w := &segmentWriter{dst: dst, seq: after, conversations: map[dag.ConversationID]uint64{}, authors: map[string]uint64{}}
+	begin := len(dst)
+	w.dst = append(w.dst, segmentForm...)
+	w.text(x.analyzer.String())
+	w.number(uint64(after))
+	w.number(uint64(upTo))
+	w.number(uint64(to - from))
+	for n := from; n < to; n++ {
+		w.turn(&x.turns[n])
+	}
+	w.dst = x.words.AppendRun(w.dst, from, to)
+	w.dst = x.dates.AppendRun(w.dst, from, to)
+	digest := sha256.Sum256(w.dst[begin:])
+	return append(w.dst, digest[:]...)
+}
+
+// before returns how many turns have a number up to one.
+func (x *Index) before(seq dag.Seq) int {
+	n, _ := slices.BinarySearchFunc(x.turns, seq+1, func(t indexed, seq dag.Seq) int { return cmp.Compare(t.Seq, seq) })
+	return n
+}
+
+// What is said of a turn in one byte. Of a withheld turn nothing else is said.
+const (
+	flagWithheld = 1 << iota
+	flagSilent
+	flagWhen
+	flagsAll = 1<<iota - 1
+)
+
+type segmentWriter struct {
+	dst           []byte
+	seq           dag.Seq // of the turn before, as is at
+	at            dag.Time
+	conversations map[dag.ConversationID]uint64 // in the order in which they come, as are authors
+	authors       map[string]uint64
+}
+
+func (w *segmentWriter) number(n uint64) { w.dst = binary.AppendUvarint(w.dst, n) }
+
+func (w *segmentWriter) text(s string) {
+	w.number(uint64(len(s)))
+	w.dst = append(w.dst, s...)
+}
+
+// turn writes a turn: its number as a distance, its conversation, its id, leaf, role, salience and time; and unless it is withheld the
+// size of its content and its author. A conversation or an author that comes for the first time is written out.
+func (w *segmentWriter) turn(t *indexed) {
+	w.number(uint64(t.Seq - w.seq - 1))
+	c, known := w.conversations[t.Conversation]
+	if !known {
+		c = uint64(len(w.conversations))
+		w.conversations[t.Conversation] = c
+	}
+	if w.number(c); !known {
+		w.dst = append(w.dst, t.Conversation[:]...)
+	}
+	w.dst = append(append(w.dst, t.ID[:]...), t.Leaf[:]...)
+	w.number(uint64(t.Role))
+	w.number(uint64(t.Salience))
+	w.dst = binary.AppendVarint(w.dst, int64(t.CreatedAt-w.at))
+	w.seq, w.at = t.Seq, t.CreatedAt
+	if t.Withheld {
+		w.number(flagWithheld)
+		return
+	}
+	flags := uint64(0)
+	if t.Silent {
+		flags |= flagSilent
+	}
+	if t.when {
+		flags |= flagWhen
+	}
+	w.number(flags)
+	w.number(uint64(t.Size))
+	a, known := w.authors[t.Author]
+	if !known {
+		a = uint64(len(w.authors))
+		w.authors[t.Author] = a
+	}
+	if w.number(a); !known {
+		w.text(t.Author)
+	}
+}
+
+// ParseSegment reads what AppendSegment wrote for the same analyzer and numbers. It refuses anything else, and takes memory that is at most
+// a multiple of the bytes.
+func ParseSegment(b []byte, a analysis.Analyzer, after, upTo dag.Seq) (*Segment, error) {
+	if len(b) < sha256.Size || !bytes.HasPrefix(b, []byte(segmentForm)) {
+		return nil, fmt.Errorf("%w: %d bytes that begin otherwise", ErrSegment, len(b))
+	}
+	body := b[:len(b)-sha256.Size]
+	if digest := sha256.Sum256(body); !bytes.Equal(digest[:], b[len(body):]) {
+		return nil, fmt.Errorf("%w: its digest is another", ErrSegment)
+	}
+	r := &segmentReader{Cursor: cursor.New(body[len(segmentForm):]), seq: after, upTo: upTo, seen: map[string]bool{}}
+	if name := r.Bytes(r.Int(math.MaxInt32)); string(name) != a.String() {
+		return nil, fmt.Errorf("%w: its analyzer is %.40q, want %s", ErrSegment, name, a)
+	}
+	if r.Uint(math.MaxUint64) != uint64(after) || r.Uint(math.MaxUint64) != uint64(upTo) {
+		return nil, fmt.Errorf("%w: its numbers are others than %d to %d", ErrSegment, after+1, upTo)
+	}
+	const least = len(dag.TurnID{}) + len(dag.Digest{}) // bytes of a turn
+	s := &Segment{after: after, upTo: upTo, turns: make([]indexed, r.Int(r.Left()/least))}
+	for i := range s.turns {
+		r.turn(&s.turns[i])
+	}
+	if s.words, s.dates = bm25.ParseRun(r.Cursor, len(s.turns)), bm25.ParseRun(r.Cursor, len(s.turns)); r.Err() != nil || r.Left() > 0 {
+		return nil, fmt.Errorf("%w: %w", ErrSegment, cmp.Or(r.Err(), cursor.ErrForm))
+	}
+	for i := range s.turns {
+		if s.turns[i].Withheld && s.words.Length(i)+s.dates.Length(i) > 0 {
+			return nil, fmt.Errorf("%w: turn %d is withheld and has terms", ErrSegment, s.turns[i].Seq)
+		}
+	}
+	return s, nil
+}
+
+type segmentReader struct {
+	*cursor.Cursor
+	seq           dag.Seq
+	upTo          dag.Seq
+	at            dag.Time
+	conversations []dag.ConversationID
+	authors       []string
+	seen          map[string]bool // conversations after "in ", and authors after "by "
+}
+
+// first fails if something that is written out came before.
+func (r *segmentReader) first(s string) {
+	if r.seen[s] {
+		r.Fail()
+	}
+	r.seen[s] = true
+}
+
+func (r *segmentReader) turn(t *indexed) {
+	t.Seq = r.seq + 1 + dag.Seq(r.Uint(uint64(r.upTo)))
+	c := r.Int(len(r.conversations))
+	if c == len(r.conversations) {
+		r.conversations = append(r.conversations, dag.ConversationID{})
+		copy(r.conversations[c][:], r.Bytes(len(dag.ConversationID{})))
+		r.first("in " + string(r.conversations[c][:]))
+	}
+	t.Conversation = r.conversations[c]
+	copy(t.ID[:], r.Bytes(len(t.ID)))
+	copy(t.Leaf[:], r.Bytes(len(t.Leaf)))
+	t.Role, t.Salience = dag.Role(r.Uint(math.MaxUint8)), dag.PPM(r.Uint(uint64(dag.One)))
+	zigzag := r.Uint(2*uint64(dag.MaxTime) + 1)
+	t.CreatedAt = r.at + dag.Time(int64(zigzag>>1)^-int64(zigzag&1))
+	if t.Seq > r.upTo || !t.CreatedAt.Valid() {
+		r.Fail()
+	}
+	r.seq, r.at = t.Seq, t.CreatedAt
+	flags := r.Uint(flagsAll)
+	if flags&flagWithheld != 0 {
+		if flags != flagWithheld {
+			r.Fail()
+		}
+		t.Withheld, t.Silent = true, true
+		return
+	}
+	t.Silent, t.when = flags&flagSilent != 0, flags&flagWhen != 0
+	t.Size = r.Int(math.MaxInt32)
+	a := r.Int(len(r.authors))
+	if a == len(r.authors) {
+		r.authors = append(r.authors, string(r.Bytes(r.Int(math.MaxInt32))))
+		r.first("by " + r.authors[a])
+	}
+	t.Author = r.authors[a]
+}
+
+// Load adds the turns of segments after all others, as if they had been added with their texts. The index has no vectors and the analyzer of the
+// segments, whose numbers ascend and are above the index's. After an error it must not be used. The segments must not be used again.
+func (x *Index) Load(segments []*Segment) error {
+	if x.vectors != nil {
+		return errors.New("retrieval: segments have no vectors")
+	}
+	n := 0
+	for _, s := range segments {
+		n += len(s.turns)
+	}
+	if x.turns = slices.Grow(x.turns, n); len(x.turns) == 0 {
+		x.places = make(map[dag.TurnID]int32, n)
+	}
+	words, dates := make([]*bm25.Run, len(segments)), make([]*bm25.Run, len(segments))
+	for i, s := range segments {
+		words[i], dates[i] = s.words, s.dates
+	}
+	if _, err := x.words.AddRuns(words, func(i int) []bm25.Placed { return segments[i].placed() }); err != nil {
+		return err
+	}
+	if _, err := x.dates.AddRuns(dates, func(i int) []bm25.Placed { return segments[i].placed() }); err != nil {
+		return err
+	}
+	for _, s := range segments {
+		x.load(s)
+	}
+	return nil
+}
+
+func (s *Segment) placed() []bm25.Placed {
+	all := make([]bm25.Placed, len(s.turns))
+	for i := range s.turns {
+		t := &s.turns[i]
+		all[i] = bm25.Placed{Seq: t.Seq, Conversation: t.Conversation, Counted: !t.Withheld}
+	}
+	return all
+}
+
+// load adds what is known of turns beside their terms.
+func (x *Index) load(s *Segment) {
+	words := map[string][]string{} // of the names of authors
+	for i := range s.turns {
+		t := &s.turns[i]
+		n := int32(len(x.turns))
+		named, ok := words[t.Author]
+		if !ok {
+			named = nameWords(t.Author)
+			words[t.Author] = named
+		}
+		x.name(n, named)
+		x.places[t.ID] = n
+		x.turns = append(x.turns, *t)
+		x.size += each + ofTerm*s.words.Length(i)
+	}
+}

@@ -1,0 +1,112 @@
+// Package segments owns which parts of an index of words a store keeps, and under which names. A segment is of consecutive numbers of a
+// history: 512 of them, or 4096, and begins after a multiple of that. It is kept in a snapshot with the name
+//
+//	words/english/00000000001000-00000000002000
+//
+// which has the analyzer, and in hexadecimal the number above which the segment begins and its last one. Package retrieval owns the bytes.
+// The erasure of a turn drops the segments that have it.
+package segments
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// The sizes of segments. Most is small enough that the texts of one are read again at once after an erasure, and Least so small that those
+// that no segment has yet are few.
+const (
+	Least = 512
+	Most  = 8 * Least
+)
+
+// A Range is the numbers above After up to UpTo.
+type Range struct{ After, UpTo dag.Seq }
+
+// All is what the names of all segments begin with.
+const All = "words/"
+
+// Prefix is what the names of an analyzer's segments begin with.
+func Prefix(analyzer string) string { return All + analyzer + "/" }
+
+// Name returns the name of a segment.
+func (r Range) Name(analyzer string) string {
+	return fmt.Sprintf("%s%014x-%014x", Prefix(analyzer), uint64(r.After), uint64(r.UpTo))
+}
+
+// Parse reads a name, and reports whether it is one of a segment.
+func Parse(name string) (analyzer string, r Range, ok bool) {
+	analyzer, numbers, _ := strings.Cut(strings.TrimPrefix(name, All), "/")
+	if n, err := fmt.Sscanf(numbers, "%x-%x", (*uint64)(&r.After), (*uint64)(&r.UpTo)); err != nil || n != 2 || r.Name(analyzer) != name {
+		return "", Range{}, false
+	}
+	return analyzer, r, r.whole()
+}
+
+// whole reports whether a range is that of a segment.
+func (r Range) whole() bool {
+	size := r.UpTo - r.After
+	return r.UpTo > r.After && r.UpTo <= dag.MaxSeq && (size == Least || size == Most) && r.After%size == 0
+}
+
+// Of returns the ranges that have a number, the largest first.
+func Of(seq dag.Seq) (list []Range) {
+	for _, size := range []dag.Seq{Most, Least} {
+		after := (seq - 1) / size * size
+		list = append(list, Range{after, after + size})
+	}
+	return list
+}
+
+// Within returns the ranges that numbers up to head are to be kept in, ascending: the largest that are full, and each once.
+func Within(head dag.Seq) (list []Range) {
+	for _, size := range []dag.Seq{Most, Least} {
+		after := dag.Seq(0)
+		if n := len(list); n > 0 {
+			after = list[n-1].UpTo
+		}
+		for ; after+size <= head; after += size {
+			list = append(list, Range{after, after + size})
+		}
+	}
+	return list
+}
+
+// Parts returns the smaller ranges that a range takes the place of.
+func (r Range) Parts() (list []Range) {
+	if r.UpTo-r.After == Most {
+		for after := r.After; after < r.UpTo; after += Least {
+			list = append(list, Range{after, after + Least})
+		}
+	}
+	return list
+}
+
+// An Erasure drops the segments that have a turn, as a part of the turn's erasure.
+type Erasure struct {
+	Turn      dag.TurnID
+	Analyzers []string // all that there are
+}
+
+// Needs asks for the turn's number.
+func (e *Erasure) Needs(k *history.State) (n history.Needs) {
+	if k.Round == 0 {
+		n.Turns = []dag.TurnID{e.Turn}
+	}
+	return n
+}
+
+// Plan drops the segments.
+func (e *Erasure) Plan(k *history.State) (*history.Plan, error) {
+	p := &history.Plan{}
+	if turn, ok := k.Turns[e.Turn]; ok {
+		for _, analyzer := range e.Analyzers {
+			for _, r := range Of(turn.Seq) {
+				p.Snapshots = append(p.Snapshots, history.Snapshot{Name: r.Name(analyzer)})
+			}
+		}
+	}
+	return p, nil
+}

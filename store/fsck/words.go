@@ -1,0 +1,98 @@
+package fsck
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/segments"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// checkWords derives each segment of an index of words anew from the texts.
+func checkWords(c *checker) error {
+	page := history.SnapshotPage{Prefix: segments.All, Limit: 1}
+	for last := ""; ; {
+		list, err := c.s.Snapshots(c.ctx, c.tenant, page)
+		if err != nil {
+			return c.unreadable("snapshots", err)
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		where := fmt.Sprintf("snapshot %q", list[0].Name)
+		if list[0].Name <= last {
+			c.find(where, "order", "it is listed after %q", last)
+			return nil
+		}
+		last, page.After = list[0].Name, list[0].Name
+		if err := c.segment(where, &list[0]); err != nil {
+			return err
+		}
+	}
+}
+
+// segment compares a segment with one that is made of the texts. An erasure may come between reading the one and the other, and drops
+// the segment then: so it is read once more.
+func (c *checker) segment(where string, s *history.Snapshot) error {
+	analyzer, r, ok := segments.Parse(s.Name)
+	if !ok || !slices.Contains(analysis.Names(), analyzer) {
+		c.find(where, "form", "it is no name of a segment of words")
+		return nil
+	}
+	for range 2 {
+		want, err := c.wordsOf(analysis.Of(analyzer), r)
+		if errors.Is(err, errNoBody) {
+			return nil // which is told of the turn
+		}
+		if err != nil {
+			return c.unreadable(where, err)
+		}
+		if bytes.Equal(want, s.Value) {
+			return nil
+		}
+		again, err := c.s.Snapshots(c.ctx, c.tenant, history.SnapshotPage{Prefix: s.Name, Limit: 1})
+		if err != nil {
+			return c.unreadable(where, err)
+		}
+		if len(again) == 0 {
+			return nil
+		}
+		s = &again[0]
+	}
+	c.find(where, "words", "it is not what follows from the texts of numbers %d to %d", r.After+1, r.UpTo)
+	return nil
+}
+
+var (
+	errSegmentRead = errors.New("the segment is read")
+	errNoBody      = errors.New("a body is not in its form")
+)
+
+// wordsOf makes a segment of texts.
+func (c *checker) wordsOf(a analysis.Analyzer, r segments.Range) ([]byte, error) {
+	var turns []retrieval.Turn
+	err := c.s.Scan(c.ctx, c.tenant, r.After, nil, func(record *store.Record) error {
+		if record.Seq > r.UpTo {
+			return errSegmentRead
+		}
+		t, err := segments.TurnOf(record)
+		if err != nil {
+			return errNoBody
+		}
+		turns = append(turns, t)
+		return nil
+	})
+	if err != nil && !errors.Is(err, errSegmentRead) {
+		return nil, err
+	}
+	x := retrieval.New(a, 0)
+	if err := x.Add(turns, nil); err != nil {
+		return nil, err
+	}
+	return x.AppendSegment(nil, r.After, r.UpTo), nil
+}

@@ -1,0 +1,62 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+const (
+	querySnapshots = `SELECT name, value FROM snapshots WHERE tenant = ? AND name > ? AND name >= ? AND name < ? ORDER BY name LIMIT ? + 0`
+
+	queryDropSnapshot = `UPDATE snapshots SET name = NULL, value = x'' WHERE tenant = ? AND name = ?`
+
+	queryPutSnapshot = `INSERT INTO snapshots (tenant, name, value) VALUES (?, ?, ?)`
+)
+
+// Snapshots returns the snapshots of a page.
+func (s *Store) Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) (list []history.Snapshot, err error) {
+	err = s.read(ctx, "snapshots", tenant, func(n int64) error {
+		rows, err := s.queries.snapshots.QueryContext(ctx, n, p.After, p.Prefix, p.Upper(), max(p.Limit, 0))
+		if err != nil {
+			return err
+		}
+		var name string
+		var value sql.RawBytes
+		return each(rows, func() error {
+			list = append(list, history.Snapshot{Name: name, Value: bytes.Clone(value)})
+			return nil
+		}, &name, &value)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// snap is a step that replaces snapshots. A row is never made larger, since SQLite would move it.
+func (t *tx) snap(list []history.Snapshot) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if err := t.begin("snapshots"); err != nil {
+		return err
+	}
+	for i := range list {
+		if _, err := t.dropSnapshot.ExecContext(t.ctx, t.tenant, list[i].Name); err != nil {
+			return err
+		}
+		if len(list[i].Value) > 0 {
+			if _, err := t.putSnapshot.ExecContext(t.ctx, t.tenant, list[i].Name, list[i].Value); err != nil {
+				return err
+			}
+		}
+		if err := t.ended(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
