@@ -98,6 +98,7 @@ var mayImport = map[string][]string{
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel/cli": {
+		"retrieval", "retrieval/embed", "retrieval/embed/remote", "internal/secretfile",
 		"api/fault", "slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},

@@ -43,6 +43,7 @@ const (
 	CodeGone            Code = "client_gone"
 	CodeStore           Code = "store_unavailable"
 	CodeKeys            Code = "keys_unavailable"
+	CodeModel           Code = "model_unavailable"
 	CodeNoIdentity      Code = "no_identity"
 	CodeErased          Code = "erased"
 	CodeNotBelieved     Code = "not_believed"
@@ -132,6 +133,7 @@ var Kinds = map[Code]Kind{
 	CodeGone:            {Status: 499, Title: "The client is gone", Exit: ExitInternal},
 	CodeStore:           {Status: 503, Title: "The store is not available", Exit: ExitInternal},
 	CodeKeys:            {Status: 503, Title: "Keys cannot be looked up", Exit: ExitInternal},
+	CodeModel:           {Status: 503, Title: "A model cannot be used", Exit: ExitInternal, Advice: "; leave policy out, and words are searched for"},
 	CodeNoIdentity:      {Status: 503, Title: "The kernel has no identity", Exit: ExitInternal},
 	CodeErased:          {Status: 410, Title: "Text was erased since", Exit: ExitInternal},
 	CodeNotBelieved:     {Status: 409, Title: "The statement is not believed", Exit: ExitInternal, Advice: "; nothing was changed; knowledge_find says what is believed now"},

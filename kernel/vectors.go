@@ -2,7 +2,11 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/retrieval"
@@ -13,6 +17,9 @@ import (
 
 // ErrEmbedder is wrapped if a policy asks for vectors of a model that the kernel was not opened with. It wraps dag.ErrForm.
 var ErrEmbedder = fmt.Errorf("%w: this kernel has no embedder", dag.ErrForm)
+
+// ErrModel is wrapped if a model that a policy names cannot be asked, or answers with what is none of its vectors.
+var ErrModel = errors.New("the model cannot be used now")
 
 // embedders are those that policies may name, by the ids of their models.
 type embedders map[string]embed.Embedder
@@ -34,7 +41,8 @@ func (all embedders) of(p *retrieval.Policy) (embed.Embedder, error) {
 	}
 	e, ok := all[id]
 	if !ok {
-		return nil, fmt.Errorf("%w %q", ErrEmbedder, id)
+		return nil, fmt.Errorf("%w %q, but %s; its operator gives it one in the setting embedders (GRAPHKERNEL_EMBEDDERS), a program in kernel.Config.Embedders",
+			ErrEmbedder, id, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 	}
 	return e, nil
 }
@@ -56,7 +64,16 @@ func vectorsOf(ctx context.Context, e embed.Embedder, turns []retrieval.Turn) ([
 	for i := range turns {
 		texts[i] = turns[i].Content
 	}
-	return embed.All(ctx, e, texts)
+	return embedded(ctx, e, texts)
+}
+
+// embedded returns the vectors of texts. That a context ended is no fault of the model's.
+func embedded(ctx context.Context, e embed.Embedder, texts []string) ([][]int8, error) {
+	vectors, err := embed.All(ctx, e, texts)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %s: %w", ErrModel, e.Model().ID, err)
+	}
+	return vectors, err
 }
 
 // vectorOf returns the vector of a query without names, nil if there is no embedder.
@@ -64,7 +81,7 @@ func vectorOf(ctx context.Context, e embed.Embedder, bare string) ([]int8, error
 	if e == nil {
 		return nil, nil
 	}
-	vectors, err := embed.All(ctx, e, []string{bare})
+	vectors, err := embedded(ctx, e, []string{bare})
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ Code = Literal[
     "internal",  # Internal error
     "keys_unavailable",  # Keys cannot be looked up
     "ledger_forked",  # The ledger is not the history that was signed
+    "model_unavailable",  # A model cannot be used
     "no_identity",  # The kernel has no identity
     "no_signing_key",  # No key signs
     "overloaded",  # The service is busy

@@ -80,7 +80,14 @@ func (st *Stores) WithStore(ctx context.Context, ring token.Keyring, why purpose
 	if err != nil {
 		return err
 	}
-	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: st.clock, Rand: st.rand, Identity: id, History: st.signing.History(id), Fleeting: st.settings.Dev})
+	models, err := st.settings.Models(st.settings.Getenv(EmbeddersVariable))
+	if err != nil {
+		return Usage(err)
+	}
+	k, err := kernel.Open(kernel.Config{
+		Store: s, Authority: token.NewAuthority(ring), Clock: st.clock, Rand: st.rand, Identity: id, History: st.signing.History(id), Fleeting: st.settings.Dev,
+		Embedders: models.Embedders,
+	})
 	if err != nil {
 		return err
 	}

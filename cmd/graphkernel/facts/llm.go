@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,9 +93,7 @@ func (f *llmFlags) extractor(a *cli.App) (*llm.Extractor, error) {
 	}
 	x, err := llm.New(llm.Config{
 		URL: f.url, Model: llm.Model(f.model), Key: key, AllowPlaintext: f.insecure, Timeout: f.timeout, Clock: a.Clock,
-		Client: &http.Client{Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10,
-		}},
+		Client: cli.ModelClient(),
 	})
 	switch {
 	case errors.Is(err, llm.ErrPlaintext):

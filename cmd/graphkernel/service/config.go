@@ -1,6 +1,7 @@
 package service
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -65,6 +66,7 @@ var Settings = [...]setting{
 	{"cache.graph_bytes", "268435456", "bytes of skeletons of conversations kept in memory, some 135 for each turn"},
 	{"cache.cut_bytes", "33554432", "bytes of finished cuts kept, without text"},
 	{"cache.text_bytes", "67108864", "bytes of encoded turns kept"},
+	{"embedders", "", "models that make vectors over HTTP, which policies may name: a JSON list, or a list in the file (docs/retrieval.md)"},
 	{"limits.body_bytes", "67108864", "bytes of a request's body; a stream of lines has no such bound"},
 	{"limits.bodies_bytes", "536870912", "bytes of bodies and answers that are held at once; a quarter of it for one key"},
 	{"limits.line_bytes", "67108864", "bytes of one line of a stream, at most so many"},
@@ -92,6 +94,7 @@ func (s *setting) variable() string {
 type configuration struct {
 	values *koanf.Koanf
 	origin map[string]string
+	models cli.Models
 }
 
 func registerSettings(c *cobra.Command) *string {
@@ -112,7 +115,7 @@ func registerSettings(c *cobra.Command) *string {
 
 // configure puts the settings together: file < environment < flags.
 func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error) {
-	conf := &configuration{koanf.New("."), map[string]string{}}
+	conf := &configuration{values: koanf.New("."), origin: map[string]string{}}
 	standard, given, flags := map[string]any{}, map[string]any{}, map[string]any{}
 	for i := range Settings {
 		s := &Settings[i]
@@ -126,9 +129,6 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 	}
 	if file == "" {
 		file = a.Settings.Getenv("GRAPHKERNEL_CONFIG")
-	}
-	if err := knownVariables(a); err != nil {
-		return nil, err
 	}
 	fromFile, err := readSettings(file)
 	if err != nil {
@@ -145,7 +145,10 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 			conf.origin[key] = layer.origin
 		}
 	}
-	return conf, nil
+	if conf.models, err = a.Settings.Models(conf.text("embedders")); err != nil {
+		return nil, cli.Usage(err)
+	}
+	return conf, knownVariables(a, conf.models.KeyVariables)
 }
 
 // otherVariables are read elsewhere.
@@ -157,13 +160,13 @@ var otherVariables = []string{
 
 // knownVariables refuses a variable that begins as ours do and is none: it may be a
 // misspelt limit.
-func knownVariables(a *cli.App) error {
+func knownVariables(a *cli.App, ofModels []string) error {
 	if a.Settings.Environ == nil {
 		return nil
 	}
 	for _, v := range a.Settings.Environ() {
 		name, _, _ := strings.Cut(v, "=")
-		known := !strings.HasPrefix(name, "GRAPHKERNEL_") || slices.Contains(otherVariables, name)
+		known := !strings.HasPrefix(name, "GRAPHKERNEL_") || slices.Contains(otherVariables, name) || slices.Contains(ofModels, name)
 		known = known || slices.ContainsFunc(Settings[:], func(s setting) bool { return s.variable() == name })
 		if !known {
 			return cli.Usagef("there is no setting %s; graphkernel config lists them", name)
@@ -201,6 +204,14 @@ func readSettings(path string) (map[string]any, error) {
 		case nil:
 			values[key] = ""
 		case []any:
+			if slices.ContainsFunc(v, func(e any) bool { _, ok := e.(map[string]any); return ok }) {
+				text, err := json.Marshal(v)
+				if err != nil {
+					return nil, cli.Usagef("%s: %s: %v", path, key, err)
+				}
+				values[key] = string(text)
+				continue
+			}
 			parts := make([]string, len(v))
 			for i := range v {
 				parts[i] = fmt.Sprint(v[i])
@@ -439,10 +450,13 @@ func printSettings(a *cli.App, conf *configuration) error {
 	for i := range Settings {
 		key := Settings[i].Key
 		value := conf.text(key)
-		lines = append(lines, SettingJSON{key, cli.WithoutPassword(value), conf.origin[key]})
+		if key != "embedders" { // which has no place for a key
+			value = cli.WithoutPassword(value)
+		}
+		lines = append(lines, SettingJSON{key, value, conf.origin[key]})
 	}
 	secrets := map[string]bool{}
-	for _, name := range secretVariables {
+	for _, name := range slices.Concat(secretVariables, conf.models.KeyVariables) {
 		secrets[name] = a.Settings.Getenv(name) != ""
 	}
 	return a.IO.Print(map[string]any{"settings": lines, "secrets": secrets}, func(w io.Writer) {

@@ -179,7 +179,8 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	k, err := kernel.Open(kernel.Config{
 		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Identity: id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
+		Embedders: r.models.Embedders,
+		Identity:  id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	})
 	if err != nil {
 		return err

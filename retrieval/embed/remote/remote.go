@@ -8,6 +8,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,8 @@ import (
 
 // Bounds of asking.
 const (
-	MaxBatch  = 64       // texts of one request
+	Batch     = 64       // texts of one request, unless somebody says otherwise
+	MaxBatch  = 256      // texts of one request
 	MaxText   = 32 << 10 // bytes of a text that are sent; the rest is left out
 	MaxAnswer = 16 << 20 // bytes of what the endpoint sends
 )
@@ -44,6 +46,7 @@ type Config struct {
 	Model embed.Model // as the endpoint calls it. Dimensions must be known; the digest is for the caller
 	Key   string      // sent as a bearer token; "": none
 
+	Batch          int           // texts of one request, up to MaxBatch; 0: Batch
 	AllowPlaintext bool          // http to any host
 	Client         *http.Client  // nil: one of its own. Redirects are refused whatever it says
 	Timeout        time.Duration // of one try; 0: endpoint.TryTimeout
@@ -55,6 +58,7 @@ type Config struct {
 // A Client asks one model. It shows the key to no printer and no error.
 type Client struct {
 	model    embed.Model
+	batch    int
 	endpoint *endpoint.Endpoint
 }
 
@@ -65,6 +69,9 @@ func New(c Config) (*Client, error) {
 	if c.Model.ID == "" || c.Model.Dimensions < 1 {
 		return nil, fmt.Errorf("remote: a model needs an id and dimensions, not %q and %d", c.Model.ID, c.Model.Dimensions)
 	}
+	if c.Batch < 0 || c.Batch > MaxBatch {
+		return nil, fmt.Errorf("remote: batches of %d texts, want 1 to %d", c.Batch, MaxBatch)
+	}
 	e, err := endpoint.New(endpoint.Config{
 		URL: c.URL, Path: "/embeddings", Model: c.Model.ID, Key: c.Key, Most: MaxAnswer,
 		AllowPlaintext: c.AllowPlaintext, Client: c.Client, Timeout: c.Timeout, Clock: c.Clock, Sleep: c.Sleep,
@@ -72,7 +79,7 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{c.Model, e}, nil
+	return &Client{c.Model, cmp.Or(c.Batch, Batch), e}, nil
 }
 
 // Model describes the model.
@@ -84,7 +91,7 @@ func (c *Client) String() string { return c.endpoint.String() }
 // GoString is String.
 func (c *Client) GoString() string { return c.String() }
 
-// Embed asks for the vectors of texts, MaxBatch at a time. Texts of white space alone are not sent. On 429 and 5xx it asks again.
+// Embed asks for the vectors of texts, a batch at a time. Texts of white space alone are not sent. On 429 and 5xx it asks again.
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]int8, error) {
 	vectors := make([][]int8, len(texts))
 	var input []string
@@ -107,7 +114,7 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]int8, error) {
 		if text = strings.TrimSpace(strings.ToValidUTF8(text[:min(len(text), MaxText)], "")); text == "" {
 			continue
 		}
-		if input, places = append(input, text), append(places, i); len(input) == MaxBatch {
+		if input, places = append(input, text), append(places, i); len(input) == c.batch {
 			if err := send(); err != nil {
 				return nil, err
 			}

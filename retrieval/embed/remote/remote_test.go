@@ -88,7 +88,7 @@ func TestEmbed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != len(texts) || most != remote.MaxBatch || asked.Load() != 3 {
+	if len(all) != len(texts) || most != remote.Batch || asked.Load() != 3 {
 		t.Errorf("%d vectors; %d requests, of at most %d texts", len(all), asked.Load(), most)
 	}
 	for i, v := range all {
@@ -190,7 +190,7 @@ func TestLaterBatch(t *testing.T) {
 		}
 		answer(w, r)
 	})
-	got, err := c.Embed(t.Context(), slices.Repeat([]string{"x"}, remote.MaxBatch+1))
+	got, err := c.Embed(t.Context(), slices.Repeat([]string{"x"}, remote.Batch+1))
 	if !errors.Is(err, remote.ErrOther) || got != nil {
 		t.Errorf("got %d vectors, %v", len(got), err)
 	}

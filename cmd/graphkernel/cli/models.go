@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/internal/secretfile"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
+	"github.com/graphkernel/graphkernel/retrieval/embed/remote"
+)
+
+// EmbeddersVariable holds the models that make vectors, as Settings.Models reads them.
+const EmbeddersVariable = "GRAPHKERNEL_EMBEDDERS"
+
+// Models are the models that policies may name and that are asked over HTTP.
+type Models struct {
+	Embedders    []embed.Embedder
+	KeyVariables []string // the environment variables that hold their keys
+}
+
+// An endpoint is one model in the settings. The key itself is no part of it, so it can be shown.
+type endpoint struct {
+	URL      string `json:"url"`
+	Model    string `json:"model"`
+	KeyEnv   string `json:"key_env"`
+	KeyFile  string `json:"key_file"`
+	Batch    int    `json:"batch"`
+	Timeout  string `json:"timeout"`
+	Insecure bool   `json:"insecure"` // http to another host
+}
+
+// Models reads lists of models, each a JSON array of objects, or "" for none, and the files and variables that hold their keys. No error
+// shows a key.
+func (s *Settings) Models(embedders string) (m Models, err error) {
+	var list []struct {
+		endpoint
+		Dimensions int `json:"dimensions"`
+	}
+	if err := readModels(embedders, &list); err != nil {
+		return m, fmt.Errorf("embedders: %w", err)
+	}
+	known := []string{retrieval.NoEmbedder, embed.StaticID}
+	for i := range list {
+		e := &list[i]
+		key, timeout, err := e.secret(s, known)
+		if err == nil {
+			var client *remote.Client
+			client, err = remote.New(remote.Config{
+				URL: e.URL, Model: embed.Model{ID: e.Model, Dimensions: e.Dimensions}, Key: key, Batch: e.Batch, AllowPlaintext: e.Insecure, Timeout: timeout, Client: ModelClient(),
+			})
+			m.Embedders = append(m.Embedders, client)
+		}
+		if err != nil {
+			return Models{}, fmt.Errorf("embedders[%d]: %w", i, err)
+		}
+		known = append(known, e.Model)
+		m.KeyVariables = append(m.KeyVariables, e.variables()...)
+	}
+	return m, nil
+}
+
+// ModelClient returns what asks models over HTTP.
+func ModelClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10, IdleConnTimeout: 90 * time.Second,
+	}}
+}
+
+// readModels reads a list of models strictly: what is not known may be a misspelt bound.
+func readModels(text string, into any) error {
+	if text == "" {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("%w: want a list of objects with url, model and so on, and a key by key_env or key_file alone (docs/retrieval.md)", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is something after the list")
+	}
+	return nil
+}
+
+func (e *endpoint) variables() []string {
+	if e.KeyEnv == "" {
+		return nil
+	}
+	return []string{e.KeyEnv}
+}
+
+// secret returns the key of a model, "" for none, and its timeout, 0 for the standard one. The names that are known already are refused.
+func (e *endpoint) secret(s *Settings, known []string) (key string, timeout time.Duration, err error) {
+	switch {
+	case slices.Contains(known, e.Model):
+		return "", 0, fmt.Errorf("the model %q is there already", e.Model)
+	case e.KeyEnv != "" && e.KeyFile != "":
+		return "", 0, errors.New("key_env and key_file name two keys; give one of them")
+	}
+	if e.Timeout != "" {
+		if timeout, err = time.ParseDuration(e.Timeout); err != nil || timeout <= 0 {
+			return "", 0, fmt.Errorf("timeout is %q, want a duration above zero, such as 30s", e.Timeout)
+		}
+	}
+	switch {
+	case e.KeyEnv != "":
+		if key = s.Getenv(e.KeyEnv); key == "" {
+			err = fmt.Errorf("key_env names the variable %.80q, which is not set; set it to the endpoint's key", e.KeyEnv)
+		}
+	case e.KeyFile != "":
+		const most = 4096
+		var data []byte
+		data, err = secretfile.Load(e.KeyFile, most)
+		if key = strings.TrimSpace(string(data)); key == "" && err == nil {
+			err = fmt.Errorf("key_file: %s is empty", e.KeyFile)
+		}
+	}
+	return key, timeout, err
+}

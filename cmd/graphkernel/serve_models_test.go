@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/api"
+)
+
+const modelKey = "sk-not-for-anybody"
+
+// A modelHost stands in for an endpoint of models: a text's vector counts the letters a and b in it.
+type modelHost struct {
+	*httptest.Server
+	dimensions atomic.Int32
+	asked      atomic.Int32
+}
+
+func newModelHost(t *testing.T) *modelHost {
+	t.Helper()
+	m := &modelHost{}
+	m.dimensions.Store(2)
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/embeddings", func(w http.ResponseWriter, r *http.Request) {
+		m.asked.Add(1)
+		var in struct {
+			Model string
+			Input []string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Header.Get("Authorization") != "Bearer "+modelKey || len(in.Input) > 3 {
+			t.Errorf("asked for %d vectors with %q, %v", len(in.Input), r.Header.Get("Authorization"), err)
+		}
+		data := []any{}
+		for i, text := range in.Input {
+			v := []int{strings.Count(text, "a"), strings.Count(text, "b"), 1}
+			data = append(data, map[string]any{"index": i, "embedding": v[:m.dimensions.Load()]})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"model": in.Model, "data": data}) // the client may be gone
+	})
+	m.Server = httptest.NewServer(mux)
+	t.Cleanup(m.Close)
+	return m
+}
+
+// configured writes a configuration with the endpoint, and the key's file.
+func (m *modelHost) configured(t *testing.T, folder string) (path string) {
+	t.Helper()
+	key := filepath.Join(folder, "model.key")
+	path = filepath.Join(folder, "service.yaml")
+	for name, text := range map[string]string{
+		key:  modelKey + "\n",
+		path: fmt.Sprintf("embedders:\n  - url: %s/v1\n    model: letters\n    dimensions: 2\n    key_file: %s\n    batch: 3\n    timeout: 5s\n", m.URL, key),
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// TestServeEmbedders searches under a policy whose vectors an endpoint makes that only the configuration names, with a service and with a
+// command on a store, and holds what they say if its dimension changes and if it is gone.
+func TestServeEmbedders(t *testing.T) {
+	t.Parallel()
+	host := newModelHost(t)
+	folder, key := withKeys(t)
+	config := host.configured(t, folder)
+	s := startServe(t, folder, "--config", config)
+	s.key = key
+	turns := []any{}
+	for i, text := range []string{"aaaa", "abab", "bbbb", "bbb"} {
+		turn := serveTurn(0, i)
+		turn["content"] = text
+		turns = append(turns, turn)
+	}
+	post := func(want int, path string, body any, into any) string {
+		t.Helper()
+		status, answer, err := s.post(http.DefaultClient, path, body)
+		if err != nil || status != want {
+			t.Fatalf("%s: %d, want %d: %s %v\n%s", path, status, want, answer, err, s.logged())
+		}
+		if into != nil {
+			if err := json.Unmarshal(answer, into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return string(answer)
+	}
+	post(200, "/api/turns", map[string]any{"turns": turns}, nil)
+	for _, model := range []string{"letters", "absent"} {
+		post(200, "/api/policies", map[string]any{"policy_id": model + "@1", "policy": map[string]any{"type": "retrieval_policy_v1", "dense": map[string]any{"embedder": model, "weight": 0.5}}}, nil)
+	}
+	ask := api.Search{Query: "aaaaaa", Policy: "letters@1"}
+	var found api.Found
+	post(200, "/api/search", ask, &found)
+	if len(found.Hits) != 2 || found.Hits[0].Content != "aaaa" || found.Hits[1].Content != "abab" {
+		t.Errorf("found %+v", found.Hits)
+	}
+	if got := post(400, "/api/search", api.Search{Query: "a", Policy: "absent@1"}, nil); !strings.Contains(got, `embedder \"absent\", but letters, minilm-static@1`) || !strings.Contains(got, "setting embedders") {
+		t.Errorf("an embedder that is not configured: %s", got)
+	}
+
+	// A command on the store has them from the environment.
+	c := exec.Command("graphkernel", "search", "aaaaaa", "--policy", "letters@1")
+	c.Env = append(gkEnv(folder), "MODEL_KEY="+modelKey, fmt.Sprintf(`GRAPHKERNEL_EMBEDDERS=[{"url":%q,"model":"letters","dimensions":2,"key_env":"MODEL_KEY","batch":2}]`, host.URL+"/v1"))
+	if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "1. 2026-01-02T03:04  human:guest: aaaa") {
+		t.Errorf("the command: %v\n%s", err, out)
+	}
+
+	host.dimensions.Store(3)
+	if got := post(503, "/api/search", ask, nil); !strings.Contains(got, `"model_unavailable"`) || strings.Contains(got, host.URL) {
+		t.Errorf("another dimension: %s", got)
+	}
+	if !strings.Contains(s.logged(), "3 components, and letters has 2") {
+		t.Errorf("the log does not say what is wrong with the dimension:\n%s", s.logged())
+	}
+	host.dimensions.Store(2)
+	post(200, "/api/search", ask, nil)
+
+	host.Close()
+	if got := post(503, "/api/search", ask, nil); !strings.Contains(got, `"model_unavailable"`) {
+		t.Errorf("a gone endpoint: %s", got)
+	}
+	post(200, "/api/search", api.Search{Query: "aaaa"}, nil) // by words it goes on
+	if host.asked.Load() < 5 || strings.Contains(s.logged(), modelKey) {
+		t.Errorf("asked %d times; the log:\n%s", host.asked.Load(), s.logged())
+	}
+	s.stop()
+}
