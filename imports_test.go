@@ -89,6 +89,7 @@ var mayImport = map[string][]string{
 		"github.com/labstack/echo/v4", "github.com/getkin/kin-openapi/openapi3", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "go.opentelemetry.io/otel",
 	},
+	"retrieval/crossencoder": {"internal/endpoint"},
 	"retrieval/embed/remote": {"internal/endpoint", "retrieval/embed"},
 	"retrieval/embed/static": {"dag", "retrieval/embed", "golang.org/x/text/unicode/norm"},
 	"server/oidc":            {"access", "dag", "internal/canon", "github.com/lestrrat-go/jwx/v3"},
@@ -98,7 +99,7 @@ var mayImport = map[string][]string{
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel/cli": {
-		"retrieval", "retrieval/embed", "retrieval/embed/remote", "internal/secretfile",
+		"retrieval", "retrieval/embed", "retrieval/embed/remote", "retrieval/crossencoder", "internal/secretfile",
 		"api/fault", "slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},

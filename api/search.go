@@ -30,6 +30,8 @@ type Found struct {
 	AsOf   uint64 `json:"as_of" is:"Seq"`
 	Policy string `json:"policy" is:"PolicyID"`
 	Hits   []Hit  `json:"hits" doc:"The best first."`
+
+	NotReranked string `json:"not_reranked,omitempty" doc:"Why the hits are in the order before the policy's cross-encoder, if it did not judge them."`
 }
 
 // A Hit is a turn that was found.
@@ -53,6 +55,7 @@ type HitParts struct {
 	When         int `json:"when" doc:"200000 if the query asks when and the turn has an expression of time."`
 	Like         int `json:"like,omitempty" doc:"For the likeness of the turn's vector to the query's, if the policy asks for it."`
 	Author       int `json:"author" doc:"Half of the sum of the others if the query names the turn's author, and no other."`
+	Judged       int `json:"judged,omitempty" doc:"By the policy's cross-encoder, 1000000 for the hit that it prefers and 0 for its last."`
 	WordRank     int `json:"word_rank,omitempty" doc:"The turn's place by words, from 1 on, where the policy joins lists by it."`
 	LikeRank     int `json:"like_rank,omitempty" doc:"The turn's place by likeness, the same."`
 }

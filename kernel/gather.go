@@ -115,6 +115,8 @@ func (g *gatherer) searchPolicy(ctx context.Context) (*retrieval.Policy, error) 
 	switch {
 	case p.Dense.Embedder != retrieval.NoEmbedder && p.Dense.Embedder != embed.StaticID:
 		return nil, fmt.Errorf("%w: %s has vectors of %s, which nobody could make again to replay a context; want %s", policy.ErrMismatch, g.policy.Search, p.Dense.Embedder, embed.StaticID)
+	case p.Rerank.Method == retrieval.RerankCrossEncoder:
+		return nil, fmt.Errorf("%w: %s is reranked by %s, which nobody could ask again to replay a context; want rerank %s", policy.ErrMismatch, g.policy.Search, p.Rerank.Model, retrieval.RerankNone)
 	case !p.Sums():
 		return nil, fmt.Errorf("%w: %s goes by ranks, which erasures change; a context needs fusion %s and rerank %s", policy.ErrMismatch, g.policy.Search, retrieval.FusionSum, retrieval.RerankNone)
 	}

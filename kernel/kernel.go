@@ -54,6 +54,9 @@ type Config struct {
 	// process, of all texts, when a policy first asks.
 	Embedders []embed.Embedder
 
+	// Rerankers are the cross-encoders that policies may name.
+	Rerankers []Reranker
+
 	// Parallel bounds how many slices are computed at once; others wait in the order of
 	// arrival. Selecting, hashing and encoding are nothing but computing: more at once than
 	// there are processors end no sooner, and some of them much later. The store is asked

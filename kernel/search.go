@@ -39,6 +39,9 @@ type Found struct {
 	AsOf   dag.Seq
 	Policy policy.ID
 	Hits   []FoundTurn // the best first
+
+	// NotReranked is why the hits are not in the order of the policy's cross-encoder, but in that before it; nil if they are, or if it has none.
+	NotReranked error
 }
 
 // A FoundTurn is a hit with the text that was found.
@@ -80,6 +83,14 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	if err != nil {
 		return f, err
 	}
+	reranker, err := c.rerankerOf(&params)
+	if err != nil {
+		return f, err
+	}
+	limit := r.Limit
+	if reranker != nil {
+		r.Limit = params.MaxHits // of which it chooses
+	}
 	var hits []retrieval.Hit
 	if r.Within != nil {
 		hits, err = c.hitsWithin(ctx, r.Within, &params, &r.Query)
@@ -113,7 +124,11 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 			f.Hits = append(f.Hits, FoundTurn{hits[i], text})
 		}
 	}
-	return f, nil
+	if reranker != nil {
+		err = c.judged(ctx, reranker, &params, r.Text, &f)
+	}
+	f.Hits = f.Hits[:min(len(f.Hits), limit)]
+	return f, err
 }
 
 // hits searches the index of a tenant's texts.

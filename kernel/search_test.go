@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,5 +205,87 @@ func TestSearchByVectors(t *testing.T) {
 	}
 	if _, err := k.Contexts().Preview(t.Context(), tenant, kernel.ContextRequest{Task: "a", Policy: "dense-context@1"}); !errors.Is(err, policy.ErrMismatch) || !strings.Contains(err.Error(), "nobody could make again") {
 		t.Errorf("a context by vectors: %v", err)
+	}
+}
+
+// A judge prefers texts with more of the letter b, unless it fails or counts wrongly.
+type judge struct {
+	fails error
+	wrong bool
+	asked *[]string
+}
+
+func (judge) ID() string { return "judge" }
+
+func (j judge) Scores(ctx context.Context, query string, texts []string) ([]int64, error) {
+	*j.asked = append([]string{query}, texts...)
+	scores := make([]int64, len(texts))
+	for i, text := range texts {
+		scores[i] = int64(strings.Count(text, "b"))
+	}
+	if j.wrong {
+		return scores[1:], nil
+	}
+	return scores, cmp.Or(j.fails, ctx.Err())
+}
+
+// TestSearchJudged holds that a cross-encoder chooses among max_hits, that the order before it is returned if it fails, and what refuses it.
+func TestSearchJudged(t *testing.T) {
+	var asked []string
+	s := open(t, "memory")
+	kernelWith := func(list ...kernel.Reranker) *kernel.Kernel {
+		return must(kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(1), Clock: standing, Rerankers: list}))
+	}
+	k := kernelWith(judge{asked: &asked})
+	var drafts []dag.Draft
+	for i, text := range []string{"word", "word a b", "word a c b b", "word a c d e b b b", "nothing"} {
+		drafts = append(drafts, dag.Draft{ID: dag.ExternalTurnID("judged", fmt.Sprint(i)), Conversation: dag.ExternalConversationID("judged", fmt.Sprint(i)), Role: dag.RoleUser, Content: text})
+	}
+	must(k.Turns().Admit(t.Context(), tenant, drafts))
+	p := retrieval.DefaultPolicy()
+	p.Rerank.Method, p.Rerank.Model, p.Rerank.Weight, p.MaxHits = retrieval.RerankCrossEncoder, "judge", dag.One, 3
+	if err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("judged@1", p))); err != nil {
+		t.Fatal(err)
+	}
+	find := func(k *kernel.Kernel) (contents []string, unranked error) {
+		t.Helper()
+		found := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}))
+		for _, h := range found.Hits {
+			contents = append(contents, h.Content)
+		}
+		return contents, found.NotReranked
+	}
+	before := []string{"word", "word a b"} // of which the third is no longer than two
+	judged := []string{"word a c b b", "word a b"}
+	if got, err := find(k); err != nil || !slices.Equal(got, judged) {
+		t.Errorf("judged: %q, %v", got, err)
+	}
+	if want := []string{"word", "word", "word a b", "word a c b b"}; !slices.Equal(asked, want) {
+		t.Errorf("asked with %q, want %q", asked, want)
+	}
+	for name, j := range map[string]judge{"a failure": {fails: errors.New("it is gone"), asked: &asked}, "a score too few": {wrong: true, asked: &asked}} {
+		if got, err := find(kernelWith(j)); !errors.Is(err, kernel.ErrModel) || !slices.Equal(got, before) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := k.Turns().Search(ended, tenant, kernel.SearchRequest{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that ended: %v", err)
+	}
+	if _, err := kernelWith().Turns().Search(t.Context(), tenant, kernel.SearchRequest{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}); !errors.Is(err, kernel.ErrReranker) || !errors.Is(err, dag.ErrForm) {
+		t.Errorf("an absent reranker: %v", err)
+	}
+	asked = nil
+	if found := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Policy: "judged@1", Query: retrieval.Query{Text: "absent", Limit: 2}})); len(found.Hits) > 0 || asked != nil {
+		t.Errorf("found %v; asked with %q", found.Hits, asked)
+	}
+	c := contexts.Default()
+	c.Search = "judged@1"
+	if err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("judged-context@1", c))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Contexts().Preview(t.Context(), tenant, kernel.ContextRequest{Task: "a", Policy: "judged-context@1"}); !errors.Is(err, policy.ErrMismatch) || !strings.Contains(err.Error(), "nobody could ask again") {
+		t.Errorf("a context that is reranked: %v", err)
 	}
 }

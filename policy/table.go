@@ -29,6 +29,7 @@ type Field[P any] struct {
 	read     func(c *canon.Cursor, p *P, n Notation, whole bool)
 	check    func(*P, string) error
 	shape    Shape
+	absent   func(*P) bool // nil: never
 }
 
 // A Shape describes a field to readers of documents.
@@ -173,6 +174,20 @@ func Group[P any](name string, fields ...Field[P]) Field[P] {
 	}
 }
 
+// Optional is a field that is written only if it is not absent, so that parameters without it have the bytes that they had before the field
+// was there. A reader refuses it where it would not be written.
+func Optional[P any](f Field[P], absent func(*P) bool) Field[P] {
+	read := f.read
+	f.absent = absent
+	f.read = func(c *canon.Cursor, p *P, n Notation, whole bool) {
+		read(c, p, n, whole)
+		if absent(p) && c.Err() == nil {
+			c.Fail(fmt.Errorf("%w: %s is there and says nothing", ErrRange, f.name))
+		}
+	}
+	return f
+}
+
 // Fractions is an object of fractions under names, which ascend: at returns that of a name, by its index. Its own key carries the suffix, and
 // the names do not.
 func Fractions[P any](name string, at func(*P, int) *dag.PPM, names ...string) Field[P] {
@@ -228,6 +243,9 @@ func writeFields[P any](w *canon.Writer, p *P, fields []Field[P], typ string, ca
 	sorted := slices.SortedFunc(slices.Values(fields), func(a, b Field[P]) int { return cmp.Compare(a.key(suffix), b.key(suffix)) })
 	w.BeginObject()
 	for i := range sorted {
+		if a := sorted[i].absent; a != nil && a(p) {
+			continue
+		}
 		w.Key(sorted[i].key(suffix))
 		sorted[i].write(w, p, canonical)
 	}
@@ -238,7 +256,7 @@ func writeFields[P any](w *canon.Writer, p *P, fields []Field[P], typ string, ca
 func readFields[P any](c *canon.Cursor, p *P, fields []Field[P], n Notation, whole bool) {
 	for i := range fields {
 		key := fields[i].key(n.Suffix)
-		if whole {
+		if whole && fields[i].absent == nil {
 			c.Field(key)
 		}
 		if f := c.Optional(key); f != nil {

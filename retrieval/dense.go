@@ -21,10 +21,21 @@ type Dense struct {
 func (d *Dense) on() bool { return d.Embedder != NoEmbedder }
 
 func checkEmbedder(id string) error {
-	if id == "" || len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if id == "" || !isModel(id) {
 		return fmt.Errorf("%.40q, want %s or the id of a model, of 1 to 128 printable characters of ASCII", id, NoEmbedder)
 	}
 	return nil
+}
+
+func checkReranker(id string) error {
+	if !isModel(id) {
+		return fmt.Errorf("%.40q, want the id of a model, of 1 to 128 printable characters of ASCII", id)
+	}
+	return nil
+}
+
+func isModel(id string) bool {
+	return len(id) <= 128 && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // Sums reports whether a score is a sum of parts, so that other turns matter to it through the statistics alone.
@@ -75,6 +86,10 @@ func apart(p *Policy) error {
 		return fmt.Errorf("rerank.method: %s needs a dense.embedder", p.Rerank.Method)
 	case p.Rerank.Method == RerankMMR && p.MaxHits > limitMMR:
 		return fmt.Errorf("rerank.method: %s needs max_hits of at most %d", p.Rerank.Method, limitMMR)
+	case p.Rerank.Method == RerankCrossEncoder && p.MaxHits > limitJudged:
+		return fmt.Errorf("rerank.method: %s needs max_hits of at most %d", p.Rerank.Method, limitJudged)
+	case (p.Rerank.Method == RerankCrossEncoder) != (p.Rerank.Model != ""):
+		return fmt.Errorf("rerank.model: %q with the method %s; %s has a model, and no other method", p.Rerank.Model, p.Rerank.Method, RerankCrossEncoder)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (s *search) fused(limit int) ([]Hit, []int64) {
 	if s.like != nil && s.weak() {
 		method = FusionInterleave
 	}
-	reranks := s.p.Rerank.Method != RerankNone
+	reranks := s.p.Rerank.here()
 	whole := limit
 	if reranks {
 		whole = s.p.MaxHits

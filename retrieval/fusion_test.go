@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 )
 
@@ -133,7 +136,7 @@ func (r *reference) fuse(hits []Hit, method string) []Hit {
 
 // rerank puts hits into the order of the reranker.
 func (r *reference) rerank(hits []Hit, newest dag.Time) []Hit {
-	if r.p.Rerank.Method == RerankNone || len(hits) == 0 {
+	if r.p.Rerank.Method == RerankNone || r.p.Rerank.Method == RerankCrossEncoder || len(hits) == 0 {
 		return hits
 	}
 	w := int64(r.p.Rerank.Weight)
@@ -201,6 +204,9 @@ func TestFusion(t *testing.T) {
 		p.Fusion.Method, p.Rerank.Method = fusions[seed%len(fusions)], rerankers[seed/len(fusions)%len(rerankers)]
 		p.Rerank.Weight, p.Rerank.HalfLife = dag.PPM(100_000*s.IntN(11)), 24*(1+s.IntN(40))
 		p.MaxHits = []int{1_000, 7, 40}[s.IntN(3)]
+		if p.Rerank.Method == RerankCrossEncoder {
+			p.Rerank.Model, p.MaxHits = "judge", min(p.MaxHits, limitJudged)
+		}
 		if s.IntN(3) == 0 {
 			p.Fusion.InterleaveBelow = dag.PPM(100_000 * (1 + s.IntN(6)))
 		}
@@ -261,7 +267,11 @@ func TestApart(t *testing.T) {
 			*p = DensePolicy()
 			p.Rerank.Method, p.MaxHits = RerankMMR, 1_001
 		},
-		"dense.embedder": func(p *Policy) { p.Dense.Embedder = "two words" },
+		"needs max_hits of at most 200":     func(p *Policy) { p.Rerank.Method, p.Rerank.Model = RerankCrossEncoder, "judge" },
+		"cross_encoder has a model":         func(p *Policy) { p.Rerank.Method, p.MaxHits = RerankCrossEncoder, 200 },
+		"\"judge\" with the method recency": func(p *Policy) { p.Rerank.Method, p.Rerank.Model = RerankRecency, "judge" },
+		"rerank.model":                      func(p *Policy) { p.Rerank.Method, p.Rerank.Model, p.MaxHits = RerankCrossEncoder, "two words", 200 },
+		"dense.embedder":                    func(p *Policy) { p.Dense.Embedder = "two words" },
 	} {
 		p := DefaultPolicy()
 		change(&p)
@@ -273,6 +283,81 @@ func TestApart(t *testing.T) {
 		if err := p.Check(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestJudged holds the order and the scores that a cross-encoder makes, between none of its weight and all of it.
+func TestJudged(t *testing.T) {
+	s := &scene{rand.New(rand.NewPCG(5, 5))}
+	hits := []Hit{{Turn: s.turn(0, 1), Score: 800_000}, {Turn: s.turn(1, 1), Score: 400_000}, {Turn: s.turn(2, 1), Score: 200_000}, {Turn: s.turn(3, 1), Score: 100_000}}
+	given := slices.Clone(hits)
+	for _, c := range []struct {
+		weight dag.PPM
+		scores []int64
+		order  []int // 4: the lower id first
+		best   int64
+	}{
+		{0, []int64{-5, 5, 0, 5}, []int{0, 1, 2, 3}, 1_000_000},
+		{1_000_000, []int64{-5, 5, 0, 1}, []int{1, 3, 2, 0}, 1_000_000},
+		{500_000, []int64{-5, 5, 0, 1}, []int{1, 0, 2, 3}, 750_000},
+		{1_000_000, []int64{3, 3, 3, 3}, nil, 0},
+	} {
+		p := Policy{Rerank: Rerank{Method: RerankCrossEncoder, Weight: c.weight}}
+		got := p.Judged(hits, c.scores)
+		if !slices.Equal(hits, given) {
+			t.Fatal("the hits that were given have changed")
+		}
+		if c.order == nil {
+			if !slices.IsSortedFunc(got, func(a, b Hit) int { return a.Turn.ID.Compare(b.Turn.ID) }) {
+				t.Errorf("of equal scores: %+v", got)
+			}
+			continue
+		}
+		for i, n := range c.order {
+			if got[i].Turn.ID != hits[n].Turn.ID {
+				t.Errorf("weight %d: place %d is %+v, want %+v", c.weight, i, got[i], hits[n])
+			}
+		}
+		if got[0].Score != c.best {
+			t.Errorf("weight %d: the best has %d, want %d", c.weight, got[0].Score, c.best)
+		}
+	}
+	if got := (&Policy{}).Judged(nil, nil); len(got) != 0 {
+		t.Errorf("no hits become %v", got)
+	}
+}
+
+// TestModelInForm holds that the id of a cross-encoder is in the canonical form where there is one, that no other policy's bytes have it, and that
+// an empty one is refused where it would not be written.
+func TestModelInForm(t *testing.T) {
+	p := DefaultPolicy()
+	if text := string(p.Canonical()); strings.Contains(text, "model") || p.Hash().String()[:16] != "dce32d3a443010c0" {
+		t.Errorf("recall@1 is %s %s", p.Hash(), text)
+	}
+	p.Rerank.Method, p.Rerank.Model, p.MaxHits = RerankCrossEncoder, "judge@1", 50
+	text := p.Canonical()
+	if !strings.Contains(string(text), `"method":"cross_encoder","model":"judge@1",`) {
+		t.Errorf("the canonical form is %s", text)
+	}
+	read := func(text []byte) (Policy, error) {
+		v, err := canon.Parse(text)
+		if err != nil {
+			return Policy{}, err
+		}
+		c := canon.Open(v)
+		got := PolicyForm.Read(c, policy.Canonical)
+		if c.Err() != nil {
+			return Policy{}, c.Err()
+		}
+		return got.(Policy), nil
+	}
+	if got, err := read(text); err != nil || got != p {
+		t.Errorf("read as %+v, %v", got, err)
+	}
+	plain := DefaultPolicy()
+	empty := bytes.Replace(plain.Canonical(), []byte(`"method":"none",`), []byte(`"method":"none","model":"",`), 1)
+	if _, err := read(empty); err == nil || !strings.Contains(err.Error(), "says nothing") {
+		t.Errorf("%s: %v", empty, err)
 	}
 }
 

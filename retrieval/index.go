@@ -229,6 +229,8 @@ type Hit struct {
 	Like  int64 // by the likeness of the turn's vector
 	Named int64 // the query names the turn's author, and no other
 
+	Judged int64 // by a cross-encoder, between the least and the most of the hits
+
 	// The parts do not add up to Score where fusion goes by ranks, or after a reranker. Then these are the turn's places in the lists by words
 	// and by likeness, from 1 on; 0 if it is not in them.
 	WordRank, LikeRank int
@@ -268,7 +270,7 @@ func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 	if p.Dense.on() {
 		s.like = x.likeness(q, p.Dense.Weight, given.Likeness)
 	}
-	if len(s.dates.Places) > 0 || s.like != nil || p.Rerank.Method != RerankNone { // any turn may be among the best
+	if len(s.dates.Places) > 0 || s.like != nil || p.Rerank.here() { // any turn may be among the best
 		need.Best = 0
 	}
 	s.words = view.Score(given.Terms, p.Words.params(p.Reach), need, given.Words)

@@ -98,6 +98,7 @@ var table = policy.Table[Policy]{
 		policy.Group("rerank",
 			policy.Int("half_life_hours", 1, limitHalfLife, func(p *Policy) *int { return &p.Rerank.HalfLife }),
 			policy.Word("method", func(p *Policy) *string { return &p.Rerank.Method }, rerankers...),
+			policy.Optional(policy.Text("model", func(p *Policy) *string { return &p.Rerank.Model }, checkReranker), func(p *Policy) bool { return p.Rerank.Model == "" }),
 			policy.Fraction("weight", dag.One, func(p *Policy) *dag.PPM { return &p.Rerank.Weight }),
 		),
 		policy.Fraction("when", mostWeight, func(p *Policy) *dag.PPM { return &p.When }),

@@ -14,22 +14,31 @@ type Rerank struct {
 	Method   string
 	Weight   dag.PPM // what the other order counts: 0 leaves all as it is
 	HalfLife int     // hours after which a turn is worth half as much for its age, beside the newest of the view
+	Model    string  // the id of the cross-encoder, of the method that has one; else ""
 }
 
-// The rerankers. In the formulas s is a hit's score in parts of the best, r is 2^-(age/half-life), and w is the weight.
+// The rerankers. In the formulas s is a hit's score in parts of the best, r is 2^-(age/half-life), c is the cross-encoder's score between the
+// least and the most of the hits, and w is the weight.
 const (
 	RerankNone      = "none"      // as they are
 	RerankRecency   = "recency"   // (1 − w) · s + w · r
 	RerankMMR       = "mmr"       // one after the other, the one whose (1 − w) · s + w · (1 − likeness to the most like of those before) is greatest
 	RerankComposite = "composite" // (1 − w) · s + w · (r + salience)/2
+
+	// RerankCrossEncoder is (1 − w) · s + w · c. A search leaves the order as it is; the caller asks the model, and then Judged.
+	RerankCrossEncoder = "cross_encoder"
 )
 
-var rerankers = []string{RerankNone, RerankRecency, RerankMMR, RerankComposite}
+var rerankers = []string{RerankNone, RerankRecency, RerankMMR, RerankComposite, RerankCrossEncoder}
 
 const (
 	limitMMR      = 1000        // hits, since each is compared with each
+	limitJudged   = 200         // hits, since a model reads each
 	limitHalfLife = 100 * 8_766 // hours: a century
 )
+
+// here reports whether a search reranks by itself.
+func (r *Rerank) here() bool { return r.Method != RerankNone && r.Method != RerankCrossEncoder }
 
 // reranked returns hits in the order of the reranker, with the scores that it gives them.
 //
@@ -56,10 +65,31 @@ func (s *search) reranked(hits []Hit) []Hit {
 		s.diversify(hits, weight)
 		return hits
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), a.Turn.ID.Compare(b.Turn.ID))
-	})
+	slices.SortFunc(hits, byScore)
 	return hits
+}
+
+// Judged returns hits in the order of the cross-encoder's scores for them, which are parallel to them, with the scores that these make.
+func (p *Policy) Judged(hits []Hit, scores []int64) []Hit {
+	if len(hits) == 0 {
+		return hits
+	}
+	weight, best := int64(p.Rerank.Weight), hits[0].Score
+	least, most := slices.Min(scores), slices.Max(scores)
+	judged := slices.Clone(hits)
+	for i := range judged {
+		h := &judged[i]
+		if most > least {
+			h.Judged = int64(dag.One) * (scores[i] - least) / (most - least)
+		}
+		h.Score = (int64(dag.One)-weight)*h.Score/best + weight*h.Judged/int64(dag.One)
+	}
+	slices.SortFunc(judged, byScore)
+	return judged
+}
+
+func byScore(a, b Hit) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), a.Turn.ID.Compare(b.Turn.ID))
 }
 
 // diversify puts hits into the order of mmr, and takes from each score what it loses.

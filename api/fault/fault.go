@@ -124,6 +124,7 @@ var table = []row{
 	{is: contexts.ErrRequest, code: api.CodeInvalid},
 	{is: kernel.ErrNoWords, code: api.CodeInvalid},
 	{is: kernel.ErrEmbedder, code: api.CodeInvalid},
+	{is: kernel.ErrReranker, code: api.CodeInvalid},
 	{is: kernel.ErrNotAdmissible, code: api.CodeInvalid},
 	{is: slice.ErrCost, code: api.CodeSliceTooLarge},
 	{is: kernel.ErrNoFilter, code: api.CodeInvalid},

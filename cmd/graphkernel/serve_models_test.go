@@ -22,6 +22,7 @@ type modelHost struct {
 	*httptest.Server
 	dimensions atomic.Int32
 	asked      atomic.Int32
+	missing    atomic.Int32 // scores
 }
 
 func newModelHost(t *testing.T) *modelHost {
@@ -45,6 +46,21 @@ func newModelHost(t *testing.T) *modelHost {
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"model": in.Model, "data": data}) // the client may be gone
 	})
+	mux.HandleFunc("POST /v1/rerank", func(w http.ResponseWriter, r *http.Request) {
+		m.asked.Add(1)
+		var in struct {
+			Query     string
+			Documents []string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Header.Get("Authorization") != "Bearer "+modelKey {
+			t.Errorf("asked for scores with %q, %v", r.Header.Get("Authorization"), err)
+		}
+		results := []any{}
+		for i, text := range in.Documents {
+			results = append(results, map[string]any{"index": i, "relevance_score": float64(strings.Count(text, "b")) / 8})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"results": results[:len(results)-int(m.missing.Load())]}) // the client may be gone
+	})
 	m.Server = httptest.NewServer(mux)
 	t.Cleanup(m.Close)
 	return m
@@ -57,7 +73,7 @@ func (m *modelHost) configured(t *testing.T, folder string) (path string) {
 	path = filepath.Join(folder, "service.yaml")
 	for name, text := range map[string]string{
 		key:  modelKey + "\n",
-		path: fmt.Sprintf("embedders:\n  - url: %s/v1\n    model: letters\n    dimensions: 2\n    key_file: %s\n    batch: 3\n    timeout: 5s\n", m.URL, key),
+		path: fmt.Sprintf("embedders:\n  - url: %[1]s/v1\n    model: letters\n    dimensions: 2\n    key_file: %[2]s\n    batch: 3\n    timeout: 5s\nrerankers:\n  - url: %[1]s/v1/rerank\n    model: judge\n    key_file: %[2]s\n", m.URL, key),
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -66,22 +82,9 @@ func (m *modelHost) configured(t *testing.T, folder string) (path string) {
 	return path
 }
 
-// TestServeEmbedders searches under a policy whose vectors an endpoint makes that only the configuration names, with a service and with a
-// command on a store, and holds what they say if its dimension changes and if it is gone.
-func TestServeEmbedders(t *testing.T) {
-	t.Parallel()
-	host := newModelHost(t)
-	folder, key := withKeys(t)
-	config := host.configured(t, folder)
-	s := startServe(t, folder, "--config", config)
-	s.key = key
-	turns := []any{}
-	for i, text := range []string{"aaaa", "abab", "bbbb", "bbb"} {
-		turn := serveTurn(0, i)
-		turn["content"] = text
-		turns = append(turns, turn)
-	}
-	post := func(want int, path string, body any, into any) string {
+// postAs returns a function that posts and holds the status of the answer, which it returns and reads.
+func (s *served) postAs(t *testing.T) func(want int, path string, body, into any) string {
+	return func(want int, path string, body, into any) string {
 		t.Helper()
 		status, answer, err := s.post(http.DefaultClient, path, body)
 		if err != nil || status != want {
@@ -94,7 +97,31 @@ func TestServeEmbedders(t *testing.T) {
 		}
 		return string(answer)
 	}
-	post(200, "/api/turns", map[string]any{"turns": turns}, nil)
+}
+
+// said admits turns that say so.
+func (s *served) said(t *testing.T, texts ...string) {
+	t.Helper()
+	turns := []any{}
+	for i, text := range texts {
+		turn := serveTurn(0, i)
+		turn["content"] = text
+		turns = append(turns, turn)
+	}
+	s.postAs(t)(200, "/api/turns", map[string]any{"turns": turns}, nil)
+}
+
+// TestServeEmbedders searches under a policy whose vectors an endpoint makes that only the configuration names, with a service and with a
+// command on a store, and holds what they say if its dimension changes and if it is gone.
+func TestServeEmbedders(t *testing.T) {
+	t.Parallel()
+	host := newModelHost(t)
+	folder, key := withKeys(t)
+	config := host.configured(t, folder)
+	s := startServe(t, folder, "--config", config)
+	s.key = key
+	s.said(t, "aaaa", "abab", "bbbb", "bbb")
+	post := s.postAs(t)
 	for _, model := range []string{"letters", "absent"} {
 		post(200, "/api/policies", map[string]any{"policy_id": model + "@1", "policy": map[string]any{"type": "retrieval_policy_v1", "dense": map[string]any{"embedder": model, "weight": 0.5}}}, nil)
 	}
@@ -119,9 +146,6 @@ func TestServeEmbedders(t *testing.T) {
 	if got := post(503, "/api/search", ask, nil); !strings.Contains(got, `"model_unavailable"`) || strings.Contains(got, host.URL) {
 		t.Errorf("another dimension: %s", got)
 	}
-	if !strings.Contains(s.logged(), "3 components, and letters has 2") {
-		t.Errorf("the log does not say what is wrong with the dimension:\n%s", s.logged())
-	}
 	host.dimensions.Store(2)
 	post(200, "/api/search", ask, nil)
 
@@ -130,8 +154,69 @@ func TestServeEmbedders(t *testing.T) {
 		t.Errorf("a gone endpoint: %s", got)
 	}
 	post(200, "/api/search", api.Search{Query: "aaaa"}, nil) // by words it goes on
-	if host.asked.Load() < 5 || strings.Contains(s.logged(), modelKey) {
-		t.Errorf("asked %d times; the log:\n%s", host.asked.Load(), s.logged())
-	}
 	s.stop()
+	if log := s.logged(); host.asked.Load() < 5 || strings.Contains(log, modelKey) || !strings.Contains(log, "3 components, and letters has 2") {
+		t.Errorf("asked %d times; the log:\n%s", host.asked.Load(), log)
+	}
+}
+
+// TestServeReranker searches under a policy whose cross-encoder only the configuration names, over HTTP and by a command, and holds
+// what each says if it answers badly and if it is gone.
+func TestServeReranker(t *testing.T) {
+	t.Parallel()
+	host := newModelHost(t)
+	folder, key := withKeys(t)
+	s := startServe(t, folder, "--config", host.configured(t, folder))
+	s.key = key
+	s.said(t, "word a", "word b", "word bbb bb", "other")
+	post := s.postAs(t)
+	for _, model := range []string{"judge", "absent"} {
+		post(200, "/api/policies", map[string]any{"policy_id": model + "@1", "policy": map[string]any{
+			"type": "retrieval_policy_v1", "max_hits": 50, "rerank": map[string]any{"method": "cross_encoder", "model": model, "weight": 1},
+		}}, nil)
+	}
+	ask := api.Search{Query: "word", Policy: "judge@1", Limit: 2, Explain: true}
+	var found api.Found
+	post(200, "/api/search", ask, &found)
+	if len(found.Hits) != 2 || found.Hits[0].Content != "word bbb bb" || found.Hits[0].Parts.Judged != 1_000_000 || found.Hits[0].Score != 1_000_000 || found.NotReranked != "" {
+		t.Errorf("found %+v", found)
+	}
+	if got := post(400, "/api/search", api.Search{Query: "word", Policy: "absent@1"}, nil); !strings.Contains(got, "setting rerankers") || !strings.Contains(got, "judge") {
+		t.Errorf("a reranker that is not configured: %s", got)
+	}
+	command := func() string {
+		c := exec.Command("graphkernel", "search", "word", "--policy", "judge@1", "--explain")
+		c.Env = append(gkEnv(folder), "MODEL_KEY="+modelKey, fmt.Sprintf(`GRAPHKERNEL_RERANKERS=[{"url":%q,"model":"judge","key_env":"MODEL_KEY"}]`, host.URL+"/v1"))
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Errorf("the command: %v\n%s", err, out)
+		}
+		return string(out)
+	}
+	if out := command(); !strings.Contains(out, "1. 2026-01-02T03:04  human:guest: word bbb bb") || !strings.Contains(out, "judged 1000000") || strings.Contains(out, "not reranked") {
+		t.Errorf("the command:\n%s", out)
+	}
+
+	plain := api.Search{Query: "word", Limit: 2}
+	var before api.Found
+	post(200, "/api/search", plain, &before)
+	unranked := func(what string) {
+		t.Helper()
+		var found api.Found
+		post(200, "/api/search", ask, &found)
+		if len(found.Hits) != 2 || found.Hits[0].Turn != before.Hits[0].Turn || found.Hits[1].Turn != before.Hits[1].Turn || !strings.Contains(found.NotReranked, "cross-encoder did not answer") {
+			t.Errorf("%s: found %+v, without a reranker %+v", what, found, before)
+		}
+		if out := command(); !strings.Contains(out, "\nnot reranked: the policy's cross-encoder did not answer") {
+			t.Errorf("%s: the command:\n%s", what, out)
+		}
+	}
+	host.missing.Store(1)
+	unranked("a score too few")
+	host.Close()
+	unranked("a gone endpoint")
+	s.stop()
+	if log := s.logged(); host.asked.Load() < 4 || strings.Contains(log, modelKey) || !strings.Contains(log, "3 scores for 4 texts") {
+		t.Errorf("asked %d times; the log:\n%s", host.asked.Load(), log)
+	}
 }

@@ -36,6 +36,9 @@ func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Sea
 	for i := range found.Hits {
 		w.Hits[i] = hit(&found.Hits[i], in.Explain)
 	}
+	if err := found.NotReranked; err != nil { // whose text has the endpoint's address
+		w.NotReranked = "the policy's cross-encoder did not answer with a score for each hit"
+	}
 	return w, nil
 }
 
@@ -54,7 +57,7 @@ func hit(f *kernel.FoundTurn, explain bool) api.Hit {
 		Role: t.Role.String(), Author: t.Author, CreatedAt: t.CreatedAt.String(), Content: f.Content,
 	}
 	if explain {
-		h.Parts = &api.HitParts{Words: int(f.Words), Conversation: int(f.Whole), Dates: int(f.Dates), When: int(f.When), Like: int(f.Like), Author: int(f.Named), WordRank: f.WordRank, LikeRank: f.LikeRank}
+		h.Parts = &api.HitParts{Words: int(f.Words), Conversation: int(f.Whole), Dates: int(f.Dates), When: int(f.When), Like: int(f.Like), Author: int(f.Named), Judged: int(f.Judged), WordRank: f.WordRank, LikeRank: f.LikeRank}
 	}
 	return h
 }

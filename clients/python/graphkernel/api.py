@@ -477,6 +477,8 @@ class Found(TypedDict):
     as_of: int
     hits: list[Hit]
     """The best first."""
+    not_reranked: NotRequired[str]
+    """Why the hits are in the order before the policy's cross-encoder, if it did not judge them."""
     policy: str
 
 
@@ -507,6 +509,8 @@ class HitParts(TypedDict):
     """For words in the conversation: BM25, 100000 for the best."""
     dates: int
     """For dates in the turn, and of it: 300000 for the best."""
+    judged: NotRequired[int]
+    """By the policy's cross-encoder, 1000000 for the hit that it prefers and 0 for its last."""
     like: NotRequired[int]
     """For the likeness of the turn's vector to the query's, if the policy asks for it."""
     like_rank: NotRequired[int]

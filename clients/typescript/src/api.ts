@@ -468,6 +468,8 @@ export interface Found {
   as_of: number;
   /** The best first. */
   hits: Hit[];
+  /** Why the hits are in the order before the policy's cross-encoder, if it did not judge them. */
+  not_reranked?: string;
   policy: string;
 }
 
@@ -498,6 +500,8 @@ export interface HitParts {
   conversation: number;
   /** For dates in the turn, and of it: 300000 for the best. */
   dates: number;
+  /** By the policy's cross-encoder, 1000000 for the hit that it prefers and 0 for its last. */
+  judged?: number;
   /** For the likeness of the turn's vector to the query's, if the policy asks for it. */
   like?: number;
   /** The turn's place by likeness, the same. */

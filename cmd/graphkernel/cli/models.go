@@ -11,17 +11,23 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/internal/secretfile"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/crossencoder"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/retrieval/embed/remote"
 )
 
-// EmbeddersVariable holds the models that make vectors, as Settings.Models reads them.
-const EmbeddersVariable = "GRAPHKERNEL_EMBEDDERS"
+// The variables that hold the models that make vectors, and those that judge hits, as Settings.Models reads them.
+const (
+	EmbeddersVariable = "GRAPHKERNEL_EMBEDDERS"
+	RerankersVariable = "GRAPHKERNEL_RERANKERS"
+)
 
 // Models are the models that policies may name and that are asked over HTTP.
 type Models struct {
 	Embedders    []embed.Embedder
+	Rerankers    []kernel.Reranker
 	KeyVariables []string // the environment variables that hold their keys
 }
 
@@ -38,32 +44,67 @@ type endpoint struct {
 
 // Models reads lists of models, each a JSON array of objects, or "" for none, and the files and variables that hold their keys. No error
 // shows a key.
-func (s *Settings) Models(embedders string) (m Models, err error) {
+func (s *Settings) Models(embedders, rerankers string) (m Models, err error) {
+	if m.Embedders, err = s.embedders(embedders, &m.KeyVariables); err != nil {
+		return Models{}, err
+	}
+	if m.Rerankers, err = s.rerankers(rerankers, &m.KeyVariables); err != nil {
+		return Models{}, err
+	}
+	return m, nil
+}
+
+func (s *Settings) embedders(text string, variables *[]string) (all []embed.Embedder, err error) {
 	var list []struct {
 		endpoint
 		Dimensions int `json:"dimensions"`
 	}
-	if err := readModels(embedders, &list); err != nil {
-		return m, fmt.Errorf("embedders: %w", err)
+	if err := readModels(text, &list); err != nil {
+		return nil, fmt.Errorf("embedders: %w", err)
 	}
 	known := []string{retrieval.NoEmbedder, embed.StaticID}
 	for i := range list {
 		e := &list[i]
-		key, timeout, err := e.secret(s, known)
-		if err == nil {
-			var client *remote.Client
-			client, err = remote.New(remote.Config{
-				URL: e.URL, Model: embed.Model{ID: e.Model, Dimensions: e.Dimensions}, Key: key, Batch: e.Batch, AllowPlaintext: e.Insecure, Timeout: timeout, Client: ModelClient(),
-			})
-			m.Embedders = append(m.Embedders, client)
-		}
+		key, timeout, err := e.secret(s, &known, variables)
 		if err != nil {
-			return Models{}, fmt.Errorf("embedders[%d]: %w", i, err)
+			return nil, fmt.Errorf("embedders[%d]: %w", i, err)
 		}
-		known = append(known, e.Model)
-		m.KeyVariables = append(m.KeyVariables, e.variables()...)
+		client, err := remote.New(remote.Config{
+			URL: e.URL, Model: embed.Model{ID: e.Model, Dimensions: e.Dimensions}, Key: key, Batch: e.Batch, AllowPlaintext: e.Insecure, Timeout: timeout, Client: ModelClient(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("embedders[%d]: %w", i, err)
+		}
+		all = append(all, client)
 	}
-	return m, nil
+	return all, nil
+}
+
+func (s *Settings) rerankers(text string, variables *[]string) (all []kernel.Reranker, err error) {
+	var list []struct {
+		endpoint
+		Form      string `json:"form"`
+		TextBytes int    `json:"text_bytes"`
+	}
+	if err := readModels(text, &list); err != nil {
+		return nil, fmt.Errorf("rerankers: %w", err)
+	}
+	var known []string
+	for i := range list {
+		e := &list[i]
+		key, timeout, err := e.secret(s, &known, variables)
+		if err != nil {
+			return nil, fmt.Errorf("rerankers[%d]: %w", i, err)
+		}
+		client, err := crossencoder.New(crossencoder.Config{
+			URL: e.URL, Form: e.Form, Model: e.Model, Key: key, Batch: e.Batch, TextBytes: e.TextBytes, AllowPlaintext: e.Insecure, Timeout: timeout, Client: ModelClient(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("rerankers[%d]: %w", i, err)
+		}
+		all = append(all, client)
+	}
+	return all, nil
 }
 
 // ModelClient returns what asks models over HTTP.
@@ -89,21 +130,16 @@ func readModels(text string, into any) error {
 	return nil
 }
 
-func (e *endpoint) variables() []string {
-	if e.KeyEnv == "" {
-		return nil
-	}
-	return []string{e.KeyEnv}
-}
-
-// secret returns the key of a model, "" for none, and its timeout, 0 for the standard one. The names that are known already are refused.
-func (e *endpoint) secret(s *Settings, known []string) (key string, timeout time.Duration, err error) {
+// secret returns the key of a model, "" for none, and its timeout, 0 for the standard one. It adds to the names that are known already, of
+// which there may be no second, and to the variables with keys.
+func (e *endpoint) secret(s *Settings, known, variables *[]string) (key string, timeout time.Duration, err error) {
 	switch {
-	case slices.Contains(known, e.Model):
+	case slices.Contains(*known, e.Model):
 		return "", 0, fmt.Errorf("the model %q is there already", e.Model)
 	case e.KeyEnv != "" && e.KeyFile != "":
 		return "", 0, errors.New("key_env and key_file name two keys; give one of them")
 	}
+	*known = append(*known, e.Model)
 	if e.Timeout != "" {
 		if timeout, err = time.ParseDuration(e.Timeout); err != nil || timeout <= 0 {
 			return "", 0, fmt.Errorf("timeout is %q, want a duration above zero, such as 30s", e.Timeout)
@@ -111,6 +147,7 @@ func (e *endpoint) secret(s *Settings, known []string) (key string, timeout time
 	}
 	switch {
 	case e.KeyEnv != "":
+		*variables = append(*variables, e.KeyEnv)
 		if key = s.Getenv(e.KeyEnv); key == "" {
 			err = fmt.Errorf("key_env names the variable %.80q, which is not set; set it to the endpoint's key", e.KeyEnv)
 		}

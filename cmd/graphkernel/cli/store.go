@@ -80,13 +80,13 @@ func (st *Stores) WithStore(ctx context.Context, ring token.Keyring, why purpose
 	if err != nil {
 		return err
 	}
-	models, err := st.settings.Models(st.settings.Getenv(EmbeddersVariable))
+	models, err := st.settings.Models(st.settings.Getenv(EmbeddersVariable), st.settings.Getenv(RerankersVariable))
 	if err != nil {
 		return Usage(err)
 	}
 	k, err := kernel.Open(kernel.Config{
 		Store: s, Authority: token.NewAuthority(ring), Clock: st.clock, Rand: st.rand, Identity: id, History: st.signing.History(id), Fleeting: st.settings.Dev,
-		Embedders: models.Embedders,
+		Embedders: models.Embedders, Rerankers: models.Rerankers,
 	})
 	if err != nil {
 		return err

@@ -67,6 +67,7 @@ var Settings = [...]setting{
 	{"cache.cut_bytes", "33554432", "bytes of finished cuts kept, without text"},
 	{"cache.text_bytes", "67108864", "bytes of encoded turns kept"},
 	{"embedders", "", "models that make vectors over HTTP, which policies may name: a JSON list, or a list in the file (docs/retrieval.md)"},
+	{"rerankers", "", "cross-encoders over HTTP, which policies may name: a JSON list, or a list in the file (docs/retrieval.md)"},
 	{"limits.body_bytes", "67108864", "bytes of a request's body; a stream of lines has no such bound"},
 	{"limits.bodies_bytes", "536870912", "bytes of bodies and answers that are held at once; a quarter of it for one key"},
 	{"limits.line_bytes", "67108864", "bytes of one line of a stream, at most so many"},
@@ -145,7 +146,7 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 			conf.origin[key] = layer.origin
 		}
 	}
-	if conf.models, err = a.Settings.Models(conf.text("embedders")); err != nil {
+	if conf.models, err = a.Settings.Models(conf.text("embedders"), conf.text("rerankers")); err != nil {
 		return nil, cli.Usage(err)
 	}
 	return conf, knownVariables(a, conf.models.KeyVariables)
@@ -450,7 +451,7 @@ func printSettings(a *cli.App, conf *configuration) error {
 	for i := range Settings {
 		key := Settings[i].Key
 		value := conf.text(key)
-		if key != "embedders" { // which has no place for a key
+		if key != "embedders" && key != "rerankers" { // which have no place for a key
 			value = cli.WithoutPassword(value)
 		}
 		lines = append(lines, SettingJSON{key, value, conf.origin[key]})

@@ -63,13 +63,19 @@ func NewObservers(ctx context.Context, s *Service, log *slog.Logger) (_ *observe
 	}, nil
 }
 
-// kernel watches the kernel's operations.
-func (o *observers) kernel() func(context.Context, string) (context.Context, func(error)) {
-	if o.tracer == nil {
-		return nil
-	}
+// kernel watches the kernel's operations. That a reranker failed is logged, since the caller gets an answer all the same.
+func (o *observers) kernel(log *slog.Logger) func(context.Context, string) (context.Context, func(error)) {
 	return func(ctx context.Context, operation string) (context.Context, func(error)) {
-		return o.span(ctx, "kernel."+operation)
+		ctx, end := o.span(ctx, "kernel."+operation)
+		if operation != "rerank" {
+			return ctx, end
+		}
+		return ctx, func(err error) {
+			if err != nil {
+				log.WarnContext(ctx, "hits were not reranked", "error", err)
+			}
+			end(err)
+		}
 	}
 }
 

@@ -177,10 +177,10 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	watched := observers.store(backing)
 	asker := settings.ledger.asker()
 	k, err := kernel.Open(kernel.Config{
-		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(),
+		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(log),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Embedders: r.models.Embedders,
-		Identity:  id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
+		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers,
+		Identity: id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	})
 	if err != nil {
 		return err

@@ -127,6 +127,7 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 	if err != nil {
 		return err
 	}
+	printNotes(a.IO.Stderr, found) // which --output json has no place for
 	return a.IO.Print(enriched, func(w io.Writer) {
 		for i := range enriched.Hits {
 			e := &enriched.Hits[i]
@@ -155,6 +156,14 @@ func printHits(w io.Writer, found *api.Found, query string) {
 	if len(found.Hits) == 0 {
 		fmt.Fprintln(w, "no turn has any of these words")
 	}
+	printNotes(w, found)
+}
+
+// printNotes prints how the answer is less than what the policy asks for.
+func printNotes(w io.Writer, found *api.Found) {
+	if found.NotReranked != "" {
+		fmt.Fprintf(w, "not reranked: %s\n", found.NotReranked)
+	}
 }
 
 // explained says what a score is made of.
@@ -168,6 +177,9 @@ func explained(score int, p *api.HitParts) string {
 		return fmt.Sprintf("score %d = %s", score, sum)
 	}
 	text := fmt.Sprintf("score %d, of %s", score, sum)
+	if p.Judged > 0 {
+		text += fmt.Sprintf("; judged %d", p.Judged)
+	}
 	if p.WordRank > 0 || p.LikeRank > 0 {
 		text += fmt.Sprintf("; place %d by words, %d by likeness", p.WordRank, p.LikeRank)
 	}

@@ -1,0 +1,70 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/retrieval"
+)
+
+// A Reranker reads texts together with a query. Several goroutines may use one at once.
+type Reranker interface {
+	// ID is what policies call the model.
+	ID() string
+
+	// Scores returns how well each text fits the query, more for better; only their differences count. Either all have one, or there is an
+	// error.
+	Scores(ctx context.Context, query string, texts []string) ([]int64, error)
+}
+
+// ErrReranker is wrapped if a policy names a cross-encoder that the kernel was not opened with. It wraps dag.ErrForm.
+var ErrReranker = fmt.Errorf("%w: this kernel has no reranker", dag.ErrForm)
+
+// rerankerOf returns the cross-encoder of a policy, nil if it has none.
+func (c *cache) rerankerOf(p *retrieval.Policy) (Reranker, error) {
+	if p.Rerank.Method != retrieval.RerankCrossEncoder {
+		return nil, nil
+	}
+	ids := []string{}
+	for _, r := range c.k.config.Rerankers {
+		if ids = append(ids, r.ID()); r.ID() == p.Rerank.Model {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("%w %q, but %q; its operator gives it one in the setting rerankers (GRAPHKERNEL_RERANKERS), a program in kernel.Config.Rerankers", ErrReranker, p.Rerank.Model, ids)
+}
+
+// judged puts what was found into the order of a cross-encoder. If that fails, the order stays and f says why. An error is that of a context
+// that ended.
+func (c *cache) judged(ctx context.Context, r Reranker, p *retrieval.Policy, query string, f *Found) error {
+	if len(f.Hits) == 0 {
+		return nil
+	}
+	texts := make([]string, len(f.Hits))
+	hits := make([]retrieval.Hit, len(f.Hits))
+	of := map[dag.TurnID]string{}
+	for i := range f.Hits {
+		hits[i], texts[i] = f.Hits[i].Hit, f.Hits[i].Content
+		of[hits[i].Turn.ID] = texts[i]
+	}
+	asking, observed := c.k.observe(ctx, "rerank")
+	scores, err := r.Scores(asking, query, texts)
+	if err == nil && len(scores) != len(texts) {
+		err = fmt.Errorf("%d scores for %d texts", len(scores), len(texts))
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %s: %w", ErrModel, r.ID(), err)
+	}
+	observed(err)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if f.NotReranked = err; err != nil {
+		return nil
+	}
+	for i, h := range p.Judged(hits, scores) {
+		f.Hits[i] = FoundTurn{h, of[h.Turn.ID]}
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+// Package crossencoder owns the scores that an endpoint gives texts, each read together with a query.
+//
+// Two forms are spoken. Cohere is that of Cohere's and Jina's rerank, which vLLM has as well:
+//
+//	POST /v1/rerank {"documents":["text",…],"model":"ID","query":"…","return_documents":false,"top_n":2}
+//	{"results":[{"index":1,"relevance_score":0.98},{"index":0,"relevance_score":0.02}]}
+//
+// TEI is that of Hugging Face's text-embeddings-inference, which serves one model at an address:
+//
+//	POST /rerank {"query":"…","texts":["text",…],"truncate":true}
+//	[{"index":1,"score":0.98},{"index":0,"score":0.02}]
+//
+// An answer without exactly one score for each text is an error, and nothing of it is used.
+package crossencoder
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/internal/endpoint"
+)
+
+// Bounds of asking.
+const (
+	MaxBatch  = 1000            // texts of one request
+	MaxText   = 32 << 10        // bytes of a text
+	TextBytes = 4 << 10         // bytes of a text that are sent, unless somebody says otherwise
+	MaxAnswer = 16 << 20        // bytes of what the endpoint sends
+	Timeout   = 5 * time.Second // of all requests for one query, unless somebody says otherwise
+	batchTEI  = 32              // texts of one request that text-embeddings-inference takes unless it is told otherwise
+	scale     = 1 << 20         // of a score
+)
+
+// The forms that are spoken.
+const (
+	Cohere = "cohere"
+	TEI    = "tei"
+)
+
+// ErrUnusable is wrapped if an answer does not have exactly one score for each text.
+var ErrUnusable = errors.New("no scores")
+
+// A Config says whom to ask.
+type Config struct {
+	// URL is what the endpoint's other addresses begin with, such as https://HOST/v1, or ends in /rerank itself. It is https, or http to
+	// this very host.
+	URL string
+
+	Form  string // Cohere or TEI; "": Cohere
+	Model string // as the endpoint calls it, and policies do
+	Key   string // sent as a bearer token; "": none
+
+	Batch          int           // texts of one request, up to MaxBatch; 0: MaxBatch, and 32 for TEI
+	TextBytes      int           // of a text that are sent, up to MaxText; 0: TextBytes
+	AllowPlaintext bool          // http to any host
+	Client         *http.Client  // nil: one of its own. Redirects are refused whatever it says
+	Timeout        time.Duration // of all requests for one query; 0: Timeout
+
+	Clock func() time.Time                           // nil: the system's; for a Retry-After that is a date
+	Sleep func(context.Context, time.Duration) error // nil: sleeps, and wakes up if the context ends
+}
+
+// A Client asks one model. It shows the key to no printer and no error.
+type Client struct {
+	form, model      string
+	batch, textBytes int
+	timeout          time.Duration
+	endpoint         *endpoint.Endpoint
+}
+
+// New makes a client. Nothing is sent yet.
+func New(c Config) (*Client, error) {
+	form := cmp.Or(c.Form, Cohere)
+	switch {
+	case form != Cohere && form != TEI:
+		return nil, fmt.Errorf("crossencoder: the form %.40q, want %s or %s", c.Form, Cohere, TEI)
+	case c.Model == "":
+		return nil, errors.New("crossencoder: a model needs an id")
+	case c.Batch < 0 || c.Batch > MaxBatch:
+		return nil, fmt.Errorf("crossencoder: batches of %d texts, want 1 to %d", c.Batch, MaxBatch)
+	case c.TextBytes < 0 || c.TextBytes > MaxText:
+		return nil, fmt.Errorf("crossencoder: %d bytes of a text, want 1 to %d", c.TextBytes, MaxText)
+	}
+	batch := MaxBatch
+	if form == TEI {
+		batch = batchTEI
+	}
+	timeout := cmp.Or(c.Timeout, Timeout)
+	e, err := endpoint.New(endpoint.Config{
+		URL: c.URL, Path: "/rerank", Model: c.Model, Key: c.Key, Most: MaxAnswer,
+		AllowPlaintext: c.AllowPlaintext, Client: c.Client, Timeout: timeout, Clock: c.Clock, Sleep: c.Sleep,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Client{form, c.Model, cmp.Or(c.Batch, batch), cmp.Or(c.TextBytes, TextBytes), timeout, e}, nil
+}
+
+// ID returns the model's.
+func (c *Client) ID() string { return c.model }
+
+// String names the endpoint and hides the key.
+func (c *Client) String() string { return c.endpoint.String() }
+
+// GoString is String.
+func (c *Client) GoString() string { return c.String() }
+
+// Scores returns how well each text fits a query, more for better, in parts of 2^20 of the endpoint's own score. They come within the
+// timeout, or not at all.
+func (c *Client) Scores(ctx context.Context, query string, texts []string) ([]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	var scores []int64
+	for batch := range slices.Chunk(texts, c.batch) {
+		some, err := c.ask(ctx, query, batch)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.endpoint.URL(), err)
+		}
+		scores = append(scores, some...)
+	}
+	return scores, nil
+}
+
+// ask sends one request.
+func (c *Client) ask(ctx context.Context, query string, texts []string) ([]int64, error) {
+	sent := make([]string, len(texts))
+	for i, text := range texts {
+		sent[i] = strings.ToValidUTF8(text[:min(len(text), c.textBytes)], "")
+	}
+	var request any = cohereRequest{sent, c.model, query, false, len(sent)}
+	if c.form == TEI {
+		request = teiRequest{query, sent, true}
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	answer, _, err := c.endpoint.Post(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	return c.read(answer, len(texts))
+}
+
+type cohereRequest struct {
+	Documents []string `json:"documents"`
+	Model     string   `json:"model"`
+	Query     string   `json:"query"`
+	Return    bool     `json:"return_documents"`
+	Top       int      `json:"top_n"`
+}
+
+type teiRequest struct {
+	Query    string   `json:"query"`
+	Texts    []string `json:"texts"`
+	Truncate bool     `json:"truncate"`
+}
+
+// A score is one of either form.
+type score struct {
+	Index     *int     `json:"index"`
+	Relevance *float64 `json:"relevance_score"`
+	Score     *float64 `json:"score"`
+}
+
+// read returns so many scores of an answer, in the order of the texts.
+func (c *Client) read(text []byte, count int) ([]int64, error) {
+	var cohere struct {
+		Model   string  `json:"model"`
+		Results []score `json:"results"`
+	}
+	list, into := &cohere.Results, any(&cohere)
+	if c.form == TEI {
+		into = list
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	if cohere.Model != "" && cohere.Model != c.model {
+		return nil, fmt.Errorf("%w: %.100q answers for %q", ErrUnusable, cohere.Model, c.model)
+	}
+	if len(*list) != count {
+		return nil, fmt.Errorf("%w: %d scores for %d texts", ErrUnusable, len(*list), count)
+	}
+	scores, has := make([]int64, count), make([]bool, count)
+	for _, s := range *list {
+		value := s.Relevance
+		if c.form == TEI {
+			value = s.Score
+		}
+		if s.Index == nil || *s.Index < 0 || *s.Index >= count || has[*s.Index] {
+			return nil, fmt.Errorf("%w: they are not numbered from 0 to %d", ErrUnusable, count-1)
+		}
+		const most = 1 << 20
+		if value == nil || math.Abs(*value) >= most {
+			return nil, fmt.Errorf("%w: text %d has none below %d", ErrUnusable, *s.Index, most)
+		}
+		scores[*s.Index], has[*s.Index] = int64(math.Round(*value*scale)), true
+	}
+	return scores, nil
+}
